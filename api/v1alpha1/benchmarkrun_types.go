@@ -1,0 +1,142 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// BenchmarkRun is one execution of a benchmark: it starts a target, drives it
+// with clients, measures both sides and keeps the merged result.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=bench,categories=assay
+// +kubebuilder:printcolumn:name="Target",type=string,JSONPath=`.spec.target.image`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].reason`
+// +kubebuilder:printcolumn:name="Clients",type=integer,JSONPath=`.spec.clients.replicas`
+// +kubebuilder:printcolumn:name="Requests/s",type=string,JSONPath=`.status.result.requestsPerSecond`
+// +kubebuilder:printcolumn:name="P99 µs",type=integer,JSONPath=`.status.result.latency.total.p99Microseconds`
+// +kubebuilder:printcolumn:name="Errors",type=integer,JSONPath=`.status.result.errors.total`
+// +kubebuilder:printcolumn:name="Valid",type=string,JSONPath=`.status.conditions[?(@.type=="Valid")].status`
+// +kubebuilder:printcolumn:name="Progress",type=string,priority=1,JSONPath=`.status.progress.percent`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Succeeded")].message`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52",message="metadata.name must have at most 52 characters: the names of the run's pods are made from it",fieldPath=".metadata.name"
+type BenchmarkRun struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty,omitzero"`
+
+	// spec says what to run. It is immutable once created, except suspend and
+	// ttlSecondsAfterFinished.
+	// +required
+	Spec BenchmarkRunSpec `json:"spec,omitempty,omitzero"`
+
+	// status is what was observed: how far the run is, its verdict and its
+	// result.
+	// +optional
+	Status BenchmarkRunStatus `json:"status,omitempty,omitzero"`
+}
+
+// BenchmarkRunList is a list of BenchmarkRuns.
+//
+// +kubebuilder:object:root=true
+type BenchmarkRunList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []BenchmarkRun `json:"items"`
+}
+
+// BenchmarkRunSpec says what to run.
+//
+// +kubebuilder:validation:XValidation:rule="self.target == oldSelf.target",reason="FieldValueInvalid",fieldPath=".target",message="target is immutable: create a new BenchmarkRun instead"
+// +kubebuilder:validation:XValidation:rule="self.clients == oldSelf.clients",reason="FieldValueInvalid",fieldPath=".clients",message="clients is immutable: create a new BenchmarkRun instead"
+// +kubebuilder:validation:XValidation:rule="self.load == oldSelf.load",reason="FieldValueInvalid",fieldPath=".load",message="load is immutable: create a new BenchmarkRun instead"
+// +kubebuilder:validation:XValidation:rule="has(self.warmup) == has(oldSelf.warmup) && (!has(self.warmup) || self.warmup == oldSelf.warmup)",reason="FieldValueInvalid",fieldPath=".warmup",message="warmup is immutable: create a new BenchmarkRun instead"
+// +kubebuilder:validation:XValidation:rule="has(self.thresholds) == has(oldSelf.thresholds) && (!has(self.thresholds) || self.thresholds == oldSelf.thresholds)",reason="FieldValueInvalid",fieldPath=".thresholds",message="thresholds is immutable: create a new BenchmarkRun instead"
+// +kubebuilder:validation:XValidation:rule="self.lane == oldSelf.lane",reason="FieldValueInvalid",fieldPath=".lane",message="lane is immutable: create a new BenchmarkRun instead"
+// +kubebuilder:validation:XValidation:rule="self.activeDeadlineSeconds == oldSelf.activeDeadlineSeconds",reason="FieldValueInvalid",fieldPath=".activeDeadlineSeconds",message="activeDeadlineSeconds is immutable: create a new BenchmarkRun instead"
+// +kubebuilder:validation:XValidation:rule="self.podRetention == oldSelf.podRetention",reason="FieldValueInvalid",fieldPath=".podRetention",message="podRetention is immutable: create a new BenchmarkRun instead"
+type BenchmarkRunSpec struct {
+	// target is the server under test: one pod.
+	// +required
+	Target Target `json:"target,omitempty,omitzero"`
+
+	// clients are the load-generating pods. Defaults to one client with one CPU
+	// and 512Mi of memory.
+	// +default={}
+	// +optional
+	Clients Clients `json:"clients,omitempty,omitzero"`
+
+	// load is what each client does.
+	// +required
+	Load Load `json:"load,omitempty,omitzero"`
+
+	// warmup is load of the same shape sent before the measurement. Its requests
+	// never enter the result. When left out there is no warm-up.
+	// +optional
+	Warmup *Warmup `json:"warmup,omitempty"`
+
+	// thresholds are what the result has to meet for the condition ThresholdsMet
+	// to become True.
+	// +listType=map
+	// +listMapKey=metric
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Thresholds []Threshold `json:"thresholds,omitempty"`
+
+	// lane is the queue in which this run waits. Of all runs in the cluster with
+	// the same lane, one runs at a time, the oldest first. Use different lanes
+	// only for runs that can't disturb each other. Defaults to "default".
+	// +default="default"
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +optional
+	Lane string `json:"lane,omitempty"`
+
+	// suspend keeps the run from starting while true. Set on an active run it
+	// stops the run's pods; set back to false the run starts anew. May be changed
+	// at any time until the run has finished. Defaults to false.
+	// +optional
+	Suspend *bool `json:"suspend,omitempty"`
+
+	// activeDeadlineSeconds is how long the run may take from its admission to
+	// its end, in seconds. Past it the run ends with the reason DeadlineExceeded.
+	// Waiting in the lane doesn't count. Defaults to 3600.
+	// +default=3600
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=604800
+	// +optional
+	ActiveDeadlineSeconds *int32 `json:"activeDeadlineSeconds,omitempty"`
+
+	// ttlSecondsAfterFinished is how long the finished run is kept before it is
+	// deleted together with its artifact, in seconds. When left out it is kept
+	// until somebody deletes it. May be changed at any time.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+
+	// podRetention says whether the pods of a finished run are kept, so that
+	// their logs can be read: Never, OnFailure or Always. A kept target is
+	// stopped. Pods never outlive their run. Defaults to Never.
+	// +default="Never"
+	// +optional
+	PodRetention PodRetention `json:"podRetention,omitempty"`
+}
+
+// PodRetention says when the pods of a finished run are kept.
+//
+// +kubebuilder:validation:Enum=Never;OnFailure;Always
+type PodRetention string
+
+const (
+	// RetainNever deletes the pods as soon as the run has finished.
+	RetainNever PodRetention = "Never"
+	// RetainOnFailure keeps the pods of a run that didn't succeed.
+	RetainOnFailure PodRetention = "OnFailure"
+	// RetainAlways keeps the pods of every run.
+	RetainAlways PodRetention = "Always"
+)

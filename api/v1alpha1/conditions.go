@@ -1,0 +1,111 @@
+package v1alpha1
+
+// Types of the conditions of a BenchmarkRun.
+const (
+	// ConditionAdmitted is True while the run holds its lane, and stays True when
+	// it has finished.
+	ConditionAdmitted = "Admitted"
+	// ConditionTargetReady is True from when the target first answered with
+	// success.
+	ConditionTargetReady = "TargetReady"
+	// ConditionClientsReady is True from when all clients reported ready.
+	ConditionClientsReady = "ClientsReady"
+	// ConditionFinished is True in every terminal state.
+	ConditionFinished = "Finished"
+	// ConditionSucceeded is Unknown while the run is active, its reason being the
+	// state; True when the measurement was completed and its result stored;
+	// False when the run ended without a result, the reason saying why.
+	ConditionSucceeded = "Succeeded"
+	// ConditionValid says whether the result can be trusted. Its message lists
+	// what speaks against it.
+	ConditionValid = "Valid"
+	// ConditionThresholdsMet says whether every threshold was met. It is left out
+	// when the run has no thresholds.
+	ConditionThresholdsMet = "ThresholdsMet"
+)
+
+// Reasons of Succeeded while it is Unknown: the states of an active run.
+const (
+	// ReasonQueued: the run waits for its lane.
+	ReasonQueued = "Queued"
+	// ReasonSuspended: spec.suspend keeps the run from starting.
+	ReasonSuspended = "Suspended"
+	// ReasonStarting: target and clients are being started.
+	ReasonStarting = "Starting"
+	// ReasonWarmingUp: the clients send load that isn't measured.
+	ReasonWarmingUp = "WarmingUp"
+	// ReasonMeasuring: the clients send load that is measured.
+	ReasonMeasuring = "Measuring"
+	// ReasonCollecting: the measurement is over, its result is being stored.
+	ReasonCollecting = "Collecting"
+)
+
+// Reasons of Succeeded when it is True.
+const (
+	// ReasonCompleted: the measurement was completed and its result is stored.
+	ReasonCompleted = "Completed"
+)
+
+// Reasons of Succeeded when it is False. The condition's message says what was
+// seen and what to do.
+const (
+	// ReasonInvalidSpec: something in the spec can't work, although the API
+	// server took it.
+	ReasonInvalidSpec = "InvalidSpec"
+	// ReasonDeadlineExceeded: activeDeadlineSeconds passed.
+	ReasonDeadlineExceeded = "DeadlineExceeded"
+	// ReasonTargetImageUnavailable: the target's image can't be pulled.
+	ReasonTargetImageUnavailable = "TargetImageUnavailable"
+	// ReasonTargetUnschedulable: no node can take the target's pod.
+	ReasonTargetUnschedulable = "TargetUnschedulable"
+	// ReasonTargetNotStarted: the target's container couldn't be started.
+	ReasonTargetNotStarted = "TargetNotStarted"
+	// ReasonTargetNotReady: the target didn't become ready in time.
+	ReasonTargetNotReady = "TargetNotReady"
+	// ReasonTargetCrashed: the server ended by itself.
+	ReasonTargetCrashed = "TargetCrashed"
+	// ReasonTargetLost: the target's pod was deleted or evicted, or its agent
+	// went silent.
+	ReasonTargetLost = "TargetLost"
+	// ReasonCPUNotExclusive: cpuPinning is Required, but the CPUs are shared.
+	ReasonCPUNotExclusive = "CPUNotExclusive"
+	// ReasonClientImageUnavailable: the image of the clients can't be pulled.
+	ReasonClientImageUnavailable = "ClientImageUnavailable"
+	// ReasonClientUnschedulable: no node can take a client's pod.
+	ReasonClientUnschedulable = "ClientUnschedulable"
+	// ReasonClientFailed: a client ended before its measurement was complete.
+	ReasonClientFailed = "ClientFailed"
+	// ReasonClientLost: a client's pod was deleted or evicted, or went silent.
+	ReasonClientLost = "ClientLost"
+	// ReasonArtifactNotStored: the result couldn't be stored.
+	ReasonArtifactNotStored = "ArtifactNotStored"
+	// ReasonNameConflict: an object that the run needs exists and isn't its own.
+	ReasonNameConflict = "NameConflict"
+)
+
+// Reasons of Admitted, TargetReady, ClientsReady and Finished that aren't also
+// reasons of Succeeded.
+const (
+	// ReasonAdmitted: the run holds its lane.
+	ReasonAdmitted = "Admitted"
+	// ReasonReady: the target, or every client, is ready.
+	ReasonReady = "Ready"
+	// ReasonNotReady: the target, or some client, isn't ready yet.
+	ReasonNotReady = "NotReady"
+	// ReasonActive: the run hasn't finished.
+	ReasonActive = "Active"
+	// ReasonFinished: the run has finished.
+	ReasonFinished = "Finished"
+)
+
+// Reasons of ThresholdsMet, and of Valid where no finding gives its own.
+const (
+	// ReasonThresholdsMet: every threshold was met.
+	ReasonThresholdsMet = "AllMet"
+	// ReasonThresholdsMissed: at least one threshold was missed.
+	ReasonThresholdsMissed = "Missed"
+	// ReasonValid: nothing speaks against the result.
+	ReasonValid = "NothingFound"
+	// ReasonNoResult: the run has no result to judge.
+	ReasonNoResult = "NoResult"
+)

@@ -1,0 +1,179 @@
+package v1alpha1
+
+// Clients are the load-generating pods.
+type Clients struct {
+	// replicas is the number of clients. Each of them does the whole load.
+	// Defaults to 1.
+	// +default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	// +optional
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// resources is what each client gets, as request and as limit. Defaults to
+	// one CPU and 512Mi of memory.
+	// +default={"cpu": "1", "memory": "512Mi"}
+	// +optional
+	Resources Resources `json:"resources,omitempty,omitzero"`
+}
+
+// Load is what each client does.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.closed)",message="load must have exactly one shape: closed"
+type Load struct {
+	// requests are what the clients ask for: for each request one item is drawn
+	// at random, in proportion to the weights, from a fixed seed.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=128
+	// +required
+	Requests []Request `json:"requests,omitempty"`
+
+	// connection is how clients connect.
+	// +default={}
+	// +optional
+	Connection Connection `json:"connection,omitempty,omitzero"`
+
+	// closed keeps a fixed number of connections busy: each sends its next
+	// request when the response to the last has been read. Latencies are service
+	// times.
+	// +optional
+	Closed *ClosedLoad `json:"closed,omitempty"`
+}
+
+// Request is one kind of request.
+type Request struct {
+	// path is the path and query of the URL.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[A-Za-z0-9._~!$&()*+,;=:@%/?\\\\[\\\\]-]*$')",message="path must begin with a slash and have only characters that a URL may have; percent-encode the others"
+	// +required
+	Path string `json:"path,omitempty"`
+
+	// weight is how often this request is made in proportion to the others.
+	// Defaults to 1.
+	// +default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	// +optional
+	Weight *int32 `json:"weight,omitempty"`
+}
+
+// Connection is how clients connect.
+type Connection struct {
+	// keepAlive says whether a connection carries many requests (Enabled) or one
+	// (Disabled). Defaults to Enabled.
+	// +default="Enabled"
+	// +optional
+	KeepAlive KeepAlive `json:"keepAlive,omitempty"`
+
+	// timeoutSeconds is how long a request may take, from the start of its
+	// connection or, on an open connection, of its sending, to the last byte of
+	// its response, in seconds. Past it, it counts as an error of the kind
+	// timeout. Defaults to 30.
+	// +default=30
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	// +optional
+	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
+}
+
+// KeepAlive says whether connections are reused.
+//
+// +kubebuilder:validation:Enum=Enabled;Disabled
+type KeepAlive string
+
+const (
+	// KeepAliveEnabled reuses connections.
+	KeepAliveEnabled KeepAlive = "Enabled"
+	// KeepAliveDisabled opens a connection for each request.
+	KeepAliveDisabled KeepAlive = "Disabled"
+)
+
+// ClosedLoad keeps a fixed number of connections busy.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds)].exists_one(x, x)",message="closed must have exactly one of requests and durationSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests >= self.connections",reason="FieldValueInvalid",fieldPath=".requests",message="requests must be at least connections: each connection makes a request"
+type ClosedLoad struct {
+	// connections is the number of concurrent connections of each client.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20000
+	// +required
+	Connections int32 `json:"connections,omitempty"`
+
+	// requests is the number of requests that each client makes in all.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000000
+	// +optional
+	Requests *int64 `json:"requests,omitempty"`
+
+	// durationSeconds is how long requests are started, in seconds. Those under
+	// way at its end are finished and counted.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=604800
+	// +optional
+	DurationSeconds *int32 `json:"durationSeconds,omitempty"`
+}
+
+// Warmup is load sent before the measurement.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds)].exists_one(x, x)",message="warmup must have exactly one of requests and durationSeconds"
+type Warmup struct {
+	// requests is the number of requests that each client makes in all.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000000
+	// +optional
+	Requests *int64 `json:"requests,omitempty"`
+
+	// durationSeconds is how long requests are started, in seconds.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=604800
+	// +optional
+	DurationSeconds *int32 `json:"durationSeconds,omitempty"`
+}
+
+// Threshold is what the result has to meet.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.below), has(self.above)].exists_one(x, x)",message="a threshold must have exactly one of below and above"
+// +kubebuilder:validation:XValidation:rule="!self.metric.startsWith('Latency') || (has(self.below) ? self.below : (has(self.above) ? self.above : '1ms')).matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$')",message="the bound of a latency must be a number with one of the units us, ms and s, such as 50ms"
+// +kubebuilder:validation:XValidation:rule="self.metric != 'ErrorRate' || (has(self.below) ? self.below : (has(self.above) ? self.above : '1%')).matches('^[0-9]{1,3}([.][0-9]{1,6})?%$')",message="the bound of ErrorRate must be a percentage, such as 1% or 0.1%"
+// +kubebuilder:validation:XValidation:rule="self.metric != 'RequestsPerSecond' || (has(self.below) ? self.below : (has(self.above) ? self.above : '1')).matches('^[0-9]{1,12}([.][0-9]{1,6})?$')",message="the bound of RequestsPerSecond must be a plain number, such as 1500"
+type Threshold struct {
+	// metric is what is compared: LatencyMean, LatencyP50, LatencyP90,
+	// LatencyP95, LatencyP99, LatencyP999, LatencyMax (of the total time of a
+	// request, over all clients), ErrorRate or RequestsPerSecond (of all clients
+	// together).
+	// +required
+	Metric ThresholdMetric `json:"metric,omitempty"`
+
+	// below is the bound that the metric has to stay under: a duration such as
+	// 50ms, a percentage such as 1%, or a number, as the metric asks for.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=24
+	// +optional
+	Below string `json:"below,omitempty"`
+
+	// above is the bound that the metric has to exceed, in the same forms.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=24
+	// +optional
+	Above string `json:"above,omitempty"`
+}
+
+// ThresholdMetric is a figure of a result.
+//
+// +kubebuilder:validation:Enum=LatencyMean;LatencyP50;LatencyP90;LatencyP95;LatencyP99;LatencyP999;LatencyMax;ErrorRate;RequestsPerSecond
+type ThresholdMetric string
+
+// The figures that a threshold can bound.
+const (
+	MetricLatencyMean       ThresholdMetric = "LatencyMean"
+	MetricLatencyP50        ThresholdMetric = "LatencyP50"
+	MetricLatencyP90        ThresholdMetric = "LatencyP90"
+	MetricLatencyP95        ThresholdMetric = "LatencyP95"
+	MetricLatencyP99        ThresholdMetric = "LatencyP99"
+	MetricLatencyP999       ThresholdMetric = "LatencyP999"
+	MetricLatencyMax        ThresholdMetric = "LatencyMax"
+	MetricErrorRate         ThresholdMetric = "ErrorRate"
+	MetricRequestsPerSecond ThresholdMetric = "RequestsPerSecond"
+)

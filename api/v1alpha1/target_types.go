@@ -1,0 +1,151 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Target is the server under test.
+type Target struct {
+	// image is the container image of the server.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^[^\s]+$`
+	// +required
+	Image string `json:"image,omitempty"`
+
+	// imagePullPolicy says when the image is pulled: Always, IfNotPresent or
+	// Never. Defaults to IfNotPresent.
+	// +default="IfNotPresent"
+	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
+	// +optional
+	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
+
+	// imagePullSecrets names Secrets of the run's namespace that hold the
+	// credentials for pulling the image.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	// +optional
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+
+	// resources is what the server's container gets, as request and as limit.
+	// Defaults to one CPU and 1Gi of memory.
+	// +default={"cpu": "1", "memory": "1Gi"}
+	// +optional
+	Resources Resources `json:"resources,omitempty,omitzero"`
+
+	// server says how the image is configured: exactly one of tomcat and generic.
+	// +required
+	Server Server `json:"server,omitempty,omitzero"`
+
+	// content lists files that the server serves. They are made before it starts,
+	// from a fixed seed, and don't compress. Responses for these paths must have
+	// exactly this length, else they count as errors of the kind length.
+	// +listType=map
+	// +listMapKey=path
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=256
+	// +optional
+	Content []ContentFile `json:"content,omitempty"`
+
+	// readiness says when the server counts as ready for load.
+	// +default={}
+	// +optional
+	Readiness Readiness `json:"readiness,omitempty,omitzero"`
+
+	// podSecurity says which Pod Security Standard the target's pod meets:
+	// Restricted runs the server as user 65532 without any capability; Baseline
+	// runs it as the user its image names, for images that need root. The agent
+	// beside it is restricted in both. Defaults to Restricted.
+	// +default="Restricted"
+	// +optional
+	PodSecurity PodSecurity `json:"podSecurity,omitempty"`
+}
+
+// PodSecurity names a Pod Security Standard.
+//
+// +kubebuilder:validation:Enum=Restricted;Baseline
+type PodSecurity string
+
+const (
+	// PodSecurityRestricted is the restricted Pod Security Standard.
+	PodSecurityRestricted PodSecurity = "Restricted"
+	// PodSecurityBaseline is the baseline Pod Security Standard.
+	PodSecurityBaseline PodSecurity = "Baseline"
+)
+
+// Resources is what a container gets, as request and as limit.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.cpuPinning) && self.cpuPinning == 'Required') || !has(self.cpu) || quantity(string(self.cpu)).isInteger()",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu must be a whole number of CPUs when cpuPinning is Required: only whole CPUs can be exclusive; use e.g. \"1\", or set cpuPinning to IfPossible"
+// +kubebuilder:validation:XValidation:rule="!has(self.cpu) || quantity(string(self.cpu)).compareTo(quantity('10m')) >= 0",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu must be at least 10m"
+// +kubebuilder:validation:XValidation:rule="!has(self.memory) || quantity(string(self.memory)).compareTo(quantity('16Mi')) >= 0",reason="FieldValueInvalid",fieldPath=".memory",message="memory must be at least 16Mi"
+type Resources struct {
+	// cpu is the number of CPUs. Whole CPUs become exclusive to the container
+	// where the node's kubelet has the static CPU manager policy. Defaults to 1.
+	// +default="1"
+	// +optional
+	CPU *resource.Quantity `json:"cpu,omitempty"`
+
+	// memory is the amount of memory in bytes. Defaults to 1Gi for the target and
+	// 512Mi for a client.
+	// +optional
+	Memory *resource.Quantity `json:"memory,omitempty"`
+
+	// cpuPinning says whether exclusive CPUs are a condition of the run: with
+	// Required a run whose container shares its CPUs fails; with IfPossible the
+	// status tells. Defaults to IfPossible.
+	// +default="IfPossible"
+	// +optional
+	CPUPinning CPUPinning `json:"cpuPinning,omitempty"`
+}
+
+// CPUPinning says whether exclusive CPUs are a condition of a run.
+//
+// +kubebuilder:validation:Enum=Required;IfPossible
+type CPUPinning string
+
+const (
+	// CPUPinningRequired fails a run whose container shares its CPUs.
+	CPUPinningRequired CPUPinning = "Required"
+	// CPUPinningIfPossible lets a run go on with shared CPUs.
+	CPUPinningIfPossible CPUPinning = "IfPossible"
+)
+
+// ContentFile is a file that the server serves.
+type ContentFile struct {
+	// path is the path of the file in the server's URLs.
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="path must begin with a slash and consist of segments of letters, digits, '.', '_' and '-', each beginning with a letter, digit or '_', such as /js/bootstrap.min.js"
+	// +required
+	Path string `json:"path,omitempty"`
+
+	// sizeBytes is the size of the file in bytes.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=8589934592
+	// +required
+	SizeBytes int64 `json:"sizeBytes,omitempty"`
+}
+
+// Readiness says when the server counts as ready for load: when a GET of path
+// is answered with a status from 200 to 399.
+type Readiness struct {
+	// path is what is asked for. Defaults to the path of the first request of the
+	// load.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[A-Za-z0-9._~!$&()*+,;=:@%/?\\\\[\\\\]-]*$')",message="path must begin with a slash and have only characters that a URL may have; percent-encode the others"
+	// +optional
+	Path string `json:"path,omitempty"`
+
+	// timeoutSeconds is how long the target may take from the creation of its pod
+	// until it is ready, in seconds. Past it the run ends with the reason
+	// TargetNotReady. Defaults to 300.
+	// +default=300
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
+	// +optional
+	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
+}

@@ -1,0 +1,193 @@
+package result
+
+import "time"
+
+// SchemaVersion is the version of the JSON form of Result. It changes when a
+// reader of the old form would misread the new one.
+const SchemaVersion = 1
+
+// Result is everything measured in one run, merged.
+type Result struct {
+	// SchemaVersion is SchemaVersion.
+	SchemaVersion int `json:"schemaVersion"`
+	// Run says what was run.
+	Run Run `json:"run"`
+	// Environment says under what conditions.
+	Environment Environment `json:"environment"`
+	// Merged is the measure of all clients together.
+	Merged Measure `json:"merged"`
+	// DurationMicroseconds is the time from the first client's start to the last
+	// client's end.
+	DurationMicroseconds int64 `json:"durationMicroseconds"`
+	// Clients are the clients' own figures, by index.
+	Clients []Client `json:"clients"`
+	// Warmup is what was counted before the measurement; nil without a warm-up.
+	Warmup *Counts `json:"warmup,omitempty"`
+	// Server is what the server used during the measurement; nil when it
+	// couldn't be seen.
+	Server *Server `json:"server,omitempty"`
+	// Series are the seconds of the measurement, thinned when there are many.
+	Series []Second `json:"series"`
+	// Findings speak for or against trusting the result.
+	Findings []Finding `json:"findings"`
+	// Thresholds are the bounds asked for and what became of them.
+	Thresholds []ThresholdOutcome `json:"thresholds,omitempty"`
+}
+
+// Run says what was run, as far as a report needs it.
+type Run struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+	// Image is the target's image as declared, Server the kind of server, as
+	// "Tomcat NIO".
+	Image  string `json:"image"`
+	Server string `json:"server"`
+	// Load is the shape of the load: "closed".
+	Load string `json:"load"`
+	// Connections is the number of concurrent connections of each client.
+	Connections int64 `json:"connections"`
+	// Requests are the kinds of requests made.
+	Requests []Request `json:"requests"`
+	// KeepAlive is whether connections were reused.
+	KeepAlive bool `json:"keepAlive"`
+	// MeasurementTime is the common start instant of the measurement.
+	MeasurementTime time.Time `json:"measurementTime"`
+}
+
+// Request is one kind of request made.
+type Request struct {
+	Path   string `json:"path"`
+	Weight int64  `json:"weight"`
+	// Length is the length that the body must have, in bytes; -1 when any will do.
+	Length int64 `json:"length"`
+}
+
+// Environment is the conditions of a run.
+type Environment struct {
+	TargetNode     string `json:"targetNode"`
+	TargetAddress  string `json:"targetAddress"`
+	TargetImageID  string `json:"targetImageID"`
+	ServerSoftware string `json:"serverSoftware"`
+	// DocumentLength is the length of the body of the first request's response
+	// as the agent saw it, in bytes; -1 when it isn't known.
+	DocumentLength int64 `json:"documentLength"`
+	// TargetCPULimit and ClientCPULimit are in thousandths of a CPU.
+	TargetCPULimit int64 `json:"targetCPULimitMillis"`
+	ClientCPULimit int64 `json:"clientCPULimitMillis"`
+	// TargetCPUs lists the CPUs that the server may run on; CPUExclusivity is
+	// Exclusive, Shared or Unknown.
+	TargetCPUs     string `json:"targetCPUs"`
+	CPUExclusivity string `json:"cpuExclusivity"`
+	// Kernel is the release of the target node's kernel.
+	Kernel string `json:"kernel"`
+	// ContainerRuntime and Kubelet are the versions on the target's node.
+	ContainerRuntime string `json:"containerRuntime"`
+	Kubelet          string `json:"kubelet"`
+	// Assay is the version of the operator.
+	Assay string `json:"assay"`
+}
+
+// Client is the figures of one client.
+type Client struct {
+	Index int    `json:"index"`
+	Node  string `json:"node"`
+	Totals
+	// StartSkewMicroseconds is how long after the common start instant its first
+	// request began, by the manager's clock.
+	StartSkewMicroseconds int64 `json:"startSkewMicroseconds"`
+	// ClockErrorMicroseconds bounds the error of that, from the measurement of
+	// the clock offset.
+	ClockErrorMicroseconds int64 `json:"clockErrorMicroseconds"`
+}
+
+// Totals are a client's final figures of its measurement.
+type Totals struct {
+	Measure
+	// StartedAt and EndedAt are the start of the first request and the end of
+	// the last: microseconds since the Unix epoch by the manager's clock.
+	StartedAt int64 `json:"startedAtMicroseconds"`
+	EndedAt   int64 `json:"endedAtMicroseconds"`
+	// Usage is what the client used from StartedAt to EndedAt.
+	Usage ClientUsage `json:"usage"`
+	// Warmup is what the client counted before; nil without a warm-up.
+	Warmup *Counts `json:"warmup,omitempty"`
+}
+
+// DurationMicroseconds is the time from the first request's start to the last
+// one's end.
+func (t *Totals) DurationMicroseconds() int64 { return t.EndedAt - t.StartedAt }
+
+// Server is what the server used between two readings, the last before the
+// measurement began and the first after it ended.
+type Server struct {
+	Begin ServerUsage `json:"begin"`
+	End   ServerUsage `json:"end"`
+	// PeakCPUPercent is the largest CPU time of any second, in percent of one CPU.
+	PeakCPUPercent float64 `json:"peakCPUPercent"`
+	// PeakResident is the largest resident set during the measurement, in bytes.
+	PeakResident int64 `json:"peakResidentBytes"`
+}
+
+// CPUPercent is the server's mean CPU time in percent of one CPU.
+func (s *Server) CPUPercent() float64 {
+	elapsed := s.End.At - s.Begin.At
+	if elapsed <= 0 {
+		return 0
+	}
+	cpu := s.End.UserCPU + s.End.SystemCPU - s.Begin.UserCPU - s.Begin.SystemCPU
+	return 100 * float64(cpu) / float64(elapsed)
+}
+
+// Second is one or, where the series was thinned, several consecutive seconds
+// of the measurement, of all clients and the target.
+type Second struct {
+	// Second is the first second, counted from the start; Seconds how many.
+	Second  int64 `json:"second"`
+	Seconds int64 `json:"seconds"`
+	// Requests and Errors are counts over these seconds.
+	Requests int64 `json:"requests"`
+	Errors   int64 `json:"errors"`
+	// P50, P90, P99 and Max are total times in microseconds.
+	P50 int64 `json:"p50Microseconds"`
+	P90 int64 `json:"p90Microseconds"`
+	P99 int64 `json:"p99Microseconds"`
+	Max int64 `json:"maxMicroseconds"`
+	// BytesReceived are the bytes of responses.
+	BytesReceived int64 `json:"bytesReceived"`
+	// ClientCPU and ServerCPU are CPU times in microseconds; ServerCPU is -1 when
+	// it isn't known.
+	ClientCPU int64 `json:"clientCPUMicroseconds"`
+	ServerCPU int64 `json:"serverCPUMicroseconds"`
+	// ServerResident is the server's resident set in bytes, -1 when it isn't known.
+	ServerResident int64 `json:"serverResidentBytes"`
+}
+
+// Severity says what a finding means for the result.
+type Severity string
+
+const (
+	// Invalidates: the result isn't one.
+	Invalidates Severity = "Invalidates"
+	// Warns: the result stands, but the reader should know.
+	Warns Severity = "Warns"
+)
+
+// Finding is something that speaks against trusting a result.
+type Finding struct {
+	// Reason is a CamelCase word, such as ClientSaturated.
+	Reason   string   `json:"reason"`
+	Severity Severity `json:"severity"`
+	// Message says what was seen, with figures, and what to do.
+	Message string `json:"message"`
+}
+
+// ThresholdOutcome is a bound asked for and what became of it.
+type ThresholdOutcome struct {
+	// Metric is the metric's name, Bound the bound as in "below 50ms", Actual the
+	// figure in the same unit.
+	Metric string `json:"metric"`
+	Bound  string `json:"bound"`
+	Actual string `json:"actual"`
+	Met    bool   `json:"met"`
+}

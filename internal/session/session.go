@@ -1,0 +1,123 @@
+// Package session holds what both ends of a session share: the plan that a
+// client is given, the limits of the protocol, and the passage between
+// messages and results. The manager's end is in manager, the pods' end in pod,
+// the protocol itself in sessionpb.
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+const (
+	// Audience is the audience of the service account tokens by which pods prove
+	// who they are.
+	Audience = "assay"
+
+	// MaxMessageBytes bounds a message in either direction.
+	MaxMessageBytes = 4 << 20
+
+	// TokenPath is the file with a pod's token, CAPath that with the certificates
+	// by which a pod checks the manager.
+	TokenPath = "/var/run/assay/token"
+	CAPath    = "/var/run/assay/ca.crt"
+
+	// ServerName is the name in the manager's serving certificate.
+	ServerName = "assay-session"
+)
+
+// Plan is the load of one client.
+type Plan struct {
+	// Connections is the number of concurrent connections.
+	Connections int `json:"connections"`
+	// KeepAlive is whether a connection carries many requests.
+	KeepAlive bool `json:"keepAlive"`
+	// TimeoutMicroseconds is how long a request may take.
+	TimeoutMicroseconds int64 `json:"timeoutMicroseconds"`
+	// Host is the Host header; empty for the target's address.
+	Host string `json:"host,omitempty"`
+	// Requests are the kinds of requests, drawn in proportion to their weights.
+	Requests []PlannedRequest `json:"requests"`
+	// Seed starts the random numbers by which requests are drawn.
+	Seed uint64 `json:"seed"`
+	// Warmup is the load before the measurement; nil for none.
+	Warmup *Amount `json:"warmup,omitempty"`
+	// Measurement is the load that is measured.
+	Measurement Amount `json:"measurement"`
+}
+
+// PlannedRequest is one kind of request.
+type PlannedRequest struct {
+	// Path is the request target: path and query.
+	Path string `json:"path"`
+	// Weight is how often it is made in proportion to the others.
+	Weight int `json:"weight"`
+	// Length is the length that the response's body must have, in bytes; -1 when
+	// any will do.
+	Length int64 `json:"length"`
+}
+
+// Amount is how much load a stage has: a number of requests or a duration;
+// the other is zero.
+type Amount struct {
+	Requests             int64 `json:"requests,omitempty"`
+	DurationMicroseconds int64 `json:"durationMicroseconds,omitempty"`
+}
+
+// Duration is the amount as a duration; zero when it is a number of requests.
+func (a Amount) Duration() time.Duration {
+	return time.Duration(a.DurationMicroseconds) * time.Microsecond
+}
+
+// Check returns an error that says what no client could carry out.
+func (p *Plan) Check() error {
+	switch {
+	case p.Connections < 1:
+		return fmt.Errorf("plan: %d connections", p.Connections)
+	case p.TimeoutMicroseconds < 1:
+		return fmt.Errorf("plan: a timeout of %d µs", p.TimeoutMicroseconds)
+	case len(p.Requests) == 0:
+		return fmt.Errorf("plan: no requests")
+	}
+	for i, r := range p.Requests {
+		if r.Weight < 1 || r.Path == "" || r.Path[0] != '/' {
+			return fmt.Errorf("plan: request %d: path %q with weight %d", i, r.Path, r.Weight)
+		}
+	}
+	if p.Warmup != nil {
+		if err := p.Warmup.check(); err != nil {
+			return fmt.Errorf("plan: warm-up: %w", err)
+		}
+	}
+	if err := p.Measurement.check(); err != nil {
+		return fmt.Errorf("plan: measurement: %w", err)
+	}
+	return nil
+}
+
+func (a Amount) check() error {
+	if (a.Requests > 0) == (a.DurationMicroseconds > 0) || a.Requests < 0 || a.DurationMicroseconds < 0 {
+		return fmt.Errorf("%d requests and %d µs", a.Requests, a.DurationMicroseconds)
+	}
+	return nil
+}
+
+// EncodePlan returns the plan as it is sent.
+func EncodePlan(p *Plan) ([]byte, error) { return json.Marshal(p) }
+
+// DecodePlan is the inverse of EncodePlan. The plan it returns can be carried
+// out.
+func DecodePlan(data []byte) (*Plan, error) {
+	var p Plan
+	if err := json.Unmarshal(data, &p); err != nil {
+		return nil, fmt.Errorf("decode plan: %w", err)
+	}
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// Micros is an instant as it is sent: microseconds since the Unix epoch.
+func Micros(t time.Time) int64 { return t.UnixMicro() }

@@ -1,0 +1,136 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+// MeasureToWire returns a measure as it is sent.
+func MeasureToWire(m *result.Measure) (*sessionpb.Measure, error) {
+	latencies := make([]*sessionpb.Histogram, result.Phases)
+	for p := range result.AllPhases() {
+		latencies[p] = &sessionpb.Histogram{}
+		h := m.Latencies[p]
+		if h == nil {
+			continue
+		}
+		e, err := h.Encode()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p, err)
+		}
+		latencies[p] = &sessionpb.Histogram{
+			Hdr: e.HDR, Count: e.Count, Sum: e.Sum, Min: e.Min, Max: e.Max, Clamped: e.Clamped,
+		}
+	}
+	return &sessionpb.Measure{Counts: CountsToWire(&m.Counts), Latencies: latencies}, nil
+}
+
+// MeasureFromWire is the inverse of MeasureToWire. It refuses figures that
+// contradict each other.
+func MeasureFromWire(w *sessionpb.Measure) (*result.Measure, error) {
+	counts, err := CountsFromWire(w.GetCounts())
+	if err != nil {
+		return nil, err
+	}
+	if n := len(w.GetLatencies()); n != int(result.Phases) {
+		return nil, fmt.Errorf("measure: %d phases, want %d", n, result.Phases)
+	}
+	m := &result.Measure{Counts: *counts}
+	for p, h := range w.GetLatencies() {
+		if h.GetCount() == 0 {
+			continue
+		}
+		decoded, err := result.Decode(result.Encoded{
+			HDR: h.GetHdr(), Count: h.GetCount(), Sum: h.GetSum(), Min: h.GetMin(), Max: h.GetMax(), Clamped: h.GetClamped(),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("measure: %s: %w", result.Phase(p), err)
+		}
+		m.Latencies[p] = decoded
+	}
+	if got := m.Latencies.Get(result.Total).Count(); got != m.Succeeded() {
+		return nil, fmt.Errorf("measure: %d requests succeeded, %d were timed", m.Succeeded(), got)
+	}
+	return m, nil
+}
+
+// CountsToWire returns counts as they are sent.
+func CountsToWire(c *result.Counts) *sessionpb.Counts {
+	return &sessionpb.Counts{
+		Requests:      c.Requests,
+		Errors:        c.Errors[:],
+		Non_2Xx:       c.Non2xx,
+		KeepAlive:     c.KeepAlive,
+		Connections:   c.Connections,
+		BytesSent:     c.BytesSent,
+		BytesReceived: c.BytesReceived,
+		BodyBytes:     c.BodyBytes,
+	}
+}
+
+// CountsFromWire is the inverse of CountsToWire. It refuses negative counts
+// and more errors than requests.
+func CountsFromWire(w *sessionpb.Counts) (*result.Counts, error) {
+	if n := len(w.GetErrors()); n != int(result.ErrorKinds) {
+		return nil, fmt.Errorf("counts: %d kinds of errors, want %d", n, result.ErrorKinds)
+	}
+	c := &result.Counts{
+		Requests:      w.GetRequests(),
+		Errors:        result.ErrorCounts(w.GetErrors()),
+		Non2xx:        w.GetNon_2Xx(),
+		KeepAlive:     w.GetKeepAlive(),
+		Connections:   w.GetConnections(),
+		BytesSent:     w.GetBytesSent(),
+		BytesReceived: w.GetBytesReceived(),
+		BodyBytes:     w.GetBodyBytes(),
+	}
+	for _, n := range append(w.GetErrors(), c.Non2xx, c.KeepAlive, c.Connections, c.BytesSent, c.BytesReceived, c.BodyBytes, c.Succeeded()) {
+		if n < 0 {
+			return nil, fmt.Errorf("counts: a negative number in %+v", *c)
+		}
+	}
+	return c, nil
+}
+
+// ClientUsageToWire returns a client's usage as it is sent.
+func ClientUsageToWire(u result.ClientUsage) *sessionpb.ClientUsage {
+	return &sessionpb.ClientUsage{
+		UserCpu: u.UserCPU, SystemCpu: u.SystemCPU, Throttled: u.Throttled, MaxResident: u.MaxResident,
+	}
+}
+
+// ClientUsageFromWire is the inverse of ClientUsageToWire.
+func ClientUsageFromWire(w *sessionpb.ClientUsage) result.ClientUsage {
+	return result.ClientUsage{
+		UserCPU: w.GetUserCpu(), SystemCPU: w.GetSystemCpu(), Throttled: w.GetThrottled(), MaxResident: w.GetMaxResident(),
+	}
+}
+
+// ServerUsageToWire returns a reading of the server as it is sent, without its
+// number.
+func ServerUsageToWire(u *result.ServerUsage) *sessionpb.ServerSample {
+	return &sessionpb.ServerSample{
+		At: u.At, UserCpu: u.UserCPU, SystemCpu: u.SystemCPU,
+		Resident: u.Resident, MaxResident: u.MaxResident,
+		MinorFaults: u.MinorFaults, MajorFaults: u.MajorFaults,
+		VoluntarySwitches: u.VoluntarySwitches, InvoluntarySwitches: u.InvoluntarySwitches,
+		Threads: u.Threads, Descriptors: u.Descriptors,
+		BytesReceived: u.BytesReceived, BytesSent: u.BytesSent,
+		Throttled: u.Throttled, Cpus: u.CPUs, AgentCpus: u.AgentCPUs,
+	}
+}
+
+// ServerUsageFromWire is the inverse of ServerUsageToWire.
+func ServerUsageFromWire(w *sessionpb.ServerSample) result.ServerUsage {
+	return result.ServerUsage{
+		At: w.GetAt(), UserCPU: w.GetUserCpu(), SystemCPU: w.GetSystemCpu(),
+		Resident: w.GetResident(), MaxResident: w.GetMaxResident(),
+		MinorFaults: w.GetMinorFaults(), MajorFaults: w.GetMajorFaults(),
+		VoluntarySwitches: w.GetVoluntarySwitches(), InvoluntarySwitches: w.GetInvoluntarySwitches(),
+		Threads: w.GetThreads(), Descriptors: w.GetDescriptors(),
+		BytesReceived: w.GetBytesReceived(), BytesSent: w.GetBytesSent(),
+		Throttled: w.GetThrottled(), CPUs: w.GetCpus(), AgentCPUs: w.GetAgentCpus(),
+	}
+}
