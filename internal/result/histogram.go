@@ -122,7 +122,25 @@ func (h *Histogram) Percentile(p float64) int64 {
 	if h.count == 0 {
 		return 0
 	}
-	return min(h.buckets.ValueAtPercentile(p), h.max)
+	return h.valueAtRank(percentileRank(p, h.count))
+}
+
+// percentileRank is the rank, from 1 to n, of the value that at least p percent
+// of n values don't exceed: p percent of n, rounded up (the nearest-rank
+// method). HdrHistogram rounds to the nearest rank instead, which may be one
+// lower.
+func percentileRank(p float64, n int64) int64 {
+	// A product such as 99.9 percent of 1000 may come out just above the whole
+	// number that it is.
+	const productError = 1e-12
+	rank := int64(math.Ceil(p * float64(n) / 100 * (1 - productError)))
+	return min(max(rank, 1), n)
+}
+
+// valueAtRank is the rank-th smallest duration, counted from 1, to within the
+// geometry.
+func (h *Histogram) valueAtRank(rank int64) int64 {
+	return min(h.buckets.ValueAtPercentile(100*float64(rank)/float64(h.count)), h.max)
 }
 
 // Bar is the number of durations from From to To, both included, in

@@ -52,3 +52,27 @@ func (l *Latencies) UnmarshalJSON(data []byte) error {
 	}
 	return nil
 }
+
+// MarshalJSON writes the phases that occurred by their names.
+func (s Summaries) MarshalJSON() ([]byte, error) {
+	byName := map[string]*Summary{}
+	for p, summary := range s {
+		if summary != nil {
+			byName[Phase(p).String()] = summary
+		}
+	}
+	return json.Marshal(byName)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (s *Summaries) UnmarshalJSON(data []byte) error {
+	var byName map[string]*Summary
+	if err := json.Unmarshal(data, &byName); err != nil {
+		return fmt.Errorf("decode summaries: %w", err)
+	}
+	*s = Summaries{}
+	for p := range s {
+		s[p] = byName[Phase(p).String()]
+	}
+	return nil
+}

@@ -93,6 +93,9 @@ type Client struct {
 	Index int    `json:"index"`
 	Node  string `json:"node"`
 	Totals
+	// Summaries stand for Latencies where those were dropped to keep the stored
+	// result small; all nil otherwise.
+	Summaries Summaries `json:"summaries,omitzero"`
 	// StartSkewMicroseconds is how long after the common start instant its first
 	// request began, by the manager's clock.
 	StartSkewMicroseconds int64 `json:"startSkewMicroseconds"`
@@ -148,7 +151,9 @@ type Second struct {
 	// Requests and Errors are counts over these seconds.
 	Requests int64 `json:"requests"`
 	Errors   int64 `json:"errors"`
-	// P50, P90, P99 and Max are total times in microseconds.
+	// P50, P90, P99 and Max are total times of requests that succeeded, in
+	// microseconds. P50, P90 and P99 are -1 where several seconds were joined,
+	// since percentiles can't be.
 	P50 int64 `json:"p50Microseconds"`
 	P90 int64 `json:"p90Microseconds"`
 	P99 int64 `json:"p99Microseconds"`
@@ -159,7 +164,8 @@ type Second struct {
 	// it isn't known.
 	ClientCPU int64 `json:"clientCPUMicroseconds"`
 	ServerCPU int64 `json:"serverCPUMicroseconds"`
-	// ServerResident is the server's resident set in bytes, -1 when it isn't known.
+	// ServerResident is the server's resident set in bytes, the largest of these
+	// seconds, -1 when it isn't known.
 	ServerResident int64 `json:"serverResidentBytes"`
 }
 

@@ -1,0 +1,55 @@
+package result
+
+import (
+	"cmp"
+	"slices"
+)
+
+// MergeClients pools the figures of all clients. The merged histograms are
+// those of all durations pooled, the counts are sums; nothing is averaged.
+// durationMicroseconds is the time from the first client's start to the last
+// client's end, clients that never made a request left out. warmup is nil when
+// no client had a warm-up. The clients' own figures are neither changed nor
+// shared.
+func MergeClients(clients []Client) (merged Measure, warmup *Counts, durationMicroseconds int64) {
+	for i := range clients {
+		c := &clients[i]
+		merged.Merge(&c.Measure)
+		if c.Warmup != nil {
+			if warmup == nil {
+				warmup = &Counts{}
+			}
+			warmup.Add(*c.Warmup)
+		}
+	}
+	if started, ended, any := Window(clients); any {
+		durationMicroseconds = ended - started
+	}
+	return merged, warmup, durationMicroseconds
+}
+
+// Window is the time from the first client's start to the last client's end,
+// in microseconds since the Unix epoch by the manager's clock. any is false
+// when no client made a request.
+func Window(clients []Client) (started, ended int64, any bool) {
+	for i := range clients {
+		c := &clients[i]
+		if c.StartedAt == 0 {
+			continue
+		}
+		if !any {
+			started, ended, any = c.StartedAt, c.EndedAt, true
+			continue
+		}
+		started, ended = min(started, c.StartedAt), max(ended, c.EndedAt)
+	}
+	return started, ended, any
+}
+
+// AddClients sets the clients, ordered by index, and what is pooled from them:
+// Merged, Warmup and DurationMicroseconds.
+func (r *Result) AddClients(clients []Client) {
+	r.Clients = slices.Clone(clients)
+	slices.SortFunc(r.Clients, func(a, b Client) int { return cmp.Compare(a.Index, b.Index) })
+	r.Merged, r.Warmup, r.DurationMicroseconds = MergeClients(r.Clients)
+}

@@ -1,0 +1,46 @@
+package result
+
+// perSecond is a count over a span in microseconds as a rate per second; 0 for
+// an empty span.
+func perSecond(count, microseconds int64) float64 {
+	if microseconds <= 0 {
+		return 0
+	}
+	return float64(count) * 1e6 / float64(microseconds)
+}
+
+// RequestsPerSecond is the requests that succeeded, over all clients, divided
+// by the time from the first client's start to the last client's end.
+func (r *Result) RequestsPerSecond() float64 {
+	return perSecond(r.Merged.Succeeded(), r.DurationMicroseconds)
+}
+
+// RequestsPerSecond is the requests that succeeded, divided by the time that
+// this client measured.
+func (t *Totals) RequestsPerSecond() float64 {
+	return perSecond(t.Succeeded(), t.DurationMicroseconds())
+}
+
+// ErrorPercent is the share of requests that failed, in percent; 0 when there
+// are no requests.
+func (c Counts) ErrorPercent() float64 {
+	if c.Requests == 0 {
+		return 0
+	}
+	return float64(100*c.Errors.Total()) / float64(c.Requests)
+}
+
+// StartSkewMicroseconds is the time between the first client's start and the
+// last one's, from their distances to the common start instant. It is 0 with
+// fewer than two clients.
+func (r *Result) StartSkewMicroseconds() int64 {
+	if len(r.Clients) == 0 {
+		return 0
+	}
+	least, most := r.Clients[0].StartSkewMicroseconds, r.Clients[0].StartSkewMicroseconds
+	for i := range r.Clients {
+		skew := r.Clients[i].StartSkewMicroseconds
+		least, most = min(least, skew), max(most, skew)
+	}
+	return most - least
+}
