@@ -1,0 +1,81 @@
+// Package loadplan turns the load of a run into one plan per client. It is
+// pure: the same spec always gives the same plans.
+package loadplan
+
+import (
+	"hash/fnv"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/session"
+)
+
+const microsecondsPerSecond = 1_000_000
+
+// Plans returns the plan of each client, by index. The spec is one that the API
+// server accepted, with its defaults.
+func Plans(spec *v1alpha1.BenchmarkRunSpec) []*session.Plan {
+	plans := make([]*session.Plan, Replicas(spec))
+	for i := range plans {
+		plans[i] = &session.Plan{
+			Connections:         int(spec.Load.Closed.Connections),
+			KeepAlive:           spec.Load.Connection.KeepAlive != v1alpha1.KeepAliveDisabled,
+			TimeoutMicroseconds: int64(orDefault(spec.Load.Connection.TimeoutSeconds, 30)) * microsecondsPerSecond,
+			Requests:            requests(spec),
+			Seed:                seed(i),
+			Warmup:              warmup(spec.Warmup),
+			Measurement:         amount(spec.Load.Closed.Requests, spec.Load.Closed.DurationSeconds),
+		}
+	}
+	return plans
+}
+
+// Replicas is the number of clients.
+func Replicas(spec *v1alpha1.BenchmarkRunSpec) int { return int(orDefault(spec.Clients.Replicas, 1)) }
+
+// requests gives each request the length that its response must have, where
+// the run's content tells it.
+func requests(spec *v1alpha1.BenchmarkRunSpec) []session.PlannedRequest {
+	planned := make([]session.PlannedRequest, 0, len(spec.Load.Requests))
+	for _, r := range spec.Load.Requests {
+		length := int64(-1)
+		for _, c := range spec.Target.Content {
+			if c.Path == r.Path {
+				length = c.SizeBytes
+			}
+		}
+		planned = append(planned, session.PlannedRequest{
+			Path: r.Path, Weight: int(orDefault(r.Weight, 1)), Length: length,
+		})
+	}
+	return planned
+}
+
+// seed differs from client to client, so that they don't make the same
+// requests in step, and is the same in every run.
+func seed(index int) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte{byte(index), byte(index >> 8), byte(index >> 16)})
+	return h.Sum64()
+}
+
+func warmup(w *v1alpha1.Warmup) *session.Amount {
+	if w == nil {
+		return nil
+	}
+	a := amount(w.Requests, w.DurationSeconds)
+	return &a
+}
+
+func amount(requests *int64, seconds *int32) session.Amount {
+	return session.Amount{
+		Requests:             orDefault(requests, 0),
+		DurationMicroseconds: int64(orDefault(seconds, 0)) * microsecondsPerSecond,
+	}
+}
+
+func orDefault[T any](p *T, value T) T {
+	if p == nil {
+		return value
+	}
+	return *p
+}

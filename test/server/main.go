@@ -1,0 +1,182 @@
+// Command server is the server of known behaviour against which scenarios test
+// Assay. What a path does is written in it:
+//
+//	/fixed/MICROSECONDS/BYTES   answers after a fixed time with a body of a fixed length
+//	/mix/BYTES                  of 1000 requests in turn, 900 take 2 ms, 90 take 10 ms, 9 take 50 ms and 1 takes 200 ms
+//	/failures/BYTES             of 20 requests in turn, 1 is answered with 500, 1 with half of its body and 1 not at all
+//	/down                       answers with 503
+//
+// When it is told to stop, it writes one line of JSON to standard output: what
+// it did, by path, requests of Assay's agent left out.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// Report is what the server did on one path.
+type Report struct {
+	Requests  int64 `json:"requests"`
+	Succeeded int64 `json:"succeeded"`
+	Status    int64 `json:"status"`
+	Short     int64 `json:"short"`
+	Aborted   int64 `json:"aborted"`
+	// BodyBytes is the number of bytes of bodies written.
+	BodyBytes int64 `json:"bodyBytes"`
+	// Imposed is the time from a request read to its response written, of those
+	// that succeeded.
+	Imposed *result.Histogram `json:"imposed"`
+}
+
+// server counts what it does.
+type server struct {
+	crashAfter int64
+
+	mu     sync.Mutex
+	paths  map[string]*Report
+	served int64
+}
+
+func main() {
+	address := flag.String("listen", ":8080", "Address to listen on.")
+	s := &server{paths: map[string]*Report{}}
+	flag.Int64Var(&s.crashAfter, "crash-after", 0, "Exit with code 3 after so many requests; 0 for never.")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	listening := &http.Server{Addr: *address, Handler: s}
+	go func() {
+		if err := listening.ListenAndServe(); err != http.ErrServerClosed {
+			fmt.Fprintln(os.Stderr, "server:", err)
+			os.Exit(1)
+		}
+	}()
+	<-ctx.Done()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := json.NewEncoder(os.Stdout).Encode(s.paths); err != nil {
+		fmt.Fprintln(os.Stderr, "server:", err)
+		os.Exit(1)
+	}
+}
+
+// ServeHTTP does what the request's path says.
+func (s *server) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	begin := time.Now()
+	w.Header().Set("Server", "assay-test-server")
+	parts := strings.Split(strings.Trim(request.URL.Path, "/"), "/")
+	if request.UserAgent() == "assay-agent" {
+		if parts[0] == "down" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		return
+	}
+	n := s.count(request.URL.Path)
+	switch {
+	case parts[0] == "fixed" && len(parts) == 3:
+		s.answer(w, request, begin, time.Duration(number(parts[1]))*time.Microsecond, number(parts[2]))
+	case parts[0] == "mix" && len(parts) == 2:
+		s.answer(w, request, begin, mixed(n), number(parts[1]))
+	case parts[0] == "failures" && len(parts) == 2:
+		s.fail(w, request, begin, n, number(parts[1]))
+	default:
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+}
+
+// count counts a request and returns its number on its path, from 0.
+func (s *server) count(path string) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.served++; s.crashAfter > 0 && s.served > s.crashAfter {
+		fmt.Fprintln(os.Stderr, "server: crashing as told")
+		os.Exit(3)
+	}
+	report := s.paths[path]
+	if report == nil {
+		report = &Report{Imposed: result.NewHistogram()}
+		s.paths[path] = report
+	}
+	report.Requests++
+	return report.Requests - 1
+}
+
+func (s *server) record(path string, change func(*Report)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(s.paths[path])
+}
+
+func mixed(n int64) time.Duration {
+	switch n %= 1000; {
+	case n == 999:
+		return 200 * time.Millisecond
+	case n%100 == 7 && n >= 100:
+		return 50 * time.Millisecond
+	case n%10 == 3 && n >= 100:
+		return 10 * time.Millisecond
+	}
+	return 2 * time.Millisecond
+}
+
+func (s *server) answer(w http.ResponseWriter, request *http.Request, begin time.Time, delay time.Duration, length int) {
+	time.Sleep(delay - time.Since(begin))
+	w.Header().Set("Content-Length", strconv.Itoa(length))
+	_, err := w.Write(body(length))
+	if err == nil {
+		err = http.NewResponseController(w).Flush()
+	}
+	imposed := time.Since(begin)
+	if err != nil {
+		return
+	}
+	s.record(request.URL.Path, func(r *Report) {
+		r.Succeeded++
+		r.BodyBytes += int64(length)
+		r.Imposed.Record(imposed.Microseconds())
+	})
+}
+
+func (s *server) fail(w http.ResponseWriter, request *http.Request, begin time.Time, n int64, length int) {
+	switch n % 20 {
+	case 5:
+		w.WriteHeader(http.StatusInternalServerError)
+		s.record(request.URL.Path, func(r *Report) { r.Status++ })
+	case 11:
+		w.Header().Set("Content-Length", strconv.Itoa(length))
+		_, _ = w.Write(body(length / 2))
+		_ = http.NewResponseController(w).Flush()
+		s.record(request.URL.Path, func(r *Report) { r.Short++; r.BodyBytes += int64(length / 2) })
+		panic(http.ErrAbortHandler)
+	case 17:
+		s.record(request.URL.Path, func(r *Report) { r.Aborted++ })
+		panic(http.ErrAbortHandler)
+	default:
+		s.answer(w, request, begin, 0, length)
+	}
+}
+
+var zeros = bytes.Repeat([]byte("assay"), 1<<20/5)
+
+func body(length int) []byte { return zeros[:min(length, len(zeros))] }
+
+// number reads a number of a path; what isn't one is 0.
+func number(text string) int {
+	n, _ := strconv.Atoi(text)
+	return n
+}

@@ -1,0 +1,143 @@
+// Package wrapper makes BenchmarkRuns for tests, a word at a time.
+package wrapper
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// Run is a BenchmarkRun in the making.
+type Run struct{ v1alpha1.BenchmarkRun }
+
+// NewRun starts with one small client that makes 100 requests for / over one
+// connection, of a small target started from the image as it is.
+func NewRun(namespace, name, image string) *Run {
+	return &Run{v1alpha1.BenchmarkRun{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: v1alpha1.BenchmarkRunSpec{
+			Target: v1alpha1.Target{
+				Image:     image,
+				Resources: Resources("100m", "128Mi"),
+				Server:    v1alpha1.Server{Generic: &v1alpha1.GenericServer{}},
+			},
+			Clients: v1alpha1.Clients{Replicas: ptr.To(int32(1)), Resources: Resources("100m", "128Mi")},
+			Load: v1alpha1.Load{
+				Requests: []v1alpha1.Request{{Path: "/"}},
+				Closed:   &v1alpha1.ClosedLoad{Connections: 1, Requests: ptr.To(int64(100))},
+			},
+		},
+	}}
+}
+
+// Resources is CPU and memory.
+func Resources(cpu, memory string) v1alpha1.Resources {
+	return v1alpha1.Resources{CPU: ptr.To(resource.MustParse(cpu)), Memory: ptr.To(resource.MustParse(memory))}
+}
+
+// Obj is the run made.
+func (r *Run) Obj() *v1alpha1.BenchmarkRun { return &r.BenchmarkRun }
+
+// Args gives the server arguments.
+func (r *Run) Args(args ...string) *Run {
+	r.Spec.Target.Server.Generic.Args = args
+	return r
+}
+
+// Tomcat makes the target a Tomcat with defaults.
+func (r *Run) Tomcat() *Run {
+	r.Spec.Target.Server = v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{}}
+	return r
+}
+
+// Content has the target serve a file, and the clients ask for it.
+func (r *Run) Content(path string, sizeBytes int64) *Run {
+	r.Spec.Target.Content = append(r.Spec.Target.Content, v1alpha1.ContentFile{Path: path, SizeBytes: sizeBytes})
+	return r.Path(path)
+}
+
+// Path has the clients ask for one path.
+func (r *Run) Path(path string) *Run {
+	r.Spec.Load.Requests = []v1alpha1.Request{{Path: path}}
+	return r
+}
+
+// TargetResources gives the target CPU and memory.
+func (r *Run) TargetResources(cpu, memory string) *Run {
+	r.Spec.Target.Resources = Resources(cpu, memory)
+	return r
+}
+
+// Clients gives the number of clients and the CPU and memory of each.
+func (r *Run) Clients(replicas int32, cpu, memory string) *Run {
+	r.Spec.Clients = v1alpha1.Clients{Replicas: ptr.To(replicas), Resources: Resources(cpu, memory)}
+	return r
+}
+
+// Requests has each client make so many requests over so many connections.
+func (r *Run) Requests(connections int32, requests int64) *Run {
+	r.Spec.Load.Closed = &v1alpha1.ClosedLoad{Connections: connections, Requests: ptr.To(requests)}
+	return r
+}
+
+// Seconds has each client make requests for so long over so many connections.
+func (r *Run) Seconds(connections, seconds int32) *Run {
+	r.Spec.Load.Closed = &v1alpha1.ClosedLoad{Connections: connections, DurationSeconds: ptr.To(seconds)}
+	return r
+}
+
+// Warmup has each client make so many requests before the measurement.
+func (r *Run) Warmup(requests int64) *Run {
+	r.Spec.Warmup = &v1alpha1.Warmup{Requests: ptr.To(requests)}
+	return r
+}
+
+// KeepAlive says whether connections are reused.
+func (r *Run) KeepAlive(keepAlive v1alpha1.KeepAlive) *Run {
+	r.Spec.Load.Connection.KeepAlive = keepAlive
+	return r
+}
+
+// Lane puts the run into a lane.
+func (r *Run) Lane(lane string) *Run {
+	r.Spec.Lane = lane
+	return r
+}
+
+// Deadline bounds the run, in seconds.
+func (r *Run) Deadline(seconds int32) *Run {
+	r.Spec.ActiveDeadlineSeconds = ptr.To(seconds)
+	return r
+}
+
+// ReadyWithin bounds the time that the target may take to be ready, in seconds.
+func (r *Run) ReadyWithin(seconds int32) *Run {
+	r.Spec.Target.Readiness.TimeoutSeconds = ptr.To(seconds)
+	return r
+}
+
+// Retain says when pods are kept.
+func (r *Run) Retain(retention v1alpha1.PodRetention) *Run {
+	r.Spec.PodRetention = retention
+	return r
+}
+
+// TTL has the run deleted so many seconds after it finished.
+func (r *Run) TTL(seconds int32) *Run {
+	r.Spec.TTLSecondsAfterFinished = ptr.To(seconds)
+	return r
+}
+
+// Suspended keeps the run from starting.
+func (r *Run) Suspended() *Run {
+	r.Spec.Suspend = ptr.To(true)
+	return r
+}
+
+// Threshold bounds a metric from above.
+func (r *Run) Threshold(metric v1alpha1.ThresholdMetric, below string) *Run {
+	r.Spec.Thresholds = append(r.Spec.Thresholds, v1alpha1.Threshold{Metric: metric, Below: below})
+	return r
+}
