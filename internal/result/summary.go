@@ -44,6 +44,26 @@ func (h *Histogram) Summarize(zeros int64) Summary {
 	return s
 }
 
+// Summarize returns the figures of the histograms as ab gives them: to Connect,
+// and to TLS where it occurs, a zero is added for each request that reused a
+// connection.
+func (l *Latencies) Summarize() Summaries {
+	var summaries Summaries
+	total := l.Get(Total).Count()
+	for phase, h := range l {
+		if h == nil || h.Count() == 0 {
+			continue
+		}
+		var zeros int64
+		if phase := Phase(phase); phase == Connect || phase == TLS {
+			zeros = max(0, total-h.Count())
+		}
+		s := h.Summarize(zeros)
+		summaries[phase] = &s
+	}
+	return summaries
+}
+
 // stdDevWithZeros is the standard deviation with zeros added: of all n values,
 // the mean of the squares less the square of the mean, both of which the zeros
 // only scale.

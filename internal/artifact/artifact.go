@@ -1,0 +1,91 @@
+// Package artifact is the form in which full results are kept outside the
+// status of a run: gzip-compressed JSON with a schema version, bounded in size.
+// It knows neither Kubernetes nor where the bytes go.
+package artifact
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+const (
+	// Key is the key of a ConfigMap's binaryData under which a result is kept.
+	Key = "result.json.gz"
+
+	// ConfigMapLimit is how large an encoded result may be to fit into a
+	// ConfigMap, in bytes: the API server refuses objects whose data is larger
+	// than 1 MiB (MaxSecretSize and its like in k8s.io/kubernetes/pkg/apis/core),
+	// and etcd requests larger than 1.5 MiB, in which binaryData is in base64 only
+	// when JSON is spoken. 900 KiB leaves room for names and labels.
+	ConfigMapLimit = 900 << 10
+
+	// maxDecoded bounds the JSON that Decode unpacks, in bytes.
+	maxDecoded = 64 << 20
+)
+
+// ErrTooLarge means that a result doesn't fit whatever is left out of it that
+// may be.
+var ErrTooLarge = errors.New("the result doesn't fit")
+
+// compress returns the result as it is kept, whatever its size. The same result
+// always gives the same bytes: the gzip header has neither time nor name.
+func compress(r *result.Result) ([]byte, error) {
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.NewEncoder(w).Encode(r); err != nil {
+		return nil, fmt.Errorf("encode result: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("encode result: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// Decode is the inverse of Encode, for what Encode left in. It refuses other
+// schema versions than its own, and what unpacks to more than 64 MiB.
+func Decode(data []byte) (*result.Result, error) {
+	plain, err := Unpack(data)
+	if err != nil {
+		return nil, err
+	}
+	var schema struct {
+		Version int `json:"schemaVersion"`
+	}
+	if err := json.Unmarshal(plain, &schema); err != nil {
+		return nil, fmt.Errorf("decode result: %w", err)
+	}
+	if schema.Version != result.SchemaVersion {
+		return nil, fmt.Errorf("decode result: its schema version is %d, this program reads %d: use the version of Assay that wrote it",
+			schema.Version, result.SchemaVersion)
+	}
+	var r result.Result
+	if err := json.Unmarshal(plain, &r); err != nil {
+		return nil, fmt.Errorf("decode result: %w", err)
+	}
+	return &r, nil
+}
+
+// Unpack returns the JSON of an encoded result.
+func Unpack(data []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("unpack result: %w", err)
+	}
+	plain, err := io.ReadAll(io.LimitReader(r, maxDecoded+1))
+	if err != nil {
+		return nil, fmt.Errorf("unpack result: %w", err)
+	}
+	if len(plain) > maxDecoded {
+		return nil, fmt.Errorf("unpack result: it has more than %d bytes", maxDecoded)
+	}
+	return plain, nil
+}
