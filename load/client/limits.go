@@ -1,0 +1,57 @@
+package client
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+)
+
+const (
+	// CPULimitVariable and MemoryLimitVariable are environment variables with the
+	// container's limits, in thousandths of a CPU and in bytes.
+	CPULimitVariable    = "ASSAY_CPU_LIMIT_MILLIS"
+	MemoryLimitVariable = "ASSAY_MEMORY_LIMIT_BYTES"
+
+	// garbagePercent lets the heap grow to five times what is live before it is
+	// collected: under load little is allocated, and memory is bounded by its limit.
+	garbagePercent = 400
+)
+
+// KeepWithinLimits has the Go runtime use as many threads at once as the CPU
+// limit covers and stay below the memory limit. What the environment sets by
+// Go's own variables stands, as does Go's choice where no limit is known.
+func KeepWithinLimits() error {
+	millis, err := limit(CPULimitVariable)
+	if err != nil {
+		return err
+	}
+	if millis > 0 && os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(int(min((millis+999)/1000, int64(runtime.NumCPU()))))
+	}
+	memory, err := limit(MemoryLimitVariable)
+	if err != nil {
+		return err
+	}
+	if memory > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memory / 10 * 9)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
+	}
+	return nil
+}
+
+// limit reads a limit; 0 when it isn't set.
+func limit(variable string) (int64, error) {
+	text := os.Getenv(variable)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("the environment variable %s is %q, not a number", variable, text)
+	}
+	return n, nil
+}

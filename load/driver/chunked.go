@@ -1,0 +1,114 @@
+package driver
+
+import (
+	"bytes"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/recorder"
+)
+
+const (
+	// maxChunkLine bounds the line that begins a chunk, its extensions included.
+	maxChunkLine = 4 << 10
+	// maxTrailer bounds a trailer section.
+	maxTrailer = bufferBytes
+	// maxChunkDigits bounds a chunk's size to 60 bits.
+	maxChunkDigits = 15
+)
+
+// readChunks reads a body with the chunked transfer coding, its trailer section
+// included (RFC 9112, section 7.1).
+func (r *responseReader) readChunks() (int64, result.ErrorKind) {
+	var body int64
+	for {
+		line, fault := r.readLine(maxChunkLine)
+		if fault != recorder.NoError {
+			return body, fault
+		}
+		size, ok := parseChunkSize(line)
+		if !ok {
+			return body, result.ErrorException
+		}
+		if size == 0 {
+			return body, r.readTrailer()
+		}
+		read, fault := r.skip(size)
+		body += read
+		if fault != recorder.NoError {
+			return body, fault
+		}
+		if line, fault = r.readLine(len("\r\n")); fault != recorder.NoError {
+			return body, fault
+		}
+		if len(line) != 0 {
+			return body, result.ErrorException
+		}
+	}
+}
+
+// readTrailer reads a trailer section up to its empty line.
+func (r *responseReader) readTrailer() result.ErrorKind {
+	for remaining := maxTrailer; remaining > 0; {
+		line, fault := r.readLine(remaining)
+		if fault != recorder.NoError {
+			return fault
+		}
+		if len(line) == 0 {
+			return recorder.NoError
+		}
+		if _, _, ok := parseField(line); !ok {
+			return result.ErrorException
+		}
+		remaining -= len(line) + len("\r\n")
+	}
+	return result.ErrorException
+}
+
+// readLine reads a line of at most limit bytes, CR LF included, and returns it
+// without. It is good until the next read.
+func (r *responseReader) readLine(limit int) ([]byte, result.ErrorKind) {
+	searched := 0
+	for {
+		available := r.buffer[r.from:r.to]
+		if i := bytes.IndexByte(available[searched:], '\n'); i >= 0 {
+			length := searched + i + 1
+			r.from += length
+			line, _, ok := cutLine(available[:length])
+			if !ok || length > limit {
+				return nil, result.ErrorException
+			}
+			return line, recorder.NoError
+		}
+		if len(available) >= limit {
+			return nil, result.ErrorException
+		}
+		searched = len(available)
+		if fault := r.fill(); fault != recorder.NoError {
+			return nil, fault
+		}
+	}
+}
+
+// parseChunkSize reads a chunk's size; extensions are passed over.
+func parseChunkSize(line []byte) (int64, bool) {
+	digits, _, _ := bytes.Cut(line, []byte(";"))
+	digits = bytes.TrimRight(digits, " \t")
+	if len(digits) == 0 || len(digits) > maxChunkDigits {
+		return 0, false
+	}
+	var size int64
+	for _, c := range digits {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		size = 16*size + int64(c)
+	}
+	return size, true
+}

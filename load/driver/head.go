@@ -1,0 +1,212 @@
+package driver
+
+import (
+	"bytes"
+)
+
+// protocol is what every response begins with.
+const protocol = "HTTP/1."
+
+// headEnd ends a head.
+var headEnd = []byte("\r\n\r\n")
+
+// maxLength bounds a Content-Length, so that sums of lengths don't overflow.
+const maxLength = 1 << 50
+
+// head is what a response's head says about how to read on.
+type head struct {
+	status int
+	// length is the Content-Length; -1 when there is none.
+	length int64
+	// chunked is whether the body has the chunked transfer coding.
+	chunked bool
+	// persistent is whether the server leaves the connection open, closes whether
+	// it said that it doesn't.
+	persistent, closes bool
+	// version10 is whether the response is HTTP/1.0.
+	version10 bool
+}
+
+// parseHead reads a status line and header section (RFC 9112, sections 4 and 5;
+// RFC 9110, section 5), its empty line included. It is false when they aren't
+// well-formed, or leave open how long the body is.
+func parseHead(text []byte) (head, bool) {
+	line, rest, ok := cutLine(text)
+	if !ok {
+		return head{}, false
+	}
+	h, ok := parseStatusLine(line)
+	if !ok {
+		return head{}, false
+	}
+	for {
+		if line, rest, ok = cutLine(rest); !ok {
+			return head{}, false
+		}
+		if len(line) == 0 {
+			break
+		}
+		name, value, ok := parseField(line)
+		if !ok || !h.apply(name, value) {
+			return head{}, false
+		}
+	}
+	// A message with both has been tampered with or is meant to be misread (RFC
+	// 9112, section 6.3).
+	return h, !(h.chunked && h.length >= 0)
+}
+
+// parseStatusLine reads "HTTP/1.1 200 OK".
+func parseStatusLine(line []byte) (head, bool) {
+	const version, status, reason = len(protocol), len(protocol) + 2, len(protocol) + 5
+	if len(line) < reason || string(line[:version]) != protocol || line[version+1] != ' ' ||
+		len(line) > reason && line[reason] != ' ' {
+		return head{}, false
+	}
+	h := head{length: -1}
+	switch line[version] {
+	case '0':
+		h.version10 = true
+	case '1':
+		h.persistent = true
+	default:
+		return head{}, false
+	}
+	for _, digit := range line[status:reason] {
+		if digit < '0' || digit > '9' {
+			return head{}, false
+		}
+		h.status = 10*h.status + int(digit-'0')
+	}
+	return h, h.status >= 100
+}
+
+// apply takes in a header field. It is false when the field can't stand.
+func (h *head) apply(name, value []byte) bool {
+	switch len(name) {
+	case len("Content-Length"):
+		if !equalFold(name, "content-length") {
+			return true
+		}
+		length, ok := parseLength(value)
+		if !ok || h.length >= 0 && h.length != length {
+			return false
+		}
+		h.length = length
+	case len("Transfer-Encoding"):
+		if !equalFold(name, "transfer-encoding") {
+			return true
+		}
+		// Nothing else was asked for, and HTTP/1.0 has no transfer codings.
+		if h.chunked || !equalFold(value, "chunked") || h.version10 {
+			return false
+		}
+		h.chunked = true
+	case len("Connection"):
+		if equalFold(name, "connection") {
+			h.applyConnection(value)
+		}
+	}
+	return true
+}
+
+// applyConnection takes in the options of a Connection field (RFC 9112, section 9.3).
+func (h *head) applyConnection(value []byte) {
+	for len(value) > 0 {
+		option, rest, _ := bytes.Cut(value, []byte(","))
+		switch option = trimSpace(option); {
+		case equalFold(option, "close"):
+			h.persistent, h.closes = false, true
+		case equalFold(option, "keep-alive"):
+			h.persistent = !h.closes
+		}
+		value = rest
+	}
+}
+
+// cutLine cuts a line off that ends with CR LF. Neither may stand alone.
+func cutLine(text []byte) (line, rest []byte, ok bool) {
+	i := bytes.IndexByte(text, '\n')
+	if i < 1 || bytes.IndexByte(text[:i], '\r') != i-1 {
+		return nil, nil, false
+	}
+	return text[:i-1], text[i+1:], true
+}
+
+// parseField reads "Name: value". Lines that continue the one before were
+// given up in 2014 (RFC 7230, section 3.2.4) and aren't read.
+func parseField(line []byte) (name, value []byte, ok bool) {
+	i := bytes.IndexByte(line, ':')
+	if i < 1 {
+		return nil, nil, false
+	}
+	for _, c := range line[:i] {
+		if !tokenBytes[c] {
+			return nil, nil, false
+		}
+	}
+	for _, c := range line[i+1:] {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return nil, nil, false
+		}
+	}
+	return line[:i], trimSpace(line[i+1:]), true
+}
+
+// parseLength reads a Content-Length.
+func parseLength(value []byte) (int64, bool) {
+	if len(value) == 0 {
+		return 0, false
+	}
+	var length int64
+	for _, digit := range value {
+		if digit < '0' || digit > '9' {
+			return 0, false
+		}
+		if length = 10*length + int64(digit-'0'); length > maxLength {
+			return 0, false
+		}
+	}
+	return length, true
+}
+
+// tokenBytes are the bytes that a field's name is made of (RFC 9110, section 5.6.2).
+var tokenBytes = func() (set [256]bool) {
+	for c := '0'; c <= '9'; c++ {
+		set[c] = true
+	}
+	for c := 'a'; c <= 'z'; c++ {
+		set[c], set[c-'a'+'A'] = true, true
+	}
+	for _, c := range "!#$%&'*+-.^_`|~" {
+		set[c] = true
+	}
+	return set
+}()
+
+// equalFold is whether text is lower, but for the case of ASCII letters.
+func equalFold(text []byte, lower string) bool {
+	if len(text) != len(lower) {
+		return false
+	}
+	for i, c := range text {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// trimSpace cuts spaces and tabs off both ends.
+func trimSpace(text []byte) []byte {
+	for len(text) > 0 && (text[0] == ' ' || text[0] == '\t') {
+		text = text[1:]
+	}
+	for len(text) > 0 && (text[len(text)-1] == ' ' || text[len(text)-1] == '\t') {
+		text = text[:len(text)-1]
+	}
+	return text
+}

@@ -1,0 +1,206 @@
+package driver
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/recorder"
+)
+
+const (
+	// bufferBytes is the size of a connection's read buffer. The head of a
+	// response must fit in it.
+	bufferBytes = 32 << 10
+	// maxInterim bounds the interim responses (1xx) before a response.
+	maxInterim = 100
+)
+
+// responseReader reads responses from a connection, one after the other. It
+// keeps nothing of a body but its length. It is stricter than RFC 9112 has
+// recipients be: what could be read in two ways isn't HTTP to it.
+type responseReader struct {
+	source io.Reader
+	epoch  time.Time // stamps are durations since
+	buffer []byte
+	// buffer[from:to] is what was read from the source and not yet used.
+	from, to int
+	// ended is whether the source ended, as opposed to broke.
+	ended bool
+
+	// Of the current response: the bytes read, and when the first and the last
+	// of them came.
+	received  int64
+	firstByte time.Duration
+	lastByte  time.Duration
+}
+
+// response is what is known of a response.
+type response struct {
+	status int
+	// body is the number of bytes of the body that were read, chunk headers left out.
+	body int64
+	// persistent is whether the connection can carry another request.
+	persistent bool
+	// fault says what was wrong; NoError when the response is complete.
+	fault result.ErrorKind
+	// excess is the fault of a complete response that is followed by bytes that
+	// belong to none: more body than was promised, or what nobody asked for.
+	excess result.ErrorKind
+}
+
+// attach makes the reader read from another connection.
+func (r *responseReader) attach(source io.Reader, epoch time.Time) {
+	r.source, r.epoch = source, epoch
+	r.from, r.to, r.ended = 0, 0, false
+	if r.buffer == nil {
+		r.buffer = make([]byte, bufferBytes)
+	}
+}
+
+// read reads one response. To a HEAD request there is no body.
+func (r *responseReader) read(head bool) response {
+	r.received, r.firstByte, r.lastByte = 0, 0, 0
+	var resp response
+	for interim := 0; ; interim++ {
+		h, fault := r.readHead()
+		if fault != recorder.NoError {
+			resp.fault = fault
+			return resp
+		}
+		if h.status >= 200 {
+			r.readBody(&resp, h, head)
+			return resp
+		}
+		// No switch of protocols was asked for.
+		if h.status == 101 || interim == maxInterim {
+			resp.fault = result.ErrorException
+			return resp
+		}
+	}
+}
+
+// readBody reads what follows the head (RFC 9112, section 6.3).
+func (r *responseReader) readBody(resp *response, h head, noBody bool) {
+	resp.persistent = h.persistent
+	resp.fault, resp.excess = recorder.NoError, result.ErrorException
+	switch {
+	case noBody || h.status == 204 || h.status == 304:
+	case h.chunked:
+		resp.body, resp.fault = r.readChunks()
+	case h.length >= 0:
+		resp.excess = result.ErrorLength
+		resp.body, resp.fault = r.skip(h.length)
+		if resp.fault == result.ErrorReceive && r.ended {
+			resp.fault = result.ErrorLength
+		}
+	default:
+		resp.persistent = false
+		resp.body, resp.fault = r.readToEnd()
+	}
+	if resp.fault != recorder.NoError {
+		return
+	}
+	resp.status = h.status
+	if r.from != r.to {
+		resp.fault = resp.excess
+		resp.persistent = false
+	}
+}
+
+// readHead reads a status line and header section.
+func (r *responseReader) readHead() (head, result.ErrorKind) {
+	searched := 0
+	for {
+		available := r.buffer[r.from:r.to]
+		if n := min(len(available), len(protocol)); string(available[:n]) != protocol[:n] {
+			return head{}, result.ErrorException
+		}
+		if i := bytes.Index(available[searched:], headEnd); i >= 0 {
+			length := searched + i + len(headEnd)
+			r.from += length
+			h, ok := parseHead(available[:length])
+			if !ok {
+				return head{}, result.ErrorException
+			}
+			return h, recorder.NoError
+		}
+		searched = max(0, len(available)-len(headEnd)+1)
+		if fault := r.fill(); fault != recorder.NoError {
+			return head{}, fault
+		}
+	}
+}
+
+// skip reads n bytes of a body.
+func (r *responseReader) skip(n int64) (int64, result.ErrorKind) {
+	available := int64(r.to - r.from)
+	if n <= available {
+		r.from += int(n)
+		return n, recorder.NoError
+	}
+	r.from = r.to
+	read := available
+	for read < n {
+		if fault := r.fill(); fault != recorder.NoError {
+			return read, fault
+		}
+		used := min(n-read, int64(r.to-r.from))
+		r.from += int(used)
+		read += used
+	}
+	return read, recorder.NoError
+}
+
+// readToEnd reads a body that ends with the connection.
+func (r *responseReader) readToEnd() (int64, result.ErrorKind) {
+	read := int64(r.to - r.from)
+	for {
+		r.from = r.to
+		fault := r.fill()
+		if fault == result.ErrorReceive && r.ended {
+			return read, recorder.NoError
+		}
+		if fault != recorder.NoError {
+			return read, fault
+		}
+		read += int64(r.to - r.from)
+	}
+}
+
+// fill reads more from the source, behind what isn't used yet.
+func (r *responseReader) fill() result.ErrorKind {
+	switch {
+	case r.from == r.to:
+		r.from, r.to = 0, 0
+	case r.to == len(r.buffer):
+		if r.from == 0 {
+			return result.ErrorException // longer than any head or line may be
+		}
+		r.to = copy(r.buffer, r.buffer[r.from:r.to])
+		r.from = 0
+	}
+	n, err := r.source.Read(r.buffer[r.to:])
+	if n > 0 {
+		r.lastByte = time.Since(r.epoch)
+		if r.received == 0 {
+			r.firstByte = r.lastByte
+		}
+		r.to += n
+		r.received += int64(n)
+		return recorder.NoError
+	}
+	r.ended = err == io.EOF
+	return faultOf(err)
+}
+
+// faultOf is the kind of error of a connection that broke.
+func faultOf(err error) result.ErrorKind {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return result.ErrorTimeout
+	}
+	return result.ErrorReceive
+}

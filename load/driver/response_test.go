@@ -1,0 +1,181 @@
+package driver
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/http"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/recorder"
+)
+
+// readOne reads one response from a source that ends after it.
+func readOne(source io.Reader, head bool) (response, *responseReader) {
+	r := &responseReader{}
+	r.attach(source, time.Now())
+	return r.read(head), r
+}
+
+func TestResponseReader(t *testing.T) {
+	const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+	ok := func(status int, body int64, persistent bool) response {
+		return response{status: status, body: body, persistent: persistent, fault: recorder.NoError}
+	}
+	bad := func(fault result.ErrorKind) response { return response{fault: fault} }
+	for _, test := range []struct {
+		name, text string
+		head       bool
+		want       response
+	}{
+		{"length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", false, ok(200, 5, true)},
+		{"length in other letters", "HTTP/1.1 200 OK\r\ncontent-LENGTH:5 \t\r\n\r\nhello", false, ok(200, 5, true)},
+		{"the same length twice", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello", false, ok(200, 5, true)},
+		{"no reason", "HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", false, ok(200, 0, true)},
+		{"empty reason", "HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n", false, ok(200, 0, true)},
+		{"no fields", "HTTP/1.1 204 No Content\r\n\r\n", false, ok(204, 0, true)},
+		{"HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", true, ok(200, 0, true)},
+		{"HEAD of chunks", chunked, true, ok(200, 0, true)},
+		{"close", "HTTP/1.1 200 OK\r\nConnection: x, Close\r\nContent-Length: 0\r\n\r\n", false, ok(200, 0, false)},
+		{"close and keep-alive", "HTTP/1.0 200 OK\r\nConnection: close, keep-alive\r\nContent-Length: 0\r\n\r\n", false, ok(200, 0, false)},
+		{"HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", false, ok(200, 0, false)},
+		{"HTTP/1.0 keep-alive", "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n", false, ok(200, 0, true)},
+		{"to the end", "HTTP/1.1 200 OK\r\n\r\nhello", false, ok(200, 5, false)},
+		{"interim", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", false, ok(200, 0, true)},
+		{"chunks", chunked + "5\r\nhello\r\n006;a=\"b;c\"\r\n world\r\n0\r\n\r\n", false, ok(200, 11, true)},
+		{"chunks with trailer", chunked + "A \r\n0123456789\r\n0\r\nX-Sum: 1\r\n\r\n", false, ok(200, 10, true)},
+		{"longest size", chunked + "000000000000001\r\nx\r\n0\r\n\r\n", false, ok(200, 1, true)},
+
+		{"nothing", "", false, bad(result.ErrorReceive)},
+		{"cut in the status line", "HTTP/1.1 20", false, bad(result.ErrorReceive)},
+		{"not HTTP", "hello", false, bad(result.ErrorException)},
+		{"HTTP/1.2", "HTTP/1.2 200 OK\r\n\r\n", false, bad(result.ErrorException)},
+		{"status of two digits", "HTTP/1.1 20 OK\r\n\r\n", false, bad(result.ErrorException)},
+		{"status of four digits", "HTTP/1.1 2000 OK\r\n\r\n", false, bad(result.ErrorException)},
+		{"status with a sign", "HTTP/1.1 +20 OK\r\n\r\n", false, bad(result.ErrorException)},
+		{"status below 100", "HTTP/1.1 099 OK\r\n\r\n", false, bad(result.ErrorException)},
+		{"no colon", "HTTP/1.1 200 OK\r\nContent-Length 5\r\n\r\n", false, bad(result.ErrorException)},
+		{"space before the colon", "HTTP/1.1 200 OK\r\nContent-Length : 5\r\n\r\n", false, bad(result.ErrorException)},
+		{"continued line", "HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\r\n", false, bad(result.ErrorException)},
+		{"line feeds alone", "HTTP/1.1 200 OK\nContent-Length: 0\n\n\r\n\r\n", false, bad(result.ErrorException)},
+		{"length with a sign", "HTTP/1.1 200 OK\r\nContent-Length: +5\r\n\r\nhello", false, bad(result.ErrorException)},
+		{"empty length", "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n", false, bad(result.ErrorException)},
+		{"list of lengths", "HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\n\r\nhello", false, bad(result.ErrorException)},
+		{"huge length", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", false, bad(result.ErrorException)},
+		{"other coding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", false, bad(result.ErrorException)},
+		{"chunked twice", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", false, bad(result.ErrorException)},
+		{"chunks in HTTP/1.0", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", false, bad(result.ErrorException)},
+	} {
+		t.Run(name(test.name), func(t *testing.T) {
+			for way, source := range map[string]io.Reader{
+				"whole":        bytes.NewReader([]byte(test.text)),
+				"byte by byte": iotest.OneByteReader(bytes.NewReader([]byte(test.text))),
+			} {
+				got, r := readOne(source, test.head)
+				got.excess = 0
+				if got != test.want {
+					t.Errorf("%s: got %+v, want %+v", way, got, test.want)
+				}
+				if got.fault == recorder.NoError && r.received != int64(len(test.text)) {
+					t.Errorf("%s: %d bytes received of %d", way, r.received, len(test.text))
+				}
+			}
+		})
+	}
+	for _, chunks := range []string{
+		"\r\n", "g\r\n", "-1\r\n", "0x5\r\nhello\r\n", "5\nhello\r\n", "5\r\nhelloX\r\n", "5\r\nhello\n", "0\r\nno field\r\n\r\n",
+		"0000000000000005\r\nhello\r\n", "5 5\r\nhello\r\n",
+	} {
+		if got, _ := readOne(bytes.NewReader([]byte(chunked+chunks+"0\r\n\r\n")), false); got.fault != result.ErrorException {
+			t.Errorf("chunks %q: %+v", chunks, got)
+		}
+	}
+}
+
+func name(text string) string {
+	if text == "" {
+		return "empty"
+	}
+	return text
+}
+
+// A head may be as long as the buffer and no longer.
+func TestLongestHead(t *testing.T) {
+	for length, want := range map[int]result.ErrorKind{
+		bufferBytes: recorder.NoError, bufferBytes + 1: result.ErrorException,
+	} {
+		text := []byte("HTTP/1.1 204 No Content\r\nX: ")
+		text = append(text, bytes.Repeat([]byte("x"), length-len(text)-len(headEnd))...)
+		text = append(text, headEnd...)
+		if got, _ := readOne(bytes.NewReader(text), false); got.fault != want {
+			t.Errorf("a head of %d bytes: %+v", length, got)
+		}
+	}
+}
+
+// FuzzResponse holds the reader against net/http's: what it takes for a
+// response, net/http must take for the same one, and no response may be read
+// differently in pieces. The other way round doesn't hold: it is stricter.
+func FuzzResponse(f *testing.F) {
+	for _, seed := range []string{
+		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+		"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200\r\n\r\nuntil the end",
+		"HTTP/1.1 204 No Content\r\n\r\n",
+		"HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n5;a=b\r\nhello\r\n0\r\nX: y\r\n\r\n",
+		"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 500 Oh\r\nConnection: close\r\nContent-Length: 1\r\n\r\n!",
+		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello and more",
+		"HTTP/1.1 200 OK\r\nA b: c\r\n d\r\n\r\n",
+	} {
+		f.Add([]byte(seed), false)
+		f.Add([]byte(seed), true)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, head bool) {
+		got, r := readOne(bytes.NewReader(text), head)
+		inPieces, _ := readOne(iotest.OneByteReader(bytes.NewReader(text)), head)
+		unused := r.to - r.from
+		if got.fault == got.excess && got.status != 0 {
+			got.fault = recorder.NoError // byte by byte, the excess isn't seen
+			got.persistent = inPieces.persistent
+		}
+		if got != inPieces {
+			t.Fatalf("%q is %+v at once, %+v byte by byte", text, got, inPieces)
+		}
+		if got.fault != recorder.NoError {
+			return
+		}
+
+		method := http.MethodGet
+		if head {
+			method = http.MethodHead
+		}
+		source := bufio.NewReaderSize(bytes.NewReader(text), len(text)+16)
+		var want *http.Response
+		for {
+			var err error
+			if want, err = http.ReadResponse(source, &http.Request{Method: method}); err != nil {
+				t.Fatalf("%q is %+v, net/http says %v", text, got, err)
+			}
+			if want.StatusCode >= 200 {
+				break
+			}
+		}
+		body, err := io.Copy(io.Discard, want.Body)
+		if err != nil {
+			t.Fatalf("%q is %+v, net/http says of the body: %v", text, got, err)
+		}
+		if got.status != want.StatusCode || got.body != body {
+			t.Errorf("%q is %+v, net/http has status %d and %d bytes", text, got, want.StatusCode, body)
+		}
+		if unused != source.Buffered() {
+			t.Errorf("%q: %d bytes unused, net/http leaves %d", text, unused, source.Buffered())
+		}
+		if got.persistent && want.Close {
+			t.Errorf("%q: the connection is kept, net/http closes it", text)
+		}
+	})
+}

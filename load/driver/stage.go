@@ -1,0 +1,180 @@
+package driver
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/assay-dev/assay/internal/session"
+)
+
+// Stage is a load with a beginning and an end: a warm-up or a measurement. Its
+// connections are carried by whoever calls Carry; they stand ready until Begin
+// lets them all go at once, and are closed at its end.
+//
+// With a number of requests, the connections share them as they come to it.
+// With a duration, no request begins after it, and those under way end.
+type Stage struct {
+	load        *Load
+	recorder    Recorder
+	connections []*connection
+	amount      session.Amount
+	remaining   atomic.Int64 // requests
+
+	// start is the start instant, deadline the end of the duration from there.
+	// They are set before begun is closed.
+	start    time.Time
+	deadline time.Duration
+	begun    chan struct{}
+
+	context  context.Context
+	cancel   context.CancelFunc
+	stopping atomic.Bool
+
+	waiting  atomic.Int64 // connections that don't stand ready yet
+	standing chan struct{}
+	running  atomic.Int64 // connections that haven't ended
+	done     chan struct{}
+}
+
+// NewStage returns a stage of the load, whose outcomes go to the recorder. Stop
+// must be called at last.
+func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
+	s := &Stage{
+		load: l, recorder: r, amount: amount,
+		begun: make(chan struct{}), standing: make(chan struct{}), done: make(chan struct{}),
+	}
+	s.context, s.cancel = context.WithCancel(context.Background())
+	s.remaining.Store(amount.Requests)
+	s.waiting.Store(int64(l.plan.Connections))
+	s.running.Store(int64(l.plan.Connections))
+	for i := range l.plan.Connections {
+		s.connections = append(s.connections, &connection{stage: s, number: i})
+	}
+	return s
+}
+
+// Carry carries every so-manyth connection, beginning with the one numbered
+// share, until they have ended. Every share below shares must be carried once.
+func (s *Stage) Carry(share, shares int) {
+	var group sync.WaitGroup
+	for i := share; i < len(s.connections); i += shares {
+		group.Go(func() { s.carry(s.connections[i]) })
+	}
+	group.Wait()
+}
+
+func (s *Stage) carry(c *connection) {
+	defer countDown(&s.running, s.done)
+	countDown(&s.waiting, s.standing)
+	select {
+	case <-s.begun:
+		c.run()
+	case <-s.context.Done():
+	}
+}
+
+func countDown(n *atomic.Int64, zero chan struct{}) {
+	if n.Add(-1) == 0 {
+		close(zero)
+	}
+}
+
+// Standing is closed when all connections stand ready.
+func (s *Stage) Standing() <-chan struct{} { return s.standing }
+
+// Done is closed when all connections have ended and all outcomes are recorded.
+func (s *Stage) Done() <-chan struct{} { return s.done }
+
+// Begin lets all connections go at the start instant, or at once when that has
+// passed. The instant needs a monotonic reading. Begin must be called once.
+func (s *Stage) Begin(start time.Time) {
+	waitUntil(s.context, start)
+	s.start = start
+	s.deadline = max(0, time.Since(start)) + s.amount.Duration()
+	close(s.begun)
+}
+
+// Stop ends the stage at once. Requests under way have no outcome.
+func (s *Stage) Stop() {
+	s.stopping.Store(true)
+	s.cancel()
+	for _, c := range s.connections {
+		if tcp := c.tcp.Load(); tcp != nil {
+			_ = tcp.Close() // which wakes up the connection; it may have closed it itself
+		}
+	}
+}
+
+// Stopped is whether Stop was called.
+func (s *Stage) Stopped() bool { return s.stopping.Load() }
+
+// Span is when the first request began and the last one ended; false when there
+// was none. It may be called when the stage is done.
+func (s *Stage) Span() (first, last time.Time, ok bool) {
+	for _, c := range s.connections {
+		if !c.made {
+			continue
+		}
+		begin, end := s.start.Add(c.first), s.start.Add(c.last)
+		if !ok || begin.Before(first) {
+			first = begin
+		}
+		if !ok || end.After(last) {
+			last = end
+		}
+		ok = true
+	}
+	return first, last, ok
+}
+
+// next is the time from the stage's start, and whether a request may begin now.
+func (s *Stage) next() (time.Duration, bool) {
+	if s.stopping.Load() {
+		return 0, false
+	}
+	now := s.now()
+	if s.amount.Requests > 0 {
+		return now, s.remaining.Add(-1) >= 0
+	}
+	return now, now < s.deadline
+}
+
+// now is the time from the stage's start.
+func (s *Stage) now() time.Duration { return time.Since(s.start) }
+
+// pause waits for a time, but not beyond the stage's end.
+func (s *Stage) pause(d time.Duration) {
+	if s.amount.Requests == 0 {
+		d = min(d, s.deadline-s.now())
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.context.Done():
+	}
+}
+
+// waitUntil waits for an instant, to within some 100 µs. Go's timers come up to
+// a millisecond late, a sleeping thread doesn't.
+func waitUntil(ctx context.Context, instant time.Time) {
+	const timerError, sleepError = 2 * time.Millisecond, 100 * time.Microsecond
+	timer := time.NewTimer(time.Until(instant) - timerError)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return
+	}
+	if rest := time.Until(instant) - sleepError; rest > 0 {
+		sleep := syscall.NsecToTimespec(rest.Nanoseconds())
+		_ = syscall.Nanosleep(&sleep, nil) // if it's cut short, the loop waits longer
+	}
+	for time.Until(instant) > 0 {
+		runtime.Gosched()
+	}
+}

@@ -1,0 +1,67 @@
+package recorder
+
+import (
+	"time"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/usage"
+)
+
+// Sampler takes each whole second of a stage out of its recorder.
+type Sampler struct {
+	recorder *Recorder
+	start    time.Time
+	send     func(*result.ClientSecond)
+	first    usage.Reading
+	last     usage.Reading
+}
+
+// NewSampler returns a sampler of a stage that begins now; its seconds are
+// counted from the stage's start instant, which has a monotonic reading and may
+// lie in the past. Each second is passed to send, which must neither keep it
+// nor block.
+func NewSampler(r *Recorder, start time.Time, send func(*result.ClientSecond)) *Sampler {
+	if elapsed := time.Since(start); elapsed >= time.Second {
+		r.skip(int64(elapsed / time.Second))
+	}
+	reading := usage.Read()
+	return &Sampler{recorder: r, start: start, send: send, first: reading, last: reading}
+}
+
+// Run takes seconds as they end until done is closed, when nothing is recorded
+// any more, and then what is left. Without a request in it, the second after
+// the last isn't sent.
+func (s *Sampler) Run(done <-chan struct{}) {
+	timer := time.NewTimer(s.untilNext())
+	defer timer.Stop()
+	for running := true; running; {
+		select {
+		case <-timer.C:
+			s.sample(true)
+			timer.Reset(s.untilNext())
+		case <-done:
+			running = false
+		}
+	}
+	// What is left is the second that was cut short and, when it ended unnoticed,
+	// the one after it.
+	s.sample(true)
+	s.sample(false)
+}
+
+// Usage is what the process used from the start of the stage to the last second.
+func (s *Sampler) Usage() result.ClientUsage { return s.last.Since(s.first) }
+
+func (s *Sampler) untilNext() time.Duration {
+	return time.Until(s.start.Add(time.Duration(s.recorder.taken+1) * time.Second))
+}
+
+func (s *Sampler) sample(evenEmpty bool) {
+	second, measure := s.recorder.take()
+	if !evenEmpty && measure.Requests == 0 {
+		return
+	}
+	reading := usage.Read()
+	s.send(&result.ClientSecond{Second: second, Measure: *measure, Usage: reading.Since(s.last)})
+	s.last = reading
+}
