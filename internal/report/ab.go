@@ -1,0 +1,201 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// block is what ab's report of one measurement is made from.
+type block struct {
+	concurrency  int64
+	microseconds int64
+	counts       result.Counts
+	// latencies have, in Connect and TLS, a zero for each request that reused a
+	// connection.
+	latencies result.Summaries
+}
+
+func clientBlock(r *result.Result, c *result.Client) block {
+	b := block{
+		concurrency:  r.Run.Connections,
+		microseconds: c.DurationMicroseconds(),
+		counts:       c.Counts,
+		latencies:    c.Summaries,
+	}
+	if c.Latencies.Get(result.Total).Count() > 0 {
+		b.latencies = c.Latencies.Summarize()
+	}
+	return b
+}
+
+func mergedBlock(r *result.Result) block {
+	return block{
+		concurrency:  r.Run.Connections * int64(len(r.Clients)),
+		microseconds: r.DurationMicroseconds,
+		counts:       r.Merged.Counts,
+		latencies:    r.Merged.Latencies.Summarize(),
+	}
+}
+
+// requestsPerSecond is requests that succeeded by time.
+func (b block) requestsPerSecond() float64 {
+	if b.microseconds <= 0 {
+		return 0
+	}
+	return float64(b.counts.Succeeded()) * 1e6 / float64(b.microseconds)
+}
+
+// phase is the summary of a phase; all zeros for each request that succeeded
+// when the phase didn't occur, as in Connect when all connections were open
+// before.
+func (b block) phase(p result.Phase) result.Summary {
+	if s := b.latencies[p]; s != nil {
+		return *s
+	}
+	return result.Summary{Count: b.counts.Succeeded()}
+}
+
+// writeAB writes a block as ab prints it: the same lines with the same units in
+// the same order (output_results in support/ab.c of Apache httpd 2.4). What
+// differs is said in abDifferences.
+func writeAB(w io.Writer, r *result.Result, b block) {
+	line := func(name, format string, args ...any) {
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-23s %s", name, fmt.Sprintf(format, args...)), " "))
+	}
+	host, port, err := net.SplitHostPort(r.Environment.TargetAddress)
+	if err != nil {
+		host, port = r.Environment.TargetAddress, ""
+	}
+	line("Server Software:", "%s", r.Environment.ServerSoftware)
+	line("Server Hostname:", "%s", host)
+	line("Server Port:", "%s", port)
+	fmt.Fprintln(w)
+	writeDocuments(line, r)
+	fmt.Fprintln(w)
+	c := b.counts
+	seconds := float64(b.microseconds) / 1e6
+	line("Concurrency Level:", "%d", b.concurrency)
+	line("Time taken for tests:", "%.3f seconds", seconds)
+	line("Complete requests:", "%d", c.Requests)
+	line("Failed requests:", "%d", c.Errors.Total())
+	writeFailures(w, c.Errors)
+	if c.Non2xx > 0 {
+		line("Non-2xx responses:", "%d", c.Non2xx)
+	}
+	if r.Run.KeepAlive {
+		line("Keep-Alive requests:", "%d", c.KeepAlive)
+	}
+	line("Total transferred:", "%d bytes", c.BytesReceived)
+	line("HTML transferred:", "%d bytes", c.BodyBytes)
+	if succeeded := float64(c.Succeeded()); succeeded > 0 && seconds > 0 {
+		line("Requests per second:", "%.2f [#/sec] (mean)", b.requestsPerSecond())
+		line("Time per request:", "%.3f [ms] (mean)", float64(b.concurrency)*seconds*1000/succeeded)
+		line("Time per request:", "%.3f [ms] (mean, across all concurrent requests)", seconds*1000/succeeded)
+	}
+	if c.Requests > 0 && seconds > 0 {
+		line("Transfer rate:", "%.2f [Kbytes/sec] received", float64(c.BytesReceived)/1024/seconds)
+	}
+	if c.Succeeded() > 0 {
+		writeConnectionTimes(w, b)
+		writePercentages(w, b)
+	}
+}
+
+// writeDocuments writes what was asked for: ab has one document, a run may have
+// several, each with its share.
+func writeDocuments(line func(name, format string, args ...any), r *result.Result) {
+	requests := r.Run.Requests
+	var weights int64
+	for _, q := range requests {
+		weights += q.Weight
+	}
+	name := "Document Path:"
+	for _, q := range requests {
+		if len(requests) == 1 {
+			line(name, "%s", q.Path)
+		} else {
+			line(name, "%s (weight %d of %d)", q.Path, q.Weight, weights)
+		}
+		name = ""
+	}
+	name = "Document Length:"
+	for i, q := range requests {
+		length := q.Length
+		if i == 0 && length < 0 {
+			length = r.Environment.DocumentLength
+		}
+		if length < 0 {
+			line(name, "Variable")
+		} else {
+			line(name, "%d bytes", length)
+		}
+		name = ""
+	}
+}
+
+// writeFailures writes ab's line of failed requests by kind, and a second one of
+// the kinds that ab doesn't tell apart.
+func writeFailures(w io.Writer, e result.ErrorCounts) {
+	if e.Total() == 0 {
+		return
+	}
+	fmt.Fprintf(w, "   (Connect: %d, Receive: %d, Length: %d, Exceptions: %d)\n",
+		e[result.ErrorConnect], e[result.ErrorReceive], e[result.ErrorLength], e[result.ErrorException])
+	separator := "   ("
+	for _, kind := range []struct {
+		name string
+		kind result.ErrorKind
+	}{{"TLS", result.ErrorTLS}, {"Timeout", result.ErrorTimeout}, {"Status", result.ErrorStatus}} {
+		if e[kind.kind] > 0 {
+			fmt.Fprintf(w, "%s%s: %d", separator, kind.name, e[kind.kind])
+			separator = ", "
+		}
+	}
+	if separator == ", " {
+		fmt.Fprintln(w, ")")
+	}
+}
+
+func writeConnectionTimes(w io.Writer, b block) {
+	fmt.Fprintf(w, "\nConnection Times (ms)\n%-11s %9s %9s %9s %9s %9s\n", "", "min", "mean", "[+/-sd]", "median", "max")
+	row := func(name string, p result.Phase) {
+		s := b.phase(p)
+		fmt.Fprintf(w, "%-11s %9.3f %9.3f %9.3f %9.3f %9.3f\n", name,
+			ms(s.Min), s.Mean()/1000, sampleStdDev(s)/1000, ms(s.Percentiles[0]), ms(s.Max))
+	}
+	row("Connect:", result.Connect)
+	if b.latencies[result.TLS] != nil {
+		row("TLS:", result.TLS)
+	}
+	row("Processing:", result.Processing)
+	row("Waiting:", result.Waiting)
+	row("Total:", result.Total)
+}
+
+// sampleStdDev is the standard deviation as ab computes it, over one less than
+// the number of requests, in microseconds.
+func sampleStdDev(s result.Summary) float64 {
+	if s.Count < 2 {
+		return 0
+	}
+	return float64(s.StdDev) * math.Sqrt(float64(s.Count)/float64(s.Count-1))
+}
+
+func writePercentages(w io.Writer, b block) {
+	fmt.Fprintf(w, "\nPercentage of the requests served within a certain time (ms)\n")
+	total := b.phase(result.Total)
+	for i, p := range result.SummaryPercentiles {
+		if p == math.Trunc(p) {
+			fmt.Fprintf(w, " %3.0f%% %10.3f\n", p, ms(total.Percentiles[i]))
+		}
+	}
+	fmt.Fprintf(w, " 100%% %10.3f (longest request)\n", ms(total.Max))
+}
+
+// ms is a duration in microseconds as milliseconds.
+func ms(microseconds int64) float64 { return float64(microseconds) / 1000 }

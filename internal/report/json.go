@@ -1,0 +1,119 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"unicode"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/validity"
+)
+
+// document is the result as it is stored, and beside it the figures that a
+// reader without a histogram library would miss.
+type document struct {
+	*result.Result
+	Summary summaryJSON `json:"summary"`
+}
+
+type summaryJSON struct {
+	// Valid is whether no finding invalidates the result, ThresholdsMet whether
+	// all thresholds were met; left out without any.
+	Valid         bool  `json:"valid"`
+	ThresholdsMet *bool `json:"thresholdsMet,omitempty"`
+	// StartSkewMicroseconds is the time between the first client's start and the
+	// last one's.
+	StartSkewMicroseconds int64         `json:"startSkewMicroseconds"`
+	Merged                figuresJSON   `json:"merged"`
+	Clients               []figuresJSON `json:"clients"`
+}
+
+type figuresJSON struct {
+	// RequestsPerSecond counts requests that succeeded.
+	RequestsPerSecond float64 `json:"requestsPerSecond"`
+	// ErrorPercent is failed requests by all requests.
+	ErrorPercent float64 `json:"errorPercent"`
+	// Latencies are by phase. Of a client whose histograms were dropped, those of
+	// connect and tls have a zero for each request that reused a connection.
+	Latencies map[string]latencyJSON `json:"latencies"`
+}
+
+type latencyJSON struct {
+	Count  int64   `json:"count"`
+	Min    int64   `json:"minMicroseconds"`
+	Mean   float64 `json:"meanMicroseconds"`
+	StdDev int64   `json:"stdDevMicroseconds"`
+	Max    int64   `json:"maxMicroseconds"`
+	// Percentiles are by their number: "50", "99.9".
+	Percentiles map[string]int64 `json:"percentilesMicroseconds"`
+}
+
+func writeJSON(w io.Writer, r *result.Result) error {
+	d := document{Result: r, Summary: summaryJSON{
+		Valid:                 validity.Valid(r.Findings),
+		StartSkewMicroseconds: r.StartSkewMicroseconds(),
+		Merged: figuresJSON{
+			RequestsPerSecond: r.RequestsPerSecond(),
+			ErrorPercent:      r.Merged.ErrorPercent(),
+			Latencies:         latenciesJSON(r.Merged.Latencies, result.Summaries{}),
+		},
+		Clients: []figuresJSON{},
+	}}
+	if len(r.Thresholds) > 0 {
+		met := thresholdsMet(r.Thresholds)
+		d.Summary.ThresholdsMet = &met
+	}
+	for i := range r.Clients {
+		c := &r.Clients[i]
+		d.Summary.Clients = append(d.Summary.Clients, figuresJSON{
+			RequestsPerSecond: c.RequestsPerSecond(),
+			ErrorPercent:      c.ErrorPercent(),
+			Latencies:         latenciesJSON(c.Latencies, c.Summaries),
+		})
+	}
+	encoded, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode: %w", err)
+	}
+	_, err = w.Write(append(escapeUnprintable(encoded), '\n'))
+	return err
+}
+
+func latenciesJSON(histograms result.Latencies, summaries result.Summaries) map[string]latencyJSON {
+	byPhase := map[string]latencyJSON{}
+	for phase := range result.AllPhases() {
+		var s result.Summary
+		switch {
+		case histograms[phase] != nil:
+			s = histograms[phase].Summarize(0)
+		case summaries[phase] != nil:
+			s = *summaries[phase]
+		}
+		if s.Count == 0 {
+			continue
+		}
+		l := latencyJSON{Count: s.Count, Min: s.Min, Mean: s.Mean(), StdDev: s.StdDev, Max: s.Max, Percentiles: map[string]int64{}}
+		for i, p := range result.SummaryPercentiles {
+			l.Percentiles[strconv.FormatFloat(p, 'f', -1, 64)] = s.Percentiles[i]
+		}
+		byPhase[phase.String()] = l
+	}
+	return byPhase
+}
+
+// escapeUnprintable escapes those characters that JSON allows in strings, but
+// that a terminal might obey. The document means the same as before.
+func escapeUnprintable(document []byte) []byte {
+	var out bytes.Buffer
+	for _, r := range string(document) {
+		if r == '\n' || r > 0xffff || unicode.IsPrint(r) {
+			out.WriteRune(r)
+			continue
+		}
+		fmt.Fprintf(&out, `\u%04x`, r)
+	}
+	return out.Bytes()
+}

@@ -1,0 +1,58 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// Printable is the text without what a terminal would obey rather than show:
+// control characters, line breaks among them, and invisible ones such as those
+// that change the direction of writing. Texts from outside, such as a Server
+// header, pass through it before they are shown.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// printable is a copy of the result in which all texts are printable.
+func printable(r *result.Result) *result.Result {
+	p := *r
+	clean := func(texts ...*string) {
+		for _, text := range texts {
+			*text = Printable(*text)
+		}
+	}
+	clean(&p.Run.Namespace, &p.Run.Name, &p.Run.UID, &p.Run.Image, &p.Run.Server, &p.Run.Load)
+	e := &p.Environment
+	clean(&e.TargetNode, &e.TargetAddress, &e.TargetImageID, &e.ServerSoftware, &e.TargetCPUs, &e.CPUExclusivity,
+		&e.Kernel, &e.ContainerRuntime, &e.Kubelet, &e.Assay)
+	p.Run.Requests = slices.Clone(r.Run.Requests)
+	for i := range p.Run.Requests {
+		clean(&p.Run.Requests[i].Path)
+	}
+	p.Clients = slices.Clone(r.Clients)
+	for i := range p.Clients {
+		clean(&p.Clients[i].Node)
+	}
+	p.Findings = slices.Clone(r.Findings)
+	for i := range p.Findings {
+		clean(&p.Findings[i].Reason, (*string)(&p.Findings[i].Severity), &p.Findings[i].Message)
+	}
+	p.Thresholds = slices.Clone(r.Thresholds)
+	for i := range p.Thresholds {
+		clean(&p.Thresholds[i].Metric, &p.Thresholds[i].Bound, &p.Thresholds[i].Actual)
+	}
+	if r.Server != nil {
+		server := *r.Server
+		clean(&server.Begin.CPUs, &server.Begin.AgentCPUs, &server.End.CPUs, &server.End.AgentCPUs)
+		p.Server = &server
+	}
+	return &p
+}

@@ -1,0 +1,126 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestGolden(t *testing.T) {
+	for name, r := range map[string]*result.Result{"tomcat": tomcat(), "failing": failing(), "nothing": nothing()} {
+		for _, format := range report.Names() {
+			t.Run(name+"."+format, func(t *testing.T) {
+				var got bytes.Buffer
+				if err := report.Write(&got, format, r); err != nil {
+					t.Fatal(err)
+				}
+				golden := filepath.Join("testdata", name+"."+format+".golden")
+				if *update {
+					if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want, err := os.ReadFile(golden)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(string(want), got.String()); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func TestJSONKeepsTheWholeResult(t *testing.T) {
+	want := tomcat()
+	want.Environment.ServerSoftware = "a\u009b31mb\u202e\u00e9"
+	var document bytes.Buffer
+	if err := report.Write(&document, "json", want); err != nil {
+		t.Fatal(err)
+	}
+	var got result.Result
+	if err := json.Unmarshal(document.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	sameHistograms := cmp.Comparer(func(a, b *result.Histogram) bool {
+		if a == nil || b == nil {
+			return a == b
+		}
+		ea, _ := a.Encode()
+		eb, _ := b.Encode()
+		return ea == eb
+	})
+	if diff := cmp.Diff(want, &got, sameHistograms); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestNothingObeyedByTerminals fills every text of a result, wherever it
+// stands, with what terminals obey and with line breaks.
+func TestNothingObeyedByTerminals(t *testing.T) {
+	r := failing()
+	r.Thresholds = tomcat().Thresholds
+	poison(reflect.ValueOf(r).Elem())
+	for _, format := range report.Names() {
+		t.Run(format, func(t *testing.T) {
+			var got bytes.Buffer
+			if err := report.Write(&got, format, r); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range got.String() {
+				if c != '\n' && !unicode.IsPrint(c) {
+					t.Fatalf("%q in the report", c)
+				}
+			}
+			if format == "text" && strings.Contains(got.String(), "\nFORGED") {
+				t.Error("a text from outside stands on a line of its own")
+			}
+		})
+	}
+}
+
+func poison(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.CanSet() {
+			v.SetString(v.String() + "\x1b[2J\u009b1m\u202e\nFORGED\r")
+		}
+	case reflect.Pointer:
+		if _, isHistogram := v.Interface().(*result.Histogram); !v.IsNil() && !isHistogram {
+			poison(v.Elem())
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			poison(v.Index(i))
+		}
+	case reflect.Struct:
+		if _, isTime := v.Interface().(time.Time); isTime {
+			return
+		}
+		for i := range v.NumField() {
+			poison(v.Field(i))
+		}
+	}
+}
+
+func TestUnknownFormat(t *testing.T) {
+	err := report.Write(&bytes.Buffer{}, "yaml", tomcat())
+	if err == nil || !strings.Contains(err.Error(), "json, text") {
+		t.Errorf("error %v, want one that names the formats", err)
+	}
+}

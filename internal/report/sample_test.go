@@ -1,0 +1,102 @@
+package report_test
+
+import (
+	"time"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// tomcat is a result of two clients with keep-alive: 1,000 requests each with
+// total times of 1 to 1,000 times 100 µs, of which 990 reused a connection.
+func tomcat() *result.Result {
+	r := &result.Result{
+		SchemaVersion: result.SchemaVersion,
+		Run: result.Run{
+			Namespace: "default", Name: "tomcat-nio", UID: "5a0b", Image: "tomcat:9.0", Server: "Tomcat NIO", Load: "closed", Connections: 25,
+			Requests:  []result.Request{{Path: "/js/bootstrap.min.js", Weight: 1, Length: 31819}},
+			KeepAlive: true, MeasurementTime: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		},
+		Environment: result.Environment{
+			TargetNode: "node-1", TargetAddress: "10.0.0.5:8080", TargetImageID: "sha256:0123", ServerSoftware: "Apache-Coyote/1.1",
+			DocumentLength: 31819, TargetCPULimit: 1000, ClientCPULimit: 500, TargetCPUs: "1", CPUExclusivity: "Exclusive",
+			Kernel: "6.1.0", ContainerRuntime: "containerd://1.6.20", Kubelet: "v1.36.3", Assay: "v0.1.0",
+		},
+		Server: &result.Server{
+			Begin: result.ServerUsage{At: 0, UserCPU: 1e6, SystemCPU: 2e6, MinorFaults: 100, BytesReceived: 5, Throttled: 0},
+			End: result.ServerUsage{At: 2e6, UserCPU: 2e6, SystemCPU: 2_500_000, Resident: 200 << 20, MaxResident: 300 << 20,
+				MinorFaults: 142, MajorFaults: 1, VoluntarySwitches: 5000, InvoluntarySwitches: 60, Threads: 230, Descriptors: -1,
+				BytesReceived: 300_005, BytesSent: 64_000_000, Throttled: 0},
+			PeakCPUPercent: 98.25, PeakResident: 210 << 20,
+		},
+		Findings: []result.Finding{},
+		Thresholds: []result.ThresholdOutcome{
+			{Metric: "LatencyP99", Bound: "below 50ms", Actual: "99.007ms"},
+			{Metric: "ErrorRate", Bound: "below 1%", Actual: "0.0000%", Met: true},
+		},
+	}
+	var clients []result.Client
+	for i := range 2 {
+		c := result.Client{Index: i, Node: "node-1", StartSkewMicroseconds: int64(100 + 1500*i), ClockErrorMicroseconds: 210}
+		c.StartedAt, c.EndedAt = int64(1_000_000+1500*i), int64(3_000_000+1500*i)
+		c.Usage = result.ClientUsage{UserCPU: 200_000, SystemCPU: 300_000, Throttled: -1, MaxResident: 50 << 20}
+		c.Warmup = &result.Counts{Requests: 500, BytesReceived: 16_000_000}
+		c.Counts = result.Counts{Requests: 1000, KeepAlive: 990, Connections: 10, BytesSent: 100_000, BytesReceived: 32_000_000, BodyBytes: 31_819_000}
+		for n := range int64(1000) {
+			total := 100 * (n + 1)
+			if n >= 990 {
+				c.Latencies.Of(result.Connect).Record(50)
+				c.Latencies.Of(result.Processing).Record(total - 50)
+			} else {
+				c.Latencies.Of(result.Processing).Record(total)
+			}
+			c.Latencies.Of(result.Waiting).Record(total / 2)
+			c.Latencies.Of(result.Receiving).Record(total / 2)
+			c.Latencies.Of(result.Total).Record(total)
+		}
+		clients = append(clients, c)
+	}
+	r.AddClients(clients)
+	return r
+}
+
+// failing is a result of two kinds of requests over TLS, without keep-alive, of
+// which many failed, that nobody should trust. The histograms of its clients
+// were dropped.
+func failing() *result.Result {
+	r := tomcat()
+	r.Run.KeepAlive = false
+	r.Run.Requests = []result.Request{{Path: "/a", Weight: 3, Length: -1}, {Path: "/b?c=d", Weight: 1, Length: -1}}
+	r.Environment.CPUExclusivity, r.Environment.TargetCPUs = "Shared", "0-1"
+	for i := range r.Clients {
+		c := &r.Clients[i]
+		c.Requests, c.KeepAlive, c.Non2xx = 1066, 0, 7
+		c.Errors = result.ErrorCounts{result.ErrorConnect: 1, result.ErrorTLS: 2, result.ErrorTimeout: 3, result.ErrorReceive: 4,
+			result.ErrorLength: 44, result.ErrorStatus: 5, result.ErrorException: 7}
+		for range 1000 {
+			c.Latencies.Of(result.TLS).Record(1500)
+		}
+	}
+	r.AddClients(r.Clients)
+	for i := range r.Clients {
+		c := &r.Clients[i]
+		c.Summaries, c.Latencies = c.Latencies.Summarize(), result.Latencies{}
+	}
+	r.Warmup, r.Thresholds = nil, nil
+	r.Findings = []result.Finding{
+		{Reason: "ClientSaturated", Severity: result.Invalidates, Message: "client 1 used 97 % of its CPU limit; raise it"},
+		{Reason: "NoWarmup", Severity: result.Warns, Message: "the target was measured cold; set warmup"},
+	}
+	return r
+}
+
+// nothing is a result of a run that made no request and saw no server.
+func nothing() *result.Result {
+	r := &result.Result{
+		SchemaVersion: result.SchemaVersion,
+		Run:           result.Run{Namespace: "default", Name: "nothing", Load: "closed", Connections: 1, Requests: []result.Request{{Path: "/", Weight: 1, Length: -1}}},
+		Environment:   result.Environment{DocumentLength: -1},
+		Findings:      []result.Finding{{Reason: "NothingSucceeded", Severity: result.Invalidates, Message: "of 0 requests none succeeded"}},
+	}
+	r.AddClients([]result.Client{{Index: 0}})
+	return r
+}
