@@ -1,0 +1,272 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/pod"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/load/internal/fakesession"
+	"github.com/assay-dev/assay/load/internal/testserver"
+)
+
+const users = 2
+
+// attend runs a client to its end, with virtual users that k6 would have made.
+func attend(t *testing.T, ctx context.Context, s *fakesession.Session) error {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	c := New(s, users, slog.New(slog.DiscardHandler))
+	var group sync.WaitGroup
+	for range users {
+		group.Go(func() { _ = c.Carry(t.Context()) })
+	}
+	err := c.Run(ctx)
+	group.Wait()
+	for deadline := time.Now().Add(30 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatal("the client leaves goroutines behind")
+		}
+	}
+	return err
+}
+
+func plan(requests int64) *session.Plan {
+	return &session.Plan{
+		Connections: 5, KeepAlive: true, TimeoutMicroseconds: 10_000_000,
+		Requests:    []session.PlannedRequest{{Path: "/", Weight: 1, Length: 64}},
+		Measurement: session.Amount{Requests: requests},
+	}
+}
+
+func ok(testserver.Request) testserver.Answer { return testserver.OK(64) }
+
+// of returns the events of one type.
+func of[E any](s *fakesession.Session) (found []E) {
+	for _, event := range s.Events() {
+		if e, ok := event.(E); ok {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func TestClientMeasures(t *testing.T) {
+	server := testserver.New(t, ok)
+	p := plan(2000)
+	var startedAt int64
+	regular := fakesession.Regular(p, server.Address(), 20*time.Millisecond)
+	s := fakesession.New(func(event fakesession.Event) []pod.Order {
+		orders := regular(event)
+		for _, order := range orders {
+			if start, ok := order.(pod.Start); ok {
+				startedAt = start.At
+			}
+		}
+		return orders
+	})
+	if err := attend(t, t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	ready, totals := of[fakesession.Ready](s), of[fakesession.Totals](s)
+	if len(ready) != 1 || ready[0].CPUs == "" || len(totals) != 1 {
+		t.Fatalf("events %+v", s.Events())
+	}
+	got := totals[0].Totals
+	if got.Requests != 2000 || got.Succeeded() != 2000 || got.Connections != 5 || got.Warmup != nil {
+		t.Errorf("totals %+v", got.Counts)
+	}
+	if got.StartedAt < startedAt || got.EndedAt <= got.StartedAt || got.EndedAt > s.Now() {
+		t.Errorf("from %d to %d, ordered to start at %d", got.StartedAt, got.EndedAt, startedAt)
+	}
+	if got.Usage.UserCPU+got.Usage.SystemCPU <= 0 || got.Usage.MaxResident <= 0 {
+		t.Errorf("usage %+v", got.Usage)
+	}
+	var sum result.Counts
+	for _, second := range of[fakesession.Second](s) {
+		if second.Stage != sessionpb.Stage_STAGE_MEASUREMENT {
+			t.Errorf("a second of %v", second.Stage)
+		}
+		sum.Add(second.Counts)
+	}
+	if sum != got.Counts {
+		t.Errorf("the seconds add up to %+v, the totals are %+v", sum, got.Counts)
+	}
+}
+
+func TestWarmupStaysApart(t *testing.T) {
+	server := testserver.New(t, ok)
+	p := plan(300)
+	p.Warmup = &session.Amount{Requests: 100}
+	s := fakesession.New(fakesession.Regular(p, server.Address(), 0))
+	if err := attend(t, t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	totals := of[fakesession.Totals](s)
+	if len(of[fakesession.StageEnded](s)) != 1 || len(of[fakesession.Ready](s)) != 1 || len(totals) != 1 {
+		t.Fatalf("events %+v", s.Events())
+	}
+	if got := totals[0]; got.Requests != 300 || got.Connections != 5 || got.Warmup == nil || got.Warmup.Requests != 100 {
+		t.Errorf("totals %+v", got)
+	}
+	byStage := map[sessionpb.Stage]int64{}
+	for _, second := range of[fakesession.Second](s) {
+		byStage[second.Stage] += second.Requests
+	}
+	if byStage[sessionpb.Stage_STAGE_WARMUP] != 100 || byStage[sessionpb.Stage_STAGE_MEASUREMENT] != 300 {
+		t.Errorf("seconds by stage %v", byStage)
+	}
+}
+
+func TestDurationWithoutASingleRequestEnding(t *testing.T) {
+	// Nobody listens at the address; every attempt is a request that failed.
+	p := plan(0)
+	p.Measurement = session.Amount{DurationMicroseconds: 50_000}
+	s := fakesession.New(fakesession.Regular(p, "127.0.0.1:1", 0))
+	if err := attend(t, t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	got := of[fakesession.Totals](s)[0]
+	if got.Requests == 0 || got.Errors[result.ErrorConnect] != got.Requests || got.EndedAt < got.StartedAt {
+		t.Errorf("totals %+v", got)
+	}
+}
+
+// TestClientFails has the client told what it can't do.
+func TestClientFails(t *testing.T) {
+	prepare := pod.Prepare{Plan: plan(10), Address: "127.0.0.1:1"}
+	start := pod.Start{Stage: sessionpb.Stage_STAGE_MEASUREMENT}
+	for name, test := range map[string]struct {
+		answer func(fakesession.Event) []pod.Order
+		want   string
+	}{
+		"a plan that can't be carried out": {on[fakesession.Connected](pod.Prepare{Plan: &session.Plan{}, Address: "127.0.0.1:1"}), "plan: 0 connections"},
+		"an address without a port":        {on[fakesession.Connected](pod.Prepare{Plan: plan(10), Address: "target"}), "target"},
+		"a second plan":                    {on[fakesession.Connected](prepare, prepare), "second plan"},
+		"a start before the plan":          {on[fakesession.Connected](start), "out of turn"},
+		"a warm-up that isn't planned":     {ready(prepare, pod.Start{Stage: sessionpb.Stage_STAGE_WARMUP}), "out of turn"},
+		"an agent's order":                 {on[fakesession.Connected](pod.Read{}), "pod.Read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := fakesession.New(test.answer)
+			err := attend(t, t.Context(), s)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one about %q", err, test.want)
+			}
+			if failed := of[fakesession.Failed](s); len(failed) != 1 || !strings.Contains(failed[0].Reason, test.want) {
+				t.Errorf("the manager was told %v", failed)
+			}
+			if totals := of[fakesession.Totals](s); len(totals) != 0 {
+				t.Errorf("totals %v", totals)
+			}
+		})
+	}
+}
+
+// on answers one type of event.
+func on[E any](orders ...pod.Order) func(fakesession.Event) []pod.Order {
+	return func(event fakesession.Event) []pod.Order {
+		if _, ok := event.(E); ok {
+			return orders
+		}
+		return nil
+	}
+}
+
+// ready prepares the client and orders something when it is ready.
+func ready(prepare pod.Prepare, then pod.Order) func(fakesession.Event) []pod.Order {
+	first, second := on[fakesession.Connected](prepare), on[fakesession.Ready](then)
+	return func(event fakesession.Event) []pod.Order { return append(first(event), second(event)...) }
+}
+
+// TestInterrupted ends the client while it measures; it must not pass off what
+// it has as totals.
+func TestInterrupted(t *testing.T) {
+	told := errors.New("told to stop")
+	for name, interrupt := range map[string]func(stop context.CancelCauseFunc, c *Client, user context.CancelFunc){
+		"by a signal": func(stop context.CancelCauseFunc, _ *Client, _ context.CancelFunc) { stop(told) },
+		"by k6": func(_ context.CancelCauseFunc, c *Client, user context.CancelFunc) {
+			user()
+			go c.Ended(told)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := make(chan struct{}, 100)
+			server := testserver.New(t, func(testserver.Request) testserver.Answer {
+				asked <- struct{}{}
+				return testserver.Answer{Then: testserver.Silence}
+			})
+			s := fakesession.New(fakesession.Regular(plan(100), server.Address(), 0))
+			ctx, stop := context.WithCancelCause(t.Context())
+			user, endUser := context.WithCancel(t.Context())
+			c := New(s, users, slog.New(slog.DiscardHandler))
+			var group sync.WaitGroup
+			for range users {
+				group.Go(func() { _ = c.Carry(user) })
+			}
+			group.Go(func() {
+				<-asked
+				interrupt(stop, c, endUser)
+			})
+			err := c.Run(ctx)
+			endUser()
+			stop(nil)
+			group.Wait()
+			if !errors.Is(err, told) {
+				t.Errorf("error %v", err)
+			}
+			if failed := of[fakesession.Failed](s); len(failed) != 1 || len(of[fakesession.Totals](s)) != 0 {
+				t.Errorf("events %+v", s.Events())
+			}
+		})
+	}
+}
+
+// TestReleasedEarly: a run may be over while its clients still measure.
+func TestReleasedEarly(t *testing.T) {
+	asked := make(chan struct{}, 100)
+	server := testserver.New(t, func(testserver.Request) testserver.Answer {
+		asked <- struct{}{}
+		return testserver.Answer{Then: testserver.Silence}
+	})
+	regular := fakesession.Regular(plan(100), server.Address(), 0)
+	s := fakesession.New(func(event fakesession.Event) []pod.Order {
+		if _, ok := event.(fakesession.Second); ok {
+			return nil
+		}
+		orders := regular(event)
+		if _, ok := event.(fakesession.Ready); ok {
+			return append(orders, pod.Release{})
+		}
+		return orders
+	})
+	if err := attend(t, t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	if len(of[fakesession.Totals](s)) != 0 || len(of[fakesession.Failed](s)) != 0 {
+		t.Errorf("events %+v", s.Events())
+	}
+}
+
+func TestLimits(t *testing.T) {
+	for text, want := range map[string]int64{"": 0, "500": 500, "0": 0} {
+		t.Setenv(CPULimitVariable, text)
+		if got, err := limit(CPULimitVariable); err != nil || got != want {
+			t.Errorf("%q: %d, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"x", "-1", "1.5"} {
+		t.Setenv(CPULimitVariable, text)
+		if _, err := limit(CPULimitVariable); err == nil {
+			t.Errorf("%q was taken", text)
+		}
+	}
+}

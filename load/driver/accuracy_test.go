@@ -1,0 +1,130 @@
+package driver
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/load/internal/testserver"
+	"github.com/assay-dev/assay/load/recorder"
+)
+
+// slowMix are shares of responses, per thousand, and the time that each takes.
+// No percentile that is asked for lies at an edge between two.
+var slowMix = []struct {
+	share int
+	takes time.Duration
+}{
+	{850, 3 * time.Millisecond}, {130, 12 * time.Millisecond}, {15, 40 * time.Millisecond}, {5, 100 * time.Millisecond},
+}
+
+func slow(r testserver.Request) testserver.Answer {
+	answer := testserver.OK(1024)
+	place := r.Number * 7 % 1000
+	for _, m := range slowMix {
+		if place -= m.share; place < 0 {
+			answer.Delay = m.takes
+			break
+		}
+	}
+	return answer
+}
+
+var percentiles = []float64{50, 90, 99, 99.9}
+
+// deviations are the differences between the percentiles of a histogram and
+// those of the pooled truth, each less the 0.1 % that the histogram allows.
+func deviations(h *result.Histogram, truth []time.Duration) []time.Duration {
+	slices.Sort(truth)
+	var all []time.Duration
+	for _, p := range percentiles {
+		want := truth[int(math.Ceil(p/100*float64(len(truth))))-1]
+		got := time.Duration(h.Percentile(p)) * time.Microsecond
+		all = append(all, max(0, (got-want).Abs()-want/1000))
+	}
+	return all
+}
+
+// fiveClients drives five clients against a server that serves a known mix, and
+// returns their figures and the server's times.
+func fiveClients(t *testing.T, p session.Plan) (clients []driven, truth []time.Duration) {
+	t.Helper()
+	server := testserver.New(t, slow)
+	for range 5 {
+		clients = append(clients, drive(t, p, server.Address()))
+	}
+	server.Stop()
+	return clients, server.Seen().Served
+}
+
+func merge(clients []driven) *result.Measure {
+	var merged result.Measure
+	for _, c := range clients {
+		merged.Merge(c.Measure)
+	}
+	return &merged
+}
+
+// TestPercentilesAreTheServers compares what five clients measured with what
+// the servers know that they imposed. A machine that is busy with something
+// else only ever adds to the difference, so that the best of some attempts
+// counts; the counts must be right in all.
+func TestPercentilesAreTheServers(t *testing.T) {
+	const bound = 200 * time.Microsecond
+	p := plan(20, 2000, "/")
+	p.Requests[0].Length = 1024
+	var seen [][]time.Duration
+	for range 6 {
+		clients, truth := fiveClients(t, p)
+		merged := merge(clients)
+		if merged.Requests != 10_000 || merged.Succeeded() != 10_000 || len(truth) != 10_000 {
+			t.Fatalf("%d requests, %d succeeded, the servers served %d", merged.Requests, merged.Succeeded(), len(truth))
+		}
+		off := deviations(merged.Latencies.Get(result.Total), truth)
+		seen = append(seen, off)
+		if slices.Max(off) <= bound {
+			t.Logf("p50, p90, p99, p99.9 beyond the histogram's 0.1 %%: %v", off)
+			return
+		}
+	}
+	t.Errorf("p50, p90, p99, p99.9 are off by more than %v in every attempt: %v", bound, seen)
+}
+
+// TestMergedIsPooled checks that merging clients loses nothing: the merged
+// histograms are those of all samples pooled, bucket for bucket.
+func TestMergedIsPooled(t *testing.T) {
+	clients, _ := fiveClients(t, plan(10, 400, "/"))
+	pooled := recorder.New(1)
+	for _, c := range clients {
+		for _, o := range c.outcomes {
+			pooled.Record(0, &o)
+		}
+	}
+	ended := make(chan struct{})
+	close(ended)
+	recorder.NewSampler(pooled, time.Now(), func(*result.ClientSecond) {}).Run(ended)
+
+	// What the manager merges has been sent in between.
+	var received []driven
+	for _, c := range clients {
+		wire, err := session.MeasureToWire(c.Measure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := session.MeasureFromWire(wire)
+		if err != nil {
+			t.Fatal(err)
+		}
+		received = append(received, driven{Measure: m})
+	}
+	sameMeasure(t, merge(received), pooled.Total())
+	for phase := range result.AllPhases() {
+		got, want := merge(received).Latencies.Get(phase).Bars(), pooled.Total().Latencies.Get(phase).Bars()
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the buckets differ:\ngot  %v\nwant %v", phase, got, want)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+// Package fakesession is a session for tests, with the manager at its other end
+// played by a function and no network in between.
+package fakesession
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/pod"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+// ClockOffset is by how much the manager's clock is ahead, in microseconds.
+const ClockOffset = int64(time.Hour / time.Microsecond)
+
+// Event is what a client told: Connected, Ready, StageEnded, Second, Totals or
+// Failed.
+type Event any
+
+type (
+	// Connected is the begin of the session.
+	Connected struct{}
+	// Ready is a call of that name.
+	Ready struct{ CPUs string }
+	// StageEnded is a call of that name.
+	StageEnded struct{ Stage sessionpb.Stage }
+	// Second is a call of SendSecond.
+	Second struct {
+		Stage sessionpb.Stage
+		result.ClientSecond
+	}
+	// Totals is a call of SendTotals.
+	Totals struct{ result.Totals }
+	// Failed is a call of Fail.
+	Failed struct{ Reason string }
+)
+
+// Session is a session whose manager answers each event with orders.
+type Session struct {
+	answer func(Event) []pod.Order
+	orders chan pod.Order
+	ended  chan struct{} // closed after Release
+
+	mu     sync.Mutex
+	events []Event
+}
+
+// New returns a session with a manager.
+func New(answer func(Event) []pod.Order) *Session {
+	return &Session{answer: answer, orders: make(chan pod.Order, 64), ended: make(chan struct{})}
+}
+
+// Regular is a manager that takes a client through a plan against a target,
+// with each stage beginning lead after it may.
+func Regular(plan *session.Plan, address string, lead time.Duration) func(Event) []pod.Order {
+	start := func(stage sessionpb.Stage) []pod.Order {
+		return []pod.Order{pod.Start{Stage: stage, At: now() + lead.Microseconds()}}
+	}
+	return func(event Event) []pod.Order {
+		switch event.(type) {
+		case Connected:
+			return []pod.Order{pod.Prepare{Plan: plan, Address: address}}
+		case Ready:
+			if plan.Warmup != nil {
+				return start(sessionpb.Stage_STAGE_WARMUP)
+			}
+			return start(sessionpb.Stage_STAGE_MEASUREMENT)
+		case StageEnded:
+			return start(sessionpb.Stage_STAGE_MEASUREMENT)
+		case Totals:
+			return []pod.Order{pod.Release{}}
+		}
+		return nil
+	}
+}
+
+// Events are what the client told so far.
+func (s *Session) Events() []Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Event(nil), s.events...)
+}
+
+func (s *Session) tell(event Event) {
+	s.mu.Lock()
+	s.events = append(s.events, event)
+	s.mu.Unlock()
+	for _, order := range s.answer(event) {
+		s.orders <- order
+		if _, ok := order.(pod.Release); ok {
+			close(s.ended)
+		}
+	}
+}
+
+// Run is as pod.Session's.
+func (s *Session) Run(ctx context.Context) error {
+	defer close(s.orders)
+	s.tell(Connected{})
+	select {
+	case <-s.ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Orders is as pod.Session's.
+func (s *Session) Orders() <-chan pod.Order { return s.orders }
+
+// Ready is as pod.Session's.
+func (s *Session) Ready(cpus string) { s.tell(Ready{cpus}) }
+
+// StageEnded is as pod.Session's.
+func (s *Session) StageEnded(stage sessionpb.Stage) { s.tell(StageEnded{stage}) }
+
+// SendSecond is as pod.Session's. Of the measure it keeps the counts.
+func (s *Session) SendSecond(stage sessionpb.Stage, second *result.ClientSecond) {
+	kept := *second
+	kept.Latencies = result.Latencies{}
+	s.tell(Second{stage, kept})
+}
+
+// SendTotals is as pod.Session's.
+func (s *Session) SendTotals(totals *result.Totals) { s.tell(Totals{*totals}) }
+
+// Fail is as pod.Session's.
+func (s *Session) Fail(reason string) { s.tell(Failed{reason}) }
+
+// Now is as pod.Session's.
+func (s *Session) Now() int64 { return now() }
+
+func now() int64 { return time.Now().UnixMicro() + ClockOffset }
+
+// Local is as pod.Session's.
+func (s *Session) Local(at int64) time.Time {
+	local := time.Now()
+	return local.Add(time.Duration(at-now()) * time.Microsecond)
+}

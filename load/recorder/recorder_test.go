@@ -1,0 +1,191 @@
+package recorder
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+func outcome(ended, total time.Duration) *Outcome {
+	return &Outcome{
+		Ended: ended, Error: NoError, Status: 200, Reused: true,
+		Processing: total, Waiting: total / 2, Receiving: total / 2, Total: total,
+		Sent: 10, Received: 100, Body: 50,
+	}
+}
+
+func TestOutcomesAreCounted(t *testing.T) {
+	r := New(1)
+	opened := outcome(0, 3*time.Millisecond)
+	opened.Opened, opened.Reused, opened.Connect = true, false, 1499*time.Nanosecond
+	r.Record(0, opened)
+	moved := outcome(0, time.Millisecond)
+	moved.Status = 302
+	r.Record(0, moved)
+	failed := outcome(0, time.Hour)
+	failed.Status, failed.Error = 500, result.ErrorStatus
+	r.Record(0, failed)
+	broken := outcome(0, time.Hour)
+	broken.Status, broken.Error, broken.Body = 0, result.ErrorReceive, 0
+	r.Record(0, broken)
+
+	_, m := r.take()
+	want := result.Counts{
+		Requests: 4, Non2xx: 2, KeepAlive: 3, Connections: 1, BytesSent: 40, BytesReceived: 400, BodyBytes: 150,
+	}
+	want.Errors[result.ErrorStatus], want.Errors[result.ErrorReceive] = 1, 1
+	if m.Counts != want {
+		t.Errorf("counts\n%+v, want\n%+v", m.Counts, want)
+	}
+	for phase, want := range map[result.Phase][]int64{
+		result.Connect: {1}, result.TLS: nil, result.Total: {1000, 3000}, result.Processing: {1000, 3000},
+		result.Waiting: {500, 1500}, result.Receiving: {500, 1500},
+	} {
+		h := m.Latencies.Get(phase)
+		if h.Count() != int64(len(want)) || len(want) > 0 && (h.Min() != want[0] || h.Max() != slices.Max(want)) {
+			t.Errorf("%s: %d durations from %d to %d, want %v", phase, h.Count(), h.Min(), h.Max(), want)
+		}
+	}
+}
+
+func TestAnOutcomeBelongsToTheSecondItEndedIn(t *testing.T) {
+	r := New(2)
+	seconds := func() []int64 {
+		second, m := r.take()
+		return []int64{second, m.Requests}
+	}
+	r.Record(0, outcome(999*time.Millisecond, 1))
+	r.Record(1, outcome(1000*time.Millisecond, 1)) // before its second is the current one
+	r.Record(1, outcome(1999*time.Millisecond, 1))
+	if got := seconds(); !slices.Equal(got, []int64{0, 1}) {
+		t.Errorf("the first second is %v", got)
+	}
+	r.Record(0, outcome(500*time.Millisecond, 1)) // too late for its second
+	r.Record(0, outcome(9*time.Second, 1))        // far ahead, as if the taker had slept
+	if got := seconds(); !slices.Equal(got, []int64{1, 3}) {
+		t.Errorf("the second second is %v", got)
+	}
+	if got := seconds(); !slices.Equal(got, []int64{2, 1}) {
+		t.Errorf("the third second is %v", got)
+	}
+	if got := r.Total().Requests; got != 5 {
+		t.Errorf("%d requests in all", got)
+	}
+}
+
+// TestNothingIsLost takes seconds while many connections record, and compares
+// with what they recorded.
+func TestNothingIsLost(t *testing.T) {
+	const connections, each = 8, 20_000
+	r := New(3)
+	pooled := make([]result.Measure, connections)
+	var group sync.WaitGroup
+	for c := range connections {
+		group.Go(func() {
+			random := rand.New(rand.NewPCG(1, uint64(c)))
+			for i := range each {
+				o := outcome(time.Duration(i)*500*time.Microsecond, time.Duration(random.Int64N(int64(2*time.Second))))
+				o.Opened, o.Connect = i%10 == 0, o.Total/3
+				r.Record(c, o)
+				o.addTo(&pooled[c])
+			}
+		})
+	}
+	recorded := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(recorded)
+	}()
+	var sum result.Measure
+	add := func() {
+		_, m := r.take()
+		sum.Merge(m)
+	}
+	for running := true; running; {
+		select {
+		case <-recorded:
+			running = false
+		default:
+			add()
+		}
+	}
+	add()
+	add()
+
+	var want result.Measure
+	for i := range pooled {
+		want.Merge(&pooled[i])
+	}
+	if got := text(t, &sum); got != text(t, &want) {
+		t.Errorf("the seconds add up to\n%s, want\n%s", got, text(t, &want))
+	}
+	if got := text(t, r.Total()); got != text(t, &want) {
+		t.Errorf("the total is\n%s, want\n%s", got, text(t, &want))
+	}
+}
+
+func TestMemoryIsConstant(t *testing.T) {
+	r := New(2)
+	second := time.Duration(0)
+	pass := func() {
+		for c := range 4 {
+			o := outcome(second, 5*time.Millisecond)
+			o.Opened = true
+			r.Record(c, o)
+		}
+		r.take()
+		second += time.Second
+	}
+	for range 4 {
+		pass()
+	}
+	// The outcomes of the test itself, and what hdrhistogram needs to merge.
+	if allocations := testing.AllocsPerRun(100, pass); allocations > 100 {
+		t.Errorf("%v allocations a second", allocations)
+	}
+}
+
+func TestSamplerSendsEachSecond(t *testing.T) {
+	r := New(1)
+	done := make(chan struct{})
+	var got []result.ClientSecond
+	// The stage began 2.5 s ago, so that the third second ends soon.
+	start := time.Now().Add(-2500 * time.Millisecond)
+	s := NewSampler(r, start, func(second *result.ClientSecond) {
+		got = append(got, *second)
+		if len(got) == 1 {
+			r.Record(0, outcome(time.Since(start), time.Millisecond))
+			close(done)
+		}
+	})
+	r.Record(0, outcome(time.Since(start), time.Millisecond))
+	s.Run(done)
+	if len(got) != 2 || got[0].Second != 2 || got[1].Second != 3 || got[0].Requests != 1 || got[1].Requests != 1 {
+		t.Fatalf("got %+v", got)
+	}
+	if elapsed := time.Since(start); elapsed < 3*time.Second {
+		t.Errorf("the third second was sent after %v", elapsed)
+	}
+	var user, system int64
+	for _, second := range got {
+		user += second.Usage.UserCPU
+		system += second.Usage.SystemCPU
+	}
+	if used := s.Usage(); used.UserCPU != user || used.SystemCPU != system || used.MaxResident < 1<<20 {
+		t.Errorf("used %+v, the seconds add up to %d and %d", used, user, system)
+	}
+}
+
+func text(t *testing.T, m *result.Measure) string {
+	t.Helper()
+	data, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
