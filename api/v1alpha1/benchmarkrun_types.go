@@ -20,7 +20,7 @@ import (
 // +kubebuilder:printcolumn:name="Progress",type=string,priority=1,JSONPath=`.status.progress.percent`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Succeeded")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52",message="metadata.name must have at most 52 characters: the names of the run's pods are made from it",fieldPath=".metadata.name"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,50}[a-z0-9])?$')",message="metadata.name must have at most 52 characters, lower-case letters, digits and '-' only: the names of the run's pods are made from it"
 type BenchmarkRun struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -50,14 +50,14 @@ type BenchmarkRunList struct {
 
 // BenchmarkRunSpec says what to run.
 //
-// +kubebuilder:validation:XValidation:rule="self.target == oldSelf.target",reason="FieldValueInvalid",fieldPath=".target",message="target is immutable: create a new BenchmarkRun instead"
-// +kubebuilder:validation:XValidation:rule="self.clients == oldSelf.clients",reason="FieldValueInvalid",fieldPath=".clients",message="clients is immutable: create a new BenchmarkRun instead"
+// +kubebuilder:validation:XValidation:rule="self.clients.replicas == oldSelf.clients.replicas",reason="FieldValueInvalid",fieldPath=".clients",message="clients is immutable: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="self.load == oldSelf.load",reason="FieldValueInvalid",fieldPath=".load",message="load is immutable: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="has(self.warmup) == has(oldSelf.warmup) && (!has(self.warmup) || self.warmup == oldSelf.warmup)",reason="FieldValueInvalid",fieldPath=".warmup",message="warmup is immutable: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="has(self.thresholds) == has(oldSelf.thresholds) && (!has(self.thresholds) || self.thresholds == oldSelf.thresholds)",reason="FieldValueInvalid",fieldPath=".thresholds",message="thresholds is immutable: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="self.lane == oldSelf.lane",reason="FieldValueInvalid",fieldPath=".lane",message="lane is immutable: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="self.activeDeadlineSeconds == oldSelf.activeDeadlineSeconds",reason="FieldValueInvalid",fieldPath=".activeDeadlineSeconds",message="activeDeadlineSeconds is immutable: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="self.podRetention == oldSelf.podRetention",reason="FieldValueInvalid",fieldPath=".podRetention",message="podRetention is immutable: create a new BenchmarkRun instead"
+// +kubebuilder:validation:XValidation:rule="!has(self.warmup) || !has(self.warmup.requests) || !has(self.load.closed) || self.warmup.requests >= self.load.closed.connections",reason="FieldValueInvalid",fieldPath=".warmup.requests",message="warmup.requests must be at least load.closed.connections: each connection makes a request"
 type BenchmarkRunSpec struct {
 	// target is the server under test: one pod.
 	// +required
@@ -93,7 +93,7 @@ type BenchmarkRunSpec struct {
 	// +default="default"
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="lane must consist of lower-case letters, digits and '-', and begin and end with a letter or digit"
 	// +optional
 	Lane string `json:"lane,omitempty"`
 

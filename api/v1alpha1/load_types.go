@@ -46,7 +46,7 @@ type Request struct {
 	// path is the path and query of the URL.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/[A-Za-z0-9._~!$&()*+,;=:@%/?\\\\[\\\\]-]*$')",message="path must begin with a slash and have only characters that a URL may have; percent-encode the others"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/([A-Za-z0-9._~!$&()*+,;=:@/?\\\\[\\\\]-]|%[0-9A-Fa-f]{2})*$')",message="path must begin with a slash and have only characters that a URL may have, without a fragment; percent-encode the others, a space as %20"
 	// +required
 	Path string `json:"path,omitempty"`
 
@@ -136,8 +136,9 @@ type Warmup struct {
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.below), has(self.above)].exists_one(x, x)",message="a threshold must have exactly one of below and above"
 // +kubebuilder:validation:XValidation:rule="!self.metric.startsWith('Latency') || (has(self.below) ? self.below : (has(self.above) ? self.above : '1ms')).matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$')",message="the bound of a latency must be a number with one of the units us, ms and s, such as 50ms"
-// +kubebuilder:validation:XValidation:rule="self.metric != 'ErrorRate' || (has(self.below) ? self.below : (has(self.above) ? self.above : '1%')).matches('^[0-9]{1,3}([.][0-9]{1,6})?%$')",message="the bound of ErrorRate must be a percentage, such as 1% or 0.1%"
+// +kubebuilder:validation:XValidation:rule="self.metric != 'ErrorRate' || (has(self.below) ? self.below : (has(self.above) ? self.above : '1%')).matches('^(100|[0-9]{1,2}([.][0-9]{1,6})?)%$')",message="the bound of ErrorRate must be a percentage from 0% to 100%, such as 1% or 0.1%"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'RequestsPerSecond' || (has(self.below) ? self.below : (has(self.above) ? self.above : '1')).matches('^[0-9]{1,12}([.][0-9]{1,6})?$')",message="the bound of RequestsPerSecond must be a plain number, such as 1500"
+// +kubebuilder:validation:XValidation:rule="!has(self.below) || self.below.matches('[1-9]')",reason="FieldValueInvalid",fieldPath=".below",message="below must be greater than zero: no figure is below it"
 type Threshold struct {
 	// metric is what is compared: LatencyMean, LatencyP50, LatencyP90,
 	// LatencyP95, LatencyP99, LatencyP999, LatencyMax (of the total time of a

@@ -150,7 +150,7 @@ type EnvironmentVariable struct {
 	// name is the name of the variable.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]*$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="name must consist of letters, digits and '_', and not begin with a digit"
 	// +required
 	Name string `json:"name,omitempty"`
 

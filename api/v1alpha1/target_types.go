@@ -6,11 +6,16 @@ import (
 )
 
 // Target is the server under test.
+//
+// A rule that compares the whole target would refuse an update that writes the
+// same amount of CPU or memory in another form, as every typed client does:
+// Resources compares its own.
+// +kubebuilder:validation:XValidation:rule="self.image == oldSelf.image && self.server == oldSelf.server && has(self.imagePullPolicy) == has(oldSelf.imagePullPolicy) && (!has(self.imagePullPolicy) || self.imagePullPolicy == oldSelf.imagePullPolicy) && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && (!has(self.imagePullSecrets) || self.imagePullSecrets == oldSelf.imagePullSecrets) && has(self.content) == has(oldSelf.content) && (!has(self.content) || self.content == oldSelf.content) && has(self.readiness) == has(oldSelf.readiness) && (!has(self.readiness) || self.readiness == oldSelf.readiness) && has(self.podSecurity) == has(oldSelf.podSecurity) && (!has(self.podSecurity) || self.podSecurity == oldSelf.podSecurity)",reason="FieldValueInvalid",message="target is immutable: create a new BenchmarkRun instead"
 type Target struct {
 	// image is the container image of the server.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:Pattern=`^[^\s]+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9._:/@-]*$')",message="image must be the name of a container image, such as tomcat:9.0, without spaces"
 	// +required
 	Image string `json:"image,omitempty"`
 
@@ -27,6 +32,7 @@ type Target struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:XValidation:rule="self.name != ''",message="name must be the name of a Secret"
 	// +optional
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
@@ -46,7 +52,8 @@ type Target struct {
 	// +listType=map
 	// +listMapKey=path
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:MaxItems=128
+	// +kubebuilder:validation:XValidation:rule="self.all(f, !self.exists(g, g.path.startsWith(f.path + '/')))",message="content can't have a path that is both a file and a folder: rename one of them"
 	// +optional
 	Content []ContentFile `json:"content,omitempty"`
 
@@ -78,9 +85,12 @@ const (
 
 // Resources is what a container gets, as request and as limit.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.cpuPinning) && self.cpuPinning == 'Required') || !has(self.cpu) || quantity(string(self.cpu)).isInteger()",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu must be a whole number of CPUs when cpuPinning is Required: only whole CPUs can be exclusive; use e.g. \"1\", or set cpuPinning to IfPossible"
+// +kubebuilder:validation:XValidation:rule="!(has(self.cpuPinning) && self.cpuPinning == 'Required') || !has(self.cpu) || quantity(string(self.cpu)).isInteger() || string(self.cpu).endsWith('000m')",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu must be a whole number of CPUs when cpuPinning is Required: only whole CPUs can be exclusive; use e.g. \"1\", or set cpuPinning to IfPossible"
 // +kubebuilder:validation:XValidation:rule="!has(self.cpu) || quantity(string(self.cpu)).compareTo(quantity('10m')) >= 0",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu must be at least 10m"
 // +kubebuilder:validation:XValidation:rule="!has(self.memory) || quantity(string(self.memory)).compareTo(quantity('16Mi')) >= 0",reason="FieldValueInvalid",fieldPath=".memory",message="memory must be at least 16Mi"
+// +kubebuilder:validation:XValidation:rule="has(self.cpu) == has(oldSelf.cpu) && (!has(self.cpu) || quantity(string(self.cpu)).compareTo(quantity(string(oldSelf.cpu))) == 0)",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu is immutable: create a new BenchmarkRun instead"
+// +kubebuilder:validation:XValidation:rule="has(self.memory) == has(oldSelf.memory) && (!has(self.memory) || quantity(string(self.memory)).compareTo(quantity(string(oldSelf.memory))) == 0)",reason="FieldValueInvalid",fieldPath=".memory",message="memory is immutable: create a new BenchmarkRun instead"
+// +kubebuilder:validation:XValidation:rule="has(self.cpuPinning) == has(oldSelf.cpuPinning) && (!has(self.cpuPinning) || self.cpuPinning == oldSelf.cpuPinning)",reason="FieldValueInvalid",fieldPath=".cpuPinning",message="cpuPinning is immutable: create a new BenchmarkRun instead"
 type Resources struct {
 	// cpu is the number of CPUs. Whole CPUs become exclusive to the container
 	// where the node's kubelet has the static CPU manager policy. Defaults to 1.
@@ -136,7 +146,7 @@ type Readiness struct {
 	// load.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/[A-Za-z0-9._~!$&()*+,;=:@%/?\\\\[\\\\]-]*$')",message="path must begin with a slash and have only characters that a URL may have; percent-encode the others"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/([A-Za-z0-9._~!$&()*+,;=:@/?\\\\[\\\\]-]|%[0-9A-Fa-f]{2})*$')",message="path must begin with a slash and have only characters that a URL may have, without a fragment; percent-encode the others, a space as %20"
 	// +optional
 	Path string `json:"path,omitempty"`
 

@@ -1,0 +1,201 @@
+package api
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// quoted is text as YAML takes it in double quotes.
+func quoted(text string) string {
+	data, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a string always encodes
+	}
+	return string(data)
+}
+
+func TestGoodRunsAreTaken(t *testing.T) {
+	namespace := newNamespace(t)
+	for _, c := range []struct {
+		name, document, patch string
+	}{
+		{"Tomcat with everything", base, `{}`},
+		{"generic with everything", genericBase, `{}`},
+		{"the least of Tomcat", minimal, `{}`},
+		{"the least of generic", minimal, `spec: {target: {server: {tomcat: null, generic: {}}}}`},
+		{"name as long as it may be", base, `metadata: {name: ` + longName[:52] + `}`},
+		{"CPU as an integer", base, `spec: {target: {resources: {cpu: 1, cpuPinning: Required}}}`},
+		{"CPU as text", base, `spec: {target: {resources: {cpu: "1", cpuPinning: Required}}}`},
+		{"whole CPUs in thousandths", base, `spec: {target: {resources: {cpu: 2000m, cpuPinning: Required}}}`},
+		{"part of a CPU", base, `spec: {target: {resources: {cpu: 500m}}}`},
+		{"part of a CPU as a fraction", base, `spec: {target: {resources: {cpu: "0.5"}}}`},
+		{"memory as an integer", base, `spec: {target: {resources: {memory: 1073741824}}}`},
+		{"one request per connection", base, `spec: {load: {closed: {connections: 25, requests: 25}}, warmup: {requests: 25}}`},
+		{"connections for a duration", base, `spec: {load: {closed: {requests: null, durationSeconds: 60}}}`},
+		{"R4's load", base, `spec: {load: {closed: {connections: 149, requests: 100000}}}`},
+		{"R3's load", base, `spec: {load: {closed: {connections: 10000, requests: 20000}}}`},
+		{"path with everything that a URL may have", base, `spec: {load: {requests: [{path: "/A-z0._~!$&()*+,;=:@%C3%9F/?a[]=b"}]}}`},
+		{"latency in seconds", base, `spec: {thresholds: [{metric: LatencyMax, below: 1.5s}]}`},
+		{"latency in microseconds", base, `spec: {thresholds: [{metric: LatencyP50, below: 900us}]}`},
+		{"every request may fail", base, `spec: {thresholds: [{metric: ErrorRate, above: 0%}]}`},
+		{"error rate of 100 %", base, `spec: {thresholds: [{metric: ErrorRate, below: 100%}]}`},
+		{"time to live of nothing", base, `spec: {ttlSecondsAfterFinished: 0}`},
+		{"suspended", base, `spec: {suspend: true}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			object := parse(t, c.document, c.patch)
+			run, sayable := typed(t, object)
+			if err := dryCreate(t.Context(), object, namespace); err != nil {
+				t.Error(err)
+			}
+			if !sayable {
+				t.Fatal("the Go types can't say it")
+			}
+			if err := dryCreate(t.Context(), run, namespace); err != nil {
+				t.Errorf("from the Go types: %v", err)
+			}
+		})
+	}
+}
+
+// A default is what the API server fills in: in a run with the least in it, and
+// where the patch gives a part of something.
+func TestDefaults(t *testing.T) {
+	namespace := newNamespace(t)
+	for _, c := range []struct {
+		name, patch, want string
+	}{
+		{"Tomcat", `{}`, `
+target:
+  image: localhost/assay-test/tomcat:9.0
+  imagePullPolicy: IfNotPresent
+  resources: {cpu: "1", memory: 1Gi, cpuPinning: IfPossible}
+  server: {tomcat: {connector: {protocol: NIO, port: 8080}}}
+  readiness: {timeoutSeconds: 300}
+  podSecurity: Restricted
+clients:
+  replicas: 1
+  resources: {cpu: "1", memory: 512Mi, cpuPinning: IfPossible}
+load:
+  requests: [{path: /, weight: 1}]
+  connection: {keepAlive: Enabled, timeoutSeconds: 30}
+  closed: {connections: 1, requests: 1}
+lane: default
+activeDeadlineSeconds: 3600
+podRetention: Never
+`},
+		{"generic", `spec: {target: {server: {tomcat: null, generic: {}}}}`, `
+target:
+  image: localhost/assay-test/tomcat:9.0
+  imagePullPolicy: IfNotPresent
+  resources: {cpu: "1", memory: 1Gi, cpuPinning: IfPossible}
+  server: {generic: {port: 8080, contentPath: /assay/content}}
+  readiness: {timeoutSeconds: 300}
+  podSecurity: Restricted
+clients:
+  replicas: 1
+  resources: {cpu: "1", memory: 512Mi, cpuPinning: IfPossible}
+load:
+  requests: [{path: /, weight: 1}]
+  connection: {keepAlive: Enabled, timeoutSeconds: 30}
+  closed: {connections: 1, requests: 1}
+lane: default
+activeDeadlineSeconds: 3600
+podRetention: Never
+`},
+		// The operator fills in memory that is left out beside other resources: its
+		// default differs between target and client, which have one type.
+		{"parts of things", `
+spec:
+  target:
+    resources: {memory: 2Gi}
+    server: {tomcat: {connector: {maxThreads: 8}}}
+    readiness: {path: /ready}
+  clients: {replicas: 3, resources: {cpu: 300m}}
+  load: {connection: {timeoutSeconds: 2}}
+`, `
+target:
+  image: localhost/assay-test/tomcat:9.0
+  imagePullPolicy: IfNotPresent
+  resources: {cpu: "1", memory: 2Gi, cpuPinning: IfPossible}
+  server: {tomcat: {connector: {protocol: NIO, port: 8080, maxThreads: 8}}}
+  readiness: {path: /ready, timeoutSeconds: 300}
+  podSecurity: Restricted
+clients:
+  replicas: 3
+  resources: {cpu: 300m, cpuPinning: IfPossible}
+load:
+  requests: [{path: /, weight: 1}]
+  connection: {keepAlive: Enabled, timeoutSeconds: 2}
+  closed: {connections: 1, requests: 1}
+lane: default
+activeDeadlineSeconds: 3600
+podRetention: Never
+`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			object := parse(t, minimal, c.patch)
+			run, _ := typed(t, object)
+			if err := dryCreate(t.Context(), object, namespace); err != nil {
+				t.Fatal(err)
+			}
+			var want map[string]any
+			if err := yaml.Unmarshal([]byte(c.want), &want); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(normal(t, want), normal(t, object.Object["spec"])); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+
+			var wantSpec v1alpha1.BenchmarkRunSpec
+			if err := yaml.UnmarshalStrict([]byte(c.want), &wantSpec); err != nil {
+				t.Fatal(err)
+			}
+			if err := dryCreate(t.Context(), run, namespace); err != nil {
+				t.Fatalf("from the Go types: %v", err)
+			}
+			if !apiequality.Semantic.DeepEqual(wantSpec, run.Spec) {
+				t.Errorf("from the Go types, -want +got:\n%s", cmp.Diff(wantSpec, run.Spec))
+			}
+		})
+	}
+}
+
+// normal is a value as JSON has it, so that numbers compare by their value.
+func normal(t *testing.T, value any) any {
+	t.Helper()
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := json.Unmarshal(data, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// A typed client writes amounts in a form of its own; that isn't a change.
+func TestTypedUpdateOfUnusualAmounts(t *testing.T) {
+	namespace := newNamespace(t)
+	object := parse(t, base, `spec: {target: {resources: {cpu: 1, memory: 1024Mi}}, clients: {resources: {cpu: "0.5", memory: 536870912}}}`)
+	object.SetNamespace(namespace)
+	if err := apiClient.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	var run v1alpha1.BenchmarkRun
+	if err := apiClient.Get(t.Context(), client.ObjectKeyFromObject(object), &run); err != nil {
+		t.Fatal(err)
+	}
+	run.Labels = map[string]string{"a": "b"}
+	if err := apiClient.Update(t.Context(), &run); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,162 @@
+package api
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// A change is one to the spec of an existing run. Field is its path below spec;
+// names is the path that the message has to name, below spec too, when it is
+// another.
+type change struct {
+	field, names string
+	patch        string
+}
+
+// refusedChanges hold at least one change of every field of the spec, and of
+// every field of the target and of resources.
+var refusedChanges = []change{
+	{field: "target.image", names: "target", patch: `{target: {image: other}}`},
+	{field: "target.imagePullPolicy", names: "target", patch: `{target: {imagePullPolicy: Always}}`},
+	{field: "target.imagePullSecrets", names: "target", patch: `{target: {imagePullSecrets: [{name: other}]}}`},
+	{field: "target.imagePullSecrets", names: "target", patch: `{target: {imagePullSecrets: null}}`},
+	{field: "target.resources.cpu", patch: `{target: {resources: {cpu: 2}}}`},
+	{field: "target.resources.memory", patch: `{target: {resources: {memory: 2Gi}}}`},
+	{field: "target.resources.memory", patch: `{target: {resources: {memory: null}}}`},
+	{field: "target.resources.cpuPinning", patch: `{target: {resources: {cpuPinning: Required}}}`},
+	{field: "target.resources", names: "target.resources.cpu", patch: `{target: {resources: {cpu: 1001m}}}`},
+	{field: "target.server", names: "target", patch: `{target: {server: {tomcat: null, generic: {}}}}`},
+	{field: "target.server", names: "target", patch: `{target: {server: {tomcat: {connector: {maxThreads: 201}}}}}`},
+	{field: "target.server", names: "target", patch: `{target: {server: {tomcat: {jvmOptions: null}}}}`},
+	{field: "target.content", names: "target", patch: `{target: {content: [{path: /js/bootstrap.min.js, sizeBytes: 31820}]}}`},
+	{field: "target.content", names: "target", patch: `{target: {content: null}}`},
+	{field: "target.readiness", names: "target", patch: `{target: {readiness: {timeoutSeconds: 121}}}`},
+	{field: "target.readiness", names: "target", patch: `{target: {readiness: {path: null}}}`},
+	{field: "target.podSecurity", names: "target", patch: `{target: {podSecurity: Baseline}}`},
+	{field: "clients.replicas", names: "clients", patch: `{clients: {replicas: 3}}`},
+	{field: "clients.resources", names: "clients.resources.cpu", patch: `{clients: {resources: {cpu: 301m}}}`},
+	{field: "clients.resources", names: "clients.resources.memory", patch: `{clients: {resources: null}}`},
+	{field: "load", patch: `{load: {requests: [{path: /}]}}`},
+	{field: "load", patch: `{load: {connection: {keepAlive: Disabled}}}`},
+	{field: "load", patch: `{load: {connection: {timeoutSeconds: 3}}}`},
+	{field: "load", patch: `{load: {closed: {connections: 26}}}`},
+	{field: "load", patch: `{load: {closed: {requests: null, durationSeconds: 10}}}`},
+	{field: "warmup", patch: `{warmup: null}`},
+	{field: "warmup", patch: `{warmup: {requests: 20001}}`},
+	{field: "thresholds", patch: `{thresholds: null}`},
+	{field: "thresholds", patch: `{thresholds: [{metric: LatencyP99, below: 51ms}]}`},
+	{field: "lane", patch: `{lane: other}`},
+	{field: "lane", patch: `{lane: null}`},
+	{field: "activeDeadlineSeconds", patch: `{activeDeadlineSeconds: 601}`},
+	{field: "activeDeadlineSeconds", patch: `{activeDeadlineSeconds: null}`},
+	{field: "podRetention", patch: `{podRetention: Always}`},
+}
+
+// refusedAdditions add to a run what it was created without.
+var refusedAdditions = []change{
+	{field: "warmup", patch: `{warmup: {requests: 20000}}`},
+	{field: "thresholds", patch: `{thresholds: [{metric: LatencyP99, below: 50ms}]}`},
+	{field: "target.content", names: "target", patch: `{target: {content: [{path: /a, sizeBytes: 1}]}}`},
+	{field: "target.imagePullSecrets", names: "target", patch: `{target: {imagePullSecrets: [{name: a}]}}`},
+	{field: "target.readiness.path", names: "target", patch: `{target: {readiness: {path: /a}}}`},
+	{field: "target.server", names: "target", patch: `{target: {server: {tomcat: {connector: {maxThreads: 1}}}}}`},
+}
+
+// allowedChanges are made one after the other.
+var allowedChanges = []change{
+	{field: "suspend", patch: `{suspend: true}`},
+	{field: "suspend", patch: `{suspend: false}`},
+	{field: "suspend", patch: `{suspend: null}`},
+	{field: "ttlSecondsAfterFinished", patch: `{ttlSecondsAfterFinished: 0}`},
+	{field: "ttlSecondsAfterFinished", patch: `{ttlSecondsAfterFinished: null}`},
+	{field: "ttlSecondsAfterFinished", patch: `{ttlSecondsAfterFinished: 60}`},
+	{field: "target.resources", patch: `{target: {resources: {cpu: 1000m, memory: 1024Mi}}}`},
+}
+
+// ownLane gives base a lane other than the default, so that taking it away is a
+// change.
+const ownLane = `spec: {lane: rack-a}`
+
+func TestRunsAreImmutable(t *testing.T) {
+	namespace := newNamespace(t)
+	tryChanges(t, createRun(t, namespace, base, ownLane), refusedChanges)
+	tryChanges(t, createRun(t, namespace, minimal, `{}`), refusedAdditions)
+}
+
+func TestWhatOfARunMayChange(t *testing.T) {
+	run := createRun(t, newNamespace(t), base, `{}`)
+	for _, c := range allowedChanges {
+		if err := patchSpec(t, run, c.patch); err != nil {
+			t.Errorf("%s: %v", c.patch, err)
+		}
+	}
+}
+
+// TestEveryFieldHasAChange keeps the tables complete when fields are added.
+func TestEveryFieldHasAChange(t *testing.T) {
+	paths := fieldPaths(reflect.TypeFor[v1alpha1.BenchmarkRunSpec](), "")
+	paths = append(paths, fieldPaths(reflect.TypeFor[v1alpha1.Target](), "target.")...)
+	paths = append(paths, fieldPaths(reflect.TypeFor[v1alpha1.Clients](), "clients.")...)
+	paths = append(paths, fieldPaths(reflect.TypeFor[v1alpha1.Resources](), "target.resources.")...)
+	changes := append(slices.Clone(refusedChanges), allowedChanges...)
+	for _, path := range paths {
+		if !slices.ContainsFunc(changes, func(c change) bool {
+			return c.field == path || strings.HasPrefix(c.field, path+".")
+		}) {
+			t.Errorf("no change of %s is tried", path)
+		}
+	}
+}
+
+func fieldPaths(structure reflect.Type, prefix string) []string {
+	var paths []string
+	for field := range structure.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		paths = append(paths, prefix+name)
+	}
+	return paths
+}
+
+func createRun(t *testing.T, namespace, document, patch string) client.Object {
+	t.Helper()
+	object := parse(t, document, patch)
+	object.SetNamespace(namespace)
+	if err := apiClient.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func tryChanges(t *testing.T, run client.Object, changes []change) {
+	t.Helper()
+	for _, c := range changes {
+		t.Run(c.patch, func(t *testing.T) {
+			err := patchSpec(t, run, c.patch)
+			if err == nil {
+				t.Fatal("the API server took it")
+			}
+			path := c.field
+			if c.names != "" {
+				path = c.names
+			}
+			for _, part := range []string{"spec." + path + ": ", "is immutable: create a new BenchmarkRun instead"} {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("the message lacks %q:\n%s", part, err)
+				}
+			}
+		})
+	}
+}
+
+func patchSpec(t *testing.T, run client.Object, patch string) error {
+	t.Helper()
+	object := run.DeepCopyObject().(client.Object)
+	return apiClient.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, toJSON(t, "spec: "+patch)))
+}
