@@ -4,8 +4,9 @@
 // metadata ("Bearer" and its projected service account token). The first
 // message is Hello, which repeats everything the manager has to know to go on
 // after a break of the connection, or after a restart of the manager. Samples
-// and the final totals are numbered; the pod keeps them until the manager says
-// Release, and sends again what the manager says it hasn't.
+// and the final totals are numbered from 1; the pod keeps them until the
+// manager says Release, and sends again what the manager says it hasn't. Where
+// they become too many, a sample comes to stand for several consecutive numbers.
 //
 // Instants are microseconds since the Unix epoch by the manager's clock,
 // unless said otherwise; durations are microseconds.
@@ -528,8 +529,10 @@ type Hello struct {
 	WarmupEnded bool `protobuf:"varint,4,opt,name=warmup_ended,json=warmupEnded,proto3" json:"warmup_ended,omitempty"`
 	// target_answered repeats what an agent has sent.
 	TargetAnswered *TargetAnswered `protobuf:"bytes,5,opt,name=target_answered,json=targetAnswered,proto3" json:"target_answered,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// instance tells the process from an earlier one in the same pod.
+	Instance      uint64 `protobuf:"varint,6,opt,name=instance,proto3" json:"instance,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Hello) Reset() {
@@ -595,6 +598,13 @@ func (x *Hello) GetTargetAnswered() *TargetAnswered {
 		return x.TargetAnswered
 	}
 	return nil
+}
+
+func (x *Hello) GetInstance() uint64 {
+	if x != nil {
+		return x.Instance
+	}
+	return 0
 }
 
 // Welcome says which numbered messages the manager has of this pod.
@@ -695,8 +705,10 @@ type Pong struct {
 	// sent repeats the ping's.
 	Sent int64 `protobuf:"varint,1,opt,name=sent,proto3" json:"sent,omitempty"`
 	// received and answered are the manager's clock.
-	Received      int64 `protobuf:"varint,2,opt,name=received,proto3" json:"received,omitempty"`
-	Answered      int64 `protobuf:"varint,3,opt,name=answered,proto3" json:"answered,omitempty"`
+	Received int64 `protobuf:"varint,2,opt,name=received,proto3" json:"received,omitempty"`
+	Answered int64 `protobuf:"varint,3,opt,name=answered,proto3" json:"answered,omitempty"`
+	// next_number is as in Welcome: numbers below it have arrived.
+	NextNumber    uint64 `protobuf:"varint,4,opt,name=next_number,json=nextNumber,proto3" json:"next_number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -748,6 +760,13 @@ func (x *Pong) GetReceived() int64 {
 func (x *Pong) GetAnswered() int64 {
 	if x != nil {
 		return x.Answered
+	}
+	return 0
+}
+
+func (x *Pong) GetNextNumber() uint64 {
+	if x != nil {
+		return x.NextNumber
 	}
 	return 0
 }
@@ -1530,9 +1549,14 @@ type ClientSample struct {
 	Number uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
 	Stage  Stage                  `protobuf:"varint,2,opt,name=stage,proto3,enum=assay.session.v1.Stage" json:"stage,omitempty"`
 	// second counts whole seconds from the stage's start instant.
-	Second        int64        `protobuf:"varint,3,opt,name=second,proto3" json:"second,omitempty"`
-	Measure       *Measure     `protobuf:"bytes,4,opt,name=measure,proto3" json:"measure,omitempty"`
-	Usage         *ClientUsage `protobuf:"bytes,5,opt,name=usage,proto3" json:"usage,omitempty"`
+	Second int64 `protobuf:"varint,3,opt,name=second,proto3" json:"second,omitempty"`
+	// measure has the latencies of the total alone.
+	Measure *Measure     `protobuf:"bytes,4,opt,name=measure,proto3" json:"measure,omitempty"`
+	Usage   *ClientUsage `protobuf:"bytes,5,opt,name=usage,proto3" json:"usage,omitempty"`
+	// first_number is the first of the numbers that the sample stands for, 0 for
+	// its own alone; seconds is for how many seconds, 0 for one.
+	FirstNumber   uint64 `protobuf:"varint,6,opt,name=first_number,json=firstNumber,proto3" json:"first_number,omitempty"`
+	Seconds       int64  `protobuf:"varint,7,opt,name=seconds,proto3" json:"seconds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1600,6 +1624,20 @@ func (x *ClientSample) GetUsage() *ClientUsage {
 		return x.Usage
 	}
 	return nil
+}
+
+func (x *ClientSample) GetFirstNumber() uint64 {
+	if x != nil {
+		return x.FirstNumber
+	}
+	return 0
+}
+
+func (x *ClientSample) GetSeconds() int64 {
+	if x != nil {
+		return x.Seconds
+	}
+	return 0
 }
 
 type ClientTotals struct {
@@ -1715,8 +1753,13 @@ type ServerSample struct {
 	Throttled           int64                  `protobuf:"varint,15,opt,name=throttled,proto3" json:"throttled,omitempty"`
 	Cpus                string                 `protobuf:"bytes,16,opt,name=cpus,proto3" json:"cpus,omitempty"`
 	AgentCpus           string                 `protobuf:"bytes,17,opt,name=agent_cpus,json=agentCpus,proto3" json:"agent_cpus,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// first_number is the first of the numbers that the sample stands for, 0 for
+	// its own alone.
+	FirstNumber uint64 `protobuf:"varint,18,opt,name=first_number,json=firstNumber,proto3" json:"first_number,omitempty"`
+	// asked is set on the first sample taken after Read.
+	Asked         bool `protobuf:"varint,19,opt,name=asked,proto3" json:"asked,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ServerSample) Reset() {
@@ -1868,6 +1911,20 @@ func (x *ServerSample) GetAgentCpus() string {
 	return ""
 }
 
+func (x *ServerSample) GetFirstNumber() uint64 {
+	if x != nil {
+		return x.FirstNumber
+	}
+	return 0
+}
+
+func (x *ServerSample) GetAsked() bool {
+	if x != nil {
+		return x.Asked
+	}
+	return false
+}
+
 var File_session_proto protoreflect.FileDescriptor
 
 const file_session_proto_rawDesc = "" +
@@ -1896,22 +1953,25 @@ const file_session_proto_rawDesc = "" +
 	"\arelease\x18\x05 \x01(\v2\x19.assay.session.v1.ReleaseH\x00R\arelease\x12/\n" +
 	"\x05watch\x18\x06 \x01(\v2\x17.assay.session.v1.WatchH\x00R\x05watch\x12,\n" +
 	"\x04read\x18\a \x01(\v2\x16.assay.session.v1.ReadH\x00R\x04readB\t\n" +
-	"\amessage\"\x81\x02\n" +
+	"\amessage\"\x9d\x02\n" +
 	"\x05Hello\x12*\n" +
 	"\x04role\x18\x01 \x01(\x0e2\x16.assay.session.v1.RoleR\x04role\x12-\n" +
 	"\x05ready\x18\x02 \x01(\v2\x17.assay.session.v1.ReadyR\x05ready\x12/\n" +
 	"\x06starts\x18\x03 \x03(\v2\x17.assay.session.v1.StartR\x06starts\x12!\n" +
 	"\fwarmup_ended\x18\x04 \x01(\bR\vwarmupEnded\x12I\n" +
-	"\x0ftarget_answered\x18\x05 \x01(\v2 .assay.session.v1.TargetAnsweredR\x0etargetAnswered\"*\n" +
+	"\x0ftarget_answered\x18\x05 \x01(\v2 .assay.session.v1.TargetAnsweredR\x0etargetAnswered\x12\x1a\n" +
+	"\binstance\x18\x06 \x01(\x04R\binstance\"*\n" +
 	"\aWelcome\x12\x1f\n" +
 	"\vnext_number\x18\x01 \x01(\x04R\n" +
 	"nextNumber\"\x1a\n" +
 	"\x04Ping\x12\x12\n" +
-	"\x04sent\x18\x01 \x01(\x03R\x04sent\"R\n" +
+	"\x04sent\x18\x01 \x01(\x03R\x04sent\"s\n" +
 	"\x04Pong\x12\x12\n" +
 	"\x04sent\x18\x01 \x01(\x03R\x04sent\x12\x1a\n" +
 	"\breceived\x18\x02 \x01(\x03R\breceived\x12\x1a\n" +
-	"\banswered\x18\x03 \x01(\x03R\banswered\"7\n" +
+	"\banswered\x18\x03 \x01(\x03R\banswered\x12\x1f\n" +
+	"\vnext_number\x18\x04 \x01(\x04R\n" +
+	"nextNumber\"7\n" +
 	"\aPrepare\x12\x12\n" +
 	"\x04plan\x18\x01 \x01(\fR\x04plan\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\"\x1b\n" +
@@ -1962,13 +2022,15 @@ const file_session_proto_rawDesc = "" +
 	"\n" +
 	"system_cpu\x18\x02 \x01(\x03R\tsystemCpu\x12\x1c\n" +
 	"\tthrottled\x18\x03 \x01(\x03R\tthrottled\x12!\n" +
-	"\fmax_resident\x18\x04 \x01(\x03R\vmaxResident\"\xd7\x01\n" +
+	"\fmax_resident\x18\x04 \x01(\x03R\vmaxResident\"\x94\x02\n" +
 	"\fClientSample\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12-\n" +
 	"\x05stage\x18\x02 \x01(\x0e2\x17.assay.session.v1.StageR\x05stage\x12\x16\n" +
 	"\x06second\x18\x03 \x01(\x03R\x06second\x123\n" +
 	"\ameasure\x18\x04 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x123\n" +
-	"\x05usage\x18\x05 \x01(\v2\x1d.assay.session.v1.ClientUsageR\x05usage\"\x9d\x02\n" +
+	"\x05usage\x18\x05 \x01(\v2\x1d.assay.session.v1.ClientUsageR\x05usage\x12!\n" +
+	"\ffirst_number\x18\x06 \x01(\x04R\vfirstNumber\x12\x18\n" +
+	"\aseconds\x18\a \x01(\x03R\aseconds\"\x9d\x02\n" +
 	"\fClientTotals\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x123\n" +
 	"\ameasure\x18\x02 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x1d\n" +
@@ -1978,7 +2040,7 @@ const file_session_proto_rawDesc = "" +
 	"\x05usage\x18\x05 \x01(\v2\x1d.assay.session.v1.ClientUsageR\x05usage\x120\n" +
 	"\x06warmup\x18\x06 \x01(\v2\x18.assay.session.v1.CountsR\x06warmup\x12\x1f\n" +
 	"\vclock_error\x18\a \x01(\x03R\n" +
-	"clockError\"\xaa\x04\n" +
+	"clockError\"\xe3\x04\n" +
 	"\fServerSample\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x03R\x02at\x12\x19\n" +
@@ -2000,7 +2062,9 @@ const file_session_proto_rawDesc = "" +
 	"\tthrottled\x18\x0f \x01(\x03R\tthrottled\x12\x12\n" +
 	"\x04cpus\x18\x10 \x01(\tR\x04cpus\x12\x1d\n" +
 	"\n" +
-	"agent_cpus\x18\x11 \x01(\tR\tagentCpus*G\n" +
+	"agent_cpus\x18\x11 \x01(\tR\tagentCpus\x12!\n" +
+	"\ffirst_number\x18\x12 \x01(\x04R\vfirstNumber\x12\x14\n" +
+	"\x05asked\x18\x13 \x01(\bR\x05asked*G\n" +
 	"\x05Stage\x12\x15\n" +
 	"\x11STAGE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fSTAGE_WARMUP\x10\x01\x12\x15\n" +

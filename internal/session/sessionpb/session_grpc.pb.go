@@ -4,8 +4,9 @@
 // metadata ("Bearer" and its projected service account token). The first
 // message is Hello, which repeats everything the manager has to know to go on
 // after a break of the connection, or after a restart of the manager. Samples
-// and the final totals are numbered; the pod keeps them until the manager says
-// Release, and sends again what the manager says it hasn't.
+// and the final totals are numbered from 1; the pod keeps them until the
+// manager says Release, and sends again what the manager says it hasn't. Where
+// they become too many, a sample comes to stand for several consecutive numbers.
 //
 // Instants are microseconds since the Unix epoch by the manager's clock,
 // unless said otherwise; durations are microseconds.

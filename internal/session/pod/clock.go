@@ -1,0 +1,135 @@
+package pod
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+const (
+	// burst is the number of pings by which the clock is first set after a
+	// connect.
+	burst = 8
+	// window is the number of recent pings of which the best is taken.
+	window = 16
+	// driftPerMillion is by how much two clocks may drift apart, as NTP assumes
+	// it (RFC 5905, PHI).
+	driftPerMillion = 15
+)
+
+// clock is the pod's idea of the manager's clock. It runs by the pod's
+// monotonic clock, so that a step of the wall clock doesn't disturb it.
+type clock struct {
+	origin time.Time // keeps its monotonic reading
+
+	mu     sync.Mutex
+	recent []pong // of this connection
+	best   pong
+	set    bool
+	frozen bool
+}
+
+// pong is one measurement of the manager's clock; all in microseconds.
+type pong struct {
+	offset int64 // manager's clock less the pod's
+	err    int64 // half of the round trip
+	at     int64 // the pod's clock
+}
+
+func newClock() *clock { return &clock{origin: time.Now()} }
+
+// own is the pod's clock: microseconds since the Unix epoch.
+func (c *clock) own() int64 {
+	return c.origin.UnixMicro() + time.Since(c.origin).Microseconds()
+}
+
+// connected forgets the pings of the last connection: the next may be to
+// another manager. The offset stands until the new burst is complete.
+func (c *clock) connected() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.recent = nil
+}
+
+// settled is whether the burst of this connection is complete.
+func (c *clock) settled() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.recent) >= burst
+}
+
+// measured is whether the offset is known.
+func (c *clock) measured() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.set
+}
+
+// freeze lets the offset stand from now on, so that all instants of the
+// measurement are of one scale.
+func (c *clock) freeze() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frozen = true
+}
+
+// answered adds a ping: sent and returned are the pod's clock, received and
+// left the manager's (RFC 5905, section 8: T1, T4, T2 and T3).
+func (c *clock) answered(sent, received, left, returned int64) {
+	roundTrip := (returned - sent) - (left - received)
+	if roundTrip < 0 || returned < sent {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.recent = append(c.recent, pong{
+		offset: ((received - sent) + (left - returned)) / 2,
+		err:    (roundTrip + 1) / 2,
+		at:     returned,
+	})
+	if len(c.recent) > window {
+		c.recent = c.recent[1:]
+	}
+	if c.frozen && c.set || c.set && len(c.recent) < burst {
+		return
+	}
+	best := c.recent[0]
+	for _, p := range c.recent[1:] {
+		if p.errorAt(returned) <= best.errorAt(returned) {
+			best = p
+		}
+	}
+	c.best, c.set = best, true
+}
+
+// errorAt bounds the error of the offset at a later instant.
+func (p pong) errorAt(own int64) int64 {
+	return p.err + (own-p.at)*driftPerMillion/1_000_000
+}
+
+// now is the manager's clock.
+func (c *clock) now() int64 {
+	c.mu.Lock()
+	offset := c.best.offset
+	c.mu.Unlock()
+	return c.own() + offset
+}
+
+// local is the local time of an instant of the manager's.
+func (c *clock) local(at int64) time.Time {
+	c.mu.Lock()
+	offset := c.best.offset
+	c.mu.Unlock()
+	return c.origin.Add(time.Duration(at-offset-c.origin.UnixMicro()) * time.Microsecond)
+}
+
+// error bounds the error of now and local.
+func (c *clock) error() time.Duration {
+	own := c.own()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.set {
+		return math.MaxInt64
+	}
+	return time.Duration(c.best.errorAt(own)) * time.Microsecond
+}

@@ -1,0 +1,48 @@
+package pod
+
+import (
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+// Order is what the manager tells a pod to do: Prepare, Start, Watch, Read or
+// Release.
+type Order interface{ order() }
+
+// Prepare tells a client its load.
+type Prepare struct {
+	// Plan is the client's load. It can be carried out.
+	Plan *session.Plan
+	// Address is the target's address and port.
+	Address string
+}
+
+// Start tells when a stage begins.
+type Start struct {
+	Stage sessionpb.Stage
+	// At is the common start instant: microseconds since the Unix epoch by the
+	// manager's clock. Session.Local turns it into the pod's own time.
+	At int64
+}
+
+// Watch tells an agent to ask the target for a path until it answers with
+// success.
+type Watch struct {
+	// Address is the target's address and port.
+	Address string
+	// Path is the path and query to ask for.
+	Path string
+}
+
+// Read tells an agent to send a reading of the server at once.
+type Read struct{}
+
+// Release tells that everything is stored: the pod may exit. It is the last
+// order.
+type Release struct{}
+
+func (Prepare) order() {}
+func (Start) order()   {}
+func (Watch) order()   {}
+func (Read) order()    {}
+func (Release) order() {}

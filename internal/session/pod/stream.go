@@ -1,0 +1,322 @@
+package pod
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+const (
+	// pingInterval is the time between two pings after the burst.
+	pingInterval = 2 * time.Second
+	// welcomeTimeout bounds the time from opening the stream to the manager's
+	// welcome: it asks the API server who the pod is.
+	welcomeTimeout = 10 * time.Second
+	// silenceTimeout is how long the manager may send nothing, not even answers to
+	// pings, before it is taken for dead.
+	silenceTimeout = 6 * time.Second
+)
+
+var (
+	errReleased = errors.New("released")
+	errFlushed  = errors.New("flushed")
+)
+
+// stream is one connection to the manager.
+type stream struct {
+	*Session
+	rpc     grpc.BidiStreamingClient[sessionpb.PodMessage, sessionpb.ManagerMessage]
+	silence *time.Timer   // ends the stream unless it is reset
+	ping    chan struct{} // asks the sender for a ping
+	told    state         // what was told on this stream
+	next    uint64        // the next number to send
+}
+
+// attend is the session over one connection, until that ends. It returns
+// whether the manager welcomed the pod.
+func (s *Session) attend(ctx, life context.Context) (welcomed bool, err error) {
+	life, cancel := context.WithCancel(life)
+	defer cancel()
+	token, err := s.config.Token()
+	if err != nil {
+		return false, fmt.Errorf("read the token: %w", err)
+	}
+	conn, err := s.connect(life)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close()
+	silence := time.AfterFunc(welcomeTimeout, cancel)
+	defer silence.Stop()
+	rpc, err := sessionpb.NewSessionsClient(conn).Attend(
+		metadata.AppendToOutgoingContext(life, "authorization", "Bearer "+token))
+	if err != nil {
+		return false, err
+	}
+	st := &stream{Session: s, rpc: rpc, silence: silence, ping: make(chan struct{}, 1)}
+	if err := st.greet(); err != nil {
+		return false, err
+	}
+	s.setConnected(true)
+	defer s.setConnected(false)
+	s.log.Info("Session with the manager open", "nextNumber", st.next)
+
+	received := make(chan error, 1)
+	go func() { received <- st.receive() }()
+	err, ended := st.send(ctx, received)
+	cancel()
+	if !ended {
+		<-received
+	}
+	return true, err
+}
+
+func (s *Session) setConnected(connected bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.connected = connected
+}
+
+// greet sends Hello and waits for Welcome.
+func (st *stream) greet() error {
+	if err := st.rpc.Send(st.hello()); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	answer, err := st.rpc.Recv()
+	if err != nil {
+		return err
+	}
+	welcome := answer.GetWelcome()
+	if welcome == nil {
+		return errors.New("the manager's first message isn't a welcome")
+	}
+	st.silence.Reset(silenceTimeout)
+	st.clock.connected()
+	st.ping <- struct{}{}
+	st.next = max(welcome.GetNextNumber(), 1)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.next > st.kept.last+1 {
+		return fmt.Errorf("the manager has message %d, of %d that were sent", st.next-1, st.kept.last)
+	}
+	st.kept.arrived, st.kept.sent = st.next, st.next-1
+	return nil
+}
+
+func (st *stream) hello() *sessionpb.PodMessage {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.told = state{warmupEnded: st.state.warmupEnded, answered: st.state.answered}
+	if st.clock.measured() {
+		st.told.ready = st.state.ready
+	}
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Hello{Hello: &sessionpb.Hello{
+		Role:           st.config.Role,
+		Instance:       st.instance,
+		Ready:          st.told.ready,
+		Starts:         st.had.starts,
+		WarmupEnded:    st.told.warmupEnded,
+		TargetAnswered: st.told.answered,
+	}}}
+}
+
+// send sends until the stream or the context ends; ended is whether it took
+// the receiver's error from received.
+func (st *stream) send(ctx context.Context, received <-chan error) (err error, ended bool) {
+	ticker := time.NewTicker(pingInterval)
+	defer ticker.Stop()
+	for {
+		message := st.take()
+		if message == nil && ctx.Err() != nil {
+			return st.finish(received), true
+		}
+		if message == nil {
+			select {
+			case <-st.ping:
+				message = st.pinged()
+			case <-ticker.C:
+				message = st.pinged()
+			case <-st.wake:
+				continue
+			case <-ctx.Done():
+				continue
+			case err := <-received:
+				return err, true
+			}
+		}
+		if err := st.rpc.Send(message); err != nil {
+			// The stream has ended; the receiver knows why.
+			return <-received, true
+		}
+		select {
+		case <-ticker.C:
+			st.askPing()
+		default:
+		}
+	}
+}
+
+// finish ends the stream from the pod's side. When the manager then ends it
+// too, it has everything.
+func (st *stream) finish(received <-chan error) error {
+	if err := st.rpc.CloseSend(); err != nil {
+		return err
+	}
+	if err := <-received; !errors.Is(err, io.EOF) {
+		return err
+	}
+	return errFlushed
+}
+
+// take returns the next message that is due, nil when there is none.
+func (st *stream) take() *sessionpb.PodMessage {
+	select {
+	case <-st.ping:
+		return st.pinged()
+	default:
+	}
+	settled := st.clock.settled()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	is, told := &st.state, &st.told
+	switch {
+	case is.failure != told.failure:
+		told.failure = is.failure
+		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Failure{Failure: &sessionpb.Failure{Reason: is.failure}}}
+	case is.ready != told.ready && settled:
+		told.ready = is.ready
+		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Ready{Ready: is.ready}}
+	case is.warmupEnded != told.warmupEnded:
+		told.warmupEnded = is.warmupEnded
+		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{
+			StageEnded: &sessionpb.StageEnded{Stage: sessionpb.Stage_STAGE_WARMUP},
+		}}
+	case is.answered != told.answered:
+		told.answered = is.answered
+		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_TargetAnswered{TargetAnswered: is.answered}}
+	case is.answered == nil && is.silent != told.silent:
+		told.silent = is.silent
+		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_TargetSilent{
+			TargetSilent: &sessionpb.TargetSilent{Reason: is.silent},
+		}}
+	}
+	m, ok := st.kept.from(st.next)
+	if !ok {
+		return nil
+	}
+	st.next, st.kept.sent = m.last+1, m.last
+	return m.body
+}
+
+func (st *stream) pinged() *sessionpb.PodMessage {
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Ping{Ping: &sessionpb.Ping{Sent: st.clock.own()}}}
+}
+
+func (st *stream) askPing() {
+	select {
+	case st.ping <- struct{}{}:
+	default:
+	}
+}
+
+// receive takes the manager's messages until the stream ends, or the pod is
+// released.
+func (st *stream) receive() error {
+	for {
+		message, err := st.rpc.Recv()
+		if err != nil {
+			return err
+		}
+		returned := st.clock.own()
+		st.silence.Reset(silenceTimeout)
+		switch m := message.GetMessage().(type) {
+		case *sessionpb.ManagerMessage_Pong:
+			st.ponged(m.Pong, returned)
+		case *sessionpb.ManagerMessage_Release:
+			if err := st.give(Release{}); err != nil {
+				return err
+			}
+			return errReleased
+		default:
+			order := st.order(message)
+			if order == nil {
+				continue
+			}
+			if err := st.give(order); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (st *stream) ponged(p *sessionpb.Pong, returned int64) {
+	st.clock.answered(p.GetSent(), p.GetReceived(), p.GetAnswered(), returned)
+	st.mu.Lock()
+	st.kept.arrived = max(st.kept.arrived, p.GetNextNumber())
+	st.mu.Unlock()
+	if st.clock.settled() {
+		st.notify() // Ready may have waited for it
+	} else {
+		st.askPing()
+	}
+}
+
+// order returns the order in a message, nil when it was had before.
+func (st *stream) order(message *sessionpb.ManagerMessage) Order {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	switch m := message.GetMessage().(type) {
+	case *sessionpb.ManagerMessage_Prepare:
+		if st.had.prepared {
+			return nil
+		}
+		plan, err := session.DecodePlan(m.Prepare.GetPlan())
+		if err != nil {
+			st.state.failure = "the manager's plan can't be carried out: " + err.Error()
+			st.notify()
+			return nil
+		}
+		st.had.prepared = true
+		return Prepare{Plan: plan, Address: m.Prepare.GetAddress()}
+	case *sessionpb.ManagerMessage_Start:
+		for _, had := range st.had.starts {
+			if had.GetStage() == m.Start.GetStage() {
+				return nil
+			}
+		}
+		st.had.starts = append(st.had.starts, m.Start)
+		if m.Start.GetStage() == sessionpb.Stage_STAGE_MEASUREMENT {
+			st.clock.freeze()
+		}
+		return Start{Stage: m.Start.GetStage(), At: m.Start.GetAt()}
+	case *sessionpb.ManagerMessage_Watch:
+		watch := Watch{Address: m.Watch.GetAddress(), Path: m.Watch.GetPath()}
+		if watch == st.had.watch {
+			return nil
+		}
+		st.had.watch = watch
+		return watch
+	case *sessionpb.ManagerMessage_Read:
+		st.readAt = st.clock.now()
+		return Read{}
+	}
+	return nil
+}
+
+// give passes an order on.
+func (st *stream) give(order Order) error {
+	select {
+	case st.orders <- order:
+		return nil
+	case <-st.rpc.Context().Done():
+		return st.rpc.Context().Err()
+	}
+}
