@@ -1,0 +1,325 @@
+package plugin_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/plugin"
+	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/plugin/plugintest"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// output is what a command writes; it can be waited for.
+type output struct {
+	mutex sync.Mutex
+	text  bytes.Buffer
+	wrote chan struct{}
+}
+
+func newOutput() *output { return &output{wrote: make(chan struct{}, 1)} }
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	select {
+	case o.wrote <- struct{}{}:
+	default:
+	}
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return o.text.String()
+}
+
+func (o *output) waitFor(t *testing.T, text string) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	for !strings.Contains(o.String(), text) {
+		select {
+		case <-o.wrote:
+		case <-deadline:
+			t.Fatalf("%q was never written, but:\n%s", text, o)
+		}
+	}
+}
+
+// started is a command that runs.
+type started struct {
+	out  *output
+	code chan int
+}
+
+// start starts the plugin against a server.
+func start(t *testing.T, server *plugintest.APIServer, args ...string) *started {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(kubeconfig, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	c := &started{out: newOutput(), code: make(chan int, 1)}
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: c.out, ErrOut: c.out}
+	cmd := plugin.NewCommand(streams, "v1.2.3")
+	cmd.SetArgs(slices.Insert(args, 1, "--server", server.URL(), "--kubeconfig", kubeconfig))
+	go func() { c.code <- exit.Report(c.out, cmd.ExecuteContext(ctx)) }()
+	return c
+}
+
+func (c *started) wantEnd(t *testing.T, code int, texts ...string) {
+	t.Helper()
+	select {
+	case got := <-c.code:
+		if got != code {
+			t.Errorf("exit code %d, want %d", got, code)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatalf("the command doesn't end, it wrote:\n%s", c.out)
+	}
+	for _, text := range texts {
+		if !strings.Contains(c.out.String(), text) {
+			t.Errorf("%q wasn't written, but:\n%s", text, c.out)
+		}
+	}
+}
+
+// run is a run with the state and message that it is in, and further
+// conditions.
+func run(state metav1.ConditionStatus, reason, message string, more ...metav1.Condition) *v1alpha1.BenchmarkRun {
+	r := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: "tomcat", Namespace: "default", UID: "uid-1"}}
+	finished := metav1.ConditionTrue
+	if state == metav1.ConditionUnknown {
+		finished = metav1.ConditionFalse
+	}
+	r.Status.Conditions = append([]metav1.Condition{
+		{Type: v1alpha1.ConditionSucceeded, Status: state, Reason: reason, Message: message},
+		{Type: v1alpha1.ConditionFinished, Status: finished, Reason: "Any"},
+	}, more...)
+	return r
+}
+
+func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
+}
+
+func measuring(percent int32) *v1alpha1.BenchmarkRun {
+	r := run(metav1.ConditionUnknown, v1alpha1.ReasonMeasuring, "measuring")
+	errors, remaining := int64(3), int64(75)
+	r.Status.Progress = &v1alpha1.Progress{Stage: "Measuring", Percent: &percent, RequestsPerSecond: "1234.5", Errors: &errors, RemainingSeconds: &remaining}
+	return r
+}
+
+func succeeded(more ...metav1.Condition) *v1alpha1.BenchmarkRun {
+	return run(metav1.ConditionTrue, v1alpha1.ReasonCompleted, "done", more...)
+}
+
+var (
+	valid   = condition(v1alpha1.ConditionValid, metav1.ConditionTrue, v1alpha1.ReasonValid, "nothing found")
+	invalid = condition(v1alpha1.ConditionValid, metav1.ConditionFalse, "ClientSaturated", "client 0 used 97 %")
+	met     = condition(v1alpha1.ConditionThresholdsMet, metav1.ConditionTrue, v1alpha1.ReasonThresholdsMet, "1 of 1")
+	missed  = condition(v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse, v1alpha1.ReasonThresholdsMissed, "LatencyP99 is 99ms")
+)
+
+func withThresholds(r *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
+	r.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "LatencyP99", Below: "50ms"}}
+	return r
+}
+
+func TestWatchFollowsARun(t *testing.T) {
+	server := plugintest.Start(t)
+	server.SetRun(&v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: "tomcat", UID: "uid-1"}})
+	c := start(t, server, "watch", "tomcat")
+	c.out.waitFor(t, "waiting for the operator")
+	server.SetRun(run(metav1.ConditionUnknown, v1alpha1.ReasonQueued, "behind default/other"))
+	c.out.waitFor(t, "Queued      behind default/other\n")
+	server.SetRun(measuring(42))
+	c.out.waitFor(t, "Measuring   42 %  1234.5 requests/s, 3 errors, 1m15s left\n")
+	server.SetRun(measuring(42))
+	server.SetRun(withThresholds(succeeded(valid, met)))
+	c.wantEnd(t, exit.Success, "tomcat succeeded", "Valid: nothing found", "Thresholds met: 1 of 1", "kubectl assay report tomcat")
+	if n := strings.Count(c.out.String(), "42 %"); n != 1 {
+		t.Errorf("an update without a change was printed: %d times", n)
+	}
+}
+
+func TestWatchExitCodes(t *testing.T) {
+	for name, tc := range map[string]struct {
+		run  *v1alpha1.BenchmarkRun
+		code int
+		text string
+	}{
+		"valid":                      {succeeded(valid), 0, "Valid: nothing found"},
+		"failed":                     {run(metav1.ConditionFalse, v1alpha1.ReasonTargetCrashed, "exit code 137"), 1, "tomcat failed: TargetCrashed: exit code 137"},
+		"thresholds missed":          {withThresholds(succeeded(valid, missed)), 2, "Thresholds MISSED: Missed: LatencyP99 is 99ms"},
+		"not valid":                  {succeeded(invalid), 3, "NOT VALID: ClientSaturated: client 0 used 97 %"},
+		"not valid and missed":       {withThresholds(succeeded(invalid, missed)), 3, "Thresholds MISSED"},
+		"no word on validity":        {succeeded(), 4, "Valid: unknown"},
+		"no word on thresholds":      {withThresholds(succeeded(valid)), 4, "ThresholdsMet: unknown"},
+		"missed with the wrong type": {succeeded(valid, missed), 0, "Valid"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := plugintest.Start(t)
+			server.SetRun(tc.run)
+			start(t, server, "watch", "tomcat").wantEnd(t, tc.code, tc.text)
+		})
+	}
+}
+
+func TestWatchSurvivesAnAPIServerRestart(t *testing.T) {
+	server := plugintest.Start(t)
+	server.SetRun(measuring(10))
+	c := start(t, server, "watch", "tomcat")
+	c.out.waitFor(t, "10 %")
+	server.Down()
+	c.out.waitFor(t, "lost the API server, trying again")
+	server.SetRun(measuring(60))
+	server.Refuse(apierrors.NewForbidden(schema.GroupResource{Resource: "benchmarkruns"}, "", nil))
+	server.Up()
+	server.Refuse(nil)
+	c.out.waitFor(t, "the API server answers again")
+	c.out.waitFor(t, "60 %")
+	server.EndWatches()
+	server.SetRun(succeeded(valid))
+	c.wantEnd(t, exit.Success)
+}
+
+func TestWatchOfARunThatGoes(t *testing.T) {
+	t.Run("deleted while watched", func(t *testing.T) {
+		server := plugintest.Start(t)
+		server.SetRun(measuring(10))
+		c := start(t, server, "watch", "tomcat")
+		c.out.waitFor(t, "10 %")
+		server.SetRun(nil)
+		c.wantEnd(t, exit.Unknown, "was deleted when it was Measuring")
+	})
+	t.Run("replaced while the API server was away", func(t *testing.T) {
+		server := plugintest.Start(t)
+		server.SetRun(measuring(10))
+		c := start(t, server, "watch", "tomcat")
+		c.out.waitFor(t, "10 %")
+		server.Down()
+		other := succeeded(valid)
+		other.UID = "uid-2"
+		server.SetRun(other)
+		server.Up()
+		c.wantEnd(t, exit.Unknown, "was deleted")
+	})
+}
+
+func TestWatchOfARunThatIsNot(t *testing.T) {
+	server := plugintest.Start(t)
+	start(t, server, "watch", "tomcat").wantEnd(t, exit.Unknown, `there is no BenchmarkRun "tomcat" in namespace "default"`)
+
+	c := start(t, server, "watch", "tomcat", "--wait-for-creation")
+	c.out.waitFor(t, "doesn't exist yet")
+	server.SetRun(succeeded(valid))
+	c.wantEnd(t, exit.Success)
+}
+
+func TestWatchTimeout(t *testing.T) {
+	server := plugintest.Start(t)
+	server.SetRun(measuring(10))
+	start(t, server, "watch", "tomcat", "--timeout", "1s").wantEnd(t, exit.Unknown, "the timeout passed", "is still Measuring")
+}
+
+func TestNoWayToTheCluster(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "benchmarkruns"}, "tomcat", nil)
+	unserved := apierrors.NewGenericServerResponse(404, "get", schema.GroupResource{Resource: "benchmarkruns"}, "tomcat", "404 page not found", 0, true)
+	for _, verb := range []string{"watch", "report"} {
+		t.Run(verb, func(t *testing.T) {
+			server := plugintest.Start(t)
+			server.Refuse(forbidden)
+			start(t, server, verb, "tomcat").wantEnd(t, exit.Unknown, "the API server refused", "forbidden")
+			server.Refuse(unserved)
+			start(t, server, verb, "tomcat").wantEnd(t, exit.Unknown, "is Assay installed?")
+			server.Down()
+			start(t, server, verb, "tomcat").wantEnd(t, exit.Unknown, "can't be reached")
+		})
+	}
+}
+
+func stored(t *testing.T, uid string) *corev1.ConfigMap {
+	t.Helper()
+	r := &result.Result{
+		SchemaVersion: result.SchemaVersion,
+		Run:           result.Run{Namespace: "default", Name: "tomcat", UID: uid, Load: "closed"},
+		Environment:   result.Environment{ServerSoftware: "Apache-Coyote/1.1"},
+	}
+	r.AddClients([]result.Client{{}, {Index: 1}})
+	data, err := artifact.Encode(r, artifact.ConfigMapLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Name: "tomcat-result", Namespace: "default"},
+		BinaryData: map[string][]byte{artifact.Key: data},
+	}
+}
+
+func TestReport(t *testing.T) {
+	server := plugintest.Start(t)
+	finished := succeeded(valid)
+	finished.Status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: "tomcat-result"}
+	server.SetRun(finished)
+	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, `ConfigMap "tomcat-result" was deleted`)
+	server.SetConfigMap(stored(t, "uid-1"))
+	start(t, server, "report", "tomcat").wantEnd(t, exit.Success, "BenchmarkRun default/tomcat", "Server Software:        Apache-Coyote/1.1")
+	start(t, server, "report", "tomcat", "-o", "json").wantEnd(t, exit.Success, `"serverSoftware": "Apache-Coyote/1.1"`)
+	start(t, server, "report", "tomcat", "-o", "yaml").wantEnd(t, exit.Unknown, `no output format "yaml"`)
+	start(t, server, "report", "other").wantEnd(t, exit.Unknown, `there is no BenchmarkRun "other"`)
+	server.SetConfigMap(stored(t, "uid-2"))
+	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, "the result of another run")
+	empty := stored(t, "uid-1")
+	empty.BinaryData = nil
+	server.SetConfigMap(empty)
+	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, `has no key "result.json.gz"`)
+}
+
+func TestReportOfARunWithoutResult(t *testing.T) {
+	for name, tc := range map[string]struct {
+		run  *v1alpha1.BenchmarkRun
+		text string
+	}{
+		"new":    {&v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: "tomcat"}}, "the operator hasn't seen it yet"},
+		"active": {measuring(42), "has no result yet: it is Measuring (42 %): measuring"},
+		"failed": {run(metav1.ConditionFalse, v1alpha1.ReasonDeadlineExceeded, "3600 s passed"), "it ended as DeadlineExceeded: 3600 s passed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := plugintest.Start(t)
+			server.SetRun(tc.run)
+			start(t, server, "report", "tomcat").wantEnd(t, exit.Failed, tc.text)
+		})
+	}
+}
+
+func TestCompletionOfNames(t *testing.T) {
+	server := plugintest.Start(t)
+	server.SetRun(measuring(1))
+	for _, verb := range []string{"watch", "report"} {
+		start(t, server, "__complete", verb, "").wantEnd(t, exit.Success, "tomcat\n")
+	}
+}
+
+func TestVersion(t *testing.T) {
+	start(t, plugintest.Start(t), "version").wantEnd(t, exit.Success, "kubectl-assay v1.2.3\n")
+}

@@ -1,0 +1,210 @@
+// Package plugintest is an API server that knows one BenchmarkRun and one
+// ConfigMap, for the tests of the plugin: it lists, gets and watches, and can be
+// stopped and started again at the same address.
+package plugintest
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+const (
+	runsPath       = "/apis/assay.dev/v1alpha1/namespaces/default/benchmarkruns"
+	configMapsPath = "/api/v1/namespaces/default/configmaps/"
+)
+
+// APIServer is the server. Its runs are in the namespace default.
+type APIServer struct {
+	t       *testing.T
+	address string
+
+	mutex     sync.Mutex
+	server    *httptest.Server
+	version   int
+	run       *v1alpha1.BenchmarkRun
+	configMap *corev1.ConfigMap
+	refusal   *apierrors.StatusError
+	watchers  map[chan event]struct{}
+	// history are the events since version firstVersion, one for each version.
+	history []event
+}
+
+const firstVersion = 100
+
+type event struct {
+	Type   string `json:"type"`
+	Object any    `json:"object"`
+}
+
+// Start returns a running server without objects; it's stopped with the test.
+func Start(t *testing.T) *APIServer {
+	t.Helper()
+	s := &APIServer{t: t, address: "127.0.0.1:0", version: firstVersion, watchers: map[chan event]struct{}{}}
+	s.Up()
+	t.Cleanup(s.Down)
+	return s
+}
+
+// URL is the server's address.
+func (s *APIServer) URL() string { return "http://" + s.address }
+
+// Up starts the server at the address that it had before.
+func (s *APIServer) Up() {
+	s.t.Helper()
+	listener, err := net.Listen("tcp", s.address)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.address = listener.Addr().String()
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(s.serve)}}
+	server.Start()
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.server = server
+}
+
+// Down stops the server and breaks its connections.
+func (s *APIServer) Down() {
+	s.mutex.Lock()
+	server := s.server
+	s.server = nil
+	s.mutex.Unlock()
+	if server == nil {
+		return
+	}
+	s.EndWatches()
+	server.CloseClientConnections()
+	server.Close()
+}
+
+// EndWatches ends all watches, as an API server does after some time.
+func (s *APIServer) EndWatches() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for w := range s.watchers {
+		close(w)
+		delete(s.watchers, w)
+	}
+}
+
+// SetRun creates or updates the run, or deletes it when run is nil.
+func (s *APIServer) SetRun(run *v1alpha1.BenchmarkRun) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.version++
+	e := event{Type: "MODIFIED"}
+	switch {
+	case run == nil:
+		e = event{Type: "DELETED", Object: s.run}
+		s.run = nil
+	default:
+		if s.run == nil {
+			e.Type = "ADDED"
+		}
+		s.run = run.DeepCopy()
+		s.run.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkRun"}
+		s.run.Namespace, s.run.ResourceVersion = "default", strconv.Itoa(s.version)
+		e.Object = s.run
+	}
+	s.history = append(s.history, e)
+	for w := range s.watchers {
+		w <- e
+	}
+}
+
+// SetConfigMap sets the ConfigMap; nil deletes it.
+func (s *APIServer) SetConfigMap(configMap *corev1.ConfigMap) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.configMap = configMap
+}
+
+// Refuse makes the server answer every request with an error, until nil.
+func (s *APIServer) Refuse(with *apierrors.StatusError) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.refusal = with
+}
+
+func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
+	s.mutex.Lock()
+	refusal, run, configMap, version := s.refusal, s.run, s.configMap, s.version
+	s.mutex.Unlock()
+	switch {
+	case refusal != nil:
+		answer(w, int(refusal.ErrStatus.Code), status(refusal))
+	case r.URL.Path == runsPath && r.URL.Query().Get("watch") != "":
+		s.watch(w, r)
+	case r.URL.Path == runsPath:
+		list := v1alpha1.BenchmarkRunList{
+			TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkRunList"},
+			ListMeta: metav1.ListMeta{ResourceVersion: strconv.Itoa(version)},
+		}
+		if selector := r.URL.Query().Get("fieldSelector"); run != nil && (selector == "" || selector == "metadata.name="+run.Name) {
+			list.Items = []v1alpha1.BenchmarkRun{*run}
+		}
+		answer(w, http.StatusOK, list)
+	case run != nil && r.URL.Path == runsPath+"/"+run.Name:
+		answer(w, http.StatusOK, run)
+	case configMap != nil && r.URL.Path == configMapsPath+configMap.Name:
+		answer(w, http.StatusOK, configMap)
+	default:
+		answer(w, http.StatusNotFound, status(apierrors.NewNotFound(schema.GroupResource{Resource: "things"}, r.URL.Path)))
+	}
+}
+
+func (s *APIServer) watch(w http.ResponseWriter, r *http.Request) {
+	since, err := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
+	if err != nil {
+		answer(w, http.StatusBadRequest, status(apierrors.NewBadRequest("no resourceVersion")))
+		return
+	}
+	events := make(chan event, 16)
+	s.mutex.Lock()
+	for _, e := range s.history[since-firstVersion:] {
+		events <- e
+	}
+	s.watchers[events] = struct{}{}
+	s.mutex.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	for {
+		w.(http.Flusher).Flush()
+		select {
+		case <-r.Context().Done():
+			s.mutex.Lock()
+			delete(s.watchers, events)
+			s.mutex.Unlock()
+			return
+		case e, open := <-events:
+			if !open || json.NewEncoder(w).Encode(e) != nil {
+				return
+			}
+		}
+	}
+}
+
+// status is an error as the API server sends it.
+func status(err *apierrors.StatusError) metav1.Status {
+	s := err.Status()
+	s.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	return s
+}
+
+func answer(w http.ResponseWriter, code int, object any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(object)
+}
