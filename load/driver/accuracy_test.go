@@ -1,8 +1,13 @@
 package driver
 
 import (
+	"bufio"
+	"io"
 	"math"
+	"net"
+	"net/http"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,7 +46,8 @@ func deviations(h *result.Histogram, truth []time.Duration) []time.Duration {
 	slices.Sort(truth)
 	var all []time.Duration
 	for _, p := range percentiles {
-		want := truth[int(math.Ceil(p/100*float64(len(truth))))-1]
+		// All numbers of requests here are multiples of 1000, so that this is exact.
+		want := truth[int(math.Round(p*float64(len(truth))/100))-1]
 		got := time.Duration(h.Percentile(p)) * time.Microsecond
 		all = append(all, max(0, (got-want).Abs()-want/1000))
 	}
@@ -68,27 +74,74 @@ func merge(clients []driven) *result.Measure {
 	return &merged
 }
 
-// TestPercentilesAreTheServers compares what five clients measured with what
-// the servers know that they imposed. A machine that is busy with something
-// else only ever adds to the difference, so that the best of some attempts
-// counts; the counts must be right in all.
+// bareClient makes as many requests over as many connections in the plainest
+// way there is, and returns the times they took and those of the server.
+func bareClient(t *testing.T, p session.Plan) (*result.Histogram, []time.Duration) {
+	t.Helper()
+	server := testserver.New(t, slow)
+	var mu sync.Mutex
+	h := result.NewHistogram()
+	var group sync.WaitGroup
+	for range p.Connections {
+		group.Go(func() {
+			conn, err := net.Dial("tcp", server.Address())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer conn.Close()
+			reader := bufio.NewReader(conn)
+			for range p.Measurement.Requests / int64(p.Connections) {
+				began := time.Now()
+				_, _ = conn.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
+				response, err := http.ReadResponse(reader, nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, _ = io.Copy(io.Discard, response.Body)
+				took := time.Since(began)
+				mu.Lock()
+				h.Record(took.Microseconds())
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	server.Stop()
+	return h, server.Seen().Served
+}
+
+// TestPercentilesAreTheServers compares what five clients measured over real
+// sockets with what the server knows that it imposed; between the two lie the
+// kernel and its scheduler. On a machine that is busy with something else no
+// client can be within the bound: the best of some attempts counts, and when a
+// bare client isn't within it either, the machine can't tell. (That the driver
+// itself adds nothing, TestWhatIsMeasuredIsWhatIsImposed shows.) The counts must
+// be right in all attempts.
 func TestPercentilesAreTheServers(t *testing.T) {
 	const bound = 200 * time.Microsecond
 	p := plan(20, 2000, "/")
 	p.Requests[0].Length = 1024
 	var seen [][]time.Duration
-	for range 6 {
+	possible := false
+	for range 5 {
 		clients, truth := fiveClients(t, p)
 		merged := merge(clients)
 		if merged.Requests != 10_000 || merged.Succeeded() != 10_000 || len(truth) != 10_000 {
-			t.Fatalf("%d requests, %d succeeded, the servers served %d", merged.Requests, merged.Succeeded(), len(truth))
+			t.Fatalf("%d requests, %d succeeded, the server served %d", merged.Requests, merged.Succeeded(), len(truth))
 		}
 		off := deviations(merged.Latencies.Get(result.Total), truth)
-		seen = append(seen, off)
 		if slices.Max(off) <= bound {
 			t.Logf("p50, p90, p99, p99.9 beyond the histogram's 0.1 %%: %v", off)
 			return
 		}
+		seen = append(seen, off)
+		bare, truth := bareClient(t, p)
+		possible = possible || slices.Max(deviations(bare, truth)) <= bound
+	}
+	if !possible {
+		t.Skipf("this machine is too busy to tell: a bare client is off by more than %v too; seen %v", bound, seen)
 	}
 	t.Errorf("p50, p90, p99, p99.9 are off by more than %v in every attempt: %v", bound, seen)
 }

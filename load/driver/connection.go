@@ -1,8 +1,8 @@
 package driver
 
 import (
-	"net"
-	"sync/atomic"
+	"io"
+	"sync"
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
@@ -14,16 +14,17 @@ import (
 // minute, of which the client alone would run out.
 const closeWait = 20 * time.Millisecond
 
-// connection makes requests one after the other, on one TCP connection at a
-// time.
+// connection makes requests one after the other, on one transport at a time.
 type connection struct {
 	stage   *Stage
 	number  int
 	reader  responseReader
 	outcome recorder.Outcome
 
-	// tcp is the open connection, nil without one. Stop closes it.
-	tcp atomic.Pointer[net.TCPConn]
+	// transport is the open connection, nil without one. It is set by the
+	// connection's goroutine alone; the lock is for Stop, which closes it.
+	mu        sync.Mutex
+	transport transport
 	// carried is the number of requests made on it, deadline the deadline that is
 	// set on it, from the stage's start.
 	carried  int64
@@ -51,7 +52,7 @@ func (c *connection) run() {
 		}
 		c.request(choose(), begin)
 	}
-	c.abandon()
+	c.end()
 }
 
 // request makes one request that begins now and records its outcome.
@@ -78,19 +79,18 @@ func (c *connection) request(r *request, begin time.Duration) {
 // its response. It fills in the outcome and returns when the request ended.
 func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outcome) time.Duration {
 	ready := begin
-	if c.tcp.Load() == nil {
+	if c.transport == nil {
 		if o.Error = c.open(begin); o.Error != recorder.NoError {
 			return c.stage.now()
 		}
 		ready = c.stage.now()
 		o.Opened, o.Connect = true, ready-begin
 	}
-	tcp := c.tcp.Load()
 	o.Reused = c.carried > 0
 	c.carried++
-	c.setDeadline(tcp, begin)
+	c.setDeadline(begin)
 
-	sent, err := tcp.Write(r.bytes)
+	sent, err := c.transport.Write(r.bytes)
 	o.Sent = int64(sent)
 	if err != nil {
 		o.Error = faultOf(err)
@@ -125,14 +125,14 @@ func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outco
 // open opens a connection for a request that began at begin.
 func (c *connection) open(begin time.Duration) result.ErrorKind {
 	load := c.stage.load
-	tcp, err := dial(c.stage.context, load.address, c.stage.start.Add(begin+load.timeout()))
+	opened, err := load.dial(c.stage.context, c.stage.start.Add(begin+load.timeout()))
 	if err != nil {
 		c.failures++
 		return dialFault(err)
 	}
 	c.failures, c.carried, c.deadline = 0, 0, 0
-	c.reader.attach(tcp, c.stage.start)
-	c.tcp.Store(tcp)
+	c.reader.attach(opened, c.stage.start)
+	c.hold(opened)
 	if c.stage.stopping.Load() {
 		c.abandon() // Stop may have come before the connection was there to close
 		return result.ErrorConnect
@@ -145,47 +145,68 @@ func (c *connection) open(begin time.Duration) result.ErrorKind {
 // is set further ahead than needed, by a twentieth of the timeout and at most
 // 50 ms, and stands for the requests to come. A response that is complete only
 // in that time is late all the same.
-func (c *connection) setDeadline(tcp *net.TCPConn, begin time.Duration) {
+func (c *connection) setDeadline(begin time.Duration) {
 	timeout := c.stage.load.timeout()
 	if needed := begin + timeout; c.deadline < needed {
 		c.deadline = needed + min(timeout/20, 50*time.Millisecond)
 		// It fails only on a closed connection, as the write will.
-		_ = tcp.SetDeadline(c.stage.start.Add(c.deadline))
+		_ = c.transport.SetDeadline(c.stage.start.Add(c.deadline))
 	}
 }
 
 // close ends the connection after a complete response, leaving it to the server
 // to close first.
 func (c *connection) close(response *response, o *recorder.Outcome) {
-	tcp := c.tcp.Load()
-	if c.reader.ended {
-		c.tcp.Store(nil)
-		_ = tcp.Close() // nothing is left to be lost
+	switch {
+	case c.reader.ended:
+		c.end()
 		return
-	}
-	if c.impatient {
+	case c.impatient:
 		c.abandon()
 		return
 	}
-	_ = tcp.SetReadDeadline(time.Now().Add(closeWait))
-	n, err := tcp.Read(c.reader.buffer)
-	if n > 0 {
-		o.Received += int64(n)
-		if o.Error == recorder.NoError {
-			o.Error = response.excess
-		}
+	_ = c.transport.SetReadDeadline(time.Now().Add(closeWait))
+	n, err := c.transport.Read(c.reader.buffer)
+	if n == 0 && err == io.EOF {
+		c.end()
+		return
+	}
+	o.Received += int64(n)
+	if n > 0 && o.Error == recorder.NoError {
+		o.Error = response.excess
 	}
 	c.impatient = err != nil && faultOf(err) == result.ErrorTimeout
 	c.abandon()
 }
 
-// abandon ends the connection at once: what is under way on it is lost, and
-// neither side keeps its ports.
-func (c *connection) abandon() {
-	tcp := c.tcp.Swap(nil)
-	if tcp == nil {
-		return
+// end ends the connection in good order.
+func (c *connection) end() {
+	if t := c.transport; t != nil {
+		c.hold(nil)
+		_ = t.Close() // nothing that was written is unread
 	}
-	_ = tcp.SetLinger(0)
-	_ = tcp.Close()
+}
+
+// abandon breaks the connection: what is under way on it is lost, and neither
+// side keeps its ports.
+func (c *connection) abandon() {
+	_ = c.transport.SetLinger(0) // fails only on what is closed already
+	c.end()
+}
+
+// hold makes a transport the open one.
+func (c *connection) hold(t transport) {
+	c.mu.Lock()
+	c.transport = t
+	c.mu.Unlock()
+}
+
+// interrupt closes the transport under the connection's goroutine, which wakes
+// it up.
+func (c *connection) interrupt() {
+	c.mu.Lock()
+	if c.transport != nil {
+		_ = c.transport.Close()
+	}
+	c.mu.Unlock()
 }

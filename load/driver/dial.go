@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -20,12 +21,26 @@ const (
 	longestPause = 100 * time.Millisecond
 )
 
-// dial opens a connection by a deadline.
-func dial(ctx context.Context, address netip.AddrPort, deadline time.Time) (*net.TCPConn, error) {
-	// Without keep-alive probes, which a busy connection has no use for, opening
-	// one takes four system calls less.
-	dialer := net.Dialer{Deadline: deadline, KeepAlive: -1}
-	return dialer.DialTCP(ctx, "tcp", netip.AddrPort{}, address)
+// transport is what requests are written to and responses read from.
+type transport interface {
+	io.ReadWriteCloser
+	SetDeadline(time.Time) error
+	SetReadDeadline(time.Time) error
+	// SetLinger is as net.TCPConn's.
+	SetLinger(seconds int) error
+}
+
+// dialer opens a transport by a deadline.
+type dialer func(ctx context.Context, deadline time.Time) (transport, error)
+
+// dialTCP returns a dialer of an address.
+func dialTCP(address netip.AddrPort) dialer {
+	return func(ctx context.Context, deadline time.Time) (transport, error) {
+		// Without keep-alive probes, which a busy connection has no use for, opening
+		// one takes four system calls less.
+		d := net.Dialer{Deadline: deadline, KeepAlive: -1}
+		return d.DialTCP(ctx, "tcp", netip.AddrPort{}, address)
+	}
 }
 
 // dialFault is the kind of error of a connection that couldn't be opened.

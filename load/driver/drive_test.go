@@ -316,7 +316,7 @@ func TestRequestsAreWellFormed(t *testing.T) {
 			t.Errorf("the address %q was taken", bad)
 		}
 	}
-	if load, err = New(t.Context(), &p, "localhost:8080"); err != nil || !load.address.Addr().IsLoopback() {
-		t.Errorf("localhost: %v, %v", load, err)
+	if address, err := resolve(t.Context(), "localhost:8080"); err != nil || !address.Addr().IsLoopback() || address.Port() != 8080 {
+		t.Errorf("localhost:8080 is %v, %v", address, err)
 	}
 }

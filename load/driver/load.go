@@ -28,7 +28,7 @@ type Recorder interface {
 // Load is what a plan's requests have in common in all stages.
 type Load struct {
 	plan     *session.Plan
-	address  netip.AddrPort
+	dial     dialer
 	requests []request
 	// choices are the sums of the requests' weights up to each.
 	choices []int
@@ -48,7 +48,7 @@ func New(ctx context.Context, plan *session.Plan, target string) (*Load, error) 
 	if host == "" {
 		host = target
 	}
-	l := &Load{plan: plan, address: address}
+	l := &Load{plan: plan, dial: dialTCP(address)}
 	sum := 0
 	for _, planned := range plan.Requests {
 		r, err := newRequest(planned, host, plan.KeepAlive)

@@ -103,9 +103,7 @@ func (s *Stage) Stop() {
 	s.stopping.Store(true)
 	s.cancel()
 	for _, c := range s.connections {
-		if tcp := c.tcp.Load(); tcp != nil {
-			_ = tcp.Close() // which wakes up the connection; it may have closed it itself
-		}
+		c.interrupt()
 	}
 }
 

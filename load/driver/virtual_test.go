@@ -1,0 +1,200 @@
+package driver
+
+import (
+	"bufio"
+	"context"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/load/recorder"
+)
+
+// These tests have a clock that only moves when everybody waits, and pipes
+// instead of sockets: what the driver measures must be what the server imposes,
+// with nothing to allow for.
+
+// pipe is one end of a connection in memory.
+type pipe struct{ net.Conn }
+
+func (pipe) SetLinger(int) error { return nil }
+
+// virtually drives a plan inside a bubble; serve is the server's end of each
+// connection.
+func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) driven {
+	t.Helper()
+	load, err := New(t.Context(), &p, "127.0.0.1:80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var servers sync.WaitGroup
+	load.dial = func(context.Context, time.Time) (transport, error) {
+		client, server := net.Pipe()
+		servers.Go(func() {
+			defer server.Close()
+			serve(server)
+		})
+		return pipe{client}, nil
+	}
+	r := &tap{Recorder: recorder.New(2)}
+	stage := load.NewStage(p.Measurement, r)
+	go stage.Carry(0, 1)
+	<-stage.Standing()
+	start := time.Now()
+	sampler := recorder.NewSampler(r.Recorder, start, func(*result.ClientSecond) {})
+	go stage.Begin(start)
+	sampler.Run(stage.Done())
+	stage.Stop()
+	servers.Wait()
+	return driven{Measure: r.Total(), outcomes: r.outcomes, elapsed: time.Since(start)}
+}
+
+// readRequest reads a request; false when there is no more.
+func readRequest(reader *bufio.Reader) bool {
+	for {
+		line, err := reader.ReadString('\n')
+		if err != nil {
+			return false
+		}
+		if line == "\r\n" {
+			return true
+		}
+	}
+}
+
+func TestWhatIsMeasuredIsWhatIsImposed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var truth [result.Phases]*result.Histogram
+		for phase := range truth {
+			truth[phase] = result.NewHistogram()
+		}
+		var all []time.Duration
+		got := virtually(t, plan(25, 20_000, "/"), func(conn net.Conn) {
+			reader := bufio.NewReader(conn)
+			for readRequest(reader) {
+				mu.Lock()
+				waiting, receiving := draw(), draw()
+				mu.Unlock()
+				time.Sleep(waiting)
+				_, _ = conn.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"))
+				time.Sleep(receiving)
+				mu.Lock()
+				truth[result.Waiting].Record(waiting.Microseconds())
+				truth[result.Receiving].Record(receiving.Microseconds())
+				truth[result.Processing].Record((waiting + receiving).Microseconds())
+				truth[result.Total].Record((waiting + receiving).Microseconds())
+				all = append(all, waiting+receiving)
+				mu.Unlock()
+				_, _ = conn.Write([]byte("cd"))
+			}
+		})
+		for _, phase := range []result.Phase{result.Waiting, result.Receiving, result.Processing, result.Total} {
+			h := got.Latencies.Get(phase)
+			if !slices.Equal(h.Bars(), truth[phase].Bars()) || h.Sum() != truth[phase].Sum() {
+				t.Errorf("%s: measured and imposed times differ", phase)
+			}
+		}
+		for i, off := range deviations(got.Latencies.Get(result.Total), all) {
+			if off != 0 {
+				t.Errorf("p%v is off by %v more than 0.1 %%", percentiles[i], off)
+			}
+		}
+		if got.Succeeded() != 20_000 {
+			t.Errorf("counts %+v", got.Counts)
+		}
+	})
+}
+
+// draw is a time in whole microseconds, mostly short and now and then long.
+func draw() time.Duration {
+	scale := []int64{500, 500, 500, 5_000, 5_000, 200_000}[rand.IntN(6)]
+	return time.Duration(1+rand.Int64N(scale)) * time.Microsecond
+}
+
+// A response that starts in time but isn't complete in time is late, whatever
+// deadline happens to be set on its connection.
+func TestTimeoutIsKeptToTheLetter(t *testing.T) {
+	const timeout, slack = 100 * time.Millisecond, 5 * time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		takes := []time.Duration{
+			time.Millisecond, 50 * time.Millisecond, timeout, timeout + time.Microsecond, timeout + slack, time.Hour,
+			99 * time.Millisecond, time.Millisecond, timeout + time.Millisecond, 2 * timeout,
+		}
+		p := plan(1, int64(len(takes)), "/")
+		p.TimeoutMicroseconds = timeout.Microseconds()
+		var mu sync.Mutex
+		next := 0
+		got := virtually(t, p, func(conn net.Conn) {
+			reader := bufio.NewReader(conn)
+			for readRequest(reader) {
+				mu.Lock()
+				take := takes[next]
+				next++
+				mu.Unlock()
+				time.Sleep(take)
+				if _, err := conn.Write([]byte("HTTP/1.1 204 No Content\r\n\r\n")); err != nil {
+					return
+				}
+			}
+		})
+		for i, o := range got.outcomes {
+			want := recorder.NoError
+			if takes[i] > timeout {
+				want = result.ErrorTimeout
+			}
+			if o.Error != want || o.Total != min(takes[i], o.Total) || o.Total > timeout+slack {
+				t.Errorf("a response after %v: %v after %v", takes[i], o.Error, o.Total)
+			}
+		}
+	})
+}
+
+func TestSecondsAreThoseOfTheEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := plan(3, 0, "/")
+		p.Measurement = session.Amount{DurationMicroseconds: 10_000_000}
+		load, err := New(t.Context(), &p, "127.0.0.1:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		load.dial = func(context.Context, time.Time) (transport, error) {
+			client, server := net.Pipe()
+			go func() {
+				reader := bufio.NewReader(server)
+				for readRequest(reader) {
+					time.Sleep(300 * time.Millisecond)
+					_, _ = server.Write([]byte("HTTP/1.1 204 No Content\r\n\r\n"))
+				}
+			}()
+			return pipe{client}, nil
+		}
+		r := recorder.New(2)
+		stage := load.NewStage(p.Measurement, r)
+		go stage.Carry(0, 1)
+		start := time.Now()
+		var got []int64
+		sampler := recorder.NewSampler(r, start, func(second *result.ClientSecond) {
+			if second.Second != int64(len(got)) {
+				t.Errorf("second %d came as number %d", second.Second, len(got))
+			}
+			got = append(got, second.Requests)
+		})
+		go stage.Begin(start)
+		sampler.Run(stage.Done())
+		stage.Stop()
+		// Ends are at 0.3, 0.6, ... 10.2 s on each of three connections.
+		if want := []int64{9, 9, 9, 12, 9, 9, 12, 9, 9, 12, 3}; !slices.Equal(got, want) {
+			t.Errorf("requests by second are %v, want %v", got, want)
+		}
+		if first, last, ok := stage.Span(); !ok || !first.Equal(start) || last.Sub(start) != 10200*time.Millisecond {
+			t.Errorf("the stage spans %v to %v, it began %v", first, last, start)
+		}
+	})
+}
