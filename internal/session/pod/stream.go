@@ -241,17 +241,11 @@ func (st *stream) receive() error {
 		case *sessionpb.ManagerMessage_Pong:
 			st.ponged(m.Pong, returned)
 		case *sessionpb.ManagerMessage_Release:
-			if err := st.give(Release{}); err != nil {
-				return err
-			}
+			st.give(Release{})
 			return errReleased
 		default:
-			order := st.order(message)
-			if order == nil {
-				continue
-			}
-			if err := st.give(order); err != nil {
-				return err
+			if order := st.order(message); order != nil {
+				st.give(order)
 			}
 		}
 	}
@@ -311,12 +305,11 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 	return nil
 }
 
-// give passes an order on.
-func (st *stream) give(order Order) error {
-	select {
-	case st.orders <- order:
-		return nil
-	case <-st.rpc.Context().Done():
-		return st.rpc.Context().Err()
+// give passes an order on. The orders of a run but Read always fit into half of
+// the channel; of Read, one that waits there is as good as many.
+func (st *stream) give(order Order) {
+	if _, ok := order.(Read); ok && len(st.orders) > cap(st.orders)/2 {
+		return
 	}
+	st.orders <- order
 }

@@ -1,0 +1,212 @@
+// Command manager runs the controllers and, on the leader, the server of the
+// pods' sessions.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"runtime/debug"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/benchmarkrun"
+	"github.com/assay-dev/assay/controllers/sessioncertificate"
+	sessionmanager "github.com/assay-dev/assay/internal/session/manager"
+)
+
+const (
+	// leaseName is the name of the leader's Lease.
+	leaseName = "assay-manager"
+	// leaseDuration is how long a leader that fell silent is waited for. A manager
+	// that is restarted in its pod goes on at once, since its identity is its pod's.
+	leaseDuration = 10 * time.Second
+	renewDeadline = 7 * time.Second
+	retryPeriod   = time.Second
+	// sessionEvents is how many changes of sessions may wait to be looked at.
+	sessionEvents = 4096
+)
+
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=system,verbs=get;create;update
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
+
+// options are the command line.
+type options struct {
+	leaderElect   bool
+	metricsAddr   string
+	healthAddr    string
+	sessionAddr   string
+	namespace     string
+	podName       string
+	imagePull     string
+	reconciler    benchmarkrun.Settings
+	zap           zap.Options
+	secureMetrics bool
+}
+
+func main() {
+	o := parse()
+	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.zap)))
+	if err := run(ctrl.SetupSignalHandler(), o); err != nil {
+		ctrl.Log.Error(err, "the manager ended")
+		os.Exit(1)
+	}
+}
+
+func parse() *options {
+	o := &options{}
+	flag.BoolVar(&o.leaderElect, "leader-elect", true, "Elect a leader among several managers; only the leader acts.")
+	flag.StringVar(&o.metricsAddr, "metrics-bind-address", ":8443", "Address of the metrics endpoint; 0 switches it off.")
+	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "Serve metrics over HTTPS, and only to those whom RBAC allows to get /metrics.")
+	flag.StringVar(&o.healthAddr, "health-probe-bind-address", ":8081", "Address of the health probes /healthz and /readyz.")
+	flag.StringVar(&o.sessionAddr, "session-bind-address", ":9443", "Address on which the leader serves the sessions of a run's pods.")
+	flag.StringVar(&o.reconciler.SessionAddress, "session-address", "", "Host and port at which a run's pods reach the leader, such as assay-session.assay-system.svc:9443. Required.")
+	flag.StringVar(&o.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "Namespace of the manager, for its Lease and its Secret. Defaults to $POD_NAMESPACE.")
+	flag.StringVar(&o.podName, "pod-name", os.Getenv("POD_NAME"), "Name of the manager's pod, its identity in the leader's election. Defaults to $POD_NAME.")
+	flag.StringVar(&o.reconciler.AssayImage, "assay-image", "", "Image of the agent. Required.")
+	flag.StringVar(&o.reconciler.LoadImage, "load-image", "", "Image of the clients. Required.")
+	flag.StringVar(&o.imagePull, "image-pull-policy", string(corev1.PullIfNotPresent), "Pull policy of both images: Always, IfNotPresent or Never.")
+	o.zap.BindFlags(flag.CommandLine)
+	flag.Parse()
+	o.reconciler.ImagePullPolicy = corev1.PullPolicy(o.imagePull)
+	o.reconciler.Version = version()
+	return o
+}
+
+func (o *options) check() error {
+	for _, required := range []struct{ flag, value string }{
+		{"session-address", o.reconciler.SessionAddress},
+		{"assay-image", o.reconciler.AssayImage},
+		{"load-image", o.reconciler.LoadImage},
+		{"namespace", o.namespace},
+		{"pod-name", o.podName},
+	} {
+		if required.value == "" {
+			return fmt.Errorf("--%s is required; see --help", required.flag)
+		}
+	}
+	return nil
+}
+
+func run(ctx context.Context, o *options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("find the cluster: %w", err)
+	}
+	config.QPS, config.Burst = 100, 200
+	mgr, err := newManager(config, scheme, o)
+	if err != nil {
+		return err
+	}
+	live, err := client.New(config, client.Options{Scheme: scheme, HTTPClient: mgr.GetHTTPClient()})
+	if err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	certificate := &sessioncertificate.Keeper{Client: live, Namespace: o.namespace, Clock: clock.RealClock{}}
+	changed := make(chan event.TypedGenericEvent[types.UID], sessionEvents)
+	identifier := &benchmarkrun.Identifier{Client: mgr.GetClient()}
+	sessions := sessionmanager.New(identifier.Identify, func(run string) {
+		changed <- event.TypedGenericEvent[types.UID]{Object: types.UID(run)}
+	}, ctrl.Log.WithName("sessions"))
+	reconciler := &benchmarkrun.Reconciler{
+		Client:    mgr.GetClient(),
+		Live:      live,
+		Events:    mgr.GetEventRecorder("assay"),
+		Clock:     clock.RealClock{},
+		Sessions:  sessions,
+		Authority: certificate.Authority,
+		Settings:  o.reconciler,
+	}
+	serve := manager.RunnableFunc(func(ctx context.Context) error {
+		listener, err := net.Listen("tcp", o.sessionAddr)
+		if err != nil {
+			return fmt.Errorf("listen for sessions: %w", err)
+		}
+		return sessions.Serve(ctx, listener, certificate.TLSConfig())
+	})
+	for _, add := range []func() error{
+		func() error { return reconciler.SetupWithManager(mgr, changed) },
+		func() error { return mgr.Add(certificate) },
+		func() error { return mgr.Add(serve) },
+		func() error { return mgr.AddHealthzCheck("healthz", healthz.Ping) },
+		func() error { return mgr.AddReadyzCheck("readyz", healthz.Ping) },
+	} {
+		if err := add(); err != nil {
+			return fmt.Errorf("set up the manager: %w", err)
+		}
+	}
+	return mgr.Start(ctx)
+}
+
+func newManager(config *rest.Config, scheme *runtime.Scheme, o *options) (ctrl.Manager, error) {
+	ofRuns, err := labels.NewRequirement(benchmarkrun.LabelRunUID, selection.Exists, nil)
+	if err != nil {
+		return nil, fmt.Errorf("select the objects of runs: %w", err)
+	}
+	children := cache.ByObject{Label: labels.NewSelector().Add(*ofRuns)}
+	settings := ctrl.Options{
+		Scheme:                 scheme,
+		HealthProbeBindAddress: o.healthAddr,
+		Metrics:                metricsserver.Options{BindAddress: o.metricsAddr, SecureServing: o.secureMetrics},
+		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
+			&corev1.Pod{}: children, &corev1.ConfigMap{}: children, &batchv1.Job{}: children,
+		}},
+		LeaderElection:                o.leaderElect,
+		LeaderElectionReleaseOnCancel: true,
+		LeaseDuration:                 new(leaseDuration),
+		RenewDeadline:                 new(renewDeadline),
+		RetryPeriod:                   new(retryPeriod),
+	}
+	if o.secureMetrics {
+		settings.Metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	if o.leaderElect {
+		settings.LeaderElectionResourceLockInterface, err = resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock,
+			o.namespace, leaseName, resourcelock.ResourceLockConfig{Identity: o.podName}, config, renewDeadline)
+		if err != nil {
+			return nil, fmt.Errorf("make the leader's lock: %w", err)
+		}
+	}
+	mgr, err := ctrl.NewManager(config, settings)
+	if err != nil {
+		return nil, fmt.Errorf("make the manager: %w", err)
+	}
+	return mgr, nil
+}
+
+// version is the operator's version, as the build recorded it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
+}

@@ -1,0 +1,168 @@
+package benchmarkrun
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/target"
+)
+
+const (
+	// fieldOwner is the operator's name in server-side apply.
+	fieldOwner = "assay"
+	// conflictPause is how long a newer version of a run is waited for.
+	conflictPause = 100 * time.Millisecond
+)
+
+// act carries out a plan as far as the API server is concerned. It returns a
+// failure when the run can never go on.
+func (r *Reconciler) act(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed, p *plan) (*failure, error) {
+	if p.expire {
+		err := r.Delete(ctx, run, client.Preconditions{UID: &run.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+		return nil, client.IgnoreNotFound(err)
+	}
+	if failed, err := r.create(ctx, run, p); failed != nil || err != nil {
+		return failed, err
+	}
+	if p.store {
+		if failed, err := r.store(ctx, run, o); failed != nil || err != nil {
+			return failed, err
+		}
+	}
+	if p.stop {
+		if err := r.stopPods(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	if p.remove {
+		return nil, r.removeChildren(ctx, o)
+	}
+	return nil, nil
+}
+
+// tell carries out a plan as far as the run's pods are concerned. It comes
+// after the status was written: pods are let go only when nothing can be lost.
+func (r *Reconciler) tell(uid string, run *v1alpha1.BenchmarkRun, o *observed, p *plan) {
+	if p.address != "" {
+		r.Sessions.Watch(uid, p.address, target.ReadinessPath(&run.Spec))
+		r.Sessions.Prepare(uid, loadplan.Plans(&run.Spec), p.address)
+	}
+	for _, stage := range []sessionpb.Stage{sessionpb.Stage_STAGE_WARMUP, sessionpb.Stage_STAGE_MEASUREMENT} {
+		if at := p.start[stage]; at != 0 {
+			r.Sessions.Start(uid, stage, at)
+		}
+	}
+	if p.read {
+		r.Sessions.Read(uid)
+	}
+	if p.release {
+		r.Sessions.Release(uid)
+	}
+	if p.forget {
+		r.Sessions.Forget(uid)
+	}
+}
+
+// create makes the objects that a run needs and doesn't have.
+func (r *Reconciler) create(ctx context.Context, run *v1alpha1.BenchmarkRun, p *plan) (*failure, error) {
+	if !p.createConfig && !p.createTarget && !p.createClients {
+		return nil, nil
+	}
+	rendering, err := target.Render(&run.Spec.Target)
+	if err != nil {
+		return failuref(v1alpha1.ReasonInvalidSpec, "%s", err), nil
+	}
+	if p.createConfig {
+		authority := r.Authority()
+		if authority == nil {
+			return nil, fmt.Errorf("the session certificate isn't there yet")
+		}
+		config, err := configMap(run, rendering, authority)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.Apply(ctx, config, client.FieldOwner(fieldOwner), client.ForceOwnership); err != nil {
+			return nil, fmt.Errorf("apply ConfigMap %s: %w", *config.Name, err)
+		}
+	}
+	if p.createTarget {
+		if failed, err := r.createChild(ctx, run, targetPod(run, rendering, &r.Settings)); failed != nil || err != nil {
+			return failed, err
+		}
+	}
+	if p.createClients {
+		return r.createChild(ctx, run, clientJob(run, &r.Settings))
+	}
+	return nil, nil
+}
+
+// createChild creates an object. That the API server refuses it is for the
+// user to mend; that it exists already means that the cache is behind, or that
+// it is somebody else's, which the next observation tells.
+func (r *Reconciler) createChild(ctx context.Context, run *v1alpha1.BenchmarkRun, obj client.Object) (*failure, error) {
+	err := r.Create(ctx, obj)
+	switch {
+	case err == nil || apierrors.IsAlreadyExists(err):
+		return nil, nil
+	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err):
+		return failuref(v1alpha1.ReasonInvalidSpec, "the API server refused %s %s: %s; mend the spec, or the policies and quotas of namespace %s",
+			r.kind(obj), obj.GetName(), err, run.Namespace), nil
+	}
+	return nil, fmt.Errorf("create %s %s: %w", r.kind(obj), obj.GetName(), err)
+}
+
+// stopPods ends the pods of a run and keeps them, so that their logs can be
+// read: the kubelet stops a pod whose deadline has passed.
+func (r *Reconciler) stopPods(ctx context.Context, o *observed) error {
+	pods := []*corev1.Pod{o.target}
+	for _, pod := range o.clients {
+		pods = append(pods, pod)
+	}
+	for _, pod := range pods {
+		if pod == nil || podEnded(pod) || pod.Spec.ActiveDeadlineSeconds != nil || !pod.DeletionTimestamp.IsZero() {
+			continue
+		}
+		stopped := pod.DeepCopy()
+		stopped.Spec.ActiveDeadlineSeconds = ptr.To(int64(1))
+		if err := r.Patch(ctx, stopped, client.MergeFrom(pod)); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("stop pod %s: %w", pod.Name, err)
+		}
+	}
+	return nil
+}
+
+// removeChildren deletes what a finished run no longer needs: all but the
+// artifact.
+func (r *Reconciler) removeChildren(ctx context.Context, o *observed) error {
+	var children []client.Object
+	if o.target != nil {
+		children = append(children, o.target)
+	}
+	if o.job != nil {
+		children = append(children, o.job)
+	}
+	if o.config != nil {
+		children = append(children, o.config)
+	}
+	for _, child := range children {
+		if !child.GetDeletionTimestamp().IsZero() {
+			continue
+		}
+		uid := child.GetUID()
+		err := r.Delete(ctx, child, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete %s %s: %w", r.kind(child), child.GetName(), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package benchmarkrun
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/manager"
+)
+
+// observed is everything that a decision about a run is made from, besides the
+// run itself and the time. A child is nil when it doesn't exist.
+type observed struct {
+	config *corev1.ConfigMap
+	target *corev1.Pod
+	job    *batchv1.Job
+	// clients are the clients' pods by index.
+	clients map[int]*corev1.Pod
+	// result is the stored result; only for a run that hasn't finished.
+	result *result.Result
+	// sessions is what the pods said.
+	sessions manager.Observation
+	// turn is where the run stands in its lane; only for a run that isn't
+	// admitted.
+	turn turn
+	// conflict names an object that the run needs and that isn't its own.
+	conflict string
+}
+
+// collected is whether every client's final figures are here.
+func (o *observed) collected(replicas int) bool {
+	n := 0
+	for i := range replicas {
+		if o.sessions.Clients[i].Totals != nil {
+			n++
+		}
+	}
+	return n == replicas
+}
+
+// observe reads the children of a run.
+func (r *Reconciler) observe(ctx context.Context, run *v1alpha1.BenchmarkRun) (*observed, error) {
+	o := &observed{clients: map[int]*corev1.Pod{}, sessions: r.Sessions.Observe(string(run.UID))}
+
+	o.config = &corev1.ConfigMap{}
+	if err := r.child(ctx, run, o, configName(run), o.config); err != nil {
+		return nil, err
+	} else if o.config.UID == "" {
+		o.config = nil
+	}
+	o.target = &corev1.Pod{}
+	if err := r.child(ctx, run, o, targetName(run), o.target); err != nil {
+		return nil, err
+	} else if o.target.UID == "" {
+		o.target = nil
+	}
+	o.job = &batchv1.Job{}
+	if err := r.child(ctx, run, o, clientsName(run), o.job); err != nil {
+		return nil, err
+	} else if o.job.UID == "" {
+		o.job = nil
+	}
+	if err := r.observeClients(ctx, run, o); err != nil {
+		return nil, err
+	}
+	if isFinished(run) {
+		return o, nil
+	}
+	return o, r.observeArtifact(ctx, run, o)
+}
+
+// child reads an object of the run into obj. It leaves obj without a UID when
+// there is none, and notes a conflict when the object is somebody else's.
+func (r *Reconciler) child(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed, name string, obj client.Object) error {
+	err := r.Get(ctx, types.NamespacedName{Namespace: run.Namespace, Name: name}, obj)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("get %s %s: %w", r.kind(obj), name, err)
+	}
+	if !metav1.IsControlledBy(obj, run) {
+		o.conflict = fmt.Sprintf("%s %s", r.kind(obj), name)
+		obj.SetUID("")
+	}
+	return nil
+}
+
+func (r *Reconciler) kind(obj client.Object) string {
+	gvk, err := r.GroupVersionKindFor(obj)
+	if err != nil {
+		return fmt.Sprintf("%T", obj)
+	}
+	return gvk.Kind
+}
+
+func (r *Reconciler) observeClients(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
+	var pods corev1.PodList
+	if err := r.List(ctx, &pods, client.InNamespace(run.Namespace),
+		client.MatchingLabels{LabelRunUID: string(run.UID), LabelRole: RoleClient}); err != nil {
+		return fmt.Errorf("list the clients' pods: %w", err)
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		index, err := strconv.Atoi(pod.Labels[batchv1.JobCompletionIndexAnnotation])
+		if err != nil || o.job == nil || !metav1.IsControlledBy(pod, o.job) {
+			continue // not a client: its Job is another's or gone
+		}
+		o.clients[index] = pod
+	}
+	return nil
+}
+
+func (r *Reconciler) observeArtifact(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
+	var stored corev1.ConfigMap
+	if err := r.child(ctx, run, o, artifactName(run), &stored); err != nil || stored.UID == "" {
+		return err
+	}
+	var err error
+	if o.result, err = artifact.Decode(stored.BinaryData[artifact.Key]); err != nil {
+		return fmt.Errorf("read the artifact %s: %w", stored.Name, err)
+	}
+	return nil
+}
+
+// observeTurn reads where a run stands in its lane. It reads past the cache:
+// two runs must not both see the lane free.
+func (r *Reconciler) observeTurn(ctx context.Context, run *v1alpha1.BenchmarkRun) (turn, error) {
+	var runs v1alpha1.BenchmarkRunList
+	if err := r.Live.List(ctx, &runs); err != nil {
+		return turn{}, fmt.Errorf("list the runs of lane %s: %w", run.Spec.Lane, err)
+	}
+	var pods corev1.PodList
+	if err := r.Live.List(ctx, &pods, client.MatchingLabels{LabelLane: run.Spec.Lane}); err != nil {
+		return turn{}, fmt.Errorf("list the pods of lane %s: %w", run.Spec.Lane, err)
+	}
+	return turnOf(run, runs.Items, pods.Items), nil
+}

@@ -1,0 +1,67 @@
+package benchmarkrun
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/cpuset"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// targetExclusivity says whether the CPUs of the server are its own. The agent
+// runs on the CPUs that the node's containers share, since it asks for a
+// fraction of one: CPUs that the agent may use aren't exclusive, and others,
+// as many as were asked for, are.
+func targetExclusivity(pod *corev1.Pod, usage *result.ServerUsage) v1alpha1.CPUExclusivity {
+	return exclusivity(usage.CPUs, usage.AgentCPUs, pod.Spec.Containers[0].Resources.Limits.Cpu().MilliValue())
+}
+
+func exclusivity(own, shared string, limitMillis int64) v1alpha1.CPUExclusivity {
+	cpus, err := cpuset.Parse(own)
+	others, otherErr := cpuset.Parse(shared)
+	switch {
+	case err != nil || otherErr != nil || cpus.IsEmpty() || others.IsEmpty():
+		return v1alpha1.CPUsUnknown
+	case int64(cpus.Size())*1000 == limitMillis && cpus.Intersection(others).IsEmpty():
+		return v1alpha1.CPUsExclusive
+	}
+	return v1alpha1.CPUsShared
+}
+
+// unpinned says which container has no CPUs of its own although they are
+// required. A client on the target's node is judged as the target is; of one
+// on another node it is only known whether it has as many CPUs as it asked for.
+func (p *planner) unpinned() *failure {
+	const mend = `set the kubelet's cpuManagerPolicy to static, ask for whole CPUs, or set cpuPinning to IfPossible`
+	target, usage := p.observed.target, p.observed.sessions.Agent.Latest
+	if p.run.Spec.Target.Resources.CPUPinning == v1alpha1.CPUPinningRequired {
+		if e := targetExclusivity(target, usage); e != v1alpha1.CPUsExclusive {
+			return failuref(v1alpha1.ReasonCPUNotExclusive,
+				"spec.target.resources.cpuPinning is Required, but the server runs on CPUs %q, which are %s, on node %s: %s",
+				usage.CPUs, e, target.Spec.NodeName, mend)
+		}
+	}
+	if p.run.Spec.Clients.Resources.CPUPinning != v1alpha1.CPUPinningRequired {
+		return nil
+	}
+	limit := cpuMillis(p.run.Spec.Clients.Resources)
+	for i := range loadplan.Replicas(&p.run.Spec) {
+		c := p.observed.sessions.Clients[i]
+		shared := usage.AgentCPUs
+		if c.Node != target.Spec.NodeName {
+			shared = fmt.Sprint(maxCPU) // no CPU that exists
+		}
+		if e := exclusivity(c.CPUs, shared, limit); e != v1alpha1.CPUsExclusive {
+			return failuref(v1alpha1.ReasonCPUNotExclusive,
+				"spec.clients.resources.cpuPinning is Required, but client %d runs on CPUs %q, which are %s, on node %s: %s",
+				i, c.CPUs, e, c.Node, mend)
+		}
+	}
+	return nil
+}
+
+// maxCPU is above the number of any CPU that Linux knows.
+const maxCPU = 1 << 20

@@ -1,0 +1,347 @@
+package benchmarkrun
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+const (
+	// startLead is how far in the future a start instant lies, so that it reaches
+	// every client before it comes; startLeadPerClient is added for each.
+	startLead          = 100 * time.Millisecond
+	startLeadPerClient = 200 * time.Microsecond
+	// progressInterval is how often the progress of a load is written.
+	progressInterval = 2 * time.Second
+	// readGrace is how long the agent's last reading is waited for.
+	readGrace = 2 * time.Second
+	// exitGrace is how long released pods may take to exit by themselves before
+	// they are deleted.
+	exitGrace = 5 * time.Second
+)
+
+// plan is what to do next about a run: the status that it should have, the
+// objects that it should or shouldn't have, and what to tell its pods. Every
+// step may be repeated without harm.
+type plan struct {
+	status v1alpha1.BenchmarkRunStatus
+
+	// create makes the objects that don't exist yet.
+	createConfig, createTarget, createClients bool
+	// address is where the target answers; when set, the agent is told to watch
+	// it and the clients to prepare for it.
+	address string
+	// start gives the start instant of stages, in microseconds since the Unix
+	// epoch.
+	start map[sessionpb.Stage]int64
+	// read asks the agent for a reading.
+	read bool
+	// store merges the clients' figures and stores the result.
+	store bool
+	// release lets the pods exit; forget drops what they said.
+	release, forget bool
+	// remove deletes the run's pods and what they need; stop ends them but keeps
+	// them.
+	remove, stop bool
+	// expire deletes the run.
+	expire bool
+
+	// requeueAfter is when to look again at the latest; zero for not before
+	// something changes.
+	requeueAfter time.Duration
+}
+
+// planner makes a plan from a run, what was observed, and the time. It is pure.
+type planner struct {
+	plan
+	run      *v1alpha1.BenchmarkRun
+	observed *observed
+	now      time.Time
+}
+
+// decide says what to do next about a run.
+func decide(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) plan {
+	p := newPlanner(run, o, now)
+	switch {
+	case isFinished(run):
+		p.cleanUp()
+	case o.result != nil:
+		p.complete()
+	case isSuspended(run):
+		p.suspend()
+	case !isAdmitted(run) && !o.turn.free:
+		p.queue()
+	default:
+		p.admit()
+		if f := failureOf(p.run, o, now); f != nil {
+			p.fail(f)
+		} else {
+			p.advance()
+		}
+	}
+	return p.plan
+}
+
+// decideFailure is the plan for a run that can't go on.
+func decideFailure(run *v1alpha1.BenchmarkRun, o *observed, now time.Time, f *failure) plan {
+	p := newPlanner(run, o, now)
+	p.fail(f)
+	return p.plan
+}
+
+func newPlanner(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *planner {
+	run = run.DeepCopy()
+	p := &planner{run: run, observed: o, now: now}
+	p.status = run.Status
+	p.status.ObservedGeneration = run.Generation
+	return p
+}
+
+func (p *planner) suspend() {
+	p.forget, p.remove = true, true
+	p.status.AdmissionTime, p.status.MeasurementTime = nil, nil
+	p.status.Target, p.status.Clients = nil, nil
+	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "spec.suspend is true")
+	p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "")
+	p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "")
+	p.state(v1alpha1.ReasonSuspended, "the run doesn't start while spec.suspend is true", nil)
+}
+
+func (p *planner) queue() {
+	turn := p.observed.turn
+	message := fmt.Sprintf("%d runs are before this one in lane %s", turn.ahead, p.run.Spec.Lane)
+	if turn.holder != "" {
+		message += ", which " + turn.holder + " holds"
+	}
+	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonQueued, message)
+	p.state(v1alpha1.ReasonQueued, message, nil)
+}
+
+func (p *planner) admit() {
+	if isAdmitted(p.run) {
+		return
+	}
+	p.status.AdmissionTime = ptr.To(metav1.NewTime(p.now))
+	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionTrue, v1alpha1.ReasonAdmitted, "the run holds lane "+p.run.Spec.Lane)
+	p.run.Status = p.status
+}
+
+// advance takes an admitted run to its next stage.
+func (p *planner) advance() {
+	o := p.observed
+	p.createConfig, p.createTarget, p.createClients = o.config == nil, o.target == nil, o.job == nil
+	p.requeueAt(deadlineOf(p.run))
+	p.observeTarget()
+	ready := p.observeReadiness()
+	replicas := loadplan.Replicas(&p.run.Spec)
+	starts := o.sessions.Starts
+	switch {
+	case o.collected(replicas):
+		p.collect()
+	case starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0:
+		p.measure(starts[sessionpb.Stage_STAGE_MEASUREMENT])
+	case p.run.Spec.Warmup != nil && starts[sessionpb.Stage_STAGE_WARMUP] != 0:
+		p.warmUp(starts[sessionpb.Stage_STAGE_WARMUP])
+	case !ready:
+		p.awaitReadiness()
+	case o.sessions.Agent.Latest == nil:
+		p.read = true // its CPUs have to be known before there is load
+		p.state(v1alpha1.ReasonStarting, "reading the target's CPUs", nil)
+	case p.unpinned() != nil:
+		p.fail(p.unpinned())
+	case p.run.Spec.Warmup != nil:
+		p.warmUp(p.begin(sessionpb.Stage_STAGE_WARMUP))
+	default:
+		p.measure(p.begin(sessionpb.Stage_STAGE_MEASUREMENT))
+	}
+}
+
+// begin gives a stage its start instant.
+func (p *planner) begin(stage sessionpb.Stage) int64 {
+	lead := startLead + time.Duration(loadplan.Replicas(&p.run.Spec))*startLeadPerClient
+	at := p.now.Add(lead).UnixMicro()
+	p.start = map[sessionpb.Stage]int64{stage: at}
+	return at
+}
+
+func (p *planner) observeTarget() {
+	pod := p.observed.target
+	if pod == nil {
+		return
+	}
+	t := ptr.Deref(p.status.Target, v1alpha1.TargetStatus{})
+	t.Node = pod.Spec.NodeName
+	if ip := pod.Status.PodIP; ip != "" {
+		p.address = hostPort(ip, serverPort(pod))
+		t.Address = p.address
+	}
+	for _, status := range pod.Status.ContainerStatuses {
+		t.ImageID = status.ImageID
+	}
+	if agent := p.observed.sessions.Agent; agent != nil {
+		if agent.Answered != nil {
+			t.ServerSoftware = bounded(agent.Answered.Software, 256)
+		}
+		if agent.Latest != nil {
+			t.CPUs = bounded(agent.Latest.CPUs, 1024)
+			t.CPUExclusivity = targetExclusivity(pod, agent.Latest)
+		}
+	}
+	p.status.Target = &t
+}
+
+// observeReadiness says whether target and clients are ready.
+func (p *planner) observeReadiness() bool {
+	answered := targetAnswered(p.observed)
+	if answered {
+		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionTrue, v1alpha1.ReasonReady, "the target answered with success")
+	} else if !meta.IsStatusConditionTrue(p.status.Conditions, v1alpha1.ConditionTargetReady) {
+		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, p.targetProgress())
+		if p.observed.target != nil {
+			p.requeueAt(targetReadyBy(p.run, p.observed))
+		}
+	}
+	replicas := loadplan.Replicas(&p.run.Spec)
+	ready := 0
+	for i := range replicas {
+		if c := p.observed.sessions.Clients[i]; c.Ready && c.Connected {
+			ready++
+		}
+	}
+	if ready == replicas {
+		p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionTrue, v1alpha1.ReasonReady, fmt.Sprintf("all %d clients are ready", replicas))
+	} else if !meta.IsStatusConditionTrue(p.status.Conditions, v1alpha1.ConditionClientsReady) {
+		p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, fmt.Sprintf("%d of %d clients are ready%s", ready, replicas, p.clientProgress()))
+		if p.observed.job != nil {
+			p.requeueAt(p.observed.job.CreationTimestamp.Add(clientsGrace))
+		}
+	}
+	return answered && ready == replicas
+}
+
+func (p *planner) awaitReadiness() {
+	target := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionTargetReady)
+	clients := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionClientsReady)
+	p.state(v1alpha1.ReasonStarting, target.Message+"; "+clients.Message, nil)
+	if stalled(p.observed) {
+		p.requeueAfter = sooner(p.requeueAfter, imageGrace/4)
+	}
+	if p.disconnected() {
+		p.requeueAfter = sooner(p.requeueAfter, silence/4)
+	}
+}
+
+func (p *planner) targetProgress() string {
+	pod := p.observed.target
+	switch {
+	case pod == nil:
+		return "the target is being created"
+	case unschedulable(pod) != "":
+		return "the target waits for a node: " + unschedulable(pod)
+	case p.observed.sessions.Agent != nil && p.observed.sessions.Agent.Silent != "":
+		return "the target doesn't answer yet: " + p.observed.sessions.Agent.Silent
+	}
+	return "the target is starting"
+}
+
+func (p *planner) clientProgress() string {
+	for i := range loadplan.Replicas(&p.run.Spec) {
+		if pod := p.observed.clients[i]; pod != nil && unschedulable(pod) != "" {
+			return fmt.Sprintf("; client %d waits for a node: %s", i, unschedulable(pod))
+		}
+	}
+	return ""
+}
+
+func (p *planner) warmUp(at int64) {
+	replicas := loadplan.Replicas(&p.run.Spec)
+	ended := 0
+	for i := range replicas {
+		if c := p.observed.sessions.Clients[i]; c.WarmupEnded && c.Connected {
+			ended++
+		}
+	}
+	if ended == replicas {
+		p.measure(p.begin(sessionpb.Stage_STAGE_MEASUREMENT))
+		return
+	}
+	p.start = map[sessionpb.Stage]int64{sessionpb.Stage_STAGE_WARMUP: at}
+	w := p.run.Spec.Warmup
+	p.state(v1alpha1.ReasonWarmingUp, fmt.Sprintf("%d of %d clients have ended their warm-up", ended, replicas),
+		p.progress(sessionpb.Stage_STAGE_WARMUP, at, w.Requests, w.DurationSeconds))
+	p.requeueAfter = sooner(p.requeueAfter, progressInterval)
+}
+
+func (p *planner) measure(at int64) {
+	p.start = map[sessionpb.Stage]int64{sessionpb.Stage_STAGE_MEASUREMENT: at}
+	p.status.MeasurementTime = ptr.To(metav1.NewMicroTime(time.UnixMicro(at)))
+	c := p.run.Spec.Load.Closed
+	p.state(v1alpha1.ReasonMeasuring, "the clients send the load",
+		p.progress(sessionpb.Stage_STAGE_MEASUREMENT, at, c.Requests, c.DurationSeconds))
+	p.requeueAfter = sooner(p.requeueAfter, progressInterval)
+}
+
+// collect stores the result as soon as the agent has read the server after the
+// last client's end. Without an agent there is nothing to wait for.
+func (p *planner) collect() {
+	var end int64
+	for i := range loadplan.Replicas(&p.run.Spec) {
+		end = max(end, p.observed.sessions.Clients[i].Totals.EndedAt)
+	}
+	p.state(v1alpha1.ReasonCollecting, "every client has sent its figures", nil)
+	agent := p.observed.sessions.Agent
+	late := p.now.Sub(time.UnixMicro(end)) > readGrace
+	if agent != nil && agent.Connected && !late && (agent.Latest == nil || agent.Latest.At < end) {
+		p.read = true
+		p.requeueAfter = sooner(p.requeueAfter, readGrace/20)
+		return
+	}
+	p.store = true
+}
+
+func (p *planner) disconnected() bool {
+	for _, c := range p.observed.sessions.Clients {
+		if !c.Connected {
+			return true
+		}
+	}
+	return p.observed.sessions.Agent != nil && !p.observed.sessions.Agent.Connected
+}
+
+// requeueAt asks for a look at an instant, unless one is planned before.
+func (p *planner) requeueAt(at time.Time) {
+	if at.IsZero() {
+		return
+	}
+	p.requeueAfter = sooner(p.requeueAfter, max(at.Sub(p.now)+time.Millisecond, time.Millisecond))
+}
+
+// sooner is the smaller of two durations of which zero means never.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || (b != 0 && b < a) {
+		return b
+	}
+	return a
+}
+
+func stalled(o *observed) bool {
+	pods := []*corev1.Pod{o.target}
+	for _, pod := range o.clients {
+		pods = append(pods, pod)
+	}
+	for _, pod := range pods {
+		// Far in the future every grace has passed.
+		if pod != nil && waiting(pod, pod.CreationTimestamp.Add(365*24*time.Hour)) != nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,357 @@
+package benchmarkrun
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+// api is a client of a real API server, which has no controllers beside it.
+var api client.Client
+
+func TestMain(m *testing.M) {
+	code, err := withAPIServer(m.Run)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "envtest:", err)
+		os.Exit(1)
+	}
+	os.Exit(code)
+}
+
+func withAPIServer(run func() int) (int, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return 0, err
+		}
+	}
+	environment := &envtest.Environment{
+		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
+	}
+	config, err := environment.Start()
+	if err != nil {
+		return 0, err
+	}
+	if api, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+		return 0, err
+	}
+	code := run()
+	return code, environment.Stop()
+}
+
+// fakeSessions says what a test wants the pods to have said, and keeps what
+// they were told.
+type fakeSessions struct {
+	observation manager.Observation
+	address     string
+	plans       []*session.Plan
+	starts      map[sessionpb.Stage]int64
+	read        int
+	released    bool
+	forgotten   bool
+}
+
+func (f *fakeSessions) Observe(string) manager.Observation { return f.observation }
+func (f *fakeSessions) Series(string) []result.Second {
+	return []result.Second{{Seconds: 1, Requests: 2000}}
+}
+func (f *fakeSessions) Watch(_, address, _ string) { f.address = address }
+func (f *fakeSessions) Prepare(_ string, plans []*session.Plan, _ string) {
+	f.plans = plans
+}
+func (f *fakeSessions) Start(_ string, stage sessionpb.Stage, at int64) { f.starts[stage] = at }
+func (f *fakeSessions) Read(string)                                     { f.read++ }
+func (f *fakeSessions) Release(string)                                  { f.released = true }
+func (f *fakeSessions) Forget(string)                                   { f.forgotten = true }
+
+// bench is a reconciler and one run.
+type bench struct {
+	*Reconciler
+	t        *testing.T
+	sessions *fakeSessions
+	clock    *clocktesting.FakePassiveClock
+	run      *v1alpha1.BenchmarkRun
+}
+
+func newBench(t *testing.T, change ...func(*wrapper.Run)) *bench {
+	t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "reconcile-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	if err := api.Create(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	w := wrapper.NewRun(ns.Name, "run", "image:1").Clients(2, "1", "128Mi").Requests(5, 1000).Lane(ns.Name)
+	for _, c := range change {
+		c(w)
+	}
+	if err := api.Create(t.Context(), w.Obj()); err != nil {
+		t.Fatal(err)
+	}
+	sessions := &fakeSessions{starts: map[sessionpb.Stage]int64{}}
+	clock := clocktesting.NewFakePassiveClock(time.Now())
+	return &bench{
+		t: t, sessions: sessions, clock: clock, run: w.Obj(),
+		Reconciler: &Reconciler{
+			Client: api, Live: api, Events: events.NewFakeRecorder(100), Clock: clock, Sessions: sessions,
+			Authority: func() []byte { return []byte("authority") },
+			Settings:  Settings{AssayImage: "assay:1", LoadImage: "assay-load:1", SessionAddress: "assay-session.assay-system.svc:9443"},
+		},
+	}
+}
+
+// reconcile reconciles the run and reads what became of it.
+func (b *bench) reconcile() *v1alpha1.BenchmarkRun {
+	b.t.Helper()
+	b.reload()
+	if _, err := b.Reconcile(b.t.Context(), b.run); err != nil {
+		b.t.Fatal(err)
+	}
+	b.reload()
+	return b.run
+}
+
+func (b *bench) reload() {
+	b.t.Helper()
+	if err := api.Get(b.t.Context(), client.ObjectKeyFromObject(b.run), b.run); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) get(name string, obj client.Object) error {
+	return api.Get(b.t.Context(), client.ObjectKey{Namespace: b.run.Namespace, Name: name}, obj)
+}
+
+func (b *bench) state() metav1.Condition {
+	return *meta.FindStatusCondition(b.run.Status.Conditions, v1alpha1.ConditionSucceeded)
+}
+
+// podsRun gives the target's pod, which no kubelet starts here, a node and an
+// address, and has target and clients say that they are ready.
+func (b *bench) podsRun() {
+	b.t.Helper()
+	var pod corev1.Pod
+	if err := b.get("run-target", &pod); err != nil {
+		b.t.Fatal(err)
+	}
+	binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "node"}}
+	if err := api.SubResource("binding").Create(b.t.Context(), &pod, binding); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := b.get("run-target", &pod); err != nil {
+		b.t.Fatal(err)
+	}
+	pod.Status.Phase, pod.Status.PodIP, pod.Status.PodIPs = corev1.PodRunning, "10.1.2.3", []corev1.PodIP{{IP: "10.1.2.3"}}
+	if err := api.Status().Update(b.t.Context(), &pod); err != nil {
+		b.t.Fatal(err)
+	}
+	b.sessions.observation = manager.Observation{
+		Agent: &manager.AgentState{
+			Connected: true, Answered: &manager.Answer{Software: "test", DocumentLength: 7}, Latest: &result.ServerUsage{CPUs: "1", AgentCPUs: "0"},
+		},
+		Clients: map[int]manager.ClientState{
+			0: {Connected: true, Ready: true, Node: "node"}, 1: {Connected: true, Ready: true, Node: "node"},
+		},
+	}
+}
+
+// measured has both clients send their figures of a measurement that began at
+// at and took a second.
+func (b *bench) measured(at int64) {
+	for i, c := range b.sessions.observation.Clients {
+		totals := &result.Totals{StartedAt: at + int64(i)*100, EndedAt: at + 1_000_000}
+		totals.Requests = 1000
+		for v := range 1000 {
+			totals.Latencies.Of(result.Total).Record(int64(v))
+		}
+		c.Totals = totals
+		c.Starts = map[sessionpb.Stage]int64{measurementStage: at}
+		b.sessions.observation.Clients[i] = c
+	}
+	b.clock.SetTime(time.UnixMicro(at).Add(1100 * time.Millisecond))
+	b.sessions.observation.Agent.Begin = &result.ServerUsage{At: at}
+	b.sessions.observation.Agent.Latest = &result.ServerUsage{At: at + 1_050_000, UserCPU: 500_000}
+}
+
+func TestReconcileCarriesARunThrough(t *testing.T) {
+	b := newBench(t)
+	b.reconcile()
+	if got := b.state(); got.Reason != v1alpha1.ReasonStarting {
+		t.Fatalf("after creation: %+v", got)
+	}
+	var config corev1.ConfigMap
+	var job batchv1.Job
+	for name, obj := range map[string]client.Object{"run-config": &config, "run-client": &job} {
+		if err := b.get(name, obj); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if !metav1.IsControlledBy(obj, b.run) {
+			t.Errorf("%s isn't controlled by its run", name)
+		}
+	}
+	if config.Data["ca.crt"] != "authority" || config.Data["content.json"] != "[]" {
+		t.Errorf("config: %v", config.Data)
+	}
+
+	b.podsRun()
+	b.reconcile()
+	if b.sessions.address != "10.1.2.3:8080" || len(b.sessions.plans) != 2 {
+		t.Errorf("the pods were told %q and %d plans", b.sessions.address, len(b.sessions.plans))
+	}
+	at := b.sessions.starts[measurementStage]
+	if got := b.state(); got.Reason != v1alpha1.ReasonMeasuring || at == 0 {
+		t.Fatalf("with all ready: %+v, start %d", got, at)
+	}
+
+	b.measured(at)
+	b.reconcile() // stores
+	b.reconcile() // completes
+	if got := b.state(); got.Status != metav1.ConditionTrue {
+		t.Fatalf("with all collected: %+v", got)
+	}
+	if !b.sessions.released {
+		t.Error("the pods weren't released")
+	}
+	if s := b.run.Status.Result; *s.Requests != 2000 || *s.Latency.Total.Count != 2000 {
+		t.Errorf("result: %d requests", *s.Requests)
+	}
+	var stored corev1.ConfigMap
+	if err := b.get("run-result", &stored); err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := artifact.Decode(stored.BinaryData[artifact.Key])
+	if err != nil || decoded.Merged.Requests != 2000 || decoded.Server == nil || decoded.StartSkewMicroseconds() != 100 {
+		t.Errorf("artifact: %v, %+v", err, decoded)
+	}
+
+	b.clock.SetTime(b.clock.Now().Add(exitGrace + time.Second))
+	b.reconcile()
+	if !b.sessions.forgotten {
+		t.Error("the sessions weren't forgotten")
+	}
+	for _, name := range []string{"run-target", "run-config", "run-client"} {
+		for _, obj := range []client.Object{&corev1.Pod{}, &corev1.ConfigMap{}, &batchv1.Job{}} {
+			if err := b.get(name, obj); !apierrors.IsNotFound(err) && obj.GetDeletionTimestamp().IsZero() {
+				t.Errorf("%T %s is left: %v", obj, name, err)
+			}
+		}
+	}
+}
+
+func TestReconcileCompletesFromAnArtifactAfterACrash(t *testing.T) {
+	b := newBench(t)
+	b.reconcile()
+	b.podsRun()
+	b.reconcile()
+	b.measured(b.sessions.starts[measurementStage])
+	b.reconcile() // stores; and here the manager is killed
+	b.sessions.observation = manager.Observation{}
+	b.reconcile()
+	if got := b.state(); got.Status != metav1.ConditionTrue || *b.run.Status.Result.Requests != 2000 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestReconcileStoresOnlyOnce(t *testing.T) {
+	b := newBench(t)
+	b.reconcile()
+	b.podsRun()
+	b.reconcile()
+	b.measured(b.sessions.starts[measurementStage])
+	b.reconcile()
+	var first, second corev1.ConfigMap
+	if err := b.get("run-result", &first); err != nil {
+		t.Fatal(err)
+	}
+	b.reconcile()
+	b.reconcile()
+	if err := b.get("run-result", &second); err != nil || first.ResourceVersion != second.ResourceVersion {
+		t.Errorf("the artifact was written again: %v", err)
+	}
+}
+
+func TestReconcileLeavesOthersObjectsAlone(t *testing.T) {
+	b := newBench(t)
+	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: b.run.Namespace, Name: "run-config"}, Data: map[string]string{"mine": "yes"}}
+	if err := api.Create(t.Context(), theirs); err != nil {
+		t.Fatal(err)
+	}
+	b.reconcile()
+	if got := b.state(); got.Reason != v1alpha1.ReasonNameConflict {
+		t.Errorf("%+v", got)
+	}
+	var after corev1.ConfigMap
+	if err := b.get("run-config", &after); err != nil || after.Data["mine"] != "yes" {
+		t.Errorf("%v, %v", after.Data, err)
+	}
+}
+
+func TestReconcileSaysWhatTheAPIServerRefused(t *testing.T) {
+	b := newBench(t, func(w *wrapper.Run) { w.Spec.Target.PodSecurity = v1alpha1.PodSecurityBaseline })
+	b.reconcile()
+	if got := b.state(); got.Reason != v1alpha1.ReasonInvalidSpec || !meta.IsStatusConditionTrue(b.run.Status.Conditions, v1alpha1.ConditionFinished) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestReconcileGivesALaneToOneRun(t *testing.T) {
+	first := newBench(t)
+	second := newBench(t, func(w *wrapper.Run) { w.Lane(first.run.Spec.Lane) })
+	first.reconcile()
+	second.reconcile()
+	if got := second.state(); got.Reason != v1alpha1.ReasonQueued {
+		t.Errorf("beside a run that holds the lane: %+v", got)
+	}
+	first.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "told to"}}
+	first.reconcile()
+	var pod corev1.Pod
+	if err := first.get("run-target", &pod); err == nil {
+		second.reconcile()
+		if got := second.state(); got.Reason != v1alpha1.ReasonQueued {
+			t.Errorf("beside a pod that still runs: %+v", got)
+		}
+		if err := api.Delete(t.Context(), &pod, client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
+			t.Fatal(err)
+		}
+	}
+	second.reconcile()
+	if got := second.state(); got.Reason != v1alpha1.ReasonStarting {
+		t.Errorf("after it: %+v", got)
+	}
+}
+
+func TestReconcileExpiresARun(t *testing.T) {
+	b := newBench(t, func(w *wrapper.Run) { w.TTL(60) })
+	b.reconcile()
+	b.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "told to"}}
+	b.reconcile()
+	b.clock.SetTime(b.clock.Now().Add(61 * time.Second))
+	if _, err := b.Reconcile(t.Context(), b.run); err != nil {
+		t.Fatal(err)
+	}
+	if err := api.Get(t.Context(), client.ObjectKeyFromObject(b.run), b.run); !apierrors.IsNotFound(err) {
+		t.Errorf("the run is left: %v", err)
+	}
+}

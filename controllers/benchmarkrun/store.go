@@ -1,0 +1,147 @@
+package benchmarkrun
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/validity"
+)
+
+// store merges what the pods sent, judges it, and stores it. From then on the
+// measurement is complete, whatever happens. Storing again stores the same.
+func (r *Reconciler) store(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) (*failure, error) {
+	merged, err := r.merge(ctx, run, o)
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := artifact.Encode(merged, artifact.ConfigMapLimit)
+	if err != nil {
+		return failuref(v1alpha1.ReasonArtifactNotStored, "the result can't be encoded: %s", err), nil
+	}
+	stored := artifactConfigMap(run, encoded)
+	err = r.Apply(ctx, stored, client.FieldOwner(fieldOwner), client.ForceOwnership)
+	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err) {
+		return failuref(v1alpha1.ReasonArtifactNotStored, "the API server refused ConfigMap %s: %s; mend the quotas and policies of namespace %s", *stored.Name, err, run.Namespace), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("apply ConfigMap %s: %w", *stored.Name, err)
+	}
+	return nil, nil
+}
+
+// merge makes the result of a run whose clients have all sent their figures.
+func (r *Reconciler) merge(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) (*result.Result, error) {
+	at := startInstant(o)
+	merged := &result.Result{
+		SchemaVersion: result.SchemaVersion,
+		Run:           describe(run, at),
+		Series:        r.Sessions.Series(string(run.UID)),
+	}
+	var clients []result.Client
+	for i := range loadplan.Replicas(&run.Spec) {
+		seen := o.sessions.Clients[i]
+		clients = append(clients, result.Client{
+			Index:                  i,
+			Node:                   seen.Node,
+			Totals:                 *seen.Totals,
+			StartSkewMicroseconds:  seen.Totals.StartedAt - at,
+			ClockErrorMicroseconds: seen.ClockError,
+		})
+	}
+	merged.AddClients(clients)
+	if agent := o.sessions.Agent; agent != nil && agent.Begin != nil && agent.Latest != nil {
+		merged.Server = &result.Server{
+			Begin: *agent.Begin, End: *agent.Latest, PeakCPUPercent: agent.PeakCPUPercent, PeakResident: agent.PeakResident,
+		}
+	}
+	var err error
+	if merged.Environment, err = r.environment(ctx, run, o); err != nil {
+		return nil, err
+	}
+	if merged.Thresholds, err = validity.Thresholds(merged, bounds(run)); err != nil {
+		return nil, err
+	}
+	merged.Findings = validity.Judge(merged)
+	return merged, nil
+}
+
+// startInstant is the common start instant of the measurement, as the clients
+// had it.
+func startInstant(o *observed) int64 {
+	for _, c := range o.sessions.Clients {
+		if at := c.Starts[sessionpb.Stage_STAGE_MEASUREMENT]; at != 0 {
+			return at
+		}
+	}
+	return o.sessions.Starts[sessionpb.Stage_STAGE_MEASUREMENT]
+}
+
+func describe(run *v1alpha1.BenchmarkRun, at int64) result.Run {
+	d := result.Run{
+		Namespace:       run.Namespace,
+		Name:            run.Name,
+		UID:             string(run.UID),
+		Image:           run.Spec.Target.Image,
+		Load:            "closed",
+		MeasurementTime: time.UnixMicro(at).UTC(),
+	}
+	if rendering, err := target.Render(&run.Spec.Target); err == nil {
+		d.Server = rendering.Description
+	}
+	plan := loadplan.Plans(&run.Spec)[0]
+	d.Connections, d.KeepAlive = int64(plan.Connections), plan.KeepAlive
+	for _, request := range plan.Requests {
+		d.Requests = append(d.Requests, result.Request{Path: request.Path, Weight: int64(request.Weight), Length: request.Length})
+	}
+	return d
+}
+
+// environment is the conditions of a run. What can't be read any more is left
+// out.
+func (r *Reconciler) environment(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) (result.Environment, error) {
+	status := ptr.Deref(run.Status.Target, v1alpha1.TargetStatus{})
+	e := result.Environment{
+		TargetNode:     status.Node,
+		TargetAddress:  status.Address,
+		TargetImageID:  status.ImageID,
+		ServerSoftware: status.ServerSoftware,
+		DocumentLength: -1,
+		TargetCPULimit: cpuMillis(run.Spec.Target.Resources),
+		ClientCPULimit: cpuMillis(run.Spec.Clients.Resources),
+		TargetCPUs:     status.CPUs,
+		CPUExclusivity: string(status.CPUExclusivity),
+		Assay:          r.Settings.Version,
+	}
+	if agent := o.sessions.Agent; agent != nil && agent.Answered != nil {
+		e.DocumentLength = agent.Answered.DocumentLength
+	}
+	var node corev1.Node
+	err := r.Live.Get(ctx, types.NamespacedName{Name: status.Node}, &node)
+	if client.IgnoreNotFound(err) != nil {
+		return e, fmt.Errorf("get node %s: %w", status.Node, err)
+	}
+	info := node.Status.NodeInfo
+	e.Kernel, e.ContainerRuntime, e.Kubelet = info.KernelVersion, info.ContainerRuntimeVersion, info.KubeletVersion
+	return e, nil
+}
+
+func bounds(run *v1alpha1.BenchmarkRun) []validity.Bound {
+	var bounds []validity.Bound
+	for _, t := range run.Spec.Thresholds {
+		bounds = append(bounds, validity.Bound{Metric: string(t.Metric), Below: t.Below, Above: t.Above})
+	}
+	return bounds
+}

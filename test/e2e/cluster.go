@@ -1,0 +1,309 @@
+//go:build e2e
+
+// Package e2e runs scenarios on the cluster that KUBECONFIG names, in which
+// Assay is installed: real pods, real load, real faults. The faults need the
+// processes of the cluster's node to be visible on this host.
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/benchmarkrun"
+)
+
+const (
+	serverImage = "localhost/assay-test/server:dev"
+	tomcatImage = "localhost/assay-test/tomcat:9.0"
+
+	// operatorNamespace is where the operator is installed.
+	operatorNamespace = "assay-system"
+)
+
+// cluster is a connection to the cluster.
+type cluster struct {
+	client.WithWatch
+	kube *kubernetes.Clientset
+}
+
+var theCluster *cluster
+
+func TestMain(m *testing.M) {
+	var err error
+	if theCluster, err = connect(); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func connect() (*cluster, error) {
+	ctrl.SetLogger(ctrl.Log)
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return nil, fmt.Errorf("find the cluster (is KUBECONFIG set?): %w", err)
+	}
+	config.QPS, config.Burst = 100, 200
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, err
+	}
+	kube, err := kubernetes.NewForConfig(config)
+	return &cluster{WithWatch: c, kube: kube}, err
+}
+
+// namespace makes a namespace in which only restricted pods may run, and
+// deletes it with everything in it at the test's end.
+func (c *cluster) namespace(t *testing.T) string {
+	t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "assay-e2e-",
+		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	if err := c.Create(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Delete(context.Background(), ns); client.IgnoreNotFound(err) != nil {
+			t.Error(err)
+		}
+	})
+	return ns.Name
+}
+
+// create creates an object and fails the test when it is refused.
+func (c *cluster) create(t *testing.T, obj client.Object) {
+	t.Helper()
+	if err := c.Create(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// until watches a run until done says that it is where the test wants it.
+func (c *cluster) until(t *testing.T, run *v1alpha1.BenchmarkRun, limit time.Duration, what string, done func(*v1alpha1.BenchmarkRun) bool) *v1alpha1.BenchmarkRun {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	last := run
+	for ctx.Err() == nil {
+		var current v1alpha1.BenchmarkRun
+		err := c.Get(ctx, client.ObjectKeyFromObject(run), &current)
+		if err == nil && done(&current) {
+			return &current
+		}
+		if err == nil {
+			last = &current
+		}
+		events, err := c.Watch(ctx, &v1alpha1.BenchmarkRunList{}, client.InNamespace(run.Namespace),
+			client.MatchingFields{"metadata.name": run.Name},
+			&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: current.ResourceVersion}})
+		if err != nil {
+			continue // the API server may be away for a moment
+		}
+		for event := range events.ResultChan() {
+			seen, ok := event.Object.(*v1alpha1.BenchmarkRun)
+			if !ok || event.Type == watch.Deleted {
+				break
+			}
+			if last = seen; done(seen) {
+				events.Stop()
+				return seen
+			}
+		}
+		events.Stop()
+	}
+	t.Fatalf("%s didn't come within %s; conditions: %s", what, limit, conditions(last))
+	return nil
+}
+
+// finished waits until the run has finished.
+func (c *cluster) finished(t *testing.T, run *v1alpha1.BenchmarkRun, limit time.Duration) *v1alpha1.BenchmarkRun {
+	t.Helper()
+	return c.until(t, run, limit, "the end of the run", func(r *v1alpha1.BenchmarkRun) bool {
+		return meta.IsStatusConditionTrue(r.Status.Conditions, v1alpha1.ConditionFinished)
+	})
+}
+
+// state waits until the run is in a state, given by the reason of Succeeded.
+func (c *cluster) state(t *testing.T, run *v1alpha1.BenchmarkRun, reason string, limit time.Duration) *v1alpha1.BenchmarkRun {
+	t.Helper()
+	return c.until(t, run, limit, "the state "+reason, func(r *v1alpha1.BenchmarkRun) bool {
+		return condition(r, v1alpha1.ConditionSucceeded).Reason == reason
+	})
+}
+
+func condition(run *v1alpha1.BenchmarkRun, kind string) metav1.Condition {
+	if c := meta.FindStatusCondition(run.Status.Conditions, kind); c != nil {
+		return *c
+	}
+	return metav1.Condition{}
+}
+
+func conditions(run *v1alpha1.BenchmarkRun) string {
+	var text strings.Builder
+	for _, c := range run.Status.Conditions {
+		fmt.Fprintf(&text, "\n  %s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message)
+	}
+	return text.String()
+}
+
+// wantSucceeded fails the test unless the run succeeded.
+func wantSucceeded(t *testing.T, run *v1alpha1.BenchmarkRun) {
+	t.Helper()
+	if c := condition(run, v1alpha1.ConditionSucceeded); c.Status != metav1.ConditionTrue || c.Reason != v1alpha1.ReasonCompleted {
+		t.Fatalf("the run didn't succeed:%s", conditions(run))
+	}
+}
+
+// wantFailed fails the test unless the run failed for this reason with a
+// message that holds all of these texts.
+func wantFailed(t *testing.T, run *v1alpha1.BenchmarkRun, reason string, texts ...string) {
+	t.Helper()
+	c := condition(run, v1alpha1.ConditionSucceeded)
+	if c.Status != metav1.ConditionFalse || c.Reason != reason {
+		t.Fatalf("want Succeeded=False for %s, got:%s", reason, conditions(run))
+	}
+	for _, text := range texts {
+		if !strings.Contains(c.Message, text) {
+			t.Errorf("the message doesn't say %q: %s", text, c.Message)
+		}
+	}
+	if run.Status.Result != nil {
+		t.Error("a run that failed has a result")
+	}
+}
+
+// nothingLeft waits until a run has left nothing behind but, if it has one, its
+// artifact.
+func (c *cluster) nothingLeft(t *testing.T, run *v1alpha1.BenchmarkRun, limit time.Duration) {
+	t.Helper()
+	var left []string
+	if err := wait.PollUntilContextTimeout(t.Context(), 250*time.Millisecond, limit, true, func(context.Context) (bool, error) {
+		left = c.children(t, run)
+		return len(left) == 0, nil
+	}); err != nil {
+		t.Fatalf("left behind after %s: %s", limit, strings.Join(left, ", "))
+	}
+}
+
+func (c *cluster) children(t *testing.T, run *v1alpha1.BenchmarkRun) []string {
+	t.Helper()
+	var left []string
+	for _, list := range []client.ObjectList{
+		&corev1.PodList{}, &corev1.ConfigMapList{}, &corev1.ServiceList{}, &corev1.SecretList{}, &batchv1.JobList{},
+	} {
+		if err := c.List(t.Context(), list, client.InNamespace(run.Namespace),
+			client.MatchingLabels{benchmarkrun.LabelRunUID: string(run.UID)}); err != nil {
+			t.Fatal(err)
+		}
+		items, err := meta.ExtractList(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range items {
+			object := item.(client.Object)
+			if run.Status.Artifact == nil || object.GetName() != run.Status.Artifact.ConfigMap {
+				left = append(left, fmt.Sprintf("%T %s", object, object.GetName()))
+			}
+		}
+	}
+	return left
+}
+
+// pod finds the one pod of a namespace with these labels.
+func (c *cluster) pod(t *testing.T, namespace string, labels client.MatchingLabels) *corev1.Pod {
+	t.Helper()
+	var pods corev1.PodList
+	if err := c.List(t.Context(), &pods, client.InNamespace(namespace), labels); err != nil {
+		t.Fatal(err)
+	}
+	if len(pods.Items) != 1 {
+		t.Fatalf("%d pods with labels %v, want 1", len(pods.Items), labels)
+	}
+	return &pods.Items[0]
+}
+
+// logs returns what a container of a pod wrote.
+func (c *cluster) logs(t *testing.T, pod *corev1.Pod, container string) []byte {
+	t.Helper()
+	log, err := c.kube.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container}).DoRaw(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// kill ends the first process of a pod's container with SIGKILL.
+func (c *cluster) kill(t *testing.T, pod *corev1.Pod, container string) {
+	t.Helper()
+	for _, status := range pod.Status.ContainerStatuses {
+		if status.Name != container {
+			continue
+		}
+		_, id, _ := strings.Cut(status.ContainerID, "://")
+		pid := processOf(t, id)
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Fatalf("pod %s has no container %s", pod.Name, container)
+}
+
+// processOf finds the lowest process of a container by its cgroup.
+func processOf(t *testing.T, containerID string) int {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lowest := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(text, []byte(containerID)) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err == nil && (lowest == 0 || pid < lowest) {
+			lowest = pid
+		}
+	}
+	if containerID == "" || lowest == 0 {
+		t.Fatalf("no process of container %q on this host", containerID)
+	}
+	return lowest
+}
+
+// manager is the operator's pod.
+func (c *cluster) manager(t *testing.T) *corev1.Pod {
+	t.Helper()
+	return c.pod(t, operatorNamespace, client.MatchingLabels{"app.kubernetes.io/name": "assay", "app.kubernetes.io/component": "manager"})
+}

@@ -1,0 +1,130 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/benchmarkrun"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+// serverReport is what test/server did on one path; see there.
+type serverReport struct {
+	Requests, Succeeded, Status, Short, Aborted, BodyBytes int64
+	Imposed                                                *result.Histogram
+}
+
+// serverReport reads what the test server of a finished run, whose pods are
+// kept, wrote when it was stopped.
+func (c *cluster) serverReport(t *testing.T, run *v1alpha1.BenchmarkRun) map[string]serverReport {
+	t.Helper()
+	var pod *corev1.Pod
+	if err := wait.PollUntilContextTimeout(t.Context(), 250*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		pod = c.pod(t, run.Namespace, client.MatchingLabels{
+			benchmarkrun.LabelRunUID: string(run.UID), benchmarkrun.LabelRole: benchmarkrun.RoleTarget,
+		})
+		return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded, nil
+	}); err != nil {
+		t.Fatalf("the kept target didn't stop: %v", err)
+	}
+	log := c.logs(t, pod, "server")
+	lines := bytes.Split(bytes.TrimSpace(log), []byte("\n"))
+	var report map[string]serverReport
+	if err := json.Unmarshal(lines[len(lines)-1], &report); err != nil {
+		t.Fatalf("the server's last line: %v\n%s", err, log)
+	}
+	return report
+}
+
+// TestFigures compares the merged figures of five clients with what the server
+// imposed: counts and bytes to the last one, percentiles to within the
+// histogram's 0.1 % plus 200 µs.
+func TestFigures(t *testing.T) {
+	c := theCluster
+	const perClient, length = 2000, 1000
+	run := wrapper.NewRun(c.namespace(t), "figures", serverImage).Path("/mix/1000").TargetResources("1", "128Mi").
+		Clients(5, "100m", "128Mi").Requests(2, perClient).Retain(v1alpha1.RetainAlways).Obj()
+	c.create(t, run)
+	done := c.finished(t, run, 3*time.Minute)
+	wantSucceeded(t, done)
+	server := c.serverReport(t, done)["/mix/1000"]
+	stored := c.artifact(t, done)
+	merged := &stored.Merged
+
+	if merged.Requests != 5*perClient || merged.Requests != server.Requests || merged.Succeeded() != server.Succeeded {
+		t.Errorf("%d requests of which %d succeeded; the server had %d and %d, %d were asked for",
+			merged.Requests, merged.Succeeded(), server.Requests, server.Succeeded, 5*perClient)
+	}
+	if merged.BodyBytes != server.BodyBytes || merged.BodyBytes != 5*perClient*length {
+		t.Errorf("%d bytes of bodies; the server sent %d", merged.BodyBytes, server.BodyBytes)
+	}
+	total := merged.Latencies.Get(result.Total)
+	for _, p := range []float64{50, 90, 99, 99.9} {
+		got, imposed := total.Percentile(p), server.Imposed.Percentile(p)
+		bound := imposed/1000 + 200
+		t.Logf("p%v: %d µs measured, %d µs imposed, %+d µs", p, got, imposed, got-imposed)
+		if got < imposed-imposed/1000 || got > imposed+bound {
+			t.Errorf("p%v: %d µs measured, %d µs imposed: off by more than %d µs", p, got, imposed, bound)
+		}
+	}
+
+	pooled := result.NewHistogram()
+	for i := range stored.Clients {
+		pooled.Merge(stored.Clients[i].Latencies.Get(result.Total))
+	}
+	want, got := pooled.Bars(), total.Bars()
+	if len(want) != len(got) {
+		t.Fatalf("%d buckets merged, %d pooled", len(got), len(want))
+	}
+	for i := range want {
+		if want[i] != got[i] {
+			t.Errorf("bucket %d: %+v merged, %+v pooled", i, got[i], want[i])
+		}
+	}
+}
+
+// TestFailures compares the errors of two clients, by kind, with the failures
+// of the server.
+func TestFailures(t *testing.T) {
+	c := theCluster
+	run := wrapper.NewRun(c.namespace(t), "failures", serverImage).Path("/failures/1000").
+		Clients(2, "100m", "128Mi").Requests(4, 1000).Retain(v1alpha1.RetainAlways).Obj()
+	c.create(t, run)
+	done := c.finished(t, run, 3*time.Minute)
+	wantSucceeded(t, done)
+	server := c.serverReport(t, done)["/failures/1000"]
+	counted, errors := done.Status.Result, done.Status.Result.Errors
+	if *counted.Requests != 2000 || *counted.Requests != server.Requests {
+		t.Errorf("%d requests; the server had %d", *counted.Requests, server.Requests)
+	}
+	for _, kind := range []struct {
+		name       string
+		got, wants int64
+	}{
+		{"status", *errors.Status, server.Status},
+		{"length", *errors.Length, server.Short},
+		{"receive", *errors.Receive, server.Aborted},
+		{"connect", *errors.Connect, 0},
+		{"timeout", *errors.Timeout, 0},
+		{"exception", *errors.Exception, 0},
+		{"total", *errors.Total, server.Status + server.Short + server.Aborted},
+	} {
+		if kind.got != kind.wants {
+			t.Errorf("%d errors of the kind %s; the server made %d", kind.got, kind.name, kind.wants)
+		}
+	}
+	if *counted.BodyBytesReceived != server.BodyBytes {
+		t.Errorf("%d bytes of bodies; the server sent %d", *counted.BodyBytesReceived, server.BodyBytes)
+	}
+}

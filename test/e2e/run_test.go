@@ -1,0 +1,221 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/benchmarkrun"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+// TestTomcat is R1's test 2 in small: two clients drive a Tomcat with
+// keep-alive, and the merged result stands in the resource.
+func TestTomcat(t *testing.T) {
+	c := theCluster
+	ns := c.namespace(t)
+	run := wrapper.NewRun(ns, "tomcat", tomcatImage).Tomcat().Content("/js/bootstrap.min.js", 31819).
+		TargetResources("1", "512Mi").Clients(2, "200m", "128Mi").Warmup(500).Requests(25, 2000).
+		Threshold(v1alpha1.MetricErrorRate, "1%").Threshold(v1alpha1.MetricLatencyP50, "1us").Obj()
+	c.create(t, run)
+	done := c.finished(t, run, 3*time.Minute)
+	wantSucceeded(t, done)
+
+	if s := done.Status.Result; *s.Requests != 4000 || *s.Errors.Total != 0 || *s.BodyBytesReceived != 4000*31819 {
+		t.Errorf("result: %d requests, %d errors, %d bytes", *s.Requests, *s.Errors.Total, *s.BodyBytesReceived)
+	}
+	if n := len(done.Status.Clients); n != 2 {
+		t.Errorf("%d clients in the status, want 2", n)
+	}
+	for _, status := range done.Status.Clients {
+		if *status.Requests != 2000 || *status.Errors != 0 {
+			t.Errorf("client %d: %d requests, %d errors", *status.Index, *status.Requests, *status.Errors)
+		}
+	}
+	if s := done.Status.Target; s.CPUExclusivity != v1alpha1.CPUsExclusive || s.Node == "" || s.ImageID == "" {
+		t.Errorf("target: %+v", s)
+	}
+	if done.Status.Result.Target == nil || *done.Status.Result.Target.UserCPUMicroseconds == 0 {
+		t.Error("the target's CPU wasn't measured")
+	}
+	if got := condition(done, v1alpha1.ConditionThresholdsMet); got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, "LatencyP50") {
+		t.Errorf("thresholds: %+v", got)
+	}
+	stored := c.artifact(t, done)
+	if len(stored.Clients) != 2 || stored.Merged.Requests != 4000 || stored.Warmup == nil || stored.Warmup.Requests != 1000 {
+		t.Errorf("artifact: %d clients, %d requests, warm-up %+v", len(stored.Clients), stored.Merged.Requests, stored.Warmup)
+	}
+	var inSeries int64
+	for _, second := range stored.Series {
+		inSeries += second.Requests
+	}
+	if inSeries != 4000 {
+		t.Errorf("the series has %d requests, want 4000", inSeries)
+	}
+	c.nothingLeft(t, done, time.Minute)
+
+	report := plugin(t, 0, "report", run.Name, "-n", ns)
+	for _, line := range []string{"Complete requests:", "Requests per second:", "Percentage of the requests served within a certain time"} {
+		if !strings.Contains(report, line) {
+			t.Errorf("the report lacks %q:\n%s", line, report)
+		}
+	}
+	var asJSON result.Result
+	if err := json.Unmarshal([]byte(plugin(t, 0, "report", run.Name, "-n", ns, "-o", "json")), &asJSON); err != nil || asJSON.Merged.Requests != 4000 {
+		t.Errorf("the report as JSON: %d requests, %v", asJSON.Merged.Requests, err)
+	}
+	plugin(t, 2, "watch", run.Name, "-n", ns) // a threshold was missed
+}
+
+// TestOutOfAClient deletes a run while it is measured.
+func TestDeletion(t *testing.T) {
+	t.Parallel()
+	c := theCluster
+	run := wrapper.NewRun(c.namespace(t), "deleted", serverImage).Lane("deletion").Path("/fixed/1000/10").Seconds(2, 300).Obj()
+	c.create(t, run)
+	measuring := c.state(t, run, v1alpha1.ReasonMeasuring, time.Minute)
+	if err := c.Delete(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	c.nothingLeft(t, measuring, time.Minute)
+}
+
+// TestLane queues three runs and lets them in one after the other, the oldest
+// first, each when the pods of the one before have ended.
+func TestLane(t *testing.T) {
+	t.Parallel()
+	c := theCluster
+	ns := c.namespace(t)
+	var runs []*v1alpha1.BenchmarkRun
+	for _, name := range []string{"b-first", "a-second", "c-third"} {
+		run := wrapper.NewRun(ns, name, serverImage).Lane("queue").Path("/fixed/1000/10").Requests(1, 200).Obj()
+		c.create(t, run)
+		c.until(t, run, time.Minute, "an observation", func(r *v1alpha1.BenchmarkRun) bool { return r.Status.ObservedGeneration != 0 })
+		runs = append(runs, run)
+		if name != "c-third" {
+			nextSecond(t, run)
+		}
+	}
+	var last *v1alpha1.BenchmarkRun
+	for _, run := range runs {
+		done := c.finished(t, run, 2*time.Minute)
+		wantSucceeded(t, done)
+		if last != nil && done.Status.AdmissionTime.Before(last.Status.CompletionTime) {
+			t.Errorf("%s was admitted at %s, before %s had finished at %s", done.Name, done.Status.AdmissionTime, last.Name, last.Status.CompletionTime)
+		}
+		last = done
+	}
+}
+
+// TestSuspend suspends a run while it is measured, and lets it start anew.
+func TestSuspend(t *testing.T) {
+	t.Parallel()
+	c := theCluster
+	run := wrapper.NewRun(c.namespace(t), "suspended", serverImage).Lane("suspension").Path("/fixed/1000/10").Requests(1, 3000).Suspended().Obj()
+	c.create(t, run)
+	c.state(t, run, v1alpha1.ReasonSuspended, time.Minute)
+	c.suspend(t, run, false)
+	c.state(t, run, v1alpha1.ReasonMeasuring, time.Minute)
+	c.suspend(t, run, true)
+	suspended := c.state(t, run, v1alpha1.ReasonSuspended, time.Minute)
+	c.nothingLeft(t, suspended, time.Minute)
+	c.suspend(t, run, false)
+	done := c.finished(t, run, 2*time.Minute)
+	wantSucceeded(t, done)
+	if *done.Status.Result.Requests != 3000 {
+		t.Errorf("%d requests, want 3000", *done.Status.Result.Requests)
+	}
+}
+
+// TestExpiry has a finished run deleted.
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	c := theCluster
+	run := wrapper.NewRun(c.namespace(t), "expiring", serverImage).Lane("expiry").Path("/fixed/100/10").TTL(1).Obj()
+	c.create(t, run)
+	done := c.finished(t, run, 2*time.Minute)
+	wantSucceeded(t, done)
+	done.Status.Artifact = nil // it goes too
+	c.nothingLeft(t, done, time.Minute)
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(run), &v1alpha1.BenchmarkRun{}); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("the run is still there: %v", err)
+	}
+}
+
+// TestColumns reads the story of a run from kubectl get alone.
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	c := theCluster
+	run := wrapper.NewRun(c.namespace(t), "columns", serverImage).Lane("columns").Path("/fixed/100/10").Obj()
+	c.create(t, run)
+	wantSucceeded(t, c.finished(t, run, 2*time.Minute))
+	out, err := exec.Command("kubectl", "get", "benchmarkruns", "-n", run.Namespace).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, text := range []string{"TARGET", "STATE", "CLIENTS", "REQUESTS/S", "P99", "ERRORS", "VALID", "AGE", serverImage, "Completed"} {
+		if !strings.Contains(string(out), text) {
+			t.Errorf("kubectl get lacks %q:\n%s", text, out)
+		}
+	}
+}
+
+// nextSecond waits until creation times differ: they have whole seconds.
+func nextSecond(t *testing.T, run *v1alpha1.BenchmarkRun) {
+	t.Helper()
+	timer := time.NewTimer(time.Until(run.CreationTimestamp.Add(time.Second + 10*time.Millisecond)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-t.Context().Done():
+	}
+}
+
+func (c *cluster) suspend(t *testing.T, run *v1alpha1.BenchmarkRun, suspend bool) {
+	t.Helper()
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":`+map[bool]string{true: "true", false: "false"}[suspend]+`}}`))
+	if err := c.Patch(t.Context(), run.DeepCopy(), patch); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c *cluster) artifact(t *testing.T, run *v1alpha1.BenchmarkRun) *result.Result {
+	t.Helper()
+	var stored corev1.ConfigMap
+	if err := c.Get(t.Context(), types.NamespacedName{Namespace: run.Namespace, Name: run.Status.Artifact.ConfigMap}, &stored); err != nil {
+		t.Fatal(err)
+	}
+	if stored.Labels[benchmarkrun.LabelRunUID] != string(run.UID) {
+		t.Errorf("the artifact's labels: %v", stored.Labels)
+	}
+	decoded, err := artifact.Decode(stored.BinaryData[artifact.Key])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decoded
+}
+
+// plugin runs kubectl assay and checks its exit code.
+func plugin(t *testing.T, wantCode int, args ...string) string {
+	t.Helper()
+	command := exec.Command("kubectl", append([]string{"assay"}, args...)...)
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if code := command.ProcessState.ExitCode(); code != wantCode {
+		t.Fatalf("kubectl assay %s: exit code %d, want %d: %v\n%s%s", strings.Join(args, " "), code, wantCode, err, out, stderr.String())
+	}
+	return string(out)
+}

@@ -1,0 +1,197 @@
+// Command overhead measures what Assay itself adds to a run, on the cluster
+// that KUBECONFIG names, and prints medians:
+//
+//	pods Running → first request   from the last pod of the run being seen Running to its first measured request
+//	last response → Finished       from the last response to the condition Finished being seen in the resource
+//	start skew                     between the first client's start and the last one's
+//	apply → first request          from the run's creation to its first measured request
+//
+// Instants of the cluster are those at which this program's watches see them,
+// those of the load are the clients'; all clocks are this host's.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/benchmarkrun"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+// sample is what one run took.
+type sample struct {
+	toFirstRequest, toFinished, skew, fromApply time.Duration
+}
+
+func main() {
+	runs := flag.Int("runs", 10, "Number of runs.")
+	namespace := flag.String("namespace", "default", "Namespace of the runs.")
+	image := flag.String("image", "localhost/assay-test/server:dev", "Image of the target.")
+	flag.Parse()
+	if err := measure(ctrl.SetupSignalHandler(), *namespace, *image, *runs); err != nil {
+		fmt.Fprintln(os.Stderr, "overhead:", err)
+		os.Exit(1)
+	}
+}
+
+func measure(ctx context.Context, namespace, image string, runs int) error {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return err
+		}
+	}
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("find the cluster (is KUBECONFIG set?): %w", err)
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return err
+	}
+	var samples []sample
+	for i := range runs {
+		s, err := one(ctx, c, namespace, fmt.Sprintf("overhead-%d", i), image)
+		if err != nil {
+			return fmt.Errorf("run %d: %w", i, err)
+		}
+		fmt.Fprintf(os.Stderr, "run %d of %d: %+v\n", i+1, runs, s)
+		samples = append(samples, s)
+	}
+	return print(samples)
+}
+
+// one carries out one run and deletes it.
+func one(ctx context.Context, c client.WithWatch, namespace, name, image string) (sample, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	run := wrapper.NewRun(namespace, name, image).Lane("overhead").Path("/fixed/1000/100").
+		TargetResources("300m", "128Mi").Clients(2, "500m", "128Mi").Requests(4, 2000).Obj()
+	running := &runningWatch{}
+	pods, err := c.Watch(ctx, &corev1.PodList{}, client.InNamespace(namespace), client.MatchingLabels{benchmarkrun.LabelRun: name})
+	if err != nil {
+		return sample{}, fmt.Errorf("watch pods: %w", err)
+	}
+	go running.follow(pods.ResultChan())
+	defer pods.Stop()
+
+	applied := time.Now()
+	if err := c.Create(ctx, run); err != nil {
+		return sample{}, fmt.Errorf("create the run: %w", err)
+	}
+	defer func() { _ = c.Delete(context.WithoutCancel(ctx), run) }()
+	finished, at, err := untilFinished(ctx, c, run)
+	if err != nil {
+		return sample{}, err
+	}
+	if !meta.IsStatusConditionTrue(finished.Status.Conditions, v1alpha1.ConditionSucceeded) {
+		return sample{}, fmt.Errorf("it didn't succeed: %+v", finished.Status.Conditions)
+	}
+	var stored corev1.ConfigMap
+	if err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: finished.Status.Artifact.ConfigMap}, &stored); err != nil {
+		return sample{}, fmt.Errorf("get the artifact: %w", err)
+	}
+	r, err := artifact.Decode(stored.BinaryData[artifact.Key])
+	if err != nil {
+		return sample{}, err
+	}
+	first, last, _ := result.Window(r.Clients)
+	return sample{
+		toFirstRequest: time.UnixMicro(first).Sub(running.lastAt()),
+		toFinished:     at.Sub(time.UnixMicro(last)),
+		skew:           time.Duration(r.StartSkewMicroseconds()) * time.Microsecond,
+		fromApply:      time.UnixMicro(first).Sub(applied),
+	}, nil
+}
+
+// untilFinished waits for the end of a run and says when it was seen.
+func untilFinished(ctx context.Context, c client.WithWatch, run *v1alpha1.BenchmarkRun) (*v1alpha1.BenchmarkRun, time.Time, error) {
+	events, err := c.Watch(ctx, &v1alpha1.BenchmarkRunList{}, client.InNamespace(run.Namespace), client.MatchingFields{"metadata.name": run.Name},
+		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: run.ResourceVersion}})
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("watch the run: %w", err)
+	}
+	defer events.Stop()
+	for event := range events.ResultChan() {
+		seen, ok := event.Object.(*v1alpha1.BenchmarkRun)
+		if ok && meta.IsStatusConditionTrue(seen.Status.Conditions, v1alpha1.ConditionFinished) {
+			return seen, time.Now(), nil
+		}
+	}
+	return nil, time.Time{}, fmt.Errorf("the watch ended before the run did: %w", ctx.Err())
+}
+
+// runningWatch notes when the last pod was seen Running for the first time.
+type runningWatch struct {
+	mu   sync.Mutex
+	seen map[types.UID]bool
+	last time.Time
+}
+
+func (w *runningWatch) follow(events <-chan watch.Event) {
+	for event := range events {
+		pod, ok := event.Object.(*corev1.Pod)
+		if !ok || pod.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		w.mu.Lock()
+		if w.seen == nil {
+			w.seen = map[types.UID]bool{}
+		}
+		if !w.seen[pod.UID] {
+			w.seen[pod.UID], w.last = true, time.Now()
+		}
+		w.mu.Unlock()
+	}
+}
+
+func (w *runningWatch) lastAt() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last
+}
+
+func print(samples []sample) error {
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "overhead of a run\tmin\tmedian\tmax\tbound\t")
+	for _, row := range []struct {
+		name  string
+		of    func(sample) time.Duration
+		bound string
+	}{
+		{"pods Running → first request", func(s sample) time.Duration { return s.toFirstRequest }, "1s"},
+		{"last response → Finished", func(s sample) time.Duration { return s.toFinished }, "1s"},
+		{"start skew of two clients", func(s sample) time.Duration { return s.skew }, "5ms"},
+		{"apply → first request", func(s sample) time.Duration { return s.fromApply }, "2s"},
+	} {
+		var values []time.Duration
+		for _, s := range samples {
+			values = append(values, row.of(s))
+		}
+		slices.Sort(values)
+		median := (values[(len(values)-1)/2] + values[len(values)/2]) / 2
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t≤ %s\t\n", row.name, show(values[0]), show(median), show(values[len(values)-1]), row.bound)
+	}
+	return table.Flush()
+}
+
+func show(d time.Duration) string { return d.Round(10 * time.Microsecond).String() }
