@@ -65,7 +65,7 @@ type BenchmarkRunSpec struct {
 
 	// clients are the load-generating pods. Defaults to one client with one CPU
 	// and 512Mi of memory.
-	// +default={}
+	// +default={"replicas": 1}
 	// +optional
 	Clients Clients `json:"clients,omitempty,omitzero"`
 

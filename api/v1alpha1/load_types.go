@@ -1,6 +1,8 @@
 package v1alpha1
 
 // Clients are the load-generating pods.
+//
+// +kubebuilder:validation:MinProperties=1
 type Clients struct {
 	// replicas is the number of clients. Each of them does the whole load.
 	// Defaults to 1.
@@ -30,7 +32,7 @@ type Load struct {
 	Requests []Request `json:"requests,omitempty"`
 
 	// connection is how clients connect.
-	// +default={}
+	// +default={"keepAlive": "Enabled"}
 	// +optional
 	Connection Connection `json:"connection,omitempty,omitzero"`
 
@@ -60,6 +62,8 @@ type Request struct {
 }
 
 // Connection is how clients connect.
+//
+// +kubebuilder:validation:MinProperties=1
 type Connection struct {
 	// keepAlive says whether a connection carries many requests (Enabled) or one
 	// (Disabled). Defaults to Enabled.

@@ -3,6 +3,7 @@ package v1alpha1
 // Server says how the target's image is configured.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.tomcat), has(self.generic)].exists_one(x, x)",message="server must have exactly one member: tomcat or generic"
+// +kubebuilder:validation:MinProperties=1
 type Server struct {
 	// tomcat configures an image with the layout of the official Tomcat image.
 	// Give {} for Tomcat's own defaults.
@@ -20,7 +21,7 @@ type Server struct {
 // holds one connector and one web application, ROOT, with the content.
 type TomcatServer struct {
 	// connector is how Tomcat accepts connections.
-	// +default={}
+	// +default={"protocol": "NIO"}
 	// +optional
 	Connector TomcatConnector `json:"connector,omitempty,omitzero"`
 
@@ -38,6 +39,8 @@ type TomcatServer struct {
 
 // TomcatConnector is Tomcat's HTTP connector. A field that is left out keeps
 // the default of the Tomcat version.
+//
+// +kubebuilder:validation:MinProperties=1
 type TomcatConnector struct {
 	// protocol is the connector's implementation: NIO
 	// (Http11NioProtocol) or NIO2 (Http11Nio2Protocol). Defaults to NIO.

@@ -5,11 +5,9 @@ import (
 )
 
 // BenchmarkRunStatus is what was observed of a run.
+//
+// +kubebuilder:validation:MinProperties=1
 type BenchmarkRunStatus struct {
-	// observedGeneration is the generation of the spec that this status is about.
-	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-
 	// conditions are Admitted, TargetReady, ClientsReady, Finished, Succeeded,
 	// Valid and ThresholdsMet. Finished becomes True in every terminal state. The
 	// reason of Succeeded is the state of the run.
@@ -18,6 +16,11 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status is about.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// admissionTime is when the run was given its lane.
 	// +optional
@@ -60,6 +63,7 @@ type BenchmarkRunStatus struct {
 type Progress struct {
 	// stage is Queued, Suspended, Starting, WarmingUp, Measuring, Collecting or
 	// Finished.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
 	Stage string `json:"stage,omitempty"`
@@ -79,6 +83,7 @@ type Progress struct {
 	Errors *int64 `json:"errors,omitempty"`
 
 	// requestsPerSecond is the rate of the last whole seconds, over all clients.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
 	RequestsPerSecond string `json:"requestsPerSecond,omitempty"`
@@ -91,26 +96,31 @@ type Progress struct {
 // TargetStatus is what was really started and measured.
 type TargetStatus struct {
 	// node is the name of the node that the target runs on.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	Node string `json:"node,omitempty"`
 
 	// address is the address and port that the clients connect to.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	Address string `json:"address,omitempty"`
 
 	// imageID is the identity of the image as the container runtime gives it.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	ImageID string `json:"imageID,omitempty"`
 
 	// serverSoftware is the Server header of the target's first response.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	// +optional
 	ServerSoftware string `json:"serverSoftware,omitempty"`
 
 	// cpus lists the CPUs that the server may run on, as in "1" or "0-3,8".
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	CPUs string `json:"cpus,omitempty"`
@@ -142,6 +152,7 @@ type ClientStatus struct {
 	Index *int32 `json:"index,omitempty"`
 
 	// node is the name of the node that the client ran on.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	Node string `json:"node,omitempty"`
@@ -156,6 +167,7 @@ type ClientStatus struct {
 
 	// requestsPerSecond is the requests that succeeded, divided by the time that
 	// this client measured.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
 	RequestsPerSecond string `json:"requestsPerSecond,omitempty"`
@@ -182,6 +194,7 @@ type ResultStatus struct {
 
 	// requestsPerSecond is the requests that succeeded, divided by the time from
 	// the first client's start to the last client's end.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
 	RequestsPerSecond string `json:"requestsPerSecond,omitempty"`

@@ -58,7 +58,7 @@ type Target struct {
 	Content []ContentFile `json:"content,omitempty"`
 
 	// readiness says when the server counts as ready for load.
-	// +default={}
+	// +default={"timeoutSeconds": 300}
 	// +optional
 	Readiness Readiness `json:"readiness,omitempty,omitzero"`
 
@@ -91,6 +91,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.cpu) == has(oldSelf.cpu) && (!has(self.cpu) || quantity(string(self.cpu)).compareTo(quantity(string(oldSelf.cpu))) == 0)",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu is immutable: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="has(self.memory) == has(oldSelf.memory) && (!has(self.memory) || quantity(string(self.memory)).compareTo(quantity(string(oldSelf.memory))) == 0)",reason="FieldValueInvalid",fieldPath=".memory",message="memory is immutable: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="has(self.cpuPinning) == has(oldSelf.cpuPinning) && (!has(self.cpuPinning) || self.cpuPinning == oldSelf.cpuPinning)",reason="FieldValueInvalid",fieldPath=".cpuPinning",message="cpuPinning is immutable: create a new BenchmarkRun instead"
+// +kubebuilder:validation:MinProperties=1
 type Resources struct {
 	// cpu is the number of CPUs. Whole CPUs become exclusive to the container
 	// where the node's kubelet has the static CPU manager policy. Defaults to 1.
@@ -141,6 +142,8 @@ type ContentFile struct {
 
 // Readiness says when the server counts as ready for load: when a GET of path
 // is answered with a status from 200 to 399.
+//
+// +kubebuilder:validation:MinProperties=1
 type Readiness struct {
 	// path is what is asked for. Defaults to the path of the first request of the
 	// load.
