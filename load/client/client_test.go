@@ -21,7 +21,7 @@ import (
 const users = 2
 
 // attend runs a client to its end, with virtual users that k6 would have made.
-func attend(t *testing.T, ctx context.Context, s *fakesession.Session) error {
+func attend(ctx context.Context, t *testing.T, s *fakesession.Session) error {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	c := New(s, users, slog.New(slog.DiscardHandler))
@@ -73,7 +73,7 @@ func TestClientMeasures(t *testing.T) {
 		}
 		return orders
 	})
-	if err := attend(t, t.Context(), s); err != nil {
+	if err := attend(t.Context(), t, s); err != nil {
 		t.Fatal(err)
 	}
 	ready, totals := of[fakesession.Ready](s), of[fakesession.Totals](s)
@@ -107,7 +107,7 @@ func TestWarmupStaysApart(t *testing.T) {
 	p := plan(300)
 	p.Warmup = &session.Amount{Requests: 100}
 	s := fakesession.New(fakesession.Regular(p, server.Address(), 0))
-	if err := attend(t, t.Context(), s); err != nil {
+	if err := attend(t.Context(), t, s); err != nil {
 		t.Fatal(err)
 	}
 	totals := of[fakesession.Totals](s)
@@ -131,7 +131,7 @@ func TestDurationWithoutASingleRequestEnding(t *testing.T) {
 	p := plan(0)
 	p.Measurement = session.Amount{DurationMicroseconds: 50_000}
 	s := fakesession.New(fakesession.Regular(p, "127.0.0.1:1", 0))
-	if err := attend(t, t.Context(), s); err != nil {
+	if err := attend(t.Context(), t, s); err != nil {
 		t.Fatal(err)
 	}
 	got := of[fakesession.Totals](s)[0]
@@ -157,7 +157,7 @@ func TestClientFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := fakesession.New(test.answer)
-			err := attend(t, t.Context(), s)
+			err := attend(t.Context(), t, s)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want one about %q", err, test.want)
 			}
@@ -248,7 +248,7 @@ func TestReleasedEarly(t *testing.T) {
 		}
 		return orders
 	})
-	if err := attend(t, t.Context(), s); err != nil {
+	if err := attend(t.Context(), t, s); err != nil {
 		t.Fatal(err)
 	}
 	if len(of[fakesession.Totals](s)) != 0 || len(of[fakesession.Failed](s)) != 0 {

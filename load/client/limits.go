@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	// CPULimitVariable and MemoryLimitVariable are environment variables with the
-	// container's limits, in thousandths of a CPU and in bytes.
-	CPULimitVariable    = "ASSAY_CPU_LIMIT_MILLIS"
+	// CPULimitVariable is the environment variable with the container's CPU limit
+	// in thousandths of a CPU.
+	CPULimitVariable = "ASSAY_CPU_LIMIT_MILLIS"
+	// MemoryLimitVariable is that with its memory limit in bytes.
 	MemoryLimitVariable = "ASSAY_MEMORY_LIMIT_BYTES"
 
 	// garbagePercent lets the heap grow to five times what is live before it is

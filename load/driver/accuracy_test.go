@@ -89,7 +89,7 @@ func bareClient(t *testing.T, p session.Plan) (*result.Histogram, []time.Duratio
 				t.Error(err)
 				return
 			}
-			defer conn.Close()
+			defer func() { _ = conn.Close() }()
 			reader := bufio.NewReader(conn)
 			for range p.Measurement.Requests / int64(p.Connections) {
 				began := time.Now()

@@ -115,7 +115,7 @@ func reply() error {
 }
 
 func answer(conn net.Conn) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	response := []byte("HTTP/1.1 200 OK\r\nServer: replier\r\nContent-Type: text/plain\r\nContent-Length: 1024\r\n\r\n" +
 		strings.Repeat("x", 1024))
 	buffer := make([]byte, 4096)

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"errors"
 	"io"
 	"sync"
 	"time"
@@ -167,7 +168,7 @@ func (c *connection) close(response *response, o *recorder.Outcome) {
 	}
 	_ = c.transport.SetReadDeadline(time.Now().Add(closeWait))
 	n, err := c.transport.Read(c.reader.buffer)
-	if n == 0 && err == io.EOF {
+	if n == 0 && errors.Is(err, io.EOF) {
 		c.end()
 		return
 	}

@@ -53,7 +53,7 @@ func parseHead(text []byte) (head, bool) {
 	}
 	// A message with both has been tampered with or is meant to be misread (RFC
 	// 9112, section 6.3).
-	return h, !(h.chunked && h.length >= 0)
+	return h, !h.chunked || h.length < 0
 }
 
 // parseStatusLine reads "HTTP/1.1 200 OK".

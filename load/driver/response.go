@@ -193,7 +193,7 @@ func (r *responseReader) fill() result.ErrorKind {
 		r.received += int64(n)
 		return recorder.NoError
 	}
-	r.ended = err == io.EOF
+	r.ended = errors.Is(err, io.EOF)
 	return faultOf(err)
 }
 

@@ -37,7 +37,7 @@ func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) driven {
 	load.dial = func(context.Context, time.Time) (transport, error) {
 		client, server := net.Pipe()
 		servers.Go(func() {
-			defer server.Close()
+			defer func() { _ = server.Close() }()
 			serve(server)
 		})
 		return pipe{client}, nil
