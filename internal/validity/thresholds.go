@@ -68,7 +68,7 @@ func (b Bound) compare(r *result.Result) (result.ThresholdOutcome, error) {
 		return outcome, nil
 	}
 	actual /= unit.size
-	outcome.Actual = strconv.FormatFloat(actual, 'f', unit.decimals, 64) + unit.suffix
+	outcome.Actual = decimal(actual, unit.decimals) + unit.suffix
 	if sense == "below" {
 		outcome.Met = actual < limit
 	} else {
@@ -77,8 +77,14 @@ func (b Bound) compare(r *result.Result) (result.ThresholdOutcome, error) {
 	return outcome, nil
 }
 
+// decimal writes a number with at most as many decimals.
+func decimal(x float64, decimals int) string {
+	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(x, 'f', decimals, 64), "0"), ".")
+}
+
 // unit is one in which a bound is given: size is its value in the metric's own
-// unit, decimals how many are written.
+// unit, decimals how many are written at most: to a tenth of a microsecond, since
+// a mean isn't whole.
 type unit struct {
 	suffix   string
 	size     float64
@@ -86,7 +92,7 @@ type unit struct {
 }
 
 var (
-	durationUnits = []unit{{"us", 1, 0}, {"ms", 1e3, 3}, {"s", 1e6, 6}}
+	durationUnits = []unit{{"us", 1, 1}, {"ms", 1e3, 4}, {"s", 1e6, 7}}
 	percentUnits  = []unit{{"%", 1, 4}}
 	rateUnits     = []unit{{"", 1, 2}}
 )

@@ -1,0 +1,219 @@
+package validity_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/validity"
+)
+
+const (
+	second = int64(1_000_000)
+	start  = 1_000 * second
+	length = 10 * second
+)
+
+// sound is a result of two clients over ten seconds that nothing speaks
+// against.
+func sound() *result.Result {
+	r := &result.Result{
+		Environment: result.Environment{TargetCPULimit: 1500, ClientCPULimit: 2000, CPUExclusivity: "Exclusive", TargetCPUs: "1", TargetNode: "node-1"},
+		Server:      &result.Server{End: result.ServerUsage{At: length}},
+		Warmup:      &result.Counts{Requests: 100},
+	}
+	for i := range 2 {
+		c := result.Client{Index: i, Node: "node-1"}
+		c.Requests, c.StartedAt, c.EndedAt = 10_000, start, start+length
+		c.Latencies.Of(result.Total).Record(1000)
+		r.Clients = append(r.Clients, c)
+	}
+	r.Merged, _, r.DurationMicroseconds = result.MergeClients(r.Clients)
+	return r
+}
+
+// merged pools the clients anew, after a change to them.
+func merged(r *result.Result) {
+	r.Merged, _, r.DurationMicroseconds = result.MergeClients(r.Clients)
+}
+
+func TestNothingSpeaksAgainstASoundResult(t *testing.T) {
+	if findings := validity.Judge(sound()); len(findings) != 0 || !validity.Valid(findings) {
+		t.Errorf("findings %v", findings)
+	}
+}
+
+func TestRules(t *testing.T) {
+	type change func(*result.Result)
+	cpu := func(client int, percentOfLimit float64) change {
+		return func(r *result.Result) {
+			// Of two CPUs over ten seconds, one percent is 200 ms.
+			used := int64(percentOfLimit * 200_000)
+			r.Clients[client].Usage.UserCPU, r.Clients[client].Usage.SystemCPU = used/4, used-used/4
+		}
+	}
+	throttled := func(microseconds int64) change {
+		return func(r *result.Result) { r.Clients[1].Usage.Throttled = microseconds }
+	}
+	skew := func(least, most int64) change {
+		return func(r *result.Result) {
+			r.Clients[0].StartSkewMicroseconds, r.Clients[1].StartSkewMicroseconds = most, least
+		}
+	}
+	over := func(duration int64, skew change) change {
+		return func(r *result.Result) {
+			skew(r)
+			for i := range r.Clients {
+				r.Clients[i].EndedAt = start + duration
+			}
+			merged(r)
+		}
+	}
+	together := func(microseconds int64) change {
+		return func(r *result.Result) {
+			r.Clients[1].EndedAt = start + microseconds
+			merged(r)
+		}
+	}
+	failed := func(errors, requests int64) change {
+		return func(r *result.Result) {
+			r.Merged.Requests, r.Merged.Errors[result.ErrorTimeout], r.Merged.Errors[result.ErrorConnect] = requests, errors, 0
+		}
+	}
+	short := func(microseconds, requests int64) change {
+		return func(r *result.Result) { r.DurationMicroseconds, r.Merged.Requests = microseconds, requests }
+	}
+	clockError := func(microseconds int64) change {
+		return func(r *result.Result) { r.Clients[1].ClockErrorMicroseconds = microseconds }
+	}
+	server := func(throttledBefore, throttledAfter int64) change {
+		return func(r *result.Result) {
+			r.Server.Begin.Throttled, r.Server.End.Throttled = throttledBefore, throttledAfter
+		}
+	}
+	latency := func(microseconds int64) change {
+		return func(r *result.Result) { r.Merged.Latencies.Of(result.Waiting).Record(microseconds) }
+	}
+	for _, tc := range []struct {
+		rule     string
+		name     string
+		change   change
+		severity result.Severity // empty when nothing is to be found
+		figures  string
+	}{
+		{"NothingSucceeded", "one of many", failed(19_999, 20_000), "", ""},
+		{"NothingSucceeded", "none of many", failed(20_000, 20_000), result.Invalidates, "of 20000 requests none succeeded (mostly timeout)"},
+		{"NothingSucceeded", "no requests", failed(0, 0), result.Invalidates, "of 0 requests none succeeded (no errors)"},
+
+		{"ErrorsDominate", "0.99 %", failed(99, 10_000), "", ""},
+		{"ErrorsDominate", "1 %", failed(100, 10_000), result.Warns, "1 % of the requests failed (100 of 10000, mostly timeout)"},
+		{"ErrorsDominate", "9.99 %", failed(999, 10_000), result.Warns, "9.99 %"},
+		{"ErrorsDominate", "10 %", failed(1000, 10_000), result.Invalidates, "10 % of the requests failed (1000 of 10000"},
+		{"ErrorsDominate", "all, which NothingSucceeded says", failed(1000, 1000), "", ""},
+
+		{"ClientSaturated", "79.9 %", cpu(0, 79.9), "", ""},
+		{"ClientSaturated", "80 %", cpu(0, 80), result.Warns, "1 of 2 clients used at least 80 % of their CPU limit, client 0 most with 80.0 %"},
+		{"ClientSaturated", "89.9 %", cpu(1, 89.9), result.Warns, "client 1 most with 89.9 %"},
+		{"ClientSaturated", "90 %", cpu(1, 90), result.Invalidates, "client 1 most with 90.0 %"},
+		{"ClientSaturated", "both", func(r *result.Result) { cpu(0, 97)(r); cpu(1, 95)(r) }, result.Invalidates, "2 of 2 clients used at least 90 % of their CPU limit, client 0 most with 97.0 %"},
+		{"ClientSaturated", "no limit known", func(r *result.Result) { cpu(0, 97)(r); r.Environment.ClientCPULimit = 0 }, "", ""},
+
+		{"ClientThrottled", "unknown", throttled(-1), "", ""},
+		{"ClientThrottled", "1 %", throttled(100_000), "", ""},
+		{"ClientThrottled", "more than 1 %", throttled(100_001), result.Invalidates, "client 1 most: 0.100 s in 10.000 s"},
+
+		{"StartSkew", "5 ms", skew(100, 5_100), "", ""},
+		{"StartSkew", "more than 5 ms", skew(100, 5_101), result.Warns, "within 5.001 ms of each other"},
+		{"StartSkew", "100 ms and 1 % of 10 s", skew(0, 100_000), result.Warns, "100 ms"},
+		{"StartSkew", "more than 1 % of 10 s", skew(0, 100_001), result.Invalidates, "100.001 ms"},
+		{"StartSkew", "100 ms of a minute", over(60*second, skew(0, 100_000)), result.Warns, "100 ms"},
+		{"StartSkew", "more than 100 ms of a minute", over(60*second, skew(0, 100_001)), result.Invalidates, "in a measurement of 60.000 s"},
+		{"StartSkew", "1 % of 100 ms", over(second/10, skew(0, 1000)), "", ""},
+		{"StartSkew", "more than 1 % of 100 ms", over(second/10, skew(0, 1001)), result.Invalidates, "1.001 ms"},
+		{"StartSkew", "before the instant", skew(-3_000, 3_000), result.Warns, "6 ms"},
+
+		{"ClientsUneven", "90 %", together(9 * second), "", ""},
+		{"ClientsUneven", "less than 90 %", together(9*second - 1), result.Warns, "for 9.000 s of 10.000 s (90.0 %)"},
+		{"ClientsUneven", "50 %", together(5 * second), result.Warns, "(50.0 %)"},
+		{"ClientsUneven", "less than 50 %", together(5*second - 1), result.Invalidates, "(50.0 %)"},
+		{"ClientsUneven", "one began when the other had ended", func(r *result.Result) {
+			r.Clients[1].StartedAt, r.Clients[1].EndedAt = start+2*length, start+3*length
+		}, result.Invalidates, "for 0.000 s of 30.000 s"},
+		{"ClientsUneven", "one never began", func(r *result.Result) { r.Clients[1].StartedAt, r.Clients[1].EndedAt = 0, 0 }, result.Invalidates, "for 0.000 s"},
+		{"ClientsUneven", "a single client", func(r *result.Result) { r.Clients = r.Clients[:1] }, "", ""},
+
+		{"ClockUncertain", "5 ms", clockError(5_000), "", ""},
+		{"ClockUncertain", "more than 5 ms", clockError(5_001), result.Warns, "1 of 2 clients are known to no better than 5 ms, client 1's to ±5.001 ms"},
+
+		{"TooShort", "1 s and 1000 requests", short(second, 1000), "", ""},
+		{"TooShort", "less than 1 s", short(second-1, 1000), result.Warns, "1000 requests succeeded in 1.000 s"},
+		{"TooShort", "999 requests", short(second, 999), result.Warns, "999 requests succeeded"},
+
+		{"NoWarmup", "none", func(r *result.Result) { r.Warmup = nil }, result.Warns, "measured cold"},
+		{"NoWarmup", "one success", func(r *result.Result) { r.Warmup = &result.Counts{Requests: 1} }, "", ""},
+		{"NoWarmup", "all failed", func(r *result.Result) {
+			r.Warmup = &result.Counts{Requests: 7, Errors: result.ErrorCounts{result.ErrorConnect: 7}}
+		}, result.Warns, "of 7 requests before the measurement none succeeded"},
+
+		{"TargetUnseen", "unseen", func(r *result.Result) { r.Server = nil }, result.Warns, "couldn't be seen"},
+
+		{"TargetCPUShared", "shared", func(r *result.Result) { r.Environment.CPUExclusivity = "Shared" }, result.Warns, "shared its CPUs (1) with others on node node-1"},
+		{"TargetCPUShared", "unknown", func(r *result.Result) { r.Environment.CPUExclusivity = "Unknown" }, "", ""},
+
+		{"TargetThrottled", "unknown before", server(-1, 5*second), "", ""},
+		{"TargetThrottled", "unknown after", server(0, -1), "", ""},
+		{"TargetThrottled", "1 %", server(second, second+100_000), "", ""},
+		{"TargetThrottled", "more than 1 %", server(second, second+150_000), result.Warns, "the CPU limit of 1.5 held the target up for 0.150 s in 10.000 s (1.5 %)"},
+
+		{"LatencyClamped", "60 s", latency(result.HighestMicroseconds), "", ""},
+		{"LatencyClamped", "more than 60 s", latency(result.HighestMicroseconds + 1_000_000), result.Warns, "1 of 1 durations (waiting) were outside the histogram's range of 1 µs to 60.000 s, the longest 61.000 s"},
+	} {
+		t.Run(tc.rule+"/"+tc.name, func(t *testing.T) {
+			r := sound()
+			tc.change(r)
+			var found result.Finding
+			for _, f := range validity.Judge(r) {
+				if f.Reason == tc.rule {
+					found = f
+				}
+			}
+			if found.Severity != tc.severity || !strings.Contains(found.Message, tc.figures) {
+				t.Errorf("found %s %q, want %s with %q", found.Severity, found.Message, tc.severity, tc.figures)
+			}
+			if strings.Contains(found.Message, "%!") {
+				t.Errorf("the message's format is wrong: %q", found.Message)
+			}
+		})
+	}
+}
+
+func TestInvalidatingFindingsComeFirst(t *testing.T) {
+	r := sound()
+	r.Warmup, r.Server = nil, nil
+	r.Merged.Errors[result.ErrorConnect] = 300
+	r.Clients[0].Usage.Throttled = second
+	var got []string
+	findings := validity.Judge(r)
+	for _, f := range findings {
+		got = append(got, fmt.Sprint(f.Severity, " ", f.Reason))
+	}
+	want := []string{"Invalidates ClientThrottled", "Warns ErrorsDominate", "Warns NoWarmup", "Warns TargetUnseen"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if validity.Valid(findings) {
+		t.Error("valid, although a finding invalidates it")
+	}
+	if !validity.Valid(findings[1:]) {
+		t.Error("not valid, although all findings only warn")
+	}
+}
+
+func TestAnEmptyResultIsJudged(t *testing.T) {
+	if validity.Valid(validity.Judge(&result.Result{})) {
+		t.Error("a result without a request is valid")
+	}
+}
