@@ -1,0 +1,242 @@
+package result_test
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// sameHistogram compares histograms by everything that they encode to.
+var sameHistogram = cmp.Comparer(func(a, b *result.Histogram) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	ea, errA := a.Encode()
+	eb, errB := b.Encode()
+	return errA == nil && errB == nil && ea == eb
+})
+
+func of(microseconds ...int64) *result.Histogram {
+	h := result.NewHistogram()
+	for _, d := range microseconds {
+		h.Record(d)
+	}
+	return h
+}
+
+// skewed is n durations from about a millisecond to minutes.
+func skewed(seed uint64, n int) []int64 {
+	random := rand.New(rand.NewPCG(seed, seed))
+	durations := make([]int64, n)
+	for i := range durations {
+		durations[i] = int64(1000 * math.Exp(3*random.NormFloat64()))
+	}
+	return durations
+}
+
+func TestHistogramKeepsExactFigures(t *testing.T) {
+	durations := skewed(1, 50_000)
+	h := of(durations...)
+	var sum, clamped int64
+	for _, d := range durations {
+		sum += d
+		if d > result.HighestMicroseconds {
+			clamped++
+		}
+	}
+	if clamped == 0 {
+		t.Fatal("the durations are too short for this test")
+	}
+	got := []int64{h.Count(), h.Sum(), h.Min(), h.Max(), h.Clamped()}
+	want := []int64{50_000, sum, slices.Min(durations), slices.Max(durations), clamped}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("count, sum, min, max, clamped (-want +got):\n%s", diff)
+	}
+	if want := float64(sum) / 50_000; h.Mean() != want {
+		t.Errorf("mean %g, want %g", h.Mean(), want)
+	}
+}
+
+func TestPercentilesAreWithinTheGeometry(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 10, 99, 100, 101, 1000, 54_321} {
+		durations := skewed(uint64(n), n)
+		for i := range durations {
+			durations[i] = min(durations[i], result.HighestMicroseconds)
+		}
+		h := of(durations...)
+		slices.Sort(durations)
+		for _, p := range []float64{0, 0.1, 1, 34, 50, 66, 75, 80, 90, 95, 98, 99, 99.9, 99.99, 100} {
+			rank := 1
+			for float64(rank)*100 < p*float64(n)*(1-1e-12) {
+				rank++
+			}
+			exact := float64(durations[rank-1])
+			if got := float64(h.Percentile(p)); got < exact || got > exact*1.001 {
+				t.Errorf("of %d durations, percentile %g is %g, want %g to within 0.1 %%", n, p, got, exact)
+			}
+		}
+	}
+}
+
+func TestPercentileNeverExceedsMax(t *testing.T) {
+	h := of(1_000_003)
+	if got := h.Percentile(50); got != 1_000_003 {
+		t.Errorf("median of one duration %d", got)
+	}
+}
+
+func TestClamping(t *testing.T) {
+	for name, tc := range map[string]struct {
+		duration, clamped, percentile int64
+	}{
+		"zero":          {0, 0, 0},
+		"lowest":        {result.LowestMicroseconds, 0, 1},
+		"highest":       {result.HighestMicroseconds, 0, result.HighestMicroseconds},
+		"above highest": {result.HighestMicroseconds + 1, 1, result.HighestMicroseconds},
+		"negative":      {-1, 1, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := of(tc.duration)
+			if h.Clamped() != tc.clamped || h.Min() != tc.duration {
+				t.Errorf("clamped %d, min %d", h.Clamped(), h.Min())
+			}
+			if got := h.Percentile(50); math.Abs(float64(got-tc.percentile)) > 0.001*float64(result.HighestMicroseconds) {
+				t.Errorf("median %d", got)
+			}
+		})
+	}
+}
+
+func TestMergedEqualsPooledBucketForBucket(t *testing.T) {
+	pooled, merged := result.NewHistogram(), result.NewHistogram()
+	for client := range uint64(5) {
+		durations := skewed(client+10, 20_000)
+		for _, d := range durations {
+			pooled.Record(d)
+		}
+		merged.Merge(of(durations...))
+	}
+	merged.Merge(nil)
+	merged.Merge(result.NewHistogram())
+	if diff := cmp.Diff(pooled.Bars(), merged.Bars()); diff != "" {
+		t.Errorf("buckets (-pooled +merged):\n%s", diff)
+	}
+	if diff := cmp.Diff(pooled, merged, sameHistogram); diff != "" {
+		t.Errorf("(-pooled +merged):\n%s", diff)
+	}
+	var count int64
+	for _, bar := range merged.Bars() {
+		if bar.From > bar.To || bar.Count < 1 {
+			t.Fatalf("bar %+v", bar)
+		}
+		count += bar.Count
+	}
+	if count != 100_000 {
+		t.Errorf("%d durations in the buckets", count)
+	}
+}
+
+func TestEmptyHistogram(t *testing.T) {
+	h := of(5, 6)
+	h.Reset()
+	for name, h := range map[string]*result.Histogram{"new": result.NewHistogram(), "reset": h} {
+		if h.Count() != 0 || h.Min() != 0 || h.Max() != 0 || h.Mean() != 0 || h.StdDev() != 0 || h.Percentile(99) != 0 || h.Bars() != nil {
+			t.Errorf("%s: has figures", name)
+		}
+	}
+	h.Record(7)
+	if diff := cmp.Diff(of(7), h, sameHistogram); diff != "" {
+		t.Errorf("used again after a reset:\n%s", diff)
+	}
+}
+
+func TestEncodedHistogramRoundTrips(t *testing.T) {
+	for name, want := range map[string]*result.Histogram{
+		"empty": result.NewHistogram(), "one": of(42), "clamped": of(1, 90_000_000), "many": of(skewed(3, 10_000)...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			data, err := json.Marshal(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := result.NewHistogram()
+			if err := json.Unmarshal(data, got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, sameHistogram); diff != "" {
+				t.Error(diff)
+			}
+			got.Record(5)
+			want.Record(5)
+			if diff := cmp.Diff(want.Bars(), got.Bars()); diff != "" {
+				t.Errorf("after one more duration: %s", diff)
+			}
+		})
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	good, err := of(100, 200).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := hdrhistogram.New(1, 1_000_000, 2)
+	if err := other.RecordValues(100, 2); err != nil {
+		t.Fatal(err)
+	}
+	otherHDR, err := other.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		change func(*result.Encoded)
+		want   string
+	}{
+		"figures without a count": {func(e *result.Encoded) { e.Count = 0 }, "without a count"},
+		"a negative count":        {func(e *result.Encoded) { e.Count = -2 }, "counted"},
+		"another count":           {func(e *result.Encoded) { e.Count = 3 }, "2 durations in the buckets, 3 counted"},
+		"more clamped than there": {func(e *result.Encoded) { e.Clamped = 3 }, "3 clamped"},
+		"fewer clamped than none": {func(e *result.Encoded) { e.Clamped = -1 }, "-1 clamped"},
+		"a minimum above the max": {func(e *result.Encoded) { e.Min = 201 }, "from 201 to 200"},
+		"another geometry":        {func(e *result.Encoded) { e.HDR = string(otherHDR) }, "geometry 1 to 1000000 with 2 digits"},
+		"no buckets":              {func(e *result.Encoded) { e.HDR = "" }, "decode histogram"},
+		"buckets cut off":         {func(e *result.Encoded) { e.HDR = e.HDR[:len(e.HDR)-8] }, "decode histogram"},
+		"buckets that aren't":     {func(e *result.Encoded) { e.HDR = "SGVsbG8=" }, "decode histogram"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := good
+			tc.change(&e)
+			if _, err := result.Decode(e); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want one with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	e, err := of(1, 2, 3).Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(e.HDR, int64(3), int64(6), int64(1), int64(3), int64(0))
+	f.Add("", int64(0), int64(0), int64(0), int64(0), int64(0))
+	f.Fuzz(func(t *testing.T, hdr string, count, sum, least, most, clamped int64) {
+		h, err := result.Decode(result.Encoded{HDR: hdr, Count: count, Sum: sum, Min: least, Max: most, Clamped: clamped})
+		if err != nil {
+			return
+		}
+		h.Percentile(99)
+		h.Merge(of(1))
+		if _, err := h.Encode(); err != nil {
+			t.Errorf("decoded, but can't be encoded: %v", err)
+		}
+	})
+}

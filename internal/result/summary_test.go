@@ -1,0 +1,71 @@
+package result_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// TestSummarizeWithZeros: adding zeros to the summary is the same as recording
+// them.
+func TestSummarizeWithZeros(t *testing.T) {
+	durations := skewed(5, 1000)
+	for _, zeros := range []int64{0, 1, 10, 999, 1000, 1001, 50_000} {
+		recorded := of(durations...)
+		for range zeros {
+			recorded.Record(0)
+		}
+		want, got := recorded.Summarize(0), of(durations...).Summarize(zeros)
+		if d := math.Abs(float64(want.StdDev - got.StdDev)); d > 1+0.001*float64(want.StdDev) {
+			t.Errorf("with %d zeros: standard deviation %d, want %d", zeros, got.StdDev, want.StdDev)
+		}
+		got.StdDev = want.StdDev
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("with %d zeros (-want +got):\n%s", zeros, diff)
+		}
+		if got.Mean() != recorded.Mean() {
+			t.Errorf("with %d zeros: mean %g, want %g", zeros, got.Mean(), recorded.Mean())
+		}
+	}
+}
+
+func TestSummarizeOfNothing(t *testing.T) {
+	empty := result.NewHistogram().Summarize(0)
+	if diff := cmp.Diff(result.Summary{}, empty); diff != "" || empty.Mean() != 0 {
+		t.Errorf("%s, mean %g", diff, empty.Mean())
+	}
+	if diff := cmp.Diff(result.Summary{Count: 3}, result.NewHistogram().Summarize(3)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSummariesAddZerosWhereConnectionsWereReused: to Connect and TLS, and
+// nowhere else.
+func TestSummariesAddZerosWhereConnectionsWereReused(t *testing.T) {
+	var l result.Latencies
+	for phase := range result.AllPhases() {
+		l.Of(phase).Record(40)
+	}
+	for range 3 {
+		l.Of(result.Waiting).Record(40)
+		l.Of(result.Total).Record(40)
+	}
+	s := l.Summarize()
+	for phase, want := range map[result.Phase]int64{
+		result.Connect: 4, result.TLS: 4, result.Processing: 1, result.Waiting: 4, result.Receiving: 1, result.Total: 4,
+	} {
+		if got := s[phase].Count; got != want {
+			t.Errorf("%s: %d durations, want %d", phase, got, want)
+		}
+	}
+	if got := s[result.Connect]; got.Min != 0 || got.Mean() != 10 || got.Percentiles[0] != 0 || got.Max != 40 {
+		t.Errorf("connect: %+v", *got)
+	}
+	var none result.Latencies
+	if diff := cmp.Diff(result.Summaries{}, none.Summarize()); diff != "" {
+		t.Error(diff)
+	}
+}
