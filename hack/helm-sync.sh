@@ -13,8 +13,8 @@ escape() { sed 's/{{/{{ "{{" }}/g' "$1"; }
 # crds writes each definition as a template that can be switched off, can be kept
 # on uninstall and is upgraded with the release, as Helm's folder crds/ is not.
 crds() {
-  mkdir -p $chart/templates/crds
-  rm -f $chart/templates/crds/*.yaml
+  mkdir -p $chart/templates/crd
+  rm -f $chart/templates/crd/*.yaml
   local file
   for file in config/crd/bases/*.yaml; do
     {
@@ -36,7 +36,7 @@ crds() {
         }
         END { if (!done || !labelled) { print FILENAME ": no metadata.annotations" > "/dev/stderr"; exit 1 } }'
       echo '{{- end }}'
-    } >"$chart/templates/crds/$(basename "$file")"
+    } >"$chart/templates/crd/$(basename "$file")"
   done
 }
 
