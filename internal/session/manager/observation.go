@@ -14,8 +14,8 @@ type Observation struct {
 	Clients map[int]ClientState
 	// Agent is nil when it was never connected.
 	Agent *AgentState
-	// Starts are the start instants of stages, as they were given or as a client
-	// has had them from an earlier manager.
+	// Starts are the start instants of stages, as they were given or as a pod has
+	// them from an earlier manager: microseconds since the Unix epoch.
 	Starts map[sessionpb.Stage]int64
 	// Progress is how far stages are.
 	Progress map[sessionpb.Stage]Progress
@@ -30,6 +30,7 @@ type ClientState struct {
 	Ready             bool
 	// CPUs lists the CPUs that the client may run on.
 	CPUs        string
+	// Starts are the start instants that it has or was sent.
 	Starts      map[sessionpb.Stage]int64
 	WarmupEnded bool
 	// Totals are its final figures; nil until it sent them.
@@ -49,11 +50,11 @@ type AgentState struct {
 	Answered *Answer
 	// Silent says what was seen instead.
 	Silent string
-	// Begin is the last reading at or before the start of the measurement, or the
-	// first one after it. Latest is the last reading.
+	// Begin is the reading nearest to the start of the measurement; nil until that
+	// is known. Latest is the last reading; nil until there is one.
 	Begin, Latest *result.ServerUsage
-	// PeakCPUPercent is the largest CPU time between two readings of the
-	// measurement, in percent of one CPU; PeakResident the largest resident set.
+	// PeakCPUPercent is the largest CPU time of any second of the measurement, in
+	// percent of one CPU; PeakResident the largest resident set, in bytes.
 	PeakCPUPercent float64
 	PeakResident   int64
 	Failure        string
@@ -67,29 +68,16 @@ type Answer struct {
 }
 
 func answerOf(w *sessionpb.TargetAnswered) *Answer {
-	return &Answer{Software: w.GetServerSoftware(), DocumentLength: w.GetDocumentLength()}
+	return &Answer{Software: clipped(w.GetServerSoftware()), DocumentLength: w.GetDocumentLength()}
 }
 
 // Progress is how far a stage is, over all clients.
 type Progress struct {
 	// Requests and Errors are the requests that ended, and those that failed.
 	Requests, Errors int64
-	// RequestsPerSecond is the requests that ended in the newest second of which
-	// no client sends any more.
+	// RequestsPerSecond is the requests that ended in the last whole second that
+	// every client has sent.
 	RequestsPerSecond int64
-
-	second, inSecond, before int64
-}
-
-func (p *Progress) add(second int64, counts *result.Counts) {
-	p.Requests += counts.Requests
-	p.Errors += counts.Errors.Total()
-	switch {
-	case second > p.second:
-		p.RequestsPerSecond, p.second, p.inSecond = p.inSecond, second, counts.Requests
-	case second == p.second:
-		p.inSecond += counts.Requests
-	}
 }
 
 func (r *run) observe() Observation {
@@ -97,55 +85,28 @@ func (r *run) observe() Observation {
 	defer r.mu.Unlock()
 	o := Observation{
 		Clients:  make(map[int]ClientState, len(r.clients)),
-		Starts:   maps.Clone(r.intents.starts),
+		Starts:   maps.Clone(r.starts),
 		Progress: make(map[sessionpb.Stage]Progress, len(r.progress)),
 	}
 	for stage, p := range r.progress {
-		o.Progress[stage] = *p
+		o.Progress[stage] = Progress{Requests: p.requests, Errors: p.errors, RequestsPerSecond: p.rate(r.passed(stage))}
 	}
-	for i, m := range r.clients {
+	for i, p := range r.clients {
 		o.Clients[i] = ClientState{
-			Pod: m.who.Pod, PodUID: m.who.PodUID, Node: m.who.Node,
-			Connected: m.attendance != nil, DisconnectedSince: m.disconnectedSince,
-			Ready: m.ready != nil, CPUs: m.ready.GetCpus(), Starts: maps.Clone(m.starts), WarmupEnded: m.warmupEnded,
-			Totals: m.totals, ClockError: m.clockError, Failure: m.failure,
+			Pod: p.identity.Pod, PodUID: p.identity.PodUID, Node: p.identity.Node,
+			Connected: p.stream != nil, DisconnectedSince: p.disconnectedSince,
+			Ready: p.ready != nil, CPUs: p.ready.GetCpus(), Starts: maps.Clone(p.starts), WarmupEnded: p.warmupEnded,
+			Totals: p.totals, ClockError: p.clockError, Failure: p.failure,
 		}
 	}
-	if m := r.agent; m != nil {
+	if p := r.agent; p != nil {
 		o.Agent = &AgentState{
-			Pod: m.who.Pod, PodUID: m.who.PodUID, Node: m.who.Node,
-			Connected: m.attendance != nil, DisconnectedSince: m.disconnectedSince,
-			Answered: m.answered, Silent: m.silent, Failure: m.failure,
-			Begin: r.usage.begin, Latest: r.usage.latest, PeakCPUPercent: r.usage.peakCPU, PeakResident: r.usage.peakResident,
+			Pod: p.identity.Pod, PodUID: p.identity.PodUID, Node: p.identity.Node,
+			Connected: p.stream != nil, DisconnectedSince: p.disconnectedSince,
+			Answered: p.answered, Silent: p.silent, Failure: p.failure,
+			Begin: r.usage.begin, Latest: r.usage.latest,
+			PeakCPUPercent: r.usage.peak(), PeakResident: r.usage.rss,
 		}
 	}
 	return o
-}
-
-// usage is what is kept of the agent's readings.
-type usage struct {
-	begin, latest *result.ServerUsage
-	peakCPU       float64
-	peakResident  int64
-}
-
-// add takes in a reading; start is the measurement's, 0 when it has none yet.
-func (u *usage) add(reading result.ServerUsage, start int64) {
-	last := u.latest
-	u.latest = &reading
-	if start == 0 || reading.At <= start || u.begin == nil {
-		u.begin = &reading
-	}
-	if start == 0 || reading.At <= start {
-		return
-	}
-	u.peakResident = max(u.peakResident, reading.Resident)
-	if last != nil && reading.At > last.At {
-		cpu := reading.UserCPU + reading.SystemCPU - last.UserCPU - last.SystemCPU
-		// Processor time is counted in hundredths of a second, too coarse for a
-		// span much shorter than a second.
-		if span := reading.At - last.At; span >= 500_000 {
-			u.peakCPU = max(u.peakCPU, 100*float64(cpu)/float64(span))
-		}
-	}
 }

@@ -4,111 +4,139 @@ import (
 	"slices"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// seriesLength bounds the entries of a series: past it neighbours are joined.
-const seriesLength = 600
+const (
+	// seriesLength bounds the entries of a series: past it, each entry comes to
+	// stand for twice as many seconds.
+	seriesLength = 600
+	// openEntries bounds the entries that are kept as histograms; the others are
+	// kept encoded, in a hundredth of the space.
+	openEntries = 64
+)
 
-// series are the seconds of a measurement, over all clients.
+// series is the seconds of a measurement, merged over all clients. It keeps the
+// distribution of each entry, so that the percentiles of entries that were made
+// one are those of all their requests.
 type series struct {
-	open   map[int64]*openSecond
-	closed []result.Second
-	server []serverSecond
-	last   *result.ServerUsage
-	width  int64 // seconds of an entry
+	width   int64 // seconds that an entry stands for, a power of two
+	entries map[int64]*entry
+	open    []int64 // the entries that are kept as histograms, the last used last
 }
 
-type openSecond struct {
-	measure   result.Measure
-	clientCPU int64
+// entry is some seconds of all clients; its key is the first of them divided by
+// the width.
+type entry struct {
+	second  result.Second // but for what depends on the distribution
+	total   *result.Histogram
+	encoded result.Encoded // when total is nil
 }
 
-type serverSecond struct {
-	second, cpu, resident int64
-}
+func newSeries() series { return series{width: 1, entries: map[int64]*entry{}} }
 
-// addClient adds a client's second.
-func (s *series) addClient(second int64, m *result.Measure, usage result.ClientUsage) {
-	o := s.open[second]
-	if o == nil {
-		o = &openSecond{}
-		s.open[second] = o
+// add adds what one client did in one second or several. Several that don't
+// fall into one entry are counted in the first of them that they fall into.
+func (s *series) add(second *result.ClientSecond, seconds int64) {
+	for seconds > s.width || second.Second/s.width >= seriesLength {
+		s.double()
 	}
-	o.measure.Merge(m)
-	o.clientCPU += usage.UserCPU + usage.SystemCPU
+	e := s.entry(second.Second / s.width)
+	e.second.Requests += second.Requests
+	e.second.Errors += second.Errors.Total()
+	e.second.BytesReceived += second.BytesReceived
+	e.second.ClientCPU += second.Usage.UserCPU + second.Usage.SystemCPU
+	e.total.Merge(second.Latencies[result.Total])
 }
 
-// addServer adds a reading of the server.
-func (s *series) addServer(u result.ServerUsage, start int64) {
-	last := s.last
-	s.last = &u
-	if start == 0 || last == nil || u.At <= start || u.At-last.At < 500_000 {
+// entry returns an open entry, made on first use.
+func (s *series) entry(key int64) *entry {
+	e := s.entries[key]
+	if e == nil {
+		e = &entry{}
+		s.entries[key] = e
+	}
+	if e.total == nil {
+		e.total = decoded(e.encoded)
+	}
+	if i := slices.Index(s.open, key); i >= 0 {
+		s.open = slices.Delete(s.open, i, i+1)
+	} else if len(s.open) >= openEntries {
+		s.entries[s.open[0]].close()
+		s.open = slices.Delete(s.open, 0, 1)
+	}
+	s.open = append(s.open, key)
+	return e
+}
+
+// double makes each entry stand for twice as many seconds.
+func (s *series) double() {
+	s.width *= 2
+	before := s.entries
+	s.entries, s.open = make(map[int64]*entry, len(before)), nil
+	for key, e := range before {
+		e.close()
+		pair := s.entries[key/2]
+		if pair == nil {
+			s.entries[key/2] = e
+			continue
+		}
+		pair.second.Requests += e.second.Requests
+		pair.second.Errors += e.second.Errors
+		pair.second.BytesReceived += e.second.BytesReceived
+		pair.second.ClientCPU += e.second.ClientCPU
+		pair.total = decoded(pair.encoded)
+		pair.total.Merge(decoded(e.encoded))
+		pair.close()
+	}
+}
+
+// close keeps the entry's distribution encoded.
+func (e *entry) close() {
+	if e.total == nil {
 		return
 	}
-	second := (last.At - start + 500_000) / 1_000_000
-	s.server = append(s.server, serverSecond{
-		second: second, cpu: u.UserCPU + u.SystemCPU - last.UserCPU - last.SystemCPU, resident: u.Resident,
-	})
+	// It can fail only by an error in the code: the geometry is ours.
+	if encoded, err := e.total.Encode(); err == nil {
+		e.encoded, e.total = encoded, nil
+	}
 }
 
-// close closes the seconds below one.
-func (s *series) close(below int64) {
-	var ready []int64
-	for second := range s.open {
-		if second < below {
-			ready = append(ready, second)
+func decoded(encoded result.Encoded) *result.Histogram {
+	h, err := result.Decode(encoded)
+	if err != nil { // as above
+		return result.NewHistogram()
+	}
+	return h
+}
+
+// seconds returns the entries in their order, without the target.
+func (s *series) seconds() []result.Second {
+	all := make([]result.Second, 0, len(s.entries))
+	for key, e := range s.entries {
+		total := e.total
+		if total == nil {
+			total = decoded(e.encoded)
 		}
+		second := e.second
+		second.Second, second.Seconds = key*s.width, s.width
+		second.P50, second.P90, second.P99, second.Max = total.Percentile(50), total.Percentile(90), total.Percentile(99), total.Max()
+		all = append(all, second)
 	}
-	slices.Sort(ready)
-	for _, second := range ready {
-		s.closed = append(s.closed, s.summary(second, s.open[second]))
-		delete(s.open, second)
-	}
-	if len(s.closed) > 2*seriesLength {
-		s.closed = join(s.closed)
-	}
+	slices.SortFunc(all, func(a, b result.Second) int { return int(a.Second - b.Second) })
+	return all
 }
 
-func (s *series) summary(second int64, o *openSecond) result.Second {
-	total := o.measure.Latencies.Get(result.Total)
-	return result.Second{
-		Second: second, Seconds: 1, Requests: o.measure.Requests, Errors: o.measure.Errors.Total(),
-		P50: total.Percentile(50), P90: total.Percentile(90), P99: total.Percentile(99), Max: total.Max(),
-		BytesReceived: o.measure.BytesReceived, ClientCPU: o.clientCPU, ServerCPU: -1, ServerResident: -1,
-	}
-}
-
-// join makes each pair of neighbours one entry.
-func join(entries []result.Second) []result.Second {
-	joined := make([]result.Second, 0, len(entries)/2+1)
-	for pair := range slices.Chunk(entries, 2) {
-		e := pair[0]
-		if len(pair) == 2 {
-			n := pair[1]
-			e.Seconds = n.Second + n.Seconds - e.Second
-			e.Requests, e.Errors = e.Requests+n.Requests, e.Errors+n.Errors
-			e.P50, e.P90, e.P99, e.Max = -1, -1, -1, max(e.Max, n.Max)
-			e.BytesReceived, e.ClientCPU = e.BytesReceived+n.BytesReceived, e.ClientCPU+n.ClientCPU
-		}
-		joined = append(joined, e)
-	}
-	return joined
-}
-
-func (r *run) seriesSoFar() []result.Second {
+// seconds returns the series with the target's figures.
+func (r *run) seconds() []result.Second {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.series.close(r.passedByAll())
-	entries := slices.Clone(r.series.closed)
-	for i := range entries {
-		e := &entries[i]
-		for _, server := range r.series.server {
-			if server.second < e.Second || server.second >= e.Second+e.Seconds {
-				continue
-			}
-			e.ServerCPU = max(e.ServerCPU, 0) + server.cpu
-			e.ServerResident = max(e.ServerResident, server.resident)
-		}
+	all := r.series.seconds()
+	start := r.starts[sessionpb.Stage_STAGE_MEASUREMENT]
+	for i := range all {
+		s := &all[i]
+		from := start + s.Second*1_000_000
+		s.ServerCPU, s.ServerResident = r.usage.between(from, from+s.Seconds*1_000_000)
 	}
-	return entries
+	return all
 }

@@ -1,0 +1,176 @@
+// Package manager is the manager's end of the pods' sessions: it keeps what
+// the pods of each run have said, and tells them what the controllers want. It
+// knows nothing of Kubernetes, and decides nothing about a run.
+package manager
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+// What an Identify wraps to say why a pod gets no session. Any other error
+// means that it can't be known at present; the pod tries again.
+var (
+	// ErrUnauthenticated: the token isn't a pod's, or isn't valid any more.
+	ErrUnauthenticated = errors.New("unauthenticated")
+	// ErrForbidden: the pod belongs to no run.
+	ErrForbidden = errors.New("forbidden")
+)
+
+// Identity says which pod a session is with.
+type Identity struct {
+	// Run is the UID of the run that the pod belongs to.
+	Run string
+	// Role is what the pod does in it.
+	Role sessionpb.Role
+	// Index is the client's number, from 0.
+	Index int
+	// Pod is the pod's name, PodUID its UID, Node the name of its node.
+	Pod, PodUID, Node string
+}
+
+// Identify finds out whose token it is.
+type Identify func(ctx context.Context, token string) (Identity, error)
+
+// orphanAge is how long what a pod said is kept for a run that nobody asks
+// anything of.
+const orphanAge = 10 * time.Minute
+
+// Server is the sessions of all runs. Its methods may be called from any
+// goroutine. What is told to the pods of a run is kept until Forget, and told
+// to sessions present and future; telling it again changes nothing.
+type Server struct {
+	sessionpb.UnimplementedSessionsServer
+
+	identify Identify
+	changed  func(run string)
+	log      logr.Logger
+	origin   time.Time // keeps its monotonic reading
+
+	mu   sync.Mutex
+	runs map[string]*run
+}
+
+// New returns a server without sessions. It calls changed with the UID of a run
+// whenever a pod of the run came or went, or said something by which the run may
+// go on; not for each sample. changed may be called from many goroutines at
+// once, and mustn't call the server.
+func New(identify Identify, changed func(run string), log logr.Logger) *Server {
+	return &Server{identify: identify, changed: changed, log: log, origin: time.Now(), runs: map[string]*run{}}
+}
+
+// now is the manager's clock: microseconds since the Unix epoch. It runs by the
+// monotonic clock, so that a step of the wall clock doesn't disturb a run.
+func (s *Server) now() int64 { return s.origin.UnixMicro() + time.Since(s.origin).Microseconds() }
+
+// Observe returns what the pods of a run have said. The copy is the caller's;
+// what its pointers lead to never changes.
+func (s *Server) Observe(run string) Observation {
+	if r := s.known(run); r != nil {
+		return r.observe()
+	}
+	return Observation{}
+}
+
+// Series returns the seconds of a run's measurement so far, of all clients and
+// the target. They are at most 600 entries; where there were more seconds, each
+// entry has the same number of them, a power of two, with the true percentiles
+// of all its requests.
+func (s *Server) Series(run string) []result.Second {
+	if r := s.known(run); r != nil {
+		return r.seconds()
+	}
+	return nil
+}
+
+// Watch tells the agent to ask the target for a path until it answers with
+// success; address is the target's address and port.
+func (s *Server) Watch(run, address, path string) {
+	s.of(run).intend(func(w *wanted) bool {
+		before := w.watch
+		w.watch = watch{address: address, path: path}
+		return w.watch != before
+	})
+}
+
+// Prepare tells the clients their plans, by index, and the target's address and
+// port.
+func (s *Server) Prepare(run string, plans []*session.Plan, address string) {
+	s.of(run).intend(func(w *wanted) bool {
+		first := w.plans == nil || w.address != address
+		w.plans, w.address = plans, address
+		return first
+	})
+}
+
+// Start tells all pods when a stage begins: microseconds since the Unix epoch
+// by the manager's clock. The first instant given for a stage stands, and one
+// that a pod has from an earlier manager stands before all others.
+func (s *Server) Start(run string, stage sessionpb.Stage, at int64) {
+	s.of(run).start(stage, at)
+}
+
+// Read asks the agent for a reading of the server. Until that is here, asking
+// again changes nothing.
+func (s *Server) Read(run string) {
+	s.of(run).intend(func(w *wanted) bool {
+		if w.reading {
+			return false
+		}
+		w.reading = true
+		w.reads++
+		return true
+	})
+}
+
+// Release tells all pods that everything is stored and they may exit.
+func (s *Server) Release(run string) {
+	s.of(run).intend(func(w *wanted) bool {
+		before := w.release
+		w.release = true
+		return !before
+	})
+}
+
+// Forget ends the sessions of a run and drops all that is known of it.
+func (s *Server) Forget(run string) {
+	s.mu.Lock()
+	r := s.runs[run]
+	delete(s.runs, run)
+	s.mu.Unlock()
+	if r != nil {
+		r.forget()
+	}
+}
+
+// known returns a run, nil when nothing is known of it.
+func (s *Server) known(uid string) *run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.runs[uid]
+}
+
+// of returns a run, made on first use.
+func (s *Server) of(uid string) *run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.runs[uid]; r != nil {
+		return r
+	}
+	for other, r := range s.runs {
+		if r.orphaned() {
+			delete(s.runs, other)
+		}
+	}
+	r := newRun()
+	s.runs[uid] = r
+	return r
+}

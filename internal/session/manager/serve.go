@@ -1,0 +1,238 @@
+package manager
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"golang.org/x/time/rate"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+const (
+	// helloTimeout bounds the time that a pod may take to say who it is.
+	helloTimeout = 10 * time.Second
+	// A pod's connection that is silent for quietTime is asked for life, and closed
+	// when it doesn't answer within answerTime.
+	quietTime  = 5 * time.Second
+	answerTime = 10 * time.Second
+	// stopTime bounds the end of Serve.
+	stopTime = 2 * time.Second
+	// A pod may send so many messages at once, and so many a second from then on;
+	// what is more has to wait.
+	messageBurst = 10_000
+	messageRate  = 1_000
+)
+
+// stream is one connection of a pod. Its fields are guarded by the run's
+// mutex.
+type stream struct {
+	participant *participant // nil before Hello
+	wakes       chan struct{}
+	ends        chan error
+
+	// What was sent on this stream.
+	welcomed bool
+	watch    watch
+	reads    uint64
+	prepared bool
+	released bool
+	// pings are those to be answered.
+	pings []ping
+}
+
+// ping is a ping that came; sent is the pod's clock, received the manager's.
+type ping struct{ sent, received int64 }
+
+// notify has the sender look for something to send.
+func (st *stream) notify() {
+	select {
+	case st.wakes <- struct{}{}:
+	default:
+	}
+}
+
+// end ends the stream.
+func (st *stream) end(err error) {
+	select {
+	case st.ends <- err:
+	default:
+	}
+}
+
+// Serve serves sessions on a listener until the context ends, and closes it.
+// Only the leader may call it, once.
+func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.Config) error {
+	server := grpc.NewServer(
+		grpc.Creds(credentials.NewTLS(config)),
+		grpc.MaxRecvMsgSize(session.MaxMessageBytes),
+		grpc.MaxConcurrentStreams(4),
+		grpc.ConnectionTimeout(helloTimeout),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: quietTime, Timeout: answerTime}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
+	)
+	sessionpb.RegisterSessionsServer(server, s)
+	done := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(done)
+		s.endAll(status.Error(codes.Unavailable, "the manager is stopping"))
+		bound := time.AfterFunc(stopTime, server.Stop)
+		defer bound.Stop()
+		server.GracefulStop()
+	})
+	err := server.Serve(listener)
+	if !stop() {
+		<-done
+	}
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("serve sessions: %w", err)
+	}
+	return nil
+}
+
+func (s *Server) endAll(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.runs {
+		r.mu.Lock()
+		for _, p := range r.all() {
+			if p.stream != nil {
+				p.stream.end(err)
+			}
+		}
+		r.mu.Unlock()
+	}
+}
+
+// Attend is one pod's session, over one connection.
+func (s *Server) Attend(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sessionpb.ManagerMessage]) error {
+	identity, err := s.authenticate(rpc.Context())
+	if err != nil {
+		return err
+	}
+	log := s.log.WithValues("run", identity.Run, "pod", identity.Pod)
+	st := &stream{wakes: make(chan struct{}, 1), ends: make(chan error, 1)}
+	r := s.of(identity.Run)
+	received := make(chan error, 1)
+	go func() { received <- s.receive(rpc, r, st, identity) }()
+	err = s.send(rpc, r, st, received)
+	if r.leave(st) {
+		s.changed(identity.Run)
+	}
+	log.V(1).Info("Session ended", "error", err)
+	return err
+}
+
+// authenticate finds out which pod is calling.
+func (s *Server) authenticate(ctx context.Context) (Identity, error) {
+	values := metadata.ValueFromIncomingContext(ctx, "authorization")
+	if len(values) != 1 {
+		return Identity{}, status.Error(codes.Unauthenticated, "the call has no token")
+	}
+	token, ok := strings.CutPrefix(values[0], "Bearer ")
+	if !ok || token == "" {
+		return Identity{}, status.Error(codes.Unauthenticated, "the call has no token")
+	}
+	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
+	defer cancel()
+	identity, err := s.identify(ctx, token)
+	switch {
+	case err == nil:
+		return identity, nil
+	case errors.Is(err, ErrUnauthenticated):
+		return Identity{}, status.Error(codes.Unauthenticated, err.Error())
+	case errors.Is(err, ErrForbidden):
+		return Identity{}, status.Error(codes.PermissionDenied, err.Error())
+	}
+	s.log.Error(err, "Who a pod is can't be found out")
+	return Identity{}, status.Error(codes.Unavailable, "the manager can't find out who the pod is")
+}
+
+// send sends what is due until the stream ends, and returns why it ended.
+func (s *Server) send(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sessionpb.ManagerMessage], r *run, st *stream, received <-chan error) error {
+	hello := time.NewTimer(helloTimeout)
+	defer hello.Stop()
+	for {
+		m := r.due(st)
+		if m == nil {
+			select {
+			case <-st.wakes:
+				continue
+			case err := <-st.ends:
+				return err
+			case err := <-received:
+				return err
+			case <-hello.C:
+				if !r.joined(st) {
+					return status.Error(codes.DeadlineExceeded, "the pod didn't say Hello")
+				}
+				continue
+			}
+		}
+		if pong := m.GetPong(); pong != nil {
+			pong.Answered = s.now()
+		}
+		if err := rpc.Send(m); err != nil {
+			return err
+		}
+	}
+}
+
+// receive takes a pod's messages until the stream ends, and returns why.
+func (s *Server) receive(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sessionpb.ManagerMessage], r *run, st *stream, identity Identity) error {
+	first, err := rpc.Recv()
+	if err != nil {
+		return err
+	}
+	if err := r.join(st, identity, first.GetHello()); err != nil {
+		s.changed(identity.Run)
+		return err
+	}
+	s.changed(identity.Run)
+	limit := rate.NewLimiter(messageRate, messageBurst)
+	for {
+		m, err := rpc.Recv()
+		received := s.now()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if code := status.Code(err); code == codes.Internal || code == codes.ResourceExhausted {
+			err = malformed("a message that can't be read: %s", status.Convert(err).Message())
+		} else if err != nil {
+			return err
+		}
+		var news bool
+		if err == nil {
+			news, err = r.receive(st, m, received)
+		}
+		var nonsense *malformedError
+		if errors.As(err, &nonsense) {
+			r.condemn(st, nonsense)
+			s.log.Info("A pod sent nonsense", "run", identity.Run, "pod", identity.Pod, "message", nonsense.Error())
+			s.changed(identity.Run)
+			return status.Error(codes.InvalidArgument, nonsense.Error())
+		}
+		if news {
+			s.changed(identity.Run)
+		}
+		if err != nil {
+			return err
+		}
+		if err := limit.Wait(rpc.Context()); err != nil {
+			return err
+		}
+	}
+}
