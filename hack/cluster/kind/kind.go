@@ -1,0 +1,118 @@
+// Package kind runs the local cluster by kind, in a container of a Docker
+// engine.
+package kind
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const name = "assay"
+
+// nodeImage is the default of this version of kind. It is named here so that
+// it can be asked for before a cluster is begun.
+const nodeImage = "kindest/node:v1.37.0@sha256:a1ed56cfb0e7b93589bdf97c8cd566405a265939e3620fc4f5de89adff580ae5"
+
+// config gives whole CPUs to Guaranteed pods, as the native cluster does.
+const config = `kind: Cluster
+apiVersion: kind.x-k8s.io/v1alpha4
+nodes:
+- role: control-plane
+kubeadmConfigPatches:
+- |
+  kind: KubeletConfiguration
+  cpuManagerPolicy: static
+  kubeReserved: {cpu: 100m}
+  serializeImagePulls: false
+  failCgroupV1: false
+`
+
+// Cluster is a cluster made by the kind program at the given path.
+type Cluster struct {
+	Program string
+}
+
+// Available says whether a Docker engine answers and has the node image or
+// can fetch it.
+func (c Cluster) Available(ctx context.Context) bool {
+	if _, err := os.Stat(c.Program); err != nil {
+		return false
+	}
+	if _, err := exec.LookPath("docker"); err != nil {
+		return false
+	}
+	asking, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if exec.CommandContext(asking, "docker", "info").Run() != nil {
+		return false
+	}
+	if exec.CommandContext(ctx, "docker", "image", "inspect", nodeImage).Run() == nil {
+		return true
+	}
+	fetching, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	return exec.CommandContext(fetching, "docker", "pull", nodeImage).Run() == nil
+}
+
+// Exists says whether the cluster is there.
+func (c Cluster) Exists(ctx context.Context) bool {
+	if _, err := exec.LookPath("docker"); err != nil {
+		return false
+	}
+	out, err := exec.CommandContext(ctx, c.Program, "get", "clusters").Output()
+	return err == nil && slices.Contains(strings.Fields(string(out)), name)
+}
+
+// Up makes the cluster unless it is there, and writes its kubeconfig.
+func (c Cluster) Up(ctx context.Context, kubeconfig string, report func(string, ...any)) error {
+	if err := os.MkdirAll(filepath.Dir(kubeconfig), 0o755); err != nil {
+		return err
+	}
+	if c.Exists(ctx) {
+		report("kind cluster %s is there", name)
+		return c.run(ctx, nil, "export", "kubeconfig", "--name", name, "--kubeconfig", kubeconfig)
+	}
+	report("kind cluster %s: creating", name)
+	return c.run(ctx, strings.NewReader(config), "create", "cluster", "--name", name, "--image", nodeImage,
+		"--config", "-", "--kubeconfig", kubeconfig, "--wait", "120s")
+}
+
+// Down deletes the cluster.
+func (c Cluster) Down(ctx context.Context, report func(string, ...any)) error {
+	report("kind cluster %s: deleting", name)
+	return c.run(ctx, nil, "delete", "cluster", "--name", name)
+}
+
+// Load puts the images of an archive onto the cluster's node.
+func (c Cluster) Load(ctx context.Context, archive string, report func(string, ...any)) error {
+	report("image  %s: loading into kind", filepath.Base(archive))
+	return c.run(ctx, nil, "load", "image-archive", archive, "--name", name)
+}
+
+// Status prints the cluster's node.
+func (c Cluster) Status(ctx context.Context, kubeconfig string, out io.Writer) error {
+	if !c.Exists(ctx) {
+		return errors.New("no cluster is there; `up` makes one")
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(c.Program), "kubectl"), "--kubeconfig", kubeconfig, "get", "nodes", "-o", "wide")
+	cmd.Stdout, cmd.Stderr = out, out
+	return cmd.Run()
+}
+
+func (c Cluster) run(ctx context.Context, in io.Reader, args ...string) error {
+	cmd := exec.CommandContext(ctx, c.Program, args...)
+	cmd.Stdin = in
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("kind %s: %w: %s", args[0], err, bytes.TrimSpace(out))
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+// Command assay-cluster runs the Kubernetes that Assay is tried out and tested
+// on: by kind where a Docker engine answers and its node image can be had, else
+// natively, from binaries built from the Go modules of Kubernetes.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assay-dev/assay/hack/cluster/kind"
+	"github.com/assay-dev/assay/hack/cluster/native"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "assay-cluster:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the flags that all commands share.
+type options struct {
+	engine     string
+	layout     native.Layout
+	kubeconfig string
+}
+
+func report(format string, args ...any) {
+	fmt.Printf("  "+format+"\n", args...)
+}
+
+func command() *cobra.Command {
+	cache := os.Getenv("ASSAY_CACHE")
+	if cache == "" {
+		home, _ := os.UserHomeDir()
+		cache = filepath.Join(home, ".cache", "assay")
+	}
+	var o options
+	root := &cobra.Command{
+		Use:           "assay-cluster",
+		Short:         "The local Kubernetes that Assay is tried out and tested on",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&o.engine, "engine", "auto", "kind, native, or auto: kind where Docker and its node image can be had")
+	flags.StringVar(&o.layout.State, "state", "/var/lib/assay-cluster", "folder of the native cluster's lasting files")
+	flags.StringVar(&o.layout.Run, "run", "/run/assay-cluster", "folder of the native cluster's pids and sockets")
+	flags.StringVar(&o.layout.Bin, "bin", filepath.Join(cache, "bin"), "folder of the built programs")
+	flags.StringVar(&o.layout.Images, "images", filepath.Join(cache, "images"), "folder of pause.tar and coredns.tar")
+	flags.StringVar(&o.kubeconfig, "kubeconfig-copy", "", "where else to write the kubeconfig")
+
+	root.AddCommand(
+		&cobra.Command{
+			Use: "up", Short: "Bring the cluster up, or what of it is down", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return o.up(cmd.Context()) },
+		},
+		&cobra.Command{
+			Use: "down", Short: "Take the cluster away without a trace", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return o.down(cmd.Context()) },
+		},
+		&cobra.Command{
+			Use: "status", Short: "Show each part, its health and its version", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return o.status(cmd.Context()) },
+		},
+		&cobra.Command{
+			Use: "load ARCHIVE...", Short: "Load images into the cluster", Args: cobra.MinimumNArgs(1),
+			RunE: func(cmd *cobra.Command, files []string) error { return o.load(cmd.Context(), files) },
+		},
+		&cobra.Command{
+			Use: "stop PART", Short: "Stop one part of the native cluster, to see what its loss does", Args: cobra.ExactArgs(1),
+			RunE: func(_ *cobra.Command, parts []string) error { return o.layout.StopPart(parts[0]) },
+		},
+		&cobra.Command{
+			Use: "start PART", Short: "Start a part that was stopped", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, parts []string) error {
+				return o.layout.StartPart(cmd.Context(), parts[0])
+			},
+		},
+		o.superviseCommand(),
+	)
+	return root
+}
+
+// superviseCommand is what `up` starts in the background.
+func (o *options) superviseCommand() *cobra.Command {
+	var newNamespace bool
+	cmd := &cobra.Command{
+		Use: "supervise", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.layout.Supervise(cmd.Context(), newNamespace) },
+	}
+	cmd.Flags().BoolVar(&newNamespace, "new-namespace", false, "prepare the mount namespace first")
+	return cmd
+}
+
+func (o options) kind() kind.Cluster {
+	return kind.Cluster{Program: filepath.Join(o.layout.Bin, "kind")}
+}
+
+// useKind decides which cluster is meant: the one that is there, else the one
+// that this machine can have.
+func (o options) useKind(ctx context.Context) (bool, error) {
+	switch o.engine {
+	case "kind":
+		return true, nil
+	case "native":
+		return false, nil
+	case "auto":
+		if o.layout.Exists() {
+			return false, nil
+		}
+		return o.kind().Exists(ctx) || o.kind().Available(ctx), nil
+	}
+	return false, fmt.Errorf("--engine is kind, native or auto, not %q", o.engine)
+}
+
+func (o options) up(ctx context.Context) error {
+	useKind, err := o.useKind(ctx)
+	if err != nil {
+		return err
+	}
+	kubeconfig := o.layout.Kubeconfig()
+	if useKind {
+		if o.kubeconfig == "" {
+			return fmt.Errorf("with kind, --kubeconfig-copy says where the kubeconfig goes")
+		}
+		if err := o.kind().Up(ctx, o.kubeconfig, report); err != nil {
+			return err
+		}
+	} else {
+		if err := o.layout.Up(ctx, report); err != nil {
+			return err
+		}
+		if o.kubeconfig != "" {
+			if err := copyFile(o.kubeconfig, kubeconfig); err != nil {
+				return err
+			}
+		}
+	}
+	if o.kubeconfig != "" {
+		kubeconfig = o.kubeconfig
+	}
+	fmt.Printf("\nexport KUBECONFIG=%s\n", kubeconfig)
+	return nil
+}
+
+func (o options) down(ctx context.Context) error {
+	if o.kubeconfig != "" {
+		if err := os.Remove(o.kubeconfig); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		_ = os.Remove(filepath.Dir(o.kubeconfig)) // only when empty
+	}
+	if o.engine != "native" && o.kind().Exists(ctx) {
+		if err := o.kind().Down(ctx, report); err != nil {
+			return err
+		}
+	}
+	if o.engine == "kind" {
+		return nil
+	}
+	return o.layout.Down(ctx, report)
+}
+
+func (o options) status(ctx context.Context) error {
+	useKind, err := o.useKind(ctx)
+	if err != nil {
+		return err
+	}
+	if useKind {
+		return o.kind().Status(ctx, o.kubeconfig, os.Stdout)
+	}
+	return o.layout.Status(ctx, os.Stdout)
+}
+
+func (o options) load(ctx context.Context, files []string) error {
+	useKind, err := o.useKind(ctx)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if useKind {
+			err = o.kind().Load(ctx, file, report)
+		} else {
+			err = o.layout.Load(ctx, file, report)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func copyFile(to, from string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, 0o600)
+}

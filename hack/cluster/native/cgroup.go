@@ -1,0 +1,202 @@
+package native
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// hierarchy is one mounted cgroup hierarchy: on cgroup v1 there is one for
+// each controller, on v2 a single one, and hybrid hosts have both.
+type hierarchy struct {
+	mount       string
+	unified     bool
+	controllers []string
+}
+
+func hierarchies() ([]hierarchy, error) {
+	content, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	return parseHierarchies(string(content)), nil
+}
+
+// parseHierarchies finds the cgroup mounts in the text of
+// /proc/self/mountinfo; see proc_pid_mountinfo(5) for its fields.
+func parseHierarchies(mountinfo string) []hierarchy {
+	var found []hierarchy
+	seen := map[string]bool{}
+	for line := range strings.Lines(mountinfo) {
+		before, after, ok := strings.Cut(line, " - ")
+		fields, tail := strings.Fields(before), strings.Fields(after)
+		if !ok || len(fields) < 5 || len(tail) < 3 || fields[3] != "/" || seen[fields[4]] {
+			continue
+		}
+		switch tail[0] {
+		case "cgroup":
+			seen[fields[4]] = true
+			found = append(found, hierarchy{mount: fields[4], controllers: strings.Split(tail[2], ",")})
+		case "cgroup2":
+			seen[fields[4]] = true
+			found = append(found, hierarchy{mount: fields[4], unified: true})
+		}
+	}
+	return found
+}
+
+func (h hierarchy) root() string   { return filepath.Join(h.mount, cgroupName) }
+func (h hierarchy) system() string { return filepath.Join(h.root(), "system") }
+
+// makeCgroups makes the cgroup below which everything of the cluster lives:
+// `system` for the daemons, and what the kubelet makes for the pods.
+func makeCgroups() error {
+	all, err := hierarchies()
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		if h.unified {
+			enableControllers(h.mount)
+		}
+		for _, dir := range []string{h.root(), h.system()} {
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return fmt.Errorf("cgroup: %w", err)
+			}
+			if err := inheritCPUSet(dir); err != nil {
+				return fmt.Errorf("cgroup %s: %w", dir, err)
+			}
+		}
+		if h.unified {
+			enableControllers(h.root())
+		}
+	}
+	return nil
+}
+
+// enableControllers hands all controllers of a cgroup v2 to its children. A
+// hybrid host has none there, and some can't be handed on; the kubelet says
+// so if it misses one.
+func enableControllers(dir string) {
+	content, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
+	if err != nil {
+		return
+	}
+	for _, controller := range strings.Fields(string(content)) {
+		_ = os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+"+controller), 0o644)
+	}
+}
+
+// inheritCPUSet gives a new cgroup of the v1 cpuset hierarchy its parent's
+// CPUs and memory nodes: it starts with none and takes no process then.
+func inheritCPUSet(dir string) error {
+	for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
+		own, err := os.ReadFile(filepath.Join(dir, file))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if strings.TrimSpace(string(own)) != "" {
+			continue
+		}
+		parents, err := os.ReadFile(filepath.Join(filepath.Dir(dir), file))
+		if err != nil {
+			return err
+		}
+		if _, err := os.Stat(filepath.Join(dir, "cgroup.subtree_control")); err == nil {
+			return nil // v2 inherits by itself
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), parents, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enterSystemCgroup moves the calling process into the daemons' cgroup, where
+// its children then start.
+func enterSystemCgroup() error {
+	all, err := hierarchies()
+	if err != nil {
+		return err
+	}
+	pid := []byte(strconv.Itoa(os.Getpid()))
+	for _, h := range all {
+		if err := os.WriteFile(filepath.Join(h.system(), "cgroup.procs"), pid, 0o644); err != nil {
+			return fmt.Errorf("enter cgroup: %w", err)
+		}
+	}
+	return nil
+}
+
+// removeCgroups kills what still runs below the cluster's cgroup, and removes
+// it. Whatever is in there was started by the cluster.
+func removeCgroups() error {
+	all, err := hierarchies()
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, h := range all {
+		failed = errors.Join(failed, removeTree(h.root()))
+	}
+	return failed
+}
+
+func removeTree(root string) error {
+	deadline := time.Now().Add(15 * time.Second)
+	for {
+		if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		var dirs []string
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.IsDir() {
+				dirs = append(dirs, path)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		left := 0
+		for i := len(dirs) - 1; i >= 0; i-- {
+			// A frozen process dies only when it is thawed.
+			_ = os.WriteFile(filepath.Join(dirs[i], "freezer.state"), []byte("THAWED"), 0o644)
+			killAll(filepath.Join(dirs[i], "cgroup.procs"))
+			if err := syscall.Rmdir(dirs[i]); err != nil {
+				left++
+			}
+		}
+		if left == 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("cgroup %s is still in use", root)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func killAll(procs string) {
+	file, err := os.Open(procs)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		pid, err := strconv.Atoi(lines.Text())
+		if err == nil && pid > 1 && pid != os.Getpid() {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}

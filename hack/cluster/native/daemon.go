@@ -1,0 +1,156 @@
+package native
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/assay-dev/assay/hack/cluster/process"
+)
+
+// daemon is one program of the cluster.
+type daemon struct {
+	name string
+	path string
+	args []string
+	// needs names the daemons that must be healthy before this one starts.
+	needs []string
+	// healthURL answers 200 when the daemon serves; empty for containerd,
+	// whose socket is tried instead.
+	healthURL string
+	// stopGrace is how long it may take to end by itself.
+	stopGrace time.Duration
+}
+
+// daemons lists the programs in the order in which they start.
+func (l Layout) daemons(nodeIP string) []daemon {
+	return []daemon{
+		{
+			name: "containerd", path: "containerd",
+			args:      []string{"--config", l.config("containerd.toml")},
+			stopGrace: 5 * time.Second,
+		},
+		{
+			name: "etcd", path: l.bin("etcd"),
+			args:      l.etcdArgs(),
+			healthURL: fmt.Sprintf("https://127.0.0.1:%d/health", etcdPort),
+			stopGrace: 3 * time.Second,
+		},
+		{
+			name: "kube-apiserver", path: l.bin("kube-apiserver"),
+			args:      l.apiServerArgs(nodeIP),
+			needs:     []string{"etcd"},
+			healthURL: fmt.Sprintf("https://127.0.0.1:%d/readyz", apiPort),
+			// Its own shutdown waits for watches to end, for up to a minute.
+			stopGrace: time.Second,
+		},
+		{
+			name: "kube-controller-manager", path: l.bin("kube-controller-manager"),
+			args:      l.controllerManagerArgs(),
+			needs:     []string{"kube-apiserver"},
+			healthURL: managerHealth,
+			stopGrace: 2 * time.Second,
+		},
+		{
+			name: "kube-scheduler", path: l.bin("kube-scheduler"),
+			args:      []string{"--config", l.config("scheduler.yaml"), "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", schedulerPort)},
+			needs:     []string{"kube-apiserver"},
+			healthURL: schedulerHealth,
+			stopGrace: 2 * time.Second,
+		},
+		{
+			name: "kubelet", path: l.bin("kubelet"),
+			args: []string{
+				"--config", l.config("kubelet.yaml"), "--kubeconfig", l.kubeconfig("kubelet"),
+				"--hostname-override", nodeName, "--node-ip", nodeIP, "--root-dir", l.state("kubelet"),
+			},
+			needs:     []string{"containerd", "kube-apiserver"},
+			healthURL: fmt.Sprintf("http://127.0.0.1:%d/healthz", kubeletHealthPort),
+			stopGrace: 3 * time.Second,
+		},
+		{
+			name: "kube-proxy", path: l.bin("kube-proxy"),
+			args:  []string{"--config", l.config("proxy.yaml")},
+			needs: []string{"kube-apiserver"},
+			// livez: healthz turns bad while the node is being deleted.
+			healthURL: fmt.Sprintf("http://127.0.0.1:%d/livez", proxyHealthPort),
+			stopGrace: 2 * time.Second,
+		},
+	}
+}
+
+func (l Layout) running(d daemon) bool {
+	id, err := process.Read(l.pidFile(d.name))
+	return err == nil && id.Alive()
+}
+
+// held says whether somebody stopped this daemon on purpose.
+func (l Layout) held(name string) bool {
+	_, err := os.Stat(l.holdFile(name))
+	return err == nil
+}
+
+// healthy asks the daemon itself; nil means that it serves.
+func (l Layout) healthy(ctx context.Context, d daemon) error {
+	if d.healthURL == "" {
+		conn, err := net.DialTimeout("unix", l.containerdSocket(), time.Second)
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	}
+	_, err := l.get(ctx, d.healthURL)
+	return err
+}
+
+// get fetches a URL of one of the daemons as the cluster's admin. A status
+// other than 200 is an error.
+func (l Layout) get(ctx context.Context, url string) ([]byte, error) {
+	pair, err := tls.LoadX509KeyPair(l.pki("admin.crt"), l.pki("admin.key"))
+	if err != nil {
+		return nil, err
+	}
+	authority, err := os.ReadFile(l.pki("ca.crt"))
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(authority)
+	settings := &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots}
+	if url == managerHealth || url == schedulerHealth {
+		// These two sign their own serving certificate in memory. Nothing
+		// secret is sent, and only the loopback interface is asked.
+		settings.InsecureSkipVerify = true
+		settings.Certificates = nil
+	}
+	transport := &http.Transport{TLSClientConfig: settings, DisableKeepAlives: true}
+	client := &http.Client{Transport: transport, Timeout: 2 * time.Second}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s says %s", url, response.Status)
+	}
+	return body, nil
+}
+
+var (
+	managerHealth   = fmt.Sprintf("https://127.0.0.1:%d/healthz", managerPort)
+	schedulerHealth = fmt.Sprintf("https://127.0.0.1:%d/healthz", schedulerPort)
+)

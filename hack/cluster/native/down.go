@@ -1,0 +1,101 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/assay-dev/assay/hack/cluster/process"
+)
+
+// Down takes the cluster away: its pods, processes, mounts, interfaces,
+// netfilter tables, cgroups and files. Every step is tried, whatever the
+// state that an interrupted command has left; what fails is returned.
+func (l Layout) Down(ctx context.Context, report Report) error {
+	if !l.Exists() {
+		report("no cluster is there")
+		return nil
+	}
+	if os.Geteuid() != 0 {
+		return errors.New("the native cluster runs as root: run this as root")
+	}
+	lock, err := l.lock(report)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+
+	var failed error
+	step := func(what string, do func() error) {
+		if err := do(); err != nil {
+			report("%s: %v", what, err)
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", what, err))
+		}
+	}
+
+	// The supervisor first, or it would start again what is stopped here.
+	step("stop the supervisor", func() error { return l.stop(supervisor, 2*time.Second) })
+
+	daemons := l.daemons("")
+	slices.Reverse(daemons)
+	for _, d := range daemons {
+		if d.name == "containerd" || d.name == "etcd" || d.name == "kube-apiserver" {
+			continue
+		}
+		step("stop "+d.name, func() error { return l.stop(d.name, d.stopGrace) })
+	}
+	report("node programs stopped")
+	for _, d := range daemons {
+		if d.name == "containerd" && l.running(d) {
+			limit, cancel := context.WithTimeout(ctx, 40*time.Second)
+			// Not a failure yet: what is left is killed and unmounted below.
+			if err := l.removePods(limit); err != nil {
+				report("pods: %v", err)
+			}
+			cancel()
+			report("pods removed")
+		}
+	}
+	for _, name := range []string{"kube-apiserver", "etcd", "containerd"} {
+		for _, d := range daemons {
+			if d.name == name {
+				step("stop "+name, func() error { return l.stop(name, d.stopGrace) })
+			}
+		}
+	}
+	report("control plane stopped")
+
+	step("kill what is left and remove the cgroups", removeCgroups)
+	step("wait for the pods' interfaces to go", func() error { return waitForInterfaces(15 * time.Second) })
+	step("remove netfilter tables", removeNetfilterTables)
+	step("unmount", func() error { return unmountBelow(l.State, l.Run) })
+	step("restore the host's settings", l.restoreHost)
+	if failed != nil {
+		// The records stay, so that the next `down` can finish.
+		return failed
+	}
+	step("remove "+l.State, func() error { return os.RemoveAll(l.State) })
+	step("remove "+l.Run, func() error { return os.RemoveAll(l.Run) })
+	if failed == nil {
+		report("cluster removed")
+	}
+	return failed
+}
+
+// stop ends a daemon that was started by the cluster, if it still runs.
+func (l Layout) stop(name string, grace time.Duration) error {
+	id, err := process.Read(l.pidFile(name))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := id.Stop(grace); err != nil {
+		return err
+	}
+	return os.Remove(l.pidFile(name))
+}

@@ -1,0 +1,94 @@
+// Package native runs a single-node Kubernetes from plain binaries: no Docker
+// engine, no registry, no systemd. It keeps everything in two folders and one
+// cgroup, starts and supervises the programs, and takes all of it away again.
+package native
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// What the cluster is called and where it listens. The ports differ from the
+// usual ones, so that another Kubernetes on the same machine is not disturbed.
+const (
+	nodeName      = "assay"
+	cgroupName    = "assay-cluster"
+	networkName   = "assay-cluster"
+	clusterDomain = "cluster.local"
+
+	podRange     = "10.234.0.0/16"
+	podGateway   = "10.234.0.1"
+	serviceRange = "10.235.0.0/16"
+	apiServiceIP = "10.235.0.1"
+	dnsServiceIP = "10.235.0.10"
+
+	apiPort           = 16443
+	etcdPort          = 16379
+	etcdPeerPort      = 16380
+	kubeletPort       = 16250
+	kubeletHealthPort = 16248
+	managerPort       = 16257
+	schedulerPort     = 16259
+	proxyHealthPort   = 16256
+	proxyMetricsPort  = 16249
+
+	pauseImage = "localhost/assay-test/pause:dev"
+)
+
+// Layout says where the cluster keeps its files.
+type Layout struct {
+	// State holds what must survive a restart of the programs: keys, etcd's
+	// data, images, logs.
+	State string
+	// Run holds what doesn't: pids, sockets, the runtime state of pods.
+	Run string
+	// Bin is the folder of the Kubernetes, etcd and CoreDNS binaries.
+	Bin string
+	// Images is the folder of the image archives that `up` itself needs:
+	// pause.tar and coredns.tar.
+	Images string
+}
+
+func (l Layout) state(elem ...string) string {
+	return filepath.Join(append([]string{l.State}, elem...)...)
+}
+
+func (l Layout) run(elem ...string) string {
+	return filepath.Join(append([]string{l.Run}, elem...)...)
+}
+
+func (l Layout) bin(name string) string        { return filepath.Join(l.Bin, name) }
+func (l Layout) pki(name string) string        { return l.state("pki", name) }
+func (l Layout) config(name string) string     { return l.state("config", name) }
+func (l Layout) log(name string) string        { return l.state("log", name+".log") }
+func (l Layout) pidFile(name string) string    { return l.run("pid", name) }
+func (l Layout) holdFile(name string) string   { return l.run("hold", name) }
+func (l Layout) kubeconfig(user string) string { return l.state("kubeconfig-" + user) }
+func (l Layout) containerdSocket() string      { return l.run("containerd.sock") }
+
+// Kubeconfig is the file that gives cluster-admin access.
+func (l Layout) Kubeconfig() string { return l.state("kubeconfig") }
+
+// Exists says whether anything of a cluster is there, even if it is half made.
+func (l Layout) Exists() bool {
+	for _, dir := range []string{l.State, l.Run} {
+		if _, err := os.Stat(dir); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (l Layout) makeDirs() error {
+	for _, dir := range []string{
+		l.state("pki"), l.state("config"), l.state("log"), l.state("etcd"),
+		l.state("kubelet"), l.state("pod-logs"), l.state("cni", "net.d"),
+		l.state("cni", "addresses"), l.state("volume-plugins"), l.state("opt"),
+		l.run("pid"), l.run("hold"),
+	} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	return os.Chmod(l.state("pki"), 0o700)
+}

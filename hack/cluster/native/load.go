@@ -1,0 +1,118 @@
+package native
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// archived is one image in an archive as `docker save` writes it.
+type archived struct {
+	Config   string   `json:"Config"`
+	RepoTags []string `json:"RepoTags"`
+}
+
+// id is what a container runtime calls the image: the digest of its config.
+func (a archived) id() string {
+	name := strings.TrimSuffix(filepath.Base(a.Config), ".json")
+	if strings.HasPrefix(name, "sha256:") {
+		return name
+	}
+	return "sha256:" + name
+}
+
+// readArchive lists the images of an archive. Only its manifest is read; the
+// layers are skipped over.
+func readArchive(file string) ([]archived, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for entries := tar.NewReader(f); ; {
+		entry, err := entries.Next()
+		if errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%s: no manifest.json in it: not an image archive", file)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if entry.Name != "manifest.json" {
+			continue
+		}
+		var images []archived
+		if err := json.NewDecoder(entries).Decode(&images); err != nil {
+			return nil, fmt.Errorf("%s: manifest.json: %w", file, err)
+		}
+		return images, nil
+	}
+}
+
+// Load imports an image archive, unless its images are there already. It
+// says what it did through report.
+func (l Layout) Load(ctx context.Context, file string, report func(format string, args ...any)) error {
+	images, err := readArchive(file)
+	if err != nil {
+		return err
+	}
+	conn, err := l.dialRuntime()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	service := cri.NewImageServiceClient(conn)
+
+	var replaced []string
+	present := true
+	for _, image := range images {
+		for _, tag := range image.RepoTags {
+			status, err := service.ImageStatus(ctx, &cri.ImageStatusRequest{Image: &cri.ImageSpec{Image: tag}})
+			if err != nil {
+				return fmt.Errorf("look for image %s: %w", tag, err)
+			}
+			if old := status.Image.GetId(); old != image.id() {
+				present = false
+				if old != "" {
+					replaced = append(replaced, old)
+				}
+			}
+		}
+	}
+	if present {
+		report("image  %s: already loaded", tagsOf(images))
+		return nil
+	}
+	cmd := exec.CommandContext(ctx, "ctr", "--address", l.containerdSocket(), "--namespace", "k8s.io",
+		"images", "import", file)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("import %s: %w: %s", file, err, bytes.TrimSpace(out))
+	}
+	report("image  %s: loaded", tagsOf(images))
+
+	// An image that lost its last name is of no use any more.
+	for _, id := range replaced {
+		status, err := service.ImageStatus(ctx, &cri.ImageStatusRequest{Image: &cri.ImageSpec{Image: id}})
+		if err == nil && status.Image != nil && len(status.Image.RepoTags) == 0 {
+			_, _ = service.RemoveImage(ctx, &cri.RemoveImageRequest{Image: &cri.ImageSpec{Image: id}})
+		}
+	}
+	return nil
+}
+
+func tagsOf(images []archived) string {
+	var tags []string
+	for _, image := range images {
+		tags = append(tags, image.RepoTags...)
+	}
+	return strings.Join(tags, ", ")
+}

@@ -1,0 +1,171 @@
+package native
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// cniPlugins is where Debian's containernetworking-plugins puts them.
+const cniPlugins = "/usr/lib/cni"
+
+func (l Layout) containerdConfig() string {
+	return fmt.Sprintf(`version = 2
+root = %q
+state = %q
+oom_score = 0
+disabled_plugins = [
+  "io.containerd.snapshotter.v1.aufs", "io.containerd.snapshotter.v1.btrfs",
+  "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.zfs",
+  "io.containerd.tracing.processor.v1.otlp", "io.containerd.internal.v1.tracing",
+]
+
+[grpc]
+  address = %q
+
+[plugins."io.containerd.internal.v1.opt"]
+  path = %q
+
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = %q
+  # A machine without CAP_SYS_RESOURCE cannot lower the score of a container.
+  restrict_oom_score_adj = true
+  tolerate_missing_hugetlb_controller = true
+  stream_server_address = "127.0.0.1"
+  # As containerd 2 and Docker have it: port 53 and ping need no capability.
+  enable_unprivileged_ports = true
+  enable_unprivileged_icmp = true
+  [plugins."io.containerd.grpc.v1.cri".containerd]
+    snapshotter = "overlayfs"
+    default_runtime_name = "runc"
+    discard_unpacked_layers = true
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+      runtime_type = "io.containerd.runc.v2"
+      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+        SystemdCgroup = false
+        Root = %q
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = %q
+    conf_dir = %q
+`, l.state("containerd"), l.run("containerd"), l.containerdSocket(), l.state("opt"),
+		pauseImage, l.run("runc"), cniPlugins, l.state("cni", "net.d"))
+}
+
+// networkConfig connects each pod by a veth pair of its own, routed by the
+// host. A bridge would let an answer from one pod to another bypass the
+// host's address translation where bridge-nf-call-iptables is off, which
+// breaks Services; routing doesn't depend on that.
+func (l Layout) networkConfig() string {
+	return fmt.Sprintf(`{
+  "cniVersion": "0.4.0",
+  "name": %q,
+  "plugins": [
+    {
+      "type": "ptp",
+      "ipMasq": false,
+      "ipam": {
+        "type": "host-local",
+        "dataDir": %q,
+        "ranges": [[{"subnet": %q, "gateway": %q}]],
+        "routes": [{"dst": "0.0.0.0/0"}]
+      }
+    }
+  ]
+}
+`, networkName, l.state("cni", "addresses"), podRange, podGateway)
+}
+
+func (l Layout) kubeletConfig() string {
+	return fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+port: %d
+healthzBindAddress: 127.0.0.1
+healthzPort: %d
+tlsCertFile: %s
+tlsPrivateKeyFile: %s
+authentication:
+  anonymous: {enabled: false}
+  webhook: {enabled: true}
+  x509: {clientCAFile: %s}
+authorization: {mode: Webhook}
+clusterDomain: %s
+clusterDNS: [%s]
+resolvConf: %s
+containerRuntimeEndpoint: unix://%s
+podLogsDir: %s
+volumePluginDir: %s
+maxPods: 110
+serializeImagePulls: false
+registryPullQPS: 0
+kubeAPIQPS: 100
+kubeAPIBurst: 200
+eventRecordQPS: 50
+eventBurst: 100
+oomScoreAdj: 0
+
+# Whole CPUs of Guaranteed pods are theirs alone. The reserve is small, so that
+# on two CPUs one can be given away and 0.9 are left for everything else.
+cpuManagerPolicy: static
+kubeReserved: {cpu: 100m}
+cgroupDriver: cgroupfs
+cgroupRoot: /%s
+failCgroupV1: false
+failSwapOn: false
+
+# Images are loaded by hand: none may be collected, however full the disk is.
+imageGCHighThresholdPercent: 100
+imageGCLowThresholdPercent: 99
+evictionHard: {memory.available: 100Mi, nodefs.available: 1%%, nodefs.inodesFree: 1%%, imagefs.available: 1%%}
+
+# No iptables chains of the kubelet's own.
+makeIPTablesUtilChains: false
+`, kubeletPort, kubeletHealthPort, l.pki("kubelet-server.crt"), l.pki("kubelet-server.key"), l.pki("ca.crt"),
+		clusterDomain, dnsServiceIP, l.config("resolv.conf"), l.containerdSocket(), l.state("pod-logs"),
+		l.state("volume-plugins"), cgroupName)
+}
+
+// podResolvers is what pods with dnsPolicy Default, among them CoreDNS, get as
+// /etc/resolv.conf: the host's own without its loopback resolvers, which a pod
+// can't reach.
+func podResolvers(host string) string {
+	var kept []string
+	for line := range strings.Lines(host) {
+		fields := strings.Fields(line)
+		if len(fields) == 2 && fields[0] == "nameserver" &&
+			!strings.HasPrefix(fields[1], "127.") && fields[1] != "::1" {
+			kept = append(kept, "nameserver "+fields[1])
+		}
+	}
+	if len(kept) == 0 {
+		// CoreDNS needs one to start; nobody is there, so a lookup of an
+		// outside name fails, as it would on the host.
+		kept = append(kept, "nameserver 192.0.2.1")
+	}
+	return strings.Join(kept, "\n") + "\n"
+}
+
+// writeConfigs writes the configuration files of all daemons.
+func (l Layout) writeConfigs() error {
+	host, err := os.ReadFile("/etc/resolv.conf")
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	files := map[string]string{
+		l.config("containerd.toml"):                  l.containerdConfig(),
+		l.config("kubelet.yaml"):                     l.kubeletConfig(),
+		l.config("scheduler.yaml"):                   l.schedulerConfig(),
+		l.config("proxy.yaml"):                       l.proxyConfig(),
+		l.config("resolv.conf"):                      podResolvers(string(host)),
+		l.state("cni", "net.d", "10-assay.conflist"): l.networkConfig(),
+	}
+	for file, content := range files {
+		// kube-proxy ends when its file is written, even if nothing changed.
+		if have, err := os.ReadFile(file); err == nil && string(have) == content {
+			continue
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package native
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"time"
+)
+
+// certificate says what one certificate of the cluster is for.
+type certificate struct {
+	name         string
+	commonName   string
+	organization string
+	signer       string
+	server       bool
+	client       bool
+	dnsNames     []string
+	addresses    []string
+}
+
+// certificates lists every leaf certificate. The node's address is in those
+// that serve on it.
+func certificates(nodeIP string) []certificate {
+	loopback := []string{"127.0.0.1", "::1"}
+	return []certificate{
+		{name: "etcd", commonName: "etcd", signer: "ca", server: true, client: true, dnsNames: []string{"localhost"}, addresses: loopback},
+		{name: "etcd-client", commonName: "kube-apiserver-etcd-client", signer: "ca", client: true},
+		{
+			name: "apiserver", commonName: "kube-apiserver", signer: "ca", server: true,
+			dnsNames: []string{
+				"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
+				"kubernetes.default.svc." + clusterDomain,
+			},
+			addresses: append([]string{apiServiceIP, nodeIP}, loopback...),
+		},
+		{name: "apiserver-kubelet-client", commonName: "kube-apiserver-kubelet-client", organization: "system:masters", signer: "ca", client: true},
+		{name: "front-proxy-client", commonName: "front-proxy-client", signer: "front-proxy-ca", client: true},
+		{name: "kubelet-server", commonName: nodeName, signer: "ca", server: true, dnsNames: []string{nodeName}, addresses: append([]string{nodeIP}, loopback...)},
+		{name: "admin", commonName: "assay-cluster-admin", organization: "system:masters", signer: "ca", client: true},
+		{name: "kube-controller-manager", commonName: "system:kube-controller-manager", signer: "ca", client: true},
+		{name: "kube-scheduler", commonName: "system:kube-scheduler", signer: "ca", client: true},
+		{name: "kube-proxy", commonName: "system:kube-proxy", signer: "ca", client: true},
+		{name: "kubelet", commonName: "system:node:" + nodeName, organization: "system:nodes", signer: "ca", client: true},
+	}
+}
+
+// kubeconfigUsers are the certificates that also get a kubeconfig.
+var kubeconfigUsers = []string{"admin", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet"}
+
+// issueCertificates writes the two authorities, the leaf certificates, the
+// service account key and the kubeconfigs, unless all of that is there
+// already. A marker written last tells a finished set from an interrupted one.
+func (l Layout) issueCertificates(nodeIP string, now time.Time) error {
+	marker := l.pki("issued-for")
+	if have, err := os.ReadFile(marker); err == nil {
+		if string(have) == nodeIP {
+			return nil
+		}
+		return fmt.Errorf("the cluster was made when this machine's address was %s, it is %s now: run `down` first", have, nodeIP)
+	}
+	authorities := map[string]*authority{}
+	for _, name := range []string{"ca", "front-proxy-ca"} {
+		a, err := newAuthority(name, now)
+		if err != nil {
+			return err
+		}
+		if err := l.writePair(name, a.der, a.key); err != nil {
+			return err
+		}
+		authorities[name] = a
+	}
+	for _, c := range certificates(nodeIP) {
+		der, key, err := authorities[c.signer].issue(c, now)
+		if err != nil {
+			return fmt.Errorf("certificate %s: %w", c.name, err)
+		}
+		if err := l.writePair(c.name, der, key); err != nil {
+			return err
+		}
+	}
+	serviceAccounts, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	if err := writeKey(l.pki("service-accounts.key"), serviceAccounts); err != nil {
+		return err
+	}
+	for _, user := range kubeconfigUsers {
+		if err := l.writeKubeconfig(user); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(marker, []byte(nodeIP), 0o644)
+}
+
+// authority is a certificate authority with its key.
+type authority struct {
+	certificate *x509.Certificate
+	der         []byte
+	key         *ecdsa.PrivateKey
+}
+
+// The cluster is thrown away long before this.
+const lifetime = 10 * 365 * 24 * time.Hour
+
+func newAuthority(name string, now time.Time) (*authority, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	serial, err := serialNumber()
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber:          serial,
+		Subject:               pkix.Name{CommonName: "assay-cluster-" + name},
+		NotBefore:             now.Add(-time.Hour),
+		NotAfter:              now.Add(lifetime),
+		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		BasicConstraintsValid: true,
+		IsCA:                  true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, fmt.Errorf("authority %s: %w", name, err)
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, err
+	}
+	return &authority{certificate: parsed, der: der, key: key}, nil
+}
+
+func (a *authority) issue(c certificate, now time.Time) ([]byte, *ecdsa.PrivateKey, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	serial, err := serialNumber()
+	if err != nil {
+		return nil, nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: c.commonName},
+		NotBefore:    now.Add(-time.Hour),
+		NotAfter:     now.Add(lifetime),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		DNSNames:     c.dnsNames,
+	}
+	if c.organization != "" {
+		template.Subject.Organization = []string{c.organization}
+	}
+	for _, address := range c.addresses {
+		template.IPAddresses = append(template.IPAddresses, net.ParseIP(address))
+	}
+	if c.server {
+		template.ExtKeyUsage = append(template.ExtKeyUsage, x509.ExtKeyUsageServerAuth)
+	}
+	if c.client {
+		template.ExtKeyUsage = append(template.ExtKeyUsage, x509.ExtKeyUsageClientAuth)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
+	return der, key, err
+}
+
+func serialNumber() (*big.Int, error) {
+	return rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+}
+
+func (l Layout) writePair(name string, der []byte, key *ecdsa.PrivateKey) error {
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	if err := os.WriteFile(l.pki(name+".crt"), block, 0o644); err != nil {
+		return err
+	}
+	return writeKey(l.pki(name+".key"), key)
+}
+
+func writeKey(file string, key *ecdsa.PrivateKey) error {
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), 0o600)
+}

@@ -1,0 +1,131 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/assay-dev/assay/hack/cluster/process"
+)
+
+// ErrUnhealthy is returned by Status when a part is not as it should be.
+var ErrUnhealthy = errors.New("not all parts are healthy; `up` mends that")
+
+// Status prints each part with its pid, health and version.
+func (l Layout) Status(ctx context.Context, out io.Writer) error {
+	if !l.Exists() {
+		return errors.New("no cluster is there; `up` makes one")
+	}
+	bad := false
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "PART\tPID\tHEALTH\tVERSION")
+	fmt.Fprintf(table, "%s\t%s\t%s\t\n", supervisor, l.pid(supervisor), aliveWord(l.alive(supervisor)))
+	bad = bad || !l.alive(supervisor)
+	for _, d := range l.daemons("") {
+		health := "healthy"
+		if err := l.healthyNow(ctx, d); err != nil {
+			health, bad = err.Error(), true
+		}
+		if l.held(d.name) {
+			health = "stopped on purpose"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", d.name, l.pid(d.name), health, version(ctx, d.path))
+	}
+	for part, check := range map[string]func(context.Context) error{"node " + nodeName: l.nodeReady, "coredns": l.dnsReady} {
+		health := "ready"
+		if err := check(ctx); err != nil {
+			health, bad = err.Error(), true
+		}
+		fmt.Fprintf(table, "%s\t\t%s\t\n", part, health)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nkubeconfig  %s\nlogs        %s\n", l.Kubeconfig(), l.state("log"))
+	if bad {
+		return ErrUnhealthy
+	}
+	return nil
+}
+
+func (l Layout) alive(name string) bool {
+	id, err := process.Read(l.pidFile(name))
+	return err == nil && id.Alive()
+}
+
+func aliveWord(alive bool) string {
+	if alive {
+		return "healthy"
+	}
+	return "not running"
+}
+
+func (l Layout) pid(name string) string {
+	id, err := process.Read(l.pidFile(name))
+	if err != nil || !id.Alive() {
+		return "-"
+	}
+	return fmt.Sprint(id.PID)
+}
+
+// version asks a program for its version; the last word of the first line
+// that has a digit is what they all print it as.
+func version(ctx context.Context, path string) string {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return "?"
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	fields := strings.Fields(line)
+	for _, field := range fields {
+		if strings.ContainsAny(field, "0123456789") && strings.Contains(field, ".") && !strings.Contains(field, "/") {
+			return field
+		}
+	}
+	return line
+}
+
+// StopPart stops one daemon and keeps the supervisor from starting it again:
+// an outage on purpose.
+func (l Layout) StopPart(name string) error {
+	d, err := l.part(name)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(l.holdFile(name), nil, 0o644); err != nil {
+		return err
+	}
+	return l.stop(name, d.stopGrace)
+}
+
+// StartPart ends such an outage and waits until the daemon is healthy.
+func (l Layout) StartPart(ctx context.Context, name string) error {
+	d, err := l.part(name)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(l.holdFile(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	_, err = waitFor(ctx, 60*time.Second, func() error { return l.healthyNow(ctx, d) })
+	return err
+}
+
+func (l Layout) part(name string) (daemon, error) {
+	var names []string
+	for _, d := range l.daemons("") {
+		if d.name == name {
+			return d, nil
+		}
+		names = append(names, d.name)
+	}
+	return daemon{}, fmt.Errorf("no part %q; there are %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,156 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/assay-dev/assay/hack/cluster/process"
+)
+
+const supervisor = "supervisor"
+
+// Supervise keeps the daemons running until it is told to stop: it starts
+// each one when those that it needs are healthy, and starts it again when it
+// has died. It leaves them running when it ends itself; a later supervisor
+// finds them by their pid files and goes on. In a new mount namespace it first
+// mounts what the daemons need there.
+func (l Layout) Supervise(ctx context.Context, newNamespace bool) error {
+	lock, err := lockFile(l.run("supervisor.lock"), false)
+	if errors.Is(err, errLocked) {
+		return nil // another one does this already
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	self, err := process.Find(os.Getpid())
+	if err != nil {
+		return err
+	}
+	if err := self.Write(l.pidFile(supervisor)); err != nil {
+		return err
+	}
+	if err := enterSystemCgroup(); err != nil {
+		return err
+	}
+	if newNamespace {
+		if err := l.coverDirs(); err != nil {
+			return err
+		}
+	}
+	nodeIP, err := os.ReadFile(l.pki("issued-for"))
+	if err != nil {
+		return err
+	}
+
+	daemons := l.daemons(string(nodeIP))
+	retryAt := map[string]time.Time{}
+	for {
+		settled := true
+		healthy := map[string]bool{}
+		for _, d := range daemons {
+			if l.running(d) {
+				continue
+			}
+			settled = false
+			if l.held(d.name) || time.Now().Before(retryAt[d.name]) || !l.allHealthy(ctx, daemons, d.needs, healthy) {
+				continue
+			}
+			retryAt[d.name] = time.Now().Add(time.Second)
+			log.Printf("starting %s", d.name)
+			cmd := exec.Command(d.path, d.args...)
+			cmd.Dir = l.state()
+			if _, err := process.Start(cmd, l.log(d.name), l.pidFile(d.name)); err != nil {
+				log.Printf("%s: %v", d.name, err)
+			}
+		}
+		pause := 500 * time.Millisecond
+		if !settled {
+			pause = 50 * time.Millisecond
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+// allHealthy asks the named daemons, each at most once in a round.
+func (l Layout) allHealthy(ctx context.Context, daemons []daemon, names []string, known map[string]bool) bool {
+	for _, name := range names {
+		ok, asked := known[name]
+		if !asked {
+			for _, d := range daemons {
+				if d.name == name {
+					ok = l.running(d) && l.healthy(ctx, d) == nil
+				}
+			}
+			known[name] = ok
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// startSupervisor starts this same program as the supervisor, unless one runs.
+func (l Layout) startSupervisor() error {
+	if id, err := process.Read(l.pidFile(supervisor)); err == nil && id.Alive() {
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := l.supervisorCommand(self)
+	cmd.Dir = l.State
+	if _, err := process.Start(cmd, l.log(supervisor), l.pidFile(supervisor)); err != nil {
+		return fmt.Errorf("start supervisor: %w", err)
+	}
+	return nil
+}
+
+var errLocked = errors.New("locked by another process")
+
+// lockFile takes an exclusive lock that ends with the process. Without wait it
+// returns errLocked when somebody else has it.
+func lockFile(file string, wait bool) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o644)
+		if err != nil {
+			return nil, err
+		}
+		how := syscall.LOCK_EX
+		if !wait {
+			how |= syscall.LOCK_NB
+		}
+		if err := syscall.Flock(int(f.Fd()), how); err != nil {
+			f.Close()
+			if errors.Is(err, syscall.EWOULDBLOCK) {
+				return nil, errLocked
+			}
+			return nil, fmt.Errorf("lock %s: %w", file, err)
+		}
+		// A `down` may have removed the file while this one waited.
+		ours, err := f.Stat()
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		if now, err := os.Stat(file); err == nil && os.SameFile(ours, now) {
+			return f, nil
+		}
+		f.Close()
+		if err := os.MkdirAll(parent(file), 0o755); err != nil {
+			return nil, err
+		}
+	}
+}

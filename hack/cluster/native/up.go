@@ -1,0 +1,240 @@
+package native
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// Report takes one line of progress.
+type Report func(format string, args ...any)
+
+func parent(file string) string { return filepath.Dir(file) }
+
+// lock keeps two commands from changing the cluster at the same time.
+func (l Layout) lock(report Report) (*os.File, error) {
+	if err := os.MkdirAll(l.Run, 0o755); err != nil {
+		return nil, err
+	}
+	f, err := lockFile(l.run("lock"), false)
+	if errors.Is(err, errLocked) {
+		report("waiting for another command on this cluster")
+		f, err = lockFile(l.run("lock"), true)
+	}
+	return f, err
+}
+
+// Up brings the cluster up, or what of it is down. It returns when the node
+// is ready and the cluster's DNS answers.
+func (l Layout) Up(ctx context.Context, report Report) error {
+	if os.Geteuid() != 0 {
+		return errors.New("the native cluster runs the kubelet and containerd: run this as root")
+	}
+	lock, err := l.lock(report)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := l.checkPrograms(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(l.State, 0o755); err != nil {
+		return err
+	}
+	// First of all, so that `down` can always put it back.
+	if err := l.recordHost(); err != nil {
+		return err
+	}
+	if err := l.makeDirs(); err != nil {
+		return err
+	}
+	if err := l.makeCoverDirs(); err != nil {
+		return err
+	}
+	nodeIP, err := hostAddress()
+	if err != nil {
+		return err
+	}
+	if err := l.checkPorts(nodeIP); err != nil {
+		return err
+	}
+	if err := l.issueCertificates(nodeIP, time.Now()); err != nil {
+		return err
+	}
+	if err := l.writeConfigs(); err != nil {
+		return err
+	}
+	if err := makeCgroups(); err != nil {
+		return err
+	}
+	if err := masquerade(); err != nil {
+		return err
+	}
+	if err := l.startSupervisor(); err != nil {
+		return err
+	}
+	return l.settle(ctx, nodeIP, report)
+}
+
+// settle waits for each part in turn, and installs what runs inside.
+func (l Layout) settle(ctx context.Context, nodeIP string, report Report) error {
+	for _, d := range l.daemons(nodeIP) {
+		if l.held(d.name) {
+			report("%-24s stopped on purpose; `start %s` starts it", d.name, d.name)
+			continue
+		}
+		took, err := waitFor(ctx, 90*time.Second, func() error { return l.healthyNow(ctx, d) })
+		if err != nil {
+			return fmt.Errorf("%s does not get healthy (log: %s): %w", d.name, l.log(d.name), err)
+		}
+		report("%-24s healthy%s", d.name, took)
+		if d.name == "containerd" {
+			if err := l.loadSystemImages(ctx, report); err != nil {
+				return err
+			}
+		}
+		if d.name == "kube-apiserver" {
+			if err := l.installAddons(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	took, err := waitFor(ctx, 60*time.Second, func() error { return l.nodeReady(ctx) })
+	if err != nil {
+		return fmt.Errorf("node: %w", err)
+	}
+	report("%-24s ready%s", "node "+nodeName, took)
+	took, err = waitFor(ctx, 60*time.Second, func() error { return l.dnsReady(ctx) })
+	if err != nil {
+		return fmt.Errorf("coredns: %w", err)
+	}
+	report("%-24s ready%s", "coredns", took)
+	return nil
+}
+
+func (l Layout) healthyNow(ctx context.Context, d daemon) error {
+	if !l.running(d) {
+		return errors.New("not running")
+	}
+	return l.healthy(ctx, d)
+}
+
+// waitFor tries until it works; what it returns for the report is empty when
+// it worked at once.
+func waitFor(ctx context.Context, limit time.Duration, try func() error) (string, error) {
+	started := time.Now()
+	for attempt := 0; ; attempt++ {
+		err := try()
+		if err == nil && attempt == 0 {
+			return "", nil
+		}
+		if err == nil {
+			return fmt.Sprintf(" after %.1f s", time.Since(started).Seconds()), nil
+		}
+		if time.Since(started) > limit {
+			return "", err
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func (l Layout) loadSystemImages(ctx context.Context, report Report) error {
+	waiting, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	if err := l.waitRuntime(waiting); err != nil {
+		return fmt.Errorf("containerd does not answer: %w", err)
+	}
+	for _, name := range []string{"pause.tar", "coredns.tar"} {
+		if err := l.Load(ctx, filepath.Join(l.Images, name), report); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l Layout) nodeReady(ctx context.Context) error {
+	body, err := l.get(ctx, fmt.Sprintf("https://127.0.0.1:%d/api/v1/nodes/%s", apiPort, nodeName))
+	if err != nil {
+		return err
+	}
+	return conditionTrue(body, "Ready")
+}
+
+func (l Layout) dnsReady(ctx context.Context) error {
+	body, err := l.get(ctx, fmt.Sprintf("https://127.0.0.1:%d/apis/apps/v1/namespaces/kube-system/deployments/coredns", apiPort))
+	if err != nil {
+		return err
+	}
+	return conditionTrue(body, "Available")
+}
+
+// conditionTrue looks for a true condition in the status of any object.
+func conditionTrue(object []byte, kind string) error {
+	var parsed struct {
+		Status struct {
+			Conditions []struct{ Type, Status, Message string }
+		}
+	}
+	if err := json.Unmarshal(object, &parsed); err != nil {
+		return err
+	}
+	for _, condition := range parsed.Status.Conditions {
+		if condition.Type != kind {
+			continue
+		}
+		if condition.Status == "True" {
+			return nil
+		}
+		return fmt.Errorf("not %s: %s", kind, condition.Message)
+	}
+	return fmt.Errorf("not %s yet", kind)
+}
+
+// checkPrograms names what is missing before anything is started.
+func (l Layout) checkPrograms() error {
+	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl"} {
+		if _, err := os.Stat(l.bin(name)); err != nil {
+			return fmt.Errorf("%s is not built (`make tools` builds it): %w", name, err)
+		}
+	}
+	for _, name := range []string{"containerd", "ctr", "runc", "nft", "nsenter"} {
+		if _, err := exec.LookPath(name); err != nil {
+			return fmt.Errorf("%s is not installed (`make deps` installs it): %w", name, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(cniPlugins, "ptp")); err != nil {
+		return fmt.Errorf("the network plugins are not installed (`make deps` installs them): %w", err)
+	}
+	return nil
+}
+
+// checkPorts tells of a foreign program on one of the ports, which would
+// otherwise only be seen in a daemon's log.
+func (l Layout) checkPorts(nodeIP string) error {
+	ports := map[string]int{
+		"etcd": etcdPort, "kube-apiserver": apiPort, "kube-controller-manager": managerPort,
+		"kube-scheduler": schedulerPort, "kubelet": kubeletPort, "kube-proxy": proxyHealthPort,
+	}
+	for _, d := range l.daemons(nodeIP) {
+		port, ok := ports[d.name]
+		if !ok || l.running(d) {
+			continue
+		}
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			return fmt.Errorf("port %d of %s: %w", port, d.name, err)
+		}
+		listener.Close()
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+// Package process starts detached programs and finds them again. A program is
+// remembered by its pid together with its start time, so that a pid which the
+// kernel has given to somebody else is never mistaken for it.
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// ID names one process for as long as the machine runs.
+type ID struct {
+	PID int
+	// Start is the start time in clock ticks since boot, field 22 of
+	// /proc/PID/stat.
+	Start uint64
+}
+
+// Find returns the ID of the living process with this pid. A zombie counts as
+// dead.
+func Find(pid int) (ID, error) {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return ID{}, err
+	}
+	state, start, err := parseStat(string(stat))
+	if err != nil {
+		return ID{}, fmt.Errorf("process %d: %w", pid, err)
+	}
+	if state == "Z" || state == "X" {
+		return ID{}, fmt.Errorf("process %d: %w", pid, os.ErrProcessDone)
+	}
+	return ID{PID: pid, Start: start}, nil
+}
+
+// parseStat takes the state and the start time out of a line of
+// /proc/PID/stat. The second field is the name in parentheses, which may
+// itself hold blanks and parentheses.
+func parseStat(line string) (state string, start uint64, err error) {
+	end := strings.LastIndexByte(line, ')')
+	if end < 0 {
+		return "", 0, errors.New("stat line without a name")
+	}
+	fields := strings.Fields(line[end+1:])
+	if len(fields) < 20 {
+		return "", 0, fmt.Errorf("stat line with %d fields after the name", len(fields))
+	}
+	start, err = strconv.ParseUint(fields[19], 10, 64)
+	if err != nil {
+		return "", 0, fmt.Errorf("start time: %w", err)
+	}
+	return fields[0], start, nil
+}
+
+// Alive says whether this very process still runs.
+func (id ID) Alive() bool {
+	found, err := Find(id.PID)
+	return err == nil && found == id
+}
+
+// Stop sends SIGTERM, and SIGKILL when the process outlives the grace time.
+// It returns when the process is gone.
+func (id ID) Stop(grace time.Duration) error {
+	if !id.Alive() {
+		return nil
+	}
+	// A stopped process would not see SIGTERM.
+	_ = syscall.Kill(id.PID, syscall.SIGCONT)
+	_ = syscall.Kill(id.PID, syscall.SIGTERM)
+	if id.gone(grace) {
+		return nil
+	}
+	_ = syscall.Kill(id.PID, syscall.SIGKILL)
+	if id.gone(10 * time.Second) {
+		return nil
+	}
+	return fmt.Errorf("process %d survives SIGKILL", id.PID)
+}
+
+func (id ID) gone(within time.Duration) bool {
+	for deadline := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
+		if !id.Alive() {
+			return true
+		}
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+}
+
+// Write records the process in a file.
+func (id ID) Write(file string) error {
+	next := file + ".new"
+	if err := os.WriteFile(next, fmt.Appendf(nil, "%d %d\n", id.PID, id.Start), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(next, file)
+}
+
+// Read returns the process that a file records. The error is os.ErrNotExist
+// when there is no such file; what it records may be dead by now.
+func Read(file string) (ID, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return ID{}, err
+	}
+	var id ID
+	if _, err := fmt.Sscan(string(content), &id.PID, &id.Start); err != nil {
+		return ID{}, fmt.Errorf("pid file %s: %w", file, err)
+	}
+	return id, nil
+}
+
+// Start runs a command in a session of its own, so that it outlives the
+// caller and its terminal, with its output appended to the log file, and
+// records it in the pid file. The returned channel is closed when it ends.
+func Start(cmd *exec.Cmd, logFile, pidFile string) (<-chan struct{}, error) {
+	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setsid = true
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	id, err := Find(cmd.Process.Pid)
+	if err != nil {
+		return ended, fmt.Errorf("%s ended at once, see %s", filepath.Base(cmd.Path), logFile)
+	}
+	return ended, id.Write(pidFile)
+}

@@ -1,0 +1,170 @@
+// Command assay-image makes an image archive, as `docker save` writes it, from
+// plain files: no Docker engine, no registry. The same files give the same
+// digest.
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/spf13/cobra"
+)
+
+// image is everything that one image is made of.
+type image struct {
+	Tag        string
+	Layers     []string
+	Entrypoint []string
+	Cmd        []string
+	Env        []string
+	Labels     []string
+	Ports      []string
+	User       string
+	WorkingDir string
+	Arch       string
+}
+
+func main() {
+	if err := command().Execute(); err != nil {
+		fmt.Fprintln(os.Stderr, "assay-image:", err)
+		os.Exit(1)
+	}
+}
+
+func command() *cobra.Command {
+	var i image
+	var output string
+	cmd := &cobra.Command{
+		Use:           "assay-image --tag NAME --output ARCHIVE --layer SOURCE=/TARGET[,...]...",
+		Short:         "Make an image archive from files",
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE:          func(*cobra.Command, []string) error { return i.build(output) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&i.Tag, "tag", "", "name of the image")
+	flags.StringVar(&output, "output", "", "archive to write")
+	flags.StringArrayVar(&i.Layers, "layer", nil, "files and folders that make one layer; may be repeated")
+	flags.StringArrayVar(&i.Entrypoint, "entrypoint", nil, "a word of the entrypoint; may be repeated")
+	flags.StringArrayVar(&i.Cmd, "cmd", nil, "a word of the command; may be repeated")
+	flags.StringArrayVar(&i.Env, "env", nil, "NAME=VALUE; may be repeated")
+	flags.StringArrayVar(&i.Labels, "label", nil, "NAME=VALUE; may be repeated")
+	flags.StringArrayVar(&i.Ports, "port", nil, "PORT/PROTOCOL that it listens on; may be repeated")
+	flags.StringVar(&i.User, "user", "", "UID:GID that it runs as")
+	flags.StringVar(&i.WorkingDir, "workdir", "", "folder that it starts in")
+	flags.StringVar(&i.Arch, "arch", "amd64", "architecture of the binaries")
+	_ = cmd.MarkFlagRequired("tag")
+	_ = cmd.MarkFlagRequired("output")
+	_ = cmd.MarkFlagRequired("layer")
+	return cmd
+}
+
+// build writes the archive, unless the one that is there was made from the
+// same files in the same way.
+func (i image) build(output string) error {
+	var layers [][]piece
+	digest := sha256.New()
+	fmt.Fprintln(digest, "format 2") // raise when archives are written differently
+	if err := json.NewEncoder(digest).Encode(i); err != nil {
+		return err
+	}
+	for _, text := range i.Layers {
+		pieces, err := parseLayer(text)
+		if err != nil {
+			return err
+		}
+		if err := describe(digest, pieces); err != nil {
+			return err
+		}
+		layers = append(layers, pieces)
+	}
+	stamp := fmt.Sprintf("%x", digest.Sum(nil))
+	stampFile := output + ".stamp"
+	if have, err := os.ReadFile(stampFile); err == nil && string(have) == stamp {
+		if _, err := os.Stat(output); err == nil {
+			fmt.Printf("  image  %s: unchanged\n", i.Tag)
+			return nil
+		}
+	}
+
+	made, err := i.assemble(layers)
+	if err != nil {
+		return err
+	}
+	tag, err := name.NewTag(i.Tag)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(output), 0o755); err != nil {
+		return err
+	}
+	if err := tarball.WriteToFile(output+".new", tag, made); err != nil {
+		return fmt.Errorf("write %s: %w", output, err)
+	}
+	if err := os.Rename(output+".new", output); err != nil {
+		return err
+	}
+	info, err := os.Stat(output)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("  image  %s: built, %d MB\n", i.Tag, info.Size()>>20)
+	return os.WriteFile(stampFile, []byte(stamp), 0o644)
+}
+
+func (i image) assemble(layers [][]piece) (v1.Image, error) {
+	made, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
+		OS:           "linux",
+		Architecture: i.Arch,
+		RootFS:       v1.RootFS{Type: "layers"},
+		Config: v1.Config{
+			Entrypoint:   i.Entrypoint,
+			Cmd:          i.Cmd,
+			Env:          i.Env,
+			User:         i.User,
+			WorkingDir:   i.WorkingDir,
+			Labels:       pairs(i.Labels),
+			ExposedPorts: set(i.Ports),
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, pieces := range layers {
+		layer, err := newLayer(pieces)
+		if err != nil {
+			return nil, err
+		}
+		if made, err = mutate.AppendLayers(made, layer); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+func pairs(texts []string) map[string]string {
+	found := map[string]string{}
+	for _, text := range texts {
+		key, value, _ := strings.Cut(text, "=")
+		found[key] = value
+	}
+	return found
+}
+
+func set(texts []string) map[string]struct{} {
+	found := map[string]struct{}{}
+	for _, text := range texts {
+		found[text] = struct{}{}
+	}
+	return found
+}
