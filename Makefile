@@ -1,0 +1,119 @@
+# Assay. `make` alone lists the targets.
+
+# ---- Settings ---------------------------------------------------------------
+
+# Everything that outlives a clone: built tools, the parts of test images.
+ASSAY_CACHE ?= $(HOME)/.cache/assay
+# auto, kind or native; auto takes kind where Docker and its node image are.
+CLUSTER_ENGINE ?= auto
+# Where the cluster's kubeconfig is written, besides its own place.
+KUBECONFIG_FILE ?= $(CURDIR)/.cluster/kubeconfig
+# Names of the images that the cluster runs.
+IMAGE ?= localhost/assay:dev
+LOAD_IMAGE ?= localhost/assay-load:dev
+TOMCAT_IMAGE ?= localhost/assay-test/tomcat:9.0
+TOMCAT_VERSION ?= 9.0.98
+VERSION ?= dev
+
+# ---- What follows from them --------------------------------------------------
+
+export ASSAY_CACHE
+export PATH := $(ASSAY_CACHE)/bin:$(PATH)
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+
+BIN := $(CURDIR)/bin
+IMAGES := $(ASSAY_CACHE)/images
+GO_BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false
+CLUSTER := assay-cluster --engine $(CLUSTER_ENGINE) --kubeconfig-copy $(KUBECONFIG_FILE)
+CLUSTER_TOOLS := kubernetes etcd coredns
+DEV_TOOLS := controller-gen kustomize buf protoc-gen-go protoc-gen-go-grpc golangci-lint helm helm-unittest
+# kind is only of use with a Docker engine.
+KIND_TOOL := $(if $(shell command -v docker 2>/dev/null),kind)
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} \
+	  /^##@ / {printf "\n%s\n", substr($$0, 5)} \
+	  /^[a-zA-Z0-9_.-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Tools
+
+.PHONY: deps
+deps: ## Install the Debian packages that the cluster and the test images need
+	@hack/install-deps.sh
+
+.PHONY: tools
+tools: cluster-tools ## Build every tool into the per-user cache
+	@hack/tools/build.sh $(DEV_TOOLS)
+
+.PHONY: cluster-tools
+cluster-tools: # Only what the cluster itself is made of
+	@hack/tools/build.sh $(CLUSTER_TOOLS) $(KIND_TOOL)
+	@cd hack/cluster && $(GO_BUILD) -ldflags "-s -w" -o $(ASSAY_CACHE)/bin/assay-cluster .
+
+.PHONY: image-tool
+image-tool: # What makes image archives
+	@cd hack/image && $(GO_BUILD) -ldflags "-s -w" -o $(ASSAY_CACHE)/bin/assay-image .
+
+##@ Local cluster
+
+.PHONY: cluster-up
+cluster-up: deps cluster-tools system-images ## Bring the local cluster up, or what of it is down
+	@$(CLUSTER) up --images $(IMAGES)
+
+.PHONY: cluster-down
+cluster-down: ## Take the local cluster away without a trace
+	@[[ -x $(ASSAY_CACHE)/bin/assay-cluster ]] || hack/tools/build.sh $(CLUSTER_TOOLS)
+	@cd hack/cluster && $(GO_BUILD) -ldflags "-s -w" -o $(ASSAY_CACHE)/bin/assay-cluster .
+	@$(CLUSTER) down
+
+.PHONY: cluster-status
+cluster-status: ## Show the parts of the local cluster and their health
+	@$(CLUSTER) status
+
+.PHONY: test-cluster-down
+test-cluster-down: cluster-tools system-images ## Check that the native cluster leaves nothing behind
+	@hack/cluster/leak-test.sh
+
+##@ Images
+
+.PHONY: images
+images: assay-image assay-load-image tomcat-image ## Build all images
+
+.PHONY: load-images
+load-images: images ## Build all images and load them into the cluster
+	@$(CLUSTER) load $(BIN)/images/assay.tar $(BIN)/images/assay-load.tar $(IMAGES)/tomcat-9.0.tar
+
+.PHONY: assay-image
+assay-image: image-tool # The manager and the agent
+	@$(GO_BUILD) -ldflags "-s -w" -o $(BIN)/image/ ./cmd/manager ./cmd/agent
+	@assay-image --tag $(IMAGE) --output $(BIN)/images/assay.tar --user 65532:65532 \
+	  --layer $(BIN)/image/manager=/manager,$(BIN)/image/agent=/agent --entrypoint /manager
+
+.PHONY: assay-load-image
+assay-load-image: image-tool # The client
+	@cd load && $(GO_BUILD) -ldflags "-s -w" -o $(BIN)/image/ ./cmd/assay-load
+	@assay-image --tag $(LOAD_IMAGE) --output $(BIN)/images/assay-load.tar --user 65532:65532 \
+	  --layer $(BIN)/image/assay-load=/assay-load --entrypoint /assay-load
+
+.PHONY: tomcat-image
+tomcat-image: deps image-tool ## Build the Tomcat to test against
+	@hack/image/tomcat/build.sh $(TOMCAT_VERSION) $(TOMCAT_IMAGE) $(IMAGES)/tomcat-9.0.tar
+
+.PHONY: system-images
+system-images: image-tool # What the cluster itself runs
+	@cd hack/image && $(GO_BUILD) -ldflags "-s -w" -o $(ASSAY_CACHE)/build/pause ./pause
+	@assay-image --tag localhost/assay-test/pause:dev --output $(IMAGES)/pause.tar --user 65535:65535 \
+	  --layer $(ASSAY_CACHE)/build/pause=/pause --entrypoint /pause
+	@assay-image --tag localhost/assay-test/coredns:dev --output $(IMAGES)/coredns.tar --user 65532:65532 \
+	  --layer $(ASSAY_CACHE)/bin/coredns=/coredns --entrypoint /coredns
+
+##@ Code
+
+.PHONY: fmt
+fmt: ## Format the Go code of all modules
+	@gofmt -l -w $$(git ls-files -co --exclude-standard '*.go')
