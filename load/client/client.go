@@ -22,7 +22,7 @@ type Client struct {
 
 	shares       chan share    // that want a virtual user
 	carrierEnded chan error    // how k6 ended, should it
-	finished     chan struct{} // closed when Run returns
+	released     chan struct{} // closed when the manager has released the client
 
 	plan    *session.Plan
 	load    *driver.Load
@@ -41,14 +41,15 @@ type share struct {
 func New(s Session, users int, log *slog.Logger) *Client {
 	return &Client{
 		session: s, users: users, log: log,
-		shares: make(chan share), carrierEnded: make(chan error, 1), finished: make(chan struct{}),
+		shares: make(chan share), carrierEnded: make(chan error, 1), released: make(chan struct{}),
 	}
 }
 
 // Run attends the session until the manager releases the client. An error that
-// it returns has been told to the manager, if that could be reached.
+// it returns has been told to the manager, if that could be reached. Virtual
+// users return only when the client was released, so that k6 doesn't exit with
+// success before the caller has ended the process with the error.
 func (c *Client) Run(ctx context.Context) error {
-	defer close(c.finished)
 	attended, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
 	ended := make(chan error, 1)
@@ -59,6 +60,7 @@ func (c *Client) Run(ctx context.Context) error {
 		c.current.Stop()
 	}
 	if err == nil {
+		close(c.released)
 		return nil
 	}
 	c.session.Fail(err.Error())
@@ -138,7 +140,7 @@ func (c *Client) stand(kind sessionpb.Stage, amount session.Amount) {
 		for i := range c.users {
 			select {
 			case c.shares <- share{s.Stage, i}:
-			case <-c.finished:
+			case <-s.Stopped():
 				return
 			}
 		}
@@ -171,11 +173,13 @@ func (c *Client) start(order pod.Start) error {
 // endStage gives account of the stage that has ended and goes on to the next.
 func (c *Client) endStage() {
 	ended := c.current
-	if ended.Stopped() {
+	select {
+	case <-ended.Stopped():
 		c.current = nil // k6 was interrupted, and its end is about to be told
 		return
+	default:
+		ended.Stop()
 	}
-	ended.Stop()
 	measure := ended.recorder.Total()
 	c.log.Info("stage ended", "stage", ended.kind.String(), "requests", measure.Requests, "errors", measure.Errors.Total())
 	if ended.kind == sessionpb.Stage_STAGE_WARMUP {
@@ -199,7 +203,7 @@ func (c *Client) Carry(ctx context.Context) error {
 			interrupted := context.AfterFunc(ctx, s.stage.Stop)
 			s.stage.Carry(s.number, c.users)
 			interrupted()
-		case <-c.finished:
+		case <-c.released:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -207,12 +211,12 @@ func (c *Client) Carry(ctx context.Context) error {
 	}
 }
 
-// Ended is called when k6 has ended, and returns when the client has: until
-// then the manager may have to be told why.
+// Ended is called when k6 has ended. It returns when the client was released:
+// before that, the process must not exit with k6's verdict but with Run's error.
 func (c *Client) Ended(err error) {
 	if err == nil {
 		err = errors.New("nothing went wrong")
 	}
 	c.carrierEnded <- err
-	<-c.finished
+	<-c.released
 }

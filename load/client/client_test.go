@@ -26,10 +26,23 @@ func attend(ctx context.Context, t *testing.T, s *fakesession.Session) error {
 	before := runtime.NumGoroutine()
 	c := New(s, users, slog.New(slog.DiscardHandler))
 	var group sync.WaitGroup
+	user, endUser := context.WithCancel(t.Context())
+	defer endUser()
 	for range users {
-		group.Go(func() { _ = c.Carry(t.Context()) })
+		group.Go(func() {
+			if err := c.Carry(user); err == nil {
+				select {
+				case <-c.released:
+				default:
+					t.Error("a virtual user returned without a release")
+				}
+			}
+		})
 	}
 	err := c.Run(ctx)
+	if err != nil {
+		endUser() // as the process ends
+	}
 	group.Wait()
 	for deadline := time.Now().Add(30 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Now().After(deadline) {

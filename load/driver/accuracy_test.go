@@ -114,36 +114,45 @@ func bareClient(t *testing.T, p session.Plan) (*result.Histogram, []time.Duratio
 
 // TestPercentilesAreTheServers compares what five clients measured over real
 // sockets with what the server knows that it imposed; between the two lie the
-// kernel and its scheduler. On a machine that is busy with something else no
-// client can be within the bound: the best of some attempts counts, and when a
-// bare client isn't within it either, the machine can't tell. (That the driver
-// itself adds nothing, TestWhatIsMeasuredIsWhatIsImposed shows.) The counts must
-// be right in all attempts.
+// kernel and its scheduler. What else a machine does only ever adds to the
+// difference, so that for each percentile the best of some attempts counts; and
+// when a bare client isn't within the bound either, the machine can't tell. (That
+// the driver itself adds nothing, TestWhatIsMeasuredIsWhatIsImposed shows.) The
+// counts must be right in all attempts.
 func TestPercentilesAreTheServers(t *testing.T) {
 	const bound = 200 * time.Microsecond
 	p := plan(20, 2000, "/")
 	p.Requests[0].Length = 1024
-	var seen [][]time.Duration
-	possible := false
+	var best, bareBest []time.Duration
 	for range 5 {
 		clients, truth := fiveClients(t, p)
 		merged := merge(clients)
 		if merged.Requests != 10_000 || merged.Succeeded() != 10_000 || len(truth) != 10_000 {
 			t.Fatalf("%d requests, %d succeeded, the server served %d", merged.Requests, merged.Succeeded(), len(truth))
 		}
-		off := deviations(merged.Latencies.Get(result.Total), truth)
-		if slices.Max(off) <= bound {
-			t.Logf("p50, p90, p99, p99.9 beyond the histogram's 0.1 %%: %v", off)
+		best = smaller(best, deviations(merged.Latencies.Get(result.Total), truth))
+		if slices.Max(best) <= bound {
+			t.Logf("p50, p90, p99, p99.9 beyond the histogram's 0.1 %%: %v", best)
 			return
 		}
-		seen = append(seen, off)
 		bare, truth := bareClient(t, p)
-		possible = possible || slices.Max(deviations(bare, truth)) <= bound
+		bareBest = smaller(bareBest, deviations(bare, truth))
 	}
-	if !possible {
-		t.Skipf("this machine is too busy to tell: a bare client is off by more than %v too; seen %v", bound, seen)
+	if slices.Max(bareBest) > bound {
+		t.Skipf("this machine is too busy to tell: p50, p90, p99, p99.9 are off by %v, a bare client's by %v", best, bareBest)
 	}
-	t.Errorf("p50, p90, p99, p99.9 are off by more than %v in every attempt: %v", bound, seen)
+	t.Errorf("p50, p90, p99, p99.9 are off by %v, a bare client's by %v", best, bareBest)
+}
+
+// smaller returns the smaller of each two durations; a is nil at first.
+func smaller(a, b []time.Duration) []time.Duration {
+	if a == nil {
+		return b
+	}
+	for i := range a {
+		a[i] = min(a[i], b[i])
+	}
+	return a
 }
 
 // TestMergedIsPooled checks that merging clients loses nothing: the merged

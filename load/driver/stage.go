@@ -107,8 +107,8 @@ func (s *Stage) Stop() {
 	}
 }
 
-// Stopped is whether Stop was called.
-func (s *Stage) Stopped() bool { return s.stopping.Load() }
+// Stopped is closed by Stop.
+func (s *Stage) Stopped() <-chan struct{} { return s.context.Done() }
 
 // Span is when the first request began and the last one ended; false when there
 // was none. It may be called when the stage is done.
