@@ -18,10 +18,10 @@ const (
 	// MaxMessageBytes bounds a message in either direction.
 	MaxMessageBytes = 4 << 20
 
-	// TokenPath is the file with a pod's token, CAPath that with the certificates
-	// by which a pod checks the manager.
+	// TokenPath is the file with a pod's token.
 	TokenPath = "/var/run/assay/token"
-	CAPath    = "/var/run/assay/ca.crt"
+	// CAPath is the file with the certificates by which a pod checks the manager.
+	CAPath = "/var/run/assay/ca.crt"
 
 	// ServerName is the name in the manager's serving certificate.
 	ServerName = "assay-session"

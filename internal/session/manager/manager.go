@@ -53,7 +53,11 @@ type Server struct {
 	identify Identify
 	changed  func(run string)
 	log      logr.Logger
-	origin   time.Time // keeps its monotonic reading
+	// origin is when the clock stood at epoch; it keeps its monotonic reading.
+	origin time.Time
+	epoch  int64
+	// receivers are the goroutines that take the pods' messages.
+	receivers sync.WaitGroup
 
 	mu   sync.Mutex
 	runs map[string]*run
@@ -64,12 +68,13 @@ type Server struct {
 // go on; not for each sample. changed may be called from many goroutines at
 // once, and mustn't call the server.
 func New(identify Identify, changed func(run string), log logr.Logger) *Server {
-	return &Server{identify: identify, changed: changed, log: log, origin: time.Now(), runs: map[string]*run{}}
+	now := time.Now()
+	return &Server{identify: identify, changed: changed, log: log, origin: now, epoch: now.UnixMicro(), runs: map[string]*run{}}
 }
 
 // now is the manager's clock: microseconds since the Unix epoch. It runs by the
 // monotonic clock, so that a step of the wall clock doesn't disturb a run.
-func (s *Server) now() int64 { return s.origin.UnixMicro() + time.Since(s.origin).Microseconds() }
+func (s *Server) now() int64 { return s.epoch + time.Since(s.origin).Microseconds() }
 
 // Observe returns what the pods of a run have said. The copy is the caller's;
 // what its pointers lead to never changes.

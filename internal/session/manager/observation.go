@@ -29,7 +29,7 @@ type ClientState struct {
 	DisconnectedSince time.Time
 	Ready             bool
 	// CPUs lists the CPUs that the client may run on.
-	CPUs        string
+	CPUs string
 	// Starts are the start instants that it has or was sent.
 	Starts      map[sessionpb.Stage]int64
 	WarmupEnded bool

@@ -128,12 +128,8 @@ func (r *run) receiveNumbered(p *participant, n *numbered) (news bool, err error
 		}
 		p.totals, p.clockError, news = n.totals, n.clockError, true
 	case n.usage != nil:
-		first := r.usage.latest == nil
-		if !first && n.usage.At < r.usage.latest.At {
-			return false, malformed("a reading that is older than the one before")
-		}
+		news = r.usage.latest == nil || n.asked
 		r.usage.add(n.usage)
-		news = first || n.asked
 		if n.asked && r.wanted != nil {
 			r.wanted.reading = false
 		}

@@ -182,6 +182,13 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 	if w == nil {
 		w = &wanted{}
 	}
+	if w.release {
+		if st.released {
+			return nil
+		}
+		st.released = true
+		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Release{Release: &sessionpb.Release{}}}
+	}
 	if m := w.dueByRole(st, p); m != nil {
 		return m
 	}
@@ -192,10 +199,6 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 				Start: &sessionpb.Start{Stage: stage, At: at},
 			}}
 		}
-	}
-	if w.release && !st.released {
-		st.released = true
-		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Release{Release: &sessionpb.Release{}}}
 	}
 	return nil
 }

@@ -97,6 +97,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 	if !stop() {
 		<-done
 	}
+	s.receivers.Wait()
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve sessions: %w", err)
 	}
@@ -127,7 +128,7 @@ func (s *Server) Attend(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sessi
 	st := &stream{wakes: make(chan struct{}, 1), ends: make(chan error, 1)}
 	r := s.of(identity.Run)
 	received := make(chan error, 1)
-	go func() { received <- s.receive(rpc, r, st, identity) }()
+	s.receivers.Go(func() { received <- s.receive(rpc, r, st, identity) })
 	err = s.send(rpc, r, st, received)
 	if r.leave(st) {
 		s.changed(identity.Run)

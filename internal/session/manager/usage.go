@@ -38,8 +38,12 @@ func (u *usage) begins(at int64) {
 	u.begin, u.base = u.latest, u.latest
 }
 
-// add adds a reading, which isn't older than the last.
+// add adds a reading. One that is older than the last, since the agent's idea
+// of the manager's clock was corrected in between, is left out.
 func (u *usage) add(reading *result.ServerUsage) {
+	if u.latest != nil && reading.At <= u.latest.At {
+		return
+	}
 	u.latest = reading
 	u.points = append(u.points, point{at: reading.At, cpu: reading.UserCPU + reading.SystemCPU, resident: reading.Resident})
 	if len(u.points) > pointsLength {

@@ -104,7 +104,7 @@ func alike(a, b *sessionpb.PodMessage) bool {
 // merge makes the messages i and i+1 one.
 func (k *kept) merge(i int) error {
 	a, b := k.messages[i], k.messages[i+1]
-	body := b.body
+	var body *sessionpb.PodMessage
 	if b.body.GetClientSample() != nil {
 		merged, err := mergeSamples(a.body.GetClientSample(), b.body.GetClientSample())
 		if err != nil {

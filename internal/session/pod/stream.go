@@ -53,7 +53,7 @@ func (s *Session) attend(ctx, life context.Context) (welcomed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // nothing is left to be sent
 	silence := time.AfterFunc(welcomeTimeout, cancel)
 	defer silence.Stop()
 	rpc, err := sessionpb.NewSessionsClient(conn).Attend(
@@ -71,12 +71,7 @@ func (s *Session) attend(ctx, life context.Context) (welcomed bool, err error) {
 
 	received := make(chan error, 1)
 	go func() { received <- st.receive() }()
-	err, ended := st.send(ctx, received)
-	cancel()
-	if !ended {
-		<-received
-	}
-	return true, err
+	return true, st.send(ctx, received)
 }
 
 func (s *Session) setConnected(connected bool) {
@@ -128,15 +123,14 @@ func (st *stream) hello() *sessionpb.PodMessage {
 	}}}
 }
 
-// send sends until the stream or the context ends; ended is whether it took
-// the receiver's error from received.
-func (st *stream) send(ctx context.Context, received <-chan error) (err error, ended bool) {
+// send sends until the stream or the context ends.
+func (st *stream) send(ctx context.Context, received <-chan error) error {
 	ticker := time.NewTicker(pingInterval)
 	defer ticker.Stop()
 	for {
 		message := st.take()
 		if message == nil && ctx.Err() != nil {
-			return st.finish(received), true
+			return st.finish(received)
 		}
 		if message == nil {
 			select {
@@ -149,12 +143,12 @@ func (st *stream) send(ctx context.Context, received <-chan error) (err error, e
 			case <-ctx.Done():
 				continue
 			case err := <-received:
-				return err, true
+				return err
 			}
 		}
 		if err := st.rpc.Send(message); err != nil {
 			// The stream has ended; the receiver knows why.
-			return <-received, true
+			return <-received
 		}
 		select {
 		case <-ticker.C:

@@ -1,0 +1,291 @@
+package manager
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/pod"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+const (
+	client = sessionpb.Role_ROLE_CLIENT
+	agent  = sessionpb.Role_ROLE_AGENT
+
+	warmup      = sessionpb.Stage_STAGE_WARMUP
+	measurement = sessionpb.Stage_STAGE_MEASUREMENT
+)
+
+// bench is a manager that listens on loopback and can be killed and restarted.
+type bench struct {
+	t       testing.TB
+	pem     []byte
+	config  *tls.Config
+	address string
+	changes chan string
+
+	*Server
+	kill func()
+}
+
+func newBench(t testing.TB) *bench {
+	b := &bench{t: t, address: "127.0.0.1:0", changes: make(chan string, 1)}
+	b.pem, b.config = certificate(t)
+	b.restart()
+	return b
+}
+
+// restart kills the manager, with all that it knows, and starts another at the
+// same address.
+func (b *bench) restart() {
+	b.t.Helper()
+	if b.kill != nil {
+		b.kill()
+	}
+	listener, err := net.Listen("tcp", b.address)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.address = listener.Addr().String()
+	b.Server = New(identify, func(run string) {
+		select {
+		case b.changes <- run:
+		default:
+		}
+	}, logr.Discard())
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error)
+	server := b.Server
+	go func() { served <- server.Serve(ctx, listener, b.config) }()
+	b.kill = func() {
+		cancel()
+		if err := <-served; err != nil {
+			b.t.Errorf("Serve: %v", err)
+		}
+		b.kill = nil
+	}
+	b.t.Cleanup(func() {
+		if b.kill != nil {
+			b.kill()
+		}
+	})
+}
+
+// await waits until a run has come to a state.
+func (b *bench) await(run, what string, reached func(Observation) bool) Observation {
+	b.t.Helper()
+	deadline := time.After(30 * time.Second)
+	for {
+		if o := b.Observe(run); reached(o) {
+			return o
+		}
+		select {
+		case <-b.changes:
+		case <-time.After(10 * time.Millisecond): // samples alone don't tell of a change
+		case <-deadline:
+			b.t.Fatalf("not %s: %+v", what, b.Observe(run))
+		}
+	}
+}
+
+// token is a token that identify takes.
+func token(i Identity) string {
+	text, err := json.Marshal(i)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func identify(_ context.Context, token string) (Identity, error) {
+	var i Identity
+	if err := json.Unmarshal([]byte(token), &i); err != nil {
+		return i, fmt.Errorf("%w: %w", ErrUnauthenticated, err)
+	}
+	switch i.Run {
+	case "":
+		return i, fmt.Errorf("%w: pod %s", ErrForbidden, i.Pod)
+	case "unknown":
+		return i, errors.New("the API server doesn't answer")
+	}
+	return i, nil
+}
+
+func clientOf(run string, index int) Identity {
+	return Identity{
+		Run: run, Role: client, Index: index,
+		Pod: fmt.Sprintf("%s-%d", run, index), PodUID: fmt.Sprintf("uid-%s-%d", run, index), Node: "node",
+	}
+}
+
+func agentOf(run string) Identity {
+	return Identity{Run: run, Role: agent, Pod: run + "-target", PodUID: "uid-" + run, Node: "node"}
+}
+
+// attendee is a pod's end of a session.
+type attendee struct {
+	*pod.Session
+	ended  chan error
+	cancel context.CancelFunc
+}
+
+func (b *bench) attend(i Identity) *attendee {
+	ctx, cancel := context.WithCancel(context.Background())
+	a := &attendee{ended: make(chan error, 1), cancel: cancel, Session: pod.New(pod.Config{
+		Addresses: b.address,
+		Token:     func() (string, error) { return token(i), nil },
+		CA:        func() ([]byte, error) { return b.pem, nil },
+		Role:      i.Role,
+	})}
+	go func() { a.ended <- a.Run(ctx) }()
+	b.t.Cleanup(cancel)
+	return a
+}
+
+// order waits for an order of a kind.
+func order[O pod.Order](t testing.TB, a *attendee) O {
+	t.Helper()
+	select {
+	case o, open := <-a.Orders():
+		if got, ok := o.(O); ok {
+			return got
+		}
+		t.Fatalf("the order %T came (%t), want %T", o, open, *new(O))
+	case <-time.After(30 * time.Second):
+		t.Fatalf("no order came, want %T", *new(O))
+	}
+	panic("unreachable")
+}
+
+// raw is a pod's end of a session message by message.
+type raw struct {
+	grpc.BidiStreamingClient[sessionpb.PodMessage, sessionpb.ManagerMessage]
+	close func()
+}
+
+func (b *bench) dial(token string) *raw {
+	b.t.Helper()
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(b.pem)
+	conn, err := grpc.NewClient("passthrough:///"+b.address, grpc.WithTransportCredentials(
+		credentials.NewTLS(&tls.Config{ServerName: session.ServerName, RootCAs: roots, MinVersion: tls.VersionTLS13})))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	rpc, err := sessionpb.NewSessionsClient(conn).Attend(
+		metadata.AppendToOutgoingContext(b.t.Context(), "authorization", "Bearer "+token))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r := &raw{rpc, func() { conn.Close() }}
+	b.t.Cleanup(r.close)
+	return r
+}
+
+// send sends messages. That the manager has ended the session is for the
+// receiver to see.
+func (r *raw) send(messages ...*sessionpb.PodMessage) {
+	for _, m := range messages {
+		if r.Send(m) != nil {
+			return
+		}
+	}
+}
+
+// until receives messages until one is as wanted.
+func until[M any](t testing.TB, r *raw, get func(*sessionpb.ManagerMessage) *M) *M {
+	t.Helper()
+	for {
+		m, err := r.Recv()
+		if err != nil {
+			t.Fatalf("want %T: %v", new(M), err)
+		}
+		if got := get(m); got != nil {
+			return got
+		}
+	}
+}
+
+// end receives messages until the session ends.
+func (r *raw) end() error {
+	for {
+		if _, err := r.Recv(); err != nil {
+			return err
+		}
+	}
+}
+
+func hello(h *sessionpb.Hello) *sessionpb.PodMessage {
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Hello{Hello: h}}
+}
+
+func started(at int64) []*sessionpb.Start {
+	return []*sessionpb.Start{{Stage: measurement, At: at}}
+}
+
+// second is a sample second in which each request took what is given, in
+// microseconds.
+func second(number int64, took ...int64) *result.ClientSecond {
+	s := &result.ClientSecond{Second: number, Measure: *measure(took...)}
+	s.Usage = result.ClientUsage{UserCPU: 700, SystemCPU: 300, Throttled: -1, MaxResident: 1 << 20}
+	return s
+}
+
+func measure(took ...int64) *result.Measure {
+	m := &result.Measure{}
+	m.Requests = int64(len(took))
+	m.BytesReceived = 100 * m.Requests
+	for _, t := range took {
+		m.Latencies.Of(result.Total).Record(t)
+	}
+	return m
+}
+
+func sampleMessage(t testing.TB, number uint64, stage sessionpb.Stage, s *result.ClientSecond) *sessionpb.PodMessage {
+	t.Helper()
+	w, err := session.MeasureToWire(&s.Measure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
+		Number: number, Stage: stage, Second: s.Second, Measure: w, Usage: session.ClientUsageToWire(s.Usage),
+	}}}
+}
+
+func certificate(t testing.TB) ([]byte, *tls.Config) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, DNSNames: []string{session.ServerName},
+		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		&tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS13}
+}
