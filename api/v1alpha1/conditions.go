@@ -73,6 +73,8 @@ const (
 	ReasonClientImageUnavailable = "ClientImageUnavailable"
 	// ReasonClientUnschedulable: no node can take a client's pod.
 	ReasonClientUnschedulable = "ClientUnschedulable"
+	// ReasonClientsNotReady: some client didn't report ready in time.
+	ReasonClientsNotReady = "ClientsNotReady"
 	// ReasonClientFailed: a client ended before its measurement was complete.
 	ReasonClientFailed = "ClientFailed"
 	// ReasonClientLost: a client's pod was deleted or evicted, or went silent.
