@@ -20,7 +20,6 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	root := &cobra.Command{
 		Use:           "agent",
 		Short:         "Assay's part in the pod of a target",
@@ -28,7 +27,9 @@ func main() {
 		SilenceErrors: true,
 	}
 	root.AddCommand(contentCommand(), sampleCommand())
-	if err := root.ExecuteContext(ctx); err != nil {
+	err := root.ExecuteContext(ctx)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "agent:", err)
 		os.Exit(1)
 	}

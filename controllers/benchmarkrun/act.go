@@ -52,7 +52,7 @@ func (r *Reconciler) act(ctx context.Context, run *v1alpha1.BenchmarkRun, o *obs
 
 // tell carries out a plan as far as the run's pods are concerned. It comes
 // after the status was written: pods are let go only when nothing can be lost.
-func (r *Reconciler) tell(uid string, run *v1alpha1.BenchmarkRun, o *observed, p *plan) {
+func (r *Reconciler) tell(uid string, run *v1alpha1.BenchmarkRun, p *plan) {
 	if p.address != "" {
 		r.Sessions.Watch(uid, p.address, target.ReadinessPath(&run.Spec))
 		r.Sessions.Prepare(uid, loadplan.Plans(&run.Spec), p.address)

@@ -101,7 +101,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, run *v1alpha1.BenchmarkRun) 
 	if err := errors.Join(err, r.writeStatus(ctx, run, &plan)); err != nil {
 		return ctrl.Result{}, err
 	}
-	r.tell(string(run.UID), run, observed, &plan)
+	r.tell(string(run.UID), run, &plan)
 	return ctrl.Result{RequeueAfter: plan.requeueAfter}, nil
 }
 

@@ -16,10 +16,10 @@ const (
 	// ContainerName is the name of the server's container.
 	ContainerName = "server"
 
-	// ContentVolume is the volume that holds the run's content, ConfigVolume the
-	// one that holds the rendered files.
+	// ContentVolume is the volume that holds the run's content.
 	ContentVolume = "content"
-	ConfigVolume  = "config"
+	// ConfigVolume is the volume that holds the rendered files.
+	ConfigVolume = "config"
 )
 
 // Rendering is a target, ready to be made into a pod.

@@ -49,6 +49,7 @@ type cluster struct {
 
 var theCluster *cluster
 
+// TestMain connects to the cluster once, for all scenarios.
 func TestMain(m *testing.M) {
 	var err error
 	if theCluster, err = connect(); err != nil {

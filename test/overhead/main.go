@@ -11,6 +11,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -171,8 +172,8 @@ func (w *runningWatch) lastAt() time.Time {
 }
 
 func print(samples []sample) error {
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "overhead of a run\tmin\tmedian\tmax\tbound\t")
+	var text bytes.Buffer
+	fmt.Fprintln(&text, "overhead of a run\tmin\tmedian\tmax\tbound\t")
 	for _, row := range []struct {
 		name  string
 		of    func(sample) time.Duration
@@ -189,7 +190,11 @@ func print(samples []sample) error {
 		}
 		slices.Sort(values)
 		median := (values[(len(values)-1)/2] + values[len(values)/2]) / 2
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t≤ %s\t\n", row.name, show(values[0]), show(median), show(values[len(values)-1]), row.bound)
+		fmt.Fprintf(&text, "%s\t%s\t%s\t%s\t≤ %s\t\n", row.name, show(values[0]), show(median), show(values[len(values)-1]), row.bound)
+	}
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	if _, err := text.WriteTo(table); err != nil {
+		return err
 	}
 	return table.Flush()
 }

@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/signal"
@@ -58,7 +59,6 @@ func main() {
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	defer stop()
 	listening := &http.Server{Addr: *address, Handler: s}
 	go func() {
 		if err := listening.ListenAndServe(); err != http.ErrServerClosed {
@@ -67,12 +67,18 @@ func main() {
 		}
 	}()
 	<-ctx.Done()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := json.NewEncoder(os.Stdout).Encode(s.paths); err != nil {
+	stop()
+	if err := s.print(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
 	}
+}
+
+// print writes what was counted.
+func (s *server) print(w io.Writer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return json.NewEncoder(w).Encode(s.paths)
 }
 
 // ServeHTTP does what the request's path says.
@@ -102,11 +108,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 // count counts a request and returns its number on its path, from 0.
 func (s *server) count(path string) int64 {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.served++; s.crashAfter > 0 && s.served > s.crashAfter {
 		fmt.Fprintln(os.Stderr, "server: crashing as told")
 		os.Exit(3)
 	}
+	defer s.mu.Unlock()
 	report := s.paths[path]
 	if report == nil {
 		report = &Report{Imposed: result.NewHistogram()}
