@@ -319,6 +319,11 @@ func TestReconcileSaysWhatTheAPIServerRefused(t *testing.T) {
 func TestReconcileGivesALaneToOneRun(t *testing.T) {
 	first := newBench(t)
 	second := newBench(t, func(w *wrapper.Run) { w.Lane(first.run.Spec.Lane) })
+	first.reload()
+	second.reload()
+	if before(second.run, first.run) { // created in the same second, with generated names
+		first, second = second, first
+	}
 	first.reconcile()
 	second.reconcile()
 	if got := second.state(); got.Reason != v1alpha1.ReasonQueued {
