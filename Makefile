@@ -117,3 +117,51 @@ system-images: image-tool # What the cluster itself runs
 .PHONY: fmt
 fmt: ## Format the Go code of all modules
 	@gofmt -l -w $$(git ls-files -co --exclude-standard '*.go')
+
+.PHONY: generate
+generate: ## Generate everything that is generated
+	@hack/tools/build.sh controller-gen kustomize buf protoc-gen-go protoc-gen-go-grpc
+	@controller-gen object crd:maxDescLen=2000 paths=./api/... output:crd:artifacts:config=config/crd/bases
+	@controller-gen rbac:roleName=manager-role paths="{./controllers/...,./cmd/manager/...}" output:rbac:artifacts:config=config/rbac
+	@buf generate
+	@hack/helm-sync.sh
+	@$(MAKE) build-installer
+
+.PHONY: manifests
+manifests: generate ## The same, by kubebuilder's name
+
+.PHONY: build-installer
+build-installer: ## Write dist/install.yaml, for kubectl apply
+	@hack/tools/build.sh kustomize
+	@mkdir -p dist && kustomize build config/default --output dist/install.yaml
+
+.PHONY: tidy
+tidy: ## Tidy all modules
+	@for module in $$(git ls-files -co --exclude-standard '*go.mod'); do \
+	  (cd "$$(dirname "$$module")" && GOFLAGS= go mod tidy); done
+
+.PHONY: lint
+lint: ## Lint both modules, the protocol and the chart
+	@hack/tools/build.sh golangci-lint buf helm helm-unittest
+	@golangci-lint run ./...
+	@cd load && golangci-lint run ./...
+	@buf lint
+	@buf format --diff --exit-code
+	@helm lint --strict charts/assay
+	@helm-unittest charts/assay
+
+.PHONY: verify
+verify: ## Check that everything generated is up to date, formatted, tidy and free of lint
+	@hack/verify.sh
+
+##@ Tests
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need nothing but Go
+	@go test ./api/... ./cmd/... ./internal/... ./test/wrapper/... ./test/server/...
+	@cd load && go test ./...
+
+.PHONY: test-api
+test-api: ## Run the tests of the API's rules and of the reconcilers, on an API server of their own
+	@hack/tools/build.sh kubernetes etcd
+	@KUBEBUILDER_ASSETS=$(ASSAY_CACHE)/bin go test ./test/api/... ./controllers/...
