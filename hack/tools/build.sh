@@ -4,9 +4,10 @@
 #   hack/tools/build.sh NAME...     NAME is a folder beside this script
 #
 # The binaries go to ${ASSAY_CACHE:-~/.cache/assay}/bin, outside the clone, with
-# a stamp made of the module folder's content and the Go version: a tool that
-# has not changed costs nothing, in any clone.
+# a stamp made of what they are built from and the Go version: a tool that has
+# not changed costs nothing, in any clone.
 set -euo pipefail
+export LC_ALL=C # one order of files, whatever the language
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${ASSAY_CACHE:-$HOME/.cache/assay}
@@ -19,34 +20,47 @@ declare -A cold=(
   [protoc-gen-go]=10 [protoc-gen-go-grpc]=10
 )
 
+# The key of what a tool is built from. A file of any other kind doesn't count.
+key() {
+  local files=() file
+  cd "$here/$1"
+  for file in go.mod go.sum ldflags *.go; do
+    [[ ! -f $file ]] || files+=("$file")
+  done
+  echo "$(sha256sum -- "${files[@]}" | sha256sum) $goversion"
+}
+
+# built KEY NAME says whether all programs of the tool are there, made from
+# what the key stands for.
+built() {
+  local lines=() file
+  [[ -f $cache/stamps/$2 ]] || return 1
+  mapfile -t lines <"$cache/stamps/$2"
+  [[ ${#lines[@]} -gt 1 && ${lines[0]} == "$1" ]] || return 1
+  for file in "${lines[@]:1}"; do
+    [[ -x $cache/bin/$file ]] || return 1
+  done
+}
+
 build() {
   local name=$1 dir=$here/$1 stamp=$cache/stamps/$1 key file flags=()
   [[ -f $dir/go.mod ]] || { echo "build.sh: no tool named $name in hack/tools" >&2; return 2; }
-
-  # Every file, with its name; a folder here holds nothing but what is built.
-  key="$(cd "$dir" && sha256sum -- * | sha256sum) $goversion"
-  if [[ -f $stamp ]]; then
-    local built=()
-    mapfile -t built <"$stamp"
-    if [[ ${built[0]} == "$key" ]]; then
-      local missing=0
-      for file in "${built[@]:1}"; do [[ -x $cache/bin/$file ]] || missing=1; done
-      [[ $missing == 1 ]] || return 0
-    fi
-  fi
+  key=$(key "$name")
+  ! built "$key" "$name" || return 0
 
   # Two builds of the same tool at once would only do the work twice.
   exec {lock}>"$cache/stamps/.$name.lock"
   if ! flock -n "$lock"; then
     echo "  tool   $name: another build is under way, waiting"
     flock "$lock"
+  fi
+  if built "$key" "$name"; then
     exec {lock}>&-
-    build "$name"
     return
   fi
 
   echo "  tool   $name: building (about ${cold[$name]:-60} s when nothing is cached)"
-  local out started=$SECONDS
+  local started=$SECONDS
   out=$(mktemp -d "$cache/.build.XXXXXX")
   [[ -f $dir/ldflags ]] && flags=($(grep -v '^#' "$dir/ldflags"))
   local packages=(tool)
@@ -67,5 +81,10 @@ build() {
   echo "  tool   $name: built in $((SECONDS - started)) s"
 }
 
+# A build that fails or is interrupted leaves nothing in the cache.
+out=
+trap '[[ -z $out ]] || rm -rf "$out"' EXIT
+
+"$here/../check-go.sh"
 goversion=$(go env GOVERSION)
 for name in "$@"; do build "$name"; done
