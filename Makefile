@@ -11,6 +11,7 @@ KUBECONFIG_FILE ?= $(CURDIR)/.cluster/kubeconfig
 # Names of the images that the cluster runs.
 IMAGE ?= localhost/assay:dev
 LOAD_IMAGE ?= localhost/assay-load:dev
+TEST_SERVER_IMAGE ?= localhost/assay-test/server:dev
 TOMCAT_IMAGE ?= localhost/assay-test/tomcat:9.0
 TOMCAT_VERSION ?= 9.0.98
 VERSION ?= dev
@@ -57,6 +58,7 @@ cluster-tools: # Only what the cluster itself is made of
 
 .PHONY: image-tool
 image-tool: # What makes image archives
+	@hack/check-go.sh
 	@cd hack/image && $(GO_BUILD) -ldflags "-s -w" -o $(ASSAY_CACHE)/bin/assay-image .
 
 ##@ Local cluster
@@ -103,6 +105,16 @@ assay-load-image: image-tool # The client
 .PHONY: tomcat-image
 tomcat-image: deps image-tool ## Build the Tomcat to test against
 	@hack/image/tomcat/build.sh $(TOMCAT_VERSION) $(TOMCAT_IMAGE) $(IMAGES)/tomcat-9.0.tar
+
+.PHONY: test-server-image
+test-server-image: image-tool ## Build the server of known behaviour that scenarios are run against
+	@$(GO_BUILD) -ldflags "-s -w" -o $(BIN)/image/ ./test/server
+	@assay-image --tag $(TEST_SERVER_IMAGE) --output $(BIN)/images/server.tar --user 65532:65532 \
+	  --layer $(BIN)/image/server=/server --entrypoint /server
+
+.PHONY: load-test-images
+load-test-images: test-server-image tomcat-image ## Build the servers that tests are run against and load them
+	@$(CLUSTER) load $(BIN)/images/server.tar $(IMAGES)/tomcat-9.0.tar
 
 .PHONY: system-images
 system-images: image-tool # What the cluster itself runs
