@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -18,30 +19,38 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
+// managerVariable is the environment variable with the manager's host and port.
+const managerVariable = "ASSAY_MANAGER"
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	root := &cobra.Command{
-		Use:           "agent",
-		Short:         "Assay's part in the pod of a target",
+		Use:   "agent",
+		Short: "Assay's part in the pod of a target",
+		Long: `Assay's part in the pod of a target: an init container that writes the files
+that the server serves, and a sidecar that asks the server whether it is ready
+and reads what it uses. Assay starts both; there is nothing to start by hand.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.AddCommand(contentCommand(), sampleCommand())
-	err := root.ExecuteContext(ctx)
-	stop()
-	if err != nil {
+	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "agent:", err)
-		os.Exit(1)
+		os.Exit(1) //nolint:gocritic // stop only restores the signals of a process that is at its end
 	}
 }
 
 func contentCommand() *cobra.Command {
 	var list, folder string
 	command := &cobra.Command{
-		Use:   "content",
+		Use:   "content --list FILE --dir DIR",
 		Short: "Write the files that the server serves",
-		Long: `Writes each file of a list into a folder. The bytes of a file depend on its
-path alone and don't compress, so that every run serves the same.`,
+		Long: `Writes each file of a list into a folder, in place of files that are there.
+The bytes of a file depend on its path alone and can't be compressed: each run
+serves the same. A path that leads out of the folder is an error.
+
+The list is JSON: [{"path": "/js/app.js", "sizeBytes": 31819}, ...]`,
 		Example: `  echo '[{"path": "/js/app.js", "sizeBytes": 31819}]' > list.json
   agent content --list list.json --dir /srv`,
 		Args: cobra.NoArgs,
@@ -53,7 +62,7 @@ path alone and don't compress, so that every run serves the same.`,
 			return agent.WriteContent(folder, files)
 		},
 	}
-	command.Flags().StringVar(&list, "list", "", "JSON file with the list: [{\"path\": ..., \"sizeBytes\": ...}]")
+	command.Flags().StringVar(&list, "list", "", "JSON file with the list of files")
 	command.Flags().StringVar(&folder, "dir", "", "folder to write into; it must exist")
 	for _, required := range []string{"list", "dir"} {
 		cobra.CheckErr(command.MarkFlagRequired(required))
@@ -64,32 +73,49 @@ path alone and don't compress, so that every run serves the same.`,
 func sampleCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "sample",
-		Short: "Watch the server: ask until it answers, then read what it uses each second",
-		Long: `Attends a session with the manager, whose address is in $ASSAY_MANAGER, by the
-token and the certificate that are mounted at ` + session.TokenPath + `
-and ` + session.CAPath + `. Ends when the manager lets it.`,
+		Short: "Ask the server until it answers, then read what it uses each second",
+		Long: `Attends a session with the manager. When told to, it asks the server for a path
+until that is answered with success, and from the start of the load on reads
+each second, from /proc, what the server's processes use: those of the pod that
+aren't in the agent's own control group. The pod's containers must share their
+process namespace (shareProcessNamespace: true). Open files and throttling can
+be read only when the server runs as the same user.
+
+When the manager has released it, it stays until it gets SIGTERM: a sidecar that
+ends is started again.
+
+Environment:
+  ` + managerVariable + `   host and port of the manager
+Its token is in ` + session.TokenPath + `, the certificates by which it checks
+the manager in ` + session.CAPath + `.`,
 		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			manager := os.Getenv("ASSAY_MANAGER")
-			if manager == "" {
-				return fmt.Errorf("$ASSAY_MANAGER must hold the manager's host and port")
-			}
-			sampler, err := agent.NewProcSampler("/proc")
-			if err != nil {
-				return err
-			}
-			log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-			attended := pod.New(pod.Config{
-				Addresses: manager,
-				Token: func() (string, error) {
-					token, err := os.ReadFile(session.TokenPath)
-					return string(token), err
-				},
-				CA:   func() ([]byte, error) { return os.ReadFile(session.CAPath) },
-				Role: sessionpb.Role_ROLE_AGENT,
-				Log:  log,
-			})
-			return agent.Run(command.Context(), attended, sampler, log)
-		},
+		RunE: func(command *cobra.Command, _ []string) error { return sample(command.Context()) },
 	}
+}
+
+func sample(ctx context.Context) error {
+	manager := os.Getenv(managerVariable)
+	if manager == "" {
+		return errors.New("the environment variable " + managerVariable + " isn't set: this command is for pods that Assay starts")
+	}
+	sampler, err := agent.NewProcSampler("/proc")
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	attended := pod.New(pod.Config{
+		Addresses: manager,
+		Token: func() (string, error) {
+			token, err := os.ReadFile(session.TokenPath)
+			return string(token), err
+		},
+		CA:   func() ([]byte, error) { return os.ReadFile(session.CAPath) },
+		Role: sessionpb.Role_ROLE_AGENT,
+		Log:  log,
+	})
+	if err := agent.Run(ctx, attended, sampler, log); err != nil {
+		return fmt.Errorf("attend the session: %w", err)
+	}
+	<-ctx.Done()
+	return nil
 }

@@ -2,7 +2,7 @@ package agent
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -23,57 +23,85 @@ type Session interface {
 	Local(at int64) time.Time
 }
 
-// Sampler reads what the server uses. At is left to the agent.
+// Sampler reads what the server uses. now is the clock that the reading's
+// instant is taken from, in microseconds since the Unix epoch.
 type Sampler interface {
-	Read() (*result.ServerUsage, error)
+	Read(now func() int64) (*result.ServerUsage, error)
 }
 
-// Run attends the session until the manager releases the agent: it asks the
-// target until it answers, and from the start of the first stage on reads what
-// the server uses, each second.
+// Run attends the session: it asks the target until it answers, and from the
+// start of each stage on reads what the server uses, each whole second. It
+// returns nil when the manager has released the agent, or the context ends.
 func Run(ctx context.Context, s Session, sampler Sampler, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
-
-	var next <-chan time.Time
-	var nextAt time.Time
-	read := func() {
-		usage, err := sampler.Read()
-		if err != nil {
-			log.Error("can't read what the server uses", "error", err)
-			s.Fail("can't read what the server uses: " + err.Error())
-			return
-		}
-		usage.At = s.Now()
-		s.SendServerUsage(usage)
-	}
+	a := &attending{session: s, sampler: sampler, log: log, tick: time.NewTimer(0), stopWatching: func() {}}
+	a.tick.Stop()
+	defer a.tick.Stop()
 	for {
 		select {
-		case order, ok := <-s.Orders():
-			if !ok {
-				return <-ended
+		case order, open := <-s.Orders():
+			if !open {
+				if err := <-ended; err != nil && ctx.Err() == nil {
+					return err
+				}
+				return nil
 			}
-			switch order := order.(type) {
-			case pod.Watch:
-				go watch(ctx, s, order)
-			case pod.Start:
-				nextAt = s.Local(order.At)
-				next = time.After(time.Until(nextAt))
-			case pod.Read:
-				read()
-			case pod.Release:
-				return <-ended
-			default:
-				return errors.New("the manager sent the agent a client's order")
+			if err := a.do(ctx, order); err != nil {
+				s.Fail(err.Error())
+				cancel() // Run delivers the failure first
+				<-ended
+				return err
 			}
-		case <-next:
-			read()
-			for !nextAt.After(time.Now()) {
-				nextAt = nextAt.Add(time.Second)
-			}
-			next = time.After(time.Until(nextAt))
+		case <-a.tick.C:
+			a.read()
+			a.next = a.next.Add(max(time.Since(a.next).Truncate(time.Second), 0) + time.Second)
+			a.tick.Reset(time.Until(a.next))
 		}
 	}
+}
+
+// attending is the state of an agent's session.
+type attending struct {
+	session      Session
+	sampler      Sampler
+	log          *slog.Logger
+	tick         *time.Timer
+	next         time.Time // of the tick
+	stopWatching func()
+}
+
+// do carries out an order.
+func (a *attending) do(ctx context.Context, order pod.Order) error {
+	switch order := order.(type) {
+	case pod.Watch:
+		a.stopWatching()
+		watching, stop := context.WithCancel(ctx)
+		a.stopWatching = stop
+		go watch(watching, a.session, order)
+	case pod.Start:
+		a.next = a.session.Local(order.At)
+		a.tick.Reset(time.Until(a.next))
+	case pod.Read:
+		a.read()
+	case pod.Release:
+		a.tick.Stop()
+		a.stopWatching()
+	default:
+		return fmt.Errorf("the manager sent the agent an order for clients: %T", order)
+	}
+	return nil
+}
+
+// read sends one reading.
+func (a *attending) read() {
+	usage, err := a.sampler.Read(a.session.Now)
+	if err != nil {
+		a.log.Error("What the server uses can't be read", "error", err)
+		a.session.Fail("what the server uses can't be read: " + err.Error())
+		return
+	}
+	a.session.SendServerUsage(usage)
 }

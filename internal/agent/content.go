@@ -1,6 +1,3 @@
-// Package agent is what runs beside a server in the target's pod: it writes the
-// files that the server serves, asks it whether it is ready, and reads what its
-// processes use.
 package agent
 
 import (
@@ -9,21 +6,28 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path"
 	"strings"
 )
 
-// File is a file to be written.
+const (
+	// contentSeed makes the files' bytes those of Assay. Another would make the
+	// results of other versions incomparable.
+	contentSeed = "assay content 1\x00"
+
+	writeBuffer = 256 << 10
+)
+
+// File is a file that the server serves.
 type File struct {
 	// Path is its path below the content's folder, with a slash before it.
 	Path string `json:"path"`
 	// SizeBytes is its size.
 	SizeBytes int64 `json:"sizeBytes"`
 }
-
-const writeBuffer = 256 << 10
 
 // ReadList reads a list of files in JSON.
 func ReadList(name string) ([]File, error) {
@@ -40,13 +44,14 @@ func ReadList(name string) ([]File, error) {
 
 // WriteContent writes files into a folder, in place of files that are there. A
 // path that leads out of the folder is an error. The bytes of a file depend on
-// its path alone, and don't compress.
+// its path alone, so that each run serves the same, and can't be compressed. A
+// file is there whole or not at all.
 func WriteContent(folder string, files []File) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return fmt.Errorf("open the content's folder: %w", err)
 	}
-	defer func() { _ = root.Close() }()
+	defer root.Close()
 	for _, file := range files {
 		if err := write(root, file); err != nil {
 			return fmt.Errorf("write content %s: %w", file.Path, err)
@@ -57,22 +62,62 @@ func WriteContent(folder string, files []File) error {
 
 func write(root *os.Root, file File) error {
 	name := strings.TrimPrefix(file.Path, "/")
-	if parent := path.Dir(name); parent != "." {
-		if err := root.MkdirAll(parent, 0o755); err != nil {
-			return err
-		}
+	if !fs.ValidPath(name) || name == "." {
+		return fmt.Errorf("the path %q doesn't lead to a file in the folder", file.Path)
 	}
-	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if file.SizeBytes < 0 {
+		return fmt.Errorf("a size of %d bytes", file.SizeBytes)
+	}
+	if err := mkdir(root, path.Dir(name)); err != nil {
+		return err
+	}
+	unfinished := path.Join(path.Dir(name), ".assay-"+path.Base(name))
+	out, err := root.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return err
 	}
-	buffered := bufio.NewWriterSize(out, writeBuffer)
-	_, err = io.CopyN(buffered, rand.NewChaCha8(sha256.Sum256([]byte(file.Path))), file.SizeBytes)
-	if flushErr := buffered.Flush(); err == nil {
-		err = flushErr
-	}
+	err = fill(out, file)
 	if closeErr := out.Close(); err == nil {
 		err = closeErr
 	}
+	if err == nil {
+		err = root.Rename(unfinished, name)
+	}
+	if err != nil {
+		_ = root.Remove(unfinished)
+	}
 	return err
+}
+
+func fill(out *os.File, file File) error {
+	if err := out.Chmod(0o644); err != nil { // whatever the umask is
+		return err
+	}
+	buffered := bufio.NewWriterSize(out, writeBuffer)
+	if _, err := io.CopyN(buffered, bytesOf(file.Path), file.SizeBytes); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}
+
+// bytesOf yields the bytes of a file without end.
+func bytesOf(name string) io.Reader {
+	return rand.NewChaCha8(sha256.Sum256([]byte(contentSeed + name)))
+}
+
+// mkdir makes a folder and those that it is in, readable to all.
+func mkdir(root *os.Root, name string) error {
+	if name == "." {
+		return nil
+	}
+	if info, err := root.Stat(name); err == nil && info.IsDir() {
+		return nil
+	}
+	if err := mkdir(root, path.Dir(name)); err != nil {
+		return err
+	}
+	if err := root.Mkdir(name, 0o755); err != nil {
+		return err
+	}
+	return root.Chmod(name, 0o755)
 }

@@ -6,40 +6,34 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/prometheus/procfs"
 
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// userHertz is the unit of processor times in /proc: hundredths of a second on
-// every architecture (proc_pid_stat(5), USER_HZ).
-const userHertz = 100
+// tick is the unit of CPU times in /proc, in microseconds: a hundredth of a
+// second on every architecture (proc_pid_stat(5), USER_HZ).
+const tick = 10_000
 
 // process tells a process from a later one with the same number.
 type process struct {
-	pid   int
-	start uint64
+	pid     int
+	started uint64
 }
 
-// used is what a process has used of what only grows; times in microseconds.
-type used struct {
-	parent int
-
-	user, system, minor, major, voluntary, involuntary int64
-}
-
-// ProcSampler reads the processes of the server from /proc, which shows all
-// processes of the pod since its containers share their process namespace.
+// ProcSampler reads the server's processes from /proc. That shows all processes
+// of the pod, since its containers share their process namespace: those of the
+// server are those that are neither in the agent's control group nor the first
+// of the namespace, which is the pod's sandbox.
 type ProcSampler struct {
-	proc   procfs.FS
-	folder string
-	own    []byte // the agent's own cgroups
-
-	seen        map[process]used
-	ended       used // of processes that are gone
-	maxResident int64
+	proc     procfs.FS
+	folder   string
+	own      []byte // the agent's control groups
+	used     account
+	switches switches
+	resident int64 // the largest
+	buffer   []byte
 }
 
 // NewProcSampler returns a sampler that reads a mounted proc file system.
@@ -50,174 +44,100 @@ func NewProcSampler(folder string) (*ProcSampler, error) {
 	}
 	own, err := os.ReadFile(filepath.Join(folder, "self", "cgroup"))
 	if err != nil {
-		return nil, fmt.Errorf("read the agent's cgroups: %w", err)
+		return nil, fmt.Errorf("read the agent's control groups: %w", err)
 	}
-	return &ProcSampler{proc: proc, folder: folder, own: own, seen: map[process]used{}}, nil
+	return &ProcSampler{proc: proc, folder: folder, own: own, buffer: make([]byte, 8<<10)}, nil
 }
 
-// Read reads what the server's processes have used since they started. What
-// processes that are gone had used when they were seen last still counts.
-func (s *ProcSampler) Read() (*result.ServerUsage, error) {
-	processes, err := s.proc.AllProcs()
+// Read reads what the server's processes have used since they started, those
+// that are gone included as far as they were seen. What only grows never
+// becomes less from one reading to the next. CPU times are in steps of 10 ms, as
+// the kernel shows them. The context switches of a thread that came and went
+// between two readings aren't known.
+func (s *ProcSampler) Read(now func() int64) (*result.ServerUsage, error) {
+	pids, err := s.serverPIDs()
 	if err != nil {
-		return nil, fmt.Errorf("list processes: %w", err)
-	}
-	u := &result.ServerUsage{Throttled: -1, AgentCPUs: s.allowedCPUs("self")}
-	now := map[process]used{}
-	var highWater int64
-	for _, p := range processes {
-		if !s.isServers(p.PID) {
-			continue
-		}
-		stat, err := p.Stat()
-		if err != nil {
-			continue // it has just ended
-		}
-		status, err := p.NewStatus()
-		if err != nil {
-			continue
-		}
-		now[process{p.PID, stat.Starttime}] = s.usedBy(p.PID, &stat, &status)
-		u.Resident += int64(status.VmRSS)
-		u.Threads += int64(stat.NumThreads)
-		highWater = max(highWater, int64(status.VmHWM))
-		if u.CPUs == "" {
-			u.CPUs, u.Throttled = s.allowedCPUs(strconv.Itoa(p.PID)), s.throttled(p.PID)
-		}
-		if n, err := p.FileDescriptorsLen(); err != nil || u.Descriptors < 0 {
-			u.Descriptors = -1
-		} else {
-			u.Descriptors += int64(n)
-		}
-	}
-	s.account(now, u)
-	s.maxResident = max(s.maxResident, u.Resident, highWater)
-	u.MaxResident = s.maxResident
-	if u.BytesReceived, u.BytesSent, err = s.network(); err != nil {
 		return nil, err
 	}
+	u := &result.ServerUsage{At: now()}
+	// CPU times first, since the reading is of this instant.
+	stats := s.stats(pids)
+	s.used.update(stats)
+	u.UserCPU, u.SystemCPU = s.used.total.user, s.used.total.system
+	u.MinorFaults, u.MajorFaults = s.used.total.minor, s.used.total.major
+	u.BytesReceived, u.BytesSent, err = s.network()
+	if err != nil {
+		return nil, err
+	}
+	s.levels(stats, u)
+	u.VoluntarySwitches, u.InvoluntarySwitches = s.readSwitches(stats)
+	u.CPUs, u.Throttled = "", -1
+	if len(stats) > 0 {
+		u.CPUs, u.Throttled = s.allowedCPUs(strconv.Itoa(stats[0].PID)), s.throttled(stats[0].PID)
+	}
+	u.AgentCPUs = s.allowedCPUs("self")
 	return u, nil
 }
 
-// isServers is whether a process belongs neither to the agent's container nor
-// to the pod's sandbox, whose process is the first of the namespace.
-func (s *ProcSampler) isServers(pid int) bool {
-	if pid == 1 {
-		return false
-	}
-	cgroup, err := os.ReadFile(filepath.Join(s.folder, strconv.Itoa(pid), "cgroup"))
-	return err == nil && !bytes.Equal(cgroup, s.own)
-}
-
-func (s *ProcSampler) usedBy(pid int, stat *procfs.ProcStat, status *procfs.ProcStatus) used {
-	const tick = 1_000_000 / userHertz
-	x := used{
-		parent: stat.PPID,
-		user:   (int64(stat.UTime) + int64(stat.CUTime)) * tick,
-		system: (int64(stat.STime) + int64(stat.CSTime)) * tick,
-		minor:  int64(stat.MinFlt) + int64(stat.CMinFlt),
-		major:  int64(stat.MajFlt) + int64(stat.CMajFlt),
-	}
-	x.voluntary, x.involuntary = s.switches(pid, status)
-	return x
-}
-
-// switches sums over threads: the status of a process has its first thread's.
-func (s *ProcSampler) switches(pid int, first *procfs.ProcStatus) (voluntary, involuntary int64) {
-	threads, err := s.proc.AllThreads(pid)
+// serverPIDs returns the numbers of the server's processes, in ascending order.
+func (s *ProcSampler) serverPIDs() ([]int, error) {
+	all, err := s.proc.AllProcs()
 	if err != nil {
-		return int64(first.VoluntaryCtxtSwitches), int64(first.NonVoluntaryCtxtSwitches)
+		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	for _, thread := range threads {
-		status, err := thread.NewStatus()
+	var pids []int
+	for _, p := range all {
+		if p.PID == 1 {
+			continue
+		}
+		cgroup, err := s.file(strconv.Itoa(p.PID), "cgroup")
+		if err == nil && !bytes.Equal(cgroup, s.own) {
+			pids = append(pids, p.PID)
+		}
+	}
+	return pids, nil
+}
+
+// stats reads the processes' accounts, but of those that have just ended.
+func (s *ProcSampler) stats(pids []int) []procfs.ProcStat {
+	var stats []procfs.ProcStat
+	for _, pid := range pids {
+		p, err := s.proc.Proc(pid)
 		if err != nil {
 			continue
 		}
-		voluntary += int64(status.VoluntaryCtxtSwitches)
-		involuntary += int64(status.NonVoluntaryCtxtSwitches)
-	}
-	return voluntary, involuntary
-}
-
-// account adds up what all processes have used. What a process that is gone
-// had used stands in its parent's account, if that waited for it, as far as the
-// kernel keeps it there: not its context switches. Without a parent among the
-// server's processes it is kept here.
-func (s *ProcSampler) account(now map[process]used, u *result.ServerUsage) {
-	pids := make(map[int]bool, len(now))
-	for p := range now {
-		pids[p.pid] = true
-	}
-	for p, last := range s.seen {
-		if _, lives := now[p]; lives {
-			continue
-		}
-		if pids[last.parent] {
-			last = used{voluntary: last.voluntary, involuntary: last.involuntary}
-		}
-		s.ended.add(last)
-	}
-	s.seen = now
-	total := s.ended
-	for _, x := range now {
-		total.add(x)
-	}
-	u.UserCPU, u.SystemCPU = total.user, total.system
-	u.MinorFaults, u.MajorFaults = total.minor, total.major
-	u.VoluntarySwitches, u.InvoluntarySwitches = total.voluntary, total.involuntary
-}
-
-func (x *used) add(other used) {
-	x.user += other.user
-	x.system += other.system
-	x.minor += other.minor
-	x.major += other.major
-	x.voluntary += other.voluntary
-	x.involuntary += other.involuntary
-}
-
-// allowedCPUs is the list of CPUs that a process may run on.
-func (s *ProcSampler) allowedCPUs(pid string) string {
-	text, err := os.ReadFile(filepath.Join(s.folder, pid, "status"))
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(text)) {
-		if list, ok := strings.CutPrefix(line, "Cpus_allowed_list:"); ok {
-			return strings.TrimSpace(list)
+		if stat, err := p.Stat(); err == nil {
+			stats = append(stats, stat)
 		}
 	}
-	return ""
+	return stats
 }
 
-// throttled reads for how long the CPU limit held a process's container up, in
-// microseconds; -1 when that can't be read. The container's own view of its
-// cgroup is below its root, which only the same user may look into.
-func (s *ProcSampler) throttled(pid int) int64 {
-	cgroups := filepath.Join(s.folder, strconv.Itoa(pid), "root", "sys", "fs", "cgroup")
-	for _, file := range []struct {
-		name, key string
-		perMicro  int64
-	}{
-		{"cpu.stat", "throttled_usec", 1},
-		{"cpu/cpu.stat", "throttled_time", 1000},
-		{"cpu,cpuacct/cpu.stat", "throttled_time", 1000},
-	} {
-		text, err := os.ReadFile(filepath.Join(cgroups, file.name))
+// levels reads what goes up and down: memory, threads and descriptors.
+func (s *ProcSampler) levels(stats []procfs.ProcStat, u *result.ServerUsage) {
+	for i := range stats {
+		stat := &stats[i]
+		u.Threads += int64(stat.NumThreads)
+		p, err := s.proc.Proc(stat.PID)
 		if err != nil {
 			continue
 		}
-		for line := range strings.Lines(string(text)) {
-			fields := strings.Fields(line)
-			if len(fields) != 2 || fields[0] != file.key {
-				continue
-			}
-			if n, err := strconv.ParseInt(fields[1], 10, 64); err == nil {
-				return n / file.perMicro
-			}
+		if status, err := p.NewStatus(); err == nil {
+			u.Resident += int64(status.VmRSS)
+			s.resident = max(s.resident, int64(status.VmHWM))
 		}
+		if u.Descriptors < 0 {
+			continue
+		}
+		n, err := p.FileDescriptorsLen()
+		if err != nil {
+			u.Descriptors = -1
+			continue
+		}
+		u.Descriptors += int64(n)
 	}
-	return -1
+	s.resident = max(s.resident, u.Resident)
+	u.MaxResident = s.resident
 }
 
 // network is the bytes that passed the pod's interfaces, loopback left out.
@@ -237,4 +157,19 @@ func (s *ProcSampler) network() (received, sent int64, err error) {
 		}
 	}
 	return received, sent, nil
+}
+
+// file reads a small file of /proc into the sampler's buffer, which the next
+// call overwrites.
+func (s *ProcSampler) file(parts ...string) ([]byte, error) {
+	f, err := os.Open(filepath.Join(append([]string{s.folder}, parts...)...))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	n, err := f.Read(s.buffer)
+	if n > 0 {
+		return s.buffer[:n], nil
+	}
+	return nil, err
 }
