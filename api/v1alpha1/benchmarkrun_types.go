@@ -14,7 +14,7 @@ import (
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].reason`
 // +kubebuilder:printcolumn:name="Clients",type=integer,JSONPath=`.spec.clients.replicas`
 // +kubebuilder:printcolumn:name="Requests/s",type=string,JSONPath=`.status.result.requestsPerSecond`
-// +kubebuilder:printcolumn:name="P99 µs",type=integer,JSONPath=`.status.result.latency.total.p99Microseconds`
+// +kubebuilder:printcolumn:name="P99 (us)",type=integer,JSONPath=`.status.result.latency.total.p99Microseconds`
 // +kubebuilder:printcolumn:name="Errors",type=integer,JSONPath=`.status.result.errors.total`
 // +kubebuilder:printcolumn:name="Valid",type=string,JSONPath=`.status.conditions[?(@.type=="Valid")].status`
 // +kubebuilder:printcolumn:name="Progress",type=string,priority=1,JSONPath=`.status.progress.percent`

@@ -17,12 +17,8 @@ import (
 	"github.com/assay-dev/assay/internal/target"
 )
 
-const (
-	// fieldOwner is the operator's name in server-side apply.
-	fieldOwner = "assay"
-	// conflictPause is how long a newer version of a run is waited for.
-	conflictPause = 100 * time.Millisecond
-)
+// conflictPause is how long a newer version of a run is waited for.
+const conflictPause = 100 * time.Millisecond
 
 // act carries out a plan as far as the API server is concerned. It returns a
 // failure when the run can never go on.
@@ -53,6 +49,9 @@ func (r *Reconciler) act(ctx context.Context, run *v1alpha1.BenchmarkRun, o *obs
 // tell carries out a plan as far as the run's pods are concerned. It comes
 // after the status was written: pods are let go only when nothing can be lost.
 func (r *Reconciler) tell(uid string, run *v1alpha1.BenchmarkRun, p *plan) {
+	if p.forget {
+		r.Sessions.Forget(uid)
+	}
 	if p.address != "" {
 		r.Sessions.Watch(uid, p.address, target.ReadinessPath(&run.Spec))
 		r.Sessions.Prepare(uid, loadplan.Plans(&run.Spec), p.address)
@@ -67,9 +66,6 @@ func (r *Reconciler) tell(uid string, run *v1alpha1.BenchmarkRun, p *plan) {
 	}
 	if p.release {
 		r.Sessions.Release(uid)
-	}
-	if p.forget {
-		r.Sessions.Forget(uid)
 	}
 }
 
@@ -91,8 +87,8 @@ func (r *Reconciler) create(ctx context.Context, run *v1alpha1.BenchmarkRun, p *
 		if err != nil {
 			return nil, err
 		}
-		if err := r.Apply(ctx, config, client.FieldOwner(fieldOwner), client.ForceOwnership); err != nil {
-			return nil, fmt.Errorf("apply ConfigMap %s: %w", *config.Name, err)
+		if failed, err := r.createChild(ctx, run, config); failed != nil || err != nil {
+			return failed, err
 		}
 	}
 	if p.createTarget {
@@ -106,19 +102,37 @@ func (r *Reconciler) create(ctx context.Context, run *v1alpha1.BenchmarkRun, p *
 	return nil, nil
 }
 
-// createChild creates an object. That the API server refuses it is for the
-// user to mend; that it exists already means that the cache is behind, or that
-// it is somebody else's, which the next observation tells.
+// createChild creates an object. It is never applied: that would take over one
+// that somebody else has made under the same name, which the cache doesn't show.
+// That the API server refuses the object is for the user to mend.
 func (r *Reconciler) createChild(ctx context.Context, run *v1alpha1.BenchmarkRun, obj client.Object) (*failure, error) {
 	err := r.Create(ctx, obj)
 	switch {
-	case err == nil || apierrors.IsAlreadyExists(err):
+	case err == nil:
 		return nil, nil
+	case apierrors.IsAlreadyExists(err):
+		return r.existing(ctx, run, obj)
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err):
 		return failuref(v1alpha1.ReasonInvalidSpec, "the API server refused %s %s: %s; mend the spec, or the policies and quotas of namespace %s",
 			r.kind(obj), obj.GetName(), err, run.Namespace), nil
 	}
 	return nil, fmt.Errorf("create %s %s: %w", r.kind(obj), obj.GetName(), err)
+}
+
+// existing looks whose an object is that exists already. The run's own is as
+// good as a new one: the cache is behind.
+func (r *Reconciler) existing(ctx context.Context, run *v1alpha1.BenchmarkRun, obj client.Object) (*failure, error) {
+	name := r.kind(obj) + " " + obj.GetName()
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(obj), obj); err != nil {
+		return nil, fmt.Errorf("get %s: %w", name, err)
+	}
+	switch whose(obj, run) {
+	case somebodyElses:
+		return conflict(name), nil
+	case anEarlierRuns:
+		return nil, fmt.Errorf("%s of an earlier run is still there", name)
+	}
+	return nil, nil
 }
 
 // stopPods ends the pods of a run and keeps them, so that their logs can be
@@ -130,6 +144,12 @@ func (r *Reconciler) stopPods(ctx context.Context, o *observed) error {
 	}
 	for _, pod := range pods {
 		if pod == nil || podEnded(pod) || pod.Spec.ActiveDeadlineSeconds != nil || !pod.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if pod.Spec.NodeName == "" { // it has no log, and no kubelet that would stop it
+			if err := r.Delete(ctx, pod); client.IgnoreNotFound(err) != nil {
+				return fmt.Errorf("delete pod %s: %w", pod.Name, err)
+			}
 			continue
 		}
 		stopped := pod.DeepCopy()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -39,8 +40,7 @@ func failuref(reason, format string, args ...any) *failure {
 // nothing that happens to the pods can.
 func failureOf(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failure {
 	if o.conflict != "" {
-		return failuref(v1alpha1.ReasonNameConflict,
-			"%s exists in the namespace and isn't this run's: delete it or give the run another name", o.conflict)
+		return conflict(o.conflict)
 	}
 	if o.collected(loadplan.Replicas(&run.Spec)) {
 		return nil
@@ -59,6 +59,10 @@ func failureOf(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failure 
 		}
 	}
 	return nil
+}
+
+func conflict(name string) *failure {
+	return failuref(v1alpha1.ReasonNameConflict, "%s exists in the namespace and isn't this run's: delete it or give the run another name", name)
 }
 
 func activeDeadline(run *v1alpha1.BenchmarkRun) int32 {
@@ -124,7 +128,7 @@ func targetWaits(_ *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failure 
 
 // targetNotReady: the server didn't answer in time.
 func targetNotReady(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failure {
-	if o.target == nil || !now.After(targetReadyBy(run, o)) || targetAnswered(o) {
+	if o.target == nil || !now.After(targetReadyBy(run, o)) || targetAnswered(o) || targetWasReady(run) {
 		return nil
 	}
 	seconds := ptr.Deref(run.Spec.Target.Readiness.TimeoutSeconds, 300)
@@ -145,14 +149,27 @@ func targetReadyBy(run *v1alpha1.BenchmarkRun, o *observed) time.Time {
 	return o.target.CreationTimestamp.Add(time.Duration(seconds) * time.Second)
 }
 
+// targetWasReady and clientsWereReady are whether they ever were, even if this
+// manager hasn't heard of them yet: it may have been restarted.
+func targetWasReady(run *v1alpha1.BenchmarkRun) bool {
+	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionTargetReady)
+}
+
+func clientsWereReady(run *v1alpha1.BenchmarkRun) bool {
+	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionClientsReady)
+}
+
 func targetAnswered(o *observed) bool {
 	return o.sessions.Agent != nil && o.sessions.Agent.Answered != nil
 }
 
-// targetSilent: the agent failed, or its session has been gone for too long.
-func targetSilent(_ *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failure {
+// targetSilent: the agent failed, or its session has been gone for too long, be
+// it that this manager never had it.
+func targetSilent(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failure {
 	agent := o.sessions.Agent
 	switch {
+	case agent == nil && targetWasReady(run) && now.Sub(o.sessions.Since) > silence:
+		return failuref(v1alpha1.ReasonTargetLost, "the target's agent was silent for %s: check its node and network", silence)
 	case agent == nil:
 		return nil
 	case agent.Failure != "":
@@ -225,7 +242,7 @@ func clientWaits(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failur
 
 // clientsNotReady: some client didn't report ready in time.
 func clientsNotReady(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failure {
-	if o.job == nil || !now.After(o.job.CreationTimestamp.Add(clientsGrace)) {
+	if o.job == nil || clientsWereReady(run) || !now.After(o.job.CreationTimestamp.Add(clientsGrace)) {
 		return nil
 	}
 	replicas := loadplan.Replicas(&run.Spec)
@@ -249,7 +266,11 @@ func clientsNotReady(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *fa
 func clientSilent(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failure {
 	for i := range loadplan.Replicas(&run.Spec) {
 		client, known := o.sessions.Clients[i]
-		if known && !client.Connected && client.Totals == nil && now.Sub(client.DisconnectedSince) > silence {
+		since := client.DisconnectedSince
+		if !known {
+			since = o.sessions.Since
+		}
+		if (known || clientsWereReady(run)) && !client.Connected && client.Totals == nil && now.Sub(since) > silence {
 			return failuref(v1alpha1.ReasonClientLost, "client %d was silent for %s: check the node %s and its network", i, silence, client.Node)
 		}
 	}

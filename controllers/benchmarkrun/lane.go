@@ -24,7 +24,8 @@ type turn struct {
 // turnOf says where a run stands among all runs and pods of its lane. A lane is
 // held by the run that was admitted and hasn't finished, and after that by its
 // pods until they have ended: a run must not be disturbed by the end of
-// another. Runs wait in the order of their creation.
+// another, nor of itself when it was suspended and starts anew. Runs wait in
+// the order of their creation.
 func turnOf(run *v1alpha1.BenchmarkRun, runs []v1alpha1.BenchmarkRun, pods []corev1.Pod) turn {
 	var t turn
 	for i := range runs {
@@ -40,7 +41,8 @@ func turnOf(run *v1alpha1.BenchmarkRun, runs []v1alpha1.BenchmarkRun, pods []cor
 	}
 	for i := range pods {
 		pod := &pods[i]
-		if pod.Labels[LabelLane] == run.Spec.Lane && pod.Labels[LabelRunUID] != string(run.UID) && !podEnded(pod) && t.holder == "" {
+		own := pod.Labels[LabelRunUID] == string(run.UID) && pod.DeletionTimestamp.IsZero()
+		if pod.Labels[LabelLane] == run.Spec.Lane && !own && !podEnded(pod) && t.holder == "" {
 			t.holder = pod.Namespace + "/" + pod.Labels[LabelRun]
 		}
 	}

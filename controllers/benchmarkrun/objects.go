@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -114,7 +112,7 @@ func podMeta(run *v1alpha1.BenchmarkRun, name, role string) metav1.ObjectMeta {
 
 // configMap holds what the run's pods read: the rendered files of the server,
 // the list of content, and the certificate by which they check the manager.
-func configMap(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, ca []byte) (*corev1ac.ConfigMapApplyConfiguration, error) {
+func configMap(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, ca []byte) (*corev1.ConfigMap, error) {
 	content := run.Spec.Target.Content
 	if content == nil {
 		content = []v1alpha1.ContentFile{}
@@ -127,25 +125,13 @@ func configMap(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, ca []byt
 	for name, text := range rendering.Files {
 		data[name] = text
 	}
-	return ownConfigMap(run, configName(run)).WithData(data), nil
+	return &corev1.ConfigMap{ObjectMeta: objectMeta(run, configName(run)), Data: data}, nil
 }
 
 // artifactConfigMap holds the run's full result. Its existence is what makes a
 // measurement complete.
-func artifactConfigMap(run *v1alpha1.BenchmarkRun, encoded []byte) *corev1ac.ConfigMapApplyConfiguration {
-	return ownConfigMap(run, artifactName(run)).WithBinaryData(map[string][]byte{artifact.Key: encoded})
-}
-
-func ownConfigMap(run *v1alpha1.BenchmarkRun, name string) *corev1ac.ConfigMapApplyConfiguration {
-	return corev1ac.ConfigMap(name, run.Namespace).
-		WithLabels(labels(run)).
-		WithOwnerReferences(metav1ac.OwnerReference().
-			WithAPIVersion(v1alpha1.GroupVersion.String()).
-			WithKind(runKind).
-			WithName(run.Name).
-			WithUID(run.UID).
-			WithController(true).
-			WithBlockOwnerDeletion(true))
+func artifactConfigMap(run *v1alpha1.BenchmarkRun, encoded []byte) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: objectMeta(run, artifactName(run)), BinaryData: map[string][]byte{artifact.Key: encoded}}
 }
 
 // targetPod has three containers: one that writes the content and ends, the

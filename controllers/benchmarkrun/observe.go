@@ -33,8 +33,10 @@ type observed struct {
 	// turn is where the run stands in its lane; only for a run that isn't
 	// admitted.
 	turn turn
-	// conflict names an object that the run needs and that isn't its own.
-	conflict string
+	// conflict names an object that the run needs and that is somebody else's;
+	// leftover one that is about to be deleted, being of an earlier run of the same
+	// name, or of this one before it was suspended.
+	conflict, leftover string
 }
 
 // collected is whether every client's final figures are here.
@@ -76,6 +78,9 @@ func (r *Reconciler) observe(ctx context.Context, run *v1alpha1.BenchmarkRun) (*
 	if isFinished(run) {
 		return o, nil
 	}
+	if !isAdmitted(run) {
+		o.noteDeletions()
+	}
 	return o, r.observeArtifact(ctx, run, o)
 }
 
@@ -89,11 +94,55 @@ func (r *Reconciler) child(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 	if err != nil {
 		return fmt.Errorf("get %s %s: %w", r.kind(obj), name, err)
 	}
-	if !metav1.IsControlledBy(obj, run) {
-		o.conflict = fmt.Sprintf("%s %s", r.kind(obj), name)
+	if whose := whose(obj, run); whose != ours {
+		o.note(whose, r.kind(obj)+" "+name)
 		obj.SetUID("")
 	}
 	return nil
+}
+
+// ownership says whose an object is that has the name of one that a run needs.
+type ownership int
+
+const (
+	ours ownership = iota
+	// anEarlierRuns: it is deleted soon, its owner being gone.
+	anEarlierRuns
+	somebodyElses
+)
+
+func whose(obj client.Object, run *v1alpha1.BenchmarkRun) ownership {
+	owner := metav1.GetControllerOf(obj)
+	switch {
+	case owner != nil && owner.UID == run.UID:
+		return ours
+	case ownedByRun(owner) && owner.Name == run.Name:
+		return anEarlierRuns
+	}
+	return somebodyElses
+}
+
+func (o *observed) note(whose ownership, name string) {
+	switch whose {
+	case anEarlierRuns:
+		o.leftover = name
+	case somebodyElses:
+		o.conflict = name
+	}
+}
+
+// noteDeletions notes what of a run that isn't admitted is being deleted: it was
+// suspended a moment ago.
+func (o *observed) noteDeletions() {
+	if o.config != nil && !o.config.DeletionTimestamp.IsZero() {
+		o.leftover = "ConfigMap " + o.config.Name
+	}
+	if o.target != nil && !o.target.DeletionTimestamp.IsZero() {
+		o.leftover = "Pod " + o.target.Name
+	}
+	if o.job != nil && !o.job.DeletionTimestamp.IsZero() {
+		o.leftover = "Job " + o.job.Name
+	}
 }
 
 func (r *Reconciler) kind(obj client.Object) string {

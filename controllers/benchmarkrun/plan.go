@@ -23,6 +23,8 @@ const (
 	progressInterval = 2 * time.Second
 	// readGrace is how long the agent's last reading is waited for.
 	readGrace = 2 * time.Second
+	// deletionPause is how soon a deletion that is awaited is looked at again.
+	deletionPause = 250 * time.Millisecond
 	// exitGrace is how long released pods may take to exit by themselves before
 	// they are deleted.
 	exitGrace = 5 * time.Second
@@ -46,8 +48,9 @@ type plan struct {
 	read bool
 	// store merges the clients' figures and stores the result.
 	store bool
-	// release lets the pods exit; forget drops what they said.
-	release, forget bool
+	// forget drops what the pods have said so far, before they are told anything;
+	// release lets them exit.
+	forget, release bool
 	// remove deletes the run's pods and what they need; stop ends them but keeps
 	// them.
 	remove, stop bool
@@ -79,6 +82,8 @@ func decide(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) plan {
 		p.suspend()
 	case !isAdmitted(run) && !o.turn.free:
 		p.queue()
+	case o.leftover != "":
+		p.awaitDeletion()
 	default:
 		p.admit()
 		if f := failureOf(p.run, o, now); f != nil {
@@ -125,10 +130,22 @@ func (p *planner) queue() {
 	p.state(v1alpha1.ReasonQueued, message, nil)
 }
 
+// awaitDeletion waits until an object is gone whose name the run needs.
+func (p *planner) awaitDeletion() {
+	message := fmt.Sprintf("%s of an earlier run is being deleted", p.observed.leftover)
+	if !isAdmitted(p.run) {
+		p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonQueued, message)
+	}
+	p.state(v1alpha1.ReasonQueued, message, nil)
+	p.requeueAfter = deletionPause
+}
+
 func (p *planner) admit() {
 	if isAdmitted(p.run) {
 		return
 	}
+	// What pods said before the run was suspended is of no interest any more.
+	p.forget = true
 	p.status.AdmissionTime = ptr.To(metav1.NewTime(p.now))
 	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionTrue, v1alpha1.ReasonAdmitted, "the run holds lane "+p.run.Spec.Lane)
 	p.run.Status = p.status
@@ -230,7 +247,12 @@ func (p *planner) observeReadiness() bool {
 func (p *planner) awaitReadiness() {
 	target := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionTargetReady)
 	clients := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionClientsReady)
-	p.state(v1alpha1.ReasonStarting, target.Message+"; "+clients.Message, nil)
+	if state := stateOf(p.run); underLoad(state) {
+		// The manager was restarted, and the sessions aren't back yet.
+		p.state(state, "waiting for the sessions of the run's pods", p.status.Progress)
+	} else {
+		p.state(v1alpha1.ReasonStarting, target.Message+"; "+clients.Message, nil)
+	}
 	if stalled(p.observed) {
 		p.requeueAfter = sooner(p.requeueAfter, imageGrace/4)
 	}
@@ -307,13 +329,24 @@ func (p *planner) collect() {
 	p.store = true
 }
 
+// disconnected is whether some session that was there is gone.
 func (p *planner) disconnected() bool {
-	for _, c := range p.observed.sessions.Clients {
-		if !c.Connected {
+	for i := range loadplan.Replicas(&p.run.Spec) {
+		if c, known := p.observed.sessions.Clients[i]; (known || clientsWereReady(p.run)) && !c.Connected {
 			return true
 		}
 	}
-	return p.observed.sessions.Agent != nil && !p.observed.sessions.Agent.Connected
+	agent := p.observed.sessions.Agent
+	return (agent != nil && !agent.Connected) || (agent == nil && targetWasReady(p.run))
+}
+
+// underLoad is whether a state is one in which the pods have begun their load.
+func underLoad(state string) bool {
+	switch state {
+	case v1alpha1.ReasonWarmingUp, v1alpha1.ReasonMeasuring, v1alpha1.ReasonCollecting:
+		return true
+	}
+	return false
 }
 
 // requeueAt asks for a look at an instant, unless one is planned before.

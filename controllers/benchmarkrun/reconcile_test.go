@@ -1,6 +1,7 @@
 package benchmarkrun
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,8 +30,12 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// api is a client of a real API server, which has no controllers beside it.
-var api client.Client
+// api is a client of a real API server, which has no controllers beside it;
+// apiConfig is how to reach it.
+var (
+	api       client.Client
+	apiConfig *rest.Config
+)
 
 func TestMain(m *testing.M) {
 	code, err := withAPIServer(m.Run)
@@ -40,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func withAPIServer(run func() int) (int, error) {
+func withAPIServer(run func() int) (code int, err error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -51,15 +57,15 @@ func withAPIServer(run func() int) (int, error) {
 		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
 		ErrorIfCRDPathMissing: true,
 	}
-	config, err := environment.Start()
-	if err != nil {
+	// What was started before an error has to be stopped too.
+	defer func() { err = errors.Join(err, environment.Stop()) }()
+	if apiConfig, err = environment.Start(); err != nil {
 		return 0, err
 	}
-	if api, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+	if api, err = client.New(apiConfig, client.Options{Scheme: scheme}); err != nil {
 		return 0, err
 	}
-	code := run()
-	return code, environment.Stop()
+	return run(), nil
 }
 
 // fakeSessions says what a test wants the pods to have said, and keeps what

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,7 +20,7 @@ import (
 )
 
 // store merges what the pods sent, judges it, and stores it. From then on the
-// measurement is complete, whatever happens. Storing again stores the same.
+// measurement is complete, whatever happens. What was stored once stands.
 func (r *Reconciler) store(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) (*failure, error) {
 	merged, err := r.merge(ctx, run, o)
 	if err != nil {
@@ -31,15 +30,11 @@ func (r *Reconciler) store(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 	if err != nil {
 		return failuref(v1alpha1.ReasonArtifactNotStored, "the result can't be encoded: %s", err), nil
 	}
-	stored := artifactConfigMap(run, encoded)
-	err = r.Apply(ctx, stored, client.FieldOwner(fieldOwner), client.ForceOwnership)
-	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err) {
-		return failuref(v1alpha1.ReasonArtifactNotStored, "the API server refused ConfigMap %s: %s; mend the quotas and policies of namespace %s", *stored.Name, err, run.Namespace), nil
+	failed, err := r.createChild(ctx, run, artifactConfigMap(run, encoded))
+	if failed != nil && failed.reason == v1alpha1.ReasonInvalidSpec {
+		failed.reason = v1alpha1.ReasonArtifactNotStored
 	}
-	if err != nil {
-		return nil, fmt.Errorf("apply ConfigMap %s: %w", *stored.Name, err)
-	}
-	return nil, nil
+	return failed, err
 }
 
 // merge makes the result of a run whose clients have all sent their figures.

@@ -122,7 +122,6 @@ func (p *planner) cleanUp() {
 }
 
 func (p *planner) cleanUpFinished() {
-	p.release = false
 	retention := p.run.Spec.PodRetention
 	if retention == v1alpha1.RetainAlways || (retention == v1alpha1.RetainOnFailure && !p.succeeded()) {
 		p.stop = true

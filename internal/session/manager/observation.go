@@ -17,6 +17,8 @@ type Observation struct {
 	// Starts are the start instants of stages, as they were given or as a pod has
 	// them from an earlier manager: microseconds since the Unix epoch.
 	Starts map[sessionpb.Stage]int64
+	// Since is when this manager first heard of the run.
+	Since time.Time
 	// Progress is how far stages are.
 	Progress map[sessionpb.Stage]Progress
 }
@@ -86,6 +88,7 @@ func (r *run) observe() Observation {
 	o := Observation{
 		Clients:  make(map[int]ClientState, len(r.clients)),
 		Starts:   maps.Clone(r.starts),
+		Since:    r.made,
 		Progress: make(map[sessionpb.Stage]Progress, len(r.progress)),
 	}
 	for stage, p := range r.progress {

@@ -1,0 +1,137 @@
+package benchmarkrun
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+func TestReconcileGoesOnAfterALateRestart(t *testing.T) {
+	b := newBench(t)
+	b.reconcile()
+	b.podsRun()
+	b.reconcile()
+	b.clock.SetTime(b.clock.Now().Add(6 * time.Minute)) // past every grace of the start
+	b.sessions.observation = manager.Observation{Since: b.clock.Now()}
+	b.reconcile()
+	if got := b.state(); got.Reason != v1alpha1.ReasonMeasuring {
+		t.Errorf("before the pods came back: %+v", got)
+	}
+	b.clock.SetTime(b.clock.Now().Add(silence + time.Second))
+	b.reconcile()
+	if got := b.state(); got.Reason != v1alpha1.ReasonTargetLost {
+		t.Errorf("when they never did: %+v", got)
+	}
+}
+
+// TestReconcileDoesNotTakeOver has the client see what the manager's cache
+// shows: only objects with the label of a run.
+func TestReconcileDoesNotTakeOver(t *testing.T) {
+	b := newBench(t)
+	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: b.run.Namespace, Name: "run-config"}, Data: map[string]string{"mine": "yes"}}
+	if err := api.Create(t.Context(), theirs); err != nil {
+		t.Fatal(err)
+	}
+	watching, err := client.NewWithWatch(apiConfig, client.Options{Scheme: api.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Client = interceptor.NewClient(watching, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, options ...client.GetOption) error {
+			err := c.Get(ctx, key, obj, options...)
+			if err == nil && obj.GetLabels()[LabelRunUID] == "" {
+				obj.SetUID("")
+				return apierrors.NewNotFound(corev1.Resource("configmaps"), key.Name)
+			}
+			return err
+		},
+	})
+	b.reconcile()
+	if got := b.state(); got.Reason != v1alpha1.ReasonNameConflict {
+		t.Errorf("%+v", got)
+	}
+	b.reconcile() // cleans up
+	var after corev1.ConfigMap
+	if err := b.get("run-config", &after); err != nil || len(after.OwnerReferences) != 0 || after.Data["mine"] != "yes" {
+		t.Errorf("their ConfigMap: %v, owners %v", err, after.OwnerReferences)
+	}
+}
+
+func TestReconcileAwaitsTheEndOfAnEarlierRun(t *testing.T) {
+	b := newBench(t)
+	b.reconcile()
+	b.podsRun()
+	b.reconcile()
+	b.measured(b.sessions.starts[measurementStage])
+	b.reconcile()
+	b.reconcile()
+	if err := api.Delete(t.Context(), b.run, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
+		t.Fatal(err)
+	}
+	again := b.run.DeepCopy()
+	again.ObjectMeta = metav1.ObjectMeta{Namespace: b.run.Namespace, Name: b.run.Name}
+	if err := api.Create(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	b.sessions.observation, b.run = manager.Observation{}, again
+	b.reconcile()
+	if got := b.state(); got.Status != metav1.ConditionUnknown || b.run.Status.Result != nil {
+		t.Errorf("beside what is left of an earlier run: %+v", got)
+	}
+}
+
+func TestReconcileResumesWhenTheOldPodsAreGone(t *testing.T) {
+	b := newBench(t)
+	b.reconcile()
+	b.podsRun()
+	b.reconcile()
+	b.suspend(true)
+	b.reconcile()
+	b.sessions.observation = manager.Observation{}
+	b.suspend(false)
+	b.reconcile()
+	if got := b.state(); got.Reason != v1alpha1.ReasonQueued {
+		t.Errorf("while the old target stops: %+v", got)
+	}
+	var pod corev1.Pod
+	if err := b.get("run-target", &pod); err != nil {
+		t.Fatal(err)
+	}
+	if err := api.Delete(t.Context(), &pod, client.GracePeriodSeconds(0)); err != nil {
+		t.Fatal(err)
+	}
+	b.reconcile()
+	if got := b.state(); got.Reason != v1alpha1.ReasonStarting {
+		t.Errorf("afterwards: %+v", got)
+	}
+}
+
+func (b *bench) suspend(suspend bool) {
+	b.t.Helper()
+	b.run.Spec.Suspend = ptr.To(suspend)
+	if err := api.Update(b.t.Context(), b.run); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func TestReconcileKeepsNoPodThatHoldsTheLaneForEver(t *testing.T) {
+	first := newBench(t, func(w *wrapper.Run) { w.Retain(v1alpha1.RetainOnFailure) })
+	first.reconcile()
+	first.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "told to"}}
+	first.reconcile() // fails while no node has taken its target
+	var pod corev1.Pod
+	if err := first.get("run-target", &pod); !apierrors.IsNotFound(err) {
+		t.Errorf("the Pending target is kept: %v", err)
+	}
+}
