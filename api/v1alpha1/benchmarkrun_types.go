@@ -69,12 +69,13 @@ type BenchmarkRunSpec struct {
 	// +optional
 	Clients Clients `json:"clients,omitempty,omitzero"`
 
-	// load is what each client does.
+	// load is what each client does. It must have exactly one shape: closed.
 	// +required
 	Load Load `json:"load,omitempty,omitzero"`
 
-	// warmup is load of the same shape sent before the measurement. Its requests
-	// never enter the result. When left out there is no warm-up.
+	// warmup is load of the same shape sent before the measurement, with exactly
+	// one of requests and durationSeconds. Its requests never enter the result.
+	// When left out there is no warm-up.
 	// +optional
 	Warmup *Warmup `json:"warmup,omitempty"`
 

@@ -38,7 +38,7 @@ type Load struct {
 
 	// closed keeps a fixed number of connections busy: each sends its next
 	// request when the response to the last has been read. Latencies are service
-	// times.
+	// times. It must have exactly one of requests and durationSeconds.
 	// +optional
 	Closed *ClosedLoad `json:"closed,omitempty"`
 }
@@ -105,7 +105,8 @@ type ClosedLoad struct {
 	// +required
 	Connections int32 `json:"connections,omitempty"`
 
-	// requests is the number of requests that each client makes in all.
+	// requests is the number of requests that each client makes in all, at least
+	// as many as connections.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	// +optional
@@ -123,7 +124,8 @@ type ClosedLoad struct {
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds)].exists_one(x, x)",message="warmup must have exactly one of requests and durationSeconds"
 type Warmup struct {
-	// requests is the number of requests that each client makes in all.
+	// requests is the number of requests that each client makes in all, at least
+	// as many as load.closed.connections.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	// +optional
