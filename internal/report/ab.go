@@ -1,8 +1,8 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"net"
 	"strings"
@@ -63,7 +63,7 @@ func (b block) phase(p result.Phase) result.Summary {
 // writeAB writes a block as ab prints it: the same lines with the same units in
 // the same order (output_results in support/ab.c of Apache httpd 2.4). What
 // differs is said in abDifferences.
-func writeAB(w io.Writer, r *result.Result, b block) {
+func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-23s %s", name, fmt.Sprintf(format, args...)), " "))
 	}
@@ -140,7 +140,7 @@ func writeDocuments(line func(name, format string, args ...any), r *result.Resul
 
 // writeFailures writes ab's line of failed requests by kind, and a second one of
 // the kinds that ab doesn't tell apart.
-func writeFailures(w io.Writer, e result.ErrorCounts) {
+func writeFailures(w *bytes.Buffer, e result.ErrorCounts) {
 	if e.Total() == 0 {
 		return
 	}
@@ -161,7 +161,7 @@ func writeFailures(w io.Writer, e result.ErrorCounts) {
 	}
 }
 
-func writeConnectionTimes(w io.Writer, b block) {
+func writeConnectionTimes(w *bytes.Buffer, b block) {
 	fmt.Fprintf(w, "\nConnection Times (ms)\n%-11s %9s %9s %9s %9s %9s\n", "", "min", "mean", "[+/-sd]", "median", "max")
 	row := func(name string, p result.Phase) {
 		s := b.phase(p)
@@ -186,7 +186,7 @@ func sampleStdDev(s result.Summary) float64 {
 	return float64(s.StdDev) * math.Sqrt(float64(s.Count)/float64(s.Count-1))
 }
 
-func writePercentages(w io.Writer, b block) {
+func writePercentages(w *bytes.Buffer, b block) {
 	fmt.Fprintf(w, "\nPercentage of the requests served within a certain time (ms)\n")
 	total := b.phase(result.Total)
 	for i, p := range result.SummaryPercentiles {

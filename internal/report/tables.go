@@ -1,8 +1,8 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -33,7 +33,7 @@ func newTable(leftColumns int, columns ...any) table.Writer {
 }
 
 // writeSummary writes a row for each client and one for all together.
-func writeSummary(w io.Writer, r *result.Result) {
+func writeSummary(w *bytes.Buffer, r *result.Result) {
 	t := newTable(1, "", "requests/s", "p50 ms", "p99 ms", "max ms", "requests", "failed")
 	row := func(name string, b block) {
 		total := b.phase(result.Total)
@@ -56,7 +56,7 @@ func writeSummary(w io.Writer, r *result.Result) {
 const percentile99 = 7
 
 // writeThresholds writes the bounds asked for and what became of them.
-func writeThresholds(w io.Writer, outcomes []result.ThresholdOutcome) {
+func writeThresholds(w *bytes.Buffer, outcomes []result.ThresholdOutcome) {
 	if len(outcomes) == 0 {
 		return
 	}
@@ -77,7 +77,7 @@ func writeThresholds(w io.Writer, outcomes []result.ThresholdOutcome) {
 }
 
 // writeClients writes what each client used, and how well they began together.
-func writeClients(w io.Writer, r *result.Result) {
+func writeClients(w *bytes.Buffer, r *result.Result) {
 	fmt.Fprintf(w, "CPU is in percent of each client's limit of %s CPUs.\n\n", cpus(r.Environment.ClientCPULimit))
 	t := newTable(2, "", "node", "CPU %", "throttled ms", "max RSS MiB", "start skew ms", "clock error ms")
 	for i := range r.Clients {

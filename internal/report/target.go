@@ -1,8 +1,8 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -10,7 +10,7 @@ import (
 )
 
 // writeTarget writes what the server used during the measurement.
-func writeTarget(w io.Writer, r *result.Result) {
+func writeTarget(w *bytes.Buffer, r *result.Result) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-23s %s\n", name, fmt.Sprintf(format, args...))
 	}
@@ -47,7 +47,7 @@ func countOrUnknown(n int64) string {
 }
 
 // writeEnvironment writes under what conditions the run was made.
-func writeEnvironment(w io.Writer, r *result.Result) {
+func writeEnvironment(w *bytes.Buffer, r *result.Result) {
 	e := r.Environment
 	for _, l := range []struct{ name, text string }{
 		{"Measured at:", measuredAt(r.Run.MeasurementTime)},

@@ -49,7 +49,7 @@ func writeText(w io.Writer, r *result.Result) error {
 }
 
 // section begins a part of the report.
-func section(w io.Writer, format string, args ...any) {
+func section(w *bytes.Buffer, format string, args ...any) {
 	title := fmt.Sprintf(format, args...)
 	fmt.Fprintf(w, "\n%s\n%s\n", title, strings.Repeat("-", len(title)))
 }
@@ -64,7 +64,7 @@ func latencyMeaning(load string) string {
 
 // writeVerdict writes whether the result can be trusted, and all that speaks
 // against it: first what invalidates it, each with what to do.
-func writeVerdict(w io.Writer, r *result.Result) {
+func writeVerdict(w *bytes.Buffer, r *result.Result) {
 	var reasons []string
 	for _, f := range r.Findings {
 		if f.Severity == result.Invalidates {

@@ -1,4 +1,4 @@
-package result_test
+package result
 
 import (
 	"encoding/json"
@@ -10,12 +10,10 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/assay-dev/assay/internal/result"
 )
 
 // sameHistogram compares histograms by everything that they encode to.
-var sameHistogram = cmp.Comparer(func(a, b *result.Histogram) bool {
+var sameHistogram = cmp.Comparer(func(a, b *Histogram) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
@@ -24,8 +22,8 @@ var sameHistogram = cmp.Comparer(func(a, b *result.Histogram) bool {
 	return errA == nil && errB == nil && ea == eb
 })
 
-func of(microseconds ...int64) *result.Histogram {
-	h := result.NewHistogram()
+func of(microseconds ...int64) *Histogram {
+	h := NewHistogram()
 	for _, d := range microseconds {
 		h.Record(d)
 	}
@@ -48,7 +46,7 @@ func TestHistogramKeepsExactFigures(t *testing.T) {
 	var sum, clamped int64
 	for _, d := range durations {
 		sum += d
-		if d > result.HighestMicroseconds {
+		if d > HighestMicroseconds {
 			clamped++
 		}
 	}
@@ -69,7 +67,7 @@ func TestPercentilesAreWithinTheGeometry(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 10, 99, 100, 101, 1000, 54_321} {
 		durations := skewed(uint64(n), n)
 		for i := range durations {
-			durations[i] = min(durations[i], result.HighestMicroseconds)
+			durations[i] = min(durations[i], HighestMicroseconds)
 		}
 		h := of(durations...)
 		slices.Sort(durations)
@@ -98,9 +96,9 @@ func TestClamping(t *testing.T) {
 		duration, clamped, percentile int64
 	}{
 		"zero":          {0, 0, 0},
-		"lowest":        {result.LowestMicroseconds, 0, 1},
-		"highest":       {result.HighestMicroseconds, 0, result.HighestMicroseconds},
-		"above highest": {result.HighestMicroseconds + 1, 1, result.HighestMicroseconds},
+		"lowest":        {LowestMicroseconds, 0, 1},
+		"highest":       {HighestMicroseconds, 0, HighestMicroseconds},
+		"above highest": {HighestMicroseconds + 1, 1, HighestMicroseconds},
 		"negative":      {-1, 1, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +106,7 @@ func TestClamping(t *testing.T) {
 			if h.Clamped() != tc.clamped || h.Min() != tc.duration {
 				t.Errorf("clamped %d, min %d", h.Clamped(), h.Min())
 			}
-			if got := h.Percentile(50); math.Abs(float64(got-tc.percentile)) > 0.001*float64(result.HighestMicroseconds) {
+			if got := h.Percentile(50); math.Abs(float64(got-tc.percentile)) > 0.001*float64(HighestMicroseconds) {
 				t.Errorf("median %d", got)
 			}
 		})
@@ -116,7 +114,7 @@ func TestClamping(t *testing.T) {
 }
 
 func TestMergedEqualsPooledBucketForBucket(t *testing.T) {
-	pooled, merged := result.NewHistogram(), result.NewHistogram()
+	pooled, merged := NewHistogram(), NewHistogram()
 	for client := range uint64(5) {
 		durations := skewed(client+10, 20_000)
 		for _, d := range durations {
@@ -125,7 +123,7 @@ func TestMergedEqualsPooledBucketForBucket(t *testing.T) {
 		merged.Merge(of(durations...))
 	}
 	merged.Merge(nil)
-	merged.Merge(result.NewHistogram())
+	merged.Merge(NewHistogram())
 	if diff := cmp.Diff(pooled.Bars(), merged.Bars()); diff != "" {
 		t.Errorf("buckets (-pooled +merged):\n%s", diff)
 	}
@@ -147,7 +145,7 @@ func TestMergedEqualsPooledBucketForBucket(t *testing.T) {
 func TestEmptyHistogram(t *testing.T) {
 	h := of(5, 6)
 	h.Reset()
-	for name, h := range map[string]*result.Histogram{"new": result.NewHistogram(), "reset": h} {
+	for name, h := range map[string]*Histogram{"new": NewHistogram(), "reset": h} {
 		if h.Count() != 0 || h.Min() != 0 || h.Max() != 0 || h.Mean() != 0 || h.StdDev() != 0 || h.Percentile(99) != 0 || h.Bars() != nil {
 			t.Errorf("%s: has figures", name)
 		}
@@ -159,15 +157,15 @@ func TestEmptyHistogram(t *testing.T) {
 }
 
 func TestEncodedHistogramRoundTrips(t *testing.T) {
-	for name, want := range map[string]*result.Histogram{
-		"empty": result.NewHistogram(), "one": of(42), "clamped": of(1, 90_000_000), "many": of(skewed(3, 10_000)...),
+	for name, want := range map[string]*Histogram{
+		"empty": NewHistogram(), "one": of(42), "clamped": of(1, 90_000_000), "many": of(skewed(3, 10_000)...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			data, err := json.Marshal(want)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := result.NewHistogram()
+			got := NewHistogram()
 			if err := json.Unmarshal(data, got); err != nil {
 				t.Fatal(err)
 			}
@@ -197,24 +195,24 @@ func TestDecodeRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
-		change func(*result.Encoded)
+		change func(*Encoded)
 		want   string
 	}{
-		"figures without a count": {func(e *result.Encoded) { e.Count = 0 }, "without a count"},
-		"a negative count":        {func(e *result.Encoded) { e.Count = -2 }, "counted"},
-		"another count":           {func(e *result.Encoded) { e.Count = 3 }, "2 durations in the buckets, 3 counted"},
-		"more clamped than there": {func(e *result.Encoded) { e.Clamped = 3 }, "3 clamped"},
-		"fewer clamped than none": {func(e *result.Encoded) { e.Clamped = -1 }, "-1 clamped"},
-		"a minimum above the max": {func(e *result.Encoded) { e.Min = 201 }, "from 201 to 200"},
-		"another geometry":        {func(e *result.Encoded) { e.HDR = string(otherHDR) }, "geometry 1 to 1000000 with 2 digits"},
-		"no buckets":              {func(e *result.Encoded) { e.HDR = "" }, "decode histogram"},
-		"buckets cut off":         {func(e *result.Encoded) { e.HDR = e.HDR[:len(e.HDR)-8] }, "decode histogram"},
-		"buckets that aren't":     {func(e *result.Encoded) { e.HDR = "SGVsbG8=" }, "decode histogram"},
+		"figures without a count": {func(e *Encoded) { e.Count = 0 }, "without a count"},
+		"a negative count":        {func(e *Encoded) { e.Count = -2 }, "counted"},
+		"another count":           {func(e *Encoded) { e.Count = 3 }, "2 durations in the buckets, 3 counted"},
+		"more clamped than there": {func(e *Encoded) { e.Clamped = 3 }, "3 clamped"},
+		"fewer clamped than none": {func(e *Encoded) { e.Clamped = -1 }, "-1 clamped"},
+		"a minimum above the max": {func(e *Encoded) { e.Min = 201 }, "from 201 to 200"},
+		"another geometry":        {func(e *Encoded) { e.HDR = string(otherHDR) }, "geometry 1 to 1000000 with 2 digits"},
+		"no buckets":              {func(e *Encoded) { e.HDR = "" }, "decode histogram"},
+		"buckets cut off":         {func(e *Encoded) { e.HDR = e.HDR[:len(e.HDR)-8] }, "decode histogram"},
+		"buckets that aren't":     {func(e *Encoded) { e.HDR = "SGVsbG8=" }, "decode histogram"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := good
 			tc.change(&e)
-			if _, err := result.Decode(e); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if _, err := Decode(e); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want one with %q", err, tc.want)
 			}
 		})
@@ -229,7 +227,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(e.HDR, int64(3), int64(6), int64(1), int64(3), int64(0))
 	f.Add("", int64(0), int64(0), int64(0), int64(0), int64(0))
 	f.Fuzz(func(t *testing.T, hdr string, count, sum, least, most, clamped int64) {
-		h, err := result.Decode(result.Encoded{HDR: hdr, Count: count, Sum: sum, Min: least, Max: most, Clamped: clamped})
+		h, err := Decode(Encoded{HDR: hdr, Count: count, Sum: sum, Min: least, Max: most, Clamped: clamped})
 		if err != nil {
 			return
 		}

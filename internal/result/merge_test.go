@@ -1,4 +1,4 @@
-package result_test
+package result
 
 import (
 	"encoding/json"
@@ -8,64 +8,62 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/assay-dev/assay/internal/result"
 )
 
 // measured is a client with figures that differ from one client to the next.
-func measured(index int, durations ...int64) result.Client {
+func measured(index int, durations ...int64) Client {
 	n := int64(index + 1)
-	c := result.Client{Index: index, Node: "node-1", StartSkewMicroseconds: 100 * n, ClockErrorMicroseconds: n}
+	c := Client{Index: index, Node: "node-1", StartSkewMicroseconds: 100 * n, ClockErrorMicroseconds: n}
 	c.StartedAt, c.EndedAt = 1_000_000+100*n, 2_000_000+1000*n
-	c.Counts = result.Counts{
+	c.Counts = Counts{
 		Requests: int64(len(durations)) + 7*n, Non2xx: n, KeepAlive: 2 * n, Connections: 3 * n, BytesSent: 4 * n, BytesReceived: 5 * n, BodyBytes: 6 * n,
 	}
 	for k := range c.Errors {
 		c.Errors[k] = n
 	}
 	for _, d := range durations {
-		c.Latencies.Of(result.Total).Record(d)
+		c.Latencies.Of(Total).Record(d)
 	}
 	return c
 }
 
 func TestMergeClients(t *testing.T) {
-	first, second, idle := measured(0, 10, 20), measured(1, 30), result.Client{Index: 2}
-	first.Warmup, second.Warmup = &result.Counts{Requests: 5}, &result.Counts{Requests: 6, KeepAlive: 1}
-	merged, warmup, duration := result.MergeClients([]result.Client{second, idle, first})
+	first, second, idle := measured(0, 10, 20), measured(1, 30), Client{Index: 2}
+	first.Warmup, second.Warmup = &Counts{Requests: 5}, &Counts{Requests: 6, KeepAlive: 1}
+	merged, warmup, duration := MergeClients([]Client{second, idle, first})
 
-	want := result.Measure{Counts: result.Counts{
-		Requests: 24, Errors: result.ErrorCounts{3, 3, 3, 3, 3, 3, 3}, Non2xx: 3, KeepAlive: 6, Connections: 9, BytesSent: 12, BytesReceived: 15, BodyBytes: 18,
+	want := Measure{Counts: Counts{
+		Requests: 24, Errors: ErrorCounts{3, 3, 3, 3, 3, 3, 3}, Non2xx: 3, KeepAlive: 6, Connections: 9, BytesSent: 12, BytesReceived: 15, BodyBytes: 18,
 	}}
-	want.Latencies[result.Total] = of(10, 20, 30)
+	want.Latencies[Total] = of(10, 20, 30)
 	if diff := cmp.Diff(want, merged, sameHistogram); diff != "" {
 		t.Errorf("merged (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(&result.Counts{Requests: 11, KeepAlive: 1}, warmup); diff != "" {
+	if diff := cmp.Diff(&Counts{Requests: 11, KeepAlive: 1}, warmup); diff != "" {
 		t.Errorf("warm-up (-want +got):\n%s", diff)
 	}
 	if want := int64(2_002_000 - 1_000_100); duration != want {
 		t.Errorf("duration %d µs, want %d", duration, want)
 	}
-	merged.Latencies[result.Total].Record(99)
+	merged.Latencies[Total].Record(99)
 	warmup.Requests = 99
-	if first.Latencies[result.Total].Count() != 2 || first.Warmup.Requests != 5 {
+	if first.Latencies[Total].Count() != 2 || first.Warmup.Requests != 5 {
 		t.Error("a change of the merged figures changes a client's")
 	}
 }
 
 func TestMergeOfNoClients(t *testing.T) {
-	for _, clients := range [][]result.Client{nil, {{}, {Index: 1}}} {
-		merged, warmup, duration := result.MergeClients(clients)
-		if diff := cmp.Diff(result.Measure{}, merged, sameHistogram); diff != "" || warmup != nil || duration != 0 {
+	for _, clients := range [][]Client{nil, {{}, {Index: 1}}} {
+		merged, warmup, duration := MergeClients(clients)
+		if diff := cmp.Diff(Measure{}, merged, sameHistogram); diff != "" || warmup != nil || duration != 0 {
 			t.Errorf("%d idle clients: %s, warm-up %v, %d µs", len(clients), diff, warmup, duration)
 		}
 	}
 }
 
 func TestAddClientsOrdersThem(t *testing.T) {
-	given := []result.Client{measured(2, 5), measured(0, 6), measured(1, 7)}
-	var r result.Result
+	given := []Client{measured(2, 5), measured(0, 6), measured(1, 7)}
+	var r Result
 	r.AddClients(given)
 	for i := range r.Clients {
 		if r.Clients[i].Index != i {
@@ -75,7 +73,7 @@ func TestAddClientsOrdersThem(t *testing.T) {
 	if given[0].Index != 2 {
 		t.Error("the slice given was ordered too")
 	}
-	if r.Merged.Latencies.Get(result.Total).Count() != 3 || r.DurationMicroseconds == 0 || r.Warmup != nil {
+	if r.Merged.Latencies.Get(Total).Count() != 3 || r.DurationMicroseconds == 0 || r.Warmup != nil {
 		t.Errorf("merged %+v in %d µs", r.Merged.Counts, r.DurationMicroseconds)
 	}
 	if got := r.StartSkewMicroseconds(); got != 200 {
@@ -85,7 +83,7 @@ func TestAddClientsOrdersThem(t *testing.T) {
 
 // TestCountsAddsEveryField fails when a count is added that Add forgets.
 func TestCountsAddsEveryField(t *testing.T) {
-	var one, sum result.Counts
+	var one, sum Counts
 	v := reflect.ValueOf(&one).Elem()
 	for i := range v.NumField() {
 		switch f := v.Field(i); f.Kind() {
@@ -107,14 +105,14 @@ func TestCountsAddsEveryField(t *testing.T) {
 
 func TestRates(t *testing.T) {
 	c := measured(0)
-	c.Counts = result.Counts{Requests: 1000, Errors: result.ErrorCounts{result.ErrorLength: 10}}
+	c.Counts = Counts{Requests: 1000, Errors: ErrorCounts{ErrorLength: 10}}
 	c.StartedAt, c.EndedAt = 1_000_000, 3_000_000
-	var r result.Result
-	r.AddClients([]result.Client{c})
+	var r Result
+	r.AddClients([]Client{c})
 	if got := []float64{c.RequestsPerSecond(), r.RequestsPerSecond(), c.ErrorPercent()}; !cmp.Equal(got, []float64{495, 495, 1}) {
 		t.Errorf("rates and error percentage %v", got)
 	}
-	var empty result.Result
+	var empty Result
 	if empty.RequestsPerSecond() != 0 || empty.Merged.ErrorPercent() != 0 || empty.StartSkewMicroseconds() != 0 {
 		t.Error("an empty result has rates")
 	}
@@ -123,18 +121,18 @@ func TestRates(t *testing.T) {
 func TestUsage(t *testing.T) {
 	c := measured(0)
 	c.StartedAt, c.EndedAt = 1_000_000, 3_000_000
-	c.Usage = result.ClientUsage{UserCPU: 600_000, SystemCPU: 400_000}
+	c.Usage = ClientUsage{UserCPU: 600_000, SystemCPU: 400_000}
 	if got := []float64{c.CPUPercent(), c.CPUPercentOf(500), c.CPUPercentOf(0)}; !cmp.Equal(got, []float64{50, 100, 0}) {
 		t.Errorf("client's CPU %v", got)
 	}
-	s := result.Server{
-		Begin: result.ServerUsage{At: 5, UserCPU: 10, SystemCPU: 20, Resident: 30, MaxResident: 40, MinorFaults: 50, MajorFaults: 60,
+	s := Server{
+		Begin: ServerUsage{At: 5, UserCPU: 10, SystemCPU: 20, Resident: 30, MaxResident: 40, MinorFaults: 50, MajorFaults: 60,
 			VoluntarySwitches: 70, InvoluntarySwitches: 80, Threads: 90, Descriptors: 100, BytesReceived: 110, BytesSent: 120, Throttled: 130, CPUs: "0", AgentCPUs: "1"},
-		End: result.ServerUsage{At: 2_000_005, UserCPU: 500_010, SystemCPU: 500_020, Resident: 31, MaxResident: 42, MinorFaults: 53, MajorFaults: 64,
+		End: ServerUsage{At: 2_000_005, UserCPU: 500_010, SystemCPU: 500_020, Resident: 31, MaxResident: 42, MinorFaults: 53, MajorFaults: 64,
 			VoluntarySwitches: 75, InvoluntarySwitches: 86, Threads: 97, Descriptors: 108, BytesReceived: 119, BytesSent: 130, Throttled: 141, CPUs: "2", AgentCPUs: "3"},
 		PeakCPUPercent: 75,
 	}
-	want := result.ServerUsage{At: 2_000_000, UserCPU: 500_000, SystemCPU: 500_000, Resident: 31, MaxResident: 42, MinorFaults: 3, MajorFaults: 4,
+	want := ServerUsage{At: 2_000_000, UserCPU: 500_000, SystemCPU: 500_000, Resident: 31, MaxResident: 42, MinorFaults: 3, MajorFaults: 4,
 		VoluntarySwitches: 5, InvoluntarySwitches: 6, Threads: 97, Descriptors: 108, BytesReceived: 9, BytesSent: 10, Throttled: 11, CPUs: "2", AgentCPUs: "3"}
 	if diff := cmp.Diff(want, s.Spent()); diff != "" {
 		t.Errorf("spent (-want +got):\n%s", diff)
@@ -155,13 +153,13 @@ func TestUsage(t *testing.T) {
 // TestResultRoundTrips fills every field of a result, so that one that JSON
 // loses is seen.
 func TestResultRoundTrips(t *testing.T) {
-	var want result.Result
+	var want Result
 	fill(reflect.ValueOf(&want).Elem())
 	data, err := json.Marshal(&want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got result.Result
+	var got Result
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +176,7 @@ func TestResultRoundTrips(t *testing.T) {
 // fill sets everything in a value to something that isn't zero.
 func fill(v reflect.Value) {
 	switch x := v.Addr().Interface().(type) {
-	case **result.Histogram:
+	case **Histogram:
 		*x = of(3, 4, 70_000_000)
 		return
 	case *time.Time:

@@ -173,9 +173,9 @@ type Second struct {
 type Severity string
 
 const (
-	// Invalidates: the result isn't one.
+	// Invalidates means that the result isn't one.
 	Invalidates Severity = "Invalidates"
-	// Warns: the result stands, but the reader should know.
+	// Warns means that the result stands, but the reader should know.
 	Warns Severity = "Warns"
 )
 

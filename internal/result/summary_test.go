@@ -1,12 +1,10 @@
-package result_test
+package result
 
 import (
 	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/assay-dev/assay/internal/result"
 )
 
 // TestSummarizeWithZeros: adding zeros to the summary is the same as recording
@@ -33,11 +31,11 @@ func TestSummarizeWithZeros(t *testing.T) {
 }
 
 func TestSummarizeOfNothing(t *testing.T) {
-	empty := result.NewHistogram().Summarize(0)
-	if diff := cmp.Diff(result.Summary{}, empty); diff != "" || empty.Mean() != 0 {
+	empty := NewHistogram().Summarize(0)
+	if diff := cmp.Diff(Summary{}, empty); diff != "" || empty.Mean() != 0 {
 		t.Errorf("%s, mean %g", diff, empty.Mean())
 	}
-	if diff := cmp.Diff(result.Summary{Count: 3}, result.NewHistogram().Summarize(3)); diff != "" {
+	if diff := cmp.Diff(Summary{Count: 3}, NewHistogram().Summarize(3)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -45,27 +43,27 @@ func TestSummarizeOfNothing(t *testing.T) {
 // TestSummariesAddZerosWhereConnectionsWereReused: to Connect and TLS, and
 // nowhere else.
 func TestSummariesAddZerosWhereConnectionsWereReused(t *testing.T) {
-	var l result.Latencies
-	for phase := range result.AllPhases() {
+	var l Latencies
+	for phase := range AllPhases() {
 		l.Of(phase).Record(40)
 	}
 	for range 3 {
-		l.Of(result.Waiting).Record(40)
-		l.Of(result.Total).Record(40)
+		l.Of(Waiting).Record(40)
+		l.Of(Total).Record(40)
 	}
 	s := l.Summarize()
-	for phase, want := range map[result.Phase]int64{
-		result.Connect: 4, result.TLS: 4, result.Processing: 1, result.Waiting: 4, result.Receiving: 1, result.Total: 4,
+	for phase, want := range map[Phase]int64{
+		Connect: 4, TLS: 4, Processing: 1, Waiting: 4, Receiving: 1, Total: 4,
 	} {
 		if got := s[phase].Count; got != want {
 			t.Errorf("%s: %d durations, want %d", phase, got, want)
 		}
 	}
-	if got := s[result.Connect]; got.Min != 0 || got.Mean() != 10 || got.Percentiles[0] != 0 || got.Max != 40 {
+	if got := s[Connect]; got.Min != 0 || got.Mean() != 10 || got.Percentiles[0] != 0 || got.Max != 40 {
 		t.Errorf("connect: %+v", *got)
 	}
-	var none result.Latencies
-	if diff := cmp.Diff(result.Summaries{}, none.Summarize()); diff != "" {
+	var none Latencies
+	if diff := cmp.Diff(Summaries{}, none.Summarize()); diff != "" {
 		t.Error(diff)
 	}
 }

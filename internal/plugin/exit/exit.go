@@ -62,7 +62,7 @@ func Report(w io.Writer, err error) int {
 	carried := &Error{Code: Unknown, Err: err}
 	errors.As(err, &carried)
 	if carried.Err != nil {
-		fmt.Fprintf(w, "error: %s\n", report.Printable(err.Error()))
+		_, _ = fmt.Fprintf(w, "error: %s\n", report.Printable(err.Error()))
 	}
 	return carried.Code
 }

@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,7 +31,7 @@ type APIServer struct {
 	address string
 
 	mutex     sync.Mutex
-	server    *httptest.Server
+	server    *http.Server
 	version   int
 	run       *v1alpha1.BenchmarkRun
 	configMap *corev1.ConfigMap
@@ -68,8 +68,8 @@ func (s *APIServer) Up() {
 		s.t.Fatal(err)
 	}
 	s.address = listener.Addr().String()
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(s.serve)}}
-	server.Start()
+	server := &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(listener) }()
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.server = server
@@ -84,9 +84,9 @@ func (s *APIServer) Down() {
 	if server == nil {
 		return
 	}
-	s.EndWatches()
-	server.CloseClientConnections()
-	server.Close()
+	if err := server.Close(); err != nil {
+		s.t.Error(err)
+	}
 }
 
 // EndWatches ends all watches, as an API server does after some time.
@@ -105,11 +105,10 @@ func (s *APIServer) SetRun(run *v1alpha1.BenchmarkRun) {
 	defer s.mutex.Unlock()
 	s.version++
 	e := event{Type: "MODIFIED"}
-	switch {
-	case run == nil:
+	if run == nil {
 		e = event{Type: "DELETED", Object: s.run}
 		s.run = nil
-	default:
+	} else {
 		if s.run == nil {
 			e.Type = "ADDED"
 		}

@@ -7,7 +7,8 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 )
 
-// display shows how far a run is.
+// display shows how far a run is. It has no errors: whether the showing worked
+// doesn't change the verdict, for which the command is run.
 type display interface {
 	// show shows the run as it is now.
 	show(view)
@@ -25,14 +26,14 @@ type lines struct {
 
 func (l *lines) show(v view) {
 	if line := v.line(); line != l.last {
-		fmt.Fprintln(l.out, line)
+		_, _ = fmt.Fprintln(l.out, line)
 		l.last, l.lastNote = line, ""
 	}
 }
 
 func (l *lines) note(text string) {
 	if text != l.lastNote {
-		fmt.Fprintln(l.notes, report.Printable(text))
+		_, _ = fmt.Fprintln(l.notes, report.Printable(text))
 		l.lastNote = text
 	}
 }
@@ -61,7 +62,7 @@ func (b *bar) show(v view) {
 		b.close()
 	}
 	b.state, b.open, b.lastNote = v.state, true, ""
-	fmt.Fprint(b.out, toLineStart+v.bar(b.width())+eraseToEnd)
+	_, _ = fmt.Fprint(b.out, toLineStart+v.bar(b.width())+eraseToEnd)
 }
 
 func (b *bar) note(text string) {
@@ -69,13 +70,13 @@ func (b *bar) note(text string) {
 		return
 	}
 	b.close()
-	fmt.Fprintln(b.notes, report.Printable(text))
+	_, _ = fmt.Fprintln(b.notes, report.Printable(text))
 	b.lastNote = text
 }
 
 func (b *bar) close() {
 	if b.open {
-		fmt.Fprintln(b.out)
+		_, _ = fmt.Fprintln(b.out)
 	}
 	b.open = false
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,8 +49,8 @@ func (f *follower) watch(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	v := verdictOf(run)
-	for _, line := range v.lines {
-		fmt.Fprintln(out, line)
+	if _, err := fmt.Fprintln(out, strings.Join(v.lines, "\n")); err != nil {
+		return fmt.Errorf("write verdict: %w", err)
 	}
 	return silently(v.code)
 }
