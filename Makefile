@@ -92,7 +92,7 @@ load-images: images ## Build all images and load them into the cluster
 
 .PHONY: assay-image
 assay-image: image-tool # The manager and the agent
-	@$(GO_BUILD) -ldflags "-s -w" -o $(BIN)/image/ ./cmd/manager ./cmd/agent
+	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/manager ./cmd/agent
 	@assay-image --tag $(IMAGE) --output $(BIN)/images/assay.tar --user 65532:65532 \
 	  --layer $(BIN)/image/manager=/manager,$(BIN)/image/agent=/agent --entrypoint /manager
 
@@ -155,8 +155,8 @@ tidy: ## Tidy all modules
 .PHONY: lint
 lint: ## Lint both modules, the protocol and the chart
 	@hack/tools/build.sh golangci-lint buf helm helm-unittest
-	@golangci-lint run ./...
-	@cd load && golangci-lint run ./...
+	@golangci-lint run --allow-parallel-runners ./...
+	@cd load && golangci-lint run --allow-parallel-runners ./...
 	@buf lint
 	@buf format --diff --exit-code
 	@helm lint --strict charts/assay
@@ -177,3 +177,38 @@ test-unit: ## Run the tests that need nothing but Go
 test-api: ## Run the tests of the API's rules and of the reconcilers, on an API server of their own
 	@hack/tools/build.sh kubernetes etcd
 	@KUBEBUILDER_ASSETS=$(ASSAY_CACHE)/bin go test ./test/api/... ./controllers/...
+
+.PHONY: test-e2e
+test-e2e: cluster-up load-images load-test-images install plugin ## Run the scenarios on the local cluster
+	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -parallel 4 -timeout 25m ./test/e2e/...
+
+.PHONY: test
+test: test-unit test-api test-modules test-e2e ## Run every test
+
+.PHONY: test-modules
+test-modules: # The tests of what the cluster and the images are made with
+	@cd hack/cluster && go test ./...
+	@cd hack/image && go test ./...
+
+.PHONY: bench-overhead
+bench-overhead: cluster-up load-images load-test-images install ## Print what Assay adds to a run, as medians over 10 runs
+	@KUBECONFIG=$(KUBECONFIG_FILE) go run ./test/overhead
+
+##@ Use
+
+.PHONY: plugin
+plugin: ## Build the kubectl plugin into the per-user cache
+	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(ASSAY_CACHE)/bin/ ./cmd/kubectl-assay
+
+.PHONY: install
+install: ## Install or upgrade the operator on the local cluster, by Helm
+	@hack/tools/build.sh helm
+	@KUBECONFIG=$(KUBECONFIG_FILE) hack/install.sh $(IMAGE) $(LOAD_IMAGE)
+
+.PHONY: uninstall
+uninstall: ## Remove the operator from the local cluster
+	@KUBECONFIG=$(KUBECONFIG_FILE) helm uninstall assay --namespace assay-system --ignore-not-found
+
+.PHONY: demo
+demo: ## From nothing to a report: cluster, images, operator, a benchmark of Tomcat
+	@KUBECONFIG=$(KUBECONFIG_FILE) hack/demo.sh

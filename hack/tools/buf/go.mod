@@ -5,7 +5,7 @@ go 1.26.0
 
 tool github.com/bufbuild/buf/cmd/buf
 
-require github.com/bufbuild/buf v1.70.0
+require github.com/bufbuild/buf v1.70.0 // indirect
 
 require (
 	buf.build/gen/go/bufbuild/bufplugin/protocolbuffers/go v1.36.11-20250718181942-e35f9b667443.1 // indirect
