@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/prometheus/procfs"
 )
@@ -23,10 +24,28 @@ type switched struct{ voluntary, involuntary int64 }
 type switches struct {
 	seen map[thread]switched
 	gone switched
+	// read is when they were read last, cost how long that took.
+	read time.Time
+	cost time.Duration
 }
 
-// readSwitches returns the context switches of all threads of the processes.
+// costlySwitches is from when on the switches are read only so often that it
+// takes one percent of a CPU. 200 threads take 4 ms.
+const costlySwitches = 10 * time.Millisecond
+
+// readSwitches returns the context switches of all threads of the processes,
+// as they were read last when there are very many threads.
 func (s *ProcSampler) readSwitches(stats []procfs.ProcStat) (voluntary, involuntary int64) {
+	began := time.Now()
+	if s.switches.cost <= costlySwitches || began.Sub(s.switches.read) >= 100*s.switches.cost {
+		s.switches.update(s.threads(stats))
+		s.switches.read, s.switches.cost = began, time.Since(began)
+	}
+	return s.switches.total()
+}
+
+// threads reads the context switches of each thread.
+func (s *ProcSampler) threads(stats []procfs.ProcStat) map[thread]switched {
 	now := make(map[thread]switched, len(s.switches.seen))
 	for i := range stats {
 		pid := strconv.Itoa(stats[i].PID)
@@ -52,16 +71,25 @@ func (s *ProcSampler) readSwitches(stats []procfs.ProcStat) (voluntary, involunt
 			}
 		}
 	}
-	for t, before := range s.switches.seen {
+	return now
+}
+
+// update takes in what the kernel shows of all threads.
+func (s *switches) update(now map[thread]switched) {
+	for t, before := range s.seen {
 		// A smaller number is that of another thread.
-		if n, lives := now[t]; !lives || n.voluntary < before.voluntary {
-			s.switches.gone.voluntary += before.voluntary
-			s.switches.gone.involuntary += before.involuntary
+		if n, lives := now[t]; !lives || n.voluntary < before.voluntary || n.involuntary < before.involuntary {
+			s.gone.voluntary += before.voluntary
+			s.gone.involuntary += before.involuntary
 		}
 	}
-	s.switches.seen = now
-	voluntary, involuntary = s.switches.gone.voluntary, s.switches.gone.involuntary
-	for _, n := range now {
+	s.seen = now
+}
+
+// total is the switches of all threads that were ever seen.
+func (s *switches) total() (voluntary, involuntary int64) {
+	voluntary, involuntary = s.gone.voluntary, s.gone.involuntary
+	for _, n := range s.seen {
 		voluntary += n.voluntary
 		involuntary += n.involuntary
 	}

@@ -1,0 +1,163 @@
+package agent
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWriteContent(t *testing.T) {
+	folder := t.TempDir()
+	files := []File{
+		{Path: "/index.html", SizeBytes: 5},
+		{Path: "/js/a/app.js", SizeBytes: 100_000},
+		{Path: "/empty", SizeBytes: 0},
+		{Path: "/js/b", SizeBytes: 1<<20 + 1},
+	}
+	if err := WriteContent(folder, files); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, folder)
+	sizes := map[string]int64{}
+	for name, text := range before {
+		sizes["/"+name] = int64(len(text))
+	}
+	want := map[string]int64{}
+	for _, f := range files {
+		want[f.Path] = f.SizeBytes
+	}
+	if diff := cmp.Diff(want, sizes); diff != "" {
+		t.Error(diff)
+	}
+	// Each run, of each version, serves the same.
+	sum := sha256.Sum256([]byte(before["js/a/app.js"]))
+	if got := hex.EncodeToString(sum[:8]); got != goldenSum {
+		t.Errorf("the content of /js/a/app.js has the sum %s, want %s", got, goldenSum)
+	}
+	if before["js/b"][:1000] == before["js/a/app.js"][:1000] {
+		t.Error("two files begin alike")
+	}
+	var compressed bytes.Buffer
+	w, _ := flate.NewWriter(&compressed, flate.BestCompression)
+	_, _ = w.Write([]byte(before["js/b"]))
+	w.Close()
+	if compressed.Len() < len(before["js/b"]) {
+		t.Errorf("%d bytes were compressed to %d", len(before["js/b"]), compressed.Len())
+	}
+
+	// Again, over what is there.
+	if err := os.WriteFile(filepath.Join(folder, "index.html"), []byte("something longer"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteContent(folder, files); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, contents(t, folder)); diff != "" {
+		t.Error("the second time: " + diff)
+	}
+}
+
+const goldenSum = "63229aaa573162f7"
+
+// contents reads all files, and checks their modes.
+func contents(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || name == "." {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if want := map[bool]fs.FileMode{true: 0o755, false: 0o644}[entry.IsDir()]; info.Mode().Perm() != want {
+			t.Errorf("%s has mode %o, want %o", name, info.Mode().Perm(), want)
+		}
+		if entry.IsDir() {
+			return nil
+		}
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		all[name] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestWriteContentStaysInTheFolder(t *testing.T) {
+	outside := t.TempDir()
+	tests := map[string]File{
+		"up":             {Path: "/../x", SizeBytes: 1},
+		"up later":       {Path: "/a/../../x", SizeBytes: 1},
+		"by a link":      {Path: "/link/x", SizeBytes: 1},
+		"the folder":     {Path: "/", SizeBytes: 1},
+		"no name":        {Path: "", SizeBytes: 1},
+		"a folder":       {Path: "/folder", SizeBytes: 1},
+		"below a file":   {Path: "/file/x", SizeBytes: 1},
+		"two slashes":    {Path: "//etc/x", SizeBytes: 1},
+		"less than none": {Path: "/x", SizeBytes: -1},
+	}
+	for name, file := range tests {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			if err := os.Symlink(outside, filepath.Join(folder, "link")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(filepath.Join(folder, "folder"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, "file"), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := WriteContent(folder, []File{file}); err == nil || !strings.Contains(err.Error(), file.Path) {
+				t.Errorf("error %v, want one that names %q", err, file.Path)
+			}
+			if entries, _ := os.ReadDir(folder); len(entries) != 3 {
+				t.Errorf("the folder has %v", entries)
+			}
+			if entries, _ := os.ReadDir(outside); len(entries) != 0 {
+				t.Errorf("outside is %v", entries)
+			}
+		})
+	}
+}
+
+func TestReadList(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "list.json")
+	for text, want := range map[string][]File{
+		`[{"path": "/a", "sizeBytes": 3}]`: {{Path: "/a", SizeBytes: 3}},
+		`[]`:                               {},
+		`null`:                             nil,
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadList(name)
+		if err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if err := os.WriteFile(name, []byte(`{`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadList(name); err == nil {
+		t.Error("no error for what isn't JSON")
+	}
+	if _, err := ReadList(name + "x"); err == nil {
+		t.Error("no error for a list that isn't there")
+	}
+}

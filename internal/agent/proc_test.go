@@ -1,0 +1,159 @@
+package agent
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const childVariable = "ASSAY_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if what := os.Getenv(childVariable); what != "" {
+		beChild(what)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// beChild is a process that is sampled: it does what it is told, says so, and
+// waits for the end of its input.
+func beChild(what string) {
+	kind, argument, _ := strings.Cut(what, " ")
+	n, _ := strconv.Atoi(argument)
+	switch kind {
+	case "busy": // for n ms of CPU time
+		for usedCPU() < time.Duration(n)*time.Millisecond {
+		}
+	case "threads": // n of them
+		ready := make(chan bool)
+		for range n {
+			go func() {
+				runtime.LockOSThread()
+				ready <- true
+				select {}
+			}()
+			<-ready
+		}
+	case "memory": // n MiB
+		block := make([]byte, n<<20)
+		for i := range block {
+			block[i] = byte(i)
+		}
+		defer runtime.KeepAlive(block)
+	case "files": // n open files
+		for range n {
+			f, err := os.Open(os.DevNull)
+			if err != nil {
+				panic(err)
+			}
+			defer f.Close()
+		}
+	}
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(u); err != nil {
+		panic(err)
+	}
+	_, _ = io.ReadAll(os.Stdin)
+}
+
+func usedCPU() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// child is a process that is sampled.
+type child struct {
+	*exec.Cmd
+	stdin io.Closer
+	done  syscall.Rusage // what it had used when it had done what it is told
+}
+
+// start starts a child and waits until it has done what it is told.
+func start(t testing.TB, what string) *child {
+	t.Helper()
+	c := &child{Cmd: exec.Command(os.Args[0])}
+	c.Env = append(os.Environ(), childVariable+"="+what)
+	stdin, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.stdin = stdin
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.stdin.Close() })
+	if err := json.NewDecoder(stdout).Decode(&c.done); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// end has the child exit and returns what the kernel says it used.
+func (c *child) end(t testing.TB) *syscall.Rusage {
+	t.Helper()
+	c.stdin.Close()
+	if err := c.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return c.ProcessState.SysUsage().(*syscall.Rusage)
+}
+
+// podProc returns a folder that looks like /proc of a target's pod: a sandbox, the agent
+// and real processes as those of the server.
+func podProc(t testing.TB) string {
+	t.Helper()
+	folder := t.TempDir()
+	const agent = "4194305" // above any real one
+	for name, text := range map[string]string{
+		agent + "/cgroup":  "0::/agent\n",
+		agent + "/status":  "Name:\tagent\nCpus_allowed_list:\t0,2-3\n",
+		agent + "/net/dev": netDev,
+		"1/cgroup":         "0::/sandbox\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(agent, filepath.Join(folder, "self")); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// show has a process stand in the pod.
+func show(t testing.TB, folder string, pid int) {
+	t.Helper()
+	name := strconv.Itoa(pid)
+	if err := os.Symlink("/proc/"+name, filepath.Join(folder, name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const netDev = `Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo: 1000 1 0 0 0 0 0 0 1000 1 0 0 0 0 0 0
+  eth0: 300 1 0 0 0 0 0 0 5000 1 0 0 0 0 0 0
+  eth1: 30 1 0 0 0 0 0 0 500 1 0 0 0 0 0 0
+`
