@@ -48,7 +48,7 @@ func clientsUneven(r *result.Result) *result.Finding {
 	}
 	together := overlap(r.Clients)
 	share := float64(together) / float64(ended-started)
-	const format = "all clients measured at the same time for %s of %s (%.1f %%): some were faster than others or started late; give the load as durationSeconds rather than requests, and the clients equal nodes"
+	const format = "all clients measured at the same time for %s of %s (%.1f %%): some were faster than others or started late; give the load as durationSeconds rather than requests, and put the clients on equal nodes"
 	switch {
 	case share < overlapInvalidates:
 		return invalidates(ReasonClientsUneven, format, seconds(together), seconds(ended-started), 100*share)
