@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -60,7 +61,7 @@ func TestMain(m *testing.M) {
 }
 
 func connect() (*cluster, error) {
-	ctrl.SetLogger(ctrl.Log)
+	ctrl.SetLogger(logr.Discard())
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster (is KUBECONFIG set?): %w", err)
