@@ -1,0 +1,318 @@
+package manager
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+func welcome(m *sessionpb.ManagerMessage) *sessionpb.Welcome { return m.GetWelcome() }
+
+func totalsMessage(t testing.TB, number uint64, totals *result.Totals) *sessionpb.PodMessage {
+	t.Helper()
+	w, err := session.MeasureToWire(&totals.Measure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{
+		Number: number, Measure: w, StartedAt: totals.StartedAt, EndedAt: totals.EndedAt,
+	}}}
+}
+
+func readingMessage(number uint64, u *result.ServerUsage) *sessionpb.PodMessage {
+	w := session.ServerUsageToWire(u)
+	w.Number = number
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ServerSample{ServerSample: w}}
+}
+
+// change returns a copy of a sample that was changed.
+func change(m *sessionpb.PodMessage, how func(*sessionpb.ClientSample)) *sessionpb.PodMessage {
+	m = proto.CloneOf(m)
+	how(m.GetClientSample())
+	return m
+}
+
+// TestDuplicatesAndGaps sends numbered messages twice and leaves one out.
+func TestDuplicatesAndGaps(t *testing.T) {
+	b := newBench(t)
+	at := b.now() - 100_000_000
+	c := b.dial(token(clientOf("run", 0)))
+	sample := func(number uint64, s int64) *sessionpb.PodMessage {
+		return sampleMessage(t, number, measurement, second(s, 1))
+	}
+	c.send(hello(&sessionpb.Hello{Role: client, Instance: 1, Starts: started(at)}))
+	if got := until(t, c, welcome); got.GetNextNumber() != 1 {
+		t.Errorf("next number %d, want 1", got.GetNextNumber())
+	}
+	c.send(sample(1, 0), sample(1, 0), sample(2, 1), sample(1, 0), sample(2, 1), sample(4, 3))
+	if err := c.end(); status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), "message 4 came, the next is 3") {
+		t.Errorf("the session ended with %v", err)
+	}
+
+	// A gap isn't nonsense: the pod goes on where the manager says.
+	c = b.dial(token(clientOf("run", 0)))
+	c.send(hello(&sessionpb.Hello{Role: client, Instance: 1, Starts: started(at)}))
+	if got := until(t, c, welcome); got.GetNextNumber() != 3 {
+		t.Errorf("next number %d, want 3", got.GetNextNumber())
+	}
+	joint := change(sample(5, 2), func(s *sessionpb.ClientSample) { s.FirstNumber, s.Seconds = 3, 3 })
+	c.send(joint, joint, sample(6, 5))
+	o := b.await("run", "sent", func(o Observation) bool { return o.Progress[measurement].Requests == 4 })
+	if o.Clients[0].Failure != "" {
+		t.Errorf("failure %q", o.Clients[0].Failure)
+	}
+	total := int64(0)
+	for _, s := range b.Series("run") {
+		total += s.Requests
+	}
+	if total != 4 {
+		t.Errorf("%d requests in the series, want 4", total)
+	}
+}
+
+// TestNonsense has a pod send what no pod should. Its own run fails, and says
+// why; another run doesn't notice.
+func TestNonsense(t *testing.T) {
+	b := newBench(t)
+	at := b.now() - 10_000_000
+	other := b.dial(token(clientOf("other", 0)))
+	other.send(hello(&sessionpb.Hello{Role: client, Starts: started(at)}))
+	until(t, other, welcome)
+
+	good := sampleMessage(t, 1, measurement, second(0, 1, 2))
+	reading := &result.ServerUsage{At: at, UserCPU: 1}
+	tests := map[string]struct {
+		role    sessionpb.Role
+		send    *sessionpb.PodMessage
+		failure string
+	}{
+		"nothing":               {client, &sessionpb.PodMessage{}, "a message without content"},
+		"Hello twice":           {client, hello(&sessionpb.Hello{Role: client}), "Hello"},
+		"an agent's message":    {client, readingMessage(1, reading), "ServerSample, which a ROLE_CLIENT never sends"},
+		"a client's message":    {agent, good, "ClientSample"},
+		"a client's totals":     {agent, totalsMessage(t, 1, &result.Totals{}), "ClientTotals"},
+		"number 0":              {client, change(good, func(s *sessionpb.ClientSample) { s.Number = 0 }), "numbers 0 to 0"},
+		"numbers backwards":     {client, change(good, func(s *sessionpb.ClientSample) { s.FirstNumber = 2 }), "numbers 2 to 1"},
+		"no figures":            {client, change(good, func(s *sessionpb.ClientSample) { s.Measure = nil }), "figures that can't be"},
+		"a stage without start": {client, change(good, func(s *sessionpb.ClientSample) { s.Stage = warmup }), "wasn't started"},
+		"no stage":              {client, change(good, func(s *sessionpb.ClientSample) { s.Stage = 77 }), "wasn't started"},
+		"a second before":       {client, change(good, func(s *sessionpb.ClientSample) { s.Second = -1 }), "aren't over"},
+		"a second to come":      {client, change(good, func(s *sessionpb.ClientSample) { s.Second = 1000 }), "aren't over"},
+		"seconds to come":       {client, change(good, func(s *sessionpb.ClientSample) { s.Seconds = math.MaxInt64 }), "aren't over"},
+		"requests untimed":      {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Requests = 5 }), "5 requests succeeded, 2 were timed"},
+		"negative bytes":        {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.BytesSent = -5 }), "negative"},
+		"requests without end": {client, change(good, func(s *sessionpb.ClientSample) {
+			s.Measure.Counts.Requests, s.Measure.Counts.Errors[0] = 1<<50+2, 1<<50
+		}), "requests"},
+		"a broken histogram": {client, change(good, func(s *sessionpb.ClientSample) {
+			s.Measure.Latencies[result.Total].Hdr = "HISTFAAAAA"
+		}), "histogram"},
+		"few kinds of errors":  {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Errors = nil }), "kinds of errors"},
+		"a warm-up's end":      {client, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{StageEnded: &sessionpb.StageEnded{Stage: warmup}}}, "the end of a stage"},
+		"totals backwards":     {client, totalsMessage(t, 1, &result.Totals{StartedAt: at + 5, EndedAt: at}), "totals"},
+		"totals to come":       {client, totalsMessage(t, 1, &result.Totals{StartedAt: at, EndedAt: at + 3600_000_000}), "totals"},
+		"totals from before":   {client, totalsMessage(t, 1, &result.Totals{StartedAt: at - 3600_000_000, EndedAt: at}), "totals"},
+		"a reading to come":    {agent, readingMessage(1, &result.ServerUsage{At: at + 3600_000_000}), "a reading"},
+		"a reading at no time": {agent, readingMessage(1, &result.ServerUsage{}), "a reading"},
+		"negative CPU time":    {agent, readingMessage(1, &result.ServerUsage{At: at, UserCPU: -1}), "a reading"},
+		"too large": {client, change(good, func(s *sessionpb.ClientSample) {
+			s.Measure.Latencies[0].Hdr = strings.Repeat("x", session.MaxMessageBytes)
+		}), "can't be read"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			identity := Identity{Run: name, Role: test.role, Pod: "pod", PodUID: "uid"}
+			greeting := hello(&sessionpb.Hello{Role: test.role, Instance: 1, Starts: started(at)})
+			c := b.dial(token(identity))
+			c.send(greeting)
+			until(t, c, welcome)
+			c.send(test.send)
+			// What is too large, gRPC itself refuses.
+			if err := c.end(); status.Code(err) != codes.InvalidArgument && status.Code(err) != codes.ResourceExhausted {
+				t.Errorf("the session ended with %v", err)
+			}
+			o := b.await(name, "gone", func(o Observation) bool {
+				return !o.Clients[0].Connected && (o.Agent == nil || !o.Agent.Connected)
+			})
+			failure := o.Clients[0].Failure
+			if test.role == agent {
+				failure = o.Agent.Failure
+			}
+			if !strings.HasPrefix(failure, "it sent ") || !strings.Contains(failure, test.failure) || len(failure) > 2*textBytes {
+				t.Errorf("failure %q, want %q", failure, test.failure)
+			}
+			// It needn't come again.
+			c = b.dial(token(identity))
+			c.send(greeting)
+			if err := c.end(); status.Code(err) != codes.FailedPrecondition {
+				t.Errorf("the second session ended with %v", err)
+			}
+		})
+	}
+
+	other.send(sampleMessage(t, 1, measurement, second(0, 1)))
+	o := b.await("other", "sent", func(o Observation) bool { return o.Progress[measurement].Requests == 1 })
+	if !o.Clients[0].Connected || o.Clients[0].Failure != "" {
+		t.Errorf("the other run: %+v", o.Clients[0])
+	}
+}
+
+// TestStartsThatDiffer has two clients that were told other start instants.
+func TestStartsThatDiffer(t *testing.T) {
+	b := newBench(t)
+	at := b.now()
+	first, late := b.dial(token(clientOf("run", 0))), b.dial(token(clientOf("run", 1)))
+	first.send(hello(&sessionpb.Hello{Role: client, Starts: started(at)}))
+	until(t, first, welcome)
+	late.send(hello(&sessionpb.Hello{Role: client, Starts: started(at + 1)}))
+	if err := late.end(); status.Code(err) != codes.InvalidArgument {
+		t.Errorf("the session ended with %v", err)
+	}
+	if o := b.Observe("run"); o.Starts[measurement] != at || !strings.Contains(o.Clients[1].Failure, "start instant") || o.Clients[0].Failure != "" {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestWhoMayAttend checks who gets a session, and in whose place.
+func TestWhoMayAttend(t *testing.T) {
+	b := newBench(t)
+	at := b.now()
+	replaced := func(i Identity) Identity { i.Pod, i.PodUID = "second", "uid-second"; return i }
+	plain, begun := &sessionpb.Hello{Role: client, Instance: 1}, &sessionpb.Hello{Role: client, Instance: 1, Starts: started(at)}
+	restarted := &sessionpb.Hello{Role: client, Instance: 2}
+	sampling, resampling := &sessionpb.Hello{Role: agent, Instance: 1, Starts: started(at)}, &sessionpb.Hello{Role: agent, Instance: 2}
+	tests := []struct {
+		name   string
+		first  string // token of one that attends; empty for none
+		hello  *sessionpb.Hello
+		gone   bool
+		token  string
+		second *sessionpb.Hello
+		code   codes.Code // OK for a welcome
+		text   string
+	}{
+		{"no pod's token", "", nil, false, "x", plain, codes.Unauthenticated, "unauthenticated"},
+		{"no token", "", nil, false, "", plain, codes.Unauthenticated, "no token"},
+		{"of no run", "", nil, false, token(clientOf("", 0)), plain, codes.PermissionDenied, "forbidden"},
+		{"can't be known", "", nil, false, token(clientOf("unknown", 0)), plain, codes.Unavailable, "can't find out"},
+		{"another role", "", nil, false, token(clientOf("role", 0)), sampling, codes.FailedPrecondition, "can't attend"},
+		{"again", token(clientOf("again", 0)), begun, false, token(clientOf("again", 0)), begun, codes.OK, ""},
+		{"restarted before anything began", token(clientOf("early", 0)), plain, false, token(clientOf("early", 0)), restarted, codes.OK, ""},
+		{"restarted after the start", token(clientOf("late", 0)), begun, true, token(clientOf("late", 0)), restarted, codes.FailedPrecondition, "was restarted"},
+		{"in place of one that attends", token(clientOf("here", 0)), plain, false, token(replaced(clientOf("here", 0))), plain, codes.FailedPrecondition, "pod second (uid-second) can't take the place of pod here-0 (uid-here-0)"},
+		{"in place of one that is gone", token(clientOf("gone", 0)), plain, true, token(replaced(clientOf("gone", 0))), plain, codes.OK, ""},
+		{"in place of one that had begun", token(clientOf("begun", 0)), begun, true, token(replaced(clientOf("begun", 0))), plain, codes.FailedPrecondition, "take the place"},
+		{"an agent restarted", token(agentOf("agent")), sampling, false, token(agentOf("agent")), resampling, codes.OK, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if test.first != "" {
+				first := b.dial(test.first)
+				first.send(hello(test.hello))
+				until(t, first, welcome)
+				if test.gone {
+					first.close()
+					identity, _ := identify(t.Context(), test.first)
+					b.await(identity.Run, "gone", func(o Observation) bool {
+						return !o.Clients[0].Connected && time.Since(o.Clients[0].DisconnectedSince) < time.Minute
+					})
+				}
+			}
+			second := b.dial(test.token)
+			second.send(hello(test.second))
+			m, err := second.Recv()
+			if status.Code(err) != test.code {
+				t.Fatalf("%v, want %s", err, test.code)
+			}
+			if err == nil && m.GetWelcome().GetNextNumber() != 1 {
+				t.Errorf("%v, want a welcome", m)
+			}
+			if err != nil && !strings.Contains(err.Error(), test.text) {
+				t.Errorf("%v, want %q", err, test.text)
+			}
+		})
+	}
+}
+
+// TestRestartedAgentGoesOn has an agent's second process read on where its
+// first one was.
+func TestRestartedAgentGoesOn(t *testing.T) {
+	b := newBench(t)
+	at := b.now() - 10_000_000
+	for instance := range uint64(2) {
+		c := b.dial(token(agentOf("run")))
+		c.send(hello(&sessionpb.Hello{Role: agent, Instance: instance + 1, Starts: started(at)}))
+		until(t, c, welcome)
+		for i := range uint64(3) {
+			c.send(readingMessage(i+1, &result.ServerUsage{At: at + int64(3*instance+i)*1_000_000, UserCPU: int64(3*instance + i)}))
+		}
+		b.await("run", "read", func(o Observation) bool {
+			return o.Agent.Latest != nil && o.Agent.Latest.UserCPU == int64(3*instance+2)
+		})
+	}
+	if o := b.Observe("run"); o.Agent.Begin.At != at {
+		t.Errorf("begin %+v", o.Agent.Begin)
+	}
+}
+
+func FuzzReceive(f *testing.F) {
+	seeds := []*sessionpb.PodMessage{
+		hello(&sessionpb.Hello{Role: client, Starts: started(1)}),
+		{Message: &sessionpb.PodMessage_Ping{Ping: &sessionpb.Ping{Sent: 5}}},
+		{Message: &sessionpb.PodMessage_Ready{Ready: &sessionpb.Ready{Cpus: "0"}}},
+		{Message: &sessionpb.PodMessage_Failure{Failure: &sessionpb.Failure{Reason: "x"}}},
+		{Message: &sessionpb.PodMessage_Ready{}}, {Message: &sessionpb.PodMessage_ClientSample{}}, {Message: &sessionpb.PodMessage_Ping{}},
+		sampleMessage(f, 1, measurement, second(3, 1, 2, 3)),
+		change(sampleMessage(f, 4, measurement, second(3, 1, 2, 3)), func(s *sessionpb.ClientSample) { s.FirstNumber, s.Seconds = 1, 5 }),
+		totalsMessage(f, 1, &result.Totals{StartedAt: fuzzStart, EndedAt: fuzzStart + 1, Measure: *measure(1, 2)}),
+		readingMessage(1, &result.ServerUsage{At: fuzzStart, UserCPU: 7}),
+	}
+	for _, m := range seeds {
+		wire, err := proto.Marshal(m)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(wire, wire, true)
+		f.Add(wire, wire, false)
+	}
+	f.Fuzz(func(t *testing.T, first, second []byte, isClient bool) {
+		identity := clientOf("run", 0)
+		if !isClient {
+			identity = agentOf("run")
+		}
+		r := newRun()
+		for i, wire := range [][]byte{first, second} {
+			m := &sessionpb.PodMessage{}
+			if proto.Unmarshal(wire, m) != nil {
+				return
+			}
+			st := &stream{wakes: make(chan struct{}, 1), ends: make(chan error, 1)}
+			h := &sessionpb.Hello{Role: identity.Role, Instance: 1, Starts: started(fuzzStart)}
+			if i == 0 && m.GetHello() != nil {
+				h = m.GetHello()
+			}
+			if r.join(st, identity, h) != nil {
+				return
+			}
+			_, _ = r.receive(st, m, fuzzStart+3600_000_000)
+			for r.due(st) != nil {
+			}
+			_, _ = r.observe(), r.seconds()
+			if n := len(r.series.entries); n > seriesLength {
+				t.Errorf("%d entries", n)
+			}
+			r.leave(st)
+		}
+	})
+}
+
+const fuzzStart = 1_700_000_000_000_000
