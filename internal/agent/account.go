@@ -63,7 +63,7 @@ func (a *account) update(stats []procfs.ProcStat) {
 		if _, lives := now[p]; lives {
 			continue
 		}
-		heir, ok := a.heir(e, now, living)
+		heir, ok := a.heir(e, living)
 		if left := minus(gained[heir], e.all()); ok && left.user >= -2*tick && left.system >= -2*tick {
 			gained[heir] = left
 			continue
@@ -82,7 +82,7 @@ func (a *account) update(stats []procfs.ProcStat) {
 }
 
 // heir is the nearest living ancestor of a process that is gone.
-func (a *account) heir(e entry, now map[process]entry, living map[int]process) (process, bool) {
+func (a *account) heir(e entry, living map[int]process) (process, bool) {
 	for range len(a.seen) {
 		if p, ok := living[e.parent]; ok {
 			return p, true

@@ -48,7 +48,7 @@ func TestWriteContent(t *testing.T) {
 	var compressed bytes.Buffer
 	w, _ := flate.NewWriter(&compressed, flate.BestCompression)
 	_, _ = w.Write([]byte(before["js/b"]))
-	w.Close()
+	_ = w.Close()
 	if compressed.Len() < len(before["js/b"]) {
 		t.Errorf("%d bytes were compressed to %d", len(before["js/b"]), compressed.Len())
 	}

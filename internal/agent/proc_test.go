@@ -55,7 +55,7 @@ func beChild(what string) {
 			if err != nil {
 				panic(err)
 			}
-			defer f.Close()
+			defer func() { _ = f.Close() }()
 		}
 	}
 	var u syscall.Rusage
@@ -100,7 +100,7 @@ func start(t testing.TB, what string) *child {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.stdin.Close() })
+	t.Cleanup(func() { _ = c.stdin.Close() })
 	if err := json.NewDecoder(stdout).Decode(&c.done); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func start(t testing.TB, what string) *child {
 // end has the child exit and returns what the kernel says it used.
 func (c *child) end(t testing.TB) *syscall.Rusage {
 	t.Helper()
-	c.stdin.Close()
+	_ = c.stdin.Close()
 	if err := c.Wait(); err != nil {
 		t.Fatal(err)
 	}

@@ -166,7 +166,7 @@ func (s *ProcSampler) file(parts ...string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	n, err := f.Read(s.buffer)
 	if n > 0 {
 		return s.buffer[:n], nil

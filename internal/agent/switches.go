@@ -55,7 +55,7 @@ func (s *ProcSampler) threads(stats []procfs.ProcStat) map[thread]switched {
 			continue
 		}
 		tids, err := folder.Readdirnames(-1)
-		folder.Close()
+		_ = folder.Close()
 		if err != nil {
 			continue
 		}
