@@ -92,9 +92,14 @@ func targetEnded(_ *v1alpha1.BenchmarkRun, o *observed, _ time.Time) *failure {
 			return failuref(v1alpha1.ReasonTargetNotStarted, "the target's content couldn't be written: %s", exit(end))
 		}
 	}
+	var agentEnd *corev1.ContainerStateTerminated
 	for _, status := range o.target.Status.ContainerStatuses {
 		end := status.State.Terminated
-		if end == nil || status.Name != target.ContainerName {
+		if end == nil {
+			continue
+		}
+		if status.Name == agentContainer {
+			agentEnd = end // the server's own end, if there is one, says more
 			continue
 		}
 		if end.Reason == "StartError" || end.Reason == "ContainerCannotRun" {
@@ -102,8 +107,11 @@ func targetEnded(_ *v1alpha1.BenchmarkRun, o *observed, _ time.Time) *failure {
 		}
 		return failuref(v1alpha1.ReasonTargetCrashed, "the server ended by itself: %s", exit(end))
 	}
-	if o.target.Status.Phase == corev1.PodFailed {
+	if o.target.Status.Phase == corev1.PodFailed && o.target.Status.Reason != "" {
 		return failuref(v1alpha1.ReasonTargetLost, "the target's pod failed: %s", podReason(o.target))
+	}
+	if agentEnd != nil {
+		return failuref(v1alpha1.ReasonTargetLost, "the target's agent ended: %s", exit(agentEnd))
 	}
 	return nil
 }
@@ -121,7 +129,7 @@ func targetWaits(_ *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failure 
 		return failuref(v1alpha1.ReasonTargetNotStarted, "container %s of the target can't be started: %s", wait.container, wait.message)
 	case wait.container == target.ContainerName:
 		return failuref(v1alpha1.ReasonTargetImageUnavailable,
-			"the image %s can't be pulled: %s; check spec.target.image, imagePullPolicy and imagePullSecrets", o.target.Spec.Containers[0].Image, wait.message)
+			"the image %s can't be pulled: %s; check spec.target.image, imagePullPolicy and imagePullSecrets", serverContainer(o.target).Image, wait.message)
 	}
 	return failuref(v1alpha1.ReasonTargetNotStarted, "the image of Assay's container %s can't be pulled: %s; check how the operator was installed", wait.container, wait.message)
 }

@@ -134,8 +134,8 @@ func artifactConfigMap(run *v1alpha1.BenchmarkRun, encoded []byte) *corev1.Confi
 	return &corev1.ConfigMap{ObjectMeta: objectMeta(run, artifactName(run)), BinaryData: map[string][]byte{artifact.Key: encoded}}
 }
 
-// targetPod has three containers: one that writes the content and ends, the
-// agent, which starts before the server and watches it, and the server. It is
+// targetPod has up to three containers: one that writes the content, if there
+// is any, and ends, the agent, which starts before the server and watches it, and the server. It is
 // Guaranteed, so that whole CPUs of the server are exclusive where the node
 // can do that; and it is never restarted: a crash is a finding.
 func targetPod(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, settings *Settings) *corev1.Pod {
@@ -154,11 +154,10 @@ func targetPod(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, settings
 	}
 	pod.Spec.ShareProcessNamespace = ptr.To(true)
 	pod.Spec.ImagePullSecrets = spec.ImagePullSecrets
-	pod.Spec.InitContainers = []corev1.Container{
-		contentWriter(server.Resources, settings),
-		agent(settings),
+	if len(spec.Content) > 0 {
+		pod.Spec.InitContainers = []corev1.Container{contentWriter(server.Resources, settings)}
 	}
-	pod.Spec.Containers = []corev1.Container{server}
+	pod.Spec.Containers = []corev1.Container{agent(settings), server}
 	pod.Spec.Volumes = []corev1.Volume{
 		identity(run),
 		{Name: target.ConfigVolume, VolumeSource: configSource(run)},
@@ -191,6 +190,9 @@ func contentWriter(resources corev1.ResourceRequirements, settings *Settings) co
 	}
 }
 
+// agent is a container like the server's and is started just before it. As an
+// init container that goes on running (a sidecar) it would hold the server up
+// by a second: the kubelet looks only so often whether such a one has started.
 func agent(settings *Settings) corev1.Container {
 	return corev1.Container{
 		Name:                     agentContainer,
@@ -200,11 +202,20 @@ func agent(settings *Settings) corev1.Container {
 		Args:                     []string{"sample"},
 		Env:                      []corev1.EnvVar{{Name: "ASSAY_MANAGER", Value: settings.SessionAddress}},
 		Resources:                agentResources,
-		RestartPolicy:            ptr.To(corev1.ContainerRestartPolicyAlways),
 		SecurityContext:          restrictedAssayContainer(),
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		VolumeMounts:             []corev1.VolumeMount{{Name: identityVolume, MountPath: identityFolder, ReadOnly: true}},
 	}
+}
+
+// serverContainer is the server's container in a target's pod.
+func serverContainer(pod *corev1.Pod) *corev1.Container {
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name == target.ContainerName {
+			return &pod.Spec.Containers[i]
+		}
+	}
+	return &corev1.Container{}
 }
 
 // clientJob starts the clients, each once. They prefer other nodes than the

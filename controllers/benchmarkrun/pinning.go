@@ -16,7 +16,7 @@ import (
 // fraction of one: CPUs that the agent may use aren't exclusive, and others,
 // as many as were asked for, are.
 func targetExclusivity(pod *corev1.Pod, usage *result.ServerUsage) v1alpha1.CPUExclusivity {
-	return exclusivity(usage.CPUs, usage.AgentCPUs, pod.Spec.Containers[0].Resources.Limits.Cpu().MilliValue())
+	return exclusivity(usage.CPUs, usage.AgentCPUs, serverContainer(pod).Resources.Limits.Cpu().MilliValue())
 }
 
 func exclusivity(own, shared string, limitMillis int64) v1alpha1.CPUExclusivity {

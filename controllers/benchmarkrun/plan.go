@@ -12,6 +12,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/target"
 )
 
 const (
@@ -201,7 +202,9 @@ func (p *planner) observeTarget() {
 		t.Address = p.address
 	}
 	for _, status := range pod.Status.ContainerStatuses {
-		t.ImageID = status.ImageID
+		if status.Name == target.ContainerName {
+			t.ImageID = status.ImageID
+		}
 	}
 	if agent := p.observed.sessions.Agent; agent != nil {
 		if agent.Answered != nil {
@@ -245,13 +248,13 @@ func (p *planner) observeReadiness() bool {
 }
 
 func (p *planner) awaitReadiness() {
-	target := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionTargetReady)
+	targets := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionTargetReady)
 	clients := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionClientsReady)
 	if state := stateOf(p.run); underLoad(state) {
 		// The manager was restarted, and the sessions aren't back yet.
 		p.state(state, "waiting for the sessions of the run's pods", p.status.Progress)
 	} else {
-		p.state(v1alpha1.ReasonStarting, target.Message+"; "+clients.Message, nil)
+		p.state(v1alpha1.ReasonStarting, targets.Message+"; "+clients.Message, nil)
 	}
 	if stalled(p.observed) {
 		p.requeueAfter = sooner(p.requeueAfter, imageGrace/4)

@@ -196,7 +196,12 @@ func messageOf(run *v1alpha1.BenchmarkRun) string {
 	return cmp.Or(succeeded(run).Message, "nothing was done yet")
 }
 
-func serverPort(pod *corev1.Pod) int32 { return pod.Spec.Containers[0].Ports[0].ContainerPort }
+func serverPort(pod *corev1.Pod) int32 {
+	for _, port := range serverContainer(pod).Ports {
+		return port.ContainerPort
+	}
+	return 0
+}
 
 func hostPort(ip string, port int32) string {
 	return net.JoinHostPort(ip, strconv.Itoa(int(port)))
