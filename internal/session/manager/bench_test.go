@@ -197,7 +197,7 @@ func (b *bench) dial(token string) *raw {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	r := &raw{rpc, func() { conn.Close() }}
+	r := &raw{rpc, func() { _ = conn.Close() }}
 	b.t.Cleanup(r.close)
 	return r
 }

@@ -116,11 +116,11 @@ func TestRun(t *testing.T) {
 		total.Latencies.Of(result.Waiting).Record(9)
 		c.SendTotals(total)
 	}
-	o := b.await("run", "collected", collected(2))
+	b.await("run", "collected", collected(2))
 	b.Read("run")
 	order[pod.Read](t, watcher)
 	watcher.SendServerUsage(&result.ServerUsage{At: at + 2_300_000, UserCPU: 1_200_000, Resident: 5})
-	o = b.await("run", "read", func(o Observation) bool { return o.Agent.Latest.Resident == 5 })
+	o := b.await("run", "read", func(o Observation) bool { return o.Agent.Latest.Resident == 5 })
 
 	if got := o.Clients[1].Totals; got.StartedAt != at+1 || got.Requests != 3 || got.Warmup.Requests != 2 ||
 		got.Latencies.Get(result.Total).Max() != 3 || got.Latencies.Get(result.Waiting).Sum() != 9 {
