@@ -4,6 +4,7 @@ module github.com/assay-dev/assay/hack/cluster
 go 1.26.0
 
 require (
+	github.com/google/go-cmp v0.7.0
 	github.com/spf13/cobra v1.10.2
 	google.golang.org/grpc v1.85.0
 	k8s.io/cri-api v0.36.3

@@ -16,9 +16,8 @@ import (
 // hierarchy is one mounted cgroup hierarchy: on cgroup v1 there is one for
 // each controller, on v2 a single one, and hybrid hosts have both.
 type hierarchy struct {
-	mount       string
-	unified     bool
-	controllers []string
+	mount   string
+	unified bool
 }
 
 func hierarchies() ([]hierarchy, error) {
@@ -37,13 +36,13 @@ func parseHierarchies(mountinfo string) []hierarchy {
 	for line := range strings.Lines(mountinfo) {
 		before, after, ok := strings.Cut(line, " - ")
 		fields, tail := strings.Fields(before), strings.Fields(after)
-		if !ok || len(fields) < 5 || len(tail) < 3 || fields[3] != "/" || seen[fields[4]] {
+		if !ok || len(fields) < 5 || len(tail) == 0 || fields[3] != "/" || seen[fields[4]] {
 			continue
 		}
 		switch tail[0] {
 		case "cgroup":
 			seen[fields[4]] = true
-			found = append(found, hierarchy{mount: fields[4], controllers: strings.Split(tail[2], ",")})
+			found = append(found, hierarchy{mount: fields[4]})
 		case "cgroup2":
 			seen[fields[4]] = true
 			found = append(found, hierarchy{mount: fields[4], unified: true})

@@ -131,7 +131,7 @@ func podResolvers(host string) string {
 	var kept []string
 	for line := range strings.Lines(host) {
 		fields := strings.Fields(line)
-		if len(fields) == 2 && fields[0] == "nameserver" &&
+		if len(fields) >= 2 && fields[0] == "nameserver" &&
 			!strings.HasPrefix(fields[1], "127.") && fields[1] != "::1" {
 			kept = append(kept, "nameserver "+fields[1])
 		}

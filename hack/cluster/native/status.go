@@ -37,12 +37,15 @@ func (l Layout) Status(ctx context.Context, out io.Writer) error {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", d.name, l.pid(d.name), health, version(ctx, d.path))
 	}
-	for part, check := range map[string]func(context.Context) error{"node " + nodeName: l.nodeReady, "coredns": l.dnsReady} {
+	for _, inside := range []struct {
+		part  string
+		check func(context.Context) error
+	}{{"node " + nodeName, l.nodeReady}, {"coredns", l.dnsReady}} {
 		health := "ready"
-		if err := check(ctx); err != nil {
+		if err := inside.check(ctx); err != nil {
 			health, bad = err.Error(), true
 		}
-		fmt.Fprintf(table, "%s\t\t%s\t\n", part, health)
+		fmt.Fprintf(table, "%s\t\t%s\t\n", inside.part, health)
 	}
 	if err := table.Flush(); err != nil {
 		return err

@@ -1,0 +1,152 @@
+package process
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestParseStat(t *testing.T) {
+	const after = " 1 100 100 0 -1 4194560 900 0 0 0 5 3 0 0 20 0 12 0 123456 1000 200 18446744073709551615"
+	tests := map[string]struct {
+		line  string
+		state string
+		start uint64
+		bad   bool
+	}{
+		"plain name":           {line: "42 (kubelet) S" + after, state: "S", start: 123456},
+		"zombie":               {line: "42 (kubelet) Z" + after, state: "Z", start: 123456},
+		"name with a blank":    {line: "42 (tmux: server) R" + after, state: "R", start: 123456},
+		"name like a stat":     {line: "42 (a) Z 1 (b) S" + after, state: "S", start: 123456},
+		"name of parentheses":  {line: "42 ()))) D" + after, state: "D", start: 123456},
+		"no name":              {line: "42 S" + after, bad: true},
+		"cut off":              {line: "42 (kubelet) S 1 100 100", bad: true},
+		"start isn't a number": {line: "42 (kubelet) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 x 20", bad: true},
+		"nothing":              {bad: true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			state, start, err := parseStat(test.line)
+			if (err != nil) != test.bad {
+				t.Fatalf("error %v, want one: %v", err, test.bad)
+			}
+			if state != test.state || start != test.start {
+				t.Errorf("state %q, start %d; want %q, %d", state, start, test.state, test.start)
+			}
+		})
+	}
+}
+
+func TestFindItself(t *testing.T) {
+	self, err := Find(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if self.PID != os.Getpid() || self.Start == 0 {
+		t.Errorf("found %+v, want pid %d and a start time", self, os.Getpid())
+	}
+	if again, err := Find(os.Getpid()); err != nil || again != self {
+		t.Errorf("found %+v, %v the second time, %+v before", again, err, self)
+	}
+}
+
+func TestWriteAndRead(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	if _, err := Read(file); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without a file: %v, want %v", err, os.ErrNotExist)
+	}
+	want := ID{PID: 42, Start: 1<<64 - 1}
+	if err := want.Write(file); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Read(file); err != nil || got != want {
+		t.Errorf("read %+v, %v; wrote %+v", got, err, want)
+	}
+	for _, content := range []string{"", "42", "forty-two 1", "42 -1"} {
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Read(file); err == nil {
+			t.Errorf("read %+v from %q, want an error", got, content)
+		}
+	}
+}
+
+// startSleep starts a program that runs until it is stopped. The command's
+// state may be read once the channel is closed.
+func startSleep(t *testing.T) (ID, *exec.Cmd, <-chan struct{}) {
+	t.Helper()
+	dir := t.TempDir()
+	pidFile := filepath.Join(dir, "pid")
+	cmd := exec.Command("sleep", "60")
+	ended, err := Start(cmd, filepath.Join(dir, "log"), pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := Read(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = id.Stop(0) })
+	return id, cmd, ended
+}
+
+func endedBy(cmd *exec.Cmd) syscall.Signal {
+	return cmd.ProcessState.Sys().(syscall.WaitStatus).Signal()
+}
+
+func TestStop(t *testing.T) {
+	id, cmd, ended := startSleep(t)
+	if !id.Alive() {
+		t.Fatal("not alive after the start")
+	}
+	if err := id.Stop(10 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if id.Alive() {
+		t.Error("alive after Stop")
+	}
+	<-ended
+	if got := endedBy(cmd); got != syscall.SIGTERM {
+		t.Errorf("ended by signal %v, want %v", got, syscall.SIGTERM)
+	}
+	if err := id.Stop(0); err != nil {
+		t.Errorf("stopped twice: %v", err)
+	}
+}
+
+// A pid that the kernel has given to somebody else must not be stopped.
+func TestStopLeavesOthersAlone(t *testing.T) {
+	id, cmd, ended := startSleep(t)
+	earlier := ID{PID: id.PID, Start: id.Start - 1}
+	if earlier.Alive() {
+		t.Error("an earlier process of the same pid counts as alive")
+	}
+	if err := earlier.Stop(0); err != nil {
+		t.Fatal(err)
+	}
+	// The first signal that kills is the one that the process ends by: had
+	// Stop sent one, it wouldn't be this.
+	if err := syscall.Kill(id.PID, syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	if got := endedBy(cmd); got != syscall.SIGUSR1 {
+		t.Errorf("Stop sent signal %v to a process that it wasn't told to stop", got)
+	}
+}
+
+func TestStartOfNothing(t *testing.T) {
+	dir := t.TempDir()
+	pidFile := filepath.Join(dir, "pid")
+	if _, err := Start(exec.Command(filepath.Join(dir, "no-such-program")), filepath.Join(dir, "log"), pidFile); err == nil {
+		t.Error("no error for a program that isn't there")
+	}
+	if _, err := os.Stat(pidFile); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("pid file: %v, want none", err)
+	}
+}
