@@ -111,6 +111,10 @@ func (i image) build(output string) error {
 	if err := tarball.WriteToFile(output+".new", tag, made); err != nil {
 		return fmt.Errorf("write %s: %w", output, err)
 	}
+	// Interrupted from here on, the old stamp must not vouch for the new archive.
+	if err := os.Remove(stampFile); err != nil && !os.IsNotExist(err) {
+		return err
+	}
 	if err := os.Rename(output+".new", output); err != nil {
 		return err
 	}
