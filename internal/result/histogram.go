@@ -191,12 +191,11 @@ func (h *Histogram) Encode() (Encoded, error) {
 // package encodes to: another geometry, or buckets that disagree with the
 // exact figures.
 func Decode(e Encoded) (*Histogram, error) {
-	h := NewHistogram()
 	if e.Count == 0 {
 		if e.HDR != "" || e.Sum != 0 || e.Max != 0 || e.Clamped != 0 {
 			return nil, fmt.Errorf("decode histogram: figures without a count")
 		}
-		return h, nil
+		return NewHistogram(), nil
 	}
 	buckets, err := hdrhistogram.Decode([]byte(e.HDR))
 	if err != nil {
@@ -213,9 +212,7 @@ func Decode(e Encoded) (*Histogram, error) {
 		return nil, fmt.Errorf("decode histogram: %d durations in the buckets, %d counted, %d clamped, from %d to %d",
 			buckets.TotalCount(), e.Count, e.Clamped, e.Min, e.Max)
 	}
-	h.buckets.Merge(buckets)
-	h.count, h.sum, h.min, h.max, h.clamped = e.Count, e.Sum, e.Min, e.Max, e.Clamped
-	return h, nil
+	return &Histogram{buckets: buckets, count: e.Count, sum: e.Sum, min: e.Min, max: e.Max, clamped: e.Clamped}, nil
 }
 
 // MarshalJSON writes the histogram as an Encoded.

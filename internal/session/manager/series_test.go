@@ -1,0 +1,186 @@
+package manager
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+// TestSeriesIsThatOfAllSamplesPooled sends many seconds of several clients, in
+// the order of a resend, and compares each entry with the histogram of all its
+// samples.
+func TestSeriesIsThatOfAllSamplesPooled(t *testing.T) {
+	for _, test := range []struct {
+		seconds, width int64
+	}{{1, 1}, {600, 1}, {601, 2}, {1300, 4}} {
+		random := rand.New(rand.NewPCG(1, 2))
+		s := newSeries()
+		pooled := map[int64]*result.Histogram{}
+		const clients = 3
+		for range clients {
+			for second := range test.seconds {
+				sample := &result.ClientSecond{Second: second, Usage: result.ClientUsage{UserCPU: 10, SystemCPU: 1}}
+				for range 5 {
+					took := int64(random.ExpFloat64() * 1000)
+					sample.Latencies.Of(result.Total).Record(took)
+					key := second / test.width
+					if pooled[key] == nil {
+						pooled[key] = result.NewHistogram()
+					}
+					pooled[key].Record(took)
+				}
+				sample.Requests, sample.BytesReceived = 6, 100
+				sample.Errors[result.ErrorTimeout] = 1
+				s.add(sample, 1)
+			}
+		}
+		var want []result.Second
+		for key, h := range pooled {
+			n := min(test.width, test.seconds-key*test.width) * clients
+			want = append(want, result.Second{
+				Second: key * test.width, Seconds: test.width, Requests: 6 * n, Errors: n, BytesReceived: 100 * n, ClientCPU: 11 * n,
+				P50: h.Percentile(50), P90: h.Percentile(90), P99: h.Percentile(99), Max: h.Max(),
+			})
+		}
+		slices.SortFunc(want, func(a, b result.Second) int { return int(a.Second - b.Second) })
+		if diff := cmp.Diff(want, s.seconds()); diff != "" {
+			t.Errorf("%d seconds: %s", test.seconds, diff)
+		}
+		if len(s.open) > openEntries {
+			t.Errorf("%d open entries", len(s.open))
+		}
+	}
+}
+
+// TestSeriesOfJoinedSeconds has a client send several seconds as one.
+func TestSeriesOfJoinedSeconds(t *testing.T) {
+	s := newSeries()
+	s.add(second(0, 1), 1)
+	s.add(second(1, 2), 1)
+	s.add(second(4, 3, 4, 5), 3) // 4 to 6
+	var got []int64
+	for _, e := range s.seconds() {
+		got = append(got, e.Second, e.Seconds, e.Requests)
+	}
+	if diff := cmp.Diff([]int64{0, 4, 2, 4, 4, 3}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	const s = 1_000_000
+	reading := func(at, cpu, resident int64) *result.ServerUsage {
+		return &result.ServerUsage{At: at, UserCPU: cpu, Resident: resident}
+	}
+	tests := map[string]struct {
+		start    int64
+		readings []*result.ServerUsage
+		begin    int64 // instant of the reading
+		cpu      []int64
+		resident []int64
+		peak     float64
+		rss      int64
+	}{
+		"on time": {
+			10 * s, []*result.ServerUsage{reading(10*s, 100, 5), reading(11*s, 500_100, 7), reading(12*s, 1_400_100, 6)},
+			10 * s, []int64{500_000, 900_000, -1}, []int64{7, 6, -1}, 90, 7,
+		},
+		"late by some milliseconds": {
+			10 * s, []*result.ServerUsage{reading(10*s+4000, 0, 5), reading(11*s+4000, s/2, 7), reading(12*s+4000, s, 6)},
+			10*s + 4000, []int64{498_000, 500_000, 2000}, []int64{7, 6, 6}, 50, 7,
+		},
+		"read before": {
+			10 * s, []*result.ServerUsage{reading(5*s, 0, 900), reading(9*s, 100, 900), reading(10*s+1000, 200, 5), reading(11*s+1000, 1200, 6)},
+			10*s + 1000, []int64{1000, 1, -1}, []int64{6, 6, -1}, 0.1, 6,
+		},
+		"ended within a second": {
+			10 * s, []*result.ServerUsage{reading(10*s, 0, 5), reading(10*s+400_000, 300_000, 8)},
+			10 * s, []int64{300_000, -1, -1}, []int64{8, -1, -1}, 75, 8,
+		},
+		"too late": {
+			10 * s, []*result.ServerUsage{reading(11*s, 5, 5), reading(12*s, 6, 5)},
+			11 * s, []int64{-1, 1, -1}, []int64{-1, 5, -1}, 0.0001, 5,
+		},
+		"backwards": {
+			10 * s, []*result.ServerUsage{reading(10*s, 5, 5), reading(9*s, 900, 900), reading(11*s, 7, 5)},
+			10 * s, []int64{2, -1, -1}, []int64{5, -1, -1}, 0.0002, 5,
+		},
+		"none": {10 * s, nil, 0, []int64{-1, -1, -1}, []int64{-1, -1, -1}, 0, 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			for _, startFirst := range []bool{true, false} {
+				var u usage
+				if startFirst {
+					u.begins(test.start)
+				}
+				for i, r := range test.readings {
+					if !startFirst && i == 1 {
+						u.begins(test.start)
+					}
+					u.add(r)
+				}
+				var begin int64
+				if u.begin != nil {
+					begin = u.begin.At
+				}
+				var cpu, resident []int64
+				for i := range int64(3) {
+					c, r := u.between(test.start+i*s, test.start+(i+1)*s)
+					cpu, resident = append(cpu, c), append(resident, r)
+				}
+				if diff := cmp.Diff([]any{test.begin, test.cpu, test.resident, test.peak, test.rss}, []any{begin, cpu, resident, u.peak(), u.rss}); diff != "" {
+					t.Errorf("start first %t: %s", startFirst, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestUsageIsBounded(t *testing.T) {
+	var u usage
+	u.begins(1_000_000)
+	const n = 3 * pointsLength
+	for i := range int64(n) {
+		u.add(&result.ServerUsage{At: (i + 1) * 1_000_000, UserCPU: i * 1000})
+	}
+	if len(u.points) > pointsLength {
+		t.Errorf("%d readings are kept", len(u.points))
+	}
+	if cpu, _ := u.between(1_000_000, 90_001_000_000); cpu != 90_000_000 {
+		t.Errorf("CPU time %d", cpu)
+	}
+}
+
+// BenchmarkReceiveSecond takes one client's sample of a second: with a thousand
+// clients it is done a thousand times a second.
+func BenchmarkReceiveSecond(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var took []int64
+	for range 10_000 {
+		took = append(took, int64(random.ExpFloat64()*1000))
+	}
+	start := int64(1_700_000_000_000_000)
+	r := newRun()
+	st := &stream{wakes: make(chan struct{}, 1), ends: make(chan error, 1)}
+	if err := r.join(st, clientOf("run", 0), &sessionpb.Hello{Role: client, Starts: started(start)}); err != nil {
+		b.Fatal(err)
+	}
+	m := sampleMessage(b, 1, measurement, second(0, took...))
+	b.ReportAllocs()
+	var i int64
+	for b.Loop() {
+		m.GetClientSample().Number, m.GetClientSample().Second = uint64(i+1), i/1000
+		r.clients[0].seconds[measurement] = 0
+		if _, err := r.receive(st, m, start+3600_000_000); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+	b.SetBytes(int64(len(m.GetClientSample().GetMeasure().GetLatencies()[result.Total].GetHdr())))
+}
