@@ -25,7 +25,8 @@ type clock struct {
 	mu     sync.Mutex
 	recent []pong // of this connection
 	best   pong
-	set    bool
+	set    bool // there is a best
+	sure   bool // a burst was complete
 	frozen bool
 }
 
@@ -65,8 +66,8 @@ func (c *clock) measured() bool {
 	return c.set
 }
 
-// freeze lets the offset stand from now on, so that all instants of the
-// measurement are of one scale.
+// freeze lets the offset stand from now on, or from the end of the first burst,
+// so that all instants of the measurement are of one scale.
 func (c *clock) freeze() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +91,8 @@ func (c *clock) answered(sent, received, left, returned int64) {
 	if len(c.recent) > window {
 		c.recent = c.recent[1:]
 	}
-	if c.frozen && c.set || c.set && len(c.recent) < burst {
+	complete := len(c.recent) >= burst
+	if c.sure && (c.frozen || !complete) {
 		return
 	}
 	best := c.recent[0]
@@ -99,7 +101,7 @@ func (c *clock) answered(sent, received, left, returned int64) {
 			best = p
 		}
 	}
-	c.best, c.set = best, true
+	c.best, c.set, c.sure = best, true, complete
 }
 
 // errorAt bounds the error of the offset at a later instant.

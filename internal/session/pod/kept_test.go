@@ -1,0 +1,201 @@
+package pod
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+const measurement = sessionpb.Stage_STAGE_MEASUREMENT
+
+func sample(t *testing.T, second int64, took ...int64) *sessionpb.PodMessage {
+	t.Helper()
+	var m result.Measure
+	m.Requests = int64(len(took))
+	for _, v := range took {
+		m.Latencies.Of(result.Total).Record(v)
+	}
+	w, err := session.MeasureToWire(&m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
+		Stage: measurement, Second: second, Measure: w, Usage: &sessionpb.ClientUsage{UserCpu: 3, SystemCpu: 1, Throttled: -1, MaxResident: second},
+	}}}
+}
+
+func reading(at int64, asked bool) *sessionpb.PodMessage {
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ServerSample{ServerSample: &sessionpb.ServerSample{At: at, Asked: asked}}}
+}
+
+func totals() *sessionpb.PodMessage {
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{StartedAt: 1}}}
+}
+
+// numbers are what the kept messages stand for.
+func (k *kept) numbers() []string {
+	var all []string
+	for _, m := range k.messages {
+		all = append(all, fmt.Sprintf("%d-%d", m.first, m.last))
+	}
+	return all
+}
+
+func TestKeptWithinTheLimitIsAsItWas(t *testing.T) {
+	k := kept{limit: 1 << 20}
+	var sent []*sessionpb.PodMessage
+	for i := range int64(10) {
+		sent = append(sent, sample(t, i, i+1))
+	}
+	sent = append(sent, totals())
+	for _, m := range sent {
+		if err := k.add(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for number, m := range sent {
+		got, ok := k.from(uint64(number + 1))
+		if !ok || !proto.Equal(got.body, m) {
+			t.Errorf("message %d is %v", number+1, got.body)
+		}
+	}
+	if _, ok := k.from(12); ok {
+		t.Error("there is a message 12")
+	}
+}
+
+// TestKeptIsBounded checks that where the limit is passed nothing is lost but
+// the seconds' boundaries.
+func TestKeptIsBounded(t *testing.T) {
+	const seconds = 200
+	one := proto.Size(sample(t, 100, 1000))
+	k := kept{limit: 20 * one}
+	for i := range int64(seconds) {
+		if err := k.add(sample(t, i, 1000+i)); err != nil {
+			t.Fatal(err)
+		}
+		if k.size > k.limit {
+			t.Fatalf("%d bytes after %d seconds, the limit is %d", k.size, i+1, k.limit)
+		}
+	}
+	if err := k.add(totals()); err != nil {
+		t.Fatal(err)
+	}
+	var (
+		number   = uint64(1)
+		second   int64
+		requests int64
+		size     int
+		cpu      int64
+		all      = result.NewHistogram()
+	)
+	for {
+		m, ok := k.from(number)
+		if !ok {
+			break
+		}
+		size += m.size
+		if m.first != number {
+			t.Errorf("message %d stands for those from %d", number, m.first)
+		}
+		number = m.last + 1
+		s := m.body.GetClientSample()
+		if s == nil {
+			continue
+		}
+		if max(s.GetFirstNumber(), 1) != m.first && s.GetFirstNumber() != 0 || s.GetNumber() != m.last || s.GetSecond() != second {
+			t.Errorf("message %+v, want second %d", s, second)
+		}
+		second += max(s.GetSeconds(), 1)
+		measure, err := session.MeasureFromWire(s.GetMeasure())
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests += measure.Requests
+		cpu += s.GetUsage().GetUserCpu()
+		all.Merge(measure.Latencies.Get(result.Total))
+	}
+	if number != seconds+2 || second != seconds || requests != seconds || cpu != 3*seconds || size != k.size {
+		t.Errorf("up to number %d, second %d: %d requests, %d µs, %d bytes of %d", number, second, requests, cpu, size, k.size)
+	}
+	if all.Min() != 1000 || all.Max() != 1000+seconds-1 || all.Count() != seconds {
+		t.Errorf("durations from %d to %d", all.Min(), all.Max())
+	}
+	if k.messages[len(k.messages)-1].body.GetClientTotals() == nil {
+		t.Error("the totals are gone")
+	}
+}
+
+// TestKeptDoesntMergeWhatTheManagerMayHaveInPart leaves alone the messages of
+// which it isn't known whether they have arrived.
+func TestKeptDoesntMergeWhatTheManagerMayHaveInPart(t *testing.T) {
+	tests := map[string]struct {
+		arrived, sent uint64 // as kept has them
+		want          []string
+	}{
+		"never connected":          {0, 0, []string{"1-6"}},
+		"all arrived":              {7, 6, []string{"1-6"}},
+		"none arrived, all sent":   {1, 6, []string{"1-1", "2-2", "3-3", "4-4", "5-5", "6-6"}},
+		"two arrived, four sent":   {3, 4, []string{"1-2", "3-3", "4-4", "5-6"}},
+		"three arrived, none more": {4, 3, []string{"1-3", "4-6"}},
+		"one arrived, two sent":    {2, 2, []string{"1-1", "2-2", "3-6"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			k := kept{limit: 1 << 20}
+			for i := range int64(6) {
+				if err := k.add(sample(t, i, 1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			k.arrived, k.sent = test.arrived, test.sent
+			for i := k.mergeable(); i >= 0; i = k.mergeable() {
+				if err := k.merge(i); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(test.want, k.numbers()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestKeptMergesOnlyWhatIsAlike(t *testing.T) {
+	warm := sample(t, 0, 1)
+	warm.GetClientSample().Stage = sessionpb.Stage_STAGE_WARMUP
+	k := kept{limit: 1 << 20}
+	for _, m := range []*sessionpb.PodMessage{
+		warm, sample(t, 0, 1), sample(t, 1, 1), totals(), reading(1, false), reading(2, true), reading(3, false), reading(4, false),
+	} {
+		if err := k.add(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := k.mergeable(); i >= 0; i = k.mergeable() {
+		if err := k.merge(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"1-1", "2-3", "4-4", "5-6", "7-8"}, k.numbers()); diff != "" {
+		t.Error(diff)
+	}
+	if got := k.messages[3].body.GetServerSample(); got.GetAt() != 2 || !got.GetAsked() || got.GetFirstNumber() != 5 || got.GetNumber() != 6 {
+		t.Errorf("the reading that was asked for became %v", got)
+	}
+}
+
+func TestKeptRefusesWhatIsTooLarge(t *testing.T) {
+	k := kept{limit: keptBytes}
+	huge := sample(t, 0, 1)
+	huge.GetClientSample().Measure.Latencies[0].Hdr = string(make([]byte, session.MaxMessageBytes))
+	if err := k.add(huge); err == nil {
+		t.Error("no error")
+	}
+}
