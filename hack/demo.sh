@@ -14,7 +14,7 @@ step "1/6 Cluster: a real Kubernetes on this machine (built from source the firs
 make --no-print-directory cluster-up
 
 step "2/6 Images: operator, clients and Tomcat 9 (the first time: about 5 minutes)"
-make --no-print-directory load-images tomcat-image
+make --no-print-directory load-images
 
 step "3/6 Install: the operator by Helm, and the kubectl plugin"
 make --no-print-directory install plugin

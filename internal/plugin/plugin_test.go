@@ -134,7 +134,7 @@ func succeeded(more ...metav1.Condition) *v1alpha1.BenchmarkRun {
 
 var (
 	valid   = condition(v1alpha1.ConditionValid, metav1.ConditionTrue, v1alpha1.ReasonValid, "nothing found")
-	invalid = condition(v1alpha1.ConditionValid, metav1.ConditionFalse, "ClientSaturated", "client 0 used 97 %")
+	invalid = condition(v1alpha1.ConditionValid, metav1.ConditionFalse, "ClientSaturated", "ClientSaturated: client 0 used 97 %")
 	met     = condition(v1alpha1.ConditionThresholdsMet, metav1.ConditionTrue, v1alpha1.ReasonThresholdsMet, "1 of 1")
 	missed  = condition(v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse, v1alpha1.ReasonThresholdsMissed, "LatencyP99 is 99ms")
 )
@@ -169,7 +169,7 @@ func TestWatchExitCodes(t *testing.T) {
 	}{
 		"valid":                      {succeeded(valid), 0, "Valid: nothing found"},
 		"failed":                     {run(metav1.ConditionFalse, v1alpha1.ReasonTargetCrashed, "exit code 137"), 1, "tomcat failed: TargetCrashed: exit code 137"},
-		"thresholds missed":          {withThresholds(succeeded(valid, missed)), 2, "Thresholds MISSED: Missed: LatencyP99 is 99ms"},
+		"thresholds missed":          {withThresholds(succeeded(valid, missed)), 2, "Thresholds MISSED: LatencyP99 is 99ms"},
 		"not valid":                  {succeeded(invalid), 3, "NOT VALID: ClientSaturated: client 0 used 97 %"},
 		"not valid and missed":       {withThresholds(succeeded(invalid, missed)), 3, "Thresholds MISSED"},
 		"no word on validity":        {succeeded(), 4, "Valid: unknown"},

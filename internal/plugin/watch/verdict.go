@@ -65,7 +65,7 @@ func (v *verdict) judge(run *v1alpha1.BenchmarkRun, condition, good, bad string)
 	case c.Status == metav1.ConditionTrue:
 		v.say("%s: %s", good, c.Message)
 	case c.Status == metav1.ConditionFalse:
-		v.say("%s: %s: %s", bad, c.Reason, c.Message)
+		v.say("%s: %s", bad, c.Message)
 	default:
 		v.say("%s: unknown: %s: %s", condition, c.Reason, c.Message)
 	}
