@@ -29,8 +29,8 @@ func main() {
 		Use:   "agent",
 		Short: "Assay's part in the pod of a target",
 		Long: `Assay's part in the pod of a target: an init container that writes the files
-that the server serves, and a sidecar that asks the server whether it is ready
-and reads what it uses. Assay starts both; there is nothing to start by hand.`,
+that the server serves, and a container beside the server's that asks it whether
+it is ready and reads what it uses. Assay starts both; there is nothing to start by hand.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
@@ -81,8 +81,7 @@ aren't in the agent's own control group. The pod's containers must share their
 process namespace (shareProcessNamespace: true). Open files and throttling can
 be read only when the server runs as the same user.
 
-When the manager has released it, it stays until it gets SIGTERM: a sidecar that
-ends is started again.
+It exits 0 when the manager has released it, and when it gets SIGTERM.
 
 Environment:
   ` + managerVariable + `   host and port of the manager
@@ -116,6 +115,5 @@ func sample(ctx context.Context) error {
 	if err := agent.Run(ctx, attended, sampler, log); err != nil {
 		return fmt.Errorf("attend the session: %w", err)
 	}
-	<-ctx.Done()
 	return nil
 }
