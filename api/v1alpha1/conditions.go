@@ -96,8 +96,6 @@ const (
 	ReasonNotReady = "NotReady"
 	// ReasonActive: the run hasn't finished.
 	ReasonActive = "Active"
-	// ReasonFinished: the run has finished.
-	ReasonFinished = "Finished"
 )
 
 // Reasons of ThresholdsMet, and of Valid where no finding gives its own.
