@@ -1,23 +1,53 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the local cluster and the test images need.
-# Does nothing when they are there. Starts no service: the cluster runs a
-# containerd of its own.
+# Does nothing when what they hold is there. Starts no service: the cluster runs
+# a containerd of its own. A Go toolchain must be there already; see
+# hack/check-go.sh.
 set -euo pipefail
+PATH=$PATH:/usr/sbin:/sbin # where a user's own may not lead
 
-packages=(
-  containerd runc containernetworking-plugins # run pods
-  nftables iptables conntrack ethtool socat   # what the kubelet and kube-proxy call
-  debootstrap                                 # the test images' file system
-  make git curl ca-certificates
+# Each package with what is wanted of it: a program, or a file by its path.
+# Somebody else's containerd is as good, so it isn't the package that is asked
+# for.
+wanted=(
+  # What runs pods.
+  "containerd containerd ctr"
+  "runc runc"
+  "containernetworking-plugins /usr/lib/cni/ptp /usr/lib/cni/host-local"
+  # What the kubelet and kube-proxy call.
+  "nftables nft"
+  "iptables iptables"
+  "conntrack conntrack"
+  "ethtool ethtool"
+  "socat socat"
+  # The file system and the Tomcat of the test images.
+  "debootstrap debootstrap"
+  "maven mvn"
+  # What the scripts here call.
+  "git git"
+  "make make"
+  "ca-certificates /etc/ssl/certs/ca-certificates.crt"
+  "iproute2 ip"
+  "procps sysctl"
 )
-command -v mvn >/dev/null || packages+=(maven)
 
 missing=()
-for package in "${packages[@]}"; do
-  [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+for line in "${wanted[@]}"; do
+  read -ra words <<<"$line"
+  for what in "${words[@]:1}"; do
+    if [[ $what == /* && -e $what ]] || command -v "$what" >/dev/null; then
+      continue
+    fi
+    missing+=("${words[0]}")
+    break
+  done
 done
 if [[ ${#missing[@]} == 0 ]]; then
   exit 0
+fi
+if ! command -v apt-get >/dev/null; then
+  echo "install-deps: this is no Debian; install what it calls: ${missing[*]}" >&2
+  exit 1
 fi
 if [[ $EUID != 0 ]]; then
   echo "install-deps: run as root, or install: ${missing[*]}" >&2
@@ -25,17 +55,18 @@ if [[ $EUID != 0 ]]; then
 fi
 
 echo "  apt    installing ${missing[*]}"
+log=$(mktemp)
+policy=
+trap 'rm -f "$log" ${policy:+"$policy"}' EXIT
 # While this says "action forbidden", no package starts its service.
-policy=/usr/sbin/policy-rc.d
-if [[ ! -e $policy ]]; then
+if [[ ! -e /usr/sbin/policy-rc.d ]]; then
+  policy=/usr/sbin/policy-rc.d
   printf '#!/bin/sh\nexit 101\n' >"$policy"
   chmod +x "$policy"
-  trap 'rm -f "$policy"' EXIT
 fi
-log=$(mktemp)
 export DEBIAN_FRONTEND=noninteractive
-if ! { apt-get update && apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+# Nothing that is there may go for it, such as another maker's Docker engine.
+if ! { apt-get update && apt-get install -y --no-install-recommends --no-remove "${missing[@]}"; } >"$log" 2>&1; then
   tail -20 "$log" >&2
   exit 1
 fi
-rm -f "$log"
