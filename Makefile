@@ -19,6 +19,9 @@ VERSION ?= dev
 # ---- What follows from them --------------------------------------------------
 
 export ASSAY_CACHE
+# The linter keeps the paths of files in its cache: what it found in one clone
+# it would report in another, where the file isn't.
+export GOLANGCI_LINT_CACHE := $(ASSAY_CACHE)/lint/$(shell echo $(CURDIR) | cksum | cut -d' ' -f1)
 export PATH := $(ASSAY_CACHE)/bin:$(PATH)
 
 SHELL := /bin/bash
