@@ -16,13 +16,12 @@ import (
 // samples.
 func TestSeriesIsThatOfAllSamplesPooled(t *testing.T) {
 	for _, test := range []struct {
-		seconds, width int64
-	}{{1, 1}, {600, 1}, {601, 2}, {1300, 4}} {
+		clients, seconds, width int64
+	}{{3, 1, 1}, {3, 150, 1}, {1, 600, 1}, {2, 601, 2}, {1, 1300, 4}} {
 		random := rand.New(rand.NewPCG(1, 2))
 		s := newSeries()
 		pooled := map[int64]*result.Histogram{}
-		const clients = 3
-		for range clients {
+		for range test.clients {
 			for second := range test.seconds {
 				sample := &result.ClientSecond{Second: second, Usage: result.ClientUsage{UserCPU: 10, SystemCPU: 1}}
 				for range 5 {
@@ -41,7 +40,7 @@ func TestSeriesIsThatOfAllSamplesPooled(t *testing.T) {
 		}
 		var want []result.Second
 		for key, h := range pooled {
-			n := min(test.width, test.seconds-key*test.width) * clients
+			n := min(test.width, test.seconds-key*test.width) * test.clients
 			want = append(want, result.Second{
 				Second: key * test.width, Seconds: test.width, Requests: 6 * n, Errors: n, BytesReceived: 100 * n, ClientCPU: 11 * n,
 				P50: h.Percentile(50), P90: h.Percentile(90), P99: h.Percentile(99), Max: h.Max(),

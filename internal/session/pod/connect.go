@@ -52,7 +52,7 @@ func (s *Session) Run(ctx context.Context) error {
 
 	var (
 		pause   = shortestPause
-		refused time.Time // since when the manager has refused the pod
+		refused refusals
 		lastErr string
 	)
 	for {
@@ -64,18 +64,8 @@ func (s *Session) Run(ctx context.Context) error {
 		case ctx.Err() != nil && (errors.Is(err, errFlushed) || life.Err() != nil || !s.toFlush()):
 			return ctx.Err()
 		}
-		switch status.Code(err) {
-		case codes.FailedPrecondition:
+		if refused.final(err, began, time.Now()) {
 			return fmt.Errorf("the manager refuses this pod: %w", err)
-		case codes.Unauthenticated, codes.PermissionDenied, codes.InvalidArgument:
-			if refused.IsZero() || time.Since(began) > refusalTimeout {
-				refused = time.Now()
-			}
-			if time.Since(refused) > refusalTimeout {
-				return fmt.Errorf("the manager has refused this pod for %s: %w", refusalTimeout, err)
-			}
-		default:
-			refused = time.Time{}
 		}
 		if welcomed {
 			pause = shortestPause
@@ -89,6 +79,27 @@ func (s *Session) Run(ctx context.Context) error {
 		}
 		pause = min(2*pause, longestPause)
 	}
+}
+
+// refusals tells whether the manager refuses the pod for good.
+type refusals struct {
+	since time.Time // zero when the last session didn't end by a refusal
+}
+
+// final takes in how a session ended that began at an instant, and returns
+// whether there is no use in another.
+func (r *refusals) final(err error, began, ended time.Time) bool {
+	switch status.Code(err) {
+	case codes.FailedPrecondition:
+		return true
+	case codes.Unauthenticated, codes.PermissionDenied, codes.InvalidArgument:
+		if r.since.IsZero() || ended.Sub(began) > refusalTimeout {
+			r.since = ended
+		}
+		return ended.Sub(r.since) > refusalTimeout
+	}
+	r.since = time.Time{}
+	return false
 }
 
 // wait waits between two attempts. It returns false when there is to be no
