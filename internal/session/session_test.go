@@ -1,0 +1,173 @@
+package session
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+// fill gives every field of a struct a value of its own, so that one that is
+// left out on the wire is seen.
+func fill(v reflect.Value, next *int64) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i), next)
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(v.Index(i), next)
+		}
+	case reflect.Int64:
+		*next++
+		v.SetInt(*next)
+	case reflect.String:
+		*next++
+		v.SetString(strings.Repeat("x", int(*next)))
+	}
+}
+
+func filled[T any]() T {
+	var t T
+	next := int64(0)
+	fill(reflect.ValueOf(&t).Elem(), &next)
+	return t
+}
+
+func TestWireKeepsEverything(t *testing.T) {
+	usage := filled[result.ServerUsage]()
+	if diff := cmp.Diff(usage, ServerUsageFromWire(ServerUsageToWire(&usage))); diff != "" {
+		t.Error(diff)
+	}
+	client := filled[result.ClientUsage]()
+	if diff := cmp.Diff(client, ClientUsageFromWire(ClientUsageToWire(client))); diff != "" {
+		t.Error(diff)
+	}
+	counts := filled[result.Counts]()
+	counts.Requests += counts.Errors.Total()
+	got, err := CountsFromWire(CountsToWire(&counts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(counts, *got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMeasureFromWireIsTheMeasure(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	m := &result.Measure{Counts: result.Counts{Requests: 1003, BytesReceived: 7}}
+	m.Errors[result.ErrorTLS] = 3
+	for range 1000 {
+		for _, p := range []result.Phase{result.Waiting, result.Total} {
+			m.Latencies.Of(p).Record(int64(random.ExpFloat64() * 1e5))
+		}
+	}
+	w, err := MeasureToWire(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := MeasureFromWire(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(m.Counts, got.Counts); diff != "" {
+		t.Error(diff)
+	}
+	for p := range result.AllPhases() {
+		want, have := m.Latencies.Get(p), got.Latencies.Get(p)
+		if diff := cmp.Diff(want.Bars(), have.Bars()); diff != "" {
+			t.Errorf("%s: %s", p, diff)
+		}
+		if want.Sum() != have.Sum() || want.Min() != have.Min() || want.Max() != have.Max() || want.Clamped() != have.Clamped() {
+			t.Errorf("%s: %+v, want %+v", p, have, want)
+		}
+	}
+	if got.Latencies[result.Connect] != nil {
+		t.Error("a phase that didn't occur has a histogram")
+	}
+}
+
+func TestMeasureFromWireRefuses(t *testing.T) {
+	valid := func() *sessionpb.Measure {
+		m := &result.Measure{Counts: result.Counts{Requests: 1}}
+		m.Latencies.Of(result.Total).Record(5)
+		w, err := MeasureToWire(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	if _, err := MeasureFromWire(valid()); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]func(*sessionpb.Measure){
+		"kinds of errors":      func(m *sessionpb.Measure) { m.Counts.Errors = m.Counts.Errors[1:] },
+		"6":                    func(m *sessionpb.Measure) { m.Latencies = append(m.Latencies, m.Latencies[0]) },
+		"negative":             func(m *sessionpb.Measure) { m.Counts.Connections = -1 },
+		"a negative number":    func(m *sessionpb.Measure) { m.Counts.Errors[0] = 2 },
+		"0 requests":           func(m *sessionpb.Measure) { m.Counts.Requests = 0 },
+		"total":                func(m *sessionpb.Measure) { m.Latencies[result.Total].Hdr = "" },
+		"decode histogram":     func(m *sessionpb.Measure) { m.Latencies[result.Total].Count = 2; m.Counts.Requests = 2 },
+		"1 durations":          func(m *sessionpb.Measure) { m.Latencies[result.Total].Min = 6 },
+		"1 requests succeeded": func(m *sessionpb.Measure) { m.Latencies[result.Total] = nil },
+	}
+	for text, change := range tests {
+		w := valid()
+		change(w)
+		if _, err := MeasureFromWire(w); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("error %v, want %q", err, text)
+		}
+	}
+}
+
+func TestPlan(t *testing.T) {
+	valid := func() *Plan {
+		return &Plan{
+			Connections: 25, KeepAlive: true, TimeoutMicroseconds: 2_000_000, Host: "h", Seed: 7,
+			Requests:    []PlannedRequest{{Path: "/a", Weight: 1, Length: -1}},
+			Warmup:      &Amount{DurationMicroseconds: 1},
+			Measurement: Amount{Requests: 50_000},
+		}
+	}
+	encoded, err := EncodePlan(valid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodePlan(encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(valid(), got); diff != "" {
+		t.Error(diff)
+	}
+	tests := map[string]func(*Plan){
+		"0 connections":           func(p *Plan) { p.Connections = 0 },
+		"timeout of 0":            func(p *Plan) { p.TimeoutMicroseconds = 0 },
+		"no requests":             func(p *Plan) { p.Requests = nil },
+		`path "x"`:                func(p *Plan) { p.Requests[0].Path = "x" },
+		"weight 0":                func(p *Plan) { p.Requests[0].Weight = 0 },
+		"warm-up: 0 requests":     func(p *Plan) { p.Warmup = &Amount{} },
+		"measurement: 5 requests": func(p *Plan) { p.Measurement = Amount{Requests: 5, DurationMicroseconds: 5} },
+		"measurement: -1":         func(p *Plan) { p.Measurement = Amount{Requests: -1, DurationMicroseconds: 5} },
+	}
+	for text, change := range tests {
+		p := valid()
+		change(p)
+		if encoded, err = EncodePlan(p); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := DecodePlan(encoded); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("error %v, want %q", err, text)
+		}
+	}
+	if _, err := DecodePlan([]byte("{")); err == nil {
+		t.Error("no error for what isn't JSON")
+	}
+}
