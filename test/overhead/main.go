@@ -13,6 +13,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,6 +27,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -82,7 +84,7 @@ func measure(ctx context.Context, namespace, image string, runs int) error {
 }
 
 // one carries out one run and deletes it.
-func one(ctx context.Context, c client.WithWatch, namespace, name, image string) (sample, error) {
+func one(ctx context.Context, c client.WithWatch, namespace, name, image string) (s sample, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	run := wrapper.NewRun(namespace, name, image).Lane("overhead").Path("/fixed/1000/100").
@@ -99,7 +101,7 @@ func one(ctx context.Context, c client.WithWatch, namespace, name, image string)
 	if err := c.Create(ctx, run); err != nil {
 		return sample{}, fmt.Errorf("create the run: %w", err)
 	}
-	defer func() { _ = c.Delete(context.WithoutCancel(ctx), run) }()
+	defer func() { err = errors.Join(err, remove(ctx, c, run)) }()
 	finished, at, err := untilFinished(ctx, c, run)
 	if err != nil {
 		return sample{}, err
@@ -122,6 +124,20 @@ func one(ctx context.Context, c client.WithWatch, namespace, name, image string)
 		skew:           time.Duration(r.StartSkewMicroseconds()) * time.Microsecond,
 		fromApply:      time.UnixMicro(first).Sub(applied),
 	}, nil
+}
+
+// remove deletes a run and waits until its pods are gone: the next run would
+// wait for that in its lane.
+func remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) error {
+	ctx = context.WithoutCancel(ctx)
+	if err := c.Delete(ctx, run); err != nil {
+		return fmt.Errorf("delete the run: %w", err)
+	}
+	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		var pods corev1.PodList
+		err := c.List(ctx, &pods, client.InNamespace(run.Namespace), client.MatchingLabels{benchmarkrun.LabelRun: run.Name})
+		return len(pods.Items) == 0, err
+	})
 }
 
 // untilFinished waits for the end of a run and says when it was seen.
