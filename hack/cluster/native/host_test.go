@@ -1,6 +1,7 @@
 package native
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -129,5 +130,48 @@ func TestInheritCPUSet(t *testing.T) {
 				t.Errorf("cpuset.cpus is %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// What was made to mount on goes again, unless somebody else uses it by now.
+func TestRestoreHostRemovesItsFolders(t *testing.T) {
+	dir := t.TempDir()
+	l := Layout{State: filepath.Join(dir, "state")}
+	empty, used, gone := filepath.Join(dir, "empty"), filepath.Join(dir, "used"), filepath.Join(dir, "gone")
+	for _, need := range []string{l.State, empty, filepath.Join(used, "by-another")} {
+		if err := os.MkdirAll(need, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record, err := json.Marshal(hostRecord{MissingDirs: []string{empty, used, gone}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.restoreHost(); err != nil {
+		t.Errorf("without a record: %v", err)
+	}
+	if err := os.WriteFile(l.state("host-before.json"), record, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.restoreHost(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(empty); !os.IsNotExist(err) {
+		t.Errorf("an empty folder stays: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(used, "by-another")); err != nil {
+		t.Errorf("a used folder is gone: %v", err)
+	}
+}
+
+// The covers of two folders must not be the same one.
+func TestCoversDiffer(t *testing.T) {
+	seen := map[string]string{}
+	for _, dir := range covered {
+		cover := Layout{Run: "/run/x"}.cover(dir)
+		if other, ok := seen[cover]; ok || filepath.Dir(cover) != "/run/x/cover" {
+			t.Errorf("cover of %s is %s, as of %q", dir, cover, other)
+		}
+		seen[cover] = dir
 	}
 }

@@ -17,9 +17,13 @@ import (
 // by nobody else and goes with the last of them, however they end.
 
 // covered are the folders outside the cluster's own two that containerd, the
-// kubelet and the network plugins insist on. Inside the mount namespace
-// folders of the cluster lie over them.
-var covered = []string{"/run/netns", "/run/containerd", "/var/lib/cni", "/var/log/containers"}
+// kubelet, the network plugins and mount(8) insist on. Inside the mount
+// namespace folders of the cluster lie over them. The kubelet's is only for the
+// socket of device plugins, which would else replace that of another kubelet.
+var covered = []string{
+	"/run/netns", "/run/containerd", "/run/mount",
+	"/var/lib/cni", "/var/lib/kubelet", "/var/log/containers",
+}
 
 func (l Layout) cover(dir string) string {
 	return l.run("cover", strings.ReplaceAll(strings.Trim(dir, "/"), "/", "-"))
