@@ -1,88 +1,236 @@
 #!/usr/bin/env bash
 # Brings the native cluster up and down in several ways, and fails when the
 # machine is not afterwards what it was before: processes, mounts, interfaces,
-# routes, netfilter tables, cgroups, network namespaces, kernel settings, files.
+# addresses, routes, netfilter tables, cgroups, network namespaces, files and
+# kernel settings. Nothing else may change the machine meanwhile.
 #
-#   hack/cluster/leak-test.sh        no cluster may be there when it starts
+#   hack/cluster/leak-test.sh               no cluster may be there when it starts
+#   hack/cluster/leak-test.sh --self-check  only checks that a leak of each kind
+#                                           would be seen; a cluster may be there
 set -euo pipefail
+export LC_ALL=C
 
 cluster=${ASSAY_CACHE:-$HOME/.cache/assay}/bin/assay-cluster
+kubectl=${cluster%/*}/kubectl
 state=/var/lib/assay-cluster run=/run/assay-cluster
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 
-snapshot() {
-  echo "== processes"
-  # Those of the cluster, by cgroup or command line; others' come and go.
-  local proc
+if [[ $EUID != 0 ]]; then
+  echo "leak-test: run as root" >&2
+  exit 1
+fi
+
+# processes lists those of the cluster; others' come and go. They are known by
+# their cgroup, by their command line, or by a mount namespace that still has
+# the cluster's mounts.
+processes() {
+  local proc command
   for proc in /proc/[0-9]*; do
-    if grep -qs "/assay-cluster" "$proc/cgroup" ||
-      { tr '\0' ' ' <"$proc/cmdline" | grep -qE "($state|$run)[/ ]|assay-cluster supervise"; } 2>/dev/null; then
-      echo "${proc#/proc/} $(tr '\0' ' ' <"$proc/cmdline" | cut -c1-120)"
+    command=$(tr '\0' ' ' 2>/dev/null <"$proc/cmdline") || continue
+    if [[ "$command " =~ ($state|$run)[/\ ] || $command == *"assay-cluster supervise"* ]] ||
+      grep -qs "/assay-cluster" "$proc/cgroup" || grep -qsE " ($state|$run)[/ ]" "$proc/mountinfo"; then
+      echo "${proc#/proc/} ${command:0:120}"
     fi
   done
-  echo "== mounts"; awk '{print $5, $9, $10}' /proc/self/mountinfo
-  echo "== interfaces"; ip -brief link | awk '{print $1}'
-  echo "== addresses"; ip -brief address | awk '{$2 = ""; print}'
-  echo "== routes"; ip route show table all; ip -6 route show table all | sed 's/ expires [0-9a-z]*//'
-  echo "== rules"; ip rule
-  echo "== netfilter"; nft list ruleset
-  echo "== legacy iptables"; cat /proc/net/ip_tables_names /proc/net/ip6_tables_names 2>/dev/null || true
-  echo "== cgroups"; find /sys/fs/cgroup -type d \( -name 'assay-cluster*' -o -name 'kubepods*' \)
-  echo "== network namespaces"; ls /run/netns 2>/dev/null || true
-  echo "== folders"; ls -d /run/* /var/lib/* /var/log/* /opt/* /etc/cni /var/lib/cni/* /run/containerd/* 2>/dev/null || true
-  echo "== settings"
-  local setting
-  for setting in net.ipv4.ip_forward net.ipv4.conf.all.route_localnet net.ipv4.conf.all.forwarding \
-    net.ipv6.conf.all.forwarding net.bridge.bridge-nf-call-iptables vm.overcommit_memory vm.panic_on_oom \
-    kernel.panic kernel.panic_on_oops kernel.keys.root_maxkeys kernel.keys.root_maxbytes \
-    net.netfilter.nf_conntrack_max net.netfilter.nf_conntrack_tcp_timeout_established; do
-    echo "$setting=$(sysctl -n "$setting" 2>/dev/null || true)"
+}
+
+cgroups() {
+  # On version 1 the groups are one level below the hierarchies.
+  local depth=2
+  [[ ! -e /sys/fs/cgroup/cgroup.controllers ]] || depth=1
+  find /sys/fs/cgroup -maxdepth $depth -type d
+  find /sys/fs/cgroup -type d \( -name 'assay-cluster*' -o -name 'kubepods*' -o -name 'cri-containerd*' \)
+}
+
+# A socket is named with its inode: one that was replaced isn't the same.
+files() {
+  find /run /var/lib /var/log /opt /etc/cni "$HOME/.kube" -xdev -maxdepth 3 \
+    \( -type s -printf '%p socket %i\n' -o -print \) 2>/dev/null || true
+}
+
+# All but those that change by themselves.
+settings() {
+  sysctl -a 2>/dev/null | grep -vE '^(fs\.(dentry-state|file-nr|inode-(nr|state)|aio-nr|quota\..*)|kernel\.(ns_last_pid|random\..*|pty\.nr|perf_.*)|net\.netfilter\.nf_conntrack_count) '
+}
+
+# snapshot prints what the machine is like, one thing a line, its kind first.
+snapshot() {
+  processes | sed 's/^/process /'
+  awk '{for (i = 7; $i != "-"; i++); print "mount", $5, $(i + 1), $(i + 2)}' /proc/self/mountinfo | sort
+  ip -brief link | awk '{print "interface", $1}' | sort
+  ip -brief address | awk '{$2 = ""; print "address", $0}' | sort
+  { ip route show table all; ip -6 route show table all; } | sed 's/ expires [0-9a-z]*//; s/^/route /' | sort
+  { ip rule; ip -6 rule; } | sed 's/^/rule /'
+  nft --stateless list ruleset | sed 's/^/netfilter /'
+  { cat /proc/net/ip_tables_names /proc/net/ip6_tables_names 2>/dev/null || true; } | sed 's/^/legacy-iptables /'
+  cgroups | sort -u | sed 's/^/cgroup /'
+  lsns --noheadings --type net --output NS | sort -u | sed 's/^ */network-namespace /'
+  files | sort | sed 's/^/file /'
+  settings | sort | sed 's/^/setting /'
+}
+
+# plant leaves one thing of each kind behind, to see whether it is found. The
+# addresses are those kept for documentation.
+planted=()
+plant() {
+  (exec -a "$run/leak" sleep 600) &
+  planted+=($!)
+  unshare --net sleep 600 &
+  planted+=($!)
+  mkdir "$work/mount" /run/assay-leak
+  mount -t tmpfs assay-leak "$work/mount"
+  ip link add assay-leak0 type veth peer name assay-leak1
+  ip address add 192.0.2.9/32 dev assay-leak0
+  ip route add blackhole 198.51.100.0/24 table 4242
+  ip rule add to 198.51.100.0/24 table 4242
+  nft add table ip assay-leak
+  mkdir "$group"
+}
+
+# Where a cgroup of the cluster could stay: the first hierarchy, or the only one.
+group=$(find /sys/fs/cgroup -maxdepth 2 -name cgroup.procs -printf '%h\n' | sort | head -1)/assay-cluster-leak
+
+unplant() {
+  local pid
+  for pid in ${planted[@]+"${planted[@]}"}; do
+    kill -KILL "$pid" && wait "$pid"
   done
+  planted=()
+  umount "$work/mount"
+  ip link delete assay-leak0
+  ip rule delete to 198.51.100.0/24 table 4242
+  ip route delete blackhole 198.51.100.0/24 table 4242
+  nft delete table ip assay-leak
+  rmdir "$group" /run/assay-leak "$work/mount"
+} 2>/dev/null
+
+trap 'unplant || true; rm -rf "$work"' EXIT
+
+self_check() {
+  local namespace tries leak missed=0
+  snapshot >"$work/clean"
+  plant
+  # Not before both processes have become what they are to be.
+  for tries in {1..200}; do
+    namespace=$(readlink "/proc/${planted[1]}/ns/net") || true
+    [[ $namespace == "$(readlink /proc/self/ns/net)" || $(<"/proc/${planted[0]}/comm") != sleep ]] || break
+    sleep 0.02
+  done
+  snapshot >"$work/planted"
+  unplant || true
+  diff "$work/clean" "$work/planted" >"$work/found" || true
+  for leak in "process [0-9]* $run/leak" "mount $work/mount" "interface assay-leak0" \
+    "address assay-leak0" "route blackhole 198.51.100.0/24" "rule .*198.51.100.0/24" \
+    "netfilter table ip assay-leak" "cgroup $group" "network-namespace ${namespace//[^0-9]/}" \
+    "file /run/assay-leak" "setting net.ipv4.conf.assay-leak0.forwarding"; do
+    if ! grep -q "^> $leak" "$work/found"; then
+      echo "FAIL  what was left behind on purpose isn't seen: $leak"
+      missed=1
+    fi
+  done
+  [[ $missed == 1 ]] || echo "ok    a leak of each kind is seen"
+  return $missed
 }
 
 failures=0
+fail() { failures=$((failures + 1)); }
+
+# compare tells what is not as it was before.
 compare() {
   snapshot >"$work/after"
-  if diff -u --label before --label "after $1" "$work/before" "$work/after"; then
+  if diff --unified=0 --label before --label "after $1" "$work/before" "$work/after"; then
     echo "ok    $1"
   else
-    echo "FAIL  $1: left behind what is marked + above"
-    failures=$((failures + 1))
+    echo "FAIL  $1: left behind what is marked +, changed or gone what is marked -"
+    fail
   fi
 }
 
+# A cluster that does not come up, or not down, is kept to be looked at.
+up() {
+  "$cluster" --engine native up >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+}
+
+down() {
+  "$cluster" --engine native down >"$work/log" 2>&1 || { cat "$work/log"; fail; }
+}
+
+# kill_after ends a background command the hard way, if it still runs then.
+kill_after() {
+  sleep "$1"
+  kill -KILL "$2" 2>/dev/null || true
+  wait "$2" 2>/dev/null || true
+}
+
+# with_pods gives down something to do: pods with volumes, and a Service.
+with_pods() {
+  KUBECONFIG=$state/kubeconfig KUBECACHEDIR=$work/kubectl "$kubectl" apply --filename - >"$work/log" <<'YAML'
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: leak, namespace: default}
+spec:
+  replicas: 4
+  selector: {matchLabels: {app: leak}}
+  template:
+    metadata: {labels: {app: leak}}
+    spec:
+      containers:
+      - name: leak
+        image: localhost/assay-test/pause:dev
+        imagePullPolicy: IfNotPresent
+        resources: {requests: {cpu: 10m, memory: 8Mi}}
+        volumeMounts: [{name: memory, mountPath: /memory}, {name: disk, mountPath: /disk}]
+      volumes:
+      - {name: memory, emptyDir: {medium: Memory}}
+      - {name: disk, emptyDir: {}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: leak, namespace: default}
+spec: {type: NodePort, selector: {app: leak}, ports: [{port: 80}]}
+YAML
+  KUBECONFIG=$state/kubeconfig KUBECACHEDIR=$work/kubectl \
+    "$kubectl" rollout status deployment/leak --timeout=60s >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+}
+
+self_check || fail
+if [[ ${1:-} == --self-check ]]; then
+  exit $((failures > 0))
+fi
 if [[ -e $state || -e $run ]]; then
   echo "leak-test: a cluster is there; take it down first" >&2
   exit 1
 fi
 snapshot >"$work/before"
 
-"$cluster" --engine native up >"$work/log" || { cat "$work/log"; exit 1; }
-"$cluster" --engine native down >"$work/log" || { cat "$work/log"; failures=$((failures + 1)); }
-compare "up, down"
+up
+with_pods
+down
+compare "up, pods, down"
 
 for delay in 0.2 0.6 1 2 3 4.5; do
   "$cluster" --engine native up >"$work/log" 2>&1 &
-  sleep "$delay"
-  kill -KILL $! 2>/dev/null || true
-  wait $! 2>/dev/null || true
-  "$cluster" --engine native down >"$work/log" 2>&1 || { cat "$work/log"; failures=$((failures + 1)); }
+  kill_after "$delay" $!
+  down
   compare "up killed after $delay s, down"
 done
 
-"$cluster" --engine native up >"$work/log" || { cat "$work/log"; exit 1; }
+up
+with_pods
 "$cluster" --engine native down >"$work/log" 2>&1 &
-sleep 0.7
-kill -KILL $! 2>/dev/null || true
-wait $! 2>/dev/null || true
-"$cluster" --engine native down >"$work/log" || { cat "$work/log"; failures=$((failures + 1)); }
+kill_after 0.7 $!
+down
 compare "down killed, down again"
 
-"$cluster" --engine native up >"$work/log" || { cat "$work/log"; exit 1; }
-kill -KILL "$(cut -d' ' -f1 "$run/pid/supervisor")"
-kill -KILL "$(cut -d' ' -f1 "$run/pid/containerd")"
-"$cluster" --engine native down >"$work/log" || { cat "$work/log"; failures=$((failures + 1)); }
-compare "containerd killed with pods running, down"
+up
+with_pods
+kill -KILL "$(cut -d' ' -f1 "$run/pid/supervisor")" "$(cut -d' ' -f1 "$run/pid/containerd")"
+down
+compare "supervisor and containerd killed with pods running, down"
+
+up
+"$cluster" --engine native stop kubelet
+down
+compare "kubelet stopped on purpose, down"
 
 exit $((failures > 0))
