@@ -33,6 +33,8 @@ BIN := $(CURDIR)/bin
 IMAGES := $(ASSAY_CACHE)/images
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false
 CLUSTER := assay-cluster --engine $(CLUSTER_ENGINE) --kubeconfig-copy $(KUBECONFIG_FILE)
+# kind brings all that it needs of the system in its node image.
+CLUSTER_DEPS := $(if $(filter kind,$(CLUSTER_ENGINE)),,deps)
 CLUSTER_TOOLS := kubernetes etcd coredns
 DEV_TOOLS := controller-gen kustomize buf protoc-gen-go protoc-gen-go-grpc golangci-lint helm helm-unittest
 # kind is only of use with a Docker engine.
@@ -67,7 +69,7 @@ image-tool: # What makes image archives
 ##@ Local cluster
 
 .PHONY: cluster-up
-cluster-up: deps cluster-tools system-images ## Bring the local cluster up, or what of it is down
+cluster-up: $(CLUSTER_DEPS) cluster-tools system-images ## Bring the local cluster up, or what of it is down
 	@$(CLUSTER) up --images $(IMAGES)
 
 .PHONY: cluster-down
