@@ -59,8 +59,9 @@ type Server struct {
 	// receivers are the goroutines that take the pods' messages.
 	receivers sync.WaitGroup
 
-	mu   sync.Mutex
-	runs map[string]*run
+	mu     sync.Mutex
+	runs   map[string]*run
+	served time.Time // when Serve was called
 }
 
 // New returns a server without sessions. It calls changed with the UID of a run
@@ -82,7 +83,18 @@ func (s *Server) Observe(run string) Observation {
 	if r := s.known(run); r != nil {
 		return r.observe()
 	}
-	return Observation{}
+	return Observation{Since: s.serving()}
+}
+
+// serving is since when pods could be heard: when Serve was called; the present
+// until then.
+func (s *Server) serving() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.served.IsZero() {
+		return time.Now()
+	}
+	return s.served
 }
 
 // Series returns the seconds of a run's measurement so far, of all clients and

@@ -17,7 +17,7 @@ type Observation struct {
 	// Starts are the start instants of stages, as they were given or as a pod has
 	// them from an earlier manager: microseconds since the Unix epoch.
 	Starts map[sessionpb.Stage]int64
-	// Since is when this manager first heard of the run.
+	// Since is since when this manager could have heard of the run's pods.
 	Since time.Time
 	// Progress is how far stages are.
 	Progress map[sessionpb.Stage]Progress

@@ -76,6 +76,9 @@ func (st *stream) end(err error) {
 // Serve serves sessions on a listener until the context ends, and closes it.
 // Only the leader may call it, once.
 func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.Config) error {
+	s.mu.Lock()
+	s.served = time.Now()
+	s.mu.Unlock()
 	server := grpc.NewServer(
 		grpc.Creds(credentials.NewTLS(config)),
 		grpc.MaxRecvMsgSize(session.MaxMessageBytes),
