@@ -22,10 +22,12 @@ fi
 
 # processes lists those of the cluster; others' come and go. They are known by
 # their cgroup, by their command line, or by a mount namespace that still has
-# the cluster's mounts.
+# the cluster's mounts. One that has ended and waits for the machine's first
+# process to take note (a zombie) isn't the cluster's any more.
 processes() {
   local proc command
   for proc in /proc/[0-9]*; do
+    if grep -qs '^State:[[:space:]]*Z' "$proc/status"; then continue; fi
     command=$(tr '\0' ' ' 2>/dev/null <"$proc/cmdline") || continue
     if [[ "$command " =~ ($state|$run)[/\ ] || $command == *"assay-cluster supervise"* ]] ||
       grep -qs "/assay-cluster" "$proc/cgroup" || grep -qsE " ($state|$run)[/ ]" "$proc/mountinfo"; then

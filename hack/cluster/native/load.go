@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
@@ -94,6 +95,8 @@ func (l Layout) Load(ctx context.Context, file string, report func(format string
 	}
 	cmd := exec.CommandContext(ctx, "ctr", "--address", l.containerdSocket(), "--namespace", "k8s.io",
 		"images", "import", file)
+	// It doesn't outlive this program, should that be killed.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("import %s: %w: %s", file, err, bytes.TrimSpace(out))
 	}
