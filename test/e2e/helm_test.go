@@ -80,9 +80,12 @@ func TestHelm(t *testing.T) {
 // helm runs helm in the operator's namespace.
 func helm(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "helm", append(args, "--namespace", operatorNamespace)...).CombinedOutput()
+	command := exec.CommandContext(t.Context(), "helm", append(args, "--namespace", operatorNamespace)...)
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	out, err := command.Output()
 	if err != nil {
-		t.Fatalf("helm %s: %v\n%s", strings.Join(args, " "), err, out)
+		t.Fatalf("helm %s: %v\n%s%s", strings.Join(args, " "), err, out, stderr.String())
 	}
 	return string(out)
 }

@@ -1,0 +1,164 @@
+package benchmarkrun
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+// token asks the API server for a token of the namespace's default service
+// account, bound to a pod unless that is nil.
+func token(t *testing.T, namespace, audience string, pod *corev1.Pod) string {
+	t.Helper()
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}}
+	if err := api.Create(t.Context(), account); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
+		Audiences: []string{audience}, ExpirationSeconds: ptr.To(int64(tokenLifetime)),
+	}}
+	if pod != nil {
+		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}
+	}
+	if err := api.SubResource("token").Create(t.Context(), account, request); err != nil {
+		t.Fatal(err)
+	}
+	return request.Status.Token
+}
+
+// clientOf makes a pod as the Job controller makes it.
+func clientOf(t *testing.T, b *bench, index int) *corev1.Pod {
+	t.Helper()
+	var job batchv1.Job
+	if err := b.get("run-client", &job); err != nil {
+		t.Fatal(err)
+	}
+	pod := &corev1.Pod{ObjectMeta: job.Spec.Template.ObjectMeta, Spec: job.Spec.Template.Spec}
+	pod.Namespace, pod.Name = job.Namespace, "run-client-"+strconv.Itoa(index)
+	pod.Labels = map[string]string{batchv1.JobCompletionIndexAnnotation: strconv.Itoa(index)}
+	for k, v := range job.Spec.Template.Labels {
+		pod.Labels[k] = v
+	}
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(&job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+	if err := api.Create(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	return pod
+}
+
+func TestIdentify(t *testing.T) {
+	b := newBench(t)
+	b.reconcile()
+	var target corev1.Pod
+	if err := b.get("run-target", &target); err != nil {
+		t.Fatal(err)
+	}
+	client1 := clientOf(t, b, 1)
+	identifier := &Identifier{Client: api}
+	uid := string(b.run.UID)
+	for name, test := range map[string]struct {
+		pod  *corev1.Pod
+		want manager.Identity
+	}{
+		"target": {&target, manager.Identity{Run: uid, Role: sessionpb.Role_ROLE_AGENT, Pod: "run-target", PodUID: string(target.UID)}},
+		"client": {client1, manager.Identity{Run: uid, Role: sessionpb.Role_ROLE_CLIENT, Index: 1, Pod: "run-client-1", PodUID: string(client1.UID)}},
+	} {
+		got, err := identifier.Identify(t.Context(), token(t, b.run.Namespace, session.Audience, test.pod))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestIdentifyRefuses(t *testing.T) {
+	b := newBench(t)
+	b.reconcile()
+	namespace := b.run.Namespace
+	var target corev1.Pod
+	if err := b.get("run-target", &target); err != nil {
+		t.Fatal(err)
+	}
+	pod := func(name string, change func(*corev1.Pod)) *corev1.Pod {
+		p := clientPodSpec(namespace, name)
+		for k, v := range target.Labels {
+			p.Labels[k] = v
+		}
+		change(p)
+		if err := api.Create(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	ownedByTheRun := []metav1.OwnerReference{*metav1.NewControllerRef(b.run, b.run.GroupVersionKind())}
+	ownedByTheRun[0].APIVersion, ownedByTheRun[0].Kind = "assay.dev/v1alpha1", runKind
+	foreignJob := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "foreign"}, Spec: batchv1.JobSpec{
+		Template: corev1.PodTemplateSpec{Spec: clientPodSpec(namespace, "").Spec},
+	}}
+	foreignJob.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	if err := api.Create(t.Context(), foreignJob); err != nil {
+		t.Fatal(err)
+	}
+	gone := pod("gone", func(p *corev1.Pod) { p.OwnerReferences = ownedByTheRun })
+	goneToken := token(t, namespace, session.Audience, gone)
+	if err := api.Delete(t.Context(), gone, client.GracePeriodSeconds(0)); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		token string
+		want  error
+	}{
+		"nonsense":                 {"nonsense", manager.ErrUnauthenticated},
+		"another audience":         {token(t, namespace, "somebody", &target), manager.ErrUnauthenticated},
+		"bound to no pod":          {token(t, namespace, session.Audience, nil), manager.ErrUnauthenticated},
+		"of a pod that is gone":    {goneToken, manager.ErrUnauthenticated},
+		"of a pod with the labels": {token(t, namespace, session.Audience, pod("labelled", func(*corev1.Pod) {})), manager.ErrForbidden},
+		"of a pod without a role": {token(t, namespace, session.Audience, pod("roleless", func(p *corev1.Pod) {
+			p.OwnerReferences = ownedByTheRun
+			delete(p.Labels, LabelRole)
+		})), manager.ErrForbidden},
+		"of another Job's pod": {token(t, namespace, session.Audience, pod("foreign-0", func(p *corev1.Pod) {
+			p.Labels[LabelRole] = RoleClient
+			p.Labels[batchv1.JobCompletionIndexAnnotation] = "0"
+			p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(foreignJob, batchv1.SchemeGroupVersion.WithKind("Job"))}
+		})), manager.ErrForbidden},
+		"of a client without index": {token(t, namespace, session.Audience, func() *corev1.Pod {
+			var job batchv1.Job
+			if err := b.get("run-client", &job); err != nil {
+				t.Fatal(err)
+			}
+			return pod("indexless", func(p *corev1.Pod) {
+				p.Labels[LabelRole] = RoleClient
+				p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(&job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+			})
+		}()), manager.ErrForbidden},
+	}
+	identifier := &Identifier{Client: api}
+	for name, test := range tests {
+		if who, err := identifier.Identify(t.Context(), test.token); !errors.Is(err, test.want) {
+			t.Errorf("a token %s: %+v, %v; want %v", name, who, err, test.want)
+		}
+	}
+}
+
+// clientPodSpec is a pod that the restricted Pod Security Standard admits.
+func clientPodSpec(namespace, name string) *corev1.Pod {
+	spec := podSpec(true)
+	spec.Containers = []corev1.Container{{Name: "c", Image: "image:1", SecurityContext: restrictedAssayContainer()}}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{}}, Spec: spec}
+}
