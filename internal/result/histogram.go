@@ -24,7 +24,9 @@ const (
 // The zero value isn't usable; see NewHistogram. It isn't safe for concurrent
 // use.
 type Histogram struct {
+	// buckets is nil while they are packed; see Pack.
 	buckets *hdrhistogram.Histogram
+	packed  string
 	count   int64
 	sum     int64
 	min     int64
@@ -55,6 +57,9 @@ func (h *Histogram) Record(microseconds int64) {
 	if bucket != microseconds {
 		h.clamped++
 	}
+	if h.buckets == nil {
+		h.unpack()
+	}
 	// The value is within the geometry, so that recording it can't fail.
 	_ = h.buckets.RecordValue(bucket)
 }
@@ -65,7 +70,10 @@ func (h *Histogram) Merge(other *Histogram) {
 	if other == nil || other.count == 0 {
 		return
 	}
-	h.buckets.Merge(other.buckets)
+	if h.buckets == nil {
+		h.unpack()
+	}
+	h.buckets.Merge(other.view())
 	h.count += other.count
 	h.sum += other.sum
 	h.min = min(h.min, other.min)
@@ -75,8 +83,42 @@ func (h *Histogram) Merge(other *Histogram) {
 
 // Reset empties the histogram.
 func (h *Histogram) Reset() {
+	if h.buckets == nil {
+		h.packed = ""
+		h.unpack()
+	}
 	h.buckets.Reset()
 	h.count, h.sum, h.min, h.max, h.clamped = 0, 0, math.MaxInt64, 0, 0
+}
+
+// Pack makes the histogram small, some kB instead of 140, until something is
+// recorded in it or merged into it. Reading its percentiles then takes longer.
+func (h *Histogram) Pack() error {
+	if h.buckets == nil {
+		return nil
+	}
+	e, err := h.Encode()
+	if err != nil {
+		return err
+	}
+	h.packed, h.buckets = e.HDR, nil
+	return nil
+}
+
+func (h *Histogram) unpack() { h.buckets, h.packed = h.view(), "" }
+
+// view returns the buckets for reading.
+func (h *Histogram) view() *hdrhistogram.Histogram {
+	if h.buckets != nil {
+		return h.buckets
+	}
+	if h.packed != "" {
+		// What is packed was encoded or checked here, so that it can be decoded.
+		if buckets, err := hdrhistogram.Decode([]byte(h.packed)); err == nil {
+			return buckets
+		}
+	}
+	return hdrhistogram.New(LowestMicroseconds, HighestMicroseconds, SignificantDigits)
 }
 
 // Count is the number of durations.
@@ -112,7 +154,7 @@ func (h *Histogram) StdDev() float64 {
 	if h.count == 0 {
 		return 0
 	}
-	return h.buckets.StdDev()
+	return h.view().StdDev()
 }
 
 // Percentile is the smallest recorded duration, in microseconds and to within
@@ -140,7 +182,7 @@ func percentileRank(p float64, n int64) int64 {
 // valueAtRank is the rank-th smallest duration, counted from 1, to within the
 // geometry.
 func (h *Histogram) valueAtRank(rank int64) int64 {
-	return min(h.buckets.ValueAtPercentile(100*float64(rank)/float64(h.count)), h.max)
+	return min(h.view().ValueAtPercentile(100*float64(rank)/float64(h.count)), h.max)
 }
 
 // Bar is the number of durations from From to To, both included, in
@@ -152,7 +194,7 @@ type Bar struct {
 // Bars returns the buckets that aren't empty, in ascending order.
 func (h *Histogram) Bars() []Bar {
 	var bars []Bar
-	for _, b := range h.buckets.Distribution() {
+	for _, b := range h.view().Distribution() {
 		if b.Count > 0 {
 			bars = append(bars, Bar{From: b.From, To: b.To, Count: b.Count})
 		}
@@ -177,6 +219,10 @@ type Encoded struct {
 func (h *Histogram) Encode() (Encoded, error) {
 	e := Encoded{Count: h.count, Sum: h.sum, Min: h.Min(), Max: h.max, Clamped: h.clamped}
 	if h.count == 0 {
+		return e, nil
+	}
+	if h.buckets == nil {
+		e.HDR = h.packed
 		return e, nil
 	}
 	hdr, err := h.buckets.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
@@ -235,5 +281,6 @@ func (h *Histogram) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*h = *decoded
+	h.packed, h.buckets = e.HDR, nil // what is read is seldom changed; see Pack
 	return nil
 }

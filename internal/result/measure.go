@@ -158,6 +158,19 @@ func (l *Latencies) Get(p Phase) *Histogram {
 	return l[p]
 }
 
+// Pack makes all histograms small; see Histogram.Pack.
+func (l *Latencies) Pack() error {
+	for _, h := range l {
+		if h == nil {
+			continue
+		}
+		if err := h.Pack(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Merge adds another measure to this one.
 func (m *Measure) Merge(other *Measure) {
 	m.Add(other.Counts)

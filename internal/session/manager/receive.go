@@ -215,6 +215,10 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 	if ended < began || ended > now+clockSlack || began < start-clockSlack && (began != 0 || measure.Requests != 0) {
 		return malformed("totals of a measurement from %d to %d, which began at %d", began, ended, start)
 	}
+	// There may be a thousand clients, whose totals are kept until the last has sent its own.
+	if err := measure.Latencies.Pack(); err != nil {
+		return err
+	}
 	n.totals = &result.Totals{Measure: *measure, StartedAt: began, EndedAt: ended, Usage: session.ClientUsageFromWire(w.GetUsage())}
 	n.clockError = max(w.GetClockError(), 0)
 	if w.GetWarmup() != nil {
