@@ -102,16 +102,7 @@ func sample(ctx context.Context) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	attended := pod.New(pod.Config{
-		Addresses: manager,
-		Token: func() (string, error) {
-			token, err := os.ReadFile(session.TokenPath)
-			return string(token), err
-		},
-		CA:   func() ([]byte, error) { return os.ReadFile(session.CAPath) },
-		Role: sessionpb.Role_ROLE_AGENT,
-		Log:  log,
-	})
+	attended := pod.New(pod.Mounted(manager, sessionpb.Role_ROLE_AGENT, log))
 	if err := agent.Run(ctx, attended, sampler, log); err != nil {
 		return fmt.Errorf("attend the session: %w", err)
 	}

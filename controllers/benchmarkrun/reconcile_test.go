@@ -184,6 +184,14 @@ func (b *bench) podsRun() {
 	}
 }
 
+// measuring takes a new run to its measurement.
+func (b *bench) measuring() {
+	b.t.Helper()
+	b.reconcile()
+	b.podsRun()
+	b.reconcile()
+}
+
 // measured has both clients send their figures of a measurement that began at
 // at and took a second.
 func (b *bench) measured(at int64) {
@@ -268,9 +276,7 @@ func TestReconcileCarriesARunThrough(t *testing.T) {
 
 func TestReconcileCompletesFromAnArtifactAfterACrash(t *testing.T) {
 	b := newBench(t)
-	b.reconcile()
-	b.podsRun()
-	b.reconcile()
+	b.measuring()
 	b.measured(b.sessions.starts[measurementStage])
 	b.reconcile() // stores; and here the manager is killed
 	b.sessions.observation = manager.Observation{}
@@ -282,9 +288,7 @@ func TestReconcileCompletesFromAnArtifactAfterACrash(t *testing.T) {
 
 func TestReconcileStoresOnlyOnce(t *testing.T) {
 	b := newBench(t)
-	b.reconcile()
-	b.podsRun()
-	b.reconcile()
+	b.measuring()
 	b.measured(b.sessions.starts[measurementStage])
 	b.reconcile()
 	var first, second corev1.ConfigMap

@@ -19,9 +19,7 @@ import (
 
 func TestReconcileGoesOnAfterALateRestart(t *testing.T) {
 	b := newBench(t)
-	b.reconcile()
-	b.podsRun()
-	b.reconcile()
+	b.measuring()
 	b.clock.SetTime(b.clock.Now().Add(6 * time.Minute)) // past every grace of the start
 	b.sessions.observation = manager.Observation{Since: b.clock.Now()}
 	b.reconcile()
@@ -70,9 +68,7 @@ func TestReconcileDoesNotTakeOver(t *testing.T) {
 
 func TestReconcileAwaitsTheEndOfAnEarlierRun(t *testing.T) {
 	b := newBench(t)
-	b.reconcile()
-	b.podsRun()
-	b.reconcile()
+	b.measuring()
 	b.measured(b.sessions.starts[measurementStage])
 	b.reconcile()
 	b.reconcile()
@@ -93,9 +89,7 @@ func TestReconcileAwaitsTheEndOfAnEarlierRun(t *testing.T) {
 
 func TestReconcileResumesWhenTheOldPodsAreGone(t *testing.T) {
 	b := newBench(t)
-	b.reconcile()
-	b.podsRun()
-	b.reconcile()
+	b.measuring()
 	b.suspend(true)
 	b.reconcile()
 	b.sessions.observation = manager.Observation{}

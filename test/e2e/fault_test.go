@@ -84,127 +84,81 @@ func (c *cluster) blockArtifact(t *testing.T, run *v1alpha1.BenchmarkRun) *admis
 	return block
 }
 
-func TestClientKilled(t *testing.T) {
-	t.Parallel()
-	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "killed", serverImage).Lane("client-killed").Path("/fixed/1000/10").
-		Clients(2, "100m", "128Mi").Seconds(1, 300).Obj()
-	c.create(t, run)
-	measuring := c.state(t, run, v1alpha1.ReasonMeasuring, time.Minute)
-	client1 := c.pod(t, run.Namespace, map[string]string{
-		benchmarkrun.LabelRunUID: string(measuring.UID), "batch.kubernetes.io/job-completion-index": "1",
-	})
-	c.kill(t, client1, "client")
-	done := c.finished(t, run, time.Minute)
-	wantFailed(t, done, v1alpha1.ReasonClientFailed, "client 1", "137")
-	c.nothingLeft(t, done, time.Minute)
-}
-
-func TestClientDeleted(t *testing.T) {
-	t.Parallel()
-	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "lost", serverImage).Lane("client-deleted").Path("/fixed/1000/10").Seconds(1, 300).Obj()
-	c.create(t, run)
-	measuring := c.state(t, run, v1alpha1.ReasonMeasuring, time.Minute)
-	pod := c.pod(t, run.Namespace, map[string]string{
-		benchmarkrun.LabelRunUID: string(measuring.UID), benchmarkrun.LabelRole: benchmarkrun.RoleClient,
-	})
-	if err := c.Delete(t.Context(), pod); err != nil {
-		t.Fatal(err)
+// TestFaults has runs fail, each in its own way: with a reason and a message
+// that say what was seen and what to do, and leaving nothing behind.
+func TestFaults(t *testing.T) {
+	type run = wrapper.Run
+	endless := func(r *run) *run { return r.Path("/fixed/1000/10").Seconds(1, 300) }
+	client := func(index string) map[string]string {
+		return map[string]string{benchmarkrun.LabelRole: benchmarkrun.RoleClient, "batch.kubernetes.io/job-completion-index": index}
 	}
-	done := c.finished(t, run, time.Minute)
-	wantFailed(t, done, v1alpha1.ReasonClientLost, "client 0")
-	c.nothingLeft(t, done, time.Minute)
-}
-
-func TestTargetCrashed(t *testing.T) {
-	t.Parallel()
-	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "crashed", serverImage).Lane("target-crashed").Args("--crash-after=500").
-		Path("/fixed/1000/10").Seconds(1, 300).Obj()
-	c.create(t, run)
-	done := c.finished(t, run, 2*time.Minute)
-	wantFailed(t, done, v1alpha1.ReasonTargetCrashed, "exit code 3", "crashing as told")
-	c.nothingLeft(t, done, time.Minute)
-}
-
-func TestTargetDeleted(t *testing.T) {
-	t.Parallel()
-	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "target-gone", serverImage).Lane("target-deleted").Path("/fixed/1000/10").Seconds(1, 300).Obj()
-	c.create(t, run)
-	measuring := c.state(t, run, v1alpha1.ReasonMeasuring, time.Minute)
-	pod := c.pod(t, run.Namespace, map[string]string{
-		benchmarkrun.LabelRunUID: string(measuring.UID), benchmarkrun.LabelRole: benchmarkrun.RoleTarget,
-	})
-	if err := c.Delete(t.Context(), pod); err != nil {
-		t.Fatal(err)
+	target := map[string]string{benchmarkrun.LabelRole: benchmarkrun.RoleTarget}
+	tests := map[string]struct {
+		spec func(*run) *run
+		// victim is the pod to be harmed while it is measured: killed is the container
+		// whose process is killed; without one the pod is deleted.
+		victim map[string]string
+		killed string
+		reason string
+		says   []string
+	}{
+		"client-killed": {
+			spec:   func(r *run) *run { return endless(r).Clients(2, "100m", "128Mi") },
+			victim: client("1"), killed: "client", reason: v1alpha1.ReasonClientFailed, says: []string{"client 1", "137"},
+		},
+		"client-deleted": {spec: endless, victim: client("0"), reason: v1alpha1.ReasonClientLost, says: []string{"client 0"}},
+		"server-killed":  {spec: endless, victim: target, killed: "server", reason: v1alpha1.ReasonTargetCrashed, says: []string{"137"}},
+		"agent-killed":   {spec: endless, victim: target, killed: "agent", reason: v1alpha1.ReasonTargetLost, says: []string{"agent", "137"}},
+		"target-deleted": {spec: endless, victim: target, reason: v1alpha1.ReasonTargetLost, says: []string{"deleted"}},
+		"server-crashed": {
+			spec:   func(r *run) *run { return endless(r).Args("--crash-after=500") },
+			reason: v1alpha1.ReasonTargetCrashed, says: []string{"exit code 3", "crashing as told"},
+		},
+		"image-missing": {
+			spec:   func(r *run) *run { r.Spec.Target.Image = "localhost/assay-test/no-such-image:1"; return r },
+			reason: v1alpha1.ReasonTargetImageUnavailable, says: []string{"no-such-image:1", "spec.target.image"},
+		},
+		"command-missing": {
+			spec:   func(r *run) *run { r.Spec.Target.Server.Generic.Command = []string{"/no/such/program"}; return r },
+			reason: v1alpha1.ReasonTargetNotStarted, says: []string{"/no/such/program", "spec.target.server"},
+		},
+		"never-ready": {
+			spec:   func(r *run) *run { return r.Path("/down").ReadyWithin(8) },
+			reason: v1alpha1.ReasonTargetNotReady, says: []string{"/down", "503", "8 s"},
+		},
+		"target-too-big": {
+			spec:   func(r *run) *run { return r.TargetResources("900", "1Gi").ReadyWithin(5) },
+			reason: v1alpha1.ReasonTargetUnschedulable, says: []string{"spec.target.resources"},
+		},
+		"client-too-big": {
+			spec:   func(r *run) *run { return r.Path("/fixed/100/10").Clients(1, "900", "128Mi").Deadline(10) },
+			reason: v1alpha1.ReasonDeadlineExceeded, says: []string{"spec.activeDeadlineSeconds", "10 s", "client 0 waits for a node"},
+		},
+		"deadline": {
+			spec:   func(r *run) *run { return endless(r).Deadline(10) },
+			reason: v1alpha1.ReasonDeadlineExceeded, says: []string{"spec.activeDeadlineSeconds", v1alpha1.ReasonMeasuring},
+		},
 	}
-	done := c.finished(t, run, time.Minute)
-	wantFailed(t, done, v1alpha1.ReasonTargetLost, "deleted")
-	c.nothingLeft(t, done, time.Minute)
-}
-
-func TestImageMissing(t *testing.T) {
-	t.Parallel()
-	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "no-image", "localhost/assay-test/no-such-image:1").Lane("image-missing").Obj()
-	c.create(t, run)
-	done := c.finished(t, run, 2*time.Minute)
-	wantFailed(t, done, v1alpha1.ReasonTargetImageUnavailable, "no-such-image:1", "spec.target.image")
-	c.nothingLeft(t, done, time.Minute)
-}
-
-func TestCommandMissing(t *testing.T) {
-	t.Parallel()
-	c := theCluster
-	w := wrapper.NewRun(c.namespace(t), "no-command", serverImage).Lane("command-missing")
-	w.Spec.Target.Server.Generic.Command = []string{"/no/such/program"}
-	c.create(t, w.Obj())
-	done := c.finished(t, w.Obj(), 2*time.Minute)
-	wantFailed(t, done, v1alpha1.ReasonTargetNotStarted, "/no/such/program", "spec.target.server")
-	c.nothingLeft(t, done, time.Minute)
-}
-
-func TestTargetNeverReady(t *testing.T) {
-	t.Parallel()
-	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "never-ready", serverImage).Lane("never-ready").Path("/down").ReadyWithin(8).Obj()
-	c.create(t, run)
-	done := c.finished(t, run, time.Minute)
-	wantFailed(t, done, v1alpha1.ReasonTargetNotReady, "/down", "503", "8 s")
-	c.nothingLeft(t, done, time.Minute)
-}
-
-func TestTargetUnschedulable(t *testing.T) {
-	t.Parallel()
-	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "too-big", serverImage).Lane("unschedulable").TargetResources("900", "1Gi").ReadyWithin(5).Obj()
-	c.create(t, run)
-	done := c.finished(t, run, time.Minute)
-	wantFailed(t, done, v1alpha1.ReasonTargetUnschedulable, "spec.target.resources")
-	c.nothingLeft(t, done, time.Minute)
-}
-
-func TestClientUnschedulable(t *testing.T) {
-	t.Parallel()
-	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "big-client", serverImage).Lane("big-client").Path("/fixed/100/10").
-		Clients(1, "900", "128Mi").Deadline(10).Obj()
-	c.create(t, run)
-	done := c.finished(t, run, time.Minute)
-	wantFailed(t, done, v1alpha1.ReasonDeadlineExceeded, "spec.activeDeadlineSeconds", "10 s", "client 0 waits for a node")
-	c.nothingLeft(t, done, time.Minute)
-}
-
-func TestDeadline(t *testing.T) {
-	t.Parallel()
-	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "too-long", serverImage).Lane("deadline").Path("/fixed/1000/10").Seconds(1, 300).Deadline(10).Obj()
-	c.create(t, run)
-	done := c.finished(t, run, time.Minute)
-	wantFailed(t, done, v1alpha1.ReasonDeadlineExceeded, "spec.activeDeadlineSeconds", v1alpha1.ReasonMeasuring)
-	c.nothingLeft(t, done, time.Minute)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := theCluster
+			run := test.spec(wrapper.NewRun(c.namespace(t), name, serverImage).Lane(name)).Obj()
+			c.create(t, run)
+			if test.victim != nil {
+				c.state(t, run, v1alpha1.ReasonMeasuring, time.Minute)
+				pod := c.pod(t, run.Namespace, test.victim)
+				if test.killed != "" {
+					c.kill(t, pod, test.killed)
+				} else if err := c.Delete(t.Context(), pod); err != nil {
+					t.Fatal(err)
+				}
+			}
+			done := c.finished(t, run, 2*time.Minute)
+			wantFailed(t, done, test.reason, test.says...)
+			c.nothingLeft(t, done, time.Minute)
+		})
+	}
 }
 
 // TestRetention keeps the pods of a run that failed, stopped.

@@ -29,7 +29,6 @@ Usage:
 
 Environment of "assay-load client":
   ASSAY_MANAGER              host:port of the manager's sessions
-  ASSAY_CLIENT_INDEX         the client's number, for the log
   ASSAY_CPU_LIMIT_MILLIS     the container's CPU limit in thousandths of a CPU
   ASSAY_MEMORY_LIMIT_BYTES   the container's memory limit in bytes
 Its token is in ` + session.TokenPath + `, the certificates by which it checks
@@ -68,17 +67,8 @@ func attend() error {
 	if manager == "" {
 		return errors.New("the environment variable ASSAY_MANAGER isn't set: this command is for pods that Assay starts")
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil)).With("client", os.Getenv("ASSAY_CLIENT_INDEX"))
-	return carry(pod.New(pod.Config{
-		Addresses: manager,
-		Token: func() (string, error) {
-			token, err := os.ReadFile(session.TokenPath)
-			return string(token), err
-		},
-		CA:   func() ([]byte, error) { return os.ReadFile(session.CAPath) },
-		Role: sessionpb.Role_ROLE_CLIENT,
-		Log:  log,
-	}), log)
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	return carry(pod.New(pod.Mounted(manager, sessionpb.Role_ROLE_CLIENT, log)), log)
 }
 
 // carry attends a session beside k6, which ends the process when the client is
