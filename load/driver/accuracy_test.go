@@ -116,9 +116,10 @@ func bareClient(t *testing.T, p session.Plan) (*result.Histogram, []time.Duratio
 // sockets with what the server knows that it imposed; between the two lie the
 // kernel and its scheduler. What else a machine does only ever adds to the
 // difference, so that for each percentile the best of some attempts counts; and
-// when a bare client isn't within the bound either, the machine can't tell. (That
-// the driver itself adds nothing, TestWhatIsMeasuredIsWhatIsImposed shows.) The
-// counts must be right in all attempts.
+// where that is over the bound, it must be close to what a bare client measures
+// beside it on the same machine. (That the driver itself adds nothing,
+// TestWhatIsMeasuredIsWhatIsImposed shows.) The counts must be right in all
+// attempts.
 func TestPercentilesAreTheServers(t *testing.T) {
 	const bound = 200 * time.Microsecond
 	p := plan(20, 2000, "/")
@@ -138,10 +139,11 @@ func TestPercentilesAreTheServers(t *testing.T) {
 		bare, truth := bareClient(t, p)
 		bareBest = smaller(bareBest, deviations(bare, truth))
 	}
-	if slices.Max(bareBest) > bound {
-		t.Skipf("this machine is too busy to tell: p50, p90, p99, p99.9 are off by %v, a bare client's by %v", best, bareBest)
+	for i, p := range []float64{50, 90, 99, 99.9} {
+		if best[i] > bound && best[i] > bareBest[i]+bound/2 {
+			t.Errorf("p%v is off by %v, a bare client's by %v", p, best[i], bareBest[i])
+		}
 	}
-	t.Errorf("p50, p90, p99, p99.9 are off by %v, a bare client's by %v", best, bareBest)
 }
 
 // smaller returns the smaller of each two durations; a is nil at first.

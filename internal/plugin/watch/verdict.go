@@ -82,7 +82,7 @@ func summary(r *v1alpha1.ResultStatus) string {
 		text += ": " + r.RequestsPerSecond + " requests/s"
 	}
 	if r.Latency != nil && r.Latency.Total != nil && r.Latency.Total.P99Microseconds != nil {
-		text += fmt.Sprintf(", 99 %% of them in %.3f ms", float64(*r.Latency.Total.P99Microseconds)/1000)
+		text += fmt.Sprintf(", p99 %.3f ms", float64(*r.Latency.Total.P99Microseconds)/1000)
 	}
 	if r.Requests != nil && r.Errors != nil && r.Errors.Total != nil {
 		text += fmt.Sprintf(", %d of %d failed", *r.Errors.Total, *r.Requests)

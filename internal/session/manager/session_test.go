@@ -322,9 +322,6 @@ func TestForgetLeavesNothing(t *testing.T) {
 
 // TestThousandClients is a thousand clients at once, with a second each.
 func TestThousandClients(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a few seconds")
-	}
 	const n = 1000
 	b := newBench(t)
 	b.Prepare("run", plans(n), "target")
