@@ -315,8 +315,10 @@ func (p *planner) measure(at int64) {
 }
 
 // collect stores the result as soon as the agent has read the server after the
-// last client's end. Without an agent there is nothing to wait for.
+// last client's end. Without an agent there is nothing to wait for, and what is
+// gone by now isn't made again.
 func (p *planner) collect() {
+	p.createConfig, p.createTarget, p.createClients = false, false, false
 	var end int64
 	for i := range loadplan.Replicas(&p.run.Spec) {
 		end = max(end, p.observed.sessions.Clients[i].Totals.EndedAt)

@@ -175,7 +175,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 		},
 		"the target is gone at the end": {
 			func() *scene { s := newScene().collected(); s.o.target, s.o.sessions.Agent = nil, nil; return s }(),
-			v1alpha1.ReasonCollecting, func(p plan) bool { return p.store },
+			v1alpha1.ReasonCollecting, func(p plan) bool { return p.store && !p.createTarget },
 		},
 		"suspended": {
 			func() *scene { s := newScene().started(measurementStage); s.run.Spec.Suspend = ptr.To(true); return s }(),
