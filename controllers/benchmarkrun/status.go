@@ -31,7 +31,7 @@ func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
 	}
 	if server := r.Server; server != nil {
 		s.Target = &v1alpha1.TargetUsage{
-			CPUPercent:            ptr.To(percentOfLimit(server.CPUPercent(), r.Environment.TargetCPULimit)),
+			CPUPercent:            ptr.To(percent(server.CPUPercentOf(r.Environment.TargetCPULimit))),
 			UserCPUMicroseconds:   ptr.To(server.End.UserCPU - server.Begin.UserCPU),
 			SystemCPUMicroseconds: ptr.To(server.End.SystemCPU - server.Begin.SystemCPU),
 			MaxResidentBytes:      ptr.To(server.End.MaxResident),
@@ -45,18 +45,13 @@ func clientStatuses(r *result.Result) []v1alpha1.ClientStatus {
 	statuses := make([]v1alpha1.ClientStatus, 0, len(r.Clients))
 	for i := range r.Clients {
 		c := &r.Clients[i]
-		elapsed := c.DurationMicroseconds()
-		cpu := 0.0
-		if elapsed > 0 {
-			cpu = 100 * float64(c.Usage.UserCPU+c.Usage.SystemCPU) / float64(elapsed)
-		}
 		statuses = append(statuses, v1alpha1.ClientStatus{
 			Index:                 ptr.To(int32(c.Index)),
 			Node:                  c.Node,
 			Requests:              ptr.To(c.Requests),
 			Errors:                ptr.To(c.Errors.Total()),
 			RequestsPerSecond:     rate(c.RequestsPerSecond()),
-			CPUPercent:            ptr.To(percentOfLimit(cpu, r.Environment.ClientCPULimit)),
+			CPUPercent:            ptr.To(percent(c.CPUPercentOf(r.Environment.ClientCPULimit))),
 			StartSkewMicroseconds: ptr.To(c.StartSkewMicroseconds),
 		})
 	}
@@ -96,11 +91,5 @@ func latency(h *result.Histogram) *v1alpha1.Latency {
 // rate is a number per second with two decimals.
 func rate(perSecond float64) string { return strconv.FormatFloat(perSecond, 'f', 2, 64) }
 
-// percentOfLimit turns percent of one CPU into percent of a limit given in
-// thousandths of a CPU.
-func percentOfLimit(percent float64, limitMillis int64) int32 {
-	if limitMillis <= 0 {
-		return 0
-	}
-	return int32(math.Round(percent * 1000 / float64(limitMillis)))
-}
+// percent is a share in whole percent.
+func percent(share float64) int32 { return int32(math.Round(share)) }
