@@ -17,8 +17,9 @@ type Server struct {
 
 // TomcatServer configures Apache Tomcat. The image must have Tomcat in
 // /usr/local/tomcat (CATALINA_HOME) with bin/catalina.sh, as the official
-// image has. The run has a CATALINA_BASE of its own with a server.xml that
-// holds one connector and one web application, ROOT, with the content.
+// image has. The run replaces conf/server.xml by one with one connector and one
+// web application, ROOT, with the content; logs, temp and work are empty
+// folders. All else stays as it is in the image.
 type TomcatServer struct {
 	// connector is how Tomcat accepts connections.
 	// +default={"protocol": "NIO"}
