@@ -37,6 +37,8 @@ type Plan struct {
 	TimeoutMicroseconds int64 `json:"timeoutMicroseconds"`
 	// Host is the Host header; empty for the target's address.
 	Host string `json:"host,omitempty"`
+	// TLS says how TLS is spoken with the target; nil for none.
+	TLS *TLS `json:"tls,omitempty"`
 	// Requests are the kinds of requests, drawn in proportion to their weights.
 	Requests []PlannedRequest `json:"requests"`
 	// Seed starts the random numbers by which requests are drawn.
@@ -45,6 +47,26 @@ type Plan struct {
 	Warmup *Amount `json:"warmup,omitempty"`
 	// Measurement is the load that is measured.
 	Measurement Amount `json:"measurement"`
+	// Probe is a path that the client asks the target for until it is answered
+	// with success, before it is ready: of a target that has no agent. Empty for
+	// none.
+	Probe string `json:"probe,omitempty"`
+}
+
+// Watch says what an agent asks the target for, and what it samples.
+type Watch struct {
+	// Address is the target's address and port.
+	Address string `json:"address"`
+	// Path is what is asked for until it is answered with success.
+	Path string `json:"path"`
+	// Host is the Host header; empty for the target's address.
+	Host string `json:"host,omitempty"`
+	// TLS says how TLS is spoken with the target; nil for none.
+	TLS *TLS `json:"tls,omitempty"`
+	// Containers are the names of the containers that are sampled apart, by the
+	// runtime's identity of each without its scheme. What is in none of them
+	// belongs to the server.
+	Containers map[string]string `json:"containers,omitempty"`
 }
 
 // PlannedRequest is one kind of request.
@@ -79,6 +101,11 @@ func (p *Plan) Check() error {
 		return fmt.Errorf("plan: a timeout of %d µs", p.TimeoutMicroseconds)
 	case len(p.Requests) == 0:
 		return fmt.Errorf("plan: no requests")
+	}
+	if p.TLS != nil {
+		if err := p.TLS.check(); err != nil {
+			return fmt.Errorf("plan: %w", err)
+		}
 	}
 	for i, r := range p.Requests {
 		if r.Weight < 1 || r.Path == "" || r.Path[0] != '/' {
