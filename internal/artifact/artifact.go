@@ -1,6 +1,13 @@
 // Package artifact is the form in which full results are kept outside the
 // status of a run: gzip-compressed JSON with a schema version, bounded in size.
 // It knows neither Kubernetes nor where the bytes go.
+//
+// The JSON is that of result.Result, whose fields' comments say what is in it.
+// Of a target's pod with several containers, "server" is the one that clients
+// talk to, "backends" are those behind it, each with its "name" and then as
+// "server"; "environment.backends" are the conditions of each, by "name"; and
+// each point of "series" has "backendCPUMicroseconds", an object of CPU times by
+// name. A target of one container has none of the three.
 package artifact
 
 import (

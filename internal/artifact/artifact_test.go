@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -212,9 +213,80 @@ func TestPercentilesOfJoinedSeconds(t *testing.T) {
 		first := r.Series[2*i]
 		want := first
 		want.Seconds, want.Requests, want.Errors, want.ServerCPU = 2, first.Requests+5, first.Errors+5, -1
-		if s != want {
-			t.Fatalf("joined with a second without success: %+v, want %+v", s, want)
+		if diff := cmp.Diff(want, s); diff != "" {
+			t.Fatalf("joined with a second without success (-want +got):\n%s", diff)
 		}
+	}
+}
+
+// withBackends has a result be of a pod with as many containers behind the
+// server, with the longest names, one of which is seen from the 11th second on.
+func withBackends(r *result.Result, n int) *result.Result {
+	random := rand.New(rand.NewPCG(3, 4))
+	usage := func() result.ServerUsage {
+		return result.ServerUsage{At: random.Int64N(1e15), UserCPU: random.Int64N(1e12), SystemCPU: random.Int64N(1e12),
+			Resident: random.Int64N(1e12), MaxResident: random.Int64N(1e12), VoluntarySwitches: random.Int64N(1e9), CPUs: "0-3,8"}
+	}
+	for i := range n {
+		name := fmt.Sprint(strings.Repeat("x", 62), i)
+		r.Environment.Backends = append(r.Environment.Backends, result.BackendEnvironment{Name: name, Image: "tomcat:9.0", CPULimit: 1000})
+		r.Backends = append(r.Backends, result.Backend{Name: name, Server: result.Server{Begin: usage(), End: usage(), PeakCPUPercent: 50}})
+	}
+	for i := range r.Series {
+		cpu := make(map[string]int64, n)
+		for j := range r.Backends {
+			if j > 0 || i > 10 {
+				cpu[r.Backends[j].Name] = random.Int64N(1e6)
+			}
+		}
+		r.Series[i].BackendCPU = cpu
+	}
+	return r
+}
+
+// TestBackendsFit has the most clients, seconds and containers that there can
+// be. The containers' figures are whole, but for the series.
+func TestBackendsFit(t *testing.T) {
+	for name, tc := range map[string]struct{ clients, seconds int }{
+		"a few clients for a minute":          {3, 60},
+		"a few clients for a week":            {3, 7 * 24 * 3600},
+		"as many clients as there can be, 1h": {1000, 3600},
+	} {
+		t.Run(name, func(t *testing.T) {
+			whole := withBackends(run(tc.clients, tc.seconds), 8)
+			encoded, err := artifact.Encode(whole, artifact.ConfigMapLimit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(encoded) > artifact.ConfigMapLimit {
+				t.Fatalf("%d bytes, the limit is %d", len(encoded), artifact.ConfigMapLimit)
+			}
+			kept, err := artifact.Decode(encoded)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d bytes, %d points", len(encoded), len(kept.Series))
+			if diff := cmp.Diff(whole.Backends, kept.Backends); diff != "" {
+				t.Errorf("backends (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(whole.Environment, kept.Environment); diff != "" {
+				t.Errorf("environment (-want +got):\n%s", diff)
+			}
+			late, steady := whole.Backends[0].Name, whole.Backends[1].Name
+			var want, got int64
+			for _, s := range whole.Series {
+				want += s.BackendCPU[steady]
+			}
+			for _, s := range kept.Series {
+				got += s.BackendCPU[steady]
+				if cpu, known := s.BackendCPU[late]; s.Seconds > 1 && s.Second <= 10 && s.Second+s.Seconds > 11 && (!known || cpu != -1) {
+					t.Errorf("seconds %d to %d, in some of which %s wasn't seen, have its CPU time %d", s.Second, s.Second+s.Seconds-1, late, cpu)
+				}
+			}
+			if got != want {
+				t.Errorf("the points have %d µs, want %d", got, want)
+			}
+		})
 	}
 }
 

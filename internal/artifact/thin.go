@@ -99,6 +99,7 @@ func join(a, b result.Second) result.Second {
 	if a.ServerCPU >= 0 && b.ServerCPU >= 0 {
 		j.ServerCPU = a.ServerCPU + b.ServerCPU
 	}
+	j.BackendCPU = joinCPU(a.BackendCPU, b.BackendCPU)
 	j.ServerResident = max(a.ServerResident, b.ServerResident)
 	j.Max = max(a.Max, b.Max)
 	switch {
@@ -109,6 +110,25 @@ func join(a, b result.Second) result.Second {
 		j.P50, j.P90, j.P99 = -1, -1, -1
 	}
 	return j
+}
+
+// joinCPU adds CPU times by container; what one of the two doesn't know is -1.
+func joinCPU(a, b map[string]int64) map[string]int64 {
+	if len(a)+len(b) == 0 {
+		return nil
+	}
+	sum := make(map[string]int64, len(a))
+	for name := range a {
+		sum[name] = -1
+	}
+	for name, y := range b {
+		if x, both := a[name]; both && x >= 0 && y >= 0 {
+			sum[name] = x + y
+		} else {
+			sum[name] = -1
+		}
+	}
+	return sum
 }
 
 // histograms is how many histograms the clients have.

@@ -202,8 +202,8 @@ type ClientSecond struct {
 	Usage ClientUsage
 }
 
-// ServerUsage is what the processes of the target's server have used since
-// they started. Times and counts only ever grow.
+// ServerUsage is what the processes of one container of the target's pod have
+// used since they started. Times and counts only ever grow.
 type ServerUsage struct {
 	// At is when this was read: microseconds since the Unix epoch by the
 	// manager's clock.

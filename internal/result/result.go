@@ -23,9 +23,12 @@ type Result struct {
 	Clients []Client `json:"clients"`
 	// Warmup is what was counted before the measurement; nil without a warm-up.
 	Warmup *Counts `json:"warmup,omitempty"`
-	// Server is what the server used during the measurement; nil when it
-	// couldn't be seen.
+	// Server is what the server that clients talk to used during the measurement;
+	// nil when it couldn't be seen.
 	Server *Server `json:"server,omitempty"`
+	// Backends are the containers of the target's pod behind that server, by
+	// name; of those that couldn't be seen there is none.
+	Backends []Backend `json:"backends,omitempty"`
 	// Series are the seconds of the measurement, thinned when there are many.
 	Series []Second `json:"series"`
 	// Findings speak for or against trusting the result.
@@ -79,6 +82,9 @@ type Environment struct {
 	// Exclusive, Shared or Unknown.
 	TargetCPUs     string `json:"targetCPUs"`
 	CPUExclusivity string `json:"cpuExclusivity"`
+	// Backends are the containers of the target's pod behind the server, in the
+	// order of the pod's containers.
+	Backends []BackendEnvironment `json:"backends,omitempty"`
 	// Kernel is the release of the target node's kernel.
 	Kernel string `json:"kernel"`
 	// ContainerRuntime and Kubelet are the versions on the target's node.
@@ -121,8 +127,8 @@ type Totals struct {
 // one's end.
 func (t *Totals) DurationMicroseconds() int64 { return t.EndedAt - t.StartedAt }
 
-// Server is what the server used between two readings, the last before the
-// measurement began and the first after it ended.
+// Server is what a container of the target's pod used between two readings, the
+// last before the measurement began and the first after it ended.
 type Server struct {
 	Begin ServerUsage `json:"begin"`
 	End   ServerUsage `json:"end"`
@@ -167,6 +173,9 @@ type Second struct {
 	// ServerResident is the server's resident set in bytes, the largest of these
 	// seconds, -1 when it isn't known.
 	ServerResident int64 `json:"serverResidentBytes"`
+	// BackendCPU are the CPU times, in microseconds, of the containers behind the
+	// server by their names, -1 when one isn't known.
+	BackendCPU map[string]int64 `json:"backendCPUMicroseconds,omitempty"`
 }
 
 // Severity says what a finding means for the result.

@@ -1,0 +1,86 @@
+package result
+
+// ServerContainer is the name of the container of the server that clients talk
+// to.
+const ServerContainer = "server"
+
+// Reading is what the containers of the target's pod have used, read at one
+// instant.
+type Reading struct {
+	// Server is the server that clients talk to, with all processes that are in
+	// none of the other containers.
+	Server ServerUsage
+	// Backends are the containers behind it, by name.
+	Backends []BackendUsage
+}
+
+// BackendUsage is what the processes of a container behind the server have used
+// since they were first seen in it. Bytes that passed the network are the pod's
+// and stand with the server alone: here they are 0.
+type BackendUsage struct {
+	Name string
+	ServerUsage
+}
+
+// Backend is a container behind the server that clients talk to, and what it
+// used during the measurement. BytesReceived and BytesSent are 0: those of the
+// pod stand with the server.
+type Backend struct {
+	// Name is the container's name.
+	Name string `json:"name"`
+	Server
+}
+
+// BackendEnvironment is the conditions of a container behind the server.
+type BackendEnvironment struct {
+	// Name is the container's name, Image its image as declared.
+	Name    string `json:"name"`
+	Image   string `json:"image"`
+	ImageID string `json:"imageID"`
+	// CPULimit is in thousandths of a CPU.
+	CPULimit int64 `json:"cpuLimitMillis"`
+	// CPUs lists the CPUs that the container may run on; CPUExclusivity is
+	// Exclusive, Shared or Unknown.
+	CPUs           string `json:"cpus"`
+	CPUExclusivity string `json:"cpuExclusivity"`
+}
+
+// Container is one container of the target's pod, under what conditions it ran
+// and what it used.
+type Container struct {
+	// Name is ServerContainer or a backend's.
+	Name string
+	// CPULimit is in thousandths of a CPU.
+	CPULimit int64
+	// CPUs lists the CPUs that the container may run on; CPUExclusivity is
+	// Exclusive, Shared or Unknown.
+	CPUs, CPUExclusivity string
+	// Usage is nil when the container couldn't be seen.
+	Usage *Server
+}
+
+// Containers are the containers of the target's pod: the server that clients
+// talk to, then those behind it in the order of Environment.Backends, then
+// those that were seen although the environment doesn't have them.
+func (r *Result) Containers() []Container {
+	e := &r.Environment
+	all := []Container{{
+		Name: ServerContainer, CPULimit: e.TargetCPULimit, CPUs: e.TargetCPUs, CPUExclusivity: e.CPUExclusivity, Usage: r.Server,
+	}}
+	seen := make(map[string]*Server, len(r.Backends))
+	for i := range r.Backends {
+		seen[r.Backends[i].Name] = &r.Backends[i].Server
+	}
+	for _, b := range e.Backends {
+		all = append(all, Container{
+			Name: b.Name, CPULimit: b.CPULimit, CPUs: b.CPUs, CPUExclusivity: b.CPUExclusivity, Usage: seen[b.Name],
+		})
+		delete(seen, b.Name)
+	}
+	for i := range r.Backends {
+		if b := &r.Backends[i]; seen[b.Name] != nil {
+			all = append(all, Container{Name: b.Name, Usage: &b.Server})
+		}
+	}
+	return all
+}
