@@ -54,6 +54,14 @@ const (
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonDeadlineExceeded: activeDeadlineSeconds passed.
 	ReasonDeadlineExceeded = "DeadlineExceeded"
+	// ReasonConfigurationMissing: a ConfigMap that the spec names isn't there, or
+	// lacks a key.
+	ReasonConfigurationMissing = "ConfigurationMissing"
+	// ReasonCertificateNotReady: a certificate wasn't issued in time.
+	ReasonCertificateNotReady = "CertificateNotReady"
+	// ReasonCertManagerMissing: the spec has an issuerRef, but the cluster has no
+	// cert-manager.
+	ReasonCertManagerMissing = "CertManagerMissing"
 	// ReasonTargetImageUnavailable: the target's image can't be pulled.
 	ReasonTargetImageUnavailable = "TargetImageUnavailable"
 	// ReasonTargetUnschedulable: no node can take the target's pod.
@@ -64,6 +72,11 @@ const (
 	ReasonTargetNotReady = "TargetNotReady"
 	// ReasonTargetCrashed: the server ended by itself.
 	ReasonTargetCrashed = "TargetCrashed"
+	// ReasonTargetUnsupported: the version of the server in the image can't do what
+	// the spec asks for.
+	ReasonTargetUnsupported = "TargetUnsupported"
+	// ReasonTargetMismatch: the server says that it runs otherwise than declared.
+	ReasonTargetMismatch = "TargetMismatch"
 	// ReasonTargetLost: the target's pod was deleted or evicted, or its agent
 	// went silent.
 	ReasonTargetLost = "TargetLost"

@@ -10,13 +10,21 @@ import (
 // A rule that compares the whole target would refuse an update that writes the
 // same amount of CPU or memory in another form, as every typed client does:
 // Resources compares its own.
-// +kubebuilder:validation:XValidation:rule="self.image == oldSelf.image && self.server == oldSelf.server && has(self.imagePullPolicy) == has(oldSelf.imagePullPolicy) && (!has(self.imagePullPolicy) || self.imagePullPolicy == oldSelf.imagePullPolicy) && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && (!has(self.imagePullSecrets) || self.imagePullSecrets == oldSelf.imagePullSecrets) && has(self.content) == has(oldSelf.content) && (!has(self.content) || self.content == oldSelf.content) && has(self.readiness) == has(oldSelf.readiness) && (!has(self.readiness) || self.readiness == oldSelf.readiness) && has(self.podSecurity) == has(oldSelf.podSecurity) && (!has(self.podSecurity) || self.podSecurity == oldSelf.podSecurity)",reason="FieldValueInvalid",message="target is immutable: create a new BenchmarkRun instead"
+// +kubebuilder:validation:XValidation:rule="self.server == oldSelf.server && has(self.image) == has(oldSelf.image) && (!has(self.image) || self.image == oldSelf.image) && has(self.imagePullPolicy) == has(oldSelf.imagePullPolicy) && (!has(self.imagePullPolicy) || self.imagePullPolicy == oldSelf.imagePullPolicy) && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && (!has(self.imagePullSecrets) || self.imagePullSecrets == oldSelf.imagePullSecrets) && has(self.content) == has(oldSelf.content) && (!has(self.content) || self.content == oldSelf.content) && has(self.readiness) == has(oldSelf.readiness) && (!has(self.readiness) || self.readiness == oldSelf.readiness) && has(self.podSecurity) == has(oldSelf.podSecurity) && (!has(self.podSecurity) || self.podSecurity == oldSelf.podSecurity) && has(self.tls) == has(oldSelf.tls) && (!has(self.tls) || self.tls == oldSelf.tls) && has(self.pod) == has(oldSelf.pod) && (!has(self.pod) || self.pod == oldSelf.pod) && has(self.backends) == has(oldSelf.backends)",reason="FieldValueInvalid",message="target is immutable: create a new BenchmarkRun instead"
+// +kubebuilder:validation:XValidation:rule="has(self.server.external) != has(self.image)",reason="FieldValueInvalid",fieldPath=".image",message="image must be given, unless the server is external, which isn't started"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !(has(self.content) || has(self.backends) || has(self.pod))",reason="FieldValueInvalid",fieldPath=".server.external",message="content, backends and pod have no meaning with an external server, which isn't started: leave them out"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || has(self.server.external) != has(self.tls.certificate)",reason="FieldValueInvalid",fieldPath=".tls.certificate",message="certificate must be given, unless the server is external, which has its own"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.server.external) || self.server.external.url.startsWith('https:')",reason="FieldValueInvalid",fieldPath=".tls",message="tls must be left out when server.external.url is http: use an https url, or no tls"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.tls.implementation) || has(self.server.tomcat)",reason="FieldValueInvalid",fieldPath=".tls.implementation",message="implementation is for Tomcat only: leave it out"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.tls.implementation) || !has(self.server.tomcat) || self.server.tomcat.connector.protocol != 'APR' || self.tls.implementation == 'OpenSSL'",reason="FieldValueInvalid",fieldPath=".tls.implementation",message="implementation must be OpenSSL with the connector APR, which has no other: leave it out, or use NIO or NIO2 for JSSE"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.httpd) || !has(self.server.httpd.forward) || self.server.httpd.forward.all(f, has(self.backends) && self.backends.exists(b, b.name == f.backend))",reason="FieldValueInvalid",fieldPath=".server.httpd.forward",message="forward must name members of target.backends"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.nginx) || !has(self.server.nginx.forward) || self.server.nginx.forward.all(f, has(self.backends) && self.backends.exists(b, b.name == f.backend))",reason="FieldValueInvalid",fieldPath=".server.nginx.forward",message="forward must name members of target.backends"
 type Target struct {
-	// image is the container image of the server.
+	// image is the container image of the server. An external server has none.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9._:/@-]*$')",message="image must be the name of a container image, such as tomcat:9.0, without spaces"
-	// +required
+	// +optional
 	Image string `json:"image,omitempty"`
 
 	// imagePullPolicy says when the image is pulled: Always, IfNotPresent or
@@ -42,13 +50,30 @@ type Target struct {
 	// +optional
 	Resources Resources `json:"resources,omitempty,omitzero"`
 
-	// server says how the image is configured: exactly one of tomcat and generic.
+	// server says how the image is configured: exactly one of tomcat, httpd,
+	// nginx, generic and external.
 	// +required
 	Server Server `json:"server,omitempty,omitzero"`
 
-	// content lists files that the server serves. They are made before it starts,
-	// from a fixed seed, and don't compress. Responses for these paths must have
-	// exactly this length, else they count as errors of the kind length.
+	// tls has target and clients speak TLS. When left out they don't, unless the
+	// url of an external server is https.
+	// +optional
+	TLS *TLS `json:"tls,omitempty"`
+
+	// backends are further servers in the target's pod, to which the server
+	// forwards requests. Each is sampled on its own.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:XValidation:rule="self.size() == oldSelf.size() && self.all(b, oldSelf.exists(o, o.name == b.name))",reason="FieldValueInvalid",message="backends is immutable: create a new BenchmarkRun instead"
+	// +optional
+	Backends []Backend `json:"backends,omitempty"`
+
+	// content lists files that the server serves, made before it starts. Responses
+	// for these paths must have exactly the file's length, else they count as
+	// errors of the kind length; but not those of .jsp and .jspx, which the server
+	// carries out.
 	// +listType=map
 	// +listMapKey=path
 	// +kubebuilder:validation:MinItems=1
@@ -69,6 +94,56 @@ type Target struct {
 	// +default="Restricted"
 	// +optional
 	PodSecurity PodSecurity `json:"podSecurity,omitempty"`
+
+	// pod adds to the target's pod, for what Kubernetes has and Assay has no field
+	// for: node selector, tolerations, security contexts, sysctls and volumes.
+	// +optional
+	Pod *PodAdditions `json:"pod,omitempty"`
+}
+
+// Backend is a further server in the target's pod. It shares the pod's network
+// with the others, and the content.
+//
+// +kubebuilder:validation:XValidation:rule="self.image == oldSelf.image && self.server == oldSelf.server",reason="FieldValueInvalid",message="backends is immutable: create a new BenchmarkRun instead"
+type Backend struct {
+	// name is the name of the container.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$') && !(self in ['server', 'agent', 'content'])",message="name must consist of lower-case letters, digits and '-', begin with a letter, and not be server, agent or content"
+	// +required
+	Name string `json:"name,omitempty"`
+
+	// image is the container image of the server.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9._:/@-]*$')",message="image must be the name of a container image, such as tomcat:9.0, without spaces"
+	// +required
+	Image string `json:"image,omitempty"`
+
+	// resources is what the container gets, as request and as limit. Defaults to
+	// one CPU and 1Gi of memory.
+	// +default={"cpu": "1", "memory": "1Gi"}
+	// +optional
+	Resources Resources `json:"resources,omitempty,omitzero"`
+
+	// server says how the image is configured: exactly one of tomcat and generic.
+	// Its port must be another than the server's and the other backends'.
+	// +required
+	Server BackendServer `json:"server,omitempty,omitzero"`
+}
+
+// BackendServer says how a backend's image is configured.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.tomcat), has(self.generic)].exists_one(x, x)",message="server must have exactly one member: tomcat or generic"
+// +kubebuilder:validation:MinProperties=1
+type BackendServer struct {
+	// tomcat configures an image with the layout of the official Tomcat image.
+	// +optional
+	Tomcat *TomcatServer `json:"tomcat,omitempty"`
+
+	// generic starts any image as it is.
+	// +optional
+	Generic *GenericServer `json:"generic,omitempty"`
 }
 
 // PodSecurity names a Pod Security Standard.
@@ -124,7 +199,9 @@ const (
 	CPUPinningIfPossible CPUPinning = "IfPossible"
 )
 
-// ContentFile is a file that the server serves.
+// ContentFile is a file that the server serves: generated, or from a ConfigMap.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.sizeBytes) != has(self.configMapKeyRef)",message="a file of content must have exactly one of sizeBytes and configMapKeyRef"
 type ContentFile struct {
 	// path is the path of the file in the server's URLs.
 	// +kubebuilder:validation:MinLength=2
@@ -133,11 +210,32 @@ type ContentFile struct {
 	// +required
 	Path string `json:"path,omitempty"`
 
-	// sizeBytes is the size of the file in bytes.
+	// sizeBytes is the size of the file in bytes. Its bytes come from a fixed
+	// seed, and don't compress.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=8589934592
-	// +required
+	// +optional
 	SizeBytes int64 `json:"sizeBytes,omitempty"`
+
+	// configMapKeyRef has the file copied from a ConfigMap of the run's namespace,
+	// once, when the run starts.
+	// +optional
+	ConfigMapKeyRef *ConfigMapKeyReference `json:"configMapKeyRef,omitempty"`
+}
+
+// ConfigMapKeyReference names a key of a ConfigMap.
+type ConfigMapKeyReference struct {
+	// name is the ConfigMap's name.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Name string `json:"name,omitempty"`
+
+	// key is the key.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Key string `json:"key,omitempty"`
 }
 
 // Readiness says when the server counts as ready for load: when a GET of path

@@ -33,7 +33,7 @@ func TestRenderIsGolden(t *testing.T) {
 	}
 	for name, server := range tests {
 		t.Run(name, func(t *testing.T) {
-			rendering, err := Render(&v1alpha1.Target{Image: "example/image:1", ImagePullPolicy: corev1.PullIfNotPresent, Server: server})
+			rendering, err := Render(&v1alpha1.Target{Image: "example/image:1", ImagePullPolicy: corev1.PullIfNotPresent, Server: server}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestRenderWithoutServer(t *testing.T) {
-	if _, err := Render(&v1alpha1.Target{}); err == nil {
+	if _, err := Render(&v1alpha1.Target{}, nil); err == nil {
 		t.Error("a target without a server was rendered")
 	}
 }

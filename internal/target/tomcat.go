@@ -25,36 +25,36 @@ var tomcatProtocols = map[v1alpha1.TomcatProtocol]string{
 	v1alpha1.TomcatNIO2: "org.apache.coyote.http11.Http11Nio2Protocol",
 }
 
-// tomcat replaces conf/server.xml of an image with the layout of the official
-// one and keeps the rest of its configuration.
-func tomcat(server *v1alpha1.Server) *Rendering {
-	t := server.Tomcat
-	if t == nil {
-		return nil
-	}
-	r := &Rendering{
-		Description: fmt.Sprintf("Tomcat %s", t.Connector.Protocol),
-		Port:        portOrDefault(t.Connector.Port),
-		Files:       map[string]string{"server.xml": tomcatServerXML(&t.Connector)},
-		Container: corev1.Container{
+// tomcatAdapter replaces conf/server.xml of an image with the layout of the
+// official one and keeps the rest of its configuration.
+var tomcatAdapter = adapter{
+	is:            func(server *v1alpha1.Server) bool { return server.Tomcat != nil },
+	port:          func(server *v1alpha1.Server, tls bool) int32 { return portOr(server.Tomcat.Connector.Port, tls) },
+	configuration: func(server *v1alpha1.Server) *v1alpha1.Configuration { return server.Tomcat.Configuration },
+	render:        renderTomcat,
+	read:          func(string) Logged { return Logged{} },
+	check:         func(*input, Logged) []Contradiction { return nil },
+}
+
+func renderTomcat(in *input) (*rendered, error) {
+	t := in.server.Tomcat
+	r := &rendered{
+		description: fmt.Sprintf("Tomcat %s", t.Connector.Protocol),
+		port:        portOr(t.Connector.Port, in.tls != nil),
+		container: corev1.Container{
 			Command: []string{tomcatHome + "/bin/catalina.sh"},
 			Args:    []string{"run"},
 			Env: []corev1.EnvVar{
 				{Name: "CATALINA_OPTS", Value: literal(strings.Join(t.JVMOptions, " "))},
 			},
-			VolumeMounts: []corev1.VolumeMount{
-				{Name: ConfigVolume, MountPath: tomcatHome + "/conf/server.xml", SubPath: "server.xml", ReadOnly: true},
-				contentMount(tomcatHome + "/webapps/ROOT"),
-			},
 		},
 	}
+	r.configure(in, "server.xml", tomcatServerXML(&t.Connector), tomcatHome+"/conf/server.xml")
+	r.serveContent(tomcatHome + "/webapps/ROOT")
 	for _, folder := range tomcatFolders {
-		volume := "tomcat-" + folder
-		r.WritableVolumes = append(r.WritableVolumes, volume)
-		r.Container.VolumeMounts = append(r.Container.VolumeMounts,
-			corev1.VolumeMount{Name: volume, MountPath: tomcatHome + "/" + folder})
+		r.empty(in, folder, tomcatHome+"/"+folder, corev1.StorageMediumDefault)
 	}
-	return r
+	return r, nil
 }
 
 // The elements of server.xml that a run has: one service with one connector,
@@ -120,7 +120,7 @@ func tomcatServerXML(c *v1alpha1.TomcatConnector) string {
 func tomcatConnectorAttributes(c *v1alpha1.TomcatConnector) []xml.Attr {
 	attribute := func(name, value string) xml.Attr { return xml.Attr{Name: xml.Name{Local: name}, Value: value} }
 	attributes := []xml.Attr{
-		attribute("port", strconv.Itoa(int(portOrDefault(c.Port)))),
+		attribute("port", strconv.Itoa(int(portOr(c.Port, false)))),
 		attribute("protocol", tomcatProtocols[c.Protocol]),
 	}
 	keepAlive := ptr.Deref(c.KeepAlive, v1alpha1.TomcatKeepAlive{})

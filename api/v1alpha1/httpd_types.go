@@ -1,0 +1,135 @@
+package v1alpha1
+
+// HTTPDServer configures Apache httpd 2.4. The run starts it with a
+// configuration of its own, which loads what it needs as modules; that of the
+// image isn't read.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.mpm) || self.mpm != 'Prefork' || !has(self.threadsPerChild)",reason="FieldValueInvalid",fieldPath=".threadsPerChild",message="threadsPerChild has no meaning with the mpm Prefork, whose processes have one thread each: leave it out"
+type HTTPDServer struct {
+	// home is the folder of the image with httpd (ServerRoot): its modules are in
+	// home/modules. Defaults to /usr/local/apache2, as in the official image.
+	// +default="/usr/local/apache2"
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="home must be an absolute path such as /usr/local/apache2"
+	// +optional
+	Home string `json:"home,omitempty"`
+
+	// executable is the path of httpd in the image. Defaults to bin/httpd in home.
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="executable must be an absolute path such as /usr/sbin/apache2"
+	// +optional
+	Executable string `json:"executable,omitempty"`
+
+	// mpm is how httpd handles connections: Event, Worker or Prefork. Defaults to
+	// Event.
+	// +default="Event"
+	// +optional
+	MPM HTTPDMPM `json:"mpm,omitempty"`
+
+	// port is the TCP port. Defaults to 8080, with TLS to 8443.
+	// +kubebuilder:validation:Minimum=1024
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	Port *int32 `json:"port,omitempty"`
+
+	// startServers is the number of processes at the start (StartServers).
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20000
+	// +optional
+	StartServers *int32 `json:"startServers,omitempty"`
+
+	// serverLimit is the largest number of processes (ServerLimit).
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20000
+	// +optional
+	ServerLimit *int32 `json:"serverLimit,omitempty"`
+
+	// threadsPerChild is the number of threads of each process
+	// (ThreadsPerChild, and ThreadLimit with it).
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=15000
+	// +optional
+	ThreadsPerChild *int32 `json:"threadsPerChild,omitempty"`
+
+	// maxRequestWorkers is the largest number of requests that are served at a
+	// time (MaxRequestWorkers).
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	// +optional
+	MaxRequestWorkers *int32 `json:"maxRequestWorkers,omitempty"`
+
+	// listenBacklog is the length of the queue of connections that wait
+	// (ListenBacklog).
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	// +optional
+	ListenBacklog *int32 `json:"listenBacklog,omitempty"`
+
+	// keepAlive says how connections are reused.
+	// +optional
+	KeepAlive *HTTPDKeepAlive `json:"keepAlive,omitempty"`
+
+	// sendfile says whether static files may be sent by the kernel
+	// (EnableSendfile).
+	// +optional
+	Sendfile Switch `json:"sendfile,omitempty"`
+
+	// accessLog says whether httpd writes an access log, to /assay/logs/access.log
+	// in its container. Defaults to Disabled.
+	// +default="Disabled"
+	// +optional
+	AccessLog Switch `json:"accessLog,omitempty"`
+
+	// forward sends some requests on to backends.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:XValidation:rule="has(self.pathSuffix) != has(self.pathPrefix)",message="forward must have exactly one of pathSuffix and pathPrefix"
+	// +optional
+	Forward []Forward `json:"forward,omitempty"`
+
+	// configuration is the user's own. The key httpd.conf takes the place of the
+	// rendered file; every other key must end in .conf and is included at its end,
+	// in alphabetical order.
+	// +optional
+	Configuration *Configuration `json:"configuration,omitempty"`
+}
+
+// HTTPDKeepAlive says how httpd reuses connections.
+//
+// +kubebuilder:validation:MinProperties=1
+type HTTPDKeepAlive struct {
+	// mode says whether connections are reused at all (KeepAlive). Defaults to
+	// Enabled.
+	// +default="Enabled"
+	// +optional
+	Mode Switch `json:"mode,omitempty"`
+
+	// maxRequests is how many requests a connection may carry
+	// (MaxKeepAliveRequests); 0 is without limit.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	MaxRequests *int32 `json:"maxRequests,omitempty"`
+
+	// timeoutMilliseconds is how long an idle connection is kept
+	// (KeepAliveTimeout), in milliseconds.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	TimeoutMilliseconds *int32 `json:"timeoutMilliseconds,omitempty"`
+}
+
+// HTTPDMPM is a multi-processing module of httpd.
+//
+// +kubebuilder:validation:Enum=Event;Worker;Prefork
+type HTTPDMPM string
+
+const (
+	// HTTPDEvent is mpm_event.
+	HTTPDEvent HTTPDMPM = "Event"
+	// HTTPDWorker is mpm_worker.
+	HTTPDWorker HTTPDMPM = "Worker"
+	// HTTPDPrefork is mpm_prefork.
+	HTTPDPrefork HTTPDMPM = "Prefork"
+)

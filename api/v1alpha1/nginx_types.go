@@ -1,0 +1,92 @@
+package v1alpha1
+
+// NginxServer configures nginx. The run starts it with a configuration of its
+// own; that of the image isn't read.
+type NginxServer struct {
+	// executable is the path of nginx in the image. Defaults to /usr/sbin/nginx,
+	// as in the official image.
+	// +default="/usr/sbin/nginx"
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="executable must be an absolute path such as /usr/sbin/nginx"
+	// +optional
+	Executable string `json:"executable,omitempty"`
+
+	// port is the TCP port. Defaults to 8080, with TLS to 8443.
+	// +kubebuilder:validation:Minimum=1024
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	Port *int32 `json:"port,omitempty"`
+
+	// workerProcesses is the number of worker processes (worker_processes).
+	// Defaults to the target's CPUs, rounded up.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1024
+	// +optional
+	WorkerProcesses *int32 `json:"workerProcesses,omitempty"`
+
+	// workerConnections is the largest number of connections of each worker
+	// (worker_connections), those to backends included. Defaults to 16384.
+	// +default=16384
+	// +kubebuilder:validation:Minimum=16
+	// +kubebuilder:validation:Maximum=1000000
+	// +optional
+	WorkerConnections *int32 `json:"workerConnections,omitempty"`
+
+	// backlog is the length of the queue of connections that wait (backlog of
+	// listen).
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	// +optional
+	Backlog *int32 `json:"backlog,omitempty"`
+
+	// keepAlive says how connections are reused.
+	// +optional
+	KeepAlive *NginxKeepAlive `json:"keepAlive,omitempty"`
+
+	// sendfile says whether static files may be sent by the kernel (sendfile).
+	// +optional
+	Sendfile Switch `json:"sendfile,omitempty"`
+
+	// accessLog says whether nginx writes an access log, to
+	// /assay/logs/access.log in its container. Defaults to Disabled.
+	// +default="Disabled"
+	// +optional
+	AccessLog Switch `json:"accessLog,omitempty"`
+
+	// forward sends some requests on to backends.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:XValidation:rule="has(self.pathSuffix) != has(self.pathPrefix)",message="forward must have exactly one of pathSuffix and pathPrefix"
+	// +optional
+	Forward []Forward `json:"forward,omitempty"`
+
+	// configuration is the user's own. The key nginx.conf takes the place of the
+	// rendered file; every other key must end in .conf and is included at the end
+	// of the server block, in alphabetical order.
+	// +optional
+	Configuration *Configuration `json:"configuration,omitempty"`
+}
+
+// NginxKeepAlive says how nginx reuses connections.
+//
+// +kubebuilder:validation:MinProperties=1
+type NginxKeepAlive struct {
+	// mode says whether connections are reused at all. Defaults to Enabled.
+	// +default="Enabled"
+	// +optional
+	Mode Switch `json:"mode,omitempty"`
+
+	// maxRequests is how many requests a connection may carry
+	// (keepalive_requests).
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	MaxRequests *int32 `json:"maxRequests,omitempty"`
+
+	// timeoutMilliseconds is how long an idle connection is kept
+	// (keepalive_timeout), in milliseconds.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	TimeoutMilliseconds *int32 `json:"timeoutMilliseconds,omitempty"`
+}

@@ -1,0 +1,214 @@
+package v1alpha1
+
+// TLS says how target and clients speak TLS.
+//
+// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="!has(self.certificate) || !has(self.certificate.secretName) || has(self.serverName) || (has(self.verification) && self.verification == 'None')",reason="FieldValueInvalid",fieldPath=".serverName",message="serverName must be given with certificate.secretName: a name that the certificate has, by which the clients check it"
+// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p != 'TLSv1.3') || self.ciphers.all(c, c.startsWith('TLS_'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="with TLSv1.3 alone ciphers must be of TLS 1.3: TLS_AES_128_GCM_SHA256, TLS_AES_256_GCM_SHA384 or TLS_CHACHA20_POLY1305_SHA256"
+// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p == 'TLSv1.3') || self.ciphers.exists(c, !c.startsWith('TLS_'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has only suites of TLS 1.3, but protocols doesn't have TLSv1.3: add the protocol, or suites of the others"
+// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || has(self.protocols) || self.ciphers.exists(c, !c.startsWith('TLS_'))",reason="FieldValueInvalid",fieldPath=".protocols",message="protocols must be [TLSv1.3] when ciphers has only suites of TLS 1.3"
+type TLS struct {
+	// implementation is what Tomcat speaks TLS by: JSSE, the Java virtual
+	// machine's own, or OpenSSL, by Tomcat Native in the image. Defaults to JSSE
+	// for the connectors NIO and NIO2; APR has OpenSSL only. Other servers don't
+	// have it.
+	// +optional
+	Implementation TLSImplementation `json:"implementation,omitempty"`
+
+	// protocols are the versions that server and clients accept, without a gap.
+	// Defaults to TLSv1.2 and TLSv1.3. TLSv1 and TLSv1.1 are insecure, and enabled
+	// in the server where its libraries still have them.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:XValidation:rule="!(self.exists(p, p == 'TLSv1') && !self.exists(p, p == 'TLSv1.1') && self.exists(p, p == 'TLSv1.2' || p == 'TLSv1.3')) && !(self.exists(p, p == 'TLSv1' || p == 'TLSv1.1') && !self.exists(p, p == 'TLSv1.2') && self.exists(p, p == 'TLSv1.3'))",message="protocols must not leave out a version between two that it has"
+	// +optional
+	Protocols []TLSProtocol `json:"protocols,omitempty"`
+
+	// ciphers are the cipher suites that server and clients accept, by OpenSSL's
+	// names. TLS 1.3 has its own, beginning with TLS_: of these the clients always
+	// offer all, and the server accepts the given ones, or all when none is given.
+	// Defaults to what both sides have.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=20
+	// +optional
+	Ciphers []CipherSuite `json:"ciphers,omitempty"`
+
+	// certificate is the server's. An external server has its own.
+	// +optional
+	Certificate *Certificate `json:"certificate,omitempty"`
+
+	// serverName is the name that clients ask for (SNI) and check the certificate
+	// by. Defaults to the first of certificate.dnsNames, or the external url's
+	// host.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$')",message="serverName must be a DNS name, such as www.example.org"
+	// +optional
+	ServerName string `json:"serverName,omitempty"`
+
+	// verification says whether clients check the server's certificate: Full or
+	// None. Defaults to Full.
+	// +default="Full"
+	// +optional
+	Verification TLSVerification `json:"verification,omitempty"`
+
+	// sessionResumption says whether new connections resume earlier sessions
+	// instead of a full handshake. Defaults to Disabled.
+	// +default="Disabled"
+	// +optional
+	SessionResumption Switch `json:"sessionResumption,omitempty"`
+
+	// clientAuthentication has the server demand a certificate of the clients
+	// (mutual TLS).
+	// +optional
+	ClientAuthentication *ClientAuthentication `json:"clientAuthentication,omitempty"`
+}
+
+// ClientAuthentication is the clients' certificate.
+type ClientAuthentication struct {
+	// certificate is what all clients present. With secretName the Secret must
+	// have ca.crt too, the certificates by which the server checks the clients.
+	// +required
+	Certificate Certificate `json:"certificate,omitempty,omitzero"`
+}
+
+// Certificate says where a certificate and its key come from.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.issuerRef), has(self.secretName), has(self.selfSigned)].exists_one(x, x)",message="certificate must have exactly one of issuerRef, secretName and selfSigned"
+// +kubebuilder:validation:XValidation:rule="!has(self.secretName) || (!has(self.privateKey) && !has(self.dnsNames))",reason="FieldValueInvalid",fieldPath=".secretName",message="privateKey and dnsNames have no meaning with secretName, whose certificate is there already: leave them out"
+// +kubebuilder:validation:MinProperties=1
+type Certificate struct {
+	// issuerRef has cert-manager issue the certificate. The run waits until it has.
+	// +optional
+	IssuerRef *IssuerReference `json:"issuerRef,omitempty"`
+
+	// secretName names a Secret of the type kubernetes.io/tls in the run's
+	// namespace. Clients trust its ca.crt, if it has one, and the certificate
+	// itself.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="secretName must be the name of a Secret"
+	// +optional
+	SecretName string `json:"secretName,omitempty"`
+
+	// selfSigned has the operator make an authority for this run, and the
+	// certificate. Give {}.
+	// +optional
+	SelfSigned *SelfSigned `json:"selfSigned,omitempty"`
+
+	// privateKey is the kind of key. Defaults to RSA with 2048 bits.
+	// +optional
+	PrivateKey *PrivateKey `json:"privateKey,omitempty"`
+
+	// dnsNames are the names in the certificate. Defaults to
+	// NAME-target.NAMESPACE.svc.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$')",message="a DNS name must consist of letters, digits, '.' and '-', such as www.example.org"
+	// +optional
+	DNSNames []string `json:"dnsNames,omitempty"`
+}
+
+// SelfSigned has no settings.
+type SelfSigned struct{}
+
+// IssuerReference names an issuer of cert-manager.
+type IssuerReference struct {
+	// name is the issuer's name.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Name string `json:"name,omitempty"`
+
+	// kind is the issuer's kind. Defaults to Issuer, which is of the run's
+	// namespace; ClusterIssuer is of none.
+	// +default="Issuer"
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Kind string `json:"kind,omitempty"`
+
+	// group is the API group of the kind. Defaults to cert-manager.io.
+	// +default="cert-manager.io"
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	Group string `json:"group,omitempty"`
+}
+
+// PrivateKey is a kind of key.
+//
+// +kubebuilder:validation:XValidation:rule="(!has(self.algorithm) || self.algorithm == 'RSA') ? (!has(self.size) || self.size in [2048, 3072, 4096]) : (!has(self.size) || self.size in [256, 384])",reason="FieldValueInvalid",fieldPath=".size",message="size must be 2048, 3072 or 4096 with RSA, 256 or 384 with ECDSA"
+// +kubebuilder:validation:MinProperties=1
+type PrivateKey struct {
+	// algorithm is RSA or ECDSA. Defaults to RSA.
+	// +default="RSA"
+	// +optional
+	Algorithm KeyAlgorithm `json:"algorithm,omitempty"`
+
+	// size is the key's size in bits: 2048, 3072 or 4096 with RSA, 256 (P-256) or
+	// 384 (P-384) with ECDSA. Defaults to 2048 and 256.
+	// +kubebuilder:validation:Minimum=256
+	// +kubebuilder:validation:Maximum=4096
+	// +optional
+	Size *int32 `json:"size,omitempty"`
+}
+
+// KeyAlgorithm is an algorithm of keys.
+//
+// +kubebuilder:validation:Enum=RSA;ECDSA
+type KeyAlgorithm string
+
+const (
+	// KeyRSA is RSA.
+	KeyRSA KeyAlgorithm = "RSA"
+	// KeyECDSA is ECDSA.
+	KeyECDSA KeyAlgorithm = "ECDSA"
+)
+
+// TLSImplementation is what Tomcat speaks TLS by.
+//
+// +kubebuilder:validation:Enum=JSSE;OpenSSL
+type TLSImplementation string
+
+const (
+	// TLSJSSE is the Java virtual machine's own.
+	TLSJSSE TLSImplementation = "JSSE"
+	// TLSOpenSSL is OpenSSL by Tomcat Native.
+	TLSOpenSSL TLSImplementation = "OpenSSL"
+)
+
+// TLSProtocol is a version of TLS.
+//
+// +kubebuilder:validation:Enum=TLSv1;TLSv1.1;TLSv1.2;TLSv1.3
+type TLSProtocol string
+
+// The versions of TLS.
+const (
+	TLSv10 TLSProtocol = "TLSv1"
+	TLSv11 TLSProtocol = "TLSv1.1"
+	TLSv12 TLSProtocol = "TLSv1.2"
+	TLSv13 TLSProtocol = "TLSv1.3"
+)
+
+// TLSVerification says how clients check a certificate.
+//
+// +kubebuilder:validation:Enum=Full;None
+type TLSVerification string
+
+const (
+	// TLSVerifyFull checks who vouches for it, its name and its time.
+	TLSVerifyFull TLSVerification = "Full"
+	// TLSVerifyNone accepts any.
+	TLSVerifyNone TLSVerification = "None"
+)
+
+// CipherSuite is a cipher suite that Assay's clients have, by OpenSSL's name.
+//
+// +kubebuilder:validation:Enum=TLS_AES_128_GCM_SHA256;TLS_AES_256_GCM_SHA384;TLS_CHACHA20_POLY1305_SHA256;ECDHE-ECDSA-AES128-GCM-SHA256;ECDHE-ECDSA-AES256-GCM-SHA384;ECDHE-ECDSA-CHACHA20-POLY1305;ECDHE-ECDSA-AES128-SHA256;ECDHE-ECDSA-AES128-SHA;ECDHE-ECDSA-AES256-SHA;ECDHE-RSA-AES128-GCM-SHA256;ECDHE-RSA-AES256-GCM-SHA384;ECDHE-RSA-CHACHA20-POLY1305;ECDHE-RSA-AES128-SHA256;ECDHE-RSA-AES128-SHA;ECDHE-RSA-AES256-SHA;AES128-GCM-SHA256;AES256-GCM-SHA384;AES128-SHA256;AES128-SHA;AES256-SHA
+type CipherSuite string

@@ -1,0 +1,174 @@
+package v1alpha1
+
+// TomcatServer configures Apache Tomcat. The run replaces conf/server.xml by
+// one with one connector and one web application, ROOT, with the content, and
+// conf/logging.properties by one that logs to the container's output; logs,
+// temp and work are empty folders. All else stays as it is in the image.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.connector.executor) || self.connector.executor != 'VirtualThreads' || (!has(self.connector.maxThreads) && !has(self.connector.minSpareThreads))",reason="FieldValueInvalid",fieldPath=".connector",message="maxThreads and minSpareThreads have no meaning with the executor VirtualThreads: leave them out"
+type TomcatServer struct {
+	// home is the folder of the image with Tomcat itself (CATALINA_HOME).
+	// Defaults to /usr/local/tomcat, as in the official image.
+	// +default="/usr/local/tomcat"
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="home must be an absolute path such as /usr/local/tomcat"
+	// +optional
+	Home string `json:"home,omitempty"`
+
+	// base is the folder of the image with the configuration of this instance
+	// (CATALINA_BASE): conf, webapps, logs, temp and work. Defaults to home.
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="base must be an absolute path such as /var/lib/tomcat"
+	// +optional
+	Base string `json:"base,omitempty"`
+
+	// connector is how Tomcat accepts connections.
+	// +default={"protocol": "NIO"}
+	// +optional
+	Connector TomcatConnector `json:"connector,omitempty,omitzero"`
+
+	// jvmOptions are handed to the Java virtual machine before Tomcat's own
+	// (CATALINA_OPTS), one option per item, such as -Xmx512m.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=2
+	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^-[A-Za-z0-9_.:=/,+%@~-]+$')",message="a JVM option must begin with '-' and may hold letters, digits and _.:=/,+%@~- only, one option per item"
+	// +optional
+	JVMOptions []string `json:"jvmOptions,omitempty"`
+
+	// accessLog says whether Tomcat writes an access log, to
+	// logs/localhost_access_log in its own folder. Defaults to Disabled.
+	// +default="Disabled"
+	// +optional
+	AccessLog Switch `json:"accessLog,omitempty"`
+
+	// configuration is the user's own. Each key is a file of conf: server.xml
+	// takes the place of the rendered one, context.xml or web.xml that of the
+	// image's.
+	// +optional
+	Configuration *Configuration `json:"configuration,omitempty"`
+}
+
+// TomcatConnector is Tomcat's HTTP connector. A field that is left out keeps
+// the default of the Tomcat version.
+//
+// +kubebuilder:validation:MinProperties=1
+type TomcatConnector struct {
+	// protocol is the connector's implementation: NIO (Http11NioProtocol), NIO2
+	// (Http11Nio2Protocol) or APR (Http11AprProtocol, up to Tomcat 10.0, needs
+	// Tomcat Native in the image). Defaults to NIO.
+	// +default="NIO"
+	// +optional
+	Protocol TomcatProtocol `json:"protocol,omitempty"`
+
+	// port is the TCP port of the connector. Defaults to 8080, with TLS to 8443.
+	// +kubebuilder:validation:Minimum=1024
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	Port *int32 `json:"port,omitempty"`
+
+	// maxThreads is the largest number of request processing threads.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	// +optional
+	MaxThreads *int32 `json:"maxThreads,omitempty"`
+
+	// minSpareThreads is the number of threads that are always kept.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	// +optional
+	MinSpareThreads *int32 `json:"minSpareThreads,omitempty"`
+
+	// acceptCount is the length of the queue of connections that wait when all
+	// are taken.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	// +optional
+	AcceptCount *int32 `json:"acceptCount,omitempty"`
+
+	// maxConnections is the largest number of connections that are served at a
+	// time.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	// +optional
+	MaxConnections *int32 `json:"maxConnections,omitempty"`
+
+	// keepAlive limits how connections are reused.
+	// +optional
+	KeepAlive *TomcatKeepAlive `json:"keepAlive,omitempty"`
+
+	// executor says what runs requests: Internal, the connector's own threads;
+	// Shared, a StandardThreadExecutor of the service; or VirtualThreads, a new
+	// virtual thread for each request (Tomcat 9.0.82, 10.1.15 or 11 with Java 21).
+	// Defaults to Internal.
+	// +default="Internal"
+	// +optional
+	Executor TomcatExecutor `json:"executor,omitempty"`
+
+	// sendfile says whether static files may be sent by the kernel (useSendfile).
+	// Tomcat never does so over TLS with NIO and NIO2 by JSSE, nor for compressed
+	// responses.
+	// +optional
+	Sendfile Switch `json:"sendfile,omitempty"`
+
+	// compression says whether text is compressed for clients that accept it.
+	// Assay's clients don't ask for it.
+	// +optional
+	Compression Switch `json:"compression,omitempty"`
+
+	// http2 says whether clients may switch to HTTP/2. Assay's clients don't.
+	// +optional
+	HTTP2 Switch `json:"http2,omitempty"`
+}
+
+// TomcatKeepAlive limits how Tomcat reuses connections.
+//
+// +kubebuilder:validation:MinProperties=1
+type TomcatKeepAlive struct {
+	// maxRequests is how many requests a connection may carry before Tomcat
+	// closes it (maxKeepAliveRequests): 1 disables keep-alive, -1 is without
+	// limit.
+	// +kubebuilder:validation:Minimum=-1
+	// +kubebuilder:validation:XValidation:rule="self != 0",message="maxRequests must be a positive number, or -1 for no limit"
+	// +optional
+	MaxRequests *int32 `json:"maxRequests,omitempty"`
+
+	// timeoutMilliseconds is how long an idle connection is kept
+	// (keepAliveTimeout), in milliseconds.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	TimeoutMilliseconds *int32 `json:"timeoutMilliseconds,omitempty"`
+}
+
+// TomcatProtocol is an implementation of Tomcat's HTTP connector.
+//
+// +kubebuilder:validation:Enum=NIO;NIO2;APR
+type TomcatProtocol string
+
+const (
+	// TomcatNIO is org.apache.coyote.http11.Http11NioProtocol.
+	TomcatNIO TomcatProtocol = "NIO"
+	// TomcatNIO2 is org.apache.coyote.http11.Http11Nio2Protocol.
+	TomcatNIO2 TomcatProtocol = "NIO2"
+	// TomcatAPR is org.apache.coyote.http11.Http11AprProtocol.
+	TomcatAPR TomcatProtocol = "APR"
+)
+
+// TomcatExecutor says what runs requests in Tomcat.
+//
+// +kubebuilder:validation:Enum=Internal;Shared;VirtualThreads
+type TomcatExecutor string
+
+const (
+	// TomcatInternal is the connector's own pool of threads.
+	TomcatInternal TomcatExecutor = "Internal"
+	// TomcatShared is org.apache.catalina.core.StandardThreadExecutor.
+	TomcatShared TomcatExecutor = "Shared"
+	// TomcatVirtualThreads is
+	// org.apache.catalina.core.StandardVirtualThreadExecutor.
+	TomcatVirtualThreads TomcatExecutor = "VirtualThreads"
+)
