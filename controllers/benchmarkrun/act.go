@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/target"
 )
@@ -53,7 +54,7 @@ func (r *Reconciler) tell(uid string, run *v1alpha1.BenchmarkRun, p *plan) {
 		r.Sessions.Forget(uid)
 	}
 	if p.address != "" {
-		r.Sessions.Watch(uid, p.address, target.ReadinessPath(&run.Spec))
+		r.Sessions.Watch(uid, session.Watch{Address: p.address, Path: target.ReadinessPath(&run.Spec)})
 		r.Sessions.Prepare(uid, loadplan.Plans(&run.Spec), p.address)
 	}
 	for _, stage := range []sessionpb.Stage{sessionpb.Stage_STAGE_WARMUP, sessionpb.Stage_STAGE_MEASUREMENT} {

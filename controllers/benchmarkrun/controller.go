@@ -48,7 +48,7 @@ import (
 type Sessions interface {
 	Observe(run string) manager.Observation
 	Series(run string) []result.Second
-	Watch(run, address, path string)
+	Watch(run string, watch session.Watch)
 	Prepare(run string, plans []*session.Plan, address string)
 	Start(run string, stage sessionpb.Stage, at int64)
 	Read(run string)

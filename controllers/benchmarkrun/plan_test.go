@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/target"
@@ -81,7 +82,7 @@ func (s *scene) clients(change func(*manager.ClientState)) *scene {
 
 // ready has the target answered and every client ready.
 func (s *scene) ready() *scene {
-	s.o.sessions.Agent.Answered = &manager.Answer{Software: "test"}
+	s.o.sessions.Agent.Answered = &session.Evidence{Software: "test"}
 	s.o.sessions.Agent.Latest = &result.ServerUsage{CPUs: "1", AgentCPUs: "0"}
 	return s.clients(func(c *manager.ClientState) { c.Ready, c.CPUs = true, "0" })
 }

@@ -84,7 +84,7 @@ func (f *fakeSessions) Observe(string) manager.Observation { return f.observatio
 func (f *fakeSessions) Series(string) []result.Second {
 	return []result.Second{{Seconds: 1, Requests: 2000}}
 }
-func (f *fakeSessions) Watch(_, address, _ string) { f.address = address }
+func (f *fakeSessions) Watch(_ string, watch session.Watch) { f.address = watch.Address }
 func (f *fakeSessions) Prepare(_ string, plans []*session.Plan, _ string) {
 	f.plans = plans
 }
@@ -176,7 +176,7 @@ func (b *bench) podsRun() {
 	}
 	b.sessions.observation = manager.Observation{
 		Agent: &manager.AgentState{
-			Connected: true, Answered: &manager.Answer{Software: "test", DocumentLength: 7}, Latest: &result.ServerUsage{CPUs: "1", AgentCPUs: "0"},
+			Connected: true, Answered: &session.Evidence{Software: "test", DocumentLength: 7}, Latest: &result.ServerUsage{CPUs: "1", AgentCPUs: "0"},
 		},
 		Clients: map[int]manager.ClientState{
 			0: {Connected: true, Ready: true, Node: "node"}, 1: {Connected: true, Ready: true, Node: "node"},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 )
 
@@ -15,7 +16,7 @@ import (
 type Session interface {
 	Run(ctx context.Context) error
 	Orders() <-chan pod.Order
-	TargetAnswered(software string, documentLength int64)
+	TargetAnswered(evidence *session.Evidence)
 	TargetSilent(reason string)
 	SendServerUsage(usage *result.ServerUsage)
 	Fail(reason string)

@@ -45,8 +45,8 @@ func (f *fakeSession) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 func (f *fakeSession) Orders() <-chan pod.Order { return f.orders }
-func (f *fakeSession) TargetAnswered(software string, length int64) {
-	f.said <- fmt.Sprintf("answered %s %d", software, length)
+func (f *fakeSession) TargetAnswered(e *session.Evidence) {
+	f.said <- fmt.Sprintf("answered %s %d", e.Software, e.DocumentLength)
 }
 func (f *fakeSession) TargetSilent(reason string) { f.said <- "silent " + reason }
 func (f *fakeSession) SendServerUsage(u *result.ServerUsage) {
@@ -212,7 +212,7 @@ func TestWatch(t *testing.T) {
 			asked.Store(0)
 			s := newSession()
 			attend(t.Context(), s, fakeSampler{})
-			s.orders <- pod.Watch{Address: test.address, Path: test.path}
+			s.orders <- pod.Watch{Watch: session.Watch{Address: test.address, Path: test.path}}
 			for _, want := range test.want {
 				if got := <-s.said; got != want {
 					t.Errorf("%q, want %q", got, want)
@@ -233,11 +233,11 @@ func TestWatchAgain(t *testing.T) {
 	s := newSession()
 	attend(t.Context(), s, fakeSampler{})
 	address := server.Listener.Addr().String()
-	s.orders <- pod.Watch{Address: address, Path: "/no"}
+	s.orders <- pod.Watch{Watch: session.Watch{Address: address, Path: "/no"}}
 	if got := <-s.said; got != "silent GET /no was answered with 503 Service Unavailable" {
 		t.Error(got)
 	}
-	s.orders <- pod.Watch{Address: address, Path: "/yes"}
+	s.orders <- pod.Watch{Watch: session.Watch{Address: address, Path: "/yes"}}
 	if got := <-s.said; got != "answered  0" {
 		t.Error(got)
 	}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 )
 
@@ -43,7 +44,7 @@ func watch(ctx context.Context, s Session, order pod.Watch) {
 			return
 		}
 		if err == nil {
-			s.TargetAnswered(software, length)
+			s.TargetAnswered(&session.Evidence{Software: software, DocumentLength: length})
 			return
 		}
 		if reason := err.Error(); reason != silent {

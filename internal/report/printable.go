@@ -2,9 +2,8 @@ package report
 
 import (
 	"slices"
-	"strings"
-	"unicode"
 
+	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -13,16 +12,11 @@ import (
 // that change the direction of writing. Texts from outside, such as a Server
 // header, pass through it before they are shown.
 func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, text)
+	return printable.Text(text)
 }
 
-// printable is a copy of the result in which all texts are printable.
-func printable(r *result.Result) *result.Result {
+// shown is a copy of the result in which all texts are printable.
+func shown(r *result.Result) *result.Result {
 	p := *r
 	clean := func(texts ...*string) {
 		for _, text := range texts {

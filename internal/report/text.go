@@ -20,7 +20,7 @@ merged histograms.`
 // each client and, if there are several, for all together what ab would print, then what ab can't know:
 // the target, the clients themselves and the environment.
 func writeText(w io.Writer, r *result.Result) error {
-	r = printable(r)
+	r = shown(r)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "BenchmarkRun %s/%s: %s on %s\n", r.Run.Namespace, r.Run.Name, orUnknown(r.Run.Server), orUnknown(r.Run.Image))
 	writeVerdict(&b, r)

@@ -99,6 +99,9 @@ type Counts struct {
 	BytesReceived int64 `json:"bytesReceived"`
 	// BodyBytes is the number of bytes of response bodies, chunk headers left out.
 	BodyBytes int64 `json:"bodyBytes"`
+	// TLSResumed is the number of TLS handshakes of these connections that resumed
+	// an earlier session.
+	TLSResumed int64 `json:"tlsResumed"`
 }
 
 // ErrorCounts are requests that failed, by ErrorKind.
@@ -128,6 +131,7 @@ func (c *Counts) Add(other Counts) {
 	c.BytesSent += other.BytesSent
 	c.BytesReceived += other.BytesReceived
 	c.BodyBytes += other.BodyBytes
+	c.TLSResumed += other.TLSResumed
 }
 
 // Measure is what was counted and timed over some span: a second, or a whole

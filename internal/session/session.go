@@ -146,5 +146,34 @@ func DecodePlan(data []byte) (*Plan, error) {
 	return &p, nil
 }
 
+// Check returns an error that says what no agent could carry out.
+func (w *Watch) Check() error {
+	if w.Address == "" || w.Path == "" || w.Path[0] != '/' {
+		return fmt.Errorf("watch: path %q at address %q", w.Path, w.Address)
+	}
+	if w.TLS != nil {
+		if err := w.TLS.check(); err != nil {
+			return fmt.Errorf("watch: %w", err)
+		}
+	}
+	return nil
+}
+
+// EncodeWatch returns what is to be watched as it is sent.
+func EncodeWatch(w *Watch) ([]byte, error) { return json.Marshal(w) }
+
+// DecodeWatch is the inverse of EncodeWatch. What it returns can be carried
+// out.
+func DecodeWatch(data []byte) (*Watch, error) {
+	var w Watch
+	if err := json.Unmarshal(data, &w); err != nil {
+		return nil, fmt.Errorf("decode watch: %w", err)
+	}
+	if err := w.Check(); err != nil {
+		return nil, err
+	}
+	return &w, nil
+}
+
 // Micros is an instant as it is sent: microseconds since the Unix epoch.
 func Micros(t time.Time) int64 { return t.UnixMicro() }

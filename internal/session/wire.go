@@ -67,6 +67,7 @@ func CountsToWire(c *result.Counts) *sessionpb.Counts {
 		BytesSent:     c.BytesSent,
 		BytesReceived: c.BytesReceived,
 		BodyBytes:     c.BodyBytes,
+		TlsResumed:    c.TLSResumed,
 	}
 }
 
@@ -85,8 +86,9 @@ func CountsFromWire(w *sessionpb.Counts) (*result.Counts, error) {
 		BytesSent:     w.GetBytesSent(),
 		BytesReceived: w.GetBytesReceived(),
 		BodyBytes:     w.GetBodyBytes(),
+		TLSResumed:    w.GetTlsResumed(),
 	}
-	for _, n := range append(w.GetErrors(), c.Non2xx, c.KeepAlive, c.Connections, c.BytesSent, c.BytesReceived, c.BodyBytes, c.Succeeded()) {
+	for _, n := range append(w.GetErrors(), c.Non2xx, c.KeepAlive, c.Connections, c.BytesSent, c.BytesReceived, c.BodyBytes, c.TLSResumed, c.Succeeded()) {
 		if n < 0 {
 			return nil, fmt.Errorf("counts: a negative number in %+v", *c)
 		}

@@ -261,6 +261,17 @@ func measure(took ...int64) *result.Measure {
 	return m
 }
 
+// evidence is what a target shows.
+func evidence() *session.Evidence {
+	return &session.Evidence{Software: "nginx", DocumentLength: 7, TLS: &session.TLSEvidence{Protocol: "TLSv1.3", KeySize: 256}}
+}
+
+func answeredMessage(evidence string) *sessionpb.PodMessage {
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_TargetAnswered{
+		TargetAnswered: &sessionpb.TargetAnswered{Evidence: []byte(evidence)},
+	}}
+}
+
 func sampleMessage(t testing.TB, number uint64, stage sessionpb.Stage, s *result.ClientSecond) *sessionpb.PodMessage {
 	t.Helper()
 	w, err := session.MeasureToWire(&s.Measure)

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -124,6 +125,9 @@ func TestNonsense(t *testing.T) {
 		"a reading to come":    {agent, readingMessage(1, &result.ServerUsage{At: at + 3600_000_000}), "a reading"},
 		"a reading at no time": {agent, readingMessage(1, &result.ServerUsage{}), "a reading"},
 		"negative CPU time":    {agent, readingMessage(1, &result.ServerUsage{At: at, UserCPU: -1}), "a reading"},
+		"no evidence":          {agent, answeredMessage(""), "can't have shown"},
+		"evidence to excess":   {client, answeredMessage(`{"software":"` + strings.Repeat("x", 1<<20) + `"}`), "evidence of 1048591 bytes"},
+		"nonsense in colour":   {client, answeredMessage(`{"\u001b[31m":1}`), "unknown field"},
 		"too large": {client, change(good, func(s *sessionpb.ClientSample) {
 			s.Measure.Latencies[0].Hdr = strings.Repeat("x", session.MaxMessageBytes)
 		}), "can't be read"},
@@ -146,6 +150,9 @@ func TestNonsense(t *testing.T) {
 			failure := o.Clients[0].Failure
 			if test.role == agent {
 				failure = o.Agent.Failure
+			}
+			if failure != printable.Text(failure) {
+				t.Errorf("failure %q can't be shown", failure)
 			}
 			if !strings.HasPrefix(failure, "it sent ") || !strings.Contains(failure, test.failure) || len(failure) > 2*textBytes {
 				t.Errorf("failure %q, want %q", failure, test.failure)

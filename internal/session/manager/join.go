@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -39,6 +40,7 @@ func (r *run) join(st *stream, identity Identity, hello *sessionpb.Hello) error 
 		p.instance, p.next = hello.GetInstance(), 1
 	case p.identity.PodUID == identity.PodUID && !p.begun():
 		p.instance, p.next, p.ready = hello.GetInstance(), 1, nil
+		p.answered, p.silent = nil, ""
 	case p.stream == nil && !p.begun():
 		p = nil
 	case p.identity.PodUID == identity.PodUID:
@@ -80,16 +82,28 @@ func (r *run) hear(p *participant, hello *sessionpb.Hello) *malformedError {
 		}
 		p.starts[stage] = at
 	}
-	if p.identity.Role == sessionpb.Role_ROLE_AGENT {
-		if hello.GetTargetAnswered() != nil {
-			p.answered = answerOf(hello.GetTargetAnswered())
+	if hello.GetTargetAnswered() != nil {
+		if err := p.hearAnswer(hello.GetTargetAnswered()); err != nil {
+			return err
 		}
+	}
+	if p.identity.Role == sessionpb.Role_ROLE_AGENT {
 		return nil
 	}
 	if hello.GetReady() != nil {
 		p.ready = hello.GetReady()
 	}
 	p.warmupEnded = p.warmupEnded || hello.GetWarmupEnded()
+	return nil
+}
+
+// hearAnswer takes what the target showed to a pod.
+func (p *participant) hearAnswer(w *sessionpb.TargetAnswered) *malformedError {
+	evidence, err := session.DecodeEvidence(w.GetEvidence())
+	if err != nil {
+		return malformed("what the target can't have shown: %s", err)
+	}
+	p.answered = evidence
 	return nil
 }
 

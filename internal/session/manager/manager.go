@@ -6,6 +6,7 @@ package manager
 import (
 	"context"
 	"errors"
+	"reflect"
 	"sync"
 	"time"
 
@@ -108,13 +109,16 @@ func (s *Server) Series(run string) []result.Second {
 	return nil
 }
 
-// Watch tells the agent to ask the target for a path until it answers with
-// success; address is the target's address and port.
-func (s *Server) Watch(run, address, path string) {
+// Watch tells the agent what to ask the target for until that answers with
+// success, and what to sample.
+func (s *Server) Watch(run string, watch session.Watch) {
 	s.of(run).intend(func(w *wanted) bool {
-		before := w.watch
-		w.watch = watch{address: address, path: path}
-		return w.watch != before
+		if w.watch != nil && reflect.DeepEqual(*w.watch, watch) {
+			return false
+		}
+		w.watch = &watch
+		w.watches++
+		return true
 	})
 }
 

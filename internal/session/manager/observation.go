@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -35,6 +36,11 @@ type ClientState struct {
 	// Starts are the start instants that it has or was sent.
 	Starts      map[sessionpb.Stage]int64
 	WarmupEnded bool
+	// Answered is what the target showed when it first answered with success, where
+	// the client asks it because there is no agent; nil until then. Silent says
+	// what was seen instead.
+	Answered *session.Evidence
+	Silent   string
 	// Totals are its final figures; nil until it sent them.
 	Totals *result.Totals
 	// ClockError bounds the error of its clock, in microseconds.
@@ -48,8 +54,9 @@ type AgentState struct {
 	Pod, PodUID, Node string
 	Connected         bool
 	DisconnectedSince time.Time
-	// Answered is the target's first answer with success; nil until then.
-	Answered *Answer
+	// Answered is what the target showed when it first answered with success; nil
+	// until then.
+	Answered *session.Evidence
 	// Silent says what was seen instead.
 	Silent string
 	// Begin is the reading nearest to the start of the measurement; nil until that
@@ -60,17 +67,6 @@ type AgentState struct {
 	PeakCPUPercent float64
 	PeakResident   int64
 	Failure        string
-}
-
-// Answer is the target's first answer with success.
-type Answer struct {
-	// Software is its Server header; DocumentLength the length of its body.
-	Software       string
-	DocumentLength int64
-}
-
-func answerOf(w *sessionpb.TargetAnswered) *Answer {
-	return &Answer{Software: clipped(w.GetServerSoftware()), DocumentLength: w.GetDocumentLength()}
 }
 
 // Progress is how far a stage is, over all clients.
@@ -99,6 +95,7 @@ func (r *run) observe() Observation {
 			Pod: p.identity.Pod, PodUID: p.identity.PodUID, Node: p.identity.Node,
 			Connected: p.stream != nil, DisconnectedSince: p.disconnectedSince,
 			Ready: p.ready != nil, CPUs: p.ready.GetCpus(), Starts: maps.Clone(p.starts), WarmupEnded: p.warmupEnded,
+			Answered: p.answered, Silent: p.silent,
 			Totals: p.totals, ClockError: p.clockError, Failure: p.failure,
 		}
 	}

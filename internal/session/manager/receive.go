@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -80,7 +81,9 @@ func (r *run) receive(st *stream, m *sessionpb.PodMessage, now int64) (news bool
 		p.warmupEnded = true
 		return true, nil
 	case *sessionpb.PodMessage_TargetAnswered:
-		p.answered = answerOf(body.TargetAnswered)
+		if nonsense := p.hearAnswer(body.TargetAnswered); nonsense != nil {
+			return false, nonsense
+		}
 		return true, nil
 	case *sessionpb.PodMessage_TargetSilent:
 		p.silent = clipped(body.TargetSilent.GetReason())
@@ -254,12 +257,13 @@ func decodeMeasure(w *sessionpb.Measure) (*result.Measure, error) {
 // allowed is whether pods of a role send such messages.
 func allowed(role sessionpb.Role, m *sessionpb.PodMessage) bool {
 	switch m.GetMessage().(type) {
-	case *sessionpb.PodMessage_Ping, *sessionpb.PodMessage_Failure:
+	case *sessionpb.PodMessage_Ping, *sessionpb.PodMessage_Failure,
+		*sessionpb.PodMessage_TargetAnswered, *sessionpb.PodMessage_TargetSilent:
 		return true
 	case *sessionpb.PodMessage_Ready, *sessionpb.PodMessage_StageEnded,
 		*sessionpb.PodMessage_ClientSample, *sessionpb.PodMessage_ClientTotals:
 		return role == sessionpb.Role_ROLE_CLIENT
-	case *sessionpb.PodMessage_TargetAnswered, *sessionpb.PodMessage_TargetSilent, *sessionpb.PodMessage_ServerSample:
+	case *sessionpb.PodMessage_ServerSample:
 		return role == sessionpb.Role_ROLE_AGENT
 	}
 	return false
@@ -273,13 +277,8 @@ func nameOf(m *sessionpb.PodMessage) string {
 	return strings.TrimPrefix(fmt.Sprintf("%T", m.GetMessage()), "*sessionpb.PodMessage_")
 }
 
-// clipped cuts a text that is too long.
-func clipped(text string) string {
-	if len(text) <= textBytes {
-		return text
-	}
-	return strings.ToValidUTF8(text[:textBytes], "") + "…"
-}
+// clipped is a pod's text as it is kept: bounded and printable.
+func clipped(text string) string { return printable.Clipped(text, textBytes) }
 
 // addSecond adds a client's second to what is merged over the clients.
 func (r *run) addSecond(n *numbered) {

@@ -30,15 +30,14 @@ type run struct {
 
 // wanted is what the pods are to be told.
 type wanted struct {
-	watch   watch
+	watch   *session.Watch
+	watches uint64 // how often watch was changed
 	plans   []*session.Plan
 	address string
 	reading bool   // a reading was asked for and isn't here
 	reads   uint64 // how often one was asked for
 	release bool
 }
-
-type watch struct{ address, path string }
 
 // participant is what is known of one pod.
 type participant struct {
@@ -63,8 +62,8 @@ type participant struct {
 	totals      *result.Totals
 	clockError  int64
 
-	// Of an agent.
-	answered *Answer
+	// Of whoever asks the target.
+	answered *session.Evidence
 	silent   string
 }
 
@@ -206,11 +205,14 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 // dueByRole returns what is to be sent to an agent, or to a client, alone.
 func (w *wanted) dueByRole(st *stream, p *participant) *sessionpb.ManagerMessage {
 	switch {
-	case p.identity.Role == sessionpb.Role_ROLE_AGENT && w.watch != (watch{}) && st.watch != w.watch:
-		st.watch = w.watch
-		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Watch{
-			Watch: &sessionpb.Watch{Address: w.watch.address, Path: w.watch.path},
-		}}
+	case p.identity.Role == sessionpb.Role_ROLE_AGENT && st.watches != w.watches:
+		st.watches = w.watches
+		watch, err := session.EncodeWatch(w.watch)
+		if err != nil {
+			p.fail("what it is to watch can't be sent: " + err.Error())
+			return nil
+		}
+		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Watch{Watch: &sessionpb.Watch{Watch: watch}}}
 	case p.identity.Role == sessionpb.Role_ROLE_AGENT && w.reading && st.reads != w.reads:
 		st.reads = w.reads
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Read{Read: &sessionpb.Read{}}}

@@ -46,7 +46,7 @@ type stream struct {
 
 	// What was sent on this stream.
 	welcomed bool
-	watch    watch
+	watches  uint64
 	reads    uint64
 	prepared bool
 	released bool

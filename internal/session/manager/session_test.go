@@ -61,14 +61,27 @@ func TestRun(t *testing.T) {
 	clients := []*attendee{b.attend(clientOf("run", 0)), b.attend(clientOf("run", 1))}
 	watcher := b.attend(agentOf("run"))
 
-	b.Watch("run", "10.0.0.1:80", "/x")
-	if diff := cmp.Diff(pod.Watch{Address: "10.0.0.1:80", Path: "/x"}, order[pod.Watch](t, watcher)); diff != "" {
+	watch := session.Watch{Address: "10.0.0.1:80", Path: "/x"}
+	b.Watch("run", watch)
+	if diff := cmp.Diff(pod.Watch{Watch: watch}, order[pod.Watch](t, watcher)); diff != "" {
+		t.Error(diff)
+	}
+	// What differs in a part that is pointed to is another; the same again isn't.
+	watch.TLS, watch.Containers = &session.TLS{ServerName: "www"}, map[string]string{"0123": "nginx"}
+	b.Watch("run", watch)
+	again := watch
+	again.TLS, again.Containers = &session.TLS{ServerName: "www"}, map[string]string{"0123": "nginx"}
+	b.Watch("run", again)
+	if diff := cmp.Diff(pod.Watch{Watch: watch}, order[pod.Watch](t, watcher)); diff != "" {
 		t.Error(diff)
 	}
 	watcher.TargetSilent("connection refused")
 	b.await("run", "silent", func(o Observation) bool { return o.Agent != nil && o.Agent.Silent == "connection refused" })
-	watcher.TargetAnswered("nginx", 7)
-	b.await("run", "answered", func(o Observation) bool { return o.Agent.Answered != nil })
+	watcher.TargetAnswered(evidence())
+	o := b.await("run", "answered", func(o Observation) bool { return o.Agent.Answered != nil })
+	if diff := cmp.Diff(evidence(), o.Agent.Answered); diff != "" {
+		t.Error(diff)
+	}
 
 	b.Prepare("run", plans(2), "10.0.0.1:80")
 	for i, c := range clients {
@@ -120,7 +133,7 @@ func TestRun(t *testing.T) {
 	b.Read("run")
 	order[pod.Read](t, watcher)
 	watcher.SendServerUsage(&result.ServerUsage{At: at + 2_300_000, UserCPU: 1_200_000, Resident: 5})
-	o := b.await("run", "read", func(o Observation) bool { return o.Agent.Latest.Resident == 5 })
+	o = b.await("run", "read", func(o Observation) bool { return o.Agent.Latest.Resident == 5 })
 
 	if got := o.Clients[1].Totals; got.StartedAt != at+1 || got.Requests != 3 || got.Warmup.Requests != 2 ||
 		got.Latencies.Get(result.Total).Max() != 3 || got.Latencies.Get(result.Waiting).Sum() != 9 {
@@ -158,11 +171,17 @@ func TestRun(t *testing.T) {
 func TestRestartedManagerHasEverything(t *testing.T) {
 	b := newBench(t)
 	a, c := b.attend(agentOf("run")), b.attend(clientOf("run", 0))
-	a.TargetAnswered("nginx", 7)
+	a.TargetAnswered(evidence())
 	b.Prepare("run", plans(1), "target")
 	order[pod.Prepare](t, c)
+	// A client tells of the target before it is ready, and again after the restart.
+	c.TargetSilent("connection refused")
+	b.await("run", "silent", func(o Observation) bool { return o.Clients[0].Silent == "connection refused" })
+	c.TargetAnswered(evidence())
 	c.Ready("3")
-	b.await("run", "ready", ready(1))
+	if o := b.await("run", "ready", ready(1)); o.Clients[0].Answered == nil {
+		t.Error("ready before it told of the target")
+	}
 	at := b.now() - 100_000_000
 	b.Start("run", measurement, at)
 	order[pod.Start](t, c)
@@ -179,8 +198,13 @@ func TestRestartedManagerHasEverything(t *testing.T) {
 	b.await("run", "half again", half)
 	b.await("run", "read again", func(o Observation) bool { return o.Agent.Latest.UserCPU == 49 })
 	o := b.await("run", "ready again", ready(1))
-	if o.Starts[measurement] != at || o.Clients[0].Starts[measurement] != at || o.Clients[0].CPUs != "3" || o.Agent.Answered == nil {
+	if o.Starts[measurement] != at || o.Clients[0].Starts[measurement] != at || o.Clients[0].CPUs != "3" {
 		t.Errorf("after the restart: %+v", o)
+	}
+	for who, answered := range map[string]*session.Evidence{"agent": o.Agent.Answered, "client": o.Clients[0].Answered} {
+		if diff := cmp.Diff(evidence(), answered); diff != "" {
+			t.Errorf("%s: %s", who, diff)
+		}
 	}
 	if diff := cmp.Diff(before, b.Series("run")); diff != "" {
 		t.Error(diff)

@@ -25,14 +25,9 @@ type Start struct {
 	At int64
 }
 
-// Watch tells an agent to ask the target for a path until it answers with
-// success.
-type Watch struct {
-	// Address is the target's address and port.
-	Address string
-	// Path is the path and query to ask for.
-	Path string
-}
+// Watch tells an agent to ask the target until that answers with success, and
+// what to sample. It can be carried out.
+type Watch struct{ session.Watch }
 
 // Read tells an agent to send a reading of the server at once.
 type Read struct{}

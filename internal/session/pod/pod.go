@@ -64,7 +64,7 @@ type state struct {
 type had struct {
 	prepared bool
 	starts   []*sessionpb.Start
-	watch    Watch
+	watch    *sessionpb.Watch
 }
 
 // New returns a session; Run connects it.
@@ -107,17 +107,19 @@ func (s *Session) StageEnded(stage sessionpb.Stage) {
 	s.tell(func(t *state) { t.warmupEnded = true })
 }
 
-// TargetAnswered tells that the target answered an agent with success:
-// software is the response's Server header, documentLength the length of its
-// body in bytes.
-func (s *Session) TargetAnswered(software string, documentLength int64) {
-	s.tell(func(t *state) {
-		t.answered = &sessionpb.TargetAnswered{ServerSoftware: software, DocumentLength: documentLength}
-	})
+// TargetAnswered tells that the target answered with success, and what it
+// showed of itself. A client that asks the target tells it before Ready.
+func (s *Session) TargetAnswered(evidence *session.Evidence) {
+	encoded, err := session.EncodeEvidence(evidence)
+	if err != nil {
+		s.Fail("what the target showed can't be sent: " + err.Error())
+		return
+	}
+	s.tell(func(t *state) { t.answered = &sessionpb.TargetAnswered{Evidence: encoded} })
 }
 
-// TargetSilent tells what an agent saw of the target instead of success. Only
-// the last reason is sure to reach the manager.
+// TargetSilent tells what was seen of the target instead of success. Only the
+// last reason is sure to reach the manager.
 func (s *Session) TargetSilent(reason string) {
 	s.tell(func(t *state) { t.silent = reason })
 }

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -185,6 +186,9 @@ func (st *stream) take() *sessionpb.PodMessage {
 	case is.failure != told.failure:
 		told.failure = is.failure
 		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Failure{Failure: &sessionpb.Failure{Reason: is.failure}}}
+	case is.answered != told.answered:
+		told.answered = is.answered
+		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_TargetAnswered{TargetAnswered: is.answered}}
 	case is.ready != told.ready && settled:
 		told.ready = is.ready
 		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Ready{Ready: is.ready}}
@@ -193,9 +197,6 @@ func (st *stream) take() *sessionpb.PodMessage {
 		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{
 			StageEnded: &sessionpb.StageEnded{Stage: sessionpb.Stage_STAGE_WARMUP},
 		}}
-	case is.answered != told.answered:
-		told.answered = is.answered
-		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_TargetAnswered{TargetAnswered: is.answered}}
 	case is.answered == nil && is.silent != told.silent:
 		told.silent = is.silent
 		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_TargetSilent{
@@ -286,12 +287,17 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 		}
 		return Start{Stage: m.Start.GetStage(), At: m.Start.GetAt()}
 	case *sessionpb.ManagerMessage_Watch:
-		watch := Watch{Address: m.Watch.GetAddress(), Path: m.Watch.GetPath()}
-		if watch == st.had.watch {
+		if proto.Equal(m.Watch, st.had.watch) {
 			return nil
 		}
-		st.had.watch = watch
-		return watch
+		watch, err := session.DecodeWatch(m.Watch.GetWatch())
+		if err != nil {
+			st.state.failure = "what the manager has the agent watch can't be watched: " + err.Error()
+			st.notify()
+			return nil
+		}
+		st.had.watch = m.Watch
+		return Watch{*watch}
 	case *sessionpb.ManagerMessage_Read:
 		st.readAt = st.clock.now()
 		return Read{}

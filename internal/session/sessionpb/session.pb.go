@@ -311,12 +311,13 @@ type PodMessage_ClientTotals struct {
 }
 
 type PodMessage_TargetAnswered struct {
-	// TargetAnswered: the target answered the agent with success.
+	// TargetAnswered: the target answered the agent, or a client where there is no
+	// agent, with success.
 	TargetAnswered *TargetAnswered `protobuf:"bytes,7,opt,name=target_answered,json=targetAnswered,proto3,oneof"`
 }
 
 type PodMessage_TargetSilent struct {
-	// TargetSilent: the target didn't yet answer the agent with success.
+	// TargetSilent: the target didn't yet answer with success.
 	TargetSilent *TargetSilent `protobuf:"bytes,8,opt,name=target_silent,json=targetSilent,proto3,oneof"`
 }
 
@@ -527,7 +528,7 @@ type Hello struct {
 	Starts []*Start `protobuf:"bytes,3,rep,name=starts,proto3" json:"starts,omitempty"`
 	// warmup_ended is set once StageEnded was sent for the warm-up.
 	WarmupEnded bool `protobuf:"varint,4,opt,name=warmup_ended,json=warmupEnded,proto3" json:"warmup_ended,omitempty"`
-	// target_answered repeats what an agent has sent.
+	// target_answered repeats what the pod has sent.
 	TargetAnswered *TargetAnswered `protobuf:"bytes,5,opt,name=target_answered,json=targetAnswered,proto3" json:"target_answered,omitempty"`
 	// instance tells the process from an earlier one in the same pod.
 	Instance      uint64 `protobuf:"varint,6,opt,name=instance,proto3" json:"instance,omitempty"`
@@ -1041,10 +1042,8 @@ func (*Read) Descriptor() ([]byte, []int) {
 
 type Watch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// address is the target's address and port.
-	Address string `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
-	// path is what to ask for until it is answered with success.
-	Path          string `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
+	// watch is a session.Watch as JSON.
+	Watch         []byte `protobuf:"bytes,1,opt,name=watch,proto3" json:"watch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1079,28 +1078,19 @@ func (*Watch) Descriptor() ([]byte, []int) {
 	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{12}
 }
 
-func (x *Watch) GetAddress() string {
+func (x *Watch) GetWatch() []byte {
 	if x != nil {
-		return x.Address
+		return x.Watch
 	}
-	return ""
-}
-
-func (x *Watch) GetPath() string {
-	if x != nil {
-		return x.Path
-	}
-	return ""
+	return nil
 }
 
 type TargetAnswered struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// server_software is the response's Server header.
-	ServerSoftware string `protobuf:"bytes,1,opt,name=server_software,json=serverSoftware,proto3" json:"server_software,omitempty"`
-	// document_length is the length of the response's body.
-	DocumentLength int64 `protobuf:"varint,2,opt,name=document_length,json=documentLength,proto3" json:"document_length,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// evidence is a session.Evidence as JSON.
+	Evidence      []byte `protobuf:"bytes,1,opt,name=evidence,proto3" json:"evidence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TargetAnswered) Reset() {
@@ -1133,18 +1123,11 @@ func (*TargetAnswered) Descriptor() ([]byte, []int) {
 	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{13}
 }
 
-func (x *TargetAnswered) GetServerSoftware() string {
+func (x *TargetAnswered) GetEvidence() []byte {
 	if x != nil {
-		return x.ServerSoftware
+		return x.Evidence
 	}
-	return ""
-}
-
-func (x *TargetAnswered) GetDocumentLength() int64 {
-	if x != nil {
-		return x.DocumentLength
-	}
-	return 0
+	return nil
 }
 
 type TargetSilent struct {
@@ -1333,6 +1316,7 @@ type Counts struct {
 	BytesSent     int64   `protobuf:"varint,6,opt,name=bytes_sent,json=bytesSent,proto3" json:"bytes_sent,omitempty"`
 	BytesReceived int64   `protobuf:"varint,7,opt,name=bytes_received,json=bytesReceived,proto3" json:"bytes_received,omitempty"`
 	BodyBytes     int64   `protobuf:"varint,8,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
+	TlsResumed    int64   `protobuf:"varint,9,opt,name=tls_resumed,json=tlsResumed,proto3" json:"tls_resumed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1419,6 +1403,13 @@ func (x *Counts) GetBytesReceived() int64 {
 func (x *Counts) GetBodyBytes() int64 {
 	if x != nil {
 		return x.BodyBytes
+	}
+	return 0
+}
+
+func (x *Counts) GetTlsResumed() int64 {
+	if x != nil {
+		return x.TlsResumed
 	}
 	return 0
 }
@@ -1984,13 +1975,11 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"StageEnded\x12-\n" +
 	"\x05stage\x18\x01 \x01(\x0e2\x17.assay.session.v1.StageR\x05stage\"\t\n" +
 	"\aRelease\"\x06\n" +
-	"\x04Read\"5\n" +
-	"\x05Watch\x12\x18\n" +
-	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x12\n" +
-	"\x04path\x18\x02 \x01(\tR\x04path\"b\n" +
-	"\x0eTargetAnswered\x12'\n" +
-	"\x0fserver_software\x18\x01 \x01(\tR\x0eserverSoftware\x12'\n" +
-	"\x0fdocument_length\x18\x02 \x01(\x03R\x0edocumentLength\"&\n" +
+	"\x04Read\"\x1d\n" +
+	"\x05Watch\x12\x14\n" +
+	"\x05watch\x18\x01 \x01(\fR\x05watch\",\n" +
+	"\x0eTargetAnswered\x12\x1a\n" +
+	"\bevidence\x18\x01 \x01(\fR\bevidence\"&\n" +
 	"\fTargetSilent\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"!\n" +
 	"\aFailure\x12\x16\n" +
@@ -2001,7 +1990,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x03sum\x18\x03 \x01(\x03R\x03sum\x12\x10\n" +
 	"\x03min\x18\x04 \x01(\x03R\x03min\x12\x10\n" +
 	"\x03max\x18\x05 \x01(\x03R\x03max\x12\x18\n" +
-	"\aclamped\x18\x06 \x01(\x03R\aclamped\"\xfb\x01\n" +
+	"\aclamped\x18\x06 \x01(\x03R\aclamped\"\x9c\x02\n" +
 	"\x06Counts\x12\x1a\n" +
 	"\brequests\x18\x01 \x01(\x03R\brequests\x12\x16\n" +
 	"\x06errors\x18\x02 \x03(\x03R\x06errors\x12\x17\n" +
@@ -2013,7 +2002,9 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"bytes_sent\x18\x06 \x01(\x03R\tbytesSent\x12%\n" +
 	"\x0ebytes_received\x18\a \x01(\x03R\rbytesReceived\x12\x1d\n" +
 	"\n" +
-	"body_bytes\x18\b \x01(\x03R\tbodyBytes\"v\n" +
+	"body_bytes\x18\b \x01(\x03R\tbodyBytes\x12\x1f\n" +
+	"\vtls_resumed\x18\t \x01(\x03R\n" +
+	"tlsResumed\"v\n" +
 	"\aMeasure\x120\n" +
 	"\x06counts\x18\x01 \x01(\v2\x18.assay.session.v1.CountsR\x06counts\x129\n" +
 	"\tlatencies\x18\x02 \x03(\v2\x1b.assay.session.v1.HistogramR\tlatencies\"\x88\x01\n" +

@@ -16,8 +16,8 @@ import (
 // ClockOffset is by how much the manager's clock is ahead, in microseconds.
 const ClockOffset = int64(time.Hour / time.Microsecond)
 
-// Event is what a client told: Connected, Ready, StageEnded, Second, Totals or
-// Failed.
+// Event is what a client told: Connected, TargetAnswered, TargetSilent, Ready,
+// StageEnded, Second, Totals or Failed.
 type Event any
 
 type (
@@ -25,6 +25,10 @@ type (
 	Connected struct{}
 	// Ready is a call of that name.
 	Ready struct{ CPUs string }
+	// TargetAnswered is a call of that name.
+	TargetAnswered struct{ *session.Evidence }
+	// TargetSilent is a call of that name.
+	TargetSilent struct{ Reason string }
 	// StageEnded is a call of that name.
 	StageEnded struct{ Stage sessionpb.Stage }
 	// Second is a call of SendSecond.
@@ -113,6 +117,12 @@ func (s *Session) Orders() <-chan pod.Order { return s.orders }
 
 // Ready is as pod.Session's.
 func (s *Session) Ready(cpus string) { s.tell(Ready{cpus}) }
+
+// TargetAnswered is as pod.Session's.
+func (s *Session) TargetAnswered(evidence *session.Evidence) { s.tell(TargetAnswered{evidence}) }
+
+// TargetSilent is as pod.Session's.
+func (s *Session) TargetSilent(reason string) { s.tell(TargetSilent{reason}) }
 
 // StageEnded is as pod.Session's.
 func (s *Session) StageEnded(stage sessionpb.Stage) { s.tell(StageEnded{stage}) }

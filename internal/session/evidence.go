@@ -1,0 +1,114 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/assay-dev/assay/internal/printable"
+)
+
+const (
+	// evidenceBytes bounds evidence as it is sent.
+	evidenceBytes = 32 << 10
+	// evidenceTextBytes bounds each of its texts.
+	evidenceTextBytes = 1024
+	// mostKeyBits is far more than any key has.
+	mostKeyBits = 1 << 20
+)
+
+// Evidence is what the target itself showed when it was asked once, before the
+// load.
+type Evidence struct {
+	// Software is the response's Server header.
+	Software string `json:"software,omitempty"`
+	// DocumentLength is the length of the response's body in bytes; -1 when it is
+	// long and the server doesn't say how long.
+	DocumentLength int64 `json:"documentLength"`
+	// TLS is what was negotiated; nil without TLS.
+	TLS *TLSEvidence `json:"tls,omitempty"`
+}
+
+// TLSEvidence is what a TLS handshake with the target came to.
+type TLSEvidence struct {
+	// Protocol is the version, of Protocols.
+	Protocol string `json:"protocol"`
+	// Cipher is the cipher suite by its OpenSSL name.
+	Cipher string `json:"cipher"`
+	// KeyAlgorithm is RSA, ECDSA or Ed25519, and KeySize its size in bits: of the
+	// key in the target's certificate.
+	KeyAlgorithm string `json:"keyAlgorithm"`
+	KeySize      int    `json:"keySize"`
+	// Subject and Issuer are the certificate's, as RFC 2253 writes them.
+	Subject string `json:"subject"`
+	Issuer  string `json:"issuer"`
+	// Fingerprint is the SHA-256 of the certificate, in hexadecimal.
+	Fingerprint string `json:"fingerprint"`
+	// NotAfter is when the certificate expires, in microseconds since the Unix
+	// epoch.
+	NotAfter int64 `json:"notAfter"`
+	// CertificateRequested is whether the target asked for a certificate of the
+	// client.
+	CertificateRequested bool `json:"certificateRequested"`
+}
+
+// EncodeEvidence returns evidence as it is sent, its texts clipped and without
+// what isn't printable: a server may say anything of itself, at any length.
+func EncodeEvidence(e *Evidence) ([]byte, error) {
+	shown := e.shown()
+	return json.Marshal(&shown)
+}
+
+// DecodeEvidence is the inverse of EncodeEvidence. It refuses what no probe
+// says, so that its caller can rely on all that it returns being bounded and
+// printable.
+func DecodeEvidence(data []byte) (*Evidence, error) {
+	if len(data) > evidenceBytes {
+		return nil, fmt.Errorf("evidence of %d bytes", len(data))
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	var e *Evidence
+	if err := decoder.Decode(&e); err != nil {
+		return nil, fmt.Errorf("evidence: %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("evidence with something after it")
+	}
+	if e == nil {
+		return nil, errors.New("no evidence")
+	}
+	if err := e.check(); err != nil {
+		return nil, fmt.Errorf("evidence: %w", err)
+	}
+	clean := e.shown()
+	return &clean, nil
+}
+
+func (e *Evidence) check() error {
+	if e.DocumentLength < -1 {
+		return fmt.Errorf("a document of %d bytes", e.DocumentLength)
+	}
+	if t := e.TLS; t != nil && (t.KeySize < 0 || t.KeySize > mostKeyBits || !slices.Contains(Protocols, t.Protocol)) {
+		return fmt.Errorf("TLS protocol %.16q with a key of %d bits", t.Protocol, t.KeySize)
+	}
+	return nil
+}
+
+// shown is a copy whose texts are fit to be shown.
+func (e *Evidence) shown() Evidence {
+	c := *e
+	texts := []*string{&c.Software}
+	if e.TLS != nil {
+		t := *e.TLS
+		c.TLS = &t
+		texts = append(texts, &t.Protocol, &t.Cipher, &t.KeyAlgorithm, &t.Subject, &t.Issuer, &t.Fingerprint)
+	}
+	for _, text := range texts {
+		*text = printable.Clipped(*text, evidenceTextBytes)
+	}
+	return c
+}
