@@ -44,7 +44,7 @@ KIND_TOOL := $(if $(shell command -v docker 2>/dev/null),kind)
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} \
 	  /^##@ / {printf "\n%s\n", substr($$0, 5)} \
-	  /^[a-zA-Z0-9_.-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	  /^[a-zA-Z0-9_.-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ##@ Tools
 
@@ -120,6 +120,12 @@ test-server-image: image-tool ## Build the server of known behaviour that scenar
 .PHONY: load-test-images
 load-test-images: test-server-image tomcat-image ## Build the servers that tests are run against and load them
 	@$(CLUSTER) load $(BIN)/images/server.tar $(IMAGES)/tomcat-9.0.tar
+
+.PHONY: cert-manager-image
+cert-manager-image: image-tool ## Build cert-manager, to test with certificates that it issues
+	@hack/tools/build.sh cert-manager
+	@assay-image --tag localhost/assay-test/cert-manager:dev --output $(IMAGES)/cert-manager.tar --user 65532:65532 \
+	  --layer $(ASSAY_CACHE)/bin/cert-manager=/cert-manager --entrypoint /cert-manager
 
 .PHONY: system-images
 system-images: image-tool # What the cluster itself runs
@@ -213,6 +219,17 @@ install: ## Install or upgrade the operator on the local cluster, by Helm
 .PHONY: uninstall
 uninstall: ## Remove the operator from the local cluster
 	@KUBECONFIG=$(KUBECONFIG_FILE) helm uninstall assay --namespace assay-system --ignore-not-found
+
+.PHONY: install-cert-manager
+install-cert-manager: cert-manager-image ## Install cert-manager on the local cluster, and wait until it answers
+	@hack/tools/build.sh kubernetes helm
+	@$(CLUSTER) load $(IMAGES)/cert-manager.tar
+	@KUBECONFIG=$(KUBECONFIG_FILE) hack/cert-manager/install.sh $(IMAGES)/cert-manager.tar
+
+.PHONY: uninstall-cert-manager
+uninstall-cert-manager: ## Remove cert-manager and every certificate of it from the local cluster
+	@KUBECONFIG=$(KUBECONFIG_FILE) helm uninstall cert-manager --namespace cert-manager --ignore-not-found --wait
+	@KUBECONFIG=$(KUBECONFIG_FILE) kubectl delete namespace cert-manager --ignore-not-found
 
 .PHONY: demo
 demo: ## From nothing to a report: cluster, images, operator, a benchmark of Tomcat
