@@ -48,9 +48,11 @@ func contentCommand() *cobra.Command {
 		Short: "Write the files that the server serves",
 		Long: `Writes each file of a list into a folder, in place of files that are there.
 The bytes of a file depend on its path alone and can't be compressed: each run
-serves the same. A path that leads out of the folder is an error.
+serves the same; one with a source is a copy of that file. A path that leads out
+of the folder is an error, and so is a source of another size.
 
-The list is JSON: [{"path": "/js/app.js", "sizeBytes": 31819}, ...]`,
+The list is JSON: [{"path": "/js/app.js", "sizeBytes": 31819},
+{"path": "/page.jsp", "sizeBytes": 512, "source": "/config/page.jsp"}, ...]`,
 		Example: `  echo '[{"path": "/js/app.js", "sizeBytes": 31819}]' > list.json
   agent content --list list.json --dir /srv`,
 		Args: cobra.NoArgs,

@@ -27,6 +27,8 @@ type File struct {
 	Path string `json:"path"`
 	// SizeBytes is its size.
 	SizeBytes int64 `json:"sizeBytes"`
+	// Source is a file that it is a copy of; when empty it is generated.
+	Source string `json:"source,omitempty"`
 }
 
 // ReadList reads a list of files in JSON.
@@ -43,9 +45,9 @@ func ReadList(name string) ([]File, error) {
 }
 
 // WriteContent writes files into a folder, in place of files that are there. A
-// path that leads out of the folder is an error. The bytes of a file depend on
-// its path alone, so that each run serves the same, and can't be compressed. A
-// file is there whole or not at all.
+// path that leads out of the folder is an error, and so is a source of another
+// size. The bytes of a generated file depend on its path alone, so that each run
+// serves the same, and can't be compressed. A file is there whole or not at all.
 func WriteContent(folder string, files []File) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -93,11 +95,28 @@ func fill(out *os.File, file File) error {
 	if err := out.Chmod(0o644); err != nil { // whatever the umask is
 		return err
 	}
+	if file.Source != "" {
+		return copyFile(out, file)
+	}
 	buffered := bufio.NewWriterSize(out, writeBuffer)
 	if _, err := io.CopyN(buffered, bytesOf(file.Path), file.SizeBytes); err != nil {
 		return err
 	}
 	return buffered.Flush()
+}
+
+// copyFile copies a file's source.
+func copyFile(out *os.File, file File) error {
+	in, err := os.Open(file.Source)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	size, err := io.Copy(out, in)
+	if err == nil && size != file.SizeBytes {
+		err = fmt.Errorf("its source has %d bytes instead of %d", size, file.SizeBytes)
+	}
+	return err
 }
 
 // bytesOf yields the bytes of a file without end.

@@ -161,3 +161,29 @@ func TestReadList(t *testing.T) {
 		t.Error("no error for a list that isn't there")
 	}
 }
+
+func TestCopiedContent(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "page.jsp")
+	if err := os.WriteFile(source, []byte("<%= 1 %>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := WriteContent(folder, []File{{Path: "/a/page.jsp", SizeBytes: 8, Source: source}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(folder, "a", "page.jsp"))
+	if err != nil || string(got) != "<%= 1 %>" {
+		t.Errorf("%q, %v", got, err)
+	}
+	for name, file := range map[string]File{
+		"another size": {Path: "/b", SizeBytes: 9, Source: source},
+		"no source":    {Path: "/b", SizeBytes: 8, Source: source + "x"},
+	} {
+		if err := WriteContent(folder, []File{file}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if _, err := os.Stat(filepath.Join(folder, "b")); err == nil {
+			t.Errorf("%s: a file is there", name)
+		}
+	}
+}
