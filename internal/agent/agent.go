@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
@@ -71,6 +72,7 @@ type attending struct {
 	log          *slog.Logger
 	tick         *time.Timer
 	next         time.Time // of the tick
+	watched      session.Watch // what is asked of the target; no more than that
 	stopWatching func()
 }
 
@@ -78,10 +80,7 @@ type attending struct {
 func (a *attending) do(ctx context.Context, order pod.Order) error {
 	switch order := order.(type) {
 	case pod.Watch:
-		a.stopWatching()
-		watching, stop := context.WithCancel(ctx)
-		a.stopWatching = stop
-		go watch(watching, a.session, order)
+		return a.watch(ctx, order.Watch)
 	case pod.Start:
 		a.next = a.session.Local(order.At)
 		a.tick.Reset(time.Until(a.next))
@@ -93,6 +92,25 @@ func (a *attending) do(ctx context.Context, order pod.Order) error {
 	default:
 		return fmt.Errorf("the manager sent the agent an order for clients: %T", order)
 	}
+	return nil
+}
+
+// watch begins to ask the target, unless it has been asked the same before: a
+// target under load is left alone.
+func (a *attending) watch(ctx context.Context, order session.Watch) error {
+	order.Containers = nil
+	if reflect.DeepEqual(order, a.watched) {
+		return nil
+	}
+	q, err := question(&order, session.TLSFolder)
+	if err != nil {
+		return err
+	}
+	a.stopWatching()
+	a.watched = order
+	watching, stop := context.WithCancel(ctx)
+	a.stopWatching = stop
+	go watch(watching, a.session, q)
 	return nil
 }
 

@@ -203,7 +203,7 @@ func TestWatch(t *testing.T) {
 		"a redirect":             {address, "/redirect", []string{"answered test/1 0"}},
 		"long":                   {address, "/long", []string{"answered test/1 5000000000"}},
 		"long, nobody knows how": {address, "/endless", []string{"answered test/1 -1"}},
-		"late":                   {address, "/late?x=1", []string{"silent GET /late?x=1 was answered with 404 Not Found", "answered test/1 5"}},
+		"late":                   {address, "/late?x=1", []string{"silent GET /late?x=1: answered with 404 Not Found", "answered test/1 5"}},
 		"broken":                 {address, "/broken", []string{"silent GET /broken: the connection was closed before the answer was complete", "answered test/1 5"}},
 		"nobody there":           {closed.Addr().String(), "/", []string{"silent GET /: connection refused"}},
 	}
@@ -234,7 +234,7 @@ func TestWatchAgain(t *testing.T) {
 	attend(t.Context(), s, fakeSampler{})
 	address := server.Listener.Addr().String()
 	s.orders <- pod.Watch{Watch: session.Watch{Address: address, Path: "/no"}}
-	if got := <-s.said; got != "silent GET /no was answered with 503 Service Unavailable" {
+	if got := <-s.said; got != "silent GET /no: answered with 503 Service Unavailable" {
 		t.Error(got)
 	}
 	s.orders <- pod.Watch{Watch: session.Watch{Address: address, Path: "/yes"}}

@@ -7,6 +7,7 @@ package session
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -144,6 +145,19 @@ func DecodePlan(data []byte) (*Plan, error) {
 		return nil, err
 	}
 	return &p, nil
+}
+
+// HostHeader returns the Host header of requests to a target: host, or where
+// that is empty the target's address, without the port that is the scheme's own
+// (RFC 9110, section 7.2).
+func HostHeader(host, address string, secure bool) string {
+	if host != "" {
+		return host
+	}
+	if secure {
+		return strings.TrimSuffix(address, ":443")
+	}
+	return strings.TrimSuffix(address, ":80")
 }
 
 // Check returns an error that says what no agent could carry out.
