@@ -14,6 +14,15 @@ LOAD_IMAGE ?= localhost/assay-load:dev
 TEST_SERVER_IMAGE ?= localhost/assay-test/server:dev
 TOMCAT_IMAGE ?= localhost/assay-test/tomcat:9.0
 TOMCAT_VERSION ?= 9.0.98
+TOMCAT_10_IMAGE ?= localhost/assay-test/tomcat:10.1
+TOMCAT_10_VERSION ?= 10.1.34
+TOMCAT_11_IMAGE ?= localhost/assay-test/tomcat:11
+TOMCAT_11_VERSION ?= 11.0.2
+HTTPD_IMAGE ?= localhost/assay-test/httpd:2.4
+NGINX_IMAGE ?= localhost/assay-test/nginx:1
+JDKHTTP_IMAGE ?= localhost/assay-test/jdkhttp:dev
+NANOHTTPD_IMAGE ?= localhost/assay-test/nanohttpd:dev
+NANOHTTPD_VERSION ?= 2.3.1
 VERSION ?= dev
 
 # ---- What follows from them --------------------------------------------------
@@ -31,6 +40,7 @@ MAKEFLAGS += --no-print-directory
 
 BIN := $(CURDIR)/bin
 IMAGES := $(ASSAY_CACHE)/images
+SERVER_ARCHIVES := $(patsubst %,$(IMAGES)/%.tar,tomcat-9.0 tomcat-10.1 tomcat-11 httpd-2.4 nginx-1 jdkhttp nanohttpd)
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false
 CLUSTER := assay-cluster --engine $(CLUSTER_ENGINE) --kubeconfig-copy $(KUBECONFIG_FILE)
 # kind brings all that it needs of the system in its node image.
@@ -111,6 +121,16 @@ assay-load-image: image-tool # The client
 tomcat-image: deps image-tool ## Build the Tomcat to test against
 	@hack/image/tomcat/build.sh $(TOMCAT_VERSION) $(TOMCAT_IMAGE) $(IMAGES)/tomcat-9.0.tar
 
+.PHONY: server-images
+server-images: tomcat-image ## Build all real servers that scenarios are run against
+	@hack/image/tomcat/build.sh $(TOMCAT_10_VERSION) $(TOMCAT_10_IMAGE) $(IMAGES)/tomcat-10.1.tar
+	@hack/image/tomcat/build.sh $(TOMCAT_11_VERSION) $(TOMCAT_11_IMAGE) $(IMAGES)/tomcat-11.tar
+	@hack/image/httpd/build.sh $(HTTPD_IMAGE) $(IMAGES)/httpd-2.4.tar
+	@hack/image/nginx/build.sh $(NGINX_IMAGE) $(IMAGES)/nginx-1.tar
+	@hack/image/java/build.sh test/servers/jdkhttp FileServer $(JDKHTTP_IMAGE) $(IMAGES)/jdkhttp.tar
+	@hack/image/java/build.sh test/servers/nanohttpd FileServer $(NANOHTTPD_IMAGE) $(IMAGES)/nanohttpd.tar \
+	  org.nanohttpd:nanohttpd:$(NANOHTTPD_VERSION):jar org.nanohttpd:nanohttpd-webserver:$(NANOHTTPD_VERSION):jar
+
 .PHONY: test-server-image
 test-server-image: image-tool ## Build the server of known behaviour that scenarios are run against
 	@$(GO_BUILD) -ldflags "-s -w" -o $(BIN)/image/ ./test/server
@@ -118,8 +138,8 @@ test-server-image: image-tool ## Build the server of known behaviour that scenar
 	  --layer $(BIN)/image/server=/server --entrypoint /server
 
 .PHONY: load-test-images
-load-test-images: test-server-image tomcat-image ## Build the servers that tests are run against and load them
-	@$(CLUSTER) load $(BIN)/images/server.tar $(IMAGES)/tomcat-9.0.tar
+load-test-images: test-server-image server-images ## Build the servers that tests are run against and load them
+	@$(CLUSTER) load $(BIN)/images/server.tar $(SERVER_ARCHIVES)
 
 .PHONY: cert-manager-image
 cert-manager-image: image-tool ## Build cert-manager, to test with certificates that it issues

@@ -20,9 +20,10 @@ wanted=(
   "conntrack conntrack"
   "ethtool ethtool"
   "socat socat"
-  # The file system and the Tomcat of the test images.
+  # The file systems and the servers of the test images.
   "debootstrap debootstrap"
   "maven mvn"
+  "default-jre-headless java"
   # What the scripts here call.
   "git git"
   "make make"
