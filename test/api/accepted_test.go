@@ -77,7 +77,7 @@ target:
   image: localhost/assay-test/tomcat:9.0
   imagePullPolicy: IfNotPresent
   resources: {cpu: "1", memory: 1Gi, cpuPinning: IfPossible}
-  server: {tomcat: {connector: {protocol: NIO, port: 8080}}}
+  server: {tomcat: {home: /usr/local/tomcat, connector: {protocol: NIO, executor: Internal}, accessLog: Disabled}}
   readiness: {timeoutSeconds: 300}
   podSecurity: Restricted
 clients:
@@ -125,7 +125,7 @@ target:
   image: localhost/assay-test/tomcat:9.0
   imagePullPolicy: IfNotPresent
   resources: {cpu: "1", memory: 2Gi, cpuPinning: IfPossible}
-  server: {tomcat: {connector: {protocol: NIO, port: 8080, maxThreads: 8}}}
+  server: {tomcat: {home: /usr/local/tomcat, connector: {protocol: NIO, executor: Internal, maxThreads: 8}, accessLog: Disabled}}
   readiness: {path: /ready, timeoutSeconds: 300}
   podSecurity: Restricted
 clients:

@@ -67,6 +67,9 @@ var refusedAdditions = []change{
 	{field: "target.imagePullSecrets", names: "target", patch: `{target: {imagePullSecrets: [{name: a}]}}`},
 	{field: "target.readiness.path", names: "target", patch: `{target: {readiness: {path: /a}}}`},
 	{field: "target.server", names: "target", patch: `{target: {server: {tomcat: {connector: {maxThreads: 1}}}}}`},
+	{field: "target.tls", names: "target", patch: `{target: {tls: {certificate: {selfSigned: {}}}}}`},
+	{field: "target.backends", names: "target", patch: `{target: {backends: [{name: a, image: a, server: {generic: {}}}]}}`},
+	{field: "target.pod", names: "target", patch: `{target: {pod: {priorityClassName: a}}}`},
 }
 
 // allowedChanges are made one after the other.
@@ -105,7 +108,7 @@ func TestEveryFieldHasAChange(t *testing.T) {
 	paths = append(paths, fieldPaths(reflect.TypeFor[v1alpha1.Target](), "target.")...)
 	paths = append(paths, fieldPaths(reflect.TypeFor[v1alpha1.Clients](), "clients.")...)
 	paths = append(paths, fieldPaths(reflect.TypeFor[v1alpha1.Resources](), "target.resources.")...)
-	changes := append(slices.Clone(refusedChanges), allowedChanges...)
+	changes := slices.Concat(refusedChanges, refusedAdditions, allowedChanges)
 	for _, path := range paths {
 		if !slices.ContainsFunc(changes, func(c change) bool {
 			return c.field == path || strings.HasPrefix(c.field, path+".")

@@ -118,7 +118,7 @@ var refusals = []refusal{
 	{name: "no target", patch: `spec: {target: null}`,
 		want: []string{"spec.target", "Required value"}},
 	{name: "no image", patch: `spec: {target: {image: null}}`,
-		want: []string{"spec.target.image", "Required value"}},
+		want: []string{"spec.target.image", "must be given, unless the server is external"}},
 	{name: "empty image", patch: `spec: {target: {image: ""}}`,
 		want: []string{"spec.target.image", "at least 1 char"}, rawOnly: true},
 	{name: "image with a space", patch: `spec: {target: {image: "tomcat: 9.0"}}`,
@@ -156,7 +156,7 @@ var refusals = []refusal{
 	{name: "content path both file and folder", patch: `spec: {target: {content: [{path: /a/b, sizeBytes: 1}, {path: /a, sizeBytes: 2}]}}`,
 		want: []string{"spec.target.content", "both a file and a folder", "rename one"}},
 	{name: "content without a size", patch: `spec: {target: {content: [{path: /a}]}}`,
-		want: []string{"spec.target.content[0].sizeBytes", "Required value"}},
+		want: []string{"spec.target.content[0]", "exactly one of sizeBytes and configMapKeyRef"}},
 	{name: "content of size zero", patch: `spec: {target: {content: [{path: /a, sizeBytes: 0}]}}`,
 		want: []string{"spec.target.content[0].sizeBytes", "greater than or equal to 1"}, rawOnly: true},
 	{name: "content of negative size", patch: `spec: {target: {content: [{path: /a, sizeBytes: -1}]}}`,
@@ -188,9 +188,9 @@ var refusals = []refusal{
 	{name: "no server", patch: `spec: {target: {server: null}}`,
 		want: []string{"spec.target.server", "Required value"}},
 	{name: "none of the servers", patch: `spec: {target: {server: {tomcat: null}}}`,
-		want: []string{"spec.target.server", "exactly one member: tomcat or generic"}},
+		want: []string{"spec.target.server", "exactly one member: tomcat, httpd, nginx, generic or external"}},
 	{name: "two servers", patch: `spec: {target: {server: {generic: {}}}}`,
-		want: []string{"spec.target.server", "exactly one member: tomcat or generic"}},
+		want: []string{"spec.target.server", "exactly one member: tomcat, httpd, nginx, generic or external"}},
 	{name: "unknown server", patch: `spec: {target: {server: {tomcat: null, jetty: {}}}}`,
 		want: []string{"unknown field", "spec.target.server.jetty"}, rawOnly: true},
 	{name: "unknown protocol", patch: `spec: {target: {server: {tomcat: {connector: {protocol: BIO}}}}}`,
@@ -339,7 +339,7 @@ func TestUnknownMembersAreRefusedWithoutStrictness(t *testing.T) {
 		{name: "load shape", patch: `spec: {load: {closed: null, burst: {connections: 2}}}`,
 			want: []string{"spec.load", "exactly one shape: closed"}},
 		{name: "server", patch: `spec: {target: {server: {tomcat: null, jetty: {}}}}`,
-			want: []string{"spec.target.server", "exactly one member: tomcat or generic"}},
+			want: []string{"spec.target.server", "exactly one member: tomcat, httpd, nginx, generic or external"}},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			object := parse(t, base, r.patch)
