@@ -102,6 +102,8 @@ func (p *Plan) Check() error {
 		return fmt.Errorf("plan: a timeout of %d µs", p.TimeoutMicroseconds)
 	case len(p.Requests) == 0:
 		return fmt.Errorf("plan: no requests")
+	case p.Probe != "" && p.Probe[0] != '/':
+		return fmt.Errorf("plan: a probe of the path %q", p.Probe)
 	}
 	if p.TLS != nil {
 		if err := p.TLS.check(); err != nil {

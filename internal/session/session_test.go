@@ -130,7 +130,8 @@ func TestMeasureFromWireRefuses(t *testing.T) {
 func TestPlan(t *testing.T) {
 	valid := func() *Plan {
 		return &Plan{
-			Connections: 25, KeepAlive: true, TimeoutMicroseconds: 2_000_000, Host: "h", Seed: 7,
+			Connections: 25, KeepAlive: true, TimeoutMicroseconds: 2_000_000, Host: "h", Seed: 7, Probe: "/p",
+			TLS:         &TLS{ServerName: "www", Protocols: []string{"TLSv1.2"}, Ciphers: []string{"AES128-SHA"}, Resume: true, ClientCertificate: true},
 			Requests:    []PlannedRequest{{Path: "/a", Weight: 1, Length: -1}},
 			Warmup:      &Amount{DurationMicroseconds: 1},
 			Measurement: Amount{Requests: 50_000},
@@ -152,6 +153,8 @@ func TestPlan(t *testing.T) {
 		"timeout of 0":            func(p *Plan) { p.TimeoutMicroseconds = 0 },
 		"no requests":             func(p *Plan) { p.Requests = nil },
 		`path "x"`:                func(p *Plan) { p.Requests[0].Path = "x" },
+		`probe of the path "x"`:   func(p *Plan) { p.Probe = "x" },
+		`TLS protocol "SSLv3"`:    func(p *Plan) { p.TLS = &TLS{Protocols: []string{"SSLv3"}} },
 		"weight 0":                func(p *Plan) { p.Requests[0].Weight = 0 },
 		"warm-up: 0 requests":     func(p *Plan) { p.Warmup = &Amount{} },
 		"measurement: 5 requests": func(p *Plan) { p.Measurement = Amount{Requests: 5, DurationMicroseconds: 5} },

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/assay-dev/assay/internal/probe"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
@@ -20,9 +21,12 @@ type Client struct {
 	users   int
 	log     *slog.Logger
 
-	shares       chan share    // that want a virtual user
+	shares       chan share // that want a virtual user
+	answered     chan *session.Evidence
 	carrierEnded chan error    // how k6 ended, should it
 	released     chan struct{} // closed when the manager has released the client
+
+	tlsFolder string // of the files for TLS
 
 	plan    *session.Plan
 	load    *driver.Load
@@ -41,7 +45,8 @@ type share struct {
 func New(s Session, users int, log *slog.Logger) *Client {
 	return &Client{
 		session: s, users: users, log: log,
-		shares: make(chan share), carrierEnded: make(chan error, 1), released: make(chan struct{}),
+		shares: make(chan share), answered: make(chan *session.Evidence, 1),
+		carrierEnded: make(chan error, 1), released: make(chan struct{}), tlsFolder: session.TLSFolder,
 	}
 }
 
@@ -75,6 +80,8 @@ var errSessionEnded = errors.New("the session with the manager ended")
 
 // obey does what the manager orders until it releases the client.
 func (c *Client) obey(ctx context.Context) error {
+	probing, stop := context.WithCancel(ctx)
+	defer stop()
 	for {
 		var standing, sampled <-chan struct{}
 		if c.current != nil {
@@ -88,9 +95,12 @@ func (c *Client) obey(ctx context.Context) error {
 			if _, released := order.(pod.Release); released {
 				return nil
 			}
-			if err := c.do(ctx, order); err != nil {
+			if err := c.do(probing, order); err != nil {
 				return err
 			}
+		case evidence := <-c.answered:
+			c.session.TargetAnswered(evidence)
+			c.stand()
 		case <-standing:
 			c.announce()
 		case <-sampled:
@@ -118,22 +128,39 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	if c.load != nil {
 		return errors.New("the manager sent a second plan")
 	}
-	load, err := driver.New(ctx, order.Plan, order.Address)
+	config, err := c.security(order)
+	if err != nil {
+		return err
+	}
+	load, err := driver.New(ctx, order.Plan, order.Address, config)
 	if err != nil {
 		return err
 	}
 	c.plan, c.load = order.Plan, load
-	if c.plan.Warmup != nil {
-		c.stand(sessionpb.Stage_STAGE_WARMUP, *c.plan.Warmup)
-	} else {
-		c.stand(sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
+	if c.plan.Probe == "" {
+		c.stand()
+		return nil
 	}
+	go func() {
+		if evidence, err := probe.Until(ctx, question(order, load.Address(), config), c.session.TargetSilent); err == nil {
+			c.answered <- evidence
+		}
+	}()
 	return nil
 }
 
-// stand makes a stage the current one and has the virtual users take up its
+// stand takes up the first stage.
+func (c *Client) stand() {
+	if c.plan.Warmup != nil {
+		c.standFor(sessionpb.Stage_STAGE_WARMUP, *c.plan.Warmup)
+	} else {
+		c.standFor(sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
+	}
+}
+
+// standFor makes a stage the current one and has the virtual users take up its
 // connections.
-func (c *Client) stand(kind sessionpb.Stage, amount session.Amount) {
+func (c *Client) standFor(kind sessionpb.Stage, amount session.Amount) {
 	s := newStage(kind, c.load, amount)
 	c.current = s
 	go func() {
@@ -184,7 +211,7 @@ func (c *Client) endStage() {
 	c.log.Info("stage ended", "stage", ended.kind.String(), "requests", measure.Requests, "errors", measure.Errors.Total())
 	if ended.kind == sessionpb.Stage_STAGE_WARMUP {
 		c.totals.Warmup = &measure.Counts
-		c.stand(sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
+		c.standFor(sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
 		return
 	}
 	c.current = nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -17,6 +18,8 @@ import (
 type Session interface {
 	Run(ctx context.Context) error
 	Orders() <-chan pod.Order
+	TargetAnswered(evidence *session.Evidence)
+	TargetSilent(reason string)
 	Ready(cpus string)
 	StageEnded(stage sessionpb.Stage)
 	SendSecond(stage sessionpb.Stage, second *result.ClientSecond)

@@ -43,7 +43,7 @@ func BenchmarkClientCPU(b *testing.B) {
 			p := plan(25, int64(b.N), "/")
 			p.KeepAlive = test.keepAlive
 			p.Requests[0].Length = 1024
-			load, err := New(b.Context(), &p, address)
+			load, err := New(b.Context(), &p, address, nil)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -81,11 +81,9 @@ func (c *connection) request(r *request, begin time.Duration) {
 func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outcome) time.Duration {
 	ready := begin
 	if c.transport == nil {
-		if o.Error = c.open(begin); o.Error != recorder.NoError {
+		if ready, o.Error = c.open(begin, o); o.Error != recorder.NoError {
 			return c.stage.now()
 		}
-		ready = c.stage.now()
-		o.Opened, o.Connect = true, ready-begin
 	}
 	o.Reused = c.carried > 0
 	c.carried++
@@ -94,7 +92,7 @@ func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outco
 	sent, err := c.transport.Write(r.bytes)
 	o.Sent = int64(sent)
 	if err != nil {
-		o.Error = faultOf(err)
+		o.Error = c.refusal(faultOf(err))
 		c.abandon()
 		return c.stage.now()
 	}
@@ -102,7 +100,7 @@ func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outco
 	response := c.reader.read(false)
 	o.Received, o.Body, o.Status = c.reader.received, response.body, response.status
 	if response.fault != recorder.NoError {
-		o.Error = response.fault
+		o.Error = c.refusal(response.fault)
 		c.abandon()
 		return c.stage.now()
 	}
@@ -123,22 +121,62 @@ func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outco
 	return end
 }
 
-// open opens a connection for a request that began at begin.
-func (c *connection) open(begin time.Duration) result.ErrorKind {
+// open opens a connection for a request that began at begin. It returns when
+// that was ready.
+func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Duration, result.ErrorKind) {
 	load := c.stage.load
 	opened, err := load.dial(c.stage.context, c.stage.start.Add(begin+load.timeout()))
 	if err != nil {
 		c.failures++
-		return dialFault(err)
+		return 0, openFault(err, result.ErrorConnect)
 	}
-	c.failures, c.carried, c.deadline = 0, 0, 0
-	c.reader.attach(opened, c.stage.start)
+	ready := c.stage.now()
+	o.Opened, o.Connect = true, ready-begin
+	c.carried, c.deadline = 0, 0
 	c.hold(opened)
 	if c.stage.stopping.Load() {
 		c.abandon() // Stop may have come before the connection was there to close
-		return result.ErrorConnect
+		return 0, result.ErrorConnect
 	}
-	return recorder.NoError
+	if load.security != nil {
+		c.setDeadline(begin)
+		if o.Resumed, err = c.handshake(load.security[c.number]); err != nil {
+			c.failures++
+			c.abandon()
+			return 0, openFault(err, result.ErrorTLS)
+		}
+		connected := ready
+		ready = c.stage.now()
+		o.Secured, o.TLS = true, ready-connected
+	}
+	c.failures = 0
+	c.reader.attach(c.transport, c.stage.start)
+	return ready, recorder.NoError
+}
+
+// refusal is the kind of error of a connection that broke with a fault. In TLS
+// 1.3 the client is done with the handshake before the server has looked at its
+// certificate: what the server says to the first request, by an alert, is of
+// the handshake still. Such connections are paced as those are that can't be
+// opened.
+func (c *connection) refusal(fault result.ErrorKind) result.ErrorKind {
+	s, ok := c.transport.(*secured)
+	if !ok || c.carried > 1 {
+		if fault == result.ErrorTLS {
+			return result.ErrorReceive
+		}
+		return fault
+	}
+	if fault == result.ErrorReceive {
+		// The request may have met a connection that the server had closed by then,
+		// with the alert still to be read.
+		_, err := s.Read(c.reader.buffer)
+		fault = faultOf(err)
+	}
+	if fault == result.ErrorTLS {
+		c.failures++
+	}
+	return fault
 }
 
 // setDeadline has the connection fail when a request that began at begin takes
@@ -158,18 +196,24 @@ func (c *connection) setDeadline(begin time.Duration) {
 // close ends the connection after a complete response, leaving it to the server
 // to close first.
 func (c *connection) close(response *response, o *recorder.Outcome) {
-	switch {
-	case c.reader.ended:
-		c.end()
-		return
-	case c.impatient:
+	if c.impatient && !c.reader.ended {
 		c.abandon()
 		return
 	}
 	_ = c.transport.SetReadDeadline(time.Now().Add(closeWait))
-	n, err := c.transport.Read(c.reader.buffer)
-	if n == 0 && errors.Is(err, io.EOF) {
-		c.end()
+	var n int
+	err := io.EOF
+	if !c.reader.ended {
+		n, err = c.transport.Read(c.reader.buffer)
+	}
+	if s, ok := c.transport.(*secured); ok && n == 0 && errors.Is(err, io.EOF) {
+		// The end of TLS, which that of the connection follows.
+		_, err = s.beneath.Read(c.reader.buffer)
+	}
+	// A server that ends the connection alone, and not TLS first, has cut nothing
+	// off: the response is complete.
+	if n == 0 && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
+		c.drop()
 		return
 	}
 	o.Received += int64(n)
@@ -180,8 +224,16 @@ func (c *connection) close(response *response, o *recorder.Outcome) {
 	c.abandon()
 }
 
-// end ends the connection in good order.
+// end ends the connection, if there is one, in good order.
 func (c *connection) end() {
+	if s, ok := c.transport.(*secured); ok {
+		_ = s.CloseWrite() // the server may be gone as well
+	}
+	c.drop()
+}
+
+// drop closes the connection, if there is one.
+func (c *connection) drop() {
 	if t := c.transport; t != nil {
 		c.hold(nil)
 		_ = t.Close() // nothing that was written is unread
@@ -192,7 +244,7 @@ func (c *connection) end() {
 // side keeps its ports.
 func (c *connection) abandon() {
 	_ = c.transport.SetLinger(0) // fails only on what is closed already
-	c.end()
+	c.drop()
 }
 
 // hold makes a transport the open one.

@@ -3,7 +3,6 @@ package driver
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -23,9 +22,7 @@ const (
 
 // transport is what requests are written to and responses read from.
 type transport interface {
-	io.ReadWriteCloser
-	SetDeadline(time.Time) error
-	SetReadDeadline(time.Time) error
+	net.Conn
 	// SetLinger is as net.TCPConn's.
 	SetLinger(seconds int) error
 }
@@ -43,13 +40,14 @@ func dialTCP(address netip.AddrPort) dialer {
 	}
 }
 
-// dialFault is the kind of error of a connection that couldn't be opened.
-func dialFault(err error) result.ErrorKind {
+// openFault is the kind of error of a connection that couldn't be opened for
+// another reason than its time being over, which is otherwise's.
+func openFault(err error, otherwise result.ErrorKind) result.ErrorKind {
 	var timeout net.Error
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() {
 		return result.ErrorTimeout
 	}
-	return result.ErrorConnect
+	return otherwise
 }
 
 // pauseAfter is how long to wait after a number of failures in a row.

@@ -41,7 +41,7 @@ type driven struct {
 func drive(t *testing.T, plan session.Plan, address string) driven {
 	t.Helper()
 	before := runtime.NumGoroutine()
-	load, err := New(t.Context(), &plan, address)
+	load, err := New(t.Context(), &plan, address, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestStopEndsWhatIsUnderWay(t *testing.T) {
 	})
 	before := runtime.NumGoroutine()
 	p := plan(3, 1000, "/")
-	load, err := New(t.Context(), &p, server.Address())
+	load, err := New(t.Context(), &p, server.Address(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestStopEndsWhatIsUnderWay(t *testing.T) {
 
 func TestStopBeforeTheBeginning(t *testing.T) {
 	p := plan(3, 10, "/")
-	load, err := New(t.Context(), &p, "127.0.0.1:1")
+	load, err := New(t.Context(), &p, "127.0.0.1:1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestRequestsAreDrawnByWeight(t *testing.T) {
 	p.Requests = append(p.Requests,
 		session.PlannedRequest{Path: "/b", Weight: 3, Length: -1},
 		session.PlannedRequest{Path: "/c", Weight: 6, Length: -1})
-	load, err := New(t.Context(), &p, "127.0.0.1:80")
+	load, err := New(t.Context(), &p, "127.0.0.1:80", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestRequestsAreDrawnByWeight(t *testing.T) {
 
 func TestRequestsAreWellFormed(t *testing.T) {
 	p := plan(1, 1, "/a?b=c")
-	load, err := New(t.Context(), &p, "127.0.0.1:80")
+	load, err := New(t.Context(), &p, "127.0.0.1:80", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,12 +307,12 @@ func TestRequestsAreWellFormed(t *testing.T) {
 	for _, bad := range []session.Plan{
 		plan(1, 1, "/a b"), plan(1, 1, "/a\r\nX: y"), plan(0, 1, "/"), plan(1, 0, "/"), plan(1, 1, "a"),
 	} {
-		if _, err := New(t.Context(), &bad, "127.0.0.1:80"); err == nil {
+		if _, err := New(t.Context(), &bad, "127.0.0.1:80", nil); err == nil {
 			t.Errorf("a plan with %d connections for %q was taken", bad.Connections, bad.Requests[0].Path)
 		}
 	}
 	for _, bad := range []string{"", "127.0.0.1", "127.0.0.1:http", "127.0.0.1:70000"} {
-		if _, err := New(t.Context(), &p, bad); err == nil {
+		if _, err := New(t.Context(), &p, bad, nil); err == nil {
 			t.Errorf("the address %q was taken", bad)
 		}
 	}

@@ -9,6 +9,8 @@ package driver
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -28,27 +30,33 @@ type Recorder interface {
 // Load is what a plan's requests have in common in all stages.
 type Load struct {
 	plan     *session.Plan
+	address  netip.AddrPort
 	dial     dialer
+	security []*tls.Config // by connection; nil without TLS
 	requests []request
 	// choices are the sums of the requests' weights up to each.
 	choices []int
 }
 
 // New returns the load of a plan against a target, given as host and port. A
-// name is resolved here, once, so that no request waits for it.
-func New(ctx context.Context, plan *session.Plan, target string) (*Load, error) {
+// name is resolved here, once, so that no request waits for it. Where the plan
+// has TLS, config is how it is spoken; nil otherwise.
+func New(ctx context.Context, plan *session.Plan, target string, config *tls.Config) (*Load, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
+	}
+	if (plan.TLS == nil) != (config == nil) {
+		return nil, errors.New("a plan with TLS needs its configuration, and no other does")
 	}
 	address, err := resolve(ctx, target)
 	if err != nil {
 		return nil, fmt.Errorf("resolve the target's address %q: %w", target, err)
 	}
-	host := plan.Host
-	if host == "" {
-		host = target
+	host := session.HostHeader(plan.Host, target, plan.TLS != nil)
+	l := &Load{plan: plan, address: address, dial: dialTCP(address)}
+	if config != nil {
+		l.security = security(config, plan.TLS.Resume, plan.Connections)
 	}
-	l := &Load{plan: plan, dial: dialTCP(address)}
 	sum := 0
 	for _, planned := range plan.Requests {
 		r, err := newRequest(planned, host, plan.KeepAlive)
@@ -61,6 +69,9 @@ func New(ctx context.Context, plan *session.Plan, target string) (*Load, error) 
 	}
 	return l, nil
 }
+
+// Address is the target's, resolved.
+func (l *Load) Address() string { return l.address.String() }
 
 func resolve(ctx context.Context, target string) (netip.AddrPort, error) {
 	if address, err := netip.ParseAddrPort(target); err == nil {

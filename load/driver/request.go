@@ -28,7 +28,7 @@ func newRequest(planned session.PlannedRequest, host string, keepAlive bool) (re
 	}
 	return request{
 		bytes: fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: assay-load\r\nAccept: */*\r\nConnection: %s\r\n\r\n",
-			planned.Path, strings.TrimSuffix(host, ":80"), connection),
+			planned.Path, host, connection),
 		length: planned.Length,
 	}, nil
 }

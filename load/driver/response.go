@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/targettls"
 	"github.com/assay-dev/assay/load/recorder"
 )
 
@@ -199,8 +200,11 @@ func (r *responseReader) fill() result.ErrorKind {
 
 // faultOf is the kind of error of a connection that broke.
 func faultOf(err error) result.ErrorKind {
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		return result.ErrorTimeout
+	case targettls.Alert(err) != "":
+		return result.ErrorTLS
 	}
 	return result.ErrorReceive
 }

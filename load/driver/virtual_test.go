@@ -29,7 +29,7 @@ func (pipe) SetLinger(int) error { return nil }
 // connection.
 func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) driven {
 	t.Helper()
-	load, err := New(t.Context(), &p, "127.0.0.1:80")
+	load, err := New(t.Context(), &p, "127.0.0.1:80", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestSecondsAreThoseOfTheEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := plan(3, 0, "/")
 		p.Measurement = session.Amount{DurationMicroseconds: 10_000_000}
-		load, err := New(t.Context(), &p, "127.0.0.1:80")
+		load, err := New(t.Context(), &p, "127.0.0.1:80", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

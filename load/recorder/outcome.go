@@ -23,9 +23,13 @@ type Outcome struct {
 	// Opened is whether a connection was opened for the request, Reused whether it
 	// was sent on one that had carried a request before.
 	Opened, Reused bool
-	// Connect, Processing, Waiting, Receiving and Total are as in package result.
-	// They count only when the request succeeded, Connect only when Opened.
-	Connect, Processing, Waiting, Receiving, Total time.Duration
+	// Secured is whether there was a TLS handshake for the request, Resumed whether
+	// that resumed a session.
+	Secured, Resumed bool
+	// Connect, TLS, Processing, Waiting, Receiving and Total are as in package
+	// result. They count only when the request succeeded, Connect only when Opened,
+	// TLS only when Secured.
+	Connect, TLS, Processing, Waiting, Receiving, Total time.Duration
 	// Sent and Received are bytes written to and read from the connection, Body
 	// those of the response's body, chunk headers left out.
 	Sent, Received, Body int64
@@ -40,6 +44,9 @@ func (o *Outcome) addTo(m *result.Measure) {
 	if o.Opened {
 		m.Connections++
 	}
+	if o.Resumed {
+		m.TLSResumed++
+	}
 	if o.Reused {
 		m.KeepAlive++
 	}
@@ -52,6 +59,9 @@ func (o *Outcome) addTo(m *result.Measure) {
 	}
 	if o.Opened {
 		m.Latencies.Of(result.Connect).Record(microseconds(o.Connect))
+	}
+	if o.Secured {
+		m.Latencies.Of(result.TLS).Record(microseconds(o.TLS))
 	}
 	m.Latencies.Of(result.Processing).Record(microseconds(o.Processing))
 	m.Latencies.Of(result.Waiting).Record(microseconds(o.Waiting))

@@ -6,6 +6,7 @@ package testserver
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"net"
 	"slices"
 	"sync"
@@ -61,6 +62,9 @@ func OK(body int) Answer {
 type Seen struct {
 	Connections, Requests          int64
 	BytesReceived, BytesSent, Body int64
+	// Handshakes are the TLS handshakes that were completed, Resumed those that
+	// resumed a session.
+	Handshakes, Resumed int64
 	// Served are the times from having read a request to having written its
 	// answer, in no order.
 	Served []time.Duration
@@ -71,6 +75,7 @@ type Seen struct {
 // Server is a running server.
 type Server struct {
 	listener net.Listener
+	config   *tls.Config // nil without TLS
 	answer   func(Request) Answer
 	group    sync.WaitGroup
 
@@ -85,12 +90,19 @@ type Server struct {
 // request, from many goroutines.
 func New(tb testing.TB, answer func(Request) Answer) *Server {
 	tb.Helper()
+	return NewTLS(tb, nil, answer)
+}
+
+// NewTLS starts a server that speaks TLS. Its counts are of what is inside of
+// TLS.
+func NewTLS(tb testing.TB, config *tls.Config, answer func(Request) Answer) *Server {
+	tb.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	s := &Server{
-		listener: listener, answer: answer,
+		listener: listener, config: config, answer: answer,
 		seen: Seen{Paths: map[string]int64{}}, open: map[*net.TCPConn]struct{}{}, stop: make(chan struct{}),
 	}
 	s.group.Go(s.accept)
@@ -148,13 +160,27 @@ func (s *Server) accept() {
 	}
 }
 
-func (s *Server) serve(conn *net.TCPConn) {
+func (s *Server) serve(tcp *net.TCPConn) {
+	var conn net.Conn = tcp
 	defer func() {
 		_ = conn.Close()
 		s.mu.Lock()
-		delete(s.open, conn)
+		delete(s.open, tcp)
 		s.mu.Unlock()
 	}()
+	if s.config != nil {
+		secure := tls.Server(tcp, s.config)
+		conn = secure
+		if secure.Handshake() != nil {
+			return
+		}
+		s.mu.Lock()
+		s.seen.Handshakes++
+		if secure.ConnectionState().DidResume {
+			s.seen.Resumed++
+		}
+		s.mu.Unlock()
+	}
 	reader := bufio.NewReader(conn)
 	for i := 0; ; i++ {
 		request, ok := s.read(reader, i)
@@ -174,7 +200,8 @@ func (s *Server) serve(conn *net.TCPConn) {
 		case Close:
 			return
 		case Reset:
-			_ = conn.SetLinger(0)
+			_ = tcp.SetLinger(0)
+			_ = tcp.Close() // with no word in TLS
 			return
 		case Silence:
 			_, _ = reader.Peek(1) // returns when the client gives up
@@ -204,7 +231,7 @@ func (s *Server) read(reader *bufio.Reader, onConnection int) (Request, bool) {
 	return request, true
 }
 
-func (s *Server) write(conn *net.TCPConn, answer Answer) bool {
+func (s *Server) write(conn net.Conn, answer Answer) bool {
 	if !s.wait(answer.Delay) {
 		return false
 	}
