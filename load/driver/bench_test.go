@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bufio"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -12,17 +13,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assay-dev/assay/internal/certificate"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/load/recorder"
 	"github.com/assay-dev/assay/load/usage"
 )
 
 // replierVariable makes the test binary serve instead, so that the benchmark
-// can tell the client's CPU time from the server's.
+// can tell the client's CPU time from the server's. It is "http" or "https".
 const replierVariable = "ASSAY_BENCH_REPLIER"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(replierVariable) != "" {
-		if err := reply(); err != nil {
+	if scheme := os.Getenv(replierVariable); scheme != "" {
+		if err := reply(scheme); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -32,18 +35,32 @@ func TestMain(m *testing.M) {
 }
 
 // BenchmarkClientCPU prints the client's user and system CPU time per request,
-// with the recorder on: a response of 1 KiB, 25 connections, over loopback.
+// with the recorder on: a response of 1 KiB, 25 connections, over loopback. With
+// TLS, the certificate has an ECDSA key and isn't checked.
 func BenchmarkClientCPU(b *testing.B) {
-	address := replier(b)
+	plain, secure := replier(b, "http"), replier(b, "https")
+	tls12 := &session.TLS{Protocols: []string{"TLSv1.2"}, Unverified: true}
+	tls13 := &session.TLS{Protocols: []string{"TLSv1.3"}, Unverified: true}
+	resumed := &session.TLS{Protocols: []string{"TLSv1.3"}, Unverified: true, Resume: true}
 	for _, test := range []struct {
 		name      string
+		address   string
 		keepAlive bool
-	}{{"keepalive", true}, {"connection-each", false}} {
+		tls       *session.TLS
+	}{
+		{"keepalive", plain, true, nil},
+		{"connection-each", plain, false, nil},
+		{"keepalive-TLSv1.2", secure, true, tls12},
+		{"keepalive-TLSv1.3", secure, true, tls13},
+		{"connection-each-TLSv1.2", secure, false, tls12},
+		{"connection-each-TLSv1.3", secure, false, tls13},
+		{"connection-each-TLSv1.3-resumed", secure, false, resumed},
+	} {
 		b.Run(test.name, func(b *testing.B) {
 			p := plan(25, int64(b.N), "/")
-			p.KeepAlive = test.keepAlive
+			p.KeepAlive, p.TLS = test.keepAlive, test.tls
 			p.Requests[0].Length = 1024
-			load, err := New(b.Context(), &p, address, nil)
+			load, err := New(b.Context(), &p, test.address, configuration(b, &p, test.address, ""))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -61,16 +78,19 @@ func BenchmarkClientCPU(b *testing.B) {
 			used := usage.Read().Since(before)
 			b.StopTimer()
 			b.ReportMetric(float64(used.UserCPU+used.SystemCPU)/float64(b.N), "client-µs/request")
+			if total := r.Total(); total.Errors.Total() > 0 {
+				b.Errorf("errors %v", total.Errors)
+			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
 		})
 	}
 }
 
 // replier starts a server in a process of its own and returns its address.
-func replier(b *testing.B) string {
+func replier(b *testing.B, scheme string) string {
 	b.Helper()
 	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), replierVariable+"=1")
+	command.Env = append(os.Environ(), replierVariable+"="+scheme)
 	command.Stderr = os.Stderr
 	input, err := command.StdinPipe()
 	if err != nil {
@@ -95,10 +115,21 @@ func replier(b *testing.B) string {
 }
 
 // reply serves until the standard input ends.
-func reply() error {
+func reply(scheme string) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
+	}
+	if scheme == "https" {
+		bundle, err := certificate.Make(certificate.Request{Algorithm: "ECDSA", Size: 256, Lifetime: time.Hour}, time.Now())
+		if err != nil {
+			return err
+		}
+		own, err := tls.X509KeyPair(bundle.Certificate, bundle.Key)
+		if err != nil {
+			return err
+		}
+		listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{own}})
 	}
 	fmt.Println(listener.Addr())
 	go func() {

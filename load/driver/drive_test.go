@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"runtime"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/targettls"
 	"github.com/assay-dev/assay/load/internal/testserver"
 	"github.com/assay-dev/assay/load/recorder"
 )
@@ -40,8 +42,28 @@ type driven struct {
 // it leaves no goroutine and no connection behind.
 func drive(t *testing.T, plan session.Plan, address string) driven {
 	t.Helper()
+	return driveWith(t, plan, address, configuration(t, &plan, address, ""))
+}
+
+// configuration is how the plan's TLS is spoken, with files in a folder; nil
+// without TLS.
+func configuration(tb testing.TB, plan *session.Plan, address, folder string) *tls.Config {
+	tb.Helper()
+	if plan.TLS == nil {
+		return nil
+	}
+	config, err := targettls.Config(plan.TLS, address, folder)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return config
+}
+
+// driveWith is drive with TLS spoken as given.
+func driveWith(t *testing.T, plan session.Plan, address string, config *tls.Config) driven {
+	t.Helper()
 	before := runtime.NumGoroutine()
-	load, err := New(t.Context(), &plan, address, nil)
+	load, err := New(t.Context(), &plan, address, config)
 	if err != nil {
 		t.Fatal(err)
 	}
