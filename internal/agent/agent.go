@@ -19,16 +19,19 @@ type Session interface {
 	Orders() <-chan pod.Order
 	TargetAnswered(evidence *session.Evidence)
 	TargetSilent(reason string)
-	SendServerUsage(usage *result.ServerUsage)
+	SendReading(reading *result.Reading)
 	Fail(reason string)
 	Now() int64
 	Local(at int64) time.Time
 }
 
-// Sampler reads what the server uses. now is the clock that the reading's
-// instant is taken from, in microseconds since the Unix epoch.
+// Sampler reads what the target's containers use.
 type Sampler interface {
-	Read(now func() int64) (*result.ServerUsage, error)
+	// Tell says which containers are sampled apart, as session.Watch does.
+	Tell(containers map[string]string)
+	// Read reads all of them. now is the clock that the reading's instant is taken
+	// from, in microseconds since the Unix epoch.
+	Read(now func() int64) (*result.Reading, error)
 }
 
 // Run attends the session: it asks the target until it answers, and from the
@@ -71,7 +74,7 @@ type attending struct {
 	sampler      Sampler
 	log          *slog.Logger
 	tick         *time.Timer
-	next         time.Time // of the tick
+	next         time.Time     // of the tick
 	watched      session.Watch // what is asked of the target; no more than that
 	stopWatching func()
 }
@@ -80,6 +83,7 @@ type attending struct {
 func (a *attending) do(ctx context.Context, order pod.Order) error {
 	switch order := order.(type) {
 	case pod.Watch:
+		a.sampler.Tell(order.Containers)
 		return a.watch(ctx, order.Watch)
 	case pod.Start:
 		a.next = a.session.Local(order.At)
@@ -116,11 +120,11 @@ func (a *attending) watch(ctx context.Context, order session.Watch) error {
 
 // read sends one reading.
 func (a *attending) read() {
-	usage, err := a.sampler.Read(a.session.Now)
+	reading, err := a.sampler.Read(a.session.Now)
 	if err != nil {
 		a.log.Error("What the server uses can't be read", "error", err)
 		a.session.Fail("what the server uses can't be read: " + err.Error())
 		return
 	}
-	a.session.SendServerUsage(usage)
+	a.session.SendReading(reading)
 }

@@ -49,8 +49,8 @@ func (f *fakeSession) TargetAnswered(e *session.Evidence) {
 	f.said <- fmt.Sprintf("answered %s %d", e.Software, e.DocumentLength)
 }
 func (f *fakeSession) TargetSilent(reason string) { f.said <- "silent " + reason }
-func (f *fakeSession) SendServerUsage(u *result.ServerUsage) {
-	f.said <- fmt.Sprintf("reading at %s", time.UnixMicro(u.At).UTC().Format("15:04:05.000"))
+func (f *fakeSession) SendReading(r *result.Reading) {
+	f.said <- fmt.Sprintf("reading at %s", time.UnixMicro(r.Server.At).UTC().Format("15:04:05.000"))
 }
 func (f *fakeSession) Fail(reason string)       { f.said <- "failed " + reason }
 func (f *fakeSession) Now() int64               { return time.Now().Add(f.ahead).UnixMicro() }
@@ -68,10 +68,19 @@ func (f *fakeSession) heard() []string {
 	}
 }
 
-type fakeSampler struct{ err error }
+type fakeSampler struct {
+	err  error
+	told chan map[string]string // nil when nobody listens
+}
 
-func (f fakeSampler) Read(now func() int64) (*result.ServerUsage, error) {
-	return &result.ServerUsage{At: now()}, f.err
+func (f fakeSampler) Tell(containers map[string]string) {
+	if f.told != nil {
+		f.told <- containers
+	}
+}
+
+func (f fakeSampler) Read(now func() int64) (*result.Reading, error) {
+	return &result.Reading{Server: result.ServerUsage{At: now()}}, f.err
 }
 
 func attend(ctx context.Context, s Session, sampler Sampler) chan error {
@@ -155,7 +164,7 @@ func TestRunEnds(t *testing.T) {
 
 func TestRunSaysThatItCantRead(t *testing.T) {
 	s := newSession()
-	attend(t.Context(), s, fakeSampler{errors.New("no /proc")})
+	attend(t.Context(), s, fakeSampler{err: errors.New("no /proc")})
 	s.orders <- pod.Read{}
 	if got := <-s.said; got != "failed what the server uses can't be read: no /proc" {
 		t.Error(got)
@@ -240,5 +249,41 @@ func TestWatchAgain(t *testing.T) {
 	s.orders <- pod.Watch{Watch: session.Watch{Address: address, Path: "/yes"}}
 	if got := <-s.said; got != "answered  0" {
 		t.Error(got)
+	}
+}
+
+// TestWatchTellsOfContainers has containers become known one after the other.
+// The target isn't asked anew for that.
+func TestWatchTellsOfContainers(t *testing.T) {
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	s := newSession()
+	sampler := fakeSampler{told: make(chan map[string]string, 3)}
+	attend(t.Context(), s, sampler)
+	order := session.Watch{Address: server.Listener.Addr().String(), Path: "/"}
+	var want []map[string]string
+	for _, containers := range []map[string]string{nil, {"0": "server"}, {"0": "server", "1": "tomcat"}} {
+		order.Containers = containers
+		s.orders <- pod.Watch{Watch: order}
+		if containers == nil {
+			if got := <-s.said; got != "answered  0" {
+				t.Error(got)
+			}
+		}
+		want = append(want, containers)
+	}
+	s.orders <- pod.Read{}
+	<-s.said
+	server.Close() // waits for what is being answered
+	if n := asked.Load(); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+	close(sampler.told)
+	var got []map[string]string
+	for containers := range sampler.told {
+		got = append(got, containers)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

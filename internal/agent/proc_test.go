@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -129,12 +130,7 @@ func podProc(t testing.TB) string {
 		agent + "/net/dev": netDev,
 		"1/cgroup":         "0::/sandbox\n",
 	} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		put(t, filepath.Join(folder, name), text)
 	}
 	if err := os.Symlink(agent, filepath.Join(folder, "self")); err != nil {
 		t.Fatal(err)
@@ -147,6 +143,57 @@ func show(t testing.TB, folder string, pid int) {
 	t.Helper()
 	name := strconv.Itoa(pid)
 	if err := os.Symlink("/proc/"+name, filepath.Join(folder, name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// showIn has a process stand in the pod with other control groups than its own.
+func showIn(t testing.TB, folder string, pid int, cgroup string) {
+	t.Helper()
+	name := strconv.Itoa(pid)
+	if err := os.Mkdir(filepath.Join(folder, name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"stat", "status", "task", "fd", "root"} {
+		if err := os.Symlink(filepath.Join("/proc", name, file), filepath.Join(folder, name, file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, filepath.Join(folder, name, "cgroup"), cgroup)
+}
+
+// written is what /proc shows of a process that a test makes up.
+type written struct {
+	pid                    int
+	cgroup                 string
+	ticks, resident, peak  int // CPU time as user, memory in KiB
+	threads, switchesOfOne int // of the first thread
+	cpus                   string
+}
+
+// show has the process stand in the pod, as it is at present.
+func (w written) show(t testing.TB, folder string) {
+	t.Helper()
+	at := filepath.Join(folder, strconv.Itoa(w.pid))
+	if err := os.RemoveAll(at); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(at, "cgroup"), w.cgroup)
+	// proc_pid_stat(5): 14 is utime, 20 num_threads, 22 starttime.
+	put(t, filepath.Join(at, "stat"), fmt.Sprintf("%d (x) S 0 %[1]d %[1]d 0 -1 0 7 0 0 0 %d 0 0 0 20 0 %d 0 %[1]d 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		w.pid, w.ticks, w.threads))
+	put(t, filepath.Join(at, "status"), fmt.Sprintf("Name:\tx\nVmHWM:\t%d kB\nVmRSS:\t%d kB\nCpus_allowed_list:\t%s\n", w.peak, w.resident, w.cpus))
+	put(t, filepath.Join(at, "task", strconv.Itoa(w.pid), "status"), fmt.Sprintf("Name:\tx\nvoluntary_ctxt_switches:\t%d\nnonvoluntary_ctxt_switches:\t1\n", w.switchesOfOne))
+	put(t, filepath.Join(at, "fd", "0"), "")
+	put(t, filepath.Join(at, "root/sys/fs/cgroup/cpu.stat"), fmt.Sprintf("throttled_usec %d\n", w.pid))
+}
+
+func put(t testing.TB, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,16 +1,15 @@
 package agent
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/procfs"
 
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -24,13 +23,23 @@ func sampler(t testing.TB, folder string) *ProcSampler {
 	return s
 }
 
-func read(t testing.TB, s *ProcSampler) *result.ServerUsage {
+func readAll(t testing.TB, s *ProcSampler) *result.Reading {
 	t.Helper()
-	u, err := s.Read(func() int64 { return 42 })
+	r, err := s.Read(func() int64 { return 42 })
 	if err != nil {
 		t.Fatal(err)
 	}
-	return u
+	return r
+}
+
+// read reads a target of one container.
+func read(t testing.TB, s *ProcSampler) *result.ServerUsage {
+	t.Helper()
+	r := readAll(t, s)
+	if len(r.Backends) > 0 {
+		t.Fatalf("backends %+v", r.Backends)
+	}
+	return &r.Server
 }
 
 // TestReadAgainstTheKernelsAccount compares a reading with what the kernel says
@@ -146,52 +155,28 @@ func TestThrottled(t *testing.T) {
 	}
 }
 
-// TestAccount checks that each process is counted once, whatever becomes of it.
-func TestAccount(t *testing.T) {
-	stat := func(pid, parent int, started uint64, own uint, children int) procfs.ProcStat {
-		return procfs.ProcStat{PID: pid, PPID: parent, Starttime: started, UTime: own, CUTime: children}
-	}
-	server := func(own uint, children int) procfs.ProcStat { return stat(10, 1, 1, own, children) }
-	tests := map[string]struct {
-		readings [][]procfs.ProcStat
-		want     []int64 // ticks after each
-	}{
-		"one process":                       {[][]procfs.ProcStat{{server(5, 0)}, {server(7, 0)}}, []int64{5, 7}},
-		"children waited for before":        {[][]procfs.ProcStat{{server(5, 100)}}, []int64{105}},
-		"a worker that is waited for":       {[][]procfs.ProcStat{{server(5, 0), stat(11, 10, 2, 50, 0)}, {server(5, 60)}}, []int64{55, 65}},
-		"a worker that nobody waits for":    {[][]procfs.ProcStat{{server(5, 0), stat(11, 10, 2, 50, 0)}, {server(6, 0)}, {server(7, 0)}}, []int64{55, 56, 57}},
-		"one of each":                       {[][]procfs.ProcStat{{server(5, 0), stat(11, 10, 2, 50, 0), stat(12, 1, 2, 30, 0)}, {server(5, 50)}}, []int64{85, 85}},
-		"a worker's worker, waited for":     {[][]procfs.ProcStat{{server(5, 0), stat(11, 10, 2, 50, 0), stat(12, 11, 3, 20, 0)}, {server(5, 75)}}, []int64{75, 80}},
-		"its number is used again":          {[][]procfs.ProcStat{{server(5, 0), stat(11, 1, 2, 50, 0)}, {server(5, 0), stat(11, 1, 9, 1, 0)}}, []int64{55, 56}},
-		"all end":                           {[][]procfs.ProcStat{{server(5, 3), stat(11, 10, 2, 50, 0)}, {}}, []int64{58, 58}},
-		"a worker that came and was reaped": {[][]procfs.ProcStat{{server(5, 0)}, {server(5, 9)}}, []int64{5, 14}},
-		"two workers, one waited for":       {[][]procfs.ProcStat{{server(0, 0), stat(11, 10, 2, 50, 0), stat(12, 10, 2, 50, 0)}, {server(0, 50)}}, []int64{100, 100}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			var a account
-			var got []int64
-			for _, reading := range test.readings {
-				a.update(reading)
-				got = append(got, a.total.user/tick)
+// BenchmarkRead reads containers with 200 threads, as Tomcat has, their context
+// switches each time.
+func BenchmarkRead(b *testing.B) {
+	for _, threads := range [][]int{{200}, {100, 100}, {200, 200}} {
+		b.Run(fmt.Sprint(threads), func(b *testing.B) {
+			folder := podProc(b)
+			s := sampler(b, folder)
+			names := map[string]string{}
+			for i, n := range threads {
+				id := strings.Repeat(strconv.Itoa(i), 64)
+				names[id] = fmt.Sprint("container-", i)
+				c := start(b, fmt.Sprint("threads ", n))
+				showIn(b, folder, c.Process.Pid, "0::/../cri-containerd-"+id+".scope\n")
+				defer runtime.KeepAlive(c)
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Error(diff)
+			s.Tell(names)
+			before := usedCPU()
+			for b.Loop() {
+				s.switches.cost = 0
+				readAll(b, s)
 			}
+			b.ReportMetric(float64((usedCPU()-before).Microseconds())/float64(b.N), "cpu-µs/op")
 		})
 	}
-}
-
-// BenchmarkRead reads a server with 200 threads, as Tomcat has.
-func BenchmarkRead(b *testing.B) {
-	folder := podProc(b)
-	c := start(b, "threads 200")
-	show(b, folder, c.Process.Pid)
-	s := sampler(b, folder)
-	before := usedCPU()
-	for b.Loop() {
-		read(b, s)
-	}
-	b.ReportMetric(float64((usedCPU()-before).Microseconds())/float64(b.N), "cpu-µs/op")
-	runtime.KeepAlive(c)
 }

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
-
-	"github.com/prometheus/procfs"
 )
 
 // thread tells a thread from a later one with the same number in its process.
@@ -20,10 +18,10 @@ type thread struct {
 type switched struct{ voluntary, involuntary int64 }
 
 // switches adds up context switches over all threads: the kernel shows those
-// of a process by thread alone, and forgets them with it.
+// of a process by thread alone, and forgets them with it. Those between two
+// readings are added to the container that the process is in at the second.
 type switches struct {
 	seen map[thread]switched
-	gone switched
 	// read is when they were read last, cost how long that took.
 	read time.Time
 	cost time.Duration
@@ -33,67 +31,60 @@ type switches struct {
 // takes one percent of a CPU. 200 threads take 4 ms.
 const costlySwitches = 10 * time.Millisecond
 
-// readSwitches returns the context switches of all threads of the processes,
-// as they were read last when there are very many threads.
-func (s *ProcSampler) readSwitches(stats []procfs.ProcStat) (voluntary, involuntary int64) {
+// readSwitches adds the context switches of all threads of the processes to
+// their containers; when there are very many threads, not at each reading.
+func (s *ProcSampler) readSwitches(all []sampled) {
 	began := time.Now()
 	if s.switches.cost <= costlySwitches || began.Sub(s.switches.read) >= 100*s.switches.cost {
-		s.switches.update(s.threads(stats))
+		now := make(map[thread]switched, len(s.switches.seen))
+		for i := range all {
+			s.readThreads(&all[i], now)
+		}
+		s.switches.seen = now
 		s.switches.read, s.switches.cost = began, time.Since(began)
 	}
-	return s.switches.total()
 }
 
-// threads reads the context switches of each thread.
-func (s *ProcSampler) threads(stats []procfs.ProcStat) map[thread]switched {
-	now := make(map[thread]switched, len(s.switches.seen))
-	for i := range stats {
-		pid := strconv.Itoa(stats[i].PID)
-		p := process{pid: stats[i].PID, started: stats[i].Starttime}
-		folder, err := os.Open(filepath.Join(s.folder, pid, "task"))
+// readThreads reads the context switches of a process's threads into now.
+func (s *ProcSampler) readThreads(of *sampled, now map[thread]switched) {
+	pid := strconv.Itoa(of.PID)
+	folder, err := os.Open(filepath.Join(s.folder, pid, "task"))
+	if err != nil {
+		return
+	}
+	tids, err := folder.Readdirnames(-1)
+	_ = folder.Close()
+	if err != nil {
+		return
+	}
+	for _, tid := range tids {
+		status, err := s.file(pid, "task", tid, "status")
 		if err != nil {
 			continue
 		}
-		tids, err := folder.Readdirnames(-1)
-		_ = folder.Close()
-		if err != nil {
-			continue
+		number, _ := strconv.Atoi(tid)
+		t := thread{of.process(), number}
+		n := switched{
+			voluntary:   figure(status, "\nvoluntary_ctxt_switches:"),
+			involuntary: figure(status, "\nnonvoluntary_ctxt_switches:"),
 		}
-		for _, tid := range tids {
-			status, err := s.file(pid, "task", tid, "status")
-			if err != nil {
-				continue
-			}
-			number, _ := strconv.Atoi(tid)
-			now[thread{p, number}] = switched{
-				voluntary:   figure(status, "\nvoluntary_ctxt_switches:"),
-				involuntary: figure(status, "\nnonvoluntary_ctxt_switches:"),
-			}
-		}
+		of.in.switched.add(n.since(s.switches.seen[t]))
+		now[t] = n
 	}
-	return now
 }
 
-// update takes in what the kernel shows of all threads.
-func (s *switches) update(now map[thread]switched) {
-	for t, before := range s.seen {
-		// A smaller number is that of another thread.
-		if n, lives := now[t]; !lives || n.voluntary < before.voluntary || n.involuntary < before.involuntary {
-			s.gone.voluntary += before.voluntary
-			s.gone.involuntary += before.involuntary
-		}
-	}
-	s.seen = now
+func (n *switched) add(other switched) {
+	n.voluntary += other.voluntary
+	n.involuntary += other.involuntary
 }
 
-// total is the switches of all threads that were ever seen.
-func (s *switches) total() (voluntary, involuntary int64) {
-	voluntary, involuntary = s.gone.voluntary, s.gone.involuntary
-	for _, n := range s.seen {
-		voluntary += n.voluntary
-		involuntary += n.involuntary
+// since is the switches since a thread had before. A smaller number is that of
+// another thread.
+func (n switched) since(before switched) switched {
+	if n.voluntary < before.voluntary || n.involuntary < before.involuntary {
+		return n
 	}
-	return voluntary, involuntary
+	return switched{voluntary: n.voluntary - before.voluntary, involuntary: n.involuntary - before.involuntary}
 }
 
 // figure is the number after a key in a status file, 0 when there is none.

@@ -109,30 +109,3 @@ func ClientUsageFromWire(w *sessionpb.ClientUsage) result.ClientUsage {
 		UserCPU: w.GetUserCpu(), SystemCPU: w.GetSystemCpu(), Throttled: w.GetThrottled(), MaxResident: w.GetMaxResident(),
 	}
 }
-
-// ServerUsageToWire returns a reading of the server as it is sent, without its
-// number.
-func ServerUsageToWire(u *result.ServerUsage) *sessionpb.ServerSample {
-	return &sessionpb.ServerSample{
-		At: u.At, UserCpu: u.UserCPU, SystemCpu: u.SystemCPU,
-		Resident: u.Resident, MaxResident: u.MaxResident,
-		MinorFaults: u.MinorFaults, MajorFaults: u.MajorFaults,
-		VoluntarySwitches: u.VoluntarySwitches, InvoluntarySwitches: u.InvoluntarySwitches,
-		Threads: u.Threads, Descriptors: u.Descriptors,
-		BytesReceived: u.BytesReceived, BytesSent: u.BytesSent,
-		Throttled: u.Throttled, Cpus: u.CPUs, AgentCpus: u.AgentCPUs,
-	}
-}
-
-// ServerUsageFromWire is the inverse of ServerUsageToWire.
-func ServerUsageFromWire(w *sessionpb.ServerSample) result.ServerUsage {
-	return result.ServerUsage{
-		At: w.GetAt(), UserCPU: w.GetUserCpu(), SystemCPU: w.GetSystemCpu(),
-		Resident: w.GetResident(), MaxResident: w.GetMaxResident(),
-		MinorFaults: w.GetMinorFaults(), MajorFaults: w.GetMajorFaults(),
-		VoluntarySwitches: w.GetVoluntarySwitches(), InvoluntarySwitches: w.GetInvoluntarySwitches(),
-		Threads: w.GetThreads(), Descriptors: w.GetDescriptors(),
-		BytesReceived: w.GetBytesReceived(), BytesSent: w.GetBytesSent(),
-		Throttled: w.GetThrottled(), CPUs: w.GetCpus(), AgentCPUs: w.GetAgentCpus(),
-	}
-}

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -30,7 +31,11 @@ func totalsMessage(t testing.TB, number uint64, totals *result.Totals) *sessionp
 }
 
 func readingMessage(number uint64, u *result.ServerUsage) *sessionpb.PodMessage {
-	w := session.ServerUsageToWire(u)
+	return readingsMessage(number, &result.Reading{Server: *u})
+}
+
+func readingsMessage(number uint64, r *result.Reading) *sessionpb.PodMessage {
+	w := session.ReadingToWire(r)
 	w.Number = number
 	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ServerSample{ServerSample: w}}
 }
@@ -117,17 +122,19 @@ func TestNonsense(t *testing.T) {
 		"a broken histogram": {client, change(good, func(s *sessionpb.ClientSample) {
 			s.Measure.Latencies[result.Total].Hdr = "HISTFAAAAA"
 		}), "histogram"},
-		"few kinds of errors":  {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Errors = nil }), "kinds of errors"},
-		"a warm-up's end":      {client, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{StageEnded: &sessionpb.StageEnded{Stage: warmup}}}, "the end of a stage"},
-		"totals backwards":     {client, totalsMessage(t, 1, &result.Totals{StartedAt: at + 5, EndedAt: at}), "totals"},
-		"totals to come":       {client, totalsMessage(t, 1, &result.Totals{StartedAt: at, EndedAt: at + 3600_000_000}), "totals"},
-		"totals from before":   {client, totalsMessage(t, 1, &result.Totals{StartedAt: at - 3600_000_000, EndedAt: at}), "totals"},
-		"a reading to come":    {agent, readingMessage(1, &result.ServerUsage{At: at + 3600_000_000}), "a reading"},
-		"a reading at no time": {agent, readingMessage(1, &result.ServerUsage{}), "a reading"},
-		"negative CPU time":    {agent, readingMessage(1, &result.ServerUsage{At: at, UserCPU: -1}), "a reading"},
-		"no evidence":          {agent, answeredMessage(""), "can't have shown"},
-		"evidence to excess":   {client, answeredMessage(`{"software":"` + strings.Repeat("x", 1<<20) + `"}`), "evidence of 1048591 bytes"},
-		"nonsense in colour":   {client, answeredMessage(`{"\u001b[31m":1}`), "unknown field"},
+		"few kinds of errors":        {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Errors = nil }), "kinds of errors"},
+		"a warm-up's end":            {client, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{StageEnded: &sessionpb.StageEnded{Stage: warmup}}}, "the end of a stage"},
+		"totals backwards":           {client, totalsMessage(t, 1, &result.Totals{StartedAt: at + 5, EndedAt: at}), "totals"},
+		"totals to come":             {client, totalsMessage(t, 1, &result.Totals{StartedAt: at, EndedAt: at + 3600_000_000}), "totals"},
+		"totals from before":         {client, totalsMessage(t, 1, &result.Totals{StartedAt: at - 3600_000_000, EndedAt: at}), "totals"},
+		"a reading to come":          {agent, readingMessage(1, &result.ServerUsage{At: at + 3600_000_000}), "a reading"},
+		"a reading at no time":       {agent, readingMessage(1, &result.ServerUsage{}), "a reading"},
+		"negative CPU time":          {agent, readingMessage(1, &result.ServerUsage{At: at, UserCPU: -1}), "a reading"},
+		"no evidence":                {agent, answeredMessage(""), "can't have shown"},
+		"evidence to excess":         {client, answeredMessage(`{"software":"` + strings.Repeat("x", 1<<20) + `"}`), "evidence of 1048591 bytes"},
+		"nonsense in colour":         {client, answeredMessage(`{"\u001b[31m":1}`), "unknown field"},
+		"a container without a name": {agent, readingsMessage(1, backends(at, "")), "a reading"},
+		"nine containers":            {agent, readingsMessage(1, backends(at, "a", "b", "c", "d", "e", "f", "g", "h", "i")), "9 containers"},
 		"too large": {client, change(good, func(s *sessionpb.ClientSample) {
 			s.Measure.Latencies[0].Hdr = strings.Repeat("x", session.MaxMessageBytes)
 		}), "can't be read"},
@@ -271,6 +278,37 @@ func TestRestartedAgentGoesOn(t *testing.T) {
 	}
 }
 
+// backends is a reading of a server and containers behind it.
+func backends(at int64, names ...string) *result.Reading {
+	r := &result.Reading{Server: result.ServerUsage{At: at, UserCPU: 1}}
+	for i, name := range names {
+		r.Backends = append(r.Backends, result.BackendUsage{Name: name, ServerUsage: result.ServerUsage{At: at, UserCPU: int64(i)}})
+	}
+	return r
+}
+
+// TestContainersAreBoundedOverAllReadings has an agent send other names in each
+// reading, of which each alone would do.
+func TestContainersAreBoundedOverAllReadings(t *testing.T) {
+	b := newBench(t)
+	at := b.now() - 10_000_000
+	c := b.dial(token(agentOf("run")))
+	c.send(hello(&sessionpb.Hello{Role: agent, Instance: 1, Starts: started(at)}))
+	until(t, c, welcome)
+	for i := range session.MostBackends {
+		c.send(readingsMessage(uint64(i+1), backends(at+int64(i), fmt.Sprint("a-", i))))
+	}
+	b.await("run", "read", func(o Observation) bool { return o.Agent != nil && len(o.Agent.Backends) == session.MostBackends })
+	c.send(readingsMessage(session.MostBackends+1, backends(at+100, "one-more")))
+	if err := c.end(); status.Code(err) != codes.InvalidArgument {
+		t.Errorf("the session ended with %v", err)
+	}
+	o := b.await("run", "failed", func(o Observation) bool { return o.Agent.Failure != "" })
+	if !strings.Contains(o.Agent.Failure, "more than 8 containers") || len(o.Agent.Backends) != session.MostBackends || o.Agent.Latest.At != at+7 {
+		t.Errorf("%+v", o.Agent)
+	}
+}
+
 func FuzzReceive(f *testing.F) {
 	seeds := []*sessionpb.PodMessage{
 		hello(&sessionpb.Hello{Role: client, Starts: started(1)}),
@@ -282,6 +320,7 @@ func FuzzReceive(f *testing.F) {
 		change(sampleMessage(f, 4, measurement, second(3, 1, 2, 3)), func(s *sessionpb.ClientSample) { s.FirstNumber, s.Seconds = 1, 5 }),
 		totalsMessage(f, 1, &result.Totals{StartedAt: fuzzStart, EndedAt: fuzzStart + 1, Measure: *measure(1, 2)}),
 		readingMessage(1, &result.ServerUsage{At: fuzzStart, UserCPU: 7}),
+		readingsMessage(1, backends(fuzzStart, "a", "b")),
 	}
 	for _, m := range seeds {
 		wire, err := proto.Marshal(m)
@@ -316,6 +355,9 @@ func FuzzReceive(f *testing.F) {
 			_, _ = r.observe(), r.seconds()
 			if n := len(r.series.entries); n > seriesLength {
 				t.Errorf("%d entries", n)
+			}
+			if n := len(r.backends); n > session.MostBackends {
+				t.Errorf("%d containers", n)
 			}
 			r.leave(st)
 		}

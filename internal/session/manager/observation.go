@@ -2,6 +2,7 @@ package manager
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
@@ -66,7 +67,40 @@ type AgentState struct {
 	// percent of one CPU; PeakResident the largest resident set, in bytes.
 	PeakCPUPercent float64
 	PeakResident   int64
-	Failure        string
+	// Backends are the containers behind the server, by name.
+	Backends []BackendState
+	Failure  string
+}
+
+// BackendState is what the agent read of a container behind the server. The
+// fields are as those of AgentState, Latest is never nil.
+type BackendState struct {
+	Name           string
+	Begin, Latest  *result.ServerUsage
+	PeakCPUPercent float64
+	PeakResident   int64
+}
+
+// Measured is what the server, and the containers behind it, used during the
+// measurement; without those of which there are no readings. It may be called
+// with nil.
+func (a *AgentState) Measured() (*result.Server, []result.Backend) {
+	if a == nil {
+		return nil, nil
+	}
+	server := func(begin, latest *result.ServerUsage, cpuPercent float64, resident int64) *result.Server {
+		if begin == nil || latest == nil {
+			return nil
+		}
+		return &result.Server{Begin: *begin, End: *latest, PeakCPUPercent: cpuPercent, PeakResident: resident}
+	}
+	var backends []result.Backend
+	for _, b := range a.Backends {
+		if measured := server(b.Begin, b.Latest, b.PeakCPUPercent, b.PeakResident); measured != nil {
+			backends = append(backends, result.Backend{Name: b.Name, Server: *measured})
+		}
+	}
+	return server(a.Begin, a.Latest, a.PeakCPUPercent, a.PeakResident), backends
 }
 
 // Progress is how far a stage is, over all clients.
@@ -106,6 +140,12 @@ func (r *run) observe() Observation {
 			Answered: p.answered, Silent: p.silent, Failure: p.failure,
 			Begin: r.usage.begin, Latest: r.usage.latest,
 			PeakCPUPercent: r.usage.peak(), PeakResident: r.usage.rss,
+		}
+		for _, name := range slices.Sorted(maps.Keys(r.backends)) {
+			u := r.backends[name]
+			o.Agent.Backends = append(o.Agent.Backends, BackendState{
+				Name: name, Begin: u.begin, Latest: u.latest, PeakCPUPercent: u.peak(), PeakResident: u.rss,
+			})
 		}
 	}
 	return o

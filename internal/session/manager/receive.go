@@ -105,7 +105,7 @@ type numbered struct {
 	seconds     int64
 	totals      *result.Totals
 	clockError  int64
-	usage       *result.ServerUsage
+	reading     *result.Reading
 	asked       bool
 }
 
@@ -130,9 +130,12 @@ func (r *run) receiveNumbered(p *participant, n *numbered) (news bool, err error
 			return false, malformed("its totals twice")
 		}
 		p.totals, p.clockError, news = n.totals, n.clockError, true
-	case n.usage != nil:
-		news = r.usage.latest == nil || n.asked
-		r.usage.add(n.usage)
+	case n.reading != nil:
+		appeared, nonsense := r.addReading(n.reading)
+		if nonsense != nil {
+			return false, nonsense
+		}
+		news = appeared || n.asked
 		if n.asked && r.wanted != nil {
 			r.wanted.reading = false
 		}
@@ -182,7 +185,7 @@ func decodeSample(r *run, st *stream, m *sessionpb.PodMessage, now int64) (*numb
 	case *sessionpb.PodMessage_ClientTotals:
 		return n, n.decodeTotals(body.ClientTotals, starts, now)
 	case *sessionpb.PodMessage_ServerSample:
-		return n, n.decodeUsage(body.ServerSample, now)
+		return n, n.decodeReading(body.ServerSample, now)
 	}
 	return n, nil
 }
@@ -232,14 +235,22 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 	return nil
 }
 
-func (n *numbered) decodeUsage(w *sessionpb.ServerSample, now int64) error {
-	usage := session.ServerUsageFromWire(w)
-	if usage.At <= 0 || usage.At > now+clockSlack || usage.UserCPU < 0 || usage.SystemCPU < 0 || usage.Resident < 0 ||
-		usage.UserCPU > 1<<60 || usage.SystemCPU > 1<<60 {
-		return malformed("a reading that can't be: %+v", usage)
+func (n *numbered) decodeReading(w *sessionpb.ServerSample, now int64) error {
+	reading, err := session.ReadingFromWire(w)
+	if err != nil {
+		return malformed("a reading that can't be: %s", err)
 	}
-	usage.CPUs, usage.AgentCPUs = clipped(usage.CPUs), clipped(usage.AgentCPUs)
-	n.usage, n.asked = &usage, w.GetAsked()
+	if at := reading.Server.At; at <= 0 || at > now+clockSlack {
+		return malformed("a reading that can't be: at %d", at)
+	}
+	usages := []*result.ServerUsage{&reading.Server}
+	for i := range reading.Backends {
+		usages = append(usages, &reading.Backends[i].ServerUsage)
+	}
+	for _, u := range usages {
+		u.CPUs, u.AgentCPUs = clipped(u.CPUs), clipped(u.AgentCPUs)
+	}
+	n.reading, n.asked = reading, w.GetAsked()
 	return nil
 }
 

@@ -25,7 +25,8 @@ type run struct {
 	agent     *participant
 	progress  map[sessionpb.Stage]*progress
 	series    series
-	usage     usage
+	usage     usage             // of the server
+	backends  map[string]*usage // of the containers behind it, by name
 }
 
 // wanted is what the pods are to be told.
@@ -74,6 +75,7 @@ func newRun() *run {
 		clients:  map[int]*participant{},
 		progress: map[sessionpb.Stage]*progress{},
 		series:   newSeries(),
+		backends: map[string]*usage{},
 	}
 }
 
@@ -129,6 +131,9 @@ func (r *run) setStart(stage sessionpb.Stage, at int64) {
 	r.starts[stage] = at
 	if stage == sessionpb.Stage_STAGE_MEASUREMENT {
 		r.usage.begins(at)
+		for _, backend := range r.backends {
+			backend.begins(at)
+		}
 	}
 }
 

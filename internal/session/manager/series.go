@@ -136,7 +136,14 @@ func (r *run) seconds() []result.Second {
 	for i := range all {
 		s := &all[i]
 		from := start + s.Second*1_000_000
-		s.ServerCPU, s.ServerResident = r.usage.between(from, from+s.Seconds*1_000_000)
+		to := from + s.Seconds*1_000_000
+		s.ServerCPU, s.ServerResident = r.usage.between(from, to)
+		if len(r.backends) > 0 {
+			s.BackendCPU = make(map[string]int64, len(r.backends))
+		}
+		for name, backend := range r.backends {
+			s.BackendCPU[name], _ = backend.between(from, to)
+		}
 	}
 	return all
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 const (
@@ -18,7 +20,8 @@ const (
 	readingDelay = 200_000
 )
 
-// usage is what the target's server has used, by the agent's readings.
+// usage is what one container of the target's pod has used, by the agent's
+// readings.
 type usage struct {
 	start  int64 // of the measurement; 0 when it isn't known
 	latest *result.ServerUsage
@@ -31,6 +34,27 @@ type usage struct {
 
 // point is a reading in short: CPU time in microseconds, resident set in bytes.
 type point struct{ at, cpu, resident int64 }
+
+// addReading adds a reading of all containers. It returns whether one of them was
+// read for the first time. The containers are bounded over all readings, each
+// of which is.
+func (r *run) addReading(reading *result.Reading) (appeared bool, nonsense *malformedError) {
+	appeared = r.usage.latest == nil
+	for i := range reading.Backends {
+		if name := reading.Backends[i].Name; r.backends[name] == nil {
+			if len(r.backends) >= session.MostBackends {
+				return false, malformed("readings of more than %d containers behind the server", session.MostBackends)
+			}
+			r.backends[name] = &usage{start: r.starts[sessionpb.Stage_STAGE_MEASUREMENT]}
+			appeared = true
+		}
+	}
+	r.usage.add(&reading.Server)
+	for i := range reading.Backends {
+		r.backends[reading.Backends[i].Name].add(&reading.Backends[i].ServerUsage)
+	}
+	return appeared, nil
+}
 
 // begins tells when the measurement begins.
 func (u *usage) begins(at int64) {

@@ -191,6 +191,32 @@ func TestKeptMergesOnlyWhatIsAlike(t *testing.T) {
 	}
 }
 
+// TestKeptReadingsOfContainers: of two readings that are made one, the later's
+// containers are kept, since their figures hold those of the earlier.
+func TestKeptReadingsOfContainers(t *testing.T) {
+	k := kept{limit: 1 << 20}
+	for i := range int64(3) {
+		m := reading(i+1, false)
+		m.GetServerSample().Backends = []*sessionpb.BackendUsage{{Name: "tomcat", Usage: &sessionpb.ServerSample{UserCpu: 100 * i}}}
+		if err := k.add(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := k.merge(0); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"1-2", "3-3"}, k.numbers()); diff != "" {
+		t.Error(diff)
+	}
+	first := k.messages[0].body.GetServerSample()
+	if first.GetFirstNumber() != 1 || first.GetNumber() != 2 || first.GetAt() != 2 || first.GetBackends()[0].GetUsage().GetUserCpu() != 100 {
+		t.Errorf("made one: %v", first)
+	}
+	if u := first.GetBackends()[0].GetUsage(); u.GetNumber() != 0 || u.GetFirstNumber() != 0 {
+		t.Errorf("a container's figures are numbered: %v", u)
+	}
+}
+
 func TestKeptRefusesWhatIsTooLarge(t *testing.T) {
 	k := kept{limit: keptBytes}
 	huge := sample(t, 0, 1)

@@ -173,11 +173,11 @@ func (s *Session) SendTotals(totals *result.Totals) {
 	s.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: message}})
 }
 
-// SendServerUsage sends an agent's reading of the server.
-func (s *Session) SendServerUsage(usage *result.ServerUsage) {
-	message := session.ServerUsageToWire(usage)
+// SendReading sends an agent's reading of the target's containers.
+func (s *Session) SendReading(reading *result.Reading) {
+	message := session.ReadingToWire(reading)
 	s.mu.Lock()
-	if s.readAt != 0 && usage.At >= s.readAt {
+	if s.readAt != 0 && reading.Server.At >= s.readAt {
 		message.Asked, s.readAt = true, 0
 	}
 	s.mu.Unlock()

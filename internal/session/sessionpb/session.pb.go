@@ -1748,7 +1748,9 @@ type ServerSample struct {
 	// its own alone.
 	FirstNumber uint64 `protobuf:"varint,18,opt,name=first_number,json=firstNumber,proto3" json:"first_number,omitempty"`
 	// asked is set on the first sample taken after Read.
-	Asked         bool `protobuf:"varint,19,opt,name=asked,proto3" json:"asked,omitempty"`
+	Asked bool `protobuf:"varint,19,opt,name=asked,proto3" json:"asked,omitempty"`
+	// backends are the containers behind the server, read at the same instant.
+	Backends      []*BackendUsage `protobuf:"bytes,20,rep,name=backends,proto3" json:"backends,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1916,6 +1918,70 @@ func (x *ServerSample) GetAsked() bool {
 	return false
 }
 
+func (x *ServerSample) GetBackends() []*BackendUsage {
+	if x != nil {
+		return x.Backends
+	}
+	return nil
+}
+
+// BackendUsage is what a container of the target's pod behind the server used.
+type BackendUsage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// name is the container's name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// usage is as the server's, but for what is the whole sample's or the pod's:
+	// number, at, bytes_received, bytes_sent, agent_cpus, first_number, asked and
+	// backends are left out.
+	Usage         *ServerSample `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BackendUsage) Reset() {
+	*x = BackendUsage{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BackendUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BackendUsage) ProtoMessage() {}
+
+func (x *BackendUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BackendUsage.ProtoReflect.Descriptor instead.
+func (*BackendUsage) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *BackendUsage) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *BackendUsage) GetUsage() *ServerSample {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
 var File_internal_session_sessionpb_session_proto protoreflect.FileDescriptor
 
 const file_internal_session_sessionpb_session_proto_rawDesc = "" +
@@ -2031,7 +2097,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x05usage\x18\x05 \x01(\v2\x1d.assay.session.v1.ClientUsageR\x05usage\x120\n" +
 	"\x06warmup\x18\x06 \x01(\v2\x18.assay.session.v1.CountsR\x06warmup\x12\x1f\n" +
 	"\vclock_error\x18\a \x01(\x03R\n" +
-	"clockError\"\xe3\x04\n" +
+	"clockError\"\x9f\x05\n" +
 	"\fServerSample\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x03R\x02at\x12\x19\n" +
@@ -2055,7 +2121,11 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\n" +
 	"agent_cpus\x18\x11 \x01(\tR\tagentCpus\x12!\n" +
 	"\ffirst_number\x18\x12 \x01(\x04R\vfirstNumber\x12\x14\n" +
-	"\x05asked\x18\x13 \x01(\bR\x05asked*G\n" +
+	"\x05asked\x18\x13 \x01(\bR\x05asked\x12:\n" +
+	"\bbackends\x18\x14 \x03(\v2\x1e.assay.session.v1.BackendUsageR\bbackends\"X\n" +
+	"\fBackendUsage\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x124\n" +
+	"\x05usage\x18\x02 \x01(\v2\x1e.assay.session.v1.ServerSampleR\x05usage*G\n" +
 	"\x05Stage\x12\x15\n" +
 	"\x11STAGE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fSTAGE_WARMUP\x10\x01\x12\x15\n" +
@@ -2081,7 +2151,7 @@ func file_internal_session_sessionpb_session_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_session_sessionpb_session_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(Stage)(0),             // 0: assay.session.v1.Stage
 	(Role)(0),              // 1: assay.session.v1.Role
@@ -2108,6 +2178,7 @@ var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(*ClientSample)(nil),   // 22: assay.session.v1.ClientSample
 	(*ClientTotals)(nil),   // 23: assay.session.v1.ClientTotals
 	(*ServerSample)(nil),   // 24: assay.session.v1.ServerSample
+	(*BackendUsage)(nil),   // 25: assay.session.v1.BackendUsage
 }
 var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	4,  // 0: assay.session.v1.PodMessage.hello:type_name -> assay.session.v1.Hello
@@ -2141,13 +2212,15 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	20, // 28: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
 	21, // 29: assay.session.v1.ClientTotals.usage:type_name -> assay.session.v1.ClientUsage
 	19, // 30: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
-	2,  // 31: assay.session.v1.Sessions.Attend:input_type -> assay.session.v1.PodMessage
-	3,  // 32: assay.session.v1.Sessions.Attend:output_type -> assay.session.v1.ManagerMessage
-	32, // [32:33] is the sub-list for method output_type
-	31, // [31:32] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	25, // 31: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
+	24, // 32: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerSample
+	2,  // 33: assay.session.v1.Sessions.Attend:input_type -> assay.session.v1.PodMessage
+	3,  // 34: assay.session.v1.Sessions.Attend:output_type -> assay.session.v1.ManagerMessage
+	34, // [34:35] is the sub-list for method output_type
+	33, // [33:34] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_internal_session_sessionpb_session_proto_init() }
@@ -2182,7 +2255,7 @@ func file_internal_session_sessionpb_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_session_sessionpb_session_proto_rawDesc), len(file_internal_session_sessionpb_session_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   23,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,146 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+const (
+	serverID = "0a5a4bb3d9d5f4a3a7a1e2f6c1f0b6a8b1a7a3a4c7d64b6c9e1f3d0b2a9c8e70"
+	tomcatID = "9f8e7d6c5b4a39281706f5e4d3c2b1a00f1e2d3c4b5a69788796a5b4c3d2e1f0"
+)
+
+// TestContainerOf has the forms in which kernels and runtimes show the control
+// groups of another container of the pod.
+func TestContainerOf(t *testing.T) {
+	v1 := func(id string) string {
+		path := "/kubepods/burstable/pod5a0b/" + id
+		return "12:cpu,cpuacct:" + path + "\n5:memory:" + path + "\n1:name=systemd:" + path + "\n"
+	}
+	tests := map[string]struct{ cgroup, want string }{
+		"version 2, systemd":                   {"0::/../cri-containerd-" + tomcatID + ".scope\n", "tomcat"},
+		"version 2, cgroupfs":                  {"0::/../" + tomcatID + "\n", "tomcat"},
+		"version 2, a group within":            {"0::/../cri-containerd-" + tomcatID + ".scope/init.scope\n", "tomcat"},
+		"version 2, from the root":             {"0::/kubepods.slice/kubepods-pod5a0b.slice/cri-containerd-" + tomcatID + ".scope\n", "tomcat"},
+		"version 2, the server":                {"0::/../cri-containerd-" + serverID + ".scope\n", "server"},
+		"version 2, a container nobody named":  {"0::/../cri-containerd-" + strings.Repeat("5", 64) + ".scope\n", "server"},
+		"version 2, no container":              {"0::/\n", "server"},
+		"version 1":                            {v1(tomcatID), "tomcat"},
+		"version 1, the server":                {v1(serverID), "server"},
+		"version 1, a container nobody named":  {v1(strings.Repeat("5", 64)), "server"},
+		"both versions":                        {v1(tomcatID) + "0::/\n", "tomcat"},
+		"a group whose name begins in the way": {v1(tomcatID[:63]), "server"},
+		"nothing":                              {"", "server"},
+	}
+	c := newContainers()
+	c.tell(map[string]string{serverID: "server", tomcatID: "tomcat", "": "everything", "x": ""})
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := c.of([]byte(test.cgroup)); got != c.byName[test.want] {
+				t.Errorf("not in %s", test.want)
+			}
+		})
+	}
+	if diff := cmp.Diff([]string{"tomcat"}, c.backends()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestReadTellsContainersApart has the containers' identities come while they
+// are read: one at first, then both.
+func TestReadTellsContainersApart(t *testing.T) {
+	folder := podProc(t)
+	s := sampler(t, folder)
+	httpd := written{7, "0::/../cri-containerd-" + serverID + ".scope\n", 100, 4096, 5120, 2, 10, "0"}
+	tomcat := written{8, "0::/../cri-containerd-" + tomcatID + ".scope\n", 1000, 40960, 51200, 30, 500, "1-2"}
+	helper := written{9, tomcat.cgroup, 1, 1024, 2048, 1, 1, "1-2"}
+	const cpu, kib, pod = 10_000, 1024, int64(330)
+	usage := func(u result.ServerUsage) result.ServerUsage {
+		u.At, u.AgentCPUs = 42, "0,2-3"
+		return u
+	}
+	check := func(when string, server result.ServerUsage, backends ...result.BackendUsage) {
+		t.Helper()
+		server.BytesReceived, server.BytesSent = pod, 5500
+		if diff := cmp.Diff(&result.Reading{Server: usage(server), Backends: backends}, readAll(t, s)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", when, diff)
+		}
+	}
+	backend := func(u result.ServerUsage) result.BackendUsage {
+		return result.BackendUsage{Name: "tomcat", ServerUsage: usage(u)}
+	}
+
+	httpd.show(t, folder)
+	tomcat.show(t, folder)
+	check("nothing told", result.ServerUsage{UserCPU: 1100 * cpu, MinorFaults: 14, Resident: 45056 * kib, MaxResident: 51200 * kib,
+		VoluntarySwitches: 510, InvoluntarySwitches: 2, Threads: 32, Descriptors: 2, CPUs: "0", Throttled: 7})
+
+	s.Tell(map[string]string{serverID: "server"})
+	check("the server alone told", result.ServerUsage{UserCPU: 1100 * cpu, MinorFaults: 14, Resident: 45056 * kib, MaxResident: 51200 * kib,
+		VoluntarySwitches: 510, InvoluntarySwitches: 2, Threads: 32, Descriptors: 2, CPUs: "0", Throttled: 7})
+
+	// What was counted for the server stays there; its largest resident set was
+	// never its own.
+	httpd.ticks, httpd.switchesOfOne, tomcat.ticks, tomcat.switchesOfOne = 110, 12, 1300, 600
+	httpd.show(t, folder)
+	tomcat.show(t, folder)
+	helper.show(t, folder)
+	s.Tell(map[string]string{serverID: "server", tomcatID: "tomcat"})
+	server := result.ServerUsage{UserCPU: 1110 * cpu, MinorFaults: 14, Resident: 4096 * kib, MaxResident: 5120 * kib,
+		VoluntarySwitches: 512, InvoluntarySwitches: 2, Threads: 2, Descriptors: 1, CPUs: "0", Throttled: 7}
+	check("both told", server, backend(result.ServerUsage{UserCPU: 301 * cpu, MinorFaults: 7, Resident: 41984 * kib, MaxResident: 51200 * kib,
+		VoluntarySwitches: 101, InvoluntarySwitches: 1, Threads: 31, Descriptors: 2, CPUs: "1-2", Throttled: 8}))
+
+	// A container that is told again, or not any more, or that ended, keeps what it has.
+	for _, pid := range []string{"8", "9"} {
+		if err := os.RemoveAll(filepath.Join(folder, pid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended := backend(result.ServerUsage{UserCPU: 301 * cpu, MinorFaults: 7, MaxResident: 51200 * kib,
+		VoluntarySwitches: 101, InvoluntarySwitches: 1, Throttled: -1})
+	check("ended", server, ended)
+	s.Tell(map[string]string{serverID: "server", tomcatID: "tomcat"})
+	check("told again", server, ended)
+	s.Tell(nil)
+	check("not told any more", server, ended)
+}
+
+// TestReadOfRealContainers compares the readings of real processes with what the
+// kernel says of each.
+func TestReadOfRealContainers(t *testing.T) {
+	folder := podProc(t)
+	s := sampler(t, folder)
+	s.Tell(map[string]string{serverID: "server", tomcatID: "tomcat"})
+	busy, memory := start(t, "busy 200"), start(t, "memory 64")
+	showIn(t, folder, busy.Process.Pid, "0::/../"+serverID+"\n")
+	showIn(t, folder, memory.Process.Pid, "0::/../"+tomcatID+"\n")
+	r := readAll(t, s)
+	first, second := busy.end(t), memory.end(t)
+	for _, test := range []struct {
+		what       string
+		got        result.ServerUsage
+		from, done *syscall.Rusage
+	}{{"server", r.Server, &busy.done, first}, {"tomcat", r.Backends[0].ServerUsage, &memory.done, second}} {
+		micros := func(u *syscall.Rusage) int64 { return (u.Utime.Nano() + u.Stime.Nano()) / 1000 }
+		if got := test.got.UserCPU + test.got.SystemCPU; got < micros(test.from)-2*tick || got > micros(test.done)+2*tick {
+			t.Errorf("%s: %d µs of CPU time, want from %d to %d", test.what, got, micros(test.from), micros(test.done))
+		}
+		if got := test.got.VoluntarySwitches; got < test.from.Nvcsw || got > test.done.Nvcsw {
+			t.Errorf("%s: %d voluntary switches, want from %d to %d", test.what, got, test.from.Nvcsw, test.done.Nvcsw)
+		}
+		if got := test.got.MinorFaults; got < test.from.Minflt || got > test.done.Minflt {
+			t.Errorf("%s: %d minor faults, want from %d to %d", test.what, got, test.from.Minflt, test.done.Minflt)
+		}
+	}
+	if r.Server.MaxResident >= 64<<20 || r.Backends[0].MaxResident < 64<<20 {
+		t.Errorf("resident sets of at most %d and %d bytes", r.Server.MaxResident, r.Backends[0].MaxResident)
+	}
+}

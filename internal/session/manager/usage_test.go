@@ -1,0 +1,83 @@
+package manager
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/pod"
+)
+
+// TestContainersOfTheTarget has an agent read a server and two containers behind
+// it, one of which appears in the midst of the measurement.
+func TestContainersOfTheTarget(t *testing.T) {
+	b := newBench(t)
+	watcher, c := b.attend(agentOf("run")), b.attend(clientOf("run", 0))
+	reading := func(at, server int64, backends ...result.BackendUsage) *result.Reading {
+		r := &result.Reading{Server: result.ServerUsage{At: at, UserCPU: server, BytesSent: 9, AgentCPUs: "0"}, Backends: backends}
+		for i := range r.Backends {
+			r.Backends[i].At, r.Backends[i].AgentCPUs = at, "0"
+		}
+		return r
+	}
+	used := func(name string, cpu, resident int64) result.BackendUsage {
+		return result.BackendUsage{Name: name, ServerUsage: result.ServerUsage{SystemCPU: cpu, Resident: resident, CPUs: "2"}}
+	}
+	b.await("run", "connected", func(o Observation) bool { return o.Agent != nil && o.Agent.Connected })
+	if server, backends := b.Observe("run").Agent.Measured(); server != nil || backends != nil {
+		t.Errorf("measured %v, %v before there was a reading", server, backends)
+	}
+
+	at := b.now() - 3_000_000
+	watcher.SendReading(reading(at-1_000_000, 1, used("tomcat", 50_000, 900)))
+	o := b.await("run", "read", func(o Observation) bool { return o.Agent.Latest != nil })
+	if len(o.Agent.Backends) != 1 || o.Agent.Backends[0].Latest.CPUs != "2" || o.Agent.Backends[0].Begin != nil {
+		t.Errorf("before the measurement: %+v", o.Agent)
+	}
+	b.Start("run", measurement, at)
+	order[pod.Start](t, watcher)
+	order[pod.Start](t, c)
+	for i := range int64(3) {
+		c.SendSecond(measurement, second(i, 5))
+		all := []result.BackendUsage{used("tomcat", 100_000+i*i*200_000, 100+i)}
+		if i > 0 {
+			all = append(all, used("cache", i*300_000, 7))
+		}
+		watcher.SendReading(reading(at+i*1_000_000, i*400_000, all...))
+	}
+	o = b.await("run", "measured", func(o Observation) bool {
+		return o.Progress[measurement].Requests == 3 && o.Agent.Latest.At == at+2_000_000
+	})
+	server, backends := o.Agent.Measured()
+	if server.Begin.At != at || server.End.BytesSent != 9 || server.PeakCPUPercent != 40 {
+		t.Errorf("server %+v", server)
+	}
+	figure := func(at, cpu, resident int64) result.ServerUsage {
+		return result.ServerUsage{At: at, SystemCPU: cpu, Resident: resident, CPUs: "2", AgentCPUs: "0"}
+	}
+	if diff := cmp.Diff([]result.Backend{
+		{Name: "cache", Server: result.Server{
+			Begin: figure(at+1_000_000, 300_000, 7), End: figure(at+2_000_000, 600_000, 7), PeakCPUPercent: 30, PeakResident: 7,
+		}},
+		{Name: "tomcat", Server: result.Server{
+			Begin: figure(at, 100_000, 100), End: figure(at+2_000_000, 900_000, 102), PeakCPUPercent: 60, PeakResident: 102,
+		}},
+	}, backends); diff != "" {
+		t.Errorf("backends (-want +got):\n%s", diff)
+	}
+	var cpu []map[string]int64
+	for _, s := range b.Series("run") {
+		cpu = append(cpu, s.BackendCPU)
+	}
+	if diff := cmp.Diff([]map[string]int64{
+		{"tomcat": 200_000, "cache": -1}, {"tomcat": 600_000, "cache": 300_000}, {"tomcat": -1, "cache": -1},
+	}, cpu); diff != "" {
+		t.Errorf("series (-want +got):\n%s", diff)
+	}
+
+	var none *AgentState
+	if server, backends := none.Measured(); server != nil || backends != nil {
+		t.Error("measured without an agent")
+	}
+}
