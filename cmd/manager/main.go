@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
@@ -134,6 +135,10 @@ func run(ctx context.Context, o *options) error {
 		return fmt.Errorf("make a client: %w", err)
 	}
 	certificate := &sessioncertificate.Keeper{Client: live, Namespace: o.namespace, Clock: clock.RealClock{}}
+	clientset, err := kubernetes.NewForConfigAndClient(config, mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("make a client for logs: %w", err)
+	}
 	changed := make(chan event.TypedGenericEvent[types.UID], sessionEvents)
 	identifier := &benchmarkrun.Identifier{Client: mgr.GetClient()}
 	sessions := sessionmanager.New(identifier.Identify, func(run string) {
@@ -147,6 +152,7 @@ func run(ctx context.Context, o *options) error {
 		Sessions:  sessions,
 		Authority: certificate.Authority,
 		Settings:  o.reconciler,
+		Logs:      benchmarkrun.ReadLogs(clientset),
 	}
 	serve := manager.RunnableFunc(func(ctx context.Context) error {
 		listener, err := net.Listen("tcp", o.sessionAddr)

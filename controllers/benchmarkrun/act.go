@@ -13,7 +13,6 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
-	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/target"
 )
@@ -28,7 +27,7 @@ func (r *Reconciler) act(ctx context.Context, run *v1alpha1.BenchmarkRun, o *obs
 		err := r.Delete(ctx, run, client.Preconditions{UID: &run.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground))
 		return nil, client.IgnoreNotFound(err)
 	}
-	if failed, err := r.create(ctx, run, p); failed != nil || err != nil {
+	if failed, err := r.create(ctx, run, o, p); failed != nil || err != nil {
 		return failed, err
 	}
 	if p.store {
@@ -42,7 +41,7 @@ func (r *Reconciler) act(ctx context.Context, run *v1alpha1.BenchmarkRun, o *obs
 		}
 	}
 	if p.remove {
-		return nil, r.removeChildren(ctx, o)
+		return nil, r.removeChildren(ctx, run, o)
 	}
 	return nil, nil
 }
@@ -54,8 +53,10 @@ func (r *Reconciler) tell(uid string, run *v1alpha1.BenchmarkRun, p *plan) {
 		r.Sessions.Forget(uid)
 	}
 	if p.address != "" {
-		r.Sessions.Watch(uid, session.Watch{Address: p.address, Path: target.ReadinessPath(&run.Spec)})
-		r.Sessions.Prepare(uid, loadplan.Plans(&run.Spec), p.address)
+		if !isExternal(run) {
+			r.Sessions.Watch(uid, p.watch)
+		}
+		r.Sessions.Prepare(uid, loadplan.Plans(run, p.lengths), p.address)
 	}
 	for _, stage := range []sessionpb.Stage{sessionpb.Stage_STAGE_WARMUP, sessionpb.Stage_STAGE_MEASUREMENT} {
 		if at := p.start[stage]; at != 0 {
@@ -71,20 +72,35 @@ func (r *Reconciler) tell(uid string, run *v1alpha1.BenchmarkRun, p *plan) {
 }
 
 // create makes the objects that a run needs and doesn't have.
-func (r *Reconciler) create(ctx context.Context, run *v1alpha1.BenchmarkRun, p *plan) (*failure, error) {
-	if !p.createConfig && !p.createTarget && !p.createClients {
-		return nil, nil
+func (r *Reconciler) create(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed, p *plan) (*failure, error) {
+	if failed, err := r.createTargetsObjects(ctx, run, o, p); failed != nil || err != nil {
+		return failed, err
 	}
-	rendering, err := target.Render(&run.Spec.Target)
-	if err != nil {
-		return failuref(v1alpha1.ReasonInvalidSpec, "%s", err), nil
+	if p.createClients {
+		return r.createChild(ctx, run, clientJob(run, &r.Settings))
+	}
+	return nil, nil
+}
+
+// createTargetsObjects makes the run's ConfigMap first: while that is there, so
+// may be the Secrets of its certificates.
+func (r *Reconciler) createTargetsObjects(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed, p *plan) (*failure, error) {
+	rendering := &target.Rendering{}
+	if !isExternal(run) && (p.createConfig || p.createTarget) {
+		var err error
+		if err = o.inputs.tooLarge(); err == nil {
+			rendering, err = target.Render(&run.Spec.Target, o.inputs.configurations)
+		}
+		if err != nil {
+			return failuref(v1alpha1.ReasonInvalidSpec, "%s", err), nil
+		}
 	}
 	if p.createConfig {
 		authority := r.Authority()
 		if authority == nil {
 			return nil, fmt.Errorf("the session certificate isn't there yet")
 		}
-		config, err := configMap(run, rendering, authority)
+		config, err := configMap(run, rendering, o.inputs, authority)
 		if err != nil {
 			return nil, err
 		}
@@ -92,13 +108,17 @@ func (r *Reconciler) create(ctx context.Context, run *v1alpha1.BenchmarkRun, p *
 			return failed, err
 		}
 	}
-	if p.createTarget {
-		if failed, err := r.createChild(ctx, run, targetPod(run, rendering, &r.Settings)); failed != nil || err != nil {
+	if p.createCertificates {
+		if failed, err := r.createCertificates(ctx, run, o); failed != nil || err != nil {
 			return failed, err
 		}
 	}
-	if p.createClients {
-		return r.createChild(ctx, run, clientJob(run, &r.Settings))
+	if p.createTarget {
+		pod, err := targetPod(run, rendering, &r.Settings)
+		if err != nil {
+			return failuref(v1alpha1.ReasonInvalidSpec, "%s", err), nil
+		}
+		return r.createChild(ctx, run, pod)
 	}
 	return nil, nil
 }
@@ -163,8 +183,8 @@ func (r *Reconciler) stopPods(ctx context.Context, o *observed) error {
 }
 
 // removeChildren deletes what a finished run no longer needs: all but the
-// artifact.
-func (r *Reconciler) removeChildren(ctx context.Context, o *observed) error {
+// artifact. The ConfigMap goes last: it is there as long as Secrets may be.
+func (r *Reconciler) removeChildren(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
 	var children []client.Object
 	if o.target != nil {
 		children = append(children, o.target)
@@ -173,6 +193,9 @@ func (r *Reconciler) removeChildren(ctx context.Context, o *observed) error {
 		children = append(children, o.job)
 	}
 	if o.config != nil {
+		if err := r.removeCertificates(ctx, run, o); err != nil {
+			return err
+		}
 		children = append(children, o.config)
 	}
 	for _, child := range children {

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -67,6 +68,11 @@ type Reconciler struct {
 	// Authority returns the certificate, in PEM, by which pods check the manager.
 	Authority func() []byte
 	Settings  Settings
+	// Logs reads the end of a container's log; nil when that can't be done.
+	Logs Logs
+	// WatchCertificates has changes of cert-manager's Certificates noticed from
+	// then on; nil when nothing is to. SetupWithManager sets it.
+	WatchCertificates func() error
 
 	// admission is held while a run may be given its lane, so that no two are.
 	admission sync.Mutex
@@ -85,7 +91,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, run *v1alpha1.BenchmarkRun) 
 		return ctrl.Result{}, err
 	}
 	if !isAdmitted(run) && !isFinished(run) && !isSuspended(run) {
-		if observed.turn, err = r.observeTurn(ctx, run); err != nil {
+		if observed.turn, err = r.observeTurn(ctx, run); err == nil && observed.turn.free {
+			err = r.observeStart(ctx, run, observed)
+		}
+		if err != nil {
 			return ctrl.Result{}, err
 		}
 	}
@@ -129,7 +138,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 		return fmt.Errorf("register the metric of runs: %w", err)
 	}
 	sessions := source.Channel(changed, handler.TypedEnqueueRequestsFromMapFunc(r.runOfSession))
-	return ctrl.NewControllerManagedBy(mgr).
+	built, err := ctrl.NewControllerManagedBy(mgr).
 		Named("benchmarkrun").
 		For(&v1alpha1.BenchmarkRun{}).
 		Owns(&batchv1.Job{}).
@@ -138,7 +147,28 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.nextInLane)).
 		WatchesRawSource(sessions).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
-		Complete(reconcile.Func(r.reconcileRequest))
+		Build(reconcile.Func(r.reconcileRequest))
+	if err != nil {
+		return fmt.Errorf("build the controller: %w", err)
+	}
+	// A cluster may be without cert-manager: its kinds are watched when the first
+	// run has a Certificate.
+	var watching sync.Mutex
+	watched := false
+	r.WatchCertificates = func() error {
+		watching.Lock()
+		defer watching.Unlock()
+		if watched {
+			return nil
+		}
+		issued := &unstructured.Unstructured{}
+		issued.SetGroupVersionKind(certificateKind)
+		owner := handler.TypedEnqueueRequestForOwner[*unstructured.Unstructured](mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.BenchmarkRun{}, handler.OnlyControllerOwner())
+		err := built.Watch(source.Kind(mgr.GetCache(), issued, owner))
+		watched = err == nil
+		return err
+	}
+	return nil
 }
 
 // reconcileRequest reads the run and forgets the sessions of a deleted one. A

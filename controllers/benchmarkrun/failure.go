@@ -1,6 +1,7 @@
 package benchmarkrun
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -51,7 +52,7 @@ func failureOf(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failure 
 			activeDeadline(run), stateOf(run), messageOf(run))
 	}
 	for _, find := range []func(*v1alpha1.BenchmarkRun, *observed, time.Time) *failure{
-		targetGone, targetEnded, targetWaits, targetNotReady, targetSilent,
+		targetGone, contradicted, targetEnded, targetWaits, targetNotReady, targetSilent,
 		clientsGone, clientEnded, clientWaits, clientsNotReady, clientSilent,
 	} {
 		if f := find(run, o, now); f != nil {
@@ -105,7 +106,7 @@ func targetEnded(_ *v1alpha1.BenchmarkRun, o *observed, _ time.Time) *failure {
 		if end.Reason == "StartError" || end.Reason == "ContainerCannotRun" {
 			return failuref(v1alpha1.ReasonTargetNotStarted, "the server couldn't be started: %s; check the command in spec.target.server", exit(end))
 		}
-		return failuref(v1alpha1.ReasonTargetCrashed, "the server ended by itself: %s", exit(end))
+		return failuref(v1alpha1.ReasonTargetCrashed, "%s ended by itself: %s", called(status.Name), o.lastExit(status.Name, end))
 	}
 	if o.target.Status.Phase == corev1.PodFailed && o.target.Status.Reason != "" {
 		return failuref(v1alpha1.ReasonTargetLost, "the target's pod failed: %s", podReason(o.target))
@@ -127,19 +128,28 @@ func targetWaits(_ *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failure 
 		return nil
 	case !wait.image:
 		return failuref(v1alpha1.ReasonTargetNotStarted, "container %s of the target can't be started: %s", wait.container, wait.message)
-	case wait.container == target.ContainerName:
-		return failuref(v1alpha1.ReasonTargetImageUnavailable,
-			"the image %s can't be pulled: %s; check spec.target.image, imagePullPolicy and imagePullSecrets", serverContainer(o.target).Image, wait.message)
+	}
+	for _, server := range servers(o.target) {
+		if server.Name == wait.container {
+			return failuref(v1alpha1.ReasonTargetImageUnavailable,
+				"the image %s can't be pulled: %s; check spec.target.image, imagePullPolicy and imagePullSecrets", server.Image, wait.message)
+		}
 	}
 	return failuref(v1alpha1.ReasonTargetNotStarted, "the image of Assay's container %s can't be pulled: %s; check how the operator was installed", wait.container, wait.message)
 }
 
 // targetNotReady: the server didn't answer in time.
 func targetNotReady(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failure {
-	if o.target == nil || !now.After(targetReadyBy(run, o)) || targetAnswered(o) || targetWasReady(run) {
+	started := o.target != nil || isExternal(run) && o.job != nil
+	if !started || !now.After(targetReadyBy(run, o)) || targetAnswered(run, o) || targetWasReady(run) {
 		return nil
 	}
-	seconds := ptr.Deref(run.Spec.Target.Readiness.TimeoutSeconds, 300)
+	seconds := readinessSeconds(run)
+	if isExternal(run) {
+		return failuref(v1alpha1.ReasonTargetNotReady,
+			"GET %s wasn't answered with success within %d s by %s: last seen by client 0: %s; check spec.target.server.external.url, spec.target.readiness.path and the network",
+			target.ReadinessPath(&run.Spec), seconds, run.Spec.Target.Server.External.URL, cmp.Or(o.sessions.Clients[0].Silent, "nothing, it never asked"))
+	}
 	if message := unschedulable(o.target); message != "" {
 		return failuref(v1alpha1.ReasonTargetUnschedulable, "no node took the target within %d s: %s; lower spec.target.resources or free a node", seconds, message)
 	}
@@ -148,14 +158,24 @@ func targetNotReady(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *fai
 		seen = "last seen: " + agent.Silent
 	}
 	return failuref(v1alpha1.ReasonTargetNotReady,
-		"GET %s wasn't answered with success within %d s: %s; check the server's configuration, spec.target.readiness.path and timeoutSeconds",
-		target.ReadinessPath(&run.Spec), seconds, seen)
+		"GET %s wasn't answered with success within %d s: %s; check the server's configuration, spec.target.readiness.path and timeoutSeconds%s",
+		target.ReadinessPath(&run.Spec), seconds, seen, o.lastWords(target.ContainerName))
+}
+
+func readinessSeconds(run *v1alpha1.BenchmarkRun) int32 {
+	return ptr.Deref(run.Spec.Target.Readiness.TimeoutSeconds, 300)
 }
 
 func targetReadyBy(run *v1alpha1.BenchmarkRun, o *observed) time.Time {
-	seconds := ptr.Deref(run.Spec.Target.Readiness.TimeoutSeconds, 300)
-	return o.target.CreationTimestamp.Add(time.Duration(seconds) * time.Second)
+	wait := time.Duration(readinessSeconds(run)) * time.Second
+	if o.target == nil {
+		return o.job.CreationTimestamp.Add(wait)
+	}
+	return o.target.CreationTimestamp.Add(wait)
 }
+
+// isExternal is whether the target is one that Assay doesn't start.
+func isExternal(run *v1alpha1.BenchmarkRun) bool { return run.Spec.Target.Server.External != nil }
 
 // targetWasReady and clientsWereReady are whether they ever were, even if this
 // manager hasn't heard of them yet: it may have been restarted.
@@ -167,15 +187,15 @@ func clientsWereReady(run *v1alpha1.BenchmarkRun) bool {
 	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionClientsReady)
 }
 
-func targetAnswered(o *observed) bool {
-	return o.sessions.Agent != nil && o.sessions.Agent.Answered != nil
-}
+func targetAnswered(run *v1alpha1.BenchmarkRun, o *observed) bool { return evidence(run, o) != nil }
 
 // targetSilent: the agent failed, or its session has been gone for too long, be
 // it that this manager never had it.
 func targetSilent(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failure {
 	agent := o.sessions.Agent
 	switch {
+	case isExternal(run):
+		return nil
 	case agent == nil && targetWasReady(run) && now.Sub(o.sessions.Since) > silence:
 		return failuref(v1alpha1.ReasonTargetLost, "the target's agent was silent for %s: check its node and network", silence)
 	case agent == nil:
@@ -342,6 +362,28 @@ func exit(end *corev1.ContainerStateTerminated) string {
 	}
 	if message := strings.TrimSpace(end.Message); message != "" {
 		text += ": " + message
+	}
+	return text
+}
+
+// called is what a container of the target is called in a message.
+func called(container string) string {
+	if container == target.ContainerName {
+		return "the server"
+	}
+	return "the backend " + container
+}
+
+// lastExit is exit, with the last lines of the server's log where the kubelet
+// kept none: it doesn't of one that ended with exit code 0, or was killed for
+// memory.
+func (o *observed) lastExit(container string, end *corev1.ContainerStateTerminated) string {
+	text := exit(end)
+	if end.Reason == "OOMKilled" {
+		text += "; raise resources.memory, or have the server use less"
+	}
+	if strings.TrimSpace(end.Message) == "" {
+		text += o.lastWords(container)
 	}
 	return text
 }

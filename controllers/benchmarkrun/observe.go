@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,6 +34,17 @@ type observed struct {
 	// turn is where the run stands in its lane; only for a run that isn't
 	// admitted.
 	turn turn
+	// inputs is what the target is made from; nil once it was made.
+	inputs *inputs
+	// issued are the Certificates of the run that cert-manager has, by the names of
+	// their Secrets; issuing is why one isn't ready, as cert-manager says it.
+	// noCertManager is the field that needs it when the cluster has none.
+	issued                 map[string]*unstructured.Unstructured
+	issuing, noCertManager string
+	// logs are the ends of the servers' logs by container, where they decide.
+	logs map[string]string
+	// kernel is the release of the target's node's kernel, where it isn't known yet.
+	kernel string
 	// conflict names an object that the run needs and that is somebody else's;
 	// leftover one that is about to be deleted, being of an earlier run of the same
 	// name, or of this one before it was suspended.
@@ -75,13 +87,32 @@ func (r *Reconciler) observe(ctx context.Context, run *v1alpha1.BenchmarkRun) (*
 	if err := r.observeClients(ctx, run, o); err != nil {
 		return nil, err
 	}
+	if o.config != nil || isAdmitted(run) && !isFinished(run) {
+		if err := r.observeIssued(ctx, run, o); err != nil {
+			return nil, err
+		}
+	}
 	if isFinished(run) {
 		return o, nil
 	}
 	if !isAdmitted(run) {
 		o.noteDeletions()
+	} else if err := r.observeStart(ctx, run, o); err != nil {
+		return nil, err
 	}
 	return o, r.observeArtifact(ctx, run, o)
+}
+
+// observeStart reads what only matters while an admitted run starts.
+func (r *Reconciler) observeStart(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
+	if o.config == nil || o.target == nil && !isExternal(run) {
+		var err error
+		if o.inputs, err = r.observeInputs(ctx, run); err != nil {
+			return err
+		}
+	}
+	r.observeLogs(ctx, run, o)
+	return r.observeNode(ctx, run, o)
 }
 
 // child reads an object of the run into obj. It leaves obj without a UID when

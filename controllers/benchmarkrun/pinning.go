@@ -36,8 +36,12 @@ func exclusivity(own, shared string, limitMillis int64) v1alpha1.CPUExclusivity 
 // on another node it is only known whether it has as many CPUs as it asked for.
 func (p *planner) unpinned() *failure {
 	const mend = `set the kubelet's cpuManagerPolicy to static, ask for whole CPUs, or set cpuPinning to IfPossible`
-	target, usage := p.observed.target, p.observed.sessions.Agent.Latest
-	if p.run.Spec.Target.Resources.CPUPinning == v1alpha1.CPUPinningRequired {
+	target := p.observed.target
+	var usage *result.ServerUsage
+	if agent := p.observed.sessions.Agent; agent != nil {
+		usage = agent.Latest
+	}
+	if target != nil && p.run.Spec.Target.Resources.CPUPinning == v1alpha1.CPUPinningRequired {
 		if e := targetExclusivity(target, usage); e != v1alpha1.CPUsExclusive {
 			return failuref(v1alpha1.ReasonCPUNotExclusive,
 				"spec.target.resources.cpuPinning is Required, but the server runs on CPUs %q, which are %s, on node %s: %s",
@@ -50,9 +54,9 @@ func (p *planner) unpinned() *failure {
 	limit := cpuMillis(p.run.Spec.Clients.Resources)
 	for i := range loadplan.Replicas(&p.run.Spec) {
 		c := p.observed.sessions.Clients[i]
-		shared := usage.AgentCPUs
-		if c.Node != target.Spec.NodeName {
-			shared = fmt.Sprint(maxCPU) // no CPU that exists
+		shared := fmt.Sprint(maxCPU) // no CPU that exists
+		if target != nil && c.Node == target.Spec.NodeName {
+			shared = usage.AgentCPUs
 		}
 		if e := exclusivity(c.CPUs, shared, limit); e != v1alpha1.CPUsExclusive {
 			return failuref(v1alpha1.ReasonCPUNotExclusive,

@@ -1,7 +1,9 @@
 package benchmarkrun
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/target"
 )
@@ -38,10 +41,13 @@ type plan struct {
 	status v1alpha1.BenchmarkRunStatus
 
 	// create makes the objects that don't exist yet.
-	createConfig, createTarget, createClients bool
+	createConfig, createCertificates, createTarget, createClients bool
 	// address is where the target answers; when set, the agent is told to watch
-	// it and the clients to prepare for it.
+	// it, as watch says, and the clients to prepare for it, with the lengths of
+	// what it serves.
 	address string
+	watch   session.Watch
+	lengths map[string]int64
 	// start gives the start instant of stages, in microseconds since the Unix
 	// epoch.
 	start map[sessionpb.Stage]int64
@@ -155,11 +161,13 @@ func (p *planner) admit() {
 // advance takes an admitted run to its next stage.
 func (p *planner) advance() {
 	o := p.observed
-	p.createConfig, p.createTarget, p.createClients = o.config == nil, o.target == nil, o.job == nil
 	p.requeueAt(deadlineOf(p.run))
+	replicas := loadplan.Replicas(&p.run.Spec)
+	if !o.collected(replicas) && !p.prepare() {
+		return
+	}
 	p.observeTarget()
 	ready := p.observeReadiness()
-	replicas := loadplan.Replicas(&p.run.Spec)
 	starts := o.sessions.Starts
 	switch {
 	case o.collected(replicas):
@@ -170,7 +178,9 @@ func (p *planner) advance() {
 		p.warmUp(starts[sessionpb.Stage_STAGE_WARMUP])
 	case !ready:
 		p.awaitReadiness()
-	case o.sessions.Agent.Latest == nil:
+	case !p.prove():
+		p.state(v1alpha1.ReasonStarting, "reading what the server logged", nil)
+	case !isExternal(p.run) && o.sessions.Agent.Latest == nil:
 		p.read = true // its CPUs have to be known before there is load
 		p.state(v1alpha1.ReasonStarting, "reading the target's CPUs", nil)
 	case p.unpinned() != nil:
@@ -180,6 +190,33 @@ func (p *planner) advance() {
 	default:
 		p.measure(p.begin(sessionpb.Stage_STAGE_MEASUREMENT))
 	}
+}
+
+// prepare makes what target and clients are made from, and then them. It is
+// false while the run has to wait for something before.
+func (p *planner) prepare() bool {
+	o := p.observed
+	started := isExternal(p.run) || o.target != nil
+	if o.inputs != nil && len(o.inputs.missing) > 0 {
+		p.awaitInputs()
+		return false
+	}
+	p.createConfig = o.config == nil
+	p.createCertificates = o.job == nil
+	if o.noCertManager != "" {
+		p.fail(certManagerMissing(o.noCertManager))
+		return false
+	}
+	if o.job == nil && !p.certificatesReady() {
+		return false
+	}
+	p.createTarget, p.createClients = !started, o.job == nil
+	var err error
+	if p.lengths, err = contentLengths(o.config); err != nil {
+		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s", err))
+		return false
+	}
+	return true
 }
 
 // begin gives a stage its start instant.
@@ -192,24 +229,19 @@ func (p *planner) begin(stage sessionpb.Stage) int64 {
 
 func (p *planner) observeTarget() {
 	pod := p.observed.target
-	if pod == nil {
-		return
-	}
 	t := ptr.Deref(p.status.Target, v1alpha1.TargetStatus{})
-	t.Node = pod.Spec.NodeName
-	if ip := pod.Status.PodIP; ip != "" {
-		p.address = hostPort(ip, serverPort(pod))
-		t.Address = p.address
+	if isExternal(p.run) {
+		p.address, _ = target.ExternalAddress(p.run.Spec.Target.Server.External)
+		t.Address = bounded(p.address, 64)
+	} else if pod == nil {
+		return
+	} else {
+		p.observePod(pod, &t)
 	}
-	for _, status := range pod.Status.ContainerStatuses {
-		if status.Name == target.ContainerName {
-			t.ImageID = status.ImageID
-		}
+	if seen := evidence(p.run, p.observed); seen != nil {
+		t.ServerSoftware, t.TLS = bounded(seen.Software, 256), tlsStatus(seen.TLS)
 	}
-	if agent := p.observed.sessions.Agent; agent != nil {
-		if agent.Answered != nil {
-			t.ServerSoftware = bounded(agent.Answered.Software, 256)
-		}
+	if agent := p.observed.sessions.Agent; agent != nil && pod != nil {
 		if agent.Latest != nil {
 			t.CPUs = bounded(agent.Latest.CPUs, 1024)
 			t.CPUExclusivity = targetExclusivity(pod, agent.Latest)
@@ -218,14 +250,57 @@ func (p *planner) observeTarget() {
 	p.status.Target = &t
 }
 
+// observePod takes what Kubernetes says of the target's pod.
+func (p *planner) observePod(pod *corev1.Pod, t *v1alpha1.TargetStatus) {
+	t.Node, t.Kernel = pod.Spec.NodeName, cmp.Or(t.Kernel, bounded(p.observed.kernel, 256))
+	if ip := pod.Status.PodIP; ip != "" {
+		p.address = hostPort(ip, target.Port(&p.run.Spec.Target))
+		t.Address = p.address
+		p.watch = session.Watch{
+			Address: p.address, Path: target.ReadinessPath(&p.run.Spec), Host: target.Host(p.run), TLS: target.SessionTLS(p.run),
+		}
+	}
+	backends := t.Backends
+	t.Backends = nil
+	for _, container := range servers(pod) {
+		if container.Name == target.ContainerName {
+			continue
+		}
+		b := v1alpha1.BackendStatus{Name: container.Name}
+		for _, known := range backends {
+			if known.Name == b.Name {
+				b = known
+			}
+		}
+		t.Backends = append(t.Backends, b)
+	}
+	containers := map[string]string{}
+	for _, status := range pod.Status.ContainerStatuses {
+		if status.Name == target.ContainerName {
+			t.ImageID = status.ImageID
+		}
+		for i := range t.Backends {
+			if t.Backends[i].Name == status.Name {
+				t.Backends[i].ImageID = status.ImageID
+			}
+		}
+		if _, id, ok := strings.Cut(status.ContainerID, "://"); ok && status.Name != agentContainer {
+			containers[id] = status.Name
+		}
+	}
+	if len(t.Backends) > 0 {
+		p.watch.Containers = containers
+	}
+}
+
 // observeReadiness says whether target and clients are ready.
 func (p *planner) observeReadiness() bool {
-	answered := targetAnswered(p.observed)
+	answered := targetAnswered(p.run, p.observed)
 	if answered {
 		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionTrue, v1alpha1.ReasonReady, "the target answered with success")
 	} else if !meta.IsStatusConditionTrue(p.status.Conditions, v1alpha1.ConditionTargetReady) {
 		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, p.targetProgress())
-		if p.observed.target != nil {
+		if p.observed.target != nil || p.observed.job != nil {
 			p.requeueAt(targetReadyBy(p.run, p.observed))
 		}
 	}
@@ -267,6 +342,11 @@ func (p *planner) awaitReadiness() {
 func (p *planner) targetProgress() string {
 	pod := p.observed.target
 	switch {
+	case isExternal(p.run):
+		if silent := p.observed.sessions.Clients[0].Silent; silent != "" {
+			return "the target doesn't answer yet: " + silent
+		}
+		return "client 0 asks the target as soon as it runs"
 	case pod == nil:
 		return "the target is being created"
 	case unschedulable(pod) != "":
@@ -318,7 +398,7 @@ func (p *planner) measure(at int64) {
 // last client's end. Without an agent there is nothing to wait for, and what is
 // gone by now isn't made again.
 func (p *planner) collect() {
-	p.createConfig, p.createTarget, p.createClients = false, false, false
+	p.createConfig, p.createCertificates, p.createTarget, p.createClients = false, false, false, false
 	var end int64
 	for i := range loadplan.Replicas(&p.run.Spec) {
 		end = max(end, p.observed.sessions.Clients[i].Totals.EndedAt)
@@ -340,6 +420,9 @@ func (p *planner) disconnected() bool {
 		if c, known := p.observed.sessions.Clients[i]; (known || clientsWereReady(p.run)) && !c.Connected {
 			return true
 		}
+	}
+	if isExternal(p.run) {
+		return false
 	}
 	agent := p.observed.sessions.Agent
 	return (agent != nil && !agent.Connected) || (agent == nil && targetWasReady(p.run))

@@ -45,8 +45,8 @@ func newScene() *scene {
 	run.CreationTimestamp = metav1.NewTime(begin)
 	run.Status.AdmissionTime = ptr.To(metav1.NewTime(begin))
 	run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionTrue}}
-	rendering, _ := target.Render(&run.Spec.Target)
-	pod := targetPod(run, rendering, &Settings{})
+	rendering, _ := target.Render(&run.Spec.Target, nil)
+	pod, _ := targetPod(run, rendering, &Settings{})
 	pod.CreationTimestamp = metav1.NewTime(begin)
 	pod.Spec.NodeName = "node"
 	pod.Status.PodIP = "10.0.0.1"
@@ -54,7 +54,7 @@ func newScene() *scene {
 	job := clientJob(run, &Settings{})
 	job.CreationTimestamp = metav1.NewTime(begin)
 	return &scene{run: run, o: &observed{
-		config: &corev1.ConfigMap{}, target: pod, job: job,
+		config: &corev1.ConfigMap{Data: map[string]string{contentListFile: "[]"}}, target: pod, job: job,
 		clients: map[int]*corev1.Pod{0: clientPod(), 1: clientPod()},
 		sessions: manager.Observation{
 			Clients: map[int]manager.ClientState{0: {Connected: true, Node: "node"}, 1: {Connected: true, Node: "node"}},

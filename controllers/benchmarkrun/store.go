@@ -40,9 +40,13 @@ func (r *Reconciler) store(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 // merge makes the result of a run whose clients have all sent their figures.
 func (r *Reconciler) merge(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) (*result.Result, error) {
 	at := startInstant(o)
+	lengths, err := contentLengths(o.config)
+	if err != nil {
+		return nil, err
+	}
 	merged := &result.Result{
 		SchemaVersion: result.SchemaVersion,
-		Run:           describe(run, at),
+		Run:           describe(run, lengths, at),
 		Series:        r.Sessions.Series(string(run.UID)),
 	}
 	var clients []result.Client
@@ -62,7 +66,6 @@ func (r *Reconciler) merge(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 			Begin: *agent.Begin, End: *agent.Latest, PeakCPUPercent: agent.PeakCPUPercent, PeakResident: agent.PeakResident,
 		}
 	}
-	var err error
 	if merged.Environment, err = r.environment(ctx, run, o); err != nil {
 		return nil, err
 	}
@@ -84,19 +87,17 @@ func startInstant(o *observed) int64 {
 	return o.sessions.Starts[sessionpb.Stage_STAGE_MEASUREMENT]
 }
 
-func describe(run *v1alpha1.BenchmarkRun, at int64) result.Run {
+func describe(run *v1alpha1.BenchmarkRun, lengths map[string]int64, at int64) result.Run {
 	d := result.Run{
 		Namespace:       run.Namespace,
 		Name:            run.Name,
 		UID:             string(run.UID),
 		Image:           run.Spec.Target.Image,
+		Server:          target.Describe(&run.Spec.Target),
 		Load:            "closed",
 		MeasurementTime: time.UnixMicro(at).UTC(),
 	}
-	if rendering, err := target.Render(&run.Spec.Target); err == nil {
-		d.Server = rendering.Description
-	}
-	plan := loadplan.Plans(&run.Spec)[0]
+	plan := loadplan.Plans(run, lengths)[0]
 	d.Connections, d.KeepAlive = int64(plan.Connections), plan.KeepAlive
 	for _, request := range plan.Requests {
 		d.Requests = append(d.Requests, result.Request{Path: request.Path, Weight: int64(request.Weight), Length: request.Length})
@@ -120,8 +121,11 @@ func (r *Reconciler) environment(ctx context.Context, run *v1alpha1.BenchmarkRun
 		CPUExclusivity: string(status.CPUExclusivity),
 		Assay:          r.Settings.Version,
 	}
-	if agent := o.sessions.Agent; agent != nil && agent.Answered != nil {
-		e.DocumentLength = agent.Answered.DocumentLength
+	if seen := evidence(run, o); seen != nil {
+		e.DocumentLength = seen.DocumentLength
+	}
+	if isExternal(run) {
+		return e, nil
 	}
 	var node corev1.Node
 	err := r.Live.Get(ctx, types.NamespacedName{Name: status.Node}, &node)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -194,13 +193,6 @@ func stateOf(run *v1alpha1.BenchmarkRun) string {
 
 func messageOf(run *v1alpha1.BenchmarkRun) string {
 	return cmp.Or(succeeded(run).Message, "nothing was done yet")
-}
-
-func serverPort(pod *corev1.Pod) int32 {
-	for _, port := range serverContainer(pod).Ports {
-		return port.ContainerPort
-	}
-	return 0
 }
 
 func hostPort(ip string, port int32) string {

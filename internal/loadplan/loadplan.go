@@ -7,24 +7,32 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/target"
 )
 
 const microsecondsPerSecond = 1_000_000
 
-// Plans returns the plan of each client, by index. The spec is one that the API
-// server accepted, with its defaults.
-func Plans(spec *v1alpha1.BenchmarkRunSpec) []*session.Plan {
+// Plans returns the plan of each client, by index. The run is one that the API
+// server accepted, with its defaults; lengths are those of the files that the
+// target serves, by path.
+func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan {
+	spec := &run.Spec
 	plans := make([]*session.Plan, Replicas(spec))
 	for i := range plans {
 		plans[i] = &session.Plan{
 			Connections:         int(spec.Load.Closed.Connections),
 			KeepAlive:           spec.Load.Connection.KeepAlive != v1alpha1.KeepAliveDisabled,
 			TimeoutMicroseconds: int64(orDefault(spec.Load.Connection.TimeoutSeconds, 30)) * microsecondsPerSecond,
-			Requests:            requests(spec),
+			Host:                target.Host(run),
+			TLS:                 target.SessionTLS(run),
+			Requests:            requests(spec, lengths),
 			Seed:                seed(i),
 			Warmup:              warmup(spec.Warmup),
 			Measurement:         amount(spec.Load.Closed.Requests, spec.Load.Closed.DurationSeconds),
 		}
+	}
+	if spec.Target.Server.External != nil {
+		plans[0].Probe = target.ReadinessPath(spec)
 	}
 	return plans
 }
@@ -34,14 +42,12 @@ func Replicas(spec *v1alpha1.BenchmarkRunSpec) int { return int(orDefault(spec.C
 
 // requests gives each request the length that its response must have, where
 // the run's content tells it.
-func requests(spec *v1alpha1.BenchmarkRunSpec) []session.PlannedRequest {
+func requests(spec *v1alpha1.BenchmarkRunSpec, lengths map[string]int64) []session.PlannedRequest {
 	planned := make([]session.PlannedRequest, 0, len(spec.Load.Requests))
 	for _, r := range spec.Load.Requests {
-		length := int64(-1)
-		for _, c := range spec.Target.Content {
-			if c.Path == r.Path {
-				length = c.SizeBytes
-			}
+		length, known := lengths[r.Path]
+		if !known {
+			length = -1
 		}
 		planned = append(planned, session.PlannedRequest{
 			Path: r.Path, Weight: int(orDefault(r.Weight, 1)), Length: length,

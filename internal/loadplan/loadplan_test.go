@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -11,8 +12,7 @@ import (
 )
 
 func TestPlans(t *testing.T) {
-	spec := &v1alpha1.BenchmarkRunSpec{
-		Target:  v1alpha1.Target{Content: []v1alpha1.ContentFile{{Path: "/a", SizeBytes: 7}}},
+	run := &v1alpha1.BenchmarkRun{Spec: v1alpha1.BenchmarkRunSpec{
 		Clients: v1alpha1.Clients{Replicas: ptr.To(int32(2))},
 		Load: v1alpha1.Load{
 			Requests:   []v1alpha1.Request{{Path: "/a", Weight: ptr.To(int32(3))}, {Path: "/b"}},
@@ -20,7 +20,7 @@ func TestPlans(t *testing.T) {
 			Closed:     &v1alpha1.ClosedLoad{Connections: 25, Requests: ptr.To(int64(50000))},
 		},
 		Warmup: &v1alpha1.Warmup{DurationSeconds: ptr.To(int32(5))},
-	}
+	}}
 	want := &session.Plan{
 		Connections:         25,
 		TimeoutMicroseconds: 2_000_000,
@@ -28,7 +28,7 @@ func TestPlans(t *testing.T) {
 		Warmup:              &session.Amount{DurationMicroseconds: 5_000_000},
 		Measurement:         session.Amount{Requests: 50000},
 	}
-	plans := Plans(spec)
+	plans := Plans(run, map[string]int64{"/a": 7})
 	if len(plans) != 2 {
 		t.Fatalf("%d plans, want 2", len(plans))
 	}
@@ -47,15 +47,15 @@ func TestPlans(t *testing.T) {
 }
 
 func TestPlansAreTheSameEachTime(t *testing.T) {
-	spec := &v1alpha1.BenchmarkRunSpec{
+	run := &v1alpha1.BenchmarkRun{Spec: v1alpha1.BenchmarkRunSpec{
 		Clients: v1alpha1.Clients{Replicas: ptr.To(int32(300))},
 		Load: v1alpha1.Load{
 			Requests: []v1alpha1.Request{{Path: "/"}},
 			Closed:   &v1alpha1.ClosedLoad{Connections: 1, DurationSeconds: ptr.To(int32(1))},
 		},
-	}
-	first := Plans(spec)
-	if diff := cmp.Diff(first, Plans(spec)); diff != "" {
+	}}
+	first := Plans(run, nil)
+	if diff := cmp.Diff(first, Plans(run, nil)); diff != "" {
 		t.Errorf("(-first +second):\n%s", diff)
 	}
 	seeds := map[uint64]bool{}
@@ -64,5 +64,71 @@ func TestPlansAreTheSameEachTime(t *testing.T) {
 	}
 	if len(seeds) != len(first) {
 		t.Errorf("%d clients share %d seeds", len(first), len(seeds))
+	}
+}
+
+func TestPlansOfTLS(t *testing.T) {
+	run := &v1alpha1.BenchmarkRun{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "run"},
+		Spec: v1alpha1.BenchmarkRunSpec{
+			Clients: v1alpha1.Clients{Replicas: ptr.To(int32(2))},
+			Load: v1alpha1.Load{
+				Requests: []v1alpha1.Request{{Path: "/"}},
+				Closed:   &v1alpha1.ClosedLoad{Connections: 1, DurationSeconds: ptr.To(int32(1))},
+			},
+		},
+	}
+	tests := map[string]struct {
+		target v1alpha1.Target
+		host   string
+		tls    *session.TLS
+		probe  string
+	}{
+		"none": {target: v1alpha1.Target{Server: v1alpha1.Server{Generic: &v1alpha1.GenericServer{}}}},
+		"made for the run": {
+			target: v1alpha1.Target{
+				Server: v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{}},
+				TLS: &v1alpha1.TLS{
+					Protocols: []v1alpha1.TLSProtocol{"TLSv1.2"}, Ciphers: []v1alpha1.CipherSuite{"AES128-SHA"},
+					Certificate:          &v1alpha1.Certificate{SelfSigned: &v1alpha1.SelfSigned{}},
+					SessionResumption:    v1alpha1.Enabled,
+					ClientAuthentication: &v1alpha1.ClientAuthentication{},
+				},
+			},
+			host: "run-target.ns.svc:8443",
+			tls: &session.TLS{
+				ServerName: "run-target.ns.svc", Protocols: []string{"TLSv1.2"}, Ciphers: []string{"AES128-SHA"}, Resume: true, ClientCertificate: true,
+			},
+		},
+		"the user's": {
+			target: v1alpha1.Target{
+				Server: v1alpha1.Server{Generic: &v1alpha1.GenericServer{Port: ptr.To(int32(443))}},
+				TLS:    &v1alpha1.TLS{ServerName: "a.example", Verification: v1alpha1.TLSVerifyNone, Certificate: &v1alpha1.Certificate{SecretName: "s"}},
+			},
+			host: "a.example:443",
+			tls:  &session.TLS{ServerName: "a.example", Unverified: true},
+		},
+		"external": {
+			target: v1alpha1.Target{Server: v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "https://b.example:444"}}},
+			host:   "b.example:444", tls: &session.TLS{ServerName: "b.example"}, probe: "/",
+		},
+		"external, plain, with a Host": {
+			target: v1alpha1.Target{Server: v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "http://10.0.0.1", Host: "c.example"}}},
+			host:   "c.example", probe: "/",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			run.Spec.Target = test.target
+			plans := Plans(run, nil)
+			for i, plan := range plans {
+				if diff := cmp.Diff(test.tls, plan.TLS); diff != "" || plan.Host != test.host {
+					t.Errorf("client %d has the Host %q; TLS (-want +got):\n%s", i, plan.Host, diff)
+				}
+			}
+			if plans[0].Probe != test.probe || plans[1].Probe != "" {
+				t.Errorf("the clients ask for %q and %q first", plans[0].Probe, plans[1].Probe)
+			}
+		})
 	}
 }

@@ -16,6 +16,11 @@ type Logged struct {
 	Connector string
 	// Libraries are the versions of what it runs on, such as OpenSSL 3.0.15.
 	Libraries []string
+
+	// refusals are what it says that it hasn't, or leaves out.
+	refusals []string
+	// service is the name of what it serves by, where it has one.
+	service string
 }
 
 // Contradiction is a difference between what was declared and what the server
@@ -67,3 +72,7 @@ func (in *input) field(path string) string {
 	}
 	return fmt.Sprintf("spec.target.backends[%s].server.%s", in.name, path)
 }
+
+// Logs is whether the server that clients talk to says in its log what it is,
+// as far as Assay can read it.
+func Logs(t *v1alpha1.Target) bool { return t.Server.Generic == nil && t.Server.External == nil }

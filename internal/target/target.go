@@ -262,3 +262,16 @@ func literal(value string) string { return strings.ReplaceAll(value, "$(", "$$("
 func files(configuration map[string]string) []string {
 	return slices.Sorted(maps.Keys(configuration))
 }
+
+// Describe names the servers of a target and their connectors, as in "HTTPD
+// Event with Tomcat NIO".
+func Describe(t *v1alpha1.Target) string {
+	if t.Server.External != nil {
+		return "External"
+	}
+	r, err := Render(t, nil)
+	if err != nil { // it was rendered before, else there would be nothing to describe
+		return ""
+	}
+	return r.Description
+}

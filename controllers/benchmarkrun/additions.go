@@ -1,0 +1,105 @@
+package benchmarkrun
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// addTo merges what the user adds to the target's pod into it. An error is the
+// user's to mend: it would change what the measurement stands on.
+func addTo(pod *corev1.Pod, additions *v1alpha1.PodAdditions) (*corev1.Pod, error) {
+	if additions == nil {
+		return pod, nil
+	}
+	if err := checkAdditions(pod, additions); err != nil {
+		return nil, err
+	}
+	base, err := json.Marshal(pod)
+	if err != nil {
+		return nil, fmt.Errorf("encode the target's pod: %w", err)
+	}
+	patch, err := json.Marshal(podPatch(additions))
+	if err != nil {
+		return nil, fmt.Errorf("encode spec.target.pod: %w", err)
+	}
+	merged, err := strategicpatch.StrategicMergePatch(base, patch, corev1.Pod{})
+	if err != nil {
+		return nil, fmt.Errorf("spec.target.pod can't be merged into the target's pod: %w", err)
+	}
+	added := &corev1.Pod{}
+	if err := json.Unmarshal(merged, added); err != nil {
+		return nil, fmt.Errorf("spec.target.pod can't be merged into the target's pod: %w", err)
+	}
+	// A patch names the containers that it changes, and so puts them first.
+	slices.SortStableFunc(added.Spec.Containers, func(a, b corev1.Container) int {
+		return place(pod, a.Name) - place(pod, b.Name)
+	})
+	return added, nil
+}
+
+func place(pod *corev1.Pod, container string) int {
+	return slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == container })
+}
+
+// checkAdditions refuses what is Assay's own.
+func checkAdditions(pod *corev1.Pod, additions *v1alpha1.PodAdditions) error {
+	for i, v := range additions.Volumes {
+		if slices.ContainsFunc(pod.Spec.Volumes, func(own corev1.Volume) bool { return own.Name == v.Name }) {
+			return fmt.Errorf("spec.target.pod.volumes[%d].name: %s is the name of a volume of Assay's own: take another", i, v.Name)
+		}
+	}
+	for i, c := range additions.Containers {
+		at := place(pod, c.Name)
+		if at < 0 || c.Name == agentContainer {
+			return fmt.Errorf("spec.target.pod.containers[%d].name: the target has no server %s: it is server, or the name of a backend", i, c.Name)
+		}
+		own := &pod.Spec.Containers[at]
+		for j, m := range c.VolumeMounts {
+			if slices.ContainsFunc(own.VolumeMounts, func(o corev1.VolumeMount) bool { return o.MountPath == m.MountPath }) {
+				return fmt.Errorf("spec.target.pod.containers[%d].volumeMounts[%d].mountPath: Assay itself mounts %s: take another path", i, j, m.MountPath)
+			}
+		}
+		for j, e := range c.Env {
+			if slices.ContainsFunc(own.Env, func(o corev1.EnvVar) bool { return o.Name == e.Name }) {
+				return fmt.Errorf("spec.target.pod.containers[%d].env[%d].name: Assay itself sets %s: use the server's own fields", i, j, e.Name)
+			}
+		}
+	}
+	return nil
+}
+
+func podPatch(a *v1alpha1.PodAdditions) *corev1.Pod {
+	patch := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: a.Annotations}}
+	spec := &patch.Spec
+	spec.NodeSelector, spec.Tolerations, spec.SecurityContext = a.NodeSelector, a.Tolerations, a.SecurityContext
+	spec.PriorityClassName = a.PriorityClassName
+	if a.RuntimeClassName != "" {
+		spec.RuntimeClassName = &a.RuntimeClassName
+	}
+	for _, v := range a.Volumes {
+		source := corev1.VolumeSource{ConfigMap: v.ConfigMap, Secret: v.Secret, PersistentVolumeClaim: v.PersistentVolumeClaim}
+		switch v.EmptyDir {
+		case v1alpha1.EmptyDirDisk:
+			source.EmptyDir = &corev1.EmptyDirVolumeSource{}
+		case v1alpha1.EmptyDirMemory:
+			source.EmptyDir = &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}
+		}
+		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: v.Name, VolumeSource: source})
+	}
+	for _, c := range a.Containers {
+		container := corev1.Container{Name: c.Name, VolumeMounts: c.VolumeMounts, SecurityContext: c.SecurityContext}
+		for _, e := range c.Env {
+			container.Env = append(container.Env, corev1.EnvVar{Name: e.Name, Value: ptr.Deref(e.Value, "")})
+		}
+		spec.Containers = append(spec.Containers, container)
+	}
+	return patch
+}

@@ -1,0 +1,200 @@
+package benchmarkrun
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/certificate"
+	"github.com/assay-dev/assay/internal/target"
+)
+
+// +kubebuilder:rbac:groups=cert-manager.io,resources=certificates,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups=cert-manager.io,resources=certificaterequests,verbs=list
+
+// The kinds of cert-manager that a run has to do with
+// (https://cert-manager.io/docs/reference/api-docs). They are handled without
+// its Go types: those would bring its whole dependencies along for one object.
+var (
+	certificateKind        = schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"}
+	certificateRequestKind = schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "CertificateRequestList"}
+)
+
+// certificatePause is how soon a certificate that isn't ready is looked at
+// again, should its change not be noticed.
+const certificatePause = 2 * time.Second
+
+// observeIssued reads the Certificates that cert-manager has for a run, by the
+// names of their Secrets.
+func (r *Reconciler) observeIssued(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
+	for _, c := range certificates(run) {
+		if c.spec.IssuerRef == nil {
+			continue
+		}
+		issued := &unstructured.Unstructured{}
+		issued.SetGroupVersionKind(certificateKind)
+		err := r.Live.Get(ctx, types.NamespacedName{Namespace: run.Namespace, Name: c.secret}, issued)
+		if meta.IsNoMatchError(err) {
+			o.noCertManager = c.field
+			return nil
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("get Certificate %s: %w", c.secret, err)
+		}
+		if err != nil {
+			continue
+		}
+		if r.WatchCertificates != nil {
+			if err := r.WatchCertificates(); err != nil {
+				return fmt.Errorf("watch Certificates: %w", err)
+			}
+		}
+		if o.issued == nil {
+			o.issued = map[string]*unstructured.Unstructured{}
+		}
+		o.issued[c.secret] = issued
+		if ready, _ := conditionOf(issued, "Ready"); ready != string(metav1.ConditionTrue) {
+			if o.issuing, err = r.issuing(ctx, issued); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// issuing says in cert-manager's own words why a certificate isn't ready.
+func (r *Reconciler) issuing(ctx context.Context, issued *unstructured.Unstructured) (string, error) {
+	var said []string
+	for _, kind := range []string{"Ready", "Issuing"} {
+		if _, message := conditionOf(issued, kind); message != "" {
+			said = append(said, message)
+		}
+	}
+	requests := &unstructured.UnstructuredList{}
+	requests.SetGroupVersionKind(certificateRequestKind)
+	if err := r.Live.List(ctx, requests, client.InNamespace(issued.GetNamespace())); err != nil {
+		return "", fmt.Errorf("list the CertificateRequests of %s: %w", issued.GetName(), err)
+	}
+	for i := range requests.Items {
+		request := &requests.Items[i]
+		if !metav1.IsControlledBy(request, issued) {
+			continue
+		}
+		if status, message := conditionOf(request, "Ready"); status != string(metav1.ConditionTrue) && message != "" {
+			said = append(said, message)
+		}
+	}
+	if len(said) == 0 {
+		return "cert-manager hasn't said anything yet", nil
+	}
+	return strings.Join(said, "; "), nil
+}
+
+// conditionOf is the status of a condition, and its reason with its message.
+func conditionOf(obj *unstructured.Unstructured, kind string) (status, message string) {
+	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+	for _, item := range conditions {
+		condition, _ := item.(map[string]any)
+		text := func(key string) string { s, _ := condition[key].(string); return s }
+		if text("type") == kind {
+			return text("status"), strings.Trim(text("reason")+": "+text("message"), ": ")
+		}
+	}
+	return "", ""
+}
+
+// request has cert-manager issue a certificate. The Secret is made before it,
+// empty: so it belongs to the run and goes with it, which cert-manager's own
+// wouldn't.
+func (r *Reconciler) request(ctx context.Context, run *v1alpha1.BenchmarkRun, c *certificateOf) (*failure, error) {
+	if err := r.createSecret(ctx, run, c.secret, &certificate.Bundle{Certificate: []byte{}, Key: []byte{}}); err != nil {
+		return nil, err
+	}
+	failed, err := r.createChild(ctx, run, certificateObject(run, c))
+	if meta.IsNoMatchError(err) {
+		return certManagerMissing(c.field), nil
+	}
+	return failed, err
+}
+
+// certificateObject is cert-manager's Certificate.
+func certificateObject(run *v1alpha1.BenchmarkRun, c *certificateOf) *unstructured.Unstructured {
+	algorithm, size := target.Key(c.spec.PrivateKey)
+	names := []any{}
+	for _, name := range target.DNSNames(run, c.spec) {
+		names = append(names, name)
+	}
+	usages := []any{"digital signature", "server auth"}
+	if c.client {
+		usages[1] = "client auth"
+	}
+	if algorithm == v1alpha1.KeyRSA {
+		usages = append(usages, "key encipherment")
+	}
+	ref := c.spec.IssuerRef
+	obj := &unstructured.Unstructured{Object: map[string]any{
+		"spec": map[string]any{
+			"secretName": c.secret,
+			"issuerRef":  map[string]any{"name": ref.Name, "kind": ref.Kind, "group": ref.Group},
+			"dnsNames":   names,
+			"privateKey": map[string]any{"algorithm": string(algorithm), "size": int64(size), "encoding": "PKCS8", "rotationPolicy": "Always"},
+			"usages":     usages,
+		},
+	}}
+	obj.SetGroupVersionKind(certificateKind)
+	m := objectMeta(run, c.secret)
+	obj.SetName(m.Name)
+	obj.SetNamespace(m.Namespace)
+	obj.SetLabels(m.Labels)
+	obj.SetOwnerReferences(m.OwnerReferences)
+	return obj
+}
+
+func certManagerMissing(field string) *failure {
+	return failuref(v1alpha1.ReasonCertManagerMissing,
+		"%s.issuerRef needs cert-manager, which this cluster doesn't have: install it, or use selfSigned or secretName", field)
+}
+
+// certificatesReady is whether cert-manager has issued what it was asked for.
+// Until then it plans to wait, or the run's end.
+func (p *planner) certificatesReady() bool {
+	for _, c := range certificates(p.run) {
+		if c.spec.IssuerRef == nil {
+			continue
+		}
+		issued := p.observed.issued[c.secret]
+		if issued != nil {
+			if ready, _ := conditionOf(issued, "Ready"); ready == string(metav1.ConditionTrue) {
+				continue
+			}
+		}
+		seconds := readinessSeconds(p.run)
+		by := p.status.AdmissionTime.Add(time.Duration(seconds) * time.Second)
+		if p.now.After(by) {
+			p.fail(failuref(v1alpha1.ReasonCertificateNotReady,
+				"the certificate of %s wasn't issued within %d s (spec.target.readiness.timeoutSeconds); cert-manager says: %s",
+				c.field, seconds, p.observed.issuing))
+			return false
+		}
+		p.requeueAt(by)
+		p.requeueAfter = sooner(p.requeueAfter, certificatePause)
+		said := p.observed.issuing
+		if said == "" {
+			said = "it was asked a moment ago"
+		}
+		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonCertificateNotReady,
+			fmt.Sprintf("waiting for the certificate of %s; cert-manager says: %s", c.field, said))
+		p.state(v1alpha1.ReasonStarting, fmt.Sprintf("waiting for the certificate of %s; cert-manager says: %s", c.field, said), nil)
+		return false
+	}
+	return true
+}

@@ -1,0 +1,73 @@
+package benchmarkrun
+
+import (
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
+)
+
+// clientJob starts the clients, each once. They prefer other nodes than the
+// target's, and spread over nodes.
+func clientJob(run *v1alpha1.BenchmarkRun, settings *Settings) *batchv1.Job {
+	replicas := int32(loadplan.Replicas(&run.Spec))
+	resources := requirements(run.Spec.Clients.Resources, defaultClientMemory)
+	meta := podMeta(run, "", RoleClient)
+	template := corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels},
+		Spec:       podSpec(true),
+	}
+	template.Spec.Volumes = []corev1.Volume{identity(run)}
+	template.Spec.Affinity = awayFromTarget(run)
+	template.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+		MaxSkew:           1,
+		TopologyKey:       corev1.LabelHostname,
+		WhenUnsatisfiable: corev1.ScheduleAnyway,
+		LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{LabelRunUID: string(run.UID), LabelRole: RoleClient}},
+	}}
+	template.Spec.Containers = []corev1.Container{{
+		Name:            clientContainer,
+		Image:           settings.LoadImage,
+		ImagePullPolicy: settings.ImagePullPolicy,
+		Command:         []string{"/assay-load"},
+		Args:            []string{"client"},
+		Env: []corev1.EnvVar{
+			{Name: "ASSAY_MANAGER", Value: settings.SessionAddress},
+			{Name: "ASSAY_CPU_LIMIT_MILLIS", Value: strconv.FormatInt(resources.Limits.Cpu().MilliValue(), 10)},
+			{Name: "ASSAY_MEMORY_LIMIT_BYTES", Value: strconv.FormatInt(resources.Limits.Memory().Value(), 10)},
+		},
+		Resources:                resources,
+		SecurityContext:          restrictedAssayContainer(),
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		VolumeMounts:             []corev1.VolumeMount{{Name: identityVolume, MountPath: identityFolder, ReadOnly: true}},
+	}}
+	mountClientTLS(run, &template.Spec, &template.Spec.Containers[0])
+	return &batchv1.Job{
+		ObjectMeta: objectMeta(run, clientsName(run)),
+		Spec: batchv1.JobSpec{
+			CompletionMode:       ptr.To(batchv1.IndexedCompletion),
+			Completions:          ptr.To(replicas),
+			Parallelism:          ptr.To(replicas),
+			BackoffLimit:         ptr.To(int32(0)),
+			PodReplacementPolicy: ptr.To(batchv1.Failed),
+			Template:             template,
+		},
+	}
+}
+
+func awayFromTarget(run *v1alpha1.BenchmarkRun) *corev1.Affinity {
+	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{
+			Weight: 100,
+			PodAffinityTerm: corev1.PodAffinityTerm{
+				TopologyKey:   corev1.LabelHostname,
+				LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{LabelRunUID: string(run.UID), LabelRole: RoleTarget}},
+			},
+		}},
+	}}
+}
