@@ -18,14 +18,6 @@ var update = flag.Bool("update", false, "Write the golden files anew.")
 
 func TestRenderIsGolden(t *testing.T) {
 	tests := map[string]v1alpha1.Server{
-		"tomcat-defaults": {Tomcat: &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Protocol: v1alpha1.TomcatNIO, Port: ptr.To(int32(8080))}}},
-		"tomcat-everything": {Tomcat: &v1alpha1.TomcatServer{
-			Connector: v1alpha1.TomcatConnector{
-				Protocol: v1alpha1.TomcatNIO2, Port: ptr.To(int32(9090)), MaxThreads: ptr.To(int32(150)), AcceptCount: ptr.To(int32(100)),
-				KeepAlive: &v1alpha1.TomcatKeepAlive{MaxRequests: ptr.To(int32(-1)), TimeoutMilliseconds: ptr.To(int32(15000))},
-			},
-			JVMOptions: []string{"-server", "-Djava.security.egd=file:/dev/./urandom"},
-		}},
 		"generic": {Generic: &v1alpha1.GenericServer{
 			Command: []string{"/serve"}, Args: []string{"--fast"}, Port: ptr.To(int32(80)), ContentPath: "/srv",
 			Env: []v1alpha1.EnvironmentVariable{{Name: "A", Value: ptr.To("$(HOME) and $(A)")}, {Name: "EMPTY", Value: ptr.To("")}},

@@ -1,0 +1,257 @@
+package target
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// tomcatTLSImplementations are the classes by which NIO and NIO2 speak TLS
+// (https://tomcat.apache.org/tomcat-9.0-doc/config/http.html#SSL_Support).
+var tomcatTLSImplementations = map[v1alpha1.TLSImplementation]string{
+	v1alpha1.TLSJSSE:    "org.apache.tomcat.util.net.jsse.JSSEImplementation",
+	v1alpha1.TLSOpenSSL: "org.apache.tomcat.util.net.openssl.OpenSSLImplementation",
+}
+
+var (
+	// tls13Suites are all that TLS 1.3 has in Java and in clients.
+	tls13Suites = []string{"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"}
+	// tomcatCiphers is the default of Tomcat up to TLS 1.2.
+	tomcatCiphers = "HIGH:!aNULL:!eNULL:!EXPORT:!DES:!RC4:!MD5:!kRSA"
+
+	tomcatCipher = regexp.MustCompile(`^[A-Z0-9_-]+$`)
+)
+
+// tomcatTLSBy is what Tomcat speaks TLS by; empty for none.
+func tomcatTLSBy(in *input) v1alpha1.TLSImplementation {
+	switch {
+	case in.tls == nil:
+		return ""
+	case tomcatProtocol(in.server.Tomcat) == v1alpha1.TomcatAPR:
+		return v1alpha1.TLSOpenSSL
+	case in.tls.Implementation == "":
+		return v1alpha1.TLSJSSE
+	}
+	return in.tls.Implementation
+}
+
+// tlsProtocols are the versions of TLS that a server accepts.
+func tlsProtocols(tls *v1alpha1.TLS) []string {
+	if len(tls.Protocols) == 0 {
+		return []string{string(v1alpha1.TLSv12), string(v1alpha1.TLSv13)}
+	}
+	var protocols []string
+	for _, p := range tls.Protocols {
+		protocols = append(protocols, string(p))
+	}
+	return protocols
+}
+
+// oldTLS is whether a version is accepted that libraries no longer enable.
+func oldTLS(tls *v1alpha1.TLS) bool {
+	return slices.Contains(tls.Protocols, v1alpha1.TLSv10) || slices.Contains(tls.Protocols, v1alpha1.TLSv11)
+}
+
+// cipherSuites are the declared cipher suites up to TLS 1.2, and those of
+// TLS 1.3.
+func cipherSuites(tls *v1alpha1.TLS) (old, tls13 []string) {
+	for _, c := range tls.Ciphers {
+		if strings.HasPrefix(string(c), "TLS_") {
+			tls13 = append(tls13, string(c))
+		} else {
+			old = append(old, string(c))
+		}
+	}
+	return old, tls13
+}
+
+// speakTomcatTLS has a connector speak TLS, if the run does.
+func speakTomcatTLS(in *input, connector *tomcatElement) {
+	if in.tls == nil {
+		return
+	}
+	connector.set("scheme", "https")
+	connector.set("secure", "true")
+	connector.set("SSLEnabled", "true")
+	if tomcatProtocol(in.server.Tomcat) != v1alpha1.TomcatAPR {
+		connector.set("sslImplementationName", tomcatTLSImplementations[tomcatTLSBy(in)])
+	}
+
+	host := element("SSLHostConfig", "protocols", strings.Join(tlsProtocols(in.tls), "+"))
+	if tomcatTLSBy(in) == v1alpha1.TLSOpenSSL {
+		setTomcatOpenSSL(in, &host)
+	} else {
+		setTomcatJSSE(in, &host)
+	}
+	if in.tls.SessionResumption != v1alpha1.Enabled {
+		// Tomcat has no switch: 0 is without limit, so that the least is 1.
+		host.set("sessionCacheSize", "1")
+		host.set("sessionTimeout", "1")
+	}
+	host.add(element("Certificate", "certificateFile", certificateFile, "certificateKeyFile", keyFile))
+	connector.add(host)
+}
+
+func setTomcatJSSE(in *input, host *tomcatElement) {
+	old, tls13 := cipherSuites(in.tls)
+	if len(in.tls.Ciphers) > 0 {
+		// A Tomcat without the attribute cipherSuites takes all of ciphers, one
+		// with it (since 9.0.115, 10.1.52 and 11.0.18) moves those of TLS 1.3 there.
+		all := append([]string{}, old...)
+		switch {
+		case len(tls13) > 0:
+			all = append(all, tls13...)
+			host.set("cipherSuites", strings.Join(tls13, ":"))
+		case slices.Contains(tlsProtocols(in.tls), string(v1alpha1.TLSv13)):
+			all = append(all, tls13Suites...)
+		}
+		host.set("ciphers", strings.Join(all, ":"))
+	}
+	if store := tomcatTrustStore(in); store != "" {
+		host.set("certificateVerification", "required")
+		host.set("truststoreFile", store)
+		host.set("truststoreType", "PKCS12")
+		host.set("truststorePassword", tomcatTrustStorePassword)
+	}
+}
+
+func setTomcatOpenSSL(in *input, host *tomcatElement) {
+	old, tls13 := cipherSuites(in.tls)
+	ciphers := strings.Join(old, ":")
+	if oldTLS(in.tls) {
+		if ciphers == "" {
+			ciphers = tomcatCiphers
+		}
+		// Both are forbidden from OpenSSL's security level 1 on.
+		ciphers += ":@SECLEVEL=0"
+	}
+	if ciphers != "" {
+		host.set("ciphers", ciphers)
+	}
+	if len(tls13) > 0 {
+		command := element("OpenSSLConfCmd", "name", "Ciphersuites", "value", strings.Join(tls13, ":"))
+		commands := element("OpenSSLConf")
+		commands.add(command)
+		host.add(commands)
+	}
+	if in.tls.SessionResumption != v1alpha1.Enabled {
+		host.set("disableSessionTickets", "true")
+	}
+	if in.tls.ClientAuthentication != nil {
+		host.set("certificateVerification", "required")
+		host.set("caCertificateFile", clientAuthorityFile)
+	}
+}
+
+// tomcatTLSOptions are the options of the Java virtual machine for JSSE.
+func tomcatTLSOptions(in *input) []string {
+	var options []string
+	if tomcatEnablesOld(in) {
+		options = append(options, "-Djava.security.properties="+tomcatOwnFolder+"/java.security")
+	}
+	if tomcatTLSBy(in) == v1alpha1.TLSJSSE && in.tls.SessionResumption != v1alpha1.Enabled {
+		// The first is of Java 13 and later, the second of Java 21 and later.
+		options = append(options, "-Djdk.tls.server.enableSessionTicketExtension=false", "-Djdk.tls.server.newSessionTicketCount=0")
+	}
+	return options
+}
+
+// tomcatEnablesOld is whether Java has to be told to accept what it disables
+// by itself.
+func tomcatEnablesOld(in *input) bool {
+	return tomcatTLSBy(in) == v1alpha1.TLSJSSE && (oldTLS(in.tls) || staticRSA(in.tls))
+}
+
+// staticRSA is whether a cipher suite is declared whose keys are exchanged by
+// RSA.
+func staticRSA(tls *v1alpha1.TLS) bool {
+	old, _ := cipherSuites(tls)
+	return slices.ContainsFunc(old, func(c string) bool { return !strings.HasPrefix(c, "ECDHE-") })
+}
+
+// tomcatJavaSecurity takes the place of one property of java.security: what
+// OpenJDK 17 disables, but for what is declared. TLS_RSA_* is disabled since
+// 17.0.19, and before means nothing.
+func tomcatJavaSecurity(in *input) string {
+	disabled := []string{"SSLv3"}
+	for _, p := range []v1alpha1.TLSProtocol{v1alpha1.TLSv10, v1alpha1.TLSv11} {
+		if !slices.Contains(in.tls.Protocols, p) {
+			disabled = append(disabled, string(p))
+		}
+	}
+	disabled = append(disabled, "DTLSv1.0", "RC4", "DES", "MD5withRSA", "DH keySize < 1024", "EC keySize < 224",
+		"3DES_EDE_CBC", "anon", "NULL", "ECDH")
+	if !staticRSA(in.tls) {
+		disabled = append(disabled, "TLS_RSA_*")
+	}
+	return "jdk.tls.disabledAlgorithms=" + strings.Join(disabled, ", ") + "\n"
+}
+
+// The password of the trust store, which holds no secret.
+const tomcatTrustStorePassword = "changeit"
+
+// tomcatTrustStore is the file from which JSSE learns whom to trust; empty for
+// none. It reads no PEM, so that one is made when the container starts.
+func tomcatTrustStore(in *input) string {
+	if tomcatTLSBy(in) != v1alpha1.TLSJSSE || in.tls.ClientAuthentication == nil {
+		return ""
+	}
+	_, base := tomcatFoldersOf(in.server.Tomcat)
+	return base + "/temp/client-authorities.p12"
+}
+
+// tomcatStart makes the trust store by Java's own keytool, which takes one
+// certificate at a time, and starts Tomcat.
+func tomcatStart(in *input, home string) string {
+	return fmt.Sprintf(`set -eu
+java=${JRE_HOME:-${JAVA_HOME:-}}
+if [ -n "$java" ]; then keytool=$java/bin/keytool; else keytool=keytool; fi
+number=0
+certificate=
+while IFS= read -r line || [ -n "$line" ]; do
+  case $line in
+  *"BEGIN CERTIFICATE"*) certificate=$line ;;
+  *"END CERTIFICATE"*)
+    number=$((number + 1))
+    printf '%%s\n%%s\n' "$certificate" "$line" |
+      "$keytool" -importcert -noprompt -alias "authority-$number" -keystore %[2]s -storetype PKCS12 -storepass %[3]s
+    certificate=
+    ;;
+  *) certificate="$certificate
+$line" ;;
+  esac
+done <%[1]s
+exec %[4]s/bin/catalina.sh run
+`, clientAuthorityFile, tomcatTrustStore(in), tomcatTrustStorePassword, home)
+}
+
+func acceptTomcatTLS(in *input) error {
+	if in.tls == nil {
+		return nil
+	}
+	if tomcatProtocol(in.server.Tomcat) == v1alpha1.TomcatAPR && in.tls.Implementation == v1alpha1.TLSJSSE {
+		return fmt.Errorf("spec.target.tls.implementation: must be OpenSSL with the connector APR, which has no other: leave it out, or use NIO or NIO2 for JSSE")
+	}
+	if by := tomcatTLSBy(in); tomcatTLSImplementations[by] == "" {
+		return fmt.Errorf("spec.target.tls.implementation: this version of Assay knows no %q: use JSSE or OpenSSL", by)
+	}
+	known := []v1alpha1.TLSProtocol{v1alpha1.TLSv10, v1alpha1.TLSv11, v1alpha1.TLSv12, v1alpha1.TLSv13}
+	for _, p := range in.tls.Protocols {
+		if !slices.Contains(known, p) {
+			return fmt.Errorf("spec.target.tls.protocols: this version of Assay knows no %q: use TLSv1, TLSv1.1, TLSv1.2 or TLSv1.3", p)
+		}
+	}
+	for _, c := range in.tls.Ciphers {
+		if !tomcatCipher.MatchString(string(c)) {
+			return fmt.Errorf("spec.target.tls.ciphers: %q isn't OpenSSL's name of a cipher suite: use one such as ECDHE-RSA-AES256-GCM-SHA384", c)
+		}
+	}
+	if tomcatEnablesOld(in) && slices.ContainsFunc(in.server.Tomcat.JVMOptions, setsProperty("java.security.properties")) {
+		return fmt.Errorf("%s: -Djava.security.properties can't be given with TLSv1, TLSv1.1 or a cipher suite without ECDHE, which Assay enables by it: leave it out, or set jdk.tls.disabledAlgorithms in the image's java.security",
+			in.field("tomcat.jvmOptions"))
+	}
+	return nil
+}
