@@ -94,6 +94,16 @@ func TestRules(t *testing.T) {
 			r.Server.Begin.Throttled, r.Server.End.Throttled = throttledBefore, throttledAfter
 		}
 	}
+	// containers has two containers behind the server.
+	containers := func(change func(*result.Result)) change {
+		return func(r *result.Result) {
+			for _, name := range []string{"cache", "tomcat"} {
+				r.Environment.Backends = append(r.Environment.Backends, result.BackendEnvironment{Name: name, CPULimit: 500, CPUs: "2-3", CPUExclusivity: "Exclusive"})
+				r.Backends = append(r.Backends, result.Backend{Name: name, Server: result.Server{End: result.ServerUsage{At: length}}})
+			}
+			change(r)
+		}
+	}
 	latency := func(microseconds int64) change {
 		return func(r *result.Result) { r.Merged.Latencies.Of(result.Waiting).Record(microseconds) }
 	}
@@ -160,13 +170,31 @@ func TestRules(t *testing.T) {
 
 		{"TargetUnseen", "unseen", func(r *result.Result) { r.Server = nil }, result.Warns, "couldn't be seen"},
 
+		{"TargetUnseen", "all seen", containers(func(*result.Result) {}), "", ""},
+		{"TargetUnseen", "one behind the server", containers(func(r *result.Result) { r.Backends = r.Backends[:1] }), result.Warns, "what the target's containers tomcat used couldn't be seen"},
+		{"TargetUnseen", "all containers", containers(func(r *result.Result) { r.Server, r.Backends = nil, nil }), result.Warns, "what the target used"},
+
 		{"TargetCPUShared", "shared", func(r *result.Result) { r.Environment.CPUExclusivity = "Shared" }, result.Warns, "shared its CPUs (1) with others on node node-1"},
 		{"TargetCPUShared", "unknown", func(r *result.Result) { r.Environment.CPUExclusivity = "Unknown" }, "", ""},
+
+		{"TargetCPUShared", "none of several", containers(func(*result.Result) {}), "", ""},
+		{"TargetCPUShared", "one of several", containers(func(r *result.Result) { r.Environment.Backends[1].CPUExclusivity = "Shared" }),
+			result.Warns, "of the target's 3 containers tomcat (2-3) shared CPUs with others on node node-1"},
+		{"TargetCPUShared", "the server and another", containers(func(r *result.Result) {
+			r.Environment.CPUExclusivity, r.Environment.Backends[0].CPUExclusivity = "Shared", "Shared"
+		}), result.Warns, "containers server (1), cache (2-3) shared"},
 
 		{"TargetThrottled", "unknown before", server(-1, 5*second), "", ""},
 		{"TargetThrottled", "unknown after", server(0, -1), "", ""},
 		{"TargetThrottled", "1 %", server(second, second+100_000), "", ""},
 		{"TargetThrottled", "more than 1 %", server(second, second+150_000), result.Warns, "the CPU limit of 1.5 held the target up for 0.150 s in 10.000 s (1.5 %)"},
+
+		{"TargetThrottled", "1 % of one of several", containers(func(r *result.Result) { r.Backends[1].End.Throttled = 100_000 }), "", ""},
+		{"TargetThrottled", "one of several", containers(func(r *result.Result) { r.Backends[1].End.Throttled = 150_000 }),
+			result.Warns, "the CPU limit of 0.5 held the target's container tomcat up for 0.150 s in 10.000 s (1.5 %), which"},
+		{"TargetThrottled", "the server and another", containers(func(r *result.Result) { r.Server.End.Throttled, r.Backends[0].End.Throttled = second, 2*second }),
+			result.Warns, "of 1.5 held the target's container server up for 1.000 s in 10.000 s (10.0 %), and the CPU limit of 0.5 held the target's container cache up for 2.000 s"},
+		{"TargetThrottled", "one that can't be seen", containers(func(r *result.Result) { r.Server = nil }), "", ""},
 
 		{"LatencyClamped", "60 s", latency(result.HighestMicroseconds), "", ""},
 		{"LatencyClamped", "more than 60 s", latency(result.HighestMicroseconds + 1_000_000), result.Warns, "1 of 1 durations (waiting) were outside the histogram's range of 1 µs to 60.000 s, the longest 61.000 s"},
