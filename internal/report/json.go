@@ -29,6 +29,9 @@ type summaryJSON struct {
 	StartSkewMicroseconds int64         `json:"startSkewMicroseconds"`
 	Merged                figuresJSON   `json:"merged"`
 	Clients               []figuresJSON `json:"clients"`
+	// Containers are those of the target's pod that were seen, the server that
+	// clients talk to first.
+	Containers []containerJSON `json:"containers"`
 }
 
 type figuresJSON struct {
@@ -60,7 +63,8 @@ func writeJSON(w io.Writer, r *result.Result) error {
 			ErrorPercent:      r.Merged.ErrorPercent(),
 			Latencies:         latenciesJSON(r.Merged.Latencies, result.Summaries{}),
 		},
-		Clients: []figuresJSON{},
+		Clients:    []figuresJSON{},
+		Containers: containersJSON(r),
 	}}
 	if len(r.Thresholds) > 0 {
 		met := thresholdsMet(r.Thresholds)

@@ -48,5 +48,15 @@ func shown(r *result.Result) *result.Result {
 		clean(&server.Begin.CPUs, &server.Begin.AgentCPUs, &server.End.CPUs, &server.End.AgentCPUs)
 		p.Server = &server
 	}
+	e.Backends = slices.Clone(e.Backends)
+	for i := range e.Backends {
+		b := &e.Backends[i]
+		clean(&b.Name, &b.Image, &b.ImageID, &b.CPUs, &b.CPUExclusivity)
+	}
+	p.Backends = slices.Clone(r.Backends)
+	for i := range p.Backends {
+		b := &p.Backends[i]
+		clean(&b.Name, &b.Begin.CPUs, &b.Begin.AgentCPUs, &b.End.CPUs, &b.End.AgentCPUs)
+	}
 	return &p
 }

@@ -21,7 +21,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestGolden(t *testing.T) {
-	for name, r := range map[string]*result.Result{"tomcat": tomcat(), "failing": failing(), "nothing": nothing()} {
+	for name, r := range map[string]*result.Result{"tomcat": tomcat(), "failing": failing(), "nothing": nothing(), "forwarding": forwarding()} {
 		for _, format := range report.Names() {
 			t.Run(name+"."+format, func(t *testing.T) {
 				var got bytes.Buffer
@@ -47,7 +47,7 @@ func TestGolden(t *testing.T) {
 }
 
 func TestJSONKeepsTheWholeResult(t *testing.T) {
-	want := tomcat()
+	want := forwarding()
 	want.Environment.ServerSoftware = "a\u009b31mb\u202e\u00e9"
 	var document bytes.Buffer
 	if err := report.Write(&document, "json", want); err != nil {
@@ -73,8 +73,8 @@ func TestJSONKeepsTheWholeResult(t *testing.T) {
 // TestNothingObeyedByTerminals fills every text of a result, wherever it
 // stands, with what terminals obey and with line breaks.
 func TestNothingObeyedByTerminals(t *testing.T) {
-	r := failing()
-	r.Thresholds = tomcat().Thresholds
+	r, other := failing(), forwarding()
+	r.Thresholds, r.Backends, r.Environment.Backends = other.Thresholds, other.Backends, other.Environment.Backends
 	poison(reflect.ValueOf(r).Elem())
 	for _, format := range report.Names() {
 		t.Run(format, func(t *testing.T) {

@@ -9,21 +9,40 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// writeTarget writes what the server used during the measurement.
+// writeTarget writes what each container of the target used during the
+// measurement; the names are left out when there is but one.
 func writeTarget(w *bytes.Buffer, r *result.Result) {
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%-23s %s\n", name, fmt.Sprintf(format, args...))
+	containers := r.Containers()
+	for i, c := range containers {
+		network := "Network:"
+		if len(containers) > 1 {
+			what := "clients talk to it"
+			if i > 0 {
+				what = "behind it"
+				fmt.Fprintln(w)
+			}
+			targetLine(w, "Container:", "%s, %s", orUnknown(c.Name), what)
+			network = "Network of the pod:"
+		}
+		if i > 0 {
+			network = ""
+		}
+		writeContainer(w, c, network)
 	}
-	e := r.Environment
-	line("CPUs:", "%s, %s; limit %s", orUnknown(e.TargetCPUs), strings.ToLower(orUnknown(e.CPUExclusivity)), cpus(e.TargetCPULimit))
-	if r.Server == nil {
+}
+
+// writeContainer writes what a container used. The pod's network stands with one
+// of them, under a name; empty for the others.
+func writeContainer(w *bytes.Buffer, c result.Container, network string) {
+	line := func(name, format string, args ...any) { targetLine(w, name, format, args...) }
+	line("CPUs:", "%s, %s; limit %s", orUnknown(c.CPUs), strings.ToLower(orUnknown(c.CPUExclusivity)), cpus(c.CPULimit))
+	if c.Usage == nil {
 		line("Usage:", "not seen")
 		return
 	}
-	s := r.Server
-	spent := s.Spent()
+	spent := c.Usage.Spent()
 	line("CPU:", "%.1f %% of the limit in the mean, %.1f %% in the peak second",
-		s.CPUPercentOf(e.TargetCPULimit), s.PeakCPUPercentOf(e.TargetCPULimit))
+		c.Usage.CPUPercentOf(c.CPULimit), c.Usage.PeakCPUPercentOf(c.CPULimit))
 	line("CPU time:", "%.3f s user, %.3f s system, in %.3f s", float64(spent.UserCPU)/1e6, float64(spent.SystemCPU)/1e6, float64(spent.At)/1e6)
 	if spent.Throttled >= 0 {
 		line("Held up by the limit:", "%.3f s", float64(spent.Throttled)/1e6)
@@ -31,12 +50,18 @@ func writeTarget(w *bytes.Buffer, r *result.Result) {
 		line("Held up by the limit:", "unknown")
 	}
 	line("Memory:", "%.1f MiB resident at most in the measurement, %.1f MiB since the start",
-		mebibytes(s.PeakResident), mebibytes(spent.MaxResident))
+		mebibytes(c.Usage.PeakResident), mebibytes(spent.MaxResident))
 	line("Page faults:", "%d minor, %d major", spent.MinorFaults, spent.MajorFaults)
 	line("Context switches:", "%d voluntary, %d involuntary", spent.VoluntarySwitches, spent.InvoluntarySwitches)
-	line("Network:", "%d bytes in, %d bytes out", spent.BytesReceived, spent.BytesSent)
+	if network != "" {
+		line(network, "%d bytes in, %d bytes out", spent.BytesReceived, spent.BytesSent)
+	}
 	line("Threads:", "%s", countOrUnknown(spent.Threads))
 	line("Open descriptors:", "%s", countOrUnknown(spent.Descriptors))
+}
+
+func targetLine(w *bytes.Buffer, name, format string, args ...any) {
+	fmt.Fprintf(w, "%-23s %s\n", name, fmt.Sprintf(format, args...))
 }
 
 func countOrUnknown(n int64) string {
@@ -54,13 +79,21 @@ func writeEnvironment(w *bytes.Buffer, r *result.Result) {
 		{"Run UID:", r.Run.UID},
 		{"Image:", r.Run.Image},
 		{"Image ID:", e.TargetImageID},
+	} {
+		targetLine(w, l.name, "%s", orUnknown(l.text))
+	}
+	for _, b := range e.Backends {
+		targetLine(w, "Image of "+b.Name+":", "%s", orUnknown(b.Image))
+		targetLine(w, "Image ID of "+b.Name+":", "%s", orUnknown(b.ImageID))
+	}
+	for _, l := range []struct{ name, text string }{
 		{"Target node:", e.TargetNode},
 		{"Kernel:", e.Kernel},
 		{"Container runtime:", e.ContainerRuntime},
 		{"Kubelet:", e.Kubelet},
 		{"Assay:", e.Assay},
 	} {
-		fmt.Fprintf(w, "%-23s %s\n", l.name, orUnknown(l.text))
+		targetLine(w, l.name, "%s", orUnknown(l.text))
 	}
 }
 

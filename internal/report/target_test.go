@@ -1,0 +1,65 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// forwarding is a result of an httpd that forwards to a Tomcat, with a cache
+// that couldn't be seen.
+func forwarding() *result.Result {
+	r := tomcat()
+	r.Run.Name, r.Run.Image, r.Run.Server = "httpd-tomcat", "httpd:2.4", "HTTPD event"
+	r.Environment.TargetImageID, r.Environment.ServerSoftware = "sha256:4567", "Apache/2.4.66"
+	r.Environment.Backends = []result.BackendEnvironment{
+		{Name: "tomcat", Image: "tomcat:9.0", ImageID: "sha256:0123", CPULimit: 1500, CPUs: "2-3", CPUExclusivity: "Shared"},
+		{Name: "cache", Image: "memcached:1.6", CPULimit: 100},
+	}
+	r.Backends = []result.Backend{{Name: "tomcat", Server: result.Server{
+		Begin: result.ServerUsage{At: 0, UserCPU: 4e6, SystemCPU: 1e6, MinorFaults: 1000, VoluntarySwitches: 7, Throttled: 50_000},
+		End: result.ServerUsage{At: 2e6, UserCPU: 6e6, SystemCPU: 1_400_000, Resident: 500 << 20, MaxResident: 600 << 20,
+			MinorFaults: 1500, MajorFaults: 2, VoluntarySwitches: 9007, InvoluntarySwitches: 800, Threads: 45, Descriptors: 120, Throttled: 250_000},
+		PeakCPUPercent: 144, PeakResident: 520 << 20,
+	}}}
+	r.Series = []result.Second{
+		{Second: 0, Seconds: 1, Requests: 1000, P50: 50_015, P90: 90_047, P99: 99_007, Max: 100_000, BytesReceived: 32_000_000,
+			ClientCPU: 500_000, ServerCPU: 750_000, ServerResident: 200 << 20, BackendCPU: map[string]int64{"tomcat": 1_200_000}},
+		{Second: 1, Seconds: 1, Requests: 1000, P50: 50_015, P90: 90_047, P99: 99_007, Max: 100_000, BytesReceived: 32_000_000,
+			ClientCPU: 500_000, ServerCPU: 750_000, ServerResident: 210 << 20, BackendCPU: map[string]int64{"tomcat": -1}},
+	}
+	return r
+}
+
+// TestContainersStandOnTheirOwn: each of the target's containers has its
+// figures, and the network's stand once.
+func TestContainersStandOnTheirOwn(t *testing.T) {
+	var text bytes.Buffer
+	if err := report.Write(&text, "text", forwarding()); err != nil {
+		t.Fatal(err)
+	}
+	_, target, _ := strings.Cut(text.String(), "\nTarget\n------\n")
+	target, _, _ = strings.Cut(target, "\nClients\n")
+	containers := strings.Split(strings.TrimSpace(target), "\n\n")
+	if len(containers) != 3 {
+		t.Fatalf("%d containers in:\n%s", len(containers), target)
+	}
+	for i, want := range [][]string{
+		{"server, clients talk to it", "75.0 % of the limit in the mean, 98.2 % in the peak", "1.000 s user, 0.500 s system", "Network of the pod:"},
+		{"tomcat, behind it", "2-3, shared; limit 1.5", "80.0 % of the limit in the mean, 96.0 % in the peak", "2.000 s user, 0.400 s system",
+			"0.200 s\n", "520.0 MiB", "500 minor, 2 major", "9000 voluntary, 800 involuntary", "45"},
+		{"cache, behind it", "limit 0.1", "not seen"},
+	} {
+		for _, part := range want {
+			if !strings.Contains(containers[i], part) {
+				t.Errorf("no %q in:\n%s", part, containers[i])
+			}
+		}
+	}
+	if n := strings.Count(target, "Network"); n != 1 {
+		t.Errorf("the network stands %d times in:\n%s", n, target)
+	}
+}
