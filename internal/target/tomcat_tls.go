@@ -131,12 +131,14 @@ func setTomcatOpenSSL(in *input, host *tomcatElement) {
 	if ciphers != "" {
 		host.set("ciphers", ciphers)
 	}
+	// Tomcat itself hands OpenSSL the first certificate of the file only, and has
+	// no attribute for suites of TLS 1.3 before 9.0.115, 10.1.52 and 11.0.16.
+	commands := element("OpenSSLConf")
+	commands.add(element("OpenSSLConfCmd", "name", "Certificate", "value", certificateFile))
 	if len(tls13) > 0 {
-		command := element("OpenSSLConfCmd", "name", "Ciphersuites", "value", strings.Join(tls13, ":"))
-		commands := element("OpenSSLConf")
-		commands.add(command)
-		host.add(commands)
+		commands.add(element("OpenSSLConfCmd", "name", "Ciphersuites", "value", strings.Join(tls13, ":")))
 	}
+	host.add(commands)
 	if in.tls.SessionResumption != v1alpha1.Enabled {
 		host.set("disableSessionTickets", "true")
 	}
