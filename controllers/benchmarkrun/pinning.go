@@ -35,7 +35,6 @@ func exclusivity(own, shared string, limitMillis int64) v1alpha1.CPUExclusivity 
 // required. A client on the target's node is judged as the target is; of one
 // on another node it is only known whether it has as many CPUs as it asked for.
 func (p *planner) unpinned() *failure {
-	const mend = `set the kubelet's cpuManagerPolicy to static, ask for whole CPUs, or set cpuPinning to IfPossible`
 	target := p.observed.target
 	var usage *result.ServerUsage
 	if agent := p.observed.sessions.Agent; agent != nil {
@@ -47,6 +46,9 @@ func (p *planner) unpinned() *failure {
 				"spec.target.resources.cpuPinning is Required, but the server runs on CPUs %q, which are %s, on node %s: %s",
 				usage.CPUs, e, target.Spec.NodeName, mend)
 		}
+	}
+	if f := p.unpinnedBackend(usage); f != nil {
+		return f
 	}
 	if p.run.Spec.Clients.Resources.CPUPinning != v1alpha1.CPUPinningRequired {
 		return nil
@@ -66,6 +68,31 @@ func (p *planner) unpinned() *failure {
 	}
 	return nil
 }
+
+// unpinnedBackend says which backend has no CPUs of its own although they are
+// required.
+func (p *planner) unpinnedBackend(server *result.ServerUsage) *failure {
+	for i := range p.run.Spec.Target.Backends {
+		b := &p.run.Spec.Target.Backends[i]
+		if b.Resources.CPUPinning != v1alpha1.CPUPinningRequired {
+			continue
+		}
+		cpus := ""
+		for _, read := range p.observed.sessions.Agent.Backends {
+			if read.Name == b.Name {
+				cpus = read.Latest.CPUs
+			}
+		}
+		if e := exclusivity(cpus, server.AgentCPUs, cpuMillis(b.Resources)); e != v1alpha1.CPUsExclusive {
+			return failuref(v1alpha1.ReasonCPUNotExclusive,
+				"spec.target.backends[%s].resources.cpuPinning is Required, but the backend runs on CPUs %q, which are %s: %s", b.Name, cpus, e, mend)
+		}
+	}
+	return nil
+}
+
+// mend is what to do about CPUs that are shared.
+const mend = `set the kubelet's cpuManagerPolicy to static, ask for whole CPUs, or set cpuPinning to IfPossible`
 
 // maxCPU is above the number of any CPU that Linux knows.
 const maxCPU = 1 << 20

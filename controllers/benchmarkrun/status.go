@@ -24,20 +24,45 @@ func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
 		KeepAliveRequests:    ptr.To(m.KeepAlive),
 		Latency: &v1alpha1.PhaseLatencies{
 			Connect:   latency(m.Latencies.Get(result.Connect)),
+			TLS:       latency(m.Latencies.Get(result.TLS)),
 			Waiting:   latency(m.Latencies.Get(result.Waiting)),
 			Receiving: latency(m.Latencies.Get(result.Receiving)),
 			Total:     latency(m.Latencies.Get(result.Total)),
 		},
 	}
-	if server := r.Server; server != nil {
-		s.Target = &v1alpha1.TargetUsage{
-			CPUPercent:            ptr.To(percent(server.CPUPercentOf(r.Environment.TargetCPULimit))),
-			UserCPUMicroseconds:   ptr.To(server.End.UserCPU - server.Begin.UserCPU),
-			SystemCPUMicroseconds: ptr.To(server.End.SystemCPU - server.Begin.SystemCPU),
-			MaxResidentBytes:      ptr.To(server.End.MaxResident),
+	if m.Latencies.Get(result.TLS).Count() > 0 {
+		s.TLSResumedConnections = ptr.To(m.TLSResumed)
+	}
+	s.Target = usage(r.Server, r.Environment.TargetCPULimit)
+	return s
+}
+
+// usage is what a container of the target used while it was measured; nil when
+// it couldn't be seen.
+func usage(s *result.Server, limitMillis int64) *v1alpha1.TargetUsage {
+	if s == nil {
+		return nil
+	}
+	return &v1alpha1.TargetUsage{
+		CPUPercent:            ptr.To(percent(s.CPUPercentOf(limitMillis))),
+		UserCPUMicroseconds:   ptr.To(s.End.UserCPU - s.Begin.UserCPU),
+		SystemCPUMicroseconds: ptr.To(s.End.SystemCPU - s.Begin.SystemCPU),
+		MaxResidentBytes:      ptr.To(s.End.MaxResident),
+	}
+}
+
+// addBackendUsage writes what each backend used beside what was started of it.
+func addBackendUsage(t *v1alpha1.TargetStatus, r *result.Result) {
+	if t == nil {
+		return
+	}
+	for _, container := range r.Containers() {
+		for i := range t.Backends {
+			if t.Backends[i].Name == container.Name {
+				t.Backends[i].Usage = usage(container.Usage, container.CPULimit)
+			}
 		}
 	}
-	return s
 }
 
 // clientStatuses are the figures of each client.
@@ -62,6 +87,7 @@ func errorCounts(e result.ErrorCounts) *v1alpha1.ErrorCounts {
 	return &v1alpha1.ErrorCounts{
 		Total:     ptr.To(e.Total()),
 		Connect:   ptr.To(e[result.ErrorConnect]),
+		TLS:       ptr.To(e[result.ErrorTLS]),
 		Timeout:   ptr.To(e[result.ErrorTimeout]),
 		Receive:   ptr.To(e[result.ErrorReceive]),
 		Length:    ptr.To(e[result.ErrorLength]),

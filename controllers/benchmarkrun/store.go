@@ -61,11 +61,7 @@ func (r *Reconciler) merge(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 		})
 	}
 	merged.AddClients(clients)
-	if agent := o.sessions.Agent; agent != nil && agent.Begin != nil && agent.Latest != nil {
-		merged.Server = &result.Server{
-			Begin: *agent.Begin, End: *agent.Latest, PeakCPUPercent: agent.PeakCPUPercent, PeakResident: agent.PeakResident,
-		}
-	}
+	merged.Server, merged.Backends = o.sessions.Agent.Measured()
 	if merged.Environment, err = r.environment(ctx, run, o); err != nil {
 		return nil, err
 	}
@@ -127,6 +123,7 @@ func (r *Reconciler) environment(ctx context.Context, run *v1alpha1.BenchmarkRun
 	if isExternal(run) {
 		return e, nil
 	}
+	e.Backends = backendEnvironments(run, o)
 	var node corev1.Node
 	err := r.Live.Get(ctx, types.NamespacedName{Name: status.Node}, &node)
 	if client.IgnoreNotFound(err) != nil {
@@ -135,6 +132,30 @@ func (r *Reconciler) environment(ctx context.Context, run *v1alpha1.BenchmarkRun
 	info := node.Status.NodeInfo
 	e.Kernel, e.ContainerRuntime, e.Kubelet = info.KernelVersion, info.ContainerRuntimeVersion, info.KubeletVersion
 	return e, nil
+}
+
+// backendEnvironments is the conditions of the containers behind the server.
+func backendEnvironments(run *v1alpha1.BenchmarkRun, o *observed) []result.BackendEnvironment {
+	var all []result.BackendEnvironment
+	for _, b := range run.Spec.Target.Backends {
+		limit := cpuMillis(b.Resources)
+		e := result.BackendEnvironment{Name: b.Name, Image: b.Image, CPULimit: limit, CPUExclusivity: string(v1alpha1.CPUsUnknown)}
+		for _, started := range run.Status.Target.Backends {
+			if started.Name == b.Name {
+				e.ImageID = started.ImageID
+			}
+		}
+		if agent := o.sessions.Agent; agent != nil {
+			for _, read := range agent.Backends {
+				if read.Name == b.Name {
+					e.CPUs = read.Latest.CPUs
+					e.CPUExclusivity = string(exclusivity(read.Latest.CPUs, agent.Latest.AgentCPUs, limit))
+				}
+			}
+		}
+		all = append(all, e)
+	}
+	return all
 }
 
 func bounds(run *v1alpha1.BenchmarkRun) []validity.Bound {

@@ -28,6 +28,7 @@ const stageFinished = "Finished"
 func (p *planner) complete() {
 	r := p.observed.result
 	p.status.Result = resultStatus(r)
+	addBackendUsage(p.status.Target, r)
 	p.status.Clients = clientStatuses(r)
 	p.status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: artifactName(p.run)}
 	p.status.MeasurementTime = ptr.To(metav1.NewMicroTime(r.Run.MeasurementTime))
