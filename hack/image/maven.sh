@@ -3,8 +3,10 @@
 #
 #   hack/image/maven.sh GROUP:NAME:VERSION:TYPE FOLDER
 set -euo pipefail
-# Where no pom.xml of ours could be taken for a project. The plugin's version is
-# named: what a Maven has by default differs.
 mkdir -p "$2"
+# Where no pom.xml could be taken for a project.
 cd "$2"
-exec mvn -q -B -Dstyle.color=never org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy -Dartifact="$1" -DoutputDirectory="$2"
+# The plugin's version is named: what a Maven has by default differs. Its output
+# is of interest only when it failed: colours slip through -q.
+output=$(mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy -Dartifact="$1" -DoutputDirectory="$PWD" 2>&1) ||
+  { echo "$output" >&2; exit 1; }

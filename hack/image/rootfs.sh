@@ -40,7 +40,7 @@ rm -rf "$making"/var/cache/apt "$making"/var/cache/debconf "$making"/var/lib/apt
   "$making"/usr/share/doc "$making"/usr/share/man "$making"/usr/share/info "$making"/usr/share/locale \
   "$making"/usr/share/lintian "$making"/debootstrap "$making"/tmp/* "$making"/dev/* "$making"/etc/resolv.conf \
   "$making"/etc/hostname "$making$java"/jmods "$making$java"/man \
-  "$making"/usr/share/perl "$making"/usr/share/perl5 "$making"/usr/lib/x86_64-linux-gnu/perl
+  "$making"/usr/share/perl "$making"/usr/lib/x86_64-linux-gnu/perl
 # Where the official images have their Java.
 if [[ -d $making$java ]]; then
   mkdir -p "$making/opt/java"
