@@ -118,7 +118,7 @@ type adapter struct {
 	check func(in *input, l Logged) []Contradiction
 }
 
-var adapters = []adapter{tomcatAdapter, genericAdapter}
+var adapters = []adapter{tomcatAdapter, httpdAdapter, nginxAdapter, genericAdapter}
 
 func adapterOf(server *v1alpha1.Server) *adapter {
 	for i := range adapters {
