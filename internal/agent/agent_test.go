@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,6 +21,7 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/targettls/tlstest"
 )
 
 // fakeSession is a session in which the test gives the orders and hears what
@@ -228,6 +230,70 @@ func TestWatch(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWatchOverTLS asks a target that shows a certificate of its own.
+func TestWatchOverTLS(t *testing.T) {
+	own := tlstest.SelfSigned(t)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Server", "test/1 for "+r.Host)
+	}))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{own.Certificate}}
+	server.StartTLS()
+	defer server.Close()
+	order := &session.Watch{
+		Address: server.Listener.Addr().String(), Path: "/", Host: "www.test", TLS: &session.TLS{ServerName: tlstest.Name},
+	}
+	q, err := question(order, tlstest.Folder(t, tlstest.Files{Server: own.PEM()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSession()
+	watch(t.Context(), s, q)
+	if got := <-s.said; got != "answered test/1 for www.test 0" {
+		t.Error(got)
+	}
+
+	order.TLS.Ciphers = []string{"RC4-SHA"}
+	attending := newSession()
+	ended := attend(t.Context(), attending, fakeSampler{})
+	attending.orders <- pod.Watch{Watch: *order}
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "RC4-SHA") {
+		t.Errorf("Run: %v", err)
+	}
+	if got := <-attending.said; !strings.HasPrefix(got, "failed TLS with the target can't be set up: ") {
+		t.Error(got)
+	}
+}
+
+// TestWatchesNoMoreThanAsked has an order come again with other containers: the
+// target is left alone.
+func TestWatchesNoMoreThanAsked(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	s := newSession()
+	a := &attending{session: s, stopWatching: func() {}}
+	order := session.Watch{Address: server.Listener.Addr().String(), Path: "/"}
+	if err := a.watch(t.Context(), order); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-s.said; got != "answered  0" {
+		t.Error(got)
+	}
+	begun := 0
+	a.stopWatching = func() { begun++ }
+	for _, test := range []struct {
+		change func()
+		begun  int
+	}{
+		{func() { order.Containers = map[string]string{"0123": "nginx"} }, 0},
+		{func() { order.Path = "/other" }, 1},
+	} {
+		test.change()
+		if err := a.watch(t.Context(), order); err != nil || begun != test.begun {
+			t.Errorf("%+v: asked anew %d times, error %v", order, begun, err)
+		}
 	}
 }
 

@@ -81,19 +81,26 @@ func Until(ctx context.Context, q *Question, silent func(reason string)) (*sessi
 // of anything but success names what was asked for, what was seen, and where
 // it can, what to change; it is the same each time that the same is seen.
 func Ask(ctx context.Context, q *Question) (*session.Evidence, error) {
-	evidence, err := ask(ctx, q)
+	evidence, err := (&attempt{Question: q}).ask(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("GET %s: %w", q.Path, err)
 	}
 	return evidence, nil
 }
 
-func ask(ctx context.Context, q *Question) (*session.Evidence, error) {
+// attempt is a question being asked.
+type attempt struct {
+	*Question
+	// requested is whether the target asked for a certificate of the client.
+	requested bool
+}
+
+func (q *attempt) ask(ctx context.Context) (*session.Evidence, error) {
 	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", q.Address)
 	if err != nil {
-		return nil, plain(err, q)
+		return nil, q.plain(err)
 	}
 	defer func() { _ = conn.Close() }() // what matters has been read
 	// Whatever it waits for ends with the context.
@@ -101,17 +108,16 @@ func ask(ctx context.Context, q *Question) (*session.Evidence, error) {
 	defer stop()
 	var negotiated *session.TLSEvidence
 	if q.TLS != nil {
-		requested := false
-		secure := tls.Client(conn, targettls.Requested(q.TLS, &requested))
+		secure := tls.Client(conn, targettls.Requested(q.TLS, &q.requested))
 		if err := secure.HandshakeContext(ctx); err != nil {
-			return nil, handshakeError(err, q)
+			return nil, q.handshakeError(err)
 		}
 		state := secure.ConnectionState()
 		negotiated = targettls.Evidence(&state)
-		negotiated.CertificateRequested = requested
+		negotiated.CertificateRequested = q.requested
 		conn = secure
 	}
-	evidence, err := exchange(ctx, conn, q)
+	evidence, err := q.exchange(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +126,7 @@ func ask(ctx context.Context, q *Question) (*session.Evidence, error) {
 }
 
 // exchange sends the request and reads the answer.
-func exchange(ctx context.Context, conn net.Conn, q *Question) (*session.Evidence, error) {
+func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.Evidence, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+q.Address+q.Path, nil)
 	if err != nil {
 		return nil, fmt.Errorf("it can't be asked for: %w", err)
@@ -139,9 +145,9 @@ func exchange(ctx context.Context, conn net.Conn, q *Question) (*session.Evidenc
 	case err != nil && limited.N == 0:
 		return nil, fmt.Errorf("the answer's head is longer than %d bytes", headBytes)
 	case err != nil && errors.Is(err, io.EOF) && unsent != nil:
-		return nil, plain(unsent, q)
+		return nil, q.plain(unsent)
 	case err != nil:
-		return nil, plain(err, q)
+		return nil, q.plain(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode < 200 || answer.StatusCode > 399 {
@@ -150,7 +156,7 @@ func exchange(ctx context.Context, conn net.Conn, q *Question) (*session.Evidenc
 	limited.N = math.MaxInt64
 	length, err := io.Copy(io.Discard, io.LimitReader(answer.Body, bodyBytes))
 	if err != nil {
-		return nil, plain(err, q)
+		return nil, q.plain(err)
 	}
 	if length == bodyBytes {
 		length = answer.ContentLength

@@ -17,7 +17,7 @@ import (
 
 // plain says what was seen of a target instead of an answer. It leaves out what
 // differs from one attempt to the next, such as ports.
-func plain(err error, q *Question) error {
+func (q *attempt) plain(err error) error {
 	var named *net.DNSError
 	var operation *net.OpError
 	switch {
@@ -34,7 +34,7 @@ func plain(err error, q *Question) error {
 	case strings.HasPrefix(err.Error(), `malformed HTTP response "\x15\x03`) && q.TLS == nil:
 		return errors.New("the server speaks TLS, but was asked without")
 	case targettls.Alert(err) != "":
-		return refused(targettls.Alert(err), q) // in TLS 1.3 it comes after the client's part of the handshake
+		return q.refused(targettls.Alert(err)) // in TLS 1.3 it comes after the client's part of the handshake
 	case errors.As(err, &operation):
 		return operation.Err
 	}
@@ -42,7 +42,7 @@ func plain(err error, q *Question) error {
 }
 
 // handshakeError says how a TLS handshake failed, and what to change.
-func handshakeError(err error, q *Question) error {
+func (q *attempt) handshakeError(err error) error {
 	var record tls.RecordHeaderError
 	var unverified *tls.CertificateVerificationError
 	switch {
@@ -54,7 +54,7 @@ func handshakeError(err error, q *Question) error {
 	case errors.As(err, &unverified):
 		return distrust(unverified)
 	case targettls.Alert(err) != "":
-		return refused(targettls.Alert(err), q)
+		return q.refused(targettls.Alert(err))
 	case timedOut(err):
 		return fmt.Errorf("no TLS handshake within %s", q.Timeout)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -62,7 +62,7 @@ func handshakeError(err error, q *Question) error {
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return errors.New("the server reset the connection in the TLS handshake")
 	case strings.Contains(err.Error(), "server selected unsupported protocol version"):
-		return fmt.Errorf("the server has none of the TLS protocols %s: change tls.protocols", offered(q))
+		return fmt.Errorf("the server has none of the TLS protocols %s: change tls.protocols", q.offered())
 	}
 	return fmt.Errorf("the TLS handshake failed: %s", strings.TrimPrefix(err.Error(), "tls: "))
 }
@@ -98,16 +98,20 @@ func distrust(unverified *tls.CertificateVerificationError) error {
 
 // refused says what a server means that ends TLS with an alert (RFC 8446,
 // section 6.2).
-func refused(alert string, q *Question) error {
+func (q *attempt) refused(alert string) error {
+	// What servers say to a client that has been asked for a certificate, and has
+	// presented none, differs.
+	if q.requested && q.TLS.GetClientCertificate == nil &&
+		slices.Contains([]string{"certificate required", "bad certificate", "handshake failure"}, alert) {
+		return errors.New("the server demands a client certificate: give tls.clientAuthentication")
+	}
 	switch alert {
 	case "protocol version not supported":
-		return fmt.Errorf("the server has none of the TLS protocols %s: change tls.protocols", offered(q))
+		return fmt.Errorf("the server has none of the TLS protocols %s: change tls.protocols", q.offered())
 	case "handshake failure", "insufficient security level":
-		return fmt.Errorf("the server refuses the TLS handshake (alert %q): it has none of the cipher suites that were offered with %s, or demands a client certificate; change tls.ciphers, or give tls.clientAuthentication",
-			alert, offered(q))
-	case "certificate required":
-		return errors.New("the server demands a client certificate: give tls.clientAuthentication")
-	case "bad certificate", "unsupported certificate", "revoked certificate", "expired certificate", "unknown certificate",
+		return fmt.Errorf("the server refuses the TLS handshake (alert %q): it has none of the cipher suites that were offered with %s, or no certificate that goes with them: change tls.ciphers",
+			alert, q.offered())
+	case "certificate required", "bad certificate", "unsupported certificate", "revoked certificate", "expired certificate", "unknown certificate",
 		"unknown certificate authority", "access denied":
 		return fmt.Errorf("the server refuses the client's certificate (alert %q): have one issued by an authority that the server trusts", alert)
 	case "unrecognized name":
@@ -117,7 +121,7 @@ func refused(alert string, q *Question) error {
 }
 
 // offered are the versions that were offered.
-func offered(q *Question) string { return strings.Join(targettls.Protocols(q.TLS), ", ") }
+func (q *attempt) offered() string { return strings.Join(targettls.Protocols(q.TLS), ", ") }
 
 func timedOut(err error) bool {
 	var timeout net.Error

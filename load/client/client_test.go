@@ -2,9 +2,12 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +17,7 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/targettls/tlstest"
 	"github.com/assay-dev/assay/load/internal/fakesession"
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
@@ -21,10 +25,13 @@ import (
 const users = 2
 
 // attend runs a client to its end, with virtual users that k6 would have made.
-func attend(ctx context.Context, t *testing.T, s *fakesession.Session) error {
+func attend(ctx context.Context, t *testing.T, s *fakesession.Session, change ...func(*Client)) error {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	c := New(s, users, slog.New(slog.DiscardHandler))
+	for _, f := range change {
+		f(c)
+	}
 	var group sync.WaitGroup
 	user, endUser := context.WithCancel(t.Context())
 	defer endUser()
@@ -153,15 +160,84 @@ func TestDurationWithoutASingleRequestEnding(t *testing.T) {
 	}
 }
 
+// TestClientAsksTheTarget has a target without an agent, which answers late and
+// over TLS: the client tells of it, and stands ready only then.
+func TestClientAsksTheTarget(t *testing.T) {
+	own := tlstest.SelfSigned(t)
+	server := testserver.NewTLS(t, &tls.Config{Certificates: []tls.Certificate{own.Certificate}}, func(r testserver.Request) testserver.Answer {
+		if r.Number < 2 {
+			return testserver.Status("503 Service Unavailable")
+		}
+		return testserver.OK(64)
+	})
+	p := plan(20)
+	p.Probe, p.TLS = "/ready", &session.TLS{ServerName: tlstest.Name}
+	s := fakesession.New(fakesession.Regular(p, server.Address(), 0))
+	folder := tlstest.Folder(t, tlstest.Files{Server: own.PEM()})
+	if err := attend(t.Context(), t, s, func(c *Client) { c.tlsFolder = folder }); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, event := range s.Events() {
+		switch e := event.(type) {
+		case fakesession.TargetSilent:
+			told = append(told, "silent: "+e.Reason)
+		case fakesession.TargetAnswered:
+			told = append(told, fmt.Sprintf("answered: %s, %d bytes, %s", e.Software, e.DocumentLength, e.TLS.Subject))
+		case fakesession.Ready:
+			told = append(told, "ready")
+		}
+	}
+	want := []string{
+		"silent: GET /ready: answered with 503 Service Unavailable",
+		"answered: testserver, 64 bytes, CN=" + tlstest.Name + ",O=Assay",
+		"ready",
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+	if totals := of[fakesession.Totals](s); len(totals) != 1 || totals[0].Succeeded() != 20 || totals[0].Latencies.Get(result.TLS).Count() == 0 {
+		t.Errorf("totals %+v", totals)
+	}
+	if paths := server.Seen().Paths; paths["/ready"] != 3 {
+		t.Errorf("asked for %v", paths)
+	}
+}
+
+// TestReleasedBeforeTheTargetAnswers ends the client while it asks.
+func TestReleasedBeforeTheTargetAnswers(t *testing.T) {
+	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.Status("404 Not Found") })
+	p := plan(20)
+	p.Probe = "/"
+	s := fakesession.New(func(event fakesession.Event) []pod.Order {
+		switch event.(type) {
+		case fakesession.Connected:
+			return []pod.Order{pod.Prepare{Plan: p, Address: server.Address()}}
+		case fakesession.TargetSilent:
+			return []pod.Order{pod.Release{}}
+		}
+		return nil
+	})
+	if err := attend(t.Context(), t, s); err != nil {
+		t.Error(err)
+	}
+	if ready := of[fakesession.Ready](s); len(ready) != 0 {
+		t.Errorf("ready, though the target said nothing but 404")
+	}
+}
+
 // TestClientFails has the client told what it can't do.
 func TestClientFails(t *testing.T) {
 	prepare := pod.Prepare{Plan: plan(10), Address: "127.0.0.1:1"}
+	unspeakable := plan(10)
+	unspeakable.TLS = &session.TLS{Ciphers: []string{"RC4-SHA"}}
 	start := pod.Start{Stage: sessionpb.Stage_STAGE_MEASUREMENT}
 	for name, test := range map[string]struct {
 		answer func(fakesession.Event) []pod.Order
 		want   string
 	}{
 		"a plan that can't be carried out": {on[fakesession.Connected](pod.Prepare{Plan: &session.Plan{}, Address: "127.0.0.1:1"}), "plan: 0 connections"},
+		"TLS that can't be spoken":         {on[fakesession.Connected](pod.Prepare{Plan: unspeakable, Address: "127.0.0.1:1"}), "RC4-SHA"},
 		"an address without a port":        {on[fakesession.Connected](pod.Prepare{Plan: plan(10), Address: "target"}), "target"},
 		"a second plan":                    {on[fakesession.Connected](prepare, prepare), "second plan"},
 		"a start before the plan":          {on[fakesession.Connected](start), "out of turn"},

@@ -1,0 +1,213 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/session"
+)
+
+// question is one of a server at an address.
+func question(address, path string) *Question {
+	return &Question{Address: address, Path: path, UserAgent: "assay-test", Timeout: 10 * time.Second}
+}
+
+func address(server *httptest.Server) string { return server.Listener.Addr().String() }
+
+// raw is a server that does something with each connection, and ends with the
+// test.
+func raw(t *testing.T, do func(net.Conn)) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			group.Go(func() {
+				defer func() { _ = conn.Close() }()
+				do(conn)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		group.Wait()
+	})
+	return listener.Addr().String()
+}
+
+// saying answers whatever comes first with a text, and waits for the other side
+// to close.
+func saying(text string) func(net.Conn) {
+	return func(conn net.Conn) {
+		_, _ = conn.Read(make([]byte, 4096))
+		_, _ = conn.Write([]byte(text))
+		_, _ = io.Copy(io.Discard, conn)
+	}
+}
+
+// closing answers whatever comes first with a text, and closes.
+func closing(text string) func(net.Conn) {
+	return func(conn net.Conn) {
+		_, _ = conn.Read(make([]byte, 4096))
+		_, _ = conn.Write([]byte(text))
+	}
+}
+
+func TestAsk(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Server", "test/1")
+		switch r.URL.RequestURI() {
+		case "/echo?a=b":
+			_, _ = fmt.Fprintf(w, "%s %s %s %s", r.Host, r.UserAgent(), r.Method, r.Header.Get("Accept-Encoding"))
+		case "/redirect":
+			http.Redirect(w, r, "/elsewhere", http.StatusFound)
+		case "/hints":
+			w.WriteHeader(http.StatusEarlyHints)
+			_, _ = io.WriteString(w, "late")
+		case "/long":
+			w.Header().Set("Content-Length", "5000000000")
+			_, _ = w.Write(make([]byte, 2<<20))
+		case "/endless":
+			for range 300 {
+				_, _ = w.Write(make([]byte, 8<<10))
+			}
+		case "/missing":
+			http.NotFound(w, r)
+		case "/broken":
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	defer server.Close()
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	at := address(server)
+	for name, test := range map[string]struct {
+		question Question
+		length   int64
+		err      string
+	}{
+		"a document":             {*question(at, "/echo?a=b"), int64(len(at + " assay-test GET ")), ""},
+		"another host":           {Question{Address: at, Path: "/echo?a=b", Host: "www.test", UserAgent: "x", Timeout: time.Minute}, int64(len("www.test x GET ")), ""},
+		"no document":            {*question(at, "/"), 0, ""},
+		"a redirect":             {*question(at, "/redirect"), int64(len("<a href=\"/elsewhere\">Found</a>.\n\n")), ""},
+		"interim answers":        {*question(at, "/hints"), 4, ""},
+		"long":                   {*question(at, "/long"), 5_000_000_000, ""},
+		"long, nobody knows how": {*question(at, "/endless"), -1, ""},
+		"until the end":          {*question(raw(t, closing("HTTP/1.1 200 OK\r\nServer: test/1\r\n\r\nall")), "/"), 3, ""},
+		"missing":                {*question(at, "/missing"), 0, "GET /missing: answered with 404 Not Found"},
+		"broken":                 {*question(at, "/broken"), 0, "GET /broken: the connection was closed before the answer was complete"},
+		"half a document":        {*question(raw(t, closing("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), "/"), 0, "GET /: the connection was closed before the answer was complete"},
+		"nobody there":           {*question(closed.Addr().String(), "/"), 0, "GET /: connection refused"},
+		"no such name":           {*question("no-such-name.invalid:80", "/"), 0, "GET /: the address of no-such-name.invalid can't be found: "},
+		"silence":                {Question{Address: raw(t, saying("")), Path: "/", Timeout: 50 * time.Millisecond}, 0, "GET /: no answer within 50ms"},
+		"silence in the head":    {Question{Address: raw(t, saying("HTTP/1.1 200")), Path: "/", Timeout: 50 * time.Millisecond}, 0, "GET /: no answer within 50ms"},
+		"silence in the body":    {Question{Address: raw(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), Path: "/", Timeout: 50 * time.Millisecond}, 0, "GET /: no answer within 50ms"},
+		"a head without end":     {*question(raw(t, saying("HTTP/1.1 200 OK\r\n"+strings.Repeat("X: y\r\n", 100_000))), "/"), 0, "GET /: the answer's head is longer than 65536 bytes"},
+		"interim without end":    {*question(raw(t, saying(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 100))), "/"), 0, "GET /: interim answers without end"},
+		"no HTTP":                {*question(raw(t, saying("SSH-2.0-OpenSSH_9.2\r\n")), "/"), 0, `GET /: malformed HTTP response "SSH-2.0-OpenSSH_9.2"`},
+		"TLS":                    {*question(raw(t, saying("\x15\x03\x01\x00\x02\x02\x46\r\n")), "/"), 0, "GET /: the server speaks TLS, but was asked without"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Ask(t.Context(), &test.question)
+			if test.err != "" {
+				if err == nil || !strings.HasPrefix(err.Error(), test.err) {
+					t.Errorf("%+v, error %v, want %q", got, err, test.err)
+				}
+				return
+			}
+			want := &session.Evidence{Software: "test/1", DocumentLength: test.length}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestUntil has a server that is ready late. The same reason is told once.
+func TestUntil(t *testing.T) {
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		switch n := asked.Add(1); {
+		case n < 3:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case n < 4:
+			panic(http.ErrAbortHandler)
+		case n < 6:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer server.Close()
+	var silent []string
+	got, err := Until(t.Context(), question(address(server), "/"), func(reason string) { silent = append(silent, reason) })
+	if err != nil || got.DocumentLength != 0 {
+		t.Errorf("%+v, error %v", got, err)
+	}
+	if diff := cmp.Diff([]string{
+		"GET /: answered with 503 Service Unavailable",
+		"GET /: the connection was closed before the answer was complete",
+		"GET /: answered with 503 Service Unavailable",
+	}, silent); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestUntilTheContextEnds ends it while an answer is waited for, and while the
+// next question is.
+func TestUntilTheContextEnds(t *testing.T) {
+	stalling := make(chan struct{}, 1)
+	for name, serve := range map[string]func(net.Conn){
+		"an answer":         func(conn net.Conn) { stalling <- struct{}{}; saying("")(conn) },
+		"the next question": func(conn net.Conn) { saying("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")(conn) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := raw(t, serve)
+			before := runtime.NumGoroutine()
+			ctx, cancel := context.WithCancel(t.Context())
+			told := make(chan struct{}, 1)
+			ended := make(chan error, 1)
+			go func() {
+				_, err := Until(ctx, question(at, "/"), func(string) { told <- struct{}{} })
+				ended <- err
+			}()
+			select {
+			case <-stalling:
+			case <-told:
+			}
+			cancel()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v", err)
+			}
+			for deadline := time.Now().Add(30 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+				if time.Now().After(deadline) {
+					t.Fatal("goroutines are left")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,142 @@
+package targettls
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/targettls/tlstest"
+)
+
+// TestConfig checks what is offered; that it works is tested where it is used,
+// in probe and the load driver.
+func TestConfig(t *testing.T) {
+	type offer struct {
+		Name     string
+		Min, Max uint16
+		Ciphers  []uint16
+	}
+	for name, test := range map[string]struct {
+		settings session.TLS
+		want     offer
+	}{
+		"nothing said":    {session.TLS{}, offer{"10.0.0.1", tls.VersionTLS12, tls.VersionTLS13, nil}},
+		"a name":          {session.TLS{ServerName: "www.test"}, offer{"www.test", tls.VersionTLS12, tls.VersionTLS13, nil}},
+		"one protocol":    {session.TLS{Protocols: []string{"TLSv1"}}, offer{"10.0.0.1", tls.VersionTLS10, tls.VersionTLS10, nil}},
+		"protocols":       {session.TLS{Protocols: []string{"TLSv1.3", "TLSv1.1", "TLSv1.2"}}, offer{"10.0.0.1", tls.VersionTLS11, tls.VersionTLS13, nil}},
+		"ciphers":         {session.TLS{Ciphers: []string{"TLS_AES_128_GCM_SHA256", "AES128-SHA", "AES256-SHA"}}, offer{"10.0.0.1", tls.VersionTLS12, tls.VersionTLS13, []uint16{tls.TLS_RSA_WITH_AES_128_CBC_SHA, tls.TLS_RSA_WITH_AES_256_CBC_SHA}}},
+		"TLS 1.3's alone": {session.TLS{Ciphers: []string{"TLS_AES_128_GCM_SHA256"}}, offer{"10.0.0.1", tls.VersionTLS13, tls.VersionTLS13, nil}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := Config(&test.settings, "10.0.0.1:443", t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, offer{c.ServerName, c.MinVersion, c.MaxVersion, c.CipherSuites}); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if c.InsecureSkipVerify || c.ClientSessionCache != nil || c.GetClientCertificate != nil {
+				t.Errorf("more than was asked for: %+v", c)
+			}
+		})
+	}
+}
+
+func TestConfigThatCantBe(t *testing.T) {
+	authority := tlstest.NewAuthority(t, "authority")
+	own := authority.ECDSA(t)
+	halved := t.TempDir()
+	if err := os.WriteFile(filepath.Join(halved, "client.crt"), own.PEM(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	empty := tlstest.Files{}
+	for name, test := range map[string]struct {
+		settings session.TLS
+		address  string
+		folder   string
+		want     string
+	}{
+		"an unknown protocol":   {session.TLS{Protocols: []string{"SSLv3"}}, "a:1", t.TempDir(), "there is no TLS protocol SSLv3: take some of TLSv1, "},
+		"an unknown cipher":     {session.TLS{Ciphers: []string{"RC4-SHA"}}, "a:1", t.TempDir(), "RC4-SHA: take some of TLS_AES_128_GCM_SHA256, "},
+		"ciphers of another":    {session.TLS{Protocols: []string{"TLSv1.2"}, Ciphers: []string{"TLS_AES_128_GCM_SHA256"}}, "a:1", t.TempDir(), "which the protocols leave out"},
+		"no port":               {session.TLS{}, "a", t.TempDir(), "the target's address"},
+		"no certificate":        {session.TLS{ClientCertificate: true}, "a:1", tlstest.Folder(t, empty), "the client's certificate: open "},
+		"a certificate's half":  {session.TLS{ClientCertificate: true}, "a:1", halved, "the client's certificate: open "},
+		"no PEM for authority":  {session.TLS{}, "a:1", tlstest.Folder(t, tlstest.Files{Authority: []byte("certificate")}), "ca.crt has none in PEM"},
+		"no PEM for the server": {session.TLS{}, "a:1", tlstest.Folder(t, tlstest.Files{Authority: authority.PEM(), Server: []byte("x")}), "server.crt has none in PEM"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Config(&test.settings, test.address, test.folder); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// TestRoots: what vouches for the target is what the pod was given; Mozilla's
+// authorities only when it was given nothing.
+func TestRoots(t *testing.T) {
+	authority, other := tlstest.NewAuthority(t, "authority"), tlstest.NewAuthority(t, "other")
+	self := tlstest.SelfSigned(t)
+	pool := func(pems ...[]byte) *x509.CertPool {
+		p := x509.NewCertPool()
+		for _, pem := range pems {
+			p.AppendCertsFromPEM(pem)
+		}
+		return p
+	}
+	for name, test := range map[string]struct {
+		files tlstest.Files
+		want  *x509.CertPool
+	}{
+		"an authority":       {tlstest.Files{Authority: authority.PEM()}, pool(authority.PEM())},
+		"two of them":        {tlstest.Files{Authority: slices.Concat(authority.PEM(), other.PEM())}, pool(authority.PEM(), other.PEM())},
+		"the target's own":   {tlstest.Files{Server: self.PEM()}, pool(self.PEM())},
+		"both":               {tlstest.Files{Authority: authority.PEM(), Server: self.PEM()}, pool(authority.PEM(), self.PEM())},
+		"an empty authority": {tlstest.Files{Authority: []byte("\n"), Server: self.PEM()}, pool(self.PEM())},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := Config(&session.TLS{}, "a:1", tlstest.Folder(t, test.files))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !c.RootCAs.Equal(test.want) {
+				t.Error("others are trusted than those that were given")
+			}
+		})
+	}
+	c, err := Config(&session.TLS{}, "a:1", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.RootCAs == nil || c.RootCAs.Equal(x509.NewCertPool()) || c.RootCAs.Equal(pool(authority.PEM())) {
+		t.Error("Mozilla's authorities aren't trusted where none is given")
+	}
+}
+
+func TestSlotKeepsTheLastSession(t *testing.T) {
+	shared := &tls.Config{ServerName: "a"}
+	one, two := WithSession(shared), WithSession(shared)
+	first, last := &tls.ClientSessionState{}, &tls.ClientSessionState{}
+	one.ClientSessionCache.Put("a", first)
+	one.ClientSessionCache.Put("a", last)
+	for range 2 {
+		if got, ok := one.ClientSessionCache.Get("a"); got != last || !ok {
+			t.Error("the last session isn't kept")
+		}
+	}
+	if got, ok := two.ClientSessionCache.Get("a"); got != nil || ok || shared.ClientSessionCache != nil {
+		t.Error("connections share a session")
+	}
+	one.ClientSessionCache.Put("a", nil)
+	if got, ok := one.ClientSessionCache.Get("a"); got != nil || ok {
+		t.Error("a refused session is kept")
+	}
+}
