@@ -74,6 +74,9 @@ func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 	line("Server Software:", "%s", r.Environment.ServerSoftware)
 	line("Server Hostname:", "%s", host)
 	line("Server Port:", "%s", port)
+	if t := r.Environment.TLS; t != nil {
+		line("SSL/TLS Protocol:", "%s,%s,%d,%d", t.Protocol, t.Cipher, t.KeySize, cipherBits(t.Cipher))
+	}
 	fmt.Fprintln(w)
 	writeDocuments(line, r)
 	fmt.Fprintln(w)
@@ -89,6 +92,9 @@ func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 	}
 	if r.Run.KeepAlive {
 		line("Keep-Alive requests:", "%d", c.KeepAlive)
+	}
+	if usedTLS(r) {
+		line("TLS sessions resumed:", "%d", c.TLSResumed)
 	}
 	line("Total transferred:", "%d bytes", c.BytesReceived)
 	line("HTML transferred:", "%d bytes", c.BodyBytes)

@@ -27,6 +27,11 @@ func shown(r *result.Result) *result.Result {
 	e := &p.Environment
 	clean(&e.TargetNode, &e.TargetAddress, &e.TargetImageID, &e.ServerSoftware, &e.TargetCPUs, &e.CPUExclusivity,
 		&e.Kernel, &e.ContainerRuntime, &e.Kubelet, &e.Assay)
+	if e.TLS != nil {
+		t := *e.TLS
+		e.TLS = &t
+		clean(&t.Protocol, &t.Cipher, &t.KeyAlgorithm, &t.Subject, &t.Issuer, &t.Fingerprint)
+	}
 	p.Run.Requests = slices.Clone(r.Run.Requests)
 	for i := range p.Run.Requests {
 		clean(&p.Run.Requests[i].Path)

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"strings"
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
@@ -67,9 +68,14 @@ func failing() *result.Result {
 	r.Run.KeepAlive = false
 	r.Run.Requests = []result.Request{{Path: "/a", Weight: 3, Length: -1}, {Path: "/b?c=d", Weight: 1, Length: -1}}
 	r.Environment.CPUExclusivity, r.Environment.TargetCPUs = "Shared", "0-1"
+	r.Environment.TLS = &result.Handshake{
+		Protocol: "TLSv1.2", Cipher: "ECDHE-RSA-AES256-GCM-SHA384", KeyAlgorithm: "RSA", KeySize: 4096,
+		Subject: "CN=tomcat-nio-target.default.svc", Issuer: "CN=bench-ca", Fingerprint: strings.Repeat("0f", 32),
+		NotAfter: time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC).UnixMicro(), CertificateRequested: true,
+	}
 	for i := range r.Clients {
 		c := &r.Clients[i]
-		c.Requests, c.KeepAlive, c.Non2xx = 1066, 0, 7
+		c.Requests, c.KeepAlive, c.Non2xx, c.Connections, c.TLSResumed = 1066, 0, 7, 1065, 1040
 		c.Errors = result.ErrorCounts{result.ErrorConnect: 1, result.ErrorTLS: 2, result.ErrorTimeout: 3, result.ErrorReceive: 4,
 			result.ErrorLength: 44, result.ErrorStatus: 5, result.ErrorException: 7}
 		for range 1000 {

@@ -40,6 +40,10 @@ func writeText(w io.Writer, r *result.Result) error {
 	}
 	section(&b, "Target")
 	writeTarget(&b, r)
+	if usedTLS(r) {
+		section(&b, "TLS")
+		writeTLS(&b, r)
+	}
 	section(&b, "Clients")
 	writeClients(&b, r)
 	section(&b, "Environment")

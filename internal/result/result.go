@@ -75,6 +75,8 @@ type Environment struct {
 	// DocumentLength is the length of the body of the first request's response
 	// as the agent saw it, in bytes; -1 when it isn't known.
 	DocumentLength int64 `json:"documentLength"`
+	// TLS is what was negotiated with the target; nil without TLS.
+	TLS *Handshake `json:"tls,omitempty"`
 	// TargetCPULimit and ClientCPULimit are in thousandths of a CPU.
 	TargetCPULimit int64 `json:"targetCPULimitMillis"`
 	ClientCPULimit int64 `json:"clientCPULimitMillis"`

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 const (
@@ -54,6 +55,9 @@ type TLSEvidence struct {
 	// client.
 	CertificateRequested bool `json:"certificateRequested"`
 }
+
+// Handshake is the evidence as a result has it; nil for nil.
+func (t *TLSEvidence) Handshake() *result.Handshake { return (*result.Handshake)(t) }
 
 // EncodeEvidence returns evidence as it is sent, its texts clipped and without
 // what isn't printable: a server may say anything of itself, at any length.

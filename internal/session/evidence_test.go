@@ -38,6 +38,32 @@ func TestEvidenceIsKept(t *testing.T) {
 	}
 }
 
+// TestHandshakeIsTheEvidence: a result says the same in the same JSON, but for
+// the unit of a time, which results name.
+func TestHandshakeIsTheEvidence(t *testing.T) {
+	want, got := map[string]any{}, map[string]any{}
+	for _, c := range []struct {
+		from any
+		to   *map[string]any
+	}{{evidence().TLS, &want}, {evidence().TLS.Handshake(), &got}} {
+		data, err := json.Marshal(c.from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(data, c.to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want["notAfterMicroseconds"] = want["notAfter"]
+	delete(want, "notAfter")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if none := (*TLSEvidence)(nil); none.Handshake() != nil {
+		t.Error("there is a handshake without TLS")
+	}
+}
+
 // TestEvidenceIsFitToBeShown has a server tell too much, in letters that a
 // terminal obeys, and a pod that passes it on as it is.
 func TestEvidenceIsFitToBeShown(t *testing.T) {
