@@ -35,7 +35,7 @@ func checkTomcat(in *input, l Logged) []Contradiction {
 	if in.server.Tomcat.Configuration != nil && l.service != tomcatService {
 		return checkTomcatPort(in, l)
 	}
-	return append(checkTomcatConnector(in, l), checkTomcatLeftOut(l)...)
+	return append(checkTomcatConnector(in, l), checkTomcatLeftOut(in, l)...)
 }
 
 // tomcatUnsupported finds what this Tomcat, its Java or its image can't do.
@@ -59,7 +59,7 @@ func tomcatUnsupported(in *input, l Logged) []Contradiction {
 	if t.Connector.Executor == v1alpha1.TomcatVirtualThreads {
 		if l.refused("ClassNotFoundException: "+tomcatExecutors[v1alpha1.TomcatVirtualThreads]) != "" {
 			unsupported(executor, string(t.Connector.Executor), or(l.Version, "it has no StandardVirtualThreadExecutor"),
-				"use an image of Tomcat 9.0.82, 10.1.15, 11 or later, or the executor Internal or Shared")
+				"use an image of Tomcat 9.0.76, 10.1.10, 11 or later, or the executor Internal or Shared")
 		} else if java := javaMajor(l.Libraries); !own && java > 0 && java < 21 {
 			unsupported(executor, string(t.Connector.Executor), l.Libraries[0],
 				"virtual threads need Java 21: use an image with it, or the executor Internal or Shared")
@@ -134,20 +134,43 @@ func checkTomcatPort(in *input, l Logged) []Contradiction {
 	return nil
 }
 
-// checkTomcatLeftOut finds what of TLS Tomcat says it left out.
-func checkTomcatLeftOut(l Logged) []Contradiction {
+// checkTomcatLeftOut finds what of the declared TLS Tomcat says it left out.
+func checkTomcatLeftOut(in *input, l Logged) []Contradiction {
+	if in.tls == nil {
+		return nil
+	}
 	var found []Contradiction
-	for _, what := range []string{"ciphers", "protocols"} {
-		for _, says := range []string{"Some of the specified [" + what + "]", "None of the [" + what + "]"} {
-			if line := l.refused(says); line != "" {
-				found = append(found, Contradiction{
-					Field: fieldOfTLS + "." + what, Declared: "given", Real: line,
-					Mend: "leave out those that this Java or OpenSSL doesn't have", Unsupported: strings.HasPrefix(says, "None"),
-				})
-			}
+	for _, list := range []struct {
+		name     string
+		declared []string
+	}{
+		{"ciphers", texts(in.tls.Ciphers)},
+		{"protocols", texts(in.tls.Protocols)},
+	} {
+		if len(list.declared) == 0 {
+			continue
+		}
+		leftOut := Contradiction{
+			Field: fieldOfTLS + "." + list.name, Declared: strings.Join(list.declared, ", "),
+			Mend: "leave out those that this Java or OpenSSL doesn't have, or use an image of which it has them",
+		}
+		if none := l.refused("None of the [" + list.name + "]"); none != "" {
+			leftOut.Real, leftOut.Unsupported = none, true
+			found = append(found, leftOut)
+		} else if some := l.refused("Some of the specified [" + list.name + "]"); some != "" {
+			leftOut.Real = some
+			found = append(found, leftOut)
 		}
 	}
 	return found
+}
+
+func texts[T ~string](all []T) []string {
+	var texts []string
+	for _, one := range all {
+		texts = append(texts, string(one))
+	}
+	return texts
 }
 
 // tomcatHandlerName is what the name of a protocol handler says.

@@ -26,7 +26,7 @@ var tomcatRefuses = regexp.MustCompile(`Apache Tomcat Native library .*was not f
 	`|An incompatible version \[[^\]]*\] of the Apache Tomcat Native library` +
 	`|requires the APR/native library which is not available` +
 	`|ClassNotFoundException: org\.apache\.` +
-	`|requires? (?:a )?(?:Java|JRE|JVM).* virtual threads|[Vv]irtual threads` +
+	`|Virtual threads require a minimum Java version` +
 	`|Some of the specified \[\w+\] are not supported` +
 	`|None of the \[\w+\] specified are supported` +
 	`|Sendfile is not supported`)

@@ -43,11 +43,7 @@ func tlsProtocols(tls *v1alpha1.TLS) []string {
 	if len(tls.Protocols) == 0 {
 		return []string{string(v1alpha1.TLSv12), string(v1alpha1.TLSv13)}
 	}
-	var protocols []string
-	for _, p := range tls.Protocols {
-		protocols = append(protocols, string(p))
-	}
-	return protocols
+	return texts(tls.Protocols)
 }
 
 // oldTLS is whether a version is accepted that libraries no longer enable.
@@ -99,7 +95,7 @@ func setTomcatJSSE(in *input, host *tomcatElement) {
 	old, tls13 := cipherSuites(in.tls)
 	if len(in.tls.Ciphers) > 0 {
 		// A Tomcat without the attribute cipherSuites takes all of ciphers, one
-		// with it (since 9.0.115, 10.1.52 and 11.0.18) moves those of TLS 1.3 there.
+		// with it (9.0.114, 10.1.51, 11.0.16 and later) moves those of TLS 1.3 there.
 		all := append([]string{}, old...)
 		switch {
 		case len(tls13) > 0:
@@ -132,11 +128,14 @@ func setTomcatOpenSSL(in *input, host *tomcatElement) {
 		host.set("ciphers", ciphers)
 	}
 	// Tomcat itself hands OpenSSL the first certificate of the file only, and has
-	// no attribute for suites of TLS 1.3 before 9.0.115, 10.1.52 and 11.0.16.
+	// no attribute for suites of TLS 1.3 before 9.0.114, 10.1.51 and 11.0.16.
 	commands := element("OpenSSLConf")
 	commands.add(element("OpenSSLConfCmd", "name", "Certificate", "value", certificateFile))
 	if len(tls13) > 0 {
 		commands.add(element("OpenSSLConfCmd", "name", "Ciphersuites", "value", strings.Join(tls13, ":")))
+	}
+	if in.tls.SessionResumption != v1alpha1.Enabled {
+		commands.add(element("OpenSSLConfCmd", "name", "NumTickets", "value", "0"))
 	}
 	host.add(commands)
 	if in.tls.SessionResumption != v1alpha1.Enabled {
