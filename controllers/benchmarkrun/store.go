@@ -118,7 +118,7 @@ func (r *Reconciler) environment(ctx context.Context, run *v1alpha1.BenchmarkRun
 		Assay:          r.Settings.Version,
 	}
 	if seen := evidence(run, o); seen != nil {
-		e.DocumentLength = seen.DocumentLength
+		e.DocumentLength, e.TLS = seen.DocumentLength, seen.TLS.Handshake()
 	}
 	if isExternal(run) {
 		return e, nil
