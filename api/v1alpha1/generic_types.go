@@ -1,6 +1,8 @@
 package v1alpha1
 
 // GenericServer starts any image as it is.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.volumes) || self.volumes.all(v, v.mountPath != '/assay/tls' && v.mountPath != self.?contentPath.orValue('/assay/content'))",reason="FieldValueInvalid",fieldPath=".volumes",message="volumes must have another mountPath than contentPath and /assay/tls, where the run's content and certificate are"
 type GenericServer struct {
 	// command replaces the image's entrypoint.
 	// +listType=atomic
@@ -68,12 +70,14 @@ type GenericVolume struct {
 	// configMapName names a ConfigMap in the run's namespace.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="configMapName must be the name of a ConfigMap: lower-case letters, digits, '-' and '.'"
 	// +optional
 	ConfigMapName string `json:"configMapName,omitempty"`
 
 	// secretName names a Secret in the run's namespace.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="secretName must be the name of a Secret: lower-case letters, digits, '-' and '.'"
 	// +optional
 	SecretName string `json:"secretName,omitempty"`
 

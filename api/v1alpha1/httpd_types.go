@@ -5,6 +5,9 @@ package v1alpha1
 // image isn't read.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.mpm) || self.mpm != 'Prefork' || !has(self.threadsPerChild)",reason="FieldValueInvalid",fieldPath=".threadsPerChild",message="threadsPerChild has no meaning with the mpm Prefork, whose processes have one thread each: leave it out"
+// +kubebuilder:validation:XValidation:rule="!has(self.startServers) || !has(self.serverLimit) || self.startServers <= self.serverLimit",reason="FieldValueInvalid",fieldPath=".startServers",message="startServers must be at most serverLimit: httpd would lower it"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxRequestWorkers) || !has(self.threadsPerChild) || self.maxRequestWorkers % self.threadsPerChild == 0",reason="FieldValueInvalid",fieldPath=".maxRequestWorkers",message="maxRequestWorkers must be a multiple of threadsPerChild: httpd would change it to one"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxRequestWorkers) || !has(self.serverLimit) || self.maxRequestWorkers <= self.serverLimit * (has(self.mpm) && self.mpm == 'Prefork' ? 1 : self.?threadsPerChild.orValue(25))",reason="FieldValueInvalid",fieldPath=".maxRequestWorkers",message="maxRequestWorkers must be at most serverLimit times threadsPerChild, which is 25 unless given, or at most serverLimit with the mpm Prefork: httpd would lower it"
 type HTTPDServer struct {
 	// home is the folder of the image with httpd (ServerRoot): its modules are in
 	// home/modules. Defaults to /usr/local/apache2, as in the official image.
@@ -87,6 +90,7 @@ type HTTPDServer struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:XValidation:rule="has(self.pathSuffix) != has(self.pathPrefix)",message="forward must have exactly one of pathSuffix and pathPrefix"
+	// +kubebuilder:validation:XValidation:rule="self.all(f, self.exists_one(g, [g.?pathSuffix, g.?pathPrefix] == [f.?pathSuffix, f.?pathPrefix]))",message="forward must not have the same path twice"
 	// +optional
 	Forward []Forward `json:"forward,omitempty"`
 
@@ -99,6 +103,7 @@ type HTTPDServer struct {
 
 // HTTPDKeepAlive says how httpd reuses connections.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Disabled' || (!has(self.maxRequests) && !has(self.timeoutMilliseconds))",reason="FieldValueInvalid",fieldPath=".mode",message="maxRequests and timeoutMilliseconds have no meaning with the mode Disabled: leave them out"
 // +kubebuilder:validation:MinProperties=1
 type HTTPDKeepAlive struct {
 	// mode says whether connections are reused at all (KeepAlive). Defaults to

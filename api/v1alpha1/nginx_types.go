@@ -59,6 +59,7 @@ type NginxServer struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:XValidation:rule="has(self.pathSuffix) != has(self.pathPrefix)",message="forward must have exactly one of pathSuffix and pathPrefix"
+	// +kubebuilder:validation:XValidation:rule="self.all(f, self.exists_one(g, [g.?pathSuffix, g.?pathPrefix] == [f.?pathSuffix, f.?pathPrefix]))",message="forward must not have the same path twice"
 	// +optional
 	Forward []Forward `json:"forward,omitempty"`
 
@@ -71,6 +72,7 @@ type NginxServer struct {
 
 // NginxKeepAlive says how nginx reuses connections.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Disabled' || (!has(self.maxRequests) && !has(self.timeoutMilliseconds))",reason="FieldValueInvalid",fieldPath=".mode",message="maxRequests and timeoutMilliseconds have no meaning with the mode Disabled: leave them out"
 // +kubebuilder:validation:MinProperties=1
 type NginxKeepAlive struct {
 	// mode says whether connections are reused at all. Defaults to Enabled.

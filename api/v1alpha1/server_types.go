@@ -50,7 +50,7 @@ type Configuration struct {
 	// of the server's configuration. It is read once, when the run starts.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="configMapName must be the name of a ConfigMap"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="configMapName must be the name of a ConfigMap: lower-case letters, digits, '-' and '.'"
 	// +required
 	ConfigMapName string `json:"configMapName,omitempty"`
 }
@@ -67,7 +67,7 @@ type Forward struct {
 	// pathPrefix is the beginning of the paths that are sent on, such as /app.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/[A-Za-z0-9._/-]*$')",message="pathPrefix must begin with a slash and have letters, digits and './_-' only, such as /app"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?$')",message="pathPrefix must begin with a slash and consist of segments of letters, digits, '.', '_' and '-', none beginning with a dot, such as /app"
 	// +optional
 	PathPrefix string `json:"pathPrefix,omitempty"`
 

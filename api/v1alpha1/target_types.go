@@ -10,15 +10,19 @@ import (
 // A rule that compares the whole target would refuse an update that writes the
 // same amount of CPU or memory in another form, as every typed client does:
 // Resources compares its own.
-// +kubebuilder:validation:XValidation:rule="self.server == oldSelf.server && has(self.image) == has(oldSelf.image) && (!has(self.image) || self.image == oldSelf.image) && has(self.imagePullPolicy) == has(oldSelf.imagePullPolicy) && (!has(self.imagePullPolicy) || self.imagePullPolicy == oldSelf.imagePullPolicy) && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && (!has(self.imagePullSecrets) || self.imagePullSecrets == oldSelf.imagePullSecrets) && has(self.content) == has(oldSelf.content) && (!has(self.content) || self.content == oldSelf.content) && has(self.readiness) == has(oldSelf.readiness) && (!has(self.readiness) || self.readiness == oldSelf.readiness) && has(self.podSecurity) == has(oldSelf.podSecurity) && (!has(self.podSecurity) || self.podSecurity == oldSelf.podSecurity) && has(self.tls) == has(oldSelf.tls) && (!has(self.tls) || self.tls == oldSelf.tls) && has(self.pod) == has(oldSelf.pod) && (!has(self.pod) || self.pod == oldSelf.pod) && has(self.backends) == has(oldSelf.backends)",reason="FieldValueInvalid",message="target is immutable: create a new BenchmarkRun instead"
-// +kubebuilder:validation:XValidation:rule="has(self.server.external) != has(self.image)",reason="FieldValueInvalid",fieldPath=".image",message="image must be given, unless the server is external, which isn't started"
-// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !(has(self.content) || has(self.backends) || has(self.pod))",reason="FieldValueInvalid",fieldPath=".server.external",message="content, backends and pod have no meaning with an external server, which isn't started: leave them out"
-// +kubebuilder:validation:XValidation:rule="!has(self.tls) || has(self.server.external) != has(self.tls.certificate)",reason="FieldValueInvalid",fieldPath=".tls.certificate",message="certificate must be given, unless the server is external, which has its own"
+// +kubebuilder:validation:XValidation:rule="self.server == oldSelf.server && has(self.image) == has(oldSelf.image) && (!has(self.image) || self.image == oldSelf.image) && has(self.imagePullPolicy) == has(oldSelf.imagePullPolicy) && (!has(self.imagePullPolicy) || self.imagePullPolicy == oldSelf.imagePullPolicy) && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && (!has(self.imagePullSecrets) || self.imagePullSecrets == oldSelf.imagePullSecrets) && has(self.content) == has(oldSelf.content) && (!has(self.content) || self.content == oldSelf.content) && has(self.readiness) == has(oldSelf.readiness) && (!has(self.readiness) || self.readiness == oldSelf.readiness) && has(self.podSecurity) == has(oldSelf.podSecurity) && (!has(self.podSecurity) || self.podSecurity == oldSelf.podSecurity) && has(self.tls) == has(oldSelf.tls) && (!has(self.tls) || self.tls == oldSelf.tls) && has(self.pod) == has(oldSelf.pod) && has(self.backends) == has(oldSelf.backends)",reason="FieldValueInvalid",message="target is immutable: create a new BenchmarkRun instead"
+// +kubebuilder:validation:XValidation:rule="has(self.server.external) || has(self.image)",reason="FieldValueRequired",fieldPath=".image",message="image must be given, unless the server is external"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.image)",reason="FieldValueForbidden",fieldPath=".image",message="image must be left out with an external server, which isn't started"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !(has(self.content) || has(self.backends) || has(self.pod) || has(self.imagePullSecrets))",reason="FieldValueForbidden",fieldPath=".server.external",message="content, backends, pod and imagePullSecrets have no meaning with an external server, which isn't started: leave them out"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || has(self.server.external) || has(self.tls.certificate)",reason="FieldValueRequired",fieldPath=".tls.certificate",message="certificate must be given, unless the server is external: selfSigned {} needs nothing else"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.server.external) || !has(self.tls.certificate)",reason="FieldValueForbidden",fieldPath=".tls.certificate",message="certificate must be left out with an external server, which has its own: server.external.certificateAuthority says who vouches for it"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.server.external) || self.server.external.url.startsWith('https:')",reason="FieldValueInvalid",fieldPath=".tls",message="tls must be left out when server.external.url is http: use an https url, or no tls"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.tls.implementation) || has(self.server.tomcat)",reason="FieldValueInvalid",fieldPath=".tls.implementation",message="implementation is for Tomcat only: leave it out"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.tls.implementation) || !has(self.server.tomcat) || self.server.tomcat.connector.protocol != 'APR' || self.tls.implementation == 'OpenSSL'",reason="FieldValueInvalid",fieldPath=".tls.implementation",message="implementation must be OpenSSL with the connector APR, which has no other: leave it out, or use NIO or NIO2 for JSSE"
 // +kubebuilder:validation:XValidation:rule="!has(self.server.httpd) || !has(self.server.httpd.forward) || self.server.httpd.forward.all(f, has(self.backends) && self.backends.exists(b, b.name == f.backend))",reason="FieldValueInvalid",fieldPath=".server.httpd.forward",message="forward must name members of target.backends"
 // +kubebuilder:validation:XValidation:rule="!has(self.server.nginx) || !has(self.server.nginx.forward) || self.server.nginx.forward.all(f, has(self.backends) && self.backends.exists(b, b.name == f.backend))",reason="FieldValueInvalid",fieldPath=".server.nginx.forward",message="forward must name members of target.backends"
+// +kubebuilder:validation:XValidation:rule="!has(self.backends) || self.backends.all(b, b.server.?tomcat.connector.port.or(b.server.?generic.port).orValue(8080) != self.server.?tomcat.connector.port.or(self.server.?httpd.port).or(self.server.?nginx.port).or(self.server.?generic.port).orValue(has(self.tls) ? 8443 : 8080))",reason="FieldValueInvalid",fieldPath=".backends",message="backends must have other ports than the server, which has 8080, with tls 8443, unless its port is given: give connector.port, or port of generic"
+// +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, c.name == 'server' || has(self.backends) && self.backends.exists(b, b.name == c.name))",reason="FieldValueInvalid",fieldPath=".pod.containers",message="containers must name server or members of target.backends"
 type Target struct {
 	// image is the container image of the server. An external server has none.
 	// +kubebuilder:validation:MinLength=1
@@ -66,6 +70,7 @@ type Target struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:XValidation:rule="self.all(b, self.exists_one(o, o.server.?tomcat.connector.port.or(o.server.?generic.port).orValue(8080) == b.server.?tomcat.connector.port.or(b.server.?generic.port).orValue(8080)))",message="backends must have different ports, which are 8080 unless given: give connector.port, or port of generic"
 	// +kubebuilder:validation:XValidation:rule="self.size() == oldSelf.size() && self.all(b, oldSelf.exists(o, o.name == b.name))",reason="FieldValueInvalid",message="backends is immutable: create a new BenchmarkRun instead"
 	// +optional
 	Backends []Backend `json:"backends,omitempty"`
@@ -228,12 +233,14 @@ type ConfigMapKeyReference struct {
 	// name is the ConfigMap's name.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="name must be the name of a ConfigMap: lower-case letters, digits, '-' and '.'"
 	// +required
 	Name string `json:"name,omitempty"`
 
 	// key is the key.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._A-Za-z0-9]+$') && !(self in ['.', '..'])",message="key must be a key of a ConfigMap: letters, digits, '-', '_' and '.'"
 	// +required
 	Key string `json:"key,omitempty"`
 }

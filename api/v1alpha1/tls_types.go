@@ -7,6 +7,8 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p != 'TLSv1.3') || self.ciphers.all(c, c.startsWith('TLS_'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="with TLSv1.3 alone ciphers must be of TLS 1.3: TLS_AES_128_GCM_SHA256, TLS_AES_256_GCM_SHA384 or TLS_CHACHA20_POLY1305_SHA256"
 // +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p == 'TLSv1.3') || self.ciphers.exists(c, !c.startsWith('TLS_'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has only suites of TLS 1.3, but protocols doesn't have TLSv1.3: add the protocol, or suites of the others"
 // +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || has(self.protocols) || self.ciphers.exists(c, !c.startsWith('TLS_'))",reason="FieldValueInvalid",fieldPath=".protocols",message="protocols must be [TLSv1.3] when ciphers has only suites of TLS 1.3"
+// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p in ['TLSv1.2', 'TLSv1.3']) || self.ciphers.exists(c, c.endsWith('-SHA'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has no suite that TLSv1 and TLSv1.1 have: take some that end in -SHA, such as ECDHE-RSA-AES128-SHA, or add the protocol TLSv1.2"
+// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || 'TLSv1.3' in self.protocols || !has(self.certificate) || has(self.certificate.secretName) || self.ciphers.exists(c, !c.startsWith('TLS_') && c.contains('-ECDSA-') == (self.certificate.?privateKey.algorithm.orValue('RSA') == 'ECDSA'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has no suite for the certificate's key: take suites with ECDSA in their name for an ECDSA key, others for an RSA key, or change certificate.privateKey.algorithm"
 type TLS struct {
 	// implementation is what Tomcat speaks TLS by: JSSE, the Java virtual
 	// machine's own, or OpenSSL, by Tomcat Native in the image. Defaults to JSSE
@@ -44,7 +46,7 @@ type TLS struct {
 	// host.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$')",message="serverName must be a DNS name, such as www.example.org"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$')",message="serverName must be a DNS name, such as www.example.org"
 	// +optional
 	ServerName string `json:"serverName,omitempty"`
 
@@ -89,7 +91,7 @@ type Certificate struct {
 	// itself.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="secretName must be the name of a Secret"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="secretName must be the name of a Secret: lower-case letters, digits, '-' and '.'"
 	// +optional
 	SecretName string `json:"secretName,omitempty"`
 
@@ -109,7 +111,7 @@ type Certificate struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
-	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$')",message="a DNS name must consist of letters, digits, '.' and '-', such as www.example.org"
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$')",message="dnsNames must consist of letters, digits, '.' and '-', such as www.example.org"
 	// +optional
 	DNSNames []string `json:"dnsNames,omitempty"`
 }
@@ -122,6 +124,7 @@ type IssuerReference struct {
 	// name is the issuer's name.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="name must be the name of an issuer: lower-case letters, digits, '-' and '.'"
 	// +required
 	Name string `json:"name,omitempty"`
 
@@ -130,6 +133,7 @@ type IssuerReference struct {
 	// +default="Issuer"
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Z][A-Za-z0-9]*$')",message="kind must be a kind, such as Issuer or ClusterIssuer"
 	// +optional
 	Kind string `json:"kind,omitempty"`
 
@@ -137,6 +141,7 @@ type IssuerReference struct {
 	// +default="cert-manager.io"
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="group must be the name of an API group: lower-case letters, digits, '-' and '.'"
 	// +optional
 	Group string `json:"group,omitempty"`
 }

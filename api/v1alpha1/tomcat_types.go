@@ -6,6 +6,7 @@ package v1alpha1
 // temp and work are empty folders. All else stays as it is in the image.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.connector.executor) || self.connector.executor != 'VirtualThreads' || (!has(self.connector.maxThreads) && !has(self.connector.minSpareThreads))",reason="FieldValueInvalid",fieldPath=".connector",message="maxThreads and minSpareThreads have no meaning with the executor VirtualThreads: leave them out"
+// +kubebuilder:validation:XValidation:rule="!has(self.connector.maxThreads) || !has(self.connector.minSpareThreads) || self.connector.minSpareThreads <= self.connector.maxThreads",reason="FieldValueInvalid",fieldPath=".connector.minSpareThreads",message="minSpareThreads must be at most maxThreads"
 type TomcatServer struct {
 	// home is the folder of the image with Tomcat itself (CATALINA_HOME).
 	// Defaults to /usr/local/tomcat, as in the official image.

@@ -2,11 +2,11 @@ package api
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -21,15 +21,12 @@ func quoted(text string) string {
 	return string(data)
 }
 
+// A goodRun is one that the API server takes: a patch merged into a document.
+type goodRun struct{ name, document, patch string }
+
 func TestGoodRunsAreTaken(t *testing.T) {
 	namespace := newNamespace(t)
-	for _, c := range []struct {
-		name, document, patch string
-	}{
-		{"Tomcat with everything", base, `{}`},
-		{"generic with everything", genericBase, `{}`},
-		{"the least of Tomcat", minimal, `{}`},
-		{"the least of generic", minimal, `spec: {target: {server: {tomcat: null, generic: {}}}}`},
+	cases := []goodRun{
 		{"name as long as it may be", base, `metadata: {name: ` + longName[:52] + `}`},
 		{"CPU as an integer", base, `spec: {target: {resources: {cpu: 1, cpuPinning: Required}}}`},
 		{"CPU as text", base, `spec: {target: {resources: {cpu: "1", cpuPinning: Required}}}`},
@@ -48,7 +45,14 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"error rate of 100 %", base, `spec: {thresholds: [{metric: ErrorRate, below: 100%}]}`},
 		{"time to live of nothing", base, `spec: {ttlSecondsAfterFinished: 0}`},
 		{"suspended", base, `spec: {suspend: true}`},
-	} {
+	}
+	for name, document := range examples {
+		cases = append(cases, goodRun{name, document, `{}`})
+	}
+	for name, patch := range leasts {
+		cases = append(cases, goodRun{"the least of " + name, minimal, patch})
+	}
+	for _, c := range slices.Concat(cases, goodTargets) {
 		t.Run(c.name, func(t *testing.T) {
 			object := parse(t, c.document, c.patch)
 			run, sayable := typed(t, object)
@@ -78,25 +82,6 @@ target:
   imagePullPolicy: IfNotPresent
   resources: {cpu: "1", memory: 1Gi, cpuPinning: IfPossible}
   server: {tomcat: {home: /usr/local/tomcat, connector: {protocol: NIO, executor: Internal}, accessLog: Disabled}}
-  readiness: {timeoutSeconds: 300}
-  podSecurity: Restricted
-clients:
-  replicas: 1
-  resources: {cpu: "1", memory: 512Mi, cpuPinning: IfPossible}
-load:
-  requests: [{path: /, weight: 1}]
-  connection: {keepAlive: Enabled, timeoutSeconds: 30}
-  closed: {connections: 1, requests: 1}
-lane: default
-activeDeadlineSeconds: 3600
-podRetention: Never
-`},
-		{"generic", `spec: {target: {server: {tomcat: null, generic: {}}}}`, `
-target:
-  image: localhost/assay-test/tomcat:9.0
-  imagePullPolicy: IfNotPresent
-  resources: {cpu: "1", memory: 1Gi, cpuPinning: IfPossible}
-  server: {generic: {port: 8080, contentPath: /assay/content}}
   readiness: {timeoutSeconds: 300}
   podSecurity: Restricted
 clients:
@@ -180,22 +165,4 @@ func normal(t *testing.T, value any) any {
 		t.Fatal(err)
 	}
 	return out
-}
-
-// A typed client writes amounts in a form of its own; that isn't a change.
-func TestTypedUpdateOfUnusualAmounts(t *testing.T) {
-	namespace := newNamespace(t)
-	object := parse(t, base, `spec: {target: {resources: {cpu: 1, memory: 1024Mi}}, clients: {resources: {cpu: "0.5", memory: 536870912}}}`)
-	object.SetNamespace(namespace)
-	if err := apiClient.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
-	var run v1alpha1.BenchmarkRun
-	if err := apiClient.Get(t.Context(), client.ObjectKeyFromObject(object), &run); err != nil {
-		t.Fatal(err)
-	}
-	run.Labels = map[string]string{"a": "b"}
-	if err := apiClient.Update(t.Context(), &run); err != nil {
-		t.Error(err)
-	}
 }

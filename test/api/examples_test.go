@@ -1,0 +1,261 @@
+package api
+
+// examples are runs that have every field of the spec between them, none with
+// its default, so that what is true of every field can be tried on them.
+var examples = map[string]string{
+	"tomcat":            base,
+	"generic":           genericBase,
+	"tomcat, full":      tomcatFull,
+	"httpd, full":       httpdFull,
+	"nginx, full":       nginxFull,
+	"generic, full":     genericFull,
+	"external, full":    externalFull,
+	"external, trusted": externalTrusted,
+}
+
+// leasts have only what a server can't do without.
+var leasts = map[string]string{
+	"tomcat":         `spec: {target: {server: {tomcat: {}}}}`,
+	"httpd":          `spec: {target: {server: {tomcat: null, httpd: {}}}}`,
+	"nginx":          `spec: {target: {server: {tomcat: null, nginx: {}}}}`,
+	"generic":        `spec: {target: {server: {tomcat: null, generic: {}}}}`,
+	"external":       `spec: {target: {image: null, server: {tomcat: null, external: {url: "http://www.example.org"}}}}`,
+	"external https": `spec: {target: {image: null, server: {tomcat: null, external: {url: "https://[2001:db8::1]:8443"}}}}`,
+}
+
+const tomcatFull = `
+apiVersion: assay.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: base}
+spec:
+  target:
+    image: localhost/assay-test/tomcat:9.0
+    imagePullPolicy: Always
+    imagePullSecrets: [{name: registry}]
+    resources: {cpu: "2", memory: 2Gi, cpuPinning: Required}
+    server:
+      tomcat:
+        home: /opt/tomcat
+        base: /var/lib/tomcat
+        connector:
+          protocol: NIO2
+          port: 8444
+          maxThreads: 400
+          minSpareThreads: 20
+          acceptCount: 1000
+          maxConnections: 20000
+          keepAlive: {maxRequests: 1000, timeoutMilliseconds: 20000}
+          executor: Shared
+          sendfile: Disabled
+          compression: Enabled
+          http2: Enabled
+        jvmOptions: ["-Xmx1g"]
+        accessLog: Enabled
+        configuration: {configMapName: tomcat-conf}
+    tls:
+      implementation: OpenSSL
+      protocols: [TLSv1.2, TLSv1.3]
+      ciphers: [ECDHE-ECDSA-AES256-GCM-SHA384, TLS_AES_256_GCM_SHA384]
+      certificate:
+        issuerRef: {name: internal, kind: ClusterIssuer, group: issuers.example.org}
+        privateKey: {algorithm: ECDSA, size: 384}
+        dnsNames: [www.example.org, example.org]
+      serverName: www.example.org
+      verification: None
+      sessionResumption: Enabled
+      clientAuthentication: {certificate: {secretName: clients}}
+    content:
+    - {path: /a.html, sizeBytes: 10240}
+    - {path: /hello.jsp, configMapKeyRef: {name: pages, key: hello.jsp}}
+    readiness: {path: /ready, timeoutSeconds: 120}
+    podSecurity: Baseline
+    pod:
+      annotations: {example.org/team: web}
+      nodeSelector: {disk: nvme}
+      tolerations: [{key: benchmark, operator: Equal, value: web, effect: NoExecute, tolerationSeconds: 60}]
+      priorityClassName: high
+      runtimeClassName: runc
+      securityContext:
+        fsGroup: 2000
+        supplementalGroups: [3000]
+        sysctls: [{name: net.ipv4.ip_local_port_range, value: 1024 65535}]
+      volumes:
+      - {name: apps, persistentVolumeClaim: {claimName: apps, readOnly: true}}
+      - {name: conf, configMap: {name: conf, defaultMode: 288, items: [{key: a, path: b}]}}
+      - {name: keys, secret: {secretName: keys, optional: true}}
+      - {name: shm, emptyDir: Memory}
+      containers:
+      - name: server
+        env: [{name: TZ, value: UTC}]
+        volumeMounts:
+        - {name: apps, mountPath: /opt/apps, subPath: war, readOnly: true}
+        - {name: shm, mountPath: /dev/shm2}
+        securityContext: {runAsUser: 1001, capabilities: {drop: [ALL]}}
+  clients: {replicas: 2, resources: {cpu: "2", memory: 256Mi, cpuPinning: Required}}
+  load:
+    requests: [{path: /a.html, weight: 3}]
+    connection: {keepAlive: Disabled, timeoutSeconds: 2}
+    closed: {connections: 25, requests: 50000}
+  warmup: {requests: 20000}
+  thresholds: [{metric: LatencyP99, below: 50ms}, {metric: RequestsPerSecond, above: "1500"}]
+  lane: rack-a
+  suspend: true
+  activeDeadlineSeconds: 600
+  ttlSecondsAfterFinished: 86400
+  podRetention: OnFailure
+`
+
+const httpdFull = `
+apiVersion: assay.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: base}
+spec:
+  target:
+    image: localhost/assay-test/httpd:2.4
+    server:
+      httpd:
+        home: /usr/lib/apache2
+        executable: /usr/sbin/apache2
+        mpm: Worker
+        port: 8444
+        startServers: 2
+        serverLimit: 8
+        threadsPerChild: 50
+        maxRequestWorkers: 200
+        listenBacklog: 1000
+        keepAlive: {mode: Enabled, maxRequests: 0, timeoutMilliseconds: 20000}
+        sendfile: Enabled
+        accessLog: Enabled
+        forward: [{pathSuffix: .jsp, backend: app}, {pathPrefix: /api, backend: api}]
+        configuration: {configMapName: httpd.conf}
+    tls:
+      protocols: [TLSv1, TLSv1.1]
+      ciphers: [ECDHE-RSA-AES128-SHA]
+      certificate: {secretName: web-tls}
+      serverName: www.example.org
+      clientAuthentication: {certificate: {selfSigned: {}, privateKey: {size: 4096}}}
+    backends:
+    - name: app
+      image: localhost/assay-test/tomcat:9.0
+      resources: {cpu: "3", memory: 512Mi, cpuPinning: Required}
+      server:
+        tomcat:
+          home: /opt/tomcat
+          base: /var/lib/tomcat
+          connector:
+            protocol: APR
+            port: 8082
+            maxThreads: 400
+            minSpareThreads: 20
+            acceptCount: 1000
+            maxConnections: 20000
+            keepAlive: {maxRequests: -1, timeoutMilliseconds: 20000}
+            executor: Shared
+            sendfile: Disabled
+            compression: Enabled
+            http2: Enabled
+          jvmOptions: ["-Xmx1g"]
+          accessLog: Enabled
+          configuration: {configMapName: tomcat-conf}
+    - name: api
+      image: localhost/assay-test/server:dev
+      server:
+        generic:
+          command: [/server]
+          args: ["-listen", ":9090"]
+          env: [{name: MODE, value: fast}]
+          port: 9090
+          contentPath: /srv
+          volumes: [{mountPath: /etc/api, configMapName: api}, {mountPath: /etc/keys, secretName: keys}, {mountPath: /tmp, emptyDir: Memory}]
+    pod: {containers: [{name: app, env: [{name: TZ, value: UTC}]}]}
+  load:
+    requests: [{path: /a.jsp}]
+    closed: {connections: 10, durationSeconds: 30}
+  warmup: {durationSeconds: 5}
+`
+
+const nginxFull = `
+apiVersion: assay.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: base}
+spec:
+  target:
+    image: localhost/assay-test/nginx:1
+    server:
+      nginx:
+        executable: /usr/local/sbin/nginx
+        port: 8444
+        workerProcesses: 4
+        workerConnections: 20000
+        backlog: 4096
+        keepAlive: {mode: Enabled, maxRequests: 100000, timeoutMilliseconds: 60000}
+        sendfile: Enabled
+        accessLog: Enabled
+        forward: [{pathPrefix: /app/, backend: app}, {pathSuffix: .do, backend: app}]
+        configuration: {configMapName: nginx-conf}
+    tls:
+      protocols: [TLSv1.3]
+      ciphers: [TLS_CHACHA20_POLY1305_SHA256]
+      certificate: {selfSigned: {}}
+    backends: [{name: app, image: "localhost/assay-test/tomcat:9.0", server: {tomcat: {}}}]
+    content: [{path: /a.html, sizeBytes: 1}]
+  load:
+    requests: [{path: /a.html}]
+    closed: {connections: 10, requests: 10}
+`
+
+const genericFull = `
+apiVersion: assay.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: base}
+spec:
+  target:
+    image: localhost/assay-test/jdkhttp:dev
+    server:
+      generic:
+        command: [sh, -c, "exec java 'FileServer' $PORT; # \"a\"\nb"]
+        args: ["${HOME}", "<a/>"]
+        env: [{name: EMPTY, value: ""}, {name: PORT, value: "8443;\n$(id)"}]
+        port: 8443
+        contentPath: /srv/www
+        volumes: [{mountPath: /etc/server, configMapName: conf.d}, {mountPath: /etc/keys, secretName: keys}, {mountPath: /tmp, emptyDir: Disk}]
+    tls: {certificate: {selfSigned: {}, privateKey: {algorithm: ECDSA}, dnsNames: [a.example.org]}}
+    content: [{path: /a, sizeBytes: 1}]
+  load:
+    requests: [{path: /a}]
+    closed: {connections: 1, durationSeconds: 10}
+`
+
+const externalFull = `
+apiVersion: assay.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: base}
+spec:
+  target:
+    server:
+      external: {url: "https://web.example.org:8443", host: "www.example.org:443", certificateAuthority: {configMapName: trust}}
+    tls:
+      protocols: [TLSv1.2]
+      ciphers: [AES128-SHA]
+      serverName: www.example.org
+      clientAuthentication:
+        certificate: {issuerRef: {name: clients}, privateKey: {algorithm: RSA, size: 3072}, dnsNames: [client.example.org]}
+  load:
+    requests: [{path: /}]
+    closed: {connections: 1, durationSeconds: 10}
+`
+
+const externalTrusted = `
+apiVersion: assay.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: base}
+spec:
+  target:
+    server: {external: {url: "https://10.0.0.1", certificateAuthority: {secretName: trust}}}
+    tls:
+      clientAuthentication:
+        certificate: {issuerRef: {name: a, kind: VaultIssuer, group: example.org}}
+  load:
+    requests: [{path: /}]
+    closed: {connections: 1, durationSeconds: 10}
+`

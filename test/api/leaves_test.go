@@ -1,0 +1,246 @@
+package api
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// mutable are the fields that may change.
+var mutable = []string{"spec.suspend", "spec.ttlSecondsAfterFinished"}
+
+// others are values that a leaf could have instead of its own.
+func (l *leaf) others() []any {
+	if enum, ok := l.schema["enum"].([]any); ok {
+		return slices.DeleteFunc(slices.Clone(enum), func(v any) bool { return v == l.value })
+	}
+	switch value := l.value.(type) {
+	case bool:
+		return []any{!value}
+	case float64:
+		return []any{value*2 + 1, value * 2, value - 1}
+	case string:
+		if l.schema["x-kubernetes-int-or-string"] != nil {
+			return []any{"8", "8Gi"}
+		}
+		return []any{value + "a", value + "1"}
+	}
+	return nil
+}
+
+// TestEveryLeafIsImmutable changes every value of the examples, each alone, and
+// takes it away.
+func TestEveryLeafIsImmutable(t *testing.T) {
+	tried := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(examples)) {
+		document := examples[name]
+		t.Run(name, func(t *testing.T) {
+			run := createRun(t, newNamespace(t), document, `{}`)
+			for _, l := range leavesOf(t, parse(t, document, `{}`).Object) {
+				if tried[l.field] || slices.Contains(mutable, l.field) {
+					continue
+				}
+				tried[l.field] = true
+				t.Run(l.named, func(t *testing.T) {
+					refused := false
+					for _, other := range l.others() {
+						if other == l.value {
+							continue
+						}
+						err := patchLeaf(t, run, &l, "replace", other)
+						if err == nil {
+							t.Fatalf("the API server took %v instead of %v", other, l.value)
+						}
+						refused = refused || strings.Contains(err.Error(), "is immutable: create a new BenchmarkRun instead")
+					}
+					if !refused {
+						t.Errorf("no refusal of %v says that it is immutable", l.others())
+					}
+					if l.value == l.schema["default"] {
+						return
+					}
+					if err := patchLeaf(t, run, &l, "remove", nil); err == nil {
+						t.Error("the API server took it without this")
+					}
+				})
+			}
+		})
+	}
+}
+
+func patchLeaf(t *testing.T, run client.Object, l *leaf, operation string, value any) error {
+	t.Helper()
+	object := run.DeepCopyObject().(client.Object)
+	return apiClient.Patch(t.Context(), object, client.RawPatch(types.JSONPatchType, leafPatch(t, l, operation, value)), client.DryRunAll)
+}
+
+func leafPatch(t *testing.T, l *leaf, operation string, value any) []byte {
+	t.Helper()
+	patch, err := json.Marshal([]map[string]any{{"op": operation, "path": l.pointer, "value": value}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return patch
+}
+
+// hostile are what a shell, XML, a configuration file or a header would take
+// apart or run, put after a good value.
+var hostile = map[string]string{
+	"nothing": "", "space": " ", "tab": "\t", "line break at the end": "\n", "second line": "\nb", "header": "\r\nA: b",
+	"double quote": `"`, "single quote": `'`, "backtick": "`id`", "substitution": "$(id)", "variable": "${HOME}",
+	"semicolon": ";id", "pipe": "|id", "ampersand": "&id", "redirection": ">b", "backslash": `\`, "brace": "{a}",
+	"element": "<a/>", "entity": "&amp;", "comment": "#b", "null": "\x00b", "letter not in ASCII": "ß",
+}
+
+// verbatim are the fields that are handed on as they are, without a shell.
+var verbatim = regexp.MustCompile(`\.generic\.(command|args)\[\]$|\.env\[\]\.value$`)
+
+// inURLs are what a path with a query may have.
+var inURLs = map[string]bool{"substitution": true, "semicolon": true, "ampersand": true, "entity": true}
+
+// TestHostileTextIsRefused puts hostile text into every text of the examples.
+func TestHostileTextIsRefused(t *testing.T) {
+	namespace := newNamespace(t)
+	tried := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(examples)) {
+		object := parse(t, examples[name], `{}`)
+		for _, l := range leavesOf(t, object.Object) {
+			good, isText := l.value.(string)
+			if !isText || tried[l.field] || verbatim.MatchString(l.field) || kubernetesOwn.MatchString(l.field) {
+				continue
+			}
+			tried[l.field] = true
+			isURLPath := l.field == "spec.load.requests[].path" || l.field == "spec.target.readiness.path"
+			for name, text := range hostile {
+				if isURLPath && inURLs[name] {
+					continue
+				}
+				bad := good + text
+				if text == "" {
+					bad = ""
+				}
+				t.Run(l.field+": "+name, func(t *testing.T) {
+					err := dryCreate(t.Context(), withLeaf(t, object, &l, bad), namespace)
+					if err == nil {
+						t.Fatalf("the API server took %q", bad)
+					}
+					// A rule that compares several fields names what they are in.
+					owner := l.named[:strings.LastIndex(l.named, ".")]
+					if owner = strings.TrimRight(owner, "[]0123456789"); !strings.Contains(err.Error(), owner) {
+						t.Errorf("the message doesn't name %s:\n%s", l.named, err)
+					}
+				})
+			}
+		}
+	}
+	if len(tried) < 60 {
+		t.Errorf("only %d fields have text", len(tried))
+	}
+}
+
+// TestPathsDontClimb: no path of a folder or a file leads out of where it is.
+func TestPathsDontClimb(t *testing.T) {
+	namespace := newNamespace(t)
+	paths := regexp.MustCompile(`\.(home|base|executable|contentPath|mountPath|content\[\]\.path|pathPrefix|certificateAuthority\..*|key)$`)
+	for _, name := range slices.Sorted(maps.Keys(examples)) {
+		object := parse(t, examples[name], `{}`)
+		for _, l := range leavesOf(t, object.Object) {
+			if !paths.MatchString(l.field) || kubernetesOwn.MatchString(l.field) {
+				continue
+			}
+			for _, bad := range []string{l.value.(string) + "/../../etc", "/..", "..", l.value.(string) + "//a"} {
+				t.Run(l.field+": "+bad, func(t *testing.T) {
+					if err := dryCreate(t.Context(), withLeaf(t, object, &l, bad), namespace); err == nil {
+						t.Error("the API server took it")
+					}
+				})
+			}
+		}
+	}
+}
+
+// withLeaf is an object with another value in one place.
+func withLeaf(t *testing.T, object *unstructured.Unstructured, l *leaf, value any) *unstructured.Unstructured {
+	t.Helper()
+	patch, err := jsonpatch.DecodePatch(leafPatch(t, l, "replace", value))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err = patch.Apply(data); err != nil {
+		t.Fatal(err)
+	}
+	changed := &unstructured.Unstructured{}
+	if err := changed.UnmarshalJSON(data); err != nil {
+		t.Fatal(err)
+	}
+	return changed
+}
+
+// TestTypedClientsKeepEverything: what a typed client reads and writes back is
+// what was there.
+func TestTypedClientsKeepEverything(t *testing.T) {
+	for name, document := range examples {
+		t.Run(name, func(t *testing.T) {
+			object := createRun(t, newNamespace(t), document, `{}`).(*unstructured.Unstructured)
+			before := object.Object["spec"]
+			writeBackTyped(t, object)
+			if err := apiClient.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(normal(t, before), normal(t, object.Object["spec"])); diff != "" {
+				t.Errorf("-before +after:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTypedUpdateOfUnusualValues: a typed client writes amounts in a form of
+// its own and leaves out what is false; that isn't a change.
+func TestTypedUpdateOfUnusualValues(t *testing.T) {
+	for _, c := range []struct{ name, document, patch string }{
+		{"amounts", base, `spec: {target: {resources: {cpu: 1, memory: 1024Mi}}, clients: {resources: {cpu: "0.5", memory: 536870912}}}`},
+		{"amounts of a backend", nginxFull, `spec: {target: {backends: [{name: app, image: a, server: {tomcat: {}}, resources: {cpu: "0.5", memory: 536870912}}]}}`},
+		{"false", tomcatFull, `
+spec:
+  suspend: false
+  target:
+    pod:
+      securityContext: {runAsNonRoot: false}
+      volumes: [{name: apps, persistentVolumeClaim: {claimName: apps, readOnly: false}}, {name: keys, secret: {secretName: keys, optional: false}}]
+      containers: [{name: server, volumeMounts: [{name: apps, mountPath: /a, readOnly: false}], securityContext: {privileged: false}}]`},
+		{"zero", httpdFull, `spec: {ttlSecondsAfterFinished: 0, target: {pod: {securityContext: {runAsUser: 0, fsGroup: 0}}}}`},
+		{"nothing in it", tomcatFull, `spec: {target: {pod: {securityContext: {fsGroup: null, sysctls: null, supplementalGroups: null}, tolerations: [{}]}}}`},
+		{"empty values", genericFull, `spec: {target: {pod: {annotations: {a: ""}, nodeSelector: {a: ""}, volumes: [{name: a, configMap: {name: a}}]}}}`},
+	} {
+		t.Run(c.name, func(t *testing.T) { writeBackTyped(t, createRun(t, newNamespace(t), c.document, c.patch)) })
+	}
+}
+
+// writeBackTyped updates a run by a typed client that changes nothing of it but
+// a label.
+func writeBackTyped(t *testing.T, object client.Object) {
+	t.Helper()
+	var run v1alpha1.BenchmarkRun
+	if err := apiClient.Get(t.Context(), client.ObjectKeyFromObject(object), &run); err != nil {
+		t.Fatal(err)
+	}
+	run.Labels = map[string]string{"a": "b"}
+	if err := apiClient.Update(t.Context(), &run); err != nil {
+		t.Error(err)
+	}
+}
