@@ -3,6 +3,7 @@ package driver
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/targettls/tlstest"
 	"github.com/assay-dev/assay/load/recorder"
 )
 
@@ -25,16 +27,22 @@ type pipe struct{ net.Conn }
 
 func (pipe) SetLinger(int) error { return nil }
 
+// connecting is how long it takes to open a connection in these tests.
+const connecting = 1234 * time.Microsecond
+
 // virtually drives a plan inside a bubble; serve is the server's end of each
 // connection.
 func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) driven {
 	t.Helper()
-	load, err := New(t.Context(), &p, "127.0.0.1:80", nil)
+	load, err := New(t.Context(), &p, "127.0.0.1:80", configuration(t, &p, "127.0.0.1:80", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var servers sync.WaitGroup
 	load.dial = func(context.Context, time.Time) (transport, error) {
+		if p.TLS != nil {
+			time.Sleep(connecting)
+		}
 		client, server := net.Pipe()
 		servers.Go(func() {
 			defer func() { _ = server.Close() }()
@@ -116,6 +124,78 @@ func TestWhatIsMeasuredIsWhatIsImposed(t *testing.T) {
 func draw() time.Duration {
 	scale := []int64{500, 500, 500, 5_000, 5_000, 200_000}[rand.IntN(6)]
 	return time.Duration(1+rand.Int64N(scale)) * time.Microsecond
+}
+
+// TestPhasesOfTLS has every phase take a time of its own.
+func TestPhasesOfTLS(t *testing.T) {
+	const handshake, waiting, receiving = 5432 * time.Microsecond, 777 * time.Microsecond, 55 * time.Microsecond
+	own := tlstest.SelfSigned(t)
+	for _, protocol := range session.Protocols {
+		t.Run(protocol, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := planTLS(3, 30, session.TLS{Protocols: []string{protocol}, Unverified: true})
+				p.KeepAlive = false
+				got := virtually(t, p, func(conn net.Conn) {
+					time.Sleep(handshake)
+					secure := tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{own.Certificate}, MinVersion: tls.VersionTLS10})
+					defer func() { _ = secure.Close() }()
+					if !readRequest(bufio.NewReader(secure)) {
+						return
+					}
+					time.Sleep(waiting)
+					_, _ = secure.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"))
+					time.Sleep(receiving)
+					_, _ = secure.Write([]byte("cd"))
+				})
+				if got.Succeeded() != 30 {
+					t.Errorf("counts %+v", got.Counts)
+				}
+				for _, o := range got.outcomes {
+					if o.Connect != connecting || o.TLS != handshake || o.Waiting != waiting || o.Receiving != receiving ||
+						o.Processing != waiting+receiving || o.Total != connecting+handshake+waiting+receiving {
+						t.Errorf("the phases %+v", o)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestHandshakesAreWithinTheTimeout: it covers all of a request, from the
+// opening of its connection on.
+func TestHandshakesAreWithinTheTimeout(t *testing.T) {
+	const timeout = 100 * time.Millisecond
+	own := tlstest.SelfSigned(t)
+	for name, test := range map[string]struct {
+		handshake, answer time.Duration
+		want              result.ErrorKind
+	}{
+		"in time":                {50 * time.Millisecond, 40 * time.Millisecond, recorder.NoError},
+		"together too late":      {60 * time.Millisecond, 40 * time.Millisecond, result.ErrorTimeout},
+		"the handshake too late": {timeout + 10*time.Millisecond, 0, result.ErrorTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := planTLS(1, 3, session.TLS{Unverified: true})
+				p.KeepAlive, p.TimeoutMicroseconds = false, timeout.Microseconds()
+				got := virtually(t, p, func(conn net.Conn) {
+					time.Sleep(test.handshake)
+					secure := tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{own.Certificate}})
+					defer func() { _ = secure.Close() }()
+					if !readRequest(bufio.NewReader(secure)) {
+						return
+					}
+					time.Sleep(test.answer)
+					_, _ = secure.Write([]byte("HTTP/1.1 204 No Content\r\n\r\n"))
+				})
+				for _, o := range got.outcomes {
+					if o.Error != test.want || o.Total > timeout+5*time.Millisecond {
+						t.Errorf("%v after %v, want %v", o.Error, o.Total, test.want)
+					}
+				}
+			})
+		})
+	}
 }
 
 // A response that starts in time but isn't complete in time is late, whatever

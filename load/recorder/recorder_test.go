@@ -24,6 +24,10 @@ func TestOutcomesAreCounted(t *testing.T) {
 	opened := outcome(0, 3*time.Millisecond)
 	opened.Opened, opened.Reused, opened.Connect = true, false, 1499*time.Nanosecond
 	r.Record(0, opened)
+	resumed := outcome(0, 3*time.Millisecond)
+	resumed.Opened, resumed.Reused, resumed.Secured, resumed.Resumed = true, false, true, true
+	resumed.Connect, resumed.TLS = time.Microsecond, 2*time.Microsecond
+	r.Record(0, resumed)
 	moved := outcome(0, time.Millisecond)
 	moved.Status = 302
 	r.Record(0, moved)
@@ -34,17 +38,22 @@ func TestOutcomesAreCounted(t *testing.T) {
 	broken.Status, broken.Error, broken.Body = 0, result.ErrorReceive, 0
 	r.Record(0, broken)
 
+	// A handshake counts though its request failed; its time doesn't.
+	lost := outcome(0, time.Hour)
+	lost.Status, lost.Error, lost.Body, lost.Opened, lost.Reused, lost.Secured, lost.Resumed = 0, result.ErrorReceive, 0, true, false, true, true
+	r.Record(0, lost)
+
 	_, m := r.take()
 	want := result.Counts{
-		Requests: 4, Non2xx: 2, KeepAlive: 3, Connections: 1, BytesSent: 40, BytesReceived: 400, BodyBytes: 150,
+		Requests: 6, Non2xx: 2, KeepAlive: 3, Connections: 3, BytesSent: 60, BytesReceived: 600, BodyBytes: 200, TLSResumed: 2,
 	}
-	want.Errors[result.ErrorStatus], want.Errors[result.ErrorReceive] = 1, 1
+	want.Errors[result.ErrorStatus], want.Errors[result.ErrorReceive] = 1, 2
 	if m.Counts != want {
 		t.Errorf("counts\n%+v, want\n%+v", m.Counts, want)
 	}
 	for phase, want := range map[result.Phase][]int64{
-		result.Connect: {1}, result.TLS: nil, result.Total: {1000, 3000}, result.Processing: {1000, 3000},
-		result.Waiting: {500, 1500}, result.Receiving: {500, 1500},
+		result.Connect: {1, 1}, result.TLS: {2}, result.Total: {1000, 3000, 3000}, result.Processing: {1000, 3000, 3000},
+		result.Waiting: {500, 1500, 1500}, result.Receiving: {500, 1500, 1500},
 	} {
 		h := m.Latencies.Get(phase)
 		if h.Count() != int64(len(want)) || len(want) > 0 && (h.Min() != want[0] || h.Max() != slices.Max(want)) {
