@@ -119,7 +119,13 @@ func httpdConf(in *input, home string) (string, error) {
 	c.line(`DefaultRuntimeDir "%s"`, webRun)
 	c.line(`PidFile "%s/httpd.pid"`, webRun)
 	c.line(`ErrorLog "/proc/self/fd/2"`)
-	c.line(`LogLevel notice`)
+	if tls != nil {
+		// Its warnings are of a name in the certificate that isn't ServerName and of
+		// no session cache, as it should be.
+		c.line(`LogLevel notice ssl:error`)
+	} else {
+		c.line(`LogLevel notice`)
+	}
 	if h.AccessLog == v1alpha1.Enabled {
 		c.line(`CustomLog "%s" "%%h %%l %%u %%t \"%%r\" %%>s %%b \"%%{Referer}i\" \"%%{User-Agent}i\""`, webAccessLog)
 	}
@@ -213,9 +219,17 @@ func writeHTTPDRoutes(c *confText, routes []route) {
 	}
 	c.line(``)
 	c.line(`ProxyPreserveHost On`)
+	shared := map[int32]bool{}
 	for _, r := range routes {
 		if r.suffix != "" {
-			c.line(`ProxyPassMatch "^/(.*%s)$" "http://127.0.0.1:%d/$1"`, quotePattern(r.suffix), r.port)
+			reuse := ""
+			if !shared[r.port] {
+				// Otherwise each request has a connection of its own. Those for the same
+				// backend share the first one's setting.
+				reuse = " enablereuse=on"
+			}
+			shared[r.port] = true
+			c.line(`ProxyPassMatch "^/(.*%s)$" "http://127.0.0.1:%d/$1"%s`, quotePattern(r.suffix), r.port, reuse)
 		} else {
 			c.line(`ProxyPass "%s" "http://127.0.0.1:%d%s"`, r.prefix, r.port, r.prefix)
 		}
