@@ -8,24 +8,26 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/targettls/tlstest"
 	"github.com/assay-dev/assay/load/recorder"
 	"github.com/assay-dev/assay/load/usage"
 )
 
 // replierVariable makes the test binary serve instead, so that the benchmark
-// can tell the client's CPU time from the server's. It is "http" or "https".
+// can tell the client's CPU time from the server's. It is "http", or the folder
+// with the certificate to speak TLS with, and its key.
 const replierVariable = "ASSAY_BENCH_REPLIER"
 
 func TestMain(m *testing.M) {
-	if scheme := os.Getenv(replierVariable); scheme != "" {
-		if err := reply(scheme); err != nil {
+	if how := os.Getenv(replierVariable); how != "" {
+		if err := reply(how); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -36,12 +38,16 @@ func TestMain(m *testing.M) {
 
 // BenchmarkClientCPU prints the client's user and system CPU time per request,
 // with the recorder on: a response of 1 KiB, 25 connections, over loopback. With
-// TLS, the certificate has an ECDSA key and isn't checked.
+// TLS, the certificate has an ECDSA key, as its authority has.
 func BenchmarkClientCPU(b *testing.B) {
-	plain, secure := replier(b, "http"), replier(b, "https")
-	tls12 := &session.TLS{Protocols: []string{"TLSv1.2"}, Unverified: true}
-	tls13 := &session.TLS{Protocols: []string{"TLSv1.3"}, Unverified: true}
-	resumed := &session.TLS{Protocols: []string{"TLSv1.3"}, Unverified: true, Resume: true}
+	authority := tlstest.NewAuthority(b, "authority")
+	// A client's files serve the server here.
+	folder := tlstest.Folder(b, tlstest.Files{Authority: authority.PEM(), Client: authority.ECDSA(b)})
+	plain, secure := replier(b, "http"), replier(b, folder)
+	tls12 := &session.TLS{Protocols: []string{"TLSv1.2"}}
+	tls13 := &session.TLS{Protocols: []string{"TLSv1.3"}}
+	unverified := &session.TLS{Protocols: []string{"TLSv1.3"}, Unverified: true}
+	resumed := &session.TLS{Protocols: []string{"TLSv1.3"}, Resume: true}
 	for _, test := range []struct {
 		name      string
 		address   string
@@ -54,13 +60,14 @@ func BenchmarkClientCPU(b *testing.B) {
 		{"keepalive-TLSv1.3", secure, true, tls13},
 		{"connection-each-TLSv1.2", secure, false, tls12},
 		{"connection-each-TLSv1.3", secure, false, tls13},
+		{"connection-each-TLSv1.3-unverified", secure, false, unverified},
 		{"connection-each-TLSv1.3-resumed", secure, false, resumed},
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			p := plan(25, int64(b.N), "/")
 			p.KeepAlive, p.TLS = test.keepAlive, test.tls
 			p.Requests[0].Length = 1024
-			load, err := New(b.Context(), &p, test.address, configuration(b, &p, test.address, ""))
+			load, err := New(b.Context(), &p, test.address, configuration(b, &p, test.address, folder))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -87,10 +94,10 @@ func BenchmarkClientCPU(b *testing.B) {
 }
 
 // replier starts a server in a process of its own and returns its address.
-func replier(b *testing.B, scheme string) string {
+func replier(b *testing.B, how string) string {
 	b.Helper()
 	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), replierVariable+"="+scheme)
+	command.Env = append(os.Environ(), replierVariable+"="+how)
 	command.Stderr = os.Stderr
 	input, err := command.StdinPipe()
 	if err != nil {
@@ -115,17 +122,13 @@ func replier(b *testing.B, scheme string) string {
 }
 
 // reply serves until the standard input ends.
-func reply(scheme string) error {
+func reply(how string) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	if scheme == "https" {
-		bundle, err := certificate.Make(certificate.Request{Algorithm: "ECDSA", Size: 256, Lifetime: time.Hour}, time.Now())
-		if err != nil {
-			return err
-		}
-		own, err := tls.X509KeyPair(bundle.Certificate, bundle.Key)
+	if how != "http" {
+		own, err := tls.LoadX509KeyPair(filepath.Join(how, "client.crt"), filepath.Join(how, "client.key"))
 		if err != nil {
 			return err
 		}
