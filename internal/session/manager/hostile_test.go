@@ -180,6 +180,39 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
+// TestNonsenseInHello has a pod repeat on connecting what no target can have
+// shown.
+func TestNonsenseInHello(t *testing.T) {
+	b := newBench(t)
+	for name, i := range map[string]Identity{"client": clientOf("run", 0), "agent": agentOf("run")} {
+		c := b.dial(token(i))
+		c.send(hello(&sessionpb.Hello{Role: i.Role, TargetAnswered: answeredMessage(`{"documentLength":-5}`).GetTargetAnswered()}))
+		if err := c.end(); status.Code(err) != codes.InvalidArgument {
+			t.Errorf("%s: the session ended with %v", name, err)
+		}
+	}
+	o := b.Observe("run")
+	const want = "it sent what the target can't have shown: evidence: a document of -5 bytes"
+	if o.Clients[0].Failure != want || o.Agent.Failure != want || o.Clients[0].Answered != nil || o.Agent.Answered != nil {
+		t.Errorf("%+v and %+v", o.Clients[0], o.Agent)
+	}
+}
+
+// TestOrdersThatCantBeCarriedOut are the manager's mistakes: the pod says so.
+func TestOrdersThatCantBeCarriedOut(t *testing.T) {
+	b := newBench(t)
+	b.attend(clientOf("run", 0))
+	b.attend(agentOf("run"))
+	b.Watch("run", session.Watch{Address: "10.0.0.1:80"})
+	b.Prepare("run", []*session.Plan{{}}, "10.0.0.1:80")
+	o := b.await("run", "refused", func(o Observation) bool {
+		return o.Clients[0].Failure != "" && o.Agent != nil && o.Agent.Failure != ""
+	})
+	if !strings.Contains(o.Clients[0].Failure, "0 connections") || !strings.Contains(o.Agent.Failure, `path ""`) {
+		t.Errorf("%q and %q", o.Clients[0].Failure, o.Agent.Failure)
+	}
+}
+
 // TestStartsThatDiffer has two clients that were told other start instants.
 func TestStartsThatDiffer(t *testing.T) {
 	b := newBench(t)
