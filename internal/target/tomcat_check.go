@@ -50,7 +50,7 @@ func tomcatUnsupported(in *input, l Logged) []Contradiction {
 	protocol, asked := in.field("tomcat.connector.protocol"), string(tomcatProtocol(t))
 	if tomcatProtocol(t) == v1alpha1.TomcatAPR {
 		if !own && tomcatAtLeast(l.Version, 10, 1) || l.refused("ClassNotFoundException: org.apache.coyote.http11.Http11AprProtocol") != "" {
-			unsupported(protocol, asked, or(l.Version, "it has no Http11AprProtocol"),
+			unsupported(protocol, asked, or(l.Version, "this Tomcat has no Http11AprProtocol"),
 				"the APR connector was removed in Tomcat 10.1: use protocol NIO or NIO2, with tls.implementation OpenSSL for OpenSSL, or an image of Tomcat 9.0")
 			return found
 		}
@@ -58,7 +58,7 @@ func tomcatUnsupported(in *input, l Logged) []Contradiction {
 	executor := in.field("tomcat.connector.executor")
 	if t.Connector.Executor == v1alpha1.TomcatVirtualThreads {
 		if l.refused("ClassNotFoundException: "+tomcatExecutors[v1alpha1.TomcatVirtualThreads]) != "" {
-			unsupported(executor, string(t.Connector.Executor), or(l.Version, "it has no StandardVirtualThreadExecutor"),
+			unsupported(executor, string(t.Connector.Executor), or(l.Version, "this Tomcat has no StandardVirtualThreadExecutor"),
 				"use an image of Tomcat 9.0.76, 10.1.10, 11 or later, or the executor Internal or Shared")
 		} else if java := javaMajor(l.Libraries); !own && java > 0 && java < 21 {
 			unsupported(executor, string(t.Connector.Executor), l.Libraries[0],

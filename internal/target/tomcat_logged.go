@@ -2,6 +2,7 @@ package target
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -68,7 +69,9 @@ func readTomcat(log string) Logged {
 		}
 		if at := tomcatRefuses.FindStringIndex(line); at != nil {
 			line = strings.TrimSpace(line[at[0]:])
-			l.refusals = append(l.refusals, line[:min(len(line), maxRefusalLength)])
+			if line = line[:min(len(line), maxRefusalLength)]; !slices.Contains(l.refusals, line) {
+				l.refusals = append(l.refusals, line)
+			}
 		}
 	}
 	return l

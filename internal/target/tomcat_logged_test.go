@@ -1,6 +1,7 @@
 package target
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,9 +13,15 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 )
 
+// readLog gives the log of a Tomcat that was started with a configuration as
+// Assay's, or after rendered/ with the rendered one.
 func readLog(t *testing.T, name string) string {
 	t.Helper()
-	log, err := os.ReadFile(filepath.Join("testdata", "logs", name+".log"))
+	folder := "logs"
+	if rendered, is := strings.CutPrefix(name, "rendered/"); is {
+		folder, name = "tomcat-logs", rendered
+	}
+	log, err := os.ReadFile(filepath.Join("testdata", folder, name+".log"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,6 +50,8 @@ func TestReadTomcat(t *testing.T) {
 		"tomcat-11-nio-openssl-refused-no-listener-exit": {Version: "Apache Tomcat/11.0.2", Connector: "https-openssl-nio-8443", Libraries: []string{java17}},
 		"tomcat-9.0-nio-openssl-jvm-crash":               {Version: "Apache Tomcat/9.0.98", Connector: "https-openssl-nio-8443", Libraries: libraries[:3]},
 		"tomcat-9.0-configuration-broken":                {},
+		"rendered/9.0-virtual-threads-no-class":          {},
+		"rendered/10.1-own-server":                       {Version: "Apache Tomcat/10.1.34", Connector: "http-nio-8080, http-nio-8081", Libraries: []string{java17}},
 		"tomcat-9.0-jvm-option-unknown":                  {},
 	}
 	for name, want := range tests {
@@ -80,7 +89,11 @@ func TestReadTomcatReadsAll(t *testing.T) {
 }
 
 func TestReadTomcatIsBounded(t *testing.T) {
-	l := readTomcat(strings.Repeat("None of the [ciphers] specified are supported "+strings.Repeat("x", 10_000)+"\n", 1000))
+	var log strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&log, "None of the [ciphers] specified are supported %d%s\n", i, strings.Repeat("x", 10_000))
+	}
+	l := readTomcat(log.String())
 	if len(l.refusals) != maxRefusals || len(l.refusals[0]) != maxRefusalLength {
 		t.Errorf("%d refusals of %d bytes", len(l.refusals), len(l.refusals[0]))
 	}
@@ -107,9 +120,10 @@ func TestCheckTomcat(t *testing.T) {
 	another := declared(nio, "")
 	another.tomcat.Connector.Port = new(int32)
 	*another.tomcat.Connector.Port = 9090
-	own := func(s *tomcatSpec) *tomcatSpec {
+	own := func(of *tomcatSpec) *tomcatSpec {
+		s := *of
 		s.tomcat.Configuration = &v1alpha1.Configuration{ConfigMapName: "mine"}
-		return s
+		return &s
 	}
 	const (
 		protocol       = "spec.target.server.tomcat.connector.protocol"
@@ -151,11 +165,24 @@ func TestCheckTomcat(t *testing.T) {
 		{"tomcat-9.0-nio-port-taken-exit", declared(nio, ""), nil},
 		{"tomcat-9.0-configuration-broken", declared(nio, ""), nil},
 
+		{"rendered/9.0-nio-rendered", declared(nio, ""), nil},
+		{"rendered/11-nio-openssl-rendered", declared(nio, openSSL), nil},
+		{"rendered/10.1-rendered-with-configuration", own(declared(nio, "")), nil},
+		{"rendered/10.1-rendered-with-configuration", own(declared(nio2, "")), []found{{protocol, false}}},
+		{"rendered/9.0-apr-native-too-old", declared(apr, ""), []found{{protocol, true}}},
+		{"rendered/9.0-nio-openssl-native-too-old-jvm-crash", declared(nio, openSSL), []found{{implementation, true}}},
+		{"rendered/11-apr-openssl-refused", declared(apr, openSSL), []found{{protocol, true}}},
+		{"rendered/9.0-virtual-threads-java-17", virtual, []found{{"spec.target.server.tomcat.connector.executor", true}}},
+		{"rendered/11-virtual-threads-java-17", virtual, []found{{"spec.target.server.tomcat.connector.executor", true}}},
+		{"rendered/9.0-virtual-threads-no-class", virtual, []found{{"spec.target.server.tomcat.connector.executor", true}}},
+
 		// The logs' servers were not Assay's, as with a server.xml of one's own.
 		{"tomcat-9.0-nio2", own(declared(nio, "")), nil},
 		{"tomcat-9.0-nio-openssl", own(declared(nio, jsse)), nil},
 		{"tomcat-9.0-nio-privileged-port", own(declared(nio, "")), []found{{"spec.target.server.tomcat.connector.port", false}}},
 		{"tomcat-11-nio", own(declared(apr, "")), nil},
+		{"rendered/10.1-own-server", own(another), []found{{"spec.target.server.tomcat.connector.port", false}}},
+		{"tomcat-9.0-nio", own(declared(nio, jsse)), []found{{"spec.target.server.tomcat.connector.port", false}}},
 		{"tomcat-10.1-apr-refused-exit", own(declared(apr, "")), []found{{protocol, true}}},
 	}
 	for _, test := range tests {

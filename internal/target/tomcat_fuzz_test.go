@@ -1,0 +1,162 @@
+package target
+
+import (
+	"encoding/xml"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// FuzzTomcatRender puts any text wherever a user may give one. It is refused by
+// an error that names the field, or it changes nothing but its own place.
+func FuzzTomcatRender(f *testing.F) {
+	f.Add("/usr/local/tomcat", "/var/lib/tomcat", "-Xmx1g", "-Dx=y", "ECDHE-RSA-AES128-SHA", "TLSv1.2", "context.xml", "NIO", "JSSE", uint16(0xffff))
+	f.Add("/opt/a\" x=\"y", "/opt/../etc", "-Dx=$(id)", "-Da -Db", "AES\"><Connector port=\"1", "TLSv1.2\" a=\"b", "../server.xml", "APR", "OpenSSL", uint16(0x01ff))
+	f.Add("/opt/<![CDATA[", "", "-D`id`", "-Dx=\n-Dy", "a:b", "TLSv1.3", "server.xml", "NIO2", "", uint16(0x2f55))
+	f.Add("/a/..", "/.", "-Djava.library.path=/x", "-Djava.security.properties=/x", "AES128-SHA", "TLSv1", "java.security", "NIO", "JSSE", uint16(0x6a8f))
+	f.Add("relative", "/a//b", "Xmx1g", "-X${IFS}y", "TLS_AES_128_GCM_SHA256", "TLSv1.3", "..", "", "OpenSSL", uint16(0xffff))
+	f.Add("/usr/local/tomcat", "", "-D;x", "-D$(HOME)", "AES128-SHA\njdk.certpath.disabledAlgorithms=", "TLSv1.1", "logging.properties", "BIO", "JSSE", uint16(0x1a03))
+
+	f.Fuzz(func(t *testing.T, home, base, option, another, cipher, protocol, name, connector, by string, bits uint16) {
+		on := func(bit int) bool { return bits>>bit&1 == 1 }
+		// One text that is refused would hide all others.
+		for i, text := range []struct {
+			fuzzed  *string
+			instead string
+		}{
+			{&home, tomcatHome}, {&base, ""}, {&option, "-Xmx1g"}, {&another, "-server"}, {&cipher, "ECDHE-RSA-AES128-SHA"},
+			{&protocol, "TLSv1.2"}, {&name, "context.xml"}, {&connector, "NIO"}, {&by, "JSSE"},
+		} {
+			if !on(7 + i) {
+				*text.fuzzed = text.instead
+			}
+		}
+		spec := tomcatSpec{tomcat: v1alpha1.TomcatServer{
+			Home: home, Base: base, JVMOptions: []string{option, another},
+			Connector: v1alpha1.TomcatConnector{Protocol: v1alpha1.TomcatProtocol(connector), MaxThreads: ptr.To(int32(7))},
+		}}
+		if on(0) {
+			spec.tls = &v1alpha1.TLS{
+				Implementation: v1alpha1.TLSImplementation(by), Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSProtocol(protocol)},
+				Ciphers: []v1alpha1.CipherSuite{v1alpha1.CipherSuite(cipher)},
+			}
+			if on(1) {
+				spec.tls.ClientAuthentication = mutual()
+			}
+			if on(2) {
+				spec.tls.SessionResumption = v1alpha1.Enabled
+			}
+		}
+		if on(3) {
+			spec.configuration = map[string]string{name: "text"}
+		}
+		if on(4) {
+			spec.tomcat.Connector.Executor = v1alpha1.TomcatShared
+		}
+		if on(5) {
+			spec.tomcat.Connector.HTTP2 = v1alpha1.Enabled
+		}
+		if on(6) {
+			spec.tomcat.AccessLog = v1alpha1.Enabled
+		}
+
+		r, err := Render(spec.target())
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "spec.target.") {
+				t.Fatalf("the error names no field: %v", err)
+			}
+			return
+		}
+		in := inputs(spec.target())[0]
+		checkRenderedFiles(t, r, in)
+		checkRenderedContainer(t, &r.Containers[0], in, home, base, []string{option, another})
+	})
+}
+
+// checkRenderedFiles reads the files back.
+func checkRenderedFiles(t *testing.T, r *Rendering, in *input) {
+	t.Helper()
+	for file, text := range r.Files {
+		switch file {
+		case "server_server.xml":
+			var read tomcatElement
+			if err := xml.Unmarshal([]byte(text), &read); err != nil {
+				t.Fatalf("%v in\n%s", err, text)
+			}
+			if diff := cmp.Diff(tomcatServer(in), read); diff != "" {
+				t.Fatalf("server.xml says another thing than was declared:\n%s", diff)
+			}
+		case "server_java.security":
+			if !strings.HasPrefix(text, "jdk.tls.disabledAlgorithms=SSLv3, ") || strings.Count(text, "\n") != 1 || strings.ContainsAny(text, "\\\r") {
+				t.Fatalf("java.security has more than one property: %q", text)
+			}
+		case "server_logging.properties":
+			if text != tomcatLogging {
+				t.Fatalf("logging.properties isn't the rendered one: %q", text)
+			}
+		case "server_start.sh":
+			// All of it but the two folders is constant.
+			home, base := tomcatFoldersOf(in.server.Tomcat)
+			plain := *in
+			plain.server = &v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{}}
+			want := tomcatStart(&plain, tomcatHome)
+			want = strings.ReplaceAll(want, tomcatHome+"/temp", base+"/temp")
+			want = strings.ReplaceAll(want, tomcatHome+"/bin", home+"/bin")
+			if text != want {
+				t.Fatalf("start.sh: %s", cmp.Diff(want, text))
+			}
+		default:
+			name, own := strings.CutPrefix(file, "server_conf_")
+			if _, given := in.configuration[name]; !own || !given {
+				t.Fatalf("a file that nobody declared: %q", file)
+			}
+		}
+	}
+}
+
+// checkRenderedContainer takes the command line and the environment apart.
+func checkRenderedContainer(t *testing.T, c *corev1.Container, in *input, home, base string, options []string) {
+	t.Helper()
+	env := map[string]string{}
+	for _, v := range c.Env {
+		env[v.Name] = v.Value
+	}
+	if names := slices.Sorted(maps.Keys(env)); !slices.Equal(names, []string{"CATALINA_BASE", "CATALINA_HOME", "CATALINA_OPTS"}) {
+		t.Fatalf("environment %v", names)
+	}
+	given := strings.Fields(env["CATALINA_OPTS"])
+	own := len(given) - len(options)
+	if own < 2 || own > 6 || !slices.Equal(given[own:], options) {
+		t.Fatalf("%q has other options than %q", env["CATALINA_OPTS"], options)
+	}
+	// What the shell would do more than split at spaces: only the rendered
+	// search path may ask it to.
+	for _, option := range given {
+		if strings.ContainsAny(option, "$`\\\"'|&;<>(){}[]*?!#\x00") && option != "-Djava.library.path="+tomcatLibraryPath(in) {
+			t.Fatalf("option %q means more to a shell than itself", option)
+		}
+	}
+	for _, folder := range []struct{ given, name, used string }{{home, "CATALINA_HOME", tomcatHome}, {base, "CATALINA_BASE", env["CATALINA_HOME"]}} {
+		if want := or(folder.given, folder.used); env[folder.name] != want {
+			t.Fatalf("%s is %q, not %q", folder.name, env[folder.name], want)
+		}
+	}
+	seen := map[string]bool{}
+	for _, m := range c.VolumeMounts {
+		if seen[m.MountPath] {
+			t.Fatalf("two mounts at %q", m.MountPath)
+		}
+		seen[m.MountPath] = true
+		inBase := strings.HasPrefix(m.MountPath, env["CATALINA_BASE"]+"/")
+		if !inBase && !strings.HasPrefix(m.MountPath, "/assay/") || strings.Contains(m.MountPath, "/../") || strings.HasSuffix(m.MountPath, "/..") || strings.Contains(m.MountPath, ":") {
+			t.Fatalf("a mount at %q", m.MountPath)
+		}
+	}
+}
