@@ -1,0 +1,199 @@
+package api
+
+import (
+	"strings"
+	"testing"
+)
+
+// withPod gives minimal's target a pod.
+func withPod(fields string) string { return `spec: {target: {pod: {` + fields + `}}}` }
+
+// withBackends gives minimal's target backends.
+func withBackends(items string) string { return `spec: {target: {backends: [` + items + `]}}` }
+
+// withContent gives minimal's target one file of content.
+func withContent(fields string) string {
+	return `spec: {target: {content: [{path: /a, ` + fields + `}]}}`
+}
+
+const generic = `image: a, server: {generic: {port: 9000}}`
+
+var podRefusals = []refusal{
+	// backends
+	{name: "no backends", patch: withBackends(``), rawOnly: true,
+		want: []string{"spec.target.backends", "at least 1 item"}},
+	{name: "five backends", patch: withBackends(list(5, `{name: a%d, image: a, server: {generic: {}}}`)),
+		want: []string{"spec.target.backends", "at most 4 items"}},
+	{name: "backend without a name", patch: withBackends(`{` + generic + `}`),
+		want: []string{"spec.target.backends[0].name", "Required value"}},
+	{name: "backend twice", patch: withBackends(`{name: a, ` + generic + `}, {name: a, image: a, server: {generic: {port: 9001}}}`),
+		want: []string{"spec.target.backends[1]", "Duplicate value", `"name":"a"`}},
+	{name: "backend that begins with a digit", patch: withBackends(`{name: 1a, ` + generic + `}`),
+		want: []string{"spec.target.backends[0].name", "begin with a letter"}},
+	{name: "backend with a long name", patch: withBackends(`{name: ` + strings.Repeat("a", 33) + `, ` + generic + `}`),
+		want: []string{"spec.target.backends[0].name", "32"}},
+	{name: "backend without an image", patch: withBackends(`{name: a, server: {generic: {port: 9000}}}`),
+		want: []string{"spec.target.backends[0].image", "Required value"}},
+	{name: "backend with a space in its image", patch: withBackends(`{name: a, image: a b, server: {generic: {port: 9000}}}`),
+		want: []string{"spec.target.backends[0].image", "name of a container image", "without spaces"}},
+	{name: "backend without a server", patch: withBackends(`{name: a, image: a}`),
+		want: []string{"spec.target.backends[0].server", "Required value"}},
+	{name: "backend with nothing in its server", patch: withBackends(`{name: a, image: a, server: {}}`),
+		want: []string{"spec.target.backends[0].server"}},
+	{name: "backend with two servers", patch: withBackends(`{name: a, image: a, server: {generic: {port: 9000}, tomcat: {}}}`),
+		want: []string{"spec.target.backends[0].server", "exactly one member: tomcat or generic"}},
+	{name: "backend that is nginx", patch: withBackends(`{name: a, image: a, server: {nginx: {}}}`), rawOnly: true,
+		want: []string{"unknown field", "spec.target.backends[0].server.nginx"}},
+	{name: "backend with part of a CPU pinned", patch: withBackends(`{name: a, resources: {cpu: 500m, cpuPinning: Required}, ` + generic + `}`),
+		want: []string{"spec.target.backends[0].resources.cpu", "whole number of CPUs"}},
+	{name: "backend on the server's port by default", patch: withBackends(`{name: a, image: a, server: {tomcat: {}}}`),
+		want: []string{"spec.target.backends", "other ports than the server", "give connector.port, or port of generic"}},
+	{name: "backend on the server's port with TLS", patch: `spec: {target: {tls: {certificate: {selfSigned: {}}}, backends: [{name: a, image: a, server: {generic: {port: 8443}}}]}}`,
+		want: []string{"spec.target.backends", "other ports than the server", "with tls 8443"}},
+	{name: "backend on httpd's port", patch: `spec: {target: {server: {tomcat: null, httpd: {port: 9000}}, backends: [{name: a, ` + generic + `}]}}`,
+		want: []string{"spec.target.backends", "other ports than the server"}},
+	{name: "backends on the same port", patch: withBackends(`{name: a, ` + generic + `}, {name: b, image: a, server: {tomcat: {connector: {port: 9000}}}}`),
+		want: []string{"spec.target.backends", "must have different ports", "give connector.port, or port of generic"}},
+	{name: "backends on the same port by default", patch: `spec: {target: {server: {tomcat: {connector: {port: 9000}}}, ` +
+		`backends: [{name: a, image: a, server: {tomcat: {}}}, {name: b, image: a, server: {generic: {}}}]}}`,
+		want: []string{"spec.target.backends", "must have different ports, which are 8080 unless given"}},
+
+	// content
+	{name: "content of both kinds", patch: withContent(`sizeBytes: 1, configMapKeyRef: {name: a, key: b}`),
+		want: []string{"spec.target.content[0]", "exactly one of sizeBytes and configMapKeyRef"}},
+	{name: "content of neither kind", patch: `spec: {target: {content: [{path: /a}]}}`,
+		want: []string{"spec.target.content[0]", "exactly one of sizeBytes and configMapKeyRef"}},
+	{name: "content too large", patch: withContent(`sizeBytes: 8589934593`),
+		want: []string{"spec.target.content[0].sizeBytes", "less than or equal to 8589934592"}},
+	{name: "content without a ConfigMap", patch: withContent(`configMapKeyRef: {key: b}`),
+		want: []string{"spec.target.content[0].configMapKeyRef.name", "Required value"}},
+	{name: "content without a key", patch: withContent(`configMapKeyRef: {name: a}`),
+		want: []string{"spec.target.content[0].configMapKeyRef.key", "Required value"}},
+	{name: "content from a ConfigMap in capitals", patch: withContent(`configMapKeyRef: {name: A, key: b}`),
+		want: []string{"spec.target.content[0].configMapKeyRef.name", "name of a ConfigMap"}},
+	{name: "content from a path", patch: withContent(`configMapKeyRef: {name: a, key: b/c}`),
+		want: []string{"spec.target.content[0].configMapKeyRef.key", "key of a ConfigMap"}},
+
+	// pod
+	{name: "empty pod", patch: `spec: {target: {pod: {}}}`,
+		want: []string{"spec.target.pod", "at least 1 properties"}},
+	{name: "no annotations", patch: withPod(`annotations: {}`), rawOnly: true,
+		want: []string{"spec.target.pod.annotations", "at least 1 properties"}},
+	{name: "too many annotations", patch: withPod(`annotations: {` + list(33, `a%d: b`) + `}`),
+		want: []string{"spec.target.pod.annotations", "at most 32 items"}},
+	{name: "Assay's annotation", patch: withPod(`annotations: {assay.dev/a: b}`),
+		want: []string{"spec.target.pod.annotations", "Assay's own", "leave them out"}},
+	{name: "annotation below Assay's", patch: withPod(`annotations: {a.assay.dev/a: b}`),
+		want: []string{"spec.target.pod.annotations", "Assay's own", "leave them out"}},
+	{name: "too many labels of nodes", patch: withPod(`nodeSelector: {` + list(33, `a%d: b`) + `}`),
+		want: []string{"spec.target.pod.nodeSelector", "at most 32 items"}},
+	{name: "too many tolerations", patch: withPod(`tolerations: [` + list(33, `{key: a%d}`) + `]`),
+		want: []string{"spec.target.pod.tolerations", "at most 32 items"}},
+	{name: "toleration of an unknown effect", patch: withPod(`tolerations: [{effect: NoRun}]`),
+		want: []string{"spec.target.pod.tolerations[0]", "NoSchedule, PreferNoSchedule or NoExecute"}},
+	{name: "toleration by an unknown operator", patch: withPod(`tolerations: [{operator: In}]`),
+		want: []string{"spec.target.pod.tolerations[0]", "Exists, Equal, Lt or Gt"}},
+	{name: "toleration of an empty value", patch: withPod(`tolerations: [{key: a, value: ""}]`), rawOnly: true,
+		want: []string{"spec.target.pod.tolerations[0]", "leave it out"}},
+	{name: "priority class in capitals", patch: withPod(`priorityClassName: High`),
+		want: []string{"spec.target.pod.priorityClassName", "name of a priority class"}},
+	{name: "runtime class in capitals", patch: withPod(`runtimeClassName: Kata`),
+		want: []string{"spec.target.pod.runtimeClassName", "name of a runtime class"}},
+	{name: "empty list of sysctls", patch: withPod(`securityContext: {sysctls: []}`), rawOnly: true,
+		want: []string{"spec.target.pod.securityContext", "empty list", "leave it out"}},
+	{name: "empty SELinux type", patch: withPod(`securityContext: {seLinuxOptions: {type: ""}}`), rawOnly: true,
+		want: []string{"spec.target.pod.securityContext", "empty list or text", "leave it out"}},
+	{name: "sysctl without a value", patch: withPod(`securityContext: {sysctls: [{name: a}]}`), rawOnly: true,
+		want: []string{"spec.target.pod.securityContext.sysctls[0].value", "Required value"}},
+	{name: "host network", patch: withPod(`hostNetwork: true`), rawOnly: true,
+		want: []string{"unknown field", "spec.target.pod.hostNetwork"}},
+	{name: "volume of the host", patch: withPod(`volumes: [{name: a, hostPath: {path: /}}]`), rawOnly: true,
+		want: []string{"unknown field", "spec.target.pod.volumes[0].hostPath"}},
+	{name: "volume of two things", patch: withPod(`volumes: [{name: a, emptyDir: Disk, configMap: {name: a}}]`),
+		want: []string{"spec.target.pod.volumes[0]", "exactly one of configMap, secret, emptyDir and persistentVolumeClaim"}},
+	{name: "volume of nothing", patch: withPod(`volumes: [{name: a}]`),
+		want: []string{"spec.target.pod.volumes[0]", "exactly one of configMap, secret, emptyDir and persistentVolumeClaim"}},
+	{name: "volume without a name", patch: withPod(`volumes: [{emptyDir: Disk}]`),
+		want: []string{"spec.target.pod.volumes[0].name", "Required value"}},
+	{name: "volume in capitals", patch: withPod(`volumes: [{name: A, emptyDir: Disk}]`),
+		want: []string{"spec.target.pod.volumes[0].name", "lower-case letters"}},
+	{name: "volume twice", patch: withPod(`volumes: [{name: a, emptyDir: Disk}, {name: a, emptyDir: Memory}]`),
+		want: []string{"spec.target.pod.volumes[1]", "Duplicate value"}},
+	{name: "too many volumes", patch: withPod(`volumes: [` + list(17, `{name: a%d, emptyDir: Disk}`) + `]`),
+		want: []string{"spec.target.pod.volumes", "at most 16 items"}},
+	{name: "volume on tape", patch: withPod(`volumes: [{name: a, emptyDir: Tape}]`),
+		want: []string{"spec.target.pod.volumes[0].emptyDir", `"Disk", "Memory"`}},
+	{name: "volume of a ConfigMap without a name", patch: withPod(`volumes: [{name: a, configMap: {}}]`),
+		want: []string{"spec.target.pod.volumes[0]", "must name its ConfigMap"}},
+	{name: "volume of a Secret without a name", patch: withPod(`volumes: [{name: a, secret: {}}]`),
+		want: []string{"spec.target.pod.volumes[0]", "must name its ConfigMap (name), Secret (secretName)"}},
+	{name: "volume of a claim without a name", patch: withPod(`volumes: [{name: a, persistentVolumeClaim: {claimName: ""}}]`),
+		want: []string{"spec.target.pod.volumes[0]", "claim (claimName)"}},
+	{name: "empty list of items", patch: withPod(`volumes: [{name: a, secret: {secretName: a, items: []}}]`), rawOnly: true,
+		want: []string{"spec.target.pod.volumes[0]", "items must not be empty", "leave it out"}},
+	{name: "additions to a container that isn't there", patch: withPod(`containers: [{name: app, env: [{name: A, value: b}]}]`),
+		want: []string{"spec.target.pod.containers", "must name server or members of target.backends"}},
+	{name: "additions to the agent", patch: withPod(`containers: [{name: agent, env: [{name: A, value: b}]}]`),
+		want: []string{"spec.target.pod.containers", "must name server or members of target.backends"}},
+	{name: "additions twice", patch: withPod(`containers: [{name: server}, {name: server}]`),
+		want: []string{"spec.target.pod.containers[1]", "Duplicate value"}},
+	{name: "variable twice", patch: withPod(`containers: [{name: server, env: [{name: A, value: a}, {name: A, value: b}]}]`),
+		want: []string{"spec.target.pod.containers[0].env[1]", "Duplicate value"}},
+	{name: "mount of a volume that isn't there", patch: withPod(`containers: [{name: server, volumeMounts: [{name: a, mountPath: /a}]}]`),
+		want: []string{"spec.target.pod.containers", "volumeMounts must name members of pod.volumes"}},
+	{name: "mount of Assay's certificates", patch: withPod(`volumes: [{name: a, emptyDir: Disk}], containers: [{name: server, volumeMounts: [{name: tls, mountPath: /a}]}]`),
+		want: []string{"spec.target.pod.containers", "volumeMounts must name members of pod.volumes"}},
+	{name: "mount without a path", patch: withPod(`containers: [{name: server, volumeMounts: [{name: a}]}]`), rawOnly: true,
+		want: []string{"spec.target.pod.containers[0].volumeMounts[0].mountPath", "Required value"}},
+	{name: "mount over everything", patch: withPod(`volumes: [{name: a, emptyDir: Disk}], containers: [{name: server, volumeMounts: [{name: a, mountPath: /}]}]`),
+		want: []string{"spec.target.pod.containers[0].volumeMounts[0]", "absolute path such as /etc/server"}},
+	{name: "mount twice", patch: withPod(`volumes: [{name: a, emptyDir: Disk}], containers: [{name: server, volumeMounts: [{name: a, mountPath: /a}, {name: a, mountPath: /a}]}]`),
+		want: []string{"spec.target.pod.containers[0].volumeMounts[1]", "Duplicate value"}},
+	{name: "mount of an empty part", patch: withPod(`volumes: [{name: a, emptyDir: Disk}], containers: [{name: server, volumeMounts: [{name: a, mountPath: /a, subPath: ""}]}]`), rawOnly: true,
+		want: []string{"spec.target.pod.containers[0].volumeMounts[0]", "leave it out"}},
+	{name: "no capabilities", patch: withPod(`containers: [{name: server, securityContext: {capabilities: {drop: []}}}]`), rawOnly: true,
+		want: []string{"spec.target.pod.containers[0].securityContext", "empty list", "leave it out"}},
+}
+
+func TestBadPodsAreRefused(t *testing.T) {
+	namespace := newNamespace(t)
+	for _, r := range podRefusals {
+		t.Run(r.name, func(t *testing.T) { r.check(t, minimal, namespace) })
+	}
+	for _, name := range []string{"server", "agent", "content"} {
+		r := refusal{patch: withBackends(`{name: ` + name + `, ` + generic + `}`),
+			want: []string{"spec.target.backends[0].name", "not be server, agent or content"}}
+		t.Run("backend "+name, func(t *testing.T) { r.check(t, minimal, namespace) })
+	}
+}
+
+// forwardRefusals are lists of what is forwarded, where the one backend is app.
+var forwardRefusals = []refusal{
+	{name: "nothing", patch: ``, want: []string{"", "at least 1 item"}, rawOnly: true},
+	{name: "too much", patch: list(17, `{pathPrefix: /a%d, backend: app}`), want: []string{"", "at most 16 items"}},
+	{name: "nowhere", patch: `{pathPrefix: /a}`, want: []string{"[0].backend", "Required value"}},
+	{name: "to a backend that isn't there", patch: `{pathPrefix: /a, backend: api}`, want: []string{"", "must name members of target.backends"}},
+	{name: "every path", patch: `{backend: app}`, want: []string{"[0]", "exactly one of pathSuffix and pathPrefix"}},
+	{name: "by both ends", patch: `{pathPrefix: /a, pathSuffix: .b, backend: app}`, want: []string{"[0]", "exactly one of pathSuffix and pathPrefix"}},
+	{name: "the same prefix twice", patch: `{pathPrefix: /a, backend: app}, {pathPrefix: /a, backend: app}`, want: []string{"", "the same path twice"}},
+	{name: "the same suffix twice", patch: `{pathSuffix: .a, backend: app}, {pathPrefix: /a, backend: app}, {pathSuffix: .a, backend: app}`, want: []string{"", "the same path twice"}},
+	{name: "suffix without a dot", patch: `{pathSuffix: jsp, backend: app}`, want: []string{"[0].pathSuffix", "such as .jsp"}},
+	{name: "suffix that is a pattern", patch: `{pathSuffix: ".js.*", backend: app}`, want: []string{"[0].pathSuffix", "such as .jsp"}},
+	{name: "prefix without a slash", patch: `{pathPrefix: app, backend: app}`, want: []string{"[0].pathPrefix", "such as /app"}},
+	{name: "prefix with an empty segment", patch: `{pathPrefix: //, backend: app}`, want: []string{"[0].pathPrefix", "such as /app"}},
+	{name: "prefix that climbs", patch: `{pathPrefix: /../a, backend: app}`, want: []string{"[0].pathPrefix", "such as /app"}},
+}
+
+func TestBadForwardsAreRefused(t *testing.T) {
+	namespace := newNamespace(t)
+	for _, server := range []string{"httpd", "nginx"} {
+		for _, r := range forwardRefusals {
+			r.want = append([]string{"spec.target.server." + server + ".forward" + r.want[0]}, r.want[1:]...)
+			r.patch = `spec: {target: {server: {tomcat: null, ` + server + `: {forward: [` + r.patch + `]}}, backends: [{name: app, ` + generic + `}]}}`
+			t.Run(server+": "+r.name, func(t *testing.T) { r.check(t, minimal, namespace) })
+		}
+		r := refusal{patch: `spec: {target: {server: {tomcat: null, ` + server + `: {forward: [{pathPrefix: /a, backend: a}]}}}}`,
+			want: []string{"spec.target.server." + server + ".forward", "must name members of target.backends"}}
+		t.Run(server+": without backends", func(t *testing.T) { r.check(t, minimal, namespace) })
+	}
+}

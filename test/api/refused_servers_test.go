@@ -1,0 +1,183 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// asServer makes base's target another server, so that a case can name the
+// server's fields alone.
+func asServer(name, fields string) string {
+	return `spec: {target: {server: {tomcat: null, ` + name + `: ` + fields + `}}}`
+}
+
+// list is so many items of YAML, each with its number.
+func list(items int, format string) string {
+	var all []string
+	for i := range items {
+		all = append(all, fmt.Sprintf(format, i))
+	}
+	return strings.Join(all, ", ")
+}
+
+// numbers are fields of servers with their bounds; a maximum of 0 is none.
+var numbers = []struct {
+	server, field    string
+	minimum, maximum int
+}{
+	{"tomcat", "connector.port", 1024, 65535},
+	{"tomcat", "connector.maxThreads", 1, 100000},
+	{"tomcat", "connector.minSpareThreads", 1, 100000},
+	{"tomcat", "connector.acceptCount", 1, 100000},
+	{"tomcat", "connector.maxConnections", 1, 1000000},
+	{"tomcat", "connector.keepAlive.maxRequests", -1, 0},
+	{"tomcat", "connector.keepAlive.timeoutMilliseconds", 1, 0},
+	{"httpd", "port", 1024, 65535},
+	{"httpd", "startServers", 1, 20000},
+	{"httpd", "serverLimit", 1, 20000},
+	{"httpd", "threadsPerChild", 1, 15000},
+	{"httpd", "maxRequestWorkers", 1, 1000000},
+	{"httpd", "listenBacklog", 1, 100000},
+	{"httpd", "keepAlive.maxRequests", 0, 0},
+	{"httpd", "keepAlive.timeoutMilliseconds", 1, 0},
+	{"nginx", "port", 1024, 65535},
+	{"nginx", "workerProcesses", 1, 1024},
+	{"nginx", "workerConnections", 16, 1000000},
+	{"nginx", "backlog", 1, 100000},
+	{"nginx", "keepAlive.maxRequests", 1, 0},
+	{"nginx", "keepAlive.timeoutMilliseconds", 1, 0},
+	{"generic", "port", 1, 65535},
+}
+
+// choices are fields of servers with the values that they may have.
+var choices = []struct{ server, field, values string }{
+	{"tomcat", "connector.protocol", `"NIO", "NIO2", "APR"`},
+	{"tomcat", "connector.executor", `"Internal", "Shared", "VirtualThreads"`},
+	{"tomcat", "connector.sendfile", `"Enabled", "Disabled"`},
+	{"tomcat", "connector.compression", `"Enabled", "Disabled"`},
+	{"tomcat", "connector.http2", `"Enabled", "Disabled"`},
+	{"tomcat", "accessLog", `"Enabled", "Disabled"`},
+	{"httpd", "mpm", `"Event", "Worker", "Prefork"`},
+	{"httpd", "sendfile", `"Enabled", "Disabled"`},
+	{"httpd", "accessLog", `"Enabled", "Disabled"`},
+	{"httpd", "keepAlive.mode", `"Enabled", "Disabled"`},
+	{"nginx", "sendfile", `"Enabled", "Disabled"`},
+	{"nginx", "accessLog", `"Enabled", "Disabled"`},
+	{"nginx", "keepAlive.mode", `"Enabled", "Disabled"`},
+}
+
+// at is YAML with a value at a path.
+func at(path, value string) string {
+	steps := strings.Split(path, ".")
+	return `{` + strings.Join(steps, `: {`) + `: ` + value + strings.Repeat(`}`, len(steps))
+}
+
+var serverRefusals = []refusal{
+	// which server
+	{name: "no server in it", patch: `spec: {target: {server: {tomcat: null}}}`,
+		want: []string{"spec.target.server", "exactly one member: tomcat, httpd, nginx, generic or external"}},
+	{name: "httpd and nginx", patch: asServer("httpd", `{}, nginx: {}`),
+		want: []string{"spec.target.server", "exactly one member: tomcat, httpd, nginx, generic or external"}},
+	{name: "external and Tomcat", patch: `spec: {target: {server: {external: {url: "http://a"}}}}`,
+		want: []string{"spec.target.server", "exactly one member: tomcat, httpd, nginx, generic or external"}},
+
+	// Tomcat
+	{name: "threads beside virtual threads", patch: `spec: {target: {server: {tomcat: {connector: {executor: VirtualThreads}}}}}`,
+		want: []string{"spec.target.server.tomcat.connector", "no meaning with the executor VirtualThreads", "leave them out"}},
+	{name: "spare threads beside virtual threads", patch: asServer("tomcat", `{connector: {executor: VirtualThreads, minSpareThreads: 1, maxThreads: null}}`),
+		want: []string{"spec.target.server.tomcat.connector", "no meaning with the executor VirtualThreads", "leave them out"}},
+	{name: "more spare threads than threads", patch: `spec: {target: {server: {tomcat: {connector: {minSpareThreads: 201}}}}}`,
+		want: []string{"spec.target.server.tomcat.connector.minSpareThreads", "at most maxThreads"}},
+	{name: "relative home", patch: asServer("tomcat", `{home: tomcat}`),
+		want: []string{"spec.target.server.tomcat.home", "absolute path such as /usr/local/tomcat"}},
+	{name: "relative base", patch: asServer("tomcat", `{base: tomcat}`),
+		want: []string{"spec.target.server.tomcat.base", "absolute path such as /var/lib/tomcat"}},
+	{name: "no options", patch: asServer("tomcat", `{jvmOptions: []}`), rawOnly: true,
+		want: []string{"spec.target.server.tomcat.jvmOptions", "at least 1 item"}},
+	{name: "too many options", patch: asServer("tomcat", `{jvmOptions: [`+list(65, `-Da=%d`)+`]}`),
+		want: []string{"spec.target.server.tomcat.jvmOptions", "at most 64 items"}},
+
+	// httpd
+	{name: "threads with processes", patch: asServer("httpd", `{mpm: Prefork, threadsPerChild: 1}`),
+		want: []string{"spec.target.server.httpd.threadsPerChild", "no meaning with the mpm Prefork", "leave it out"}},
+	{name: "more processes at first than ever", patch: asServer("httpd", `{startServers: 3, serverLimit: 2}`),
+		want: []string{"spec.target.server.httpd.startServers", "at most serverLimit"}},
+	{name: "part of a process", patch: asServer("httpd", `{maxRequestWorkers: 150, threadsPerChild: 64}`),
+		want: []string{"spec.target.server.httpd.maxRequestWorkers", "multiple of threadsPerChild"}},
+	{name: "more requests than threads", patch: asServer("httpd", `{maxRequestWorkers: 192, threadsPerChild: 64, serverLimit: 2}`),
+		want: []string{"spec.target.server.httpd.maxRequestWorkers", "at most serverLimit times threadsPerChild"}},
+	{name: "more requests than threads by default", patch: asServer("httpd", `{maxRequestWorkers: 75, serverLimit: 2}`),
+		want: []string{"spec.target.server.httpd.maxRequestWorkers", "at most serverLimit times threadsPerChild, which is 25"}},
+	{name: "more requests than processes", patch: asServer("httpd", `{mpm: Prefork, maxRequestWorkers: 3, serverLimit: 2}`),
+		want: []string{"spec.target.server.httpd.maxRequestWorkers", "at most serverLimit with the mpm Prefork"}},
+	{name: "limits of no keep-alive", patch: asServer("httpd", `{keepAlive: {mode: Disabled, maxRequests: 1}}`),
+		want: []string{"spec.target.server.httpd.keepAlive.mode", "no meaning with the mode Disabled", "leave them out"}},
+	{name: "relative home of httpd", patch: asServer("httpd", `{home: apache2}`),
+		want: []string{"spec.target.server.httpd.home", "absolute path such as /usr/local/apache2"}},
+	{name: "relative httpd", patch: asServer("httpd", `{executable: httpd}`),
+		want: []string{"spec.target.server.httpd.executable", "absolute path such as /usr/sbin/apache2"}},
+
+	// nginx
+	{name: "time of no keep-alive", patch: asServer("nginx", `{keepAlive: {mode: Disabled, timeoutMilliseconds: 1}}`),
+		want: []string{"spec.target.server.nginx.keepAlive.mode", "no meaning with the mode Disabled", "leave them out"}},
+	{name: "relative nginx", patch: asServer("nginx", `{executable: nginx}`),
+		want: []string{"spec.target.server.nginx.executable", "absolute path such as /usr/sbin/nginx"}},
+
+	// the user's own configuration
+	{name: "configuration without a name", patch: asServer("nginx", `{configuration: {}}`),
+		want: []string{"spec.target.server.nginx.configuration.configMapName", "Required value"}, rawOnly: true},
+	{name: "configuration that is a path", patch: asServer("nginx", `{configuration: {configMapName: a/b}}`),
+		want: []string{"spec.target.server.nginx.configuration.configMapName", "must be the name of a ConfigMap"}},
+	{name: "configuration in capitals", patch: asServer("httpd", `{configuration: {configMapName: A}}`),
+		want: []string{"spec.target.server.httpd.configuration.configMapName", "must be the name of a ConfigMap"}},
+
+	// generic
+	{name: "volume of two things", patch: asServer("generic", `{volumes: [{mountPath: /a, configMapName: a, secretName: b}]}`),
+		want: []string{"spec.target.server.generic.volumes[0]", "exactly one of configMapName, secretName and emptyDir"}},
+	{name: "volume of nothing", patch: asServer("generic", `{volumes: [{mountPath: /a}]}`),
+		want: []string{"spec.target.server.generic.volumes[0]", "exactly one of configMapName, secretName and emptyDir"}},
+	{name: "volume that isn't anywhere", patch: asServer("generic", `{volumes: [{emptyDir: Disk}]}`),
+		want: []string{"spec.target.server.generic.volumes[0].mountPath", "Required value"}},
+	{name: "two volumes in one place", patch: asServer("generic", `{volumes: [{mountPath: /a, emptyDir: Disk}, {mountPath: /a, emptyDir: Memory}]}`),
+		want: []string{"spec.target.server.generic.volumes[1]", "Duplicate value"}},
+	{name: "volume on tape", patch: asServer("generic", `{volumes: [{mountPath: /a, emptyDir: Tape}]}`),
+		want: []string{"spec.target.server.generic.volumes[0].emptyDir", `"Disk", "Memory"`}},
+	{name: "volume over the content", patch: asServer("generic", `{contentPath: /a, volumes: [{mountPath: /a, emptyDir: Disk}]}`),
+		want: []string{"spec.target.server.generic.volumes", "another mountPath than contentPath"}},
+	{name: "volume over the content by default", patch: asServer("generic", `{volumes: [{mountPath: /assay/content, emptyDir: Disk}]}`),
+		want: []string{"spec.target.server.generic.volumes", "another mountPath than contentPath"}},
+	{name: "volume over the certificate", patch: asServer("generic", `{volumes: [{mountPath: /assay/tls, emptyDir: Disk}]}`),
+		want: []string{"spec.target.server.generic.volumes", "/assay/tls"}},
+	{name: "relative volume", patch: asServer("generic", `{volumes: [{mountPath: a, emptyDir: Disk}]}`),
+		want: []string{"spec.target.server.generic.volumes[0].mountPath", "absolute path such as /etc/server"}},
+	{name: "volume of a ConfigMap in capitals", patch: asServer("generic", `{volumes: [{mountPath: /a, configMapName: A}]}`),
+		want: []string{"spec.target.server.generic.volumes[0].configMapName", "name of a ConfigMap"}},
+	{name: "volume of a Secret in capitals", patch: asServer("generic", `{volumes: [{mountPath: /a, secretName: A}]}`),
+		want: []string{"spec.target.server.generic.volumes[0].secretName", "name of a Secret"}},
+	{name: "too many volumes", patch: asServer("generic", `{volumes: [`+list(17, `{mountPath: /a%d, emptyDir: Disk}`)+`]}`),
+		want: []string{"spec.target.server.generic.volumes", "at most 16 items"}},
+}
+
+// TestBadServersAreRefused merges into base, which is for Tomcat.
+func TestBadServersAreRefused(t *testing.T) {
+	namespace := newNamespace(t)
+	for _, r := range serverRefusals {
+		t.Run(r.name, func(t *testing.T) { r.check(t, base, namespace) })
+	}
+	for _, n := range numbers {
+		field := "spec.target.server." + n.server + "." + n.field
+		below := refusal{patch: asServer(n.server, at(n.field, fmt.Sprint(n.minimum-1))), want: []string{field, fmt.Sprint("greater than or equal to ", n.minimum)}}
+		t.Run(field+" too low", func(t *testing.T) { below.check(t, minimal, namespace) })
+		if n.maximum == 0 {
+			continue
+		}
+		above := refusal{patch: asServer(n.server, at(n.field, fmt.Sprint(n.maximum+1))), want: []string{field, fmt.Sprint("less than or equal to ", n.maximum)}}
+		t.Run(field+" too high", func(t *testing.T) { above.check(t, minimal, namespace) })
+	}
+	for _, c := range choices {
+		field := "spec.target.server." + c.server + "." + c.field
+		unknown := refusal{patch: asServer(c.server, at(c.field, "Other")), want: []string{field, "supported values: " + c.values}}
+		t.Run(field, func(t *testing.T) { unknown.check(t, minimal, namespace) })
+	}
+}
