@@ -21,6 +21,10 @@ type Logged struct {
 	refusals []string
 	// service is the name of what it serves by, where it has one.
 	service string
+	// workers is how many worker processes it has started, where it says so.
+	workers int
+	// adjustments are what it says it does otherwise than it was told.
+	adjustments []adjustment
 }
 
 // Contradiction is a difference between what was declared and what the server
