@@ -185,13 +185,14 @@ tidy: ## Tidy all modules
 
 .PHONY: lint
 lint: ## Lint both modules, the protocol and the chart
-	@hack/tools/build.sh golangci-lint buf helm helm-unittest
+	@hack/tools/build.sh golangci-lint buf helm helm-unittest kustomize
 	@golangci-lint run --allow-parallel-runners ./...
 	@cd load && golangci-lint run --allow-parallel-runners ./...
 	@buf lint
 	@buf format --diff --exit-code
 	@helm lint --strict charts/assay
 	@helm-unittest charts/assay
+	@kustomize build config/certmanager >/dev/null
 
 .PHONY: verify
 verify: ## Check that everything generated is up to date, formatted, tidy and free of lint

@@ -46,6 +46,10 @@ const (
 	leaseDuration = 10 * time.Second
 	renewDeadline = 7 * time.Second
 	retryPeriod   = time.Second
+	// certificateSelf and certificateSecret are what --session-certificate-source
+	// may be.
+	certificateSelf   = "Self"
+	certificateSecret = "Secret"
 	// sessionEvents is how many changes of sessions may wait to be looked at.
 	sessionEvents = 4096
 )
@@ -65,6 +69,8 @@ type options struct {
 	namespace     string
 	podName       string
 	imagePull     string
+	certificate   string
+	secretName    string
 	reconciler    benchmarkrun.Settings
 	zap           zap.Options
 	secureMetrics bool
@@ -87,6 +93,8 @@ func parse() *options {
 	flag.StringVar(&o.healthAddr, "health-probe-bind-address", ":8081", "Address of the health probes /healthz and /readyz.")
 	flag.StringVar(&o.sessionAddr, "session-bind-address", ":9443", "Address on which the leader serves the sessions of a run's pods.")
 	flag.StringVar(&o.reconciler.SessionAddress, "session-address", "", "Host and port at which a run's pods reach the leader, such as assay-session.assay-system.svc:9443. Required.")
+	flag.StringVar(&o.certificate, "session-certificate-source", certificateSelf, "Where the certificate for the sessions is from: Self, made and renewed by the manager, or Secret, issued by somebody else such as cert-manager.")
+	flag.StringVar(&o.secretName, "session-certificate-secret", "", "Name of the Secret with tls.crt, tls.key and ca.crt, in the manager's namespace. Required with --session-certificate-source=Secret.")
 	flag.StringVar(&o.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "Namespace of the manager, for its Lease and its Secret. Defaults to $POD_NAMESPACE.")
 	flag.StringVar(&o.podName, "pod-name", os.Getenv("POD_NAME"), "Name of the manager's pod, its identity in the leader's election. Defaults to $POD_NAME.")
 	flag.StringVar(&o.reconciler.AssayImage, "assay-image", "", "Image of the agent. Required.")
@@ -111,7 +119,23 @@ func (o *options) check() error {
 			return fmt.Errorf("--%s is required; see --help", required.flag)
 		}
 	}
+	switch {
+	case o.certificate != certificateSelf && o.certificate != certificateSecret:
+		return fmt.Errorf("--session-certificate-source=%s: it may be %s or %s", o.certificate, certificateSelf, certificateSecret)
+	case o.certificate == certificateSecret && o.secretName == "":
+		return fmt.Errorf("--session-certificate-secret is required with --session-certificate-source=%s", certificateSecret)
+	case o.certificate == certificateSelf && o.secretName != "":
+		return fmt.Errorf("--session-certificate-secret is of no use with --session-certificate-source=%s: the manager's own Secret is always %s", certificateSelf, sessioncertificate.SecretName)
+	}
 	return nil
+}
+
+// certificateSource is where the manager has its session certificate from.
+func (o *options) certificateSource(live client.Client) sessioncertificate.Source {
+	if o.certificate == certificateSecret {
+		return sessioncertificate.NewLoader(types.NamespacedName{Namespace: o.namespace, Name: o.secretName}, clock.RealClock{})
+	}
+	return sessioncertificate.NewKeeper(live, o.namespace, clock.RealClock{})
 }
 
 func run(ctx context.Context, o *options) error {
@@ -134,7 +158,8 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return fmt.Errorf("make a client: %w", err)
 	}
-	certificate := &sessioncertificate.Keeper{Client: live, Namespace: o.namespace, Clock: clock.RealClock{}}
+	certificate := o.certificateSource(live)
+	trust := &sessioncertificate.Trust{Client: mgr.GetClient(), Source: certificate}
 	clientset, err := kubernetes.NewForConfigAndClient(config, mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("make a client for logs: %w", err)
@@ -163,7 +188,8 @@ func run(ctx context.Context, o *options) error {
 	})
 	for _, add := range []func() error{
 		func() error { return reconciler.SetupWithManager(mgr, changed) },
-		func() error { return mgr.Add(certificate) },
+		func() error { return certificate.SetupWithManager(mgr) },
+		func() error { return trust.SetupWithManager(mgr) },
 		func() error { return mgr.Add(serve) },
 		func() error { return mgr.AddHealthzCheck("healthz", healthz.Ping) },
 		func() error { return mgr.AddReadyzCheck("readyz", healthz.Ping) },

@@ -1,14 +1,13 @@
-// Package sessioncertificate keeps the certificate by which the manager proves
-// to the pods of a run that it is the manager: it makes it, keeps it in a
-// Secret, and renews it.
+// Package sessioncertificate has the certificate by which the manager proves to
+// the pods of a run that it is the manager. A Keeper makes it, keeps it in a
+// Secret and renews it; a Loader takes it from a Secret that somebody else, such
+// as cert-manager, keeps. Trust tells the pods of running runs when they have to
+// trust another authority.
 package sessioncertificate
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
@@ -41,8 +41,17 @@ type Keeper struct {
 	Namespace string
 	Clock     clock.WithTicker
 
-	current atomic.Pointer[bundle]
+	holder
 }
+
+// NewKeeper makes a Keeper that reads and writes with a client that has no
+// cache.
+func NewKeeper(live client.Client, namespace string, clock clock.WithTicker) *Keeper {
+	return &Keeper{Client: live, Namespace: namespace, Clock: clock, holder: newHolder()}
+}
+
+// SetupWithManager implements Source.
+func (k *Keeper) SetupWithManager(mgr ctrl.Manager) error { return mgr.Add(k) }
 
 // Start makes or reads the certificate and renews it in time, until the
 // context ends. It implements manager.Runnable.
@@ -72,7 +81,7 @@ func (k *Keeper) Ensure(ctx context.Context) error {
 	}
 	missing := apierrors.IsNotFound(err)
 	if good, err := parse(secret.Data, now); err == nil {
-		k.current.Store(good)
+		k.serve(good)
 		return nil
 	}
 	made, err := issue(secret.Data, now)
@@ -89,30 +98,6 @@ func (k *Keeper) Ensure(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("write Secret %s: %w", SecretName, err)
 	}
-	k.current.Store(made)
+	k.serve(made)
 	return nil
-}
-
-// Authority is the certificate, in PEM, by which pods check the manager. It is
-// nil until the first Ensure succeeded.
-func (k *Keeper) Authority() []byte {
-	if b := k.current.Load(); b != nil {
-		return b.data[authorityCertKey]
-	}
-	return nil
-}
-
-// TLSConfig is how the manager serves sessions: always with the newest
-// certificate.
-func (k *Keeper) TLSConfig() *tls.Config {
-	return &tls.Config{
-		MinVersion: tls.VersionTLS13,
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			b := k.current.Load()
-			if b == nil {
-				return nil, errors.New("there is no session certificate yet")
-			}
-			return &b.serving, nil
-		},
-	}
 }

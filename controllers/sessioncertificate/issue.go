@@ -35,9 +35,14 @@ const (
 	servingKeyKey    = "tls.key"
 )
 
-// bundle is a certificate authority and a serving certificate signed by it.
+// bundle is a serving certificate and what vouches for it.
 type bundle struct {
-	data    map[string][]byte
+	// data is what the Secret has.
+	data map[string][]byte
+	// authority is the certificates, in PEM, by which pods check serving.
+	authority []byte
+	// signers is the same, of a certificate that a Loader took.
+	signers *x509.CertPool
 	serving tls.Certificate
 }
 
@@ -59,7 +64,7 @@ func parse(data map[string][]byte, now time.Time) (*bundle, error) {
 	}); err != nil {
 		return nil, fmt.Errorf("check the serving certificate: %w", err)
 	}
-	return &bundle{data: data, serving: serving}, nil
+	return &bundle{data: data, authority: data[authorityCertKey], serving: serving}, nil
 }
 
 func parseAuthority(data map[string][]byte, now time.Time) (*tls.Certificate, error) {

@@ -49,3 +49,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- printf "%s:%s" $image.repository (default $root.Chart.AppVersion $image.tag) }}
 {{- end }}
 {{- end }}
+
+{{/* The Secret of the session certificate that cert-manager issues. */}}
+{{- define "assay.sessionSecret" -}}
+{{- include "assay.fullname" . }}-session-tls-issued
+{{- end }}
