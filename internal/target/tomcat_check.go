@@ -35,7 +35,14 @@ func checkTomcat(in *input, l Logged) []Contradiction {
 	if in.server.Tomcat.Configuration != nil && l.service != tomcatService {
 		return checkTomcatPort(in, l)
 	}
-	return append(checkTomcatConnector(in, l), checkTomcatLeftOut(in, l)...)
+	found := append(checkTomcatConnector(in, l), checkTomcatLeftOut(in, l)...)
+	if no := l.refused("Sendfile is not supported"); no != "" && in.server.Tomcat.Connector.Sendfile == v1alpha1.Enabled {
+		found = append(found, Contradiction{
+			Field: in.field("tomcat.connector.sendfile"), Declared: string(v1alpha1.Enabled), Real: no,
+			Mend: "leave sendfile out, or tls",
+		})
+	}
+	return found
 }
 
 // tomcatUnsupported finds what this Tomcat, its Java or its image can't do.
@@ -105,7 +112,7 @@ func checkTomcatConnector(in *input, l Logged) []Contradiction {
 			differs(fieldOfTLS+".implementation", string(declared), "see whether the image replaces conf/server.xml when it starts")
 		}
 	} else if h.tls {
-		differs(fieldOfTLS, "not given", "see whether the image replaces conf/server.xml when it starts")
+		differs(fieldOfTLS, "left out", "see whether the image replaces conf/server.xml when it starts")
 	}
 	return found
 }

@@ -120,6 +120,8 @@ func TestCheckTomcat(t *testing.T) {
 	another := declared(nio, "")
 	another.tomcat.Connector.Port = new(int32)
 	*another.tomcat.Connector.Port = 9090
+	sendfile := declared(apr, openSSL)
+	sendfile.tomcat.Connector.Sendfile = v1alpha1.Enabled
 	own := func(of *tomcatSpec) *tomcatSpec {
 		s := *of
 		s.tomcat.Configuration = &v1alpha1.Configuration{ConfigMapName: "mine"}
@@ -172,6 +174,8 @@ func TestCheckTomcat(t *testing.T) {
 		{"rendered/9.0-apr-native-too-old", declared(apr, ""), []found{{protocol, true}}},
 		{"rendered/9.0-nio-openssl-native-too-old-jvm-crash", declared(nio, openSSL), []found{{implementation, true}}},
 		{"rendered/11-apr-openssl-refused", declared(apr, openSSL), []found{{protocol, true}}},
+		{"rendered/9.0-apr-openssl-sendfile-refused", declared(apr, openSSL), nil},
+		{"rendered/9.0-apr-openssl-sendfile-refused", sendfile, []found{{"spec.target.server.tomcat.connector.sendfile", false}}},
 		{"rendered/9.0-virtual-threads-java-17", virtual, []found{{"spec.target.server.tomcat.connector.executor", true}}},
 		{"rendered/11-virtual-threads-java-17", virtual, []found{{"spec.target.server.tomcat.connector.executor", true}}},
 		{"rendered/9.0-virtual-threads-no-class", virtual, []found{{"spec.target.server.tomcat.connector.executor", true}}},

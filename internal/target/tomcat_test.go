@@ -143,6 +143,10 @@ var tomcatSpecs = map[string]tomcatSpec{
 	"tls-apr-13": {tomcat: tomcatBy(v1alpha1.TomcatAPR), tls: &v1alpha1.TLS{
 		Certificate: selfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv13}, Ciphers: []v1alpha1.CipherSuite{"TLS_AES_256_GCM_SHA384"},
 	}},
+	"tls-apr-sendfile": {
+		tomcat: v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Protocol: v1alpha1.TomcatAPR, Sendfile: v1alpha1.Enabled}},
+		tls:    &v1alpha1.TLS{Certificate: selfSigned, ServerName: "www.example.org", Verification: v1alpha1.TLSVerifyNone},
+	},
 	"tls-apr-old": {tomcat: tomcatBy(v1alpha1.TomcatAPR), tls: &v1alpha1.TLS{
 		Certificate: selfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv10, v1alpha1.TLSv11},
 	}},
