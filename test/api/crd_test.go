@@ -8,31 +8,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// sampleFolder holds the runs that users start from.
-const sampleFolder = "../../config/samples"
-
-func TestSamplesAreTaken(t *testing.T) {
-	namespace := newNamespace(t)
-	files, err := filepath.Glob(filepath.Join(sampleFolder, "*.yaml"))
-	if err != nil || len(files) < 2 {
-		t.Fatalf("no samples in %s: %v", sampleFolder, err)
-	}
-	for _, file := range files {
-		if filepath.Base(file) == "kustomization.yaml" {
-			continue
-		}
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := dryCreate(t.Context(), parse(t, string(text), `{}`), namespace); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
 // TestCRDsFitClientSideApply: kubectl apply without --server-side keeps the
 // whole object in an annotation, and annotations have at most 256 KiB.
 func TestCRDsFitClientSideApply(t *testing.T) {
