@@ -72,6 +72,67 @@ var refusedAdditions = []change{
 	{field: "target.pod", names: "target", patch: `{target: {pod: {priorityClassName: a}}}`},
 }
 
+// withOnePod is a run with a pod and a backend that can be added to.
+const withOnePod = `
+spec:
+  target:
+    backends: [{name: app, image: a, server: {generic: {port: 9000}}}]
+    pod:
+      volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, emptyDir: Disk}]
+      containers: [{name: server, volumeMounts: [{name: a, mountPath: /a}]}]
+`
+
+// refusedPodChanges are changes of withOnePod: patches replace whole lists.
+var refusedPodChanges = []change{
+	{field: "target.pod", names: "target", patch: `{target: {pod: null}}`},
+	{field: "target.pod", patch: `{target: {pod: {annotations: {a: b}}}}`},
+	{field: "target.pod", patch: `{target: {pod: {nodeSelector: {a: b}}}}`},
+	{field: "target.pod", patch: `{target: {pod: {tolerations: [{key: a}]}}}`},
+	{field: "target.pod", patch: `{target: {pod: {priorityClassName: a}}}`},
+	{field: "target.pod", patch: `{target: {pod: {runtimeClassName: a}}}`},
+	{field: "target.pod", patch: `{target: {pod: {securityContext: {fsGroup: 1}}}}`},
+	{field: "target.pod", patch: `{target: {pod: {containers: null}}}`},
+	{field: "target.pod.volumes", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}]}}}`},
+	{field: "target.pod.volumes", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, emptyDir: Disk}, {name: c, emptyDir: Disk}]}}}`},
+	{field: "target.pod.volumes[0]", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a, readOnly: true}}, {name: b, emptyDir: Disk}]}}}`},
+	{field: "target.pod.volumes[1]", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, emptyDir: Memory}]}}}`},
+	{field: "target.pod.volumes[1]", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, secret: {secretName: b}}]}}}`},
+	{field: "target.pod.containers", patch: `{target: {pod: {containers: [{name: server, volumeMounts: [{name: a, mountPath: /a}]}, {name: app}]}}}`},
+	{field: "target.pod.containers", patch: `{target: {pod: {containers: [{name: app, volumeMounts: [{name: a, mountPath: /a}]}]}}}`},
+	{field: "target.pod.containers[0]", patch: `{target: {pod: {containers: [{name: server}]}}}`},
+	{field: "target.pod.containers[0]", patch: `{target: {pod: {containers: [{name: server, volumeMounts: [{name: a, mountPath: /a}], env: [{name: A, value: b}]}]}}}`},
+	{field: "target.pod.containers[0]", patch: `{target: {pod: {containers: [{name: server, volumeMounts: [{name: a, mountPath: /a}], securityContext: {runAsUser: 1}}]}}}`},
+	{field: "target.pod.containers[0].volumeMounts", patch: mounts(`{name: a, mountPath: /a}, {name: a, mountPath: /b}`)},
+	{field: "target.pod.containers[0].volumeMounts", patch: mounts(`{name: a, mountPath: /b}`)},
+	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: b, mountPath: /a}`)},
+	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: a, mountPath: /a, readOnly: true}`)},
+	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: a, mountPath: /a, recursiveReadOnly: Enabled}`)},
+	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: a, mountPath: /a, subPath: a}`)},
+	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: a, mountPath: /a, subPathExpr: a}`)},
+	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: a, mountPath: /a, mountPropagation: None}`)},
+	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: a, mountPath: /a, bindMountOptions: [noexec]}`)},
+	{field: "target.backends", names: "target", patch: `{target: {backends: null}}`},
+	{field: "target.backends", patch: `{target: {backends: [{name: app, image: a, server: {generic: {port: 9000}}}, {name: b, image: a, server: {generic: {port: 9001}}}]}}`},
+	{field: "target.backends", patch: `{target: {backends: [{name: b, image: a, server: {generic: {port: 9000}}}]}}`},
+	{field: "target.backends[0]", patch: `{target: {backends: [{name: app, image: b, server: {generic: {port: 9000}}}]}}`},
+	{field: "target.backends[0]", patch: `{target: {backends: [{name: app, image: a, server: {generic: {port: 9001}}}]}}`},
+	{field: "target.backends[0]", patch: `{target: {backends: [{name: app, image: a, server: {tomcat: {connector: {port: 9000}}}}]}}`},
+	{field: "target.backends[0].resources.cpu", patch: `{target: {backends: [{name: app, image: a, server: {generic: {port: 9000}}, resources: {cpu: 1001m, memory: 1Gi}}]}}`},
+	{field: "target.backends[0].resources.memory", patch: `{target: {backends: [{name: app, image: a, server: {generic: {port: 9000}}, resources: {cpu: 1}}]}}`},
+	{field: "target.tls", names: "target", patch: `{target: {tls: {certificate: {selfSigned: {}}}}}`},
+}
+
+func mounts(items string) string {
+	return `{target: {pod: {containers: [{name: server, volumeMounts: [` + items + `]}]}}}`
+}
+
+// unchanged say the same as withOnePod in other words.
+var unchanged = []change{
+	{field: "target.pod", patch: mounts(`{name: a, mountPath: /a, readOnly: false}`)},
+	{field: "target.pod", patch: `{target: {pod: {volumes: [{name: b, emptyDir: Disk}, {name: a, persistentVolumeClaim: {claimName: a, readOnly: false}}]}}}`},
+	{field: "target.backends", patch: `{target: {backends: [{name: app, image: a, server: {generic: {port: 9000}}, resources: {cpu: 1000m, memory: 1024Mi}}]}}`},
+}
+
 // allowedChanges are made one after the other.
 var allowedChanges = []change{
 	{field: "suspend", patch: `{suspend: true}`},
@@ -91,13 +152,22 @@ func TestRunsAreImmutable(t *testing.T) {
 	namespace := newNamespace(t)
 	tryChanges(t, createRun(t, namespace, base, ownLane), refusedChanges)
 	tryChanges(t, createRun(t, namespace, minimal, `{}`), refusedAdditions)
+	tryChanges(t, createRun(t, newNamespace(t), minimal, withOnePod), refusedPodChanges)
 }
 
 func TestWhatOfARunMayChange(t *testing.T) {
-	run := createRun(t, newNamespace(t), base, `{}`)
-	for _, c := range allowedChanges {
-		if err := patchSpec(t, run, c.patch); err != nil {
-			t.Errorf("%s: %v", c.patch, err)
+	for _, c := range []struct {
+		document, patch string
+		changes         []change
+	}{
+		{base, `{}`, allowedChanges},
+		{minimal, withOnePod, unchanged},
+	} {
+		run := createRun(t, newNamespace(t), c.document, c.patch)
+		for _, c := range c.changes {
+			if err := patchSpec(t, run, c.patch); err != nil {
+				t.Errorf("%s: %v", c.patch, err)
+			}
 		}
 	}
 }

@@ -226,9 +226,34 @@ spec:
 		{"zero", httpdFull, `spec: {ttlSecondsAfterFinished: 0, target: {pod: {securityContext: {runAsUser: 0, fsGroup: 0}}}}`},
 		{"nothing in it", tomcatFull, `spec: {target: {pod: {securityContext: {fsGroup: null, sysctls: null, supplementalGroups: null}, tolerations: [{}]}}}`},
 		{"empty values", genericFull, `spec: {target: {pod: {annotations: {a: ""}, nodeSelector: {a: ""}, volumes: [{name: a, configMap: {name: a}}]}}}`},
+		{"as much as there may be", minimal, largest()},
 	} {
 		t.Run(c.name, func(t *testing.T) { writeBackTyped(t, createRun(t, newNamespace(t), c.document, c.patch)) })
 	}
+}
+
+// largest has as many items as lists may have, with long texts: rules must not
+// cost more than the API server lets them.
+func largest() string {
+	long := strings.Repeat("a", 240)
+	return `
+spec:
+  target:
+    server:
+      tomcat: null
+      nginx: {forward: [` + list(16, `{pathPrefix: /`+long+`%d, backend: b0}`) + `]}
+    backends: [` + list(4, `{name: b%[1]d, image: a, server: {tomcat: {connector: {port: 900%[1]d}, jvmOptions: [`+list(64, "-D"+long+"=%d")+`]}}}`) + `]
+    content: [` + list(128, `{path: /`+long+`%d, sizeBytes: 1}`) + `]
+    tls: {ciphers: [` + ciphers + `], certificate: {selfSigned: {}, dnsNames: [` + list(16, "a%d."+strings.Repeat("a.", 100)+"org") + `]}}
+    pod:
+      annotations: {` + list(32, `example.org/a%d: `+long) + `}
+      nodeSelector: {` + list(32, `a%d: b`) + `}
+      tolerations: [` + list(32, `{key: a%d}`) + `]
+      volumes: [` + list(16, `{name: v%d, configMap: {name: `+long+`}}`) + `]
+      containers: [` + list(4, `{name: b%[1]d, env: [`+list(64, `{name: A%d, value: `+long+`}`)+`], volumeMounts: [`+list(16, `{name: v%[1]d, mountPath: /`+long+`%[1]d}`)+`]}`) + `]
+  load: {requests: [` + list(128, `{path: /`+strings.Repeat("%%20", 660)+`%d}`) + `]}
+  thresholds: [{metric: LatencyP99, below: 50ms}]
+`
 }
 
 // writeBackTyped updates a run by a typed client that changes nothing of it but
