@@ -2,8 +2,11 @@ package target
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -179,5 +182,64 @@ func TestTomcatIsGolden(t *testing.T) {
 				golden(t, filepath.Join(folder, file), text)
 			}
 		})
+	}
+}
+
+func TestTomcatRefuses(t *testing.T) {
+	tls := func(tls v1alpha1.TLS) *v1alpha1.TLS { tls.Certificate = selfSigned; return &tls }
+	const server = "spec.target.server.tomcat."
+	tests := map[string]struct {
+		spec tomcatSpec
+		want string
+	}{
+		"home that leads elsewhere": {tomcatSpec{tomcat: v1alpha1.TomcatServer{Home: "/usr/local/.."}}, server + "home: "},
+		"home in quotes":            {tomcatSpec{tomcat: v1alpha1.TomcatServer{Home: `/a" b="`}}, server + "home: "},
+		"base with a space":         {tomcatSpec{tomcat: v1alpha1.TomcatServer{Base: "/a b"}}, server + "base: "},
+		"two options in one":        {tomcatSpec{tomcat: v1alpha1.TomcatServer{JVMOptions: []string{"-server", "-Da=b -Dc=d"}}}, server + "jvmOptions[1]: "},
+		"option for the shell":      {tomcatSpec{tomcat: v1alpha1.TomcatServer{JVMOptions: []string{"-Da=$(id)"}}}, server + "jvmOptions[0]: "},
+		"option with a line break":  {tomcatSpec{tomcat: v1alpha1.TomcatServer{JVMOptions: []string{"-Da=b\n"}}}, server + "jvmOptions[0]: "},
+		"unknown connector":         {tomcatSpec{tomcat: tomcatBy("BIO")}, server + "connector.protocol: "},
+		"file above conf":           {tomcatSpec{configuration: map[string]string{"..": "x"}}, server + "configuration: "},
+		"file in another folder":    {tomcatSpec{configuration: map[string]string{"Catalina/localhost.xml": "x"}}, server + "configuration: "},
+		"APR by JSSE":               {tomcatSpec{tomcat: tomcatBy(v1alpha1.TomcatAPR), tls: tls(v1alpha1.TLS{Implementation: v1alpha1.TLSJSSE})}, "spec.target.tls.implementation: "},
+		"unknown implementation":    {tomcatSpec{tls: tls(v1alpha1.TLS{Implementation: "GnuTLS"})}, "spec.target.tls.implementation: "},
+		"unknown protocol":          {tomcatSpec{tls: tls(v1alpha1.TLS{Protocols: []v1alpha1.TLSProtocol{"SSLv3"}})}, "spec.target.tls.protocols: "},
+		"cipher that is two":        {tomcatSpec{tls: tls(v1alpha1.TLS{Ciphers: []v1alpha1.CipherSuite{"AES128-SHA:ALL"}})}, "spec.target.tls.ciphers: "},
+		"two java.security": {tomcatSpec{
+			tomcat: v1alpha1.TomcatServer{JVMOptions: []string{"-Djava.security.properties=/mine"}},
+			tls:    tls(v1alpha1.TLS{Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv11, v1alpha1.TLSv12}}),
+		}, server + "jvmOptions: "},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := Render(test.spec.target())
+			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("%v doesn't begin with %q", err, test.want)
+			}
+		})
+	}
+}
+
+// A backend's fields are named by the backend.
+func TestTomcatAsBackend(t *testing.T) {
+	target := &v1alpha1.Target{
+		Image: "example/front:1", Server: v1alpha1.Server{Generic: &v1alpha1.GenericServer{}}, TLS: &v1alpha1.TLS{Certificate: selfSigned},
+		Backends: []v1alpha1.Backend{{Name: "jsp", Image: "example/tomcat:1", Server: v1alpha1.BackendServer{Tomcat: &v1alpha1.TomcatServer{
+			Connector: v1alpha1.TomcatConnector{Port: ptr.To(int32(9090)), Protocol: v1alpha1.TomcatAPR},
+		}}}},
+	}
+	r, err := Render(target, Configurations{"jsp": {"context.xml": "<Context/>"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if xml := r.Files["jsp_server.xml"]; !strings.Contains(xml, `port="9090"`) || strings.Contains(xml, "SSL") && !strings.Contains(xml, "SSLEngine") {
+		t.Errorf("the backend's server.xml:\n%s", xml)
+	}
+	if r.Files["jsp_conf_context.xml"] != "<Context/>" {
+		t.Errorf("the backend's files: %v", slices.Sorted(maps.Keys(r.Files)))
+	}
+	found := Contradictions(target, ReadLogs(target, map[string]string{"jsp": readLog(t, "tomcat-11-apr-refused")}))
+	if len(found) != 1 || found[0].Field != "spec.target.backends[jsp].server.tomcat.connector.protocol" {
+		t.Errorf("found %v", found)
 	}
 }
