@@ -211,7 +211,7 @@ test-api: ## Run the tests of the API's rules and of the reconcilers, on an API 
 	@KUBEBUILDER_ASSETS=$(ASSAY_CACHE)/bin go test ./test/api/... ./controllers/...
 
 .PHONY: test-e2e
-test-e2e: cluster-up load-images load-test-images install plugin ## Run the scenarios on the local cluster
+test-e2e: cluster-up load-images load-test-images install install-cert-manager plugin ## Run the scenarios on the local cluster
 	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -parallel 4 -timeout 25m ./test/e2e/...
 
 .PHONY: test

@@ -185,7 +185,7 @@ func parseIssued(data map[string][]byte, now time.Time) (*bundle, error) {
 	}
 	signers := x509.NewCertPool()
 	if !signers.AppendCertsFromPEM(data[authorityCertKey]) {
-		return nil, fmt.Errorf("it has no certificate in %s, by which pods would check the manager: take an issuer that gives its authority (SelfSigned, CA, Vault and others do, ACME doesn't)", authorityCertKey)
+		return nil, fmt.Errorf("it has no certificate in %s, by which pods would check the manager: take an issuer that gives its authority (CA, Vault and others do, ACME doesn't)", authorityCertKey)
 	}
 	serving, err := tls.X509KeyPair(data[servingCertKey], data[servingKeyKey])
 	if err != nil {
