@@ -46,12 +46,6 @@ func (r *Run) Args(args ...string) *Run {
 	return r
 }
 
-// Tomcat makes the target a Tomcat with defaults.
-func (r *Run) Tomcat() *Run {
-	r.Spec.Target.Server = v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{}}
-	return r
-}
-
 // Content has the target serve a file, and the clients ask for it.
 func (r *Run) Content(path string, sizeBytes int64) *Run {
 	r.Spec.Target.Content = append(r.Spec.Target.Content, v1alpha1.ContentFile{Path: path, SizeBytes: sizeBytes})
