@@ -10,7 +10,9 @@ import (
 // TestWrapperMakesGoodRuns: what scenarios are made of is taken.
 func TestWrapperMakesGoodRuns(t *testing.T) {
 	namespace := newNamespace(t)
-	start := func(name string) *wrapper.Run { return wrapper.NewRun(namespace, name, "localhost/assay-test/server:dev") }
+	start := func(name string) *wrapper.Run {
+		return wrapper.NewRun(namespace, name, "localhost/assay-test/server:dev")
+	}
 	for _, run := range []*wrapper.Run{
 		start("tomcat").Tomcat().Configuration("a"),
 		start("apr").Tomcat(v1alpha1.TomcatAPR).TLS(wrapper.SelfSigned(), v1alpha1.TLSv12, v1alpha1.TLSv13).Implementation(v1alpha1.TLSOpenSSL),
