@@ -17,12 +17,19 @@ import (
 // FuzzTomcatRender puts any text wherever a user may give one. It is refused by
 // an error that names the field, or it changes nothing but its own place.
 func FuzzTomcatRender(f *testing.F) {
-	f.Add("/usr/local/tomcat", "/var/lib/tomcat", "-Xmx1g", "-Dx=y", "ECDHE-RSA-AES128-SHA", "TLSv1.2", "context.xml", "NIO", "JSSE", uint16(0xffff))
-	f.Add("/opt/a\" x=\"y", "/opt/../etc", "-Dx=$(id)", "-Da -Db", "AES\"><Connector port=\"1", "TLSv1.2\" a=\"b", "../server.xml", "APR", "OpenSSL", uint16(0x01ff))
-	f.Add("/opt/<![CDATA[", "", "-D`id`", "-Dx=\n-Dy", "a:b", "TLSv1.3", "server.xml", "NIO2", "", uint16(0x2f55))
-	f.Add("/a/..", "/.", "-Djava.library.path=/x", "-Djava.security.properties=/x", "AES128-SHA", "TLSv1", "java.security", "NIO", "JSSE", uint16(0x6a8f))
-	f.Add("relative", "/a//b", "Xmx1g", "-X${IFS}y", "TLS_AES_128_GCM_SHA256", "TLSv1.3", "..", "", "OpenSSL", uint16(0xffff))
-	f.Add("/usr/local/tomcat", "", "-D;x", "-D$(HOME)", "AES128-SHA\njdk.certpath.disabledAlgorithms=", "TLSv1.1", "logging.properties", "BIO", "JSSE", uint16(0x1a03))
+	// Each text alone in each place, and all at once.
+	for _, x := range []string{
+		"/usr/local/tomcat", "/opt/a\" x=\"y", "/opt/a b", "/opt/a:b", "/opt/../etc", "/a/..", "/a//b", "relative", "/a\nb", "/a$(id)", "/<![CDATA[",
+		"-Xmx1g", "-Da -Db", "-Dx=$(id)", "-Dx=`id`", "-Dx=${HOME}", "-Dx=\n-Dy", "-D;x", "-Dx='", "-Djava.library.path=/x", "-Djava.security.properties=/x",
+		"AES128-SHA", "AES128-SHA:ALL", "AES\"><Connector port=\"1", "TLS_AES_128_GCM_SHA256", "AES128-SHA\njdk.certpath.disabledAlgorithms=",
+		"TLSv1", "TLSv1.3", "TLSv1.2\" a=\"b", "NIO2", "APR", "BIO", "OpenSSL", "",
+		"server.xml", "logging.properties", "java.security", "..", ".", "../server.xml", "a/b", "a:b", "\x00", "\xff",
+	} {
+		for place := range 9 {
+			f.Add(x, x, x, x, x, x, x, x, x, uint16(1<<(7+place)|0x7f))
+		}
+		f.Add(x, x, x, x, x, x, x, x, x, uint16(0xffff))
+	}
 
 	f.Fuzz(func(t *testing.T, home, base, option, another, cipher, protocol, name, connector, by string, bits uint16) {
 		on := func(bit int) bool { return bits>>bit&1 == 1 }
