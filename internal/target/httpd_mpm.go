@@ -67,9 +67,12 @@ func httpdProcesses(in *input) (httpdFigures, error) {
 	if err != nil {
 		return httpdFigures{}, err
 	}
-	limit, usual := cmp.Or(figures.serverLimit, httpdServerLimit), int32(httpdStartServers)
+	limit, usual := int32(httpdServerLimit), int32(httpdStartServers)
 	if h.MPM == v1alpha1.HTTPDPrefork {
-		limit, usual = cmp.Or(figures.serverLimit, httpdPreforkServerLimit), httpdPreforkStartServers
+		limit, usual = httpdPreforkServerLimit, httpdPreforkStartServers
+	}
+	if figures.maxRequestWorkers != 0 {
+		limit = figures.maxRequestWorkers / max(figures.threadsPerChild, 1)
 	}
 	switch {
 	case h.StartServers == nil && usual > limit:

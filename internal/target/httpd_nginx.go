@@ -70,7 +70,10 @@ type route struct {
 // has is whether a route has all paths of another, so that one after it gets
 // no request.
 func (r route) has(other route) bool {
-	if r.prefix == "" || other.prefix == "" {
+	switch {
+	case r.prefix == "/":
+		return true
+	case r.prefix == "" || other.prefix == "":
 		return r.prefix == other.prefix && r.suffix == other.suffix
 	}
 	return r.prefix == other.prefix || strings.HasPrefix(other.prefix, strings.TrimSuffix(r.prefix, "/")+"/")
@@ -131,7 +134,8 @@ func newOpenSSL(t *v1alpha1.TLS) (*openSSL, error) {
 	}
 	for _, c := range t.Ciphers {
 		if _, err := cipher.ID(string(c)); err != nil {
-			return nil, fmt.Errorf("spec.target.tls.ciphers: %w", err)
+			return nil, fmt.Errorf("spec.target.tls.ciphers: %q isn't a cipher suite that the clients have: "+
+				"use those that kubectl explain benchmarkrun.spec.target.tls.ciphers lists", c)
 		}
 	}
 	old, suites := cipherSuites(t)

@@ -51,6 +51,11 @@ func renderNginx(in *input) (*rendered, error) {
 	if err != nil {
 		return nil, err
 	}
+	own, replaced := in.configuration[nginxMain]
+	if replaced && len(in.configuration) > 1 && !strings.Contains(own, "conf.d") {
+		return nil, fmt.Errorf("%s: %s takes the place of the file that includes the others: add include conf.d/*.conf; to its server block, or leave them out",
+			in.field("nginx.configuration"), nginxMain)
+	}
 	r := &rendered{
 		description: "Nginx",
 		port:        portOr(n.Port, in.tls != nil),
@@ -64,7 +69,7 @@ func renderNginx(in *input) (*rendered, error) {
 			r.configure(in, "conf_"+name, in.configuration[name], nginxOwnFolder+"/"+name)
 		}
 	}
-	if own, given := in.configuration[nginxMain]; given {
+	if replaced {
 		text = own
 		if nginxStaysInFront.MatchString(own) {
 			// Given twice, nginx refuses it.
