@@ -245,6 +245,7 @@ func httpdScenarios() []scenario {
 				case v1alpha1.HTTPDWorker:
 					target.TLS = selfSigned("")
 				default:
+					target.Server.HTTPD.KeepAlive = &v1alpha1.HTTPDKeepAlive{MaxRequests: ptr.To(int32(0))} // httpd's own limit is 100
 					target.Server.HTTPD.ThreadsPerChild, target.Server.HTTPD.MaxRequestWorkers = ptr.To(int32(10)), ptr.To(int32(20))
 				}
 			},
@@ -295,10 +296,15 @@ func genericScenarios() []scenario {
 	return all
 }
 
-// TestUnsupported declares what the version in the image can't do: a clear
-// refusal, and nothing is put in its place.
-func TestUnsupported(t *testing.T) {
+// TestServersThatFail declares what the version in the image can't do, and what
+// a server can't start with: a clear refusal that has the last lines of its own
+// log, and nothing is put in its place.
+func TestServersThatFail(t *testing.T) {
 	ns := theCluster.namespace(t)
+	theCluster.create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "broken"}, Type: corev1.SecretTypeTLS, Data: map[string][]byte{
+		corev1.TLSCertKey: []byte("no certificate"), corev1.TLSPrivateKeyKey: []byte("no key"),
+	}})
+	broken := &v1alpha1.TLS{ServerName: "a.example", Certificate: &v1alpha1.Certificate{SecretName: "broken"}}
 	for _, s := range []struct {
 		scenario
 		reason string
@@ -319,6 +325,26 @@ func TestUnsupported(t *testing.T) {
 		{scenario{name: "out-of-memory", image: tomcatImage, target: func(target *v1alpha1.Target) {
 			target.Server.Tomcat = &v1alpha1.TomcatServer{JVMOptions: []string{"-Xmx4m", "-XX:+ExitOnOutOfMemoryError"}}
 		}}, v1alpha1.ReasonTargetCrashed, []string{"OutOfMemoryError"}},
+		{scenario{name: "killed-for-memory", image: tomcatImage, target: func(target *v1alpha1.Target) {
+			target.Server.Tomcat = &v1alpha1.TomcatServer{JVMOptions: []string{"-Xms200m", "-XX:+AlwaysPreTouch"}}
+			target.Resources = wrapper.Resources("300m", "64Mi")
+		}}, v1alpha1.ReasonTargetCrashed, []string{"OOMKilled", "raise resources.memory"}},
+		{scenario{name: "port-taken", image: tomcatImage, target: func(target *v1alpha1.Target) {
+			target.Server.Tomcat = &v1alpha1.TomcatServer{}
+			target.Backends = []v1alpha1.Backend{{ // it listens elsewhere than it says
+				Name: "taker", Image: serverImage, Resources: wrapper.Resources("50m", "32Mi"),
+				Server: v1alpha1.BackendServer{Generic: &v1alpha1.GenericServer{Port: ptr.To(int32(9999))}},
+			}}
+		}}, v1alpha1.ReasonTargetCrashed, []string{"Address already in use"}},
+		{scenario{name: "broken-certificate-tomcat", image: tomcatImage, target: func(target *v1alpha1.Target) {
+			target.Server.Tomcat, target.TLS = &v1alpha1.TomcatServer{}, broken
+		}}, v1alpha1.ReasonTargetCrashed, []string{"tls.crt"}},
+		{scenario{name: "broken-certificate-nginx", image: nginxImage, target: func(target *v1alpha1.Target) {
+			target.Server.Nginx, target.TLS = &v1alpha1.NginxServer{}, broken
+		}}, v1alpha1.ReasonTargetCrashed, []string{"cannot load certificate"}},
+		{scenario{name: "broken-certificate-httpd", image: httpdImage, target: func(target *v1alpha1.Target) {
+			target.Server.HTTPD, target.TLS = &v1alpha1.HTTPDServer{}, broken
+		}}, v1alpha1.ReasonTargetCrashed, []string{"certificate"}},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,177 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+// pageBytes is the length of page.jsp's answer with so many rows, as its comment
+// says.
+const pageBytes = 185 + 2 + 70*50
+
+// configMap makes a ConfigMap of files.
+func (c *cluster) configMap(t *testing.T, ns, name string, files map[string]string) {
+	t.Helper()
+	c.create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, Data: files})
+}
+
+// TestFrontAndBack is R5 in small: httpd serves files, and forwards pages to the
+// Tomcat behind it. Each is sampled on its own.
+func TestFrontAndBack(t *testing.T) {
+	t.Parallel()
+	c := theCluster
+	ns := c.namespace(t)
+	page, err := os.ReadFile("../servers/dynamic/page.jsp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.configMap(t, ns, "pages", map[string]string{"page.jsp": string(page)})
+	run := wrapper.NewRun(ns, "front", httpdImage).Lane("front").Content("/static.html", 5000).
+		TargetResources("300m", "128Mi").Clients(2, "50m", "64Mi").Requests(2, 300).Retain(v1alpha1.RetainAlways).Obj()
+	target := &run.Spec.Target
+	target.Content = append(target.Content, v1alpha1.ContentFile{Path: "/page.jsp", ConfigMapKeyRef: &v1alpha1.ConfigMapKeyReference{Name: "pages", Key: "page.jsp"}})
+	target.Server = v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{Forward: []v1alpha1.Forward{{PathSuffix: ".jsp", Backend: "pages"}}}}
+	target.Backends = []v1alpha1.Backend{{
+		Name: "pages", Image: tomcatImage, Resources: wrapper.Resources("300m", "256Mi"),
+		Server: v1alpha1.BackendServer{Tomcat: &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Port: ptr.To(int32(8081))}}},
+	}}
+	target.Readiness.Path = "/page.jsp" // ready is when the Tomcat is, too
+	run.Spec.Load.Requests = []v1alpha1.Request{{Path: "/static.html", Weight: ptr.To(int32(7))}, {Path: "/page.jsp?rows=50", Weight: ptr.To(int32(3))}}
+	c.create(t, run)
+	done := c.finished(t, run, 3*time.Minute)
+	wantSucceeded(t, done)
+	wantRequests(t, done, 600)
+
+	// What the bytes are made of shows how many pages there were.
+	pages := (*done.Status.Result.BodyBytesReceived - 600*5000) / (pageBytes - 5000)
+	if *done.Status.Result.BodyBytesReceived != pages*pageBytes+(600-pages)*5000 || pages < 120 || pages > 240 {
+		t.Errorf("%d bytes are %d pages", *done.Status.Result.BodyBytesReceived, pages)
+	}
+	if s := done.Status.Target; s.Connector != "mpm_event" || len(s.Backends) != 1 || s.Backends[0].Connector != "http-nio-8081" ||
+		!strings.HasPrefix(s.Backends[0].ServerVersion, "Apache Tomcat/9.0") {
+		t.Errorf("status.target: %+v", s)
+	}
+	stored := c.artifact(t, done)
+	if stored.Server == nil || len(stored.Backends) != 1 || stored.Backends[0].Name != "pages" {
+		t.Fatalf("sampled were %+v and %+v", stored.Server, stored.Backends)
+	}
+	httpd, tomcat := stored.Server, &stored.Backends[0].Server
+	if tomcat.End.Threads < 10 || tomcat.End.MaxResident < 4*httpd.End.MaxResident {
+		t.Errorf("the Tomcat has %d threads and %d bytes, the httpd %d bytes: they aren't told apart",
+			tomcat.End.Threads, tomcat.End.MaxResident, httpd.End.MaxResident)
+	}
+	if tomcat.Spent().UserCPU == 0 {
+		t.Error("the Tomcat used no CPU")
+	}
+	log := string(c.logs(t, c.targetOf(t, done), "pages"))
+	if !strings.Contains(log, `Starting ProtocolHandler ["http-nio-8081"]`) {
+		t.Errorf("the Tomcat's log:\n%s", log)
+	}
+}
+
+// TestOwnConfiguration overlays and replaces what Assay renders by the user's
+// own files.
+func TestOwnConfiguration(t *testing.T) {
+	ns := theCluster.namespace(t)
+	c := theCluster
+	c.configMap(t, ns, "httpd", map[string]string{"headers.conf": "ServerTokens ProductOnly\n"})
+	c.configMap(t, ns, "nginx", map[string]string{"nginx.conf": `
+daemon off;
+pid /tmp/nginx.pid;
+error_log stderr notice;
+events {}
+http {
+  client_body_temp_path /tmp/b; proxy_temp_path /tmp/p; fastcgi_temp_path /tmp/f; uwsgi_temp_path /tmp/u; scgi_temp_path /tmp/s;
+  access_log off;
+  server { listen 8080; location / { return 200 "mine"; } }
+}
+`})
+	c.configMap(t, ns, "tomcat", map[string]string{"web.xml": `<?xml version="1.0"?>
+<web-app xmlns="http://xmlns.jcp.org/xml/ns/javaee" version="4.0">
+  <servlet><servlet-name>default</servlet-name><servlet-class>org.apache.catalina.servlets.DefaultServlet</servlet-class></servlet>
+  <servlet-mapping><servlet-name>default</servlet-name><url-pattern>/</url-pattern></servlet-mapping>
+  <mime-mapping><extension>bin</extension><mime-type>application/x-assay</mime-type></mime-mapping>
+</web-app>
+`})
+	configuration := func(name string) *v1alpha1.Configuration { return &v1alpha1.Configuration{ConfigMapName: name} }
+	for name, s := range map[string]struct {
+		image    string
+		server   v1alpha1.Server
+		software string
+		bytes    int64
+	}{
+		"overlaid-httpd":  {httpdImage, v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{Configuration: configuration("httpd")}}, "Apache", 1000},
+		"replaced-nginx":  {nginxImage, v1alpha1.Server{Nginx: &v1alpha1.NginxServer{Configuration: configuration("nginx")}}, "", 4},
+		"replaced-webxml": {tomcatImage, v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Configuration: configuration("tomcat")}}, "", 1000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run := wrapper.NewRun(ns, name, s.image).Lane(name).Path("/a.bin").
+				TargetResources("300m", "256Mi").Requests(1, 100).Obj()
+			run.Spec.Target.Server = s.server
+			if s.bytes == 1000 {
+				run.Spec.Target.Content = []v1alpha1.ContentFile{{Path: "/a.bin", SizeBytes: 1000}}
+			} else {
+				run.Spec.Target.Pod = &v1alpha1.PodAdditions{
+					Volumes:    []v1alpha1.PodVolume{{Name: "tmp", EmptyDir: v1alpha1.EmptyDirMemory}},
+					Containers: []v1alpha1.ContainerAdditions{{Name: "server", VolumeMounts: []corev1.VolumeMount{{Name: "tmp", MountPath: "/tmp"}}}},
+				}
+			}
+			c.create(t, run)
+			done := c.finished(t, run, 3*time.Minute)
+			wantSucceeded(t, done)
+			wantRequests(t, done, 100)
+			if got := *done.Status.Result.BodyBytesReceived; got != 100*s.bytes {
+				t.Errorf("%d bytes, want %d", got, 100*s.bytes)
+			}
+			if got := done.Status.Target.ServerSoftware; s.software != "" && got != s.software {
+				t.Errorf("the server calls itself %q, want %q", got, s.software)
+			}
+		})
+	}
+	t.Run("missing", func(t *testing.T) {
+		t.Parallel()
+		run := wrapper.NewRun(ns, "missing", nginxImage).Lane("missing").Obj()
+		run.Spec.Target.Server = v1alpha1.Server{Nginx: &v1alpha1.NginxServer{Configuration: configuration("nowhere")}}
+		c.create(t, run)
+		wantFailed(t, c.finished(t, run, 2*time.Minute), v1alpha1.ReasonConfigurationMissing, "no ConfigMap nowhere")
+	})
+}
+
+// TestPodAdditions adds to the target's pod what Assay has no field for.
+func TestPodAdditions(t *testing.T) {
+	t.Parallel()
+	c := theCluster
+	ns := c.namespace(t)
+	run := wrapper.NewRun(ns, "additions", nginxImage).Lane("additions").Content("/a.bin", 1000).Requests(1, 100).Retain(v1alpha1.RetainAlways).Obj()
+	run.Spec.Target.Server = nginxServer()
+	run.Spec.Target.Pod = &v1alpha1.PodAdditions{
+		Annotations:     map[string]string{"example.org/note": "added"},
+		NodeSelector:    map[string]string{corev1.LabelOSStable: "linux"},
+		Tolerations:     []corev1.Toleration{{Key: "benchmarks", Operator: corev1.TolerationOpExists}},
+		SecurityContext: &corev1.PodSecurityContext{FSGroup: ptr.To(int64(12345)), Sysctls: []corev1.Sysctl{{Name: "net.ipv4.ip_local_port_range", Value: "20000 60000"}}},
+		Containers:      []v1alpha1.ContainerAdditions{{Name: "server", Env: []v1alpha1.EnvironmentVariable{{Name: "ADDED", Value: ptr.To("yes")}}}},
+	}
+	c.create(t, run)
+	done := c.finished(t, run, 2*time.Minute)
+	wantSucceeded(t, done)
+	pod := c.targetOf(t, done)
+	if pod.Annotations["example.org/note"] != "added" || pod.Spec.NodeSelector[corev1.LabelOSStable] != "linux" ||
+		*pod.Spec.SecurityContext.FSGroup != 12345 || !*pod.Spec.SecurityContext.RunAsNonRoot || len(pod.Spec.Containers) != 2 {
+		t.Errorf("the pod: %+v", pod.Spec)
+	}
+	if pod.Status.QOSClass != corev1.PodQOSGuaranteed {
+		t.Errorf("the pod is %s", pod.Status.QOSClass)
+	}
+}
