@@ -25,7 +25,7 @@ import (
 const (
 	// proofGrace is how long a server that answers may take to say in its log what
 	// it is.
-	proofGrace = 3 * time.Second
+	proofGrace = 10 * time.Second
 	// proofPause is how soon its log is looked at again.
 	proofPause = 100 * time.Millisecond
 	// logLines and logBytes bound what is read of a log, logTimeout how long that
