@@ -130,9 +130,9 @@ func (l *Loader) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 	if err != nil {
 		return l.refuse(fmt.Errorf("can't take Secret %s: %w", l.secret, err))
 	}
-	l.problem.Store(nil)
 	known := l.newest != nil && l.newest.serving.Leaf.Equal(fresh.serving.Leaf)
 	wait := l.take(fresh, now)
+	l.problem.Store(nil) // only now is there something to serve with
 	if !known {
 		log.FromContext(ctx).Info("took the session certificate", "serial", fresh.serving.Leaf.SerialNumber.Text(16),
 			"until", fresh.serving.Leaf.NotAfter, "servedIn", wait.String())
