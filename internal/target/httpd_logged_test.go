@@ -1,6 +1,9 @@
 package target
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,4 +139,31 @@ func TestHTTPDContradictions(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestStartedWithoutContradiction reads the logs of httpd and nginx that were
+// started with the rendered files.
+func TestStartedWithoutContradiction(t *testing.T) {
+	for server, specs := range map[string]map[string]webSpec{"httpd": httpdSpecs, "nginx": nginxSpecs} {
+		for name, spec := range specs {
+			t.Run(server+"/"+name, func(t *testing.T) {
+				log, err := os.ReadFile(filepath.Join("testdata", server+"-logs", name+".log"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				contradicts(t, spec, string(log), nil)
+				target, _ := spec.target()
+				l := ReadLogs(target, map[string]string{ContainerName: string(log)})[ContainerName]
+				if spec.configuration == nil && (l.Version == "" || l.Connector == "") {
+					t.Errorf("read no more than %+v", l)
+				}
+				if server == "httpd" && spec.tls != nil && !slices.Equal(l.Libraries, []string{debianSSL}) {
+					t.Errorf("read the libraries %v", l.Libraries)
+				}
+				if server == "nginx" && spec.configuration == nil && l.workers != int(nginxWorkers(inputs(target, nil)[0])) {
+					t.Errorf("read %d workers", l.workers)
+				}
+			})
+		}
+	}
 }
