@@ -3,10 +3,48 @@ package api
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
 )
+
+// pages are what users copy runs from.
+var pages = []string{"../../README.md", "../../docs/*.md", "../../docs/*/*.md"}
+
+// TestRunsOfPagesAreTaken: every whole run that a page shows.
+func TestRunsOfPagesAreTaken(t *testing.T) {
+	namespace := newNamespace(t)
+	block := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
+	found := 0
+	for _, pattern := range pages {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, match := range block.FindAllStringSubmatch(string(text), -1) {
+				for document := range strings.SplitSeq(match[1], "\n---\n") {
+					if !strings.Contains(document, "kind: BenchmarkRun\n") {
+						continue
+					}
+					found++
+					if err := dryCreate(t.Context(), parse(t, document, `{}`), namespace); err != nil {
+						t.Errorf("%s: %v\n%s", file, err, document)
+					}
+				}
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no page shows a run")
+	}
+}
 
 // TestCRDsFitClientSideApply: kubectl apply without --server-side keeps the
 // whole object in an annotation, and annotations have at most 256 KiB.
