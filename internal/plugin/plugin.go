@@ -10,16 +10,21 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/report"
+	"github.com/assay-dev/assay/internal/plugin/table"
 	"github.com/assay-dev/assay/internal/plugin/watch"
 )
 
-const long = `Watch benchmark runs and print their reports.
+const long = `Watch benchmark runs, print their reports and compare them.
 
 A BenchmarkRun benchmarks an HTTP server in the cluster. Create one with
 "kubectl apply", then wait for it and read what it measured:
 
   kubectl apply -f run.yaml
   kubectl assay watch tomcat-nio && kubectl assay report tomcat-nio
+
+Compare several runs:
+
+  kubectl assay table tomcat-nio tomcat-apr
 
 "kubectl explain benchmarkrun.spec" describes every field of a run.`
 
@@ -28,7 +33,7 @@ func NewCommand(streams genericiooptions.IOStreams, version string) *cobra.Comma
 	flags := genericclioptions.NewConfigFlags(true)
 	root := &cobra.Command{
 		Use:           "kubectl-assay",
-		Short:         "Watch benchmark runs and print their reports",
+		Short:         "Watch benchmark runs, print their reports and compare them",
 		Long:          long,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl assay"},
 		SilenceUsage:  true,
@@ -40,6 +45,7 @@ func NewCommand(streams genericiooptions.IOStreams, version string) *cobra.Comma
 	flags.AddFlags(root.PersistentFlags())
 	root.AddCommand(
 		report.NewCommand(flags, streams),
+		table.NewCommand(flags, streams),
 		watch.NewCommand(flags, streams),
 		newVersionCommand(streams, version),
 	)

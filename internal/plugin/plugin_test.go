@@ -244,7 +244,7 @@ func TestWatchTimeout(t *testing.T) {
 func TestNoWayToTheCluster(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "benchmarkruns"}, "tomcat", nil)
 	unserved := apierrors.NewGenericServerResponse(404, "get", schema.GroupResource{Resource: "benchmarkruns"}, "tomcat", "404 page not found", 0, true)
-	for _, verb := range []string{"watch", "report"} {
+	for _, verb := range []string{"watch", "report", "table"} {
 		t.Run(verb, func(t *testing.T) {
 			server := plugintest.Start(t)
 			server.Refuse(forbidden)
@@ -295,6 +295,20 @@ func TestReport(t *testing.T) {
 	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, `has no key "result.json.gz"`)
 }
 
+func TestTable(t *testing.T) {
+	server := plugintest.Start(t)
+	server.SetRun(measuring(42))
+	start(t, server, "table").wantEnd(t, exit.Failed, "[1] tomcat has no result yet: it is Measuring (42 %): measuring")
+	finished := succeeded(valid)
+	finished.Status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: "tomcat-result"}
+	server.SetRun(finished)
+	server.SetConfigMap(stored(t, "uid-1"))
+	start(t, server, "table", "tomcat").wantEnd(t, exit.Success, "requests/s per client", "tomcat")
+	start(t, server, "table", "-l", "", "-o", "json").wantEnd(t, exit.Success, `"name": "tomcat"`)
+	start(t, server, "table", "-o", "yaml").wantEnd(t, exit.Unknown, `no output format "yaml"`)
+	start(t, server, "table", "tomcat", "-l", "a=b").wantEnd(t, exit.Unknown, "exclude each other")
+}
+
 func TestReportOfARunWithoutResult(t *testing.T) {
 	for name, tc := range map[string]struct {
 		run  *v1alpha1.BenchmarkRun
@@ -315,9 +329,18 @@ func TestReportOfARunWithoutResult(t *testing.T) {
 func TestCompletionOfNames(t *testing.T) {
 	server := plugintest.Start(t)
 	server.SetRun(measuring(1))
-	for _, verb := range []string{"watch", "report"} {
+	for _, verb := range []string{"watch", "report", "table"} {
 		start(t, server, "__complete", verb, "").wantEnd(t, exit.Success, "tomcat\n")
 	}
+	start(t, server, "__complete", "table", "other", "").wantEnd(t, exit.Success, "tomcat\n")
+	for _, verb := range []string{"watch", "report", "table"} {
+		c := start(t, server, "__complete", verb, "tomcat", "")
+		c.wantEnd(t, exit.Success)
+		if strings.Contains(c.out.String(), "tomcat") {
+			t.Errorf("%s: a name that was given is completed again", verb)
+		}
+	}
+	start(t, server, "__complete", "table", "--output", "").wantEnd(t, exit.Success, "csv\njson\nmarkdown\ntext\n")
 }
 
 func TestVersion(t *testing.T) {

@@ -5,6 +5,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -90,12 +91,21 @@ func Explain(err error) error {
 	return exit.Errorf(exit.Unknown, "the API server can't be reached: %w", err)
 }
 
-// CompleteNames completes the names of the namespace's runs.
+// CompleteNames completes the name of one run of the namespace.
 func CompleteNames(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	further := CompleteFurtherNames(flags)
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		return further(cmd, args, begun)
+	}
+}
+
+// CompleteFurtherNames completes the names of any number of the namespace's
+// runs: those that weren't given yet.
+func CompleteFurtherNames(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		c, err := Connect(flags)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
@@ -106,7 +116,9 @@ func CompleteNames(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
 		}
 		names := make([]string, 0, len(runs.Items))
 		for i := range runs.Items {
-			names = append(names, runs.Items[i].Name)
+			if !slices.Contains(args, runs.Items[i].Name) {
+				names = append(names, runs.Items[i].Name)
+			}
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -1,0 +1,70 @@
+package table
+
+import (
+	"strings"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/target"
+)
+
+// declared is the row of a run without a result: what its spec says.
+func declared(run *v1alpha1.BenchmarkRun, why string) report.Row {
+	load := &run.Spec.Load
+	row := report.Row{
+		Namespace: run.Namespace, Name: run.Name, NoResult: why,
+		Connector: connector(target.Describe(&run.Spec.Target), &run.Spec.Target),
+		KeepAlive: load.Connection.KeepAlive != v1alpha1.KeepAliveDisabled,
+	}
+	if load.Closed != nil {
+		row.Connections = int64(load.Closed.Connections)
+	}
+	for _, q := range load.Requests {
+		row.Requests = append(row.Requests, result.Request{
+			Path: q.Path, Weight: int64(ptr.Deref(q.Weight, 1)), Length: lengthOf(run.Spec.Target.Content, q.Path),
+		})
+	}
+	if tls := run.Spec.Target.TLS; tls != nil {
+		row.TLS = &report.RowTLS{}
+		var protocols, ciphers []string
+		for _, p := range tls.Protocols {
+			protocols = append(protocols, string(p))
+		}
+		for _, suite := range tls.Ciphers {
+			ciphers = append(ciphers, string(suite))
+		}
+		row.TLS.Protocol, row.TLS.Cipher = strings.Join(protocols, "/"), strings.Join(ciphers, "/")
+	}
+	return row
+}
+
+// lengthOf is the length of a file of the content, -1 when the path isn't one
+// that is generated.
+func lengthOf(content []v1alpha1.ContentFile, path string) int64 {
+	for _, file := range content {
+		if file.Path == path && file.SizeBytes > 0 {
+			return file.SizeBytes
+		}
+	}
+	return -1
+}
+
+// connector adds to the description of a target what its Tomcat speaks TLS by,
+// if it does: "Tomcat NIO + JSSE".
+func connector(description string, t *v1alpha1.Target) string {
+	if t.TLS == nil || t.Server.Tomcat == nil {
+		return description
+	}
+	implementation := t.TLS.Implementation
+	switch {
+	case implementation != "":
+	case t.Server.Tomcat.Connector.Protocol == v1alpha1.TomcatAPR:
+		implementation = v1alpha1.TLSOpenSSL
+	default:
+		implementation = v1alpha1.TLSJSSE
+	}
+	return description + " + " + string(implementation)
+}

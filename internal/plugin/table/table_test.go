@@ -1,0 +1,248 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// newRun is a run of a Tomcat over TLS that hasn't been seen yet, created so many
+// seconds after others.
+func newRun(name string, seconds int) *v1alpha1.BenchmarkRun {
+	return &v1alpha1.BenchmarkRun{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: name, UID: "uid", Labels: map[string]string{"series": "r1"},
+			CreationTimestamp: metav1.NewTime(time.Date(2026, 1, 2, 3, 4, seconds, 0, time.UTC)),
+		},
+		Spec: v1alpha1.BenchmarkRunSpec{
+			Target: v1alpha1.Target{
+				Image:   "tomcat:9.0",
+				Server:  v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{}},
+				TLS:     &v1alpha1.TLS{Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv12, v1alpha1.TLSv13}, Certificate: &v1alpha1.Certificate{SelfSigned: &v1alpha1.SelfSigned{}}},
+				Content: []v1alpha1.ContentFile{{Path: "/a", SizeBytes: 31819}},
+			},
+			Load: v1alpha1.Load{
+				Requests:   []v1alpha1.Request{{Path: "/a"}},
+				Connection: v1alpha1.Connection{KeepAlive: v1alpha1.KeepAliveDisabled},
+				Closed:     &v1alpha1.ClosedLoad{Connections: 25, Requests: ptr.To(int64(50_000))},
+			},
+		},
+	}
+}
+
+// ended is the run with how it ended.
+func ended(run *v1alpha1.BenchmarkRun, status metav1.ConditionStatus, reason, message string) *v1alpha1.BenchmarkRun {
+	run.Status.Conditions = []metav1.Condition{
+		{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason, Message: message},
+		{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: reason},
+	}
+	return run
+}
+
+// measured is the run with its result, as objects of the cluster.
+func measured(t *testing.T, run *v1alpha1.BenchmarkRun, uid string) []client.Object {
+	t.Helper()
+	ended(run, metav1.ConditionTrue, v1alpha1.ReasonCompleted, "done")
+	run.Status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: run.Name + "-result"}
+	r := &result.Result{
+		Run: result.Run{
+			Namespace: run.Namespace, Name: run.Name, UID: uid, Server: "Tomcat NIO", Load: "closed", Connections: 25,
+			Requests: []result.Request{{Path: "/a", Weight: 1, Length: 31819}},
+		},
+		Environment: result.Environment{TLS: &result.Handshake{Protocol: "TLSv1.2", Cipher: "ECDHE-RSA-AES256-GCM-SHA384"}},
+	}
+	c := result.Client{Totals: result.Totals{StartedAt: 1_000_000, EndedAt: 3_000_000}}
+	c.Requests = 100
+	for n := range int64(100) {
+		c.Latencies.Of(result.Total).Record(1000 * (n + 1))
+	}
+	r.AddClients([]result.Client{c})
+	data, err := artifact.Encode(r, artifact.ConfigMapLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []client.Object{run, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: run.Name + "-result"},
+		BinaryData: map[string][]byte{artifact.Key: data},
+	}}
+}
+
+// table writes the table of what was asked for, and returns it with its exit
+// code and its error.
+func table(t *testing.T, q request, objects ...client.Object) (string, int, error) {
+	t.Helper()
+	scheme, err := cluster.NewScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	var out bytes.Buffer
+	err = q.write(t.Context(), &cluster.Cluster{WithWatch: c, Namespace: "default"}, &out)
+	return out.String(), exit.Report(&bytes.Buffer{}, err), err
+}
+
+// names are the names of a table's rows.
+func names(t *testing.T, document string) []string {
+	t.Helper()
+	var read struct{ Runs []report.Row }
+	if err := json.Unmarshal([]byte(document), &read); err != nil {
+		t.Fatalf("%v:\n%s", err, document)
+	}
+	var names []string
+	for _, row := range read.Runs {
+		names = append(names, row.Name)
+	}
+	return names
+}
+
+func TestOrder(t *testing.T) {
+	other := newRun("other", 0)
+	other.Labels = nil
+	elsewhere := newRun("elsewhere", 0)
+	elsewhere.Namespace = "elsewhere"
+	objects := []client.Object{newRun("a-last", 9), newRun("d-second", 1), newRun("c-second", 1), newRun("z-first", 0), other, elsewhere}
+	for _, tc := range []struct {
+		request request
+		want    []string
+	}{
+		{request{selector: "series=r1"}, []string{"z-first", "c-second", "d-second", "a-last"}},
+		{request{selector: "series notin (r1)"}, []string{"other"}},
+		{request{}, []string{"other", "z-first", "c-second", "d-second", "a-last"}},
+		{request{names: []string{"c-second", "a-last", "other"}}, []string{"c-second", "a-last", "other"}},
+	} {
+		tc.request.format = "json"
+		document, code, err := table(t, tc.request, objects...)
+		if code != exit.Failed {
+			t.Errorf("exit code %d for runs without results: %v", code, err)
+		}
+		if got := names(t, document); !slices.Equal(got, tc.want) {
+			t.Errorf("%+v: rows %v, want %v", tc.request, got, tc.want)
+		}
+	}
+}
+
+func TestRows(t *testing.T) {
+	crashed := ended(newRun("crashed", 2), metav1.ConditionFalse, v1alpha1.ReasonTargetCrashed, "exit code 137")
+	gone := measured(t, newRun("gone", 3), "uid")[:1]
+	swapped := measured(t, newRun("swapped", 4), "another")
+	whole := measured(t, newRun("whole", 0), "uid")
+	declared := "31,819 B  no keep-alive, -c 25, TLSv1.2/TLSv1.3"
+	for _, tc := range []struct {
+		name    string
+		objects []client.Object
+		code    int
+		texts   []string
+	}{
+		{"with a result", whole, exit.Success, []string{"whole  Tomcat NIO + JSSE  31,819 B  no keep-alive, -c 25, TLSv1.2 ECDHE-RSA-AES256-GCM-SHA384", "50.00   50.00", "50.0/99.0/100.0  50.0/99.0/100.0  0", "yes"}},
+		{"new", []client.Object{newRun("new", 1)}, exit.Failed, []string{"new  Tomcat NIO + JSSE  " + declared, "no result [1]", "[1] new has no result: the operator hasn't seen it yet"}},
+		{"crashed", append(whole, crashed), exit.Failed, []string{"99.0", declared, "[1] crashed has no result: it ended as TargetCrashed: exit code 137"}},
+		{"its artifact gone", slices.Concat(whole, gone, []client.Object{crashed}), exit.Unknown, []string{"99.0", "[1] crashed has no", `[2] gone has no result that can be read: the result of the run is gone: ConfigMap "gone-result" was deleted`}},
+		{"another's artifact", swapped, exit.Unknown, []string{"holds the result of another run"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			text, code, err := table(t, request{format: "text"}, tc.objects...)
+			if code != tc.code {
+				t.Errorf("exit code %d, want %d: %v", code, tc.code, err)
+			}
+			for _, part := range tc.texts {
+				if !strings.Contains(text, part) {
+					t.Errorf("no %q in:\n%s", part, text)
+				}
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, tc := range []struct {
+		request request
+		text    string
+	}{
+		{request{format: "yaml"}, `no output format "yaml": use one of csv, json, markdown, text`},
+		{request{format: "text", names: []string{"a"}, selector: "series=r1"}, "exclude each other"},
+		{request{format: "text", selector: "series=r1=r2"}, `--selector "series=r1=r2"`},
+	} {
+		err := tc.request.check()
+		if err == nil || !strings.Contains(err.Error(), tc.text) || exit.Report(&bytes.Buffer{}, err) != exit.Unknown {
+			t.Errorf("%+v: error %v, want %q", tc.request, err, tc.text)
+		}
+	}
+	for _, tc := range []struct {
+		request request
+		text    string
+	}{
+		{request{format: "text"}, `no BenchmarkRun in namespace "default":`},
+		{request{format: "text", selector: "series=r2"}, `no BenchmarkRun in namespace "default" with the labels series=r2`},
+		{request{format: "text", names: []string{"tomcat"}}, `there is no BenchmarkRun "tomcat" in namespace "default"`},
+	} {
+		text, code, err := table(t, tc.request)
+		if err == nil || !strings.Contains(err.Error(), tc.text) || code != exit.Unknown || text != "" {
+			t.Errorf("%+v: exit code %d, error %v, want %q", tc.request, code, err, tc.text)
+		}
+	}
+}
+
+// TestAPIServerFails: what can't be read for another reason than that it isn't
+// there isn't passed off as a run without a result.
+func TestAPIServerFails(t *testing.T) {
+	scheme, err := cluster.NewScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := errors.New("connection refused")
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(measured(t, newRun("whole", 0), "uid")...).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if _, is := object.(*corev1.ConfigMap); is {
+				return refused
+			}
+			return c.Get(ctx, key, object, options...)
+		},
+	}).Build()
+	var out bytes.Buffer
+	q := request{format: "text"}
+	err = q.write(t.Context(), &cluster.Cluster{WithWatch: c, Namespace: "default"}, &out)
+	if !errors.Is(err, refused) || exit.Report(&bytes.Buffer{}, err) != exit.Unknown || out.Len() > 0 {
+		t.Errorf("error %v, table:\n%s", err, &out)
+	}
+}
+
+func TestConnector(t *testing.T) {
+	tomcat := func(protocol v1alpha1.TomcatProtocol, tls *v1alpha1.TLS) *v1alpha1.Target {
+		return &v1alpha1.Target{TLS: tls, Server: v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Protocol: protocol}}}}
+	}
+	for _, tc := range []struct {
+		description string
+		target      *v1alpha1.Target
+		want        string
+	}{
+		{"Tomcat NIO", tomcat(v1alpha1.TomcatNIO, nil), "Tomcat NIO"},
+		{"Tomcat NIO", tomcat(v1alpha1.TomcatNIO, &v1alpha1.TLS{}), "Tomcat NIO + JSSE"},
+		{"Tomcat NIO2", tomcat(v1alpha1.TomcatNIO2, &v1alpha1.TLS{Implementation: v1alpha1.TLSOpenSSL}), "Tomcat NIO2 + OpenSSL"},
+		{"Tomcat APR", tomcat(v1alpha1.TomcatAPR, nil), "Tomcat APR"},
+		{"Tomcat APR", tomcat(v1alpha1.TomcatAPR, &v1alpha1.TLS{}), "Tomcat APR + OpenSSL"},
+		{"HTTPD Event", &v1alpha1.Target{TLS: &v1alpha1.TLS{}, Server: v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{}}}, "HTTPD Event"},
+	} {
+		if got := connector(tc.description, tc.target); got != tc.want {
+			t.Errorf("%q, want %q", got, tc.want)
+		}
+	}
+}
