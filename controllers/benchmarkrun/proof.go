@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/target"
 )
@@ -202,7 +203,11 @@ func (o *observed) lastWords(container string) string {
 		return ""
 	}
 	lines := strings.Split(log, "\n")
-	text := strings.Join(lines[max(0, len(lines)-lastLines):], "\n")
+	lines = lines[max(0, len(lines)-lastLines):]
+	for i := range lines {
+		lines[i] = printable.Text(lines[i])
+	}
+	text := strings.Join(lines, "\n")
 	if len(text) > lastBytes {
 		text = "…" + strings.ToValidUTF8(text[len(text)-lastBytes:], "")
 	}

@@ -25,8 +25,12 @@ func shown(r *result.Result) *result.Result {
 	}
 	clean(&p.Run.Namespace, &p.Run.Name, &p.Run.UID, &p.Run.Image, &p.Run.Server, &p.Run.Load)
 	e := &p.Environment
-	clean(&e.TargetNode, &e.TargetAddress, &e.TargetImageID, &e.ServerSoftware, &e.TargetCPUs, &e.CPUExclusivity,
+	clean(&e.TargetNode, &e.TargetAddress, &e.TargetImageID, &e.ServerSoftware, &e.ServerVersion, &e.Connector, &e.TargetCPUs, &e.CPUExclusivity,
 		&e.Kernel, &e.ContainerRuntime, &e.Kubelet, &e.Assay)
+	e.Libraries = slices.Clone(e.Libraries)
+	for i := range e.Libraries {
+		clean(&e.Libraries[i])
+	}
 	if e.TLS != nil {
 		t := *e.TLS
 		e.TLS = &t

@@ -88,6 +88,8 @@ func writeEnvironment(w *bytes.Buffer, r *result.Result) {
 	}
 	for _, l := range []struct{ name, text string }{
 		{"Target node:", e.TargetNode},
+		{"Server:", strings.Join(append([]string{e.ServerVersion}, e.Libraries...), ", ")},
+		{"Connector:", e.Connector},
 		{"Kernel:", e.Kernel},
 		{"Container runtime:", e.ContainerRuntime},
 		{"Kubelet:", e.Kubelet},

@@ -72,6 +72,13 @@ type Environment struct {
 	TargetAddress  string `json:"targetAddress"`
 	TargetImageID  string `json:"targetImageID"`
 	ServerSoftware string `json:"serverSoftware"`
+	// ServerVersion, Connector and Libraries are what the server that clients talk
+	// to says of itself in its log; empty where it doesn't, or can't be read.
+	ServerVersion string   `json:"serverVersion"`
+	Connector     string   `json:"connector"`
+	Libraries     []string `json:"libraries,omitempty"`
+	// Unproven is whether the server should have said so, and didn't.
+	Unproven bool `json:"unproven"`
 	// DocumentLength is the length of the body of the first request's response
 	// as the agent saw it, in bytes; -1 when it isn't known.
 	DocumentLength int64 `json:"documentLength"`

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/printable"
 )
 
 // Logged is what a server says of itself in its log. What it doesn't say is
@@ -51,10 +52,19 @@ func ReadLogs(t *v1alpha1.Target, logs map[string]string) map[string]Logged {
 	read := map[string]Logged{}
 	for _, in := range inputs(t, nil) {
 		if log, ok := logs[in.name]; ok {
-			read[in.name] = adapterOf(in.server).read(log)
+			read[in.name] = readable(adapterOf(in.server).read(log))
 		}
 	}
 	return read
+}
+
+// readable leaves out of what a server logged what a terminal would obey.
+func readable(l Logged) Logged {
+	l.Version, l.Connector = printable.Text(l.Version), printable.Text(l.Connector)
+	for i, library := range l.Libraries {
+		l.Libraries[i] = printable.Text(library)
+	}
+	return l
 }
 
 // Contradictions compares what was declared with what the servers say, by

@@ -70,7 +70,6 @@ func TestConfigThatCantBe(t *testing.T) {
 		"no certificate":        {session.TLS{ClientCertificate: true}, "a:1", tlstest.Folder(t, empty), "the client's certificate: open "},
 		"a certificate's half":  {session.TLS{ClientCertificate: true}, "a:1", halved, "the client's certificate: open "},
 		"no PEM for authority":  {session.TLS{}, "a:1", tlstest.Folder(t, tlstest.Files{Authority: []byte("certificate")}), "ca.crt has none in PEM"},
-		"no PEM for the server": {session.TLS{}, "a:1", tlstest.Folder(t, tlstest.Files{Authority: authority.PEM(), Server: []byte("x")}), "server.crt has none in PEM"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Config(&test.settings, test.address, test.folder); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -18,6 +18,7 @@ const (
 	ReasonClockUncertain   = "ClockUncertain"
 	ReasonTooShort         = "TooShort"
 	ReasonNoWarmup         = "NoWarmup"
+	ReasonTargetUnproven   = "TargetUnproven"
 	ReasonTargetUnseen     = "TargetUnseen"
 	ReasonTargetCPUShared  = "TargetCPUShared"
 	ReasonTargetThrottled  = "TargetThrottled"

@@ -16,6 +16,17 @@ const (
 	targetThrottledShare = 0.01
 )
 
+// targetUnproven: what can't be shown to be what was declared isn't a result of
+// it.
+func targetUnproven(r *result.Result) *result.Finding {
+	if !r.Environment.Unproven {
+		return nil
+	}
+	return invalidates(ReasonTargetUnproven,
+		"nothing in the server's log shows that it runs as declared (%s): look whether another server answers at %s, whether the image writes its log to its output, and whether the manager may read pods/log",
+		r.Run.Server, r.Environment.TargetAddress)
+}
+
 // targetUnseen: without the target's CPU time nobody can say whether the target
 // was the limit; of several containers, each may have been.
 func targetUnseen(r *result.Result) *result.Finding {
@@ -28,6 +39,10 @@ func targetUnseen(r *result.Result) *result.Finding {
 	}
 	if len(unseen) == 0 {
 		return nil
+	}
+	if e := &r.Environment; e.TargetNode == "" && e.Connector == "" && r.Run.Image == "" {
+		return warns(ReasonTargetUnseen,
+			"Assay didn't start the target, so that nothing shows whether it, its machine or the network was the limit: watch its CPU yourself")
 	}
 	which := "the target"
 	if len(containers) > 1 && len(unseen) < len(containers) {

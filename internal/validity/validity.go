@@ -18,6 +18,7 @@ type rule func(*result.Result) *result.Finding
 var rules = []rule{
 	nothingSucceeded,
 	errorsDominate,
+	targetUnproven,
 	clientSaturated,
 	clientThrottled,
 	startSkew,

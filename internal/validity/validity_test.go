@@ -168,6 +168,10 @@ func TestRules(t *testing.T) {
 			r.Warmup = &result.Counts{Requests: 7, Errors: result.ErrorCounts{result.ErrorConnect: 7}}
 		}, result.Warns, "of 7 requests before the measurement none succeeded"},
 
+		{"TargetUnproven", "proven", func(r *result.Result) { r.Environment.Connector = "http-nio-8080" }, "", ""},
+		{"TargetUnproven", "unproven", func(r *result.Result) { r.Run.Server, r.Environment.Unproven = "Tomcat NIO", true },
+			result.Invalidates, "as declared (Tomcat NIO)"},
+		{"TargetUnseen", "external", func(r *result.Result) { r.Server, r.Environment.TargetNode = nil, "" }, result.Warns, "Assay didn't start the target"},
 		{"TargetUnseen", "unseen", func(r *result.Result) { r.Server = nil }, result.Warns, "couldn't be seen"},
 
 		{"TargetUnseen", "all seen", containers(func(*result.Result) {}), "", ""},
