@@ -63,13 +63,13 @@ func TestConfigThatCantBe(t *testing.T) {
 		folder   string
 		want     string
 	}{
-		"an unknown protocol":   {session.TLS{Protocols: []string{"SSLv3"}}, "a:1", t.TempDir(), "there is no TLS protocol SSLv3: take some of TLSv1, "},
-		"an unknown cipher":     {session.TLS{Ciphers: []string{"RC4-SHA"}}, "a:1", t.TempDir(), "RC4-SHA: take some of TLS_AES_128_GCM_SHA256, "},
-		"ciphers of another":    {session.TLS{Protocols: []string{"TLSv1.2"}, Ciphers: []string{"TLS_AES_128_GCM_SHA256"}}, "a:1", t.TempDir(), "which the protocols leave out"},
-		"no port":               {session.TLS{}, "a", t.TempDir(), "the target's address"},
-		"no certificate":        {session.TLS{ClientCertificate: true}, "a:1", tlstest.Folder(t, empty), "the client's certificate: open "},
-		"a certificate's half":  {session.TLS{ClientCertificate: true}, "a:1", halved, "the client's certificate: open "},
-		"no PEM for authority":  {session.TLS{}, "a:1", tlstest.Folder(t, tlstest.Files{Authority: []byte("certificate")}), "ca.crt has none in PEM"},
+		"an unknown protocol":  {session.TLS{Protocols: []string{"SSLv3"}}, "a:1", t.TempDir(), "there is no TLS protocol SSLv3: take some of TLSv1, "},
+		"an unknown cipher":    {session.TLS{Ciphers: []string{"RC4-SHA"}}, "a:1", t.TempDir(), "RC4-SHA: take some of TLS_AES_128_GCM_SHA256, "},
+		"ciphers of another":   {session.TLS{Protocols: []string{"TLSv1.2"}, Ciphers: []string{"TLS_AES_128_GCM_SHA256"}}, "a:1", t.TempDir(), "which the protocols leave out"},
+		"no port":              {session.TLS{}, "a", t.TempDir(), "the target's address"},
+		"no certificate":       {session.TLS{ClientCertificate: true}, "a:1", tlstest.Folder(t, empty), "the client's certificate: open "},
+		"a certificate's half": {session.TLS{ClientCertificate: true}, "a:1", halved, "the client's certificate: open "},
+		"no PEM for authority": {session.TLS{}, "a:1", tlstest.Folder(t, tlstest.Files{Authority: []byte("certificate")}), "ca.crt has none in PEM"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Config(&test.settings, test.address, test.folder); err == nil || !strings.Contains(err.Error(), test.want) {

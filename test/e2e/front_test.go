@@ -51,7 +51,7 @@ func TestFrontAndBack(t *testing.T) {
 	c.create(t, run)
 	done := c.finished(t, run, 3*time.Minute)
 	wantSucceeded(t, done)
-	wantRequests(t, done, 600)
+	wantAll(t, done, 600)
 
 	// What the bytes are made of shows how many pages there were.
 	pages := (*done.Status.Result.BodyBytesReceived - 600*5000) / (pageBytes - 5000)
@@ -131,7 +131,7 @@ http {
 			c.create(t, run)
 			done := c.finished(t, run, 3*time.Minute)
 			wantSucceeded(t, done)
-			wantRequests(t, done, 100)
+			wantAll(t, done, 100)
 			if got := *done.Status.Result.BodyBytesReceived; got != 100*s.bytes {
 				t.Errorf("%d bytes, want %d", got, 100*s.bytes)
 			}

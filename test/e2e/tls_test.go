@@ -35,7 +35,7 @@ func tlsRun(ns, name, image string, server v1alpha1.Server, spec *v1alpha1.TLS) 
 
 func nginxServer() v1alpha1.Server { return v1alpha1.Server{Nginx: &v1alpha1.NginxServer{}} }
 
-func wantRequests(t *testing.T, run *v1alpha1.BenchmarkRun, requests int64) {
+func wantAll(t *testing.T, run *v1alpha1.BenchmarkRun, requests int64) {
 	t.Helper()
 	if r := run.Status.Result; *r.Requests != requests || *r.Errors.Total != 0 {
 		t.Errorf("%d requests, %d errors; want %d and none", *r.Requests, *r.Errors.Total, requests)
@@ -117,7 +117,7 @@ func TestResumption(t *testing.T) {
 				theCluster.create(t, run)
 				done := theCluster.finished(t, run, 3*time.Minute)
 				wantSucceeded(t, done)
-				wantRequests(t, done, 200)
+				wantAll(t, done, 200)
 				// Of each client's two connections at a time, the first have nothing to resume.
 				resumed := *done.Status.Result.TLSResumedConnections
 				if resumption == v1alpha1.Enabled && resumed < 190 || resumption == v1alpha1.Disabled && resumed != 0 {
@@ -151,7 +151,7 @@ func TestSecretCertificate(t *testing.T) {
 			continue
 		}
 		wantSucceeded(t, done)
-		wantRequests(t, done, 200)
+		wantAll(t, done, 200)
 		if got := done.Status.Target.TLS; got.KeyAlgorithm != "ECDSA" || *got.KeySize != 256 {
 			t.Errorf("negotiated was %+v", got)
 		}
@@ -200,7 +200,7 @@ func TestIssuedCertificates(t *testing.T) {
 	c.create(t, object("Issuer", ns, "bench-ca", map[string]any{"ca": map[string]any{"secretName": "bench-ca"}}))
 	done := c.finished(t, run, 3*time.Minute)
 	wantSucceeded(t, done)
-	wantRequests(t, done, 200)
+	wantAll(t, done, 200)
 	if got := done.Status.Target.TLS; got.Issuer != "CN=Bench CA" || got.KeyAlgorithm != "ECDSA" || *got.KeySize != 384 ||
 		got.ClientCertificate != v1alpha1.ClientCertificateRequested || got.Protocol != "TLSv1.3" {
 		t.Errorf("negotiated was %+v", got)
