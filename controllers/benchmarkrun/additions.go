@@ -3,7 +3,9 @@ package benchmarkrun
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/target"
 )
 
 // addTo merges what the user adds to the target's pod into it. An error is the
@@ -63,7 +66,7 @@ func checkAdditions(pod *corev1.Pod, additions *v1alpha1.PodAdditions) error {
 		}
 		own := &pod.Spec.Containers[at]
 		for j, m := range c.VolumeMounts {
-			if slices.ContainsFunc(own.VolumeMounts, func(o corev1.VolumeMount) bool { return o.MountPath == m.MountPath }) {
+			if slices.ContainsFunc(own.VolumeMounts, func(o corev1.VolumeMount) bool { return hides(&m, &o) }) {
 				return fmt.Errorf("spec.target.pod.containers[%d].volumeMounts[%d].mountPath: Assay itself mounts %s: take another path", i, j, m.MountPath)
 			}
 		}
@@ -76,9 +79,20 @@ func checkAdditions(pod *corev1.Pod, additions *v1alpha1.PodAdditions) error {
 	return nil
 }
 
+// hides is whether a mount of the user's takes the place of one of Assay's, or
+// of a file in what Assay made. Beneath an empty folder of the server's own
+// there may be others.
+func hides(m, own *corev1.VolumeMount) bool {
+	users, assays := path.Clean(m.MountPath), path.Clean(own.MountPath)
+	made := slices.Contains([]string{target.ConfigVolume, target.ContentVolume, target.TLSVolume}, own.Name)
+	return users == assays || made && strings.HasPrefix(users, assays+"/")
+}
+
 func podPatch(a *v1alpha1.PodAdditions) *corev1.Pod {
 	patch := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: a.Annotations}}
 	spec := &patch.Spec
+	// Without any they would be encoded as null, which removes the pod's.
+	spec.Containers = []corev1.Container{}
 	spec.NodeSelector, spec.Tolerations, spec.SecurityContext = a.NodeSelector, a.Tolerations, a.SecurityContext
 	spec.PriorityClassName = a.PriorityClassName
 	if a.RuntimeClassName != "" {
