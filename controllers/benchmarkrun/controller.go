@@ -102,7 +102,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, run *v1alpha1.BenchmarkRun) 
 	failed, err := r.act(ctx, run, observed, &plan)
 	if failed != nil {
 		plan = decideFailure(run, observed, r.Clock.Now(), failed)
-		_, err = r.act(ctx, run, observed, &plan)
 	}
 	if plan.expire {
 		return ctrl.Result{}, err

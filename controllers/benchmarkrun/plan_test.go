@@ -291,8 +291,15 @@ func TestDecideFailsARun(t *testing.T) {
 			if !meta.IsStatusConditionTrue(p.status.Conditions, v1alpha1.ConditionFinished) {
 				t.Error("a run that failed isn't Finished")
 			}
-			if !p.remove || !p.forget || p.createTarget || p.start != nil || p.store {
+			if p.createTarget || p.start != nil || p.store {
 				t.Errorf("the plan doesn't end the run: %+v", p)
+			}
+			if p.remove || p.stop {
+				t.Error("the pods are removed before the verdict is written: after a crash in between they would look lost")
+			}
+			s.run.Status = p.status
+			if next := s.decide(); !next.remove || !next.forget {
+				t.Errorf("nothing removes the pods afterwards: %+v", next)
 			}
 		})
 	}

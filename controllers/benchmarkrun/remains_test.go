@@ -124,6 +124,7 @@ func TestReconcileKeepsNoPodThatHoldsTheLaneForEver(t *testing.T) {
 	first.reconcile()
 	first.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "told to"}}
 	first.reconcile() // fails while no node has taken its target
+	first.reconcile() // cleans up
 	var pod corev1.Pod
 	if err := first.get("run-target", &pod); !apierrors.IsNotFound(err) {
 		t.Errorf("the Pending target is kept: %v", err)

@@ -77,7 +77,8 @@ func (p *planner) judge(r *result.Result) {
 	p.condition(v1alpha1.ConditionThresholdsMet, status, reason, strings.Join(messages, "; "))
 }
 
-// fail ends a run without a result.
+// fail ends a run without a result. What it had isn't removed before the
+// verdict is written: after a crash in between, its pods would look lost.
 func (p *planner) fail(f *failure) {
 	status := p.status
 	p.plan = plan{status: status} // nothing of what was planned before
@@ -87,7 +88,6 @@ func (p *planner) fail(f *failure) {
 		p.condition(v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse, v1alpha1.ReasonNoResult, "the run ended without a result")
 	}
 	p.finish()
-	p.cleanUpFinished()
 }
 
 func (p *planner) finish() {
@@ -160,6 +160,7 @@ func (p *planner) state(reason, message string, progress *v1alpha1.Progress) {
 func (p *planner) condition(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&p.status.Conditions, metav1.Condition{
 		Type: kind, Status: status, Reason: reason, Message: bounded(message, maxMessage), ObservedGeneration: p.run.Generation,
+		LastTransitionTime: metav1.NewTime(p.now), // only taken if the status changes
 	})
 }
 

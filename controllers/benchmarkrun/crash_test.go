@@ -1,0 +1,67 @@
+package benchmarkrun
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/target"
+)
+
+var errKilled = errors.New("the manager is killed")
+
+// intercept has the client of a bench do what funcs say, until mended.
+func (b *bench) intercept(funcs interceptor.Funcs) (mend func()) {
+	b.t.Helper()
+	watching, err := client.NewWithWatch(apiConfig, client.Options{Scheme: api.Scheme()})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.Client = interceptor.NewClient(watching, funcs)
+	return func() { b.Client = api }
+}
+
+// killed reconciles the run, which has to end with errKilled.
+func (b *bench) killed() {
+	b.t.Helper()
+	b.reload()
+	if _, err := b.Reconcile(b.t.Context(), b.run); !errors.Is(err, errKilled) {
+		b.t.Fatalf("the manager wasn't killed: %v", err)
+	}
+	b.reload()
+}
+
+// serverEnds has the container of the server end.
+func (b *bench) serverEnds(end corev1.ContainerStateTerminated) {
+	b.t.Helper()
+	var pod corev1.Pod
+	if err := b.get("run-target", &pod); err != nil {
+		b.t.Fatal(err)
+	}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: target.ContainerName, State: corev1.ContainerState{Terminated: &end}}}
+	if err := api.Status().Update(b.t.Context(), &pod); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func TestReconcileKeepsItsVerdictWhenKilledBeforeWritingIt(t *testing.T) {
+	b := newBench(t)
+	b.measuring()
+	b.serverEnds(corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: "out of luck"})
+	mend := b.intercept(interceptor.Funcs{
+		SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
+			return errKilled
+		},
+	})
+	b.killed()
+	mend()
+	b.reconcile()
+	if got := b.state(); got.Reason != v1alpha1.ReasonTargetCrashed {
+		t.Errorf("%+v", got)
+	}
+}
