@@ -97,9 +97,19 @@ func tomcatExecutorOf(c *v1alpha1.TomcatConnector) *tomcatElement {
 	executor := element("Executor", "name", tomcatExecutor, "className", class)
 	if c.Executor == v1alpha1.TomcatShared {
 		executor.setNumber("maxThreads", c.MaxThreads)
-		executor.setNumber("minSpareThreads", c.MinSpareThreads)
+		executor.setNumber("minSpareThreads", spareThreads(c))
 	}
 	return &executor
+}
+
+// spareThreads keeps the default of a shared executor, 25 threads, from being
+// more than all that it may have: it wouldn't start.
+func spareThreads(c *v1alpha1.TomcatConnector) *int32 {
+	const spare = 25
+	if c.MinSpareThreads == nil && c.MaxThreads != nil && *c.MaxThreads < spare {
+		return c.MaxThreads
+	}
+	return c.MinSpareThreads
 }
 
 func tomcatConnector(in *input) tomcatElement {

@@ -243,3 +243,20 @@ func TestTomcatAsBackend(t *testing.T) {
 		t.Errorf("found %v", found)
 	}
 }
+
+// TestTomcatSpareThreads: a shared executor never starts with more threads than
+// it may have.
+func TestTomcatSpareThreads(t *testing.T) {
+	for most, want := range map[int32]string{20: `minSpareThreads="20"`, 25: "", 200: ""} {
+		r, err := Render(&v1alpha1.Target{Server: v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{
+			Home: "/usr/local/tomcat", Connector: v1alpha1.TomcatConnector{Protocol: v1alpha1.TomcatNIO, Executor: v1alpha1.TomcatShared, MaxThreads: &most},
+		}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := r.Files["server_server.xml"]
+		if has := strings.Contains(file, "minSpareThreads"); has != (want != "") || !strings.Contains(file, want) {
+			t.Errorf("with %d threads, want %q:\n%s", most, want, file)
+		}
+	}
+}

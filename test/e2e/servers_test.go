@@ -338,7 +338,7 @@ func TestServersThatFail(t *testing.T) {
 		}}, v1alpha1.ReasonTargetCrashed, []string{"Address already in use"}},
 		{scenario{name: "broken-certificate-tomcat", image: tomcatImage, target: func(target *v1alpha1.Target) {
 			target.Server.Tomcat, target.TLS = &v1alpha1.TomcatServer{}, broken
-		}}, v1alpha1.ReasonTargetCrashed, []string{"tls.crt"}},
+		}}, v1alpha1.ReasonTargetCrashed, []string{"KeyStoreException"}},
 		{scenario{name: "broken-certificate-nginx", image: nginxImage, target: func(target *v1alpha1.Target) {
 			target.Server.Nginx, target.TLS = &v1alpha1.NginxServer{}, broken
 		}}, v1alpha1.ReasonTargetCrashed, []string{"cannot load certificate"}},
