@@ -52,19 +52,27 @@ func lengthOf(content []v1alpha1.ContentFile, path string) int64 {
 	return -1
 }
 
-// connector adds to the description of a target what its Tomcat speaks TLS by,
-// if it does: "Tomcat NIO + JSSE".
+// connector adds to the description of a target what tells it from others in a
+// table: what its Tomcat speaks TLS by, if it does ("Tomcat NIO + JSSE"), and of
+// a server that Assay doesn't configure which it is ("Generic nginx:1.28").
 func connector(description string, t *v1alpha1.Target) string {
-	if t.TLS == nil || t.Server.Tomcat == nil {
-		return description
-	}
-	implementation := t.TLS.Implementation
 	switch {
-	case implementation != "":
+	case t.Server.Generic != nil:
+		return description + " " + shortImage(t.Image)
+	case t.Server.External != nil:
+		return description + " " + t.Server.External.URL
+	case t.TLS == nil || t.Server.Tomcat == nil:
+		return description
+	case t.TLS.Implementation != "":
+		return description + " + " + string(t.TLS.Implementation)
 	case t.Server.Tomcat.Connector.Protocol == v1alpha1.TomcatAPR:
-		implementation = v1alpha1.TLSOpenSSL
-	default:
-		implementation = v1alpha1.TLSJSSE
+		return description + " + " + string(v1alpha1.TLSOpenSSL)
 	}
-	return description + " + " + string(implementation)
+	return description + " + " + string(v1alpha1.TLSJSSE)
+}
+
+// shortImage is an image's name without its registry, folders and digest.
+func shortImage(image string) string {
+	name, _, _ := strings.Cut(image, "@")
+	return name[strings.LastIndex(name, "/")+1:]
 }

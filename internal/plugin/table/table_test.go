@@ -240,6 +240,9 @@ func TestConnector(t *testing.T) {
 		{"Tomcat APR", tomcat(v1alpha1.TomcatAPR, nil), "Tomcat APR"},
 		{"Tomcat APR", tomcat(v1alpha1.TomcatAPR, &v1alpha1.TLS{}), "Tomcat APR + OpenSSL"},
 		{"HTTPD Event", &v1alpha1.Target{TLS: &v1alpha1.TLS{}, Server: v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{}}}, "HTTPD Event"},
+		{"Generic", &v1alpha1.Target{Image: "example.org:5000/web/nginx:1.28@sha256:0f", Server: v1alpha1.Server{Generic: &v1alpha1.GenericServer{}}}, "Generic nginx:1.28"},
+		{"Generic", &v1alpha1.Target{Image: "nginx", Server: v1alpha1.Server{Generic: &v1alpha1.GenericServer{}}}, "Generic nginx"},
+		{"External", &v1alpha1.Target{Server: v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "https://www.example.org"}}}, "External https://www.example.org"},
 	} {
 		if got := connector(tc.description, tc.target); got != tc.want {
 			t.Errorf("%q, want %q", got, tc.want)

@@ -1,0 +1,200 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// sampleFolder holds the runs that users start from.
+const sampleFolder = "../../config/samples"
+
+// applySample applies a sample as users do, waits until its runs have
+// succeeded, and returns them in the order of their names.
+func (c *cluster) applySample(t *testing.T, ns, name string, limit time.Duration) []*v1alpha1.BenchmarkRun {
+	t.Helper()
+	out, err := exec.Command("kubectl", "apply", "--namespace", ns, "--filename", filepath.Join(sampleFolder, name+".yaml")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var created v1alpha1.BenchmarkRunList
+	if err := c.List(t.Context(), &created, client.InNamespace(ns), client.MatchingLabels{"series": name}); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(created.Items, func(a, b v1alpha1.BenchmarkRun) int { return strings.Compare(a.Name, b.Name) })
+	deadline := time.Now().Add(limit)
+	var runs []*v1alpha1.BenchmarkRun
+	for i := range created.Items {
+		done := c.finished(t, &created.Items[i], time.Until(deadline))
+		wantSucceeded(t, done)
+		t.Logf("%s: %s requests/s, %s", done.Name, done.Status.Result.RequestsPerSecond, condition(done, v1alpha1.ConditionValid).Reason)
+		runs = append(runs, done)
+	}
+	return runs
+}
+
+// wantAllRequests fails the test unless the run made as many requests as it says,
+// of which none failed but of those kinds.
+func wantAllRequests(t *testing.T, run *v1alpha1.BenchmarkRun, mayTimeOut bool) {
+	t.Helper()
+	r := run.Status.Result
+	if want := int64(*run.Spec.Clients.Replicas) * *run.Spec.Load.Closed.Requests; *r.Requests != want {
+		t.Errorf("%s: %d requests, want %d", run.Name, *r.Requests, want)
+	}
+	failed := *r.Errors.Total
+	if mayTimeOut {
+		failed -= *r.Errors.Timeout
+	}
+	if failed != 0 {
+		t.Errorf("%s: %d requests failed: %+v", run.Name, failed, r.Errors)
+	}
+}
+
+// r1Row is what R1's table says of a test, beside its figures.
+type r1Row struct{ connector, file, options string }
+
+// TestSampleR1 repeats R1's seven tests in small, by one kubectl apply, one after
+// the other, and prints their table.
+func TestSampleR1(t *testing.T) {
+	c := theCluster
+	ns := c.namespace(t)
+	runs := c.applySample(t, ns, "r1-small", 6*time.Minute)
+	const tls = ", TLSv1.2 ECDHE-RSA-AES256-GCM-SHA384"
+	want := []r1Row{
+		{"Tomcat NIO", "31,819 B", "no keep-alive, -c 25"},
+		{"Tomcat NIO", "31,819 B", "keep-alive, -c 25"},
+		{"Tomcat NIO", "109,518 B", "no keep-alive, -c 25"},
+		{"Tomcat NIO", "5,242,880 B", "no keep-alive, -c 250"},
+		{"Tomcat NIO + JSSE", "31,819 B", "keep-alive, -c 25" + tls},
+		{"Tomcat APR", "31,819 B", "keep-alive, -c 25"},
+		{"Tomcat APR + OpenSSL", "31,819 B", "keep-alive, -c 25" + tls},
+	}
+	if len(runs) != len(want) {
+		t.Fatalf("%d runs, want %d", len(runs), len(want))
+	}
+	for i, run := range runs {
+		wantAllRequests(t, run, run.Name == "r1-test4-small") // which R1's own had, too
+		if i > 0 && run.Status.AdmissionTime.Before(runs[i-1].Status.CompletionTime) {
+			t.Errorf("%s was admitted at %s, before %s had finished at %s",
+				run.Name, run.Status.AdmissionTime, runs[i-1].Name, runs[i-1].Status.CompletionTime)
+		}
+	}
+	table := plugin(t, 0, "table", "-n", ns, "-l", "series=r1-small")
+	t.Logf("\n%s", table)
+	lines := strings.Split(table, "\n")
+	for i, row := range want {
+		wantRow(t, lines[i+1], runs[i].Name, row.connector, row.file, row.options)
+	}
+	if after := lines[len(want)+1]; after != "" {
+		t.Errorf("more than %d rows: %s", len(want), after)
+	}
+	for i, run := range runs {
+		if tls := run.Status.Target.TLS; (tls != nil) != (i == 4 || i == 6) || tls != nil && *tls.KeySize != 4096 {
+			t.Errorf("%s: negotiated was %+v", run.Name, tls)
+		}
+	}
+}
+
+// Figures of two clients, of all, and of each one's latencies, as a table has
+// them.
+const (
+	ratesOfTwo     = `\d+\.\d\d, \d+\.\d\d +\d+\.\d\d`
+	latenciesOfTwo = `\d+\.\d/\d+\.\d/\d+\.\d, \d+\.\d/\d+\.\d/\d+\.\d +\d+\.\d/\d+\.\d/\d+\.\d`
+)
+
+// wantRow fails the test unless a line of a table is that run's, with those
+// cells, and with figures of two clients.
+func wantRow(t *testing.T, line, name string, cells ...string) {
+	t.Helper()
+	pattern := "^" + regexp.QuoteMeta(name)
+	for _, cell := range cells {
+		pattern += " +" + regexp.QuoteMeta(cell)
+	}
+	pattern += " +" + ratesOfTwo + " +" + latenciesOfTwo + ` +(0|\d+, \d+ \(timeout\)) +\d+\.\d +(yes|NO)`
+	if !regexp.MustCompile(pattern).MatchString(line) {
+		t.Errorf("want a row like %s, got:\n%s", pattern, line)
+	}
+}
+
+// TestSamples applies the samples of the other reports, in small.
+func TestSamples(t *testing.T) {
+	for _, s := range []struct {
+		name string
+		runs []string
+		want func(t *testing.T, run *v1alpha1.BenchmarkRun)
+		// table are texts that the table must have.
+		table []string
+	}{
+		{
+			name: "r3-small", runs: []string{"r3-java-small", "r3-nanohttpd-small"},
+			want: func(t *testing.T, run *v1alpha1.BenchmarkRun) {
+				t.Helper()
+				wantAllRequests(t, run, false)
+				if r := run.Status.Result; *r.KeepAliveRequests != 0 || *r.Latency.Connect.Count != *r.Requests || *r.Target.MaxResidentBytes == 0 {
+					t.Errorf("%s: %d requests on kept connections, %d connections, %d bytes resident",
+						run.Name, *r.KeepAliveRequests, *r.Latency.Connect.Count, *r.Target.MaxResidentBytes)
+				}
+			},
+			table: []string{"Generic jdkhttp:dev", "Generic nanohttpd:dev", "1,000 B", "no keep-alive, -c 500"},
+		},
+		{
+			name: "r4-small", runs: []string{"r4-keepalive-small", "r4-no-keepalive-small"},
+			want: func(t *testing.T, run *v1alpha1.BenchmarkRun) {
+				t.Helper()
+				wantAllRequests(t, run, false)
+				want := int64(0)
+				if run.Name == "r4-keepalive-small" {
+					want = *run.Status.Result.Requests - int64(run.Spec.Load.Closed.Connections)
+				}
+				if got := *run.Status.Result.KeepAliveRequests; got != want {
+					t.Errorf("%s: %d requests on kept connections, want %d", run.Name, got, want)
+				}
+			},
+			table: []string{"no keep-alive, -c 149", "  keep-alive, -c 149", "10,240 B"},
+		},
+		{
+			name: "r5-small", runs: []string{"r5-small"},
+			want: func(t *testing.T, run *v1alpha1.BenchmarkRun) {
+				t.Helper()
+				if r := run.Status.Result; *r.Requests == 0 || *r.Errors.Total != 0 {
+					t.Errorf("%d requests, errors %+v", *r.Requests, r.Errors)
+				}
+				backends := run.Status.Target.Backends
+				if len(backends) != 1 || backends[0].Usage == nil || *backends[0].Usage.UserCPUMicroseconds == 0 {
+					t.Errorf("what Tomcat did wasn't seen: %+v", backends)
+				}
+			},
+			table: []string{"HTTPD Event with Tomcat NIO", "9 kinds, 100 to 1,024,000 B", "server ", "tomcat "},
+		},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			ns := theCluster.namespace(t)
+			runs := theCluster.applySample(t, ns, s.name, 4*time.Minute)
+			var names []string
+			for _, run := range runs {
+				names = append(names, run.Name)
+				s.want(t, run)
+			}
+			if !slices.Equal(names, s.runs) {
+				t.Errorf("runs %v, want %v", names, s.runs)
+			}
+			table := plugin(t, 0, "table", "-n", ns, "-l", "series="+s.name)
+			t.Logf("\n%s", table)
+			for _, text := range append(s.table, s.runs...) {
+				if !strings.Contains(table, text) {
+					t.Errorf("the table lacks %q", text)
+				}
+			}
+		})
+	}
+}
