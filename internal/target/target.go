@@ -34,13 +34,15 @@ const (
 	keyFile             = tlsFolder + "/" + PrivateKeyKey
 	clientAuthorityFile = tlsFolder + "/" + ClientAuthorityKey
 
-	// The files of TLSVolume.
+	// logFolder is where servers write access logs.
+	logFolder = "/assay/logs"
+)
+
+// The files of TLSVolume.
+const (
 	CertificateKey     = "tls.crt"
 	PrivateKeyKey      = "tls.key"
 	ClientAuthorityKey = "client-ca.crt"
-
-	// logFolder is where servers write access logs.
-	logFolder = "/assay/logs"
 )
 
 // Rendering is a target, ready to be made into a pod.
