@@ -36,9 +36,7 @@ func (r *Reconciler) act(ctx context.Context, run *v1alpha1.BenchmarkRun, o *obs
 		}
 	}
 	if p.stop {
-		if err := r.stopPods(ctx, o); err != nil {
-			return nil, err
-		}
+		return nil, r.stopPods(ctx, run, o)
 	}
 	if p.remove {
 		return nil, r.removeChildren(ctx, run, o)
@@ -85,15 +83,9 @@ func (r *Reconciler) create(ctx context.Context, run *v1alpha1.BenchmarkRun, o *
 // createTargetsObjects makes the run's ConfigMap first: while that is there, so
 // may be the Secrets of its certificates.
 func (r *Reconciler) createTargetsObjects(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed, p *plan) (*failure, error) {
-	rendering := &target.Rendering{}
-	if !isExternal(run) && (p.createConfig || p.createTarget) {
-		var err error
-		if err = o.inputs.tooLarge(); err == nil {
-			rendering, err = target.Render(&run.Spec.Target, o.inputs.configurations)
-		}
-		if err != nil {
-			return failuref(v1alpha1.ReasonInvalidSpec, "%s", err), nil
-		}
+	rendering, failed := renderingFor(run, o, p)
+	if failed != nil {
+		return failed, nil
 	}
 	if p.createConfig {
 		authority := r.Authority()
@@ -123,17 +115,43 @@ func (r *Reconciler) createTargetsObjects(ctx context.Context, run *v1alpha1.Ben
 	return nil, nil
 }
 
+// renderingFor is what the target is made from. It is rendered once: the user's
+// ConfigMaps may have changed since the run's own was made.
+func renderingFor(run *v1alpha1.BenchmarkRun, o *observed, p *plan) (*target.Rendering, *failure) {
+	rendering := &target.Rendering{}
+	var err error
+	switch {
+	case isExternal(run):
+	case p.createConfig:
+		if err = o.inputs.tooLarge(); err == nil {
+			rendering, err = target.Render(&run.Spec.Target, o.inputs.configurations)
+		}
+	case p.createTarget:
+		rendering, err = renderingIn(o.config)
+	}
+	if err != nil {
+		return nil, failuref(v1alpha1.ReasonInvalidSpec, "%s", err)
+	}
+	return rendering, nil
+}
+
 // createChild creates an object. It is never applied: that would take over one
 // that somebody else has made under the same name, which the cache doesn't show.
-// That the API server refuses the object is for the user to mend.
 func (r *Reconciler) createChild(ctx context.Context, run *v1alpha1.BenchmarkRun, obj client.Object) (*failure, error) {
 	err := r.Create(ctx, obj)
+	if apierrors.IsAlreadyExists(err) {
+		return r.existing(ctx, run, obj)
+	}
+	return r.created(run, obj, err)
+}
+
+// created says what came of creating an object. That the API server refuses it
+// is for the user to mend.
+func (r *Reconciler) created(run *v1alpha1.BenchmarkRun, obj client.Object, err error) (*failure, error) {
 	switch {
 	case err == nil:
 		return nil, nil
-	case apierrors.IsAlreadyExists(err):
-		return r.existing(ctx, run, obj)
-	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err):
+	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err):
 		return failuref(v1alpha1.ReasonInvalidSpec, "the API server refused %s %s: %s; mend the spec, or the policies and quotas of namespace %s",
 			r.kind(obj), obj.GetName(), err, run.Namespace), nil
 	}
@@ -157,8 +175,9 @@ func (r *Reconciler) existing(ctx context.Context, run *v1alpha1.BenchmarkRun, o
 }
 
 // stopPods ends the pods of a run and keeps them, so that their logs can be
-// read: the kubelet stops a pod whose deadline has passed.
-func (r *Reconciler) stopPods(ctx context.Context, o *observed) error {
+// read: the kubelet stops a pod whose deadline has passed. Their certificates
+// aren't kept.
+func (r *Reconciler) stopPods(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
 	pods := []*corev1.Pod{o.target}
 	for _, pod := range o.clients {
 		pods = append(pods, pod)
@@ -179,34 +198,39 @@ func (r *Reconciler) stopPods(ctx context.Context, o *observed) error {
 			return fmt.Errorf("stop pod %s: %w", pod.Name, err)
 		}
 	}
-	return nil
+	_, err := r.removeCertificates(ctx, run, o)
+	return err
 }
 
 // removeChildren deletes what a finished run no longer needs: all but the
-// artifact. The ConfigMap goes last: it is there as long as Secrets may be.
+// artifact. The pods go first, which hold the lane, and the ConfigMap last: it
+// is there as long as Secrets may be.
 func (r *Reconciler) removeChildren(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
-	var children []client.Object
 	if o.target != nil {
-		children = append(children, o.target)
-	}
-	if o.job != nil {
-		children = append(children, o.job)
-	}
-	if o.config != nil {
-		if err := r.removeCertificates(ctx, run, o); err != nil {
+		if err := r.removeChild(ctx, o.target); err != nil {
 			return err
 		}
-		children = append(children, o.config)
 	}
-	for _, child := range children {
-		if !child.GetDeletionTimestamp().IsZero() {
-			continue
+	if o.job != nil {
+		if err := r.removeChild(ctx, o.job); err != nil {
+			return err
 		}
-		uid := child.GetUID()
-		err := r.Delete(ctx, child, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("delete %s %s: %w", r.kind(child), child.GetName(), err)
-		}
+	}
+	removed, err := r.removeCertificates(ctx, run, o)
+	if err != nil || !removed || o.config == nil {
+		return err
+	}
+	return r.removeChild(ctx, o.config)
+}
+
+func (r *Reconciler) removeChild(ctx context.Context, child client.Object) error {
+	if !child.GetDeletionTimestamp().IsZero() {
+		return nil
+	}
+	uid := child.GetUID()
+	err := r.Delete(ctx, child, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete %s %s: %w", r.kind(child), child.GetName(), err)
 	}
 	return nil
 }

@@ -1,16 +1,19 @@
 package benchmarkrun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -36,6 +39,7 @@ const certificatePause = 2 * time.Second
 // observeIssued reads the Certificates that cert-manager has for a run, by the
 // names of their Secrets.
 func (r *Reconciler) observeIssued(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
+	o.issued, o.issuing = map[string]*unstructured.Unstructured{}, map[string]string{}
 	for _, c := range certificates(run) {
 		if c.spec.IssuerRef == nil {
 			continue
@@ -47,28 +51,52 @@ func (r *Reconciler) observeIssued(ctx context.Context, run *v1alpha1.BenchmarkR
 			o.noCertManager = c.field
 			return nil
 		}
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("get Certificate %s: %w", c.secret, err)
-		}
-		if err != nil {
+		if apierrors.IsNotFound(err) {
 			continue
 		}
-		if r.WatchCertificates != nil {
-			if err := r.WatchCertificates(); err != nil {
-				return fmt.Errorf("watch Certificates: %w", err)
-			}
+		if apierrors.IsForbidden(err) { // to wait for that would be for ever
+			o.issuing[c.secret] = "nothing that Assay may read: " + err.Error()
+			continue
 		}
-		if o.issued == nil {
-			o.issued = map[string]*unstructured.Unstructured{}
+		if err != nil {
+			return fmt.Errorf("get Certificate %s: %w", c.secret, err)
 		}
-		o.issued[c.secret] = issued
-		if ready, _ := conditionOf(issued, "Ready"); ready != string(metav1.ConditionTrue) {
-			if o.issuing, err = r.issuing(ctx, issued); err != nil {
-				return err
-			}
+		if err := r.noteIssued(ctx, run, o, issued); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// noteIssued takes in a Certificate that has the name of one of the run's.
+func (r *Reconciler) noteIssued(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed, issued *unstructured.Unstructured) error {
+	name := issued.GetName()
+	if whose := whose(issued, run); whose != ours {
+		o.note(whose, "Certificate "+name)
+		return nil
+	}
+	if r.WatchCertificates != nil {
+		if err := r.WatchCertificates(); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "can't watch Certificates, and looks at them again and again instead")
+		}
+	}
+	o.issued[name] = issued
+	if issued.GetDeletionTimestamp() != nil {
+		o.leftover = "Certificate " + name
+		return nil
+	}
+	if isIssued(issued) {
+		return nil
+	}
+	var err error
+	o.issuing[name], err = r.issuing(ctx, issued)
+	return err
+}
+
+// isIssued is whether cert-manager has issued a certificate as it is asked for.
+func isIssued(issued *unstructured.Unstructured) bool {
+	status, _ := conditionOf(issued, "Ready")
+	return status == string(metav1.ConditionTrue)
 }
 
 // issuing says in cert-manager's own words why a certificate isn't ready.
@@ -116,8 +144,9 @@ func conditionOf(obj *unstructured.Unstructured, kind string) (status, message s
 // empty: so it belongs to the run and goes with it, which cert-manager's own
 // wouldn't.
 func (r *Reconciler) request(ctx context.Context, run *v1alpha1.BenchmarkRun, c *certificateOf) (*failure, error) {
-	if err := r.createSecret(ctx, run, c.secret, &certificate.Bundle{Certificate: []byte{}, Key: []byte{}}); err != nil {
-		return nil, err
+	empty := &certificate.Bundle{Certificate: []byte{}, Key: []byte{}}
+	if failed, err := r.createSecret(ctx, run, c.secret, empty); failed != nil || err != nil {
+		return failed, err
 	}
 	failed, err := r.createChild(ctx, run, certificateObject(run, c))
 	if meta.IsNoMatchError(err) {
@@ -168,32 +197,23 @@ func certManagerMissing(field string) *failure {
 // Until then it plans to wait, or the run's end.
 func (p *planner) certificatesReady() bool {
 	for _, c := range certificates(p.run) {
-		if c.spec.IssuerRef == nil {
+		issued := p.observed.issued[c.secret]
+		if c.spec.IssuerRef == nil || issued != nil && isIssued(issued) {
 			continue
 		}
-		issued := p.observed.issued[c.secret]
-		if issued != nil {
-			if ready, _ := conditionOf(issued, "Ready"); ready == string(metav1.ConditionTrue) {
-				continue
-			}
-		}
+		said := cmp.Or(p.observed.issuing[c.secret], "nothing, its Certificate isn't there yet")
 		seconds := readinessSeconds(p.run)
 		by := p.status.AdmissionTime.Add(time.Duration(seconds) * time.Second)
 		if p.now.After(by) {
 			p.fail(failuref(v1alpha1.ReasonCertificateNotReady,
-				"the certificate of %s wasn't issued within %d s (spec.target.readiness.timeoutSeconds); cert-manager says: %s",
-				c.field, seconds, p.observed.issuing))
+				"the certificate of %s wasn't issued within %d s (spec.target.readiness.timeoutSeconds); cert-manager says: %s", c.field, seconds, said))
 			return false
 		}
 		p.requeueAt(by)
 		p.requeueAfter = sooner(p.requeueAfter, certificatePause)
-		said := p.observed.issuing
-		if said == "" {
-			said = "it was asked a moment ago"
-		}
-		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonCertificateNotReady,
-			fmt.Sprintf("waiting for the certificate of %s; cert-manager says: %s", c.field, said))
-		p.state(v1alpha1.ReasonStarting, fmt.Sprintf("waiting for the certificate of %s; cert-manager says: %s", c.field, said), nil)
+		message := fmt.Sprintf("waiting for the certificate of %s; cert-manager says: %s", c.field, said)
+		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonCertificateNotReady, message)
+		p.state(v1alpha1.ReasonStarting, message, nil)
 		return false
 	}
 	return true

@@ -78,6 +78,9 @@ type Reconciler struct {
 	admission sync.Mutex
 	// uids remembers the UIDs of runs, to forget the sessions of deleted ones.
 	uids sync.Map
+	// signed remembers the Secrets that this manager has made, by name, with the
+	// UIDs of their runs.
+	signed sync.Map
 }
 
 // Reconcile takes a run one step further.
@@ -178,6 +181,12 @@ func (r *Reconciler) reconcileRequest(ctx context.Context, request ctrl.Request)
 	if apierrors.IsNotFound(err) || (err == nil && !run.DeletionTimestamp.IsZero()) {
 		if uid, ok := r.uids.LoadAndDelete(request.NamespacedName); ok {
 			r.Sessions.Forget(string(uid.(types.UID)))
+			r.signed.Range(func(name, run any) bool {
+				if run == uid {
+					r.signed.Delete(name)
+				}
+				return true
+			})
 		}
 		return ctrl.Result{}, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -44,59 +45,63 @@ type inputs struct {
 func (r *Reconciler) observeInputs(ctx context.Context, run *v1alpha1.BenchmarkRun) (*inputs, error) {
 	in := &inputs{content: map[string][]byte{}, configurations: target.Configurations{}}
 	read := map[string]*corev1.ConfigMap{}
-	get := func(name string) (*corev1.ConfigMap, error) {
-		if known, ok := read[name]; ok {
-			return known, nil
-		}
+	for _, name := range inputNames(run) {
 		config := &corev1.ConfigMap{}
 		err := r.Live.Get(ctx, types.NamespacedName{Namespace: run.Namespace, Name: name}, config)
-		if apierrors.IsNotFound(err) {
-			config, err = nil, nil
+		switch {
+		case apierrors.IsNotFound(err):
 			in.missing = append(in.missing, fmt.Sprintf("there is no ConfigMap %s in namespace %s", name, run.Namespace))
-		}
-		if err != nil {
+		case err != nil:
 			return nil, fmt.Errorf("get ConfigMap %s: %w", name, err)
+		default:
+			read[name] = config
 		}
-		read[name] = config
-		return config, nil
 	}
 	for _, file := range run.Spec.Target.Content {
 		ref := file.ConfigMapKeyRef
-		if ref == nil {
+		if ref == nil || read[ref.Name] == nil {
 			continue
 		}
-		config, err := get(ref.Name)
-		if err != nil {
-			return nil, err
-		}
-		if config == nil {
-			continue
-		}
-		text, ok := valueOf(config, ref.Key)
+		text, ok := valueOf(read[ref.Name], ref.Key)
 		if !ok {
 			in.missing = append(in.missing, fmt.Sprintf("ConfigMap %s has no key %s", ref.Name, ref.Key))
+			continue
 		}
 		in.content[file.Path] = text
 	}
 	for container, name := range target.ConfigurationNames(&run.Spec.Target) {
-		config, err := get(name)
-		if err != nil {
-			return nil, err
-		}
-		if config == nil {
-			continue
-		}
-		in.configurations[container] = map[string]string{}
-		for key := range config.BinaryData {
-			text, _ := valueOf(config, key)
-			in.configurations[container][key] = string(text)
-		}
-		for key, text := range config.Data {
-			in.configurations[container][key] = text
+		if config := read[name]; config != nil {
+			in.configurations[container] = texts(config)
 		}
 	}
-	slices.Sort(in.missing)
 	return in, nil
+}
+
+// inputNames are the names of the user's ConfigMaps that are copied, in order.
+func inputNames(run *v1alpha1.BenchmarkRun) []string {
+	var names []string
+	for _, file := range run.Spec.Target.Content {
+		if file.ConfigMapKeyRef != nil {
+			names = append(names, file.ConfigMapKeyRef.Name)
+		}
+	}
+	for _, name := range target.ConfigurationNames(&run.Spec.Target) {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// texts is all that a ConfigMap has.
+func texts(config *corev1.ConfigMap) map[string]string {
+	all := maps.Clone(config.Data)
+	if all == nil {
+		all = map[string]string{}
+	}
+	for key, text := range config.BinaryData {
+		all[key] = string(text)
+	}
+	return all
 }
 
 func valueOf(config *corev1.ConfigMap, key string) ([]byte, bool) {
@@ -130,7 +135,10 @@ func contentList(run *v1alpha1.BenchmarkRun, in *inputs) (list []byte, copied ma
 	for i, c := range run.Spec.Target.Content {
 		file := agent.File{Path: c.Path, SizeBytes: c.SizeBytes}
 		if c.ConfigMapKeyRef != nil {
-			text := in.content[c.Path]
+			text, ok := in.content[c.Path]
+			if !ok {
+				continue // it is missing
+			}
 			file.SizeBytes, file.Source = int64(len(text)), configFolder+"/"+contentKey(i)
 			copied[contentKey(i)] = text
 		}
@@ -141,16 +149,27 @@ func contentList(run *v1alpha1.BenchmarkRun, in *inputs) (list []byte, copied ma
 }
 
 // contentLengths are the lengths of the files that the run's target serves, by
-// path, as its ConfigMap has them. What the server carries out has none.
-func contentLengths(config *corev1.ConfigMap) (map[string]int64, error) {
-	lengths := map[string]int64{}
-	if config == nil {
-		return lengths, nil
+// path, as its ConfigMap has them, or will have them. What the server carries
+// out has none.
+func contentLengths(run *v1alpha1.BenchmarkRun, o *observed) (map[string]int64, error) {
+	var list []byte
+	var err error
+	switch {
+	case o.config != nil:
+		list = []byte(o.config.Data[contentListFile])
+	case o.inputs != nil:
+		list, _, err = contentList(run, o.inputs)
+	default:
+		return nil, nil
 	}
 	var files []agent.File
-	if err := json.Unmarshal([]byte(config.Data[contentListFile]), &files); err != nil {
-		return nil, fmt.Errorf("read the list of content in ConfigMap %s: %w", config.Name, err)
+	if err == nil {
+		err = json.Unmarshal(list, &files)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("read the list of content in ConfigMap %s: %w", configName(run), err)
+	}
+	lengths := map[string]int64{}
 	for _, file := range files {
 		if !carriedOut(file.Path) {
 			lengths[file.Path] = file.SizeBytes

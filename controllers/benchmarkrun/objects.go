@@ -1,9 +1,11 @@
 package benchmarkrun
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -39,6 +41,7 @@ const (
 	clientContainer  = "client"
 
 	contentListFile = "content.json"
+	renderingFile   = "rendering.json"
 	caFile          = "ca.crt"
 
 	identityVolume = "identity"
@@ -110,15 +113,37 @@ func podMeta(run *v1alpha1.BenchmarkRun, name, role string) metav1.ObjectMeta {
 
 // configMap holds what the run's pods read: the rendered files of the server,
 // the list of content and what of it was copied, and the certificate by which
-// they check the manager.
+// they check the manager. With the containers that were rendered it has all that
+// the target's pod is made from.
 func configMap(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, in *inputs, ca []byte) (*corev1.ConfigMap, error) {
-	list, copied, err := contentList(run, in)
+	list, binary, err := contentList(run, in)
 	if err != nil {
 		return nil, fmt.Errorf("encode the list of content: %w", err)
 	}
-	data := map[string]string{contentListFile: string(list), caFile: string(ca)}
-	maps.Copy(data, rendering.Files)
-	return &corev1.ConfigMap{ObjectMeta: objectMeta(run, configName(run)), Data: data, BinaryData: copied}, nil
+	containers := *rendering
+	containers.Files = nil
+	encoded, err := json.Marshal(&containers)
+	if err != nil {
+		return nil, fmt.Errorf("encode the target's containers: %w", err)
+	}
+	data := map[string]string{contentListFile: string(list), renderingFile: string(encoded), caFile: string(ca)}
+	for name, text := range rendering.Files {
+		if utf8.ValidString(text) {
+			data[name] = text
+		} else {
+			binary[name] = []byte(text) // JSON would change it
+		}
+	}
+	return &corev1.ConfigMap{ObjectMeta: objectMeta(run, configName(run)), Data: data, BinaryData: binary}, nil
+}
+
+// renderingIn is what configMap wrote, without the files.
+func renderingIn(config *corev1.ConfigMap) (*target.Rendering, error) {
+	rendering := &target.Rendering{}
+	if err := json.Unmarshal([]byte(config.Data[renderingFile]), rendering); err != nil {
+		return nil, fmt.Errorf("read %s in ConfigMap %s: %w", renderingFile, config.Name, err)
+	}
+	return rendering, nil
 }
 
 // artifactConfigMap holds the run's full result. Its existence is what makes a

@@ -34,13 +34,15 @@ type observed struct {
 	// turn is where the run stands in its lane; only for a run that isn't
 	// admitted.
 	turn turn
-	// inputs is what the target is made from; nil once it was made.
+	// inputs is what the run's ConfigMap is made from; nil once that is there.
 	inputs *inputs
 	// issued are the Certificates of the run that cert-manager has, by the names of
 	// their Secrets; issuing is why one isn't ready, as cert-manager says it.
-	// noCertManager is the field that needs it when the cluster has none.
-	issued                 map[string]*unstructured.Unstructured
-	issuing, noCertManager string
+	// noCertManager is the field that needs it when the cluster has none. They are
+	// only read while the run starts, and when they are to be removed.
+	issued        map[string]*unstructured.Unstructured
+	issuing       map[string]string
+	noCertManager string
 	// logs are the ends of the servers' logs by container, where they decide.
 	logs map[string]string
 	// kernel is the release of the target's node's kernel, where it isn't known yet.
@@ -61,6 +63,10 @@ func (o *observed) collected(replicas int) bool {
 	}
 	return n == replicas
 }
+
+// remains is whether there is something to be removed. Secrets can't be seen:
+// they are made after the ConfigMap, and removed before it.
+func (o *observed) remains() bool { return o.config != nil || o.target != nil || o.job != nil }
 
 // observe reads the children of a run.
 func (r *Reconciler) observe(ctx context.Context, run *v1alpha1.BenchmarkRun) (*observed, error) {
@@ -87,7 +93,7 @@ func (r *Reconciler) observe(ctx context.Context, run *v1alpha1.BenchmarkRun) (*
 	if err := r.observeClients(ctx, run, o); err != nil {
 		return nil, err
 	}
-	if o.config != nil || isAdmitted(run) && !isFinished(run) {
+	if o.remains() && (isFinished(run) || isSuspended(run)) {
 		if err := r.observeIssued(ctx, run, o); err != nil {
 			return nil, err
 		}
@@ -105,9 +111,14 @@ func (r *Reconciler) observe(ctx context.Context, run *v1alpha1.BenchmarkRun) (*
 
 // observeStart reads what only matters while an admitted run starts.
 func (r *Reconciler) observeStart(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
-	if o.config == nil || o.target == nil && !isExternal(run) {
-		var err error
+	var err error
+	if o.config == nil {
 		if o.inputs, err = r.observeInputs(ctx, run); err != nil {
+			return err
+		}
+	}
+	if o.job == nil {
+		if err := r.observeIssued(ctx, run, o); err != nil {
 			return err
 		}
 	}

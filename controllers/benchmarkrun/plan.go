@@ -119,6 +119,7 @@ func newPlanner(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *planner
 
 func (p *planner) suspend() {
 	p.forget, p.remove = true, true
+	p.awaitCertificates()
 	p.status.AdmissionTime, p.status.MeasurementTime = nil, nil
 	p.status.Target, p.status.Clients = nil, nil
 	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "spec.suspend is true")
@@ -193,26 +194,28 @@ func (p *planner) advance() {
 }
 
 // prepare makes what target and clients are made from, and then them. It is
-// false while the run has to wait for something before.
+// false while the run has to wait for something before. Once both are there, it
+// is no more than a repair.
 func (p *planner) prepare() bool {
 	o := p.observed
 	started := isExternal(p.run) || o.target != nil
-	if o.inputs != nil && len(o.inputs.missing) > 0 {
-		p.awaitInputs()
-		return false
-	}
-	p.createConfig = o.config == nil
-	p.createCertificates = o.job == nil
 	if o.noCertManager != "" {
 		p.fail(certManagerMissing(o.noCertManager))
 		return false
 	}
+	missing := o.inputs != nil && len(o.inputs.missing) > 0
+	if missing && !(started && o.job != nil) {
+		p.awaitInputs()
+		return false
+	}
+	p.createConfig = o.config == nil && !missing
+	p.createCertificates = o.job == nil
 	if o.job == nil && !p.certificatesReady() {
 		return false
 	}
 	p.createTarget, p.createClients = !started, o.job == nil
 	var err error
-	if p.lengths, err = contentLengths(o.config); err != nil {
+	if p.lengths, err = contentLengths(p.run, o); err != nil {
 		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s", err))
 		return false
 	}

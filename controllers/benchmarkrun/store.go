@@ -40,7 +40,7 @@ func (r *Reconciler) store(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 // merge makes the result of a run whose clients have all sent their figures.
 func (r *Reconciler) merge(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) (*result.Result, error) {
 	at := startInstant(o)
-	lengths, err := contentLengths(o.config)
+	lengths, err := contentLengths(run, o)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,12 @@ package benchmarkrun
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -70,36 +70,47 @@ func (c *certificateOf) madeForRun() bool { return c.spec.SecretName == "" }
 // cert-manager issue those that it is to. It may be called again.
 func (r *Reconciler) createCertificates(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) (*failure, error) {
 	for _, c := range certificates(run) {
+		var failed *failure
+		var err error
 		switch {
 		case c.spec.SelfSigned != nil:
-			if err := r.sign(ctx, run, &c); err != nil {
-				return nil, err
-			}
+			failed, err = r.sign(ctx, run, &c)
 		case c.spec.IssuerRef != nil && o.issued[c.secret] == nil:
-			if failed, err := r.request(ctx, run, &c); failed != nil || err != nil {
-				return failed, err
-			}
+			failed, err = r.request(ctx, run, &c)
+		}
+		if failed != nil || err != nil {
+			return failed, err
 		}
 	}
 	return nil, nil
 }
 
 // sign makes a certificate by the operator itself. One that is there already,
-// from before the manager was restarted, stands.
-func (r *Reconciler) sign(ctx context.Context, run *v1alpha1.BenchmarkRun, c *certificateOf) error {
+// from before the manager was restarted, stands. What this manager has made it
+// doesn't make again: a key takes a second.
+func (r *Reconciler) sign(ctx context.Context, run *v1alpha1.BenchmarkRun, c *certificateOf) (*failure, error) {
+	name := types.NamespacedName{Namespace: run.Namespace, Name: c.secret}
+	if _, known := r.signed.Load(name); known {
+		return nil, nil
+	}
 	algorithm, size := target.Key(c.spec.PrivateKey)
 	made, err := certificate.Make(certificate.Request{
 		Algorithm: string(algorithm), Size: size, DNSNames: target.DNSNames(run, c.spec), Client: c.client,
 		Lifetime: time.Duration(activeDeadline(run))*time.Second + certificateReserve,
 	}, r.Clock.Now())
 	if err != nil {
-		return fmt.Errorf("make the certificate of %s: %w", c.field, err)
+		return nil, fmt.Errorf("make the certificate of %s: %w", c.field, err)
 	}
-	return r.createSecret(ctx, run, c.secret, made)
+	failed, err := r.createSecret(ctx, run, c.secret, made)
+	if failed == nil && err == nil {
+		r.signed.Store(name, run.UID)
+	}
+	return failed, err
 }
 
-// createSecret makes a Secret that goes with its run.
-func (r *Reconciler) createSecret(ctx context.Context, run *v1alpha1.BenchmarkRun, name string, b *certificate.Bundle) error {
+// createSecret makes a Secret that goes with its run. Whose one is that is there
+// already can't be read, but nobody else uses such a name.
+func (r *Reconciler) createSecret(ctx context.Context, run *v1alpha1.BenchmarkRun, name string, b *certificate.Bundle) (*failure, error) {
 	secret := &corev1.Secret{
 		ObjectMeta: objectMeta(run, name),
 		Type:       corev1.SecretTypeTLS,
@@ -108,31 +119,40 @@ func (r *Reconciler) createSecret(ctx context.Context, run *v1alpha1.BenchmarkRu
 	if b.Authority != nil {
 		secret.Data[authorityKey] = b.Authority
 	}
-	if err := r.Create(ctx, secret); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("create Secret %s: %w", name, err)
+	err := r.Create(ctx, secret)
+	if apierrors.IsAlreadyExists(err) {
+		return nil, nil
 	}
-	return nil
+	return r.created(run, secret, err)
 }
 
-// removeCertificates deletes what was made for a run's TLS.
-func (r *Reconciler) removeCertificates(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
-	var failed []error
+// removeCertificates deletes what was made for a run's TLS. While there are
+// Certificates it deletes no more than them, and returns false: cert-manager
+// would make their Secrets anew, as nobody's.
+func (r *Reconciler) removeCertificates(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) (removed bool, err error) {
+	if !o.remains() {
+		return true, nil
+	}
+	for name, issued := range o.issued {
+		uid := issued.GetUID()
+		if err := r.Delete(ctx, issued, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+			return false, fmt.Errorf("delete Certificate %s: %w", name, err)
+		}
+	}
+	if len(o.issued) > 0 {
+		return false, nil
+	}
 	for _, c := range certificates(run) {
 		if !c.madeForRun() {
 			continue
 		}
-		if issued := o.issued[c.secret]; issued != nil {
-			if err := r.Delete(ctx, issued); client.IgnoreNotFound(err) != nil {
-				failed = append(failed, fmt.Errorf("delete Certificate %s: %w", c.secret, err))
-				continue
-			}
-		}
+		r.signed.Delete(types.NamespacedName{Namespace: run.Namespace, Name: c.secret})
 		secret := &corev1.Secret{ObjectMeta: objectMeta(run, c.secret)}
 		if err := r.Delete(ctx, secret); client.IgnoreNotFound(err) != nil {
-			failed = append(failed, fmt.Errorf("delete Secret %s: %w", c.secret, err))
+			return false, fmt.Errorf("delete Secret %s: %w", c.secret, err)
 		}
 	}
-	return errors.Join(failed...)
+	return true, nil
 }
 
 // serverTLSVolume is what the server presents, and checks clients by.

@@ -129,6 +129,15 @@ func (p *planner) cleanUpFinished() {
 		p.remove = true
 	}
 	p.forget = true
+	p.awaitCertificates()
+}
+
+// awaitCertificates looks again while there are Certificates, whose Secrets go
+// after them.
+func (p *planner) awaitCertificates() {
+	if len(p.observed.issued) > 0 {
+		p.requeueAfter = sooner(p.requeueAfter, deletionPause)
+	}
 }
 
 func (p *planner) succeeded() bool {
