@@ -145,7 +145,7 @@ func TestSamples(t *testing.T) {
 						run.Name, *r.KeepAliveRequests, *r.Latency.Connect.Count, *r.Target.MaxResidentBytes)
 				}
 			},
-			table: []string{"Generic jdkhttp:dev", "Generic nanohttpd:dev", "1,000 B", "no keep-alive, -c 500"},
+			table: []string{"Generic jdkhttp:dev", "Generic nanohttpd:dev", "1,000 B", "no keep-alive, -c 300"},
 		},
 		{
 			name: "r4-small", runs: []string{"r4-keepalive-small", "r4-no-keepalive-small"},
