@@ -121,6 +121,9 @@ var httpdSpecs = map[string]webSpec{
 ServerName localhost
 Listen 8080
 LoadModule mpm_worker_module modules/mod_mpm_worker.so
+<IfModule !unixd_module>
+LoadModule unixd_module modules/mod_unixd.so
+</IfModule>
 LoadModule authz_core_module modules/mod_authz_core.so
 LoadModule headers_module modules/mod_headers.so
 DefaultRuntimeDir /assay/run

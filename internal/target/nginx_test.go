@@ -50,7 +50,7 @@ http {
 `,
 	}},
 	"own-main-daemon": {nginx: &v1alpha1.NginxServer{}, configuration: map[string]string{
-		"nginx.conf": `daemon off; pid /assay/run/nginx.pid;
+		"nginx.conf": `daemon off; pid /assay/run/nginx.pid; error_log stderr;
 events {}
 http {
     client_body_temp_path /assay/run/client_body;
