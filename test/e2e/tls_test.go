@@ -162,6 +162,41 @@ func TestSecretCertificate(t *testing.T) {
 	}
 }
 
+// TestExternalTLS drives a server over TLS that Assay didn't start, checked by an
+// authority from a ConfigMap: the API server itself, gently.
+func TestExternalTLS(t *testing.T) {
+	t.Parallel()
+	c := theCluster
+	ns := c.namespace(t)
+	c.configMap(t, ns, "other", map[string]string{"ca.crt": otherAuthority(t)})
+	for authority, message := range map[string]string{"kube-root-ca.crt": "", "other": "from an authority that isn't known"} {
+		run := wrapper.NewRun(ns, "external-"+authority[:4], "").Lane("external-tls").Path("/version").Requests(1, 50).ReadyWithin(20).Obj()
+		run.Spec.Target = v1alpha1.Target{Readiness: run.Spec.Target.Readiness, Server: v1alpha1.Server{External: &v1alpha1.ExternalServer{
+			URL: "https://kubernetes.default.svc", CertificateAuthority: &v1alpha1.CertificateAuthority{ConfigMapName: authority},
+		}}}
+		c.create(t, run)
+		done := c.finished(t, run, 2*time.Minute)
+		if message != "" {
+			wantFailed(t, done, v1alpha1.ReasonTargetNotReady, message)
+			continue
+		}
+		wantSucceeded(t, done)
+		wantAll(t, done, 50)
+		if got := done.Status.Target.TLS; got == nil || got.Protocol != "TLSv1.3" {
+			t.Errorf("negotiated was %+v", got)
+		}
+	}
+}
+
+func otherAuthority(t *testing.T) string {
+	t.Helper()
+	made, err := certificate.Make(certificate.Request{Algorithm: "ECDSA", Size: 256, Lifetime: time.Hour}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(made.Authority)
+}
+
 var certManagerGroup = schema.GroupVersion{Group: "cert-manager.io", Version: "v1"}
 
 // object is an object of cert-manager's.
