@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -178,12 +177,8 @@ func (r *Reconciler) existing(ctx context.Context, run *v1alpha1.BenchmarkRun, o
 // read: the kubelet stops a pod whose deadline has passed. Their certificates
 // aren't kept.
 func (r *Reconciler) stopPods(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
-	pods := []*corev1.Pod{o.target}
-	for _, pod := range o.clients {
-		pods = append(pods, pod)
-	}
-	for _, pod := range pods {
-		if pod == nil || podEnded(pod) || pod.Spec.ActiveDeadlineSeconds != nil || !pod.DeletionTimestamp.IsZero() {
+	for _, pod := range o.pods() {
+		if podEnded(pod) || pod.Spec.ActiveDeadlineSeconds != nil || !pod.DeletionTimestamp.IsZero() {
 			continue
 		}
 		if pod.Spec.NodeName == "" { // it has no log, and no kubelet that would stop it

@@ -45,6 +45,8 @@ type observed struct {
 	noCertManager string
 	// logs are the ends of the servers' logs by container, where they decide.
 	logs map[string]string
+	// troubles are what keeps pods from starting, by their names.
+	troubles map[string]*trouble
 	// kernel is the release of the target's node's kernel, where it isn't known yet.
 	kernel string
 	// conflict names an object that the run needs and that is somebody else's;
@@ -122,6 +124,7 @@ func (r *Reconciler) observeStart(ctx context.Context, run *v1alpha1.BenchmarkRu
 			return err
 		}
 	}
+	r.observeTroubles(ctx, run, o)
 	r.observeLogs(ctx, run, o)
 	return r.observeNode(ctx, run, o)
 }

@@ -2,21 +2,36 @@ package benchmarkrun
 
 import (
 	"fmt"
+	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/cpuset"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/manager"
 )
 
 // targetExclusivity says whether the CPUs of the server are its own. The agent
 // runs on the CPUs that the node's containers share, since it asks for a
 // fraction of one: CPUs that the agent may use aren't exclusive, and others,
 // as many as were asked for, are.
-func targetExclusivity(pod *corev1.Pod, usage *result.ServerUsage) v1alpha1.CPUExclusivity {
-	return exclusivity(usage.CPUs, usage.AgentCPUs, serverContainer(pod).Resources.Limits.Cpu().MilliValue())
+func targetExclusivity(run *v1alpha1.BenchmarkRun, usage *result.ServerUsage) v1alpha1.CPUExclusivity {
+	return exclusivity(usage.CPUs, usage.AgentCPUs, cpuMillis(run.Spec.Target.Resources))
+}
+
+// cpusKnown is whether the agent has read what CPUs each server runs on.
+func cpusKnown(run *v1alpha1.BenchmarkRun, agent *manager.AgentState) bool {
+	if agent == nil || agent.Latest == nil {
+		return false
+	}
+	for i := range run.Spec.Target.Backends {
+		name := run.Spec.Target.Backends[i].Name
+		if !slices.ContainsFunc(agent.Backends, func(b manager.BackendState) bool { return b.Name == name }) {
+			return false
+		}
+	}
+	return true
 }
 
 func exclusivity(own, shared string, limitMillis int64) v1alpha1.CPUExclusivity {
@@ -41,7 +56,7 @@ func (p *planner) unpinned() *failure {
 		usage = agent.Latest
 	}
 	if target != nil && p.run.Spec.Target.Resources.CPUPinning == v1alpha1.CPUPinningRequired {
-		if e := targetExclusivity(target, usage); e != v1alpha1.CPUsExclusive {
+		if e := targetExclusivity(p.run, usage); e != v1alpha1.CPUsExclusive {
 			return failuref(v1alpha1.ReasonCPUNotExclusive,
 				"spec.target.resources.cpuPinning is Required, but the server runs on CPUs %q, which are %s, on node %s: %s",
 				usage.CPUs, e, target.Spec.NodeName, mend)

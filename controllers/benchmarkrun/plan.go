@@ -1,13 +1,9 @@
 package benchmarkrun
 
 import (
-	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -15,7 +11,6 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
-	"github.com/assay-dev/assay/internal/target"
 )
 
 const (
@@ -168,7 +163,7 @@ func (p *planner) advance() {
 		return
 	}
 	p.observeTarget()
-	ready := p.observeReadiness()
+	ready, proved := p.observeReadiness(), p.prove()
 	starts := o.sessions.Starts
 	switch {
 	case o.collected(replicas):
@@ -179,9 +174,9 @@ func (p *planner) advance() {
 		p.warmUp(starts[sessionpb.Stage_STAGE_WARMUP])
 	case !ready:
 		p.awaitReadiness()
-	case !p.prove():
+	case !proved:
 		p.state(v1alpha1.ReasonStarting, "reading what the server logged", nil)
-	case !isExternal(p.run) && o.sessions.Agent.Latest == nil:
+	case !isExternal(p.run) && !cpusKnown(p.run, o.sessions.Agent):
 		p.read = true // its CPUs have to be known before there is load
 		p.state(v1alpha1.ReasonStarting, "reading the target's CPUs", nil)
 	case p.unpinned() != nil:
@@ -204,7 +199,7 @@ func (p *planner) prepare() bool {
 		return false
 	}
 	missing := o.inputs != nil && len(o.inputs.missing) > 0
-	if missing && !(started && o.job != nil) {
+	if missing && (!started || o.job == nil) {
 		p.awaitInputs()
 		return false
 	}
@@ -228,145 +223,6 @@ func (p *planner) begin(stage sessionpb.Stage) int64 {
 	at := p.now.Add(lead).UnixMicro()
 	p.start = map[sessionpb.Stage]int64{stage: at}
 	return at
-}
-
-func (p *planner) observeTarget() {
-	pod := p.observed.target
-	t := ptr.Deref(p.status.Target, v1alpha1.TargetStatus{})
-	if isExternal(p.run) {
-		p.address, _ = target.ExternalAddress(p.run.Spec.Target.Server.External)
-		t.Address = bounded(p.address, 64)
-	} else if pod == nil {
-		return
-	} else {
-		p.observePod(pod, &t)
-	}
-	if seen := evidence(p.run, p.observed); seen != nil {
-		t.ServerSoftware, t.TLS = bounded(seen.Software, 256), tlsStatus(seen.TLS)
-	}
-	if agent := p.observed.sessions.Agent; agent != nil && pod != nil {
-		if agent.Latest != nil {
-			t.CPUs = bounded(agent.Latest.CPUs, 1024)
-			t.CPUExclusivity = targetExclusivity(pod, agent.Latest)
-		}
-	}
-	p.status.Target = &t
-}
-
-// observePod takes what Kubernetes says of the target's pod.
-func (p *planner) observePod(pod *corev1.Pod, t *v1alpha1.TargetStatus) {
-	t.Node, t.Kernel = pod.Spec.NodeName, cmp.Or(t.Kernel, bounded(p.observed.kernel, 256))
-	if ip := pod.Status.PodIP; ip != "" {
-		p.address = hostPort(ip, target.Port(&p.run.Spec.Target))
-		t.Address = p.address
-		p.watch = session.Watch{
-			Address: p.address, Path: target.ReadinessPath(&p.run.Spec), Host: target.Host(p.run), TLS: target.SessionTLS(p.run),
-		}
-	}
-	backends := t.Backends
-	t.Backends = nil
-	for _, container := range servers(pod) {
-		if container.Name == target.ContainerName {
-			continue
-		}
-		b := v1alpha1.BackendStatus{Name: container.Name}
-		for _, known := range backends {
-			if known.Name == b.Name {
-				b = known
-			}
-		}
-		t.Backends = append(t.Backends, b)
-	}
-	containers := map[string]string{}
-	for _, status := range pod.Status.ContainerStatuses {
-		if status.Name == target.ContainerName {
-			t.ImageID = status.ImageID
-		}
-		for i := range t.Backends {
-			if t.Backends[i].Name == status.Name {
-				t.Backends[i].ImageID = status.ImageID
-			}
-		}
-		if _, id, ok := strings.Cut(status.ContainerID, "://"); ok && status.Name != agentContainer {
-			containers[id] = status.Name
-		}
-	}
-	if len(t.Backends) > 0 {
-		p.watch.Containers = containers
-	}
-}
-
-// observeReadiness says whether target and clients are ready.
-func (p *planner) observeReadiness() bool {
-	answered := targetAnswered(p.run, p.observed)
-	if answered {
-		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionTrue, v1alpha1.ReasonReady, "the target answered with success")
-	} else if !meta.IsStatusConditionTrue(p.status.Conditions, v1alpha1.ConditionTargetReady) {
-		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, p.targetProgress())
-		if p.observed.target != nil || p.observed.job != nil {
-			p.requeueAt(targetReadyBy(p.run, p.observed))
-		}
-	}
-	replicas := loadplan.Replicas(&p.run.Spec)
-	ready := 0
-	for i := range replicas {
-		if c := p.observed.sessions.Clients[i]; c.Ready && c.Connected {
-			ready++
-		}
-	}
-	if ready == replicas {
-		p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionTrue, v1alpha1.ReasonReady, fmt.Sprintf("all %d clients are ready", replicas))
-	} else if !meta.IsStatusConditionTrue(p.status.Conditions, v1alpha1.ConditionClientsReady) {
-		p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, fmt.Sprintf("%d of %d clients are ready%s", ready, replicas, p.clientProgress()))
-		if p.observed.job != nil {
-			p.requeueAt(p.observed.job.CreationTimestamp.Add(clientsGrace))
-		}
-	}
-	return answered && ready == replicas
-}
-
-func (p *planner) awaitReadiness() {
-	targets := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionTargetReady)
-	clients := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionClientsReady)
-	if state := stateOf(p.run); underLoad(state) {
-		// The manager was restarted, and the sessions aren't back yet.
-		p.state(state, "waiting for the sessions of the run's pods", p.status.Progress)
-	} else {
-		p.state(v1alpha1.ReasonStarting, targets.Message+"; "+clients.Message, nil)
-	}
-	if stalled(p.observed) {
-		p.requeueAfter = sooner(p.requeueAfter, imageGrace/4)
-	}
-	if p.disconnected() {
-		p.requeueAfter = sooner(p.requeueAfter, silence/4)
-	}
-}
-
-func (p *planner) targetProgress() string {
-	pod := p.observed.target
-	switch {
-	case isExternal(p.run):
-		if silent := p.observed.sessions.Clients[0].Silent; silent != "" {
-			return "the target doesn't answer yet: " + silent
-		}
-		return "client 0 asks the target as soon as it runs"
-	case pod == nil:
-		return "the target is being created"
-	case unschedulable(pod) != "":
-		return "the target waits for a node: " + unschedulable(pod)
-	case p.observed.sessions.Agent != nil && p.observed.sessions.Agent.Silent != "":
-		return "the target doesn't answer yet: " + p.observed.sessions.Agent.Silent
-	}
-	return "the target is starting"
-}
-
-func (p *planner) clientProgress() string {
-	for i := range loadplan.Replicas(&p.run.Spec) {
-		if pod := p.observed.clients[i]; pod != nil && unschedulable(pod) != "" {
-			return fmt.Sprintf("; client %d waits for a node: %s", i, unschedulable(pod))
-		}
-	}
-	return ""
 }
 
 func (p *planner) warmUp(at int64) {
@@ -417,32 +273,10 @@ func (p *planner) collect() {
 	p.store = true
 }
 
-// disconnected is whether some session that was there is gone.
-func (p *planner) disconnected() bool {
-	for i := range loadplan.Replicas(&p.run.Spec) {
-		if c, known := p.observed.sessions.Clients[i]; (known || clientsWereReady(p.run)) && !c.Connected {
-			return true
-		}
-	}
-	if isExternal(p.run) {
-		return false
-	}
-	agent := p.observed.sessions.Agent
-	return (agent != nil && !agent.Connected) || (agent == nil && targetWasReady(p.run))
-}
-
-// underLoad is whether a state is one in which the pods have begun their load.
-func underLoad(state string) bool {
-	switch state {
-	case v1alpha1.ReasonWarmingUp, v1alpha1.ReasonMeasuring, v1alpha1.ReasonCollecting:
-		return true
-	}
-	return false
-}
-
-// requeueAt asks for a look at an instant, unless one is planned before.
+// requeueAt asks for a look at an instant, unless one is planned before. What
+// has passed was looked at.
 func (p *planner) requeueAt(at time.Time) {
-	if at.IsZero() {
+	if at.Before(p.now) {
 		return
 	}
 	p.requeueAfter = sooner(p.requeueAfter, max(at.Sub(p.now)+time.Millisecond, time.Millisecond))
@@ -454,18 +288,4 @@ func sooner(a, b time.Duration) time.Duration {
 		return b
 	}
 	return a
-}
-
-func stalled(o *observed) bool {
-	pods := []*corev1.Pod{o.target}
-	for _, pod := range o.clients {
-		pods = append(pods, pod)
-	}
-	for _, pod := range pods {
-		// Far in the future every grace has passed.
-		if pod != nil && waiting(pod, pod.CreationTimestamp.Add(365*24*time.Hour)) != nil {
-			return true
-		}
-	}
-	return false
 }

@@ -268,8 +268,18 @@ func TestDecideFailsARun(t *testing.T) {
 		"client failed": {func(s *scene) {
 			s.clients(func(c *manager.ClientState) { c.Failure = "k6 ended" })
 		}, v1alpha1.ReasonClientFailed, "k6 ended"},
-		"client silent":     {func(s *scene) { s.clients(func(c *manager.ClientState) { c.Connected = false }) }, v1alpha1.ReasonClientLost, "silent"},
-		"clients not ready": {func(s *scene) { s.o.job.CreationTimestamp.Time = now.Add(-clientsGrace - time.Second) }, v1alpha1.ReasonClientsNotReady, "client 0"},
+		"client silent": {func(s *scene) { s.clients(func(c *manager.ClientState) { c.Connected = false }) }, v1alpha1.ReasonClientLost, "silent"},
+		"clients without a session": {func(s *scene) {
+			s.o.sessions.Clients = nil
+			s.o.job.CreationTimestamp.Time = now.Add(-clientsGrace - time.Second)
+		}, v1alpha1.ReasonClientsNotReady, "client 0"},
+		"clients not ready": {func(s *scene) {
+			s.o.job.CreationTimestamp.Time = now.Add(-2 * clientsGrace)
+			s.o.sessions.Agent.Answered = &session.Evidence{}
+			s.run.Status.Conditions = append(s.run.Status.Conditions, metav1.Condition{
+				Type: v1alpha1.ConditionTargetReady, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-clientsGrace - time.Second)),
+			})
+		}, v1alpha1.ReasonClientsNotReady, "client 0"},
 		"Job failed": {func(s *scene) {
 			s.o.job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "PodFailurePolicy", Message: "why"}}
 		}, v1alpha1.ReasonClientFailed, "why"},

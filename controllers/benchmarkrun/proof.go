@@ -3,6 +3,7 @@ package benchmarkrun
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,8 +26,10 @@ import (
 
 const (
 	// proofGrace is how long a server that answers may take to say in its log what
-	// it is.
-	proofGrace = 10 * time.Second
+	// it is. backendGrace is that of a backend, which may be starting still: it
+	// isn't asked whether it is ready.
+	proofGrace   = 10 * time.Second
+	backendGrace = 30 * time.Second
 	// proofPause is how soon its log is looked at again.
 	proofPause = 100 * time.Millisecond
 	// logLines and logBytes bound what is read of a log, logTimeout how long that
@@ -61,19 +64,11 @@ func ReadLogs(cluster kubernetes.Interface) Logs {
 // observeLogs reads what the servers logged, when that is what decides: they
 // have just become ready, or they failed.
 func (r *Reconciler) observeLogs(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) {
-	if o.target == nil || r.Logs == nil || proven(run) || underLoad(stateOf(run)) {
-		return
-	}
-	failed := false
-	for _, status := range o.target.Status.ContainerStatuses {
-		failed = failed || (status.Name != agentContainer && status.State.Terminated != nil)
-	}
-	late := !targetWasReady(run) && r.Clock.Now().After(targetReadyBy(run, o))
-	if !failed && !late && !(targetAnswered(run, o) && target.Logs(&run.Spec.Target)) {
+	if o.target == nil || r.Logs == nil || !logsDecide(run, o, r.Clock.Now()) {
 		return
 	}
 	o.logs = map[string]string{}
-	for _, container := range servers(o.target) {
+	for _, container := range servers(run, o.target) {
 		log, err := r.Logs(ctx, run.Namespace, o.target.Name, container.Name)
 		if err != nil {
 			// Without it the run goes on unproven, which its result says.
@@ -82,6 +77,18 @@ func (r *Reconciler) observeLogs(ctx context.Context, run *v1alpha1.BenchmarkRun
 		}
 		o.logs[container.Name] = log
 	}
+}
+
+func logsDecide(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) bool {
+	switch {
+	case serverEnd(o.target) != nil:
+		return true
+	case underLoad(stateOf(run)):
+		return false // a server under load is left alone
+	case targetAnswered(run, o):
+		return !proven(run)
+	}
+	return !targetWasReady(run) && now.After(targetReadyBy(run, o))
 }
 
 // observeNode reads the kernel of the target's node, once.
@@ -98,15 +105,41 @@ func (r *Reconciler) observeNode(ctx context.Context, run *v1alpha1.BenchmarkRun
 	return nil
 }
 
+// telling are the containers whose servers say in their logs what they are, as
+// far as Assay can read it.
+func telling(run *v1alpha1.BenchmarkRun) []string {
+	var names []string
+	if target.Logs(&run.Spec.Target) {
+		names = append(names, target.ContainerName)
+	}
+	for i := range run.Spec.Target.Backends {
+		if b := &run.Spec.Target.Backends[i]; b.Server.Generic == nil {
+			names = append(names, b.Name)
+		}
+	}
+	return names
+}
+
 // proven is whether the run's status says already what the servers logged.
 func proven(run *v1alpha1.BenchmarkRun) bool {
-	return run.Status.Target != nil && run.Status.Target.ServerVersion != ""
+	said := map[string]string{}
+	if t := run.Status.Target; t != nil {
+		said[target.ContainerName] = t.ServerVersion
+		for i := range t.Backends {
+			said[t.Backends[i].Name] = t.Backends[i].ServerVersion
+		}
+	}
+	return !slices.ContainsFunc(telling(run), func(name string) bool { return said[name] == "" })
 }
 
 // contradicted finds what was declared otherwise than the servers, or the TLS
 // handshake, say. What a version can't do counts before what it does otherwise.
+// What is logged under load doesn't count: it isn't about how they were started.
 func contradicted(run *v1alpha1.BenchmarkRun, o *observed, _ time.Time) *failure {
-	found := target.Contradictions(&run.Spec.Target, target.ReadLogs(&run.Spec.Target, o.logs))
+	var found []target.Contradiction
+	if !underLoad(stateOf(run)) {
+		found = target.Contradictions(&run.Spec.Target, target.ReadLogs(&run.Spec.Target, o.logs))
+	}
 	if e := evidence(run, o); e != nil {
 		found = append(found, target.TLSContradictions(&run.Spec.Target, e)...)
 	}
@@ -142,11 +175,23 @@ func evidence(run *v1alpha1.BenchmarkRun, o *observed) *session.Evidence {
 // prove writes down what was really started. It is false while that isn't
 // known yet but may be soon.
 func (p *planner) prove() bool {
-	t := p.status.Target
-	if t == nil || proven(p.run) {
+	t, ready := p.status.Target, meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionTargetReady)
+	if p.observed.logs == nil || t == nil || ready == nil || !targetAnswered(p.run, p.observed) {
 		return true
 	}
 	read := target.ReadLogs(&p.run.Spec.Target, p.observed.logs)
+	for _, name := range telling(p.run) {
+		grace := proofGrace
+		if name != target.ContainerName {
+			grace = backendGrace
+		}
+		logged := read[name]
+		whole := logged.Version != "" && logged.Connector != ""
+		if !whole && !p.now.After(ready.LastTransitionTime.Add(grace)) {
+			p.requeueAfter = sooner(p.requeueAfter, proofPause)
+			return false
+		}
+	}
 	if logged, ok := read[target.ContainerName]; ok {
 		t.ServerVersion, t.Connector, t.Libraries = bounded(logged.Version, 256), bounded(logged.Connector, 256), boundedAll(logged.Libraries)
 	}
@@ -156,16 +201,7 @@ func (p *planner) prove() bool {
 			b.ServerVersion, b.Connector, b.Libraries = bounded(logged.Version, 256), bounded(logged.Connector, 256), boundedAll(logged.Libraries)
 		}
 	}
-	if p.observed.logs == nil || t.ServerVersion != "" && t.Connector != "" {
-		return true
-	}
-	ready := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionTargetReady)
-	if ready == nil || p.now.After(ready.LastTransitionTime.Add(proofGrace)) {
-		return true
-	}
-	t.ServerVersion = "" // read it again, whole
-	p.requeueAfter = sooner(p.requeueAfter, proofPause)
-	return false
+	return true
 }
 
 func boundedAll(texts []string) []string {

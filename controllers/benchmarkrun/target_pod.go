@@ -1,8 +1,6 @@
 package benchmarkrun
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -97,19 +95,19 @@ func agentContainerOf(settings *Settings) corev1.Container {
 }
 
 // servers are the containers of a target's pod that have a server: first the
-// one that clients talk to.
-func servers(pod *corev1.Pod) []corev1.Container {
-	at := slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == target.ContainerName })
-	if at < 0 {
-		return nil
+// one that clients talk to. Others may have been added by the cluster.
+func servers(run *v1alpha1.BenchmarkRun, pod *corev1.Pod) []corev1.Container {
+	names := []string{target.ContainerName}
+	for i := range run.Spec.Target.Backends {
+		names = append(names, run.Spec.Target.Backends[i].Name)
 	}
-	return pod.Spec.Containers[at:]
-}
-
-// serverContainer is the container of the server that clients talk to.
-func serverContainer(pod *corev1.Pod) *corev1.Container {
-	if all := servers(pod); len(all) > 0 {
-		return &all[0]
+	var all []corev1.Container
+	for _, name := range names {
+		for _, c := range pod.Spec.Containers {
+			if c.Name == name {
+				all = append(all, c)
+			}
+		}
 	}
-	return &corev1.Container{}
+	return all
 }

@@ -16,6 +16,12 @@
 - apiGroups:
   - ""
   resources:
+  - events
+  verbs:
+  - list
+- apiGroups:
+  - ""
+  resources:
   - nodes
   - pods/log
   verbs:

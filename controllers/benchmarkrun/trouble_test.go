@@ -1,0 +1,147 @@
+package benchmarkrun
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+func eventAt(seconds int, kind, reason, message string) corev1.Event {
+	return corev1.Event{Type: kind, Reason: reason, Message: message, LastTimestamp: metav1.NewTime(begin.Add(time.Duration(seconds) * time.Second))}
+}
+
+func TestLastTrouble(t *testing.T) {
+	mount := func(seconds int) corev1.Event { return eventAt(seconds, "Warning", "FailedMount", "no") }
+	tests := map[string]struct {
+		events []corev1.Event
+		want   string
+	}{
+		"nothing":            {nil, ""},
+		"all is well":        {[]corev1.Event{eventAt(1, "Normal", "Scheduled", ""), eventAt(2, "Normal", "Pulling", "")}, ""},
+		"it can't mount":     {[]corev1.Event{eventAt(1, "Normal", "Scheduled", ""), mount(2)}, "FailedMount: no"},
+		"in another order":   {[]corev1.Event{mount(2), eventAt(1, "Normal", "Scheduled", "")}, "FailedMount: no"},
+		"it was overcome":    {[]corev1.Event{mount(2), eventAt(3, "Normal", "Pulling", "")}, ""},
+		"in the same second": {[]corev1.Event{eventAt(2, "Normal", "Pulling", ""), mount(2)}, ""},
+		"it came again":      {[]corev1.Event{mount(4), eventAt(3, "Normal", "Pulling", "")}, "FailedMount: no"},
+		"a newer recorder's": {[]corev1.Event{
+			eventAt(5, "Normal", "Pulling", ""),
+			{Type: "Warning", Reason: "Failed", Message: "x", EventTime: metav1.NewMicroTime(begin), Series: &corev1.EventSeries{LastObservedTime: metav1.NewMicroTime(begin.Add(6 * time.Second))}},
+		}, "Failed: x"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if trouble := lastTrouble(test.events); trouble != nil {
+				got = trouble.String()
+			}
+			if got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestTroubleIsThatSomethingIsMissing(t *testing.T) {
+	for message, want := range map[string]bool{
+		`MountVolume.SetUp failed for volume "server-volume-0" : secret "s" not found`:                                         true,
+		`MountVolume.SetUp failed for volume "server-volume-0" : configmap "c" not found`:                                      true,
+		`MountVolume.SetUp failed for volume "tls" : [secret "a" not found, references non-existent secret key: ca.crt]`:       true,
+		`MountVolume.SetUp failed for volume "tls" : references non-existent secret key: ca.crt`:                               true,
+		`MountVolume.SetUp failed for volume "tls-client" : references non-existent config key: ca.crt`:                        true,
+		`MountVolume.SetUp failed for volume "tls" : failed to sync secret cache: timed out waiting for the condition`:         false,
+		`MountVolume.MountDevice failed for volume "p" : driver name x not found in the list of registered CSI drivers`:        false,
+		`Unable to attach or mount volumes: unmounted volumes=[p], unattached volumes=[]: timed out waiting for the condition`: false,
+	} {
+		if got := (&trouble{"FailedMount", message}).missing(); got != want {
+			t.Errorf("%s: %t", message, got)
+		}
+	}
+	if (&trouble{"FailedCreatePodSandBox", `configmap "c" not found`}).missing() || (*trouble)(nil).missing() {
+		t.Error("something is missing that no volume needs")
+	}
+}
+
+// stuck has the run's pods wait for their volumes.
+func (s *scene) stuck(message string) *scene {
+	waiting := []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}}
+	for _, pod := range s.o.pods() {
+		pod.Spec.NodeName, pod.Status.Phase, pod.Status.ContainerStatuses = "node", corev1.PodPending, waiting
+	}
+	s.o.sessions.Agent, s.o.sessions.Clients = nil, nil
+	s.o.troubles = map[string]*trouble{s.o.target.Name: {"FailedMount", message}}
+	return s
+}
+
+func TestDecideSaysWhatAPodWaitsFor(t *testing.T) {
+	const missing = `MountVolume.SetUp failed for volume "tls" : secret "mine" not found`
+	s := newScene().stuck(missing)
+	p := s.decide()
+	if got := stateIn(p); got.Reason != v1alpha1.ReasonStarting || !strings.Contains(got.Message, missing) || p.requeueAfter > troublePause {
+		t.Errorf("at first: %+v, again after %s", got, p.requeueAfter)
+	}
+	s.o.target.CreationTimestamp.Time = now.Add(-inputGrace - time.Second)
+	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonConfigurationMissing || !strings.Contains(got.Message, missing) {
+		t.Errorf("then: %+v", got)
+	}
+
+	const other = "MountVolume.MountDevice failed for volume \"p\" : busy"
+	s = newScene().stuck(other)
+	s.o.target.CreationTimestamp.Time = now.Add(-inputGrace - time.Second)
+	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonStarting {
+		t.Errorf("for what may be overcome: %+v", got)
+	}
+	s.run.Spec.Target.Readiness.TimeoutSeconds = new(int32(5))
+	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonTargetNotStarted || !strings.Contains(got.Message, other) {
+		t.Errorf("and isn't: %+v", got)
+	}
+}
+
+func TestDecideSaysWhatAClientWaitsFor(t *testing.T) {
+	const missing = `MountVolume.SetUp failed for volume "tls-client" : configmap "ca" not found`
+	s := newScene().stuck("")
+	s.o.clients[1].Name, s.o.clients[1].CreationTimestamp.Time = "client-1", now.Add(-inputGrace)
+	s.o.troubles = map[string]*trouble{"client-1": {"FailedMount", missing}}
+	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonStarting || !strings.Contains(got.Message, "client 1 doesn't start yet: FailedMount: "+missing) {
+		t.Errorf("at first: %+v", got)
+	}
+	s.o.clients[1].CreationTimestamp.Time = now.Add(-inputGrace - time.Second)
+	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonConfigurationMissing || !strings.Contains(got.Message, missing) {
+		t.Errorf("then: %+v", got)
+	}
+}
+
+// TestReconcileReadsEventsOfPodsThatDoNotStart has a kubelet's event at a real
+// API server, beside one of another pod.
+func TestReconcileReadsEventsOfPodsThatDoNotStart(t *testing.T) {
+	b := newBench(t)
+	b.reconcile()
+	b.podsRun()
+	pod := b.targetPod()
+	pod.Status.Phase = corev1.PodPending
+	if err := api.Status().Update(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	b.sessions.observation.Agent = nil
+	for uid, message := range map[types.UID]string{pod.UID: `secret "mine" not found`, "another": `secret "theirs" not found`} {
+		event := &corev1.Event{
+			ObjectMeta:     metav1.ObjectMeta{Namespace: pod.Namespace, GenerateName: "event-"},
+			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: uid},
+			Type:           "Warning", Reason: "FailedMount", Message: message, LastTimestamp: metav1.Now(),
+		}
+		if err := api.Create(t.Context(), event); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.later(troubleDelay + time.Second)
+	b.reconcile()
+	b.wants(v1alpha1.ReasonStarting, `secret "mine" not found`)
+	b.later(inputGrace)
+	b.reconcile()
+	b.wants(v1alpha1.ReasonConfigurationMissing, `secret "mine" not found`)
+}
