@@ -23,10 +23,7 @@ const sampleFolder = "../../config/samples"
 // succeeded, and returns them in the order of their names.
 func (c *cluster) applySample(t *testing.T, ns, name string, limit time.Duration) []*v1alpha1.BenchmarkRun {
 	t.Helper()
-	out, err := exec.Command("kubectl", "apply", "--namespace", ns, "--filename", filepath.Join(sampleFolder, name+".yaml")).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	kubectlApply(t, ns, name)
 	var created v1alpha1.BenchmarkRunList
 	if err := c.List(t.Context(), &created, client.InNamespace(ns), client.MatchingLabels{"series": name}); err != nil {
 		t.Fatal(err)
@@ -41,6 +38,16 @@ func (c *cluster) applySample(t *testing.T, ns, name string, limit time.Duration
 		runs = append(runs, done)
 	}
 	return runs
+}
+
+// kubectlApply applies a sample, and returns what kubectl says of it.
+func kubectlApply(t *testing.T, ns, name string) string {
+	t.Helper()
+	out, err := exec.Command("kubectl", "apply", "--namespace", ns, "--filename", filepath.Join(sampleFolder, name+".yaml")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return string(out)
 }
 
 // wantAllRequests fails the test unless the run made as many requests as it says,
@@ -87,6 +94,11 @@ func TestSampleR1(t *testing.T) {
 		if i > 0 && run.Status.AdmissionTime.Before(runs[i-1].Status.CompletionTime) {
 			t.Errorf("%s was admitted at %s, before %s had finished at %s",
 				run.Name, run.Status.AdmissionTime, runs[i-1].Name, runs[i-1].Status.CompletionTime)
+		}
+	}
+	for _, again := range []string{"r1-small", "r1-test2-small"} { // the second has one of the first's runs
+		if said := kubectlApply(t, ns, again); strings.Count(said, "\n") != strings.Count(said, " unchanged\n") {
+			t.Errorf("%s, applied again, changes something:\n%s", again, said)
 		}
 	}
 	table := plugin(t, 0, "table", "-n", ns, "-l", "series=r1-small")
