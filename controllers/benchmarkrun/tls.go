@@ -128,7 +128,8 @@ func (r *Reconciler) createSecret(ctx context.Context, run *v1alpha1.BenchmarkRu
 
 // removeCertificates deletes what was made for a run's TLS. While there are
 // Certificates it deletes no more than them, and returns false: cert-manager
-// would make their Secrets anew, as nobody's.
+// would make their Secrets anew, as nobody's. Without the ConfigMap nothing
+// would tell the next look that there are Secrets.
 func (r *Reconciler) removeCertificates(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) (removed bool, err error) {
 	if !o.remains() {
 		return true, nil
@@ -139,7 +140,7 @@ func (r *Reconciler) removeCertificates(ctx context.Context, run *v1alpha1.Bench
 			return false, fmt.Errorf("delete Certificate %s: %w", name, err)
 		}
 	}
-	if len(o.issued) > 0 {
+	if len(o.issued) > 0 && o.config != nil {
 		return false, nil
 	}
 	for _, c := range certificates(run) {

@@ -1,0 +1,480 @@
+package benchmarkrun
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+// issuedBy is a certificate that cert-manager issues.
+func issuedBy(issuer string) v1alpha1.Certificate {
+	return v1alpha1.Certificate{IssuerRef: &v1alpha1.IssuerReference{Name: issuer}}
+}
+
+func issued(w *wrapper.Run) {
+	w.Spec.Target.TLS = &v1alpha1.TLS{Certificate: new(issuedBy("ca"))}
+}
+
+// TestCertManager begins with a cluster that has none.
+func TestCertManager(t *testing.T) {
+	for name, test := range map[string]func(*testing.T){
+		"ends the run at once":              certManagerIsMissing,
+		"even if some of it is made before": certManagerIsMissingAfterARestart,
+	} {
+		t.Run("missing "+name, test)
+	}
+	crds := envtest.CRDInstallOptions{Paths: []string{filepath.Join("testdata", "cert-manager.yaml")}, ErrorIfPathMissing: true}
+	if _, err := envtest.InstallCRDs(apiConfig, crds); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]func(*testing.T){
+		"is asked for what is declared":         certificateIsAskedFor,
+		"is waited for":                         certificateIsAwaited,
+		"isn't waited for for ever":             certificateIsNotReady,
+		"says so of each certificate":           certificatesSayWhatTheyWaitFor,
+		"has its Certificate deleted under way": certificateIsDeletedUnderWay,
+		"is left alone under load":              certificateDoesNotMatterUnderLoad,
+		"leaves nothing":                        certificatesLeaveNothing,
+		"is awaited at its end":                 certificateIsGoneBeforeTheRunStartsAnew,
+		"has another's Certificate":             certificateOfAnother,
+		"refuses the Certificate":               certificateIsRefused,
+		"may not be asked":                      certificateMayNotBeRead,
+		"survives restarts":                     certificateSurvivesRestarts,
+		"has keys made once":                    keysAreMadeOnce,
+	} {
+		t.Run(name, test)
+	}
+}
+
+func certManagerIsMissing(t *testing.T) {
+	// A ConfigMap that isn't there either doesn't delay it.
+	b := newBench(t, issued, fromConfigMap("/a.html", "a"))
+	b.reconcile()
+	b.wants(v1alpha1.ReasonCertManagerMissing, "spec.target.tls.certificate.issuerRef", "selfSigned")
+	if got := b.secrets(); got != nil {
+		t.Errorf("left: %v", got)
+	}
+	if err := b.get("run-config", &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the ConfigMap: %v", err)
+	}
+	b.reconcile()
+	b.wants(v1alpha1.ReasonCertManagerMissing)
+}
+
+// certManagerIsMissingAfterARestart has the server's Secret made, which the
+// operator signs, and the clients' Certificate impossible.
+func certManagerIsMissingAfterARestart(t *testing.T) {
+	b := newBench(t, mutual(selfSigned(), issuedBy("ca")))
+	b.reload()
+	if _, err := b.createCertificates(t.Context(), b.run, &observed{}); err != nil {
+		t.Fatal(err)
+	}
+	config := &corev1.ConfigMap{ObjectMeta: objectMeta(b.run, configName(b.run)), Data: map[string]string{contentListFile: "[]"}}
+	if err := api.Create(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.secrets(); len(got) != 2 {
+		t.Fatalf("Secrets: %v", got)
+	}
+	b.restarted()
+	b.reconcile()
+	b.wants(v1alpha1.ReasonCertManagerMissing, "spec.target.tls.clientAuthentication.certificate.issuerRef")
+	b.reconcile()
+	if got := b.secrets(); got != nil {
+		t.Errorf("left: %v", got)
+	}
+}
+
+func ofKind(kind string) *unstructured.Unstructured {
+	obj := &unstructured.Unstructured{}
+	obj.SetGroupVersionKind(schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: kind})
+	return obj
+}
+
+// certificate is the Certificate for the server, or for the clients.
+func (b *bench) certificate(client bool) *unstructured.Unstructured {
+	b.t.Helper()
+	name, clients := b.secretNames()
+	if client {
+		name = clients
+	}
+	obj := ofKind("Certificate")
+	if err := b.get(name, obj); err != nil {
+		b.t.Fatal(err)
+	}
+	return obj
+}
+
+func (b *bench) certificates() int {
+	b.t.Helper()
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(certificateKind)
+	if err := api.List(b.t.Context(), list, client.InNamespace(b.run.Namespace)); err != nil {
+		b.t.Fatal(err)
+	}
+	return len(list.Items)
+}
+
+// says has an object of cert-manager's have a condition.
+func (b *bench) says(obj *unstructured.Unstructured, kind, status, reason, message string) {
+	b.t.Helper()
+	condition := map[string]any{"type": kind, "status": status, "reason": reason, "message": message}
+	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+	conditions = append([]any{condition}, conditions...)
+	if err := unstructured.SetNestedSlice(obj.Object, conditions, "status", "conditions"); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := api.Status().Update(b.t.Context(), obj); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// issue has cert-manager issue a certificate.
+func (b *bench) issue(client bool) {
+	b.t.Helper()
+	b.says(b.certificate(client), "Ready", "True", "Ready", "Certificate is up to date and has not expired")
+}
+
+func (b *bench) hasPods() bool {
+	b.t.Helper()
+	err := b.get("run-target", &corev1.Pod{})
+	if client.IgnoreNotFound(err) != nil {
+		b.t.Fatal(err)
+	}
+	return err == nil
+}
+
+func certificateIsAskedFor(t *testing.T) {
+	server, clients := issuedBy("ca"), issuedBy("other")
+	server.DNSNames, server.PrivateKey = []string{"www.example.org"}, &v1alpha1.PrivateKey{Algorithm: v1alpha1.KeyECDSA}
+	clients.IssuerRef = &v1alpha1.IssuerReference{Name: "other", Kind: "ClusterIssuer", Group: "example.org"}
+	b := newBench(t, mutual(server, clients))
+	b.reconcile()
+	serverName, clientName := b.secretNames()
+	for _, test := range []struct {
+		client bool
+		want   string
+	}{
+		{false, `{"dnsNames":["www.example.org"],"issuerRef":{"group":"cert-manager.io","kind":"Issuer","name":"ca"},` +
+			`"privateKey":{"algorithm":"ECDSA","encoding":"PKCS8","rotationPolicy":"Always","size":256},"secretName":"` + serverName +
+			`","usages":["digital signature","server auth"]}`},
+		{true, `{"dnsNames":["run-target.` + b.run.Namespace + `.svc"],"issuerRef":{"group":"example.org","kind":"ClusterIssuer","name":"other"},` +
+			`"privateKey":{"algorithm":"RSA","encoding":"PKCS8","rotationPolicy":"Always","size":2048},"secretName":"` + clientName +
+			`","usages":["digital signature","client auth","key encipherment"]}`},
+	} {
+		obj := b.certificate(test.client)
+		got, err := json.Marshal(obj.Object["spec"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, string(got)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		secret := b.secret(obj.GetName())
+		if !metav1.IsControlledBy(obj, b.run) || !metav1.IsControlledBy(secret, b.run) {
+			t.Errorf("owners %v and %v", obj.GetOwnerReferences(), secret.OwnerReferences)
+		}
+		if secret.Type != corev1.SecretTypeTLS || len(secret.Data["tls.key"]) != 0 {
+			t.Errorf("the Secret for cert-manager is of type %s, with a key of %d bytes", secret.Type, len(secret.Data["tls.key"]))
+		}
+	}
+}
+
+func certificateIsAwaited(t *testing.T) {
+	b := newBench(t, issued)
+	b.reconcile()
+	b.wants(v1alpha1.ReasonStarting, "spec.target.tls.certificate")
+	if b.hasPods() {
+		t.Error("the target is there before its certificate")
+	}
+	certificate := b.certificate(false)
+	b.says(certificate, "Ready", "False", "DoesNotExist", "Issuing certificate as Secret does not contain a certificate")
+	b.says(certificate, "Issuing", "True", "DoesNotExist", "Issuing")
+	for name, owner := range map[string]*unstructured.Unstructured{"run-1": certificate, "another-1": nil} {
+		request := ofKind("CertificateRequest")
+		request.SetNamespace(b.run.Namespace)
+		request.SetName(name)
+		if owner != nil {
+			request.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, certificateKind)})
+		}
+		if err := api.Create(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+		b.says(request, "Ready", "False", "Pending", "of "+name)
+	}
+	b.reconcile()
+	b.wants(v1alpha1.ReasonStarting, "DoesNotExist: Issuing certificate as Secret", "Pending: of run-1")
+	if got := b.state().Message; cmp.Equal(got, "another-1") {
+		t.Errorf("it says what another Certificate waits for: %s", got)
+	}
+	outcome, err := b.Reconcile(t.Context(), b.run)
+	if err != nil || outcome.RequeueAfter == 0 || outcome.RequeueAfter > certificatePause {
+		t.Errorf("it looks again after %s: %v", outcome.RequeueAfter, err)
+	}
+	b.issue(false)
+	b.reconcile()
+	b.wants(v1alpha1.ReasonStarting)
+	if !b.hasPods() {
+		t.Error("the target isn't there")
+	}
+}
+
+func certificateIsNotReady(t *testing.T) {
+	b := newBench(t, issued, func(w *wrapper.Run) { w.ReadyWithin(30) })
+	b.reconcile()
+	b.says(b.certificate(false), "Ready", "False", "Denied", "no such issuer")
+	b.later(29 * time.Second)
+	b.reconcile()
+	b.wants(v1alpha1.ReasonStarting, "no such issuer")
+	b.later(2 * time.Second)
+	b.reconcile()
+	b.wants(v1alpha1.ReasonCertificateNotReady, "within 30 s", "Denied: no such issuer")
+	for range 3 {
+		b.reconcile()
+	}
+	if b.secrets() != nil || b.certificates() != 0 {
+		t.Errorf("left: Secrets %v and %d Certificates", b.secrets(), b.certificates())
+	}
+}
+
+func certificatesSayWhatTheyWaitFor(t *testing.T) {
+	b := newBench(t, mutual(issuedBy("one"), issuedBy("two")))
+	b.reconcile()
+	b.says(b.certificate(false), "Ready", "False", "A", "about the server's")
+	b.says(b.certificate(true), "Ready", "False", "B", "about the clients'")
+	b.reconcile()
+	b.wants(v1alpha1.ReasonStarting, "spec.target.tls.certificate; cert-manager says: A: about the server's")
+	b.issue(false)
+	b.reconcile()
+	b.wants(v1alpha1.ReasonStarting, "spec.target.tls.clientAuthentication.certificate; cert-manager says: B: about the clients'")
+}
+
+func certificateIsDeletedUnderWay(t *testing.T) {
+	b := newBench(t, issued)
+	b.reconcile()
+	if err := api.Delete(t.Context(), b.certificate(false)); err != nil {
+		t.Fatal(err)
+	}
+	b.reconcile()
+	b.issue(false) // it was made again
+	b.reconcile()
+	if !b.hasPods() {
+		t.Error("the target isn't there")
+	}
+}
+
+func certificateDoesNotMatterUnderLoad(t *testing.T) {
+	b := newBench(t, issued)
+	b.reconcile()
+	b.issue(false)
+	b.measuring()
+	if err := api.Delete(t.Context(), b.certificate(false)); err != nil {
+		t.Fatal(err)
+	}
+	watching, err := client.NewWithWatch(apiConfig, client.Options{Scheme: api.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Live = interceptor.NewClient(watching, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, options ...client.GetOption) error {
+			if _, ok := obj.(*unstructured.Unstructured); ok {
+				return errKilled
+			}
+			return c.Get(ctx, key, obj, options...)
+		},
+	})
+	b.reconcile()
+	b.wants(v1alpha1.ReasonMeasuring)
+	b.Live = api
+	if b.certificates() != 0 {
+		t.Error("the Certificate was made again")
+	}
+}
+
+func certificatesLeaveNothing(t *testing.T) {
+	for name, end := range ends {
+		for _, retention := range []v1alpha1.PodRetention{v1alpha1.RetainNever, v1alpha1.RetainAlways} {
+			t.Run(name+", pods kept "+string(retention), func(t *testing.T) {
+				b := newBench(t, mutual(issuedBy("ca"), issuedBy("ca")), func(w *wrapper.Run) { w.Retain(retention) })
+				b.reconcile()
+				b.issue(false)
+				b.issue(true)
+				b.reconcile()
+				end(b)
+				b.reconcile()
+				if b.get("run-config", &corev1.ConfigMap{}) == nil && b.secrets() == nil {
+					t.Error("the Secrets went with the Certificates, whose controller makes them anew")
+				}
+				b.reconcile()
+				b.reconcile()
+				if b.certificates() != 0 || b.secrets() != nil {
+					t.Errorf("left: %d Certificates, Secrets %v", b.certificates(), b.secrets())
+				}
+			})
+		}
+	}
+}
+
+// certificateIsGoneBeforeTheRunStartsAnew has somebody hold the deletion of a
+// suspended run's Certificate up.
+func certificateIsGoneBeforeTheRunStartsAnew(t *testing.T) {
+	b := newBench(t, issued)
+	b.reconcile()
+	b.issue(false)
+	held := b.certificate(false)
+	held.SetFinalizers([]string{"example.org/held"})
+	if err := api.Update(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	b.suspend(true)
+	b.reconcile()
+	b.suspend(false)
+	b.reconcile()
+	b.wants(v1alpha1.ReasonQueued, "Certificate "+held.GetName())
+	held = b.certificate(false)
+	held.SetFinalizers(nil)
+	if err := api.Update(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	b.reconcile()
+	b.wants(v1alpha1.ReasonStarting)
+	if b.certificates() != 1 || b.hasPods() {
+		t.Error("it started with the old certificate")
+	}
+}
+
+func certificateOfAnother(t *testing.T) {
+	b := newBench(t, issued)
+	b.reload()
+	name, _ := b.secretNames()
+	theirs := ofKind("Certificate")
+	theirs.SetNamespace(b.run.Namespace)
+	theirs.SetName(name)
+	if err := api.Create(t.Context(), theirs); err != nil {
+		t.Fatal(err)
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: b.run.Namespace, Name: name}}
+	if err := api.Create(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	b.reconcile()
+	b.wants(v1alpha1.ReasonNameConflict, "Certificate "+name)
+	b.reconcile()
+	b.reconcile()
+	if b.certificates() != 1 || len(b.secrets()) != 1 {
+		t.Errorf("of theirs there are %d Certificates and the Secrets %v", b.certificates(), b.secrets())
+	}
+}
+
+// certificateIsRefused is as cert-manager's webhook does it.
+func certificateIsRefused(t *testing.T) {
+	b := newBench(t, issued)
+	mend := b.intercept(interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, options ...client.CreateOption) error {
+			if _, ok := obj.(*unstructured.Unstructured); ok {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "certificates"}, obj.GetName(), errKilled)
+			}
+			return c.Create(ctx, obj, options...)
+		},
+	})
+	b.reconcile()
+	b.wants(v1alpha1.ReasonInvalidSpec, "refused Certificate", errKilled.Error())
+	mend()
+	b.reconcile()
+	if got := b.secrets(); got != nil {
+		t.Errorf("left: %v", got)
+	}
+}
+
+func certificateMayNotBeRead(t *testing.T) {
+	b := newBench(t, issued)
+	watching, err := client.NewWithWatch(apiConfig, client.Options{Scheme: api.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Live = interceptor.NewClient(watching, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, options ...client.GetOption) error {
+			if _, ok := obj.(*unstructured.Unstructured); ok {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "certificates"}, key.Name, errKilled)
+			}
+			return c.Get(ctx, key, obj, options...)
+		},
+	})
+	b.reload()
+	if _, err := b.Reconcile(t.Context(), b.run); err != nil {
+		t.Log(err) // whose the Certificate is can't be read either
+	}
+	b.later(6 * time.Minute)
+	b.reconcile()
+	b.wants(v1alpha1.ReasonCertificateNotReady, errKilled.Error())
+}
+
+func certificateSurvivesRestarts(t *testing.T) {
+	const objects = 7 // ConfigMap, two Secrets with a Certificate each, pod, Job
+	for at := range objects {
+		b := newBench(t, mutual(issuedBy("ca"), issuedBy("ca")))
+		created := 0
+		b.intercept(interceptor.Funcs{
+			Create: func(ctx context.Context, c client.WithWatch, obj client.Object, options ...client.CreateOption) error {
+				if created++; created > at {
+					return errKilled
+				}
+				return c.Create(ctx, obj, options...)
+			},
+		})
+		if at >= 5 { // all that is needed for a certificate
+			b.reconcile()
+			b.issue(false)
+			b.issue(true)
+		}
+		b.killed()
+		b.restarted()
+		b.reconcile()
+		if at < 5 {
+			b.issue(false)
+			b.issue(true)
+			b.reconcile()
+		}
+		b.wants(v1alpha1.ReasonStarting)
+		if !b.hasPods() || len(b.secrets()) != 2 || b.certificates() != 2 {
+			t.Errorf("killed after %d objects: pods %t, Secrets %v, %d Certificates", at, b.hasPods(), b.secrets(), b.certificates())
+		}
+	}
+}
+
+// keysAreMadeOnce has the server's made while the clients' isn't issued.
+func keysAreMadeOnce(t *testing.T) {
+	b := newBench(t, mutual(selfSigned(), issuedBy("ca")))
+	signed := 0
+	b.intercept(interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, options ...client.CreateOption) error {
+			if secret, ok := obj.(*corev1.Secret); ok && len(secret.Data["tls.key"]) > 0 {
+				signed++
+			}
+			return c.Create(ctx, obj, options...)
+		},
+	})
+	for range 5 {
+		b.reconcile()
+	}
+	if signed != 1 {
+		t.Errorf("%d keys were made", signed)
+	}
+	b.sessions.observation = manager.Observation{}
+}
