@@ -28,7 +28,7 @@ const (
 	// proofGrace is how long a server that answers may take to say in its log what
 	// it is. backendGrace is that of a backend, which may be starting still: it
 	// isn't asked whether it is ready.
-	proofGrace   = 10 * time.Second
+	proofGrace   = 30 * time.Second
 	backendGrace = 30 * time.Second
 	// proofPause is how soon its log is looked at again.
 	proofPause = 100 * time.Millisecond
@@ -186,22 +186,30 @@ func (p *planner) prove() bool {
 			grace = backendGrace
 		}
 		logged := read[name]
-		whole := logged.Version != "" && logged.Connector != ""
+		whole := logged.Version != "" && opened(logged) != ""
 		if !whole && !p.now.After(ready.LastTransitionTime.Add(grace)) {
 			p.requeueAfter = sooner(p.requeueAfter, proofPause)
 			return false
 		}
 	}
 	if logged, ok := read[target.ContainerName]; ok {
-		t.ServerVersion, t.Connector, t.Libraries = bounded(logged.Version, 256), bounded(logged.Connector, 256), boundedAll(logged.Libraries)
+		t.ServerVersion, t.Connector, t.Libraries = bounded(logged.Version, 256), bounded(opened(logged), 256), boundedAll(logged.Libraries)
 	}
 	for i := range t.Backends {
 		b := &t.Backends[i]
 		if logged, ok := read[b.Name]; ok {
-			b.ServerVersion, b.Connector, b.Libraries = bounded(logged.Version, 256), bounded(logged.Connector, 256), boundedAll(logged.Libraries)
+			b.ServerVersion, b.Connector, b.Libraries = bounded(logged.Version, 256), bounded(opened(logged), 256), boundedAll(logged.Libraries)
 		}
 	}
 	return true
+}
+
+// opened is the connector that a server says it has opened.
+func opened(l target.Logged) string {
+	if l.Preparing {
+		return ""
+	}
+	return l.Connector
 }
 
 func boundedAll(texts []string) []string {

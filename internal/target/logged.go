@@ -15,6 +15,8 @@ type Logged struct {
 	// Connector is how it accepts connections, such as https-openssl-apr-8443 or
 	// mpm_event.
 	Connector string
+	// Preparing is whether it says so before it does: it may still fail to.
+	Preparing bool
 	// Libraries are the versions of what it runs on, such as OpenSSL 3.0.15.
 	Libraries []string
 

@@ -48,6 +48,7 @@ func readTomcat(log string) Logged {
 	for _, says := range []*regexp.Regexp{tomcatSaysStarting, tomcatSaysPreparing} {
 		if l.Connector == "" {
 			l.Connector = strings.Join(every(log, says), ", ")
+			l.Preparing = l.Connector != "" && says == tomcatSaysPreparing
 		}
 	}
 	if java := first(log, tomcatSaysJava); java != "" {
