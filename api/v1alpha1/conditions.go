@@ -54,8 +54,8 @@ const (
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonDeadlineExceeded: activeDeadlineSeconds passed.
 	ReasonDeadlineExceeded = "DeadlineExceeded"
-	// ReasonConfigurationMissing: a ConfigMap that the spec names isn't there, or
-	// lacks a key.
+	// ReasonConfigurationMissing: a ConfigMap, Secret or claim that the spec names
+	// isn't there, or lacks a key.
 	ReasonConfigurationMissing = "ConfigurationMissing"
 	// ReasonCertificateNotReady: a certificate wasn't issued in time.
 	ReasonCertificateNotReady = "CertificateNotReady"
@@ -66,7 +66,8 @@ const (
 	ReasonTargetImageUnavailable = "TargetImageUnavailable"
 	// ReasonTargetUnschedulable: no node can take the target's pod.
 	ReasonTargetUnschedulable = "TargetUnschedulable"
-	// ReasonTargetNotStarted: the target's container couldn't be started.
+	// ReasonTargetNotStarted: the target's container couldn't be started, or a
+	// volume of it not mounted.
 	ReasonTargetNotStarted = "TargetNotStarted"
 	// ReasonTargetNotReady: the target didn't become ready in time.
 	ReasonTargetNotReady = "TargetNotReady"
