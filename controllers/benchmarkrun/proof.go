@@ -18,6 +18,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/target"
 )
@@ -223,7 +224,7 @@ func boundedAll(texts []string) []string {
 }
 
 // tlsStatus is what was negotiated, as the status has it.
-func tlsStatus(e *session.TLSEvidence) *v1alpha1.TLSStatus {
+func tlsStatus(e *result.Handshake) *v1alpha1.TLSStatus {
 	if e == nil {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/target"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -133,21 +133,21 @@ func TestProofByTheHandshake(t *testing.T) {
 			ClientAuthentication: &v1alpha1.ClientAuthentication{},
 		}
 	}
-	asDeclared := session.TLSEvidence{
+	asDeclared := result.Handshake{
 		Protocol: "TLSv1.2", Cipher: "ECDHE-RSA-AES128-GCM-SHA256", KeyAlgorithm: "RSA", KeySize: 2048, CertificateRequested: true,
 		Subject: "CN=a", Issuer: "CN=b", Fingerprint: "f", NotAfter: now.UnixMicro(),
 	}
 	tests := map[string]struct {
-		change func(*session.TLSEvidence)
+		change func(*result.Handshake)
 		says   []string
 	}{
-		"as declared":             {func(*session.TLSEvidence) {}, nil},
-		"another protocol":        {func(e *session.TLSEvidence) { e.Protocol, e.Cipher = "TLSv1.3", "TLS_AES_128_GCM_SHA256" }, []string{"spec.target.tls.protocols", "[TLSv1.2]", "TLSv1.3"}},
-		"another cipher":          {func(e *session.TLSEvidence) { e.Cipher = "AES128-SHA" }, []string{"spec.target.tls.ciphers", "ECDHE-RSA-AES128-GCM-SHA256", "AES128-SHA"}},
-		"another kind of key":     {func(e *session.TLSEvidence) { e.KeyAlgorithm, e.KeySize = "ECDSA", 256 }, []string{"spec.target.tls.certificate.privateKey", "RSA with 2048", "ECDSA with 256"}},
-		"a longer key":            {func(e *session.TLSEvidence) { e.KeySize = 4096 }, []string{"RSA with 2048", "RSA with 4096"}},
-		"no client's certificate": {func(e *session.TLSEvidence) { e.CertificateRequested = false }, []string{"spec.target.tls.clientAuthentication", "asked for no certificate"}},
-		"two of them":             {func(e *session.TLSEvidence) { e.KeySize, e.CertificateRequested = 4096, false }, []string{"privateKey", "also, ", "clientAuthentication"}},
+		"as declared":             {func(*result.Handshake) {}, nil},
+		"another protocol":        {func(e *result.Handshake) { e.Protocol, e.Cipher = "TLSv1.3", "TLS_AES_128_GCM_SHA256" }, []string{"spec.target.tls.protocols", "[TLSv1.2]", "TLSv1.3"}},
+		"another cipher":          {func(e *result.Handshake) { e.Cipher = "AES128-SHA" }, []string{"spec.target.tls.ciphers", "ECDHE-RSA-AES128-GCM-SHA256", "AES128-SHA"}},
+		"another kind of key":     {func(e *result.Handshake) { e.KeyAlgorithm, e.KeySize = "ECDSA", 256 }, []string{"spec.target.tls.certificate.privateKey", "RSA with 2048", "ECDSA with 256"}},
+		"a longer key":            {func(e *result.Handshake) { e.KeySize = 4096 }, []string{"RSA with 2048", "RSA with 4096"}},
+		"no client's certificate": {func(e *result.Handshake) { e.CertificateRequested = false }, []string{"spec.target.tls.clientAuthentication", "asked for no certificate"}},
+		"two of them":             {func(e *result.Handshake) { e.KeySize, e.CertificateRequested = 4096, false }, []string{"privateKey", "also, ", "clientAuthentication"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -122,7 +122,7 @@ func (r *Reconciler) environment(ctx context.Context, run *v1alpha1.BenchmarkRun
 		Assay:          r.Settings.Version,
 	}
 	if seen := evidence(run, o); seen != nil {
-		e.DocumentLength, e.TLS = seen.DocumentLength, seen.TLS.Handshake()
+		e.DocumentLength, e.TLS = seen.DocumentLength, seen.TLS
 	}
 	if isExternal(run) {
 		return e, nil

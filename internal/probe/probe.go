@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/targettls"
 )
@@ -106,7 +107,7 @@ func (q *attempt) ask(ctx context.Context) (*session.Evidence, error) {
 	// Whatever it waits for ends with the context.
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	var negotiated *session.TLSEvidence
+	var negotiated *result.Handshake
 	if q.TLS != nil {
 		secure := tls.Client(conn, targettls.Requested(q.TLS, &q.requested))
 		if err := secure.HandshakeContext(ctx); err != nil {

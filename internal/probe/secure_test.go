@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/assay-dev/assay/internal/cipher"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/targettls"
 	"github.com/assay-dev/assay/internal/targettls/tlstest"
@@ -81,7 +82,7 @@ func TestEveryProtocolAndCipher(t *testing.T) {
 						t.Fatal(err)
 					}
 					fingerprint := sha256.Sum256(own.Leaf.Raw)
-					want := &session.Evidence{Software: "test/1", DocumentLength: 5, TLS: &session.TLSEvidence{
+					want := &session.Evidence{Software: "test/1", DocumentLength: 5, TLS: &result.Handshake{
 						Protocol: protocol, Cipher: suite.Name, KeyAlgorithm: algorithm, KeySize: bits[algorithm],
 						Subject: "CN=" + tlstest.Name + ",O=Assay", Issuer: "CN=authority",
 						Fingerprint: hex.EncodeToString(fingerprint[:]), NotAfter: own.Leaf.NotAfter.UnixMicro(),

@@ -30,34 +30,8 @@ type Evidence struct {
 	// long and the server doesn't say how long.
 	DocumentLength int64 `json:"documentLength"`
 	// TLS is what was negotiated; nil without TLS.
-	TLS *TLSEvidence `json:"tls,omitempty"`
+	TLS *result.Handshake `json:"tls,omitempty"`
 }
-
-// TLSEvidence is what a TLS handshake with the target came to.
-type TLSEvidence struct {
-	// Protocol is the version, of Protocols.
-	Protocol string `json:"protocol"`
-	// Cipher is the cipher suite by its OpenSSL name.
-	Cipher string `json:"cipher"`
-	// KeyAlgorithm is RSA, ECDSA or Ed25519, and KeySize its size in bits: of the
-	// key in the target's certificate.
-	KeyAlgorithm string `json:"keyAlgorithm"`
-	KeySize      int    `json:"keySize"`
-	// Subject and Issuer are the certificate's, as RFC 2253 writes them.
-	Subject string `json:"subject"`
-	Issuer  string `json:"issuer"`
-	// Fingerprint is the SHA-256 of the certificate, in hexadecimal.
-	Fingerprint string `json:"fingerprint"`
-	// NotAfter is when the certificate expires, in microseconds since the Unix
-	// epoch.
-	NotAfter int64 `json:"notAfter"`
-	// CertificateRequested is whether the target asked for a certificate of the
-	// client.
-	CertificateRequested bool `json:"certificateRequested"`
-}
-
-// Handshake is the evidence as a result has it; nil for nil.
-func (t *TLSEvidence) Handshake() *result.Handshake { return (*result.Handshake)(t) }
 
 // EncodeEvidence returns evidence as it is sent, its texts clipped and without
 // what isn't printable: a server may say anything of itself, at any length.

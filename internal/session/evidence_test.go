@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/result"
 )
 
 func evidence() *Evidence {
-	return &Evidence{Software: "nginx", DocumentLength: 7, TLS: &TLSEvidence{
+	return &Evidence{Software: "nginx", DocumentLength: 7, TLS: &result.Handshake{
 		Protocol: "TLSv1.2", Cipher: "ECDHE-RSA-AES256-GCM-SHA384", KeyAlgorithm: "RSA", KeySize: 4096,
 		Subject: "CN=target", Issuer: "CN=bench-ca", Fingerprint: strings.Repeat("0f", 32), NotAfter: 1_900_000_000_000_000,
 		CertificateRequested: true,
@@ -35,32 +37,6 @@ func TestEvidenceIsKept(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// TestHandshakeIsTheEvidence: a result says the same in the same JSON, but for
-// the unit of a time, which results name.
-func TestHandshakeIsTheEvidence(t *testing.T) {
-	want, got := map[string]any{}, map[string]any{}
-	for _, c := range []struct {
-		from any
-		to   *map[string]any
-	}{{evidence().TLS, &want}, {evidence().TLS.Handshake(), &got}} {
-		data, err := json.Marshal(c.from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(data, c.to); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want["notAfterMicroseconds"] = want["notAfter"]
-	delete(want, "notAfter")
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if none := (*TLSEvidence)(nil); none.Handshake() != nil {
-		t.Error("there is a handshake without TLS")
 	}
 }
 

@@ -12,14 +12,15 @@ import (
 	"slices"
 
 	"github.com/assay-dev/assay/internal/cipher"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 )
 
 // Evidence is what was negotiated on a connection whose handshake is complete.
 // Whether a certificate was asked for isn't to be seen from there: see
 // Requested.
-func Evidence(state *tls.ConnectionState) *session.TLSEvidence {
-	e := &session.TLSEvidence{Protocol: protocol(state.Version), Cipher: cipher.Name(state.CipherSuite)}
+func Evidence(state *tls.ConnectionState) *result.Handshake {
+	e := &result.Handshake{Protocol: protocol(state.Version), Cipher: cipher.Name(state.CipherSuite)}
 	if len(state.PeerCertificates) == 0 {
 		return e
 	}

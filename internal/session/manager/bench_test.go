@@ -263,7 +263,7 @@ func measure(took ...int64) *result.Measure {
 
 // evidence is what a target shows.
 func evidence() *session.Evidence {
-	return &session.Evidence{Software: "nginx", DocumentLength: 7, TLS: &session.TLSEvidence{Protocol: "TLSv1.3", KeySize: 256}}
+	return &session.Evidence{Software: "nginx", DocumentLength: 7, TLS: &result.Handshake{Protocol: "TLSv1.3", KeySize: 256}}
 }
 
 func answeredMessage(evidence string) *sessionpb.PodMessage {
