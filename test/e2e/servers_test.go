@@ -83,8 +83,9 @@ func (s *scenario) run(t *testing.T, ns, lane string) {
 	if *r.Requests != matrixRequests || *r.Errors.Total != 0 || *r.BodyBytesReceived != matrixRequests*matrixBytes {
 		t.Errorf("%d requests, %d errors, %d bytes", *r.Requests, *r.Errors.Total, *r.BodyBytesReceived)
 	}
-	if want := int64(matrixRequests - 8); s.reuse && *r.KeepAliveRequests != want {
-		t.Errorf("%d requests came on a connection that was there, want %d", *r.KeepAliveRequests, want)
+	// A connection that found all requests taken wasn't opened.
+	if opened := *r.Latency.Connect.Count; s.reuse && (opened > 8 || *r.KeepAliveRequests != matrixRequests-opened) {
+		t.Errorf("%d connections were opened, and %d requests came on one that was there", opened, *r.KeepAliveRequests)
 	}
 	if !s.reuse && *r.KeepAliveRequests != 0 {
 		t.Errorf("%d requests came on a connection that was there, want none", *r.KeepAliveRequests)
