@@ -75,7 +75,7 @@ func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 	line("Server Hostname:", "%s", host)
 	line("Server Port:", "%s", port)
 	if t := r.Environment.TLS; t != nil {
-		line("SSL/TLS Protocol:", "%s,%s,%d,%d", t.Protocol, t.Cipher, t.KeySize, cipherBits(t.Cipher))
+		line("SSL/TLS Protocol:", "%s,%s,%d,%d", t.Protocol, t.Cipher, t.KeySize, CipherBits(t.Cipher))
 	}
 	fmt.Fprintln(w)
 	writeDocuments(line, r)

@@ -21,6 +21,9 @@ merged histograms.`
 // the target, the clients themselves and the environment.
 func writeText(w io.Writer, r *result.Result) error {
 	r = shown(r)
+	if r.Run.Alone {
+		return writeAlone(w, r)
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "BenchmarkRun %s/%s: %s on %s\n", r.Run.Namespace, r.Run.Name, orUnknown(r.Run.Server), orUnknown(r.Run.Image))
 	writeVerdict(&b, r)

@@ -39,6 +39,9 @@ type Result struct {
 
 // Run says what was run, as far as a report needs it.
 type Run struct {
+	// Alone is whether one client drove the load by itself, with no manager, no
+	// pods and a target that nothing is known of.
+	Alone     bool   `json:"alone,omitempty"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`

@@ -128,6 +128,7 @@ func TestRules(t *testing.T) {
 		{"ClientSaturated", "80 %", cpu(0, 80), result.Warns, "1 of 2 clients used at least 80 % of their CPU limit, client 0 most with 80.0 %"},
 		{"ClientSaturated", "89.9 %", cpu(1, 89.9), result.Warns, "client 1 most with 89.9 %"},
 		{"ClientSaturated", "90 %", cpu(1, 90), result.Invalidates, "client 1 most with 90.0 %"},
+		{"ClientSaturated", "alone", func(r *result.Result) { cpu(1, 90)(r); r.Run.Alone = true }, result.Invalidates, "were the limit: give it more CPUs, or lower the load"},
 		{"ClientSaturated", "both", func(r *result.Result) { cpu(0, 97)(r); cpu(1, 95)(r) }, result.Invalidates, "2 of 2 clients used at least 90 % of their CPU limit, client 0 most with 97.0 %"},
 		{"ClientSaturated", "no limit known", func(r *result.Result) { cpu(0, 97)(r); r.Environment.ClientCPULimit = 0 }, "", ""},
 

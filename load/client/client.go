@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"github.com/assay-dev/assay/internal/probe"
 	"github.com/assay-dev/assay/internal/result"
@@ -26,12 +27,17 @@ type Client struct {
 	carrierEnded chan error    // how k6 ended, should it
 	released     chan struct{} // closed when the manager has released the client
 
+	finish     chan struct{} // closed when the measurement is to end
+	finishOnce sync.Once
+
 	tlsFolder string // of the files for TLS
 
 	plan    *session.Plan
 	load    *driver.Load
 	current *stage // nil before Prepare and after the measurement
 	totals  result.Totals
+	// cut is whether the measurement was told to end, measured whether it has.
+	cut, measured bool
 }
 
 // share is a part of a stage's connections.
@@ -46,7 +52,7 @@ func New(s Session, users int, log *slog.Logger) *Client {
 	return &Client{
 		session: s, users: users, log: log,
 		shares: make(chan share), answered: make(chan *session.Evidence, 1),
-		carrierEnded: make(chan error, 1), released: make(chan struct{}), tlsFolder: session.TLSFolder,
+		carrierEnded: make(chan error, 1), released: make(chan struct{}), finish: make(chan struct{}), tlsFolder: session.TLSFolder,
 	}
 }
 
@@ -82,6 +88,7 @@ var errSessionEnded = errors.New("the session with the manager ended")
 func (c *Client) obey(ctx context.Context) error {
 	probing, stop := context.WithCancel(ctx)
 	defer stop()
+	finish := c.finish
 	for {
 		var standing, sampled <-chan struct{}
 		if c.current != nil {
@@ -105,6 +112,11 @@ func (c *Client) obey(ctx context.Context) error {
 			c.announce()
 		case <-sampled:
 			c.endStage()
+		case <-finish:
+			finish = nil
+			if err := c.cutShort(); err != nil {
+				return err
+			}
 		case err := <-c.carrierEnded:
 			return fmt.Errorf("k6 ended before the load did: %w", err)
 		case <-ctx.Done():
@@ -202,6 +214,9 @@ func (c *Client) endStage() {
 	ended := c.current
 	select {
 	case <-ended.Stopped():
+		if c.cut {
+			break
+		}
 		c.current = nil // k6 was interrupted, and its end is about to be told
 		return
 	default:
@@ -214,7 +229,7 @@ func (c *Client) endStage() {
 		c.standFor(sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
 		return
 	}
-	c.current = nil
+	c.current, c.measured = nil, true
 	c.totals.Measure = *measure
 	c.totals.Usage = ended.sampler.Usage()
 	c.totals.StartedAt, c.totals.EndedAt = ended.span(c.session)

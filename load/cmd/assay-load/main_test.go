@@ -201,13 +201,22 @@ func TestCommandLine(t *testing.T) {
 		code int
 		says string
 	}{
-		{nil, 0, "assay-load client"},
-		{[]string{"--help"}, 0, "assay-load k6"},
+		{nil, 0, "Be a client in a benchmark run"},
+		{[]string{"--help"}, 0, "k6's own command line"},
+		{[]string{"client", "--help"}, 0, "ASSAY_MANAGER"},
 		{[]string{"k6", "version"}, 0, "v2.2.0"},
 		{[]string{"k6", "version"}, 0, "k6/x/assay"},
 		{[]string{"k6", "run", script}, 0, "only in `assay-load client`"},
 		{[]string{"client"}, 1, "ASSAY_MANAGER"},
-		{[]string{"run"}, 1, `no command "run"`},
+		{[]string{"walk"}, 1, `no command "walk"`},
+		{[]string{"run"}, 4, "give one plan"},
+		{[]string{"run", "--nonsense"}, 4, "nonsense"},
+		{[]string{"run", "-o", "pdf", "x.yaml"}, 4, "use one of json, text"},
+		{[]string{"run", "none.yaml"}, 4, "none.yaml: "},
+		{[]string{"ab", "-h"}, 0, "Usage: assay-load ab"},
+		{[]string{"ab", "-V"}, 0, "assay-load ab, Version"},
+		{[]string{"ab", "-g", "x", "http://a/"}, 22, "-g: single requests aren't kept"},
+		{[]string{"ab", "http://127.0.0.1:1/"}, 1, "connection refused"},
 	} {
 		command, output, errors := program(t, mainVariable, "1", test.args...)
 		command.Env = append(command.Env, "ASSAY_MANAGER=")
