@@ -3,6 +3,7 @@ package driver
 import (
 	"crypto/tls"
 	"encoding/json"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -62,7 +63,7 @@ func configuration(tb testing.TB, plan *session.Plan, address, folder string) *t
 // driveWith is drive with TLS spoken as given.
 func driveWith(t *testing.T, plan session.Plan, address string, config *tls.Config) driven {
 	t.Helper()
-	before := runtime.NumGoroutine()
+	before, files := runtime.NumGoroutine(), descriptors(t)
 	load, err := New(t.Context(), &plan, address, config)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +94,18 @@ func driveWith(t *testing.T, plan session.Plan, address string, config *tls.Conf
 	}
 	// Stop ends the goroutine of its context a little later.
 	eventually(t, func() bool { return runtime.NumGoroutine() <= before }, "the stage's goroutines to end")
+	eventually(t, func() bool { return descriptors(t) <= files }, "the stage's connections to be closed")
 	return driven{Measure: r.Total(), outcomes: r.outcomes, elapsed: elapsed}
+}
+
+// descriptors is the number of the process's open files.
+func descriptors(t *testing.T) int {
+	t.Helper()
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(open)
 }
 
 // plan is a closed load of so many requests for one path.

@@ -78,7 +78,7 @@ func parseStatusLine(line []byte) (head, bool) {
 		}
 		h.status = 10*h.status + int(digit-'0')
 	}
-	return h, h.status >= 100
+	return h, h.status >= 100 && isText(line[reason:])
 }
 
 // apply takes in a header field. It is false when the field can't stand.
@@ -145,12 +145,20 @@ func parseField(line []byte) (name, value []byte, ok bool) {
 			return nil, nil, false
 		}
 	}
-	for _, c := range line[i+1:] {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return nil, nil, false
-		}
+	if !isText(line[i+1:]) {
+		return nil, nil, false
 	}
 	return line[:i], trimSpace(line[i+1:]), true
+}
+
+// isText is whether text has no control characters but tabs.
+func isText(text []byte) bool {
+	for _, c := range text {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // parseLength reads a Content-Length.

@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/tls"
+	"io"
 	"net"
 	"slices"
 	"sync"
@@ -31,6 +32,8 @@ const (
 	Stay Ending = iota
 	// Close ends it in good order.
 	Close
+	// HalfClose ends what the server says; what the client says is read to its end.
+	HalfClose
 	// Reset breaks it.
 	Reset
 	// Silence leaves it open, and nothing is read or written any more.
@@ -198,6 +201,11 @@ func (s *Server) serve(tcp *net.TCPConn) {
 		s.mu.Unlock()
 		switch answer.Then {
 		case Close:
+			return
+		case HalfClose:
+			_ = conn.(interface{ CloseWrite() error }).CloseWrite()
+			_ = tcp.CloseWrite() // which TLS leaves open
+			_, _ = io.Copy(io.Discard, tcp)
 			return
 		case Reset:
 			_ = tcp.SetLinger(0)
