@@ -67,7 +67,7 @@ func BenchmarkClientCPU(b *testing.B) {
 			p := plan(25, int64(b.N), "/")
 			p.KeepAlive, p.TLS = test.keepAlive, test.tls
 			p.Requests[0].Length = 1024
-			load, err := New(b.Context(), &p, test.address, configuration(b, &p, test.address, folder))
+			load, err := New(b.Context(), &p, test.address, Access{TLS: configuration(b, &p, test.address, folder)})
 			if err != nil {
 				b.Fatal(err)
 			}
