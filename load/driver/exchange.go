@@ -110,16 +110,16 @@ func (c *connection) compose(r *request) []byte {
 	if len(m.jar.cookies) == 0 && !m.digest.challenged {
 		return r.bytes
 	}
-	text := append(m.text[:0], r.bytes[:r.fields]...)
-	text = m.jar.appendField(text, r, c.stage.load.security != nil)
+	m.text = append(m.text[:0], r.bytes[:r.fields]...)
+	m.text = m.jar.appendField(m.text, r, c.stage.load.security != nil)
 	if m.digest.challenged {
 		method := r.planned.Method
 		if method == "" {
 			method = "GET"
 		}
-		text = m.digest.appendField(text, method, r.planned.Path)
+		m.text = m.digest.appendField(m.text, method, r.planned.Path)
 	}
-	m.text = append(text, r.bytes[r.fields:]...)
+	m.text = append(m.text, r.bytes[r.fields:]...)
 	return m.text
 }
 

@@ -187,11 +187,42 @@ func TestTimeouts(t *testing.T) {
 // A server that accepts nothing leaves connections to its kernel: those that
 // have a place in its backlog are silent, the others can't be opened.
 func TestServerThatDoesNotAccept(t *testing.T) {
+	p := plan(4, 8, "/")
+	p.TimeoutMicroseconds = 100_000
+	got := drive(t, p, unaccepting(t))
+	if got.Errors[result.ErrorTimeout] != 8 || got.Errors.Total() != 8 || got.Connections < 1 || got.Connections > 7 {
+		t.Errorf("counts %+v", got.Counts)
+	}
+}
+
+// TestStopEndsConnecting: what is being opened isn't waited for.
+func TestStopEndsConnecting(t *testing.T) {
+	p := plan(8, 1000, "/")
+	load, err := New(t.Context(), &p, unaccepting(t), Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stage := load.NewStage(p.Measurement, recorder.New(1))
+	go stage.Carry(0, 1)
+	files := descriptors(t)
+	stage.Begin(time.Now())
+	eventually(t, func() bool { return descriptors(t) >= files+p.Connections }, "the connections to be opened")
+	stage.Stop()
+	select {
+	case <-stage.Done():
+	case <-time.After(5 * time.Second): // the timeout is 20 s
+		t.Error("connections are still being opened")
+	}
+}
+
+// unaccepting is the address of a socket that listens and accepts nothing.
+func unaccepting(t *testing.T) string {
+	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = syscall.Close(fd) }()
+	t.Cleanup(func() { _ = syscall.Close(fd) })
 	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
 		t.Fatal(err)
 	}
@@ -202,12 +233,7 @@ func TestServerThatDoesNotAccept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := plan(4, 8, "/")
-	p.TimeoutMicroseconds = 100_000
-	got := drive(t, p, net.JoinHostPort("127.0.0.1", strconv.Itoa(name.(*syscall.SockaddrInet4).Port)))
-	if got.Errors[result.ErrorTimeout] != 8 || got.Errors.Total() != 8 || got.Connections < 1 || got.Connections > 7 {
-		t.Errorf("counts %+v", got.Counts)
-	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(name.(*syscall.SockaddrInet4).Port))
 }
 
 // An address where nobody listens refuses at once; the attempts must not become

@@ -87,12 +87,13 @@ func newRequest(planned *session.PlannedRequest, host string, common *fixed) (*r
 	r := &request{
 		fields: len(text), length: planned.Length, noBody: method == "HEAD", statuses: planned.Statuses, planned: planned, host: host,
 	}
-	r.bytes = append(text, "\r\n"...)
+	text = append(text, "\r\n"...)
 	if len(body) <= joinedBytes {
-		r.bytes = append(r.bytes, body...)
+		text = append(text, body...)
 	} else {
 		r.body = body
 	}
+	r.bytes = text
 	return r, nil
 }
 
