@@ -58,6 +58,8 @@ type BenchmarkRunList struct {
 // +kubebuilder:validation:XValidation:rule="self.activeDeadlineSeconds == oldSelf.activeDeadlineSeconds",reason="FieldValueInvalid",fieldPath=".activeDeadlineSeconds",message="activeDeadlineSeconds is immutable: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="self.podRetention == oldSelf.podRetention",reason="FieldValueInvalid",fieldPath=".podRetention",message="podRetention is immutable: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="!has(self.warmup) || !has(self.warmup.requests) || !has(self.load.closed) || self.warmup.requests >= self.load.closed.connections",reason="FieldValueInvalid",fieldPath=".warmup.requests",message="warmup.requests must be at least load.closed.connections: each connection makes a request"
+// +kubebuilder:validation:XValidation:rule="!has(self.load.authentication) || has(self.target.readiness.path)",reason="FieldValueInvalid",fieldPath=".target.readiness.path",message="target.readiness.path must be given with load.authentication, a path that is answered without: who asks whether the target is ready has no credentials"
+// +kubebuilder:validation:XValidation:rule="has(self.target.readiness.path) || !has(self.load.requests[0].method) || self.load.requests[0].method == 'GET'",reason="FieldValueInvalid",fieldPath=".target.readiness.path",message="target.readiness.path must be given where the first request isn't a GET: its path is what is asked for otherwise"
 type BenchmarkRunSpec struct {
 	// target is the server under test: one pod.
 	// +required

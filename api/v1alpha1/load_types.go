@@ -22,14 +22,26 @@ type Clients struct {
 // Load is what each client does.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.closed)",message="load must have exactly one shape: closed"
+// +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
 type Load struct {
-	// requests are what the clients ask for: for each request one item is drawn
-	// at random, in proportion to the weights, from a fixed seed.
+	// requests are what the clients ask for, in the order that order says.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=128
 	// +required
 	Requests []Request `json:"requests,omitempty"`
+
+	// order says which of the requests comes next: Random draws each in proportion
+	// to the weights, from a fixed seed; Sequential has every connection go through
+	// the list again and again. Defaults to Random.
+	// +default="Random"
+	// +optional
+	Order RequestOrder `json:"order,omitempty"`
+
+	// authentication has clients authenticate each request by a name and a password
+	// or a token. When left out they don't.
+	// +optional
+	Authentication *Authentication `json:"authentication,omitempty"`
 
 	// connection is how clients connect.
 	// +default={"keepAlive": "Enabled"}
@@ -41,24 +53,6 @@ type Load struct {
 	// times. It must have exactly one of requests and durationSeconds.
 	// +optional
 	Closed *ClosedLoad `json:"closed,omitempty"`
-}
-
-// Request is one kind of request.
-type Request struct {
-	// path is the path and query of the URL.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/([A-Za-z0-9._~!$&()*+,;=:@/?\\\\[\\\\]-]|%[0-9A-Fa-f]{2})*$')",message="path must begin with a slash and have only characters that a URL may have, without a fragment; percent-encode the others, a space as %20"
-	// +required
-	Path string `json:"path,omitempty"`
-
-	// weight is how often this request is made in proportion to the others.
-	// Defaults to 1.
-	// +default=1
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=1000000
-	// +optional
-	Weight *int32 `json:"weight,omitempty"`
 }
 
 // Connection is how clients connect.
@@ -80,6 +74,13 @@ type Connection struct {
 	// +kubebuilder:validation:Maximum=3600
 	// +optional
 	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
+
+	// cookies says whether the cookies that a connection is given are sent back on
+	// it and on those that it is followed by, as by one user each (Enabled), or
+	// forgotten (Disabled). Defaults to Disabled.
+	// +default="Disabled"
+	// +optional
+	Cookies Switch `json:"cookies,omitempty"`
 }
 
 // KeepAlive says whether connections are reused.

@@ -40,8 +40,16 @@ type Plan struct {
 	Host string `json:"host,omitempty"`
 	// TLS says how TLS is spoken with the target; nil for none.
 	TLS *TLS `json:"tls,omitempty"`
-	// Requests are the kinds of requests, drawn in proportion to their weights.
+	// Requests are the kinds of requests.
 	Requests []PlannedRequest `json:"requests"`
+	// Sequential is whether each connection makes them in their order, instead of
+	// drawing them in proportion to their weights.
+	Sequential bool `json:"sequential,omitempty"`
+	// Cookies is whether each connection sends back the cookies that it is given.
+	Cookies bool `json:"cookies,omitempty"`
+	// Authentication is the scheme by which requests are authenticated; empty for
+	// none. The credentials are in CredentialsFolder.
+	Authentication string `json:"authentication,omitempty"`
 	// Seed starts the random numbers by which requests are drawn.
 	Seed uint64 `json:"seed"`
 	// Warmup is the load before the measurement; nil for none.
@@ -70,17 +78,6 @@ type Watch struct {
 	Containers map[string]string `json:"containers,omitempty"`
 }
 
-// PlannedRequest is one kind of request.
-type PlannedRequest struct {
-	// Path is the request target: path and query.
-	Path string `json:"path"`
-	// Weight is how often it is made in proportion to the others.
-	Weight int `json:"weight"`
-	// Length is the length that the response's body must have, in bytes; -1 when
-	// any will do.
-	Length int64 `json:"length"`
-}
-
 // Amount is how much load a stage has: a number of requests or a duration;
 // the other is zero.
 type Amount struct {
@@ -102,6 +99,8 @@ func (p *Plan) Check() error {
 		return fmt.Errorf("plan: a timeout of %d µs", p.TimeoutMicroseconds)
 	case len(p.Requests) == 0:
 		return fmt.Errorf("plan: no requests")
+	case p.Authentication != "" && CredentialKeys(p.Authentication) == nil:
+		return fmt.Errorf("plan: authentication %q", p.Authentication)
 	case p.Probe != "" && p.Probe[0] != '/':
 		return fmt.Errorf("plan: a probe of the path %q", p.Probe)
 	}
@@ -111,8 +110,8 @@ func (p *Plan) Check() error {
 		}
 	}
 	for i, r := range p.Requests {
-		if r.Weight < 1 || r.Path == "" || r.Path[0] != '/' {
-			return fmt.Errorf("plan: request %d: path %q with weight %d", i, r.Path, r.Weight)
+		if err := r.check(); err != nil {
+			return fmt.Errorf("plan: request %d: %w", i, err)
 		}
 	}
 	if p.Warmup != nil {

@@ -30,7 +30,7 @@ type Client struct {
 	finish     chan struct{} // closed when the measurement is to end
 	finishOnce sync.Once
 
-	tlsFolder string // of the files for TLS
+	tlsFolder, credentialsFolder string // of the files for TLS and authentication
 
 	plan    *session.Plan
 	load    *driver.Load
@@ -52,7 +52,8 @@ func New(s Session, users int, log *slog.Logger) *Client {
 	return &Client{
 		session: s, users: users, log: log,
 		shares: make(chan share), answered: make(chan *session.Evidence, 1),
-		carrierEnded: make(chan error, 1), released: make(chan struct{}), finish: make(chan struct{}), tlsFolder: session.TLSFolder,
+		carrierEnded: make(chan error, 1), released: make(chan struct{}), finish: make(chan struct{}),
+		tlsFolder: session.TLSFolder, credentialsFolder: session.CredentialsFolder,
 	}
 }
 
@@ -140,11 +141,11 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	if c.load != nil {
 		return errors.New("the manager sent a second plan")
 	}
-	config, err := c.security(order)
+	access, err := c.access(order)
 	if err != nil {
 		return err
 	}
-	load, err := driver.New(ctx, order.Plan, order.Address, config)
+	load, err := driver.New(ctx, order.Plan, order.Address, access)
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 		return nil
 	}
 	go func() {
-		if evidence, err := probe.Until(ctx, question(order, load.Address(), config), c.session.TargetSilent); err == nil {
+		if evidence, err := probe.Until(ctx, question(order, load.Address(), access.TLS), c.session.TargetSilent); err == nil {
 			c.answered <- evidence
 		}
 	}()

@@ -34,7 +34,7 @@ const connecting = 1234 * time.Microsecond
 // connection.
 func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) driven {
 	t.Helper()
-	load, err := New(t.Context(), &p, "127.0.0.1:80", configuration(t, &p, "127.0.0.1:80", ""))
+	load, err := New(t.Context(), &p, "127.0.0.1:80", Access{TLS: configuration(t, &p, "127.0.0.1:80", "")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestSecondsAreThoseOfTheEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := plan(3, 0, "/")
 		p.Measurement = session.Amount{DurationMicroseconds: 10_000_000}
-		load, err := New(t.Context(), &p, "127.0.0.1:80", nil)
+		load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
 		if err != nil {
 			t.Fatal(err)
 		}

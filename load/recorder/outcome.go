@@ -26,6 +26,9 @@ type Outcome struct {
 	// Secured is whether there was a TLS handshake for the request, Resumed whether
 	// that resumed a session.
 	Secured, Resumed bool
+	// Reopened is how many connections were opened beside for what the request's
+	// first response led to, ReopenedResumed how many of them resumed a session.
+	Reopened, ReopenedResumed int64
 	// Connect, TLS, Processing, Waiting, Receiving and Total are as in package
 	// result. They count only when the request succeeded, Connect only when Opened,
 	// TLS only when Secured.
@@ -47,6 +50,8 @@ func (o *Outcome) addTo(m *result.Measure) {
 	if o.Resumed {
 		m.TLSResumed++
 	}
+	m.Connections += o.Reopened
+	m.TLSResumed += o.ReopenedResumed
 	if o.Reused {
 		m.KeepAlive++
 	}

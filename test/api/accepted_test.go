@@ -46,6 +46,9 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"time to live of nothing", base, `spec: {ttlSecondsAfterFinished: 0}`},
 		{"suspended", base, `spec: {suspend: true}`},
 	}
+	for name, request := range goodRequests {
+		cases = append(cases, goodRun{name, base, `spec: {load: {requests: [` + request + `]}}`})
+	}
 	for name, document := range examples {
 		cases = append(cases, goodRun{name, document, `{}`})
 	}
@@ -88,8 +91,9 @@ clients:
   replicas: 1
   resources: {cpu: "1", memory: 512Mi, cpuPinning: IfPossible}
 load:
-  requests: [{path: /, weight: 1}]
-  connection: {keepAlive: Enabled, timeoutSeconds: 30}
+  requests: [{method: GET, path: /, weight: 1, redirects: Ignore}]
+  order: Random
+  connection: {keepAlive: Enabled, timeoutSeconds: 30, cookies: Disabled}
   closed: {connections: 1, requests: 1}
 lane: default
 activeDeadlineSeconds: 3600
@@ -117,8 +121,9 @@ clients:
   replicas: 3
   resources: {cpu: 300m, cpuPinning: IfPossible}
 load:
-  requests: [{path: /, weight: 1}]
-  connection: {keepAlive: Enabled, timeoutSeconds: 2}
+  requests: [{method: GET, path: /, weight: 1, redirects: Ignore}]
+  order: Random
+  connection: {keepAlive: Enabled, timeoutSeconds: 2, cookies: Disabled}
   closed: {connections: 1, requests: 1}
 lane: default
 activeDeadlineSeconds: 3600

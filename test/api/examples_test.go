@@ -93,8 +93,19 @@ spec:
         securityContext: {runAsUser: 1001, capabilities: {drop: [ALL]}}
   clients: {replicas: 2, resources: {cpu: "2", memory: 256Mi, cpuPinning: Required}}
   load:
-    requests: [{path: /a.html, weight: 3}]
-    connection: {keepAlive: Disabled, timeoutSeconds: 2}
+    requests:
+    - path: /a.html
+      weight: 3
+      method: PUT
+      host: www.example.org:8443
+      headers: [{name: Content-Type, value: text/html}]
+      body: {text: "<p>ß \"$(id)\"\n"}
+      expect: {statuses: [200, 404], bodyBytes: 5}
+      redirects: Follow
+    - {path: /b, method: POST, body: {sizeBytes: 100000}}
+    order: Sequential
+    authentication: {scheme: Digest, secretName: user.a}
+    connection: {keepAlive: Disabled, timeoutSeconds: 2, cookies: Enabled}
     closed: {connections: 25, requests: 50000}
   warmup: {requests: 20000}
   thresholds: [{metric: LatencyP99, below: 50ms}, {metric: RequestsPerSecond, above: "1500"}]
