@@ -68,6 +68,7 @@ func CountsToWire(c *result.Counts) *sessionpb.Counts {
 		BytesReceived: c.BytesReceived,
 		BodyBytes:     c.BodyBytes,
 		TlsResumed:    c.TLSResumed,
+		Dropped:       c.Dropped,
 	}
 }
 
@@ -87,13 +88,38 @@ func CountsFromWire(w *sessionpb.Counts) (*result.Counts, error) {
 		BytesReceived: w.GetBytesReceived(),
 		BodyBytes:     w.GetBodyBytes(),
 		TLSResumed:    w.GetTlsResumed(),
+		Dropped:       w.GetDropped(),
 	}
-	for _, n := range append(w.GetErrors(), c.Non2xx, c.KeepAlive, c.Connections, c.BytesSent, c.BytesReceived, c.BodyBytes, c.TLSResumed, c.Succeeded()) {
+	for _, n := range append(w.GetErrors(), c.Non2xx, c.KeepAlive, c.Connections, c.BytesSent, c.BytesReceived, c.BodyBytes, c.TLSResumed, c.Dropped, c.Succeeded()) {
 		if n < 0 {
 			return nil, fmt.Errorf("counts: a negative number in %+v", *c)
 		}
 	}
 	return c, nil
+}
+
+// ArrivalsToWire returns arrivals as they are sent; nil for none.
+func ArrivalsToWire(a *result.Arrivals) *sessionpb.Arrivals {
+	if a == nil {
+		return nil
+	}
+	return &sessionpb.Arrivals{Due: a.Due, Planned: a.PlannedMicroseconds, Started: a.StartedMicroseconds}
+}
+
+// mostDue bounds the arrivals of one client, so that sums can't overflow.
+const mostDue = 1 << 41
+
+// ArrivalsFromWire is the inverse of ArrivalsToWire. It refuses what contradicts
+// the counts.
+func ArrivalsFromWire(w *sessionpb.Arrivals, counts *result.Counts) (*result.Arrivals, error) {
+	if w == nil {
+		return nil, nil
+	}
+	a := &result.Arrivals{Due: w.GetDue(), PlannedMicroseconds: w.GetPlanned(), StartedMicroseconds: w.GetStarted()}
+	if a.Due < counts.Dropped || a.Due > mostDue || a.PlannedMicroseconds < 0 || a.StartedMicroseconds < 0 {
+		return nil, fmt.Errorf("arrivals: %+v with %d dropped", *a, counts.Dropped)
+	}
+	return a, nil
 }
 
 // ClientUsageToWire returns a client's usage as it is sent.

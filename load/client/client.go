@@ -215,7 +215,7 @@ func (c *Client) endStage() {
 		return
 	}
 	c.current = nil
-	c.totals.Measure = *measure
+	c.totals.Measure, c.totals.Arrivals = *measure, ended.Arrivals()
 	c.totals.Usage = ended.sampler.Usage()
 	c.totals.StartedAt, c.totals.EndedAt = ended.span(c.session)
 	c.session.SendTotals(&c.totals)

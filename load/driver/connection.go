@@ -31,6 +31,11 @@ type connection struct {
 	carried  int64
 	deadline time.Duration
 
+	// intended is when the request of an open load was meant to start, from the
+	// stage's start; on woken it is told to a connection that waits for it.
+	intended time.Duration
+	woken    chan time.Duration
+
 	// failures counts the connections in a row that couldn't be opened.
 	failures int
 	// impatient is whether the server has left a connection open that it should
@@ -47,7 +52,7 @@ type connection struct {
 func (c *connection) run() {
 	choose := c.stage.load.chooser(c.number)
 	for {
-		begin, ok := c.stage.next()
+		begin, ok := c.stage.next(c)
 		if !ok {
 			break
 		}
@@ -70,8 +75,12 @@ func (c *connection) request(r *request, begin time.Duration) {
 	c.last = end
 	o.Ended = end
 	o.Total = end - begin
+	open := c.stage.arrivals != nil
+	if open {
+		o.Schedule(begin - c.intended)
+	}
 	c.stage.recorder.Record(c.number, o)
-	if c.failures > 0 {
+	if c.failures > 0 && !open { // the arrivals are the pace of an open load
 		c.stage.pause(pauseAfter(c.failures))
 	}
 }

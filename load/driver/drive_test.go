@@ -35,6 +35,7 @@ type driven struct {
 	*result.Measure
 	outcomes []recorder.Outcome
 	elapsed  time.Duration
+	arrivals *result.Arrivals // of open load
 }
 
 // drive carries a plan's measurement to its end against a server, and checks
@@ -93,7 +94,7 @@ func driveWith(t *testing.T, plan session.Plan, address string, config *tls.Conf
 	}
 	// Stop ends the goroutine of its context a little later.
 	eventually(t, func() bool { return runtime.NumGoroutine() <= before }, "the stage's goroutines to end")
-	return driven{Measure: r.Total(), outcomes: r.outcomes, elapsed: elapsed}
+	return driven{Measure: r.Total(), outcomes: r.outcomes, elapsed: elapsed, arrivals: stage.Arrivals()}
 }
 
 // plan is a closed load of so many requests for one path.

@@ -29,8 +29,8 @@ func NewSampler(r *Recorder, start time.Time, send func(*result.ClientSecond)) *
 }
 
 // Run takes seconds as they end until done is closed, when nothing is recorded
-// any more, and then what is left. Without a request in it, the second after
-// the last isn't sent.
+// any more, and then what is left. With nothing counted in it, the second
+// after the last isn't sent.
 func (s *Sampler) Run(done <-chan struct{}) {
 	timer := time.NewTimer(s.untilNext())
 	defer timer.Stop()
@@ -58,7 +58,7 @@ func (s *Sampler) untilNext() time.Duration {
 
 func (s *Sampler) sample(evenEmpty bool) {
 	second, measure := s.recorder.take()
-	if !evenEmpty && measure.Requests == 0 {
+	if !evenEmpty && measure.Requests == 0 && measure.Dropped == 0 {
 		return
 	}
 	reading := usage.Read()

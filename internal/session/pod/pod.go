@@ -166,6 +166,7 @@ func (s *Session) SendTotals(totals *result.Totals) {
 		EndedAt:    totals.EndedAt,
 		Usage:      session.ClientUsageToWire(totals.Usage),
 		ClockError: s.ClockError().Microseconds(),
+		Arrivals:   session.ArrivalsToWire(totals.Arrivals),
 	}
 	if totals.Warmup != nil {
 		message.Warmup = session.CountsToWire(totals.Warmup)
