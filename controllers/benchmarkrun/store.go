@@ -90,11 +90,14 @@ func describe(run *v1alpha1.BenchmarkRun, lengths map[string]int64, at int64) re
 		UID:             string(run.UID),
 		Image:           run.Spec.Target.Image,
 		Server:          target.Describe(&run.Spec.Target),
-		Load:            "closed",
 		MeasurementTime: time.UnixMicro(at).UTC(),
 	}
-	plan := loadplan.Plans(run, lengths)[0]
-	d.Connections, d.KeepAlive = int64(plan.Connections), plan.KeepAlive
+	plans := loadplan.Plans(run, lengths)
+	plan := plans[0] // where clients can't have the same, the first has most
+	d.Load, d.Connections, d.KeepAlive = loadplan.Shape(&run.Spec), int64(plan.Connections), plan.KeepAlive
+	for _, p := range plans {
+		d.AllConnections += int64(p.Connections)
+	}
 	for _, request := range plan.Requests {
 		d.Requests = append(d.Requests, result.Request{Path: request.Path, Weight: int64(request.Weight), Length: request.Length})
 	}

@@ -19,6 +19,8 @@ type Result struct {
 	// Arrivals is how well an open load kept its rate over all clients; nil for
 	// other loads.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
+	// Levels are the levels of a load that goes through stages.
+	Levels []Level `json:"levels,omitempty"`
 	// DurationMicroseconds is the time from the first client's start to the last
 	// client's end.
 	DurationMicroseconds int64 `json:"durationMicroseconds"`
@@ -147,6 +149,8 @@ type Totals struct {
 	Usage ClientUsage `json:"usage"`
 	// Warmup is what the client counted before; nil without a warm-up.
 	Warmup *Counts `json:"warmup,omitempty"`
+	// Levels are its figures of each level. A result has them merged instead.
+	Levels []LevelTotals `json:"levels,omitempty"`
 }
 
 // DurationMicroseconds is the time from the first request's start to the last

@@ -18,6 +18,13 @@ type Arrivals struct {
 	Poisson bool `json:"poisson,omitempty"`
 }
 
+// Pause is a time between two requests of a connection, drawn evenly from
+// between two bounds.
+type Pause struct {
+	MinMicroseconds int64 `json:"minMicroseconds"`
+	MaxMicroseconds int64 `json:"maxMicroseconds"`
+}
+
 func (a *Arrivals) check(amount Amount) error {
 	switch {
 	case a.Share < 0 || a.Share >= a.Shares:

@@ -47,6 +47,8 @@ type Plan struct {
 	// Arrivals says at what instants requests are made; nil for closed load, in
 	// which a connection makes a request when it has read the response to its last.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
+	// Pause is how long a connection waits between two requests; nil for not.
+	Pause *Pause `json:"pause,omitempty"`
 	// Seed starts the random numbers by which requests are drawn.
 	Seed uint64 `json:"seed"`
 	// Warmup is the load before the measurement; nil for none.
@@ -118,6 +120,9 @@ func (p *Plan) Check() error {
 		if err := p.TLS.check(); err != nil {
 			return fmt.Errorf("plan: %w", err)
 		}
+	}
+	if p.Pause != nil && (p.Pause.MinMicroseconds < 0 || p.Pause.MaxMicroseconds < p.Pause.MinMicroseconds || p.Arrivals != nil) {
+		return fmt.Errorf("plan: a pause of %d to %d µs", p.Pause.MinMicroseconds, p.Pause.MaxMicroseconds)
 	}
 	for i, r := range p.Requests {
 		if r.Weight < 1 || r.Path == "" || r.Path[0] != '/' {
