@@ -61,6 +61,7 @@ func (r *Reconciler) merge(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 		})
 	}
 	merged.AddClients(clients)
+	merged.AddLevels(r.levels(run))
 	merged.Server, merged.Backends = o.sessions.Agent.Measured()
 	if merged.Environment, err = r.environment(ctx, run, o); err != nil {
 		return nil, err
@@ -70,6 +71,15 @@ func (r *Reconciler) merge(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 	}
 	merged.Findings = validity.Judge(merged)
 	return merged, nil
+}
+
+// levels are the levels of a run's load, with what the server used in each.
+func (r *Reconciler) levels(run *v1alpha1.BenchmarkRun) []result.Level {
+	levels := loadplan.Levels(&run.Spec)
+	for i := range levels {
+		levels[i].ServerCPU = r.Sessions.ServerCPU(string(run.UID), levels[i].Start, levels[i].End)
+	}
+	return levels
 }
 
 // startInstant is the common start instant of the measurement, as the clients

@@ -146,6 +146,27 @@ func Shape(spec *v1alpha1.BenchmarkRunSpec) string {
 	return result.LoadClosed
 }
 
+// Levels are the levels of a load over all clients, without figures.
+func Levels(spec *v1alpha1.BenchmarkRunSpec) []result.Level {
+	if spec.Load.Stages == nil {
+		return nil
+	}
+	s := sharing{scope: spec.Load.Scope, clients: Replicas(spec)}
+	var p session.Plan
+	stages(&p, spec.Load.Stages, s)
+	var levels []result.Level
+	for i, l := range p.Measurement.Profile.Levels() {
+		level := result.Level{Start: l.Start, End: l.End, ServerCPU: -1}
+		if asked := spec.Load.Stages.Levels[i]; asked.Connections != nil {
+			level.AskedConnections = s.all(int64(*asked.Connections))
+		} else {
+			level.AskedPerSecond = l.Load
+		}
+		levels = append(levels, level)
+	}
+	return levels
+}
+
 // Extent is how much a load amounts to: requests over all clients or, where that
 // is zero, seconds.
 type Extent struct{ Requests, Seconds int64 }

@@ -28,6 +28,10 @@ func writeText(w io.Writer, r *result.Result) error {
 	section(&b, "Summary")
 	fmt.Fprintf(&b, "Latencies are %s.\n\n", latencyMeaning(r.Run.Load))
 	writeSummary(&b, r)
+	if len(r.Levels) > 0 {
+		section(&b, "Levels")
+		writeLevels(&b, r)
+	}
 	if r.Arrivals != nil {
 		section(&b, "Arrivals")
 		writeArrivals(&b, r)

@@ -46,3 +46,22 @@ type LevelTotals struct {
 
 // LevelPhases are the phases that a level has.
 var LevelPhases = [...]Phase{Total, Delay, Service}
+
+// AddLevels merges the clients' figures of the levels, which are given with
+// what was asked and their bounds, and takes them from the clients. A level that
+// some client has no figures of has none.
+func (r *Result) AddLevels(levels []Level) {
+	r.Levels = levels
+	for l := range r.Levels {
+		level := &r.Levels[l]
+		for i := range r.Clients {
+			if c := &r.Clients[i]; l < len(c.Levels) {
+				level.Merge(&c.Levels[l].Measure)
+				level.ClientCPU = max(level.ClientCPU, c.Levels[l].CPU)
+			}
+		}
+	}
+	for i := range r.Clients {
+		r.Clients[i].Levels = nil
+	}
+}

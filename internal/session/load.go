@@ -5,6 +5,9 @@ import "fmt"
 // mostPerSecond bounds rates of arrivals, over all clients.
 const mostPerSecond = 100_000_000
 
+// MostLevels bounds the levels of a load.
+const MostLevels = 20
+
 // Arrivals says how the requests of an open load are made: each at an instant
 // of its own, whatever became of those before. The rate is that of all clients
 // together, of which each has a share: all of them make the requests that one

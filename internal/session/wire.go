@@ -122,6 +122,38 @@ func ArrivalsFromWire(w *sessionpb.Arrivals, counts *result.Counts) (*result.Arr
 	return a, nil
 }
 
+// LevelsToWire returns the figures of levels as they are sent.
+func LevelsToWire(levels []result.LevelTotals) ([]*sessionpb.LevelTotals, error) {
+	var all []*sessionpb.LevelTotals
+	for i := range levels {
+		measure, err := MeasureToWire(&levels[i].Measure)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, &sessionpb.LevelTotals{Measure: measure, Cpu: levels[i].CPU})
+	}
+	return all, nil
+}
+
+// LevelsFromWire is the inverse of LevelsToWire. What it returns is packed.
+func LevelsFromWire(levels []*sessionpb.LevelTotals) ([]result.LevelTotals, error) {
+	if len(levels) > MostLevels {
+		return nil, fmt.Errorf("%d levels", len(levels))
+	}
+	var all []result.LevelTotals
+	for _, l := range levels {
+		measure, err := MeasureFromWire(l.GetMeasure())
+		if err != nil {
+			return nil, err
+		}
+		if err := measure.Latencies.Pack(); err != nil {
+			return nil, err
+		}
+		all = append(all, result.LevelTotals{Measure: *measure, CPU: max(l.GetCpu(), 0)})
+	}
+	return all, nil
+}
+
 // ClientUsageToWire returns a client's usage as it is sent.
 func ClientUsageToWire(u result.ClientUsage) *sessionpb.ClientUsage {
 	return &sessionpb.ClientUsage{

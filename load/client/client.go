@@ -216,6 +216,7 @@ func (c *Client) endStage() {
 	}
 	c.current = nil
 	c.totals.Measure, c.totals.Arrivals = *measure, ended.Arrivals()
+	c.totals.Levels = ended.sampler.LevelTotals()
 	c.totals.Usage = ended.sampler.Usage()
 	c.totals.StartedAt, c.totals.EndedAt = ended.span(c.session)
 	c.session.SendTotals(&c.totals)

@@ -8,6 +8,10 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
+// idle is for how long nothing was asked on a connection before it is looked at
+// whether the server has closed it.
+const idle = 100 * time.Millisecond
+
 // arrivals gives the requests of an open load to connections as they fall due.
 // A connection that is free takes what is due already, or else waits for the
 // pacer to wake it. The connection that became free last is woken first, so
@@ -73,6 +77,9 @@ func (a *arrivals) take(c *connection) (intended, begin time.Duration, ok bool) 
 		return 0, 0, false
 	}
 	begin = a.stage.now()
+	if begin-c.last > idle {
+		c.shed()
+	}
 	a.begun(intended, begin)
 	return intended, begin, true
 }

@@ -35,6 +35,8 @@ type connection struct {
 	// stage's start; on woken it is told to a connection that waits for it.
 	intended time.Duration
 	woken    chan time.Duration
+	// pace is when requests of a closed load are made; nil for one after the other.
+	pace *pace
 
 	// failures counts the connections in a row that couldn't be opened.
 	failures int

@@ -54,7 +54,7 @@ func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 	s.waiting.Store(int64(l.plan.Connections))
 	s.running.Store(int64(l.plan.Connections))
 	for i := range l.plan.Connections {
-		s.connections = append(s.connections, &connection{stage: s, number: i, woken: make(chan time.Duration, 1)})
+		s.connections = append(s.connections, &connection{stage: s, number: i, woken: make(chan time.Duration, 1), pace: newPace(l.plan, amount, i)})
 	}
 	if l.plan.Arrivals != nil {
 		s.arrivals = newArrivals(s)
@@ -152,7 +152,8 @@ func (s *Stage) Span() (first, last time.Time, ok bool) {
 }
 
 // next is the time from the stage's start, and whether the connection's next
-// request may begin now. Of an open load it waits until one is due.
+// request may begin now. It waits until an open load has one due, or the pace of
+// a closed one lets it.
 func (s *Stage) next(c *connection) (begin time.Duration, ok bool) {
 	if s.stopping.Load() {
 		return 0, false
@@ -160,6 +161,9 @@ func (s *Stage) next(c *connection) (begin time.Duration, ok bool) {
 	if s.arrivals != nil {
 		c.intended, begin, ok = s.arrivals.take(c)
 		return begin, ok
+	}
+	if c.pace != nil && !s.await(c) {
+		return 0, false
 	}
 	now := s.now()
 	if s.amount.Requests > 0 {

@@ -3,6 +3,7 @@ package recorder
 import (
 	"time"
 
+	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/load/usage"
 )
@@ -14,6 +15,33 @@ type Sampler struct {
 	send     func(*result.ClientSecond)
 	first    usage.Reading
 	last     usage.Reading
+	levels   []profile.Level
+	totals   []result.LevelTotals
+}
+
+// Levels has the sampler keep the figures of levels of the load apart, each of
+// them the sum of its seconds. It must be called before Run.
+func (s *Sampler) Levels(levels []profile.Level) {
+	s.levels, s.totals = levels, make([]result.LevelTotals, len(levels))
+}
+
+// LevelTotals are the figures of the levels, in their order.
+func (s *Sampler) LevelTotals() []result.LevelTotals { return s.totals }
+
+// addToLevel adds a second to the level that it is of.
+func (s *Sampler) addToLevel(second *result.ClientSecond) {
+	for i, level := range s.levels {
+		if second.Second < level.Start || second.Second >= level.End {
+			continue
+		}
+		t := &s.totals[i]
+		measure := result.Measure{Counts: second.Counts}
+		for _, p := range result.LevelPhases {
+			measure.Latencies[p] = second.Latencies[p]
+		}
+		t.Merge(&measure)
+		t.CPU += second.Usage.UserCPU + second.Usage.SystemCPU
+	}
 }
 
 // NewSampler returns a sampler of a stage that begins now; its seconds are
@@ -62,6 +90,8 @@ func (s *Sampler) sample(evenEmpty bool) {
 		return
 	}
 	reading := usage.Read()
-	s.send(&result.ClientSecond{Second: second, Measure: *measure, Usage: reading.Since(s.last)})
+	taken := &result.ClientSecond{Second: second, Measure: *measure, Usage: reading.Since(s.last)}
+	s.addToLevel(taken)
+	s.send(taken)
 	s.last = reading
 }

@@ -229,6 +229,9 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 	if n.totals.Arrivals, err = session.ArrivalsFromWire(w.GetArrivals(), &measure.Counts); err != nil {
 		return malformed("figures that can't be: %s", err)
 	}
+	if n.totals.Levels, err = session.LevelsFromWire(w.GetLevels()); err != nil {
+		return malformed("figures that can't be: %s", err)
+	}
 	n.clockError = max(w.GetClockError(), 0)
 	if w.GetWarmup() != nil {
 		if n.totals.Warmup, err = session.CountsFromWire(w.GetWarmup()); err != nil {

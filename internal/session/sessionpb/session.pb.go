@@ -1700,6 +1700,59 @@ func (x *Arrivals) GetStarted() int64 {
 	return 0
 }
 
+// LevelTotals is as result.LevelTotals.
+type LevelTotals struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Measure       *Measure               `protobuf:"bytes,1,opt,name=measure,proto3" json:"measure,omitempty"`
+	Cpu           int64                  `protobuf:"varint,2,opt,name=cpu,proto3" json:"cpu,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LevelTotals) Reset() {
+	*x = LevelTotals{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LevelTotals) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LevelTotals) ProtoMessage() {}
+
+func (x *LevelTotals) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LevelTotals.ProtoReflect.Descriptor instead.
+func (*LevelTotals) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *LevelTotals) GetMeasure() *Measure {
+	if x != nil {
+		return x.Measure
+	}
+	return nil
+}
+
+func (x *LevelTotals) GetCpu() int64 {
+	if x != nil {
+		return x.Cpu
+	}
+	return 0
+}
+
 type ClientTotals struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Number    uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
@@ -1712,14 +1765,16 @@ type ClientTotals struct {
 	// clock_error bounds the error of the pod's idea of the manager's clock.
 	ClockError int64 `protobuf:"varint,7,opt,name=clock_error,json=clockError,proto3" json:"clock_error,omitempty"`
 	// arrivals is left out but for open load.
-	Arrivals      *Arrivals `protobuf:"bytes,8,opt,name=arrivals,proto3" json:"arrivals,omitempty"`
+	Arrivals *Arrivals `protobuf:"bytes,8,opt,name=arrivals,proto3" json:"arrivals,omitempty"`
+	// levels are those of the plan's measurement, in their order.
+	Levels        []*LevelTotals `protobuf:"bytes,9,rep,name=levels,proto3" json:"levels,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClientTotals) Reset() {
 	*x = ClientTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1731,7 +1786,7 @@ func (x *ClientTotals) String() string {
 func (*ClientTotals) ProtoMessage() {}
 
 func (x *ClientTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1744,7 +1799,7 @@ func (x *ClientTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientTotals.ProtoReflect.Descriptor instead.
 func (*ClientTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ClientTotals) GetNumber() uint64 {
@@ -1803,6 +1858,13 @@ func (x *ClientTotals) GetArrivals() *Arrivals {
 	return nil
 }
 
+func (x *ClientTotals) GetLevels() []*LevelTotals {
+	if x != nil {
+		return x.Levels
+	}
+	return nil
+}
+
 type ServerSample struct {
 	state               protoimpl.MessageState `protogen:"open.v1"`
 	Number              uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
@@ -1835,7 +1897,7 @@ type ServerSample struct {
 
 func (x *ServerSample) Reset() {
 	*x = ServerSample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1847,7 +1909,7 @@ func (x *ServerSample) String() string {
 func (*ServerSample) ProtoMessage() {}
 
 func (x *ServerSample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1860,7 +1922,7 @@ func (x *ServerSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerSample.ProtoReflect.Descriptor instead.
 func (*ServerSample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ServerSample) GetNumber() uint64 {
@@ -2018,7 +2080,7 @@ type BackendUsage struct {
 
 func (x *BackendUsage) Reset() {
 	*x = BackendUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2030,7 +2092,7 @@ func (x *BackendUsage) String() string {
 func (*BackendUsage) ProtoMessage() {}
 
 func (x *BackendUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2043,7 +2105,7 @@ func (x *BackendUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackendUsage.ProtoReflect.Descriptor instead.
 func (*BackendUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{24}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *BackendUsage) GetName() string {
@@ -2171,7 +2233,10 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\bArrivals\x12\x10\n" +
 	"\x03due\x18\x01 \x01(\x03R\x03due\x12\x18\n" +
 	"\aplanned\x18\x02 \x01(\x03R\aplanned\x12\x18\n" +
-	"\astarted\x18\x03 \x01(\x03R\astarted\"\xd5\x02\n" +
+	"\astarted\x18\x03 \x01(\x03R\astarted\"T\n" +
+	"\vLevelTotals\x123\n" +
+	"\ameasure\x18\x01 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x10\n" +
+	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\"\x8c\x03\n" +
 	"\fClientTotals\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x123\n" +
 	"\ameasure\x18\x02 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x1d\n" +
@@ -2182,7 +2247,8 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06warmup\x18\x06 \x01(\v2\x18.assay.session.v1.CountsR\x06warmup\x12\x1f\n" +
 	"\vclock_error\x18\a \x01(\x03R\n" +
 	"clockError\x126\n" +
-	"\barrivals\x18\b \x01(\v2\x1a.assay.session.v1.ArrivalsR\barrivals\"\x9f\x05\n" +
+	"\barrivals\x18\b \x01(\v2\x1a.assay.session.v1.ArrivalsR\barrivals\x125\n" +
+	"\x06levels\x18\t \x03(\v2\x1d.assay.session.v1.LevelTotalsR\x06levels\"\x9f\x05\n" +
 	"\fServerSample\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x03R\x02at\x12\x19\n" +
@@ -2236,7 +2302,7 @@ func file_internal_session_sessionpb_session_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_session_sessionpb_session_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(Stage)(0),             // 0: assay.session.v1.Stage
 	(Role)(0),              // 1: assay.session.v1.Role
@@ -2262,9 +2328,10 @@ var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(*ClientUsage)(nil),    // 21: assay.session.v1.ClientUsage
 	(*ClientSample)(nil),   // 22: assay.session.v1.ClientSample
 	(*Arrivals)(nil),       // 23: assay.session.v1.Arrivals
-	(*ClientTotals)(nil),   // 24: assay.session.v1.ClientTotals
-	(*ServerSample)(nil),   // 25: assay.session.v1.ServerSample
-	(*BackendUsage)(nil),   // 26: assay.session.v1.BackendUsage
+	(*LevelTotals)(nil),    // 24: assay.session.v1.LevelTotals
+	(*ClientTotals)(nil),   // 25: assay.session.v1.ClientTotals
+	(*ServerSample)(nil),   // 26: assay.session.v1.ServerSample
+	(*BackendUsage)(nil),   // 27: assay.session.v1.BackendUsage
 }
 var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	4,  // 0: assay.session.v1.PodMessage.hello:type_name -> assay.session.v1.Hello
@@ -2272,10 +2339,10 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	9,  // 2: assay.session.v1.PodMessage.ready:type_name -> assay.session.v1.Ready
 	11, // 3: assay.session.v1.PodMessage.stage_ended:type_name -> assay.session.v1.StageEnded
 	22, // 4: assay.session.v1.PodMessage.client_sample:type_name -> assay.session.v1.ClientSample
-	24, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
+	25, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
 	15, // 6: assay.session.v1.PodMessage.target_answered:type_name -> assay.session.v1.TargetAnswered
 	16, // 7: assay.session.v1.PodMessage.target_silent:type_name -> assay.session.v1.TargetSilent
-	25, // 8: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
+	26, // 8: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
 	17, // 9: assay.session.v1.PodMessage.failure:type_name -> assay.session.v1.Failure
 	5,  // 10: assay.session.v1.ManagerMessage.welcome:type_name -> assay.session.v1.Welcome
 	7,  // 11: assay.session.v1.ManagerMessage.pong:type_name -> assay.session.v1.Pong
@@ -2295,19 +2362,21 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	0,  // 25: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
 	20, // 26: assay.session.v1.ClientSample.measure:type_name -> assay.session.v1.Measure
 	21, // 27: assay.session.v1.ClientSample.usage:type_name -> assay.session.v1.ClientUsage
-	20, // 28: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
-	21, // 29: assay.session.v1.ClientTotals.usage:type_name -> assay.session.v1.ClientUsage
-	19, // 30: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
-	23, // 31: assay.session.v1.ClientTotals.arrivals:type_name -> assay.session.v1.Arrivals
-	26, // 32: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
-	25, // 33: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerSample
-	2,  // 34: assay.session.v1.Sessions.Attend:input_type -> assay.session.v1.PodMessage
-	3,  // 35: assay.session.v1.Sessions.Attend:output_type -> assay.session.v1.ManagerMessage
-	35, // [35:36] is the sub-list for method output_type
-	34, // [34:35] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	20, // 28: assay.session.v1.LevelTotals.measure:type_name -> assay.session.v1.Measure
+	20, // 29: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
+	21, // 30: assay.session.v1.ClientTotals.usage:type_name -> assay.session.v1.ClientUsage
+	19, // 31: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
+	23, // 32: assay.session.v1.ClientTotals.arrivals:type_name -> assay.session.v1.Arrivals
+	24, // 33: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
+	27, // 34: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
+	26, // 35: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerSample
+	2,  // 36: assay.session.v1.Sessions.Attend:input_type -> assay.session.v1.PodMessage
+	3,  // 37: assay.session.v1.Sessions.Attend:output_type -> assay.session.v1.ManagerMessage
+	37, // [37:38] is the sub-list for method output_type
+	36, // [36:37] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_internal_session_sessionpb_session_proto_init() }
@@ -2342,7 +2411,7 @@ func file_internal_session_sessionpb_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_session_sessionpb_session_proto_rawDesc), len(file_internal_session_sessionpb_session_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   25,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
