@@ -20,7 +20,6 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 	plans := make([]*session.Plan, Replicas(spec))
 	for i := range plans {
 		plans[i] = &session.Plan{
-			Connections:         int(spec.Load.Closed.Connections),
 			KeepAlive:           spec.Load.Connection.KeepAlive != v1alpha1.KeepAliveDisabled,
 			TimeoutMicroseconds: int64(orDefault(spec.Load.Connection.TimeoutSeconds, 30)) * microsecondsPerSecond,
 			Host:                target.Host(run),
@@ -30,9 +29,8 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 			Cookies:             spec.Load.Connection.Cookies == v1alpha1.Enabled,
 			Authentication:      authentication(spec.Load.Authentication),
 			Seed:                seed(i),
-			Warmup:              warmup(spec.Warmup),
-			Measurement:         amount(spec.Load.Closed.Requests, spec.Load.Closed.DurationSeconds),
 		}
+		shape(plans[i], spec, sharing{scope: spec.Load.Scope, index: i, clients: len(plans)})
 	}
 	if spec.Target.Server.External != nil {
 		plans[0].Probe = target.ReadinessPath(spec)
@@ -98,21 +96,6 @@ func seed(index int) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte{byte(index), byte(index >> 8), byte(index >> 16)})
 	return h.Sum64()
-}
-
-func warmup(w *v1alpha1.Warmup) *session.Amount {
-	if w == nil {
-		return nil
-	}
-	a := amount(w.Requests, w.DurationSeconds)
-	return &a
-}
-
-func amount(requests *int64, seconds *int32) session.Amount {
-	return session.Amount{
-		Requests:             orDefault(requests, 0),
-		DurationMicroseconds: int64(orDefault(seconds, 0)) * microsecondsPerSecond,
-	}
 }
 
 func orDefault[T any](p *T, value T) T {

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/assay-dev/assay/internal/profile"
 )
 
 const (
@@ -30,7 +32,7 @@ const (
 
 // Plan is the load of one client.
 type Plan struct {
-	// Connections is the number of concurrent connections.
+	// Connections is the number of concurrent connections, with arrivals at most.
 	Connections int `json:"connections"`
 	// KeepAlive is whether a connection carries many requests.
 	KeepAlive bool `json:"keepAlive"`
@@ -50,6 +52,11 @@ type Plan struct {
 	// Authentication is the scheme by which requests are authenticated; empty for
 	// none. The credentials are in CredentialsFolder.
 	Authentication string `json:"authentication,omitempty"`
+	// Arrivals says at what instants requests are made; nil for closed load, in
+	// which a connection makes a request when it has read the response to its last.
+	Arrivals *Arrivals `json:"arrivals,omitempty"`
+	// Pause is how long a connection waits between two requests; nil for not.
+	Pause *Pause `json:"pause,omitempty"`
 	// Seed starts the random numbers by which requests are drawn.
 	Seed uint64 `json:"seed"`
 	// Warmup is the load before the measurement; nil for none.
@@ -83,6 +90,10 @@ type Watch struct {
 type Amount struct {
 	Requests             int64 `json:"requests,omitempty"`
 	DurationMicroseconds int64 `json:"durationMicroseconds,omitempty"`
+	// Profile is how the load changes: with arrivals the rate of all clients
+	// together, in requests per second; else this client's connections, all of them
+	// from the beginning without one.
+	Profile profile.Profile `json:"profile,omitempty"`
 }
 
 // Duration is the amount as a duration; zero when it is a number of requests.
@@ -109,27 +120,30 @@ func (p *Plan) Check() error {
 			return fmt.Errorf("plan: %w", err)
 		}
 	}
+	if p.Pause != nil && (p.Pause.MinMicroseconds < 0 || p.Pause.MaxMicroseconds < p.Pause.MinMicroseconds || p.Arrivals != nil) {
+		return fmt.Errorf("plan: a pause of %d to %d µs", p.Pause.MinMicroseconds, p.Pause.MaxMicroseconds)
+	}
 	for i, r := range p.Requests {
 		if err := r.check(); err != nil {
 			return fmt.Errorf("plan: request %d: %w", i, err)
 		}
 	}
 	if p.Warmup != nil {
-		if err := p.Warmup.check(); err != nil {
+		if err := p.checkAmount(*p.Warmup); err != nil {
 			return fmt.Errorf("plan: warm-up: %w", err)
 		}
 	}
-	if err := p.Measurement.check(); err != nil {
+	if err := p.checkAmount(p.Measurement); err != nil {
 		return fmt.Errorf("plan: measurement: %w", err)
 	}
 	return nil
 }
 
-func (a Amount) check() error {
+func (p *Plan) checkAmount(a Amount) error {
 	if (a.Requests > 0) == (a.DurationMicroseconds > 0) || a.Requests < 0 || a.DurationMicroseconds < 0 {
 		return fmt.Errorf("%d requests and %d µs", a.Requests, a.DurationMicroseconds)
 	}
-	return nil
+	return p.checkShape(a)
 }
 
 // EncodePlan returns the plan as it is sent.

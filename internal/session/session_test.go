@@ -105,7 +105,7 @@ func TestMeasureFromWireRefuses(t *testing.T) {
 	}
 	tests := map[string]func(*sessionpb.Measure){
 		"kinds of errors":      func(m *sessionpb.Measure) { m.Counts.Errors = m.Counts.Errors[1:] },
-		"6":                    func(m *sessionpb.Measure) { m.Latencies = append(m.Latencies, m.Latencies[0]) },
+		"want 8":               func(m *sessionpb.Measure) { m.Latencies = append(m.Latencies, m.Latencies[0]) },
 		"negative":             func(m *sessionpb.Measure) { m.Counts.Connections = -1 },
 		"a negative number":    func(m *sessionpb.Measure) { m.Counts.Errors[0] = 2 },
 		"0 requests":           func(m *sessionpb.Measure) { m.Counts.Requests = 0 },

@@ -231,7 +231,8 @@ func (c *Client) endStage() {
 		return
 	}
 	c.current, c.measured = nil, true
-	c.totals.Measure = *measure
+	c.totals.Measure, c.totals.Arrivals = *measure, ended.Arrivals()
+	c.totals.Levels = ended.sampler.LevelTotals()
 	c.totals.Usage = ended.sampler.Usage()
 	c.totals.StartedAt, c.totals.EndedAt = ended.span(c.session)
 	c.session.SendTotals(&c.totals)

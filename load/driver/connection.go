@@ -34,6 +34,13 @@ type connection struct {
 	// written is when the current request was, from the stage's start.
 	written time.Duration
 
+	// intended is when the request of an open load was meant to start, from the
+	// stage's start; on woken it is told to a connection that waits for it.
+	intended time.Duration
+	woken    chan time.Duration
+	// pace is when requests of a closed load are made; nil for one after the other.
+	pace *pace
+
 	// failures counts the connections in a row that couldn't be opened.
 	failures int
 	// impatient is whether the server has left a connection open that it should
@@ -53,7 +60,7 @@ func (c *connection) run() {
 	}
 	choose := c.stage.load.chooser(c.number)
 	for {
-		begin, ok := c.stage.next()
+		begin, ok := c.stage.next(c)
 		if !ok {
 			break
 		}
@@ -76,8 +83,12 @@ func (c *connection) request(r *request, begin time.Duration) {
 	c.last = end
 	o.Ended = end
 	o.Total = end - begin
+	open := c.stage.arrivals != nil
+	if open {
+		o.Schedule(begin - c.intended)
+	}
 	c.stage.recorder.Record(c.number, o)
-	if c.failures > 0 {
+	if c.failures > 0 && !open { // the arrivals are the pace of an open load
 		c.stage.pause(pauseAfter(c.failures))
 	}
 }

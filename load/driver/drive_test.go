@@ -36,6 +36,7 @@ type driven struct {
 	*result.Measure
 	outcomes []recorder.Outcome
 	elapsed  time.Duration
+	arrivals *result.Arrivals // of open load
 }
 
 // drive carries a plan's measurement to its end against a server, and checks
@@ -95,7 +96,7 @@ func driveWith(t *testing.T, plan session.Plan, address string, access Access) d
 	// Stop ends the goroutine of its context a little later.
 	eventually(t, func() bool { return runtime.NumGoroutine() <= before }, "the stage's goroutines to end")
 	eventually(t, func() bool { return descriptors(t) <= files }, "the stage's connections to be closed")
-	return driven{Measure: r.Total(), outcomes: r.outcomes, elapsed: elapsed}
+	return driven{Measure: r.Total(), outcomes: r.outcomes, elapsed: elapsed, arrivals: stage.Arrivals()}
 }
 
 // descriptors is the number of the process's open files.

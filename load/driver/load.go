@@ -25,6 +25,9 @@ import (
 // keep the outcome.
 type Recorder interface {
 	Record(connection int, o *recorder.Outcome)
+	// Drop counts requests that were given up at an instant, from the stage's start,
+	// before they were made.
+	Drop(at time.Duration, requests int64)
 }
 
 // Access is what a plan needs that isn't in it.
@@ -37,9 +40,11 @@ type Access struct {
 
 // Load is what a plan's requests have in common in all stages.
 type Load struct {
-	plan        *session.Plan
-	address     netip.AddrPort
-	dial        dialer
+	plan    *session.Plan
+	address netip.AddrPort
+	dial    dialer
+	// coarse has arrivals wait by Go's own timers, which tests' clocks move.
+	coarse      bool
 	security    []*tls.Config // by connection; nil without TLS
 	credentials *Credentials  // of the scheme Digest; else nil
 	fixed       fixed

@@ -39,6 +39,7 @@ func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) driven {
 		t.Fatal(err)
 	}
 	var servers sync.WaitGroup
+	load.coarse = true
 	load.dial = func(context.Context, time.Time) (transport, error) {
 		if p.TLS != nil {
 			time.Sleep(connecting)
@@ -60,7 +61,7 @@ func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) driven {
 	sampler.Run(stage.Done())
 	stage.Stop()
 	servers.Wait()
-	return driven{Measure: r.Total(), outcomes: r.outcomes, elapsed: time.Since(start)}
+	return driven{Measure: r.Total(), outcomes: r.outcomes, elapsed: time.Since(start), arrivals: stage.Arrivals()}
 }
 
 // readRequest reads a request; false when there is no more.

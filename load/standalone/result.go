@@ -21,7 +21,7 @@ func (j *Job) result(totals *result.Totals, series []result.Second) *result.Resu
 		},
 		Environment: result.Environment{
 			TargetAddress: Target(j.URL), ServerSoftware: j.evidence.Software, DocumentLength: j.evidence.DocumentLength,
-			TLS: j.evidence.TLS.Handshake(), ClientCPULimit: int64(runtime.GOMAXPROCS(0)) * 1000, Assay: j.Version,
+			TLS: j.evidence.TLS, ClientCPULimit: int64(runtime.GOMAXPROCS(0)) * 1000, Assay: j.Version,
 		},
 		Series: series,
 	}

@@ -38,6 +38,12 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"connections for a duration", base, `spec: {load: {closed: {requests: null, durationSeconds: 60}}}`},
 		{"R4's load", base, `spec: {load: {closed: {connections: 149, requests: 100000}}}`},
 		{"R3's load", base, `spec: {load: {closed: {connections: 10000, requests: 20000}}}`},
+		{"R2's sudden load", base, `spec: {load: {closed: {connections: 200, rampSeconds: 0}}}`},
+		{"R5's load", base, `spec: {clients: {replicas: 50}, load: {scope: Run, closed: null, stages: {pause: {minMilliseconds: 500}, levels: [
+			{connections: 200, rampSeconds: 60, holdSeconds: 600}, {connections: 400, rampSeconds: 60, holdSeconds: 600}, {connections: 1000, rampSeconds: 60, holdSeconds: 600}]}}}`},
+		{"a rate", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, requests: 5}}}`},
+		{"a rate that rises from nothing", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, durationSeconds: 10, ramp: {from: 0, seconds: 10}}}}`},
+		{"levels of rates", base, `spec: {load: {closed: null, stages: {spacing: Poisson, levels: [{requestsPerSecond: 10, holdSeconds: 1}, {requestsPerSecond: 5, holdSeconds: 1}]}}}`},
 		{"path with everything that a URL may have", base, `spec: {load: {requests: [{path: "/A-z0._~!$&()*+,;=:@%C3%9F/?a[]=b"}]}}`},
 		{"latency in seconds", base, `spec: {thresholds: [{metric: LatencyMax, below: 1.5s}]}`},
 		{"latency in microseconds", base, `spec: {thresholds: [{metric: LatencyP50, below: 900us}]}`},
@@ -93,6 +99,7 @@ clients:
 load:
   requests: [{method: GET, path: /, weight: 1, redirects: Ignore}]
   order: Random
+  scope: Client
   connection: {keepAlive: Enabled, timeoutSeconds: 30, cookies: Disabled}
   closed: {connections: 1, requests: 1}
 lane: default
@@ -123,6 +130,7 @@ clients:
 load:
   requests: [{method: GET, path: /, weight: 1, redirects: Ignore}]
   order: Random
+  scope: Client
   connection: {keepAlive: Enabled, timeoutSeconds: 2, cookies: Disabled}
   closed: {connections: 1, requests: 1}
 lane: default

@@ -181,7 +181,7 @@ spec:
     pod: {containers: [{name: app, env: [{name: TZ, value: UTC}]}]}
   load:
     requests: [{path: /a.jsp}]
-    closed: {connections: 10, durationSeconds: 30}
+    closed: {connections: 10, durationSeconds: 30, rampSeconds: 5, pause: {minMilliseconds: 500, maxMilliseconds: 1500}}
   warmup: {durationSeconds: 5}
 `
 
@@ -212,7 +212,7 @@ spec:
     content: [{path: /a.html, sizeBytes: 1}]
   load:
     requests: [{path: /a.html}]
-    closed: {connections: 10, requests: 10}
+    open: {requestsPerSecond: 500, ramp: {from: 100, seconds: 5}, spacing: Poisson, durationSeconds: 30, maxConnections: 200}
 `
 
 const genericFull = `
@@ -234,7 +234,10 @@ spec:
     content: [{path: /a, sizeBytes: 1}]
   load:
     requests: [{path: /a}]
-    closed: {connections: 1, durationSeconds: 10}
+    scope: Run
+    stages:
+      levels: [{connections: 10, rampSeconds: 5, holdSeconds: 60}, {connections: 20, holdSeconds: 60}]
+      pause: {minMilliseconds: 500, maxMilliseconds: 600}
 `
 
 const externalFull = `
@@ -253,7 +256,7 @@ spec:
         certificate: {issuerRef: {name: clients}, privateKey: {algorithm: RSA, size: 3072}, dnsNames: [client.example.org]}
   load:
     requests: [{path: /}]
-    closed: {connections: 1, durationSeconds: 10}
+    open: {requestsPerSecond: 10, requests: 1000}
 `
 
 const externalTrusted = `
@@ -268,5 +271,5 @@ spec:
         certificate: {issuerRef: {name: a, kind: VaultIssuer, group: example.org}}
   load:
     requests: [{path: /}]
-    closed: {connections: 1, durationSeconds: 10}
+    stages: {levels: [{requestsPerSecond: 10, rampSeconds: 1, holdSeconds: 60}], spacing: Poisson, maxConnections: 50}
 `
