@@ -34,12 +34,11 @@ type transfer struct {
 
 // dialTCP returns a dialer of an address.
 func dialTCP(address netip.AddrPort) dialer {
-	family, name := syscall.AF_INET, syscall.Sockaddr(&syscall.SockaddrInet4{Addr: [4]byte{}, Port: int(address.Port())})
-	if ip := address.Addr(); ip.Is4() {
-		name.(*syscall.SockaddrInet4).Addr = ip.As4()
-	} else {
-		family, name = syscall.AF_INET6, &syscall.SockaddrInet6{Addr: ip.As16(), Port: int(address.Port()), ZoneId: zone(ip)}
+	family := syscall.AF_INET
+	if !address.Addr().Is4() {
+		family = syscall.AF_INET6
 	}
+	index := zone(address.Addr())
 	return func(ctx context.Context, deadline time.Time) (transport, error) {
 		fd, err := syscall.Socket(family, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
 		if err != nil {
@@ -48,12 +47,21 @@ func dialTCP(address netip.AddrPort) dialer {
 		// Without it, what comes behind the end of a handshake or the head of a long
 		// body would wait for that to be acknowledged. It can't fail on TCP.
 		_ = syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
-		if err := syscall.Connect(fd, name); err != nil && err != syscall.EINPROGRESS && err != syscall.EINTR {
+		if err := syscall.Connect(fd, sockaddr(address, index)); err != nil && err != syscall.EINPROGRESS && err != syscall.EINTR {
 			_ = syscall.Close(fd)
 			return nil, os.NewSyscallError("connect", err)
 		}
 		return newSocket(ctx, fd, deadline)
 	}
+}
+
+// sockaddr is an address as package syscall has it, which writes into it: it
+// can't be shared.
+func sockaddr(address netip.AddrPort, zone uint32) syscall.Sockaddr {
+	if ip := address.Addr(); !ip.Is4() {
+		return &syscall.SockaddrInet6{Addr: ip.As16(), Port: int(address.Port()), ZoneId: zone}
+	}
+	return &syscall.SockaddrInet4{Addr: address.Addr().As4(), Port: int(address.Port())}
 }
 
 // zone is the number of an address's interface, where it has one.
