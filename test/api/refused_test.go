@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,48 +64,6 @@ var refusals = []refusal{
 		want: []string{"spec.load.closed.durationSeconds", "greater than or equal to 1"}},
 	{name: "fractional duration", patch: `spec: {load: {closed: {requests: null, durationSeconds: 1.5}}}`,
 		want: []string{"spec.load.closed.durationSeconds", "must be of type integer"}, rawOnly: true},
-
-	// load: rates, stages, pauses and scope
-	{name: "two load shapes", patch: `spec: {load: {open: {requestsPerSecond: 1, durationSeconds: 1}}}`,
-		want: []string{"spec.load", "exactly one shape"}},
-	{name: "open with both amounts", patch: `spec: {load: {closed: null, open: {requestsPerSecond: 1, requests: 1, durationSeconds: 1}}}`,
-		want: []string{"spec.load.open", "exactly one of requests and durationSeconds"}},
-	{name: "open without a rate", patch: `spec: {load: {closed: null, open: {durationSeconds: 1}}}`,
-		want: []string{"spec.load.open.requestsPerSecond", "Required value"}},
-	{name: "ramp longer than the load", patch: `spec: {load: {closed: null, open: {requestsPerSecond: 1, durationSeconds: 9, ramp: {from: 0, seconds: 10}}}}`,
-		want: []string{"spec.load.open.ramp.seconds", "at most durationSeconds"}},
-	{name: "unknown spacing", patch: `spec: {load: {closed: null, open: {requestsPerSecond: 1, durationSeconds: 9, spacing: Even}}}`,
-		want: []string{"spec.load.open.spacing", `"Uniform", "Poisson"`}},
-	{name: "no levels", patch: `spec: {load: {closed: null, stages: {levels: []}}}`,
-		want: []string{"spec.load.stages.levels"}, rawOnly: true},
-	{name: "too many levels", patch: `spec: {load: {closed: null, stages: {levels: [` + list(21, `{connections: 1, holdSeconds: 1%d}`) + `]}}}`,
-		want: []string{"spec.load.stages.levels", "20"}},
-	{name: "level of both", patch: `spec: {load: {closed: null, stages: {levels: [{connections: 1, requestsPerSecond: 1, holdSeconds: 1}]}}}`,
-		want: []string{"spec.load.stages.levels[0]", "exactly one of connections and requestsPerSecond"}},
-	{name: "levels of different kinds", patch: `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}, {requestsPerSecond: 1, holdSeconds: 1}]}}}`,
-		want: []string{"spec.load.stages.levels", "the same of connections and requestsPerSecond"}},
-	{name: "level that isn't held", patch: `spec: {load: {closed: null, stages: {levels: [{connections: 1}]}}}`,
-		want: []string{"spec.load.stages.levels[0].holdSeconds", "Required value"}},
-	{name: "pause at a rate", patch: `spec: {load: {closed: null, stages: {levels: [{requestsPerSecond: 1, holdSeconds: 1}], pause: {minMilliseconds: 1}}}}`,
-		want: []string{"spec.load.stages.pause", "a rate has no pauses"}},
-	{name: "spacing of connections", patch: `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], spacing: Poisson}}}`,
-		want: []string{"spec.load.stages.spacing", "levels of requestsPerSecond"}},
-	{name: "bound of connections", patch: `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], maxConnections: 5}}}`,
-		want: []string{"spec.load.stages.maxConnections", "levels of requestsPerSecond"}},
-	{name: "pause that ends before it begins", patch: `spec: {load: {closed: {pause: {minMilliseconds: 500, maxMilliseconds: 499}}}}`,
-		want: []string{"spec.load.closed.pause.maxMilliseconds", "at least minMilliseconds"}},
-	{name: "negative ramp", patch: `spec: {load: {closed: {rampSeconds: -1}}}`,
-		want: []string{"spec.load.closed.rampSeconds", "greater than or equal to 0"}},
-	{name: "unknown scope", patch: `spec: {load: {scope: All}}`,
-		want: []string{"spec.load.scope", `"Client", "Run"`}},
-	{name: "fewer connections than clients", patch: `spec: {clients: {replicas: 26}, load: {scope: Run}}`,
-		want: []string{"spec.load.closed.connections", "at least clients.replicas"}},
-	{name: "fewer connections than clients at a rate", patch: `spec: {clients: {replicas: 3}, load: {scope: Run, closed: null, open: {requestsPerSecond: 1, durationSeconds: 9, maxConnections: 2}}}`,
-		want: []string{"spec.load.open", "at least clients.replicas"}},
-	{name: "level with fewer connections than clients", patch: `spec: {clients: {replicas: 3}, load: {scope: Run, closed: null, stages: {levels: [{connections: 2, holdSeconds: 1}]}}}`,
-		want: []string{"spec.load.stages", "at least clients.replicas"}},
-	{name: "warmup with fewer requests than clients", patch: `spec: {clients: {replicas: 3}, load: {scope: Run, closed: null, stages: {levels: [{connections: 3, holdSeconds: 1}]}}, warmup: {requests: 2}}`,
-		want: []string{"spec.warmup.requests", "at least clients.replicas"}},
 
 	// load: requests and connection
 	{name: "no requests to make", patch: `spec: {load: {requests: null}}`,
@@ -358,7 +317,7 @@ var badJVMOptions = map[string]string{
 
 func TestBadRunsAreRefused(t *testing.T) {
 	namespace := newNamespace(t)
-	for _, r := range refusals {
+	for _, r := range slices.Concat(refusals, loadRefusals) {
 		t.Run(r.name, func(t *testing.T) { r.check(t, base, namespace) })
 	}
 	for _, r := range genericRefusals {
