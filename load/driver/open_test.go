@@ -220,8 +220,8 @@ func b2d(b bool) time.Duration {
 	return 0
 }
 
-// BenchmarkOpenLoad prints how exactly a rate is kept, by the client's own
-// account and by the server's, and what it costs.
+// BenchmarkOpenLoad prints how exactly a rate is kept and what it costs: the rate
+// achieved as results have it, and that of the ends of requests.
 func BenchmarkOpenLoad(b *testing.B) {
 	address := replier(b, "http")
 	for _, test := range []struct {

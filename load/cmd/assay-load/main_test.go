@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
@@ -153,6 +154,32 @@ func TestClientInsideK6(t *testing.T) {
 	if seen := server.Seen(); seen.Requests != 3100 || seen.BytesSent != sum.BytesReceived || seen.BytesReceived != sum.BytesSent {
 		t.Errorf("the server saw %d requests, %d bytes; it sent %d bytes; the client counted %+v",
 			seen.Requests, seen.BytesReceived, seen.BytesSent, sum)
+	}
+}
+
+// TestOpenLevelsInsideK6 takes arrivals at two levels through k6, with a warm-up.
+func TestOpenLevelsInsideK6(t *testing.T) {
+	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.OK(1024) })
+	p := plan()
+	p.Arrivals = &session.Arrivals{Shares: 1}
+	p.Warmup.Profile = profile.Profile{{From: 1000, To: 1000}}
+	p.Measurement = session.Amount{DurationMicroseconds: 2_000_000, Profile: profile.Profile{
+		{From: 100, To: 100, DurationMicroseconds: 1_000_000, Level: true}, {From: 300, To: 300, DurationMicroseconds: 1_000_000, Level: true},
+	}}
+	command, output, errors := program(t, sessionVariable, errand{p, server.Address()}.String())
+	if err := command.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, errors)
+	}
+	var told account
+	if err := json.Unmarshal(output.Bytes(), &told); err != nil {
+		t.Fatalf("%v\n%s%s", err, output, errors)
+	}
+	got := told.Totals
+	if got.Succeeded() != 400 || got.Arrivals == nil || got.Arrivals.AskedPerSecond() != 200 || got.Warmup.Requests != 100 {
+		t.Errorf("totals %+v, arrivals %+v", got.Counts, got.Arrivals)
+	}
+	if len(got.Levels) != 2 || got.Levels[0].Requests == 0 || got.Levels[1].Requests == 0 || got.Levels[0].Requests > 100 {
+		t.Errorf("levels %+v", got.Levels)
 	}
 }
 
