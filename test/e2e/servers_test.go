@@ -328,7 +328,7 @@ func TestServersThatFail(t *testing.T) {
 		{scenario{name: "killed-for-memory", image: tomcatImage, target: func(target *v1alpha1.Target) {
 			target.Server.Tomcat = &v1alpha1.TomcatServer{JVMOptions: []string{"-Xms200m", "-XX:+AlwaysPreTouch"}}
 			target.Resources = wrapper.Resources("300m", "64Mi")
-		}}, v1alpha1.ReasonTargetCrashed, []string{"OOMKilled", "raise resources.memory"}},
+		}}, v1alpha1.ReasonTargetCrashed, []string{"OOMKilled", "raise spec.target.resources.memory"}},
 		{scenario{name: "port-taken", image: tomcatImage, target: func(target *v1alpha1.Target) {
 			target.Server.Tomcat = &v1alpha1.TomcatServer{}
 			target.Backends = []v1alpha1.Backend{{ // it listens elsewhere than it says
