@@ -128,6 +128,9 @@ func connected(fd int) (bool, error) {
 	return false, nil
 }
 
+// SyscallConn gives access to the descriptor, as syscall.Conn has it.
+func (s *socket) SyscallConn() (syscall.RawConn, error) { return s.raw, nil }
+
 func (s *socket) tryRead(fd uintptr) bool {
 	for {
 		n, _, errno := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&s.in.buffer[0])), uintptr(len(s.in.buffer)))
