@@ -27,10 +27,9 @@ import (
 
 const (
 	// proofGrace is how long a server that answers may take to say in its log what
-	// it is. backendGrace is that of a backend, which may be starting still: it
-	// isn't asked whether it is ready.
-	proofGrace   = 30 * time.Second
-	backendGrace = 30 * time.Second
+	// it is; a backend too, which may be starting still: it isn't asked whether it
+	// is ready.
+	proofGrace = 30 * time.Second
 	// proofPause is how soon its log is looked at again.
 	proofPause = 100 * time.Millisecond
 	// logLines and logBytes bound what is read of a log, logTimeout how long that
@@ -182,13 +181,9 @@ func (p *planner) prove() bool {
 	}
 	read := target.ReadLogs(&p.run.Spec.Target, p.observed.logs)
 	for _, name := range telling(p.run) {
-		grace := proofGrace
-		if name != target.ContainerName {
-			grace = backendGrace
-		}
 		logged := read[name]
 		whole := logged.Version != "" && opened(logged) != ""
-		if !whole && !p.now.After(ready.LastTransitionTime.Add(grace)) {
+		if !whole && !p.now.After(ready.LastTransitionTime.Add(proofGrace)) {
 			p.requeueAfter = sooner(p.requeueAfter, proofPause)
 			return false
 		}

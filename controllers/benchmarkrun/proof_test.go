@@ -208,7 +208,7 @@ func TestProofIsWrittenDownOrGivenUp(t *testing.T) {
 		"the backend hasn't said anything":  {newScene().tomcat("").withBackend().ready().became(time.Second).logged(map[string]string{server: nio9}), want{state: reading}},
 		"the backend has":                   {newScene().tomcat("").withBackend().ready().became(time.Second).logged(map[string]string{server: nio9, "app": backend}), want{measuring, nine, "http-nio-8080", nine}},
 		"the backend alone says what it is": {newScene().withBackend().ready().became(time.Second).logged(map[string]string{server: "", "app": backend}), want{measuring, "", "", nine}},
-		"the backend never says anything":   {newScene().tomcat("").withBackend().ready().became(backendGrace + time.Second).logged(map[string]string{server: nio9}), want{measuring, nine, "http-nio-8080", ""}},
+		"the backend never says anything":   {newScene().tomcat("").withBackend().ready().became(proofGrace + time.Second).logged(map[string]string{server: nio9}), want{measuring, nine, "http-nio-8080", ""}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

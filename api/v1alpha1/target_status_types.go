@@ -1,0 +1,200 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// TargetStatus is what was really started and measured.
+type TargetStatus struct {
+	// node is the name of the node that the target runs on.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	Node string `json:"node,omitempty"`
+
+	// address is the address and port that the clients connect to.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	Address string `json:"address,omitempty"`
+
+	// imageID is the identity of the image as the container runtime gives it.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	ImageID string `json:"imageID,omitempty"`
+
+	// serverSoftware is the Server header of the target's first response.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	ServerSoftware string `json:"serverSoftware,omitempty"`
+
+	// serverVersion is the server's name and version as it logged them, such as
+	// Apache Tomcat/9.0.98.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	ServerVersion string `json:"serverVersion,omitempty"`
+
+	// connector is how the server accepts connections, as it logged it, such as
+	// https-openssl-apr-8443 or mpm_event.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	Connector string `json:"connector,omitempty"`
+
+	// libraries are the versions of what the server runs on as it logged them,
+	// such as OpenSSL 3.0.15.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=256
+	// +optional
+	Libraries []string `json:"libraries,omitempty"`
+
+	// tls is what was negotiated with the target.
+	// +optional
+	TLS *TLSStatus `json:"tls,omitempty"`
+
+	// kernel is the release of the node's kernel.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	Kernel string `json:"kernel,omitempty"`
+
+	// backends are the further servers of the target's pod.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=4
+	// +optional
+	Backends []BackendStatus `json:"backends,omitempty"`
+
+	// cpus lists the CPUs that the server may run on, as in "1" or "0-3,8".
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	CPUs string `json:"cpus,omitempty"`
+
+	// cpuExclusivity says whether these CPUs belong to the server alone:
+	// Exclusive, Shared or Unknown.
+	// +optional
+	CPUExclusivity CPUExclusivity `json:"cpuExclusivity,omitempty"`
+}
+
+// TLSStatus is what was negotiated with the target before the load.
+type TLSStatus struct {
+	// protocol is the version of TLS, such as TLSv1.3.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +optional
+	Protocol string `json:"protocol,omitempty"`
+
+	// cipher is the cipher suite by OpenSSL's name.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	Cipher string `json:"cipher,omitempty"`
+
+	// keyAlgorithm is the algorithm of the certificate's key: RSA, ECDSA or
+	// Ed25519.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +optional
+	KeyAlgorithm string `json:"keyAlgorithm,omitempty"`
+
+	// keySize is the size of the certificate's key in bits.
+	// +optional
+	KeySize *int32 `json:"keySize,omitempty"`
+
+	// subject is whom the certificate names.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +optional
+	Subject string `json:"subject,omitempty"`
+
+	// issuer is who has signed the certificate.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +optional
+	Issuer string `json:"issuer,omitempty"`
+
+	// fingerprint is the SHA-256 of the certificate, in hexadecimal.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +optional
+	Fingerprint string `json:"fingerprint,omitempty"`
+
+	// notAfter is when the certificate expires.
+	// +optional
+	NotAfter *metav1.Time `json:"notAfter,omitempty"`
+
+	// clientCertificate says whether the target asked for a certificate of the
+	// client: Requested or NotRequested.
+	// +optional
+	ClientCertificate ClientCertificateRequest `json:"clientCertificate,omitempty"`
+}
+
+// ClientCertificateRequest says whether a target asks for a certificate of the
+// client.
+//
+// +kubebuilder:validation:Enum=Requested;NotRequested
+type ClientCertificateRequest string
+
+const (
+	// ClientCertificateRequested means that it does.
+	ClientCertificateRequested ClientCertificateRequest = "Requested"
+	// ClientCertificateNotRequested means that it doesn't.
+	ClientCertificateNotRequested ClientCertificateRequest = "NotRequested"
+)
+
+// BackendStatus is what was really started of a backend.
+type BackendStatus struct {
+	// name is the backend's name.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +required
+	Name string `json:"name,omitempty"`
+
+	// imageID is the identity of the image as the container runtime gives it.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	ImageID string `json:"imageID,omitempty"`
+
+	// serverVersion is the server's name and version as it logged them.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	ServerVersion string `json:"serverVersion,omitempty"`
+
+	// connector is how the server accepts connections, as it logged it.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	Connector string `json:"connector,omitempty"`
+
+	// libraries are the versions of what the server runs on as it logged them.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=256
+	// +optional
+	Libraries []string `json:"libraries,omitempty"`
+
+	// usage is what the backend used while it was measured.
+	// +optional
+	Usage *TargetUsage `json:"usage,omitempty"`
+}
+
+// CPUExclusivity says whether CPUs belong to one container alone.
+//
+// +kubebuilder:validation:Enum=Exclusive;Shared;Unknown
+type CPUExclusivity string
+
+const (
+	// CPUsExclusive belong to one container alone.
+	CPUsExclusive CPUExclusivity = "Exclusive"
+	// CPUsShared are also used by others.
+	CPUsShared CPUExclusivity = "Shared"
+	// CPUsUnknown could not be told.
+	CPUsUnknown CPUExclusivity = "Unknown"
+)
