@@ -113,7 +113,7 @@ assay-image: image-tool # The manager and the agent
 
 .PHONY: assay-load-image
 assay-load-image: image-tool # The client
-	@cd load && $(GO_BUILD) -ldflags "-s -w" -o $(BIN)/image/ ./cmd/assay-load
+	@cd load && $(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/assay-load
 	@assay-image --tag $(LOAD_IMAGE) --output $(BIN)/images/assay-load.tar --user 65532:65532 \
 	  --layer $(BIN)/image/assay-load=/assay-load --entrypoint /assay-load
 
@@ -202,7 +202,7 @@ verify: ## Check that everything generated is up to date, formatted, tidy and fr
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need nothing but Go
-	@go test ./api/... ./cmd/... ./internal/... ./test/wrapper/... ./test/server/...
+	@go test ./api/... ./cmd/... ./internal/... ./test/wrapper/... ./test/server/... ./test/benchload/...
 	@cd load && go test ./...
 
 .PHONY: test-api
@@ -222,6 +222,16 @@ test-modules: # The tests of what the cluster and the images are made with
 	@cd hack/cluster && go test ./...
 	@cd hack/image && go test ./...
 
+.PHONY: bench-deps
+bench-deps: ## Install the Debian packages that bench-load compares, and build stock k6
+	@hack/install-deps.sh bench
+	@hack/tools/build.sh k6
+
+.PHONY: bench-load
+bench-load: bench-deps assay-load ## Print what a request costs assay-load and other load tools; ARGS=-help lists its flags
+	@$(GO_BUILD) -o $(BIN)/benchload ./test/benchload
+	@$(BIN)/benchload $(ARGS)
+
 .PHONY: bench-overhead
 bench-overhead: cluster-up load-images load-test-images install ## Print what Assay adds to a run, as medians over 10 runs
 	@KUBECONFIG=$(KUBECONFIG_FILE) go run ./test/overhead
@@ -231,6 +241,10 @@ bench-overhead: cluster-up load-images load-test-images install ## Print what As
 .PHONY: plugin
 plugin: ## Build the kubectl plugin into the per-user cache
 	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(ASSAY_CACHE)/bin/ ./cmd/kubectl-assay
+
+.PHONY: assay-load
+assay-load: ## Build the client into the per-user cache, to be used alone
+	@cd load && $(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(ASSAY_CACHE)/bin/ ./cmd/assay-load
 
 .PHONY: install
 install: ## Install or upgrade the operator on the local cluster, by Helm

@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the local cluster and the test images need.
+# Installs the Debian packages that something here needs.
+#
+#   hack/install-deps.sh [cluster]  what the local cluster and the test images need
+#   hack/install-deps.sh bench      what `make bench-load` compares
+#
 # Does nothing when what they hold is there. Starts no service: the cluster runs
-# a containerd of its own. A Go toolchain must be there already; see
-# hack/check-go.sh.
+# a containerd of its own, the benchmark an nginx of its own. A Go toolchain must
+# be there already; see hack/check-go.sh.
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin # where a user's own may not lead
 
 # Each package with what is wanted of it: a program, or a file by its path.
 # Somebody else's containerd is as good, so it isn't the package that is asked
 # for.
-wanted=(
+cluster=(
   # What runs pods.
   "containerd containerd ctr"
   "runc runc"
@@ -31,6 +35,27 @@ wanted=(
   "iproute2 ip"
   "procps sysctl"
 )
+bench=(
+  # The server.
+  "nginx-light nginx"
+  # The clients; k6 and assay-load are built.
+  "wrk wrk"
+  "apache2-utils ab"
+  "hey hey"
+  "nghttp2-client h2load"
+  "siege siege"
+  # What starts them, and what counts their system calls.
+  "util-linux taskset"
+  "strace strace"
+)
+case ${1:-cluster} in
+cluster) wanted=("${cluster[@]}") ;;
+bench) wanted=("${bench[@]}") ;;
+*)
+  echo "install-deps: there is no set $1: take cluster or bench" >&2
+  exit 2
+  ;;
+esac
 
 missing=()
 for line in "${wanted[@]}"; do

@@ -4,8 +4,8 @@ package v1alpha1
 //
 // +kubebuilder:validation:MinProperties=1
 type Clients struct {
-	// replicas is the number of clients. Each of them does the whole load.
-	// Defaults to 1.
+	// replicas is the number of clients. Each of them does the whole load or, with
+	// load.scope Run, its part of it. Defaults to 1.
 	// +default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
@@ -19,47 +19,71 @@ type Clients struct {
 	Resources Resources `json:"resources,omitempty,omitzero"`
 }
 
-// Load is what each client does.
+// Load is what the clients do.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.closed)",message="load must have exactly one shape: closed"
+// +kubebuilder:validation:XValidation:rule="[has(self.closed), has(self.open), has(self.stages)].exists_one(x, x)",message="load must have exactly one shape: closed, open or stages"
+// +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
 type Load struct {
-	// requests are what the clients ask for: for each request one item is drawn
-	// at random, in proportion to the weights, from a fixed seed.
+	// requests are what the clients ask for, in the order that order says.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=128
 	// +required
 	Requests []Request `json:"requests,omitempty"`
 
+	// order says which of the requests comes next: Random draws each in proportion
+	// to the weights, from a fixed seed; Sequential has every connection go through
+	// the list again and again. Defaults to Random.
+	// +default="Random"
+	// +optional
+	Order RequestOrder `json:"order,omitempty"`
+
+	// authentication has clients authenticate each request by a name and a password
+	// or a token. When left out they don't.
+	// +optional
+	Authentication *Authentication `json:"authentication,omitempty"`
+
 	// connection is how clients connect.
 	// +default={"keepAlive": "Enabled"}
 	// +optional
 	Connection Connection `json:"connection,omitempty,omitzero"`
+
+	// scope says whose the numbers of connections and requests and the rates are:
+	// each client's (Client), or those of the run, split exactly over the clients
+	// (Run). Defaults to Client.
+	// +default="Client"
+	// +optional
+	Scope LoadScope `json:"scope,omitempty"`
 
 	// closed keeps a fixed number of connections busy: each sends its next
 	// request when the response to the last has been read. Latencies are service
 	// times. It must have exactly one of requests and durationSeconds.
 	// +optional
 	Closed *ClosedLoad `json:"closed,omitempty"`
-}
 
-// Request is one kind of request.
-type Request struct {
-	// path is the path and query of the URL.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/([A-Za-z0-9._~!$&()*+,;=:@/?\\\\[\\\\]-]|%[0-9A-Fa-f]{2})*$')",message="path must begin with a slash and have only characters that a URL may have, without a fragment; percent-encode the others, a space as %20"
-	// +required
-	Path string `json:"path,omitempty"`
-
-	// weight is how often this request is made in proportion to the others.
-	// Defaults to 1.
-	// +default=1
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=1000000
+	// open makes requests at a rate, whatever became of those before. Latencies
+	// are from the instant at which a request was meant to start. It must have
+	// exactly one of requests and durationSeconds.
 	// +optional
-	Weight *int32 `json:"weight,omitempty"`
+	Open *OpenLoad `json:"open,omitempty"`
+
+	// stages raises or lowers the load level by level, and keeps the figures of
+	// each level apart.
+	// +optional
+	Stages *StagesLoad `json:"stages,omitempty"`
 }
+
+// LoadScope says whose the numbers of a load are.
+//
+// +kubebuilder:validation:Enum=Client;Run
+type LoadScope string
+
+const (
+	// ScopeClient has the numbers be those of each client.
+	ScopeClient LoadScope = "Client"
+	// ScopeRun has the numbers be those of all clients together.
+	ScopeRun LoadScope = "Run"
+)
 
 // Connection is how clients connect.
 //
@@ -80,6 +104,13 @@ type Connection struct {
 	// +kubebuilder:validation:Maximum=3600
 	// +optional
 	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
+
+	// cookies says whether the cookies that a connection is given are sent back on
+	// it and on those that it is followed by, as by one user each (Enabled), or
+	// forgotten (Disabled). Defaults to Disabled.
+	// +default="Disabled"
+	// +optional
+	Cookies Switch `json:"cookies,omitempty"`
 }
 
 // KeepAlive says whether connections are reused.
@@ -94,38 +125,13 @@ const (
 	KeepAliveDisabled KeepAlive = "Disabled"
 )
 
-// ClosedLoad keeps a fixed number of connections busy.
-//
-// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds)].exists_one(x, x)",message="closed must have exactly one of requests and durationSeconds"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests >= self.connections",reason="FieldValueInvalid",fieldPath=".requests",message="requests must be at least connections: each connection makes a request"
-type ClosedLoad struct {
-	// connections is the number of concurrent connections of each client.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=20000
-	// +required
-	Connections int32 `json:"connections,omitempty"`
-
-	// requests is the number of requests that each client makes in all, at least
-	// as many as connections.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=1000000000000
-	// +optional
-	Requests *int64 `json:"requests,omitempty"`
-
-	// durationSeconds is how long requests are started, in seconds. Those under
-	// way at its end are finished and counted.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=604800
-	// +optional
-	DurationSeconds *int32 `json:"durationSeconds,omitempty"`
-}
-
 // Warmup is load sent before the measurement.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds)].exists_one(x, x)",message="warmup must have exactly one of requests and durationSeconds"
 type Warmup struct {
 	// requests is the number of requests that each client makes in all, at least
-	// as many as load.closed.connections.
+	// as many as load.closed.connections. With load.scope Run, all clients make as
+	// many together.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	// +optional

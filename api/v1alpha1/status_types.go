@@ -147,6 +147,10 @@ type ResultStatus struct {
 	// +optional
 	RequestsPerSecond string `json:"requestsPerSecond,omitempty"`
 
+	// arrivals is how well an open load kept its rate. Left out for other loads.
+	// +optional
+	Arrivals *ArrivalsStatus `json:"arrivals,omitempty"`
+
 	// durationMicroseconds is the time from the first client's start to the last
 	// client's end.
 	// +optional
@@ -181,6 +185,25 @@ type ResultStatus struct {
 	// target is what the server used while it was measured.
 	// +optional
 	Target *TargetUsage `json:"target,omitempty"`
+}
+
+// ArrivalsStatus is how well an open load kept its rate.
+type ArrivalsStatus struct {
+	// askedPerSecond is the rate at which requests were meant to start, over all
+	// clients, on average.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +optional
+	AskedPerSecond string `json:"askedPerSecond,omitempty"`
+	// achievedPerSecond is the rate at which they started.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +optional
+	AchievedPerSecond string `json:"achievedPerSecond,omitempty"`
+	// dropped is the number of requests that weren't made, since no connection was
+	// free for them within connection.timeoutSeconds.
+	// +optional
+	Dropped *int64 `json:"dropped,omitempty"`
 }
 
 // ErrorCounts are the requests that failed, by kind.
@@ -228,8 +251,16 @@ type PhaseLatencies struct {
 	// +optional
 	Receiving *Latency `json:"receiving,omitempty"`
 	// total is the time of the whole request, opening of its connection included.
+	// Under open load it is from the instant at which the request was meant to
+	// start.
 	// +optional
 	Total *Latency `json:"total,omitempty"`
+	// delay is how much later than meant a request of open load started.
+	// +optional
+	Delay *Latency `json:"delay,omitempty"`
+	// service is the time of a request of open load from its start.
+	// +optional
+	Service *Latency `json:"service,omitempty"`
 }
 
 // Latency is the distribution of a duration in microseconds.

@@ -49,6 +49,7 @@ import (
 type Sessions interface {
 	Observe(run string) manager.Observation
 	Series(run string) []result.Second
+	ServerCPU(run string, from, to int64) int64
 	Watch(run string, watch session.Watch)
 	Prepare(run string, plans []*session.Plan, address string)
 	Start(run string, stage sessionpb.Stage, at int64)

@@ -238,18 +238,18 @@ func (p *planner) warmUp(at int64) {
 		return
 	}
 	p.start = map[sessionpb.Stage]int64{sessionpb.Stage_STAGE_WARMUP: at}
-	w := p.run.Spec.Warmup
+	extent, _ := loadplan.Extents(&p.run.Spec)
 	p.state(v1alpha1.ReasonWarmingUp, fmt.Sprintf("%d of %d clients have ended their warm-up", ended, replicas),
-		p.progress(sessionpb.Stage_STAGE_WARMUP, at, w.Requests, w.DurationSeconds))
+		p.progress(sessionpb.Stage_STAGE_WARMUP, at, extent))
 	p.requeueAfter = sooner(p.requeueAfter, progressInterval)
 }
 
 func (p *planner) measure(at int64) {
 	p.start = map[sessionpb.Stage]int64{sessionpb.Stage_STAGE_MEASUREMENT: at}
 	p.status.MeasurementTime = ptr.To(metav1.NewMicroTime(time.UnixMicro(at)))
-	c := p.run.Spec.Load.Closed
+	_, extent := loadplan.Extents(&p.run.Spec)
 	p.state(v1alpha1.ReasonMeasuring, "the clients send the load",
-		p.progress(sessionpb.Stage_STAGE_MEASUREMENT, at, c.Requests, c.DurationSeconds))
+		p.progress(sessionpb.Stage_STAGE_MEASUREMENT, at, extent))
 	p.requeueAfter = sooner(p.requeueAfter, progressInterval)
 }
 

@@ -80,7 +80,9 @@ type fakeSessions struct {
 	forgotten   bool
 }
 
-func (f *fakeSessions) Observe(string) manager.Observation { return f.observation }
+func (f *fakeSessions) Observe(string) manager.Observation   { return f.observation }
+func (f *fakeSessions) ServerCPU(string, int64, int64) int64 { return -1 }
+
 func (f *fakeSessions) Series(string) []result.Second {
 	return []result.Second{{Seconds: 1, Requests: 2000}}
 }

@@ -28,10 +28,17 @@ func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
 			Waiting:   latency(m.Latencies.Get(result.Waiting)),
 			Receiving: latency(m.Latencies.Get(result.Receiving)),
 			Total:     latency(m.Latencies.Get(result.Total)),
+			Delay:     latency(m.Latencies.Get(result.Delay)),
+			Service:   latency(m.Latencies.Get(result.Service)),
 		},
 	}
 	if m.Latencies.Get(result.TLS).Count() > 0 {
 		s.TLSResumedConnections = ptr.To(m.TLSResumed)
+	}
+	if a := r.Arrivals; a != nil {
+		s.Arrivals = &v1alpha1.ArrivalsStatus{
+			AskedPerSecond: rate(a.AskedPerSecond()), AchievedPerSecond: rate(a.AchievedPerSecond(m.Dropped)), Dropped: ptr.To(m.Dropped),
+		}
 	}
 	s.Target = usage(r.Server, r.Environment.TargetCPULimit)
 	return s

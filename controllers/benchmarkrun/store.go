@@ -61,6 +61,7 @@ func (r *Reconciler) merge(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 		})
 	}
 	merged.AddClients(clients)
+	merged.AddLevels(r.levels(run))
 	merged.Server, merged.Backends = o.sessions.Agent.Measured()
 	if merged.Environment, err = r.environment(ctx, run, o); err != nil {
 		return nil, err
@@ -70,6 +71,15 @@ func (r *Reconciler) merge(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 	}
 	merged.Findings = validity.Judge(merged)
 	return merged, nil
+}
+
+// levels are the levels of a run's load, with what the server used in each.
+func (r *Reconciler) levels(run *v1alpha1.BenchmarkRun) []result.Level {
+	levels := loadplan.Levels(&run.Spec)
+	for i := range levels {
+		levels[i].ServerCPU = r.Sessions.ServerCPU(string(run.UID), levels[i].Start, levels[i].End)
+	}
+	return levels
 }
 
 // startInstant is the common start instant of the measurement, as the clients
@@ -90,11 +100,14 @@ func describe(run *v1alpha1.BenchmarkRun, lengths map[string]int64, at int64) re
 		UID:             string(run.UID),
 		Image:           run.Spec.Target.Image,
 		Server:          target.Describe(&run.Spec.Target),
-		Load:            "closed",
 		MeasurementTime: time.UnixMicro(at).UTC(),
 	}
-	plan := loadplan.Plans(run, lengths)[0]
-	d.Connections, d.KeepAlive = int64(plan.Connections), plan.KeepAlive
+	plans := loadplan.Plans(run, lengths)
+	plan := plans[0] // where clients can't have the same, the first has most
+	d.Load, d.Connections, d.KeepAlive = loadplan.Shape(&run.Spec), int64(plan.Connections), plan.KeepAlive
+	for _, p := range plans {
+		d.AllConnections += int64(p.Connections)
+	}
 	for _, request := range plan.Requests {
 		d.Requests = append(d.Requests, result.Request{Path: request.Path, Weight: int64(request.Weight), Length: request.Length})
 	}

@@ -174,14 +174,14 @@ func (p *planner) condition(kind string, status metav1.ConditionStatus, reason, 
 }
 
 // progress is how far a stage is that has a number of requests or a duration.
-func (p *planner) progress(stage sessionpb.Stage, at int64, requests *int64, seconds *int32) *v1alpha1.Progress {
+func (p *planner) progress(stage sessionpb.Stage, at int64, extent loadplan.Extent) *v1alpha1.Progress {
 	seen := p.observed.sessions.Progress[stage]
 	elapsed := max(p.now.Sub(time.UnixMicro(at)), 0)
 	var done float64
-	if requests != nil {
-		done = float64(seen.Requests) / float64(*requests*int64(loadplan.Replicas(&p.run.Spec)))
+	if extent.Requests > 0 {
+		done = float64(seen.Requests+seen.Dropped) / float64(extent.Requests)
 	} else {
-		done = elapsed.Seconds() / float64(*seconds)
+		done = elapsed.Seconds() / float64(extent.Seconds)
 	}
 	done = min(done, 1)
 	progress := &v1alpha1.Progress{

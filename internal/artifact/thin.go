@@ -24,7 +24,7 @@ const (
 // fit is thinned, in this order, until it does:
 //
 //   - the series, by joining neighbouring seconds, to no fewer than 600 points;
-//   - the clients' histograms, for which summaries stand then, the series
+//   - the histograms of clients and levels, for which summaries stand then, the series
 //     being whole again;
 //   - the series, to no fewer than 60 points.
 //
@@ -43,7 +43,7 @@ func Encode(r *result.Result, limit int) ([]byte, error) {
 			return encoded, err
 		}
 	}
-	kept.Clients = summarize(r.Clients)
+	kept.Clients, kept.Levels = summarize(r.Clients), summarizeLevels(r.Levels)
 	encoded, err := encodeSeries(&kept, limit, fewestPoints)
 	if err != nil {
 		return nil, err
@@ -142,6 +142,17 @@ func histograms(clients []result.Client) int {
 		}
 	}
 	return n
+}
+
+// summarizeLevels returns the levels with summaries in place of histograms.
+func summarizeLevels(levels []result.Level) []result.Level {
+	summarized := make([]result.Level, 0, len(levels))
+	for _, l := range levels {
+		l.Summaries = l.Latencies.Summarize()
+		l.Latencies = result.Latencies{}
+		summarized = append(summarized, l)
+	}
+	return summarized
 }
 
 // summarize returns the clients with summaries in place of histograms.

@@ -20,16 +20,17 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 	plans := make([]*session.Plan, Replicas(spec))
 	for i := range plans {
 		plans[i] = &session.Plan{
-			Connections:         int(spec.Load.Closed.Connections),
 			KeepAlive:           spec.Load.Connection.KeepAlive != v1alpha1.KeepAliveDisabled,
 			TimeoutMicroseconds: int64(orDefault(spec.Load.Connection.TimeoutSeconds, 30)) * microsecondsPerSecond,
 			Host:                target.Host(run),
 			TLS:                 target.SessionTLS(run),
 			Requests:            requests(spec, lengths),
+			Sequential:          spec.Load.Order == v1alpha1.OrderSequential,
+			Cookies:             spec.Load.Connection.Cookies == v1alpha1.Enabled,
+			Authentication:      authentication(spec.Load.Authentication),
 			Seed:                seed(i),
-			Warmup:              warmup(spec.Warmup),
-			Measurement:         amount(spec.Load.Closed.Requests, spec.Load.Closed.DurationSeconds),
 		}
+		shape(plans[i], spec, sharing{scope: spec.Load.Scope, index: i, clients: len(plans)})
 	}
 	if spec.Target.Server.External != nil {
 		plans[0].Probe = target.ReadinessPath(spec)
@@ -40,20 +41,53 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 // Replicas is the number of clients.
 func Replicas(spec *v1alpha1.BenchmarkRunSpec) int { return int(orDefault(spec.Clients.Replicas, 1)) }
 
-// requests gives each request the length that its response must have, where
-// the run's content tells it.
+// requests are the run's, each with the length that its response must have,
+// where the run or its content tells it.
 func requests(spec *v1alpha1.BenchmarkRunSpec, lengths map[string]int64) []session.PlannedRequest {
 	planned := make([]session.PlannedRequest, 0, len(spec.Load.Requests))
-	for _, r := range spec.Load.Requests {
-		length, known := lengths[r.Path]
-		if !known {
-			length = -1
+	for i := range spec.Load.Requests {
+		r := &spec.Load.Requests[i]
+		p := session.PlannedRequest{
+			Path: r.Path, Host: r.Host, Weight: int(orDefault(r.Weight, 1)), Length: length(r, lengths),
+			Follow: r.Redirects == v1alpha1.RedirectsFollow,
 		}
-		planned = append(planned, session.PlannedRequest{
-			Path: r.Path, Weight: int(orDefault(r.Weight, 1)), Length: length,
-		})
+		if r.Method != "" && r.Method != v1alpha1.MethodGet {
+			p.Method = string(r.Method)
+		}
+		for _, h := range r.Headers {
+			p.Headers = append(p.Headers, session.Header{Name: h.Name, Value: h.Value})
+		}
+		if r.Body != nil {
+			p.Body, p.GeneratedBytes = []byte(r.Body.Text), orDefault(r.Body.SizeBytes, 0)
+		}
+		if r.Expect != nil {
+			for _, status := range r.Expect.Statuses {
+				p.Statuses = append(p.Statuses, int(status))
+			}
+		}
+		planned = append(planned, p)
 	}
 	return planned
+}
+
+// length is what the run says it is; else, where a success can only be the file
+// itself, that of the file; else -1.
+func length(r *v1alpha1.Request, lengths map[string]int64) int64 {
+	if r.Expect != nil && r.Expect.BodyBytes != nil {
+		return *r.Expect.BodyBytes
+	}
+	isGet := r.Method == "" || r.Method == v1alpha1.MethodGet
+	if length, known := lengths[r.Path]; known && isGet && (r.Expect == nil || len(r.Expect.Statuses) == 0) {
+		return length
+	}
+	return -1
+}
+
+func authentication(a *v1alpha1.Authentication) string {
+	if a == nil {
+		return ""
+	}
+	return string(a.Scheme)
 }
 
 // seed differs from client to client, so that they don't make the same
@@ -62,21 +96,6 @@ func seed(index int) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte{byte(index), byte(index >> 8), byte(index >> 16)})
 	return h.Sum64()
-}
-
-func warmup(w *v1alpha1.Warmup) *session.Amount {
-	if w == nil {
-		return nil
-	}
-	a := amount(w.Requests, w.DurationSeconds)
-	return &a
-}
-
-func amount(requests *int64, seconds *int32) session.Amount {
-	return session.Amount{
-		Requests:             orDefault(requests, 0),
-		DurationMicroseconds: int64(orDefault(seconds, 0)) * microsecondsPerSecond,
-	}
 }
 
 func orDefault[T any](p *T, value T) T {

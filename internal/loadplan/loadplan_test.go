@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -64,6 +65,47 @@ func TestPlansAreTheSameEachTime(t *testing.T) {
 	}
 	if len(seeds) != len(first) {
 		t.Errorf("%d clients share %d seeds", len(first), len(seeds))
+	}
+}
+
+func TestPlansOfRequests(t *testing.T) {
+	run := &v1alpha1.BenchmarkRun{Spec: v1alpha1.BenchmarkRunSpec{Load: v1alpha1.Load{
+		Requests: []v1alpha1.Request{
+			{Path: "/f", Method: v1alpha1.MethodGet, Redirects: v1alpha1.RedirectsIgnore},
+			{Path: "/f", Method: v1alpha1.MethodHead, Redirects: v1alpha1.RedirectsFollow},
+			{Path: "/f", Expect: &v1alpha1.Expectation{Statuses: []int32{200, 404}}},
+			{Path: "/f", Expect: &v1alpha1.Expectation{BodyBytes: ptr.To(int64(0))}},
+			{
+				Path: "/p", Method: v1alpha1.MethodPost, Host: "a.example:81",
+				Headers: []v1alpha1.Header{{Name: "A", Value: "b"}}, Body: &v1alpha1.Body{Text: "<ß>"},
+			},
+			{Path: "/p", Method: v1alpha1.MethodPut, Body: &v1alpha1.Body{SizeBytes: ptr.To(int64(99))}},
+		},
+		Order:          v1alpha1.OrderSequential,
+		Authentication: &v1alpha1.Authentication{Scheme: v1alpha1.AuthenticationDigest, SecretName: "s"},
+		Connection:     v1alpha1.Connection{Cookies: v1alpha1.Enabled},
+		Closed:         &v1alpha1.ClosedLoad{Connections: 1, DurationSeconds: ptr.To(int32(1))},
+	}}}
+	want := []session.PlannedRequest{
+		{Path: "/f", Weight: 1, Length: 7},
+		{Path: "/f", Method: "HEAD", Weight: 1, Length: -1, Follow: true},
+		{Path: "/f", Weight: 1, Length: -1, Statuses: []int{200, 404}},
+		{Path: "/f", Weight: 1, Length: 0},
+		{
+			Path: "/p", Method: "POST", Host: "a.example:81", Weight: 1, Length: -1,
+			Headers: []session.Header{{Name: "A", Value: "b"}}, Body: []byte("<ß>"),
+		},
+		{Path: "/p", Method: "PUT", Weight: 1, Length: -1, GeneratedBytes: 99},
+	}
+	plan := Plans(run, map[string]int64{"/f": 7})[0]
+	if diff := cmp.Diff(want, plan.Requests, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if !plan.Sequential || !plan.Cookies || plan.Authentication != session.AuthenticationDigest {
+		t.Errorf("the plan %+v", plan)
+	}
+	if err := plan.Check(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"net"
@@ -35,7 +36,7 @@ func clientBlock(r *result.Result, c *result.Client) block {
 
 func mergedBlock(r *result.Result) block {
 	return block{
-		concurrency:  r.Run.Connections * int64(len(r.Clients)),
+		concurrency:  cmp.Or(r.Run.AllConnections, r.Run.Connections*int64(len(r.Clients))),
 		microseconds: r.DurationMicroseconds,
 		counts:       r.Merged.Counts,
 		latencies:    r.Merged.Latencies.Summarize(),
@@ -75,7 +76,7 @@ func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 	line("Server Hostname:", "%s", host)
 	line("Server Port:", "%s", port)
 	if t := r.Environment.TLS; t != nil {
-		line("SSL/TLS Protocol:", "%s,%s,%d,%d", t.Protocol, t.Cipher, t.KeySize, cipherBits(t.Cipher))
+		line("SSL/TLS Protocol:", "%s,%s,%d,%d", t.Protocol, t.Cipher, t.KeySize, CipherBits(t.Cipher))
 	}
 	fmt.Fprintln(w)
 	writeDocuments(line, r)
@@ -100,7 +101,9 @@ func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 	line("HTML transferred:", "%d bytes", c.BodyBytes)
 	if succeeded := float64(c.Succeeded()); succeeded > 0 && seconds > 0 {
 		line("Requests per second:", "%.2f [#/sec] (mean)", b.requestsPerSecond())
-		line("Time per request:", "%.3f [ms] (mean)", float64(b.concurrency)*seconds*1000/succeeded)
+		if r.Run.Load != result.LoadOpen { // in which not all connections are busy
+			line("Time per request:", "%.3f [ms] (mean)", float64(b.concurrency)*seconds*1000/succeeded)
+		}
 		line("Time per request:", "%.3f [ms] (mean, across all concurrent requests)", seconds*1000/succeeded)
 	}
 	if c.Requests > 0 && seconds > 0 {
@@ -180,6 +183,10 @@ func writeConnectionTimes(w *bytes.Buffer, b block) {
 	}
 	row("Processing:", result.Processing)
 	row("Waiting:", result.Waiting)
+	if b.latencies[result.Service] != nil {
+		row("Service:", result.Service)
+		row("Delay:", result.Delay)
+	}
 	row("Total:", result.Total)
 }
 

@@ -21,6 +21,9 @@ merged histograms.`
 // the target, the clients themselves and the environment.
 func writeText(w io.Writer, r *result.Result) error {
 	r = shown(r)
+	if r.Run.Alone {
+		return writeAlone(w, r)
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "BenchmarkRun %s/%s: %s on %s\n", r.Run.Namespace, r.Run.Name, orUnknown(r.Run.Server), orUnknown(r.Run.Image))
 	writeVerdict(&b, r)
@@ -28,6 +31,14 @@ func writeText(w io.Writer, r *result.Result) error {
 	section(&b, "Summary")
 	fmt.Fprintf(&b, "Latencies are %s.\n\n", latencyMeaning(r.Run.Load))
 	writeSummary(&b, r)
+	if len(r.Levels) > 0 {
+		section(&b, "Levels")
+		writeLevels(&b, r)
+	}
+	if r.Arrivals != nil {
+		section(&b, "Arrivals")
+		writeArrivals(&b, r)
+	}
 	fmt.Fprintf(&b, "\n%s\n", abDifferences)
 	for i := range r.Clients {
 		c := &r.Clients[i]
@@ -60,8 +71,11 @@ func section(w *bytes.Buffer, format string, args ...any) {
 
 // latencyMeaning says what a latency is under a shape of load.
 func latencyMeaning(load string) string {
-	if load == "closed" {
+	switch load {
+	case result.LoadClosed:
 		return "service time (closed load): each connection sends its next request when the last is answered"
+	case result.LoadOpen:
+		return "response time (open load): from the instant at which each request was meant to start, whatever became of those before"
 	}
 	return "of " + orUnknown(load) + " load"
 }

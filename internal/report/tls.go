@@ -14,9 +14,9 @@ func usedTLS(r *result.Result) bool {
 	return r.Environment.TLS != nil || r.Merged.Latencies.Get(result.TLS).Count() > 0
 }
 
-// cipherBits is the size of a cipher suite's symmetric key in bits, which stands
+// CipherBits is the size of a cipher suite's symmetric key in bits, which stands
 // in the suite's OpenSSL name; 0 when it doesn't.
-func cipherBits(suite string) int {
+func CipherBits(suite string) int {
 	switch {
 	case strings.Contains(suite, "AES128"), strings.Contains(suite, "AES_128"):
 		return 128

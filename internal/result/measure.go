@@ -27,13 +27,21 @@ const (
 	// Receiving is from the first byte of the response to the last.
 	Receiving
 	// Total is from the start of the request, the opening of its connection
-	// included, to the last byte of the response.
+	// included, to the last byte of the response. Under open load the start is the
+	// instant at which the request was meant to start: Total is Delay and Service
+	// together.
 	Total
+	// Delay is from the instant at which a request was meant to start to its start.
+	// Only requests of open load have it.
+	Delay
+	// Service is from the start of the request to the last byte of the response.
+	// Only requests of open load have it: elsewhere it is Total.
+	Service
 	// Phases is the number of phases.
 	Phases
 )
 
-var phaseNames = [Phases]string{"connect", "tls", "processing", "waiting", "receiving", "total"}
+var phaseNames = [Phases]string{"connect", "tls", "processing", "waiting", "receiving", "total", "delay", "service"}
 
 // String is the name of the phase as it stands in JSON.
 func (p Phase) String() string { return phaseNames[p] }
@@ -102,6 +110,9 @@ type Counts struct {
 	// TLSResumed is the number of TLS handshakes of these connections that resumed
 	// an earlier session.
 	TLSResumed int64 `json:"tlsResumed"`
+	// Dropped is the number of requests of open load that were never made: no
+	// connection was free for them in time. They aren't among Requests.
+	Dropped int64 `json:"dropped,omitempty"`
 }
 
 // ErrorCounts are requests that failed, by ErrorKind.
@@ -132,6 +143,7 @@ func (c *Counts) Add(other Counts) {
 	c.BytesReceived += other.BytesReceived
 	c.BodyBytes += other.BodyBytes
 	c.TLSResumed += other.TLSResumed
+	c.Dropped += other.Dropped
 }
 
 // Measure is what was counted and timed over some span: a second, or a whole

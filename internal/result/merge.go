@@ -47,9 +47,10 @@ func Window(clients []Client) (started, ended int64, any bool) {
 }
 
 // AddClients sets the clients, ordered by index, and what is pooled from them:
-// Merged, Warmup and DurationMicroseconds.
+// Merged, Arrivals, Warmup and DurationMicroseconds.
 func (r *Result) AddClients(clients []Client) {
 	r.Clients = slices.Clone(clients)
 	slices.SortFunc(r.Clients, func(a, b Client) int { return cmp.Compare(a.Index, b.Index) })
 	r.Merged, r.Warmup, r.DurationMicroseconds = MergeClients(r.Clients)
+	r.Arrivals = mergeArrivals(r.Clients)
 }

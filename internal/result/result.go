@@ -16,6 +16,11 @@ type Result struct {
 	Environment Environment `json:"environment"`
 	// Merged is the measure of all clients together.
 	Merged Measure `json:"merged"`
+	// Arrivals is how well an open load kept its rate over all clients; nil for
+	// other loads.
+	Arrivals *Arrivals `json:"arrivals,omitempty"`
+	// Levels are the levels of a load that goes through stages.
+	Levels []Level `json:"levels,omitempty"`
 	// DurationMicroseconds is the time from the first client's start to the last
 	// client's end.
 	DurationMicroseconds int64 `json:"durationMicroseconds"`
@@ -39,6 +44,9 @@ type Result struct {
 
 // Run says what was run, as far as a report needs it.
 type Run struct {
+	// Alone is whether one client drove the load by itself, with no manager, no
+	// pods and a target that nothing is known of.
+	Alone     bool   `json:"alone,omitempty"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
@@ -46,10 +54,13 @@ type Run struct {
 	// "Tomcat NIO".
 	Image  string `json:"image"`
 	Server string `json:"server"`
-	// Load is the shape of the load: "closed".
+	// Load is the shape of the load: LoadClosed or LoadOpen.
 	Load string `json:"load"`
-	// Connections is the number of concurrent connections of each client.
+	// Connections is the number of concurrent connections of a client, of the one
+	// that has most, at most: under open load not all of them need be used.
 	Connections int64 `json:"connections"`
+	// AllConnections is the same over all clients; 0 for Connections of each.
+	AllConnections int64 `json:"allConnections,omitempty"`
 	// Requests are the kinds of requests made.
 	Requests []Request `json:"requests"`
 	// KeepAlive is whether connections were reused.
@@ -57,6 +68,14 @@ type Run struct {
 	// MeasurementTime is the common start instant of the measurement.
 	MeasurementTime time.Time `json:"measurementTime"`
 }
+
+// The shapes of load.
+const (
+	// LoadClosed keeps connections busy: latencies are service times.
+	LoadClosed = "closed"
+	// LoadOpen makes requests at a rate: latencies are from the intended start.
+	LoadOpen = "open"
+)
 
 // Request is one kind of request made.
 type Request struct {
@@ -122,14 +141,19 @@ type Client struct {
 // Totals are a client's final figures of its measurement.
 type Totals struct {
 	Measure
+	// Arrivals is how well an open load kept its rate; nil for other loads.
+	Arrivals *Arrivals `json:"arrivals,omitempty"`
 	// StartedAt and EndedAt are the start of the first request and the end of
-	// the last: microseconds since the Unix epoch by the manager's clock.
+	// the last: microseconds since the Unix epoch by the manager's clock. Under
+	// open load StartedAt is the start instant and what the first request was late.
 	StartedAt int64 `json:"startedAtMicroseconds"`
 	EndedAt   int64 `json:"endedAtMicroseconds"`
 	// Usage is what the client used from StartedAt to EndedAt.
 	Usage ClientUsage `json:"usage"`
 	// Warmup is what the client counted before; nil without a warm-up.
 	Warmup *Counts `json:"warmup,omitempty"`
+	// Levels are its figures of each level. A result has them merged instead.
+	Levels []LevelTotals `json:"levels,omitempty"`
 }
 
 // DurationMicroseconds is the time from the first request's start to the last

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/assay-dev/assay/internal/profile"
 )
 
 const (
@@ -30,7 +32,7 @@ const (
 
 // Plan is the load of one client.
 type Plan struct {
-	// Connections is the number of concurrent connections.
+	// Connections is the number of concurrent connections, with arrivals at most.
 	Connections int `json:"connections"`
 	// KeepAlive is whether a connection carries many requests.
 	KeepAlive bool `json:"keepAlive"`
@@ -40,8 +42,21 @@ type Plan struct {
 	Host string `json:"host,omitempty"`
 	// TLS says how TLS is spoken with the target; nil for none.
 	TLS *TLS `json:"tls,omitempty"`
-	// Requests are the kinds of requests, drawn in proportion to their weights.
+	// Requests are the kinds of requests.
 	Requests []PlannedRequest `json:"requests"`
+	// Sequential is whether each connection makes them in their order, instead of
+	// drawing them in proportion to their weights.
+	Sequential bool `json:"sequential,omitempty"`
+	// Cookies is whether each connection sends back the cookies that it is given.
+	Cookies bool `json:"cookies,omitempty"`
+	// Authentication is the scheme by which requests are authenticated; empty for
+	// none. The credentials are in CredentialsFolder.
+	Authentication string `json:"authentication,omitempty"`
+	// Arrivals says at what instants requests are made; nil for closed load, in
+	// which a connection makes a request when it has read the response to its last.
+	Arrivals *Arrivals `json:"arrivals,omitempty"`
+	// Pause is how long a connection waits between two requests; nil for not.
+	Pause *Pause `json:"pause,omitempty"`
 	// Seed starts the random numbers by which requests are drawn.
 	Seed uint64 `json:"seed"`
 	// Warmup is the load before the measurement; nil for none.
@@ -70,22 +85,15 @@ type Watch struct {
 	Containers map[string]string `json:"containers,omitempty"`
 }
 
-// PlannedRequest is one kind of request.
-type PlannedRequest struct {
-	// Path is the request target: path and query.
-	Path string `json:"path"`
-	// Weight is how often it is made in proportion to the others.
-	Weight int `json:"weight"`
-	// Length is the length that the response's body must have, in bytes; -1 when
-	// any will do.
-	Length int64 `json:"length"`
-}
-
 // Amount is how much load a stage has: a number of requests or a duration;
 // the other is zero.
 type Amount struct {
 	Requests             int64 `json:"requests,omitempty"`
 	DurationMicroseconds int64 `json:"durationMicroseconds,omitempty"`
+	// Profile is how the load changes: with arrivals the rate of all clients
+	// together, in requests per second; else this client's connections, all of them
+	// from the beginning without one.
+	Profile profile.Profile `json:"profile,omitempty"`
 }
 
 // Duration is the amount as a duration; zero when it is a number of requests.
@@ -102,6 +110,8 @@ func (p *Plan) Check() error {
 		return fmt.Errorf("plan: a timeout of %d µs", p.TimeoutMicroseconds)
 	case len(p.Requests) == 0:
 		return fmt.Errorf("plan: no requests")
+	case p.Authentication != "" && CredentialKeys(p.Authentication) == nil:
+		return fmt.Errorf("plan: authentication %q", p.Authentication)
 	case p.Probe != "" && p.Probe[0] != '/':
 		return fmt.Errorf("plan: a probe of the path %q", p.Probe)
 	}
@@ -110,27 +120,30 @@ func (p *Plan) Check() error {
 			return fmt.Errorf("plan: %w", err)
 		}
 	}
+	if p.Pause != nil && (p.Pause.MinMicroseconds < 0 || p.Pause.MaxMicroseconds < p.Pause.MinMicroseconds || p.Arrivals != nil) {
+		return fmt.Errorf("plan: a pause of %d to %d µs", p.Pause.MinMicroseconds, p.Pause.MaxMicroseconds)
+	}
 	for i, r := range p.Requests {
-		if r.Weight < 1 || r.Path == "" || r.Path[0] != '/' {
-			return fmt.Errorf("plan: request %d: path %q with weight %d", i, r.Path, r.Weight)
+		if err := r.check(); err != nil {
+			return fmt.Errorf("plan: request %d: %w", i, err)
 		}
 	}
 	if p.Warmup != nil {
-		if err := p.Warmup.check(); err != nil {
+		if err := p.checkAmount(*p.Warmup); err != nil {
 			return fmt.Errorf("plan: warm-up: %w", err)
 		}
 	}
-	if err := p.Measurement.check(); err != nil {
+	if err := p.checkAmount(p.Measurement); err != nil {
 		return fmt.Errorf("plan: measurement: %w", err)
 	}
 	return nil
 }
 
-func (a Amount) check() error {
+func (p *Plan) checkAmount(a Amount) error {
 	if (a.Requests > 0) == (a.DurationMicroseconds > 0) || a.Requests < 0 || a.DurationMicroseconds < 0 {
 		return fmt.Errorf("%d requests and %d µs", a.Requests, a.DurationMicroseconds)
 	}
-	return nil
+	return p.checkShape(a)
 }
 
 // EncodePlan returns the plan as it is sent.

@@ -105,7 +105,7 @@ func TestMeasureFromWireRefuses(t *testing.T) {
 	}
 	tests := map[string]func(*sessionpb.Measure){
 		"kinds of errors":      func(m *sessionpb.Measure) { m.Counts.Errors = m.Counts.Errors[1:] },
-		"6":                    func(m *sessionpb.Measure) { m.Latencies = append(m.Latencies, m.Latencies[0]) },
+		"want 8":               func(m *sessionpb.Measure) { m.Latencies = append(m.Latencies, m.Latencies[0]) },
 		"negative":             func(m *sessionpb.Measure) { m.Counts.Connections = -1 },
 		"a negative number":    func(m *sessionpb.Measure) { m.Counts.Errors[0] = 2 },
 		"0 requests":           func(m *sessionpb.Measure) { m.Counts.Requests = 0 },
@@ -127,8 +127,12 @@ func TestPlan(t *testing.T) {
 	valid := func() *Plan {
 		return &Plan{
 			Connections: 25, KeepAlive: true, TimeoutMicroseconds: 2_000_000, Host: "h", Seed: 7, Probe: "/p",
-			TLS:         &TLS{ServerName: "www", Protocols: []string{"TLSv1.2"}, Ciphers: []string{"AES128-SHA"}, Resume: true, ClientCertificate: true},
-			Requests:    []PlannedRequest{{Path: "/a", Weight: 1, Length: -1}},
+			TLS: &TLS{ServerName: "www", Protocols: []string{"TLSv1.2"}, Ciphers: []string{"AES128-SHA"}, Resume: true, ClientCertificate: true},
+			Requests: []PlannedRequest{{
+				Method: "POST", Path: "/a", Host: "o", Headers: []Header{{Name: "A", Value: "b"}}, Body: []byte("c"), Weight: 1, Length: -1,
+				Statuses: []int{201}, Follow: true,
+			}},
+			Sequential: true, Cookies: true, Authentication: AuthenticationDigest,
 			Warmup:      &Amount{DurationMicroseconds: 1},
 			Measurement: Amount{Requests: 50_000},
 		}
@@ -151,6 +155,15 @@ func TestPlan(t *testing.T) {
 		`path "x"`:                func(p *Plan) { p.Requests[0].Path = "x" },
 		`probe of the path "x"`:   func(p *Plan) { p.Probe = "x" },
 		`TLS protocol "SSLv3"`:    func(p *Plan) { p.TLS = &TLS{Protocols: []string{"SSLv3"}} },
+		`authentication "NTLM"`:   func(p *Plan) { p.Authentication = "NTLM" },
+		`method "TRACE"`:          func(p *Plan) { p.Requests[0].Method = "TRACE" },
+		`to "a b"`:                func(p *Plan) { p.Requests[0].Host = "a b" },
+		`path "/\r\nA: b"`:        func(p *Plan) { p.Requests[0].Path = "/\r\nA: b" },
+		"to make of 5":            func(p *Plan) { p.Requests[0].GeneratedBytes = 5 },
+		"to make of 99999999":     func(p *Plan) { p.Requests[0].Body, p.Requests[0].GeneratedBytes = nil, 99999999 },
+		`the header "A"`:          func(p *Plan) { p.Requests[0].Headers[0].Value = "b\r\nC: d" },
+		`the header "A:"`:         func(p *Plan) { p.Requests[0].Headers[0].Name = "A:" },
+		"the status 100":          func(p *Plan) { p.Requests[0].Statuses[0] = 100 },
 		"weight 0":                func(p *Plan) { p.Requests[0].Weight = 0 },
 		"warm-up: 0 requests":     func(p *Plan) { p.Warmup = &Amount{} },
 		"measurement: 5 requests": func(p *Plan) { p.Measurement = Amount{Requests: 5, DurationMicroseconds: 5} },

@@ -68,6 +68,7 @@ func CountsToWire(c *result.Counts) *sessionpb.Counts {
 		BytesReceived: c.BytesReceived,
 		BodyBytes:     c.BodyBytes,
 		TlsResumed:    c.TLSResumed,
+		Dropped:       c.Dropped,
 	}
 }
 
@@ -87,13 +88,70 @@ func CountsFromWire(w *sessionpb.Counts) (*result.Counts, error) {
 		BytesReceived: w.GetBytesReceived(),
 		BodyBytes:     w.GetBodyBytes(),
 		TLSResumed:    w.GetTlsResumed(),
+		Dropped:       w.GetDropped(),
 	}
-	for _, n := range append(w.GetErrors(), c.Non2xx, c.KeepAlive, c.Connections, c.BytesSent, c.BytesReceived, c.BodyBytes, c.TLSResumed, c.Succeeded()) {
+	for _, n := range append(w.GetErrors(), c.Non2xx, c.KeepAlive, c.Connections, c.BytesSent, c.BytesReceived, c.BodyBytes, c.TLSResumed, c.Dropped, c.Succeeded()) {
 		if n < 0 {
 			return nil, fmt.Errorf("counts: a negative number in %+v", *c)
 		}
 	}
 	return c, nil
+}
+
+// ArrivalsToWire returns arrivals as they are sent; nil for none.
+func ArrivalsToWire(a *result.Arrivals) *sessionpb.Arrivals {
+	if a == nil {
+		return nil
+	}
+	return &sessionpb.Arrivals{Due: a.Due, Planned: a.PlannedMicroseconds, Started: a.StartedMicroseconds}
+}
+
+// mostDue bounds the arrivals of one client, so that sums can't overflow.
+const mostDue = 1 << 41
+
+// ArrivalsFromWire is the inverse of ArrivalsToWire. It refuses what contradicts
+// the counts.
+func ArrivalsFromWire(w *sessionpb.Arrivals, counts *result.Counts) (*result.Arrivals, error) {
+	if w == nil {
+		return nil, nil
+	}
+	a := &result.Arrivals{Due: w.GetDue(), PlannedMicroseconds: w.GetPlanned(), StartedMicroseconds: w.GetStarted()}
+	if a.Due < counts.Dropped || a.Due > mostDue || a.PlannedMicroseconds < 0 || a.StartedMicroseconds < 0 {
+		return nil, fmt.Errorf("arrivals: %+v with %d dropped", *a, counts.Dropped)
+	}
+	return a, nil
+}
+
+// LevelsToWire returns the figures of levels as they are sent.
+func LevelsToWire(levels []result.LevelTotals) ([]*sessionpb.LevelTotals, error) {
+	var all []*sessionpb.LevelTotals
+	for i := range levels {
+		measure, err := MeasureToWire(&levels[i].Measure)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, &sessionpb.LevelTotals{Measure: measure, Cpu: levels[i].CPU})
+	}
+	return all, nil
+}
+
+// LevelsFromWire is the inverse of LevelsToWire. What it returns is packed.
+func LevelsFromWire(levels []*sessionpb.LevelTotals) ([]result.LevelTotals, error) {
+	if len(levels) > MostLevels {
+		return nil, fmt.Errorf("%d levels", len(levels))
+	}
+	var all []result.LevelTotals
+	for _, l := range levels {
+		measure, err := MeasureFromWire(l.GetMeasure())
+		if err != nil {
+			return nil, err
+		}
+		if err := measure.Latencies.Pack(); err != nil {
+			return nil, err
+		}
+		all = append(all, result.LevelTotals{Measure: *measure, CPU: max(l.GetCpu(), 0)})
+	}
+	return all, nil
 }
 
 // ClientUsageToWire returns a client's usage as it is sent.

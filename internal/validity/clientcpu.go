@@ -34,14 +34,18 @@ func clientSaturated(r *result.Result) *result.Finding {
 			invalid++
 		}
 	}
-	const format = "%d of %d clients used at least %.0f %% of their CPU limit, client %d most with %.1f %%; %s clients.resources.cpu, or spread the load over more clients.replicas"
+	const format = "%d of %d clients used at least %.0f %% of their CPU limit, client %d most with %.1f %%; %s"
+	mend := "raise clients.resources.cpu, or spread the load over more clients.replicas"
+	if r.Run.Alone {
+		mend = "give it more CPUs, or lower the load"
+	}
 	switch {
 	case invalid > 0:
 		return invalidates(ReasonClientSaturated, format, invalid, len(r.Clients), saturatedInvalidatesPercent,
-			r.Clients[worst].Index, most, "they, not the target, were the limit: raise")
+			r.Clients[worst].Index, most, "they, not the target, were the limit: "+mend)
 	case warned > 0:
 		return warns(ReasonClientSaturated, format, warned, len(r.Clients), saturatedWarnsPercent,
-			r.Clients[worst].Index, most, "they may be part of the limit: raise")
+			r.Clients[worst].Index, most, "they may be part of the limit: "+mend)
 	}
 	return nil
 }

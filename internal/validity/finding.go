@@ -16,6 +16,8 @@ const (
 	ReasonStartSkew        = "StartSkew"
 	ReasonClientsUneven    = "ClientsUneven"
 	ReasonClockUncertain   = "ClockUncertain"
+	ReasonRateNotAchieved  = "RateNotAchieved"
+	ReasonStartsLate       = "StartsLate"
 	ReasonTooShort         = "TooShort"
 	ReasonNoWarmup         = "NoWarmup"
 	ReasonTargetUnproven   = "TargetUnproven"

@@ -24,6 +24,8 @@ var rules = []rule{
 	startSkew,
 	clientsUneven,
 	clockUncertain,
+	rateNotAchieved,
+	startsLate,
 	tooShort,
 	noWarmup,
 	targetUnseen,

@@ -40,6 +40,21 @@ func merged(r *result.Result) {
 	r.Merged, _, r.DurationMicroseconds = result.MergeClients(r.Clients)
 }
 
+// arrived makes the result that of an open load whose last request started so
+// late.
+func arrived(startedMicroseconds, dropped int64, levels int) func(*result.Result) {
+	return func(r *result.Result) {
+		r.Arrivals = &result.Arrivals{Due: 20_000, PlannedMicroseconds: 30_000_000, StartedMicroseconds: startedMicroseconds}
+		r.Merged.Dropped = dropped
+		r.Levels = make([]result.Level, levels)
+	}
+}
+
+// late has each request start so late.
+func late(microseconds int64) func(*result.Result) {
+	return func(r *result.Result) { r.Merged.Latencies.Of(result.Delay).Record(microseconds) }
+}
+
 func TestNothingSpeaksAgainstASoundResult(t *testing.T) {
 	if findings := validity.Judge(sound()); len(findings) != 0 || !validity.Valid(findings) {
 		t.Errorf("findings %v", findings)
@@ -128,6 +143,7 @@ func TestRules(t *testing.T) {
 		{"ClientSaturated", "80 %", cpu(0, 80), result.Warns, "1 of 2 clients used at least 80 % of their CPU limit, client 0 most with 80.0 %"},
 		{"ClientSaturated", "89.9 %", cpu(1, 89.9), result.Warns, "client 1 most with 89.9 %"},
 		{"ClientSaturated", "90 %", cpu(1, 90), result.Invalidates, "client 1 most with 90.0 %"},
+		{"ClientSaturated", "alone", func(r *result.Result) { cpu(1, 90)(r); r.Run.Alone = true }, result.Invalidates, "were the limit: give it more CPUs, or lower the load"},
 		{"ClientSaturated", "both", func(r *result.Result) { cpu(0, 97)(r); cpu(1, 95)(r) }, result.Invalidates, "2 of 2 clients used at least 90 % of their CPU limit, client 0 most with 97.0 %"},
 		{"ClientSaturated", "no limit known", func(r *result.Result) { cpu(0, 97)(r); r.Environment.ClientCPULimit = 0 }, "", ""},
 
@@ -157,6 +173,15 @@ func TestRules(t *testing.T) {
 
 		{"ClockUncertain", "5 ms", clockError(5_000), "", ""},
 		{"ClockUncertain", "more than 5 ms", clockError(5_001), result.Warns, "1 of 2 clients are known to no better than 5 ms, client 1's to ±5.001 ms"},
+
+		{"RateNotAchieved", "all on time", arrived(30_000_000, 0, 0), "", ""},
+		{"RateNotAchieved", "0.9 % slower", arrived(30_270_000, 0, 0), "", ""},
+		{"RateNotAchieved", "1.1 % slower", arrived(30_333_000, 0, 0), result.Warns, "659.35 of 666.67 requests/s"},
+		{"RateNotAchieved", "one dropped", arrived(30_000_000, 1, 0), result.Warns, "1 of 20000 were dropped"},
+		{"RateNotAchieved", "5.1 % dropped", arrived(30_000_000, 1020, 0), result.Invalidates, "(5.1 % less), 1020 of 20000"},
+		{"RateNotAchieved", "5.1 % dropped in stages", arrived(30_000_000, 1020, 1), result.Warns, "1020 of 20000"},
+		{"StartsLate", "10 ms", late(10_000), "", ""},
+		{"StartsLate", "11 ms", late(11_000), result.Warns, "started 11 ms or more after"},
 
 		{"TooShort", "1 s and 1000 requests", short(second, 1000), "", ""},
 		{"TooShort", "less than 1 s", short(second-1, 1000), result.Warns, "1000 requests succeeded in 1.000 s"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"github.com/assay-dev/assay/internal/probe"
 	"github.com/assay-dev/assay/internal/result"
@@ -26,12 +27,17 @@ type Client struct {
 	carrierEnded chan error    // how k6 ended, should it
 	released     chan struct{} // closed when the manager has released the client
 
-	tlsFolder string // of the files for TLS
+	finish     chan struct{} // closed when the measurement is to end
+	finishOnce sync.Once
+
+	tlsFolder, credentialsFolder string // of the files for TLS and authentication
 
 	plan    *session.Plan
 	load    *driver.Load
 	current *stage // nil before Prepare and after the measurement
 	totals  result.Totals
+	// cut is whether the measurement was told to end, measured whether it has.
+	cut, measured bool
 }
 
 // share is a part of a stage's connections.
@@ -46,7 +52,8 @@ func New(s Session, users int, log *slog.Logger) *Client {
 	return &Client{
 		session: s, users: users, log: log,
 		shares: make(chan share), answered: make(chan *session.Evidence, 1),
-		carrierEnded: make(chan error, 1), released: make(chan struct{}), tlsFolder: session.TLSFolder,
+		carrierEnded: make(chan error, 1), released: make(chan struct{}), finish: make(chan struct{}),
+		tlsFolder: session.TLSFolder, credentialsFolder: session.CredentialsFolder,
 	}
 }
 
@@ -82,6 +89,7 @@ var errSessionEnded = errors.New("the session with the manager ended")
 func (c *Client) obey(ctx context.Context) error {
 	probing, stop := context.WithCancel(ctx)
 	defer stop()
+	finish := c.finish
 	for {
 		var standing, sampled <-chan struct{}
 		if c.current != nil {
@@ -105,6 +113,11 @@ func (c *Client) obey(ctx context.Context) error {
 			c.announce()
 		case <-sampled:
 			c.endStage()
+		case <-finish:
+			finish = nil
+			if err := c.cutShort(); err != nil {
+				return err
+			}
 		case err := <-c.carrierEnded:
 			return fmt.Errorf("k6 ended before the load did: %w", err)
 		case <-ctx.Done():
@@ -128,11 +141,11 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	if c.load != nil {
 		return errors.New("the manager sent a second plan")
 	}
-	config, err := c.security(order)
+	access, err := c.access(order)
 	if err != nil {
 		return err
 	}
-	load, err := driver.New(ctx, order.Plan, order.Address, config)
+	load, err := driver.New(ctx, order.Plan, order.Address, access)
 	if err != nil {
 		return err
 	}
@@ -142,7 +155,7 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 		return nil
 	}
 	go func() {
-		if evidence, err := probe.Until(ctx, question(order, load.Address(), config), c.session.TargetSilent); err == nil {
+		if evidence, err := probe.Until(ctx, question(order, load.Address(), access.TLS), c.session.TargetSilent); err == nil {
 			c.answered <- evidence
 		}
 	}()
@@ -202,6 +215,9 @@ func (c *Client) endStage() {
 	ended := c.current
 	select {
 	case <-ended.Stopped():
+		if c.cut {
+			break
+		}
 		c.current = nil // k6 was interrupted, and its end is about to be told
 		return
 	default:
@@ -214,8 +230,9 @@ func (c *Client) endStage() {
 		c.standFor(sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
 		return
 	}
-	c.current = nil
-	c.totals.Measure = *measure
+	c.current, c.measured = nil, true
+	c.totals.Measure, c.totals.Arrivals = *measure, ended.Arrivals()
+	c.totals.Levels = ended.sampler.LevelTotals()
 	c.totals.Usage = ended.sampler.Usage()
 	c.totals.StartedAt, c.totals.EndedAt = ended.span(c.session)
 	c.session.SendTotals(&c.totals)

@@ -15,6 +15,7 @@ import (
 type stage struct {
 	*driver.Stage
 	kind     sessionpb.Stage
+	amount   session.Amount
 	recorder *recorder.Recorder
 	sampler  *recorder.Sampler
 	at       time.Time // the start instant
@@ -28,7 +29,7 @@ type stage struct {
 
 func newStage(kind sessionpb.Stage, load *driver.Load, amount session.Amount) *stage {
 	r := recorder.New(runtime.GOMAXPROCS(0))
-	s := &stage{kind: kind, recorder: r, Stage: load.NewStage(amount, r)}
+	s := &stage{kind: kind, amount: amount, recorder: r, Stage: load.NewStage(amount, r)}
 	s.toAnnounce = s.Standing()
 	return s
 }
@@ -37,6 +38,7 @@ func newStage(kind sessionpb.Stage, load *driver.Load, amount session.Amount) *s
 func (s *stage) start(at time.Time, send func(*result.ClientSecond)) {
 	s.at = at
 	s.sampler = recorder.NewSampler(s.recorder, at, send)
+	s.sampler.Levels(s.amount.Profile.Levels())
 	s.sampled = make(chan struct{})
 	go s.Begin(at)
 	go func() {

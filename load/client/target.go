@@ -9,22 +9,26 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/targettls"
+	"github.com/assay-dev/assay/load/driver"
 )
 
 // userAgent is what the client calls itself when it asks whether the target
 // answers, as it does in its load.
 const userAgent = "assay-load"
 
-// security is how TLS is spoken with the target; nil for not at all.
-func (c *Client) security(order pod.Prepare) (*tls.Config, error) {
-	if order.Plan.TLS == nil {
-		return nil, nil
+// access is what the plan needs of the pod's files.
+func (c *Client) access(order pod.Prepare) (access driver.Access, err error) {
+	if order.Plan.TLS != nil {
+		if access.TLS, err = targettls.Config(order.Plan.TLS, order.Address, c.tlsFolder); err != nil {
+			return access, fmt.Errorf("TLS with the target can't be set up: %w", err)
+		}
 	}
-	config, err := targettls.Config(order.Plan.TLS, order.Address, c.tlsFolder)
-	if err != nil {
-		return nil, fmt.Errorf("TLS with the target can't be set up: %w", err)
+	if scheme := order.Plan.Authentication; scheme != "" {
+		if access.Credentials, err = driver.ReadCredentials(scheme, c.credentialsFolder); err != nil {
+			return access, err
+		}
 	}
-	return config, nil
+	return access, nil
 }
 
 // question is what a target that has no agent is asked until it answers: at

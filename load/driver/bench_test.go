@@ -2,19 +2,24 @@ package driver
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/targettls"
 	"github.com/assay-dev/assay/internal/targettls/tlstest"
 	"github.com/assay-dev/assay/load/recorder"
 	"github.com/assay-dev/assay/load/usage"
@@ -25,7 +30,18 @@ import (
 // with the certificate to speak TLS with, and its key.
 const replierVariable = "ASSAY_BENCH_REPLIER"
 
+// driveVariable makes the test binary drive a target and print what it used, to
+// be compared with other programs: "URL CONNECTIONS REQUESTS KEEPALIVE".
+const driveVariable = "ASSAY_BENCH_DRIVE"
+
 func TestMain(m *testing.M) {
+	if how := os.Getenv(driveVariable); how != "" {
+		if err := driveTarget(how); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if how := os.Getenv(replierVariable); how != "" {
 		if err := reply(how); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -67,7 +83,7 @@ func BenchmarkClientCPU(b *testing.B) {
 			p := plan(25, int64(b.N), "/")
 			p.KeepAlive, p.TLS = test.keepAlive, test.tls
 			p.Requests[0].Length = 1024
-			load, err := New(b.Context(), &p, test.address, configuration(b, &p, test.address, folder))
+			load, err := New(b.Context(), &p, test.address, Access{TLS: configuration(b, &p, test.address, folder)})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -163,4 +179,44 @@ func answer(conn net.Conn) {
 			return
 		}
 	}
+}
+
+// driveTarget makes the requests that driveVariable says.
+func driveTarget(how string) error {
+	var address string
+	p := plan(0, 0, "/")
+	if _, err := fmt.Sscan(how, &address, &p.Connections, &p.Measurement.Requests, &p.KeepAlive); err != nil {
+		return err
+	}
+	target, err := url.Parse(address)
+	if err != nil {
+		return err
+	}
+	p.Requests[0].Path = target.RequestURI()
+	access := Access{}
+	if target.Scheme == "https" {
+		p.TLS = &session.TLS{Unverified: true}
+		if access.TLS, err = targettls.Config(p.TLS, target.Host, ""); err != nil {
+			return err
+		}
+	}
+	debug.SetGCPercent(400) // as the client has it
+	load, err := New(context.Background(), &p, target.Host, access)
+	if err != nil {
+		return err
+	}
+	r := recorder.New(runtime.GOMAXPROCS(0))
+	stage := load.NewStage(p.Measurement, r)
+	defer stage.Stop()
+	go stage.Carry(0, 1)
+	<-stage.Standing()
+	before, start := usage.Read(), time.Now()
+	sampler := recorder.NewSampler(r, start, func(*result.ClientSecond) {})
+	stage.Begin(start)
+	sampler.Run(stage.Done())
+	used := usage.Read().Since(before)
+	total := r.Total()
+	fmt.Printf("%.3f µs of CPU time per request, %d errors, %d MiB, %.0f requests/s\n", float64(used.UserCPU+used.SystemCPU)/float64(total.Requests),
+		total.Errors.Total(), used.MaxResident>>20, float64(total.Requests)/time.Since(start).Seconds())
+	return nil
 }

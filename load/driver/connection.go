@@ -21,6 +21,7 @@ type connection struct {
 	number  int
 	reader  responseReader
 	outcome recorder.Outcome
+	memory  memory
 
 	// transport is the open connection, nil without one. It is set by the
 	// connection's goroutine alone; the lock is for Stop, which closes it.
@@ -30,6 +31,15 @@ type connection struct {
 	// set on it, from the stage's start.
 	carried  int64
 	deadline time.Duration
+	// written is when the current request was, from the stage's start.
+	written time.Duration
+
+	// intended is when the request of an open load was meant to start, from the
+	// stage's start; on woken it is told to a connection that waits for it.
+	intended time.Duration
+	woken    chan time.Duration
+	// pace is when requests of a closed load are made; nil for one after the other.
+	pace *pace
 
 	// failures counts the connections in a row that couldn't be opened.
 	failures int
@@ -45,9 +55,12 @@ type connection struct {
 
 // run makes requests until the stage has no more.
 func (c *connection) run() {
+	if c.stage.load.attentive {
+		c.reader.noted = &noted{}
+	}
 	choose := c.stage.load.chooser(c.number)
 	for {
-		begin, ok := c.stage.next()
+		begin, ok := c.stage.next(c)
 		if !ok {
 			break
 		}
@@ -70,55 +83,14 @@ func (c *connection) request(r *request, begin time.Duration) {
 	c.last = end
 	o.Ended = end
 	o.Total = end - begin
+	open := c.stage.arrivals != nil
+	if open {
+		o.Schedule(begin - c.intended)
+	}
 	c.stage.recorder.Record(c.number, o)
-	if c.failures > 0 {
+	if c.failures > 0 && !open { // the arrivals are the pace of an open load
 		c.stage.pause(pauseAfter(c.failures))
 	}
-}
-
-// exchange opens a connection where there is none, sends the request and reads
-// its response. It fills in the outcome and returns when the request ended.
-func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outcome) time.Duration {
-	ready := begin
-	if c.transport == nil {
-		if ready, o.Error = c.open(begin, o); o.Error != recorder.NoError {
-			return c.stage.now()
-		}
-	}
-	o.Reused = c.carried > 0
-	c.carried++
-	c.setDeadline(begin)
-
-	sent, err := c.transport.Write(r.bytes)
-	o.Sent = int64(sent)
-	if err != nil {
-		o.Error = c.refusal(faultOf(err))
-		c.abandon()
-		return c.stage.now()
-	}
-	written := c.stage.now()
-	response := c.reader.read(false)
-	o.Received, o.Body, o.Status = c.reader.received, response.body, response.status
-	if response.fault != recorder.NoError {
-		o.Error = c.refusal(response.fault)
-		c.abandon()
-		return c.stage.now()
-	}
-
-	end := c.reader.lastByte
-	o.Processing, o.Waiting, o.Receiving = end-ready, c.reader.firstByte-written, end-c.reader.firstByte
-	switch {
-	case end-begin > c.stage.load.timeout():
-		o.Error = result.ErrorTimeout
-	case response.status < 200 || response.status > 399:
-		o.Error = result.ErrorStatus
-	case r.length >= 0 && r.length != response.body:
-		o.Error = result.ErrorLength
-	}
-	if !response.persistent || !c.stage.load.plan.KeepAlive {
-		c.close(&response, o)
-	}
-	return end
 }
 
 // open opens a connection for a request that began at begin. It returns when
@@ -131,7 +103,12 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 		return 0, openFault(err, result.ErrorConnect)
 	}
 	ready := c.stage.now()
-	o.Opened, o.Connect = true, ready-begin
+	first := !o.Opened && !o.Reused
+	if first {
+		o.Opened, o.Connect = true, ready-begin
+	} else {
+		o.Reopened++
+	}
 	c.carried, c.deadline = 0, 0
 	c.hold(opened)
 	if c.stage.stopping.Load() {
@@ -140,14 +117,20 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 	}
 	if load.security != nil {
 		c.setDeadline(begin)
-		if o.Resumed, err = c.handshake(load.security[c.number]); err != nil {
+		resumed, err := c.handshake(load.security[c.number])
+		if err != nil {
 			c.failures++
 			c.abandon()
 			return 0, openFault(err, result.ErrorTLS)
 		}
 		connected := ready
 		ready = c.stage.now()
-		o.Secured, o.TLS = true, ready-connected
+		switch {
+		case first:
+			o.Secured, o.TLS, o.Resumed = true, ready-connected, resumed
+		case resumed:
+			o.ReopenedResumed++
+		}
 	}
 	c.failures = 0
 	c.reader.attach(c.transport, c.stage.start)

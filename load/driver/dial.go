@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"net/netip"
 	"os"
 	"time"
 
@@ -29,16 +28,6 @@ type transport interface {
 
 // dialer opens a transport by a deadline.
 type dialer func(ctx context.Context, deadline time.Time) (transport, error)
-
-// dialTCP returns a dialer of an address.
-func dialTCP(address netip.AddrPort) dialer {
-	return func(ctx context.Context, deadline time.Time) (transport, error) {
-		// Without keep-alive probes, which a busy connection has no use for, opening
-		// one takes four system calls less.
-		d := net.Dialer{Deadline: deadline, KeepAlive: -1}
-		return d.DialTCP(ctx, "tcp", netip.AddrPort{}, address)
-	}
-}
 
 // openFault is the kind of error of a connection that couldn't be opened for
 // another reason than its time being over, which is otherwise's.

@@ -3,6 +3,7 @@ package driver
 import (
 	"crypto/tls"
 	"encoding/json"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -35,6 +36,7 @@ type driven struct {
 	*result.Measure
 	outcomes []recorder.Outcome
 	elapsed  time.Duration
+	arrivals *result.Arrivals // of open load
 }
 
 // drive carries a plan's measurement to its end against a server, and checks
@@ -42,7 +44,7 @@ type driven struct {
 // it leaves no goroutine and no connection behind.
 func drive(t *testing.T, plan session.Plan, address string) driven {
 	t.Helper()
-	return driveWith(t, plan, address, configuration(t, &plan, address, ""))
+	return driveWith(t, plan, address, Access{TLS: configuration(t, &plan, address, "")})
 }
 
 // configuration is how the plan's TLS is spoken, with files in a folder; nil
@@ -59,11 +61,11 @@ func configuration(tb testing.TB, plan *session.Plan, address, folder string) *t
 	return config
 }
 
-// driveWith is drive with TLS spoken as given.
-func driveWith(t *testing.T, plan session.Plan, address string, config *tls.Config) driven {
+// driveWith is drive with what the plan needs beside.
+func driveWith(t *testing.T, plan session.Plan, address string, access Access) driven {
 	t.Helper()
-	before := runtime.NumGoroutine()
-	load, err := New(t.Context(), &plan, address, config)
+	before, files := runtime.NumGoroutine(), descriptors(t)
+	load, err := New(t.Context(), &plan, address, access)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +95,18 @@ func driveWith(t *testing.T, plan session.Plan, address string, config *tls.Conf
 	}
 	// Stop ends the goroutine of its context a little later.
 	eventually(t, func() bool { return runtime.NumGoroutine() <= before }, "the stage's goroutines to end")
-	return driven{Measure: r.Total(), outcomes: r.outcomes, elapsed: elapsed}
+	eventually(t, func() bool { return descriptors(t) <= files }, "the stage's connections to be closed")
+	return driven{Measure: r.Total(), outcomes: r.outcomes, elapsed: elapsed, arrivals: stage.Arrivals()}
+}
+
+// descriptors is the number of the process's open files.
+func descriptors(t *testing.T) int {
+	t.Helper()
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(open)
 }
 
 // plan is a closed load of so many requests for one path.
@@ -249,7 +262,7 @@ func TestStopEndsWhatIsUnderWay(t *testing.T) {
 	})
 	before := runtime.NumGoroutine()
 	p := plan(3, 1000, "/")
-	load, err := New(t.Context(), &p, server.Address(), nil)
+	load, err := New(t.Context(), &p, server.Address(), Access{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +285,7 @@ func TestStopEndsWhatIsUnderWay(t *testing.T) {
 
 func TestStopBeforeTheBeginning(t *testing.T) {
 	p := plan(3, 10, "/")
-	load, err := New(t.Context(), &p, "127.0.0.1:1", nil)
+	load, err := New(t.Context(), &p, "127.0.0.1:1", Access{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +303,7 @@ func TestRequestsAreDrawnByWeight(t *testing.T) {
 	p.Requests = append(p.Requests,
 		session.PlannedRequest{Path: "/b", Weight: 3, Length: -1},
 		session.PlannedRequest{Path: "/c", Weight: 6, Length: -1})
-	load, err := New(t.Context(), &p, "127.0.0.1:80", nil)
+	load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,15 +323,15 @@ func TestRequestsAreDrawnByWeight(t *testing.T) {
 		t.Error("two connections have the same sequence")
 	}
 	for i, weight := range []int{1, 3, 6} {
-		if share := counts[&load.requests[i]] * 10 * 100 / draws; share < weight*100-10 || share > weight*100+10 {
-			t.Errorf("request %d of weight %d was drawn %d times of %d", i, weight, counts[&load.requests[i]], draws)
+		if share := counts[load.requests[i]] * 10 * 100 / draws; share < weight*100-10 || share > weight*100+10 {
+			t.Errorf("request %d of weight %d was drawn %d times of %d", i, weight, counts[load.requests[i]], draws)
 		}
 	}
 }
 
 func TestRequestsAreWellFormed(t *testing.T) {
 	p := plan(1, 1, "/a?b=c")
-	load, err := New(t.Context(), &p, "127.0.0.1:80", nil)
+	load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,12 +342,12 @@ func TestRequestsAreWellFormed(t *testing.T) {
 	for _, bad := range []session.Plan{
 		plan(1, 1, "/a b"), plan(1, 1, "/a\r\nX: y"), plan(0, 1, "/"), plan(1, 0, "/"), plan(1, 1, "a"),
 	} {
-		if _, err := New(t.Context(), &bad, "127.0.0.1:80", nil); err == nil {
+		if _, err := New(t.Context(), &bad, "127.0.0.1:80", Access{}); err == nil {
 			t.Errorf("a plan with %d connections for %q was taken", bad.Connections, bad.Requests[0].Path)
 		}
 	}
 	for _, bad := range []string{"", "127.0.0.1", "127.0.0.1:http", "127.0.0.1:70000"} {
-		if _, err := New(t.Context(), &p, bad, nil); err == nil {
+		if _, err := New(t.Context(), &p, bad, Access{}); err == nil {
 			t.Errorf("the address %q was taken", bad)
 		}
 	}

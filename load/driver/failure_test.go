@@ -2,7 +2,10 @@ package driver
 
 import (
 	"net"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,6 +36,18 @@ var faulty = map[string]struct {
 	"not modified":                  {text(testserver.Stay, "HTTP/1.1 304 Not Modified\r\nContent-Length: 100\r\n\r\n"), recorder.NoError, true},
 	"closed at once":                {testserver.Answer{Then: testserver.Close}, result.ErrorReceive, false},
 	"reset at once":                 {testserver.Answer{Then: testserver.Reset}, result.ErrorReceive, false},
+	"half-closed at once":           {testserver.Answer{Then: testserver.HalfClose}, result.ErrorReceive, false},
+	"half-closed in the head":       {text(testserver.HalfClose, "HTTP/1.1 200 OK\r\nContent-"), result.ErrorReceive, false},
+	"half-closed in the body":       {text(testserver.HalfClose, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort"), result.ErrorLength, false},
+	"half-closed after the body":    {text(testserver.HalfClose, "HTTP/1.1 200 OK\r\n\r\nall of this"), recorder.NoError, false},
+	"reset in the status line":      {text(testserver.Reset, "HTTP/1.1 2"), result.ErrorReceive, false},
+	"reset in the head":             {text(testserver.Reset, "HTTP/1.1 200 OK\r\nContent-"), result.ErrorReceive, false},
+	"reset after interim":           {text(testserver.Reset, "HTTP/1.1 100 Continue\r\n\r\n"), result.ErrorReceive, false},
+	"reset before the body":         {text(testserver.Reset, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"), result.ErrorReceive, false},
+	"reset in the body":             {text(testserver.Reset, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort"), result.ErrorReceive, false},
+	"reset in a chunk":              {text(testserver.Reset, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel"), result.ErrorReceive, false},
+	"reset in the trailer":          {text(testserver.Reset, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Su"), result.ErrorReceive, false},
+	"reset instead of the end":      {text(testserver.Reset, "HTTP/1.1 200 OK\r\n\r\nhello"), result.ErrorReceive, false},
 	"closed in the head":            {text(testserver.Close, "HTTP/1.1 200 OK\r\nContent-"), result.ErrorReceive, false},
 	"closed in a chunk":             {text(testserver.Close, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel"), result.ErrorReceive, false},
 	"closed before the last chunk":  {text(testserver.Close, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"), result.ErrorReceive, false},
@@ -86,20 +101,26 @@ func TestEachFaultHasItsKind(t *testing.T) {
 	}
 }
 
-// A server may close a connection between two requests; the next one on it has
-// failed, and isn't made again in secret.
+// A server may end a connection between two requests, in any way; the next one
+// on it has failed, and isn't made again in secret.
 func TestNothingIsRepeatedInSecret(t *testing.T) {
-	server := testserver.New(t, func(testserver.Request) testserver.Answer {
-		answer := testserver.OK(3)
-		answer.Then = testserver.Close // which it doesn't announce
-		return answer
-	})
-	got := drive(t, plan(1, 10, "/"), server.Address())
-	if got.Requests != 10 || got.Succeeded() != 5 || got.Errors[result.ErrorReceive] != 5 || got.Connections != 5 {
-		t.Errorf("counts %+v", got.Counts)
-	}
-	if seen := server.Seen(); seen.Requests != 5 {
-		t.Errorf("the server saw %d requests", seen.Requests)
+	for name, then := range map[string]testserver.Ending{
+		"closed": testserver.Close, "half-closed": testserver.HalfClose, "reset": testserver.Reset,
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := testserver.New(t, func(testserver.Request) testserver.Answer {
+				answer := testserver.OK(3)
+				answer.Then = then // which it doesn't announce
+				return answer
+			})
+			got := drive(t, plan(1, 10, "/"), server.Address())
+			if got.Requests != 10 || got.Succeeded() != 5 || got.Errors[result.ErrorReceive] != 5 || got.Connections != 5 {
+				t.Errorf("counts %+v", got.Counts)
+			}
+			if seen := server.Seen(); seen.Requests != 5 {
+				t.Errorf("the server saw %d requests", seen.Requests)
+			}
+		})
 	}
 }
 
@@ -140,6 +161,8 @@ func TestTimeouts(t *testing.T) {
 		"silence in the head":   {Parts: []string{"HTTP/1.1 200 OK\r\n"}, Then: testserver.Silence},
 		"silence in the body":   {Parts: []string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"}, Then: testserver.Silence},
 		"no end of the body":    {Parts: []string{"HTTP/1.1 200 OK\r\n\r\nhe"}, Then: testserver.Silence},
+		"interim now and then":  {Parts: slices.Repeat([]string{"HTTP/1.1 103 Early Hints\r\n\r\n"}, 99), Pause: 5 * time.Millisecond},
+		"a chunk now and then":  {Parts: append([]string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"}, slices.Repeat([]string{"1\r\nx\r\n"}, 1000)...), Pause: 5 * time.Millisecond},
 		"a byte now and then":   {Parts: strings.Split("HTTP/1.1 200 OK\r\n"+strings.Repeat("X: y\r\n", 1000), ""), Pause: 5 * time.Millisecond},
 		"complete but too late": {Parts: []string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"}, Delay: 103 * time.Millisecond},
 	} {
@@ -159,6 +182,58 @@ func TestTimeouts(t *testing.T) {
 			eventually(t, func() bool { return server.Open() == 0 }, "the connections to be closed")
 		})
 	}
+}
+
+// A server that accepts nothing leaves connections to its kernel: those that
+// have a place in its backlog are silent, the others can't be opened.
+func TestServerThatDoesNotAccept(t *testing.T) {
+	p := plan(4, 8, "/")
+	p.TimeoutMicroseconds = 100_000
+	got := drive(t, p, unaccepting(t))
+	if got.Errors[result.ErrorTimeout] != 8 || got.Errors.Total() != 8 || got.Connections < 1 || got.Connections > 7 {
+		t.Errorf("counts %+v", got.Counts)
+	}
+}
+
+// TestStopEndsConnecting: what is being opened isn't waited for.
+func TestStopEndsConnecting(t *testing.T) {
+	p := plan(8, 1000, "/")
+	load, err := New(t.Context(), &p, unaccepting(t), Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stage := load.NewStage(p.Measurement, recorder.New(1))
+	go stage.Carry(0, 1)
+	files := descriptors(t)
+	stage.Begin(time.Now())
+	eventually(t, func() bool { return descriptors(t) >= files+p.Connections }, "the connections to be opened")
+	stage.Stop()
+	select {
+	case <-stage.Done():
+	case <-time.After(5 * time.Second): // the timeout is 20 s
+		t.Error("connections are still being opened")
+	}
+}
+
+// unaccepting is the address of a socket that listens and accepts nothing.
+func unaccepting(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Listen(fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(name.(*syscall.SockaddrInet4).Port))
 }
 
 // An address where nobody listens refuses at once; the attempts must not become

@@ -27,10 +27,30 @@ type head struct {
 	version10 bool
 }
 
+// noted are the fields of a response that matter to the requests that follow.
+type noted struct {
+	location string
+	// cookies and challenges are the Set-Cookie and WWW-Authenticate fields.
+	cookies, challenges []string
+}
+
+// note keeps a field if it is one of those.
+func (n *noted) note(name, value []byte) {
+	switch {
+	case equalFold(name, "location"):
+		n.location = string(value)
+	case equalFold(name, "set-cookie"):
+		n.cookies = append(n.cookies, string(value))
+	case equalFold(name, "www-authenticate"):
+		n.challenges = append(n.challenges, string(value))
+	}
+}
+
 // parseHead reads a status line and header section (RFC 9112, sections 4 and 5;
-// RFC 9110, section 5), its empty line included. It is false when they aren't
-// well-formed, or leave open how long the body is.
-func parseHead(text []byte) (head, bool) {
+// RFC 9110, section 5), its empty line included, and notes fields where n isn't
+// nil. It is false when they aren't well-formed, or leave open how long the body
+// is.
+func parseHead(text []byte, n *noted) (head, bool) {
 	line, rest, ok := cutLine(text)
 	if !ok {
 		return head{}, false
@@ -49,6 +69,9 @@ func parseHead(text []byte) (head, bool) {
 		name, value, ok := parseField(line)
 		if !ok || !h.apply(name, value) {
 			return head{}, false
+		}
+		if n != nil {
+			n.note(name, value)
 		}
 	}
 	// A message with both has been tampered with or is meant to be misread (RFC
@@ -78,7 +101,7 @@ func parseStatusLine(line []byte) (head, bool) {
 		}
 		h.status = 10*h.status + int(digit-'0')
 	}
-	return h, h.status >= 100
+	return h, h.status >= 100 && isText(line[reason:])
 }
 
 // apply takes in a header field. It is false when the field can't stand.
@@ -145,12 +168,20 @@ func parseField(line []byte) (name, value []byte, ok bool) {
 			return nil, nil, false
 		}
 	}
-	for _, c := range line[i+1:] {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return nil, nil, false
-		}
+	if !isText(line[i+1:]) {
+		return nil, nil, false
 	}
 	return line[:i], trimSpace(line[i+1:]), true
+}
+
+// isText is whether text has no control characters but tabs.
+func isText(text []byte) bool {
+	for _, c := range text {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // parseLength reads a Content-Length.

@@ -25,49 +25,90 @@ import (
 // keep the outcome.
 type Recorder interface {
 	Record(connection int, o *recorder.Outcome)
+	// Drop counts requests that were given up at an instant, from the stage's start,
+	// before they were made.
+	Drop(at time.Duration, requests int64)
+}
+
+// Access is what a plan needs that isn't in it.
+type Access struct {
+	// TLS is how TLS is spoken; nil for none.
+	TLS *tls.Config
+	// Credentials are those that the plan's authentication needs; nil for none.
+	Credentials *Credentials
 }
 
 // Load is what a plan's requests have in common in all stages.
 type Load struct {
-	plan     *session.Plan
-	address  netip.AddrPort
-	dial     dialer
-	security []*tls.Config // by connection; nil without TLS
-	requests []request
+	plan    *session.Plan
+	address netip.AddrPort
+	dial    dialer
+	// coarse has arrivals wait by Go's own timers, which tests' clocks move.
+	coarse      bool
+	security    []*tls.Config // by connection; nil without TLS
+	credentials *Credentials  // of the scheme Digest; else nil
+	fixed       fixed
+	requests    []*request
 	// choices are the sums of the requests' weights up to each.
 	choices []int
+	// names are what a redirect may call the target.
+	names []string
+	// attentive is whether fields of responses matter to the requests that follow.
+	attentive bool
 }
 
 // New returns the load of a plan against a target, given as host and port. A
-// name is resolved here, once, so that no request waits for it. Where the plan
-// has TLS, config is how it is spoken; nil otherwise.
-func New(ctx context.Context, plan *session.Plan, target string, config *tls.Config) (*Load, error) {
+// name is resolved here, once, so that no request waits for it.
+func New(ctx context.Context, plan *session.Plan, target string, access Access) (*Load, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
 	}
-	if (plan.TLS == nil) != (config == nil) {
+	if (plan.TLS == nil) != (access.TLS == nil) {
 		return nil, errors.New("a plan with TLS needs its configuration, and no other does")
+	}
+	if (plan.Authentication == "") != (access.Credentials == nil) {
+		return nil, errors.New("a plan with authentication needs its credentials, and no other does")
 	}
 	address, err := resolve(ctx, target)
 	if err != nil {
 		return nil, fmt.Errorf("resolve the target's address %q: %w", target, err)
 	}
 	host := session.HostHeader(plan.Host, target, plan.TLS != nil)
-	l := &Load{plan: plan, address: address, dial: dialTCP(address)}
-	if config != nil {
-		l.security = security(config, plan.TLS.Resume, plan.Connections)
+	l := &Load{
+		plan: plan, address: address, dial: dialTCP(address), fixed: fixed{keepAlive: plan.KeepAlive},
+		names: []string{host, target}, attentive: plan.Cookies || plan.Authentication == session.AuthenticationDigest,
 	}
+	if access.TLS != nil {
+		l.security = security(access.TLS, plan.TLS.Resume, plan.Connections)
+	}
+	if access.Credentials != nil {
+		l.fixed.authorization = access.Credentials.authorization(plan.Authentication)
+		if plan.Authentication == session.AuthenticationDigest {
+			l.credentials = access.Credentials
+		}
+	}
+	return l, l.makeRequests(host)
+}
+
+func (l *Load) makeRequests(host string) error {
+	longest := int64(0)
+	for i := range l.plan.Requests {
+		longest = max(longest, l.plan.Requests[i].GeneratedBytes)
+	}
+	l.fixed.generated = generate(longest)
 	sum := 0
-	for _, planned := range plan.Requests {
-		r, err := newRequest(planned, host, plan.KeepAlive)
+	for i := range l.plan.Requests {
+		planned := &l.plan.Requests[i]
+		r, err := newRequest(planned, host, &l.fixed)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		sum += planned.Weight
 		l.requests = append(l.requests, r)
 		l.choices = append(l.choices, sum)
+		l.attentive = l.attentive || planned.Follow
 	}
-	return l, nil
+	return nil
 }
 
 // Address is the target's, resolved.

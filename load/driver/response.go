@@ -32,6 +32,8 @@ type responseReader struct {
 	// ended is whether the source ended, as opposed to broke.
 	ended bool
 
+	// noted are fields of the current response; nil where they don't matter.
+	noted *noted
 	// Of the current response: the bytes read, and when the first and the last
 	// of them came.
 	received  int64
@@ -67,6 +69,9 @@ func (r *responseReader) read(head bool) response {
 	r.received, r.firstByte, r.lastByte = 0, 0, 0
 	var resp response
 	for interim := 0; ; interim++ {
+		if r.noted != nil {
+			*r.noted = noted{cookies: r.noted.cookies[:0], challenges: r.noted.challenges[:0]}
+		}
 		h, fault := r.readHead()
 		if fault != recorder.NoError {
 			resp.fault = fault
@@ -123,7 +128,7 @@ func (r *responseReader) readHead() (head, result.ErrorKind) {
 		if i := bytes.Index(available[searched:], headEnd); i >= 0 {
 			length := searched + i + len(headEnd)
 			r.from += length
-			h, ok := parseHead(available[:length])
+			h, ok := parseHead(available[:length], r.noted)
 			if !ok {
 				return head{}, result.ErrorException
 			}

@@ -1,10 +1,8 @@
 package driver
 
 import (
-	"bufio"
 	"bytes"
 	"io"
-	"net/http"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -114,68 +112,4 @@ func TestLongestHead(t *testing.T) {
 			t.Errorf("a head of %d bytes: %+v", length, got)
 		}
 	}
-}
-
-// FuzzResponse holds the reader against net/http's: what it takes for a
-// response, net/http must take for the same one, and no response may be read
-// differently in pieces. The other way round doesn't hold: it is stricter.
-func FuzzResponse(f *testing.F) {
-	for _, seed := range []string{
-		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
-		"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n",
-		"HTTP/1.1 200\r\n\r\nuntil the end",
-		"HTTP/1.1 204 No Content\r\n\r\n",
-		"HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n5;a=b\r\nhello\r\n0\r\nX: y\r\n\r\n",
-		"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 500 Oh\r\nConnection: close\r\nContent-Length: 1\r\n\r\n!",
-		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello and more",
-		"HTTP/1.1 200 OK\r\nA b: c\r\n d\r\n\r\n",
-	} {
-		f.Add([]byte(seed), false)
-		f.Add([]byte(seed), true)
-	}
-	f.Fuzz(func(t *testing.T, text []byte, head bool) {
-		got, r := readOne(bytes.NewReader(text), head)
-		inPieces, _ := readOne(iotest.OneByteReader(bytes.NewReader(text)), head)
-		unused := r.to - r.from
-		if got.fault == got.excess && got.status != 0 {
-			got.fault = recorder.NoError // byte by byte, the excess isn't seen
-			got.persistent = inPieces.persistent
-		}
-		if got != inPieces {
-			t.Fatalf("%q is %+v at once, %+v byte by byte", text, got, inPieces)
-		}
-		if got.fault != recorder.NoError {
-			return
-		}
-
-		method := http.MethodGet
-		if head {
-			method = http.MethodHead
-		}
-		source := bufio.NewReaderSize(bytes.NewReader(text), len(text)+16)
-		var want *http.Response
-		for {
-			var err error
-			if want, err = http.ReadResponse(source, &http.Request{Method: method}); err != nil {
-				t.Fatalf("%q is %+v, net/http says %v", text, got, err)
-			}
-			if want.StatusCode >= 200 {
-				break
-			}
-		}
-		body, err := io.Copy(io.Discard, want.Body)
-		if err != nil {
-			t.Fatalf("%q is %+v, net/http says of the body: %v", text, got, err)
-		}
-		if got.status != want.StatusCode || got.body != body {
-			t.Errorf("%q is %+v, net/http has status %d and %d bytes", text, got, want.StatusCode, body)
-		}
-		if unused != source.Buffered() {
-			t.Errorf("%q: %d bytes unused, net/http leaves %d", text, unused, source.Buffered())
-		}
-		if got.persistent && want.Close {
-			t.Errorf("%q: the connection is kept, net/http closes it", text)
-		}
-	})
 }

@@ -23,7 +23,7 @@ func driveTLS(t *testing.T, p session.Plan, address string, files tlstest.Files)
 	if p.TLS.ServerName == "" {
 		p.TLS.ServerName = tlstest.Name
 	}
-	return driveWith(t, p, address, configuration(t, &p, address, tlstest.Folder(t, files)))
+	return driveWith(t, p, address, Access{TLS: configuration(t, &p, address, tlstest.Folder(t, files))})
 }
 
 func planTLS(connections int, requests int64, settings session.TLS) session.Plan {
@@ -331,7 +331,7 @@ func TestStopEndsHandshakes(t *testing.T) {
 	server := misbehave(t, untilClosed)
 	before := runtime.NumGoroutine()
 	p := planTLS(3, 1000, session.TLS{Unverified: true})
-	load, err := New(t.Context(), &p, server.address, configuration(t, &p, server.address, ""))
+	load, err := New(t.Context(), &p, server.address, Access{TLS: configuration(t, &p, server.address, "")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,11 +375,11 @@ func TestConnectionsEndInGoodOrder(t *testing.T) {
 
 func TestTLSNeedsItsConfiguration(t *testing.T) {
 	p := plan(1, 1, "/")
-	if _, err := New(t.Context(), &p, "127.0.0.1:443", &tls.Config{}); err == nil {
+	if _, err := New(t.Context(), &p, "127.0.0.1:443", Access{TLS: &tls.Config{}}); err == nil {
 		t.Error("a configuration of TLS was taken for a plan without")
 	}
 	p.TLS = &session.TLS{}
-	if _, err := New(t.Context(), &p, "127.0.0.1:443", nil); err == nil {
+	if _, err := New(t.Context(), &p, "127.0.0.1:443", Access{}); err == nil {
 		t.Error("a plan with TLS was taken without a configuration")
 	}
 	for _, test := range []struct{ host, address, want string }{
@@ -388,7 +388,7 @@ func TestTLSNeedsItsConfiguration(t *testing.T) {
 		{"www.test:443", "target.test:443", "www.test:443"},
 	} {
 		p.Host = test.host
-		load, err := New(t.Context(), &p, strings.Replace(test.address, "target.test", "localhost", 1), &tls.Config{})
+		load, err := New(t.Context(), &p, strings.Replace(test.address, "target.test", "localhost", 1), Access{TLS: &tls.Config{}})
 		if err != nil {
 			t.Fatal(err)
 		}

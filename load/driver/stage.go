@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -23,6 +24,7 @@ type Stage struct {
 	connections []*connection
 	amount      session.Amount
 	remaining   atomic.Int64 // requests
+	arrivals    *arrivals    // nil for closed load
 
 	// start is the start instant, deadline the end of the duration from there.
 	// They are set before begun is closed.
@@ -52,7 +54,10 @@ func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 	s.waiting.Store(int64(l.plan.Connections))
 	s.running.Store(int64(l.plan.Connections))
 	for i := range l.plan.Connections {
-		s.connections = append(s.connections, &connection{stage: s, number: i})
+		s.connections = append(s.connections, &connection{stage: s, number: i, woken: make(chan time.Duration, 1), pace: newPace(l.plan, amount, i)})
+	}
+	if l.plan.Arrivals != nil {
+		s.arrivals = newArrivals(s)
 	}
 	return s
 }
@@ -90,12 +95,25 @@ func (s *Stage) Standing() <-chan struct{} { return s.standing }
 func (s *Stage) Done() <-chan struct{} { return s.done }
 
 // Begin lets all connections go at the start instant, or at once when that has
-// passed. The instant needs a monotonic reading. Begin must be called once.
+// passed. The instant needs a monotonic reading. Begin must be called once; of
+// an open load it returns when nothing more is to be made.
 func (s *Stage) Begin(start time.Time) {
 	waitUntil(s.context, start)
 	s.start = start
 	s.deadline = max(0, time.Since(start)) + s.amount.Duration()
 	close(s.begun)
+	if s.arrivals != nil {
+		s.arrivals.pace()
+	}
+}
+
+// Arrivals is how well an open load kept its rate; nil for closed load. It may
+// be called when the stage is done.
+func (s *Stage) Arrivals() *result.Arrivals {
+	if s.arrivals == nil {
+		return nil
+	}
+	return s.arrivals.total()
 }
 
 // Stop ends the stage at once. Requests under way have no outcome.
@@ -111,7 +129,8 @@ func (s *Stage) Stop() {
 func (s *Stage) Stopped() <-chan struct{} { return s.context.Done() }
 
 // Span is when the first request began and the last one ended; false when there
-// was none. It may be called when the stage is done.
+// was none. Of an open load, the first is taken as if it had been due at the
+// start instant. It may be called when the stage is done.
 func (s *Stage) Span() (first, last time.Time, ok bool) {
 	for _, c := range s.connections {
 		if !c.made {
@@ -126,12 +145,24 @@ func (s *Stage) Span() (first, last time.Time, ok bool) {
 		}
 		ok = true
 	}
+	if s.arrivals != nil && s.arrivals.made {
+		first = s.start.Add(s.arrivals.firstBegan - s.arrivals.firstIntended)
+	}
 	return first, last, ok
 }
 
-// next is the time from the stage's start, and whether a request may begin now.
-func (s *Stage) next() (time.Duration, bool) {
+// next is the time from the stage's start, and whether the connection's next
+// request may begin now. It waits until an open load has one due, or the pace of
+// a closed one lets it.
+func (s *Stage) next(c *connection) (begin time.Duration, ok bool) {
 	if s.stopping.Load() {
+		return 0, false
+	}
+	if s.arrivals != nil {
+		c.intended, begin, ok = s.arrivals.take(c)
+		return begin, ok
+	}
+	if c.pace != nil && !s.await(c) {
 		return 0, false
 	}
 	now := s.now()

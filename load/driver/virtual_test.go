@@ -34,11 +34,12 @@ const connecting = 1234 * time.Microsecond
 // connection.
 func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) driven {
 	t.Helper()
-	load, err := New(t.Context(), &p, "127.0.0.1:80", configuration(t, &p, "127.0.0.1:80", ""))
+	load, err := New(t.Context(), &p, "127.0.0.1:80", Access{TLS: configuration(t, &p, "127.0.0.1:80", "")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var servers sync.WaitGroup
+	load.coarse = true
 	load.dial = func(context.Context, time.Time) (transport, error) {
 		if p.TLS != nil {
 			time.Sleep(connecting)
@@ -60,7 +61,7 @@ func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) driven {
 	sampler.Run(stage.Done())
 	stage.Stop()
 	servers.Wait()
-	return driven{Measure: r.Total(), outcomes: r.outcomes, elapsed: time.Since(start)}
+	return driven{Measure: r.Total(), outcomes: r.outcomes, elapsed: time.Since(start), arrivals: stage.Arrivals()}
 }
 
 // readRequest reads a request; false when there is no more.
@@ -240,7 +241,7 @@ func TestSecondsAreThoseOfTheEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := plan(3, 0, "/")
 		p.Measurement = session.Amount{DurationMicroseconds: 10_000_000}
-		load, err := New(t.Context(), &p, "127.0.0.1:80", nil)
+		load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
 		if err != nil {
 			t.Fatal(err)
 		}

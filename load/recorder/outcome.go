@@ -26,13 +26,27 @@ type Outcome struct {
 	// Secured is whether there was a TLS handshake for the request, Resumed whether
 	// that resumed a session.
 	Secured, Resumed bool
+	// Reopened is how many connections were opened beside for what the request's
+	// first response led to, ReopenedResumed how many of them resumed a session.
+	Reopened, ReopenedResumed int64
 	// Connect, TLS, Processing, Waiting, Receiving and Total are as in package
 	// result. They count only when the request succeeded, Connect only when Opened,
 	// TLS only when Secured.
 	Connect, TLS, Processing, Waiting, Receiving, Total time.Duration
+	// Scheduled is whether the request is one of open load. Then Service is from its
+	// start, Delay how late that was, and Total both together.
+	Scheduled      bool
+	Delay, Service time.Duration
 	// Sent and Received are bytes written to and read from the connection, Body
 	// those of the response's body, chunk headers left out.
 	Sent, Received, Body int64
+}
+
+// Schedule makes the outcome, of which all times are from the request's start,
+// that of a request which was meant to start earlier by delay.
+func (o *Outcome) Schedule(delay time.Duration) {
+	o.Scheduled, o.Delay, o.Service = true, delay, o.Total
+	o.Total += delay
 }
 
 // addTo counts the outcome in a measure.
@@ -47,6 +61,8 @@ func (o *Outcome) addTo(m *result.Measure) {
 	if o.Resumed {
 		m.TLSResumed++
 	}
+	m.Connections += o.Reopened
+	m.TLSResumed += o.ReopenedResumed
 	if o.Reused {
 		m.KeepAlive++
 	}
@@ -67,6 +83,10 @@ func (o *Outcome) addTo(m *result.Measure) {
 	m.Latencies.Of(result.Waiting).Record(microseconds(o.Waiting))
 	m.Latencies.Of(result.Receiving).Record(microseconds(o.Receiving))
 	m.Latencies.Of(result.Total).Record(microseconds(o.Total))
+	if o.Scheduled {
+		m.Latencies.Of(result.Delay).Record(microseconds(o.Delay))
+		m.Latencies.Of(result.Service).Record(microseconds(o.Service))
+	}
 }
 
 // microseconds is a duration rounded to whole microseconds.

@@ -40,9 +40,23 @@ func New(shards int) *Recorder {
 func (r *Recorder) Record(connection int, o *Outcome) {
 	s := &r.shards[connection%len(r.shards)]
 	s.mu.Lock()
-	second := min(max(int64(o.Ended/time.Second), s.taken), s.taken+1)
-	o.addTo(&s.measures[second%3])
+	o.addTo(s.at(o.Ended))
 	s.mu.Unlock()
+}
+
+// Drop counts requests that were given up at an instant, from the stage's start
+// instant, before they were made. It is safe for concurrent use.
+func (r *Recorder) Drop(at time.Duration, requests int64) {
+	s := &r.shards[0]
+	s.mu.Lock()
+	s.at(at).Dropped += requests
+	s.mu.Unlock()
+}
+
+// at is the measure of an instant. The shard must be locked.
+func (s *shard) at(instant time.Duration) *result.Measure {
+	second := min(max(int64(instant/time.Second), s.taken), s.taken+1)
+	return &s.measures[second%3]
 }
 
 // skip leaves out the seconds before one. Nothing must have been recorded yet.

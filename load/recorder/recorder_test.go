@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -187,6 +188,29 @@ func TestSamplerSendsEachSecond(t *testing.T) {
 	}
 	if used := s.Usage(); used.UserCPU != user || used.SystemCPU != system || used.MaxResident < 1<<20 {
 		t.Errorf("used %+v, the seconds add up to %d and %d", used, user, system)
+	}
+}
+
+// TestLevelsAreTheirSeconds: what ended in the seconds of a level is its own,
+// dropped requests included; the rest is in the total alone.
+func TestLevelsAreTheirSeconds(t *testing.T) {
+	r := New(1)
+	done := make(chan struct{})
+	close(done)
+	var taken result.Counts
+	s := NewSampler(r, time.Now(), func(second *result.ClientSecond) { taken.Add(second.Counts) })
+	s.Levels([]profile.Level{{Load: 1, Start: 0, End: 1}, {Load: 2, Start: 1, End: 2}})
+	r.Record(0, outcome(500*time.Millisecond, time.Millisecond))
+	r.Record(0, outcome(1500*time.Millisecond, 2*time.Millisecond))
+	r.Record(0, outcome(1600*time.Millisecond, 2*time.Millisecond))
+	r.Drop(1700*time.Millisecond, 4)
+	s.Run(done)
+	levels := s.LevelTotals()
+	if levels[0].Requests != 1 || levels[1].Requests != 2 || levels[1].Dropped != 4 || taken.Dropped != 4 || taken.Requests != 3 {
+		t.Errorf("levels %+v and %+v of %+v", levels[0].Counts, levels[1].Counts, taken)
+	}
+	if h := levels[1].Latencies.Get(result.Total); h.Count() != 2 || h.Min() != 2000 || levels[1].Latencies[result.Waiting] != nil {
+		t.Errorf("latencies of %d requests from %d µs", h.Count(), h.Min())
 	}
 }
 

@@ -3,6 +3,7 @@ package recorder
 import (
 	"time"
 
+	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/load/usage"
 )
@@ -14,6 +15,33 @@ type Sampler struct {
 	send     func(*result.ClientSecond)
 	first    usage.Reading
 	last     usage.Reading
+	levels   []profile.Level
+	totals   []result.LevelTotals
+}
+
+// Levels has the sampler keep the figures of levels of the load apart, each of
+// them the sum of its seconds. It must be called before Run.
+func (s *Sampler) Levels(levels []profile.Level) {
+	s.levels, s.totals = levels, make([]result.LevelTotals, len(levels))
+}
+
+// LevelTotals are the figures of the levels, in their order.
+func (s *Sampler) LevelTotals() []result.LevelTotals { return s.totals }
+
+// addToLevel adds a second to the level that it is of.
+func (s *Sampler) addToLevel(second *result.ClientSecond) {
+	for i, level := range s.levels {
+		if second.Second < level.Start || second.Second >= level.End {
+			continue
+		}
+		t := &s.totals[i]
+		measure := result.Measure{Counts: second.Counts}
+		for _, p := range result.LevelPhases {
+			measure.Latencies[p] = second.Latencies[p]
+		}
+		t.Merge(&measure)
+		t.CPU += second.Usage.UserCPU + second.Usage.SystemCPU
+	}
 }
 
 // NewSampler returns a sampler of a stage that begins now; its seconds are
@@ -29,8 +57,8 @@ func NewSampler(r *Recorder, start time.Time, send func(*result.ClientSecond)) *
 }
 
 // Run takes seconds as they end until done is closed, when nothing is recorded
-// any more, and then what is left. Without a request in it, the second after
-// the last isn't sent.
+// any more, and then what is left. With nothing counted in it, the second
+// after the last isn't sent.
 func (s *Sampler) Run(done <-chan struct{}) {
 	timer := time.NewTimer(s.untilNext())
 	defer timer.Stop()
@@ -58,10 +86,12 @@ func (s *Sampler) untilNext() time.Duration {
 
 func (s *Sampler) sample(evenEmpty bool) {
 	second, measure := s.recorder.take()
-	if !evenEmpty && measure.Requests == 0 {
+	if !evenEmpty && measure.Requests == 0 && measure.Dropped == 0 {
 		return
 	}
 	reading := usage.Read()
-	s.send(&result.ClientSecond{Second: second, Measure: *measure, Usage: reading.Since(s.last)})
+	taken := &result.ClientSecond{Second: second, Measure: *measure, Usage: reading.Since(s.last)}
+	s.addToLevel(taken)
+	s.send(taken)
 	s.last = reading
 }

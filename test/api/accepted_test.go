@@ -38,6 +38,12 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"connections for a duration", base, `spec: {load: {closed: {requests: null, durationSeconds: 60}}}`},
 		{"R4's load", base, `spec: {load: {closed: {connections: 149, requests: 100000}}}`},
 		{"R3's load", base, `spec: {load: {closed: {connections: 10000, requests: 20000}}}`},
+		{"R2's sudden load", base, `spec: {load: {closed: {connections: 200, rampSeconds: 0}}}`},
+		{"R5's load", base, `spec: {clients: {replicas: 50}, load: {scope: Run, closed: null, stages: {pause: {minMilliseconds: 500}, levels: [
+			{connections: 200, rampSeconds: 60, holdSeconds: 600}, {connections: 400, rampSeconds: 60, holdSeconds: 600}, {connections: 1000, rampSeconds: 60, holdSeconds: 600}]}}}`},
+		{"a rate", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, requests: 5}}}`},
+		{"a rate that rises from nothing", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, durationSeconds: 10, ramp: {from: 0, seconds: 10}}}}`},
+		{"levels of rates", base, `spec: {load: {closed: null, stages: {spacing: Poisson, levels: [{requestsPerSecond: 10, holdSeconds: 1}, {requestsPerSecond: 5, holdSeconds: 1}]}}}`},
 		{"path with everything that a URL may have", base, `spec: {load: {requests: [{path: "/A-z0._~!$&()*+,;=:@%C3%9F/?a[]=b"}]}}`},
 		{"latency in seconds", base, `spec: {thresholds: [{metric: LatencyMax, below: 1.5s}]}`},
 		{"latency in microseconds", base, `spec: {thresholds: [{metric: LatencyP50, below: 900us}]}`},
@@ -45,6 +51,9 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"error rate of 100 %", base, `spec: {thresholds: [{metric: ErrorRate, below: 100%}]}`},
 		{"time to live of nothing", base, `spec: {ttlSecondsAfterFinished: 0}`},
 		{"suspended", base, `spec: {suspend: true}`},
+	}
+	for name, request := range goodRequests {
+		cases = append(cases, goodRun{name, base, `spec: {load: {requests: [` + request + `]}}`})
 	}
 	for name, document := range examples {
 		cases = append(cases, goodRun{name, document, `{}`})
@@ -88,8 +97,10 @@ clients:
   replicas: 1
   resources: {cpu: "1", memory: 512Mi, cpuPinning: IfPossible}
 load:
-  requests: [{path: /, weight: 1}]
-  connection: {keepAlive: Enabled, timeoutSeconds: 30}
+  requests: [{path: /}]
+  order: Random
+  scope: Client
+  connection: {keepAlive: Enabled, timeoutSeconds: 30, cookies: Disabled}
   closed: {connections: 1, requests: 1}
 lane: default
 activeDeadlineSeconds: 3600
@@ -117,8 +128,10 @@ clients:
   replicas: 3
   resources: {cpu: 300m, cpuPinning: IfPossible}
 load:
-  requests: [{path: /, weight: 1}]
-  connection: {keepAlive: Enabled, timeoutSeconds: 2}
+  requests: [{path: /}]
+  order: Random
+  scope: Client
+  connection: {keepAlive: Enabled, timeoutSeconds: 2, cookies: Disabled}
   closed: {connections: 1, requests: 1}
 lane: default
 activeDeadlineSeconds: 3600

@@ -93,8 +93,19 @@ spec:
         securityContext: {runAsUser: 1001, capabilities: {drop: [ALL]}}
   clients: {replicas: 2, resources: {cpu: "2", memory: 256Mi, cpuPinning: Required}}
   load:
-    requests: [{path: /a.html, weight: 3}]
-    connection: {keepAlive: Disabled, timeoutSeconds: 2}
+    requests:
+    - path: /a.html
+      weight: 3
+      method: PUT
+      host: www.example.org:8443
+      headers: [{name: Content-Type, value: text/html}]
+      body: {text: "<p>ß \"$(id)\"\n"}
+      expect: {statuses: [200, 404], bodyBytes: 5}
+      redirects: Follow
+    - {path: /b, method: POST, body: {sizeBytes: 100000}}
+    order: Sequential
+    authentication: {scheme: Digest, secretName: user.a}
+    connection: {keepAlive: Disabled, timeoutSeconds: 2, cookies: Enabled}
     closed: {connections: 25, requests: 50000}
   warmup: {requests: 20000}
   thresholds: [{metric: LatencyP99, below: 50ms}, {metric: RequestsPerSecond, above: "1500"}]
@@ -170,7 +181,7 @@ spec:
     pod: {containers: [{name: app, env: [{name: TZ, value: UTC}]}]}
   load:
     requests: [{path: /a.jsp}]
-    closed: {connections: 10, durationSeconds: 30}
+    closed: {connections: 10, durationSeconds: 30, rampSeconds: 5, pause: {minMilliseconds: 500, maxMilliseconds: 1500}}
   warmup: {durationSeconds: 5}
 `
 
@@ -201,7 +212,7 @@ spec:
     content: [{path: /a.html, sizeBytes: 1}]
   load:
     requests: [{path: /a.html}]
-    closed: {connections: 10, requests: 10}
+    open: {requestsPerSecond: 500, ramp: {from: 100, seconds: 5}, spacing: Poisson, durationSeconds: 30, maxConnections: 200}
 `
 
 const genericFull = `
@@ -223,7 +234,10 @@ spec:
     content: [{path: /a, sizeBytes: 1}]
   load:
     requests: [{path: /a}]
-    closed: {connections: 1, durationSeconds: 10}
+    scope: Run
+    stages:
+      levels: [{connections: 10, rampSeconds: 5, holdSeconds: 60}, {connections: 20, holdSeconds: 60}]
+      pause: {minMilliseconds: 500, maxMilliseconds: 600}
 `
 
 const externalFull = `
@@ -242,7 +256,7 @@ spec:
         certificate: {issuerRef: {name: clients}, privateKey: {algorithm: RSA, size: 3072}, dnsNames: [client.example.org]}
   load:
     requests: [{path: /}]
-    closed: {connections: 1, durationSeconds: 10}
+    open: {requestsPerSecond: 10, requests: 1000}
 `
 
 const externalTrusted = `
@@ -257,5 +271,5 @@ spec:
         certificate: {issuerRef: {name: a, kind: VaultIssuer, group: example.org}}
   load:
     requests: [{path: /}]
-    closed: {connections: 1, durationSeconds: 10}
+    stages: {levels: [{requestsPerSecond: 10, rampSeconds: 1, holdSeconds: 60}], spacing: Poisson, maxConnections: 50}
 `

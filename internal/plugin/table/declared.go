@@ -6,6 +6,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/target"
@@ -19,8 +20,8 @@ func declared(run *v1alpha1.BenchmarkRun, why string) report.Row {
 		Connector: connector(target.Describe(&run.Spec.Target), &run.Spec.Target),
 		KeepAlive: load.Connection.KeepAlive != v1alpha1.KeepAliveDisabled,
 	}
-	if load.Closed != nil {
-		row.Connections = int64(load.Closed.Connections)
+	if plans := loadplan.Plans(run, nil); len(plans) > 0 {
+		row.Connections = int64(plans[0].Connections)
 	}
 	for _, q := range load.Requests {
 		row.Requests = append(row.Requests, result.Request{

@@ -109,6 +109,15 @@ func (s *Server) Series(run string) []result.Second {
 	return nil
 }
 
+// ServerCPU is the CPU time of the run's server in some seconds of the
+// measurement, in microseconds; -1 when it isn't known.
+func (s *Server) ServerCPU(run string, from, to int64) int64 {
+	if r := s.known(run); r != nil {
+		return r.serverCPU(from, to)
+	}
+	return -1
+}
+
 // Watch tells the agent what to ask the target for until that answers with
 // success, and what to sample.
 func (s *Server) Watch(run string, watch session.Watch) {

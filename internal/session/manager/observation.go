@@ -107,6 +107,8 @@ func (a *AgentState) Measured() (*result.Server, []result.Backend) {
 type Progress struct {
 	// Requests and Errors are the requests that ended, and those that failed.
 	Requests, Errors int64
+	// Dropped are the requests of open load that were given up.
+	Dropped int64
 	// RequestsPerSecond is the requests that ended in the last whole second that
 	// every client has sent.
 	RequestsPerSecond int64
@@ -122,7 +124,7 @@ func (r *run) observe() Observation {
 		Progress: make(map[sessionpb.Stage]Progress, len(r.progress)),
 	}
 	for stage, p := range r.progress {
-		o.Progress[stage] = Progress{Requests: p.requests, Errors: p.errors, RequestsPerSecond: p.rate(r.passed(stage))}
+		o.Progress[stage] = Progress{Requests: p.requests, Errors: p.errors, Dropped: p.dropped, RequestsPerSecond: p.rate(r.passed(stage))}
 	}
 	for i, p := range r.clients {
 		o.Clients[i] = ClientState{

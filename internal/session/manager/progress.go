@@ -7,15 +7,16 @@ const recentSeconds = 64
 
 // progress is how far a stage is, over all clients.
 type progress struct {
-	requests, errors int64
-	recent           map[int64]int64 // requests by second
-	newest           int64
+	requests, errors, dropped int64
+	recent                    map[int64]int64 // requests by second
+	newest                    int64
 }
 
 // add adds what one client did in one second or several.
 func (p *progress) add(second *result.ClientSecond, seconds int64) {
 	p.requests += second.Requests
 	p.errors += second.Errors.Total()
+	p.dropped += second.Dropped
 	last := second.Second + seconds - 1
 	if last > p.newest {
 		p.newest = last

@@ -226,6 +226,12 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 		return err
 	}
 	n.totals = &result.Totals{Measure: *measure, StartedAt: began, EndedAt: ended, Usage: session.ClientUsageFromWire(w.GetUsage())}
+	if n.totals.Arrivals, err = session.ArrivalsFromWire(w.GetArrivals(), &measure.Counts); err != nil {
+		return malformed("figures that can't be: %s", err)
+	}
+	if n.totals.Levels, err = session.LevelsFromWire(w.GetLevels()); err != nil {
+		return malformed("figures that can't be: %s", err)
+	}
 	n.clockError = max(w.GetClockError(), 0)
 	if w.GetWarmup() != nil {
 		if n.totals.Warmup, err = session.CountsFromWire(w.GetWarmup()); err != nil {
@@ -259,8 +265,8 @@ func decodeMeasure(w *sessionpb.Measure) (*result.Measure, error) {
 	if err != nil {
 		return nil, malformed("figures that can't be: %s", err)
 	}
-	if measure.Requests > mostRequests {
-		return nil, malformed("figures that can't be: %d requests", measure.Requests)
+	if measure.Requests > mostRequests || measure.Dropped > mostRequests {
+		return nil, malformed("figures that can't be: %d requests, %d dropped", measure.Requests, measure.Dropped)
 	}
 	return measure, nil
 }

@@ -127,6 +127,19 @@ func (s *series) seconds() []result.Second {
 	return all
 }
 
+// serverCPU returns the CPU time of the server in some seconds of the
+// measurement, in microseconds; -1 when it isn't known.
+func (r *run) serverCPU(from, to int64) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.usage.points) == 0 {
+		return -1
+	}
+	start := r.starts[sessionpb.Stage_STAGE_MEASUREMENT]
+	cpu, _ := r.usage.between(start+from*1_000_000, start+to*1_000_000)
+	return cpu
+}
+
 // seconds returns the series with the target's figures.
 func (r *run) seconds() []result.Second {
 	r.mu.Lock()

@@ -160,12 +160,19 @@ func (s *Session) SendTotals(totals *result.Totals) {
 		s.Fail("the totals can't be sent: " + err.Error())
 		return
 	}
+	levels, err := session.LevelsToWire(totals.Levels)
+	if err != nil {
+		s.Fail("the totals can't be sent: " + err.Error())
+		return
+	}
 	message := &sessionpb.ClientTotals{
+		Levels:     levels,
 		Measure:    encoded,
 		StartedAt:  totals.StartedAt,
 		EndedAt:    totals.EndedAt,
 		Usage:      session.ClientUsageToWire(totals.Usage),
 		ClockError: s.ClockError().Microseconds(),
+		Arrivals:   session.ArrivalsToWire(totals.Arrivals),
 	}
 	if totals.Warmup != nil {
 		message.Warmup = session.CountsToWire(totals.Warmup)

@@ -1317,6 +1317,7 @@ type Counts struct {
 	BytesReceived int64   `protobuf:"varint,7,opt,name=bytes_received,json=bytesReceived,proto3" json:"bytes_received,omitempty"`
 	BodyBytes     int64   `protobuf:"varint,8,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
 	TlsResumed    int64   `protobuf:"varint,9,opt,name=tls_resumed,json=tlsResumed,proto3" json:"tls_resumed,omitempty"`
+	Dropped       int64   `protobuf:"varint,10,opt,name=dropped,proto3" json:"dropped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1410,6 +1411,13 @@ func (x *Counts) GetBodyBytes() int64 {
 func (x *Counts) GetTlsResumed() int64 {
 	if x != nil {
 		return x.TlsResumed
+	}
+	return 0
+}
+
+func (x *Counts) GetDropped() int64 {
+	if x != nil {
+		return x.Dropped
 	}
 	return 0
 }
@@ -1631,6 +1639,120 @@ func (x *ClientSample) GetSeconds() int64 {
 	return 0
 }
 
+// Arrivals is as result.Arrivals.
+type Arrivals struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Due           int64                  `protobuf:"varint,1,opt,name=due,proto3" json:"due,omitempty"`
+	Planned       int64                  `protobuf:"varint,2,opt,name=planned,proto3" json:"planned,omitempty"`
+	Started       int64                  `protobuf:"varint,3,opt,name=started,proto3" json:"started,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Arrivals) Reset() {
+	*x = Arrivals{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Arrivals) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Arrivals) ProtoMessage() {}
+
+func (x *Arrivals) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
+func (*Arrivals) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Arrivals) GetDue() int64 {
+	if x != nil {
+		return x.Due
+	}
+	return 0
+}
+
+func (x *Arrivals) GetPlanned() int64 {
+	if x != nil {
+		return x.Planned
+	}
+	return 0
+}
+
+func (x *Arrivals) GetStarted() int64 {
+	if x != nil {
+		return x.Started
+	}
+	return 0
+}
+
+// LevelTotals is as result.LevelTotals.
+type LevelTotals struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Measure       *Measure               `protobuf:"bytes,1,opt,name=measure,proto3" json:"measure,omitempty"`
+	Cpu           int64                  `protobuf:"varint,2,opt,name=cpu,proto3" json:"cpu,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LevelTotals) Reset() {
+	*x = LevelTotals{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LevelTotals) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LevelTotals) ProtoMessage() {}
+
+func (x *LevelTotals) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LevelTotals.ProtoReflect.Descriptor instead.
+func (*LevelTotals) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *LevelTotals) GetMeasure() *Measure {
+	if x != nil {
+		return x.Measure
+	}
+	return nil
+}
+
+func (x *LevelTotals) GetCpu() int64 {
+	if x != nil {
+		return x.Cpu
+	}
+	return 0
+}
+
 type ClientTotals struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Number    uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
@@ -1641,14 +1763,18 @@ type ClientTotals struct {
 	// warmup is left out without a warm-up.
 	Warmup *Counts `protobuf:"bytes,6,opt,name=warmup,proto3" json:"warmup,omitempty"`
 	// clock_error bounds the error of the pod's idea of the manager's clock.
-	ClockError    int64 `protobuf:"varint,7,opt,name=clock_error,json=clockError,proto3" json:"clock_error,omitempty"`
+	ClockError int64 `protobuf:"varint,7,opt,name=clock_error,json=clockError,proto3" json:"clock_error,omitempty"`
+	// arrivals is left out but for open load.
+	Arrivals *Arrivals `protobuf:"bytes,8,opt,name=arrivals,proto3" json:"arrivals,omitempty"`
+	// levels are those of the plan's measurement, in their order.
+	Levels        []*LevelTotals `protobuf:"bytes,9,rep,name=levels,proto3" json:"levels,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClientTotals) Reset() {
 	*x = ClientTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1660,7 +1786,7 @@ func (x *ClientTotals) String() string {
 func (*ClientTotals) ProtoMessage() {}
 
 func (x *ClientTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1673,7 +1799,7 @@ func (x *ClientTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientTotals.ProtoReflect.Descriptor instead.
 func (*ClientTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ClientTotals) GetNumber() uint64 {
@@ -1725,6 +1851,20 @@ func (x *ClientTotals) GetClockError() int64 {
 	return 0
 }
 
+func (x *ClientTotals) GetArrivals() *Arrivals {
+	if x != nil {
+		return x.Arrivals
+	}
+	return nil
+}
+
+func (x *ClientTotals) GetLevels() []*LevelTotals {
+	if x != nil {
+		return x.Levels
+	}
+	return nil
+}
+
 type ServerSample struct {
 	state               protoimpl.MessageState `protogen:"open.v1"`
 	Number              uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
@@ -1757,7 +1897,7 @@ type ServerSample struct {
 
 func (x *ServerSample) Reset() {
 	*x = ServerSample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1769,7 +1909,7 @@ func (x *ServerSample) String() string {
 func (*ServerSample) ProtoMessage() {}
 
 func (x *ServerSample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1782,7 +1922,7 @@ func (x *ServerSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerSample.ProtoReflect.Descriptor instead.
 func (*ServerSample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ServerSample) GetNumber() uint64 {
@@ -1940,7 +2080,7 @@ type BackendUsage struct {
 
 func (x *BackendUsage) Reset() {
 	*x = BackendUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1952,7 +2092,7 @@ func (x *BackendUsage) String() string {
 func (*BackendUsage) ProtoMessage() {}
 
 func (x *BackendUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1965,7 +2105,7 @@ func (x *BackendUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackendUsage.ProtoReflect.Descriptor instead.
 func (*BackendUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *BackendUsage) GetName() string {
@@ -2056,7 +2196,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x03sum\x18\x03 \x01(\x03R\x03sum\x12\x10\n" +
 	"\x03min\x18\x04 \x01(\x03R\x03min\x12\x10\n" +
 	"\x03max\x18\x05 \x01(\x03R\x03max\x12\x18\n" +
-	"\aclamped\x18\x06 \x01(\x03R\aclamped\"\x9c\x02\n" +
+	"\aclamped\x18\x06 \x01(\x03R\aclamped\"\xb6\x02\n" +
 	"\x06Counts\x12\x1a\n" +
 	"\brequests\x18\x01 \x01(\x03R\brequests\x12\x16\n" +
 	"\x06errors\x18\x02 \x03(\x03R\x06errors\x12\x17\n" +
@@ -2070,7 +2210,9 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\n" +
 	"body_bytes\x18\b \x01(\x03R\tbodyBytes\x12\x1f\n" +
 	"\vtls_resumed\x18\t \x01(\x03R\n" +
-	"tlsResumed\"v\n" +
+	"tlsResumed\x12\x18\n" +
+	"\adropped\x18\n" +
+	" \x01(\x03R\adropped\"v\n" +
 	"\aMeasure\x120\n" +
 	"\x06counts\x18\x01 \x01(\v2\x18.assay.session.v1.CountsR\x06counts\x129\n" +
 	"\tlatencies\x18\x02 \x03(\v2\x1b.assay.session.v1.HistogramR\tlatencies\"\x88\x01\n" +
@@ -2087,7 +2229,14 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\ameasure\x18\x04 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x123\n" +
 	"\x05usage\x18\x05 \x01(\v2\x1d.assay.session.v1.ClientUsageR\x05usage\x12!\n" +
 	"\ffirst_number\x18\x06 \x01(\x04R\vfirstNumber\x12\x18\n" +
-	"\aseconds\x18\a \x01(\x03R\aseconds\"\x9d\x02\n" +
+	"\aseconds\x18\a \x01(\x03R\aseconds\"P\n" +
+	"\bArrivals\x12\x10\n" +
+	"\x03due\x18\x01 \x01(\x03R\x03due\x12\x18\n" +
+	"\aplanned\x18\x02 \x01(\x03R\aplanned\x12\x18\n" +
+	"\astarted\x18\x03 \x01(\x03R\astarted\"T\n" +
+	"\vLevelTotals\x123\n" +
+	"\ameasure\x18\x01 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x10\n" +
+	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\"\x8c\x03\n" +
 	"\fClientTotals\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x123\n" +
 	"\ameasure\x18\x02 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x1d\n" +
@@ -2097,7 +2246,9 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x05usage\x18\x05 \x01(\v2\x1d.assay.session.v1.ClientUsageR\x05usage\x120\n" +
 	"\x06warmup\x18\x06 \x01(\v2\x18.assay.session.v1.CountsR\x06warmup\x12\x1f\n" +
 	"\vclock_error\x18\a \x01(\x03R\n" +
-	"clockError\"\x9f\x05\n" +
+	"clockError\x126\n" +
+	"\barrivals\x18\b \x01(\v2\x1a.assay.session.v1.ArrivalsR\barrivals\x125\n" +
+	"\x06levels\x18\t \x03(\v2\x1d.assay.session.v1.LevelTotalsR\x06levels\"\x9f\x05\n" +
 	"\fServerSample\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x03R\x02at\x12\x19\n" +
@@ -2151,7 +2302,7 @@ func file_internal_session_sessionpb_session_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_session_sessionpb_session_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(Stage)(0),             // 0: assay.session.v1.Stage
 	(Role)(0),              // 1: assay.session.v1.Role
@@ -2176,9 +2327,11 @@ var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(*Measure)(nil),        // 20: assay.session.v1.Measure
 	(*ClientUsage)(nil),    // 21: assay.session.v1.ClientUsage
 	(*ClientSample)(nil),   // 22: assay.session.v1.ClientSample
-	(*ClientTotals)(nil),   // 23: assay.session.v1.ClientTotals
-	(*ServerSample)(nil),   // 24: assay.session.v1.ServerSample
-	(*BackendUsage)(nil),   // 25: assay.session.v1.BackendUsage
+	(*Arrivals)(nil),       // 23: assay.session.v1.Arrivals
+	(*LevelTotals)(nil),    // 24: assay.session.v1.LevelTotals
+	(*ClientTotals)(nil),   // 25: assay.session.v1.ClientTotals
+	(*ServerSample)(nil),   // 26: assay.session.v1.ServerSample
+	(*BackendUsage)(nil),   // 27: assay.session.v1.BackendUsage
 }
 var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	4,  // 0: assay.session.v1.PodMessage.hello:type_name -> assay.session.v1.Hello
@@ -2186,10 +2339,10 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	9,  // 2: assay.session.v1.PodMessage.ready:type_name -> assay.session.v1.Ready
 	11, // 3: assay.session.v1.PodMessage.stage_ended:type_name -> assay.session.v1.StageEnded
 	22, // 4: assay.session.v1.PodMessage.client_sample:type_name -> assay.session.v1.ClientSample
-	23, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
+	25, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
 	15, // 6: assay.session.v1.PodMessage.target_answered:type_name -> assay.session.v1.TargetAnswered
 	16, // 7: assay.session.v1.PodMessage.target_silent:type_name -> assay.session.v1.TargetSilent
-	24, // 8: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
+	26, // 8: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
 	17, // 9: assay.session.v1.PodMessage.failure:type_name -> assay.session.v1.Failure
 	5,  // 10: assay.session.v1.ManagerMessage.welcome:type_name -> assay.session.v1.Welcome
 	7,  // 11: assay.session.v1.ManagerMessage.pong:type_name -> assay.session.v1.Pong
@@ -2209,18 +2362,21 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	0,  // 25: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
 	20, // 26: assay.session.v1.ClientSample.measure:type_name -> assay.session.v1.Measure
 	21, // 27: assay.session.v1.ClientSample.usage:type_name -> assay.session.v1.ClientUsage
-	20, // 28: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
-	21, // 29: assay.session.v1.ClientTotals.usage:type_name -> assay.session.v1.ClientUsage
-	19, // 30: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
-	25, // 31: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
-	24, // 32: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerSample
-	2,  // 33: assay.session.v1.Sessions.Attend:input_type -> assay.session.v1.PodMessage
-	3,  // 34: assay.session.v1.Sessions.Attend:output_type -> assay.session.v1.ManagerMessage
-	34, // [34:35] is the sub-list for method output_type
-	33, // [33:34] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	20, // 28: assay.session.v1.LevelTotals.measure:type_name -> assay.session.v1.Measure
+	20, // 29: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
+	21, // 30: assay.session.v1.ClientTotals.usage:type_name -> assay.session.v1.ClientUsage
+	19, // 31: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
+	23, // 32: assay.session.v1.ClientTotals.arrivals:type_name -> assay.session.v1.Arrivals
+	24, // 33: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
+	27, // 34: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
+	26, // 35: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerSample
+	2,  // 36: assay.session.v1.Sessions.Attend:input_type -> assay.session.v1.PodMessage
+	3,  // 37: assay.session.v1.Sessions.Attend:output_type -> assay.session.v1.ManagerMessage
+	37, // [37:38] is the sub-list for method output_type
+	36, // [36:37] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_internal_session_sessionpb_session_proto_init() }
@@ -2255,7 +2411,7 @@ func file_internal_session_sessionpb_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_session_sessionpb_session_proto_rawDesc), len(file_internal_session_sessionpb_session_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   24,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,99 +1,90 @@
-// Command assay-load is Assay's client: k6 with Assay's extension.
+// Command assay-load is Assay's client: k6 with Assay's extension. In a pod it
+// takes its load from the manager, alone from a file or from ab's options.
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
-	"os/signal"
-	"runtime"
-	"syscall"
+
+	"github.com/spf13/cobra"
 
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/session/pod"
-	"github.com/assay-dev/assay/internal/session/sessionpb"
-	"github.com/assay-dev/assay/load/carrier"
 	"github.com/assay-dev/assay/load/client"
 )
 
-const help = `assay-load drives HTTP load: it is k6 with Assay's extension.
-
-Usage:
-  assay-load client          be a client in a benchmark run. Assay starts this in a
-                             pod; it does nothing without Assay's manager.
-  assay-load k6 ARGUMENTS    k6's own command line, as in "assay-load k6 run x.js"
-                             and "assay-load k6 version".
-  assay-load help            this text.
-
-Environment of "assay-load client":
-  ASSAY_MANAGER              host:port of the manager's sessions
-  ASSAY_CPU_LIMIT_MILLIS     the container's CPU limit in thousandths of a CPU
-  ASSAY_MEMORY_LIMIT_BYTES   the container's memory limit in bytes
-Its token is in ` + session.TokenPath + `, the certificates by which it checks
-the manager in ` + session.CAPath + `.
-It exits 0 when the manager has stored its figures, else 1.
-`
+// version is set when the program is built.
+var version = "dev"
 
 func main() {
-	command := "help"
-	if len(os.Args) > 1 {
-		command = os.Args[1]
-	}
-	var err error
-	switch command {
-	case "client":
-		err = attend()
-	case "k6":
-		err = carrier.KeepToItself()
-		if err == nil {
-			carrier.K6(os.Args[2:]...)
+	command := root()
+	if err := command.Execute(); err != nil {
+		var coded *codedError
+		if !errors.As(err, &coded) {
+			coded = &codedError{exitFailed, err}
 		}
-	case "help", "-h", "-help", "--help":
-		fmt.Print(help)
-	default:
-		err = fmt.Errorf("there is no command %q; see assay-load help", command)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "assay-load:", err)
-		os.Exit(1)
+		fmt.Fprintln(os.Stderr, "assay-load:", coded.err)
+		os.Exit(coded.code)
 	}
 }
 
-// attend is the client in a pod. It returns only when it can't begin.
-func attend() error {
-	manager := os.Getenv("ASSAY_MANAGER")
-	if manager == "" {
-		return errors.New("the environment variable ASSAY_MANAGER isn't set: this command is for pods that Assay starts")
-	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	return carry(pod.New(pod.Mounted(manager, sessionpb.Role_ROLE_CLIENT, log)), log)
+// Exit codes, as the help of the commands documents them. standalone has that of
+// an interrupt.
+const (
+	exitValid    = 0
+	exitFailed   = 1
+	exitNotValid = 3
+	exitUsage    = 4
+	// exitABUsage is ab's own for a wrong command line.
+	exitABUsage = 22
+)
+
+// codedError is an error with the exit code that it ends the process with.
+type codedError struct {
+	code int
+	err  error
 }
 
-// carry attends a session beside k6, which ends the process when the client is
-// released.
-func carry(s client.Session, log *slog.Logger) error {
-	if err := client.KeepWithinLimits(); err != nil {
-		return err
-	}
-	if err := carrier.KeepToItself(); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	go func() {
-		cancel(fmt.Errorf("the client was stopped by the signal %q", (<-signals).String()))
-	}()
+func (e *codedError) Error() string { return e.err.Error() }
 
-	users := runtime.GOMAXPROCS(0)
-	c := client.New(s, users, log)
-	go func() {
-		if err := c.Run(ctx); err != nil {
-			log.Error("failed", "reason", err)
-			os.Exit(1)
-		}
-	}()
-	return carrier.Run(c, users)
+func (e *codedError) Unwrap() error { return e.err }
+
+func root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "assay-load",
+		Short: "assay-load drives HTTP load: it is k6 with Assay's extension.",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("there is no command %q; see assay-load help", args[0])
+			}
+			return nil
+		},
+		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Version:           version,
+	}
+	root.AddCommand(clientCommand(), runCommand(), abCommand(), k6Command())
+	return root
+}
+
+func clientCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "client",
+		Short: "Be a client in a benchmark run, in a pod that Assay starts",
+		Long: `Be a client in a benchmark run. Assay starts this in a pod; it does nothing without Assay's manager.
+
+Environment:
+  ASSAY_MANAGER              host:port of the manager's sessions
+  ` + client.CPULimitVariable + `     the container's CPU limit in thousandths of a CPU
+  ` + client.MemoryLimitVariable + `   the container's memory limit in bytes
+
+Its token is in ` + session.TokenPath + `, the certificates by which it checks
+the manager in ` + session.CAPath + `.
+
+It exits 0 when the manager has stored its figures, else 1.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return attend() },
+	}
 }

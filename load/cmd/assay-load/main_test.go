@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
@@ -156,6 +157,32 @@ func TestClientInsideK6(t *testing.T) {
 	}
 }
 
+// TestOpenLevelsInsideK6 takes arrivals at two levels through k6, with a warm-up.
+func TestOpenLevelsInsideK6(t *testing.T) {
+	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.OK(1024) })
+	p := plan()
+	p.Arrivals = &session.Arrivals{Shares: 1}
+	p.Warmup.Profile = profile.Profile{{From: 1000, To: 1000}}
+	p.Measurement = session.Amount{DurationMicroseconds: 2_000_000, Profile: profile.Profile{
+		{From: 100, To: 100, DurationMicroseconds: 1_000_000, Level: true}, {From: 300, To: 300, DurationMicroseconds: 1_000_000, Level: true},
+	}}
+	command, output, errors := program(t, sessionVariable, errand{p, server.Address()}.String())
+	if err := command.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, errors)
+	}
+	var told account
+	if err := json.Unmarshal(output.Bytes(), &told); err != nil {
+		t.Fatalf("%v\n%s%s", err, output, errors)
+	}
+	got := told.Totals
+	if got.Succeeded() != 400 || got.Arrivals == nil || got.Arrivals.AskedPerSecond() != 200 || got.Warmup.Requests != 100 {
+		t.Errorf("totals %+v, arrivals %+v", got.Counts, got.Arrivals)
+	}
+	if len(got.Levels) != 2 || got.Levels[0].Requests == 0 || got.Levels[1].Requests == 0 || got.Levels[0].Requests > 100 {
+		t.Errorf("levels %+v", got.Levels)
+	}
+}
+
 func TestClientStopsOnSIGTERM(t *testing.T) {
 	asked := make(chan struct{}, 100)
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
@@ -201,13 +228,22 @@ func TestCommandLine(t *testing.T) {
 		code int
 		says string
 	}{
-		{nil, 0, "assay-load client"},
-		{[]string{"--help"}, 0, "assay-load k6"},
+		{nil, 0, "Be a client in a benchmark run"},
+		{[]string{"--help"}, 0, "k6's own command line"},
+		{[]string{"client", "--help"}, 0, "ASSAY_MANAGER"},
 		{[]string{"k6", "version"}, 0, "v2.2.0"},
 		{[]string{"k6", "version"}, 0, "k6/x/assay"},
 		{[]string{"k6", "run", script}, 0, "only in `assay-load client`"},
 		{[]string{"client"}, 1, "ASSAY_MANAGER"},
-		{[]string{"run"}, 1, `no command "run"`},
+		{[]string{"walk"}, 1, `no command "walk"`},
+		{[]string{"run"}, 4, "give one plan"},
+		{[]string{"run", "--nonsense"}, 4, "nonsense"},
+		{[]string{"run", "-o", "pdf", "x.yaml"}, 4, "use one of json, text"},
+		{[]string{"run", "none.yaml"}, 4, "none.yaml: "},
+		{[]string{"ab", "-h"}, 0, "Usage: assay-load ab"},
+		{[]string{"ab", "-V"}, 0, "assay-load ab, Version"},
+		{[]string{"ab", "-g", "x", "http://a/"}, 22, "-g: single requests aren't kept"},
+		{[]string{"ab", "http://127.0.0.1:1/"}, 1, "connection refused"},
 	} {
 		command, output, errors := program(t, mainVariable, "1", test.args...)
 		command.Env = append(command.Env, "ASSAY_MANAGER=")

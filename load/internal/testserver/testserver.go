@@ -7,8 +7,11 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/tls"
+	"io"
 	"net"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,10 +19,19 @@ import (
 
 // Request is a request as the server read it.
 type Request struct {
-	// Path is the request target, Head the whole of it.
-	Path, Head string
+	// Path is the request target, Head all of it but its body.
+	Method, Path, Head string
+	// Body is the body, as long as its Content-Length.
+	Body []byte
 	// Number counts all requests from 0, OnConnection those of one connection.
 	Number, OnConnection int
+}
+
+// Header is the value of a header; empty without.
+func (r *Request) Header(name string) string {
+	_, rest, _ := strings.Cut(r.Head, "\r\n"+name+": ")
+	value, _, _ := strings.Cut(rest, "\r\n")
+	return value
 }
 
 // Ending is what the server does with a connection after an answer.
@@ -31,6 +43,8 @@ const (
 	Stay Ending = iota
 	// Close ends it in good order.
 	Close
+	// HalfClose ends what the server says; what the client says is read to its end.
+	HalfClose
 	// Reset breaks it.
 	Reset
 	// Silence leaves it open, and nothing is read or written any more.
@@ -77,7 +91,9 @@ type Server struct {
 	listener net.Listener
 	config   *tls.Config // nil without TLS
 	answer   func(Request) Answer
-	group    sync.WaitGroup
+	// headsOnly is whether bodies of requests stay unread.
+	headsOnly bool
+	group     sync.WaitGroup
 
 	mu     sync.Mutex
 	seen   Seen
@@ -93,16 +109,28 @@ func New(tb testing.TB, answer func(Request) Answer) *Server {
 	return NewTLS(tb, nil, answer)
 }
 
+// NewHeadsOnly starts a server that answers a request when it has its head, and
+// never reads its body.
+func NewHeadsOnly(tb testing.TB, answer func(Request) Answer) *Server {
+	tb.Helper()
+	return start(tb, nil, true, answer)
+}
+
 // NewTLS starts a server that speaks TLS. Its counts are of what is inside of
 // TLS.
 func NewTLS(tb testing.TB, config *tls.Config, answer func(Request) Answer) *Server {
+	tb.Helper()
+	return start(tb, config, false, answer)
+}
+
+func start(tb testing.TB, config *tls.Config, headsOnly bool, answer func(Request) Answer) *Server {
 	tb.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	s := &Server{
-		listener: listener, config: config, answer: answer,
+		listener: listener, config: config, answer: answer, headsOnly: headsOnly,
 		seen: Seen{Paths: map[string]int64{}}, open: map[*net.TCPConn]struct{}{}, stop: make(chan struct{}),
 	}
 	s.group.Go(s.accept)
@@ -199,6 +227,11 @@ func (s *Server) serve(tcp *net.TCPConn) {
 		switch answer.Then {
 		case Close:
 			return
+		case HalfClose:
+			_ = conn.(interface{ CloseWrite() error }).CloseWrite()
+			_ = tcp.CloseWrite() // which TLS leaves open
+			_, _ = io.Copy(io.Discard, tcp)
+			return
 		case Reset:
 			_ = tcp.SetLinger(0)
 			_ = tcp.Close() // with no word in TLS
@@ -210,7 +243,7 @@ func (s *Server) serve(tcp *net.TCPConn) {
 	}
 }
 
-// read reads a request up to its empty line.
+// read reads a request.
 func (s *Server) read(reader *bufio.Reader, onConnection int) (Request, bool) {
 	var text []byte
 	for !bytes.HasSuffix(text, []byte("\r\n\r\n")) {
@@ -221,12 +254,19 @@ func (s *Server) read(reader *bufio.Reader, onConnection int) (Request, bool) {
 		}
 	}
 	fields := bytes.Fields(text)
+	request := Request{Method: string(fields[0]), Path: string(fields[1]), Head: string(text), OnConnection: onConnection}
+	if length, err := strconv.Atoi(request.Header("Content-Length")); err == nil && !s.headsOnly {
+		request.Body = make([]byte, length)
+		if _, err := io.ReadFull(reader, request.Body); err != nil {
+			return Request{}, false
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	request := Request{Path: string(fields[1]), Head: string(text), Number: s.number, OnConnection: onConnection}
+	request.Number = s.number
 	s.number++
 	s.seen.Requests++
-	s.seen.BytesReceived += int64(len(text))
+	s.seen.BytesReceived += int64(len(text) + len(request.Body))
 	s.seen.Paths[request.Path]++
 	return request, true
 }

@@ -1,0 +1,195 @@
+package v1alpha1
+
+// ClosedLoad keeps a fixed number of connections busy.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds)].exists_one(x, x)",message="closed must have exactly one of requests and durationSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests >= self.connections",reason="FieldValueInvalid",fieldPath=".requests",message="requests must be at least connections: each connection makes a request"
+type ClosedLoad struct {
+	// connections is the number of concurrent connections of each client.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20000
+	// +required
+	Connections int32 `json:"connections,omitempty"`
+
+	// requests is the number of requests that each client makes in all, at least
+	// as many as connections.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000000
+	// +optional
+	Requests *int64 `json:"requests,omitempty"`
+
+	// durationSeconds is how long requests are started, in seconds. Those under
+	// way at its end are finished and counted.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=604800
+	// +optional
+	DurationSeconds *int32 `json:"durationSeconds,omitempty"`
+
+	// rampSeconds is the time over which the connections begin, one after the
+	// other, in seconds. When left out, or 0, all begin at once: a sudden load.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=86400
+	// +optional
+	RampSeconds *int32 `json:"rampSeconds,omitempty"`
+
+	// pause is how long a connection waits after each response before its next
+	// request: a user's time to think. When left out it doesn't wait.
+	// +optional
+	Pause *Pause `json:"pause,omitempty"`
+}
+
+// Pause is a time between two requests of a connection: fixed, or drawn at
+// random for each.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.maxMilliseconds) || self.maxMilliseconds >= self.minMilliseconds",reason="FieldValueInvalid",fieldPath=".maxMilliseconds",message="maxMilliseconds must be at least minMilliseconds"
+type Pause struct {
+	// minMilliseconds is the shortest pause, in milliseconds.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600000
+	// +required
+	MinMilliseconds int32 `json:"minMilliseconds,omitempty"`
+
+	// maxMilliseconds is the longest pause, in milliseconds: each is drawn from
+	// between the two, evenly and from a fixed seed. Defaults to minMilliseconds:
+	// all are the same.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600000
+	// +optional
+	MaxMilliseconds *int32 `json:"maxMilliseconds,omitempty"`
+}
+
+// OpenLoad makes requests at a rate.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds)].exists_one(x, x)",message="open must have exactly one of requests and durationSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.ramp) || !has(self.durationSeconds) || self.ramp.seconds <= self.durationSeconds",reason="FieldValueInvalid",fieldPath=".ramp.seconds",message="ramp.seconds must be at most durationSeconds"
+type OpenLoad struct {
+	// requestsPerSecond is the arrival rate: the number of requests that each
+	// client starts per second.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	// +required
+	RequestsPerSecond int32 `json:"requestsPerSecond,omitempty"`
+
+	// ramp has the rate change evenly before it stays at requestsPerSecond. When
+	// left out it is that from the beginning.
+	// +optional
+	Ramp *RateRamp `json:"ramp,omitempty"`
+
+	// spacing is Uniform, with requests evenly spaced, or Poisson, with
+	// independent random intervals from a fixed seed, as those of many users who
+	// don't know of each other. Defaults to Uniform.
+	// +default="Uniform"
+	// +optional
+	Spacing Spacing `json:"spacing,omitempty"`
+
+	// requests is the number of requests that each client makes in all.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000000
+	// +optional
+	Requests *int64 `json:"requests,omitempty"`
+
+	// durationSeconds is how long requests are meant to start, in seconds. Those
+	// that wait for a connection or are under way at its end are finished and
+	// counted.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=604800
+	// +optional
+	DurationSeconds *int32 `json:"durationSeconds,omitempty"`
+
+	// maxConnections bounds the connections of each client. They are opened as
+	// they are needed. A request for which none is free waits, and is dropped when
+	// it has waited for connection.timeoutSeconds. Defaults to 1000.
+	// +default=1000
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20000
+	// +optional
+	MaxConnections *int32 `json:"maxConnections,omitempty"`
+}
+
+// RateRamp is a rate that changes evenly.
+type RateRamp struct {
+	// from is the rate at the beginning, in requests per second.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100000
+	// +required
+	From *int32 `json:"from,omitempty"`
+
+	// seconds is how long the rate takes to become requestsPerSecond.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
+	// +required
+	Seconds int32 `json:"seconds,omitempty"`
+}
+
+// Spacing says how the requests of a rate are spaced.
+//
+// +kubebuilder:validation:Enum=Uniform;Poisson
+type Spacing string
+
+const (
+	// SpacingUniform spaces them evenly.
+	SpacingUniform Spacing = "Uniform"
+	// SpacingPoisson spaces them at random and independently of each other.
+	SpacingPoisson Spacing = "Poisson"
+)
+
+// StagesLoad goes through levels of load.
+//
+// +kubebuilder:validation:XValidation:rule="self.levels.all(l, has(l.connections)) || self.levels.all(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".levels",message="all levels must have the same of connections and requestsPerSecond"
+// +kubebuilder:validation:XValidation:rule="!has(self.pause) || self.levels.all(l, has(l.connections))",reason="FieldValueInvalid",fieldPath=".pause",message="pause is for levels of connections: a rate has no pauses"
+// +kubebuilder:validation:XValidation:rule="!has(self.spacing) || self.levels.all(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".spacing",message="spacing is for levels of requestsPerSecond"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxConnections) || self.levels.all(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".maxConnections",message="maxConnections is for levels of requestsPerSecond"
+type StagesLoad struct {
+	// levels are gone through in this order. Either all have connections, as in
+	// closed, or all have requestsPerSecond, as in open.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=20
+	// +required
+	Levels []LoadLevel `json:"levels,omitempty"`
+
+	// pause is as in closed.
+	// +optional
+	Pause *Pause `json:"pause,omitempty"`
+
+	// spacing is as in open, and Uniform when left out.
+	// +optional
+	Spacing Spacing `json:"spacing,omitempty"`
+
+	// maxConnections is as in open, and 1000 when left out.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20000
+	// +optional
+	MaxConnections *int32 `json:"maxConnections,omitempty"`
+}
+
+// LoadLevel is a load that is held for a time.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.connections), has(self.requestsPerSecond)].exists_one(x, x)",message="a level must have exactly one of connections and requestsPerSecond"
+type LoadLevel struct {
+	// connections is the number of concurrent connections of each client.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20000
+	// +optional
+	Connections *int32 `json:"connections,omitempty"`
+
+	// requestsPerSecond is the arrival rate of each client.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	// +optional
+	RequestsPerSecond *int32 `json:"requestsPerSecond,omitempty"`
+
+	// rampSeconds is the time over which the load changes evenly from the level
+	// before, or from nothing, to this one, in seconds. What ends meanwhile is in
+	// the result, but in no level. When left out, or 0, the load changes at once.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=86400
+	// +optional
+	RampSeconds *int32 `json:"rampSeconds,omitempty"`
+
+	// holdSeconds is how long the level is held and measured, in seconds.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
+	// +required
+	HoldSeconds int32 `json:"holdSeconds,omitempty"`
+}

@@ -1,0 +1,194 @@
+package v1alpha1
+
+// Request is one kind of request. Its fields have no defaults in the schema: those
+// that the API server writes into the items of a list make every later apply of the
+// same manifest a change.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.body) || (has(self.method) && !(self.method in ['GET', 'HEAD']))",reason="FieldValueInvalid",fieldPath=".body",message="body has no meaning with GET and HEAD: give method, such as POST, or leave it out"
+// +kubebuilder:validation:XValidation:rule="!has(self.expect) || !has(self.expect.bodyBytes) || !has(self.method) || self.method != 'HEAD'",reason="FieldValueInvalid",fieldPath=".expect.bodyBytes",message="bodyBytes has no meaning with HEAD, whose responses have no body: leave it out"
+type Request struct {
+	// method is the request's method. Defaults to GET.
+	// +optional
+	Method Method `json:"method,omitempty"`
+
+	// path is the path and query of the URL.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/([A-Za-z0-9._~!$&()*+,;=:@/?\\\\[\\\\]-]|%[0-9A-Fa-f]{2})*$')",message="path must begin with a slash and have only characters that a URL may have, without a fragment; percent-encode the others, a space as %20"
+	// +required
+	Path string `json:"path,omitempty"`
+
+	// weight is how often this request is made in proportion to the others; in the
+	// order Sequential, how many times in succession. Defaults to 1.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	// +optional
+	Weight *int32 `json:"weight,omitempty"`
+
+	// host is the request's Host header, with a port where it isn't the scheme's
+	// own. Defaults to the name of the target.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=260
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?|\\\\[[0-9A-Fa-f:.]+\\\\])(:[0-9]{1,5})?$')",message="host must be a name or an address, with a port if need be, such as www.example.org:8080"
+	// +optional
+	Host string `json:"host,omitempty"`
+
+	// headers are further headers of the request. User-Agent, Accept and
+	// Content-Type replace the client's own.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Headers []Header `json:"headers,omitempty"`
+
+	// body is the request's body. When left out there is none.
+	// +optional
+	Body *Body `json:"body,omitempty"`
+
+	// expect is what the response has to be for the request to have succeeded.
+	// When left out: a status from 200 to 399 and, where the path is that of a file
+	// of target.content with sizeBytes and the method is GET, its length.
+	// +optional
+	Expect *Expectation `json:"expect,omitempty"`
+
+	// redirects says whether a response with a Location is followed to its end
+	// (Follow), as part of the same request, or is the response (Ignore). It is
+	// followed up to 10 times and to the target alone. Defaults to Ignore.
+	// +optional
+	Redirects Redirects `json:"redirects,omitempty"`
+}
+
+// Method is a method of HTTP.
+//
+// +kubebuilder:validation:Enum=GET;HEAD;POST;PUT;PATCH;DELETE;OPTIONS
+type Method string
+
+// The methods.
+const (
+	MethodGet     Method = "GET"
+	MethodHead    Method = "HEAD"
+	MethodPost    Method = "POST"
+	MethodPut     Method = "PUT"
+	MethodPatch   Method = "PATCH"
+	MethodDelete  Method = "DELETE"
+	MethodOptions Method = "OPTIONS"
+)
+
+// Header is a header of requests.
+type Header struct {
+	// name is the header's name.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_.-]+$')",message="name must be the name of a header: letters, digits, '-', '_' and '.'"
+	// +kubebuilder:validation:XValidation:rule="!(self.lowerAscii() in ['host', 'authorization', 'proxy-authorization', 'connection', 'keep-alive', 'content-length', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'expect'])",message="name must not be a header that the client makes: give host, load.authentication, load.connection.keepAlive or body instead"
+	// +required
+	Name string `json:"name,omitempty"`
+
+	// value is the header's value.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2000
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[!-~]([ -~]*[!-~])?$')",message="value must have printable characters of ASCII only, without spaces around it"
+	// +required
+	Value string `json:"value,omitempty"`
+}
+
+// Body is the body of requests.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.text), has(self.sizeBytes)].exists_one(x, x)",message="body must have exactly one of text and sizeBytes"
+// +kubebuilder:validation:MinProperties=1
+type Body struct {
+	// text is the body as it is sent, in UTF-8. Its Content-Type is text/plain
+	// unless headers has another.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=16384
+	// +optional
+	Text string `json:"text,omitempty"`
+
+	// sizeBytes has the clients make a body of so many bytes, which can hardly be
+	// compressed and is the same in each request. Its Content-Type is
+	// application/octet-stream unless headers has another.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=67108864
+	// +optional
+	SizeBytes *int64 `json:"sizeBytes,omitempty"`
+}
+
+// Expectation is what a response has to be.
+//
+// +kubebuilder:validation:MinProperties=1
+type Expectation struct {
+	// statuses are the statuses that are a success. Any other is an error of the
+	// kind status. Defaults to all from 200 to 399.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:Minimum=200
+	// +kubebuilder:validation:items:Maximum=599
+	// +optional
+	Statuses []int32 `json:"statuses,omitempty"`
+
+	// bodyBytes is the length that the response's body must have, in bytes. Any
+	// other is an error of the kind length.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1099511627776
+	// +optional
+	BodyBytes *int64 `json:"bodyBytes,omitempty"`
+}
+
+// Redirects says what becomes of redirects.
+//
+// +kubebuilder:validation:Enum=Ignore;Follow
+type Redirects string
+
+const (
+	// RedirectsIgnore takes a redirect for the response.
+	RedirectsIgnore Redirects = "Ignore"
+	// RedirectsFollow goes where it points.
+	RedirectsFollow Redirects = "Follow"
+)
+
+// RequestOrder says which request comes next.
+//
+// +kubebuilder:validation:Enum=Random;Sequential
+type RequestOrder string
+
+const (
+	// OrderRandom draws by weight.
+	OrderRandom RequestOrder = "Random"
+	// OrderSequential goes through the list.
+	OrderSequential RequestOrder = "Sequential"
+)
+
+// Authentication is how clients authenticate requests.
+type Authentication struct {
+	// scheme is how: Basic (RFC 7617) and Bearer (RFC 6750) with each request;
+	// Digest (RFC 7616) as the server challenges, whose challenges are part of the
+	// request that meets them.
+	// +required
+	Scheme AuthenticationScheme `json:"scheme,omitempty"`
+
+	// secretName names a Secret in the run's namespace: with the keys username and
+	// password, as those of the type kubernetes.io/basic-auth have, for Basic and
+	// Digest, with the key token for Bearer. A line break at the end of a value
+	// isn't part of it.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="secretName must be the name of a Secret: lower-case letters, digits, '-' and '.'"
+	// +required
+	SecretName string `json:"secretName,omitempty"`
+}
+
+// AuthenticationScheme is a scheme of HTTP authentication.
+//
+// +kubebuilder:validation:Enum=Basic;Bearer;Digest
+type AuthenticationScheme string
+
+const (
+	// AuthenticationBasic sends a name and a password.
+	AuthenticationBasic AuthenticationScheme = "Basic"
+	// AuthenticationBearer sends a token.
+	AuthenticationBearer AuthenticationScheme = "Bearer"
+	// AuthenticationDigest proves the knowledge of a password.
+	AuthenticationDigest AuthenticationScheme = "Digest"
+)

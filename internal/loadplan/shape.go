@@ -1,0 +1,194 @@
+package loadplan
+
+import (
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/profile"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+)
+
+// mostConnections is how many connections a client of open load has at most
+// when nothing else is said.
+const mostConnections = 1000
+
+// split is the part of one client of so many in a total: all parts add up to it,
+// and none is larger than another by more than one.
+func split(total int64, index, clients int) int64 {
+	part := total / int64(clients)
+	if int64(index) < total%int64(clients) {
+		part++
+	}
+	return part
+}
+
+// sharing says what a number in a spec is for one client of all.
+type sharing struct {
+	scope          v1alpha1.LoadScope
+	index, clients int
+}
+
+// own is the client's part of a number.
+func (s sharing) own(n int64) int64 {
+	if s.scope == v1alpha1.ScopeRun {
+		return split(n, s.index, s.clients)
+	}
+	return n
+}
+
+// all is what a number of the spec is over all clients.
+func (s sharing) all(n int64) int64 {
+	if s.scope == v1alpha1.ScopeRun {
+		return n
+	}
+	return n * int64(s.clients)
+}
+
+// amount is a client's part of a number of requests or a duration.
+func (s sharing) amount(requests *int64, seconds *int32) session.Amount {
+	return session.Amount{
+		Requests:             s.own(orDefault(requests, 0)),
+		DurationMicroseconds: int64(orDefault(seconds, 0)) * microsecondsPerSecond,
+	}
+}
+
+// shape writes the load's shape into a client's plan.
+func shape(p *session.Plan, spec *v1alpha1.BenchmarkRunSpec, s sharing) {
+	var warm profile.Profile
+	switch load := &spec.Load; {
+	case load.Open != nil:
+		warm = open(p, load.Open, s)
+	case load.Stages != nil:
+		warm = stages(p, load.Stages, s)
+	case load.Closed != nil:
+		closed(p, load.Closed, s)
+	}
+	if w := spec.Warmup; w != nil {
+		amount := s.amount(w.Requests, w.DurationSeconds)
+		amount.Profile = warm
+		p.Warmup = &amount
+	}
+}
+
+func closed(p *session.Plan, load *v1alpha1.ClosedLoad, s sharing) {
+	p.Connections = int(s.own(int64(load.Connections)))
+	p.Pause = pause(load.Pause)
+	p.Measurement = s.amount(load.Requests, load.DurationSeconds)
+	if ramp := orDefault(load.RampSeconds, 0); ramp > 0 {
+		p.Measurement.Profile = profile.Profile{{To: int64(p.Connections), DurationMicroseconds: int64(ramp) * microsecondsPerSecond}}
+	}
+}
+
+// open returns the profile of the warm-up, as stages does.
+func open(p *session.Plan, load *v1alpha1.OpenLoad, s sharing) profile.Profile {
+	p.Connections = int(s.own(int64(orDefault(load.MaxConnections, mostConnections))))
+	p.Arrivals = arrivals(load.Spacing, s)
+	p.Measurement = s.amount(load.Requests, load.DurationSeconds)
+	rate := s.all(int64(load.RequestsPerSecond))
+	steady := profile.Profile{{From: rate, To: rate}}
+	p.Measurement.Profile = steady
+	if r := load.Ramp; r != nil {
+		p.Measurement.Profile = profile.Profile{
+			{From: s.all(int64(orDefault(r.From, 0))), To: rate, DurationMicroseconds: int64(r.Seconds) * microsecondsPerSecond},
+		}
+	}
+	return steady
+}
+
+func stages(p *session.Plan, load *v1alpha1.StagesLoad, s sharing) profile.Profile {
+	var before int64
+	for _, l := range load.Levels {
+		n := s.all(int64(orDefault(l.RequestsPerSecond, 0)))
+		if l.Connections != nil {
+			n = s.own(int64(*l.Connections))
+		}
+		if ramp := orDefault(l.RampSeconds, 0); ramp > 0 {
+			p.Measurement.Profile = append(p.Measurement.Profile,
+				profile.Segment{From: before, To: n, DurationMicroseconds: int64(ramp) * microsecondsPerSecond})
+		}
+		p.Measurement.Profile = append(p.Measurement.Profile,
+			profile.Segment{From: n, To: n, DurationMicroseconds: int64(l.HoldSeconds) * microsecondsPerSecond, Level: true})
+		before = n
+	}
+	p.Measurement.DurationMicroseconds = p.Measurement.Profile.Duration().Microseconds()
+	p.Pause = pause(load.Pause)
+	if load.Levels[0].Connections != nil {
+		p.Connections = int(p.Measurement.Profile.Most())
+	} else {
+		p.Connections = int(s.own(int64(orDefault(load.MaxConnections, mostConnections))))
+		p.Arrivals = arrivals(load.Spacing, s)
+	}
+	first := p.Measurement.Profile.Levels()[0].Load
+	return profile.Profile{{From: first, To: first}}
+}
+
+func arrivals(spacing v1alpha1.Spacing, s sharing) *session.Arrivals {
+	return &session.Arrivals{Share: s.index, Shares: s.clients, Poisson: spacing == v1alpha1.SpacingPoisson}
+}
+
+func pause(p *v1alpha1.Pause) *session.Pause {
+	if p == nil {
+		return nil
+	}
+	least := int64(p.MinMilliseconds) * 1000
+	most := least
+	if p.MaxMilliseconds != nil {
+		most = int64(*p.MaxMilliseconds) * 1000
+	}
+	return &session.Pause{MinMicroseconds: least, MaxMicroseconds: most}
+}
+
+// Shape is the shape of a load, as results name it.
+func Shape(spec *v1alpha1.BenchmarkRunSpec) string {
+	load := &spec.Load
+	if load.Open != nil || load.Stages != nil && load.Stages.Levels[0].RequestsPerSecond != nil {
+		return result.LoadOpen
+	}
+	return result.LoadClosed
+}
+
+// Levels are the levels of a load over all clients, without figures.
+func Levels(spec *v1alpha1.BenchmarkRunSpec) []result.Level {
+	if spec.Load.Stages == nil {
+		return nil
+	}
+	s := sharing{scope: spec.Load.Scope, clients: Replicas(spec)}
+	var p session.Plan
+	stages(&p, spec.Load.Stages, s)
+	var levels []result.Level
+	for i, l := range p.Measurement.Profile.Levels() {
+		level := result.Level{Start: l.Start, End: l.End, ServerCPU: -1}
+		if asked := spec.Load.Stages.Levels[i]; asked.Connections != nil {
+			level.AskedConnections = s.all(int64(*asked.Connections))
+		} else {
+			level.AskedPerSecond = l.Load
+		}
+		levels = append(levels, level)
+	}
+	return levels
+}
+
+// Extent is how much a load amounts to: requests over all clients or, where that
+// is zero, seconds.
+type Extent struct{ Requests, Seconds int64 }
+
+// Extents are what the warm-up and the measurement amount to.
+func Extents(spec *v1alpha1.BenchmarkRunSpec) (warmup, measurement Extent) {
+	s := sharing{scope: spec.Load.Scope, clients: Replicas(spec)}
+	extent := func(requests *int64, seconds *int32) Extent {
+		return Extent{Requests: s.all(orDefault(requests, 0)), Seconds: int64(orDefault(seconds, 0))}
+	}
+	if w := spec.Warmup; w != nil {
+		warmup = extent(w.Requests, w.DurationSeconds)
+	}
+	switch load := &spec.Load; {
+	case load.Open != nil:
+		measurement = extent(load.Open.Requests, load.Open.DurationSeconds)
+	case load.Stages != nil:
+		for _, l := range load.Stages.Levels {
+			measurement.Seconds += int64(orDefault(l.RampSeconds, 0)) + int64(l.HoldSeconds)
+		}
+	case load.Closed != nil:
+		measurement = extent(load.Closed.Requests, load.Closed.DurationSeconds)
+	}
+	return warmup, measurement
+}

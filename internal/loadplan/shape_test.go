@@ -1,0 +1,121 @@
+package loadplan
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/profile"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+)
+
+// of is a run with a load.
+func of(replicas int, load v1alpha1.Load) *v1alpha1.BenchmarkRun {
+	load.Requests = []v1alpha1.Request{{Path: "/"}}
+	return &v1alpha1.BenchmarkRun{Spec: v1alpha1.BenchmarkRunSpec{Clients: v1alpha1.Clients{Replicas: ptr.To(int32(replicas))}, Load: load}}
+}
+
+// TestTotalsAreSplitExactly: of any total over any number of clients, the parts
+// add up to it and differ by one at most.
+func TestTotalsAreSplitExactly(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		clients := 1 + r.IntN(1000)
+		connections := clients + r.IntN(20_000-clients+1)
+		requests := int64(connections) + r.Int64N(1_000_000_000_000)
+		run := of(clients, v1alpha1.Load{Scope: v1alpha1.ScopeRun, Closed: &v1alpha1.ClosedLoad{
+			Connections: int32(connections), Requests: &requests, RampSeconds: ptr.To(int32(7)),
+		}})
+		run.Spec.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(connections))}
+		var sum session.Plan
+		plans := Plans(run, nil)
+		for i, p := range plans {
+			if err := p.Check(); err != nil {
+				t.Fatalf("client %d of %d: %v", i, clients, err)
+			}
+			sum.Connections += p.Connections
+			sum.Measurement.Requests += p.Measurement.Requests
+			if p.Measurement.Requests < int64(p.Connections) {
+				t.Fatalf("client %d makes %d requests over %d connections", i, p.Measurement.Requests, p.Connections)
+			}
+			if d := plans[0].Measurement.Requests - p.Measurement.Requests; d < 0 || d > 1 {
+				t.Fatalf("clients make %d and %d requests", plans[0].Measurement.Requests, p.Measurement.Requests)
+			}
+		}
+		if sum.Connections != connections || sum.Measurement.Requests != requests {
+			t.Fatalf("%d connections and %d requests over %d clients came to %d and %d",
+				connections, requests, clients, sum.Connections, sum.Measurement.Requests)
+		}
+	}
+}
+
+func TestOpenPlans(t *testing.T) {
+	load := v1alpha1.Load{Open: &v1alpha1.OpenLoad{
+		RequestsPerSecond: 100, Ramp: &v1alpha1.RateRamp{From: ptr.To(int32(10)), Seconds: 5},
+		Spacing: v1alpha1.SpacingPoisson, Requests: ptr.To(int64(1001)), MaxConnections: ptr.To(int32(50)),
+	}}
+	for scope, want := range map[v1alpha1.LoadScope]struct{ rate, requests, connections int64 }{
+		v1alpha1.ScopeClient: {100 * 3, 1001, 50}, v1alpha1.ScopeRun: {100, 334, 17},
+	} {
+		load.Scope = scope
+		run := of(3, load)
+		run.Spec.Warmup = &v1alpha1.Warmup{DurationSeconds: ptr.To(int32(9))}
+		p := Plans(run, nil)[0]
+		if err := p.Check(); err != nil {
+			t.Error(err)
+		}
+		got := []any{p.Arrivals, p.Measurement, *p.Warmup, p.Connections, Shape(&run.Spec)}
+		steady := profile.Profile{{From: want.rate, To: want.rate}}
+		if diff := cmp.Diff([]any{
+			&session.Arrivals{Shares: 3, Poisson: true},
+			session.Amount{Requests: want.requests, Profile: profile.Profile{{From: want.rate / 10, To: want.rate, DurationMicroseconds: 5_000_000}}},
+			session.Amount{DurationMicroseconds: 9_000_000, Profile: steady},
+			int(want.connections), result.LoadOpen,
+		}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", scope, diff)
+		}
+	}
+}
+
+// TestR5 is the load of R5: users ramped by 200 from 200 to 1000, each level held
+// for 10 minutes, half a second between requests, over 50 machines.
+func TestR5(t *testing.T) {
+	stages := &v1alpha1.StagesLoad{Pause: &v1alpha1.Pause{MinMilliseconds: 500}}
+	for users := int32(200); users <= 1000; users += 200 {
+		stages.Levels = append(stages.Levels, v1alpha1.LoadLevel{Connections: ptr.To(users), RampSeconds: ptr.To(int32(60)), HoldSeconds: 600})
+	}
+	run := of(50, v1alpha1.Load{Scope: v1alpha1.ScopeRun, Stages: stages})
+	for i, p := range Plans(run, nil) {
+		if err := p.Check(); err != nil {
+			t.Fatal(err)
+		}
+		levels := p.Measurement.Profile.Levels()
+		if p.Connections != 20 || len(levels) != 5 || levels[1].Load != 8 || p.Pause.MinMicroseconds != 500_000 || p.Arrivals != nil {
+			t.Fatalf("client %d: %+v", i, p)
+		}
+	}
+	levels := Levels(&run.Spec)
+	if last := levels[4]; last.AskedConnections != 1000 || last.Start != 2700 || last.End != 3300 || last.ServerCPU != -1 {
+		t.Errorf("the last level is %+v", last)
+	}
+	if _, extent := Extents(&run.Spec); extent != (Extent{Seconds: 3300}) {
+		t.Errorf("it takes %+v", extent)
+	}
+}
+
+func TestExtents(t *testing.T) {
+	run := of(3, v1alpha1.Load{Open: &v1alpha1.OpenLoad{RequestsPerSecond: 1, Requests: ptr.To(int64(100))}})
+	run.Spec.Warmup = &v1alpha1.Warmup{DurationSeconds: ptr.To(int32(9))}
+	warmup, measurement := Extents(&run.Spec)
+	if warmup != (Extent{Seconds: 9}) || measurement != (Extent{Requests: 300}) {
+		t.Errorf("%+v and %+v", warmup, measurement)
+	}
+	run.Spec.Load.Scope = v1alpha1.ScopeRun
+	if _, measurement = Extents(&run.Spec); measurement != (Extent{Requests: 100}) {
+		t.Errorf("%+v", measurement)
+	}
+}

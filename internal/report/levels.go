@@ -1,0 +1,70 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+const (
+	// saturatedPercent of its CPU limit is where a server is taken to be at its end.
+	saturatedPercent = 90.0
+	// refusedPercent of the requests failing is where users are taken to be turned
+	// away.
+	refusedPercent = 5.0
+)
+
+// writeLevels writes a row for each level of the load, and from which on the
+// server was at its end.
+func writeLevels(w *bytes.Buffer, r *result.Result) {
+	asked := "connections"
+	if r.Run.Load == result.LoadOpen {
+		asked = "asked/s"
+	}
+	fmt.Fprintf(w, "Requests that ended while a level was held; CPU is in percent of the limits.\n\n")
+	t := newTable(1, asked, "seconds", "requests/s", "p50 ms", "p99 ms", "max ms", "requests", "failed %", "dropped", "target CPU %", "client CPU %")
+	for i := range r.Levels {
+		l := &r.Levels[i]
+		total := levelSummary(l)
+		server := l.ServerCPUPercent(r.Environment.TargetCPULimit)
+		client := (&result.Level{Start: l.Start, End: l.End, ServerCPU: l.ClientCPU}).ServerCPUPercent(r.Environment.ClientCPULimit)
+		some := total.Count > 0
+		t.AppendRow(table.Row{
+			askedOf(l), l.End - l.Start, decimals(l.RequestsPerSecond(), 2),
+			orDash(some, decimals(ms(total.Percentiles[0]), 3)), orDash(some, decimals(ms(total.Percentiles[percentile99]), 3)),
+			orDash(some, decimals(ms(total.Max), 3)),
+			l.Requests, decimals(l.ErrorPercent(), 2), l.Dropped,
+			orDash(server >= 0, decimals(server, 1)), orDash(client >= 0, decimals(client, 1)),
+		})
+	}
+	fmt.Fprintln(w, t.Render())
+	first := func(what string, is func(l *result.Level) bool) {
+		for i := range r.Levels {
+			if l := &r.Levels[i]; is(l) {
+				fmt.Fprintf(w, "%s: %d\n", what, askedOf(l))
+				return
+			}
+		}
+		fmt.Fprintf(w, "%s: none\n", what)
+	}
+	fmt.Fprintln(w)
+	first("First level with the target's CPU over 90 %", func(l *result.Level) bool {
+		return l.ServerCPUPercent(r.Environment.TargetCPULimit) > saturatedPercent
+	})
+	first("First level with a request that failed", func(l *result.Level) bool { return l.Errors.Total() > 0 })
+	first("First level with 5 % of the requests failing", func(l *result.Level) bool {
+		return l.ErrorPercent() >= refusedPercent
+	})
+}
+
+func askedOf(l *result.Level) int64 { return l.AskedConnections + l.AskedPerSecond }
+
+func levelSummary(l *result.Level) result.Summary {
+	if s := l.Summaries[result.Total]; s != nil {
+		return *s
+	}
+	return l.Latencies.Get(result.Total).Summarize(0)
+}

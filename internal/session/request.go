@@ -1,0 +1,107 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Files with a client's credentials for the target, from the Secret that the
+// run names. They are in no plan, status or log. A line break at the end of a
+// file isn't part of what it says.
+const (
+	// CredentialsFolder is where they are.
+	CredentialsFolder = "/assay/credentials"
+	// UsernameKey and PasswordKey are the names of the files, and the Secret's
+	// keys, for AuthenticationBasic and AuthenticationDigest.
+	UsernameKey = "username"
+	PasswordKey = "password"
+	// TokenKey is that for AuthenticationBearer.
+	TokenKey = "token"
+)
+
+// The schemes of authentication.
+const (
+	AuthenticationBasic  = "Basic"
+	AuthenticationBearer = "Bearer"
+	AuthenticationDigest = "Digest"
+)
+
+// CredentialKeys are the names of the files that a scheme needs; none for a
+// scheme that doesn't exist.
+func CredentialKeys(scheme string) []string {
+	switch scheme {
+	case AuthenticationBasic, AuthenticationDigest:
+		return []string{UsernameKey, PasswordKey}
+	case AuthenticationBearer:
+		return []string{TokenKey}
+	}
+	return nil
+}
+
+// mostGeneratedBytes bounds a body that a client makes.
+const mostGeneratedBytes = 64 << 20
+
+// PlannedRequest is one kind of request.
+type PlannedRequest struct {
+	// Method is the request's method; empty for GET.
+	Method string `json:"method,omitempty"`
+	// Path is the request target: path and query.
+	Path string `json:"path"`
+	// Host is the Host header; empty for the plan's.
+	Host string `json:"host,omitempty"`
+	// Headers are sent beside the client's own, or instead of them where the names
+	// are the same.
+	Headers []Header `json:"headers,omitempty"`
+	// Body is the body; empty for none.
+	Body []byte `json:"body,omitempty"`
+	// GeneratedBytes is the length of a body that the client makes; 0 for none.
+	GeneratedBytes int64 `json:"generatedBytes,omitempty"`
+	// Weight is how often it is made in proportion to the others or, in sequence,
+	// how many times in succession.
+	Weight int `json:"weight"`
+	// Length is the length that the response's body must have, in bytes; -1 when
+	// any will do.
+	Length int64 `json:"length"`
+	// Statuses are those of a success; empty for all from 200 to 399.
+	Statuses []int `json:"statuses,omitempty"`
+	// Follow is whether redirects are followed.
+	Follow bool `json:"follow,omitempty"`
+}
+
+// Header is a header of a request.
+type Header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// methods are those that a request may have.
+var methods = map[string]bool{
+	"": true, "GET": true, "HEAD": true, "POST": true, "PUT": true, "PATCH": true, "DELETE": true, "OPTIONS": true,
+}
+
+// check returns an error that says what of a request no client could send. The
+// values of headers are left out of it.
+func (r *PlannedRequest) check() error {
+	switch {
+	case !methods[r.Method]:
+		return fmt.Errorf("the method %q", r.Method)
+	case r.Weight < 1 || r.Path == "" || r.Path[0] != '/':
+		return fmt.Errorf("path %q with weight %d", r.Path, r.Weight)
+	case strings.ContainsFunc(r.Path+r.Host, func(c rune) bool { return c <= ' ' || c == 0x7f }):
+		return fmt.Errorf("path %q to %q: spaces and control characters must be percent-encoded", r.Path, r.Host)
+	case r.GeneratedBytes < 0 || r.GeneratedBytes > mostGeneratedBytes || r.GeneratedBytes > 0 && len(r.Body) > 0:
+		return fmt.Errorf("path %q with a body of %d bytes and one to make of %d", r.Path, len(r.Body), r.GeneratedBytes)
+	}
+	for _, h := range r.Headers {
+		if h.Name == "" || strings.ContainsFunc(h.Name, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == ':' }) ||
+			strings.ContainsFunc(h.Value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+			return fmt.Errorf("path %q with the header %q", r.Path, h.Name)
+		}
+	}
+	for _, status := range r.Statuses {
+		if status < 200 || status > 599 {
+			return fmt.Errorf("path %q expecting the status %d", r.Path, status)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/assay-dev/assay/internal/profile"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+func TestLevelsAndArrivalsComeAcross(t *testing.T) {
+	levels := make([]result.LevelTotals, 2)
+	levels[1].Requests, levels[1].CPU, levels[1].Dropped = 1, 7, 3
+	levels[1].Latencies.Of(result.Total).Record(5)
+	w, err := LevelsToWire(levels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := LevelsFromWire(w)
+	if err != nil || len(got) != 2 || got[1].Counts != levels[1].Counts || got[1].CPU != 7 || got[1].Latencies.Get(result.Total).Sum() != 5 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := LevelsFromWire(make([]*sessionpb.LevelTotals, MostLevels+1)); err == nil {
+		t.Error("too many levels were taken")
+	}
+	if _, err := LevelsFromWire([]*sessionpb.LevelTotals{{}}); err == nil {
+		t.Error("a level without counts was taken")
+	}
+
+	arrivals := &result.Arrivals{Due: 10, PlannedMicroseconds: 1_000_000, StartedMicroseconds: 2_000_000}
+	back, err := ArrivalsFromWire(ArrivalsToWire(arrivals), &result.Counts{Dropped: 10})
+	if err != nil || *back != *arrivals {
+		t.Errorf("%+v, %v", back, err)
+	}
+	for _, bad := range []*sessionpb.Arrivals{{Due: 9}, {Due: 10, Planned: -1}, {Due: 10, Started: -1}, {Due: 1 << 50}} {
+		if _, err := ArrivalsFromWire(bad, &result.Counts{Dropped: 10}); err == nil {
+			t.Errorf("%v was taken", bad)
+		}
+	}
+	if none, err := ArrivalsFromWire(ArrivalsToWire(nil), &result.Counts{}); none != nil || err != nil {
+		t.Errorf("%v, %v", none, err)
+	}
+}
+
+// TestShapesThatNobodyCanCarry are refused before a client begins.
+func TestShapesThatNobodyCanCarry(t *testing.T) {
+	plan := func() *Plan {
+		return &Plan{
+			Connections: 5, TimeoutMicroseconds: 1, Requests: []PlannedRequest{{Path: "/", Weight: 1}},
+			Measurement: Amount{DurationMicroseconds: 1, Profile: profile.Profile{{From: 5, To: 5}}},
+		}
+	}
+	if err := plan().Check(); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Plan){
+		"more connections than there are": func(p *Plan) { p.Measurement.Profile[0].To = 6 },
+		"pause backwards":                 func(p *Plan) { p.Pause = &Pause{MinMicroseconds: 2, MaxMicroseconds: 1} },
+		"pause of arrivals":               func(p *Plan) { p.Arrivals, p.Pause = &Arrivals{Shares: 1}, &Pause{} },
+		"arrivals without a rate":         func(p *Plan) { p.Arrivals, p.Measurement.Profile = &Arrivals{Shares: 1}, nil },
+		"arrivals that cease":             func(p *Plan) { p.Arrivals, p.Measurement.Profile[0].To = &Arrivals{Shares: 1}, 0 },
+		"a share that isn't one":          func(p *Plan) { p.Arrivals = &Arrivals{Share: 1, Shares: 1} },
+		"warm-up without a rate": func(p *Plan) {
+			p.Arrivals, p.Warmup = &Arrivals{Shares: 1}, &Amount{Requests: 1}
+		},
+	} {
+		p := plan()
+		change(p)
+		if p.Check() == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+}

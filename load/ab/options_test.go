@@ -1,0 +1,145 @@
+package ab
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+)
+
+func TestPlans(t *testing.T) {
+	plan := func(change func(*session.Plan)) *session.Plan {
+		p := &session.Plan{
+			Connections: 1, TimeoutMicroseconds: 30_000_000, Requests: []session.PlannedRequest{{Path: "/", Weight: 1, Length: -1}},
+			Measurement: session.Amount{Requests: 1},
+		}
+		change(p)
+		return p
+	}
+	for _, test := range []struct {
+		arguments string
+		want      *session.Plan
+	}{
+		{"http://a/", plan(func(*session.Plan) {})},
+		{"a:8080/x?y=z", plan(func(p *session.Plan) { p.Requests[0].Path = "/x?y=z" })},
+		{"-kc 25 -n50000 -s 2 http://a/", plan(func(p *session.Plan) {
+			p.KeepAlive, p.Connections, p.Measurement.Requests, p.TimeoutMicroseconds = true, 25, 50000, 2_000_000
+		})},
+		{"-t 5 -qldS -r -v 2 -- http://a/", plan(func(p *session.Plan) { p.Measurement.Requests = 50000 })},
+		{"-t 5 -n 7 http://a/", plan(func(p *session.Plan) { p.Measurement.Requests = 7 })},
+		{"-H Host:b http://a/", plan(func(p *session.Plan) { p.Host = "b" })},
+		{"-f TLS1.2 -Z ECDHE-RSA-AES128-SHA:AES128-SHA -E c.pem https://a/", plan(func(p *session.Plan) {
+			p.TLS = &session.TLS{Unverified: true, ClientCertificate: true, Protocols: []string{"TLSv1.2"}, Ciphers: []string{"ECDHE-RSA-AES128-SHA", "AES128-SHA"}}
+		})},
+		{"-f all https://a/", plan(func(p *session.Plan) { p.TLS = &session.TLS{Unverified: true, Protocols: session.Protocols} })},
+	} {
+		o, err := Parse(strings.Fields(test.arguments))
+		if err != nil {
+			t.Fatalf("%s: %v", test.arguments, err)
+		}
+		job, err := o.Job()
+		if err != nil {
+			t.Fatalf("%s: %v", test.arguments, err)
+		}
+		if diff := cmp.Diff(test.want, job.Plan); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.arguments, diff)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, test := range []struct{ arguments, want string }{
+		{"", "wrong number of arguments"},
+		{"http://a/ -n 10", "wrong number of arguments: give one URL, after all options"},
+		{"-n", "the option -n needs a value"},
+		{"-j http://a/", "there is no option -j"},
+		{"-n x http://a/", `-n: "x" is no number from 1 to`},
+		{"-c 0 http://a/", `-c: "0" is no number from 1 to 20000`},
+		{"-c 5 -n 4 http://a/", "cannot use concurrency level greater than total number of requests"},
+		{"-v 3 http://a/", "-v: responses aren't kept"},
+		{"-g file http://a/", "-g: single requests aren't kept"},
+		{"-X proxy:1 http://a/", "-X: requests go to the server itself"},
+		{"-B 1.2.3.4 http://a/", "-B: "}, {"-b 10 http://a/", "-b: "}, {"-w http://a/", "-w: "}, {"-I https://a/", "-I: "},
+		{"-x a http://a/", "-x: "}, {"-y a http://a/", "-y: "}, {"-z a http://a/", "-z: "}, {"-P a:b http://a/", "-P: "},
+		{"http://a", "invalid URL"}, {"ftp://a/", "invalid URL"},
+		{"-p file http://a/", "-p and -u: "}, {"-u file http://a/", "-p and -u: "}, {"-i http://a/", "-m, -i: "}, {"-m PUT http://a/", "-m, -i: "},
+		{"-H X:y http://a/", "the header X"}, {"-H X http://a/", "-H: \"X\" has no colon"}, {"-C a=b http://a/", "the header Cookie"}, {"-A a:b http://a/", "the header Authorization"},
+		{"-f SSL3 https://a/", "-f: Go's TLS has no SSL3"},
+		{"-Z ECDHE-RSA-AES256-SHA384 https://a/", "-Z: the clients don't have the cipher suite ECDHE-RSA-AES256-SHA384"},
+		{"-Z HIGH:!aNULL https://a/", "-Z: the clients don't have the cipher suite HIGH"},
+	} {
+		o, err := Parse(strings.Fields(test.arguments))
+		if err == nil {
+			_, err = o.Job()
+		}
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v, want %q", test.arguments, err, test.want)
+		}
+	}
+}
+
+// TestEveryOptionIsTaken parses each of ab's options alone.
+func TestEveryOptionIsTaken(t *testing.T) {
+	for i, option := range []byte(known) {
+		if option == ':' {
+			continue
+		}
+		arguments := []string{"-" + string(option)}
+		if strings.HasPrefix(known[i+1:], ":") {
+			arguments = append(arguments, "1:")
+			if strings.IndexByte("nctsv", option) >= 0 {
+				arguments[1] = "1"
+			}
+		}
+		_, err := Parse(append(arguments, "http://a/"))
+		if _, is := refused[option]; is != (err != nil) {
+			t.Errorf("-%c: error %v", option, err)
+		}
+	}
+}
+
+func TestWatch(t *testing.T) {
+	for name, test := range map[string]struct {
+		options Options
+		counts  result.Counts
+		gaveUp  int
+		says    string
+	}{
+		"progress":         {Options{Requests: 1000}, result.Counts{Requests: 250}, 0, "Completed 100 requests\nCompleted 200 requests\nFinished 250 requests\n"},
+		"quiet":            {Options{Requests: 1000, Quiet: true}, result.Counts{Requests: 250}, 0, ""},
+		"few":              {Options{Requests: 150}, result.Counts{Requests: 150}, 0, ""},
+		"receive":          {Options{}, result.Counts{Errors: result.ErrorCounts{result.ErrorReceive: 1}}, 104, "apr_socket_recv: connection reset by peer (104)\n"},
+		"receive with -r":  {Options{Tolerant: true}, result.Counts{Errors: result.ErrorCounts{result.ErrorReceive: 1}}, 0, ""},
+		"ten connects":     {Options{}, result.Counts{Errors: result.ErrorCounts{result.ErrorConnect: 10}}, 0, ""},
+		"another connect":  {Options{Tolerant: true}, result.Counts{Errors: result.ErrorCounts{result.ErrorConnect: 11}}, 111, "\nTest aborted after 10 failures\n\napr_socket_connect(): connection refused (111)\n"},
+		"a length is none": {Options{}, result.Counts{Errors: result.ErrorCounts{result.ErrorLength: 50}}, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var text bytes.Buffer
+			w := NewWatch(&test.options, &text)
+			w.Second(test.counts)
+			w.Second(result.Counts{})
+			code, is := w.GaveUp()
+			if !is {
+				w.Finish(test.counts.Requests)
+			}
+			if code != test.gaveUp || is != w.Failed() || text.String() != test.says {
+				t.Errorf("code %d, says %q", code, &text)
+			}
+			select {
+			case <-w.End:
+				if !is {
+					t.Error("it's ended")
+				}
+			default:
+				if is {
+					t.Error("it goes on")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,188 @@
+package ab
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"net/netip"
+
+	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/standalone"
+)
+
+// percents are the percentiles of the report, as result.SummaryPercentiles has
+// them.
+var percents = []int{50, 66, 75, 80, 90, 95, 98, 99}
+
+// Report writes what was measured line by line as ab does (output_results in
+// support/ab.c), so that whatever reads ab's output reads this.
+func (o *Options) Report(w io.Writer, job *standalone.Job, r *result.Result) error {
+	var b bytes.Buffer
+	o.writeServer(&b, job, r)
+	c, seconds := r.Merged.Counts, float64(r.DurationMicroseconds)/1e6
+	done, concurrency := float64(c.Requests), float64(o.Concurrency)
+	fmt.Fprintf(&b, "Concurrency Level:      %d\n", o.Concurrency)
+	fmt.Fprintf(&b, "Time taken for tests:   %.3f seconds\n", seconds)
+	fmt.Fprintf(&b, "Complete requests:      %d\n", c.Requests)
+	writeFailed(&b, c)
+	if o.KeepAlive {
+		fmt.Fprintf(&b, "Keep-Alive requests:    %d\n", keptAlive(c, int64(o.Concurrency)))
+	}
+	fmt.Fprintf(&b, "Total transferred:      %d bytes\n", c.BytesReceived)
+	fmt.Fprintf(&b, "HTML transferred:       %d bytes\n", c.BodyBytes)
+	if seconds > 0 && done > 0 {
+		fmt.Fprintf(&b, "Requests per second:    %.2f [#/sec] (mean)\n", done/seconds)
+		fmt.Fprintf(&b, "Time per request:       %.3f [ms] (mean)\n", concurrency*seconds*1000/done)
+		fmt.Fprintf(&b, "Time per request:       %.3f [ms] (mean, across all concurrent requests)\n", seconds*1000/done)
+		fmt.Fprintf(&b, "Transfer rate:          %.2f [Kbytes/sec] received\n", float64(c.BytesReceived)/1024/seconds)
+	}
+	if c.Succeeded() > 0 {
+		summaries := r.Merged.Latencies.Summarize()
+		o.writeTimes(&b, summaries)
+		if total := summaries[result.Total]; !o.NoPercents && total.Count > 1 {
+			writePercents(&b, total)
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (o *Options) writeServer(b *bytes.Buffer, job *standalone.Job, r *result.Result) {
+	e := r.Environment
+	fmt.Fprintf(b, "\n\nServer Software:        %s\n", report.Printable(e.ServerSoftware))
+	fmt.Fprintf(b, "Server Hostname:        %s\n", job.URL.Hostname())
+	port := job.URL.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[job.URL.Scheme]
+	}
+	fmt.Fprintf(b, "Server Port:            %s\n", port)
+	if e.TLS != nil {
+		fmt.Fprintf(b, "SSL/TLS Protocol:       %s,%s,%d,%d\n", e.TLS.Protocol, e.TLS.Cipher, e.TLS.KeySize, report.CipherBits(e.TLS.Cipher))
+		if _, err := netip.ParseAddr(job.URL.Hostname()); err != nil {
+			fmt.Fprintf(b, "TLS Server Name:        %s\n", job.URL.Hostname())
+		}
+	}
+	fmt.Fprintf(b, "\nDocument Path:          %s\n", job.Plan.Requests[0].Path)
+	if length := job.Plan.Requests[0].Length; length >= 0 {
+		fmt.Fprintf(b, "Document Length:        %d bytes\n\n", length)
+	} else {
+		fmt.Fprintf(b, "Document Length:        Variable\n\n")
+	}
+}
+
+// writeFailed writes failures as ab counts them: a status is none, and the kinds
+// that it doesn't know are of the nearest.
+func writeFailed(b *bytes.Buffer, c result.Counts) {
+	e := c.Errors
+	failed := e.Total() - e[result.ErrorStatus]
+	fmt.Fprintf(b, "Failed requests:        %d\n", failed)
+	if failed > 0 {
+		fmt.Fprintf(b, "   (Connect: %d, Receive: %d, Length: %d, Exceptions: %d)\n", e[result.ErrorConnect]+e[result.ErrorTLS],
+			e[result.ErrorReceive]+e[result.ErrorTimeout], e[result.ErrorLength], e[result.ErrorException])
+	}
+	if c.Non2xx > 0 {
+		fmt.Fprintf(b, "Non-2xx responses:      %d\n", c.Non2xx)
+	}
+}
+
+// keptAlive is the number of responses after which the connection was kept, as
+// ab counts: all that were followed by another on their connection, and the last
+// one of each connection that was open at the end.
+func keptAlive(c result.Counts, concurrency int64) int64 {
+	if c.KeepAlive == 0 {
+		return 0
+	}
+	return c.KeepAlive + min(concurrency, c.Connections)
+}
+
+// writeTimes writes ab's table in whole milliseconds. Its Connect has the TLS
+// handshake in it: sums are exact, median and deviation of the sum are not.
+func (o *Options) writeTimes(b *bytes.Buffer, s result.Summaries) {
+	connect := of(s, result.Connect)
+	if s[result.TLS] != nil {
+		handshake := of(s, result.TLS)
+		connect.Sum += handshake.Sum
+		connect.Min += handshake.Min
+		connect.Max += handshake.Max
+		connect.Percentiles[0] += handshake.Percentiles[0]
+		if o.KeepAlive { // both are zero together, for most requests
+			connect.StdDev += handshake.StdDev
+		} else {
+			connect.StdDev = int64(math.Hypot(float64(connect.StdDev), float64(handshake.StdDev)))
+		}
+	}
+	rows := []struct {
+		name    string
+		summary result.Summary
+	}{
+		{"Connect", connect}, {"Processing", of(s, result.Processing)}, {"Waiting", of(s, result.Waiting)}, {"Total", of(s, result.Total)},
+	}
+	fmt.Fprintf(b, "\nConnection Times (ms)\n")
+	if o.NoSpread {
+		fmt.Fprintf(b, "              min   avg   max\n")
+		for _, row := range rows {
+			x := row.summary
+			fmt.Fprintf(b, "%-12s%5d %5d%5d\n", row.name+":", ms(x.Min), meanMs(x), ms(x.Max))
+		}
+		return
+	}
+	fmt.Fprintf(b, "              min  mean[+/-sd] median   max\n")
+	for _, row := range rows {
+		x := row.summary
+		fmt.Fprintf(b, "%-12s%5d %4d %5.1f %6d %7d\n", row.name+":", ms(x.Min), meanMs(x), float64(x.StdDev)/1000, ms(x.Percentiles[0]), ms(x.Max))
+	}
+	for _, row := range rows {
+		writeDoubt(b, row.name, row.summary)
+	}
+}
+
+// of is the summary of a phase; zeros for each request when it didn't occur.
+func of(s result.Summaries, phase result.Phase) result.Summary {
+	if s[phase] != nil {
+		return *s[phase]
+	}
+	return result.Summary{Count: s[result.Total].Count}
+}
+
+// writeDoubt writes ab's warnings of a distribution that is far from even.
+func writeDoubt(b *bytes.Buffer, name string, s result.Summary) {
+	apart := math.Abs(s.Mean() - float64(s.Percentiles[0]))
+	names := map[string]string{"Connect": "the initial connection time", "Processing": "the processing time", "Waiting": "the waiting time", "Total": "the total time"}
+	switch sd := float64(s.StdDev); {
+	case apart > 2*sd:
+		fmt.Fprintf(b, "ERROR: The median and mean for %s are more than twice the standard\n       deviation apart. These results are NOT reliable.\n", names[name])
+	case apart > sd:
+		fmt.Fprintf(b, "WARNING: The median and mean for %s are not within a normal deviation\n        These results are probably not that reliable.\n", names[name])
+	}
+}
+
+func writePercents(b *bytes.Buffer, total *result.Summary) {
+	fmt.Fprintf(b, "\nPercentage of the requests served within a certain time (ms)\n")
+	for i, p := range percents {
+		fmt.Fprintf(b, "  %d%%  %5d\n", p, ms(total.Percentiles[i]))
+	}
+	fmt.Fprintf(b, " 100%%  %5d (longest request)\n", ms(total.Max))
+}
+
+// WriteCSV writes the file of -e.
+func WriteCSV(w io.Writer, r *result.Result) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "Percentage served,Time in ms\n")
+	total := r.Merged.Latencies.Get(result.Total)
+	for p := range 100 {
+		x := total.Min()
+		if p > 0 {
+			x = total.Percentile(float64(p))
+		}
+		fmt.Fprintf(&b, "%d,%.3f\n", p, float64(x)/1000)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// ms is a duration in microseconds as whole milliseconds, rounded.
+func ms(microseconds int64) int64 { return (microseconds + 500) / 1000 }
+
+func meanMs(s result.Summary) int64 { return ms(int64(math.Round(s.Mean()))) }

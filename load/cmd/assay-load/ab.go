@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/ab"
+	"github.com/assay-dev/assay/load/client"
+	"github.com/assay-dev/assay/load/standalone"
+)
+
+func abCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:                "ab [OPTIONS] URL",
+		Short:              "Drive load by ab's options, alone, and print what ab would",
+		DisableFlagParsing: true, // they aren't of the form that cobra has
+		RunE:               func(c *cobra.Command, args []string) error { return bench(c.Context(), args) },
+	}
+	command.SetHelpFunc(func(*cobra.Command, []string) { fmt.Print(ab.Usage) })
+	return command
+}
+
+func bench(ctx context.Context, args []string) error {
+	options, err := ab.Parse(args)
+	if err != nil {
+		return &codedError{exitABUsage, fmt.Errorf("ab: %w; see assay-load ab -h", err)}
+	}
+	switch {
+	case options.Help:
+		fmt.Print(ab.Usage)
+		return nil
+	case options.Version:
+		fmt.Printf(ab.Banner, version)
+		return nil
+	}
+	job, err := options.Job()
+	if err != nil {
+		return &codedError{exitABUsage, fmt.Errorf("ab: %w; see assay-load ab -h", err)}
+	}
+	defer job.Clean()
+	job.Version = version
+	watch := ab.NewWatch(options, os.Stderr)
+	fmt.Printf(ab.Banner, version)
+	fmt.Printf("Benchmarking %s (be patient)", job.URL.Hostname())
+	if watch.Heartbeat() {
+		fmt.Println()
+	} else {
+		fmt.Print("...")
+	}
+	if err := job.Prepare(ctx); err != nil {
+		fmt.Println()
+		return fmt.Errorf("ab: %w", err)
+	}
+	if err := options.Expect(job); err != nil {
+		return err
+	}
+	return standalone.Drive(job, watch, watch.End, func(o standalone.Outcome) int {
+		if err := reportBench(options, job, watch, o); err != nil {
+			fmt.Fprintln(os.Stderr, "assay-load: ab:", err)
+			return code(o, exitFailed)
+		}
+		if gaveUp, is := watch.GaveUp(); is {
+			fmt.Printf("Total of %d requests completed\n", o.Result.Merged.Requests)
+			return gaveUp
+		}
+		return code(o, exitValid)
+	})
+}
+
+func reportBench(options *ab.Options, job *standalone.Job, watch *ab.Watch, o standalone.Outcome) error {
+	if errors.Is(o.Err, client.ErrNothingMeasured) {
+		fmt.Println()
+		return o.Err
+	}
+	if o.Err != nil {
+		return o.Err
+	}
+	if watch.Failed() {
+		return nil // ab prints no report then
+	}
+	watch.Finish(o.Result.Merged.Requests)
+	if !watch.Heartbeat() {
+		fmt.Println("..done")
+	}
+	if err := print(os.Stdout, func(w io.Writer) error { return options.Report(w, job, o.Result) }); err != nil {
+		return err
+	}
+	if options.CSV != "" {
+		file, err := os.Create(options.CSV)
+		if err != nil {
+			return fmt.Errorf("-e: %w", err)
+		}
+		if err := errors.Join(ab.WriteCSV(file, o.Result), file.Close()); err != nil {
+			return fmt.Errorf("-e: %w", err)
+		}
+	}
+	for _, f := range o.Result.Findings {
+		if f.Severity == result.Invalidates || options.Verbosity >= 2 {
+			fmt.Fprintf(os.Stderr, "%s %s: %s\n", f.Severity, f.Reason, f.Message)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/targettls/tlstest"
+	"github.com/assay-dev/assay/load/internal/testserver"
+)
+
+// planFile writes a plan into a folder of the test's.
+func planFile(t *testing.T, format string, args ...any) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "example.yaml")
+	if err := os.WriteFile(path, fmt.Appendf(nil, format, args...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// alone runs the program and returns what it printed and its exit code.
+func alone(t *testing.T, args ...string) (output, errors string, code int) {
+	t.Helper()
+	command, out, errs := program(t, mainVariable, "1", args...)
+	// What the user has set for k6 isn't for the carrier.
+	command.Env = append(command.Env, "K6_VUS=3", "K6_DURATION=1s", "K6_OUT=json=/dev/null", "TMPDIR="+t.TempDir())
+	_ = command.Run()
+	return out.String(), errs.String(), command.ProcessState.ExitCode()
+}
+
+func TestRun(t *testing.T) {
+	server := testserver.New(t, func(r testserver.Request) testserver.Answer { return testserver.OK(len(r.Path)) })
+	path := planFile(t, `
+url: http://%s
+load:
+  requests: [{path: /a, weight: 3, length: 2}, {path: /bcd}]
+  closed: {connections: 7, requests: 3000}
+warmup: {requests: 100}
+`, server.Address())
+	output, errors, code := alone(t, "run", path, "-o", "json")
+	if code != 0 || errors != "" {
+		t.Fatalf("exit code %d\n%s", code, errors)
+	}
+	var r result.Result
+	if err := json.Unmarshal([]byte(output), &r); err != nil {
+		t.Fatal(err)
+	}
+	server.Stop()
+	seen := server.Seen()
+	if r.Merged.Requests != 3000 || r.Merged.Succeeded() != 3000 || r.Warmup.Requests != 100 || seen.Requests != 3101 {
+		t.Errorf("%d of %d requests, %d before, the server saw %d", r.Merged.Succeeded(), r.Merged.Requests, r.Warmup.Requests, seen.Requests)
+	}
+	if r.Merged.BodyBytes+r.Warmup.BodyBytes+2 != seen.Body || seen.Paths["/a"] <= seen.Paths["/bcd"] {
+		t.Errorf("bodies of %d bytes, the server sent %d: %v", r.Merged.BodyBytes, seen.Body, seen.Paths)
+	}
+	c := r.Clients[0]
+	if !r.Run.Alone || r.Run.Name != "example" || c.CPUPercent() <= 0 || c.Usage.MaxResident <= 0 || len(r.Series) == 0 {
+		t.Errorf("run %+v, client's usage %+v", r.Run, c.Usage)
+	}
+}
+
+func TestRunOverTLS(t *testing.T) {
+	authority := tlstest.NewAuthority(t, "authority")
+	own, client := authority.ECDSA(t), authority.ECDSA(t)
+	server := testserver.NewTLS(t, &tls.Config{
+		Certificates: []tls.Certificate{own.Certificate}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: authority.Pool(),
+	}, func(testserver.Request) testserver.Answer { return testserver.OK(5) })
+	path := planFile(t, `
+url: https://%s/x
+load: {closed: {connections: 2, requests: 50}}
+tls: {serverName: %s, certificateAuthorityFile: ca.pem, clientCertificateFile: own.pem, protocols: [TLSv1.3]}
+`, server.Address(), tlstest.Name)
+	for name, data := range map[string][]byte{"ca.pem": authority.PEM(), "own.pem": append(client.PEM(), client.KeyPEM(t)...)} {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	output, errors, code := alone(t, "run", path)
+	if code != 0 {
+		t.Fatalf("exit code %d\n%s%s", code, output, errors)
+	}
+	for _, want := range []string{"example: load on https://127.0.0.1", "VALID, with", "TooShort", "SSL/TLS Protocol:       TLSv1.3,", "Complete requests:      50\n", "CPU per request:", "MiB resident at most"} {
+		if !strings.Contains(output, want) {
+			t.Errorf("no %q in\n%s", want, output)
+		}
+	}
+}
+
+func TestRunThatIsNoResult(t *testing.T) {
+	first := true
+	server := testserver.New(t, func(testserver.Request) testserver.Answer {
+		if first {
+			first = false
+			return testserver.OK(5)
+		}
+		return testserver.Status("500 Internal Server Error")
+	})
+	const format = "url: %s\nload: {closed: {connections: 1, requests: 20}}"
+	for _, test := range []struct {
+		url, says string
+		code      int
+	}{
+		{"http://" + server.Address(), "NOT VALID: NothingSucceeded", 3},
+		{"http://127.0.0.1:1", "can't be driven: 127.0.0.1:1: GET /: connection refused", 1},
+		{"http://127.0.0.1:0", "url: ", 4},
+	} {
+		output, errors, code := alone(t, "run", planFile(t, format, test.url))
+		if code != test.code || !strings.Contains(output+errors, test.says) {
+			t.Errorf("%s: exit code %d\n%s%s", test.url, code, output, errors)
+		}
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	asked := make(chan struct{}, 1)
+	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
+		if r.Number == 500 {
+			asked <- struct{}{}
+		}
+		return testserver.OK(5)
+	})
+	temporary := t.TempDir()
+	command, output, errors := program(t, mainVariable, "1", "run", planFile(t, "url: http://%s\nload: {closed: {connections: 3, durationSeconds: 600}}", server.Address()))
+	command.Env = append(command.Env, "TMPDIR="+temporary)
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	if err := command.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = command.Wait()
+	if code := command.ProcessState.ExitCode(); code != 130 || !strings.Contains(output.String(), "Interrupted: the measurement was ended after") ||
+		!strings.Contains(output.String(), "Failed requests:        0\n") {
+		t.Errorf("exit code %d\n%s%s", code, output, errors)
+	}
+	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+		t.Errorf("it left %v behind, %v", left, err)
+	}
+}
+
+func TestABGivesUp(t *testing.T) {
+	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
+		if r.Number == 20 {
+			return testserver.Answer{Then: testserver.Reset}
+		}
+		return testserver.OK(5)
+	})
+	output, errors, code := alone(t, "ab", "-n", "100000000", "-k", "http://"+server.Address()+"/")
+	if code != 104 || !strings.Contains(errors, "apr_socket_recv: connection reset by peer (104)") || strings.Contains(output, "Requests per second") {
+		t.Errorf("exit code %d\n%s%s", code, output, errors)
+	}
+	output, errors, code = alone(t, "ab", "-t", "1", "-c", "2", "-n", "100000000", "-k", "http://"+server.Address()+"/")
+	taken := regexp.MustCompile(`Time taken for tests: +(1\.\d|0\.9)`)
+	if code != 0 || !taken.MatchString(output) {
+		t.Errorf("exit code %d\n%s%s", code, output, errors)
+	}
+}
+
+// TestBesideAB has the real ab ask the same server, and compares the lines that
+// aren't of time.
+func TestBesideAB(t *testing.T) {
+	if _, err := exec.LookPath("ab"); err != nil {
+		t.Skip("there is no ab (Debian's apache2-utils) to compare with")
+	}
+	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
+		if r.Path == "/none" {
+			return testserver.Status("404 Not Found")
+		}
+		answer := testserver.OK(1000)
+		// ab speaks HTTP/1.0, in which a connection is only kept by consent.
+		answer.Parts[0] = strings.Replace(answer.Parts[0], "\r\n", "\r\nConnection: keep-alive\r\n", 1)
+		return answer
+	})
+	steady := regexp.MustCompile(`(?m)^(Server|Document|Concurrency|Complete|Failed|Non-2xx|Keep-Alive|Total transferred|HTML).*$`)
+	for _, args := range [][]string{
+		{"-n", "300", "-c", "3", "-k", "-q", "http://" + server.Address() + "/x"},
+		{"-n", "100", "-c", "7", "-k", "-l", "http://" + server.Address() + "/x"},
+	} {
+		theirs, err := exec.CommandContext(t.Context(), "ab", args...).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours, errors, code := alone(t, append([]string{"ab"}, args...)...)
+		if code != 0 {
+			t.Fatalf("exit code %d\n%s", code, errors)
+		}
+		if diff := cmp.Diff(steady.FindAllString(string(theirs), -1), steady.FindAllString(ours, -1)); diff != "" {
+			t.Errorf("%v (-ab +this):\n%s", args, diff)
+		}
+	}
+}

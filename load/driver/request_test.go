@@ -1,0 +1,164 @@
+package driver
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/load/internal/testserver"
+	"github.com/assay-dev/assay/load/recorder"
+)
+
+// planOf is a closed load of so many requests, of these kinds in their order,
+// on one connection.
+func planOf(requests int64, kinds ...session.PlannedRequest) session.Plan {
+	p := plan(1, requests, "/")
+	p.Sequential, p.Requests = true, kinds
+	for i := range kinds {
+		kinds[i].Weight = max(1, kinds[i].Weight)
+	}
+	return p
+}
+
+func TestRequestsAsWritten(t *testing.T) {
+	common := &fixed{keepAlive: true, generated: []byte("0123456789")}
+	for name, test := range map[string]struct {
+		planned session.PlannedRequest
+		common  *fixed
+		want    string
+	}{
+		"least": {session.PlannedRequest{Path: "/a?b=c"}, common,
+			"GET /a?b=c HTTP/1.1\r\nHost: h\r\nUser-Agent: assay-load\r\nAccept: */*\r\nConnection: keep-alive\r\n\r\n"},
+		"its own host": {session.PlannedRequest{Method: "HEAD", Path: "/", Host: "o:81"}, &fixed{},
+			"HEAD / HTTP/1.1\r\nHost: o:81\r\nUser-Agent: assay-load\r\nAccept: */*\r\nConnection: close\r\n\r\n"},
+		"other headers": {
+			session.PlannedRequest{Path: "/", Headers: []session.Header{{Name: "user-agent", Value: "u"}, {Name: "X", Value: "y: z"}}},
+			&fixed{keepAlive: true, authorization: "Bearer t"},
+			"GET / HTTP/1.1\r\nHost: h\r\nAccept: */*\r\nuser-agent: u\r\nX: y: z\r\nAuthorization: Bearer t\r\nConnection: keep-alive\r\n\r\n"},
+		"text": {session.PlannedRequest{Method: "DELETE", Path: "/", Body: []byte("ß")}, common,
+			"DELETE / HTTP/1.1\r\nHost: h\r\nUser-Agent: assay-load\r\nAccept: */*\r\nContent-Type: text/plain; charset=utf-8\r\n" +
+				"Content-Length: 2\r\nConnection: keep-alive\r\n\r\nß"},
+		"made": {session.PlannedRequest{Method: "PUT", Path: "/", GeneratedBytes: 4, Headers: []session.Header{{Name: "Content-Type", Value: "a/b"}}}, common,
+			"PUT / HTTP/1.1\r\nHost: h\r\nUser-Agent: assay-load\r\nAccept: */*\r\nContent-Length: 4\r\nContent-Type: a/b\r\n" +
+				"Connection: keep-alive\r\n\r\n0123"},
+		"no body": {session.PlannedRequest{Method: "POST", Path: "/"}, common,
+			"POST / HTTP/1.1\r\nHost: h\r\nUser-Agent: assay-load\r\nAccept: */*\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := newRequest(&test.planned, "h", test.common)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := string(r.bytes) + string(r.body); got != test.want {
+				t.Errorf("got\n%q, want\n%q", got, test.want)
+			}
+			if _, body, _ := strings.Cut(test.want, "\r\n\r\n"); string(r.bytes[r.fields:]) != "\r\n"+body {
+				t.Errorf("further headers would come before %q", r.bytes[r.fields:])
+			}
+		})
+	}
+}
+
+// TestMethodsAndBodies has every method, with bodies short and long, arrive as
+// it was meant, and what is kept of a connection be kept.
+func TestMethodsAndBodies(t *testing.T) {
+	const long = joinedBytes + 12345
+	kinds := []session.PlannedRequest{
+		{Method: "HEAD", Path: "/head", Length: -1},
+		{Method: "OPTIONS", Path: "/", Length: -1},
+		{Method: "DELETE", Path: "/", Length: -1},
+		{Method: "PATCH", Path: "/", Body: []byte("a\r\n\r\nb"), Length: 6},
+		{Method: "PUT", Path: "/", GeneratedBytes: joinedBytes, Length: joinedBytes},
+		{Method: "POST", Path: "/", GeneratedBytes: long, Length: long},
+	}
+	var mu sync.Mutex
+	var seen []testserver.Request
+	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
+		mu.Lock()
+		seen = append(seen, r)
+		mu.Unlock()
+		if r.Method == "HEAD" {
+			return testserver.Text(0, testserver.Stay, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+		}
+		return testserver.OK(len(r.Body))
+	})
+	got := drive(t, planOf(18, kinds...), server.Address())
+	server.Stop()
+	if got.Succeeded() != 18 || got.Connections != 1 {
+		t.Errorf("counts %+v", got.Counts)
+	}
+	if s := server.Seen(); got.BytesSent != s.BytesReceived || got.BytesReceived != s.BytesSent || got.BodyBytes != s.Body {
+		t.Errorf("counts %+v, the server's are %+v", got.Counts, s)
+	}
+	for i, r := range seen {
+		planned := kinds[i%len(kinds)]
+		want := string(planned.Body)
+		if planned.GeneratedBytes > 0 {
+			want = string(generate(long)[:planned.GeneratedBytes])
+		}
+		if r.Method != planned.Method || string(r.Body) != want {
+			t.Errorf("request %d is %s with %d bytes, want %s with %d", i, r.Method, len(r.Body), planned.Method, len(want))
+		}
+	}
+}
+
+// TestServerThatReadsNoBody: what it answers counts, and the connection, on
+// which the rest of the body would be taken for a request, ends.
+func TestServerThatReadsNoBody(t *testing.T) {
+	for name, answer := range map[string]testserver.Answer{
+		"and waits":  testserver.Text(0, testserver.Silence, "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n"),
+		"and closes": testserver.Text(0, testserver.HalfClose, "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := testserver.NewHeadsOnly(t, func(testserver.Request) testserver.Answer { return answer })
+			p := planOf(3, session.PlannedRequest{Method: "PUT", Path: "/", GeneratedBytes: 32 << 20, Length: -1})
+			got := drive(t, p, server.Address())
+			if got.Errors[result.ErrorStatus] != 3 || got.Errors.Total() != 3 || got.Connections != 3 {
+				t.Errorf("counts %+v", got.Counts)
+			}
+			eventually(t, func() bool { return server.Open() == 0 }, "the connections to be closed")
+		})
+	}
+}
+
+func TestExpectedStatus(t *testing.T) {
+	server := testserver.New(t, func(r testserver.Request) testserver.Answer { return testserver.Status(r.Path[1:] + " As Wished") })
+	for _, test := range []struct {
+		status string
+		among  []int
+		want   result.ErrorKind
+	}{
+		{"200", nil, recorder.NoError},
+		{"399", nil, recorder.NoError},
+		{"400", nil, result.ErrorStatus},
+		{"404", []int{200, 404}, recorder.NoError},
+		{"200", []int{200, 404}, recorder.NoError},
+		{"302", []int{200, 404}, result.ErrorStatus},
+	} {
+		got := drive(t, planOf(1, session.PlannedRequest{Path: "/" + test.status, Statuses: test.among, Length: -1}), server.Address())
+		if got.outcomes[0].Error != test.want {
+			t.Errorf("%s, where %v are expected: %v", test.status, test.among, got.outcomes[0].Error)
+		}
+	}
+}
+
+func TestRequestsInSequence(t *testing.T) {
+	p := planOf(1, session.PlannedRequest{Path: "/a", Weight: 2}, session.PlannedRequest{Path: "/b"}, session.PlannedRequest{Path: "/c", Weight: 3})
+	load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for connection := range 2 {
+		choose := load.chooser(connection)
+		var got []string
+		for range 9 {
+			got = append(got, choose().planned.Path)
+		}
+		if want := strings.Fields("/a /a /b /c /c /c /a /a /b"); !slices.Equal(got, want) {
+			t.Errorf("connection %d makes %v, want %v", connection, got, want)
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package driver
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// socket is a TCP connection with as few system calls as will do: net.Dial asks
+// for both ends' addresses and sets options of which none matters here, and
+// package net tells the scheduler of each call that may block, which none does.
+// Waiting is the runtime poller's, as with any other file.
+type socket struct {
+	file *os.File
+	raw  syscall.RawConn
+	// readNow and writeNow are tryRead and tryWrite, buffer, n and err what they
+	// work with: one for each direction.
+	readNow, writeNow func(fd uintptr) bool
+	in, out           transfer
+}
+
+// transfer is a read or a write being made.
+type transfer struct {
+	buffer []byte
+	n      int
+	err    error
+}
+
+// dialTCP returns a dialer of an address.
+func dialTCP(address netip.AddrPort) dialer {
+	family := syscall.AF_INET
+	if !address.Addr().Is4() {
+		family = syscall.AF_INET6
+	}
+	index := zone(address.Addr())
+	return func(ctx context.Context, deadline time.Time) (transport, error) {
+		fd, err := syscall.Socket(family, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return nil, os.NewSyscallError("socket", err)
+		}
+		// Without it, what comes behind the end of a handshake or the head of a long
+		// body would wait for that to be acknowledged. It can't fail on TCP.
+		_ = syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
+		if err := syscall.Connect(fd, sockaddr(address, index)); err != nil && err != syscall.EINPROGRESS && err != syscall.EINTR {
+			_ = syscall.Close(fd)
+			return nil, os.NewSyscallError("connect", err)
+		}
+		return newSocket(ctx, fd, deadline)
+	}
+}
+
+// sockaddr is an address as package syscall has it, which writes into it: it
+// can't be shared.
+func sockaddr(address netip.AddrPort, zone uint32) syscall.Sockaddr {
+	if ip := address.Addr(); !ip.Is4() {
+		return &syscall.SockaddrInet6{Addr: ip.As16(), Port: int(address.Port()), ZoneId: zone}
+	}
+	return &syscall.SockaddrInet4{Addr: address.Addr().As4(), Port: int(address.Port())}
+}
+
+// zone is the number of an address's interface, where it has one.
+func zone(ip netip.Addr) uint32 {
+	if i, err := net.InterfaceByName(ip.Zone()); err == nil {
+		return uint32(i.Index)
+	}
+	return 0
+}
+
+// newSocket waits for a socket that is connecting, until the deadline or the
+// context's end.
+func newSocket(ctx context.Context, fd int, deadline time.Time) (*socket, error) {
+	s := &socket{file: os.NewFile(uintptr(fd), "")}
+	s.readNow, s.writeNow = s.tryRead, s.tryWrite
+	var err error
+	if s.raw, err = s.file.SyscallConn(); err == nil {
+		// Over loopback and in a pod's node it is connected by now.
+		var done bool
+		if done, err = connected(fd); !done {
+			err = s.await(ctx, deadline)
+		}
+	}
+	if err != nil {
+		_ = s.file.Close() // it isn't connected
+		return nil, err
+	}
+	return s, nil
+}
+
+// await waits until the socket is connected.
+func (s *socket) await(ctx context.Context, deadline time.Time) error {
+	stop := context.AfterFunc(ctx, func() { _ = s.file.Close() })
+	defer stop()
+	if err := s.file.SetDeadline(deadline); err != nil {
+		return err
+	}
+	var refused error
+	err := s.raw.Write(func(fd uintptr) (done bool) {
+		done, refused = connected(int(fd))
+		return done
+	})
+	if err != nil {
+		return err
+	}
+	return refused
+}
+
+// connected is whether a socket is connected, or can't be.
+func connected(fd int) (bool, error) {
+	var name syscall.RawSockaddrAny
+	length := uint32(syscall.SizeofSockaddrAny)
+	_, _, errno := syscall.RawSyscall(syscall.SYS_GETPEERNAME, uintptr(fd), uintptr(unsafe.Pointer(&name)), uintptr(unsafe.Pointer(&length)))
+	if errno == 0 {
+		return true, nil
+	}
+	code, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_ERROR)
+	switch {
+	case err != nil:
+		return true, os.NewSyscallError("getsockopt", err)
+	case code != 0:
+		return true, os.NewSyscallError("connect", syscall.Errno(code))
+	}
+	return false, nil
+}
+
+// SyscallConn gives access to the descriptor, as syscall.Conn has it.
+func (s *socket) SyscallConn() (syscall.RawConn, error) { return s.raw, nil }
+
+func (s *socket) tryRead(fd uintptr) bool {
+	for {
+		n, _, errno := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&s.in.buffer[0])), uintptr(len(s.in.buffer)))
+		switch errno {
+		case 0:
+			s.in.n = int(n)
+			return true
+		case syscall.EAGAIN:
+			return false
+		case syscall.EINTR:
+		default:
+			s.in.err = os.NewSyscallError("read", errno)
+			return true
+		}
+	}
+}
+
+func (s *socket) tryWrite(fd uintptr) bool {
+	for {
+		rest := s.out.buffer[s.out.n:]
+		n, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(&rest[0])), uintptr(len(rest)))
+		switch errno {
+		case 0:
+			if s.out.n += int(n); s.out.n == len(s.out.buffer) {
+				return true
+			}
+		case syscall.EAGAIN:
+			return false
+		case syscall.EINTR:
+		default:
+			s.out.err = os.NewSyscallError("write", errno)
+			return true
+		}
+	}
+}
+
+// Read is as net.Conn's.
+func (s *socket) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	s.in = transfer{buffer: p}
+	err := s.raw.Read(s.readNow)
+	runtime.KeepAlive(p)
+	switch {
+	case err != nil:
+		return 0, err
+	case s.in.err == nil && s.in.n == 0:
+		return 0, io.EOF
+	}
+	return s.in.n, s.in.err
+}
+
+// Write is as net.Conn's.
+func (s *socket) Write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	s.out = transfer{buffer: p}
+	err := s.raw.Write(s.writeNow)
+	runtime.KeepAlive(p)
+	if err == nil {
+		err = s.out.err
+	}
+	return s.out.n, err
+}
+
+// Close is as net.Conn's. It may be called while others read and write.
+func (s *socket) Close() error { return s.file.Close() }
+
+// SetLinger is as net.TCPConn's.
+func (s *socket) SetLinger(seconds int) error {
+	var failed error
+	err := s.raw.Control(func(fd uintptr) {
+		failed = syscall.SetsockoptLinger(int(fd), syscall.SOL_SOCKET, syscall.SO_LINGER, &syscall.Linger{Onoff: 1, Linger: int32(seconds)})
+	})
+	if err == nil {
+		err = failed
+	}
+	return err
+}
+
+// SetDeadline, SetReadDeadline and SetWriteDeadline are as net.Conn's.
+func (s *socket) SetDeadline(t time.Time) error      { return s.file.SetDeadline(t) }
+func (s *socket) SetReadDeadline(t time.Time) error  { return s.file.SetReadDeadline(t) }
+func (s *socket) SetWriteDeadline(t time.Time) error { return s.file.SetWriteDeadline(t) }
+
+// LocalAddr and RemoteAddr are there for crypto/tls, which doesn't call them.
+func (s *socket) LocalAddr() net.Addr  { return nil }
+func (s *socket) RemoteAddr() net.Addr { return nil }

@@ -1,0 +1,47 @@
+package standalone
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/validity"
+)
+
+// result is what a job measured, judged.
+func (j *Job) result(totals *result.Totals, series []result.Second) *result.Result {
+	plan := j.Plan
+	r := &result.Result{
+		SchemaVersion: result.SchemaVersion,
+		Run: result.Run{
+			Alone: true, Name: j.Name, Server: j.URL.Scheme + "://" + j.URL.Host, Load: "closed",
+			Connections: int64(plan.Connections), KeepAlive: plan.KeepAlive, MeasurementTime: time.UnixMicro(totals.StartedAt).UTC(),
+		},
+		Environment: result.Environment{
+			TargetAddress: Target(j.URL), ServerSoftware: j.evidence.Software, DocumentLength: j.evidence.DocumentLength,
+			TLS: j.evidence.TLS, ClientCPULimit: int64(runtime.GOMAXPROCS(0)) * 1000, Assay: j.Version,
+		},
+		Series: series,
+	}
+	for _, q := range plan.Requests {
+		r.Run.Requests = append(r.Run.Requests, result.Request{Path: q.Path, Weight: int64(q.Weight), Length: q.Length})
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = ""
+	}
+	r.AddClients([]result.Client{{Node: host, Totals: *totals}})
+	r.Findings = validity.Judge(r)
+	return r
+}
+
+// cutShort is the finding of a measurement that an interrupt ended.
+func cutShort(r *result.Result) result.Finding {
+	return result.Finding{
+		Reason: "Interrupted", Severity: result.Warns,
+		Message: fmt.Sprintf("the measurement was ended after %.3f s, with %d requests; it has what was measured until then",
+			float64(r.DurationMicroseconds)/1e6, r.Merged.Requests),
+	}
+}

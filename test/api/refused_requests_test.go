@@ -1,0 +1,116 @@
+package api
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// goodRequests are items of load.requests that are taken.
+var goodRequests = map[string]string{
+	"POST of a text":             `{path: /, method: POST, body: {text: a}}`,
+	"PUT of the longest text":    `{path: /, method: PUT, body: {text: "` + strings.Repeat("ß", 16384) + `"}}`,
+	"PATCH of the longest body":  `{path: /, method: PATCH, body: {sizeBytes: 67108864}}`,
+	"DELETE with a body":         `{path: /, method: DELETE, body: {sizeBytes: 1}}`,
+	"OPTIONS":                    `{path: /, method: OPTIONS}`,
+	"POST without a body":        `{path: /, method: POST}`,
+	"any printable header":       `{path: /, headers: [{name: X-A_b.c, value: "a \"b\"; 'c' <d> $(e) {f} \\g"}]}`,
+	"the client's own headers":   `{path: /, headers: [{name: User-Agent, value: a}, {name: accept, value: b}, {name: Cookie, value: c=d}]}`,
+	"host that is an address":    `{path: /, host: "[2001:db8::1]:8080"}`,
+	"an empty body expected":     `{path: /, expect: {bodyBytes: 0}}`,
+	"every status at its bounds": `{path: /, expect: {statuses: [200, 599]}}`,
+}
+
+// withRequest is a patch that makes something the only request.
+func withRequest(fields string) string {
+	return `spec: {load: {requests: [{path: /, ` + fields + `}]}}`
+}
+
+var requestRefusals = []refusal{
+	{name: "unknown method", patch: withRequest(`method: TRACE`),
+		want: []string{"spec.load.requests[0].method", `"GET"`, `"OPTIONS"`}},
+	{name: "method in small letters", patch: withRequest(`method: get`),
+		want: []string{"spec.load.requests[0].method", `"GET"`}},
+	{name: "GET with a body", patch: withRequest(`body: {text: a}`),
+		want: []string{"spec.load.requests[0].body", "no meaning with GET and HEAD"}},
+	{name: "HEAD with a body", patch: `spec: {target: {readiness: {path: /}}, load: {requests: [{path: /, method: HEAD, body: {text: a}}]}}`,
+		want: []string{"spec.load.requests[0].body", "no meaning with GET and HEAD"}},
+	{name: "HEAD with a length", patch: withRequest(`method: HEAD, expect: {bodyBytes: 0}`),
+		want: []string{"spec.load.requests[0].expect.bodyBytes", "no meaning with HEAD"}},
+	{name: "body with both", patch: withRequest(`method: POST, body: {text: a, sizeBytes: 1}`),
+		want: []string{"spec.load.requests[0].body", "exactly one of text and sizeBytes"}},
+	{name: "body with neither", patch: withRequest(`method: POST, body: {}`),
+		want: []string{"spec.load.requests[0].body", "exactly one of text and sizeBytes"}},
+	{name: "body too long", patch: withRequest(`method: POST, body: {sizeBytes: 67108865}`),
+		want: []string{"spec.load.requests[0].body.sizeBytes", "less than or equal to 67108864"}},
+	{name: "body of no bytes", patch: withRequest(`method: POST, body: {sizeBytes: 0}`),
+		want: []string{"spec.load.requests[0].body.sizeBytes", "greater than or equal to 1"}},
+	{name: "text too long", patch: withRequest(`method: POST, body: {text: ` + strings.Repeat("a", 16385) + `}`),
+		want: []string{"spec.load.requests[0].body.text", "16384"}},
+	{name: "host with a path", patch: withRequest(`host: www.example.org/a`),
+		want: []string{"spec.load.requests[0].host", "name or an address"}},
+	{name: "host that is a URL", patch: withRequest(`host: "http://www.example.org"`),
+		want: []string{"spec.load.requests[0].host", "name or an address"}},
+	{name: "header without a value", patch: withRequest(`headers: [{name: A}]`),
+		want: []string{"spec.load.requests[0].headers[0].value", "Required value"}},
+	{name: "header whose name has a colon", patch: withRequest(`headers: [{name: "A:", value: a}]`),
+		want: []string{"spec.load.requests[0].headers[0].name", "name of a header"}},
+	{name: "header of two lines", patch: withRequest(`headers: [{name: A, value: "a\r\nB: b"}]`),
+		want: []string{"spec.load.requests[0].headers[0].value", "printable characters"}},
+	{name: "the same header twice", patch: withRequest(`headers: [{name: A, value: a}, {name: A, value: b}]`),
+		want: []string{"spec.load.requests[0].headers[1]", "Duplicate value"}},
+	{name: "no statuses", patch: withRequest(`expect: {statuses: []}`),
+		want: []string{"spec.load.requests[0].expect.statuses", "at least 1 item"}, rawOnly: true},
+	{name: "expectation of nothing", patch: withRequest(`expect: {}`),
+		want: []string{"spec.load.requests[0].expect", "at least 1 propert"}},
+	{name: "interim status", patch: withRequest(`expect: {statuses: [100]}`),
+		want: []string{"spec.load.requests[0].expect.statuses[0]", "greater than or equal to 200"}},
+	{name: "status of no response", patch: withRequest(`expect: {statuses: [600]}`),
+		want: []string{"spec.load.requests[0].expect.statuses[0]", "less than or equal to 599"}},
+	{name: "the same status twice", patch: withRequest(`expect: {statuses: [200, 200]}`),
+		want: []string{"spec.load.requests[0].expect.statuses[1]", "Duplicate value"}},
+	{name: "negative length", patch: withRequest(`expect: {bodyBytes: -1}`),
+		want: []string{"spec.load.requests[0].expect.bodyBytes", "greater than or equal to 0"}},
+	{name: "unknown redirects", patch: withRequest(`redirects: Always`),
+		want: []string{"spec.load.requests[0].redirects", `"Ignore", "Follow"`}},
+	{name: "unknown order", patch: `spec: {load: {order: Reverse}}`,
+		want: []string{"spec.load.order", `"Random", "Sequential"`}},
+	{name: "unknown cookies", patch: `spec: {load: {connection: {cookies: PerConnection}}}`,
+		want: []string{"spec.load.connection.cookies", `"Enabled", "Disabled"`}},
+	{name: "two sources of cookies",
+		patch: `spec: {load: {connection: {cookies: Enabled}, requests: [{path: /, headers: [{name: cookie, value: a=b}]}]}}`,
+		want:  []string{"spec.load.requests", "must not have the header Cookie"}},
+	{name: "first request that can't tell readiness", patch: `spec: {target: {readiness: {path: null}}, load: {requests: [{path: /, method: POST}]}}`,
+		want: []string{"spec.target.readiness.path", "the first request isn't a GET"}},
+
+	// authentication
+	{name: "unknown scheme", patch: `spec: {load: {authentication: {scheme: NTLM, secretName: a}}}`,
+		want: []string{"spec.load.authentication.scheme", `"Basic", "Bearer", "Digest"`}},
+	{name: "credentials from nowhere", patch: `spec: {load: {authentication: {scheme: Basic}}}`,
+		want: []string{"spec.load.authentication.secretName", "Required value"}},
+	{name: "credentials without a scheme", patch: `spec: {load: {authentication: {secretName: a}}}`,
+		want: []string{"spec.load.authentication.scheme", "Required value"}},
+	{name: "Secret that can't be", patch: `spec: {load: {authentication: {scheme: Basic, secretName: A_b}}}`,
+		want: []string{"spec.load.authentication.secretName", "name of a Secret"}},
+	{name: "nobody to ask with credentials", patch: `spec: {target: {readiness: {path: null}}, load: {authentication: {scheme: Basic, secretName: a}}}`,
+		want: []string{"spec.target.readiness.path", "answered without"}},
+}
+
+// headerRefusals are the headers that a client makes itself.
+var headerRefusals = func() (all []refusal) {
+	for _, name := range []string{
+		"Host", "authorization", "Proxy-Authorization", "CONNECTION", "Keep-Alive", "Content-Length", "Transfer-Encoding", "TE", "Trailer",
+		"Upgrade", "Expect",
+	} {
+		all = append(all, refusal{name: "the header " + name, patch: withRequest(`headers: [{name: ` + name + `, value: a}]`),
+			want: []string{"spec.load.requests[0].headers[0].name", "the client makes"}})
+	}
+	return all
+}()
+
+func TestBadRequestsAreRefused(t *testing.T) {
+	namespace := newNamespace(t)
+	for _, r := range slices.Concat(requestRefusals, headerRefusals) {
+		t.Run(r.name, func(t *testing.T) { r.check(t, base, namespace) })
+	}
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// number finds the figure of a pattern's first group; 0 without a match.
+func number(text, pattern string) (float64, bool) {
+	m := regexp.MustCompile("(?m)" + pattern).FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	return n, err == nil
+}
+
+// read makes figures of patterns; failures may be missing.
+func read(output, requests, seconds string, failures ...string) (figures, error) {
+	n, found := number(output, requests)
+	took, timed := number(output, seconds)
+	if !found || !timed {
+		return figures{}, fmt.Errorf("its output has no %q or no %q:\n%s", requests, seconds, output)
+	}
+	var failed float64
+	for _, pattern := range failures {
+		one, _ := number(output, pattern)
+		failed += one
+	}
+	return figures{requests: int64(n), failed: int64(failed), seconds: took}, nil
+}
+
+func parseWrk(output string) (figures, error) {
+	m := regexp.MustCompile(`(?m)^ +(\d+) requests in (\S+), `).FindStringSubmatch(output)
+	if m == nil {
+		return figures{}, fmt.Errorf("its output has no requests:\n%s", output)
+	}
+	took, err := time.ParseDuration(m[2])
+	if err != nil {
+		return figures{}, err
+	}
+	n, err := strconv.ParseInt(m[1], 10, 64)
+	f := figures{requests: n, seconds: took.Seconds()}
+	for _, pattern := range []string{`Non-2xx or 3xx responses: (\d+)`, `Socket errors: connect (\d+)`, `Socket errors: .* write (\d+)`, `Socket errors: .* timeout (\d+)`} {
+		failed, _ := number(output, pattern)
+		f.failed += int64(failed)
+	}
+	// Errors of reading aren't counted: with "Connection: close" wrk takes the end
+	// of each connection for one.
+	return f, err
+}
+
+func parseAB(output string) (figures, error) {
+	f, err := read(output, `^Complete requests: +(\d+)`, `^Time taken for tests: +([\d.]+) seconds`, `^Failed requests: +(\d+)`, `^Non-2xx responses: +(\d+)`)
+	f.requests -= f.failed
+	return f, err
+}
+
+func parseH2load(output string) (figures, error) {
+	m := regexp.MustCompile(`(?m)^finished in ([\d.]+m?s),`).FindStringSubmatch(output)
+	n, found := number(output, `^requests: .* (\d+) succeeded`)
+	if m == nil || !found {
+		return figures{}, fmt.Errorf("its output has no requests:\n%s", output)
+	}
+	took, err := time.ParseDuration(m[1])
+	failed, _ := number(output, `^requests: .* (\d+) failed`)
+	return figures{requests: int64(n), failed: int64(failed), seconds: took.Seconds()}, err
+}
+
+func parseHey(output string) (figures, error) {
+	f := figures{}
+	counts := regexp.MustCompile(`(?m)^\s+\[(\d+)\]\t(?:(\d+) responses)?`)
+	for _, m := range counts.FindAllStringSubmatch(output, -1) {
+		text, succeeded := m[1], false // the count of an error
+		if m[2] != "" {
+			text, succeeded = m[2], m[1][0] == '2' || m[1][0] == '3'
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return f, err
+		}
+		if succeeded {
+			f.requests += n
+		} else {
+			f.failed += n
+		}
+	}
+	took, found := number(output, `^\s+Total:\s+([\d.]+) secs`)
+	if !found || f.requests == 0 {
+		return f, fmt.Errorf("its output has no responses:\n%s", output)
+	}
+	f.seconds = took
+	return f, nil
+}
+
+func parseSiege(output string) (figures, error) {
+	return read(output, `"transactions":\s+(\d+)`, `"elapsed_time":\s+([\d.]+)`, `"failed_transactions":\s+(\d+)`)
+}
+
+func parseK6(output string) (figures, error) {
+	var summary struct {
+		Requests     int64
+		Failed       int64
+		Milliseconds float64
+	}
+	if err := decode(output, &summary); err != nil {
+		return figures{}, err
+	}
+	return figures{requests: summary.Requests - summary.Failed, failed: summary.Failed, seconds: summary.Milliseconds / 1000}, nil
+}
+
+func parseAssayLoad(output string) (figures, error) {
+	var r struct {
+		Merged struct {
+			Requests int64
+			Errors   map[string]int64
+		}
+		DurationMicroseconds float64
+		Clients              []struct {
+			Usage struct{ UserCPUMicroseconds, SystemCPUMicroseconds int64 }
+		}
+	}
+	if err := decode(output, &r); err != nil {
+		return figures{}, err
+	}
+	failed := r.Merged.Errors["total"]
+	f := figures{requests: r.Merged.Requests - failed, failed: failed, seconds: r.DurationMicroseconds / 1e6}
+	for _, c := range r.Clients {
+		f.ownCPU += time.Duration(c.Usage.UserCPUMicroseconds+c.Usage.SystemCPUMicroseconds) * time.Microsecond
+	}
+	if f.requests == 0 {
+		return f, errors.New("it has no requests that succeeded")
+	}
+	return f, nil
+}
+
+// decode reads a JSON document.
+func decode(output string, into any) error {
+	if err := json.Unmarshal([]byte(strings.TrimSpace(output)), into); err != nil {
+		return fmt.Errorf("its output is no JSON: %w:\n%.300s", err, output)
+	}
+	return nil
+}

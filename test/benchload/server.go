@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// server is an nginx of this program's own, on loopback.
+type server struct {
+	command     *exec.Cmd
+	plain, tls  string // host:port
+	description string
+}
+
+// nginxConfig has one worker, as few system calls as nginx can do with, and
+// connections that are never closed for their number of requests.
+const nginxConfig = `daemon off;
+master_process off;
+pid %[1]s/pid;
+error_log %[1]s/error.log;
+events { worker_connections 8192; }
+http {
+  access_log off;
+  keepalive_requests 1000000000;
+  keepalive_timeout 60s;
+  open_file_cache max=100;
+  sendfile on;
+  client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;
+  server {
+    listen %[2]s backlog=4096;
+    listen %[3]s ssl backlog=4096;
+    ssl_certificate %[1]s/server.crt;
+    ssl_certificate_key %[1]s/server.key;
+    ssl_protocols TLSv1.3;
+    root %[1]s;
+  }
+}
+`
+
+// startServer starts nginx on a CPU with files in a folder. stop must be called.
+func startServer(ctx context.Context, folder string, cpu int) (*server, error) {
+	s := &server{}
+	var err error
+	if s.plain, err = freeAddress(); err != nil {
+		return nil, err
+	}
+	if s.tls, err = freeAddress(); err != nil {
+		return nil, err
+	}
+	for name, size := range map[string]int{"1k": 1 << 10, "32k": 32 << 10} {
+		if err := os.WriteFile(filepath.Join(folder, name), make([]byte, size), 0o644); err != nil {
+			return nil, err
+		}
+	}
+	if err := writeCertificate(folder); err != nil {
+		return nil, err
+	}
+	config := filepath.Join(folder, "nginx.conf")
+	if err := os.WriteFile(config, fmt.Appendf(nil, nginxConfig, folder, s.plain, s.tls), 0o644); err != nil {
+		return nil, err
+	}
+	version, err := exec.CommandContext(ctx, "nginx", "-v").CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("find nginx (make bench-deps installs it): %w", err)
+	}
+	s.description = string(version)
+	s.command = pinned(ctx, cpu, "nginx", "-p", folder, "-c", config)
+	s.command.Stderr = os.Stderr
+	s.command.Cancel = func() error { return s.command.Process.Signal(syscall.SIGQUIT) }
+	s.command.WaitDelay = 2 * time.Second
+	if err := s.command.Start(); err != nil {
+		return nil, err
+	}
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		conn, err := net.Dial("tcp", s.plain)
+		if err == nil {
+			return s, conn.Close()
+		}
+		if time.Now().After(deadline) {
+			s.stop()
+			return nil, fmt.Errorf("nginx doesn't answer: %w", err)
+		}
+	}
+}
+
+// stop ends nginx. Its exit code is that of the signal.
+func (s *server) stop() {
+	_ = s.command.Process.Kill()
+	_ = s.command.Wait()
+}
+
+// url is that of a file of so many KiB.
+func (s *server) url(kib int, tls bool) string {
+	if tls {
+		return fmt.Sprintf("https://%s/%dk", s.tls, kib)
+	}
+	return fmt.Sprintf("http://%s/%dk", s.plain, kib)
+}
+
+// pinned is a command on one CPU.
+func pinned(ctx context.Context, cpu int, name string, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, "taskset", append([]string{"-c", fmt.Sprint(cpu), name}, args...)...)
+}
+
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+func writeCertificate(folder string) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "127.0.0.1"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return err
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	for name, block := range map[string]*pem.Block{"server.crt": {Type: "CERTIFICATE", Bytes: der}, "server.key": {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(filepath.Join(folder, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

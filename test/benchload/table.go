@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// benchCase is a load that all tools are compared in.
+type benchCase struct {
+	name        string
+	kib         int
+	connections int
+	tls         bool
+	keepAlive   bool
+	rate        int
+}
+
+var cases = []benchCase{
+	{name: "1k", kib: 1, connections: 25, keepAlive: true},
+	{name: "32k", kib: 32, connections: 25, keepAlive: true},
+	{name: "1k-1000", kib: 1, connections: 1000, keepAlive: true},
+	{name: "tls", kib: 1, connections: 25, tls: true, keepAlive: true},
+	{name: "close", kib: 1, connections: 25},
+	{name: "open", kib: 1, connections: 100, keepAlive: true, rate: 1000},
+}
+
+// title says in words what the case is.
+func (c *benchCase) title() string {
+	parts := []string{fmt.Sprintf("%d KiB", c.kib)}
+	if c.tls {
+		parts = append(parts, "TLS 1.3")
+	}
+	if c.keepAlive {
+		parts = append(parts, "keep-alive")
+	} else {
+		parts = append(parts, "a connection for each request")
+	}
+	parts = append(parts, fmt.Sprintf("%d connections", c.connections))
+	if c.rate > 0 {
+		parts = append(parts, fmt.Sprintf("open load of %d requests/s", c.rate))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// row is what one tool did in a case, by rounds; nil where it failed.
+type row struct {
+	tool    string
+	samples []*sample
+	skipped string
+}
+
+// writeCase writes the table of a case.
+func writeCase(w io.Writer, c *benchCase, rows []row) {
+	_, _ = fmt.Fprintf(w, "\n%s\n\n", c.title())
+	const format = "| %-22s | %9s | %-15s | %10s | %10s | %8s | %6s |\n"
+	_, _ = fmt.Fprintf(w, format, "tool", "µs CPU", "min–max", "× "+reference, "requests/s", "peak MiB", "rounds")
+	_, _ = fmt.Fprintf(w, format, "---", "--:", "---", "--:", "--:", "--:", "--:")
+	var base []*sample
+	for _, r := range rows {
+		if r.tool == reference {
+			base = r.samples
+		}
+	}
+	for _, r := range rows {
+		var costs, ratios, rates, peaks, own, ownRatios []float64
+		var failed int64
+		for i, s := range r.samples {
+			if s == nil {
+				continue
+			}
+			costs, rates, peaks = append(costs, s.perRequest()), append(rates, s.rate()), append(peaks, float64(s.peak)/(1<<20))
+			failed += s.failed
+			if i < len(base) && base[i] != nil {
+				ratios = append(ratios, s.perRequest()/base[i].perRequest())
+				ownRatios = append(ownRatios, s.ownPerRequest()/base[i].perRequest())
+			}
+			if s.ownCPU > 0 {
+				own = append(own, s.ownPerRequest())
+			}
+		}
+		if len(costs) == 0 {
+			_, _ = fmt.Fprintf(w, format, r.tool, "-", r.skipped, "", "", "", "0")
+			continue
+		}
+		ratio := "-"
+		if len(ratios) > 0 {
+			ratio = fmt.Sprintf("%.2f", median(ratios))
+		}
+		_, _ = fmt.Fprintf(w, format, r.tool, fmt.Sprintf("%.1f", median(costs)), fmt.Sprintf("%.1f–%.1f", slices.Min(costs), slices.Max(costs)),
+			ratio, fmt.Sprintf("%.0f", median(rates)), fmt.Sprintf("%.0f", slices.Max(peaks)), fmt.Sprint(len(costs)))
+		if len(own) > 0 && len(ownRatios) > 0 {
+			_, _ = fmt.Fprintf(w, format, "  without its start", fmt.Sprintf("%.1f", median(own)), fmt.Sprintf("%.1f–%.1f", slices.Min(own), slices.Max(own)),
+				fmt.Sprintf("%.2f", median(ownRatios)), "", "", "")
+		}
+		if failed > 0 {
+			_, _ = fmt.Fprintf(w, "%s had %d requests that failed.\n", r.tool, failed)
+		}
+	}
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}

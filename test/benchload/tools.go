@@ -1,0 +1,184 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// load is what a tool is asked to do.
+type load struct {
+	url         string
+	connections int
+	keepAlive   bool
+	rate        int // requests per second of open load; 0 for closed load
+	duration    time.Duration
+	// expected is how many requests the reference made in that time; 0 when it
+	// wasn't asked.
+	expected int64
+	folder   string // for files of the tool's
+}
+
+// tool is a load generator.
+type tool struct {
+	name string
+	// program is its file's name, or a path.
+	program string
+	// arguments are its command line for a load. An error says why it can't do it.
+	arguments func(l *load) ([]string, error)
+	// environment is added to that of this program.
+	environment []string
+	// parse reads what it printed.
+	parse func(output string) (figures, error)
+}
+
+// figures are what a tool says of itself.
+type figures struct {
+	requests int64 // that it made, failed ones left out
+	failed   int64
+	seconds  float64 // that they took
+	// ownCPU is the CPU time that they took, its start left out; 0 where it doesn't
+	// say.
+	ownCPU time.Duration
+}
+
+// reference is the tool that the others are compared with.
+const reference = "wrk"
+
+func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
+
+// tools are all tools, the reference first. cache is where built ones are.
+func tools(cache string) []tool {
+	built := func(name string) string { return filepath.Join(cache, "bin", name) }
+	return []tool{
+		{name: reference, program: "wrk", arguments: wrk, parse: parseWrk},
+		{name: "assay-load", program: built("assay-load"), arguments: assayLoad, parse: parseAssayLoad},
+		{name: "ab", program: "ab", arguments: ab, parse: parseAB},
+		{name: "h2load --h1", program: "h2load", arguments: h2load, parse: parseH2load},
+		{name: "hey", program: "hey", arguments: hey, parse: parseHey},
+		{
+			name: "k6, bodies discarded", program: built("k6"), arguments: k6, parse: parseK6,
+			environment: []string{"K6_NO_USAGE_REPORT=true", "K6_AUTO_EXTENSION_RESOLUTION=false"},
+		},
+		{name: "siege -b", program: "siege", arguments: siege, parse: parseSiege},
+	}
+}
+
+func noOpenLoad(l *load) error {
+	if l.rate > 0 {
+		return fmt.Errorf("has no open load")
+	}
+	return nil
+}
+
+func wrk(l *load) ([]string, error) {
+	args := []string{"-t1", "-c" + strconv.Itoa(l.connections), "-d" + seconds(l.duration) + "s"}
+	if !l.keepAlive {
+		args = append(args, "-H", "Connection: close")
+	}
+	return append(args, l.url), noOpenLoad(l)
+}
+
+// manyRequests are more than any tool makes in the time of a run.
+const manyRequests = "100000000"
+
+func ab(l *load) ([]string, error) {
+	args := []string{"-q", "-t", seconds(l.duration), "-n", manyRequests, "-c", strconv.Itoa(l.connections)}
+	if l.keepAlive {
+		args = append(args, "-k")
+	}
+	return append(args, l.url), noOpenLoad(l)
+}
+
+func h2load(l *load) ([]string, error) {
+	args := []string{"--h1", "-t1", "-c" + strconv.Itoa(l.connections)}
+	if l.keepAlive {
+		args = append(args, "-D"+seconds(l.duration))
+	} else {
+		// Without keep-alive it doesn't end by time (1.52).
+		args = append(args, "-H", "connection: close", "-n"+strconv.FormatInt(max(l.expected, int64(l.connections)), 10))
+	}
+	return append(args, l.url), noOpenLoad(l)
+}
+
+func hey(l *load) ([]string, error) {
+	args := []string{"-z", seconds(l.duration) + "s", "-c", strconv.Itoa(l.connections)}
+	if !l.keepAlive {
+		args = append(args, "-disable-keepalive")
+	}
+	if l.rate > 0 {
+		// Its rate is of each connection.
+		args = append(args, "-q", strconv.Itoa(l.rate/l.connections))
+	}
+	return append(args, l.url), nil
+}
+
+func siege(l *load) ([]string, error) {
+	if err := noOpenLoad(l); err != nil {
+		return nil, err
+	}
+	connection := "close"
+	if l.keepAlive {
+		connection = "keep-alive"
+	}
+	path := filepath.Join(l.folder, "siegerc")
+	text := fmt.Sprintf("verbose = false\nquiet = true\njson_output = true\nlogging = false\nlimit = %d\nbenchmark = true\nconnection = %s\nparser = false\n", l.connections, connection)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	return []string{"-R", path, "-b", "-c" + strconv.Itoa(l.connections), "-t" + seconds(l.duration) + "S", l.url}, nil
+}
+
+// k6Script is a load for stock k6, with all that it can leave out left out.
+const k6Script = `import http from 'k6/http';
+export const options = {
+  discardResponseBodies: true, insecureSkipTLSVerify: true, noConnectionReuse: %t,
+  scenarios: { load: %s },
+};
+export default function () { http.get('%s'); }
+export function handleSummary(data) {
+  const m = data.metrics;
+  return { stdout: JSON.stringify({ requests: m.http_reqs.values.count, failed: m.http_req_failed.values.passes, milliseconds: data.state.testRunDurationMs }) };
+}
+`
+
+func k6(l *load) ([]string, error) {
+	scenario := fmt.Sprintf("{ executor: 'constant-vus', vus: %d, duration: '%s', gracefulStop: '1s' }", l.connections, l.duration)
+	if l.rate > 0 {
+		scenario = fmt.Sprintf("{ executor: 'constant-arrival-rate', rate: %d, timeUnit: '1s', duration: '%s', preAllocatedVUs: %d, gracefulStop: '1s' }",
+			l.rate, l.duration, l.connections)
+	}
+	path := filepath.Join(l.folder, "k6.js")
+	if err := os.WriteFile(path, fmt.Appendf(nil, k6Script, !l.keepAlive, scenario, l.url), 0o600); err != nil {
+		return nil, err
+	}
+	return []string{"run", "--quiet", "--no-color", "--address", "", path}, nil
+}
+
+// assayLoadPlan is a load for assay-load run.
+const assayLoadPlan = `url: %s
+load:
+  connection: {keepAlive: %s}
+  closed: {connections: %d, durationSeconds: %s}
+%s`
+
+func assayLoad(l *load) ([]string, error) {
+	if l.rate > 0 {
+		return nil, fmt.Errorf("`assay-load run` has no open load yet")
+	}
+	keepAlive, security := "Enabled", ""
+	if !l.keepAlive {
+		keepAlive = "Disabled"
+	}
+	if l.url[:len("https")] == "https" {
+		security = "tls: {verification: None}\n"
+	}
+	path := filepath.Join(l.folder, "plan.yaml")
+	text := fmt.Sprintf(assayLoadPlan, l.url, keepAlive, l.connections, seconds(l.duration), security)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	return []string{"run", "-o", "json", path}, nil
+}
