@@ -3,6 +3,7 @@ module github.com/assay-dev/assay
 go 1.26.0
 
 require (
+	github.com/DataDog/sketches-go v1.4.7
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/evanphx/json-patch/v5 v5.9.11
 	github.com/go-logr/logr v1.4.4

@@ -21,6 +21,8 @@ type Result struct {
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
 	// Levels are the levels of a load that goes through stages.
 	Levels []Level `json:"levels,omitempty"`
+	// Script is what is known of a k6 script; nil for other loads.
+	Script *Script `json:"script,omitempty"`
 	// DurationMicroseconds is the time from the first client's start to the last
 	// client's end.
 	DurationMicroseconds int64 `json:"durationMicroseconds"`
@@ -54,7 +56,7 @@ type Run struct {
 	// "Tomcat NIO".
 	Image  string `json:"image"`
 	Server string `json:"server"`
-	// Load is the shape of the load: LoadClosed or LoadOpen.
+	// Load is the shape of the load: LoadClosed, LoadOpen or LoadScript.
 	Load string `json:"load"`
 	// Connections is the number of concurrent connections of a client, of the one
 	// that has most, at most: under open load not all of them need be used.
@@ -154,6 +156,9 @@ type Totals struct {
 	Warmup *Counts `json:"warmup,omitempty"`
 	// Levels are its figures of each level. A result has them merged instead.
 	Levels []LevelTotals `json:"levels,omitempty"`
+	// Script is its figures of a k6 script; nil for other loads. A result has them
+	// merged instead.
+	Script *ScriptTotals `json:"script,omitempty"`
 }
 
 // DurationMicroseconds is the time from the first request's start to the last

@@ -63,6 +63,9 @@ type Plan struct {
 	Warmup *Amount `json:"warmup,omitempty"`
 	// Measurement is the load that is measured.
 	Measurement Amount `json:"measurement"`
+	// Script is the k6 script that is the load, in place of connections, requests
+	// and amounts; nil for none.
+	Script *Script `json:"script,omitempty"`
 	// Probe is a path that the client asks the target for until it is answered
 	// with success, before it is ready: of a target that has no agent. Empty for
 	// none.
@@ -103,6 +106,20 @@ func (a Amount) Duration() time.Duration {
 
 // Check returns an error that says what no client could carry out.
 func (p *Plan) Check() error {
+	if p.TLS != nil {
+		if err := p.TLS.check(); err != nil {
+			return fmt.Errorf("plan: %w", err)
+		}
+	}
+	if p.Probe != "" && p.Probe[0] != '/' {
+		return fmt.Errorf("plan: a probe of the path %q", p.Probe)
+	}
+	if p.Script != nil {
+		if err := p.Script.check(); err != nil {
+			return fmt.Errorf("plan: %w", err)
+		}
+		return nil
+	}
 	switch {
 	case p.Connections < 1:
 		return fmt.Errorf("plan: %d connections", p.Connections)
@@ -112,13 +129,6 @@ func (p *Plan) Check() error {
 		return fmt.Errorf("plan: no requests")
 	case p.Authentication != "" && CredentialKeys(p.Authentication) == nil:
 		return fmt.Errorf("plan: authentication %q", p.Authentication)
-	case p.Probe != "" && p.Probe[0] != '/':
-		return fmt.Errorf("plan: a probe of the path %q", p.Probe)
-	}
-	if p.TLS != nil {
-		if err := p.TLS.check(); err != nil {
-			return fmt.Errorf("plan: %w", err)
-		}
 	}
 	if p.Pause != nil && (p.Pause.MinMicroseconds < 0 || p.Pause.MaxMicroseconds < p.Pause.MinMicroseconds || p.Arrivals != nil) {
 		return fmt.Errorf("plan: a pause of %d to %d µs", p.Pause.MinMicroseconds, p.Pause.MaxMicroseconds)

@@ -94,6 +94,23 @@ func (r *run) hear(p *participant, hello *sessionpb.Hello) *malformedError {
 		p.ready = hello.GetReady()
 	}
 	p.warmupEnded = p.warmupEnded || hello.GetWarmupEnded()
+	if hello.GetScriptState() != nil {
+		return r.hearScript(p, hello.GetScriptState())
+	}
+	return nil
+}
+
+// hearScript takes how far a client is with its k6 script.
+func (r *run) hearScript(p *participant, w *sessionpb.ScriptState) *malformedError {
+	state, err := session.ScriptStateFromWire(w)
+	if err != nil {
+		return malformed("a state of its script that can't be: %s", err)
+	}
+	if state.SetupEnded && r.starts[sessionpb.Stage_STAGE_SETUP] == 0 || state.LoadEnded && r.starts[sessionpb.Stage_STAGE_MEASUREMENT] == 0 {
+		return malformed("the end of a stage that it wasn't in")
+	}
+	p.script = state
+	r.wake() // the others may wait for what setup() returned
 	return nil
 }
 

@@ -46,8 +46,11 @@ type ClientState struct {
 	Totals *result.Totals
 	// ClockError bounds the error of its clock, in microseconds.
 	ClockError int64
-	// Failure says what went wrong; empty for nothing.
-	Failure string
+	// Script is how far the client is with its k6 script.
+	Script session.ScriptState
+	// Failure says what went wrong; empty for nothing. FailureKind is its kind.
+	Failure     string
+	FailureKind session.FailureKind
 }
 
 // AgentState is what the target's agent said.
@@ -133,6 +136,7 @@ func (r *run) observe() Observation {
 			Ready: p.ready != nil, CPUs: p.ready.GetCpus(), Starts: maps.Clone(p.starts), WarmupEnded: p.warmupEnded,
 			Answered: p.answered, Silent: p.silent,
 			Totals: p.totals, ClockError: p.clockError, Failure: p.failure,
+			Script: p.script, FailureKind: p.failureKind,
 		}
 	}
 	if p := r.agent; p != nil {

@@ -85,10 +85,18 @@ func (r *run) receive(st *stream, m *sessionpb.PodMessage, now int64) (news bool
 			return false, nonsense
 		}
 		return true, nil
+	case *sessionpb.PodMessage_ScriptState:
+		if nonsense := r.hearScript(p, body.ScriptState); nonsense != nil {
+			return false, nonsense
+		}
+		return true, nil
 	case *sessionpb.PodMessage_TargetSilent:
 		p.silent = clipped(body.TargetSilent.GetReason())
 		return true, nil
 	case *sessionpb.PodMessage_Failure:
+		if p.failure == "" {
+			p.failureKind = session.FailureKind(clipped(body.Failure.GetKind()))
+		}
 		p.fail(clipped(body.Failure.GetReason()))
 		return true, nil
 	default:
@@ -232,6 +240,9 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 	if n.totals.Levels, err = session.LevelsFromWire(w.GetLevels()); err != nil {
 		return malformed("figures that can't be: %s", err)
 	}
+	if n.totals.Script, err = session.ScriptTotalsFromWire(w.GetScript()); err != nil {
+		return malformed("figures that can't be: %s", err)
+	}
 	n.clockError = max(w.GetClockError(), 0)
 	if w.GetWarmup() != nil {
 		if n.totals.Warmup, err = session.CountsFromWire(w.GetWarmup()); err != nil {
@@ -277,7 +288,7 @@ func allowed(role sessionpb.Role, m *sessionpb.PodMessage) bool {
 	case *sessionpb.PodMessage_Ping, *sessionpb.PodMessage_Failure,
 		*sessionpb.PodMessage_TargetAnswered, *sessionpb.PodMessage_TargetSilent:
 		return true
-	case *sessionpb.PodMessage_Ready, *sessionpb.PodMessage_StageEnded,
+	case *sessionpb.PodMessage_Ready, *sessionpb.PodMessage_StageEnded, *sessionpb.PodMessage_ScriptState,
 		*sessionpb.PodMessage_ClientSample, *sessionpb.PodMessage_ClientTotals:
 		return role == sessionpb.Role_ROLE_CLIENT
 	case *sessionpb.PodMessage_ServerSample:

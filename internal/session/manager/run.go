@@ -53,13 +53,16 @@ type participant struct {
 	starts map[sessionpb.Stage]int64
 	// failure says why the pod can't go on; malformed, that it is for what the pod
 	// sent.
-	failure   string
-	malformed bool
+	failure string
+	// failureKind is the kind of the failure, where the pod has said it.
+	failureKind session.FailureKind
+	malformed   bool
 
 	// Of a client.
 	ready       *sessionpb.Ready
 	warmupEnded bool
 	seconds     map[sessionpb.Stage]int64 // the first second that isn't here
+	script      session.ScriptState
 	totals      *result.Totals
 	clockError  int64
 
@@ -80,7 +83,9 @@ func newRun() *run {
 }
 
 // stages are the stages in their order.
-var stages = []sessionpb.Stage{sessionpb.Stage_STAGE_WARMUP, sessionpb.Stage_STAGE_MEASUREMENT}
+var stages = []sessionpb.Stage{
+	sessionpb.Stage_STAGE_SETUP, sessionpb.Stage_STAGE_WARMUP, sessionpb.Stage_STAGE_MEASUREMENT, sessionpb.Stage_STAGE_TEARDOWN,
+}
 
 // all returns the participants.
 func (r *run) all() []*participant {
@@ -196,6 +201,9 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 	if m := w.dueByRole(st, p); m != nil {
 		return m
 	}
+	if m := r.dueSetupData(st, p); m != nil {
+		return m
+	}
 	for _, stage := range stages {
 		if at := r.starts[stage]; at != 0 && p.starts[stage] == 0 {
 			p.starts[stage] = at
@@ -205,6 +213,20 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 		}
 	}
 	return nil
+}
+
+// dueSetupData returns what setup() of the k6 script returned, for a client that
+// doesn't have it.
+func (r *run) dueSetupData(st *stream, p *participant) *sessionpb.ManagerMessage {
+	leader := r.clients[session.ScriptLeader]
+	if p.identity.Role != sessionpb.Role_ROLE_CLIENT || p == leader || leader == nil || !leader.script.SetupEnded ||
+		p.script.SetupEnded || st.setup {
+		return nil
+	}
+	st.setup = true
+	return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_SetupData{
+		SetupData: &sessionpb.SetupData{Data: leader.script.SetupData},
+	}}
 }
 
 // dueByRole returns what is to be sent to an agent, or to a client, alone.

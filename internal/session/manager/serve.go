@@ -50,6 +50,7 @@ type stream struct {
 	reads    uint64
 	prepared bool
 	released bool
+	setup    bool
 	// pings are those to be answered.
 	pings []ping
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// Order is what the manager tells a pod to do: Prepare, Start, Watch, Read or
-// Release.
+// Order is what the manager tells a pod to do: Prepare, Start, SetupData, Watch,
+// Read or Release.
 type Order interface{ order() }
 
 // Prepare tells a client its load.
@@ -25,6 +25,10 @@ type Start struct {
 	At int64
 }
 
+// SetupData tells a client what setup() of the k6 script returned to the client
+// that leads: JSON, or nothing.
+type SetupData struct{ Data []byte }
+
 // Watch tells an agent to ask the target until that answers with success, and
 // what to sample. It can be carried out.
 type Watch struct{ session.Watch }
@@ -36,8 +40,9 @@ type Read struct{}
 // order.
 type Release struct{}
 
-func (Prepare) order() {}
-func (Start) order()   {}
-func (Watch) order()   {}
-func (Read) order()    {}
-func (Release) order() {}
+func (Prepare) order()   {}
+func (Start) order()     {}
+func (SetupData) order() {}
+func (Watch) order()     {}
+func (Read) order()      {}
+func (Release) order()   {}

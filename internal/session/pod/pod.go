@@ -58,12 +58,15 @@ type state struct {
 	answered    *sessionpb.TargetAnswered
 	silent      string
 	failure     string
+	failureKind session.FailureKind
+	script      *sessionpb.ScriptState
 }
 
 // had are the orders that were given on.
 type had struct {
 	prepared bool
 	starts   []*sessionpb.Start
+	setup    bool
 	watch    *sessionpb.Watch
 }
 
@@ -134,6 +137,20 @@ func (s *Session) Fail(reason string) {
 	})
 }
 
+// FailAs is Fail with the kind of the failure.
+func (s *Session) FailAs(kind session.FailureKind, reason string) {
+	s.tell(func(t *state) {
+		if t.failure == "" {
+			t.failure, t.failureKind = reason, kind
+		}
+	})
+}
+
+// ScriptState tells how far a client is with its k6 script.
+func (s *Session) ScriptState(script session.ScriptState) {
+	s.tell(func(t *state) { t.script = session.ScriptStateToWire(script) })
+}
+
 // SendSecond sends a sample second of a client. Of its latencies only those of
 // the total are sent: the series has no others. The second isn't kept, so that
 // the caller may change it afterwards.
@@ -165,7 +182,13 @@ func (s *Session) SendTotals(totals *result.Totals) {
 		s.Fail("the totals can't be sent: " + err.Error())
 		return
 	}
+	script, err := session.ScriptTotalsToWire(totals.Script)
+	if err != nil {
+		s.Fail("the totals can't be sent: " + err.Error())
+		return
+	}
 	message := &sessionpb.ClientTotals{
+		Script:     script,
 		Levels:     levels,
 		Measure:    encoded,
 		StartedAt:  totals.StartedAt,

@@ -110,7 +110,7 @@ func (st *stream) greet() error {
 func (st *stream) hello() *sessionpb.PodMessage {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.told = state{warmupEnded: st.state.warmupEnded, answered: st.state.answered}
+	st.told = state{warmupEnded: st.state.warmupEnded, answered: st.state.answered, script: st.state.script}
 	if st.clock.measured() {
 		st.told.ready = st.state.ready
 	}
@@ -121,6 +121,7 @@ func (st *stream) hello() *sessionpb.PodMessage {
 		Starts:         st.had.starts,
 		WarmupEnded:    st.told.warmupEnded,
 		TargetAnswered: st.told.answered,
+		ScriptState:    st.told.script,
 	}}}
 }
 
@@ -185,7 +186,9 @@ func (st *stream) take() *sessionpb.PodMessage {
 	switch {
 	case is.failure != told.failure:
 		told.failure = is.failure
-		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Failure{Failure: &sessionpb.Failure{Reason: is.failure}}}
+		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Failure{Failure: &sessionpb.Failure{
+			Reason: is.failure, Kind: string(is.failureKind),
+		}}}
 	case is.answered != told.answered:
 		told.answered = is.answered
 		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_TargetAnswered{TargetAnswered: is.answered}}
@@ -197,6 +200,9 @@ func (st *stream) take() *sessionpb.PodMessage {
 		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{
 			StageEnded: &sessionpb.StageEnded{Stage: sessionpb.Stage_STAGE_WARMUP},
 		}}
+	case is.script != told.script:
+		told.script = is.script
+		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptState{ScriptState: is.script}}
 	case is.answered == nil && is.silent != told.silent:
 		told.silent = is.silent
 		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_TargetSilent{
@@ -286,6 +292,12 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 			st.clock.freeze()
 		}
 		return Start{Stage: m.Start.GetStage(), At: m.Start.GetAt()}
+	case *sessionpb.ManagerMessage_SetupData:
+		if st.had.setup {
+			return nil
+		}
+		st.had.setup = true
+		return SetupData{Data: m.SetupData.GetData()}
 	case *sessionpb.ManagerMessage_Watch:
 		if proto.Equal(m.Watch, st.had.watch) {
 			return nil

@@ -41,6 +41,11 @@ const (
 	Stage_STAGE_UNSPECIFIED Stage = 0
 	Stage_STAGE_WARMUP      Stage = 1
 	Stage_STAGE_MEASUREMENT Stage = 2
+	// STAGE_SETUP and STAGE_TEARDOWN are those of a k6 script: client 0 alone runs
+	// its setup() before the measurement, and its teardown() after that of every
+	// client.
+	Stage_STAGE_SETUP    Stage = 3
+	Stage_STAGE_TEARDOWN Stage = 4
 )
 
 // Enum value maps for Stage.
@@ -49,11 +54,15 @@ var (
 		0: "STAGE_UNSPECIFIED",
 		1: "STAGE_WARMUP",
 		2: "STAGE_MEASUREMENT",
+		3: "STAGE_SETUP",
+		4: "STAGE_TEARDOWN",
 	}
 	Stage_value = map[string]int32{
 		"STAGE_UNSPECIFIED": 0,
 		"STAGE_WARMUP":      1,
 		"STAGE_MEASUREMENT": 2,
+		"STAGE_SETUP":       3,
+		"STAGE_TEARDOWN":    4,
 	}
 )
 
@@ -148,6 +157,7 @@ type PodMessage struct {
 	//	*PodMessage_TargetSilent
 	//	*PodMessage_ServerSample
 	//	*PodMessage_Failure
+	//	*PodMessage_ScriptState
 	Message       isPodMessage_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -280,6 +290,15 @@ func (x *PodMessage) GetFailure() *Failure {
 	return nil
 }
 
+func (x *PodMessage) GetScriptState() *ScriptState {
+	if x != nil {
+		if x, ok := x.Message.(*PodMessage_ScriptState); ok {
+			return x.ScriptState
+		}
+	}
+	return nil
+}
+
 type isPodMessage_Message interface {
 	isPodMessage_Message()
 }
@@ -329,6 +348,11 @@ type PodMessage_Failure struct {
 	Failure *Failure `protobuf:"bytes,10,opt,name=failure,proto3,oneof"`
 }
 
+type PodMessage_ScriptState struct {
+	// ScriptState: how far a client is with its k6 script.
+	ScriptState *ScriptState `protobuf:"bytes,20,opt,name=script_state,json=scriptState,proto3,oneof"`
+}
+
 func (*PodMessage_Hello) isPodMessage_Message() {}
 
 func (*PodMessage_Ping) isPodMessage_Message() {}
@@ -349,6 +373,8 @@ func (*PodMessage_ServerSample) isPodMessage_Message() {}
 
 func (*PodMessage_Failure) isPodMessage_Message() {}
 
+func (*PodMessage_ScriptState) isPodMessage_Message() {}
+
 type ManagerMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Message:
@@ -360,6 +386,7 @@ type ManagerMessage struct {
 	//	*ManagerMessage_Release
 	//	*ManagerMessage_Watch
 	//	*ManagerMessage_Read
+	//	*ManagerMessage_SetupData
 	Message       isManagerMessage_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -465,6 +492,15 @@ func (x *ManagerMessage) GetRead() *Read {
 	return nil
 }
 
+func (x *ManagerMessage) GetSetupData() *SetupData {
+	if x != nil {
+		if x, ok := x.Message.(*ManagerMessage_SetupData); ok {
+			return x.SetupData
+		}
+	}
+	return nil
+}
+
 type isManagerMessage_Message interface {
 	isManagerMessage_Message()
 }
@@ -503,6 +539,11 @@ type ManagerMessage_Read struct {
 	Read *Read `protobuf:"bytes,7,opt,name=read,proto3,oneof"`
 }
 
+type ManagerMessage_SetupData struct {
+	// SetupData tells a client what setup() returned to client 0.
+	SetupData *SetupData `protobuf:"bytes,20,opt,name=setup_data,json=setupData,proto3,oneof"`
+}
+
 func (*ManagerMessage_Welcome) isManagerMessage_Message() {}
 
 func (*ManagerMessage_Pong) isManagerMessage_Message() {}
@@ -516,6 +557,8 @@ func (*ManagerMessage_Release) isManagerMessage_Message() {}
 func (*ManagerMessage_Watch) isManagerMessage_Message() {}
 
 func (*ManagerMessage_Read) isManagerMessage_Message() {}
+
+func (*ManagerMessage_SetupData) isManagerMessage_Message() {}
 
 // Hello says where the pod stands. The manager knows from the pod's token which
 // pod it is; the role must be the pod's.
@@ -531,7 +574,9 @@ type Hello struct {
 	// target_answered repeats what the pod has sent.
 	TargetAnswered *TargetAnswered `protobuf:"bytes,5,opt,name=target_answered,json=targetAnswered,proto3" json:"target_answered,omitempty"`
 	// instance tells the process from an earlier one in the same pod.
-	Instance      uint64 `protobuf:"varint,6,opt,name=instance,proto3" json:"instance,omitempty"`
+	Instance uint64 `protobuf:"varint,6,opt,name=instance,proto3" json:"instance,omitempty"`
+	// script_state repeats what a client has sent.
+	ScriptState   *ScriptState `protobuf:"bytes,20,opt,name=script_state,json=scriptState,proto3" json:"script_state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -606,6 +651,13 @@ func (x *Hello) GetInstance() uint64 {
 		return x.Instance
 	}
 	return 0
+}
+
+func (x *Hello) GetScriptState() *ScriptState {
+	if x != nil {
+		return x.ScriptState
+	}
+	return nil
 }
 
 // Welcome says which numbered messages the manager has of this pod.
@@ -1178,7 +1230,9 @@ func (x *TargetSilent) GetReason() string {
 type Failure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// reason says what went wrong, for the run's user.
-	Reason        string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// kind is a session.FailureKind; empty for any other.
+	Kind          string `protobuf:"bytes,20,opt,name=kind,proto3" json:"kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1220,6 +1274,119 @@ func (x *Failure) GetReason() string {
 	return ""
 }
 
+func (x *Failure) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+// ScriptState is as session.ScriptState.
+type ScriptState struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	SetupEnded    bool                   `protobuf:"varint,1,opt,name=setup_ended,json=setupEnded,proto3" json:"setup_ended,omitempty"`
+	SetupData     []byte                 `protobuf:"bytes,2,opt,name=setup_data,json=setupData,proto3" json:"setup_data,omitempty"`
+	LoadEnded     bool                   `protobuf:"varint,3,opt,name=load_ended,json=loadEnded,proto3" json:"load_ended,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScriptState) Reset() {
+	*x = ScriptState{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScriptState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScriptState) ProtoMessage() {}
+
+func (x *ScriptState) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScriptState.ProtoReflect.Descriptor instead.
+func (*ScriptState) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ScriptState) GetSetupEnded() bool {
+	if x != nil {
+		return x.SetupEnded
+	}
+	return false
+}
+
+func (x *ScriptState) GetSetupData() []byte {
+	if x != nil {
+		return x.SetupData
+	}
+	return nil
+}
+
+func (x *ScriptState) GetLoadEnded() bool {
+	if x != nil {
+		return x.LoadEnded
+	}
+	return false
+}
+
+type SetupData struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// data is JSON, or empty when setup() returned nothing.
+	Data          []byte `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetupData) Reset() {
+	*x = SetupData{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetupData) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetupData) ProtoMessage() {}
+
+func (x *SetupData) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetupData.ProtoReflect.Descriptor instead.
+func (*SetupData) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *SetupData) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
 type Histogram struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// hdr is the buckets in HdrHistogram's V2 compressed format, in base64.
@@ -1235,7 +1402,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1247,7 +1414,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1260,7 +1427,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{16}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Histogram) GetHdr() string {
@@ -1324,7 +1491,7 @@ type Counts struct {
 
 func (x *Counts) Reset() {
 	*x = Counts{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1336,7 +1503,7 @@ func (x *Counts) String() string {
 func (*Counts) ProtoMessage() {}
 
 func (x *Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1349,7 +1516,7 @@ func (x *Counts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counts.ProtoReflect.Descriptor instead.
 func (*Counts) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{17}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Counts) GetRequests() int64 {
@@ -1433,7 +1600,7 @@ type Measure struct {
 
 func (x *Measure) Reset() {
 	*x = Measure{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1445,7 +1612,7 @@ func (x *Measure) String() string {
 func (*Measure) ProtoMessage() {}
 
 func (x *Measure) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1458,7 +1625,7 @@ func (x *Measure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Measure.ProtoReflect.Descriptor instead.
 func (*Measure) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{18}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Measure) GetCounts() *Counts {
@@ -1487,7 +1654,7 @@ type ClientUsage struct {
 
 func (x *ClientUsage) Reset() {
 	*x = ClientUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1499,7 +1666,7 @@ func (x *ClientUsage) String() string {
 func (*ClientUsage) ProtoMessage() {}
 
 func (x *ClientUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1512,7 +1679,7 @@ func (x *ClientUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientUsage.ProtoReflect.Descriptor instead.
 func (*ClientUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{19}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ClientUsage) GetUserCpu() int64 {
@@ -1562,7 +1729,7 @@ type ClientSample struct {
 
 func (x *ClientSample) Reset() {
 	*x = ClientSample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1574,7 +1741,7 @@ func (x *ClientSample) String() string {
 func (*ClientSample) ProtoMessage() {}
 
 func (x *ClientSample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1587,7 +1754,7 @@ func (x *ClientSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientSample.ProtoReflect.Descriptor instead.
 func (*ClientSample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{20}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ClientSample) GetNumber() uint64 {
@@ -1651,7 +1818,7 @@ type Arrivals struct {
 
 func (x *Arrivals) Reset() {
 	*x = Arrivals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1663,7 +1830,7 @@ func (x *Arrivals) String() string {
 func (*Arrivals) ProtoMessage() {}
 
 func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1676,7 +1843,7 @@ func (x *Arrivals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
 func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Arrivals) GetDue() int64 {
@@ -1711,7 +1878,7 @@ type LevelTotals struct {
 
 func (x *LevelTotals) Reset() {
 	*x = LevelTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1723,7 +1890,7 @@ func (x *LevelTotals) String() string {
 func (*LevelTotals) ProtoMessage() {}
 
 func (x *LevelTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1736,7 +1903,7 @@ func (x *LevelTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LevelTotals.ProtoReflect.Descriptor instead.
 func (*LevelTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *LevelTotals) GetMeasure() *Measure {
@@ -1767,14 +1934,16 @@ type ClientTotals struct {
 	// arrivals is left out but for open load.
 	Arrivals *Arrivals `protobuf:"bytes,8,opt,name=arrivals,proto3" json:"arrivals,omitempty"`
 	// levels are those of the plan's measurement, in their order.
-	Levels        []*LevelTotals `protobuf:"bytes,9,rep,name=levels,proto3" json:"levels,omitempty"`
+	Levels []*LevelTotals `protobuf:"bytes,9,rep,name=levels,proto3" json:"levels,omitempty"`
+	// script is a result.ScriptTotals as JSON; empty without a k6 script.
+	Script        []byte `protobuf:"bytes,20,opt,name=script,proto3" json:"script,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClientTotals) Reset() {
 	*x = ClientTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1786,7 +1955,7 @@ func (x *ClientTotals) String() string {
 func (*ClientTotals) ProtoMessage() {}
 
 func (x *ClientTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1799,7 +1968,7 @@ func (x *ClientTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientTotals.ProtoReflect.Descriptor instead.
 func (*ClientTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ClientTotals) GetNumber() uint64 {
@@ -1865,6 +2034,13 @@ func (x *ClientTotals) GetLevels() []*LevelTotals {
 	return nil
 }
 
+func (x *ClientTotals) GetScript() []byte {
+	if x != nil {
+		return x.Script
+	}
+	return nil
+}
+
 type ServerSample struct {
 	state               protoimpl.MessageState `protogen:"open.v1"`
 	Number              uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
@@ -1897,7 +2073,7 @@ type ServerSample struct {
 
 func (x *ServerSample) Reset() {
 	*x = ServerSample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1909,7 +2085,7 @@ func (x *ServerSample) String() string {
 func (*ServerSample) ProtoMessage() {}
 
 func (x *ServerSample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1922,7 +2098,7 @@ func (x *ServerSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerSample.ProtoReflect.Descriptor instead.
 func (*ServerSample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{24}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ServerSample) GetNumber() uint64 {
@@ -2080,7 +2256,7 @@ type BackendUsage struct {
 
 func (x *BackendUsage) Reset() {
 	*x = BackendUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2092,7 +2268,7 @@ func (x *BackendUsage) String() string {
 func (*BackendUsage) ProtoMessage() {}
 
 func (x *BackendUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2105,7 +2281,7 @@ func (x *BackendUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackendUsage.ProtoReflect.Descriptor instead.
 func (*BackendUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{25}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *BackendUsage) GetName() string {
@@ -2126,7 +2302,7 @@ var File_internal_session_sessionpb_session_proto protoreflect.FileDescriptor
 
 const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\n" +
-	"(internal/session/sessionpb/session.proto\x12\x10assay.session.v1\"\x88\x05\n" +
+	"(internal/session/sessionpb/session.proto\x12\x10assay.session.v1\"\xcc\x05\n" +
 	"\n" +
 	"PodMessage\x12/\n" +
 	"\x05hello\x18\x01 \x01(\v2\x17.assay.session.v1.HelloH\x00R\x05hello\x12,\n" +
@@ -2140,8 +2316,9 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\rtarget_silent\x18\b \x01(\v2\x1e.assay.session.v1.TargetSilentH\x00R\ftargetSilent\x12E\n" +
 	"\rserver_sample\x18\t \x01(\v2\x1e.assay.session.v1.ServerSampleH\x00R\fserverSample\x125\n" +
 	"\afailure\x18\n" +
-	" \x01(\v2\x19.assay.session.v1.FailureH\x00R\afailureB\t\n" +
-	"\amessage\"\xfe\x02\n" +
+	" \x01(\v2\x19.assay.session.v1.FailureH\x00R\afailure\x12B\n" +
+	"\fscript_state\x18\x14 \x01(\v2\x1d.assay.session.v1.ScriptStateH\x00R\vscriptStateB\t\n" +
+	"\amessage\"\xbc\x03\n" +
 	"\x0eManagerMessage\x125\n" +
 	"\awelcome\x18\x01 \x01(\v2\x19.assay.session.v1.WelcomeH\x00R\awelcome\x12,\n" +
 	"\x04pong\x18\x02 \x01(\v2\x16.assay.session.v1.PongH\x00R\x04pong\x125\n" +
@@ -2149,15 +2326,18 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x05start\x18\x04 \x01(\v2\x17.assay.session.v1.StartH\x00R\x05start\x125\n" +
 	"\arelease\x18\x05 \x01(\v2\x19.assay.session.v1.ReleaseH\x00R\arelease\x12/\n" +
 	"\x05watch\x18\x06 \x01(\v2\x17.assay.session.v1.WatchH\x00R\x05watch\x12,\n" +
-	"\x04read\x18\a \x01(\v2\x16.assay.session.v1.ReadH\x00R\x04readB\t\n" +
-	"\amessage\"\x9d\x02\n" +
+	"\x04read\x18\a \x01(\v2\x16.assay.session.v1.ReadH\x00R\x04read\x12<\n" +
+	"\n" +
+	"setup_data\x18\x14 \x01(\v2\x1b.assay.session.v1.SetupDataH\x00R\tsetupDataB\t\n" +
+	"\amessage\"\xdf\x02\n" +
 	"\x05Hello\x12*\n" +
 	"\x04role\x18\x01 \x01(\x0e2\x16.assay.session.v1.RoleR\x04role\x12-\n" +
 	"\x05ready\x18\x02 \x01(\v2\x17.assay.session.v1.ReadyR\x05ready\x12/\n" +
 	"\x06starts\x18\x03 \x03(\v2\x17.assay.session.v1.StartR\x06starts\x12!\n" +
 	"\fwarmup_ended\x18\x04 \x01(\bR\vwarmupEnded\x12I\n" +
 	"\x0ftarget_answered\x18\x05 \x01(\v2 .assay.session.v1.TargetAnsweredR\x0etargetAnswered\x12\x1a\n" +
-	"\binstance\x18\x06 \x01(\x04R\binstance\"*\n" +
+	"\binstance\x18\x06 \x01(\x04R\binstance\x12@\n" +
+	"\fscript_state\x18\x14 \x01(\v2\x1d.assay.session.v1.ScriptStateR\vscriptState\"*\n" +
 	"\aWelcome\x12\x1f\n" +
 	"\vnext_number\x18\x01 \x01(\x04R\n" +
 	"nextNumber\"\x1a\n" +
@@ -2187,9 +2367,19 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x0eTargetAnswered\x12\x1a\n" +
 	"\bevidence\x18\x01 \x01(\fR\bevidence\"&\n" +
 	"\fTargetSilent\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\"!\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"5\n" +
 	"\aFailure\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\"\x83\x01\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x12\n" +
+	"\x04kind\x18\x14 \x01(\tR\x04kind\"l\n" +
+	"\vScriptState\x12\x1f\n" +
+	"\vsetup_ended\x18\x01 \x01(\bR\n" +
+	"setupEnded\x12\x1d\n" +
+	"\n" +
+	"setup_data\x18\x02 \x01(\fR\tsetupData\x12\x1d\n" +
+	"\n" +
+	"load_ended\x18\x03 \x01(\bR\tloadEnded\"\x1f\n" +
+	"\tSetupData\x12\x12\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"\x83\x01\n" +
 	"\tHistogram\x12\x10\n" +
 	"\x03hdr\x18\x01 \x01(\tR\x03hdr\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x03R\x05count\x12\x10\n" +
@@ -2236,7 +2426,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\astarted\x18\x03 \x01(\x03R\astarted\"T\n" +
 	"\vLevelTotals\x123\n" +
 	"\ameasure\x18\x01 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x10\n" +
-	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\"\x8c\x03\n" +
+	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\"\xa4\x03\n" +
 	"\fClientTotals\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x123\n" +
 	"\ameasure\x18\x02 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x1d\n" +
@@ -2248,7 +2438,8 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\vclock_error\x18\a \x01(\x03R\n" +
 	"clockError\x126\n" +
 	"\barrivals\x18\b \x01(\v2\x1a.assay.session.v1.ArrivalsR\barrivals\x125\n" +
-	"\x06levels\x18\t \x03(\v2\x1d.assay.session.v1.LevelTotalsR\x06levels\"\x9f\x05\n" +
+	"\x06levels\x18\t \x03(\v2\x1d.assay.session.v1.LevelTotalsR\x06levels\x12\x16\n" +
+	"\x06script\x18\x14 \x01(\fR\x06script\"\x9f\x05\n" +
 	"\fServerSample\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x03R\x02at\x12\x19\n" +
@@ -2276,11 +2467,13 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\bbackends\x18\x14 \x03(\v2\x1e.assay.session.v1.BackendUsageR\bbackends\"X\n" +
 	"\fBackendUsage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x124\n" +
-	"\x05usage\x18\x02 \x01(\v2\x1e.assay.session.v1.ServerSampleR\x05usage*G\n" +
+	"\x05usage\x18\x02 \x01(\v2\x1e.assay.session.v1.ServerSampleR\x05usage*l\n" +
 	"\x05Stage\x12\x15\n" +
 	"\x11STAGE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fSTAGE_WARMUP\x10\x01\x12\x15\n" +
-	"\x11STAGE_MEASUREMENT\x10\x02*=\n" +
+	"\x11STAGE_MEASUREMENT\x10\x02\x12\x0f\n" +
+	"\vSTAGE_SETUP\x10\x03\x12\x12\n" +
+	"\x0eSTAGE_TEARDOWN\x10\x04*=\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vROLE_CLIENT\x10\x01\x12\x0e\n" +
@@ -2302,7 +2495,7 @@ func file_internal_session_sessionpb_session_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_session_sessionpb_session_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(Stage)(0),             // 0: assay.session.v1.Stage
 	(Role)(0),              // 1: assay.session.v1.Role
@@ -2322,61 +2515,66 @@ var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(*TargetAnswered)(nil), // 15: assay.session.v1.TargetAnswered
 	(*TargetSilent)(nil),   // 16: assay.session.v1.TargetSilent
 	(*Failure)(nil),        // 17: assay.session.v1.Failure
-	(*Histogram)(nil),      // 18: assay.session.v1.Histogram
-	(*Counts)(nil),         // 19: assay.session.v1.Counts
-	(*Measure)(nil),        // 20: assay.session.v1.Measure
-	(*ClientUsage)(nil),    // 21: assay.session.v1.ClientUsage
-	(*ClientSample)(nil),   // 22: assay.session.v1.ClientSample
-	(*Arrivals)(nil),       // 23: assay.session.v1.Arrivals
-	(*LevelTotals)(nil),    // 24: assay.session.v1.LevelTotals
-	(*ClientTotals)(nil),   // 25: assay.session.v1.ClientTotals
-	(*ServerSample)(nil),   // 26: assay.session.v1.ServerSample
-	(*BackendUsage)(nil),   // 27: assay.session.v1.BackendUsage
+	(*ScriptState)(nil),    // 18: assay.session.v1.ScriptState
+	(*SetupData)(nil),      // 19: assay.session.v1.SetupData
+	(*Histogram)(nil),      // 20: assay.session.v1.Histogram
+	(*Counts)(nil),         // 21: assay.session.v1.Counts
+	(*Measure)(nil),        // 22: assay.session.v1.Measure
+	(*ClientUsage)(nil),    // 23: assay.session.v1.ClientUsage
+	(*ClientSample)(nil),   // 24: assay.session.v1.ClientSample
+	(*Arrivals)(nil),       // 25: assay.session.v1.Arrivals
+	(*LevelTotals)(nil),    // 26: assay.session.v1.LevelTotals
+	(*ClientTotals)(nil),   // 27: assay.session.v1.ClientTotals
+	(*ServerSample)(nil),   // 28: assay.session.v1.ServerSample
+	(*BackendUsage)(nil),   // 29: assay.session.v1.BackendUsage
 }
 var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	4,  // 0: assay.session.v1.PodMessage.hello:type_name -> assay.session.v1.Hello
 	6,  // 1: assay.session.v1.PodMessage.ping:type_name -> assay.session.v1.Ping
 	9,  // 2: assay.session.v1.PodMessage.ready:type_name -> assay.session.v1.Ready
 	11, // 3: assay.session.v1.PodMessage.stage_ended:type_name -> assay.session.v1.StageEnded
-	22, // 4: assay.session.v1.PodMessage.client_sample:type_name -> assay.session.v1.ClientSample
-	25, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
+	24, // 4: assay.session.v1.PodMessage.client_sample:type_name -> assay.session.v1.ClientSample
+	27, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
 	15, // 6: assay.session.v1.PodMessage.target_answered:type_name -> assay.session.v1.TargetAnswered
 	16, // 7: assay.session.v1.PodMessage.target_silent:type_name -> assay.session.v1.TargetSilent
-	26, // 8: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
+	28, // 8: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
 	17, // 9: assay.session.v1.PodMessage.failure:type_name -> assay.session.v1.Failure
-	5,  // 10: assay.session.v1.ManagerMessage.welcome:type_name -> assay.session.v1.Welcome
-	7,  // 11: assay.session.v1.ManagerMessage.pong:type_name -> assay.session.v1.Pong
-	8,  // 12: assay.session.v1.ManagerMessage.prepare:type_name -> assay.session.v1.Prepare
-	10, // 13: assay.session.v1.ManagerMessage.start:type_name -> assay.session.v1.Start
-	12, // 14: assay.session.v1.ManagerMessage.release:type_name -> assay.session.v1.Release
-	14, // 15: assay.session.v1.ManagerMessage.watch:type_name -> assay.session.v1.Watch
-	13, // 16: assay.session.v1.ManagerMessage.read:type_name -> assay.session.v1.Read
-	1,  // 17: assay.session.v1.Hello.role:type_name -> assay.session.v1.Role
-	9,  // 18: assay.session.v1.Hello.ready:type_name -> assay.session.v1.Ready
-	10, // 19: assay.session.v1.Hello.starts:type_name -> assay.session.v1.Start
-	15, // 20: assay.session.v1.Hello.target_answered:type_name -> assay.session.v1.TargetAnswered
-	0,  // 21: assay.session.v1.Start.stage:type_name -> assay.session.v1.Stage
-	0,  // 22: assay.session.v1.StageEnded.stage:type_name -> assay.session.v1.Stage
-	19, // 23: assay.session.v1.Measure.counts:type_name -> assay.session.v1.Counts
-	18, // 24: assay.session.v1.Measure.latencies:type_name -> assay.session.v1.Histogram
-	0,  // 25: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
-	20, // 26: assay.session.v1.ClientSample.measure:type_name -> assay.session.v1.Measure
-	21, // 27: assay.session.v1.ClientSample.usage:type_name -> assay.session.v1.ClientUsage
-	20, // 28: assay.session.v1.LevelTotals.measure:type_name -> assay.session.v1.Measure
-	20, // 29: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
-	21, // 30: assay.session.v1.ClientTotals.usage:type_name -> assay.session.v1.ClientUsage
-	19, // 31: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
-	23, // 32: assay.session.v1.ClientTotals.arrivals:type_name -> assay.session.v1.Arrivals
-	24, // 33: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
-	27, // 34: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
-	26, // 35: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerSample
-	2,  // 36: assay.session.v1.Sessions.Attend:input_type -> assay.session.v1.PodMessage
-	3,  // 37: assay.session.v1.Sessions.Attend:output_type -> assay.session.v1.ManagerMessage
-	37, // [37:38] is the sub-list for method output_type
-	36, // [36:37] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	18, // 10: assay.session.v1.PodMessage.script_state:type_name -> assay.session.v1.ScriptState
+	5,  // 11: assay.session.v1.ManagerMessage.welcome:type_name -> assay.session.v1.Welcome
+	7,  // 12: assay.session.v1.ManagerMessage.pong:type_name -> assay.session.v1.Pong
+	8,  // 13: assay.session.v1.ManagerMessage.prepare:type_name -> assay.session.v1.Prepare
+	10, // 14: assay.session.v1.ManagerMessage.start:type_name -> assay.session.v1.Start
+	12, // 15: assay.session.v1.ManagerMessage.release:type_name -> assay.session.v1.Release
+	14, // 16: assay.session.v1.ManagerMessage.watch:type_name -> assay.session.v1.Watch
+	13, // 17: assay.session.v1.ManagerMessage.read:type_name -> assay.session.v1.Read
+	19, // 18: assay.session.v1.ManagerMessage.setup_data:type_name -> assay.session.v1.SetupData
+	1,  // 19: assay.session.v1.Hello.role:type_name -> assay.session.v1.Role
+	9,  // 20: assay.session.v1.Hello.ready:type_name -> assay.session.v1.Ready
+	10, // 21: assay.session.v1.Hello.starts:type_name -> assay.session.v1.Start
+	15, // 22: assay.session.v1.Hello.target_answered:type_name -> assay.session.v1.TargetAnswered
+	18, // 23: assay.session.v1.Hello.script_state:type_name -> assay.session.v1.ScriptState
+	0,  // 24: assay.session.v1.Start.stage:type_name -> assay.session.v1.Stage
+	0,  // 25: assay.session.v1.StageEnded.stage:type_name -> assay.session.v1.Stage
+	21, // 26: assay.session.v1.Measure.counts:type_name -> assay.session.v1.Counts
+	20, // 27: assay.session.v1.Measure.latencies:type_name -> assay.session.v1.Histogram
+	0,  // 28: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
+	22, // 29: assay.session.v1.ClientSample.measure:type_name -> assay.session.v1.Measure
+	23, // 30: assay.session.v1.ClientSample.usage:type_name -> assay.session.v1.ClientUsage
+	22, // 31: assay.session.v1.LevelTotals.measure:type_name -> assay.session.v1.Measure
+	22, // 32: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
+	23, // 33: assay.session.v1.ClientTotals.usage:type_name -> assay.session.v1.ClientUsage
+	21, // 34: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
+	25, // 35: assay.session.v1.ClientTotals.arrivals:type_name -> assay.session.v1.Arrivals
+	26, // 36: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
+	29, // 37: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
+	28, // 38: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerSample
+	2,  // 39: assay.session.v1.Sessions.Attend:input_type -> assay.session.v1.PodMessage
+	3,  // 40: assay.session.v1.Sessions.Attend:output_type -> assay.session.v1.ManagerMessage
+	40, // [40:41] is the sub-list for method output_type
+	39, // [39:40] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_internal_session_sessionpb_session_proto_init() }
@@ -2395,6 +2593,7 @@ func file_internal_session_sessionpb_session_proto_init() {
 		(*PodMessage_TargetSilent)(nil),
 		(*PodMessage_ServerSample)(nil),
 		(*PodMessage_Failure)(nil),
+		(*PodMessage_ScriptState)(nil),
 	}
 	file_internal_session_sessionpb_session_proto_msgTypes[1].OneofWrappers = []any{
 		(*ManagerMessage_Welcome)(nil),
@@ -2404,6 +2603,7 @@ func file_internal_session_sessionpb_session_proto_init() {
 		(*ManagerMessage_Release)(nil),
 		(*ManagerMessage_Watch)(nil),
 		(*ManagerMessage_Read)(nil),
+		(*ManagerMessage_SetupData)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2411,7 +2611,7 @@ func file_internal_session_sessionpb_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_session_sessionpb_session_proto_rawDesc), len(file_internal_session_sessionpb_session_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   26,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

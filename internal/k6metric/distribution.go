@@ -1,0 +1,77 @@
+package k6metric
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/DataDog/sketches-go/ddsketch"
+	"github.com/DataDog/sketches-go/ddsketch/mapping"
+	"github.com/DataDog/sketches-go/ddsketch/store"
+)
+
+const (
+	// accuracy is the relative error of a percentile, that of three significant
+	// digits.
+	accuracy = 0.001
+	// bins bounds the memory of a distribution: values over a range of
+	// exp(2·accuracy·bins), ten millions, have bins of their own, and what is
+	// smaller than that shares the lowest. Negative values have as many again.
+	bins = 8192
+)
+
+// distribution is where the values of a trend lie: a DDSketch (Masson, Rim and
+// Lee, PVLDB 12(12), 2019), which merges without a loss. Unlike durations of
+// requests, the values of a trend may be anything.
+type distribution struct{ sketch *ddsketch.DDSketch }
+
+func newDistribution() *distribution {
+	index, err := mapping.NewLogarithmicMapping(accuracy)
+	if err != nil {
+		panic(err) // accuracy is a constant within the bounds that it checks
+	}
+	return &distribution{ddsketch.NewDDSketchFromStoreProvider(index, boundedStore)}
+}
+
+func boundedStore() store.Store { return store.NewCollapsingLowestDenseStore(bins) }
+
+// add adds a value. One that is too large, or no number, is left out.
+func (d *distribution) add(value float64) bool { return d.sketch.Add(value) == nil }
+
+// percentile is the value that p percent don't exceed, by the nearest rank; 0
+// without values.
+func (d *distribution) percentile(p float64) float64 {
+	value, err := d.sketch.GetValueAtQuantile(p / 100)
+	if err != nil {
+		return 0
+	}
+	return value
+}
+
+// count is the number of values.
+func (d *distribution) count() int64 { return int64(math.Round(d.sketch.GetCount())) }
+
+func (d *distribution) merge(other *distribution) error { return d.sketch.MergeWith(other.sketch) }
+
+// MarshalJSON writes the sketch in its library's own form, in base64.
+func (d *distribution) MarshalJSON() ([]byte, error) {
+	var encoded []byte
+	d.sketch.Encode(&encoded, true)
+	return json.Marshal(encoded)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (d *distribution) UnmarshalJSON(data []byte) error {
+	var encoded []byte
+	if err := json.Unmarshal(data, &encoded); err != nil {
+		return err
+	}
+	index, err := mapping.NewLogarithmicMapping(accuracy)
+	if err != nil {
+		return err
+	}
+	if d.sketch, err = ddsketch.DecodeDDSketch(encoded, boundedStore, index); err != nil {
+		return fmt.Errorf("decode a distribution: %w", err)
+	}
+	return nil
+}

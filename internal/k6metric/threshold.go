@@ -1,0 +1,149 @@
+package k6metric
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Threshold is a bound that a script sets on a metric.
+type Threshold struct {
+	// Metric is the metric's name with its tags, Source the expression, as the
+	// script has them.
+	Metric string `json:"metric"`
+	Source string `json:"source"`
+	// Aborted is whether a client ended its load for it: its own figures crossed
+	// it, and the script asks for that with abortOnFail.
+	Aborted bool `json:"aborted,omitempty"`
+}
+
+// expression is a threshold's expression; see
+// https://grafana.com/docs/k6/latest/using-k6/thresholds/#threshold-syntax.
+type expression struct {
+	aggregation string
+	percentile  float64 // of the aggregation p
+	operator    string
+	bound       float64
+}
+
+// syntax is that of an expression: "p(99.9) < 500", "rate>=0.5".
+var syntax = regexp.MustCompile(`^\s*(count|rate|value|avg|min|max|med|p\(([^()]+)\))\s*(===|==|!=|<=|>=|<|>)\s*(\S+)\s*$`)
+
+// aggregations are those that a kind of metric has.
+var aggregations = map[Kind][]string{
+	Counter: {"count", "rate"}, Gauge: {"value"}, Rate: {"rate"}, Trend: {"avg", "min", "max", "med", "p"},
+}
+
+func parse(source string) (*expression, error) {
+	parts := syntax.FindStringSubmatch(source)
+	if parts == nil {
+		return nil, fmt.Errorf("the threshold %q isn't of the form AGGREGATION OPERATOR NUMBER, such as p(95)<200", source)
+	}
+	e := &expression{aggregation: parts[1], operator: parts[3]}
+	var err error
+	if e.bound, err = strconv.ParseFloat(parts[4], 64); err != nil {
+		return nil, fmt.Errorf("the threshold %q: %q isn't a number", source, parts[4])
+	}
+	if strings.HasPrefix(e.aggregation, "p(") {
+		e.aggregation = "p"
+		if e.percentile, err = strconv.ParseFloat(strings.TrimSpace(parts[2]), 64); err != nil || !(e.percentile >= 0 && e.percentile <= 100) {
+			return nil, fmt.Errorf("the threshold %q: %q isn't a percentile from 0 to 100", source, parts[2])
+		}
+	}
+	return e, nil
+}
+
+// Check returns an error that says what no threshold of a client can be.
+func (t *Threshold) Check() error {
+	if t.Metric == "" || len(t.Metric) > mostName || len(t.Source) > mostName {
+		return fmt.Errorf("threshold: %q on %q", t.Source, t.Metric)
+	}
+	_, err := parse(t.Source)
+	return err
+}
+
+// Outcome is what became of a threshold.
+type Outcome struct {
+	// Actual is the figure that was compared; empty without one.
+	Actual string
+	Met    bool
+}
+
+// Evaluate compares the threshold with a metric, which is nil where there were
+// no values of it, after the script has run for a time. As with k6, a trend
+// without values is 0 throughout and a rate without values crosses nothing. An
+// error says that the expression isn't one for such a metric.
+func (t *Threshold) Evaluate(m *Metric, elapsed time.Duration) (Outcome, error) {
+	e, err := parse(t.Source)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if m == nil || m.Samples == 0 {
+		return Outcome{Actual: "no samples", Met: e.metByNothing(m)}, nil
+	}
+	value, err := e.of(m, elapsed)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("the threshold %q on %s: %w", t.Source, t.Metric, err)
+	}
+	actual := strconv.FormatFloat(value, 'g', 6, 64)
+	if m.Unit != None && e.aggregation != "rate" {
+		actual += " " + string(m.Unit)
+	}
+	return Outcome{Actual: actual, Met: e.holds(value)}, nil
+}
+
+// metByNothing is what k6 makes of a metric without values: rates aren't looked
+// at, everything else is 0.
+func (e *expression) metByNothing(m *Metric) bool {
+	if e.aggregation == "rate" && (m == nil || m.Kind == Rate) {
+		return true
+	}
+	return e.holds(0)
+}
+
+// of is the figure of a metric that is compared.
+func (e *expression) of(m *Metric, elapsed time.Duration) (float64, error) {
+	switch {
+	case e.aggregation == "count" && m.Kind == Counter:
+		return m.Sum, nil
+	case e.aggregation == "rate" && m.Kind == Counter:
+		if elapsed <= 0 {
+			return 0, nil
+		}
+		return m.Sum / elapsed.Seconds(), nil
+	case e.aggregation == "rate" && m.Kind == Rate, e.aggregation == "avg" && m.Kind == Trend:
+		return m.Sum / float64(m.Samples), nil
+	case e.aggregation == "value" && m.Kind == Gauge:
+		return m.Last, nil
+	case m.Kind == Trend:
+		switch e.aggregation {
+		case "min":
+			return m.Min, nil
+		case "max":
+			return m.Max, nil
+		case "med":
+			return m.percentile(50), nil
+		case "p":
+			return m.percentile(e.percentile), nil
+		}
+	}
+	return 0, fmt.Errorf("a %s has %s, not %s", m.Kind, strings.Join(aggregations[m.Kind], ", "), e.aggregation)
+}
+
+func (e *expression) holds(value float64) bool {
+	switch e.operator {
+	case "<":
+		return value < e.bound
+	case "<=":
+		return value <= e.bound
+	case ">":
+		return value > e.bound
+	case ">=":
+		return value >= e.bound
+	case "!=":
+		return value != e.bound
+	}
+	return value == e.bound
+}

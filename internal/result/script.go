@@ -1,0 +1,174 @@
+package result
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/assay-dev/assay/internal/k6metric"
+)
+
+// LoadScript is the load of a k6 script: latencies are service times as k6 takes
+// them.
+const LoadScript = "script"
+
+// mostText bounds the texts that a client sends about its script, in bytes.
+const mostText = 1024
+
+// ScriptTotals are a client's final figures of its k6 script.
+type ScriptTotals struct {
+	// VirtualUsers is the largest number of virtual users that were made.
+	VirtualUsers int64 `json:"virtualUsers"`
+	// RunMicroseconds is how long the script's scenarios ran.
+	RunMicroseconds int64 `json:"runMicroseconds"`
+	// Metrics are k6's metrics, setup() and teardown() included; LeftOut is how
+	// many weren't kept since there were too many.
+	Metrics []k6metric.Metric `json:"metrics"`
+	LeftOut int64             `json:"leftOut,omitempty"`
+	// Thresholds are those of the script.
+	Thresholds []k6metric.Threshold `json:"thresholds,omitempty"`
+	// MarkedFailed is whether the script called test.fail().
+	MarkedFailed bool `json:"markedFailed,omitempty"`
+	// TeardownError is what went wrong in teardown(); empty for nothing.
+	TeardownError string `json:"teardownError,omitempty"`
+}
+
+// Check returns an error that says what no client can have counted.
+func (s *ScriptTotals) Check() error {
+	most := k6metric.MostMetrics + k6metric.MostThresholds
+	if len(s.Metrics) > most || len(s.Thresholds) > k6metric.MostThresholds {
+		return fmt.Errorf("%d metrics and %d thresholds of a script", len(s.Metrics), len(s.Thresholds))
+	}
+	if s.VirtualUsers < 0 || s.RunMicroseconds < 0 || s.LeftOut < 0 || len(s.TeardownError) > mostText {
+		return fmt.Errorf("a script of %d virtual users that ran for %d µs", s.VirtualUsers, s.RunMicroseconds)
+	}
+	for i := range s.Metrics {
+		if err := s.Metrics[i].Check(); err != nil {
+			return err
+		}
+	}
+	for i := range s.Thresholds {
+		if err := s.Thresholds[i].Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Script is what is known of a k6 script's run over all clients.
+type Script struct {
+	// VirtualUsers is the number of virtual users that were made.
+	VirtualUsers int64 `json:"virtualUsers"`
+	// Iterations were completed, DroppedIterations never begun since no virtual
+	// user was free.
+	Iterations        int64 `json:"iterations"`
+	DroppedIterations int64 `json:"droppedIterations"`
+	// Metrics are all of k6's metrics that had values, in the order of their first occurrence,
+	// setup() and teardown() included; MetricsLeftOut is how many weren't kept since
+	// there were too many.
+	Metrics        []k6metric.Summary `json:"metrics"`
+	MetricsLeftOut int64              `json:"metricsLeftOut,omitempty"`
+	// MarkedFailed are the clients, by index, whose script called test.fail();
+	// EndedEarly those that ended their load for a threshold with abortOnFail.
+	MarkedFailed []int `json:"markedFailed,omitempty"`
+	EndedEarly   []int `json:"endedEarly,omitempty"`
+	// TeardownError is what went wrong in teardown(); empty for nothing.
+	TeardownError string `json:"teardownError,omitempty"`
+}
+
+// Metric is the figures of a metric by its name; nil without.
+func (s *Script) Metric(name string) *k6metric.Summary {
+	for i := range s.Metrics {
+		if s.Metrics[i].Name == name {
+			return &s.Metrics[i]
+		}
+	}
+	return nil
+}
+
+// AddScript merges the clients' figures of a k6 script, takes them from the
+// clients, and adds what became of the script's thresholds. It does nothing for
+// other loads. An error says that the clients' figures can't be of one script.
+func (r *Result) AddScript() error {
+	var all [][]k6metric.Metric
+	var thresholds []k6metric.Threshold
+	var elapsed int64
+	s := &Script{}
+	for i := range r.Clients {
+		c := &r.Clients[i]
+		own := c.Script
+		c.Script = nil
+		if own == nil {
+			continue
+		}
+		all = append(all, own.Metrics)
+		s.VirtualUsers += own.VirtualUsers
+		s.MetricsLeftOut = max(s.MetricsLeftOut, own.LeftOut)
+		elapsed = max(elapsed, own.RunMicroseconds)
+		if own.MarkedFailed {
+			s.MarkedFailed = append(s.MarkedFailed, c.Index)
+		}
+		if s.TeardownError == "" {
+			s.TeardownError = own.TeardownError
+		}
+		early := false
+		for _, t := range own.Thresholds {
+			thresholds = addThreshold(thresholds, t)
+			early = early || t.Aborted
+		}
+		if early {
+			s.EndedEarly = append(s.EndedEarly, c.Index)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	merged, err := k6metric.Merge(all...)
+	if err != nil {
+		return fmt.Errorf("merge the metrics of the clients' scripts: %w", err)
+	}
+	byName := map[string]*k6metric.Metric{}
+	for i := range merged {
+		byName[merged[i].Name] = &merged[i]
+		if merged[i].Samples > 0 {
+			s.Metrics = append(s.Metrics, merged[i].Summarize())
+		}
+	}
+	s.Iterations, s.DroppedIterations = count(byName["iterations"]), count(byName["dropped_iterations"])
+	r.Script = s
+	return r.addScriptThresholds(thresholds, byName, time.Duration(elapsed)*time.Microsecond)
+}
+
+func count(m *k6metric.Metric) int64 {
+	if m == nil {
+		return 0
+	}
+	return int64(m.Sum)
+}
+
+// addThreshold adds a client's threshold to those of the others.
+func addThreshold(all []k6metric.Threshold, t k6metric.Threshold) []k6metric.Threshold {
+	for i := range all {
+		if all[i].Metric == t.Metric && all[i].Source == t.Source {
+			all[i].Aborted = all[i].Aborted || t.Aborted
+			return all
+		}
+	}
+	return append(all, t)
+}
+
+// addScriptThresholds adds what became of the script's thresholds. One for which
+// a client has ended its load is missed, whatever the others made up for.
+func (r *Result) addScriptThresholds(thresholds []k6metric.Threshold, metrics map[string]*k6metric.Metric, elapsed time.Duration) error {
+	for _, t := range thresholds {
+		outcome, err := t.Evaluate(metrics[t.Metric], elapsed)
+		if err != nil {
+			return err
+		}
+		if t.Aborted {
+			outcome.Met = false
+			outcome.Actual += " (a client has ended its load for it)"
+		}
+		r.Thresholds = append(r.Thresholds, ThresholdOutcome{Metric: t.Metric, Bound: t.Source, Actual: outcome.Actual, Met: outcome.Met})
+	}
+	return nil
+}

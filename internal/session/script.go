@@ -1,0 +1,138 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+const (
+	// ScriptFolder is where a client has the files of its k6 script.
+	ScriptFolder = "/assay/script"
+	// ScriptLeader is the index of the client that runs setup() and teardown().
+	ScriptLeader = 0
+	// MostSetupBytes bounds what setup() returns, as JSON.
+	MostSetupBytes = 1 << 20
+	// mostScriptBytes bounds a client's figures of a script.
+	mostScriptBytes = 3 << 20
+)
+
+// Script is the part of one client in a run of a k6 script.
+type Script struct {
+	// File is the script's path below ScriptFolder.
+	File string `json:"file"`
+	// Segment and Sequence are k6's execution segment of this client, as in
+	// "1/3:2/3", and those of all clients, as in "0,1/3,2/3,1".
+	Segment  string `json:"segment"`
+	Sequence string `json:"sequence"`
+	// Leads is whether this client runs setup() and teardown().
+	Leads bool `json:"leads,omitempty"`
+	// Tags are added to all samples.
+	Tags map[string]string `json:"tags,omitempty"`
+	// Secrets are the names of environment variables whose values are kept out of
+	// logs and messages.
+	Secrets []string `json:"secrets,omitempty"`
+	// Outputs are k6's own outputs to switch on, as its --out names them. What they
+	// need besides is in the environment.
+	Outputs []string `json:"outputs,omitempty"`
+}
+
+func (s *Script) check() error {
+	if s.File == "" || path.IsAbs(s.File) || path.Clean(s.File) != s.File || strings.HasPrefix(s.File, "..") {
+		return fmt.Errorf("the script %q", s.File)
+	}
+	if s.Segment == "" || s.Sequence == "" {
+		return fmt.Errorf("the execution segment %q of %q", s.Segment, s.Sequence)
+	}
+	return nil
+}
+
+// ScriptState says how far a client is with its k6 script.
+type ScriptState struct {
+	// SetupEnded is whether it has what setup() returned: its own, or that of the
+	// client that leads.
+	SetupEnded bool
+	// SetupData is what setup() returned, of the client that leads: JSON, or
+	// nothing.
+	SetupData []byte
+	// LoadEnded is whether its load has ended.
+	LoadEnded bool
+}
+
+// ScriptStateToWire returns the state as it is sent.
+func ScriptStateToWire(s ScriptState) *sessionpb.ScriptState {
+	return &sessionpb.ScriptState{SetupEnded: s.SetupEnded, SetupData: s.SetupData, LoadEnded: s.LoadEnded}
+}
+
+// ScriptStateFromWire is the inverse of ScriptStateToWire. It refuses data that
+// setup() can't have returned.
+func ScriptStateFromWire(w *sessionpb.ScriptState) (ScriptState, error) {
+	s := ScriptState{SetupEnded: w.GetSetupEnded(), SetupData: w.GetSetupData(), LoadEnded: w.GetLoadEnded()}
+	if n := len(s.SetupData); n > MostSetupBytes {
+		return ScriptState{}, fmt.Errorf("setup data of %d bytes", n)
+	}
+	if len(s.SetupData) > 0 && !json.Valid(s.SetupData) {
+		return ScriptState{}, errors.New("setup data that isn't JSON")
+	}
+	return s, nil
+}
+
+// FailureKind says what kind of failure a client's is; empty for any other.
+type FailureKind string
+
+// The kinds of failures of a k6 script.
+const (
+	// FailureScriptInvalid: k6 can't compile the script, or its options are wrong.
+	FailureScriptInvalid FailureKind = "ScriptInvalid"
+	// FailureScriptException: setup() threw an exception or took too long, or k6
+	// couldn't make a virtual user.
+	FailureScriptException FailureKind = "ScriptException"
+	// FailureScriptAborted: the script called test.abort().
+	FailureScriptAborted FailureKind = "ScriptAborted"
+)
+
+// FailureError is an error of a kind.
+type FailureError struct {
+	Kind FailureKind
+	Err  error
+}
+
+// Error is what went wrong.
+func (e *FailureError) Error() string { return e.Err.Error() }
+
+// Unwrap is the error itself.
+func (e *FailureError) Unwrap() error { return e.Err }
+
+// ScriptTotalsToWire returns a client's figures of a script as they are sent;
+// nil for none.
+func ScriptTotalsToWire(s *result.ScriptTotals) ([]byte, error) {
+	if s == nil {
+		return nil, nil
+	}
+	encoded, err := json.Marshal(s)
+	if err == nil && len(encoded) > mostScriptBytes {
+		err = fmt.Errorf("the script's metrics have %d bytes, the limit is %d: have fewer metrics", len(encoded), mostScriptBytes)
+	}
+	return encoded, err
+}
+
+// ScriptTotalsFromWire is the inverse of ScriptTotalsToWire. It refuses what no
+// client can have counted.
+func ScriptTotalsFromWire(encoded []byte) (*result.ScriptTotals, error) {
+	if len(encoded) == 0 {
+		return nil, nil
+	}
+	if len(encoded) > mostScriptBytes {
+		return nil, fmt.Errorf("a script's figures of %d bytes", len(encoded))
+	}
+	s := &result.ScriptTotals{}
+	if err := json.Unmarshal(encoded, s); err != nil {
+		return nil, fmt.Errorf("a script's figures: %w", err)
+	}
+	return s, s.Check()
+}
