@@ -34,8 +34,12 @@ const (
 	ReasonStarting = "Starting"
 	// ReasonWarmingUp: the clients send load that isn't measured.
 	ReasonWarmingUp = "WarmingUp"
+	// ReasonSettingUp: the script's setup() runs.
+	ReasonSettingUp = "SettingUp"
 	// ReasonMeasuring: the clients send load that is measured.
 	ReasonMeasuring = "Measuring"
+	// ReasonTearingDown: the script's teardown() runs.
+	ReasonTearingDown = "TearingDown"
 	// ReasonCollecting: the measurement is over, its result is being stored.
 	ReasonCollecting = "Collecting"
 )
@@ -93,6 +97,12 @@ const (
 	ReasonClientFailed = "ClientFailed"
 	// ReasonClientLost: a client's pod was deleted or evicted, or went silent.
 	ReasonClientLost = "ClientLost"
+	// ReasonScriptInvalid: k6 can't load the script, or its options are wrong.
+	ReasonScriptInvalid = "ScriptInvalid"
+	// ReasonScriptException: the script's setup() failed, or k6 broke off.
+	ReasonScriptException = "ScriptException"
+	// ReasonScriptAborted: the script called test.abort().
+	ReasonScriptAborted = "ScriptAborted"
 	// ReasonArtifactNotStored: the result couldn't be stored.
 	ReasonArtifactNotStored = "ArtifactNotStored"
 	// ReasonNameConflict: an object that the run needs exists and isn't its own.

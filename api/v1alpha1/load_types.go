@@ -21,14 +21,21 @@ type Clients struct {
 
 // Load is what the clients do.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.closed), has(self.open), has(self.stages)].exists_one(x, x)",message="load must have exactly one shape: closed, open or stages"
-// +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
+// +kubebuilder:validation:XValidation:rule="[has(self.closed), has(self.open), has(self.stages), has(self.script)].exists_one(x, x)",message="load must have exactly one shape: closed, open, stages or script"
+// +kubebuilder:validation:XValidation:rule="has(self.script) || has(self.requests)",reason="FieldValueRequired",fieldPath=".requests",message="requests must be given, unless the load is a script"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || !has(self.requests)",reason="FieldValueForbidden",fieldPath=".requests",message="requests must be left out with a script, which makes its own"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || !has(self.authentication)",reason="FieldValueForbidden",fieldPath=".authentication",message="authentication must be left out with a script, which authenticates its own requests: give it the credentials by script.env"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.connection.keepAlive == 'Enabled' && self.connection.timeoutSeconds == 30 && self.connection.cookies == 'Disabled'",reason="FieldValueForbidden",fieldPath=".connection",message="connection must be left out with a script, which has options of its own for it: noConnectionReuse, a request's timeout and cookies"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.order == 'Random'",reason="FieldValueForbidden",fieldPath=".order",message="order must be left out with a script, which makes its own requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.scope == 'Client'",reason="FieldValueForbidden",fieldPath=".scope",message="scope must be left out with a script, whose numbers are always those of the run"
+// +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
 type Load struct {
-	// requests are what the clients ask for, in the order that order says.
+	// requests are what the clients ask for, in the order that order says. It must
+	// be given, unless the load is a script.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=128
-	// +required
+	// +optional
 	Requests []Request `json:"requests,omitempty"`
 
 	// order says which of the requests comes next: Random draws each in proportion
@@ -71,6 +78,11 @@ type Load struct {
 	// each level apart.
 	// +optional
 	Stages *StagesLoad `json:"stages,omitempty"`
+
+	// script has k6 run a script of the user's. Latencies are service times, as k6
+	// takes them.
+	// +optional
+	Script *ScriptLoad `json:"script,omitempty"`
 }
 
 // LoadScope says whose the numbers of a load are.

@@ -1,0 +1,220 @@
+package v1alpha1
+
+// ScriptLoad has k6 run a script of the user's, unchanged. What it does is the
+// script's; each client has its part of it, by k6's execution segments.
+type ScriptLoad struct {
+	// configMapName names a ConfigMap in the run's namespace. Each of its keys is a
+	// file in the script's folder: the script, its modules, its data. It is read
+	// once, when the run starts.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="configMapName must be the name of a ConfigMap: lower-case letters, digits, '-' and '.'"
+	// +required
+	ConfigMapName string `json:"configMapName,omitempty"`
+
+	// file is the key of the script, or its path where it is in one of the folders.
+	// Defaults to script.js.
+	// +default="script.js"
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=500
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$')",message="file must be the key of a ConfigMap, such as script.js, or a folder's path, a slash and a key"
+	// +optional
+	File string `json:"file,omitempty"`
+
+	// folders are more ConfigMaps, each of whose keys is a file in a folder of its
+	// own below the script's.
+	// +listType=map
+	// +listMapKey=path
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Folders []ScriptFolder `json:"folders,omitempty"`
+
+	// env is added to the environment, which scripts read as __ENV and k6 its
+	// options (K6_…) from.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Env []ScriptVariable `json:"env,omitempty"`
+
+	// tags are added to all samples of k6's metrics, besides those of the script.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Tags []ScriptTag `json:"tags,omitempty"`
+
+	// outputs has k6 send its samples elsewhere too, while the script runs. When
+	// left out it doesn't.
+	// +optional
+	Outputs *ScriptOutputs `json:"outputs,omitempty"`
+}
+
+// ScriptFolder is a ConfigMap as a folder.
+type ScriptFolder struct {
+	// path is the folder's path below the script's folder, such as lib/checks.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=200
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$')",message="path must be relative and consist of segments of letters, digits, '.', '_' and '-', each beginning with a letter, digit or '_', such as lib/checks"
+	// +required
+	Path string `json:"path,omitempty"`
+
+	// configMapName names a ConfigMap in the run's namespace.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="configMapName must be the name of a ConfigMap: lower-case letters, digits, '-' and '.'"
+	// +required
+	ConfigMapName string `json:"configMapName,omitempty"`
+}
+
+// ScriptVariable is a variable in a script's environment.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.value) != has(self.secretKeyRef)",message="a variable must have exactly one of value and secretKeyRef"
+type ScriptVariable struct {
+	// name is the variable's name. Those that begin with ASSAY_ are Assay's own.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$') && !self.startsWith('ASSAY_')",message="name must consist of letters, digits and '_', not begin with a digit, and not begin with ASSAY_"
+	// +required
+	Name string `json:"name,omitempty"`
+
+	// value is its value. $(NAME) isn't expanded in it.
+	// +kubebuilder:validation:MinLength=0
+	// +kubebuilder:validation:MaxLength=4096
+	// +optional
+	Value *string `json:"value,omitempty"`
+
+	// secretKeyRef has the value be that of a key of a Secret. It is kept out of
+	// logs and messages.
+	// +optional
+	SecretKeyRef *SecretKeyReference `json:"secretKeyRef,omitempty"`
+}
+
+// SecretKeyReference names a key of a Secret.
+type SecretKeyReference struct {
+	// name is the Secret's name, in the run's namespace.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="name must be the name of a Secret: lower-case letters, digits, '-' and '.'"
+	// +required
+	Name string `json:"name,omitempty"`
+
+	// key is the key.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._A-Za-z0-9]+$') && !(self in ['.', '..'])",message="key must be a key of a Secret: letters, digits, '-', '_' and '.'"
+	// +required
+	Key string `json:"key,omitempty"`
+}
+
+// ScriptTag is a tag of k6's samples.
+type ScriptTag struct {
+	// name is the tag's name. Those that begin with assay_ are Assay's own.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$') && !self.startsWith('assay_')",message="name must consist of letters, digits and '_', not begin with a digit, and not begin with assay_"
+	// +required
+	Name string `json:"name,omitempty"`
+
+	// value is its value.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +required
+	Value string `json:"value,omitempty"`
+}
+
+// ScriptOutputs are where k6 sends its samples besides. They have the tags
+// assay_run and assay_client, so that the series of clients differ.
+//
+// +kubebuilder:validation:MinProperties=1
+type ScriptOutputs struct {
+	// prometheusRemoteWrite sends them by Prometheus remote write.
+	// +optional
+	PrometheusRemoteWrite *PrometheusRemoteWrite `json:"prometheusRemoteWrite,omitempty"`
+
+	// openTelemetry sends them by OTLP.
+	// +optional
+	OpenTelemetry *OpenTelemetry `json:"openTelemetry,omitempty"`
+}
+
+// PrometheusRemoteWrite is a receiver of Prometheus remote write.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Digest'",reason="FieldValueInvalid",fieldPath=".authentication.scheme",message="scheme must be Basic or Bearer: k6's output has no other"
+type PrometheusRemoteWrite struct {
+	// url is where the samples are sent, such as
+	// http://prometheus.monitoring.svc:9090/api/v1/write.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^https?://[^/?#@]+(/[^?#]*)?$')",message="url must be http:// or https:// with a host and a path, without a user, a query or a fragment"
+	// +required
+	URL string `json:"url,omitempty"`
+
+	// trendStatistics are the figures that are sent of trends, such as p(99), min,
+	// max, avg, med, count and sum. Defaults to p(99).
+	// +default=["p(99)"]
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=16
+	// +kubebuilder:validation:items:Pattern=`^(count|sum|min|max|avg|med|p[(][0-9]{1,3}([.][0-9]{1,5})?[)])$`
+	// +optional
+	TrendStatistics []string `json:"trendStatistics,omitempty"`
+
+	// authentication has k6 authenticate itself, with the scheme Basic or Bearer.
+	// When left out it doesn't.
+	// +optional
+	Authentication *Authentication `json:"authentication,omitempty"`
+}
+
+// OpenTelemetry is a receiver of OTLP.
+type OpenTelemetry struct {
+	// endpoint is its host and port, such as collector.monitoring.svc:4318.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=300
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|[[][0-9A-Fa-f:.]+[]]):[0-9]{1,5}$')",message="endpoint must be a host and a port, such as collector.monitoring.svc:4318"
+	// +required
+	Endpoint string `json:"endpoint,omitempty"`
+
+	// protocol is HTTP or GRPC. Defaults to HTTP.
+	// +default="HTTP"
+	// +optional
+	Protocol TelemetryProtocol `json:"protocol,omitempty"`
+
+	// encryption says whether it is spoken to by TLS (TLS) or in the clear (None).
+	// Defaults to TLS.
+	// +default="TLS"
+	// +optional
+	Encryption TelemetryEncryption `json:"encryption,omitempty"`
+
+	// headersSecretRef names a key of a Secret with headers that are sent along, as
+	// NAME=VALUE, several separated by commas, such as Authorization=Bearer%20….
+	// +optional
+	HeadersSecretRef *SecretKeyReference `json:"headersSecretRef,omitempty"`
+}
+
+// TelemetryProtocol is how OTLP is carried.
+//
+// +kubebuilder:validation:Enum=HTTP;GRPC
+type TelemetryProtocol string
+
+const (
+	// TelemetryHTTP is OTLP over HTTP.
+	TelemetryHTTP TelemetryProtocol = "HTTP"
+	// TelemetryGRPC is OTLP over gRPC.
+	TelemetryGRPC TelemetryProtocol = "GRPC"
+)
+
+// TelemetryEncryption says whether OTLP is encrypted.
+//
+// +kubebuilder:validation:Enum=TLS;None
+type TelemetryEncryption string
+
+const (
+	// TelemetryTLS encrypts.
+	TelemetryTLS TelemetryEncryption = "TLS"
+	// TelemetryClear doesn't.
+	TelemetryClear TelemetryEncryption = "None"
+)
