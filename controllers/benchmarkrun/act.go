@@ -1,6 +1,7 @@
 package benchmarkrun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
-	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/target"
 )
 
@@ -55,10 +55,8 @@ func (r *Reconciler) tell(uid string, run *v1alpha1.BenchmarkRun, p *plan) {
 		}
 		r.Sessions.Prepare(uid, loadplan.Plans(run, p.lengths), p.address)
 	}
-	for _, stage := range []sessionpb.Stage{sessionpb.Stage_STAGE_WARMUP, sessionpb.Stage_STAGE_MEASUREMENT} {
-		if at := p.start[stage]; at != 0 {
-			r.Sessions.Start(uid, stage, at)
-		}
+	for stage, at := range p.start {
+		r.Sessions.Start(uid, stage, at)
 	}
 	if p.read {
 		r.Sessions.Read(uid)
@@ -74,7 +72,11 @@ func (r *Reconciler) create(ctx context.Context, run *v1alpha1.BenchmarkRun, o *
 		return failed, err
 	}
 	if p.createClients {
-		return r.createChild(ctx, run, clientJob(run, &r.Settings))
+		files, err := scriptFiles(o)
+		if err != nil {
+			return failuref(v1alpha1.ReasonInvalidSpec, "%s", err), nil
+		}
+		return r.createChild(ctx, run, clientJob(run, files, &r.Settings))
 	}
 	return nil, nil
 }
@@ -119,12 +121,13 @@ func (r *Reconciler) createTargetsObjects(ctx context.Context, run *v1alpha1.Ben
 func renderingFor(run *v1alpha1.BenchmarkRun, o *observed, p *plan) (*target.Rendering, *failure) {
 	rendering := &target.Rendering{}
 	var err error
+	if p.createConfig {
+		err = cmp.Or(o.inputs.tooLarge(), o.inputs.checkScript())
+	}
 	switch {
-	case isExternal(run):
+	case err != nil, isExternal(run):
 	case p.createConfig:
-		if err = o.inputs.tooLarge(); err == nil {
-			rendering, err = target.Render(&run.Spec.Target, o.inputs.configurations)
-		}
+		rendering, err = target.Render(&run.Spec.Target, o.inputs.configurations)
 	case p.createTarget:
 		rendering, err = renderingIn(o.config)
 	}

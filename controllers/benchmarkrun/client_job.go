@@ -14,8 +14,8 @@ import (
 )
 
 // clientJob starts the clients, each once. They prefer other nodes than the
-// target's, and spread over nodes.
-func clientJob(run *v1alpha1.BenchmarkRun, settings *Settings) *batchv1.Job {
+// target's, and spread over nodes. The files are those of the load's k6 script.
+func clientJob(run *v1alpha1.BenchmarkRun, script []scriptFile, settings *Settings) *batchv1.Job {
 	replicas := int32(loadplan.Replicas(&run.Spec))
 	resources := requirements(run.Spec.Clients.Resources, defaultClientMemory)
 	meta := podMeta(run, "", RoleClient)
@@ -49,6 +49,7 @@ func clientJob(run *v1alpha1.BenchmarkRun, settings *Settings) *batchv1.Job {
 	}}
 	mountClientTLS(run, &template.Spec, &template.Spec.Containers[0])
 	mountCredentials(run, &template.Spec, &template.Spec.Containers[0])
+	mountScript(run, script, &template.Spec, &template.Spec.Containers[0])
 	return &batchv1.Job{
 		ObjectMeta: objectMeta(run, clientsName(run)),
 		Spec: batchv1.JobSpec{

@@ -25,7 +25,7 @@ func TestClientsAreGivenTheirCredentials(t *testing.T) {
 			run.Spec.Load.Authentication = &v1alpha1.Authentication{Scheme: scheme, SecretName: "login"}
 		}
 		var got []string
-		pod := clientJob(run, &Settings{}).Spec.Template.Spec
+		pod := clientJob(run, nil, &Settings{}).Spec.Template.Spec
 		for _, volume := range pod.Volumes {
 			if volume.Name == credentialsVolume {
 				secret := volume.Projected.Sources[0].Secret

@@ -1,6 +1,7 @@
 package benchmarkrun
 
 import (
+	"cmp"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,7 +31,7 @@ func clientEnded(run *v1alpha1.BenchmarkRun, o *observed, _ time.Time) *failure 
 	for i := range loadplan.Replicas(&run.Spec) {
 		client, pod := o.sessions.Clients[i], o.clients[i]
 		if client.Failure != "" {
-			return failuref(v1alpha1.ReasonClientFailed, "client %d failed: %s", i, client.Failure)
+			return failuref(cmp.Or(scriptReason(client.FailureKind), v1alpha1.ReasonClientFailed), "client %d failed: %s", i, client.Failure)
 		}
 		if pod == nil || !podEnded(pod) || client.Totals != nil {
 			continue

@@ -37,11 +37,14 @@ type inputs struct {
 	content map[string][]byte
 	// configurations are the servers' own.
 	configurations target.Configurations
+	// script are the files of the load's k6 script.
+	script []scriptFile
 	// missing says what isn't there.
 	missing []string
 }
 
-// observeInputs reads the user's ConfigMaps that the run's target is made from.
+// observeInputs reads the user's ConfigMaps that the run's target and its script
+// are made from.
 func (r *Reconciler) observeInputs(ctx context.Context, run *v1alpha1.BenchmarkRun) (*inputs, error) {
 	in := &inputs{content: map[string][]byte{}, configurations: target.Configurations{}}
 	read := map[string]*corev1.ConfigMap{}
@@ -74,6 +77,7 @@ func (r *Reconciler) observeInputs(ctx context.Context, run *v1alpha1.BenchmarkR
 			in.configurations[container] = texts(config)
 		}
 	}
+	in.takeScript(run, read)
 	return in, nil
 }
 
@@ -86,6 +90,9 @@ func inputNames(run *v1alpha1.BenchmarkRun) []string {
 		}
 	}
 	for _, name := range target.ConfigurationNames(&run.Spec.Target) {
+		names = append(names, name)
+	}
+	for _, name := range scriptFolders(run) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
@@ -120,7 +127,7 @@ func (p *planner) awaitInputs() {
 		p.fail(failuref(v1alpha1.ReasonConfigurationMissing, "%s: create it, and a new run", missing))
 		return
 	}
-	p.state(v1alpha1.ReasonStarting, "waiting for what the target is made from: "+missing, nil)
+	p.state(v1alpha1.ReasonStarting, "waiting for what the run is made from: "+missing, nil)
 	p.requeueAfter = sooner(p.requeueAfter, inputPause)
 }
 
@@ -186,7 +193,7 @@ func carriedOut(name string) bool {
 
 // tooLarge says that the user's ConfigMaps don't fit into the run's own.
 func (in *inputs) tooLarge() error {
-	size := 0
+	size, script := 0, 0
 	for _, text := range in.content {
 		size += len(text)
 	}
@@ -194,6 +201,14 @@ func (in *inputs) tooLarge() error {
 		for _, text := range files {
 			size += len(text)
 		}
+	}
+	for _, f := range in.script {
+		size += len(f.text)
+		script += len(f.text)
+	}
+	if size > maxInputBytes && script > size/2 {
+		return fmt.Errorf("spec.load.script: the script's ConfigMaps have %d bytes, together with those of spec.target %d, more than the %d that fit: "+
+			"have the script make its data, or fetch it in setup()", script, size, maxInputBytes)
 	}
 	if size > maxInputBytes {
 		return fmt.Errorf("spec.target: what content and configuration take from ConfigMaps has %d bytes, more than the %d that fit: "+

@@ -134,6 +134,9 @@ func configMap(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, in *inpu
 			binary[name] = []byte(text) // JSON would change it
 		}
 	}
+	if err := in.copyScript(data, binary); err != nil {
+		return nil, err
+	}
 	return &corev1.ConfigMap{ObjectMeta: objectMeta(run, configName(run)), Data: data, BinaryData: binary}, nil
 }
 

@@ -168,8 +168,14 @@ func (p *planner) advance() {
 	switch {
 	case o.collected(replicas):
 		p.collect()
+	case starts[sessionpb.Stage_STAGE_TEARDOWN] != 0:
+		p.tearDown(starts[sessionpb.Stage_STAGE_TEARDOWN])
+	case starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0 && runsScript(p.run) && p.loadsEnded():
+		p.tearDown(p.beginNow(sessionpb.Stage_STAGE_TEARDOWN))
 	case starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0:
 		p.measure(starts[sessionpb.Stage_STAGE_MEASUREMENT])
+	case starts[sessionpb.Stage_STAGE_SETUP] != 0:
+		p.setUp(starts[sessionpb.Stage_STAGE_SETUP])
 	case p.run.Spec.Warmup != nil && starts[sessionpb.Stage_STAGE_WARMUP] != 0:
 		p.warmUp(starts[sessionpb.Stage_STAGE_WARMUP])
 	case !ready:
@@ -181,6 +187,8 @@ func (p *planner) advance() {
 		p.state(v1alpha1.ReasonStarting, "reading the target's CPUs", nil)
 	case p.unpinned() != nil:
 		p.fail(p.unpinned())
+	case runsScript(p.run):
+		p.setUp(p.beginNow(sessionpb.Stage_STAGE_SETUP))
 	case p.run.Spec.Warmup != nil:
 		p.warmUp(p.begin(sessionpb.Stage_STAGE_WARMUP))
 	default:

@@ -51,7 +51,7 @@ func newScene() *scene {
 	pod.Spec.NodeName = "node"
 	pod.Status.PodIP = "10.0.0.1"
 	pod.Status.Phase = corev1.PodRunning
-	job := clientJob(run, &Settings{})
+	job := clientJob(run, nil, &Settings{})
 	job.CreationTimestamp = metav1.NewTime(begin)
 	return &scene{run: run, o: &observed{
 		config: &corev1.ConfigMap{Data: map[string]string{contentListFile: "[]"}}, target: pod, job: job,

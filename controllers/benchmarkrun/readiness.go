@@ -185,7 +185,7 @@ func (p *planner) disconnected() bool {
 // underLoad is whether a state is one in which the pods have begun their load.
 func underLoad(state string) bool {
 	switch state {
-	case v1alpha1.ReasonWarmingUp, v1alpha1.ReasonMeasuring, v1alpha1.ReasonCollecting:
+	case v1alpha1.ReasonSettingUp, v1alpha1.ReasonWarmingUp, v1alpha1.ReasonMeasuring, v1alpha1.ReasonTearingDown, v1alpha1.ReasonCollecting:
 		return true
 	}
 	return false

@@ -69,6 +69,7 @@ func (r *Reconciler) merge(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 	if merged.Thresholds, err = validity.Thresholds(merged, bounds(run)); err != nil {
 		return nil, err
 	}
+	merged.AddScript()
 	merged.Findings = validity.Judge(merged)
 	return merged, nil
 }

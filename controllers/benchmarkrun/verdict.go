@@ -178,6 +178,11 @@ func (p *planner) progress(stage sessionpb.Stage, at int64, extent loadplan.Exte
 	seen := p.observed.sessions.Progress[stage]
 	elapsed := max(p.now.Sub(time.UnixMicro(at)), 0)
 	var done float64
+	if extent == (loadplan.Extent{}) {
+		return &v1alpha1.Progress{
+			Requests: ptr.To(seen.Requests), Errors: ptr.To(seen.Errors), RequestsPerSecond: strconv.FormatInt(seen.RequestsPerSecond, 10),
+		}
+	}
 	if extent.Requests > 0 {
 		done = float64(seen.Requests+seen.Dropped) / float64(extent.Requests)
 	} else {

@@ -5,7 +5,6 @@
 package k6metric
 
 import (
-	"errors"
 	"fmt"
 	"math"
 )
@@ -144,10 +143,9 @@ func (m *Metric) Check() error {
 
 // Merge merges the metrics of all clients, those of a name into one. The
 // clients' own aren't changed. They are in the order in which they first occur.
-func Merge(clients ...[]Metric) ([]Metric, error) {
-	var merged []Metric
+// What is of another kind than with the clients before is left out and counted.
+func Merge(clients ...[]Metric) (merged []Metric, leftOut int64) {
 	index := map[string]int{}
-	var errs []error
 	for _, metrics := range clients {
 		for i := range metrics {
 			m := &metrics[i]
@@ -157,10 +155,12 @@ func Merge(clients ...[]Metric) ([]Metric, error) {
 				index[m.Name] = at
 				merged = append(merged, *New(m.Name, m.Kind, m.Unit))
 			}
-			errs = append(errs, merged[at].merge(m))
+			if err := merged[at].merge(m); err != nil {
+				leftOut++
+			}
 		}
 	}
-	return merged, errors.Join(errs...)
+	return merged, leftOut
 }
 
 // Percentiles are the percentiles of a trend that a Summary has.

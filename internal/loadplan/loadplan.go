@@ -19,6 +19,10 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 	spec := &run.Spec
 	plans := make([]*session.Plan, Replicas(spec))
 	for i := range plans {
+		if spec.Load.Script != nil {
+			plans[i] = &session.Plan{Host: target.Host(run), TLS: target.SessionTLS(run), Script: script(run, i, len(plans))}
+			continue
+		}
 		plans[i] = &session.Plan{
 			KeepAlive:           spec.Load.Connection.KeepAlive != v1alpha1.KeepAliveDisabled,
 			TimeoutMicroseconds: int64(orDefault(spec.Load.Connection.TimeoutSeconds, 30)) * microsecondsPerSecond,

@@ -140,6 +140,9 @@ func pause(p *v1alpha1.Pause) *session.Pause {
 // Shape is the shape of a load, as results name it.
 func Shape(spec *v1alpha1.BenchmarkRunSpec) string {
 	load := &spec.Load
+	if load.Script != nil {
+		return result.LoadScript
+	}
 	if load.Open != nil || load.Stages != nil && load.Stages.Levels[0].RequestsPerSecond != nil {
 		return result.LoadOpen
 	}
@@ -168,7 +171,7 @@ func Levels(spec *v1alpha1.BenchmarkRunSpec) []result.Level {
 }
 
 // Extent is how much a load amounts to: requests over all clients or, where that
-// is zero, seconds.
+// is zero, seconds; of a k6 script neither is known.
 type Extent struct{ Requests, Seconds int64 }
 
 // Extents are what the warm-up and the measurement amount to.

@@ -87,8 +87,8 @@ func (s *Script) Metric(name string) *k6metric.Summary {
 
 // AddScript merges the clients' figures of a k6 script, takes them from the
 // clients, and adds what became of the script's thresholds. It does nothing for
-// other loads. An error says that the clients' figures can't be of one script.
-func (r *Result) AddScript() error {
+// other loads.
+func (r *Result) AddScript() {
 	var all [][]k6metric.Metric
 	var thresholds []k6metric.Threshold
 	var elapsed int64
@@ -120,12 +120,10 @@ func (r *Result) AddScript() error {
 		}
 	}
 	if len(all) == 0 {
-		return nil
+		return
 	}
-	merged, err := k6metric.Merge(all...)
-	if err != nil {
-		return fmt.Errorf("merge the metrics of the clients' scripts: %w", err)
-	}
+	merged, leftOut := k6metric.Merge(all...)
+	s.MetricsLeftOut += leftOut
 	byName := map[string]*k6metric.Metric{}
 	for i := range merged {
 		byName[merged[i].Name] = &merged[i]
@@ -135,7 +133,7 @@ func (r *Result) AddScript() error {
 	}
 	s.Iterations, s.DroppedIterations = count(byName["iterations"]), count(byName["dropped_iterations"])
 	r.Script = s
-	return r.addScriptThresholds(thresholds, byName, time.Duration(elapsed)*time.Microsecond)
+	r.addScriptThresholds(thresholds, byName, time.Duration(elapsed)*time.Microsecond)
 }
 
 func count(m *k6metric.Metric) int64 {
@@ -158,11 +156,11 @@ func addThreshold(all []k6metric.Threshold, t k6metric.Threshold) []k6metric.Thr
 
 // addScriptThresholds adds what became of the script's thresholds. One for which
 // a client has ended its load is missed, whatever the others made up for.
-func (r *Result) addScriptThresholds(thresholds []k6metric.Threshold, metrics map[string]*k6metric.Metric, elapsed time.Duration) error {
+func (r *Result) addScriptThresholds(thresholds []k6metric.Threshold, metrics map[string]*k6metric.Metric, elapsed time.Duration) {
 	for _, t := range thresholds {
 		outcome, err := t.Evaluate(metrics[t.Metric], elapsed)
-		if err != nil {
-			return err
+		if err != nil { // k6 has checked it: only figures that can't be lead here
+			outcome = k6metric.Outcome{Actual: err.Error()}
 		}
 		if t.Aborted {
 			outcome.Met = false
@@ -170,5 +168,4 @@ func (r *Result) addScriptThresholds(thresholds []k6metric.Threshold, metrics ma
 		}
 		r.Thresholds = append(r.Thresholds, ThresholdOutcome{Metric: t.Metric, Bound: t.Source, Actual: outcome.Actual, Met: outcome.Met})
 	}
-	return nil
 }

@@ -14,6 +14,8 @@ import (
 const (
 	// ScriptFolder is where a client has the files of its k6 script.
 	ScriptFolder = "/assay/script"
+	// WorkFolder is where a client of a script can write files.
+	WorkFolder = "/assay/work"
 	// ScriptLeader is the index of the client that runs setup() and teardown().
 	ScriptLeader = 0
 	// MostSetupBytes bounds what setup() returns, as JSON.

@@ -210,6 +210,9 @@ func ReadinessPath(spec *v1alpha1.BenchmarkRunSpec) string {
 	if path := spec.Target.Readiness.Path; path != "" {
 		return path
 	}
+	if len(spec.Load.Requests) == 0 {
+		return "/" // never: a load without requests has to have a readiness path
+	}
 	return spec.Load.Requests[0].Path
 }
 

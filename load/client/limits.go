@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -42,6 +43,16 @@ func KeepWithinLimits() error {
 		debug.SetGCPercent(garbagePercent)
 	}
 	return nil
+}
+
+// Limits are the Go runtime's own variables by which another process of Go's
+// keeps within the same limits.
+func Limits() map[string]string {
+	limits := map[string]string{"GOMAXPROCS": strconv.Itoa(runtime.GOMAXPROCS(0))}
+	if memory := debug.SetMemoryLimit(-1); memory < math.MaxInt64 {
+		limits["GOMEMLIMIT"] = strconv.FormatInt(memory, 10)
+	}
+	return limits
 }
 
 // limit reads a limit; 0 when it isn't set.

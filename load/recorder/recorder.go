@@ -53,6 +53,17 @@ func (r *Recorder) Drop(at time.Duration, requests int64) {
 	s.mu.Unlock()
 }
 
+// Transfer counts bytes at an instant, from the stage's start instant, that
+// aren't known to be of any one request. It is safe for concurrent use.
+func (r *Recorder) Transfer(at time.Duration, sent, received int64) {
+	s := &r.shards[0]
+	s.mu.Lock()
+	m := s.at(at)
+	m.BytesSent += sent
+	m.BytesReceived += received
+	s.mu.Unlock()
+}
+
 // at is the measure of an instant. The shard must be locked.
 func (s *shard) at(instant time.Duration) *result.Measure {
 	second := min(max(int64(instant/time.Second), s.taken), s.taken+1)

@@ -86,7 +86,7 @@ func (s *Sampler) untilNext() time.Duration {
 
 func (s *Sampler) sample(evenEmpty bool) {
 	second, measure := s.recorder.take()
-	if !evenEmpty && measure.Requests == 0 && measure.Dropped == 0 {
+	if !evenEmpty && measure.Counts == (result.Counts{}) {
 		return
 	}
 	reading := usage.Read()

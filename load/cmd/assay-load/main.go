@@ -70,7 +70,8 @@ func root() *cobra.Command {
 }
 
 func clientCommand() *cobra.Command {
-	return &cobra.Command{
+	var runsScript bool
+	command := &cobra.Command{
 		Use:   "client",
 		Short: "Be a client in a benchmark run, in a pod that Assay starts",
 		Long: `Be a client in a benchmark run. Assay starts this in a pod; it does nothing without Assay's manager.
@@ -85,6 +86,8 @@ the manager in ` + session.CAPath + `.
 
 It exits 0 when the manager has stored its figures, else 1.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return attend() },
+		RunE: func(*cobra.Command, []string) error { return attend(runsScript) },
 	}
+	command.Flags().BoolVar(&runsScript, "script", false, "have k6 run the script in "+session.ScriptFolder)
+	return command
 }

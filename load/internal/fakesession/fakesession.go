@@ -17,7 +17,7 @@ import (
 const ClockOffset = int64(time.Hour / time.Microsecond)
 
 // Event is what a client told: Connected, TargetAnswered, TargetSilent, Ready,
-// StageEnded, Second, Totals or Failed.
+// StageEnded, Second, Totals, ScriptState or Failed.
 type Event any
 
 type (
@@ -38,8 +38,13 @@ type (
 	}
 	// Totals is a call of SendTotals.
 	Totals struct{ result.Totals }
-	// Failed is a call of Fail.
-	Failed struct{ Reason string }
+	// ScriptState is a call of that name.
+	ScriptState struct{ session.ScriptState }
+	// Failed is a call of Fail or FailAs.
+	Failed struct {
+		Kind   session.FailureKind
+		Reason string
+	}
 )
 
 // Session is a session whose manager answers each event with orders.
@@ -79,6 +84,58 @@ func Regular(plan *session.Plan, address string, lead time.Duration) func(Event)
 		}
 		return nil
 	}
+}
+
+// Scripted is a manager that takes the clients of a k6 script, of which each has
+// the index of its plan, through their plans against a target. A session of its
+// own belongs to each index.
+func Scripted(plans []*session.Plan, address string) []*Session {
+	sessions := make([]*Session, len(plans))
+	var mu sync.Mutex
+	ready, have, ended := 0, 0, 0
+	everyone := func(order pod.Order) {
+		for _, s := range sessions {
+			s.orders <- order
+		}
+	}
+	for i, plan := range plans {
+		var had session.ScriptState
+		sessions[i] = New(func(event Event) []pod.Order {
+			mu.Lock()
+			defer mu.Unlock()
+			switch event := event.(type) {
+			case Connected:
+				return []pod.Order{pod.Prepare{Plan: plan, Address: address}}
+			case Ready:
+				if ready++; ready == len(plans) {
+					everyone(pod.Start{Stage: sessionpb.Stage_STAGE_SETUP, At: now()})
+				}
+			case ScriptState:
+				if event.SetupEnded && !had.SetupEnded {
+					if plan.Script.Leads {
+						for j, other := range sessions {
+							if j != i {
+								other.orders <- pod.SetupData{Data: event.SetupData}
+							}
+						}
+					}
+					if have++; have == len(plans) {
+						everyone(pod.Start{Stage: sessionpb.Stage_STAGE_MEASUREMENT, At: now() + 50_000})
+					}
+				}
+				if event.LoadEnded && !had.LoadEnded {
+					if ended++; ended == len(plans) {
+						sessions[session.ScriptLeader].orders <- pod.Start{Stage: sessionpb.Stage_STAGE_TEARDOWN, At: now()}
+					}
+				}
+				had = event.ScriptState
+			case Totals:
+				return []pod.Order{pod.Release{}}
+			}
+			return nil
+		})
+	}
+	return sessions
 }
 
 // Events are what the client told so far.
@@ -138,7 +195,13 @@ func (s *Session) SendSecond(stage sessionpb.Stage, second *result.ClientSecond)
 func (s *Session) SendTotals(totals *result.Totals) { s.tell(Totals{*totals}) }
 
 // Fail is as pod.Session's.
-func (s *Session) Fail(reason string) { s.tell(Failed{reason}) }
+func (s *Session) Fail(reason string) { s.tell(Failed{Reason: reason}) }
+
+// FailAs is as pod.Session's.
+func (s *Session) FailAs(kind session.FailureKind, reason string) { s.tell(Failed{kind, reason}) }
+
+// ScriptState is as pod.Session's.
+func (s *Session) ScriptState(state session.ScriptState) { s.tell(ScriptState{state}) }
 
 // Now is as pod.Session's.
 func (s *Session) Now() int64 { return now() }

@@ -1,0 +1,200 @@
+package script
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/load/carrier"
+	"github.com/assay-dev/assay/load/internal/fakesession"
+	"github.com/assay-dev/assay/load/internal/testserver"
+)
+
+// TestMain makes this program k6 when its first argument says so, as assay-load
+// does.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "k6" {
+		if err := carrier.KeepToItself(); err != nil {
+			panic(err)
+		}
+		carrier.K6(os.Args[2:]...)
+	}
+	os.Exit(m.Run())
+}
+
+// folder returns a folder with files.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// plans are those of so many clients of the script script.js.
+func plans(n int) []*session.Plan {
+	all := make([]*session.Plan, n)
+	bounds := []string{}
+	for i := range n + 1 {
+		bounds = append(bounds, fmt.Sprintf("%d/%d", i, n))
+	}
+	for i := range all {
+		all[i] = &session.Plan{Script: &session.Script{
+			File: "script.js", Segment: bounds[i] + ":" + bounds[i+1], Sequence: strings.Join(bounds, ","), Leads: i == 0,
+		}}
+	}
+	return all
+}
+
+// writer has a test's log be what is written.
+type writer struct{ t *testing.T }
+
+func (w writer) Write(text []byte) (int, error) {
+	w.t.Logf("%s", text)
+	return len(text), nil
+}
+
+// run has clients run the script in a folder, and returns their sessions and
+// errors.
+func run(t *testing.T, scripts string, plans []*session.Plan, address string) ([]*fakesession.Session, []error) {
+	t.Helper()
+	sessions := fakesession.Scripted(plans, address)
+	errs := make([]error, len(plans))
+	var group errgroup.Group
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for i := range plans {
+		group.Go(func() error {
+			c := New(sessions[i], slog.New(slog.NewTextHandler(writer{t}, nil)))
+			c.UseFolders(scripts, t.TempDir(), t.TempDir())
+			errs[i] = c.Run(ctx)
+			if errs[i] != nil {
+				cancel()
+			}
+			return nil
+		})
+	}
+	_ = group.Wait()
+	return sessions, errs
+}
+
+// of returns the events of one type.
+func of[E any](s *fakesession.Session) (found []E) {
+	for _, event := range s.Events() {
+		if e, ok := event.(E); ok {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+const whole = `
+import http from 'k6/http';
+import { check } from 'k6';
+import { Counter, Trend, Rate, Gauge } from 'k6/metrics';
+import { path } from './lib/paths.js';
+
+const users = JSON.parse(open('./users.json'));
+const bought = new Counter('bought'), price = new Trend('price'), happy = new Rate('happy'), stock = new Gauge('stock');
+
+export const options = {
+  scenarios: { shop: { executor: 'shared-iterations', vus: 4, iterations: 101 } },
+  thresholds: {
+    http_req_duration: ['p(95)<10000', 'max>0'],
+    'http_req_duration{name:shop}': ['avg>=0'],
+    bought: ['count==202'],
+    checks: ['rate==1'],
+  },
+};
+
+export function setup() {
+  return { token: http.post(__ENV.BASE_URL + '/setup', 'x').json('token'), users: users.length };
+}
+
+export default function (data) {
+  const r = http.get(__ENV.ASSAY_TARGET_URL + path(data.token), { tags: { name: 'shop' } });
+  check(r, { 'is 200': (r) => r.status === 200, 'data is here': () => data.users === 2 });
+  bought.add(2);
+  price.add(__ITER % 7 - 3);
+  happy.add(__ITER % 2);
+  stock.add(5);
+}
+
+export function teardown(data) { http.del(__ENV.ASSAY_TARGET_URL + '/teardown/' + data.token); }
+`
+
+func TestWholeScript(t *testing.T) {
+	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
+		if r.Path == "/setup" {
+			const body = `{"token":"t0k3n"}`
+			return testserver.Answer{Parts: []string{fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)}}
+		}
+		return testserver.OK(64)
+	})
+	scripts := folder(t, map[string]string{
+		"script.js": whole, "users.json": `["a","b"]`, "lib/paths.js": `export function path(t) { return '/shop/' + t }`,
+	})
+	sessions, errs := run(t, scripts, plans(3), server.Address())
+	r := &result.Result{}
+	var clients []result.Client
+	for i, s := range sessions {
+		totals := of[fakesession.Totals](s)
+		if errs[i] != nil || len(totals) != 1 {
+			t.Fatalf("client %d: %v, %d totals", i, errs[i], len(totals))
+		}
+		var sum result.Counts
+		for _, second := range of[fakesession.Second](s) {
+			sum.Add(second.Counts)
+		}
+		if got := totals[0].Totals; sum != got.Counts || got.StartedAt == 0 || got.EndedAt <= got.StartedAt || got.Usage.UserCPU <= 0 {
+			t.Errorf("client %d: seconds %+v, totals %+v", i, sum, got)
+		}
+		clients = append(clients, result.Client{Index: i, Totals: totals[0].Totals})
+	}
+	r.AddClients(clients)
+	r.AddScript()
+	if r.Merged.Requests != 101 || r.Merged.Succeeded() != 101 || r.Merged.Connections != 4 || r.Merged.KeepAlive != 97 {
+		t.Errorf("merged %+v", r.Merged.Counts)
+	}
+	seen := server.Seen()
+	want := map[string]int64{"/setup": 1, "/shop/t0k3n": 101, "/teardown/t0k3n": 1}
+	for path, n := range want {
+		if seen.Paths[path] != n {
+			t.Errorf("%s was asked for %d times, want %d", path, seen.Paths[path], n)
+		}
+	}
+	if r.Script.Iterations != 101 || r.Script.VirtualUsers != 4 {
+		t.Errorf("%d iterations, %d virtual users", r.Script.Iterations, r.Script.VirtualUsers)
+	}
+	for _, outcome := range r.Thresholds {
+		if !outcome.Met {
+			t.Errorf("threshold %+v", outcome)
+		}
+	}
+	if len(r.Thresholds) != 5 {
+		t.Errorf("thresholds %+v", r.Thresholds)
+	}
+	if m := r.Script.Metric("price"); m == nil || m.Samples != 101 || m.Min != -3 {
+		t.Errorf("price %+v", m)
+	}
+	// k6's own, of the load, setup() and teardown().
+	if m := r.Script.Metric("http_reqs"); m == nil || m.Sum != 103 {
+		t.Errorf("http_reqs %+v", m)
+	}
+}
