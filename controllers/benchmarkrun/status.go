@@ -40,6 +40,9 @@ func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
 			AskedPerSecond: rate(a.AskedPerSecond()), AchievedPerSecond: rate(a.AchievedPerSecond(m.Dropped)), Dropped: ptr.To(m.Dropped),
 		}
 	}
+	if r.Script != nil { // k6 counts whole responses alone
+		s.BodyBytesReceived = nil
+	}
 	s.Target = usage(r.Server, r.Environment.TargetCPULimit)
 	return s
 }

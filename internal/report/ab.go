@@ -35,8 +35,12 @@ func clientBlock(r *result.Result, c *result.Client) block {
 }
 
 func mergedBlock(r *result.Result) block {
+	concurrency := cmp.Or(r.Run.AllConnections, r.Run.Connections*int64(len(r.Clients)))
+	if r.Script != nil {
+		concurrency = r.Script.VirtualUsers
+	}
 	return block{
-		concurrency:  cmp.Or(r.Run.AllConnections, r.Run.Connections*int64(len(r.Clients))),
+		concurrency:  concurrency,
 		microseconds: r.DurationMicroseconds,
 		counts:       r.Merged.Counts,
 		latencies:    r.Merged.Latencies.Summarize(),
@@ -83,7 +87,9 @@ func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 	fmt.Fprintln(w)
 	c := b.counts
 	seconds := float64(b.microseconds) / 1e6
-	line("Concurrency Level:", "%d", b.concurrency)
+	if b.concurrency > 0 { // of a client of a script it isn't known
+		line("Concurrency Level:", "%d", b.concurrency)
+	}
 	line("Time taken for tests:", "%.3f seconds", seconds)
 	line("Complete requests:", "%d", c.Requests)
 	line("Failed requests:", "%d", c.Errors.Total())
@@ -91,17 +97,19 @@ func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 	if c.Non2xx > 0 {
 		line("Non-2xx responses:", "%d", c.Non2xx)
 	}
-	if r.Run.KeepAlive {
+	if r.Run.KeepAlive || c.KeepAlive > 0 {
 		line("Keep-Alive requests:", "%d", c.KeepAlive)
 	}
 	if usedTLS(r) {
 		line("TLS sessions resumed:", "%d", c.TLSResumed)
 	}
 	line("Total transferred:", "%d bytes", c.BytesReceived)
-	line("HTML transferred:", "%d bytes", c.BodyBytes)
+	if r.Script == nil { // k6 counts whole responses alone
+		line("HTML transferred:", "%d bytes", c.BodyBytes)
+	}
 	if succeeded := float64(c.Succeeded()); succeeded > 0 && seconds > 0 {
 		line("Requests per second:", "%.2f [#/sec] (mean)", b.requestsPerSecond())
-		if r.Run.Load != result.LoadOpen { // in which not all connections are busy
+		if r.Run.Load == result.LoadClosed { // in others not all connections are busy
 			line("Time per request:", "%.3f [ms] (mean)", float64(b.concurrency)*seconds*1000/succeeded)
 		}
 		line("Time per request:", "%.3f [ms] (mean, across all concurrent requests)", seconds*1000/succeeded)

@@ -35,6 +35,10 @@ func writeText(w io.Writer, r *result.Result) error {
 		section(&b, "Levels")
 		writeLevels(&b, r)
 	}
+	if r.Script != nil {
+		section(&b, "Script")
+		writeScript(&b, r)
+	}
 	if r.Arrivals != nil {
 		section(&b, "Arrivals")
 		writeArrivals(&b, r)
@@ -74,6 +78,8 @@ func latencyMeaning(load string) string {
 	switch load {
 	case result.LoadClosed:
 		return "service time (closed load): each connection sends its next request when the last is answered"
+	case result.LoadScript:
+		return "service time (k6 script): from the start of each request, as k6 takes it by the wall clock; an iteration waits for the responses to its requests"
 	case result.LoadOpen:
 		return "response time (open load): from the instant at which each request was meant to start, whatever became of those before"
 	}

@@ -16,6 +16,9 @@ func nothingSucceeded(r *result.Result) *result.Finding {
 	if r.Merged.Succeeded() > 0 {
 		return nil
 	}
+	if r.Script != nil && r.Script.Iterations > 0 && r.Merged.Requests == 0 {
+		return warns(ReasonNoRequests, "the script made no HTTP requests: rates and latencies are of those alone, see k6's metrics for what it did")
+	}
 	return invalidates(ReasonNothingSucceeded,
 		"of %d requests none succeeded (%s); see the errors by kind, and whether the target serves the paths that are asked for",
 		r.Merged.Requests, worstError(r.Merged.Errors))

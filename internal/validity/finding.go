@@ -19,12 +19,20 @@ const (
 	ReasonRateNotAchieved  = "RateNotAchieved"
 	ReasonStartsLate       = "StartsLate"
 	ReasonTooShort         = "TooShort"
-	ReasonNoWarmup         = "NoWarmup"
-	ReasonTargetUnproven   = "TargetUnproven"
-	ReasonTargetUnseen     = "TargetUnseen"
-	ReasonTargetCPUShared  = "TargetCPUShared"
-	ReasonTargetThrottled  = "TargetThrottled"
-	ReasonLatencyClamped   = "LatencyClamped"
+	// Of k6 scripts.
+	ReasonNoRequests         = "NoRequests"
+	ReasonScriptMarkedFailed = "ScriptMarkedFailed"
+	ReasonLoadEndedEarly     = "LoadEndedEarly"
+	ReasonIterationsDropped  = "IterationsDropped"
+	ReasonTeardownFailed     = "TeardownFailed"
+	ReasonMetricsLeftOut     = "MetricsLeftOut"
+
+	ReasonNoWarmup        = "NoWarmup"
+	ReasonTargetUnproven  = "TargetUnproven"
+	ReasonTargetUnseen    = "TargetUnseen"
+	ReasonTargetCPUShared = "TargetCPUShared"
+	ReasonTargetThrottled = "TargetThrottled"
+	ReasonLatencyClamped  = "LatencyClamped"
 )
 
 func invalidates(reason, format string, args ...any) *result.Finding {

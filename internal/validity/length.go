@@ -34,5 +34,8 @@ func noWarmup(r *result.Result) *result.Finding {
 		return warns(ReasonNoWarmup, "of %d requests before the measurement none succeeded: the target was measured cold; look for the cause of their errors",
 			r.Warmup.Requests)
 	}
+	if r.Run.Load == result.LoadScript {
+		return warns(ReasonNoWarmup, "the target was measured cold unless the script's setup() has warmed it up, which can't be seen here")
+	}
 	return warns(ReasonNoWarmup, "the target was measured cold; set warmup, long enough for its code to be compiled and its caches filled")
 }

@@ -18,6 +18,8 @@ type rule func(*result.Result) *result.Finding
 var rules = []rule{
 	nothingSucceeded,
 	errorsDominate,
+	scriptFailed,
+	loadEndedEarly,
 	targetUnproven,
 	clientSaturated,
 	clientThrottled,
@@ -25,6 +27,7 @@ var rules = []rule{
 	clientsUneven,
 	clockUncertain,
 	rateNotAchieved,
+	iterationsDropped,
 	startsLate,
 	tooShort,
 	noWarmup,
@@ -32,6 +35,8 @@ var rules = []rule{
 	targetCPUShared,
 	targetThrottled,
 	latencyClamped,
+	teardownFailed,
+	metricsLeftOut,
 }
 
 // Judge returns what speaks against trusting the result: first what invalidates

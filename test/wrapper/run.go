@@ -58,6 +58,13 @@ func (r *Run) Path(path string) *Run {
 	return r
 }
 
+// Script has k6 run the script of a ConfigMap, once /ready is answered.
+func (r *Run) Script(configMap string) *Run {
+	r.Spec.Load = v1alpha1.Load{Script: &v1alpha1.ScriptLoad{ConfigMapName: configMap}}
+	r.Spec.Target.Readiness.Path = "/ready"
+	return r
+}
+
 // TargetResources gives the target CPU and memory.
 func (r *Run) TargetResources(cpu, memory string) *Run {
 	r.Spec.Target.Resources = Resources(cpu, memory)

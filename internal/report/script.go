@@ -1,0 +1,60 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/k6metric"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// writeScript writes what k6 counted beside requests, each metric in a line with
+// the figures that its kind has.
+func writeScript(w *bytes.Buffer, r *result.Result) {
+	s := r.Script
+	fmt.Fprintf(w, "Virtual users:          %d\n", s.VirtualUsers)
+	fmt.Fprintf(w, "Iterations:             %d\n", s.Iterations)
+	if s.DroppedIterations > 0 {
+		fmt.Fprintf(w, "Dropped iterations:     %d\n", s.DroppedIterations)
+	}
+	if s.MetricsLeftOut > 0 {
+		fmt.Fprintf(w, "Metrics left out:       %d\n", s.MetricsLeftOut)
+	}
+	fmt.Fprintf(w, "\nk6's metrics over all clients, setup() and teardown() included\n")
+	width := 0
+	for i := range s.Metrics {
+		width = max(width, len(s.Metrics[i].Name))
+	}
+	for i := range s.Metrics {
+		m := &s.Metrics[i]
+		fmt.Fprintf(w, "  %-*s  %s\n", min(width, 60), m.Name, figures(m))
+	}
+}
+
+// figures are a metric's figures as a line.
+func figures(m *k6metric.Summary) string {
+	value := func(v float64) string {
+		text := strconv.FormatFloat(v, 'g', 6, 64)
+		if m.Unit != k6metric.None {
+			text += " " + string(m.Unit)
+		}
+		return text
+	}
+	switch m.Kind {
+	case k6metric.Counter:
+		return value(m.Sum)
+	case k6metric.Gauge:
+		return fmt.Sprintf("%s (min %s, max %s)", value(m.Last), value(m.Min), value(m.Max))
+	case k6metric.Rate:
+		return fmt.Sprintf("%.2f %% (%.0f of %d)", 100*m.Mean(), m.Sum, m.Samples)
+	}
+	parts := []string{"avg " + value(m.Mean()), "min " + value(m.Min)}
+	for i, p := range k6metric.Percentiles {
+		if i < len(m.Percentiles) {
+			parts = append(parts, fmt.Sprintf("p%g %s", p, value(m.Percentiles[i])))
+		}
+	}
+	return strings.Join(append(parts, "max "+value(m.Max)), ", ")
+}

@@ -1,0 +1,172 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+// files makes a ConfigMap.
+func (c *cluster) files(t *testing.T, ns, name string, data map[string]string) {
+	t.Helper()
+	c.create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, Data: data})
+}
+
+const shopScript = `
+import http from 'k6/http';
+import { check } from 'k6';
+import { Counter, Trend } from 'k6/metrics';
+import { shop } from './lib/paths.js';
+
+const users = JSON.parse(open('./users.json'));
+const bought = new Counter('bought'), price = new Trend('price');
+
+export const options = {
+  scenarios: { shop: { executor: 'shared-iterations', vus: 6, iterations: 301, maxDuration: '1m' } },
+  thresholds: { bought: ['count==602'], 'http_req_duration{name:shop}': ['p(95)<10000'], price: ['max<5'], checks: ['rate==1'] },
+};
+
+export function setup() {
+  http.get(__ENV.ASSAY_TARGET_URL + '/fixed/0/11');
+  return { users: users.length, secret: __ENV.TOKEN.length };
+}
+
+export default function (data) {
+  const r = http.get(__ENV.BASE_URL + shop, { tags: { name: 'shop' } });
+  check(r, { 'is 200': (r) => r.status === 200, 'setup data': () => data.users === 2 && data.secret === 9 });
+  bought.add(2);
+  price.add(__ITER % 7);
+}
+
+export function teardown(data) { http.get(__ENV.ASSAY_TARGET_URL + '/fixed/0/' + data.users); }
+`
+
+// TestScript runs a script with a module, data, a secret, setup, teardown,
+// metrics and thresholds of its own on two clients: what it asks for is done
+// exactly once, by the server's own count.
+func TestScript(t *testing.T) {
+	t.Parallel()
+	c := theCluster
+	ns := c.namespace(t)
+	c.files(t, ns, "shop", map[string]string{"script.js": shopScript, "users.json": `["ann","bob"]`})
+	c.files(t, ns, "shop-lib", map[string]string{"paths.js": "export const shop = '/fixed/1000/1000';"})
+	c.create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "shop"}, StringData: map[string]string{"token": "s3cr3t-ab"}})
+	run := wrapper.NewRun(ns, "script", serverImage).Lane("script").Script("shop").Clients(2, "250m", "192Mi").Retain(v1alpha1.RetainAlways).Obj()
+	run.Spec.Load.Script.Folders = []v1alpha1.ScriptFolder{{Path: "lib", ConfigMapName: "shop-lib"}}
+	run.Spec.Load.Script.Env = []v1alpha1.ScriptVariable{
+		{Name: "TOKEN", SecretKeyRef: &v1alpha1.SecretKeyReference{Name: "shop", Key: "token"}},
+	}
+	c.create(t, run)
+	done := c.finished(t, run, 2*time.Minute)
+	wantSucceeded(t, done)
+	if got := *done.Status.Result.Requests; got != 301 || *done.Status.Result.Errors.Total != 0 {
+		t.Errorf("%d requests, errors %+v", got, done.Status.Result.Errors)
+	}
+	if got := condition(done, v1alpha1.ConditionThresholdsMet); got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, "price max<5: 6 (missed)") ||
+		strings.Count(got.Message, "(met)") != 3 {
+		t.Errorf("thresholds: %+v", got)
+	}
+	server := c.serverReport(t, done)
+	for path, want := range map[string]int64{"/fixed/0/11": 1, "/fixed/1000/1000": 301, "/fixed/0/2": 1} {
+		if server[path].Requests != want {
+			t.Errorf("%s was asked for %d times, want %d", path, server[path].Requests, want)
+		}
+	}
+	stored := c.artifact(t, done)
+	if s := stored.Script; s == nil || s.Iterations != 301 || s.VirtualUsers != 6 || s.Metric("bought").Sum != 602 || s.Metric("price").Samples != 301 {
+		t.Errorf("script: %+v", s)
+	}
+	if report := plugin(t, 0, "report", run.Name, "-n", ns); !strings.Contains(report, "service time (k6 script)") || !strings.Contains(report, "bought") {
+		t.Errorf("report:\n%s", report)
+	}
+	for i := range stored.Clients {
+		if stored.Clients[i].Requests < 100 {
+			t.Errorf("client %d made %d of 301 requests", i, stored.Clients[i].Requests)
+		}
+	}
+}
+
+const sameScript = `
+import http from 'k6/http';
+export const options = { vus: 4, iterations: 2000, discardResponseBodies: true };
+export default function () { http.get(__ENV.ASSAY_TARGET_URL + '/fixed/5000/1000'); }
+`
+
+// TestScriptAgreesWithNative has the same load made by the native driver and by
+// a script: requests and connections are the same to the last one, service times
+// to within what a busy host adds.
+func TestScriptAgreesWithNative(t *testing.T) {
+	c := theCluster
+	ns := c.namespace(t)
+	c.files(t, ns, "same", map[string]string{"script.js": sameScript})
+	load := func(name string) *wrapper.Run {
+		return wrapper.NewRun(ns, name, serverImage).Lane("agreement").TargetResources("400m", "128Mi").Clients(1, "1", "256Mi").Retain(v1alpha1.RetainAlways)
+	}
+	native := load("native").Path("/fixed/5000/1000").Requests(4, 2000).Obj()
+	script := load("script").Script("same").Obj()
+	var stored []*result.Result
+	for _, run := range []*v1alpha1.BenchmarkRun{native, script} {
+		c.create(t, run)
+		done := c.finished(t, run, 2*time.Minute)
+		wantSucceeded(t, done)
+		if server := c.serverReport(t, done)["/fixed/5000/1000"]; server.Requests != 2000 || server.Succeeded != 2000 {
+			t.Errorf("%s: the server had %d requests, of which %d succeeded", run.Name, server.Requests, server.Succeeded)
+		}
+		stored = append(stored, c.artifact(t, done))
+	}
+	a, b := &stored[0].Merged, &stored[1].Merged
+	if a.Requests != 2000 || b.Requests != 2000 || a.Succeeded() != b.Succeeded() || a.Connections != 4 || b.Connections != 4 || a.KeepAlive != b.KeepAlive {
+		t.Errorf("native %+v\nscript %+v", a.Counts, b.Counts)
+	}
+	for _, phase := range []result.Phase{result.Connect, result.Waiting, result.Total} {
+		x, y := a.Latencies.Get(phase), b.Latencies.Get(phase)
+		if x.Count() != y.Count() {
+			t.Errorf("%s: %d and %d durations", phase, x.Count(), y.Count())
+		}
+		for _, p := range []float64{50, 90, 99} {
+			t.Logf("%s p%v: native %d µs, script %d µs", phase, p, x.Percentile(p), y.Percentile(p))
+		}
+	}
+	// The server takes 5 ms. What either side adds is far less, but for chance.
+	for name, m := range map[string]*result.Measure{"native": a, "script": b} {
+		if p50 := m.Latencies.Get(result.Total).Percentile(50); p50 < 5000 || p50 > 7500 {
+			t.Errorf("%s: a median of %d µs, of a server that takes 5000 µs", name, p50)
+		}
+	}
+}
+
+// TestScriptFails has scripts that fail, each in its own way.
+func TestScriptFails(t *testing.T) {
+	t.Parallel()
+	c := theCluster
+	ns := c.namespace(t)
+	for name, tc := range map[string]struct {
+		script, reason string
+		texts          []string
+	}{
+		"invalid":   {"export default function () { let = ; }", v1alpha1.ReasonScriptInvalid, []string{"script.js", "Unexpected token"}},
+		"threshold": {"export const options = { thresholds: { nothing: ['p(95)<1'] } }; export default function () {}", v1alpha1.ReasonScriptInvalid, []string{"exit code 104", "nothing"}},
+		"setup":     {"export function setup() { throw new Error('no shop') } export default function () {}", v1alpha1.ReasonScriptException, []string{"setup()", "no shop"}},
+		"aborted":   {"import exec from 'k6/execution'; export default function () { exec.test.abort('enough') }", v1alpha1.ReasonScriptAborted, []string{"enough"}},
+	} {
+		c.files(t, ns, name, map[string]string{"script.js": tc.script})
+		run := wrapper.NewRun(ns, name, serverImage).Lane("script-"+name).Script(name).Clients(1, "200m", "192Mi").Obj()
+		c.create(t, run)
+		wantFailed(t, c.finished(t, run, time.Minute), tc.reason, tc.texts...)
+	}
+	run := wrapper.NewRun(ns, "missing", serverImage).Lane("script-missing").Script("invalid").Obj()
+	run.Spec.Load.Script.File = "other.js"
+	run.Spec.TTLSecondsAfterFinished = ptr.To(int32(600))
+	c.create(t, run)
+	wantFailed(t, c.finished(t, run, time.Minute), v1alpha1.ReasonConfigurationMissing, "spec.load.script.file", "other.js")
+}
