@@ -30,6 +30,18 @@ type ScriptLoad struct {
 	// +optional
 	Folders []ScriptFolder `json:"folders,omitempty"`
 
+	// hostNames are names that the script has for the target: they lead to it, at
+	// whatever port, so that a script needs no change to be run against it. With
+	// target.tls they belong into the certificate as well.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="hostNames must be names of hosts such as www.example.org"
+	// +optional
+	HostNames []string `json:"hostNames,omitempty"`
+
 	// env is added to the environment, which scripts read as __ENV and k6 its
 	// options (K6_…) from.
 	// +listType=map
@@ -122,6 +134,7 @@ type ScriptTag struct {
 	// value is its value.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$')",message="value must begin with a letter or digit, and have letters, digits and ._:/@+- only"
 	// +required
 	Value string `json:"value,omitempty"`
 }
@@ -148,7 +161,7 @@ type PrometheusRemoteWrite struct {
 	// http://prometheus.monitoring.svc:9090/api/v1/write.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^https?://[^/?#@]+(/[^?#]*)?$')",message="url must be http:// or https:// with a host and a path, without a user, a query or a fragment"
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^https?://([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|[[][0-9A-Fa-f:.]+[]])(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$')",message="url must be http:// or https:// with a host and a path, without a user, a query or a fragment"
 	// +required
 	URL string `json:"url,omitempty"`
 

@@ -1579,6 +1579,11 @@ func (in *ScriptLoad) DeepCopyInto(out *ScriptLoad) {
 		*out = make([]ScriptFolder, len(*in))
 		copy(*out, *in)
 	}
+	if in.HostNames != nil {
+		in, out := &in.HostNames, &out.HostNames
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Env != nil {
 		in, out := &in.Env, &out.Env
 		*out = make([]ScriptVariable, len(*in))

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/k6metric"
 )
 
 // measured is a client with figures that differ from one client to the next.
@@ -163,7 +165,12 @@ func TestResultRoundTrips(t *testing.T) {
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, sameHistogram); diff != "" {
+	sameMetric := cmp.Comparer(func(a, b k6metric.Metric) bool {
+		x, errX := json.Marshal(a)
+		y, errY := json.Marshal(b)
+		return errX == nil && errY == nil && string(x) == string(y)
+	})
+	if diff := cmp.Diff(want, got, sameHistogram, sameMetric); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, name := range []string{`"exception":`, `"total":`, `"receiving":`, `"summaries":`, `"schemaVersion":`} {
@@ -178,6 +185,12 @@ func fill(v reflect.Value) {
 	switch x := v.Addr().Interface().(type) {
 	case **Histogram:
 		*x = of(3, 4, 70_000_000)
+		return
+	case **ScriptTotals:
+		m := k6metric.New("m", k6metric.Trend, k6metric.Bytes)
+		m.Add(2.5, 3)
+		*x = &ScriptTotals{VirtualUsers: 1, RunMicroseconds: 2, LeftOut: 3, MarkedFailed: true, TeardownError: "text",
+			Metrics: []k6metric.Metric{*m}, Thresholds: []k6metric.Threshold{{Metric: "m", Source: "p(95)<5", Aborted: true}}}
 		return
 	case *time.Time:
 		*x = time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)

@@ -34,6 +34,8 @@ type Script struct {
 	Sequence string `json:"sequence"`
 	// Leads is whether this client runs setup() and teardown().
 	Leads bool `json:"leads,omitempty"`
+	// HostNames lead to the target.
+	HostNames []string `json:"hostNames,omitempty"`
 	// Tags are added to all samples.
 	Tags map[string]string `json:"tags,omitempty"`
 	// Secrets are the names of environment variables whose values are kept out of

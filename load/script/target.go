@@ -87,9 +87,12 @@ type tlsVersion struct {
 // configure writes what k6 needs to know of the target, and of whom to trust.
 func (c *Client) configure(plan *session.Plan, address string) error {
 	l := locate(plan, address)
-	config := configuration{Tags: plan.Script.Tags}
+	config := configuration{Tags: plan.Script.Tags, Hosts: map[string]string{}}
+	for _, name := range plan.Script.HostNames {
+		config.Hosts[name] = address
+	}
 	if l.address != "" {
-		config.Hosts = map[string]string{l.host: l.address}
+		config.Hosts[l.host] = l.address
 	}
 	if t := plan.TLS; t != nil {
 		if err := config.secure(t, l.host, c.tlsFolder); err != nil {

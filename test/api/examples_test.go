@@ -11,6 +11,8 @@ var examples = map[string]string{
 	"generic, full":     genericFull,
 	"external, full":    externalFull,
 	"external, trusted": externalTrusted,
+	"script, full":      scriptFull,
+	"script, bearer":    scriptBearer,
 }
 
 // leasts have only what a server can't do without.

@@ -33,7 +33,7 @@ var refusals = []refusal{
 	{name: "no load", patch: `spec: {load: null}`,
 		want: []string{"spec.load", "Required value"}},
 	{name: "no load shape", patch: `spec: {load: {closed: null}}`,
-		want: []string{"spec.load", "exactly one shape: closed, open or stages"}},
+		want: []string{"spec.load", "exactly one shape: closed, open, stages or script"}},
 	{name: "unknown load shape beside a known one", patch: `spec: {load: {burst: {connections: 2}}}`,
 		want: []string{"unknown field", "spec.load.burst"}, rawOnly: true},
 	{name: "unknown load shape alone", patch: `spec: {load: {closed: null, burst: {connections: 2}}}`,
@@ -317,7 +317,7 @@ var badJVMOptions = map[string]string{
 
 func TestBadRunsAreRefused(t *testing.T) {
 	namespace := newNamespace(t)
-	for _, r := range slices.Concat(refusals, loadRefusals) {
+	for _, r := range slices.Concat(refusals, loadRefusals, scriptRefusals) {
 		t.Run(r.name, func(t *testing.T) { r.check(t, base, namespace) })
 	}
 	for _, r := range genericRefusals {
@@ -338,7 +338,7 @@ func TestUnknownMembersAreRefusedWithoutStrictness(t *testing.T) {
 	namespace := newNamespace(t)
 	for _, r := range []refusal{
 		{name: "load shape", patch: `spec: {load: {closed: null, burst: {connections: 2}}}`,
-			want: []string{"spec.load", "exactly one shape: closed, open or stages"}},
+			want: []string{"spec.load", "exactly one shape: closed, open, stages or script"}},
 		{name: "server", patch: `spec: {target: {server: {tomcat: null, jetty: {}}}}`,
 			want: []string{"spec.target.server", "exactly one member: tomcat, httpd, nginx, generic or external"}},
 	} {

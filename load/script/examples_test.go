@@ -1,0 +1,65 @@
+package script
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/internal/fakesession"
+)
+
+// published are scripts of k6's own examples. Those that go to the network go to
+// sites for which the target stands in.
+var published = []string{
+	"base64.js", "cookies.js", "crypto.js", "custom_metrics.js", "html_form_post.js", "http_basic_auth.js",
+	"http_digest_auth.js", "http_verbs.js", "json.js", "jwt.js", "logging.js", "tagging.js", "thresholds.js", "timers.js",
+	"webcrypto/digest.js", "webcrypto/getRandomValues.js", "webcrypto/randomUUID.js",
+}
+
+// k6Folder is where k6's source is, as this module was built with it.
+func k6Folder(t *testing.T) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "go.k6.io/k6/v2").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// TestPublishedExamples runs scripts as k6 publishes them, byte for byte, each
+// to its end. All their checks hold.
+func TestPublishedExamples(t *testing.T) {
+	server := httpbin(t)
+	examples := filepath.Join(k6Folder(t), "examples")
+	for _, name := range published {
+		t.Run(name, func(t *testing.T) {
+			if _, err := os.Stat(filepath.Join(examples, name)); err != nil {
+				t.Fatal(err)
+			}
+			p := plans(1)
+			p[0].Script.File, p[0].Script.HostNames = name, []string{"httpbin.org"}
+			sessions, errs := run(t, examples, p, server.Listener.Addr().String())
+			totals := of[fakesession.Totals](sessions[0])
+			if errs[0] != nil || len(totals) != 1 {
+				t.Fatalf("%v, events %+v", errs[0], sessions[0].Events())
+			}
+			r := &result.Result{}
+			r.AddClients([]result.Client{{Totals: totals[0].Totals}})
+			r.AddScript()
+			if r.Script.Iterations == 0 || r.Merged.Errors.Total() > 2 { // http_*_auth.js is challenged
+				t.Errorf("%d iterations, %+v", r.Script.Iterations, r.Merged.Counts)
+			}
+			if checks := r.Script.Metric("checks"); checks != nil && checks.Sum != float64(checks.Samples) {
+				t.Errorf("%v of %d checks hold", checks.Sum, checks.Samples)
+			}
+			for _, outcome := range r.Thresholds {
+				if !outcome.Met {
+					t.Errorf("threshold %+v", outcome)
+				}
+			}
+		})
+	}
+}
