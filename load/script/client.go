@@ -193,7 +193,7 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	// k6 checks thresholds only where it evaluates them, which the run leaves to
 	// others.
 	inspection := newProcess(c.program, c.scriptFolder, env, secrets, c.log,
-		"inspect", file, "--config", filepath.Join(c.workFolder, configurationFile),
+		"inspect", file, "--config", filepath.Join(c.workFolder, inspectionFile),
 		"--execution-requirements", "--include-system-env-vars", "--no-color")
 	var err error
 	if c.api, err = newAPI(); err != nil {

@@ -14,7 +14,7 @@ import (
 // published are scripts of k6's own examples. Those that go to the network go to
 // sites for which the target stands in.
 var published = []string{
-	"base64.js", "cookies.js", "crypto.js", "custom_metrics.js", "html_form_post.js", "http_basic_auth.js",
+	"base64.js", "cookies.js", "crypto.js", "custom_metrics.js", "experimental/csv-parse.js", "html_form_post.js", "http_basic_auth.js",
 	"http_digest_auth.js", "http_verbs.js", "json.js", "jwt.js", "logging.js", "tagging.js", "thresholds.js", "timers.js",
 	"webcrypto/digest.js", "webcrypto/getRandomValues.js", "webcrypto/randomUUID.js",
 }

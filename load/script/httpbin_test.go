@@ -71,7 +71,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
-	args, form, headers := map[string]string{}, map[string]string{}, map[string]string{}
+	args, form, headers := map[string]string{}, map[string]any{}, map[string]string{}
 	for name, values := range r.URL.Query() {
 		args[name] = values[0]
 	}
@@ -83,6 +83,9 @@ func echo(w http.ResponseWriter, r *http.Request) {
 		if err := r.ParseForm(); err == nil {
 			for name, values := range r.PostForm {
 				form[name] = values[0]
+				if len(values) > 1 {
+					form[name] = values
+				}
 			}
 		}
 	}

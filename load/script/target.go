@@ -57,6 +57,7 @@ func (l location) environment() map[string]string {
 // Names of the files that are written for k6, below the folder for work.
 const (
 	configurationFile = "k6.json"
+	inspectionFile    = "inspect.json"
 	authoritiesFile   = "authorities.pem"
 )
 
@@ -71,6 +72,7 @@ type configuration struct {
 	TLSVersion      *tlsVersion       `json:"tlsVersion,omitempty"`
 	TLSCipherSuites []string          `json:"tlsCipherSuites,omitempty"`
 	Tags            map[string]string `json:"tags,omitempty"`
+	VUs             int               `json:"vus,omitempty"`
 }
 
 type tlsAuth struct {
@@ -102,11 +104,11 @@ func (c *Client) configure(plan *session.Plan, address string) error {
 			return err
 		}
 	}
-	encoded, err := json.Marshal(config)
-	if err != nil {
-		return fmt.Errorf("encode k6's configuration: %w", err)
+	if err := c.writeConfiguration(configurationFile, config); err != nil {
+		return err
 	}
-	return c.write(configurationFile, encoded)
+	config.VUs = 1 // k6's own default, which its inspect forgets
+	return c.writeConfiguration(inspectionFile, config)
 }
 
 // secure sets what of TLS k6 has as options.
@@ -157,6 +159,14 @@ func (c *Client) trust() error {
 		all = append(all, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})...)
 	}
 	return c.write(authoritiesFile, all)
+}
+
+func (c *Client) writeConfiguration(name string, config configuration) error {
+	encoded, err := json.Marshal(config)
+	if err != nil {
+		return fmt.Errorf("encode k6's configuration: %w", err)
+	}
+	return c.write(name, encoded)
 }
 
 func (c *Client) write(name string, data []byte) error {
