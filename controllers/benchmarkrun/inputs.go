@@ -53,7 +53,7 @@ func (r *Reconciler) observeInputs(ctx context.Context, run *v1alpha1.BenchmarkR
 		err := r.Live.Get(ctx, types.NamespacedName{Namespace: run.Namespace, Name: name}, config)
 		switch {
 		case apierrors.IsNotFound(err):
-			in.missing = append(in.missing, fmt.Sprintf("there is no ConfigMap %s in namespace %s", name, run.Namespace))
+			in.missing = append(in.missing, scriptField(run, name)+fmt.Sprintf("there is no ConfigMap %s in namespace %s", name, run.Namespace))
 		case err != nil:
 			return nil, fmt.Errorf("get ConfigMap %s: %w", name, err)
 		default:

@@ -50,6 +50,24 @@ func scriptFolders(run *v1alpha1.BenchmarkRun) map[string]string {
 	return folders
 }
 
+// scriptField names the field of the script that names a ConfigMap, for the
+// beginning of a message; empty when none does.
+func scriptField(run *v1alpha1.BenchmarkRun, configMap string) string {
+	s := run.Spec.Load.Script
+	if s == nil {
+		return ""
+	}
+	if s.ConfigMapName == configMap {
+		return "spec.load.script.configMapName: "
+	}
+	for i, folder := range s.Folders {
+		if folder.ConfigMapName == configMap {
+			return fmt.Sprintf("spec.load.script.folders[%d].configMapName: ", i)
+		}
+	}
+	return ""
+}
+
 // takeScript takes the files of the run's script from the ConfigMaps that were
 // read.
 func (in *inputs) takeScript(run *v1alpha1.BenchmarkRun, read map[string]*corev1.ConfigMap) {

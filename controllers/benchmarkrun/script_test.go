@@ -1,0 +1,218 @@
+package benchmarkrun
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/k6metric"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+const (
+	setupStage    = sessionpb.Stage_STAGE_SETUP
+	teardownStage = sessionpb.Stage_STAGE_TEARDOWN
+)
+
+// shop has the load be the script of the ConfigMap shop with a folder of the
+// ConfigMap lib.
+func shop(w *wrapper.Run) {
+	w.Script("shop")
+	w.Spec.Load.Script.Folders = []v1alpha1.ScriptFolder{{Path: "lib/a", ConfigMapName: "lib"}}
+	w.Spec.Load.Script.Env = []v1alpha1.ScriptVariable{
+		{Name: "USERS", Value: ptr.To("$(PATH)")}, {Name: "TOKEN", SecretKeyRef: &v1alpha1.SecretKeyReference{Name: "token", Key: "t"}},
+	}
+	w.Spec.Load.Script.Outputs = &v1alpha1.ScriptOutputs{
+		PrometheusRemoteWrite: &v1alpha1.PrometheusRemoteWrite{
+			URL: "http://p/write", TrendStatistics: []string{"p(95)", "max"},
+			Authentication: &v1alpha1.Authentication{Scheme: v1alpha1.AuthenticationBasic, SecretName: "prometheus"},
+		},
+		OpenTelemetry: &v1alpha1.OpenTelemetry{Endpoint: "c:4317", Protocol: v1alpha1.TelemetryGRPC, Encryption: v1alpha1.TelemetryClear},
+	}
+}
+
+// TestScriptIsMounted: a client has the script's files as the ConfigMaps had them
+// when the run started, and its environment; what is secret is nowhere but in
+// its Secret.
+func TestScriptIsMounted(t *testing.T) {
+	b := newBench(t, shop)
+	b.reconcile()
+	b.wants(v1alpha1.ReasonStarting, "spec.load.script.configMapName: there is no ConfigMap shop", "spec.load.script.folders[0].configMapName: there is no ConfigMap lib")
+	b.users("lib", map[string]string{"b.js": "export const b = 1"}, map[string][]byte{"c.bin": {0xff, 0}})
+	shop := b.users("shop", map[string]string{"other.js": "x"}, nil)
+	b.reconcile()
+	b.wants(v1alpha1.ReasonStarting, "spec.load.script.file: there is no script.js in ConfigMap shop")
+	shop.Data["script.js"] = "export default function () {}"
+	if err := api.Update(t.Context(), shop); err != nil {
+		t.Fatal(err)
+	}
+	b.reconcile()
+	config := b.config()
+	job := &batchv1.Job{}
+	if err := b.get("run-client", job); err != nil {
+		t.Fatal(err)
+	}
+	spec := job.Spec.Template.Spec
+	got := map[string]string{}
+	for _, volume := range spec.Volumes {
+		if volume.Name == scriptVolume {
+			for _, item := range volume.Projected.Sources[0].ConfigMap.Items {
+				got[item.Path] = config.Data[item.Key] + string(config.BinaryData[item.Key])
+			}
+		}
+	}
+	want := map[string]string{
+		"script.js": "export default function () {}", "other.js": "x", "lib/a/b.js": "export const b = 1", "lib/a/c.bin": "\xff\x00",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	container := spec.Containers[0]
+	if strings.Join(container.Args, " ") != "client --script" {
+		t.Errorf("arguments %q", container.Args)
+	}
+	wantEnv := []corev1.EnvVar{
+		{Name: "USERS", Value: "$$(PATH)"}, fromSecret("TOKEN", "token", "t"),
+		{Name: "K6_PROMETHEUS_RW_SERVER_URL", Value: "http://p/write"}, {Name: "K6_PROMETHEUS_RW_TREND_STATS", Value: "p(95),max"},
+		fromSecret("K6_PROMETHEUS_RW_USERNAME", "prometheus", "username"), fromSecret("K6_PROMETHEUS_RW_PASSWORD", "prometheus", "password"),
+		{Name: "K6_OTEL_EXPORTER_PROTOCOL", Value: "grpc"}, {Name: "K6_OTEL_GRPC_EXPORTER_ENDPOINT", Value: "c:4317"},
+		{Name: "K6_OTEL_GRPC_EXPORTER_INSECURE", Value: "true"},
+	}
+	if diff := cmp.Diff(wantEnv, container.Env[3:]); diff != "" {
+		t.Errorf("environment (-want +got):\n%s", diff)
+	}
+	b.podsRun()
+	b.reconcile()
+	plans := b.sessions.plans
+	if len(plans) != 2 || plans[0].Script.Segment != "0:1/2" || plans[1].Script.Segment != "1/2:1" || plans[1].Script.Sequence != "0,1/2,1" ||
+		!plans[0].Script.Leads || plans[1].Script.Leads || plans[1].Script.Tags["assay_client"] != "1" {
+		t.Errorf("plans %+v %+v", plans[0].Script, plans[1].Script)
+	}
+	for i, plan := range plans {
+		if err := plan.Check(); err != nil {
+			t.Errorf("client %d: %v", i, err)
+		}
+	}
+}
+
+func TestScriptThatCannotBeIsRefused(t *testing.T) {
+	for name, tc := range map[string]struct {
+		shop, lib map[string]string
+		says      []string
+	}{
+		"a file that is a folder": {map[string]string{"script.js": "", "lib": "x"}, map[string]string{"b.js": ""}, []string{"spec.load.script.folders", "lib is a file"}},
+		"too large":               {map[string]string{"script.js": strings.Repeat("x", 500_000)}, map[string]string{"b.js": strings.Repeat("x", 500_000)}, []string{"spec.load.script", "1000000 bytes"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, shop)
+			b.users("shop", tc.shop, nil)
+			b.users("lib", tc.lib, nil)
+			b.reconcile()
+			b.wants(v1alpha1.ReasonInvalidSpec, tc.says...)
+		})
+	}
+}
+
+// scripted is a scene of a run of a script.
+func scripted() *scene {
+	s := newScene()
+	s.run.Spec.Load = v1alpha1.Load{Script: &v1alpha1.ScriptLoad{ConfigMapName: "shop", File: "script.js"}}
+	s.run.Spec.Target.Readiness.Path = "/"
+	return s
+}
+
+func TestDecideTakesAScriptFromStageToStage(t *testing.T) {
+	leader := func(s *scene, change func(*manager.ClientState)) *scene {
+		c := s.o.sessions.Clients[0]
+		change(&c)
+		s.o.sessions.Clients[0] = c
+		return s
+	}
+	setUp := func(c *manager.ClientState) { c.Script.SetupEnded = true }
+	loaded := func(c *manager.ClientState) { c.Script = session.ScriptState{SetupEnded: true, LoadEnded: true} }
+	for name, tc := range map[string]struct {
+		scene *scene
+		state string
+		start sessionpb.Stage
+	}{
+		"ready":                        {scripted().ready(), v1alpha1.ReasonSettingUp, setupStage},
+		"setup() runs":                 {scripted().started(setupStage), v1alpha1.ReasonSettingUp, setupStage},
+		"setup() ran":                  {leader(scripted().started(setupStage), setUp), v1alpha1.ReasonSettingUp, setupStage},
+		"all have what it returned":    {scripted().started(setupStage).clients(setUp), v1alpha1.ReasonMeasuring, measurementStage},
+		"measuring":                    {scripted().started(measurementStage).clients(setUp), v1alpha1.ReasonMeasuring, measurementStage},
+		"one load has ended":           {leader(scripted().started(measurementStage), loaded), v1alpha1.ReasonMeasuring, measurementStage},
+		"all loads have ended":         {scripted().started(measurementStage).clients(loaded), v1alpha1.ReasonTearingDown, teardownStage},
+		"teardown() runs":              {scripted().started(teardownStage).clients(loaded), v1alpha1.ReasonTearingDown, teardownStage},
+		"the manager was restarted in": {scripted().started(setupStage).clients(func(c *manager.ClientState) { c.Ready = false }), v1alpha1.ReasonSettingUp, setupStage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := tc.scene.decide()
+			if got := stateIn(p); got.Reason != tc.state || p.start[tc.start] == 0 || len(p.start) != 1 {
+				t.Errorf("%s: %s; starts %v", got.Reason, got.Message, p.start)
+			}
+		})
+	}
+}
+
+func TestScriptFailuresHaveReasons(t *testing.T) {
+	for kind, want := range map[session.FailureKind]string{
+		session.FailureScriptInvalid: v1alpha1.ReasonScriptInvalid, session.FailureScriptException: v1alpha1.ReasonScriptException,
+		session.FailureScriptAborted: v1alpha1.ReasonScriptAborted, "": v1alpha1.ReasonClientFailed, "Other": v1alpha1.ReasonClientFailed,
+	} {
+		s := scripted().clients(func(c *manager.ClientState) { c.Failure, c.FailureKind = "k6 said so", kind })
+		if got := stateIn(s.decide()); got.Reason != want || !strings.Contains(got.Message, "k6 said so") {
+			t.Errorf("%q: %+v", kind, got)
+		}
+	}
+}
+
+// TestScriptIsMerged: metrics, thresholds and findings of a script over two
+// clients stand in the result and the status.
+func TestScriptIsMerged(t *testing.T) {
+	b := newBench(t, func(w *wrapper.Run) { w.Script("shop") })
+	b.users("shop", map[string]string{"script.js": "x"}, nil)
+	b.measuring()
+	at := b.sessions.starts[setupStage]
+	b.sessions.observation.Starts = map[sessionpb.Stage]int64{setupStage: at, measurementStage: at, teardownStage: at}
+	b.measured(at)
+	for i, c := range b.sessions.observation.Clients {
+		price, iterations := k6metric.New("price", k6metric.Trend, k6metric.None), k6metric.New("iterations", k6metric.Counter, k6metric.None)
+		for v := range 1000 {
+			price.Add(float64(1000*i+v), int64(v))
+			iterations.Add(1, int64(v))
+		}
+		c.Totals.Script = &result.ScriptTotals{
+			VirtualUsers: 3, RunMicroseconds: 2_000_000, Metrics: []k6metric.Metric{*price, *iterations},
+			Thresholds:    []k6metric.Threshold{{Metric: "price", Source: "p(50)<1005"}, {Metric: "iterations", Source: "rate<900"}},
+			TeardownError: map[int]string{0: "still there"}[i], MarkedFailed: i == 1,
+		}
+		b.sessions.observation.Clients[i] = c
+	}
+	b.reconcile()
+	b.reconcile()
+	b.wants(v1alpha1.ReasonCompleted)
+	for kind, texts := range map[string][]string{
+		v1alpha1.ConditionThresholdsMet: {"price p(50)<1005: 9", "(met)", "iterations rate<900: 1000 (missed)"},
+		v1alpha1.ConditionValid:         {"ScriptMarkedFailed", "client 1", "TeardownFailed", "still there"},
+	} {
+		for _, c := range b.run.Status.Conditions {
+			for _, text := range texts {
+				if c.Type == kind && !strings.Contains(c.Message, text) {
+					t.Errorf("%s: %s: lacks %q", kind, c.Message, text)
+				}
+			}
+		}
+	}
+	if got := b.run.Status.Result; got.BodyBytesReceived != nil || *got.Requests != 2000 {
+		t.Errorf("%+v", got)
+	}
+}
