@@ -41,7 +41,14 @@ func (d *distribution) add(value float64) bool { return d.sketch.Add(value) == n
 // percentile is the value that p percent don't exceed, by the nearest rank; 0
 // without values.
 func (d *distribution) percentile(p float64) float64 {
-	value, err := d.sketch.GetValueAtQuantile(p / 100)
+	n := d.sketch.GetCount()
+	// A product such as 99.9 percent of 1000 may come out just above the whole
+	// number that it is.
+	rank := math.Ceil(p / 100 * n * (1 - 1e-12))
+	// The sketch counts ranks from 0 to n-1, and takes the last value that isn't
+	// above one.
+	quantile := min(max((rank-0.5)/max(n-1, 1), 0), 1)
+	value, err := d.sketch.GetValueAtQuantile(quantile)
 	if err != nil {
 		return 0
 	}

@@ -15,6 +15,9 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
+// discard is a log that nobody reads.
+var discard = slog.New(slog.DiscardHandler)
+
 func ok(testserver.Request) testserver.Answer { return testserver.OK(64) }
 
 // TestFailures has scripts that can't be run to their end, each of which becomes
