@@ -3,6 +3,10 @@
 package e2e
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -170,4 +174,37 @@ func TestScriptFails(t *testing.T) {
 	run.Spec.TTLSecondsAfterFinished = ptr.To(int32(600))
 	c.create(t, run)
 	wantFailed(t, c.finished(t, run, time.Minute), v1alpha1.ReasonConfigurationMissing, "spec.load.script.file", "other.js")
+}
+
+// TestScriptPublished runs scripts of k6's own examples, byte for byte as k6
+// publishes them; the target stands in for the site that one of them goes to.
+func TestScriptPublished(t *testing.T) {
+	t.Parallel()
+	c := theCluster
+	ns := c.namespace(t)
+	list := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "go.k6.io/k6/v2")
+	list.Dir = "../../load"
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"crypto.js", "thresholds.js", "timers.js"} {
+		text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), "examples", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		config := fmt.Sprint("example-", i)
+		c.files(t, ns, config, map[string]string{name: string(text)})
+		run := wrapper.NewRun(ns, config, serverImage).Lane("script-published").Script(config).Clients(1, "200m", "192Mi").Obj()
+		run.Spec.Load.Script.File, run.Spec.Load.Script.HostNames = name, []string{"httpbin.org"}
+		c.create(t, run)
+		done := c.finished(t, run, time.Minute)
+		wantSucceeded(t, done)
+		if s := c.artifact(t, done).Script; s == nil || s.Iterations == 0 {
+			t.Errorf("%s: %+v", name, s)
+		}
+		if got := *done.Status.Result.Requests; name == "thresholds.js" && (got != 2 || condition(done, v1alpha1.ConditionThresholdsMet).Status != metav1.ConditionTrue) {
+			t.Errorf("%s: %d requests%s", name, got, conditions(done))
+		}
+	}
 }
