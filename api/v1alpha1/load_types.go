@@ -29,6 +29,7 @@ type Clients struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.order == 'Random'",reason="FieldValueForbidden",fieldPath=".order",message="order must be left out with a script, which makes its own requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.scope == 'Client'",reason="FieldValueForbidden",fieldPath=".scope",message="scope must be left out with a script, whose numbers are always those of the run"
 // +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
+// +kubebuilder:validation:MinProperties=1
 type Load struct {
 	// requests are what the clients ask for, in the order that order says. It must
 	// be given, unless the load is a script.

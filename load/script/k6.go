@@ -33,7 +33,6 @@ type process struct {
 	command *exec.Cmd
 	log     *slog.Logger
 	secrets []string // that its log doesn't show
-	ours    []*os.File
 	theirs  []*os.File
 
 	mu      sync.Mutex
