@@ -23,32 +23,64 @@ const (
 // distribution is where the values of a trend lie: a DDSketch (Masson, Rim and
 // Lee, PVLDB 12(12), 2019), which merges without a loss. Unlike durations of
 // requests, the values of a trend may be anything.
-type distribution struct{ sketch *ddsketch.DDSketch }
+//
+// What was read stays packed, some kB in place of up to 130, since a manager
+// keeps the trends of a thousand clients until the last has sent its own.
+type distribution struct {
+	sketch *ddsketch.DDSketch // nil while it is packed
+	packed []byte
+	n      int64 // of what is packed
+}
 
 func newDistribution() *distribution {
 	index, err := mapping.NewLogarithmicMapping(accuracy)
 	if err != nil {
 		panic(err) // accuracy is a constant within the bounds that it checks
 	}
-	return &distribution{ddsketch.NewDDSketchFromStoreProvider(index, boundedStore)}
+	return &distribution{sketch: ddsketch.NewDDSketchFromStoreProvider(index, boundedStore)}
 }
 
 func boundedStore() store.Store { return store.NewCollapsingLowestDenseStore(bins) }
 
+// view is the sketch for reading.
+func (d *distribution) view() *ddsketch.DDSketch {
+	if d.sketch != nil {
+		return d.sketch
+	}
+	// What is packed was decoded before, so that it can be decoded.
+	sketch, err := decode(d.packed)
+	if err != nil {
+		return newDistribution().sketch
+	}
+	return sketch
+}
+
+func decode(encoded []byte) (*ddsketch.DDSketch, error) {
+	index, err := mapping.NewLogarithmicMapping(accuracy)
+	if err != nil {
+		return nil, err
+	}
+	return ddsketch.DecodeDDSketch(encoded, boundedStore, index)
+}
+
 // add adds a value. One that is too large, or no number, is left out.
-func (d *distribution) add(value float64) bool { return d.sketch.Add(value) == nil }
+func (d *distribution) add(value float64) bool {
+	d.sketch, d.packed = d.view(), nil
+	return d.sketch.Add(value) == nil
+}
 
 // percentile is the value that p percent don't exceed, by the nearest rank; 0
 // without values.
 func (d *distribution) percentile(p float64) float64 {
-	n := d.sketch.GetCount()
+	sketch := d.view()
+	n := sketch.GetCount()
 	// A product such as 99.9 percent of 1000 may come out just above the whole
 	// number that it is.
 	rank := math.Ceil(p / 100 * n * (1 - 1e-12))
 	// The sketch counts ranks from 0 to n-1, and takes the last value that isn't
 	// above one.
 	quantile := min(max((rank-0.5)/max(n-1, 1), 0), 1)
-	value, err := d.sketch.GetValueAtQuantile(quantile)
+	value, err := sketch.GetValueAtQuantile(quantile)
 	if err != nil {
 		return 0
 	}
@@ -56,14 +88,22 @@ func (d *distribution) percentile(p float64) float64 {
 }
 
 // count is the number of values.
-func (d *distribution) count() int64 { return int64(math.Round(d.sketch.GetCount())) }
+func (d *distribution) count() int64 {
+	if d.sketch == nil {
+		return d.n
+	}
+	return int64(math.Round(d.sketch.GetCount()))
+}
 
-func (d *distribution) merge(other *distribution) error { return d.sketch.MergeWith(other.sketch) }
+func (d *distribution) merge(other *distribution) error {
+	d.sketch, d.packed = d.view(), nil
+	return d.sketch.MergeWith(other.view())
+}
 
 // MarshalJSON writes the sketch in its library's own form, in base64.
 func (d *distribution) MarshalJSON() ([]byte, error) {
 	var encoded []byte
-	d.sketch.Encode(&encoded, true)
+	d.view().Encode(&encoded, true)
 	return json.Marshal(encoded)
 }
 
@@ -73,12 +113,10 @@ func (d *distribution) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &encoded); err != nil {
 		return err
 	}
-	index, err := mapping.NewLogarithmicMapping(accuracy)
+	sketch, err := decode(encoded)
 	if err != nil {
-		return err
-	}
-	if d.sketch, err = ddsketch.DecodeDDSketch(encoded, boundedStore, index); err != nil {
 		return fmt.Errorf("decode a distribution: %w", err)
 	}
+	d.packed, d.n, d.sketch = encoded, int64(math.Round(sketch.GetCount())), nil
 	return nil
 }
