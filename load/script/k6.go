@@ -36,6 +36,7 @@ type process struct {
 	theirs  []*os.File
 
 	mu      sync.Mutex
+	child   *os.Process // nil until it was started
 	message string
 }
 
@@ -84,6 +85,9 @@ func (p *process) run() (exit, error) {
 	if err != nil {
 		return exit{}, fmt.Errorf("start k6: %w", err)
 	}
+	p.mu.Lock()
+	p.child = p.command.Process
+	p.mu.Unlock()
 	p.read(stderr)
 	err = p.command.Wait()
 	var failed *exec.ExitError
@@ -158,10 +162,12 @@ func (p *process) remember(message string) {
 	p.message = message
 }
 
-// interrupt has k6 end as by Ctrl-C: once its test is over, what it waits for.
-func (p *process) interrupt() {
-	if p.command.Process != nil {
-		_ = p.command.Process.Signal(os.Interrupt) // it fails when k6 has ended
+// signal sends k6 a signal, if it runs.
+func (p *process) signal(s os.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.child != nil {
+		_ = p.child.Signal(s) // it fails when k6 has ended
 	}
 }
 
