@@ -34,6 +34,9 @@ const (
 type Plan struct {
 	// Connections is the number of concurrent connections, with arrivals at most.
 	Connections int `json:"connections"`
+	// Streams has clients speak HTTP/2, with so many concurrent requests on each
+	// connection; 0 for HTTP/1.1, with one.
+	Streams int `json:"streams,omitempty"`
 	// KeepAlive is whether a connection carries many requests.
 	KeepAlive bool `json:"keepAlive"`
 	// TimeoutMicroseconds is how long a request may take.
@@ -106,6 +109,8 @@ func (p *Plan) Check() error {
 	switch {
 	case p.Connections < 1:
 		return fmt.Errorf("plan: %d connections", p.Connections)
+	case p.Streams < 0 || p.Streams > 0 && !p.KeepAlive:
+		return fmt.Errorf("plan: %d streams, keep-alive %t", p.Streams, p.KeepAlive)
 	case p.TimeoutMicroseconds < 1:
 		return fmt.Errorf("plan: a timeout of %d µs", p.TimeoutMicroseconds)
 	case len(p.Requests) == 0:

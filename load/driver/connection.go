@@ -17,8 +17,17 @@ const closeWait = 20 * time.Millisecond
 
 // connection makes requests one after the other, on one transport at a time.
 type connection struct {
-	stage   *Stage
-	number  int
+	stage  *Stage
+	number int
+	// place is the connection's in the profile of a load. Those that are streams of
+	// one HTTP/2 connection have one.
+	place int
+	// shared is the HTTP/2 connection of which this is a stream; nil in HTTP/1.1.
+	// present is whether it takes part in it.
+	shared  *shared
+	stream  *http2Stream
+	present bool
+
 	reader  responseReader
 	outcome recorder.Outcome
 	memory  memory
@@ -209,6 +218,11 @@ func (c *connection) close(response *response, o *recorder.Outcome) {
 
 // end ends the connection, if there is one, in good order.
 func (c *connection) end() {
+	if c.present {
+		c.present = false
+		c.shared.leave()
+		return
+	}
 	if s, ok := c.transport.(*secured); ok {
 		_ = s.CloseWrite() // the server may be gone as well
 	}
@@ -240,6 +254,10 @@ func (c *connection) hold(t transport) {
 // interrupt closes the transport under the connection's goroutine, which wakes
 // it up.
 func (c *connection) interrupt() {
+	if c.shared != nil {
+		c.shared.interrupt()
+		return
+	}
 	c.mu.Lock()
 	if c.transport != nil {
 		_ = c.transport.Close()

@@ -22,6 +22,9 @@ type memory struct {
 // where there is none. It fills in the outcome and returns when the request
 // ended.
 func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outcome) time.Duration {
+	if c.shared != nil {
+		return c.exchangeHTTP2(r, begin, o)
+	}
 	ready := begin
 	if c.transport == nil {
 		if ready, o.Error = c.open(begin, o); o.Error != recorder.NoError {

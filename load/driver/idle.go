@@ -8,6 +8,9 @@ import (
 // has closed it meanwhile, as servers do with idle ones: a request on it could
 // only fail, and that would be no failure of the server's.
 func (c *connection) shed() {
+	if c.shared != nil {
+		return // its reader knows
+	}
 	transport := c.transport
 	if s, ok := transport.(*secured); ok {
 		transport = s.beneath

@@ -1,4 +1,4 @@
-// Package driver makes the requests of a plan: HTTP/1.1 over TCP, many
+// Package driver makes the requests of a plan: HTTP/1.1 or HTTP/2 over TCP, many
 // connections, each with a goroutine of its own that has its request ready in
 // bytes and reads the response by a minimal and strict parser. It costs about
 // what wrk costs. It never repeats a request on its own account: what fails is
@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/targettls"
 	"github.com/assay-dev/assay/load/recorder"
 )
 
@@ -53,6 +54,8 @@ type Load struct {
 	choices []int
 	// names are what a redirect may call the target.
 	names []string
+	// table is the requests' fields in HTTP/2; nil in HTTP/1.1.
+	table *http2Table
 	// attentive is whether fields of responses matter to the requests that follow.
 	attentive bool
 }
@@ -78,6 +81,9 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 		plan: plan, address: address, dial: dialTCP(address), fixed: fixed{keepAlive: plan.KeepAlive},
 		names: []string{host, target}, attentive: plan.Cookies || plan.Authentication == session.AuthenticationDigest,
 	}
+	if plan.Streams > 0 {
+		l.table, access.TLS = newHTTP2Table(map[bool]string{false: "http", true: "https"}[access.TLS != nil]), targettls.HTTP2(access.TLS)
+	}
 	if access.TLS != nil {
 		l.security = security(access.TLS, plan.TLS.Resume, plan.Connections)
 	}
@@ -102,6 +108,9 @@ func (l *Load) makeRequests(host string) error {
 		r, err := newRequest(planned, host, &l.fixed)
 		if err != nil {
 			return err
+		}
+		if l.table != nil {
+			l.table.take(r)
 		}
 		sum += planned.Weight
 		l.requests = append(l.requests, r)

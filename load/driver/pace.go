@@ -75,7 +75,7 @@ func (s *Stage) await(c *connection) bool {
 	if c.made {
 		p.rest(c.last)
 	}
-	at, leaves := p.next(c.number, s.now())
+	at, leaves := p.next(c.place, s.now())
 	if leaves {
 		c.end()
 	}

@@ -30,6 +30,17 @@ type request struct {
 	// planned is what the request was made from, host its Host header.
 	planned *session.PlannedRequest
 	host    string
+	// fieldPlaces are the places of its fields in the load's table for HTTP/2; none
+	// where they have none.
+	fieldPlaces []int
+}
+
+// text is the request's body.
+func (r *request) text() []byte {
+	if len(r.body) > 0 {
+		return r.body
+	}
+	return r.bytes[r.fields+len("\r\n"):]
 }
 
 // fixed are the headers that all requests of a load have in common.

@@ -51,11 +51,15 @@ func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 	}
 	s.context, s.cancel = context.WithCancel(context.Background())
 	s.remaining.Store(amount.Requests)
-	s.waiting.Store(int64(l.plan.Connections))
-	s.running.Store(int64(l.plan.Connections))
 	for i := range l.plan.Connections {
-		s.connections = append(s.connections, &connection{stage: s, number: i, woken: make(chan time.Duration, 1), pace: newPace(l.plan, amount, i)})
+		if l.plan.Streams > 0 {
+			s.addShared(i)
+			continue
+		}
+		s.connections = append(s.connections, &connection{stage: s, number: i, place: i, woken: make(chan time.Duration, 1), pace: newPace(l.plan, amount, i)})
 	}
+	s.waiting.Store(int64(len(s.connections)))
+	s.running.Store(int64(len(s.connections)))
 	if l.plan.Arrivals != nil {
 		s.arrivals = newArrivals(s)
 	}
