@@ -23,6 +23,8 @@ type Clients struct {
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.closed), has(self.open), has(self.stages)].exists_one(x, x)",message="load must have exactly one shape: closed, open or stages"
 // +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
+// +kubebuilder:validation:XValidation:rule="self.connection.?streams.orValue(1) * (has(self.closed) ? self.closed.connections : has(self.open) ? self.open.maxConnections : has(self.stages) ? self.stages.?maxConnections.orValue(self.stages.levels.exists(l, has(l.requestsPerSecond)) ? 1000 : 1) : 1) <= 20000 && (!has(self.stages) || self.stages.levels.all(l, self.connection.?streams.orValue(1) * l.?connections.orValue(1) <= 20000))",reason="FieldValueInvalid",fieldPath=".connection.streams",message="streams times the connections (at a rate maxConnections, which is 1000 unless given) must be at most 20000"
+// +kubebuilder:validation:XValidation:rule="!has(self.closed) || !has(self.closed.requests) || self.closed.requests >= self.closed.connections * self.connection.?streams.orValue(1)",reason="FieldValueInvalid",fieldPath=".closed.requests",message="requests must be at least connections times connection.streams: each stream makes a request"
 type Load struct {
 	// requests are what the clients ask for, in the order that order says.
 	// +listType=atomic
@@ -88,12 +90,28 @@ const (
 // Connection is how clients connect.
 //
 // +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="!has(self.streams) || (has(self.protocol) && self.protocol == 'HTTP2')",reason="FieldValueInvalid",fieldPath=".streams",message="streams is for the protocol HTTP2: in HTTP/1.1 a connection has one request at a time"
+// +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !has(self.keepAlive) || self.keepAlive == 'Enabled'",reason="FieldValueInvalid",fieldPath=".keepAlive",message="keepAlive must be Enabled with the protocol HTTP2, whose connections are there to be shared"
 type Connection struct {
 	// keepAlive says whether a connection carries many requests (Enabled) or one
 	// (Disabled). Defaults to Enabled.
 	// +default="Enabled"
 	// +optional
 	KeepAlive KeepAlive `json:"keepAlive,omitempty"`
+
+	// protocol is what clients speak: HTTP1, that is HTTP/1.1, or HTTP2; with TLS
+	// negotiated by ALPN, without TLS at once (prior knowledge, h2c). A server that
+	// doesn't speak HTTP2 then gets no load. Defaults to HTTP1.
+	// +default="HTTP1"
+	// +optional
+	Protocol HTTPProtocol `json:"protocol,omitempty"`
+
+	// streams is the number of concurrent requests on each connection, with the
+	// protocol HTTP2. A server that allows fewer gets no load. Defaults to 1.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	// +optional
+	Streams *int32 `json:"streams,omitempty"`
 
 	// timeoutSeconds is how long a request may take, from the start of its
 	// connection or, on an open connection, of its sending, to the last byte of

@@ -50,6 +50,7 @@ func (p *planner) observePod(pod *corev1.Pod, t *v1alpha1.TargetStatus) {
 		t.Address = p.address
 		p.watch = session.Watch{
 			Address: p.address, Path: target.ReadinessPath(&p.run.Spec), Host: target.Host(p.run), TLS: target.SessionTLS(p.run),
+			Streams: loadplan.Streams(&p.run.Spec),
 		}
 	}
 	backends := t.Backends

@@ -105,6 +105,7 @@ func describe(run *v1alpha1.BenchmarkRun, lengths map[string]int64, at int64) re
 	plans := loadplan.Plans(run, lengths)
 	plan := plans[0] // where clients can't have the same, the first has most
 	d.Load, d.Connections, d.KeepAlive = loadplan.Shape(&run.Spec), int64(plan.Connections), plan.KeepAlive
+	d.Streams = int64(plan.Streams)
 	for _, p := range plans {
 		d.AllConnections += int64(p.Connections)
 	}
@@ -135,7 +136,7 @@ func (r *Reconciler) environment(ctx context.Context, run *v1alpha1.BenchmarkRun
 		Assay:          r.Settings.Version,
 	}
 	if seen := evidence(run, o); seen != nil {
-		e.DocumentLength, e.TLS = seen.DocumentLength, seen.TLS
+		e.DocumentLength, e.HTTP, e.TLS = seen.DocumentLength, seen.HTTP, seen.TLS
 	}
 	if isExternal(run) {
 		return e, nil

@@ -20,6 +20,7 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 	plans := make([]*session.Plan, Replicas(spec))
 	for i := range plans {
 		plans[i] = &session.Plan{
+			Streams:             Streams(spec),
 			KeepAlive:           spec.Load.Connection.KeepAlive != v1alpha1.KeepAliveDisabled,
 			TimeoutMicroseconds: int64(orDefault(spec.Load.Connection.TimeoutSeconds, 30)) * microsecondsPerSecond,
 			Host:                target.Host(run),
@@ -40,6 +41,15 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 
 // Replicas is the number of clients.
 func Replicas(spec *v1alpha1.BenchmarkRunSpec) int { return int(orDefault(spec.Clients.Replicas, 1)) }
+
+// Streams is the number of concurrent requests on each HTTP/2 connection; 0 for
+// HTTP/1.1.
+func Streams(spec *v1alpha1.BenchmarkRunSpec) int {
+	if spec.Load.Connection.Protocol != v1alpha1.HTTP2 {
+		return 0
+	}
+	return int(orDefault(spec.Load.Connection.Streams, 1))
+}
 
 // requests are the run's, each with the length that its response must have,
 // where the run or its content tells it.

@@ -49,6 +49,9 @@ type Question struct {
 	TLS *tls.Config
 	// Timeout is how long an answer may take.
 	Timeout time.Duration
+	// Streams has the question be asked in HTTP/2, of a server that allows so many
+	// concurrent requests on a connection; 0 for HTTP/1.1.
+	Streams int
 }
 
 // Until asks until the target answers with success, a status from 200 to 399,
@@ -109,16 +112,27 @@ func (q *attempt) ask(ctx context.Context) (*session.Evidence, error) {
 	defer stop()
 	var negotiated *result.Handshake
 	if q.TLS != nil {
-		secure := tls.Client(conn, targettls.Requested(q.TLS, &q.requested))
+		config := targettls.Requested(q.TLS, &q.requested)
+		if q.Streams > 0 {
+			config = targettls.HTTP2(config)
+		}
+		secure := tls.Client(conn, config)
 		if err := secure.HandshakeContext(ctx); err != nil {
 			return nil, q.handshakeError(err)
 		}
 		state := secure.ConnectionState()
 		negotiated = targettls.Evidence(&state)
 		negotiated.CertificateRequested = q.requested
+		if q.Streams > 0 && state.NegotiatedProtocol != targettls.ProtocolHTTP2 {
+			return nil, q.noHTTP2()
+		}
 		conn = secure
 	}
-	evidence, err := q.exchange(ctx, conn)
+	exchange := q.exchange
+	if q.Streams > 0 {
+		exchange = q.exchangeHTTP2
+	}
+	evidence, err := exchange(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
@@ -128,13 +142,10 @@ func (q *attempt) ask(ctx context.Context) (*session.Evidence, error) {
 
 // exchange sends the request and reads the answer.
 func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.Evidence, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+q.Address+q.Path, nil)
+	request, err := q.request(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("it can't be asked for: %w", err)
+		return nil, err
 	}
-	request.Host = session.HostHeader(q.Host, q.Address, q.TLS != nil)
-	request.Header.Set("User-Agent", q.UserAgent)
-	request.Header.Set("Accept", "*/*")
 	request.Close = true
 	// Whoever doesn't want to be asked may say why before it closes: the answer is
 	// read even if the request can't be written.
@@ -151,10 +162,31 @@ func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.Evidenc
 		return nil, q.plain(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
+	limited.N = math.MaxInt64
+	return q.read(answer)
+}
+
+// request is the question as it is sent.
+func (q *attempt) request(ctx context.Context) (*http.Request, error) {
+	scheme := "http"
+	if q.TLS != nil {
+		scheme = "https"
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+q.Address+q.Path, nil)
+	if err != nil {
+		return nil, fmt.Errorf("it can't be asked for: %w", err)
+	}
+	request.Host = session.HostHeader(q.Host, q.Address, q.TLS != nil)
+	request.Header.Set("User-Agent", q.UserAgent)
+	request.Header.Set("Accept", "*/*")
+	return request, nil
+}
+
+// read reads what an answer shows.
+func (q *attempt) read(answer *http.Response) (*session.Evidence, error) {
 	if answer.StatusCode < 200 || answer.StatusCode > 399 {
 		return nil, fmt.Errorf("answered with %s", answer.Status)
 	}
-	limited.N = math.MaxInt64
 	length, err := io.Copy(io.Discard, io.LimitReader(answer.Body, bodyBytes))
 	if err != nil {
 		return nil, q.plain(err)

@@ -23,7 +23,7 @@ type block struct {
 
 func clientBlock(r *result.Result, c *result.Client) block {
 	b := block{
-		concurrency:  r.Run.Connections,
+		concurrency:  r.Run.Concurrency(r.Run.Connections),
 		microseconds: c.DurationMicroseconds(),
 		counts:       c.Counts,
 		latencies:    c.Summaries,
@@ -36,7 +36,7 @@ func clientBlock(r *result.Result, c *result.Client) block {
 
 func mergedBlock(r *result.Result) block {
 	return block{
-		concurrency:  cmp.Or(r.Run.AllConnections, r.Run.Connections*int64(len(r.Clients))),
+		concurrency:  r.Run.Concurrency(cmp.Or(r.Run.AllConnections, r.Run.Connections*int64(len(r.Clients)))),
 		microseconds: r.DurationMicroseconds,
 		counts:       r.Merged.Counts,
 		latencies:    r.Merged.Latencies.Summarize(),
@@ -77,6 +77,9 @@ func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 	line("Server Port:", "%s", port)
 	if t := r.Environment.TLS; t != nil {
 		line("SSL/TLS Protocol:", "%s,%s,%d,%d", t.Protocol, t.Cipher, t.KeySize, CipherBits(t.Cipher))
+	}
+	if r.Run.Streams > 0 {
+		line("HTTP Protocol:", "%s, %d streams on each connection", cmp.Or(r.Environment.HTTP, result.HTTP2), r.Run.Streams)
 	}
 	fmt.Fprintln(w)
 	writeDocuments(line, r)

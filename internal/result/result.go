@@ -61,6 +61,9 @@ type Run struct {
 	Connections int64 `json:"connections"`
 	// AllConnections is the same over all clients; 0 for Connections of each.
 	AllConnections int64 `json:"allConnections,omitempty"`
+	// Streams is the number of concurrent requests on each HTTP/2 connection; 0 in
+	// HTTP/1.1, with one.
+	Streams int64 `json:"streams,omitempty"`
 	// Requests are the kinds of requests made.
 	Requests []Request `json:"requests"`
 	// KeepAlive is whether connections were reused.
@@ -76,6 +79,12 @@ const (
 	// LoadOpen makes requests at a rate: latencies are from the intended start.
 	LoadOpen = "open"
 )
+
+// HTTP2 is the version that Environment has for it.
+const HTTP2 = "HTTP/2"
+
+// Concurrency is the number of concurrent requests on so many connections.
+func (r *Run) Concurrency(connections int64) int64 { return connections * max(1, r.Streams) }
 
 // Request is one kind of request made.
 type Request struct {
@@ -101,6 +110,9 @@ type Environment struct {
 	// DocumentLength is the length of the body of the first request's response
 	// as the agent saw it, in bytes; -1 when it isn't known.
 	DocumentLength int64 `json:"documentLength"`
+	// HTTP is the version of HTTP that the target answered in: HTTP2; empty for
+	// HTTP/1.1 and before.
+	HTTP string `json:"http,omitempty"`
 	// TLS is what was negotiated with the target; nil without TLS.
 	TLS *Handshake `json:"tls,omitempty"`
 	// TargetCPULimit and ClientCPULimit are in thousandths of a CPU.

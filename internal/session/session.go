@@ -82,6 +82,9 @@ type Watch struct {
 	Host string `json:"host,omitempty"`
 	// TLS says how TLS is spoken with the target; nil for none.
 	TLS *TLS `json:"tls,omitempty"`
+	// Streams has the agent ask in HTTP/2, of a server that allows so many
+	// concurrent requests on a connection; 0 for HTTP/1.1.
+	Streams int `json:"streams,omitempty"`
 	// Containers are the names of the containers that are sampled apart, by the
 	// runtime's identity of each without its scheme. What is in none of them
 	// belongs to the server.

@@ -14,6 +14,7 @@ import (
 // Bounds, as a BenchmarkRun has them.
 const (
 	mostConnections    = 20_000
+	mostStreams        = 1000
 	mostRequests       = 1_000_000_000_000
 	mostSeconds        = 604_800
 	mostTimeoutSeconds = 3600
@@ -27,6 +28,7 @@ const (
 const (
 	enabled, disabled = "Enabled", "Disabled"
 	full, none        = "Full", "None"
+	http1, http2      = "HTTP1", "HTTP2"
 )
 
 func (c *converter) job(f *file) *standalone.Job {
@@ -50,12 +52,37 @@ func (c *converter) job(f *file) *standalone.Job {
 	} else {
 		plan.Connections = int(c.within("load.closed.connections", int64(*n), 1, mostConnections))
 	}
-	plan.Measurement = c.amount("load.closed", &f.Load.Closed.amount, plan.Connections)
+	plan.Streams = c.streams(&f.Load.Connection, plan)
+	concurrent := plan.Connections * max(1, plan.Streams)
+	plan.Measurement = c.amount("load.closed", &f.Load.Closed.amount, concurrent)
 	if f.Warmup != nil {
-		warmup := c.amount("warmup", f.Warmup, plan.Connections)
+		warmup := c.amount("warmup", f.Warmup, concurrent)
 		plan.Warmup = &warmup
 	}
 	return job
+}
+
+// streams is the number of concurrent requests on each HTTP/2 connection; 0 for
+// HTTP/1.1.
+func (c *converter) streams(f *connection, plan *session.Plan) int {
+	const field = "load.connection.streams"
+	if c.choice("load.connection.protocol", f.Protocol, http1, http2) != http2 {
+		if f.Streams != nil {
+			c.wrong(field, "it's for the protocol HTTP2: in HTTP/1.1 a connection has one request at a time")
+		}
+		return 0
+	}
+	if !plan.KeepAlive {
+		c.wrong("load.connection.keepAlive", "it must be Enabled with the protocol HTTP2, whose connections are there to be shared")
+	}
+	streams := 1
+	if f.Streams != nil {
+		streams = int(c.within(field, int64(*f.Streams), 1, mostStreams))
+	}
+	if plan.Connections*streams > mostConnections {
+		c.wrong(field, "%d on each of %d connections are %d: give at most %d in all", streams, plan.Connections, plan.Connections*streams, mostConnections)
+	}
+	return streams
 }
 
 func (c *converter) url(text string) *url.URL {
@@ -116,7 +143,7 @@ func (c *converter) amount(field string, a *amount, connections int) session.Amo
 	}
 	n := c.within(field+".requests", *a.Requests, 1, mostRequests)
 	if n >= 1 && n < int64(connections) {
-		c.wrong(field+".requests", "it's %d for %d connections: give at least as many requests, so that each connection makes one", n, connections)
+		c.wrong(field+".requests", "it's %d for %d connections or streams: give at least as many requests, so that each makes one", n, connections)
 	}
 	return session.Amount{Requests: n}
 }

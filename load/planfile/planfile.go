@@ -37,6 +37,8 @@ type request struct {
 }
 
 type connection struct {
+	Protocol       *string `yaml:"protocol"`
+	Streams        *int    `yaml:"streams"`
 	KeepAlive      *string `yaml:"keepAlive"`
 	TimeoutSeconds *int    `yaml:"timeoutSeconds"`
 }

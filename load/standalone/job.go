@@ -96,7 +96,7 @@ func (j *Job) Prepare(ctx context.Context) error {
 	for _, address := range addresses {
 		j.address = net.JoinHostPort(address.Unmap().String(), port)
 		evidence, err := probe.Ask(ctx, &probe.Question{
-			Address: j.address, Path: j.Plan.Requests[0].Path, Host: j.Plan.Host, UserAgent: "assay-load", TLS: config,
+			Address: j.address, Path: j.Plan.Requests[0].Path, Host: j.Plan.Host, UserAgent: "assay-load", TLS: config, Streams: j.Plan.Streams,
 			Timeout: max(probe.Timeout, time.Duration(j.Plan.TimeoutMicroseconds)*time.Microsecond),
 		})
 		if err == nil {

@@ -17,11 +17,11 @@ func (j *Job) result(totals *result.Totals, series []result.Second) *result.Resu
 		SchemaVersion: result.SchemaVersion,
 		Run: result.Run{
 			Alone: true, Name: j.Name, Server: j.URL.Scheme + "://" + j.URL.Host, Load: "closed",
-			Connections: int64(plan.Connections), KeepAlive: plan.KeepAlive, MeasurementTime: time.UnixMicro(totals.StartedAt).UTC(),
+			Connections: int64(plan.Connections), Streams: int64(plan.Streams), KeepAlive: plan.KeepAlive, MeasurementTime: time.UnixMicro(totals.StartedAt).UTC(),
 		},
 		Environment: result.Environment{
 			TargetAddress: Target(j.URL), ServerSoftware: j.evidence.Software, DocumentLength: j.evidence.DocumentLength,
-			TLS: j.evidence.TLS, ClientCPULimit: int64(runtime.GOMAXPROCS(0)) * 1000, Assay: j.Version,
+			HTTP: j.evidence.HTTP, TLS: j.evidence.TLS, ClientCPULimit: int64(runtime.GOMAXPROCS(0)) * 1000, Assay: j.Version,
 		},
 		Series: series,
 	}
