@@ -61,7 +61,7 @@ func TestGoodRunsAreTaken(t *testing.T) {
 	for name, patch := range leasts {
 		cases = append(cases, goodRun{"the least of " + name, minimal, patch})
 	}
-	for _, c := range slices.Concat(cases, goodTargets) {
+	for _, c := range slices.Concat(cases, goodTargets, http2Accepted) {
 		t.Run(c.name, func(t *testing.T) {
 			object := parse(t, c.document, c.patch)
 			run, sayable := typed(t, object)

@@ -136,6 +136,7 @@ spec:
         listenBacklog: 1000
         keepAlive: {mode: Enabled, maxRequests: 0, timeoutMilliseconds: 20000}
         sendfile: Enabled
+        http2: Enabled
         accessLog: Enabled
         forward: [{pathSuffix: .jsp, backend: app}, {pathPrefix: /api, backend: api}]
         configuration: {configMapName: httpd.conf}
@@ -201,6 +202,7 @@ spec:
         backlog: 4096
         keepAlive: {mode: Enabled, maxRequests: 100000, timeoutMilliseconds: 60000}
         sendfile: Enabled
+        http2: Enabled
         accessLog: Enabled
         forward: [{pathPrefix: /app/, backend: app}, {pathSuffix: .do, backend: app}]
         configuration: {configMapName: nginx-conf}
@@ -212,6 +214,7 @@ spec:
     content: [{path: /a.html, sizeBytes: 1}]
   load:
     requests: [{path: /a.html}]
+    connection: {protocol: HTTP2, streams: 20}
     open: {requestsPerSecond: 500, ramp: {from: 100, seconds: 5}, spacing: Poisson, durationSeconds: 30, maxConnections: 200}
 `
 

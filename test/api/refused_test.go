@@ -317,7 +317,7 @@ var badJVMOptions = map[string]string{
 
 func TestBadRunsAreRefused(t *testing.T) {
 	namespace := newNamespace(t)
-	for _, r := range slices.Concat(refusals, loadRefusals) {
+	for _, r := range slices.Concat(refusals, loadRefusals, http2Refusals) {
 		t.Run(r.name, func(t *testing.T) { r.check(t, base, namespace) })
 	}
 	for _, r := range genericRefusals {
