@@ -100,7 +100,7 @@ load:
   requests: [{path: /}]
   order: Random
   scope: Client
-  connection: {keepAlive: Enabled, timeoutSeconds: 30, cookies: Disabled}
+  connection: {keepAlive: Enabled, protocol: HTTP1, timeoutSeconds: 30, cookies: Disabled}
   closed: {connections: 1, requests: 1}
 lane: default
 activeDeadlineSeconds: 3600
@@ -131,7 +131,7 @@ load:
   requests: [{path: /}]
   order: Random
   scope: Client
-  connection: {keepAlive: Enabled, timeoutSeconds: 2, cookies: Disabled}
+  connection: {keepAlive: Enabled, protocol: HTTP1, timeoutSeconds: 2, cookies: Disabled}
   closed: {connections: 1, requests: 1}
 lane: default
 activeDeadlineSeconds: 3600
