@@ -32,10 +32,11 @@ const (
 	// remembered is how many given up streams are known of, of which frames may
 	// still be under way.
 	remembered = 256
-	// lastStream is the number from which on a connection is taken for worn out.
-	// Numbers end at 2³¹-1.
-	lastStream = math.MaxInt32 - 1
 )
+
+// lastStream is the last number of a stream, after which a connection is worn out
+// (section 5.1.1).
+var lastStream uint32 = math.MaxInt32
 
 // The types and flags of frames (RFC 9113, section 6).
 const (
@@ -73,9 +74,8 @@ type http2Connection struct {
 
 	mu      sync.Mutex
 	streams map[uint32]*http2Stream
-	// next is the number of the next stream; carried is how many there were.
-	next    uint32
-	carried int64
+	// next is the number of the next stream.
+	next uint32
 	// retired is whether no more requests are taken, broken whether nothing more is
 	// read or written, answered whether there was a complete response.
 	retired, broken, answered bool
@@ -151,8 +151,7 @@ func (h *http2Connection) start(st *http2Stream, extra []byte, o *recorder.Outco
 	if h.retired || h.broken {
 		return false
 	}
-	o.Reused = o.Reused || h.carried > 0 && !o.Opened
-	h.carried++
+	o.Reused = o.Reused || !o.Opened
 	st.id, st.sendWindow = h.next, h.peerWindow
 	h.streams[st.id] = st
 	if h.next += 2; h.next > lastStream {
