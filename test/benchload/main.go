@@ -100,9 +100,12 @@ func run(ctx context.Context, s *settings, args []string) error {
 
 // compare runs all tools in turn, round by round, and prints their table.
 func (s *settings) compare(ctx context.Context, server *server, folder string, c *benchCase) error {
-	chosen := s.chosen()
+	chosen := toolsFor(c, s.chosen(), s.cache)
 	rows := make([]row, len(chosen))
 	l := &load{url: server.url(c.kib, c.tls), connections: c.connections, keepAlive: c.keepAlive, rate: c.rate, duration: s.duration, folder: folder}
+	if l.streams = c.streams; c.streams > 0 {
+		l.url = fmt.Sprintf("https://%s/%dk", server.http2, c.kib)
+	}
 	for round := range s.rounds {
 		for i := range chosen {
 			r := &rows[i]

@@ -15,6 +15,7 @@ type benchCase struct {
 	tls         bool
 	keepAlive   bool
 	rate        int
+	streams     int // of each HTTP/2 connection; 0 for HTTP/1.1
 }
 
 var cases = []benchCase{
@@ -23,6 +24,7 @@ var cases = []benchCase{
 	{name: "1k-1000", kib: 1, connections: 1000, keepAlive: true},
 	{name: "tls", kib: 1, connections: 25, tls: true, keepAlive: true},
 	{name: "close", kib: 1, connections: 25},
+	{name: "h2", kib: 1, connections: 25, tls: true, keepAlive: true, streams: 8},
 	{name: "open", kib: 1, connections: 100, keepAlive: true, rate: 1000},
 }
 
@@ -32,7 +34,9 @@ func (c *benchCase) title() string {
 	if c.tls {
 		parts = append(parts, "TLS 1.3")
 	}
-	if c.keepAlive {
+	if c.streams > 0 {
+		parts = append(parts, fmt.Sprintf("HTTP/2 with %d streams on each connection", c.streams))
+	} else if c.keepAlive {
 		parts = append(parts, "keep-alive")
 	} else {
 		parts = append(parts, "a connection for each request")
@@ -42,6 +46,14 @@ func (c *benchCase) title() string {
 		parts = append(parts, fmt.Sprintf("open load of %d requests/s", c.rate))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// reference is the tool that the others are compared with.
+func (c *benchCase) reference() string {
+	if c.streams > 0 {
+		return http2Reference
+	}
+	return reference
 }
 
 // row is what one tool did in a case, by rounds; nil where it failed.
@@ -55,11 +67,11 @@ type row struct {
 func writeCase(w io.Writer, c *benchCase, rows []row) {
 	_, _ = fmt.Fprintf(w, "\n%s\n\n", c.title())
 	const format = "| %-22s | %9s | %-15s | %10s | %10s | %8s | %6s |\n"
-	_, _ = fmt.Fprintf(w, format, "tool", "µs CPU", "min–max", "× "+reference, "requests/s", "peak MiB", "rounds")
+	_, _ = fmt.Fprintf(w, format, "tool", "µs CPU", "min–max", "× "+c.reference(), "requests/s", "peak MiB", "rounds")
 	_, _ = fmt.Fprintf(w, format, "---", "--:", "---", "--:", "--:", "--:", "--:")
 	var base []*sample
 	for _, r := range rows {
-		if r.tool == reference {
+		if r.tool == c.reference() {
 			base = r.samples
 		}
 	}

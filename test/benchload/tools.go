@@ -13,6 +13,7 @@ type load struct {
 	url         string
 	connections int
 	keepAlive   bool
+	streams     int // of each HTTP/2 connection; 0 for HTTP/1.1
 	rate        int // requests per second of open load; 0 for closed load
 	duration    time.Duration
 	// expected is how many requests the reference made in that time; 0 when it
@@ -46,6 +47,9 @@ type figures struct {
 
 // reference is the tool that the others are compared with.
 const reference = "wrk"
+
+// http2Reference is that for HTTP/2.
+const http2Reference = "h2load"
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
 
