@@ -36,6 +36,8 @@ BenchmarkRun's report does. PLAN is the file, or - for the standard input:
         length: 1024                 # bytes that the body must have; default any
       - path: /b.html
     connection:
+      protocol: HTTP2                # default HTTP1
+      streams: 8                     # concurrent requests on each connection, only with HTTP2; default 1
       keepAlive: Enabled             # or Disabled
       timeoutSeconds: 30
     closed:
