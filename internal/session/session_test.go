@@ -150,6 +150,8 @@ func TestPlan(t *testing.T) {
 	}
 	tests := map[string]func(*Plan){
 		"0 connections":           func(p *Plan) { p.Connections = 0 },
+		"-1 streams":              func(p *Plan) { p.Streams = -1 },
+		"2 streams, keep-alive":   func(p *Plan) { p.Streams, p.KeepAlive = 2, false },
 		"timeout of 0":            func(p *Plan) { p.TimeoutMicroseconds = 0 },
 		"no requests":             func(p *Plan) { p.Requests = nil },
 		`path "x"`:                func(p *Plan) { p.Requests[0].Path = "x" },

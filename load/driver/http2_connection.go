@@ -3,7 +3,6 @@ package driver
 import (
 	"encoding/binary"
 	"math"
-	"runtime"
 	"sync"
 	"time"
 
@@ -134,15 +133,6 @@ func newHTTP2Connection(s *shared, link *connection) *http2Connection {
 	return h
 }
 
-func appendFrameHead(b []byte, length int, kind, flags byte, stream uint32) []byte {
-	b = append(b, byte(length>>16), byte(length>>8), byte(length), kind, flags)
-	return binary.BigEndian.AppendUint32(b, stream)
-}
-
-func appendSetting(b []byte, setting uint16, value uint32) []byte {
-	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint16(b, setting), value)
-}
-
 // start opens a stream and puts its request's head in the queue, with extra
 // fields; false when the connection takes no more.
 func (h *http2Connection) start(st *http2Stream, extra []byte, o *recorder.Outcome) bool {
@@ -176,79 +166,10 @@ func (h *http2Connection) start(st *http2Stream, extra []byte, o *recorder.Outco
 
 // splitHead sets the length of the frame with a header section that begins at
 // begin and ends the bytes, and makes it several where it is too long for one.
-func splitHead(b []byte, begin int) []byte {
-	length := len(b) - begin - frameHead
-	if length <= frameBytes {
-		b[begin], b[begin+1], b[begin+2] = byte(length>>16), byte(length>>8), byte(length)
-		return b
-	}
-	block := append([]byte(nil), b[begin+frameHead:]...)
-	flags, id := b[begin+4], binary.BigEndian.Uint32(b[begin+5:])
-	b, flags = b[:begin], flags&^flagEndHeaders
-	for kind := byte(frameHeaders); len(block) > 0; kind = frameContinuation {
-		n := min(len(block), frameBytes)
-		if n == len(block) {
-			flags |= flagEndHeaders
-		}
-		b = append(appendFrameHead(b, n, kind, flags, id), block[:n]...)
-		block, flags = block[n:], 0
-	}
-	return b
-}
-
 // send sends what is in the queue, and the body of a stream's request as the
 // server lets it.
-func (h *http2Connection) send(st *http2Stream, r *request) {
-	for body := r.text(); len(body) > 0; {
-		n := h.queueBody(st, body)
-		if n == 0 {
-			h.mu.Lock()
-			if !h.broken {
-				// The server wants no more of it.
-				h.reset(st.id, codeCancel)
-			}
-			h.mu.Unlock()
-			break
-		}
-		body = body[n:]
-		if len(body) > 0 {
-			h.flush()
-		}
-	}
-	h.flush()
-}
-
 // queueBody puts as much of a body in the queue as there is room for; 0 when its
 // stream has ended.
-func (h *http2Connection) queueBody(st *http2Stream, body []byte) int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for {
-		n := min(int64(len(body)), frameBytes, h.sendWindow, st.sendWindow)
-		switch {
-		case st.ended:
-			return 0
-		case n > 0 && len(h.queue) < queueBytes:
-			h.sendWindow -= n
-			st.sendWindow -= n
-			var flags byte
-			if n == int64(len(body)) {
-				flags = flagEndStream
-			}
-			h.queue = append(appendFrameHead(h.queue, int(n), frameData, flags, st.id), body[:n]...)
-			st.sent += frameHead + n
-			h.marks = append(h.marks, sentMark{st, st.id})
-			return int(n)
-		}
-		st.blocked = true
-		h.blocked = append(h.blocked, st)
-		h.mu.Unlock()
-		h.flush()
-		<-st.wake
-		h.mu.Lock()
-	}
-}
-
 // await waits until the stream has ended.
 func (h *http2Connection) await(st *http2Stream) {
 	for {
@@ -263,68 +184,9 @@ func (h *http2Connection) await(st *http2Stream) {
 }
 
 // unblock wakes who waits to send a body. The lock must be held.
-func (h *http2Connection) unblock() {
-	for _, st := range h.blocked {
-		st.blocked = false
-		st.rouse()
-	}
-	h.blocked = h.blocked[:0]
-}
-
 // flush writes the queue, unless somebody does so already.
-func (h *http2Connection) flush() {
-	h.mu.Lock()
-	if h.writing || h.broken || len(h.queue) == 0 {
-		h.mu.Unlock()
-		return
-	}
-	h.writing = true
-	h.mu.Unlock()
-	if h.shared.stage.load.plan.Streams > 1 {
-		runtime.Gosched() // others that are about to make a request join in
-	}
-	h.write()
-	h.mu.Lock()
-	h.writing = false
-	h.flushLater() // what came meanwhile isn't for this request to wait for
-	h.mu.Unlock()
-}
-
 // flushLater has the queue written without waiting for it. The lock must be held.
-func (h *http2Connection) flushLater() {
-	if !h.writing && !h.broken && len(h.queue) > 0 {
-		h.shared.readers.Go(h.flush)
-	}
-}
-
 // write writes what is in the queue.
-func (h *http2Connection) write() {
-	h.mu.Lock()
-	batch, marks := h.queue, h.marks
-	h.queue, h.marks, h.replies = h.spare[:0], h.spareMarks[:0], 0
-	now := h.shared.stage.now()
-	if needed := now + h.timeout(); h.writeDeadline < needed {
-		h.writeDeadline = needed + h.slack()
-		_ = h.transport.SetWriteDeadline(h.shared.stage.start.Add(h.writeDeadline)) // it fails only on what is closed
-	}
-	h.mu.Unlock()
-	_, err := h.transport.Write(batch)
-	now = h.shared.stage.now()
-	h.mu.Lock()
-	h.spare, h.spareMarks = batch, marks
-	for _, mark := range marks {
-		if mark.stream.id == mark.id {
-			mark.stream.written = now
-		}
-	}
-	clear(marks)
-	if err != nil {
-		h.fail(h.faultOf(err))
-	}
-	h.unblock()
-	h.mu.Unlock()
-}
-
 // expire gives up the requests whose time is over.
 func (h *http2Connection) expire() {
 	h.mu.Lock()
@@ -377,14 +239,6 @@ func (h *http2Connection) reset(id uint32, code errorCode) {
 }
 
 // reply puts a frame of numbers in the queue. The lock must be held.
-func (h *http2Connection) reply(kind, flags byte, stream uint32, numbers ...uint32) {
-	h.queue = appendFrameHead(h.queue, 4*len(numbers), kind, flags, stream)
-	for _, n := range numbers {
-		h.queue = binary.BigEndian.AppendUint32(h.queue, n)
-	}
-	h.extraSent += int64(frameHead + 4*len(numbers))
-}
-
 // close ends a stream. The lock must be held.
 func (h *http2Connection) close(st *http2Stream, fault result.ErrorKind) {
 	delete(h.streams, st.id)
