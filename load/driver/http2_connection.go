@@ -173,13 +173,14 @@ func (h *http2Connection) start(st *http2Stream, extra []byte, o *recorder.Outco
 // await waits until the stream has ended.
 func (h *http2Connection) await(st *http2Stream) {
 	for {
-		<-st.wake
+		// It may have ended while its body was being sent.
 		h.mu.Lock()
 		ended := st.ended
 		h.mu.Unlock()
 		if ended {
 			return
 		}
+		<-st.wake
 	}
 }
 
