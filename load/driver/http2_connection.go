@@ -82,11 +82,11 @@ type http2Connection struct {
 	given   [remembered]uint32
 	givenAt int
 
-	// queue is what is to be written, marks the streams whose requests are in it;
-	// spare is the memory of a queue that was written. written is told to those who
-	// are blocked.
+	// queue is what is to be written, spare the memory of one that was. marks are
+	// the streams with something in the queue, leaving those with something in what
+	// is being written; nil for those that have ended meanwhile.
 	queue, spare           []byte
-	marks, spareMarks      []sentMark
+	marks, leaving         []*http2Stream
 	writing                bool
 	replies                int
 	blocked                []*http2Stream
@@ -103,12 +103,6 @@ type http2Connection struct {
 	watched bool
 	// heard is when the server last sent anything.
 	heard time.Duration
-}
-
-// sentMark is a stream, by its number then, whose request is in the queue.
-type sentMark struct {
-	stream *http2Stream
-	id     uint32
 }
 
 // newHTTP2Connection begins HTTP/2 on an open transport.
@@ -156,7 +150,7 @@ func (h *http2Connection) start(st *http2Stream, extra []byte, o *recorder.Outco
 	h.queue = h.fields.append(h.queue, st.request, extra)
 	h.queue = splitHead(h.queue, begin)
 	st.sent = int64(len(h.queue) - begin)
-	h.marks = append(h.marks, sentMark{st, st.id})
+	h.marks = append(h.marks, st)
 	if !h.watched {
 		h.watched = true
 		h.timer.Reset(h.until(st.began))
@@ -243,6 +237,13 @@ func (h *http2Connection) reset(id uint32, code errorCode) {
 // close ends a stream. The lock must be held.
 func (h *http2Connection) close(st *http2Stream, fault result.ErrorKind) {
 	delete(h.streams, st.id)
+	for _, marks := range [][]*http2Stream{h.marks, h.leaving} {
+		for i := range marks {
+			if marks[i] == st {
+				marks[i] = nil // it is about to be another request's
+			}
+		}
+	}
 	st.response.fault = fault
 	if fault == recorder.NoError {
 		h.answered = true

@@ -41,7 +41,7 @@ func TestHTTP2Requests(t *testing.T) {
 		}
 	})
 	long := strings.Repeat("x", 20_000)
-	p := streamed(1, 2, 60, "")
+	p := streamed(1, 1, 60, "")
 	p.Sequential = true
 	p.Requests = []session.PlannedRequest{
 		{Path: "/a?b=c", Weight: 1, Length: 5},

@@ -71,7 +71,7 @@ func (h *http2Connection) queueBody(st *http2Stream, body []byte) int {
 			}
 			h.queue = append(appendFrameHead(h.queue, int(n), frameData, flags, st.id), body[:n]...)
 			st.sent += frameHead + n
-			h.marks = append(h.marks, sentMark{st, st.id})
+			h.marks = append(h.marks, st)
 			return int(n)
 		}
 		st.blocked = true
@@ -117,8 +117,9 @@ func (h *http2Connection) flushLater() {
 
 func (h *http2Connection) write() {
 	h.mu.Lock()
-	batch, marks := h.queue, h.marks
-	h.queue, h.marks, h.replies = h.spare[:0], h.spareMarks[:0], 0
+	batch := h.queue
+	h.leaving, h.marks = h.marks, h.leaving[:0]
+	h.queue, h.replies = h.spare[:0], 0
 	now := h.shared.stage.now()
 	if needed := now + h.timeout(); h.writeDeadline < needed {
 		h.writeDeadline = needed + h.slack()
@@ -128,13 +129,13 @@ func (h *http2Connection) write() {
 	_, err := h.transport.Write(batch)
 	now = h.shared.stage.now()
 	h.mu.Lock()
-	h.spare, h.spareMarks = batch, marks
-	for _, mark := range marks {
-		if mark.stream.id == mark.id {
-			mark.stream.written = now
+	h.spare = batch
+	for _, st := range h.leaving {
+		if st != nil {
+			st.written = now
 		}
 	}
-	clear(marks)
+	h.leaving = h.leaving[:0]
 	if err != nil {
 		h.fail(h.faultOf(err))
 	}
