@@ -196,7 +196,7 @@ var http2Faulty = map[string]struct {
 
 	"closed":             {func(*peer) {}, result.ErrorReceive, false},
 	"closed in the head": {func(p *peer) { _, _ = io.WriteString(p.conn, "\x00\x00") }, result.ErrorReceive, false},
-	"closed in a frame":  {serveOnce(func(p *peer, id uint32) { _, _ = io.WriteString(p.conn, "\x00\x00\x09\x01\x04\x00\x00\x00\x01\x88") }), result.ErrorReceive, false},
+	"closed in a frame":  {serveOnce(func(p *peer, _ uint32) { _, _ = io.WriteString(p.conn, "\x00\x00\x09\x01\x04\x00\x00\x00\x01\x88") }), result.ErrorReceive, false},
 	"gone away":          {serveOnce(func(p *peer, _ uint32) { _ = p.WriteGoAway(0, http2.ErrCodeNo, nil); p.drain() }), result.ErrorReceive, false},
 	"gone away in anger": {serveOnce(func(p *peer, id uint32) { _ = p.WriteGoAway(id, http2.ErrCodeEnhanceYourCalm, []byte("calm")) }), result.ErrorReceive, false},
 	"gone away after it": {serveOnce(func(p *peer, id uint32) {

@@ -100,7 +100,7 @@ func TestHTTP2(t *testing.T) {
 		"more than a restart": {"", 2, 2, 20_000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := serveHTTP2(t, test.folder, func(w http.ResponseWriter, r *http.Request) {
+			server := serveHTTP2(t, test.folder, func(w http.ResponseWriter, _ *http.Request) {
 				_, _ = fmt.Fprint(w, strings.Repeat("x", 1000))
 			})
 			p := streamed(test.connections, test.streams, test.requests, "/a")
