@@ -21,10 +21,12 @@ func (q *attempt) exchangeHTTP2(ctx context.Context, conn net.Conn) (*session.Ev
 	if err != nil {
 		return nil, err
 	}
-	transport := &http2.Transport{AllowHTTP: true, DisableCompression: true, MaxHeaderListSize: headBytes}
+	// That of net/http takes no connection that is open, as the one that was looked
+	// at in the handshake.
+	transport := &http2.Transport{AllowHTTP: true, DisableCompression: true, MaxHeaderListSize: headBytes} //nolint:staticcheck // see above
 	// The beginning of what isn't HTTP/2 says what it is.
 	reading := &peeked{Conn: conn, reader: bufio.NewReader(conn)}
-	client, err := transport.NewClientConn(reading)
+	client, err := transport.NewClientConn(reading) //nolint:staticcheck // see above
 	if err != nil {
 		return nil, q.plain(err)
 	}

@@ -34,11 +34,12 @@ func (c *benchCase) title() string {
 	if c.tls {
 		parts = append(parts, "TLS 1.3")
 	}
-	if c.streams > 0 {
+	switch {
+	case c.streams > 0:
 		parts = append(parts, fmt.Sprintf("HTTP/2 with %d streams on each connection", c.streams))
-	} else if c.keepAlive {
+	case c.keepAlive:
 		parts = append(parts, "keep-alive")
-	} else {
+	default:
 		parts = append(parts, "a connection for each request")
 	}
 	parts = append(parts, fmt.Sprintf("%d connections", c.connections))
