@@ -23,6 +23,7 @@ type socket struct {
 	// work with: one for each direction.
 	readNow, writeNow func(fd uintptr) bool
 	in, out           transfer
+	asking
 }
 
 // transfer is a read or a write being made.
@@ -30,6 +31,7 @@ type transfer struct {
 	buffer []byte
 	n      int
 	err    error
+	flags  uintptr // of recv
 }
 
 // dialTCP returns a dialer of an address.
@@ -76,7 +78,7 @@ func zone(ip netip.Addr) uint32 {
 // context's end.
 func newSocket(ctx context.Context, fd int, deadline time.Time) (*socket, error) {
 	s := &socket{file: os.NewFile(uintptr(fd), "")}
-	s.readNow, s.writeNow = s.tryRead, s.tryWrite
+	s.readNow, s.writeNow, s.askNow = s.tryRead, s.tryWrite, s.tryAsk
 	var err error
 	if s.raw, err = s.file.SyscallConn(); err == nil {
 		// Over loopback and in a pod's node it is connected by now.
@@ -99,6 +101,7 @@ func (s *socket) await(ctx context.Context, deadline time.Time) error {
 	if err := s.file.SetDeadline(deadline); err != nil {
 		return err
 	}
+	s.look = deadline
 	var refused error
 	err := s.raw.Write(func(fd uintptr) (done bool) {
 		done, refused = connected(int(fd))
@@ -133,7 +136,7 @@ func (s *socket) SyscallConn() (syscall.RawConn, error) { return s.raw, nil }
 
 func (s *socket) tryRead(fd uintptr) bool {
 	for {
-		n, _, errno := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&s.in.buffer[0])), uintptr(len(s.in.buffer)))
+		n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&s.in.buffer[0])), uintptr(len(s.in.buffer)), s.in.flags, 0, 0)
 		switch errno {
 		case 0:
 			s.in.n = int(n)
@@ -172,8 +175,19 @@ func (s *socket) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	s.in = transfer{buffer: p}
+	return s.receive(p, 0)
+}
+
+// discard is Read, but throws away what it reads: p only says how much that is
+// at most. The kernel does so without copying it (tcp(7), MSG_TRUNC).
+func (s *socket) discard(p []byte) (int, error) { return s.receive(p, syscall.MSG_TRUNC) }
+
+func (s *socket) receive(p []byte, flags uintptr) (int, error) {
+	s.in = transfer{buffer: p, flags: flags}
 	err := s.raw.Read(s.readNow)
+	for err != nil && s.extend(err) {
+		err = s.raw.Read(s.readNow)
+	}
 	runtime.KeepAlive(p)
 	switch {
 	case err != nil:
@@ -186,8 +200,16 @@ func (s *socket) Read(p []byte) (int, error) {
 
 // Write is as net.Conn's.
 func (s *socket) Write(p []byte) (int, error) {
-	if len(p) == 0 {
+	switch {
+	case s.holding:
+		s.held = append(s.held, p...)
+		return len(p), nil
+	case len(p) == 0:
 		return 0, nil
+	}
+	if !s.limit.IsZero() {
+		// It fails only on a closed connection, as the write will.
+		_ = s.file.SetWriteDeadline(s.limit)
 	}
 	s.out = transfer{buffer: p}
 	err := s.raw.Write(s.writeNow)
