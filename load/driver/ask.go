@@ -79,13 +79,12 @@ func (s *socket) tryAsk(fd uintptr) (done bool) {
 	return false
 }
 
-// within sets when reads and writes are to fail.
-func (s *socket) within(limit time.Time) {
-	s.limit = limit
-	if s.look.IsZero() || s.look.After(limit) {
-		s.look = limit
-		// It fails only on a closed connection, as the read will.
-		_ = s.file.SetReadDeadline(limit)
+// bound has a wait that begins now end by the limit.
+func (s *socket) bound() {
+	if !s.limit.IsZero() && (s.look.IsZero() || s.look.After(s.limit)) {
+		s.look = s.limit
+		// It fails only on a closed connection, as the wait will.
+		_ = s.file.SetReadDeadline(s.limit)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"strings"
 	"testing"
 	"time"
@@ -199,6 +200,11 @@ func driveTarget(how string) error {
 		if access.TLS, err = targettls.Config(p.TLS, target.Host, ""); err != nil {
 			return err
 		}
+	}
+	if path := os.Getenv("PERFPROF"); path != "" {
+		f, _ := os.Create(path)
+		pprof.StartCPUProfile(f)
+		defer pprof.StopCPUProfile()
 	}
 	debug.SetGCPercent(400) // as the client has it
 	load, err := New(context.Background(), &p, target.Host, access)

@@ -176,7 +176,7 @@ func (c *connection) limit(begin time.Duration) time.Time {
 
 func (c *connection) setLimit(limit time.Time) {
 	if c.socket != nil {
-		c.socket.within(limit)
+		c.socket.limit = limit
 		return
 	}
 	// It fails only on a closed connection, as the write will.

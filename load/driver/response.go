@@ -22,6 +22,8 @@ const (
 	// asked for at first.
 	longBody  = 8 << 10
 	headBytes = 4 << 10
+	// knownBytes bounds a head that is kept to be compared with the next.
+	knownBytes = 1 << 10
 	// maxInterim bounds the interim responses (1xx) before a response.
 	maxInterim = 100
 )
@@ -53,6 +55,10 @@ type responseReader struct {
 	// long is whether the last body was long, excess whether more was discarded than
 	// the current one has.
 	long, excess bool
+	// known is the last head and knownText its text, where nothing was noted of it.
+	// Most servers write the same one again and again for a second.
+	known     head
+	knownText []byte
 
 	// noted are fields of the current response; nil where they don't matter.
 	noted *noted
@@ -160,6 +166,10 @@ func (r *responseReader) readHead() (head, result.ErrorKind) {
 	searched := 0
 	for {
 		available := r.buffer[r.from:r.to]
+		if known := len(r.knownText); known > 0 && bytes.HasPrefix(available, r.knownText) {
+			r.from += known
+			return r.known, recorder.NoError
+		}
 		if n := min(len(available), len(protocol)); string(available[:n]) != protocol[:n] {
 			return head{}, result.ErrorException
 		}
@@ -169,6 +179,9 @@ func (r *responseReader) readHead() (head, result.ErrorKind) {
 			h, ok := parseHead(available[:length], r.noted)
 			if !ok {
 				return head{}, result.ErrorException
+			}
+			if r.noted == nil && length <= knownBytes {
+				r.known, r.knownText = h, append(r.knownText[:0], available[:length]...)
 			}
 			return h, recorder.NoError
 		}

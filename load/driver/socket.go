@@ -142,10 +142,11 @@ func (s *socket) tryRead(fd uintptr) bool {
 			s.in.n = int(n)
 			return true
 		case syscall.EAGAIN:
+			s.bound()
 			return false
 		case syscall.EINTR:
 		default:
-			s.in.err = os.NewSyscallError("read", errno)
+			s.in.err = os.NewSyscallError("recv", errno)
 			return true
 		}
 	}
@@ -154,7 +155,7 @@ func (s *socket) tryRead(fd uintptr) bool {
 func (s *socket) tryWrite(fd uintptr) bool {
 	for {
 		rest := s.out.buffer[s.out.n:]
-		n, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(&rest[0])), uintptr(len(rest)))
+		n, _, errno := syscall.RawSyscall6(syscall.SYS_SENDTO, fd, uintptr(unsafe.Pointer(&rest[0])), uintptr(len(rest)), syscall.MSG_NOSIGNAL, 0, 0)
 		switch errno {
 		case 0:
 			if s.out.n += int(n); s.out.n == len(s.out.buffer) {
@@ -164,7 +165,7 @@ func (s *socket) tryWrite(fd uintptr) bool {
 			return false
 		case syscall.EINTR:
 		default:
-			s.out.err = os.NewSyscallError("write", errno)
+			s.out.err = os.NewSyscallError("send", errno)
 			return true
 		}
 	}
