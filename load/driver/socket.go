@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"encoding/binary"
 	"io"
 	"net"
 	"net/netip"
@@ -14,7 +15,9 @@ import (
 
 // socket is a TCP connection with as few system calls as will do: net.Dial asks
 // for both ends' addresses and sets options of which none matters here, and
-// package net tells the scheduler of each call that may block, which none does.
+// packages net and syscall tell the scheduler of each call that may block, which
+// none does: it would take the processor away from who is only opening a
+// connection.
 // Waiting is the runtime poller's, as with any other file.
 type socket struct {
 	file *os.File
@@ -36,34 +39,34 @@ type transfer struct {
 
 // dialTCP returns a dialer of an address.
 func dialTCP(address netip.AddrPort) dialer {
-	family := syscall.AF_INET
-	if !address.Addr().Is4() {
-		family = syscall.AF_INET6
-	}
-	index := zone(address.Addr())
+	name, length, family := sockaddr(address)
 	return func(ctx context.Context, deadline time.Time) (transport, error) {
-		fd, err := syscall.Socket(family, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
-		if err != nil {
-			return nil, os.NewSyscallError("socket", err)
+		fd, _, errno := syscall.RawSyscall(syscall.SYS_SOCKET, family, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
+		if errno != 0 {
+			return nil, os.NewSyscallError("socket", errno)
 		}
 		// Without it, what comes behind the end of a handshake or the head of a long
 		// body would wait for that to be acknowledged. It can't fail on TCP.
-		_ = syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
-		if err := syscall.Connect(fd, sockaddr(address, index)); err != nil && err != syscall.EINPROGRESS && err != syscall.EINTR {
-			_ = syscall.Close(fd)
-			return nil, os.NewSyscallError("connect", err)
+		on := int32(1)
+		_, _, _ = syscall.RawSyscall6(syscall.SYS_SETSOCKOPT, fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, uintptr(unsafe.Pointer(&on)), unsafe.Sizeof(on), 0)
+		_, _, errno = syscall.RawSyscall(syscall.SYS_CONNECT, fd, uintptr(name), length)
+		if errno != 0 && errno != syscall.EINPROGRESS && errno != syscall.EINTR {
+			_ = syscall.Close(int(fd))
+			return nil, os.NewSyscallError("connect", errno)
 		}
-		return newSocket(ctx, fd, deadline)
+		return newSocket(ctx, int(fd), deadline)
 	}
 }
 
-// sockaddr is an address as package syscall has it, which writes into it: it
-// can't be shared.
-func sockaddr(address netip.AddrPort, zone uint32) syscall.Sockaddr {
+// sockaddr is an address as the kernel has it, with its length and family.
+func sockaddr(address netip.AddrPort) (name unsafe.Pointer, length, family uintptr) {
+	port := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, address.Port()))
 	if ip := address.Addr(); !ip.Is4() {
-		return &syscall.SockaddrInet6{Addr: ip.As16(), Port: int(address.Port()), ZoneId: zone}
+		return unsafe.Pointer(&syscall.RawSockaddrInet6{Family: syscall.AF_INET6, Port: port, Addr: ip.As16(), Scope_id: zone(ip)}),
+			syscall.SizeofSockaddrInet6, syscall.AF_INET6
 	}
-	return &syscall.SockaddrInet4{Addr: address.Addr().As4(), Port: int(address.Port())}
+	return unsafe.Pointer(&syscall.RawSockaddrInet4{Family: syscall.AF_INET, Port: port, Addr: address.Addr().As4()}),
+		syscall.SizeofSockaddrInet4, syscall.AF_INET
 }
 
 // zone is the number of an address's interface, where it has one.
