@@ -41,20 +41,7 @@ func (c *converter) job(f *file) *standalone.Job {
 	if t := f.Load.Connection.TimeoutSeconds; t != nil {
 		plan.TimeoutMicroseconds = c.within("load.connection.timeoutSeconds", int64(*t), 1, mostTimeoutSeconds) * second
 	}
-	if f.Load.Closed == nil {
-		c.wrong("load.closed", "it's missing: give connections, and one of requests and durationSeconds")
-		return job
-	}
-	if n := f.Load.Closed.Connections; n == nil {
-		c.wrong("load.closed.connections", "it's missing: give the number of connections")
-	} else {
-		plan.Connections = int(c.within("load.closed.connections", int64(*n), 1, mostConnections))
-	}
-	plan.Measurement = c.amount("load.closed", &f.Load.Closed.amount, plan.Connections)
-	if f.Warmup != nil {
-		warmup := c.amount("warmup", f.Warmup, plan.Connections)
-		plan.Warmup = &warmup
-	}
+	c.shape(f, plan)
 	return job
 }
 

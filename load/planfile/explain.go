@@ -16,7 +16,7 @@ var places = map[string]struct {
 	of   any
 }{
 	"file": {"the plan", file{}}, "load": {"load", load{}}, "request": {"a request", request{}},
-	"connection": {"load.connection", connection{}}, "closed": {"load.closed", closed{}},
+	"connection": {"load.connection", connection{}}, "closed": {"load.closed", closed{}}, "open": {"load.open", open{}},
 	"amount": {"warmup", amount{}}, "tls": {"tls", tls{}},
 }
 

@@ -28,6 +28,7 @@ type load struct {
 	Requests   []request  `yaml:"requests"`
 	Connection connection `yaml:"connection"`
 	Closed     *closed    `yaml:"closed"`
+	Open       *open      `yaml:"open"`
 }
 
 type request struct {
@@ -71,7 +72,7 @@ func Read(data []byte, name, folder string) (*standalone.Job, error) {
 	var f file
 	switch err := decoder.Decode(&f); {
 	case errors.Is(err, io.EOF):
-		return nil, errors.New("it's empty: give at least url and load.closed")
+		return nil, errors.New("it's empty: give at least url and load.closed or load.open")
 	case err != nil:
 		return nil, explain(err)
 	}

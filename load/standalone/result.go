@@ -28,6 +28,9 @@ func (j *Job) result(totals *result.Totals, series []result.Second) *result.Resu
 	for _, q := range plan.Requests {
 		r.Run.Requests = append(r.Run.Requests, result.Request{Path: q.Path, Weight: int64(q.Weight), Length: q.Length})
 	}
+	if plan.Arrivals != nil {
+		r.Run.Load = result.LoadOpen
+	}
 	host, err := os.Hostname()
 	if err != nil {
 		host = ""

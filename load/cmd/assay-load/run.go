@@ -41,6 +41,11 @@ BenchmarkRun's report does. PLAN is the file, or - for the standard input:
     closed:
       connections: 25
       requests: 50000                # or durationSeconds
+    # open:                          # instead of closed
+    #   requestsPerSecond: 1000
+    #   spacing: Uniform             # or Poisson
+    #   maxConnections: 1000
+    #   durationSeconds: 60          # or requests
   warmup: {requests: 20000}          # or durationSeconds; default none
   tls:                               # where the url begins with https
     serverName: www.example.org      # default the url's host
