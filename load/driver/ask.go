@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"syscall"
 	"time"
 )
 
@@ -36,8 +37,8 @@ type asking struct {
 //
 // The poller tells of what comes after the wait was prepared, and that is before
 // the write. A server that ended the connection earlier than that, and yet goes
-// on reading, would go unnoticed; so the wait ends when patience does, and the
-// next read tries.
+// on reading, would go unnoticed; so it is looked when patience ends, and then
+// waited until the limit.
 func (s *socket) ask(p []byte, at, epoch, limit time.Time) (n int, written time.Duration, err error) {
 	s.limit = limit
 	if earliest, latest := at.Add(patience), at.Add(2*patience); s.look.Before(earliest) || s.look.After(latest) {
@@ -63,6 +64,9 @@ func (s *socket) ask(p []byte, at, epoch, limit time.Time) (n int, written time.
 		var more int
 		more, err = s.Write(p[n:])
 		return n + more, time.Since(epoch), err
+	case err != nil:
+		var next [1]byte
+		_, _ = s.receive(next[:], syscall.MSG_PEEK)
 	}
 	return n, s.written, nil
 }

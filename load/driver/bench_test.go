@@ -12,8 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
-	"runtime/pprof"
 	"strings"
 	"testing"
 	"time"
@@ -201,12 +199,6 @@ func driveTarget(how string) error {
 			return err
 		}
 	}
-	if path := os.Getenv("PERFPROF"); path != "" {
-		f, _ := os.Create(path)
-		pprof.StartCPUProfile(f)
-		defer pprof.StopCPUProfile()
-	}
-	debug.SetGCPercent(400) // as the client has it
 	load, err := New(context.Background(), &p, target.Host, access)
 	if err != nil {
 		return err
