@@ -239,8 +239,14 @@ func (s *socket) SetLinger(seconds int) error {
 	return err
 }
 
-// SetDeadline, SetReadDeadline and SetWriteDeadline are as net.Conn's.
-func (s *socket) SetDeadline(t time.Time) error      { return s.file.SetDeadline(t) }
+// SetDeadline is as net.Conn's. What was asked before has no limit any more; it
+// mustn't be called while others read and write.
+func (s *socket) SetDeadline(t time.Time) error {
+	s.limit, s.look = time.Time{}, time.Time{}
+	return s.file.SetDeadline(t)
+}
+
+// SetReadDeadline and SetWriteDeadline are as net.Conn's.
 func (s *socket) SetReadDeadline(t time.Time) error  { return s.file.SetReadDeadline(t) }
 func (s *socket) SetWriteDeadline(t time.Time) error { return s.file.SetWriteDeadline(t) }
 
