@@ -162,16 +162,20 @@ func (c *connection) readWhileWriting(r *request, o *recorder.Outcome) response 
 		sent <- n
 	}()
 	got := c.reader.read(r.noBody)
-	// A server that wants no more of it has the rest of its time to close.
-	timer := time.NewTimer(closeWait)
-	defer timer.Stop()
-	select {
-	case n := <-sent:
-		o.Sent += int64(n)
-	case <-timer.C:
-		_ = t.SetWriteDeadline(time.Unix(1, 0))
-		o.Sent += int64(<-sent)
-		got.persistent = false
+	// A server that wants no more of it has the rest of its time to close. A write
+	// that begins has a deadline of its own, so that it takes more than one to end
+	// them all.
+	ticker := time.NewTicker(closeWait)
+	defer ticker.Stop()
+	for writing := true; writing; {
+		select {
+		case n := <-sent:
+			o.Sent += int64(n)
+			writing = false
+		case <-ticker.C:
+			_ = t.SetWriteDeadline(time.Unix(1, 0))
+			got.persistent = false
+		}
 	}
 	if failed != nil {
 		got.persistent = false
