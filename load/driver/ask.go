@@ -10,7 +10,7 @@ import (
 
 // patience is for how long a response is waited for before it is looked whether
 // its connection has ended unnoticed; see ask.
-const patience = 100 * time.Millisecond
+const patience = 500 * time.Millisecond
 
 // asking is what a socket keeps for ask. It is for one goroutine, unlike the
 // rest of a socket; who asks sets no other deadlines.

@@ -14,12 +14,12 @@ import (
 // TestSlowResponses have what outlasts patience, several times, before and in the
 // response.
 func TestSlowResponses(t *testing.T) {
-	const pause = 5 * patience / 2
+	const pause = 9 * patience / 4
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
 		return testserver.Answer{Parts: []string{"HTTP/1.1 200 OK\r\nContent-Le", "ngth: 4\r\n\r\nab", "cd"}, Pause: pause, Delay: pause}
 	})
-	got := drive(t, plan(2, 4, "/"), server.Address())
-	if got.Succeeded() != 4 || got.Connections != 2 {
+	got := drive(t, plan(2, 2, "/"), server.Address())
+	if got.Succeeded() != 2 || got.Connections != 2 {
 		t.Errorf("counts %+v", got.Counts)
 	}
 	for _, o := range got.outcomes {
@@ -31,17 +31,17 @@ func TestSlowResponses(t *testing.T) {
 
 // TestTimeoutsBeyondPatience are neither early nor late by patience.
 func TestTimeoutsBeyondPatience(t *testing.T) {
-	const timeout = 4 * patience
+	const timeout = 9 * patience / 4
 	for name, answer := range map[string]testserver.Answer{
 		"silence":             {Then: testserver.Silence},
 		"silence in the body": {Parts: []string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"}, Then: testserver.Silence},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := testserver.New(t, func(testserver.Request) testserver.Answer { return answer })
-			p := plan(2, 4, "/")
+			p := plan(2, 2, "/")
 			p.TimeoutMicroseconds = timeout.Microseconds()
 			got := drive(t, p, server.Address())
-			if got.Errors[result.ErrorTimeout] != 4 || got.Errors.Total() != 4 {
+			if got.Errors[result.ErrorTimeout] != 2 || got.Errors.Total() != 2 {
 				t.Errorf("errors %v", got.Errors)
 			}
 			for _, o := range got.outcomes {

@@ -165,13 +165,15 @@ func (c *connection) refusal(fault result.ErrorKind) result.ErrorKind {
 }
 
 // setDeadline has the connection fail when a request that began at begin takes
-// longer than the timeout. What is complete only a little later is late all the
-// same.
+// too long.
 func (c *connection) setDeadline(begin time.Duration) { c.setLimit(c.limit(begin)) }
 
-// limit is when a request that began at begin has taken too long.
+// limit is when a request that began at begin is given up: a little after its
+// timeout, so that a response in the last moment isn't lost. One that is complete
+// only after the timeout is late all the same.
 func (c *connection) limit(begin time.Duration) time.Time {
-	return c.stage.start.Add(begin + c.stage.load.timeout())
+	timeout := c.stage.load.timeout()
+	return c.stage.start.Add(begin + timeout + min(timeout/20, 50*time.Millisecond))
 }
 
 func (c *connection) setLimit(limit time.Time) {
