@@ -22,14 +22,22 @@ type Clients struct {
 // Load is what the clients do.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.closed), has(self.open), has(self.stages)].exists_one(x, x)",message="load must have exactly one shape: closed, open or stages"
-// +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
+// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.requestsFrom)].exists_one(x, x)",reason="FieldValueInvalid",fieldPath=".requests",message="load must have exactly one of requests and requestsFrom"
+// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.connection.cookies == 'Enabled'",reason="FieldValueInvalid",fieldPath=".connection.cookies",message="connection.cookies must be Enabled with the scheme Form: who has logged in is known by a cookie"
+// +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
 type Load struct {
-	// requests are what the clients ask for, in the order that order says.
+	// requests are what the clients ask for, in the order that order says. It must
+	// be left out with requestsFrom.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=128
-	// +required
+	// +optional
 	Requests []Request `json:"requests,omitempty"`
+
+	// requestsFrom is where a list of what the clients ask for is, instead of
+	// requests: for more of them than fit here.
+	// +optional
+	RequestsFrom *RequestsSource `json:"requestsFrom,omitempty"`
 
 	// order says which of the requests comes next: Random draws each in proportion
 	// to the weights, from a fixed seed; Sequential has every connection go through

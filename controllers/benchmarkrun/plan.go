@@ -43,6 +43,8 @@ type plan struct {
 	address string
 	watch   session.Watch
 	lengths map[string]int64
+	// requestList is what they ask for, where the run has a list of it elsewhere.
+	requestList []byte
 	// start gives the start instant of stages, in microseconds since the Unix
 	// epoch.
 	start map[sessionpb.Stage]int64
@@ -203,6 +205,11 @@ func (p *planner) prepare() bool {
 		p.awaitInputs()
 		return false
 	}
+	if o.inputs != nil && o.inputs.wrong != nil && (!started || o.job == nil) {
+		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s; mend it, and create a new run", o.inputs.wrong))
+		return false
+	}
+	p.requestList = requestList(o)
 	p.createConfig = o.config == nil && !missing
 	p.createCertificates = o.job == nil
 	if o.job == nil && !p.certificatesReady() {

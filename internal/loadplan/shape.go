@@ -146,6 +146,22 @@ func Shape(spec *v1alpha1.BenchmarkRunSpec) string {
 	return result.LoadClosed
 }
 
+// AskedPerSecond is the arrival rate over all clients that an open load comes to,
+// of levels the highest; 0 for closed load.
+func AskedPerSecond(spec *v1alpha1.BenchmarkRunSpec) int64 {
+	s := sharing{scope: spec.Load.Scope, clients: Replicas(spec)}
+	if spec.Load.Open != nil {
+		return s.all(int64(spec.Load.Open.RequestsPerSecond))
+	}
+	var most int64
+	if spec.Load.Stages != nil {
+		for _, l := range spec.Load.Stages.Levels {
+			most = max(most, s.all(int64(orDefault(l.RequestsPerSecond, 0))))
+		}
+	}
+	return most
+}
+
 // Levels are the levels of a load over all clients, without figures.
 func Levels(spec *v1alpha1.BenchmarkRunSpec) []result.Level {
 	if spec.Load.Stages == nil {

@@ -61,8 +61,21 @@ type Run struct {
 	Connections int64 `json:"connections"`
 	// AllConnections is the same over all clients; 0 for Connections of each.
 	AllConnections int64 `json:"allConnections,omitempty"`
-	// Requests are the kinds of requests made.
-	Requests []Request `json:"requests"`
+	// AskedPerSecond is the arrival rate over all clients that open load comes to, of
+	// levels the highest; 0 for other loads.
+	AskedPerSecond int64 `json:"askedPerSecond,omitempty"`
+	// Requests are the kinds of requests made, RequestList where they are from
+	// instead, nil where Requests has them.
+	Requests    []Request    `json:"requests"`
+	RequestList *RequestList `json:"requestList,omitempty"`
+	// Sequential is whether each connection made them in their order, instead of
+	// drawing them by their weights.
+	Sequential bool `json:"sequential,omitempty"`
+	// Cookies is whether each connection sent back the cookies that it was given.
+	Cookies bool `json:"cookies,omitempty"`
+	// Authentication is the scheme by which requests were authenticated; empty for
+	// none.
+	Authentication string `json:"authentication,omitempty"`
 	// KeepAlive is whether connections were reused.
 	KeepAlive bool `json:"keepAlive"`
 	// MeasurementTime is the common start instant of the measurement.
@@ -79,10 +92,20 @@ const (
 
 // Request is one kind of request made.
 type Request struct {
+	// Method is empty for GET.
+	Method string `json:"method,omitempty"`
 	Path   string `json:"path"`
 	Weight int64  `json:"weight"`
 	// Length is the length that the body must have, in bytes; -1 when any will do.
 	Length int64 `json:"length"`
+}
+
+// RequestList is a list of requests that isn't in the run itself.
+type RequestList struct {
+	ConfigMap string `json:"configMap"`
+	Key       string `json:"key"`
+	// Requests is their number; 0 where it isn't known.
+	Requests int64 `json:"requests"`
 }
 
 // Environment is the conditions of a run.

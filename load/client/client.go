@@ -24,6 +24,7 @@ type Client struct {
 
 	shares       chan share // that want a virtual user
 	answered     chan *session.Evidence
+	loggedIn     chan error // how the logins ended, where there are any
 	carrierEnded chan error    // how k6 ended, should it
 	released     chan struct{} // closed when the manager has released the client
 
@@ -51,7 +52,7 @@ type share struct {
 func New(s Session, users int, log *slog.Logger) *Client {
 	return &Client{
 		session: s, users: users, log: log,
-		shares: make(chan share), answered: make(chan *session.Evidence, 1),
+		shares: make(chan share), answered: make(chan *session.Evidence, 1), loggedIn: make(chan error, 1),
 		carrierEnded: make(chan error, 1), released: make(chan struct{}), finish: make(chan struct{}),
 		tlsFolder: session.TLSFolder, credentialsFolder: session.CredentialsFolder,
 	}
@@ -108,6 +109,11 @@ func (c *Client) obey(ctx context.Context) error {
 			}
 		case evidence := <-c.answered:
 			c.session.TargetAnswered(evidence)
+			c.logIn(probing)
+		case err := <-c.loggedIn:
+			if err != nil {
+				return err
+			}
 			c.stand()
 		case <-standing:
 			c.announce()
@@ -151,7 +157,7 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	}
 	c.plan, c.load = order.Plan, load
 	if c.plan.Probe == "" {
-		c.stand()
+		c.logIn(ctx)
 		return nil
 	}
 	go func() {
@@ -160,6 +166,17 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 		}
 	}()
 	return nil
+}
+
+// logIn takes up the first stage once all connections have logged in, if they are
+// to.
+func (c *Client) logIn(ctx context.Context) {
+	if c.plan.Form == nil {
+		c.stand()
+		return
+	}
+	c.log.Info("logging in", "connections", c.plan.Connections)
+	go func() { c.loggedIn <- c.load.LogIn(ctx) }()
 }
 
 // stand takes up the first stage.
