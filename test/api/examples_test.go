@@ -269,7 +269,19 @@ spec:
     tls:
       clientAuthentication:
         certificate: {issuerRef: {name: a, kind: VaultIssuer, group: example.org}}
+    readiness: {path: /ready}
   load:
-    requests: [{path: /}]
+    requestsFrom: {configMapKeyRef: {name: urls, key: list.txt}}
+    authentication:
+      scheme: Form
+      secretName: user
+      form:
+        page: "/app/?a=b"
+        path: /app/j_security_check
+        usernameField: j_username
+        passwordField: j_password
+        fields: [{name: "remember me", value: ""}]
+        expect: {statuses: [303, 200], location: /app/}
+    connection: {cookies: Enabled}
     stages: {levels: [{requestsPerSecond: 10, rampSeconds: 1, holdSeconds: 60}], spacing: Poisson, maxConnections: 50}
 `
