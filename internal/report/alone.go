@@ -15,7 +15,9 @@ func writeAlone(w io.Writer, r *result.Result) error {
 	fmt.Fprintf(&b, "%s: load on %s\n", orUnknown(r.Run.Name), orUnknown(r.Run.Server))
 	writeVerdict(&b, r)
 	section(&b, "Summary")
-	fmt.Fprintf(&b, "Latencies are %s.\n\n", latencyMeaning(r.Run.Load))
+	fmt.Fprintf(&b, "Latencies are %s.\n", latencyMeaning(r.Run.Load))
+	writeRequestsMeaning(&b, &r.Run)
+	fmt.Fprintln(&b)
 	writeAB(&b, r, mergedBlock(r))
 	if usedTLS(r) {
 		section(&b, "TLS")

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 // containers stand in one field, separated by spaces, clients in the order of
 // their indexes. What isn't known is empty.
 var csvColumns = []string{
-	"namespace", "run", "connector", "file", "keep_alive", "connections", "tls_protocol", "tls_cipher",
+	"namespace", "run", "connector", "file", "keep_alive", "connections", "asked_per_second", "methods", "authentication", "tls_protocol", "tls_cipher",
 	"clients", "requests", "failed", "failed_kinds", "requests_per_second", "p50_ms", "p99_ms", "max_ms",
 	"client_requests_per_second", "client_p50_ms", "client_p99_ms", "client_max_ms", "client_failed",
 	"target_cpu_percent", "backend_cpu_percent", "valid", "reason",
@@ -36,14 +37,30 @@ func writeTableCSV(w io.Writer, rows []Row) error {
 	return out.Error()
 }
 
+// allMethods are the methods of requests; empty for those of a list, which aren't
+// known.
+func allMethods(requests []result.Request) string {
+	var methods []string
+	for _, q := range requests {
+		if method := orElse(q.Method, "GET"); !slices.Contains(methods, method) {
+			methods = append(methods, method)
+		}
+	}
+	return strings.Join(methods, " ")
+}
+
 func csvRecord(row *Row) []string {
 	tls := RowTLS{}
 	if row.TLS != nil {
 		tls = *row.TLS
 	}
+	asked := ""
+	if row.AskedPerSecond > 0 {
+		asked = strconv.FormatInt(row.AskedPerSecond, 10)
+	}
 	record := []string{
-		row.Namespace, row.Name, row.Connector, fileCell(row.Requests), strconv.FormatBool(row.KeepAlive),
-		strconv.FormatInt(row.Connections, 10), tls.Protocol, tls.Cipher,
+		row.Namespace, row.Name, row.Connector, filesCell(row), strconv.FormatBool(row.KeepAlive),
+		strconv.FormatInt(row.Connections, 10), asked, allMethods(row.Requests), row.Authentication, tls.Protocol, tls.Cipher,
 	}
 	record = append(record, csvFigures(row)...)
 	server, backends := "", []string{}
