@@ -109,6 +109,7 @@ func describe(run *v1alpha1.BenchmarkRun, lengths map[string]int64, at int64) re
 	for _, p := range plans {
 		d.AllConnections += int64(p.Connections)
 	}
+	d.Requests = []result.Request{}
 	for _, request := range plan.Requests {
 		d.Requests = append(d.Requests, result.Request{Method: request.Method, Path: request.Path, Weight: int64(request.Weight), Length: request.Length})
 	}

@@ -115,8 +115,10 @@ func (p *Plan) Check() error {
 		return fmt.Errorf("plan: %d connections", p.Connections)
 	case p.TimeoutMicroseconds < 1:
 		return fmt.Errorf("plan: a timeout of %d µs", p.TimeoutMicroseconds)
-	case (len(p.Requests) == 0) == (len(p.RequestList) == 0):
-		return fmt.Errorf("plan: %d requests and a list of %d bytes", len(p.Requests), len(p.RequestList))
+	case len(p.Requests) == 0 && len(p.RequestList) == 0:
+		return fmt.Errorf("plan: no requests")
+	case len(p.Requests) > 0 && len(p.RequestList) > 0:
+		return fmt.Errorf("plan: %d requests beside a list of them", len(p.Requests))
 	case p.Authentication != "" && CredentialKeys(p.Authentication) == nil:
 		return fmt.Errorf("plan: authentication %q", p.Authentication)
 	case p.Probe != "" && p.Probe[0] != '/':
