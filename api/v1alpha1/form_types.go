@@ -26,6 +26,7 @@ type FormLogin struct {
 	// +default="username"
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_.:\\\\[\\\\]-]+$')",message="usernameField must be the name of a form's field: letters, digits, '_', '-', '.', ':' and brackets"
 	// +optional
 	UsernameField string `json:"usernameField,omitempty"`
 
@@ -34,6 +35,7 @@ type FormLogin struct {
 	// +default="password"
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_.:\\\\[\\\\]-]+$')",message="passwordField must be the name of a form's field: letters, digits, '_', '-', '.', ':' and brackets"
 	// +optional
 	PasswordField string `json:"passwordField,omitempty"`
 
@@ -57,6 +59,7 @@ type FormField struct {
 	// name is the field's name.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_.:\\\\[\\\\]-]+$')",message="name must be the name of a form's field: letters, digits, '_', '-', '.', ':' and brackets"
 	// +required
 	Name string `json:"name,omitempty"`
 

@@ -280,7 +280,7 @@ spec:
         path: /app/j_security_check
         usernameField: j_username
         passwordField: j_password
-        fields: [{name: "remember me", value: ""}]
+        fields: [{name: "a.b:c[d]-e_f", value: ""}]
         expect: {statuses: [303, 200], location: /app/}
     connection: {cookies: Enabled}
     stages: {levels: [{requestsPerSecond: 10, rampSeconds: 1, holdSeconds: 60}], spacing: Poisson, maxConnections: 50}

@@ -91,8 +91,6 @@ var requestRefusals = []refusal{
 	// lists of requests
 	{name: "requests from two places", patch: `spec: {load: {requestsFrom: {configMapKeyRef: {name: a, key: b}}}}`,
 		want: []string{"spec.load.requests", "exactly one of requests and requestsFrom"}},
-	{name: "no requests", patch: `spec: {load: {requests: null}}`,
-		want: []string{"spec.load.requests", "exactly one of requests and requestsFrom"}},
 	{name: "list from nowhere", patch: `spec: {load: {requests: null, requestsFrom: {}}}`,
 		want: []string{"spec.load.requestsFrom.configMapKeyRef", "Required value"}},
 	{name: "list that can't tell readiness", patch: `spec: {target: {readiness: {path: null}}, load: {requests: null, requestsFrom: {configMapKeyRef: {name: a, key: b}}}}`,

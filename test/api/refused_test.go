@@ -67,7 +67,7 @@ var refusals = []refusal{
 
 	// load: requests and connection
 	{name: "no requests to make", patch: `spec: {load: {requests: null}}`,
-		want: []string{"spec.load.requests", "Required value"}},
+		want: []string{"spec.load.requests", "exactly one of requests and requestsFrom"}},
 	{name: "empty list of requests", patch: `spec: {load: {requests: []}}`,
 		want: []string{"spec.load.requests", "at least 1 item"}, rawOnly: true},
 	{name: "request without a path", patch: `spec: {load: {requests: [{weight: 1}]}}`,
