@@ -36,6 +36,9 @@ type Job struct {
 	Longest time.Duration
 	// Version is this program's.
 	Version string
+	// AsksAsIs has Prepare make the first request as it is, whatever it's answered
+	// with, instead of a GET that must succeed.
+	AsksAsIs bool
 
 	address  string // with the host as a number, once Prepare has found it
 	evidence *session.Evidence
@@ -95,10 +98,14 @@ func (j *Job) Prepare(ctx context.Context) error {
 	var refusals []error
 	for _, address := range addresses {
 		j.address = net.JoinHostPort(address.Unmap().String(), port)
-		evidence, err := probe.Ask(ctx, &probe.Question{
+		question := &probe.Question{
 			Address: j.address, Path: j.Plan.Requests[0].Path, Host: j.Plan.Host, UserAgent: "assay-load", TLS: config,
 			Timeout: max(probe.Timeout, time.Duration(j.Plan.TimeoutMicroseconds)*time.Microsecond),
-		})
+		}
+		if j.AsksAsIs {
+			question.As = &j.Plan.Requests[0]
+		}
+		evidence, err := probe.Ask(ctx, question)
 		if err == nil {
 			j.evidence = evidence
 			return nil
