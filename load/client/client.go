@@ -24,7 +24,7 @@ type Client struct {
 
 	shares       chan share // that want a virtual user
 	answered     chan *session.Evidence
-	loggedIn     chan error // how the logins ended, where there are any
+	loggedIn     chan error    // how the logins ended, where there are any
 	carrierEnded chan error    // how k6 ended, should it
 	released     chan struct{} // closed when the manager has released the client
 

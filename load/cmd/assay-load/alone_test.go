@@ -175,18 +175,33 @@ func TestBesideAB(t *testing.T) {
 		t.Skip("there is no ab (Debian's apache2-utils) to compare with")
 	}
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
-		if r.Path == "/none" {
-			return testserver.Status("404 Not Found")
+		answer := testserver.Status("404 Not Found")
+		if r.Path != "/none" {
+			answer = testserver.OK(1000 + len(r.Body) + len(r.Header("Content-Type")) + len(r.Header("Authorization")))
 		}
-		answer := testserver.OK(1000)
+		if r.Method == "HEAD" {
+			answer = testserver.Text(0, testserver.Stay, "HTTP/1.1 200 OK\r\nServer: testserver\r\nContent-Length: 77\r\n\r\n")
+		}
 		// ab speaks HTTP/1.0, in which a connection is only kept by consent.
 		answer.Parts[0] = strings.Replace(answer.Parts[0], "\r\n", "\r\nConnection: keep-alive\r\n", 1)
 		return answer
 	})
-	steady := regexp.MustCompile(`(?m)^(Server|Document|Concurrency|Complete|Failed|Non-2xx|Keep-Alive|Total transferred|HTML).*$`)
+	body := filepath.Join(t.TempDir(), "body")
+	if err := os.WriteFile(body, []byte("name=value"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// How much was sent differs by the heads of requests.
+	steady := regexp.MustCompile(`(?m)^(Server|Document|Concurrency|Complete|Failed|Non-2xx|Keep-Alive|Total transferred|HTML).*$|^Total body sent:|kb/s (sent|total)|` +
+		`^<tr ><th.*>(Server|Document|Concurrency|Complete|Failed|Keep-Alive|Total transferred|HTML).*$|^.*Connection Times.*$`)
 	for _, args := range [][]string{
 		{"-n", "300", "-c", "3", "-k", "-q", "http://" + server.Address() + "/x"},
 		{"-n", "100", "-c", "7", "-k", "-l", "http://" + server.Address() + "/x"},
+		{"-n", "20", "-c", "2", "-k", "http://" + server.Address() + "/none"},
+		{"-n", "20", "-c", "2", "-k", "-H", "User-Agent: ApacheBench/2.3", "-p", body, "http://" + server.Address() + "/x"},
+		{"-n", "20", "-k", "-u", body, "-T", "application/x-www-form-urlencoded", "http://" + server.Address() + "/x"},
+		{"-n", "20", "-k", "-m", "DELETE", "-A", "user:password", "-C", "a=b", "http://" + server.Address() + "/x"},
+		{"-n", "20", "-c", "2", "-k", "-i", "http://" + server.Address() + "/x"},
+		{"-n", "20", "-c", "2", "-k", "-w", "-x", "border=1", "-p", body, "http://" + server.Address() + "/x"},
 	} {
 		theirs, err := exec.CommandContext(t.Context(), "ab", args...).Output()
 		if err != nil {
