@@ -5,6 +5,11 @@
 //	/mix/BYTES                  of 1000 requests in turn, 850 take 2 ms, 100 take 10 ms, 45 take 50 ms and 5 take 200 ms
 //	/failures/BYTES             of 20 requests in turn, 1 is answered with 500, 1 with half of its body and 1 not at all
 //	/down                       answers with 503
+//	/ready                      answers with 200, and isn't counted
+//	/basic, /bearer, /digest    answer whom they know by a scheme of authentication, others with 401
+//	/cookie                     gives whoever has none a cookie
+//	/redirect/PATH              redirects to a path
+//	/form/page, /form/login     a page for who has logged in by a form, which all others are shown
 //
 // When it is told to stop, it writes one line of JSON to standard output: what
 // it did, by path, requests of Assay's agent left out.
@@ -20,6 +25,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,11 +42,21 @@ type Report struct {
 	Status    int64 `json:"status"`
 	Short     int64 `json:"short"`
 	Aborted   int64 `json:"aborted"`
+	// Received is the number of bytes of requests' bodies, Strangers that of requests
+	// of somebody whom the server doesn't know.
+	Received  int64 `json:"received"`
+	Strangers int64 `json:"strangers"`
+	// Methods counts requests by method. Connections is the number of connections
+	// that they came on.
+	Methods     map[string]int64 `json:"methods"`
+	Connections int64            `json:"connections"`
 	// BodyBytes is the number of bytes of bodies written.
 	BodyBytes int64 `json:"bodyBytes"`
 	// Imposed is the time from a request read to its response written, of those
 	// that succeeded.
 	Imposed *result.Histogram `json:"imposed"`
+
+	addresses map[string]bool // of connections' other ends
 }
 
 // server counts what it does.
@@ -50,6 +66,7 @@ type server struct {
 	mu     sync.Mutex
 	paths  map[string]*Report
 	served int64
+	users  users
 }
 
 func main() {
@@ -92,8 +109,15 @@ func (s *server) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		}
 		return
 	}
-	n := s.count(request.URL.Path)
+	if parts[0] == "ready" {
+		return
+	}
+	n := s.count(request)
 	switch {
+	case parts[0] == "form" && len(parts) == 2:
+		s.serveForm(w, request, parts)
+	case slices.Contains(userPaths, parts[0]):
+		s.serveUsers(w, request, parts)
 	case parts[0] == "fixed" && len(parts) == 3:
 		s.answer(w, request, begin, time.Duration(number(parts[1]))*time.Microsecond, number(parts[2]))
 	case parts[0] == "mix" && len(parts) == 2:
@@ -106,7 +130,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 }
 
 // count counts a request and returns its number on its path, from 0.
-func (s *server) count(path string) int64 {
+func (s *server) count(request *http.Request) int64 {
+	path := request.URL.Path
 	s.mu.Lock()
 	if s.served++; s.crashAfter > 0 && s.served > s.crashAfter {
 		fmt.Fprintln(os.Stderr, "server: crashing as told")
@@ -115,10 +140,15 @@ func (s *server) count(path string) int64 {
 	defer s.mu.Unlock()
 	report := s.paths[path]
 	if report == nil {
-		report = &Report{Imposed: result.NewHistogram()}
+		report = &Report{Imposed: result.NewHistogram(), Methods: map[string]int64{}, addresses: map[string]bool{}}
 		s.paths[path] = report
 	}
 	report.Requests++
+	report.Methods[request.Method]++
+	if !report.addresses[request.RemoteAddr] {
+		report.addresses[request.RemoteAddr] = true
+		report.Connections++
+	}
 	return report.Requests - 1
 }
 
