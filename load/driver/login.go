@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -99,12 +100,12 @@ func (g *login) run(ctx context.Context) error {
 // judge is where a successful answer to the form leads; empty for nowhere.
 func (g *login) judge(answer *http.Response) (to string, err error) {
 	if !slices.Contains(g.form.Statuses, answer.StatusCode) {
-		return "", fmt.Errorf("answered with %s, which isn't among the expected %v", answer.Status, g.form.Statuses)
+		return "", fmt.Errorf("answered with %s, which isn't among the expected %v", status(answer), g.form.Statuses)
 	}
 	location := answer.Header.Get("Location")
 	if !isRedirect(answer.StatusCode) || location == "" {
 		if g.form.Location != "" {
-			return "", fmt.Errorf("answered with %s, which doesn't redirect to the expected %s", answer.Status, g.form.Location)
+			return "", fmt.Errorf("answered with %s, which doesn't redirect to the expected %s", status(answer), g.form.Location)
 		}
 		return "", nil
 	}
@@ -122,6 +123,11 @@ func (g *login) judge(answer *http.Response) (to string, err error) {
 	return to, nil
 }
 
+// status is an answer's, of which some servers leave the reason out.
+func status(answer *http.Response) string {
+	return printable.Clipped(strings.TrimSpace(answer.Status), 100)
+}
+
 // follow asks for a path and for what it redirects to, up to a page.
 func (g *login) follow(ctx context.Context, path string) (page string, err error) {
 	for range mostRedirects {
@@ -130,7 +136,7 @@ func (g *login) follow(ctx context.Context, path string) (page string, err error
 			return "", err
 		}
 		if answer.StatusCode >= 400 {
-			return "", fmt.Errorf("GET %s: answered with %s", path, answer.Status)
+			return "", fmt.Errorf("GET %s: answered with %s", path, status(answer))
 		}
 		location := answer.Header.Get("Location")
 		if !isRedirect(answer.StatusCode) || location == "" {
