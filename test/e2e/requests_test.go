@@ -185,7 +185,7 @@ const webXML = `<web-app xmlns="http://xmlns.jcp.org/xml/ns/javaee" version="4.0
 </web-app>
 `
 
-// contextXML has the application know who may log in.
+// contextXML has Tomcat know who may log in: those in tomcat-users.xml.
 const contextXML = `<Context><Realm className="org.apache.catalina.realm.MemoryRealm"/></Context>
 `
 
@@ -198,10 +198,10 @@ func TestTomcatFormLogin(t *testing.T) {
 		Page: "/private/a.html", Path: "/private/j_security_check", UsernameField: "j_username", PasswordField: "j_password",
 	}, credentials)
 	c.create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: "app"}, Data: map[string]string{
-		"web.xml": webXML, "context.xml": contextXML, "login.html": `<form action="j_security_check"><input name="j_username"><input type="password" name="j_password"></form>`, "error.html": "no",
+		"web.xml": webXML, "login.html": `<form action="j_security_check"><input name="j_username"><input type="password" name="j_password"></form>`, "error.html": "no",
 	}})
 	c.create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: "users"}, Data: map[string]string{
-		"tomcat-users.xml": `<tomcat-users xmlns="http://tomcat.apache.org/xml" version="1.0"><user username="user" password="pass word&amp;" roles="reader"/></tomcat-users>`,
+		"context.xml": contextXML, "tomcat-users.xml": `<tomcat-users xmlns="http://tomcat.apache.org/xml" version="1.0"><user username="user" password="pass word&amp;" roles="reader"/></tomcat-users>`,
 	}})
 	run.Spec.Target.Image, run.Spec.Target.Resources = tomcatImage, wrapper.Resources("300m", "256Mi")
 	run.Spec.Target.Server = v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Configuration: &v1alpha1.Configuration{ConfigMapName: "users"}}}
@@ -209,7 +209,7 @@ func TestTomcatFormLogin(t *testing.T) {
 		return v1alpha1.ContentFile{Path: path, ConfigMapKeyRef: &v1alpha1.ConfigMapKeyReference{Name: "app", Key: key}}
 	}
 	run.Spec.Target.Content = []v1alpha1.ContentFile{
-		file("/WEB-INF/web.xml", "web.xml"), file("/META-INF/context.xml", "context.xml"), file("/login.html", "login.html"), file("/error.html", "error.html"), {Path: "/private/a.html", SizeBytes: 777}, {Path: "/ready", SizeBytes: 1},
+		file("/WEB-INF/web.xml", "web.xml"), file("/login.html", "login.html"), file("/error.html", "error.html"), {Path: "/private/a.html", SizeBytes: 777}, {Path: "/ready", SizeBytes: 1},
 	}
 	c.create(t, run)
 	done := c.finished(t, run, 3*time.Minute)
