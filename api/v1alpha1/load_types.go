@@ -25,6 +25,7 @@ type Clients struct {
 // +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.requestsFrom)].exists_one(x, x)",reason="FieldValueInvalid",fieldPath=".requests",message="load must have exactly one of requests and requestsFrom"
 // +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.connection.cookies == 'Enabled'",reason="FieldValueInvalid",fieldPath=".connection.cookies",message="connection.cookies must be Enabled with the scheme Form: who has logged in is known by a cookie"
 // +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
+// +kubebuilder:validation:MinProperties=1
 type Load struct {
 	// requests are what the clients ask for, in the order that order says. It must
 	// be left out with requestsFrom.
