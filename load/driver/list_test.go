@@ -172,3 +172,29 @@ func heap() int64 {
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc)
 }
+
+// BenchmarkListed is what it takes to choose the next request: from the longest
+// list, and of as many as a spec has.
+func BenchmarkListed(b *testing.B) {
+	for name, p := range map[string]session.Plan{
+		"list":     listPlan(b, 1, 1, strings.Repeat("/assets/index.html?page=1\n", 30_000)),
+		"weighted": listPlan(b, 1, 1, strings.Repeat("/assets/index.html?page=1 2\n", 30_000)),
+		"spec":     planOf(1, make([]session.PlannedRequest, 128)...),
+	} {
+		for i := range p.Requests {
+			p.Requests[i] = session.PlannedRequest{Path: "/assets/index.html?page=1", Weight: 2}
+		}
+		p.Sequential = false
+		load, err := New(b.Context(), &p, "127.0.0.1:80", Access{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) {
+			choose := load.chooser(0)
+			b.ReportAllocs()
+			for b.Loop() {
+				choose()
+			}
+		})
+	}
+}

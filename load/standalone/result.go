@@ -17,7 +17,8 @@ func (j *Job) result(totals *result.Totals, series []result.Second) *result.Resu
 		SchemaVersion: result.SchemaVersion,
 		Run: result.Run{
 			Alone: true, Name: j.Name, Server: j.URL.Scheme + "://" + j.URL.Host, Load: "closed",
-			Connections: int64(plan.Connections), KeepAlive: plan.KeepAlive, MeasurementTime: time.UnixMicro(totals.StartedAt).UTC(),
+			Connections: int64(plan.Connections), KeepAlive: plan.KeepAlive,
+			Sequential: plan.Sequential, Cookies: plan.Cookies, Authentication: plan.Authentication, MeasurementTime: time.UnixMicro(totals.StartedAt).UTC(),
 		},
 		Environment: result.Environment{
 			TargetAddress: Target(j.URL), ServerSoftware: j.evidence.Software, DocumentLength: j.evidence.DocumentLength,
@@ -26,7 +27,7 @@ func (j *Job) result(totals *result.Totals, series []result.Second) *result.Resu
 		Series: series,
 	}
 	for _, q := range plan.Requests {
-		r.Run.Requests = append(r.Run.Requests, result.Request{Path: q.Path, Weight: int64(q.Weight), Length: q.Length})
+		r.Run.Requests = append(r.Run.Requests, result.Request{Method: q.Method, Path: q.Path, Weight: int64(q.Weight), Length: q.Length})
 	}
 	host, err := os.Hostname()
 	if err != nil {
