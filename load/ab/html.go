@@ -38,25 +38,25 @@ type htmlTable struct {
 func (t *htmlTable) row(name, format string, args ...any) {
 	text := html.EscapeString(fmt.Sprintf(format, args...))
 	if name == "" {
-		fmt.Fprintf(t, "<tr %s><td colspan=2 %s>&nbsp;</td><td colspan=2 %s>%s</td></tr>\n", t.RowAttributes, t.CellAttributes, t.CellAttributes, text)
+		fmt.Fprintf(&t.Buffer, "<tr %s><td colspan=2 %s>&nbsp;</td><td colspan=2 %s>%s</td></tr>\n", t.RowAttributes, t.CellAttributes, t.CellAttributes, text)
 		return
 	}
-	fmt.Fprintf(t, "<tr %s><th colspan=2 %s>%s</th><td colspan=2 %s>%s</td></tr>\n", t.RowAttributes, t.CellAttributes, name, t.CellAttributes, text)
+	fmt.Fprintf(&t.Buffer, "<tr %s><th colspan=2 %s>%s</th><td colspan=2 %s>%s</td></tr>\n", t.RowAttributes, t.CellAttributes, name, t.CellAttributes, text)
 }
 
 func (t *htmlTable) times(name string, s result.Summary) {
-	fmt.Fprintf(t, "<tr %s><th %s>%s</th>", t.RowAttributes, t.CellAttributes, name)
+	fmt.Fprintf(&t.Buffer, "<tr %s><th %s>%s</th>", t.RowAttributes, t.CellAttributes, name)
 	for _, x := range []int64{ms(s.Min), meanMs(s), ms(s.Max)} {
-		fmt.Fprintf(t, "<td %s>%5d</td>", t.CellAttributes, x)
+		fmt.Fprintf(&t.Buffer, "<td %s>%5d</td>", t.CellAttributes, x)
 	}
-	fmt.Fprintf(t, "</tr>\n")
+	fmt.Fprintf(&t.Buffer, "</tr>\n")
 }
 
 // ReportHTML is Report as a table in HTML, with the lines that ab has in it.
 func (o *Options) ReportHTML(w io.Writer, job *standalone.Job, r *result.Result) error {
 	t := &htmlTable{Options: o}
 	c, seconds := r.Merged.Counts, float64(r.DurationMicroseconds)/1e6
-	fmt.Fprintf(t, "\n\n<table %s>\n", o.TableAttributes)
+	fmt.Fprintf(&t.Buffer, "\n\n<table %s>\n", o.TableAttributes)
 	t.row("Server Software:", "%s", report.Printable(r.Environment.ServerSoftware))
 	t.row("Server Hostname:", "%s", job.URL.Hostname())
 	t.row("Server Port:", "%s", portOf(job.URL))
@@ -68,7 +68,7 @@ func (o *Options) ReportHTML(w io.Writer, job *standalone.Job, r *result.Result)
 	failed := failuresOf(c)
 	t.row("Failed requests:", "%d", failed.total)
 	if failed.total > 0 {
-		fmt.Fprintf(t, "<tr %s><td colspan=4 %s >   (Connect: %d, Length: %d, Exceptions: %d)</td></tr>\n",
+		fmt.Fprintf(&t.Buffer, "<tr %s><td colspan=4 %s >   (Connect: %d, Length: %d, Exceptions: %d)</td></tr>\n",
 			o.RowAttributes, o.CellAttributes, failed.connect, failed.length, failed.exceptions)
 	}
 	if c.Non2xx > 0 {
@@ -92,14 +92,14 @@ func (o *Options) ReportHTML(w io.Writer, job *standalone.Job, r *result.Result)
 	}
 	if c.Succeeded() > 0 {
 		s := r.Merged.Latencies.Summarize()
-		fmt.Fprintf(t, "<tr %s><th %s colspan=4>Connection Times (ms)</th></tr>\n", o.RowAttributes, o.CellAttributes)
-		fmt.Fprintf(t, "<tr %s><th %s>&nbsp;</th> <th %s>min</th>   <th %s>avg</th>   <th %s>max</th></tr>\n",
+		fmt.Fprintf(&t.Buffer, "<tr %s><th %s colspan=4>Connection Times (ms)</th></tr>\n", o.RowAttributes, o.CellAttributes)
+		fmt.Fprintf(&t.Buffer, "<tr %s><th %s>&nbsp;</th> <th %s>min</th>   <th %s>avg</th>   <th %s>max</th></tr>\n",
 			o.RowAttributes, o.CellAttributes, o.CellAttributes, o.CellAttributes, o.CellAttributes)
 		t.times("Connect:", o.connect(s))
 		t.times("Processing:", of(s, result.Processing))
 		t.times("Total:", of(s, result.Total))
 	}
-	fmt.Fprintf(t, "</table>\n")
+	fmt.Fprintf(&t.Buffer, "</table>\n")
 	_, err := w.Write(t.Bytes())
 	return err
 }
