@@ -50,9 +50,11 @@ type Sessions interface {
 	Observe(run string) manager.Observation
 	Series(run string) []result.Second
 	ServerCPU(run string, from, to int64) int64
+	Windows(run string, clients int, width, most int64) []result.WarmupWindow
 	Watch(run string, watch session.Watch)
 	Prepare(run string, plans []*session.Plan, address string)
 	Start(run string, stage sessionpb.Stage, at int64)
+	End(run string)
 	Read(run string)
 	Release(run string)
 	Forget(run string)

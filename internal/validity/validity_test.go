@@ -23,7 +23,7 @@ func sound() *result.Result {
 	r := &result.Result{
 		Environment: result.Environment{TargetCPULimit: 1500, ClientCPULimit: 2000, CPUExclusivity: "Exclusive", TargetCPUs: "1", TargetNode: "node-1"},
 		Server:      &result.Server{End: result.ServerUsage{At: length}},
-		Warmup:      &result.Counts{Requests: 100},
+		Warmup:      &result.Warmup{Counts: result.Counts{Requests: 100}},
 	}
 	for i := range 2 {
 		c := result.Client{Index: i, Node: "node-1"}
@@ -188,9 +188,9 @@ func TestRules(t *testing.T) {
 		{"TooShort", "999 requests", short(second, 999), result.Warns, "999 requests succeeded"},
 
 		{"NoWarmup", "none", func(r *result.Result) { r.Warmup = nil }, result.Warns, "measured cold"},
-		{"NoWarmup", "one success", func(r *result.Result) { r.Warmup = &result.Counts{Requests: 1} }, "", ""},
+		{"NoWarmup", "one success", func(r *result.Result) { r.Warmup = &result.Warmup{Counts: result.Counts{Requests: 1}} }, "", ""},
 		{"NoWarmup", "all failed", func(r *result.Result) {
-			r.Warmup = &result.Counts{Requests: 7, Errors: result.ErrorCounts{result.ErrorConnect: 7}}
+			r.Warmup = &result.Warmup{Counts: result.Counts{Requests: 7, Errors: result.ErrorCounts{result.ErrorConnect: 7}}}
 		}, result.Warns, "of 7 requests before the measurement none succeeded"},
 
 		{"TargetUnproven", "proven", func(r *result.Result) { r.Environment.Connector = "http-nio-8080" }, "", ""},

@@ -52,8 +52,7 @@ func (c *converter) job(f *file) *standalone.Job {
 	}
 	plan.Measurement = c.amount("load.closed", &f.Load.Closed.amount, plan.Connections)
 	if f.Warmup != nil {
-		warmup := c.amount("warmup", f.Warmup, plan.Connections)
-		plan.Warmup = &warmup
+		c.warmup(f.Warmup, job)
 	}
 	return job
 }

@@ -17,7 +17,7 @@ var places = map[string]struct {
 }{
 	"file": {"the plan", file{}}, "load": {"load", load{}}, "request": {"a request", request{}},
 	"connection": {"load.connection", connection{}}, "closed": {"load.closed", closed{}},
-	"amount": {"warmup", amount{}}, "tls": {"tls", tls{}},
+	"warmup": {"warmup", warmup{}}, "steadyState": {"warmup.steady", steadyState{}}, "tls": {"tls", tls{}},
 }
 
 var (

@@ -20,7 +20,7 @@ type file struct {
 	URL    string  `yaml:"url"`
 	Host   string  `yaml:"host"`
 	Load   load    `yaml:"load"`
-	Warmup *amount `yaml:"warmup"`
+	Warmup *warmup `yaml:"warmup"`
 	TLS    *tls    `yaml:"tls"`
 }
 
@@ -49,6 +49,19 @@ type closed struct {
 type amount struct {
 	Requests        *int64 `yaml:"requests"`
 	DurationSeconds *int64 `yaml:"durationSeconds"`
+}
+
+type warmup struct {
+	amount `yaml:",inline"`
+	Steady *steadyState `yaml:"steady"`
+}
+
+type steadyState struct {
+	WindowSeconds     *int `yaml:"windowSeconds"`
+	Windows           *int `yaml:"windows"`
+	ThroughputPercent *int `yaml:"throughputPercent"`
+	P99Percent        *int `yaml:"p99Percent"`
+	LimitSeconds      *int `yaml:"limitSeconds"`
 }
 
 type tls struct {

@@ -96,7 +96,7 @@ func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) i
 	go func() {
 		select {
 		case totals := <-s.totals:
-			exit(Outcome{Result: job.result(totals, s.series)})
+			exit(Outcome{Result: job.result(totals, s)})
 		case err := <-failed:
 			exit(Outcome{Err: err})
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/probe"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/steady"
 	"github.com/assay-dev/assay/internal/targettls"
 )
 
@@ -29,6 +30,9 @@ type Job struct {
 	URL *url.URL
 	// Plan is the load. Prepare completes its Host and the server's name in TLS.
 	Plan *session.Plan
+	// Steady is when the target counts as warmed up, which ends the plan's warm-up
+	// before its time; nil for not.
+	Steady *steady.Criterion
 	// Files are those for TLS.
 	Files Files
 	// Longest is how long the measurement may take, also when requests are left;

@@ -11,7 +11,7 @@ import (
 )
 
 // result is what a job measured, judged.
-func (j *Job) result(totals *result.Totals, series []result.Second) *result.Result {
+func (j *Job) result(totals *result.Totals, s *alone) *result.Result {
 	plan := j.Plan
 	r := &result.Result{
 		SchemaVersion: result.SchemaVersion,
@@ -23,7 +23,7 @@ func (j *Job) result(totals *result.Totals, series []result.Second) *result.Resu
 			TargetAddress: Target(j.URL), ServerSoftware: j.evidence.Software, DocumentLength: j.evidence.DocumentLength,
 			TLS: j.evidence.TLS, ClientCPULimit: int64(runtime.GOMAXPROCS(0)) * 1000, Assay: j.Version,
 		},
-		Series: series,
+		Series: s.series,
 	}
 	for _, q := range plan.Requests {
 		r.Run.Requests = append(r.Run.Requests, result.Request{Path: q.Path, Weight: int64(q.Weight), Length: q.Length})
@@ -33,6 +33,9 @@ func (j *Job) result(totals *result.Totals, series []result.Second) *result.Resu
 		host = ""
 	}
 	r.AddClients([]result.Client{{Node: host, Totals: *totals}})
+	if r.Warmup != nil {
+		r.Warmup.Steady = s.steady
+	}
 	r.Findings = validity.Judge(r)
 	return r
 }

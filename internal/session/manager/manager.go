@@ -148,6 +148,25 @@ func (s *Server) Start(run string, stage sessionpb.Stage, at int64) {
 	s.of(run).start(stage, at)
 }
 
+// End tells the clients to end their warm-up.
+func (s *Server) End(run string) {
+	s.of(run).intend(func(w *wanted) bool {
+		before := w.end
+		w.end = true
+		return !before
+	})
+}
+
+// Windows returns the last windows, each of so many seconds, of a run's warm-up
+// that all of its clients have sent, whose number is given. Until that many are
+// known there are none.
+func (s *Server) Windows(run string, clients int, width, most int64) []result.WarmupWindow {
+	if r := s.known(run); r != nil {
+		return r.windows(clients, width, most)
+	}
+	return nil
+}
+
 // Read asks the agent for a reading of the server. Until that is here, asking
 // again changes nothing.
 func (s *Server) Read(run string) {
