@@ -42,6 +42,9 @@ func writeOwnUsage(w *bytes.Buffer, r *result.Result, c *result.Client) {
 	targetLine(w, "Scheduler lag:", "%.3f ms (p99)", ms(c.Usage.SchedulerLagP99))
 	targetLine(w, "GC pauses:", "%.3f ms in all, %.3f ms at most", ms(c.Usage.GCPause), ms(c.Usage.GCPauseMax))
 	targetLine(w, "Warm-up:", "%s", warmupLine(r.Warmup))
+	if line := steadyLine(r.Warmup); line != "" {
+		targetLine(w, "Steady after it:", "%s", line)
+	}
 	for _, l := range []struct{ name, text string }{
 		{"Measured at:", measuredAt(r.Run.MeasurementTime)}, {"Machine:", c.Node}, {"Assay:", r.Environment.Assay},
 	} {

@@ -94,6 +94,9 @@ func writeClients(w *bytes.Buffer, r *result.Result) {
 	fmt.Fprintln(w, t.Render())
 	fmt.Fprintf(w, "\nStart skew between clients: %s ms\n", decimals(ms(r.StartSkewMicroseconds()), 3))
 	fmt.Fprintf(w, "Warm-up: %s\n", warmupLine(r.Warmup))
+	if line := steadyLine(r.Warmup); line != "" {
+		fmt.Fprintf(w, "Steady after it: %s\n", line)
+	}
 }
 
 func decimals(x float64, n int) string { return strconv.FormatFloat(x, 'f', n, 64) }

@@ -7,19 +7,23 @@ import (
 	"github.com/assay-dev/assay/internal/steady"
 )
 
-// warmupLine says what was sent before the measurement, and whether the target
-// became steady by it where that was asked for.
+// warmupLine says what was sent before the measurement.
 func warmupLine(w *result.Warmup) string {
 	if w == nil {
 		return "none"
 	}
-	line := fmt.Sprintf("%d requests, %d failed, %d bytes in %.3f s, not in the result",
+	return fmt.Sprintf("%d requests, %d failed, %d bytes in %.3f s, not in the result",
 		w.Requests, w.Errors.Total(), w.BytesReceived, float64(w.DurationMicroseconds)/1e6)
-	if w.Steady == nil {
-		return line
+}
+
+// steadyLine says whether the target became steady by it, and by what figures;
+// empty where that wasn't asked.
+func steadyLine(w *result.Warmup) string {
+	switch {
+	case w == nil || w.Steady == nil:
+		return ""
+	case w.Steady.Reached:
+		return "yes; " + steady.Describe(w.Steady)
 	}
-	if w.Steady.Reached {
-		return line + "; steady: " + steady.Describe(w.Steady)
-	}
-	return line + "; NOT STEADY: " + steady.Describe(w.Steady)
+	return "NO; " + steady.Describe(w.Steady)
 }
