@@ -121,8 +121,7 @@ func (r *Reconciler) observeWindows(run *v1alpha1.BenchmarkRun) []result.WarmupW
 	if run.Spec.Warmup == nil || run.Spec.Warmup.Steady == nil || run.Status.Warmup != nil {
 		return nil
 	}
-	c := loadplan.Steady(run.Spec.Warmup.Steady)
-	return r.Sessions.Windows(string(run.UID), loadplan.Replicas(&run.Spec), c.WindowSeconds, c.Windows)
+	return r.Sessions.Windows(string(run.UID), loadplan.Replicas(&run.Spec), loadplan.Steady(run.Spec.Warmup.Steady))
 }
 
 // observeStart reads what only matters while an admitted run starts.

@@ -27,6 +27,7 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/steady"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -85,7 +86,9 @@ type fakeSessions struct {
 func (f *fakeSessions) Observe(string) manager.Observation   { return f.observation }
 func (f *fakeSessions) ServerCPU(string, int64, int64) int64 { return -1 }
 
-func (f *fakeSessions) Windows(string, int, int64, int64) []result.WarmupWindow { return f.windows }
+func (f *fakeSessions) Windows(string, int, steady.Criterion) []result.WarmupWindow {
+	return f.windows
+}
 
 func (f *fakeSessions) Series(string) []result.Second {
 	return []result.Second{{Seconds: 1, Requests: 2000}}

@@ -49,13 +49,13 @@ func TestWarmupUntilSteady(t *testing.T) {
 }
 
 func TestSteady(t *testing.T) {
-	if diff := cmp.Diff(steady.Criterion{WindowSeconds: 5, Windows: 3, ThroughputPercent: 5, P99Percent: 25}, Steady(&v1alpha1.SteadyState{})); diff != "" {
+	if diff := cmp.Diff(steady.Criterion{WindowSeconds: 5, Windows: 3, ThroughputPercent: 5, P99Percent: 25, LimitSeconds: 300}, Steady(&v1alpha1.SteadyState{})); diff != "" {
 		t.Error(diff)
 	}
 	given := &v1alpha1.SteadyState{
-		WindowSeconds: ptr.To(int32(1)), Windows: ptr.To(int32(2)), ThroughputPercent: ptr.To(int32(3)), P99Percent: ptr.To(int32(4)),
+		WindowSeconds: ptr.To(int32(1)), Windows: ptr.To(int32(2)), ThroughputPercent: ptr.To(int32(3)), P99Percent: ptr.To(int32(4)), LimitSeconds: ptr.To(int32(9)),
 	}
-	if diff := cmp.Diff(steady.Criterion{WindowSeconds: 1, Windows: 2, ThroughputPercent: 3, P99Percent: 4}, Steady(given)); diff != "" {
+	if diff := cmp.Diff(steady.Criterion{WindowSeconds: 1, Windows: 2, ThroughputPercent: 3, P99Percent: 4, LimitSeconds: 9}, Steady(given)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -71,14 +71,14 @@ func (s *Seconds) use(second int64) {
 	s.open = append(s.open, second)
 }
 
-// Windows returns the last windows of so many seconds that end before a second,
-// in their order. They are counted from the stage's start. One of which a part
-// isn't known apart from its neighbours is left out.
-func (s *Seconds) Windows(before, width, most int64) []result.WarmupWindow {
+// Windows returns the windows that a criterion compares, of those that end before
+// a second, in their order. They are counted from the stage's start. One of
+// which a part isn't known apart from its neighbours is left out.
+func (s *Seconds) Windows(c Criterion, before int64) []result.WarmupWindow {
 	var windows []result.WarmupWindow
-	end := before / width
-	for n := max(0, end-most); n < end; n++ {
-		if w, ok := s.window(n*width, width); ok {
+	end := min(before, c.LimitSeconds) / c.WindowSeconds
+	for n := max(0, end-c.Windows); n < end; n++ {
+		if w, ok := s.window(n*c.WindowSeconds, c.WindowSeconds); ok {
 			windows = append(windows, w)
 		}
 	}

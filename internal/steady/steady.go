@@ -23,13 +23,13 @@ type Criterion struct {
 	// ThroughputPercent and P99Percent bound the spreads over the windows; see
 	// result.Steadiness.
 	ThroughputPercent, P99Percent int64
+	// LimitSeconds is how long the warm-up takes at most. In the seconds after it
+	// requests end that began before, but none begins.
+	LimitSeconds int64
 }
 
 // Defaults are those of a BenchmarkRun's spec.warmup.steady.
-var Defaults = Criterion{WindowSeconds: 5, Windows: 3, ThroughputPercent: 5, P99Percent: 25}
-
-// LimitSeconds is how long a warm-up takes at most when nothing else is said.
-const LimitSeconds = 300
+var Defaults = Criterion{WindowSeconds: 5, Windows: 3, ThroughputPercent: 5, P99Percent: 25, LimitSeconds: 300}
 
 // Judge says whether the last of some windows, which are in their order, meet the
 // criterion.

@@ -48,7 +48,8 @@ func (c *converter) steady(s *steadyState, job *standalone.Job) {
 		ThroughputPercent: given("throughputPercent", s.ThroughputPercent, d.ThroughputPercent, 1, 100),
 		P99Percent:        given("p99Percent", s.P99Percent, d.P99Percent, 1, 100),
 	}
-	limit := given("limitSeconds", s.LimitSeconds, steady.LimitSeconds, 1, mostLimitSeconds)
+	limit := given("limitSeconds", s.LimitSeconds, d.LimitSeconds, 1, mostLimitSeconds)
+	job.Steady.LimitSeconds = limit
 	if least := job.Steady.Windows * job.Steady.WindowSeconds; limit > 0 && limit < least {
 		c.wrong("warmup.steady.limitSeconds", "it's %d: give at least windows times windowSeconds, which is %d", limit, least)
 	}

@@ -84,7 +84,7 @@ func (s *alone) settle(second *result.ClientSecond) {
 	}
 	c := s.job.Steady
 	s.warmup.Add(second, 1)
-	s.steady = c.Judge(s.warmup.Windows(second.Second+1, c.WindowSeconds, c.Windows))
+	s.steady = c.Judge(s.warmup.Windows(*c, second.Second+1))
 	if s.steady.Reached {
 		s.orders <- pod.End{}
 	}

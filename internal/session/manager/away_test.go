@@ -5,6 +5,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/pod"
+	"github.com/assay-dev/assay/internal/steady"
 )
 
 // TestManagerAway has a manager away for half an hour of a client's measurement,
@@ -83,16 +84,16 @@ func TestWarmupUntilSteady(t *testing.T) {
 	}
 	b.await("run", "the seconds", func(o Observation) bool { return o.Progress[warmup].Requests == 27 })
 	for range 2 {
-		if got := b.Windows("run", 2, 5, 3); len(got) != 1 || got[0].Succeeded != 15 || got[0].P99 < 5004 || got[0].P99 > 5008 {
+		if got := b.Windows("run", 2, steady.Defaults); len(got) != 1 || got[0].Succeeded != 15 || got[0].P99 < 5004 || got[0].P99 > 5008 {
 			t.Errorf("windows %+v, want the first five seconds of both", got)
 		}
-		if got := b.Windows("run", 3, 5, 3); got != nil {
+		if got := b.Windows("run", 3, steady.Defaults); got != nil {
 			t.Errorf("without the third client there are windows %+v", got)
 		}
 		b.restart()
 		b.await("run", "the seconds again", func(o Observation) bool { return o.Progress[warmup].Requests == 27 })
 	}
-	if got := b.Windows("another", 1, 5, 3); got != nil {
+	if got := b.Windows("another", 1, steady.Defaults); got != nil {
 		t.Errorf("windows of a run that isn't known: %+v", got)
 	}
 	// The restarted manager repeats what it is told; the clients know it already.

@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/steady"
 )
 
 // What an Identify wraps to say why a pod gets no session. Any other error
@@ -157,12 +158,12 @@ func (s *Server) End(run string) {
 	})
 }
 
-// Windows returns the last windows, each of so many seconds, of a run's warm-up
-// that all of its clients have sent, whose number is given. Until that many are
+// Windows returns the windows of a run's warm-up that a criterion compares, of
+// those that all clients have sent, whose number is given. Until that many are
 // known there are none.
-func (s *Server) Windows(run string, clients int, width, most int64) []result.WarmupWindow {
+func (s *Server) Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow {
 	if r := s.known(run); r != nil {
-		return r.windows(clients, width, most)
+		return r.windows(clients, c)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/steady"
 )
 
 const (
@@ -130,7 +131,7 @@ func (s *series) seconds() []result.Second {
 }
 
 // windows returns the last windows of the warm-up that all clients have sent.
-func (r *run) windows(clients int, width, most int64) []result.WarmupWindow {
+func (r *run) windows(clients int, c steady.Criterion) []result.WarmupWindow {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.clients) < clients {
@@ -140,7 +141,7 @@ func (r *run) windows(clients int, width, most int64) []result.WarmupWindow {
 	for _, p := range r.clients {
 		before = min(before, p.seconds[sessionpb.Stage_STAGE_WARMUP])
 	}
-	return r.warmup.Windows(before, width, most)
+	return r.warmup.Windows(c, before)
 }
 
 // serverCPU returns the CPU time of the server in some seconds of the
