@@ -42,7 +42,7 @@ func since(h, earlier metrics.Float64Histogram) metrics.Float64Histogram {
 }
 
 // percentile is the upper end of the bucket with the smallest value that p
-// percent of all don't exceed, in microseconds, rounded up; 0 without a value.
+// percent of all don't exceed, in microseconds; 0 without a value.
 // The runtime's buckets are a quarter of a power of two wide.
 func percentile(h metrics.Float64Histogram, p float64) int64 {
 	var all uint64
@@ -81,4 +81,4 @@ func upper(h metrics.Float64Histogram, bucket int) float64 {
 	return max(h.Buckets[bucket], 0)
 }
 
-func microseconds(seconds float64) int64 { return int64(math.Ceil(seconds * 1e6)) }
+func microseconds(seconds float64) int64 { return int64(math.Round(seconds * 1e6)) }
