@@ -41,7 +41,7 @@ BenchmarkRun's report does. PLAN is the file, or - for the standard input:
     closed:
       connections: 25
       requests: 50000                # or durationSeconds
-  warmup: {requests: 20000}          # or durationSeconds; default none
+  warmup: {requests: 20000}          # or durationSeconds, or steady: {limitSeconds: 300}; default none
   tls:                               # where the url begins with https
     serverName: www.example.org      # default the url's host
     protocols: [TLSv1.2, TLSv1.3]
