@@ -31,7 +31,11 @@ func (p *planner) warmUp(at int64) {
 	}
 	p.start = map[sessionpb.Stage]int64{sessionpb.Stage_STAGE_WARMUP: at}
 	extent, _ := loadplan.Extents(&p.run.Spec)
-	p.state(v1alpha1.ReasonWarmingUp, message, p.progress(sessionpb.Stage_STAGE_WARMUP, at, extent))
+	progress := p.progress(sessionpb.Stage_STAGE_WARMUP, at, extent)
+	if p.run.Spec.Warmup.Steady != nil {
+		progress.RemainingSeconds = nil // the extent is a limit
+	}
+	p.state(v1alpha1.ReasonWarmingUp, message, progress)
 	p.requeueAfter = sooner(p.requeueAfter, progressInterval)
 }
 

@@ -88,6 +88,9 @@ func TestWarmUpUntilSteady(t *testing.T) {
 			if !strings.Contains(said.Message, test.says) {
 				t.Errorf("%q lacks %q", said.Message, test.says)
 			}
+			if test.state == v1alpha1.ReasonWarmingUp && p.status.Progress.RemainingSeconds != nil {
+				t.Errorf("%d s remain, although it may end at any time", *p.status.Progress.RemainingSeconds)
+			}
 			if begun := p.start[measurementStage] != 0; begun != (test.state == v1alpha1.ReasonMeasuring) {
 				t.Errorf("starts %v", p.start)
 			}

@@ -88,6 +88,7 @@ func (s *Seconds) Windows(c Criterion, before int64) []result.WarmupWindow {
 func (s *Seconds) window(from, width int64) (result.WarmupWindow, bool) {
 	total := result.NewHistogram()
 	w := result.WarmupWindow{Second: from, Seconds: width}
+	known := false
 	if from <= s.newest-keptSeconds {
 		return w, false
 	}
@@ -96,10 +97,11 @@ func (s *Seconds) window(from, width int64) (result.WarmupWindow, bool) {
 			return w, false
 		}
 		if at >= from && at < from+width {
+			known = true
 			w.Succeeded += e.succeeded
 			total.Merge(e.total)
 		}
 	}
 	w.P99 = total.Percentile(99)
-	return w, true
+	return w, known
 }

@@ -129,7 +129,14 @@ func TestWindowsMergeClients(t *testing.T) {
 	if got := s.Windows(Criterion{WindowSeconds: 5, Windows: 2, LimitSeconds: 1 << 40}, 4); len(got) != 0 {
 		t.Errorf("before the first has ended there are %+v", got)
 	}
-	if got := (&Seconds{}).Windows(Criterion{WindowSeconds: 5, Windows: 3, LimitSeconds: 1 << 40}, 5); len(got) != 1 || got[0].Succeeded != 0 || got[0].P99 != 0 {
+	if got := (&Seconds{}).Windows(Criterion{WindowSeconds: 5, Windows: 3, LimitSeconds: 1 << 40}, 5); len(got) != 0 {
+		t.Errorf("of nothing: %+v", got)
+	}
+	var idle Seconds
+	for i := range int64(5) {
+		idle.Add(&result.ClientSecond{Second: i}, 1)
+	}
+	if got := idle.Windows(Defaults, 5); len(got) != 1 || got[0].Succeeded != 0 || got[0].P99 != 0 {
 		t.Errorf("of seconds without a request: %+v", got)
 	}
 }

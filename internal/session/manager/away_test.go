@@ -106,4 +106,9 @@ func TestWarmupUntilSteady(t *testing.T) {
 	for _, c := range clients {
 		order[pod.Start](t, c)
 	}
+	clients[0].SendSecond(warmup, second(10, 1))
+	b.await("run", "the last second", func(o Observation) bool { return o.Progress[warmup].Requests == 28 })
+	if got := b.Windows("run", 2, steady.Defaults); got != nil {
+		t.Errorf("windows %+v are kept during the measurement", got)
+	}
 }

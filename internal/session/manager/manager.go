@@ -160,7 +160,7 @@ func (s *Server) End(run string) {
 
 // Windows returns the windows of a run's warm-up that a criterion compares, of
 // those that all clients have sent, whose number is given. Until that many are
-// known there are none.
+// known, and from the start of the measurement on, there are none.
 func (s *Server) Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow {
 	if r := s.known(run); r != nil {
 		return r.windows(clients, c)

@@ -308,7 +308,7 @@ func (r *run) addSecond(n *numbered) {
 	p.add(n.second, n.seconds)
 	if n.stage == sessionpb.Stage_STAGE_MEASUREMENT {
 		r.series.add(n.second, n.seconds)
-	} else {
+	} else if r.starts[sessionpb.Stage_STAGE_MEASUREMENT] == 0 {
 		r.warmup.Add(n.second, n.seconds)
 	}
 }

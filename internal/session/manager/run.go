@@ -133,6 +133,7 @@ func (r *run) start(stage sessionpb.Stage, at int64) {
 func (r *run) setStart(stage sessionpb.Stage, at int64) {
 	r.starts[stage] = at
 	if stage == sessionpb.Stage_STAGE_MEASUREMENT {
+		r.warmup = steady.Seconds{} // whatever it was for has been decided
 		r.usage.begins(at)
 		for _, backend := range r.backends {
 			backend.begins(at)
