@@ -50,7 +50,7 @@ func TestWarmupEndsWhenTold(t *testing.T) {
 	if warm != got.Warmup.Requests {
 		t.Errorf("%d requests in the warm-up's seconds, %d in all", warm, got.Warmup.Requests)
 	}
-	if seen := server.Seen().Requests; int64(seen) != warm+300 {
+	if seen := server.Seen().Requests; seen != warm+300 {
 		t.Errorf("the server saw %d requests of %d", seen, warm+300)
 	}
 }
