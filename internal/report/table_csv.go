@@ -86,7 +86,9 @@ func csvFigures(row *Row) []string {
 	}
 	columns = append(columns,
 		func(f *Figures) string { return strconv.FormatInt(f.Errors.Total(), 10) },
-		func(f *Figures) string { return csvUsage(f, func(u *result.ClientUsage) int64 { return u.SchedulerLagP99 }) },
+		func(f *Figures) string {
+			return csvUsage(f, func(u *result.ClientUsage) int64 { return u.SchedulerLagP99 })
+		},
 		func(f *Figures) string { return csvUsage(f, func(u *result.ClientUsage) int64 { return u.GCPauseMax }) },
 	)
 	for _, column := range columns {
