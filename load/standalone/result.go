@@ -16,7 +16,7 @@ func (j *Job) result(totals *result.Totals, series []result.Second) *result.Resu
 	r := &result.Result{
 		SchemaVersion: result.SchemaVersion,
 		Run: result.Run{
-			Alone: true, Name: j.Name, Server: j.URL.Scheme + "://" + j.URL.Host, Load: "closed",
+			Alone: true, Name: j.Name, Server: j.URL.Scheme + "://" + j.URL.Host, Load: j.Load,
 			Connections: int64(plan.Connections), KeepAlive: plan.KeepAlive, MeasurementTime: time.UnixMicro(totals.StartedAt).UTC(),
 		},
 		Environment: result.Environment{
@@ -33,6 +33,7 @@ func (j *Job) result(totals *result.Totals, series []result.Second) *result.Resu
 		host = ""
 	}
 	r.AddClients([]result.Client{{Node: host, Totals: *totals}})
+	r.AddLevels(j.Levels)
 	r.Findings = validity.Judge(r)
 	return r
 }
