@@ -49,6 +49,8 @@ type Question struct {
 	TLS *tls.Config
 	// Timeout is how long an answer may take.
 	Timeout time.Duration
+	// AnyAnswer is whether an answer with any status will do.
+	AnyAnswer bool
 }
 
 // Until asks until the target answers with success, a status from 200 to 399,
@@ -151,7 +153,7 @@ func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.Evidenc
 		return nil, q.plain(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode < 200 || answer.StatusCode > 399 {
+	if !q.AnyAnswer && (answer.StatusCode < 200 || answer.StatusCode > 399) {
 		return nil, fmt.Errorf("answered with %s", answer.Status)
 	}
 	limited.N = math.MaxInt64

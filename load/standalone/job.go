@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/probe"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/steady"
 	"github.com/assay-dev/assay/internal/targettls"
@@ -33,8 +34,15 @@ type Job struct {
 	// Steady is when the target counts as warmed up, which ends the plan's warm-up
 	// before its time; nil for not.
 	Steady *steady.Criterion
+	// Load is the load's shape, as results name it.
+	Load string
+	// Levels are the load's levels, without figures; none where it has none.
+	Levels []result.Level
 	// Files are those for TLS.
 	Files Files
+	// Credentials is a folder with the files for Plan's Authentication; empty for
+	// none.
+	Credentials string
 	// Longest is how long the measurement may take, also when requests are left;
 	// 0 for any time.
 	Longest time.Duration
@@ -67,7 +75,8 @@ func Target(u *url.URL) string {
 func (j *Job) Evidence() *session.Evidence { return j.evidence }
 
 // Prepare asks the target once for the first request's path, so that a load
-// isn't begun that can't succeed. The load goes to that address of the target
+// isn't begun that can't succeed. It asks by a plain GET: where the first request
+// is another, any answer will do. The load goes to that address of the target
 // that answers. Clean must be called at last.
 func (j *Job) Prepare(ctx context.Context) error {
 	target := Target(j.URL)
@@ -96,12 +105,14 @@ func (j *Job) Prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	first := &j.Plan.Requests[0]
 	var refusals []error
 	for _, address := range addresses {
 		j.address = net.JoinHostPort(address.Unmap().String(), port)
 		evidence, err := probe.Ask(ctx, &probe.Question{
-			Address: j.address, Path: j.Plan.Requests[0].Path, Host: j.Plan.Host, UserAgent: "assay-load", TLS: config,
-			Timeout: max(probe.Timeout, time.Duration(j.Plan.TimeoutMicroseconds)*time.Microsecond),
+			Address: j.address, Path: first.Path, Host: j.Plan.Host, UserAgent: "assay-load", TLS: config,
+			Timeout:   max(probe.Timeout, time.Duration(j.Plan.TimeoutMicroseconds)*time.Microsecond),
+			AnyAnswer: first.Method != "" || first.Statuses != nil || j.Plan.Authentication != "",
 		})
 		if err == nil {
 			j.evidence = evidence

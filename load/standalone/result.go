@@ -16,7 +16,7 @@ func (j *Job) result(totals *result.Totals, s *alone) *result.Result {
 	r := &result.Result{
 		SchemaVersion: result.SchemaVersion,
 		Run: result.Run{
-			Alone: true, Name: j.Name, Server: j.URL.Scheme + "://" + j.URL.Host, Load: "closed",
+			Alone: true, Name: j.Name, Server: j.URL.Scheme + "://" + j.URL.Host, Load: j.Load,
 			Connections: int64(plan.Connections), KeepAlive: plan.KeepAlive, MeasurementTime: time.UnixMicro(totals.StartedAt).UTC(),
 		},
 		Environment: result.Environment{
@@ -36,6 +36,7 @@ func (j *Job) result(totals *result.Totals, s *alone) *result.Result {
 	if r.Warmup != nil {
 		r.Warmup.Steady = s.steady
 	}
+	r.AddLevels(j.Levels)
 	r.Findings = validity.Judge(r)
 	return r
 }
