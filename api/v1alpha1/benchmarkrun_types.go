@@ -81,8 +81,8 @@ type BenchmarkRunSpec struct {
 	Load Load `json:"load,omitempty,omitzero"`
 
 	// warmup is load of the same kind sent before the measurement, with exactly
-	// one of requests and durationSeconds: all connections at once or, at a rate,
-	// the one that open comes to; of stages the first level. Its requests never
+	// one of requests, durationSeconds and steady: all connections at once or, at a
+	// rate, the one that open comes to; of stages the first level. Its requests never
 	// enter the result.
 	// When left out there is no warm-up.
 	// +optional

@@ -136,7 +136,7 @@ const (
 
 // Warmup is load sent before the measurement.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds)].exists_one(x, x)",message="warmup must have exactly one of requests and durationSeconds"
+// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds), has(self.steady)].exists_one(x, x)",message="warmup must have exactly one of requests, durationSeconds and steady"
 type Warmup struct {
 	// requests is the number of requests that each client makes in all, at least
 	// as many as load.closed.connections. With load.scope Run, all clients make as
@@ -151,6 +151,11 @@ type Warmup struct {
 	// +kubebuilder:validation:Maximum=604800
 	// +optional
 	DurationSeconds *int32 `json:"durationSeconds,omitempty"`
+
+	// steady has the warm-up last until the throughput and the latency of successive
+	// windows of time, over all clients, differ by little.
+	// +optional
+	Steady *SteadyState `json:"steady,omitempty"`
 }
 
 // Threshold is what the result has to meet.

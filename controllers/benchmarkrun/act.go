@@ -66,6 +66,9 @@ func (r *Reconciler) tell(uid string, run *v1alpha1.BenchmarkRun, p *plan) {
 			r.Sessions.Start(uid, stage, at)
 		}
 	}
+	if p.endWarmup {
+		r.Sessions.End(uid)
+	}
 	if p.read {
 		r.Sessions.Read(uid)
 	}

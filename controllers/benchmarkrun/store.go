@@ -62,6 +62,9 @@ func (r *Reconciler) merge(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 		})
 	}
 	merged.AddClients(clients)
+	if merged.Warmup != nil {
+		merged.Warmup.Steady = steadiness(run)
+	}
 	merged.AddLevels(r.levels(run))
 	merged.Server, merged.Backends = o.sessions.Agent.Measured()
 	if merged.Environment, err = r.environment(ctx, run, o); err != nil {

@@ -63,7 +63,7 @@ func shape(p *session.Plan, spec *v1alpha1.BenchmarkRunSpec, s sharing) {
 		closed(p, load.Closed, s)
 	}
 	if w := spec.Warmup; w != nil {
-		amount := s.amount(w.Requests, w.DurationSeconds)
+		amount := s.amount(w.Requests, warmupSeconds(w))
 		amount.Profile = warm
 		p.Warmup = &amount
 	}
@@ -194,7 +194,7 @@ func Extents(spec *v1alpha1.BenchmarkRunSpec) (warmup, measurement Extent) {
 		return Extent{Requests: s.all(orDefault(requests, 0)), Seconds: int64(orDefault(seconds, 0))}
 	}
 	if w := spec.Warmup; w != nil {
-		warmup = extent(w.Requests, w.DurationSeconds)
+		warmup = extent(w.Requests, warmupSeconds(w))
 	}
 	switch load := &spec.Load; {
 	case load.Open != nil:

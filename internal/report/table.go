@@ -67,6 +67,8 @@ type Figures struct {
 	Errors   result.ErrorCounts `json:"errors"`
 	// Latency is of the total times of requests that succeeded; nil without any.
 	Latency *RowLatency `json:"latency,omitempty"`
+	// Usage is what a client used, and how late it ran itself; nil of all together.
+	Usage *result.ClientUsage `json:"usage,omitempty"`
 }
 
 // RowLatency is a distribution of total times in microseconds.
@@ -101,7 +103,10 @@ func NewRow(connector string, r *result.Result) Row {
 		row.TLS = &RowTLS{Protocol: t.Protocol, Cipher: t.Cipher}
 	}
 	for i := range r.Clients {
-		row.Clients = append(row.Clients, figuresOf(clientBlock(r, &r.Clients[i])))
+		f := figuresOf(clientBlock(r, &r.Clients[i]))
+		usage := r.Clients[i].Usage
+		f.Usage = &usage
+		row.Clients = append(row.Clients, f)
 	}
 	merged := figuresOf(mergedBlock(r))
 	row.Merged = &merged

@@ -26,8 +26,8 @@ type Result struct {
 	DurationMicroseconds int64 `json:"durationMicroseconds"`
 	// Clients are the clients' own figures, by index.
 	Clients []Client `json:"clients"`
-	// Warmup is what was counted before the measurement; nil without a warm-up.
-	Warmup *Counts `json:"warmup,omitempty"`
+	// Warmup is what was sent before the measurement; nil without a warm-up.
+	Warmup *Warmup `json:"warmup,omitempty"`
 	// Server is what the server that clients talk to used during the measurement;
 	// nil when it couldn't be seen.
 	Server *Server `json:"server,omitempty"`
@@ -175,6 +175,9 @@ type Totals struct {
 	Usage ClientUsage `json:"usage"`
 	// Warmup is what the client counted before; nil without a warm-up.
 	Warmup *Counts `json:"warmup,omitempty"`
+	// WarmupMicroseconds is how long that took, from the start of its first request
+	// to the end of its last.
+	WarmupMicroseconds int64 `json:"warmupMicroseconds,omitempty"`
 	// Levels are its figures of each level. A result has them merged instead.
 	Levels []LevelTotals `json:"levels,omitempty"`
 }
@@ -229,9 +232,22 @@ type Second struct {
 	// ServerResident is the server's resident set in bytes, the largest of these
 	// seconds, -1 when it isn't known.
 	ServerResident int64 `json:"serverResidentBytes"`
+	// ClientThrottled is for how long the CPU limit held the clients up, added up,
+	// in microseconds; -1 when it can't be read of one.
+	ClientThrottled int64 `json:"clientThrottledMicroseconds"`
+	// ClientSchedulerLag and ClientGCPause are the worst of any client in any of
+	// these seconds, as in ClientUsage: SchedulerLagP99 and GCPauseMax.
+	ClientSchedulerLag int64 `json:"clientSchedulerLagP99Microseconds"`
+	ClientGCPause      int64 `json:"clientGCPauseMaxMicroseconds"`
 	// BackendCPU are the CPU times, in microseconds, of the containers behind the
 	// server by their names, -1 when one isn't known.
 	BackendCPU map[string]int64 `json:"backendCPUMicroseconds,omitempty"`
+}
+
+// SetUsage sets what the clients used.
+func (s *Second) SetUsage(u ClientUsage) {
+	s.ClientCPU, s.ClientThrottled = u.UserCPU+u.SystemCPU, u.Throttled
+	s.ClientSchedulerLag, s.ClientGCPause = u.SchedulerLagP99, u.GCPauseMax
 }
 
 // Severity says what a finding means for the result.

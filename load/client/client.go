@@ -138,6 +138,9 @@ func (c *Client) do(ctx context.Context, order pod.Order) error {
 		return c.prepare(ctx, order)
 	case pod.Start:
 		return c.start(order)
+	case pod.End:
+		c.end()
+		return nil
 	default:
 		return fmt.Errorf("the manager sent a client the order %T", order)
 	}
@@ -227,6 +230,13 @@ func (c *Client) start(order pod.Start) error {
 	return nil
 }
 
+// end has the warm-up end, if it hasn't by itself.
+func (c *Client) end() {
+	if c.current != nil && c.current.kind == sessionpb.Stage_STAGE_WARMUP {
+		c.current.End()
+	}
+}
+
 // endStage gives account of the stage that has ended and goes on to the next.
 func (c *Client) endStage() {
 	ended := c.current
@@ -244,6 +254,8 @@ func (c *Client) endStage() {
 	c.log.Info("stage ended", "stage", ended.kind.String(), "requests", measure.Requests, "errors", measure.Errors.Total())
 	if ended.kind == sessionpb.Stage_STAGE_WARMUP {
 		c.totals.Warmup = &measure.Counts
+		began, last := ended.span(c.session)
+		c.totals.WarmupMicroseconds = last - began
 		c.standFor(sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
 		return
 	}

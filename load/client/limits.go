@@ -23,6 +23,12 @@ const (
 // KeepWithinLimits has the Go runtime use as many threads at once as the CPU
 // limit covers and stay below the memory limit. What the environment sets by
 // Go's own variables stands, as does Go's choice where no limit is known.
+//
+// Go by itself reads the limit from the control group, of version 1 or 2, and
+// takes it rounded up, but two threads at least, unless the CPUs that the process
+// may run on are fewer (runtime.GOMAXPROCS). With a limit of one CPU that isn't
+// the client's own, two threads would use up the quota in half of each period, and
+// everything would stand still in the other half. Of memory limits Go reads none.
 func KeepWithinLimits() error {
 	millis, err := limit(CPULimitVariable)
 	if err != nil {

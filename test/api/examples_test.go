@@ -213,6 +213,7 @@ spec:
   load:
     requests: [{path: /a.html}]
     open: {requestsPerSecond: 500, ramp: {from: 100, seconds: 5}, spacing: Poisson, durationSeconds: 30, maxConnections: 200}
+  warmup: {steady: {windowSeconds: 2, windows: 4, throughputPercent: 10, p99Percent: 30, limitSeconds: 60}}
 `
 
 const genericFull = `

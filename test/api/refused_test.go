@@ -103,9 +103,9 @@ var refusals = []refusal{
 
 	// warmup
 	{name: "warmup with both amounts", patch: `spec: {warmup: {durationSeconds: 10}}`,
-		want: []string{"spec.warmup", "exactly one of requests and durationSeconds"}},
+		want: []string{"spec.warmup", "exactly one of requests, durationSeconds and steady"}},
 	{name: "warmup with neither amount", patch: `spec: {warmup: {requests: null}}`,
-		want: []string{"spec.warmup", "exactly one of requests and durationSeconds"}},
+		want: []string{"spec.warmup", "exactly one of requests, durationSeconds and steady"}},
 	{name: "zero warmup", patch: `spec: {warmup: {requests: 0}}`,
 		want: []string{"spec.warmup.requests", "greater than or equal to 1"}},
 	{name: "negative warmup", patch: `spec: {warmup: {requests: -20000}}`,

@@ -3,6 +3,9 @@
 //
 //	/fixed/MICROSECONDS/BYTES   answers after a fixed time with a body of a fixed length
 //	/mix/BYTES                  of 1000 requests in turn, 850 take 2 ms, 100 take 10 ms, 45 take 50 ms and 5 take 200 ms
+//	/warming/MICROSECONDS/SECONDS/BYTES
+//	                            answers after a time that falls evenly from ten times MICROSECONDS to that
+//	                            within so many seconds of the path's first request
 //	/failures/BYTES             of 20 requests in turn, 1 is answered with 500, 1 with half of its body and 1 not at all
 //	/down                       answers with 503
 //	/ready                      answers with 200, and isn't counted
@@ -67,11 +70,12 @@ type server struct {
 	paths  map[string]*Report
 	served int64
 	users  users
+	firsts map[string]time.Time // when each path was first asked for
 }
 
 func main() {
 	address := flag.String("listen", ":8080", "Address to listen on.")
-	s := &server{paths: map[string]*Report{}}
+	s := &server{paths: map[string]*Report{}, firsts: map[string]time.Time{}}
 	flag.Int64Var(&s.crashAfter, "crash-after", 0, "Exit with code 3 after so many requests; 0 for never.")
 	flag.Parse()
 
@@ -122,6 +126,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		s.answer(w, request, begin, time.Duration(number(parts[1]))*time.Microsecond, number(parts[2]))
 	case parts[0] == "mix" && len(parts) == 2:
 		s.answer(w, request, begin, mixed(n), number(parts[1]))
+	case parts[0] == "warming" && len(parts) == 4:
+		s.answer(w, request, begin, s.warming(request.URL.Path, begin, number(parts[1]), number(parts[2])), number(parts[3]))
 	case parts[0] == "failures" && len(parts) == 2:
 		s.fail(w, request, begin, n, number(parts[1]))
 	default:
@@ -142,6 +148,7 @@ func (s *server) count(request *http.Request) int64 {
 	if report == nil {
 		report = &Report{Imposed: result.NewHistogram(), Methods: map[string]int64{}, addresses: map[string]bool{}}
 		s.paths[path] = report
+		s.firsts[path] = time.Now()
 	}
 	report.Requests++
 	report.Methods[request.Method]++
@@ -170,6 +177,15 @@ func mixed(n int64) time.Duration {
 		return 10 * time.Millisecond
 	}
 	return 2 * time.Millisecond
+}
+
+// warming is the time that a request takes whose path gets warm.
+func (s *server) warming(path string, begin time.Time, microseconds, seconds int) time.Duration {
+	s.mu.Lock()
+	first := s.firsts[path]
+	s.mu.Unlock()
+	cold := max(0, 1-begin.Sub(first).Seconds()/float64(max(1, seconds)))
+	return time.Duration((1 + 9*min(cold, 1)) * float64(time.Duration(microseconds)*time.Microsecond))
 }
 
 func (s *server) answer(w http.ResponseWriter, request *http.Request, begin time.Time, delay time.Duration, length int) {

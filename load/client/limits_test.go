@@ -1,0 +1,71 @@
+package client
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+// limits are what the Go runtime keeps to.
+type limits struct {
+	cpus      int
+	memory    int64
+	collected int
+}
+
+func current() limits {
+	percent := debug.SetGCPercent(100)
+	debug.SetGCPercent(percent)
+	return limits{runtime.GOMAXPROCS(0), debug.SetMemoryLimit(-1), percent}
+}
+
+func (l limits) set() {
+	runtime.GOMAXPROCS(l.cpus)
+	debug.SetMemoryLimit(l.memory)
+	debug.SetGCPercent(l.collected)
+}
+
+func TestKeepWithinLimits(t *testing.T) {
+	all := runtime.NumCPU()
+	before := limits{all, math.MaxInt64, 100}
+	tests := map[string]struct {
+		environment map[string]string
+		want        limits
+	}{
+		"no limits":           {nil, limits{all, math.MaxInt64, garbagePercent}},
+		"a CPU":               {map[string]string{CPULimitVariable: "1000"}, limits{1, math.MaxInt64, garbagePercent}},
+		"a part of one":       {map[string]string{CPULimitVariable: "100"}, limits{1, math.MaxInt64, garbagePercent}},
+		"a part of another":   {map[string]string{CPULimitVariable: "1001"}, limits{min(2, all), math.MaxInt64, garbagePercent}},
+		"more than there are": {map[string]string{CPULimitVariable: "1000000"}, limits{all, math.MaxInt64, garbagePercent}},
+		"memory":              {map[string]string{MemoryLimitVariable: "100000000"}, limits{all, 90_000_000, garbagePercent}},
+		"what Go's own variables set": {
+			map[string]string{CPULimitVariable: "1000", MemoryLimitVariable: "100000000", "GOMAXPROCS": "x", "GOMEMLIMIT": "x", "GOGC": "x"}, before,
+		},
+	}
+	saved := current()
+	defer saved.set()
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			before.set()
+			for _, variable := range []string{CPULimitVariable, MemoryLimitVariable, "GOMAXPROCS", "GOMEMLIMIT", "GOGC"} {
+				t.Setenv(variable, test.environment[variable])
+			}
+			if err := KeepWithinLimits(); err != nil {
+				t.Fatal(err)
+			}
+			if got := current(); got != test.want {
+				t.Errorf("%+v, want %+v", got, test.want)
+			}
+		})
+	}
+	for _, variable := range []string{CPULimitVariable, MemoryLimitVariable} {
+		t.Run(variable, func(t *testing.T) {
+			t.Setenv(variable, "1Gi")
+			if err := KeepWithinLimits(); err == nil || !strings.Contains(err.Error(), variable) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
