@@ -59,7 +59,7 @@ type BenchmarkRunList struct {
 // +kubebuilder:validation:XValidation:rule="self.podRetention == oldSelf.podRetention",reason="FieldValueInvalid",fieldPath=".podRetention",message="podRetention is immutable: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="!has(self.warmup) || !has(self.warmup.requests) || !has(self.load.closed) || self.warmup.requests >= self.load.closed.connections",reason="FieldValueInvalid",fieldPath=".warmup.requests",message="warmup.requests must be at least load.closed.connections: each connection makes a request"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.authentication) || has(self.target.readiness.path)",reason="FieldValueInvalid",fieldPath=".target.readiness.path",message="target.readiness.path must be given with load.authentication, a path that is answered without: who asks whether the target is ready has no credentials"
-// +kubebuilder:validation:XValidation:rule="has(self.target.readiness.path) || !has(self.load.requests[0].method) || self.load.requests[0].method == 'GET'",reason="FieldValueInvalid",fieldPath=".target.readiness.path",message="target.readiness.path must be given where the first request isn't a GET: its path is what is asked for otherwise"
+// +kubebuilder:validation:XValidation:rule="has(self.target.readiness.path) || (has(self.load.requests) && (!has(self.load.requests[0].method) || self.load.requests[0].method == 'GET'))",reason="FieldValueInvalid",fieldPath=".target.readiness.path",message="target.readiness.path must be given where the first request isn't a GET, and with load.requestsFrom: the first request's path is what is asked for otherwise"
 // +kubebuilder:validation:XValidation:rule="self.load.scope != 'Run' || !has(self.load.closed) || self.load.closed.connections >= self.clients.replicas",reason="FieldValueInvalid",fieldPath=".load.closed.connections",message="load.closed.connections must be at least clients.replicas with load.scope Run: each client needs a connection"
 // +kubebuilder:validation:XValidation:rule="self.load.scope != 'Run' || !has(self.load.open) || (self.load.open.maxConnections >= self.clients.replicas && (!has(self.load.open.requests) || self.load.open.requests >= self.clients.replicas))",reason="FieldValueInvalid",fieldPath=".load.open",message="load.open's maxConnections and requests must be at least clients.replicas with load.scope Run: each client needs a connection and a request"
 // +kubebuilder:validation:XValidation:rule="self.load.scope != 'Run' || !has(self.load.stages) || (self.load.stages.levels.all(l, !has(l.connections) || l.connections >= self.clients.replicas) && (!has(self.load.stages.maxConnections) || self.load.stages.maxConnections >= self.clients.replicas))",reason="FieldValueInvalid",fieldPath=".load.stages",message="load.stages' connections must be at least clients.replicas with load.scope Run: each client needs a connection"
@@ -81,8 +81,8 @@ type BenchmarkRunSpec struct {
 	Load Load `json:"load,omitempty,omitzero"`
 
 	// warmup is load of the same kind sent before the measurement, with exactly
-	// one of requests and durationSeconds: all connections at once or, at a rate,
-	// the one that open comes to; of stages the first level. Its requests never
+	// one of requests, durationSeconds and steady: all connections at once or, at a
+	// rate, the one that open comes to; of stages the first level. Its requests never
 	// enter the result.
 	// When left out there is no warm-up.
 	// +optional

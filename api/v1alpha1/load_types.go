@@ -22,14 +22,23 @@ type Clients struct {
 // Load is what the clients do.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.closed), has(self.open), has(self.stages)].exists_one(x, x)",message="load must have exactly one shape: closed, open or stages"
-// +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
+// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.requestsFrom)].exists_one(x, x)",reason="FieldValueInvalid",fieldPath=".requests",message="load must have exactly one of requests and requestsFrom"
+// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.connection.cookies == 'Enabled'",reason="FieldValueInvalid",fieldPath=".connection.cookies",message="connection.cookies must be Enabled with the scheme Form: who has logged in is known by a cookie"
+// +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
+// +kubebuilder:validation:MinProperties=1
 type Load struct {
-	// requests are what the clients ask for, in the order that order says.
+	// requests are what the clients ask for, in the order that order says. It must
+	// be left out with requestsFrom.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=128
-	// +required
+	// +optional
 	Requests []Request `json:"requests,omitempty"`
+
+	// requestsFrom is where a list of what the clients ask for is, instead of
+	// requests: for more of them than fit here.
+	// +optional
+	RequestsFrom *RequestsSource `json:"requestsFrom,omitempty"`
 
 	// order says which of the requests comes next: Random draws each in proportion
 	// to the weights, from a fixed seed; Sequential has every connection go through
@@ -127,7 +136,7 @@ const (
 
 // Warmup is load sent before the measurement.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds)].exists_one(x, x)",message="warmup must have exactly one of requests and durationSeconds"
+// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds), has(self.steady)].exists_one(x, x)",message="warmup must have exactly one of requests, durationSeconds and steady"
 type Warmup struct {
 	// requests is the number of requests that each client makes in all, at least
 	// as many as load.closed.connections. With load.scope Run, all clients make as
@@ -142,6 +151,11 @@ type Warmup struct {
 	// +kubebuilder:validation:Maximum=604800
 	// +optional
 	DurationSeconds *int32 `json:"durationSeconds,omitempty"`
+
+	// steady has the warm-up last until the throughput and the latency of successive
+	// windows of time, over all clients, differ by little.
+	// +optional
+	Steady *SteadyState `json:"steady,omitempty"`
 }
 
 // Threshold is what the result has to meet.

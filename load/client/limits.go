@@ -21,6 +21,12 @@ const (
 // Go's own variables stands, as does Go's choice where no limit is known. When to
 // collect garbage is left to Go: under load little is allocated, so that
 // collecting seldom saves nothing, and has memory grow for minutes.
+//
+// Go by itself reads the limit from the control group, of version 1 or 2, and
+// takes it rounded up, but two threads at least, unless the CPUs that the process
+// may run on are fewer (runtime.GOMAXPROCS). With a limit of one CPU that isn't
+// the client's own, two threads would use up the quota in half of each period, and
+// everything would stand still in the other half. Of memory limits Go reads none.
 func KeepWithinLimits() error {
 	millis, err := limit(CPULimitVariable)
 	if err != nil {

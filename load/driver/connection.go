@@ -59,6 +59,10 @@ func (c *connection) run() {
 		c.reader.noted = &noted{}
 	}
 	choose := c.stage.load.chooser(c.number)
+	if jars := c.stage.load.jars; jars != nil { // stages come one after the other
+		c.memory.jar = jars[c.number]
+		defer func() { jars[c.number] = c.memory.jar }()
+	}
 	for {
 		begin, ok := c.stage.next(c)
 		if !ok {
