@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -123,7 +124,11 @@ func TestRunOverTLS(t *testing.T) {
 	own, client := authority.ECDSA(t), authority.ECDSA(t)
 	server := testserver.NewTLS(t, &tls.Config{
 		Certificates: []tls.Certificate{own.Certificate}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: authority.Pool(),
-	}, func(testserver.Request) testserver.Answer { return testserver.OK(5) })
+	}, func(testserver.Request) testserver.Answer {
+		answer := testserver.OK(5)
+		answer.Delay = 5 * time.Millisecond // so that the client isn't the limit
+		return answer
+	})
 	path := planFile(t, `
 url: https://%s/x
 load: {closed: {connections: 2, requests: 50}}
