@@ -22,16 +22,27 @@ type Clients struct {
 // Load is what the clients do.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.closed), has(self.open), has(self.stages)].exists_one(x, x)",message="load must have exactly one shape: closed, open or stages"
-// +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
+// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.requestsFrom)].exists_one(x, x)",reason="FieldValueInvalid",fieldPath=".requests",message="load must have exactly one of requests and requestsFrom"
+// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.connection.cookies == 'Enabled'",reason="FieldValueInvalid",fieldPath=".connection.cookies",message="connection.cookies must be Enabled with the scheme Form: who has logged in is known by a cookie"
+// +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
 // +kubebuilder:validation:XValidation:rule="self.connection.?streams.orValue(1) * (has(self.closed) ? self.closed.connections : has(self.open) ? self.open.maxConnections : has(self.stages) ? self.stages.?maxConnections.orValue(self.stages.levels.exists(l, has(l.requestsPerSecond)) ? 1000 : 1) : 1) <= 20000 && (!has(self.stages) || self.stages.levels.all(l, self.connection.?streams.orValue(1) * l.?connections.orValue(1) <= 20000))",reason="FieldValueInvalid",fieldPath=".connection.streams",message="streams times the connections (at a rate maxConnections, which is 1000 unless given) must be at most 20000"
 // +kubebuilder:validation:XValidation:rule="!has(self.closed) || !has(self.closed.requests) || self.closed.requests >= self.closed.connections * self.connection.?streams.orValue(1)",reason="FieldValueInvalid",fieldPath=".closed.requests",message="requests must be at least connections times connection.streams: each stream makes a request"
+// +kubebuilder:validation:XValidation:rule="!has(self.requestsFrom) || !has(self.connection.protocol) || self.connection.protocol != 'HTTP2'",reason="FieldValueInvalid",fieldPath=".connection.protocol",message="connection.protocol must be HTTP1 with requestsFrom: a list isn't made ready for HTTP/2"
+// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || !has(self.connection.protocol) || self.connection.protocol != 'HTTP2'",reason="FieldValueInvalid",fieldPath=".connection.protocol",message="connection.protocol must be HTTP1 with the scheme Form: connections log in by HTTP/1.1"
+// +kubebuilder:validation:MinProperties=1
 type Load struct {
-	// requests are what the clients ask for, in the order that order says.
+	// requests are what the clients ask for, in the order that order says. It must
+	// be left out with requestsFrom.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=128
-	// +required
+	// +optional
 	Requests []Request `json:"requests,omitempty"`
+
+	// requestsFrom is where a list of what the clients ask for is, instead of
+	// requests: for more of them than fit here.
+	// +optional
+	RequestsFrom *RequestsSource `json:"requestsFrom,omitempty"`
 
 	// order says which of the requests comes next: Random draws each in proportion
 	// to the weights, from a fixed seed; Sequential has every connection go through
@@ -145,7 +156,7 @@ const (
 
 // Warmup is load sent before the measurement.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds)].exists_one(x, x)",message="warmup must have exactly one of requests and durationSeconds"
+// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds), has(self.steady)].exists_one(x, x)",message="warmup must have exactly one of requests, durationSeconds and steady"
 type Warmup struct {
 	// requests is the number of requests that each client makes in all, at least
 	// as many as load.closed.connections. With load.scope Run, all clients make as
@@ -160,6 +171,11 @@ type Warmup struct {
 	// +kubebuilder:validation:Maximum=604800
 	// +optional
 	DurationSeconds *int32 `json:"durationSeconds,omitempty"`
+
+	// steady has the warm-up last until the throughput and the latency of successive
+	// windows of time, over all clients, differ by little.
+	// +optional
+	Steady *SteadyState `json:"steady,omitempty"`
 }
 
 // Threshold is what the result has to meet.

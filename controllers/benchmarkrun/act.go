@@ -53,12 +53,21 @@ func (r *Reconciler) tell(uid string, run *v1alpha1.BenchmarkRun, p *plan) {
 		if !isExternal(run) {
 			r.Sessions.Watch(uid, p.watch)
 		}
-		r.Sessions.Prepare(uid, loadplan.Plans(run, p.lengths), p.address)
+		plans := loadplan.Plans(run, p.lengths)
+		if run.Spec.Load.RequestsFrom != nil {
+			loadplan.AddList(plans, p.requestList, p.lengths)
+		}
+		if run.Spec.Load.RequestsFrom == nil || p.requestList != nil { // else every client has it already
+			r.Sessions.Prepare(uid, plans, p.address)
+		}
 	}
 	for _, stage := range []sessionpb.Stage{sessionpb.Stage_STAGE_WARMUP, sessionpb.Stage_STAGE_MEASUREMENT} {
 		if at := p.start[stage]; at != 0 {
 			r.Sessions.Start(uid, stage, at)
 		}
+	}
+	if p.endWarmup {
+		r.Sessions.End(uid)
 	}
 	if p.read {
 		r.Sessions.Read(uid)

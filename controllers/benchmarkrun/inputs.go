@@ -37,11 +37,15 @@ type inputs struct {
 	content map[string][]byte
 	// configurations are the servers' own.
 	configurations target.Configurations
-	// missing says what isn't there.
+	// requests is the list of what clients ask for, encoded; nil for none.
+	requests []byte
+	// missing says what isn't there, wrong what is but can't be used.
 	missing []string
+	wrong   error
 }
 
-// observeInputs reads the user's ConfigMaps that the run's target is made from.
+// observeInputs reads the user's ConfigMaps that the run's target is made from, and
+// that its clients' requests are in.
 func (r *Reconciler) observeInputs(ctx context.Context, run *v1alpha1.BenchmarkRun) (*inputs, error) {
 	in := &inputs{content: map[string][]byte{}, configurations: target.Configurations{}}
 	read := map[string]*corev1.ConfigMap{}
@@ -74,7 +78,7 @@ func (r *Reconciler) observeInputs(ctx context.Context, run *v1alpha1.BenchmarkR
 			in.configurations[container] = texts(config)
 		}
 	}
-	return in, nil
+	return in, in.readRequests(run, read)
 }
 
 // inputNames are the names of the user's ConfigMaps that are copied, in order.
@@ -87,6 +91,9 @@ func inputNames(run *v1alpha1.BenchmarkRun) []string {
 	}
 	for _, name := range target.ConfigurationNames(&run.Spec.Target) {
 		names = append(names, name)
+	}
+	if from := run.Spec.Load.RequestsFrom; from != nil {
+		names = append(names, from.ConfigMapKeyRef.Name)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -120,7 +127,7 @@ func (p *planner) awaitInputs() {
 		p.fail(failuref(v1alpha1.ReasonConfigurationMissing, "%s: create it, and a new run", missing))
 		return
 	}
-	p.state(v1alpha1.ReasonStarting, "waiting for what the target is made from: "+missing, nil)
+	p.state(v1alpha1.ReasonStarting, "waiting for what the run is made from: "+missing, nil)
 	p.requeueAfter = sooner(p.requeueAfter, inputPause)
 }
 
@@ -186,7 +193,7 @@ func carriedOut(name string) bool {
 
 // tooLarge says that the user's ConfigMaps don't fit into the run's own.
 func (in *inputs) tooLarge() error {
-	size := 0
+	size := len(in.requests)
 	for _, text := range in.content {
 		size += len(text)
 	}
@@ -196,7 +203,7 @@ func (in *inputs) tooLarge() error {
 		}
 	}
 	if size > maxInputBytes {
-		return fmt.Errorf("spec.target: what content and configuration take from ConfigMaps has %d bytes, more than the %d that fit: "+
+		return fmt.Errorf("spec.target: what content and configuration take from ConfigMaps, and the list of requests, have %d bytes, more than the %d that fit: "+
 			"generate large files with content.sizeBytes, or mount a volume by target.pod.volumes", size, maxInputBytes)
 	}
 	return nil

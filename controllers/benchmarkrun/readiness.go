@@ -162,8 +162,8 @@ func (p *planner) clientProgress() string {
 		if pod := p.observed.clients[i]; pod != nil && unschedulable(pod) != "" {
 			return fmt.Sprintf("; client %d waits for a node: %s", i, unschedulable(pod))
 		}
-		if said := p.observed.troubled(p.observed.clients[i]); said != "" {
-			return fmt.Sprintf("; client %d doesn't start yet: %s", i, said)
+		if pod := p.observed.clients[i]; p.observed.troubled(pod) != "" {
+			return fmt.Sprintf("; client %d doesn't start yet: %s", i, p.observed.troubles[pod.Name].ofClient(p.run))
 		}
 	}
 	return ""

@@ -49,6 +49,7 @@ func (r *Reconciler) merge(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 		Run:           describe(run, lengths, at),
 		Series:        r.Sessions.Series(string(run.UID)),
 	}
+	merged.Run.RequestList = describeList(run, o)
 	var clients []result.Client
 	for i := range loadplan.Replicas(&run.Spec) {
 		seen := o.sessions.Clients[i]
@@ -61,6 +62,9 @@ func (r *Reconciler) merge(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 		})
 	}
 	merged.AddClients(clients)
+	if merged.Warmup != nil {
+		merged.Warmup.Steady = steadiness(run)
+	}
 	merged.AddLevels(r.levels(run))
 	merged.Server, merged.Backends = o.sessions.Agent.Measured()
 	if merged.Environment, err = r.environment(ctx, run, o); err != nil {
@@ -109,9 +113,12 @@ func describe(run *v1alpha1.BenchmarkRun, lengths map[string]int64, at int64) re
 	for _, p := range plans {
 		d.AllConnections += int64(p.Connections)
 	}
+	d.Requests = []result.Request{}
 	for _, request := range plan.Requests {
-		d.Requests = append(d.Requests, result.Request{Path: request.Path, Weight: int64(request.Weight), Length: request.Length})
+		d.Requests = append(d.Requests, result.Request{Method: request.Method, Path: request.Path, Weight: int64(request.Weight), Length: request.Length})
 	}
+	d.Sequential, d.Cookies, d.Authentication = plan.Sequential, plan.Cookies, plan.Authentication
+	d.AskedPerSecond = loadplan.AskedPerSecond(&run.Spec)
 	return d
 }
 

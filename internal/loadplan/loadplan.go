@@ -29,14 +29,25 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 			Sequential:          spec.Load.Order == v1alpha1.OrderSequential,
 			Cookies:             spec.Load.Connection.Cookies == v1alpha1.Enabled,
 			Authentication:      authentication(spec.Load.Authentication),
+			Form:                form(spec.Load.Authentication),
 			Seed:                seed(i),
 		}
 		shape(plans[i], spec, sharing{scope: spec.Load.Scope, index: i, clients: len(plans)})
 	}
-	if spec.Target.Server.External != nil {
-		plans[0].Probe = target.ReadinessPath(spec)
+	for i, p := range plans {
+		if i == 0 && spec.Target.Server.External != nil || p.Form != nil { // they log in to a target that answers
+			p.Probe = target.ReadinessPath(spec)
+		}
 	}
 	return plans
+}
+
+// AddList gives plans the list of requests that their run has from elsewhere, as
+// package requestlist encodes it; lengths are as in Plans.
+func AddList(plans []*session.Plan, list []byte, lengths map[string]int64) {
+	for _, p := range plans {
+		p.RequestList, p.Lengths = list, lengths
+	}
 }
 
 // Replicas is the number of clients.

@@ -4,6 +4,7 @@ package probe
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -45,6 +46,9 @@ type Question struct {
 	Host string
 	// UserAgent is what the pod calls itself.
 	UserAgent string
+	// As is a request that is made instead of a GET, whose answer may have any
+	// status; nil for a GET. Its path and host are those above.
+	As *session.PlannedRequest
 	// TLS is how TLS is spoken; nil for none.
 	TLS *tls.Config
 	// Timeout is how long an answer may take.
@@ -87,7 +91,7 @@ func Until(ctx context.Context, q *Question, silent func(reason string)) (*sessi
 func Ask(ctx context.Context, q *Question) (*session.Evidence, error) {
 	evidence, err := (&attempt{Question: q}).ask(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("GET %s: %w", q.Path, err)
+		return nil, fmt.Errorf("%s %s: %w", q.method(), q.Path, err)
 	}
 	return evidence, nil
 }
@@ -166,25 +170,9 @@ func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.Evidenc
 	return q.read(answer)
 }
 
-// request is the question as it is sent.
-func (q *attempt) request(ctx context.Context) (*http.Request, error) {
-	scheme := "http"
-	if q.TLS != nil {
-		scheme = "https"
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+q.Address+q.Path, nil)
-	if err != nil {
-		return nil, fmt.Errorf("it can't be asked for: %w", err)
-	}
-	request.Host = session.HostHeader(q.Host, q.Address, q.TLS != nil)
-	request.Header.Set("User-Agent", q.UserAgent)
-	request.Header.Set("Accept", "*/*")
-	return request, nil
-}
-
 // read reads what an answer shows.
 func (q *attempt) read(answer *http.Response) (*session.Evidence, error) {
-	if answer.StatusCode < 200 || answer.StatusCode > 399 {
+	if q.As == nil && (answer.StatusCode < 200 || answer.StatusCode > 399) {
 		return nil, fmt.Errorf("answered with %s", answer.Status)
 	}
 	length, err := io.Copy(io.Discard, io.LimitReader(answer.Body, bodyBytes))
@@ -195,6 +183,39 @@ func (q *attempt) read(answer *http.Response) (*session.Evidence, error) {
 		length = answer.ContentLength
 	}
 	return &session.Evidence{Software: answer.Header.Get("Server"), DocumentLength: length}, nil
+}
+
+// method is that of the request.
+func (q *Question) method() string {
+	if q.As == nil || q.As.Method == "" {
+		return http.MethodGet
+	}
+	return q.As.Method
+}
+
+// request is the question as it's sent.
+func (q *Question) request(ctx context.Context) (*http.Request, error) {
+	var body io.Reader
+	if q.As != nil && len(q.As.Body) > 0 {
+		body = bytes.NewReader(q.As.Body)
+	}
+	scheme := "http"
+	if q.TLS != nil {
+		scheme = "https"
+	}
+	request, err := http.NewRequestWithContext(ctx, q.method(), scheme+"://"+q.Address+q.Path, body)
+	if err != nil {
+		return nil, fmt.Errorf("it can't be asked for: %w", err)
+	}
+	request.Host = session.HostHeader(q.Host, q.Address, q.TLS != nil)
+	request.Header.Set("User-Agent", q.UserAgent)
+	request.Header.Set("Accept", "*/*")
+	if q.As != nil {
+		for _, h := range q.As.Headers {
+			request.Header.Set(h.Name, h.Value)
+		}
+	}
+	return request, nil
 }
 
 // readHead reads an answer up to its body, and passes over interim ones.

@@ -122,6 +122,11 @@ func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 // several, each with its share.
 func writeDocuments(line func(name, format string, args ...any), r *result.Result) {
 	requests := r.Run.Requests
+	if r.Run.RequestList != nil {
+		line("Document Path:", "%s", listName(r.Run.RequestList))
+		line("Document Length:", "Variable")
+		return
+	}
 	var weights int64
 	for _, q := range requests {
 		weights += q.Weight
@@ -129,9 +134,9 @@ func writeDocuments(line func(name, format string, args ...any), r *result.Resul
 	name := "Document Path:"
 	for _, q := range requests {
 		if len(requests) == 1 {
-			line(name, "%s", q.Path)
+			line(name, "%s", requestName(q))
 		} else {
-			line(name, "%s (weight %d of %d)", q.Path, q.Weight, weights)
+			line(name, "%s (weight %d of %d)", requestName(q), q.Weight, weights)
 		}
 		name = ""
 	}

@@ -29,7 +29,9 @@ func writeText(w io.Writer, r *result.Result) error {
 	writeVerdict(&b, r)
 	writeThresholds(&b, r.Thresholds)
 	section(&b, "Summary")
-	fmt.Fprintf(&b, "Latencies are %s.\n\n", latencyMeaning(&r.Run))
+	fmt.Fprintf(&b, "Latencies are %s.\n", latencyMeaning(&r.Run))
+	writeRequestsMeaning(&b, &r.Run)
+	fmt.Fprintln(&b)
 	writeSummary(&b, r)
 	if len(r.Levels) > 0 {
 		section(&b, "Levels")

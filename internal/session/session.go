@@ -46,7 +46,12 @@ type Plan struct {
 	// TLS says how TLS is spoken with the target; nil for none.
 	TLS *TLS `json:"tls,omitempty"`
 	// Requests are the kinds of requests.
-	Requests []PlannedRequest `json:"requests"`
+	Requests []PlannedRequest `json:"requests,omitempty"`
+	// RequestList has them instead, as package requestlist encodes them.
+	RequestList []byte `json:"requestList,omitempty"`
+	// Lengths are the lengths that responses to GET requests of RequestList must
+	// have, in bytes, by path; others may have any.
+	Lengths map[string]int64 `json:"lengths,omitempty"`
 	// Sequential is whether each connection makes them in their order, instead of
 	// drawing them in proportion to their weights.
 	Sequential bool `json:"sequential,omitempty"`
@@ -55,6 +60,8 @@ type Plan struct {
 	// Authentication is the scheme by which requests are authenticated; empty for
 	// none. The credentials are in CredentialsFolder.
 	Authentication string `json:"authentication,omitempty"`
+	// Form is how connections log in; nil unless Authentication is Form.
+	Form *Form `json:"form,omitempty"`
 	// Arrivals says at what instants requests are made; nil for closed load, in
 	// which a connection makes a request when it has read the response to its last.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
@@ -67,8 +74,8 @@ type Plan struct {
 	// Measurement is the load that is measured.
 	Measurement Amount `json:"measurement"`
 	// Probe is a path that the client asks the target for until it is answered
-	// with success, before it is ready: of a target that has no agent. Empty for
-	// none.
+	// with success, before it is ready: of a target that has no agent, or to which
+	// connections log in. Empty for none.
 	Probe string `json:"probe,omitempty"`
 }
 
@@ -116,15 +123,27 @@ func (p *Plan) Check() error {
 		return fmt.Errorf("plan: %d streams, keep-alive %t", p.Streams, p.KeepAlive)
 	case p.TimeoutMicroseconds < 1:
 		return fmt.Errorf("plan: a timeout of %d µs", p.TimeoutMicroseconds)
-	case len(p.Requests) == 0:
+	case len(p.Requests) == 0 && len(p.RequestList) == 0:
 		return fmt.Errorf("plan: no requests")
+	case len(p.Requests) > 0 && len(p.RequestList) > 0:
+		return fmt.Errorf("plan: %d requests beside a list of them", len(p.Requests))
 	case p.Authentication != "" && CredentialKeys(p.Authentication) == nil:
 		return fmt.Errorf("plan: authentication %q", p.Authentication)
+	case p.Streams > 0 && (len(p.RequestList) > 0 || p.Form != nil):
+		return fmt.Errorf("plan: a list of requests or a form over HTTP/2")
 	case p.Probe != "" && p.Probe[0] != '/':
 		return fmt.Errorf("plan: a probe of the path %q", p.Probe)
 	}
 	if p.TLS != nil {
 		if err := p.TLS.check(); err != nil {
+			return fmt.Errorf("plan: %w", err)
+		}
+	}
+	if (p.Form != nil) != (p.Authentication == AuthenticationForm) {
+		return fmt.Errorf("plan: authentication %q with a form or without", p.Authentication)
+	}
+	if p.Form != nil {
+		if err := p.Form.check(); err != nil {
 			return fmt.Errorf("plan: %w", err)
 		}
 	}

@@ -210,6 +210,9 @@ func ReadinessPath(spec *v1alpha1.BenchmarkRunSpec) string {
 	if path := spec.Target.Readiness.Path; path != "" {
 		return path
 	}
+	if len(spec.Load.Requests) == 0 {
+		return "/" // the API server refuses a list of requests without it
+	}
 	return spec.Load.Requests[0].Path
 }
 

@@ -25,7 +25,7 @@ func (c *Client) access(order pod.Prepare) (access driver.Access, err error) {
 	}
 	if scheme := order.Plan.Authentication; scheme != "" {
 		if access.Credentials, err = driver.ReadCredentials(scheme, c.credentialsFolder); err != nil {
-			return access, err
+			return access, fmt.Errorf("load.authentication.secretName: %w", err)
 		}
 	}
 	return access, nil

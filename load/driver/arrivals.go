@@ -73,6 +73,8 @@ func (a *arrivals) take(c *connection) (intended, begin time.Duration, ok bool) 
 		default:
 			return 0, 0, false
 		}
+	case <-a.stage.ended:
+		return 0, 0, false
 	case <-a.stage.context.Done():
 		return 0, 0, false
 	}
@@ -135,10 +137,12 @@ func (a *arrivals) pace() {
 		case short:
 			select {
 			case <-a.freed:
+			case <-a.stage.ended:
+				return
 			case <-a.stage.context.Done():
 				return
 			}
-		case !wait(a.stage.start.Add(at)) || a.stage.stopping.Load():
+		case !wait(a.stage.start.Add(at)) || a.stage.stopping.Load() || a.stage.ending.Load():
 			return
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -201,7 +200,6 @@ func driveTarget(how string) error {
 			return err
 		}
 	}
-	debug.SetGCPercent(400) // as the client has it
 	load, err := New(context.Background(), &p, target.Host, access)
 	if err != nil {
 		return err

@@ -113,14 +113,14 @@ func newHTTP2Connection(s *shared, link *connection) *http2Connection {
 		sendWindow: initialWindow, peerWindow: initialWindow, receiveWindow: receiveWindow,
 	}
 	h.fields.init(h.table)
-	h.in.init(link.reader.buffer)
+	h.in.init(link.reader.space())
 	h.timer = time.AfterFunc(math.MaxInt64, h.expire)
 	h.timer.Stop()
 	h.queue = append(h.queue, preface...)
 	h.queue = appendFrameHead(h.queue, 3*6, frameSettings, 0, 0)
 	h.queue = appendSetting(h.queue, settingPush, 0)
 	h.queue = appendSetting(h.queue, settingWindow, receiveWindow)
-	h.queue = appendSetting(h.queue, settingHead, headBytes)
+	h.queue = appendSetting(h.queue, settingHead, mostHeadBytes)
 	h.queue = appendFrameHead(h.queue, 4, frameWindow, 0, 0)
 	h.queue = binary.BigEndian.AppendUint32(h.queue, receiveWindow-initialWindow)
 	h.extraSent = int64(len(h.queue))

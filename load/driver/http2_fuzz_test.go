@@ -93,7 +93,7 @@ func readByUs(t *testing.T, sent []byte, piece int) (int, bool) {
 	plan := &session.Plan{Streams: 1, TimeoutMicroseconds: 1_000_000}
 	s := newShared(&Stage{load: &Load{plan: plan, table: table}, start: time.Now()}, 0)
 	link := &connection{transport: nowhere{}}
-	link.reader.buffer = make([]byte, bufferBytes)
+	link.reader.space()
 	h := newHTTP2Connection(s, link)
 	defer func() {
 		h.mu.Lock()

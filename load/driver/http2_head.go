@@ -7,9 +7,9 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// headBytes bounds a header section as RFC 9113 counts it, decompressed (section
+// mostHeadBytes bounds a header section as RFC 9113 counts it, decompressed (section
 // 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE).
-const headBytes = 64 << 10
+const mostHeadBytes = 64 << 10
 
 // http2Head is what a header section says.
 type http2Head struct {
@@ -50,7 +50,7 @@ func (d *headDecoder) decode(block []byte, n *noted) (head http2Head, wrong bool
 
 // field takes in a field.
 func (d *headDecoder) field(f hpack.HeaderField) {
-	if d.size += f.Size(); d.size > headBytes {
+	if d.size += f.Size(); d.size > mostHeadBytes {
 		d.wrong = true
 	}
 	if d.wrong {

@@ -11,24 +11,14 @@ func (c *connection) shed() {
 	if c.shared != nil {
 		return // its reader knows
 	}
-	transport := c.transport
-	if s, ok := transport.(*secured); ok {
-		transport = s.beneath
-	}
-	socket, ok := transport.(syscall.Conn)
-	if !ok {
-		return
-	}
-	raw, err := socket.SyscallConn()
-	if err != nil {
+	if c.socket == nil || c.transport == nil {
 		return
 	}
 	ended := false
-	err = raw.Read(func(fd uintptr) bool {
+	err := c.socket.raw.Control(func(fd uintptr) {
 		var next [1]byte
 		n, _, err := syscall.Recvfrom(int(fd), next[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		ended = err == nil && n == 0 || err != nil && err != syscall.EAGAIN && err != syscall.EINTR
-		return true // it mustn't wait
 	})
 	if err != nil || ended {
 		c.drop()

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"strconv"
 	"time"
@@ -50,6 +51,12 @@ type Load struct {
 	credentials *Credentials  // of the scheme Digest; else nil
 	fixed       fixed
 	requests    []*request
+	list        *list // instead of requests; else nil
+	// jars are the cookies of connections that have logged in, by their numbers; nil
+	// without. user is who logs in, forms what carries it.
+	jars  []jar
+	user  *Credentials
+	forms http.RoundTripper
 	// choices are the sums of the requests' weights up to each.
 	choices []int
 	// names are what a redirect may call the target.
@@ -89,9 +96,16 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 	}
 	if access.Credentials != nil {
 		l.fixed.authorization = access.Credentials.authorization(plan.Authentication)
-		if plan.Authentication == session.AuthenticationDigest {
+		switch plan.Authentication {
+		case session.AuthenticationDigest:
 			l.credentials = access.Credentials
+		case session.AuthenticationForm:
+			l.user, l.forms = access.Credentials, l.newForms(access)
 		}
+	}
+	if len(plan.RequestList) > 0 {
+		l.list, err = newList(plan, host, &l.fixed)
+		return l, err
 	}
 	return l, l.makeRequests(host)
 }

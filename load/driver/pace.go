@@ -96,6 +96,9 @@ func (s *Stage) await(c *connection) bool {
 		c.shed()
 
 		return true
+	case <-s.ended:
+		p.timer.Stop()
+		return false
 	case <-s.context.Done():
 		p.timer.Stop()
 		return false

@@ -128,6 +128,9 @@ func generate(length int64) []byte {
 // in their order, or drawn in proportion to their weights, from a sequence that
 // depends on the plan's seed and the connection's number alone.
 func (l *Load) chooser(connection int) func() *request {
+	if l.list != nil {
+		return l.list.chooser(l.plan.Sequential, l.plan.Seed, connection)
+	}
 	total := l.choices[len(l.choices)-1]
 	at := func(choice int) *request { return l.requests[sort.SearchInts(l.choices, choice+1)] }
 	switch {

@@ -14,9 +14,15 @@ type benchCase struct {
 	connections int
 	tls         bool
 	keepAlive   bool
-	rate        int
 	streams     int // of each HTTP/2 connection; 0 for HTTP/1.1
+	// open is whether requests are made at a rate, half of what saturates.
+	open bool
+	rate int
 }
+
+// saturating is the number of connections with which it is found what rate
+// saturates.
+const saturating = 25
 
 var cases = []benchCase{
 	{name: "1k", kib: 1, connections: 25, keepAlive: true},
@@ -25,7 +31,8 @@ var cases = []benchCase{
 	{name: "tls", kib: 1, connections: 25, tls: true, keepAlive: true},
 	{name: "close", kib: 1, connections: 25},
 	{name: "h2", kib: 1, connections: 25, tls: true, keepAlive: true, streams: 8},
-	{name: "open", kib: 1, connections: 100, keepAlive: true, rate: 1000},
+	{name: "tls-close", kib: 1, connections: 25, tls: true},
+	{name: "open", kib: 1, connections: 100, keepAlive: true, open: true},
 }
 
 // title says in words what the case is.
@@ -78,6 +85,7 @@ func writeCase(w io.Writer, c *benchCase, rows []row) {
 	}
 	for _, r := range rows {
 		var costs, ratios, rates, peaks, own, ownRatios []float64
+		var achieved, delays []float64
 		var failed int64
 		for i, s := range r.samples {
 			if s == nil {
@@ -85,6 +93,9 @@ func writeCase(w io.Writer, c *benchCase, rows []row) {
 			}
 			costs, rates, peaks = append(costs, s.perRequest()), append(rates, s.rate()), append(peaks, float64(s.peak)/(1<<20))
 			failed += s.failed
+			if s.asked > 0 {
+				achieved, delays = append(achieved, 100*(s.achieved/s.asked-1)), append(delays, s.delay.Seconds()*1e6)
+			}
 			if i < len(base) && base[i] != nil {
 				ratios = append(ratios, s.perRequest()/base[i].perRequest())
 				ownRatios = append(ownRatios, s.ownPerRequest()/base[i].perRequest())
@@ -106,6 +117,10 @@ func writeCase(w io.Writer, c *benchCase, rows []row) {
 		if len(own) > 0 && len(ownRatios) > 0 {
 			_, _ = fmt.Fprintf(w, format, "  without its start", fmt.Sprintf("%.1f", median(own)), fmt.Sprintf("%.1f–%.1f", slices.Min(own), slices.Max(own)),
 				fmt.Sprintf("%.2f", median(ownRatios)), "", "", "")
+		}
+		if len(achieved) > 0 {
+			_, _ = fmt.Fprintf(w, "%s: rate achieved within %.3f %% of the asked, p99 of the start delay %.0f µs (%.0f–%.0f).\n",
+				r.tool, max(slices.Max(achieved), -slices.Min(achieved)), median(delays), slices.Min(delays), slices.Max(delays))
 		}
 		if failed > 0 {
 			_, _ = fmt.Fprintf(w, "%s had %d requests that failed.\n", r.tool, failed)

@@ -5,8 +5,8 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// Order is what the manager tells a pod to do: Prepare, Start, Watch, Read or
-// Release.
+// Order is what the manager tells a pod to do: Prepare, Start, End, Watch,
+// Read or Release.
 type Order interface{ order() }
 
 // Prepare tells a client its load.
@@ -25,6 +25,9 @@ type Start struct {
 	At int64
 }
 
+// End tells a client to begin no more requests of its warm-up.
+type End struct{}
+
 // Watch tells an agent to ask the target until that answers with success, and
 // what to sample. It can be carried out.
 type Watch struct{ session.Watch }
@@ -38,6 +41,7 @@ type Release struct{}
 
 func (Prepare) order() {}
 func (Start) order()   {}
+func (End) order()     {}
 func (Watch) order()   {}
 func (Read) order()    {}
 func (Release) order() {}

@@ -64,6 +64,7 @@ type state struct {
 type had struct {
 	prepared bool
 	starts   []*sessionpb.Start
+	end      bool
 	watch    *sessionpb.Watch
 }
 
@@ -173,6 +174,8 @@ func (s *Session) SendTotals(totals *result.Totals) {
 		Usage:      session.ClientUsageToWire(totals.Usage),
 		ClockError: s.ClockError().Microseconds(),
 		Arrivals:   session.ArrivalsToWire(totals.Arrivals),
+
+		WarmupDuration: totals.WarmupMicroseconds,
 	}
 	if totals.Warmup != nil {
 		message.Warmup = session.CountsToWire(totals.Warmup)
