@@ -8,6 +8,7 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.startServers) || !has(self.serverLimit) || self.startServers <= self.serverLimit",reason="FieldValueInvalid",fieldPath=".startServers",message="startServers must be at most serverLimit: httpd would lower it"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxRequestWorkers) || !has(self.threadsPerChild) || self.maxRequestWorkers % self.threadsPerChild == 0",reason="FieldValueInvalid",fieldPath=".maxRequestWorkers",message="maxRequestWorkers must be a multiple of threadsPerChild: httpd would change it to one"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxRequestWorkers) || !has(self.serverLimit) || self.maxRequestWorkers <= self.serverLimit * (has(self.mpm) && self.mpm == 'Prefork' ? 1 : self.?threadsPerChild.orValue(25))",reason="FieldValueInvalid",fieldPath=".maxRequestWorkers",message="maxRequestWorkers must be at most serverLimit times threadsPerChild, which is 25 unless given, or at most serverLimit with the mpm Prefork: httpd would lower it"
+// +kubebuilder:validation:XValidation:rule="!has(self.mpm) || self.mpm != 'Prefork' || !has(self.http2) || self.http2 == 'Disabled'",reason="FieldValueInvalid",fieldPath=".http2",message="http2 can't be had with the mpm Prefork: use Event or Worker"
 type HTTPDServer struct {
 	// home is the folder of the image with httpd (ServerRoot): its modules are in
 	// home/modules. Defaults to /usr/local/apache2, as in the official image.
@@ -78,6 +79,13 @@ type HTTPDServer struct {
 	// (EnableSendfile).
 	// +optional
 	Sendfile Switch `json:"sendfile,omitempty"`
+
+	// http2 says whether httpd speaks HTTP/2 as well (Protocols), by mod_http2.
+	// Assay's clients do where load.connection.protocol says so. Defaults to
+	// Disabled.
+	// +default="Disabled"
+	// +optional
+	HTTP2 Switch `json:"http2,omitempty"`
 
 	// accessLog says whether httpd writes an access log, to /assay/logs/access.log
 	// in its container. Defaults to Disabled.

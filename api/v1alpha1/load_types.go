@@ -22,22 +22,32 @@ type Clients struct {
 // Load is what the clients do.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.closed), has(self.open), has(self.stages), has(self.script)].exists_one(x, x)",message="load must have exactly one shape: closed, open, stages or script"
-// +kubebuilder:validation:XValidation:rule="has(self.script) || has(self.requests)",reason="FieldValueRequired",fieldPath=".requests",message="requests must be given, unless the load is a script"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || !has(self.requests)",reason="FieldValueForbidden",fieldPath=".requests",message="requests must be left out with a script, which makes its own"
+// +kubebuilder:validation:XValidation:rule="has(self.script) || [has(self.requests), has(self.requestsFrom)].exists_one(x, x)",reason="FieldValueInvalid",fieldPath=".requests",message="load must have exactly one of requests and requestsFrom, unless it is a script"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || (!has(self.requests) && !has(self.requestsFrom))",reason="FieldValueForbidden",fieldPath=".requests",message="requests and requestsFrom must be left out with a script, which makes its own"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || !has(self.authentication)",reason="FieldValueForbidden",fieldPath=".authentication",message="authentication must be left out with a script, which authenticates its own requests: give it the credentials by script.env"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.connection.keepAlive == 'Enabled' && self.connection.timeoutSeconds == 30 && self.connection.cookies == 'Disabled'",reason="FieldValueForbidden",fieldPath=".connection",message="connection must be left out with a script, which has options of its own for it: noConnectionReuse, a request's timeout and cookies"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.connection.keepAlive == 'Enabled' && self.connection.timeoutSeconds == 30 && self.connection.cookies == 'Disabled' && self.connection.protocol == 'HTTP1'",reason="FieldValueForbidden",fieldPath=".connection",message="connection must be left out with a script, which has options of its own for it: noConnectionReuse, a request's timeout and cookies"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.order == 'Random'",reason="FieldValueForbidden",fieldPath=".order",message="order must be left out with a script, which makes its own requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.scope == 'Client'",reason="FieldValueForbidden",fieldPath=".scope",message="scope must be left out with a script, whose numbers are always those of the run"
+// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.connection.cookies == 'Enabled'",reason="FieldValueInvalid",fieldPath=".connection.cookies",message="connection.cookies must be Enabled with the scheme Form: who has logged in is known by a cookie"
 // +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
+// +kubebuilder:validation:XValidation:rule="self.connection.?streams.orValue(1) * (has(self.closed) ? self.closed.connections : has(self.open) ? self.open.maxConnections : has(self.stages) ? self.stages.?maxConnections.orValue(self.stages.levels.exists(l, has(l.requestsPerSecond)) ? 1000 : 1) : 1) <= 20000 && (!has(self.stages) || self.stages.levels.all(l, self.connection.?streams.orValue(1) * l.?connections.orValue(1) <= 20000))",reason="FieldValueInvalid",fieldPath=".connection.streams",message="streams times the connections (at a rate maxConnections, which is 1000 unless given) must be at most 20000"
+// +kubebuilder:validation:XValidation:rule="!has(self.closed) || !has(self.closed.requests) || self.closed.requests >= self.closed.connections * self.connection.?streams.orValue(1)",reason="FieldValueInvalid",fieldPath=".closed.requests",message="requests must be at least connections times connection.streams: each stream makes a request"
+// +kubebuilder:validation:XValidation:rule="!has(self.requestsFrom) || !has(self.connection.protocol) || self.connection.protocol != 'HTTP2'",reason="FieldValueInvalid",fieldPath=".connection.protocol",message="connection.protocol must be HTTP1 with requestsFrom: a list isn't made ready for HTTP/2"
+// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || !has(self.connection.protocol) || self.connection.protocol != 'HTTP2'",reason="FieldValueInvalid",fieldPath=".connection.protocol",message="connection.protocol must be HTTP1 with the scheme Form: connections log in by HTTP/1.1"
 // +kubebuilder:validation:MinProperties=1
 type Load struct {
 	// requests are what the clients ask for, in the order that order says. It must
-	// be given, unless the load is a script.
+	// be left out with requestsFrom and with a script.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=128
 	// +optional
 	Requests []Request `json:"requests,omitempty"`
+
+	// requestsFrom is where a list of what the clients ask for is, instead of
+	// requests: for more of them than fit here.
+	// +optional
+	RequestsFrom *RequestsSource `json:"requestsFrom,omitempty"`
 
 	// order says which of the requests comes next: Random draws each in proportion
 	// to the weights, from a fixed seed; Sequential has every connection go through
@@ -101,12 +111,28 @@ const (
 // Connection is how clients connect.
 //
 // +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="!has(self.streams) || (has(self.protocol) && self.protocol == 'HTTP2')",reason="FieldValueInvalid",fieldPath=".streams",message="streams is for the protocol HTTP2: in HTTP/1.1 a connection has one request at a time"
+// +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !has(self.keepAlive) || self.keepAlive == 'Enabled'",reason="FieldValueInvalid",fieldPath=".keepAlive",message="keepAlive must be Enabled with the protocol HTTP2, whose connections are there to be shared"
 type Connection struct {
 	// keepAlive says whether a connection carries many requests (Enabled) or one
 	// (Disabled). Defaults to Enabled.
 	// +default="Enabled"
 	// +optional
 	KeepAlive KeepAlive `json:"keepAlive,omitempty"`
+
+	// protocol is what clients speak: HTTP1, that is HTTP/1.1, or HTTP2; with TLS
+	// negotiated by ALPN, without TLS at once (prior knowledge, h2c). A server that
+	// doesn't speak HTTP2 then gets no load. Defaults to HTTP1.
+	// +default="HTTP1"
+	// +optional
+	Protocol HTTPProtocol `json:"protocol,omitempty"`
+
+	// streams is the number of concurrent requests on each connection, with the
+	// protocol HTTP2. A server that allows fewer gets no load. Defaults to 1.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	// +optional
+	Streams *int32 `json:"streams,omitempty"`
 
 	// timeoutSeconds is how long a request may take, from the start of its
 	// connection or, on an open connection, of its sending, to the last byte of
@@ -140,7 +166,7 @@ const (
 
 // Warmup is load sent before the measurement.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds)].exists_one(x, x)",message="warmup must have exactly one of requests and durationSeconds"
+// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds), has(self.steady)].exists_one(x, x)",message="warmup must have exactly one of requests, durationSeconds and steady"
 type Warmup struct {
 	// requests is the number of requests that each client makes in all, at least
 	// as many as load.closed.connections. With load.scope Run, all clients make as
@@ -155,6 +181,11 @@ type Warmup struct {
 	// +kubebuilder:validation:Maximum=604800
 	// +optional
 	DurationSeconds *int32 `json:"durationSeconds,omitempty"`
+
+	// steady has the warm-up last until the throughput and the latency of successive
+	// windows of time, over all clients, differ by little.
+	// +optional
+	Steady *SteadyState `json:"steady,omitempty"`
 }
 
 // Threshold is what the result has to meet.

@@ -48,6 +48,13 @@ type NginxServer struct {
 	// +optional
 	Sendfile Switch `json:"sendfile,omitempty"`
 
+	// http2 says whether nginx speaks HTTP/2 as well (http2 of listen). Assay's
+	// clients do where load.connection.protocol says so. Without TLS, nginx before
+	// 1.25.1 then speaks nothing else. Defaults to Disabled.
+	// +default="Disabled"
+	// +optional
+	HTTP2 Switch `json:"http2,omitempty"`
+
 	// accessLog says whether nginx writes an access log, to
 	// /assay/logs/access.log in its container. Defaults to Disabled.
 	// +default="Disabled"

@@ -161,27 +161,34 @@ const (
 )
 
 // Authentication is how clients authenticate requests.
+//
+// +kubebuilder:validation:XValidation:rule="(self.scheme == 'Form') == has(self.form)",reason="FieldValueInvalid",fieldPath=".form",message="form must be given with the scheme Form, and with no other"
 type Authentication struct {
 	// scheme is how: Basic (RFC 7617) and Bearer (RFC 6750) with each request;
 	// Digest (RFC 7616) as the server challenges, whose challenges are part of the
-	// request that meets them.
+	// request that meets them; Form by a form in HTML that each connection sends
+	// once, before there is load.
 	// +required
 	Scheme AuthenticationScheme `json:"scheme,omitempty"`
 
 	// secretName names a Secret in the run's namespace: with the keys username and
-	// password, as those of the type kubernetes.io/basic-auth have, for Basic and
-	// Digest, with the key token for Bearer. A line break at the end of a value
-	// isn't part of it.
+	// password, as those of the type kubernetes.io/basic-auth have, for Basic,
+	// Digest and Form, with the key token for Bearer. A line break at the end of a
+	// value isn't part of it.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="secretName must be the name of a Secret: lower-case letters, digits, '-' and '.'"
 	// +required
 	SecretName string `json:"secretName,omitempty"`
+
+	// form is how name and password are sent by the scheme Form.
+	// +optional
+	Form *FormLogin `json:"form,omitempty"`
 }
 
-// AuthenticationScheme is a scheme of HTTP authentication.
+// AuthenticationScheme is a scheme of HTTP authentication, or Form.
 //
-// +kubebuilder:validation:Enum=Basic;Bearer;Digest
+// +kubebuilder:validation:Enum=Basic;Bearer;Digest;Form
 type AuthenticationScheme string
 
 const (
@@ -191,4 +198,6 @@ const (
 	AuthenticationBearer AuthenticationScheme = "Bearer"
 	// AuthenticationDigest proves the knowledge of a password.
 	AuthenticationDigest AuthenticationScheme = "Digest"
+	// AuthenticationForm logs each connection in by a form, once.
+	AuthenticationForm AuthenticationScheme = "Form"
 )

@@ -179,7 +179,7 @@ type PrometheusRemoteWrite struct {
 	// authentication has k6 authenticate itself, with the scheme Basic or Bearer.
 	// When left out it doesn't.
 	// +optional
-	Authentication *Authentication `json:"authentication,omitempty"`
+	Authentication *OutputAuthentication `json:"authentication,omitempty"`
 }
 
 // OpenTelemetry is a receiver of OTLP.
@@ -231,3 +231,19 @@ const (
 	// TelemetryClear doesn't.
 	TelemetryClear TelemetryEncryption = "None"
 )
+
+// OutputAuthentication is how an output authenticates.
+type OutputAuthentication struct {
+	// scheme is how: Basic (RFC 7617) or Bearer (RFC 6750).
+	// +kubebuilder:validation:Enum=Basic;Bearer
+	// +required
+	Scheme AuthenticationScheme `json:"scheme,omitempty"`
+
+	// secretName names a Secret in the run's namespace: with the keys username and
+	// password for Basic, with the key token for Bearer.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="secretName must be the name of a Secret: lower-case letters, digits, '-' and '.'"
+	// +required
+	SecretName string `json:"secretName,omitempty"`
+}

@@ -43,6 +43,11 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Target *TargetStatus `json:"target,omitempty"`
 
+	// warmup is how a warm-up with spec.warmup.steady ended. Left out before that,
+	// and for others.
+	// +optional
+	Warmup *WarmupStatus `json:"warmup,omitempty"`
+
 	// clients are the figures of each client.
 	// +listType=map
 	// +listMapKey=index

@@ -121,7 +121,8 @@ type TomcatConnector struct {
 	// +optional
 	Compression Switch `json:"compression,omitempty"`
 
-	// http2 says whether clients may switch to HTTP/2. Assay's clients don't.
+	// http2 says whether Tomcat speaks HTTP/2 as well. Assay's clients do where
+	// load.connection.protocol says so.
 	// +optional
 	HTTP2 Switch `json:"http2,omitempty"`
 }

@@ -53,10 +53,19 @@ func (r *Reconciler) tell(uid string, run *v1alpha1.BenchmarkRun, p *plan) {
 		if !isExternal(run) {
 			r.Sessions.Watch(uid, p.watch)
 		}
-		r.Sessions.Prepare(uid, loadplan.Plans(run, p.lengths), p.address)
+		plans := loadplan.Plans(run, p.lengths)
+		if run.Spec.Load.RequestsFrom != nil {
+			loadplan.AddList(plans, p.requestList, p.lengths)
+		}
+		if run.Spec.Load.RequestsFrom == nil || p.requestList != nil { // else every client has it already
+			r.Sessions.Prepare(uid, plans, p.address)
+		}
 	}
 	for stage, at := range p.start {
 		r.Sessions.Start(uid, stage, at)
+	}
+	if p.endWarmup {
+		r.Sessions.End(uid)
 	}
 	if p.read {
 		r.Sessions.Read(uid)

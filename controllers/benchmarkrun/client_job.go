@@ -10,7 +10,6 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
-	"github.com/assay-dev/assay/internal/session"
 )
 
 // clientJob starts the clients, each once. They prefer other nodes than the
@@ -74,21 +73,3 @@ func awayFromTarget(run *v1alpha1.BenchmarkRun) *corev1.Affinity {
 		}},
 	}}
 }
-
-// mountCredentials adds what a client authenticates its requests by.
-func mountCredentials(run *v1alpha1.BenchmarkRun, spec *corev1.PodSpec, container *corev1.Container) {
-	a := run.Spec.Load.Authentication
-	if a == nil {
-		return
-	}
-	keys := map[string]string{}
-	for _, key := range session.CredentialKeys(string(a.Scheme)) {
-		keys[key] = key
-	}
-	spec.Volumes = append(spec.Volumes, *projected(credentialsVolume, []corev1.VolumeProjection{secretFiles(a.SecretName, keys)}))
-	container.VolumeMounts = append(container.VolumeMounts,
-		corev1.VolumeMount{Name: credentialsVolume, MountPath: session.CredentialsFolder, ReadOnly: true})
-}
-
-// credentialsVolume is the volume with the credentials of load.authentication.
-const credentialsVolume = "credentials"

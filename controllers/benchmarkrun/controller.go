@@ -32,6 +32,7 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/steady"
 )
 
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarkruns,verbs=get;list;watch;delete
@@ -50,9 +51,11 @@ type Sessions interface {
 	Observe(run string) manager.Observation
 	Series(run string) []result.Second
 	ServerCPU(run string, from, to int64) int64
+	Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow
 	Watch(run string, watch session.Watch)
 	Prepare(run string, plans []*session.Plan, address string)
 	Start(run string, stage sessionpb.Stage, at int64)
+	End(run string)
 	Read(run string)
 	Release(run string)
 	Forget(run string)

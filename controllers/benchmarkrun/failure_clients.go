@@ -61,7 +61,7 @@ func clientWaits(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failur
 			continue
 		}
 		if t := o.troubles[pod.Name]; t.missing() && now.After(pod.CreationTimestamp.Add(inputGrace)) {
-			return failuref(v1alpha1.ReasonConfigurationMissing, "client %d can't be started: %s; create what is missing, and a new run", i, t)
+			return failuref(v1alpha1.ReasonConfigurationMissing, "client %d can't be started: %s; create what is missing, and a new run", i, t.ofClient(run))
 		}
 		wait := waiting(pod, now)
 		switch {

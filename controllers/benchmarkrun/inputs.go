@@ -39,12 +39,15 @@ type inputs struct {
 	configurations target.Configurations
 	// script are the files of the load's k6 script.
 	script []scriptFile
-	// missing says what isn't there.
+	// requests is the list of what clients ask for, encoded; nil for none.
+	requests []byte
+	// missing says what isn't there, wrong what is but can't be used.
 	missing []string
+	wrong   error
 }
 
 // observeInputs reads the user's ConfigMaps that the run's target and its script
-// are made from.
+// are made from, and that its clients' requests are in.
 func (r *Reconciler) observeInputs(ctx context.Context, run *v1alpha1.BenchmarkRun) (*inputs, error) {
 	in := &inputs{content: map[string][]byte{}, configurations: target.Configurations{}}
 	read := map[string]*corev1.ConfigMap{}
@@ -78,7 +81,7 @@ func (r *Reconciler) observeInputs(ctx context.Context, run *v1alpha1.BenchmarkR
 		}
 	}
 	in.takeScript(run, read)
-	return in, nil
+	return in, in.readRequests(run, read)
 }
 
 // inputNames are the names of the user's ConfigMaps that are copied, in order.
@@ -94,6 +97,9 @@ func inputNames(run *v1alpha1.BenchmarkRun) []string {
 	}
 	for _, name := range scriptFolders(run) {
 		names = append(names, name)
+	}
+	if from := run.Spec.Load.RequestsFrom; from != nil {
+		names = append(names, from.ConfigMapKeyRef.Name)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -193,7 +199,7 @@ func carriedOut(name string) bool {
 
 // tooLarge says that the user's ConfigMaps don't fit into the run's own.
 func (in *inputs) tooLarge() error {
-	size, script := 0, 0
+	size, script := len(in.requests), 0
 	for _, text := range in.content {
 		size += len(text)
 	}
@@ -211,7 +217,7 @@ func (in *inputs) tooLarge() error {
 			"have the script make its data, or fetch it in setup()", script, size, maxInputBytes)
 	}
 	if size > maxInputBytes {
-		return fmt.Errorf("spec.target: what content and configuration take from ConfigMaps has %d bytes, more than the %d that fit: "+
+		return fmt.Errorf("spec.target: what content and configuration take from ConfigMaps, and the list of requests, have %d bytes, more than the %d that fit: "+
 			"generate large files with content.sizeBytes, or mount a volume by target.pod.volumes", size, maxInputBytes)
 	}
 	return nil

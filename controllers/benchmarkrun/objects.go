@@ -112,8 +112,8 @@ func podMeta(run *v1alpha1.BenchmarkRun, name, role string) metav1.ObjectMeta {
 }
 
 // configMap holds what the run's pods read: the rendered files of the server,
-// the list of content and what of it was copied, and the certificate by which
-// they check the manager. With the containers that were rendered it has all that
+// the list of content and what of it was copied, the list of requests, and the
+// certificate by which they check the manager. With the containers that were rendered it has all that
 // the target's pod is made from.
 func configMap(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, in *inputs, ca []byte) (*corev1.ConfigMap, error) {
 	list, binary, err := contentList(run, in)
@@ -136,6 +136,9 @@ func configMap(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, in *inpu
 	}
 	if err := in.copyScript(data, binary); err != nil {
 		return nil, err
+	}
+	if in.requests != nil {
+		binary[requestListFile] = in.requests
 	}
 	return &corev1.ConfigMap{ObjectMeta: objectMeta(run, configName(run)), Data: data, BinaryData: binary}, nil
 }

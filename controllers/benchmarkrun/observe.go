@@ -15,6 +15,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/manager"
 )
@@ -31,6 +32,9 @@ type observed struct {
 	result *result.Result
 	// sessions is what the pods said.
 	sessions manager.Observation
+	// windows are the last windows of a warm-up until the target is steady, while
+	// that isn't decided.
+	windows []result.WarmupWindow
 	// turn is where the run stands in its lane; only for a run that isn't
 	// admitted.
 	turn turn
@@ -74,6 +78,7 @@ func (o *observed) remains() bool { return o.config != nil || o.target != nil ||
 func (r *Reconciler) observe(ctx context.Context, run *v1alpha1.BenchmarkRun) (*observed, error) {
 	o := &observed{clients: map[int]*corev1.Pod{}, sessions: r.Sessions.Observe(string(run.UID))}
 
+	o.windows = r.observeWindows(run)
 	o.config = &corev1.ConfigMap{}
 	if err := r.child(ctx, run, o, configName(run), o.config); err != nil {
 		return nil, err
@@ -109,6 +114,14 @@ func (r *Reconciler) observe(ctx context.Context, run *v1alpha1.BenchmarkRun) (*
 		return nil, err
 	}
 	return o, r.observeArtifact(ctx, run, o)
+}
+
+// observeWindows reads the windows of a warm-up that are compared.
+func (r *Reconciler) observeWindows(run *v1alpha1.BenchmarkRun) []result.WarmupWindow {
+	if run.Spec.Warmup == nil || run.Spec.Warmup.Steady == nil || run.Status.Warmup != nil {
+		return nil
+	}
+	return r.Sessions.Windows(string(run.UID), loadplan.Replicas(&run.Spec), loadplan.Steady(run.Spec.Warmup.Steady))
 }
 
 // observeStart reads what only matters while an admitted run starts.

@@ -43,9 +43,13 @@ type plan struct {
 	address string
 	watch   session.Watch
 	lengths map[string]int64
+	// requestList is what they ask for, where the run has a list of it elsewhere.
+	requestList []byte
 	// start gives the start instant of stages, in microseconds since the Unix
 	// epoch.
 	start map[sessionpb.Stage]int64
+	// endWarmup has the clients end their warm-up.
+	endWarmup bool
 	// read asks the agent for a reading.
 	read bool
 	// store merges the clients' figures and stores the result.
@@ -116,7 +120,7 @@ func (p *planner) suspend() {
 	p.forget, p.remove = true, true
 	p.awaitCertificates()
 	p.status.AdmissionTime, p.status.MeasurementTime = nil, nil
-	p.status.Target, p.status.Clients = nil, nil
+	p.status.Target, p.status.Clients, p.status.Warmup = nil, nil, nil
 	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "spec.suspend is true")
 	p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "")
 	p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "")
@@ -211,6 +215,11 @@ func (p *planner) prepare() bool {
 		p.awaitInputs()
 		return false
 	}
+	if o.inputs != nil && o.inputs.wrong != nil && (!started || o.job == nil) {
+		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s; mend it, and create a new run", o.inputs.wrong))
+		return false
+	}
+	p.requestList = requestList(o)
 	p.createConfig = o.config == nil && !missing
 	p.createCertificates = o.job == nil
 	if o.job == nil && !p.certificatesReady() {
@@ -231,25 +240,6 @@ func (p *planner) begin(stage sessionpb.Stage) int64 {
 	at := p.now.Add(lead).UnixMicro()
 	p.start = map[sessionpb.Stage]int64{stage: at}
 	return at
-}
-
-func (p *planner) warmUp(at int64) {
-	replicas := loadplan.Replicas(&p.run.Spec)
-	ended := 0
-	for i := range replicas {
-		if c := p.observed.sessions.Clients[i]; c.WarmupEnded && c.Connected {
-			ended++
-		}
-	}
-	if ended == replicas {
-		p.measure(p.begin(sessionpb.Stage_STAGE_MEASUREMENT))
-		return
-	}
-	p.start = map[sessionpb.Stage]int64{sessionpb.Stage_STAGE_WARMUP: at}
-	extent, _ := loadplan.Extents(&p.run.Spec)
-	p.state(v1alpha1.ReasonWarmingUp, fmt.Sprintf("%d of %d clients have ended their warm-up", ended, replicas),
-		p.progress(sessionpb.Stage_STAGE_WARMUP, at, extent))
-	p.requeueAfter = sooner(p.requeueAfter, progressInterval)
 }
 
 func (p *planner) measure(at int64) {

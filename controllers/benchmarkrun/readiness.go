@@ -50,6 +50,7 @@ func (p *planner) observePod(pod *corev1.Pod, t *v1alpha1.TargetStatus) {
 		t.Address = p.address
 		p.watch = session.Watch{
 			Address: p.address, Path: target.ReadinessPath(&p.run.Spec), Host: target.Host(p.run), TLS: target.SessionTLS(p.run),
+			Streams: loadplan.Streams(&p.run.Spec),
 		}
 	}
 	backends := t.Backends
@@ -161,8 +162,8 @@ func (p *planner) clientProgress() string {
 		if pod := p.observed.clients[i]; pod != nil && unschedulable(pod) != "" {
 			return fmt.Sprintf("; client %d waits for a node: %s", i, unschedulable(pod))
 		}
-		if said := p.observed.troubled(p.observed.clients[i]); said != "" {
-			return fmt.Sprintf("; client %d doesn't start yet: %s", i, said)
+		if pod := p.observed.clients[i]; p.observed.troubled(pod) != "" {
+			return fmt.Sprintf("; client %d doesn't start yet: %s", i, p.observed.troubles[pod.Name].ofClient(p.run))
 		}
 	}
 	return ""

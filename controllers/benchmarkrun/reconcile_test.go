@@ -27,6 +27,7 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/steady"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -75,6 +76,8 @@ type fakeSessions struct {
 	address     string
 	plans       []*session.Plan
 	starts      map[sessionpb.Stage]int64
+	windows     []result.WarmupWindow
+	ended       bool
 	read        int
 	released    bool
 	forgotten   bool
@@ -82,6 +85,10 @@ type fakeSessions struct {
 
 func (f *fakeSessions) Observe(string) manager.Observation   { return f.observation }
 func (f *fakeSessions) ServerCPU(string, int64, int64) int64 { return -1 }
+
+func (f *fakeSessions) Windows(string, int, steady.Criterion) []result.WarmupWindow {
+	return f.windows
+}
 
 func (f *fakeSessions) Series(string) []result.Second {
 	return []result.Second{{Seconds: 1, Requests: 2000}}
@@ -91,6 +98,7 @@ func (f *fakeSessions) Prepare(_ string, plans []*session.Plan, _ string) {
 	f.plans = plans
 }
 func (f *fakeSessions) Start(_ string, stage sessionpb.Stage, at int64) { f.starts[stage] = at }
+func (f *fakeSessions) End(string)                                      { f.ended = true }
 func (f *fakeSessions) Read(string)                                     { f.read++ }
 func (f *fakeSessions) Release(string)                                  { f.released = true }
 func (f *fakeSessions) Forget(string)                                   { f.forgotten = true }

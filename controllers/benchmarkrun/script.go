@@ -191,7 +191,7 @@ func scriptEnvironment(s *v1alpha1.ScriptLoad) []corev1.EnvVar {
 	return env
 }
 
-func remoteWriteCredentials(a *v1alpha1.Authentication) []corev1.EnvVar {
+func remoteWriteCredentials(a *v1alpha1.OutputAuthentication) []corev1.EnvVar {
 	switch {
 	case a == nil:
 		return nil

@@ -34,7 +34,7 @@ func shop(w *wrapper.Run) {
 	w.Spec.Load.Script.Outputs = &v1alpha1.ScriptOutputs{
 		PrometheusRemoteWrite: &v1alpha1.PrometheusRemoteWrite{
 			URL: "http://p/write", TrendStatistics: []string{"p(95)", "max"},
-			Authentication: &v1alpha1.Authentication{Scheme: v1alpha1.AuthenticationBasic, SecretName: "prometheus"},
+			Authentication: &v1alpha1.OutputAuthentication{Scheme: v1alpha1.AuthenticationBasic, SecretName: "prometheus"},
 		},
 		OpenTelemetry: &v1alpha1.OpenTelemetry{Endpoint: "c:4317", Protocol: v1alpha1.TelemetryGRPC, Encryption: v1alpha1.TelemetryClear},
 	}

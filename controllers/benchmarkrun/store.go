@@ -49,6 +49,7 @@ func (r *Reconciler) merge(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 		Run:           describe(run, lengths, at),
 		Series:        r.Sessions.Series(string(run.UID)),
 	}
+	merged.Run.RequestList = describeList(run, o)
 	var clients []result.Client
 	for i := range loadplan.Replicas(&run.Spec) {
 		seen := o.sessions.Clients[i]
@@ -61,6 +62,9 @@ func (r *Reconciler) merge(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 		})
 	}
 	merged.AddClients(clients)
+	if merged.Warmup != nil {
+		merged.Warmup.Steady = steadiness(run)
+	}
 	merged.AddLevels(r.levels(run))
 	merged.Server, merged.Backends = o.sessions.Agent.Measured()
 	if merged.Environment, err = r.environment(ctx, run, o); err != nil {
@@ -106,12 +110,16 @@ func describe(run *v1alpha1.BenchmarkRun, lengths map[string]int64, at int64) re
 	plans := loadplan.Plans(run, lengths)
 	plan := plans[0] // where clients can't have the same, the first has most
 	d.Load, d.Connections, d.KeepAlive = loadplan.Shape(&run.Spec), int64(plan.Connections), plan.KeepAlive
+	d.Streams = int64(plan.Streams)
 	for _, p := range plans {
 		d.AllConnections += int64(p.Connections)
 	}
+	d.Requests = []result.Request{}
 	for _, request := range plan.Requests {
-		d.Requests = append(d.Requests, result.Request{Path: request.Path, Weight: int64(request.Weight), Length: request.Length})
+		d.Requests = append(d.Requests, result.Request{Method: request.Method, Path: request.Path, Weight: int64(request.Weight), Length: request.Length})
 	}
+	d.Sequential, d.Cookies, d.Authentication = plan.Sequential, plan.Cookies, plan.Authentication
+	d.AskedPerSecond = loadplan.AskedPerSecond(&run.Spec)
 	return d
 }
 
@@ -136,7 +144,7 @@ func (r *Reconciler) environment(ctx context.Context, run *v1alpha1.BenchmarkRun
 		Assay:          r.Settings.Version,
 	}
 	if seen := evidence(run, o); seen != nil {
-		e.DocumentLength, e.TLS = seen.DocumentLength, seen.TLS
+		e.DocumentLength, e.HTTP, e.TLS = seen.DocumentLength, seen.HTTP, seen.TLS
 	}
 	if isExternal(run) {
 		return e, nil

@@ -116,6 +116,42 @@ func TestDecideSaysWhatAClientWaitsFor(t *testing.T) {
 	}
 }
 
+// TestDecideNamesTheFieldOfCredentialsThatAreMissing, and what is to be in them.
+func TestDecideNamesTheFieldOfCredentialsThatAreMissing(t *testing.T) {
+	for _, test := range []struct {
+		scheme  v1alpha1.AuthenticationScheme
+		message string
+		want    string // after the field; empty where it isn't the credentials
+	}{
+		{v1alpha1.AuthenticationBasic, `MountVolume.SetUp failed for volume "credentials" : secret "login" not found`, "with the keys username and password for the scheme Basic"},
+		{v1alpha1.AuthenticationForm, `MountVolume.SetUp failed for volume "credentials" : references non-existent secret key: password`, "with the keys username and password for the scheme Form"},
+		{v1alpha1.AuthenticationBearer, `MountVolume.SetUp failed for volume "credentials" : references non-existent secret key: token`, "with the key token for the scheme Bearer"},
+		{v1alpha1.AuthenticationBearer, `MountVolume.SetUp failed for volume "tls-client" : secret "ca" not found`, ""},
+		{"", `MountVolume.SetUp failed for volume "tls-client" : secret "ca" not found`, ""},
+	} {
+		s := newScene().stuck("")
+		s.o.clients[1].Name = "client-1"
+		s.o.troubles = map[string]*trouble{"client-1": {"FailedMount", test.message}}
+		if test.scheme != "" {
+			s.run.Spec.Load.Authentication = &v1alpha1.Authentication{Scheme: test.scheme, SecretName: "login"}
+		}
+		for _, late := range []bool{false, true} {
+			s.o.clients[1].CreationTimestamp.Time = now.Add(-inputGrace)
+			if late {
+				s.o.clients[1].CreationTimestamp.Time = now.Add(-inputGrace - time.Second)
+			}
+			got := stateIn(s.decide())
+			if (got.Reason == v1alpha1.ReasonConfigurationMissing) != late || !strings.Contains(got.Message, test.message) {
+				t.Errorf("%s, late: %t: %+v", test.message, late, got)
+			}
+			field := "spec.load.authentication.secretName: there must be a Secret login in namespace ns " + test.want
+			if strings.Contains(got.Message, field) != (test.want != "") {
+				t.Errorf("%s, late: %t: %s", test.message, late, got.Message)
+			}
+		}
+	}
+}
+
 // TestReconcileReadsEventsOfPodsThatDoNotStart has a kubelet's event at a real
 // API server, beside one of another pod.
 func TestReconcileReadsEventsOfPodsThatDoNotStart(t *testing.T) {

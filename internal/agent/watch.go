@@ -16,7 +16,7 @@ const userAgent = "assay-agent"
 // in a folder.
 func question(order *session.Watch, tlsFolder string) (*probe.Question, error) {
 	q := &probe.Question{
-		Address: order.Address, Path: order.Path, Host: order.Host, UserAgent: userAgent, Timeout: probe.Timeout,
+		Address: order.Address, Path: order.Path, Host: order.Host, UserAgent: userAgent, Timeout: probe.Timeout, Streams: order.Streams,
 	}
 	if order.TLS == nil {
 		return q, nil

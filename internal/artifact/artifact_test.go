@@ -194,7 +194,12 @@ func TestPercentilesOfJoinedSeconds(t *testing.T) {
 	r := run(1, 2000)
 	for i := range r.Series {
 		if i%2 == 1 {
-			r.Series[i] = result.Second{Second: int64(i), Seconds: 1, Requests: 5, Errors: 5, ServerCPU: -1, ServerResident: -1}
+			r.Series[i] = result.Second{
+				Second: int64(i), Seconds: 1, Requests: 5, Errors: 5, ServerCPU: -1, ServerResident: -1,
+				ClientThrottled: int64(i%4) - 2, ClientSchedulerLag: int64(i % 100), ClientGCPause: 7,
+			}
+		} else {
+			r.Series[i].ClientThrottled, r.Series[i].ClientSchedulerLag, r.Series[i].ClientGCPause = 10, 50, int64(i%15)
 		}
 	}
 	whole, err := artifact.Encode(r, artifact.ConfigMapLimit)
@@ -213,6 +218,9 @@ func TestPercentilesOfJoinedSeconds(t *testing.T) {
 		first := r.Series[2*i]
 		want := first
 		want.Seconds, want.Requests, want.Errors, want.ServerCPU = 2, first.Requests+5, first.Errors+5, -1
+		// Every second odd second doesn't know how long the limit held the clients up.
+		want.ClientThrottled = []int64{-1, 11}[i%2]
+		want.ClientSchedulerLag, want.ClientGCPause = max(50, int64((2*i+1)%100)), max(7, int64(2*i%15))
 		if diff := cmp.Diff(want, s); diff != "" {
 			t.Fatalf("joined with a second without success (-want +got):\n%s", diff)
 		}

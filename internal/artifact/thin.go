@@ -95,6 +95,12 @@ func join(a, b result.Second) result.Second {
 	j.Errors += b.Errors
 	j.BytesReceived += b.BytesReceived
 	j.ClientCPU += b.ClientCPU
+	j.ClientThrottled = -1
+	if a.ClientThrottled >= 0 && b.ClientThrottled >= 0 {
+		j.ClientThrottled = a.ClientThrottled + b.ClientThrottled
+	}
+	j.ClientSchedulerLag = max(a.ClientSchedulerLag, b.ClientSchedulerLag)
+	j.ClientGCPause = max(a.ClientGCPause, b.ClientGCPause)
 	j.ServerCPU = -1
 	if a.ServerCPU >= 0 && b.ServerCPU >= 0 {
 		j.ServerCPU = a.ServerCPU + b.ServerCPU

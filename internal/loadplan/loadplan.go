@@ -24,6 +24,7 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 			continue
 		}
 		plans[i] = &session.Plan{
+			Streams:             Streams(spec),
 			KeepAlive:           spec.Load.Connection.KeepAlive != v1alpha1.KeepAliveDisabled,
 			TimeoutMicroseconds: int64(orDefault(spec.Load.Connection.TimeoutSeconds, 30)) * microsecondsPerSecond,
 			Host:                target.Host(run),
@@ -32,18 +33,38 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 			Sequential:          spec.Load.Order == v1alpha1.OrderSequential,
 			Cookies:             spec.Load.Connection.Cookies == v1alpha1.Enabled,
 			Authentication:      authentication(spec.Load.Authentication),
+			Form:                form(spec.Load.Authentication),
 			Seed:                seed(i),
 		}
 		shape(plans[i], spec, sharing{scope: spec.Load.Scope, index: i, clients: len(plans)})
 	}
-	if spec.Target.Server.External != nil {
-		plans[0].Probe = target.ReadinessPath(spec)
+	for i, p := range plans {
+		if i == 0 && spec.Target.Server.External != nil || p.Form != nil { // they log in to a target that answers
+			p.Probe = target.ReadinessPath(spec)
+		}
 	}
 	return plans
 }
 
+// AddList gives plans the list of requests that their run has from elsewhere, as
+// package requestlist encodes it; lengths are as in Plans.
+func AddList(plans []*session.Plan, list []byte, lengths map[string]int64) {
+	for _, p := range plans {
+		p.RequestList, p.Lengths = list, lengths
+	}
+}
+
 // Replicas is the number of clients.
 func Replicas(spec *v1alpha1.BenchmarkRunSpec) int { return int(orDefault(spec.Clients.Replicas, 1)) }
+
+// Streams is the number of concurrent requests on each HTTP/2 connection; 0 for
+// HTTP/1.1.
+func Streams(spec *v1alpha1.BenchmarkRunSpec) int {
+	if spec.Load.Connection.Protocol != v1alpha1.HTTP2 {
+		return 0
+	}
+	return int(orDefault(spec.Load.Connection.Streams, 1))
+}
 
 // requests are the run's, each with the length that its response must have,
 // where the run or its content tells it.

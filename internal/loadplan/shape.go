@@ -63,7 +63,7 @@ func shape(p *session.Plan, spec *v1alpha1.BenchmarkRunSpec, s sharing) {
 		closed(p, load.Closed, s)
 	}
 	if w := spec.Warmup; w != nil {
-		amount := s.amount(w.Requests, w.DurationSeconds)
+		amount := s.amount(w.Requests, warmupSeconds(w))
 		amount.Profile = warm
 		p.Warmup = &amount
 	}
@@ -149,6 +149,22 @@ func Shape(spec *v1alpha1.BenchmarkRunSpec) string {
 	return result.LoadClosed
 }
 
+// AskedPerSecond is the arrival rate over all clients that an open load comes to,
+// of levels the highest; 0 for closed load.
+func AskedPerSecond(spec *v1alpha1.BenchmarkRunSpec) int64 {
+	s := sharing{scope: spec.Load.Scope, clients: Replicas(spec)}
+	if spec.Load.Open != nil {
+		return s.all(int64(spec.Load.Open.RequestsPerSecond))
+	}
+	var most int64
+	if spec.Load.Stages != nil {
+		for _, l := range spec.Load.Stages.Levels {
+			most = max(most, s.all(int64(orDefault(l.RequestsPerSecond, 0))))
+		}
+	}
+	return most
+}
+
 // Levels are the levels of a load over all clients, without figures.
 func Levels(spec *v1alpha1.BenchmarkRunSpec) []result.Level {
 	if spec.Load.Stages == nil {
@@ -181,7 +197,7 @@ func Extents(spec *v1alpha1.BenchmarkRunSpec) (warmup, measurement Extent) {
 		return Extent{Requests: s.all(orDefault(requests, 0)), Seconds: int64(orDefault(seconds, 0))}
 	}
 	if w := spec.Warmup; w != nil {
-		warmup = extent(w.Requests, w.DurationSeconds)
+		warmup = extent(w.Requests, warmupSeconds(w))
 	}
 	switch load := &spec.Load; {
 	case load.Open != nil:

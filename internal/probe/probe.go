@@ -4,6 +4,7 @@ package probe
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -45,10 +46,16 @@ type Question struct {
 	Host string
 	// UserAgent is what the pod calls itself.
 	UserAgent string
+	// As is a request that is made instead of a GET, whose answer may have any
+	// status; nil for a GET. Its path and host are those above.
+	As *session.PlannedRequest
 	// TLS is how TLS is spoken; nil for none.
 	TLS *tls.Config
 	// Timeout is how long an answer may take.
 	Timeout time.Duration
+	// Streams has the question be asked in HTTP/2, of a server that allows so many
+	// concurrent requests on a connection; 0 for HTTP/1.1.
+	Streams int
 }
 
 // Until asks until the target answers with success, a status from 200 to 399,
@@ -84,7 +91,7 @@ func Until(ctx context.Context, q *Question, silent func(reason string)) (*sessi
 func Ask(ctx context.Context, q *Question) (*session.Evidence, error) {
 	evidence, err := (&attempt{Question: q}).ask(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("GET %s: %w", q.Path, err)
+		return nil, fmt.Errorf("%s %s: %w", q.method(), q.Path, err)
 	}
 	return evidence, nil
 }
@@ -109,16 +116,27 @@ func (q *attempt) ask(ctx context.Context) (*session.Evidence, error) {
 	defer stop()
 	var negotiated *result.Handshake
 	if q.TLS != nil {
-		secure := tls.Client(conn, targettls.Requested(q.TLS, &q.requested))
+		config := targettls.Requested(q.TLS, &q.requested)
+		if q.Streams > 0 {
+			config = targettls.HTTP2(config)
+		}
+		secure := tls.Client(conn, config)
 		if err := secure.HandshakeContext(ctx); err != nil {
 			return nil, q.handshakeError(err)
 		}
 		state := secure.ConnectionState()
 		negotiated = targettls.Evidence(&state)
 		negotiated.CertificateRequested = q.requested
+		if q.Streams > 0 && state.NegotiatedProtocol != targettls.ProtocolHTTP2 {
+			return nil, q.noHTTP2()
+		}
 		conn = secure
 	}
-	evidence, err := q.exchange(ctx, conn)
+	exchange := q.exchange
+	if q.Streams > 0 {
+		exchange = q.exchangeHTTP2
+	}
+	evidence, err := exchange(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
@@ -128,13 +146,10 @@ func (q *attempt) ask(ctx context.Context) (*session.Evidence, error) {
 
 // exchange sends the request and reads the answer.
 func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.Evidence, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+q.Address+q.Path, nil)
+	request, err := q.request(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("it can't be asked for: %w", err)
+		return nil, err
 	}
-	request.Host = session.HostHeader(q.Host, q.Address, q.TLS != nil)
-	request.Header.Set("User-Agent", q.UserAgent)
-	request.Header.Set("Accept", "*/*")
 	request.Close = true
 	// Whoever doesn't want to be asked may say why before it closes: the answer is
 	// read even if the request can't be written.
@@ -151,10 +166,15 @@ func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.Evidenc
 		return nil, q.plain(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode < 200 || answer.StatusCode > 399 {
+	limited.N = math.MaxInt64
+	return q.read(answer)
+}
+
+// read reads what an answer shows.
+func (q *attempt) read(answer *http.Response) (*session.Evidence, error) {
+	if q.As == nil && (answer.StatusCode < 200 || answer.StatusCode > 399) {
 		return nil, fmt.Errorf("answered with %s", answer.Status)
 	}
-	limited.N = math.MaxInt64
 	length, err := io.Copy(io.Discard, io.LimitReader(answer.Body, bodyBytes))
 	if err != nil {
 		return nil, q.plain(err)
@@ -163,6 +183,39 @@ func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.Evidenc
 		length = answer.ContentLength
 	}
 	return &session.Evidence{Software: answer.Header.Get("Server"), DocumentLength: length}, nil
+}
+
+// method is that of the request.
+func (q *Question) method() string {
+	if q.As == nil || q.As.Method == "" {
+		return http.MethodGet
+	}
+	return q.As.Method
+}
+
+// request is the question as it's sent.
+func (q *Question) request(ctx context.Context) (*http.Request, error) {
+	var body io.Reader
+	if q.As != nil && len(q.As.Body) > 0 {
+		body = bytes.NewReader(q.As.Body)
+	}
+	scheme := "http"
+	if q.TLS != nil {
+		scheme = "https"
+	}
+	request, err := http.NewRequestWithContext(ctx, q.method(), scheme+"://"+q.Address+q.Path, body)
+	if err != nil {
+		return nil, fmt.Errorf("it can't be asked for: %w", err)
+	}
+	request.Host = session.HostHeader(q.Host, q.Address, q.TLS != nil)
+	request.Header.Set("User-Agent", q.UserAgent)
+	request.Header.Set("Accept", "*/*")
+	if q.As != nil {
+		for _, h := range q.As.Headers {
+			request.Header.Set(h.Name, h.Value)
+		}
+	}
+	return request, nil
 }
 
 // readHead reads an answer up to its body, and passes over interim ones.

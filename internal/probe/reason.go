@@ -53,6 +53,8 @@ func (q *attempt) handshakeError(err error) error {
 		return errors.New("the server doesn't speak TLS")
 	case errors.As(err, &unverified):
 		return distrust(unverified)
+	case targettls.Alert(err) == "no application protocol":
+		return q.noHTTP2()
 	case targettls.Alert(err) != "":
 		return q.refused(targettls.Alert(err))
 	case timedOut(err):

@@ -23,7 +23,7 @@ type block struct {
 
 func clientBlock(r *result.Result, c *result.Client) block {
 	b := block{
-		concurrency:  r.Run.Connections,
+		concurrency:  r.Run.Concurrency(r.Run.Connections),
 		microseconds: c.DurationMicroseconds(),
 		counts:       c.Counts,
 		latencies:    c.Summaries,
@@ -35,7 +35,7 @@ func clientBlock(r *result.Result, c *result.Client) block {
 }
 
 func mergedBlock(r *result.Result) block {
-	concurrency := cmp.Or(r.Run.AllConnections, r.Run.Connections*int64(len(r.Clients)))
+	concurrency := r.Run.Concurrency(cmp.Or(r.Run.AllConnections, r.Run.Connections*int64(len(r.Clients))))
 	if r.Script != nil {
 		concurrency = r.Script.VirtualUsers
 	}
@@ -82,6 +82,9 @@ func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 	if t := r.Environment.TLS; t != nil {
 		line("SSL/TLS Protocol:", "%s,%s,%d,%d", t.Protocol, t.Cipher, t.KeySize, CipherBits(t.Cipher))
 	}
+	if r.Run.Streams > 0 {
+		line("HTTP Protocol:", "%s, %d streams on each connection", cmp.Or(r.Environment.HTTP, result.HTTP2), r.Run.Streams)
+	}
 	fmt.Fprintln(w)
 	writeDocuments(line, r)
 	fmt.Fprintln(w)
@@ -127,6 +130,11 @@ func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 // several, each with its share.
 func writeDocuments(line func(name, format string, args ...any), r *result.Result) {
 	requests := r.Run.Requests
+	if r.Run.RequestList != nil {
+		line("Document Path:", "%s", listName(r.Run.RequestList))
+		line("Document Length:", "Variable")
+		return
+	}
 	var weights int64
 	for _, q := range requests {
 		weights += q.Weight
@@ -134,9 +142,9 @@ func writeDocuments(line func(name, format string, args ...any), r *result.Resul
 	name := "Document Path:"
 	for _, q := range requests {
 		if len(requests) == 1 {
-			line(name, "%s", q.Path)
+			line(name, "%s", requestName(q))
 		} else {
-			line(name, "%s (weight %d of %d)", q.Path, q.Weight, weights)
+			line(name, "%s (weight %d of %d)", requestName(q), q.Weight, weights)
 		}
 		name = ""
 	}

@@ -15,7 +15,9 @@ func writeAlone(w io.Writer, r *result.Result) error {
 	fmt.Fprintf(&b, "%s: load on %s\n", orUnknown(r.Run.Name), orUnknown(r.Run.Server))
 	writeVerdict(&b, r)
 	section(&b, "Summary")
-	fmt.Fprintf(&b, "Latencies are %s.\n\n", latencyMeaning(r.Run.Load))
+	fmt.Fprintf(&b, "Latencies are %s.\n", latencyMeaning(&r.Run))
+	writeRequestsMeaning(&b, &r.Run)
+	fmt.Fprintln(&b)
 	writeAB(&b, r, mergedBlock(r))
 	if usedTLS(r) {
 		section(&b, "TLS")
@@ -39,10 +41,11 @@ func writeOwnUsage(w *bytes.Buffer, r *result.Result, c *result.Client) {
 		targetLine(w, "CPU per request:", "%.1f µs", float64(user+system)/float64(c.Requests))
 	}
 	targetLine(w, "Memory:", "%.1f MiB resident at most", mebibytes(c.Usage.MaxResident))
-	if r.Warmup != nil {
-		targetLine(w, "Warm-up:", "%d requests, %d failed, not in the result", r.Warmup.Requests, r.Warmup.Errors.Total())
-	} else {
-		targetLine(w, "Warm-up:", "none")
+	targetLine(w, "Scheduler lag:", "%.3f ms (p99)", ms(c.Usage.SchedulerLagP99))
+	targetLine(w, "GC pauses:", "%.3f ms in all, %.3f ms at most", ms(c.Usage.GCPause), ms(c.Usage.GCPauseMax))
+	targetLine(w, "Warm-up:", "%s", warmupLine(r.Warmup))
+	if line := steadyLine(r.Warmup); line != "" {
+		targetLine(w, "Steady after it:", "%s", line)
 	}
 	for _, l := range []struct{ name, text string }{
 		{"Measured at:", measuredAt(r.Run.MeasurementTime)}, {"Machine:", c.Node}, {"Assay:", r.Environment.Assay},

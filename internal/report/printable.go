@@ -38,7 +38,13 @@ func shown(r *result.Result) *result.Result {
 	}
 	p.Run.Requests = slices.Clone(r.Run.Requests)
 	for i := range p.Run.Requests {
-		clean(&p.Run.Requests[i].Path)
+		clean(&p.Run.Requests[i].Method, &p.Run.Requests[i].Path)
+	}
+	clean(&p.Run.Authentication)
+	if r.Run.RequestList != nil {
+		list := *r.Run.RequestList
+		p.Run.RequestList = &list
+		clean(&list.ConfigMap, &list.Key)
 	}
 	p.Clients = slices.Clone(r.Clients)
 	for i := range p.Clients {

@@ -40,7 +40,8 @@ func tomcat() *result.Result {
 		c := result.Client{Index: i, Node: "node-1", StartSkewMicroseconds: int64(100 + 1500*i), ClockErrorMicroseconds: 210}
 		c.StartedAt, c.EndedAt = int64(1_000_000+1500*i), int64(3_000_000+1500*i)
 		c.Usage = result.ClientUsage{UserCPU: 200_000, SystemCPU: 300_000, Throttled: -1, MaxResident: 50 << 20}
-		c.Warmup = &result.Counts{Requests: 500, BytesReceived: 16_000_000}
+		c.Usage.SchedulerLagP99, c.Usage.GCPause, c.Usage.GCPauseMax = 96, 1234, 410
+		c.Warmup, c.WarmupMicroseconds = &result.Counts{Requests: 500, BytesReceived: 16_000_000}, int64(5_000_000+i)
 		c.Counts = result.Counts{Requests: 1000, KeepAlive: 990, Connections: 10, BytesSent: 100_000, BytesReceived: 32_000_000, BodyBytes: 31_819_000}
 		for n := range int64(1000) {
 			total := 100 * (n + 1)
@@ -117,5 +118,8 @@ func alone() *result.Result {
 	r.Environment = result.Environment{TargetAddress: "127.0.0.1:8080", ServerSoftware: "Apache-Coyote/1.1", DocumentLength: 31819, ClientCPULimit: 2000, Assay: "v0.1.0"}
 	r.Server, r.Thresholds = nil, nil
 	r.AddClients(r.Clients[:1])
+	r.Warmup.Steady = &result.Steadiness{Reached: true, ThroughputPercent: 5, P99Percent: 25, Windows: []result.WarmupWindow{
+		{Second: 5, Seconds: 5, Succeeded: 20_000, P99: 5100}, {Second: 10, Seconds: 5, Succeeded: 20_400, P99: 5000}, {Second: 15, Seconds: 5, Succeeded: 20_500, P99: 4800},
+	}}
 	return r
 }

@@ -24,6 +24,9 @@ func opened() *result.Result {
 		}
 	}
 	r.AddClients(r.Clients)
+	r.Warmup.Steady = &result.Steadiness{ThroughputPercent: 5, P99Percent: 25, Windows: []result.WarmupWindow{
+		{Second: 50, Seconds: 5, Succeeded: 9_000, P99: 9100}, {Second: 55, Seconds: 5, Succeeded: 10_400, P99: 5000}, {Second: 60, Seconds: 5, Succeeded: 0},
+	}}
 	return r
 }
 

@@ -22,10 +22,19 @@ type Row struct {
 	// Requests are the kinds of requests. Length is the length of the response's
 	// body in bytes, -1 when it varies or isn't known.
 	Requests []result.Request `json:"requests"`
+	// RequestList is where they are from instead; nil where Requests has them.
+	RequestList *result.RequestList `json:"requestList,omitempty"`
+	// Sequential is whether each connection made them in their order. Authentication
+	// is the scheme by which they were authenticated; empty for none.
+	Sequential     bool   `json:"sequential,omitempty"`
+	Authentication string `json:"authentication,omitempty"`
 	// KeepAlive is whether connections were reused, Connections how many each
 	// client had at a time.
 	KeepAlive   bool  `json:"keepAlive"`
 	Connections int64 `json:"connections"`
+	// AskedPerSecond is the arrival rate over all clients that open load came to; 0
+	// for other loads.
+	AskedPerSecond int64 `json:"askedPerSecond,omitempty"`
 	// TLS is nil without TLS.
 	TLS *RowTLS `json:"tls,omitempty"`
 	// Clients are each client's own figures, in the order of their indexes; Merged
@@ -58,6 +67,8 @@ type Figures struct {
 	Errors   result.ErrorCounts `json:"errors"`
 	// Latency is of the total times of requests that succeeded; nil without any.
 	Latency *RowLatency `json:"latency,omitempty"`
+	// Usage is what a client used, and how late it ran itself; nil of all together.
+	Usage *result.ClientUsage `json:"usage,omitempty"`
 }
 
 // RowLatency is a distribution of total times in microseconds.
@@ -81,7 +92,8 @@ type RowContainer struct {
 func NewRow(connector string, r *result.Result) Row {
 	row := Row{
 		Namespace: r.Run.Namespace, Name: r.Run.Name, Connector: connector,
-		Requests: slices.Clone(r.Run.Requests), KeepAlive: r.Run.KeepAlive, Connections: r.Run.Connections,
+		Requests: slices.Clone(r.Run.Requests), RequestList: r.Run.RequestList, Sequential: r.Run.Sequential, Authentication: r.Run.Authentication,
+		KeepAlive: r.Run.KeepAlive, Connections: r.Run.Connections, AskedPerSecond: r.Run.AskedPerSecond,
 		Findings: r.Findings,
 	}
 	if len(row.Requests) > 0 && row.Requests[0].Length < 0 {
@@ -91,7 +103,10 @@ func NewRow(connector string, r *result.Result) Row {
 		row.TLS = &RowTLS{Protocol: t.Protocol, Cipher: t.Cipher}
 	}
 	for i := range r.Clients {
-		row.Clients = append(row.Clients, figuresOf(clientBlock(r, &r.Clients[i])))
+		f := figuresOf(clientBlock(r, &r.Clients[i]))
+		usage := r.Clients[i].Usage
+		f.Usage = &usage
+		row.Clients = append(row.Clients, f)
 	}
 	merged := figuresOf(mergedBlock(r))
 	row.Merged = &merged
@@ -155,7 +170,13 @@ func shownRow(row Row) Row {
 	clean(&row.Namespace, &row.Name, &row.Connector, &row.NoResult)
 	row.Requests = slices.Clone(row.Requests)
 	for i := range row.Requests {
-		clean(&row.Requests[i].Path)
+		clean(&row.Requests[i].Method, &row.Requests[i].Path)
+	}
+	clean(&row.Authentication)
+	if row.RequestList != nil {
+		list := *row.RequestList
+		row.RequestList = &list
+		clean(&list.ConfigMap, &list.Key)
 	}
 	if row.TLS != nil {
 		tls := *row.TLS

@@ -33,7 +33,7 @@ func tableCells(row *Row, number int) (cells []any, note string) {
 	}
 	valid, note := validCell(row, number)
 	return []any{
-		row.Name, orUnknown(row.Connector), fileCell(row.Requests), optionsCell(row), rates, inAll,
+		row.Name, orUnknown(row.Connector), filesCell(row), optionsCell(row), rates, inAll,
 		latencies, merged, failedCell(row), cpuCell(row.Containers), valid,
 	}, note
 }
@@ -45,6 +45,17 @@ func each(clients []Figures, figure func(Figures) string) string {
 		texts = append(texts, figure(f))
 	}
 	return orElse(strings.Join(texts, ", "), "-")
+}
+
+// filesCell is fileCell or, of a list of requests, how many there are.
+func filesCell(row *Row) string {
+	switch l := row.RequestList; {
+	case l == nil:
+		return fileCell(row.Requests)
+	case l.Requests > 0:
+		return "list of " + thousands(l.Requests)
+	}
+	return "list"
 }
 
 // fileCell is how large the files are that were asked for: "31,819 B", or the
@@ -80,13 +91,35 @@ func thousands(n int64) string {
 	return digits
 }
 
-// optionsCell is how clients connected, in ab's words where it has some.
+// methodsOf are the methods of requests but GET, as in "HEAD/POST"; empty for
+// none.
+func methodsOf(requests []result.Request) string {
+	var methods []string
+	for _, q := range requests {
+		if q.Method != "" && !slices.Contains(methods, q.Method) {
+			methods = append(methods, q.Method)
+		}
+	}
+	return strings.Join(methods, "/")
+}
+
+// optionsCell is how clients connected, in ab's words where it has some, at what
+// rate open load came, and what was asked for beside GET.
 func optionsCell(row *Row) string {
 	text := "no keep-alive"
 	if row.KeepAlive {
 		text = "keep-alive"
 	}
+	if row.AskedPerSecond > 0 {
+		text += fmt.Sprintf(", %s/s", thousands(row.AskedPerSecond))
+	}
 	text += fmt.Sprintf(", -c %d", row.Connections)
+	if methods := methodsOf(row.Requests); methods != "" {
+		text += ", " + methods
+	}
+	if row.Authentication != "" {
+		text += ", " + row.Authentication
+	}
 	if row.TLS != nil {
 		text += ", " + strings.TrimSpace(orElse(row.TLS.Protocol, "TLS")+" "+row.TLS.Cipher)
 	}

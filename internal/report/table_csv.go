@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,9 +15,10 @@ import (
 // containers stand in one field, separated by spaces, clients in the order of
 // their indexes. What isn't known is empty.
 var csvColumns = []string{
-	"namespace", "run", "connector", "file", "keep_alive", "connections", "tls_protocol", "tls_cipher",
+	"namespace", "run", "connector", "file", "keep_alive", "connections", "asked_per_second", "methods", "authentication", "tls_protocol", "tls_cipher",
 	"clients", "requests", "failed", "failed_kinds", "requests_per_second", "p50_ms", "p99_ms", "max_ms",
 	"client_requests_per_second", "client_p50_ms", "client_p99_ms", "client_max_ms", "client_failed",
+	"client_scheduler_lag_p99_ms", "client_gc_pause_max_ms",
 	"target_cpu_percent", "backend_cpu_percent", "valid", "reason",
 }
 
@@ -36,14 +38,30 @@ func writeTableCSV(w io.Writer, rows []Row) error {
 	return out.Error()
 }
 
+// allMethods are the methods of requests; empty for those of a list, which aren't
+// known.
+func allMethods(requests []result.Request) string {
+	var methods []string
+	for _, q := range requests {
+		if method := orElse(q.Method, "GET"); !slices.Contains(methods, method) {
+			methods = append(methods, method)
+		}
+	}
+	return strings.Join(methods, " ")
+}
+
 func csvRecord(row *Row) []string {
 	tls := RowTLS{}
 	if row.TLS != nil {
 		tls = *row.TLS
 	}
+	asked := ""
+	if row.AskedPerSecond > 0 {
+		asked = strconv.FormatInt(row.AskedPerSecond, 10)
+	}
 	record := []string{
-		row.Namespace, row.Name, row.Connector, fileCell(row.Requests), strconv.FormatBool(row.KeepAlive),
-		strconv.FormatInt(row.Connections, 10), tls.Protocol, tls.Cipher,
+		row.Namespace, row.Name, row.Connector, filesCell(row), strconv.FormatBool(row.KeepAlive),
+		strconv.FormatInt(row.Connections, 10), asked, allMethods(row.Requests), row.Authentication, tls.Protocol, tls.Cipher,
 	}
 	record = append(record, csvFigures(row)...)
 	server, backends := "", []string{}
@@ -61,10 +79,10 @@ func csvRecord(row *Row) []string {
 	return append(record, server, strings.Join(backends, " "), valid, reason)
 }
 
-// csvFigures are the fields from clients to client_failed.
+// csvFigures are the fields from clients to client_gc_pause_max_ms.
 func csvFigures(row *Row) []string {
 	if row.Merged == nil {
-		return make([]string, 13)
+		return make([]string, 15)
 	}
 	var kinds []string
 	for _, k := range errorKinds(row.Merged.Errors) {
@@ -83,7 +101,13 @@ func csvFigures(row *Row) []string {
 	for _, column := range columns {
 		fields = append(fields, column(row.Merged))
 	}
-	columns = append(columns, func(f *Figures) string { return strconv.FormatInt(f.Errors.Total(), 10) })
+	columns = append(columns,
+		func(f *Figures) string { return strconv.FormatInt(f.Errors.Total(), 10) },
+		func(f *Figures) string {
+			return csvUsage(f, func(u *result.ClientUsage) int64 { return u.SchedulerLagP99 })
+		},
+		func(f *Figures) string { return csvUsage(f, func(u *result.ClientUsage) int64 { return u.GCPauseMax }) },
+	)
 	for _, column := range columns {
 		var ofClients []string
 		for i := range row.Clients {
@@ -100,4 +124,12 @@ func csvLatency(f *Figures, figure func(*RowLatency) int64) string {
 		return ""
 	}
 	return decimals(ms(figure(f.Latency)), 3)
+}
+
+// csvUsage is a time of a client's usage in milliseconds.
+func csvUsage(f *Figures, figure func(*result.ClientUsage) int64) string {
+	if f.Usage == nil {
+		return ""
+	}
+	return decimals(ms(figure(f.Usage)), 3)
 }

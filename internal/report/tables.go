@@ -79,25 +79,24 @@ func writeThresholds(w *bytes.Buffer, outcomes []result.ThresholdOutcome) {
 // writeClients writes what each client used, and how well they began together.
 func writeClients(w *bytes.Buffer, r *result.Result) {
 	fmt.Fprintf(w, "CPU is in percent of each client's limit of %s CPUs.\n\n", cpus(r.Environment.ClientCPULimit))
-	t := newTable(2, "", "node", "CPU %", "throttled ms", "max RSS MiB", "start skew ms", "clock error ms")
+	t := newTable(2, "", "node", "CPU %", "throttled ms", "lag p99 ms", "GC ms", "GC max ms", "max RSS MiB", "start skew ms", "clock error ms")
 	for i := range r.Clients {
 		c := &r.Clients[i]
 		t.AppendRow(table.Row{
 			"client " + strconv.Itoa(c.Index), orUnknown(c.Node),
 			decimals(c.CPUPercentOf(r.Environment.ClientCPULimit), 1),
 			orDash(c.Usage.Throttled >= 0, decimals(ms(c.Usage.Throttled), 3)),
+			decimals(ms(c.Usage.SchedulerLagP99), 3), decimals(ms(c.Usage.GCPause), 3), decimals(ms(c.Usage.GCPauseMax), 3),
 			decimals(mebibytes(c.Usage.MaxResident), 1),
 			decimals(ms(c.StartSkewMicroseconds), 3), decimals(ms(c.ClockErrorMicroseconds), 3),
 		})
 	}
 	fmt.Fprintln(w, t.Render())
 	fmt.Fprintf(w, "\nStart skew between clients: %s ms\n", decimals(ms(r.StartSkewMicroseconds()), 3))
-	if r.Warmup == nil {
-		fmt.Fprintln(w, "Warm-up: none")
-		return
+	fmt.Fprintf(w, "Warm-up: %s\n", warmupLine(r.Warmup))
+	if line := steadyLine(r.Warmup); line != "" {
+		fmt.Fprintf(w, "Steady after it: %s\n", line)
 	}
-	fmt.Fprintf(w, "Warm-up, not in the result: %d requests, %d failed, %d bytes\n",
-		r.Warmup.Requests, r.Warmup.Errors.Total(), r.Warmup.BytesReceived)
 }
 
 func decimals(x float64, n int) string { return strconv.FormatFloat(x, 'f', n, 64) }

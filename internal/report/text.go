@@ -29,7 +29,9 @@ func writeText(w io.Writer, r *result.Result) error {
 	writeVerdict(&b, r)
 	writeThresholds(&b, r.Thresholds)
 	section(&b, "Summary")
-	fmt.Fprintf(&b, "Latencies are %s.\n\n", latencyMeaning(r.Run.Load))
+	fmt.Fprintf(&b, "Latencies are %s.\n", latencyMeaning(&r.Run))
+	writeRequestsMeaning(&b, &r.Run)
+	fmt.Fprintln(&b)
 	writeSummary(&b, r)
 	if len(r.Levels) > 0 {
 		section(&b, "Levels")
@@ -74,16 +76,18 @@ func section(w *bytes.Buffer, format string, args ...any) {
 }
 
 // latencyMeaning says what a latency is under a shape of load.
-func latencyMeaning(load string) string {
-	switch load {
-	case result.LoadClosed:
+func latencyMeaning(run *result.Run) string {
+	switch {
+	case run.Load == result.LoadClosed && run.Streams > 0:
+		return "service time (closed load): each stream of each connection sends its next request when the last is answered"
+	case run.Load == result.LoadClosed:
 		return "service time (closed load): each connection sends its next request when the last is answered"
-	case result.LoadScript:
+	case run.Load == result.LoadScript:
 		return "service time (k6 script): from the start of each request, as k6 takes it by the wall clock; an iteration waits for the responses to its requests"
-	case result.LoadOpen:
+	case run.Load == result.LoadOpen:
 		return "response time (open load): from the instant at which each request was meant to start, whatever became of those before"
 	}
-	return "of " + orUnknown(load) + " load"
+	return "of " + orUnknown(run.Load) + " load"
 }
 
 // writeVerdict writes whether the result can be trusted, and all that speaks

@@ -207,6 +207,29 @@ type ClientUsage struct {
 	Throttled int64 `json:"throttledMicroseconds"`
 	// MaxResident is the largest resident set so far, in bytes.
 	MaxResident int64 `json:"maxResidentBytes"`
+	// SchedulerLagP99 is how long, in microseconds, a goroutine of the client waited
+	// for a CPU when it could run: of 100 such waits 99 were no longer. It is known
+	// to within a quarter. GCPause is for how long garbage collections stopped the
+	// client in all, GCPauseMax the longest such stop, in microseconds. Where several
+	// seconds or clients were joined, SchedulerLagP99 is the largest of theirs.
+	SchedulerLagP99 int64 `json:"schedulerLagP99Microseconds"`
+	GCPause         int64 `json:"gcPauseMicroseconds"`
+	GCPauseMax      int64 `json:"gcPauseMaxMicroseconds"`
+}
+
+// Add joins the use of a span that follows, or of another client.
+func (u *ClientUsage) Add(other ClientUsage) {
+	u.UserCPU += other.UserCPU
+	u.SystemCPU += other.SystemCPU
+	if u.Throttled < 0 || other.Throttled < 0 {
+		u.Throttled = -1
+	} else {
+		u.Throttled += other.Throttled
+	}
+	u.MaxResident = max(u.MaxResident, other.MaxResident)
+	u.SchedulerLagP99 = max(u.SchedulerLagP99, other.SchedulerLagP99)
+	u.GCPause += other.GCPause
+	u.GCPauseMax = max(u.GCPauseMax, other.GCPauseMax)
 }
 
 // ClientSecond is a sample second of one client.

@@ -8,18 +8,19 @@ import (
 // MergeClients pools the figures of all clients. The merged histograms are
 // those of all durations pooled, the counts are sums; nothing is averaged.
 // durationMicroseconds is the time from the first client's start to the last
-// client's end, clients that never made a request left out. warmup is nil when
-// no client had a warm-up. The clients' own figures are neither changed nor
+// client's end, clients that never made a request left out. warmup, which has no
+// Steady, is nil when no client had a warm-up. The clients' own figures are neither changed nor
 // shared.
-func MergeClients(clients []Client) (merged Measure, warmup *Counts, durationMicroseconds int64) {
+func MergeClients(clients []Client) (merged Measure, warmup *Warmup, durationMicroseconds int64) {
 	for i := range clients {
 		c := &clients[i]
 		merged.Merge(&c.Measure)
 		if c.Warmup != nil {
 			if warmup == nil {
-				warmup = &Counts{}
+				warmup = &Warmup{}
 			}
 			warmup.Add(*c.Warmup)
+			warmup.DurationMicroseconds = max(warmup.DurationMicroseconds, c.WarmupMicroseconds)
 		}
 	}
 	if started, ended, any := Window(clients); any {

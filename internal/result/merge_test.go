@@ -32,6 +32,7 @@ func measured(index int, durations ...int64) Client {
 func TestMergeClients(t *testing.T) {
 	first, second, idle := measured(0, 10, 20), measured(1, 30), Client{Index: 2}
 	first.Warmup, second.Warmup = &Counts{Requests: 5}, &Counts{Requests: 6, KeepAlive: 1}
+	first.WarmupMicroseconds, second.WarmupMicroseconds = 7, 9
 	merged, warmup, duration := MergeClients([]Client{second, idle, first})
 
 	want := Measure{Counts: Counts{
@@ -41,7 +42,7 @@ func TestMergeClients(t *testing.T) {
 	if diff := cmp.Diff(want, merged, sameHistogram); diff != "" {
 		t.Errorf("merged (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(&Counts{Requests: 11, KeepAlive: 1}, warmup); diff != "" {
+	if diff := cmp.Diff(&Warmup{Counts: Counts{Requests: 11, KeepAlive: 1}, DurationMicroseconds: 9}, warmup); diff != "" {
 		t.Errorf("warm-up (-want +got):\n%s", diff)
 	}
 	if want := int64(2_002_000 - 1_000_100); duration != want {

@@ -28,8 +28,8 @@ type Result struct {
 	DurationMicroseconds int64 `json:"durationMicroseconds"`
 	// Clients are the clients' own figures, by index.
 	Clients []Client `json:"clients"`
-	// Warmup is what was counted before the measurement; nil without a warm-up.
-	Warmup *Counts `json:"warmup,omitempty"`
+	// Warmup is what was sent before the measurement; nil without a warm-up.
+	Warmup *Warmup `json:"warmup,omitempty"`
 	// Server is what the server that clients talk to used during the measurement;
 	// nil when it couldn't be seen.
 	Server *Server `json:"server,omitempty"`
@@ -63,8 +63,24 @@ type Run struct {
 	Connections int64 `json:"connections"`
 	// AllConnections is the same over all clients; 0 for Connections of each.
 	AllConnections int64 `json:"allConnections,omitempty"`
-	// Requests are the kinds of requests made.
-	Requests []Request `json:"requests"`
+	// Streams is the number of concurrent requests on each HTTP/2 connection; 0 in
+	// HTTP/1.1, with one.
+	Streams int64 `json:"streams,omitempty"`
+	// AskedPerSecond is the arrival rate over all clients that open load comes to, of
+	// levels the highest; 0 for other loads.
+	AskedPerSecond int64 `json:"askedPerSecond,omitempty"`
+	// Requests are the kinds of requests made, RequestList where they are from
+	// instead, nil where Requests has them.
+	Requests    []Request    `json:"requests"`
+	RequestList *RequestList `json:"requestList,omitempty"`
+	// Sequential is whether each connection made them in their order, instead of
+	// drawing them by their weights.
+	Sequential bool `json:"sequential,omitempty"`
+	// Cookies is whether each connection sent back the cookies that it was given.
+	Cookies bool `json:"cookies,omitempty"`
+	// Authentication is the scheme by which requests were authenticated; empty for
+	// none.
+	Authentication string `json:"authentication,omitempty"`
 	// KeepAlive is whether connections were reused.
 	KeepAlive bool `json:"keepAlive"`
 	// MeasurementTime is the common start instant of the measurement.
@@ -79,12 +95,28 @@ const (
 	LoadOpen = "open"
 )
 
+// HTTP2 is the version that Environment has for it.
+const HTTP2 = "HTTP/2"
+
+// Concurrency is the number of concurrent requests on so many connections.
+func (r *Run) Concurrency(connections int64) int64 { return connections * max(1, r.Streams) }
+
 // Request is one kind of request made.
 type Request struct {
+	// Method is empty for GET.
+	Method string `json:"method,omitempty"`
 	Path   string `json:"path"`
 	Weight int64  `json:"weight"`
 	// Length is the length that the body must have, in bytes; -1 when any will do.
 	Length int64 `json:"length"`
+}
+
+// RequestList is a list of requests that isn't in the run itself.
+type RequestList struct {
+	ConfigMap string `json:"configMap"`
+	Key       string `json:"key"`
+	// Requests is their number; 0 where it isn't known.
+	Requests int64 `json:"requests"`
 }
 
 // Environment is the conditions of a run.
@@ -103,6 +135,9 @@ type Environment struct {
 	// DocumentLength is the length of the body of the first request's response
 	// as the agent saw it, in bytes; -1 when it isn't known.
 	DocumentLength int64 `json:"documentLength"`
+	// HTTP is the version of HTTP that the target answered in: HTTP2; empty for
+	// HTTP/1.1 and before.
+	HTTP string `json:"http,omitempty"`
 	// TLS is what was negotiated with the target; nil without TLS.
 	TLS *Handshake `json:"tls,omitempty"`
 	// TargetCPULimit and ClientCPULimit are in thousandths of a CPU.
@@ -154,6 +189,9 @@ type Totals struct {
 	Usage ClientUsage `json:"usage"`
 	// Warmup is what the client counted before; nil without a warm-up.
 	Warmup *Counts `json:"warmup,omitempty"`
+	// WarmupMicroseconds is how long that took, from the start of its first request
+	// to the end of its last.
+	WarmupMicroseconds int64 `json:"warmupMicroseconds,omitempty"`
 	// Levels are its figures of each level. A result has them merged instead.
 	Levels []LevelTotals `json:"levels,omitempty"`
 	// Script is its figures of a k6 script; nil for other loads. A result has them
@@ -211,9 +249,22 @@ type Second struct {
 	// ServerResident is the server's resident set in bytes, the largest of these
 	// seconds, -1 when it isn't known.
 	ServerResident int64 `json:"serverResidentBytes"`
+	// ClientThrottled is for how long the CPU limit held the clients up, added up,
+	// in microseconds; -1 when it can't be read of one.
+	ClientThrottled int64 `json:"clientThrottledMicroseconds"`
+	// ClientSchedulerLag and ClientGCPause are the worst of any client in any of
+	// these seconds, as in ClientUsage: SchedulerLagP99 and GCPauseMax.
+	ClientSchedulerLag int64 `json:"clientSchedulerLagP99Microseconds"`
+	ClientGCPause      int64 `json:"clientGCPauseMaxMicroseconds"`
 	// BackendCPU are the CPU times, in microseconds, of the containers behind the
 	// server by their names, -1 when one isn't known.
 	BackendCPU map[string]int64 `json:"backendCPUMicroseconds,omitempty"`
+}
+
+// SetUsage sets what the clients used.
+func (s *Second) SetUsage(u ClientUsage) {
+	s.ClientCPU, s.ClientThrottled = u.UserCPU+u.SystemCPU, u.Throttled
+	s.ClientSchedulerLag, s.ClientGCPause = u.SchedulerLagP99, u.GCPauseMax
 }
 
 // Severity says what a finding means for the result.

@@ -29,6 +29,9 @@ type Evidence struct {
 	// DocumentLength is the length of the response's body in bytes; -1 when it is
 	// long and the server doesn't say how long.
 	DocumentLength int64 `json:"documentLength"`
+	// HTTP is the version of HTTP that it answered in: result.HTTP2; empty for
+	// HTTP/1.1 and before.
+	HTTP string `json:"http,omitempty"`
 	// TLS is what was negotiated; nil without TLS.
 	TLS *result.Handshake `json:"tls,omitempty"`
 }
@@ -69,6 +72,9 @@ func DecodeEvidence(data []byte) (*Evidence, error) {
 func (e *Evidence) check() error {
 	if e.DocumentLength < -1 {
 		return fmt.Errorf("a document of %d bytes", e.DocumentLength)
+	}
+	if e.HTTP != "" && e.HTTP != result.HTTP2 {
+		return fmt.Errorf("the version %.16q of HTTP", e.HTTP)
 	}
 	if t := e.TLS; t != nil && (t.KeySize < 0 || t.KeySize > mostKeyBits || !slices.Contains(Protocols, t.Protocol)) {
 		return fmt.Errorf("TLS protocol %.16q with a key of %d bits", t.Protocol, t.KeySize)

@@ -22,6 +22,7 @@ func TestEvidenceIsKept(t *testing.T) {
 	for name, want := range map[string]*Evidence{
 		"TLS":            evidence(),
 		"without TLS":    {Software: "nginx", DocumentLength: 7},
+		"HTTP/2":         {HTTP: result.HTTP2},
 		"unknown length": {DocumentLength: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,6 +92,7 @@ func TestNonsenseForEvidence(t *testing.T) {
 		"two of them":           {`{"documentLength":1}{}`, "after it"},
 		"a negative length":     {`{"documentLength":-2}`, "-2 bytes"},
 		"an unknown protocol":   {`{"tls":{"protocol":"SSLv3"}}`, "SSLv3"},
+		"a version of HTTP":     {`{"http":"HTTP/3"}`, `"HTTP/3" of HTTP`},
 		"a key without measure": {`{"tls":{"protocol":"TLSv1.2","keySize":99999999}}`, "99999999 bits"},
 		"a negative key":        {`{"tls":{"protocol":"TLSv1.2","keySize":-1}}`, "-1 bits"},
 		"too long":              {`{"software":"` + strings.Repeat("x", evidenceBytes) + `"}`, "evidence of 32"},

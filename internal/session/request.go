@@ -12,7 +12,7 @@ const (
 	// CredentialsFolder is where they are.
 	CredentialsFolder = "/assay/credentials"
 	// UsernameKey and PasswordKey are the names of the files, and the Secret's
-	// keys, for AuthenticationBasic and AuthenticationDigest.
+	// keys, for all schemes but AuthenticationBearer.
 	UsernameKey = "username"
 	PasswordKey = "password"
 	// TokenKey is that for AuthenticationBearer.
@@ -24,13 +24,14 @@ const (
 	AuthenticationBasic  = "Basic"
 	AuthenticationBearer = "Bearer"
 	AuthenticationDigest = "Digest"
+	AuthenticationForm   = "Form"
 )
 
 // CredentialKeys are the names of the files that a scheme needs; none for a
 // scheme that doesn't exist.
 func CredentialKeys(scheme string) []string {
 	switch scheme {
-	case AuthenticationBasic, AuthenticationDigest:
+	case AuthenticationBasic, AuthenticationDigest, AuthenticationForm:
 		return []string{UsernameKey, PasswordKey}
 	case AuthenticationBearer:
 		return []string{TokenKey}

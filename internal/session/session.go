@@ -34,6 +34,9 @@ const (
 type Plan struct {
 	// Connections is the number of concurrent connections, with arrivals at most.
 	Connections int `json:"connections"`
+	// Streams has clients speak HTTP/2, with so many concurrent requests on each
+	// connection; 0 for HTTP/1.1, with one.
+	Streams int `json:"streams,omitempty"`
 	// KeepAlive is whether a connection carries many requests.
 	KeepAlive bool `json:"keepAlive"`
 	// TimeoutMicroseconds is how long a request may take.
@@ -43,7 +46,12 @@ type Plan struct {
 	// TLS says how TLS is spoken with the target; nil for none.
 	TLS *TLS `json:"tls,omitempty"`
 	// Requests are the kinds of requests.
-	Requests []PlannedRequest `json:"requests"`
+	Requests []PlannedRequest `json:"requests,omitempty"`
+	// RequestList has them instead, as package requestlist encodes them.
+	RequestList []byte `json:"requestList,omitempty"`
+	// Lengths are the lengths that responses to GET requests of RequestList must
+	// have, in bytes, by path; others may have any.
+	Lengths map[string]int64 `json:"lengths,omitempty"`
 	// Sequential is whether each connection makes them in their order, instead of
 	// drawing them in proportion to their weights.
 	Sequential bool `json:"sequential,omitempty"`
@@ -52,6 +60,8 @@ type Plan struct {
 	// Authentication is the scheme by which requests are authenticated; empty for
 	// none. The credentials are in CredentialsFolder.
 	Authentication string `json:"authentication,omitempty"`
+	// Form is how connections log in; nil unless Authentication is Form.
+	Form *Form `json:"form,omitempty"`
 	// Arrivals says at what instants requests are made; nil for closed load, in
 	// which a connection makes a request when it has read the response to its last.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
@@ -67,8 +77,8 @@ type Plan struct {
 	// and amounts; nil for none.
 	Script *Script `json:"script,omitempty"`
 	// Probe is a path that the client asks the target for until it is answered
-	// with success, before it is ready: of a target that has no agent. Empty for
-	// none.
+	// with success, before it is ready: of a target that has no agent, or to which
+	// connections log in. Empty for none.
 	Probe string `json:"probe,omitempty"`
 }
 
@@ -82,6 +92,9 @@ type Watch struct {
 	Host string `json:"host,omitempty"`
 	// TLS says how TLS is spoken with the target; nil for none.
 	TLS *TLS `json:"tls,omitempty"`
+	// Streams has the agent ask in HTTP/2, of a server that allows so many
+	// concurrent requests on a connection; 0 for HTTP/1.1.
+	Streams int `json:"streams,omitempty"`
 	// Containers are the names of the containers that are sampled apart, by the
 	// runtime's identity of each without its scheme. What is in none of them
 	// belongs to the server.
@@ -123,12 +136,26 @@ func (p *Plan) Check() error {
 	switch {
 	case p.Connections < 1:
 		return fmt.Errorf("plan: %d connections", p.Connections)
+	case p.Streams < 0 || p.Streams > 0 && !p.KeepAlive:
+		return fmt.Errorf("plan: %d streams, keep-alive %t", p.Streams, p.KeepAlive)
 	case p.TimeoutMicroseconds < 1:
 		return fmt.Errorf("plan: a timeout of %d µs", p.TimeoutMicroseconds)
-	case len(p.Requests) == 0:
+	case len(p.Requests) == 0 && len(p.RequestList) == 0:
 		return fmt.Errorf("plan: no requests")
+	case len(p.Requests) > 0 && len(p.RequestList) > 0:
+		return fmt.Errorf("plan: %d requests beside a list of them", len(p.Requests))
 	case p.Authentication != "" && CredentialKeys(p.Authentication) == nil:
 		return fmt.Errorf("plan: authentication %q", p.Authentication)
+	case p.Streams > 0 && (len(p.RequestList) > 0 || p.Form != nil):
+		return fmt.Errorf("plan: a list of requests or a form over HTTP/2")
+	}
+	if (p.Form != nil) != (p.Authentication == AuthenticationForm) {
+		return fmt.Errorf("plan: authentication %q with a form or without", p.Authentication)
+	}
+	if p.Form != nil {
+		if err := p.Form.check(); err != nil {
+			return fmt.Errorf("plan: %w", err)
+		}
 	}
 	if p.Pause != nil && (p.Pause.MinMicroseconds < 0 || p.Pause.MaxMicroseconds < p.Pause.MinMicroseconds || p.Arrivals != nil) {
 		return fmt.Errorf("plan: a pause of %d to %d µs", p.Pause.MinMicroseconds, p.Pause.MaxMicroseconds)

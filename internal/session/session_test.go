@@ -149,9 +149,21 @@ func TestPlan(t *testing.T) {
 		t.Error(diff)
 	}
 	tests := map[string]func(*Plan){
-		"0 connections":           func(p *Plan) { p.Connections = 0 },
-		"timeout of 0":            func(p *Plan) { p.TimeoutMicroseconds = 0 },
-		"no requests":             func(p *Plan) { p.Requests = nil },
+		"a form over HTTP/2":       func(p *Plan) { p.Streams, p.RequestList, p.Requests = 2, []byte("x"), nil },
+		"-1 streams":               func(p *Plan) { p.Streams = -1 },
+		"2 streams, keep-alive":    func(p *Plan) { p.Streams, p.KeepAlive = 2, false },
+		"0 connections":            func(p *Plan) { p.Connections = 0 },
+		"timeout of 0":             func(p *Plan) { p.TimeoutMicroseconds = 0 },
+		"no requests":              func(p *Plan) { p.Requests = nil },
+		"1 requests beside a list": func(p *Plan) { p.RequestList = []byte("x") },
+		"with a form or without":   func(p *Plan) { p.Form = &Form{} },
+		"or without":               func(p *Plan) { p.Authentication = AuthenticationForm },
+		`a form sent to "x"`:       func(p *Plan) { p.Authentication, p.Form = AuthenticationForm, &Form{Path: "x"} },
+		`asking for "/a b"`:        func(p *Plan) { p.Authentication, p.Form = AuthenticationForm, &Form{Path: "/", Page: "/a b"} },
+		`the fields "u" and ""`:    func(p *Plan) { p.Authentication, p.Form = AuthenticationForm, &Form{Path: "/", UsernameField: "u"} },
+		"no status accepts": func(p *Plan) {
+			p.Authentication, p.Form = AuthenticationForm, &Form{Path: "/", UsernameField: "u", PasswordField: "p"}
+		},
 		`path "x"`:                func(p *Plan) { p.Requests[0].Path = "x" },
 		`probe of the path "x"`:   func(p *Plan) { p.Probe = "x" },
 		`TLS protocol "SSLv3"`:    func(p *Plan) { p.TLS = &TLS{Protocols: []string{"SSLv3"}} },

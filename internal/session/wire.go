@@ -158,6 +158,7 @@ func LevelsFromWire(levels []*sessionpb.LevelTotals) ([]result.LevelTotals, erro
 func ClientUsageToWire(u result.ClientUsage) *sessionpb.ClientUsage {
 	return &sessionpb.ClientUsage{
 		UserCpu: u.UserCPU, SystemCpu: u.SystemCPU, Throttled: u.Throttled, MaxResident: u.MaxResident,
+		SchedulerLagP99: u.SchedulerLagP99, GcPause: u.GCPause, GcPauseMax: u.GCPauseMax,
 	}
 }
 
@@ -165,5 +166,6 @@ func ClientUsageToWire(u result.ClientUsage) *sessionpb.ClientUsage {
 func ClientUsageFromWire(w *sessionpb.ClientUsage) result.ClientUsage {
 	return result.ClientUsage{
 		UserCPU: w.GetUserCpu(), SystemCPU: w.GetSystemCpu(), Throttled: w.GetThrottled(), MaxResident: w.GetMaxResident(),
+		SchedulerLagP99: w.GetSchedulerLagP99(), GCPause: w.GetGcPause(), GCPauseMax: w.GetGcPauseMax(),
 	}
 }

@@ -136,6 +136,13 @@ func httpdConf(in *input, home string) (string, error) {
 		c.given(`MaxKeepAliveRequests %d`, k.MaxRequests)
 		c.given(`KeepAliveTimeout %dms`, k.TimeoutMilliseconds)
 	}
+	if h.HTTP2 == v1alpha1.Enabled {
+		if tls != nil {
+			c.line(`Protocols h2 http/1.1`)
+		} else {
+			c.line(`Protocols h2c http/1.1`)
+		}
+	}
 	if h.Sendfile != "" {
 		c.line(`EnableSendfile %s`, onOff(h.Sendfile))
 	}
@@ -167,6 +174,9 @@ func httpdModules(h *v1alpha1.HTTPDServer, tls *openSSL, forwards bool) []string
 	}
 	if h.AccessLog == v1alpha1.Enabled {
 		modules = append(modules, "log_config")
+	}
+	if h.HTTP2 == v1alpha1.Enabled {
+		modules = append(modules, "http2")
 	}
 	if forwards {
 		modules = append(modules, "proxy", "proxy_http")

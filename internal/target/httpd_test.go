@@ -102,7 +102,9 @@ var httpdSpecs = map[string]webSpec{
 		KeepAlive: &v1alpha1.HTTPDKeepAlive{Mode: v1alpha1.Enabled, MaxRequests: ptr.To(int32(2)), TimeoutMilliseconds: ptr.To(int32(1500))},
 		Sendfile:  v1alpha1.Enabled, AccessLog: v1alpha1.Enabled,
 	}},
-	"worker": {httpd: &v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDWorker, MaxRequestWorkers: ptr.To(int32(1000)), Sendfile: v1alpha1.Disabled}},
+	"http2":     {httpd: &v1alpha1.HTTPDServer{HTTP2: v1alpha1.Enabled}},
+	"tls-http2": {tls: &v1alpha1.TLS{}, httpd: &v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDWorker, HTTP2: v1alpha1.Enabled}},
+	"worker":    {httpd: &v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDWorker, MaxRequestWorkers: ptr.To(int32(1000)), Sendfile: v1alpha1.Disabled}},
 	"prefork": {httpd: &v1alpha1.HTTPDServer{
 		MPM: v1alpha1.HTTPDPrefork, MaxRequestWorkers: ptr.To(int32(300)), StartServers: ptr.To(int32(10)),
 		KeepAlive: &v1alpha1.HTTPDKeepAlive{Mode: v1alpha1.Disabled},

@@ -139,6 +139,9 @@ func nginxConf(in *input) (string, error) {
 	if tls != nil {
 		listen += " ssl"
 	}
+	if n.HTTP2 == v1alpha1.Enabled {
+		listen += " http2"
+	}
 	if n.Backlog != nil {
 		listen += fmt.Sprintf(" backlog=%d", *n.Backlog)
 	}

@@ -16,6 +16,8 @@ var nginxSpecs = map[string]webSpec{
 		KeepAlive: &v1alpha1.NginxKeepAlive{Mode: v1alpha1.Enabled, MaxRequests: ptr.To(int32(2)), TimeoutMilliseconds: ptr.To(int32(1500))},
 		Sendfile:  v1alpha1.Enabled, AccessLog: v1alpha1.Enabled,
 	}},
+	"http2":     {nginx: &v1alpha1.NginxServer{HTTP2: v1alpha1.Enabled}},
+	"tls-http2": {tls: &v1alpha1.TLS{}, nginx: &v1alpha1.NginxServer{HTTP2: v1alpha1.Enabled, Backlog: ptr.To(int32(512))}},
 	"workers": {cpu: "1", nginx: &v1alpha1.NginxServer{
 		WorkerProcesses: ptr.To(int32(3)), Sendfile: v1alpha1.Disabled, KeepAlive: &v1alpha1.NginxKeepAlive{Mode: v1alpha1.Disabled},
 	}},

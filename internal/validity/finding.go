@@ -13,6 +13,7 @@ const (
 	ReasonErrorsDominate   = "ErrorsDominate"
 	ReasonClientSaturated  = "ClientSaturated"
 	ReasonClientThrottled  = "ClientThrottled"
+	ReasonClientStalls     = "ClientStalls"
 	ReasonStartSkew        = "StartSkew"
 	ReasonClientsUneven    = "ClientsUneven"
 	ReasonClockUncertain   = "ClockUncertain"
@@ -28,6 +29,7 @@ const (
 	ReasonMetricsLeftOut     = "MetricsLeftOut"
 
 	ReasonNoWarmup        = "NoWarmup"
+	ReasonWarmupNotSteady = "WarmupNotSteady"
 	ReasonTargetUnproven  = "TargetUnproven"
 	ReasonTargetUnseen    = "TargetUnseen"
 	ReasonTargetCPUShared = "TargetCPUShared"

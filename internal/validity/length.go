@@ -1,6 +1,9 @@
 package validity
 
-import "github.com/assay-dev/assay/internal/result"
+import (
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/steady"
+)
 
 const (
 	// shortestMicroseconds is the shortest measurement that has more than one
@@ -38,4 +41,16 @@ func noWarmup(r *result.Result) *result.Finding {
 		return warns(ReasonNoWarmup, "the target was measured cold unless the script's setup() has warmed it up, which can't be seen here")
 	}
 	return warns(ReasonNoWarmup, "the target was measured cold; set warmup, long enough for its code to be compiled and its caches filled")
+}
+
+// warmupNotSteady: while the figures still move, what is measured depends on when
+// it is measured, and two runs of the same differ (Georges, Buytaert and
+// Eeckhout, OOPSLA 2007).
+func warmupNotSteady(r *result.Result) *result.Finding {
+	if r.Warmup == nil || r.Warmup.Steady == nil || r.Warmup.Steady.Reached {
+		return nil
+	}
+	return warns(ReasonWarmupNotSteady,
+		"the target wasn't steady when its warm-up ended by the limit, after %s: %s; raise warmup.steady.limitSeconds, or windowSeconds and the bounds if its figures vary by nature",
+		seconds(r.Warmup.DurationMicroseconds), steady.Describe(r.Warmup.Steady))
 }

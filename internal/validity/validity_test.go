@@ -23,7 +23,7 @@ func sound() *result.Result {
 	r := &result.Result{
 		Environment: result.Environment{TargetCPULimit: 1500, ClientCPULimit: 2000, CPUExclusivity: "Exclusive", TargetCPUs: "1", TargetNode: "node-1"},
 		Server:      &result.Server{End: result.ServerUsage{At: length}},
-		Warmup:      &result.Counts{Requests: 100},
+		Warmup:      &result.Warmup{Counts: result.Counts{Requests: 100}},
 	}
 	for i := range 2 {
 		c := result.Client{Index: i, Node: "node-1"}
@@ -53,6 +53,23 @@ func arrived(startedMicroseconds, dropped int64, levels int) func(*result.Result
 // late has each request start so late.
 func late(microseconds int64) func(*result.Result) {
 	return func(r *result.Result) { r.Merged.Latencies.Of(result.Delay).Record(microseconds) }
+}
+
+// settled is a result after a warm-up that was to last until the target is steady.
+func settled(reached bool) func(*result.Result) {
+	return func(r *result.Result) {
+		r.Warmup.DurationMicroseconds = 20 * second
+		r.Warmup.Steady = &result.Steadiness{Reached: reached, ThroughputPercent: 5, P99Percent: 25, Windows: []result.WarmupWindow{
+			{Second: 10, Seconds: 5, Succeeded: 1000, P99: 1000}, {Second: 15, Seconds: 5, Succeeded: 1500, P99: 1000},
+		}}
+	}
+}
+
+// stalled has client 1 wait for a CPU, and for garbage collections, in microseconds.
+func stalled(lag, collecting int64) func(*result.Result) {
+	return func(r *result.Result) {
+		r.Clients[1].Usage.SchedulerLagP99, r.Clients[1].Usage.GCPause, r.Clients[1].Usage.GCPauseMax = lag, collecting, 7000
+	}
 }
 
 func TestNothingSpeaksAgainstASoundResult(t *testing.T) {
@@ -188,9 +205,20 @@ func TestRules(t *testing.T) {
 		{"TooShort", "999 requests", short(second, 999), result.Warns, "999 requests succeeded"},
 
 		{"NoWarmup", "none", func(r *result.Result) { r.Warmup = nil }, result.Warns, "measured cold"},
-		{"NoWarmup", "one success", func(r *result.Result) { r.Warmup = &result.Counts{Requests: 1} }, "", ""},
+		{"WarmupNotSteady", "steady", settled(true), "", ""},
+		{"WarmupNotSteady", "not steady", settled(false), result.Warns, "after 20.000 s: requests/s of the last 2 windows of 5 s: 200.0, 300.0 (spread 40.0 %, bound 5 %)"},
+		{"WarmupNotSteady", "not asked for", func(*result.Result) {}, "", ""},
+		{"ClientStalls", "a lag of a quarter of p99", stalled(250, 0), "", ""},
+		{"ClientStalls", "a lag of more", stalled(251, 0), result.Warns, "client 1 that could run waited 0.251 ms or more for a CPU, which is 25 % of its 99th percentile of 1 ms"},
+		{"ClientStalls", "collections of a hundredth", stalled(0, length/100), "", ""},
+		{"ClientStalls", "collections of more", stalled(0, length/50), result.Warns, "stopped client 1 for 0.200 s of 10.000 s (2.0 %), for 7 ms at once at most"},
+		{"ClientStalls", "no request", func(r *result.Result) {
+			stalled(9, 0)(r)
+			r.Clients[1].Latencies = result.Latencies{}
+		}, "", ""},
+		{"NoWarmup", "one success", func(r *result.Result) { r.Warmup = &result.Warmup{Counts: result.Counts{Requests: 1}} }, "", ""},
 		{"NoWarmup", "all failed", func(r *result.Result) {
-			r.Warmup = &result.Counts{Requests: 7, Errors: result.ErrorCounts{result.ErrorConnect: 7}}
+			r.Warmup = &result.Warmup{Counts: result.Counts{Requests: 7, Errors: result.ErrorCounts{result.ErrorConnect: 7}}}
 		}, result.Warns, "of 7 requests before the measurement none succeeded"},
 
 		{"TargetUnproven", "proven", func(r *result.Result) { r.Environment.Connector = "http-nio-8080" }, "", ""},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/cipher"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/load/standalone"
 )
@@ -35,7 +36,10 @@ func (o *Options) Job() (*standalone.Job, error) {
 		Connections: o.Concurrency, KeepAlive: o.KeepAlive, TimeoutMicroseconds: int64(o.Timeout) * 1_000_000, Host: o.Host,
 		Requests: []session.PlannedRequest{request}, Measurement: session.Amount{Requests: o.Requests},
 	}
-	job := &standalone.Job{Name: "assay-load ab", URL: u, Plan: plan, Longest: time.Duration(o.Seconds) * time.Second}
+	job := &standalone.Job{
+		Name: "assay-load ab", URL: u, Plan: plan, Load: result.LoadClosed,
+		Longest: time.Duration(o.Seconds) * time.Second, AsksAsIs: true,
+	}
 	if u.Scheme != "https" {
 		return job, nil
 	}

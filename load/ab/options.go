@@ -42,9 +42,14 @@ type Options struct {
 	Host        string // -H 'Host: …'
 
 	Method      string   // -m, -i, -p, -u
-	Headers     []string // -H, -C, -A: whole lines
+	Headers     []string // -H: whole lines
+	Cookie      string   // -C
+	Credentials string   // -A: user:password
 	Body        string   // -p, -u: a file
 	ContentType string   // -T
+
+	HTML                                           bool   // -w, and what implies it
+	TableAttributes, RowAttributes, CellAttributes string // -x, -y, -z
 
 	Help, Version bool // -h, -V
 }
@@ -53,16 +58,14 @@ type Options struct {
 var refused = map[byte]string{
 	'b': "the kernel chooses the size of socket buffers",
 	'B': "connections are made from the address that the kernel's routes have",
-	'w': "there is no report in HTML; use `assay-load run -o json`",
-	'x': "there is no report in HTML", 'y': "there is no report in HTML", 'z': "there is no report in HTML",
-	'X': "requests go to the server itself, not through a proxy", 'P': "requests go to the server itself, not through a proxy",
+	'X': "requests go to the server itself: a proxy would be what is measured", 'P': "requests go to the server itself: a proxy would be what is measured",
 	'g': "single requests aren't kept, only exact counts and histograms; use -e for percentiles",
 	'I': "Go's TLS sends the server's name whenever the URL has one; give an address instead",
 }
 
 // Parse reads a command line as ab does: options first, then the URL.
 func Parse(arguments []string) (*Options, error) {
-	o := &Options{Requests: 1, Concurrency: 1, Timeout: defaultTimeoutSeconds}
+	o := &Options{Requests: 1, Concurrency: 1, Timeout: defaultTimeoutSeconds, CellAttributes: "bgcolor=white"}
 	rest, err := options(arguments, o.set)
 	switch {
 	case err != nil:
@@ -148,6 +151,14 @@ func (o *Options) set(option byte, value string) (err error) {
 		o.NoSpread = true
 	case 'e':
 		o.CSV = value
+	case 'w':
+		o.HTML = true
+	case 'x':
+		o.HTML, err = true, attributes(&o.TableAttributes, value)
+	case 'y':
+		o.HTML, err = true, attributes(&o.RowAttributes, value)
+	case 'z':
+		o.HTML, err = true, attributes(&o.CellAttributes, value)
 	case 'f':
 		o.Protocol = value
 	case 'Z':

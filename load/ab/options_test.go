@@ -2,6 +2,8 @@ package ab
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,10 +13,23 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
+// statuses are all that there are.
+func statuses() (all []int) {
+	for status := 200; status < 600; status++ {
+		all = append(all, status)
+	}
+	return all
+}
+
 func TestPlans(t *testing.T) {
+	body := filepath.Join(t.TempDir(), "body")
+	if err := os.WriteFile(body, []byte("a=b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	header := func(name, value string) session.Header { return session.Header{Name: name, Value: value} }
 	plan := func(change func(*session.Plan)) *session.Plan {
 		p := &session.Plan{
-			Connections: 1, TimeoutMicroseconds: 30_000_000, Requests: []session.PlannedRequest{{Path: "/", Weight: 1, Length: -1}},
+			Connections: 1, TimeoutMicroseconds: 30_000_000, Requests: []session.PlannedRequest{{Path: "/", Weight: 1, Length: -1, Statuses: statuses()}},
 			Measurement: session.Amount{Requests: 1},
 		}
 		change(p)
@@ -32,12 +47,29 @@ func TestPlans(t *testing.T) {
 		{"-t 5 -qldS -r -v 2 -- http://a/", plan(func(p *session.Plan) { p.Measurement.Requests = 50000 })},
 		{"-t 5 -n 7 http://a/", plan(func(p *session.Plan) { p.Measurement.Requests = 7 })},
 		{"-H Host:b http://a/", plan(func(p *session.Plan) { p.Host = "b" })},
+		{"-m GET http://a/", plan(func(*session.Plan) {})},
+		{"-i -H A:b -H C: http://a/", plan(func(p *session.Plan) {
+			p.Requests[0].Method, p.Requests[0].Headers = "HEAD", []session.Header{header("A", "b"), header("C", "")}
+		})},
+		{"-p BODY http://a/", plan(func(p *session.Plan) {
+			p.Requests[0].Method, p.Requests[0].Body, p.Requests[0].Headers = "POST", []byte("a=b"), []session.Header{header("Content-Type", "text/plain")}
+		})},
+		{"-T a/b -u BODY -H x-y:z http://a/", plan(func(p *session.Plan) {
+			p.Requests[0].Method, p.Requests[0].Body = "PUT", []byte("a=b")
+			p.Requests[0].Headers = []session.Header{header("x-y", "z"), header("Content-Type", "a/b")}
+		})},
+		{"-p BODY -m PATCH -H content-type:c/d http://a/", plan(func(p *session.Plan) {
+			p.Requests[0].Method, p.Requests[0].Body, p.Requests[0].Headers = "PATCH", []byte("a=b"), []session.Header{header("content-type", "c/d")}
+		})},
+		{"-C a=b -C c=d -A u:p -T a/b http://a/", plan(func(p *session.Plan) {
+			p.Requests[0].Headers = []session.Header{header("Cookie", "c=d"), header("Authorization", "Basic dTpw")}
+		})},
 		{"-f TLS1.2 -Z ECDHE-RSA-AES128-SHA:AES128-SHA -E c.pem https://a/", plan(func(p *session.Plan) {
 			p.TLS = &session.TLS{Unverified: true, ClientCertificate: true, Protocols: []string{"TLSv1.2"}, Ciphers: []string{"ECDHE-RSA-AES128-SHA", "AES128-SHA"}}
 		})},
 		{"-f all https://a/", plan(func(p *session.Plan) { p.TLS = &session.TLS{Unverified: true, Protocols: session.Protocols} })},
 	} {
-		o, err := Parse(strings.Fields(test.arguments))
+		o, err := Parse(strings.Fields(strings.ReplaceAll(test.arguments, "BODY", body)))
 		if err != nil {
 			t.Fatalf("%s: %v", test.arguments, err)
 		}
@@ -63,11 +95,13 @@ func TestRefusals(t *testing.T) {
 		{"-v 3 http://a/", "-v: responses aren't kept"},
 		{"-g file http://a/", "-g: single requests aren't kept"},
 		{"-X proxy:1 http://a/", "-X: requests go to the server itself"},
-		{"-B 1.2.3.4 http://a/", "-B: "}, {"-b 10 http://a/", "-b: "}, {"-w http://a/", "-w: "}, {"-I https://a/", "-I: "},
-		{"-x a http://a/", "-x: "}, {"-y a http://a/", "-y: "}, {"-z a http://a/", "-z: "}, {"-P a:b http://a/", "-P: "},
+		{"-B 1.2.3.4 http://a/", "-B: "}, {"-b 10 http://a/", "-b: "}, {"-I https://a/", "-I: "},
+		{"-x a> http://a/", "-x: \"a>\" is more than attributes"}, {"-y <a http://a/", "-y: "}, {"-z a<b> http://a/", "-z: "}, {"-P a:b http://a/", "-P: "},
 		{"http://a", "invalid URL"}, {"ftp://a/", "invalid URL"},
-		{"-p file http://a/", "-p and -u: "}, {"-u file http://a/", "-p and -u: "}, {"-i http://a/", "-m, -i: "}, {"-m PUT http://a/", "-m, -i: "},
-		{"-H X:y http://a/", "the header X"}, {"-H X http://a/", "-H: \"X\" has no colon"}, {"-C a=b http://a/", "the header Cookie"}, {"-A a:b http://a/", "the header Authorization"},
+		{"-p /none/such http://a/", "-p, -u: open /none/such: no such file"}, {"-m get http://a/", "-m: there is no method \"get\": give one of GET, HEAD"},
+		{"-i -p a http://a/", "-p: cannot mix POST with other methods"}, {"-m PUT -u a http://a/", "-u: cannot mix PUT"}, {"-p a -i http://a/", "-i: cannot mix HEAD"},
+		{"-H X http://a/", "-H: \"X\" has no colon"}, {"-H connection:close http://a/", "-H: the header connection is the client's own"},
+		{"-H Content-Length:3 http://a/", "-H: the header Content-Length"},
 		{"-f SSL3 https://a/", "-f: Go's TLS has no SSL3"},
 		{"-Z ECDHE-RSA-AES256-SHA384 https://a/", "-Z: the clients don't have the cipher suite ECDHE-RSA-AES256-SHA384"},
 		{"-Z HIGH:!aNULL https://a/", "-Z: the clients don't have the cipher suite HIGH"},
@@ -94,6 +128,9 @@ func TestEveryOptionIsTaken(t *testing.T) {
 			if strings.IndexByte("nctsv", option) >= 0 {
 				arguments[1] = "1"
 			}
+		}
+		if option == 'm' {
+			arguments[1] = "PUT"
 		}
 		_, err := Parse(append(arguments, "http://a/"))
 		if _, is := refused[option]; is != (err != nil) {

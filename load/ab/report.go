@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"net/netip"
+	"net/url"
 
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/result"
@@ -31,12 +32,19 @@ func (o *Options) Report(w io.Writer, job *standalone.Job, r *result.Result) err
 		fmt.Fprintf(&b, "Keep-Alive requests:    %d\n", keptAlive(c, int64(o.Concurrency)))
 	}
 	fmt.Fprintf(&b, "Total transferred:      %d bytes\n", c.BytesReceived)
+	if o.Body != "" {
+		fmt.Fprintf(&b, "Total body sent:        %d\n", c.BytesSent) // with heads, as ab counts
+	}
 	fmt.Fprintf(&b, "HTML transferred:       %d bytes\n", c.BodyBytes)
 	if seconds > 0 && done > 0 {
 		fmt.Fprintf(&b, "Requests per second:    %.2f [#/sec] (mean)\n", done/seconds)
 		fmt.Fprintf(&b, "Time per request:       %.3f [ms] (mean)\n", concurrency*seconds*1000/done)
 		fmt.Fprintf(&b, "Time per request:       %.3f [ms] (mean, across all concurrent requests)\n", seconds*1000/done)
 		fmt.Fprintf(&b, "Transfer rate:          %.2f [Kbytes/sec] received\n", float64(c.BytesReceived)/1024/seconds)
+		if o.Body != "" {
+			fmt.Fprintf(&b, "                        %.2f kb/s sent\n", float64(c.BytesSent)/1024/seconds)
+			fmt.Fprintf(&b, "                        %.2f kb/s total\n", float64(c.BytesReceived+c.BytesSent)/1024/seconds)
+		}
 	}
 	if c.Succeeded() > 0 {
 		summaries := r.Merged.Latencies.Summarize()
@@ -53,11 +61,7 @@ func (o *Options) writeServer(b *bytes.Buffer, job *standalone.Job, r *result.Re
 	e := r.Environment
 	fmt.Fprintf(b, "\n\nServer Software:        %s\n", report.Printable(e.ServerSoftware))
 	fmt.Fprintf(b, "Server Hostname:        %s\n", job.URL.Hostname())
-	port := job.URL.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[job.URL.Scheme]
-	}
-	fmt.Fprintf(b, "Server Port:            %s\n", port)
+	fmt.Fprintf(b, "Server Port:            %s\n", portOf(job.URL))
 	if e.TLS != nil {
 		fmt.Fprintf(b, "SSL/TLS Protocol:       %s,%s,%d,%d\n", e.TLS.Protocol, e.TLS.Cipher, e.TLS.KeySize, report.CipherBits(e.TLS.Cipher))
 		if _, err := netip.ParseAddr(job.URL.Hostname()); err != nil {
@@ -65,22 +69,40 @@ func (o *Options) writeServer(b *bytes.Buffer, job *standalone.Job, r *result.Re
 		}
 	}
 	fmt.Fprintf(b, "\nDocument Path:          %s\n", job.Plan.Requests[0].Path)
+	fmt.Fprintf(b, "Document Length:        %s\n\n", documentLength(job))
+}
+
+func portOf(u *url.URL) string {
+	if port := u.Port(); port != "" {
+		return port
+	}
+	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
+}
+
+func documentLength(job *standalone.Job) string {
 	if length := job.Plan.Requests[0].Length; length >= 0 {
-		fmt.Fprintf(b, "Document Length:        %d bytes\n\n", length)
-	} else {
-		fmt.Fprintf(b, "Document Length:        Variable\n\n")
+		return fmt.Sprintf("%d bytes", length)
+	}
+	return "Variable"
+}
+
+// failures are as ab counts them: a status is none, and the kinds that it doesn't
+// know are of the nearest.
+type failures struct{ total, connect, receive, length, exceptions int64 }
+
+func failuresOf(c result.Counts) failures {
+	e := c.Errors
+	return failures{
+		total: e.Total() - e[result.ErrorStatus], connect: e[result.ErrorConnect] + e[result.ErrorTLS],
+		receive: e[result.ErrorReceive] + e[result.ErrorTimeout], length: e[result.ErrorLength], exceptions: e[result.ErrorException],
 	}
 }
 
-// writeFailed writes failures as ab counts them: a status is none, and the kinds
-// that it doesn't know are of the nearest.
 func writeFailed(b *bytes.Buffer, c result.Counts) {
-	e := c.Errors
-	failed := e.Total() - e[result.ErrorStatus]
-	fmt.Fprintf(b, "Failed requests:        %d\n", failed)
-	if failed > 0 {
-		fmt.Fprintf(b, "   (Connect: %d, Receive: %d, Length: %d, Exceptions: %d)\n", e[result.ErrorConnect]+e[result.ErrorTLS],
-			e[result.ErrorReceive]+e[result.ErrorTimeout], e[result.ErrorLength], e[result.ErrorException])
+	f := failuresOf(c)
+	fmt.Fprintf(b, "Failed requests:        %d\n", f.total)
+	if f.total > 0 {
+		fmt.Fprintf(b, "   (Connect: %d, Receive: %d, Length: %d, Exceptions: %d)\n", f.connect, f.receive, f.length, f.exceptions)
 	}
 	if c.Non2xx > 0 {
 		fmt.Fprintf(b, "Non-2xx responses:      %d\n", c.Non2xx)
@@ -97,9 +119,9 @@ func keptAlive(c result.Counts, concurrency int64) int64 {
 	return c.KeepAlive + min(concurrency, c.Connections)
 }
 
-// writeTimes writes ab's table in whole milliseconds. Its Connect has the TLS
-// handshake in it: sums are exact, median and deviation of the sum are not.
-func (o *Options) writeTimes(b *bytes.Buffer, s result.Summaries) {
+// connect is ab's Connect, which has the TLS handshake in it: sums are exact,
+// median and deviation of the sum are not.
+func (o *Options) connect(s result.Summaries) result.Summary {
 	connect := of(s, result.Connect)
 	if s[result.TLS] != nil {
 		handshake := of(s, result.TLS)
@@ -113,11 +135,16 @@ func (o *Options) writeTimes(b *bytes.Buffer, s result.Summaries) {
 			connect.StdDev = int64(math.Hypot(float64(connect.StdDev), float64(handshake.StdDev)))
 		}
 	}
+	return connect
+}
+
+// writeTimes writes ab's table in whole milliseconds.
+func (o *Options) writeTimes(b *bytes.Buffer, s result.Summaries) {
 	rows := []struct {
 		name    string
 		summary result.Summary
 	}{
-		{"Connect", connect}, {"Processing", of(s, result.Processing)}, {"Waiting", of(s, result.Waiting)}, {"Total", of(s, result.Total)},
+		{"Connect", o.connect(s)}, {"Processing", of(s, result.Processing)}, {"Waiting", of(s, result.Waiting)}, {"Total", of(s, result.Total)},
 	}
 	fmt.Fprintf(b, "\nConnection Times (ms)\n")
 	if o.NoSpread {

@@ -16,9 +16,9 @@ Options are ab's, with ab's meanings:
     -S              Do not show confidence estimators
     -e filename     Output CSV file with percentages served
     -H attribute    Add header line, as in 'Host: www.example.org' (repeatable)
-    -C attribute    Add cookie, as in 'name=value' (repeatable)
+    -C attribute    Add cookie, as in 'name=value'; the last one counts
     -A attribute    Add basic authentication, as in user:password
-    -m method       Method name
+    -m method       Method: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS
     -i              Use HEAD
     -p postfile     File with data to POST
     -u putfile      File with data to PUT
@@ -26,12 +26,14 @@ Options are ab's, with ab's meanings:
     -f protocol     TLS1, TLS1.1, TLS1.2, TLS1.3 or ALL
     -Z ciphersuite  Cipher suites by OpenSSL's names, with colons between them
     -E certfile     Client certificate chain and private key, in PEM
+    -w              Print the report as a table in HTML
+    -x, -y, -z      Attributes of its table, rows and cells; imply -w
     -V              Print version number and exit
     -h              Display this
-Refused, each with its reason: -b -B -g -w -x -y -z -X -P -I
+Refused, each with its reason: -b -B -g -X -P -I
 
-Unlike ab it speaks HTTP/1.1, asks the server once before it begins, and counts a
-response that takes too long as failed instead of exiting.
+Unlike ab it speaks HTTP/1.1, makes the request once before it begins, and counts
+a response that takes too long as failed instead of exiting.
 Exit codes: 0 done, 22 the command is wrong, 104 and 111 given up as ab does after
 a receive error or 10 failures to connect, 130 interrupted, 1 anything else.
 `

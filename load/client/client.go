@@ -24,6 +24,7 @@ type Client struct {
 
 	shares       chan share // that want a virtual user
 	answered     chan *session.Evidence
+	loggedIn     chan error    // how the logins ended, where there are any
 	carrierEnded chan error    // how k6 ended, should it
 	released     chan struct{} // closed when the manager has released the client
 
@@ -51,7 +52,7 @@ type share struct {
 func New(s Session, users int, log *slog.Logger) *Client {
 	return &Client{
 		session: s, users: users, log: log,
-		shares: make(chan share), answered: make(chan *session.Evidence, 1),
+		shares: make(chan share), answered: make(chan *session.Evidence, 1), loggedIn: make(chan error, 1),
 		carrierEnded: make(chan error, 1), released: make(chan struct{}), finish: make(chan struct{}),
 		tlsFolder: session.TLSFolder, credentialsFolder: session.CredentialsFolder,
 	}
@@ -108,6 +109,11 @@ func (c *Client) obey(ctx context.Context) error {
 			}
 		case evidence := <-c.answered:
 			c.session.TargetAnswered(evidence)
+			c.logIn(probing)
+		case err := <-c.loggedIn:
+			if err != nil {
+				return err
+			}
 			c.stand()
 		case <-standing:
 			c.announce()
@@ -132,6 +138,9 @@ func (c *Client) do(ctx context.Context, order pod.Order) error {
 		return c.prepare(ctx, order)
 	case pod.Start:
 		return c.start(order)
+	case pod.End:
+		c.end()
+		return nil
 	default:
 		return fmt.Errorf("the manager sent a client the order %T", order)
 	}
@@ -151,7 +160,7 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	}
 	c.plan, c.load = order.Plan, load
 	if c.plan.Probe == "" {
-		c.stand()
+		c.logIn(ctx)
 		return nil
 	}
 	go func() {
@@ -160,6 +169,17 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 		}
 	}()
 	return nil
+}
+
+// logIn takes up the first stage once all connections have logged in, if they are
+// to.
+func (c *Client) logIn(ctx context.Context) {
+	if c.plan.Form == nil {
+		c.stand()
+		return
+	}
+	c.log.Info("logging in", "connections", c.plan.Connections)
+	go func() { c.loggedIn <- c.load.LogIn(ctx) }()
 }
 
 // stand takes up the first stage.
@@ -210,6 +230,13 @@ func (c *Client) start(order pod.Start) error {
 	return nil
 }
 
+// end has the warm-up end, if it hasn't by itself.
+func (c *Client) end() {
+	if c.current != nil && c.current.kind == sessionpb.Stage_STAGE_WARMUP {
+		c.current.End()
+	}
+}
+
 // endStage gives account of the stage that has ended and goes on to the next.
 func (c *Client) endStage() {
 	ended := c.current
@@ -227,6 +254,8 @@ func (c *Client) endStage() {
 	c.log.Info("stage ended", "stage", ended.kind.String(), "requests", measure.Requests, "errors", measure.Errors.Total())
 	if ended.kind == sessionpb.Stage_STAGE_WARMUP {
 		c.totals.Warmup = &measure.Counts
+		began, last := ended.span(c.session)
+		c.totals.WarmupMicroseconds = last - began
 		c.standFor(sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
 		return
 	}

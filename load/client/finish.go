@@ -10,9 +10,11 @@ import (
 // its measurement had begun.
 var ErrNothingMeasured = errors.New("it was ended before the measurement began: there is nothing to report")
 
-// UseTLSFolder has the files for TLS read from another folder than a pod's,
-// under their names there. It must be called before Run.
-func (c *Client) UseTLSFolder(folder string) { c.tlsFolder = folder }
+// UseFolders has the files for TLS and those with credentials read from other
+// folders than a pod's, under their names there. It must be called before Run.
+func (c *Client) UseFolders(tls, credentials string) {
+	c.tlsFolder, c.credentialsFolder = tls, credentials
+}
 
 // Finish has the measurement end now, with what was measured so far. Requests
 // under way have no outcome. Before the measurement has begun it makes the

@@ -15,15 +15,19 @@ const (
 	CPULimitVariable = "ASSAY_CPU_LIMIT_MILLIS"
 	// MemoryLimitVariable is that with its memory limit in bytes.
 	MemoryLimitVariable = "ASSAY_MEMORY_LIMIT_BYTES"
-
-	// garbagePercent lets the heap grow to five times what is live before it is
-	// collected: under load little is allocated, and memory is bounded by its limit.
-	garbagePercent = 400
 )
 
 // KeepWithinLimits has the Go runtime use as many threads at once as the CPU
 // limit covers and stay below the memory limit. What the environment sets by
-// Go's own variables stands, as does Go's choice where no limit is known.
+// Go's own variables stands, as does Go's choice where no limit is known. When to
+// collect garbage is left to Go: under load little is allocated, so that
+// collecting seldom saves nothing, and has memory grow for minutes.
+//
+// Go by itself reads the limit from the control group, of version 1 or 2, and
+// takes it rounded up, but two threads at least, unless the CPUs that the process
+// may run on are fewer (runtime.GOMAXPROCS). With a limit of one CPU that isn't
+// the client's own, two threads would use up the quota in half of each period, and
+// everything would stand still in the other half. Of memory limits Go reads none.
 func KeepWithinLimits() error {
 	millis, err := limit(CPULimitVariable)
 	if err != nil {
@@ -38,9 +42,6 @@ func KeepWithinLimits() error {
 	}
 	if memory > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memory / 10 * 9)
-	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbagePercent)
 	}
 	return nil
 }

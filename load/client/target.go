@@ -25,7 +25,7 @@ func (c *Client) access(order pod.Prepare) (access driver.Access, err error) {
 	}
 	if scheme := order.Plan.Authentication; scheme != "" {
 		if access.Credentials, err = driver.ReadCredentials(scheme, c.credentialsFolder); err != nil {
-			return access, err
+			return access, fmt.Errorf("load.authentication.secretName: %w", err)
 		}
 	}
 	return access, nil
@@ -36,7 +36,7 @@ func (c *Client) access(order pod.Prepare) (access driver.Access, err error) {
 // that is more than usual.
 func question(order pod.Prepare, address string, config *tls.Config) *probe.Question {
 	return &probe.Question{
-		Address: address, Path: order.Plan.Probe, UserAgent: userAgent, TLS: config,
+		Address: address, Path: order.Plan.Probe, UserAgent: userAgent, TLS: config, Streams: order.Plan.Streams,
 		Host:    session.HostHeader(order.Plan.Host, order.Address, config != nil),
 		Timeout: max(probe.Timeout, time.Duration(order.Plan.TimeoutMicroseconds)*time.Microsecond),
 	}

@@ -59,7 +59,7 @@ func (a *arrivals) take(c *connection) (intended, begin time.Duration, ok bool) 
 		a.mu.Unlock()
 		return intended, now, true
 	}
-	a.free = append(a.free, c)
+	a.put(c)
 	if a.short {
 		a.short = false
 		a.freed <- struct{}{}
@@ -73,6 +73,8 @@ func (a *arrivals) take(c *connection) (intended, begin time.Duration, ok bool) 
 		default:
 			return 0, 0, false
 		}
+	case <-a.stage.ended:
+		return 0, 0, false
 	case <-a.stage.context.Done():
 		return 0, 0, false
 	}
@@ -135,10 +137,12 @@ func (a *arrivals) pace() {
 		case short:
 			select {
 			case <-a.freed:
+			case <-a.stage.ended:
+				return
 			case <-a.stage.context.Done():
 				return
 			}
-		case !wait(a.stage.start.Add(at)) || a.stage.stopping.Load():
+		case !wait(a.stage.start.Add(at)) || a.stage.stopping.Load() || a.stage.ending.Load():
 			return
 		}
 	}
@@ -180,13 +184,11 @@ func (a *arrivals) give() (at time.Duration, short, more bool) {
 	defer a.mu.Unlock()
 	now := a.stage.now()
 	for a.drop(now) && a.next <= now {
-		last := len(a.free) - 1
-		if last < 0 {
+		if len(a.free) == 0 {
 			a.short = true
 			return a.next, true, true
 		}
-		c := a.free[last]
-		a.free = a.free[:last]
+		c := a.pick()
 		c.woken <- a.next // it has room for the one request that a free connection is given
 		a.next, a.more = a.schedule.next()
 	}

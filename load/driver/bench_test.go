@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +30,8 @@ import (
 const replierVariable = "ASSAY_BENCH_REPLIER"
 
 // driveVariable makes the test binary drive a target and print what it used, to
-// be compared with other programs: "URL CONNECTIONS REQUESTS KEEPALIVE".
+// be compared with other programs: "URL CONNECTIONS REQUESTS KEEPALIVE", and
+// with HTTP/2 the streams of each connection.
 const driveVariable = "ASSAY_BENCH_DRIVE"
 
 func TestMain(m *testing.M) {
@@ -185,7 +185,7 @@ func answer(conn net.Conn) {
 func driveTarget(how string) error {
 	var address string
 	p := plan(0, 0, "/")
-	if _, err := fmt.Sscan(how, &address, &p.Connections, &p.Measurement.Requests, &p.KeepAlive); err != nil {
+	if _, err := fmt.Sscan(how+" 0", &address, &p.Connections, &p.Measurement.Requests, &p.KeepAlive, &p.Streams); err != nil {
 		return err
 	}
 	target, err := url.Parse(address)
@@ -200,7 +200,6 @@ func driveTarget(how string) error {
 			return err
 		}
 	}
-	debug.SetGCPercent(400) // as the client has it
 	load, err := New(context.Background(), &p, target.Host, access)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func (r *responseReader) readChunks() (int64, result.ErrorKind) {
 		if size == 0 {
 			return body, r.readTrailer()
 		}
-		read, fault := r.skip(size)
+		read, fault := r.skip(size, 0)
 		body += read
 		if fault != recorder.NoError {
 			return body, fault

@@ -17,8 +17,17 @@ const closeWait = 20 * time.Millisecond
 
 // connection makes requests one after the other, on one transport at a time.
 type connection struct {
-	stage   *Stage
-	number  int
+	stage  *Stage
+	number int
+	// place is the connection's in the profile of a load. Those that are streams of
+	// one HTTP/2 connection have one.
+	place int
+	// shared is the HTTP/2 connection of which this is a stream; nil in HTTP/1.1.
+	// present is whether it takes part in it.
+	shared  *shared
+	stream  *http2Stream
+	present bool
+
 	reader  responseReader
 	outcome recorder.Outcome
 	memory  memory
@@ -27,10 +36,10 @@ type connection struct {
 	// connection's goroutine alone; the lock is for Stop, which closes it.
 	mu        sync.Mutex
 	transport transport
-	// carried is the number of requests made on it, deadline the deadline that is
-	// set on it, from the stage's start.
-	carried  int64
-	deadline time.Duration
+	// socket is the transport, or what it is on; nil where that is none.
+	socket *socket
+	// carried is the number of requests made on it.
+	carried int64
 	// written is when the current request was, from the stage's start.
 	written time.Duration
 
@@ -59,6 +68,10 @@ func (c *connection) run() {
 		c.reader.noted = &noted{}
 	}
 	choose := c.stage.load.chooser(c.number)
+	if jars := c.stage.load.jars; jars != nil { // stages come one after the other
+		c.memory.jar = jars[c.number]
+		defer func() { jars[c.number] = c.memory.jar }()
+	}
 	for {
 		begin, ok := c.stage.next(c)
 		if !ok {
@@ -81,6 +94,7 @@ func (c *connection) request(r *request, begin time.Duration) {
 		c.made, c.first = true, begin
 	}
 	c.last = end
+	c.reader.rest()
 	o.Ended = end
 	o.Total = end - begin
 	open := c.stage.arrivals != nil
@@ -109,8 +123,9 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 	} else {
 		o.Reopened++
 	}
-	c.carried, c.deadline = 0, 0
+	c.carried = 0
 	c.hold(opened)
+	c.socket, _ = opened.(*socket)
 	if c.stage.stopping.Load() {
 		c.abandon() // Stop may have come before the connection was there to close
 		return 0, result.ErrorConnect
@@ -153,7 +168,7 @@ func (c *connection) refusal(fault result.ErrorKind) result.ErrorKind {
 	if fault == result.ErrorReceive {
 		// The request may have met a connection that the server had closed by then,
 		// with the alert still to be read.
-		_, err := s.Read(c.reader.buffer)
+		_, err := s.Read(c.reader.space())
 		fault = faultOf(err)
 	}
 	if fault == result.ErrorTLS {
@@ -163,17 +178,24 @@ func (c *connection) refusal(fault result.ErrorKind) result.ErrorKind {
 }
 
 // setDeadline has the connection fail when a request that began at begin takes
-// longer than the timeout. Setting a deadline costs a lock or two, so that it
-// is set further ahead than needed, by a twentieth of the timeout and at most
-// 50 ms, and stands for the requests to come. A response that is complete only
-// in that time is late all the same.
-func (c *connection) setDeadline(begin time.Duration) {
+// too long.
+func (c *connection) setDeadline(begin time.Duration) { c.setLimit(c.limit(begin)) }
+
+// limit is when a request that began at begin is given up: a little after its
+// timeout, so that a response in the last moment isn't lost. One that is complete
+// only after the timeout is late all the same.
+func (c *connection) limit(begin time.Duration) time.Time {
 	timeout := c.stage.load.timeout()
-	if needed := begin + timeout; c.deadline < needed {
-		c.deadline = needed + min(timeout/20, 50*time.Millisecond)
-		// It fails only on a closed connection, as the write will.
-		_ = c.transport.SetDeadline(c.stage.start.Add(c.deadline))
+	return c.stage.start.Add(begin + timeout + min(timeout/20, 50*time.Millisecond))
+}
+
+func (c *connection) setLimit(limit time.Time) {
+	if c.socket != nil {
+		c.socket.limit = limit
+		return
 	}
+	// It fails only on a closed connection, as the write will.
+	_ = c.transport.SetDeadline(limit)
 }
 
 // close ends the connection after a complete response, leaving it to the server
@@ -183,15 +205,15 @@ func (c *connection) close(response *response, o *recorder.Outcome) {
 		c.abandon()
 		return
 	}
-	_ = c.transport.SetReadDeadline(time.Now().Add(closeWait))
+	c.setLimit(time.Now().Add(closeWait))
 	var n int
 	err := io.EOF
 	if !c.reader.ended {
-		n, err = c.transport.Read(c.reader.buffer)
+		n, err = c.transport.Read(c.reader.space())
 	}
 	if s, ok := c.transport.(*secured); ok && n == 0 && errors.Is(err, io.EOF) {
 		// The end of TLS, which that of the connection follows.
-		_, err = s.beneath.Read(c.reader.buffer)
+		_, err = s.beneath.Read(c.reader.space())
 	}
 	// A server that ends the connection alone, and not TLS first, has cut nothing
 	// off: the response is complete.
@@ -209,6 +231,11 @@ func (c *connection) close(response *response, o *recorder.Outcome) {
 
 // end ends the connection, if there is one, in good order.
 func (c *connection) end() {
+	if c.present {
+		c.present = false
+		c.shared.leave()
+		return
+	}
 	if s, ok := c.transport.(*secured); ok {
 		_ = s.CloseWrite() // the server may be gone as well
 	}
@@ -240,6 +267,10 @@ func (c *connection) hold(t transport) {
 // interrupt closes the transport under the connection's goroutine, which wakes
 // it up.
 func (c *connection) interrupt() {
+	if c.shared != nil {
+		c.shared.interrupt()
+		return
+	}
 	c.mu.Lock()
 	if c.transport != nil {
 		_ = c.transport.Close()

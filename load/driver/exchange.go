@@ -22,6 +22,9 @@ type memory struct {
 // where there is none. It fills in the outcome and returns when the request
 // ended.
 func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outcome) time.Duration {
+	if c.shared != nil {
+		return c.exchangeHTTP2(r, begin, o)
+	}
 	ready := begin
 	if c.transport == nil {
 		if ready, o.Error = c.open(begin, o); o.Error != recorder.NoError {
@@ -29,8 +32,9 @@ func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outco
 		}
 	}
 	o.Reused = c.carried > 0
+	at := ready
 	for turns := 0; ; turns++ {
-		response, fault := c.turn(r, begin, o)
+		response, fault := c.turn(r, begin, at, o)
 		if fault != recorder.NoError {
 			o.Error = fault
 			return c.stage.now()
@@ -47,8 +51,9 @@ func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outco
 		if next == nil || o.Error != recorder.NoError {
 			return end
 		}
+		at = end
 		if c.transport == nil {
-			if _, o.Error = c.open(begin, o); o.Error != recorder.NoError {
+			if at, o.Error = c.open(begin, o); o.Error != recorder.NoError {
 				return c.stage.now()
 			}
 		}
@@ -70,19 +75,25 @@ func (s *Stage) judge(r *request, response *response, took time.Duration, ok boo
 	return recorder.NoError
 }
 
-// turn sends a request and reads its response, for a request that began at
-// begin. After a fault, the transport is gone.
-func (c *connection) turn(r *request, begin time.Duration, o *recorder.Outcome) (response, result.ErrorKind) {
+// turn sends a request at an instant and reads its response, for a request that
+// began at begin. After a fault, the transport is gone.
+func (c *connection) turn(r *request, begin, at time.Duration, o *recorder.Outcome) (response, result.ErrorKind) {
 	c.carried++
-	c.setDeadline(begin)
-	sent, err := c.transport.Write(c.compose(r))
+	var sent int
+	var err error
+	if c.socket != nil && len(r.body) == 0 {
+		sent, err = c.ask(c.compose(r), c.limit(begin), c.stage.start.Add(at))
+	} else {
+		c.setDeadline(begin)
+		sent, err = c.transport.Write(c.compose(r))
+		c.written = c.stage.now()
+	}
 	o.Sent += int64(sent)
 	if err != nil {
 		fault := c.refusal(faultOf(err))
 		c.abandon()
 		return response{}, fault
 	}
-	c.written = c.stage.now()
 	var got response
 	if len(r.body) == 0 {
 		got = c.reader.read(r.noBody)
@@ -101,6 +112,25 @@ func (c *connection) turn(r *request, begin time.Duration, o *recorder.Outcome) 
 	o.Waiting = max(0, c.reader.firstByte-c.written)
 	o.Receiving = c.reader.lastByte - c.reader.firstByte
 	return got, recorder.NoError
+}
+
+// ask sends a request at an instant and waits for what comes of it.
+func (c *connection) ask(text []byte, limit, at time.Time) (sent int, err error) {
+	s := c.socket
+	if _, plain := c.transport.(*socket); plain {
+		sent, c.written, err = s.ask(text, at, c.stage.start, limit)
+		return sent, err
+	}
+	s.held, s.holding = s.held[:0], true
+	sent, err = c.transport.Write(text)
+	s.holding = false
+	if err == nil {
+		_, c.written, err = s.ask(s.held, at, c.stage.start, limit)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return sent, nil
 }
 
 // compose is a request as it is written: with the cookies and the proof of a
@@ -135,16 +165,20 @@ func (c *connection) readWhileWriting(r *request, o *recorder.Outcome) response 
 		sent <- n
 	}()
 	got := c.reader.read(r.noBody)
-	// A server that wants no more of it has the rest of its time to close.
-	timer := time.NewTimer(closeWait)
-	defer timer.Stop()
-	select {
-	case n := <-sent:
-		o.Sent += int64(n)
-	case <-timer.C:
-		_ = t.SetWriteDeadline(time.Unix(1, 0))
-		o.Sent += int64(<-sent)
-		got.persistent = false
+	// A server that wants no more of it has the rest of its time to close. A write
+	// that begins has a deadline of its own, so that it takes more than one to end
+	// them all.
+	ticker := time.NewTicker(closeWait)
+	defer ticker.Stop()
+	for writing := true; writing; {
+		select {
+		case n := <-sent:
+			o.Sent += int64(n)
+			writing = false
+		case <-ticker.C:
+			_ = t.SetWriteDeadline(time.Unix(1, 0))
+			got.persistent = false
+		}
 	}
 	if failed != nil {
 		got.persistent = false

@@ -325,7 +325,8 @@ func (*canned) Close() error                { return nil }
 // TestRequestsAllocateNothing: neither by themselves nor by what is remembered.
 func TestRequestsAllocateNothing(t *testing.T) {
 	for name, change := range map[string]func(*connection){
-		"plain": func(*connection) {},
+		"plain":       func(*connection) {},
+		"from a list": func(*connection) {},
 		"cookies": func(c *connection) {
 			c.memory.jar.take([]string{"a=b; Path=/", "c=d"}, c.stage.load.requests[0], time.Now())
 		},
@@ -336,6 +337,9 @@ func TestRequestsAllocateNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := planOf(1, session.PlannedRequest{Method: "POST", Path: "/a", Body: []byte("b"), Length: -1}, session.PlannedRequest{Path: "/b", Length: -1})
+			if name == "from a list" {
+				p = listPlan(t, 1, 1, "/a\nPOST /bc 2")
+			}
 			load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
 			if err != nil {
 				t.Fatal(err)

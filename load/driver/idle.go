@@ -8,24 +8,17 @@ import (
 // has closed it meanwhile, as servers do with idle ones: a request on it could
 // only fail, and that would be no failure of the server's.
 func (c *connection) shed() {
-	transport := c.transport
-	if s, ok := transport.(*secured); ok {
-		transport = s.beneath
+	if c.shared != nil {
+		return // its reader knows
 	}
-	socket, ok := transport.(syscall.Conn)
-	if !ok {
-		return
-	}
-	raw, err := socket.SyscallConn()
-	if err != nil {
+	if c.socket == nil || c.transport == nil {
 		return
 	}
 	ended := false
-	err = raw.Read(func(fd uintptr) bool {
+	err := c.socket.raw.Control(func(fd uintptr) {
 		var next [1]byte
 		n, _, err := syscall.Recvfrom(int(fd), next[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		ended = err == nil && n == 0 || err != nil && err != syscall.EAGAIN && err != syscall.EINTR
-		return true // it mustn't wait
 	})
 	if err != nil || ended {
 		c.drop()

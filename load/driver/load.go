@@ -1,4 +1,4 @@
-// Package driver makes the requests of a plan: HTTP/1.1 over TCP, many
+// Package driver makes the requests of a plan: HTTP/1.1 or HTTP/2 over TCP, many
 // connections, each with a goroutine of its own that has its request ready in
 // bytes and reads the response by a minimal and strict parser. It costs about
 // what wrk costs. It never repeats a request on its own account: what fails is
@@ -13,11 +13,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"strconv"
 	"time"
 
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/targettls"
 	"github.com/assay-dev/assay/load/recorder"
 )
 
@@ -49,10 +51,18 @@ type Load struct {
 	credentials *Credentials  // of the scheme Digest; else nil
 	fixed       fixed
 	requests    []*request
+	list        *list // instead of requests; else nil
+	// jars are the cookies of connections that have logged in, by their numbers; nil
+	// without. user is who logs in, forms what carries it.
+	jars  []jar
+	user  *Credentials
+	forms http.RoundTripper
 	// choices are the sums of the requests' weights up to each.
 	choices []int
 	// names are what a redirect may call the target.
 	names []string
+	// table is the requests' fields in HTTP/2; nil in HTTP/1.1.
+	table *http2Table
 	// attentive is whether fields of responses matter to the requests that follow.
 	attentive bool
 }
@@ -78,14 +88,24 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 		plan: plan, address: address, dial: dialTCP(address), fixed: fixed{keepAlive: plan.KeepAlive},
 		names: []string{host, target}, attentive: plan.Cookies || plan.Authentication == session.AuthenticationDigest,
 	}
+	if plan.Streams > 0 {
+		l.table, access.TLS = newHTTP2Table(map[bool]string{false: "http", true: "https"}[access.TLS != nil]), targettls.HTTP2(access.TLS)
+	}
 	if access.TLS != nil {
 		l.security = security(access.TLS, plan.TLS.Resume, plan.Connections)
 	}
 	if access.Credentials != nil {
 		l.fixed.authorization = access.Credentials.authorization(plan.Authentication)
-		if plan.Authentication == session.AuthenticationDigest {
+		switch plan.Authentication {
+		case session.AuthenticationDigest:
 			l.credentials = access.Credentials
+		case session.AuthenticationForm:
+			l.user, l.forms = access.Credentials, l.newForms(access)
 		}
+	}
+	if len(plan.RequestList) > 0 {
+		l.list, err = newList(plan, host, &l.fixed)
+		return l, err
 	}
 	return l, l.makeRequests(host)
 }
@@ -102,6 +122,9 @@ func (l *Load) makeRequests(host string) error {
 		r, err := newRequest(planned, host, &l.fixed)
 		if err != nil {
 			return err
+		}
+		if l.table != nil {
+			l.table.take(r)
 		}
 		sum += planned.Weight
 		l.requests = append(l.requests, r)

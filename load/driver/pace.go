@@ -75,7 +75,7 @@ func (s *Stage) await(c *connection) bool {
 	if c.made {
 		p.rest(c.last)
 	}
-	at, leaves := p.next(c.number, s.now())
+	at, leaves := p.next(c.place, s.now())
 	if leaves {
 		c.end()
 	}
@@ -96,6 +96,9 @@ func (s *Stage) await(c *connection) bool {
 		c.shed()
 
 		return true
+	case <-s.ended:
+		p.timer.Stop()
+		return false
 	case <-s.context.Done():
 		p.timer.Stop()
 		return false

@@ -30,6 +30,17 @@ type request struct {
 	// planned is what the request was made from, host its Host header.
 	planned *session.PlannedRequest
 	host    string
+	// fieldPlaces are the places of its fields in the load's table for HTTP/2; none
+	// where they have none.
+	fieldPlaces []int
+}
+
+// text is the request's body.
+func (r *request) text() []byte {
+	if len(r.body) > 0 {
+		return r.body
+	}
+	return r.bytes[r.fields+len("\r\n"):]
 }
 
 // fixed are the headers that all requests of a load have in common.
@@ -117,6 +128,9 @@ func generate(length int64) []byte {
 // in their order, or drawn in proportion to their weights, from a sequence that
 // depends on the plan's seed and the connection's number alone.
 func (l *Load) chooser(connection int) func() *request {
+	if l.list != nil {
+		return l.list.chooser(l.plan.Sequential, l.plan.Seed, connection)
+	}
 	total := l.choices[len(l.choices)-1]
 	at := func(choice int) *request { return l.requests[sort.SearchInts(l.choices, choice+1)] }
 	switch {

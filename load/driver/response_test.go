@@ -3,6 +3,7 @@ package driver
 import (
 	"bytes"
 	"io"
+	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -111,5 +112,28 @@ func TestLongestHead(t *testing.T) {
 		if got, _ := readOne(bytes.NewReader(text), false); got.fault != want {
 			t.Errorf("a head of %d bytes: %+v", length, got)
 		}
+	}
+}
+
+// BenchmarkHead reads a head of nginx's: one that came before, and one that
+// didn't.
+func BenchmarkHead(b *testing.B) {
+	const text = "HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sat, 21 Nov 2026 16:00:00 GMT\r\nContent-Type: application/octet-stream\r\n" +
+		"Content-Length: 0\r\nLast-Modified: Sat, 21 Nov 2026 15:00:00 GMT\r\nConnection: keep-alive\r\nETag: \"6740a000-400\"\r\nAccept-Ranges: bytes\r\n\r\n"
+	for _, name := range []string{"known", "new"} {
+		b.Run(name, func(b *testing.B) {
+			source := strings.NewReader(text)
+			r := &responseReader{}
+			r.attach(source, time.Now())
+			for b.Loop() {
+				source.Reset(text)
+				if name == "new" {
+					r.knownText = r.knownText[:0]
+				}
+				if got := r.read(false); got.status != 200 {
+					b.Fatalf("%+v", got)
+				}
+			}
+		})
 	}
 }

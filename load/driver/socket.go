@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"encoding/binary"
 	"io"
 	"net"
 	"net/netip"
@@ -14,7 +15,9 @@ import (
 
 // socket is a TCP connection with as few system calls as will do: net.Dial asks
 // for both ends' addresses and sets options of which none matters here, and
-// package net tells the scheduler of each call that may block, which none does.
+// packages net and syscall tell the scheduler of each call that may block, which
+// none does: it would take the processor away from who is only opening a
+// connection.
 // Waiting is the runtime poller's, as with any other file.
 type socket struct {
 	file *os.File
@@ -23,6 +26,7 @@ type socket struct {
 	// work with: one for each direction.
 	readNow, writeNow func(fd uintptr) bool
 	in, out           transfer
+	asking
 }
 
 // transfer is a read or a write being made.
@@ -30,38 +34,39 @@ type transfer struct {
 	buffer []byte
 	n      int
 	err    error
+	flags  uintptr // of recv
 }
 
 // dialTCP returns a dialer of an address.
 func dialTCP(address netip.AddrPort) dialer {
-	family := syscall.AF_INET
-	if !address.Addr().Is4() {
-		family = syscall.AF_INET6
-	}
-	index := zone(address.Addr())
+	name, length, family := sockaddr(address)
 	return func(ctx context.Context, deadline time.Time) (transport, error) {
-		fd, err := syscall.Socket(family, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
-		if err != nil {
-			return nil, os.NewSyscallError("socket", err)
+		fd, _, errno := syscall.RawSyscall(syscall.SYS_SOCKET, family, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
+		if errno != 0 {
+			return nil, os.NewSyscallError("socket", errno)
 		}
 		// Without it, what comes behind the end of a handshake or the head of a long
 		// body would wait for that to be acknowledged. It can't fail on TCP.
-		_ = syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
-		if err := syscall.Connect(fd, sockaddr(address, index)); err != nil && err != syscall.EINPROGRESS && err != syscall.EINTR {
-			_ = syscall.Close(fd)
-			return nil, os.NewSyscallError("connect", err)
+		on := int32(1)
+		_, _, _ = syscall.RawSyscall6(syscall.SYS_SETSOCKOPT, fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, uintptr(unsafe.Pointer(&on)), unsafe.Sizeof(on), 0)
+		_, _, errno = syscall.RawSyscall(syscall.SYS_CONNECT, fd, uintptr(name), length)
+		if errno != 0 && errno != syscall.EINPROGRESS && errno != syscall.EINTR {
+			_ = syscall.Close(int(fd))
+			return nil, os.NewSyscallError("connect", errno)
 		}
-		return newSocket(ctx, fd, deadline)
+		return newSocket(ctx, int(fd), deadline)
 	}
 }
 
-// sockaddr is an address as package syscall has it, which writes into it: it
-// can't be shared.
-func sockaddr(address netip.AddrPort, zone uint32) syscall.Sockaddr {
+// sockaddr is an address as the kernel has it, with its length and family.
+func sockaddr(address netip.AddrPort) (name unsafe.Pointer, length, family uintptr) {
+	port := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, address.Port()))
 	if ip := address.Addr(); !ip.Is4() {
-		return &syscall.SockaddrInet6{Addr: ip.As16(), Port: int(address.Port()), ZoneId: zone}
+		return unsafe.Pointer(&syscall.RawSockaddrInet6{Family: syscall.AF_INET6, Port: port, Addr: ip.As16(), Scope_id: zone(ip)}),
+			syscall.SizeofSockaddrInet6, syscall.AF_INET6
 	}
-	return &syscall.SockaddrInet4{Addr: address.Addr().As4(), Port: int(address.Port())}
+	return unsafe.Pointer(&syscall.RawSockaddrInet4{Family: syscall.AF_INET, Port: port, Addr: address.Addr().As4()}),
+		syscall.SizeofSockaddrInet4, syscall.AF_INET
 }
 
 // zone is the number of an address's interface, where it has one.
@@ -76,7 +81,7 @@ func zone(ip netip.Addr) uint32 {
 // context's end.
 func newSocket(ctx context.Context, fd int, deadline time.Time) (*socket, error) {
 	s := &socket{file: os.NewFile(uintptr(fd), "")}
-	s.readNow, s.writeNow = s.tryRead, s.tryWrite
+	s.readNow, s.writeNow, s.askNow = s.tryRead, s.tryWrite, s.tryAsk
 	var err error
 	if s.raw, err = s.file.SyscallConn(); err == nil {
 		// Over loopback and in a pod's node it is connected by now.
@@ -99,6 +104,7 @@ func (s *socket) await(ctx context.Context, deadline time.Time) error {
 	if err := s.file.SetDeadline(deadline); err != nil {
 		return err
 	}
+	s.look = deadline
 	var refused error
 	err := s.raw.Write(func(fd uintptr) (done bool) {
 		done, refused = connected(int(fd))
@@ -133,16 +139,17 @@ func (s *socket) SyscallConn() (syscall.RawConn, error) { return s.raw, nil }
 
 func (s *socket) tryRead(fd uintptr) bool {
 	for {
-		n, _, errno := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&s.in.buffer[0])), uintptr(len(s.in.buffer)))
+		n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&s.in.buffer[0])), uintptr(len(s.in.buffer)), s.in.flags, 0, 0)
 		switch errno {
 		case 0:
 			s.in.n = int(n)
 			return true
 		case syscall.EAGAIN:
+			s.bound()
 			return false
 		case syscall.EINTR:
 		default:
-			s.in.err = os.NewSyscallError("read", errno)
+			s.in.err = os.NewSyscallError("recv", errno)
 			return true
 		}
 	}
@@ -151,7 +158,7 @@ func (s *socket) tryRead(fd uintptr) bool {
 func (s *socket) tryWrite(fd uintptr) bool {
 	for {
 		rest := s.out.buffer[s.out.n:]
-		n, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(&rest[0])), uintptr(len(rest)))
+		n, _, errno := syscall.RawSyscall6(syscall.SYS_SENDTO, fd, uintptr(unsafe.Pointer(&rest[0])), uintptr(len(rest)), syscall.MSG_NOSIGNAL, 0, 0)
 		switch errno {
 		case 0:
 			if s.out.n += int(n); s.out.n == len(s.out.buffer) {
@@ -161,7 +168,7 @@ func (s *socket) tryWrite(fd uintptr) bool {
 			return false
 		case syscall.EINTR:
 		default:
-			s.out.err = os.NewSyscallError("write", errno)
+			s.out.err = os.NewSyscallError("send", errno)
 			return true
 		}
 	}
@@ -172,8 +179,19 @@ func (s *socket) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	s.in = transfer{buffer: p}
+	return s.receive(p, 0)
+}
+
+// discard is Read, but throws away what it reads: p only says how much that is
+// at most. The kernel does so without copying it (tcp(7), MSG_TRUNC).
+func (s *socket) discard(p []byte) (int, error) { return s.receive(p, syscall.MSG_TRUNC) }
+
+func (s *socket) receive(p []byte, flags uintptr) (int, error) {
+	s.in = transfer{buffer: p, flags: flags}
 	err := s.raw.Read(s.readNow)
+	for err != nil && s.extend(err) {
+		err = s.raw.Read(s.readNow)
+	}
 	runtime.KeepAlive(p)
 	switch {
 	case err != nil:
@@ -186,8 +204,16 @@ func (s *socket) Read(p []byte) (int, error) {
 
 // Write is as net.Conn's.
 func (s *socket) Write(p []byte) (int, error) {
-	if len(p) == 0 {
+	switch {
+	case s.holding:
+		s.held = append(s.held, p...)
+		return len(p), nil
+	case len(p) == 0:
 		return 0, nil
+	}
+	if !s.limit.IsZero() {
+		// It fails only on a closed connection, as the write will.
+		_ = s.file.SetWriteDeadline(s.limit)
 	}
 	s.out = transfer{buffer: p}
 	err := s.raw.Write(s.writeNow)
@@ -213,8 +239,14 @@ func (s *socket) SetLinger(seconds int) error {
 	return err
 }
 
-// SetDeadline, SetReadDeadline and SetWriteDeadline are as net.Conn's.
-func (s *socket) SetDeadline(t time.Time) error      { return s.file.SetDeadline(t) }
+// SetDeadline is as net.Conn's. What was asked before has no limit any more; it
+// mustn't be called while others read and write.
+func (s *socket) SetDeadline(t time.Time) error {
+	s.limit, s.look = time.Time{}, time.Time{}
+	return s.file.SetDeadline(t)
+}
+
+// SetReadDeadline and SetWriteDeadline are as net.Conn's.
 func (s *socket) SetReadDeadline(t time.Time) error  { return s.file.SetReadDeadline(t) }
 func (s *socket) SetWriteDeadline(t time.Time) error { return s.file.SetWriteDeadline(t) }
 

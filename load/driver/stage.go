@@ -35,6 +35,8 @@ type Stage struct {
 	context  context.Context
 	cancel   context.CancelFunc
 	stopping atomic.Bool
+	ending   atomic.Bool
+	ended    chan struct{} // closed by End
 
 	waiting  atomic.Int64 // connections that don't stand ready yet
 	standing chan struct{}
@@ -48,14 +50,19 @@ func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 	s := &Stage{
 		load: l, recorder: r, amount: amount,
 		begun: make(chan struct{}), standing: make(chan struct{}), done: make(chan struct{}),
+		ended: make(chan struct{}),
 	}
 	s.context, s.cancel = context.WithCancel(context.Background())
 	s.remaining.Store(amount.Requests)
-	s.waiting.Store(int64(l.plan.Connections))
-	s.running.Store(int64(l.plan.Connections))
 	for i := range l.plan.Connections {
-		s.connections = append(s.connections, &connection{stage: s, number: i, woken: make(chan time.Duration, 1), pace: newPace(l.plan, amount, i)})
+		if l.plan.Streams > 0 {
+			s.addShared(i)
+			continue
+		}
+		s.connections = append(s.connections, &connection{stage: s, number: i, place: i, woken: make(chan time.Duration, 1), pace: newPace(l.plan, amount, i)})
 	}
+	s.waiting.Store(int64(len(s.connections)))
+	s.running.Store(int64(len(s.connections)))
 	if l.plan.Arrivals != nil {
 		s.arrivals = newArrivals(s)
 	}
@@ -125,6 +132,14 @@ func (s *Stage) Stop() {
 	}
 }
 
+// End has no further request begin; of an open load, what is due and hasn't begun
+// is left out. Those under way end, and with them the stage.
+func (s *Stage) End() {
+	if !s.ending.Swap(true) {
+		close(s.ended)
+	}
+}
+
 // Stopped is closed by Stop.
 func (s *Stage) Stopped() <-chan struct{} { return s.context.Done() }
 
@@ -155,7 +170,7 @@ func (s *Stage) Span() (first, last time.Time, ok bool) {
 // request may begin now. It waits until an open load has one due, or the pace of
 // a closed one lets it.
 func (s *Stage) next(c *connection) (begin time.Duration, ok bool) {
-	if s.stopping.Load() {
+	if s.stopping.Load() || s.ending.Load() {
 		return 0, false
 	}
 	if s.arrivals != nil {
@@ -184,6 +199,7 @@ func (s *Stage) pause(d time.Duration) {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+	case <-s.ended:
 	case <-s.context.Done():
 	}
 }

@@ -2,58 +2,42 @@ package planfile
 
 import (
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/cipher"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/requestlist"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/load/standalone"
 )
 
-// Bounds, as a BenchmarkRun has them.
-const (
-	mostConnections    = 20_000
-	mostRequests       = 1_000_000_000_000
-	mostSeconds        = 604_800
-	mostTimeoutSeconds = 3600
-	mostWeight         = 1_000_000
-
-	defaultTimeoutSeconds = 30
-	second                = 1_000_000 // microseconds
-)
-
-// The values of fields that aren't numbers.
-const (
-	enabled, disabled = "Enabled", "Disabled"
-	full, none        = "Full", "None"
-)
-
 func (c *converter) job(f *file) *standalone.Job {
-	plan := &session.Plan{Host: f.Host, TimeoutMicroseconds: defaultTimeoutSeconds * second}
-	job := &standalone.Job{Plan: plan}
-	job.URL = c.url(f.URL)
+	job := &standalone.Job{URL: c.url(f.URL), Plan: &session.Plan{}}
+	list := c.requests(f)
+	c.load(&f.Load)
+	if f.Warmup != nil {
+		c.warmup(f.Warmup, &f.Load)
+	}
+	c.credentials(f)
+	if len(c.errors) == 0 {
+		spec := &v1alpha1.BenchmarkRunSpec{Load: f.Load, Warmup: f.Warmup}
+		plans := loadplan.Plans(&v1alpha1.BenchmarkRun{Spec: *spec}, nil)
+		loadplan.AddList(plans, list, nil)
+		job.Plan = plans[0]
+		job.Plan.Probe = "" // the target is asked before the load
+		job.AsksAsIs = job.Plan.Authentication != "" || len(f.Load.Requests) > 0 && notPlain(&f.Load.Requests[0])
+		if w := f.Warmup; w != nil && w.Steady != nil {
+			job.Steady = new(loadplan.Steady(w.Steady))
+		}
+		job.Load, job.Levels = loadplan.Shape(spec), loadplan.Levels(spec)
+	}
+	job.Plan.Host, job.Credentials = f.Host, c.path(f.CredentialsFolder)
 	if job.URL != nil {
 		c.security(f, job)
-	}
-	plan.Requests = c.requests(f)
-	plan.KeepAlive = c.choice("load.connection.keepAlive", f.Load.Connection.KeepAlive, enabled, disabled) == enabled
-	if t := f.Load.Connection.TimeoutSeconds; t != nil {
-		plan.TimeoutMicroseconds = c.within("load.connection.timeoutSeconds", int64(*t), 1, mostTimeoutSeconds) * second
-	}
-	if f.Load.Closed == nil {
-		c.wrong("load.closed", "it's missing: give connections, and one of requests and durationSeconds")
-		return job
-	}
-	if n := f.Load.Closed.Connections; n == nil {
-		c.wrong("load.closed.connections", "it's missing: give the number of connections")
-	} else {
-		plan.Connections = int(c.within("load.closed.connections", int64(*n), 1, mostConnections))
-	}
-	plan.Measurement = c.amount("load.closed", &f.Load.Closed.amount, plan.Connections)
-	if f.Warmup != nil {
-		warmup := c.amount("warmup", f.Warmup, plan.Connections)
-		plan.Warmup = &warmup
 	}
 	return job
 }
@@ -76,49 +60,66 @@ func (c *converter) url(text string) *url.URL {
 	return u
 }
 
-// requests are those of the file, or the one that the url names.
-func (c *converter) requests(f *file) []session.PlannedRequest {
+// requests sees to it that the load has some: those of the file, those of a list,
+// which it returns, or the one that the url names.
+func (c *converter) requests(f *file) (list []byte) {
 	u, err := url.Parse(f.URL)
 	if err != nil {
 		return nil // said before
 	}
-	if len(f.Load.Requests) == 0 {
-		return []session.PlannedRequest{{Path: u.RequestURI(), Weight: 1, Length: -1}}
+	if f.Load.RequestsFrom != nil {
+		c.wrong("load.requestsFrom", "there are no ConfigMaps here: give requestsFile, with what it would have, instead")
 	}
-	if u.Path != "" && u.Path != "/" || u.RawQuery != "" {
+	switch hasPath := u.Path != "" && u.Path != "/" || u.RawQuery != ""; {
+	case len(f.Load.Requests) > 0 && f.RequestsFile != "":
+		c.wrong("requestsFile", "there is load.requests beside it: leave one of them out")
+	case len(f.Load.Requests) > 0 && hasPath:
 		c.wrong("url", "it has a path beside load.requests: leave one of them out")
+	case f.RequestsFile != "" && hasPath:
+		c.wrong("url", "it has a path beside requestsFile: leave one of them out")
+	case f.RequestsFile != "":
+		return c.list(c.path(f.RequestsFile))
+	case len(f.Load.Requests) == 0:
+		f.Load.Requests = []v1alpha1.Request{{Path: u.RequestURI()}}
 	}
-	planned := make([]session.PlannedRequest, 0, len(f.Load.Requests))
-	for i, r := range f.Load.Requests {
-		field := "load.requests[" + strconv.Itoa(i) + "]"
-		q := session.PlannedRequest{Path: r.Path, Weight: 1, Length: -1}
-		if !strings.HasPrefix(r.Path, "/") || strings.ContainsFunc(r.Path, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }) {
-			c.wrong(field+".path", "%q must begin with a slash, and have only characters that a URL may have: percent-encode the others, a space as %%20", r.Path)
-		}
-		if r.Weight != nil {
-			q.Weight = int(c.within(field+".weight", int64(*r.Weight), 1, mostWeight))
-		}
-		if r.Length != nil {
-			q.Length = c.within(field+".length", *r.Length, 0, 1<<50)
-		}
-		planned = append(planned, q)
-	}
-	return planned
+	return nil
 }
 
-func (c *converter) amount(field string, a *amount, connections int) session.Amount {
-	if (a.Requests == nil) == (a.DurationSeconds == nil) {
-		c.wrong(field, "give exactly one of requests and durationSeconds")
-		return session.Amount{}
+// list reads a list of requests.
+func (c *converter) list(path string) []byte {
+	text, err := os.ReadFile(path)
+	var entries []requestlist.Entry
+	if err == nil {
+		entries, err = requestlist.Parse(string(text))
 	}
-	if a.DurationSeconds != nil {
-		return session.Amount{DurationMicroseconds: c.within(field+".durationSeconds", *a.DurationSeconds, 1, mostSeconds) * second}
+	var list []byte
+	if err == nil {
+		list, err = requestlist.Encode(entries)
 	}
-	n := c.within(field+".requests", *a.Requests, 1, mostRequests)
-	if n >= 1 && n < int64(connections) {
-		c.wrong(field+".requests", "it's %d for %d connections: give at least as many requests, so that each connection makes one", n, connections)
+	if err != nil {
+		c.wrong("requestsFile", "%s", err)
 	}
-	return session.Amount{Requests: n}
+	return list
+}
+
+// notPlain is whether a request is another than a GET that succeeds with any
+// success.
+func notPlain(r *v1alpha1.Request) bool {
+	return r.Method != "" && r.Method != v1alpha1.MethodGet || r.Expect != nil && len(r.Expect.Statuses) > 0
+}
+
+// credentials sees to it that there are files where the load authenticates.
+func (c *converter) credentials(f *file) {
+	a := f.Load.Authentication
+	switch {
+	case a == nil && f.CredentialsFolder != "":
+		c.wrong("credentialsFolder", "nothing authenticates: give load.authentication, or leave it out")
+	case a == nil:
+	case a.SecretName != "":
+		c.wrong("load.authentication.secretName", "there are no Secrets here: give credentialsFolder, with the keys as files, instead")
+	case f.CredentialsFolder == "":
+		c.wrong("credentialsFolder", "it's missing: give a folder with the files %s", strings.Join(session.CredentialKeys(string(a.Scheme)), " and "))
+	}
 }
 
 func (c *converter) security(f *file, job *standalone.Job) {
@@ -147,8 +148,8 @@ func (c *converter) security(f *file, job *standalone.Job) {
 	}
 	job.Plan.TLS = &session.TLS{
 		ServerName: t.ServerName, Protocols: t.Protocols, Ciphers: t.Ciphers,
-		Unverified:        c.choice("tls.verification", t.Verification, full, none) == none,
-		Resume:            c.choice("tls.sessionResumption", t.SessionResumption, disabled, enabled) == enabled,
+		Unverified:        choice(c, "tls.verification", t.Verification, "Full", "None") == "None",
+		Resume:            choice(c, "tls.sessionResumption", t.SessionResumption, "Disabled", "Enabled") == "Enabled",
 		ClientCertificate: t.ClientCertificateFile != "",
 	}
 	job.Files = standalone.Files{
@@ -157,24 +158,4 @@ func (c *converter) security(f *file, job *standalone.Job) {
 	if job.Files.Key == "" {
 		job.Files.Key = job.Files.Certificate
 	}
-}
-
-// within is a number if it's in bounds.
-func (c *converter) within(field string, n, least, most int64) int64 {
-	if n < least || n > most {
-		c.wrong(field, "it's %d: give a number from %d to %d", n, least, most)
-		return 0
-	}
-	return n
-}
-
-// choice is one of some values, the first when nothing was chosen.
-func (c *converter) choice(field string, chosen *string, values ...string) string {
-	if chosen == nil {
-		return values[0]
-	}
-	if !slices.Contains(values, *chosen) {
-		c.wrong(field, "it's %q: give %s", *chosen, strings.Join(values, " or "))
-	}
-	return *chosen
 }

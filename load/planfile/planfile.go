@@ -1,86 +1,55 @@
-// Package planfile reads the load that `assay-load run` drives from YAML. Its
-// fields are those of a BenchmarkRun where they mean the same: what stands
-// under load can be moved from one to the other.
+// Package planfile reads the load that `assay-load run` drives from YAML. What
+// stands under load and warmup is what stands there in a BenchmarkRun, in the
+// API's own types: it can be moved from one to the other.
 package planfile
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 
-	"gopkg.in/yaml.v3"
-
+	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/load/standalone"
 )
 
 // file is a plan as it is written.
 type file struct {
-	URL    string  `yaml:"url"`
-	Host   string  `yaml:"host"`
-	Load   load    `yaml:"load"`
-	Warmup *amount `yaml:"warmup"`
-	TLS    *tls    `yaml:"tls"`
-}
-
-type load struct {
-	Requests   []request  `yaml:"requests"`
-	Connection connection `yaml:"connection"`
-	Closed     *closed    `yaml:"closed"`
-}
-
-type request struct {
-	Path   string `yaml:"path"`
-	Weight *int   `yaml:"weight"`
-	Length *int64 `yaml:"length"`
-}
-
-type connection struct {
-	KeepAlive      *string `yaml:"keepAlive"`
-	TimeoutSeconds *int    `yaml:"timeoutSeconds"`
-}
-
-type closed struct {
-	Connections *int `yaml:"connections"`
-	amount      `yaml:",inline"`
-}
-
-type amount struct {
-	Requests        *int64 `yaml:"requests"`
-	DurationSeconds *int64 `yaml:"durationSeconds"`
+	URL  string `json:"url"`
+	Host string `json:"host"`
+	// CredentialsFolder has the files that load.authentication's Secret has as keys.
+	CredentialsFolder string `json:"credentialsFolder"`
+	// RequestsFile is a list of requests, as load.requestsFrom's ConfigMap has it.
+	RequestsFile string           `json:"requestsFile"`
+	Load         v1alpha1.Load    `json:"load"`
+	Warmup       *v1alpha1.Warmup `json:"warmup"`
+	TLS          *tls             `json:"tls"`
 }
 
 type tls struct {
-	ServerName               string   `yaml:"serverName"`
-	Protocols                []string `yaml:"protocols"`
-	Ciphers                  []string `yaml:"ciphers"`
-	Verification             *string  `yaml:"verification"`
-	SessionResumption        *string  `yaml:"sessionResumption"`
-	CertificateAuthorityFile string   `yaml:"certificateAuthorityFile"`
-	ClientCertificateFile    string   `yaml:"clientCertificateFile"`
-	ClientKeyFile            string   `yaml:"clientKeyFile"`
+	ServerName               string   `json:"serverName"`
+	Protocols                []string `json:"protocols"`
+	Ciphers                  []string `json:"ciphers"`
+	Verification             string   `json:"verification"`
+	SessionResumption        string   `json:"sessionResumption"`
+	CertificateAuthorityFile string   `json:"certificateAuthorityFile"`
+	ClientCertificateFile    string   `json:"clientCertificateFile"`
+	ClientKeyFile            string   `json:"clientKeyFile"`
 }
 
 // Read returns the job that a plan describes. Paths in it are relative to a
 // folder, name is what reports call it. Its error names all that is wrong, each
 // with the field and what would be right.
 func Read(data []byte, name, folder string) (*standalone.Job, error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	decoder.KnownFields(true)
-	var f file
-	switch err := decoder.Decode(&f); {
-	case errors.Is(err, io.EOF):
-		return nil, errors.New("it's empty: give at least url and load.closed")
-	case err != nil:
-		return nil, explain(err)
-	}
-	if err := decoder.Decode(&file{}); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is more than one document in it: give each a file of its own")
+	f, err := decode(data)
+	if err != nil {
+		return nil, err
 	}
 	c := &converter{folder: folder}
-	job := c.job(&f)
+	job := c.job(f)
 	if err := errors.Join(c.errors...); err != nil {
+		return nil, err
+	}
+	if err := job.Plan.Check(); err != nil {
 		return nil, err
 	}
 	job.Name = name

@@ -1,11 +1,16 @@
 package planfile
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/assay-dev/assay/internal/profile"
+	"github.com/assay-dev/assay/internal/requestlist"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/load/standalone"
 )
@@ -18,8 +23,11 @@ load:
   requests:
     - path: /a?b=c
       weight: 3
-      length: 1024
+      expect: {bodyBytes: 1024}
     - path: /d
+      method: POST
+      headers: [{name: X-A, value: b}]
+      body: {text: hello}
   connection: {keepAlive: Disabled, timeoutSeconds: 2}
   closed: {connections: 25, requests: 50000}
 warmup: {durationSeconds: 5}
@@ -41,10 +49,13 @@ tls:
 			ServerName: "www.test", Protocols: []string{"TLSv1.2"}, Ciphers: []string{"ECDHE-RSA-AES256-GCM-SHA384"},
 			Unverified: true, Resume: true, ClientCertificate: true,
 		},
-		Requests:    []session.PlannedRequest{{Path: "/a?b=c", Weight: 3, Length: 1024}, {Path: "/d", Weight: 1, Length: -1}},
+		Requests: []session.PlannedRequest{{Path: "/a?b=c", Weight: 3, Length: 1024}, {
+			Path: "/d", Method: "POST", Headers: []session.Header{{Name: "X-A", Value: "b"}}, Body: []byte("hello"), Weight: 1, Length: -1,
+		}},
 		Warmup:      &session.Amount{DurationMicroseconds: 5_000_000},
 		Measurement: session.Amount{Requests: 50000},
 	}
+	job.Plan.Seed = 0
 	if diff := cmp.Diff(want, job.Plan); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -64,11 +75,66 @@ func TestDefaults(t *testing.T) {
 		Requests:    []session.PlannedRequest{{Path: "/x?y", Weight: 1, Length: -1}},
 		Measurement: session.Amount{DurationMicroseconds: 3_000_000},
 	}
+	job.Plan.Seed = 0
 	if diff := cmp.Diff(want, job.Plan); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if target := standalone.Target(job.URL); target != "localhost:80" {
 		t.Errorf("target %s", target)
+	}
+}
+
+func TestOpenLevelsWithCredentials(t *testing.T) {
+	job, err := Read([]byte(`
+url: http://localhost
+credentialsFolder: secret
+load:
+  authentication: {scheme: Digest}
+  stages:
+    spacing: Poisson
+    levels: [{requestsPerSecond: 10, holdSeconds: 2}, {requestsPerSecond: 30, rampSeconds: 1, holdSeconds: 2}]
+warmup: {requests: 5}
+`), "", "/plans")
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.Plan.Seed = 0
+	want := &session.Plan{
+		Connections: 1000, KeepAlive: true, TimeoutMicroseconds: 30_000_000, Authentication: "Digest",
+		Requests: []session.PlannedRequest{{Path: "/", Weight: 1, Length: -1}},
+		Arrivals: &session.Arrivals{Shares: 1, Poisson: true},
+		Warmup:   &session.Amount{Requests: 5, Profile: profile.Profile{{From: 10, To: 10}}},
+		Measurement: session.Amount{DurationMicroseconds: 5_000_000, Profile: profile.Profile{
+			{From: 10, To: 10, DurationMicroseconds: 2_000_000, Level: true},
+			{From: 10, To: 30, DurationMicroseconds: 1_000_000},
+			{From: 30, To: 30, DurationMicroseconds: 2_000_000, Level: true},
+		}},
+	}
+	if diff := cmp.Diff(want, job.Plan); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if job.Load != result.LoadOpen || len(job.Levels) != 2 || job.Credentials != "/plans/secret" {
+		t.Errorf("job %+v", job)
+	}
+}
+
+func TestListOfRequests(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "urls.txt"), []byte("# all\n/a\nPOST /b 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const plan = "{url: 'http://localhost', requestsFile: urls.txt, load: {order: Sequential, closed: {connections: 2, durationSeconds: 3}}}"
+	job, err := Read([]byte(plan), "", folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := requestlist.Decode(job.Plan.RequestList)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []requestlist.Entry{{Method: "GET", Path: "/a", Weight: 1}, {Method: "POST", Path: "/b", Weight: 3}}
+	if diff := cmp.Diff(want, entries); diff != "" || len(job.Plan.Requests) != 0 || !job.Plan.Sequential {
+		t.Errorf("plan %+v; (-want +got):\n%s", job.Plan, diff)
 	}
 }
 
@@ -78,22 +144,48 @@ func TestRefusals(t *testing.T) {
 		{"empty", "", "it's empty"},
 		{"no YAML", "url: [", "line 1"},
 		{"two documents", "url: http://a" + rest + "\n---\nurl: http://b", "more than one document"},
-		{"an unknown field", "url: http://a\nlaod: {}", "line 2: there is no field laod in the plan: take some of url, host, load, warmup, tls"},
+		{"an unknown field", "url: http://a\nlaod: {}", "line 2: there is no field laod in the plan: take some of url, host, credentialsFolder, requestsFile, load, warmup, tls"},
 		{"one deeper", "url: http://a\nload:\n  closed:\n    conections: 3", "line 4: there is no field conections in load.closed: take some of connections, requests, durationSeconds"},
 		{"a field twice", "url: http://a\nurl: http://b", "already defined"},
-		{"a word for a number", "url: http://a\nload: {closed: {connections: many}}", "line 2: `many` can't be used: give a whole number"},
-		{"a text for fields", "url: http://a\nload: 3", "line 2: `3` can't be used: give fields or a list of them"},
+		{"a word for a number", "url: http://a\nload: {closed: {connections: many}}", "line 2: load.closed.connections: \"many\" can't be used: give a whole number"},
+		{"a text for fields", "url: http://a\nload: 3", "line 2: load: \"3\" can't be used: give fields"},
 		{"no url", strings.TrimSpace(rest), "url: it's missing: give http://"},
 		{"another scheme", "url: ftp://a" + rest, `url: "ftp://a" can't be used`},
 		{"no such port", "url: http://a:99999" + rest, "has no port that there can be"},
-		{"no load", "url: http://a", "load.closed: it's missing"},
+		{"no load", "url: http://a", "load: give exactly one of closed, open and stages"},
 		{"no connections", "url: http://a\nload: {closed: {requests: 1}}", "load.closed.connections: it's missing"},
-		{"none", "url: http://a\nload: {closed: {connections: 0, requests: 1}}", "load.closed.connections: it's 0: give a number from 1 to 20000"},
+		{"none", "url: http://a\nload: {closed: {connections: 0, requests: 1}}", "load.closed.connections: it's missing or 0: give a number from 1 to 20000"},
 		{"both amounts", "url: http://a\nload: {closed: {connections: 1, requests: 1, durationSeconds: 1}}", "load.closed: give exactly one of requests and durationSeconds"},
-		{"too few requests", "url: http://a\nload: {closed: {connections: 3, requests: 2}}", "load.closed.requests: it's 2 for 3 connections"},
-		{"an empty warm-up", "url: http://a\nwarmup: {}" + rest, "warmup: give exactly one of"},
+		{"too few requests", "url: http://a\nload: {closed: {connections: 3, requests: 2}}", "load.closed.requests: it's 2 for 3 connections or streams"},
+		{"an empty warm-up", "url: http://a\nwarmup: {}" + rest, "warmup: give exactly one of requests, durationSeconds and steady"},
 		{"a relative path", "url: http://a\nload: {requests: [{path: x}], closed: {connections: 1, requests: 1}}", `load.requests[0].path: "x" must begin with a slash`},
 		{"no weight", "url: http://a\nload: {requests: [{path: /, weight: 0}], closed: {connections: 1, requests: 1}}", "load.requests[0].weight: it's 0: give a number from 1"},
+		{"an unknown field in a list", "url: http://a\nload:\n  requests:\n  - path: /\n    size: 3", "line 5: there is no field size in load.requests[0]: take some of method, path, "},
+		{"a number that is none", "url: http://a\nload: {closed: {connections: 2.5}}", "line 2: load.closed.connections: \"2.5\" can't be used: give a whole number"},
+		{"no method", "url: http://a\nload: {requests: [{path: /, method: get}], closed: {connections: 1, requests: 1}}", `load.requests[0].method: it's "get": give GET, HEAD, `},
+		{"a body with GET", "url: http://a\nload: {requests: [{path: /, body: {text: a}}], closed: {connections: 1, requests: 1}}", "load.requests[0].body: it has no meaning with GET"},
+		{"two bodies", "url: http://a\nload: {requests: [{path: /, method: POST, body: {text: a, sizeBytes: 3}}], closed: {connections: 1, requests: 1}}", "load.requests[0].body: give exactly one of text and sizeBytes"},
+		{"a forbidden header", "url: http://a\nload: {requests: [{path: /, headers: [{name: 'a b', value: c}]}], closed: {connections: 1, requests: 1}}", `with the header "a b"`},
+		{"two shapes", "url: http://a\nload: {open: {requestsPerSecond: 1, requests: 1}, closed: {connections: 1, requests: 1}}", "load: give exactly one of closed, open and stages"},
+		{"a script", "url: http://a\nload: {script: {configMapName: a}}", "load.script: a script needs no plan here: run it by assay-load k6 run"},
+		{"no rate", "url: http://a\nload: {open: {requests: 1}}", "load.open.requestsPerSecond: it's missing or 0"},
+		{"a ramp from nowhere", "url: http://a\nload: {open: {requestsPerSecond: 1, ramp: {seconds: 9}, durationSeconds: 5}}", "load.open.ramp.from: it's missing"},
+		{"a ramp past the end", "url: http://a\nload: {open: {requestsPerSecond: 1, ramp: {from: 0, seconds: 9}, durationSeconds: 5}}", "load.open.ramp.seconds: it's 9: give at most durationSeconds, which is 5"},
+		{"no levels", "url: http://a\nload: {stages: {}}", "load.stages.levels: there are 0: give from 1 to 20"},
+		{"levels of two kinds", "url: http://a\nload: {stages: {levels: [{connections: 1, holdSeconds: 1}, {requestsPerSecond: 1, holdSeconds: 1}]}}", "load.stages.levels[1]: all levels must have the same"},
+		{"pauses of a rate", "url: http://a\nload: {stages: {pause: {minMilliseconds: 1}, levels: [{requestsPerSecond: 1, holdSeconds: 1}]}}", "load.stages.pause: it's for levels of connections"},
+		{"a pause the wrong way round", "url: http://a\nload: {closed: {connections: 1, requests: 1, pause: {minMilliseconds: 5, maxMilliseconds: 2}}}", "load.closed.pause.maxMilliseconds: it's 2: give a number from 5"},
+		{"a Secret", "url: http://a\nload: {authentication: {scheme: Basic, secretName: a}, closed: {connections: 1, requests: 1}}", "load.authentication.secretName: there are no Secrets here: give credentialsFolder"},
+		{"no credentials", "url: http://a\nload: {authentication: {scheme: Basic}, closed: {connections: 1, requests: 1}}", "credentialsFolder: it's missing: give a folder with the files username and password"},
+		{"credentials for nothing", "url: http://a\ncredentialsFolder: c" + rest, "credentialsFolder: nothing authenticates"},
+		{"a limit below the windows", "url: http://a\nwarmup: {steady: {windows: 4, limitSeconds: 19}}" + rest, "warmup.steady.limitSeconds: it's 19: give at least windows times windowSeconds, which is 20"},
+		{"a window alone", "url: http://a\nwarmup: {steady: {windows: 1}}" + rest, "warmup.steady.windows: it's 1: give a number from 2 to 10"},
+		{"two ends of a warm-up", "url: http://a\nwarmup: {requests: 9, steady: {}}" + rest, "warmup: give exactly one of"},
+		{"a ConfigMap", "url: http://a\nload: {requestsFrom: {configMapKeyRef: {name: a, key: b}}, closed: {connections: 1, requests: 1}}", "load.requestsFrom: there are no ConfigMaps here: give requestsFile"},
+		{"no list", "url: http://a\nrequestsFile: /nowhere" + rest, "requestsFile: open /nowhere: no such file"},
+		{"a list and a path", "url: http://a/x\nrequestsFile: /nowhere" + rest, "url: it has a path beside requestsFile"},
+		{"a form for another scheme", "url: http://a\ncredentialsFolder: c\nload: {authentication: {scheme: Basic, form: {path: /l}}, closed: {connections: 1, requests: 1}}", "load.authentication.form: it goes with the scheme Form"},
+		{"a login without cookies", "url: http://a\ncredentialsFolder: c\nload: {authentication: {scheme: Form, form: {path: /l}}, closed: {connections: 1, requests: 1}}", "load.connection.cookies: it must be Enabled with a form"},
 		{"two paths", "url: http://a/x\nload: {requests: [{path: /}], closed: {connections: 1, requests: 1}}", "url: it has a path beside load.requests"},
 		{"keepAlive as a boolean", "url: http://a\nload: {connection: {keepAlive: maybe}, closed: {connections: 1, requests: 1}}", `load.connection.keepAlive: it's "maybe": give Enabled or Disabled`},
 		{"no timeout", "url: http://a\nload: {connection: {timeoutSeconds: 0}, closed: {connections: 1, requests: 1}}", "load.connection.timeoutSeconds: it's 0: give a number from 1 to 3600"},

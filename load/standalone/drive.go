@@ -67,7 +67,7 @@ func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) i
 	})
 	users := runtime.GOMAXPROCS(0)
 	c = client.New(s, users, slog.New(slog.DiscardHandler))
-	c.UseTLSFolder(job.folder)
+	c.UseFolders(job.folder, job.Credentials)
 	exit := func(o Outcome) {
 		if o.Interrupted = interrupted.Load(); o.Interrupted && o.Result != nil {
 			o.Result.Findings = append(o.Result.Findings, cutShort(o.Result))
@@ -96,7 +96,7 @@ func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) i
 	go func() {
 		select {
 		case totals := <-s.totals:
-			exit(Outcome{Result: job.result(totals, s.series)})
+			exit(Outcome{Result: job.result(totals, s)})
 		case err := <-failed:
 			exit(Outcome{Err: err})
 		}

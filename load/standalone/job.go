@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -17,7 +18,10 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/probe"
+	"github.com/assay-dev/assay/internal/requestlist"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/steady"
 	"github.com/assay-dev/assay/internal/targettls"
 )
 
@@ -29,13 +33,26 @@ type Job struct {
 	URL *url.URL
 	// Plan is the load. Prepare completes its Host and the server's name in TLS.
 	Plan *session.Plan
+	// Steady is when the target counts as warmed up, which ends the plan's warm-up
+	// before its time; nil for not.
+	Steady *steady.Criterion
+	// Load is the load's shape, as results name it.
+	Load string
+	// Levels are the load's levels, without figures; none where it has none.
+	Levels []result.Level
 	// Files are those for TLS.
 	Files Files
+	// Credentials is a folder with the files for Plan's Authentication; empty for
+	// none.
+	Credentials string
 	// Longest is how long the measurement may take, also when requests are left;
 	// 0 for any time.
 	Longest time.Duration
 	// Version is this program's.
 	Version string
+	// AsksAsIs has Prepare make the first request as it is, without credentials and
+	// whatever it's answered with, instead of a GET that must succeed.
+	AsksAsIs bool
 
 	address  string // with the host as a number, once Prepare has found it
 	evidence *session.Evidence
@@ -63,8 +80,8 @@ func Target(u *url.URL) string {
 func (j *Job) Evidence() *session.Evidence { return j.evidence }
 
 // Prepare asks the target once for the first request's path, so that a load
-// isn't begun that can't succeed. The load goes to that address of the target
-// that answers. Clean must be called at last.
+// isn't begun that can't succeed; see AsksAsIs. The load goes to that address of
+// the target that answers. Clean must be called at last.
 func (j *Job) Prepare(ctx context.Context) error {
 	target := Target(j.URL)
 	j.Plan.Host = session.HostHeader(j.Plan.Host, target, j.Plan.TLS != nil)
@@ -92,13 +109,21 @@ func (j *Job) Prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	first, err := j.first()
+	if err != nil {
+		return err
+	}
 	var refusals []error
 	for _, address := range addresses {
 		j.address = net.JoinHostPort(address.Unmap().String(), port)
-		evidence, err := probe.Ask(ctx, &probe.Question{
-			Address: j.address, Path: j.Plan.Requests[0].Path, Host: j.Plan.Host, UserAgent: "assay-load", TLS: config,
+		question := &probe.Question{
+			Address: j.address, Path: first.Path, Host: j.Plan.Host, UserAgent: "assay-load", TLS: config, Streams: j.Plan.Streams,
 			Timeout: max(probe.Timeout, time.Duration(j.Plan.TimeoutMicroseconds)*time.Microsecond),
-		})
+		}
+		if j.AsksAsIs {
+			question.As = first
+		}
+		evidence, err := probe.Ask(ctx, question)
 		if err == nil {
 			j.evidence = evidence
 			return nil
@@ -106,6 +131,22 @@ func (j *Job) Prepare(ctx context.Context) error {
 		refusals = append(refusals, fmt.Errorf("%s: %w", j.address, err))
 	}
 	return errors.Join(refusals...)
+}
+
+// first is the first request that there is.
+func (j *Job) first() (*session.PlannedRequest, error) {
+	if len(j.Plan.Requests) > 0 {
+		return &j.Plan.Requests[0], nil
+	}
+	entries, err := requestlist.Decode(j.Plan.RequestList)
+	if err != nil {
+		return nil, err
+	}
+	r := &session.PlannedRequest{Path: entries[0].Path} // none are without any
+	if method := entries[0].Method; method != http.MethodGet {
+		r.Method = method
+	}
+	return r, nil
 }
 
 // prepareFiles makes a folder where the files are found under the names that

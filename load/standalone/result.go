@@ -11,28 +11,33 @@ import (
 )
 
 // result is what a job measured, judged.
-func (j *Job) result(totals *result.Totals, series []result.Second) *result.Result {
+func (j *Job) result(totals *result.Totals, s *alone) *result.Result {
 	plan := j.Plan
 	r := &result.Result{
 		SchemaVersion: result.SchemaVersion,
 		Run: result.Run{
-			Alone: true, Name: j.Name, Server: j.URL.Scheme + "://" + j.URL.Host, Load: "closed",
-			Connections: int64(plan.Connections), KeepAlive: plan.KeepAlive, MeasurementTime: time.UnixMicro(totals.StartedAt).UTC(),
+			Alone: true, Name: j.Name, Server: j.URL.Scheme + "://" + j.URL.Host, Load: j.Load,
+			Connections: int64(plan.Connections), Streams: int64(plan.Streams), KeepAlive: plan.KeepAlive,
+			Sequential: plan.Sequential, Cookies: plan.Cookies, Authentication: plan.Authentication, MeasurementTime: time.UnixMicro(totals.StartedAt).UTC(),
 		},
 		Environment: result.Environment{
 			TargetAddress: Target(j.URL), ServerSoftware: j.evidence.Software, DocumentLength: j.evidence.DocumentLength,
-			TLS: j.evidence.TLS, ClientCPULimit: int64(runtime.GOMAXPROCS(0)) * 1000, Assay: j.Version,
+			HTTP: j.evidence.HTTP, TLS: j.evidence.TLS, ClientCPULimit: int64(runtime.GOMAXPROCS(0)) * 1000, Assay: j.Version,
 		},
-		Series: series,
+		Series: s.series,
 	}
 	for _, q := range plan.Requests {
-		r.Run.Requests = append(r.Run.Requests, result.Request{Path: q.Path, Weight: int64(q.Weight), Length: q.Length})
+		r.Run.Requests = append(r.Run.Requests, result.Request{Method: q.Method, Path: q.Path, Weight: int64(q.Weight), Length: q.Length})
 	}
 	host, err := os.Hostname()
 	if err != nil {
 		host = ""
 	}
 	r.AddClients([]result.Client{{Node: host, Totals: *totals}})
+	if r.Warmup != nil {
+		r.Warmup.Steady = s.steady
+	}
+	r.AddLevels(j.Levels)
 	r.Findings = validity.Judge(r)
 	return r
 }

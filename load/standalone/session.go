@@ -8,6 +8,7 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/steady"
 )
 
 // lead is how long after it stands ready that a stage begins.
@@ -23,13 +24,17 @@ type alone struct {
 	orders  chan pod.Order
 
 	series []result.Second
+	// warmup are the seconds of a warm-up that lasts until the target is steady,
+	// steady whether that is so, by the last windows.
+	warmup steady.Seconds
+	steady *result.Steadiness
 	// totals has the figures once they are complete.
 	totals chan *result.Totals
 }
 
 func newAlone(job *Job, watcher Watcher, ready func()) *alone {
-	// A client is given three orders at most.
-	return &alone{job: job, watcher: watcher, ready: ready, orders: make(chan pod.Order, 3), totals: make(chan *result.Totals, 1)}
+	// A client is given four orders at most.
+	return &alone{job: job, watcher: watcher, ready: ready, orders: make(chan pod.Order, 4), totals: make(chan *result.Totals, 1)}
 }
 
 // Run gives the client its plan and lasts as long as the context.
@@ -67,6 +72,21 @@ func (s *alone) SendSecond(stage sessionpb.Stage, second *result.ClientSecond) {
 	s.watcher.Second(second.Counts)
 	if stage == sessionpb.Stage_STAGE_MEASUREMENT {
 		s.series = append(s.series, point(second))
+	} else if s.job.Steady != nil {
+		s.settle(second)
+	}
+}
+
+// settle ends the warm-up when the target has become steady.
+func (s *alone) settle(second *result.ClientSecond) {
+	if s.steady != nil && s.steady.Reached {
+		return
+	}
+	c := s.job.Steady
+	s.warmup.Add(second, 1)
+	s.steady = c.Judge(s.warmup.Windows(*c, second.Second+1))
+	if s.steady.Reached {
+		s.orders <- pod.End{}
 	}
 }
 
@@ -94,9 +114,11 @@ func (s *alone) Local(at int64) time.Time {
 // point is a second as a result's series has it.
 func point(s *result.ClientSecond) result.Second {
 	total := s.Latencies.Get(result.Total)
-	return result.Second{
+	p := result.Second{
 		Second: s.Second, Seconds: 1, Requests: s.Requests, Errors: s.Errors.Total(),
 		P50: total.Percentile(50), P90: total.Percentile(90), P99: total.Percentile(99), Max: total.Max(),
-		BytesReceived: s.BytesReceived, ClientCPU: s.Usage.UserCPU + s.Usage.SystemCPU, ServerCPU: -1, ServerResident: -1,
+		BytesReceived: s.BytesReceived, ServerCPU: -1, ServerResident: -1,
 	}
+	p.SetUsage(s.Usage)
+	return p
 }

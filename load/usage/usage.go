@@ -1,5 +1,6 @@
 // Package usage reads what this process uses of its machine: CPU time, memory,
-// the time for which its CPU limit held it up, and the CPUs it may run on.
+// the time for which its CPU limit and Go's runtime held it up, and the CPUs it
+// may run on.
 package usage
 
 import (
@@ -13,11 +14,12 @@ type Reading struct {
 	user, system int64 // microseconds
 	throttled    int64 // microseconds; -1 when it can't be read
 	maxResident  int64 // bytes
+	runtime      runtimeReading
 }
 
 // Read reads the use up to now.
 func Read() Reading {
-	r := Reading{throttled: throttled()}
+	r := Reading{throttled: throttled(), runtime: readRuntime()}
 	var ru syscall.Rusage
 	// The call fails only for arguments that aren't these.
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err == nil {
@@ -39,5 +41,8 @@ func (r Reading) Since(earlier Reading) result.ClientUsage {
 	if r.throttled >= 0 && earlier.throttled >= 0 {
 		u.Throttled = r.throttled - earlier.throttled
 	}
+	lag, pause := since(r.runtime.lag, earlier.runtime.lag), since(r.runtime.pause, earlier.runtime.pause)
+	u.SchedulerLagP99 = percentile(lag, 99)
+	u.GCPause, u.GCPauseMax = sum(pause), percentile(pause, 100)
 	return u
 }

@@ -67,9 +67,9 @@ func TestDefaultsOfTargets(t *testing.T) {
 		name, patch, part, want string
 	}{
 		{"httpd", `{server: {tomcat: null, httpd: {keepAlive: {}}}}`, "server",
-			`{httpd: {home: /usr/local/apache2, mpm: Event, accessLog: Disabled, keepAlive: {mode: Enabled}}}`},
+			`{httpd: {home: /usr/local/apache2, mpm: Event, http2: Disabled, accessLog: Disabled, keepAlive: {mode: Enabled}}}`},
 		{"nginx", `{server: {tomcat: null, nginx: {keepAlive: {}}}}`, "server",
-			`{nginx: {executable: /usr/sbin/nginx, workerConnections: 16384, accessLog: Disabled, keepAlive: {mode: Enabled}}}`},
+			`{nginx: {executable: /usr/sbin/nginx, workerConnections: 16384, http2: Disabled, accessLog: Disabled, keepAlive: {mode: Enabled}}}`},
 		{"generic", `{server: {tomcat: null, generic: {}}}`, "server", `{generic: {port: 8080, contentPath: /assay/content}}`},
 		{"external", `{image: null, server: {tomcat: null, external: {url: "http://a"}}}`, "server", `{external: {url: "http://a"}}`},
 		{"tls", `{tls: {certificate: {selfSigned: {}}}}`, "tls",

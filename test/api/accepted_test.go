@@ -44,6 +44,8 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"a rate", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, requests: 5}}}`},
 		{"a rate that rises from nothing", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, durationSeconds: 10, ramp: {from: 0, seconds: 10}}}}`},
 		{"levels of rates", base, `spec: {load: {closed: null, stages: {spacing: Poisson, levels: [{requestsPerSecond: 10, holdSeconds: 1}, {requestsPerSecond: 5, holdSeconds: 1}]}}}`},
+		{"warm-up until steady", base, steady("windows: 3")},
+		{"warm-up until steady with the shortest limit", base, steady("windowSeconds: 20, windows: 4, limitSeconds: 80")},
 		{"path with everything that a URL may have", base, `spec: {load: {requests: [{path: "/A-z0._~!$&()*+,;=:@%C3%9F/?a[]=b"}]}}`},
 		{"latency in seconds", base, `spec: {thresholds: [{metric: LatencyMax, below: 1.5s}]}`},
 		{"latency in microseconds", base, `spec: {thresholds: [{metric: LatencyP50, below: 900us}]}`},
@@ -61,7 +63,7 @@ func TestGoodRunsAreTaken(t *testing.T) {
 	for name, patch := range leasts {
 		cases = append(cases, goodRun{"the least of " + name, minimal, patch})
 	}
-	for _, c := range slices.Concat(cases, goodTargets) {
+	for _, c := range slices.Concat(cases, goodTargets, http2Accepted) {
 		t.Run(c.name, func(t *testing.T) {
 			object := parse(t, c.document, c.patch)
 			run, sayable := typed(t, object)
@@ -100,7 +102,7 @@ load:
   requests: [{path: /}]
   order: Random
   scope: Client
-  connection: {keepAlive: Enabled, timeoutSeconds: 30, cookies: Disabled}
+  connection: {keepAlive: Enabled, protocol: HTTP1, timeoutSeconds: 30, cookies: Disabled}
   closed: {connections: 1, requests: 1}
 lane: default
 activeDeadlineSeconds: 3600
@@ -131,7 +133,7 @@ load:
   requests: [{path: /}]
   order: Random
   scope: Client
-  connection: {keepAlive: Enabled, timeoutSeconds: 2, cookies: Disabled}
+  connection: {keepAlive: Enabled, protocol: HTTP1, timeoutSeconds: 2, cookies: Disabled}
   closed: {connections: 1, requests: 1}
 lane: default
 activeDeadlineSeconds: 3600

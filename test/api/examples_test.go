@@ -138,6 +138,7 @@ spec:
         listenBacklog: 1000
         keepAlive: {mode: Enabled, maxRequests: 0, timeoutMilliseconds: 20000}
         sendfile: Enabled
+        http2: Enabled
         accessLog: Enabled
         forward: [{pathSuffix: .jsp, backend: app}, {pathPrefix: /api, backend: api}]
         configuration: {configMapName: httpd.conf}
@@ -203,6 +204,7 @@ spec:
         backlog: 4096
         keepAlive: {mode: Enabled, maxRequests: 100000, timeoutMilliseconds: 60000}
         sendfile: Enabled
+        http2: Enabled
         accessLog: Enabled
         forward: [{pathPrefix: /app/, backend: app}, {pathSuffix: .do, backend: app}]
         configuration: {configMapName: nginx-conf}
@@ -214,7 +216,9 @@ spec:
     content: [{path: /a.html, sizeBytes: 1}]
   load:
     requests: [{path: /a.html}]
+    connection: {protocol: HTTP2, streams: 20}
     open: {requestsPerSecond: 500, ramp: {from: 100, seconds: 5}, spacing: Poisson, durationSeconds: 30, maxConnections: 200}
+  warmup: {steady: {windowSeconds: 2, windows: 4, throughputPercent: 10, p99Percent: 30, limitSeconds: 60}}
 `
 
 const genericFull = `
@@ -271,7 +275,19 @@ spec:
     tls:
       clientAuthentication:
         certificate: {issuerRef: {name: a, kind: VaultIssuer, group: example.org}}
+    readiness: {path: /ready}
   load:
-    requests: [{path: /}]
+    requestsFrom: {configMapKeyRef: {name: urls, key: list.txt}}
+    authentication:
+      scheme: Form
+      secretName: user
+      form:
+        page: "/app/?a=b"
+        path: /app/j_security_check
+        usernameField: j_username
+        passwordField: j_password
+        fields: [{name: "a.b:c[d]-e_f", value: ""}]
+        expect: {statuses: [303, 200], location: /app/}
+    connection: {cookies: Enabled}
     stages: {levels: [{requestsPerSecond: 10, rampSeconds: 1, holdSeconds: 60}], spacing: Poisson, maxConnections: 50}
 `

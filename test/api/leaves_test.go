@@ -104,7 +104,10 @@ var hostile = map[string]string{
 }
 
 // verbatim are the fields that are handed on as they are, without a shell.
-var verbatim = regexp.MustCompile(`\.generic\.(command|args)\[\]$|\.env\[\]\.value$|\.body\.text$`)
+var verbatim = regexp.MustCompile(`\.generic\.(command|args)\[\]$|\.env\[\]\.value$|\.body\.text$|\.form\.fields\[\]\.value$`)
+
+// urlPaths are the fields that are paths with queries.
+var urlPaths = regexp.MustCompile(`^spec\.(load\.requests\[\]\.path|target\.readiness\.path|load\.authentication\.form\.(page|path|expect\.location))$`)
 
 // inURLs are what a path with a query may have.
 var inURLs = map[string]bool{"substitution": true, "semicolon": true, "ampersand": true, "entity": true}
@@ -127,7 +130,7 @@ func TestHostileTextIsRefused(t *testing.T) {
 				continue
 			}
 			tried[l.field] = true
-			isURLPath := l.field == "spec.load.requests[].path" || l.field == "spec.target.readiness.path"
+			isURLPath := urlPaths.MatchString(l.field)
 			for name, text := range hostile {
 				if isURLPath && inURLs[name] || l.field == "spec.load.requests[].headers[].value" && !notInHeaders[name] {
 					continue

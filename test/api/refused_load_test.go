@@ -42,4 +42,35 @@ var loadRefusals = []refusal{
 		want: []string{"spec.load.stages", "at least clients.replicas"}},
 	{name: "warmup with fewer requests than clients", patch: `spec: {clients: {replicas: 3}, load: {scope: Run, closed: null, stages: {levels: [{connections: 3, holdSeconds: 1}]}}, warmup: {requests: 2}}`,
 		want: []string{"spec.warmup.requests", "at least clients.replicas"}},
+	{name: "warmup until steady with an amount", patch: `spec: {warmup: {steady: {windows: 3}}}`,
+		want: []string{"spec.warmup", "exactly one of requests, durationSeconds and steady"}},
+	{name: "warmup until nothing", patch: `spec: {warmup: {requests: null, steady: null}}`,
+		want: []string{"spec.warmup", "exactly one of"}},
+	{name: "window of no length", patch: steady("windowSeconds: 0"),
+		want: []string{"spec.warmup.steady.windowSeconds", "greater than or equal to 1"}},
+	{name: "window too long", patch: steady("windowSeconds: 61"),
+		want: []string{"spec.warmup.steady.windowSeconds", "less than or equal to 60"}},
+	{name: "a single window", patch: steady("windows: 1"),
+		want: []string{"spec.warmup.steady.windows", "greater than or equal to 2"}},
+	{name: "too many windows", patch: steady("windows: 11"),
+		want: []string{"spec.warmup.steady.windows", "less than or equal to 10"}},
+	{name: "throughput that mustn't differ", patch: steady("throughputPercent: 0"),
+		want: []string{"spec.warmup.steady.throughputPercent", "greater than or equal to 1"}},
+	{name: "throughput without a bound", patch: steady("throughputPercent: 101"),
+		want: []string{"spec.warmup.steady.throughputPercent", "less than or equal to 100"}},
+	{name: "p99 that mustn't differ", patch: steady("p99Percent: 0"),
+		want: []string{"spec.warmup.steady.p99Percent", "greater than or equal to 1"}},
+	{name: "p99 without a bound", patch: steady("p99Percent: 101"),
+		want: []string{"spec.warmup.steady.p99Percent", "less than or equal to 100"}},
+	{name: "limit before the windows have ended", patch: steady("windowSeconds: 20, windows: 4, limitSeconds: 79"),
+		want: []string{"spec.warmup.steady.limitSeconds", "at least windows times windowSeconds"}},
+	{name: "limit before windows of the default length have ended", patch: steady("limitSeconds: 14"),
+		want: []string{"spec.warmup.steady.limitSeconds", "at least windows times windowSeconds"}},
+	{name: "limit too far", patch: steady("limitSeconds: 86401"),
+		want: []string{"spec.warmup.steady.limitSeconds", "less than or equal to 86400"}},
+}
+
+// steady is a patch with a warm-up that lasts until the target is steady.
+func steady(fields string) string {
+	return `spec: {warmup: {requests: null, steady: {` + fields + `}}}`
 }

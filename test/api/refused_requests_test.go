@@ -26,6 +26,11 @@ func withRequest(fields string) string {
 	return `spec: {load: {requests: [{path: /, ` + fields + `}]}}`
 }
 
+// withForm is a patch that has connections log in by a form.
+func withForm(fields string) string {
+	return `spec: {load: {authentication: {scheme: Form, secretName: a, form: {` + fields + `}}, connection: {cookies: Enabled}}}`
+}
+
 var requestRefusals = []refusal{
 	{name: "unknown method", patch: withRequest(`method: TRACE`),
 		want: []string{"spec.load.requests[0].method", `"GET"`, `"OPTIONS"`}},
@@ -83,9 +88,39 @@ var requestRefusals = []refusal{
 	{name: "first request that can't tell readiness", patch: `spec: {target: {readiness: {path: null}}, load: {requests: [{path: /, method: POST}]}}`,
 		want: []string{"spec.target.readiness.path", "the first request isn't a GET"}},
 
+	// lists of requests
+	{name: "requests from two places", patch: `spec: {load: {requestsFrom: {configMapKeyRef: {name: a, key: b}}}}`,
+		want: []string{"spec.load.requests", "exactly one of requests and requestsFrom"}},
+	{name: "list from nowhere", patch: `spec: {load: {requests: null, requestsFrom: {}}}`,
+		want: []string{"spec.load.requestsFrom.configMapKeyRef", "Required value"}},
+	{name: "list that can't tell readiness", patch: `spec: {target: {readiness: {path: null}}, load: {requests: null, requestsFrom: {configMapKeyRef: {name: a, key: b}}}}`,
+		want: []string{"spec.target.readiness.path", "with load.requestsFrom"}},
+
 	// authentication
+	{name: "form of another scheme", patch: `spec: {load: {authentication: {scheme: Basic, secretName: a, form: {path: /login}}}}`,
+		want: []string{"spec.load.authentication.form", "with no other"}},
+	{name: "scheme Form without one", patch: `spec: {load: {authentication: {scheme: Form, secretName: a}, connection: {cookies: Enabled}}}`,
+		want: []string{"spec.load.authentication.form", "must be given with the scheme Form"}},
+	{name: "users who are forgotten", patch: `spec: {load: {authentication: {scheme: Form, secretName: a, form: {path: /login}}}}`,
+		want: []string{"spec.load.connection.cookies", "must be Enabled with the scheme Form"}},
+	{name: "form that goes nowhere", patch: withForm(`page: /login`),
+		want: []string{"spec.load.authentication.form.path", "Required value"}},
+	{name: "form that goes elsewhere", patch: withForm(`path: "http://www.example.org/login"`),
+		want: []string{"spec.load.authentication.form.path", "must begin with a slash"}},
+	{name: "page without a slash", patch: withForm(`path: /login, page: login`),
+		want: []string{"spec.load.authentication.form.page", "must begin with a slash"}},
+	{name: "location of another server", patch: withForm(`path: /login, expect: {location: "https://www.example.org/"}`),
+		want: []string{"spec.load.authentication.form.expect.location", "must begin with a slash"}},
+	{name: "login that expects nothing", patch: withForm(`path: /login, expect: {}`),
+		want: []string{"spec.load.authentication.form.expect", "at least 1 propert"}},
+	{name: "login by an interim status", patch: withForm(`path: /login, expect: {statuses: [199]}`),
+		want: []string{"spec.load.authentication.form.expect.statuses[0]", "greater than or equal to 200"}},
+	{name: "field without a value", patch: withForm(`path: /login, fields: [{name: a}]`),
+		want: []string{"spec.load.authentication.form.fields[0].value", "Required value"}},
+	{name: "the same field twice", patch: withForm(`path: /login, fields: [{name: a, value: b}, {name: a, value: c}]`),
+		want: []string{"spec.load.authentication.form.fields[1]", "Duplicate value"}},
 	{name: "unknown scheme", patch: `spec: {load: {authentication: {scheme: NTLM, secretName: a}}}`,
-		want: []string{"spec.load.authentication.scheme", `"Basic", "Bearer", "Digest"`}},
+		want: []string{"spec.load.authentication.scheme", `"Basic", "Bearer", "Digest", "Form"`}},
 	{name: "credentials from nowhere", patch: `spec: {load: {authentication: {scheme: Basic}}}`,
 		want: []string{"spec.load.authentication.secretName", "Required value"}},
 	{name: "credentials without a scheme", patch: `spec: {load: {authentication: {secretName: a}}}`,

@@ -17,7 +17,7 @@ var scriptRefusals = []refusal{
 	{name: "script beside another shape", patch: `spec: {load: {script: {configMapName: shop}}}`,
 		want: []string{"spec.load", "exactly one shape"}},
 	{name: "no requests", patch: `spec: {load: {requests: null}}`,
-		want: []string{"spec.load.requests", "unless the load is a script"}},
+		want: []string{"spec.load.requests", "unless it is a script"}},
 	{name: "script with requests", patch: `spec: {target: {readiness: {path: /}}, warmup: null, load: {closed: null, script: {configMapName: shop}}}`,
 		want: []string{"spec.load.requests", "left out with a script"}},
 	{name: "script with authentication", patch: scripted(``, `, authentication: {scheme: Basic, secretName: a}`, ``),

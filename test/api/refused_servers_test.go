@@ -61,9 +61,11 @@ var choices = []struct{ server, field, values string }{
 	{"httpd", "mpm", `"Event", "Worker", "Prefork"`},
 	{"httpd", "sendfile", `"Enabled", "Disabled"`},
 	{"httpd", "accessLog", `"Enabled", "Disabled"`},
+	{"httpd", "http2", `"Enabled", "Disabled"`},
 	{"httpd", "keepAlive.mode", `"Enabled", "Disabled"`},
 	{"nginx", "sendfile", `"Enabled", "Disabled"`},
 	{"nginx", "accessLog", `"Enabled", "Disabled"`},
+	{"nginx", "http2", `"Enabled", "Disabled"`},
 	{"nginx", "keepAlive.mode", `"Enabled", "Disabled"`},
 }
 

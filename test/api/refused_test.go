@@ -67,7 +67,7 @@ var refusals = []refusal{
 
 	// load: requests and connection
 	{name: "no requests to make", patch: `spec: {load: {requests: null}}`,
-		want: []string{"spec.load.requests", "Required value"}},
+		want: []string{"spec.load.requests", "exactly one of requests and requestsFrom"}},
 	{name: "empty list of requests", patch: `spec: {load: {requests: []}}`,
 		want: []string{"spec.load.requests", "at least 1 item"}, rawOnly: true},
 	{name: "request without a path", patch: `spec: {load: {requests: [{weight: 1}]}}`,
@@ -103,9 +103,9 @@ var refusals = []refusal{
 
 	// warmup
 	{name: "warmup with both amounts", patch: `spec: {warmup: {durationSeconds: 10}}`,
-		want: []string{"spec.warmup", "exactly one of requests and durationSeconds"}},
+		want: []string{"spec.warmup", "exactly one of requests, durationSeconds and steady"}},
 	{name: "warmup with neither amount", patch: `spec: {warmup: {requests: null}}`,
-		want: []string{"spec.warmup", "exactly one of requests and durationSeconds"}},
+		want: []string{"spec.warmup", "exactly one of requests, durationSeconds and steady"}},
 	{name: "zero warmup", patch: `spec: {warmup: {requests: 0}}`,
 		want: []string{"spec.warmup.requests", "greater than or equal to 1"}},
 	{name: "negative warmup", patch: `spec: {warmup: {requests: -20000}}`,
@@ -317,7 +317,7 @@ var badJVMOptions = map[string]string{
 
 func TestBadRunsAreRefused(t *testing.T) {
 	namespace := newNamespace(t)
-	for _, r := range slices.Concat(refusals, loadRefusals, scriptRefusals) {
+	for _, r := range slices.Concat(refusals, loadRefusals, scriptRefusals, http2Refusals) {
 		t.Run(r.name, func(t *testing.T) { r.check(t, base, namespace) })
 	}
 	for _, r := range genericRefusals {

@@ -6,6 +6,7 @@
 //	benchload          all cases
 //	benchload -quick   one short round of each
 //	benchload memory   the client's memory over time
+//	benchload calls    the system calls of a request, by strace
 //
 // It only runs programs: of assay-load and k6 it imports nothing.
 package main
@@ -27,7 +28,7 @@ import (
 // settings are the flags.
 type settings struct {
 	rounds               int
-	duration             time.Duration
+	duration, memoryTime time.Duration
 	cases, tools         string
 	cache                string
 	serverCPU, clientCPU int
@@ -37,6 +38,7 @@ func main() {
 	var s settings
 	flag.IntVar(&s.rounds, "rounds", 5, "Rounds of each case.")
 	flag.DurationVar(&s.duration, "duration", 3*time.Second, "Length of each run, in whole seconds.")
+	flag.DurationVar(&s.memoryTime, "memory-time", 30*time.Minute, "How long the memory is watched, for 25 and for 1,000 connections each.")
 	flag.StringVar(&s.cases, "cases", "", "Cases, with commas between them: "+strings.Join(names(), ",")+"; all by default.")
 	flag.StringVar(&s.tools, "tools", "", "Tools by the beginning of their names, with commas between them; all by default.")
 	flag.StringVar(&s.cache, "cache", os.Getenv("ASSAY_CACHE"), "Folder with built tools.")
@@ -80,17 +82,34 @@ func run(ctx context.Context, s *settings, args []string) error {
 	defer server.stop()
 	fmt.Printf("%s, %s on CPU %d, tools on CPU %d of %d, rounds of %s\n", time.Now().UTC().Format(time.DateTime),
 		strings.TrimSpace(server.description), s.serverCPU, s.clientCPU, runtime.NumCPU(), s.duration)
-	switch {
-	case len(args) == 1 && args[0] == "memory":
+	switch strings.Join(args, " ") {
+	case "":
+		return s.compareAll(ctx, server, folder)
+	case "memory":
 		return s.memory(ctx, server, folder)
-	case len(args) > 0:
-		return fmt.Errorf("there is nothing named %q: give memory or nothing", args)
+	case "calls":
+		return s.calls(ctx, server, folder)
 	}
-	chosen := strings.Split(s.cases, ",")
+	return fmt.Errorf("there is nothing named %q: give memory, calls or nothing", strings.Join(args, " "))
+}
+
+// named are the cases that the flag has chosen.
+func (s *settings) named() []benchCase {
+	if s.cases == "" {
+		return cases
+	}
+	names := strings.Split(s.cases, ",")
+	var chosen []benchCase
 	for _, c := range cases {
-		if s.cases != "" && !slices.Contains(chosen, c.name) {
-			continue
+		if slices.Contains(names, c.name) {
+			chosen = append(chosen, c)
 		}
+	}
+	return chosen
+}
+
+func (s *settings) compareAll(ctx context.Context, server *server, folder string) error {
+	for _, c := range s.named() {
 		if err := s.compare(ctx, server, folder, &c); err != nil {
 			return err
 		}
@@ -100,15 +119,24 @@ func run(ctx context.Context, s *settings, args []string) error {
 
 // compare runs all tools in turn, round by round, and prints their table.
 func (s *settings) compare(ctx context.Context, server *server, folder string, c *benchCase) error {
-	chosen := s.chosen()
+	chosen := toolsFor(c, s.chosen(), s.cache)
 	rows := make([]row, len(chosen))
+	if c.open {
+		var err error
+		if c.rate, err = s.half(ctx, server, folder, c); err != nil {
+			return err
+		}
+	}
 	l := &load{url: server.url(c.kib, c.tls), connections: c.connections, keepAlive: c.keepAlive, rate: c.rate, duration: s.duration, folder: folder}
+	if l.streams = c.streams; c.streams > 0 {
+		l.url = fmt.Sprintf("https://%s/%dk", server.http2, c.kib)
+	}
 	for round := range s.rounds {
 		for i := range chosen {
 			r := &rows[i]
 			r.tool = chosen[i].name
 			fmt.Fprintf(os.Stderr, "%s, round %d of %d: %s\n", c.name, round+1, s.rounds, r.tool)
-			sample, err := measure(ctx, &chosen[i], l, s.clientCPU, 50*time.Millisecond)
+			sample, err := measure(ctx, &chosen[i], l, s.clientCPU, func(p *process) { p.watchPeak(50 * time.Millisecond) })
 			if ctx.Err() != nil {
 				return errors.New("interrupted")
 			}
@@ -142,30 +170,13 @@ func (s *settings) chosen() []tool {
 	return chosen
 }
 
-// memory prints assay-load's resident set over time, at full speed.
-func (s *settings) memory(ctx context.Context, server *server, folder string) error {
-	const points = 10
-	for _, connections := range []int{25, 1000} {
-		duration := 10 * s.duration
-		l := &load{url: server.url(1, false), connections: connections, keepAlive: true, duration: duration, folder: folder}
-		for _, t := range tools(s.cache) {
-			if t.name != "assay-load" {
-				continue
-			}
-			sample, err := measure(ctx, &t, l, s.clientCPU, duration/100)
-			if err != nil {
-				return err
-			}
-			fmt.Printf("\nassay-load, 1 KiB, keep-alive, %d connections, %s, %.0f requests/s: peak %.1f MiB (target: below 64)\n",
-				connections, duration, sample.rate(), float64(sample.peak)/(1<<20))
-			settled := sample.resident[len(sample.resident)/10:] // the first tenth is the start
-			for i := 0; i < len(settled); i += max(1, len(settled)/points) {
-				fmt.Printf("  %5.1f s  %5.1f MiB\n", (duration / 100 * time.Duration(i+len(sample.resident)/10)).Seconds(), float64(settled[i])/(1<<20))
-			}
-			least, most := slices.Min(settled), slices.Max(settled)
-			fmt.Printf("after the first tenth: %.1f to %.1f MiB, %.1f %% (target: 5)\n",
-				float64(least)/(1<<20), float64(most)/(1<<20), 100*float64(most-least)/float64(least))
-		}
+// half is half the rate at which assay-load saturates this machine in a case.
+func (s *settings) half(ctx context.Context, server *server, folder string, c *benchCase) (int, error) {
+	l := &load{url: server.url(c.kib, c.tls), connections: saturating, keepAlive: c.keepAlive, duration: s.duration, folder: folder}
+	t := own(s.cache)
+	sample, err := measure(ctx, &t, l, s.clientCPU, nil)
+	if err != nil {
+		return 0, fmt.Errorf("find the rate at which %s saturates: %w", t.name, err)
 	}
-	return nil
+	return int(sample.rate()) / 2, nil
 }

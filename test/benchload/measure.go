@@ -23,8 +23,6 @@ type sample struct {
 	// largest resident set in bytes.
 	cpu  time.Duration
 	peak int64
-	// resident is the resident set over time.
-	resident []int64
 }
 
 // perRequest is the CPU time of a request in µs.
@@ -35,9 +33,9 @@ func (s *sample) ownPerRequest() float64 { return s.ownCPU.Seconds() * 1e6 / flo
 
 func (s *sample) rate() float64 { return float64(s.requests) / s.seconds }
 
-// measure runs a tool on one CPU. An error of the kind errSkipped says that the
+// measure runs a tool on one CPU, and watch beside it unless that is nil. An error of the kind errSkipped says that the
 // tool can't do the load.
-func measure(ctx context.Context, t *tool, l *load, cpu int, every time.Duration) (*sample, error) {
+func measure(ctx context.Context, t *tool, l *load, cpu int, watch func(*process)) (*sample, error) {
 	args, err := t.arguments(l)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errSkipped, err)
@@ -54,16 +52,18 @@ func measure(ctx context.Context, t *tool, l *load, cpu int, every time.Duration
 	if err := command.Start(); err != nil {
 		return nil, err
 	}
-	s := &sample{}
-	ended := make(chan struct{})
+	p := &process{pid: command.Process.Pid, ended: make(chan struct{})}
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		s.watchMemory(command.Process.Pid, every, ended)
+		if watch != nil {
+			watch(p)
+		}
 	}()
 	err = command.Wait()
-	close(ended)
+	close(p.ended)
 	<-watched
+	s := &sample{peak: p.peak}
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("it didn't end in time: %w", ctx.Err())
 	}
@@ -85,24 +85,36 @@ func measure(ctx context.Context, t *tool, l *load, cpu int, every time.Duration
 
 var errSkipped = errors.New("skipped")
 
-// watchMemory reads a process's memory until it has ended. It is the kernel's
-// own peak that is read: wait4's would begin with this program's memory, of
-// which a child is a copy until it executes another program.
-func (s *sample) watchMemory(pid int, every time.Duration, ended <-chan struct{}) {
+// process is one that runs.
+type process struct {
+	pid   int
+	ended chan struct{} // closed when it has
+	peak  int64         // the largest resident set in bytes, once it was watched
+}
+
+// watchPeak reads a process's memory until it has ended. It is the kernel's own
+// peak that is read: wait4's would begin with this program's memory, of which a
+// child is a copy until it executes another program.
+func (p *process) watchPeak(every time.Duration) {
+	p.watch(every, func(_, peak int64) { p.peak = peak })
+}
+
+// watch calls read with a process's resident set and its largest so far, until it
+// has ended.
+func (p *process) watch(every time.Duration, read func(resident, peak int64)) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-ended:
+		case <-p.ended:
 			return
 		case <-ticker.C:
-			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
 			if err != nil {
 				return
 			}
 			if peak := memory(string(status), "VmHWM:"); peak > 0 {
-				s.peak = peak
-				s.resident = append(s.resident, memory(string(status), "VmRSS:"))
+				read(memory(string(status), "VmRSS:"), peak)
 			}
 		}
 	}

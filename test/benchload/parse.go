@@ -117,12 +117,18 @@ func parseK6(output string) (figures, error) {
 func parseAssayLoad(output string) (figures, error) {
 	var r struct {
 		Merged struct {
-			Requests int64
-			Errors   map[string]int64
+			Requests, Dropped int64
+			Errors            map[string]int64
 		}
 		DurationMicroseconds float64
 		Clients              []struct {
 			Usage struct{ UserCPUMicroseconds, SystemCPUMicroseconds int64 }
+		}
+		Arrivals *struct{ Due, PlannedMicroseconds, StartedMicroseconds float64 }
+		Summary  struct {
+			Merged struct {
+				Latencies map[string]struct{ PercentilesMicroseconds map[string]float64 }
+			}
 		}
 	}
 	if err := decode(output, &r); err != nil {
@@ -132,6 +138,11 @@ func parseAssayLoad(output string) (figures, error) {
 	f := figures{requests: r.Merged.Requests - failed, failed: failed, seconds: r.DurationMicroseconds / 1e6}
 	for _, c := range r.Clients {
 		f.ownCPU += time.Duration(c.Usage.UserCPUMicroseconds+c.Usage.SystemCPUMicroseconds) * time.Microsecond
+	}
+	if a := r.Arrivals; a != nil && a.PlannedMicroseconds > 0 {
+		f.asked = a.Due / a.PlannedMicroseconds * 1e6
+		f.achieved = (a.Due - float64(r.Merged.Dropped)) / max(a.PlannedMicroseconds, a.StartedMicroseconds) * 1e6
+		f.delay = time.Duration(r.Summary.Merged.Latencies["delay"].PercentilesMicroseconds["99"]) * time.Microsecond
 	}
 	if f.requests == 0 {
 		return f, errors.New("it has no requests that succeeded")

@@ -94,10 +94,42 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+func TestOpenLoad(t *testing.T) {
+	f, err := parseAssayLoad(`{"merged": {"requests": 990, "dropped": 10, "errors": {"total": 0}}, "durationMicroseconds": 2100000,
+		"arrivals": {"due": 1000, "plannedMicroseconds": 2000000, "startedMicroseconds": 1999000},
+		"summary": {"merged": {"latencies": {"delay": {"percentilesMicroseconds": {"50": 20, "99": 123}}}}}}`)
+	if err != nil || f.asked != 500 || f.achieved != 495 || f.delay != 123*time.Microsecond {
+		t.Errorf("%+v, %v", f, err)
+	}
+	l := &load{url: "http://127.0.0.1:1/", connections: 7, rate: 10, duration: time.Second, folder: t.TempDir()}
+	if _, err := assayLoad(l); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(l.folder + "/plan.yaml")
+	if err != nil || !strings.Contains(string(text), "open: {requestsPerSecond: 10, maxConnections: 7, durationSeconds: 1}") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+func TestCalls(t *testing.T) {
+	const counts = `    calls syscall
+--------- ----------------
+    30001 write
+    30058 recvfrom
+      601 nanosleep
+        2 futex
+--------- ----------------
+    60662 total
+`
+	if total, listed := perRequest(counts, 15_000); listed != "nanosleep 0.04, recvfrom 2.00, write 2.00" || total < 4.04 || total > 4.05 {
+		t.Errorf("%v: %s", total, listed)
+	}
+}
+
 func TestSkipped(t *testing.T) {
 	open := &load{url: "http://127.0.0.1:1/", connections: 1, rate: 10, duration: time.Second, folder: t.TempDir()}
 	all := tools("")
-	if _, err := measure(t.Context(), &all[0], open, 0, time.Second); !errors.Is(err, errSkipped) {
+	if _, err := measure(t.Context(), &all[0], open, 0, nil); !errors.Is(err, errSkipped) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -22,6 +22,7 @@ import (
 type server struct {
 	command     *exec.Cmd
 	plain, tls  string // host:port
+	http2       string // that with TLS and HTTP/2
 	description string
 }
 
@@ -42,6 +43,7 @@ http {
   server {
     listen %[2]s backlog=4096;
     listen %[3]s ssl backlog=4096;
+    listen %[4]s ssl http2 backlog=4096;
     ssl_certificate %[1]s/server.crt;
     ssl_certificate_key %[1]s/server.key;
     ssl_protocols TLSv1.3;
@@ -60,6 +62,9 @@ func startServer(ctx context.Context, folder string, cpu int) (*server, error) {
 	if s.tls, err = freeAddress(); err != nil {
 		return nil, err
 	}
+	if s.http2, err = freeAddress(); err != nil {
+		return nil, err
+	}
 	for name, size := range map[string]int{"1k": 1 << 10, "32k": 32 << 10} {
 		if err := os.WriteFile(filepath.Join(folder, name), make([]byte, size), 0o644); err != nil {
 			return nil, err
@@ -69,7 +74,7 @@ func startServer(ctx context.Context, folder string, cpu int) (*server, error) {
 		return nil, err
 	}
 	config := filepath.Join(folder, "nginx.conf")
-	if err := os.WriteFile(config, fmt.Appendf(nil, nginxConfig, folder, s.plain, s.tls), 0o644); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, nginxConfig, folder, s.plain, s.tls, s.http2), 0o644); err != nil {
 		return nil, err
 	}
 	version, err := exec.CommandContext(ctx, "nginx", "-v").CombinedOutput()

@@ -14,8 +14,15 @@ type benchCase struct {
 	connections int
 	tls         bool
 	keepAlive   bool
-	rate        int
+	streams     int // of each HTTP/2 connection; 0 for HTTP/1.1
+	// open is whether requests are made at a rate, half of what saturates.
+	open bool
+	rate int
 }
+
+// saturating is the number of connections with which it is found what rate
+// saturates.
+const saturating = 25
 
 var cases = []benchCase{
 	{name: "1k", kib: 1, connections: 25, keepAlive: true},
@@ -23,7 +30,9 @@ var cases = []benchCase{
 	{name: "1k-1000", kib: 1, connections: 1000, keepAlive: true},
 	{name: "tls", kib: 1, connections: 25, tls: true, keepAlive: true},
 	{name: "close", kib: 1, connections: 25},
-	{name: "open", kib: 1, connections: 100, keepAlive: true, rate: 1000},
+	{name: "h2", kib: 1, connections: 25, tls: true, keepAlive: true, streams: 8},
+	{name: "tls-close", kib: 1, connections: 25, tls: true},
+	{name: "open", kib: 1, connections: 100, keepAlive: true, open: true},
 }
 
 // title says in words what the case is.
@@ -32,9 +41,12 @@ func (c *benchCase) title() string {
 	if c.tls {
 		parts = append(parts, "TLS 1.3")
 	}
-	if c.keepAlive {
+	switch {
+	case c.streams > 0:
+		parts = append(parts, fmt.Sprintf("HTTP/2 with %d streams on each connection", c.streams))
+	case c.keepAlive:
 		parts = append(parts, "keep-alive")
-	} else {
+	default:
 		parts = append(parts, "a connection for each request")
 	}
 	parts = append(parts, fmt.Sprintf("%d connections", c.connections))
@@ -42,6 +54,14 @@ func (c *benchCase) title() string {
 		parts = append(parts, fmt.Sprintf("open load of %d requests/s", c.rate))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// reference is the tool that the others are compared with.
+func (c *benchCase) reference() string {
+	if c.streams > 0 {
+		return http2Reference
+	}
+	return reference
 }
 
 // row is what one tool did in a case, by rounds; nil where it failed.
@@ -55,16 +75,17 @@ type row struct {
 func writeCase(w io.Writer, c *benchCase, rows []row) {
 	_, _ = fmt.Fprintf(w, "\n%s\n\n", c.title())
 	const format = "| %-22s | %9s | %-15s | %10s | %10s | %8s | %6s |\n"
-	_, _ = fmt.Fprintf(w, format, "tool", "µs CPU", "min–max", "× "+reference, "requests/s", "peak MiB", "rounds")
+	_, _ = fmt.Fprintf(w, format, "tool", "µs CPU", "min–max", "× "+c.reference(), "requests/s", "peak MiB", "rounds")
 	_, _ = fmt.Fprintf(w, format, "---", "--:", "---", "--:", "--:", "--:", "--:")
 	var base []*sample
 	for _, r := range rows {
-		if r.tool == reference {
+		if r.tool == c.reference() {
 			base = r.samples
 		}
 	}
 	for _, r := range rows {
 		var costs, ratios, rates, peaks, own, ownRatios []float64
+		var achieved, delays []float64
 		var failed int64
 		for i, s := range r.samples {
 			if s == nil {
@@ -72,6 +93,9 @@ func writeCase(w io.Writer, c *benchCase, rows []row) {
 			}
 			costs, rates, peaks = append(costs, s.perRequest()), append(rates, s.rate()), append(peaks, float64(s.peak)/(1<<20))
 			failed += s.failed
+			if s.asked > 0 {
+				achieved, delays = append(achieved, 100*(s.achieved/s.asked-1)), append(delays, s.delay.Seconds()*1e6)
+			}
 			if i < len(base) && base[i] != nil {
 				ratios = append(ratios, s.perRequest()/base[i].perRequest())
 				ownRatios = append(ownRatios, s.ownPerRequest()/base[i].perRequest())
@@ -93,6 +117,10 @@ func writeCase(w io.Writer, c *benchCase, rows []row) {
 		if len(own) > 0 && len(ownRatios) > 0 {
 			_, _ = fmt.Fprintf(w, format, "  without its start", fmt.Sprintf("%.1f", median(own)), fmt.Sprintf("%.1f–%.1f", slices.Min(own), slices.Max(own)),
 				fmt.Sprintf("%.2f", median(ownRatios)), "", "", "")
+		}
+		if len(achieved) > 0 {
+			_, _ = fmt.Fprintf(w, "%s: rate achieved within %.3f %% of the asked, p99 of the start delay %.0f µs (%.0f–%.0f).\n",
+				r.tool, max(slices.Max(achieved), -slices.Min(achieved)), median(delays), slices.Min(delays), slices.Max(delays))
 		}
 		if failed > 0 {
 			_, _ = fmt.Fprintf(w, "%s had %d requests that failed.\n", r.tool, failed)

@@ -13,6 +13,7 @@ type load struct {
 	url         string
 	connections int
 	keepAlive   bool
+	streams     int // of each HTTP/2 connection; 0 for HTTP/1.1
 	rate        int // requests per second of open load; 0 for closed load
 	duration    time.Duration
 	// expected is how many requests the reference made in that time; 0 when it
@@ -42,10 +43,17 @@ type figures struct {
 	// ownCPU is the CPU time that they took, its start left out; 0 where it doesn't
 	// say.
 	ownCPU time.Duration
+	// asked and achieved are requests per second of open load, delay is the 99th
+	// percentile of how late they started; 0 where it doesn't say.
+	asked, achieved float64
+	delay           time.Duration
 }
 
 // reference is the tool that the others are compared with.
 const reference = "wrk"
+
+// http2Reference is that for HTTP/2.
+const http2Reference = "h2load"
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
 
@@ -54,7 +62,7 @@ func tools(cache string) []tool {
 	built := func(name string) string { return filepath.Join(cache, "bin", name) }
 	return []tool{
 		{name: reference, program: "wrk", arguments: wrk, parse: parseWrk},
-		{name: "assay-load", program: built("assay-load"), arguments: assayLoad, parse: parseAssayLoad},
+		own(cache),
 		{name: "ab", program: "ab", arguments: ab, parse: parseAB},
 		{name: "h2load --h1", program: "h2load", arguments: h2load, parse: parseH2load},
 		{name: "hey", program: "hey", arguments: hey, parse: parseHey},
@@ -64,6 +72,11 @@ func tools(cache string) []tool {
 		},
 		{name: "siege -b", program: "siege", arguments: siege, parse: parseSiege},
 	}
+}
+
+// own is assay-load.
+func own(cache string) tool {
+	return tool{name: "assay-load", program: filepath.Join(cache, "bin", "assay-load"), arguments: assayLoad, parse: parseAssayLoad}
 }
 
 func noOpenLoad(l *load) error {
@@ -161,12 +174,13 @@ func k6(l *load) ([]string, error) {
 const assayLoadPlan = `url: %s
 load:
   connection: {keepAlive: %s}
-  closed: {connections: %d, durationSeconds: %s}
+  %s
 %s`
 
 func assayLoad(l *load) ([]string, error) {
+	shape := fmt.Sprintf("closed: {connections: %d, durationSeconds: %s}", l.connections, seconds(l.duration))
 	if l.rate > 0 {
-		return nil, fmt.Errorf("`assay-load run` has no open load yet")
+		shape = fmt.Sprintf("open: {requestsPerSecond: %d, maxConnections: %d, durationSeconds: %s}", l.rate, l.connections, seconds(l.duration))
 	}
 	keepAlive, security := "Enabled", ""
 	if !l.keepAlive {
@@ -176,7 +190,7 @@ func assayLoad(l *load) ([]string, error) {
 		security = "tls: {verification: None}\n"
 	}
 	path := filepath.Join(l.folder, "plan.yaml")
-	text := fmt.Sprintf(assayLoadPlan, l.url, keepAlive, l.connections, seconds(l.duration), security)
+	text := fmt.Sprintf(assayLoadPlan, l.url, keepAlive, shape, security)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return nil, err
 	}

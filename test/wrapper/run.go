@@ -89,6 +89,12 @@ func (r *Run) Seconds(connections, seconds int32) *Run {
 	return r
 }
 
+// WarmupUntilSteady has clients warm the target up until it is steady.
+func (r *Run) WarmupUntilSteady(steady v1alpha1.SteadyState) *Run {
+	r.Spec.Warmup = &v1alpha1.Warmup{Steady: &steady}
+	return r
+}
+
 // Warmup has each client make so many requests before the measurement.
 func (r *Run) Warmup(requests int64) *Run {
 	r.Spec.Warmup = &v1alpha1.Warmup{Requests: ptr.To(requests)}

@@ -19,8 +19,9 @@ Without names all runs of the namespace are in the table, or those with the
 labels that --selector asks for, the oldest first. Runs that are named stand in
 the order of their names in the command.
 
-Each row has what was declared (connector, file, keep-alive or not, connections
-of each client, TLS), then, for each client and for all together, requests per
+Each row has what was declared (connector, file, keep-alive or not, the rate that
+was asked for, connections of each client, methods beside GET, authentication,
+TLS), then, for each client and for all together, requests per
 second and median, 99th percentile and longest total time in milliseconds, then
 the failed requests of each client by kind and the CPU of the target in percent
 of its limit. Percentiles of all clients are from merged histograms, never from

@@ -23,9 +23,20 @@ func declared(run *v1alpha1.BenchmarkRun, why string) report.Row {
 	if plans := loadplan.Plans(run, nil); len(plans) > 0 {
 		row.Connections = int64(plans[0].Connections)
 	}
+	row.AskedPerSecond, row.Sequential = loadplan.AskedPerSecond(&run.Spec), load.Order == v1alpha1.OrderSequential
+	if a := load.Authentication; a != nil {
+		row.Authentication = string(a.Scheme)
+	}
+	if from := load.RequestsFrom; from != nil {
+		row.RequestList = &result.RequestList{ConfigMap: from.ConfigMapKeyRef.Name, Key: from.ConfigMapKeyRef.Key}
+	}
 	for _, q := range load.Requests {
+		method := string(q.Method)
+		if q.Method == v1alpha1.MethodGet {
+			method = ""
+		}
 		row.Requests = append(row.Requests, result.Request{
-			Path: q.Path, Weight: int64(ptr.Deref(q.Weight, 1)), Length: lengthOf(run.Spec.Target.Content, q.Path),
+			Method: method, Path: q.Path, Weight: int64(ptr.Deref(q.Weight, 1)), Length: lengthOf(run.Spec.Target.Content, q.Path),
 		})
 	}
 	if tls := run.Spec.Target.TLS; tls != nil {

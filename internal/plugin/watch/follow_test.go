@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -26,7 +27,9 @@ func (n *notes) close()           {}
 
 // TestPatienceEnds: an API server that answered once and never again is given
 // up when patience is over, not before.
-func TestPatienceEnds(t *testing.T) {
+func TestPatienceEnds(t *testing.T) { synctest.Test(t, patienceEnds) }
+
+func patienceEnds(t *testing.T) {
 	scheme, err := cluster.NewScheme()
 	if err != nil {
 		t.Fatal(err)
@@ -48,15 +51,16 @@ func TestPatienceEnds(t *testing.T) {
 	shown := &notes{}
 	f := &follower{
 		client: failingWatch{c, refused}, key: types.NamespacedName{Namespace: "default", Name: "tomcat"},
-		patience: 50 * time.Millisecond, pause: time.Millisecond, display: shown,
+		patience: 5 * time.Minute, pause: 2 * time.Second, display: shown,
 	}
+	began := time.Now()
 	_, err = f.untilFinished(context.Background())
 	var carried *exit.Error
 	if !errors.As(err, &carried) || carried.Code != exit.Unknown || !errors.Is(err, refused) {
 		t.Errorf("error %v, want exit code %d for the refused connection", err, exit.Unknown)
 	}
-	if lists < 3 {
-		t.Errorf("given up after %d attempts", lists)
+	if waited := time.Since(began); waited < f.patience || waited > f.patience+2*f.pause || lists < 3 {
+		t.Errorf("given up after %s and %d attempts, with a patience of %s", waited, lists, f.patience)
 	}
 	if len(shown.texts) != 1 || !strings.Contains(shown.texts[0], "lost the API server") {
 		t.Errorf("notes %q, want one on the loss", shown.texts)

@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/steady"
 )
 
 // What an Identify wraps to say why a pod gets no session. Any other error
@@ -146,6 +147,25 @@ func (s *Server) Prepare(run string, plans []*session.Plan, address string) {
 // that a pod has from an earlier manager stands before all others.
 func (s *Server) Start(run string, stage sessionpb.Stage, at int64) {
 	s.of(run).start(stage, at)
+}
+
+// End tells the clients to end their warm-up.
+func (s *Server) End(run string) {
+	s.of(run).intend(func(w *wanted) bool {
+		before := w.end
+		w.end = true
+		return !before
+	})
+}
+
+// Windows returns the windows of a run's warm-up that a criterion compares, of
+// those that all clients have sent, whose number is given. Until that many are
+// known, and from the start of the measurement on, there are none.
+func (s *Server) Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow {
+	if r := s.known(run); r != nil {
+		return r.windows(clients, c)
+	}
+	return nil
 }
 
 // Read asks the agent for a reading of the server. Until that is here, asking

@@ -248,6 +248,7 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 		if n.totals.Warmup, err = session.CountsFromWire(w.GetWarmup()); err != nil {
 			return malformed("figures that can't be: %s", err)
 		}
+		n.totals.WarmupMicroseconds = max(w.GetWarmupDuration(), 0)
 	}
 	return nil
 }
@@ -318,6 +319,8 @@ func (r *run) addSecond(n *numbered) {
 	p.add(n.second, n.seconds)
 	if n.stage == sessionpb.Stage_STAGE_MEASUREMENT {
 		r.series.add(n.second, n.seconds)
+	} else if r.starts[sessionpb.Stage_STAGE_MEASUREMENT] == 0 {
+		r.warmup.Add(n.second, n.seconds)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/steady"
 )
 
 // run is everything known of one run.
@@ -25,6 +26,7 @@ type run struct {
 	agent     *participant
 	progress  map[sessionpb.Stage]*progress
 	series    series
+	warmup    steady.Seconds
 	usage     usage             // of the server
 	backends  map[string]*usage // of the containers behind it, by name
 }
@@ -37,6 +39,7 @@ type wanted struct {
 	address string
 	reading bool   // a reading was asked for and isn't here
 	reads   uint64 // how often one was asked for
+	end     bool   // the clients are to end their warm-up
 	release bool
 }
 
@@ -135,6 +138,7 @@ func (r *run) start(stage sessionpb.Stage, at int64) {
 func (r *run) setStart(stage sessionpb.Stage, at int64) {
 	r.starts[stage] = at
 	if stage == sessionpb.Stage_STAGE_MEASUREMENT {
+		r.warmup = steady.Seconds{} // whatever it was for has been decided
 		r.usage.begins(at)
 		for _, backend := range r.backends {
 			backend.begins(at)
@@ -211,6 +215,10 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 				Start: &sessionpb.Start{Stage: stage, At: at},
 			}}
 		}
+	}
+	if w.end && !st.ended && p.starts[sessionpb.Stage_STAGE_WARMUP] != 0 && !p.warmupEnded && p.identity.Role == sessionpb.Role_ROLE_CLIENT {
+		st.ended = true
+		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_End{End: &sessionpb.End{}}}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/steady"
 )
 
 const (
@@ -28,7 +29,8 @@ type series struct {
 // entry is some seconds of all clients; its key is the first of them divided by
 // the width.
 type entry struct {
-	second  result.Second // but for what depends on the distribution
+	second  result.Second // but for what depends on the distribution, and the usage
+	usage   result.ClientUsage
 	total   *result.Histogram
 	encoded result.Encoded // when total is nil
 }
@@ -45,7 +47,7 @@ func (s *series) add(second *result.ClientSecond, seconds int64) {
 	e.second.Requests += second.Requests
 	e.second.Errors += second.Errors.Total()
 	e.second.BytesReceived += second.BytesReceived
-	e.second.ClientCPU += second.Usage.UserCPU + second.Usage.SystemCPU
+	e.usage.Add(second.Usage)
 	e.total.Merge(second.Latencies[result.Total])
 }
 
@@ -84,7 +86,7 @@ func (s *series) double() {
 		pair.second.Requests += e.second.Requests
 		pair.second.Errors += e.second.Errors
 		pair.second.BytesReceived += e.second.BytesReceived
-		pair.second.ClientCPU += e.second.ClientCPU
+		pair.usage.Add(e.usage)
 		pair.total = decoded(pair.encoded)
 		pair.total.Merge(decoded(e.encoded))
 		pair.close()
@@ -119,12 +121,27 @@ func (s *series) seconds() []result.Second {
 			total = decoded(e.encoded)
 		}
 		second := e.second
+		second.SetUsage(e.usage)
 		second.Second, second.Seconds = key*s.width, s.width
 		second.P50, second.P90, second.P99, second.Max = total.Percentile(50), total.Percentile(90), total.Percentile(99), total.Max()
 		all = append(all, second)
 	}
 	slices.SortFunc(all, func(a, b result.Second) int { return int(a.Second - b.Second) })
 	return all
+}
+
+// windows returns the last windows of the warm-up that all clients have sent.
+func (r *run) windows(clients int, c steady.Criterion) []result.WarmupWindow {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.clients) < clients {
+		return nil
+	}
+	before := int64(1) << 62
+	for _, p := range r.clients {
+		before = min(before, p.seconds[sessionpb.Stage_STAGE_WARMUP])
+	}
+	return r.warmup.Windows(c, before)
 }
 
 // serverCPU returns the CPU time of the server in some seconds of the

@@ -49,6 +49,7 @@ type stream struct {
 	watches  uint64
 	reads    uint64
 	prepared bool
+	ended    bool
 	released bool
 	setup    bool
 	// pings are those to be answered.

@@ -38,6 +38,16 @@ func totals() *sessionpb.PodMessage {
 	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{StartedAt: 1}}}
 }
 
+// bodyOf is a kept message as it is sent.
+func bodyOf(t *testing.T, m message) *sessionpb.PodMessage {
+	t.Helper()
+	body, err := m.body()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
 // numbers are what the kept messages stand for.
 func (k *kept) numbers() []string {
 	var all []string
@@ -61,8 +71,8 @@ func TestKeptWithinTheLimitIsAsItWas(t *testing.T) {
 	}
 	for number, m := range sent {
 		got, ok := k.from(uint64(number + 1))
-		if !ok || !proto.Equal(got.body, m) {
-			t.Errorf("message %d is %v", number+1, got.body)
+		if !ok || !proto.Equal(bodyOf(t, got), m) {
+			t.Errorf("message %d is %v", number+1, got)
 		}
 	}
 	if _, ok := k.from(12); ok {
@@ -100,12 +110,12 @@ func TestKeptIsBounded(t *testing.T) {
 		if !ok {
 			break
 		}
-		size += m.size
+		size += len(m.encoded)
 		if m.first != number {
 			t.Errorf("message %d stands for those from %d", number, m.first)
 		}
 		number = m.last + 1
-		s := m.body.GetClientSample()
+		s := bodyOf(t, m).GetClientSample()
 		if s == nil {
 			continue
 		}
@@ -127,7 +137,7 @@ func TestKeptIsBounded(t *testing.T) {
 	if all.Min() != 1000 || all.Max() != 1000+seconds-1 || all.Count() != seconds {
 		t.Errorf("durations from %d to %d", all.Min(), all.Max())
 	}
-	if k.messages[len(k.messages)-1].body.GetClientTotals() == nil {
+	if bodyOf(t, k.messages[len(k.messages)-1]).GetClientTotals() == nil {
 		t.Error("the totals are gone")
 	}
 }
@@ -186,7 +196,7 @@ func TestKeptMergesOnlyWhatIsAlike(t *testing.T) {
 	if diff := cmp.Diff([]string{"1-1", "2-3", "4-4", "5-6", "7-8"}, k.numbers()); diff != "" {
 		t.Error(diff)
 	}
-	if got := k.messages[3].body.GetServerSample(); got.GetAt() != 2 || !got.GetAsked() || got.GetFirstNumber() != 5 || got.GetNumber() != 6 {
+	if got := bodyOf(t, k.messages[3]).GetServerSample(); got.GetAt() != 2 || !got.GetAsked() || got.GetFirstNumber() != 5 || got.GetNumber() != 6 {
 		t.Errorf("the reading that was asked for became %v", got)
 	}
 }
@@ -208,7 +218,7 @@ func TestKeptReadingsOfContainers(t *testing.T) {
 	if diff := cmp.Diff([]string{"1-2", "3-3"}, k.numbers()); diff != "" {
 		t.Error(diff)
 	}
-	first := k.messages[0].body.GetServerSample()
+	first := bodyOf(t, k.messages[0]).GetServerSample()
 	if first.GetFirstNumber() != 1 || first.GetNumber() != 2 || first.GetAt() != 2 || first.GetBackends()[0].GetUsage().GetUserCpu() != 100 {
 		t.Errorf("made one: %v", first)
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// Order is what the manager tells a pod to do: Prepare, Start, SetupData, Watch,
+// Order is what the manager tells a pod to do: Prepare, Start, End, SetupData, Watch,
 // Read or Release.
 type Order interface{ order() }
 
@@ -29,6 +29,9 @@ type Start struct {
 // that leads: JSON, or nothing.
 type SetupData struct{ Data []byte }
 
+// End tells a client to begin no more requests of its warm-up.
+type End struct{}
+
 // Watch tells an agent to ask the target until that answers with success, and
 // what to sample. It can be carried out.
 type Watch struct{ session.Watch }
@@ -42,6 +45,7 @@ type Release struct{}
 
 func (Prepare) order()   {}
 func (Start) order()     {}
+func (End) order()       {}
 func (SetupData) order() {}
 func (Watch) order()     {}
 func (Read) order()      {}

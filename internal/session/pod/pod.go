@@ -67,6 +67,7 @@ type had struct {
 	prepared bool
 	starts   []*sessionpb.Start
 	setup    bool
+	end      bool
 	watch    *sessionpb.Watch
 }
 
@@ -196,6 +197,8 @@ func (s *Session) SendTotals(totals *result.Totals) {
 		Usage:      session.ClientUsageToWire(totals.Usage),
 		ClockError: s.ClockError().Microseconds(),
 		Arrivals:   session.ArrivalsToWire(totals.Arrivals),
+
+		WarmupDuration: totals.WarmupMicroseconds,
 	}
 	if totals.Warmup != nil {
 		message.Warmup = session.CountsToWire(totals.Warmup)

@@ -214,7 +214,13 @@ func (st *stream) take() *sessionpb.PodMessage {
 		return nil
 	}
 	st.next, st.kept.sent = m.last+1, m.last
-	return m.body
+	body, err := m.body()
+	if err != nil { // it was encoded here
+		is.failure = err.Error()
+		st.notify()
+		return nil
+	}
+	return body
 }
 
 func (st *stream) pinged() *sessionpb.PodMessage {
@@ -298,6 +304,12 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 		}
 		st.had.setup = true
 		return SetupData{Data: m.SetupData.GetData()}
+	case *sessionpb.ManagerMessage_End:
+		if st.had.end {
+			return nil
+		}
+		st.had.end = true
+		return End{}
 	case *sessionpb.ManagerMessage_Watch:
 		if proto.Equal(m.Watch, st.had.watch) {
 			return nil

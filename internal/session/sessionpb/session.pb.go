@@ -387,6 +387,7 @@ type ManagerMessage struct {
 	//	*ManagerMessage_Watch
 	//	*ManagerMessage_Read
 	//	*ManagerMessage_SetupData
+	//	*ManagerMessage_End
 	Message       isManagerMessage_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -501,6 +502,15 @@ func (x *ManagerMessage) GetSetupData() *SetupData {
 	return nil
 }
 
+func (x *ManagerMessage) GetEnd() *End {
+	if x != nil {
+		if x, ok := x.Message.(*ManagerMessage_End); ok {
+			return x.End
+		}
+	}
+	return nil
+}
+
 type isManagerMessage_Message interface {
 	isManagerMessage_Message()
 }
@@ -544,6 +554,11 @@ type ManagerMessage_SetupData struct {
 	SetupData *SetupData `protobuf:"bytes,20,opt,name=setup_data,json=setupData,proto3,oneof"`
 }
 
+type ManagerMessage_End struct {
+	// End tells a client to begin no more requests of its warm-up.
+	End *End `protobuf:"bytes,8,opt,name=end,proto3,oneof"`
+}
+
 func (*ManagerMessage_Welcome) isManagerMessage_Message() {}
 
 func (*ManagerMessage_Pong) isManagerMessage_Message() {}
@@ -559,6 +574,8 @@ func (*ManagerMessage_Watch) isManagerMessage_Message() {}
 func (*ManagerMessage_Read) isManagerMessage_Message() {}
 
 func (*ManagerMessage_SetupData) isManagerMessage_Message() {}
+
+func (*ManagerMessage_End) isManagerMessage_Message() {}
 
 // Hello says where the pod stands. The manager knows from the pod's token which
 // pod it is; the role must be the pod's.
@@ -1056,6 +1073,42 @@ func (*Release) Descriptor() ([]byte, []int) {
 	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{10}
 }
 
+type End struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *End) Reset() {
+	*x = End{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *End) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*End) ProtoMessage() {}
+
+func (x *End) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use End.ProtoReflect.Descriptor instead.
+func (*End) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{11}
+}
+
 type Read struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1064,7 +1117,7 @@ type Read struct {
 
 func (x *Read) Reset() {
 	*x = Read{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[11]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1076,7 +1129,7 @@ func (x *Read) String() string {
 func (*Read) ProtoMessage() {}
 
 func (x *Read) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[11]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1089,7 +1142,7 @@ func (x *Read) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Read.ProtoReflect.Descriptor instead.
 func (*Read) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{11}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{12}
 }
 
 type Watch struct {
@@ -1102,7 +1155,7 @@ type Watch struct {
 
 func (x *Watch) Reset() {
 	*x = Watch{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[12]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1114,7 +1167,7 @@ func (x *Watch) String() string {
 func (*Watch) ProtoMessage() {}
 
 func (x *Watch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[12]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1127,7 +1180,7 @@ func (x *Watch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Watch.ProtoReflect.Descriptor instead.
 func (*Watch) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{12}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Watch) GetWatch() []byte {
@@ -1147,7 +1200,7 @@ type TargetAnswered struct {
 
 func (x *TargetAnswered) Reset() {
 	*x = TargetAnswered{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[13]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1159,7 +1212,7 @@ func (x *TargetAnswered) String() string {
 func (*TargetAnswered) ProtoMessage() {}
 
 func (x *TargetAnswered) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[13]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1172,7 +1225,7 @@ func (x *TargetAnswered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetAnswered.ProtoReflect.Descriptor instead.
 func (*TargetAnswered) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{13}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TargetAnswered) GetEvidence() []byte {
@@ -1192,7 +1245,7 @@ type TargetSilent struct {
 
 func (x *TargetSilent) Reset() {
 	*x = TargetSilent{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[14]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1204,7 +1257,7 @@ func (x *TargetSilent) String() string {
 func (*TargetSilent) ProtoMessage() {}
 
 func (x *TargetSilent) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[14]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1217,7 +1270,7 @@ func (x *TargetSilent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetSilent.ProtoReflect.Descriptor instead.
 func (*TargetSilent) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{14}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TargetSilent) GetReason() string {
@@ -1239,7 +1292,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[15]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1251,7 +1304,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[15]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1264,7 +1317,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{15}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Failure) GetReason() string {
@@ -1293,7 +1346,7 @@ type ScriptState struct {
 
 func (x *ScriptState) Reset() {
 	*x = ScriptState{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1305,7 +1358,7 @@ func (x *ScriptState) String() string {
 func (*ScriptState) ProtoMessage() {}
 
 func (x *ScriptState) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1318,7 +1371,7 @@ func (x *ScriptState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScriptState.ProtoReflect.Descriptor instead.
 func (*ScriptState) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{16}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ScriptState) GetSetupEnded() bool {
@@ -1352,7 +1405,7 @@ type SetupData struct {
 
 func (x *SetupData) Reset() {
 	*x = SetupData{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1364,7 +1417,7 @@ func (x *SetupData) String() string {
 func (*SetupData) ProtoMessage() {}
 
 func (x *SetupData) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1377,7 +1430,7 @@ func (x *SetupData) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetupData.ProtoReflect.Descriptor instead.
 func (*SetupData) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{17}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SetupData) GetData() []byte {
@@ -1402,7 +1455,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1414,7 +1467,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1427,7 +1480,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{18}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Histogram) GetHdr() string {
@@ -1491,7 +1544,7 @@ type Counts struct {
 
 func (x *Counts) Reset() {
 	*x = Counts{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1503,7 +1556,7 @@ func (x *Counts) String() string {
 func (*Counts) ProtoMessage() {}
 
 func (x *Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1516,7 +1569,7 @@ func (x *Counts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counts.ProtoReflect.Descriptor instead.
 func (*Counts) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{19}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Counts) GetRequests() int64 {
@@ -1600,7 +1653,7 @@ type Measure struct {
 
 func (x *Measure) Reset() {
 	*x = Measure{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1612,7 +1665,7 @@ func (x *Measure) String() string {
 func (*Measure) ProtoMessage() {}
 
 func (x *Measure) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1625,7 +1678,7 @@ func (x *Measure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Measure.ProtoReflect.Descriptor instead.
 func (*Measure) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{20}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Measure) GetCounts() *Counts {
@@ -1643,18 +1696,22 @@ func (x *Measure) GetLatencies() []*Histogram {
 }
 
 type ClientUsage struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	UserCpu       int64                  `protobuf:"varint,1,opt,name=user_cpu,json=userCpu,proto3" json:"user_cpu,omitempty"`
-	SystemCpu     int64                  `protobuf:"varint,2,opt,name=system_cpu,json=systemCpu,proto3" json:"system_cpu,omitempty"`
-	Throttled     int64                  `protobuf:"varint,3,opt,name=throttled,proto3" json:"throttled,omitempty"`
-	MaxResident   int64                  `protobuf:"varint,4,opt,name=max_resident,json=maxResident,proto3" json:"max_resident,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	UserCpu     int64                  `protobuf:"varint,1,opt,name=user_cpu,json=userCpu,proto3" json:"user_cpu,omitempty"`
+	SystemCpu   int64                  `protobuf:"varint,2,opt,name=system_cpu,json=systemCpu,proto3" json:"system_cpu,omitempty"`
+	Throttled   int64                  `protobuf:"varint,3,opt,name=throttled,proto3" json:"throttled,omitempty"`
+	MaxResident int64                  `protobuf:"varint,4,opt,name=max_resident,json=maxResident,proto3" json:"max_resident,omitempty"`
+	// scheduler_lag_p99, gc_pause and gc_pause_max are as in result.ClientUsage.
+	SchedulerLagP99 int64 `protobuf:"varint,5,opt,name=scheduler_lag_p99,json=schedulerLagP99,proto3" json:"scheduler_lag_p99,omitempty"`
+	GcPause         int64 `protobuf:"varint,6,opt,name=gc_pause,json=gcPause,proto3" json:"gc_pause,omitempty"`
+	GcPauseMax      int64 `protobuf:"varint,7,opt,name=gc_pause_max,json=gcPauseMax,proto3" json:"gc_pause_max,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ClientUsage) Reset() {
 	*x = ClientUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1666,7 +1723,7 @@ func (x *ClientUsage) String() string {
 func (*ClientUsage) ProtoMessage() {}
 
 func (x *ClientUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1679,7 +1736,7 @@ func (x *ClientUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientUsage.ProtoReflect.Descriptor instead.
 func (*ClientUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ClientUsage) GetUserCpu() int64 {
@@ -1710,6 +1767,27 @@ func (x *ClientUsage) GetMaxResident() int64 {
 	return 0
 }
 
+func (x *ClientUsage) GetSchedulerLagP99() int64 {
+	if x != nil {
+		return x.SchedulerLagP99
+	}
+	return 0
+}
+
+func (x *ClientUsage) GetGcPause() int64 {
+	if x != nil {
+		return x.GcPause
+	}
+	return 0
+}
+
+func (x *ClientUsage) GetGcPauseMax() int64 {
+	if x != nil {
+		return x.GcPauseMax
+	}
+	return 0
+}
+
 type ClientSample struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Number uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
@@ -1729,7 +1807,7 @@ type ClientSample struct {
 
 func (x *ClientSample) Reset() {
 	*x = ClientSample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1741,7 +1819,7 @@ func (x *ClientSample) String() string {
 func (*ClientSample) ProtoMessage() {}
 
 func (x *ClientSample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1754,7 +1832,7 @@ func (x *ClientSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientSample.ProtoReflect.Descriptor instead.
 func (*ClientSample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ClientSample) GetNumber() uint64 {
@@ -1818,7 +1896,7 @@ type Arrivals struct {
 
 func (x *Arrivals) Reset() {
 	*x = Arrivals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1830,7 +1908,7 @@ func (x *Arrivals) String() string {
 func (*Arrivals) ProtoMessage() {}
 
 func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1843,7 +1921,7 @@ func (x *Arrivals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
 func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Arrivals) GetDue() int64 {
@@ -1878,7 +1956,7 @@ type LevelTotals struct {
 
 func (x *LevelTotals) Reset() {
 	*x = LevelTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1890,7 +1968,7 @@ func (x *LevelTotals) String() string {
 func (*LevelTotals) ProtoMessage() {}
 
 func (x *LevelTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1903,7 +1981,7 @@ func (x *LevelTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LevelTotals.ProtoReflect.Descriptor instead.
 func (*LevelTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{24}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *LevelTotals) GetMeasure() *Measure {
@@ -1936,14 +2014,16 @@ type ClientTotals struct {
 	// levels are those of the plan's measurement, in their order.
 	Levels []*LevelTotals `protobuf:"bytes,9,rep,name=levels,proto3" json:"levels,omitempty"`
 	// script is a result.ScriptTotals as JSON; empty without a k6 script.
-	Script        []byte `protobuf:"bytes,20,opt,name=script,proto3" json:"script,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Script []byte `protobuf:"bytes,20,opt,name=script,proto3" json:"script,omitempty"`
+	// warmup_duration is how long the warm-up took.
+	WarmupDuration int64 `protobuf:"varint,10,opt,name=warmup_duration,json=warmupDuration,proto3" json:"warmup_duration,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ClientTotals) Reset() {
 	*x = ClientTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1955,7 +2035,7 @@ func (x *ClientTotals) String() string {
 func (*ClientTotals) ProtoMessage() {}
 
 func (x *ClientTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1968,7 +2048,7 @@ func (x *ClientTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientTotals.ProtoReflect.Descriptor instead.
 func (*ClientTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{25}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ClientTotals) GetNumber() uint64 {
@@ -2041,6 +2121,13 @@ func (x *ClientTotals) GetScript() []byte {
 	return nil
 }
 
+func (x *ClientTotals) GetWarmupDuration() int64 {
+	if x != nil {
+		return x.WarmupDuration
+	}
+	return 0
+}
+
 type ServerSample struct {
 	state               protoimpl.MessageState `protogen:"open.v1"`
 	Number              uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
@@ -2073,7 +2160,7 @@ type ServerSample struct {
 
 func (x *ServerSample) Reset() {
 	*x = ServerSample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[26]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2085,7 +2172,7 @@ func (x *ServerSample) String() string {
 func (*ServerSample) ProtoMessage() {}
 
 func (x *ServerSample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[26]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2098,7 +2185,7 @@ func (x *ServerSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerSample.ProtoReflect.Descriptor instead.
 func (*ServerSample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{26}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ServerSample) GetNumber() uint64 {
@@ -2256,7 +2343,7 @@ type BackendUsage struct {
 
 func (x *BackendUsage) Reset() {
 	*x = BackendUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[27]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2268,7 +2355,7 @@ func (x *BackendUsage) String() string {
 func (*BackendUsage) ProtoMessage() {}
 
 func (x *BackendUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[27]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2281,7 +2368,7 @@ func (x *BackendUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackendUsage.ProtoReflect.Descriptor instead.
 func (*BackendUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{27}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *BackendUsage) GetName() string {
@@ -2318,7 +2405,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\afailure\x18\n" +
 	" \x01(\v2\x19.assay.session.v1.FailureH\x00R\afailure\x12B\n" +
 	"\fscript_state\x18\x14 \x01(\v2\x1d.assay.session.v1.ScriptStateH\x00R\vscriptStateB\t\n" +
-	"\amessage\"\xbc\x03\n" +
+	"\amessage\"\xe7\x03\n" +
 	"\x0eManagerMessage\x125\n" +
 	"\awelcome\x18\x01 \x01(\v2\x19.assay.session.v1.WelcomeH\x00R\awelcome\x12,\n" +
 	"\x04pong\x18\x02 \x01(\v2\x16.assay.session.v1.PongH\x00R\x04pong\x125\n" +
@@ -2328,7 +2415,8 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x05watch\x18\x06 \x01(\v2\x17.assay.session.v1.WatchH\x00R\x05watch\x12,\n" +
 	"\x04read\x18\a \x01(\v2\x16.assay.session.v1.ReadH\x00R\x04read\x12<\n" +
 	"\n" +
-	"setup_data\x18\x14 \x01(\v2\x1b.assay.session.v1.SetupDataH\x00R\tsetupDataB\t\n" +
+	"setup_data\x18\x14 \x01(\v2\x1b.assay.session.v1.SetupDataH\x00R\tsetupData\x12)\n" +
+	"\x03end\x18\b \x01(\v2\x15.assay.session.v1.EndH\x00R\x03endB\t\n" +
 	"\amessage\"\xdf\x02\n" +
 	"\x05Hello\x12*\n" +
 	"\x04role\x18\x01 \x01(\x0e2\x16.assay.session.v1.RoleR\x04role\x12-\n" +
@@ -2360,7 +2448,8 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\n" +
 	"StageEnded\x12-\n" +
 	"\x05stage\x18\x01 \x01(\x0e2\x17.assay.session.v1.StageR\x05stage\"\t\n" +
-	"\aRelease\"\x06\n" +
+	"\aRelease\"\x05\n" +
+	"\x03End\"\x06\n" +
 	"\x04Read\"\x1d\n" +
 	"\x05Watch\x12\x14\n" +
 	"\x05watch\x18\x01 \x01(\fR\x05watch\",\n" +
@@ -2405,13 +2494,17 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	" \x01(\x03R\adropped\"v\n" +
 	"\aMeasure\x120\n" +
 	"\x06counts\x18\x01 \x01(\v2\x18.assay.session.v1.CountsR\x06counts\x129\n" +
-	"\tlatencies\x18\x02 \x03(\v2\x1b.assay.session.v1.HistogramR\tlatencies\"\x88\x01\n" +
+	"\tlatencies\x18\x02 \x03(\v2\x1b.assay.session.v1.HistogramR\tlatencies\"\xf1\x01\n" +
 	"\vClientUsage\x12\x19\n" +
 	"\buser_cpu\x18\x01 \x01(\x03R\auserCpu\x12\x1d\n" +
 	"\n" +
 	"system_cpu\x18\x02 \x01(\x03R\tsystemCpu\x12\x1c\n" +
 	"\tthrottled\x18\x03 \x01(\x03R\tthrottled\x12!\n" +
-	"\fmax_resident\x18\x04 \x01(\x03R\vmaxResident\"\x94\x02\n" +
+	"\fmax_resident\x18\x04 \x01(\x03R\vmaxResident\x12*\n" +
+	"\x11scheduler_lag_p99\x18\x05 \x01(\x03R\x0fschedulerLagP99\x12\x19\n" +
+	"\bgc_pause\x18\x06 \x01(\x03R\agcPause\x12 \n" +
+	"\fgc_pause_max\x18\a \x01(\x03R\n" +
+	"gcPauseMax\"\x94\x02\n" +
 	"\fClientSample\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12-\n" +
 	"\x05stage\x18\x02 \x01(\x0e2\x17.assay.session.v1.StageR\x05stage\x12\x16\n" +
@@ -2426,7 +2519,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\astarted\x18\x03 \x01(\x03R\astarted\"T\n" +
 	"\vLevelTotals\x123\n" +
 	"\ameasure\x18\x01 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x10\n" +
-	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\"\xa4\x03\n" +
+	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\"\xcd\x03\n" +
 	"\fClientTotals\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x123\n" +
 	"\ameasure\x18\x02 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x1d\n" +
@@ -2439,7 +2532,9 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"clockError\x126\n" +
 	"\barrivals\x18\b \x01(\v2\x1a.assay.session.v1.ArrivalsR\barrivals\x125\n" +
 	"\x06levels\x18\t \x03(\v2\x1d.assay.session.v1.LevelTotalsR\x06levels\x12\x16\n" +
-	"\x06script\x18\x14 \x01(\fR\x06script\"\x9f\x05\n" +
+	"\x06script\x18\x14 \x01(\fR\x06script\x12'\n" +
+	"\x0fwarmup_duration\x18\n" +
+	" \x01(\x03R\x0ewarmupDuration\"\x9f\x05\n" +
 	"\fServerSample\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x03R\x02at\x12\x19\n" +
@@ -2495,7 +2590,7 @@ func file_internal_session_sessionpb_session_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_session_sessionpb_session_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(Stage)(0),             // 0: assay.session.v1.Stage
 	(Role)(0),              // 1: assay.session.v1.Role
@@ -2510,71 +2605,73 @@ var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(*Start)(nil),          // 10: assay.session.v1.Start
 	(*StageEnded)(nil),     // 11: assay.session.v1.StageEnded
 	(*Release)(nil),        // 12: assay.session.v1.Release
-	(*Read)(nil),           // 13: assay.session.v1.Read
-	(*Watch)(nil),          // 14: assay.session.v1.Watch
-	(*TargetAnswered)(nil), // 15: assay.session.v1.TargetAnswered
-	(*TargetSilent)(nil),   // 16: assay.session.v1.TargetSilent
-	(*Failure)(nil),        // 17: assay.session.v1.Failure
-	(*ScriptState)(nil),    // 18: assay.session.v1.ScriptState
-	(*SetupData)(nil),      // 19: assay.session.v1.SetupData
-	(*Histogram)(nil),      // 20: assay.session.v1.Histogram
-	(*Counts)(nil),         // 21: assay.session.v1.Counts
-	(*Measure)(nil),        // 22: assay.session.v1.Measure
-	(*ClientUsage)(nil),    // 23: assay.session.v1.ClientUsage
-	(*ClientSample)(nil),   // 24: assay.session.v1.ClientSample
-	(*Arrivals)(nil),       // 25: assay.session.v1.Arrivals
-	(*LevelTotals)(nil),    // 26: assay.session.v1.LevelTotals
-	(*ClientTotals)(nil),   // 27: assay.session.v1.ClientTotals
-	(*ServerSample)(nil),   // 28: assay.session.v1.ServerSample
-	(*BackendUsage)(nil),   // 29: assay.session.v1.BackendUsage
+	(*End)(nil),            // 13: assay.session.v1.End
+	(*Read)(nil),           // 14: assay.session.v1.Read
+	(*Watch)(nil),          // 15: assay.session.v1.Watch
+	(*TargetAnswered)(nil), // 16: assay.session.v1.TargetAnswered
+	(*TargetSilent)(nil),   // 17: assay.session.v1.TargetSilent
+	(*Failure)(nil),        // 18: assay.session.v1.Failure
+	(*ScriptState)(nil),    // 19: assay.session.v1.ScriptState
+	(*SetupData)(nil),      // 20: assay.session.v1.SetupData
+	(*Histogram)(nil),      // 21: assay.session.v1.Histogram
+	(*Counts)(nil),         // 22: assay.session.v1.Counts
+	(*Measure)(nil),        // 23: assay.session.v1.Measure
+	(*ClientUsage)(nil),    // 24: assay.session.v1.ClientUsage
+	(*ClientSample)(nil),   // 25: assay.session.v1.ClientSample
+	(*Arrivals)(nil),       // 26: assay.session.v1.Arrivals
+	(*LevelTotals)(nil),    // 27: assay.session.v1.LevelTotals
+	(*ClientTotals)(nil),   // 28: assay.session.v1.ClientTotals
+	(*ServerSample)(nil),   // 29: assay.session.v1.ServerSample
+	(*BackendUsage)(nil),   // 30: assay.session.v1.BackendUsage
 }
 var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	4,  // 0: assay.session.v1.PodMessage.hello:type_name -> assay.session.v1.Hello
 	6,  // 1: assay.session.v1.PodMessage.ping:type_name -> assay.session.v1.Ping
 	9,  // 2: assay.session.v1.PodMessage.ready:type_name -> assay.session.v1.Ready
 	11, // 3: assay.session.v1.PodMessage.stage_ended:type_name -> assay.session.v1.StageEnded
-	24, // 4: assay.session.v1.PodMessage.client_sample:type_name -> assay.session.v1.ClientSample
-	27, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
-	15, // 6: assay.session.v1.PodMessage.target_answered:type_name -> assay.session.v1.TargetAnswered
-	16, // 7: assay.session.v1.PodMessage.target_silent:type_name -> assay.session.v1.TargetSilent
-	28, // 8: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
-	17, // 9: assay.session.v1.PodMessage.failure:type_name -> assay.session.v1.Failure
-	18, // 10: assay.session.v1.PodMessage.script_state:type_name -> assay.session.v1.ScriptState
+	25, // 4: assay.session.v1.PodMessage.client_sample:type_name -> assay.session.v1.ClientSample
+	28, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
+	16, // 6: assay.session.v1.PodMessage.target_answered:type_name -> assay.session.v1.TargetAnswered
+	17, // 7: assay.session.v1.PodMessage.target_silent:type_name -> assay.session.v1.TargetSilent
+	29, // 8: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
+	18, // 9: assay.session.v1.PodMessage.failure:type_name -> assay.session.v1.Failure
+	19, // 10: assay.session.v1.PodMessage.script_state:type_name -> assay.session.v1.ScriptState
 	5,  // 11: assay.session.v1.ManagerMessage.welcome:type_name -> assay.session.v1.Welcome
 	7,  // 12: assay.session.v1.ManagerMessage.pong:type_name -> assay.session.v1.Pong
 	8,  // 13: assay.session.v1.ManagerMessage.prepare:type_name -> assay.session.v1.Prepare
 	10, // 14: assay.session.v1.ManagerMessage.start:type_name -> assay.session.v1.Start
 	12, // 15: assay.session.v1.ManagerMessage.release:type_name -> assay.session.v1.Release
-	14, // 16: assay.session.v1.ManagerMessage.watch:type_name -> assay.session.v1.Watch
-	13, // 17: assay.session.v1.ManagerMessage.read:type_name -> assay.session.v1.Read
-	19, // 18: assay.session.v1.ManagerMessage.setup_data:type_name -> assay.session.v1.SetupData
-	1,  // 19: assay.session.v1.Hello.role:type_name -> assay.session.v1.Role
-	9,  // 20: assay.session.v1.Hello.ready:type_name -> assay.session.v1.Ready
-	10, // 21: assay.session.v1.Hello.starts:type_name -> assay.session.v1.Start
-	15, // 22: assay.session.v1.Hello.target_answered:type_name -> assay.session.v1.TargetAnswered
-	18, // 23: assay.session.v1.Hello.script_state:type_name -> assay.session.v1.ScriptState
-	0,  // 24: assay.session.v1.Start.stage:type_name -> assay.session.v1.Stage
-	0,  // 25: assay.session.v1.StageEnded.stage:type_name -> assay.session.v1.Stage
-	21, // 26: assay.session.v1.Measure.counts:type_name -> assay.session.v1.Counts
-	20, // 27: assay.session.v1.Measure.latencies:type_name -> assay.session.v1.Histogram
-	0,  // 28: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
-	22, // 29: assay.session.v1.ClientSample.measure:type_name -> assay.session.v1.Measure
-	23, // 30: assay.session.v1.ClientSample.usage:type_name -> assay.session.v1.ClientUsage
-	22, // 31: assay.session.v1.LevelTotals.measure:type_name -> assay.session.v1.Measure
-	22, // 32: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
-	23, // 33: assay.session.v1.ClientTotals.usage:type_name -> assay.session.v1.ClientUsage
-	21, // 34: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
-	25, // 35: assay.session.v1.ClientTotals.arrivals:type_name -> assay.session.v1.Arrivals
-	26, // 36: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
-	29, // 37: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
-	28, // 38: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerSample
-	2,  // 39: assay.session.v1.Sessions.Attend:input_type -> assay.session.v1.PodMessage
-	3,  // 40: assay.session.v1.Sessions.Attend:output_type -> assay.session.v1.ManagerMessage
-	40, // [40:41] is the sub-list for method output_type
-	39, // [39:40] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	15, // 16: assay.session.v1.ManagerMessage.watch:type_name -> assay.session.v1.Watch
+	14, // 17: assay.session.v1.ManagerMessage.read:type_name -> assay.session.v1.Read
+	20, // 18: assay.session.v1.ManagerMessage.setup_data:type_name -> assay.session.v1.SetupData
+	13, // 19: assay.session.v1.ManagerMessage.end:type_name -> assay.session.v1.End
+	1,  // 20: assay.session.v1.Hello.role:type_name -> assay.session.v1.Role
+	9,  // 21: assay.session.v1.Hello.ready:type_name -> assay.session.v1.Ready
+	10, // 22: assay.session.v1.Hello.starts:type_name -> assay.session.v1.Start
+	16, // 23: assay.session.v1.Hello.target_answered:type_name -> assay.session.v1.TargetAnswered
+	19, // 24: assay.session.v1.Hello.script_state:type_name -> assay.session.v1.ScriptState
+	0,  // 25: assay.session.v1.Start.stage:type_name -> assay.session.v1.Stage
+	0,  // 26: assay.session.v1.StageEnded.stage:type_name -> assay.session.v1.Stage
+	22, // 27: assay.session.v1.Measure.counts:type_name -> assay.session.v1.Counts
+	21, // 28: assay.session.v1.Measure.latencies:type_name -> assay.session.v1.Histogram
+	0,  // 29: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
+	23, // 30: assay.session.v1.ClientSample.measure:type_name -> assay.session.v1.Measure
+	24, // 31: assay.session.v1.ClientSample.usage:type_name -> assay.session.v1.ClientUsage
+	23, // 32: assay.session.v1.LevelTotals.measure:type_name -> assay.session.v1.Measure
+	23, // 33: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
+	24, // 34: assay.session.v1.ClientTotals.usage:type_name -> assay.session.v1.ClientUsage
+	22, // 35: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
+	26, // 36: assay.session.v1.ClientTotals.arrivals:type_name -> assay.session.v1.Arrivals
+	27, // 37: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
+	30, // 38: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
+	29, // 39: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerSample
+	2,  // 40: assay.session.v1.Sessions.Attend:input_type -> assay.session.v1.PodMessage
+	3,  // 41: assay.session.v1.Sessions.Attend:output_type -> assay.session.v1.ManagerMessage
+	41, // [41:42] is the sub-list for method output_type
+	40, // [40:41] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_internal_session_sessionpb_session_proto_init() }
@@ -2604,6 +2701,7 @@ func file_internal_session_sessionpb_session_proto_init() {
 		(*ManagerMessage_Watch)(nil),
 		(*ManagerMessage_Read)(nil),
 		(*ManagerMessage_SetupData)(nil),
+		(*ManagerMessage_End)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2611,7 +2709,7 @@ func file_internal_session_sessionpb_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_session_sessionpb_session_proto_rawDesc), len(file_internal_session_sessionpb_session_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   28,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

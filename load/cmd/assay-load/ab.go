@@ -46,12 +46,13 @@ func bench(ctx context.Context, args []string) error {
 	defer job.Clean()
 	job.Version = version
 	watch := ab.NewWatch(options, os.Stderr)
-	fmt.Printf(ab.Banner, version)
-	fmt.Printf("Benchmarking %s (be patient)", job.URL.Hostname())
-	if watch.Heartbeat() {
-		fmt.Println()
-	} else {
-		fmt.Print("...")
+	switch {
+	case options.HTML:
+		fmt.Printf(ab.HTMLBanner, version)
+	case watch.Heartbeat():
+		fmt.Printf(ab.Banner+"Benchmarking %s (be patient)\n", version, job.URL.Hostname())
+	default:
+		fmt.Printf(ab.Banner+"Benchmarking %s (be patient)...", version, job.URL.Hostname())
 	}
 	if err := job.Prepare(ctx); err != nil {
 		fmt.Println()
@@ -85,10 +86,14 @@ func reportBench(options *ab.Options, job *standalone.Job, watch *ab.Watch, o st
 		return nil // ab prints no report then
 	}
 	watch.Finish(o.Result.Merged.Requests)
-	if !watch.Heartbeat() {
+	write := options.Report
+	switch {
+	case options.HTML:
+		write = options.ReportHTML
+	case !watch.Heartbeat():
 		fmt.Println("..done")
 	}
-	if err := print(os.Stdout, func(w io.Writer) error { return options.Report(w, job, o.Result) }); err != nil {
+	if err := print(os.Stdout, func(w io.Writer) error { return write(w, job, o.Result) }); err != nil {
 		return err
 	}
 	if options.CSV != "" {

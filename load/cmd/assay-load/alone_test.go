@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -44,7 +46,7 @@ func TestRun(t *testing.T) {
 	path := planFile(t, `
 url: http://%s
 load:
-  requests: [{path: /a, weight: 3, length: 2}, {path: /bcd}]
+  requests: [{path: /a, weight: 3, expect: {bodyBytes: 2}}, {path: /bcd}]
   closed: {connections: 7, requests: 3000}
 warmup: {requests: 100}
 `, server.Address())
@@ -70,12 +72,63 @@ warmup: {requests: 100}
 	}
 }
 
+// TestRunOfLevelsWithCredentials has a load of two rates, whose requests post a
+// body with a name and a password.
+func TestRunOfLevelsWithCredentials(t *testing.T) {
+	var posted atomic.Int64
+	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
+		if r.Header("Authorization") != "Basic dXNlcjpwYXNz" {
+			return testserver.Status("401 Unauthorized")
+		}
+		if r.Method == "POST" && string(r.Body) == "hello" {
+			posted.Add(1)
+		}
+		return testserver.OK(5)
+	})
+	path := planFile(t, `
+url: http://%s
+credentialsFolder: secret
+load:
+  requests: [{path: /a, method: POST, body: {text: hello}}]
+  authentication: {scheme: Basic}
+  stages: {levels: [{requestsPerSecond: 20, holdSeconds: 1}, {requestsPerSecond: 50, holdSeconds: 1}]}
+`, server.Address())
+	folder := filepath.Join(filepath.Dir(path), "secret")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"username": "user\n", "password": "pass"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(value), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	output, errors, code := alone(t, "run", path, "-o", "json")
+	if code != 0 {
+		t.Fatalf("exit code %d\n%s%s", code, output, errors)
+	}
+	var r result.Result
+	if err := json.Unmarshal([]byte(output), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Run.Load != result.LoadOpen || r.Merged.Succeeded() != 70 || posted.Load() != 70 {
+		t.Errorf("%s load, %d of %d requests succeeded, the server was posted %d", r.Run.Load, r.Merged.Succeeded(), r.Merged.Requests, posted.Load())
+	}
+	if len(r.Levels) != 2 || r.Levels[0].AskedPerSecond != 20 || r.Levels[1].AskedPerSecond != 50 ||
+		r.Levels[0].Requests == 0 || r.Levels[1].Requests == 0 || r.Levels[0].Requests+r.Levels[1].Requests > 70 { // some end after their level
+		t.Errorf("levels %+v", r.Levels)
+	}
+}
+
 func TestRunOverTLS(t *testing.T) {
 	authority := tlstest.NewAuthority(t, "authority")
 	own, client := authority.ECDSA(t), authority.ECDSA(t)
 	server := testserver.NewTLS(t, &tls.Config{
 		Certificates: []tls.Certificate{own.Certificate}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: authority.Pool(),
-	}, func(testserver.Request) testserver.Answer { return testserver.OK(5) })
+	}, func(testserver.Request) testserver.Answer {
+		answer := testserver.OK(5)
+		answer.Delay = 5 * time.Millisecond // so that the client isn't the limit
+		return answer
+	})
 	path := planFile(t, `
 url: https://%s/x
 load: {closed: {connections: 2, requests: 50}}
@@ -175,18 +228,33 @@ func TestBesideAB(t *testing.T) {
 		t.Skip("there is no ab (Debian's apache2-utils) to compare with")
 	}
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
-		if r.Path == "/none" {
-			return testserver.Status("404 Not Found")
+		answer := testserver.Status("404 Not Found")
+		if r.Path != "/none" {
+			answer = testserver.OK(1000 + len(r.Body) + len(r.Header("Content-Type")) + len(r.Header("Authorization")))
 		}
-		answer := testserver.OK(1000)
+		if r.Method == "HEAD" {
+			answer = testserver.Text(0, testserver.Stay, "HTTP/1.1 200 OK\r\nServer: testserver\r\nContent-Length: 77\r\n\r\n")
+		}
 		// ab speaks HTTP/1.0, in which a connection is only kept by consent.
 		answer.Parts[0] = strings.Replace(answer.Parts[0], "\r\n", "\r\nConnection: keep-alive\r\n", 1)
 		return answer
 	})
-	steady := regexp.MustCompile(`(?m)^(Server|Document|Concurrency|Complete|Failed|Non-2xx|Keep-Alive|Total transferred|HTML).*$`)
+	body := filepath.Join(t.TempDir(), "body")
+	if err := os.WriteFile(body, []byte("name=value"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// How much was sent differs by the heads of requests.
+	steady := regexp.MustCompile(`(?m)^(Server|Document|Concurrency|Complete|Failed|Non-2xx|Keep-Alive|Total transferred|HTML).*$|^Total body sent:|kb/s (sent|total)|` +
+		`^<tr ><th.*>(Server|Document|Concurrency|Complete|Failed|Keep-Alive|Total transferred|HTML).*$|^.*Connection Times.*$`)
 	for _, args := range [][]string{
 		{"-n", "300", "-c", "3", "-k", "-q", "http://" + server.Address() + "/x"},
 		{"-n", "100", "-c", "7", "-k", "-l", "http://" + server.Address() + "/x"},
+		{"-n", "20", "-c", "2", "-k", "http://" + server.Address() + "/none"},
+		{"-n", "20", "-c", "2", "-k", "-H", "User-Agent: ApacheBench/2.3", "-p", body, "http://" + server.Address() + "/x"},
+		{"-n", "20", "-k", "-u", body, "-T", "application/x-www-form-urlencoded", "http://" + server.Address() + "/x"},
+		{"-n", "20", "-k", "-m", "DELETE", "-A", "user:password", "-C", "a=b", "http://" + server.Address() + "/x"},
+		{"-n", "20", "-c", "2", "-k", "-i", "http://" + server.Address() + "/x"},
+		{"-n", "20", "-c", "2", "-k", "-w", "-x", "border=1", "-p", body, "http://" + server.Address() + "/x"},
 	} {
 		theirs, err := exec.CommandContext(t.Context(), "ab", args...).Output()
 		if err != nil {

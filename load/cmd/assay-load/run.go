@@ -29,19 +29,26 @@ BenchmarkRun's report does. PLAN is the file, or - for the standard input:
 
   url: http://127.0.0.1:8080         # scheme, host and port; with a path where there are no load.requests
   host: www.example.org              # the Host header; default the url's host and port
-  load:                              # as in a BenchmarkRun's spec.load
-    requests:                        # drawn in proportion to their weights
+  load:                              # all that a BenchmarkRun's spec.load has
+    requests:
       - path: /a.html
-        weight: 3                    # default 1
-        length: 1024                 # bytes that the body must have; default any
-      - path: /b.html
+        weight: 3
+        expect: {bodyBytes: 1024}
+      - path: /b
+        method: POST
+        body: {text: hello}
     connection:
+      protocol: HTTP2                # default HTTP1
+      streams: 8                     # concurrent requests on each connection, only with HTTP2; default 1
       keepAlive: Enabled             # or Disabled
       timeoutSeconds: 30
-    closed:
+    authentication: {scheme: Basic}  # without secretName
+    closed:                          # or open, or stages
       connections: 25
       requests: 50000                # or durationSeconds
-  warmup: {requests: 20000}          # or durationSeconds; default none
+  warmup: {requests: 20000}          # as spec.warmup; or {steady: {limitSeconds: 60}}
+  requestsFile: urls.txt             # instead of load.requests, as load.requestsFrom
+  credentialsFolder: secret          # has the files username and password, or token
   tls:                               # where the url begins with https
     serverName: www.example.org      # default the url's host
     protocols: [TLSv1.2, TLSv1.3]

@@ -27,11 +27,14 @@ type Request struct {
 	Number, OnConnection int
 }
 
-// Header is the value of a header; empty without.
+// Header is the value of a header, whose name may be in any case; empty without.
 func (r *Request) Header(name string) string {
-	_, rest, _ := strings.Cut(r.Head, "\r\n"+name+": ")
-	value, _, _ := strings.Cut(rest, "\r\n")
-	return value
+	for line := range strings.SplitSeq(r.Head, "\r\n") {
+		if found, value, ok := strings.Cut(line, ": "); ok && strings.EqualFold(found, name) {
+			return value
+		}
+	}
+	return ""
 }
 
 // Ending is what the server does with a connection after an answer.

@@ -1,0 +1,92 @@
+package v1alpha1
+
+// SteadyState says when the target counts as warmed up: when the figures of the
+// last few windows, taken over all clients, lie close together.
+//
+// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="self.limitSeconds >= self.windows * self.windowSeconds",reason="FieldValueInvalid",fieldPath=".limitSeconds",message="limitSeconds must be at least windows times windowSeconds: so long it takes until they can be compared"
+type SteadyState struct {
+	// windowSeconds is the length of a window, in seconds. In each there must be at
+	// least 100 requests that succeeded: fewer have no 99th percentile of their own.
+	// Defaults to 5.
+	// +default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=60
+	// +optional
+	WindowSeconds *int32 `json:"windowSeconds,omitempty"`
+
+	// windows is how many successive windows are compared, the last ones. Defaults
+	// to 3.
+	// +default=3
+	// +kubebuilder:validation:Minimum=2
+	// +kubebuilder:validation:Maximum=10
+	// +optional
+	Windows *int32 `json:"windows,omitempty"`
+
+	// throughputPercent is by how much the largest and the smallest number of
+	// requests that succeeded may differ between these windows, in percent of their
+	// mean. Defaults to 5.
+	// +default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	// +optional
+	ThroughputPercent *int32 `json:"throughputPercent,omitempty"`
+
+	// p99Percent is by how much the largest and the smallest 99th percentile of the
+	// total time of a request may differ between them, in percent of their mean.
+	// Defaults to 25.
+	// +default=25
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	// +optional
+	P99Percent *int32 `json:"p99Percent,omitempty"`
+
+	// limitSeconds is how long the warm-up lasts at most, in seconds. When it ends
+	// by that, the measurement begins all the same, and the result has the finding
+	// WarmupNotSteady. Defaults to 300.
+	// +default=300
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
+	// +optional
+	LimitSeconds *int32 `json:"limitSeconds,omitempty"`
+}
+
+// WarmupStatus is how a warm-up ended that was to last until the target is
+// steady.
+type WarmupStatus struct {
+	// steady is Reached when the target became steady, NotReached when the warm-up
+	// ended by its limit.
+	// +required
+	Steady SteadyOutcome `json:"steady,omitempty"`
+
+	// windows are the last that were compared, in their order.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	// +optional
+	Windows []WarmupWindow `json:"windows,omitempty"`
+}
+
+// SteadyOutcome says whether a target became steady.
+//
+// +kubebuilder:validation:Enum=Reached;NotReached
+type SteadyOutcome string
+
+const (
+	// SteadyReached means that the target became steady.
+	SteadyReached SteadyOutcome = "Reached"
+	// SteadyNotReached means that the warm-up ended by its limit.
+	SteadyNotReached SteadyOutcome = "NotReached"
+)
+
+// WarmupWindow is the figures of one window of a warm-up, over all clients.
+type WarmupWindow struct {
+	// startSeconds is when the window begins, in seconds from the warm-up's start.
+	// +required
+	StartSeconds *int64 `json:"startSeconds,omitempty"`
+	// succeeded is the number of requests that succeeded in it.
+	// +required
+	Succeeded *int64 `json:"succeeded,omitempty"`
+	// p99Microseconds is the 99th percentile of their total time, in microseconds.
+	// +required
+	P99Microseconds *int64 `json:"p99Microseconds,omitempty"`
+}

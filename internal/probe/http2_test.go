@@ -1,0 +1,96 @@
+package probe
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+)
+
+// http2Server speaks HTTP/2 and allows 100 streams, over TLS or without.
+func http2Server(t *testing.T, secure bool, protocols ...func(*http.Protocols)) *httptest.Server {
+	t.Helper()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Server", r.Proto)
+		if r.URL.Path == "/missing" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = fmt.Fprint(w, r.Host, r.UserAgent())
+	}))
+	server.Config.Protocols = &http.Protocols{}
+	for _, set := range protocols {
+		set(server.Config.Protocols)
+	}
+	server.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 100}
+	if secure {
+		server.TLS = &tls.Config{}
+		if server.Config.Protocols.HTTP2() {
+			server.TLS.NextProtos = []string{"h2"}
+		}
+		server.StartTLS()
+	} else {
+		server.Start()
+	}
+	t.Cleanup(server.Close)
+	return server
+}
+
+func TestAskInHTTP2(t *testing.T) {
+	two := func(p *http.Protocols) { p.SetHTTP2(true) }
+	clear := func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }
+	one := func(p *http.Protocols) { p.SetHTTP1(true) }
+	for name, test := range map[string]struct {
+		secure   bool
+		protocol func(*http.Protocols)
+		path     string
+		streams  int
+		err      string
+	}{
+		"over TLS":           {true, two, "/", 100, ""},
+		"without":            {false, clear, "/", 1, ""},
+		"missing":            {false, clear, "/missing", 1, "GET /missing: answered with 404 Not Found"},
+		"too many streams":   {true, two, "/", 101, "GET /: the server allows 100 streams on a connection: lower load.connection.streams from 101"},
+		"HTTP/1.1":           {false, one, "/", 1, "GET /: the server doesn't speak HTTP/2 without TLS"},
+		"HTTP/1.1 over TLS":  {true, one, "/", 1, "GET /: the server doesn't speak HTTP/2, it didn't agree to h2"},
+		"nobody that speaks": {false, nil, "/", 1, "GET /: the connection was closed: the server doesn't speak HTTP/2"},
+		"somebody silent":    {false, nil, "/silent", 1, "GET /silent: no answer within"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := &Question{Path: test.path, UserAgent: "x", Host: "www.test", Timeout: 10 * time.Second, Streams: test.streams}
+			switch {
+			case test.path == "/silent":
+				q.Address, q.Timeout = raw(t, saying("")), 50*time.Millisecond
+			case test.protocol == nil:
+				q.Address = raw(t, closing(""))
+			default:
+				q.Address = address(http2Server(t, test.secure, test.protocol))
+			}
+			if test.secure {
+				q.TLS = &tls.Config{InsecureSkipVerify: true}
+			}
+			got, err := Ask(t.Context(), q)
+			if test.err != "" {
+				if err == nil || !strings.HasPrefix(err.Error(), test.err) {
+					t.Errorf("%+v, error %v, want %q", got, err, test.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.TLS = nil
+			if diff := cmp.Diff(&session.Evidence{Software: "HTTP/2.0", HTTP: result.HTTP2, DocumentLength: int64(len("www.testx"))}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,64 @@
+package result
+
+// Warmup is what was sent before the measurement, over all clients. None of it is
+// in any other figure.
+type Warmup struct {
+	Counts
+	// DurationMicroseconds is the longest time that a client warmed up for.
+	DurationMicroseconds int64 `json:"durationMicroseconds"`
+	// Steady is whether the target became steady; nil for a warm-up of a number of
+	// requests or a duration.
+	Steady *Steadiness `json:"steady,omitempty"`
+}
+
+// Steadiness is how a warm-up ended that was to last until the target is steady.
+type Steadiness struct {
+	// Reached is whether it became steady. Otherwise the warm-up ended by its limit.
+	Reached bool `json:"reached"`
+	// ThroughputPercent and P99Percent are the bounds of the spreads.
+	ThroughputPercent int64 `json:"throughputPercent"`
+	P99Percent        int64 `json:"p99Percent"`
+	// Windows are the last that were compared, in their order.
+	Windows []WarmupWindow `json:"windows"`
+}
+
+// WarmupWindow is the figures of some seconds of a warm-up, over all clients.
+type WarmupWindow struct {
+	// Second is the first second from the warm-up's start, Seconds how many.
+	Second  int64 `json:"second"`
+	Seconds int64 `json:"seconds"`
+	// Succeeded is the number of requests that succeeded, P99 the 99th percentile of
+	// their total time in microseconds.
+	Succeeded int64 `json:"succeeded"`
+	P99       int64 `json:"p99Microseconds"`
+}
+
+// PerSecond is the window's throughput: requests that succeeded per second.
+func (w WarmupWindow) PerSecond() float64 { return perSecond(w.Succeeded, w.Seconds*1_000_000) }
+
+// ThroughputSpread is by how much the throughputs of the windows differ, P99Spread
+// by how much their 99th percentiles do: the largest less the smallest, in
+// percent of their mean; 0 without any.
+func (s *Steadiness) ThroughputSpread() float64 {
+	return spread(s.Windows, func(w WarmupWindow) float64 { return w.PerSecond() })
+}
+
+// P99Spread is described at ThroughputSpread.
+func (s *Steadiness) P99Spread() float64 {
+	return spread(s.Windows, func(w WarmupWindow) float64 { return float64(w.P99) })
+}
+
+func spread(windows []WarmupWindow, figure func(WarmupWindow) float64) float64 {
+	if len(windows) == 0 {
+		return 0
+	}
+	least, most, sum := figure(windows[0]), figure(windows[0]), 0.0
+	for _, w := range windows {
+		f := figure(w)
+		least, most, sum = min(least, f), max(most, f), sum+f
+	}
+	if sum == 0 {
+		return 0
+	}
+	return 100 * (most - least) * float64(len(windows)) / sum
+}

@@ -1,0 +1,114 @@
+package manager
+
+import (
+	"testing"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/pod"
+	"github.com/assay-dev/assay/internal/steady"
+)
+
+// TestManagerAway has a manager away for half an hour of a client's measurement,
+// whose seconds the client joins meanwhile. What the manager then has is whole.
+func TestManagerAway(t *testing.T) {
+	const length, requests = 1800, 200
+	b := newBench(t)
+	c := b.attend(clientOf("run", 0))
+	at := b.now() - 3_600_000_000
+	b.Start("run", measurement, at)
+	order[pod.Start](t, c)
+	c.SendSecond(measurement, second(0, 1))
+	b.await("run", "the first second", func(o Observation) bool { return o.Progress[measurement].Requests == 1 })
+
+	b.kill()
+	want := result.NewHistogram()
+	want.Record(1)
+	for s := range int64(length) {
+		took := make([]int64, requests)
+		for i := range took {
+			took[i] = 1 + s*7 + int64(i*i)*100
+			want.Record(took[i])
+		}
+		c.SendSecond(measurement, second(1+s, took...))
+	}
+	totals := &result.Totals{StartedAt: at, EndedAt: at + (length+1)*1_000_000}
+	totals.Requests = length*requests + 1
+	totals.Latencies.Of(result.Total).Merge(want)
+	c.SendTotals(totals)
+	b.restart()
+
+	o := b.await("run", "everything", collected(1))
+	if got := o.Progress[measurement].Requests; got != length*requests+1 {
+		t.Errorf("%d requests in the samples", got)
+	}
+	sum := int64(0)
+	series := b.Series("run")
+	for i, s := range series {
+		sum += s.Requests
+		if s.Seconds < 4 || i > 0 && s.Second != series[i-1].Second+s.Seconds {
+			t.Errorf("an entry of the seconds %d to %d", s.Second, s.Second+s.Seconds-1)
+		}
+	}
+	if sum != length*requests+1 || len(series) > seriesLength || len(series) < seriesLength/4 {
+		t.Errorf("%d requests in %d entries", sum, len(series))
+	}
+	got, err := o.Clients[0].Totals.Latencies[result.Total].Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if encoded, err := want.Encode(); err != nil || got != encoded {
+		t.Errorf("the totals' histogram isn't that of all requests (%v)", err)
+	}
+}
+
+// TestWarmupUntilSteady: windows are those that all clients have sent; a restarted
+// manager has them too; each client is told once to end.
+func TestWarmupUntilSteady(t *testing.T) {
+	b := newBench(t)
+	agent := b.attend(agentOf("run"))
+	clients := []*attendee{b.attend(clientOf("run", 0)), b.attend(clientOf("run", 1))}
+	at := b.now() - 60_000_000
+	b.End("run") // of a warm-up that hasn't begun, nobody is told
+	b.Start("run", warmup, at)
+	for _, c := range clients {
+		order[pod.Start](t, c)
+		order[pod.End](t, c)
+	}
+	order[pod.Start](t, agent)
+
+	for s := range int64(10) {
+		clients[0].SendSecond(warmup, second(s, 10, 20))
+	}
+	for s := range int64(7) {
+		clients[1].SendSecond(warmup, second(s, 5000+s))
+	}
+	b.await("run", "the seconds", func(o Observation) bool { return o.Progress[warmup].Requests == 27 })
+	for range 2 {
+		if got := b.Windows("run", 2, steady.Defaults); len(got) != 1 || got[0].Succeeded != 15 || got[0].P99 < 5004 || got[0].P99 > 5008 {
+			t.Errorf("windows %+v, want the first five seconds of both", got)
+		}
+		if got := b.Windows("run", 3, steady.Defaults); got != nil {
+			t.Errorf("without the third client there are windows %+v", got)
+		}
+		b.restart()
+		b.await("run", "the seconds again", func(o Observation) bool { return o.Progress[warmup].Requests == 27 })
+	}
+	if got := b.Windows("another", 1, steady.Defaults); got != nil {
+		t.Errorf("windows of a run that isn't known: %+v", got)
+	}
+	// The restarted manager repeats what it is told; the clients know it already.
+	b.End("run")
+	for _, c := range clients {
+		c.StageEnded(warmup)
+	}
+	b.await("run", "the end", count(2, func(c ClientState) bool { return c.WarmupEnded }))
+	b.Start("run", measurement, b.now())
+	for _, c := range clients {
+		order[pod.Start](t, c)
+	}
+	clients[0].SendSecond(warmup, second(10, 1))
+	b.await("run", "the last second", func(o Observation) bool { return o.Progress[warmup].Requests == 28 })
+	if got := b.Windows("run", 2, steady.Defaults); got != nil {
+		t.Errorf("windows %+v are kept during the measurement", got)
+	}
+}

@@ -1,0 +1,105 @@
+package ab
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/standalone"
+)
+
+// HTMLBanner is Banner for -w.
+const HTMLBanner = `<p>
+ This is assay-load ab, Version %s, with the options and the report of
+ <a href="https://httpd.apache.org/docs/2.4/programs/ab.html">ApacheBench</a><br>
+</p>
+`
+
+// attributes are those of -x, -y and -z: markup by their nature, which can't end
+// the element that they are of.
+func attributes(to *string, value string) error {
+	if strings.ContainsAny(value, "<>\r\n") {
+		return fmt.Errorf("%q is more than attributes: give none of the characters < and >", value)
+	}
+	*to = value
+	return nil
+}
+
+// htmlTable writes rows as ab does (output_html_results in support/ab.c).
+type htmlTable struct {
+	*Options
+	bytes.Buffer
+}
+
+func (t *htmlTable) row(name, format string, args ...any) {
+	text := html.EscapeString(fmt.Sprintf(format, args...))
+	if name == "" {
+		fmt.Fprintf(&t.Buffer, "<tr %s><td colspan=2 %s>&nbsp;</td><td colspan=2 %s>%s</td></tr>\n", t.RowAttributes, t.CellAttributes, t.CellAttributes, text)
+		return
+	}
+	fmt.Fprintf(&t.Buffer, "<tr %s><th colspan=2 %s>%s</th><td colspan=2 %s>%s</td></tr>\n", t.RowAttributes, t.CellAttributes, name, t.CellAttributes, text)
+}
+
+func (t *htmlTable) times(name string, s result.Summary) {
+	fmt.Fprintf(&t.Buffer, "<tr %s><th %s>%s</th>", t.RowAttributes, t.CellAttributes, name)
+	for _, x := range []int64{ms(s.Min), meanMs(s), ms(s.Max)} {
+		fmt.Fprintf(&t.Buffer, "<td %s>%5d</td>", t.CellAttributes, x)
+	}
+	fmt.Fprintf(&t.Buffer, "</tr>\n")
+}
+
+// ReportHTML is Report as a table in HTML, with the lines that ab has in it.
+func (o *Options) ReportHTML(w io.Writer, job *standalone.Job, r *result.Result) error {
+	t := &htmlTable{Options: o}
+	c, seconds := r.Merged.Counts, float64(r.DurationMicroseconds)/1e6
+	fmt.Fprintf(&t.Buffer, "\n\n<table %s>\n", o.TableAttributes)
+	t.row("Server Software:", "%s", report.Printable(r.Environment.ServerSoftware))
+	t.row("Server Hostname:", "%s", job.URL.Hostname())
+	t.row("Server Port:", "%s", portOf(job.URL))
+	t.row("Document Path:", "%s", job.Plan.Requests[0].Path)
+	t.row("Document Length:", "%s", documentLength(job))
+	t.row("Concurrency Level:", "%d", o.Concurrency)
+	t.row("Time taken for tests:", "%.3f seconds", seconds)
+	t.row("Complete requests:", "%d", c.Requests)
+	failed := failuresOf(c)
+	t.row("Failed requests:", "%d", failed.total)
+	if failed.total > 0 {
+		fmt.Fprintf(&t.Buffer, "<tr %s><td colspan=4 %s >   (Connect: %d, Length: %d, Exceptions: %d)</td></tr>\n",
+			o.RowAttributes, o.CellAttributes, failed.connect, failed.length, failed.exceptions)
+	}
+	if c.Non2xx > 0 {
+		t.row("Non-2xx responses:", "%d", c.Non2xx)
+	}
+	if o.KeepAlive {
+		t.row("Keep-Alive requests:", "%d", keptAlive(c, int64(o.Concurrency)))
+	}
+	t.row("Total transferred:", "%d bytes", c.BytesReceived)
+	if o.Body != "" {
+		t.row("Total body sent:", "%d", c.BytesSent)
+	}
+	t.row("HTML transferred:", "%d bytes", c.BodyBytes)
+	if seconds > 0 && c.Requests > 0 {
+		t.row("Requests per second:", "%.2f", float64(c.Requests)/seconds)
+		t.row("Transfer rate:", "%.2f kb/s received", float64(c.BytesReceived)/1024/seconds)
+		if o.Body != "" {
+			t.row("", "%.2f kb/s sent", float64(c.BytesSent)/1024/seconds)
+			t.row("", "%.2f kb/s total", float64(c.BytesReceived+c.BytesSent)/1024/seconds)
+		}
+	}
+	if c.Succeeded() > 0 {
+		s := r.Merged.Latencies.Summarize()
+		fmt.Fprintf(&t.Buffer, "<tr %s><th %s colspan=4>Connection Times (ms)</th></tr>\n", o.RowAttributes, o.CellAttributes)
+		fmt.Fprintf(&t.Buffer, "<tr %s><th %s>&nbsp;</th> <th %s>min</th>   <th %s>avg</th>   <th %s>max</th></tr>\n",
+			o.RowAttributes, o.CellAttributes, o.CellAttributes, o.CellAttributes, o.CellAttributes)
+		t.times("Connect:", o.connect(s))
+		t.times("Processing:", of(s, result.Processing))
+		t.times("Total:", of(s, result.Total))
+	}
+	fmt.Fprintf(&t.Buffer, "</table>\n")
+	_, err := w.Write(t.Bytes())
+	return err
+}

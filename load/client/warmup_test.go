@@ -1,0 +1,56 @@
+package client
+
+import (
+	"testing"
+
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/pod"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/load/internal/fakesession"
+	"github.com/assay-dev/assay/load/internal/testserver"
+)
+
+// TestWarmupEndsWhenTold has the manager end a warm-up that would last for an
+// hour after its first second, and once more when it is over.
+func TestWarmupEndsWhenTold(t *testing.T) {
+	server := testserver.New(t, ok)
+	p := plan(300)
+	p.Warmup = &session.Amount{DurationMicroseconds: 3_600_000_000}
+	regular := fakesession.Regular(p, server.Address(), 0)
+	told := false
+	s := fakesession.New(func(event fakesession.Event) []pod.Order {
+		orders := regular(event)
+		switch e := event.(type) {
+		case fakesession.Second:
+			if e.Stage == sessionpb.Stage_STAGE_WARMUP && !told {
+				told = true
+				return append(orders, pod.End{})
+			}
+		case fakesession.StageEnded:
+			return append(orders, pod.End{}) // that crossed the client's own end
+		}
+		return orders
+	})
+	if err := attend(t.Context(), t, s); err != nil {
+		t.Fatal(err)
+	}
+	got := of[fakesession.Totals](s)[0]
+	if got.Requests != 300 || got.Errors.Total() != 0 || got.Warmup == nil || got.Warmup.Requests == 0 || got.Warmup.Errors.Total() != 0 {
+		t.Errorf("totals %+v", got.Totals)
+	}
+	if took := got.WarmupMicroseconds; took < 900_000 || took > 30_000_000 {
+		t.Errorf("the warm-up took %d µs", took)
+	}
+	var warm int64
+	for _, second := range of[fakesession.Second](s) {
+		if second.Stage == sessionpb.Stage_STAGE_WARMUP {
+			warm += second.Requests
+		}
+	}
+	if warm != got.Warmup.Requests {
+		t.Errorf("%d requests in the warm-up's seconds, %d in all", warm, got.Warmup.Requests)
+	}
+	if seen := server.Seen().Requests; seen != warm+300 {
+		t.Errorf("the server saw %d requests of %d", seen, warm+300)
+	}
+}

@@ -1,0 +1,154 @@
+package driver
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/internal/testserver"
+	"github.com/assay-dev/assay/load/recorder"
+)
+
+// TestSlowResponses have what outlasts patience, several times, before and in the
+// response.
+func TestSlowResponses(t *testing.T) {
+	const pause = 9 * patience / 4
+	server := testserver.New(t, func(testserver.Request) testserver.Answer {
+		return testserver.Answer{Parts: []string{"HTTP/1.1 200 OK\r\nContent-Le", "ngth: 4\r\n\r\nab", "cd"}, Pause: pause, Delay: pause}
+	})
+	got := drive(t, plan(2, 2, "/"), server.Address())
+	if got.Succeeded() != 2 || got.Connections != 2 {
+		t.Errorf("counts %+v", got.Counts)
+	}
+	for _, o := range got.outcomes {
+		if o.Waiting < pause || o.Receiving < 2*pause {
+			t.Errorf("waiting %v, receiving %v", o.Waiting, o.Receiving)
+		}
+	}
+}
+
+// TestTimeoutsBeyondPatience are neither early nor late by patience.
+func TestTimeoutsBeyondPatience(t *testing.T) {
+	const timeout = 9 * patience / 4
+	for name, answer := range map[string]testserver.Answer{
+		"silence":             {Then: testserver.Silence},
+		"silence in the body": {Parts: []string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"}, Then: testserver.Silence},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := testserver.New(t, func(testserver.Request) testserver.Answer { return answer })
+			p := plan(2, 2, "/")
+			p.TimeoutMicroseconds = timeout.Microseconds()
+			got := drive(t, p, server.Address())
+			if got.Errors[result.ErrorTimeout] != 2 || got.Errors.Total() != 2 {
+				t.Errorf("errors %v", got.Errors)
+			}
+			for _, o := range got.outcomes {
+				if o.Total < timeout || o.Total > timeout+time.Second {
+					t.Errorf("timed out after %v", o.Total)
+				}
+			}
+		})
+	}
+}
+
+// TestLongBodies are discarded unread; what they have too much or too little is
+// noticed nevertheless.
+func TestLongBodies(t *testing.T) {
+	const length = 10*bufferBytes + 1
+	body := strings.Repeat("x", length)
+	head := "HTTP/1.1 200 OK\r\nContent-Length: 327681\r\n\r\n"
+	for name, test := range map[string]struct {
+		answer testserver.Answer
+		want   result.ErrorKind
+	}{
+		"as promised":   {testserver.Text(length, testserver.Stay, head+body), recorder.NoError},
+		"in two parts":  {testserver.Text(length, testserver.Stay, head, body), recorder.NoError},
+		"one byte less": {text(testserver.Close, head+body[1:]), result.ErrorLength},
+		"in chunks":     {testserver.Text(length, testserver.Stay, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50001\r\n"+body+"\r\n0\r\n\r\n"), recorder.NoError},
+		"chunk one byte longer": {
+			text(testserver.Stay, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50001\r\n"+body+"x\r\n0\r\n\r\n"), result.ErrorException,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := testserver.New(t, func(testserver.Request) testserver.Answer { return test.answer })
+			const requests = 6
+			got := drive(t, plan(1, requests, "/"), server.Address())
+			var want result.ErrorCounts
+			if test.want != recorder.NoError {
+				want[test.want] = requests
+			}
+			if got.Errors != want {
+				t.Errorf("errors %v, want %v", got.Errors, want)
+			}
+			server.Stop()
+			if sent := server.Seen().BytesSent; test.want == recorder.NoError && (got.BytesReceived != sent || got.BodyBytes != requests*length) {
+				t.Errorf("%d bytes received, %d of bodies; the server sent %d", got.BytesReceived, got.BodyBytes, sent)
+			}
+		})
+	}
+}
+
+// discarding is a source that can discard.
+type discarding struct{ *strings.Reader }
+
+func (d discarding) discard(p []byte) (int, error) { return d.Read(p) }
+
+// TestDiscardingTooMuch: what follows a body is noticed although the body isn't
+// read, and what follows a chunk isn't discarded with it.
+func TestDiscardingTooMuch(t *testing.T) {
+	body := strings.Repeat("x", bufferBytes+longBody)
+	for text, want := range map[string]response{
+		"HTTP/1.1 200 OK\r\nContent-Length: 40960\r\n\r\n" + body:                                {status: 200, body: 40960, persistent: true, fault: recorder.NoError},
+		"HTTP/1.1 200 OK\r\nContent-Length: 40960\r\n\r\n" + body + "more":                       {status: 200, body: 40960, fault: result.ErrorLength},
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na000\r\n" + body + "\r\n0\r\n\r\n": {status: 200, body: 40960, persistent: true, fault: recorder.NoError},
+	} {
+		r := &responseReader{}
+		for range 2 { // the second time it knows that bodies are long
+			r.attach(discarding{strings.NewReader(text)}, time.Now())
+			got := r.read(false)
+			got.excess = want.excess
+			if got != want {
+				t.Errorf("%.60q: %+v, want %+v", text, got, want)
+			}
+		}
+	}
+}
+
+// TestHeadsThatComeAgain are known by their text, whatever follows.
+func TestHeadsThatComeAgain(t *testing.T) {
+	const known = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+	r := &responseReader{}
+	r.attach(strings.NewReader(known+"ok"+known+"ok"+"HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\noh!"+known+"ok"), time.Now())
+	// They come together here, which is a fault each time but the last.
+	for i, want := range []response{{status: 200, body: 2}, {status: 200, body: 2}, {status: 404, body: 3}, {status: 200, body: 2}} {
+		if got := r.read(false); got.status != want.status || got.body != want.body {
+			t.Errorf("response %d: %+v, want %+v", i, got, want)
+		}
+	}
+}
+
+func TestBothFamilies(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Logf("this machine has no %s: %v", address, err)
+			continue
+		}
+		go func() {
+			for {
+				conn, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				go answer(conn)
+			}
+		}()
+		got := drive(t, plan(2, 4, "/"), listener.Addr().String())
+		_ = listener.Close()
+		if got.Succeeded() != 4 || got.Connections != 2 {
+			t.Errorf("%s: counts %+v", address, got.Counts)
+		}
+	}
+}

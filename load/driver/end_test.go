@@ -1,0 +1,126 @@
+package driver
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/assay-dev/assay/internal/profile"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/load/recorder"
+)
+
+// TestEnd ends stages that would last for an hour at an instant: no request
+// begins after it, those under way end and are counted, and whoever waits for
+// anything else leaves at once.
+func TestEnd(t *testing.T) {
+	const serving, after = 300 * time.Millisecond, 1150 * time.Millisecond
+	hour := session.Amount{DurationMicroseconds: 3_600_000_000}
+	rate := func(perSecond int64) session.Amount {
+		a := hour
+		a.Profile = profile.Profile{{From: perSecond, To: perSecond}}
+		return a
+	}
+	tests := map[string]struct {
+		change   func(*session.Plan)
+		requests int64 // that were begun until then
+		ends     time.Duration
+	}{
+		"closed load": {func(p *session.Plan) { p.Measurement = hour }, 4 * 4, 4 * serving},
+		"with pauses": {func(p *session.Plan) {
+			p.Measurement, p.Pause = hour, &session.Pause{MinMicroseconds: 600_000, MaxMicroseconds: 600_000}
+		}, 4 * 2, 2*serving + 600*time.Millisecond},
+		"with connections that don't take part yet": {func(p *session.Plan) {
+			p.Measurement = hour
+			p.Measurement.Profile = profile.Profile{{From: 1, To: 1, DurationMicroseconds: 1_800_000_000}, {From: 4, To: 4}}
+		}, 4, 4 * serving},
+		"a rate":                   {func(p *session.Plan) { p.Arrivals, p.Measurement = &session.Arrivals{Shares: 1}, rate(4) }, 5, time.Second + serving},
+		"a rate of one in minutes": {func(p *session.Plan) { p.Arrivals, p.Measurement = &session.Arrivals{Shares: 100}, rate(1) }, 1, after},
+		"a rate beyond what the target can": {func(p *session.Plan) {
+			p.Arrivals, p.Measurement = &session.Arrivals{Shares: 1}, rate(1000)
+		}, 4 * 4, after + 100*time.Millisecond},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := plan(4, 1, "/")
+				test.change(&p)
+				load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var asked atomic.Int64
+				var servers sync.WaitGroup
+				load.coarse = true
+				load.dial = pipes(&servers, func(conn net.Conn) {
+					for reader := bufio.NewReader(conn); readRequest(reader); {
+						asked.Add(1)
+						time.Sleep(serving)
+						_, _ = conn.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+					}
+				})
+				r := recorder.New(1)
+				stage := load.NewStage(p.Measurement, r)
+				go stage.Carry(0, 1)
+				<-stage.Standing()
+				start := time.Now()
+				sampler := recorder.NewSampler(r, start, func(*result.ClientSecond) {})
+				go stage.Begin(start)
+				time.AfterFunc(after, func() {
+					stage.End()
+					stage.End()
+				})
+				sampler.Run(stage.Done())
+				took := time.Since(start)
+				stage.Stop()
+				servers.Wait()
+				if got := r.Total(); got.Requests != asked.Load() || got.Requests != test.requests || got.Errors.Total() != 0 {
+					t.Errorf("%d requests (%d failed), the server saw %d, want %d", got.Requests, got.Errors.Total(), asked.Load(), test.requests)
+				}
+				if took < min(after, test.ends) || took > max(after, test.ends)+10*time.Millisecond {
+					t.Errorf("it ended after %v, want %v", took, max(after, test.ends))
+				}
+			})
+		})
+	}
+}
+
+// TestEndBeforeTheBegin: a stage that was ended makes no request.
+func TestEndBeforeTheBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := plan(4, 100, "/")
+		load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := recorder.New(1)
+		stage := load.NewStage(p.Measurement, r)
+		go stage.Carry(0, 1)
+		<-stage.Standing()
+		stage.End()
+		go stage.Begin(time.Now())
+		<-stage.Done()
+		stage.Stop()
+		if n := r.Total().Requests; n != 0 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+// pipes opens connections in memory, at once, of which serve has the other end.
+func pipes(servers *sync.WaitGroup, serve func(net.Conn)) dialer {
+	return func(context.Context, time.Time) (transport, error) {
+		client, server := net.Pipe()
+		servers.Go(func() {
+			defer func() { _ = server.Close() }()
+			serve(server)
+		})
+		return pipe{client}, nil
+	}
+}

@@ -1,0 +1,39 @@
+package driver
+
+import "container/heap"
+
+// put makes a connection one that is free. The lock must be held.
+func (a *arrivals) put(c *connection) {
+	if c.shared != nil {
+		heap.Push((*streamHeap)(&a.free), c)
+		return
+	}
+	a.free = append(a.free, c)
+}
+
+// pick takes the free connection that is to be woken: in HTTP/1.1 the one that
+// became free last, in HTTP/2 the stream with the lowest number, so that streams
+// of connections that are open go first. The lock must be held.
+func (a *arrivals) pick() *connection {
+	last := len(a.free) - 1
+	if a.free[last].shared != nil {
+		return heap.Pop((*streamHeap)(&a.free)).(*connection)
+	}
+	c := a.free[last]
+	a.free = a.free[:last]
+	return c
+}
+
+// streamHeap has the stream with the lowest number first.
+type streamHeap []*connection
+
+func (h streamHeap) Len() int           { return len(h) }
+func (h streamHeap) Less(i, j int) bool { return h[i].number < h[j].number }
+func (h streamHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *streamHeap) Push(c any)        { *h = append(*h, c.(*connection)) }
+func (h *streamHeap) Pop() any {
+	last := len(*h) - 1
+	c := (*h)[last]
+	*h = (*h)[:last]
+	return c
+}

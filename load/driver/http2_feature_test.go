@@ -1,0 +1,200 @@
+package driver
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/assay-dev/assay/internal/profile"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/targettls/tlstest"
+	"github.com/assay-dev/assay/load/internal/testserver"
+)
+
+// TestHTTP2Requests has each kind of request arrive as it was meant, at net/http.
+func TestHTTP2Requests(t *testing.T) {
+	var mu sync.Mutex
+	seen := map[string]int{}
+	server := serveHTTP2(t, "", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		seen[fmt.Sprintf("%s %s host=%s ua=%s a=%s type=%s length=%d body=%.9s", r.Method, r.URL, r.Host, r.UserAgent(), r.Header.Get("A"),
+			r.Header.Get("Content-Type"), r.ContentLength, body)]++
+		mu.Unlock()
+		if r.Header.Get("Connection")+r.Header.Get("Keep-Alive") != "" {
+			t.Errorf("the fields %v", r.Header)
+		}
+		w.Header().Set("Content-Length", "5")
+		if r.Method == "DELETE" {
+			w.Header().Del("Content-Length")
+			w.WriteHeader(http.StatusNoContent)
+		} else if r.Method != "HEAD" {
+			_, _ = io.WriteString(w, "hello")
+		}
+	})
+	long := strings.Repeat("x", 20_000)
+	p := streamed(1, 1, 60, "")
+	p.Sequential = true
+	p.Requests = []session.PlannedRequest{
+		{Path: "/a?b=c", Weight: 1, Length: 5},
+		{Path: "/a?b=c", Method: "HEAD", Weight: 1, Length: 0, Host: "www.test:81", Headers: []session.Header{{Name: "A", Value: "b: c "}}},
+		{Path: "/p", Method: "POST", Weight: 1, Length: 5, Body: []byte("text"), Headers: []session.Header{{Name: "User-Agent", Value: "own"}}},
+		{Path: "/e", Method: "PUT", Weight: 1, Length: -1},
+		{Path: "/d", Method: "DELETE", Weight: 1, Length: 0, Statuses: []int{204}},
+		{Path: "/" + long, Weight: 1, Length: -1},
+	}
+	got := drive(t, p, server.address)
+	if got.Succeeded() != 60 {
+		t.Errorf("counts %+v", got.Counts)
+	}
+	for _, want := range []string{
+		"GET /a?b=c host=" + server.address + " ua=assay-load a= type= length=0 body=",
+		"HEAD /a?b=c host=www.test:81 ua=assay-load a=b: c type= length=0 body=",
+		"POST /p host=" + server.address + " ua=own a= type=text/plain; charset=utf-8 length=4 body=text",
+		"PUT /e host=" + server.address + " ua=assay-load a= type= length=0 body=",
+		"DELETE /d host=" + server.address + " ua=assay-load a= type= length=0 body=",
+		"GET /" + long + " host=" + server.address + " ua=assay-load a= type= length=0 body=",
+	} {
+		if seen[want] != 10 {
+			t.Errorf("%d of %.80s in %v", seen[want], want, len(seen))
+		}
+	}
+}
+
+// TestHTTP2LeadsOn has redirects, cookies and challenges on streams.
+func TestHTTP2LeadsOn(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{session.UsernameKey: "ann", session.PasswordKey: "secret"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	credentials, err := ReadCredentials(session.AuthenticationDigest, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := serveHTTP2(t, "", func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.Header.Get("Authorization"), `username="ann"`) {
+			w.Header().Set("WWW-Authenticate", `Digest realm="r", nonce="n", qop="auth"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		switch r.URL.Path {
+		case "/from":
+			http.SetCookie(w, &http.Cookie{Name: "c", Value: "1", Path: "/"})
+			http.Redirect(w, r, "/to", http.StatusSeeOther)
+		default:
+			if r.Header.Get("Cookie") != "c=1" {
+				w.WriteHeader(http.StatusForbidden)
+			}
+		}
+	})
+	p := streamed(2, 3, 60, "/from")
+	p.Requests[0].Follow, p.Cookies, p.Authentication = true, true, session.AuthenticationDigest
+	got := driveWith(t, p, server.address, Access{Credentials: credentials})
+	// Each of the six streams is challenged once.
+	if got.Succeeded() != 60 || server.requests.Load() != 126 || got.Connections != 2 {
+		t.Errorf("counts %+v, the server had %d requests", got.Counts, server.requests.Load())
+	}
+}
+
+// TestHTTP2AtARate has an open load use no more connections than it needs, and
+// every stream of them before the next.
+func TestHTTP2AtARate(t *testing.T) {
+	server := serveHTTP2(t, "", func(http.ResponseWriter, *http.Request) {})
+	p := streamed(50, 20, 300, "/")
+	p.Arrivals = &session.Arrivals{Shares: 1}
+	p.Measurement.Profile = profile.Profile{{From: 1000, To: 1000}}
+	got := drive(t, p, server.address)
+	if got.Succeeded()+got.Dropped != 300 || got.Succeeded() < 200 {
+		t.Errorf("counts %+v", got.Counts)
+	}
+	if got.Connections > 25 {
+		t.Errorf("%d connections for 300 requests of little time", got.Connections)
+	}
+	if n := got.Latencies.Get(result.Delay).Count(); n != got.Succeeded() {
+		t.Errorf("%d delays", n)
+	}
+}
+
+// TestHTTP2Pauses has each stream pause, and the profile leave out connections.
+func TestHTTP2Pauses(t *testing.T) {
+	server := serveHTTP2(t, "", func(http.ResponseWriter, *http.Request) {})
+	p := streamed(2, 4, 0, "/")
+	p.Pause = &session.Pause{MinMicroseconds: 50_000, MaxMicroseconds: 50_000}
+	p.Measurement = session.Amount{DurationMicroseconds: 400_000, Profile: profile.Profile{
+		{From: 2, To: 2, DurationMicroseconds: 200_000}, {From: 1, To: 1, DurationMicroseconds: 200_000},
+	}}
+	got := drive(t, p, server.address)
+	// Of each stream one request in 50 ms at most: four streams all the time, four half of it.
+	if got.Succeeded() != got.Requests || got.Requests > 4*9+4*5 || got.Requests < 8 || got.Connections != 2 {
+		t.Errorf("counts %+v", got.Counts)
+	}
+}
+
+// TestHTTP2NeedsALPN: a server with TLS that speaks HTTP/1.1 alone, with ALPN and
+// without.
+func TestHTTP2NeedsALPN(t *testing.T) {
+	authority := tlstest.NewAuthority(t, "authority")
+	folder := tlstest.Folder(t, tlstest.Files{Authority: authority.PEM(), Client: authority.ECDSA(t)})
+	own, err := tls.LoadX509KeyPair(filepath.Join(folder, "client.crt"), filepath.Join(folder, "client.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, protocols := range map[string][]string{"without ALPN": nil, "with another protocol": {"http/1.1"}} {
+		t.Run(name, func(t *testing.T) {
+			server := testserver.NewTLS(t, &tls.Config{Certificates: []tls.Certificate{own}, NextProtos: protocols},
+				func(testserver.Request) testserver.Answer { return testserver.OK(1) })
+			p := streamed(1, 2, 6, "/")
+			p.TLS = &session.TLS{}
+			got := driveWith(t, p, server.Address(), Access{TLS: configuration(t, &p, server.Address(), folder)})
+			if got.Errors[result.ErrorTLS] != 6 || server.Seen().Requests > 0 {
+				t.Errorf("counts %+v", got.Counts)
+			}
+		})
+	}
+}
+
+// TestHTTP2StopsInTheMiddle stops a stage with requests under way.
+func TestHTTP2StopsInTheMiddle(t *testing.T) {
+	arrived := make(chan struct{}, 100)
+	address := serveFrames(t, serveEach(func(*peer, uint32) { arrived <- struct{}{} }))
+	p := streamed(2, 3, 600, "/")
+	load, err := New(t.Context(), &p, address, Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &tap{}
+	stage := load.NewStage(p.Measurement, r)
+	go stage.Carry(0, 1)
+	await(t, stage.Standing(), "the streams to stand ready")
+	stage.Begin(time.Now())
+	for range 6 {
+		<-arrived
+	}
+	stage.Stop()
+	await(t, stage.Done(), "the stage to end")
+	if len(r.outcomes) > 0 {
+		t.Errorf("outcomes %+v", r.outcomes)
+	}
+}
+
+// TestHTTP2WornOut has connections come to the end of their streams' numbers.
+func TestHTTP2WornOut(t *testing.T) {
+	all := lastStream
+	defer func() { lastStream = all }()
+	lastStream = 21
+	server := serveHTTP2(t, "", func(http.ResponseWriter, *http.Request) {})
+	got := drive(t, streamed(1, 4, 110, "/"), server.address)
+	if got.Succeeded() != 110 || got.Connections != 10 {
+		t.Errorf("counts %+v", got.Counts)
+	}
+}

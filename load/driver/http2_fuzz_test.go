@@ -1,0 +1,221 @@
+package driver
+
+import (
+	"bytes"
+	"encoding/binary"
+	"net"
+	"strconv"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/load/recorder"
+)
+
+// nowhere is a transport that takes everything and says nothing.
+type nowhere struct{ net.Conn }
+
+func (nowhere) Write(b []byte) (int, error)      { return len(b), nil }
+func (nowhere) Close() error                     { return nil }
+func (nowhere) SetLinger(int) error              { return nil }
+func (nowhere) SetWriteDeadline(time.Time) error { return nil }
+
+// answered are bytes of servers, with what they must come to: the status of the
+// response to the first request, 0 for none.
+func answered(write func(p *peer)) []byte {
+	var b bytes.Buffer
+	p := &peer{Framer: http2.NewFramer(&b, nil)}
+	p.Encoder = *hpack.NewEncoder(&p.text)
+	p.AllowIllegalWrites = true
+	_ = p.WriteSettings()
+	write(p)
+	return b.Bytes()
+}
+
+// FuzzHTTP2 has a connection with a request under way read anything, in pieces.
+// What it takes for a response is one to x/net's reader too, and nothing makes it
+// keep more than it should.
+func FuzzHTTP2(f *testing.F) {
+	for _, write := range []func(p *peer){
+		func(p *peer) { p.head(1, true, ":status", "204") },
+		func(p *peer) {
+			p.head(1, false, ":status", "200", "content-length", "2")
+			_ = p.WriteData(1, true, []byte("ok"))
+		},
+		func(p *peer) {
+			p.head(1, false, ":status", "103")
+			p.head(1, false, ":status", "200")
+			p.head(1, true, "a", "b")
+		},
+		func(p *peer) {
+			p.head(1, false, ":status", "200")
+			_ = p.WriteDataPadded(1, true, []byte("ok"), make([]byte, 3))
+		},
+		func(p *peer) {
+			_ = p.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: []byte{0x88}})
+			_ = p.WriteContinuation(1, true, nil)
+		},
+		func(p *peer) { _ = p.WriteGoAway(0, 0, nil) },
+		func(p *peer) {
+			_ = p.WriteRSTStream(1, 8)
+			_ = p.WritePing(false, [8]byte{})
+			_ = p.WriteWindowUpdate(1, 7)
+		},
+		func(p *peer) {
+			_ = p.WriteSettings(http2.Setting{ID: 1}, http2.Setting{ID: 4, Val: 9}, http2.Setting{ID: 5, Val: 16384})
+		},
+		func(p *peer) { _ = p.WritePushPromise(http2.PushPromiseParam{StreamID: 1, PromiseID: 2}) },
+	} {
+		f.Add(answered(write), uint16(1))
+		f.Add(answered(write), uint16(1000))
+	}
+	f.Add([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"), uint16(5))
+	f.Fuzz(func(t *testing.T, sent []byte, piece uint16) {
+		status, ok := readByUs(t, sent, max(1, int(piece)))
+		if !ok {
+			return
+		}
+		if want := readByNet(sent); want != status {
+			t.Errorf("status %d, x/net reads %d", status, want)
+		}
+	})
+}
+
+// readByUs is the status of the first request's response; false without one.
+func readByUs(t *testing.T, sent []byte, piece int) (int, bool) {
+	t.Helper()
+	table := newHTTP2Table("http")
+	r := &request{bytes: []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), fields: 25, host: "a"}
+	table.take(r)
+	plan := &session.Plan{Streams: 1, TimeoutMicroseconds: 1_000_000}
+	s := newShared(&Stage{load: &Load{plan: plan, table: table}, start: time.Now()}, 0)
+	link := &connection{transport: nowhere{}}
+	link.reader.space()
+	h := newHTTP2Connection(s, link)
+	defer func() {
+		h.mu.Lock()
+		h.timer.Stop()
+		h.mu.Unlock()
+	}()
+	st := newHTTP2Stream()
+	st.begin(r, 0, nil)
+	if !h.start(st, nil, &recorder.Outcome{}) {
+		t.Fatal("the connection takes no request")
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for len(sent) > 0 && !h.broken {
+		room := len(h.in.buffer) - h.in.to
+		if room == 0 {
+			t.Fatal("the buffer is full, and nothing is taken from it")
+		}
+		n := copy(h.in.buffer[h.in.to:], sent[:min(piece, len(sent), room)])
+		sent = sent[n:]
+		h.in.to += n
+		if code := h.take(); code != codeNone {
+			h.refuse(code)
+		}
+		if len(h.in.block) > blockBytes+frameBytes || len(h.queue) > 100*mostReplies {
+			t.Fatalf("%d bytes of a head, %d to be written", len(h.in.block), len(h.queue))
+		}
+	}
+	return st.response.status, st.ended && st.response.fault == recorder.NoError
+}
+
+// readByNet is the same by x/net's reader: the status of the last head before the
+// end of the stream; 0 where there is something wrong before.
+func readByNet(sent []byte) int {
+	framer := http2.NewFramer(nil, bytes.NewReader(sent))
+	framer.SetMaxReadFrameSize(frameBytes)
+	framer.ReadMetaHeaders = hpack.NewDecoder(tableBytes, nil)
+	status := 0
+	for {
+		f, err := framer.ReadFrame()
+		if err != nil {
+			return 0
+		}
+		if h, ok := f.(*http2.MetaHeadersFrame); ok && h.StreamID == 1 {
+			if value := h.PseudoValue("status"); value != "" {
+				status, _ = strconv.Atoi(value)
+			}
+		}
+		if f.Header().StreamID == 1 && f.Header().Flags&http2.FlagDataEndStream != 0 && f.Header().Type <= http2.FrameHeaders {
+			return status
+		}
+	}
+}
+
+// TestHTTP2Fields has a connection's requests read back by x/net's decoder, also
+// when the table has no room, and when the server wants none.
+func TestHTTP2Fields(t *testing.T) {
+	for name, test := range map[string]struct {
+		value int // length of a field's value
+		limit bool
+	}{
+		"room": {10, false}, "no room": {5000, false}, "a table of nothing": {10, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := newHTTP2Table("https")
+			var requests []*request
+			for _, path := range []string{"/", "/a", "/b"} {
+				planned := &session.PlannedRequest{Path: path, Headers: []session.Header{{Name: "X-" + path[1:] + "Y", Value: string(bytes.Repeat([]byte("z"), test.value))}}}
+				r, err := newRequest(planned, "a.test", &fixed{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				table.take(r)
+				requests = append(requests, r)
+			}
+			var e fieldEncoder
+			e.init(table)
+			decoder := hpack.NewDecoder(tableBytes, nil)
+			sizes := map[string]int{}
+			for round := range 3 {
+				if round == 1 && test.limit {
+					e.limit(0)
+				}
+				for _, r := range requests {
+					block := e.append(nil, r, []byte("Cookie: a=b\r\n"))
+					fields, err := decoder.DecodeFull(block)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want := append(fieldsOf(r, "https"), hpack.HeaderField{Name: "cookie", Value: "a=b"})
+					for i := range want {
+						if i >= len(fields) || fields[i] != want[i] {
+							t.Fatalf("round %d: got %v, want %v", round, fields, want)
+						}
+					}
+					if sizes[r.planned.Path] = len(block); round == 2 && name == "room" && len(block) > 25 {
+						t.Errorf("%s takes %d bytes", r.planned.Path, len(block))
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestSplitHead(t *testing.T) {
+	for _, length := range []int{0, 1, frameBytes, frameBytes + 1, 3*frameBytes + 7} {
+		block := bytes.Repeat([]byte("x"), length)
+		b := appendFrameHead([]byte("before"), 0, frameHeaders, flagEndHeaders|flagEndStream, 7)
+		b = splitHead(append(b, block...), len("before"))
+		var got []byte
+		for rest := b[len("before"):]; len(rest) > 0; {
+			f := parseFrame(rest)
+			if id := binary.BigEndian.Uint32(rest[5:]); id != 7 || f.length > frameBytes || f.has(flagEndStream) != (f.kind == frameHeaders) {
+				t.Fatalf("%d: frame %+v", length, f)
+			}
+			got = append(got, rest[frameHead:frameHead+f.length]...)
+			if rest = rest[frameHead+f.length:]; f.has(flagEndHeaders) != (len(rest) == 0) {
+				t.Fatalf("%d: frame %+v", length, f)
+			}
+		}
+		if !bytes.Equal(got, block) {
+			t.Errorf("%d: %d bytes", length, len(got))
+		}
+	}
+}

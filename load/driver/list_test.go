@@ -1,0 +1,200 @@
+package driver
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/requestlist"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/load/internal/testserver"
+)
+
+// listPlan is a closed load of so many requests from a list.
+func listPlan(tb testing.TB, connections int, requests int64, text string) session.Plan {
+	tb.Helper()
+	entries, err := requestlist.Parse(text)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	p := plan(connections, requests, "/")
+	p.Requests = nil
+	if p.RequestList, err = requestlist.Encode(entries); err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+// TestListedRequestsAsWritten: as those that aren't from a list.
+func TestListedRequestsAsWritten(t *testing.T) {
+	p := listPlan(t, 1, 5, "/a?b=c\nPOST /longer/d\nHEAD /e\n/f")
+	p.Sequential = true
+	p.Lengths = map[string]int64{"/a?b=c": 3, "/longer/d": 3, "/e": 3}
+	load, err := New(t.Context(), &p, "127.0.0.1:81", Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	choose := load.chooser(0)
+	for i, planned := range []session.PlannedRequest{
+		{Path: "/a?b=c", Length: 3}, {Method: "POST", Path: "/longer/d", Length: -1}, {Method: "HEAD", Path: "/e", Length: -1}, {Path: "/f", Length: -1},
+		{Path: "/a?b=c", Length: 3},
+	} {
+		want, err := newRequest(&planned, "127.0.0.1:81", &load.fixed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := choose()
+		if diff := cmp.Diff(string(want.bytes), string(got.bytes)); diff != "" {
+			t.Errorf("request %d (-want +got):\n%s", i, diff)
+		}
+		if got.fields != want.fields || got.length != want.length || got.noBody != want.noBody || got.host != want.host {
+			t.Errorf("request %d: %+v, want %+v", i, got, want)
+		}
+		if diff := cmp.Diff(session.PlannedRequest{Method: planned.Method, Path: planned.Path}, *got.planned); diff != "" {
+			t.Errorf("request %d as planned (-want +got):\n%s", i, diff)
+		}
+	}
+}
+
+// TestListsAreDriven has the server itself count: every connection goes through
+// the list from its beginning, or draws by weight; lengths are checked.
+func TestListsAreDriven(t *testing.T) {
+	ok := func(r testserver.Request) testserver.Answer { return testserver.OK(len(r.Path)) }
+	t.Run("in sequence", func(t *testing.T) {
+		server := testserver.New(t, ok)
+		p := listPlan(t, 3, 30, "/a 2\n/b\n/cc 2")
+		p.Sequential, p.Arrivals = true, nil
+		p.Lengths = map[string]int64{"/a": 2, "/cc": 4}
+		got := drive(t, p, server.Address())
+		seen := server.Seen().Paths
+		if got.Requests != 30 || got.Errors[result.ErrorLength] != seen["/cc"] || got.Succeeded() != seen["/a"]+seen["/b"] {
+			t.Errorf("counts %+v, the server saw %v", got.Counts, seen)
+		}
+		// Three connections share 30 requests; each has gone round evenly but for its last round.
+		if seen["/a"] < 10 || seen["/a"] > 2*seen["/b"]+3 || seen["/cc"] > seen["/a"] {
+			t.Errorf("the server saw %v", seen)
+		}
+	})
+	t.Run("at random", func(t *testing.T) {
+		var text strings.Builder
+		for i := range 10 {
+			fmt.Fprintf(&text, "/%d %d\n", i, 1+9*(i/9)) // the last ten times as often
+		}
+		server := testserver.New(t, ok)
+		const requests = 4000
+		drive(t, listPlan(t, 4, requests, text.String()), server.Address())
+		for path, n := range server.Seen().Paths {
+			want := requests / 19.0
+			if path == "/9" {
+				want *= 10
+			}
+			if d := math.Abs(float64(n) - want); d > 5*math.Sqrt(want) {
+				t.Errorf("%s was asked for %d times, want about %.0f", path, n, want)
+			}
+		}
+	})
+	t.Run("one by one", func(t *testing.T) {
+		var mu sync.Mutex
+		var order []string
+		server := testserver.New(t, func(r testserver.Request) testserver.Answer {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, r.Method+" "+r.Path)
+			return testserver.OK(0)
+		})
+		p := listPlan(t, 1, 5, "/a\nPUT /b 2\n")
+		p.Sequential = true
+		drive(t, p, server.Address())
+		mu.Lock()
+		defer mu.Unlock()
+		if diff := cmp.Diff([]string{"GET /a", "PUT /b", "PUT /b", "GET /a", "PUT /b"}, order); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	})
+}
+
+// TestListedCookiesAreByPath: what is remembered of a response goes by the path
+// that was asked for, not by the one that is asked for next in its place.
+func TestListedCookiesAreByPath(t *testing.T) {
+	var mu sync.Mutex
+	cookies := map[string]string{}
+	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
+		mu.Lock()
+		defer mu.Unlock()
+		cookies[r.Path] = r.Header("Cookie")
+		return replying("200 OK", "Set-Cookie: at="+strings.ReplaceAll(r.Path, "/", "_"))
+	})
+	p := listPlan(t, 1, 6, "/a/1\n/b/1\n/a/2\n")
+	p.Sequential, p.Cookies = true, true
+	drive(t, p, server.Address())
+	mu.Lock()
+	defer mu.Unlock()
+	want := map[string]string{"/a/1": "at=_a_2", "/b/1": "at=_b_1", "/a/2": "at=_a_1"}
+	if !maps.Equal(cookies, want) {
+		t.Errorf("cookies %v, want %v", cookies, want)
+	}
+}
+
+func TestBadListsAreNoLoad(t *testing.T) {
+	p := listPlan(t, 1, 1, "/a")
+	p.RequestList = p.RequestList[:10]
+	if _, err := New(t.Context(), &p, "127.0.0.1:80", Access{}); err == nil {
+		t.Error("half a list was taken")
+	}
+}
+
+// TestListsAreSmall: the longest list takes some MiB of a client's memory.
+func TestListsAreSmall(t *testing.T) {
+	p := listPlan(t, 1000, 1000, strings.Repeat("/assets/\n", requestlist.MaxRequests))
+	before := heapBytes()
+	load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used := heapBytes() - before; used > 8<<20 {
+		t.Errorf("%d requests take %.1f MiB", len(load.list.entries), float64(used)/(1<<20))
+	}
+	runtime.KeepAlive(load)
+}
+
+// heapBytes is what is in use after a collection, in bytes.
+func heapBytes() int64 {
+	runtime.GC()
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
+
+// BenchmarkListed is what it takes to choose the next request: from the longest
+// list, and of as many as a spec has.
+func BenchmarkListed(b *testing.B) {
+	for name, p := range map[string]session.Plan{
+		"list":     listPlan(b, 1, 1, strings.Repeat("/assets/index.html?page=1\n", 30_000)),
+		"weighted": listPlan(b, 1, 1, strings.Repeat("/assets/index.html?page=1 2\n", 30_000)),
+		"spec":     planOf(1, make([]session.PlannedRequest, 128)...),
+	} {
+		for i := range p.Requests {
+			p.Requests[i] = session.PlannedRequest{Path: "/assets/index.html?page=1", Weight: 2}
+		}
+		p.Sequential = false
+		load, err := New(b.Context(), &p, "127.0.0.1:80", Access{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) {
+			choose := load.chooser(0)
+			b.ReportAllocs()
+			for b.Loop() {
+				choose()
+			}
+		})
+	}
+}

@@ -1,0 +1,96 @@
+package usage
+
+import (
+	"math"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"testing"
+	"time"
+)
+
+// histogram has three buckets: up to 1 ms, up to 2 ms, and what is longer.
+func histogram(counts ...uint64) metrics.Float64Histogram {
+	return metrics.Float64Histogram{Counts: counts, Buckets: []float64{math.Inf(-1), 0.001, 0.002, math.Inf(1)}}
+}
+
+func TestPercentileOfTheRuntimes(t *testing.T) {
+	for _, test := range []struct {
+		h    metrics.Float64Histogram
+		p    float64
+		want int64
+	}{
+		{histogram(0, 0, 0), 99, 0},
+		{metrics.Float64Histogram{}, 99, 0},
+		{histogram(99, 1, 0), 99, 1000},
+		{histogram(98, 2, 0), 99, 2000},
+		{histogram(99, 1, 0), 100, 2000},
+		{histogram(0, 0, 1), 99, 2000}, // the last bucket has no end
+		{histogram(1, 0, 0), 50, 1000},
+	} {
+		if got := percentile(test.h, test.p); got != test.want {
+			t.Errorf("%v: %d µs at %v %%, want %d", test.h.Counts, got, test.p, test.want)
+		}
+	}
+}
+
+func TestSumOfTheRuntimes(t *testing.T) {
+	if got := sum(histogram(2, 3, 1)); got != 2*500+3*1500+2000 {
+		t.Errorf("%d µs", got)
+	}
+	if got := sum(metrics.Float64Histogram{}); got != 0 {
+		t.Errorf("%d µs of nothing", got)
+	}
+}
+
+func TestSinceAnEarlierReading(t *testing.T) {
+	d := since(histogram(5, 3, 1), histogram(4, 3, 0))
+	if d.Counts[0] != 1 || d.Counts[1] != 0 || d.Counts[2] != 1 {
+		t.Errorf("%v", d.Counts)
+	}
+	if d := since(histogram(5, 3, 1), metrics.Float64Histogram{}); d.Counts[0] != 5 {
+		t.Errorf("after nothing: %v", d.Counts)
+	}
+}
+
+// TestLagAndPausesAreSeen keeps every CPU busy, so that goroutines which could run
+// wait, and collects garbage.
+func TestLagAndPausesAreSeen(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	first := Read()
+	var group sync.WaitGroup
+	for range 20 {
+		group.Go(func() {
+			for began := time.Now(); time.Since(began) < 20*time.Millisecond; {
+				_ = make([]byte, 10)
+			}
+		})
+	}
+	group.Wait()
+	for range 5 {
+		runtime.GC()
+	}
+	last := Read()
+	used := last.Since(first)
+	// 20 goroutines that each take a CPU for 20 ms leave most of them waiting for
+	// longer than the 10 ms after which one is preempted.
+	if used.SchedulerLagP99 < 10_000 || used.SchedulerLagP99 > 60_000_000 {
+		t.Errorf("a scheduler lag of %d µs", used.SchedulerLagP99)
+	}
+	if used.GCPauseMax < 1 || used.GCPause < used.GCPauseMax/2 {
+		t.Errorf("garbage collections stopped it for %d µs, for %d at most", used.GCPause, used.GCPauseMax)
+	}
+	// The next reading begins anew.
+	if again := last.Since(last); again.SchedulerLagP99 != 0 || again.GCPause != 0 || again.GCPauseMax != 0 {
+		t.Errorf("in no time: %+v", again)
+	}
+}
+
+// BenchmarkRead is what a second's reading costs.
+func BenchmarkRead(b *testing.B) {
+	b.ReportAllocs()
+	first := Read()
+	for b.Loop() {
+		_ = Read().Since(first)
+	}
+}

@@ -1,0 +1,151 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+// loadRun is a run of two small clients against the test server, in a lane of its
+// own, whose pods are kept so that the server can be asked what it saw.
+func loadRun(t *testing.T, name, path string) *wrapper.Run {
+	t.Helper()
+	return wrapper.NewRun(theCluster.namespace(t), name, serverImage).Lane("load-"+name).Path(path).
+		Clients(2, "100m", "64Mi").Retain(v1alpha1.RetainAlways)
+}
+
+// outcome carries a run out and returns it with its stored result and what the
+// server saw, which must agree in how many requests there were.
+func outcome(t *testing.T, run *v1alpha1.BenchmarkRun, path string) (*result.Result, serverReport) {
+	t.Helper()
+	c := theCluster
+	c.create(t, run)
+	done := c.finished(t, run, 3*time.Minute)
+	wantSucceeded(t, done)
+	stored, server := c.artifact(t, done), c.serverReport(t, done)[path]
+	if stored.Merged.Requests != server.Requests || stored.Merged.Succeeded() != server.Succeeded {
+		t.Errorf("%d requests of which %d succeeded; the server had %d and %d",
+			stored.Merged.Requests, stored.Merged.Succeeded(), server.Requests, server.Succeeded)
+	}
+	return stored, server
+}
+
+// TestOpenLoads has two clients make requests at a rate, evenly and at random, of
+// each and of both together.
+func TestOpenLoads(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		load  v1alpha1.OpenLoad
+		scope v1alpha1.LoadScope
+		// due is how many requests there are to be; between both where they are random.
+		least, most int64
+	}{
+		{"uniform", v1alpha1.OpenLoad{RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5))}, v1alpha1.ScopeClient, 600, 600},
+		{"split", v1alpha1.OpenLoad{RequestsPerSecond: 101, Requests: ptr.To(int64(505))}, v1alpha1.ScopeRun, 505, 505},
+		{"poisson", v1alpha1.OpenLoad{RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5)), Spacing: v1alpha1.SpacingPoisson}, v1alpha1.ScopeClient, 500, 700},
+		{"ramp", v1alpha1.OpenLoad{
+			RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5)), Ramp: &v1alpha1.RateRamp{From: ptr.To(int32(0)), Seconds: 4},
+		}, v1alpha1.ScopeClient, 355, 365}, // 4 s at 60/s in the mean, and 1 s at 120/s
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			const path = "/fixed/1000/10"
+			run := loadRun(t, "open-"+test.name, path).Obj()
+			run.Spec.Load.Closed, run.Spec.Load.Open, run.Spec.Load.Scope = nil, &test.load, test.scope
+			stored, server := outcome(t, run, path)
+			if server.Requests < test.least || server.Requests > test.most || server.Succeeded != server.Requests {
+				t.Errorf("the server had %d requests, of which %d succeeded; want %d to %d", server.Requests, server.Succeeded, test.least, test.most)
+			}
+			a := stored.Arrivals
+			if a == nil || a.Due != server.Requests || stored.Merged.Dropped != 0 {
+				t.Fatalf("arrivals %+v, %d dropped", a, stored.Merged.Dropped)
+			}
+			asked, achieved := a.AskedPerSecond(), a.AchievedPerSecond(stored.Merged.Dropped)
+			if math.Abs(achieved/asked-1) > 0.03 { // this host has other things to do
+				t.Errorf("%.2f requests/s achieved, %.2f asked for", achieved, asked)
+			}
+			// A rate is of all clients together.
+			if rate := stored.Run.AskedPerSecond; rate != int64(test.load.RequestsPerSecond)*map[v1alpha1.LoadScope]int64{v1alpha1.ScopeClient: 2, v1alpha1.ScopeRun: 1}[test.scope] {
+				t.Errorf("the result says that %d/s were asked for", rate)
+			}
+		})
+	}
+}
+
+// TestStages goes through levels of connections and of rates.
+func TestStages(t *testing.T) {
+	level := func(n int32) v1alpha1.LoadLevel { return v1alpha1.LoadLevel{HoldSeconds: 2, Connections: &n} }
+	rate := func(n int32) v1alpha1.LoadLevel {
+		return v1alpha1.LoadLevel{HoldSeconds: 2, RampSeconds: ptr.To(int32(1)), RequestsPerSecond: &n}
+	}
+	for name, stages := range map[string]v1alpha1.StagesLoad{
+		// With a pause of 50 ms and 1 ms of service a connection makes some 19 requests a second.
+		"connections": {Levels: []v1alpha1.LoadLevel{level(1), level(3)}, Pause: &v1alpha1.Pause{MinMilliseconds: 50}},
+		"rates":       {Levels: []v1alpha1.LoadLevel{rate(20), rate(60)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const path = "/fixed/1000/10"
+			run := loadRun(t, "stages-"+name, path).Obj()
+			run.Spec.Load.Closed, run.Spec.Load.Stages = nil, &stages
+			stored, server := outcome(t, run, path)
+			if len(stored.Levels) != 2 {
+				t.Fatalf("%d levels", len(stored.Levels))
+			}
+			first, second := &stored.Levels[0], &stored.Levels[1]
+			asked := []int64{first.AskedConnections + first.AskedPerSecond, second.AskedConnections + second.AskedPerSecond}
+			if name == "rates" && (asked[0] != 40 || asked[1] != 120) || name == "connections" && (asked[0] != 2 || asked[1] != 6) {
+				t.Errorf("levels of %v", asked)
+			}
+			if ratio := float64(second.Requests) / float64(first.Requests); ratio < 2.4 || ratio > 3.6 {
+				t.Errorf("%d and %d requests in the levels, want three times as many", first.Requests, second.Requests)
+			}
+			if sum := first.Requests + second.Requests; sum > server.Requests || name == "connections" && sum < server.Requests-12 {
+				t.Errorf("%d requests in the levels, the server had %d", sum, server.Requests)
+			}
+		})
+	}
+}
+
+// TestPauseAndRamp has four connections of each client begin one by one, and pause
+// between their requests.
+func TestPauseAndRamp(t *testing.T) {
+	t.Parallel()
+	const path = "/fixed/1000/10"
+	run := loadRun(t, "pause", path).Requests(4, 40).Obj()
+	run.Spec.Load.Closed.RampSeconds, run.Spec.Load.Closed.Pause = ptr.To(int32(1)), &v1alpha1.Pause{MinMilliseconds: 100}
+	stored, server := outcome(t, run, path)
+	if server.Requests != 80 || server.Connections != 8 {
+		t.Errorf("the server had %d requests on %d connections", server.Requests, server.Connections)
+	}
+	// Connections that begin after 0, 250, 500 and 750 ms and pause for 100 ms have
+	// made 40 requests after 1275 ms; all at once they had after 900 ms.
+	for i := range stored.Clients {
+		if took := stored.Clients[i].DurationMicroseconds(); took < 1_200_000 {
+			t.Errorf("client %d took %d µs", i, took)
+		}
+	}
+}
+
+// TestScopeRun splits connections and requests exactly over the clients.
+func TestScopeRun(t *testing.T) {
+	t.Parallel()
+	const path = "/fixed/1000/10"
+	run := loadRun(t, "scope", path).Requests(5, 101).Obj()
+	run.Spec.Load.Scope = v1alpha1.ScopeRun
+	stored, server := outcome(t, run, path)
+	if server.Requests != 101 || server.Connections != 5 {
+		t.Errorf("the server had %d requests on %d connections", server.Requests, server.Connections)
+	}
+	if first, second := stored.Clients[0].Requests, stored.Clients[1].Requests; first != 51 || second != 50 {
+		t.Errorf("the clients made %d and %d requests", first, second)
+	}
+}
