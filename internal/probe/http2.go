@@ -25,22 +25,15 @@ func (q *attempt) exchangeHTTP2(ctx context.Context, conn net.Conn) (*session.Ev
 	// at in the handshake.
 	transport := &http2.Transport{AllowHTTP: true, DisableCompression: true, MaxHeaderListSize: headBytes} //nolint:staticcheck // see above
 	// The beginning of what isn't HTTP/2 says what it is.
-	reading := &peeked{Conn: conn, reader: bufio.NewReader(conn)}
+	reading := &peeked{Conn: conn, reader: bufio.NewReader(conn), known: make(chan struct{})}
 	client, err := transport.NewClientConn(reading) //nolint:staticcheck // see above
 	if err != nil {
 		return nil, q.plain(err)
 	}
 	defer func() { _ = client.Close() }()
 	answer, err := client.RoundTrip(request)
-	switch {
-	case err != nil && reading.other:
-		return nil, q.noHTTP2()
-	case err != nil && ctx.Err() != nil:
-		return nil, fmt.Errorf("no answer within %s", q.Timeout)
-	case err != nil && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) && !reading.begun:
-		return nil, fmt.Errorf("the connection was closed: %w", q.noHTTP2())
-	case err != nil:
-		return nil, q.plain(err)
+	if err != nil {
+		return nil, q.refusalHTTP2(ctx, reading, err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if most := client.State().MaxConcurrentStreams; int64(most) < int64(q.Streams) {
@@ -52,6 +45,27 @@ func (q *attempt) exchangeHTTP2(ctx context.Context, conn net.Conn) (*session.Ev
 	}
 	evidence.HTTP = result.HTTP2
 	return evidence, nil
+}
+
+// refusalHTTP2 says why there was no answer, which RoundTrip may put down to the
+// connection alone.
+func (q *attempt) refusalHTTP2(ctx context.Context, reading *peeked, err error) error {
+	select {
+	case <-reading.known:
+	case <-ctx.Done():
+		return fmt.Errorf("no answer within %s", q.Timeout)
+	}
+	switch {
+	case reading.other:
+		return q.noHTTP2()
+	case ctx.Err() != nil:
+		return fmt.Errorf("no answer within %s", q.Timeout)
+	case errors.Is(reading.failed, io.EOF):
+		return fmt.Errorf("the connection was closed: %w", q.noHTTP2())
+	case reading.failed != nil:
+		return q.plain(reading.failed)
+	}
+	return q.plain(err)
 }
 
 // noHTTP2 says that the server doesn't speak HTTP/2, and what to change.
@@ -66,8 +80,12 @@ func (q *attempt) noHTTP2() error {
 type peeked struct {
 	net.Conn
 	reader *bufio.Reader
-	// begun is whether anything came, other whether that was HTTP/1.
-	begun, other bool
+	// known is closed once something came or nothing will: then other is whether that
+	// was HTTP/1, failed why it was nothing.
+	known  chan struct{}
+	begun  bool
+	other  bool
+	failed error
 }
 
 // Read is as net.Conn's.
@@ -75,10 +93,11 @@ func (p *peeked) Read(b []byte) (int, error) {
 	if !p.begun {
 		const beginning = "HTTP/1."
 		first, err := p.reader.Peek(len(beginning))
-		p.begun, p.other = len(first) > 0, string(first) == beginning
+		p.begun, p.other = true, string(first) == beginning
 		if len(first) == 0 {
-			return 0, err
+			p.failed = err
 		}
+		close(p.known)
 	}
 	return p.reader.Read(b)
 }

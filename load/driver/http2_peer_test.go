@@ -1,0 +1,109 @@
+package driver
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"sync"
+	"testing"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// peer is a server's side of an HTTP/2 connection, which does what it is told.
+type peer struct {
+	*http2.Framer
+	conn net.Conn
+	text bytes.Buffer
+	hpack.Encoder
+}
+
+// serveFrames starts a server that has each connection served, after the
+// preface, and ends with the test. Nothing that it writes need arrive.
+func serveFrames(t *testing.T, serve func(*peer)) string {
+	t.Helper()
+	return serveRaw(t, func(conn net.Conn) {
+		p := &peer{Framer: http2.NewFramer(conn, conn), conn: conn}
+		p.Encoder = *hpack.NewEncoder(&p.text)
+		p.AllowIllegalWrites = true
+		if _, err := io.ReadFull(conn, make([]byte, len(http2.ClientPreface))); err == nil {
+			serve(p)
+		}
+	})
+}
+
+// serveRaw starts a server that does something with each connection.
+func serveRaw(t *testing.T, serve func(net.Conn)) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			group.Go(func() {
+				defer func() { _ = conn.Close() }()
+				serve(conn)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		group.Wait()
+	})
+	return listener.Addr().String()
+}
+
+// request reads until a request's head and returns its stream; 0 at the end.
+func (p *peer) request() uint32 {
+	for {
+		f, err := p.ReadFrame()
+		if err != nil {
+			return 0
+		}
+		if h, ok := f.(*http2.HeadersFrame); ok {
+			return h.StreamID
+		}
+	}
+}
+
+// drain reads what comes until the client ends the connection.
+func (p *peer) drain() {
+	_, _ = io.Copy(io.Discard, p.conn)
+}
+
+// block is a header section of names and values.
+func (p *peer) block(fields ...string) []byte {
+	p.text.Reset()
+	for i := 0; i < len(fields); i += 2 {
+		_ = p.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]})
+	}
+	return bytes.Clone(p.text.Bytes())
+}
+
+func (p *peer) head(id uint32, end bool, fields ...string) {
+	_ = p.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: p.block(fields...), EndHeaders: true, EndStream: end})
+}
+
+// serveEach answers each request of a connection.
+func serveEach(answer func(p *peer, id uint32)) func(*peer) {
+	return func(p *peer) {
+		_ = p.WriteSettings()
+		for id := p.request(); id != 0; id = p.request() {
+			answer(p, id)
+		}
+	}
+}
+
+func raw(text string) func(*peer) {
+	return func(p *peer) {
+		_, _ = io.WriteString(p.conn, text)
+		p.drain()
+	}
+}
