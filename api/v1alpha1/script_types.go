@@ -155,7 +155,7 @@ type ScriptOutputs struct {
 
 // PrometheusRemoteWrite is a receiver of Prometheus remote write.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Digest'",reason="FieldValueInvalid",fieldPath=".authentication.scheme",message="scheme must be Basic or Bearer: k6's output has no other"
+// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme in ['Basic', 'Bearer']",reason="FieldValueInvalid",fieldPath=".authentication.scheme",message="scheme must be Basic or Bearer: k6's output has no other"
 type PrometheusRemoteWrite struct {
 	// url is where the samples are sent, such as
 	// http://prometheus.monitoring.svc:9090/api/v1/write.
@@ -235,7 +235,6 @@ const (
 // OutputAuthentication is how an output authenticates.
 type OutputAuthentication struct {
 	// scheme is how: Basic (RFC 7617) or Bearer (RFC 6750).
-	// +kubebuilder:validation:Enum=Basic;Bearer
 	// +required
 	Scheme AuthenticationScheme `json:"scheme,omitempty"`
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/assay-dev/assay/internal/session"
@@ -46,11 +47,11 @@ func TestClientLogsIn(t *testing.T) {
 		}
 		return testserver.OK(64)
 	})
-	ready := int64(-1)
+	var ready atomic.Int64 // logins
 	regular := fakesession.Regular(p, server.Address(), 0)
 	s := fakesession.New(func(event fakesession.Event) []pod.Order {
 		if _, is := event.(fakesession.Ready); is {
-			ready = server.Seen().Paths["/login"]
+			ready.Store(server.Seen().Paths["/login"])
 		}
 		return regular(event)
 	})
@@ -61,8 +62,8 @@ func TestClientLogsIn(t *testing.T) {
 	if len(totals) != 1 || totals[0].Succeeded() != 100 || totals[0].Warmup.Requests != 20 || totals[0].Warmup.Errors.Total() != 0 {
 		t.Errorf("totals %+v", totals)
 	}
-	if seen := server.Seen().Paths; ready != 5 || seen["/login"] != 5 || seen["/ready"] != 2 || seen["/"] != 120 {
-		t.Errorf("%d logins when ready; the server was asked for %v", ready, seen)
+	if seen := server.Seen().Paths; ready.Load() != 5 || seen["/login"] != 5 || seen["/ready"] != 2 || seen["/"] != 120 {
+		t.Errorf("%d logins when ready; the server was asked for %v", ready.Load(), seen)
 	}
 }
 

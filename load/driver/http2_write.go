@@ -3,6 +3,7 @@ package driver
 import (
 	"encoding/binary"
 	"runtime"
+	"slices"
 )
 
 func appendFrameHead(b []byte, length int, kind, flags byte, stream uint32) []byte {
@@ -80,6 +81,9 @@ func (h *http2Connection) queueBody(st *http2Stream, body []byte) int {
 		h.flush()
 		<-st.wake
 		h.mu.Lock()
+		// It may be another request's before others unblock it.
+		st.blocked = false
+		h.blocked = slices.DeleteFunc(h.blocked, func(other *http2Stream) bool { return other == st })
 	}
 }
 

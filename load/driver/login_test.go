@@ -139,6 +139,7 @@ func TestEachConnectionIsAUser(t *testing.T) {
 				}
 			}
 		}
+		server.Stop() // what it does is its own until then
 		if c.logins != connections {
 			t.Errorf("%d logins of %d connections", c.logins, connections)
 		}

@@ -162,13 +162,14 @@ func (p *process) remember(message string) {
 	p.message = message
 }
 
-// signal sends k6 a signal, if it runs.
-func (p *process) signal(s os.Signal) {
+// signal sends k6 a signal, if it runs, and is whether k6 was started.
+func (p *process) signal(s os.Signal) (started bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.child != nil {
 		_ = p.child.Signal(s) // it fails when k6 has ended
 	}
+	return p.child != nil
 }
 
 // redact replaces what is secret in a text.

@@ -76,12 +76,14 @@ func (c *Client) runTeardown(ctx context.Context) {
 	})
 }
 
-// abandon ends k6 in a run that has failed. What setup() did is undone, if there
-// is time.
+// abandon ends k6 in a run that has failed, and returns when all that it logged
+// has been passed on. What setup() did is undone, if there is time.
 func (c *Client) abandon() {
-	if c.k6 != nil {
-		defer c.k6.signal(os.Kill)
-	}
+	defer func() {
+		if c.k6 != nil && c.k6.signal(os.Kill) {
+			<-c.gone
+		}
+	}()
 	if c.plan == nil || !c.plan.Script.Leads || !c.setUp || c.tornDown {
 		return
 	}

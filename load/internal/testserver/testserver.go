@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"io"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -149,7 +150,7 @@ func (s *Server) Seen() Seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seen := s.seen
-	seen.Served = slices.Clone(s.seen.Served)
+	seen.Served, seen.Paths = slices.Clone(s.seen.Served), maps.Clone(s.seen.Paths)
 	return seen
 }
 
