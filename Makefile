@@ -201,7 +201,8 @@ verify: ## Check that everything generated is up to date, formatted, tidy and fr
 ##@ Tests
 
 .PHONY: test-unit
-test-unit: ## Run the tests that need nothing but Go
+test-unit: ## Run the tests that need no API server and no cluster
+	@hack/install-deps.sh units
 	@go test ./api/... ./cmd/... ./internal/... ./test/wrapper/... ./test/server/... ./test/benchload/...
 	@cd load && go test ./...
 

@@ -2,6 +2,7 @@
 # Installs the Debian packages that something here needs.
 #
 #   hack/install-deps.sh [cluster]  what the local cluster and the test images need
+#   hack/install-deps.sh units      what unit tests compare with
 #   hack/install-deps.sh bench      what `make bench-load` compares
 #
 # Does nothing when what they hold is there. Starts no service: the cluster runs
@@ -48,11 +49,16 @@ bench=(
   "util-linux taskset"
   "strace strace"
 )
+units=(
+  # assay-load ab is compared with it.
+  "apache2-utils ab"
+)
 case ${1:-cluster} in
 cluster) wanted=("${cluster[@]}") ;;
+units) wanted=("${units[@]}") ;;
 bench) wanted=("${bench[@]}") ;;
 *)
-  echo "install-deps: there is no set $1: take cluster or bench" >&2
+  echo "install-deps: there is no set $1: take cluster, units or bench" >&2
   exit 2
   ;;
 esac

@@ -225,7 +225,7 @@ func TestABGivesUp(t *testing.T) {
 // aren't of time.
 func TestBesideAB(t *testing.T) {
 	if _, err := exec.LookPath("ab"); err != nil {
-		t.Skip("there is no ab (Debian's apache2-utils) to compare with")
+		t.Fatal("there is no ab to compare with: install Debian's apache2-utils, as make test-unit does")
 	}
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
 		answer := testserver.Status("404 Not Found")
