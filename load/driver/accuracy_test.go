@@ -120,7 +120,9 @@ func bareClient(t *testing.T, p session.Plan) (*result.Histogram, []time.Duratio
 // beside it on the same machine. (That the driver itself adds nothing,
 // TestWhatIsMeasuredIsWhatIsImposed shows.) The counts must be right in all
 // attempts.
-func TestPercentilesAreTheServers(t *testing.T) {
+func TestPercentilesAreTheServers(t *testing.T) { bothWays(t, testPercentilesAreTheServers) }
+
+func testPercentilesAreTheServers(t *testing.T) {
 	const bound = 200 * time.Microsecond
 	p := plan(20, 2000, "/")
 	p.Requests[0].Length = 1024

@@ -13,12 +13,13 @@ import (
 const idle = 100 * time.Millisecond
 
 // arrivals gives the requests of an open load to connections as they fall due.
-// A connection that is free takes what is due already, or else waits for the
-// pacer to wake it. The connection that became free last is woken first, so
+// A connection that is free takes what is due already, or else waits to be woken:
+// by the first loop, or by the pacer where no loop carries connections. The connection that became free last is woken first, so
 // that no more are opened than are needed. What is due and has no connection
 // needs no memory: it is in the schedule still.
 type arrivals struct {
 	stage *Stage
+	loop  *loop // that gives out requests; nil where that is the pacer's
 	// patience is how late a request may start; past that it is dropped.
 	patience time.Duration
 
@@ -62,20 +63,10 @@ func (a *arrivals) take(c *connection) (intended, begin time.Duration, ok bool) 
 	a.put(c)
 	if a.short {
 		a.short = false
-		a.freed <- struct{}{}
+		a.tell()
 	}
 	a.mu.Unlock()
-	select {
-	case intended = <-c.woken:
-	case <-a.over:
-		select { // what it was woken for before goes first
-		case intended = <-c.woken:
-		default:
-			return 0, 0, false
-		}
-	case <-a.stage.ended:
-		return 0, 0, false
-	case <-a.stage.context.Done():
+	if intended, ok = a.wait(c); !ok {
 		return 0, 0, false
 	}
 	begin = a.stage.now()
@@ -84,6 +75,59 @@ func (a *arrivals) take(c *connection) (intended, begin time.Duration, ok bool) 
 	}
 	a.begun(intended, begin)
 	return intended, begin, true
+}
+
+// wait has a free connection wait for a request; false when there is none any
+// more.
+func (a *arrivals) wait(c *connection) (intended time.Duration, ok bool) {
+	if c.task != nil {
+		return c.task.request(a)
+	}
+	select {
+	case intended = <-c.woken:
+		return intended, true
+	case <-a.over:
+		select { // what it was woken for before goes first
+		case intended = <-c.woken:
+			return intended, true
+		default:
+		}
+	case <-a.stage.ended:
+	case <-a.stage.context.Done():
+	}
+	return 0, false
+}
+
+// wake gives a free connection a request. It is called by the loop that gives out
+// requests, if one does.
+func (a *arrivals) wake(c *connection, intended time.Duration) {
+	switch t := c.task; {
+	case t == nil:
+		c.woken <- intended // it has room for the one request that a free connection is given
+	case t.loop == a.loop:
+		t.loop.give(t, intended)
+	default:
+		t.loop.bring(t, intended)
+	}
+}
+
+// tell tells who gives out requests that a connection has become free.
+func (a *arrivals) tell() {
+	if a.loop != nil {
+		a.loop.ring()
+		return
+	}
+	a.freed <- struct{}{}
+}
+
+// isOver is whether there is nothing more to give out.
+func (a *arrivals) isOver() bool {
+	select {
+	case <-a.over:
+		return true
+	default:
+		return false
+	}
 }
 
 // begun notes a request that was given out by the pacer.
@@ -188,8 +232,7 @@ func (a *arrivals) give() (at time.Duration, short, more bool) {
 			a.short = true
 			return a.next, true, true
 		}
-		c := a.pick()
-		c.woken <- a.next // it has room for the one request that a free connection is given
+		a.wake(a.pick(), a.next)
 		a.next, a.more = a.schedule.next()
 	}
 	return a.next, false, a.more

@@ -8,10 +8,6 @@ import (
 	"time"
 )
 
-// patience is for how long a response is waited for before it is looked whether
-// its connection has ended unnoticed; see ask.
-const patience = 500 * time.Millisecond
-
 // asking is what a socket keeps for ask. It is for one goroutine, unlike the
 // rest of a socket; who asks sets no other deadlines.
 type asking struct {
@@ -21,19 +17,12 @@ type asking struct {
 	asked   bool
 	epoch   time.Time
 	written time.Duration
-	// holding is whether writes are only kept, in held, for ask to make.
-	holding bool
-	held    []byte
 	// limit is when reads and writes are to fail; look, when the poller ends a wait,
 	// which may be earlier.
 	limit, look time.Time
 }
 
-// ask writes a request at an instant and waits until there is something to
-// read, or the limit. A read made right after the write would nearly always come
-// too early, and be made again. ask returns how much it wrote, and when it had,
-// from the epoch. What the wait ended with it doesn't say: the next read meets
-// it as well.
+// ask is as wire's.
 //
 // The poller tells of what comes after the wait was prepared, and that is before
 // the write. A server that ended the connection earlier than that, and yet goes

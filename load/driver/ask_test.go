@@ -13,7 +13,9 @@ import (
 
 // TestSlowResponses have what outlasts patience, several times, before and in the
 // response.
-func TestSlowResponses(t *testing.T) {
+func TestSlowResponses(t *testing.T) { bothWays(t, testSlowResponses) }
+
+func testSlowResponses(t *testing.T) {
 	const pause = 9 * patience / 4
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
 		return testserver.Answer{Parts: []string{"HTTP/1.1 200 OK\r\nContent-Le", "ngth: 4\r\n\r\nab", "cd"}, Pause: pause, Delay: pause}
@@ -30,7 +32,9 @@ func TestSlowResponses(t *testing.T) {
 }
 
 // TestTimeoutsBeyondPatience are neither early nor late by patience.
-func TestTimeoutsBeyondPatience(t *testing.T) {
+func TestTimeoutsBeyondPatience(t *testing.T) { bothWays(t, testTimeoutsBeyondPatience) }
+
+func testTimeoutsBeyondPatience(t *testing.T) {
 	const timeout = 9 * patience / 4
 	for name, answer := range map[string]testserver.Answer{
 		"silence":             {Then: testserver.Silence},
@@ -55,7 +59,9 @@ func TestTimeoutsBeyondPatience(t *testing.T) {
 
 // TestLongBodies are discarded unread; what they have too much or too little is
 // noticed nevertheless.
-func TestLongBodies(t *testing.T) {
+func TestLongBodies(t *testing.T) { bothWays(t, testLongBodies) }
+
+func testLongBodies(t *testing.T) {
 	const length = 10*bufferBytes + 1
 	body := strings.Repeat("x", length)
 	head := "HTTP/1.1 200 OK\r\nContent-Length: 327681\r\n\r\n"
@@ -129,7 +135,9 @@ func TestHeadsThatComeAgain(t *testing.T) {
 	}
 }
 
-func TestBothFamilies(t *testing.T) {
+func TestBothFamilies(t *testing.T) { bothWays(t, testBothFamilies) }
+
+func testBothFamilies(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		listener, err := net.Listen("tcp", address)
 		if err != nil {

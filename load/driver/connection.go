@@ -33,11 +33,14 @@ type connection struct {
 	memory  memory
 
 	// transport is the open connection, nil without one. It is set by the
-	// connection's goroutine alone; the lock is for Stop, which closes it.
+	// connection's goroutine alone; the lock is for Stop, which closes it where no
+	// loop does.
 	mu        sync.Mutex
 	transport transport
-	// socket is the transport, or what it is on; nil where that is none.
-	socket *socket
+	// wire is the transport, or what it is on; nil where that is none.
+	wire wire
+	// task is what carries the connection in a loop; nil for a goroutine.
+	task *task
 	// carried is the number of requests made on it.
 	carried int64
 	// written is when the current request was, from the stage's start.
@@ -103,7 +106,7 @@ func (c *connection) request(r *request, begin time.Duration) {
 	}
 	c.stage.recorder.Record(c.number, o)
 	if c.failures > 0 && !open { // the arrivals are the pace of an open load
-		c.stage.pause(pauseAfter(c.failures))
+		c.pause(pauseAfter(c.failures))
 	}
 }
 
@@ -111,7 +114,7 @@ func (c *connection) request(r *request, begin time.Duration) {
 // that was ready.
 func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Duration, result.ErrorKind) {
 	load := c.stage.load
-	opened, err := load.dial(c.stage.context, c.stage.start.Add(begin+load.timeout()))
+	opened, err := c.dial(c.stage.start.Add(begin + load.timeout()))
 	if err != nil {
 		c.failures++
 		return 0, openFault(err, result.ErrorConnect)
@@ -125,7 +128,7 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 	}
 	c.carried = 0
 	c.hold(opened)
-	c.socket, _ = opened.(*socket)
+	c.wire, _ = opened.(wire)
 	if c.stage.stopping.Load() {
 		c.abandon() // Stop may have come before the connection was there to close
 		return 0, result.ErrorConnect
@@ -150,6 +153,13 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 	c.failures = 0
 	c.reader.attach(c.transport, c.stage.start)
 	return ready, recorder.NoError
+}
+
+func (c *connection) dial(deadline time.Time) (transport, error) {
+	if c.task != nil {
+		return c.task.dial(&c.stage.load.endpoint, deadline)
+	}
+	return c.stage.load.dial(c.stage.context, deadline)
 }
 
 // refusal is the kind of error of a connection that broke with a fault. In TLS
@@ -190,8 +200,8 @@ func (c *connection) limit(begin time.Duration) time.Time {
 }
 
 func (c *connection) setLimit(limit time.Time) {
-	if c.socket != nil {
-		c.socket.limit = limit
+	if c.wire != nil {
+		c.wire.setLimit(limit)
 		return
 	}
 	// It fails only on a closed connection, as the write will.
@@ -265,14 +275,14 @@ func (c *connection) hold(t transport) {
 }
 
 // interrupt closes the transport under the connection's goroutine, which wakes
-// it up.
+// it up. What a loop carries it interrupts itself.
 func (c *connection) interrupt() {
 	if c.shared != nil {
 		c.shared.interrupt()
 		return
 	}
 	c.mu.Lock()
-	if c.transport != nil {
+	if c.transport != nil && c.task == nil {
 		_ = c.transport.Close()
 	}
 	c.mu.Unlock()

@@ -39,6 +39,35 @@ type driven struct {
 	arrivals *result.Arrivals // of open load
 }
 
+// way is what carries connections in tests: loops or goroutines; nil for what the
+// load chooses.
+var way *bool
+
+// bothWays runs a test with connections that loops carry, and with such that
+// goroutines do.
+func bothWays(t *testing.T, test func(*testing.T)) {
+	for name, looped := range map[string]bool{"loops": true, "goroutines": false} {
+		t.Run(name, func(t *testing.T) {
+			way = &looped
+			defer func() { way = nil }()
+			test(t)
+		})
+	}
+}
+
+// newLoad is New with what carries connections as the test has it.
+func newLoad(t *testing.T, plan *session.Plan, address string, access Access) *Load {
+	t.Helper()
+	load, err := New(t.Context(), plan, address, access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if way != nil {
+		load.looped = *way
+	}
+	return load
+}
+
 // drive carries a plan's measurement to its end against a server, and checks
 // what holds for every stage: that its seconds add up to its total, and that
 // it leaves no goroutine and no connection behind.
@@ -65,10 +94,7 @@ func configuration(tb testing.TB, plan *session.Plan, address, folder string) *t
 func driveWith(t *testing.T, plan session.Plan, address string, access Access) driven {
 	t.Helper()
 	before, files := runtime.NumGoroutine(), descriptors(t)
-	load, err := New(t.Context(), &plan, address, access)
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := newLoad(t, &plan, address, access)
 	r := &tap{Recorder: recorder.New(2)}
 	stage := load.NewStage(plan.Measurement, r)
 	const users = 2
@@ -177,7 +203,9 @@ func mixed(r testserver.Request) testserver.Answer {
 	}
 }
 
-func TestCountsAreTheServers(t *testing.T) {
+func TestCountsAreTheServers(t *testing.T) { bothWays(t, testCountsAreTheServers) }
+
+func testCountsAreTheServers(t *testing.T) {
 	weighted := plan(10, 3000, "/small?a=1")
 	weighted.Seed = 7
 	weighted.Requests = append(weighted.Requests,
@@ -230,7 +258,9 @@ func TestCountsAreTheServers(t *testing.T) {
 	}
 }
 
-func TestNoRequestBeginsAfterTheDuration(t *testing.T) {
+func TestNoRequestBeginsAfterTheDuration(t *testing.T) { bothWays(t, testNoRequestBeginsAfterTheDuration) }
+
+func testNoRequestBeginsAfterTheDuration(t *testing.T) {
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
 		answer := testserver.OK(10)
 		answer.Delay = 30 * time.Millisecond
@@ -254,7 +284,9 @@ func TestNoRequestBeginsAfterTheDuration(t *testing.T) {
 	}
 }
 
-func TestStopEndsWhatIsUnderWay(t *testing.T) {
+func TestStopEndsWhatIsUnderWay(t *testing.T) { bothWays(t, testStopEndsWhatIsUnderWay) }
+
+func testStopEndsWhatIsUnderWay(t *testing.T) {
 	asked := make(chan struct{}, 3)
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
 		asked <- struct{}{}
@@ -262,10 +294,7 @@ func TestStopEndsWhatIsUnderWay(t *testing.T) {
 	})
 	before := runtime.NumGoroutine()
 	p := plan(3, 1000, "/")
-	load, err := New(t.Context(), &p, server.Address(), Access{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := newLoad(t, &p, server.Address(), Access{})
 	r := recorder.New(1)
 	stage := load.NewStage(p.Measurement, r)
 	go stage.Carry(0, 1)
@@ -283,12 +312,11 @@ func TestStopEndsWhatIsUnderWay(t *testing.T) {
 	}).Run(stage.Done())
 }
 
-func TestStopBeforeTheBeginning(t *testing.T) {
+func TestStopBeforeTheBeginning(t *testing.T) { bothWays(t, testStopBeforeTheBeginning) }
+
+func testStopBeforeTheBeginning(t *testing.T) {
 	p := plan(3, 10, "/")
-	load, err := New(t.Context(), &p, "127.0.0.1:1", Access{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := newLoad(t, &p, "127.0.0.1:1", Access{})
 	stage := load.NewStage(p.Measurement, recorder.New(1))
 	go stage.Carry(0, 1)
 	await(t, stage.Standing(), "the connections to stand ready")
@@ -303,10 +331,7 @@ func TestRequestsAreDrawnByWeight(t *testing.T) {
 	p.Requests = append(p.Requests,
 		session.PlannedRequest{Path: "/b", Weight: 3, Length: -1},
 		session.PlannedRequest{Path: "/c", Weight: 6, Length: -1})
-	load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := newLoad(t, &p, "127.0.0.1:80", Access{})
 	const draws = 100_000
 	counts := map[*request]int{}
 	choose, again, other := load.chooser(0), load.chooser(0), load.chooser(1)
@@ -331,10 +356,7 @@ func TestRequestsAreDrawnByWeight(t *testing.T) {
 
 func TestRequestsAreWellFormed(t *testing.T) {
 	p := plan(1, 1, "/a?b=c")
-	load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := newLoad(t, &p, "127.0.0.1:80", Access{})
 	const want = "GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: assay-load\r\nAccept: */*\r\nConnection: keep-alive\r\n\r\n"
 	if got := string(load.requests[0].bytes); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)

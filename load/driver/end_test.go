@@ -51,13 +51,11 @@ func TestEnd(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := plan(4, 1, "/")
 				test.change(&p)
-				load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				load := newLoad(t, &p, "127.0.0.1:80", Access{})
 				var asked atomic.Int64
 				var servers sync.WaitGroup
 				load.coarse = true
+				load.looped = false
 				load.dial = pipes(&servers, func(conn net.Conn) {
 					for reader := bufio.NewReader(conn); readRequest(reader); {
 						asked.Add(1)
@@ -95,10 +93,7 @@ func TestEnd(t *testing.T) {
 func TestEndBeforeTheBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := plan(4, 100, "/")
-		load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		load := newLoad(t, &p, "127.0.0.1:80", Access{})
 		r := recorder.New(1)
 		stage := load.NewStage(p.Measurement, r)
 		go stage.Carry(0, 1)

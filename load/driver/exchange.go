@@ -81,7 +81,7 @@ func (c *connection) turn(r *request, begin, at time.Duration, o *recorder.Outco
 	c.carried++
 	var sent int
 	var err error
-	if c.socket != nil && len(r.body) == 0 {
+	if c.wire != nil && len(r.body) == 0 {
 		sent, err = c.ask(c.compose(r), c.limit(begin), c.stage.start.Add(at))
 	} else {
 		c.setDeadline(begin)
@@ -116,16 +116,16 @@ func (c *connection) turn(r *request, begin, at time.Duration, o *recorder.Outco
 
 // ask sends a request at an instant and waits for what comes of it.
 func (c *connection) ask(text []byte, limit, at time.Time) (sent int, err error) {
-	s := c.socket
-	if _, plain := c.transport.(*socket); plain {
-		sent, c.written, err = s.ask(text, at, c.stage.start, limit)
+	w := c.wire
+	if _, secure := c.transport.(*secured); !secure {
+		sent, c.written, err = w.ask(text, at, c.stage.start, limit)
 		return sent, err
 	}
-	s.held, s.holding = s.held[:0], true
+	w.hold()
 	sent, err = c.transport.Write(text)
-	s.holding = false
+	secret := w.take()
 	if err == nil {
-		_, c.written, err = s.ask(s.held, at, c.stage.start, limit)
+		_, c.written, err = w.ask(secret, at, c.stage.start, limit)
 	}
 	if err != nil {
 		return 0, err

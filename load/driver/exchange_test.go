@@ -32,7 +32,9 @@ func replying(status string, fields ...string) testserver.Answer {
 	return testserver.Text(2, then, strings.Join(lines, "\r\n")+"\r\n\r\nok")
 }
 
-func TestRedirects(t *testing.T) {
+func TestRedirects(t *testing.T) { bothWays(t, testRedirects) }
+
+func testRedirects(t *testing.T) {
 	for name, test := range map[string]struct {
 		method, location, fields string
 		ignore                   bool
@@ -258,7 +260,9 @@ func (d *digester) expected(r testserver.Request, p map[string]string) string {
 	return sum(strings.Join([]string{a1, p["nonce"], p["nc"], p["cnonce"], "auth", a2}, ":"))
 }
 
-func TestDigest(t *testing.T) {
+func TestDigest(t *testing.T) { bothWays(t, testDigest) }
+
+func testDigest(t *testing.T) {
 	for name, test := range map[string]struct {
 		server     digester
 		challenges int
@@ -340,10 +344,8 @@ func TestRequestsAllocateNothing(t *testing.T) {
 			if name == "from a list" {
 				p = listPlan(t, 1, 1, "/a\nPOST /bc 2")
 			}
-			load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			load := newLoad(t, &p, "127.0.0.1:80", Access{})
+			load.looped = false
 			load.dial = func(context.Context, time.Time) (transport, error) {
 				return &canned{response: "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"}, nil
 			}

@@ -71,7 +71,9 @@ func text(then testserver.Ending, parts ...string) testserver.Answer {
 	return testserver.Text(0, then, parts...)
 }
 
-func TestEachFaultHasItsKind(t *testing.T) {
+func TestEachFaultHasItsKind(t *testing.T) { bothWays(t, testEachFaultHasItsKind) }
+
+func testEachFaultHasItsKind(t *testing.T) {
 	for name, test := range faulty {
 		t.Run(name, func(t *testing.T) {
 			server := testserver.New(t, func(testserver.Request) testserver.Answer { return test.answer })
@@ -103,7 +105,9 @@ func TestEachFaultHasItsKind(t *testing.T) {
 
 // A server may end a connection between two requests, in any way; the next one
 // on it has failed, and isn't made again in secret.
-func TestNothingIsRepeatedInSecret(t *testing.T) {
+func TestNothingIsRepeatedInSecret(t *testing.T) { bothWays(t, testNothingIsRepeatedInSecret) }
+
+func testNothingIsRepeatedInSecret(t *testing.T) {
 	for name, then := range map[string]testserver.Ending{
 		"closed": testserver.Close, "half-closed": testserver.HalfClose, "reset": testserver.Reset,
 	} {
@@ -155,7 +159,9 @@ func TestExpectedLength(t *testing.T) {
 	}
 }
 
-func TestTimeouts(t *testing.T) {
+func TestTimeouts(t *testing.T) { bothWays(t, testTimeouts) }
+
+func testTimeouts(t *testing.T) {
 	for name, answer := range map[string]testserver.Answer{
 		"silence":               {Then: testserver.Silence},
 		"silence in the head":   {Parts: []string{"HTTP/1.1 200 OK\r\n"}, Then: testserver.Silence},
@@ -186,7 +192,9 @@ func TestTimeouts(t *testing.T) {
 
 // A server that accepts nothing leaves connections to its kernel: those that
 // have a place in its backlog are silent, the others can't be opened.
-func TestServerThatDoesNotAccept(t *testing.T) {
+func TestServerThatDoesNotAccept(t *testing.T) { bothWays(t, testServerThatDoesNotAccept) }
+
+func testServerThatDoesNotAccept(t *testing.T) {
 	p := plan(4, 8, "/")
 	p.TimeoutMicroseconds = 100_000
 	got := drive(t, p, unaccepting(t))
@@ -196,12 +204,11 @@ func TestServerThatDoesNotAccept(t *testing.T) {
 }
 
 // TestStopEndsConnecting: what is being opened isn't waited for.
-func TestStopEndsConnecting(t *testing.T) {
+func TestStopEndsConnecting(t *testing.T) { bothWays(t, testStopEndsConnecting) }
+
+func testStopEndsConnecting(t *testing.T) {
 	p := plan(8, 1000, "/")
-	load, err := New(t.Context(), &p, unaccepting(t), Access{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := newLoad(t, &p, unaccepting(t), Access{})
 	stage := load.NewStage(p.Measurement, recorder.New(1))
 	go stage.Carry(0, 1)
 	files := descriptors(t)
@@ -238,7 +245,9 @@ func unaccepting(t *testing.T) string {
 
 // An address where nobody listens refuses at once; the attempts must not become
 // a flood.
-func TestRefusedConnectionsArePaced(t *testing.T) {
+func TestRefusedConnectionsArePaced(t *testing.T) { bothWays(t, testRefusedConnectionsArePaced) }
+
+func testRefusedConnectionsArePaced(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

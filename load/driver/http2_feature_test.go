@@ -168,10 +168,7 @@ func TestHTTP2StopsInTheMiddle(t *testing.T) {
 	arrived := make(chan struct{}, 100)
 	address := serveFrames(t, serveEach(func(*peer, uint32) { arrived <- struct{}{} }))
 	p := streamed(2, 3, 600, "/")
-	load, err := New(t.Context(), &p, address, Access{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := newLoad(t, &p, address, Access{})
 	r := &tap{}
 	stage := load.NewStage(p.Measurement, r)
 	go stage.Carry(0, 1)

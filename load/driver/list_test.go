@@ -37,10 +37,7 @@ func TestListedRequestsAsWritten(t *testing.T) {
 	p := listPlan(t, 1, 5, "/a?b=c\nPOST /longer/d\nHEAD /e\n/f")
 	p.Sequential = true
 	p.Lengths = map[string]int64{"/a?b=c": 3, "/longer/d": 3, "/e": 3}
-	load, err := New(t.Context(), &p, "127.0.0.1:81", Access{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := newLoad(t, &p, "127.0.0.1:81", Access{})
 	choose := load.chooser(0)
 	for i, planned := range []session.PlannedRequest{
 		{Path: "/a?b=c", Length: 3}, {Method: "POST", Path: "/longer/d", Length: -1}, {Method: "HEAD", Path: "/e", Length: -1}, {Path: "/f", Length: -1},
@@ -154,10 +151,7 @@ func TestBadListsAreNoLoad(t *testing.T) {
 func TestListsAreSmall(t *testing.T) {
 	p := listPlan(t, 1000, 1000, strings.Repeat("/assets/\n", requestlist.MaxRequests))
 	before := heapBytes()
-	load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := newLoad(t, &p, "127.0.0.1:80", Access{})
 	if used := heapBytes() - before; used > 8<<20 {
 		t.Errorf("%d requests take %.1f MiB", len(load.list.entries), float64(used)/(1<<20))
 	}

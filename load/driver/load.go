@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 
@@ -44,7 +45,11 @@ type Access struct {
 type Load struct {
 	plan    *session.Plan
 	address netip.AddrPort
-	dial    dialer
+	// looped is whether loops carry connections, which open them to the endpoint; else
+	// goroutines do, by dial.
+	looped   bool
+	endpoint endpoint
+	dial     dialer
 	// coarse has arrivals wait by Go's own timers, which tests' clocks move.
 	coarse      bool
 	security    []*tls.Config // by connection; nil without TLS
@@ -85,7 +90,7 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 	}
 	host := session.HostHeader(plan.Host, target, plan.TLS != nil)
 	l := &Load{
-		plan: plan, address: address, dial: dialTCP(address), fixed: fixed{keepAlive: plan.KeepAlive},
+		plan: plan, address: address, endpoint: newEndpoint(address), dial: dialTCP(address), fixed: fixed{keepAlive: plan.KeepAlive},
 		names: []string{host, target}, attentive: plan.Cookies || plan.Authentication == session.AuthenticationDigest,
 	}
 	if plan.Streams > 0 {
@@ -105,9 +110,22 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 	}
 	if len(plan.RequestList) > 0 {
 		l.list, err = newList(plan, host, &l.fixed)
-		return l, err
+	} else {
+		err = l.makeRequests(host)
 	}
-	return l, l.makeRequests(host)
+	l.looped = l.loopable() && (!plan.KeepAlive || plan.Arrivals != nil)
+	return l, err
+}
+
+// loopable is whether loops can carry the load: not where a connection waits for
+// two things at once, as those of HTTP/2 do, and those with a body so long that
+// its response is read beside.
+//
+// They do where that is cheaper: where connections are opened again and again, and
+// where requests have their instants. On connections that are kept, one request
+// after the other costs the same by goroutines (docs/performance.md).
+func (l *Load) loopable() bool {
+	return l.plan.Streams == 0 && !slices.ContainsFunc(l.requests, func(r *request) bool { return len(r.body) > 0 })
 }
 
 func (l *Load) makeRequests(host string) error {

@@ -97,10 +97,7 @@ func loggedIn(t *testing.T, p *session.Plan, address string, config *tls.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	load, err := New(t.Context(), p, address, Access{TLS: config, Credentials: own})
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := newLoad(t, p, address, Access{TLS: config, Credentials: own})
 	return load, load.LogIn(t.Context())
 }
 
@@ -250,10 +247,7 @@ func TestLoginEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := formPlan(100, 100, "/")
-	load, err := New(t.Context(), &p, server.Address(), Access{Credentials: own})
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := newLoad(t, &p, server.Address(), Access{Credentials: own})
 	if err := load.LogIn(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}

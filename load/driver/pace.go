@@ -15,7 +15,6 @@ type pace struct {
 	profile profile.Profile
 	pause   *session.Pause
 	random  *rand.Rand
-	timer   *time.Timer
 
 	// until is when the profile next leaves the connection out; rested when its
 	// pause ends.
@@ -82,25 +81,12 @@ func (s *Stage) await(c *connection) bool {
 	if at == profile.Never || s.amount.Requests == 0 && at >= s.deadline {
 		return false
 	}
-	rest := at - s.now()
-	if rest <= 0 {
+	if at <= s.now() {
 		return true
 	}
-	if p.timer == nil {
-		p.timer = time.NewTimer(rest)
-	} else {
-		p.timer.Reset(rest)
-	}
-	select {
-	case <-p.timer.C:
-		c.shed()
-
-		return true
-	case <-s.ended:
-		p.timer.Stop()
-		return false
-	case <-s.context.Done():
-		p.timer.Stop()
+	if !c.sleep(at) {
 		return false
 	}
+	c.shed()
+	return true
 }

@@ -147,10 +147,7 @@ func TestExpectedStatus(t *testing.T) {
 
 func TestRequestsInSequence(t *testing.T) {
 	p := planOf(1, session.PlannedRequest{Path: "/a", Weight: 2}, session.PlannedRequest{Path: "/b"}, session.PlannedRequest{Path: "/c", Weight: 3})
-	load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := newLoad(t, &p, "127.0.0.1:80", Access{})
 	for connection := range 2 {
 		choose := load.chooser(connection)
 		var got []string

@@ -36,7 +36,9 @@ func five(testserver.Request) testserver.Answer { return testserver.OK(5) }
 
 // TestEveryProtocol counts and times handshakes apart, whatever the protocol,
 // with keep-alive and without.
-func TestEveryProtocol(t *testing.T) {
+func TestEveryProtocol(t *testing.T) { bothWays(t, testEveryProtocol) }
+
+func testEveryProtocol(t *testing.T) {
 	authority := tlstest.NewAuthority(t, "authority")
 	own := authority.RSA(t)
 	for i, name := range session.Protocols {
@@ -80,7 +82,9 @@ func TestEveryProtocol(t *testing.T) {
 
 // TestResumption compares the handshakes that resumed a session with those that
 // the server knows of.
-func TestResumption(t *testing.T) {
+func TestResumption(t *testing.T) { bothWays(t, testResumption) }
+
+func testResumption(t *testing.T) {
 	authority := tlstest.NewAuthority(t, "authority")
 	own := authority.ECDSA(t)
 	for _, test := range []struct {
@@ -113,7 +117,9 @@ func TestResumption(t *testing.T) {
 }
 
 // TestEachFaultHasItsKindInTLS has servers that do wrong within TLS.
-func TestEachFaultHasItsKindInTLS(t *testing.T) {
+func TestEachFaultHasItsKindInTLS(t *testing.T) { bothWays(t, testEachFaultHasItsKindInTLS) }
+
+func testEachFaultHasItsKindInTLS(t *testing.T) {
 	authority := tlstest.NewAuthority(t, "authority")
 	own := authority.ECDSA(t)
 	for name, test := range faulty {
@@ -140,7 +146,9 @@ func TestEachFaultHasItsKindInTLS(t *testing.T) {
 
 // TestHandshakes has handshakes succeed and fail for all that can be wrong with
 // either side.
-func TestHandshakes(t *testing.T) {
+func TestHandshakes(t *testing.T) { bothWays(t, testHandshakes) }
+
+func testHandshakes(t *testing.T) {
 	authority, other := tlstest.NewAuthority(t, "authority"), tlstest.NewAuthority(t, "other")
 	right := authority.ECDSA(t)
 	self := tlstest.SelfSigned(t)
@@ -271,7 +279,9 @@ func saying(text string) func(net.Conn) {
 	}
 }
 
-func TestServersThatDontSpeakTLS(t *testing.T) {
+func TestServersThatDontSpeakTLS(t *testing.T) { bothWays(t, testServersThatDontSpeakTLS) }
+
+func testServersThatDontSpeakTLS(t *testing.T) {
 	const alertHandshakeFailure = "\x15\x03\x03\x00\x02\x02\x28"
 	for name, test := range map[string]struct {
 		serve func(net.Conn)
@@ -308,7 +318,9 @@ func TestServersThatDontSpeakTLS(t *testing.T) {
 
 // A refused client certificate is told after the handshake, in TLS 1.3; the
 // attempts must not become a flood.
-func TestRefusedHandshakesArePaced(t *testing.T) {
+func TestRefusedHandshakesArePaced(t *testing.T) { bothWays(t, testRefusedHandshakesArePaced) }
+
+func testRefusedHandshakesArePaced(t *testing.T) {
 	authority := tlstest.NewAuthority(t, "authority")
 	own := authority.ECDSA(t)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
@@ -327,14 +339,13 @@ func TestRefusedHandshakesArePaced(t *testing.T) {
 	}
 }
 
-func TestStopEndsHandshakes(t *testing.T) {
+func TestStopEndsHandshakes(t *testing.T) { bothWays(t, testStopEndsHandshakes) }
+
+func testStopEndsHandshakes(t *testing.T) {
 	server := misbehave(t, untilClosed)
 	before := runtime.NumGoroutine()
 	p := planTLS(3, 1000, session.TLS{Unverified: true})
-	load, err := New(t.Context(), &p, server.address, Access{TLS: configuration(t, &p, server.address, "")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := newLoad(t, &p, server.address, Access{TLS: configuration(t, &p, server.address, "")})
 	stage := load.NewStage(p.Measurement, recorder.New(1))
 	go stage.Carry(0, 1)
 	stage.Begin(time.Now())
@@ -348,7 +359,9 @@ func TestStopEndsHandshakes(t *testing.T) {
 
 // TestConnectionsEndInGoodOrder has a server that would see it if a connection
 // in use ended without a word in TLS.
-func TestConnectionsEndInGoodOrder(t *testing.T) {
+func TestConnectionsEndInGoodOrder(t *testing.T) { bothWays(t, testConnectionsEndInGoodOrder) }
+
+func testConnectionsEndInGoodOrder(t *testing.T) {
 	own := tlstest.SelfSigned(t)
 	ends := make(chan error, 10)
 	server := misbehave(t, func(conn net.Conn) {
@@ -388,10 +401,7 @@ func TestTLSNeedsItsConfiguration(t *testing.T) {
 		{"www.test:443", "target.test:443", "www.test:443"},
 	} {
 		p.Host = test.host
-		load, err := New(t.Context(), &p, strings.Replace(test.address, "target.test", "localhost", 1), Access{TLS: &tls.Config{}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		load := newLoad(t, &p, strings.Replace(test.address, "target.test", "localhost", 1), Access{TLS: &tls.Config{}})
 		want := "\r\nHost: " + strings.Replace(test.want, "target.test", "localhost", 1) + "\r\n"
 		if got := string(load.requests[0].bytes); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)

@@ -9,10 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spin is how long before an instant a sleeper is awake and only yields: what
-// it takes to be woken on an idle machine.
-const spin = 20 * time.Microsecond
-
 // sleeper waits for instants to within some 10 µs on an idle machine. Go's own
 // timers come up to a millisecond late, since the runtime waits for them in
 // whole milliseconds; a timer that is a file wakes it at once.

@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -23,8 +24,14 @@ type Stage struct {
 	recorder    Recorder
 	connections []*connection
 	amount      session.Amount
-	remaining   atomic.Int64 // requests
-	arrivals    *arrivals    // nil for closed load
+	// loops are those that carry connections, paced whether one of them gives out
+	// what an open load has due.
+	mu    sync.Mutex
+	loops []*loop
+	paced bool
+
+	remaining atomic.Int64 // requests
+	arrivals  *arrivals    // nil for closed load
 
 	// start is the start instant, deadline the end of the duration from there.
 	// They are set before begun is closed.
@@ -72,9 +79,22 @@ func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 // Carry carries every so-manyth connection, beginning with the one numbered
 // share, until they have ended. Every share below shares must be carried once.
 func (s *Stage) Carry(share, shares int) {
-	var group sync.WaitGroup
+	var connections []*connection
 	for i := share; i < len(s.connections); i += shares {
-		group.Go(func() { s.carry(s.connections[i]) })
+		connections = append(connections, s.connections[i])
+	}
+	if len(connections) == 0 {
+		return
+	}
+	if s.load.looped {
+		if l, err := s.addLoop(share == 0); err == nil {
+			s.carryInLoop(l, connections)
+			return
+		} // else there are no more descriptors, as each of the connections will find
+	}
+	var group sync.WaitGroup
+	for _, c := range connections {
+		group.Go(func() { s.carry(c) })
 	}
 	group.Wait()
 }
@@ -86,6 +106,55 @@ func (s *Stage) carry(c *connection) {
 	case <-s.begun:
 		c.run()
 	case <-s.context.Done():
+	}
+}
+
+// addLoop adds a loop, which the first gives out the requests of an open load.
+func (s *Stage) addLoop(first bool) (*loop, error) {
+	l, err := newLoop(s)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.loops = append(s.loops, l)
+	if first && s.arrivals != nil {
+		l.paces, s.paced, s.arrivals.loop = true, true, l
+	}
+	s.mu.Unlock()
+	return l, nil
+}
+
+func (s *Stage) carryInLoop(l *loop, connections []*connection) {
+	tasks := make([]*task, len(connections))
+	for i, c := range connections {
+		tasks[i] = newTask(l, i, c)
+	}
+	for range tasks {
+		countDown(&s.waiting, s.standing)
+	}
+	select {
+	case <-s.begun:
+		l.run(tasks)
+	case <-s.context.Done():
+		for _, t := range tasks {
+			t.stop()
+		}
+	}
+	s.mu.Lock()
+	s.loops = slices.DeleteFunc(s.loops, func(other *loop) bool { return other == l })
+	s.mu.Unlock()
+	l.close()
+	for range tasks {
+		countDown(&s.running, s.done)
+	}
+}
+
+// ringLoops has loops look what has become of the stage.
+func (s *Stage) ringLoops() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.loops {
+		l.ring()
 	}
 }
 
@@ -103,13 +172,24 @@ func (s *Stage) Done() <-chan struct{} { return s.done }
 
 // Begin lets all connections go at the start instant, or at once when that has
 // passed. The instant needs a monotonic reading. Begin must be called once; of
-// an open load it returns when nothing more is to be made.
+// an open load it may return only when nothing more is to be made.
 func (s *Stage) Begin(start time.Time) {
 	waitUntil(s.context, start)
 	s.start = start
 	s.deadline = max(0, time.Since(start)) + s.amount.Duration()
 	close(s.begun)
-	if s.arrivals != nil {
+	if s.arrivals == nil {
+		return
+	}
+	select {
+	case <-s.standing:
+	case <-s.context.Done():
+		return
+	}
+	s.mu.Lock()
+	paced := s.paced
+	s.mu.Unlock()
+	if !paced {
 		s.arrivals.pace()
 	}
 }
@@ -127,6 +207,7 @@ func (s *Stage) Arrivals() *result.Arrivals {
 func (s *Stage) Stop() {
 	s.stopping.Store(true)
 	s.cancel()
+	s.ringLoops()
 	for _, c := range s.connections {
 		c.interrupt()
 	}
@@ -137,6 +218,7 @@ func (s *Stage) Stop() {
 func (s *Stage) End() {
 	if !s.ending.Swap(true) {
 		close(s.ended)
+		s.ringLoops()
 	}
 }
 
@@ -191,17 +273,29 @@ func (s *Stage) next(c *connection) (begin time.Duration, ok bool) {
 func (s *Stage) now() time.Duration { return time.Since(s.start) }
 
 // pause waits for a time, but not beyond the stage's end.
-func (s *Stage) pause(d time.Duration) {
+func (c *connection) pause(d time.Duration) {
+	s := c.stage
+	until := s.now() + d
 	if s.amount.Requests == 0 {
-		d = min(d, s.deadline-s.now())
+		until = min(until, s.deadline)
 	}
-	timer := time.NewTimer(d)
+	c.sleep(until)
+}
+
+// sleep waits until an instant; false when the stage ended before.
+func (c *connection) sleep(until time.Duration) bool {
+	if c.task != nil {
+		return c.task.rest(until)
+	}
+	timer := time.NewTimer(until - c.stage.now())
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-s.ended:
-	case <-s.context.Done():
+		return true
+	case <-c.stage.ended:
+	case <-c.stage.context.Done():
 	}
+	return false
 }
 
 // waitUntil waits for an instant, to within some 100 µs. Go's timers come up to

@@ -34,12 +34,10 @@ const connecting = 1234 * time.Microsecond
 // connection.
 func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) driven {
 	t.Helper()
-	load, err := New(t.Context(), &p, "127.0.0.1:80", Access{TLS: configuration(t, &p, "127.0.0.1:80", "")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := newLoad(t, &p, "127.0.0.1:80", Access{TLS: configuration(t, &p, "127.0.0.1:80", "")})
 	var servers sync.WaitGroup
 	load.coarse = true
+	load.looped = false
 	load.dial = func(context.Context, time.Time) (transport, error) {
 		if p.TLS != nil {
 			time.Sleep(connecting)
@@ -241,10 +239,8 @@ func TestSecondsAreThoseOfTheEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := plan(3, 0, "/")
 		p.Measurement = session.Amount{DurationMicroseconds: 10_000_000}
-		load, err := New(t.Context(), &p, "127.0.0.1:80", Access{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		load := newLoad(t, &p, "127.0.0.1:80", Access{})
+		load.looped = false
 		load.dial = func(context.Context, time.Time) (transport, error) {
 			client, server := net.Pipe()
 			go func() {

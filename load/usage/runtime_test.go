@@ -59,9 +59,9 @@ func TestLagAndPausesAreSeen(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	first := Read()
 	var group sync.WaitGroup
-	for range 20 {
+	for range 200 { // the runtime looks at one in eight
 		group.Go(func() {
-			for began := time.Now(); time.Since(began) < 20*time.Millisecond; {
+			for began := time.Now(); time.Since(began) < 2*time.Millisecond; {
 				_ = make([]byte, 10)
 			}
 		})
@@ -72,8 +72,8 @@ func TestLagAndPausesAreSeen(t *testing.T) {
 	}
 	last := Read()
 	used := last.Since(first)
-	// 20 goroutines that each take a CPU for 20 ms leave most of them waiting for
-	// longer than the 10 ms after which one is preempted.
+	// 200 goroutines that each take a CPU for 2 ms leave most of them waiting for
+	// longer than 10 ms.
 	if used.SchedulerLagP99 < 10_000 || used.SchedulerLagP99 > 60_000_000 {
 		t.Errorf("a scheduler lag of %d µs", used.SchedulerLagP99)
 	}
@@ -83,6 +83,20 @@ func TestLagAndPausesAreSeen(t *testing.T) {
 	// The next reading begins anew.
 	if again := last.Since(last); again.SchedulerLagP99 != 0 || again.GCPause != 0 || again.GCPauseMax != 0 {
 		t.Errorf("in no time: %+v", again)
+	}
+}
+
+// TestOwnLags are counted with the runtime's.
+func TestOwnLags(t *testing.T) {
+	first := Read()
+	for range 100_000 { // many more than goroutines that the runtime looks at meanwhile
+		Lagged(3 * time.Millisecond)
+	}
+	if lag := Read().Since(first).SchedulerLagP99; lag < 3000 || lag > 3000*5/4 {
+		t.Errorf("a lag of %d µs", lag)
+	}
+	for _, d := range []time.Duration{-1, 0, time.Nanosecond, 1 << 62} {
+		Lagged(d) // is in some bucket, or none
 	}
 }
 

@@ -1,0 +1,185 @@
+package driver
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+)
+
+// loopSocket is a TCP connection of a task. It is the task's alone.
+type loopSocket struct {
+	task *task
+	fd   int
+	open bool
+	// registered are the events that the loop is told of.
+	registered uint32
+	// readable is whether something came since the last read, as far as the loop was
+	// told, gone whether the other
+	// side has ended the connection.
+	readable, gone bool
+	// drained is whether the last read took all that had come by then.
+	drained bool
+	limit   time.Time
+	held
+}
+
+// dial opens the task's connection by a deadline.
+func (t *task) dial(e *endpoint, deadline time.Time) (transport, error) {
+	fd, err := e.open()
+	if err != nil {
+		return nil, err
+	}
+	t.generation++
+	s := &t.socket
+	*s = loopSocket{task: t, fd: fd, open: true, limit: deadline, held: held{text: s.text}}
+	for {
+		// Over loopback and in a pod's node it is connected by now.
+		var done bool
+		if done, err = connected(fd); done {
+			break
+		}
+		if err = s.wait(forWriting); err != nil {
+			break
+		}
+	}
+	if err != nil {
+		_ = s.Close() // it isn't connected
+		return nil, err
+	}
+	return s, nil
+}
+
+// wait waits until the socket can be read from or written to, or the limit.
+func (s *loopSocket) wait(what waits) error { return s.waitUntil(what, s.limit) }
+
+func (s *loopSocket) waitUntil(what waits, limit time.Time) error {
+	events := s.registered | syscall.EPOLLIN | syscall.EPOLLRDHUP
+	if what == forWriting {
+		events |= syscall.EPOLLOUT
+	}
+	if events != s.registered {
+		operation := syscall.EPOLL_CTL_MOD
+		if s.registered == 0 {
+			operation = syscall.EPOLL_CTL_ADD
+		}
+		if err := s.task.loop.register(operation, s.fd, events, s.task.place, s.task.generation); err != nil {
+			return err
+		}
+		s.registered = events
+	}
+	until := never
+	if !limit.IsZero() {
+		until = limit.Sub(s.task.loop.stage.start)
+	}
+	return s.task.wait(what, until)
+}
+
+// ask is as wire's.
+func (s *loopSocket) ask(p []byte, at, epoch, limit time.Time) (n int, written time.Duration, err error) {
+	s.limit = limit
+	n, err = s.Write(p)
+	written = time.Since(epoch)
+	if err != nil || s.readable || s.gone {
+		return n, written, err
+	}
+	look := at.Add(patience)
+	if limit.Before(look) {
+		look = limit
+	}
+	if err = s.waitUntil(forReading, look); errors.Is(err, os.ErrDeadlineExceeded) {
+		err = nil
+	}
+	return n, written, err
+}
+
+// Read is as net.Conn's.
+func (s *loopSocket) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	return s.receive(p, 0)
+}
+
+// discard is as discarder's, and as socket's.
+func (s *loopSocket) discard(p []byte) (int, error) { return s.receive(p, syscall.MSG_TRUNC) }
+
+func (s *loopSocket) receive(p []byte, flags int) (int, error) {
+	for s.open {
+		if s.drained && !s.readable && !s.gone {
+			if err := s.wait(forReading); err != nil {
+				return 0, err
+			}
+		}
+		s.readable = false
+		n, err := receive(s.fd, p, flags)
+		s.drained = n < len(p)
+		switch {
+		case err == syscall.EAGAIN:
+		case err != nil:
+			return 0, err
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+	}
+	return 0, net.ErrClosed
+}
+
+// Write is as net.Conn's.
+func (s *loopSocket) Write(p []byte) (int, error) {
+	if s.holding {
+		s.text = append(s.text, p...)
+		return len(p), nil
+	}
+	sent := 0
+	for s.open {
+		n, err := send(s.fd, p[sent:])
+		sent += n
+		if err != syscall.EAGAIN {
+			return sent, err
+		}
+		if err := s.wait(forWriting); err != nil {
+			return sent, err
+		}
+	}
+	return sent, net.ErrClosed
+}
+
+// Close is as net.Conn's.
+func (s *loopSocket) Close() error {
+	if s.open {
+		s.open = false
+		closeSocket(s.fd)
+	}
+	return nil
+}
+
+// SetLinger is as net.TCPConn's.
+func (s *loopSocket) SetLinger(seconds int) error {
+	if !s.open {
+		return net.ErrClosed
+	}
+	return setLinger(s.fd, seconds)
+}
+
+func (s *loopSocket) hasEnded() bool           { return !s.open || hasEnded(s.fd) }
+func (s *loopSocket) setLimit(limit time.Time) { s.limit = limit }
+
+// SetDeadline is as net.Conn's.
+func (s *loopSocket) SetDeadline(t time.Time) error {
+	s.limit = t
+	return nil
+}
+
+// SetReadDeadline and SetWriteDeadline change nothing: crypto/tls calls the
+// latter for its last words, which the limit of the last request holds for.
+func (s *loopSocket) SetReadDeadline(time.Time) error  { return nil }
+func (s *loopSocket) SetWriteDeadline(time.Time) error { return nil }
+
+// LocalAddr and RemoteAddr are there for crypto/tls, which doesn't call them.
+func (s *loopSocket) LocalAddr() net.Addr  { return nil }
+func (s *loopSocket) RemoteAddr() net.Addr { return nil }
