@@ -17,11 +17,15 @@ const (
 	MemoryLimitVariable = "ASSAY_MEMORY_LIMIT_BYTES"
 )
 
+// heapGrowth is by how many percent the heap grows until garbage is collected,
+// half of Go's own choice: under load little is allocated, so that collecting
+// seldom saves nothing, and has memory grow for minutes.
+const heapGrowth = 50
+
 // KeepWithinLimits has the Go runtime use as many threads at once as the CPU
-// limit covers and stay below the memory limit. What the environment sets by
-// Go's own variables stands, as does Go's choice where no limit is known. When to
-// collect garbage is left to Go: under load little is allocated, so that
-// collecting seldom saves nothing, and has memory grow for minutes.
+// limit covers, stay below the memory limit, and collect garbage early. What the
+// environment sets by Go's own variables stands, as does Go's choice where no
+// limit is known.
 //
 // Go by itself reads the limit from the control group, of version 1 or 2, and
 // takes it rounded up, but two threads at least, unless the CPUs that the process
@@ -35,6 +39,9 @@ func KeepWithinLimits() error {
 	}
 	if millis > 0 && os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(int(min((millis+999)/1000, int64(runtime.NumCPU()))))
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(heapGrowth)
 	}
 	memory, err := limit(MemoryLimitVariable)
 	if err != nil {
