@@ -44,7 +44,7 @@ func shown(r *result.Result) *result.Result {
 	if r.Run.RequestList != nil {
 		list := *r.Run.RequestList
 		p.Run.RequestList = &list
-		clean(&list.ConfigMap, &list.Key)
+		clean(&list.ConfigMap, &list.Key, &list.File)
 	}
 	p.Clients = slices.Clone(r.Clients)
 	for i := range p.Clients {

@@ -19,6 +19,9 @@ func listName(l *result.RequestList) string {
 	if l.Requests > 0 {
 		number = plural(int(l.Requests), "request")
 	}
+	if l.File != "" {
+		return number + " of " + l.File
+	}
 	return fmt.Sprintf("%s of ConfigMap %s, key %s", number, orUnknown(l.ConfigMap), orUnknown(l.Key))
 }
 

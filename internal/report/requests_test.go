@@ -15,6 +15,8 @@ func TestReportsSayWhatWasAskedFor(t *testing.T) {
 	listed := opened()
 	listed.Run.Requests, listed.Run.RequestList = []result.Request{}, &result.RequestList{ConfigMap: "urls", Key: "a\x1b.txt", Requests: 1234}
 	listed.Run.AskedPerSecond, listed.Run.Authentication = 1500, "Basic"
+	fromFile := opened()
+	fromFile.Run.Requests, fromFile.Run.RequestList = []result.Request{}, &result.RequestList{File: "urls\x1b.txt", Requests: 5}
 	posted := tomcat()
 	posted.Run.Requests = []result.Request{{Path: "/a", Weight: 1, Length: -1}, {Method: "POST", Path: "/b", Weight: 3, Length: -1}}
 	posted.Run.Sequential, posted.Run.Cookies, posted.Run.Authentication = true, true, "Form"
@@ -27,6 +29,8 @@ func TestReportsSayWhatWasAskedFor(t *testing.T) {
 		{listed, "text", false, "Document Path:          1234 requests of ConfigMap urls, key a", "\x1b"},
 		{listed, "text", false, "Requests are drawn by weight, and authenticated by the scheme Basic.\n", ""},
 		{listed, "json", false, `"configMap": "urls"`, "\x1b"},
+		{fromFile, "text", false, "Document Path:          5 requests of urls", "\x1b"},
+		{fromFile, "json", false, `"file": "urls`, "configMap"},
 		{listed, "text", true, "list of 1,234  keep-alive, 1,500/s, -c 25, Basic", "\x1b"},
 		{listed, "csv", true, `,"list of 1,234",`, ""},
 		{listed, "csv", true, ",25,1500,,Basic,", ""},

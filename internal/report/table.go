@@ -176,7 +176,7 @@ func shownRow(row Row) Row {
 	if row.RequestList != nil {
 		list := *row.RequestList
 		row.RequestList = &list
-		clean(&list.ConfigMap, &list.Key)
+		clean(&list.ConfigMap, &list.Key, &list.File)
 	}
 	if row.TLS != nil {
 		tls := *row.TLS

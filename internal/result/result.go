@@ -113,8 +113,10 @@ type Request struct {
 
 // RequestList is a list of requests that isn't in the run itself.
 type RequestList struct {
-	ConfigMap string `json:"configMap"`
-	Key       string `json:"key"`
+	ConfigMap string `json:"configMap,omitempty"`
+	Key       string `json:"key,omitempty"`
+	// File is where it was read from instead, without a cluster.
+	File string `json:"file,omitempty"`
 	// Requests is their number; 0 where it isn't known.
 	Requests int64 `json:"requests"`
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/assay-dev/assay/internal/cipher"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/requestlist"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/load/standalone"
 )
 
 func (c *converter) job(f *file) *standalone.Job {
 	job := &standalone.Job{URL: c.url(f.URL), Plan: &session.Plan{}}
-	list := c.requests(f)
+	list := c.requests(f, job)
 	c.load(&f.Load)
 	if f.Warmup != nil {
 		c.warmup(f.Warmup, &f.Load)
@@ -29,7 +30,7 @@ func (c *converter) job(f *file) *standalone.Job {
 		loadplan.AddList(plans, list, nil)
 		job.Plan = plans[0]
 		job.Plan.Probe = "" // the target is asked before the load
-		job.AsksAsIs = job.Plan.Authentication != "" || len(f.Load.Requests) > 0 && notPlain(&f.Load.Requests[0])
+		job.AsksAsIs = job.Plan.Authentication != "" || len(f.Load.Requests) > 0 && hasStatuses(&f.Load.Requests[0])
 		if w := f.Warmup; w != nil && w.Steady != nil {
 			job.Steady = new(loadplan.Steady(w.Steady))
 		}
@@ -62,7 +63,7 @@ func (c *converter) url(text string) *url.URL {
 
 // requests sees to it that the load has some: those of the file, those of a list,
 // which it returns, or the one that the url names.
-func (c *converter) requests(f *file) (list []byte) {
+func (c *converter) requests(f *file, job *standalone.Job) (list []byte) {
 	u, err := url.Parse(f.URL)
 	if err != nil {
 		return nil // said before
@@ -78,35 +79,33 @@ func (c *converter) requests(f *file) (list []byte) {
 	case f.RequestsFile != "" && hasPath:
 		c.wrong("url", "it has a path beside requestsFile: leave one of them out")
 	case f.RequestsFile != "":
-		return c.list(c.path(f.RequestsFile))
+		job.RequestList = &result.RequestList{File: f.RequestsFile}
+		list, job.RequestList.Requests = c.list(c.path(f.RequestsFile))
+		return list
 	case len(f.Load.Requests) == 0:
 		f.Load.Requests = []v1alpha1.Request{{Path: u.RequestURI()}}
 	}
 	return nil
 }
 
-// list reads a list of requests.
-func (c *converter) list(path string) []byte {
+// list reads a list of requests; number is how many there are.
+func (c *converter) list(path string) (list []byte, number int64) {
 	text, err := os.ReadFile(path)
 	var entries []requestlist.Entry
 	if err == nil {
 		entries, err = requestlist.Parse(string(text))
 	}
-	var list []byte
 	if err == nil {
 		list, err = requestlist.Encode(entries)
 	}
 	if err != nil {
 		c.wrong("requestsFile", "%s", err)
 	}
-	return list
+	return list, int64(len(entries))
 }
 
-// notPlain is whether a request is another than a GET that succeeds with any
-// success.
-func notPlain(r *v1alpha1.Request) bool {
-	return r.Method != "" && r.Method != v1alpha1.MethodGet || r.Expect != nil && len(r.Expect.Statuses) > 0
-}
+// hasStatuses is whether a request says itself what a success is.
+func hasStatuses(r *v1alpha1.Request) bool { return r.Expect != nil && len(r.Expect.Statuses) > 0 }
 
 // credentials sees to it that there are files where the load authenticates.
 func (c *converter) credentials(f *file) {

@@ -136,6 +136,9 @@ func TestListOfRequests(t *testing.T) {
 	if diff := cmp.Diff(want, entries); diff != "" || len(job.Plan.Requests) != 0 || !job.Plan.Sequential {
 		t.Errorf("plan %+v; (-want +got):\n%s", job.Plan, diff)
 	}
+	if diff := cmp.Diff(&result.RequestList{File: "urls.txt", Requests: 2}, job.RequestList); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 func TestRefusals(t *testing.T) {

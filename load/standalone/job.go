@@ -45,13 +45,16 @@ type Job struct {
 	// Credentials is a folder with the files for Plan's Authentication; empty for
 	// none.
 	Credentials string
+	// RequestList is where the plan's list is from; nil where it has none.
+	RequestList *result.RequestList
 	// Longest is how long the measurement may take, also when requests are left;
 	// 0 for any time.
 	Longest time.Duration
 	// Version is this program's.
 	Version string
 	// AsksAsIs has Prepare make the first request as it is, without credentials and
-	// whatever it's answered with, instead of a GET that must succeed.
+	// whatever it's answered with, instead of a GET that must succeed. So it does
+	// with any other than a GET.
 	AsksAsIs bool
 
 	address  string // with the host as a number, once Prepare has found it
@@ -120,7 +123,7 @@ func (j *Job) Prepare(ctx context.Context) error {
 			Address: j.address, Path: first.Path, Host: j.Plan.Host, UserAgent: "assay-load", TLS: config, Streams: j.Plan.Streams,
 			Timeout: max(probe.Timeout, time.Duration(j.Plan.TimeoutMicroseconds)*time.Microsecond),
 		}
-		if j.AsksAsIs {
+		if j.AsksAsIs || first.Method != "" {
 			question.As = first
 		}
 		evidence, err := probe.Ask(ctx, question)

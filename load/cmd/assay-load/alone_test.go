@@ -72,6 +72,31 @@ warmup: {requests: 100}
 	}
 }
 
+// TestRunOfAList has a list whose first request is no GET: the target is asked
+// by it.
+func TestRunOfAList(t *testing.T) {
+	var posted atomic.Int64
+	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
+		if r.Method != "POST" {
+			return testserver.Status("405 Method Not Allowed")
+		}
+		posted.Add(1)
+		return testserver.OK(2)
+	})
+	path := planFile(t, "{url: 'http://%s', requestsFile: urls.txt, load: {closed: {connections: 2, requests: 50}}}", server.Address())
+	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "urls.txt"), []byte("POST /a\nPOST /b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	output, errors, code := alone(t, "run", path)
+	// So small a load may well use up the client's CPU, which ends with 3.
+	if code != 0 && code != 3 || errors != "" || !strings.Contains(output, "Document Path:          2 requests of urls.txt\n") {
+		t.Fatalf("exit code %d\n%s%s", code, errors, output)
+	}
+	if posted.Load() != 51 {
+		t.Errorf("the server saw %d", posted.Load())
+	}
+}
+
 // TestRunOfLevelsWithCredentials has a load of two rates, whose requests post a
 // body with a name and a password.
 func TestRunOfLevelsWithCredentials(t *testing.T) {
