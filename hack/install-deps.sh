@@ -47,7 +47,7 @@ bench=(
   "siege siege"
   # What starts them, and what counts their system calls.
   "util-linux taskset"
-  "strace strace"
+  "linux-perf perf"
 )
 units=(
   # assay-load ab is compared with it.

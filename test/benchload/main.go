@@ -6,7 +6,7 @@
 //	benchload          all cases
 //	benchload -quick   one short round of each
 //	benchload memory   the client's memory over time
-//	benchload calls    the system calls of a request, by strace
+//	benchload calls    the system calls of a request, as the kernel counts them
 //
 // It only runs programs: of assay-load and k6 it imports nothing.
 package main
@@ -38,7 +38,7 @@ func main() {
 	var s settings
 	flag.IntVar(&s.rounds, "rounds", 5, "Rounds of each case.")
 	flag.DurationVar(&s.duration, "duration", 3*time.Second, "Length of each run, in whole seconds.")
-	flag.DurationVar(&s.memoryTime, "memory-time", 30*time.Minute, "How long the memory is watched, for 25 and for 1,000 connections each.")
+	flag.DurationVar(&s.memoryTime, "memory-time", 30*time.Minute, "How long the memory is watched in each of the cases "+strings.Join(memoryCases, " and ")+".")
 	flag.StringVar(&s.cases, "cases", "", "Cases, with commas between them: "+strings.Join(names(), ",")+"; all by default.")
 	flag.StringVar(&s.tools, "tools", "", "Tools by the beginning of their names, with commas between them; all by default.")
 	flag.StringVar(&s.cache, "cache", os.Getenv("ASSAY_CACHE"), "Folder with built tools.")

@@ -112,14 +112,13 @@ func TestOpenLoad(t *testing.T) {
 }
 
 func TestCalls(t *testing.T) {
-	const counts = `    calls syscall
---------- ----------------
-    30001 write
-    30058 recvfrom
-      601 nanosleep
-        2 futex
---------- ----------------
-    60662 total
+	const counts = `# started on Sat Nov 21 19:44:51 2026
+
+30001,,syscalls:sys_enter_write,1615343387,100.00,,
+30058,,syscalls:sys_enter_recvfrom,1615343387,100.00,,
+601,,syscalls:sys_enter_nanosleep,1615343387,100.00,,
+2,,syscalls:sys_enter_futex,1615343387,100.00,,
+0,,syscalls:sys_enter_open,1615343387,100.00,,
 `
 	if total, listed := perRequest(counts, 15_000); listed != "nanosleep 0.04, recvfrom 2.00, write 2.00" || total < 4.04 || total > 4.05 {
 		t.Errorf("%v: %s", total, listed)

@@ -3,18 +3,25 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
 const mib = 1 << 20
 
+// memoryCases are those in which memory is watched.
+var memoryCases = []string{"1k", "1k-1000"}
+
 // memory prints assay-load's resident set over time, at full speed. After the
 // first thirtieth of the time, a minute of half an hour, it is to stay the same.
 func (s *settings) memory(ctx context.Context, server *server, folder string) error {
 	t := own(s.cache)
-	for _, connections := range []int{25, 1000} {
-		l := &load{url: server.url(1, false), connections: connections, keepAlive: true, duration: s.memoryTime, folder: folder}
-		fmt.Printf("\nassay-load, 1 KiB, keep-alive, %d connections, %s\n\n", connections, s.memoryTime)
+	for _, c := range s.named() {
+		if !slices.Contains(memoryCases, c.name) {
+			continue
+		}
+		l := &load{url: server.url(1, false), connections: c.connections, keepAlive: true, duration: s.memoryTime, folder: folder}
+		fmt.Printf("\nassay-load, 1 KiB, keep-alive, %d connections, %s\n\n", c.connections, s.memoryTime)
 		var settled, least, most, highest int64
 		begun := time.Now()
 		next := s.memoryTime / 30
