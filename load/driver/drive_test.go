@@ -31,6 +31,12 @@ func (r *tap) Record(connection int, o *recorder.Outcome) {
 	r.mu.Unlock()
 }
 
+func (r *tap) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.outcomes)
+}
+
 // driven is what became of a stage.
 type driven struct {
 	*result.Measure
@@ -258,7 +264,9 @@ func testCountsAreTheServers(t *testing.T) {
 	}
 }
 
-func TestNoRequestBeginsAfterTheDuration(t *testing.T) { bothWays(t, testNoRequestBeginsAfterTheDuration) }
+func TestNoRequestBeginsAfterTheDuration(t *testing.T) {
+	bothWays(t, testNoRequestBeginsAfterTheDuration)
+}
 
 func testNoRequestBeginsAfterTheDuration(t *testing.T) {
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {

@@ -9,7 +9,9 @@ import (
 
 // TestIdleConnectionsThatTheServerClosed: a server that closes a connection
 // between two requests, as those do whose keep-alive has a timeout, fails none.
-func TestIdleConnectionsThatTheServerClosed(t *testing.T) { bothWays(t, testIdleConnectionsThatTheServerClosed) }
+func TestIdleConnectionsThatTheServerClosed(t *testing.T) {
+	bothWays(t, testIdleConnectionsThatTheServerClosed)
+}
 
 func testIdleConnectionsThatTheServerClosed(t *testing.T) {
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {

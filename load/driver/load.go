@@ -1,7 +1,7 @@
 // Package driver makes the requests of a plan: HTTP/1.1 or HTTP/2 over TCP, many
-// connections, each with a goroutine of its own that has its request ready in
-// bytes and reads the response by a minimal and strict parser. It costs about
-// what wrk costs. It never repeats a request on its own account: what fails is
+// connections, each of which has its request ready in bytes and reads the
+// response by a minimal and strict parser. A connection is a goroutine or, where
+// that is cheaper, a coroutine of an event loop. It costs about what wrk costs. It never repeats a request on its own account: what fails is
 // an outcome, and the next request opens the next connection.
 //
 // What becomes of outcomes is the recorder's, when stages begin the client's.

@@ -4,26 +4,15 @@ import (
 	"container/heap"
 	"encoding/binary"
 	"math"
-	"os"
-	"runtime"
 	"sync"
 	"syscall"
 	"time"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/assay-dev/assay/load/usage"
 )
 
 const (
-	// spin is how long before an instant a loop is awake: what it takes to be woken
-	// on an idle machine. It is less where instants follow each other closely, so
-	// that at most one in wakefulness parts of the time is spent so.
-	spin         = 20 * time.Microsecond
-	wakefulness  = 10
 	never        = time.Duration(math.MaxInt64)
-	brief        = time.Millisecond // for which a loop may keep its processor asleep
 	mostEvents   = 128
 	mostAtOnce   = 16 // connections that start before it is looked what has come
 	lagsMeasured = 8  // one in so many
@@ -42,19 +31,9 @@ const (
 // each descriptor. Nothing that a task does may block but by task.wait.
 type loop struct {
 	stage *Stage
-	// file is the epoll instance. Go's poller waits for it when nothing is there, so
-	// that no thread is held up.
-	file         *os.File
-	raw          syscall.RawConn
-	fetchNow     func(fd uintptr) bool
-	epoll        int
-	timer, bell  *os.File
-	timerFD      int
-	events       [mostEvents]syscall.EpollEvent
-	came         int           // number of events
-	armed        time.Duration // when the timer goes off
-	target, lead time.Duration // what is waited for next, and how long before it the loop is awake
-	yielded      time.Duration // when others could run
+	sleeping
+	events [mostEvents]syscall.EpollEvent
+	came   int // number of events
 
 	tasks []*task
 	live  int
@@ -62,15 +41,15 @@ type loop struct {
 	earliest time.Duration
 	resting  restHeap
 	ready    []*task // to go on
-	// due is when the next request of an open load is; never where other loops see to
-	// that.
-	due   time.Duration
+	// paces is whether the loop gives out requests of an open load, due when the next
+	// one is; never when that isn't known.
 	paces bool
+	due   time.Duration
 	// lags counts towards lagsMeasured.
 	lags uint8
 
 	mu   sync.Mutex
-	rung []gift
+	rung []gift // that others have brought
 }
 
 // gift is a request that another loop, or the pacer, has for a task: when it was
@@ -82,60 +61,12 @@ type gift struct {
 
 // newLoop returns a loop for a stage. It must be closed.
 func newLoop(s *Stage) (*loop, error) {
-	l := &loop{stage: s, armed: never, earliest: never, due: never}
+	l := &loop{stage: s, earliest: never, due: never}
 	if err := l.prepare(); err != nil {
 		l.close()
 		return nil, err
 	}
 	return l, nil
-}
-
-func (l *loop) prepare() (err error) {
-	if l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
-		return os.NewSyscallError("epoll_create1", err)
-	}
-	blocking := unix.SetNonblock(l.epoll, true) // only what doesn't block is a file for Go's poller
-	l.file = os.NewFile(uintptr(l.epoll), "epoll")
-	if blocking != nil {
-		return os.NewSyscallError("fcntl", blocking)
-	}
-	if l.raw, err = l.file.SyscallConn(); err != nil {
-		return err
-	}
-	l.fetchNow = l.fetchOrSleep
-	if l.timerFD, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC); err != nil {
-		return os.NewSyscallError("timerfd_create", err)
-	}
-	l.timer = os.NewFile(uintptr(l.timerFD), "timer")
-	bell, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
-	if err != nil {
-		return os.NewSyscallError("eventfd", err)
-	}
-	l.bell = os.NewFile(uintptr(bell), "bell")
-	if err := l.register(syscall.EPOLL_CTL_ADD, l.timerFD, syscall.EPOLLIN, timerEvent, 0); err != nil {
-		return err
-	}
-	return l.register(syscall.EPOLL_CTL_ADD, bell, syscall.EPOLLIN, bellEvent, 0)
-}
-
-func (l *loop) close() {
-	for _, file := range []*os.File{l.bell, l.timer, l.file} {
-		if file != nil {
-			_ = file.Close() // nothing is written to them
-		}
-	}
-}
-
-// register has the loop told of changes on a descriptor, edge-triggered
-// (epoll(7)).
-func (l *loop) register(operation, fd int, events uint32, place, generation int32) error {
-	const edge = 1 << 31 // EPOLLET, which package syscall has as a negative number
-	event := syscall.EpollEvent{Events: events | edge, Fd: place, Pad: generation}
-	_, _, errno := syscall.RawSyscall6(syscall.SYS_EPOLL_CTL, uintptr(l.epoll), uintptr(operation), uintptr(fd), uintptr(unsafe.Pointer(&event)), 0, 0)
-	if errno != 0 {
-		return os.NewSyscallError("epoll_ctl", errno)
-	}
-	return nil
 }
 
 // run carries connections from the stage's start instant until they have ended.
@@ -169,81 +100,6 @@ func (l *loop) run(tasks []*task) {
 		}
 		l.ready = l.ready[:0]
 	}
-}
-
-// fetch takes what has come; false for nothing. With patience -1 it waits until
-// something has, and holds up the thread, with 0 not at all.
-func (l *loop) fetch(patience int) bool {
-	n, _, errno := syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, uintptr(l.epoll), uintptr(unsafe.Pointer(&l.events[0])), mostEvents, uintptr(patience), 0, 0)
-	l.came = 0
-	if errno == 0 { // it can only be EINTR otherwise, by which Go's runtime makes itself heard
-		l.came = int(n)
-	}
-	return l.came > 0
-}
-
-// wait returns when something has come, or an instant that is waited for.
-func (l *loop) wait() {
-	switch rest := l.rest(); {
-	case rest <= 0:
-		l.fetch(0)
-	case rest <= brief && l.setTimer():
-		l.fetch(-1)
-	default:
-		// It fails only when it is closed, which it isn't before run returns.
-		_ = l.raw.Read(l.fetchNow)
-		l.yielded = l.stage.now()
-	}
-}
-
-// fetchOrSleep is fetch; false once the timer is set, for Go's poller to wait.
-func (l *loop) fetchOrSleep(uintptr) bool {
-	return l.fetch(0) || l.target != never && !l.setTimer()
-}
-
-// yield lets other goroutines run, which a loop that never sleeps would only do
-// when Go's runtime takes the processor from it, every ten milliseconds.
-func (l *loop) yield(now time.Duration) {
-	if now-l.yielded > brief {
-		runtime.Gosched()
-		l.yielded = l.stage.now()
-	}
-}
-
-// rest sees to what is to be waited for next. It returns for how long the loop
-// may sleep before.
-func (l *loop) rest() time.Duration {
-	next := min(l.earliest, l.due)
-	if len(l.resting) > 0 {
-		next = min(next, l.resting[0].until)
-	}
-	if next == never {
-		l.target = never
-		return never
-	}
-	rest := next - l.stage.now()
-	if next != l.target {
-		l.target, l.lead = next, max(0, min(spin, rest/wakefulness))
-	}
-	return rest - l.lead
-}
-
-// setTimer sets the timer for the time to sleep until; false when that is over.
-// Go's own timers come up to a millisecond late, since the runtime waits for
-// them in whole milliseconds; a timer that is a file wakes it at once.
-func (l *loop) setTimer() bool {
-	now := l.stage.now()
-	at := l.target - l.lead
-	if at <= now {
-		return false
-	}
-	if l.armed <= now || l.armed > at {
-		l.armed = at
-		setting := unix.ItimerSpec{Value: unix.NsecToTimespec((at - now).Nanoseconds())}
-		// It fails only for arguments that aren't these.
-		_, _, _ = syscall.RawSyscall6(unix.SYS_TIMERFD_SETTIME, uintptr(l.timerFD), 0, uintptr(unsafe.Pointer(&setting)), 0, 0, 0)
-	}
-	return true
 }
 
 // handle goes on with the connections on which something has come.

@@ -118,6 +118,7 @@ func (s *loopSocket) receive(p []byte, flags int) (int, error) {
 		s.drained = n < len(p)
 		switch {
 		case err == syscall.EAGAIN:
+			s.gone = false // or else it would have said so
 		case err != nil:
 			return 0, err
 		case n == 0:

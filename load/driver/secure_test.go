@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"net"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -336,53 +335,6 @@ func testRefusedHandshakesArePaced(t *testing.T) {
 				t.Errorf("6 refused handshakes within %v, want at least %v", got.elapsed, atLeast)
 			}
 		})
-	}
-}
-
-func TestStopEndsHandshakes(t *testing.T) { bothWays(t, testStopEndsHandshakes) }
-
-func testStopEndsHandshakes(t *testing.T) {
-	server := misbehave(t, untilClosed)
-	before := runtime.NumGoroutine()
-	p := planTLS(3, 1000, session.TLS{Unverified: true})
-	load := newLoad(t, &p, server.address, Access{TLS: configuration(t, &p, server.address, "")})
-	stage := load.NewStage(p.Measurement, recorder.New(1))
-	go stage.Carry(0, 1)
-	stage.Begin(time.Now())
-	for range 3 {
-		<-server.begun
-	}
-	stage.Stop()
-	await(t, stage.Done(), "the stage to end")
-	eventually(t, func() bool { return server.closed() && runtime.NumGoroutine() <= before }, "connections and goroutines to end")
-}
-
-// TestConnectionsEndInGoodOrder has a server that would see it if a connection
-// in use ended without a word in TLS.
-func TestConnectionsEndInGoodOrder(t *testing.T) { bothWays(t, testConnectionsEndInGoodOrder) }
-
-func testConnectionsEndInGoodOrder(t *testing.T) {
-	own := tlstest.SelfSigned(t)
-	ends := make(chan error, 10)
-	server := misbehave(t, func(conn net.Conn) {
-		secure := tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{own.Certificate}})
-		buffer := make([]byte, 4096)
-		for {
-			if _, err := secure.Read(buffer); err != nil {
-				ends <- err
-				return
-			}
-			_, _ = secure.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-		}
-	})
-	got := driveTLS(t, planTLS(2, 20, session.TLS{}), server.address, tlstest.Files{Server: own.PEM()})
-	if got.Succeeded() != 20 {
-		t.Errorf("counts %+v", got.Counts)
-	}
-	for range got.Connections {
-		if err := <-ends; err.Error() != "EOF" {
-			t.Errorf("a connection ended with %v", err)
-		}
 	}
 }
 

@@ -1,0 +1,65 @@
+package driver
+
+import (
+	"testing"
+	"time"
+
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/load/internal/testserver"
+	"github.com/assay-dev/assay/load/recorder"
+)
+
+// TestLoopsEnd: what waits in a loop, for time to pass, for a request of an open
+// load or for a response, ends at once when the stage is stopped; when it is
+// ended, the response is waited for.
+func TestLoopsEnd(t *testing.T) {
+	pausing := plan(3, 0, "/")
+	pausing.Pause = &session.Pause{MinMicroseconds: time.Hour.Microseconds(), MaxMicroseconds: time.Hour.Microseconds()}
+	pausing.Measurement.DurationMicroseconds = time.Hour.Microseconds()
+	arriving := open(3, 1, time.Hour)
+	arriving.Arrivals.Shares = 1000 // clients, of which this is the first
+	asking := plan(3, 1000, "/")
+	const atOnce, late = 0, 200 * time.Millisecond
+	for name, test := range map[string]struct {
+		plan   session.Plan
+		delay  time.Duration // of responses
+		asked  int           // when the stage is to end
+		end    func(*Stage)
+		wanted int64 // outcomes
+	}{
+		"pauses, ended":      {pausing, atOnce, 3, (*Stage).End, 3},
+		"pauses, stopped":    {pausing, atOnce, 3, (*Stage).Stop, 3},
+		"arrivals, ended":    {arriving, atOnce, 1, (*Stage).End, 1},
+		"arrivals, stopped":  {arriving, atOnce, 1, (*Stage).Stop, 1},
+		"responses, ended":   {asking, late, 3, (*Stage).End, 3},
+		"responses, stopped": {asking, time.Minute, 3, (*Stage).Stop, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			looped := true
+			way = &looped
+			defer func() { way = nil }()
+			server := testserver.New(t, func(testserver.Request) testserver.Answer {
+				answer := testserver.OK(2)
+				answer.Delay = test.delay
+				return answer
+			})
+			r := &tap{Recorder: recorder.New(2)}
+			stage := newLoad(t, &test.plan, server.Address(), Access{}).NewStage(test.plan.Measurement, r)
+			defer stage.Stop()
+			for share := range 2 {
+				go stage.Carry(share, 2)
+			}
+			await(t, stage.Standing(), "the connections to stand ready")
+			go stage.Begin(time.Now())
+			eventually(t, func() bool { return int(server.Seen().Requests) >= test.asked }, "the requests")
+			if test.delay == atOnce {
+				eventually(t, func() bool { return r.count() == test.asked }, "the responses")
+			}
+			test.end(stage)
+			await(t, stage.Done(), "the stage to end")
+			if got := r.count(); int64(got) != test.wanted {
+				t.Errorf("%d outcomes, want %d", got, test.wanted)
+			}
+		})
+	}
+}
