@@ -117,7 +117,7 @@ func (s *loopSocket) receive(p []byte, flags int) (int, error) {
 		n, err := receive(s.fd, p, flags)
 		s.drained = n < len(p)
 		switch {
-		case err == syscall.EAGAIN:
+		case errors.Is(err, syscall.EAGAIN):
 			s.gone = false // or else it would have said so
 		case err != nil:
 			return 0, err
@@ -140,7 +140,7 @@ func (s *loopSocket) Write(p []byte) (int, error) {
 	for s.open {
 		n, err := send(s.fd, p[sent:])
 		sent += n
-		if err != syscall.EAGAIN {
+		if !errors.Is(err, syscall.EAGAIN) {
 			return sent, err
 		}
 		if err := s.wait(forWriting); err != nil {

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/netip"
@@ -85,7 +86,7 @@ func (s *socket) await(ctx context.Context, deadline time.Time) error {
 
 func (s *socket) tryRead(fd uintptr) bool {
 	s.in.n, s.in.err = receive(int(fd), s.in.buffer, s.in.flags)
-	if s.in.err == syscall.EAGAIN {
+	if errors.Is(s.in.err, syscall.EAGAIN) {
 		s.in.err = nil
 		s.bound()
 		return false
@@ -96,7 +97,7 @@ func (s *socket) tryRead(fd uintptr) bool {
 func (s *socket) tryWrite(fd uintptr) bool {
 	n, err := send(int(fd), s.out.buffer[s.out.n:])
 	s.out.n += n
-	if err == syscall.EAGAIN {
+	if errors.Is(err, syscall.EAGAIN) {
 		return false
 	}
 	s.out.err = err

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"encoding/binary"
+	"errors"
 	"net"
 	"net/netip"
 	"os"
@@ -124,7 +125,7 @@ func setLinger(fd, seconds int) error {
 func hasEnded(fd int) bool {
 	var next [1]byte
 	n, err := receive(fd, next[:], syscall.MSG_PEEK)
-	return n == 0 && err != syscall.EAGAIN
+	return n == 0 && !errors.Is(err, syscall.EAGAIN)
 }
 
 // closeSocket closes a socket. It never waits.
