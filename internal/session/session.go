@@ -146,8 +146,8 @@ func (p *Plan) Check() error {
 		return fmt.Errorf("plan: %d requests beside a list of them", len(p.Requests))
 	case p.Authentication != "" && CredentialKeys(p.Authentication) == nil:
 		return fmt.Errorf("plan: authentication %q", p.Authentication)
-	case p.Streams > 0 && (len(p.RequestList) > 0 || p.Form != nil):
-		return fmt.Errorf("plan: a list of requests or a form over HTTP/2")
+	case p.Streams > 0 && p.Form != nil:
+		return fmt.Errorf("plan: a form over HTTP/2")
 	}
 	if (p.Form != nil) != (p.Authentication == AuthenticationForm) {
 		return fmt.Errorf("plan: authentication %q with a form or without", p.Authentication)

@@ -149,7 +149,7 @@ func TestPlan(t *testing.T) {
 		t.Error(diff)
 	}
 	tests := map[string]func(*Plan){
-		"a form over HTTP/2":       func(p *Plan) { p.Streams, p.RequestList, p.Requests = 2, []byte("x"), nil },
+		"a form over HTTP/2":       func(p *Plan) { p.Streams, p.Form, p.Authentication = 2, &Form{Path: "/"}, AuthenticationForm },
 		"-1 streams":               func(p *Plan) { p.Streams = -1 },
 		"2 streams, keep-alive":    func(p *Plan) { p.Streams, p.KeepAlive = 2, false },
 		"0 connections":            func(p *Plan) { p.Connections = 0 },

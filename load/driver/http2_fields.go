@@ -15,6 +15,11 @@ const (
 	// dynamic one come after it (RFC 7541, section 2.3.3).
 	staticFields = 61
 
+	pathField = ":path"
+	// pathPlace is that of a path's name in the static table, pseudoFields the number
+	// of fields beside it that come before all others (RFC 9113, section 8.3.1).
+	pathPlace, pseudoFields = 4, 3
+
 	indexedField = 0x80 // begins a field that is in a table (section 6.1)
 	addedField   = 0x40 // begins a field that is added to the dynamic one (section 6.2.1)
 	emptiedTable = 0x20 // leaves the dynamic table without room (section 6.3)
@@ -42,9 +47,13 @@ func newHTTP2Table(scheme string) *http2Table {
 	return &http2Table{scheme: scheme, places: map[hpack.HeaderField]int{}}
 }
 
-// take makes a request one that can be sent over HTTP/2.
-func (t *http2Table) take(r *request) {
+// take makes a request one that can be sent over HTTP/2, or, without its path, all
+// that differ from it by that alone.
+func (t *http2Table) take(r *request, withPath bool) {
 	for _, f := range fieldsOf(r, t.scheme) {
+		if f.Name == pathField && !withPath {
+			continue
+		}
 		place, known := t.places[f]
 		if !known {
 			place = len(t.fields)
@@ -66,7 +75,7 @@ func fieldsOf(r *request, scheme string) []hpack.HeaderField {
 	method, rest, _ := strings.Cut(head, " ")
 	path, _, _ := strings.Cut(rest, " ")
 	fields := []hpack.HeaderField{
-		{Name: ":method", Value: method}, {Name: ":scheme", Value: scheme}, {Name: ":authority", Value: r.host}, {Name: ":path", Value: path},
+		{Name: ":method", Value: method}, {Name: ":scheme", Value: scheme}, {Name: ":authority", Value: r.host}, {Name: pathField, Value: path},
 	}
 	for line := range strings.SplitSeq(strings.TrimSuffix(lines, "\r\n"), "\r\n") {
 		name, value, _ := strings.Cut(line, ":")
@@ -132,7 +141,10 @@ func (e *fieldEncoder) append(b []byte, r *request, extra []byte) []byte {
 			b = appendField(b, f.Name, f.Value)
 		}
 	}
-	for _, place := range r.fieldPlaces {
+	for i, place := range r.fieldPlaces {
+		if i == pseudoFields && r.ownPath != "" {
+			b = appendText(append(b, pathPlace), r.ownPath)
+		}
 		switch f := &e.table.fields[place]; {
 		case f.static || e.full:
 			b = append(b, f.plain...)
@@ -156,12 +168,12 @@ func (e *fieldEncoder) append(b []byte, r *request, extra []byte) []byte {
 // appendField appends a field in full that stays out of the table (section
 // 6.2.2).
 func appendField(b []byte, name, value string) []byte {
-	b = append(b, 0)
-	for _, text := range []string{name, value} {
-		b = appendInteger(b, 0x80, 7, uint32(hpack.HuffmanEncodeLength(text)))
-		b = hpack.AppendHuffmanString(b, text)
-	}
-	return b
+	return appendText(appendText(append(b, 0), name), value)
+}
+
+// appendText appends a string in Huffman's code (section 5.2).
+func appendText(b []byte, text string) []byte {
+	return hpack.AppendHuffmanString(appendInteger(b, 0x80, 7, uint32(hpack.HuffmanEncodeLength(text))), text)
 }
 
 // appendInteger appends a number in so many bits of a byte, and in more bytes

@@ -89,7 +89,7 @@ func readByUs(t *testing.T, sent []byte, piece int) (int, bool) {
 	t.Helper()
 	table := newHTTP2Table("http")
 	r := &request{bytes: []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), fields: 25, host: "a"}
-	table.take(r)
+	table.take(r, true)
 	plan := &session.Plan{Streams: 1, TimeoutMicroseconds: 1_000_000}
 	s := newShared(&Stage{load: &Load{plan: plan, table: table}, start: time.Now()}, 0)
 	link := &connection{transport: nowhere{}}
@@ -166,7 +166,7 @@ func TestHTTP2Fields(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				table.take(r)
+				table.take(r, true)
 				requests = append(requests, r)
 			}
 			var e fieldEncoder

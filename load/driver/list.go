@@ -32,13 +32,16 @@ type listedKind struct {
 	// method is the method with a space after it, rest what follows the path.
 	method, rest []byte
 	// fields is as in request, counted in rest.
-	fields  int
-	noBody  bool
-	planned string // as session.PlannedRequest has the method
+	fields int
+	noBody bool
+	// fieldPlaces are as in request, without the path's.
+	fieldPlaces []int
+	planned     string // as session.PlannedRequest has the method
 }
 
-// newList decodes a plan's list.
-func newList(plan *session.Plan, host string, common *fixed) (*list, error) {
+// newList decodes a plan's list. A table has its fields for HTTP/2; it is nil in
+// HTTP/1.1.
+func newList(plan *session.Plan, host string, common *fixed, table *http2Table) (*list, error) {
 	entries, err := requestlist.Decode(plan.RequestList)
 	if err != nil {
 		return nil, err
@@ -48,7 +51,7 @@ func newList(plan *session.Plan, host string, common *fixed) (*list, error) {
 	weighted := false
 	for i, e := range entries {
 		if kinds[e.Method] == nil {
-			if kinds[e.Method], err = newListedKind(e.Method, host, common); err != nil {
+			if kinds[e.Method], err = newListedKind(e.Method, host, common, table); err != nil {
 				return nil, err
 			}
 		}
@@ -69,7 +72,7 @@ func newList(plan *session.Plan, host string, common *fixed) (*list, error) {
 	return l, nil
 }
 
-func newListedKind(method, host string, common *fixed) (*listedKind, error) {
+func newListedKind(method, host string, common *fixed, table *http2Table) (*listedKind, error) {
 	kind := &listedKind{method: []byte(method + " "), noBody: method == "HEAD"}
 	if method != "GET" {
 		kind.planned = method
@@ -77,6 +80,10 @@ func newListedKind(method, host string, common *fixed) (*listedKind, error) {
 	r, err := newRequest(&session.PlannedRequest{Method: kind.planned, Path: "/"}, host, common)
 	if err != nil {
 		return nil, err
+	}
+	if table != nil {
+		table.take(r, false)
+		kind.fieldPlaces = r.fieldPlaces
 	}
 	before := len(kind.method) + len("/")
 	if r.fields < before {
@@ -93,6 +100,7 @@ func (l *list) write(r *request, entry int) {
 	r.bytes = append(append(append(r.bytes[:0], e.kind.method...), e.path...), e.kind.rest...)
 	r.fields = len(e.kind.method) + len(e.path) + e.kind.fields
 	r.length, r.noBody = e.length, e.kind.noBody
+	r.fieldPlaces, r.ownPath = e.kind.fieldPlaces, e.path
 	r.planned.Method, r.planned.Path = e.kind.planned, e.path
 }
 

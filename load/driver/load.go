@@ -109,7 +109,7 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 		}
 	}
 	if len(plan.RequestList) > 0 {
-		l.list, err = newList(plan, host, &l.fixed)
+		l.list, err = newList(plan, host, &l.fixed, l.table)
 	} else {
 		err = l.makeRequests(host)
 	}
@@ -142,7 +142,7 @@ func (l *Load) makeRequests(host string) error {
 			return err
 		}
 		if l.table != nil {
-			l.table.take(r)
+			l.table.take(r, true)
 		}
 		sum += planned.Weight
 		l.requests = append(l.requests, r)

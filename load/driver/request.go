@@ -30,9 +30,11 @@ type request struct {
 	// planned is what the request was made from, host its Host header.
 	planned *session.PlannedRequest
 	host    string
-	// fieldPlaces are the places of its fields in the load's table for HTTP/2; none
-	// where they have none.
+	// fieldPlaces are the places of its fields in the load's table for HTTP/2, those
+	// that begin with a colon first; none where they have none. ownPath is a path
+	// that isn't among them.
 	fieldPlaces []int
+	ownPath     string
 }
 
 // text is the request's body.

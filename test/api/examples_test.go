@@ -214,8 +214,9 @@ spec:
       certificate: {selfSigned: {}}
     backends: [{name: app, image: "localhost/assay-test/tomcat:9.0", server: {tomcat: {}}}]
     content: [{path: /a.html, sizeBytes: 1}]
+    readiness: {path: /a.html}
   load:
-    requests: [{path: /a.html}]
+    requestsFrom: {configMapKeyRef: {name: urls, key: list.txt}}
     connection: {protocol: HTTP2, streams: 20}
     open: {requestsPerSecond: 500, ramp: {from: 100, seconds: 5}, spacing: Poisson, durationSeconds: 30, maxConnections: 200}
   warmup: {steady: {windowSeconds: 2, windows: 4, throughputPercent: 10, p99Percent: 30, limitSeconds: 60}}

@@ -24,8 +24,6 @@ var http2Refusals = []refusal{
 		want: []string{"spec.load.connection.streams", "at most 20000"}},
 	{name: "fewer requests than streams", patch: overHTTP2(`streams: 10`, `closed: {requests: 249}`),
 		want: []string{"spec.load.closed.requests", "connections times connection.streams"}},
-	{name: "a list of requests over HTTP/2", patch: overHTTP2(``, `requests: null, requestsFrom: {configMapKeyRef: {name: a, key: b}}`),
-		want: []string{"spec.load.connection.protocol", "HTTP1 with requestsFrom"}},
 	{name: "a form over HTTP/2", patch: overHTTP2(`cookies: Enabled`, `authentication: {scheme: Form, secretName: a, form: {path: /l}}`),
 		want: []string{"spec.load.connection.protocol", "HTTP1 with the scheme Form"}},
 	{name: "HTTP/2 with a Tomcat that speaks none", patch: `spec: {load: {connection: {protocol: HTTP2}}}`,
