@@ -159,6 +159,7 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 		return err
 	}
 	c.plan, c.load = order.Plan, load
+	collectEarly(c.plan)
 	if c.plan.Probe == "" {
 		c.logIn(ctx)
 		return nil

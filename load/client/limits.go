@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+
+	"github.com/assay-dev/assay/internal/session"
 )
 
 const (
@@ -17,15 +19,9 @@ const (
 	MemoryLimitVariable = "ASSAY_MEMORY_LIMIT_BYTES"
 )
 
-// heapGrowth is by how many percent the heap grows until garbage is collected,
-// half of Go's own choice: under load little is allocated, so that collecting
-// seldom saves nothing, and has memory grow for minutes.
-const heapGrowth = 50
-
 // KeepWithinLimits has the Go runtime use as many threads at once as the CPU
-// limit covers, stay below the memory limit, and collect garbage early. What the
-// environment sets by Go's own variables stands, as does Go's choice where no
-// limit is known.
+// limit covers and stay below the memory limit. What the environment sets by
+// Go's own variables stands, as does Go's choice where no limit is known.
 //
 // Go by itself reads the limit from the control group, of version 1 or 2, and
 // takes it rounded up, but two threads at least, unless the CPUs that the process
@@ -40,9 +36,6 @@ func KeepWithinLimits() error {
 	if millis > 0 && os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(int(min((millis+999)/1000, int64(runtime.NumCPU()))))
 	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(heapGrowth)
-	}
 	memory, err := limit(MemoryLimitVariable)
 	if err != nil {
 		return err
@@ -51,6 +44,20 @@ func KeepWithinLimits() error {
 		debug.SetMemoryLimit(memory / 10 * 9)
 	}
 	return nil
+}
+
+// heapGrowth is by how many percent the heap grows until garbage is collected,
+// half of Go's own choice.
+const heapGrowth = 50
+
+// collectEarly has garbage collected early, unless the environment says when:
+// under load little is allocated, so that collecting seldom saves nothing, and
+// has memory grow for minutes. A plan whose requests each have a TLS handshake
+// makes so much of it that Go's choice stands.
+func collectEarly(plan *session.Plan) {
+	if os.Getenv("GOGC") == "" && (plan.TLS == nil || plan.KeepAlive) {
+		debug.SetGCPercent(heapGrowth)
+	}
 }
 
 // Limits are the Go runtime's own variables by which another process of Go's

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // fewest is how many calls of a kind a request must have on average to be listed:
@@ -39,7 +40,7 @@ func (s *settings) calls(ctx context.Context, server *server, folder string) err
 			}
 			counts := filepath.Join(folder, "calls")
 			traced := t
-			traced.program = "perf"
+			traced.program, traced.grace = "perf", 30*time.Second // which it takes to close all tracepoints
 			traced.arguments = func(l *load) ([]string, error) {
 				args, err := t.arguments(l)
 				return append([]string{"stat", "-x,", "-o", counts, "-e", tracepoint + "*", t.program}, args...), err

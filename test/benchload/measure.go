@@ -43,7 +43,7 @@ func measure(ctx context.Context, t *tool, l *load, cpu int, watch func(*process
 	if _, err := exec.LookPath(t.program); err != nil {
 		return nil, fmt.Errorf("%w: it isn't there; make bench-deps installs it", errSkipped)
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.duration+grace)
+	ctx, cancel := context.WithTimeout(ctx, l.duration+grace+t.grace)
 	defer cancel()
 	command := pinned(ctx, cpu, t.program, args...)
 	var output, errs bytes.Buffer

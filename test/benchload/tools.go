@@ -33,6 +33,8 @@ type tool struct {
 	environment []string
 	// parse reads what it printed.
 	parse func(output string) (figures, error)
+	// grace is for how much longer it may run than others.
+	grace time.Duration
 }
 
 // figures are what a tool says of itself.
