@@ -14,9 +14,10 @@ const idle = 100 * time.Millisecond
 
 // arrivals gives the requests of an open load to connections as they fall due.
 // A connection that is free takes what is due already, or else waits to be woken:
-// by the first loop, or by the pacer where no loop carries connections. The connection that became free last is woken first, so
-// that no more are opened than are needed. What is due and has no connection
-// needs no memory: it is in the schedule still.
+// by the first loop, or by the pacer where no loop carries connections. The one
+// that became free last is woken first, so that no more are opened than are
+// needed. What is due and has no connection needs no memory: it is in the
+// schedule still.
 type arrivals struct {
 	stage *Stage
 	loop  *loop // that gives out requests; nil where that is the pacer's

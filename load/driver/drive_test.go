@@ -22,12 +22,17 @@ type tap struct {
 	*recorder.Recorder
 	mu       sync.Mutex
 	outcomes []recorder.Outcome
+	made     map[int]int // requests by connections, or streams
 }
 
 func (r *tap) Record(connection int, o *recorder.Outcome) {
 	r.Recorder.Record(connection, o)
 	r.mu.Lock()
 	r.outcomes = append(r.outcomes, *o)
+	if r.made == nil {
+		r.made = map[int]int{}
+	}
+	r.made[connection]++
 	r.mu.Unlock()
 }
 
@@ -41,6 +46,7 @@ func (r *tap) count() int {
 type driven struct {
 	*result.Measure
 	outcomes []recorder.Outcome
+	made     map[int]int // requests by connections, or streams
 	elapsed  time.Duration
 	arrivals *result.Arrivals // of open load
 }
@@ -128,7 +134,7 @@ func driveWith(t *testing.T, plan session.Plan, address string, access Access) d
 	// Stop ends the goroutine of its context a little later.
 	eventually(t, func() bool { return runtime.NumGoroutine() <= before }, "the stage's goroutines to end")
 	eventually(t, func() bool { return descriptors(t) <= files }, "the stage's connections to be closed")
-	return driven{Measure: r.Total(), outcomes: r.outcomes, elapsed: elapsed, arrivals: stage.Arrivals()}
+	return driven{Measure: r.Total(), outcomes: r.outcomes, made: r.made, elapsed: elapsed, arrivals: stage.Arrivals()}
 }
 
 // descriptors is the number of the process's open files.

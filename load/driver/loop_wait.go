@@ -54,10 +54,9 @@ func (l *loop) prepare() (err error) {
 		return err
 	}
 	l.fetchNow = l.fetchOrSleep
-	if l.timerFD, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC); err != nil {
-		return os.NewSyscallError("timerfd_create", err)
+	if l.timer, l.timerFD, err = openTimer(); err != nil {
+		return err
 	}
-	l.timer = os.NewFile(uintptr(l.timerFD), "timer")
 	bell, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
 	if err != nil {
 		return os.NewSyscallError("eventfd", err)
@@ -150,8 +149,7 @@ func (l *loop) rest() time.Duration {
 }
 
 // setTimer sets the timer for the time to sleep until; false when that is over.
-// Go's own timers come up to a millisecond late, since the runtime waits for
-// them in whole milliseconds; a timer that is a file wakes it at once.
+// As for sleeper, Go's own timers would be too late.
 func (l *loop) setTimer() bool {
 	now := l.stage.now()
 	at := l.target - l.lead
@@ -160,9 +158,7 @@ func (l *loop) setTimer() bool {
 	}
 	if l.armed <= now || l.armed > at {
 		l.armed = at
-		setting := unix.ItimerSpec{Value: unix.NsecToTimespec((at - now).Nanoseconds())}
-		// It fails only for arguments that aren't these.
-		_, _, _ = syscall.RawSyscall6(unix.SYS_TIMERFD_SETTIME, uintptr(l.timerFD), 0, uintptr(unsafe.Pointer(&setting)), 0, 0, 0)
+		startTimer(l.timerFD, at-now)
 	}
 	return true
 }

@@ -90,3 +90,29 @@ func (s *Stage) await(c *connection) bool {
 	c.shed()
 	return true
 }
+
+// pause waits for a time, but not beyond the stage's end.
+func (c *connection) pause(d time.Duration) {
+	s := c.stage
+	until := s.now() + d
+	if s.amount.Requests == 0 {
+		until = min(until, s.deadline)
+	}
+	c.sleep(until)
+}
+
+// sleep waits until an instant; false when the stage ended before.
+func (c *connection) sleep(until time.Duration) bool {
+	if c.task != nil {
+		return c.task.rest(until)
+	}
+	timer := time.NewTimer(until - c.stage.now())
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-c.stage.ended:
+	case <-c.stage.context.Done():
+	}
+	return false
+}

@@ -4,10 +4,28 @@ import (
 	"encoding/binary"
 	"os"
 	"runtime"
+	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
+
+// openTimer returns a timer that is a file, and its descriptor (timerfd(2)).
+func openTimer() (*os.File, int, error) {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	if err != nil {
+		return nil, -1, os.NewSyscallError("timerfd_create", err)
+	}
+	return os.NewFile(uintptr(fd), "timer"), fd, nil
+}
+
+// startTimer has a timer go off after a time, which must be more than none.
+func startTimer(fd int, d time.Duration) {
+	setting := unix.ItimerSpec{Value: unix.NsecToTimespec(d.Nanoseconds())}
+	// It fails only for arguments that aren't these.
+	_, _, _ = syscall.RawSyscall6(unix.SYS_TIMERFD_SETTIME, uintptr(fd), 0, uintptr(unsafe.Pointer(&setting)), 0, 0, 0)
+}
 
 // sleeper waits for instants to within some 10 µs on an idle machine. Go's own
 // timers come up to a millisecond late, since the runtime waits for them in
@@ -18,11 +36,11 @@ type sleeper struct {
 }
 
 func newSleeper() (*sleeper, error) {
-	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	file, _, err := openTimer()
 	if err != nil {
-		return nil, os.NewSyscallError("timerfd_create", err)
+		return nil, err
 	}
-	return &sleeper{file: os.NewFile(uintptr(fd), "timer")}, nil
+	return &sleeper{file: file}, nil
 }
 
 // until waits for an instant; false when the sleeper was closed.
@@ -41,11 +59,7 @@ func (s *sleeper) sleep(d time.Duration) bool {
 	if err != nil {
 		return false
 	}
-	var setting error
-	err = raw.Control(func(fd uintptr) {
-		setting = unix.TimerfdSettime(int(fd), 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(d.Nanoseconds())}, nil)
-	})
-	if err != nil || setting != nil {
+	if err := raw.Control(func(fd uintptr) { startTimer(int(fd), d) }); err != nil {
 		return false
 	}
 	n, err := s.file.Read(s.buffer[:])

@@ -24,11 +24,10 @@ type Stage struct {
 	recorder    Recorder
 	connections []*connection
 	amount      session.Amount
-	// loops are those that carry connections, paced whether one of them gives out
-	// what an open load has due.
+	// loops are those that carry connections; the lock is for them, and for which of
+	// them gives out what an open load has due.
 	mu    sync.Mutex
 	loops []*loop
-	paced bool
 
 	remaining atomic.Int64 // requests
 	arrivals  *arrivals    // nil for closed load
@@ -118,7 +117,7 @@ func (s *Stage) addLoop(first bool) (*loop, error) {
 	s.mu.Lock()
 	s.loops = append(s.loops, l)
 	if first && s.arrivals != nil {
-		l.paces, s.paced, s.arrivals.loop = true, true, l
+		l.paces, s.arrivals.loop = true, l
 	}
 	s.mu.Unlock()
 	return l, nil
@@ -187,9 +186,9 @@ func (s *Stage) Begin(start time.Time) {
 		return
 	}
 	s.mu.Lock()
-	paced := s.paced
+	looped := s.arrivals.loop != nil
 	s.mu.Unlock()
-	if !paced {
+	if !looped {
 		s.arrivals.pace()
 	}
 }
@@ -271,32 +270,6 @@ func (s *Stage) next(c *connection) (begin time.Duration, ok bool) {
 
 // now is the time from the stage's start.
 func (s *Stage) now() time.Duration { return time.Since(s.start) }
-
-// pause waits for a time, but not beyond the stage's end.
-func (c *connection) pause(d time.Duration) {
-	s := c.stage
-	until := s.now() + d
-	if s.amount.Requests == 0 {
-		until = min(until, s.deadline)
-	}
-	c.sleep(until)
-}
-
-// sleep waits until an instant; false when the stage ended before.
-func (c *connection) sleep(until time.Duration) bool {
-	if c.task != nil {
-		return c.task.rest(until)
-	}
-	timer := time.NewTimer(until - c.stage.now())
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-c.stage.ended:
-	case <-c.stage.context.Done():
-	}
-	return false
-}
 
 // waitUntil waits for an instant, to within some 100 µs. Go's timers come up to
 // a millisecond late, a sleeping thread doesn't.

@@ -21,14 +21,14 @@ const (
 type runtimeReading struct{ lag, pause metrics.Float64Histogram }
 
 func readRuntime() runtimeReading {
-	r := readRuntimeOwn()
+	r := readMetrics()
 	for i := range ownLags.counts {
 		r.lag.Counts[i] += ownLags.counts[i].Load()
 	}
 	return r
 }
 
-func readRuntimeOwn() runtimeReading {
+func readMetrics() runtimeReading {
 	samples := []metrics.Sample{{Name: latenciesMetric}, {Name: pausesMetric}}
 	metrics.Read(samples)
 	var r runtimeReading
@@ -47,7 +47,7 @@ var ownLags struct {
 }
 
 func init() {
-	ownLags.buckets = readRuntimeOwn().lag.Buckets
+	ownLags.buckets = readMetrics().lag.Buckets
 	ownLags.counts = make([]atomic.Uint64, max(0, len(ownLags.buckets)-1))
 }
 
