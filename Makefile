@@ -23,6 +23,7 @@ NGINX_IMAGE ?= localhost/assay-test/nginx:1
 JDKHTTP_IMAGE ?= localhost/assay-test/jdkhttp:dev
 NANOHTTPD_IMAGE ?= localhost/assay-test/nanohttpd:dev
 NANOHTTPD_VERSION ?= 2.3.1
+BLOCKING_IMAGE ?= localhost/assay-test/blocking:dev
 VERSION ?= dev
 
 # ---- What follows from them --------------------------------------------------
@@ -40,7 +41,7 @@ MAKEFLAGS += --no-print-directory
 
 BIN := $(CURDIR)/bin
 IMAGES := $(ASSAY_CACHE)/images
-SERVER_ARCHIVES := $(patsubst %,$(IMAGES)/%.tar,tomcat-9.0 tomcat-10.1 tomcat-11 httpd-2.4 nginx-1 jdkhttp nanohttpd)
+SERVER_ARCHIVES := $(patsubst %,$(IMAGES)/%.tar,tomcat-9.0 tomcat-10.1 tomcat-11 httpd-2.4 nginx-1 jdkhttp nanohttpd blocking)
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false
 CLUSTER := assay-cluster --engine $(CLUSTER_ENGINE) --kubeconfig-copy $(KUBECONFIG_FILE)
 # kind brings all that it needs of the system in its node image.
@@ -128,6 +129,7 @@ server-images: tomcat-image ## Build all real servers that scenarios are run aga
 	@hack/image/httpd/build.sh $(HTTPD_IMAGE) $(IMAGES)/httpd-2.4.tar
 	@hack/image/nginx/build.sh $(NGINX_IMAGE) $(IMAGES)/nginx-1.tar
 	@hack/image/java/build.sh test/servers/jdkhttp FileServer $(JDKHTTP_IMAGE) $(IMAGES)/jdkhttp.tar
+	@hack/image/java/build.sh test/servers/blocking FileServer $(BLOCKING_IMAGE) $(IMAGES)/blocking.tar
 	@hack/image/java/build.sh test/servers/nanohttpd FileServer $(NANOHTTPD_IMAGE) $(IMAGES)/nanohttpd.tar \
 	  org.nanohttpd:nanohttpd:$(NANOHTTPD_VERSION):jar org.nanohttpd:nanohttpd-webserver:$(NANOHTTPD_VERSION):jar
 
