@@ -22,53 +22,54 @@ type Client struct {
 	users   int
 	log     *slog.Logger
 
-	shares       chan share // that want a virtual user
-	answered     chan *session.Evidence
-	loggedIn     chan error    // how the logins ended, where there are any
-	carrierEnded chan error    // how k6 ended, should it
-	released     chan struct{} // closed when the manager has released the client
+	shares   chan share             // shares that wait for a virtual user
+	probed   chan *session.Evidence // receives what the target showed when its probe succeeded
+	loggedIn chan error             // receives the outcome of the logins, if the plan has any
+	k6Ended  chan error             // receives k6's error if k6 ends before the client is released
+	released chan struct{}          // closed when the manager has released the client
 
-	finish     chan struct{} // closed when the measurement is to end
+	finish     chan struct{} // closed by Finish
 	finishOnce sync.Once
 
-	tlsFolder, credentialsFolder string // of the files for TLS and authentication
+	tlsDirectory, credentialsDirectory string
 
 	plan    *session.Plan
 	load    *driver.Load
 	current *stage // nil before Prepare and after the measurement
 	totals  result.Totals
-	// cut is whether the measurement was told to end, measured whether it has.
-	cut, measured bool
+	// interrupted reports whether Finish ended the measurement, measured whether
+	// the measurement has ended.
+	interrupted, measured bool
 }
 
-// share is a part of a stage's connections.
+// share is the part of a stage's connections that one virtual user runs.
 type share struct {
 	stage  *driver.Stage
 	number int
 }
 
-// New returns a client whose load is carried by a number of virtual users, each
-// of which calls Carry.
+// New returns a client for a load that the given number of virtual users run.
+// Each of them must call RunShares.
 func New(s Session, users int, log *slog.Logger) *Client {
 	return &Client{
 		session: s, users: users, log: log,
-		shares: make(chan share), answered: make(chan *session.Evidence, 1), loggedIn: make(chan error, 1),
-		carrierEnded: make(chan error, 1), released: make(chan struct{}), finish: make(chan struct{}),
-		tlsFolder: session.TLSFolder, credentialsFolder: session.CredentialsFolder,
+		shares: make(chan share), probed: make(chan *session.Evidence, 1), loggedIn: make(chan error, 1),
+		k6Ended: make(chan error, 1), released: make(chan struct{}), finish: make(chan struct{}),
+		tlsDirectory: session.TLSFolder, credentialsDirectory: session.CredentialsFolder,
 	}
 }
 
-// Run attends the session until the manager releases the client. An error that
-// it returns has been told to the manager, if that could be reached. Virtual
-// users return only when the client was released, so that k6 doesn't exit with
-// success before the caller has ended the process with the error.
+// Run runs the session until the manager releases the client. It has already
+// reported any error that it returns to the manager, if the manager could be
+// reached. RunShares returns without an error only after the release. So k6 can't
+// exit with code 0 before the caller has ended the process with Run's error.
 func (c *Client) Run(ctx context.Context) error {
-	attended, leave := context.WithCancel(context.WithoutCancel(ctx))
+	sessionCtx, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
 	ended := make(chan error, 1)
-	go func() { ended <- c.session.Run(attended) }()
+	go func() { ended <- c.session.Run(sessionCtx) }()
 
-	err := c.obey(ctx)
+	err := c.handleOrders(ctx)
 	if c.current != nil {
 		c.current.Stop()
 	}
@@ -78,61 +79,61 @@ func (c *Client) Run(ctx context.Context) error {
 	}
 	c.session.Fail(err.Error())
 	leave()
-	if sessionErr := <-ended; errors.Is(err, errSessionEnded) {
+	if sessionErr := <-ended; errors.Is(err, errSessionClosed) {
 		return fmt.Errorf("%w: %w", err, sessionErr)
 	}
 	return err
 }
 
-var errSessionEnded = errors.New("the session with the manager ended")
+var errSessionClosed = errors.New("the session with the manager closed")
 
-// obey does what the manager orders until it releases the client.
-func (c *Client) obey(ctx context.Context) error {
+// handleOrders handles the manager's orders until it releases the client.
+func (c *Client) handleOrders(ctx context.Context) error {
 	probing, stop := context.WithCancel(ctx)
 	defer stop()
 	finish := c.finish
 	for {
-		var standing, sampled <-chan struct{}
+		var ready, sampled <-chan struct{}
 		if c.current != nil {
-			standing, sampled = c.current.toAnnounce, c.current.sampled
+			ready, sampled = c.current.ready, c.current.sampled
 		}
 		select {
 		case order, ok := <-c.session.Orders():
 			if !ok {
-				return errSessionEnded
+				return errSessionClosed
 			}
 			if _, released := order.(pod.Release); released {
 				return nil
 			}
-			if err := c.do(probing, order); err != nil {
+			if err := c.handle(probing, order); err != nil {
 				return err
 			}
-		case evidence := <-c.answered:
+		case evidence := <-c.probed:
 			c.session.TargetAnswered(evidence)
 			c.logIn(probing)
 		case err := <-c.loggedIn:
 			if err != nil {
 				return err
 			}
-			c.stand()
-		case <-standing:
-			c.announce()
+			c.enterFirstStage()
+		case <-ready:
+			c.reportReady()
 		case <-sampled:
 			c.endStage()
 		case <-finish:
 			finish = nil
-			if err := c.cutShort(); err != nil {
+			if err := c.interrupt(); err != nil {
 				return err
 			}
-		case err := <-c.carrierEnded:
-			return fmt.Errorf("k6 ended before the load did: %w", err)
+		case err := <-c.k6Ended:
+			return fmt.Errorf("k6 ended before the load was complete: %w", err)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
 }
 
-func (c *Client) do(ctx context.Context, order pod.Order) error {
+func (c *Client) handle(ctx context.Context, order pod.Order) error {
 	switch order := order.(type) {
 	case pod.Prepare:
 		return c.prepare(ctx, order)
@@ -142,7 +143,7 @@ func (c *Client) do(ctx context.Context, order pod.Order) error {
 		c.end()
 		return nil
 	default:
-		return fmt.Errorf("the manager sent a client the order %T", order)
+		return fmt.Errorf("the manager sent the order %T, which clients don't handle", order)
 	}
 }
 
@@ -159,42 +160,44 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 		return err
 	}
 	c.plan, c.load = order.Plan, load
-	collectEarly(c.plan)
+	setGCPercent(c.plan)
 	if c.plan.Probe == "" {
 		c.logIn(ctx)
 		return nil
 	}
 	go func() {
-		if evidence, err := probe.Until(ctx, question(order, load.Address(), access.TLS), c.session.TargetSilent); err == nil {
-			c.answered <- evidence
+		if evidence, err := probe.Until(ctx, targetProbe(order, load.Address(), access.TLS), c.session.TargetSilent); err == nil {
+			c.probed <- evidence
 		}
 	}()
 	return nil
 }
 
-// logIn takes up the first stage once all connections have logged in, if they are
-// to.
+// logIn starts the logins of all connections if the plan has a login form.
+// handleOrders enters the first stage when they have succeeded. Without a form,
+// logIn enters it at once.
 func (c *Client) logIn(ctx context.Context) {
 	if c.plan.Form == nil {
-		c.stand()
+		c.enterFirstStage()
 		return
 	}
-	c.log.Info("logging in", "connections", c.plan.Connections)
+	c.log.Info("Logging in", "connections", c.plan.Connections)
 	go func() { c.loggedIn <- c.load.LogIn(ctx) }()
 }
 
-// stand takes up the first stage.
-func (c *Client) stand() {
+// enterFirstStage enters the warm-up, or the measurement if the plan has no
+// warm-up.
+func (c *Client) enterFirstStage() {
 	if c.plan.Warmup != nil {
-		c.standFor(sessionpb.Stage_STAGE_WARMUP, *c.plan.Warmup)
+		c.enterStage(sessionpb.Stage_STAGE_WARMUP, *c.plan.Warmup)
 	} else {
-		c.standFor(sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
+		c.enterStage(sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
 	}
 }
 
-// standFor makes a stage the current one and has the virtual users take up its
-// connections.
-func (c *Client) standFor(kind sessionpb.Stage, amount session.Amount) {
+// enterStage makes a new stage the current one and distributes its connections
+// to the virtual users. The stage starts when the manager orders it.
+func (c *Client) enterStage(kind sessionpb.Stage, amount session.Amount) {
 	s := newStage(kind, c.load, amount)
 	c.current = s
 	go func() {
@@ -208,56 +211,58 @@ func (c *Client) standFor(kind sessionpb.Stage, amount session.Amount) {
 	}()
 }
 
-// announce tells the manager that the current stage may be started.
-func (c *Client) announce() {
-	c.current.toAnnounce = nil
+// reportReady tells the manager that the current stage is ready to start. For a
+// measurement after a warm-up it reports the end of the warm-up.
+func (c *Client) reportReady() {
+	c.current.ready = nil
 	if c.current.kind == sessionpb.Stage_STAGE_MEASUREMENT && c.plan.Warmup != nil {
 		c.session.StageEnded(sessionpb.Stage_STAGE_WARMUP)
 		return
 	}
 	cpus := usage.AllowedCPUs()
-	c.log.Info("ready", "connections", c.plan.Connections, "virtualUsers", c.users, "cpus", cpus)
+	c.log.Info("Reported ready", "connections", c.plan.Connections, "virtualUsers", c.users, "cpus", cpus)
 	c.session.Ready(cpus)
 }
 
 func (c *Client) start(order pod.Start) error {
-	if c.current == nil || c.current.kind != order.Stage || c.current.toAnnounce != nil || c.current.sampled != nil {
-		return fmt.Errorf("the manager started %s out of turn", order.Stage)
+	if c.current == nil || c.current.kind != order.Stage || c.current.ready != nil || c.current.sampled != nil {
+		return fmt.Errorf("the manager sent an unexpected order to start %s", order.Stage)
 	}
-	c.log.Info("start", "stage", order.Stage.String())
+	c.log.Info("Received start order", "stage", order.Stage.String())
 	c.current.start(c.session.Local(order.At), func(second *result.ClientSecond) {
 		c.session.SendSecond(order.Stage, second)
 	})
 	return nil
 }
 
-// end has the warm-up end, if it hasn't by itself.
+// end ends the warm-up. It does nothing if the warm-up has already ended.
 func (c *Client) end() {
 	if c.current != nil && c.current.kind == sessionpb.Stage_STAGE_WARMUP {
 		c.current.End()
 	}
 }
 
-// endStage gives account of the stage that has ended and goes on to the next.
+// endStage collects the figures of the stage that has ended. After the warm-up
+// it enters the measurement; after the measurement it sends the totals.
 func (c *Client) endStage() {
 	ended := c.current
 	select {
 	case <-ended.Stopped():
-		if c.cut {
+		if c.interrupted {
 			break
 		}
-		c.current = nil // k6 was interrupted, and its end is about to be told
+		c.current = nil // k6 was interrupted and is about to call Ended
 		return
 	default:
 		ended.Stop()
 	}
 	measure := ended.recorder.Total()
-	c.log.Info("stage ended", "stage", ended.kind.String(), "requests", measure.Requests, "errors", measure.Errors.Total())
+	c.log.Info("Completed stage", "stage", ended.kind.String(), "requests", measure.Requests, "errors", measure.Errors.Total())
 	if ended.kind == sessionpb.Stage_STAGE_WARMUP {
 		c.totals.Warmup = &measure.Counts
 		began, last := ended.span(c.session)
 		c.totals.WarmupMicroseconds = last - began
-		c.standFor(sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
+		c.enterStage(sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
 		return
 	}
 	c.current, c.measured = nil, true
@@ -268,15 +273,15 @@ func (c *Client) endStage() {
 	c.session.SendTotals(&c.totals)
 }
 
-// Carry is called by each virtual user. It carries shares of the load until the
-// client has been released.
-func (c *Client) Carry(ctx context.Context) error {
+// RunShares runs shares of the load's stages until the client is released. Each
+// virtual user calls it once.
+func (c *Client) RunShares(ctx context.Context) error {
 	for {
 		select {
 		case s := <-c.shares:
-			interrupted := context.AfterFunc(ctx, s.stage.Stop)
+			release := context.AfterFunc(ctx, s.stage.Stop)
 			s.stage.Carry(s.number, c.users)
-			interrupted()
+			release()
 		case <-c.released:
 			return nil
 		case <-ctx.Done():
@@ -285,12 +290,14 @@ func (c *Client) Carry(ctx context.Context) error {
 	}
 }
 
-// Ended is called when k6 has ended. It returns when the client was released:
-// before that, the process must not exit with k6's verdict but with Run's error.
+// Ended makes Run fail if the client hasn't been released. The runner calls it
+// when k6 has ended, with k6's error or nil. It returns when the client is
+// released: before that, the process must exit with Run's error and not with k6's
+// exit code.
 func (c *Client) Ended(err error) {
 	if err == nil {
-		err = errors.New("nothing went wrong")
+		err = errors.New("k6 reported no error")
 	}
-	c.carrierEnded <- err
+	c.k6Ended <- err
 	<-c.released
 }

@@ -24,8 +24,8 @@ import (
 
 const users = 2
 
-// attend runs a client to its end, with virtual users that k6 would have made.
-func attend(ctx context.Context, t *testing.T, s *fakesession.Session, change ...func(*Client)) error {
+// runClient runs a client to its end. Goroutines stand in for k6's virtual users.
+func runClient(ctx context.Context, t *testing.T, s *fakesession.Session, change ...func(*Client)) error {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	c := New(s, users, slog.New(slog.DiscardHandler))
@@ -37,23 +37,23 @@ func attend(ctx context.Context, t *testing.T, s *fakesession.Session, change ..
 	defer endUser()
 	for range users {
 		group.Go(func() {
-			if err := c.Carry(user); err == nil {
+			if err := c.RunShares(user); err == nil {
 				select {
 				case <-c.released:
 				default:
-					t.Error("a virtual user returned without a release")
+					t.Error("a virtual user returned before the release")
 				}
 			}
 		})
 	}
 	err := c.Run(ctx)
 	if err != nil {
-		endUser() // as the process ends
+		endUser() // as the end of the process would
 	}
 	group.Wait()
 	for deadline := time.Now().Add(30 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Now().After(deadline) {
-			t.Fatal("the client leaves goroutines behind")
+			t.Fatal("the client leaked goroutines")
 		}
 	}
 	return err
@@ -93,7 +93,7 @@ func TestClientMeasures(t *testing.T) {
 		}
 		return orders
 	})
-	if err := attend(t.Context(), t, s); err != nil {
+	if err := runClient(t.Context(), t, s); err != nil {
 		t.Fatal(err)
 	}
 	ready, totals := of[fakesession.Ready](s), of[fakesession.Totals](s)
@@ -105,7 +105,7 @@ func TestClientMeasures(t *testing.T) {
 		t.Errorf("totals %+v", got.Counts)
 	}
 	if got.StartedAt < startedAt || got.EndedAt <= got.StartedAt || got.EndedAt > s.Now() {
-		t.Errorf("from %d to %d, ordered to start at %d", got.StartedAt, got.EndedAt, startedAt)
+		t.Errorf("measured from %d to %d, start time %d", got.StartedAt, got.EndedAt, startedAt)
 	}
 	if got.Usage.UserCPU+got.Usage.SystemCPU <= 0 || got.Usage.MaxResident <= 0 {
 		t.Errorf("usage %+v", got.Usage)
@@ -113,21 +113,21 @@ func TestClientMeasures(t *testing.T) {
 	var sum result.Counts
 	for _, second := range of[fakesession.Second](s) {
 		if second.Stage != sessionpb.Stage_STAGE_MEASUREMENT {
-			t.Errorf("a second of %v", second.Stage)
+			t.Errorf("got a second of stage %v", second.Stage)
 		}
 		sum.Add(second.Counts)
 	}
 	if sum != got.Counts {
-		t.Errorf("the seconds add up to %+v, the totals are %+v", sum, got.Counts)
+		t.Errorf("the sum of the seconds is %+v, the totals are %+v", sum, got.Counts)
 	}
 }
 
-func TestWarmupStaysApart(t *testing.T) {
+func TestWarmupIsNotInTheResult(t *testing.T) {
 	server := testserver.New(t, ok)
 	p := plan(300)
 	p.Warmup = &session.Amount{Requests: 100}
 	s := fakesession.New(fakesession.Regular(p, server.Address(), 0))
-	if err := attend(t.Context(), t, s); err != nil {
+	if err := runClient(t.Context(), t, s); err != nil {
 		t.Fatal(err)
 	}
 	totals := of[fakesession.Totals](s)
@@ -146,12 +146,12 @@ func TestWarmupStaysApart(t *testing.T) {
 	}
 }
 
-func TestDurationWithoutASingleRequestEnding(t *testing.T) {
-	// Nobody listens at the address; every attempt is a request that failed.
+func TestDurationWithoutASuccessfulRequest(t *testing.T) {
+	// No server listens at the address. Each attempt counts as a failed request.
 	p := plan(0)
 	p.Measurement = session.Amount{DurationMicroseconds: 50_000}
 	s := fakesession.New(fakesession.Regular(p, "127.0.0.1:1", 0))
-	if err := attend(t.Context(), t, s); err != nil {
+	if err := runClient(t.Context(), t, s); err != nil {
 		t.Fatal(err)
 	}
 	got := of[fakesession.Totals](s)[0]
@@ -160,9 +160,10 @@ func TestDurationWithoutASingleRequestEnding(t *testing.T) {
 	}
 }
 
-// TestClientAsksTheTarget has a target without an agent, which answers late and
-// over TLS: the client tells of it, and stands ready only then.
-func TestClientAsksTheTarget(t *testing.T) {
+// TestClientProbesTheTarget uses a TLS target without an agent whose first
+// probes fail. The client must report the outcomes, and be ready only after the
+// probe has succeeded.
+func TestClientProbesTheTarget(t *testing.T) {
 	own := tlstest.SelfSigned(t)
 	server := testserver.NewTLS(t, &tls.Config{Certificates: []tls.Certificate{own.Certificate}}, func(r testserver.Request) testserver.Answer {
 		if r.Number < 2 {
@@ -173,39 +174,39 @@ func TestClientAsksTheTarget(t *testing.T) {
 	p := plan(20)
 	p.Probe, p.TLS = "/ready", &session.TLS{ServerName: tlstest.Name}
 	s := fakesession.New(fakesession.Regular(p, server.Address(), 0))
-	folder := tlstest.Folder(t, tlstest.Files{Server: own.PEM()})
-	if err := attend(t.Context(), t, s, func(c *Client) { c.tlsFolder = folder }); err != nil {
+	directory := tlstest.Folder(t, tlstest.Files{Server: own.PEM()})
+	if err := runClient(t.Context(), t, s, func(c *Client) { c.tlsDirectory = directory }); err != nil {
 		t.Fatal(err)
 	}
-	var told []string
+	var reports []string
 	for _, event := range s.Events() {
 		switch e := event.(type) {
 		case fakesession.TargetSilent:
-			told = append(told, "silent: "+e.Reason)
+			reports = append(reports, "failed: "+e.Reason)
 		case fakesession.TargetAnswered:
-			told = append(told, fmt.Sprintf("answered: %s, %d bytes, %s", e.Software, e.DocumentLength, e.TLS.Subject))
+			reports = append(reports, fmt.Sprintf("succeeded: %s, %d bytes, %s", e.Software, e.DocumentLength, e.TLS.Subject))
 		case fakesession.Ready:
-			told = append(told, "ready")
+			reports = append(reports, "ready")
 		}
 	}
 	want := []string{
-		"silent: GET /ready: answered with 503 Service Unavailable",
-		"answered: testserver, 64 bytes, CN=" + tlstest.Name + ",O=Assay",
+		"failed: GET /ready: answered with 503 Service Unavailable",
+		"succeeded: testserver, 64 bytes, CN=" + tlstest.Name + ",O=Assay",
 		"ready",
 	}
-	if !slices.Equal(told, want) {
-		t.Errorf("told %q, want %q", told, want)
+	if !slices.Equal(reports, want) {
+		t.Errorf("reported %q, want %q", reports, want)
 	}
 	if totals := of[fakesession.Totals](s); len(totals) != 1 || totals[0].Succeeded() != 20 || totals[0].Latencies.Get(result.TLS).Count() == 0 {
 		t.Errorf("totals %+v", totals)
 	}
 	if paths := server.Seen().Paths; paths["/ready"] != 3 {
-		t.Errorf("asked for %v", paths)
+		t.Errorf("the server received %v", paths)
 	}
 }
 
-// TestReleasedBeforeTheTargetAnswers ends the client while it asks.
-func TestReleasedBeforeTheTargetAnswers(t *testing.T) {
+// TestReleasedWhileProbing releases the client before its probe has succeeded.
+func TestReleasedWhileProbing(t *testing.T) {
 	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.Status("404 Not Found") })
 	p := plan(20)
 	p.Probe = "/"
@@ -218,40 +219,40 @@ func TestReleasedBeforeTheTargetAnswers(t *testing.T) {
 		}
 		return nil
 	})
-	if err := attend(t.Context(), t, s); err != nil {
+	if err := runClient(t.Context(), t, s); err != nil {
 		t.Error(err)
 	}
 	if ready := of[fakesession.Ready](s); len(ready) != 0 {
-		t.Errorf("ready, though the target said nothing but 404")
+		t.Errorf("ready, although every probe was answered with 404")
 	}
 }
 
-// TestClientFails has the client told what it can't do.
+// TestClientFails sends orders that the client must reject.
 func TestClientFails(t *testing.T) {
 	prepare := pod.Prepare{Plan: plan(10), Address: "127.0.0.1:1"}
-	unspeakable := plan(10)
-	unspeakable.TLS = &session.TLS{Ciphers: []string{"RC4-SHA"}}
+	unsupported := plan(10)
+	unsupported.TLS = &session.TLS{Ciphers: []string{"RC4-SHA"}}
 	start := pod.Start{Stage: sessionpb.Stage_STAGE_MEASUREMENT}
 	for name, test := range map[string]struct {
 		answer func(fakesession.Event) []pod.Order
 		want   string
 	}{
-		"a plan that can't be carried out": {on[fakesession.Connected](pod.Prepare{Plan: &session.Plan{}, Address: "127.0.0.1:1"}), "plan: 0 connections"},
-		"TLS that can't be spoken":         {on[fakesession.Connected](pod.Prepare{Plan: unspeakable, Address: "127.0.0.1:1"}), "RC4-SHA"},
-		"an address without a port":        {on[fakesession.Connected](pod.Prepare{Plan: plan(10), Address: "target"}), "target"},
-		"a second plan":                    {on[fakesession.Connected](prepare, prepare), "second plan"},
-		"a start before the plan":          {on[fakesession.Connected](start), "out of turn"},
-		"a warm-up that isn't planned":     {ready(prepare, pod.Start{Stage: sessionpb.Stage_STAGE_WARMUP}), "out of turn"},
-		"an agent's order":                 {on[fakesession.Connected](pod.Read{}), "pod.Read"},
+		"invalid plan":             {on[fakesession.Connected](pod.Prepare{Plan: &session.Plan{}, Address: "127.0.0.1:1"}), "plan: 0 connections"},
+		"unsupported cipher suite": {on[fakesession.Connected](pod.Prepare{Plan: unsupported, Address: "127.0.0.1:1"}), "RC4-SHA"},
+		"address without a port":   {on[fakesession.Connected](pod.Prepare{Plan: plan(10), Address: "target"}), "target"},
+		"second plan":              {on[fakesession.Connected](prepare, prepare), "second plan"},
+		"start before the plan":    {on[fakesession.Connected](start), "unexpected order to start"},
+		"warm-up not in the plan":  {ready(prepare, pod.Start{Stage: sessionpb.Stage_STAGE_WARMUP}), "unexpected order to start"},
+		"an order for agents":      {on[fakesession.Connected](pod.Read{}), "pod.Read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := fakesession.New(test.answer)
-			err := attend(t.Context(), t, s)
+			err := runClient(t.Context(), t, s)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want one about %q", err, test.want)
+				t.Errorf("error %v, want it to contain %q", err, test.want)
 			}
 			if failed := of[fakesession.Failed](s); len(failed) != 1 || !strings.Contains(failed[0].Reason, test.want) {
-				t.Errorf("the manager was told %v", failed)
+				t.Errorf("the manager received %v", failed)
 			}
 			if totals := of[fakesession.Totals](s); len(totals) != 0 {
 				t.Errorf("totals %v", totals)
@@ -260,7 +261,7 @@ func TestClientFails(t *testing.T) {
 	}
 }
 
-// on answers one type of event.
+// on returns a function that answers events of type E with orders.
 func on[E any](orders ...pod.Order) func(fakesession.Event) []pod.Order {
 	return func(event fakesession.Event) []pod.Order {
 		if _, ok := event.(E); ok {
@@ -270,28 +271,29 @@ func on[E any](orders ...pod.Order) func(fakesession.Event) []pod.Order {
 	}
 }
 
-// ready prepares the client and orders something when it is ready.
+// ready returns a function that prepares the client, and sends it then when it
+// is ready.
 func ready(prepare pod.Prepare, then pod.Order) func(fakesession.Event) []pod.Order {
 	first, second := on[fakesession.Connected](prepare), on[fakesession.Ready](then)
 	return func(event fakesession.Event) []pod.Order { return append(first(event), second(event)...) }
 }
 
-// TestInterrupted ends the client while it measures; it must not pass off what
-// it has as totals.
+// TestInterrupted interrupts the client during the measurement. It must not send
+// totals.
 func TestInterrupted(t *testing.T) {
-	told := errors.New("told to stop")
+	interrupted := errors.New("interrupted")
 	for name, interrupt := range map[string]func(stop context.CancelCauseFunc, c *Client, user context.CancelFunc){
-		"by a signal": func(stop context.CancelCauseFunc, _ *Client, _ context.CancelFunc) { stop(told) },
+		"by a signal": func(stop context.CancelCauseFunc, _ *Client, _ context.CancelFunc) { stop(interrupted) },
 		"by k6": func(_ context.CancelCauseFunc, c *Client, user context.CancelFunc) {
 			user()
-			go c.Ended(told)
+			go c.Ended(interrupted)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			asked := make(chan struct{}, 100)
+			requested := make(chan struct{}, 100)
 			server := testserver.New(t, func(testserver.Request) testserver.Answer {
-				asked <- struct{}{}
-				return testserver.Answer{Then: testserver.Silence}
+				requested <- struct{}{}
+				return testserver.Answer{Then: testserver.Hang}
 			})
 			s := fakesession.New(fakesession.Regular(plan(100), server.Address(), 0))
 			ctx, stop := context.WithCancelCause(t.Context())
@@ -299,17 +301,17 @@ func TestInterrupted(t *testing.T) {
 			c := New(s, users, slog.New(slog.DiscardHandler))
 			var group sync.WaitGroup
 			for range users {
-				group.Go(func() { _ = c.Carry(user) })
+				group.Go(func() { _ = c.RunShares(user) })
 			}
 			group.Go(func() {
-				<-asked
+				<-requested
 				interrupt(stop, c, endUser)
 			})
 			err := c.Run(ctx)
 			endUser()
 			stop(nil)
 			group.Wait()
-			if !errors.Is(err, told) {
+			if !errors.Is(err, interrupted) {
 				t.Errorf("error %v", err)
 			}
 			if failed := of[fakesession.Failed](s); len(failed) != 1 || len(of[fakesession.Totals](s)) != 0 {
@@ -319,12 +321,11 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestReleasedEarly: a run may be over while its clients still measure.
+// TestReleasedEarly releases the client during the measurement, as the manager
+// does when the run has failed for another reason.
 func TestReleasedEarly(t *testing.T) {
-	asked := make(chan struct{}, 100)
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
-		asked <- struct{}{}
-		return testserver.Answer{Then: testserver.Silence}
+		return testserver.Answer{Then: testserver.Hang}
 	})
 	regular := fakesession.Regular(plan(100), server.Address(), 0)
 	s := fakesession.New(func(event fakesession.Event) []pod.Order {
@@ -337,7 +338,7 @@ func TestReleasedEarly(t *testing.T) {
 		}
 		return orders
 	})
-	if err := attend(t.Context(), t, s); err != nil {
+	if err := runClient(t.Context(), t, s); err != nil {
 		t.Fatal(err)
 	}
 	if len(of[fakesession.Totals](s)) != 0 || len(of[fakesession.Failed](s)) != 0 {
@@ -355,7 +356,7 @@ func TestLimits(t *testing.T) {
 	for _, text := range []string{"x", "-1", "1.5"} {
 		t.Setenv(CPULimitVariable, text)
 		if _, err := limit(CPULimitVariable); err == nil {
-			t.Errorf("%q was taken", text)
+			t.Errorf("%q was accepted", text)
 		}
 	}
 }

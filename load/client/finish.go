@@ -6,30 +6,31 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// ErrNothingMeasured is the error of a client that was told to finish before
-// its measurement had begun.
-var ErrNothingMeasured = errors.New("it was ended before the measurement began: there is nothing to report")
+// ErrNothingMeasured is the error that Run returns if Finish was called before
+// the measurement began.
+var ErrNothingMeasured = errors.New("stopped before the measurement began: there is no result")
 
-// UseFolders has the files for TLS and those with credentials read from other
-// folders than a pod's, under their names there. It must be called before Run.
-func (c *Client) UseFolders(tls, credentials string) {
-	c.tlsFolder, c.credentialsFolder = tls, credentials
+// UseDirectories makes the client read the files for TLS and the credentials
+// from other directories than a pod's. The file names are the same as in a pod.
+// It must be called before Run.
+func (c *Client) UseDirectories(tls, credentials string) {
+	c.tlsDirectory, c.credentialsDirectory = tls, credentials
 }
 
-// Finish has the measurement end now, with what was measured so far. Requests
-// under way have no outcome. Before the measurement has begun it makes the
-// client fail with ErrNothingMeasured.
+// Finish ends the measurement now. The result holds what was measured so far;
+// requests in progress aren't counted. Before the measurement, Finish makes Run
+// fail with ErrNothingMeasured.
 func (c *Client) Finish() { c.finishOnce.Do(func() { close(c.finish) }) }
 
-// cutShort ends the measurement.
-func (c *Client) cutShort() error {
+// interrupt ends the measurement for Finish.
+func (c *Client) interrupt() error {
 	switch {
 	case c.measured:
 		return nil
 	case c.current == nil, c.current.kind != sessionpb.Stage_STAGE_MEASUREMENT, c.current.sampled == nil:
 		return ErrNothingMeasured
 	}
-	c.cut = true
+	c.interrupted = true
 	c.current.Stop()
 	return nil
 }

@@ -10,21 +10,21 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
-// TestFinish ends a measurement that would last for an hour.
+// TestFinish calls Finish, twice, during a measurement that would last an hour.
 func TestFinish(t *testing.T) {
-	asked := make(chan struct{}, 1)
+	requested := make(chan struct{}, 1)
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
 		if r.Number == 1000 {
-			asked <- struct{}{}
+			requested <- struct{}{}
 		}
 		return testserver.OK(64)
 	})
 	p := plan(0)
 	p.Measurement = session.Amount{DurationMicroseconds: 3_600_000_000}
 	s := fakesession.New(fakesession.Regular(p, server.Address(), 0))
-	err := attend(t.Context(), t, s, func(c *Client) {
+	err := runClient(t.Context(), t, s, func(c *Client) {
 		go func() {
-			<-asked
+			<-requested
 			c.Finish()
 			c.Finish()
 		}()
@@ -51,7 +51,7 @@ func TestFinishBeforeTheMeasurement(t *testing.T) {
 		}
 		return regular(event)
 	})
-	if err := attend(t.Context(), t, s, func(made *Client) { c = made }); !errors.Is(err, ErrNothingMeasured) {
+	if err := runClient(t.Context(), t, s, func(created *Client) { c = created }); !errors.Is(err, ErrNothingMeasured) {
 		t.Errorf("error %v", err)
 	}
 	if totals := of[fakesession.Totals](s); len(totals) > 0 {

@@ -12,23 +12,24 @@ import (
 )
 
 const (
-	// CPULimitVariable is the environment variable with the container's CPU limit
-	// in thousandths of a CPU.
+	// CPULimitVariable is the environment variable that holds the container's CPU
+	// limit in thousandths of a CPU.
 	CPULimitVariable = "ASSAY_CPU_LIMIT_MILLIS"
-	// MemoryLimitVariable is that with its memory limit in bytes.
+	// MemoryLimitVariable is the environment variable that holds the container's
+	// memory limit in bytes.
 	MemoryLimitVariable = "ASSAY_MEMORY_LIMIT_BYTES"
 )
 
-// KeepWithinLimits has the Go runtime use as many threads at once as the CPU
-// limit covers and stay below the memory limit. What the environment sets by
-// Go's own variables stands, as does Go's choice where no limit is known.
+// ApplyLimits sets Go's GOMAXPROCS to the container's CPU limit, rounded up, and
+// Go's memory limit to 90% of the container's. It leaves a setting alone if Go's
+// own environment variable sets it or if no limit is known.
 //
-// Go by itself reads the limit from the control group, of version 1 or 2, and
-// takes it rounded up, but two threads at least, unless the CPUs that the process
-// may run on are fewer (runtime.GOMAXPROCS). With a limit of one CPU that isn't
-// the client's own, two threads would use up the quota in half of each period, and
-// everything would stand still in the other half. Of memory limits Go reads none.
-func KeepWithinLimits() error {
+// Go itself reads the CPU limit from the control group (version 1 or 2) and
+// rounds it up too, but to at least 2 unless the process may run on a single CPU
+// (see runtime.GOMAXPROCS). With a limit of one CPU that is not exclusive, two
+// threads would use up the quota in the first half of each period, and the client
+// would be throttled in the second half. Go reads no memory limit.
+func ApplyLimits() error {
 	millis, err := limit(CPULimitVariable)
 	if err != nil {
 		return err
@@ -46,23 +47,23 @@ func KeepWithinLimits() error {
 	return nil
 }
 
-// heapGrowth is by how many percent the heap grows until garbage is collected,
-// half of Go's own choice.
-const heapGrowth = 50
+// gcPercent is the GOGC value of a client. Go's default is 100.
+const gcPercent = 50
 
-// collectEarly has garbage collected early, unless the environment says when:
-// under load little is allocated, so that collecting seldom saves nothing, and
-// has memory grow for minutes. A plan whose requests each have a TLS handshake
-// makes so much of it that Go's choice stands.
-func collectEarly(plan *session.Plan) {
+// setGCPercent sets the garbage collector's target percentage to gcPercent,
+// unless the environment variable GOGC is set. A load allocates little: with Go's
+// default, memory would grow for minutes and no CPU time would be saved. A plan
+// with a TLS handshake for each request allocates so much that Go's default is
+// kept.
+func setGCPercent(plan *session.Plan) {
 	if os.Getenv("GOGC") == "" && (plan.TLS == nil || plan.KeepAlive) {
-		debug.SetGCPercent(heapGrowth)
+		debug.SetGCPercent(gcPercent)
 	}
 }
 
-// Limits are the Go runtime's own variables by which another process of Go's
-// keeps within the same limits.
-func Limits() map[string]string {
+// LimitVariables returns the environment variables of the Go runtime that set
+// this process's limits in another process.
+func LimitVariables() map[string]string {
 	limits := map[string]string{"GOMAXPROCS": strconv.Itoa(runtime.GOMAXPROCS(0))}
 	if memory := debug.SetMemoryLimit(-1); memory < math.MaxInt64 {
 		limits["GOMEMLIMIT"] = strconv.FormatInt(memory, 10)
@@ -70,7 +71,7 @@ func Limits() map[string]string {
 	return limits
 }
 
-// limit reads a limit; 0 when it isn't set.
+// limit returns the limit in an environment variable, or 0 if it isn't set.
 func limit(variable string) (int64, error) {
 	text := os.Getenv(variable)
 	if text == "" {
@@ -78,7 +79,7 @@ func limit(variable string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("the environment variable %s is %q, not a number", variable, text)
+		return 0, fmt.Errorf("environment variable %s: %q must be a non-negative whole number", variable, text)
 	}
 	return n, nil
 }

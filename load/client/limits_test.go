@@ -10,7 +10,7 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// limits are what the Go runtime keeps to.
+// limits holds the limits of the Go runtime.
 type limits struct {
 	cpus   int
 	memory int64
@@ -25,32 +25,32 @@ func (l limits) set() {
 	debug.SetMemoryLimit(l.memory)
 }
 
-func TestGarbageIsCollectedEarly(t *testing.T) {
-	const goes = 100 // percent, Go's own choice
-	defer debug.SetGCPercent(debug.SetGCPercent(goes))
+func TestSetGCPercent(t *testing.T) {
+	const defaultPercent = 100
+	defer debug.SetGCPercent(debug.SetGCPercent(defaultPercent))
 	for name, test := range map[string]struct {
 		plan        session.Plan
 		environment string
 		want        int
 	}{
-		"kept connections":          {session.Plan{KeepAlive: true}, "", heapGrowth},
-		"with TLS":                  {session.Plan{KeepAlive: true, TLS: &session.TLS{}}, "", heapGrowth},
-		"connections for each":      {session.Plan{}, "", heapGrowth},
-		"with TLS, each":            {session.Plan{TLS: &session.TLS{}}, "", goes},
-		"what the environment says": {session.Plan{KeepAlive: true}, "100", goes},
+		"keep-alive":                      {session.Plan{KeepAlive: true}, "", gcPercent},
+		"keep-alive with TLS":             {session.Plan{KeepAlive: true, TLS: &session.TLS{}}, "", gcPercent},
+		"connection per request":          {session.Plan{}, "", gcPercent},
+		"connection per request with TLS": {session.Plan{TLS: &session.TLS{}}, "", defaultPercent},
+		"GOGC set":                        {session.Plan{KeepAlive: true}, "100", defaultPercent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("GOGC", test.environment)
-			debug.SetGCPercent(goes)
-			collectEarly(&test.plan)
-			if got := debug.SetGCPercent(goes); got != test.want {
-				t.Errorf("%d %%, want %d", got, test.want)
+			debug.SetGCPercent(defaultPercent)
+			setGCPercent(&test.plan)
+			if got := debug.SetGCPercent(defaultPercent); got != test.want {
+				t.Errorf("got %d%%, want %d%%", got, test.want)
 			}
 		})
 	}
 }
 
-func TestKeepWithinLimits(t *testing.T) {
+func TestApplyLimits(t *testing.T) {
 	all := runtime.NumCPU()
 	before := limits{all, math.MaxInt64}
 	tests := map[string]struct {
@@ -58,12 +58,12 @@ func TestKeepWithinLimits(t *testing.T) {
 		want        limits
 	}{
 		"no limits":           {nil, limits{all, math.MaxInt64}},
-		"a CPU":               {map[string]string{CPULimitVariable: "1000"}, limits{1, math.MaxInt64}},
-		"a part of one":       {map[string]string{CPULimitVariable: "100"}, limits{1, math.MaxInt64}},
-		"a part of another":   {map[string]string{CPULimitVariable: "1001"}, limits{min(2, all), math.MaxInt64}},
-		"more than there are": {map[string]string{CPULimitVariable: "1000000"}, limits{all, math.MaxInt64}},
+		"one CPU":             {map[string]string{CPULimitVariable: "1000"}, limits{1, math.MaxInt64}},
+		"less than one CPU":   {map[string]string{CPULimitVariable: "100"}, limits{1, math.MaxInt64}},
+		"more than one CPU":   {map[string]string{CPULimitVariable: "1001"}, limits{min(2, all), math.MaxInt64}},
+		"more than available": {map[string]string{CPULimitVariable: "1000000"}, limits{all, math.MaxInt64}},
 		"memory":              {map[string]string{MemoryLimitVariable: "100000000"}, limits{all, 90_000_000}},
-		"what Go's own variables set": {
+		"Go's own variables": {
 			map[string]string{CPULimitVariable: "1000", MemoryLimitVariable: "100000000", "GOMAXPROCS": "x", "GOMEMLIMIT": "x"}, before,
 		},
 	}
@@ -75,7 +75,7 @@ func TestKeepWithinLimits(t *testing.T) {
 			for _, variable := range []string{CPULimitVariable, MemoryLimitVariable, "GOMAXPROCS", "GOMEMLIMIT"} {
 				t.Setenv(variable, test.environment[variable])
 			}
-			if err := KeepWithinLimits(); err != nil {
+			if err := ApplyLimits(); err != nil {
 				t.Fatal(err)
 			}
 			if got := current(); got != test.want {
@@ -86,7 +86,7 @@ func TestKeepWithinLimits(t *testing.T) {
 	for _, variable := range []string{CPULimitVariable, MemoryLimitVariable} {
 		t.Run(variable, func(t *testing.T) {
 			t.Setenv(variable, "1Gi")
-			if err := KeepWithinLimits(); err == nil || !strings.Contains(err.Error(), variable) {
+			if err := ApplyLimits(); err == nil || !strings.Contains(err.Error(), variable) {
 				t.Errorf("error %v", err)
 			}
 		})

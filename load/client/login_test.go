@@ -15,25 +15,25 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
-// loginPlan is a load of connections that log in to a target that they have to
-// wait for.
+// loginPlan returns a plan whose target is probed and whose connections log in,
+// and an option that gives the client its credentials.
 func loginPlan(t *testing.T) (*session.Plan, func(*Client)) {
 	t.Helper()
 	p := plan(100)
 	p.Warmup = &session.Amount{Requests: 20}
 	p.Probe, p.Cookies, p.Authentication = "/ready", true, session.AuthenticationForm
 	p.Form = &session.Form{Path: "/login", UsernameField: "u", PasswordField: "p", Statuses: []int{200}}
-	folder := t.TempDir()
+	directory := t.TempDir()
 	for key, text := range map[string]string{session.UsernameKey: "a", session.PasswordKey: "b"} {
-		if err := os.WriteFile(filepath.Join(folder, key), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, key), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return p, func(c *Client) { c.credentialsFolder = folder }
+	return p, func(c *Client) { c.credentialsDirectory = directory }
 }
 
-// TestClientLogsIn when the target answers, before it is ready; nothing of that is
-// in the result.
+// TestClientLogsIn checks that all connections log in after the probe has
+// succeeded and before the client is ready, and that the logins aren't counted.
 func TestClientLogsIn(t *testing.T) {
 	p, change := loginPlan(t)
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
@@ -55,7 +55,7 @@ func TestClientLogsIn(t *testing.T) {
 		}
 		return regular(event)
 	})
-	if err := attend(t.Context(), t, s, change); err != nil {
+	if err := runClient(t.Context(), t, s, change); err != nil {
 		t.Fatal(err)
 	}
 	totals := of[fakesession.Totals](s)
@@ -63,11 +63,11 @@ func TestClientLogsIn(t *testing.T) {
 		t.Errorf("totals %+v", totals)
 	}
 	if seen := server.Seen().Paths; ready.Load() != 5 || seen["/login"] != 5 || seen["/ready"] != 2 || seen["/"] != 120 {
-		t.Errorf("%d logins when ready; the server was asked for %v", ready.Load(), seen)
+		t.Errorf("%d logins when ready; the server received %v", ready.Load(), seen)
 	}
 }
 
-func TestClientFailsWithItsLogin(t *testing.T) {
+func TestClientFailsOnALoginError(t *testing.T) {
 	p, change := loginPlan(t)
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
 		if r.Path == "/login" {
@@ -76,25 +76,25 @@ func TestClientFailsWithItsLogin(t *testing.T) {
 		return testserver.OK(64)
 	})
 	s := fakesession.New(fakesession.Regular(p, server.Address(), 0))
-	err := attend(t.Context(), t, s, change)
+	err := runClient(t.Context(), t, s, change)
 	failed := of[fakesession.Failed](s)
 	if err == nil || len(failed) != 1 || !strings.Contains(failed[0].Reason, "POST /login: answered with 403 Forbidden") || len(of[fakesession.Ready](s)) != 0 {
-		t.Errorf("%v, told %+v", err, failed)
+		t.Errorf("error %v, the manager received %+v", err, failed)
 	}
 }
 
-// TestClientEndsDuringItsLogins leaves nothing behind.
-func TestClientEndsDuringItsLogins(t *testing.T) {
+// TestClientCanceledDuringLogins checks that no goroutine is leaked.
+func TestClientCanceledDuringLogins(t *testing.T) {
 	p, change := loginPlan(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
 		if r.Path == "/login" {
 			cancel()
-			return testserver.Text(0, testserver.Silence)
+			return testserver.Text(0, testserver.Hang)
 		}
 		return testserver.OK(64)
 	})
-	if err := attend(ctx, t, fakesession.New(fakesession.Regular(p, server.Address(), 0)), change); !errors.Is(err, context.Canceled) {
+	if err := runClient(ctx, t, fakesession.New(fakesession.Regular(p, server.Address(), 0)), change); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,6 @@
-// Package client is a client in a run: it attends the session with the manager,
-// drives the plan's load through its stages, and gives account of it. How
-// requests are made is package driver's, who carries them package carrier's.
+// Package client implements one client of a run. It joins the session with the
+// manager, runs the plan's load stage by stage, and reports what it measured.
+// Package driver makes the requests. Package runner runs the load inside k6.
 package client
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// Session is what a client needs of a pod.Session, where the methods are
-// described.
+// Session is the part of pod.Session that a client uses. The methods are
+// documented there.
 type Session interface {
 	Run(ctx context.Context) error
 	Orders() <-chan pod.Order

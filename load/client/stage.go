@@ -11,30 +11,32 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// stage is a stage of the run with what is recorded of it.
+// stage is a warm-up or a measurement, together with its recorder.
 type stage struct {
 	*driver.Stage
 	kind     sessionpb.Stage
 	amount   session.Amount
 	recorder *recorder.Recorder
 	sampler  *recorder.Sampler
-	at       time.Time // the start instant
+	at       time.Time // start time
 
-	// toAnnounce is closed when the stage may be started; nil once that was told.
-	toAnnounce <-chan struct{}
-	// sampled is closed when the stage has ended and its last second was sent; nil
-	// before the stage is started.
+	// ready is closed when the stage is ready to start. It is nil after the client
+	// has reported this.
+	ready <-chan struct{}
+	// sampled is closed when the stage has ended and its last second was sent. It is
+	// nil until the stage starts.
 	sampled chan struct{}
 }
 
 func newStage(kind sessionpb.Stage, load *driver.Load, amount session.Amount) *stage {
 	r := recorder.New(runtime.GOMAXPROCS(0))
 	s := &stage{kind: kind, amount: amount, recorder: r, Stage: load.NewStage(amount, r)}
-	s.toAnnounce = s.Standing()
+	s.ready = s.Standing()
 	return s
 }
 
-// start has the stage begin at an instant and each of its seconds sent.
+// start starts the stage at the given time and passes each of its seconds to
+// send.
 func (s *stage) start(at time.Time, send func(*result.ClientSecond)) {
 	s.at = at
 	s.sampler = recorder.NewSampler(s.recorder, at, send)
@@ -47,8 +49,9 @@ func (s *stage) start(at time.Time, send func(*result.ClientSecond)) {
 	}()
 }
 
-// span is when the first request began and the last ended: microseconds since
-// the Unix epoch by the manager's clock.
+// span returns the start of the first request and the end of the last, in
+// microseconds since the Unix epoch by the manager's clock. If there was no
+// request, both are the stage's start time.
 func (s *stage) span(clock Session) (began, ended int64) {
 	first, last, ok := s.Span()
 	if !ok {

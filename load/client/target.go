@@ -12,29 +12,30 @@ import (
 	"github.com/assay-dev/assay/load/driver"
 )
 
-// userAgent is what the client calls itself when it asks whether the target
-// answers, as it does in its load.
+// userAgent is the User-Agent header of probes. Requests of the load have the
+// same.
 const userAgent = "assay-load"
 
-// access is what the plan needs of the pod's files.
+// access reads the pod's files that the plan needs: certificates and
+// credentials.
 func (c *Client) access(order pod.Prepare) (access driver.Access, err error) {
 	if order.Plan.TLS != nil {
-		if access.TLS, err = targettls.Config(order.Plan.TLS, order.Address, c.tlsFolder); err != nil {
-			return access, fmt.Errorf("TLS with the target can't be set up: %w", err)
+		if access.TLS, err = targettls.Config(order.Plan.TLS, order.Address, c.tlsDirectory); err != nil {
+			return access, fmt.Errorf("configure TLS for the target: %w", err)
 		}
 	}
 	if scheme := order.Plan.Authentication; scheme != "" {
-		if access.Credentials, err = driver.ReadCredentials(scheme, c.credentialsFolder); err != nil {
+		if access.Credentials, err = driver.ReadCredentials(scheme, c.credentialsDirectory); err != nil {
 			return access, fmt.Errorf("load.authentication.secretName: %w", err)
 		}
 	}
 	return access, nil
 }
 
-// question is what a target that has no agent is asked until it answers: at
-// the address that the load will go to, with the patience that the load has, if
-// that is more than usual.
-func question(order pod.Prepare, address string, config *tls.Config) *probe.Question {
+// targetProbe returns the readiness probe of a target that has no agent. It goes
+// to the address that the load will use. Its timeout is the load's, but at least
+// probe.Timeout.
+func targetProbe(order pod.Prepare, address string, config *tls.Config) *probe.Question {
 	return &probe.Question{
 		Address: address, Path: order.Plan.Probe, UserAgent: userAgent, TLS: config, Streams: order.Plan.Streams,
 		Host:    session.HostHeader(order.Plan.Host, order.Address, config != nil),

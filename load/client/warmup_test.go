@@ -10,28 +10,28 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
-// TestWarmupEndsWhenTold has the manager end a warm-up that would last for an
-// hour after its first second, and once more when it is over.
-func TestWarmupEndsWhenTold(t *testing.T) {
+// TestManagerEndsWarmup has the manager end an hour's warm-up after its first
+// second. The manager sends the order again when the warm-up has ended.
+func TestManagerEndsWarmup(t *testing.T) {
 	server := testserver.New(t, ok)
 	p := plan(300)
 	p.Warmup = &session.Amount{DurationMicroseconds: 3_600_000_000}
 	regular := fakesession.Regular(p, server.Address(), 0)
-	told := false
+	ended := false
 	s := fakesession.New(func(event fakesession.Event) []pod.Order {
 		orders := regular(event)
 		switch e := event.(type) {
 		case fakesession.Second:
-			if e.Stage == sessionpb.Stage_STAGE_WARMUP && !told {
-				told = true
+			if e.Stage == sessionpb.Stage_STAGE_WARMUP && !ended {
+				ended = true
 				return append(orders, pod.End{})
 			}
 		case fakesession.StageEnded:
-			return append(orders, pod.End{}) // that crossed the client's own end
+			return append(orders, pod.End{}) // must have no effect
 		}
 		return orders
 	})
-	if err := attend(t.Context(), t, s); err != nil {
+	if err := runClient(t.Context(), t, s); err != nil {
 		t.Fatal(err)
 	}
 	got := of[fakesession.Totals](s)[0]
@@ -48,9 +48,9 @@ func TestWarmupEndsWhenTold(t *testing.T) {
 		}
 	}
 	if warm != got.Warmup.Requests {
-		t.Errorf("%d requests in the warm-up's seconds, %d in all", warm, got.Warmup.Requests)
+		t.Errorf("the sum of the warm-up's seconds is %d requests, the total is %d", warm, got.Warmup.Requests)
 	}
 	if seen := server.Seen().Requests; seen != warm+300 {
-		t.Errorf("the server saw %d requests of %d", seen, warm+300)
+		t.Errorf("the server saw %d requests, want %d", seen, warm+300)
 	}
 }

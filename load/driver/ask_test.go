@@ -37,8 +37,8 @@ func TestTimeoutsBeyondPatience(t *testing.T) { bothWays(t, testTimeoutsBeyondPa
 func testTimeoutsBeyondPatience(t *testing.T) {
 	const timeout = 9 * patience / 4
 	for name, answer := range map[string]testserver.Answer{
-		"silence":             {Then: testserver.Silence},
-		"silence in the body": {Parts: []string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"}, Then: testserver.Silence},
+		"silence":             {Then: testserver.Hang},
+		"silence in the body": {Parts: []string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"}, Then: testserver.Hang},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := testserver.New(t, func(testserver.Request) testserver.Answer { return answer })

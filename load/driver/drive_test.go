@@ -304,7 +304,7 @@ func testStopEndsWhatIsUnderWay(t *testing.T) {
 	asked := make(chan struct{}, 3)
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
 		asked <- struct{}{}
-		return testserver.Answer{Then: testserver.Silence}
+		return testserver.Answer{Then: testserver.Hang}
 	})
 	before := runtime.NumGoroutine()
 	p := plan(3, 1000, "/")

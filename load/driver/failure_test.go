@@ -30,7 +30,7 @@ var faulty = map[string]struct {
 	"body until the end":            {text(testserver.Close, "HTTP/1.1 200 OK\r\n\r\nall of this"), recorder.NoError, false},
 	"HTTP/1.0":                      {text(testserver.Close, "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok"), recorder.NoError, false},
 	"HTTP/1.0 keep-alive":           {text(testserver.Stay, "HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 2\r\n\r\nok"), recorder.NoError, true},
-	"announced but not closed":      {text(testserver.Silence, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"), recorder.NoError, false},
+	"announced but not closed":      {text(testserver.Hang, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"), recorder.NoError, false},
 	"error status":                  {testserver.Status("503 Service Unavailable"), result.ErrorStatus, true},
 	"not found":                     {testserver.Status("404 Not Found"), result.ErrorStatus, true},
 	"not modified":                  {text(testserver.Stay, "HTTP/1.1 304 Not Modified\r\nContent-Length: 100\r\n\r\n"), recorder.NoError, true},
@@ -163,10 +163,10 @@ func TestTimeouts(t *testing.T) { bothWays(t, testTimeouts) }
 
 func testTimeouts(t *testing.T) {
 	for name, answer := range map[string]testserver.Answer{
-		"silence":               {Then: testserver.Silence},
-		"silence in the head":   {Parts: []string{"HTTP/1.1 200 OK\r\n"}, Then: testserver.Silence},
-		"silence in the body":   {Parts: []string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"}, Then: testserver.Silence},
-		"no end of the body":    {Parts: []string{"HTTP/1.1 200 OK\r\n\r\nhe"}, Then: testserver.Silence},
+		"silence":               {Then: testserver.Hang},
+		"silence in the head":   {Parts: []string{"HTTP/1.1 200 OK\r\n"}, Then: testserver.Hang},
+		"silence in the body":   {Parts: []string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"}, Then: testserver.Hang},
+		"no end of the body":    {Parts: []string{"HTTP/1.1 200 OK\r\n\r\nhe"}, Then: testserver.Hang},
 		"interim now and then":  {Parts: slices.Repeat([]string{"HTTP/1.1 103 Early Hints\r\n\r\n"}, 99), Pause: 5 * time.Millisecond},
 		"a chunk now and then":  {Parts: append([]string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"}, slices.Repeat([]string{"1\r\nx\r\n"}, 1000)...), Pause: 5 * time.Millisecond},
 		"a byte now and then":   {Parts: strings.Split("HTTP/1.1 200 OK\r\n"+strings.Repeat("X: y\r\n", 1000), ""), Pause: 5 * time.Millisecond},

@@ -212,7 +212,7 @@ func TestLoginsThatFail(t *testing.T) {
 			}, func(f *session.Form) { f.Page = "" }, "GET /home: answered with 500",
 		},
 		"no answer": {
-			func(testserver.Request) testserver.Answer { return testserver.Text(0, testserver.Silence) }, nil,
+			func(testserver.Request) testserver.Answer { return testserver.Text(0, testserver.Hang) }, nil,
 			"GET /app/page: no answer within 50ms",
 		},
 	} {
@@ -240,7 +240,7 @@ func TestLoginEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
 		cancel()
-		return testserver.Text(0, testserver.Silence)
+		return testserver.Text(0, testserver.Hang)
 	})
 	own, err := credentials(t, session.AuthenticationForm, user)
 	if err != nil {

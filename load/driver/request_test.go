@@ -109,7 +109,7 @@ func TestMethodsAndBodies(t *testing.T) {
 // which the rest of the body would be taken for a request, ends.
 func TestServerThatReadsNoBody(t *testing.T) {
 	for name, answer := range map[string]testserver.Answer{
-		"and waits":  testserver.Text(0, testserver.Silence, "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n"),
+		"and waits":  testserver.Text(0, testserver.Hang, "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n"),
 		"and closes": testserver.Text(0, testserver.HalfClose, "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,19 +14,19 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/load/carrier"
 	"github.com/assay-dev/assay/load/internal/fakesession"
 	"github.com/assay-dev/assay/load/internal/testserver"
+	"github.com/assay-dev/assay/load/runner"
 )
 
 // TestMain makes this program k6 when its first argument says so, as assay-load
 // does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "k6" {
-		if err := carrier.KeepToItself(); err != nil {
+		if err := runner.StayOffline(); err != nil {
 			panic(err)
 		}
-		carrier.K6(os.Args[2:]...)
+		runner.K6(os.Args[2:]...)
 	}
 	os.Exit(m.Run())
 }

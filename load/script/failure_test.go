@@ -117,7 +117,7 @@ func TestErrorsHaveTheirKinds(t *testing.T) {
 		case "/reset":
 			return testserver.Answer{Then: testserver.Reset}
 		case "/silent":
-			return testserver.Answer{Then: testserver.Silence}
+			return testserver.Answer{Then: testserver.Hang}
 		}
 		return testserver.OK(10)
 	})

@@ -200,6 +200,6 @@ func (c *Client) environment() map[string]string {
 			env["K6_INSECURE_SKIP_TLS_VERIFY"] = "true"
 		}
 	}
-	maps.Copy(env, client.Limits())
+	maps.Copy(env, client.LimitVariables())
 	return env
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/load/carrier"
 	"github.com/assay-dev/assay/load/client"
+	"github.com/assay-dev/assay/load/runner"
 )
 
 // ExitInterrupted is the exit code after an interrupt, as shells have it.
@@ -44,13 +44,13 @@ type Outcome struct {
 // when it can't begin. end, when it's closed, ends the measurement as well; nil
 // for never.
 func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) int) error {
-	if err := client.KeepWithinLimits(); err != nil {
+	if err := client.ApplyLimits(); err != nil {
 		return err
 	}
 	if err := job.isolate(); err != nil {
 		return err
 	}
-	if err := carrier.KeepToItself(); err != nil {
+	if err := runner.StayOffline(); err != nil {
 		return err
 	}
 	var c *client.Client
@@ -67,7 +67,7 @@ func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) i
 	})
 	users := runtime.GOMAXPROCS(0)
 	c = client.New(s, users, slog.New(slog.DiscardHandler))
-	c.UseFolders(job.folder, job.Credentials)
+	c.UseDirectories(job.folder, job.Credentials)
 	exit := func(o Outcome) {
 		if o.Interrupted = interrupted.Load(); o.Interrupted && o.Result != nil {
 			o.Result.Findings = append(o.Result.Findings, cutShort(o.Result))
@@ -101,5 +101,5 @@ func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) i
 			exit(Outcome{Err: err})
 		}
 	}()
-	return carrier.Run(c, users)
+	return runner.Run(c, users)
 }

@@ -86,7 +86,7 @@ the manager in ` + session.CAPath + `.
 
 It exits 0 when the manager has stored its figures, else 1.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return attend(runsScript) },
+		RunE: func(*cobra.Command, []string) error { return runClient(runsScript) },
 	}
 	command.Flags().BoolVar(&runsScript, "script", false, "have k6 run the script in "+session.ScriptFolder)
 	return command

@@ -97,7 +97,7 @@ func play(text string) error {
 		}
 		return orders
 	})
-	return carry(s, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	return runLoadClient(s, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 }
 
 func program(t *testing.T, variable, value string, args ...string) (command *exec.Cmd, output, errors *bytes.Buffer) {
@@ -187,7 +187,7 @@ func TestClientStopsOnSIGTERM(t *testing.T) {
 	asked := make(chan struct{}, 100)
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
 		asked <- struct{}{}
-		return testserver.Answer{Then: testserver.Silence}
+		return testserver.Answer{Then: testserver.Hang}
 	})
 	p := plan()
 	p.Warmup = nil
@@ -220,7 +220,7 @@ func TestClientFailsOnABadPlan(t *testing.T) {
 
 func TestCommandLine(t *testing.T) {
 	script := t.TempDir() + "/x.js"
-	if err := os.WriteFile(script, []byte("import { carry } from 'k6/x/assay'; export default function () { carry(); }"), 0o600); err != nil {
+	if err := os.WriteFile(script, []byte("import { run } from 'k6/x/assay'; export default function () { run(); }"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {

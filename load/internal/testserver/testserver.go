@@ -1,6 +1,7 @@
-// Package testserver is a server of known behaviour for tests: it answers each
-// request with exactly the bytes it is told to, after a time it is told to, and
-// counts what it really saw and did. It listens on loopback alone.
+// Package testserver provides an HTTP/1.1 server with scripted behavior for
+// tests. For each request the test chooses the exact bytes of the answer and the
+// delay before them. The server counts what it received and sent. It listens on
+// a loopback address only.
 package testserver
 
 import (
@@ -18,17 +19,19 @@ import (
 	"time"
 )
 
-// Request is a request as the server read it.
+// Request is a request that the server has read.
 type Request struct {
-	// Path is the request target, Head all of it but its body.
+	// Path is the request target. Head is the request line and the headers.
 	Method, Path, Head string
-	// Body is the body, as long as its Content-Length.
+	// Body is the body. Its length is the request's Content-Length.
 	Body []byte
-	// Number counts all requests from 0, OnConnection those of one connection.
+	// Number is the request's index among all requests of the server, OnConnection
+	// that among the requests of its connection. Both start at 0.
 	Number, OnConnection int
 }
 
-// Header is the value of a header, whose name may be in any case; empty without.
+// Header returns the value of a header, or an empty string if the request
+// doesn't have it. The name is case-insensitive.
 func (r *Request) Header(name string) string {
 	for line := range strings.SplitSeq(r.Head, "\r\n") {
 		if found, value, ok := strings.Cut(line, ": "); ok && strings.EqualFold(found, name) {
@@ -38,37 +41,39 @@ func (r *Request) Header(name string) string {
 	return ""
 }
 
-// Ending is what the server does with a connection after an answer.
+// Ending says what the server does with a connection after an answer.
 type Ending int
 
-// The endings.
+// The values of Ending.
 const (
-	// Stay leaves the connection open for the next request.
+	// Stay keeps the connection open for the next request.
 	Stay Ending = iota
-	// Close ends it in good order.
+	// Close closes the connection.
 	Close
-	// HalfClose ends what the server says; what the client says is read to its end.
+	// HalfClose closes the server's side of the connection, and reads from the
+	// client until it closes its side.
 	HalfClose
-	// Reset breaks it.
+	// Reset resets the connection.
 	Reset
-	// Silence leaves it open, and nothing is read or written any more.
-	Silence
+	// Hang keeps the connection open, but reads and writes nothing more.
+	Hang
 )
 
-// Answer is what the server does with a request.
+// Answer is the server's answer to a request.
 type Answer struct {
 	// Delay is the time before the first byte.
 	Delay time.Duration
-	// Parts are written one after the other, each a write of its own, with Pause
-	// between them.
+	// Parts holds the bytes of the answer. Each part is a separate write, with a
+	// delay of Pause before each but the first.
 	Parts []string
 	Pause time.Duration
-	// Body is the number of bytes of bodies in the parts, for the count.
+	// Body is the number of body bytes in Parts. It is only used for Seen.Body.
 	Body int
+	// Then says what happens to the connection after the answer.
 	Then Ending
 }
 
-// OK is an answer with status 200 and a body of so many bytes.
+// OK returns an answer with status 200 and a body of the given length.
 func OK(body int) Answer {
 	return Answer{
 		Parts: []string{head("200 OK", body) + string(bytes.Repeat([]byte("x"), body))},
@@ -76,26 +81,26 @@ func OK(body int) Answer {
 	}
 }
 
-// Seen is what the server saw and did.
+// Seen holds the server's counters.
 type Seen struct {
 	Connections, Requests          int64
 	BytesReceived, BytesSent, Body int64
-	// Handshakes are the TLS handshakes that were completed, Resumed those that
+	// Handshakes counts completed TLS handshakes, Resumed those of them that
 	// resumed a session.
 	Handshakes, Resumed int64
-	// Served are the times from having read a request to having written its
-	// answer, in no order.
+	// Served holds, for each request, the time from the end of the request to the
+	// end of its answer, in no particular order.
 	Served []time.Duration
-	// Paths counts requests by their path.
+	// Paths counts requests by path.
 	Paths map[string]int64
 }
 
-// Server is a running server.
+// Server is a running test server.
 type Server struct {
 	listener net.Listener
 	config   *tls.Config // nil without TLS
 	answer   func(Request) Answer
-	// headsOnly is whether bodies of requests stay unread.
+	// headsOnly reports whether the bodies of requests stay unread.
 	headsOnly bool
 	group     sync.WaitGroup
 
@@ -106,22 +111,22 @@ type Server struct {
 	stop   chan struct{}
 }
 
-// New starts a server that ends with the test. It asks for an answer to each
-// request, from many goroutines.
+// New starts a server and stops it at the end of the test. The server calls
+// answer for each request, from several goroutines at a time.
 func New(tb testing.TB, answer func(Request) Answer) *Server {
 	tb.Helper()
 	return NewTLS(tb, nil, answer)
 }
 
-// NewHeadsOnly starts a server that answers a request when it has its head, and
-// never reads its body.
+// NewHeadsOnly starts a server that answers a request after its head and never
+// reads its body.
 func NewHeadsOnly(tb testing.TB, answer func(Request) Answer) *Server {
 	tb.Helper()
 	return start(tb, nil, true, answer)
 }
 
-// NewTLS starts a server that speaks TLS. Its counts are of what is inside of
-// TLS.
+// NewTLS starts a server that speaks TLS. Its byte counts don't include what TLS
+// adds.
 func NewTLS(tb testing.TB, config *tls.Config, answer func(Request) Answer) *Server {
 	tb.Helper()
 	return start(tb, config, false, answer)
@@ -142,10 +147,10 @@ func start(tb testing.TB, config *tls.Config, headsOnly bool, answer func(Reques
 	return s
 }
 
-// Address is host:port of the server.
+// Address returns the server's host and port.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
-// Seen is what the server saw and did so far.
+// Seen returns a copy of the server's counters.
 func (s *Server) Seen() Seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,14 +159,14 @@ func (s *Server) Seen() Seen {
 	return seen
 }
 
-// Open is the number of connections that neither side has closed.
+// Open returns the number of connections that the server hasn't closed.
 func (s *Server) Open() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.open)
 }
 
-// Stop ends the server; calling it again does nothing.
+// Stop stops the server and closes its connections. Further calls do nothing.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	select {
@@ -233,14 +238,14 @@ func (s *Server) serve(tcp *net.TCPConn) {
 			return
 		case HalfClose:
 			_ = conn.(interface{ CloseWrite() error }).CloseWrite()
-			_ = tcp.CloseWrite() // which TLS leaves open
+			_ = tcp.CloseWrite() // TLS's CloseWrite doesn't close the TCP connection
 			_, _ = io.Copy(io.Discard, tcp)
 			return
 		case Reset:
 			_ = tcp.SetLinger(0)
-			_ = tcp.Close() // with no word in TLS
+			_ = tcp.Close() // without a TLS close_notify
 			return
-		case Silence:
+		case Hang:
 			_, _ = reader.Peek(1) // returns when the client gives up
 			return
 		}
@@ -294,7 +299,7 @@ func (s *Server) write(conn net.Conn, answer Answer) bool {
 	return true
 }
 
-// wait waits for a time; false when the server was stopped.
+// wait sleeps for d. It returns false if the server was stopped.
 func (s *Server) wait(d time.Duration) bool {
 	if d <= 0 {
 		return true

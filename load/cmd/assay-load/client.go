@@ -14,8 +14,8 @@ import (
 
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
-	"github.com/assay-dev/assay/load/carrier"
 	"github.com/assay-dev/assay/load/client"
+	"github.com/assay-dev/assay/load/runner"
 	"github.com/assay-dev/assay/load/script"
 )
 
@@ -25,43 +25,45 @@ func k6Command() *cobra.Command {
 		Short:              `k6's own command line, as in "assay-load k6 run x.js" and "assay-load k6 version"`,
 		DisableFlagParsing: true,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := carrier.KeepToItself(); err != nil {
+			if err := runner.StayOffline(); err != nil {
 				return err
 			}
-			carrier.K6(args...)
+			runner.K6(args...)
 			return nil
 		},
 	}
 }
 
-// attend is the client in a pod. Unless the load is a script, it returns only
-// when it can't begin.
-func attend(runsScript bool) error {
+// runClient runs the client of a pod. It returns only if the load is a script or
+// the client can't start: otherwise k6 exits the process.
+func runClient(runsScript bool) error {
 	manager := os.Getenv("ASSAY_MANAGER")
 	if manager == "" {
-		return errors.New("the environment variable ASSAY_MANAGER isn't set: this command is for pods that Assay starts")
+		return errors.New("environment variable ASSAY_MANAGER isn't set: this command only works in pods that Assay starts")
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	session := pod.New(pod.Mounted(manager, sessionpb.Role_ROLE_CLIENT, log))
 	if runsScript {
-		return attendScript(session, log)
+		return runScriptClient(session, log)
 	}
-	return carry(session, log)
+	return runLoadClient(session, log)
 }
 
-// attendScript attends a session with k6 in a process of its own.
-func attendScript(s script.Session, log *slog.Logger) error {
-	if err := client.KeepWithinLimits(); err != nil {
+// runScriptClient runs a client whose load is a k6 script. k6 runs in a process
+// of its own.
+func runScriptClient(s script.Session, log *slog.Logger) error {
+	if err := client.ApplyLimits(); err != nil {
 		return err
 	}
 	if err := script.New(s, log).Run(untilSignal()); err != nil {
-		log.Error("failed", "reason", err)
+		log.Error("Client failed", "reason", err)
 		return err
 	}
 	return nil
 }
 
-// untilSignal returns a context that ends when the process is told to stop.
+// untilSignal returns a context that is canceled when the process receives
+// SIGTERM or SIGINT.
 func untilSignal() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -72,13 +74,13 @@ func untilSignal() context.Context {
 	return ctx
 }
 
-// carry attends a session beside k6, which ends the process when the client is
-// released.
-func carry(s client.Session, log *slog.Logger) error {
-	if err := client.KeepWithinLimits(); err != nil {
+// runLoadClient runs a client in the same process as k6, which exits the process
+// when the client is released.
+func runLoadClient(s client.Session, log *slog.Logger) error {
+	if err := client.ApplyLimits(); err != nil {
 		return err
 	}
-	if err := carrier.KeepToItself(); err != nil {
+	if err := runner.StayOffline(); err != nil {
 		return err
 	}
 	ctx := untilSignal()
@@ -87,9 +89,9 @@ func carry(s client.Session, log *slog.Logger) error {
 	c := client.New(s, users, log)
 	go func() {
 		if err := c.Run(ctx); err != nil {
-			log.Error("failed", "reason", err)
+			log.Error("Client failed", "reason", err)
 			os.Exit(1)
 		}
 	}()
-	return carrier.Run(c, users)
+	return runner.Run(c, users)
 }

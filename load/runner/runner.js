@@ -1,6 +1,6 @@
-// The test that k6 runs in a client. Its virtual users stay in carry() for as
-// long as there is load: its duration only has to be long enough.
-import { carry } from 'k6/x/assay';
+// The test that k6 runs in a client. Each virtual user stays in run() until the
+// load ends, so maxDuration only has to be longer than any load.
+import { run } from 'k6/x/assay';
 
 export const options = {
   scenarios: {
@@ -15,5 +15,5 @@ export const options = {
 };
 
 export default function () {
-  carry();
+  run();
 }
