@@ -35,6 +35,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/benchmarkrun"
 	"github.com/assay-dev/assay/controllers/sessioncertificate"
+	"github.com/assay-dev/assay/internal/manifest"
 	sessionmanager "github.com/assay-dev/assay/internal/session/manager"
 )
 
@@ -71,7 +72,7 @@ type options struct {
 	imagePull     string
 	certificate   string
 	secretName    string
-	reconciler    benchmarkrun.Settings
+	reconciler    manifest.Settings
 	zap           zap.Options
 	secureMetrics bool
 }
@@ -202,7 +203,7 @@ func run(ctx context.Context, o *options) error {
 }
 
 func newManager(config *rest.Config, scheme *runtime.Scheme, o *options) (ctrl.Manager, error) {
-	ofRuns, err := labels.NewRequirement(benchmarkrun.LabelRunUID, selection.Exists, nil)
+	ofRuns, err := labels.NewRequirement(manifest.LabelRunUID, selection.Exists, nil)
 	if err != nil {
 		return nil, fmt.Errorf("select the objects of runs: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/target"
 )
 
@@ -85,7 +86,7 @@ func (r *Reconciler) create(ctx context.Context, run *v1alpha1.BenchmarkRun, o *
 		if err != nil {
 			return failuref(v1alpha1.ReasonInvalidSpec, "%s", err), nil
 		}
-		return r.createChild(ctx, run, clientJob(run, files, &r.Settings))
+		return r.createChild(ctx, run, manifest.ClientJob(run, files, &r.Settings))
 	}
 	return nil, nil
 }
@@ -102,7 +103,7 @@ func (r *Reconciler) createTargetsObjects(ctx context.Context, run *v1alpha1.Ben
 		if authority == nil {
 			return nil, fmt.Errorf("the session certificate isn't there yet")
 		}
-		config, err := configMap(run, rendering, o.inputs, authority)
+		config, err := manifest.ConfigMap(run, rendering, &o.inputs.Inputs, authority)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +117,7 @@ func (r *Reconciler) createTargetsObjects(ctx context.Context, run *v1alpha1.Ben
 		}
 	}
 	if p.createTarget {
-		pod, err := targetPod(run, rendering, &r.Settings)
+		pod, err := manifest.TargetPod(run, rendering, &r.Settings)
 		if err != nil {
 			return failuref(v1alpha1.ReasonInvalidSpec, "%s", err), nil
 		}
@@ -136,9 +137,9 @@ func renderingFor(run *v1alpha1.BenchmarkRun, o *observed, p *plan) (*target.Ren
 	switch {
 	case err != nil, isExternal(run):
 	case p.createConfig:
-		rendering, err = target.Render(&run.Spec.Target, o.inputs.configurations)
+		rendering, err = target.Render(&run.Spec.Target, o.inputs.Configurations)
 	case p.createTarget:
-		rendering, err = renderingIn(o.config)
+		rendering, err = manifest.ReadRendering(o.config)
 	}
 	if err != nil {
 		return nil, failuref(v1alpha1.ReasonInvalidSpec, "%s", err)

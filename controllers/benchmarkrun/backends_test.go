@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/target"
@@ -30,7 +31,7 @@ func (s *scene) runs(name, id, image string) *scene {
 }
 
 func TestBackendsAreToldToTheAgentAsTheyStart(t *testing.T) {
-	s := newScene().withBackend().runs(agentContainer, "containerd://a", "assay").runs(target.ContainerName, "containerd://s", "image@1").runs("app", "", "")
+	s := newScene().withBackend().runs(manifest.AgentContainer, "containerd://a", "assay").runs(target.ContainerName, "containerd://s", "image@1").runs("app", "", "")
 	s.o.target.Spec.Containers = append(s.o.target.Spec.Containers, corev1.Container{Name: "proxy"})
 	s.runs("proxy", "containerd://p", "proxy")
 	p := s.decide()
@@ -119,8 +120,8 @@ func TestBackendsThatFailAreNamed(t *testing.T) {
 		"it has no such command":   {newScene().withBackend().ended("app", startError), v1alpha1.ReasonTargetNotStarted, "check the command in spec.target.backends[app].server"},
 		"its image isn't there":    {waits("ErrImagePull"), v1alpha1.ReasonTargetImageUnavailable, "check spec.target.backends[app].image"},
 		"it can't be configured":   {waits("CreateContainerConfigError"), v1alpha1.ReasonTargetNotStarted, "container app"},
-		"the agent ends with it":   {newScene().withBackend().ended(agentContainer, at(1, 1)).ended("app", at(2, 1)), v1alpha1.ReasonTargetCrashed, "the backend app"},
-		"the agent ends by itself": {newScene().withBackend().ended(agentContainer, at(1, 1)), v1alpha1.ReasonTargetLost, "agent ended"},
+		"the agent ends with it":   {newScene().withBackend().ended(manifest.AgentContainer, at(1, 1)).ended("app", at(2, 1)), v1alpha1.ReasonTargetCrashed, "the backend app"},
+		"the agent ends by itself": {newScene().withBackend().ended(manifest.AgentContainer, at(1, 1)), v1alpha1.ReasonTargetLost, "agent ended"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +140,7 @@ func TestReconcileMeasuresBackends(t *testing.T) {
 		}}
 	})
 	b.reconcile()
-	if got := containerOf(b.targetPod(), "app"); got.Image != "app:1" || got.Resources.Limits.Cpu().MilliValue() != 1000 {
+	if got := manifest.Servers(b.run, b.targetPod())[1]; got.Image != "app:1" || got.Resources.Limits.Cpu().MilliValue() != 1000 {
 		t.Errorf("the backend's container: %+v", got)
 	}
 	b.podsRun()

@@ -18,19 +18,15 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/certificate"
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/manifest"
 )
 
 // +kubebuilder:rbac:groups=cert-manager.io,resources=certificates,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=cert-manager.io,resources=certificaterequests,verbs=list
 
-// The kinds of cert-manager that a run has to do with
-// (https://cert-manager.io/docs/reference/api-docs). They are handled without
-// its Go types: those would bring its whole dependencies along for one object.
-var (
-	certificateKind        = schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"}
-	certificateRequestKind = schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "CertificateRequestList"}
-)
+// certificateRequestKind is the kind of a list of cert-manager's CertificateRequests
+// (https://cert-manager.io/docs/reference/api-docs).
+var certificateRequestKind = schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "CertificateRequestList"}
 
 // certificatePause is how soon a certificate that isn't ready is looked at
 // again, should its change not be noticed.
@@ -40,26 +36,26 @@ const certificatePause = 2 * time.Second
 // names of their Secrets.
 func (r *Reconciler) observeIssued(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
 	o.issued, o.issuing = map[string]*unstructured.Unstructured{}, map[string]string{}
-	for _, c := range certificates(run) {
-		if c.spec.IssuerRef == nil {
+	for _, c := range manifest.Certificates(run) {
+		if c.Spec.IssuerRef == nil {
 			continue
 		}
 		issued := &unstructured.Unstructured{}
-		issued.SetGroupVersionKind(certificateKind)
-		err := r.Live.Get(ctx, types.NamespacedName{Namespace: run.Namespace, Name: c.secret}, issued)
+		issued.SetGroupVersionKind(manifest.CertificateKind)
+		err := r.Live.Get(ctx, types.NamespacedName{Namespace: run.Namespace, Name: c.Secret}, issued)
 		if meta.IsNoMatchError(err) {
-			o.noCertManager = c.field
+			o.noCertManager = c.Field
 			return nil
 		}
 		if apierrors.IsNotFound(err) {
 			continue
 		}
 		if apierrors.IsForbidden(err) { // to wait for that would be for ever
-			o.issuing[c.secret] = "nothing that Assay may read: " + err.Error()
+			o.issuing[c.Secret] = "nothing that Assay may read: " + err.Error()
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("get Certificate %s: %w", c.secret, err)
+			return fmt.Errorf("get Certificate %s: %w", c.Secret, err)
 		}
 		if err := r.noteIssued(ctx, run, o, issued); err != nil {
 			return err
@@ -143,49 +139,16 @@ func conditionOf(obj *unstructured.Unstructured, kind string) (status, message s
 // request has cert-manager issue a certificate. The Secret is made before it,
 // empty: so it belongs to the run and goes with it, which cert-manager's own
 // wouldn't.
-func (r *Reconciler) request(ctx context.Context, run *v1alpha1.BenchmarkRun, c *certificateOf) (*failure, error) {
+func (r *Reconciler) request(ctx context.Context, run *v1alpha1.BenchmarkRun, c *manifest.Certificate) (*failure, error) {
 	empty := &certificate.Bundle{Certificate: []byte{}, Key: []byte{}}
-	if failed, err := r.createSecret(ctx, run, c.secret, empty); failed != nil || err != nil {
+	if failed, err := r.createSecret(ctx, run, c.Secret, empty); failed != nil || err != nil {
 		return failed, err
 	}
-	failed, err := r.createChild(ctx, run, certificateObject(run, c))
+	failed, err := r.createChild(ctx, run, manifest.IssuedCertificate(run, c))
 	if meta.IsNoMatchError(err) {
-		return certManagerMissing(c.field), nil
+		return certManagerMissing(c.Field), nil
 	}
 	return failed, err
-}
-
-// certificateObject is cert-manager's Certificate.
-func certificateObject(run *v1alpha1.BenchmarkRun, c *certificateOf) *unstructured.Unstructured {
-	algorithm, size := target.Key(c.spec.PrivateKey)
-	names := []any{}
-	for _, name := range target.DNSNames(run, c.spec) {
-		names = append(names, name)
-	}
-	usages := []any{"digital signature", "server auth"}
-	if c.client {
-		usages[1] = "client auth"
-	}
-	if algorithm == v1alpha1.KeyRSA {
-		usages = append(usages, "key encipherment")
-	}
-	ref := c.spec.IssuerRef
-	obj := &unstructured.Unstructured{Object: map[string]any{
-		"spec": map[string]any{
-			"secretName": c.secret,
-			"issuerRef":  map[string]any{"name": ref.Name, "kind": ref.Kind, "group": ref.Group},
-			"dnsNames":   names,
-			"privateKey": map[string]any{"algorithm": string(algorithm), "size": int64(size), "encoding": "PKCS8", "rotationPolicy": "Always"},
-			"usages":     usages,
-		},
-	}}
-	obj.SetGroupVersionKind(certificateKind)
-	m := objectMeta(run, c.secret)
-	obj.SetName(m.Name)
-	obj.SetNamespace(m.Namespace)
-	obj.SetLabels(m.Labels)
-	obj.SetOwnerReferences(m.OwnerReferences)
-	return obj
 }
 
 func certManagerMissing(field string) *failure {
@@ -196,22 +159,22 @@ func certManagerMissing(field string) *failure {
 // certificatesReady is whether cert-manager has issued what it was asked for.
 // Until then it plans to wait, or the run's end.
 func (p *planner) certificatesReady() bool {
-	for _, c := range certificates(p.run) {
-		issued := p.observed.issued[c.secret]
-		if c.spec.IssuerRef == nil || issued != nil && isIssued(issued) {
+	for _, c := range manifest.Certificates(p.run) {
+		issued := p.observed.issued[c.Secret]
+		if c.Spec.IssuerRef == nil || issued != nil && isIssued(issued) {
 			continue
 		}
-		said := cmp.Or(p.observed.issuing[c.secret], "nothing, its Certificate isn't there yet")
+		said := cmp.Or(p.observed.issuing[c.Secret], "nothing, its Certificate isn't there yet")
 		seconds := readinessSeconds(p.run)
 		by := p.status.AdmissionTime.Add(time.Duration(seconds) * time.Second)
 		if p.now.After(by) {
 			p.fail(failuref(v1alpha1.ReasonCertificateNotReady,
-				"the certificate of %s wasn't issued within %d s (spec.target.readiness.timeoutSeconds); cert-manager says: %s", c.field, seconds, said))
+				"the certificate of %s wasn't issued within %d s (spec.target.readiness.timeoutSeconds); cert-manager says: %s", c.Field, seconds, said))
 			return false
 		}
 		p.requeueAt(by)
 		p.requeueAfter = sooner(p.requeueAfter, certificatePause)
-		message := fmt.Sprintf("waiting for the certificate of %s; cert-manager says: %s", c.field, said)
+		message := fmt.Sprintf("waiting for the certificate of %s; cert-manager says: %s", c.Field, said)
 		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonCertificateNotReady, message)
 		p.state(v1alpha1.ReasonStarting, message, nil)
 		return false

@@ -19,6 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/target"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -85,7 +87,10 @@ func certManagerIsMissingAfterARestart(t *testing.T) {
 	if _, err := b.createCertificates(t.Context(), b.run, &observed{}); err != nil {
 		t.Fatal(err)
 	}
-	config := &corev1.ConfigMap{ObjectMeta: objectMeta(b.run, configName(b.run)), Data: map[string]string{contentListFile: "[]"}}
+	config, err := manifest.ConfigMap(b.run, &target.Rendering{}, &manifest.Inputs{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := api.Create(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +129,7 @@ func (b *bench) certificate(client bool) *unstructured.Unstructured {
 func (b *bench) certificates() int {
 	b.t.Helper()
 	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(certificateKind)
+	list.SetGroupVersionKind(manifest.CertificateKind)
 	if err := api.List(b.t.Context(), list, client.InNamespace(b.run.Namespace)); err != nil {
 		b.t.Fatal(err)
 	}
@@ -211,7 +216,7 @@ func certificateIsAwaited(t *testing.T) {
 		request.SetNamespace(b.run.Namespace)
 		request.SetName(name)
 		if owner != nil {
-			request.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, certificateKind)})
+			request.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, manifest.CertificateKind)})
 		}
 		if err := api.Create(t.Context(), request); err != nil {
 			t.Fatal(err)

@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
@@ -71,7 +72,7 @@ type Reconciler struct {
 	Sessions Sessions
 	// Authority returns the certificate, in PEM, by which pods check the manager.
 	Authority func() []byte
-	Settings  Settings
+	Settings  manifest.Settings
 	// Logs reads the end of a container's log; nil when that can't be done.
 	Logs Logs
 	// WatchCertificates has changes of cert-manager's Certificates noticed from
@@ -168,7 +169,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 			return nil
 		}
 		issued := &unstructured.Unstructured{}
-		issued.SetGroupVersionKind(certificateKind)
+		issued.SetGroupVersionKind(manifest.CertificateKind)
 		owner := handler.TypedEnqueueRequestForOwner[*unstructured.Unstructured](mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.BenchmarkRun{}, handler.OnlyControllerOwner())
 		err := built.Watch(source.Kind(mgr.GetCache(), issued, owner))
 		watched = err == nil
@@ -220,8 +221,8 @@ func (r *Reconciler) runOfSession(_ context.Context, uid types.UID) []reconcile.
 // runsOfPod finds the run that a pod belongs to and, since the pod may be the
 // last to leave its lane, the next run of the lane.
 func (r *Reconciler) runsOfPod(ctx context.Context, pod client.Object) []reconcile.Request {
-	name := types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetLabels()[LabelRun]}
-	return append(r.next(ctx, pod.GetLabels()[LabelLane]), reconcile.Request{NamespacedName: name})
+	name := types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetLabels()[manifest.LabelRun]}
+	return append(r.next(ctx, pod.GetLabels()[manifest.LabelLane]), reconcile.Request{NamespacedName: name})
 }
 
 // nextInLane finds the next run of a lane in which something changed.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/target"
 )
 
@@ -28,7 +29,7 @@ func targetEnded(_ *v1alpha1.BenchmarkRun, o *observed, _ time.Time) *failure {
 		return nil
 	}
 	for _, status := range o.target.Status.InitContainerStatuses {
-		if end := status.State.Terminated; end != nil && end.ExitCode != 0 && status.Name == contentContainer {
+		if end := status.State.Terminated; end != nil && end.ExitCode != 0 && status.Name == manifest.ContentContainer {
 			return failuref(v1alpha1.ReasonTargetNotStarted, "the target's content couldn't be written: %s", exit(end))
 		}
 	}
@@ -55,7 +56,7 @@ func serverEnd(pod *corev1.Pod) *corev1.ContainerStatus {
 	var first *corev1.ContainerStatus
 	for i := range pod.Status.ContainerStatuses {
 		status := &pod.Status.ContainerStatuses[i]
-		if status.Name == agentContainer || status.State.Terminated == nil {
+		if status.Name == manifest.AgentContainer || status.State.Terminated == nil {
 			continue
 		}
 		if first == nil || status.State.Terminated.FinishedAt.Before(&first.State.Terminated.FinishedAt) {
@@ -80,7 +81,7 @@ func targetWaits(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failur
 	case !wait.image:
 		return failuref(v1alpha1.ReasonTargetNotStarted, "container %s of the target can't be started: %s", wait.container, wait.message)
 	}
-	for _, server := range servers(run, o.target) {
+	for _, server := range manifest.Servers(run, o.target) {
 		if server.Name == wait.container {
 			return failuref(v1alpha1.ReasonTargetImageUnavailable,
 				"the image %s can't be pulled: %s; check %s.image, spec.target.imagePullPolicy and imagePullSecrets", server.Image, wait.message, fieldOf(server.Name))

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -51,10 +51,10 @@ func (i *Identifier) Identify(ctx context.Context, token string) (manager.Identi
 	identity := manager.Identity{Pod: pod.Name, PodUID: uid, Node: pod.Spec.NodeName}
 	owner := metav1.GetControllerOf(&pod)
 	switch {
-	case ownedByRun(owner) && pod.Labels[LabelRole] == RoleTarget:
+	case manifest.IsRun(owner) && pod.Labels[manifest.LabelRole] == manifest.RoleTarget:
 		identity.Role, identity.Run = sessionpb.Role_ROLE_AGENT, string(owner.UID)
 		return identity, nil
-	case owner != nil && owner.Kind == "Job" && pod.Labels[LabelRole] == RoleClient:
+	case owner != nil && owner.Kind == "Job" && pod.Labels[manifest.LabelRole] == manifest.RoleClient:
 		identity.Role = sessionpb.Role_ROLE_CLIENT
 		if identity.Run, err = i.runOfJob(ctx, name.Namespace, owner); err != nil {
 			return manager.Identity{}, err
@@ -91,12 +91,8 @@ func (i *Identifier) runOfJob(ctx context.Context, namespace string, owner *meta
 		return "", fmt.Errorf("get Job %s/%s: %w", namespace, owner.Name, err)
 	}
 	runOwner := metav1.GetControllerOf(&job)
-	if apierrors.IsNotFound(err) || job.UID != owner.UID || !ownedByRun(runOwner) {
+	if apierrors.IsNotFound(err) || job.UID != owner.UID || !manifest.IsRun(runOwner) {
 		return "", fmt.Errorf("%w: Job %s/%s belongs to no run", manager.ErrForbidden, namespace, owner.Name)
 	}
 	return string(runOwner.UID), nil
-}
-
-func ownedByRun(owner *metav1.OwnerReference) bool {
-	return owner != nil && owner.Kind == runKind && owner.APIVersion == v1alpha1.GroupVersion.String()
 }

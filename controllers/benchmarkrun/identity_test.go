@@ -14,9 +14,11 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/test/wrapper"
 )
 
 // token asks the API server for a token of the namespace's default service
@@ -28,7 +30,7 @@ func token(t *testing.T, namespace, audience string, pod *corev1.Pod) string {
 		t.Fatal(err)
 	}
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
-		Audiences: []string{audience}, ExpirationSeconds: ptr.To(int64(tokenLifetime)),
+		Audiences: []string{audience}, ExpirationSeconds: ptr.To(int64(600)),
 	}}
 	if pod != nil {
 		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}
@@ -106,7 +108,7 @@ func TestIdentifyRefuses(t *testing.T) {
 		return p
 	}
 	ownedByTheRun := []metav1.OwnerReference{*metav1.NewControllerRef(b.run, b.run.GroupVersionKind())}
-	ownedByTheRun[0].APIVersion, ownedByTheRun[0].Kind = "assay.dev/v1alpha1", runKind
+	ownedByTheRun[0].APIVersion, ownedByTheRun[0].Kind = "assay.dev/v1alpha1", "BenchmarkRun"
 	foreignJob := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "foreign"}, Spec: batchv1.JobSpec{
 		Template: corev1.PodTemplateSpec{Spec: clientPodSpec(namespace, "").Spec},
 	}}
@@ -130,10 +132,10 @@ func TestIdentifyRefuses(t *testing.T) {
 		"of a pod with the labels": {token(t, namespace, session.Audience, pod("labelled", func(*corev1.Pod) {})), manager.ErrForbidden},
 		"of a pod without a role": {token(t, namespace, session.Audience, pod("roleless", func(p *corev1.Pod) {
 			p.OwnerReferences = ownedByTheRun
-			delete(p.Labels, LabelRole)
+			delete(p.Labels, manifest.LabelRole)
 		})), manager.ErrForbidden},
 		"of another Job's pod": {token(t, namespace, session.Audience, pod("foreign-0", func(p *corev1.Pod) {
-			p.Labels[LabelRole] = RoleClient
+			p.Labels[manifest.LabelRole] = manifest.RoleClient
 			p.Labels[batchv1.JobCompletionIndexAnnotation] = "0"
 			p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(foreignJob, batchv1.SchemeGroupVersion.WithKind("Job"))}
 		})), manager.ErrForbidden},
@@ -143,7 +145,7 @@ func TestIdentifyRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			return pod("indexless", func(p *corev1.Pod) {
-				p.Labels[LabelRole] = RoleClient
+				p.Labels[manifest.LabelRole] = manifest.RoleClient
 				p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(&job, batchv1.SchemeGroupVersion.WithKind("Job"))}
 			})
 		}()), manager.ErrForbidden},
@@ -158,7 +160,7 @@ func TestIdentifyRefuses(t *testing.T) {
 
 // clientPodSpec is a pod that the restricted Pod Security Standard admits.
 func clientPodSpec(namespace, name string) *corev1.Pod {
-	spec := podSpec(true)
-	spec.Containers = []corev1.Container{{Name: "c", Image: "image:1", SecurityContext: restrictedAssayContainer()}}
+	run := wrapper.NewRun(namespace, "run", "image:1").Obj()
+	spec := manifest.ClientJob(run, nil, &manifest.Settings{LoadImage: "image:1"}).Spec.Template.Spec
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{}}, Spec: spec}
 }

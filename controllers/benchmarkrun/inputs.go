@@ -2,10 +2,8 @@ package benchmarkrun
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/agent"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/target"
 )
 
@@ -33,14 +31,7 @@ const (
 // inputs is what a run takes from the user's ConfigMaps, once, when it starts:
 // from then on changes of theirs don't reach it.
 type inputs struct {
-	// content is the text of files of content, by path.
-	content map[string][]byte
-	// configurations are the servers' own.
-	configurations target.Configurations
-	// script are the files of the load's k6 script.
-	script []scriptFile
-	// requests is the list of what clients ask for, encoded; nil for none.
-	requests []byte
+	manifest.Inputs
 	// missing says what isn't there, wrong what is but can't be used.
 	missing []string
 	wrong   error
@@ -49,7 +40,7 @@ type inputs struct {
 // observeInputs reads the user's ConfigMaps that the run's target and its script
 // are made from, and that its clients' requests are in.
 func (r *Reconciler) observeInputs(ctx context.Context, run *v1alpha1.BenchmarkRun) (*inputs, error) {
-	in := &inputs{content: map[string][]byte{}, configurations: target.Configurations{}}
+	in := &inputs{Inputs: manifest.Inputs{Content: map[string][]byte{}, Configurations: target.Configurations{}}}
 	read := map[string]*corev1.ConfigMap{}
 	for _, name := range inputNames(run) {
 		config := &corev1.ConfigMap{}
@@ -73,11 +64,11 @@ func (r *Reconciler) observeInputs(ctx context.Context, run *v1alpha1.BenchmarkR
 			in.missing = append(in.missing, fmt.Sprintf("ConfigMap %s has no key %s", ref.Name, ref.Key))
 			continue
 		}
-		in.content[file.Path] = text
+		in.Content[file.Path] = text
 	}
 	for container, name := range target.ConfigurationNames(&run.Spec.Target) {
 		if config := read[name]; config != nil {
-			in.configurations[container] = texts(config)
+			in.Configurations[container] = texts(config)
 		}
 	}
 	in.takeScript(run, read)
@@ -137,80 +128,36 @@ func (p *planner) awaitInputs() {
 	p.requeueAfter = sooner(p.requeueAfter, inputPause)
 }
 
-// contentKey is the key of the run's ConfigMap that has a file of content.
-func contentKey(index int) string { return fmt.Sprintf("content-%d", index) }
-
-// contentList is the list of content for the container that writes it, and the
-// files that it copies, by their keys in the run's ConfigMap.
-func contentList(run *v1alpha1.BenchmarkRun, in *inputs) (list []byte, copied map[string][]byte, err error) {
-	files := []agent.File{}
-	copied = map[string][]byte{}
-	for i, c := range run.Spec.Target.Content {
-		file := agent.File{Path: c.Path, SizeBytes: c.SizeBytes}
-		if c.ConfigMapKeyRef != nil {
-			text, ok := in.content[c.Path]
-			if !ok {
-				continue // it is missing
-			}
-			file.SizeBytes, file.Source = int64(len(text)), configFolder+"/"+contentKey(i)
-			copied[contentKey(i)] = text
-		}
-		files = append(files, file)
-	}
-	list, err = json.Marshal(files)
-	return list, copied, err
-}
-
 // contentLengths are the lengths of the files that the run's target serves, by
-// path, as its ConfigMap has them, or will have them. What the server carries
-// out has none.
+// path, as its ConfigMap has them, or will have them.
 func contentLengths(run *v1alpha1.BenchmarkRun, o *observed) (map[string]int64, error) {
-	var list []byte
-	var err error
-	switch {
-	case o.config != nil:
-		list = []byte(o.config.Data[contentListFile])
-	case o.inputs != nil:
-		list, _, err = contentList(run, o.inputs)
-	default:
-		return nil, nil
-	}
-	var files []agent.File
-	if err == nil {
-		err = json.Unmarshal(list, &files)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the list of content in ConfigMap %s: %w", configName(run), err)
-	}
-	lengths := map[string]int64{}
-	for _, file := range files {
-		if !carriedOut(file.Path) {
-			lengths[file.Path] = file.SizeBytes
+	config := o.config
+	if config == nil {
+		if o.inputs == nil {
+			return nil, nil
+		}
+		var err error
+		if config, err = manifest.ConfigMap(run, &target.Rendering{}, &o.inputs.Inputs, nil); err != nil {
+			return nil, err
 		}
 	}
-	return lengths, nil
-}
-
-// carriedOut is whether a server answers with what a file does instead of what
-// it has.
-func carriedOut(name string) bool {
-	return slices.Contains([]string{".jsp", ".jspx"}, path.Ext(name))
+	return manifest.ReadContentLengths(config)
 }
 
 // tooLarge says that the user's ConfigMaps don't fit into the run's own.
 func (in *inputs) tooLarge() error {
-	size, script := len(in.requests), 0
-	for _, text := range in.content {
+	size, script := len(in.Requests), 0
+	for _, text := range in.Content {
 		size += len(text)
 	}
-	for _, files := range in.configurations {
+	for _, files := range in.Configurations {
 		for _, text := range files {
 			size += len(text)
 		}
 	}
-	for _, f := range in.script {
-		size += len(f.text)
-		script += len(f.text)
+	for _, f := range in.Script {
+		size += len(f.Text)
+		script += len(f.Text)
 	}
 	if size > maxInputBytes && script > size/2 {
 		return fmt.Errorf("spec.load.script: the script's ConfigMaps have %d bytes, together with those of spec.target %d, more than the %d that fit: "+

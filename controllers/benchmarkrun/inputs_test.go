@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/target"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -203,7 +204,7 @@ func TestInputsAreCopiedOnce(t *testing.T) {
 				t.Errorf("the run's ConfigMap (-before +after):\n%s", diff)
 			}
 			mounted := map[string]bool{}
-			for _, m := range containerOf(b.targetPod(), target.ContainerName).VolumeMounts {
+			for _, m := range manifest.Servers(b.run, b.targetPod())[0].VolumeMounts {
 				if m.Name == target.ConfigVolume {
 					mounted[m.SubPath] = true
 				}
@@ -246,32 +247,4 @@ func TestInputsDoNotMatterUnderLoad(t *testing.T) {
 	b.reconcile()
 	b.reconcile()
 	b.wants(v1alpha1.ReasonCompleted)
-}
-
-func TestRenderingSurvivesTheConfigMap(t *testing.T) {
-	run := fullTarget()
-	rendering, err := target.Render(&run.Spec.Target, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := configMap(run, rendering, &inputs{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := renderingIn(config)
-	rendering.Files = nil
-	if diff := cmp.Diff(rendering, got); diff != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
-	if _, err := renderingIn(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "run-config"}}); err == nil || !strings.Contains(err.Error(), "run-config") {
-		t.Errorf("without it: %v", err)
-	}
-}
-
-func TestContentListHasNoSourceForWhatIsGenerated(t *testing.T) {
-	run := wrapper.NewRun("ns", "run", "image").Content("/a.html", 10).Obj()
-	list, copied, err := contentList(run, &inputs{})
-	if err != nil || len(copied) != 0 || string(list) != `[{"path":"/a.html","sizeBytes":10}]` {
-		t.Errorf("%s %v %v", list, copied, err)
-	}
 }

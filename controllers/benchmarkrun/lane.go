@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 )
 
 // turn is where a run stands in its lane.
@@ -41,9 +42,9 @@ func turnOf(run *v1alpha1.BenchmarkRun, runs []v1alpha1.BenchmarkRun, pods []cor
 	}
 	for i := range pods {
 		pod := &pods[i]
-		own := pod.Labels[LabelRunUID] == string(run.UID) && pod.DeletionTimestamp.IsZero()
-		if pod.Labels[LabelLane] == run.Spec.Lane && !own && !podEnded(pod) && t.holder == "" {
-			t.holder = pod.Namespace + "/" + pod.Labels[LabelRun]
+		own := pod.Labels[manifest.LabelRunUID] == string(run.UID) && pod.DeletionTimestamp.IsZero()
+		if pod.Labels[manifest.LabelLane] == run.Spec.Lane && !own && !podEnded(pod) && t.holder == "" {
+			t.holder = pod.Namespace + "/" + pod.Labels[manifest.LabelRun]
 		}
 	}
 	t.free = t.ahead == 0 && t.holder == ""

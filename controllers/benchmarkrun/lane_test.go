@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 )
 
 // laneRun is a run of lane "l" that was created so many seconds after the epoch.
@@ -41,7 +42,7 @@ func inLane(lane string) func(*v1alpha1.BenchmarkRun) {
 
 func lanePod(run string, phase corev1.PodPhase) corev1.Pod {
 	return corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Labels: map[string]string{LabelLane: "l", LabelRun: run, LabelRunUID: run + "-uid"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Labels: map[string]string{manifest.LabelLane: "l", manifest.LabelRun: run, manifest.LabelRunUID: run + "-uid"}},
 		Status:     corev1.PodStatus{Phase: phase},
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/manager"
 )
@@ -80,19 +81,19 @@ func (r *Reconciler) observe(ctx context.Context, run *v1alpha1.BenchmarkRun) (*
 
 	o.windows = r.observeWindows(run)
 	o.config = &corev1.ConfigMap{}
-	if err := r.child(ctx, run, o, configName(run), o.config); err != nil {
+	if err := r.child(ctx, run, o, manifest.ConfigName(run), o.config); err != nil {
 		return nil, err
 	} else if o.config.UID == "" {
 		o.config = nil
 	}
 	o.target = &corev1.Pod{}
-	if err := r.child(ctx, run, o, targetName(run), o.target); err != nil {
+	if err := r.child(ctx, run, o, manifest.TargetName(run), o.target); err != nil {
 		return nil, err
 	} else if o.target.UID == "" {
 		o.target = nil
 	}
 	o.job = &batchv1.Job{}
-	if err := r.child(ctx, run, o, clientsName(run), o.job); err != nil {
+	if err := r.child(ctx, run, o, manifest.ClientsName(run), o.job); err != nil {
 		return nil, err
 	} else if o.job.UID == "" {
 		o.job = nil
@@ -174,7 +175,7 @@ func whose(obj client.Object, run *v1alpha1.BenchmarkRun) ownership {
 	switch {
 	case owner != nil && owner.UID == run.UID:
 		return ours
-	case ownedByRun(owner) && owner.Name == run.Name:
+	case manifest.IsRun(owner) && owner.Name == run.Name:
 		return anEarlierRuns
 	}
 	return somebodyElses
@@ -214,7 +215,7 @@ func (r *Reconciler) kind(obj client.Object) string {
 func (r *Reconciler) observeClients(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
 	var pods corev1.PodList
 	if err := r.List(ctx, &pods, client.InNamespace(run.Namespace),
-		client.MatchingLabels{LabelRunUID: string(run.UID), LabelRole: RoleClient}); err != nil {
+		client.MatchingLabels{manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleClient}); err != nil {
 		return fmt.Errorf("list the clients' pods: %w", err)
 	}
 	for i := range pods.Items {
@@ -230,7 +231,7 @@ func (r *Reconciler) observeClients(ctx context.Context, run *v1alpha1.Benchmark
 
 func (r *Reconciler) observeArtifact(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
 	var stored corev1.ConfigMap
-	if err := r.child(ctx, run, o, artifactName(run), &stored); err != nil || stored.UID == "" {
+	if err := r.child(ctx, run, o, manifest.ArtifactName(run), &stored); err != nil || stored.UID == "" {
 		return err
 	}
 	var err error
@@ -248,7 +249,7 @@ func (r *Reconciler) observeTurn(ctx context.Context, run *v1alpha1.BenchmarkRun
 		return turn{}, fmt.Errorf("list the runs of lane %s: %w", run.Spec.Lane, err)
 	}
 	var pods corev1.PodList
-	if err := r.Live.List(ctx, &pods, client.MatchingLabels{LabelLane: run.Spec.Lane}); err != nil {
+	if err := r.Live.List(ctx, &pods, client.MatchingLabels{manifest.LabelLane: run.Spec.Lane}); err != nil {
 		return turn{}, fmt.Errorf("list the pods of lane %s: %w", run.Spec.Lane, err)
 	}
 	return turnOf(run, runs.Items, pods.Items), nil

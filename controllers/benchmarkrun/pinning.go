@@ -8,6 +8,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/manager"
 )
@@ -17,7 +18,7 @@ import (
 // fraction of one: CPUs that the agent may use aren't exclusive, and others,
 // as many as were asked for, are.
 func targetExclusivity(run *v1alpha1.BenchmarkRun, usage *result.ServerUsage) v1alpha1.CPUExclusivity {
-	return exclusivity(usage.CPUs, usage.AgentCPUs, cpuMillis(run.Spec.Target.Resources))
+	return exclusivity(usage.CPUs, usage.AgentCPUs, manifest.CPUMillis(run.Spec.Target.Resources))
 }
 
 // cpusKnown is whether the agent has read what CPUs each server runs on.
@@ -68,7 +69,7 @@ func (p *planner) unpinned() *failure {
 	if p.run.Spec.Clients.Resources.CPUPinning != v1alpha1.CPUPinningRequired {
 		return nil
 	}
-	limit := cpuMillis(p.run.Spec.Clients.Resources)
+	limit := manifest.CPUMillis(p.run.Spec.Clients.Resources)
 	for i := range loadplan.Replicas(&p.run.Spec) {
 		c := p.observed.sessions.Clients[i]
 		shared := fmt.Sprint(maxCPU) // no CPU that exists
@@ -98,7 +99,7 @@ func (p *planner) unpinnedBackend(server *result.ServerUsage) *failure {
 				cpus = read.Latest.CPUs
 			}
 		}
-		if e := exclusivity(cpus, server.AgentCPUs, cpuMillis(b.Resources)); e != v1alpha1.CPUsExclusive {
+		if e := exclusivity(cpus, server.AgentCPUs, manifest.CPUMillis(b.Resources)); e != v1alpha1.CPUsExclusive {
 			return failuref(v1alpha1.ReasonCPUNotExclusive,
 				"spec.target.backends[%s].resources.cpuPinning is Required, but the backend runs on CPUs %q, which are %s: %s", b.Name, cpus, e, mend)
 		}

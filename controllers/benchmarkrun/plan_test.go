@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
@@ -46,15 +47,15 @@ func newScene() *scene {
 	run.Status.AdmissionTime = ptr.To(metav1.NewTime(begin))
 	run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionTrue}}
 	rendering, _ := target.Render(&run.Spec.Target, nil)
-	pod, _ := targetPod(run, rendering, &Settings{})
+	pod, _ := manifest.TargetPod(run, rendering, &manifest.Settings{})
 	pod.CreationTimestamp = metav1.NewTime(begin)
 	pod.Spec.NodeName = "node"
 	pod.Status.PodIP = "10.0.0.1"
 	pod.Status.Phase = corev1.PodRunning
-	job := clientJob(run, nil, &Settings{})
+	job := manifest.ClientJob(run, nil, &manifest.Settings{})
 	job.CreationTimestamp = metav1.NewTime(begin)
 	return &scene{run: run, o: &observed{
-		config: &corev1.ConfigMap{Data: map[string]string{contentListFile: "[]"}}, target: pod, job: job,
+		config: &corev1.ConfigMap{Data: map[string]string{"content.json": "[]"}}, target: pod, job: job,
 		clients: map[int]*corev1.Pod{0: clientPod(), 1: clientPod()},
 		sessions: manager.Observation{
 			Clients: map[int]manager.ClientState{0: {Connected: true, Node: "node"}, 1: {Connected: true, Node: "node"}},

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
@@ -68,7 +69,7 @@ func (r *Reconciler) observeLogs(ctx context.Context, run *v1alpha1.BenchmarkRun
 		return
 	}
 	o.logs = map[string]string{}
-	for _, container := range servers(run, o.target) {
+	for _, container := range manifest.Servers(run, o.target) {
 		log, err := r.Logs(ctx, run.Namespace, o.target.Name, container.Name)
 		if err != nil {
 			// Without it the run goes on unproven, which its result says.

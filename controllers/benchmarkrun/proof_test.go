@@ -16,6 +16,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/target"
 	"github.com/assay-dev/assay/test/wrapper"
@@ -260,7 +261,7 @@ func TestLogsAreReadWhenTheyDecide(t *testing.T) {
 		"it crashes":                   {base().ended(target.ContainerName, crash), both},
 		"it crashes under load":        {proven(inState(base().ready().ended(target.ContainerName, crash), v1alpha1.ReasonMeasuring)), both},
 		"its backend crashes":          {proven(base().ready().ended("app", crash)), both},
-		"its agent crashes":            {base().ended(agentContainer, crash), nil},
+		"its agent crashes":            {base().ended(manifest.AgentContainer, crash), nil},
 		"it doesn't answer in time":    {func() *scene { s := base(); s.run.Spec.Target.Readiness.TimeoutSeconds = new(int32(5)); return s }(), both},
 		"nobody knows what it says":    {newScene().ready(), nil},
 		"nobody would, but it crashes": {newScene().ended(target.ContainerName, crash), []string{target.ContainerName}},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/target"
 )
@@ -75,7 +76,7 @@ func (p *planner) observePod(pod *corev1.Pod, t *v1alpha1.TargetStatus) {
 			}
 		}
 	}
-	for _, container := range servers(p.run, pod) {
+	for _, container := range manifest.Servers(p.run, pod) {
 		for _, status := range pod.Status.ContainerStatuses {
 			if _, id, ok := strings.Cut(status.ContainerID, "://"); ok && status.Name == container.Name {
 				containers[id] = status.Name

@@ -23,6 +23,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
@@ -134,7 +135,7 @@ func newBench(t *testing.T, change ...func(*wrapper.Run)) *bench {
 		Reconciler: &Reconciler{
 			Client: api, Live: api, Events: events.NewFakeRecorder(100), Clock: clock, Sessions: sessions,
 			Authority: func() []byte { return []byte("authority") },
-			Settings:  Settings{AssayImage: "assay:1", LoadImage: "assay-load:1", SessionAddress: "assay-session.assay-system.svc:9443"},
+			Settings:  manifest.Settings{AssayImage: "assay:1", LoadImage: "assay-load:1", SessionAddress: "assay-session.assay-system.svc:9443"},
 		},
 	}
 }

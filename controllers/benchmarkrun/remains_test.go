@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -48,7 +49,7 @@ func TestReconcileDoesNotTakeOver(t *testing.T) {
 	b.Client = interceptor.NewClient(watching, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, options ...client.GetOption) error {
 			err := c.Get(ctx, key, obj, options...)
-			if err == nil && obj.GetLabels()[LabelRunUID] == "" {
+			if err == nil && obj.GetLabels()[manifest.LabelRunUID] == "" {
 				obj.SetUID("")
 				return apierrors.NewNotFound(corev1.Resource("configmaps"), key.Name)
 			}

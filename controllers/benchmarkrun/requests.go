@@ -6,13 +6,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/requestlist"
 	"github.com/assay-dev/assay/internal/result"
 )
-
-// requestListFile is the key of the run's ConfigMap that has the list of requests
-// from the user's, checked and encoded by package requestlist.
-const requestListFile = "requests.gz"
 
 // readRequests takes the list of requests from the user's ConfigMaps as they were
 // read.
@@ -32,7 +29,7 @@ func (in *inputs) readRequests(run *v1alpha1.BenchmarkRun, read map[string]*core
 		in.wrong = fmt.Errorf("spec.load.requestsFrom: ConfigMap %s, key %s: %w", ref.Name, ref.Key, err)
 		return nil
 	}
-	in.requests, err = requestlist.Encode(entries)
+	in.Requests, err = requestlist.Encode(entries)
 	return err
 }
 
@@ -41,9 +38,9 @@ func (in *inputs) readRequests(run *v1alpha1.BenchmarkRun, read map[string]*core
 func requestList(o *observed) []byte {
 	switch {
 	case o.config != nil:
-		return o.config.BinaryData[requestListFile]
+		return manifest.ReadRequests(o.config)
 	case o.inputs != nil:
-		return o.inputs.requests
+		return o.inputs.Requests
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func TestScriptIsMounted(t *testing.T) {
 	spec := job.Spec.Template.Spec
 	got := map[string]string{}
 	for _, volume := range spec.Volumes {
-		if volume.Name == scriptVolume {
+		if volume.Name == "script" {
 			for _, item := range volume.Projected.Sources[0].ConfigMap.Items {
 				got[item.Path] = config.Data[item.Key] + string(config.BinaryData[item.Key])
 			}
@@ -120,6 +120,12 @@ func TestScriptThatCannotBeIsRefused(t *testing.T) {
 			b.wants(v1alpha1.ReasonInvalidSpec, tc.says...)
 		})
 	}
+}
+
+func fromSecret(name, secret, key string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+		LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: key,
+	}}}
 }
 
 // scripted is a scene of a run of a script.

@@ -13,6 +13,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/target"
@@ -30,7 +31,7 @@ func (r *Reconciler) store(ctx context.Context, run *v1alpha1.BenchmarkRun, o *o
 	if err != nil {
 		return failuref(v1alpha1.ReasonArtifactNotStored, "the result can't be encoded: %s", err), nil
 	}
-	failed, err := r.createChild(ctx, run, artifactConfigMap(run, encoded))
+	failed, err := r.createChild(ctx, run, manifest.Artifact(run, encoded))
 	if failed != nil && failed.reason == v1alpha1.ReasonInvalidSpec {
 		failed.reason = v1alpha1.ReasonArtifactNotStored
 	}
@@ -137,8 +138,8 @@ func (r *Reconciler) environment(ctx context.Context, run *v1alpha1.BenchmarkRun
 		Libraries:      status.Libraries,
 		Unproven:       target.Logs(&run.Spec.Target) && status.Connector == "",
 		DocumentLength: -1,
-		TargetCPULimit: cpuMillis(run.Spec.Target.Resources),
-		ClientCPULimit: cpuMillis(run.Spec.Clients.Resources),
+		TargetCPULimit: manifest.CPUMillis(run.Spec.Target.Resources),
+		ClientCPULimit: manifest.CPUMillis(run.Spec.Clients.Resources),
 		TargetCPUs:     status.CPUs,
 		CPUExclusivity: string(status.CPUExclusivity),
 		Assay:          r.Settings.Version,
@@ -164,7 +165,7 @@ func (r *Reconciler) environment(ctx context.Context, run *v1alpha1.BenchmarkRun
 func backendEnvironments(run *v1alpha1.BenchmarkRun, o *observed) []result.BackendEnvironment {
 	var all []result.BackendEnvironment
 	for _, b := range run.Spec.Target.Backends {
-		limit := cpuMillis(b.Resources)
+		limit := manifest.CPUMillis(b.Resources)
 		e := result.BackendEnvironment{Name: b.Name, Image: b.Image, CPULimit: limit, CPUExclusivity: string(v1alpha1.CPUsUnknown)}
 		for _, started := range run.Status.Target.Backends {
 			if started.Name == b.Name {

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -97,7 +98,7 @@ func TestTLSSecretsFitEachOther(t *testing.T) {
 		{clientName, "run-target." + b.run.Namespace + ".svc", x509.ExtKeyUsageClientAuth},
 	} {
 		secret := b.secret(test.name)
-		if secret.Type != corev1.SecretTypeTLS || !metav1.IsControlledBy(secret, b.run) || secret.Labels[LabelRunUID] != string(b.run.UID) {
+		if secret.Type != corev1.SecretTypeTLS || !metav1.IsControlledBy(secret, b.run) || secret.Labels[manifest.LabelRunUID] != string(b.run.UID) {
 			t.Errorf("%s: type %s, owners %v, labels %v", test.name, secret.Type, secret.OwnerReferences, secret.Labels)
 		}
 		pair, err := tls.X509KeyPair(secret.Data["tls.crt"], secret.Data["tls.key"])
@@ -120,9 +121,6 @@ func TestTLSNeedsNoSecretWithoutIt(t *testing.T) {
 	b.reconcile()
 	if got := b.secrets(); got != nil {
 		t.Errorf("Secrets: %v", got)
-	}
-	if v := clientTLSVolume(b.run); v != nil {
-		t.Errorf("a volume: %v", v)
 	}
 }
 

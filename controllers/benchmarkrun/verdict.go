@@ -14,6 +14,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -30,7 +31,7 @@ func (p *planner) complete() {
 	p.status.Result = resultStatus(r)
 	addBackendUsage(p.status.Target, r)
 	p.status.Clients = clientStatuses(r)
-	p.status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: artifactName(p.run)}
+	p.status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: manifest.ArtifactName(p.run)}
 	p.status.MeasurementTime = ptr.To(metav1.NewMicroTime(r.Run.MeasurementTime))
 	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonCompleted,
 		fmt.Sprintf("%d requests measured, %d of them failed; see kubectl assay report %s -n %s",

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/controllers/benchmarkrun"
+	"github.com/assay-dev/assay/internal/manifest"
 )
 
 // runConfig is a run's ConfigMap with an authority.
@@ -20,7 +20,7 @@ func runConfig(authority string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "default", Name: "run-config",
-			Labels: map[string]string{benchmarkrun.LabelRunUID: "1"},
+			Labels: map[string]string{manifest.LabelRunUID: "1"},
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkRun", Name: "run", UID: "1", Controller: ptr.To(true),
 			}},

@@ -31,7 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/controllers/benchmarkrun"
+	"github.com/assay-dev/assay/internal/manifest"
 )
 
 const (
@@ -223,7 +223,7 @@ func (c *cluster) children(t *testing.T, run *v1alpha1.BenchmarkRun) []string {
 		&corev1.PodList{}, &corev1.ConfigMapList{}, &corev1.ServiceList{}, &corev1.SecretList{}, &batchv1.JobList{},
 	} {
 		if err := c.List(t.Context(), list, client.InNamespace(run.Namespace),
-			client.MatchingLabels{benchmarkrun.LabelRunUID: string(run.UID)}); err != nil {
+			client.MatchingLabels{manifest.LabelRunUID: string(run.UID)}); err != nil {
 			t.Fatal(err)
 		}
 		items, err := meta.ExtractList(list)

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/controllers/benchmarkrun"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -44,7 +44,7 @@ func TestManagerKilled(t *testing.T) {
 		t.Errorf("the server had %d requests, want 8000", got.Requests)
 	}
 	var stored corev1.ConfigMapList
-	if err := c.List(t.Context(), &stored, client.InNamespace(run.Namespace), client.HasLabels{benchmarkrun.LabelRunUID}); err != nil {
+	if err := c.List(t.Context(), &stored, client.InNamespace(run.Namespace), client.HasLabels{manifest.LabelRunUID}); err != nil {
 		t.Fatal(err)
 	}
 	artifacts := 0
@@ -90,9 +90,9 @@ func TestFaults(t *testing.T) {
 	type run = wrapper.Run
 	endless := func(r *run) *run { return r.Path("/fixed/1000/10").Seconds(1, 300) }
 	client := func(index string) map[string]string {
-		return map[string]string{benchmarkrun.LabelRole: benchmarkrun.RoleClient, "batch.kubernetes.io/job-completion-index": index}
+		return map[string]string{manifest.LabelRole: manifest.RoleClient, "batch.kubernetes.io/job-completion-index": index}
 	}
-	target := map[string]string{benchmarkrun.LabelRole: benchmarkrun.RoleTarget}
+	target := map[string]string{manifest.LabelRole: manifest.RoleTarget}
 	tests := map[string]struct {
 		spec func(*run) *run
 		// victim is the pod to be harmed while it is measured: killed is the container

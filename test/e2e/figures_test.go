@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/controllers/benchmarkrun"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -35,7 +35,7 @@ func (c *cluster) serverReport(t *testing.T, run *v1alpha1.BenchmarkRun) map[str
 	var pod *corev1.Pod
 	if err := wait.PollUntilContextTimeout(t.Context(), 250*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 		pod = c.pod(t, run.Namespace, client.MatchingLabels{
-			benchmarkrun.LabelRunUID: string(run.UID), benchmarkrun.LabelRole: benchmarkrun.RoleTarget,
+			manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleTarget,
 		})
 		return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded, nil
 	}); err != nil {

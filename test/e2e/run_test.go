@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/controllers/benchmarkrun"
 	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -201,7 +201,7 @@ func (c *cluster) artifact(t *testing.T, run *v1alpha1.BenchmarkRun) *result.Res
 	if err := c.Get(t.Context(), types.NamespacedName{Namespace: run.Namespace, Name: run.Status.Artifact.ConfigMap}, &stored); err != nil {
 		t.Fatal(err)
 	}
-	if stored.Labels[benchmarkrun.LabelRunUID] != string(run.UID) {
+	if stored.Labels[manifest.LabelRunUID] != string(run.UID) {
 		t.Errorf("the artifact's labels: %v", stored.Labels)
 	}
 	decoded, err := artifact.Decode(stored.BinaryData[artifact.Key])

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/controllers/benchmarkrun"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -149,7 +149,7 @@ func (s *scenario) check(t *testing.T, done *v1alpha1.BenchmarkRun) {
 // targetOf is the pod of a run's target.
 func (c *cluster) targetOf(t *testing.T, run *v1alpha1.BenchmarkRun) *corev1.Pod {
 	t.Helper()
-	return c.pod(t, run.Namespace, client.MatchingLabels{benchmarkrun.LabelRunUID: string(run.UID), benchmarkrun.LabelRole: benchmarkrun.RoleTarget})
+	return c.pod(t, run.Namespace, client.MatchingLabels{manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleTarget})
 }
 
 // selfSigned is TLS with a certificate that the operator makes.

@@ -34,8 +34,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/controllers/benchmarkrun"
 	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -90,7 +90,7 @@ func one(ctx context.Context, c client.WithWatch, namespace, name, image string)
 	run := wrapper.NewRun(namespace, name, image).Lane("overhead").Path("/fixed/1000/100").
 		TargetResources("300m", "128Mi").Clients(2, "500m", "128Mi").Requests(4, 2000).Obj()
 	running := &runningWatch{}
-	pods, err := c.Watch(ctx, &corev1.PodList{}, client.InNamespace(namespace), client.MatchingLabels{benchmarkrun.LabelRun: name})
+	pods, err := c.Watch(ctx, &corev1.PodList{}, client.InNamespace(namespace), client.MatchingLabels{manifest.LabelRun: name})
 	if err != nil {
 		return sample{}, fmt.Errorf("watch pods: %w", err)
 	}
@@ -135,7 +135,7 @@ func remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) er
 	}
 	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		var pods corev1.PodList
-		err := c.List(ctx, &pods, client.InNamespace(run.Namespace), client.MatchingLabels{benchmarkrun.LabelRun: run.Name})
+		err := c.List(ctx, &pods, client.InNamespace(run.Namespace), client.MatchingLabels{manifest.LabelRun: run.Name})
 		return len(pods.Items) == 0, err
 	})
 }

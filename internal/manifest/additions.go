@@ -1,4 +1,4 @@
-package benchmarkrun
+package manifest
 
 import (
 	"encoding/json"
@@ -16,8 +16,9 @@ import (
 	"github.com/assay-dev/assay/internal/target"
 )
 
-// addTo merges what the user adds to the target's pod into it. An error is the
-// user's to mend: it would change what the measurement stands on.
+// addTo merges spec.target.pod into the target's pod. An error describes a
+// mistake in the spec: an addition must not change what the measurement is based
+// on.
 func addTo(pod *corev1.Pod, additions *v1alpha1.PodAdditions) (*corev1.Pod, error) {
 	if additions == nil {
 		return pod, nil
@@ -52,7 +53,7 @@ func place(pod *corev1.Pod, container string) int {
 	return slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == container })
 }
 
-// checkAdditions refuses what is Assay's own.
+// checkAdditions rejects additions that replace something of Assay's own.
 func checkAdditions(pod *corev1.Pod, additions *v1alpha1.PodAdditions) error {
 	for i, v := range additions.Volumes {
 		if slices.ContainsFunc(pod.Spec.Volumes, func(own corev1.Volume) bool { return own.Name == v.Name }) {
@@ -61,7 +62,7 @@ func checkAdditions(pod *corev1.Pod, additions *v1alpha1.PodAdditions) error {
 	}
 	for i, c := range additions.Containers {
 		at := place(pod, c.Name)
-		if at < 0 || c.Name == agentContainer {
+		if at < 0 || c.Name == AgentContainer {
 			return fmt.Errorf("spec.target.pod.containers[%d].name: the target has no server %s: it is server, or the name of a backend", i, c.Name)
 		}
 		own := &pod.Spec.Containers[at]
@@ -79,9 +80,9 @@ func checkAdditions(pod *corev1.Pod, additions *v1alpha1.PodAdditions) error {
 	return nil
 }
 
-// hides is whether a mount of the user's takes the place of one of Assay's, or
-// of a file in what Assay made. Beneath an empty folder of the server's own
-// there may be others.
+// hides reports whether a mount of the user's hides one of Assay's, or a file
+// that Assay wrote. Below an empty directory of the server there may be other
+// mounts.
 func hides(m, own *corev1.VolumeMount) bool {
 	users, assays := path.Clean(m.MountPath), path.Clean(own.MountPath)
 	made := slices.Contains([]string{target.ConfigVolume, target.ContentVolume, target.TLSVolume}, own.Name)

@@ -1,4 +1,4 @@
-package benchmarkrun
+package manifest
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -8,26 +8,29 @@ import (
 	"github.com/assay-dev/assay/internal/target"
 )
 
-// targetPod has a container that writes the content, if there is any, and ends,
-// the agent, which starts before the servers and watches them, the server that
-// clients talk to, and the backends behind it. It is Guaranteed, so that whole
-// CPUs of a server are exclusive where the node can do that; and it is never
-// restarted: a crash is a finding. An error is the user's to mend.
-func targetPod(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, settings *Settings) (*corev1.Pod, error) {
+// TargetPod returns the target's pod: a container that writes the content and
+// exits, if there is content, the agent, which starts before the servers and
+// watches them, the server that clients connect to, and the backends behind it.
+// The pod is Guaranteed, so that a server with whole CPUs gets exclusive ones
+// where the node supports that. It is never restarted: a crash is a finding. An
+// error describes a mistake in the spec.
+func TargetPod(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, settings *Settings) (*corev1.Pod, error) {
 	spec := &run.Spec.Target
 	restricted := spec.PodSecurity != v1alpha1.PodSecurityBaseline
 	pod := &corev1.Pod{
-		ObjectMeta: podMeta(run, targetName(run), RoleTarget),
+		ObjectMeta: podMeta(run, TargetName(run), RoleTarget),
 		Spec:       podSpec(restricted),
 	}
 	pod.Spec.ShareProcessNamespace = ptr.To(true)
 	pod.Spec.ImagePullSecrets = spec.ImagePullSecrets
 	pod.Spec.Volumes = []corev1.Volume{
 		identity(run),
-		{Name: target.ConfigVolume, VolumeSource: configSource(run)},
+		{Name: target.ConfigVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: ConfigName(run)},
+		}}},
 		{Name: target.ContentVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 	}
-	watcher := agentContainerOf(settings)
+	watcher := agentContainer(settings)
 	mountClientTLS(run, &pod.Spec, &watcher)
 	if volume := serverTLSVolume(run); volume != nil {
 		pod.Spec.Volumes = append(pod.Spec.Volumes, *volume)
@@ -48,8 +51,8 @@ func targetPod(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, settings
 	return addTo(pod, spec.Pod)
 }
 
-// resourcesOf is what the i-th server of a target gets: the first is the one
-// that clients talk to.
+// resourcesOf returns the resources of the i-th server of a target. The first is
+// the one that clients connect to.
 func resourcesOf(spec *v1alpha1.Target, i int) v1alpha1.Resources {
 	if i == 0 {
 		return spec.Resources
@@ -57,11 +60,12 @@ func resourcesOf(spec *v1alpha1.Target, i int) v1alpha1.Resources {
 	return spec.Backends[i-1].Resources
 }
 
-// contentWriter has the resources of the server, which isn't running yet, so
-// that it is quick and the pod asks for no more.
+// contentWriter returns the container that writes the content. It gets the
+// resources of the server, which isn't running yet: so it is quick, and the pod
+// requests no more.
 func contentWriter(resources corev1.ResourceRequirements, settings *Settings) corev1.Container {
 	return corev1.Container{
-		Name:                     contentContainer,
+		Name:                     ContentContainer,
 		Image:                    settings.AssayImage,
 		ImagePullPolicy:          settings.ImagePullPolicy,
 		Command:                  []string{"/agent"},
@@ -76,12 +80,13 @@ func contentWriter(resources corev1.ResourceRequirements, settings *Settings) co
 	}
 }
 
-// agentContainerOf is a container like the server's and is started just before it. As an
-// init container that goes on running (a sidecar) it would hold the server up
-// by a second: the kubelet looks only so often whether such a one has started.
-func agentContainerOf(settings *Settings) corev1.Container {
+// agentContainer returns the agent's container. It is listed before the servers, so that
+// the kubelet starts it first. As a native sidecar (a restartable init container)
+// it would delay the server by a second: the kubelet polls only that often
+// whether a sidecar has started.
+func agentContainer(settings *Settings) corev1.Container {
 	return corev1.Container{
-		Name:                     agentContainer,
+		Name:                     AgentContainer,
 		Image:                    settings.AssayImage,
 		ImagePullPolicy:          settings.ImagePullPolicy,
 		Command:                  []string{"/agent"},
@@ -94,9 +99,10 @@ func agentContainerOf(settings *Settings) corev1.Container {
 	}
 }
 
-// servers are the containers of a target's pod that have a server: first the
-// one that clients talk to. Others may have been added by the cluster.
-func servers(run *v1alpha1.BenchmarkRun, pod *corev1.Pod) []corev1.Container {
+// Servers returns the containers of the target's pod that run a server, first the
+// one that clients connect to. It omits the agent and containers that the cluster
+// added.
+func Servers(run *v1alpha1.BenchmarkRun, pod *corev1.Pod) []corev1.Container {
 	names := []string{target.ContainerName}
 	for i := range run.Spec.Target.Backends {
 		names = append(names, run.Spec.Target.Backends[i].Name)

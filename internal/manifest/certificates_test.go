@@ -1,4 +1,4 @@
-package benchmarkrun
+package manifest
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -15,8 +14,8 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// filesIn are those that a projected volume takes from Secrets and ConfigMaps, as
-// name/key.
+// filesIn returns the files that a projected volume takes from Secrets and
+// ConfigMaps, as "name/key as path".
 func filesIn(volumes []corev1.Volume, name string) []string {
 	var files []string
 	for _, v := range volumes {
@@ -40,24 +39,23 @@ func filesIn(volumes []corev1.Volume, name string) []string {
 	return files
 }
 
-// TestTLSKeysAreWhereTheyBelong has every pod and container see no other key
-// than its own.
+// TestTLSKeysAreWhereTheyBelong checks that every pod and container sees no other
+// key than its own.
 func TestTLSKeysAreWhereTheyBelong(t *testing.T) {
-	b := newBench(t, mutual(selfSigned(), selfSigned()))
-	b.reconcile()
-	server, clients := b.secretNames()
-	var job batchv1.Job
-	if err := b.get("run-client", &job); err != nil {
+	run := fullTarget()
+	server, clients := "run-tls-01234567", "run-client-tls-01234567"
+	job := ClientJob(run, nil, &Settings{})
+	pod, err := podOf(t, run, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	asks := []string{
 		clients + "/tls.crt as client.crt", clients + "/tls.key as client.key",
 		server + "/ca.crt as ca.crt", server + "/tls.crt as server.crt",
 	}
-	pod := b.targetPod()
 	for name, test := range map[string]struct{ got, want []string }{
-		"of the clients": {filesIn(job.Spec.Template.Spec.Volumes, podTLSVolume), asks},
-		"of the agent":   {filesIn(pod.Spec.Volumes, podTLSVolume), asks},
+		"of the clients": {filesIn(job.Spec.Template.Spec.Volumes, clientTLSVolumeName), asks},
+		"of the agent":   {filesIn(pod.Spec.Volumes, clientTLSVolumeName), asks},
 		"of the server": {filesIn(pod.Spec.Volumes, target.TLSVolume), []string{
 			clients + "/ca.crt as client-ca.crt", server + "/tls.crt as tls.crt", server + "/tls.key as tls.key",
 		}},
@@ -75,7 +73,7 @@ func TestTLSKeysAreWhereTheyBelong(t *testing.T) {
 	}
 	for _, c := range pod.Spec.Containers {
 		for _, m := range c.VolumeMounts {
-			if m.Name == target.TLSVolume && c.Name != target.ContainerName || m.Name == podTLSVolume && c.Name != agentContainer {
+			if m.Name == target.TLSVolume && c.Name != target.ContainerName || m.Name == clientTLSVolumeName && c.Name != AgentContainer {
 				t.Errorf("container %s mounts %s", c.Name, m.Name)
 			}
 		}
@@ -90,6 +88,7 @@ func TestTLSVolumesOfWhatTheUserHas(t *testing.T) {
 		target v1alpha1.Target
 		want   []string
 	}{
+		"no TLS":                     {v1alpha1.Target{}, nil},
 		"external":                   {v1alpha1.Target{Server: v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "https://a.example"}}}, nil},
 		"external, with a ConfigMap": {external(v1alpha1.CertificateAuthority{ConfigMapName: "c"}), []string{"c/ca.crt as ca.crt"}},
 		"external, with a Secret":    {external(v1alpha1.CertificateAuthority{SecretName: "s"}), []string{"s/ca.crt as ca.crt"}},
@@ -104,7 +103,7 @@ func TestTLSVolumesOfWhatTheUserHas(t *testing.T) {
 			run.Spec.Target = test.target
 			var got []string
 			if volume := clientTLSVolume(run); volume != nil {
-				got = filesIn([]corev1.Volume{*volume}, podTLSVolume)
+				got = filesIn([]corev1.Volume{*volume}, clientTLSVolumeName)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

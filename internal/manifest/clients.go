@@ -1,4 +1,4 @@
-package benchmarkrun
+package manifest
 
 import (
 	"strconv"
@@ -10,11 +10,17 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/session"
 )
 
-// clientJob starts the clients, each once. They prefer other nodes than the
-// target's, and spread over nodes. The files are those of the load's k6 script.
-func clientJob(run *v1alpha1.BenchmarkRun, script []scriptFile, settings *Settings) *batchv1.Job {
+// CredentialsVolume is the clients' volume with the credentials of
+// load.authentication.
+const CredentialsVolume = "credentials"
+
+// ClientJob returns the Job that starts each client once. Clients prefer other
+// nodes than the target's and spread over nodes. script lists the files of the
+// load's k6 script.
+func ClientJob(run *v1alpha1.BenchmarkRun, script []ScriptFile, settings *Settings) *batchv1.Job {
 	replicas := int32(loadplan.Replicas(&run.Spec))
 	resources := requirements(run.Spec.Clients.Resources, defaultClientMemory)
 	meta := podMeta(run, "", RoleClient)
@@ -50,7 +56,7 @@ func clientJob(run *v1alpha1.BenchmarkRun, script []scriptFile, settings *Settin
 	mountCredentials(run, &template.Spec, &template.Spec.Containers[0])
 	mountScript(run, script, &template.Spec, &template.Spec.Containers[0])
 	return &batchv1.Job{
-		ObjectMeta: objectMeta(run, clientsName(run)),
+		ObjectMeta: objectMeta(run, ClientsName(run)),
 		Spec: batchv1.JobSpec{
 			CompletionMode:       ptr.To(batchv1.IndexedCompletion),
 			Completions:          ptr.To(replicas),
@@ -72,4 +78,20 @@ func awayFromTarget(run *v1alpha1.BenchmarkRun) *corev1.Affinity {
 			},
 		}},
 	}}
+}
+
+// mountCredentials adds the credentials with which a client authenticates its
+// requests.
+func mountCredentials(run *v1alpha1.BenchmarkRun, spec *corev1.PodSpec, container *corev1.Container) {
+	a := run.Spec.Load.Authentication
+	if a == nil {
+		return
+	}
+	keys := map[string]string{}
+	for _, key := range session.CredentialKeys(string(a.Scheme)) {
+		keys[key] = key
+	}
+	spec.Volumes = append(spec.Volumes, *projected(CredentialsVolume, []corev1.VolumeProjection{secretFiles(a.SecretName, keys)}))
+	container.VolumeMounts = append(container.VolumeMounts,
+		corev1.VolumeMount{Name: CredentialsVolume, MountPath: session.CredentialsFolder, ReadOnly: true})
 }

@@ -1,4 +1,4 @@
-package benchmarkrun
+package manifest
 
 import (
 	"reflect"
@@ -14,8 +14,8 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// fullTarget is a run whose target has all that a pod can have: content, TLS
-// both ways and a backend.
+// fullTarget returns a run whose target has all that a pod can have: content,
+// mutual TLS and a backend.
 func fullTarget() *v1alpha1.BenchmarkRun {
 	run := wrapper.NewRun("ns", "run", "image").Tomcat().Content("/a.html", 10).Obj()
 	run.UID = "0123456789"
@@ -30,7 +30,7 @@ func fullTarget() *v1alpha1.BenchmarkRun {
 	return run
 }
 
-// podOf is the target's pod of a run with additions.
+// podOf returns the target's pod of a run with additions.
 func podOf(t *testing.T, run *v1alpha1.BenchmarkRun, additions *v1alpha1.PodAdditions) (*corev1.Pod, error) {
 	t.Helper()
 	rendering, err := target.Render(&run.Spec.Target, nil)
@@ -38,15 +38,15 @@ func podOf(t *testing.T, run *v1alpha1.BenchmarkRun, additions *v1alpha1.PodAddi
 		t.Fatal(err)
 	}
 	run.Spec.Target.Pod = additions
-	return targetPod(run, rendering, &Settings{AssayImage: "assay:1"})
+	return TargetPod(run, rendering, &Settings{AssayImage: "assay:1"})
 }
 
 func containerOf(pod *corev1.Pod, name string) *corev1.Container {
 	return &pod.Spec.Containers[place(pod, name)]
 }
 
-// TestAdditionsChangeNothingElse has the pod with an addition be the pod without
-// it but for what was added.
+// TestAdditionsChangeNothingElse checks that the pod with an addition differs from
+// the pod without it only in what was added.
 func TestAdditionsChangeNothingElse(t *testing.T) {
 	tests := map[string]struct {
 		additions v1alpha1.PodAdditions
@@ -161,22 +161,22 @@ func TestAdditionsAreRefused(t *testing.T) {
 		additions v1alpha1.PodAdditions
 		says      string
 	}{
-		"the agent":               {v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{{Name: agentContainer}}}, "spec.target.pod.containers[0].name"},
-		"who writes the content":  {v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{{Name: contentContainer}}}, "spec.target.pod.containers[0].name"},
-		"a container of its own":  {v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{{Name: "app"}, {Name: "mine"}}}, "spec.target.pod.containers[1].name"},
-		"the identity":            {volume(identityVolume), "spec.target.pod.volumes[1].name"},
-		"the configuration":       {volume(target.ConfigVolume), "spec.target.pod.volumes[1].name"},
-		"the content":             {volume(target.ContentVolume), "spec.target.pod.volumes[1].name"},
-		"the certificate":         {volume(target.TLSVolume), "spec.target.pod.volumes[1].name"},
-		"what the agent checks":   {volume(podTLSVolume), "spec.target.pod.volumes[1].name"},
-		"the server's own folder": {volume("server-temp"), "spec.target.pod.volumes[1].name"},
-		"over server.xml":         {mount("/usr/local/tomcat/conf/server.xml"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
-		"over the content":        {mount("/usr/local/tomcat/webapps/ROOT"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
-		"over a file of content":  {mount("/usr/local/tomcat/webapps/ROOT/a.html"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
-		"over the key":            {mount("/assay/tls/tls.key"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
-		"spelled otherwise":       {mount("/assay//tls/"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
-		"a variable of Tomcat's":  {env(target.ContainerName, "CATALINA_OPTS"), "spec.target.pod.containers[0].env[1].name"},
-		"a variable of a backend": {env("app", "OWN"), "spec.target.pod.containers[0].env[1].name"},
+		"the agent":                  {v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{{Name: AgentContainer}}}, "spec.target.pod.containers[0].name"},
+		"who writes the content":     {v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{{Name: ContentContainer}}}, "spec.target.pod.containers[0].name"},
+		"a container of its own":     {v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{{Name: "app"}, {Name: "mine"}}}, "spec.target.pod.containers[1].name"},
+		"the identity":               {volume(identityVolume), "spec.target.pod.volumes[1].name"},
+		"the configuration":          {volume(target.ConfigVolume), "spec.target.pod.volumes[1].name"},
+		"the content":                {volume(target.ContentVolume), "spec.target.pod.volumes[1].name"},
+		"the certificate":            {volume(target.TLSVolume), "spec.target.pod.volumes[1].name"},
+		"what the agent checks":      {volume(clientTLSVolumeName), "spec.target.pod.volumes[1].name"},
+		"the server's own directory": {volume("server-temp"), "spec.target.pod.volumes[1].name"},
+		"over server.xml":            {mount("/usr/local/tomcat/conf/server.xml"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
+		"over the content":           {mount("/usr/local/tomcat/webapps/ROOT"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
+		"over a file of content":     {mount("/usr/local/tomcat/webapps/ROOT/a.html"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
+		"over the key":               {mount("/assay/tls/tls.key"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
+		"spelled otherwise":          {mount("/assay//tls/"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
+		"a variable of Tomcat's":     {env(target.ContainerName, "CATALINA_OPTS"), "spec.target.pod.containers[0].env[1].name"},
+		"a variable of a backend":    {env("app", "OWN"), "spec.target.pod.containers[0].env[1].name"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

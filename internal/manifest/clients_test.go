@@ -1,4 +1,4 @@
-package benchmarkrun
+package manifest
 
 import (
 	"testing"
@@ -11,8 +11,8 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// TestClientsAreGivenTheirCredentials: of the Secret that load.authentication
-// names, the clients get what the scheme needs and no more.
+// TestClientsAreGivenTheirCredentials checks that clients get only the keys that
+// the scheme needs of the Secret that load.authentication names.
 func TestClientsAreGivenTheirCredentials(t *testing.T) {
 	for scheme, want := range map[v1alpha1.AuthenticationScheme][]string{
 		"":                            nil,
@@ -25,11 +25,11 @@ func TestClientsAreGivenTheirCredentials(t *testing.T) {
 			run.Spec.Load.Authentication = &v1alpha1.Authentication{Scheme: scheme, SecretName: "login"}
 		}
 		var got []string
-		pod := clientJob(run, nil, &Settings{}).Spec.Template.Spec
+		pod := ClientJob(run, nil, &Settings{}).Spec.Template.Spec
 		for _, volume := range pod.Volumes {
-			if volume.Name == credentialsVolume {
+			if volume.Name == CredentialsVolume {
 				secret := volume.Projected.Sources[0].Secret
-				if secret.Name != "login" || !mounted(&pod, credentialsVolume, session.CredentialsFolder) {
+				if secret.Name != "login" || !mounted(&pod, CredentialsVolume, session.CredentialsFolder) {
 					t.Errorf("%s: %+v isn't mounted", scheme, secret)
 				}
 				for _, item := range secret.Items {

@@ -1,0 +1,169 @@
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/agent"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/target"
+)
+
+// Keys of the run's ConfigMap, besides those of the rendered files.
+const (
+	contentListFile = "content.json"
+	scriptListFile  = "script.json"
+	renderingFile   = "rendering.json"
+	// requestListFile holds the list of requests from the user's ConfigMap, checked
+	// and encoded by package requestlist.
+	requestListFile = "requests.gz"
+	caFile          = "ca.crt"
+)
+
+// Inputs holds what a run copies from the user's ConfigMaps when it starts.
+// Later changes of those don't reach the run.
+type Inputs struct {
+	// Content holds the files of content, by path.
+	Content map[string][]byte
+	// Configurations holds the servers' own configurations.
+	Configurations target.Configurations
+	// Script holds the files of the load's k6 script.
+	Script []ScriptFile
+	// Requests is the encoded list of requests, or nil if the run has none.
+	Requests []byte
+}
+
+// ScriptFile is a file of a k6 script.
+type ScriptFile struct {
+	// Key is its key in the run's ConfigMap, Path its path below the script's
+	// directory.
+	Key  string `json:"key"`
+	Path string `json:"path"`
+	Text string `json:"-"`
+}
+
+// ConfigMap returns the run's ConfigMap. It holds what the run's pods read: the
+// server's rendered files, the content and its list, the script, the list of
+// requests, and the CA bundle that verifies the manager. It also holds the
+// rendered containers, so that the target's pod can be built from it alone.
+func ConfigMap(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, in *Inputs, ca []byte) (*corev1.ConfigMap, error) {
+	list, binary, err := contentList(run, in)
+	if err != nil {
+		return nil, fmt.Errorf("encode the list of content: %w", err)
+	}
+	containers := *rendering
+	containers.Files = nil
+	encoded, err := json.Marshal(&containers)
+	if err != nil {
+		return nil, fmt.Errorf("encode the target's containers: %w", err)
+	}
+	data := map[string]string{contentListFile: string(list), renderingFile: string(encoded), caFile: string(ca)}
+	add := func(key, text string) {
+		if utf8.ValidString(text) {
+			data[key] = text
+		} else {
+			binary[key] = []byte(text) // JSON would change it
+		}
+	}
+	for name, text := range rendering.Files {
+		add(name, text)
+	}
+	if len(in.Script) > 0 {
+		files, err := json.Marshal(in.Script)
+		if err != nil {
+			return nil, fmt.Errorf("encode the list of the script's files: %w", err)
+		}
+		data[scriptListFile] = string(files)
+		for _, f := range in.Script {
+			add(f.Key, f.Text)
+		}
+	}
+	if in.Requests != nil {
+		binary[requestListFile] = in.Requests
+	}
+	return &corev1.ConfigMap{ObjectMeta: objectMeta(run, ConfigName(run)), Data: data, BinaryData: binary}, nil
+}
+
+// ReadRendering returns the rendering that the run's ConfigMap was built with,
+// without its files.
+func ReadRendering(config *corev1.ConfigMap) (*target.Rendering, error) {
+	rendering := &target.Rendering{}
+	if err := readJSON(config, renderingFile, rendering); err != nil {
+		return nil, err
+	}
+	return rendering, nil
+}
+
+// ReadScript returns the files of the script in the run's ConfigMap, without
+// their texts.
+func ReadScript(config *corev1.ConfigMap) ([]ScriptFile, error) {
+	var files []ScriptFile
+	if config.Data[scriptListFile] == "" {
+		return nil, nil
+	}
+	err := readJSON(config, scriptListFile, &files)
+	return files, err
+}
+
+// ReadRequests returns the encoded list of requests in the run's ConfigMap, or
+// nil if there is none.
+func ReadRequests(config *corev1.ConfigMap) []byte { return config.BinaryData[requestListFile] }
+
+// ReadContentLengths returns the lengths of the files that the target serves, by
+// path. It omits files that the server executes: the length of what such a file
+// answers is unknown.
+func ReadContentLengths(config *corev1.ConfigMap) (map[string]int64, error) {
+	var files []agent.File
+	if err := readJSON(config, contentListFile, &files); err != nil {
+		return nil, err
+	}
+	lengths := map[string]int64{}
+	for _, file := range files {
+		if !slices.Contains([]string{".jsp", ".jspx"}, path.Ext(file.Path)) {
+			lengths[file.Path] = file.SizeBytes
+		}
+	}
+	return lengths, nil
+}
+
+func readJSON(config *corev1.ConfigMap, key string, into any) error {
+	if err := json.Unmarshal([]byte(config.Data[key]), into); err != nil {
+		return fmt.Errorf("read %s in ConfigMap %s: %w", key, config.Name, err)
+	}
+	return nil
+}
+
+// Artifact returns the ConfigMap that stores the run's full result. A
+// measurement is complete as soon as it exists.
+func Artifact(run *v1alpha1.BenchmarkRun, encoded []byte) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: objectMeta(run, ArtifactName(run)), BinaryData: map[string][]byte{artifact.Key: encoded}}
+}
+
+// contentList returns the list of content for the container that writes it, and
+// the copied files by their keys in the run's ConfigMap. It omits files that are
+// missing from the inputs.
+func contentList(run *v1alpha1.BenchmarkRun, in *Inputs) (list []byte, copied map[string][]byte, err error) {
+	files := []agent.File{}
+	copied = map[string][]byte{}
+	for i, c := range run.Spec.Target.Content {
+		file := agent.File{Path: c.Path, SizeBytes: c.SizeBytes}
+		if c.ConfigMapKeyRef != nil {
+			text, ok := in.Content[c.Path]
+			if !ok {
+				continue
+			}
+			key := fmt.Sprintf("content-%d", i)
+			file.SizeBytes, file.Source = int64(len(text)), configFolder+"/"+key
+			copied[key] = text
+		}
+		files = append(files, file)
+	}
+	list, err = json.Marshal(files)
+	return list, copied, err
+}

@@ -1,0 +1,127 @@
+package manifest
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/session"
+)
+
+// Containers of a run's pods, besides the servers.
+const (
+	AgentContainer   = "agent"
+	ContentContainer = "content"
+	clientContainer  = "client"
+)
+
+const (
+	identityVolume = "identity"
+	identityFolder = "/var/run/assay"
+	contentFolder  = "/assay/content"
+	configFolder   = "/assay/config"
+
+	// tokenLifetime is the lifetime of a pod's token in seconds, the shortest that
+	// Kubernetes allows. The kubelet renews the token.
+	tokenLifetime = 600
+	// nonRootUser is the user of Assay's images and of a restricted target.
+	nonRootUser = 65532
+	// terminationGracePeriod is the pods' terminationGracePeriodSeconds.
+	terminationGracePeriod = 10
+)
+
+// Resources of a container whose spec sets none.
+var (
+	defaultCPU          = resource.MustParse("1")
+	defaultTargetMemory = resource.MustParse("1Gi")
+	defaultClientMemory = resource.MustParse("512Mi")
+	agentResources      = equalResources(resource.MustParse("50m"), resource.MustParse("64Mi"))
+)
+
+// CPUMillis returns the CPU limit in thousandths of a CPU.
+func CPUMillis(r v1alpha1.Resources) int64 {
+	cpu := ptr.Deref(r.CPU, defaultCPU)
+	return cpu.MilliValue()
+}
+
+func podSpec(restricted bool) corev1.PodSpec {
+	spec := corev1.PodSpec{
+		RestartPolicy:                 corev1.RestartPolicyNever,
+		ServiceAccountName:            "default",
+		AutomountServiceAccountToken:  ptr.To(false),
+		EnableServiceLinks:            ptr.To(false),
+		TerminationGracePeriodSeconds: ptr.To(int64(terminationGracePeriod)),
+		SecurityContext: &corev1.PodSecurityContext{
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+	}
+	if restricted {
+		spec.SecurityContext.RunAsNonRoot = ptr.To(true)
+		spec.SecurityContext.RunAsUser = ptr.To(int64(nonRootUser))
+		spec.SecurityContext.RunAsGroup = ptr.To(int64(nonRootUser))
+	}
+	return spec
+}
+
+// restrictedContainer returns what the restricted Pod Security Standard requires
+// of a container in addition to its pod's security context.
+func restrictedContainer() *corev1.SecurityContext {
+	return &corev1.SecurityContext{
+		AllowPrivilegeEscalation: ptr.To(false),
+		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}
+}
+
+// restrictedAssayContainer returns the security context of Assay's own
+// containers, which write only to mounted volumes. It also restricts them in a
+// pod whose server runs as root.
+func restrictedAssayContainer() *corev1.SecurityContext {
+	context := restrictedContainer()
+	context.ReadOnlyRootFilesystem = ptr.To(true)
+	context.RunAsNonRoot = ptr.To(true)
+	context.RunAsUser = ptr.To(int64(nonRootUser))
+	context.RunAsGroup = ptr.To(int64(nonRootUser))
+	return context
+}
+
+// identity returns the volume with the token that authenticates a pod and the CA
+// bundle that verifies the manager.
+func identity(run *v1alpha1.BenchmarkRun) corev1.Volume {
+	return *projected(identityVolume, []corev1.VolumeProjection{
+		{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
+			Audience: session.Audience, ExpirationSeconds: ptr.To(int64(tokenLifetime)), Path: "token",
+		}},
+		{ConfigMap: &corev1.ConfigMapProjection{
+			LocalObjectReference: corev1.LocalObjectReference{Name: ConfigName(run)},
+			Items:                []corev1.KeyToPath{{Key: caFile, Path: caFile}},
+		}},
+	})
+}
+
+// projected returns a projected volume, or nil if it has no sources.
+func projected(name string, sources []corev1.VolumeProjection) *corev1.Volume {
+	if len(sources) == 0 {
+		return nil
+	}
+	return &corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: sources}}}
+}
+
+// secretFiles projects keys of a Secret to files. files maps each key to its
+// file's name.
+func secretFiles(name string, files map[string]string) corev1.VolumeProjection {
+	projection := &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: name}}
+	for _, key := range sortedKeys(files) {
+		projection.Items = append(projection.Items, corev1.KeyToPath{Key: key, Path: files[key]})
+	}
+	return corev1.VolumeProjection{Secret: projection}
+}
+
+func requirements(r v1alpha1.Resources, memory resource.Quantity) corev1.ResourceRequirements {
+	return equalResources(ptr.Deref(r.CPU, defaultCPU), ptr.Deref(r.Memory, memory))
+}
+
+func equalResources(cpu, memory resource.Quantity) corev1.ResourceRequirements {
+	list := corev1.ResourceList{corev1.ResourceCPU: cpu, corev1.ResourceMemory: memory}
+	return corev1.ResourceRequirements{Requests: list, Limits: list}
+}
