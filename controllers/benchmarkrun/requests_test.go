@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/requestlist"
@@ -130,8 +131,8 @@ func TestTheLongestListFits(t *testing.T) {
 	if n := len(b.toldList(1)); n != requestlist.MaxRequests {
 		t.Errorf("%d requests", n)
 	}
-	encoded, err := session.EncodePlan(b.sessions.plans[0])
-	if err != nil || len(encoded) > session.MaxMessageBytes/2 {
-		t.Errorf("a plan of %d bytes, %v", len(encoded), err)
+	sent, err := session.PlanToWire(b.sessions.plans[0])
+	if n := proto.Size(sent); err != nil || n > session.MaxMessageBytes/2 {
+		t.Errorf("a plan of %d bytes, %v", n, err)
 	}
 }

@@ -172,7 +172,7 @@ func TestDecideTakesAScriptFromStageToStage(t *testing.T) {
 func TestScriptFailuresHaveReasons(t *testing.T) {
 	for kind, want := range map[session.FailureKind]string{
 		session.FailureScriptInvalid: v1alpha1.ReasonScriptInvalid, session.FailureScriptException: v1alpha1.ReasonScriptException,
-		session.FailureScriptAborted: v1alpha1.ReasonScriptAborted, "": v1alpha1.ReasonClientFailed, "Other": v1alpha1.ReasonClientFailed,
+		session.FailureScriptAborted: v1alpha1.ReasonScriptAborted, 0: v1alpha1.ReasonClientFailed, 77: v1alpha1.ReasonClientFailed,
 	} {
 		s := scripted().clients(func(c *manager.ClientState) { c.Failure, c.FailureKind = "k6 said so", kind })
 		if got := stateIn(s.decide()); got.Reason != want || !strings.Contains(got.Message, "k6 said so") {

@@ -100,23 +100,36 @@ func (d *distribution) merge(other *distribution) error {
 	return d.sketch.MergeWith(other.view())
 }
 
-// MarshalJSON writes the sketch in its library's own form, in base64.
-func (d *distribution) MarshalJSON() ([]byte, error) {
-	var encoded []byte
+// MarshalBinary returns the sketch in its library's own form.
+func (d *distribution) MarshalBinary() (encoded []byte, err error) {
 	d.view().Encode(&encoded, true)
-	return json.Marshal(encoded)
+	return encoded, nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (d *distribution) UnmarshalJSON(data []byte) error {
-	var encoded []byte
-	if err := json.Unmarshal(data, &encoded); err != nil {
-		return err
-	}
+// UnmarshalBinary reads what MarshalBinary returned.
+func (d *distribution) UnmarshalBinary(encoded []byte) error {
 	sketch, err := decode(encoded)
 	if err != nil {
 		return fmt.Errorf("decode a distribution: %w", err)
 	}
 	d.packed, d.n, d.sketch = encoded, int64(math.Round(sketch.GetCount())), nil
 	return nil
+}
+
+// MarshalJSON is MarshalBinary in base64.
+func (d *distribution) MarshalJSON() ([]byte, error) {
+	encoded, err := d.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(encoded)
+}
+
+// UnmarshalJSON reads what MarshalJSON returned.
+func (d *distribution) UnmarshalJSON(data []byte) error {
+	var encoded []byte
+	if err := json.Unmarshal(data, &encoded); err != nil {
+		return err
+	}
+	return d.UnmarshalBinary(encoded)
 }

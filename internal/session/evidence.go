@@ -1,15 +1,15 @@
 package session
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 const (
@@ -36,31 +36,26 @@ type Evidence struct {
 	TLS *result.Handshake `json:"tls,omitempty"`
 }
 
-// EncodeEvidence returns evidence as it is sent, its texts clipped and without
+// EvidenceToWire returns evidence as it is sent, its texts clipped and without
 // what isn't printable: a server may say anything of itself, at any length.
-func EncodeEvidence(e *Evidence) ([]byte, error) {
+func EvidenceToWire(e *Evidence) (*sessionpb.ProbeResult, error) {
 	shown := e.shown()
-	return json.Marshal(&shown)
+	return toMessage(&shown, &sessionpb.ProbeResult{})
 }
 
-// DecodeEvidence is the inverse of EncodeEvidence. It refuses what no probe
+// EvidenceFromWire is the inverse of EvidenceToWire. It refuses what no probe
 // says, so that its caller can rely on all that it returns being bounded and
 // printable.
-func DecodeEvidence(data []byte) (*Evidence, error) {
-	if len(data) > evidenceBytes {
-		return nil, fmt.Errorf("evidence of %d bytes", len(data))
-	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	var e *Evidence
-	if err := decoder.Decode(&e); err != nil {
-		return nil, fmt.Errorf("evidence: %w", err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("evidence with something after it")
-	}
-	if e == nil {
+func EvidenceFromWire(w *sessionpb.ProbeResult) (*Evidence, error) {
+	if w == nil {
 		return nil, errors.New("no evidence")
+	}
+	if n := proto.Size(w); n > evidenceBytes {
+		return nil, fmt.Errorf("evidence of %d bytes", n)
+	}
+	e := &Evidence{}
+	if err := fromMessage(w, e); err != nil {
+		return nil, fmt.Errorf("evidence: %w", err)
 	}
 	if err := e.check(); err != nil {
 		return nil, fmt.Errorf("evidence: %w", err)

@@ -1,13 +1,13 @@
 package session
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 func evidence() *Evidence {
@@ -26,11 +26,11 @@ func TestEvidenceIsKept(t *testing.T) {
 		"unknown length": {DocumentLength: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			data, err := EncodeEvidence(want)
+			data, err := EvidenceToWire(want)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := DecodeEvidence(data)
+			got, err := EvidenceFromWire(data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,11 +54,11 @@ func TestEvidenceIsFitToBeShown(t *testing.T) {
 	want.TLS.Issuer = strings.Repeat("<", evidenceTextBytes) + "…"
 	before := *said.TLS
 
-	data, err := EncodeEvidence(said)
+	data, err := EvidenceToWire(said)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := DecodeEvidence(data)
+	got, err := EvidenceFromWire(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,10 +71,10 @@ func TestEvidenceIsFitToBeShown(t *testing.T) {
 
 	said.TLS.Issuer = "CN=bench-ca"
 	want.TLS.Issuer = "CN=bench-ca"
-	if data, err = json.Marshal(said); err != nil {
+	if data, err = toMessage(said, &sessionpb.ProbeResult{}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = DecodeEvidence(data); err != nil {
+	if got, err = EvidenceFromWire(data); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -83,22 +83,21 @@ func TestEvidenceIsFitToBeShown(t *testing.T) {
 }
 
 func TestNonsenseForEvidence(t *testing.T) {
-	for name, test := range map[string]struct{ data, want string }{
-		"nothing":               {"", "EOF"},
-		"not JSON":              {"evidence", "invalid character"},
-		"null":                  {"null", "no evidence"},
-		"another type":          {`["x"]`, "cannot unmarshal"},
-		"an unknown field":      {`{"documentLength":1,"os":"x"}`, "unknown field"},
-		"two of them":           {`{"documentLength":1}{}`, "after it"},
-		"a negative length":     {`{"documentLength":-2}`, "-2 bytes"},
-		"an unknown protocol":   {`{"tls":{"protocol":"SSLv3"}}`, "SSLv3"},
-		"a version of HTTP":     {`{"http":"HTTP/3"}`, `"HTTP/3" of HTTP`},
-		"a key without measure": {`{"tls":{"protocol":"TLSv1.2","keySize":99999999}}`, "99999999 bits"},
-		"a negative key":        {`{"tls":{"protocol":"TLSv1.2","keySize":-1}}`, "-1 bits"},
-		"too long":              {`{"software":"` + strings.Repeat("x", evidenceBytes) + `"}`, "evidence of 32"},
+	tls := func(h *sessionpb.Handshake) *sessionpb.ProbeResult { return &sessionpb.ProbeResult{Tls: h} }
+	for name, test := range map[string]struct {
+		w    *sessionpb.ProbeResult
+		want string
+	}{
+		"nothing":               {nil, "no evidence"},
+		"a negative length":     {&sessionpb.ProbeResult{DocumentLength: -2}, "-2 bytes"},
+		"an unknown protocol":   {tls(&sessionpb.Handshake{Protocol: "SSLv3"}), "SSLv3"},
+		"a version of HTTP":     {&sessionpb.ProbeResult{Http: "HTTP/3"}, `"HTTP/3" of HTTP`},
+		"a key without measure": {tls(&sessionpb.Handshake{Protocol: "TLSv1.2", KeySize: 99999999}), "99999999 bits"},
+		"a negative key":        {tls(&sessionpb.Handshake{Protocol: "TLSv1.2", KeySize: -1}), "-1 bits"},
+		"too long":              {&sessionpb.ProbeResult{Software: strings.Repeat("x", evidenceBytes)}, "evidence of 32"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if e, err := DecodeEvidence([]byte(test.data)); err == nil || !strings.Contains(err.Error(), test.want) {
+			if e, err := EvidenceFromWire(test.w); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%+v, error %v, want %q", e, err, test.want)
 			}
 		})
@@ -111,11 +110,11 @@ func TestWatch(t *testing.T) {
 			Containers: map[string]string{"0123": "nginx"}}
 	}
 	decoded := func(w *Watch) (*Watch, error) {
-		data, err := EncodeWatch(w)
+		data, err := WatchToWire(w)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return DecodeWatch(data)
+		return WatchFromWire(data)
 	}
 	got, err := decoded(valid())
 	if err != nil {
@@ -136,7 +135,7 @@ func TestWatch(t *testing.T) {
 			t.Errorf("error %v, want %q", err, text)
 		}
 	}
-	if _, err := DecodeWatch([]byte("{")); err == nil {
-		t.Error("no error for what isn't JSON")
+	if _, err := WatchFromWire(nil); err == nil {
+		t.Error("no error without a watch")
 	}
 }

@@ -14,11 +14,11 @@ func TestPlansOfOtherKindsComeAcross(t *testing.T) {
 		Cookies: true, Authentication: AuthenticationForm,
 		Form: &Form{Page: "/p?q", Path: "/login", UsernameField: "u", PasswordField: "p", Fields: []FormField{{"a", ""}}, Statuses: []int{302}, Location: "/home"},
 	}
-	encoded, err := EncodePlan(plan)
+	encoded, err := PlanToWire(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := DecodePlan(encoded)
+	got, err := PlanFromWire(encoded)
 	if diff := cmp.Diff(plan, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

@@ -7,6 +7,8 @@ import (
 	"path"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -20,8 +22,8 @@ const (
 	ScriptLeader = 0
 	// MostSetupBytes bounds what setup() returns, as JSON.
 	MostSetupBytes = 1 << 20
-	// mostScriptBytes bounds a client's figures of a script.
-	mostScriptBytes = 3 << 20
+	// maxScriptBytes bounds a client's figures of a script.
+	maxScriptBytes = 3 << 20
 )
 
 // Script is the part of one client in a run of a k6 script.
@@ -86,18 +88,19 @@ func ScriptStateFromWire(w *sessionpb.ScriptState) (ScriptState, error) {
 	return s, nil
 }
 
-// FailureKind says what kind of failure a client's is; empty for any other.
-type FailureKind string
+// FailureKind is the kind of a client's failure; the zero value is for any that
+// has none of its own.
+type FailureKind = sessionpb.FailureKind
 
 // The kinds of failures of a k6 script.
 const (
 	// FailureScriptInvalid: k6 can't compile the script, or its options are wrong.
-	FailureScriptInvalid FailureKind = "ScriptInvalid"
-	// FailureScriptException: setup() threw an exception or took too long, or k6
+	FailureScriptInvalid = sessionpb.FailureKind_FAILURE_KIND_SCRIPT_INVALID
+	// FailureScriptException: setup() threw an exception or timed out, or k6
 	// couldn't make a virtual user.
-	FailureScriptException FailureKind = "ScriptException"
+	FailureScriptException = sessionpb.FailureKind_FAILURE_KIND_SCRIPT_EXCEPTION
 	// FailureScriptAborted: the script called test.abort().
-	FailureScriptAborted FailureKind = "ScriptAborted"
+	FailureScriptAborted = sessionpb.FailureKind_FAILURE_KIND_SCRIPT_ABORTED
 )
 
 // FailureError is an error of a kind.
@@ -114,29 +117,29 @@ func (e *FailureError) Unwrap() error { return e.Err }
 
 // ScriptTotalsToWire returns a client's figures of a script as they are sent;
 // nil for none.
-func ScriptTotalsToWire(s *result.ScriptTotals) ([]byte, error) {
+func ScriptTotalsToWire(s *result.ScriptTotals) (*sessionpb.ScriptTotals, error) {
 	if s == nil {
 		return nil, nil
 	}
-	encoded, err := json.Marshal(s)
-	if err == nil && len(encoded) > mostScriptBytes {
-		err = fmt.Errorf("the script's metrics have %d bytes, the limit is %d: have fewer metrics", len(encoded), mostScriptBytes)
+	w, err := toMessage(s, &sessionpb.ScriptTotals{})
+	if n := proto.Size(w); err == nil && n > maxScriptBytes {
+		err = fmt.Errorf("the script's metrics have %d bytes, the limit is %d: have fewer metrics", n, maxScriptBytes)
 	}
-	return encoded, err
+	return w, err
 }
 
-// ScriptTotalsFromWire is the inverse of ScriptTotalsToWire. It refuses what no
-// client can have counted.
-func ScriptTotalsFromWire(encoded []byte) (*result.ScriptTotals, error) {
-	if len(encoded) == 0 {
+// ScriptTotalsFromWire is the inverse of ScriptTotalsToWire. It returns an error
+// for what no client can have counted.
+func ScriptTotalsFromWire(w *sessionpb.ScriptTotals) (*result.ScriptTotals, error) {
+	if w == nil {
 		return nil, nil
 	}
-	if len(encoded) > mostScriptBytes {
-		return nil, fmt.Errorf("a script's figures of %d bytes", len(encoded))
+	if n := proto.Size(w); n > maxScriptBytes {
+		return nil, fmt.Errorf("figures of a script with %d bytes", n)
 	}
 	s := &result.ScriptTotals{}
-	if err := json.Unmarshal(encoded, s); err != nil {
-		return nil, fmt.Errorf("a script's figures: %w", err)
+	if err := fromMessage(w, s); err != nil {
+		return nil, fmt.Errorf("figures of a script: %w", err)
 	}
 	return s, s.Check()
 }

@@ -1,11 +1,13 @@
 package session
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 func TestScriptsFiguresComeAcross(t *testing.T) {
@@ -30,18 +32,26 @@ func TestScriptsFiguresComeAcross(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if none, err := ScriptTotalsToWire(nil); none != nil || err != nil {
-		t.Errorf("%q, %v", none, err)
+		t.Errorf("%v, %v", none, err)
 	}
 }
 
 func TestScriptsFiguresThatCannotBe(t *testing.T) {
-	for name, text := range map[string]string{
-		"no JSON": `{`, "too many thresholds": `{"thresholds":[` + strings.TrimSuffix(strings.Repeat(`{"metric":"m","source":"count>1"},`, 101), ",") + `]}`,
-		"no threshold": `{"thresholds":[{"metric":"m","source":"maybe"}]}`, "negative": `{"virtualUsers":-1}`,
-		"kind": `{"metrics":[{"name":"m","kind":"x"}]}`, "values of nothing": `{"metrics":[{"name":"m","kind":"trend","samples":5}]}`,
-		"too long": strings.Repeat(" ", mostScriptBytes+1),
+	metric := func(m *sessionpb.ScriptMetric) *sessionpb.ScriptTotals {
+		return &sessionpb.ScriptTotals{Metrics: []*sessionpb.ScriptMetric{m}}
+	}
+	thresholds := func(n int, source string) *sessionpb.ScriptTotals {
+		return &sessionpb.ScriptTotals{Thresholds: slices.Repeat([]*sessionpb.ScriptThreshold{{Metric: "m", Source: source}}, n)}
+	}
+	for name, w := range map[string]*sessionpb.ScriptTotals{
+		"too many thresholds": thresholds(101, "count>1"), "no threshold": thresholds(1, "maybe"),
+		"too many metrics": {Metrics: slices.Repeat([]*sessionpb.ScriptMetric{{Name: "m", Kind: "rate"}}, 201)},
+		"negative":         {VirtualUsers: -1}, "no metric": metric(nil), "kind": metric(&sessionpb.ScriptMetric{Name: "m", Kind: "x"}),
+		"values of nothing": metric(&sessionpb.ScriptMetric{Name: "m", Kind: "trend", Samples: 5}),
+		"no distribution":   metric(&sessionpb.ScriptMetric{Name: "m", Kind: "trend", Samples: 1, Values: []byte("\x05")}),
+		"too long":          {TeardownError: strings.Repeat(" ", maxScriptBytes)},
 	} {
-		if got, err := ScriptTotalsFromWire([]byte(text)); err == nil {
+		if got, err := ScriptTotalsFromWire(w); err == nil {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -58,11 +68,11 @@ func TestScriptPlans(t *testing.T) {
 	} {
 		script := good
 		change(&script)
-		encoded, err := EncodePlan(&Plan{Script: &script})
+		encoded, err := PlanToWire(&Plan{Script: &script})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := DecodePlan(encoded); (err == nil) != (name == "") {
+		if _, err := PlanFromWire(encoded); (err == nil) != (name == "") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

@@ -5,12 +5,12 @@
 package session
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/assay-dev/assay/internal/profile"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 const (
@@ -183,20 +183,17 @@ func (p *Plan) checkAmount(a Amount) error {
 	return p.checkShape(a)
 }
 
-// EncodePlan returns the plan as it is sent.
-func EncodePlan(p *Plan) ([]byte, error) { return json.Marshal(p) }
+// PlanToWire returns the plan as it is sent.
+func PlanToWire(p *Plan) (*sessionpb.Plan, error) { return toMessage(p, &sessionpb.Plan{}) }
 
-// DecodePlan is the inverse of EncodePlan. The plan it returns can be carried
-// out.
-func DecodePlan(data []byte) (*Plan, error) {
+// PlanFromWire is the inverse of PlanToWire. It returns an error for a plan that
+// no client could run.
+func PlanFromWire(w *sessionpb.Plan) (*Plan, error) {
 	var p Plan
-	if err := json.Unmarshal(data, &p); err != nil {
-		return nil, fmt.Errorf("decode plan: %w", err)
+	if err := fromMessage(w, &p); err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
 	}
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	return &p, nil
+	return &p, p.Check()
 }
 
 // HostHeader returns the Host header of requests to a target: host, or where
@@ -225,21 +222,15 @@ func (w *Watch) Check() error {
 	return nil
 }
 
-// EncodeWatch returns what is to be watched as it is sent.
-func EncodeWatch(w *Watch) ([]byte, error) { return json.Marshal(w) }
+// WatchToWire returns what is to be watched as it is sent.
+func WatchToWire(w *Watch) (*sessionpb.Watch, error) { return toMessage(w, &sessionpb.Watch{}) }
 
-// DecodeWatch is the inverse of EncodeWatch. What it returns can be carried
-// out.
-func DecodeWatch(data []byte) (*Watch, error) {
+// WatchFromWire is the inverse of WatchToWire. It returns an error for a watch
+// that no agent could run.
+func WatchFromWire(m *sessionpb.Watch) (*Watch, error) {
 	var w Watch
-	if err := json.Unmarshal(data, &w); err != nil {
-		return nil, fmt.Errorf("decode watch: %w", err)
+	if err := fromMessage(m, &w); err != nil {
+		return nil, fmt.Errorf("watch: %w", err)
 	}
-	if err := w.Check(); err != nil {
-		return nil, err
-	}
-	return &w, nil
+	return &w, w.Check()
 }
-
-// Micros is an instant as it is sent: microseconds since the Unix epoch.
-func Micros(t time.Time) int64 { return t.UnixMicro() }

@@ -137,11 +137,11 @@ func TestPlan(t *testing.T) {
 			Measurement: Amount{Requests: 50_000},
 		}
 	}
-	encoded, err := EncodePlan(valid())
+	encoded, err := PlanToWire(valid())
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := DecodePlan(encoded)
+	got, err := PlanFromWire(encoded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,14 +184,14 @@ func TestPlan(t *testing.T) {
 	for text, change := range tests {
 		p := valid()
 		change(p)
-		if encoded, err = EncodePlan(p); err != nil {
+		if encoded, err = PlanToWire(p); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := DecodePlan(encoded); err == nil || !strings.Contains(err.Error(), text) {
+		if _, err := PlanFromWire(encoded); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("error %v, want %q", err, text)
 		}
 	}
-	if _, err := DecodePlan([]byte("{")); err == nil {
-		t.Error("no error for what isn't JSON")
+	if _, err := PlanFromWire(nil); err == nil {
+		t.Error("no error without a plan")
 	}
 }

@@ -103,12 +103,12 @@ func (s *alone) TargetSilent(string) {}
 func (s *alone) Fail(string) {}
 
 // Now is this machine's clock: there is no other.
-func (s *alone) Now() int64 { return session.Micros(time.Now()) }
+func (s *alone) Now() int64 { return time.Now().UnixMicro() }
 
 // Local is an instant by this process's clock.
 func (s *alone) Local(at int64) time.Time {
 	now := time.Now()
-	return now.Add(time.Duration(at-session.Micros(now)) * time.Microsecond)
+	return now.Add(time.Duration(at-now.UnixMicro()) * time.Microsecond)
 }
 
 // point is a second as a result's series has it.

@@ -192,7 +192,7 @@ func (b *bench) dial(token string) *raw {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	rpc, err := sessionpb.NewSessionsClient(conn).Attend(
+	rpc, err := sessionpb.NewSessionsClient(conn).Join(
 		metadata.AppendToOutgoingContext(b.t.Context(), "authorization", "Bearer "+token))
 	if err != nil {
 		b.t.Fatal(err)
@@ -235,7 +235,11 @@ func (r *raw) end() error {
 	}
 }
 
+// hello is a Hello of this version of the protocol, unless it has another.
 func hello(h *sessionpb.Hello) *sessionpb.PodMessage {
+	if h.Protocol == nil {
+		h.Protocol = session.Protocol()
+	}
 	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Hello{Hello: h}}
 }
 
@@ -266,9 +270,9 @@ func evidence() *session.Evidence {
 	return &session.Evidence{Software: "nginx", DocumentLength: 7, TLS: &result.Handshake{Protocol: "TLSv1.3", KeySize: 256}}
 }
 
-func answeredMessage(evidence string) *sessionpb.PodMessage {
-	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_TargetAnswered{
-		TargetAnswered: &sessionpb.TargetAnswered{Evidence: []byte(evidence)},
+func answeredMessage(result *sessionpb.ProbeResult) *sessionpb.PodMessage {
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeSucceeded{
+		ProbeSucceeded: &sessionpb.ProbeSucceeded{Result: result},
 	}}
 }
 
@@ -278,8 +282,8 @@ func sampleMessage(t testing.TB, number uint64, stage sessionpb.Stage, s *result
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
-		Number: number, Stage: stage, Second: s.Second, Measure: w, Usage: session.ClientUsageToWire(s.Usage),
+	return &sessionpb.PodMessage{Number: number, Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
+		Stage: stage, Second: s.Second, Measure: w, Usage: session.ClientUsageToWire(s.Usage),
 	}}}
 }
 

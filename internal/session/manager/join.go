@@ -31,7 +31,16 @@ func (r *run) join(st *stream, identity Identity, hello *sessionpb.Hello) error 
 		return status.Error(codes.Aborted, "the manager has let go of the run")
 	}
 	p := r.find(identity)
+	mismatch := session.CheckProtocol(hello.GetProtocol(), st.protocol)
 	switch {
+	case mismatch != nil:
+		if p == nil {
+			p = r.add(identity, hello)
+		}
+		if p.identity.PodUID == identity.PodUID {
+			p.fail(mismatch.Error())
+		}
+		return status.Error(codes.FailedPrecondition, mismatch.Error())
 	case p == nil:
 	case p.malformed:
 		return status.Error(codes.FailedPrecondition, p.failure)
@@ -39,7 +48,7 @@ func (r *run) join(st *stream, identity Identity, hello *sessionpb.Hello) error 
 	case p.identity.PodUID == identity.PodUID && identity.Role == sessionpb.Role_ROLE_AGENT:
 		p.instance, p.next = hello.GetInstance(), 1
 	case p.identity.PodUID == identity.PodUID && !p.begun():
-		p.instance, p.next, p.ready = hello.GetInstance(), 1, nil
+		p.instance, p.next, p.ready = hello.GetInstance(), 1, false
 		p.answered, p.silent = nil, ""
 	case p.stream == nil && !p.begun():
 		p = nil
@@ -51,8 +60,7 @@ func (r *run) join(st *stream, identity Identity, hello *sessionpb.Hello) error 
 			identity.Pod, identity.PodUID, p.identity.Pod, p.identity.PodUID)
 	}
 	if p == nil {
-		p = &participant{identity: identity, instance: hello.GetInstance(), next: 1, seconds: map[sessionpb.Stage]int64{}}
-		r.add(p)
+		p = r.add(identity, hello)
 	}
 	if p.stream != nil {
 		p.stream.end(status.Error(codes.Aborted, "the pod has connected again"))
@@ -82,8 +90,8 @@ func (r *run) hear(p *participant, hello *sessionpb.Hello) *malformedError {
 		}
 		p.starts[stage] = at
 	}
-	if hello.GetTargetAnswered() != nil {
-		if err := p.hearAnswer(hello.GetTargetAnswered()); err != nil {
+	if hello.GetProbeSucceeded() != nil {
+		if err := p.hearAnswer(hello.GetProbeSucceeded()); err != nil {
 			return err
 		}
 	}
@@ -91,7 +99,7 @@ func (r *run) hear(p *participant, hello *sessionpb.Hello) *malformedError {
 		return nil
 	}
 	if hello.GetReady() != nil {
-		p.ready = hello.GetReady()
+		p.setReady(hello.GetReady())
 	}
 	p.warmupEnded = p.warmupEnded || hello.GetWarmupEnded()
 	if hello.GetScriptState() != nil {
@@ -115,8 +123,8 @@ func (r *run) hearScript(p *participant, w *sessionpb.ScriptState) *malformedErr
 }
 
 // hearAnswer takes what the target showed to a pod.
-func (p *participant) hearAnswer(w *sessionpb.TargetAnswered) *malformedError {
-	evidence, err := session.DecodeEvidence(w.GetEvidence())
+func (p *participant) hearAnswer(w *sessionpb.ProbeSucceeded) *malformedError {
+	evidence, err := session.EvidenceFromWire(w.GetResult())
 	if err != nil {
 		return malformed("what the target can't have shown: %s", err)
 	}
@@ -136,12 +144,17 @@ func (r *run) find(identity Identity) *participant {
 	return r.clients[identity.Index]
 }
 
-func (r *run) add(p *participant) {
+// add adds a pod that isn't known yet.
+func (r *run) add(identity Identity, hello *sessionpb.Hello) *participant {
+	p := &participant{
+		identity: identity, instance: hello.GetInstance(), next: 1, seconds: map[sessionpb.Stage]int64{}, disconnectedSince: time.Now(),
+	}
 	if p.identity.Role == sessionpb.Role_ROLE_AGENT {
 		r.agent = p
 	} else {
 		r.clients[p.identity.Index] = p
 	}
+	return p
 }
 
 // joined is whether a stream's pod has said Hello.

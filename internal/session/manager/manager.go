@@ -55,6 +55,7 @@ type Server struct {
 	identify Identify
 	changed  func(run string)
 	log      logr.Logger
+	protocol *sessionpb.Protocol
 	// origin is when the clock stood at epoch; it keeps its monotonic reading.
 	origin time.Time
 	epoch  int64
@@ -72,7 +73,7 @@ type Server struct {
 // once, and mustn't call the server.
 func New(identify Identify, changed func(run string), log logr.Logger) *Server {
 	now := time.Now()
-	return &Server{identify: identify, changed: changed, log: log, origin: now, epoch: now.UnixMicro(), runs: map[string]*run{}}
+	return &Server{identify: identify, changed: changed, log: log, protocol: session.Protocol(), origin: now, epoch: now.UnixMicro(), runs: map[string]*run{}}
 }
 
 // now is the manager's clock: microseconds since the Unix epoch. It runs by the

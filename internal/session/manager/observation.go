@@ -133,7 +133,7 @@ func (r *run) observe() Observation {
 		o.Clients[i] = ClientState{
 			Pod: p.identity.Pod, PodUID: p.identity.PodUID, Node: p.identity.Node,
 			Connected: p.stream != nil, DisconnectedSince: p.disconnectedSince,
-			Ready: p.ready != nil, CPUs: p.ready.GetCpus(), Starts: maps.Clone(p.starts), WarmupEnded: p.warmupEnded,
+			Ready: p.ready, CPUs: p.cpus, Starts: maps.Clone(p.starts), WarmupEnded: p.warmupEnded,
 			Answered: p.answered, Silent: p.silent,
 			Totals: p.totals, ClockError: p.clockError, Failure: p.failure,
 			Script: p.script, FailureKind: p.failureKind,

@@ -72,7 +72,7 @@ func (r *run) receive(st *stream, m *sessionpb.PodMessage, now int64) (news bool
 		st.pings = append(st.pings, ping{sent: body.Ping.GetSent(), received: now})
 		st.notify()
 	case *sessionpb.PodMessage_Ready:
-		p.ready = body.Ready
+		p.setReady(body.Ready)
 		return true, nil
 	case *sessionpb.PodMessage_StageEnded:
 		if body.StageEnded.GetStage() != sessionpb.Stage_STAGE_WARMUP || r.starts[sessionpb.Stage_STAGE_WARMUP] == 0 {
@@ -80,8 +80,8 @@ func (r *run) receive(st *stream, m *sessionpb.PodMessage, now int64) (news bool
 		}
 		p.warmupEnded = true
 		return true, nil
-	case *sessionpb.PodMessage_TargetAnswered:
-		if nonsense := p.hearAnswer(body.TargetAnswered); nonsense != nil {
+	case *sessionpb.PodMessage_ProbeSucceeded:
+		if nonsense := p.hearAnswer(body.ProbeSucceeded); nonsense != nil {
 			return false, nonsense
 		}
 		return true, nil
@@ -90,12 +90,12 @@ func (r *run) receive(st *stream, m *sessionpb.PodMessage, now int64) (news bool
 			return false, nonsense
 		}
 		return true, nil
-	case *sessionpb.PodMessage_TargetSilent:
-		p.silent = clipped(body.TargetSilent.GetReason())
+	case *sessionpb.PodMessage_ProbeFailed:
+		p.silent = clipped(body.ProbeFailed.GetReason())
 		return true, nil
 	case *sessionpb.PodMessage_Failure:
 		if p.failure == "" {
-			p.failureKind = session.FailureKind(clipped(body.Failure.GetKind()))
+			p.failureKind = body.Failure.GetKind()
 		}
 		p.fail(clipped(body.Failure.GetReason()))
 		return true, nil
@@ -167,17 +167,16 @@ func decodeSample(r *run, st *stream, m *sessionpb.PodMessage, now int64) (*numb
 	if !allowed(role, m) {
 		return nil, nil
 	}
-	n := &numbered{}
-	switch body := m.GetMessage().(type) {
-	case *sessionpb.PodMessage_ClientSample:
-		n.first, n.last = body.ClientSample.GetFirstNumber(), body.ClientSample.GetNumber()
-	case *sessionpb.PodMessage_ClientTotals:
-		n.last = body.ClientTotals.GetNumber()
-	case *sessionpb.PodMessage_ServerSample:
-		n.first, n.last = body.ServerSample.GetFirstNumber(), body.ServerSample.GetNumber()
+	switch m.GetMessage().(type) {
+	case *sessionpb.PodMessage_ClientSample, *sessionpb.PodMessage_ClientTotals, *sessionpb.PodMessage_ServerSample:
+	case nil: // of a later version: only its numbers count
+		if m.GetNumber() == 0 {
+			return nil, nil
+		}
 	default:
 		return nil, nil
 	}
+	n := &numbered{first: m.GetFirstNumber(), last: m.GetNumber()}
 	if n.first == 0 {
 		n.first = n.last
 	}
@@ -287,8 +286,10 @@ func decodeMeasure(w *sessionpb.Measure) (*result.Measure, error) {
 func allowed(role sessionpb.Role, m *sessionpb.PodMessage) bool {
 	switch m.GetMessage().(type) {
 	case *sessionpb.PodMessage_Ping, *sessionpb.PodMessage_Failure,
-		*sessionpb.PodMessage_TargetAnswered, *sessionpb.PodMessage_TargetSilent:
+		*sessionpb.PodMessage_ProbeSucceeded, *sessionpb.PodMessage_ProbeFailed:
 		return true
+	case nil: // of a later version, unless there is nothing in it
+		return len(m.ProtoReflect().GetUnknown()) > 0
 	case *sessionpb.PodMessage_Ready, *sessionpb.PodMessage_StageEnded, *sessionpb.PodMessage_ScriptState,
 		*sessionpb.PodMessage_ClientSample, *sessionpb.PodMessage_ClientTotals:
 		return role == sessionpb.Role_ROLE_CLIENT

@@ -62,7 +62,8 @@ type participant struct {
 	malformed   bool
 
 	// Of a client.
-	ready       *sessionpb.Ready
+	ready       bool
+	cpus        string
 	warmupEnded bool
 	seconds     map[sessionpb.Stage]int64 // the first second that isn't here
 	script      session.ScriptState
@@ -181,7 +182,7 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 	if !st.welcomed {
 		st.welcomed = true
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Welcome{
-			Welcome: &sessionpb.Welcome{NextNumber: p.next},
+			Welcome: &sessionpb.Welcome{NextNumber: p.next, Protocol: st.protocol},
 		}}
 	}
 	if len(st.pings) > 0 {
@@ -242,18 +243,18 @@ func (w *wanted) dueByRole(st *stream, p *participant) *sessionpb.ManagerMessage
 	switch {
 	case p.identity.Role == sessionpb.Role_ROLE_AGENT && st.watches != w.watches:
 		st.watches = w.watches
-		watch, err := session.EncodeWatch(w.watch)
+		watch, err := session.WatchToWire(w.watch)
 		if err != nil {
 			p.fail("what it is to watch can't be sent: " + err.Error())
 			return nil
 		}
-		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Watch{Watch: &sessionpb.Watch{Watch: watch}}}
+		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Watch{Watch: watch}}
 	case p.identity.Role == sessionpb.Role_ROLE_AGENT && w.reading && st.reads != w.reads:
 		st.reads = w.reads
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Read{Read: &sessionpb.Read{}}}
-	case p.identity.Role == sessionpb.Role_ROLE_CLIENT && p.ready == nil && !st.prepared && p.identity.Index < len(w.plans):
+	case p.identity.Role == sessionpb.Role_ROLE_CLIENT && !p.ready && !st.prepared && p.identity.Index < len(w.plans):
 		st.prepared = true
-		plan, err := session.EncodePlan(w.plans[p.identity.Index])
+		plan, err := session.PlanToWire(w.plans[p.identity.Index])
 		if err != nil {
 			p.fail("its plan can't be sent: " + err.Error())
 			return nil
@@ -263,6 +264,11 @@ func (w *wanted) dueByRole(st *stream, p *participant) *sessionpb.ManagerMessage
 		}}
 	}
 	return nil
+}
+
+// setReady takes that a client is ready.
+func (p *participant) setReady(ready *sessionpb.Ready) {
+	p.ready, p.cpus = true, clipped(ready.GetCpus())
 }
 
 // fail sets why the pod can't go on. The first reason stands.

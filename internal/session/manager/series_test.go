@@ -178,7 +178,7 @@ func BenchmarkReceiveSecond(b *testing.B) {
 	b.ReportAllocs()
 	var i int64
 	for b.Loop() {
-		m.GetClientSample().Number, m.GetClientSample().Second = uint64(i+1), i/1000
+		m.Number, m.GetClientSample().Second = uint64(i+1), i/1000
 		r.clients[0].seconds[measurement] = 0
 		if _, err := r.receive(st, m, start+3600_000_000); err != nil {
 			b.Fatal(err)

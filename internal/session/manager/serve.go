@@ -40,7 +40,8 @@ const (
 // stream is one connection of a pod. Its fields are guarded by the run's
 // mutex.
 type stream struct {
-	participant *participant // nil before Hello
+	protocol    *sessionpb.Protocol // of the manager
+	participant *participant        // nil before Hello
 	wakes       chan struct{}
 	ends        chan error
 
@@ -88,6 +89,11 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 		grpc.ConnectionTimeout(helloTimeout),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: quietTime, Timeout: answerTime}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
+		// A pod of another version may call another method. It is to read in the
+		// answer to its Hello which versions don't match.
+		grpc.UnknownServiceHandler(func(_ any, rpc grpc.ServerStream) error {
+			return s.Join(&grpc.GenericServerStream[sessionpb.PodMessage, sessionpb.ManagerMessage]{ServerStream: rpc})
+		}),
 	)
 	sessionpb.RegisterSessionsServer(server, s)
 	done := make(chan struct{})
@@ -123,14 +129,14 @@ func (s *Server) endAll(err error) {
 	}
 }
 
-// Attend is one pod's session, over one connection.
-func (s *Server) Attend(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sessionpb.ManagerMessage]) error {
+// Join is one pod's session, over one connection.
+func (s *Server) Join(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sessionpb.ManagerMessage]) error {
 	identity, err := s.authenticate(rpc.Context())
 	if err != nil {
 		return err
 	}
 	log := s.log.WithValues("run", identity.Run, "pod", identity.Pod)
-	st := &stream{wakes: make(chan struct{}, 1), ends: make(chan error, 1)}
+	st := &stream{protocol: s.protocol, wakes: make(chan struct{}, 1), ends: make(chan error, 1)}
 	r := s.of(identity.Run)
 	received := make(chan error, 1)
 	s.receivers.Go(func() { received <- s.receive(rpc, r, st, identity) })

@@ -60,7 +60,10 @@ const (
 )
 
 func newMessage(body *sessionpb.PodMessage, first, last uint64) (message, error) {
-	setNumbers(body, first, last)
+	body.Number, body.FirstNumber = last, 0
+	if first < last {
+		body.FirstNumber = first
+	}
 	m := message{first: first, last: last}
 	switch body := body.GetMessage().(type) {
 	case *sessionpb.PodMessage_ClientSample:
@@ -209,19 +212,4 @@ func mergeSamples(a, b *sessionpb.ClientSample) (*sessionpb.ClientSample, error)
 		Measure: encoded,
 		Usage:   session.ClientUsageToWire(usage),
 	}, nil
-}
-
-func setNumbers(m *sessionpb.PodMessage, first, last uint64) {
-	covers := first
-	if first == last {
-		covers = 0
-	}
-	switch body := m.GetMessage().(type) {
-	case *sessionpb.PodMessage_ClientSample:
-		body.ClientSample.Number, body.ClientSample.FirstNumber = last, covers
-	case *sessionpb.PodMessage_ServerSample:
-		body.ServerSample.Number, body.ServerSample.FirstNumber = last, covers
-	case *sessionpb.PodMessage_ClientTotals:
-		body.ClientTotals.Number = last
-	}
 }

@@ -55,7 +55,7 @@ type Session struct {
 type state struct {
 	ready       *sessionpb.Ready
 	warmupEnded bool
-	answered    *sessionpb.TargetAnswered
+	answered    *sessionpb.ProbeSucceeded
 	silent      string
 	failure     string
 	failureKind session.FailureKind
@@ -114,12 +114,12 @@ func (s *Session) StageEnded(stage sessionpb.Stage) {
 // TargetAnswered tells that the target answered with success, and what it
 // showed of itself. A client that asks the target tells it before Ready.
 func (s *Session) TargetAnswered(evidence *session.Evidence) {
-	encoded, err := session.EncodeEvidence(evidence)
+	result, err := session.EvidenceToWire(evidence)
 	if err != nil {
 		s.Fail("what the target showed can't be sent: " + err.Error())
 		return
 	}
-	s.tell(func(t *state) { t.answered = &sessionpb.TargetAnswered{Evidence: encoded} })
+	s.tell(func(t *state) { t.answered = &sessionpb.ProbeSucceeded{Result: result} })
 }
 
 // TargetSilent tells what was seen of the target instead of success. Only the

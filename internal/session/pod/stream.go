@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/assay-dev/assay/internal/session"
@@ -57,7 +59,7 @@ func (s *Session) attend(ctx, life context.Context) (welcomed bool, err error) {
 	defer func() { _ = conn.Close() }() // nothing is left to be sent
 	silence := time.AfterFunc(welcomeTimeout, cancel)
 	defer silence.Stop()
-	rpc, err := sessionpb.NewSessionsClient(conn).Attend(
+	rpc, err := sessionpb.NewSessionsClient(conn).Join(
 		metadata.AppendToOutgoingContext(life, "authorization", "Bearer "+token))
 	if err != nil {
 		return false, err
@@ -94,6 +96,9 @@ func (st *stream) greet() error {
 	if welcome == nil {
 		return errors.New("the manager's first message isn't a welcome")
 	}
+	if err := session.CheckProtocol(session.Protocol(), welcome.GetProtocol()); err != nil {
+		return status.Error(codes.FailedPrecondition, err.Error())
+	}
 	st.silence.Reset(silenceTimeout)
 	st.clock.connected()
 	st.ping <- struct{}{}
@@ -120,8 +125,9 @@ func (st *stream) hello() *sessionpb.PodMessage {
 		Ready:          st.told.ready,
 		Starts:         st.had.starts,
 		WarmupEnded:    st.told.warmupEnded,
-		TargetAnswered: st.told.answered,
+		ProbeSucceeded: st.told.answered,
 		ScriptState:    st.told.script,
+		Protocol:       session.Protocol(),
 	}}}
 }
 
@@ -187,11 +193,11 @@ func (st *stream) take() *sessionpb.PodMessage {
 	case is.failure != told.failure:
 		told.failure = is.failure
 		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Failure{Failure: &sessionpb.Failure{
-			Reason: is.failure, Kind: string(is.failureKind),
+			Reason: is.failure, Kind: is.failureKind,
 		}}}
 	case is.answered != told.answered:
 		told.answered = is.answered
-		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_TargetAnswered{TargetAnswered: is.answered}}
+		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeSucceeded{ProbeSucceeded: is.answered}}
 	case is.ready != told.ready && settled:
 		told.ready = is.ready
 		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Ready{Ready: is.ready}}
@@ -205,8 +211,8 @@ func (st *stream) take() *sessionpb.PodMessage {
 		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptState{ScriptState: is.script}}
 	case is.answered == nil && is.silent != told.silent:
 		told.silent = is.silent
-		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_TargetSilent{
-			TargetSilent: &sessionpb.TargetSilent{Reason: is.silent},
+		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeFailed{
+			ProbeFailed: &sessionpb.ProbeFailed{Reason: is.silent},
 		}}
 	}
 	m, ok := st.kept.from(st.next)
@@ -279,7 +285,7 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 		if st.had.prepared {
 			return nil
 		}
-		plan, err := session.DecodePlan(m.Prepare.GetPlan())
+		plan, err := session.PlanFromWire(m.Prepare.GetPlan())
 		if err != nil {
 			st.state.failure = "the manager's plan can't be carried out: " + err.Error()
 			st.notify()
@@ -314,7 +320,7 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 		if proto.Equal(m.Watch, st.had.watch) {
 			return nil
 		}
-		watch, err := session.DecodeWatch(m.Watch.GetWatch())
+		watch, err := session.WatchFromWire(m.Watch)
 		if err != nil {
 			st.state.failure = "what the manager has the agent watch can't be watched: " + err.Error()
 			st.notify()

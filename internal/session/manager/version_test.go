@@ -1,0 +1,169 @@
+package manager
+
+import (
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+// renumbered returns a copy of a message with other numbers.
+func renumbered(m *sessionpb.PodMessage, first, last uint64) *sessionpb.PodMessage {
+	m = proto.CloneOf(m)
+	m.FirstNumber, m.Number = first, last
+	return m
+}
+
+// scriptMessage is the totals of a client of a script.
+func scriptMessage(at int64, script *sessionpb.ScriptTotals) *sessionpb.PodMessage {
+	w, err := session.MeasureToWire(&result.Measure{})
+	if err != nil {
+		panic(err)
+	}
+	return &sessionpb.PodMessage{Number: 1, Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{
+		Measure: w, StartedAt: at, EndedAt: at, Script: script,
+	}}}
+}
+
+// unknown is a message of a kind that this version doesn't know.
+func unknown(t testing.TB, field protowire.Number) *sessionpb.PodMessage {
+	t.Helper()
+	m := &sessionpb.PodMessage{}
+	later(m, field)
+	return m
+}
+
+// later adds a field that this version doesn't know to a message: a message with
+// a text in it.
+func later(m proto.Message, field protowire.Number) {
+	inner := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "from a later version")
+	r := m.ProtoReflect()
+	r.SetUnknown(protowire.AppendBytes(protowire.AppendTag(r.GetUnknown(), field, protowire.BytesType), inner))
+}
+
+// TestProtocolMismatch: a pod and a manager that can't work together say so, and
+// the run has the reason for its user.
+func TestProtocolMismatch(t *testing.T) {
+	for name, test := range map[string]struct {
+		pod, manager *sessionpb.Protocol
+		want         string // empty if they can work together
+	}{
+		"before versions": {&sessionpb.Protocol{}, session.Protocol(), "the pod speaks version 0 and"},
+		"equal":           {session.Protocol(), session.Protocol(), ""},
+		"next manager":    {session.Protocol(), &sessionpb.Protocol{Version: 2, MinVersion: 1}, ""},
+		"next pod":        {&sessionpb.Protocol{Version: 2, MinVersion: 1}, session.Protocol(), ""},
+		"manager too new": {&sessionpb.Protocol{Version: 1, MinVersion: 1}, &sessionpb.Protocol{Version: 3, MinVersion: 2}, "needs pods with at least version 2. The pod's image is from an older release"},
+		"pod too new":     {&sessionpb.Protocol{Version: 3, MinVersion: 2}, session.Protocol(), "needs a manager with at least version 2, the manager speaks version 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.protocol = test.manager
+			for _, i := range []Identity{clientOf("run", 0), agentOf("run")} {
+				c := b.dial(token(i))
+				c.send(hello(&sessionpb.Hello{Role: i.Role, Protocol: test.pod}))
+				m, err := c.Recv()
+				if test.want == "" {
+					if err != nil || !proto.Equal(m.GetWelcome().GetProtocol(), test.manager) {
+						t.Errorf("%v, %v", m, err)
+					}
+					continue
+				}
+				if status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("the session ended with %v, want %q", err, test.want)
+				}
+			}
+			o := b.Observe("run")
+			for who, failure := range map[string]string{"client": o.Clients[0].Failure, "agent": o.Agent.Failure} {
+				if !strings.Contains(failure, test.want) || (failure == "") != (test.want == "") {
+					t.Errorf("failure of the %s: %q, want %q", who, failure, test.want)
+				}
+			}
+		})
+	}
+}
+
+// TestProtocolMismatchLeavesOthersAlone: a pod of another version isn't the
+// failure of a pod that is in the run.
+func TestProtocolMismatchLeavesOthersAlone(t *testing.T) {
+	b := newBench(t)
+	c := b.attend(clientOf("run", 0))
+	b.await("run", "connected", connected(1))
+	other := clientOf("run", 0)
+	other.Pod, other.PodUID = "other", "uid-other"
+	old := b.dial(token(other))
+	old.send(hello(&sessionpb.Hello{Role: client, Protocol: &sessionpb.Protocol{}}))
+	if err := old.end(); status.Code(err) != codes.FailedPrecondition {
+		t.Errorf("the session ended with %v", err)
+	}
+	if o := b.Observe("run"); !o.Clients[0].Connected || o.Clients[0].Failure != "" {
+		t.Errorf("%+v", o.Clients[0])
+	}
+	c.cancel()
+}
+
+// TestRefusedPodEnds: a pod's own end of the session returns the reason at once.
+func TestRefusedPodEnds(t *testing.T) {
+	b := newBench(t)
+	b.protocol = &sessionpb.Protocol{Version: 3, MinVersion: 2}
+	err := <-b.attend(clientOf("run", 0)).ended
+	if err == nil || !strings.Contains(err.Error(), "session protocol mismatch: the pod speaks version 1") {
+		t.Errorf("Run: %v", err)
+	}
+}
+
+// TestLaterPod is a run with pods of a later version, which have fields, kinds of
+// messages and values that this version doesn't know. It ends with exact figures.
+func TestLaterPod(t *testing.T) {
+	b := newBench(t)
+	at := b.now() - 10_000_000
+	protocol := &sessionpb.Protocol{Version: 9, MinVersion: 1}
+	later(protocol, 50)
+	greeting := &sessionpb.Hello{Role: client, Instance: 1, Protocol: protocol, Starts: started(at)}
+	later(greeting, 51)
+	later(greeting.Starts[0], 52)
+	b.Prepare("run", plans(1), "target")
+	c := b.dial(token(clientOf("run", 0)))
+	c.send(hello(greeting))
+	until(t, c, welcome)
+
+	sample := sampleMessage(t, 2, measurement, second(0, 1000, 2000))
+	later(sample.GetClientSample(), 53)
+	later(sample.GetClientSample().GetMeasure(), 54)
+	later(sample.GetClientSample().GetUsage(), 55)
+	ready := &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Ready{Ready: &sessionpb.Ready{Cpus: "0"}}}
+	later(ready, 56)
+	answered := answeredMessage(&sessionpb.ProbeResult{Software: "nginx", DocumentLength: 7})
+	later(answered.GetProbeSucceeded(), 57)
+	later(answered.GetProbeSucceeded().GetResult(), 58)
+	script := scriptMessage(at, &sessionpb.ScriptTotals{VirtualUsers: 3})
+	later(script.GetClientTotals().GetScript(), 59)
+	totals := totalsMessage(t, 0, &result.Totals{StartedAt: at, EndedAt: at + 2_000_000, Measure: *measure(1, 2, 3)})
+	totals.GetClientTotals().Script = script.GetClientTotals().GetScript()
+	c.send(
+		unknown(t, 99), ready, answered,
+		renumbered(unknown(t, 98), 0, 1), sample,
+		renumbered(unknown(t, 98), 3, 5), // stands for several
+		renumbered(sampleMessage(t, 0, measurement, second(1, 3000)), 0, 6),
+		renumbered(totals, 0, 7),
+	)
+	o := b.await("run", "collected", collected(1))
+	if c := o.Clients[0]; !c.Ready || c.CPUs != "0" || c.Answered.Software != "nginx" || c.Totals.Requests != 3 || c.Totals.Script.VirtualUsers != 3 || c.Failure != "" {
+		t.Errorf("%+v", c)
+	}
+	if o.Progress[measurement].Requests != 3 {
+		t.Errorf("progress %+v", o.Progress[measurement])
+	}
+	c.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_Failure{Failure: &sessionpb.Failure{Reason: "later", Kind: 77}}})
+	if o := b.await("run", "failed", func(o Observation) bool { return o.Clients[0].Failure != "" }); o.Clients[0].FailureKind != 77 {
+		t.Errorf("%+v", o.Clients[0])
+	}
+	b.Release("run")
+	until(t, c, func(m *sessionpb.ManagerMessage) *sessionpb.Release { return m.GetRelease() })
+}
