@@ -2,13 +2,13 @@
 
 # ---- Settings ---------------------------------------------------------------
 
-# Everything that outlives a clone: built tools, the parts of test images.
+# Holds what outlives a clone: built tools and the parts of test images.
 ASSAY_CACHE ?= $(HOME)/.cache/assay
-# auto, kind or native; auto takes kind where Docker and its node image are.
+# auto, kind or native. auto uses kind where Docker and its node image are available.
 CLUSTER_ENGINE ?= auto
-# Where the cluster's kubeconfig is written, besides its own place.
+# Where to write a copy of the cluster's kubeconfig.
 KUBECONFIG_FILE ?= $(CURDIR)/.cluster/kubeconfig
-# Names of the images that the cluster runs.
+# Tags of the images that the cluster runs.
 IMAGE ?= localhost/assay:dev
 LOAD_IMAGE ?= localhost/assay-load:dev
 TEST_SERVER_IMAGE ?= localhost/assay-test/server:dev
@@ -26,11 +26,11 @@ NANOHTTPD_VERSION ?= 2.3.1
 BLOCKING_IMAGE ?= localhost/assay-test/blocking:dev
 VERSION ?= dev
 
-# ---- What follows from them --------------------------------------------------
+# ---- Derived from the settings -----------------------------------------------
 
 export ASSAY_CACHE
-# The linter keeps the paths of files in its cache: what it found in one clone
-# it would report in another, where the file isn't.
+# The linter caches file paths. With a shared cache it would report in one clone
+# what it found in another.
 export GOLANGCI_LINT_CACHE := $(ASSAY_CACHE)/lint/$(shell echo $(CURDIR) | cksum | cut -d' ' -f1)
 export PATH := $(ASSAY_CACHE)/bin:$(PATH)
 
@@ -44,11 +44,11 @@ IMAGES := $(ASSAY_CACHE)/images
 SERVER_ARCHIVES := $(patsubst %,$(IMAGES)/%.tar,tomcat-9.0 tomcat-10.1 tomcat-11 httpd-2.4 nginx-1 jdkhttp nanohttpd blocking)
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false
 CLUSTER := assay-cluster --engine $(CLUSTER_ENGINE) --kubeconfig-copy $(KUBECONFIG_FILE)
-# kind brings all that it needs of the system in its node image.
+# kind needs no Debian packages: its node image has what the cluster runs on.
 CLUSTER_DEPS := $(if $(filter kind,$(CLUSTER_ENGINE)),,deps)
 CLUSTER_TOOLS := kubernetes etcd coredns
 DEV_TOOLS := controller-gen kustomize buf protoc-gen-go protoc-gen-go-grpc golangci-lint helm helm-unittest
-# kind is only of use with a Docker engine.
+# kind needs a Docker engine.
 KIND_TOOL := $(if $(shell command -v docker 2>/dev/null),kind)
 
 .PHONY: help
@@ -68,23 +68,23 @@ tools: cluster-tools ## Build every tool into the per-user cache
 	@hack/tools/build.sh $(DEV_TOOLS)
 
 .PHONY: cluster-tools
-cluster-tools: # Only what the cluster itself is made of
+cluster-tools: # Build what the cluster itself consists of
 	@hack/tools/build.sh $(CLUSTER_TOOLS) $(KIND_TOOL)
 	@cd hack/cluster && $(GO_BUILD) -ldflags "-s -w" -o $(ASSAY_CACHE)/bin/assay-cluster .
 
 .PHONY: image-tool
-image-tool: # What makes image archives
+image-tool: # Build assay-image, which writes image archives
 	@hack/check-go.sh
 	@cd hack/image && $(GO_BUILD) -ldflags "-s -w" -o $(ASSAY_CACHE)/bin/assay-image .
 
 ##@ Local cluster
 
 .PHONY: cluster-up
-cluster-up: $(CLUSTER_DEPS) cluster-tools system-images ## Bring the local cluster up, or what of it is down
+cluster-up: $(CLUSTER_DEPS) cluster-tools system-images ## Start the local cluster, or those parts of it that are down
 	@$(CLUSTER) up --images $(IMAGES)
 
 .PHONY: cluster-down
-cluster-down: ## Take the local cluster away without a trace
+cluster-down: ## Remove the local cluster without a trace
 	@[[ -x $(ASSAY_CACHE)/bin/assay-cluster ]] || hack/tools/build.sh $(CLUSTER_TOOLS)
 	@cd hack/cluster && $(GO_BUILD) -ldflags "-s -w" -o $(ASSAY_CACHE)/bin/assay-cluster .
 	@$(CLUSTER) down
@@ -107,23 +107,23 @@ load-images: images ## Build all images and load them into the cluster
 	@$(CLUSTER) load $(BIN)/images/assay.tar $(BIN)/images/assay-load.tar $(IMAGES)/tomcat-9.0.tar
 
 .PHONY: assay-image
-assay-image: image-tool # The manager and the agent
+assay-image: image-tool # Build the image of the manager and the agent
 	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/manager ./cmd/agent
 	@assay-image --tag $(IMAGE) --output $(BIN)/images/assay.tar --user 65532:65532 \
 	  --layer $(BIN)/image/manager=/manager,$(BIN)/image/agent=/agent --entrypoint /manager
 
 .PHONY: assay-load-image
-assay-load-image: image-tool # The client
+assay-load-image: image-tool # Build the image of the client
 	@cd load && $(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/assay-load
 	@assay-image --tag $(LOAD_IMAGE) --output $(BIN)/images/assay-load.tar --user 65532:65532 \
 	  --layer $(BIN)/image/assay-load=/assay-load --entrypoint /assay-load
 
 .PHONY: tomcat-image
-tomcat-image: deps image-tool ## Build the Tomcat to test against
+tomcat-image: deps image-tool ## Build the Tomcat image that the demo and the scenarios use
 	@hack/image/tomcat/build.sh $(TOMCAT_VERSION) $(TOMCAT_IMAGE) $(IMAGES)/tomcat-9.0.tar
 
 .PHONY: server-images
-server-images: tomcat-image ## Build all real servers that scenarios are run against
+server-images: tomcat-image ## Build the images of all real servers that the scenarios use
 	@hack/image/tomcat/build.sh $(TOMCAT_10_VERSION) $(TOMCAT_10_IMAGE) $(IMAGES)/tomcat-10.1.tar
 	@hack/image/tomcat/build.sh $(TOMCAT_11_VERSION) $(TOMCAT_11_IMAGE) $(IMAGES)/tomcat-11.tar
 	@hack/image/httpd/build.sh $(HTTPD_IMAGE) $(IMAGES)/httpd-2.4.tar
@@ -134,28 +134,39 @@ server-images: tomcat-image ## Build all real servers that scenarios are run aga
 	  org.nanohttpd:nanohttpd:$(NANOHTTPD_VERSION):jar org.nanohttpd:nanohttpd-webserver:$(NANOHTTPD_VERSION):jar
 
 .PHONY: test-server-image
-test-server-image: image-tool ## Build the server of known behaviour that scenarios are run against
+test-server-image: image-tool ## Build the server of known behavior that the scenarios use
 	@$(GO_BUILD) -ldflags "-s -w" -o $(BIN)/image/ ./test/server
 	@assay-image --tag $(TEST_SERVER_IMAGE) --output $(BIN)/images/server.tar --user 65532:65532 \
 	  --layer $(BIN)/image/server=/server --entrypoint /server
 
 .PHONY: load-test-images
-load-test-images: test-server-image server-images ## Build the servers that tests are run against and load them
+load-test-images: test-server-image server-images ## Build the servers that the scenarios use and load them into the cluster
 	@$(CLUSTER) load $(BIN)/images/server.tar $(SERVER_ARCHIVES)
 
 .PHONY: cert-manager-image
-cert-manager-image: image-tool ## Build cert-manager, to test with certificates that it issues
+cert-manager-image: image-tool ## Build cert-manager for the scenarios that use its certificates
 	@hack/tools/build.sh cert-manager
 	@assay-image --tag localhost/assay-test/cert-manager:dev --output $(IMAGES)/cert-manager.tar --user 65532:65532 \
 	  --layer $(ASSAY_CACHE)/bin/cert-manager=/cert-manager --entrypoint /cert-manager
 
 .PHONY: system-images
-system-images: image-tool # What the cluster itself runs
+system-images: image-tool # Build the images that the cluster itself runs
 	@cd hack/image && $(GO_BUILD) -ldflags "-s -w" -o $(ASSAY_CACHE)/build/pause ./pause
 	@assay-image --tag localhost/assay-test/pause:dev --output $(IMAGES)/pause.tar --user 65535:65535 \
 	  --layer $(ASSAY_CACHE)/build/pause=/pause --entrypoint /pause
 	@assay-image --tag localhost/assay-test/coredns:dev --output $(IMAGES)/coredns.tar --user 65532:65532 \
 	  --layer $(ASSAY_CACHE)/bin/coredns=/coredns --entrypoint /coredns
+
+##@ Development loop
+
+# The client's image is large and changes rarely: it is built with CLIENT=1, or
+# when this clone has none yet.
+DEV_CLIENT = $(if $(CLIENT),yes,$(if $(wildcard $(BIN)/images/assay-load.tar),,yes))
+
+.PHONY: dev
+dev: assay-image $(if $(DEV_CLIENT),assay-load-image) ## Build and load the manager and agent, and restart the manager; CLIENT=1 includes the client
+	@$(CLUSTER) load $(BIN)/images/assay.tar $(if $(DEV_CLIENT),$(BIN)/images/assay-load.tar)
+	@$(MAKE) install
 
 ##@ Code
 
@@ -164,7 +175,7 @@ fmt: ## Format the Go code of all modules
 	@gofmt -l -w $$(git ls-files -co --exclude-standard '*.go')
 
 .PHONY: generate
-generate: ## Generate everything that is generated
+generate: ## Generate CRDs, roles, deep copies, the protocol, the chart and dist/install.yaml
 	@hack/tools/build.sh controller-gen kustomize buf protoc-gen-go protoc-gen-go-grpc
 	@controller-gen object crd:maxDescLen=2000 paths=./api/... output:crd:artifacts:config=config/crd/bases
 	@controller-gen rbac:roleName=manager-role paths="{./controllers/...,./cmd/manager/...}" output:rbac:artifacts:config=config/rbac
@@ -173,10 +184,10 @@ generate: ## Generate everything that is generated
 	@$(MAKE) build-installer
 
 .PHONY: manifests
-manifests: generate ## The same, by kubebuilder's name
+manifests: generate ## Alias of generate; kubebuilder's name for it
 
 .PHONY: build-installer
-build-installer: ## Write dist/install.yaml, for kubectl apply
+build-installer: ## Write dist/install.yaml for kubectl apply
 	@hack/tools/build.sh kustomize
 	@mkdir -p dist && kustomize build config/default --output dist/install.yaml
 
@@ -197,7 +208,7 @@ lint: ## Lint both modules, the protocol and the chart
 	@kustomize build config/certmanager >/dev/null
 
 .PHONY: verify
-verify: ## Check that everything generated is up to date, formatted, tidy and free of lint
+verify: ## Fail unless all is generated, formatted, tidy and free of lint
 	@hack/verify.sh
 
 ##@ Tests
@@ -209,19 +220,19 @@ test-unit: ## Run the tests that need no API server and no cluster
 	@cd load && go test ./...
 
 .PHONY: test-api
-test-api: ## Run the tests of the API's rules and of the reconcilers, on an API server of their own
+test-api: ## Run the tests of the API's rules and of the reconcilers on an API server without nodes
 	@hack/tools/build.sh kubernetes etcd
 	@KUBEBUILDER_ASSETS=$(ASSAY_CACHE)/bin go test ./test/api/... ./controllers/...
 
 .PHONY: test-e2e
-test-e2e: cluster-up load-images load-test-images install install-cert-manager plugin ## Run the scenarios on the local cluster
-	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -parallel 4 -timeout 25m ./test/e2e/...
+test-e2e: cluster-up load-images load-test-images install install-cert-manager plugin ## Run the scenarios on the local cluster; ARGS="-run NAME" selects some
+	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -parallel 4 -timeout 25m ./test/e2e/... $(ARGS)
 
 .PHONY: test
 test: test-unit test-api test-modules test-e2e ## Run every test
 
 .PHONY: test-modules
-test-modules: # The tests of what the cluster and the images are made with
+test-modules: # Test the tools that build the cluster and the images
 	@cd hack/cluster && go test ./...
 	@cd hack/image && go test ./...
 
@@ -231,12 +242,12 @@ bench-deps: ## Install the Debian packages that bench-load compares, and build s
 	@hack/tools/build.sh k6
 
 .PHONY: bench-load
-bench-load: bench-deps assay-load ## Print what a request costs assay-load and other load tools; ARGS=-help lists its flags
+bench-load: bench-deps assay-load ## Measure the CPU time per request of assay-load and other load tools; ARGS=-help lists flags
 	@$(GO_BUILD) -o $(BIN)/benchload ./test/benchload
 	@$(BIN)/benchload $(ARGS)
 
 .PHONY: bench-overhead
-bench-overhead: cluster-up load-images load-test-images install ## Print what Assay adds to a run, as medians over 10 runs
+bench-overhead: cluster-up load-images load-test-images install ## Measure the time that Assay adds to a run, as medians of 10 runs
 	@KUBECONFIG=$(KUBECONFIG_FILE) go run ./test/overhead
 
 ##@ Use
@@ -246,11 +257,11 @@ plugin: ## Build the kubectl plugin into the per-user cache
 	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(ASSAY_CACHE)/bin/ ./cmd/kubectl-assay
 
 .PHONY: assay-load
-assay-load: ## Build the client into the per-user cache, to be used alone
+assay-load: ## Build the client into the per-user cache for use without a cluster
 	@cd load && $(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(ASSAY_CACHE)/bin/ ./cmd/assay-load
 
 .PHONY: install
-install: ## Install or upgrade the operator on the local cluster, by Helm
+install: ## Install or upgrade the operator on the local cluster with Helm
 	@hack/tools/build.sh helm
 	@KUBECONFIG=$(KUBECONFIG_FILE) hack/install.sh $(IMAGE) $(LOAD_IMAGE)
 
@@ -259,16 +270,16 @@ uninstall: ## Remove the operator from the local cluster
 	@KUBECONFIG=$(KUBECONFIG_FILE) helm uninstall assay --namespace assay-system --ignore-not-found
 
 .PHONY: install-cert-manager
-install-cert-manager: cert-manager-image ## Install cert-manager on the local cluster, and wait until it answers
+install-cert-manager: cert-manager-image ## Install cert-manager on the local cluster and wait until its webhook is ready
 	@hack/tools/build.sh kubernetes helm
 	@$(CLUSTER) load $(IMAGES)/cert-manager.tar
 	@KUBECONFIG=$(KUBECONFIG_FILE) hack/cert-manager/install.sh $(IMAGES)/cert-manager.tar
 
 .PHONY: uninstall-cert-manager
-uninstall-cert-manager: ## Remove cert-manager and every certificate of it from the local cluster
+uninstall-cert-manager: ## Remove cert-manager and all Certificates from the local cluster
 	@KUBECONFIG=$(KUBECONFIG_FILE) helm uninstall cert-manager --namespace cert-manager --ignore-not-found --wait
 	@KUBECONFIG=$(KUBECONFIG_FILE) kubectl delete namespace cert-manager --ignore-not-found
 
 .PHONY: demo
-demo: ## From nothing to a report: cluster, images, operator, a benchmark of Tomcat
+demo: ## Start a cluster, install the operator, benchmark Tomcat and print the report
 	@KUBECONFIG=$(KUBECONFIG_FILE) hack/demo.sh

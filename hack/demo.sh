@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Shows Assay at work, from nothing: brings up a cluster, builds and loads the
-# images, installs the operator with Helm, runs a benchmark of Tomcat, watches
-# it and prints its report. Called by `make demo`; a second call is quick.
+# Demonstrates Assay from scratch: starts a cluster, builds and loads the images,
+# installs the operator with Helm, benchmarks Tomcat, watches the run and prints
+# its report. Called by `make demo`. A second call is quick.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,7 +16,7 @@ make --no-print-directory cluster-up
 step "2/6 Images: operator, clients and Tomcat 9 (the first time: about 5 minutes)"
 make --no-print-directory load-images
 
-step "3/6 Install: the operator by Helm, and the kubectl plugin"
+step "3/6 Install: the operator with Helm, and the kubectl plugin"
 make --no-print-directory install plugin
 
 step "4/6 Apply: $sample"
@@ -24,15 +24,14 @@ kubectl delete benchmarkrun "$run" --ignore-not-found --wait
 kubectl apply -f "$sample"
 
 step "5/6 Watch: kubectl assay watch $run"
-# The verdict is the watch's exit code; the report follows whatever it is.
+# The exit code of watch is the verdict. Print the report in any case.
 verdict=0
 kubectl assay watch "$run" || verdict=$?
 
 step "6/6 Report: kubectl assay report $run"
 kubectl assay report "$run"
 
-printf '\nTry it yourself:\n  export KUBECONFIG=%s PATH=%s:$PATH\n  kubectl get benchmarkruns\n  kubectl assay report %s -o json\nTake the cluster down with: make cluster-down\n' \
-	"$KUBECONFIG" "$(dirname "$(command -v kubectl)")" "$run"
-# A result that isn't valid (3) is a truth about this machine, not a failure of
-# the demo.
+printf '\nTry it yourself:\n  export KUBECONFIG=%s PATH=%s:$PATH\n  kubectl get benchmarkruns\n  kubectl assay report %s -o json\nRemove the cluster with: make cluster-down\n' \
+  "$KUBECONFIG" "$(dirname "$(command -v kubectl)")" "$run"
+# An invalid result (3) is caused by this machine. It isn't a failure of the demo.
 [ "$verdict" = 0 ] || [ "$verdict" = 3 ]

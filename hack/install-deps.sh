@@ -1,35 +1,34 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that something here needs.
+# Installs a set of Debian packages.
 #
-#   hack/install-deps.sh [cluster]  what the local cluster and the test images need
-#   hack/install-deps.sh units      what unit tests compare with
-#   hack/install-deps.sh bench      what `make bench-load` compares
+#   hack/install-deps.sh [cluster]  for the local cluster and the test images
+#   hack/install-deps.sh units      for the unit tests
+#   hack/install-deps.sh bench      for `make bench-load`
 #
-# Does nothing when what they hold is there. Starts no service: the cluster runs
-# a containerd of its own, the benchmark an nginx of its own. A Go toolchain must
-# be there already; see hack/check-go.sh.
+# Does nothing if all programs are installed. Starts no service: the cluster and
+# the benchmark run containerd and nginx themselves. Go is not included; see
+# hack/check-go.sh.
 set -euo pipefail
-PATH=$PATH:/usr/sbin:/sbin # where a user's own may not lead
+PATH=$PATH:/usr/sbin:/sbin # may be missing from a user's PATH
 
-# Each package with what is wanted of it: a program, or a file by its path.
-# Somebody else's containerd is as good, so it isn't the package that is asked
-# for.
+# Each line is a package and what it must provide: programs, or files by path. The
+# package itself is not checked, since a containerd from elsewhere works too.
 cluster=(
-  # What runs pods.
+  # The container runtime.
   "containerd containerd ctr"
   "runc runc"
   "containernetworking-plugins /usr/lib/cni/ptp /usr/lib/cni/host-local"
-  # What the kubelet and kube-proxy call.
+  # Called by the kubelet and kube-proxy.
   "nftables nft"
   "iptables iptables"
   "conntrack conntrack"
   "ethtool ethtool"
   "socat socat"
-  # The file systems and the servers of the test images.
+  # To build the test images.
   "debootstrap debootstrap"
   "maven mvn"
   "default-jre-headless java"
-  # What the scripts here call.
+  # Called by the scripts.
   "git git"
   "make make"
   "ca-certificates /etc/ssl/certs/ca-certificates.crt"
@@ -39,18 +38,18 @@ cluster=(
 bench=(
   # The server.
   "nginx-light nginx"
-  # The clients; k6 and assay-load are built.
+  # The clients. k6 and assay-load are built from source.
   "wrk wrk"
   "apache2-utils ab"
   "hey hey"
   "nghttp2-client h2load"
   "siege siege"
-  # What starts them, and what counts their system calls.
+  # To pin them to CPUs and count their system calls.
   "util-linux taskset"
   "linux-perf perf"
 )
 units=(
-  # assay-load ab is compared with it.
+  # Compared with assay-load ab.
   "apache2-utils ab"
 )
 case ${1:-cluster} in
@@ -58,7 +57,7 @@ cluster) wanted=("${cluster[@]}") ;;
 units) wanted=("${units[@]}") ;;
 bench) wanted=("${bench[@]}") ;;
 *)
-  echo "install-deps: there is no set $1: take cluster, units or bench" >&2
+  echo "install-deps: unknown set $1: must be cluster, units or bench" >&2
   exit 2
   ;;
 esac
@@ -78,11 +77,11 @@ if [[ ${#missing[@]} == 0 ]]; then
   exit 0
 fi
 if ! command -v apt-get >/dev/null; then
-  echo "install-deps: this is no Debian; install what it calls: ${missing[*]}" >&2
+  echo "install-deps: this is not Debian. Install the equivalents of its packages ${missing[*]}" >&2
   exit 1
 fi
 if [[ $EUID != 0 ]]; then
-  echo "install-deps: run as root, or install: ${missing[*]}" >&2
+  echo "install-deps: run as root, or install ${missing[*]}" >&2
   exit 1
 fi
 
@@ -90,14 +89,14 @@ echo "  apt    installing ${missing[*]}"
 log=$(mktemp)
 policy=
 trap 'rm -f "$log" ${policy:+"$policy"}' EXIT
-# While this says "action forbidden", no package starts its service.
+# While this file returns 101 (action forbidden), packages start no services.
 if [[ ! -e /usr/sbin/policy-rc.d ]]; then
   policy=/usr/sbin/policy-rc.d
   printf '#!/bin/sh\nexit 101\n' >"$policy"
   chmod +x "$policy"
 fi
 export DEBIAN_FRONTEND=noninteractive
-# Nothing that is there may go for it, such as another maker's Docker engine.
+# Remove nothing that is installed, such as Docker's own engine.
 if ! { apt-get update && apt-get install -y --no-install-recommends --no-remove "${missing[@]}"; } >"$log" 2>&1; then
   tail -20 "$log" >&2
   exit 1

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Generates, formats and tidies everything, and fails when that changed a file;
-# then lints. In a checkout with changes of its own only what this adds to them
-# counts. What it changed is left for you to look at and commit.
+# Generates, formats and tidies everything, and fails if that changes a file. Then
+# runs the linters. Uncommitted changes are allowed. The generated changes are kept
+# for you to commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# snapshot names the state of all files that git tracks or would track.
+# snapshot prints the hash of a tree of all files that git tracks or would track.
 snapshot() {
   local index
   index=$(mktemp -u)
@@ -22,7 +22,7 @@ make --no-print-directory generate fmt tidy
 after=$(snapshot)
 if [[ $before != "$after" ]]; then
   git --no-pager diff --stat -p "$before" "$after" | head -200
-  echo "verify: these files weren't as generated, formatted or tidied; commit what was changed now" >&2
+  echo "verify: the files above were not up to date. They are now: review and commit them." >&2
   exit 1
 fi
 

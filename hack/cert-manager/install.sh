@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# Installs cert-manager on the cluster that KUBECONFIG names, with the chart and
-# the CustomResourceDefinitions of the very module that its image is built from,
-# and waits until it answers.
+# Installs cert-manager on the cluster of KUBECONFIG and waits until its webhook is
+# ready. The chart and the CustomResourceDefinitions come from the same module as
+# the image.
 #
 #   hack/cert-manager/install.sh ARCHIVE     the archive of the loaded image
 #
-# What is installed stands in an annotation of the namespace: when that is
-# what would be installed, nothing but the answer is looked at.
+# An annotation of the namespace records what is installed. If that is current, the
+# script only checks the webhook.
 set -euo pipefail
 cd "$(dirname "$0")"
 namespace=cert-manager
 
-# answers says whether the webhook accepts an Issuer: the certificate by which
-# the API server trusts it is in place, and the kind is served.
-answers() {
+# ready succeeds if the webhook accepts an Issuer: the kind is served, and the API
+# server trusts the webhook's certificate.
+ready() {
   kubectl create --dry-run=server --filename - >/dev/null <<-YAML
 	apiVersion: cert-manager.io/v1
 	kind: Issuer
-	metadata: {generateName: answers-, namespace: $namespace}
+	metadata: {generateName: ready-, namespace: $namespace}
 	spec: {selfSigned: {}}
 	YAML
 }
@@ -25,8 +25,8 @@ answers() {
 state=$(cat "$1" values.yaml install.sh ../tools/cert-manager/go.mod | sha256sum | cut -c1-16)
 installed=$(kubectl get namespace $namespace --ignore-not-found \
   --output 'jsonpath={.metadata.annotations.assay\.dev/installed}')
-if [[ $installed == "$state" ]] && answers 2>/dev/null; then
-  echo "  cert-manager: is up"
+if [[ $installed == "$state" ]] && ready 2>/dev/null; then
+  echo "  cert-manager: already installed"
   exit
 fi
 
@@ -39,7 +39,7 @@ metadata:
     pod-security.kubernetes.io/enforce: restricted
 YAML
 
-# The module's folder; it is downloaded where only the built program was cached.
+# The module's directory. Download it if only the built program was cached.
 module=$(cd ../tools/cert-manager && GOWORK=off go mod download -json github.com/cert-manager/cert-manager |
   sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
 image=$(sha256sum "$1" | cut -c1-16)
@@ -51,10 +51,10 @@ helm upgrade --install cert-manager "$module/deploy/charts/cert-manager" \
   --wait --timeout 3m >/dev/null
 
 deadline=$((SECONDS + 60))
-until message=$(answers 2>&1); do
+until message=$(ready 2>&1); do
   if ((SECONDS > deadline)); then
-    echo "cert-manager/install.sh: the webhook doesn't answer: $message" >&2
-    echo "Look at: kubectl -n $namespace get pods; kubectl -n $namespace logs deployment/cert-manager-webhook" >&2
+    echo "cert-manager/install.sh: the webhook is not ready: $message" >&2
+    echo "See kubectl -n $namespace get pods; kubectl -n $namespace logs deployment/cert-manager-webhook" >&2
     exit 1
   fi
   sleep 0.2

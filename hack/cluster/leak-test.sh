@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Brings the native cluster up and down in several ways, and fails when the
-# machine is not afterwards what it was before: processes, mounts, interfaces,
-# addresses, routes, netfilter tables, cgroups, network namespaces, files and
-# kernel settings. Nothing else may change the machine meanwhile.
+# Starts and removes the native cluster in several ways. Fails if that changed the
+# machine: its processes, mounts, interfaces, addresses, routes, netfilter tables,
+# cgroups, network namespaces, files or kernel settings. Nothing else may change
+# the machine in the meantime.
 #
-#   hack/cluster/leak-test.sh               no cluster may be there when it starts
-#   hack/cluster/leak-test.sh --self-check  only checks that a leak of each kind
-#                                           would be seen; a cluster may be there
+#   hack/cluster/leak-test.sh               fails if there is a cluster
+#   hack/cluster/leak-test.sh --self-check  only checks that a leak of each kind is
+#                                           detected; works with a cluster
 set -euo pipefail
 export LC_ALL=C
 
@@ -20,10 +20,9 @@ if [[ $EUID != 0 ]]; then
   exit 1
 fi
 
-# processes lists those of the cluster; others' come and go. They are known by
-# their cgroup, by their command line, or by a mount namespace that still has
-# the cluster's mounts. One that has ended and waits for the machine's first
-# process to take note (a zombie) isn't the cluster's any more.
+# processes lists the processes of the cluster. It recognizes them by their cgroup,
+# by their command line, or by a mount namespace with the cluster's mounts. Zombies
+# don't count.
 processes() {
   local proc command
   for proc in /proc/[0-9]*; do
@@ -37,25 +36,26 @@ processes() {
 }
 
 cgroups() {
-  # On version 1 the groups are one level below the hierarchies.
+  # In cgroup v1 the groups are one level below the hierarchies.
   local depth=2
   [[ ! -e /sys/fs/cgroup/cgroup.controllers ]] || depth=1
   find /sys/fs/cgroup -maxdepth $depth -type d
   find /sys/fs/cgroup -type d \( -name 'assay-cluster*' -o -name 'kubepods*' -o -name 'cri-containerd*' \)
 }
 
-# A socket is named with its inode: one that was replaced isn't the same.
+# files lists files. Sockets are listed with their inodes, since a replaced socket
+# is a change.
 files() {
   find /run /var/lib /var/log /opt /etc/cni "$HOME/.kube" -xdev -maxdepth 3 \
     \( -type s -printf '%p socket %i\n' -o -print \) 2>/dev/null || true
 }
 
-# All but those that change by themselves.
+# settings lists the kernel settings except those that change by themselves.
 settings() {
   sysctl -a 2>/dev/null | grep -vE '^(fs\.(dentry-state|file-nr|inode-(nr|state)|aio-nr|quota\..*)|kernel\.(ns_last_pid|random\..*|pty\.nr|perf_.*)|net\.netfilter\.nf_conntrack_count) '
 }
 
-# snapshot prints what the machine is like, one thing a line, its kind first.
+# snapshot prints the state of the machine: one thing per line, its kind first.
 snapshot() {
   processes | sed 's/^/process /'
   awk '{for (i = 7; $i != "-"; i++); print "mount", $5, $(i + 1), $(i + 2)}' /proc/self/mountinfo | sort
@@ -71,8 +71,8 @@ snapshot() {
   settings | sort | sed 's/^/setting /'
 }
 
-# plant leaves one thing of each kind behind, to see whether it is found. The
-# addresses are those kept for documentation.
+# plant creates a leak of each kind. The addresses are reserved for documentation
+# (RFC 5737).
 planted=()
 plant() {
   (exec -a "$run/leak" sleep 600) &
@@ -89,7 +89,7 @@ plant() {
   mkdir "$group"
 }
 
-# Where a cgroup of the cluster could stay: the first hierarchy, or the only one.
+# The cgroup to leak: in the first hierarchy, or the only one.
 group=$(find /sys/fs/cgroup -maxdepth 2 -name cgroup.procs -printf '%h\n' | sort | head -1)/assay-cluster-leak
 
 unplant() {
@@ -112,7 +112,7 @@ self_check() {
   local namespace tries leak missed=0
   snapshot >"$work/clean"
   plant
-  # Not before both processes have become what they are to be.
+  # Wait until both processes have changed their name and namespace.
   for tries in {1..200}; do
     namespace=$(readlink "/proc/${planted[1]}/ns/net") || true
     [[ $namespace == "$(readlink /proc/self/ns/net)" || $(<"/proc/${planted[0]}/comm") != sleep ]] || break
@@ -126,29 +126,29 @@ self_check() {
     "netfilter table ip assay-leak" "cgroup $group" "network-namespace ${namespace//[^0-9]/}" \
     "file /run/assay-leak" "setting net.ipv4.conf.assay-leak0.forwarding"; do
     if ! grep -q "^> $leak" "$work/found"; then
-      echo "FAIL  what was left behind on purpose isn't seen: $leak"
+      echo "FAIL  leak not detected: $leak"
       missed=1
     fi
   done
-  [[ $missed == 1 ]] || echo "ok    a leak of each kind is seen"
+  [[ $missed == 1 ]] || echo "ok    a leak of each kind is detected"
   return $missed
 }
 
 failures=0
 fail() { failures=$((failures + 1)); }
 
-# compare tells what is not as it was before.
+# compare prints the differences from the snapshot before the test.
 compare() {
   snapshot >"$work/after"
   if diff --unified=0 --label before --label "after $1" "$work/before" "$work/after"; then
     echo "ok    $1"
   else
-    echo "FAIL  $1: left behind what is marked +, changed or gone what is marked -"
+    echo "FAIL  $1: + marks what was left behind, - what was changed or removed"
     fail
   fi
 }
 
-# A cluster that does not come up, or not down, is kept to be looked at.
+# If the cluster can't be started or removed, keep it for inspection.
 up() {
   "$cluster" --engine native up >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 }
@@ -157,14 +157,14 @@ down() {
   "$cluster" --engine native down >"$work/log" 2>&1 || { cat "$work/log"; fail; }
 }
 
-# kill_after ends a background command the hard way, if it still runs then.
+# kill_after kills a background command if it is running after a delay.
 kill_after() {
   sleep "$1"
   kill -KILL "$2" 2>/dev/null || true
   wait "$2" 2>/dev/null || true
 }
 
-# with_pods gives down something to do: pods with volumes, and a Service.
+# with_pods creates pods with volumes and a Service, which `down` must remove.
 with_pods() {
   KUBECONFIG=$state/kubeconfig KUBECACHEDIR=$work/kubectl "$kubectl" apply --filename - >"$work/log" <<'YAML'
 apiVersion: apps/v1
@@ -200,7 +200,7 @@ if [[ ${1:-} == --self-check ]]; then
   exit $((failures > 0))
 fi
 if [[ -e $state || -e $run ]]; then
-  echo "leak-test: a cluster is there; take it down first" >&2
+  echo "leak-test: there is a cluster; remove it first" >&2
   exit 1
 fi
 snapshot >"$work/before"
@@ -233,6 +233,6 @@ compare "supervisor and containerd killed with pods running, down"
 up
 "$cluster" --engine native stop kubelet
 down
-compare "kubelet stopped on purpose, down"
+compare "kubelet stopped with `stop`, down"
 
 exit $((failures > 0))

@@ -1,6 +1,7 @@
-// Command assay-cluster runs the Kubernetes that Assay is tried out and tested
-// on: by kind where a Docker engine answers and its node image can be had, else
-// natively, from binaries built from the Go modules of Kubernetes.
+// Command assay-cluster runs the Kubernetes cluster for demos and tests of Assay.
+// It uses kind if a Docker engine is running and the node image is available.
+// Otherwise it runs the cluster natively, from binaries that are built from the
+// Go modules of Kubernetes.
 package main
 
 import (
@@ -26,7 +27,7 @@ func main() {
 	}
 }
 
-// options are the flags that all commands share.
+// options holds the flags that all commands share.
 type options struct {
 	engine     string
 	layout     native.Layout
@@ -46,25 +47,25 @@ func command() *cobra.Command {
 	var o options
 	root := &cobra.Command{
 		Use:           "assay-cluster",
-		Short:         "The local Kubernetes that Assay is tried out and tested on",
+		Short:         "Run the local Kubernetes cluster for demos and tests of Assay",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	flags := root.PersistentFlags()
-	flags.StringVar(&o.engine, "engine", "auto", "kind, native, or auto: kind where Docker and its node image can be had")
-	flags.StringVar(&o.layout.State, "state", "/var/lib/assay-cluster", "folder of the native cluster's lasting files")
-	flags.StringVar(&o.layout.Run, "run", "/run/assay-cluster", "folder of the native cluster's pids and sockets")
-	flags.StringVar(&o.layout.Bin, "bin", filepath.Join(cache, "bin"), "folder of the built programs")
-	flags.StringVar(&o.layout.Images, "images", filepath.Join(cache, "images"), "folder of pause.tar and coredns.tar")
-	flags.StringVar(&o.kubeconfig, "kubeconfig-copy", "", "where else to write the kubeconfig")
+	flags.StringVar(&o.engine, "engine", "auto", "kind, native, or auto: kind if Docker and its node image are available")
+	flags.StringVar(&o.layout.State, "state", "/var/lib/assay-cluster", "directory of the native cluster's persistent files")
+	flags.StringVar(&o.layout.Run, "run", "/run/assay-cluster", "directory of the native cluster's pids and sockets")
+	flags.StringVar(&o.layout.Bin, "bin", filepath.Join(cache, "bin"), "directory of the built programs")
+	flags.StringVar(&o.layout.Images, "images", filepath.Join(cache, "images"), "directory of pause.tar and coredns.tar")
+	flags.StringVar(&o.kubeconfig, "kubeconfig-copy", "", "file to write a copy of the kubeconfig to")
 
 	root.AddCommand(
 		&cobra.Command{
-			Use: "up", Short: "Bring the cluster up, or what of it is down", Args: cobra.NoArgs,
+			Use: "up", Short: "Start the cluster, or those parts of it that are down", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return o.up(cmd.Context()) },
 		},
 		&cobra.Command{
-			Use: "down", Short: "Take the cluster away without a trace", Args: cobra.NoArgs,
+			Use: "down", Short: "Remove the cluster without a trace", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return o.down(cmd.Context()) },
 		},
 		&cobra.Command{
@@ -76,11 +77,11 @@ func command() *cobra.Command {
 			RunE: func(cmd *cobra.Command, files []string) error { return o.load(cmd.Context(), files) },
 		},
 		&cobra.Command{
-			Use: "stop PART", Short: "Stop one part of the native cluster, to see what its loss does", Args: cobra.ExactArgs(1),
+			Use: "stop PART", Short: "Stop one part of the native cluster to simulate an outage", Args: cobra.ExactArgs(1),
 			RunE: func(_ *cobra.Command, parts []string) error { return o.layout.StopPart(parts[0]) },
 		},
 		&cobra.Command{
-			Use: "start PART", Short: "Start a part that was stopped", Args: cobra.ExactArgs(1),
+			Use: "start PART", Short: "Start a part that was stopped with stop", Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, parts []string) error {
 				return o.layout.StartPart(cmd.Context(), parts[0])
 			},
@@ -90,7 +91,7 @@ func command() *cobra.Command {
 	return root
 }
 
-// superviseCommand is what `up` starts in the background.
+// superviseCommand returns the command that `up` starts in the background.
 func (o *options) superviseCommand() *cobra.Command {
 	var newNamespace bool
 	cmd := &cobra.Command{
@@ -105,8 +106,8 @@ func (o options) kind() kind.Cluster {
 	return kind.Cluster{Program: filepath.Join(o.layout.Bin, "kind")}
 }
 
-// useKind decides which cluster is meant: the one that is there, else the one
-// that this machine can have.
+// useKind reports whether to use kind. With auto, an existing cluster decides,
+// then what this machine supports.
 func (o options) useKind(ctx context.Context) (bool, error) {
 	switch o.engine {
 	case "kind":
@@ -119,7 +120,7 @@ func (o options) useKind(ctx context.Context) (bool, error) {
 		}
 		return o.kind().Exists(ctx) || o.kind().Available(ctx), nil
 	}
-	return false, fmt.Errorf("--engine is kind, native or auto, not %q", o.engine)
+	return false, fmt.Errorf("--engine must be kind, native or auto, not %q", o.engine)
 }
 
 func (o options) up(ctx context.Context) error {
@@ -130,7 +131,7 @@ func (o options) up(ctx context.Context) error {
 	kubeconfig := o.layout.Kubeconfig()
 	if useKind {
 		if o.kubeconfig == "" {
-			return fmt.Errorf("with kind, --kubeconfig-copy says where the kubeconfig goes")
+			return fmt.Errorf("--kubeconfig-copy must be set with kind")
 		}
 		if err := o.kind().Up(ctx, o.kubeconfig, report); err != nil {
 			return err

@@ -13,33 +13,32 @@ import (
 	"time"
 )
 
-// piece is a file or folder of this machine and its place in the image.
+// piece is a file or directory of this machine and its path in the image.
 type piece struct {
 	source string
 	target string
 }
 
-// parseLayer reads SOURCE=TARGET pairs, separated by commas; together they
-// make one layer.
+// parseLayer parses comma-separated SOURCE=TARGET pairs, which form one layer.
 func parseLayer(text string) ([]piece, error) {
 	var pieces []piece
 	for pair := range strings.SplitSeq(text, ",") {
 		source, target, ok := strings.Cut(pair, "=")
 		if !ok || source == "" || !path.IsAbs(target) {
-			return nil, fmt.Errorf("layer %q: want SOURCE=/TARGET[,SOURCE=/TARGET...]", pair)
+			return nil, fmt.Errorf("layer %q: must be SOURCE=/TARGET[,SOURCE=/TARGET...]", pair)
 		}
 		pieces = append(pieces, piece{source: source, target: path.Clean(target)})
 	}
 	return pieces, nil
 }
 
-// The one instant that all files of all images carry, so that an image's
-// digest depends on content alone.
+// epoch is the modification time of all files in images, so that digests depend
+// on content alone.
 var epoch = time.Unix(0, 0).UTC()
 
-// writeLayer writes the pieces as a tar. Everything belongs to root. A single
-// file is executable; in a folder each file keeps its mode. Devices and
-// sockets are left out: a container gets its own.
+// writeLayer writes the pieces as a tar archive whose entries belong to root. A
+// single file becomes executable; files in a directory keep their modes. Devices
+// and sockets are skipped: the container runtime provides them.
 func writeLayer(out io.Writer, pieces []piece) error {
 	archive := tar.NewWriter(out)
 	made := map[string]bool{"/": true}
@@ -131,7 +130,7 @@ func addTree(archive *tar.Writer, p piece, made map[string]bool) error {
 	})
 }
 
-// unixMode is the mode as chmod takes it.
+// unixMode converts the mode to that of chmod(2).
 func unixMode(mode fs.FileMode) int64 {
 	bits := int64(mode.Perm())
 	if mode&fs.ModeSetuid != 0 {
@@ -146,14 +145,15 @@ func unixMode(mode fs.FileMode) int64 {
 	return bits
 }
 
-// describe writes what a layer is made of, for telling whether it has
-// changed: the content of a single file, but of a folder only names, sizes,
-// modes and times, which is enough for the folders that are unpacked once.
+// describe writes a description of the pieces that changes when they do. It
+// contains the content of single files. For files in directories it contains
+// names, sizes, modes and times, which suffices for directories that are unpacked
+// once.
 func describe(out io.Writer, pieces []piece) error {
 	for _, p := range pieces {
 		info, err := os.Stat(p.source)
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is not there", p.source)
+			return fmt.Errorf("%s: not found", p.source)
 		}
 		if err != nil {
 			return err

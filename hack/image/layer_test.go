@@ -47,7 +47,7 @@ func TestParseLayer(t *testing.T) {
 	}
 }
 
-// tree makes a folder of everything that a root filesystem has.
+// tree creates a directory with all kinds of entries of a root filesystem.
 func tree(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "tree")
@@ -73,7 +73,7 @@ func tree(t *testing.T) string {
 	return dir
 }
 
-// list describes an archive, one line for each entry.
+// list describes an archive, with one line per entry.
 func list(t *testing.T, archive io.Reader) []string {
 	t.Helper()
 	var lines []string
@@ -116,7 +116,7 @@ func TestWriteLayer(t *testing.T) {
 		pieces []piece
 		want   []string
 	}{
-		"a folder as the root": {
+		"a directory as the root": {
 			pieces: []piece{{dir, "/"}},
 			want: []string{
 				"2 0777 bin -> /usr/bin",
@@ -128,7 +128,7 @@ func TestWriteLayer(t *testing.T) {
 				"0 0640 usr/notes content of usr/notes",
 			},
 		},
-		"files, which can be run, with their folders once": {
+		"executable files, with each directory once": {
 			pieces: []piece{{notes, "/opt/x/a"}, {notes, "/opt/x/b"}, {notes, "/c"}},
 			want: []string{
 				"5 0755 opt/",
@@ -138,7 +138,7 @@ func TestWriteLayer(t *testing.T) {
 				"0 0755 c content of usr/notes",
 			},
 		},
-		"a folder in its place": {
+		"a directory below the root": {
 			pieces: []piece{{filepath.Join(dir, "usr/bin"), "/opt/bin"}},
 			want: []string{
 				"5 0755 opt/",
@@ -160,7 +160,7 @@ func TestWriteLayer(t *testing.T) {
 	}
 }
 
-// The same files give the same layer wherever and whenever they were made.
+// Equal files give equal layers, whatever their path and modification time.
 func TestLayerIsReproducible(t *testing.T) {
 	one, other := tree(t), tree(t)
 	if err := os.Chtimes(filepath.Join(other, "usr/notes"), time.Now(), time.Now().Add(-time.Hour)); err != nil {
@@ -182,7 +182,7 @@ func TestLayerDigest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Read twice, as a writer of archives does.
+	// Read it twice, as a writer of archives does.
 	for range 2 {
 		reader, err := layer.Uncompressed()
 		if err != nil {

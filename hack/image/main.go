@@ -1,6 +1,6 @@
-// Command assay-image makes an image archive, as `docker save` writes it, from
-// plain files: no Docker engine, no registry. The same files give the same
-// digest.
+// Command assay-image writes an image archive in the format of `docker save` from
+// plain files, without a Docker engine or a registry. Equal files give equal
+// digests.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// image is everything that one image is made of.
+// image describes an image.
 type image struct {
 	Tag        string
 	Layers     []string
@@ -45,23 +45,23 @@ func command() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:           "assay-image --tag NAME --output ARCHIVE --layer SOURCE=/TARGET[,...]...",
-		Short:         "Make an image archive from files",
+		Short:         "Write an image archive from files",
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(*cobra.Command, []string) error { return i.build(output) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&i.Tag, "tag", "", "name of the image")
+	flags.StringVar(&i.Tag, "tag", "", "tag of the image")
 	flags.StringVar(&output, "output", "", "archive to write")
-	flags.StringArrayVar(&i.Layers, "layer", nil, "files and folders that make one layer; may be repeated")
-	flags.StringArrayVar(&i.Entrypoint, "entrypoint", nil, "a word of the entrypoint; may be repeated")
-	flags.StringArrayVar(&i.Cmd, "cmd", nil, "a word of the command; may be repeated")
+	flags.StringArrayVar(&i.Layers, "layer", nil, "files and directories of one layer; may be repeated")
+	flags.StringArrayVar(&i.Entrypoint, "entrypoint", nil, "argument of the entrypoint; may be repeated")
+	flags.StringArrayVar(&i.Cmd, "cmd", nil, "argument of the command; may be repeated")
 	flags.StringArrayVar(&i.Env, "env", nil, "NAME=VALUE; may be repeated")
 	flags.StringArrayVar(&i.Labels, "label", nil, "NAME=VALUE; may be repeated")
-	flags.StringArrayVar(&i.Ports, "port", nil, "PORT/PROTOCOL that it listens on; may be repeated")
-	flags.StringVar(&i.User, "user", "", "UID:GID that it runs as")
-	flags.StringVar(&i.WorkingDir, "workdir", "", "folder that it starts in")
+	flags.StringArrayVar(&i.Ports, "port", nil, "exposed PORT/PROTOCOL; may be repeated")
+	flags.StringVar(&i.User, "user", "", "UID:GID of the process")
+	flags.StringVar(&i.WorkingDir, "workdir", "", "working directory")
 	flags.StringVar(&i.Arch, "arch", "amd64", "architecture of the binaries")
 	_ = cmd.MarkFlagRequired("tag")
 	_ = cmd.MarkFlagRequired("output")
@@ -69,12 +69,12 @@ func command() *cobra.Command {
 	return cmd
 }
 
-// build writes the archive, unless the one that is there was made from the
-// same files in the same way.
+// build writes the archive unless the existing one was built from the same files
+// and flags.
 func (i image) build(output string) error {
 	var layers [][]piece
 	digest := sha256.New()
-	fmt.Fprintln(digest, "format 2") // raise when archives are written differently
+	fmt.Fprintln(digest, "format 2") // increment when the format of archives changes
 	if err := json.NewEncoder(digest).Encode(i); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (i image) build(output string) error {
 	if err := tarball.WriteToFile(output+".new", tag, made); err != nil {
 		return fmt.Errorf("write %s: %w", output, err)
 	}
-	// Interrupted from here on, the old stamp must not vouch for the new archive.
+	// If this is interrupted, the old stamp must not match the new archive.
 	if err := os.Remove(stampFile); err != nil && !os.IsNotExist(err) {
 		return err
 	}

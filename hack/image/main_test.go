@@ -22,7 +22,7 @@ func digestOf(content io.Reader) (string, int64, error) {
 	return fmt.Sprintf("sha256:%x", digest.Sum(nil)), size, err
 }
 
-// program writes a file to make images of.
+// program writes a file for an image.
 func program(t *testing.T, content string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "program")
@@ -100,18 +100,18 @@ func TestArchiveIsReproducible(t *testing.T) {
 	}
 }
 
-// An archive is only written again when something about it has changed.
+// An archive is written again only if its inputs have changed.
 func TestArchiveIsKept(t *testing.T) {
 	source, output := program(t, "one"), filepath.Join(t.TempDir(), "a.tar")
-	folder := tree(t)
-	i := image{Tag: "localhost/a:dev", Layers: []string{source + "=/a", folder + "=/"}, Arch: "amd64"}
+	directory := tree(t)
+	i := image{Tag: "localhost/a:dev", Layers: []string{source + "=/a", directory + "=/"}, Arch: "amd64"}
 	past := time.Now().Add(-time.Hour).Truncate(time.Second)
 	change := func(what string, wanted bool, do func() error) {
 		t.Helper()
 		if err := do(); err != nil {
 			t.Fatal(err)
 		}
-		// Marks the archive that is there; a new one is from now.
+		// Marks the existing archive; a new one has the current time.
 		if err := os.Chtimes(output, past, past); err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
@@ -129,8 +129,8 @@ func TestArchiveIsKept(t *testing.T) {
 	change("nothing new", false, nothing)
 	change("a program's time", false, func() error { return os.Chtimes(source, past, past) })
 	change("a program's content", true, func() error { return os.WriteFile(source, []byte("two"), 0o644) })
-	change("a file in a folder", true, func() error { return os.Chtimes(filepath.Join(folder, "usr/notes"), past, past) })
-	change("a mode in a folder", true, func() error { return os.Chmod(filepath.Join(folder, "usr/notes"), 0o600) })
+	change("a file in a directory", true, func() error { return os.Chtimes(filepath.Join(directory, "usr/notes"), past, past) })
+	change("a mode in a directory", true, func() error { return os.Chmod(filepath.Join(directory, "usr/notes"), 0o600) })
 	change("an entrypoint", true, func() error { i.Entrypoint = []string{"/a"}; return nil })
 	change("another name", true, func() error { i.Tag = "localhost/b:dev"; return nil })
 	change("the archive is gone", true, func() error { return os.Remove(output) })

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Prints the folder of a Debian root filesystem with the given packages, and
-# makes it first when the per-user cache has none. Images share it as a layer.
+# Prints the directory of a Debian root filesystem with the given packages. Builds
+# it first unless the per-user cache has it. Images share it as a layer.
 #
 #   hack/image/rootfs.sh PACKAGE[,PACKAGE...]
 #
-# The Debian mirror is the one that this machine itself uses.
+# It uses the Debian mirror from the apt configuration of this machine.
 set -euo pipefail
 
 packages=$1
@@ -12,7 +12,7 @@ cache=${ASSAY_CACHE:-$HOME/.cache/assay}
 suite=bookworm
 java=/usr/lib/jvm/java-17-openjdk-amd64
 
-# The key of the cached folder: this recipe.
+# The cache key. Increment the number when this script builds something else.
 recipe="$suite $packages 3"
 rootfs=$cache/rootfs/$(sha256sum <<<"$recipe" | cut -c1-12)
 if [[ -d $rootfs ]]; then
@@ -22,7 +22,7 @@ fi
 
 mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' |
   awk -v suite="$suite" '$2 == suite && $3 == "main" {print $1; exit}')
-[[ -n $mirror ]] || { echo "rootfs: this machine's apt knows no mirror of Debian $suite" >&2; exit 1; }
+[[ -n $mirror ]] || { echo "rootfs: no mirror of Debian $suite in the apt configuration of this machine" >&2; exit 1; }
 echo "  rootfs Debian $suite with ${packages//,/ }: building (about 60 s)" >&2
 making=$rootfs.making.$$
 trap 'rm -rf "$making"' EXIT
@@ -34,19 +34,19 @@ rm -f "$making.log"
 for mounted in proc sys; do
   ! mountpoint -q "$making/$mounted" || umount "$making/$mounted"
 done
-# What nothing reads at run time. Perl's modules come with httpd, for tools
-# that aren't run here.
+# Remove what nothing reads at run time. httpd depends on Perl's modules for tools
+# that don't run here.
 rm -rf "$making"/var/cache/apt "$making"/var/cache/debconf "$making"/var/lib/apt/lists/* "$making"/var/log/* \
   "$making"/usr/share/doc "$making"/usr/share/man "$making"/usr/share/info "$making"/usr/share/locale \
   "$making"/usr/share/lintian "$making"/debootstrap "$making"/tmp/* "$making"/dev/* "$making"/etc/resolv.conf \
   "$making"/etc/hostname "$making$java"/jmods "$making$java"/man \
   "$making"/usr/share/perl "$making"/usr/lib/x86_64-linux-gnu/perl
-# Where the official images have their Java.
+# The path of Java in the official images.
 if [[ -d $making$java ]]; then
   mkdir -p "$making/opt/java"
   ln -s "$java" "$making/opt/java/openjdk"
 fi
 chmod 1777 "$making/tmp"
-# Somebody else may have made the same in the meantime.
+# A concurrent build may have finished first.
 mv -T "$making" "$rootfs" 2>/dev/null || [[ -d $rootfs ]]
 echo "$rootfs"

@@ -10,9 +10,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// layer is an uncompressed layer, written anew each time it is read. An
-// archive only moves within one machine, where compressing costs more than it
-// saves.
+// layer is an uncompressed layer that is generated each time it is read. Archives
+// stay on one machine, where compression costs more time than it saves.
 type layer struct {
 	pieces []piece
 	digest v1.Hash

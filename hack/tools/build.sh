@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
 # Builds the programs of one tool module into the per-user cache.
 #
-#   hack/tools/build.sh NAME...     NAME is a folder beside this script
+#   hack/tools/build.sh NAME...     NAME is a directory next to this script
 #
-# The binaries go to ${ASSAY_CACHE:-~/.cache/assay}/bin, outside the clone, with
-# a stamp made of what they are built from and the Go version: a tool that has
-# not changed costs nothing, in any clone.
+# The binaries go to ${ASSAY_CACHE:-~/.cache/assay}/bin, which all clones share. A
+# stamp with the digest of the sources and the Go version avoids rebuilding tools
+# that have not changed.
 set -euo pipefail
-export LC_ALL=C # one order of files, whatever the language
+export LC_ALL=C # sort files in the same order in every locale
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${ASSAY_CACHE:-$HOME/.cache/assay}
 mkdir -p "$cache/bin" "$cache/stamps"
 
-# What a first build takes on two cores, in seconds; told before a long wait.
+# Seconds that a build takes on two cores when nothing is cached.
 declare -A cold=(
   [kubernetes]=330 [etcd]=30 [coredns]=95 [helm]=110 [helm-unittest]=60
   [kind]=40 [controller-gen]=30 [kustomize]=40 [golangci-lint]=240 [buf]=120
   [k6]=60 [protoc-gen-go]=10 [protoc-gen-go-grpc]=10 [cert-manager]=120
 )
 
-# The key of what a tool is built from. A file of any other kind doesn't count.
+# key prints the digest of a tool's sources. Other kinds of files don't matter.
 key() {
   local files=() file
   cd "$here/$1"
@@ -30,8 +30,8 @@ key() {
   echo "$(sha256sum -- "${files[@]}" | sha256sum) $goversion"
 }
 
-# built KEY NAME says whether all programs of the tool are there, made from
-# what the key stands for.
+# built KEY NAME succeeds if all programs of the tool exist, built from the sources
+# with that key.
 built() {
   local lines=() file
   [[ -f $cache/stamps/$2 ]] || return 1
@@ -44,14 +44,14 @@ built() {
 
 build() {
   local name=$1 dir=$here/$1 stamp=$cache/stamps/$1 key file flags=()
-  [[ -f $dir/go.mod ]] || { echo "build.sh: no tool named $name in hack/tools" >&2; return 2; }
+  [[ -f $dir/go.mod ]] || { echo "build.sh: tool $name not found in hack/tools" >&2; return 2; }
   key=$(key "$name")
   ! built "$key" "$name" || return 0
 
-  # Two builds of the same tool at once would only do the work twice.
+  # Don't build the same tool twice at the same time.
   exec {lock}>"$cache/stamps/.$name.lock"
   if ! flock -n "$lock"; then
-    echo "  tool   $name: another build is under way, waiting"
+    echo "  tool   $name: waiting for another build"
     flock "$lock"
   fi
   if built "$key" "$name"; then
@@ -81,7 +81,7 @@ build() {
   echo "  tool   $name: built in $((SECONDS - started)) s"
 }
 
-# A build that fails or is interrupted leaves nothing in the cache.
+# Remove the output of a build that fails or is interrupted.
 out=
 trap '[[ -z $out ]] || rm -rf "$out"' EXIT
 

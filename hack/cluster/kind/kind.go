@@ -1,4 +1,4 @@
-// Package kind runs the local cluster by kind, in a container of a Docker
+// Package kind runs the local cluster with kind, in a container of a Docker
 // engine.
 package kind
 
@@ -18,11 +18,11 @@ import (
 
 const name = "assay"
 
-// nodeImage is the default of this version of kind. It is named here so that
-// it can be asked for before a cluster is begun.
+// nodeImage is the default node image of this version of kind. Available checks
+// that the engine has it or can pull it.
 const nodeImage = "kindest/node:v1.37.0@sha256:a1ed56cfb0e7b93589bdf97c8cd566405a265939e3620fc4f5de89adff580ae5"
 
-// config gives whole CPUs to Guaranteed pods, as the native cluster does.
+// config sets the static CPU manager policy, as on the native cluster.
 const config = `kind: Cluster
 apiVersion: kind.x-k8s.io/v1alpha4
 nodes:
@@ -36,13 +36,13 @@ kubeadmConfigPatches:
   failCgroupV1: false
 `
 
-// Cluster is a cluster made by the kind program at the given path.
+// Cluster is a cluster that the kind program at the path Program manages.
 type Cluster struct {
 	Program string
 }
 
-// Available says whether a Docker engine answers and has the node image or
-// can fetch it.
+// Available reports whether a Docker engine is running and has the node image or
+// can pull it.
 func (c Cluster) Available(ctx context.Context) bool {
 	if _, err := os.Stat(c.Program); err != nil {
 		return false
@@ -50,20 +50,20 @@ func (c Cluster) Available(ctx context.Context) bool {
 	if _, err := exec.LookPath("docker"); err != nil {
 		return false
 	}
-	asking, cancel := context.WithTimeout(ctx, 5*time.Second)
+	checking, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if exec.CommandContext(asking, "docker", "info").Run() != nil {
+	if exec.CommandContext(checking, "docker", "info").Run() != nil {
 		return false
 	}
 	if exec.CommandContext(ctx, "docker", "image", "inspect", nodeImage).Run() == nil {
 		return true
 	}
-	fetching, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	pulling, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	return exec.CommandContext(fetching, "docker", "pull", nodeImage).Run() == nil
+	return exec.CommandContext(pulling, "docker", "pull", nodeImage).Run() == nil
 }
 
-// Exists says whether the cluster is there.
+// Exists reports whether the cluster exists.
 func (c Cluster) Exists(ctx context.Context) bool {
 	if _, err := exec.LookPath("docker"); err != nil {
 		return false
@@ -72,13 +72,13 @@ func (c Cluster) Exists(ctx context.Context) bool {
 	return err == nil && slices.Contains(strings.Fields(string(out)), name)
 }
 
-// Up makes the cluster unless it is there, and writes its kubeconfig.
+// Up creates the cluster unless it exists, and writes its kubeconfig.
 func (c Cluster) Up(ctx context.Context, kubeconfig string, report func(string, ...any)) error {
 	if err := os.MkdirAll(filepath.Dir(kubeconfig), 0o755); err != nil {
 		return err
 	}
 	if c.Exists(ctx) {
-		report("kind cluster %s is there", name)
+		report("kind cluster %s exists", name)
 		return c.run(ctx, nil, "export", "kubeconfig", "--name", name, "--kubeconfig", kubeconfig)
 	}
 	report("kind cluster %s: creating", name)
@@ -92,7 +92,7 @@ func (c Cluster) Down(ctx context.Context, report func(string, ...any)) error {
 	return c.run(ctx, nil, "delete", "cluster", "--name", name)
 }
 
-// Load puts the images of an archive onto the cluster's node.
+// Load loads the images of an archive into the cluster's node.
 func (c Cluster) Load(ctx context.Context, archive string, report func(string, ...any)) error {
 	report("image  %s: loading into kind", filepath.Base(archive))
 	return c.run(ctx, nil, "load", "image-archive", archive, "--name", name)
@@ -101,7 +101,7 @@ func (c Cluster) Load(ctx context.Context, archive string, report func(string, .
 // Status prints the cluster's node.
 func (c Cluster) Status(ctx context.Context, kubeconfig string, out io.Writer) error {
 	if !c.Exists(ctx) {
-		return errors.New("no cluster is there; `up` makes one")
+		return errors.New("cluster not found; `up` creates one")
 	}
 	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(c.Program), "kubectl"), "--kubeconfig", kubeconfig, "get", "nodes", "-o", "wide")
 	cmd.Stdout, cmd.Stderr = out, out

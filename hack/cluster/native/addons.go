@@ -14,7 +14,7 @@ import (
 //go:embed coredns.yaml
 var corednsManifest string
 
-// installAddons applies what runs inside the cluster, when it has changed.
+// installAddons applies the manifest of CoreDNS if it has changed.
 func (l Layout) installAddons(ctx context.Context) error {
 	manifest := strings.NewReplacer("$DNS_SERVICE_IP", dnsServiceIP, "$CLUSTER_DOMAIN", clusterDomain).Replace(corednsManifest)
 	stamp := fmt.Sprintf("%x", sha256.Sum256([]byte(manifest)))
@@ -25,7 +25,7 @@ func (l Layout) installAddons(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, l.bin("kubectl"), "--kubeconfig", l.Kubeconfig(),
 		"apply", "--server-side", "--force-conflicts", "--field-manager=assay-cluster", "-f", "-")
 	cmd.Stdin = strings.NewReader(manifest)
-	// A home directory of its own: no caches in the user's.
+	// kubectl must not write caches to the user's home directory.
 	cmd.Env = append(os.Environ(), "KUBECACHEDIR="+l.run("kubectl-cache"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("install coredns: %w: %s", err, bytes.TrimSpace(out))

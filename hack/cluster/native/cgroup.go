@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// hierarchy is one mounted cgroup hierarchy: on cgroup v1 there is one for
-// each controller, on v2 a single one, and hybrid hosts have both.
+// hierarchy is a mounted cgroup hierarchy. cgroup v1 has one for each
+// controller, v2 a single one, and hybrid hosts have both.
 type hierarchy struct {
 	mount   string
 	unified bool
@@ -28,7 +28,7 @@ func hierarchies() ([]hierarchy, error) {
 	return parseHierarchies(string(content)), nil
 }
 
-// parseHierarchies finds the cgroup mounts in the text of
+// parseHierarchies returns the cgroup mounts in the text of
 // /proc/self/mountinfo; see proc_pid_mountinfo(5) for its fields.
 func parseHierarchies(mountinfo string) []hierarchy {
 	var found []hierarchy
@@ -54,8 +54,8 @@ func parseHierarchies(mountinfo string) []hierarchy {
 func (h hierarchy) root() string   { return filepath.Join(h.mount, cgroupName) }
 func (h hierarchy) system() string { return filepath.Join(h.root(), "system") }
 
-// makeCgroups makes the cgroup below which everything of the cluster lives:
-// `system` for the daemons, and what the kubelet makes for the pods.
+// makeCgroups creates the cgroup that contains the whole cluster: `system` for
+// the daemons, and the cgroups that the kubelet creates for pods.
 func makeCgroups() error {
 	all, err := hierarchies()
 	if err != nil {
@@ -80,9 +80,9 @@ func makeCgroups() error {
 	return nil
 }
 
-// enableControllers hands all controllers of a cgroup v2 to its children. A
-// hybrid host has none there, and some can't be handed on; the kubelet says
-// so if it misses one.
+// enableControllers enables all controllers of a v2 cgroup for its children. It
+// ignores errors: a hybrid host has no controllers there, and some can't be
+// enabled. The kubelet reports a controller that it needs and lacks.
 func enableControllers(dir string) {
 	content, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
 	if err != nil {
@@ -93,8 +93,8 @@ func enableControllers(dir string) {
 	}
 }
 
-// inheritCPUSet gives a new cgroup of the v1 cpuset hierarchy its parent's
-// CPUs and memory nodes: it starts with none and takes no process then.
+// inheritCPUSet copies the parent's CPUs and memory nodes to a new cgroup of the
+// v1 cpuset hierarchy. Such a cgroup starts empty and accepts no process then.
 func inheritCPUSet(dir string) error {
 	for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
 		own, err := os.ReadFile(filepath.Join(dir, file))
@@ -121,8 +121,8 @@ func inheritCPUSet(dir string) error {
 	return nil
 }
 
-// enterSystemCgroup moves the calling process into the daemons' cgroup, where
-// its children then start.
+// enterSystemCgroup moves the calling process to the daemons' cgroup, which its
+// children inherit.
 func enterSystemCgroup() error {
 	all, err := hierarchies()
 	if err != nil {
@@ -137,8 +137,8 @@ func enterSystemCgroup() error {
 	return nil
 }
 
-// removeCgroups kills what still runs below the cluster's cgroup, and removes
-// it. Whatever is in there was started by the cluster.
+// removeCgroups kills the processes in the cluster's cgroup and removes it. All of
+// them were started by the cluster.
 func removeCgroups() error {
 	all, err := hierarchies()
 	if err != nil {
@@ -169,7 +169,7 @@ func removeTree(root string) error {
 		}
 		left := 0
 		for i := len(dirs) - 1; i >= 0; i-- {
-			// A frozen process dies only when it is thawed.
+			// A frozen process handles SIGKILL only when it is thawed.
 			_ = os.WriteFile(filepath.Join(dirs[i], "freezer.state"), []byte("THAWED"), 0o644)
 			killAll(filepath.Join(dirs[i], "cgroup.procs"))
 			if err := syscall.Rmdir(dirs[i]); err != nil {

@@ -17,8 +17,8 @@ func (l Layout) etcdArgs() []string {
 		"--key-file=" + l.pki("etcd.key"),
 		"--trusted-ca-file=" + l.pki("ca.crt"),
 		"--client-cert-auth",
-		// The cluster is thrown away with the machine; waiting for the disk
-		// would only slow the tests.
+		// The data is disposable. Waiting for the disk would only slow the
+		// tests.
 		"--unsafe-no-fsync",
 		"--log-level=warn",
 	}
@@ -47,7 +47,7 @@ func (l Layout) apiServerArgs(nodeIP string) []string {
 		"--service-account-key-file=" + l.pki("service-accounts.key"),
 		"--service-account-signing-key-file=" + l.pki("service-accounts.key"),
 
-		// For kubectl logs and exec. The node's name resolves nowhere.
+		// For kubectl logs and exec: the node's name can't be resolved.
 		"--kubelet-preferred-address-types=InternalIP",
 		"--kubelet-certificate-authority=" + l.pki("ca.crt"),
 		"--kubelet-client-certificate=" + l.pki("apiserver-kubelet-client.crt"),
@@ -79,8 +79,8 @@ func (l Layout) controllerManagerArgs() []string {
 		"--cluster-signing-key-file=" + l.pki("ca.key"),
 		"--service-account-private-key-file=" + l.pki("service-accounts.key"),
 		"--use-service-account-credentials",
-		// There is only one: no election, so nothing to lose when the API
-		// server restarts.
+		// There is only one instance. Without election it can't lose its lease
+		// when the API server restarts.
 		"--leader-elect=false",
 		"--kube-api-qps=200",
 		"--kube-api-burst=400",

@@ -19,16 +19,16 @@ type daemon struct {
 	name string
 	path string
 	args []string
-	// needs names the daemons that must be healthy before this one starts.
+	// needs lists the daemons that must be healthy before this one starts.
 	needs []string
-	// healthURL answers 200 when the daemon serves; empty for containerd,
-	// whose socket is tried instead.
+	// healthURL returns 200 when the daemon is healthy. It is empty for
+	// containerd, which is probed by a connection to its socket.
 	healthURL string
-	// stopGrace is how long it may take to end by itself.
+	// stopGrace is the time between SIGTERM and SIGKILL.
 	stopGrace time.Duration
 }
 
-// daemons lists the programs in the order in which they start.
+// daemons returns the programs in their start order.
 func (l Layout) daemons(nodeIP string) []daemon {
 	return []daemon{
 		{
@@ -47,7 +47,7 @@ func (l Layout) daemons(nodeIP string) []daemon {
 			args:      l.apiServerArgs(nodeIP),
 			needs:     []string{"etcd"},
 			healthURL: fmt.Sprintf("https://127.0.0.1:%d/readyz", apiPort),
-			// Its own shutdown waits for watches to end, for up to a minute.
+			// Its shutdown waits up to a minute for watches to end.
 			stopGrace: time.Second,
 		},
 		{
@@ -78,7 +78,7 @@ func (l Layout) daemons(nodeIP string) []daemon {
 			name: "kube-proxy", path: l.bin("kube-proxy"),
 			args:  []string{"--config", l.config("proxy.yaml")},
 			needs: []string{"kube-apiserver"},
-			// livez: healthz turns bad while the node is being deleted.
+			// livez, since healthz fails while the node is being deleted.
 			healthURL: fmt.Sprintf("http://127.0.0.1:%d/livez", proxyHealthPort),
 			stopGrace: 2 * time.Second,
 		},
@@ -90,13 +90,13 @@ func (l Layout) running(d daemon) bool {
 	return err == nil && id.Alive()
 }
 
-// held says whether somebody stopped this daemon on purpose.
+// held reports whether the daemon was stopped with StopPart.
 func (l Layout) held(name string) bool {
 	_, err := os.Stat(l.holdFile(name))
 	return err == nil
 }
 
-// healthy asks the daemon itself; nil means that it serves.
+// healthy probes the daemon and returns nil if it is healthy.
 func (l Layout) healthy(ctx context.Context, d daemon) error {
 	if d.healthURL == "" {
 		conn, err := net.DialTimeout("unix", l.containerdSocket(), time.Second)
@@ -109,23 +109,23 @@ func (l Layout) healthy(ctx context.Context, d daemon) error {
 	return err
 }
 
-// get fetches a URL of one of the daemons as the cluster's admin. A status
-// other than 200 is an error.
+// get fetches a URL of one of the daemons as the cluster's admin. It returns an
+// error for any status but 200.
 func (l Layout) get(ctx context.Context, url string) ([]byte, error) {
 	pair, err := tls.LoadX509KeyPair(l.pki("admin.crt"), l.pki("admin.key"))
 	if err != nil {
 		return nil, err
 	}
-	authority, err := os.ReadFile(l.pki("ca.crt"))
+	ca, err := os.ReadFile(l.pki("ca.crt"))
 	if err != nil {
 		return nil, err
 	}
 	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(authority)
+	roots.AppendCertsFromPEM(ca)
 	settings := &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots}
 	if url == managerHealth || url == schedulerHealth {
-		// These two sign their own serving certificate in memory. Nothing
-		// secret is sent, and only the loopback interface is asked.
+		// These two create a self-signed serving certificate in memory. The
+		// request has no secrets and stays on the loopback interface.
 		settings.InsecureSkipVerify = true
 		settings.Certificates = nil
 	}
@@ -145,7 +145,7 @@ func (l Layout) get(ctx context.Context, url string) ([]byte, error) {
 		return nil, err
 	}
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s says %s", url, response.Status)
+		return nil, fmt.Errorf("GET %s: %s", url, response.Status)
 	}
 	return body, nil
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/assay-dev/assay/hack/cluster/process"
 )
 
-// Down takes the cluster away: its pods, processes, mounts, interfaces,
-// netfilter tables, cgroups and files. Every step is tried, whatever the
-// state that an interrupted command has left; what fails is returned.
+// Down removes the cluster: its pods, processes, mounts, interfaces, netfilter
+// tables, cgroups and files. It tries every step, whatever state an interrupted
+// command has left, and returns the errors of all steps.
 func (l Layout) Down(ctx context.Context, report Report) error {
 	if !l.Exists() {
-		report("no cluster is there")
+		report("cluster not found; nothing to remove")
 		return nil
 	}
 	if os.Geteuid() != 0 {
@@ -36,7 +36,7 @@ func (l Layout) Down(ctx context.Context, report Report) error {
 		}
 	}
 
-	// The supervisor first, or it would start again what is stopped here.
+	// The supervisor first, since it restarts daemons that stop.
 	step("stop the supervisor", func() error { return l.stop(supervisor, 2*time.Second) })
 
 	daemons := l.daemons("")
@@ -51,7 +51,7 @@ func (l Layout) Down(ctx context.Context, report Report) error {
 	for _, d := range daemons {
 		if d.name == "containerd" && l.running(d) {
 			limit, cancel := context.WithTimeout(ctx, 40*time.Second)
-			// Not a failure yet: what is left is killed and unmounted below.
+			// Not a failure yet: the remaining pods are killed and unmounted below.
 			if err := l.removePods(limit); err != nil {
 				report("pods: %v", err)
 			}
@@ -74,7 +74,7 @@ func (l Layout) Down(ctx context.Context, report Report) error {
 	step("unmount", func() error { return unmountBelow(l.State, l.Run) })
 	step("restore the host's settings", l.restoreHost)
 	if failed != nil {
-		// The records stay, so that the next `down` can finish.
+		// Keep the records, so that the next `down` can finish.
 		return failed
 	}
 	step("remove "+l.State, func() error { return os.RemoveAll(l.State) })
@@ -85,7 +85,7 @@ func (l Layout) Down(ctx context.Context, report Report) error {
 	return failed
 }
 
-// stop ends a daemon that was started by the cluster, if it still runs.
+// stop stops a daemon of the cluster if it is running.
 func (l Layout) stop(name string, grace time.Duration) error {
 	id, err := process.Read(l.pidFile(name))
 	if errors.Is(err, os.ErrNotExist) {

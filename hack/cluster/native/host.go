@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// kernelSettings are those that the cluster or the kubelet changes. Their
-// values are kept at `up` and put back at `down`.
+// kernelSettings lists the settings that the cluster or the kubelet changes. `up`
+// records their values and `down` restores them.
 var kernelSettings = []string{
 	"net/ipv4/ip_forward",
 	"net/ipv4/conf/all/route_localnet",
@@ -35,14 +35,14 @@ var kernelSettings = []string{
 	"net/netfilter/nf_conntrack_tcp_be_liberal",
 }
 
-// hostRecord is what the host was like before the first `up`.
+// hostRecord holds the state of the host before the first `up`.
 type hostRecord struct {
 	Settings map[string]string `json:"settings"`
-	// MissingDirs are the folders that were made only to mount on them.
+	// MissingDirs lists the directories that were created as mount points.
 	MissingDirs []string `json:"missingDirs"`
 }
 
-// recordHost keeps the host's settings, once.
+// recordHost records the host's settings unless they are recorded already.
 func (l Layout) recordHost() error {
 	file := l.state("host-before.json")
 	if _, err := os.Stat(file); err == nil {
@@ -69,8 +69,8 @@ func (l Layout) recordHost() error {
 	return os.Rename(file+".new", file)
 }
 
-// restoreHost puts the settings back and removes the folders that are empty
-// and new.
+// restoreHost restores the settings and removes the directories that were created
+// as mount points if they are empty.
 func (l Layout) restoreHost() error {
 	content, err := os.ReadFile(l.state("host-before.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,19 +99,19 @@ func (l Layout) restoreHost() error {
 	return failed
 }
 
-// hostAddress is the address that the default route would use. Asking for a
-// route sends nothing.
+// hostAddress returns the source address of the default route. It sends no
+// packets.
 func hostAddress() (string, error) {
 	conn, err := net.Dial("udp4", "192.0.2.1:9")
 	if err != nil {
-		return "", fmt.Errorf("this machine has no IPv4 address to put the node on: %w", err)
+		return "", fmt.Errorf("find an IPv4 address for the node: %w", err)
 	}
 	defer conn.Close()
 	return conn.LocalAddr().(*net.UDPAddr).IP.String(), nil
 }
 
-// masquerade lets pods reach what lies outside the cluster, by the host's
-// address. It is a table of the cluster's own, so it goes as one piece.
+// masquerade lets pods reach addresses outside the cluster with the host's
+// address. The rules have a table of their own, which `down` deletes.
 func masquerade() error {
 	rules := fmt.Sprintf(`
 table ip %[1]s
@@ -131,7 +131,7 @@ table ip %[1]s {
 	return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644)
 }
 
-// removeNetfilterTables deletes the cluster's table and kube-proxy's.
+// removeNetfilterTables deletes the tables of the cluster and of kube-proxy.
 func removeNetfilterTables() error {
 	out, err := exec.Command("nft", "list", "tables").Output()
 	if err != nil {
@@ -150,8 +150,8 @@ func removeNetfilterTables() error {
 	return failed
 }
 
-// waitForInterfaces waits until the pods' interfaces are gone, which the kernel
-// removes a moment after the last process of their namespaces.
+// waitForInterfaces waits until the kernel has removed the pods' interfaces, which
+// it does shortly after the last process of their namespaces has exited.
 func waitForInterfaces(limit time.Duration) error {
 	for deadline := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) {
 		interfaces, err := net.Interfaces()
@@ -162,7 +162,7 @@ func waitForInterfaces(limit time.Duration) error {
 		for _, i := range interfaces {
 			addresses, err := i.Addrs()
 			if err != nil {
-				continue // it has just gone
+				continue // removed in the meantime
 			}
 			for _, address := range addresses {
 				if strings.HasPrefix(address.String(), podGateway+"/") {
@@ -174,12 +174,12 @@ func waitForInterfaces(limit time.Duration) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("interfaces %s are still there", strings.Join(left, ", "))
+			return fmt.Errorf("interfaces %s still exist", strings.Join(left, ", "))
 		}
 	}
 }
 
-// unmountBelow unmounts everything mounted below the folders, deepest first.
+// unmountBelow unmounts everything below the directories, deepest first.
 func unmountBelow(dirs ...string) error {
 	content, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -195,8 +195,8 @@ func unmountBelow(dirs ...string) error {
 	return failed
 }
 
-// mountPointsBelow lists the mount points under the folders, the ones mounted
-// last first.
+// mountPointsBelow returns the mount points below the directories, the latest
+// mount first.
 func mountPointsBelow(mountinfo string, dirs []string) []string {
 	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\134`, `\`)
 	var points []string

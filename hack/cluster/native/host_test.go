@@ -24,7 +24,7 @@ short line
 		dirs []string
 		want []string
 	}{
-		"both folders, deepest first": {
+		"both directories, deepest first": {
 			dirs: []string{"/var/lib/assay-cluster", "/run/assay-cluster"},
 			want: []string{
 				`/run/assay-cluster/containerd/a b/x\y`,
@@ -33,8 +33,8 @@ short line
 				"/run/assay-cluster",
 			},
 		},
-		"a folder that nothing is mounted below": {dirs: []string{"/run/assay-cluster/pid"}},
-		"no folder":                              {},
+		"a directory without mounts below it": {dirs: []string{"/run/assay-cluster/pid"}},
+		"no directory":                        {},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestInheritCPUSet(t *testing.T) {
 	}
 }
 
-// What was made to mount on goes again, unless somebody else uses it by now.
+// Directories that were created as mount points are removed, unless they are used.
 func TestRestoreHostRemovesItsFolders(t *testing.T) {
 	dir := t.TempDir()
 	l := Layout{State: filepath.Join(dir, "state")}
@@ -157,14 +157,14 @@ func TestRestoreHostRemovesItsFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(empty); !os.IsNotExist(err) {
-		t.Errorf("an empty folder stays: %v", err)
+		t.Errorf("an empty directory was not removed: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(used, "by-another")); err != nil {
-		t.Errorf("a used folder is gone: %v", err)
+		t.Errorf("a used directory was removed: %v", err)
 	}
 }
 
-// The covers of two folders must not be the same one.
+// Two directories must not be covered by the same one.
 func TestCoversDiffer(t *testing.T) {
 	seen := map[string]string{}
 	for _, dir := range covered {

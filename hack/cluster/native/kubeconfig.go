@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// writeKubeconfig writes the kubeconfig of one user, with its certificate
-// inside, so that the file can be copied. The admin's is the one for people.
+// writeKubeconfig writes the kubeconfig of one user. It embeds the user's
+// certificate, so that the file can be copied.
 func (l Layout) writeKubeconfig(user string) error {
 	var parts [3]string
 	for i, file := range []string{"ca.crt", user + ".crt", user + ".key"} {

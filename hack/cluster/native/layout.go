@@ -1,6 +1,7 @@
-// Package native runs a single-node Kubernetes from plain binaries: no Docker
-// engine, no registry, no systemd. It keeps everything in two folders and one
-// cgroup, starts and supervises the programs, and takes all of it away again.
+// Package native runs a single-node Kubernetes cluster from plain binaries,
+// without a Docker engine, a registry or systemd. It keeps everything in two
+// directories and one cgroup, starts and supervises the programs, and can remove
+// all of it.
 package native
 
 import (
@@ -8,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// What the cluster is called and where it listens. The ports differ from the
-// usual ones, so that another Kubernetes on the same machine is not disturbed.
+// Names, ports and address ranges. The ports differ from Kubernetes' defaults, so
+// that another cluster can run on the same machine.
 const (
 	nodeName      = "assay"
 	cgroupName    = "assay-cluster"
@@ -35,17 +36,17 @@ const (
 	pauseImage = "localhost/assay-test/pause:dev"
 )
 
-// Layout says where the cluster keeps its files.
+// Layout holds the directories of the cluster.
 type Layout struct {
 	// State holds what must survive a restart of the programs: keys, etcd's
-	// data, images, logs.
+	// data, images and logs.
 	State string
-	// Run holds what doesn't: pids, sockets, the runtime state of pods.
+	// Run holds the rest: pids, sockets and the runtime state of pods.
 	Run string
-	// Bin is the folder of the Kubernetes, etcd and CoreDNS binaries.
+	// Bin holds the Kubernetes and etcd binaries.
 	Bin string
-	// Images is the folder of the image archives that `up` itself needs:
-	// pause.tar and coredns.tar.
+	// Images holds the image archives that `up` loads: pause.tar and
+	// coredns.tar.
 	Images string
 }
 
@@ -66,10 +67,10 @@ func (l Layout) holdFile(name string) string   { return l.run("hold", name) }
 func (l Layout) kubeconfig(user string) string { return l.state("kubeconfig-" + user) }
 func (l Layout) containerdSocket() string      { return l.run("containerd.sock") }
 
-// Kubeconfig is the file that gives cluster-admin access.
+// Kubeconfig returns the path of the kubeconfig with cluster-admin rights.
 func (l Layout) Kubeconfig() string { return l.state("kubeconfig") }
 
-// Exists says whether anything of a cluster is there, even if it is half made.
+// Exists reports whether there is a cluster, even an incomplete one.
 func (l Layout) Exists() bool {
 	for _, dir := range []string{l.State, l.Run} {
 		if _, err := os.Stat(dir); err == nil {

@@ -17,13 +17,14 @@ import (
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// archived is one image in an archive as `docker save` writes it.
+// archived describes one image of an archive in the format of `docker save`.
 type archived struct {
 	Config   string   `json:"Config"`
 	RepoTags []string `json:"RepoTags"`
 }
 
-// id is what a container runtime calls the image: the digest of its config.
+// id returns the image ID as container runtimes define it: the digest of the
+// image's config.
 func (a archived) id() string {
 	name := strings.TrimSuffix(filepath.Base(a.Config), ".json")
 	if strings.HasPrefix(name, "sha256:") {
@@ -32,8 +33,8 @@ func (a archived) id() string {
 	return "sha256:" + name
 }
 
-// readArchive lists the images of an archive. Only its manifest is read; the
-// layers are skipped over.
+// readArchive returns the images of an archive. It reads the manifest and skips
+// the layers.
 func readArchive(file string) ([]archived, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -43,7 +44,7 @@ func readArchive(file string) ([]archived, error) {
 	for entries := tar.NewReader(f); ; {
 		entry, err := entries.Next()
 		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%s: no manifest.json in it: not an image archive", file)
+			return nil, fmt.Errorf("%s: not an image archive: manifest.json not found", file)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
@@ -59,8 +60,8 @@ func readArchive(file string) ([]archived, error) {
 	}
 }
 
-// Load imports an image archive, unless its images are there already. It
-// says what it did through report.
+// Load imports an image archive unless its images are already loaded. It calls
+// report with what it did.
 func (l Layout) Load(ctx context.Context, file string, report func(format string, args ...any)) error {
 	images, err := readArchive(file)
 	if err != nil {
@@ -95,14 +96,14 @@ func (l Layout) Load(ctx context.Context, file string, report func(format string
 	}
 	cmd := exec.CommandContext(ctx, "ctr", "--address", l.containerdSocket(), "--namespace", "k8s.io",
 		"images", "import", file)
-	// It doesn't outlive this program, should that be killed.
+	// Kill ctr if this program is killed.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("import %s: %w: %s", file, err, bytes.TrimSpace(out))
 	}
 	report("image  %s: loaded", tagsOf(images))
 
-	// An image that lost its last name is of no use any more.
+	// Remove the replaced images that have no tag left.
 	for _, id := range replaced {
 		status, err := service.ImageStatus(ctx, &cri.ImageStatusRequest{Image: &cri.ImageSpec{Image: id}})
 		if err == nil && status.Image != nil && len(status.Image.RepoTags) == 0 {

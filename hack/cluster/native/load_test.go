@@ -71,7 +71,7 @@ func TestReadArchiveRefuses(t *testing.T) {
 	}
 }
 
-// All writers of archives name the config by its digest, each in its way.
+// All writers of archives name the config after its digest, in different forms.
 func TestImageID(t *testing.T) {
 	for _, config := range []string{"sha256:11aa", "11aa.json", "blobs/sha256/11aa", "sha256:11aa.json"} {
 		if got := (archived{Config: config}).id(); got != "sha256:11aa" {

@@ -13,13 +13,13 @@ import (
 	"github.com/assay-dev/assay/hack/cluster/process"
 )
 
-// All daemons live in a mount namespace of their own. What they mount is seen
-// by nobody else and goes with the last of them, however they end.
+// All daemons run in one mount namespace. Their mounts are invisible outside of it
+// and disappear with the last process in it, however that exits.
 
-// covered are the folders outside the cluster's own two that containerd, the
-// kubelet, the network plugins and mount(8) insist on. Inside the mount
-// namespace folders of the cluster lie over them. The kubelet's is only for the
-// socket of device plugins, which would else replace that of another kubelet.
+// covered lists the directories outside of Layout that containerd, the kubelet,
+// the network plugins and mount(8) write to. In the mount namespace, directories
+// of the cluster are mounted over them. The kubelet's holds the socket for device
+// plugins, which would otherwise replace that of another kubelet.
 var covered = []string{
 	"/run/netns", "/run/containerd", "/run/mount",
 	"/var/lib/cni", "/var/lib/kubelet", "/var/log/containers",
@@ -29,7 +29,7 @@ func (l Layout) cover(dir string) string {
 	return l.run("cover", strings.ReplaceAll(strings.Trim(dir, "/"), "/", "-"))
 }
 
-// makeCoverDirs makes both sides of these mounts.
+// makeCoverDirs creates the sources and the mount points of these mounts.
 func (l Layout) makeCoverDirs() error {
 	for _, dir := range covered {
 		for _, need := range []string{dir, l.cover(dir)} {
@@ -41,20 +41,20 @@ func (l Layout) makeCoverDirs() error {
 	return nil
 }
 
-// coverDirs is called inside a fresh mount namespace.
+// coverDirs mounts them. It must be called in a new mount namespace.
 func (l Layout) coverDirs() error {
 	for _, dir := range covered {
 		if err := syscall.Mount(l.cover(dir), dir, "", syscall.MS_BIND, ""); err != nil {
 			return fmt.Errorf("mount over %s: %w", dir, err)
 		}
 	}
-	// Volumes that ask for mount propagation need a shared tree. It is shared
-	// within this namespace only.
+	// Volumes with mount propagation need a shared tree. This one is shared
+	// only within the namespace.
 	return syscall.Mount("", "/", "", syscall.MS_SHARED|syscall.MS_REC, "")
 }
 
-// supervisorCommand is the command line of the supervisor: in the mount
-// namespace of what still runs of an earlier one, else in a new one.
+// supervisorCommand returns the command line of the supervisor. It enters the
+// mount namespace of running daemons, or creates one if none is running.
 func (l Layout) supervisorCommand(self string) *exec.Cmd {
 	args := []string{"supervise", "--state", l.State, "--run", l.Run, "--bin", l.Bin}
 	if pid := l.anyProcess(); pid != 0 {
@@ -66,7 +66,7 @@ func (l Layout) supervisorCommand(self string) *exec.Cmd {
 	return cmd
 }
 
-// anyProcess returns the pid of a living daemon or shim, 0 if there is none.
+// anyProcess returns the pid of a running daemon or shim, or 0 if none is running.
 func (l Layout) anyProcess() int {
 	for _, d := range l.daemons("") {
 		if id, err := process.Read(l.pidFile(d.name)); err == nil && id.Alive() {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// cniPlugins is where Debian's containernetworking-plugins puts them.
+// cniPlugins is the directory of Debian's package containernetworking-plugins.
 const cniPlugins = "/usr/lib/cni"
 
 func (l Layout) containerdConfig() string {
@@ -51,10 +51,10 @@ disabled_plugins = [
 		pauseImage, l.run("runc"), cniPlugins, l.state("cni", "net.d"))
 }
 
-// networkConfig connects each pod by a veth pair of its own, routed by the
-// host. A bridge would let an answer from one pod to another bypass the
-// host's address translation where bridge-nf-call-iptables is off, which
-// breaks Services; routing doesn't depend on that.
+// networkConfig connects each pod with a veth pair that the host routes. On a
+// bridge, responses between pods bypass the host's address translation unless
+// bridge-nf-call-iptables is on, which breaks Services. Routing doesn't depend on
+// that setting.
 func (l Layout) networkConfig() string {
 	return fmt.Sprintf(`{
   "cniVersion": "0.4.0",
@@ -124,9 +124,8 @@ makeIPTablesUtilChains: false
 		l.state("volume-plugins"), cgroupName)
 }
 
-// podResolvers is what pods with dnsPolicy Default, among them CoreDNS, get as
-// /etc/resolv.conf: the host's own without its loopback resolvers, which a pod
-// can't reach.
+// podResolvers returns the /etc/resolv.conf of pods with dnsPolicy Default, such as
+// CoreDNS: the host's file without loopback resolvers, which a pod can't reach.
 func podResolvers(host string) string {
 	var kept []string
 	for line := range strings.Lines(host) {
@@ -137,8 +136,8 @@ func podResolvers(host string) string {
 		}
 	}
 	if len(kept) == 0 {
-		// CoreDNS needs one to start; nobody is there, so a lookup of an
-		// outside name fails, as it would on the host.
+		// CoreDNS needs a resolver to start. Nothing listens at this address, so
+		// lookups of external names fail as on the host.
 		kept = append(kept, "nameserver 192.0.2.1")
 	}
 	return strings.Join(kept, "\n") + "\n"
@@ -159,7 +158,7 @@ func (l Layout) writeConfigs() error {
 		l.state("cni", "net.d", "10-assay.conflist"): l.networkConfig(),
 	}
 	for file, content := range files {
-		// kube-proxy ends when its file is written, even if nothing changed.
+		// kube-proxy exits when its file is written, even if nothing changed.
 		if have, err := os.ReadFile(file); err == nil && string(have) == content {
 			continue
 		}

@@ -63,7 +63,7 @@ func TestNetworkConfig(t *testing.T) {
 	}
 }
 
-// The fixed addresses must lie in their ranges, and the ranges apart.
+// The fixed addresses must be in their ranges, and the ranges must not overlap.
 func TestRanges(t *testing.T) {
 	pods, services := netip.MustParsePrefix(podRange), netip.MustParsePrefix(serviceRange)
 	if pods.Overlaps(services) {
@@ -77,7 +77,7 @@ func TestRanges(t *testing.T) {
 			t.Errorf("service %s is outside %v", address, services)
 		}
 	}
-	// The API server takes the first address of the range for itself.
+	// The API server uses the first address of the range.
 	if first := services.Addr().Next().String(); first != apiServiceIP {
 		t.Errorf("the API server's service is %s, want the first address %s", apiServiceIP, first)
 	}
@@ -108,7 +108,7 @@ func TestConditionTrue(t *testing.T) {
 	}
 }
 
-// Each daemon must come after those that it needs, or it would never start.
+// Each daemon must come after those that it needs. Otherwise it never starts.
 func TestDaemonsNeedEarlierOnes(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range (Layout{State: "/state", Run: "/run"}).daemons("198.51.100.7") {

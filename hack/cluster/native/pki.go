@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// certificate says what one certificate of the cluster is for.
+// certificate describes one certificate of the cluster.
 type certificate struct {
 	name         string
 	commonName   string
@@ -26,8 +26,8 @@ type certificate struct {
 	addresses    []string
 }
 
-// certificates lists every leaf certificate. The node's address is in those
-// that serve on it.
+// certificates returns all leaf certificates. The serving ones have the node's
+// address.
 func certificates(nodeIP string) []certificate {
 	loopback := []string{"127.0.0.1", "::1"}
 	return []certificate{
@@ -52,33 +52,33 @@ func certificates(nodeIP string) []certificate {
 	}
 }
 
-// kubeconfigUsers are the certificates that also get a kubeconfig.
+// kubeconfigUsers lists the certificates for which a kubeconfig is written.
 var kubeconfigUsers = []string{"admin", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet"}
 
-// issueCertificates writes the two authorities, the leaf certificates, the
-// service account key and the kubeconfigs, unless all of that is there
-// already. A marker written last tells a finished set from an interrupted one.
+// issueCertificates writes the two CAs, the leaf certificates, the service account
+// key and the kubeconfigs unless they exist. It writes a marker file last, so that
+// an incomplete set is recognized and issued again.
 func (l Layout) issueCertificates(nodeIP string, now time.Time) error {
 	marker := l.pki("issued-for")
 	if have, err := os.ReadFile(marker); err == nil {
 		if string(have) == nodeIP {
 			return nil
 		}
-		return fmt.Errorf("the cluster was made when this machine's address was %s, it is %s now: run `down` first", have, nodeIP)
+		return fmt.Errorf("the cluster was created when this machine had the address %s, which is now %s: run `down`, then `up`", have, nodeIP)
 	}
-	authorities := map[string]*authority{}
+	cas := map[string]*ca{}
 	for _, name := range []string{"ca", "front-proxy-ca"} {
-		a, err := newAuthority(name, now)
+		made, err := newCA(name, now)
 		if err != nil {
 			return err
 		}
-		if err := l.writePair(name, a.der, a.key); err != nil {
+		if err := l.writePair(name, made.der, made.key); err != nil {
 			return err
 		}
-		authorities[name] = a
+		cas[name] = made
 	}
 	for _, c := range certificates(nodeIP) {
-		der, key, err := authorities[c.signer].issue(c, now)
+		der, key, err := cas[c.signer].issue(c, now)
 		if err != nil {
 			return fmt.Errorf("certificate %s: %w", c.name, err)
 		}
@@ -101,17 +101,17 @@ func (l Layout) issueCertificates(nodeIP string, now time.Time) error {
 	return os.WriteFile(marker, []byte(nodeIP), 0o644)
 }
 
-// authority is a certificate authority with its key.
-type authority struct {
+// ca is a CA certificate with its key.
+type ca struct {
 	certificate *x509.Certificate
 	der         []byte
 	key         *ecdsa.PrivateKey
 }
 
-// The cluster is thrown away long before this.
+// A cluster is removed long before its certificates expire.
 const lifetime = 10 * 365 * 24 * time.Hour
 
-func newAuthority(name string, now time.Time) (*authority, error) {
+func newCA(name string, now time.Time) (*ca, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
@@ -131,16 +131,16 @@ func newAuthority(name string, now time.Time) (*authority, error) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
-		return nil, fmt.Errorf("authority %s: %w", name, err)
+		return nil, fmt.Errorf("CA %s: %w", name, err)
 	}
 	parsed, err := x509.ParseCertificate(der)
 	if err != nil {
 		return nil, err
 	}
-	return &authority{certificate: parsed, der: der, key: key}, nil
+	return &ca{certificate: parsed, der: der, key: key}, nil
 }
 
-func (a *authority) issue(c certificate, now time.Time) ([]byte, *ecdsa.PrivateKey, error) {
+func (a *ca) issue(c certificate, now time.Time) ([]byte, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err

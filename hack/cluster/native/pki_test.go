@@ -15,7 +15,7 @@ import (
 
 var issued = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// issue makes a cluster's keys in a folder of the test.
+// issue creates the keys of a cluster in a temporary directory.
 func issue(t *testing.T, nodeIP string) Layout {
 	t.Helper()
 	l := Layout{State: filepath.Join(t.TempDir(), "state"), Run: filepath.Join(t.TempDir(), "run")}
@@ -90,8 +90,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// Those that serve to pods or on the node must carry these addresses, or
-// clients refuse them.
+// The certificates that serve pods, or on the node, must have these addresses.
+// Otherwise clients reject them.
 func TestCertificateNames(t *testing.T) {
 	const nodeIP = "198.51.100.7"
 	l := issue(t, nodeIP)
@@ -159,7 +159,7 @@ func TestCertificatesAreIssuedOnce(t *testing.T) {
 		t.Error("issued again for another address")
 	}
 
-	// Interrupted before the marker was written: nothing of it can be trusted.
+	// Interrupted before the marker was written: everything must be issued again.
 	if err := os.Remove(l.pki("issued-for")); err != nil {
 		t.Fatal(err)
 	}

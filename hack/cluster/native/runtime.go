@@ -12,13 +12,13 @@ import (
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// dialRuntime connects to the cluster's own containerd.
+// dialRuntime connects to the cluster's containerd.
 func (l Layout) dialRuntime() (*grpc.ClientConn, error) {
 	return grpc.NewClient("unix://"+l.containerdSocket(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 }
 
-// waitRuntime waits until containerd answers as a container runtime, which it
-// does a moment after its socket is there.
+// waitRuntime waits until containerd serves the CRI, shortly after it has created
+// its socket.
 func (l Layout) waitRuntime(ctx context.Context) error {
 	conn, err := l.dialRuntime()
 	if err != nil {
@@ -29,8 +29,8 @@ func (l Layout) waitRuntime(ctx context.Context) error {
 	return err
 }
 
-// removePods stops and removes every pod, so that the network plugins take
-// their interfaces, namespaces and addresses back.
+// removePods stops and removes all pods, so that the network plugins release their
+// interfaces, namespaces and addresses.
 func (l Layout) removePods(ctx context.Context) error {
 	conn, err := l.dialRuntime()
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/assay-dev/assay/hack/cluster/process"
 )
 
-// ErrUnhealthy is returned by Status when a part is not as it should be.
-var ErrUnhealthy = errors.New("not all parts are healthy; `up` mends that")
+// ErrUnhealthy is returned by Status if a part is not healthy.
+var ErrUnhealthy = errors.New("not all parts are healthy; `up` starts those that are down")
 
-// Status prints each part with its pid, health and version.
+// Status prints the pid, health and version of each part.
 func (l Layout) Status(ctx context.Context, out io.Writer) error {
 	if !l.Exists() {
-		return errors.New("no cluster is there; `up` makes one")
+		return errors.New("cluster not found; `up` creates one")
 	}
 	bad := false
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -77,8 +77,8 @@ func (l Layout) pid(name string) string {
 	return fmt.Sprint(id.PID)
 }
 
-// version asks a program for its version; the last word of the first line
-// that has a digit is what they all print it as.
+// version returns the version that a program prints: the last word of the first
+// line that contains a digit.
 func version(ctx context.Context, path string) string {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
@@ -96,8 +96,8 @@ func version(ctx context.Context, path string) string {
 	return line
 }
 
-// StopPart stops one daemon and keeps the supervisor from starting it again:
-// an outage on purpose.
+// StopPart stops one daemon and keeps the supervisor from restarting it, to
+// simulate an outage.
 func (l Layout) StopPart(name string) error {
 	d, err := l.part(name)
 	if err != nil {
@@ -109,7 +109,7 @@ func (l Layout) StopPart(name string) error {
 	return l.stop(name, d.stopGrace)
 }
 
-// StartPart ends such an outage and waits until the daemon is healthy.
+// StartPart starts a daemon that StopPart stopped and waits until it is healthy.
 func (l Layout) StartPart(ctx context.Context, name string) error {
 	d, err := l.part(name)
 	if err != nil {
@@ -130,5 +130,5 @@ func (l Layout) part(name string) (daemon, error) {
 		}
 		names = append(names, d.name)
 	}
-	return daemon{}, fmt.Errorf("no part %q; there are %s", name, strings.Join(names, ", "))
+	return daemon{}, fmt.Errorf("unknown part %q: must be one of %s", name, strings.Join(names, ", "))
 }

@@ -15,15 +15,14 @@ import (
 
 const supervisor = "supervisor"
 
-// Supervise keeps the daemons running until it is told to stop: it starts
-// each one when those that it needs are healthy, and starts it again when it
-// has died. It leaves them running when it ends itself; a later supervisor
-// finds them by their pid files and goes on. In a new mount namespace it first
-// mounts what the daemons need there.
+// Supervise keeps the daemons running until ctx is canceled. It starts each daemon
+// when those that it needs are healthy, and restarts it when it has exited. When
+// Supervise returns, the daemons keep running; the next supervisor finds them by
+// their pid files. In a new mount namespace it first mounts what they need.
 func (l Layout) Supervise(ctx context.Context, newNamespace bool) error {
 	lock, err := lockFile(l.run("supervisor.lock"), false)
 	if errors.Is(err, errLocked) {
-		return nil // another one does this already
+		return nil // another supervisor is running
 	}
 	if err != nil {
 		return err
@@ -82,7 +81,8 @@ func (l Layout) Supervise(ctx context.Context, newNamespace bool) error {
 	}
 }
 
-// allHealthy asks the named daemons, each at most once in a round.
+// allHealthy reports whether the named daemons are healthy. It probes each at most
+// once per round.
 func (l Layout) allHealthy(ctx context.Context, daemons []daemon, names []string, known map[string]bool) bool {
 	for _, name := range names {
 		ok, asked := known[name]
@@ -101,7 +101,7 @@ func (l Layout) allHealthy(ctx context.Context, daemons []daemon, names []string
 	return true
 }
 
-// startSupervisor starts this same program as the supervisor, unless one runs.
+// startSupervisor starts this program as the supervisor unless one is running.
 func (l Layout) startSupervisor() error {
 	if id, err := process.Read(l.pidFile(supervisor)); err == nil && id.Alive() {
 		return nil
@@ -120,8 +120,8 @@ func (l Layout) startSupervisor() error {
 
 var errLocked = errors.New("locked by another process")
 
-// lockFile takes an exclusive lock that ends with the process. Without wait it
-// returns errLocked when somebody else has it.
+// lockFile acquires an exclusive lock, which the kernel releases when the process
+// exits. Without wait it returns errLocked if another process holds the lock.
 func lockFile(file string, wait bool) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o644)
@@ -139,7 +139,7 @@ func lockFile(file string, wait bool) (*os.File, error) {
 			}
 			return nil, fmt.Errorf("lock %s: %w", file, err)
 		}
-		// A `down` may have removed the file while this one waited.
+		// `down` may have removed the file while this process waited.
 		ours, err := f.Stat()
 		if err != nil {
 			f.Close()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Report takes one line of progress.
+// Report prints one line of progress.
 type Report func(format string, args ...any)
 
 func parent(file string) string { return filepath.Dir(file) }
@@ -30,11 +30,11 @@ func (l Layout) lock(report Report) (*os.File, error) {
 	return f, err
 }
 
-// Up brings the cluster up, or what of it is down. It returns when the node
-// is ready and the cluster's DNS answers.
+// Up starts the cluster, or those parts of it that are down. It returns when the
+// node is ready and CoreDNS is available.
 func (l Layout) Up(ctx context.Context, report Report) error {
 	if os.Geteuid() != 0 {
-		return errors.New("the native cluster runs the kubelet and containerd: run this as root")
+		return errors.New("the native cluster runs the kubelet and containerd, which need root: run this as root")
 	}
 	lock, err := l.lock(report)
 	if err != nil {
@@ -47,7 +47,7 @@ func (l Layout) Up(ctx context.Context, report Report) error {
 	if err := os.MkdirAll(l.State, 0o755); err != nil {
 		return err
 	}
-	// First of all, so that `down` can always put it back.
+	// First of all, so that `down` can always restore it.
 	if err := l.recordHost(); err != nil {
 		return err
 	}
@@ -82,16 +82,16 @@ func (l Layout) Up(ctx context.Context, report Report) error {
 	return l.settle(ctx, nodeIP, report)
 }
 
-// settle waits for each part in turn, and installs what runs inside.
+// settle waits until all parts are healthy, and installs CoreDNS.
 func (l Layout) settle(ctx context.Context, nodeIP string, report Report) error {
 	for _, d := range l.daemons(nodeIP) {
 		if l.held(d.name) {
-			report("%-24s stopped on purpose; `start %s` starts it", d.name, d.name)
+			report("%-24s stopped with `stop`; `start %s` starts it", d.name, d.name)
 			continue
 		}
 		took, err := waitFor(ctx, 90*time.Second, func() error { return l.healthyNow(ctx, d) })
 		if err != nil {
-			return fmt.Errorf("%s does not get healthy (log: %s): %w", d.name, l.log(d.name), err)
+			return fmt.Errorf("%s did not become healthy (log: %s): %w", d.name, l.log(d.name), err)
 		}
 		report("%-24s healthy%s", d.name, took)
 		if d.name == "containerd" {
@@ -125,8 +125,8 @@ func (l Layout) healthyNow(ctx context.Context, d daemon) error {
 	return l.healthy(ctx, d)
 }
 
-// waitFor tries until it works; what it returns for the report is empty when
-// it worked at once.
+// waitFor calls try until it succeeds or the limit has passed. It returns the time
+// that this took as text, or an empty text if the first call succeeded.
 func waitFor(ctx context.Context, limit time.Duration, try func() error) (string, error) {
 	started := time.Now()
 	for attempt := 0; ; attempt++ {
@@ -152,7 +152,7 @@ func (l Layout) loadSystemImages(ctx context.Context, report Report) error {
 	waiting, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	if err := l.waitRuntime(waiting); err != nil {
-		return fmt.Errorf("containerd does not answer: %w", err)
+		return fmt.Errorf("wait for containerd: %w", err)
 	}
 	for _, name := range []string{"pause.tar", "coredns.tar"} {
 		if err := l.Load(ctx, filepath.Join(l.Images, name), report); err != nil {
@@ -178,7 +178,7 @@ func (l Layout) dnsReady(ctx context.Context) error {
 	return conditionTrue(body, "Available")
 }
 
-// conditionTrue looks for a true condition in the status of any object.
+// conditionTrue returns nil if the object's status has the condition as true.
 func conditionTrue(object []byte, kind string) error {
 	var parsed struct {
 		Status struct {
@@ -200,7 +200,7 @@ func conditionTrue(object []byte, kind string) error {
 	return fmt.Errorf("not %s yet", kind)
 }
 
-// checkPrograms names what is missing before anything is started.
+// checkPrograms returns an error that names the first missing program.
 func (l Layout) checkPrograms() error {
 	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl"} {
 		if _, err := os.Stat(l.bin(name)); err != nil {
@@ -218,8 +218,8 @@ func (l Layout) checkPrograms() error {
 	return nil
 }
 
-// checkPorts tells of a foreign program on one of the ports, which would
-// otherwise only be seen in a daemon's log.
+// checkPorts returns an error if another program uses one of the ports, which
+// would otherwise only appear in a daemon's log.
 func (l Layout) checkPorts(nodeIP string) error {
 	ports := map[string]int{
 		"etcd": etcdPort, "kube-apiserver": apiPort, "kube-controller-manager": managerPort,

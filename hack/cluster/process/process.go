@@ -1,6 +1,6 @@
-// Package process starts detached programs and finds them again. A program is
-// remembered by its pid together with its start time, so that a pid which the
-// kernel has given to somebody else is never mistaken for it.
+// Package process starts detached programs and finds them later. It identifies a
+// process by its pid and start time, so that a reused pid is never mistaken for
+// it.
 package process
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// ID names one process for as long as the machine runs.
+// ID identifies a process until the machine reboots.
 type ID struct {
 	PID int
 	// Start is the start time in clock ticks since boot, field 22 of
@@ -23,8 +23,8 @@ type ID struct {
 	Start uint64
 }
 
-// Find returns the ID of the living process with this pid. A zombie counts as
-// dead.
+// Find returns the ID of the running process with this pid. A zombie counts as
+// exited.
 func Find(pid int) (ID, error) {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
@@ -40,9 +40,9 @@ func Find(pid int) (ID, error) {
 	return ID{PID: pid, Start: start}, nil
 }
 
-// parseStat takes the state and the start time out of a line of
-// /proc/PID/stat. The second field is the name in parentheses, which may
-// itself hold blanks and parentheses.
+// parseStat returns the state and the start time from a line of /proc/PID/stat.
+// The second field is the name in parentheses, which may itself contain spaces
+// and parentheses.
 func parseStat(line string) (state string, start uint64, err error) {
 	end := strings.LastIndexByte(line, ')')
 	if end < 0 {
@@ -59,19 +59,19 @@ func parseStat(line string) (state string, start uint64, err error) {
 	return fields[0], start, nil
 }
 
-// Alive says whether this very process still runs.
+// Alive reports whether the process is running.
 func (id ID) Alive() bool {
 	found, err := Find(id.PID)
 	return err == nil && found == id
 }
 
-// Stop sends SIGTERM, and SIGKILL when the process outlives the grace time.
-// It returns when the process is gone.
+// Stop sends SIGTERM, and SIGKILL if the process is running after the grace period.
+// It returns when the process has exited.
 func (id ID) Stop(grace time.Duration) error {
 	if !id.Alive() {
 		return nil
 	}
-	// A stopped process would not see SIGTERM.
+	// A stopped process doesn't handle SIGTERM.
 	_ = syscall.Kill(id.PID, syscall.SIGCONT)
 	_ = syscall.Kill(id.PID, syscall.SIGTERM)
 	if id.gone(grace) {
@@ -81,7 +81,7 @@ func (id ID) Stop(grace time.Duration) error {
 	if id.gone(10 * time.Second) {
 		return nil
 	}
-	return fmt.Errorf("process %d survives SIGKILL", id.PID)
+	return fmt.Errorf("process %d is running after SIGKILL", id.PID)
 }
 
 func (id ID) gone(within time.Duration) bool {
@@ -95,7 +95,7 @@ func (id ID) gone(within time.Duration) bool {
 	}
 }
 
-// Write records the process in a file.
+// Write writes the ID to a file.
 func (id ID) Write(file string) error {
 	next := file + ".new"
 	if err := os.WriteFile(next, fmt.Appendf(nil, "%d %d\n", id.PID, id.Start), 0o644); err != nil {
@@ -104,8 +104,8 @@ func (id ID) Write(file string) error {
 	return os.Rename(next, file)
 }
 
-// Read returns the process that a file records. The error is os.ErrNotExist
-// when there is no such file; what it records may be dead by now.
+// Read reads an ID from a file. The process may have exited. The error is
+// os.ErrNotExist if there is no such file.
 func Read(file string) (ID, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -118,9 +118,9 @@ func Read(file string) (ID, error) {
 	return id, nil
 }
 
-// Start runs a command in a session of its own, so that it outlives the
-// caller and its terminal, with its output appended to the log file, and
-// records it in the pid file. The returned channel is closed when it ends.
+// Start starts a command in a new session, so that it outlives the caller and its
+// terminal. It appends the command's output to the log file and writes its ID to
+// the pid file. The returned channel is closed when the command exits.
 func Start(cmd *exec.Cmd, logFile, pidFile string) (<-chan struct{}, error) {
 	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -142,7 +142,7 @@ func Start(cmd *exec.Cmd, logFile, pidFile string) (<-chan struct{}, error) {
 	}()
 	id, err := Find(cmd.Process.Pid)
 	if err != nil {
-		return ended, fmt.Errorf("%s ended at once, see %s", filepath.Base(cmd.Path), logFile)
+		return ended, fmt.Errorf("%s exited at once, see %s", filepath.Base(cmd.Path), logFile)
 	}
 	return ended, id.Write(pidFile)
 }

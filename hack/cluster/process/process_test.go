@@ -76,8 +76,8 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
-// startSleep starts a program that runs until it is stopped. The command's
-// state may be read once the channel is closed.
+// startSleep starts a program that runs until it is stopped. After the channel is
+// closed, the command's state may be read.
 func startSleep(t *testing.T) (ID, *exec.Cmd, <-chan struct{}) {
 	t.Helper()
 	dir := t.TempDir()
@@ -119,7 +119,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// A pid that the kernel has given to somebody else must not be stopped.
+// A process that reuses the pid must not be stopped.
 func TestStopLeavesOthersAlone(t *testing.T) {
 	id, cmd, ended := startSleep(t)
 	earlier := ID{PID: id.PID, Start: id.Start - 1}
@@ -129,8 +129,8 @@ func TestStopLeavesOthersAlone(t *testing.T) {
 	if err := earlier.Stop(0); err != nil {
 		t.Fatal(err)
 	}
-	// The first signal that kills is the one that the process ends by: had
-	// Stop sent one, it wouldn't be this.
+	// A process exits with the first signal that kills it. If Stop had sent one,
+	// it would be another.
 	if err := syscall.Kill(id.PID, syscall.SIGUSR1); err != nil {
 		t.Fatal(err)
 	}
