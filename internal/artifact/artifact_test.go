@@ -80,7 +80,7 @@ var sameHistograms = cmp.Comparer(func(a, b *result.Histogram) bool {
 	}
 	ea, errA := a.Encode()
 	eb, errB := b.Encode()
-	return errA == nil && errB == nil && ea == eb
+	return errA == nil && errB == nil && cmp.Equal(ea, eb)
 })
 
 func TestRoundTripIsExact(t *testing.T) {

@@ -16,7 +16,7 @@ const (
 	// histograms go.
 	pointsBesideHistograms = 600
 	// mostHistograms is how many of the clients' histograms are kept; unpacked,
-	// each takes 140 kB of a reader's memory.
+	// each takes about 200 kB of a reader's memory.
 	mostHistograms = 1000
 )
 

@@ -63,7 +63,7 @@ func TestJSONKeepsTheWholeResult(t *testing.T) {
 		}
 		ea, _ := a.Encode()
 		eb, _ := b.Encode()
-		return ea == eb
+		return cmp.Equal(ea, eb)
 	})
 	if diff := cmp.Diff(want, &got, sameHistograms); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -1,32 +1,38 @@
 package result
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// The geometry that every histogram has: from 1 µs to 60 s, three significant
-// digits, so that a value is known to within 0.1 %.
+// The geometry of every histogram: 1 µs to 2 h with three significant digits, so
+// that a value is known to within 0.1%. Two hours are twice the longest timeout
+// that the API allows: under open load a request may wait for a connection as
+// long as it may then take.
 const (
 	LowestMicroseconds  = 1
-	HighestMicroseconds = 60_000_000
+	HighestMicroseconds = 7_200_000_000
 	SignificantDigits   = 3
 )
 
+// firstRange is the largest value in microseconds for which a histogram has
+// buckets at first. Buckets up to 1 s take 90 kB, those up to 2 h 197 kB.
+const firstRange = 1<<20 - 1
+
 // Histogram is a distribution of durations in whole microseconds: an HDR
-// histogram (http://hdrhistogram.org) and, beside it, the exact count, sum,
-// minimum and maximum. A value outside the geometry enters the buckets at the
-// nearest end and is counted in Clamped; the exact figures have it unclamped.
+// histogram (http://hdrhistogram.org) with the exact count, sum, minimum and
+// maximum. A value outside the geometry enters the buckets at the nearest end and
+// is counted in Clamped; the exact figures include it unclamped.
 //
-// The zero value isn't usable; see NewHistogram. It isn't safe for concurrent
+// The zero value is an empty histogram. A Histogram is not safe for concurrent
 // use.
 type Histogram struct {
-	// buckets is nil while they are packed; see Pack.
+	// buckets is nil while the histogram is empty or packed; see Pack. They cover
+	// only a part of the geometry until a larger value is recorded.
 	buckets *hdrhistogram.Histogram
-	packed  string
+	// packed is the encoded form of the buckets, nil if there is none.
+	packed  []byte
 	count   int64
 	sum     int64
 	min     int64
@@ -35,113 +41,102 @@ type Histogram struct {
 }
 
 // NewHistogram returns an empty histogram.
-func NewHistogram() *Histogram {
-	return &Histogram{
-		buckets: hdrhistogram.New(LowestMicroseconds, HighestMicroseconds, SignificantDigits),
-		min:     math.MaxInt64,
-	}
-}
+func NewHistogram() *Histogram { return &Histogram{} }
 
 // Record adds a duration in microseconds.
 func (h *Histogram) Record(microseconds int64) {
+	if h.count == 0 || microseconds < h.min {
+		h.min = microseconds
+	}
 	h.count++
 	h.sum += microseconds
-	h.min = min(h.min, microseconds)
 	h.max = max(h.max, microseconds)
-	bucket := microseconds
-	if bucket < 0 {
-		bucket = 0
-	} else if bucket > HighestMicroseconds {
-		bucket = HighestMicroseconds
-	}
+	bucket := min(max(microseconds, 0), HighestMicroseconds)
 	if bucket != microseconds {
 		h.clamped++
 	}
-	if h.buckets == nil {
-		h.unpack()
+	if h.buckets == nil || h.packed != nil || bucket > h.buckets.HighestTrackableValue() {
+		h.cover(bucket)
 	}
-	// The value is within the geometry, so that recording it can't fail.
+	// The buckets cover the value, so recording it cannot fail.
 	_ = h.buckets.RecordValue(bucket)
 }
 
-// Merge adds all durations of another histogram. Nothing is lost by it: the
-// result is the histogram of all durations pooled.
+// Merge adds all durations of another histogram. The result is exactly the
+// histogram of all durations pooled.
 func (h *Histogram) Merge(other *Histogram) {
 	if other == nil || other.count == 0 {
 		return
 	}
-	if h.buckets == nil {
-		h.unpack()
-	}
+	h.cover(min(other.max, HighestMicroseconds))
 	h.buckets.Merge(other.view())
+	if h.count == 0 || other.min < h.min {
+		h.min = other.min
+	}
 	h.count += other.count
 	h.sum += other.sum
-	h.min = min(h.min, other.min)
 	h.max = max(h.max, other.max)
 	h.clamped += other.clamped
 }
 
-// Reset empties the histogram.
+// Reset empties the histogram and keeps the memory of its buckets.
 func (h *Histogram) Reset() {
-	if h.buckets == nil {
-		h.packed = ""
-		h.unpack()
+	buckets := h.buckets
+	if buckets != nil {
+		buckets.Reset()
 	}
-	h.buckets.Reset()
-	h.count, h.sum, h.min, h.max, h.clamped = 0, 0, math.MaxInt64, 0, 0
+	*h = Histogram{buckets: buckets}
 }
 
-// Pack makes the histogram small, some kB instead of 140, until something is
-// recorded in it or merged into it. Reading its percentiles then takes longer.
-func (h *Histogram) Pack() error {
-	if h.buckets == nil {
-		return nil
+// cover unpacks the buckets and extends them until they cover a value within the
+// geometry. They double, so that a growing series of values is copied seldom.
+func (h *Histogram) cover(microseconds int64) {
+	had := h.view()
+	covered := int64(firstRange)
+	if had != nil {
+		covered = had.HighestTrackableValue()
 	}
-	e, err := h.Encode()
-	if err != nil {
-		return err
+	for covered < microseconds {
+		covered = min(2*covered+1, HighestMicroseconds)
 	}
-	h.packed, h.buckets = e.HDR, nil
-	return nil
+	if had == nil || covered > had.HighestTrackableValue() {
+		grown := hdrhistogram.New(LowestMicroseconds, covered, SignificantDigits)
+		if had != nil {
+			grown.Merge(had)
+		}
+		had = grown
+	}
+	h.buckets, h.packed = had, nil
 }
 
-func (h *Histogram) unpack() { h.buckets, h.packed = h.view(), "" }
-
-// view returns the buckets for reading.
+// view returns the buckets for reading, nil if there are none.
 func (h *Histogram) view() *hdrhistogram.Histogram {
-	if h.buckets != nil {
+	if h.buckets != nil || h.packed == nil {
 		return h.buckets
 	}
-	if h.packed != "" {
-		// What is packed was encoded or checked here, so that it can be decoded.
-		if buckets, err := hdrhistogram.Decode([]byte(h.packed)); err == nil {
-			return buckets
-		}
+	buckets, err := decodeBuckets(h.packed)
+	if err != nil {
+		return nil // cannot happen: Encode wrote it, or Decode checked it
 	}
-	return hdrhistogram.New(LowestMicroseconds, HighestMicroseconds, SignificantDigits)
+	return buckets
 }
 
-// Count is the number of durations.
+// Count returns the number of durations.
 func (h *Histogram) Count() int64 { return h.count }
 
-// Sum is the sum of all durations in microseconds.
+// Sum returns the sum of all durations in microseconds.
 func (h *Histogram) Sum() int64 { return h.sum }
 
-// Min is the smallest duration in microseconds, 0 when there is none.
-func (h *Histogram) Min() int64 {
-	if h.count == 0 {
-		return 0
-	}
-	return h.min
-}
+// Min returns the smallest duration in microseconds, or 0 if there is none.
+func (h *Histogram) Min() int64 { return h.min }
 
-// Max is the largest duration in microseconds, 0 when there is none.
+// Max returns the largest duration in microseconds, or 0 if there is none.
 func (h *Histogram) Max() int64 { return h.max }
 
-// Clamped is the number of durations outside the geometry.
+// Clamped returns the number of durations outside the geometry.
 func (h *Histogram) Clamped() int64 { return h.clamped }
 
-// Mean is the arithmetic mean in microseconds, 0 when there is no duration.
+// Mean returns the arithmetic mean in microseconds, or 0 if there is no duration.
 func (h *Histogram) Mean() float64 {
 	if h.count == 0 {
 		return 0
@@ -149,7 +144,8 @@ func (h *Histogram) Mean() float64 {
 	return float64(h.sum) / float64(h.count)
 }
 
-// StdDev is the standard deviation in microseconds, from the buckets.
+// StdDev returns the standard deviation in microseconds, computed from the
+// buckets, or 0 if there is no duration.
 func (h *Histogram) StdDev() float64 {
 	if h.count == 0 {
 		return 0
@@ -157,9 +153,9 @@ func (h *Histogram) StdDev() float64 {
 	return h.view().StdDev()
 }
 
-// Percentile is the smallest recorded duration, in microseconds and to within
-// the geometry, that at least p percent of all durations don't exceed; p is
-// from 0 to 100. It never exceeds Max. It is 0 when there is no duration.
+// Percentile returns the smallest recorded duration, in microseconds and to
+// within the geometry, that at least p percent of all durations do not exceed;
+// p is from 0 to 100. It never exceeds Max. It is 0 if there is no duration.
 func (h *Histogram) Percentile(p float64) int64 {
 	if h.count == 0 {
 		return 0
@@ -167,10 +163,10 @@ func (h *Histogram) Percentile(p float64) int64 {
 	return h.valueAtRank(percentileRank(p, h.count))
 }
 
-// percentileRank is the rank, from 1 to n, of the value that at least p percent
-// of n values don't exceed: p percent of n, rounded up (the nearest-rank
-// method). HdrHistogram rounds to the nearest rank instead, which may be one
-// lower.
+// percentileRank returns the rank, from 1 to n, of the value that at least p
+// percent of n values do not exceed: p percent of n, rounded up (the
+// nearest-rank method). HdrHistogram rounds to the nearest rank instead, which
+// may be one lower.
 func percentileRank(p float64, n int64) int64 {
 	// A product such as 99.9 percent of 1000 may come out just above the whole
 	// number that it is.
@@ -179,20 +175,23 @@ func percentileRank(p float64, n int64) int64 {
 	return min(max(rank, 1), n)
 }
 
-// valueAtRank is the rank-th smallest duration, counted from 1, to within the
-// geometry.
+// valueAtRank returns the rank-th smallest duration, counted from 1, to within
+// the geometry.
 func (h *Histogram) valueAtRank(rank int64) int64 {
 	return min(h.view().ValueAtPercentile(100*float64(rank)/float64(h.count)), h.max)
 }
 
-// Bar is the number of durations from From to To, both included, in
-// microseconds.
+// Bar is the number of durations between two bounds in microseconds, both
+// inclusive.
 type Bar struct {
 	From, To, Count int64
 }
 
-// Bars returns the buckets that aren't empty, in ascending order.
+// Bars returns the buckets that are not empty, in ascending order.
 func (h *Histogram) Bars() []Bar {
+	if h.count == 0 {
+		return nil
+	}
 	var bars []Bar
 	for _, b := range h.view().Distribution() {
 		if b.Count > 0 {
@@ -200,87 +199,4 @@ func (h *Histogram) Bars() []Bar {
 		}
 	}
 	return bars
-}
-
-// Encoded is a histogram in a form that can be stored and sent.
-type Encoded struct {
-	// HDR is the buckets in HdrHistogram's V2 compressed format, in base64, as
-	// every HdrHistogram library reads it.
-	HDR string `json:"hdr,omitempty"`
-	// Count, Sum, Min, Max and Clamped are the exact figures, in microseconds.
-	Count   int64 `json:"count"`
-	Sum     int64 `json:"sumMicroseconds"`
-	Min     int64 `json:"minMicroseconds"`
-	Max     int64 `json:"maxMicroseconds"`
-	Clamped int64 `json:"clamped"`
-}
-
-// Encode returns the histogram in a form that can be stored and sent.
-func (h *Histogram) Encode() (Encoded, error) {
-	e := Encoded{Count: h.count, Sum: h.sum, Min: h.Min(), Max: h.max, Clamped: h.clamped}
-	if h.count == 0 {
-		return e, nil
-	}
-	if h.buckets == nil {
-		e.HDR = h.packed
-		return e, nil
-	}
-	hdr, err := h.buckets.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	if err != nil {
-		return Encoded{}, fmt.Errorf("encode histogram: %w", err)
-	}
-	e.HDR = string(hdr)
-	return e, nil
-}
-
-// Decode is the inverse of Encode. It refuses what no histogram of this
-// package encodes to: another geometry, or buckets that disagree with the
-// exact figures.
-func Decode(e Encoded) (*Histogram, error) {
-	if e.Count == 0 {
-		if e.HDR != "" || e.Sum != 0 || e.Max != 0 || e.Clamped != 0 {
-			return nil, fmt.Errorf("decode histogram: figures without a count")
-		}
-		return NewHistogram(), nil
-	}
-	buckets, err := hdrhistogram.Decode([]byte(e.HDR))
-	if err != nil {
-		return nil, fmt.Errorf("decode histogram: %w", err)
-	}
-	if buckets.LowestTrackableValue() != LowestMicroseconds ||
-		buckets.HighestTrackableValue() != HighestMicroseconds ||
-		buckets.SignificantFigures() != SignificantDigits {
-		return nil, fmt.Errorf("decode histogram: geometry %d to %d with %d digits, want %d to %d with %d",
-			buckets.LowestTrackableValue(), buckets.HighestTrackableValue(), buckets.SignificantFigures(),
-			LowestMicroseconds, HighestMicroseconds, SignificantDigits)
-	}
-	if buckets.TotalCount() != e.Count || e.Clamped < 0 || e.Clamped > e.Count || e.Min > e.Max {
-		return nil, fmt.Errorf("decode histogram: %d durations in the buckets, %d counted, %d clamped, from %d to %d",
-			buckets.TotalCount(), e.Count, e.Clamped, e.Min, e.Max)
-	}
-	return &Histogram{buckets: buckets, count: e.Count, sum: e.Sum, min: e.Min, max: e.Max, clamped: e.Clamped}, nil
-}
-
-// MarshalJSON writes the histogram as an Encoded.
-func (h *Histogram) MarshalJSON() ([]byte, error) {
-	e, err := h.Encode()
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(e)
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (h *Histogram) UnmarshalJSON(data []byte) error {
-	var e Encoded
-	if err := json.Unmarshal(data, &e); err != nil {
-		return fmt.Errorf("decode histogram: %w", err)
-	}
-	decoded, err := Decode(e)
-	if err != nil {
-		return err
-	}
-	*h = *decoded
-	h.packed, h.buckets = e.HDR, nil // what is read is seldom changed; see Pack
-	return nil
 }

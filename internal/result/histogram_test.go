@@ -1,6 +1,7 @@
 package result
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
@@ -19,7 +20,7 @@ var sameHistogram = cmp.Comparer(func(a, b *Histogram) bool {
 	}
 	ea, errA := a.Encode()
 	eb, errB := b.Encode()
-	return errA == nil && errB == nil && ea == eb
+	return errA == nil && errB == nil && cmp.Equal(ea, eb)
 })
 
 func of(microseconds ...int64) *Histogram {
@@ -30,12 +31,12 @@ func of(microseconds ...int64) *Histogram {
 	return h
 }
 
-// skewed is n durations from about a millisecond to minutes.
+// skewed returns n durations from about a millisecond to hours.
 func skewed(seed uint64, n int) []int64 {
 	random := rand.New(rand.NewPCG(seed, seed))
 	durations := make([]int64, n)
 	for i := range durations {
-		durations[i] = int64(1000 * math.Exp(3*random.NormFloat64()))
+		durations[i] = int64(3000 * math.Exp(4*random.NormFloat64()))
 	}
 	return durations
 }
@@ -158,7 +159,7 @@ func TestEmptyHistogram(t *testing.T) {
 
 func TestEncodedHistogramRoundTrips(t *testing.T) {
 	for name, want := range map[string]*Histogram{
-		"empty": NewHistogram(), "one": of(42), "clamped": of(1, 90_000_000), "many": of(skewed(3, 10_000)...),
+		"empty": NewHistogram(), "one": of(42), "clamped": of(1, 9_000_000_000), "many": of(skewed(3, 10_000)...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			data, err := json.Marshal(want)
@@ -190,8 +191,8 @@ func TestDecodeRefuses(t *testing.T) {
 	if err := other.RecordValues(100, 2); err != nil {
 		t.Fatal(err)
 	}
-	otherHDR, err := other.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	if err != nil {
+	wider := hdrhistogram.New(LowestMicroseconds, HighestMicroseconds+1, SignificantDigits)
+	if err := wider.RecordValues(100, 2); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
@@ -204,10 +205,12 @@ func TestDecodeRefuses(t *testing.T) {
 		"more clamped than there": {func(e *Encoded) { e.Clamped = 3 }, "3 clamped"},
 		"fewer clamped than none": {func(e *Encoded) { e.Clamped = -1 }, "-1 clamped"},
 		"a minimum above the max": {func(e *Encoded) { e.Min = 201 }, "from 201 to 200"},
-		"another geometry":        {func(e *Encoded) { e.HDR = string(otherHDR) }, "geometry 1 to 1000000 with 2 digits"},
-		"no buckets":              {func(e *Encoded) { e.HDR = "" }, "decode histogram"},
-		"buckets cut off":         {func(e *Encoded) { e.HDR = e.HDR[:len(e.HDR)-8] }, "decode histogram"},
-		"buckets that aren't":     {func(e *Encoded) { e.HDR = "SGVsbG8=" }, "decode histogram"},
+		"another geometry":        {func(e *Encoded) { e.HDR = raw(t, other) }, "geometry 1 to 1000000 with 2 digits"},
+		"a wider range":           {func(e *Encoded) { e.HDR = raw(t, wider) }, "geometry 1 to 7200000001 with 3 digits, want 1 to 7200000000"},
+		"no buckets":              {func(e *Encoded) { e.HDR = nil }, "decode histogram"},
+		"buckets cut off":         {func(e *Encoded) { e.HDR = e.HDR[:len(e.HDR)-8] }, "cut off"},
+		"something after them":    {func(e *Encoded) { e.HDR = append(slices.Clone(e.HDR), 0) }, "followed by others"},
+		"buckets that aren't":     {func(e *Encoded) { e.HDR = []byte("Hello, histogram") }, "decode histogram"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := good
@@ -219,14 +222,67 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
+// raw returns the buckets as they are encoded, without base64.
+func raw(t *testing.T, h *hdrhistogram.Histogram) []byte {
+	t.Helper()
+	text, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := base64.StdEncoding.AppendDecode(nil, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestHistogramsOfEarlierVersions: their geometry ended at 60 s.
+func TestHistogramsOfEarlierVersions(t *testing.T) {
+	old := hdrhistogram.New(LowestMicroseconds, 60_000_000, SignificantDigits)
+	if err := old.RecordValues(100, 2); err != nil {
+		t.Fatal(err)
+	}
+	h, err := Decode(Encoded{HDR: raw(t, old), Count: 2, Sum: 200, Min: 100, Max: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Record(4_000_000_000)
+	if diff := cmp.Diff(of(100, 100, 4_000_000_000), h, sameHistogram); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestBucketsGrow: the order in which values come doesn't matter, and a small one
+// takes little memory.
+func TestBucketsGrow(t *testing.T) {
+	up, down := NewHistogram(), NewHistogram()
+	for v := int64(1); v <= HighestMicroseconds; v *= 3 {
+		up.Record(v)
+	}
+	if size := of(1).buckets.ByteSize(); size > 100<<10 {
+		t.Errorf("a histogram of one microsecond takes %d bytes", size)
+	}
+	for v := up.Max(); v > 0; v /= 3 {
+		down.Record(v)
+	}
+	if diff := cmp.Diff(up, down, sameHistogram); diff != "" {
+		t.Error(diff)
+	}
+	for i, bar := range up.Bars() {
+		if bar.Count != 1 || i > 0 && bar.From <= up.Bars()[i-1].To {
+			t.Errorf("bar %+v", bar)
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	e, err := of(1, 2, 3).Encode()
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(e.HDR, int64(3), int64(6), int64(1), int64(3), int64(0))
-	f.Add("", int64(0), int64(0), int64(0), int64(0), int64(0))
-	f.Fuzz(func(t *testing.T, hdr string, count, sum, least, most, clamped int64) {
+	f.Add([]byte(nil), int64(0), int64(0), int64(0), int64(0), int64(0))
+	f.Fuzz(func(t *testing.T, hdr []byte, count, sum, least, most, clamped int64) {
 		h, err := Decode(Encoded{HDR: hdr, Count: count, Sum: sum, Min: least, Max: most, Clamped: clamped})
 		if err != nil {
 			return

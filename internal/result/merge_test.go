@@ -185,7 +185,7 @@ func TestResultRoundTrips(t *testing.T) {
 func fill(v reflect.Value) {
 	switch x := v.Addr().Interface().(type) {
 	case **Histogram:
-		*x = of(3, 4, 70_000_000)
+		*x = of(3, 4, 9_000_000_000)
 		return
 	case **ScriptTotals:
 		m := k6metric.New("m", k6metric.Trend, k6metric.Bytes)

@@ -109,7 +109,7 @@ func TestMeasureFromWireRefuses(t *testing.T) {
 		"negative":             func(m *sessionpb.Measure) { m.Counts.Connections = -1 },
 		"a negative number":    func(m *sessionpb.Measure) { m.Counts.Errors[0] = 2 },
 		"0 requests":           func(m *sessionpb.Measure) { m.Counts.Requests = 0 },
-		"total":                func(m *sessionpb.Measure) { m.Latencies[result.Total].Hdr = "" },
+		"total":                func(m *sessionpb.Measure) { m.Latencies[result.Total].Hdr = nil },
 		"decode histogram":     func(m *sessionpb.Measure) { m.Latencies[result.Total].Count = 2; m.Counts.Requests = 2 },
 		"1 durations":          func(m *sessionpb.Measure) { m.Latencies[result.Total].Min = 6 },
 		"1 requests succeeded": func(m *sessionpb.Measure) { m.Latencies[result.Total] = nil },

@@ -3,6 +3,8 @@ package manager
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/steady"
@@ -56,7 +58,7 @@ func TestManagerAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if encoded, err := want.Encode(); err != nil || got != encoded {
+	if encoded, err := want.Encode(); err != nil || !cmp.Equal(got, encoded) {
 		t.Errorf("the totals' histogram isn't that of all requests (%v)", err)
 	}
 }

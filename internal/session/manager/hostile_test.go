@@ -119,7 +119,7 @@ func TestNonsense(t *testing.T) {
 			s.Measure.Counts.Requests, s.Measure.Counts.Errors[0] = 1<<50+2, 1<<50
 		}), "requests"},
 		"a broken histogram": {client, change(good, func(s *sessionpb.ClientSample) {
-			s.Measure.Latencies[result.Total].Hdr = "HISTFAAAAA"
+			s.Measure.Latencies[result.Total].Hdr = []byte("HISTFAAAAA")
 		}), "histogram"},
 		"few kinds of errors":          {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Errors = nil }), "kinds of errors"},
 		"a warm-up's end":              {client, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{StageEnded: &sessionpb.StageEnded{Stage: warmup}}}, "the end of a stage"},
@@ -138,7 +138,7 @@ func TestNonsense(t *testing.T) {
 		"a container without a name":   {agent, readingsMessage(1, backends(at, "")), "a reading"},
 		"nine containers":              {agent, readingsMessage(1, backends(at, "a", "b", "c", "d", "e", "f", "g", "h", "i")), "9 containers"},
 		"too large": {client, change(good, func(s *sessionpb.ClientSample) {
-			s.Measure.Latencies[0].Hdr = strings.Repeat("x", session.MaxMessageBytes)
+			s.Measure.Latencies[0].Hdr = make([]byte, session.MaxMessageBytes)
 		}), "can't be read"},
 	}
 	for name, test := range tests {

@@ -229,7 +229,7 @@ func TestKeptReadingsOfContainers(t *testing.T) {
 func TestKeptRefusesWhatIsTooLarge(t *testing.T) {
 	k := kept{limit: keptBytes}
 	huge := sample(t, 0, 1)
-	huge.GetClientSample().Measure.Latencies[0].Hdr = string(make([]byte, session.MaxMessageBytes))
+	huge.GetClientSample().Measure.Latencies[0].Hdr = make([]byte, session.MaxMessageBytes)
 	if err := k.add(huge); err == nil {
 		t.Error("no error")
 	}

@@ -2756,8 +2756,8 @@ func (x *SetupData) GetData() []byte {
 
 type Histogram struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// hdr is the buckets in HdrHistogram's V2 compressed format, in base64.
-	Hdr           string `protobuf:"bytes,1,opt,name=hdr,proto3" json:"hdr,omitempty"`
+	// hdr holds the buckets in HdrHistogram's V2 compressed format.
+	Hdr           []byte `protobuf:"bytes,1,opt,name=hdr,proto3" json:"hdr,omitempty"`
 	Count         int64  `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
 	Sum           int64  `protobuf:"varint,3,opt,name=sum,proto3" json:"sum,omitempty"`
 	Min           int64  `protobuf:"varint,4,opt,name=min,proto3" json:"min,omitempty"`
@@ -2797,11 +2797,11 @@ func (*Histogram) Descriptor() ([]byte, []int) {
 	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{33}
 }
 
-func (x *Histogram) GetHdr() string {
+func (x *Histogram) GetHdr() []byte {
 	if x != nil {
 		return x.Hdr
 	}
-	return ""
+	return nil
 }
 
 func (x *Histogram) GetCount() int64 {
@@ -4138,7 +4138,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\tSetupData\x12\x12\n" +
 	"\x04data\x18\x01 \x01(\fR\x04data\"\x83\x01\n" +
 	"\tHistogram\x12\x10\n" +
-	"\x03hdr\x18\x01 \x01(\tR\x03hdr\x12\x14\n" +
+	"\x03hdr\x18\x01 \x01(\fR\x03hdr\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x03R\x05count\x12\x10\n" +
 	"\x03sum\x18\x03 \x01(\x03R\x03sum\x12\x10\n" +
 	"\x03min\x18\x04 \x01(\x03R\x03min\x12\x10\n" +
