@@ -280,7 +280,7 @@ func (c *Client) RunShares(ctx context.Context) error {
 		select {
 		case s := <-c.shares:
 			release := context.AfterFunc(ctx, s.stage.Stop)
-			s.stage.Carry(s.number, c.users)
+			s.stage.Run(s.number, c.users)
 			release()
 		case <-c.released:
 			return nil

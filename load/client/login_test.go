@@ -78,7 +78,7 @@ func TestClientFailsOnALoginError(t *testing.T) {
 	s := fakesession.New(fakesession.Regular(p, server.Address(), 0))
 	err := runClient(t.Context(), t, s, change)
 	failed := of[fakesession.Failed](s)
-	if err == nil || len(failed) != 1 || !strings.Contains(failed[0].Reason, "POST /login: answered with 403 Forbidden") || len(of[fakesession.Ready](s)) != 0 {
+	if err == nil || len(failed) != 1 || !strings.Contains(failed[0].Reason, "POST /login: unexpected status 403 Forbidden") || len(of[fakesession.Ready](s)) != 0 {
 		t.Errorf("error %v, the manager received %+v", err, failed)
 	}
 }

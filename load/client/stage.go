@@ -31,7 +31,7 @@ type stage struct {
 func newStage(kind sessionpb.Stage, load *driver.Load, amount session.Amount) *stage {
 	r := recorder.New(runtime.GOMAXPROCS(0))
 	s := &stage{kind: kind, amount: amount, recorder: r, Stage: load.NewStage(amount, r)}
-	s.ready = s.Standing()
+	s.ready = s.Ready()
 	return s
 }
 

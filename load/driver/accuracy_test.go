@@ -56,7 +56,7 @@ func deviations(h *result.Histogram, truth []time.Duration) []time.Duration {
 
 // fiveClients drives five clients against a server that serves a known mix, and
 // returns their figures and the server's times.
-func fiveClients(t *testing.T, p session.Plan) (clients []driven, truth []time.Duration) {
+func fiveClients(t *testing.T, p session.Plan) (clients []stageResult, truth []time.Duration) {
 	t.Helper()
 	server := testserver.New(t, slow)
 	for range 5 {
@@ -66,7 +66,7 @@ func fiveClients(t *testing.T, p session.Plan) (clients []driven, truth []time.D
 	return clients, server.Seen().Served
 }
 
-func merge(clients []driven) *result.Measure {
+func merge(clients []stageResult) *result.Measure {
 	var merged result.Measure
 	for _, c := range clients {
 		merged.Merge(c.Measure)
@@ -120,9 +120,9 @@ func bareClient(t *testing.T, p session.Plan) (*result.Histogram, []time.Duratio
 // beside it on the same machine. (That the driver itself adds nothing,
 // TestWhatIsMeasuredIsWhatIsImposed shows.) The counts must be right in all
 // attempts.
-func TestPercentilesAreTheServers(t *testing.T) { bothWays(t, testPercentilesAreTheServers) }
+func TestPercentilesMatchServer(t *testing.T) { inBothModes(t, testPercentilesMatchServer) }
 
-func testPercentilesAreTheServers(t *testing.T) {
+func testPercentilesMatchServer(t *testing.T) {
 	const bound = 200 * time.Microsecond
 	p := plan(20, 2000, "/")
 	p.Requests[0].Length = 1024
@@ -161,7 +161,7 @@ func smaller(a, b []time.Duration) []time.Duration {
 
 // TestMergedIsPooled checks that merging clients loses nothing: the merged
 // histograms are those of all samples pooled, bucket for bucket.
-func TestMergedIsPooled(t *testing.T) {
+func TestMergedHistogramsEqualPooled(t *testing.T) {
 	clients, _ := fiveClients(t, plan(10, 400, "/"))
 	pooled := recorder.New(1)
 	for _, c := range clients {
@@ -174,7 +174,7 @@ func TestMergedIsPooled(t *testing.T) {
 	recorder.NewSampler(pooled, time.Now(), func(*result.ClientSecond) {}).Run(ended)
 
 	// What the manager merges has been sent in between.
-	var received []driven
+	var received []stageResult
 	for _, c := range clients {
 		wire, err := session.MeasureToWire(c.Measure)
 		if err != nil {
@@ -184,7 +184,7 @@ func TestMergedIsPooled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		received = append(received, driven{Measure: m})
+		received = append(received, stageResult{Measure: m})
 	}
 	sameMeasure(t, merge(received), pooled.Total())
 	for phase := range result.AllPhases() {

@@ -8,52 +8,55 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// idle is for how long nothing was asked on a connection before it is looked at
-// whether the server has closed it.
-const idle = 100 * time.Millisecond
+// idleAfter is the time without a request after which a connection is checked for
+// having been closed by the server.
+const idleAfter = 100 * time.Millisecond
 
-// arrivals gives the requests of an open load to connections as they fall due.
-// A connection that is free takes what is due already, or else waits to be woken:
-// by the first loop, or by the pacer where no loop carries connections. The one
-// that became free last is woken first, so that no more are opened than are
-// needed. What is due and has no connection needs no memory: it is in the
-// schedule still.
+// arrivals dispatches the requests of an open load (open model, arrival rate) to
+// connections when they fall due. A free connection takes a request that is
+// already due, or waits. Waiting connections are woken by the first loop, or by
+// the pacer if no loop runs connections. The connection that became free last is
+// woken first, so that no more connections are opened than needed. A request that
+// is due while no connection is free takes no memory: it stays in the schedule.
 type arrivals struct {
 	stage *Stage
-	loop  *loop // that gives out requests; nil where that is the pacer's
-	// patience is how late a request may start; past that it is dropped.
-	patience time.Duration
+	loop  *loop // dispatches the requests; nil if the pacer does
+	// maxDelay is the longest delay with which a request may start. Later ones
+	// are dropped.
+	maxDelay time.Duration
 
 	mu       sync.Mutex
 	schedule schedule
-	next     time.Duration // the next request's instant
-	more     bool          // whether there is one
+	next     time.Duration // intended start time of the next request
+	more     bool          // reports whether there is a next request
 	free     []*connection
-	// short is whether something is due and no connection is free.
-	short bool
-	// first is when the first request began and when it was meant to; started when
-	// the last one did, or was dropped.
-	made                      bool
-	firstBegan, firstIntended time.Duration
-	started                   time.Duration
+	// starved reports whether a request is due and no connection is free.
+	starved bool
+	// anyStarted reports whether a request has started. firstStart and
+	// firstIntended are the actual and the intended start time of the one that
+	// was due first. lastStart is the time at which the last request started or
+	// was dropped.
+	anyStarted                bool
+	firstStart, firstIntended time.Duration
+	lastStart                 time.Duration
 	dropped                   int64
 
-	freed chan struct{} // tells the pacer that short has ended
-	over  chan struct{} // closed when there is nothing more
+	freed     chan struct{} // signals the pacer that a connection is free after starved was set
+	exhausted chan struct{} // closed when all requests have been dispatched
 }
 
 func newArrivals(s *Stage) *arrivals {
 	a := &arrivals{
-		stage: s, patience: s.load.timeout(), schedule: newSchedule(s.load.plan, s.amount),
-		freed: make(chan struct{}, 1), over: make(chan struct{}),
+		stage: s, maxDelay: s.load.timeout(), schedule: newSchedule(s.load.plan, s.amount),
+		freed: make(chan struct{}, 1), exhausted: make(chan struct{}),
 	}
 	a.next, a.more = a.schedule.next()
 	return a
 }
 
-// take returns when the connection's next request was meant to start, and when
-// it does; false when there is none any more.
-func (a *arrivals) take(c *connection) (intended, begin time.Duration, ok bool) {
+// claim returns the intended and the actual start time of the connection's next
+// request. It waits until one is due and returns false if there are no more.
+func (a *arrivals) claim(c *connection) (intended, begin time.Duration, ok bool) {
 	a.mu.Lock()
 	now := a.stage.now()
 	if a.drop(now) && a.next <= now {
@@ -62,33 +65,33 @@ func (a *arrivals) take(c *connection) (intended, begin time.Duration, ok bool) 
 		return intended, now, true
 	}
 	a.put(c)
-	if a.short {
-		a.short = false
-		a.tell()
+	if a.starved {
+		a.starved = false
+		a.notifyFree()
 	}
 	a.mu.Unlock()
 	if intended, ok = a.wait(c); !ok {
 		return 0, 0, false
 	}
 	begin = a.stage.now()
-	if begin-c.last > idle {
-		c.shed()
+	if begin-c.last > idleAfter {
+		c.dropIfEnded()
 	}
-	a.begun(intended, begin)
+	a.recordStart(intended, begin)
 	return intended, begin, true
 }
 
-// wait has a free connection wait for a request; false when there is none any
-// more.
+// wait waits until a request is dispatched to the free connection c. It returns
+// false if there are no more.
 func (a *arrivals) wait(c *connection) (intended time.Duration, ok bool) {
 	if c.task != nil {
-		return c.task.request(a)
+		return c.task.awaitArrival(a)
 	}
 	select {
 	case intended = <-c.woken:
 		return intended, true
-	case <-a.over:
-		select { // what it was woken for before goes first
+	case <-a.exhausted:
+		select { // a request that was dispatched before the end goes first
 		case intended = <-c.woken:
 			return intended, true
 		default:
@@ -99,87 +102,92 @@ func (a *arrivals) wait(c *connection) (intended time.Duration, ok bool) {
 	return 0, false
 }
 
-// wake gives a free connection a request. It is called by the loop that gives out
-// requests, if one does.
-func (a *arrivals) wake(c *connection, intended time.Duration) {
+// dispatch hands a request to a free connection. If a loop dispatches the
+// requests, only its goroutine may call dispatch.
+func (a *arrivals) dispatch(c *connection, intended time.Duration) {
 	switch t := c.task; {
 	case t == nil:
-		c.woken <- intended // it has room for the one request that a free connection is given
+		c.woken <- intended // never blocks: the channel has room for the one request of a free connection
 	case t.loop == a.loop:
-		t.loop.give(t, intended)
+		t.loop.dispatch(t, intended)
 	default:
-		t.loop.bring(t, intended)
+		t.loop.enqueue(t, intended)
 	}
 }
 
-// tell tells who gives out requests that a connection has become free.
-func (a *arrivals) tell() {
+// notifyFree signals the dispatching loop or the pacer that a connection has
+// become free.
+func (a *arrivals) notifyFree() {
 	if a.loop != nil {
-		a.loop.ring()
+		a.loop.wake()
 		return
 	}
 	a.freed <- struct{}{}
 }
 
-// isOver is whether there is nothing more to give out.
-func (a *arrivals) isOver() bool {
+// isExhausted reports whether all requests have been dispatched.
+func (a *arrivals) isExhausted() bool {
 	select {
-	case <-a.over:
+	case <-a.exhausted:
 		return true
 	default:
 		return false
 	}
 }
 
-// begun notes a request that was given out by the pacer.
-func (a *arrivals) begun(intended, begin time.Duration) {
+// recordStart records the start of a request that was dispatched to a waiting
+// connection.
+func (a *arrivals) recordStart(intended, begin time.Duration) {
 	a.mu.Lock()
-	a.note(intended, begin)
+	a.noteStart(intended, begin)
 	a.mu.Unlock()
 }
 
-func (a *arrivals) note(intended, begin time.Duration) {
-	if !a.made || intended < a.firstIntended {
-		a.made, a.firstIntended, a.firstBegan = true, intended, begin
+// noteStart is like recordStart. a.mu must be held.
+func (a *arrivals) noteStart(intended, begin time.Duration) {
+	if !a.anyStarted || intended < a.firstIntended {
+		a.anyStarted, a.firstIntended, a.firstStart = true, intended, begin
 	}
-	a.started = max(a.started, begin)
+	a.lastStart = max(a.lastStart, begin)
 }
 
-// advance gives out the next request.
+// advance takes the next request off the schedule, records that it starts now and
+// returns its intended start time.
 func (a *arrivals) advance(now time.Duration) time.Duration {
 	intended := a.next
-	a.note(intended, now)
+	a.noteStart(intended, now)
 	a.next, a.more = a.schedule.next()
 	return intended
 }
 
-// drop drops what has become too late. It returns whether there is more.
+// drop drops requests that are later than maxDelay. It returns whether any
+// requests are left.
 func (a *arrivals) drop(now time.Duration) bool {
 	var dropped int64
-	for a.more && now-a.next > a.patience {
+	for a.more && now-a.next > a.maxDelay {
 		dropped++
 		a.next, a.more = a.schedule.next()
 	}
 	if dropped > 0 {
 		a.dropped += dropped
-		a.started = max(a.started, now)
+		a.lastStart = max(a.lastStart, now)
 		a.stage.recorder.Drop(now, dropped)
 	}
 	return a.more
 }
 
-// pace wakes connections for requests as they fall due, until there are no
-// more or the stage is stopped.
+// pace dispatches requests to waiting connections when they fall due, until there
+// are no more or the stage ends.
 func (a *arrivals) pace() {
-	defer close(a.over)
+	defer close(a.exhausted)
 	wait, end := a.waiter()
 	defer end()
 	for {
-		at, short, more := a.give()
+		at, starved, more := a.dispatchDue()
 		switch {
 		case !more:
 			return
-		case short:
+		case starved:
 			select {
 			case <-a.freed:
 			case <-a.stage.ended:
@@ -193,12 +201,12 @@ func (a *arrivals) pace() {
 	}
 }
 
-// waiter returns what waits for an instant, as sleeper's until, and what ends
-// it.
+// waiter returns a function that waits until a time, like sleeper.until, and a
+// function that releases its resources.
 func (a *arrivals) waiter() (wait func(time.Time) bool, end func()) {
 	ctx := a.stage.context
-	coarse := func(instant time.Time) bool {
-		timer := time.NewTimer(time.Until(instant))
+	coarse := func(at time.Time) bool {
+		timer := time.NewTimer(time.Until(at))
 		defer timer.Stop()
 		select {
 		case <-timer.C:
@@ -211,7 +219,7 @@ func (a *arrivals) waiter() (wait func(time.Time) bool, end func()) {
 		return coarse, func() {}
 	}
 	s, err := newSleeper()
-	if err != nil { // no more descriptors, or a kernel without such timers
+	if err != nil { // out of descriptors, or the kernel has no timerfd
 		return coarse, func() {}
 	}
 	stopped := context.AfterFunc(ctx, s.close)
@@ -221,31 +229,32 @@ func (a *arrivals) waiter() (wait func(time.Time) bool, end func()) {
 	}
 }
 
-// give wakes free connections for all that is due. It returns when the next
-// request is due, whether that was before and it has no connection, and whether
-// there is one.
-func (a *arrivals) give() (at time.Duration, short, more bool) {
+// dispatchDue dispatches all requests that are due to free connections. It
+// returns the intended start time of the next request, whether that request is
+// due but no connection is free, and whether there is a next request.
+func (a *arrivals) dispatchDue() (at time.Duration, starved, more bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.stage.now()
 	for a.drop(now) && a.next <= now {
 		if len(a.free) == 0 {
-			a.short = true
+			a.starved = true
 			return a.next, true, true
 		}
-		a.wake(a.pick(), a.next)
+		a.dispatch(a.pick(), a.next)
 		a.next, a.more = a.schedule.next()
 	}
 	return a.next, false, a.more
 }
 
-// total is how well the rate was kept, when all is over.
+// total returns how well the rate was kept. It must be called after the stage is
+// done.
 func (a *arrivals) total() *result.Arrivals {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return &result.Arrivals{
-		Due:                 a.schedule.made,
-		PlannedMicroseconds: a.schedule.planned().Microseconds(),
-		StartedMicroseconds: a.started.Microseconds(),
+		Due:                 a.schedule.count,
+		PlannedMicroseconds: a.schedule.plannedDuration().Microseconds(),
+		StartedMicroseconds: a.lastStart.Microseconds(),
 	}
 }

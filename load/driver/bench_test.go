@@ -83,15 +83,15 @@ func BenchmarkClientCPU(b *testing.B) {
 			p := plan(25, int64(b.N), "/")
 			p.KeepAlive, p.TLS = test.keepAlive, test.tls
 			p.Requests[0].Length = 1024
-			load, err := New(b.Context(), &p, test.address, Access{TLS: configuration(b, &p, test.address, folder)})
+			load, err := New(b.Context(), &p, test.address, Access{TLS: tlsConfig(b, &p, test.address, folder)})
 			if err != nil {
 				b.Fatal(err)
 			}
 			r := recorder.New(runtime.GOMAXPROCS(0))
 			stage := load.NewStage(p.Measurement, r)
 			defer stage.Stop()
-			go stage.Carry(0, 1)
-			<-stage.Standing()
+			go stage.Run(0, 1)
+			<-stage.Ready()
 
 			b.ReportAllocs()
 			b.ResetTimer()
@@ -207,8 +207,8 @@ func driveTarget(how string) error {
 	r := recorder.New(runtime.GOMAXPROCS(0))
 	stage := load.NewStage(p.Measurement, r)
 	defer stage.Stop()
-	go stage.Carry(0, 1)
-	<-stage.Standing()
+	go stage.Run(0, 1)
+	<-stage.Ready()
 	before, start := usage.Read(), time.Now()
 	sampler := recorder.NewSampler(r, start, func(*result.ClientSecond) {})
 	stage.Begin(start)

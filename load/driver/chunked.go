@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// maxChunkLine bounds the line that begins a chunk, its extensions included.
+	// maxChunkLine limits the line that starts a chunk, including its extensions.
 	maxChunkLine = 4 << 10
-	// maxTrailer bounds a trailer section.
+	// maxTrailer limits a trailer section.
 	maxTrailer = bufferBytes
-	// maxChunkDigits bounds a chunk's size to 60 bits.
+	// maxChunkDigits limits a chunk's size to 60 bits.
 	maxChunkDigits = 15
 )
 
-// readChunks reads a body with the chunked transfer coding, its trailer section
-// included (RFC 9112, section 7.1).
+// readChunks reads a body with the chunked transfer coding and its trailer
+// section (RFC 9112, section 7.1).
 func (r *responseReader) readChunks() (int64, result.ErrorKind) {
 	var body int64
 	for {
@@ -46,7 +46,7 @@ func (r *responseReader) readChunks() (int64, result.ErrorKind) {
 	}
 }
 
-// readTrailer reads a trailer section up to its empty line.
+// readTrailer reads a trailer section including its empty line.
 func (r *responseReader) readTrailer() result.ErrorKind {
 	for remaining := maxTrailer; remaining > 0; {
 		line, fault := r.readLine(remaining)
@@ -64,8 +64,8 @@ func (r *responseReader) readTrailer() result.ErrorKind {
 	return result.ErrorException
 }
 
-// readLine reads a line of at most limit bytes, CR LF included, and returns it
-// without. It is good until the next read.
+// readLine reads a line of at most limit bytes including CR LF, and returns it
+// without them. The line is valid until the next read.
 func (r *responseReader) readLine(limit int) ([]byte, result.ErrorKind) {
 	searched := 0
 	for {
@@ -89,7 +89,7 @@ func (r *responseReader) readLine(limit int) ([]byte, result.ErrorKind) {
 	}
 }
 
-// parseChunkSize reads a chunk's size; extensions are passed over.
+// parseChunkSize parses a chunk's size and ignores extensions.
 func parseChunkSize(line []byte) (int64, bool) {
 	digits, _, _ := bytes.Cut(line, []byte(";"))
 	digits = bytes.TrimRight(digits, " \t")

@@ -10,21 +10,21 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// closeWait is how long a connection that both sides mean to end is left to the
-// server to close. The side that closes first keeps the pair of ports for a
-// minute, of which the client alone would run out.
+// closeWait is the time that the server gets to close a connection that both
+// sides want to close. The side that closes first keeps the pair of ports for a
+// minute, and the client alone would run out of ports.
 const closeWait = 20 * time.Millisecond
 
 // connection makes requests one after the other, on one transport at a time.
 type connection struct {
 	stage  *Stage
 	number int
-	// place is the connection's in the profile of a load. Those that are streams of
-	// one HTTP/2 connection have one.
-	place int
-	// shared is the HTTP/2 connection of which this is a stream; nil in HTTP/1.1.
-	// present is whether it takes part in it.
-	shared  *shared
+	// index is the connection's index in the load's profile. All streams of an
+	// HTTP/2 connection have the same index.
+	index int
+	// shared is the HTTP/2 connection that this connection is a stream of, or nil
+	// with HTTP/1.1. present reports whether the stream takes part in the load.
+	shared  *sharedConnection
 	stream  *http2Stream
 	present bool
 
@@ -32,46 +32,49 @@ type connection struct {
 	outcome recorder.Outcome
 	memory  memory
 
-	// transport is the open connection, nil without one. It is set by the
-	// connection's goroutine alone; the lock is for Stop, which closes it where no
-	// loop does.
+	// transport is the open connection, or nil if there is none. Only the
+	// connection's own goroutine sets it. mu is for Stop, which closes the
+	// transport if no loop runs the connection.
 	mu        sync.Mutex
 	transport transport
-	// wire is the transport, or what it is on; nil where that is none.
+	// wire is the transport or, over TLS, the one below it. It is nil if that
+	// isn't a wire.
 	wire wire
-	// task is what carries the connection in a loop; nil for a goroutine.
+	// task runs the connection in a loop. It is nil if a goroutine runs it.
 	task *task
-	// carried is the number of requests made on it.
-	carried int64
-	// written is when the current request was, from the stage's start.
+	// requests is the number of requests made on the transport.
+	requests int64
+	// written is the time at which the current request was written, from the
+	// stage's start.
 	written time.Duration
 
-	// intended is when the request of an open load was meant to start, from the
-	// stage's start; on woken it is told to a connection that waits for it.
+	// intended is the intended start time of a request of an open load, from the
+	// stage's start. woken carries it to a connection that waits for a request.
 	intended time.Duration
 	woken    chan time.Duration
-	// pace is when requests of a closed load are made; nil for one after the other.
+	// pace decides when requests of a closed load start. If it is nil, each
+	// starts when the one before has ended.
 	pace *pace
 
-	// failures counts the connections in a row that couldn't be opened.
+	// failures counts consecutive failures to open a connection.
 	failures int
-	// impatient is whether the server has left a connection open that it should
-	// have closed.
-	impatient bool
+	// serverKeepsOpen reports whether the server has left a connection open that
+	// it should have closed.
+	serverKeepsOpen bool
 
-	// made is whether there was a request, first when the first began, last when
-	// the last ended, from the stage's start.
+	// made reports whether there was a request, first is when the first began and
+	// last when the last ended, from the stage's start.
 	made        bool
 	first, last time.Duration
 }
 
-// run makes requests until the stage has no more.
+// run makes requests until the stage has no more for the connection.
 func (c *connection) run() {
-	if c.stage.load.attentive {
-		c.reader.noted = &noted{}
+	if c.stage.load.readsFields {
+		c.reader.fields = &responseFields{}
 	}
 	choose := c.stage.load.chooser(c.number)
-	if jars := c.stage.load.jars; jars != nil { // stages come one after the other
+	if jars := c.stage.load.jars; jars != nil { // no lock needed: stages run one after the other
 		c.memory.jar = jars[c.number]
 		defer func() { jars[c.number] = c.memory.jar }()
 	}
@@ -91,13 +94,13 @@ func (c *connection) request(r *request, begin time.Duration) {
 	o := &c.outcome
 	end := c.exchange(r, begin, o)
 	if c.stage.stopping.Load() {
-		return // it may have failed for that alone
+		return // stopping may be the reason for its failure
 	}
 	if !c.made {
 		c.made, c.first = true, begin
 	}
 	c.last = end
-	c.reader.rest()
+	c.reader.release()
 	o.Ended = end
 	o.Total = end - begin
 	open := c.stage.arrivals != nil
@@ -105,13 +108,13 @@ func (c *connection) request(r *request, begin time.Duration) {
 		o.Schedule(begin - c.intended)
 	}
 	c.stage.recorder.Record(c.number, o)
-	if c.failures > 0 && !open { // the arrivals are the pace of an open load
-		c.pause(pauseAfter(c.failures))
+	if c.failures > 0 && !open { // an open load is paced by its arrivals
+		c.backOff(backoffAfter(c.failures))
 	}
 }
 
-// open opens a connection for a request that began at begin. It returns when
-// that was ready.
+// open opens a connection for a request that began at begin. It returns the time
+// at which the connection was ready.
 func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Duration, result.ErrorKind) {
 	load := c.stage.load
 	opened, err := c.dial(c.stage.start.Add(begin + load.timeout()))
@@ -126,16 +129,16 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 	} else {
 		o.Reopened++
 	}
-	c.carried = 0
-	c.hold(opened)
+	c.requests = 0
+	c.setTransport(opened)
 	c.wire, _ = opened.(wire)
 	if c.stage.stopping.Load() {
-		c.abandon() // Stop may have come before the connection was there to close
+		c.abandon() // Stop may have run before setTransport
 		return 0, result.ErrorConnect
 	}
-	if load.security != nil {
+	if load.tlsConfigs != nil {
 		c.setDeadline(begin)
-		resumed, err := c.handshake(load.security[c.number])
+		resumed, err := c.handshake(load.tlsConfigs[c.number])
 		if err != nil {
 			c.failures++
 			c.abandon()
@@ -162,22 +165,21 @@ func (c *connection) dial(deadline time.Time) (transport, error) {
 	return c.stage.load.dial(c.stage.context, deadline)
 }
 
-// refusal is the kind of error of a connection that broke with a fault. In TLS
-// 1.3 the client is done with the handshake before the server has looked at its
-// certificate: what the server says to the first request, by an alert, is of
-// the handshake still. Such connections are paced as those are that can't be
-// opened.
-func (c *connection) refusal(fault result.ErrorKind) result.ErrorKind {
-	s, ok := c.transport.(*secured)
-	if !ok || c.carried > 1 {
+// adjustFault returns the kind of error of a request that failed with fault. In
+// TLS 1.3 the client has finished its handshake before the server has checked the
+// client's certificate. An alert in response to the first request therefore
+// counts as a TLS error, and the connection as one that couldn't be opened.
+func (c *connection) adjustFault(fault result.ErrorKind) result.ErrorKind {
+	s, ok := c.transport.(*tlsTransport)
+	if !ok || c.requests > 1 {
 		if fault == result.ErrorTLS {
 			return result.ErrorReceive
 		}
 		return fault
 	}
 	if fault == result.ErrorReceive {
-		// The request may have met a connection that the server had closed by then,
-		// with the alert still to be read.
+		// The server may have closed the connection before the request was written,
+		// and its alert is still unread.
 		_, err := s.Read(c.reader.space())
 		fault = faultOf(err)
 	}
@@ -187,13 +189,13 @@ func (c *connection) refusal(fault result.ErrorKind) result.ErrorKind {
 	return fault
 }
 
-// setDeadline has the connection fail when a request that began at begin takes
-// too long.
+// setDeadline limits reads and writes for a request that began at begin.
 func (c *connection) setDeadline(begin time.Duration) { c.setLimit(c.limit(begin)) }
 
-// limit is when a request that began at begin is given up: a little after its
-// timeout, so that a response in the last moment isn't lost. One that is complete
-// only after the timeout is late all the same.
+// limit returns the time at which a request that began at begin is given up. That
+// is slightly later than its timeout, so that a response in the last moment is
+// still read. A response that completes after the timeout counts as timed out
+// nevertheless.
 func (c *connection) limit(begin time.Duration) time.Time {
 	timeout := c.stage.load.timeout()
 	return c.stage.start.Add(begin + timeout + min(timeout/20, 50*time.Millisecond))
@@ -204,14 +206,14 @@ func (c *connection) setLimit(limit time.Time) {
 		c.wire.setLimit(limit)
 		return
 	}
-	// It fails only on a closed connection, as the write will.
+	// This fails only on a closed connection, and then the write fails too.
 	_ = c.transport.SetDeadline(limit)
 }
 
-// close ends the connection after a complete response, leaving it to the server
-// to close first.
+// close closes the connection after a complete response. It lets the server close
+// first.
 func (c *connection) close(response *response, o *recorder.Outcome) {
-	if c.impatient && !c.reader.ended {
+	if c.serverKeepsOpen && !c.reader.ended {
 		c.abandon()
 		return
 	}
@@ -221,12 +223,12 @@ func (c *connection) close(response *response, o *recorder.Outcome) {
 	if !c.reader.ended {
 		n, err = c.transport.Read(c.reader.space())
 	}
-	if s, ok := c.transport.(*secured); ok && n == 0 && errors.Is(err, io.EOF) {
-		// The end of TLS, which that of the connection follows.
-		_, err = s.beneath.Read(c.reader.space())
+	if s, ok := c.transport.(*tlsTransport); ok && n == 0 && errors.Is(err, io.EOF) {
+		// That was close_notify. The end of the connection follows.
+		_, err = s.inner.Read(c.reader.space())
 	}
-	// A server that ends the connection alone, and not TLS first, has cut nothing
-	// off: the response is complete.
+	// A server that closes without close_notify has truncated nothing: the response
+	// is complete.
 	if n == 0 && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
 		c.drop()
 		return
@@ -235,19 +237,20 @@ func (c *connection) close(response *response, o *recorder.Outcome) {
 	if n > 0 && o.Error == recorder.NoError {
 		o.Error = response.excess
 	}
-	c.impatient = err != nil && faultOf(err) == result.ErrorTimeout
+	c.serverKeepsOpen = err != nil && faultOf(err) == result.ErrorTimeout
 	c.abandon()
 }
 
-// end ends the connection, if there is one, in good order.
+// end closes the connection gracefully, if there is one: it leaves the HTTP/2
+// connection, or sends close_notify over TLS.
 func (c *connection) end() {
 	if c.present {
 		c.present = false
 		c.shared.leave()
 		return
 	}
-	if s, ok := c.transport.(*secured); ok {
-		_ = s.CloseWrite() // the server may be gone as well
+	if s, ok := c.transport.(*tlsTransport); ok {
+		_ = s.CloseWrite() // the server may have closed its side already
 	}
 	c.drop()
 }
@@ -255,27 +258,27 @@ func (c *connection) end() {
 // drop closes the connection, if there is one.
 func (c *connection) drop() {
 	if t := c.transport; t != nil {
-		c.hold(nil)
-		_ = t.Close() // nothing that was written is unread
+		c.setTransport(nil)
+		_ = t.Close() // no error matters: nothing written is pending
 	}
 }
 
-// abandon breaks the connection: what is under way on it is lost, and neither
-// side keeps its ports.
+// abandon resets the connection. Data in transit is lost, and neither side keeps
+// its port.
 func (c *connection) abandon() {
-	_ = c.transport.SetLinger(0) // fails only on what is closed already
+	_ = c.transport.SetLinger(0) // fails only on a closed connection
 	c.drop()
 }
 
-// hold makes a transport the open one.
-func (c *connection) hold(t transport) {
+// setTransport makes t the open transport.
+func (c *connection) setTransport(t transport) {
 	c.mu.Lock()
 	c.transport = t
 	c.mu.Unlock()
 }
 
-// interrupt closes the transport under the connection's goroutine, which wakes
-// it up. What a loop carries it interrupts itself.
+// interrupt closes the transport, which wakes the connection's goroutine. A loop
+// interrupts its connections itself.
 func (c *connection) interrupt() {
 	if c.shared != nil {
 		c.shared.interrupt()

@@ -7,56 +7,59 @@ import (
 	"time"
 )
 
-// mostCookies bounds the cookies of a connection; the oldest make room (RFC
-// 6265, section 6.1).
-const mostCookies = 50
+// maxCookies limits the cookies of a connection. The oldest are evicted first
+// (RFC 6265, section 6.1).
+const maxCookies = 50
 
-// jar has the cookies of one connection, of one user as it were (RFC 6265).
+// jar holds the cookies of one connection, which acts as one user (RFC 6265).
 type jar struct{ cookies []cookie }
 
 type cookie struct {
-	// pair is "name=value", name its first part.
+	// pair is "name=value" as sent in the Cookie header.
 	pair, name string
-	// host is who set it; others in whose domain it is have it too where shared.
+	// host is the host that set the cookie, or the cookie's domain if shared is
+	// true. A shared cookie also goes to the hosts of its domain.
 	host   string
 	shared bool
 	path   string
 	secure bool
-	// expires is when it ends; zero for never.
+	// expires is the expiry time. The zero time means that the cookie doesn't
+	// expire.
 	expires time.Time
 }
 
-// take takes up what a response to a request had in its Set-Cookie fields.
-func (j *jar) take(fields []string, r *request, now time.Time) {
+// store stores the cookies of the Set-Cookie fields in the response to r.
+func (j *jar) store(fields []string, r *request, now time.Time) {
 	for _, field := range fields {
-		given, err := http.ParseSetCookie(field)
+		parsed, err := http.ParseSetCookie(field)
 		if err != nil {
 			continue
 		}
 		c := cookie{
-			pair: given.Name + "=" + given.Value, name: given.Name, host: hostOf(r.host), path: given.Path, secure: given.Secure,
-			expires: given.Expires,
+			pair: parsed.Name + "=" + parsed.Value, name: parsed.Name, host: hostOf(r.host), path: parsed.Path, secure: parsed.Secure,
+			expires: parsed.Expires,
 		}
-		if given.Quoted {
-			c.pair = given.Name + `="` + given.Value + `"`
+		if parsed.Quoted {
+			c.pair = parsed.Name + `="` + parsed.Value + `"`
 		}
-		if domain := strings.ToLower(strings.TrimPrefix(given.Domain, ".")); domain != "" {
-			if !within(c.host, domain) {
+		if domain := strings.ToLower(strings.TrimPrefix(parsed.Domain, ".")); domain != "" {
+			if !domainMatches(c.host, domain) {
 				continue
 			}
 			c.host, c.shared = domain, true
 		}
 		if !strings.HasPrefix(c.path, "/") {
-			c.path = folderOf(r.planned.Path)
+			c.path = defaultPath(r.planned.Path)
 		}
-		if given.MaxAge != 0 {
-			c.expires = now.Add(time.Duration(given.MaxAge) * time.Second)
+		if parsed.MaxAge != 0 {
+			c.expires = now.Add(time.Duration(parsed.MaxAge) * time.Second)
 		}
 		j.put(c, now)
 	}
 }
 
-// put replaces the cookie of the same name, host and path.
+// put adds c, or removes the cookie if c has expired. It replaces the cookie with
+// the same name, host and path.
 func (j *jar) put(c cookie, now time.Time) {
 	kept := j.cookies[:0]
 	for _, old := range j.cookies {
@@ -67,15 +70,15 @@ func (j *jar) put(c cookie, now time.Time) {
 	if c.expires.IsZero() || c.expires.After(now) {
 		kept = append(kept, c)
 	}
-	j.cookies = kept[max(0, len(kept)-mostCookies):]
+	j.cookies = kept[max(0, len(kept)-maxCookies):]
 }
 
-// appendField appends the header Cookie of a request, if it has one.
+// appendField appends the Cookie header of a request, if any cookie matches.
 func (j *jar) appendField(text []byte, r *request, secure bool) []byte {
 	begun := false
 	for i := range j.cookies {
 		c := &j.cookies[i]
-		if c.secure && !secure || !c.covers(r) || !c.expires.IsZero() && !c.expires.After(time.Now()) {
+		if c.secure && !secure || !c.matches(r) || !c.expires.IsZero() && !c.expires.After(time.Now()) {
 			continue
 		}
 		if begun {
@@ -91,11 +94,11 @@ func (j *jar) appendField(text []byte, r *request, secure bool) []byte {
 	return text
 }
 
-// covers is whether a request is one that the cookie goes with (sections 5.1.3
-// and 5.1.4).
-func (c *cookie) covers(r *request) bool {
+// matches reports whether the cookie's host and path match a request (sections
+// 5.1.3 and 5.1.4).
+func (c *cookie) matches(r *request) bool {
 	host := hostOf(r.host)
-	if host != c.host && (!c.shared || !within(host, c.host)) {
+	if host != c.host && (!c.shared || !domainMatches(host, c.host)) {
 		return false
 	}
 	path, _, _ := strings.Cut(r.planned.Path, "?")
@@ -103,12 +106,12 @@ func (c *cookie) covers(r *request) bool {
 	return below && (rest == "" || rest[0] == '/' || strings.HasSuffix(c.path, "/"))
 }
 
-// within is whether a host is a domain or in it.
-func within(host, domain string) bool {
+// domainMatches reports whether host is domain or one of its subdomains.
+func domainMatches(host, domain string) bool {
 	return host == domain || strings.HasSuffix(host, "."+domain) && net.ParseIP(host) == nil
 }
 
-// hostOf is a Host header without its port, in small letters.
+// hostOf returns the host of a Host header without its port, in lowercase.
 func hostOf(header string) string {
 	host := header
 	if i := strings.LastIndexByte(header, ':'); i > strings.LastIndexByte(header, ']') {
@@ -117,8 +120,8 @@ func hostOf(header string) string {
 	return strings.ToLower(host)
 }
 
-// folderOf is a cookie's path where it has none of its own (section 5.1.4).
-func folderOf(path string) string {
+// defaultPath returns the path of a cookie that doesn't set one (section 5.1.4).
+func defaultPath(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		return path[:i]

@@ -11,37 +11,36 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// Credentials are what a client authenticates its requests with. They are in no
-// message.
+// Credentials authenticate a client's requests. They are never part of a message.
 type Credentials struct{ username, password, token string }
 
-// ReadCredentials reads what a scheme needs from the files in a folder,
-// session.CredentialsFolder but in tests.
-func ReadCredentials(scheme, folder string) (*Credentials, error) {
+// ReadCredentials reads the credentials that scheme needs from the files in
+// directory.
+func ReadCredentials(scheme, directory string) (*Credentials, error) {
 	values := map[string]string{}
 	for _, key := range session.CredentialKeys(scheme) {
-		data, err := os.ReadFile(filepath.Join(folder, key))
+		data, err := os.ReadFile(filepath.Join(directory, key))
 		if err != nil {
-			return nil, fmt.Errorf("the credentials: %w", err)
+			return nil, fmt.Errorf("read credentials: %w", err)
 		}
 		value := strings.TrimRight(string(data), "\r\n")
 		if strings.ContainsFunc(value, func(c rune) bool { return c < ' ' || c == 0x7f }) {
-			return nil, fmt.Errorf("the credentials: %s has control characters", key)
+			return nil, fmt.Errorf("credentials: %s must not contain control characters", key)
 		}
 		values[key] = value
 	}
 	c := &Credentials{username: values[session.UsernameKey], password: values[session.PasswordKey], token: values[session.TokenKey]}
 	switch {
 	case scheme == session.AuthenticationBasic && strings.Contains(c.username, ":"):
-		return nil, errors.New("the credentials: a user name with a colon can't be sent by the scheme Basic (RFC 7617, section 2)")
+		return nil, errors.New("credentials: the username must not contain a colon with the scheme Basic (RFC 7617, section 2)")
 	case scheme == session.AuthenticationBearer && (c.token == "" || strings.ContainsFunc(c.token, func(r rune) bool { return r <= ' ' || r > '~' })):
-		return nil, errors.New("the credentials: the token must have visible characters of ASCII only (RFC 6750, section 2.1)")
+		return nil, errors.New("credentials: the token must consist of visible ASCII characters (RFC 6750, section 2.1)")
 	}
 	return c, nil
 }
 
-// authorization is the header that is the same in each request; empty where the
-// scheme has none.
+// authorization returns the value of the Authorization header. It is empty if the
+// scheme has no value that stays the same for all requests.
 func (c *Credentials) authorization(scheme string) string {
 	switch scheme {
 	case session.AuthenticationBasic:

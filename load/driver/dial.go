@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	// firstPause and longestPause are how long a connection waits after it
-	// couldn't be opened: twice as long after each failure in a row. A server that
-	// refuses at once would otherwise be answered with a flood of attempts, and a
-	// load of so many requests used up in no time.
-	firstPause   = 10 * time.Millisecond
-	longestPause = 100 * time.Millisecond
+	// minBackoff and maxBackoff limit the delay after a failure to open a
+	// connection. The delay doubles with each consecutive failure. Without it, a
+	// server that refuses connections would get a flood of attempts, and a load
+	// with a number of requests would be over in no time.
+	minBackoff = 10 * time.Millisecond
+	maxBackoff = 100 * time.Millisecond
 )
 
-// transport is what requests are written to and responses read from.
+// transport is a connection that requests are written to and responses read from.
 type transport interface {
 	net.Conn
-	// SetLinger is as net.TCPConn's.
+	// SetLinger is like the method of net.TCPConn.
 	SetLinger(seconds int) error
 }
 
-// dialer opens a transport by a deadline.
+// dialer opens a transport, at most until deadline.
 type dialer func(ctx context.Context, deadline time.Time) (transport, error)
 
-// openFault is the kind of error of a connection that couldn't be opened for
-// another reason than its time being over, which is otherwise's.
+// openFault returns ErrorTimeout if err is a timeout and otherwise the given
+// kind.
 func openFault(err error, otherwise result.ErrorKind) result.ErrorKind {
 	var timeout net.Error
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() {
@@ -39,7 +39,7 @@ func openFault(err error, otherwise result.ErrorKind) result.ErrorKind {
 	return otherwise
 }
 
-// pauseAfter is how long to wait after a number of failures in a row.
-func pauseAfter(failures int) time.Duration {
-	return min(firstPause<<min(failures-1, 10), longestPause)
+// backoffAfter returns the delay after a number of consecutive failures.
+func backoffAfter(failures int) time.Duration {
+	return min(minBackoff<<min(failures-1, 10), maxBackoff)
 }

@@ -9,26 +9,28 @@ import (
 	"strings"
 )
 
-// digest answers the challenges of the scheme Digest (RFC 7616) on behalf of one
-// connection. It has one once the server has challenged.
+// digest answers a server's challenge of the Digest scheme (RFC 7616) for one
+// connection.
 type digest struct {
 	credentials *Credentials
 
+	// challenged reports whether the server has sent a challenge.
 	challenged bool
-	isSHA256   bool // else MD5
-	// prefix is the part of the header that stays the same, key the hash of name,
-	// realm and password, nonce the server's.
+	useSHA256  bool // otherwise MD5
+	// prefix is the part of the header that is the same for all requests. nonce
+	// is the server's nonce. key is H(A1), the hash of username, realm and
+	// password.
 	prefix, nonce string
 	key           sum
-	// cnonce is the client's nonce and count how often the server's was used, where
-	// the server wants both (qop).
+	// cnonce is the client's nonce, or empty if the server doesn't support qop.
+	// count is the number of uses of the server's nonce.
 	cnonce string
 	count  uint32
 
-	text []byte // that is hashed
+	text []byte // input of hash
 }
 
-// sum is a hash in hexadecimal.
+// sum is a hash in hexadecimal digits.
 type sum struct {
 	digits [2 * sha256.Size]byte
 	length int
@@ -36,9 +38,9 @@ type sum struct {
 
 func (s *sum) bytes() []byte { return s.digits[:s.length] }
 
-// hash is the sum of d.text.
+// hash returns the hash of d.text.
 func (d *digest) hash() (s sum) {
-	if d.isSHA256 {
+	if d.useSHA256 {
 		sum := sha256.Sum256(d.text)
 		s.length = hex.Encode(s.digits[:], sum[:])
 	} else {
@@ -48,8 +50,8 @@ func (d *digest) hash() (s sum) {
 	return s
 }
 
-// challenge takes up what a server said in WWW-Authenticate fields. It is false
-// when there is nothing in it that can be answered.
+// challenge accepts the first supported challenge in the WWW-Authenticate fields.
+// It returns false if there is none.
 func (d *digest) challenge(fields []string) bool {
 	for _, field := range fields {
 		for _, c := range parseChallenges(field) {
@@ -61,19 +63,21 @@ func (d *digest) challenge(fields []string) bool {
 	return false
 }
 
+// accept prepares the answer to a challenge with the parameters p. It returns
+// false if the algorithm or qop isn't supported.
 func (d *digest) accept(p map[string]string) bool {
 	algorithm, isSession := strings.CutSuffix(strings.ToUpper(p["algorithm"]), "-SESS")
 	if algorithm != "" && algorithm != "MD5" && algorithm != "SHA-256" {
 		return false
 	}
-	protects := p["qop"] != ""
-	if protects && !strings.Contains(","+strings.ReplaceAll(p["qop"], " ", "")+",", ",auth,") || isSession && !protects || p["nonce"] == "" {
+	hasQOP := p["qop"] != ""
+	if hasQOP && !strings.Contains(","+strings.ReplaceAll(p["qop"], " ", "")+",", ",auth,") || isSession && !hasQOP || p["nonce"] == "" {
 		return false
 	}
-	d.challenged, d.isSHA256, d.nonce, d.count, d.cnonce = true, algorithm == "SHA-256", p["nonce"], 0, ""
+	d.challenged, d.useSHA256, d.nonce, d.count, d.cnonce = true, algorithm == "SHA-256", p["nonce"], 0, ""
 	d.text = fmt.Appendf(d.text[:0], "%s:%s:%s", d.credentials.username, p["realm"], d.credentials.password)
 	d.key = d.hash()
-	if protects {
+	if hasQOP {
 		d.cnonce = rand.Text()
 	}
 	if isSession {
@@ -90,7 +94,7 @@ func (d *digest) accept(p map[string]string) bool {
 	return true
 }
 
-// appendField appends the header by which a request answers the challenge.
+// appendField appends the Authorization header of a request.
 func (d *digest) appendField(text []byte, method, path string) []byte {
 	d.text = append(append(append(d.text[:0], method...), ':'), path...)
 	request := d.hash()
@@ -114,21 +118,21 @@ func (d *digest) appendField(text []byte, method, path string) []byte {
 	return append(text, "\"\r\n"...)
 }
 
-// quote is text as a quoted-string (RFC 9110, section 5.6.4).
+// quote returns text as a quoted-string (RFC 9110, section 5.6.4).
 func quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// offered is a challenge: a scheme and its parameters, names in small letters.
-type offered struct {
+// authChallenge is a scheme and its parameters, whose names are in lowercase.
+type authChallenge struct {
 	scheme     string
 	parameters map[string]string
 }
 
-// parseChallenges reads a WWW-Authenticate field (RFC 9110, section 11.6.1). What
-// isn't well-formed ends it.
-func parseChallenges(text string) []offered {
-	var all []offered
+// parseChallenges parses a WWW-Authenticate field (RFC 9110, section 11.6.1). It
+// stops at the first malformed part.
+func parseChallenges(text string) []authChallenge {
+	var all []authChallenge
 	for {
 		text = strings.TrimLeft(text, " \t,")
 		word, rest := cutToken(text)
@@ -144,12 +148,12 @@ func parseChallenges(text string) []offered {
 			text = left
 			continue
 		}
-		all = append(all, offered{word, map[string]string{}})
+		all = append(all, authChallenge{word, map[string]string{}})
 		text = rest
 	}
 }
 
-// cutToken cuts a token off.
+// cutToken splits text after its leading token.
 func cutToken(text string) (token, rest string) {
 	for i := range len(text) {
 		if !tokenBytes[text[i]] {
@@ -159,7 +163,8 @@ func cutToken(text string) (token, rest string) {
 	return text, ""
 }
 
-// cutValue cuts a token or a quoted-string off, unquoted.
+// cutValue splits text after its leading token or quoted-string, which it returns
+// unquoted.
 func cutValue(text string) (value, rest string, ok bool) {
 	if !strings.HasPrefix(text, `"`) {
 		value, rest = cutToken(text)

@@ -18,14 +18,14 @@ import (
 )
 
 // tap is a recorder that keeps every outcome beside.
-type tap struct {
+type tapRecorder struct {
 	*recorder.Recorder
 	mu       sync.Mutex
 	outcomes []recorder.Outcome
 	made     map[int]int // requests by connections, or streams
 }
 
-func (r *tap) Record(connection int, o *recorder.Outcome) {
+func (r *tapRecorder) Record(connection int, o *recorder.Outcome) {
 	r.Recorder.Record(connection, o)
 	r.mu.Lock()
 	r.outcomes = append(r.outcomes, *o)
@@ -36,14 +36,14 @@ func (r *tap) Record(connection int, o *recorder.Outcome) {
 	r.mu.Unlock()
 }
 
-func (r *tap) count() int {
+func (r *tapRecorder) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.outcomes)
 }
 
 // driven is what became of a stage.
-type driven struct {
+type stageResult struct {
 	*result.Measure
 	outcomes []recorder.Outcome
 	made     map[int]int // requests by connections, or streams
@@ -53,15 +53,15 @@ type driven struct {
 
 // way is what carries connections in tests: loops or goroutines; nil for what the
 // load chooses.
-var way *bool
+var runMode *bool
 
 // bothWays runs a test with connections that loops carry, and with such that
 // goroutines do.
-func bothWays(t *testing.T, test func(*testing.T)) {
+func inBothModes(t *testing.T, test func(*testing.T)) {
 	for name, looped := range map[string]bool{"loops": true, "goroutines": false} {
 		t.Run(name, func(t *testing.T) {
-			way = &looped
-			defer func() { way = nil }()
+			runMode = &looped
+			defer func() { runMode = nil }()
 			test(t)
 		})
 	}
@@ -74,8 +74,8 @@ func newLoad(t *testing.T, plan *session.Plan, address string, access Access) *L
 	if err != nil {
 		t.Fatal(err)
 	}
-	if way != nil {
-		load.looped = *way
+	if runMode != nil {
+		load.looped = *runMode
 	}
 	return load
 }
@@ -83,14 +83,14 @@ func newLoad(t *testing.T, plan *session.Plan, address string, access Access) *L
 // drive carries a plan's measurement to its end against a server, and checks
 // what holds for every stage: that its seconds add up to its total, and that
 // it leaves no goroutine and no connection behind.
-func drive(t *testing.T, plan session.Plan, address string) driven {
+func drive(t *testing.T, plan session.Plan, address string) stageResult {
 	t.Helper()
-	return driveWith(t, plan, address, Access{TLS: configuration(t, &plan, address, "")})
+	return driveWith(t, plan, address, Access{TLS: tlsConfig(t, &plan, address, "")})
 }
 
 // configuration is how the plan's TLS is spoken, with files in a folder; nil
 // without TLS.
-func configuration(tb testing.TB, plan *session.Plan, address, folder string) *tls.Config {
+func tlsConfig(tb testing.TB, plan *session.Plan, address, folder string) *tls.Config {
 	tb.Helper()
 	if plan.TLS == nil {
 		return nil
@@ -103,18 +103,18 @@ func configuration(tb testing.TB, plan *session.Plan, address, folder string) *t
 }
 
 // driveWith is drive with what the plan needs beside.
-func driveWith(t *testing.T, plan session.Plan, address string, access Access) driven {
+func driveWith(t *testing.T, plan session.Plan, address string, access Access) stageResult {
 	t.Helper()
 	before, files := runtime.NumGoroutine(), descriptors(t)
 	load := newLoad(t, &plan, address, access)
-	r := &tap{Recorder: recorder.New(2)}
+	r := &tapRecorder{Recorder: recorder.New(2)}
 	stage := load.NewStage(plan.Measurement, r)
 	const users = 2
 	var group sync.WaitGroup
 	for i := range users {
-		group.Go(func() { stage.Carry(i, users) })
+		group.Go(func() { stage.Run(i, users) })
 	}
-	await(t, stage.Standing(), "the connections to stand ready")
+	await(t, stage.Ready(), "the connections to stand ready")
 
 	start := time.Now()
 	var seconds result.Measure
@@ -134,7 +134,7 @@ func driveWith(t *testing.T, plan session.Plan, address string, access Access) d
 	// Stop ends the goroutine of its context a little later.
 	eventually(t, func() bool { return runtime.NumGoroutine() <= before }, "the stage's goroutines to end")
 	eventually(t, func() bool { return descriptors(t) <= files }, "the stage's connections to be closed")
-	return driven{Measure: r.Total(), outcomes: r.outcomes, made: r.made, elapsed: elapsed, arrivals: stage.Arrivals()}
+	return stageResult{Measure: r.Total(), outcomes: r.outcomes, made: r.made, elapsed: elapsed, arrivals: stage.Arrivals()}
 }
 
 // descriptors is the number of the process's open files.
@@ -215,9 +215,9 @@ func mixed(r testserver.Request) testserver.Answer {
 	}
 }
 
-func TestCountsAreTheServers(t *testing.T) { bothWays(t, testCountsAreTheServers) }
+func TestCountsMatchServer(t *testing.T) { inBothModes(t, testCountsMatchServer) }
 
-func testCountsAreTheServers(t *testing.T) {
+func testCountsMatchServer(t *testing.T) {
 	weighted := plan(10, 3000, "/small?a=1")
 	weighted.Seed = 7
 	weighted.Requests = append(weighted.Requests,
@@ -270,11 +270,11 @@ func testCountsAreTheServers(t *testing.T) {
 	}
 }
 
-func TestNoRequestBeginsAfterTheDuration(t *testing.T) {
-	bothWays(t, testNoRequestBeginsAfterTheDuration)
+func TestNoRequestStartsAfterDuration(t *testing.T) {
+	inBothModes(t, testNoRequestStartsAfterDuration)
 }
 
-func testNoRequestBeginsAfterTheDuration(t *testing.T) {
+func testNoRequestStartsAfterDuration(t *testing.T) {
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
 		answer := testserver.OK(10)
 		answer.Delay = 30 * time.Millisecond
@@ -298,9 +298,9 @@ func testNoRequestBeginsAfterTheDuration(t *testing.T) {
 	}
 }
 
-func TestStopEndsWhatIsUnderWay(t *testing.T) { bothWays(t, testStopEndsWhatIsUnderWay) }
+func TestStopEndsRequestsInFlight(t *testing.T) { inBothModes(t, testStopEndsRequestsInFlight) }
 
-func testStopEndsWhatIsUnderWay(t *testing.T) {
+func testStopEndsRequestsInFlight(t *testing.T) {
 	asked := make(chan struct{}, 3)
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
 		asked <- struct{}{}
@@ -311,7 +311,7 @@ func testStopEndsWhatIsUnderWay(t *testing.T) {
 	load := newLoad(t, &p, server.Address(), Access{})
 	r := recorder.New(1)
 	stage := load.NewStage(p.Measurement, r)
-	go stage.Carry(0, 1)
+	go stage.Run(0, 1)
 	stage.Begin(time.Now())
 	for range 3 {
 		<-asked
@@ -326,14 +326,14 @@ func testStopEndsWhatIsUnderWay(t *testing.T) {
 	}).Run(stage.Done())
 }
 
-func TestStopBeforeTheBeginning(t *testing.T) { bothWays(t, testStopBeforeTheBeginning) }
+func TestStopBeforeBegin(t *testing.T) { inBothModes(t, testStopBeforeBegin) }
 
-func testStopBeforeTheBeginning(t *testing.T) {
+func testStopBeforeBegin(t *testing.T) {
 	p := plan(3, 10, "/")
 	load := newLoad(t, &p, "127.0.0.1:1", Access{})
 	stage := load.NewStage(p.Measurement, recorder.New(1))
-	go stage.Carry(0, 1)
-	await(t, stage.Standing(), "the connections to stand ready")
+	go stage.Run(0, 1)
+	await(t, stage.Ready(), "the connections to stand ready")
 	go stage.Begin(time.Now().Add(time.Hour))
 	stage.Stop()
 	await(t, stage.Done(), "the stage to end")

@@ -65,8 +65,8 @@ func TestEnd(t *testing.T) {
 				})
 				r := recorder.New(1)
 				stage := load.NewStage(p.Measurement, r)
-				go stage.Carry(0, 1)
-				<-stage.Standing()
+				go stage.Run(0, 1)
+				<-stage.Ready()
 				start := time.Now()
 				sampler := recorder.NewSampler(r, start, func(*result.ClientSecond) {})
 				go stage.Begin(start)
@@ -90,14 +90,14 @@ func TestEnd(t *testing.T) {
 }
 
 // TestEndBeforeTheBegin: a stage that was ended makes no request.
-func TestEndBeforeTheBegin(t *testing.T) {
+func TestEndBeforeBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := plan(4, 100, "/")
 		load := newLoad(t, &p, "127.0.0.1:80", Access{})
 		r := recorder.New(1)
 		stage := load.NewStage(p.Measurement, r)
-		go stage.Carry(0, 1)
-		<-stage.Standing()
+		go stage.Run(0, 1)
+		<-stage.Ready()
 		stage.End()
 		go stage.Begin(time.Now())
 		<-stage.Done()

@@ -7,20 +7,19 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// memory is what a connection keeps of responses for its next requests: its
-// cookies and the server's challenge, which outlive the transport. All of it
-// may be empty.
+// memory holds what a connection keeps of responses for later requests. It
+// outlives the transport.
 type memory struct {
 	jar    jar
 	digest digest
-	// text is the request last written, where it wasn't written as it stands.
+	// text is a buffer for requests that get additional headers.
 	text []byte
 }
 
-// exchange makes a request and, where its response leads on, what comes of it:
-// the answer to a challenge, what a redirect asks for. It opens connections
-// where there is none. It fills in the outcome and returns when the request
-// ended.
+// exchange makes a request and the follow-up requests that its responses call
+// for: the answer to a challenge, and redirects. It opens a connection if there
+// is none. It fills in the outcome and returns the time at which the last
+// response ended.
 func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outcome) time.Duration {
 	if c.shared != nil {
 		return c.exchangeHTTP2(r, begin, o)
@@ -31,19 +30,19 @@ func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outco
 			return c.stage.now()
 		}
 	}
-	o.Reused = c.carried > 0
+	o.Reused = c.requests > 0
 	at := ready
-	for turns := 0; ; turns++ {
-		response, fault := c.turn(r, begin, at, o)
+	for trips := 0; ; trips++ {
+		response, fault := c.roundTrip(r, begin, at, o)
 		if fault != recorder.NoError {
 			o.Error = fault
 			return c.stage.now()
 		}
 		end := c.reader.lastByte
 		o.Processing = end - ready
-		next, ok := c.lead(r, &response, turns)
-		if o.Error = c.stage.judge(r, &response, end-begin, ok); next != nil && o.Error != result.ErrorTimeout {
-			o.Error = recorder.NoError // it isn't the last word
+		next, ok := c.followUp(r, &response, trips)
+		if o.Error = c.stage.classify(r, &response, end-begin, ok); next != nil && o.Error != result.ErrorTimeout {
+			o.Error = recorder.NoError // a follow-up request decides
 		}
 		if !response.persistent || !c.stage.load.plan.KeepAlive {
 			c.close(&response, o)
@@ -61,9 +60,9 @@ func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outco
 	}
 }
 
-// judge is what is wrong with a complete response; ok is whether it led where
-// it should.
-func (s *Stage) judge(r *request, response *response, took time.Duration, ok bool) result.ErrorKind {
+// classify returns the kind of error of a complete response. ok is false if the
+// response should have led to a follow-up request but couldn't.
+func (s *Stage) classify(r *request, response *response, took time.Duration, ok bool) result.ErrorKind {
 	switch {
 	case took > s.load.timeout():
 		return result.ErrorTimeout
@@ -75,14 +74,14 @@ func (s *Stage) judge(r *request, response *response, took time.Duration, ok boo
 	return recorder.NoError
 }
 
-// turn sends a request at an instant and reads its response, for a request that
-// began at begin. After a fault, the transport is gone.
-func (c *connection) turn(r *request, begin, at time.Duration, o *recorder.Outcome) (response, result.ErrorKind) {
-	c.carried++
+// roundTrip sends a request and reads its response. The request as a whole began
+// at begin, and this round trip at at. After an error the transport is closed.
+func (c *connection) roundTrip(r *request, begin, at time.Duration, o *recorder.Outcome) (response, result.ErrorKind) {
+	c.requests++
 	var sent int
 	var err error
 	if c.wire != nil && len(r.body) == 0 {
-		sent, err = c.ask(c.compose(r), c.limit(begin), c.stage.start.Add(at))
+		sent, err = c.writeAndWait(c.compose(r), c.limit(begin), c.stage.start.Add(at))
 	} else {
 		c.setDeadline(begin)
 		sent, err = c.transport.Write(c.compose(r))
@@ -90,7 +89,7 @@ func (c *connection) turn(r *request, begin, at time.Duration, o *recorder.Outco
 	}
 	o.Sent += int64(sent)
 	if err != nil {
-		fault := c.refusal(faultOf(err))
+		fault := c.adjustFault(faultOf(err))
 		c.abandon()
 		return response{}, fault
 	}
@@ -104,7 +103,7 @@ func (c *connection) turn(r *request, begin, at time.Duration, o *recorder.Outco
 	o.Body += got.body
 	o.Status = got.status
 	if got.fault != recorder.NoError {
-		fault := c.refusal(got.fault)
+		fault := c.adjustFault(got.fault)
 		c.abandon()
 		return got, fault
 	}
@@ -114,18 +113,18 @@ func (c *connection) turn(r *request, begin, at time.Duration, o *recorder.Outco
 	return got, recorder.NoError
 }
 
-// ask sends a request at an instant and waits for what comes of it.
-func (c *connection) ask(text []byte, limit, at time.Time) (sent int, err error) {
+// writeAndWait writes a request and waits until there is something to read.
+func (c *connection) writeAndWait(text []byte, limit, at time.Time) (sent int, err error) {
 	w := c.wire
-	if _, secure := c.transport.(*secured); !secure {
-		sent, c.written, err = w.ask(text, at, c.stage.start, limit)
+	if _, secure := c.transport.(*tlsTransport); !secure {
+		sent, c.written, err = w.writeAndWait(text, at, c.stage.start, limit)
 		return sent, err
 	}
-	w.hold()
+	w.startBuffering()
 	sent, err = c.transport.Write(text)
-	secret := w.take()
+	ciphertext := w.stopBuffering()
 	if err == nil {
-		_, c.written, err = w.ask(secret, at, c.stage.start, limit)
+		_, c.written, err = w.writeAndWait(ciphertext, at, c.stage.start, limit)
 	}
 	if err != nil {
 		return 0, err
@@ -133,15 +132,15 @@ func (c *connection) ask(text []byte, limit, at time.Time) (sent int, err error)
 	return sent, nil
 }
 
-// compose is a request as it is written: with the cookies and the proof of a
-// password that go with it, if any do.
+// compose returns the text of a request, including cookies and a digest if the
+// connection has any.
 func (c *connection) compose(r *request) []byte {
 	m := &c.memory
 	if len(m.jar.cookies) == 0 && !m.digest.challenged {
 		return r.bytes
 	}
 	m.text = append(m.text[:0], r.bytes[:r.fields]...)
-	m.text = m.jar.appendField(m.text, r, c.stage.load.security != nil)
+	m.text = m.jar.appendField(m.text, r, c.stage.load.tlsConfigs != nil)
 	if m.digest.challenged {
 		method := r.planned.Method
 		if method == "" {
@@ -153,8 +152,8 @@ func (c *connection) compose(r *request) []byte {
 	return m.text
 }
 
-// readWhileWriting reads a response while a long body is still being sent: a
-// server may answer before it has read all of it, even for good.
+// readWhileWriting reads a response while a long body is still being sent. A
+// server may respond before it has read all of the body.
 func (c *connection) readWhileWriting(r *request, o *recorder.Outcome) response {
 	sent := make(chan int, 1)
 	var failed error
@@ -165,9 +164,9 @@ func (c *connection) readWhileWriting(r *request, o *recorder.Outcome) response 
 		sent <- n
 	}()
 	got := c.reader.read(r.noBody)
-	// A server that wants no more of it has the rest of its time to close. A write
-	// that begins has a deadline of its own, so that it takes more than one to end
-	// them all.
+	// Once the response is complete, the rest of the body may take closeWait. A
+	// write that starts later sets its own deadline, so that this one is set again
+	// until the goroutine has ended.
 	ticker := time.NewTicker(closeWait)
 	defer ticker.Stop()
 	for writing := true; writing; {
@@ -186,25 +185,25 @@ func (c *connection) readWhileWriting(r *request, o *recorder.Outcome) response 
 	return got
 }
 
-// lead is the request that a response leads to; nil for none, and false where
-// it should have led on but can't.
-func (c *connection) lead(r *request, response *response, turns int) (next *request, ok bool) {
-	n := c.reader.noted
+// followUp returns the request that a response leads to, or nil if there is none.
+// It returns false if the response calls for a request that can't be made.
+func (c *connection) followUp(r *request, response *response, trips int) (next *request, ok bool) {
+	n := c.reader.fields
 	if n == nil {
 		return nil, true
 	}
 	load := c.stage.load
 	if load.plan.Cookies && len(n.cookies) > 0 {
-		c.memory.jar.take(n.cookies, r, time.Now())
+		c.memory.jar.store(n.cookies, r, time.Now())
 	}
 	switch {
 	case response.status == 401 && load.credentials != nil:
 		c.memory.digest.credentials = load.credentials
-		if turns == 0 && c.memory.digest.challenge(n.challenges) {
+		if trips == 0 && c.memory.digest.challenge(n.challenges) {
 			return r, true
 		}
 	case r.planned.Follow && isRedirect(response.status) && n.location != "":
-		if turns >= mostRedirects {
+		if trips >= maxRedirects {
 			return nil, false
 		}
 		return load.redirected(r, response.status, n.location)

@@ -32,7 +32,7 @@ func replying(status string, fields ...string) testserver.Answer {
 	return testserver.Text(2, then, strings.Join(lines, "\r\n")+"\r\n\r\nok")
 }
 
-func TestRedirects(t *testing.T) { bothWays(t, testRedirects) }
+func TestRedirects(t *testing.T) { inBothModes(t, testRedirects) }
 
 func testRedirects(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -59,7 +59,7 @@ func testRedirects(t *testing.T) {
 		"PUT, see other":             {method: "PUT", status: "303 See Other", location: "/to", made: "PUT /from body, GET /to"},
 		"POST, to be repeated":       {method: "POST", status: "307 Temporary Redirect", location: "/to", made: "POST /from body, POST /to body"},
 		"not a redirect":             {status: "201 Created", location: "/to", made: "GET /from"},
-		"round and round in circles": {location: "/from", fails: true, made: strings.Repeat("GET /from, ", mostRedirects) + "GET /from"},
+		"round and round in circles": {location: "/from", fails: true, made: strings.Repeat("GET /from, ", maxRedirects) + "GET /from"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex
@@ -159,7 +159,7 @@ func credentials(t *testing.T, scheme string, files map[string]string) (*Credent
 
 var user = map[string]string{session.UsernameKey: "Mufasa", session.PasswordKey: "Circle of Life\n"}
 
-func TestAuthenticationBySchemesThatStayTheSame(t *testing.T) {
+func TestStaticAuthorization(t *testing.T) {
 	for scheme, want := range map[string]string{
 		session.AuthenticationBasic:  "Basic " + base64.StdEncoding.EncodeToString([]byte("Mufasa:Circle of Life")),
 		session.AuthenticationBearer: "Bearer a.b-c",
@@ -260,7 +260,7 @@ func (d *digester) expected(r testserver.Request, p map[string]string) string {
 	return sum(strings.Join([]string{a1, p["nonce"], p["nc"], p["cnonce"], "auth", a2}, ":"))
 }
 
-func TestDigest(t *testing.T) { bothWays(t, testDigest) }
+func TestDigest(t *testing.T) { inBothModes(t, testDigest) }
 
 func testDigest(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -332,7 +332,7 @@ func TestRequestsAllocateNothing(t *testing.T) {
 		"plain":       func(*connection) {},
 		"from a list": func(*connection) {},
 		"cookies": func(c *connection) {
-			c.memory.jar.take([]string{"a=b; Path=/", "c=d"}, c.stage.load.requests[0], time.Now())
+			c.memory.jar.store([]string{"a=b; Path=/", "c=d"}, c.stage.load.requests[0], time.Now())
 		},
 		"digest": func(c *connection) {
 			c.memory.digest.credentials = &Credentials{username: "a", password: "b"}

@@ -16,7 +16,7 @@ import (
 
 // faulty are answers and what a client makes of them: the kind of error, and
 // whether the connection lives on.
-var faulty = map[string]struct {
+var faults = map[string]struct {
 	answer testserver.Answer
 	want   result.ErrorKind
 	kept   bool
@@ -71,10 +71,10 @@ func text(then testserver.Ending, parts ...string) testserver.Answer {
 	return testserver.Text(0, then, parts...)
 }
 
-func TestEachFaultHasItsKind(t *testing.T) { bothWays(t, testEachFaultHasItsKind) }
+func TestErrorKinds(t *testing.T) { inBothModes(t, testErrorKinds) }
 
-func testEachFaultHasItsKind(t *testing.T) {
-	for name, test := range faulty {
+func testErrorKinds(t *testing.T) {
+	for name, test := range faults {
 		t.Run(name, func(t *testing.T) {
 			server := testserver.New(t, func(testserver.Request) testserver.Answer { return test.answer })
 			const requests = 3
@@ -105,9 +105,9 @@ func testEachFaultHasItsKind(t *testing.T) {
 
 // A server may end a connection between two requests, in any way; the next one
 // on it has failed, and isn't made again in secret.
-func TestNothingIsRepeatedInSecret(t *testing.T) { bothWays(t, testNothingIsRepeatedInSecret) }
+func TestNoSilentRetry(t *testing.T) { inBothModes(t, testNoSilentRetry) }
 
-func testNothingIsRepeatedInSecret(t *testing.T) {
+func testNoSilentRetry(t *testing.T) {
 	for name, then := range map[string]testserver.Ending{
 		"closed": testserver.Close, "half-closed": testserver.HalfClose, "reset": testserver.Reset,
 	} {
@@ -159,7 +159,7 @@ func TestExpectedLength(t *testing.T) {
 	}
 }
 
-func TestTimeouts(t *testing.T) { bothWays(t, testTimeouts) }
+func TestTimeouts(t *testing.T) { inBothModes(t, testTimeouts) }
 
 func testTimeouts(t *testing.T) {
 	for name, answer := range map[string]testserver.Answer{
@@ -192,7 +192,7 @@ func testTimeouts(t *testing.T) {
 
 // A server that accepts nothing leaves connections to its kernel: those that
 // have a place in its backlog are silent, the others can't be opened.
-func TestServerThatDoesNotAccept(t *testing.T) { bothWays(t, testServerThatDoesNotAccept) }
+func TestServerThatDoesNotAccept(t *testing.T) { inBothModes(t, testServerThatDoesNotAccept) }
 
 func testServerThatDoesNotAccept(t *testing.T) {
 	p := plan(4, 8, "/")
@@ -204,13 +204,13 @@ func testServerThatDoesNotAccept(t *testing.T) {
 }
 
 // TestStopEndsConnecting: what is being opened isn't waited for.
-func TestStopEndsConnecting(t *testing.T) { bothWays(t, testStopEndsConnecting) }
+func TestStopEndsConnecting(t *testing.T) { inBothModes(t, testStopEndsConnecting) }
 
 func testStopEndsConnecting(t *testing.T) {
 	p := plan(8, 1000, "/")
 	load := newLoad(t, &p, unaccepting(t), Access{})
 	stage := load.NewStage(p.Measurement, recorder.New(1))
-	go stage.Carry(0, 1)
+	go stage.Run(0, 1)
 	files := descriptors(t)
 	stage.Begin(time.Now())
 	eventually(t, func() bool { return descriptors(t) >= files+p.Connections }, "the connections to be opened")
@@ -245,7 +245,7 @@ func unaccepting(t *testing.T) string {
 
 // An address where nobody listens refuses at once; the attempts must not become
 // a flood.
-func TestRefusedConnectionsArePaced(t *testing.T) { bothWays(t, testRefusedConnectionsArePaced) }
+func TestRefusedConnectionsArePaced(t *testing.T) { inBothModes(t, testRefusedConnectionsArePaced) }
 
 func testRefusedConnectionsArePaced(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -4,38 +4,39 @@ import (
 	"bytes"
 )
 
-// protocol is what every response begins with.
+// protocol is the start of every response.
 const protocol = "HTTP/1."
 
-// headEnd ends a head.
+// headEnd is the end of a header section.
 var headEnd = []byte("\r\n\r\n")
 
-// maxLength bounds a Content-Length, so that sums of lengths don't overflow.
+// maxLength limits a Content-Length, so that sums of lengths don't overflow.
 const maxLength = 1 << 50
 
-// head is what a response's head says about how to read on.
+// head holds the parts of a response's header section that determine how to read
+// on.
 type head struct {
 	status int
-	// length is the Content-Length; -1 when there is none.
+	// length is the Content-Length, or -1 if there is none.
 	length int64
-	// chunked is whether the body has the chunked transfer coding.
+	// chunked reports whether the body has the chunked transfer coding.
 	chunked bool
-	// persistent is whether the server leaves the connection open, closes whether
-	// it said that it doesn't.
+	// persistent reports whether the server keeps the connection open, closes
+	// whether it announced that it doesn't.
 	persistent, closes bool
-	// version10 is whether the response is HTTP/1.0.
+	// version10 reports whether the response is HTTP/1.0.
 	version10 bool
 }
 
-// noted are the fields of a response that matter to the requests that follow.
-type noted struct {
+// responseFields holds the fields of a response that affect later requests.
+type responseFields struct {
 	location string
 	// cookies and challenges are the Set-Cookie and WWW-Authenticate fields.
 	cookies, challenges []string
 }
 
-// note keeps a field if it is one of those.
-func (n *noted) note(name, value []byte) {
+// keep stores a field if it is one of those.
+func (n *responseFields) keep(name, value []byte) {
 	switch {
 	case equalFold(name, "location"):
 		n.location = string(value)
@@ -46,11 +47,11 @@ func (n *noted) note(name, value []byte) {
 	}
 }
 
-// parseHead reads a status line and header section (RFC 9112, sections 4 and 5;
-// RFC 9110, section 5), its empty line included, and notes fields where n isn't
-// nil. It is false when they aren't well-formed, or leave open how long the body
-// is.
-func parseHead(text []byte, n *noted) (head, bool) {
+// parseHead parses a status line and a header section with its empty line (RFC
+// 9112, sections 4 and 5; RFC 9110, section 5), and keeps fields in n unless it
+// is nil. It returns false if they are malformed or don't determine the length of
+// the body.
+func parseHead(text []byte, n *responseFields) (head, bool) {
 	line, rest, ok := cutLine(text)
 	if !ok {
 		return head{}, false
@@ -71,15 +72,15 @@ func parseHead(text []byte, n *noted) (head, bool) {
 			return head{}, false
 		}
 		if n != nil {
-			n.note(name, value)
+			n.keep(name, value)
 		}
 	}
-	// A message with both has been tampered with or is meant to be misread (RFC
-	// 9112, section 6.3).
+	// A message with both may be an attempt at request smuggling (RFC 9112, section
+	// 6.3).
 	return h, !h.chunked || h.length < 0
 }
 
-// parseStatusLine reads "HTTP/1.1 200 OK".
+// parseStatusLine parses a line such as "HTTP/1.1 200 OK".
 func parseStatusLine(line []byte) (head, bool) {
 	const version, status, reason = len(protocol), len(protocol) + 2, len(protocol) + 5
 	if len(line) < reason || string(line[:version]) != protocol || line[version+1] != ' ' ||
@@ -104,7 +105,7 @@ func parseStatusLine(line []byte) (head, bool) {
 	return h, h.status >= 100 && isText(line[reason:])
 }
 
-// apply takes in a header field. It is false when the field can't stand.
+// apply handles a header field. It returns false if the field is invalid.
 func (h *head) apply(name, value []byte) bool {
 	switch len(name) {
 	case len("Content-Length"):
@@ -120,7 +121,7 @@ func (h *head) apply(name, value []byte) bool {
 		if !equalFold(name, "transfer-encoding") {
 			return true
 		}
-		// Nothing else was asked for, and HTTP/1.0 has no transfer codings.
+		// The client accepts no other coding, and HTTP/1.0 has no transfer codings.
 		if h.chunked || !equalFold(value, "chunked") || h.version10 {
 			return false
 		}
@@ -133,7 +134,8 @@ func (h *head) apply(name, value []byte) bool {
 	return true
 }
 
-// applyConnection takes in the options of a Connection field (RFC 9112, section 9.3).
+// applyConnection handles the options of a Connection field (RFC 9112, section
+// 9.3).
 func (h *head) applyConnection(value []byte) {
 	for len(value) > 0 {
 		option, rest, _ := bytes.Cut(value, []byte(","))
@@ -147,7 +149,8 @@ func (h *head) applyConnection(value []byte) {
 	}
 }
 
-// cutLine cuts a line off that ends with CR LF. Neither may stand alone.
+// cutLine splits text after its first line, which must end with CR LF. Neither CR
+// nor LF may occur alone.
 func cutLine(text []byte) (line, rest []byte, ok bool) {
 	i := bytes.IndexByte(text, '\n')
 	if i < 1 || bytes.IndexByte(text[:i], '\r') != i-1 {
@@ -156,8 +159,8 @@ func cutLine(text []byte) (line, rest []byte, ok bool) {
 	return text[:i-1], text[i+1:], true
 }
 
-// parseField reads "Name: value". Lines that continue the one before were
-// given up in 2014 (RFC 7230, section 3.2.4) and aren't read.
+// parseField parses a line such as "Name: value". It doesn't support folded
+// lines, which are obsolete since RFC 7230 (section 3.2.4).
 func parseField(line []byte) (name, value []byte, ok bool) {
 	i := bytes.IndexByte(line, ':')
 	if i < 1 {
@@ -174,7 +177,7 @@ func parseField(line []byte) (name, value []byte, ok bool) {
 	return line[:i], trimSpace(line[i+1:]), true
 }
 
-// isText is whether text has no control characters but tabs.
+// isText reports whether text has no control characters other than tabs.
 func isText(text []byte) bool {
 	for _, c := range text {
 		if c < ' ' && c != '\t' || c == 0x7f {
@@ -184,7 +187,7 @@ func isText(text []byte) bool {
 	return true
 }
 
-// parseLength reads a Content-Length.
+// parseLength parses a Content-Length.
 func parseLength(value []byte) (int64, bool) {
 	if len(value) == 0 {
 		return 0, false
@@ -201,7 +204,8 @@ func parseLength(value []byte) (int64, bool) {
 	return length, true
 }
 
-// tokenBytes are the bytes that a field's name is made of (RFC 9110, section 5.6.2).
+// tokenBytes holds the bytes that a token such as a field name may contain (RFC
+// 9110, section 5.6.2).
 var tokenBytes = func() (set [256]bool) {
 	for c := '0'; c <= '9'; c++ {
 		set[c] = true
@@ -215,7 +219,8 @@ var tokenBytes = func() (set [256]bool) {
 	return set
 }()
 
-// equalFold is whether text is lower, but for the case of ASCII letters.
+// equalFold reports whether text equals lower, ignoring the case of ASCII
+// letters.
 func equalFold(text []byte, lower string) bool {
 	if len(text) != len(lower) {
 		return false
@@ -231,7 +236,7 @@ func equalFold(text []byte, lower string) bool {
 	return true
 }
 
-// trimSpace cuts spaces and tabs off both ends.
+// trimSpace removes leading and trailing spaces and tabs.
 func trimSpace(text []byte) []byte {
 	for len(text) > 0 && (text[0] == ' ' || text[0] == '\t') {
 		text = text[1:]

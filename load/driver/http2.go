@@ -9,58 +9,61 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// shared is what so many streams share: one HTTP/2 connection at a time. Each of
-// the streams is a connection to its stage, which makes one request after the
-// other. The first of them that finds nothing open opens a connection; its
-// fate is that of all who wait for it.
-type shared struct {
+// sharedConnection holds what the streams of one HTTP/2 connection have in
+// common. Each stream is a connection to its stage and makes one request after
+// the other. At most one HTTP/2 connection takes new requests at a time. The
+// first stream that finds none opens it, and the other streams wait for the
+// outcome.
+type sharedConnection struct {
 	stage  *Stage
-	number int // among the connections
-	// readers are those of all connections that haven't ended.
+	number int // index of the connection among those of the plan
+	// readers counts the goroutines that read and write HTTP/2 connections.
 	readers sync.WaitGroup
 
 	mu sync.Mutex
-	// current is the connection that takes requests; nil for none. Those before it
-	// end when their last response has.
+	// current is the connection that takes requests, or nil if there is none.
+	// Earlier connections close after their last response.
 	current *http2Connection
-	opening *attempt // the one under way; nil for none
-	// links are the transports of all connections, also of the one being opened.
+	opening *openAttempt // nil when no connection is being opened
+	// links holds the transports of all connections, including the one being
+	// opened.
 	links map[*connection]struct{}
-	// failures counts the connections in a row that had no response.
+	// failures counts consecutive connections that failed before a complete
+	// response.
 	failures int
-	// present is how many of the streams take part in the load.
+	// present counts the streams that take part in the load.
 	present int
 }
 
-// attempt is a connection being opened.
-type attempt struct {
-	over chan struct{}
-	// Set before over is closed.
+// openAttempt is an attempt to open a connection.
+type openAttempt struct {
+	done chan struct{}
+	// The fields below are set before done is closed.
 	connection *http2Connection
 	ready      time.Duration
 	fault      result.ErrorKind
 }
 
-// addShared adds a connection of a plan with HTTP/2: its streams, which make
-// requests as connections do.
+// addShared adds the streams of the plan's HTTP/2 connection number, as
+// connections of the stage.
 func (s *Stage) addShared(number int) {
 	shared := newShared(s, number)
 	for range s.load.plan.Streams {
 		i := len(s.connections)
 		s.connections = append(s.connections, &connection{
-			stage: s, number: i, place: number, shared: shared, stream: newHTTP2Stream(),
+			stage: s, number: i, index: number, shared: shared, stream: newHTTP2Stream(),
 			woken: make(chan time.Duration, 1), pace: newPace(s.load.plan, s.amount, i),
 		})
 	}
 }
 
-func newShared(s *Stage, number int) *shared {
-	return &shared{stage: s, number: number, links: map[*connection]struct{}{}}
+func newShared(s *Stage, number int) *sharedConnection {
+	return &sharedConnection{stage: s, number: number, links: map[*connection]struct{}{}}
 }
 
-// acquire is a connection for a request that began at begin, and when that was
-// ready.
-func (s *shared) acquire(begin time.Duration, o *recorder.Outcome) (*http2Connection, time.Duration, result.ErrorKind) {
+// acquire returns an open connection for a request that began at begin, and the
+// time at which the connection was ready. It opens a connection if there is none.
+func (s *sharedConnection) acquire(begin time.Duration, o *recorder.Outcome) (*http2Connection, time.Duration, result.ErrorKind) {
 	s.mu.Lock()
 	if h := s.current; h != nil {
 		s.mu.Unlock()
@@ -68,10 +71,10 @@ func (s *shared) acquire(begin time.Duration, o *recorder.Outcome) (*http2Connec
 	}
 	if a := s.opening; a != nil {
 		s.mu.Unlock()
-		<-a.over
+		<-a.done
 		return a.connection, max(begin, a.ready), a.fault
 	}
-	a := &attempt{over: make(chan struct{})}
+	a := &openAttempt{done: make(chan struct{})}
 	s.opening = a
 	link := &connection{stage: s.stage, number: s.number}
 	s.links[link] = struct{}{}
@@ -88,29 +91,29 @@ func (s *shared) acquire(begin time.Duration, o *recorder.Outcome) (*http2Connec
 		delete(s.links, link)
 	}
 	s.mu.Unlock()
-	close(a.over)
+	close(a.done)
 	if a.fault == recorder.NoError {
 		s.readers.Go(a.connection.read)
 	}
 	return a.connection, a.ready, a.fault
 }
 
-// open opens a connection by a link.
-func (s *shared) open(link *connection, begin time.Duration, o *recorder.Outcome) (*http2Connection, time.Duration, result.ErrorKind) {
+// open opens a transport with link and starts HTTP/2 on it.
+func (s *sharedConnection) open(link *connection, begin time.Duration, o *recorder.Outcome) (*http2Connection, time.Duration, result.ErrorKind) {
 	ready, fault := link.open(begin, o)
 	if fault != recorder.NoError {
 		return nil, 0, fault
 	}
-	if secure, ok := link.transport.(*secured); ok && secure.ConnectionState().NegotiatedProtocol != targettls.ProtocolHTTP2 {
+	if secure, ok := link.transport.(*tlsTransport); ok && secure.ConnectionState().NegotiatedProtocol != targettls.ProtocolHTTP2 {
 		link.abandon()
 		return nil, 0, result.ErrorTLS
 	}
-	_ = link.transport.SetDeadline(time.Time{}) // requests have their own times
+	_ = link.transport.SetDeadline(time.Time{}) // each request has its own timeout
 	return newHTTP2Connection(s, link), ready, recorder.NoError
 }
 
-// retire has a connection take no more requests.
-func (s *shared) retire(h *http2Connection) {
+// retire stops h from being used for new requests.
+func (s *sharedConnection) retire(h *http2Connection) {
 	s.mu.Lock()
 	if s.current == h {
 		s.current = nil
@@ -118,8 +121,9 @@ func (s *shared) retire(h *http2Connection) {
 	s.mu.Unlock()
 }
 
-// ended notes that a connection has ended, and whether it had any response.
-func (s *shared) ended(h *http2Connection, answered bool) {
+// ended removes a connection that has closed. answered reports whether it had at
+// least one complete response.
+func (s *sharedConnection) ended(h *http2Connection, answered bool) {
 	s.mu.Lock()
 	if s.current == h {
 		s.current = nil
@@ -133,15 +137,16 @@ func (s *shared) ended(h *http2Connection, answered bool) {
 	s.mu.Unlock()
 }
 
-// enter has a stream take part; leave has it end that, and the last one ends the
-// connection.
-func (s *shared) enter() {
+// join adds a stream to the load.
+func (s *sharedConnection) join() {
 	s.mu.Lock()
 	s.present++
 	s.mu.Unlock()
 }
 
-func (s *shared) leave() {
+// leave removes a stream from the load. The last stream to leave closes the
+// connection and waits for its goroutines.
+func (s *sharedConnection) leave() {
 	s.mu.Lock()
 	s.present--
 	last := s.present == 0
@@ -159,15 +164,16 @@ func (s *shared) leave() {
 	s.readers.Wait()
 }
 
-// failed is how many connections in a row had no response.
-func (s *shared) failed() int {
+// failed returns the number of consecutive connections without a complete
+// response.
+func (s *sharedConnection) failed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failures
 }
 
-// interrupt closes all transports, which wakes up whoever uses them.
-func (s *shared) interrupt() {
+// interrupt closes all transports, which wakes the goroutines that use them.
+func (s *sharedConnection) interrupt() {
 	s.mu.Lock()
 	links := make([]*connection, 0, len(s.links))
 	for link := range s.links {
@@ -179,16 +185,16 @@ func (s *shared) interrupt() {
 	}
 }
 
-// exchangeHTTP2 is exchange on a stream of a shared connection.
+// exchangeHTTP2 is like exchange, on a stream of a shared connection.
 func (c *connection) exchangeHTTP2(r *request, begin time.Duration, o *recorder.Outcome) time.Duration {
 	if !c.present {
 		c.present = true
-		c.shared.enter()
+		c.shared.join()
 	}
 	var ready time.Duration
-	for turns := 0; ; turns++ {
-		response, opened, fault := c.turnHTTP2(r, begin, o)
-		if turns == 0 {
+	for trips := 0; ; trips++ {
+		response, opened, fault := c.roundTripHTTP2(r, begin, o)
+		if trips == 0 {
 			ready = opened
 		}
 		c.failures = 0
@@ -199,9 +205,9 @@ func (c *connection) exchangeHTTP2(r *request, begin time.Duration, o *recorder.
 		}
 		end := c.stream.lastByte
 		o.Processing = end - ready
-		next, ok := c.lead(r, &response, turns)
-		if o.Error = c.stage.judge(r, &response, end-begin, ok); next != nil && o.Error != result.ErrorTimeout {
-			o.Error = recorder.NoError // it isn't the last word
+		next, ok := c.followUp(r, &response, trips)
+		if o.Error = c.stage.classify(r, &response, end-begin, ok); next != nil && o.Error != result.ErrorTimeout {
+			o.Error = recorder.NoError // a follow-up request decides
 		}
 		if next == nil || o.Error != recorder.NoError {
 			return end
@@ -210,18 +216,18 @@ func (c *connection) exchangeHTTP2(r *request, begin time.Duration, o *recorder.
 	}
 }
 
-// turnHTTP2 sends a request and reads its response, for a request that began at
-// begin. It returns when the connection was ready.
-func (c *connection) turnHTTP2(r *request, begin time.Duration, o *recorder.Outcome) (response, time.Duration, result.ErrorKind) {
+// roundTripHTTP2 sends a request and reads its response. The request as a whole
+// began at begin. It returns the time at which the connection was ready.
+func (c *connection) roundTripHTTP2(r *request, begin time.Duration, o *recorder.Outcome) (response, time.Duration, result.ErrorKind) {
 	for {
 		h, ready, fault := c.shared.acquire(begin, o)
 		if fault != recorder.NoError {
 			return response{}, 0, fault
 		}
 		st := c.stream
-		st.begin(r, begin, c.reader.noted)
+		st.begin(r, begin, c.reader.fields)
 		if !h.start(st, c.extraFields(r), o) {
-			continue // the server has just ended the connection, or it is worn out
+			continue // the connection takes no more requests
 		}
 		h.send(st, r)
 		h.await(st)
@@ -241,7 +247,8 @@ func (c *connection) turnHTTP2(r *request, begin time.Duration, o *recorder.Outc
 	}
 }
 
-// extraFields are the lines of a request's head that it has only this time.
+// extraFields returns the header lines that r has only this time: cookies and a
+// digest.
 func (c *connection) extraFields(r *request) []byte {
 	text := c.compose(r)
 	return text[r.fields : len(text)-(len(r.bytes)-r.fields)]

@@ -2,7 +2,7 @@ package driver
 
 import "container/heap"
 
-// put makes a connection one that is free. The lock must be held.
+// put adds c to the free connections. a.mu must be held.
 func (a *arrivals) put(c *connection) {
 	if c.shared != nil {
 		heap.Push((*streamHeap)(&a.free), c)
@@ -11,9 +11,10 @@ func (a *arrivals) put(c *connection) {
 	a.free = append(a.free, c)
 }
 
-// pick takes the free connection that is to be woken: in HTTP/1.1 the one that
-// became free last, in HTTP/2 the stream with the lowest number, so that streams
-// of connections that are open go first. The lock must be held.
+// pick removes and returns the free connection to use next. With HTTP/1.1 it is
+// the one that became free last. With HTTP/2 it is the stream with the lowest
+// number, so that the streams of open connections are used first. a.mu must be
+// held.
 func (a *arrivals) pick() *connection {
 	last := len(a.free) - 1
 	if a.free[last].shared != nil {
@@ -24,7 +25,7 @@ func (a *arrivals) pick() *connection {
 	return c
 }
 
-// streamHeap has the stream with the lowest number first.
+// streamHeap is a heap with the lowest-numbered stream first.
 type streamHeap []*connection
 
 func (h streamHeap) Len() int           { return len(h) }

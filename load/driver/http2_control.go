@@ -7,64 +7,70 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-func (h *http2Connection) answer(kind, flags byte, numbers ...uint32) errorCode {
-	if h.replies++; h.replies > mostReplies {
-		return codeCalm
+// respond queues a reply to a frame of the server. It returns an error code if
+// the server causes more than maxReplies replies without reading them.
+func (h *http2Connection) respond(kind, flags byte, numbers ...uint32) errorCode {
+	if h.replies++; h.replies > maxReplies {
+		return codeEnhanceYourCalm
 	}
 	h.reply(kind, flags, 0, numbers...)
-	return codeNone
+	return codeNoError
 }
 
-func (h *http2Connection) takeSettings(next frame, payload []byte) errorCode {
+// handleSettings applies the server's settings and acknowledges them (section
+// 6.5).
+func (h *http2Connection) handleSettings(next frame, payload []byte) errorCode {
 	switch {
 	case next.stream != 0:
-		return codeProtocol
+		return codeProtocolError
 	case next.has(flagAck) && next.length > 0 || next.length%6 != 0:
-		return codeSize
+		return codeFrameSize
 	case next.has(flagAck):
-		return codeNone
+		return codeNoError
 	}
 	for ; len(payload) > 0; payload = payload[6:] {
 		value := binary.BigEndian.Uint32(payload[2:])
 		switch binary.BigEndian.Uint16(payload) {
-		case settingTable:
-			h.fields.limit(value)
-		case settingPush:
+		case settingHeaderTableSize:
+			h.fields.setTableSize(value)
+		case settingEnablePush:
 			if value != 0 {
-				return codeProtocol
+				return codeProtocolError
 			}
-		case settingStreams:
+		case settingMaxStreams:
 			if int64(value) < int64(h.shared.stage.load.plan.Streams) {
-				// Fewer at a time would be another load than was asked for.
+				// Fewer concurrent streams would be another load than the plan's.
 				h.fail(result.ErrorException)
-				return codeNone
+				return codeNoError
 			}
-		case settingWindow:
+		case settingInitialWindow:
 			if value > math.MaxInt32 {
-				return codeFlow
+				return codeFlowControl
 			}
 			for _, st := range h.streams {
 				if st.sendWindow += int64(value) - h.peerWindow; st.sendWindow > math.MaxInt32 {
-					return codeFlow
+					return codeFlowControl
 				}
 			}
 			h.peerWindow = int64(value)
 			h.unblock()
-		case settingFrame:
+		case settingMaxFrame:
 			if value < frameBytes || value > 1<<24-1 {
-				return codeProtocol
+				return codeProtocolError
 			}
 		}
 	}
-	return h.answer(frameSettings, flagAck)
+	return h.respond(frameSettings, flagAck)
 }
 
-func (h *http2Connection) takeGoAway(next frame, payload []byte) errorCode {
+// handleGoAway stops new requests on the connection. Requests on streams above
+// the last one that the server handles fail (section 6.8).
+func (h *http2Connection) handleGoAway(next frame, payload []byte) errorCode {
 	switch {
 	case next.stream != 0:
-		return codeProtocol
+		return codeProtocolError
 	case next.length < 8:
-		return codeSize
+		return codeFrameSize
 	}
 	last := binary.BigEndian.Uint32(payload) & math.MaxInt32
 	h.retire()
@@ -73,52 +79,55 @@ func (h *http2Connection) takeGoAway(next frame, payload []byte) errorCode {
 			h.close(st, result.ErrorReceive)
 		}
 	}
-	return codeNone
+	return codeNoError
 }
 
-func (h *http2Connection) takeWindow(next frame, payload []byte) errorCode {
+// handleWindowUpdate enlarges a send window (section 6.9).
+func (h *http2Connection) handleWindowUpdate(next frame, payload []byte) errorCode {
 	if next.length != 4 {
-		return codeSize
+		return codeFrameSize
 	}
 	more := int64(binary.BigEndian.Uint32(payload) & math.MaxInt32)
 	if next.stream == 0 {
 		if h.sendWindow += more; more == 0 {
-			return codeProtocol
+			return codeProtocolError
 		}
 		h.unblock()
 		if h.sendWindow > math.MaxInt32 {
-			return codeFlow
+			return codeFlowControl
 		}
-		return codeNone
+		return codeNoError
 	}
 	st := h.streams[next.stream]
 	switch {
 	case h.isIdle(next.stream):
-		return codeProtocol
-	case st == nil: // it may have ended meanwhile
+		return codeProtocolError
+	case st == nil: // it may have ended already
 	case more == 0:
-		h.giveUp(st, codeProtocol, result.ErrorException)
+		h.cancel(st, codeProtocolError, result.ErrorException)
 	default:
 		if st.sendWindow += more; st.sendWindow > math.MaxInt32 {
-			h.giveUp(st, codeFlow, result.ErrorException)
+			h.cancel(st, codeFlowControl, result.ErrorException)
 		} else if st.blocked {
 			h.unblock()
 		}
 	}
-	return codeNone
+	return codeNoError
 }
 
-func (h *http2Connection) takeReset(next frame) errorCode {
+// handleReset ends a stream that the server has reset (section 6.4).
+func (h *http2Connection) handleReset(next frame) errorCode {
 	switch {
 	case next.length != 4:
-		return codeSize
+		return codeFrameSize
 	case h.isIdle(next.stream):
-		return codeProtocol
+		return codeProtocolError
 	}
 	if st := h.streams[next.stream]; st != nil {
 		h.close(st, result.ErrorReceive)
 	}
-	return codeNone
+	return codeNoError
 }
 
+// isIdle reports whether the client has never opened the stream (section 5.1).
 func (h *http2Connection) isIdle(id uint32) bool { return id%2 == 0 || id >= h.next }

@@ -18,7 +18,7 @@ import (
 
 // http2Faulty are what servers do and what a client makes of it: the kind of
 // error, and whether the connection lives on.
-var http2Faulty = map[string]struct {
+var http2Faults = map[string]struct {
 	serve func(*peer)
 	want  result.ErrorKind
 	kept  bool
@@ -179,8 +179,8 @@ func (p *peer) bomb(id uint32) {
 	_ = p.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block, EndHeaders: true, EndStream: true})
 }
 
-func TestEachHTTP2FaultHasItsKind(t *testing.T) {
-	for name, test := range http2Faulty {
+func TestHTTP2ErrorKinds(t *testing.T) {
+	for name, test := range http2Faults {
 		t.Run(name, func(t *testing.T) {
 			address := serveFrames(t, test.serve)
 			const requests = 3
@@ -213,7 +213,7 @@ func TestEachHTTP2FaultHasItsKind(t *testing.T) {
 
 // TestHTTP2GoAwayTellsThemApart has a server answer the first two of four
 // requests and send the others away.
-func TestHTTP2GoAwayTellsThemApart(t *testing.T) {
+func TestHTTP2GoAwayFailsLaterStreams(t *testing.T) {
 	address := serveFrames(t, func(p *peer) {
 		_ = p.WriteSettings()
 		var ids []uint32
@@ -237,7 +237,7 @@ func TestHTTP2GoAwayTellsThemApart(t *testing.T) {
 }
 
 // TestHTTP2TimeoutLeavesOthersAlone has one request in three never answered.
-func TestHTTP2TimeoutLeavesOthersAlone(t *testing.T) {
+func TestHTTP2TimeoutKeepsOtherStreams(t *testing.T) {
 	resets := make(chan http2.ErrCode, 100)
 	address := serveFrames(t, func(p *peer) {
 		_ = p.WriteSettings()
@@ -330,7 +330,7 @@ func TestHTTP2EarlyAnswer(t *testing.T) {
 }
 
 // TestHTTP2NobodyThere: nothing listens, or nobody accepts.
-func TestHTTP2NobodyThere(t *testing.T) {
+func TestHTTP2ConnectionRefused(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -72,7 +72,7 @@ func TestHTTP2Requests(t *testing.T) {
 }
 
 // TestHTTP2LeadsOn has redirects, cookies and challenges on streams.
-func TestHTTP2LeadsOn(t *testing.T) {
+func TestHTTP2FollowUps(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{session.UsernameKey: "ann", session.PasswordKey: "secret"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
@@ -167,7 +167,7 @@ func TestHTTP2AtARate(t *testing.T) {
 }
 
 // TestHTTP2Pauses has each stream pause, and the profile leave out connections.
-func TestHTTP2Pauses(t *testing.T) {
+func TestHTTP2ThinkTime(t *testing.T) {
 	server := serveHTTP2(t, "", func(http.ResponseWriter, *http.Request) {})
 	p := streamed(2, 4, 0, "/")
 	p.Pause = &session.Pause{MinMicroseconds: 50_000, MaxMicroseconds: 50_000}
@@ -196,7 +196,7 @@ func TestHTTP2NeedsALPN(t *testing.T) {
 				func(testserver.Request) testserver.Answer { return testserver.OK(1) })
 			p := streamed(1, 2, 6, "/")
 			p.TLS = &session.TLS{}
-			got := driveWith(t, p, server.Address(), Access{TLS: configuration(t, &p, server.Address(), folder)})
+			got := driveWith(t, p, server.Address(), Access{TLS: tlsConfig(t, &p, server.Address(), folder)})
 			if got.Errors[result.ErrorTLS] != 6 || server.Seen().Requests > 0 {
 				t.Errorf("counts %+v", got.Counts)
 			}
@@ -205,15 +205,15 @@ func TestHTTP2NeedsALPN(t *testing.T) {
 }
 
 // TestHTTP2StopsInTheMiddle stops a stage with requests under way.
-func TestHTTP2StopsInTheMiddle(t *testing.T) {
+func TestHTTP2Stop(t *testing.T) {
 	arrived := make(chan struct{}, 100)
 	address := serveFrames(t, serveEach(func(*peer, uint32) { arrived <- struct{}{} }))
 	p := streamed(2, 3, 600, "/")
 	load := newLoad(t, &p, address, Access{})
-	r := &tap{}
+	r := &tapRecorder{}
 	stage := load.NewStage(p.Measurement, r)
-	go stage.Carry(0, 1)
-	await(t, stage.Standing(), "the streams to stand ready")
+	go stage.Run(0, 1)
+	await(t, stage.Ready(), "the streams to stand ready")
 	stage.Begin(time.Now())
 	for range 6 {
 		<-arrived
@@ -226,7 +226,7 @@ func TestHTTP2StopsInTheMiddle(t *testing.T) {
 }
 
 // TestHTTP2WornOut has connections come to the end of their streams' numbers.
-func TestHTTP2WornOut(t *testing.T) {
+func TestHTTP2StreamNumbersExhausted(t *testing.T) {
 	all := lastStream
 	defer func() { lastStream = all }()
 	lastStream = 21

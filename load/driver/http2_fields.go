@@ -8,69 +8,71 @@ import (
 )
 
 const (
-	// tableBytes is the size of HPACK's dynamic table that both sides begin with
-	// (RFC 7541, section 4.2; RFC 9113, section 6.5.2).
+	// tableBytes is the initial size of HPACK's dynamic table (RFC 7541, section
+	// 4.2; RFC 9113, section 6.5.2).
 	tableBytes = 4096
-	// staticFields is the number of fields in HPACK's static table; those of the
-	// dynamic one come after it (RFC 7541, section 2.3.3).
+	// staticFields is the number of fields in HPACK's static table. The dynamic
+	// table's indexes start after it (RFC 7541, section 2.3.3).
 	staticFields = 61
 
 	pathField = ":path"
-	// pathPlace is that of a path's name in the static table, pseudoFields the number
-	// of fields beside it that come before all others (RFC 9113, section 8.3.1).
-	pathPlace, pseudoFields = 4, 3
+	// pathIndex is the index of :path in the static table. pseudoFields is the
+	// number of other pseudo-header fields, which come before all regular fields
+	// (RFC 9113, section 8.3.1).
+	pathIndex, pseudoFields = 4, 3
 
-	indexedField = 0x80 // begins a field that is in a table (section 6.1)
-	addedField   = 0x40 // begins a field that is added to the dynamic one (section 6.2.1)
-	emptiedTable = 0x20 // leaves the dynamic table without room (section 6.3)
+	indexedPrefix    = 0x80 // starts an indexed field (section 6.1)
+	addedPrefix      = 0x40 // starts a field that is added to the dynamic table (section 6.2.1)
+	emptyTablePrefix = 0x20 // sets the dynamic table's size to 0 (section 6.3)
 )
 
-// http2Table is the fields of a load's requests. All that aren't in HPACK's own
-// table are put into a connection's the first time that they are sent there, if
-// it has room for all of them; then they are a byte or two each.
+// http2Table holds the header fields of a load's requests. A connection adds
+// those that aren't in HPACK's static table to its dynamic table when it first
+// sends them, if all of them fit. From then on each takes one or two bytes.
 type http2Table struct {
-	scheme string
-	fields []http2Field
-	size   uint32
-	places map[hpack.HeaderField]int
+	scheme  string
+	fields  []http2Field
+	size    uint32
+	indexes map[hpack.HeaderField]int
 }
 
-// http2Field is a field as it is sent: in full, in full to be added to the table,
-// or, where HPACK's own table has it, as its place there, for which both are the
-// same.
+// http2Field holds the encodings of a field: plain leaves the dynamic table
+// alone, added adds the field to it. Both are the same for a field in HPACK's
+// static table, where they are its index.
 type http2Field struct {
 	plain, added []byte
 	static       bool
 }
 
 func newHTTP2Table(scheme string) *http2Table {
-	return &http2Table{scheme: scheme, places: map[hpack.HeaderField]int{}}
+	return &http2Table{scheme: scheme, indexes: map[hpack.HeaderField]int{}}
 }
 
-// take makes a request one that can be sent over HTTP/2, or, without its path, all
-// that differ from it by that alone.
-func (t *http2Table) take(r *request, withPath bool) {
-	for _, f := range fieldsOf(r, t.scheme) {
+// add adds a request's fields to the table and sets the request's fieldIndexes.
+// Without withPath it omits the path, for requests that differ in their path
+// only.
+func (t *http2Table) add(r *request, withPath bool) {
+	for _, f := range requestFields(r, t.scheme) {
 		if f.Name == pathField && !withPath {
 			continue
 		}
-		place, known := t.places[f]
+		index, known := t.indexes[f]
 		if !known {
-			place = len(t.fields)
-			t.places[f] = place
+			index = len(t.fields)
+			t.indexes[f] = index
 			field := encodeField(f)
 			t.fields = append(t.fields, field)
 			if !field.static {
 				t.size += f.Size()
 			}
 		}
-		r.fieldPlaces = append(r.fieldPlaces, place)
+		r.fieldIndexes = append(r.fieldIndexes, index)
 	}
 }
 
-// fieldsOf are the fields of a request (RFC 9113, section 8.3.1), as its text for
-// HTTP/1.1 has them.
-func fieldsOf(r *request, scheme string) []hpack.HeaderField {
+// requestFields returns the header fields of a request (RFC 9113, section 8.3.1),
+// derived from its HTTP/1.1 text.
+func requestFields(r *request, scheme string) []hpack.HeaderField {
 	head, lines, _ := strings.Cut(string(r.bytes[:r.fields]), "\r\n")
 	method, rest, _ := strings.Cut(head, " ")
 	path, _, _ := strings.Cut(rest, " ")
@@ -88,34 +90,36 @@ func fieldsOf(r *request, scheme string) []hpack.HeaderField {
 	return fields
 }
 
-// encodeField encodes a field both ways.
+// encodeField encodes a field for both uses.
 func encodeField(f hpack.HeaderField) http2Field {
 	encode := func(room uint32) []byte {
 		var b bytes.Buffer
 		e := hpack.NewEncoder(&b)
 		if room < tableBytes {
 			e.SetMaxDynamicTableSize(room)
-			_ = e.WriteField(hpack.HeaderField{Name: ":method", Value: "GET"}) // what the change is said with
+			_ = e.WriteField(hpack.HeaderField{Name: ":method", Value: "GET"}) // this write carries the size update, which is discarded
 			b.Reset()
 		}
-		_ = e.WriteField(f) // a buffer takes everything
+		_ = e.WriteField(f) // a bytes.Buffer returns no errors
 		return b.Bytes()
 	}
 	field := http2Field{plain: encode(0), added: encode(tableBytes)}
-	field.static = field.plain[0]&indexedField != 0
+	field.static = field.plain[0]&indexedPrefix != 0
 	return field
 }
 
-// fieldEncoder encodes the fields of a connection's requests (RFC 7541).
+// fieldEncoder encodes the header fields of a connection's requests (RFC 7541).
 type fieldEncoder struct {
 	table *http2Table
-	// added are, by the load's fields, how many were in the connection's table once
-	// the field was; 0 where it isn't. count is how many are in it.
+	// added holds, for each of the load's fields, the number of entries in the
+	// connection's dynamic table just after the field was added, or 0 if it
+	// hasn't been. count is the current number of entries.
 	added []uint32
 	count uint32
-	// full is whether the load's fields have no room there, empty whether that is to
-	// be said.
-	full, empty bool
+	// full reports whether the dynamic table isn't used, because the load's
+	// fields don't fit. announceEmpty reports whether the server must still be
+	// told that the table is empty.
+	full, announceEmpty bool
 }
 
 func (e *fieldEncoder) init(t *http2Table) {
@@ -123,37 +127,38 @@ func (e *fieldEncoder) init(t *http2Table) {
 	e.full = t.size > tableBytes
 }
 
-// limit takes in how large a table the server will have.
-func (e *fieldEncoder) limit(size uint32) {
+// setTableSize handles the server's limit for the dynamic table. The table stays
+// unused if the limit is below its initial size.
+func (e *fieldEncoder) setTableSize(size uint32) {
 	if size < tableBytes {
-		e.full, e.empty = true, true
+		e.full, e.announceEmpty = true, true
 	}
 }
 
-// append appends a request's header section, with extra fields: lines of
-// HTTP/1.1.
+// append appends the encoded header section of a request. extra holds further
+// fields as HTTP/1.1 header lines.
 func (e *fieldEncoder) append(b []byte, r *request, extra []byte) []byte {
-	if e.empty {
-		b, e.empty = append(b, emptiedTable), false
+	if e.announceEmpty {
+		b, e.announceEmpty = append(b, emptyTablePrefix), false
 	}
-	if r.fieldPlaces == nil { // a redirect has led to it
-		for _, f := range fieldsOf(r, e.table.scheme) {
+	if r.fieldIndexes == nil { // a redirect made this request
+		for _, f := range requestFields(r, e.table.scheme) {
 			b = appendField(b, f.Name, f.Value)
 		}
 	}
-	for i, place := range r.fieldPlaces {
+	for i, index := range r.fieldIndexes {
 		if i == pseudoFields && r.ownPath != "" {
-			b = appendText(append(b, pathPlace), r.ownPath)
+			b = appendText(append(b, pathIndex), r.ownPath)
 		}
-		switch f := &e.table.fields[place]; {
+		switch f := &e.table.fields[index]; {
 		case f.static || e.full:
 			b = append(b, f.plain...)
-		case e.added[place] > 0:
-			b = appendInteger(b, indexedField, 7, staticFields+1+e.count-e.added[place])
+		case e.added[index] > 0:
+			b = appendInteger(b, indexedPrefix, 7, staticFields+1+e.count-e.added[index])
 		default:
 			b = append(b, f.added...)
 			e.count++
-			e.added[place] = e.count
+			e.added[index] = e.count
 		}
 	}
 	for len(extra) > 0 {
@@ -165,26 +170,26 @@ func (e *fieldEncoder) append(b []byte, r *request, extra []byte) []byte {
 	return b
 }
 
-// appendField appends a field in full that stays out of the table (section
-// 6.2.2).
+// appendField appends a literal field that isn't added to the dynamic table
+// (section 6.2.2).
 func appendField(b []byte, name, value string) []byte {
 	return appendText(appendText(append(b, 0), name), value)
 }
 
-// appendText appends a string in Huffman's code (section 5.2).
+// appendText appends a Huffman-encoded string (section 5.2).
 func appendText(b []byte, text string) []byte {
 	return hpack.AppendHuffmanString(appendInteger(b, 0x80, 7, uint32(hpack.HuffmanEncodeLength(text))), text)
 }
 
-// appendInteger appends a number in so many bits of a byte, and in more bytes
-// where it doesn't fit (section 5.1).
+// appendInteger appends an integer with a prefix of the given number of bits
+// (section 5.1).
 func appendInteger(b []byte, first byte, bits int, n uint32) []byte {
-	most := uint32(1)<<bits - 1
-	if n < most {
+	limit := uint32(1)<<bits - 1
+	if n < limit {
 		return append(b, first|byte(n))
 	}
-	b = append(b, first|byte(most))
-	for n -= most; n >= 0x80; n >>= 7 {
+	b = append(b, first|byte(limit))
+	for n -= limit; n >= 0x80; n >>= 7 {
 		b = append(b, 0x80|byte(n))
 	}
 	return append(b, byte(n))

@@ -10,32 +10,36 @@ import (
 )
 
 const (
-	// blockBytes bounds a header section as it is sent, compressed.
-	blockBytes = 32 << 10
-	// mostContinuations bounds the frames of one.
-	mostContinuations = 64
+	// maxBlockBytes limits the compressed size of a header section.
+	maxBlockBytes = 32 << 10
+	// maxContinuations limits the CONTINUATION frames of a header section.
+	maxContinuations = 64
 )
 
-// frameReader is what was read of an HTTP/2 connection and isn't used yet.
-// Frames are taken in when they are complete; those with bodies as they come.
+// frameReader holds what was read from an HTTP/2 connection and hasn't been
+// handled yet. DATA frames are handled as their bytes arrive, all others once
+// they are complete.
 type frameReader struct {
 	buffer   []byte
 	from, to int
-	// begun is whether the server's settings have come, which are to be the first.
-	begun bool
+	// hasSettings reports whether the server's first frame, which must be
+	// SETTINGS, has arrived.
+	hasSettings bool
 
-	// inData is whether a DATA frame is being read: of the stream, nil for one that
-	// was given up, with so many bytes of body and of padding left.
+	// inData reports whether a DATA frame is being read. stream is its stream, or
+	// nil if that was canceled. body and padding are the bytes left of it.
+	// endData reports whether the frame ends its stream.
 	inData        bool
 	stream        *http2Stream
 	body, padding int
-	ends          bool
+	endData       bool
 
-	// open is the stream whose header section is continued; 0 for none. block is
-	// what there is of it, sizes counts its bytes on the wire.
-	open          uint32
+	// continued is the stream whose header section is incomplete, or 0 if there
+	// is none. block is the part of it received so far, size its length on the
+	// wire with frame headers.
+	continued     uint32
 	block         []byte
-	blockEnds     bool
+	endStream     bool
 	size          int64
 	continuations int
 	head          headDecoder
@@ -46,7 +50,7 @@ func (f *frameReader) init(buffer []byte) {
 	f.head.init()
 }
 
-// frame is a frame's head.
+// frame is a frame header.
 type frame struct {
 	length      int
 	kind, flags byte
@@ -62,16 +66,16 @@ func parseFrame(b []byte) frame {
 
 func (f frame) has(flag byte) bool { return f.flags&flag != 0 }
 
-// read reads what the server sends until the connection ends.
+// read reads and handles frames until the connection ends.
 func (h *http2Connection) read() {
 	for {
 		n, err := h.transport.Read(h.in.buffer[h.in.to:])
 		now := h.shared.stage.now()
 		h.mu.Lock()
 		if n > 0 && !h.broken {
-			h.heard = now
+			h.lastReceived = now
 			h.in.to += n
-			if code := h.take(); code != codeNone {
+			if code := h.handleBuffered(); code != codeNoError {
 				h.refuse(code)
 			}
 			h.flushLater()
@@ -87,140 +91,144 @@ func (h *http2Connection) read() {
 	}
 }
 
-// refuse ends the connection for what the server did. The lock must be held.
+// refuse closes the connection because of a connection error of the server. h.mu
+// must be held.
 func (h *http2Connection) refuse(code errorCode) {
 	if !h.writing && !h.broken {
 		h.reply(frameGoAway, 0, 0, 0, uint32(code))
 		_ = h.transport.SetWriteDeadline(time.Now().Add(closeWait))
-		_, _ = h.transport.Write(h.queue) // the server may not listen any more
+		_, _ = h.transport.Write(h.queue) // best effort: the server may have stopped reading
 	}
 	h.fail(result.ErrorException)
 }
 
-// take takes in what has been read. It returns the reason to end the connection.
-func (h *http2Connection) take() errorCode {
+// handleBuffered handles the buffered frames. It returns the error code to close
+// the connection with. h.mu must be held.
+func (h *http2Connection) handleBuffered() errorCode {
 	f := &h.in
 	for {
 		if f.inData {
-			if !h.takeData() {
+			if !h.handleData() {
 				f.from, f.to = 0, 0
-				return codeNone
+				return codeNoError
 			}
 			continue
 		}
 		available := f.buffer[f.from:f.to]
-		if len(available) < frameHead {
+		if len(available) < frameHeaderBytes {
 			break
 		}
 		next := parseFrame(available)
-		if code := f.check(next); code != codeNone {
+		if code := f.check(next); code != codeNoError {
 			return code
 		}
 		if next.kind == frameData {
-			least := frameHead
+			needed := frameHeaderBytes
 			if next.has(flagPadded) {
-				least++
+				needed++
 			}
-			if len(available) < least {
+			if len(available) < needed {
 				break
 			}
-			f.from += least
-			if code := h.beginData(next, available[frameHead:least]); code != codeNone {
+			f.from += needed
+			if code := h.beginData(next, available[frameHeaderBytes:needed]); code != codeNoError {
 				return code
 			}
 			continue
 		}
-		if len(available) < frameHead+next.length {
+		if len(available) < frameHeaderBytes+next.length {
 			break
 		}
-		f.from += frameHead + next.length
-		if code := h.takeFrame(next, available[frameHead:frameHead+next.length]); code != codeNone {
+		f.from += frameHeaderBytes + next.length
+		if code := h.handleFrame(next, available[frameHeaderBytes:frameHeaderBytes+next.length]); code != codeNoError {
 			return code
 		}
 		if h.broken {
-			return codeNone
+			return codeNoError
 		}
 	}
 	f.to = copy(f.buffer, f.buffer[f.from:f.to])
 	f.from = 0
-	return codeNone
+	return codeNoError
 }
 
-// check is what is wrong with a frame that comes now.
+// check returns the connection error of a frame that arrives now, if it is one.
 func (f *frameReader) check(next frame) errorCode {
 	switch {
 	case next.length > frameBytes:
-		return codeSize
-	case !f.begun && (next.kind != frameSettings || next.has(flagAck)):
-		return codeProtocol
-	case f.open != 0 && (next.kind != frameContinuation || next.stream != f.open):
-		return codeProtocol
+		return codeFrameSize
+	case !f.hasSettings && (next.kind != frameSettings || next.has(flagAck)):
+		return codeProtocolError
+	case f.continued != 0 && (next.kind != frameContinuation || next.stream != f.continued):
+		return codeProtocolError
 	}
-	f.begun = true
-	return codeNone
+	f.hasSettings = true
+	return codeNoError
 }
 
-// find is an open stream; nil for one that was given up. It is false for one on
-// which nothing may come any more, or yet.
+// find returns an open stream, or nil if the stream was canceled. It returns
+// false if the stream can't receive frames.
 func (h *http2Connection) find(id uint32) (*http2Stream, bool) {
 	if st := h.streams[id]; st != nil {
 		return st, true
 	}
-	for _, given := range h.given {
-		if given == id && id != 0 {
+	for _, canceled := range h.canceled {
+		if canceled == id && id != 0 {
 			return nil, true
 		}
 	}
 	return nil, false
 }
 
-// beginData begins a DATA frame (RFC 9113, section 6.1).
+// beginData starts a DATA frame and updates the flow-control windows (RFC 9113,
+// section 6.1).
 func (h *http2Connection) beginData(next frame, pad []byte) errorCode {
 	f := &h.in
 	st, ok := h.find(next.stream)
 	if !ok {
-		return codeClosed
+		return codeStreamClosed
 	}
 	f.padding = 0
 	if len(pad) > 0 {
 		f.padding = int(pad[0])
 	}
 	if f.padding+len(pad) > next.length {
-		return codeProtocol
+		return codeProtocolError
 	}
-	f.inData, f.stream, f.ends = true, st, next.has(flagEndStream)
+	f.inData, f.stream, f.endData = true, st, next.has(flagEndStream)
 	f.body = next.length - len(pad) - f.padding
 	h.receiveWindow -= int64(next.length)
 	if h.receiveWindow < 0 {
-		return codeFlow
+		return codeFlowControl
 	}
 	if h.receiveWindow < receiveWindow/2 {
-		h.reply(frameWindow, 0, 0, uint32(receiveWindow-h.receiveWindow))
+		h.reply(frameWindowUpdate, 0, 0, uint32(receiveWindow-h.receiveWindow))
 		h.receiveWindow = receiveWindow
 	}
 	if st == nil {
-		h.extraReceived += int64(frameHead + next.length)
-		return codeNone
+		h.extraReceived += int64(frameHeaderBytes + next.length)
+		return codeNoError
 	}
-	if !st.headed {
-		h.giveUp(st, codeProtocol, result.ErrorException)
+	if !st.hasHead {
+		h.cancel(st, codeProtocolError, result.ErrorException)
 		f.stream = nil
-		return codeNone
+		return codeNoError
 	}
-	st.received += int64(frameHead + len(pad))
+	st.received += int64(frameHeaderBytes + len(pad))
 	st.receiveWindow -= int64(next.length)
 	if st.receiveWindow < 0 {
-		return codeFlow
+		return codeFlowControl
 	}
-	if st.receiveWindow < receiveWindow/2 && !f.ends {
-		h.reply(frameWindow, 0, st.id, uint32(receiveWindow-st.receiveWindow))
+	if st.receiveWindow < receiveWindow/2 && !f.endData {
+		h.reply(frameWindowUpdate, 0, st.id, uint32(receiveWindow-st.receiveWindow))
 		st.receiveWindow = receiveWindow
 	}
-	return codeNone
+	return codeNoError
 }
 
-// takeData takes in what there is of a DATA frame; false when that isn't all.
-func (h *http2Connection) takeData() bool {
+// handleData handles the buffered part of a DATA frame. It returns false if the
+// frame is incomplete.
+func (h *http2Connection) handleData() bool {
 	f := &h.in
 	body := min(f.body, f.to-f.from)
 	padding := min(f.padding, f.to-f.from-body)
@@ -230,10 +238,10 @@ func (h *http2Connection) takeData() bool {
 	complete := f.body+f.padding == 0
 	if st := f.stream; st != nil && !st.ended {
 		st.received += int64(body + padding)
-		if fault := st.takeBody(int64(body)); fault != recorder.NoError {
-			h.giveUp(st, codeProtocol, fault)
+		if fault := st.handleBody(int64(body)); fault != recorder.NoError {
+			h.cancel(st, codeProtocolError, fault)
 			f.stream = nil
-		} else if complete && f.ends {
+		} else if complete && f.endData {
 			h.complete(st)
 		}
 	}
@@ -241,57 +249,49 @@ func (h *http2Connection) takeData() bool {
 	return complete
 }
 
-// complete ends a stream whose response has.
+// complete ends a stream whose response is complete.
 func (h *http2Connection) complete(st *http2Stream) {
-	st.lastByte = h.heard
+	st.lastByte = h.lastReceived
 	h.close(st, st.complete())
 }
 
-// takeFrame takes in a frame that is no DATA.
-func (h *http2Connection) takeFrame(next frame, payload []byte) errorCode {
+// handleFrame handles a complete frame other than DATA. It returns the error code
+// to close the connection with.
+func (h *http2Connection) handleFrame(next frame, payload []byte) errorCode {
 	if next.kind != frameHeaders && next.kind != frameContinuation {
-		h.extraReceived += int64(frameHead + next.length)
+		h.extraReceived += int64(frameHeaderBytes + next.length)
 	}
 	switch next.kind {
 	case frameHeaders:
-		return h.takeHeaders(next, payload)
+		return h.handleHeaders(next, payload)
 	case frameContinuation:
-		if h.in.open == 0 {
-			return codeProtocol
+		if h.in.continued == 0 {
+			return codeProtocolError
 		}
-		return h.takeContinuation(next, payload)
+		return h.handleContinuation(next, payload)
 	case frameSettings:
-		return h.takeSettings(next, payload)
+		return h.handleSettings(next, payload)
 	case framePing:
 		switch {
 		case next.stream != 0:
-			return codeProtocol
+			return codeProtocolError
 		case next.length != 8:
-			return codeSize
+			return codeFrameSize
 		case !next.has(flagAck):
-			return h.answer(framePing, flagAck, binary.BigEndian.Uint32(payload), binary.BigEndian.Uint32(payload[4:]))
+			return h.respond(framePing, flagAck, binary.BigEndian.Uint32(payload), binary.BigEndian.Uint32(payload[4:]))
 		}
 	case frameGoAway:
-		return h.takeGoAway(next, payload)
-	case frameWindow:
-		return h.takeWindow(next, payload)
-	case frameReset:
-		return h.takeReset(next)
+		return h.handleGoAway(next, payload)
+	case frameWindowUpdate:
+		return h.handleWindowUpdate(next, payload)
+	case frameRSTStream:
+		return h.handleReset(next)
 	case framePriority:
 		if next.length != 5 {
-			return codeSize
+			return codeFrameSize
 		}
-	case framePush: // the client's settings forbid it
-		return codeProtocol
+	case framePushPromise: // disabled by the client's settings
+		return codeProtocolError
 	}
-	return codeNone // frames of unknown types are passed over (section 4.1)
+	return codeNoError // unknown types are ignored (section 4.1)
 }
-
-// answer answers a frame of the server's. One that has too many answered without
-// reading any is up to no good.
-// takeSettings takes in the server's settings (section 6.5).
-// takeGoAway takes in that the server ends the connection (section 6.8). What it
-// won't answer has failed.
-// takeWindow takes in that more may be sent (section 6.9).
-// takeReset takes in that the server has given up a stream (section 6.4).
-// isIdle is whether nothing was ever sent on a stream.

@@ -89,7 +89,7 @@ func readByUs(t *testing.T, sent []byte, piece int) (int, bool) {
 	t.Helper()
 	table := newHTTP2Table("http")
 	r := &request{bytes: []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), fields: 25, host: "a"}
-	table.take(r, true)
+	table.add(r, true)
 	plan := &session.Plan{Streams: 1, TimeoutMicroseconds: 1_000_000}
 	s := newShared(&Stage{load: &Load{plan: plan, table: table}, start: time.Now()}, 0)
 	link := &connection{transport: nowhere{}}
@@ -115,10 +115,10 @@ func readByUs(t *testing.T, sent []byte, piece int) (int, bool) {
 		n := copy(h.in.buffer[h.in.to:], sent[:min(piece, len(sent), room)])
 		sent = sent[n:]
 		h.in.to += n
-		if code := h.take(); code != codeNone {
+		if code := h.handleBuffered(); code != codeNoError {
 			h.refuse(code)
 		}
-		if len(h.in.block) > blockBytes+frameBytes || len(h.queue) > 100*mostReplies {
+		if len(h.in.block) > maxBlockBytes+frameBytes || len(h.queue) > 100*maxReplies {
 			t.Fatalf("%d bytes of a head, %d to be written", len(h.in.block), len(h.queue))
 		}
 	}
@@ -162,11 +162,11 @@ func TestHTTP2Fields(t *testing.T) {
 			var requests []*request
 			for _, path := range []string{"/", "/a", "/b"} {
 				planned := &session.PlannedRequest{Path: path, Headers: []session.Header{{Name: "X-" + path[1:] + "Y", Value: string(bytes.Repeat([]byte("z"), test.value))}}}
-				r, err := newRequest(planned, "a.test", &fixed{})
+				r, err := newRequest(planned, "a.test", &commonHeaders{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				table.take(r, true)
+				table.add(r, true)
 				requests = append(requests, r)
 			}
 			var e fieldEncoder
@@ -175,7 +175,7 @@ func TestHTTP2Fields(t *testing.T) {
 			sizes := map[string]int{}
 			for round := range 3 {
 				if round == 1 && test.limit {
-					e.limit(0)
+					e.setTableSize(0)
 				}
 				for _, r := range requests {
 					block := e.append(nil, r, []byte("Cookie: a=b\r\n"))
@@ -183,7 +183,7 @@ func TestHTTP2Fields(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					want := append(fieldsOf(r, "https"), hpack.HeaderField{Name: "cookie", Value: "a=b"})
+					want := append(requestFields(r, "https"), hpack.HeaderField{Name: "cookie", Value: "a=b"})
 					for i := range want {
 						if i >= len(fields) || fields[i] != want[i] {
 							t.Fatalf("round %d: got %v, want %v", round, fields, want)
@@ -201,16 +201,16 @@ func TestHTTP2Fields(t *testing.T) {
 func TestSplitHead(t *testing.T) {
 	for _, length := range []int{0, 1, frameBytes, frameBytes + 1, 3*frameBytes + 7} {
 		block := bytes.Repeat([]byte("x"), length)
-		b := appendFrameHead([]byte("before"), 0, frameHeaders, flagEndHeaders|flagEndStream, 7)
-		b = splitHead(append(b, block...), len("before"))
+		b := appendFrameHeader([]byte("before"), 0, frameHeaders, flagEndHeaders|flagEndStream, 7)
+		b = splitHeaders(append(b, block...), len("before"))
 		var got []byte
 		for rest := b[len("before"):]; len(rest) > 0; {
 			f := parseFrame(rest)
 			if id := binary.BigEndian.Uint32(rest[5:]); id != 7 || f.length > frameBytes || f.has(flagEndStream) != (f.kind == frameHeaders) {
 				t.Fatalf("%d: frame %+v", length, f)
 			}
-			got = append(got, rest[frameHead:frameHead+f.length]...)
-			if rest = rest[frameHead+f.length:]; f.has(flagEndHeaders) != (len(rest) == 0) {
+			got = append(got, rest[frameHeaderBytes:frameHeaderBytes+f.length]...)
+			if rest = rest[frameHeaderBytes+f.length:]; f.has(flagEndHeaders) != (len(rest) == 0) {
 				t.Fatalf("%d: frame %+v", length, f)
 			}
 		}

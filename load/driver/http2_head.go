@@ -7,24 +7,25 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// mostHeadBytes bounds a header section as RFC 9113 counts it, decompressed (section
-// 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE).
-const mostHeadBytes = 64 << 10
+// maxHeadBytes limits a decompressed header section, counted as in RFC 9113
+// (section 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE).
+const maxHeadBytes = 64 << 10
 
-// http2Head is what a header section says.
+// http2Head is the part of a header section that the reader needs.
 type http2Head struct {
-	// status is the response's; 0 for none.
+	// status is the status code, or 0 if there is none.
 	status int
-	length int64 // the Content-Length; -1 without
+	length int64 // Content-Length, or -1 if there is none
 }
 
-// headDecoder reads header sections (RFC 7541; RFC 9113, section 8.2).
+// headDecoder decodes header sections (RFC 7541; RFC 9113, section 8.2).
 type headDecoder struct {
 	decoder *hpack.Decoder
-	// Of the current one: what it says, what is noted of it, its size, whether a
-	// field has come that is no pseudo-field, and whether it can't stand.
+	// The fields below belong to the current section. regular reports whether a
+	// regular field has been decoded, after which no pseudo-header field may
+	// come. wrong reports whether the section is malformed.
 	head    http2Head
-	noted   *noted
+	fields  *responseFields
 	size    uint32
 	regular bool
 	wrong   bool
@@ -32,13 +33,14 @@ type headDecoder struct {
 
 func (d *headDecoder) init() {
 	d.decoder = hpack.NewDecoder(tableBytes, d.field)
-	d.decoder.SetMaxStringLength(blockBytes)
+	d.decoder.SetMaxStringLength(maxBlockBytes)
 }
 
-// decode reads a header section. wrong is whether it can't stand, err whether
-// the sections after it can't be read either.
-func (d *headDecoder) decode(block []byte, n *noted) (head http2Head, wrong bool, err error) {
-	d.head, d.noted, d.size, d.regular, d.wrong = http2Head{length: -1}, n, 0, false, false
+// decode decodes a header section and keeps fields in n unless it is nil. wrong
+// reports a malformed section. An error means that later sections can't be
+// decoded either.
+func (d *headDecoder) decode(block []byte, n *responseFields) (head http2Head, wrong bool, err error) {
+	d.head, d.fields, d.size, d.regular, d.wrong = http2Head{length: -1}, n, 0, false, false
 	if _, err := d.decoder.Write(block); err != nil {
 		return http2Head{}, false, err
 	}
@@ -48,16 +50,16 @@ func (d *headDecoder) decode(block []byte, n *noted) (head http2Head, wrong bool
 	return d.head, d.wrong, nil
 }
 
-// field takes in a field.
+// field handles one decoded field.
 func (d *headDecoder) field(f hpack.HeaderField) {
-	if d.size += f.Size(); d.size > mostHeadBytes {
+	if d.size += f.Size(); d.size > maxHeadBytes {
 		d.wrong = true
 	}
 	if d.wrong {
 		return
 	}
 	if f.Name == ":status" {
-		if d.regular || d.head.status != 0 || !d.takeStatus(f.Value) {
+		if d.regular || d.head.status != 0 || !d.setStatus(f.Value) {
 			d.wrong = true
 		}
 		return
@@ -71,19 +73,19 @@ func (d *headDecoder) field(f hpack.HeaderField) {
 		}
 		d.head.length = length
 	case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade":
-		d.wrong = true // they are HTTP/1.1's (section 8.2.2)
+		d.wrong = true // connection-specific fields are malformed (section 8.2.2)
 	default:
 		if !isFieldName(f.Name) || !isText([]byte(f.Value)) {
 			d.wrong = true
 			return
 		}
-		if d.noted != nil {
-			d.noted.note([]byte(f.Name), []byte(f.Value))
+		if d.fields != nil {
+			d.fields.keep([]byte(f.Name), []byte(f.Value))
 		}
 	}
 }
 
-func (d *headDecoder) takeStatus(value string) bool {
+func (d *headDecoder) setStatus(value string) bool {
 	if len(value) != 3 {
 		return false
 	}
@@ -96,7 +98,8 @@ func (d *headDecoder) takeStatus(value string) bool {
 	return d.head.status >= 100
 }
 
-// isFieldName is whether a field may have the name in HTTP/2: no capitals.
+// isFieldName reports whether name is a valid field name in HTTP/2, which has no
+// uppercase letters.
 func isFieldName(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; !tokenBytes[c] || 'A' <= c && c <= 'Z' {
@@ -106,58 +109,58 @@ func isFieldName(name string) bool {
 	return name != ""
 }
 
-// takeHeaders takes in the beginning of a header section (section 6.2).
-func (h *http2Connection) takeHeaders(next frame, payload []byte) errorCode {
+// handleHeaders handles a HEADERS frame (section 6.2).
+func (h *http2Connection) handleHeaders(next frame, payload []byte) errorCode {
 	f := &h.in
-	f.size = int64(frameHead + next.length)
+	f.size = int64(frameHeaderBytes + next.length)
 	if next.has(flagPadded) {
 		if len(payload) == 0 || int(payload[0]) >= len(payload) {
-			return codeProtocol
+			return codeProtocolError
 		}
 		payload = payload[1 : len(payload)-int(payload[0])]
 	}
 	if next.has(flagPriority) {
 		if len(payload) < 5 {
-			return codeProtocol
+			return codeProtocolError
 		}
 		payload = payload[5:]
 	}
 	if st := h.streams[next.stream]; st != nil && st.received == 0 {
-		st.firstByte = h.heard
+		st.firstByte = h.lastReceived
 	}
-	f.blockEnds, f.continuations = next.has(flagEndStream), 0
+	f.endStream, f.continuations = next.has(flagEndStream), 0
 	if next.has(flagEndHeaders) {
-		return h.takeSection(next.stream, payload)
+		return h.handleFieldSection(next.stream, payload)
 	}
-	f.open = next.stream
+	f.continued = next.stream
 	f.block = append(f.block[:0], payload...)
-	return codeNone
+	return codeNoError
 }
 
-// takeContinuation takes in more of a header section (section 6.10).
-func (h *http2Connection) takeContinuation(next frame, payload []byte) errorCode {
+// handleContinuation handles a CONTINUATION frame (section 6.10).
+func (h *http2Connection) handleContinuation(next frame, payload []byte) errorCode {
 	f := &h.in
-	f.size += int64(frameHead + next.length)
+	f.size += int64(frameHeaderBytes + next.length)
 	f.block = append(f.block, payload...)
-	if f.continuations++; len(f.block) > blockBytes || f.continuations > mostContinuations {
-		return codeCalm
+	if f.continuations++; len(f.block) > maxBlockBytes || f.continuations > maxContinuations {
+		return codeEnhanceYourCalm
 	}
 	if !next.has(flagEndHeaders) {
-		return codeNone
+		return codeNoError
 	}
-	f.open = 0
-	return h.takeSection(next.stream, f.block)
+	f.continued = 0
+	return h.handleFieldSection(next.stream, f.block)
 }
 
-// takeSection takes in a header section.
-func (h *http2Connection) takeSection(id uint32, block []byte) errorCode {
+// handleFieldSection handles a complete header or trailer section of a stream.
+func (h *http2Connection) handleFieldSection(id uint32, block []byte) errorCode {
 	st, ok := h.find(id)
 	if !ok {
-		return codeClosed
+		return codeStreamClosed
 	}
-	var n *noted
-	if st != nil && !st.headed {
-		n = st.noted
+	var n *responseFields
+	if st != nil && !st.hasHead {
+		n = st.fields
 	}
 	head, wrong, err := h.in.head.decode(block, n)
 	if err != nil {
@@ -165,18 +168,18 @@ func (h *http2Connection) takeSection(id uint32, block []byte) errorCode {
 	}
 	if st == nil {
 		h.extraReceived += h.in.size
-		return codeNone
+		return codeNoError
 	}
 	st.received += h.in.size
 	fault := result.ErrorException
 	if !wrong {
-		fault = st.takeHead(&head, h.in.blockEnds)
+		fault = st.handleHead(&head, h.in.endStream)
 	}
 	switch {
 	case fault != recorder.NoError:
-		h.giveUp(st, codeProtocol, fault)
-	case h.in.blockEnds:
+		h.cancel(st, codeProtocolError, fault)
+	case h.in.endStream:
 		h.complete(st)
 	}
-	return codeNone
+	return codeNoError
 }

@@ -29,7 +29,7 @@ type http2Server struct {
 	connections atomic.Int64
 	requests    atomic.Int64
 	// most is the largest number of requests at a time.
-	active, most atomic.Int64
+	active, peak atomic.Int64
 	mu           sync.Mutex
 	peers        map[string]int
 }
@@ -56,7 +56,7 @@ func serveHTTP2(t *testing.T, folder string, handler http.HandlerFunc) *http2Ser
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			s.requests.Add(1)
 			now := s.active.Add(1)
-			for most := s.most.Load(); now > most && !s.most.CompareAndSwap(most, now); most = s.most.Load() {
+			for most := s.peak.Load(); now > most && !s.peak.CompareAndSwap(most, now); most = s.peak.Load() {
 			}
 			defer s.active.Add(-1)
 			s.mu.Lock()
@@ -107,14 +107,14 @@ func TestHTTP2(t *testing.T) {
 			if test.folder != "" {
 				p.TLS = &session.TLS{}
 			}
-			got := driveWith(t, p, server.address, Access{TLS: configuration(t, &p, server.address, test.folder)})
+			got := driveWith(t, p, server.address, Access{TLS: tlsConfig(t, &p, server.address, test.folder)})
 			if got.Requests != test.requests || got.Succeeded() != test.requests || got.BodyBytes != 1000*test.requests {
 				t.Errorf("counts %+v", got.Counts)
 			}
 			if server.requests.Load() != test.requests || server.connections.Load() != got.Connections || got.Connections > int64(test.connections) {
 				t.Errorf("the server had %d requests on %d connections, %d were opened", server.requests.Load(), server.connections.Load(), got.Connections)
 			}
-			if most := server.most.Load(); most > int64(test.connections*test.streams) {
+			if most := server.peak.Load(); most > int64(test.connections*test.streams) {
 				t.Errorf("%d requests at a time", most)
 			}
 			if got.KeepAlive+got.Connections != test.requests {
@@ -129,7 +129,7 @@ func TestHTTP2(t *testing.T) {
 
 // TestHTTP2KeepsSoManyStreamsOpen has a server that answers nothing until all
 // streams of all connections have a request.
-func TestHTTP2KeepsSoManyStreamsOpen(t *testing.T) {
+func TestHTTP2KeepsAllStreamsOpen(t *testing.T) {
 	const connections, streams, rounds = 3, 20, 5
 	var waiting sync.WaitGroup
 	var mu sync.Mutex
@@ -146,8 +146,8 @@ func TestHTTP2KeepsSoManyStreamsOpen(t *testing.T) {
 	})
 	waiting.Wait()
 	got := drive(t, streamed(connections, streams, connections*streams*rounds, "/"), server.address)
-	if got.Succeeded() != connections*streams*rounds || server.most.Load() != connections*streams {
-		t.Errorf("counts %+v, %d at a time", got.Counts, server.most.Load())
+	if got.Succeeded() != connections*streams*rounds || server.peak.Load() != connections*streams {
+		t.Errorf("counts %+v, %d at a time", got.Counts, server.peak.Load())
 	}
 	for peer, n := range server.peers {
 		if n != streams*rounds {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-func appendFrameHead(b []byte, length int, kind, flags byte, stream uint32) []byte {
+func appendFrameHeader(b []byte, length int, kind, flags byte, stream uint32) []byte {
 	b = append(b, byte(length>>16), byte(length>>8), byte(length), kind, flags)
 	return binary.BigEndian.AppendUint32(b, stream)
 }
@@ -15,13 +15,16 @@ func appendSetting(b []byte, setting uint16, value uint32) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint16(b, setting), value)
 }
 
-func splitHead(b []byte, begin int) []byte {
-	length := len(b) - begin - frameHead
+// splitHeaders sets the length of the HEADERS frame that starts at begin and ends
+// with b. It splits a header section that is too long for one frame into
+// CONTINUATION frames.
+func splitHeaders(b []byte, begin int) []byte {
+	length := len(b) - begin - frameHeaderBytes
 	if length <= frameBytes {
 		b[begin], b[begin+1], b[begin+2] = byte(length>>16), byte(length>>8), byte(length)
 		return b
 	}
-	block := append([]byte(nil), b[begin+frameHead:]...)
+	block := append([]byte(nil), b[begin+frameHeaderBytes:]...)
 	flags, id := b[begin+4], binary.BigEndian.Uint32(b[begin+5:])
 	b, flags = b[:begin], flags&^flagEndHeaders
 	for kind := byte(frameHeaders); len(block) > 0; kind = frameContinuation {
@@ -29,19 +32,21 @@ func splitHead(b []byte, begin int) []byte {
 		if n == len(block) {
 			flags |= flagEndHeaders
 		}
-		b = append(appendFrameHead(b, n, kind, flags, id), block[:n]...)
+		b = append(appendFrameHeader(b, n, kind, flags, id), block[:n]...)
 		block, flags = block[n:], 0
 	}
 	return b
 }
 
+// send writes the queue, and the body of the stream's request as flow control
+// permits.
 func (h *http2Connection) send(st *http2Stream, r *request) {
 	for body := r.text(); len(body) > 0; {
 		n := h.queueBody(st, body)
 		if n == 0 {
 			h.mu.Lock()
 			if !h.broken {
-				// The server wants no more of it.
+				// The server doesn't want the rest of the body.
 				h.reset(st.id, codeCancel)
 			}
 			h.mu.Unlock()
@@ -55,6 +60,9 @@ func (h *http2Connection) send(st *http2Stream, r *request) {
 	h.flush()
 }
 
+// queueBody queues as much of a body as the windows and the queue permit and
+// returns its length. It waits if nothing fits, and returns 0 if the stream has
+// ended.
 func (h *http2Connection) queueBody(st *http2Stream, body []byte) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -70,9 +78,9 @@ func (h *http2Connection) queueBody(st *http2Stream, body []byte) int {
 			if n == int64(len(body)) {
 				flags = flagEndStream
 			}
-			h.queue = append(appendFrameHead(h.queue, int(n), frameData, flags, st.id), body[:n]...)
-			st.sent += frameHead + n
-			h.marks = append(h.marks, st)
+			h.queue = append(appendFrameHeader(h.queue, int(n), frameData, flags, st.id), body[:n]...)
+			st.sent += frameHeaderBytes + n
+			h.queuedStreams = append(h.queuedStreams, st)
 			return int(n)
 		}
 		st.blocked = true
@@ -81,20 +89,22 @@ func (h *http2Connection) queueBody(st *http2Stream, body []byte) int {
 		h.flush()
 		<-st.wake
 		h.mu.Lock()
-		// It may be another request's before others unblock it.
+		// The stream may belong to another request before unblock runs.
 		st.blocked = false
 		h.blocked = slices.DeleteFunc(h.blocked, func(other *http2Stream) bool { return other == st })
 	}
 }
 
+// unblock wakes the goroutines that wait to send a body. h.mu must be held.
 func (h *http2Connection) unblock() {
 	for _, st := range h.blocked {
 		st.blocked = false
-		st.rouse()
+		st.notify()
 	}
 	h.blocked = h.blocked[:0]
 }
 
+// flush writes the queue, unless another goroutine is already writing.
 func (h *http2Connection) flush() {
 	h.mu.Lock()
 	if h.writing || h.broken || len(h.queue) == 0 {
@@ -104,42 +114,44 @@ func (h *http2Connection) flush() {
 	h.writing = true
 	h.mu.Unlock()
 	if h.shared.stage.load.plan.Streams > 1 {
-		runtime.Gosched() // others that are about to make a request join in
+		runtime.Gosched() // lets other streams that are about to send add their requests
 	}
 	h.write()
 	h.mu.Lock()
 	h.writing = false
-	h.flushLater() // what came meanwhile isn't for this request to wait for
+	h.flushLater() // this request need not wait for what was queued meanwhile
 	h.mu.Unlock()
 }
 
+// flushLater writes the queue in another goroutine. h.mu must be held.
 func (h *http2Connection) flushLater() {
 	if !h.writing && !h.broken && len(h.queue) > 0 {
 		h.shared.readers.Go(h.flush)
 	}
 }
 
+// write writes the queue once.
 func (h *http2Connection) write() {
 	h.mu.Lock()
 	batch := h.queue
-	h.leaving, h.marks = h.marks, h.leaving[:0]
+	h.writingStreams, h.queuedStreams = h.queuedStreams, h.writingStreams[:0]
 	h.queue, h.replies = h.spare[:0], 0
 	now := h.shared.stage.now()
 	if needed := now + h.timeout(); h.writeDeadline < needed {
 		h.writeDeadline = needed + h.slack()
-		_ = h.transport.SetWriteDeadline(h.shared.stage.start.Add(h.writeDeadline)) // it fails only on what is closed
+		_ = h.transport.SetWriteDeadline(h.shared.stage.start.Add(h.writeDeadline)) // fails only on a closed connection
 	}
 	h.mu.Unlock()
 	_, err := h.transport.Write(batch)
 	now = h.shared.stage.now()
 	h.mu.Lock()
 	h.spare = batch
-	for _, st := range h.leaving {
+	for _, st := range h.writingStreams {
 		if st != nil {
 			st.written = now
 		}
 	}
-	h.leaving = h.leaving[:0]
+	h.writingStreams = h.writingStreams[:0]
 	if err != nil {
 		h.fail(h.faultOf(err))
 	}
@@ -147,10 +159,11 @@ func (h *http2Connection) write() {
 	h.mu.Unlock()
 }
 
+// reply queues a frame whose payload consists of numbers. h.mu must be held.
 func (h *http2Connection) reply(kind, flags byte, stream uint32, numbers ...uint32) {
-	h.queue = appendFrameHead(h.queue, 4*len(numbers), kind, flags, stream)
+	h.queue = appendFrameHeader(h.queue, 4*len(numbers), kind, flags, stream)
 	for _, n := range numbers {
 		h.queue = binary.BigEndian.AppendUint32(h.queue, n)
 	}
-	h.extraSent += int64(frameHead + 4*len(numbers))
+	h.extraSent += int64(frameHeaderBytes + 4*len(numbers))
 }

@@ -1,11 +1,11 @@
 package driver
 
-// shed closes a connection on which nothing was asked for a while if the server
-// has closed it meanwhile, as servers do with idle ones: a request on it could
-// only fail, and that would be no failure of the server's.
-func (c *connection) shed() {
+// dropIfEnded closes an idle connection if the server has closed it, as servers
+// do after a keep-alive timeout. A request on it could only fail, and that
+// wouldn't be an error of the server.
+func (c *connection) dropIfEnded() {
 	if c.shared != nil {
-		return // its reader knows
+		return // the reader of the HTTP/2 connection notices
 	}
 	if c.wire != nil && c.transport != nil && c.wire.hasEnded() {
 		c.drop()

@@ -9,11 +9,11 @@ import (
 
 // TestIdleConnectionsThatTheServerClosed: a server that closes a connection
 // between two requests, as those do whose keep-alive has a timeout, fails none.
-func TestIdleConnectionsThatTheServerClosed(t *testing.T) {
-	bothWays(t, testIdleConnectionsThatTheServerClosed)
+func TestIdleConnectionsClosedByServer(t *testing.T) {
+	inBothModes(t, testIdleConnectionsClosedByServer)
 }
 
-func testIdleConnectionsThatTheServerClosed(t *testing.T) {
+func testIdleConnectionsClosedByServer(t *testing.T) {
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
 		answer := testserver.OK(10)
 		answer.Then = testserver.Close

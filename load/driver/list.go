@@ -9,53 +9,54 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// list is a long list of requests. Ready in bytes, each would take some hundred
-// of them: what they have in common is kept once, and a connection puts its next
-// request together in a place of its own.
+// list is a long list of requests. As complete texts they would take some hundred
+// bytes each. Therefore their common parts are stored once, and each connection
+// composes its next request in a buffer of its own.
 type list struct {
-	entries []listed
-	// choices are the sums of the weights up to each entry; nil where all are 1.
-	choices []int
-	host    string
+	entries []listEntry
+	// cumulativeWeights holds the sum of the weights up to each entry. It is nil
+	// if all weights are 1.
+	cumulativeWeights []int
+	host              string
 }
 
-// listed is an entry: its path and what it has in common with others.
-type listed struct {
-	path string
-	kind *listedKind
-	// length is as in request.
+// listEntry is the path of a request and what it shares with others.
+type listEntry struct {
+	path   string
+	method *listMethod
+	// length is the expected length of the body, as in request.
 	length int64
 }
 
-// listedKind is what all requests with a method have in common.
-type listedKind struct {
-	// method is the method with a space after it, rest what follows the path.
-	method, rest []byte
-	// fields is as in request, counted in rest.
+// listMethod holds what all requests with a method have in common.
+type listMethod struct {
+	// prefix is the method and a space. suffix is the text after the path.
+	prefix, suffix []byte
+	// fields is like request.fields, but counts from the start of suffix.
 	fields int
 	noBody bool
-	// fieldPlaces are as in request, without the path's.
-	fieldPlaces []int
-	planned     string // as session.PlannedRequest has the method
+	// fieldIndexes is like request.fieldIndexes, but omits the path.
+	fieldIndexes []int
+	name         string // the method as in session.PlannedRequest
 }
 
-// newList decodes a plan's list. A table has its fields for HTTP/2; it is nil in
-// HTTP/1.1.
-func newList(plan *session.Plan, host string, common *fixed, table *http2Table) (*list, error) {
+// newList decodes a plan's list and adds its header fields to table, which is nil
+// with HTTP/1.1.
+func newList(plan *session.Plan, host string, common *commonHeaders, table *http2Table) (*list, error) {
 	entries, err := requestlist.Decode(plan.RequestList)
 	if err != nil {
 		return nil, err
 	}
-	l := &list{entries: make([]listed, len(entries)), host: host}
-	kinds := map[string]*listedKind{}
+	l := &list{entries: make([]listEntry, len(entries)), host: host}
+	methods := map[string]*listMethod{}
 	weighted := false
 	for i, e := range entries {
-		if kinds[e.Method] == nil {
-			if kinds[e.Method], err = newListedKind(e.Method, host, common, table); err != nil {
+		if methods[e.Method] == nil {
+			if methods[e.Method], err = newListMethod(e.Method, host, common, table); err != nil {
 				return nil, err
 			}
 		}
-		l.entries[i] = listed{path: e.Path, kind: kinds[e.Method], length: -1}
+		l.entries[i] = listEntry{path: e.Path, method: methods[e.Method], length: -1}
 		if length, known := plan.Lengths[e.Path]; known && e.Method == "GET" {
 			l.entries[i].length = length
 		}
@@ -63,55 +64,56 @@ func newList(plan *session.Plan, host string, common *fixed, table *http2Table) 
 	}
 	if weighted {
 		sum := 0
-		l.choices = make([]int, len(entries))
+		l.cumulativeWeights = make([]int, len(entries))
 		for i, e := range entries {
 			sum += e.Weight
-			l.choices[i] = sum
+			l.cumulativeWeights[i] = sum
 		}
 	}
 	return l, nil
 }
 
-func newListedKind(method, host string, common *fixed, table *http2Table) (*listedKind, error) {
-	kind := &listedKind{method: []byte(method + " "), noBody: method == "HEAD"}
+func newListMethod(method, host string, common *commonHeaders, table *http2Table) (*listMethod, error) {
+	m := &listMethod{prefix: []byte(method + " "), noBody: method == "HEAD"}
 	if method != "GET" {
-		kind.planned = method
+		m.name = method
 	}
-	r, err := newRequest(&session.PlannedRequest{Method: kind.planned, Path: "/"}, host, common)
+	r, err := newRequest(&session.PlannedRequest{Method: m.name, Path: "/"}, host, common)
 	if err != nil {
 		return nil, err
 	}
 	if table != nil {
-		table.take(r, false)
-		kind.fieldPlaces = r.fieldPlaces
+		table.add(r, false)
+		m.fieldIndexes = r.fieldIndexes
 	}
-	before := len(kind.method) + len("/")
+	before := len(m.prefix) + len("/")
 	if r.fields < before {
-		return nil, errors.New("a request without a head") // never
+		return nil, errors.New("a request without a header section") // can't happen
 	}
-	kind.rest, kind.fields = r.bytes[before:], r.fields-before
-	return kind, nil
+	m.suffix, m.fields = r.bytes[before:], r.fields-before
+	return m, nil
 }
 
-// write makes a request the entry's. It allocates nothing once the request's
-// bytes have room.
+// write turns r into the request of an entry. It doesn't allocate once r.bytes is
+// large enough.
 func (l *list) write(r *request, entry int) {
 	e := &l.entries[entry]
-	r.bytes = append(append(append(r.bytes[:0], e.kind.method...), e.path...), e.kind.rest...)
-	r.fields = len(e.kind.method) + len(e.path) + e.kind.fields
-	r.length, r.noBody = e.length, e.kind.noBody
-	r.fieldPlaces, r.ownPath = e.kind.fieldPlaces, e.path
-	r.planned.Method, r.planned.Path = e.kind.planned, e.path
+	r.bytes = append(append(append(r.bytes[:0], e.method.prefix...), e.path...), e.method.suffix...)
+	r.fields = len(e.method.prefix) + len(e.path) + e.method.fields
+	r.length, r.noBody = e.length, e.method.noBody
+	r.fieldIndexes, r.ownPath = e.method.fieldIndexes, e.path
+	r.planned.Method, r.planned.Path = e.method.name, e.path
 }
 
-// chooser is as Load's. The requests that it returns are good until the next.
+// chooser is like Load.chooser. A request that it returns is valid until the next
+// one.
 func (l *list) chooser(sequential bool, seed uint64, connection int) func() *request {
 	r := &request{planned: &session.PlannedRequest{}, host: l.host}
 	total := len(l.entries)
 	at := func(choice int) int { return choice }
-	if l.choices != nil {
-		total = l.choices[len(l.choices)-1]
-		at = func(choice int) int { return sort.SearchInts(l.choices, choice+1) }
+	if l.cumulativeWeights != nil {
+		total = l.cumulativeWeights[len(l.cumulativeWeights)-1]
+		at = func(choice int) int { return sort.SearchInts(l.cumulativeWeights, choice+1) }
 	}
 	next := -1
 	random := rand.New(rand.NewPCG(seed, uint64(connection)))

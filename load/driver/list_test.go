@@ -33,7 +33,7 @@ func listPlan(tb testing.TB, connections int, requests int64, text string) sessi
 }
 
 // TestListedRequestsAsWritten: as those that aren't from a list.
-func TestListedRequestsAsWritten(t *testing.T) {
+func TestListRequestsAsWritten(t *testing.T) {
 	p := listPlan(t, 1, 5, "/a?b=c\nPOST /longer/d\nHEAD /e\n/f")
 	p.Sequential = true
 	p.Lengths = map[string]int64{"/a?b=c": 3, "/longer/d": 3, "/e": 3}
@@ -43,7 +43,7 @@ func TestListedRequestsAsWritten(t *testing.T) {
 		{Path: "/a?b=c", Length: 3}, {Method: "POST", Path: "/longer/d", Length: -1}, {Method: "HEAD", Path: "/e", Length: -1}, {Path: "/f", Length: -1},
 		{Path: "/a?b=c", Length: 3},
 	} {
-		want, err := newRequest(&planned, "127.0.0.1:81", &load.fixed)
+		want, err := newRequest(&planned, "127.0.0.1:81", &load.common)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestListsAreDriven(t *testing.T) {
 
 // TestListedCookiesAreByPath: what is remembered of a response goes by the path
 // that was asked for, not by the one that is asked for next in its place.
-func TestListedCookiesAreByPath(t *testing.T) {
+func TestListCookiesByPath(t *testing.T) {
 	var mu sync.Mutex
 	cookies := map[string]string{}
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
@@ -144,7 +144,7 @@ func TestListedCookiesAreByPath(t *testing.T) {
 	}
 }
 
-func TestBadListsAreNoLoad(t *testing.T) {
+func TestBadListsAreRejected(t *testing.T) {
 	p := listPlan(t, 1, 1, "/a")
 	p.RequestList = p.RequestList[:10]
 	if _, err := New(t.Context(), &p, "127.0.0.1:80", Access{}); err == nil {

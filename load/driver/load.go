@@ -1,10 +1,11 @@
-// Package driver makes the requests of a plan: HTTP/1.1 or HTTP/2 over TCP, many
-// connections, each of which has its request ready in bytes and reads the
-// response by a minimal and strict parser. A connection is a goroutine or, where
-// that is cheaper, a coroutine of an event loop. It costs about what wrk costs. It never repeats a request on its own account: what fails is
-// an outcome, and the next request opens the next connection.
+// Package driver makes the requests of a plan: HTTP/1.1 or HTTP/2 over TCP, on
+// many connections. Each connection has its request ready as bytes and reads the
+// response with a minimal and strict parser, so that a request costs about as
+// much CPU time as with wrk. A connection is a goroutine or, where that costs
+// less, a coroutine of an event loop. The driver never retries a request: a
+// failure is an outcome, and the next request opens a new connection.
 //
-// What becomes of outcomes is the recorder's, when stages begin the client's.
+// A Recorder receives the outcomes. The caller decides when stages start.
 package driver
 
 import (
@@ -24,92 +25,97 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// Recorder takes outcomes. It must be safe for concurrent use and must not
-// keep the outcome.
+// Recorder records outcomes. It must be safe for concurrent use and must not
+// retain the outcome.
 type Recorder interface {
 	Record(connection int, o *recorder.Outcome)
-	// Drop counts requests that were given up at an instant, from the stage's start,
-	// before they were made.
+	// Drop counts requests that were dropped before they started. at is the time
+	// from the stage's start.
 	Drop(at time.Duration, requests int64)
 }
 
-// Access is what a plan needs that isn't in it.
+// Access holds what a load needs beyond its plan.
 type Access struct {
-	// TLS is how TLS is spoken; nil for none.
+	// TLS is the TLS configuration, or nil for a plan without TLS.
 	TLS *tls.Config
-	// Credentials are those that the plan's authentication needs; nil for none.
+	// Credentials are those for the plan's authentication, or nil for a plan
+	// without.
 	Credentials *Credentials
 }
 
-// Load is what a plan's requests have in common in all stages.
+// Load holds what the requests of a plan have in common in all stages.
 type Load struct {
 	plan    *session.Plan
 	address netip.AddrPort
-	// looped is whether loops carry connections, which open them to the endpoint; else
-	// goroutines do, by dial.
+	// looped reports whether loops run the connections and open them to endpoint.
+	// Otherwise goroutines run them and open them with dial.
 	looped   bool
 	endpoint endpoint
 	dial     dialer
-	// coarse has arrivals wait by Go's own timers, which tests' clocks move.
+	// coarse makes arrivals wait with Go's timers, which advance with the fake
+	// clock of tests.
 	coarse      bool
-	security    []*tls.Config // by connection; nil without TLS
-	credentials *Credentials  // of the scheme Digest; else nil
-	fixed       fixed
+	tlsConfigs  []*tls.Config // by connection; nil without TLS
+	credentials *Credentials  // for the Digest scheme; otherwise nil
+	common      commonHeaders
 	requests    []*request
-	list        *list // instead of requests; else nil
-	// jars are the cookies of connections that have logged in, by their numbers; nil
-	// without. user is who logs in, forms what carries it.
-	jars  []jar
-	user  *Credentials
-	forms http.RoundTripper
-	// choices are the sums of the requests' weights up to each.
-	choices []int
-	// names are what a redirect may call the target.
-	names []string
-	// table is the requests' fields in HTTP/2; nil in HTTP/1.1.
+	list        *list // replaces requests; nil if the plan has no list
+	// jars holds the cookies of connections that have logged in, by connection,
+	// or is nil without a login. formCredentials and formTransport are the
+	// credentials and the transport for the login.
+	jars            []jar
+	formCredentials *Credentials
+	formTransport   http.RoundTripper
+	// cumulativeWeights holds the sum of the requests' weights up to each.
+	cumulativeWeights []int
+	// hostNames are the host names under which a redirect may refer to the
+	// target.
+	hostNames []string
+	// table holds the requests' header fields for HTTP/2. It is nil with
+	// HTTP/1.1.
 	table *http2Table
-	// attentive is whether fields of responses matter to the requests that follow.
-	attentive bool
+	// readsFields reports whether fields of responses affect later requests.
+	readsFields bool
 }
 
-// New returns the load of a plan against a target, given as host and port. A
-// name is resolved here, once, so that no request waits for it.
+// New returns the load of a plan against a target, given as host and port. It
+// resolves the host name once, so that no request waits for a lookup.
 func New(ctx context.Context, plan *session.Plan, target string, access Access) (*Load, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
 	}
 	if (plan.TLS == nil) != (access.TLS == nil) {
-		return nil, errors.New("a plan with TLS needs its configuration, and no other does")
+		return nil, errors.New("the TLS configuration must be set if and only if the plan has TLS")
 	}
 	if (plan.Authentication == "") != (access.Credentials == nil) {
-		return nil, errors.New("a plan with authentication needs its credentials, and no other does")
+		return nil, errors.New("the credentials must be set if and only if the plan has authentication")
 	}
 	address, err := resolve(ctx, target)
 	if err != nil {
-		return nil, fmt.Errorf("resolve the target's address %q: %w", target, err)
+		return nil, fmt.Errorf("resolve target address %q: %w", target, err)
 	}
 	host := session.HostHeader(plan.Host, target, plan.TLS != nil)
 	l := &Load{
-		plan: plan, address: address, endpoint: newEndpoint(address), dial: dialTCP(address), fixed: fixed{keepAlive: plan.KeepAlive},
-		names: []string{host, target}, attentive: plan.Cookies || plan.Authentication == session.AuthenticationDigest,
+		plan: plan, address: address, endpoint: newEndpoint(address), dial: dialTCP(address), common: commonHeaders{keepAlive: plan.KeepAlive},
+		hostNames: []string{host, target}, readsFields: plan.Cookies || plan.Authentication == session.AuthenticationDigest,
 	}
 	if plan.Streams > 0 {
 		l.table, access.TLS = newHTTP2Table(map[bool]string{false: "http", true: "https"}[access.TLS != nil]), targettls.HTTP2(access.TLS)
 	}
 	if access.TLS != nil {
-		l.security = security(access.TLS, plan.TLS.Resume, plan.Connections)
+		l.tlsConfigs = tlsConfigs(access.TLS, plan.TLS.Resume, plan.Connections)
 	}
 	if access.Credentials != nil {
-		l.fixed.authorization = access.Credentials.authorization(plan.Authentication)
+		l.common.authorization = access.Credentials.authorization(plan.Authentication)
 		switch plan.Authentication {
 		case session.AuthenticationDigest:
 			l.credentials = access.Credentials
 		case session.AuthenticationForm:
-			l.user, l.forms = access.Credentials, l.newForms(access)
+			l.formCredentials, l.formTransport = access.Credentials, l.newFormTransport(access)
 		}
 	}
 	if len(plan.RequestList) > 0 {
-		l.list, err = newList(plan, host, &l.fixed, l.table)
+		l.list, err = newList(plan, host, &l.common, l.table)
 	} else {
 		err = l.makeRequests(host)
 	}
@@ -117,13 +123,13 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 	return l, err
 }
 
-// loopable is whether loops can carry the load: not where a connection waits for
-// two things at once, as those of HTTP/2 do, and those with a body so long that
-// its response is read beside.
+// loopable reports whether loops can run the load's connections. They can't if a
+// connection has to wait for two things at once: with HTTP/2, and with a body
+// that is sent while its response is read.
 //
-// They do where that is cheaper: where connections are opened again and again, and
-// where requests have their instants. On connections that are kept, one request
-// after the other costs the same by goroutines (docs/performance.md).
+// Loops are used where they cost less CPU: if a connection is opened for each
+// request, and in open load. On kept connections with one request after the
+// other, goroutines cost the same (docs/performance.md).
 func (l *Load) loopable() bool {
 	return l.plan.Streams == 0 && !slices.ContainsFunc(l.requests, func(r *request) bool { return len(r.body) > 0 })
 }
@@ -133,26 +139,26 @@ func (l *Load) makeRequests(host string) error {
 	for i := range l.plan.Requests {
 		longest = max(longest, l.plan.Requests[i].GeneratedBytes)
 	}
-	l.fixed.generated = generate(longest)
+	l.common.generated = generate(longest)
 	sum := 0
 	for i := range l.plan.Requests {
 		planned := &l.plan.Requests[i]
-		r, err := newRequest(planned, host, &l.fixed)
+		r, err := newRequest(planned, host, &l.common)
 		if err != nil {
 			return err
 		}
 		if l.table != nil {
-			l.table.take(r, true)
+			l.table.add(r, true)
 		}
 		sum += planned.Weight
 		l.requests = append(l.requests, r)
-		l.choices = append(l.choices, sum)
-		l.attentive = l.attentive || planned.Follow
+		l.cumulativeWeights = append(l.cumulativeWeights, sum)
+		l.readsFields = l.readsFields || planned.Follow
 	}
 	return nil
 }
 
-// Address is the target's, resolved.
+// Address returns the resolved address of the target.
 func (l *Load) Address() string { return l.address.String() }
 
 func resolve(ctx context.Context, target string) (netip.AddrPort, error) {

@@ -21,19 +21,19 @@ import (
 )
 
 const (
-	// mostLogins is how many connections log in at a time.
-	mostLogins = 16
-	// pageBytes is how much of a page is read to find its form.
-	pageBytes = 1 << 20
-	// mostHidden bounds the hidden fields of a form.
-	mostHidden = 256
+	// maxLogins is the number of connections that log in at the same time.
+	maxLogins = 16
+	// maxPageBytes limits the part of a page that is read to find its form.
+	maxPageBytes = 1 << 20
+	// maxHiddenFields limits the hidden fields of a form.
+	maxHiddenFields = 256
 )
 
-// LogIn logs every connection in by the plan's form, if it has one, before there
-// is load: each as a user of its own, whose cookies are those of its requests in
-// all stages. The target must be answering. The first that isn't logged in ends
-// it: the error says at what, what was seen and what to check. It has no
-// credentials in it.
+// LogIn logs in every connection with the plan's form, if it has one. Each
+// connection is a user of its own, and all of its requests in all stages carry
+// the cookies of its login. The target must be ready. LogIn stops at the first
+// failure. Its error contains the request, the response and what to check, but no
+// credentials.
 func (l *Load) LogIn(ctx context.Context) error {
 	form := l.plan.Form
 	if form == nil {
@@ -44,11 +44,11 @@ func (l *Load) LogIn(ctx context.Context) error {
 	jars := make([]jar, l.plan.Connections)
 	var next, done atomic.Int64
 	var group sync.WaitGroup
-	for range min(mostLogins, len(jars)) {
+	for range min(maxLogins, len(jars)) {
 		group.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(jars)) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				if err := (&login{load: l, form: form, jar: &jars[i]}).run(ctx); err != nil {
-					cancel(err) // the first error stands
+					cancel(err) // only the first call has an effect
 					return
 				}
 				done.Add(1)
@@ -57,22 +57,22 @@ func (l *Load) LogIn(ctx context.Context) error {
 	}
 	group.Wait()
 	if ctx.Err() != nil {
-		return fmt.Errorf("the login of a connection failed, after %d of %d had logged in: %w; check load.authentication: the form, and the Secret's username and password",
+		return fmt.Errorf("log in (%d of %d connections succeeded): %w. Check load.authentication.form and the username and password in its Secret",
 			done.Load(), len(jars), context.Cause(ctx))
 	}
 	l.jars = jars
 	return nil
 }
 
-// login is one connection's.
+// login is the login of one connection.
 type login struct {
 	load *Load
 	form *session.Form
 	jar  *jar
 }
 
-// run asks for the page, sends the form, and follows where its answer leads: some
-// servers take up the user only there.
+// run gets the page, posts the form and follows redirects, because some servers
+// finish a login only on the page that they redirect to.
 func (g *login) run(ctx context.Context) error {
 	var hidden []session.FormField
 	if g.form.Page != "" {
@@ -82,11 +82,11 @@ func (g *login) run(ctx context.Context) error {
 		}
 		hidden = hiddenFields(page)
 	}
-	answer, _, err := g.ask(ctx, http.MethodPost, g.form.Path, g.encode(hidden))
+	response, _, err := g.request(ctx, http.MethodPost, g.form.Path, g.encode(hidden))
 	if err != nil {
 		return err
 	}
-	to, err := g.judge(answer)
+	to, err := g.checkAnswer(response)
 	if err != nil {
 		return fmt.Errorf("POST %s: %w", g.form.Path, err)
 	}
@@ -97,65 +97,66 @@ func (g *login) run(ctx context.Context) error {
 	return err
 }
 
-// judge is where a successful answer to the form leads; empty for nowhere.
-func (g *login) judge(answer *http.Response) (to string, err error) {
-	if !slices.Contains(g.form.Statuses, answer.StatusCode) {
-		return "", fmt.Errorf("answered with %s, which isn't among the expected %v", status(answer), g.form.Statuses)
+// checkAnswer returns the path that a successful response to the form redirects
+// to, or an empty string if it doesn't redirect.
+func (g *login) checkAnswer(response *http.Response) (to string, err error) {
+	if !slices.Contains(g.form.Statuses, response.StatusCode) {
+		return "", fmt.Errorf("unexpected status %s, want one of %v", status(response), g.form.Statuses)
 	}
-	location := answer.Header.Get("Location")
-	if !isRedirect(answer.StatusCode) || location == "" {
+	location := response.Header.Get("Location")
+	if !isRedirect(response.StatusCode) || location == "" {
 		if g.form.Location != "" {
-			return "", fmt.Errorf("answered with %s, which doesn't redirect to the expected %s", status(answer), g.form.Location)
+			return "", fmt.Errorf("status %s without a redirect, want a redirect to %s", status(response), g.form.Location)
 		}
 		return "", nil
 	}
-	if to, err = g.load.place(g.form.Path, location); err != nil {
+	if to, err = g.load.targetPath(g.form.Path, location); err != nil {
 		return "", err
 	}
 	path, _, _ := strings.Cut(to, "?")
 	own, _, _ := strings.Cut(g.form.Path, "?")
 	switch {
 	case g.form.Location != "" && !strings.HasPrefix(to, g.form.Location):
-		return "", fmt.Errorf("redirected to %.200q, which doesn't begin with the expected %s", to, g.form.Location)
+		return "", fmt.Errorf("redirected to %.200q, want a location that starts with %s", to, g.form.Location)
 	case g.form.Location == "" && path == own:
-		return "", fmt.Errorf("redirected to %.200q, back to the form: it wasn't accepted", to)
+		return "", fmt.Errorf("redirected to %.200q, back to the form: the login was rejected", to)
 	}
 	return to, nil
 }
 
-// status is an answer's, of which some servers leave the reason out.
-func status(answer *http.Response) string {
-	return printable.Clipped(strings.TrimSpace(answer.Status), 100)
+// status returns the status line's code and reason. Some servers omit the reason.
+func status(response *http.Response) string {
+	return printable.Clipped(strings.TrimSpace(response.Status), 100)
 }
 
-// follow asks for a path and for what it redirects to, up to a page.
+// follow gets path, follows redirects and returns the page that they lead to.
 func (g *login) follow(ctx context.Context, path string) (page string, err error) {
-	for range mostRedirects {
-		answer, text, err := g.ask(ctx, http.MethodGet, path, "")
+	for range maxRedirects {
+		response, text, err := g.request(ctx, http.MethodGet, path, "")
 		if err != nil {
 			return "", err
 		}
-		if answer.StatusCode >= 400 {
-			return "", fmt.Errorf("GET %s: answered with %s", path, status(answer))
+		if response.StatusCode >= 400 {
+			return "", fmt.Errorf("GET %s: unexpected status %s", path, status(response))
 		}
-		location := answer.Header.Get("Location")
-		if !isRedirect(answer.StatusCode) || location == "" {
+		location := response.Header.Get("Location")
+		if !isRedirect(response.StatusCode) || location == "" {
 			return text, nil
 		}
-		next, err := g.load.place(path, location)
+		next, err := g.load.targetPath(path, location)
 		if err != nil {
 			return "", fmt.Errorf("GET %s: %w", path, err)
 		}
 		path = next
 	}
-	return "", fmt.Errorf("GET %s: more than %d redirects", path, mostRedirects)
+	return "", fmt.Errorf("GET %s: more than %d redirects", path, maxRedirects)
 }
 
-// encode is the form's fields as they are sent.
+// encode returns the URL-encoded form.
 func (g *login) encode(hidden []session.FormField) string {
 	values := url.Values{}
 	for _, fields := range [][]session.FormField{hidden, g.form.Fields, {
-		{Name: g.form.UsernameField, Value: g.load.user.username}, {Name: g.form.PasswordField, Value: g.load.user.password},
+		{Name: g.form.UsernameField, Value: g.load.formCredentials.username}, {Name: g.form.PasswordField, Value: g.load.formCredentials.password},
 	}} {
 		for _, field := range fields {
 			values.Set(field.Name, field.Value)
@@ -164,49 +165,50 @@ func (g *login) encode(hidden []session.FormField) string {
 	return values.Encode()
 }
 
-// ask makes a request with the cookies so far, on a connection of its own, and
-// takes up those of its answer.
-func (g *login) ask(ctx context.Context, method, path, body string) (*http.Response, string, error) {
+// request makes a request with the current cookies on a new connection, and
+// stores the cookies of the response.
+func (g *login) request(ctx context.Context, method, path, body string) (*http.Response, string, error) {
 	l := g.load
 	ctx, cancel := context.WithTimeout(ctx, l.timeout())
 	defer cancel()
 	scheme := "http"
-	if l.security != nil {
+	if l.tlsConfigs != nil {
 		scheme = "https"
 	}
-	asked := &request{planned: &session.PlannedRequest{Path: path}, host: l.names[0]}
+	r := &request{planned: &session.PlannedRequest{Path: path}, host: l.hostNames[0]}
 	q, err := http.NewRequestWithContext(ctx, method, scheme+"://"+l.Address()+path, strings.NewReader(body))
 	if err != nil {
-		return nil, "", fmt.Errorf("%s %s: it can't be asked for: %w", method, path, err)
+		return nil, "", fmt.Errorf("%s %s: create request: %w", method, path, err)
 	}
-	q.Host = asked.host
+	q.Host = r.host
 	q.Header.Set("User-Agent", "assay-load")
 	q.Header.Set("Accept", "*/*")
 	q.Header.Set("Accept-Encoding", "identity")
 	if method == http.MethodPost {
 		q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	if field, has := strings.CutPrefix(string(g.jar.appendField(nil, asked, l.security != nil)), "Cookie: "); has {
+	if field, has := strings.CutPrefix(string(g.jar.appendField(nil, r, l.tlsConfigs != nil)), "Cookie: "); has {
 		q.Header.Set("Cookie", strings.TrimSuffix(field, "\r\n"))
 	}
-	answer, err := l.forms.RoundTrip(q)
+	response, err := l.formTransport.RoundTrip(q)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("no answer within %s", l.timeout())
+			err = fmt.Errorf("no response within %s", l.timeout())
 		}
 		return nil, "", fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	defer func() { _ = answer.Body.Close() }() // what matters has been read
-	text, err := io.ReadAll(io.LimitReader(answer.Body, pageBytes))
+	defer func() { _ = response.Body.Close() }() // the page has been read
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxPageBytes))
 	if err != nil {
 		return nil, "", fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	g.jar.take(answer.Header.Values("Set-Cookie"), asked, time.Now())
-	return answer, string(text), nil
+	g.jar.store(response.Header.Values("Set-Cookie"), r, time.Now())
+	return response, string(text), nil
 }
 
-// newForms is what carries logins: few requests, each on a connection of its own.
-func (l *Load) newForms(access Access) *http.Transport {
+// newFormTransport returns the transport for logins. It opens a connection for
+// each request.
+func (l *Load) newFormTransport(access Access) *http.Transport {
 	t := &http.Transport{
 		DisableKeepAlives: true, MaxResponseHeaderBytes: bufferBytes,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -219,39 +221,40 @@ func (l *Load) newForms(access Access) *http.Transport {
 	return t
 }
 
-// place is the path and query on the target that a response to a request for a
-// path redirects to; an error where that is elsewhere.
-func (l *Load) place(path, location string) (string, error) {
-	next, ok := l.redirected(&request{planned: &session.PlannedRequest{Path: path}, host: l.names[0]}, http.StatusSeeOther, location)
+// targetPath returns the path and query that a redirect leads to from path. It
+// returns an error if the redirect leads to another server.
+func (l *Load) targetPath(path, location string) (string, error) {
+	next, ok := l.redirected(&request{planned: &session.PlannedRequest{Path: path}, host: l.hostNames[0]}, http.StatusSeeOther, location)
 	if !ok {
-		return "", fmt.Errorf("redirected to %.200q, which isn't on the target", location)
+		return "", fmt.Errorf("redirected to %.200q, which is another server", location)
 	}
 	return next.planned.Path, nil
 }
 
-// hiddenFields are those of the first form in a page that asks for a password,
-// else of all forms in it, as a browser sends them.
+// hiddenFields returns the hidden fields of the first form in page with a
+// password field, as a browser sends them. If no form has one, it returns the
+// hidden fields of all forms.
 func hiddenFields(page string) []session.FormField {
 	var all, current []session.FormField
-	asks := false
+	hasPassword := false
 	for z := html.NewTokenizer(strings.NewReader(page)); ; {
 		switch kind := z.Next(); kind {
 		case html.ErrorToken:
-			if asks {
+			if hasPassword {
 				return current
 			}
 			return all
 		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
 			token := z.Token()
 			switch {
-			case token.Data == "form" && kind == html.EndTagToken && asks:
+			case token.Data == "form" && kind == html.EndTagToken && hasPassword:
 				return current
 			case token.Data == "form":
-				current, asks = nil, false
+				current, hasPassword = nil, false
 			case token.Data == "input" && kind != html.EndTagToken:
-				field, typed := inputOf(token)
-				asks = asks || typed == "password"
-				if typed == "hidden" && field.Name != "" && len(all) < mostHidden {
+				field, inputType := inputOf(token)
+				hasPassword = hasPassword || inputType == "password"
+				if inputType == "hidden" && field.Name != "" && len(all) < maxHiddenFields {
 					all, current = append(all, field), append(current, field)
 				}
 			}
@@ -259,8 +262,8 @@ func hiddenFields(page string) []session.FormField {
 	}
 }
 
-// inputOf is an input element's field and its type in small letters.
-func inputOf(token html.Token) (field session.FormField, typed string) {
+// inputOf returns an input element's field, and its type in lowercase.
+func inputOf(token html.Token) (field session.FormField, inputType string) {
 	for _, a := range token.Attr {
 		switch a.Key {
 		case "name":
@@ -268,8 +271,8 @@ func inputOf(token html.Token) (field session.FormField, typed string) {
 		case "value":
 			field.Value = a.Val
 		case "type":
-			typed = strings.ToLower(a.Val)
+			inputType = strings.ToLower(a.Val)
 		}
 	}
-	return field, typed
+	return field, inputType
 }

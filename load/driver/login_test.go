@@ -91,7 +91,7 @@ func formPlan(connections int, requests int64, path string) session.Plan {
 }
 
 // loggedIn is a load whose connections have logged in, or the error.
-func loggedIn(t *testing.T, p *session.Plan, address string, config *tls.Config) (*Load, error) {
+func logInAll(t *testing.T, p *session.Plan, address string, config *tls.Config) (*Load, error) {
 	t.Helper()
 	own, err := credentials(t, session.AuthenticationForm, user)
 	if err != nil {
@@ -102,31 +102,31 @@ func loggedIn(t *testing.T, p *session.Plan, address string, config *tls.Config)
 }
 
 // carried makes a stage of a load and returns what it came to.
-func carried(t *testing.T, load *Load, amount session.Amount) *tap {
+func runStage(t *testing.T, load *Load, amount session.Amount) *tapRecorder {
 	t.Helper()
-	r := &tap{Recorder: recorder.New(1)}
+	r := &tapRecorder{Recorder: recorder.New(1)}
 	stage := load.NewStage(amount, r)
 	defer stage.Stop()
 	go stage.Begin(time.Now())
-	stage.Carry(0, 1)
+	stage.Run(0, 1)
 	return r
 }
 
 // TestEachConnectionIsAUser has connections log in once each, and stay so: over
 // the ends of connections, and from one stage to the next.
-func TestEachConnectionIsAUser(t *testing.T) {
+func TestEachConnectionLogsInOnce(t *testing.T) {
 	for _, keepAlive := range []bool{true, false} {
 		c := newContainer()
 		server := testserver.New(t, c.answer)
-		const connections = mostLogins + 3
+		const connections = maxLogins + 3
 		p := formPlan(connections, 200, "/app/page")
 		p.KeepAlive = keepAlive
-		load, err := loggedIn(t, &p, server.Address(), nil)
+		load, err := logInAll(t, &p, server.Address(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			r := carried(t, load, p.Measurement)
+			r := runStage(t, load, p.Measurement)
 			if len(r.outcomes) != 200 {
 				t.Errorf("%d requests", len(r.outcomes))
 			}
@@ -157,16 +157,16 @@ func TestLoginOverTLS(t *testing.T) {
 	server := testserver.NewTLS(t, &tls.Config{Certificates: []tls.Certificate{own.Certificate}}, c.answer)
 	p := formPlan(2, 10, "/app/page")
 	p.TLS = &session.TLS{ServerName: tlstest.Name}
-	load, err := loggedIn(t, &p, server.Address(), configuration(t, &p, server.Address(), tlstest.Folder(t, tlstest.Files{Server: own.PEM()})))
+	load, err := logInAll(t, &p, server.Address(), tlsConfig(t, &p, server.Address(), tlstest.Folder(t, tlstest.Files{Server: own.PEM()})))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := carried(t, load, p.Measurement); len(r.outcomes) != 10 || r.outcomes[9].Body != 2 {
+	if r := runStage(t, load, p.Measurement); len(r.outcomes) != 10 || r.outcomes[9].Body != 2 {
 		t.Errorf("outcomes %+v", r.outcomes)
 	}
 }
 
-func TestLoginsThatFail(t *testing.T) {
+func TestFailedLogins(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer func(testserver.Request) testserver.Answer
 		change func(*session.Form)
@@ -174,13 +174,13 @@ func TestLoginsThatFail(t *testing.T) {
 	}{
 		"a page that isn't there": {
 			func(testserver.Request) testserver.Answer { return replying("404 Not Found") }, nil,
-			"GET /app/page: answered with 404 Not Found",
+			"GET /app/page: unexpected status 404 Not Found",
 		},
 		"an error page": {
 			newContainer().answer, func(f *session.Form) { f.PasswordField = "other" },
-			"POST /app/j_security_check: answered with 200 OK, which isn't among the expected [302 303]",
+			"POST /app/j_security_check: unexpected status 200 OK, want one of [302 303]",
 		},
-		"no session": {newContainer().answer, func(f *session.Form) { f.Page = "" }, "answered with 408 Request Timeout"},
+		"no session": {newContainer().answer, func(f *session.Form) { f.Page = "" }, "unexpected status 408 Request Timeout"},
 		"back to the form": {
 			func(testserver.Request) testserver.Answer {
 				return replying("302 Found", "Location: /app/j_security_check?error")
@@ -188,16 +188,16 @@ func TestLoginsThatFail(t *testing.T) {
 		},
 		"to somewhere else": {
 			func(testserver.Request) testserver.Answer { return replying("302 Found", "Location: /login") },
-			func(f *session.Form) { f.Page, f.Location = "", "/home" }, `redirected to "/login", which doesn't begin with the expected /home`,
+			func(f *session.Form) { f.Page, f.Location = "", "/home" }, `redirected to "/login", want a location that starts with /home`,
 		},
 		"to nowhere": {
 			func(testserver.Request) testserver.Answer { return replying("200 OK") },
-			func(f *session.Form) { f.Page, f.Location, f.Statuses = "", "/home", []int{200} }, "doesn't redirect to the expected /home",
+			func(f *session.Form) { f.Page, f.Location, f.Statuses = "", "/home", []int{200} }, "status 200 OK without a redirect, want a redirect to /home",
 		},
 		"to another server": {
 			func(testserver.Request) testserver.Answer {
 				return replying("302 Found", "Location: http://other.test/")
-			}, func(f *session.Form) { f.Page = "" }, `redirected to "http://other.test/", which isn't on the target`,
+			}, func(f *session.Form) { f.Page = "" }, `redirected to "http://other.test/", which is another server`,
 		},
 		"in circles": {
 			func(testserver.Request) testserver.Answer { return replying("302 Found", "Location: /app/page") }, nil,
@@ -209,11 +209,11 @@ func TestLoginsThatFail(t *testing.T) {
 					return replying("302 Found", "Location: /home")
 				}
 				return replying("500 Internal Server Error")
-			}, func(f *session.Form) { f.Page = "" }, "GET /home: answered with 500",
+			}, func(f *session.Form) { f.Page = "" }, "GET /home: unexpected status 500",
 		},
 		"no answer": {
 			func(testserver.Request) testserver.Answer { return testserver.Text(0, testserver.Hang) }, nil,
-			"GET /app/page: no answer within 50ms",
+			"GET /app/page: no response within 50ms",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -225,8 +225,8 @@ func TestLoginsThatFail(t *testing.T) {
 			if test.change != nil {
 				test.change(p.Form)
 			}
-			_, err := loggedIn(t, &p, server.Address(), nil)
-			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "of 3 had logged in") {
+			_, err := logInAll(t, &p, server.Address(), nil)
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "of 3 connections succeeded") {
 				t.Errorf("%v, want %q", err, test.want)
 			}
 			if err != nil && (strings.Contains(err.Error(), "Mufasa") || strings.Contains(err.Error(), "Circle")) {
@@ -271,7 +271,7 @@ func TestHiddenFields(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if n := len(hiddenFields(strings.Repeat("<input type=hidden name=a>", 10_000))); n != mostHidden {
+	if n := len(hiddenFields(strings.Repeat("<input type=hidden name=a>", 10_000))); n != maxHiddenFields {
 		t.Errorf("%d fields", n)
 	}
 }
@@ -279,7 +279,7 @@ func TestHiddenFields(t *testing.T) {
 // TestFormsAreEncoded: what the plan says comes before what the page does, name
 // and password before both.
 func TestFormsAreEncoded(t *testing.T) {
-	g := login{load: &Load{user: &Credentials{username: "ä b", password: "c&d="}}, form: &session.Form{
+	g := login{load: &Load{formCredentials: &Credentials{username: "ä b", password: "c&d="}}, form: &session.Form{
 		UsernameField: "u", PasswordField: "p", Fields: []session.FormField{{Name: "x", Value: "mine"}, {Name: "u", Value: "no"}},
 	}}
 	got, err := url.ParseQuery(g.encode([]session.FormField{{Name: "x", Value: "page's"}, {Name: "t", Value: "1"}, {Name: "p", Value: ""}}))

@@ -12,54 +12,53 @@ import (
 )
 
 const (
-	never        = time.Duration(math.MaxInt64)
-	mostEvents   = 128
-	mostAtOnce   = 16 // connections that start before it is looked what has come
-	lagsMeasured = 8  // one in so many
+	never          = time.Duration(math.MaxInt64)
+	maxEvents      = 128
+	maxStartBatch  = 16 // connections to start before the next poll
+	lagSampleEvery = 8  // measure the lag of every n-th event
 )
 
-// Events that aren't a task's.
+// The identifiers of events that don't belong to a task.
 const (
 	timerEvent = -1 - iota
-	bellEvent
+	wakeEvent
 )
 
-// loop carries connections: one goroutine that waits for what comes on any of
-// them, by an epoll instance of its own, and goes on with each where it stopped.
-// Connections are coroutines (task), so that their code reads as if each had its
-// own goroutine. That spares them Go's scheduler and what its poller keeps for
-// each descriptor. Nothing that a task does may block but by task.wait.
+// loop is an event loop that runs connections: one goroutine that waits for
+// events on any of them with its own epoll instance, and resumes each where it
+// stopped. The connections are coroutines (task), so that their code reads as if
+// each had its own goroutine. This avoids the cost of Go's scheduler and of its
+// poller's state for each descriptor. A task must not block except in task.wait.
 type loop struct {
 	stage *Stage
-	sleeping
-	events [mostEvents]syscall.EpollEvent
-	came   int // number of events
+	poller
+	events     [maxEvents]syscall.EpollEvent
+	eventCount int // number of valid events
 
 	tasks []*task
-	live  int
-	// earliest is before any instant at which a task is to give up.
+	live  int // tasks that haven't ended
+	// earliest is a lower bound of the times at which tasks time out.
 	earliest time.Duration
-	resting  restHeap
-	ready    []*task // to go on
-	// paces is whether the loop gives out requests of an open load, due when the next
-	// one is; never when that isn't known.
+	sleeping sleepHeap // tasks that wait for a time
+	ready    []*task   // tasks to resume
+	// paces reports whether the loop dispatches the requests of an open load. due
+	// is the time at which the next one is due, or never if that isn't known.
 	paces bool
 	due   time.Duration
-	// lags counts towards lagsMeasured.
-	lags uint8
+	// eventsHandled counts events for lagSampleEvery.
+	eventsHandled uint8
 
-	mu   sync.Mutex
-	rung []gift // that others have brought
+	mu     sync.Mutex
+	queued []arrival // requests that other goroutines have enqueued
 }
 
-// gift is a request that another loop, or the pacer, has for a task: when it was
-// meant to start.
-type gift struct {
+// arrival is a request for a task, with its intended start time.
+type arrival struct {
 	task     *task
 	intended time.Duration
 }
 
-// newLoop returns a loop for a stage. It must be closed.
+// newLoop returns a loop for a stage. The caller must close it.
 func newLoop(s *Stage) (*loop, error) {
 	l := &loop{stage: s, earliest: never, due: never}
 	if err := l.prepare(); err != nil {
@@ -69,17 +68,17 @@ func newLoop(s *Stage) (*loop, error) {
 	return l, nil
 }
 
-// run carries connections from the stage's start instant until they have ended.
+// run runs connections from the stage's start time until all of them have ended.
 func (l *loop) run(tasks []*task) {
 	l.tasks, l.live = tasks, len(tasks)
 	started := 0
 	for l.live > 0 {
 		if started < len(tasks) {
-			for range min(mostAtOnce, len(tasks)-started) {
+			for range min(maxStartBatch, len(tasks)-started) {
 				l.resume(tasks[started])
 				started++
 			}
-			l.fetch(0)
+			l.poll(0)
 		} else {
 			l.wait()
 		}
@@ -89,8 +88,8 @@ func (l *loop) run(tasks []*task) {
 		if now >= l.earliest {
 			l.expire(now)
 		}
-		for len(l.resting) > 0 && l.resting[0].until <= now {
-			l.resume(heap.Pop(&l.resting).(*task))
+		for len(l.sleeping) > 0 && l.sleeping[0].until <= now {
+			l.resume(heap.Pop(&l.sleeping).(*task))
 		}
 		if l.paces && (now >= l.due || l.due == never) {
 			l.pace()
@@ -102,41 +101,41 @@ func (l *loop) run(tasks []*task) {
 	}
 }
 
-// handle goes on with the connections on which something has come.
+// handle resumes the tasks whose events have arrived.
 func (l *loop) handle() {
-	if l.came == 0 {
+	if l.eventCount == 0 {
 		return
 	}
-	came := time.Now()
-	for i := range l.came {
-		if l.lags++; l.lags%lagsMeasured == 0 {
-			usage.Lagged(time.Since(came))
+	polled := time.Now()
+	for i := range l.eventCount {
+		if l.eventsHandled++; l.eventsHandled%lagSampleEvery == 0 {
+			usage.Lagged(time.Since(polled))
 		}
 		switch e := &l.events[i]; e.Fd {
 		case timerEvent:
-		case bellEvent:
-			l.answer()
+		case wakeEvent:
+			l.handleWake()
 		default:
-			if t := l.tasks[e.Fd]; t.generation == e.Pad && t.tell(e.Events) {
+			if t := l.tasks[e.Fd]; t.generation == e.Pad && t.notify(e.Events) {
 				l.resume(t)
 			}
 		}
 	}
-	l.came = 0
+	l.eventCount = 0
 }
 
-// resume has a task go on until it waits again, or ends.
+// resume runs a task until it waits again or ends.
 func (l *loop) resume(t *task) {
 	if _, ok := t.next(); !ok {
 		l.live--
 	}
 }
 
-// expire goes on with tasks that have waited for long enough.
+// expire resumes the tasks that have timed out.
 func (l *loop) expire(now time.Duration) {
 	l.earliest = never
 	for _, t := range l.tasks {
-		if t.waits == forNothing || t.waits == forRest {
+		if t.waits == forNothing || t.waits == forTime {
 			continue
 		}
 		if t.until <= now {
@@ -148,83 +147,83 @@ func (l *loop) expire(now time.Duration) {
 	}
 }
 
-// pace gives out what is due of an open load.
+// pace dispatches the requests of an open load that are due.
 func (l *loop) pace() {
 	a := l.stage.arrivals
 	if l.stage.stopping.Load() || l.stage.ending.Load() {
 		l.finish()
 		return
 	}
-	at, short, more := a.give()
+	at, starved, more := a.dispatchDue()
 	switch {
 	case !more:
 		l.finish()
-	case short:
+	case starved:
 		l.due = never
 	default:
 		l.due = at
 	}
 }
 
-// finish ends the giving out of requests.
+// finish ends the dispatching of requests.
 func (l *loop) finish() {
 	l.paces, l.due = false, never
-	close(l.stage.arrivals.over)
-	l.stage.ringLoops()
+	close(l.stage.arrivals.exhausted)
+	l.stage.wakeLoops()
 }
 
-// give has a task go on with a request. It is for the loop's own goroutine.
-func (l *loop) give(t *task, intended time.Duration) {
-	t.intended, t.given = intended, true
+// dispatch hands a request to a task. Only the loop's own goroutine may call it.
+func (l *loop) dispatch(t *task, intended time.Duration) {
+	t.intended, t.dispatched = intended, true
 	l.ready = append(l.ready, t)
 }
 
-// bring is give for others' goroutines.
-func (l *loop) bring(t *task, intended time.Duration) {
+// enqueue is like dispatch but is safe to call from any goroutine.
+func (l *loop) enqueue(t *task, intended time.Duration) {
 	l.mu.Lock()
-	l.rung = append(l.rung, gift{t, intended})
+	l.queued = append(l.queued, arrival{t, intended})
 	l.mu.Unlock()
-	l.ring()
+	l.wake()
 }
 
-// ring wakes the loop to look what it was brought, and what has become of the
-// stage.
-func (l *loop) ring() {
-	// It fails only where it rings already.
-	_, _ = l.bell.Write(binary.NativeEndian.AppendUint64(nil, 1))
+// wake makes the loop check for enqueued requests and for a stage that has ended.
+func (l *loop) wake() {
+	// This fails only if a wake-up is pending already.
+	_, _ = l.wakeup.Write(binary.NativeEndian.AppendUint64(nil, 1))
 }
 
-// answer does what the bell was rung for.
-func (l *loop) answer() {
+// handleWake dispatches enqueued requests. If the stage has been stopped or
+// ended, it resumes the tasks that wait, so that they end.
+func (l *loop) handleWake() {
 	l.mu.Lock()
-	for _, g := range l.rung {
-		l.give(g.task, g.intended)
+	for _, g := range l.queued {
+		l.dispatch(g.task, g.intended)
 	}
-	l.rung = l.rung[:0]
+	l.queued = l.queued[:0]
 	l.mu.Unlock()
 	stopping := l.stage.stopping.Load()
-	if !stopping && !l.stage.ending.Load() && (l.stage.arrivals == nil || !l.stage.arrivals.isOver()) {
+	if !stopping && !l.stage.ending.Load() && (l.stage.arrivals == nil || !l.stage.arrivals.isExhausted()) {
 		return
 	}
 	for _, t := range l.tasks {
 		switch {
-		case t.waits == forArrival && t.given, t.waits == forNothing:
-			// It goes on anyway, or has ended.
-		case stopping || t.waits == forArrival || t.waits == forRest:
+		case t.waits == forArrival && t.dispatched, t.waits == forNothing:
+			// The task is about to be resumed, or has ended.
+		case stopping || t.waits == forArrival || t.waits == forTime:
 			l.resume(t)
 		}
 	}
-	l.resting = l.resting[:0]
+	l.sleeping = l.sleeping[:0]
 }
 
-// restHeap has the task that is to go on first first.
-type restHeap []*task
+// sleepHeap is a heap with the task to resume first at the top.
+type sleepHeap []*task
 
-func (h restHeap) Len() int           { return len(h) }
-func (h restHeap) Less(i, j int) bool { return h[i].until < h[j].until }
-func (h restHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *restHeap) Push(t any)        { *h = append(*h, t.(*task)) }
-func (h *restHeap) Pop() any {
+func (h sleepHeap) Len() int           { return len(h) }
+func (h sleepHeap) Less(i, j int) bool { return h[i].until < h[j].until }
+func (h sleepHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *sleepHeap) Push(t any)        { *h = append(*h, t.(*task)) }
+func (h *sleepHeap) Pop() any {
 	last := len(*h) - 1
 	t := (*h)[last]
 	*h = (*h)[:last]

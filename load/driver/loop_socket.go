@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// loopSocket is a TCP connection of a task. It is the task's alone.
+// loopSocket is a TCP connection of a task. Only the task uses it.
 type loopSocket struct {
 	task *task
 	fd   int
 	open bool
-	// registered are the events that the loop is told of.
+	// registered are the events that the socket is registered for, or 0 if it
+	// isn't.
 	registered uint32
-	// readable is whether something came since the last read, as far as the loop was
-	// told, gone whether the other
-	// side has ended the connection.
+	// readable reports whether bytes have arrived since the last read, as far as
+	// the loop has seen. gone reports whether the server has closed its side.
 	readable, gone bool
-	// drained is whether the last read took all that had come by then.
+	// drained reports whether the last read took all bytes that had arrived.
 	drained bool
 	limit   time.Time
-	held
+	writeBuffer
 }
 
-// dial opens the task's connection by a deadline.
+// dial opens the task's connection, at most until deadline.
 func (t *task) dial(e *endpoint, deadline time.Time) (transport, error) {
 	fd, err := e.open()
 	if err != nil {
@@ -34,9 +34,9 @@ func (t *task) dial(e *endpoint, deadline time.Time) (transport, error) {
 	}
 	t.generation++
 	s := &t.socket
-	*s = loopSocket{task: t, fd: fd, open: true, limit: deadline, held: held{text: s.text}}
+	*s = loopSocket{task: t, fd: fd, open: true, limit: deadline, writeBuffer: writeBuffer{buffered: s.buffered}}
 	for {
-		// Over loopback and in a pod's node it is connected by now.
+		// Over loopback and within a node the socket is connected already.
 		var done bool
 		if done, err = connected(fd); done {
 			break
@@ -46,13 +46,13 @@ func (t *task) dial(e *endpoint, deadline time.Time) (transport, error) {
 		}
 	}
 	if err != nil {
-		_ = s.Close() // it isn't connected
+		_ = s.Close() // the socket isn't connected
 		return nil, err
 	}
 	return s, nil
 }
 
-// wait waits until the socket can be read from or written to, or the limit.
+// wait waits until the socket is readable or writable, or until the limit.
 func (s *loopSocket) wait(what waits) error { return s.waitUntil(what, s.limit) }
 
 func (s *loopSocket) waitUntil(what waits, limit time.Time) error {
@@ -65,7 +65,7 @@ func (s *loopSocket) waitUntil(what waits, limit time.Time) error {
 		if s.registered == 0 {
 			operation = syscall.EPOLL_CTL_ADD
 		}
-		if err := s.task.loop.register(operation, s.fd, events, s.task.place, s.task.generation); err != nil {
+		if err := s.task.loop.register(operation, s.fd, events, s.task.index, s.task.generation); err != nil {
 			return err
 		}
 		s.registered = events
@@ -77,25 +77,25 @@ func (s *loopSocket) waitUntil(what waits, limit time.Time) error {
 	return s.task.wait(what, until)
 }
 
-// ask is as wire's.
-func (s *loopSocket) ask(p []byte, at, epoch, limit time.Time) (n int, written time.Duration, err error) {
+// writeAndWait implements wire.
+func (s *loopSocket) writeAndWait(p []byte, at, epoch, limit time.Time) (n int, written time.Duration, err error) {
 	s.limit = limit
 	n, err = s.Write(p)
 	written = time.Since(epoch)
 	if err != nil || s.readable || s.gone {
 		return n, written, err
 	}
-	look := at.Add(patience)
-	if limit.Before(look) {
-		look = limit
+	pollAt := at.Add(pollInterval)
+	if limit.Before(pollAt) {
+		pollAt = limit
 	}
-	if err = s.waitUntil(forReading, look); errors.Is(err, os.ErrDeadlineExceeded) {
+	if err = s.waitUntil(forReading, pollAt); errors.Is(err, os.ErrDeadlineExceeded) {
 		err = nil
 	}
 	return n, written, err
 }
 
-// Read is as net.Conn's.
+// Read implements net.Conn.
 func (s *loopSocket) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -103,7 +103,7 @@ func (s *loopSocket) Read(p []byte) (int, error) {
 	return s.receive(p, 0)
 }
 
-// discard is as discarder's, and as socket's.
+// discard implements discarder, as socket.discard does.
 func (s *loopSocket) discard(p []byte) (int, error) { return s.receive(p, syscall.MSG_TRUNC) }
 
 func (s *loopSocket) receive(p []byte, flags int) (int, error) {
@@ -118,7 +118,7 @@ func (s *loopSocket) receive(p []byte, flags int) (int, error) {
 		s.drained = n < len(p)
 		switch {
 		case errors.Is(err, syscall.EAGAIN):
-			s.gone = false // or else it would have said so
+			s.gone = false // the end of the connection would have been returned instead
 		case err != nil:
 			return 0, err
 		case n == 0:
@@ -130,10 +130,10 @@ func (s *loopSocket) receive(p []byte, flags int) (int, error) {
 	return 0, net.ErrClosed
 }
 
-// Write is as net.Conn's.
+// Write implements net.Conn.
 func (s *loopSocket) Write(p []byte) (int, error) {
-	if s.holding {
-		s.text = append(s.text, p...)
+	if s.buffering {
+		s.buffered = append(s.buffered, p...)
 		return len(p), nil
 	}
 	sent := 0
@@ -150,7 +150,7 @@ func (s *loopSocket) Write(p []byte) (int, error) {
 	return sent, net.ErrClosed
 }
 
-// Close is as net.Conn's.
+// Close implements net.Conn.
 func (s *loopSocket) Close() error {
 	if s.open {
 		s.open = false
@@ -159,7 +159,7 @@ func (s *loopSocket) Close() error {
 	return nil
 }
 
-// SetLinger is as net.TCPConn's.
+// SetLinger implements transport.
 func (s *loopSocket) SetLinger(seconds int) error {
 	if !s.open {
 		return net.ErrClosed
@@ -170,17 +170,17 @@ func (s *loopSocket) SetLinger(seconds int) error {
 func (s *loopSocket) hasEnded() bool           { return !s.open || hasEnded(s.fd) }
 func (s *loopSocket) setLimit(limit time.Time) { s.limit = limit }
 
-// SetDeadline is as net.Conn's.
+// SetDeadline implements net.Conn.
 func (s *loopSocket) SetDeadline(t time.Time) error {
 	s.limit = t
 	return nil
 }
 
-// SetReadDeadline and SetWriteDeadline change nothing: crypto/tls calls the
-// latter for its last words, which the limit of the last request holds for.
+// SetReadDeadline and SetWriteDeadline do nothing. crypto/tls sets a write
+// deadline for close_notify, which the limit of the last request covers.
 func (s *loopSocket) SetReadDeadline(time.Time) error  { return nil }
 func (s *loopSocket) SetWriteDeadline(time.Time) error { return nil }
 
-// LocalAddr and RemoteAddr are there for crypto/tls, which doesn't call them.
+// LocalAddr and RemoteAddr satisfy net.Conn. crypto/tls doesn't call them.
 func (s *loopSocket) LocalAddr() net.Addr  { return nil }
 func (s *loopSocket) RemoteAddr() net.Addr { return nil }

@@ -12,7 +12,7 @@ import (
 // TestLoopsEnd: what waits in a loop, for time to pass, for a request of an open
 // load or for a response, ends at once when the stage is stopped; when it is
 // ended, the response is waited for.
-func TestLoopsEnd(t *testing.T) {
+func TestLoopsEndWaits(t *testing.T) {
 	pausing := plan(3, 0, "/")
 	pausing.Pause = &session.Pause{MinMicroseconds: time.Hour.Microseconds(), MaxMicroseconds: time.Hour.Microseconds()}
 	pausing.Measurement.DurationMicroseconds = time.Hour.Microseconds()
@@ -36,20 +36,20 @@ func TestLoopsEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			looped := true
-			way = &looped
-			defer func() { way = nil }()
+			runMode = &looped
+			defer func() { runMode = nil }()
 			server := testserver.New(t, func(testserver.Request) testserver.Answer {
 				answer := testserver.OK(2)
 				answer.Delay = test.delay
 				return answer
 			})
-			r := &tap{Recorder: recorder.New(2)}
+			r := &tapRecorder{Recorder: recorder.New(2)}
 			stage := newLoad(t, &test.plan, server.Address(), Access{}).NewStage(test.plan.Measurement, r)
 			defer stage.Stop()
 			for share := range 2 {
-				go stage.Carry(share, 2)
+				go stage.Run(share, 2)
 			}
-			await(t, stage.Standing(), "the connections to stand ready")
+			await(t, stage.Ready(), "the connections to stand ready")
 			go stage.Begin(time.Now())
 			eventually(t, func() bool { return int(server.Seen().Requests) >= test.asked }, "the requests")
 			if test.delay == atOnce {

@@ -65,7 +65,7 @@ func TestOpenLoadKeepsItsRate(t *testing.T) {
 
 // TestOpenLoadOmitsNothing has the server answer nothing for two seconds: what
 // would have been asked meanwhile is asked, and waits.
-func TestOpenLoadOmitsNothing(t *testing.T) {
+func TestNoCoordinatedOmission(t *testing.T) {
 	const stallAt, stall = 3 * time.Second, 2 * time.Second
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -90,7 +90,7 @@ func TestOpenLoadOmitsNothing(t *testing.T) {
 	})
 }
 
-func TestWhatIsTooLateIsDropped(t *testing.T) {
+func TestLateRequestsAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := open(1, 10, 10*time.Second)
 		p.TimeoutMicroseconds = 2_000_000
@@ -111,7 +111,7 @@ func TestWhatIsTooLateIsDropped(t *testing.T) {
 	})
 }
 
-func TestSharesAreOneLoad(t *testing.T) {
+func TestSharesFormOneSchedule(t *testing.T) {
 	const shares, requests = 3, 1000
 	var all []time.Duration
 	for share := range shares {
@@ -174,7 +174,7 @@ func TestPoissonArrivals(t *testing.T) {
 // TestStallShowsInFull is TestOpenLoadOmitsNothing in real time and over real
 // connections: what is reported is compared with what the server knows: when it
 // answered each request, of which it is known when it was due.
-func TestStallShowsInFull(t *testing.T) {
+func TestStallIsMeasuredInFull(t *testing.T) {
 	const rate, stallAt, stall = 500, 100, 2 * time.Second
 	var mu sync.Mutex
 	var stalledUntil time.Time
@@ -195,7 +195,7 @@ func TestStallShowsInFull(t *testing.T) {
 	var truth []time.Duration
 	for n := range 2000 {
 		due := time.Duration(n-stallAt) * time.Second / rate
-		truth = append(truth, min(max(0, stall-due), stall)*b2d(n >= stallAt))
+		truth = append(truth, min(max(0, stall-due), stall)*boolToInt(n >= stallAt))
 	}
 	slices.Sort(truth)
 	total := got.Latencies.Get(result.Total)
@@ -213,7 +213,7 @@ func TestStallShowsInFull(t *testing.T) {
 		total.Percentile(99), got.Latencies.Get(result.Service).Percentile(99), got.Latencies.Get(result.Delay).Percentile(99))
 }
 
-func b2d(b bool) time.Duration {
+func boolToInt(b bool) time.Duration {
 	if b {
 		return 1
 	}
@@ -241,8 +241,8 @@ func BenchmarkOpenLoad(b *testing.B) {
 			r := recorder.New(2)
 			stage := load.NewStage(p.Measurement, r)
 			defer stage.Stop()
-			go stage.Carry(0, 1)
-			<-stage.Standing()
+			go stage.Run(0, 1)
+			<-stage.Ready()
 			b.ResetTimer()
 			before := usage.Read()
 			began := time.Now()

@@ -8,40 +8,42 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// pace is when a connection of a closed load makes its requests: as long as the
-// stage's profile has so many connections, with pauses in between. A load
-// without either has no paces.
+// pace decides when a connection of a closed load may make requests: while the
+// stage's profile includes the connection, and with the plan's think time between
+// requests. A connection has no pace if the load has neither.
 type pace struct {
-	profile profile.Profile
-	pause   *session.Pause
-	random  *rand.Rand
+	profile   profile.Profile
+	thinkTime *session.Pause
+	random    *rand.Rand
 
-	// until is when the profile next leaves the connection out; rested when its
-	// pause ends.
-	from, until, rested time.Duration
-	known               bool
+	// until is the time at which the profile next excludes the connection. from
+	// is the time from which it is included. thinkUntil is the end of its think
+	// time.
+	from, until, thinkUntil time.Duration
+	known                   bool
 }
 
-// pauseStream tells the random numbers of pauses from those of requests.
-const pauseStream = 1 << 62
+// thinkTimeStream separates the random numbers of think times from those of
+// requests.
+const thinkTimeStream = 1 << 62
 
-// newPace returns the pace of a connection; nil when it has none.
+// newPace returns the pace of a connection, or nil if it has none.
 func newPace(plan *session.Plan, amount session.Amount, connection int) *pace {
 	if plan.Arrivals != nil || plan.Pause == nil && len(amount.Profile) == 0 {
 		return nil
 	}
-	p := &pace{profile: amount.Profile, pause: plan.Pause}
+	p := &pace{profile: amount.Profile, thinkTime: plan.Pause}
 	if plan.Pause != nil && plan.Pause.MaxMicroseconds > plan.Pause.MinMicroseconds {
-		p.random = rand.New(rand.NewPCG(plan.Seed, pauseStream|uint64(connection)))
+		p.random = rand.New(rand.NewPCG(plan.Seed, thinkTimeStream|uint64(connection)))
 	}
 	return p
 }
 
-// next is when the connection may make its next request; leaves is whether the
-// connection has no part in the load until then, and is to be closed. It is
-// profile.Never when there is none.
+// next returns the earliest time for the connection's next request, or
+// profile.Never if there is none. leaves reports whether the profile excludes the
+// connection until then, so that it must be closed.
 func (p *pace) next(connection int, now time.Duration) (at time.Duration, leaves bool) {
-	at = max(now, p.rested)
+	at = max(now, p.thinkUntil)
 	if len(p.profile) == 0 {
 		return at, false
 	}
@@ -54,27 +56,27 @@ func (p *pace) next(connection int, now time.Duration) (at time.Duration, leaves
 	return max(at, p.from), leaves
 }
 
-// rest begins a pause after a request that ended now.
-func (p *pace) rest(now time.Duration) {
-	if p.pause == nil {
+// beginThinkTime starts the think time after a request that ended at now.
+func (p *pace) beginThinkTime(now time.Duration) {
+	if p.thinkTime == nil {
 		return
 	}
-	least, most := p.pause.MinMicroseconds, p.pause.MaxMicroseconds
-	d := least
+	minimum, maximum := p.thinkTime.MinMicroseconds, p.thinkTime.MaxMicroseconds
+	d := minimum
 	if p.random != nil {
-		d += p.random.Int64N(most - least + 1)
+		d += p.random.Int64N(maximum - minimum + 1)
 	}
-	p.rested = now + time.Duration(d)*time.Microsecond
+	p.thinkUntil = now + time.Duration(d)*time.Microsecond
 }
 
-// await waits until a connection's next request may begin; false when that
-// isn't within the stage.
+// await waits until a connection's next request may start. It returns false if
+// the stage ends first.
 func (s *Stage) await(c *connection) bool {
 	p := c.pace
 	if c.made {
-		p.rest(c.last)
+		p.beginThinkTime(c.last)
 	}
-	at, leaves := p.next(c.place, s.now())
+	at, leaves := p.next(c.index, s.now())
 	if leaves {
 		c.end()
 	}
@@ -87,12 +89,12 @@ func (s *Stage) await(c *connection) bool {
 	if !c.sleep(at) {
 		return false
 	}
-	c.shed()
+	c.dropIfEnded()
 	return true
 }
 
-// pause waits for a time, but not beyond the stage's end.
-func (c *connection) pause(d time.Duration) {
+// backOff waits for d, but not beyond the stage's end.
+func (c *connection) backOff(d time.Duration) {
 	s := c.stage
 	until := s.now() + d
 	if s.amount.Requests == 0 {
@@ -101,10 +103,10 @@ func (c *connection) pause(d time.Duration) {
 	c.sleep(until)
 }
 
-// sleep waits until an instant; false when the stage ended before.
+// sleep waits until a time. It returns false if the stage ends first.
 func (c *connection) sleep(until time.Duration) bool {
 	if c.task != nil {
-		return c.task.rest(until)
+		return c.task.sleep(until)
 	}
 	timer := time.NewTimer(until - c.stage.now())
 	defer timer.Stop()

@@ -10,7 +10,7 @@ import (
 )
 
 // begins are when the connections' requests began, by seconds.
-func beginsBySecond(d driven) map[int]int {
+func startsBySecond(d stageResult) map[int]int {
 	bySecond := map[int]int{}
 	for _, o := range d.outcomes {
 		bySecond[int((o.Ended-o.Total)/time.Second)]++
@@ -18,7 +18,7 @@ func beginsBySecond(d driven) map[int]int {
 	return bySecond
 }
 
-func TestPausesAreKept(t *testing.T) {
+func TestThinkTime(t *testing.T) {
 	for name, pause := range map[string]session.Pause{
 		"fixed": {MinMicroseconds: 400_000, MaxMicroseconds: 400_000}, "random": {MinMicroseconds: 100_000, MaxMicroseconds: 700_000},
 	} {
@@ -45,11 +45,11 @@ func TestPausesAreKept(t *testing.T) {
 	}
 }
 
-func TestConnectionsBeginOneAfterTheOther(t *testing.T) {
+func TestConnectionRamp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := plan(10, 0, "/")
 		p.Measurement = session.Amount{DurationMicroseconds: 20_000_000, Profile: profile.Profile{{To: 10, DurationMicroseconds: 10_000_000}}}
-		bySecond := beginsBySecond(virtually(t, p, after(time.Second)))
+		bySecond := startsBySecond(virtually(t, p, after(time.Second)))
 		for second := range 20 {
 			if want := min(second+1, 10); bySecond[second] != want {
 				t.Errorf("in second %d %d requests began, want %d", second, bySecond[second], want)
@@ -58,7 +58,7 @@ func TestConnectionsBeginOneAfterTheOther(t *testing.T) {
 	})
 }
 
-func TestLevelsOfConnections(t *testing.T) {
+func TestConnectionStages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := plan(8, 0, "/")
 		p.Measurement = session.Amount{DurationMicroseconds: 30_000_000, Profile: profile.Profile{
@@ -67,7 +67,7 @@ func TestLevelsOfConnections(t *testing.T) {
 			{From: 4, To: 4, DurationMicroseconds: 10_000_000, Level: true},
 		}}
 		got := virtually(t, p, after(time.Second))
-		bySecond := beginsBySecond(got)
+		bySecond := startsBySecond(got)
 		for second := range 30 {
 			if want := []int{2, 8, 4}[second/10]; bySecond[second] != want {
 				t.Errorf("in second %d %d requests began, want %d", second, bySecond[second], want)

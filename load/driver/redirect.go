@@ -8,10 +8,11 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// mostRedirects bounds the redirects of one request.
-const mostRedirects = 10
+// maxRedirects limits the redirects of one request.
+const maxRedirects = 10
 
-// isRedirect is whether a response with the status and a Location is a redirect.
+// isRedirect reports whether a response with the status and a Location field is a
+// redirect.
 func isRedirect(status int) bool {
 	switch status {
 	case 301, 302, 303, 307, 308:
@@ -20,8 +21,8 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// redirected is the request that a redirect asks for (RFC 9110, section 15.4);
-// false where that would go to another server.
+// redirected returns the request that a redirect leads to (RFC 9110, section
+// 15.4). It returns false if the redirect leads to another server.
 func (l *Load) redirected(r *request, status int, location string) (*request, bool) {
 	to, err := url.Parse(location)
 	if err != nil {
@@ -32,11 +33,11 @@ func (l *Load) redirected(r *request, status int, location string) (*request, bo
 		return nil, false
 	}
 	scheme := "http"
-	if l.security != nil {
+	if l.tlsConfigs != nil {
 		scheme = "https"
 	}
 	if to.Scheme != "" && to.Scheme != scheme ||
-		to.Host != "" && session.HostHeader(to.Host, "", false) != r.host && !slices.Contains(l.names, to.Host) {
+		to.Host != "" && session.HostHeader(to.Host, "", false) != r.host && !slices.Contains(l.hostNames, to.Host) {
 		return nil, false
 	}
 	target := from.ResolveReference(to)
@@ -53,6 +54,6 @@ func (l *Load) redirected(r *request, status int, location string) (*request, bo
 			return len(h.Name) >= len("Content-") && strings.EqualFold(h.Name[:len("Content-")], "Content-")
 		})
 	}
-	next, err := newRequest(&planned, r.host, &l.fixed)
+	next, err := newRequest(&planned, r.host, &l.common)
 	return next, err == nil
 }

@@ -24,19 +24,19 @@ func planOf(requests int64, kinds ...session.PlannedRequest) session.Plan {
 }
 
 func TestRequestsAsWritten(t *testing.T) {
-	common := &fixed{keepAlive: true, generated: []byte("0123456789")}
+	common := &commonHeaders{keepAlive: true, generated: []byte("0123456789")}
 	for name, test := range map[string]struct {
 		planned session.PlannedRequest
-		common  *fixed
+		common  *commonHeaders
 		want    string
 	}{
 		"least": {session.PlannedRequest{Path: "/a?b=c"}, common,
 			"GET /a?b=c HTTP/1.1\r\nHost: h\r\nUser-Agent: assay-load\r\nAccept: */*\r\nConnection: keep-alive\r\n\r\n"},
-		"its own host": {session.PlannedRequest{Method: "HEAD", Path: "/", Host: "o:81"}, &fixed{},
+		"its own host": {session.PlannedRequest{Method: "HEAD", Path: "/", Host: "o:81"}, &commonHeaders{},
 			"HEAD / HTTP/1.1\r\nHost: o:81\r\nUser-Agent: assay-load\r\nAccept: */*\r\nConnection: close\r\n\r\n"},
 		"other headers": {
 			session.PlannedRequest{Path: "/", Headers: []session.Header{{Name: "user-agent", Value: "u"}, {Name: "X", Value: "y: z"}}},
-			&fixed{keepAlive: true, authorization: "Bearer t"},
+			&commonHeaders{keepAlive: true, authorization: "Bearer t"},
 			"GET / HTTP/1.1\r\nHost: h\r\nAccept: */*\r\nuser-agent: u\r\nX: y: z\r\nAuthorization: Bearer t\r\nConnection: keep-alive\r\n\r\n"},
 		"text": {session.PlannedRequest{Method: "DELETE", Path: "/", Body: []byte("ß")}, common,
 			"DELETE / HTTP/1.1\r\nHost: h\r\nUser-Agent: assay-load\r\nAccept: */*\r\nContent-Type: text/plain; charset=utf-8\r\n" +
@@ -65,13 +65,13 @@ func TestRequestsAsWritten(t *testing.T) {
 // TestMethodsAndBodies has every method, with bodies short and long, arrive as
 // it was meant, and what is kept of a connection be kept.
 func TestMethodsAndBodies(t *testing.T) {
-	const long = joinedBytes + 12345
+	const long = maxJoinedBytes + 12345
 	kinds := []session.PlannedRequest{
 		{Method: "HEAD", Path: "/head", Length: -1},
 		{Method: "OPTIONS", Path: "/", Length: -1},
 		{Method: "DELETE", Path: "/", Length: -1},
 		{Method: "PATCH", Path: "/", Body: []byte("a\r\n\r\nb"), Length: 6},
-		{Method: "PUT", Path: "/", GeneratedBytes: joinedBytes, Length: joinedBytes},
+		{Method: "PUT", Path: "/", GeneratedBytes: maxJoinedBytes, Length: maxJoinedBytes},
 		{Method: "POST", Path: "/", GeneratedBytes: long, Length: long},
 	}
 	var mu sync.Mutex

@@ -14,72 +14,76 @@ import (
 )
 
 const (
-	// bufferBytes is the size of a read buffer. The head of a response must fit in
-	// it.
+	// bufferBytes is the size of a read buffer. A response's header section must
+	// fit in it.
 	bufferBytes = 32 << 10
-	// longBody is how much of a body is left for it to be discarded unread, where
-	// the source can. After a response that had more, only headBytes of the next are
-	// asked for at first.
-	longBody  = 8 << 10
-	headBytes = 4 << 10
-	// knownBytes bounds a head that is kept to be compared with the next.
-	knownBytes = 1 << 10
-	// maxInterim bounds the interim responses (1xx) before a response.
+	// longBodyBytes is the remaining length from which a body is discarded unread
+	// if the source supports that. After a response with such a body, the first
+	// read of the next asks for headReadBytes only.
+	longBodyBytes = 8 << 10
+	headReadBytes = 4 << 10
+	// maxKnownHead limits a header section that is kept for comparison with the
+	// next.
+	maxKnownHead = 1 << 10
+	// maxInterim limits the interim responses (1xx) before a response.
 	maxInterim = 100
 )
 
-// buffers are read buffers. A reader has one only while it reads, so that there
-// are as many as responses that have begun to come, and they stay in the CPU's
+// buffers holds read buffers. A reader has one only while it reads. So there are
+// no more buffers than responses being received, and they stay in the CPU's
 // cache.
 var buffers = sync.Pool{New: func() any { return new([bufferBytes]byte) }}
 
-// discarder is a source that can throw away what it would read, as
+// discarder is a source that can discard bytes instead of reading them into p, as
 // socket.discard does.
 type discarder interface {
 	discard(p []byte) (int, error)
 }
 
-// responseReader reads responses from a connection, one after the other. It
-// keeps nothing of a body but its length. It is stricter than RFC 9112 has
-// recipients be: what could be read in two ways isn't HTTP to it.
+// responseReader reads responses from a connection one after the other. It
+// discards bodies and keeps their length only. It is stricter than RFC 9112
+// requires of recipients: it rejects whatever can be interpreted in two ways.
 type responseReader struct {
 	source io.Reader
-	epoch  time.Time // stamps are durations since
-	// discards is the source if it can, else nil.
+	epoch  time.Time // time that firstByte and lastByte count from
+	// discards is the source if it is a discarder, otherwise nil.
 	discards discarder
 	buffer   *[bufferBytes]byte // nil between responses
-	// buffer[from:to] is what was read from the source and not yet used.
+	// buffer[from:to] is what was read from the source and hasn't been used yet.
 	from, to int
-	// ended is whether the source ended, as opposed to broke.
+	// ended reports whether the source has ended without an error.
 	ended bool
-	// long is whether the last body was long, excess whether more was discarded than
-	// the current one has.
+	// long reports whether the previous body was long. excess reports whether
+	// more bytes were discarded than belong to the current body.
 	long, excess bool
-	// known is the last head and knownText its text, where nothing was noted of it.
-	// Most servers write the same one again and again for a second.
+	// known is the previous header section and knownText its text, unless fields
+	// had to be kept from it. Most servers send the same header section for up to
+	// a second.
 	known     head
 	knownText []byte
 
-	// noted are fields of the current response; nil where they don't matter.
-	noted *noted
-	// Of the current response: the bytes read, and when the first and the last
-	// of them came.
+	// fields holds fields of the current response. It is nil if they aren't
+	// needed.
+	fields *responseFields
+	// The fields below belong to the current response: the number of bytes read,
+	// and the times at which the first and the last of them arrived.
 	received  int64
 	firstByte time.Duration
 	lastByte  time.Duration
 }
 
-// response is what is known of a response.
+// response holds the result of reading a response.
 type response struct {
 	status int
-	// body is the number of bytes of the body that were read, chunk headers left out.
+	// body is the number of bytes of the body that were read, without the chunked
+	// coding.
 	body int64
-	// persistent is whether the connection can carry another request.
+	// persistent reports whether the connection can be used for another request.
 	persistent bool
-	// fault says what was wrong; NoError when the response is complete.
+	// fault is the kind of error, or NoError if the response is complete.
 	fault result.ErrorKind
-	// excess is the fault of a complete response that is followed by bytes that
-	// belong to none: more body than was promised, or what nobody asked for.
+	// excess is the kind of error if a complete response is followed by further
+	// bytes: more body than its Content-Length, or an unrequested response.
 	excess result.ErrorKind
 }
 
@@ -90,7 +94,7 @@ func (r *responseReader) attach(source io.Reader, epoch time.Time) {
 	r.from, r.to, r.ended = 0, 0, false
 }
 
-// space is where to read.
+// space returns the read buffer.
 func (r *responseReader) space() []byte {
 	if r.buffer == nil {
 		r.buffer = buffers.Get().(*[bufferBytes]byte)
@@ -98,22 +102,23 @@ func (r *responseReader) space() []byte {
 	return r.buffer[:]
 }
 
-// rest gives the buffer back between two responses.
-func (r *responseReader) rest() {
+// release returns the buffer to the pool between two responses.
+func (r *responseReader) release() {
 	if r.buffer != nil {
 		buffers.Put(r.buffer)
 		r.buffer = nil
 	}
 }
 
-// read reads one response. To a HEAD request there is no body.
+// read reads one response. head reports whether it responds to a HEAD request and
+// so has no body.
 func (r *responseReader) read(head bool) response {
 	r.received, r.firstByte, r.lastByte, r.excess = 0, 0, 0, false
 	r.space()
 	var resp response
 	for interim := 0; ; interim++ {
-		if r.noted != nil {
-			*r.noted = noted{cookies: r.noted.cookies[:0], challenges: r.noted.challenges[:0]}
+		if r.fields != nil {
+			*r.fields = responseFields{cookies: r.fields.cookies[:0], challenges: r.fields.challenges[:0]}
 		}
 		h, fault := r.readHead()
 		if fault != recorder.NoError {
@@ -124,7 +129,7 @@ func (r *responseReader) read(head bool) response {
 			r.readBody(&resp, h, head)
 			return resp
 		}
-		// No switch of protocols was asked for.
+		// The client never asks to switch protocols.
 		if h.status == 101 || interim == maxInterim {
 			resp.fault = result.ErrorException
 			return resp
@@ -132,7 +137,7 @@ func (r *responseReader) read(head bool) response {
 	}
 }
 
-// readBody reads what follows the head (RFC 9112, section 6.3).
+// readBody reads what follows the header section (RFC 9112, section 6.3).
 func (r *responseReader) readBody(resp *response, h head, noBody bool) {
 	resp.persistent = h.persistent
 	resp.fault, resp.excess = recorder.NoError, result.ErrorException
@@ -143,7 +148,7 @@ func (r *responseReader) readBody(resp *response, h head, noBody bool) {
 	case h.length >= 0:
 		resp.excess = result.ErrorLength
 		resp.body, resp.fault = r.skip(h.length, 1)
-		r.long = h.length >= longBody
+		r.long = h.length >= longBodyBytes
 		if resp.fault == result.ErrorReceive && r.ended {
 			resp.fault = result.ErrorLength
 		}
@@ -161,7 +166,7 @@ func (r *responseReader) readBody(resp *response, h head, noBody bool) {
 	}
 }
 
-// readHead reads a status line and header section.
+// readHead reads a status line and a header section.
 func (r *responseReader) readHead() (head, result.ErrorKind) {
 	searched := 0
 	for {
@@ -176,11 +181,11 @@ func (r *responseReader) readHead() (head, result.ErrorKind) {
 		if i := bytes.Index(available[searched:], headEnd); i >= 0 {
 			length := searched + i + len(headEnd)
 			r.from += length
-			h, ok := parseHead(available[:length], r.noted)
+			h, ok := parseHead(available[:length], r.fields)
 			if !ok {
 				return head{}, result.ErrorException
 			}
-			if r.noted == nil && length <= knownBytes {
+			if r.fields == nil && length <= maxKnownHead {
 				r.known, r.knownText = h, append(r.knownText[:0], available[:length]...)
 			}
 			return h, recorder.NoError
@@ -192,8 +197,8 @@ func (r *responseReader) readHead() (head, result.ErrorKind) {
 	}
 }
 
-// skip reads n bytes of a body. At most beyond bytes more are discarded, when they
-// are there: none may be after the last.
+// skip reads n bytes of a body. It may discard up to beyond further bytes if they
+// have arrived, to detect bytes after the end of the response.
 func (r *responseReader) skip(n, beyond int64) (int64, result.ErrorKind) {
 	available := int64(r.to - r.from)
 	if n <= available {
@@ -203,9 +208,9 @@ func (r *responseReader) skip(n, beyond int64) (int64, result.ErrorKind) {
 	r.from = r.to
 	read := available
 	for read < n {
-		if r.discards != nil && n-read >= longBody {
+		if r.discards != nil && n-read >= longBodyBytes {
 			m, err := r.discards.discard(r.buffer[:min(n-read+beyond, bufferBytes)])
-			if fault := r.take(m, err); fault != recorder.NoError {
+			if fault := r.noteRead(m, err); fault != recorder.NoError {
 				return read, fault
 			}
 			if read += int64(m); read > n {
@@ -239,29 +244,30 @@ func (r *responseReader) readToEnd() (int64, result.ErrorKind) {
 	}
 }
 
-// fill reads more from the source, behind what isn't used yet.
+// fill reads more from the source and appends it to the unused part of the
+// buffer.
 func (r *responseReader) fill() result.ErrorKind {
 	switch {
 	case r.from == r.to:
 		r.from, r.to = 0, 0
 	case r.to == len(r.buffer):
 		if r.from == 0 {
-			return result.ErrorException // longer than any head or line may be
+			return result.ErrorException // longer than the limit for a header section or line
 		}
 		r.to = copy(r.buffer[:], r.buffer[r.from:r.to])
 		r.from = 0
 	}
 	space := r.buffer[r.to:]
 	if r.long && r.received == 0 && r.discards != nil {
-		space = space[:min(headBytes, len(space))]
+		space = space[:min(headReadBytes, len(space))]
 	}
 	n, err := r.source.Read(space)
 	r.to += max(0, n)
-	return r.take(n, err)
+	return r.noteRead(n, err)
 }
 
-// take takes in that n bytes came, or none for an error.
-func (r *responseReader) take(n int, err error) result.ErrorKind {
+// noteRead records a read of n bytes, or an error if n is 0.
+func (r *responseReader) noteRead(n int, err error) result.ErrorKind {
 	if n > 0 {
 		r.lastByte = time.Since(r.epoch)
 		if r.received == 0 {
@@ -274,7 +280,7 @@ func (r *responseReader) take(n int, err error) result.ErrorKind {
 	return faultOf(err)
 }
 
-// faultOf is the kind of error of a connection that broke.
+// faultOf returns the kind of error of a broken connection.
 func faultOf(err error) result.ErrorKind {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):

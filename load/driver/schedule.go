@@ -7,22 +7,23 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// schedule is the instants at which one client of an open load is to make its
-// requests. Each is computed from its number, so that nothing adds up: evenly
-// spaced, the requests of all clients are those that a single one would make,
-// of which a client of n makes every n-th. Poisson arrivals of all clients
-// together are those of as many independent ones with an equal part of the rate.
+// schedule computes the intended start times of one client's requests in an open
+// load. Each time is computed from the request's number, so that errors don't add
+// up. With constant inter-arrival times the requests of all clients together are
+// those of a single schedule, of which a client of n makes every n-th. With
+// Poisson arrivals each client has an independent process with its share of the
+// rate, which together form the whole.
 type schedule struct {
 	arrivals *session.Arrivals
 	amount   session.Amount
-	random   *rand.Rand // nil when evenly spaced
-	made     int64
-	// area is what the rate of all clients adds up to until the last instant.
+	random   *rand.Rand // nil with constant inter-arrival times
+	count    int64
+	// area is the integral of the rate of all clients up to the latest time.
 	area float64
 }
 
-// arrivalsStream tells the random numbers of arrivals from those of connections,
-// which have their numbers.
+// arrivalsStream separates the random numbers of arrivals from those of
+// connections, which use their numbers.
 const arrivalsStream = 1 << 63
 
 func newSchedule(plan *session.Plan, amount session.Amount) schedule {
@@ -33,12 +34,13 @@ func newSchedule(plan *session.Plan, amount session.Amount) schedule {
 	return s
 }
 
-// next is the next instant, from the stage's start; false when there is none.
+// next returns the next intended start time, from the stage's start. It returns
+// false if there is none.
 func (s *schedule) next() (time.Duration, bool) {
-	if s.amount.Requests > 0 && s.made == s.amount.Requests {
+	if s.amount.Requests > 0 && s.count == s.amount.Requests {
 		return 0, false
 	}
-	area := float64(int64(s.arrivals.Share) + s.made*int64(s.arrivals.Shares))
+	area := float64(int64(s.arrivals.Share) + s.count*int64(s.arrivals.Shares))
 	if s.random != nil {
 		area = s.area + s.random.ExpFloat64()*float64(s.arrivals.Shares)
 	}
@@ -47,13 +49,13 @@ func (s *schedule) next() (time.Duration, bool) {
 		return 0, false
 	}
 	s.area = area
-	s.made++
+	s.count++
 	return at, true
 }
 
-// planned is the time in which the requests are to be made: the duration, or
-// the instant at which somebody's next request would be due.
-func (s *schedule) planned() time.Duration {
+// plannedDuration returns the planned duration of the stage. With a number of
+// requests it ends when the next request, of any client, would be due.
+func (s *schedule) plannedDuration() time.Duration {
 	switch {
 	case s.amount.Requests == 0:
 		return s.amount.Duration()

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTimer returns a timer that is a file, and its descriptor (timerfd(2)).
+// openTimer returns a timer file and its descriptor (timerfd(2)).
 func openTimer() (*os.File, int, error) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
@@ -20,16 +20,16 @@ func openTimer() (*os.File, int, error) {
 	return os.NewFile(uintptr(fd), "timer"), fd, nil
 }
 
-// startTimer has a timer go off after a time, which must be more than none.
+// startTimer makes a timer fire after d, which must be positive.
 func startTimer(fd int, d time.Duration) {
 	setting := unix.ItimerSpec{Value: unix.NsecToTimespec(d.Nanoseconds())}
-	// It fails only for arguments that aren't these.
+	// This fails only for invalid arguments.
 	_, _, _ = syscall.RawSyscall6(unix.SYS_TIMERFD_SETTIME, uintptr(fd), 0, uintptr(unsafe.Pointer(&setting)), 0, 0, 0)
 }
 
-// sleeper waits for instants to within some 10 µs on an idle machine. Go's own
-// timers come up to a millisecond late, since the runtime waits for them in
-// whole milliseconds; a timer that is a file wakes it at once.
+// sleeper waits for times with an accuracy of about 10 µs on an idle machine.
+// Go's own timers fire up to a millisecond late, because the runtime waits for
+// them in whole milliseconds. A timer file wakes it without that delay.
 type sleeper struct {
 	file   *os.File
 	buffer [8]byte
@@ -43,12 +43,12 @@ func newSleeper() (*sleeper, error) {
 	return &sleeper{file: file}, nil
 }
 
-// until waits for an instant; false when the sleeper was closed.
-func (s *sleeper) until(instant time.Time) bool {
-	if rest := time.Until(instant) - spin; rest > 0 && !s.sleep(rest) {
+// until waits until a time. It returns false if the sleeper was closed.
+func (s *sleeper) until(at time.Time) bool {
+	if left := time.Until(at) - spin; left > 0 && !s.sleep(left) {
 		return false
 	}
-	for time.Until(instant) > 0 {
+	for time.Until(at) > 0 {
 		runtime.Gosched()
 	}
 	return true
@@ -66,5 +66,5 @@ func (s *sleeper) sleep(d time.Duration) bool {
 	return err == nil && n == len(s.buffer) && binary.NativeEndian.Uint64(s.buffer[:]) > 0
 }
 
-// close wakes whoever sleeps.
+// close wakes a goroutine that sleeps.
 func (s *sleeper) close() { _ = s.file.Close() }

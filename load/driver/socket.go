@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// socket is a TCP connection for goroutines. Waiting is the runtime poller's, as
-// with any other file.
+// socket is a TCP connection for goroutines, which wait with Go's poller as for
+// any file.
 type socket struct {
 	file *os.File
 	raw  syscall.RawConn
-	// readNow and writeNow are tryRead and tryWrite, in and out what they work with:
-	// one for each direction.
+	// readNow and writeNow are tryRead and tryWrite as function values. in and
+	// out are their current transfers, one in each direction.
 	readNow, writeNow func(fd uintptr) bool
 	in, out           transfer
-	asking
-	held
+	waitState
+	writeBuffer
 }
 
-// transfer is a read or a write being made.
+// transfer is a read or write in progress.
 type transfer struct {
 	buffer []byte
 	n      int
@@ -33,7 +33,7 @@ type transfer struct {
 	flags  int // of recv
 }
 
-// dialTCP returns a dialer of an address.
+// dialTCP returns a dialer for an address.
 func dialTCP(address netip.AddrPort) dialer {
 	e := newEndpoint(address)
 	return func(ctx context.Context, deadline time.Time) (transport, error) {
@@ -45,21 +45,21 @@ func dialTCP(address netip.AddrPort) dialer {
 	}
 }
 
-// newSocket waits for a socket that is connecting, until the deadline or the
-// context's end.
+// newSocket waits until a socket is connected, at most until the deadline or the
+// end of ctx.
 func newSocket(ctx context.Context, fd int, deadline time.Time) (*socket, error) {
 	s := &socket{file: os.NewFile(uintptr(fd), "")}
-	s.readNow, s.writeNow, s.askNow = s.tryRead, s.tryWrite, s.tryAsk
+	s.readNow, s.writeNow, s.writeAndWaitNow = s.tryRead, s.tryWrite, s.tryWriteAndWait
 	var err error
 	if s.raw, err = s.file.SyscallConn(); err == nil {
-		// Over loopback and in a pod's node it is connected by now.
+		// Over loopback and within a node the socket is connected already.
 		var done bool
 		if done, err = connected(fd); !done {
 			err = s.await(ctx, deadline)
 		}
 	}
 	if err != nil {
-		_ = s.file.Close() // it isn't connected
+		_ = s.file.Close() // the socket isn't connected
 		return nil, err
 	}
 	return s, nil
@@ -72,7 +72,7 @@ func (s *socket) await(ctx context.Context, deadline time.Time) error {
 	if err := s.file.SetDeadline(deadline); err != nil {
 		return err
 	}
-	s.look = deadline
+	s.pollAt = deadline
 	var refused error
 	err := s.raw.Write(func(fd uintptr) (done bool) {
 		done, refused = connected(int(fd))
@@ -104,7 +104,7 @@ func (s *socket) tryWrite(fd uintptr) bool {
 	return true
 }
 
-// Read is as net.Conn's.
+// Read implements net.Conn.
 func (s *socket) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -112,14 +112,14 @@ func (s *socket) Read(p []byte) (int, error) {
 	return s.receive(p, 0)
 }
 
-// discard is as discarder's. The kernel throws away without copying (tcp(7),
-// MSG_TRUNC).
+// discard implements discarder. The kernel discards the bytes without copying
+// them (tcp(7), MSG_TRUNC).
 func (s *socket) discard(p []byte) (int, error) { return s.receive(p, syscall.MSG_TRUNC) }
 
 func (s *socket) receive(p []byte, flags int) (int, error) {
 	s.in = transfer{buffer: p, flags: flags}
 	err := s.raw.Read(s.readNow)
-	for err != nil && s.extend(err) {
+	for err != nil && s.extendWait(err) {
 		err = s.raw.Read(s.readNow)
 	}
 	runtime.KeepAlive(p)
@@ -132,17 +132,17 @@ func (s *socket) receive(p []byte, flags int) (int, error) {
 	return s.in.n, s.in.err
 }
 
-// Write is as net.Conn's.
+// Write implements net.Conn.
 func (s *socket) Write(p []byte) (int, error) {
 	switch {
-	case s.holding:
-		s.text = append(s.text, p...)
+	case s.buffering:
+		s.buffered = append(s.buffered, p...)
 		return len(p), nil
 	case len(p) == 0:
 		return 0, nil
 	}
 	if !s.limit.IsZero() {
-		// It fails only on a closed connection, as the write will.
+		// This fails only on a closed connection, and then the write fails too.
 		_ = s.file.SetWriteDeadline(s.limit)
 	}
 	s.out = transfer{buffer: p}
@@ -154,10 +154,10 @@ func (s *socket) Write(p []byte) (int, error) {
 	return s.out.n, err
 }
 
-// Close is as net.Conn's. It may be called while others read and write.
+// Close implements net.Conn. It may be called during reads and writes.
 func (s *socket) Close() error { return s.file.Close() }
 
-// SetLinger is as net.TCPConn's.
+// SetLinger implements transport.
 func (s *socket) SetLinger(seconds int) error {
 	var failed error
 	if err := s.raw.Control(func(fd uintptr) { failed = setLinger(int(fd), seconds) }); err != nil {
@@ -174,17 +174,17 @@ func (s *socket) hasEnded() bool {
 
 func (s *socket) setLimit(limit time.Time) { s.limit = limit }
 
-// SetDeadline is as net.Conn's. What was asked before has no limit any more; it
-// mustn't be called while others read and write.
+// SetDeadline implements net.Conn. It clears the limit. It must not be called
+// during reads and writes.
 func (s *socket) SetDeadline(t time.Time) error {
-	s.limit, s.look = time.Time{}, time.Time{}
+	s.limit, s.pollAt = time.Time{}, time.Time{}
 	return s.file.SetDeadline(t)
 }
 
-// SetReadDeadline and SetWriteDeadline are as net.Conn's.
+// SetReadDeadline and SetWriteDeadline implement net.Conn.
 func (s *socket) SetReadDeadline(t time.Time) error  { return s.file.SetReadDeadline(t) }
 func (s *socket) SetWriteDeadline(t time.Time) error { return s.file.SetWriteDeadline(t) }
 
-// LocalAddr and RemoteAddr are there for crypto/tls, which doesn't call them.
+// LocalAddr and RemoteAddr satisfy net.Conn. crypto/tls doesn't call them.
 func (s *socket) LocalAddr() net.Addr  { return nil }
 func (s *socket) RemoteAddr() net.Addr { return nil }

@@ -13,27 +13,28 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// Stage is a load with a beginning and an end: a warm-up or a measurement. Its
-// connections are carried by whoever calls Carry; they stand ready until Begin
-// lets them all go at once, and are closed at its end.
+// Stage is a part of a load with a start and an end: a warm-up or a measurement.
+// Run runs its connections. They wait until Begin starts all of them at once, and
+// are closed at the end.
 //
-// With a number of requests, the connections share them as they come to it.
-// With a duration, no request begins after it, and those under way end.
+// With a number of requests, each connection takes the next request when it is
+// free. With a duration, no request starts after it, and requests in flight are
+// completed.
 type Stage struct {
 	load        *Load
 	recorder    Recorder
 	connections []*connection
 	amount      session.Amount
-	// loops are those that carry connections; the lock is for them, and for which of
-	// them gives out what an open load has due.
+	// mu guards loops, the loops that run connections, and the choice of the loop
+	// that dispatches the requests of an open load.
 	mu    sync.Mutex
 	loops []*loop
 
-	remaining atomic.Int64 // requests
+	remaining atomic.Int64 // requests left to start
 	arrivals  *arrivals    // nil for closed load
 
-	// start is the start instant, deadline the end of the duration from there.
-	// They are set before begun is closed.
+	// start is the start time and deadline the end of the duration, counted from
+	// start. Both are set before begun is closed.
 	start    time.Time
 	deadline time.Duration
 	begun    chan struct{}
@@ -44,18 +45,18 @@ type Stage struct {
 	ending   atomic.Bool
 	ended    chan struct{} // closed by End
 
-	waiting  atomic.Int64 // connections that don't stand ready yet
-	standing chan struct{}
-	running  atomic.Int64 // connections that haven't ended
-	done     chan struct{}
+	waiting atomic.Int64 // connections that aren't ready yet
+	ready   chan struct{}
+	running atomic.Int64 // connections that haven't ended
+	done    chan struct{}
 }
 
-// NewStage returns a stage of the load, whose outcomes go to the recorder. Stop
-// must be called at last.
+// NewStage returns a stage of the load, whose outcomes r records. The caller must
+// call Stop in the end.
 func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 	s := &Stage{
 		load: l, recorder: r, amount: amount,
-		begun: make(chan struct{}), standing: make(chan struct{}), done: make(chan struct{}),
+		begun: make(chan struct{}), ready: make(chan struct{}), done: make(chan struct{}),
 		ended: make(chan struct{}),
 	}
 	s.context, s.cancel = context.WithCancel(context.Background())
@@ -65,7 +66,7 @@ func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 			s.addShared(i)
 			continue
 		}
-		s.connections = append(s.connections, &connection{stage: s, number: i, place: i, woken: make(chan time.Duration, 1), pace: newPace(l.plan, amount, i)})
+		s.connections = append(s.connections, &connection{stage: s, number: i, index: i, woken: make(chan time.Duration, 1), pace: newPace(l.plan, amount, i)})
 	}
 	s.waiting.Store(int64(len(s.connections)))
 	s.running.Store(int64(len(s.connections)))
@@ -75,9 +76,9 @@ func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 	return s
 }
 
-// Carry carries every so-manyth connection, beginning with the one numbered
-// share, until they have ended. Every share below shares must be carried once.
-func (s *Stage) Carry(share, shares int) {
+// Run runs connections share, share+shares, share+2*shares and so on until they
+// end. Call it once for each share in [0, shares).
+func (s *Stage) Run(share, shares int) {
 	var connections []*connection
 	for i := share; i < len(s.connections); i += shares {
 		connections = append(connections, s.connections[i])
@@ -87,20 +88,20 @@ func (s *Stage) Carry(share, shares int) {
 	}
 	if s.load.looped {
 		if l, err := s.addLoop(share == 0); err == nil {
-			s.carryInLoop(l, connections)
+			s.runInLoop(l, connections)
 			return
-		} // else there are no more descriptors, as each of the connections will find
+		} // otherwise descriptors have run out, and each connection will fail to open
 	}
 	var group sync.WaitGroup
 	for _, c := range connections {
-		group.Go(func() { s.carry(c) })
+		group.Go(func() { s.runConnection(c) })
 	}
 	group.Wait()
 }
 
-func (s *Stage) carry(c *connection) {
+func (s *Stage) runConnection(c *connection) {
 	defer countDown(&s.running, s.done)
-	countDown(&s.waiting, s.standing)
+	countDown(&s.waiting, s.ready)
 	select {
 	case <-s.begun:
 		c.run()
@@ -108,7 +109,7 @@ func (s *Stage) carry(c *connection) {
 	}
 }
 
-// addLoop adds a loop, which the first gives out the requests of an open load.
+// addLoop adds a loop. The first one dispatches the requests of an open load.
 func (s *Stage) addLoop(first bool) (*loop, error) {
 	l, err := newLoop(s)
 	if err != nil {
@@ -123,13 +124,13 @@ func (s *Stage) addLoop(first bool) (*loop, error) {
 	return l, nil
 }
 
-func (s *Stage) carryInLoop(l *loop, connections []*connection) {
+func (s *Stage) runInLoop(l *loop, connections []*connection) {
 	tasks := make([]*task, len(connections))
 	for i, c := range connections {
 		tasks[i] = newTask(l, i, c)
 	}
 	for range tasks {
-		countDown(&s.waiting, s.standing)
+		countDown(&s.waiting, s.ready)
 	}
 	select {
 	case <-s.begun:
@@ -148,12 +149,13 @@ func (s *Stage) carryInLoop(l *loop, connections []*connection) {
 	}
 }
 
-// ringLoops has loops look what has become of the stage.
-func (s *Stage) ringLoops() {
+// wakeLoops makes all loops check whether the stage has been stopped or has
+// ended.
+func (s *Stage) wakeLoops() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.loops {
-		l.ring()
+		l.wake()
 	}
 }
 
@@ -163,15 +165,16 @@ func countDown(n *atomic.Int64, zero chan struct{}) {
 	}
 }
 
-// Standing is closed when all connections stand ready.
-func (s *Stage) Standing() <-chan struct{} { return s.standing }
+// Ready returns a channel that is closed when all connections are ready to start.
+func (s *Stage) Ready() <-chan struct{} { return s.ready }
 
-// Done is closed when all connections have ended and all outcomes are recorded.
+// Done returns a channel that is closed when all connections have ended and all
+// outcomes are recorded.
 func (s *Stage) Done() <-chan struct{} { return s.done }
 
-// Begin lets all connections go at the start instant, or at once when that has
-// passed. The instant needs a monotonic reading. Begin must be called once; of
-// an open load it may return only when nothing more is to be made.
+// Begin starts all connections at start, or at once if that has passed. start
+// must have a monotonic clock reading. Begin must be called once. With an open
+// load it may block until the last request has been dispatched.
 func (s *Stage) Begin(start time.Time) {
 	waitUntil(s.context, start)
 	s.start = start
@@ -181,7 +184,7 @@ func (s *Stage) Begin(start time.Time) {
 		return
 	}
 	select {
-	case <-s.standing:
+	case <-s.ready:
 	case <-s.context.Done():
 		return
 	}
@@ -193,8 +196,8 @@ func (s *Stage) Begin(start time.Time) {
 	}
 }
 
-// Arrivals is how well an open load kept its rate; nil for closed load. It may
-// be called when the stage is done.
+// Arrivals returns how well an open load kept its rate, or nil for closed load.
+// It must be called after the stage is done.
 func (s *Stage) Arrivals() *result.Arrivals {
 	if s.arrivals == nil {
 		return nil
@@ -202,31 +205,33 @@ func (s *Stage) Arrivals() *result.Arrivals {
 	return s.arrivals.total()
 }
 
-// Stop ends the stage at once. Requests under way have no outcome.
+// Stop ends the stage at once. Requests in flight have no outcome.
 func (s *Stage) Stop() {
 	s.stopping.Store(true)
 	s.cancel()
-	s.ringLoops()
+	s.wakeLoops()
 	for _, c := range s.connections {
 		c.interrupt()
 	}
 }
 
-// End has no further request begin; of an open load, what is due and hasn't begun
-// is left out. Those under way end, and with them the stage.
+// End prevents further requests from starting. Requests of an open load that are
+// due and haven't started are skipped. The stage ends when the requests in flight
+// have ended.
 func (s *Stage) End() {
 	if !s.ending.Swap(true) {
 		close(s.ended)
-		s.ringLoops()
+		s.wakeLoops()
 	}
 }
 
-// Stopped is closed by Stop.
+// Stopped returns a channel that is closed by Stop.
 func (s *Stage) Stopped() <-chan struct{} { return s.context.Done() }
 
-// Span is when the first request began and the last one ended; false when there
-// was none. Of an open load, the first is taken as if it had been due at the
-// start instant. It may be called when the stage is done.
+// Span returns the times at which the first request began and the last one ended,
+// or false if there was none. For an open load, first is shifted back by the
+// intended start time of the first request, as if that had been due at the start
+// time. It must be called after the stage is done.
 func (s *Stage) Span() (first, last time.Time, ok bool) {
 	for _, c := range s.connections {
 		if !c.made {
@@ -241,21 +246,22 @@ func (s *Stage) Span() (first, last time.Time, ok bool) {
 		}
 		ok = true
 	}
-	if s.arrivals != nil && s.arrivals.made {
-		first = s.start.Add(s.arrivals.firstBegan - s.arrivals.firstIntended)
+	if s.arrivals != nil && s.arrivals.anyStarted {
+		first = s.start.Add(s.arrivals.firstStart - s.arrivals.firstIntended)
 	}
 	return first, last, ok
 }
 
-// next is the time from the stage's start, and whether the connection's next
-// request may begin now. It waits until an open load has one due, or the pace of
-// a closed one lets it.
+// next returns the time, from the stage's start, at which the connection's next
+// request begins, which is now. It waits until a request of an open load is due,
+// or the pace of a closed load permits one. It returns false if there are no
+// more.
 func (s *Stage) next(c *connection) (begin time.Duration, ok bool) {
 	if s.stopping.Load() || s.ending.Load() {
 		return 0, false
 	}
 	if s.arrivals != nil {
-		c.intended, begin, ok = s.arrivals.take(c)
+		c.intended, begin, ok = s.arrivals.claim(c)
 		return begin, ok
 	}
 	if c.pace != nil && !s.await(c) {
@@ -268,25 +274,25 @@ func (s *Stage) next(c *connection) (begin time.Duration, ok bool) {
 	return now, now < s.deadline
 }
 
-// now is the time from the stage's start.
+// now returns the time from the stage's start.
 func (s *Stage) now() time.Duration { return time.Since(s.start) }
 
-// waitUntil waits for an instant, to within some 100 µs. Go's timers come up to
-// a millisecond late, a sleeping thread doesn't.
-func waitUntil(ctx context.Context, instant time.Time) {
+// waitUntil waits until a time, with an accuracy of about 100 µs. Go's timers
+// fire up to a millisecond late, a sleeping thread doesn't.
+func waitUntil(ctx context.Context, at time.Time) {
 	const timerError, sleepError = 2 * time.Millisecond, 100 * time.Microsecond
-	timer := time.NewTimer(time.Until(instant) - timerError)
+	timer := time.NewTimer(time.Until(at) - timerError)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
 		return
 	}
-	if rest := time.Until(instant) - sleepError; rest > 0 {
-		sleep := syscall.NsecToTimespec(rest.Nanoseconds())
-		_ = syscall.Nanosleep(&sleep, nil) // if it's cut short, the loop waits longer
+	if left := time.Until(at) - sleepError; left > 0 {
+		sleep := syscall.NsecToTimespec(left.Nanoseconds())
+		_ = syscall.Nanosleep(&sleep, nil) // if it is interrupted, the loop below waits longer
 	}
-	for time.Until(instant) > 0 {
+	for time.Until(at) > 0 {
 		runtime.Gosched()
 	}
 }

@@ -9,23 +9,24 @@ import (
 	"time"
 )
 
-// waits is what a task waits for.
+// waits is the kind of event that a task waits for.
 type waits uint8
 
 const (
 	forNothing waits = iota
 	forReading
 	forWriting
-	forRest
+	forTime
 	forArrival
 )
 
-// task is a connection that a loop carries: a coroutine, which stops at each
-// wait and has the loop go on with others.
+// task is a connection that a loop runs: a coroutine that yields to the loop at
+// each wait.
 type task struct {
 	loop  *loop
-	place int32 // among the loop's
-	// generation tells the events of its socket from those of the ones before it.
+	index int32 // among the loop's tasks
+	// generation distinguishes the events of the current socket from those of
+	// earlier ones.
 	generation int32
 	next       func() (struct{}, bool)
 	stop       func()
@@ -33,16 +34,17 @@ type task struct {
 	socket     loopSocket
 
 	waits   waits
-	until   time.Duration // when the wait is over at the latest
-	expired bool          // whether it was
-	// intended is when the request was meant to start that the task was given.
-	intended time.Duration
-	given    bool
+	until   time.Duration // time at which the wait ends at the latest
+	expired bool          // reports whether the wait timed out
+	// intended is the intended start time of the request that was dispatched to
+	// the task.
+	intended   time.Duration
+	dispatched bool
 }
 
-// newTask makes a connection one of a loop's.
-func newTask(l *loop, place int, c *connection) *task {
-	t := &task{loop: l, place: int32(place)}
+// newTask makes a connection a task of a loop.
+func newTask(l *loop, index int, c *connection) *task {
+	t := &task{loop: l, index: int32(index)}
 	c.mu.Lock()
 	c.task = t
 	c.mu.Unlock()
@@ -53,16 +55,16 @@ func newTask(l *loop, place int, c *connection) *task {
 	return t
 }
 
-// wait has the loop go on with others until what is waited for has come, or the
-// instant. The error is then os.ErrDeadlineExceeded; when the stage is stopped,
-// it is net.ErrClosed.
+// wait yields to the loop until what it waits for has happened. It returns
+// os.ErrDeadlineExceeded if that hasn't happened by the time until, and
+// net.ErrClosed if the stage was stopped.
 func (t *task) wait(what waits, until time.Duration) error {
 	l := t.loop
 	if l.stage.stopping.Load() {
 		return net.ErrClosed
 	}
 	t.waits, t.until, t.expired = what, until, false
-	if what != forRest {
+	if what != forTime {
 		l.earliest = min(l.earliest, until)
 	}
 	t.yield(struct{}{})
@@ -76,9 +78,9 @@ func (t *task) wait(what waits, until time.Duration) error {
 	return nil
 }
 
-// tell notes events on the task's socket. It returns whether the task is to go
-// on.
-func (t *task) tell(events uint32) bool {
+// notify records events on the task's socket. It reports whether the task must be
+// resumed.
+func (t *task) notify(events uint32) bool {
 	const gone = syscall.EPOLLRDHUP | syscall.EPOLLHUP | syscall.EPOLLERR
 	s := &t.socket
 	s.readable = s.readable || events&(syscall.EPOLLIN|gone) != 0
@@ -92,24 +94,25 @@ func (t *task) tell(events uint32) bool {
 	return false
 }
 
-// rest waits until an instant; false when the stage ended before.
-func (t *task) rest(until time.Duration) bool {
+// sleep waits until a time. It returns false if the stage ends first.
+func (t *task) sleep(until time.Duration) bool {
 	stage := t.loop.stage
 	if stage.ending.Load() || stage.stopping.Load() {
 		return false
 	}
 	t.until = until
-	heap.Push(&t.loop.resting, t)
-	return t.wait(forRest, until) == nil && !stage.ending.Load()
+	heap.Push(&t.loop.sleeping, t)
+	return t.wait(forTime, until) == nil && !stage.ending.Load()
 }
 
-// request waits for a request of an open load; false when there is none any more.
-func (t *task) request(a *arrivals) (intended time.Duration, ok bool) {
-	for !t.given {
-		if a.isOver() || t.loop.stage.ending.Load() || t.wait(forArrival, never) != nil {
+// awaitArrival waits for a request of an open load and returns its intended start
+// time. It returns false if there are no more.
+func (t *task) awaitArrival(a *arrivals) (intended time.Duration, ok bool) {
+	for !t.dispatched {
+		if a.isExhausted() || t.loop.stage.ending.Load() || t.wait(forArrival, never) != nil {
 			return 0, false
 		}
 	}
-	t.given = false
+	t.dispatched = false
 	return t.intended, true
 }

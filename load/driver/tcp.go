@@ -10,12 +10,12 @@ import (
 	"unsafe"
 )
 
-// The system calls of a TCP connection that never waits: as few as will do, and
-// without telling Go's scheduler of calls that may block, as packages net and
-// syscall do. None of these blocks, and the scheduler would take the processor
-// away from who is only opening a connection.
+// These are the system calls of a nonblocking TCP connection, as few as possible.
+// Unlike packages net and syscall they don't notify Go's scheduler of a call that
+// may block. None of them blocks, and the scheduler would take the processor away
+// from a goroutine that only opens a connection.
 
-// endpoint is an address as the kernel has it.
+// endpoint is an address in the kernel's format.
 type endpoint struct {
 	name           unsafe.Pointer
 	length, family uintptr
@@ -35,7 +35,7 @@ func newEndpoint(address netip.AddrPort) endpoint {
 	}
 }
 
-// zone is the number of an address's interface, where it has one.
+// zone returns the index of an address's network interface, or 0 if it has none.
 func zone(ip netip.Addr) uint32 {
 	if i, err := net.InterfaceByName(ip.Zone()); err == nil {
 		return uint32(i.Index)
@@ -43,14 +43,14 @@ func zone(ip netip.Addr) uint32 {
 	return 0
 }
 
-// open returns a socket that connects to the endpoint, or is connected.
+// open returns a socket that is connected to the endpoint or is connecting.
 func (e *endpoint) open() (fd int, err error) {
 	s, _, errno := syscall.RawSyscall(syscall.SYS_SOCKET, e.family, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
 	if errno != 0 {
 		return -1, os.NewSyscallError("socket", errno)
 	}
-	// Without it, what comes behind the end of a handshake or the head of a long
-	// body would wait for that to be acknowledged. It can't fail on TCP.
+	// Without this option, bytes after a handshake's last flight or after the start
+	// of a long body would wait for an acknowledgment. It can't fail on TCP.
 	on := int32(1)
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_SETSOCKOPT, s, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, uintptr(unsafe.Pointer(&on)), unsafe.Sizeof(on), 0)
 	_, _, errno = syscall.RawSyscall(syscall.SYS_CONNECT, s, uintptr(e.name), e.length)
@@ -61,7 +61,8 @@ func (e *endpoint) open() (fd int, err error) {
 	return int(s), nil
 }
 
-// connected is whether a socket is connected, or can't be.
+// connected reports whether a connect has finished, and the error if it has
+// failed.
 func connected(fd int) (bool, error) {
 	var name syscall.RawSockaddrAny
 	length := uint32(syscall.SizeofSockaddrAny)
@@ -79,8 +80,9 @@ func connected(fd int) (bool, error) {
 	return false, nil
 }
 
-// receive reads from a socket what is there, with the flags of recv(2). It
-// returns EAGAIN when that is nothing, 0 and no error at the end.
+// receive reads the bytes that have arrived, with the flags of recv(2). It
+// returns EAGAIN if there are none, and 0 without an error at the end of the
+// connection.
 func receive(fd int, p []byte, flags int) (int, error) {
 	for {
 		n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)), uintptr(flags), 0, 0)
@@ -96,8 +98,8 @@ func receive(fd int, p []byte, flags int) (int, error) {
 	}
 }
 
-// send writes to a socket all that it takes. It returns EAGAIN when that isn't
-// everything.
+// send writes as many bytes as the socket accepts. It returns EAGAIN if that
+// isn't all of them.
 func send(fd int, p []byte) (int, error) {
 	sent := 0
 	for sent < len(p) {
@@ -115,18 +117,17 @@ func send(fd int, p []byte) (int, error) {
 	return sent, nil
 }
 
-// setLinger is net.TCPConn's SetLinger.
+// setLinger is like the method SetLinger of net.TCPConn.
 func setLinger(fd, seconds int) error {
 	return syscall.SetsockoptLinger(fd, syscall.SOL_SOCKET, syscall.SO_LINGER, &syscall.Linger{Onoff: 1, Linger: int32(seconds)})
 }
 
-// hasEnded is whether the other side has closed a connection on which nothing is
-// asked, or broken it.
+// hasEnded reports whether the server has closed or reset an idle connection.
 func hasEnded(fd int) bool {
 	var next [1]byte
 	n, err := receive(fd, next[:], syscall.MSG_PEEK)
 	return n == 0 && !errors.Is(err, syscall.EAGAIN)
 }
 
-// closeSocket closes a socket. It never waits.
+// closeSocket closes a socket. It never blocks.
 func closeSocket(fd int) { _, _, _ = syscall.RawSyscall(syscall.SYS_CLOSE, uintptr(fd), 0, 0) }

@@ -32,9 +32,9 @@ const connecting = 1234 * time.Microsecond
 
 // virtually drives a plan inside a bubble; serve is the server's end of each
 // connection.
-func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) driven {
+func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) stageResult {
 	t.Helper()
-	load := newLoad(t, &p, "127.0.0.1:80", Access{TLS: configuration(t, &p, "127.0.0.1:80", "")})
+	load := newLoad(t, &p, "127.0.0.1:80", Access{TLS: tlsConfig(t, &p, "127.0.0.1:80", "")})
 	var servers sync.WaitGroup
 	load.coarse = true
 	load.looped = false
@@ -49,17 +49,17 @@ func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) driven {
 		})
 		return pipe{client}, nil
 	}
-	r := &tap{Recorder: recorder.New(2)}
+	r := &tapRecorder{Recorder: recorder.New(2)}
 	stage := load.NewStage(p.Measurement, r)
-	go stage.Carry(0, 1)
-	<-stage.Standing()
+	go stage.Run(0, 1)
+	<-stage.Ready()
 	start := time.Now()
 	sampler := recorder.NewSampler(r.Recorder, start, func(*result.ClientSecond) {})
 	go stage.Begin(start)
 	sampler.Run(stage.Done())
 	stage.Stop()
 	servers.Wait()
-	return driven{Measure: r.Total(), outcomes: r.outcomes, elapsed: time.Since(start), arrivals: stage.Arrivals()}
+	return stageResult{Measure: r.Total(), outcomes: r.outcomes, elapsed: time.Since(start), arrivals: stage.Arrivals()}
 }
 
 // readRequest reads a request; false when there is no more.
@@ -75,7 +75,7 @@ func readRequest(reader *bufio.Reader) bool {
 	}
 }
 
-func TestWhatIsMeasuredIsWhatIsImposed(t *testing.T) {
+func TestMeasuredTimesAreExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var truth [result.Phases]*result.Histogram
@@ -162,7 +162,7 @@ func TestPhasesOfTLS(t *testing.T) {
 
 // TestHandshakesAreWithinTheTimeout: it covers all of a request, from the
 // opening of its connection on.
-func TestHandshakesAreWithinTheTimeout(t *testing.T) {
+func TestTimeoutIncludesHandshake(t *testing.T) {
 	const timeout = 100 * time.Millisecond
 	own := tlstest.SelfSigned(t)
 	for name, test := range map[string]struct {
@@ -199,7 +199,7 @@ func TestHandshakesAreWithinTheTimeout(t *testing.T) {
 
 // A response that starts in time but isn't complete in time is late, whatever
 // deadline happens to be set on its connection.
-func TestTimeoutIsKeptToTheLetter(t *testing.T) {
+func TestTimeoutIsExact(t *testing.T) {
 	const timeout, slack = 100 * time.Millisecond, 5 * time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
 		takes := []time.Duration{
@@ -235,7 +235,7 @@ func TestTimeoutIsKeptToTheLetter(t *testing.T) {
 	})
 }
 
-func TestSecondsAreThoseOfTheEnds(t *testing.T) {
+func TestRequestsCountWhenTheyEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := plan(3, 0, "/")
 		p.Measurement = session.Amount{DurationMicroseconds: 10_000_000}
@@ -254,7 +254,7 @@ func TestSecondsAreThoseOfTheEnds(t *testing.T) {
 		}
 		r := recorder.New(2)
 		stage := load.NewStage(p.Measurement, r)
-		go stage.Carry(0, 1)
+		go stage.Run(0, 1)
 		start := time.Now()
 		var got []int64
 		sampler := recorder.NewSampler(r, start, func(second *result.ClientSecond) {

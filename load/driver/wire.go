@@ -2,39 +2,41 @@ package driver
 
 import "time"
 
-// wire is a TCP connection that requests are written to by ask. What waits on it
-// is a goroutine (socket) or one of a loop's connections (loopSocket).
+// wire is a TCP connection that supports writeAndWait: a socket of a goroutine,
+// or a loopSocket of a task.
 type wire interface {
 	transport
 	discarder
-	// ask writes a request at an instant and waits until there is something to read,
-	// or the limit. A read made right after the write would nearly always come too
-	// early, and be made again. ask returns how much it wrote, and when it had, from
-	// the epoch. What the wait ended with it doesn't say: the next read meets it as
-	// well.
-	ask(p []byte, at, epoch, limit time.Time) (n int, written time.Duration, err error)
-	// setLimit sets when reads and writes are to fail.
+	// writeAndWait writes a request and waits until there is something to read,
+	// or until the limit. A read right after the write would nearly always be too
+	// early and have to be repeated. at is the current time. writeAndWait returns
+	// the number of bytes written and the time at which they were, as a duration
+	// since epoch. It doesn't return the error that ended the wait, because the
+	// next read meets it again.
+	writeAndWait(p []byte, at, epoch, limit time.Time) (n int, written time.Duration, err error)
+	// setLimit sets the time at which reads and writes fail.
 	setLimit(limit time.Time)
-	// hold has writes only kept, until take returns them.
-	hold()
-	take() []byte
-	// hasEnded is whether the other side has ended the connection.
+	// startBuffering makes writes append to a buffer until stopBuffering returns
+	// it.
+	startBuffering()
+	stopBuffering() []byte
+	// hasEnded reports whether the server has closed or reset the connection.
 	hasEnded() bool
 }
 
-// patience is for how long a response is waited for before it is looked whether
-// there is anything to read that the wait hasn't been told of.
-const patience = 500 * time.Millisecond
+// pollInterval is the time after which a wait for a response checks the socket
+// for bytes that the poller hasn't reported.
+const pollInterval = 500 * time.Millisecond
 
-// held are writes that are only kept.
-type held struct {
-	holding bool
-	text    []byte
+// writeBuffer collects writes.
+type writeBuffer struct {
+	buffering bool
+	buffered  []byte
 }
 
-func (h *held) hold() { h.text, h.holding = h.text[:0], true }
+func (h *writeBuffer) startBuffering() { h.buffered, h.buffering = h.buffered[:0], true }
 
-func (h *held) take() []byte {
-	h.holding = false
-	return h.text
+func (h *writeBuffer) stopBuffering() []byte {
+	h.buffering = false
+	return h.buffered
 }

@@ -155,7 +155,7 @@ func TestFormLogin(t *testing.T) {
 	form := v1alpha1.FormLogin{Page: "/form/page", Path: "/form/login", Expect: &v1alpha1.LoginExpectation{Location: "/form/page"}}
 	wrong := formRun(t, "wrong-login", "/form/page", form, map[string][]byte{"username": []byte("user"), "password": []byte("no")})
 	c.create(t, wrong)
-	wantFailed(t, c.finished(t, wrong, time.Minute), v1alpha1.ReasonClientFailed, "POST /form/login: answered with 403 Forbidden", "check load.authentication")
+	wantFailed(t, c.finished(t, wrong, time.Minute), v1alpha1.ReasonClientFailed, "POST /form/login: unexpected status 403 Forbidden", "Check load.authentication")
 
 	run := formRun(t, "form", "/form/page", form, credentials)
 	run.Spec.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(10))}

@@ -17,12 +17,12 @@ import (
 )
 
 // driveTLS drives a plan over TLS, with a pod's files.
-func driveTLS(t *testing.T, p session.Plan, address string, files tlstest.Files) driven {
+func driveTLS(t *testing.T, p session.Plan, address string, files tlstest.Files) stageResult {
 	t.Helper()
 	if p.TLS.ServerName == "" {
 		p.TLS.ServerName = tlstest.Name
 	}
-	return driveWith(t, p, address, Access{TLS: configuration(t, &p, address, tlstest.Folder(t, files))})
+	return driveWith(t, p, address, Access{TLS: tlsConfig(t, &p, address, tlstest.Folder(t, files))})
 }
 
 func planTLS(connections int, requests int64, settings session.TLS) session.Plan {
@@ -35,7 +35,7 @@ func five(testserver.Request) testserver.Answer { return testserver.OK(5) }
 
 // TestEveryProtocol counts and times handshakes apart, whatever the protocol,
 // with keep-alive and without.
-func TestEveryProtocol(t *testing.T) { bothWays(t, testEveryProtocol) }
+func TestEveryProtocol(t *testing.T) { inBothModes(t, testEveryProtocol) }
 
 func testEveryProtocol(t *testing.T) {
 	authority := tlstest.NewAuthority(t, "authority")
@@ -81,7 +81,7 @@ func testEveryProtocol(t *testing.T) {
 
 // TestResumption compares the handshakes that resumed a session with those that
 // the server knows of.
-func TestResumption(t *testing.T) { bothWays(t, testResumption) }
+func TestResumption(t *testing.T) { inBothModes(t, testResumption) }
 
 func testResumption(t *testing.T) {
 	authority := tlstest.NewAuthority(t, "authority")
@@ -116,12 +116,12 @@ func testResumption(t *testing.T) {
 }
 
 // TestEachFaultHasItsKindInTLS has servers that do wrong within TLS.
-func TestEachFaultHasItsKindInTLS(t *testing.T) { bothWays(t, testEachFaultHasItsKindInTLS) }
+func TestTLSErrorKinds(t *testing.T) { inBothModes(t, testTLSErrorKinds) }
 
-func testEachFaultHasItsKindInTLS(t *testing.T) {
+func testTLSErrorKinds(t *testing.T) {
 	authority := tlstest.NewAuthority(t, "authority")
 	own := authority.ECDSA(t)
-	for name, test := range faulty {
+	for name, test := range faults {
 		t.Run(name, func(t *testing.T) {
 			server := testserver.NewTLS(t, &tls.Config{Certificates: []tls.Certificate{own.Certificate}},
 				func(testserver.Request) testserver.Answer { return test.answer })
@@ -145,7 +145,7 @@ func testEachFaultHasItsKindInTLS(t *testing.T) {
 
 // TestHandshakes has handshakes succeed and fail for all that can be wrong with
 // either side.
-func TestHandshakes(t *testing.T) { bothWays(t, testHandshakes) }
+func TestHandshakes(t *testing.T) { inBothModes(t, testHandshakes) }
 
 func testHandshakes(t *testing.T) {
 	authority, other := tlstest.NewAuthority(t, "authority"), tlstest.NewAuthority(t, "other")
@@ -278,9 +278,9 @@ func saying(text string) func(net.Conn) {
 	}
 }
 
-func TestServersThatDontSpeakTLS(t *testing.T) { bothWays(t, testServersThatDontSpeakTLS) }
+func TestServersWithoutTLS(t *testing.T) { inBothModes(t, testServersWithoutTLS) }
 
-func testServersThatDontSpeakTLS(t *testing.T) {
+func testServersWithoutTLS(t *testing.T) {
 	const alertHandshakeFailure = "\x15\x03\x03\x00\x02\x02\x28"
 	for name, test := range map[string]struct {
 		serve func(net.Conn)
@@ -317,7 +317,7 @@ func testServersThatDontSpeakTLS(t *testing.T) {
 
 // A refused client certificate is told after the handshake, in TLS 1.3; the
 // attempts must not become a flood.
-func TestRefusedHandshakesArePaced(t *testing.T) { bothWays(t, testRefusedHandshakesArePaced) }
+func TestRefusedHandshakesArePaced(t *testing.T) { inBothModes(t, testRefusedHandshakesArePaced) }
 
 func testRefusedHandshakesArePaced(t *testing.T) {
 	authority := tlstest.NewAuthority(t, "authority")
@@ -331,7 +331,7 @@ func testRefusedHandshakesArePaced(t *testing.T) {
 			if got.Errors[result.ErrorTLS] != 6 {
 				t.Errorf("errors %v", got.Errors)
 			}
-			if atLeast := 5 * firstPause; got.elapsed < atLeast {
+			if atLeast := 5 * minBackoff; got.elapsed < atLeast {
 				t.Errorf("6 refused handshakes within %v, want at least %v", got.elapsed, atLeast)
 			}
 		})

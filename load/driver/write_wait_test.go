@@ -13,10 +13,10 @@ import (
 
 // TestSlowResponses have what outlasts patience, several times, before and in the
 // response.
-func TestSlowResponses(t *testing.T) { bothWays(t, testSlowResponses) }
+func TestSlowResponses(t *testing.T) { inBothModes(t, testSlowResponses) }
 
 func testSlowResponses(t *testing.T) {
-	const pause = 9 * patience / 4
+	const pause = 9 * pollInterval / 4
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
 		return testserver.Answer{Parts: []string{"HTTP/1.1 200 OK\r\nContent-Le", "ngth: 4\r\n\r\nab", "cd"}, Pause: pause, Delay: pause}
 	})
@@ -32,10 +32,10 @@ func testSlowResponses(t *testing.T) {
 }
 
 // TestTimeoutsBeyondPatience are neither early nor late by patience.
-func TestTimeoutsBeyondPatience(t *testing.T) { bothWays(t, testTimeoutsBeyondPatience) }
+func TestTimeoutsBeyondPollInterval(t *testing.T) { inBothModes(t, testTimeoutsBeyondPollInterval) }
 
-func testTimeoutsBeyondPatience(t *testing.T) {
-	const timeout = 9 * patience / 4
+func testTimeoutsBeyondPollInterval(t *testing.T) {
+	const timeout = 9 * pollInterval / 4
 	for name, answer := range map[string]testserver.Answer{
 		"silence":             {Then: testserver.Hang},
 		"silence in the body": {Parts: []string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"}, Then: testserver.Hang},
@@ -59,7 +59,7 @@ func testTimeoutsBeyondPatience(t *testing.T) {
 
 // TestLongBodies are discarded unread; what they have too much or too little is
 // noticed nevertheless.
-func TestLongBodies(t *testing.T) { bothWays(t, testLongBodies) }
+func TestLongBodies(t *testing.T) { inBothModes(t, testLongBodies) }
 
 func testLongBodies(t *testing.T) {
 	const length = 10*bufferBytes + 1
@@ -103,8 +103,8 @@ func (d discarding) discard(p []byte) (int, error) { return d.Read(p) }
 
 // TestDiscardingTooMuch: what follows a body is noticed although the body isn't
 // read, and what follows a chunk isn't discarded with it.
-func TestDiscardingTooMuch(t *testing.T) {
-	body := strings.Repeat("x", bufferBytes+longBody)
+func TestDiscardStopsAtBodyEnd(t *testing.T) {
+	body := strings.Repeat("x", bufferBytes+longBodyBytes)
 	for text, want := range map[string]response{
 		"HTTP/1.1 200 OK\r\nContent-Length: 40960\r\n\r\n" + body:                                {status: 200, body: 40960, persistent: true, fault: recorder.NoError},
 		"HTTP/1.1 200 OK\r\nContent-Length: 40960\r\n\r\n" + body + "more":                       {status: 200, body: 40960, fault: result.ErrorLength},
@@ -123,7 +123,7 @@ func TestDiscardingTooMuch(t *testing.T) {
 }
 
 // TestHeadsThatComeAgain are known by their text, whatever follows.
-func TestHeadsThatComeAgain(t *testing.T) {
+func TestRepeatedHeads(t *testing.T) {
 	const known = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
 	r := &responseReader{}
 	r.attach(strings.NewReader(known+"ok"+known+"ok"+"HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\noh!"+known+"ok"), time.Now())
@@ -135,7 +135,7 @@ func TestHeadsThatComeAgain(t *testing.T) {
 	}
 }
 
-func TestBothFamilies(t *testing.T) { bothWays(t, testBothFamilies) }
+func TestBothFamilies(t *testing.T) { inBothModes(t, testBothFamilies) }
 
 func testBothFamilies(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {

@@ -12,15 +12,15 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-func TestStopEndsHandshakes(t *testing.T) { bothWays(t, testStopEndsHandshakes) }
+func TestStopEndsHandshakes(t *testing.T) { inBothModes(t, testStopEndsHandshakes) }
 
 func testStopEndsHandshakes(t *testing.T) {
 	server := misbehave(t, untilClosed)
 	before := runtime.NumGoroutine()
 	p := planTLS(3, 1000, session.TLS{Unverified: true})
-	load := newLoad(t, &p, server.address, Access{TLS: configuration(t, &p, server.address, "")})
+	load := newLoad(t, &p, server.address, Access{TLS: tlsConfig(t, &p, server.address, "")})
 	stage := load.NewStage(p.Measurement, recorder.New(1))
-	go stage.Carry(0, 1)
+	go stage.Run(0, 1)
 	stage.Begin(time.Now())
 	for range 3 {
 		<-server.begun
@@ -32,9 +32,9 @@ func testStopEndsHandshakes(t *testing.T) {
 
 // TestConnectionsEndInGoodOrder has a server that would see it if a connection
 // in use ended without a word in TLS.
-func TestConnectionsEndInGoodOrder(t *testing.T) { bothWays(t, testConnectionsEndInGoodOrder) }
+func TestConnectionsCloseTLS(t *testing.T) { inBothModes(t, testConnectionsCloseTLS) }
 
-func testConnectionsEndInGoodOrder(t *testing.T) {
+func testConnectionsCloseTLS(t *testing.T) {
 	own := tlstest.SelfSigned(t)
 	ends := make(chan error, 10)
 	server := misbehave(t, func(conn net.Conn) {

@@ -1,0 +1,47 @@
+package driver
+
+import (
+	"crypto/tls"
+
+	"github.com/assay-dev/assay/internal/targettls"
+)
+
+// tlsTransport is TLS on a transport.
+type tlsTransport struct {
+	*tls.Conn
+	inner transport
+}
+
+// Close closes the connection without close_notify. It never blocks and may be
+// called during reads and writes.
+func (s *tlsTransport) Close() error { return s.inner.Close() }
+
+// SetLinger implements transport.
+func (s *tlsTransport) SetLinger(seconds int) error { return s.inner.SetLinger(seconds) }
+
+// handshake starts TLS on the open transport. It reports whether an earlier
+// session was resumed.
+func (c *connection) handshake(config *tls.Config) (resumed bool, err error) {
+	s := &tlsTransport{Conn: tls.Client(c.transport, config), inner: c.transport}
+	if err := s.Handshake(); err != nil {
+		return false, err
+	}
+	c.setTransport(s)
+	return s.ConnectionState().DidResume, nil
+}
+
+// tlsConfigs returns the TLS configurations of all connections, or nil without
+// TLS.
+func tlsConfigs(config *tls.Config, resume bool, connections int) []*tls.Config {
+	if config == nil {
+		return nil
+	}
+	all := make([]*tls.Config, connections)
+	for i := range all {
+		all[i] = config
+		if resume {
+			all[i] = targettls.WithSession(config)
+		}
+	}
+	return all
+}
