@@ -7,29 +7,30 @@ import (
 	"io"
 	"strings"
 
-	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/load/standalone"
 )
 
-// HTMLBanner is Banner for -w.
+// HTMLBanner is the format of the banner with -w. Its argument is the version.
 const HTMLBanner = `<p>
  This is assay-load ab, Version %s, with the options and the report of
  <a href="https://httpd.apache.org/docs/2.4/programs/ab.html">ApacheBench</a><br>
 </p>
 `
 
-// attributes are those of -x, -y and -z: markup by their nature, which can't end
-// the element that they are of.
-func attributes(to *string, value string) error {
+// setAttributes sets *to to the HTML attributes of -x, -y or -z. They are written
+// without escaping, so they must not contain characters that could end the tag.
+func setAttributes(to *string, value string) error {
 	if strings.ContainsAny(value, "<>\r\n") {
-		return fmt.Errorf("%q is more than attributes: give none of the characters < and >", value)
+		return fmt.Errorf("%q must not contain <, > or line breaks", value)
 	}
 	*to = value
 	return nil
 }
 
-// htmlTable writes rows as ab does (output_html_results in support/ab.c).
+// htmlTable writes the rows of ab's HTML report (output_html_results in
+// support/ab.c).
 type htmlTable struct {
 	*Options
 	bytes.Buffer
@@ -52,14 +53,14 @@ func (t *htmlTable) times(name string, s result.Summary) {
 	fmt.Fprintf(&t.Buffer, "</tr>\n")
 }
 
-// ReportHTML is Report as a table in HTML, with the lines that ab has in it.
+// ReportHTML writes the report of -w: an HTML table with the rows of ab's.
 func (o *Options) ReportHTML(w io.Writer, job *standalone.Job, r *result.Result) error {
 	t := &htmlTable{Options: o}
 	c, seconds := r.Merged.Counts, float64(r.DurationMicroseconds)/1e6
 	fmt.Fprintf(&t.Buffer, "\n\n<table %s>\n", o.TableAttributes)
-	t.row("Server Software:", "%s", report.Printable(r.Environment.ServerSoftware))
+	t.row("Server Software:", "%s", printable.Text(r.Environment.ServerSoftware))
 	t.row("Server Hostname:", "%s", job.URL.Hostname())
-	t.row("Server Port:", "%s", portOf(job.URL))
+	t.row("Server Port:", "%s", standalone.Port(job.URL))
 	t.row("Document Path:", "%s", job.Plan.Requests[0].Path)
 	t.row("Document Length:", "%s", documentLength(job))
 	t.row("Concurrency Level:", "%d", o.Concurrency)
@@ -96,8 +97,8 @@ func (o *Options) ReportHTML(w io.Writer, job *standalone.Job, r *result.Result)
 		fmt.Fprintf(&t.Buffer, "<tr %s><th %s>&nbsp;</th> <th %s>min</th>   <th %s>avg</th>   <th %s>max</th></tr>\n",
 			o.RowAttributes, o.CellAttributes, o.CellAttributes, o.CellAttributes, o.CellAttributes)
 		t.times("Connect:", o.connect(s))
-		t.times("Processing:", of(s, result.Processing))
-		t.times("Total:", of(s, result.Total))
+		t.times("Processing:", phaseSummary(s, result.Processing))
+		t.times("Total:", phaseSummary(s, result.Total))
 	}
 	fmt.Fprintf(&t.Buffer, "</table>\n")
 	_, err := w.Write(t.Bytes())

@@ -13,7 +13,7 @@ import (
 	"github.com/assay-dev/assay/load/standalone"
 )
 
-// TestHTML compares with what ApacheBench 2.3 printed.
+// TestHTML compares the report with one that ApacheBench 2.3 printed.
 func TestHTML(t *testing.T) {
 	want, err := os.ReadFile("testdata/post.html")
 	if err != nil {
@@ -28,21 +28,21 @@ func TestHTML(t *testing.T) {
 		return figure.ReplaceAllString(strings.TrimSpace(text), "#")
 	}
 	r := sample(3, 0, 0, false)
-	if diff := cmp.Diff(plain(string(want)), plain(inHTML(t, o, "http://127.0.0.1:18999/x", r.Environment.ServerSoftware))); diff != "" {
-		t.Errorf("(-ab +this):\n%s", diff)
+	if diff := cmp.Diff(plain(string(want)), plain(htmlReport(t, o, "http://127.0.0.1:18999/x", r.Environment.ServerSoftware))); diff != "" {
+		t.Errorf("report (-ab +assay-load):\n%s", diff)
 	}
 }
 
-// TestHTMLIsEscaped: what comes from outside is text.
+// TestHTMLIsEscaped checks that the URL and the server's name are escaped.
 func TestHTMLIsEscaped(t *testing.T) {
 	o := &Options{Requests: 3, Concurrency: 1, KeepAlive: true}
-	got := inHTML(t, o, "http://127.0.0.1/a?<script>alert(1)</script>", `<b>"&`)
+	got := htmlReport(t, o, "http://127.0.0.1/a?<script>alert(1)</script>", `<b>"&`)
 	if strings.Contains(got, "<script") || strings.Contains(got, "<b>") || !strings.Contains(got, "&lt;b&gt;&#34;&amp;") || !strings.Contains(got, "Keep-Alive requests:") {
 		t.Errorf("got %s", got)
 	}
 }
 
-func inHTML(t *testing.T, o *Options, target, software string) string {
+func htmlReport(t *testing.T, o *Options, target, software string) string {
 	t.Helper()
 	u, err := url.Parse(target)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/assay-dev/assay/load/standalone"
 )
 
-// protocols are the values of -f.
+// protocols maps the values of -f to TLS versions.
 var protocols = map[string][]string{
 	"TLS1": {"TLSv1"}, "TLS1.1": {"TLSv1.1"}, "TLS1.2": {"TLSv1.2"}, "TLS1.3": {"TLSv1.3"}, "ALL": session.Protocols,
 }
 
-// Job is the load that the options describe.
+// Job returns the load that the options describe.
 func (o *Options) Job() (*standalone.Job, error) {
 	text := o.URL
 	if !strings.Contains(text, "://") {
@@ -26,9 +26,9 @@ func (o *Options) Job() (*standalone.Job, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.Path == "" {
-		return nil, fmt.Errorf("invalid URL %q: give it as [http[s]://]hostname[:port]/path", o.URL)
+		return nil, fmt.Errorf("invalid URL %q: it must have the form [http[s]://]hostname[:port]/path", o.URL)
 	}
-	request, err := o.planned(u.RequestURI())
+	request, err := o.request(u.RequestURI())
 	if err != nil {
 		return nil, err
 	}
@@ -38,26 +38,27 @@ func (o *Options) Job() (*standalone.Job, error) {
 	}
 	job := &standalone.Job{
 		Name: "assay-load ab", URL: u, Plan: plan, Load: result.LoadClosed,
-		Longest: time.Duration(o.Seconds) * time.Second, AsksAsIs: true,
+		MaxDuration: time.Duration(o.Seconds) * time.Second, ProbeFirstRequest: true,
 	}
 	if u.Scheme != "https" {
 		return job, nil
 	}
-	// ab looks at no certificate.
+	// ab doesn't verify the server's certificate.
 	plan.TLS = &session.TLS{Unverified: true, ClientCertificate: o.Certificate != ""}
 	job.Files = standalone.Files{Certificate: o.Certificate, Key: o.Certificate}
 	if o.Protocol != "" {
 		if plan.TLS.Protocols = protocols[strings.ToUpper(o.Protocol)]; plan.TLS.Protocols == nil {
-			return nil, fmt.Errorf("-f: Go's TLS has no %s: give TLS1, TLS1.1, TLS1.2, TLS1.3 or ALL", o.Protocol)
+			return nil, fmt.Errorf("-f: protocol %s is not supported: use TLS1, TLS1.1, TLS1.2, TLS1.3 or ALL", o.Protocol)
 		}
 	}
-	plan.TLS.Ciphers, err = suites(o.Ciphers)
+	plan.TLS.Ciphers, err = parseCiphers(o.Ciphers)
 	return job, err
 }
 
-// suites are the cipher suites of -Z: names between colons. OpenSSL's other
-// words, such as HIGH and !aNULL, stand for suites that depend on its version.
-func suites(list string) ([]string, error) {
+// parseCiphers parses the value of -Z: names of cipher suites, separated by
+// colons. It rejects OpenSSL's keywords, such as HIGH and !aNULL, because the
+// suites that they stand for depend on the version of OpenSSL.
+func parseCiphers(list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
 	}
@@ -71,12 +72,12 @@ func suites(list string) ([]string, error) {
 	return names, nil
 }
 
-// Expect makes the length of the target's first answer that of all, unless -l
-// was given. The job must be prepared.
-func (o *Options) Expect(job *standalone.Job) error {
+// ExpectLength makes the length of the probe's response the expected length of
+// all responses, unless -l is set. It must be called after job.Prepare.
+func (o *Options) ExpectLength(job *standalone.Job) error {
 	evidence := job.Evidence()
 	if evidence == nil {
-		return errors.New("the target hasn't been asked yet")
+		return errors.New("the target hasn't been probed")
 	}
 	if !o.AnyLength {
 		job.Plan.Requests[0].Length = evidence.DocumentLength

@@ -1,6 +1,6 @@
-// Package ab is `assay-load ab`: the command line and the report of ApacheBench
-// (support/ab.c of Apache httpd 2.4) over Assay's load. It makes a job of the
-// options and prints what was measured; package standalone drives it.
+// Package ab implements `assay-load ab`: the command line and the report of
+// ApacheBench (support/ab.c of Apache httpd 2.4). It turns the options into a
+// standalone.Job and prints the job's result. Package standalone runs the job.
 package ab
 
 import (
@@ -10,23 +10,23 @@ import (
 	"strings"
 )
 
-// known are ab's options as getopt has them: a colon follows those that have an
-// argument.
+// known lists ab's options in getopt's notation: a colon follows each option that
+// has a value.
 const known = "n:c:t:s:b:T:p:u:v:lrkVhwiIx:y:z:C:H:P:A:g:X:de:SqB:m:Z:f:E:"
 
 const (
-	mostConcurrency = 20_000
+	maxConcurrency = 20_000
 	// timedRequests is the number of requests that -t implies.
 	timedRequests         = 50_000
 	defaultTimeoutSeconds = 30
 )
 
-// Options are what the command line says.
+// Options holds the options of the command line.
 type Options struct {
 	URL         string
 	Requests    int64 // -n
 	Concurrency int   // -c
-	Seconds     int   // -t, 0 for none
+	Seconds     int   // -t, or 0 for no time limit
 	Timeout     int   // -s, in seconds
 	KeepAlive   bool  // -k
 	AnyLength   bool  // -l
@@ -42,38 +42,41 @@ type Options struct {
 	Host        string // -H 'Host: …'
 
 	Method      string   // -m, -i, -p, -u
-	Headers     []string // -H: whole lines
+	Headers     []string // -H: 'Name: value'
 	Cookie      string   // -C
 	Credentials string   // -A: user:password
-	Body        string   // -p, -u: a file
+	Body        string   // -p, -u: path of a file
 	ContentType string   // -T
 
-	HTML                                           bool   // -w, and what implies it
+	HTML                                           bool   // -w, or implied by -x, -y or -z
 	TableAttributes, RowAttributes, CellAttributes string // -x, -y, -z
 
 	Help, Version bool // -h, -V
 }
 
-// refused are options that can't be done, and why.
-var refused = map[byte]string{
-	'b': "the kernel chooses the size of socket buffers",
-	'B': "connections are made from the address that the kernel's routes have",
-	'X': "requests go to the server itself: a proxy would be what is measured", 'P': "requests go to the server itself: a proxy would be what is measured",
-	'g': "single requests aren't kept, only exact counts and histograms; use -e for percentiles",
-	'I': "Go's TLS sends the server's name whenever the URL has one; give an address instead",
+// unsupported maps each option of ab that assay-load doesn't support to the
+// reason.
+var unsupported = map[byte]string{
+	'b': "not supported: the kernel chooses the size of socket buffers",
+	'B': "not supported: the kernel chooses the local address of connections",
+	'X': proxyUnsupported, 'P': proxyUnsupported,
+	'g': "not supported: single requests aren't recorded, only exact counts and histograms. Use -e for percentiles",
+	'I': "not supported: Go's TLS sends SNI whenever the URL has a host name. Use an IP address in the URL to send none",
 }
 
-// Parse reads a command line as ab does: options first, then the URL.
+const proxyUnsupported = "not supported: with a proxy, the proxy would be measured instead of the server"
+
+// Parse parses a command line as ab does: options first, then one URL.
 func Parse(arguments []string) (*Options, error) {
 	o := &Options{Requests: 1, Concurrency: 1, Timeout: defaultTimeoutSeconds, CellAttributes: "bgcolor=white"}
-	rest, err := options(arguments, o.set)
+	rest, err := parseOptions(arguments, o.set)
 	switch {
 	case err != nil:
 		return nil, err
 	case o.Help || o.Version:
 		return o, nil
 	case len(rest) != 1:
-		return nil, fmt.Errorf("wrong number of arguments: give one URL, after all options")
+		return nil, errors.New("wrong number of arguments: specify one URL, after all options")
 	case int64(o.Concurrency) > o.Requests:
 		return nil, errors.New("cannot use concurrency level greater than total number of requests")
 	}
@@ -81,8 +84,9 @@ func Parse(arguments []string) (*Options, error) {
 	return o, nil
 }
 
-// options calls set for each option, and returns what follows the last.
-func options(arguments []string, set func(option byte, value string) error) ([]string, error) {
+// parseOptions calls set for each option and returns the arguments after the
+// last one.
+func parseOptions(arguments []string, set func(option byte, value string) error) ([]string, error) {
 	for len(arguments) > 0 {
 		text := arguments[0]
 		if text == "--" {
@@ -95,14 +99,14 @@ func options(arguments []string, set func(option byte, value string) error) ([]s
 		for i := 1; i < len(text); i++ {
 			place := strings.IndexByte(known, text[i])
 			if place < 0 || text[i] == ':' {
-				return nil, fmt.Errorf("there is no option -%c", text[i])
+				return nil, fmt.Errorf("unknown option -%c", text[i])
 			}
 			value := ""
 			if strings.HasPrefix(known[place+1:], ":") {
 				switch value = text[i+1:]; {
 				case value != "":
 				case len(arguments) == 0:
-					return nil, fmt.Errorf("the option -%c needs a value", text[i])
+					return nil, fmt.Errorf("option -%c needs a value", text[i])
 				default:
 					value, arguments = arguments[0], arguments[1:]
 				}
@@ -118,24 +122,24 @@ func options(arguments []string, set func(option byte, value string) error) ([]s
 	return arguments, nil
 }
 
-// set takes one option. What stands later wins, as with ab.
+// set sets one option. As with ab, a later value replaces an earlier one.
 func (o *Options) set(option byte, value string) (err error) {
-	if reason, is := refused[option]; is {
+	if reason, is := unsupported[option]; is {
 		return errors.New(reason)
 	}
 	switch option {
 	case 'n':
-		o.Requests, err = number(value, 1, 1_000_000_000_000)
+		o.Requests, err = parseNumber(value, 1, 1_000_000_000_000)
 	case 'c':
-		err = set(&o.Concurrency, value, 1, mostConcurrency)
+		err = setNumber(&o.Concurrency, value, 1, maxConcurrency)
 	case 't':
 		o.Requests = timedRequests
-		err = set(&o.Seconds, value, 1, 604_800)
+		err = setNumber(&o.Seconds, value, 1, 604_800)
 	case 's':
-		err = set(&o.Timeout, value, 1, 3600)
+		err = setNumber(&o.Timeout, value, 1, 3600)
 	case 'v':
-		if err = set(&o.Verbosity, value, 0, 100); err == nil && o.Verbosity > 2 {
-			err = errors.New("responses aren't kept to be printed: give 0, 1 or 2")
+		if err = setNumber(&o.Verbosity, value, 0, 100); err == nil && o.Verbosity > 2 {
+			err = errors.New("must be 0, 1 or 2: responses aren't recorded, so they can't be printed")
 		}
 	case 'k':
 		o.KeepAlive = true
@@ -154,11 +158,11 @@ func (o *Options) set(option byte, value string) (err error) {
 	case 'w':
 		o.HTML = true
 	case 'x':
-		o.HTML, err = true, attributes(&o.TableAttributes, value)
+		o.HTML, err = true, setAttributes(&o.TableAttributes, value)
 	case 'y':
-		o.HTML, err = true, attributes(&o.RowAttributes, value)
+		o.HTML, err = true, setAttributes(&o.RowAttributes, value)
 	case 'z':
-		o.HTML, err = true, attributes(&o.CellAttributes, value)
+		o.HTML, err = true, setAttributes(&o.CellAttributes, value)
 	case 'f':
 		o.Protocol = value
 	case 'Z':
@@ -175,16 +179,16 @@ func (o *Options) set(option byte, value string) (err error) {
 	return err
 }
 
-func set(to *int, value string, least, most int64) error {
-	n, err := number(value, least, most)
+func setNumber(to *int, value string, minimum, maximum int64) error {
+	n, err := parseNumber(value, minimum, maximum)
 	*to = int(n)
 	return err
 }
 
-func number(value string, least, most int64) (int64, error) {
+func parseNumber(value string, minimum, maximum int64) (int64, error) {
 	n, err := strconv.ParseInt(value, 10, 64)
-	if err != nil || n < least || n > most {
-		return 0, fmt.Errorf("%q is no number from %d to %d", value, least, most)
+	if err != nil || n < minimum || n > maximum {
+		return 0, fmt.Errorf("%q must be a whole number from %d to %d", value, minimum, maximum)
 	}
 	return n, nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// statuses are all that there are.
+// statuses returns all statuses that count as success.
 func statuses() (all []int) {
 	for status := 200; status < 600; status++ {
 		all = append(all, status)
@@ -86,23 +86,23 @@ func TestPlans(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, test := range []struct{ arguments, want string }{
 		{"", "wrong number of arguments"},
-		{"http://a/ -n 10", "wrong number of arguments: give one URL, after all options"},
-		{"-n", "the option -n needs a value"},
-		{"-j http://a/", "there is no option -j"},
-		{"-n x http://a/", `-n: "x" is no number from 1 to`},
-		{"-c 0 http://a/", `-c: "0" is no number from 1 to 20000`},
+		{"http://a/ -n 10", "wrong number of arguments: specify one URL, after all options"},
+		{"-n", "option -n needs a value"},
+		{"-j http://a/", "unknown option -j"},
+		{"-n x http://a/", `-n: "x" must be a whole number from 1 to`},
+		{"-c 0 http://a/", `-c: "0" must be a whole number from 1 to 20000`},
 		{"-c 5 -n 4 http://a/", "cannot use concurrency level greater than total number of requests"},
-		{"-v 3 http://a/", "-v: responses aren't kept"},
-		{"-g file http://a/", "-g: single requests aren't kept"},
-		{"-X proxy:1 http://a/", "-X: requests go to the server itself"},
+		{"-v 3 http://a/", "-v: must be 0, 1 or 2: responses aren't recorded"},
+		{"-g file http://a/", "-g: not supported: single requests aren't recorded"},
+		{"-X proxy:1 http://a/", "-X: not supported: with a proxy"},
 		{"-B 1.2.3.4 http://a/", "-B: "}, {"-b 10 http://a/", "-b: "}, {"-I https://a/", "-I: "},
-		{"-x a> http://a/", "-x: \"a>\" is more than attributes"}, {"-y <a http://a/", "-y: "}, {"-z a<b> http://a/", "-z: "}, {"-P a:b http://a/", "-P: "},
+		{"-x a> http://a/", "-x: \"a>\" must not contain <, >"}, {"-y <a http://a/", "-y: "}, {"-z a<b> http://a/", "-z: "}, {"-P a:b http://a/", "-P: "},
 		{"http://a", "invalid URL"}, {"ftp://a/", "invalid URL"},
-		{"-p /none/such http://a/", "-p, -u: open /none/such: no such file"}, {"-m get http://a/", "-m: there is no method \"get\": give one of GET, HEAD"},
+		{"-p /none/such http://a/", "-p, -u: open /none/such: no such file"}, {"-m get http://a/", "-m: unknown method \"get\": use one of GET, HEAD"},
 		{"-i -p a http://a/", "-p: cannot mix POST with other methods"}, {"-m PUT -u a http://a/", "-u: cannot mix PUT"}, {"-p a -i http://a/", "-i: cannot mix HEAD"},
-		{"-H X http://a/", "-H: \"X\" has no colon"}, {"-H connection:close http://a/", "-H: the header connection is the client's own"},
-		{"-H Content-Length:3 http://a/", "-H: the header Content-Length"},
-		{"-f SSL3 https://a/", "-f: Go's TLS has no SSL3"},
+		{"-H X http://a/", "-H: \"X\" must have the form 'Name: value'"}, {"-H connection:close http://a/", "-H: header connection must not be set"},
+		{"-H Content-Length:3 http://a/", "-H: header Content-Length"},
+		{"-f SSL3 https://a/", "-f: protocol SSL3 is not supported"},
 		{"-Z ECDHE-RSA-AES256-SHA384 https://a/", "-Z: the clients don't have the cipher suite ECDHE-RSA-AES256-SHA384"},
 		{"-Z HIGH:!aNULL https://a/", "-Z: the clients don't have the cipher suite HIGH"},
 	} {
@@ -116,8 +116,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestEveryOptionIsTaken parses each of ab's options alone.
-func TestEveryOptionIsTaken(t *testing.T) {
+// TestEveryOption parses each of ab's options by itself. Exactly the unsupported
+// ones must fail.
+func TestEveryOption(t *testing.T) {
 	for i, option := range []byte(known) {
 		if option == ':' {
 			continue
@@ -133,7 +134,7 @@ func TestEveryOptionIsTaken(t *testing.T) {
 			arguments[1] = "PUT"
 		}
 		_, err := Parse(append(arguments, "http://a/"))
-		if _, is := refused[option]; is != (err != nil) {
+		if _, is := unsupported[option]; is != (err != nil) {
 			t.Errorf("-%c: error %v", option, err)
 		}
 	}
@@ -141,40 +142,40 @@ func TestEveryOptionIsTaken(t *testing.T) {
 
 func TestWatch(t *testing.T) {
 	for name, test := range map[string]struct {
-		options Options
-		counts  result.Counts
-		gaveUp  int
-		says    string
+		options  Options
+		counts   result.Counts
+		exitCode int
+		output   string
 	}{
 		"progress":         {Options{Requests: 1000}, result.Counts{Requests: 250}, 0, "Completed 100 requests\nCompleted 200 requests\nFinished 250 requests\n"},
 		"quiet":            {Options{Requests: 1000, Quiet: true}, result.Counts{Requests: 250}, 0, ""},
 		"few":              {Options{Requests: 150}, result.Counts{Requests: 150}, 0, ""},
-		"receive":          {Options{}, result.Counts{Errors: result.ErrorCounts{result.ErrorReceive: 1}}, 104, "apr_socket_recv: connection reset by peer (104)\n"},
-		"receive with -r":  {Options{Tolerant: true}, result.Counts{Errors: result.ErrorCounts{result.ErrorReceive: 1}}, 0, ""},
-		"ten connects":     {Options{}, result.Counts{Errors: result.ErrorCounts{result.ErrorConnect: 10}}, 0, ""},
-		"another connect":  {Options{Tolerant: true}, result.Counts{Errors: result.ErrorCounts{result.ErrorConnect: 11}}, 111, "\nTest aborted after 10 failures\n\napr_socket_connect(): connection refused (111)\n"},
-		"a length is none": {Options{}, result.Counts{Errors: result.ErrorCounts{result.ErrorLength: 50}}, 0, ""},
+		"receive error":    {Options{}, result.Counts{Errors: result.ErrorCounts{result.ErrorReceive: 1}}, 104, "apr_socket_recv: connection reset by peer (104)\n"},
+		"receive error -r": {Options{Tolerant: true}, result.Counts{Errors: result.ErrorCounts{result.ErrorReceive: 1}}, 0, ""},
+		"10 connects":      {Options{}, result.Counts{Errors: result.ErrorCounts{result.ErrorConnect: 10}}, 0, ""},
+		"11 connects":      {Options{Tolerant: true}, result.Counts{Errors: result.ErrorCounts{result.ErrorConnect: 11}}, 111, "\nTest aborted after 10 failures\n\napr_socket_connect(): connection refused (111)\n"},
+		"length errors":    {Options{}, result.Counts{Errors: result.ErrorCounts{result.ErrorLength: 50}}, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var text bytes.Buffer
 			w := NewWatch(&test.options, &text)
 			w.Second(test.counts)
 			w.Second(result.Counts{})
-			code, is := w.GaveUp()
-			if !is {
+			code, aborted := w.PrintAbort()
+			if !aborted {
 				w.Finish(test.counts.Requests)
 			}
-			if code != test.gaveUp || is != w.Failed() || text.String() != test.says {
-				t.Errorf("code %d, says %q", code, &text)
+			if code != test.exitCode || aborted != w.Aborted() || text.String() != test.output {
+				t.Errorf("exit code %d, output %q", code, &text)
 			}
 			select {
 			case <-w.End:
-				if !is {
-					t.Error("it's ended")
+				if !aborted {
+					t.Error("End was closed")
 				}
 			default:
-				if is {
-					t.Error("it goes on")
+				if aborted {
+					t.Error("End wasn't closed")
 				}
 			}
 		})

@@ -6,19 +6,19 @@ import (
 	"io"
 	"math"
 	"net/netip"
-	"net/url"
 
+	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/load/standalone"
 )
 
-// percents are the percentiles of the report, as result.SummaryPercentiles has
-// them.
+// percents holds the percentiles of the report. They are those of
+// result.SummaryPercentiles, in the same order.
 var percents = []int{50, 66, 75, 80, 90, 95, 98, 99}
 
-// Report writes what was measured line by line as ab does (output_results in
-// support/ab.c), so that whatever reads ab's output reads this.
+// Report writes the result in the format of ab's report (output_results in
+// support/ab.c), so that programs that parse ab's output can parse it.
 func (o *Options) Report(w io.Writer, job *standalone.Job, r *result.Result) error {
 	var b bytes.Buffer
 	o.writeServer(&b, job, r)
@@ -33,7 +33,7 @@ func (o *Options) Report(w io.Writer, job *standalone.Job, r *result.Result) err
 	}
 	fmt.Fprintf(&b, "Total transferred:      %d bytes\n", c.BytesReceived)
 	if o.Body != "" {
-		fmt.Fprintf(&b, "Total body sent:        %d\n", c.BytesSent) // with heads, as ab counts
+		fmt.Fprintf(&b, "Total body sent:        %d\n", c.BytesSent) // headers included, as ab counts
 	}
 	fmt.Fprintf(&b, "HTML transferred:       %d bytes\n", c.BodyBytes)
 	if seconds > 0 && done > 0 {
@@ -59,9 +59,9 @@ func (o *Options) Report(w io.Writer, job *standalone.Job, r *result.Result) err
 
 func (o *Options) writeServer(b *bytes.Buffer, job *standalone.Job, r *result.Result) {
 	e := r.Environment
-	fmt.Fprintf(b, "\n\nServer Software:        %s\n", report.Printable(e.ServerSoftware))
+	fmt.Fprintf(b, "\n\nServer Software:        %s\n", printable.Text(e.ServerSoftware))
 	fmt.Fprintf(b, "Server Hostname:        %s\n", job.URL.Hostname())
-	fmt.Fprintf(b, "Server Port:            %s\n", portOf(job.URL))
+	fmt.Fprintf(b, "Server Port:            %s\n", standalone.Port(job.URL))
 	if e.TLS != nil {
 		fmt.Fprintf(b, "SSL/TLS Protocol:       %s,%s,%d,%d\n", e.TLS.Protocol, e.TLS.Cipher, e.TLS.KeySize, report.CipherBits(e.TLS.Cipher))
 		if _, err := netip.ParseAddr(job.URL.Hostname()); err != nil {
@@ -72,13 +72,6 @@ func (o *Options) writeServer(b *bytes.Buffer, job *standalone.Job, r *result.Re
 	fmt.Fprintf(b, "Document Length:        %s\n\n", documentLength(job))
 }
 
-func portOf(u *url.URL) string {
-	if port := u.Port(); port != "" {
-		return port
-	}
-	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
-}
-
 func documentLength(job *standalone.Job) string {
 	if length := job.Plan.Requests[0].Length; length >= 0 {
 		return fmt.Sprintf("%d bytes", length)
@@ -86,8 +79,9 @@ func documentLength(job *standalone.Job) string {
 	return "Variable"
 }
 
-// failures are as ab counts them: a status is none, and the kinds that it doesn't
-// know are of the nearest.
+// failures holds the failed requests by ab's kinds. As with ab, a response of any
+// status counts as complete. TLS errors count as connect errors and timeouts as
+// receive errors, because ab has no such kinds.
 type failures struct{ total, connect, receive, length, exceptions int64 }
 
 func failuresOf(c result.Counts) failures {
@@ -109,9 +103,9 @@ func writeFailed(b *bytes.Buffer, c result.Counts) {
 	}
 }
 
-// keptAlive is the number of responses after which the connection was kept, as
-// ab counts: all that were followed by another on their connection, and the last
-// one of each connection that was open at the end.
+// keptAlive returns the number of responses after which the connection was kept
+// open, as ab counts them: each response that another one followed on the same
+// connection, and the last one on each connection that was open at the end.
 func keptAlive(c result.Counts, concurrency int64) int64 {
 	if c.KeepAlive == 0 {
 		return 0
@@ -119,17 +113,18 @@ func keptAlive(c result.Counts, concurrency int64) int64 {
 	return c.KeepAlive + min(concurrency, c.Connections)
 }
 
-// connect is ab's Connect, which has the TLS handshake in it: sums are exact,
-// median and deviation of the sum are not.
+// connect returns the summary of ab's Connect time, which includes the TLS
+// handshake. The mean is exact. Minimum, maximum, median and deviation are
+// estimated from those of the two phases.
 func (o *Options) connect(s result.Summaries) result.Summary {
-	connect := of(s, result.Connect)
+	connect := phaseSummary(s, result.Connect)
 	if s[result.TLS] != nil {
-		handshake := of(s, result.TLS)
+		handshake := phaseSummary(s, result.TLS)
 		connect.Sum += handshake.Sum
 		connect.Min += handshake.Min
 		connect.Max += handshake.Max
 		connect.Percentiles[0] += handshake.Percentiles[0]
-		if o.KeepAlive { // both are zero together, for most requests
+		if o.KeepAlive { // the phases are correlated: both are zero for most requests
 			connect.StdDev += handshake.StdDev
 		} else {
 			connect.StdDev = int64(math.Hypot(float64(connect.StdDev), float64(handshake.StdDev)))
@@ -138,13 +133,14 @@ func (o *Options) connect(s result.Summaries) result.Summary {
 	return connect
 }
 
-// writeTimes writes ab's table in whole milliseconds.
+// writeTimes writes ab's table of connection times, in whole milliseconds.
 func (o *Options) writeTimes(b *bytes.Buffer, s result.Summaries) {
 	rows := []struct {
 		name    string
 		summary result.Summary
 	}{
-		{"Connect", o.connect(s)}, {"Processing", of(s, result.Processing)}, {"Waiting", of(s, result.Waiting)}, {"Total", of(s, result.Total)},
+		{"Connect", o.connect(s)}, {"Processing", phaseSummary(s, result.Processing)},
+		{"Waiting", phaseSummary(s, result.Waiting)}, {"Total", phaseSummary(s, result.Total)},
 	}
 	fmt.Fprintf(b, "\nConnection Times (ms)\n")
 	if o.NoSpread {
@@ -161,20 +157,21 @@ func (o *Options) writeTimes(b *bytes.Buffer, s result.Summaries) {
 		fmt.Fprintf(b, "%-12s%5d %4d %5.1f %6d %7d\n", row.name+":", ms(x.Min), meanMs(x), float64(x.StdDev)/1000, ms(x.Percentiles[0]), ms(x.Max))
 	}
 	for _, row := range rows {
-		writeDoubt(b, row.name, row.summary)
+		writeSkewWarning(b, row.name, row.summary)
 	}
 }
 
-// of is the summary of a phase; zeros for each request when it didn't occur.
-func of(s result.Summaries, phase result.Phase) result.Summary {
+// phaseSummary returns the summary of a phase. If the phase never occurred, it
+// returns a time of zero for each request.
+func phaseSummary(s result.Summaries, phase result.Phase) result.Summary {
 	if s[phase] != nil {
 		return *s[phase]
 	}
 	return result.Summary{Count: s[result.Total].Count}
 }
 
-// writeDoubt writes ab's warnings of a distribution that is far from even.
-func writeDoubt(b *bytes.Buffer, name string, s result.Summary) {
+// writeSkewWarning writes ab's warning if the median and the mean are far apart.
+func writeSkewWarning(b *bytes.Buffer, name string, s result.Summary) {
 	apart := math.Abs(s.Mean() - float64(s.Percentiles[0]))
 	names := map[string]string{"Connect": "the initial connection time", "Processing": "the processing time", "Waiting": "the waiting time", "Total": "the total time"}
 	switch sd := float64(s.StdDev); {
@@ -193,7 +190,8 @@ func writePercents(b *bytes.Buffer, total *result.Summary) {
 	fmt.Fprintf(b, " 100%%  %5d (longest request)\n", ms(total.Max))
 }
 
-// WriteCSV writes the file of -e.
+// WriteCSV writes the CSV file of -e: the total time in milliseconds for each
+// percentage of requests from 0 to 99.
 func WriteCSV(w io.Writer, r *result.Result) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "Percentage served,Time in ms\n")
@@ -209,7 +207,7 @@ func WriteCSV(w io.Writer, r *result.Result) error {
 	return err
 }
 
-// ms is a duration in microseconds as whole milliseconds, rounded.
+// ms converts microseconds to milliseconds, rounded.
 func ms(microseconds int64) int64 { return (microseconds + 500) / 1000 }
 
 func meanMs(s result.Summary) int64 { return ms(int64(math.Round(s.Mean()))) }

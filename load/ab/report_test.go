@@ -17,15 +17,15 @@ import (
 
 var figure = regexp.MustCompile(` *-?[0-9]+(\.[0-9]+)?`)
 
-// shape is a report without its figures and without what depends on chance or
-// on OpenSSL: the doubts about a distribution, and the key of the handshake. It
-// begins with the first of the server's lines.
+// shape returns a report from its line Server Software on, with the figures
+// replaced by #. It omits the warnings about a distribution, which depend on the
+// figures, and the line Server Temp Key, which only OpenSSL can provide.
 func shape(text string) string {
 	_, text, _ = strings.Cut(text, "Server Software:")
 	var kept []string
-	doubt := false
+	warning := false
 	for line := range strings.Lines("Server Software:" + text) {
-		if doubt = strings.HasPrefix(line, "WARNING: ") || strings.HasPrefix(line, "ERROR: ") || doubt && strings.HasPrefix(line, "   "); doubt {
+		if warning = strings.HasPrefix(line, "WARNING: ") || strings.HasPrefix(line, "ERROR: ") || warning && strings.HasPrefix(line, "   "); warning {
 			continue
 		}
 		if strings.HasPrefix(line, "Server Temp Key:") {
@@ -41,8 +41,8 @@ func shape(text string) string {
 	return strings.Join(kept, "")
 }
 
-// sample is a result of so many requests, every tenth of which opened a
-// connection.
+// sample returns a result of the given number of requests. Every tenth request
+// opened a connection.
 func sample(requests int64, failed, non2xx int64, tls bool) *result.Result {
 	r := &result.Result{Environment: result.Environment{ServerSoftware: "x", DocumentLength: 1024}}
 	c := result.Client{}
@@ -71,8 +71,8 @@ func sample(requests int64, failed, non2xx int64, tls bool) *result.Result {
 	return r
 }
 
-// TestShape compares with what ApacheBench 2.3 of Debian's apache2-utils
-// printed; testdata has its output as it was.
+// TestShape compares reports with those that ApacheBench 2.3 of Debian's
+// apache2-utils printed. testdata holds its unchanged output.
 func TestShape(t *testing.T) {
 	for name, test := range map[string]struct {
 		options Options
@@ -88,14 +88,14 @@ func TestShape(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(shape(string(want)), shape(written(t, &test.options, test.url, test.result))); diff != "" {
-				t.Errorf("(-ab +this):\n%s", diff)
+			if diff := cmp.Diff(shape(string(want)), shape(textReport(t, &test.options, test.url, test.result))); diff != "" {
+				t.Errorf("report (-ab +assay-load):\n%s", diff)
 			}
 		})
 	}
 }
 
-func written(t *testing.T, o *Options, target string, r *result.Result) string {
+func textReport(t *testing.T, o *Options, target string, r *result.Result) string {
 	t.Helper()
 	u, err := url.Parse(target)
 	if err != nil {
@@ -110,7 +110,7 @@ func written(t *testing.T, o *Options, target string, r *result.Result) string {
 }
 
 func TestFigures(t *testing.T) {
-	got := written(t, &Options{Concurrency: 5, KeepAlive: true}, "https://www.test/x", sample(200, 10, 20, true))
+	got := textReport(t, &Options{Concurrency: 5, KeepAlive: true}, "https://www.test/x", sample(200, 10, 20, true))
 	for _, want := range []string{
 		"Server Hostname:        www.test\nServer Port:            443\n",
 		"SSL/TLS Protocol:       TLSv1.2,ECDHE-RSA-AES256-GCM-SHA384,2048,256\nTLS Server Name:        www.test\n",
@@ -122,7 +122,7 @@ func TestFigures(t *testing.T) {
 		"\n  50%     11\n", "\n 100%     12 (longest request)\n",
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
+			t.Errorf("%q not found in\n%s", want, got)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package ab
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -13,43 +14,43 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// mostBodyBytes bounds the file of -p and -u.
-const mostBodyBytes = 64 << 20
+// maxBodyBytes is the maximum size of the file of -p and -u.
+const maxBodyBytes = 64 << 20
 
-// connectionHeaders are those that the client has to make itself: what they say
-// must be true of the connection and the body.
-var connectionHeaders = []string{
+// reservedHeaders lists the headers, in lowercase, that -H can't set. The client
+// sets them itself, because they describe the connection or the body.
+var reservedHeaders = []string{
 	"connection", "keep-alive", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect", "proxy-authorization",
 }
 
-// setRequest takes an option that changes what is sent.
+// setRequest sets an option that changes the request.
 func (o *Options) setRequest(option byte, value string) error {
 	switch option {
 	case 'm':
 		if !slices.Contains(requestlist.Methods, value) {
-			return fmt.Errorf("there is no method %q: give one of %s", value, strings.Join(requestlist.Methods, ", "))
+			return fmt.Errorf("unknown method %q: use one of %s", value, strings.Join(requestlist.Methods, ", "))
 		}
 		o.Method = value
 	case 'i':
-		return o.only(http.MethodHead)
+		return o.setMethod(http.MethodHead)
 	case 'p':
 		o.Body = value
-		return o.only(http.MethodPost)
+		return o.setMethod(http.MethodPost)
 	case 'u':
 		o.Body = value
-		return o.only(http.MethodPut)
+		return o.setMethod(http.MethodPut)
 	case 'T':
 		o.ContentType = value
 	case 'H':
 		name, text, found := strings.Cut(value, ":")
 		switch {
 		case !found:
-			return fmt.Errorf("%q has no colon: give it as 'Name: value'", value)
+			return fmt.Errorf("%q must have the form 'Name: value'", value)
 		case strings.EqualFold(name, "Host"):
 			o.Host = strings.TrimSpace(text)
 			return nil
-		case slices.Contains(connectionHeaders, strings.ToLower(name)):
-			return fmt.Errorf("the header %s is the client's own: leave it out, and give -k for connections that are kept", name)
+		case slices.Contains(reservedHeaders, strings.ToLower(name)):
+			return fmt.Errorf("header %s must not be set: the client sets it itself. Use -k for keep-alive", name)
 		}
 		o.Headers = append(o.Headers, value)
 	case 'C':
@@ -57,14 +58,14 @@ func (o *Options) setRequest(option byte, value string) error {
 	case 'A':
 		o.Credentials = strings.TrimLeft(value, " \t")
 	default:
-		return errors.New("it isn't known")
+		return errors.New("unknown option")
 	}
 	return nil
 }
 
-// only sets a method, unless another was set before: ab takes -m after -p, but not
-// -p after -m.
-func (o *Options) only(method string) error {
+// setMethod sets the method that -i, -p or -u implies. It fails if a method is
+// already set: like ab, it accepts -m after -p, but not -p after -m.
+func (o *Options) setMethod(method string) error {
 	if o.Method != "" {
 		return fmt.Errorf("cannot mix %s with other methods; -m may follow it", method)
 	}
@@ -72,9 +73,9 @@ func (o *Options) only(method string) error {
 	return nil
 }
 
-// planned is the request that is made again and again. Any status is a success,
-// as with ab.
-func (o *Options) planned(path string) (session.PlannedRequest, error) {
+// request returns the request of the load. As with ab, a response of any status
+// is a success.
+func (o *Options) request(path string) (session.PlannedRequest, error) {
 	r := session.PlannedRequest{Path: path, Weight: 1, Length: -1}
 	for status := http.StatusOK; status < 600; status++ {
 		r.Statuses = append(r.Statuses, status)
@@ -87,8 +88,8 @@ func (o *Options) planned(path string) (session.PlannedRequest, error) {
 		switch {
 		case err != nil:
 			return r, fmt.Errorf("-p, -u: %w", err)
-		case len(body) > mostBodyBytes:
-			return r, fmt.Errorf("-p, -u: %s has %d bytes, more than %d", o.Body, len(body), mostBodyBytes)
+		case len(body) > maxBodyBytes:
+			return r, fmt.Errorf("-p, -u: %s must not be larger than %d bytes: it has %d", o.Body, maxBodyBytes, len(body))
 		}
 		r.Body = body
 	}
@@ -96,21 +97,17 @@ func (o *Options) planned(path string) (session.PlannedRequest, error) {
 		name, value, _ := strings.Cut(line, ":")
 		r.Headers = append(r.Headers, session.Header{Name: name, Value: strings.TrimSpace(value)})
 	}
-	own := func(name, value string) {
+	setDefault := func(name, value string) {
 		if value != "" && !slices.ContainsFunc(r.Headers, func(h session.Header) bool { return strings.EqualFold(h.Name, name) }) {
 			r.Headers = append(r.Headers, session.Header{Name: name, Value: value})
 		}
 	}
 	if o.Body != "" {
-		kind := o.ContentType
-		if kind == "" {
-			kind = "text/plain"
-		}
-		own("Content-Type", kind)
+		setDefault("Content-Type", cmp.Or(o.ContentType, "text/plain"))
 	}
-	own("Cookie", o.Cookie)
+	setDefault("Cookie", o.Cookie)
 	if o.Credentials != "" {
-		own("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(o.Credentials)))
+		setDefault("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(o.Credentials)))
 	}
 	return r, nil
 }

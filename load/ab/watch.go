@@ -10,43 +10,42 @@ import (
 )
 
 const (
-	// heartbeats is how often ab tells of its progress, fewestHeartbeat the
-	// smallest number of requests between two of them, quietRequests up to how
-	// many it tells nothing.
-	heartbeats      = 10
-	fewestHeartbeat = 100
-	quietRequests   = 150
-	// mostConnectFailures is how many ab puts up with.
-	mostConnectFailures = 10
+	// ab prints its progress up to heartbeats times, at least every minHeartbeat
+	// requests apart. It prints nothing for a load of up to quietRequests.
+	heartbeats    = 10
+	minHeartbeat  = 100
+	quietRequests = 150
+	// maxConnectFailures is the number of connect failures that ab tolerates.
+	maxConnectFailures = 10
 )
 
-// Watch tells of the progress as ab does, and ends the load where ab would give
-// up.
+// Watch prints progress as ab does, and ends the load when ab would abort.
 type Watch struct {
-	// End is closed when it's to be ended.
+	// End is closed when the load must end.
 	End chan struct{}
 
 	out       io.Writer
 	tolerant  bool
-	heartbeat int64 // requests; 0 for none
+	heartbeat int64 // requests between two progress lines, or 0 for no progress
 	counts    result.Counts
-	call      string // that failed
+	call      string // APR function that ab would name in its error; empty unless aborted
 	errno     syscall.Errno
 }
 
-// NewWatch returns a watch for the options, which writes to ab's stderr.
+// NewWatch returns a watch that writes progress and errors to out, ab's stderr.
 func NewWatch(o *Options, out io.Writer) *Watch {
 	w := &Watch{End: make(chan struct{}), out: out, tolerant: o.Tolerant}
 	if o.Requests > quietRequests && !o.Quiet {
-		w.heartbeat = max(o.Requests/heartbeats, fewestHeartbeat)
+		w.heartbeat = max(o.Requests/heartbeats, minHeartbeat)
 	}
 	return w
 }
 
-// Begin is told nothing of.
+// Begin implements standalone.Watcher. It prints nothing.
 func (w *Watch) Begin(bool, session.Amount) {}
 
-// Second tells how many requests are complete.
+// Second implements standalone.Watcher. It prints the progress and closes End if
+// ab would abort.
 func (w *Watch) Second(counts result.Counts) {
 	before := w.counts.Requests
 	w.counts.Add(counts)
@@ -61,8 +60,8 @@ func (w *Watch) Second(counts result.Counts) {
 	switch {
 	case w.counts.Errors[result.ErrorReceive] > 0 && !w.tolerant:
 		w.call, w.errno = "apr_socket_recv", syscall.ECONNRESET
-	case w.counts.Errors[result.ErrorConnect] > mostConnectFailures:
-		_, _ = fmt.Fprintf(w.out, "\nTest aborted after %d failures\n\n", mostConnectFailures)
+	case w.counts.Errors[result.ErrorConnect] > maxConnectFailures:
+		_, _ = fmt.Fprintf(w.out, "\nTest aborted after %d failures\n\n", maxConnectFailures)
 		w.call, w.errno = "apr_socket_connect()", syscall.ECONNREFUSED
 	default:
 		return
@@ -70,8 +69,9 @@ func (w *Watch) Second(counts result.Counts) {
 	close(w.End)
 }
 
-// GaveUp is whether the load was ended for an error, and with which exit code.
-func (w *Watch) GaveUp() (code int, is bool) {
+// PrintAbort prints the error after which the load was aborted and returns ab's
+// exit code for it. If the load wasn't aborted, it prints nothing.
+func (w *Watch) PrintAbort() (code int, aborted bool) {
 	if w.call == "" {
 		return 0, false
 	}
@@ -79,15 +79,15 @@ func (w *Watch) GaveUp() (code int, is bool) {
 	return int(w.errno), true
 }
 
-// Finish tells that the load has ended.
+// Finish prints ab's last progress line.
 func (w *Watch) Finish(requests int64) {
 	if w.heartbeat > 0 {
 		_, _ = fmt.Fprintf(w.out, "Finished %d requests\n", requests)
 	}
 }
 
-// Heartbeat is whether there is one.
+// Heartbeat reports whether progress is printed.
 func (w *Watch) Heartbeat() bool { return w.heartbeat > 0 }
 
-// Failed is whether the load was ended for an error.
-func (w *Watch) Failed() bool { return w.call != "" }
+// Aborted reports whether the load was ended after an error.
+func (w *Watch) Aborted() bool { return w.call != "" }

@@ -30,7 +30,7 @@ func (c *converter) job(f *file) *standalone.Job {
 		loadplan.AddList(plans, list, nil)
 		job.Plan = plans[0]
 		job.Plan.Probe = "" // the target is asked before the load
-		job.AsksAsIs = job.Plan.Authentication != "" || len(f.Load.Requests) > 0 && hasStatuses(&f.Load.Requests[0])
+		job.ProbeFirstRequest = job.Plan.Authentication != "" || len(f.Load.Requests) > 0 && hasStatuses(&f.Load.Requests[0])
 		if w := f.Warmup; w != nil && w.Steady != nil {
 			job.Steady = new(loadplan.Steady(w.Steady))
 		}

@@ -15,7 +15,7 @@ const (
 	eraseToEnd  = "\x1b[K"
 )
 
-// Bar shows on one line of a terminal how far a load is.
+// Bar shows a load's progress on one line of a terminal.
 type Bar struct {
 	out    io.Writer
 	now    func() time.Time
@@ -25,10 +25,10 @@ type Bar struct {
 	counts result.Counts
 }
 
-// NewBar returns a bar for a terminal.
+// NewBar returns a bar that writes to out, a terminal.
 func NewBar(out io.Writer) *Bar { return &Bar{out: out, now: time.Now} }
 
-// Begin begins a stage.
+// Begin implements Watcher. It shows the name of the stage.
 func (b *Bar) Begin(warmup bool, amount session.Amount) {
 	b.stage, b.amount, b.began, b.counts = "measuring", amount, b.now(), result.Counts{}
 	if warmup {
@@ -37,7 +37,7 @@ func (b *Bar) Begin(warmup bool, amount session.Amount) {
 	b.write(b.stage)
 }
 
-// Second shows what the stage is at.
+// Second implements Watcher. It shows the stage's progress and figures.
 func (b *Bar) Second(counts result.Counts) {
 	b.counts.Add(counts)
 	elapsed := b.now().Sub(b.began)
@@ -46,7 +46,7 @@ func (b *Bar) Second(counts result.Counts) {
 		done = elapsed.Seconds() / b.amount.Duration().Seconds()
 	}
 	done = min(done, 1)
-	line := fmt.Sprintf("%-10s %3.0f %%  %d requests/s, %d requests, %d failed", b.stage, 100*done,
+	line := fmt.Sprintf("%-10s %3.0f%%  %d requests/s, %d requests, %d failed", b.stage, 100*done,
 		counts.Succeeded(), b.counts.Requests, b.counts.Errors.Total())
 	if done > 0 {
 		left := time.Duration(float64(elapsed) * (1 - done) / done)
@@ -55,17 +55,17 @@ func (b *Bar) Second(counts result.Counts) {
 	b.write(line)
 }
 
-// Clear takes the line away.
+// Clear removes the line.
 func (b *Bar) Clear() { b.write("") }
 
-// write has no errors: whether the showing works doesn't change the figures.
+// write replaces the line. It ignores errors: they don't affect the result.
 func (b *Bar) write(line string) { _, _ = fmt.Fprint(b.out, toLineStart+line+eraseToEnd) }
 
-// Silent is a watcher that shows nothing.
-type Silent struct{}
+// Quiet is a Watcher that shows nothing.
+type Quiet struct{}
 
-// Begin shows nothing.
-func (Silent) Begin(bool, session.Amount) {}
+// Begin implements Watcher.
+func (Quiet) Begin(bool, session.Amount) {}
 
-// Second shows nothing.
-func (Silent) Second(result.Counts) {}
+// Second implements Watcher.
+func (Quiet) Second(result.Counts) {}

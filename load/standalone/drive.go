@@ -16,33 +16,33 @@ import (
 	"github.com/assay-dev/assay/load/runner"
 )
 
-// ExitInterrupted is the exit code after an interrupt, as shells have it.
+// ExitInterrupted is the exit code after an interrupt, as in shells.
 const ExitInterrupted = 130
 
-// Watcher is told how far a load is. Its methods are called by one goroutine at
-// a time and must not block.
+// Watcher receives the progress of a load. Its methods are never called
+// concurrently and must not block.
 type Watcher interface {
 	// Begin is called when a stage begins: the warm-up or the measurement.
 	Begin(warmup bool, amount session.Amount)
-	// Second is called with what was counted in each second of a stage.
+	// Second is called after each second of a stage with the counts of that second.
 	Second(counts result.Counts)
 }
 
-// Outcome is what became of a load.
+// Outcome is the outcome of a load.
 type Outcome struct {
-	// Result is what was measured; nil when nothing was.
+	// Result holds the measurement. It is nil if there is none.
 	Result *result.Result
-	// Err is why not.
+	// Err is the reason why there is no result, or nil if there is one.
 	Err error
-	// Interrupted is whether a signal ended it.
+	// Interrupted reports whether a signal ended the load.
 	Interrupted bool
 }
 
-// Drive drives a job that Prepare was called for, and calls ended with what
-// became of it; with the code that this returns the process is ended. An
-// interrupt ends the measurement, a second one the process. Drive only returns
-// when it can't begin. end, when it's closed, ends the measurement as well; nil
-// for never.
+// Drive runs the load of a job. job.Prepare must have succeeded. When the load
+// has ended, Drive calls ended with the outcome and exits the process with the
+// code that ended returns. SIGINT and SIGTERM end the measurement; the second
+// signal exits the process at once. Closing end, which may be nil, ends the
+// measurement as well. Drive returns only if the load can't be started.
 func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) int) error {
 	if err := client.ApplyLimits(); err != nil {
 		return err
@@ -57,20 +57,20 @@ func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) i
 	var interrupted atomic.Bool
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	s := newAlone(job, watcher, func() {
-		// k6 has been set up by now. Signals aren't for it: it would drop the load.
+	s := newLocalSession(job, watcher, func() {
+		// By now k6 has installed its signal handler. Remove it: k6 would abort the load.
 		signal.Reset(os.Interrupt, syscall.SIGTERM)
 		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-		if job.Longest > 0 && job.Plan.Warmup == nil {
-			time.AfterFunc(lead+job.Longest, c.Finish)
+		if job.MaxDuration > 0 && job.Plan.Warmup == nil {
+			time.AfterFunc(startDelay+job.MaxDuration, c.Finish)
 		}
 	})
 	users := runtime.GOMAXPROCS(0)
 	c = client.New(s, users, slog.New(slog.DiscardHandler))
-	c.UseDirectories(job.folder, job.Credentials)
+	c.UseDirectories(job.directory, job.Credentials)
 	exit := func(o Outcome) {
 		if o.Interrupted = interrupted.Load(); o.Interrupted && o.Result != nil {
-			o.Result.Findings = append(o.Result.Findings, cutShort(o.Result))
+			o.Result.Findings = append(o.Result.Findings, interruptedFinding(o.Result))
 		}
 		code := ended(o)
 		job.Clean()

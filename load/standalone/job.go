@@ -1,10 +1,10 @@
-// Package standalone drives a load without a manager: on a laptop, in a script.
-// The load goes the same way as in a pod: the same client, carried by k6, the
-// same driver and recorder. What the load is comes from packages planfile and
-// ab, which also print what was measured.
+// Package standalone runs a load without a cluster, for `assay-load run` and
+// `assay-load ab`. It uses the same client, runner, driver and recorder as a
+// client pod. Packages planfile and ab create the job from a file or from options.
 package standalone
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -25,66 +25,70 @@ import (
 	"github.com/assay-dev/assay/internal/targettls"
 )
 
-// Job is a load and where it goes.
+// Job is a load and its target.
 type Job struct {
-	// Name is what the load is called in reports.
+	// Name is the name of the load in reports.
 	Name string
-	// URL is the target's: scheme, host and port count.
+	// URL is the target's URL. Its path and query are not used.
 	URL *url.URL
-	// Plan is the load. Prepare completes its Host and the server's name in TLS.
+	// Plan is the load. Prepare sets its Host and its TLS.ServerName if they are
+	// empty.
 	Plan *session.Plan
-	// Steady is when the target counts as warmed up, which ends the plan's warm-up
-	// before its time; nil for not.
+	// Steady is the criterion that ends the plan's warm-up early, or nil if the
+	// warm-up runs to its end.
 	Steady *steady.Criterion
-	// Load is the load's shape, as results name it.
+	// Load is the load's shape, as in result.Run.
 	Load string
-	// Levels are the load's levels, without figures; none where it has none.
+	// Levels holds the levels of a load in stages, without figures.
 	Levels []result.Level
-	// Files are those for TLS.
+	// Files holds the paths of the files for TLS.
 	Files Files
-	// Credentials is a folder with the files for Plan's Authentication; empty for
-	// none.
+	// Credentials is the directory with the files for Plan.Authentication, or empty
+	// if there are none.
 	Credentials string
-	// RequestList is where the plan's list is from; nil where it has none.
+	// RequestList is the source of the plan's list of requests, or nil if it has
+	// none.
 	RequestList *result.RequestList
-	// Longest is how long the measurement may take, also when requests are left;
-	// 0 for any time.
-	Longest time.Duration
-	// Version is this program's.
+	// MaxDuration limits the measurement, even if requests are left. Zero means no
+	// limit. It has no effect on a load with a warm-up.
+	MaxDuration time.Duration
+	// Version is the version of this program.
 	Version string
-	// AsksAsIs has Prepare make the first request as it is, without credentials and
-	// whatever it's answered with, instead of a GET that must succeed. So it does
-	// with any other than a GET.
-	AsksAsIs bool
+	// ProbeFirstRequest makes Prepare probe the target with the load's first
+	// request, without credentials, and accept any status. Otherwise the probe is a
+	// GET of the first request's path, and its status must be a success. A first
+	// request with another method than GET is always sent as it is.
+	ProbeFirstRequest bool
 
-	address  string // with the host as a number, once Prepare has found it
-	evidence *session.Evidence
-	folder   string
+	address   string // the target's IP address and port; set by Prepare
+	evidence  *session.Evidence
+	directory string // of temporary files
 }
 
-// Files are the paths of files in PEM; empty for none.
+// Files holds the paths of PEM files. An empty path means that there is no file.
 type Files struct {
-	// Authority has the certificates that vouch for the target.
+	// Authority holds the CA certificates that the target's certificate is verified
+	// with.
 	Authority string
-	// Certificate and Key are presented to the target; they may be one file.
+	// Certificate and Key are the client's certificate and key. They may be the same
+	// file.
 	Certificate, Key string
 }
 
-// Target is the host and port that a URL names.
-func Target(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return net.JoinHostPort(u.Hostname(), port)
+// Target returns the host and port of a URL.
+func Target(u *url.URL) string { return net.JoinHostPort(u.Hostname(), Port(u)) }
+
+// Port returns the port of a URL, or its scheme's default port if it has none.
+func Port(u *url.URL) string {
+	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
-// Evidence is what the target showed when Prepare asked it.
+// Evidence returns what the target showed when Prepare probed it.
 func (j *Job) Evidence() *session.Evidence { return j.evidence }
 
-// Prepare asks the target once for the first request's path, so that a load
-// isn't begun that can't succeed; see AsksAsIs. The load goes to that address of
-// the target that answers. Clean must be called at last.
+// Prepare probes the target once, so that a load that can't succeed isn't
+// started. If the target has several addresses, the load uses the first one whose
+// probe succeeds. The caller must call Clean when the job is done.
 func (j *Job) Prepare(ctx context.Context) error {
 	target := Target(j.URL)
 	j.Plan.Host = session.HostHeader(j.Plan.Host, target, j.Plan.TLS != nil)
@@ -97,7 +101,7 @@ func (j *Job) Prepare(ctx context.Context) error {
 			j.Plan.TLS.ServerName = j.URL.Hostname()
 		}
 		var err error
-		if config, err = targettls.Config(j.Plan.TLS, target, j.folder); err != nil {
+		if config, err = targettls.Config(j.Plan.TLS, target, j.directory); err != nil {
 			return err
 		}
 	}
@@ -106,38 +110,38 @@ func (j *Job) Prepare(ctx context.Context) error {
 	}
 	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", j.URL.Hostname())
 	if err != nil {
-		return fmt.Errorf("find the target: %w", err)
+		return fmt.Errorf("resolve target: %w", err)
 	}
 	_, port, err := net.SplitHostPort(target)
 	if err != nil {
 		return err
 	}
-	first, err := j.first()
+	first, err := j.firstRequest()
 	if err != nil {
 		return err
 	}
-	var refusals []error
+	var failures []error
 	for _, address := range addresses {
 		j.address = net.JoinHostPort(address.Unmap().String(), port)
-		question := &probe.Question{
+		q := &probe.Question{
 			Address: j.address, Path: first.Path, Host: j.Plan.Host, UserAgent: "assay-load", TLS: config, Streams: j.Plan.Streams,
 			Timeout: max(probe.Timeout, time.Duration(j.Plan.TimeoutMicroseconds)*time.Microsecond),
 		}
-		if j.AsksAsIs || first.Method != "" {
-			question.As = first
+		if j.ProbeFirstRequest || first.Method != "" {
+			q.As = first
 		}
-		evidence, err := probe.Ask(ctx, question)
+		evidence, err := probe.Ask(ctx, q)
 		if err == nil {
 			j.evidence = evidence
 			return nil
 		}
-		refusals = append(refusals, fmt.Errorf("%s: %w", j.address, err))
+		failures = append(failures, fmt.Errorf("%s: %w", j.address, err))
 	}
-	return errors.Join(refusals...)
+	return fmt.Errorf("probe target: %w", errors.Join(failures...))
 }
 
-// first is the first request that there is.
-func (j *Job) first() (*session.PlannedRequest, error) {
+// firstRequest returns the first request of the plan or of its list.
+func (j *Job) firstRequest() (*session.PlannedRequest, error) {
 	if len(j.Plan.Requests) > 0 {
 		return &j.Plan.Requests[0], nil
 	}
@@ -145,18 +149,19 @@ func (j *Job) first() (*session.PlannedRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &session.PlannedRequest{Path: entries[0].Path} // none are without any
+	r := &session.PlannedRequest{Path: entries[0].Path} // Decode returns at least one entry
 	if method := entries[0].Method; method != http.MethodGet {
 		r.Method = method
 	}
 	return r, nil
 }
 
-// prepareFiles makes a folder where the files are found under the names that
-// they have in a pod. They aren't copied: keys stay where they are.
+// prepareFiles creates a temporary directory with k6's configuration and symbolic
+// links to the files for TLS, named as in a pod. The files aren't copied, so that
+// no copy of a private key is left behind.
 func (j *Job) prepareFiles() error {
 	var err error
-	if j.folder, err = os.MkdirTemp("", "assay-load-"); err != nil {
+	if j.directory, err = os.MkdirTemp("", "assay-load-"); err != nil {
 		return err
 	}
 	for name, path := range map[string]string{
@@ -169,26 +174,26 @@ func (j *Job) prepareFiles() error {
 			return err
 		}
 		if _, err := os.Stat(path); err != nil {
-			return fmt.Errorf("a file for TLS: %w", err)
+			return fmt.Errorf("find file for TLS: %w", err)
 		}
-		if err := os.Symlink(path, filepath.Join(j.folder, filepath.Base(name))); err != nil {
+		if err := os.Symlink(path, filepath.Join(j.directory, filepath.Base(name))); err != nil {
 			return err
 		}
 	}
 	return os.WriteFile(j.k6Config(), []byte("{}\n"), 0o600)
 }
 
-// Clean removes what Prepare made. It may be called more than once.
+// Clean removes the temporary files of Prepare. It may be called more than once.
 func (j *Job) Clean() {
-	if j.folder != "" {
-		_ = os.RemoveAll(j.folder) // an empty folder more in the temporary one is no reason to fail
+	if j.directory != "" {
+		_ = os.RemoveAll(j.directory) // a leftover temporary directory doesn't affect the result
 	}
 }
 
-func (j *Job) k6Config() string { return filepath.Join(j.folder, "k6.json") }
+func (j *Job) k6Config() string { return filepath.Join(j.directory, "k6.json") }
 
-// isolate keeps away from k6 what its user has set for other tests: it would
-// change the scenario that carries the load.
+// isolate removes the user's settings for k6 from the environment. They would
+// change the scenario that runs the load.
 func (j *Job) isolate() error {
 	for _, setting := range os.Environ() {
 		if name, _, _ := strings.Cut(setting, "="); strings.HasPrefix(name, "K6_") {

@@ -10,8 +10,8 @@ import (
 	"github.com/assay-dev/assay/internal/validity"
 )
 
-// result is what a job measured, judged.
-func (j *Job) result(totals *result.Totals, s *alone) *result.Result {
+// result returns the job's result with its findings.
+func (j *Job) result(totals *result.Totals, s *localSession) *result.Result {
 	plan := j.Plan
 	r := &result.Result{
 		SchemaVersion: result.SchemaVersion,
@@ -42,11 +42,11 @@ func (j *Job) result(totals *result.Totals, s *alone) *result.Result {
 	return r
 }
 
-// cutShort is the finding of a measurement that an interrupt ended.
-func cutShort(r *result.Result) result.Finding {
+// interruptedFinding returns the finding for a measurement that a signal ended.
+func interruptedFinding(r *result.Result) result.Finding {
 	return result.Finding{
 		Reason: "Interrupted", Severity: result.Warns,
-		Message: fmt.Sprintf("the measurement was ended after %.3f s, with %d requests; it has what was measured until then",
+		Message: fmt.Sprintf("The measurement was interrupted after %.3fs and %d requests. The result covers that time only.",
 			float64(r.DurationMicroseconds)/1e6, r.Merged.Requests),
 	}
 }

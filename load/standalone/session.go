@@ -11,44 +11,46 @@ import (
 	"github.com/assay-dev/assay/internal/steady"
 )
 
-// lead is how long after it stands ready that a stage begins.
-const lead = 5 * time.Millisecond
+// startDelay is the time from a stage being ready to its start time.
+const startDelay = 5 * time.Millisecond
 
-// alone is a session without a manager: it gives the orders that a manager
-// would give to a run's only client. It never releases the client, whose end is
-// that of the process.
-type alone struct {
+// localSession implements client.Session without a manager. It sends the client
+// the orders that a manager sends to a run with one client. It never releases the
+// client: the process exits instead.
+type localSession struct {
 	job     *Job
 	watcher Watcher
 	ready   func()
 	orders  chan pod.Order
 
 	series []result.Second
-	// warmup are the seconds of a warm-up that lasts until the target is steady,
-	// steady whether that is so, by the last windows.
+	// warmup holds the seconds of a warm-up that ends when the target is steady.
+	// steady compares its last windows.
 	warmup steady.Seconds
 	steady *result.Steadiness
-	// totals has the figures once they are complete.
+	// totals receives the measurement's totals.
 	totals chan *result.Totals
 }
 
-func newAlone(job *Job, watcher Watcher, ready func()) *alone {
-	// A client is given four orders at most.
-	return &alone{job: job, watcher: watcher, ready: ready, orders: make(chan pod.Order, 4), totals: make(chan *result.Totals, 1)}
+// newLocalSession returns a session for job. It calls ready when the client is
+// ready, before the first stage starts.
+func newLocalSession(job *Job, watcher Watcher, ready func()) *localSession {
+	// A client receives at most four orders: Prepare, Start, End and Start.
+	return &localSession{job: job, watcher: watcher, ready: ready, orders: make(chan pod.Order, 4), totals: make(chan *result.Totals, 1)}
 }
 
-// Run gives the client its plan and lasts as long as the context.
-func (s *alone) Run(ctx context.Context) error {
+// Run sends the client its plan and returns when ctx is done.
+func (s *localSession) Run(ctx context.Context) error {
 	s.orders <- pod.Prepare{Plan: s.job.Plan, Address: s.job.address}
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// Orders are what the client is told to do.
-func (s *alone) Orders() <-chan pod.Order { return s.orders }
+// Orders returns the channel of the client's orders.
+func (s *localSession) Orders() <-chan pod.Order { return s.orders }
 
-// Ready has the first stage begin.
-func (s *alone) Ready(string) {
+// Ready starts the first stage.
+func (s *localSession) Ready(string) {
 	s.ready()
 	if s.job.Plan.Warmup != nil {
 		s.start(sessionpb.Stage_STAGE_WARMUP, *s.job.Plan.Warmup)
@@ -57,28 +59,28 @@ func (s *alone) Ready(string) {
 	}
 }
 
-// StageEnded has the measurement begin when the warm-up has ended.
-func (s *alone) StageEnded(sessionpb.Stage) {
+// StageEnded starts the measurement when the warm-up has ended.
+func (s *localSession) StageEnded(sessionpb.Stage) {
 	s.start(sessionpb.Stage_STAGE_MEASUREMENT, s.job.Plan.Measurement)
 }
 
-func (s *alone) start(stage sessionpb.Stage, amount session.Amount) {
+func (s *localSession) start(stage sessionpb.Stage, amount session.Amount) {
 	s.watcher.Begin(stage == sessionpb.Stage_STAGE_WARMUP, amount)
-	s.orders <- pod.Start{Stage: stage, At: s.Now() + lead.Microseconds()}
+	s.orders <- pod.Start{Stage: stage, At: s.Now() + startDelay.Microseconds()}
 }
 
-// SendSecond takes the figures of a second.
-func (s *alone) SendSecond(stage sessionpb.Stage, second *result.ClientSecond) {
+// SendSecond records one second of a stage.
+func (s *localSession) SendSecond(stage sessionpb.Stage, second *result.ClientSecond) {
 	s.watcher.Second(second.Counts)
 	if stage == sessionpb.Stage_STAGE_MEASUREMENT {
 		s.series = append(s.series, point(second))
 	} else if s.job.Steady != nil {
-		s.settle(second)
+		s.checkSteady(second)
 	}
 }
 
-// settle ends the warm-up when the target has become steady.
-func (s *alone) settle(second *result.ClientSecond) {
+// checkSteady ends the warm-up when the target has become steady.
+func (s *localSession) checkSteady(second *result.ClientSecond) {
 	if s.steady != nil && s.steady.Reached {
 		return
 	}
@@ -90,28 +92,31 @@ func (s *alone) settle(second *result.ClientSecond) {
 	}
 }
 
-// SendTotals takes the figures of the measurement.
-func (s *alone) SendTotals(totals *result.Totals) { s.totals <- totals }
+// SendTotals passes on the totals of the measurement.
+func (s *localSession) SendTotals(totals *result.Totals) { s.totals <- totals }
 
-// TargetAnswered isn't called: the target was asked before.
-func (s *alone) TargetAnswered(*session.Evidence) {}
+// TargetAnswered does nothing: Job.Prepare probes the target, so that the client
+// doesn't.
+func (s *localSession) TargetAnswered(*session.Evidence) {}
 
-// TargetSilent isn't called either.
-func (s *alone) TargetSilent(string) {}
+// TargetSilent does nothing: see TargetAnswered.
+func (s *localSession) TargetSilent(string) {}
 
-// Fail tells nothing that the client's Run doesn't return.
-func (s *alone) Fail(string) {}
+// Fail does nothing: the client's Run returns the same reason.
+func (s *localSession) Fail(string) {}
 
-// Now is this machine's clock: there is no other.
-func (s *alone) Now() int64 { return time.Now().UnixMicro() }
+// Now returns the time in microseconds since the Unix epoch. There is no manager,
+// so this machine's clock is the only one.
+func (s *localSession) Now() int64 { return time.Now().UnixMicro() }
 
-// Local is an instant by this process's clock.
-func (s *alone) Local(at int64) time.Time {
+// Local converts a time of Now's clock to a time.Time with a monotonic clock
+// reading.
+func (s *localSession) Local(at int64) time.Time {
 	now := time.Now()
 	return now.Add(time.Duration(at-now.UnixMicro()) * time.Microsecond)
 }
 
-// point is a second as a result's series has it.
+// point converts a second to a point of a result's series.
 func point(s *result.ClientSecond) result.Second {
 	total := s.Latencies.Get(result.Total)
 	p := result.Second{

@@ -18,15 +18,17 @@ import (
 func abCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:                "ab [OPTIONS] URL",
-		Short:              "Drive load by ab's options, alone, and print what ab would",
-		DisableFlagParsing: true, // they aren't of the form that cobra has
-		RunE:               func(c *cobra.Command, args []string) error { return bench(c.Context(), args) },
+		Short:              "Run a load without a cluster, with ab's options and report",
+		DisableFlagParsing: true, // ab's options don't follow cobra's syntax
+		RunE:               func(c *cobra.Command, args []string) error { return runAB(c.Context(), args) },
 	}
 	command.SetHelpFunc(func(*cobra.Command, []string) { fmt.Print(ab.Usage) })
 	return command
 }
 
-func bench(ctx context.Context, args []string) error {
+// runAB runs `assay-load ab`. It returns only if the load can't be started or
+// there is nothing to run.
+func runAB(ctx context.Context, args []string) error {
 	options, err := ab.Parse(args)
 	if err != nil {
 		return &codedError{exitABUsage, fmt.Errorf("ab: %w; see assay-load ab -h", err)}
@@ -58,23 +60,24 @@ func bench(ctx context.Context, args []string) error {
 		fmt.Println()
 		return fmt.Errorf("ab: %w", err)
 	}
-	if err := options.Expect(job); err != nil {
+	if err := options.ExpectLength(job); err != nil {
 		return err
 	}
 	return standalone.Drive(job, watch, watch.End, func(o standalone.Outcome) int {
-		if err := reportBench(options, job, watch, o); err != nil {
+		if err := reportAB(options, job, watch, o); err != nil {
 			fmt.Fprintln(os.Stderr, "assay-load: ab:", err)
 			return code(o, exitFailed)
 		}
-		if gaveUp, is := watch.GaveUp(); is {
+		if abortCode, aborted := watch.PrintAbort(); aborted {
 			fmt.Printf("Total of %d requests completed\n", o.Result.Merged.Requests)
-			return gaveUp
+			return abortCode
 		}
 		return code(o, exitValid)
 	})
 }
 
-func reportBench(options *ab.Options, job *standalone.Job, watch *ab.Watch, o standalone.Outcome) error {
+// reportAB prints what ab prints after a load, and writes the file of -e.
+func reportAB(options *ab.Options, job *standalone.Job, watch *ab.Watch, o standalone.Outcome) error {
 	if errors.Is(o.Err, client.ErrNothingMeasured) {
 		fmt.Println()
 		return o.Err
@@ -82,8 +85,8 @@ func reportBench(options *ab.Options, job *standalone.Job, watch *ab.Watch, o st
 	if o.Err != nil {
 		return o.Err
 	}
-	if watch.Failed() {
-		return nil // ab prints no report then
+	if watch.Aborted() {
+		return nil // like ab, print no report
 	}
 	watch.Finish(o.Result.Merged.Requests)
 	write := options.Report

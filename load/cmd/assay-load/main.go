@@ -1,5 +1,6 @@
-// Command assay-load is Assay's client: k6 with Assay's extension. In a pod it
-// takes its load from the manager, alone from a file or from ab's options.
+// Command assay-load generates HTTP load: it is k6 with Assay's extensions. In a
+// client pod it gets its load from the manager. Without a cluster it gets the load
+// from a file or from ab's options.
 package main
 
 import (
@@ -13,7 +14,7 @@ import (
 	"github.com/assay-dev/assay/load/client"
 )
 
-// version is set when the program is built.
+// version is set by the linker.
 var version = "dev"
 
 func main() {
@@ -28,18 +29,18 @@ func main() {
 	}
 }
 
-// Exit codes, as the help of the commands documents them. standalone has that of
-// an interrupt.
+// The exit codes. The help texts of the commands document them. The code after an
+// interrupt is standalone.ExitInterrupted.
 const (
 	exitValid    = 0
 	exitFailed   = 1
 	exitNotValid = 3
 	exitUsage    = 4
-	// exitABUsage is ab's own for a wrong command line.
+	// exitABUsage is ab's exit code for invalid options.
 	exitABUsage = 22
 )
 
-// codedError is an error with the exit code that it ends the process with.
+// codedError is an error with the exit code of the process.
 type codedError struct {
 	code int
 	err  error
@@ -52,10 +53,14 @@ func (e *codedError) Unwrap() error { return e.err }
 func root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "assay-load",
-		Short: "assay-load drives HTTP load: it is k6 with Assay's extension.",
+		Short: "Generate HTTP load and measure it",
+		Long: `Generate HTTP load and measure it. assay-load is k6 with Assay's extensions.
+
+To benchmark a server without a cluster, use "run" or "ab". "client" is for the
+pods of a BenchmarkRun.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("there is no command %q; see assay-load help", args[0])
+				return fmt.Errorf("unknown command %q; see assay-load help", args[0])
 			}
 			return nil
 		},
@@ -73,21 +78,24 @@ func clientCommand() *cobra.Command {
 	var runsScript bool
 	command := &cobra.Command{
 		Use:   "client",
-		Short: "Be a client in a benchmark run, in a pod that Assay starts",
-		Long: `Be a client in a benchmark run. Assay starts this in a pod; it does nothing without Assay's manager.
+		Short: "Run as a client of a BenchmarkRun, in a pod that Assay starts",
+		Long: `Run as a client of a BenchmarkRun. Assay starts this command in a pod; it needs Assay's manager.
 
 Environment:
-  ASSAY_MANAGER              host:port of the manager's sessions
+  ASSAY_MANAGER              host:port of the manager's session server
   ` + client.CPULimitVariable + `     the container's CPU limit in thousandths of a CPU
   ` + client.MemoryLimitVariable + `   the container's memory limit in bytes
 
-Its token is in ` + session.TokenPath + `, the certificates by which it checks
-the manager in ` + session.CAPath + `.
+Files:
+  ` + session.TokenPath + `  the service account token
+  ` + session.CAPath + `  the CA bundle to verify the manager with
 
-It exits 0 when the manager has stored its figures, else 1.`,
+Exit codes:
+  0  the manager has stored the client's figures
+  1  failed`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return runClient(runsScript) },
 	}
-	command.Flags().BoolVar(&runsScript, "script", false, "have k6 run the script in "+session.ScriptFolder)
+	command.Flags().BoolVar(&runsScript, "script", false, "run the k6 script in "+session.ScriptFolder)
 	return command
 }

@@ -20,27 +20,28 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
-// These tests run the whole program in a process of its own, which is this test
-// binary again: k6 ends the process that it runs in.
+// These tests run the program in a separate process, because k6 exits its
+// process. The process runs this test binary, which acts as the program if one of
+// these environment variables is set.
 const (
-	// mainVariable has the binary be assay-load.
+	// mainVariable makes the binary act as assay-load.
 	mainVariable = "ASSAY_TEST_MAIN"
-	// sessionVariable has it be "assay-load client" with a manager that is played;
-	// its value is an errand.
+	// sessionVariable makes the binary act as "assay-load client" with a fake
+	// manager. Its value is an assignment.
 	sessionVariable = "ASSAY_TEST_SESSION"
 )
 
-// errand is what the played manager asks of the client.
-type errand struct {
+// assignment is what the fake manager sends to the client.
+type assignment struct {
 	Plan    *session.Plan
 	Address string
 }
 
-// account is what the played manager was told, for the test to see.
-type account struct {
+// received is what the fake manager received from the client.
+type received struct {
 	Totals  result.Totals
 	Seconds result.Counts
-	// StartedAfter is how long after the start instant the first request began, in
+	// StartedAfter is the time from the start time to the first request, in
 	// microseconds.
 	StartedAfter int64
 	// ReadyCPU is the CPU time from the start of the process until the client was
@@ -51,7 +52,7 @@ type account struct {
 func TestMain(m *testing.M) {
 	switch text := os.Getenv(sessionVariable); {
 	case text != "":
-		err := play(text)
+		err := runFakeClient(text)
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	case os.Getenv(mainVariable) != "":
@@ -61,29 +62,30 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// play is "assay-load client" with a played manager, which writes its account
-// to the standard output, or why the client failed.
-func play(text string) error {
-	var e errand
-	if err := json.Unmarshal([]byte(text), &e); err != nil {
+// runFakeClient runs "assay-load client" with a fake manager. The fake manager
+// writes what it received to the standard output, or the reason if the client
+// failed.
+func runFakeClient(text string) error {
+	var a assignment
+	if err := json.Unmarshal([]byte(text), &a); err != nil {
 		return err
 	}
-	var told account
+	var got received
 	var startAt int64
-	regular := fakesession.Regular(e.Plan, e.Address, 10*time.Millisecond)
+	regular := fakesession.Regular(a.Plan, a.Address, 10*time.Millisecond)
 	s := fakesession.New(func(event fakesession.Event) []pod.Order {
 		switch event := event.(type) {
 		case fakesession.Ready:
 			var used syscall.Rusage
 			if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err == nil {
-				told.ReadyCPU = (used.Utime.Nano() + used.Stime.Nano()) / 1000
+				got.ReadyCPU = (used.Utime.Nano() + used.Stime.Nano()) / 1000
 			}
 		case fakesession.Second:
-			told.Seconds.Add(event.Counts)
+			got.Seconds.Add(event.Counts)
 		case fakesession.Totals:
-			told.Totals = event.Totals
-			told.StartedAfter = told.Totals.StartedAt - startAt
-			if err := json.NewEncoder(os.Stdout).Encode(told); err != nil {
+			got.Totals = event.Totals
+			got.StartedAfter = got.Totals.StartedAt - startAt
+			if err := json.NewEncoder(os.Stdout).Encode(got); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 			}
 		case fakesession.Failed:
@@ -109,8 +111,8 @@ func program(t *testing.T, variable, value string, args ...string) (command *exe
 	return command, output, errors
 }
 
-func (e errand) String() string {
-	data, err := json.Marshal(e)
+func (a assignment) String() string {
+	data, err := json.Marshal(a)
 	if err != nil {
 		return err.Error()
 	}
@@ -126,29 +128,37 @@ func plan() *session.Plan {
 	}
 }
 
-func TestClientInsideK6(t *testing.T) {
-	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.OK(1024) })
-	command, output, errors := program(t, sessionVariable, errand{plan(), server.Address()}.String())
+// runProgram runs "assay-load client" to its end and returns what the fake
+// manager received.
+func runProgram(t *testing.T, p *session.Plan, server *testserver.Server) received {
+	t.Helper()
+	command, output, errors := program(t, sessionVariable, assignment{p, server.Address()}.String())
 	if err := command.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, errors)
 	}
-	var told account
-	if err := json.Unmarshal(output.Bytes(), &told); err != nil {
+	var got received
+	if err := json.Unmarshal(output.Bytes(), &got); err != nil {
 		t.Fatalf("%v\n%s%s", err, output, errors)
 	}
-	t.Logf("%d ms of CPU from the start until ready, first request %d µs after the start instant, %d MiB resident at most",
-		told.ReadyCPU/1000, told.StartedAfter, told.Totals.Usage.MaxResident>>20)
-	got := told.Totals
+	return got
+}
+
+func TestClientInsideK6(t *testing.T) {
+	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.OK(1024) })
+	reported := runProgram(t, plan(), server)
+	t.Logf("%d ms of CPU from the start until ready, first request %d µs after the start time, peak RSS %d MiB",
+		reported.ReadyCPU/1000, reported.StartedAfter, reported.Totals.Usage.MaxResident>>20)
+	got := reported.Totals
 	if got.Requests != 3000 || got.Succeeded() != 3000 || got.Connections != 7 || got.Warmup == nil || got.Warmup.Requests != 100 {
 		t.Errorf("totals %+v", got)
 	}
 	sum := got.Counts
 	sum.Add(*got.Warmup)
-	if told.StartedAfter < 0 {
-		t.Errorf("the first request began %d µs after the start instant", told.StartedAfter)
+	if reported.StartedAfter < 0 {
+		t.Errorf("the first request began %d µs after the start time", reported.StartedAfter)
 	}
-	if told.Seconds != sum {
-		t.Errorf("the seconds add up to %+v, the totals to %+v", told.Seconds, sum)
+	if reported.Seconds != sum {
+		t.Errorf("the sum of the seconds is %+v, the totals are %+v", reported.Seconds, sum)
 	}
 	server.Stop()
 	if seen := server.Seen(); seen.Requests != 3100 || seen.BytesSent != sum.BytesReceived || seen.BytesReceived != sum.BytesSent {
@@ -157,7 +167,7 @@ func TestClientInsideK6(t *testing.T) {
 	}
 }
 
-// TestOpenLevelsInsideK6 takes arrivals at two levels through k6, with a warm-up.
+// TestOpenLevelsInsideK6 runs an open load of two levels with a warm-up.
 func TestOpenLevelsInsideK6(t *testing.T) {
 	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.OK(1024) })
 	p := plan()
@@ -166,15 +176,7 @@ func TestOpenLevelsInsideK6(t *testing.T) {
 	p.Measurement = session.Amount{DurationMicroseconds: 2_000_000, Profile: profile.Profile{
 		{From: 100, To: 100, DurationMicroseconds: 1_000_000, Level: true}, {From: 300, To: 300, DurationMicroseconds: 1_000_000, Level: true},
 	}}
-	command, output, errors := program(t, sessionVariable, errand{p, server.Address()}.String())
-	if err := command.Run(); err != nil {
-		t.Fatalf("%v\n%s", err, errors)
-	}
-	var told account
-	if err := json.Unmarshal(output.Bytes(), &told); err != nil {
-		t.Fatalf("%v\n%s%s", err, output, errors)
-	}
-	got := told.Totals
+	got := runProgram(t, p, server).Totals
 	if got.Succeeded() != 400 || got.Arrivals == nil || got.Arrivals.AskedPerSecond() != 200 || got.Warmup.Requests != 100 {
 		t.Errorf("totals %+v, arrivals %+v", got.Counts, got.Arrivals)
 	}
@@ -184,18 +186,18 @@ func TestOpenLevelsInsideK6(t *testing.T) {
 }
 
 func TestClientStopsOnSIGTERM(t *testing.T) {
-	asked := make(chan struct{}, 100)
+	requested := make(chan struct{}, 100)
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
-		asked <- struct{}{}
+		requested <- struct{}{}
 		return testserver.Answer{Then: testserver.Hang}
 	})
 	p := plan()
 	p.Warmup = nil
-	command, output, errors := program(t, sessionVariable, errand{p, server.Address()}.String())
+	command, output, errors := program(t, sessionVariable, assignment{p, server.Address()}.String())
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	<-asked
+	<-requested
 	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -203,18 +205,18 @@ func TestClientStopsOnSIGTERM(t *testing.T) {
 	if code := command.ProcessState.ExitCode(); code != 1 {
 		t.Errorf("exit code %d\n%s", code, errors)
 	}
-	if told := output.String(); !strings.Contains(told, "signal") || strings.Contains(told, "Totals") {
-		t.Errorf("the manager was told %q", told)
+	if got := output.String(); !strings.Contains(got, "signal") || strings.Contains(got, "Totals") {
+		t.Errorf("the manager received %q", got)
 	}
 }
 
-func TestClientFailsOnABadPlan(t *testing.T) {
+func TestClientFailsOnInvalidPlan(t *testing.T) {
 	p := plan()
 	p.Connections = 0
-	command, output, errors := program(t, sessionVariable, errand{p, "127.0.0.1:1"}.String())
+	command, output, errors := program(t, sessionVariable, assignment{p, "127.0.0.1:1"}.String())
 	_ = command.Run()
 	if code := command.ProcessState.ExitCode(); code != 1 || !strings.Contains(output.String(), "0 connections") {
-		t.Errorf("exit code %d, the manager was told %q\n%s", code, output, errors)
+		t.Errorf("exit code %d, the manager received %q\n%s", code, output, errors)
 	}
 }
 
@@ -226,23 +228,23 @@ func TestCommandLine(t *testing.T) {
 	for _, test := range []struct {
 		args []string
 		code int
-		says string
+		want string
 	}{
-		{nil, 0, "Be a client in a benchmark run"},
+		{nil, 0, "Run as a client of a BenchmarkRun"},
 		{[]string{"--help"}, 0, "k6's own command line"},
 		{[]string{"client", "--help"}, 0, "ASSAY_MANAGER"},
 		{[]string{"k6", "version"}, 0, "v2.2.0"},
 		{[]string{"k6", "version"}, 0, "k6/x/assay"},
 		{[]string{"k6", "run", script}, 0, "only in `assay-load client`"},
 		{[]string{"client"}, 1, "ASSAY_MANAGER"},
-		{[]string{"walk"}, 1, `no command "walk"`},
-		{[]string{"run"}, 4, "give one plan"},
+		{[]string{"walk"}, 1, `unknown command "walk"`},
+		{[]string{"run"}, 4, "specify one plan"},
 		{[]string{"run", "--nonsense"}, 4, "nonsense"},
 		{[]string{"run", "-o", "pdf", "x.yaml"}, 4, "use one of json, text"},
 		{[]string{"run", "none.yaml"}, 4, "none.yaml: "},
 		{[]string{"ab", "-h"}, 0, "Usage: assay-load ab"},
 		{[]string{"ab", "-V"}, 0, "assay-load ab, Version"},
-		{[]string{"ab", "-g", "x", "http://a/"}, 22, "-g: single requests aren't kept"},
+		{[]string{"ab", "-g", "x", "http://a/"}, 22, "-g: not supported: single requests aren't recorded"},
 		{[]string{"ab", "http://127.0.0.1:1/"}, 1, "connection refused"},
 	} {
 		command, output, errors := program(t, mainVariable, "1", test.args...)
@@ -251,8 +253,8 @@ func TestCommandLine(t *testing.T) {
 		if code := command.ProcessState.ExitCode(); code != test.code {
 			t.Errorf("%v: exit code %d", test.args, code)
 		}
-		if said := output.String() + errors.String(); !strings.Contains(said, test.says) {
-			t.Errorf("%v: says %q, not %q", test.args, said, test.says)
+		if printed := output.String() + errors.String(); !strings.Contains(printed, test.want) {
+			t.Errorf("%v: printed %q, want it to contain %q", test.args, printed, test.want)
 		}
 	}
 }

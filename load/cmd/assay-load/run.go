@@ -23,13 +23,13 @@ func runCommand() *cobra.Command {
 	format := "text"
 	command := &cobra.Command{
 		Use:   "run PLAN",
-		Short: "Drive the load of a file, alone, and print what was measured",
-		Long: `Drive the load that a YAML file describes, with no manager and no cluster, and print what was measured as a
-BenchmarkRun's report does. PLAN is the file, or - for the standard input:
+		Short: "Run the load of a YAML file without a cluster and print a report",
+		Long: `Run the load that a YAML file describes, without a cluster, and print the report. PLAN is the path of the
+file, or - for the standard input. All fields:
 
-  url: http://127.0.0.1:8080         # scheme, host and port; with a path where there are no load.requests
-  host: www.example.org              # the Host header; default the url's host and port
-  load:                              # all that a BenchmarkRun's spec.load has
+  url: http://127.0.0.1:8080         # scheme, host and port; with a path only if load.requests isn't set
+  host: www.example.org              # Host header; default: host and port of the url
+  load:                              # all fields of a BenchmarkRun's spec.load
     requests:
       - path: /a.html
         weight: 3
@@ -39,46 +39,47 @@ BenchmarkRun's report does. PLAN is the file, or - for the standard input:
         body: {text: hello}
     connection:
       protocol: HTTP2                # default HTTP1
-      streams: 8                     # concurrent requests on each connection, only with HTTP2; default 1
+      streams: 8                     # concurrent requests per connection, only with HTTP2; default 1
       keepAlive: Enabled             # or Disabled
       timeoutSeconds: 30
     authentication: {scheme: Basic}  # without secretName
     closed:                          # or open, or stages
       connections: 25
       requests: 50000                # or durationSeconds
-  warmup: {requests: 20000}          # as spec.warmup; or {steady: {limitSeconds: 60}}
-  requestsFile: urls.txt             # instead of load.requests, as load.requestsFrom
-  credentialsFolder: secret          # has the files username and password, or token
-  tls:                               # where the url begins with https
-    serverName: www.example.org      # default the url's host
+  warmup: {requests: 20000}          # all fields of spec.warmup, for example {steady: {limitSeconds: 60}}
+  requestsFile: urls.txt             # instead of load.requests; replaces load.requestsFrom
+  credentialsFolder: secret          # with the files username and password, or token
+  tls:                               # only with an https url
+    serverName: www.example.org      # default: host of the url
     protocols: [TLSv1.2, TLSv1.3]
     ciphers: [ECDHE-RSA-AES128-GCM-SHA256]
     verification: Full               # or None
     sessionResumption: Disabled      # or Enabled
-    certificateAuthorityFile: ca.pem # default Mozilla's authorities
+    certificateAuthorityFile: ca.pem # default: Mozilla's root certificates
     clientCertificateFile: client.pem
-    clientKeyFile: client.key        # default the same file
+    clientKeyFile: client.key        # default: clientCertificateFile
 
-Paths are relative to the plan's folder. An interrupt ends the measurement; what was measured so far is printed.
+File paths are relative to the directory of PLAN. Ctrl-C ends the measurement and prints a report of what was
+measured so far.
 
 Exit codes:
   0    the result is valid
-  1    there is no result: the target doesn't answer, or the load couldn't be carried
+  1    no result: the target did not respond or the load failed
   3    the result isn't valid; the report says why
-  4    the plan or the command is wrong
-  130  interrupted; with a report when the measurement had begun`,
+  4    the plan or the command line is invalid
+  130  interrupted; the report is printed if the measurement had begun`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &codedError{exitUsage, fmt.Errorf("give one plan, or - for the standard input; see assay-load run --help")}
+				return &codedError{exitUsage, fmt.Errorf("specify one plan, or - for the standard input; see assay-load run --help")}
 			}
 			if !slices.Contains(report.Names(), format) {
-				return &codedError{exitUsage, fmt.Errorf("there is no format %q: use one of %s", format, strings.Join(report.Names(), ", "))}
+				return &codedError{exitUsage, fmt.Errorf("unknown output format %q: use one of %s", format, strings.Join(report.Names(), ", "))}
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), args[0], format) },
 	}
-	command.Flags().StringVarP(&format, "output", "o", format, "form of the report: "+strings.Join(report.Names(), " or "))
+	command.Flags().StringVarP(&format, "output", "o", format, "output format: "+strings.Join(report.Names(), " or "))
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &codedError{exitUsage, err} })
 	return command
 }
@@ -91,9 +92,9 @@ func run(ctx context.Context, path, format string) error {
 	job.Version = version
 	defer job.Clean()
 	if err := job.Prepare(ctx); err != nil {
-		return fmt.Errorf("%s can't be driven: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	var watcher standalone.Watcher = standalone.Silent{}
+	var watcher standalone.Watcher = standalone.Quiet{}
 	clear := func() {}
 	if term.IsTerminal(int(os.Stderr.Fd())) {
 		bar := standalone.NewBar(os.Stderr)
@@ -119,7 +120,8 @@ func run(ctx context.Context, path, format string) error {
 	})
 }
 
-// code is an exit code unless the load was interrupted.
+// code returns standalone.ExitInterrupted if the load was interrupted, and code
+// otherwise.
 func code(o standalone.Outcome, code int) int {
 	if o.Interrupted {
 		return standalone.ExitInterrupted
@@ -143,7 +145,7 @@ func readPlan(path string) (*standalone.Job, error) {
 	return planfile.Read(data, strings.TrimSuffix(base, filepath.Ext(base)), filepath.Dir(path))
 }
 
-// print writes a text in one go.
+// print writes the text with a single write, and only if there was no error.
 func print(to io.Writer, write func(io.Writer) error) error {
 	var text bytes.Buffer
 	if err := write(&text); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
-// TestRunUntilSteady warms up a server until its figures lie within a factor of
-// three, which it may take some windows for on a busy machine.
+// TestRunUntilSteady warms up a server until its figures spread by at most 100%.
+// On a busy machine that can take several windows.
 func TestRunUntilSteady(t *testing.T) {
 	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.OK(9) })
 	r, _ := runUntilSteady(t, server, `
@@ -37,9 +37,9 @@ warmup: {steady: {windowSeconds: 1, windows: 2, throughputPercent: 100, p99Perce
 	}
 }
 
-// TestRunToTheLimit never has the hundred requests in a window that a 99th
-// percentile needs.
-func TestRunToTheLimit(t *testing.T) {
+// TestWarmupReachesTimeout runs a warm-up whose windows never have the 100
+// requests that a 99th percentile needs.
+func TestWarmupReachesTimeout(t *testing.T) {
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
 		a := testserver.OK(9)
 		a.Delay = 50 * time.Millisecond
@@ -58,15 +58,15 @@ warmup: {steady: {windowSeconds: 1, windows: 2, limitSeconds: 3}}
 		t.Errorf("the warm-up took %d µs; %d requests were measured", took, r.Merged.Requests)
 	}
 	if !strings.Contains(text, "WarmupNotSteady") || !strings.Contains(text, "fewer than 100 requests") {
-		t.Errorf("the result says nothing of it:\n%s", text)
+		t.Errorf("the result doesn't say that the warm-up timed out:\n%s", text)
 	}
 }
 
-// runUntilSteady drives a plan against a server and returns the result, also as
-// it was printed. A busy machine may make it one that isn't valid.
+// runUntilSteady runs a plan against a server and returns the result, parsed and
+// as printed. On a busy machine the result may be invalid.
 func runUntilSteady(t *testing.T, server *testserver.Server, plan string) (r result.Result, text string) {
 	t.Helper()
-	output, errors, code := alone(t, "run", planFile(t, plan, server.Address()), "-o", "json")
+	output, errors, code := assayLoad(t, "run", planFile(t, plan, server.Address()), "-o", "json")
 	if code != exitValid && code != exitNotValid || errors != "" {
 		t.Fatalf("exit code %d\n%s", code, errors)
 	}

@@ -21,7 +21,8 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
-// planFile writes a plan into a folder of the test's.
+// planFile writes a plan to example.yaml in a temporary directory and returns its
+// path.
 func planFile(t *testing.T, format string, args ...any) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "example.yaml")
@@ -31,11 +32,11 @@ func planFile(t *testing.T, format string, args ...any) string {
 	return path
 }
 
-// alone runs the program and returns what it printed and its exit code.
-func alone(t *testing.T, args ...string) (output, errors string, code int) {
+// assayLoad runs the program and returns its output and its exit code.
+func assayLoad(t *testing.T, args ...string) (output, errors string, code int) {
 	t.Helper()
 	command, out, errs := program(t, mainVariable, "1", args...)
-	// What the user has set for k6 isn't for the carrier.
+	// The user's settings for k6 must have no effect.
 	command.Env = append(command.Env, "K6_VUS=3", "K6_DURATION=1s", "K6_OUT=json=/dev/null", "TMPDIR="+t.TempDir())
 	_ = command.Run()
 	return out.String(), errs.String(), command.ProcessState.ExitCode()
@@ -50,7 +51,7 @@ load:
   closed: {connections: 7, requests: 3000}
 warmup: {requests: 100}
 `, server.Address())
-	output, errors, code := alone(t, "run", path, "-o", "json")
+	output, errors, code := assayLoad(t, "run", path, "-o", "json")
 	if code != 0 || errors != "" {
 		t.Fatalf("exit code %d\n%s", code, errors)
 	}
@@ -61,10 +62,10 @@ warmup: {requests: 100}
 	server.Stop()
 	seen := server.Seen()
 	if r.Merged.Requests != 3000 || r.Merged.Succeeded() != 3000 || r.Warmup.Requests != 100 || seen.Requests != 3101 {
-		t.Errorf("%d of %d requests, %d before, the server saw %d", r.Merged.Succeeded(), r.Merged.Requests, r.Warmup.Requests, seen.Requests)
+		t.Errorf("%d of %d requests succeeded, %d in the warm-up, the server saw %d", r.Merged.Succeeded(), r.Merged.Requests, r.Warmup.Requests, seen.Requests)
 	}
 	if r.Merged.BodyBytes+r.Warmup.BodyBytes+2 != seen.Body || seen.Paths["/a"] <= seen.Paths["/bcd"] {
-		t.Errorf("bodies of %d bytes, the server sent %d: %v", r.Merged.BodyBytes, seen.Body, seen.Paths)
+		t.Errorf("received %d bytes of bodies, the server sent %d: %v", r.Merged.BodyBytes, seen.Body, seen.Paths)
 	}
 	c := r.Clients[0]
 	if !r.Run.Alone || r.Run.Name != "example" || c.CPUPercent() <= 0 || c.Usage.MaxResident <= 0 || len(r.Series) == 0 {
@@ -72,9 +73,9 @@ warmup: {requests: 100}
 	}
 }
 
-// TestRunOfAList has a list whose first request is no GET: the target is asked
-// by it.
-func TestRunOfAList(t *testing.T) {
+// TestRunWithRequestsFile runs a list whose first request is a POST. The target
+// must be probed with that request.
+func TestRunWithRequestsFile(t *testing.T) {
 	var posted atomic.Int64
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
 		if r.Method != "POST" {
@@ -87,19 +88,19 @@ func TestRunOfAList(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "urls.txt"), []byte("POST /a\nPOST /b\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	output, errors, code := alone(t, "run", path)
-	// So small a load may well use up the client's CPU, which ends with 3.
+	output, errors, code := assayLoad(t, "run", path)
+	// So short a load may saturate the client's CPU, which makes the result invalid.
 	if code != 0 && code != 3 || errors != "" || !strings.Contains(output, "Document Path:          2 requests of urls.txt\n") {
 		t.Fatalf("exit code %d\n%s%s", code, errors, output)
 	}
 	if posted.Load() != 51 {
-		t.Errorf("the server saw %d", posted.Load())
+		t.Errorf("the server saw %d POST requests, want 51", posted.Load())
 	}
 }
 
-// TestRunOfLevelsWithCredentials has a load of two rates, whose requests post a
-// body with a name and a password.
-func TestRunOfLevelsWithCredentials(t *testing.T) {
+// TestRunLevelsWithCredentials runs a load of two rates whose requests post a
+// body with Basic authentication.
+func TestRunLevelsWithCredentials(t *testing.T) {
 	var posted atomic.Int64
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
 		if r.Header("Authorization") != "Basic dXNlcjpwYXNz" {
@@ -118,16 +119,16 @@ load:
   authentication: {scheme: Basic}
   stages: {levels: [{requestsPerSecond: 20, holdSeconds: 1}, {requestsPerSecond: 50, holdSeconds: 1}]}
 `, server.Address())
-	folder := filepath.Join(filepath.Dir(path), "secret")
-	if err := os.Mkdir(folder, 0o700); err != nil {
+	directory := filepath.Join(filepath.Dir(path), "secret")
+	if err := os.Mkdir(directory, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{"username": "user\n", "password": "pass"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(value), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, name), []byte(value), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	output, errors, code := alone(t, "run", path, "-o", "json")
+	output, errors, code := assayLoad(t, "run", path, "-o", "json")
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s%s", code, output, errors)
 	}
@@ -136,10 +137,10 @@ load:
 		t.Fatal(err)
 	}
 	if r.Run.Load != result.LoadOpen || r.Merged.Succeeded() != 70 || posted.Load() != 70 {
-		t.Errorf("%s load, %d of %d requests succeeded, the server was posted %d", r.Run.Load, r.Merged.Succeeded(), r.Merged.Requests, posted.Load())
+		t.Errorf("%s load, %d of %d requests succeeded, the server saw %d POST requests", r.Run.Load, r.Merged.Succeeded(), r.Merged.Requests, posted.Load())
 	}
 	if len(r.Levels) != 2 || r.Levels[0].AskedPerSecond != 20 || r.Levels[1].AskedPerSecond != 50 ||
-		r.Levels[0].Requests == 0 || r.Levels[1].Requests == 0 || r.Levels[0].Requests+r.Levels[1].Requests > 70 { // some end after their level
+		r.Levels[0].Requests == 0 || r.Levels[1].Requests == 0 || r.Levels[0].Requests+r.Levels[1].Requests > 70 { // some requests end after their level
 		t.Errorf("levels %+v", r.Levels)
 	}
 }
@@ -151,7 +152,7 @@ func TestRunOverTLS(t *testing.T) {
 		Certificates: []tls.Certificate{own.Certificate}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: authority.Pool(),
 	}, func(testserver.Request) testserver.Answer {
 		answer := testserver.OK(5)
-		answer.Delay = 5 * time.Millisecond // so that the client isn't the limit
+		answer.Delay = 5 * time.Millisecond // so that the client isn't saturated
 		return answer
 	})
 	path := planFile(t, `
@@ -164,18 +165,18 @@ tls: {serverName: %s, certificateAuthorityFile: ca.pem, clientCertificateFile: o
 			t.Fatal(err)
 		}
 	}
-	output, errors, code := alone(t, "run", path)
+	output, errors, code := assayLoad(t, "run", path)
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s%s", code, output, errors)
 	}
 	for _, want := range []string{"example: load on https://127.0.0.1", "VALID, with", "TooShort", "SSL/TLS Protocol:       TLSv1.3,", "Complete requests:      50\n", "CPU per request:", "MiB resident at most"} {
 		if !strings.Contains(output, want) {
-			t.Errorf("no %q in\n%s", want, output)
+			t.Errorf("%q not found in\n%s", want, output)
 		}
 	}
 }
 
-func TestRunThatIsNoResult(t *testing.T) {
+func TestRunWithoutValidResult(t *testing.T) {
 	first := true
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
 		if first {
@@ -186,25 +187,25 @@ func TestRunThatIsNoResult(t *testing.T) {
 	})
 	const format = "url: %s\nload: {closed: {connections: 1, requests: 20}}"
 	for _, test := range []struct {
-		url, says string
+		url, want string
 		code      int
 	}{
 		{"http://" + server.Address(), "NOT VALID: NothingSucceeded", 3},
-		{"http://127.0.0.1:1", "can't be driven: 127.0.0.1:1: GET /: connection refused", 1},
+		{"http://127.0.0.1:1", "probe target: 127.0.0.1:1: GET /: connection refused", 1},
 		{"http://127.0.0.1:0", "url: ", 4},
 	} {
-		output, errors, code := alone(t, "run", planFile(t, format, test.url))
-		if code != test.code || !strings.Contains(output+errors, test.says) {
+		output, errors, code := assayLoad(t, "run", planFile(t, format, test.url))
+		if code != test.code || !strings.Contains(output+errors, test.want) {
 			t.Errorf("%s: exit code %d\n%s%s", test.url, code, output, errors)
 		}
 	}
 }
 
 func TestInterrupt(t *testing.T) {
-	asked := make(chan struct{}, 1)
+	requested := make(chan struct{}, 1)
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
 		if r.Number == 500 {
-			asked <- struct{}{}
+			requested <- struct{}{}
 		}
 		return testserver.OK(5)
 	})
@@ -214,43 +215,43 @@ func TestInterrupt(t *testing.T) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	<-asked
+	<-requested
 	if err := command.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	_ = command.Wait()
-	if code := command.ProcessState.ExitCode(); code != 130 || !strings.Contains(output.String(), "Interrupted: the measurement was ended after") ||
+	if code := command.ProcessState.ExitCode(); code != 130 || !strings.Contains(output.String(), "Interrupted: The measurement was interrupted after") ||
 		!strings.Contains(output.String(), "Failed requests:        0\n") {
 		t.Errorf("exit code %d\n%s%s", code, output, errors)
 	}
 	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
-		t.Errorf("it left %v behind, %v", left, err)
+		t.Errorf("temporary files were left behind: %v, %v", left, err)
 	}
 }
 
-func TestABGivesUp(t *testing.T) {
+func TestABAborts(t *testing.T) {
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
 		if r.Number == 20 {
 			return testserver.Answer{Then: testserver.Reset}
 		}
 		return testserver.OK(5)
 	})
-	output, errors, code := alone(t, "ab", "-n", "100000000", "-k", "http://"+server.Address()+"/")
+	output, errors, code := assayLoad(t, "ab", "-n", "100000000", "-k", "http://"+server.Address()+"/")
 	if code != 104 || !strings.Contains(errors, "apr_socket_recv: connection reset by peer (104)") || strings.Contains(output, "Requests per second") {
 		t.Errorf("exit code %d\n%s%s", code, output, errors)
 	}
-	output, errors, code = alone(t, "ab", "-t", "1", "-c", "2", "-n", "100000000", "-k", "http://"+server.Address()+"/")
+	output, errors, code = assayLoad(t, "ab", "-t", "1", "-c", "2", "-n", "100000000", "-k", "http://"+server.Address()+"/")
 	taken := regexp.MustCompile(`Time taken for tests: +(1\.\d|0\.9)`)
 	if code != 0 || !taken.MatchString(output) {
 		t.Errorf("exit code %d\n%s%s", code, output, errors)
 	}
 }
 
-// TestBesideAB has the real ab ask the same server, and compares the lines that
-// aren't of time.
-func TestBesideAB(t *testing.T) {
+// TestCompareWithAB runs the real ab against the same server and compares the
+// lines that don't depend on time.
+func TestCompareWithAB(t *testing.T) {
 	if _, err := exec.LookPath("ab"); err != nil {
-		t.Fatal("there is no ab to compare with: install Debian's apache2-utils, as make test-unit does")
+		t.Fatal("ab not found: install Debian's apache2-utils, as make test-unit does")
 	}
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
 		answer := testserver.Status("404 Not Found")
@@ -260,7 +261,7 @@ func TestBesideAB(t *testing.T) {
 		if r.Method == "HEAD" {
 			answer = testserver.Text(0, testserver.Stay, "HTTP/1.1 200 OK\r\nServer: testserver\r\nContent-Length: 77\r\n\r\n")
 		}
-		// ab speaks HTTP/1.0, in which a connection is only kept by consent.
+		// ab speaks HTTP/1.0, which needs this header to keep a connection.
 		answer.Parts[0] = strings.Replace(answer.Parts[0], "\r\n", "\r\nConnection: keep-alive\r\n", 1)
 		return answer
 	})
@@ -268,7 +269,7 @@ func TestBesideAB(t *testing.T) {
 	if err := os.WriteFile(body, []byte("name=value"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// How much was sent differs by the heads of requests.
+	// The bytes sent are not compared: the heads of the requests differ.
 	steady := regexp.MustCompile(`(?m)^(Server|Document|Concurrency|Complete|Failed|Non-2xx|Keep-Alive|Total transferred|HTML).*$|^Total body sent:|kb/s (sent|total)|` +
 		`^<tr ><th.*>(Server|Document|Concurrency|Complete|Failed|Keep-Alive|Total transferred|HTML).*$|^.*Connection Times.*$`)
 	for _, args := range [][]string{
@@ -285,12 +286,12 @@ func TestBesideAB(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ours, errors, code := alone(t, append([]string{"ab"}, args...)...)
+		ours, errors, code := assayLoad(t, append([]string{"ab"}, args...)...)
 		if code != 0 {
 			t.Fatalf("exit code %d\n%s", code, errors)
 		}
 		if diff := cmp.Diff(steady.FindAllString(string(theirs), -1), steady.FindAllString(ours, -1)); diff != "" {
-			t.Errorf("%v (-ab +this):\n%s", args, diff)
+			t.Errorf("%v (-ab +assay-load):\n%s", args, diff)
 		}
 	}
 }
