@@ -183,7 +183,8 @@ type raw struct {
 	close func()
 }
 
-func (b *bench) dial(token string) *raw {
+// connection is a connection to the manager.
+func (b *bench) connection() *grpc.ClientConn {
 	b.t.Helper()
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(b.pem)
@@ -192,14 +193,19 @@ func (b *bench) dial(token string) *raw {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	b.t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+func (b *bench) dial(token string) *raw {
+	b.t.Helper()
+	conn := b.connection()
 	rpc, err := sessionpb.NewSessionsClient(conn).Join(
 		metadata.AppendToOutgoingContext(b.t.Context(), "authorization", "Bearer "+token))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	r := &raw{rpc, func() { _ = conn.Close() }}
-	b.t.Cleanup(r.close)
-	return r
+	return &raw{rpc, func() { _ = conn.Close() }}
 }
 
 // send sends messages. That the manager has ended the session is for the

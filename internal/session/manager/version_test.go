@@ -1,16 +1,26 @@
 package manager
 
 import (
+	"net"
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/encoding"
+	encodingproto "google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -84,6 +94,57 @@ func TestProtocolMismatch(t *testing.T) {
 				if !strings.Contains(failure, test.want) || (failure == "") != (test.want == "") {
 					t.Errorf("failure of the %s: %q, want %q", who, failure, test.want)
 				}
+			}
+		})
+	}
+}
+
+// verbatim sends bytes as they are.
+type verbatim struct{ encoding.CodecV2 }
+
+func (verbatim) Marshal(v any) (mem.BufferSlice, error) {
+	return mem.BufferSlice{mem.SliceBuffer(v.([]byte))}, nil
+}
+
+// TestRecordedPods has the pods of commit 58229df, the last before the protocol
+// had a version, join: their own bytes of Hello, recorded when they first
+// connected and when they did so again during the measurement, sent to the
+// method that they called. They end at this answer, with the text in their log.
+func TestRecordedPods(t *testing.T) {
+	for file, identity := range map[string]Identity{
+		"client-hello": clientOf("first", 0), "agent-hello": agentOf("first"),
+		"client-hello-again": clientOf("again", 0), "agent-hello-again": agentOf("again"),
+	} {
+		t.Run(file, func(t *testing.T) {
+			recorded, err := os.ReadFile("testdata/58229df/" + file + ".bin")
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := newBench(t)
+			stream, err := b.connection().NewStream(
+				metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token(identity)),
+				&grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, "/assay.session.v1.Sessions/Attend",
+				grpc.ForceCodecV2(verbatim{encoding.GetCodecV2(encodingproto.Name)}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := stream.SendMsg(recorded); err != nil {
+				t.Fatal(err)
+			}
+			const want = "session protocol mismatch: the pod speaks version 0 and needs a manager with at least version 0, " +
+				"the manager speaks version 1 and needs pods with at least version 1. The pod's image is from an older release of Assay. " +
+				"Create the run again; if that fails too, install the manager, the agent and assay-load from one release"
+			err = stream.RecvMsg(&sessionpb.ManagerMessage{})
+			if s := status.Convert(err); s.Code() != codes.FailedPrecondition || s.Message() != want {
+				t.Errorf("the session ended with %v", err)
+			}
+			o := b.Observe(identity.Run)
+			failure := o.Clients[0].Failure
+			if identity.Role == agent {
+				failure = o.Agent.Failure
+			}
+			if failure != want {
+				t.Errorf("failure %q", failure)
 			}
 		})
 	}
@@ -166,4 +227,79 @@ func TestLaterPod(t *testing.T) {
 	}
 	b.Release("run")
 	until(t, c, func(m *sessionpb.ManagerMessage) *sessionpb.Release { return m.GetRelease() })
+}
+
+// laterManager is a manager of a later version.
+type laterManager struct {
+	sessionpb.UnimplementedSessionsServer
+	plan   *session.Plan
+	totals chan *sessionpb.ClientTotals
+}
+
+// Join sends a client through a measurement, with what a client of this version
+// doesn't know before, between and within the messages.
+func (m *laterManager) Join(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sessionpb.ManagerMessage]) error {
+	plan, err := session.PlanToWire(m.plan)
+	if err != nil {
+		return err
+	}
+	welcome := &sessionpb.Welcome{NextNumber: 1, Protocol: &sessionpb.Protocol{Version: 9, MinVersion: 1}}
+	prepare := &sessionpb.Prepare{Plan: plan, Address: "target"}
+	for i, known := range []proto.Message{welcome, prepare, plan, plan.GetRequests()[0]} {
+		later(known, protowire.Number(50+i))
+	}
+	unknown := &sessionpb.ManagerMessage{}
+	later(unknown, 99)
+	for _, message := range []*sessionpb.ManagerMessage{
+		{Message: &sessionpb.ManagerMessage_Welcome{Welcome: welcome}}, unknown,
+		{Message: &sessionpb.ManagerMessage_Prepare{Prepare: prepare}}, unknown,
+		{Message: &sessionpb.ManagerMessage_Start{Start: &sessionpb.Start{Stage: measurement, At: 5}}}, unknown,
+	} {
+		if err := rpc.Send(message); err != nil {
+			return err
+		}
+	}
+	for {
+		message, err := rpc.Recv()
+		if err != nil {
+			return err
+		}
+		if totals := message.GetClientTotals(); totals != nil {
+			m.totals <- totals
+			return rpc.Send(&sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Release{Release: &sessionpb.Release{}}})
+		}
+	}
+}
+
+// TestLaterManager is a client of this version in a run of a later manager.
+func TestLaterManager(t *testing.T) {
+	b := newBench(t)
+	b.kill()
+	listener, err := net.Listen("tcp", b.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &laterManager{plan: plans(1)[0], totals: make(chan *sessionpb.ClientTotals, 1)}
+	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(b.config)))
+	sessionpb.RegisterSessionsServer(server, m)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+
+	c := b.attend(clientOf("run", 0))
+	if diff := cmp.Diff(pod.Prepare{Plan: m.plan, Address: "target"}, order[pod.Prepare](t, c)); diff != "" {
+		t.Error(diff)
+	}
+	if got := order[pod.Start](t, c); got.Stage != measurement || got.At != 5 {
+		t.Errorf("%+v", got)
+	}
+	c.SendSecond(measurement, second(0, 1, 2))
+	c.SendTotals(&result.Totals{StartedAt: 5, EndedAt: 9, Measure: *measure(1, 2, 3)})
+	order[pod.Release](t, c)
+	if err := <-c.ended; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+	got, err := session.MeasureFromWire((<-m.totals).GetMeasure())
+	if err != nil || got.Requests != 3 || got.Latencies.Get(result.Total).Sum() != 6 {
+		t.Errorf("%+v, %v", got, err)
+	}
 }

@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
-	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/status"
@@ -20,7 +19,7 @@ import (
 )
 
 const (
-	// dialTimeout bounds the opening of one TCP connection, and the lookup before.
+	// dialTimeout bounds the opening of a connection to one address.
 	dialTimeout = 3 * time.Second
 	// The time between two attempts to connect doubles from shortestPause to
 	// longestPause.
@@ -65,7 +64,7 @@ func (s *Session) Run(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if refused.final(err, began, time.Now()) {
-			return fmt.Errorf("the manager refuses this pod: %w", err)
+			return fmt.Errorf("the manager rejected this pod: %s", status.Convert(err).Message())
 		}
 		if welcomed {
 			pause = shortestPause
@@ -92,7 +91,7 @@ func (r *refusals) final(err error, began, ended time.Time) bool {
 	switch status.Code(err) {
 	case codes.FailedPrecondition:
 		return true
-	case codes.Unauthenticated, codes.PermissionDenied, codes.InvalidArgument:
+	case codes.Unauthenticated, codes.PermissionDenied, codes.InvalidArgument, codes.Unimplemented:
 		if r.since.IsZero() || ended.Sub(began) > refusalTimeout {
 			r.since = ended
 		}
@@ -127,85 +126,27 @@ func (s *Session) toFlush() bool {
 	return s.connected || s.state.failure != ""
 }
 
-// connect opens a connection to whichever of the managers is listening.
-func (s *Session) connect(ctx context.Context) (*grpc.ClientConn, error) {
+// connect returns a connection to whichever of the managers listens. gRPC opens
+// it when it is used: it looks the host up, and tries the addresses one after
+// the other, each a quarter of a second after the one before if not earlier.
+func (s *Session) connect() (*grpc.ClientConn, error) {
 	pem, err := s.config.CA()
 	if err != nil {
-		return nil, fmt.Errorf("read the manager's certificate authority: %w", err)
+		return nil, fmt.Errorf("read the manager's CA: %w", err)
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(pem) {
-		return nil, errors.New("read the manager's certificate authority: no certificate in it")
+		return nil, errors.New("read the manager's CA: no certificate in it")
 	}
-	dialed, err := dial(ctx, s.config.Addresses)
-	if err != nil {
-		return nil, err
-	}
-	var once atomic.Bool
-	conn, err := grpc.NewClient("passthrough:///"+s.config.Addresses,
+	return grpc.NewClient("dns:///"+s.config.Addresses,
 		grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{
 			ServerName: session.ServerName,
 			RootCAs:    roots,
 			MinVersion: tls.VersionTLS13,
 		})),
-		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) {
-			if once.Swap(true) {
-				return nil, errors.New("the connection is used up")
-			}
-			return dialed, nil
-		}),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: dialTimeout}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(session.MaxMessageBytes)),
 		grpc.WithDisableServiceConfig(),
+		grpc.WithNoProxy(), // a proxy in the environment is for the load
 	)
-	if err != nil {
-		_ = dialed.Close()
-		return nil, fmt.Errorf("connect: %w", err)
-	}
-	conn.Connect()
-	return conn, nil
-}
-
-// dial tries all addresses of the host at once and returns the first connection
-// that opens.
-func dial(ctx context.Context, addresses string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	host, port, err := net.SplitHostPort(addresses)
-	if err != nil {
-		return nil, fmt.Errorf("the managers' address: %w", err)
-	}
-	ips, err := net.DefaultResolver.LookupHost(ctx, host)
-	if err != nil {
-		return nil, fmt.Errorf("look up the managers: %w", err)
-	}
-	type outcome struct {
-		conn net.Conn
-		err  error
-	}
-	outcomes := make(chan outcome)
-	for _, ip := range ips {
-		go func() {
-			conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(ip, port))
-			select {
-			case outcomes <- outcome{conn, err}:
-			case <-ctx.Done():
-				if conn != nil {
-					_ = conn.Close()
-				}
-			}
-		}()
-	}
-	var failures []error
-	for range ips {
-		select {
-		case o := <-outcomes:
-			if o.err == nil {
-				return o.conn, nil
-			}
-			failures = append(failures, o.err)
-		case <-ctx.Done():
-			return nil, errors.Join(append(failures, ctx.Err())...)
-		}
-	}
-	return nil, errors.Join(failures...)
 }

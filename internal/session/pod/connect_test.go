@@ -3,7 +3,6 @@ package pod
 import (
 	"context"
 	"errors"
-	"net"
 	"testing"
 	"time"
 
@@ -43,28 +42,6 @@ func TestRefusals(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestDialFindsTheOneThatListens looks up a host with several addresses where
-// there are, of which one is listened on.
-func TestDialFindsTheOneThatListens(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	conn, err := dial(t.Context(), net.JoinHostPort("localhost", port))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = conn.Close()
-	_ = listener.Close()
-	if _, err := dial(t.Context(), net.JoinHostPort("localhost", port)); err == nil {
-		t.Error("connected to nobody")
-	}
-	if _, err := dial(t.Context(), "localhost"); err == nil {
-		t.Error("connected without a port")
 	}
 }
 

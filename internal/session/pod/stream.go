@@ -52,7 +52,7 @@ func (s *Session) attend(ctx, life context.Context) (welcomed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("read the token: %w", err)
 	}
-	conn, err := s.connect(life)
+	conn, err := s.connect()
 	if err != nil {
 		return false, err
 	}
@@ -89,6 +89,9 @@ func (st *stream) greet() error {
 		return err
 	}
 	answer, err := st.rpc.Recv()
+	if status.Code(err) == codes.Unimplemented { // the manager is from before version 1
+		return status.Error(codes.Unimplemented, session.CheckProtocol(session.Protocol(), nil).Error())
+	}
 	if err != nil {
 		return err
 	}
