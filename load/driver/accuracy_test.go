@@ -17,8 +17,8 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// slowMix are shares of responses, per thousand, and the time that each takes.
-// No percentile that is asked for lies at an edge between two.
+// slowMix holds the shares of responses, per thousand, and the time that each
+// takes. No percentile under test lies on the boundary between two of them.
 var slowMix = []struct {
 	share int
 	takes time.Duration
@@ -40,13 +40,13 @@ func slow(r testserver.Request) testserver.Answer {
 
 var percentiles = []float64{50, 90, 99, 99.9}
 
-// deviations are the differences between the percentiles of a histogram and
-// those of the pooled truth, each less the 0.1 % that the histogram allows.
+// deviations returns the differences between the percentiles of a histogram and
+// those of all pooled times, reduced by the histogram's tolerance of 0.1%.
 func deviations(h *result.Histogram, truth []time.Duration) []time.Duration {
 	slices.Sort(truth)
 	var all []time.Duration
 	for _, p := range percentiles {
-		// All numbers of requests here are multiples of 1000, so that this is exact.
+		// The index is exact because all numbers of requests are multiples of 1000.
 		want := truth[int(math.Round(p*float64(len(truth))/100))-1]
 		got := time.Duration(h.Percentile(p)) * time.Microsecond
 		all = append(all, max(0, (got-want).Abs()-want/1000))
@@ -54,8 +54,8 @@ func deviations(h *result.Histogram, truth []time.Duration) []time.Duration {
 	return all
 }
 
-// fiveClients drives five clients against a server that serves a known mix, and
-// returns their figures and the server's times.
+// fiveClients drives five clients against a server with a known mix of response
+// times. It returns their results and the times that the server measured.
 func fiveClients(t *testing.T, p session.Plan) (clients []stageResult, truth []time.Duration) {
 	t.Helper()
 	server := testserver.New(t, slow)
@@ -74,8 +74,9 @@ func merge(clients []stageResult) *result.Measure {
 	return &merged
 }
 
-// bareClient makes as many requests over as many connections in the plainest
-// way there is, and returns the times they took and those of the server.
+// bareClient makes the same number of requests on the same number of connections
+// with plain code. It returns the times it measured and those that the server
+// measured.
 func bareClient(t *testing.T, p session.Plan) (*result.Histogram, []time.Duration) {
 	t.Helper()
 	server := testserver.New(t, slow)
@@ -112,14 +113,13 @@ func bareClient(t *testing.T, p session.Plan) (*result.Histogram, []time.Duratio
 	return h, server.Seen().Served
 }
 
-// TestPercentilesAreTheServers compares what five clients measured over real
-// sockets with what the server knows that it imposed; between the two lie the
-// kernel and its scheduler. What else a machine does only ever adds to the
-// difference, so that for each percentile the best of some attempts counts; and
-// where that is over the bound, it must be close to what a bare client measures
-// beside it on the same machine. (That the driver itself adds nothing,
-// TestWhatIsMeasuredIsWhatIsImposed shows.) The counts must be right in all
-// attempts.
+// TestPercentilesMatchServer compares what five clients measured over real
+// sockets with the delays that the server imposed. Between the two are the kernel
+// and its scheduler. Other work on the machine only increases the difference, so
+// the best of some attempts counts for each percentile. If that exceeds the
+// bound, it must be close to what a bare client measures on the same machine.
+// (TestMeasuredTimesAreExact shows that the driver itself adds nothing.) The
+// counts must be right in all attempts.
 func TestPercentilesMatchServer(t *testing.T) { inBothModes(t, testPercentilesMatchServer) }
 
 func testPercentilesMatchServer(t *testing.T) {
@@ -135,7 +135,7 @@ func testPercentilesMatchServer(t *testing.T) {
 		}
 		best = smaller(best, deviations(merged.Latencies.Get(result.Total), truth))
 		if slices.Max(best) <= bound {
-			t.Logf("p50, p90, p99, p99.9 beyond the histogram's 0.1 %%: %v", best)
+			t.Logf("p50, p90, p99, p99.9 beyond the histogram's 0.1%%: %v", best)
 			return
 		}
 		bare, truth := bareClient(t, p)
@@ -143,12 +143,12 @@ func testPercentilesMatchServer(t *testing.T) {
 	}
 	for i, p := range []float64{50, 90, 99, 99.9} {
 		if best[i] > bound && best[i] > bareBest[i]+bound {
-			t.Errorf("p%v is off by %v, a bare client's by %v", p, best[i], bareBest[i])
+			t.Errorf("p%v deviates by %v, a bare client's by %v", p, best[i], bareBest[i])
 		}
 	}
 }
 
-// smaller returns the smaller of each two durations; a is nil at first.
+// smaller returns the element-wise minimum of a and b. It returns b if a is nil.
 func smaller(a, b []time.Duration) []time.Duration {
 	if a == nil {
 		return b
@@ -159,8 +159,8 @@ func smaller(a, b []time.Duration) []time.Duration {
 	return a
 }
 
-// TestMergedIsPooled checks that merging clients loses nothing: the merged
-// histograms are those of all samples pooled, bucket for bucket.
+// TestMergedHistogramsEqualPooled checks that merging clients loses nothing: each
+// merged histogram equals that of all samples pooled, bucket for bucket.
 func TestMergedHistogramsEqualPooled(t *testing.T) {
 	clients, _ := fiveClients(t, plan(10, 400, "/"))
 	pooled := recorder.New(1)
@@ -173,7 +173,7 @@ func TestMergedHistogramsEqualPooled(t *testing.T) {
 	close(ended)
 	recorder.NewSampler(pooled, time.Now(), func(*result.ClientSecond) {}).Run(ended)
 
-	// What the manager merges has been sent in between.
+	// The manager merges measures that have been sent over the wire.
 	var received []stageResult
 	for _, c := range clients {
 		wire, err := session.MeasureToWire(c.Measure)

@@ -24,14 +24,14 @@ import (
 	"github.com/assay-dev/assay/load/usage"
 )
 
-// replierVariable makes the test binary serve instead, so that the benchmark
-// can tell the client's CPU time from the server's. It is "http", or the folder
-// with the certificate to speak TLS with, and its key.
+// replierVariable makes the test binary a server, so that the benchmark can
+// separate the client's CPU time from the server's. Its value is "http", or the
+// directory with the certificate and key for TLS.
 const replierVariable = "ASSAY_BENCH_REPLIER"
 
-// driveVariable makes the test binary drive a target and print what it used, to
-// be compared with other programs: "URL CONNECTIONS REQUESTS KEEPALIVE", and
-// with HTTP/2 the streams of each connection.
+// driveVariable makes the test binary drive a target and print its CPU time and
+// memory, for comparison with other programs. Its value is "URL CONNECTIONS
+// REQUESTS KEEPALIVE", followed by the streams of each connection for HTTP/2.
 const driveVariable = "ASSAY_BENCH_DRIVE"
 
 func TestMain(m *testing.M) {
@@ -52,14 +52,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// BenchmarkClientCPU prints the client's user and system CPU time per request,
-// with the recorder on: a response of 1 KiB, 25 connections, over loopback. With
-// TLS, the certificate has an ECDSA key, as its authority has.
+// BenchmarkClientCPU reports the client's user and system CPU time per request
+// with the recorder on: responses of 1 KiB on 25 connections over loopback. With
+// TLS, the certificates of the server and its CA have ECDSA keys.
 func BenchmarkClientCPU(b *testing.B) {
 	authority := tlstest.NewAuthority(b, "authority")
-	// A client's files serve the server here.
-	folder := tlstest.Folder(b, tlstest.Files{Authority: authority.PEM(), Client: authority.ECDSA(b)})
-	plain, secure := replier(b, "http"), replier(b, folder)
+	// The server uses the files of a client certificate.
+	directory := tlstest.Folder(b, tlstest.Files{Authority: authority.PEM(), Client: authority.ECDSA(b)})
+	plain, secure := replier(b, "http"), replier(b, directory)
 	tls12 := &session.TLS{Protocols: []string{"TLSv1.2"}}
 	tls13 := &session.TLS{Protocols: []string{"TLSv1.3"}}
 	unverified := &session.TLS{Protocols: []string{"TLSv1.3"}, Unverified: true}
@@ -83,7 +83,7 @@ func BenchmarkClientCPU(b *testing.B) {
 			p := plan(25, int64(b.N), "/")
 			p.KeepAlive, p.TLS = test.keepAlive, test.tls
 			p.Requests[0].Length = 1024
-			load, err := New(b.Context(), &p, test.address, Access{TLS: tlsConfig(b, &p, test.address, folder)})
+			load, err := New(b.Context(), &p, test.address, Access{TLS: tlsConfig(b, &p, test.address, directory)})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -109,7 +109,7 @@ func BenchmarkClientCPU(b *testing.B) {
 	}
 }
 
-// replier starts a server in a process of its own and returns its address.
+// replier starts a server in another process and returns its address.
 func replier(b *testing.B, how string) string {
 	b.Helper()
 	command := exec.Command(os.Args[0])
@@ -170,7 +170,7 @@ func answer(conn net.Conn) {
 		strings.Repeat("x", 1024))
 	buffer := make([]byte, 4096)
 	for {
-		// A request that comes in one segment, as this client's do.
+		// Each request of the driver arrives in one segment.
 		n, err := conn.Read(buffer)
 		if err != nil {
 			return
@@ -181,7 +181,7 @@ func answer(conn net.Conn) {
 	}
 }
 
-// driveTarget makes the requests that driveVariable says.
+// driveTarget makes the requests that driveVariable specifies.
 func driveTarget(how string) error {
 	var address string
 	p := plan(0, 0, "/")

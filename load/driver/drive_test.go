@@ -17,12 +17,12 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// tap is a recorder that keeps every outcome beside.
+// tapRecorder is a recorder that also keeps every outcome.
 type tapRecorder struct {
 	*recorder.Recorder
 	mu       sync.Mutex
 	outcomes []recorder.Outcome
-	made     map[int]int // requests by connections, or streams
+	made     map[int]int // requests by connection or stream
 }
 
 func (r *tapRecorder) Record(connection int, o *recorder.Outcome) {
@@ -42,21 +42,21 @@ func (r *tapRecorder) count() int {
 	return len(r.outcomes)
 }
 
-// driven is what became of a stage.
+// stageResult holds the results of a stage.
 type stageResult struct {
 	*result.Measure
 	outcomes []recorder.Outcome
-	made     map[int]int // requests by connections, or streams
+	made     map[int]int // requests by connection or stream
 	elapsed  time.Duration
 	arrivals *result.Arrivals // of open load
 }
 
-// way is what carries connections in tests: loops or goroutines; nil for what the
-// load chooses.
+// runMode says whether loops run the connections in tests, or goroutines. If it
+// is nil, the load chooses.
 var runMode *bool
 
-// bothWays runs a test with connections that loops carry, and with such that
-// goroutines do.
+// inBothModes runs a test with connections that loops run, and with connections
+// that goroutines run.
 func inBothModes(t *testing.T, test func(*testing.T)) {
 	for name, looped := range map[string]bool{"loops": true, "goroutines": false} {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func inBothModes(t *testing.T, test func(*testing.T)) {
 	}
 }
 
-// newLoad is New with what carries connections as the test has it.
+// newLoad is like New, but follows runMode.
 func newLoad(t *testing.T, plan *session.Plan, address string, access Access) *Load {
 	t.Helper()
 	load, err := New(t.Context(), plan, address, access)
@@ -80,29 +80,29 @@ func newLoad(t *testing.T, plan *session.Plan, address string, access Access) *L
 	return load
 }
 
-// drive carries a plan's measurement to its end against a server, and checks
-// what holds for every stage: that its seconds add up to its total, and that
-// it leaves no goroutine and no connection behind.
+// drive runs a plan's measurement against a server and checks what must hold for
+// every stage: the sum of its seconds equals its total, and it leaves no
+// goroutine and no connection behind.
 func drive(t *testing.T, plan session.Plan, address string) stageResult {
 	t.Helper()
 	return driveWith(t, plan, address, Access{TLS: tlsConfig(t, &plan, address, "")})
 }
 
-// configuration is how the plan's TLS is spoken, with files in a folder; nil
-// without TLS.
-func tlsConfig(tb testing.TB, plan *session.Plan, address, folder string) *tls.Config {
+// tlsConfig returns the TLS configuration of a plan with the files in directory,
+// or nil without TLS.
+func tlsConfig(tb testing.TB, plan *session.Plan, address, directory string) *tls.Config {
 	tb.Helper()
 	if plan.TLS == nil {
 		return nil
 	}
-	config, err := targettls.Config(plan.TLS, address, folder)
+	config, err := targettls.Config(plan.TLS, address, directory)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return config
 }
 
-// driveWith is drive with what the plan needs beside.
+// driveWith is like drive, with what the load needs beyond its plan.
 func driveWith(t *testing.T, plan session.Plan, address string, access Access) stageResult {
 	t.Helper()
 	before, files := runtime.NumGoroutine(), descriptors(t)
@@ -114,7 +114,7 @@ func driveWith(t *testing.T, plan session.Plan, address string, access Access) s
 	for i := range users {
 		group.Go(func() { stage.Run(i, users) })
 	}
-	await(t, stage.Ready(), "the connections to stand ready")
+	await(t, stage.Ready(), "the connections to be ready")
 
 	start := time.Now()
 	var seconds result.Measure
@@ -131,13 +131,13 @@ func driveWith(t *testing.T, plan session.Plan, address string, access Access) s
 	if first, last, ok := stage.Span(); r.Total().Requests > 0 && (!ok || first.Before(start) || last.Before(first)) {
 		t.Errorf("the stage spans %v to %v, it began %v", first, last, start)
 	}
-	// Stop ends the goroutine of its context a little later.
+	// The goroutine of the stage's context ends a little after Stop.
 	eventually(t, func() bool { return runtime.NumGoroutine() <= before }, "the stage's goroutines to end")
 	eventually(t, func() bool { return descriptors(t) <= files }, "the stage's connections to be closed")
 	return stageResult{Measure: r.Total(), outcomes: r.outcomes, made: r.made, elapsed: elapsed, arrivals: stage.Arrivals()}
 }
 
-// descriptors is the number of the process's open files.
+// descriptors returns the number of the process's open files.
 func descriptors(t *testing.T) int {
 	t.Helper()
 	open, err := os.ReadDir("/proc/self/fd")
@@ -147,7 +147,7 @@ func descriptors(t *testing.T) int {
 	return len(open)
 }
 
-// plan is a closed load of so many requests for one path.
+// plan returns a closed load of a number of requests for one path.
 func plan(connections int, requests int64, path string) session.Plan {
 	return session.Plan{
 		Connections:         connections,
@@ -182,7 +182,7 @@ func await(t *testing.T, done <-chan struct{}, what string) {
 	}
 }
 
-// eventually waits for what nothing tells of.
+// eventually polls for a condition that nothing signals.
 func eventually(t *testing.T, holds func() bool, what string) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !holds(); {
@@ -194,7 +194,7 @@ func eventually(t *testing.T, holds func() bool, what string) {
 	}
 }
 
-// mixed answers a known mix of statuses and bodies.
+// mixed responds with a known mix of statuses and bodies.
 func mixed(r testserver.Request) testserver.Answer {
 	switch {
 	case strings.HasPrefix(r.Path, "/small"):
@@ -293,7 +293,7 @@ func testNoRequestStartsAfterDuration(t *testing.T) {
 	}
 	for _, o := range got.outcomes {
 		if begun := o.Ended - o.Total; begun >= 200*time.Millisecond {
-			t.Errorf("a request began after %v", begun)
+			t.Errorf("a request started after %v", begun)
 		}
 	}
 }
@@ -333,7 +333,7 @@ func testStopBeforeBegin(t *testing.T) {
 	load := newLoad(t, &p, "127.0.0.1:1", Access{})
 	stage := load.NewStage(p.Measurement, recorder.New(1))
 	go stage.Run(0, 1)
-	await(t, stage.Ready(), "the connections to stand ready")
+	await(t, stage.Ready(), "the connections to be ready")
 	go stage.Begin(time.Now().Add(time.Hour))
 	stage.Stop()
 	await(t, stage.Done(), "the stage to end")
@@ -354,7 +354,7 @@ func TestRequestsAreDrawnByWeight(t *testing.T) {
 		r := choose()
 		counts[r]++
 		if again() != r {
-			t.Fatal("the same seed and connection give another sequence")
+			t.Fatal("the same seed and connection have another sequence")
 		}
 		differ = differ || other() != r
 	}
@@ -379,12 +379,12 @@ func TestRequestsAreWellFormed(t *testing.T) {
 		plan(1, 1, "/a b"), plan(1, 1, "/a\r\nX: y"), plan(0, 1, "/"), plan(1, 0, "/"), plan(1, 1, "a"),
 	} {
 		if _, err := New(t.Context(), &bad, "127.0.0.1:80", Access{}); err == nil {
-			t.Errorf("a plan with %d connections for %q was taken", bad.Connections, bad.Requests[0].Path)
+			t.Errorf("a plan with %d connections for %q was accepted", bad.Connections, bad.Requests[0].Path)
 		}
 	}
 	for _, bad := range []string{"", "127.0.0.1", "127.0.0.1:http", "127.0.0.1:70000"} {
 		if _, err := New(t.Context(), &p, bad, Access{}); err == nil {
-			t.Errorf("the address %q was taken", bad)
+			t.Errorf("the address %q was accepted", bad)
 		}
 	}
 	if address, err := resolve(t.Context(), "localhost:8080"); err != nil || !address.Addr().IsLoopback() || address.Port() != 8080 {

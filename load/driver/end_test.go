@@ -16,9 +16,9 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// TestEnd ends stages that would last for an hour at an instant: no request
-// begins after it, those under way end and are counted, and whoever waits for
-// anything else leaves at once.
+// TestEnd ends stages that would last for an hour. No request starts afterwards.
+// Requests in flight are completed and counted, and everything else that waits
+// ends at once.
 func TestEnd(t *testing.T) {
 	const serving, after = 300 * time.Millisecond, 1150 * time.Millisecond
 	hour := session.Amount{DurationMicroseconds: 3_600_000_000}
@@ -29,20 +29,20 @@ func TestEnd(t *testing.T) {
 	}
 	tests := map[string]struct {
 		change   func(*session.Plan)
-		requests int64 // that were begun until then
+		requests int64 // requests started before the end
 		ends     time.Duration
 	}{
 		"closed load": {func(p *session.Plan) { p.Measurement = hour }, 4 * 4, 4 * serving},
-		"with pauses": {func(p *session.Plan) {
+		"with think time": {func(p *session.Plan) {
 			p.Measurement, p.Pause = hour, &session.Pause{MinMicroseconds: 600_000, MaxMicroseconds: 600_000}
 		}, 4 * 2, 2*serving + 600*time.Millisecond},
-		"with connections that don't take part yet": {func(p *session.Plan) {
+		"with connections outside the profile": {func(p *session.Plan) {
 			p.Measurement = hour
 			p.Measurement.Profile = profile.Profile{{From: 1, To: 1, DurationMicroseconds: 1_800_000_000}, {From: 4, To: 4}}
 		}, 4, 4 * serving},
-		"a rate":                   {func(p *session.Plan) { p.Arrivals, p.Measurement = &session.Arrivals{Shares: 1}, rate(4) }, 5, time.Second + serving},
-		"a rate of one in minutes": {func(p *session.Plan) { p.Arrivals, p.Measurement = &session.Arrivals{Shares: 100}, rate(1) }, 1, after},
-		"a rate beyond what the target can": {func(p *session.Plan) {
+		"a rate":                    {func(p *session.Plan) { p.Arrivals, p.Measurement = &session.Arrivals{Shares: 1}, rate(4) }, 5, time.Second + serving},
+		"a rate of one per minutes": {func(p *session.Plan) { p.Arrivals, p.Measurement = &session.Arrivals{Shares: 100}, rate(1) }, 1, after},
+		"a rate beyond the target's capacity": {func(p *session.Plan) {
 			p.Arrivals, p.Measurement = &session.Arrivals{Shares: 1}, rate(1000)
 		}, 4 * 4, after + 100*time.Millisecond},
 	}
@@ -82,14 +82,15 @@ func TestEnd(t *testing.T) {
 					t.Errorf("%d requests (%d failed), the server saw %d, want %d", got.Requests, got.Errors.Total(), asked.Load(), test.requests)
 				}
 				if took < min(after, test.ends) || took > max(after, test.ends)+10*time.Millisecond {
-					t.Errorf("it ended after %v, want %v", took, max(after, test.ends))
+					t.Errorf("the stage ended after %v, want %v", took, max(after, test.ends))
 				}
 			})
 		})
 	}
 }
 
-// TestEndBeforeTheBegin: a stage that was ended makes no request.
+// TestEndBeforeBegin checks that a stage makes no request if it ends before it
+// begins.
 func TestEndBeforeBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := plan(4, 100, "/")
@@ -108,7 +109,8 @@ func TestEndBeforeBegin(t *testing.T) {
 	})
 }
 
-// pipes opens connections in memory, at once, of which serve has the other end.
+// pipes returns a dialer of in-memory connections, which are open at once. serve
+// handles their other end.
 func pipes(servers *sync.WaitGroup, serve func(net.Conn)) dialer {
 	return func(context.Context, time.Time) (transport, error) {
 		client, server := net.Pipe()

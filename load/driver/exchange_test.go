@@ -22,7 +22,8 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// replying is a response of these lines and a body of two bytes.
+// replying returns a response with the given header fields and a body of two
+// bytes.
 func replying(status string, fields ...string) testserver.Answer {
 	then := testserver.Stay
 	if slices.Contains(fields, "Connection: close") {
@@ -40,26 +41,26 @@ func testRedirects(t *testing.T) {
 		ignore                   bool
 		status                   string
 		fails                    bool
-		made                     string // requests as the server saw them
+		made                     string // requests that the server received
 	}{
 		"a path":                    {location: "/to?x=y", made: "GET /from, GET /to?x=y"},
-		"beside it":                 {location: "to", made: "GET /from, GET /to"},
+		"a relative path":           {location: "to", made: "GET /from, GET /to"},
 		"a fragment":                {location: "/to#part", made: "GET /from, GET /to"},
 		"the target by its address": {location: "http://ADDRESS/to", made: "GET /from, GET /to"},
 		"on a connection of its own": {location: "/to", fields: "Connection: close",
 			made: "GET /from, GET /to"},
-		"not asked for":              {location: "/to", ignore: true, made: "GET /from"},
-		"without a place":            {made: "GET /from"},
-		"another server":             {location: "http://other.test/to", fails: true, made: "GET /from"},
-		"another scheme":             {location: "https://ADDRESS/to", fails: true, made: "GET /from"},
-		"no URL":                     {location: "http://[", fails: true, made: "GET /from"},
-		"to an error":                {location: "/missing", fails: true, made: "GET /from, GET /missing"},
-		"POST, found":                {method: "POST", location: "/to", made: "POST /from body, GET /to"},
-		"PUT, found":                 {method: "PUT", location: "/to", made: "PUT /from body, PUT /to body"},
-		"PUT, see other":             {method: "PUT", status: "303 See Other", location: "/to", made: "PUT /from body, GET /to"},
-		"POST, to be repeated":       {method: "POST", status: "307 Temporary Redirect", location: "/to", made: "POST /from body, POST /to body"},
-		"not a redirect":             {status: "201 Created", location: "/to", made: "GET /from"},
-		"round and round in circles": {location: "/from", fails: true, made: strings.Repeat("GET /from, ", maxRedirects) + "GET /from"},
+		"redirects not followed": {location: "/to", ignore: true, made: "GET /from"},
+		"without a location":     {made: "GET /from"},
+		"another server":         {location: "http://other.test/to", fails: true, made: "GET /from"},
+		"another scheme":         {location: "https://ADDRESS/to", fails: true, made: "GET /from"},
+		"an invalid URL":         {location: "http://[", fails: true, made: "GET /from"},
+		"to an error":            {location: "/missing", fails: true, made: "GET /from, GET /missing"},
+		"POST, found":            {method: "POST", location: "/to", made: "POST /from body, GET /to"},
+		"PUT, found":             {method: "PUT", location: "/to", made: "PUT /from body, PUT /to body"},
+		"PUT, see other":         {method: "PUT", status: "303 See Other", location: "/to", made: "PUT /from body, GET /to"},
+		"POST, to be repeated":   {method: "POST", status: "307 Temporary Redirect", location: "/to", made: "POST /from body, POST /to body"},
+		"not a redirect":         {status: "201 Created", location: "/to", made: "GET /from"},
+		"a redirect loop":        {location: "/from", fails: true, made: strings.Repeat("GET /from, ", maxRedirects) + "GET /from"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex
@@ -94,10 +95,10 @@ func testRedirects(t *testing.T) {
 			got := drive(t, planOf(1, planned), address)
 			server.Stop()
 			if o := got.outcomes[0]; o.Error != recorder.NoError && o.Error != result.ErrorStatus || (o.Error != recorder.NoError) != test.fails {
-				t.Errorf("the error %d", o.Error)
+				t.Errorf("error %d", o.Error)
 			}
 			if s := strings.Join(made, ", "); s != test.made {
-				t.Errorf("the server saw %s, want %s", s, test.made)
+				t.Errorf("the server received %s, want %s", s, test.made)
 			}
 			seen := server.Seen()
 			if got.Requests != 1 || got.Connections != seen.Connections || got.BytesSent != seen.BytesReceived || got.BytesReceived != seen.BytesSent {
@@ -121,7 +122,7 @@ func TestCookies(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			got = append(got, r.Path+" "+r.Header("Cookie"))
-			fields := []string{"Connection: close"} // they outlive it
+			fields := []string{"Connection: close"} // cookies outlive the connection
 			for _, set := range sets[r.Path] {
 				fields = append(fields, "Set-Cookie: "+set)
 			}
@@ -145,16 +146,16 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-// credentials are those in files of a folder of the test's own.
+// credentials reads credentials from files in a temporary directory.
 func credentials(t *testing.T, scheme string, files map[string]string) (*Credentials, error) {
 	t.Helper()
-	folder := t.TempDir()
+	directory := t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return ReadCredentials(scheme, folder)
+	return ReadCredentials(scheme, directory)
 }
 
 var user = map[string]string{session.UsernameKey: "Mufasa", session.PasswordKey: "Circle of Life\n"}
@@ -184,7 +185,7 @@ func TestStaticAuthorization(t *testing.T) {
 			t.Errorf("%s: counts %+v", scheme, got.Counts)
 		}
 		if _, err := New(t.Context(), &p, server.Address(), Access{}); err == nil {
-			t.Errorf("%s was taken without credentials", scheme)
+			t.Errorf("%s was accepted without credentials", scheme)
 		}
 	}
 }
@@ -207,11 +208,11 @@ func TestBadCredentials(t *testing.T) {
 	}
 }
 
-// digester is a server of the scheme Digest, which computes what RFC 7616 says
-// apart from the client.
+// digester is a server with Digest authentication. It computes the expected
+// response independently of the client (RFC 7616).
 type digester struct {
 	algorithm, qop string
-	// uses is how often a nonce may be used; 0 for any number.
+	// uses is the number of times a nonce may be used, or 0 for no limit.
 	uses  int
 	nonce int
 	count int
@@ -255,7 +256,7 @@ func (d *digester) expected(r testserver.Request, p map[string]string) string {
 		return sum(a1 + ":" + p["nonce"] + ":" + a2)
 	}
 	if p["nc"] != fmt.Sprintf("%08x", d.count) || p["opaque"] != "o" || p["uri"] != r.Path {
-		return "no proof"
+		return "invalid"
 	}
 	return sum(strings.Join([]string{a1, p["nonce"], p["nc"], p["cnonce"], "auth", a2}, ":"))
 }
@@ -268,14 +269,14 @@ func testDigest(t *testing.T) {
 		challenges int
 		want       result.ErrorKind
 	}{
-		"MD5":                   {digester{qop: "auth"}, 1, recorder.NoError},
-		"MD5, by its name":      {digester{algorithm: "MD5", qop: "auth-int,auth"}, 1, recorder.NoError},
-		"without protection":    {digester{}, 1, recorder.NoError},
-		"SHA-256":               {digester{algorithm: "SHA-256", qop: "auth"}, 1, recorder.NoError},
-		"of a session":          {digester{algorithm: "SHA-256-sess", qop: "auth, auth-int"}, 1, recorder.NoError},
-		"nonces that get stale": {digester{qop: "auth", uses: 5}, 4, recorder.NoError},
-		"unknown algorithm":     {digester{algorithm: "SHA-512-256", qop: "auth"}, 20, result.ErrorStatus},
-		"bodies to be hashed":   {digester{qop: "auth-int"}, 20, result.ErrorStatus},
+		"MD5":               {digester{qop: "auth"}, 1, recorder.NoError},
+		"MD5, named":        {digester{algorithm: "MD5", qop: "auth-int,auth"}, 1, recorder.NoError},
+		"without qop":       {digester{}, 1, recorder.NoError},
+		"SHA-256":           {digester{algorithm: "SHA-256", qop: "auth"}, 1, recorder.NoError},
+		"SHA-256-sess":      {digester{algorithm: "SHA-256-sess", qop: "auth, auth-int"}, 1, recorder.NoError},
+		"stale nonces":      {digester{qop: "auth", uses: 5}, 4, recorder.NoError},
+		"unknown algorithm": {digester{algorithm: "SHA-512-256", qop: "auth"}, 20, result.ErrorStatus},
+		"auth-int only":     {digester{qop: "auth-int"}, 20, result.ErrorStatus},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own, err := credentials(t, session.AuthenticationDigest, user)
@@ -326,7 +327,8 @@ func (*canned) SetDeadline(time.Time) error { return nil }
 func (*canned) SetLinger(int) error         { return nil }
 func (*canned) Close() error                { return nil }
 
-// TestRequestsAllocateNothing: neither by themselves nor by what is remembered.
+// TestRequestsAllocateNothing checks that requests don't allocate, with and
+// without cookies and a digest.
 func TestRequestsAllocateNothing(t *testing.T) {
 	for name, change := range map[string]func(*connection){
 		"plain":       func(*connection) {},
@@ -359,7 +361,7 @@ func TestRequestsAllocateNothing(t *testing.T) {
 				t.Errorf("%v allocations per request", allocated)
 			}
 			if c.outcome.Error != recorder.NoError {
-				t.Errorf("the outcome %+v", c.outcome)
+				t.Errorf("outcome %+v", c.outcome)
 			}
 		})
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// faulty are answers and what a client makes of them: the kind of error, and
-// whether the connection lives on.
+// faults are responses and how the client classifies them: the kind of error, and
+// whether the connection is kept.
 var faults = map[string]struct {
 	answer testserver.Answer
 	want   result.ErrorKind
@@ -54,7 +54,7 @@ var faults = map[string]struct {
 	"body shorter than promised":    {text(testserver.Close, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort"), result.ErrorLength, false},
 	"body longer than promised":     {text(testserver.Stay, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nlonger"), result.ErrorLength, false},
 	"longer, and the end announced": {testserver.Answer{Parts: []string{"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", "and on"}, Then: testserver.Close}, result.ErrorLength, false},
-	"more than was asked for":       {text(testserver.Stay, "HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n"), result.ErrorException, false},
+	"unrequested response":          {text(testserver.Stay, "HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n"), result.ErrorException, false},
 	"garbage":                       {text(testserver.Stay, "\x16\x03\x01 this is no HTTP"), result.ErrorException, false},
 	"another protocol":              {text(testserver.Stay, "SSH-2.0-OpenSSH_9.2\r\n"), result.ErrorException, false},
 	"HTTP/2":                        {text(testserver.Stay, "HTTP/2 200 OK\r\n\r\n"), result.ErrorException, false},
@@ -103,8 +103,8 @@ func testErrorKinds(t *testing.T) {
 	}
 }
 
-// A server may end a connection between two requests, in any way; the next one
-// on it has failed, and isn't made again in secret.
+// TestNoSilentRetry has the server close the connection between two requests. The
+// next request on it must fail and must not be retried.
 func TestNoSilentRetry(t *testing.T) { inBothModes(t, testNoSilentRetry) }
 
 func testNoSilentRetry(t *testing.T) {
@@ -114,7 +114,7 @@ func testNoSilentRetry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := testserver.New(t, func(testserver.Request) testserver.Answer {
 				answer := testserver.OK(3)
-				answer.Then = then // which it doesn't announce
+				answer.Then = then // without announcing it
 				return answer
 			})
 			got := drive(t, plan(1, 10, "/"), server.Address())
@@ -122,7 +122,7 @@ func testNoSilentRetry(t *testing.T) {
 				t.Errorf("counts %+v", got.Counts)
 			}
 			if seen := server.Seen(); seen.Requests != 5 {
-				t.Errorf("the server saw %d requests", seen.Requests)
+				t.Errorf("the server received %d requests", seen.Requests)
 			}
 		})
 	}
@@ -163,9 +163,9 @@ func TestTimeouts(t *testing.T) { inBothModes(t, testTimeouts) }
 
 func testTimeouts(t *testing.T) {
 	for name, answer := range map[string]testserver.Answer{
-		"silence":               {Then: testserver.Hang},
-		"silence in the head":   {Parts: []string{"HTTP/1.1 200 OK\r\n"}, Then: testserver.Hang},
-		"silence in the body":   {Parts: []string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"}, Then: testserver.Hang},
+		"no response":           {Then: testserver.Hang},
+		"no rest of the head":   {Parts: []string{"HTTP/1.1 200 OK\r\n"}, Then: testserver.Hang},
+		"no rest of the body":   {Parts: []string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"}, Then: testserver.Hang},
 		"no end of the body":    {Parts: []string{"HTTP/1.1 200 OK\r\n\r\nhe"}, Then: testserver.Hang},
 		"interim now and then":  {Parts: slices.Repeat([]string{"HTTP/1.1 103 Early Hints\r\n\r\n"}, 99), Pause: 5 * time.Millisecond},
 		"a chunk now and then":  {Parts: append([]string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"}, slices.Repeat([]string{"1\r\nx\r\n"}, 1000)...), Pause: 5 * time.Millisecond},
@@ -190,8 +190,8 @@ func testTimeouts(t *testing.T) {
 	}
 }
 
-// A server that accepts nothing leaves connections to its kernel: those that
-// have a place in its backlog are silent, the others can't be opened.
+// TestServerThatDoesNotAccept checks a server that doesn't accept connections.
+// Connections in its backlog get no response, the others can't be opened.
 func TestServerThatDoesNotAccept(t *testing.T) { inBothModes(t, testServerThatDoesNotAccept) }
 
 func testServerThatDoesNotAccept(t *testing.T) {
@@ -203,7 +203,8 @@ func testServerThatDoesNotAccept(t *testing.T) {
 	}
 }
 
-// TestStopEndsConnecting: what is being opened isn't waited for.
+// TestStopEndsConnecting checks that Stop doesn't wait for connections that are
+// being opened.
 func TestStopEndsConnecting(t *testing.T) { inBothModes(t, testStopEndsConnecting) }
 
 func testStopEndsConnecting(t *testing.T) {
@@ -222,7 +223,7 @@ func testStopEndsConnecting(t *testing.T) {
 	}
 }
 
-// unaccepting is the address of a socket that listens and accepts nothing.
+// unaccepting returns the address of a socket that listens and accepts nothing.
 func unaccepting(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
@@ -243,8 +244,8 @@ func unaccepting(t *testing.T) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(name.(*syscall.SockaddrInet4).Port))
 }
 
-// An address where nobody listens refuses at once; the attempts must not become
-// a flood.
+// TestRefusedConnectionsArePaced checks the backoff: an address that nobody
+// listens on refuses at once, and the attempts must not become a flood.
 func TestRefusedConnectionsArePaced(t *testing.T) { inBothModes(t, testRefusedConnectionsArePaced) }
 
 func testRefusedConnectionsArePaced(t *testing.T) {

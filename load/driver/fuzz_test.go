@@ -14,29 +14,29 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// stricter is why the reader refuses what net/http takes: each line is a way of
-// writing that occurs in the text, and what speaks against it. What net/http
-// takes and the reader refuses for none of these reasons is a defect.
+// stricter lists why the reader rejects responses that net/http accepts: a
+// reason, and a pattern that matches such a response. If the reader rejects a
+// response that net/http accepts and no pattern matches, that is a defect.
 var stricter = []struct {
 	why    string
 	occurs *regexp.Regexp
 }{
-	{"a line feed alone, which others take for no end of a line (RFC 9112, section 2.2)", regexp.MustCompile(`(^|[^\r])\n`)},
+	{"a line feed without a carriage return, which others don't treat as a line end (RFC 9112, section 2.2)", regexp.MustCompile(`(^|[^\r])\n`)},
 	{"a carriage return that ends no line (RFC 9112, section 2.2)", regexp.MustCompile(`\r([^\n]|$)`)},
 	{"a control character in a line (RFC 9110, section 5.5)", regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]`)},
-	{"a continued line, given up by RFC 7230, section 3.2.4", regexp.MustCompile(`\n[ \t]`)},
+	{"a folded line, obsolete since RFC 7230, section 3.2.4", regexp.MustCompile(`\n[ \t]`)},
 	{"a field whose name is no token (RFC 9110, section 5.1)", regexp.MustCompile("\\n[^:\\r\\n]*[^-!#$%&'*+.^_`|~0-9A-Za-z:\\r\\n][^:\\r\\n]*:")},
 	{"a version that isn't HTTP/1.0 or HTTP/1.1", regexp.MustCompile(`(^|\n)HTTP/([^1]|1\.[^01])`)},
 	{"a status below 100, or not of three digits (RFC 9112, section 4)", regexp.MustCompile(`(^|\n)HTTP/1\.[01] +([^1-9]|.[^0-9]|..[^0-9]| )`)},
 	{"more than one space before the status (RFC 9112, section 4)", regexp.MustCompile(`(^|\n)HTTP/1\.[01]  `)},
-	{"a switch of protocols, for which nobody asked", regexp.MustCompile(`(^|\n)HTTP/1\.[01] 101`)},
-	{"a length and a coding, a way to be misread (RFC 9112, section 6.3)", regexp.MustCompile(`(?is)content-length.*transfer-encoding|transfer-encoding.*content-length`)},
+	{"an unrequested switch of protocols", regexp.MustCompile(`(^|\n)HTTP/1\.[01] 101`)},
+	{"a length and a transfer coding, as in request smuggling (RFC 9112, section 6.3)", regexp.MustCompile(`(?is)content-length.*transfer-encoding|transfer-encoding.*content-length`)},
 	{"a transfer coding in HTTP/1.0, which has none (RFC 9112, section 6.1)", regexp.MustCompile(`(?is)HTTP/1\.0.*transfer-encoding`)},
 	{"a length of more than 2⁵⁰ bytes", regexp.MustCompile(`(?i)content-length:[ \t]*[0-9]{16,}`)},
 	{"a chunk size of more than 15 digits", regexp.MustCompile(`\n[0-9A-Fa-f]{16}`)},
 }
 
-// responses are what the fuzzing starts from. They are tried in every test.
+// responses are the seeds of the fuzzing. Every test run reads them.
 var responses = []string{
 	"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
 	"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n",
@@ -57,10 +57,10 @@ var responses = []string{
 	"HTTP/1.1  200 OK\r\nContent-Length:\r\n\r\n",
 }
 
-// FuzzResponse holds the reader against net/http's. What it takes for a
-// response, net/http must take for the same one; what it refuses, net/http must
-// refuse as well, but for what stricter says; and no response may be read
-// differently in pieces.
+// FuzzResponse compares the reader with net/http's. What the reader accepts,
+// net/http must accept with the same result. What the reader rejects, net/http
+// must reject too, unless a reason in stricter applies. A response must be read
+// the same in one piece and byte by byte.
 func FuzzResponse(f *testing.F) {
 	for _, seed := range responses {
 		f.Add([]byte(seed), false)
@@ -71,7 +71,7 @@ func FuzzResponse(f *testing.F) {
 		inPieces, _ := readOne(iotest.OneByteReader(bytes.NewReader(text)), head)
 		unused := r.to - r.from
 		if got.fault == got.excess && got.status != 0 {
-			got.fault = recorder.NoError // byte by byte, the excess isn't seen
+			got.fault = recorder.NoError // byte by byte, the excess isn't detected
 			got.persistent = inPieces.persistent
 		}
 		if got != inPieces {
@@ -81,13 +81,13 @@ func FuzzResponse(f *testing.F) {
 		want, body, err := readByNetHTTP(source, head)
 		if got.fault != recorder.NoError {
 			if err == nil && !refusedFor(text) {
-				t.Errorf("%q is %+v, net/http takes it for status %d and %d bytes", text, got, want.StatusCode, body)
+				t.Errorf("%q is %+v, net/http reads status %d and %d bytes", text, got, want.StatusCode, body)
 			}
 			return
 		}
 		switch {
 		case err != nil:
-			t.Fatalf("%q is %+v, net/http says %v", text, got, err)
+			t.Fatalf("%q is %+v, net/http fails: %v", text, got, err)
 		case got.status != want.StatusCode || got.body != body:
 			t.Errorf("%q is %+v, net/http has status %d and %d bytes", text, got, want.StatusCode, body)
 		case unused != source.Buffered():
@@ -98,7 +98,8 @@ func FuzzResponse(f *testing.F) {
 	})
 }
 
-// readByNetHTTP reads a response and its body, interim responses before it passed over.
+// readByNetHTTP reads a response and its body with net/http. It skips interim
+// responses.
 func readByNetHTTP(source *bufio.Reader, head bool) (*http.Response, int64, error) {
 	method := http.MethodGet
 	if head {
@@ -116,10 +117,11 @@ func readByNetHTTP(source *bufio.Reader, head bool) (*http.Response, int64, erro
 	}
 }
 
-// refusedFor is whether there is a reason to refuse a response that net/http takes.
+// refusedFor reports whether there is a reason to reject a response that net/http
+// accepts.
 func refusedFor(text []byte) bool {
-	// Both ends are bounded: interim responses by their number, heads and lines
-	// by the buffer.
+	// The reader limits the number of interim responses and the length of lines,
+	// and its buffer limits header sections.
 	if len(text) >= maxChunkLine || strings.Count(string(text), "HTTP/1.") > maxInterim {
 		return true
 	}
@@ -131,8 +133,8 @@ func refusedFor(text []byte) bool {
 	return false
 }
 
-// TestStricter keeps the table to what it says: of each reason there is a
-// response that net/http takes and the reader refuses.
+// TestStricter checks that each reason in stricter has a response that net/http
+// accepts and the reader rejects.
 func TestStricter(t *testing.T) {
 	examples := []string{
 		"HTTP/1.1 200 OK\nContent-Length: 0\r\n\r\n",
@@ -160,7 +162,7 @@ func TestStricter(t *testing.T) {
 			t.Errorf("%q is %+v", text, got)
 		}
 		if _, _, err := readByNetHTTP(bufio.NewReader(strings.NewReader(text)), false); err != nil {
-			t.Errorf("%q: net/http says %v", text, err)
+			t.Errorf("%q: net/http fails: %v", text, err)
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// http2Faulty are what servers do and what a client makes of it: the kind of
-// error, and whether the connection lives on.
+// http2Faults are servers' behavior and how the client classifies it: the kind of
+// error, and whether the connection is kept.
 var http2Faults = map[string]struct {
 	serve func(*peer)
 	want  result.ErrorKind
@@ -90,17 +90,17 @@ var http2Faults = map[string]struct {
 		_ = p.WriteData(id, false, []byte("x"))
 		_ = p.WriteRSTStream(id, http2.ErrCodeCancel)
 	}), result.ErrorReceive, true},
-	"too large a head":        {serveEach(func(p *peer, id uint32) { p.bomb(id) }), result.ErrorException, true},
-	"a window that overflows": {serveEach(func(p *peer, id uint32) { _ = p.WriteWindowUpdate(id, 1<<31-1); p.head(id, true, ":status", "200") }), result.ErrorException, true},
-	"a silent stream":         {serveEach(func(p *peer, _ uint32) { _ = p.WriteWindowUpdate(0, 1) }), result.ErrorTimeout, true},
-	"a silent server":         {(*peer).drain, result.ErrorTimeout, false},
-	"an endless body":         {serveEach(func(p *peer, id uint32) { p.head(id, false, ":status", "200"); _ = p.WriteData(id, false, []byte("x")) }), result.ErrorTimeout, true},
+	"too large a head":          {serveEach(func(p *peer, id uint32) { p.bomb(id) }), result.ErrorException, true},
+	"a window that overflows":   {serveEach(func(p *peer, id uint32) { _ = p.WriteWindowUpdate(id, 1<<31-1); p.head(id, true, ":status", "200") }), result.ErrorException, true},
+	"a stream without response": {serveEach(func(p *peer, _ uint32) { _ = p.WriteWindowUpdate(0, 1) }), result.ErrorTimeout, true},
+	"a server without response": {(*peer).drain, result.ErrorTimeout, false},
+	"an endless body":           {serveEach(func(p *peer, id uint32) { p.head(id, false, ":status", "200"); _ = p.WriteData(id, false, []byte("x")) }), result.ErrorTimeout, true},
 
-	"closed":             {func(*peer) {}, result.ErrorReceive, false},
-	"closed in the head": {func(p *peer) { _, _ = io.WriteString(p.conn, "\x00\x00") }, result.ErrorReceive, false},
-	"closed in a frame":  {serveOnce(func(p *peer, _ uint32) { _, _ = io.WriteString(p.conn, "\x00\x00\x09\x01\x04\x00\x00\x00\x01\x88") }), result.ErrorReceive, false},
-	"gone away":          {serveOnce(func(p *peer, _ uint32) { _ = p.WriteGoAway(0, http2.ErrCodeNo, nil); p.drain() }), result.ErrorReceive, false},
-	"gone away in anger": {serveOnce(func(p *peer, id uint32) { _ = p.WriteGoAway(id, http2.ErrCodeEnhanceYourCalm, []byte("calm")) }), result.ErrorReceive, false},
+	"closed":                  {func(*peer) {}, result.ErrorReceive, false},
+	"closed in the head":      {func(p *peer) { _, _ = io.WriteString(p.conn, "\x00\x00") }, result.ErrorReceive, false},
+	"closed in a frame":       {serveOnce(func(p *peer, _ uint32) { _, _ = io.WriteString(p.conn, "\x00\x00\x09\x01\x04\x00\x00\x00\x01\x88") }), result.ErrorReceive, false},
+	"gone away":               {serveOnce(func(p *peer, _ uint32) { _ = p.WriteGoAway(0, http2.ErrCodeNo, nil); p.drain() }), result.ErrorReceive, false},
+	"gone away with an error": {serveOnce(func(p *peer, id uint32) { _ = p.WriteGoAway(id, http2.ErrCodeEnhanceYourCalm, []byte("calm")) }), result.ErrorReceive, false},
 	"gone away after it": {serveOnce(func(p *peer, id uint32) {
 		_ = p.WriteGoAway(id, http2.ErrCodeNo, nil)
 		p.head(id, true, ":status", "200")
@@ -109,7 +109,7 @@ var http2Faults = map[string]struct {
 	"HTTP/1.1":                   {raw("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"), result.ErrorException, false},
 	"garbage":                    {raw("SSH-2.0-OpenSSH_9.2\r\n"), result.ErrorException, false},
 	"no settings first":          {func(p *peer) { _ = p.WritePing(false, [8]byte{}); p.drain() }, result.ErrorException, false},
-	"fewer streams than asked":   {func(p *peer) { _ = p.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams}); p.drain() }, result.ErrorException, false},
+	"fewer streams than planned": {func(p *peer) { _ = p.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams}); p.drain() }, result.ErrorException, false},
 	"too long a frame":           {serveOnce(func(p *peer, id uint32) { _ = p.WriteRawFrame(http2.FrameData, 0, id, make([]byte, 16385)); p.drain() }), result.ErrorException, false},
 	"settings of half a setting": {serveOnce(func(p *peer, _ uint32) { _ = p.WriteRawFrame(http2.FrameSettings, 0, 0, make([]byte, 5)); p.drain() }), result.ErrorException, false},
 	"settings on a stream":       {serveOnce(func(p *peer, id uint32) { _ = p.WriteRawFrame(http2.FrameSettings, 0, id, nil); p.drain() }), result.ErrorException, false},
@@ -117,7 +117,7 @@ var http2Faults = map[string]struct {
 		_ = p.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1 << 31})
 		p.drain()
 	}, result.ErrorException, false},
-	"a window that isn't": {serveOnce(func(p *peer, _ uint32) {
+	"a window of nothing": {serveOnce(func(p *peer, _ uint32) {
 		_ = p.WriteRawFrame(http2.FrameWindowUpdate, 0, 0, make([]byte, 4))
 		p.drain()
 	}), result.ErrorException, false},
@@ -139,7 +139,7 @@ var http2Faults = map[string]struct {
 		for p.WriteContinuation(id, false, nil) == nil {
 		}
 	}), result.ErrorException, false},
-	"a head of no code": {serveOnce(func(p *peer, id uint32) {
+	"a head that isn't HPACK": {serveOnce(func(p *peer, id uint32) {
 		_ = p.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, EndHeaders: true})
 		p.drain()
 	}), result.ErrorException, false},
@@ -162,7 +162,7 @@ var http2Faults = map[string]struct {
 	}, result.ErrorException, false},
 }
 
-// serveOnce does something with the first request of each connection.
+// serveOnce calls answer with the first request of each connection.
 func serveOnce(answer func(p *peer, id uint32)) func(*peer) {
 	return func(p *peer) {
 		_ = p.WriteSettings()
@@ -172,10 +172,11 @@ func serveOnce(answer func(p *peer, id uint32)) func(*peer) {
 	}
 }
 
-// bomb sends a head that is small, and large when it is decompressed.
+// bomb sends a header section that is small when compressed and large when
+// decompressed.
 func (p *peer) bomb(id uint32) {
 	block := p.block(":status", "200", "a", strings.Repeat("b", 3000))
-	block = append(block, bytes.Repeat([]byte{0xbe}, 10_000)...) // the same field again and again
+	block = append(block, bytes.Repeat([]byte{0xbe}, 10_000)...) // the same field, repeated
 	_ = p.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block, EndHeaders: true, EndStream: true})
 }
 
@@ -205,14 +206,14 @@ func TestHTTP2ErrorKinds(t *testing.T) {
 				t.Errorf("%d connections, want %d", got.Connections, connections)
 			}
 			if got.elapsed > 10*time.Second {
-				t.Errorf("it took %s", got.elapsed)
+				t.Errorf("the stage took %s", got.elapsed)
 			}
 		})
 	}
 }
 
-// TestHTTP2GoAwayTellsThemApart has a server answer the first two of four
-// requests and send the others away.
+// TestHTTP2GoAwayFailsLaterStreams has a server answer the first two of four
+// requests and send GOAWAY for the others.
 func TestHTTP2GoAwayFailsLaterStreams(t *testing.T) {
 	address := serveFrames(t, func(p *peer) {
 		_ = p.WriteSettings()
@@ -236,7 +237,8 @@ func TestHTTP2GoAwayFailsLaterStreams(t *testing.T) {
 	}
 }
 
-// TestHTTP2TimeoutLeavesOthersAlone has one request in three never answered.
+// TestHTTP2TimeoutKeepsOtherStreams has a server never answer every third
+// request.
 func TestHTTP2TimeoutKeepsOtherStreams(t *testing.T) {
 	resets := make(chan http2.ErrCode, 100)
 	address := serveFrames(t, func(p *peer) {
@@ -249,13 +251,13 @@ func TestHTTP2TimeoutKeepsOtherStreams(t *testing.T) {
 			switch f := f.(type) {
 			case *http2.RSTStreamFrame:
 				resets <- f.ErrCode
-				p.head(f.StreamID, false, ":status", "200", "x-late", fmt.Sprint(n)) // it crossed the reset
+				p.head(f.StreamID, false, ":status", "200", "x-late", fmt.Sprint(n)) // as if it had crossed the reset
 				_ = p.WriteData(f.StreamID, true, []byte("late"))
 			case *http2.HeadersFrame:
 				if n++; n%3 != 0 {
 					p.head(f.StreamID, true, ":status", "200", "x-number", fmt.Sprint(n))
 				} else {
-					_ = p.WriteWindowUpdate(0, 1) // the connection is alive
+					_ = p.WriteWindowUpdate(0, 1) // shows that the connection is alive
 				}
 			}
 		}
@@ -266,7 +268,7 @@ func TestHTTP2TimeoutKeepsOtherStreams(t *testing.T) {
 	if got.Requests != 30 || got.Errors[result.ErrorTimeout] != 10 || got.Errors.Total() != 10 || got.Connections != 1 {
 		t.Errorf("counts %+v", got.Counts)
 	}
-	if len(resets) < 9 { // the last may not have come before the end
+	if len(resets) < 9 { // the last may not arrive before the end
 		t.Errorf("%d resets", len(resets))
 	}
 	for len(resets) > 0 {
@@ -276,8 +278,8 @@ func TestHTTP2TimeoutKeepsOtherStreams(t *testing.T) {
 	}
 }
 
-// TestHTTP2StalledBody has a server that gives no room for a body: none at all,
-// and less than it took away.
+// TestHTTP2StalledBody has a server that never enlarges a small flow-control
+// window, or one of zero.
 func TestHTTP2StalledBody(t *testing.T) {
 	for name, window := range map[string]uint32{"none": 0, "some": 100} {
 		t.Run(name, func(t *testing.T) {
@@ -306,7 +308,7 @@ func TestHTTP2StalledBody(t *testing.T) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			// The first requests begin before the settings have come.
+			// The first requests start before the settings arrive.
 			if received > 2*65535+2*int(window) {
 				t.Errorf("%d bytes were sent in windows of %d", received, window)
 			}
@@ -314,8 +316,8 @@ func TestHTTP2StalledBody(t *testing.T) {
 	}
 }
 
-// TestHTTP2EarlyAnswer has a server answer before it has read a body, and tell
-// that it wants no more.
+// TestHTTP2EarlyAnswer has a server respond before it has read the body, and
+// reset the stream because it doesn't want the rest.
 func TestHTTP2EarlyAnswer(t *testing.T) {
 	address := serveFrames(t, serveEach(func(p *peer, id uint32) {
 		p.head(id, true, ":status", "200")
@@ -329,7 +331,7 @@ func TestHTTP2EarlyAnswer(t *testing.T) {
 	}
 }
 
-// TestHTTP2NobodyThere: nothing listens, or nobody accepts.
+// TestHTTP2ConnectionRefused drives an address that nobody listens on.
 func TestHTTP2ConnectionRefused(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
-// TestHTTP2Requests has each kind of request arrive as it was meant, at net/http.
+// TestHTTP2Requests checks that each kind of request arrives at net/http as
+// planned.
 func TestHTTP2Requests(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[string]int{}
@@ -32,7 +33,7 @@ func TestHTTP2Requests(t *testing.T) {
 			r.Header.Get("Content-Type"), r.ContentLength, body)]++
 		mu.Unlock()
 		if r.Header.Get("Connection")+r.Header.Get("Keep-Alive") != "" {
-			t.Errorf("the fields %v", r.Header)
+			t.Errorf("header fields %v", r.Header)
 		}
 		w.Header().Set("Content-Length", "5")
 		if r.Method == "DELETE" {
@@ -71,15 +72,15 @@ func TestHTTP2Requests(t *testing.T) {
 	}
 }
 
-// TestHTTP2LeadsOn has redirects, cookies and challenges on streams.
+// TestHTTP2FollowUps checks redirects, cookies and challenges on streams.
 func TestHTTP2FollowUps(t *testing.T) {
-	folder := t.TempDir()
+	directory := t.TempDir()
 	for name, text := range map[string]string{session.UsernameKey: "ann", session.PasswordKey: "secret"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	credentials, err := ReadCredentials(session.AuthenticationDigest, folder)
+	credentials, err := ReadCredentials(session.AuthenticationDigest, directory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestHTTP2FollowUps(t *testing.T) {
 	p := streamed(2, 3, 60, "/from")
 	p.Requests[0].Follow, p.Cookies, p.Authentication = true, true, session.AuthenticationDigest
 	got := driveWith(t, p, server.address, Access{Credentials: credentials})
-	// Each of the streams that came to make a request is challenged once.
+	// Each stream that makes a request is challenged once.
 	connections := map[int]bool{}
 	for stream := range got.made {
 		connections[stream/3] = true
@@ -112,7 +113,7 @@ func TestHTTP2FollowUps(t *testing.T) {
 	}
 }
 
-// TestHTTP2List has the streams go through a list, each from its beginning.
+// TestHTTP2List checks that each stream goes through a list from its beginning.
 func TestHTTP2List(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[string]int{}
@@ -147,8 +148,8 @@ func TestHTTP2List(t *testing.T) {
 	}
 }
 
-// TestHTTP2AtARate has an open load use no more connections than it needs, and
-// every stream of them before the next.
+// TestHTTP2AtARate checks that an open load uses no more connections than it
+// needs, and all streams of one before the next.
 func TestHTTP2AtARate(t *testing.T) {
 	server := serveHTTP2(t, "", func(http.ResponseWriter, *http.Request) {})
 	p := streamed(50, 20, 300, "/")
@@ -166,7 +167,8 @@ func TestHTTP2AtARate(t *testing.T) {
 	}
 }
 
-// TestHTTP2Pauses has each stream pause, and the profile leave out connections.
+// TestHTTP2ThinkTime checks that each stream has think time, and that the profile
+// excludes connections.
 func TestHTTP2ThinkTime(t *testing.T) {
 	server := serveHTTP2(t, "", func(http.ResponseWriter, *http.Request) {})
 	p := streamed(2, 4, 0, "/")
@@ -175,18 +177,18 @@ func TestHTTP2ThinkTime(t *testing.T) {
 		{From: 2, To: 2, DurationMicroseconds: 200_000}, {From: 1, To: 1, DurationMicroseconds: 200_000},
 	}}
 	got := drive(t, p, server.address)
-	// Of each stream one request in 50 ms at most: four streams all the time, four half of it.
+	// Each stream makes at most one request in 50 ms: four streams all the time, four for half of it.
 	if got.Succeeded() != got.Requests || got.Requests > 4*9+4*5 || got.Requests < 8 || got.Connections != 2 {
 		t.Errorf("counts %+v", got.Counts)
 	}
 }
 
-// TestHTTP2NeedsALPN: a server with TLS that speaks HTTP/1.1 alone, with ALPN and
-// without.
+// TestHTTP2NeedsALPN checks a TLS server that speaks only HTTP/1.1, with and
+// without ALPN.
 func TestHTTP2NeedsALPN(t *testing.T) {
 	authority := tlstest.NewAuthority(t, "authority")
-	folder := tlstest.Folder(t, tlstest.Files{Authority: authority.PEM(), Client: authority.ECDSA(t)})
-	own, err := tls.LoadX509KeyPair(filepath.Join(folder, "client.crt"), filepath.Join(folder, "client.key"))
+	directory := tlstest.Folder(t, tlstest.Files{Authority: authority.PEM(), Client: authority.ECDSA(t)})
+	own, err := tls.LoadX509KeyPair(filepath.Join(directory, "client.crt"), filepath.Join(directory, "client.key"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +198,7 @@ func TestHTTP2NeedsALPN(t *testing.T) {
 				func(testserver.Request) testserver.Answer { return testserver.OK(1) })
 			p := streamed(1, 2, 6, "/")
 			p.TLS = &session.TLS{}
-			got := driveWith(t, p, server.Address(), Access{TLS: tlsConfig(t, &p, server.Address(), folder)})
+			got := driveWith(t, p, server.Address(), Access{TLS: tlsConfig(t, &p, server.Address(), directory)})
 			if got.Errors[result.ErrorTLS] != 6 || server.Seen().Requests > 0 {
 				t.Errorf("counts %+v", got.Counts)
 			}
@@ -204,7 +206,7 @@ func TestHTTP2NeedsALPN(t *testing.T) {
 	}
 }
 
-// TestHTTP2StopsInTheMiddle stops a stage with requests under way.
+// TestHTTP2Stop stops a stage with requests in flight.
 func TestHTTP2Stop(t *testing.T) {
 	arrived := make(chan struct{}, 100)
 	address := serveFrames(t, serveEach(func(*peer, uint32) { arrived <- struct{}{} }))
@@ -213,7 +215,7 @@ func TestHTTP2Stop(t *testing.T) {
 	r := &tapRecorder{}
 	stage := load.NewStage(p.Measurement, r)
 	go stage.Run(0, 1)
-	await(t, stage.Ready(), "the streams to stand ready")
+	await(t, stage.Ready(), "the streams to be ready")
 	stage.Begin(time.Now())
 	for range 6 {
 		<-arrived
@@ -225,7 +227,8 @@ func TestHTTP2Stop(t *testing.T) {
 	}
 }
 
-// TestHTTP2WornOut has connections come to the end of their streams' numbers.
+// TestHTTP2StreamNumbersExhausted checks connections that run out of stream
+// numbers.
 func TestHTTP2StreamNumbersExhausted(t *testing.T) {
 	all := lastStream
 	defer func() { lastStream = all }()

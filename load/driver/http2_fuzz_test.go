@@ -15,7 +15,7 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// nowhere is a transport that takes everything and says nothing.
+// nowhere is a transport that discards what is written and has nothing to read.
 type nowhere struct{ net.Conn }
 
 func (nowhere) Write(b []byte) (int, error)      { return len(b), nil }
@@ -23,8 +23,7 @@ func (nowhere) Close() error                     { return nil }
 func (nowhere) SetLinger(int) error              { return nil }
 func (nowhere) SetWriteDeadline(time.Time) error { return nil }
 
-// answered are bytes of servers, with what they must come to: the status of the
-// response to the first request, 0 for none.
+// answered returns the bytes that a server writes in write.
 func answered(write func(p *peer)) []byte {
 	var b bytes.Buffer
 	p := &peer{Framer: http2.NewFramer(&b, nil)}
@@ -35,9 +34,9 @@ func answered(write func(p *peer)) []byte {
 	return b.Bytes()
 }
 
-// FuzzHTTP2 has a connection with a request under way read anything, in pieces.
-// What it takes for a response is one to x/net's reader too, and nothing makes it
-// keep more than it should.
+// FuzzHTTP2 has a connection with a request in flight read arbitrary bytes in
+// pieces. A response that it accepts must be accepted by x/net's reader too, and
+// no input may make it keep more than its limits.
 func FuzzHTTP2(f *testing.F) {
 	for _, write := range []func(p *peer){
 		func(p *peer) { p.head(1, true, ":status", "204") },
@@ -84,7 +83,8 @@ func FuzzHTTP2(f *testing.F) {
 	})
 }
 
-// readByUs is the status of the first request's response; false without one.
+// readByUs returns the status of the first request's response, and whether the
+// response is complete.
 func readByUs(t *testing.T, sent []byte, piece int) (int, bool) {
 	t.Helper()
 	table := newHTTP2Table("http")
@@ -103,14 +103,14 @@ func readByUs(t *testing.T, sent []byte, piece int) (int, bool) {
 	st := newHTTP2Stream()
 	st.begin(r, 0, nil)
 	if !h.start(st, nil, &recorder.Outcome{}) {
-		t.Fatal("the connection takes no request")
+		t.Fatal("the connection accepts no request")
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for len(sent) > 0 && !h.broken {
 		room := len(h.in.buffer) - h.in.to
 		if room == 0 {
-			t.Fatal("the buffer is full, and nothing is taken from it")
+			t.Fatal("the buffer is full and isn't consumed")
 		}
 		n := copy(h.in.buffer[h.in.to:], sent[:min(piece, len(sent), room)])
 		sent = sent[n:]
@@ -125,8 +125,8 @@ func readByUs(t *testing.T, sent []byte, piece int) (int, bool) {
 	return st.response.status, st.ended && st.response.fault == recorder.NoError
 }
 
-// readByNet is the same by x/net's reader: the status of the last head before the
-// end of the stream; 0 where there is something wrong before.
+// readByNet returns the same with x/net's reader: the status of the last header
+// section before the end of the stream, or 0 if the input is invalid before.
 func readByNet(sent []byte) int {
 	framer := http2.NewFramer(nil, bytes.NewReader(sent))
 	framer.SetMaxReadFrameSize(frameBytes)
@@ -148,8 +148,8 @@ func readByNet(sent []byte) int {
 	}
 }
 
-// TestHTTP2Fields has a connection's requests read back by x/net's decoder, also
-// when the table has no room, and when the server wants none.
+// TestHTTP2Fields decodes a connection's requests with x/net's decoder, also if
+// the fields don't fit in the table, and if the server disables the table.
 func TestHTTP2Fields(t *testing.T) {
 	for name, test := range map[string]struct {
 		value int // length of a field's value

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// peer is a server's side of an HTTP/2 connection, which does what it is told.
+// peer is the server's side of an HTTP/2 connection in a test.
 type peer struct {
 	*http2.Framer
 	conn net.Conn
@@ -19,8 +19,8 @@ type peer struct {
 	hpack.Encoder
 }
 
-// serveFrames starts a server that has each connection served, after the
-// preface, and ends with the test. Nothing that it writes need arrive.
+// serveFrames starts a server that calls serve for each connection after reading
+// its preface, and stops at the end of the test. serve may ignore write errors.
 func serveFrames(t *testing.T, serve func(*peer)) string {
 	t.Helper()
 	return serveRaw(t, func(conn net.Conn) {
@@ -33,7 +33,7 @@ func serveFrames(t *testing.T, serve func(*peer)) string {
 	})
 }
 
-// serveRaw starts a server that does something with each connection.
+// serveRaw starts a server that calls serve for each connection.
 func serveRaw(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -60,7 +60,8 @@ func serveRaw(t *testing.T, serve func(net.Conn)) string {
 	return listener.Addr().String()
 }
 
-// request reads until a request's head and returns its stream; 0 at the end.
+// request reads until a request's header section and returns its stream, or 0 at
+// the end of the connection.
 func (p *peer) request() uint32 {
 	for {
 		f, err := p.ReadFrame()
@@ -73,12 +74,12 @@ func (p *peer) request() uint32 {
 	}
 }
 
-// drain reads what comes until the client ends the connection.
+// drain reads until the client closes the connection.
 func (p *peer) drain() {
 	_, _ = io.Copy(io.Discard, p.conn)
 }
 
-// block is a header section of names and values.
+// block encodes a header section from names and values.
 func (p *peer) block(fields ...string) []byte {
 	p.text.Reset()
 	for i := 0; i < len(fields); i += 2 {
@@ -91,7 +92,7 @@ func (p *peer) head(id uint32, end bool, fields ...string) {
 	_ = p.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: p.block(fields...), EndHeaders: true, EndStream: end})
 }
 
-// serveEach answers each request of a connection.
+// serveEach calls answer for each request of a connection.
 func serveEach(answer func(p *peer, id uint32)) func(*peer) {
 	return func(p *peer) {
 		_ = p.WriteSettings()

@@ -15,28 +15,29 @@ import (
 	"github.com/assay-dev/assay/internal/targettls/tlstest"
 )
 
-// streamed is a plan with HTTP/2.
+// streamed returns a plan with HTTP/2.
 func streamed(connections, streams int, requests int64, path string) session.Plan {
 	p := plan(connections, requests, path)
 	p.Streams = streams
 	return p
 }
 
-// http2Server is net/http's server, which speaks HTTP/2 alone, and what it saw.
+// http2Server is a net/http server that speaks only HTTP/2, with what it
+// observed.
 type http2Server struct {
 	address     string
 	server      *http.Server
 	connections atomic.Int64
 	requests    atomic.Int64
-	// most is the largest number of requests at a time.
+	// peak is the largest number of concurrent requests.
 	active, peak atomic.Int64
 	mu           sync.Mutex
 	peers        map[string]int
 }
 
-// serveHTTP2 starts a server that ends with the test; with the certificate in a
-// folder it speaks TLS.
-func serveHTTP2(t *testing.T, folder string, handler http.HandlerFunc) *http2Server {
+// serveHTTP2 starts a server that stops at the end of the test. With a
+// certificate in directory it speaks TLS.
+func serveHTTP2(t *testing.T, directory string, handler http.HandlerFunc) *http2Server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -44,8 +45,8 @@ func serveHTTP2(t *testing.T, folder string, handler http.HandlerFunc) *http2Ser
 	}
 	s := &http2Server{address: listener.Addr().String(), peers: map[string]int{}}
 	protocols := &http.Protocols{}
-	protocols.SetHTTP2(folder != "")
-	protocols.SetUnencryptedHTTP2(folder == "")
+	protocols.SetHTTP2(directory != "")
+	protocols.SetUnencryptedHTTP2(directory == "")
 	s.server = &http.Server{
 		Protocols: protocols, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 1000},
 		ConnState: func(_ net.Conn, state http.ConnState) {
@@ -63,15 +64,15 @@ func serveHTTP2(t *testing.T, folder string, handler http.HandlerFunc) *http2Ser
 			s.peers[r.RemoteAddr]++
 			s.mu.Unlock()
 			if r.ProtoMajor != 2 {
-				t.Errorf("the protocol %s", r.Proto)
+				t.Errorf("protocol %s", r.Proto)
 			}
 			handler(w, r)
 		}),
 	}
 	served := make(chan error, 1)
 	go func() {
-		if folder != "" {
-			served <- s.server.ServeTLS(listener, folder+"/client.crt", folder+"/client.key")
+		if directory != "" {
+			served <- s.server.ServeTLS(listener, directory+"/client.crt", directory+"/client.key")
 		} else {
 			served <- s.server.Serve(listener)
 		}
@@ -85,34 +86,34 @@ func serveHTTP2(t *testing.T, folder string, handler http.HandlerFunc) *http2Ser
 
 func TestHTTP2(t *testing.T) {
 	authority := tlstest.NewAuthority(t, "authority")
-	// A client's files serve the server here.
-	folder := tlstest.Folder(t, tlstest.Files{Authority: authority.PEM(), Client: authority.ECDSA(t)})
+	// The server uses the files of a client certificate.
+	directory := tlstest.Folder(t, tlstest.Files{Authority: authority.PEM(), Client: authority.ECDSA(t)})
 	for name, test := range map[string]struct {
-		folder               string
+		directory            string
 		connections, streams int
 		requests             int64
 	}{
 		"one stream":          {"", 1, 1, 50},
 		"many streams":        {"", 1, 100, 3000},
 		"many connections":    {"", 7, 3, 1000},
-		"TLS":                 {folder, 3, 8, 1000},
+		"TLS":                 {directory, 3, 8, 1000},
 		"fewer than streams":  {"", 2, 10, 5},
 		"more than a restart": {"", 2, 2, 20_000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := serveHTTP2(t, test.folder, func(w http.ResponseWriter, _ *http.Request) {
+			server := serveHTTP2(t, test.directory, func(w http.ResponseWriter, _ *http.Request) {
 				_, _ = fmt.Fprint(w, strings.Repeat("x", 1000))
 			})
 			p := streamed(test.connections, test.streams, test.requests, "/a")
-			if test.folder != "" {
+			if test.directory != "" {
 				p.TLS = &session.TLS{}
 			}
-			got := driveWith(t, p, server.address, Access{TLS: tlsConfig(t, &p, server.address, test.folder)})
+			got := driveWith(t, p, server.address, Access{TLS: tlsConfig(t, &p, server.address, test.directory)})
 			if got.Requests != test.requests || got.Succeeded() != test.requests || got.BodyBytes != 1000*test.requests {
 				t.Errorf("counts %+v", got.Counts)
 			}
 			if server.requests.Load() != test.requests || server.connections.Load() != got.Connections || got.Connections > int64(test.connections) {
-				t.Errorf("the server had %d requests on %d connections, %d were opened", server.requests.Load(), server.connections.Load(), got.Connections)
+				t.Errorf("the server received %d requests on %d connections, %d were opened", server.requests.Load(), server.connections.Load(), got.Connections)
 			}
 			if most := server.peak.Load(); most > int64(test.connections*test.streams) {
 				t.Errorf("%d requests at a time", most)
@@ -127,8 +128,8 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// TestHTTP2KeepsSoManyStreamsOpen has a server that answers nothing until all
-// streams of all connections have a request.
+// TestHTTP2KeepsAllStreamsOpen has a server that responds only when all streams
+// of all connections have a request.
 func TestHTTP2KeepsAllStreamsOpen(t *testing.T) {
 	const connections, streams, rounds = 3, 20, 5
 	var waiting sync.WaitGroup
@@ -156,7 +157,8 @@ func TestHTTP2KeepsAllStreamsOpen(t *testing.T) {
 	}
 }
 
-// TestHTTP2Bodies has bodies both ways that are longer than any window.
+// TestHTTP2Bodies checks bodies in both directions that are longer than any
+// flow-control window.
 func TestHTTP2Bodies(t *testing.T) {
 	const size = 3 << 20
 	server := serveHTTP2(t, "", func(w http.ResponseWriter, r *http.Request) {

@@ -7,8 +7,8 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
-// TestIdleConnectionsThatTheServerClosed: a server that closes a connection
-// between two requests, as those do whose keep-alive has a timeout, fails none.
+// TestIdleConnectionsClosedByServer checks that no request fails if a server
+// closes idle connections between two requests, as after a keep-alive timeout.
 func TestIdleConnectionsClosedByServer(t *testing.T) {
 	inBothModes(t, testIdleConnectionsClosedByServer)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
-// listPlan is a closed load of so many requests from a list.
+// listPlan returns a closed load of a number of requests from a list.
 func listPlan(tb testing.TB, connections int, requests int64, text string) session.Plan {
 	tb.Helper()
 	entries, err := requestlist.Parse(text)
@@ -32,7 +32,8 @@ func listPlan(tb testing.TB, connections int, requests int64, text string) sessi
 	return p
 }
 
-// TestListedRequestsAsWritten: as those that aren't from a list.
+// TestListRequestsAsWritten compares requests from a list with the same requests
+// outside of a list.
 func TestListRequestsAsWritten(t *testing.T) {
 	p := listPlan(t, 1, 5, "/a?b=c\nPOST /longer/d\nHEAD /e\n/f")
 	p.Sequential = true
@@ -60,8 +61,9 @@ func TestListRequestsAsWritten(t *testing.T) {
 	}
 }
 
-// TestListsAreDriven has the server itself count: every connection goes through
-// the list from its beginning, or draws by weight; lengths are checked.
+// TestListsAreDriven checks with the server's counts that every connection goes
+// through the list from its beginning or draws by weight, and that lengths are
+// checked.
 func TestListsAreDriven(t *testing.T) {
 	ok := func(r testserver.Request) testserver.Answer { return testserver.OK(len(r.Path)) }
 	t.Run("in sequence", func(t *testing.T) {
@@ -87,7 +89,7 @@ func TestListsAreDriven(t *testing.T) {
 	t.Run("at random", func(t *testing.T) {
 		var text strings.Builder
 		for i := range 10 {
-			fmt.Fprintf(&text, "/%d %d\n", i, 1+9*(i/9)) // the last ten times as often
+			fmt.Fprintf(&text, "/%d %d\n", i, 1+9*(i/9)) // the last one has ten times the weight
 		}
 		server := testserver.New(t, ok)
 		const requests = 4000
@@ -98,7 +100,7 @@ func TestListsAreDriven(t *testing.T) {
 				want *= 10
 			}
 			if d := math.Abs(float64(n) - want); d > 5*math.Sqrt(want) {
-				t.Errorf("%s was asked for %d times, want about %.0f", path, n, want)
+				t.Errorf("%s was requested %d times, want about %.0f", path, n, want)
 			}
 		}
 	})
@@ -122,8 +124,8 @@ func TestListsAreDriven(t *testing.T) {
 	})
 }
 
-// TestListedCookiesAreByPath: what is remembered of a response goes by the path
-// that was asked for, not by the one that is asked for next in its place.
+// TestListCookiesByPath checks that cookies are stored for the path of their own
+// request, not for the path of the next one, which reuses the same request value.
 func TestListCookiesByPath(t *testing.T) {
 	var mu sync.Mutex
 	cookies := map[string]string{}
@@ -148,11 +150,12 @@ func TestBadListsAreRejected(t *testing.T) {
 	p := listPlan(t, 1, 1, "/a")
 	p.RequestList = p.RequestList[:10]
 	if _, err := New(t.Context(), &p, "127.0.0.1:80", Access{}); err == nil {
-		t.Error("half a list was taken")
+		t.Error("a truncated list was accepted")
 	}
 }
 
-// TestListsAreSmall: the longest list takes some MiB of a client's memory.
+// TestListsAreSmall checks that the longest list takes only a few MiB of a
+// client's memory.
 func TestListsAreSmall(t *testing.T) {
 	p := listPlan(t, 1000, 1000, strings.Repeat("/assets/\n", requestlist.MaxRequests))
 	before := heapBytes()
@@ -163,7 +166,7 @@ func TestListsAreSmall(t *testing.T) {
 	runtime.KeepAlive(load)
 }
 
-// heapBytes is what is in use after a collection, in bytes.
+// heapBytes returns the number of bytes in use after a garbage collection.
 func heapBytes() int64 {
 	runtime.GC()
 	runtime.GC()
@@ -172,8 +175,8 @@ func heapBytes() int64 {
 	return int64(stats.HeapAlloc)
 }
 
-// BenchmarkListed is what it takes to choose the next request: from the longest
-// list, and of as many as a spec has.
+// BenchmarkListed measures choosing the next request: from the longest list, and
+// from as many requests as a spec may have.
 func BenchmarkListed(b *testing.B) {
 	for name, p := range map[string]session.Plan{
 		"list":     listPlan(b, 1, 1, strings.Repeat("/assets/index.html?page=1\n", 30_000)),

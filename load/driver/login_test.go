@@ -21,18 +21,18 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// container is a server that has users log in as Tomcat's FormAuthenticator does:
-// whoever asks for what is protected is given a session and shown the form; a form
-// that is sent without a session, or with a wrong password, is an error page with
-// status 200; after the right one the session has another name, and the user is
-// sent to where they wanted to go.
+// container is a server with form login like Tomcat's FormAuthenticator. A
+// request for a protected page without a login gets a session and the form. A
+// form that is sent without a session fails. With a wrong password it gets an
+// error page with status 200. With the right password it gets a new session ID
+// and a redirect to the page requested first.
 type container struct {
 	mu       sync.Mutex
-	sessions map[string]string // user by session; empty for none
-	wanted   map[string]string // path by session
+	sessions map[string]string // user by session; empty before the login
+	wanted   map[string]string // path requested first, by session
 	number   int
 	logins   int
-	// served counts protected pages by session.
+	// served counts the protected pages by session.
 	served map[string]int
 }
 
@@ -80,7 +80,7 @@ func (c *container) answer(r testserver.Request) testserver.Answer {
 	}
 }
 
-// formPlan is a load of connections that log in.
+// formPlan returns a load of connections that log in.
 func formPlan(connections int, requests int64, path string) session.Plan {
 	p := plan(connections, requests, path)
 	p.Cookies, p.Authentication = true, session.AuthenticationForm
@@ -90,7 +90,7 @@ func formPlan(connections int, requests int64, path string) session.Plan {
 	return p
 }
 
-// loggedIn is a load whose connections have logged in, or the error.
+// logInAll returns a load and the error of logging in its connections.
 func logInAll(t *testing.T, p *session.Plan, address string, config *tls.Config) (*Load, error) {
 	t.Helper()
 	own, err := credentials(t, session.AuthenticationForm, user)
@@ -101,7 +101,7 @@ func logInAll(t *testing.T, p *session.Plan, address string, config *tls.Config)
 	return load, load.LogIn(t.Context())
 }
 
-// carried makes a stage of a load and returns what it came to.
+// runStage runs a stage of a load and returns its outcomes.
 func runStage(t *testing.T, load *Load, amount session.Amount) *tapRecorder {
 	t.Helper()
 	r := &tapRecorder{Recorder: recorder.New(1)}
@@ -112,8 +112,8 @@ func runStage(t *testing.T, load *Load, amount session.Amount) *tapRecorder {
 	return r
 }
 
-// TestEachConnectionIsAUser has connections log in once each, and stay so: over
-// the ends of connections, and from one stage to the next.
+// TestEachConnectionLogsInOnce checks that each connection logs in once and keeps
+// its cookies when its transport closes, and from one stage to the next.
 func TestEachConnectionLogsInOnce(t *testing.T) {
 	for _, keepAlive := range []bool{true, false} {
 		c := newContainer()
@@ -132,11 +132,11 @@ func TestEachConnectionLogsInOnce(t *testing.T) {
 			}
 			for _, o := range r.outcomes {
 				if o.Error != recorder.NoError || o.Body != 2 { // not the page with the form
-					t.Fatalf("the outcome %+v", o)
+					t.Fatalf("outcome %+v", o)
 				}
 			}
 		}
-		server.Stop() // what it does is its own until then
+		server.Stop() // its goroutines use c until then
 		if c.logins != connections {
 			t.Errorf("%d logins of %d connections", c.logins, connections)
 		}
@@ -144,7 +144,7 @@ func TestEachConnectionLogsInOnce(t *testing.T) {
 		for _, n := range c.served {
 			served += n
 		}
-		// Each login ends at the page that was wanted.
+		// Each login ends with the page requested first.
 		if served != 400+connections || len(c.served) != connections {
 			t.Errorf("%d pages to %d users", served, len(c.served))
 		}
@@ -172,7 +172,7 @@ func TestFailedLogins(t *testing.T) {
 		change func(*session.Form)
 		want   string
 	}{
-		"a page that isn't there": {
+		"page not found": {
 			func(testserver.Request) testserver.Answer { return replying("404 Not Found") }, nil,
 			"GET /app/page: unexpected status 404 Not Found",
 		},
@@ -190,7 +190,7 @@ func TestFailedLogins(t *testing.T) {
 			func(testserver.Request) testserver.Answer { return replying("302 Found", "Location: /login") },
 			func(f *session.Form) { f.Page, f.Location = "", "/home" }, `redirected to "/login", want a location that starts with /home`,
 		},
-		"to nowhere": {
+		"without a redirect": {
 			func(testserver.Request) testserver.Answer { return replying("200 OK") },
 			func(f *session.Form) { f.Page, f.Location, f.Statuses = "", "/home", []int{200} }, "status 200 OK without a redirect, want a redirect to /home",
 		},
@@ -199,7 +199,7 @@ func TestFailedLogins(t *testing.T) {
 				return replying("302 Found", "Location: http://other.test/")
 			}, func(f *session.Form) { f.Page = "" }, `redirected to "http://other.test/", which is another server`,
 		},
-		"in circles": {
+		"a redirect loop": {
 			func(testserver.Request) testserver.Answer { return replying("302 Found", "Location: /app/page") }, nil,
 			"more than 10 redirects",
 		},
@@ -211,7 +211,7 @@ func TestFailedLogins(t *testing.T) {
 				return replying("500 Internal Server Error")
 			}, func(f *session.Form) { f.Page = "" }, "GET /home: unexpected status 500",
 		},
-		"no answer": {
+		"no response": {
 			func(testserver.Request) testserver.Answer { return testserver.Text(0, testserver.Hang) }, nil,
 			"GET /app/page: no response within 50ms",
 		},
@@ -219,7 +219,7 @@ func TestFailedLogins(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := testserver.New(t, test.answer)
 			p := formPlan(3, 10, "/app/page")
-			if name == "no answer" {
+			if name == "no response" {
 				p.TimeoutMicroseconds = 50_000
 			}
 			if test.change != nil {
@@ -230,7 +230,7 @@ func TestFailedLogins(t *testing.T) {
 				t.Errorf("%v, want %q", err, test.want)
 			}
 			if err != nil && (strings.Contains(err.Error(), "Mufasa") || strings.Contains(err.Error(), "Circle")) {
-				t.Errorf("it has the credentials: %v", err)
+				t.Errorf("the error contains the credentials: %v", err)
 			}
 		})
 	}
@@ -276,8 +276,8 @@ func TestHiddenFields(t *testing.T) {
 	}
 }
 
-// TestFormsAreEncoded: what the plan says comes before what the page does, name
-// and password before both.
+// TestFormsAreEncoded checks the precedence of a form's fields: username and
+// password, then the plan's fields, then the page's.
 func TestFormsAreEncoded(t *testing.T) {
 	g := login{load: &Load{formCredentials: &Credentials{username: "ä b", password: "c&d="}}, form: &session.Form{
 		UsernameField: "u", PasswordField: "p", Fields: []session.FormField{{Name: "x", Value: "mine"}, {Name: "u", Value: "no"}},

@@ -9,30 +9,30 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// TestLoopsEnd: what waits in a loop, for time to pass, for a request of an open
-// load or for a response, ends at once when the stage is stopped; when it is
-// ended, the response is waited for.
+// TestLoopsEndWaits checks how tasks of a loop end that wait for a time, for a
+// request of an open load or for a response. All end at once when the stage is
+// stopped. When the stage is ended, responses are still awaited.
 func TestLoopsEndWaits(t *testing.T) {
-	pausing := plan(3, 0, "/")
-	pausing.Pause = &session.Pause{MinMicroseconds: time.Hour.Microseconds(), MaxMicroseconds: time.Hour.Microseconds()}
-	pausing.Measurement.DurationMicroseconds = time.Hour.Microseconds()
+	thinking := plan(3, 0, "/")
+	thinking.Pause = &session.Pause{MinMicroseconds: time.Hour.Microseconds(), MaxMicroseconds: time.Hour.Microseconds()}
+	thinking.Measurement.DurationMicroseconds = time.Hour.Microseconds()
 	arriving := open(3, 1, time.Hour)
-	arriving.Arrivals.Shares = 1000 // clients, of which this is the first
+	arriving.Arrivals.Shares = 1000 // this is the first of 1000 clients
 	asking := plan(3, 1000, "/")
 	const atOnce, late = 0, 200 * time.Millisecond
 	for name, test := range map[string]struct {
 		plan   session.Plan
 		delay  time.Duration // of responses
-		asked  int           // when the stage is to end
+		asked  int           // requests received before the end
 		end    func(*Stage)
 		wanted int64 // outcomes
 	}{
-		"pauses, ended":      {pausing, atOnce, 3, (*Stage).End, 3},
-		"pauses, stopped":    {pausing, atOnce, 3, (*Stage).Stop, 3},
-		"arrivals, ended":    {arriving, atOnce, 1, (*Stage).End, 1},
-		"arrivals, stopped":  {arriving, atOnce, 1, (*Stage).Stop, 1},
-		"responses, ended":   {asking, late, 3, (*Stage).End, 3},
-		"responses, stopped": {asking, time.Minute, 3, (*Stage).Stop, 0},
+		"think time, ended":   {thinking, atOnce, 3, (*Stage).End, 3},
+		"think time, stopped": {thinking, atOnce, 3, (*Stage).Stop, 3},
+		"arrivals, ended":     {arriving, atOnce, 1, (*Stage).End, 1},
+		"arrivals, stopped":   {arriving, atOnce, 1, (*Stage).Stop, 1},
+		"responses, ended":    {asking, late, 3, (*Stage).End, 3},
+		"responses, stopped":  {asking, time.Minute, 3, (*Stage).Stop, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			looped := true
@@ -49,7 +49,7 @@ func TestLoopsEndWaits(t *testing.T) {
 			for share := range 2 {
 				go stage.Run(share, 2)
 			}
-			await(t, stage.Ready(), "the connections to stand ready")
+			await(t, stage.Ready(), "the connections to be ready")
 			go stage.Begin(time.Now())
 			eventually(t, func() bool { return int(server.Seen().Requests) >= test.asked }, "the requests")
 			if test.delay == atOnce {

@@ -19,7 +19,7 @@ import (
 	"github.com/assay-dev/assay/load/usage"
 )
 
-// open is an open load of a rate for a time, of one client alone.
+// open returns an open load of a rate for a duration, for a single client.
 func open(connections int, rate int64, duration time.Duration) session.Plan {
 	p := plan(connections, 0, "/")
 	p.Arrivals = &session.Arrivals{Shares: 1}
@@ -27,7 +27,7 @@ func open(connections int, rate int64, duration time.Duration) session.Plan {
 	return p
 }
 
-// after answers requests after a time.
+// after responds to each request after d.
 func after(d time.Duration) func(net.Conn) {
 	return func(conn net.Conn) {
 		reader := bufio.NewReader(conn)
@@ -57,14 +57,14 @@ func TestOpenLoadKeepsItsRate(t *testing.T) {
 		slices.Sort(begun)
 		for i, at := range begun {
 			if want := time.Duration(i) * 10 * time.Millisecond; at != want {
-				t.Fatalf("request %d began at %v, want %v", i, at, want)
+				t.Fatalf("request %d started at %v, want %v", i, at, want)
 			}
 		}
 	})
 }
 
-// TestOpenLoadOmitsNothing has the server answer nothing for two seconds: what
-// would have been asked meanwhile is asked, and waits.
+// TestNoCoordinatedOmission has the server stall for two seconds. Requests that
+// fall due meanwhile must still be made, with their delay.
 func TestNoCoordinatedOmission(t *testing.T) {
 	const stallAt, stall = 3 * time.Second, 2 * time.Second
 	synctest.Test(t, func(t *testing.T) {
@@ -79,10 +79,10 @@ func TestNoCoordinatedOmission(t *testing.T) {
 				_, _ = conn.Write([]byte("HTTP/1.1 204 No Content\r\n\r\n"))
 			}
 		})
-		// Of five connections that take 1 ms each, the backlog of 200 is served in 40 ms.
+		// Five connections at 1 ms per request serve the backlog of 200 in 40 ms.
 		service, total := got.Latencies.Get(result.Service), got.Latencies.Get(result.Total)
 		if got.Succeeded() != 1000 || service.Percentile(99) > 2000 || total.Percentile(99) < 1_890_000 {
-			t.Errorf("%d requests, p99 of the service %d µs, of the total %d µs", got.Succeeded(), service.Percentile(99), total.Percentile(99))
+			t.Errorf("%d requests, p99 of the service time %d µs, of the total %d µs", got.Succeeded(), service.Percentile(99), total.Percentile(99))
 		}
 		if late := got.Latencies.Get(result.Delay).Max(); late < 1_900_000 || late > 2_000_000 {
 			t.Errorf("a request started %d µs late", late)
@@ -94,8 +94,8 @@ func TestLateRequestsAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := open(1, 10, 10*time.Second)
 		p.TimeoutMicroseconds = 2_000_000
-		// One connection that takes 1 s for each: one request in ten can be made, the
-		// others wait up to 2 s.
+		// One connection at 1 s per request can make one request in ten. The others
+		// wait for up to 2 s.
 		got := virtually(t, p, after(time.Second))
 		if got.Requests+got.Dropped != 100 || got.arrivals.Due != 100 || got.Requests != 12 {
 			t.Errorf("counts %+v, arrivals %+v", got.Counts, got.arrivals)
@@ -148,16 +148,16 @@ func TestPoissonArrivals(t *testing.T) {
 		for at, ok := s.next(); ok; at, ok = s.next() {
 			all = append(all, at)
 			if same, _ := again.next(); same != at {
-				t.Fatal("the same seed gives other arrivals")
+				t.Fatal("the same seed has other arrivals")
 			}
 		}
 	}
 	slices.Sort(all)
-	// The count has a standard deviation of the root of its mean, and intervals that
-	// are exponential deviate by as much as their mean.
+	// The standard deviation of the count is the square root of its mean. That of
+	// exponential inter-arrival times equals their mean.
 	const mean = rate * seconds
 	if n := float64(len(all)); math.Abs(n-mean) > 5*math.Sqrt(mean) {
-		t.Errorf("%v arrivals, %d are the mean", n, mean)
+		t.Errorf("%v arrivals, the mean is %d", n, mean)
 	}
 	var sum, squares float64
 	for i := 1; i < len(all); i++ {
@@ -167,13 +167,13 @@ func TestPoissonArrivals(t *testing.T) {
 	}
 	n := float64(len(all) - 1)
 	if ratio := math.Sqrt(squares/n-sum/n*sum/n) / (sum / n); ratio < 0.98 || ratio > 1.02 {
-		t.Errorf("intervals deviate by %v of their mean", ratio)
+		t.Errorf("the standard deviation of inter-arrival times is %v of their mean", ratio)
 	}
 }
 
-// TestStallShowsInFull is TestOpenLoadOmitsNothing in real time and over real
-// connections: what is reported is compared with what the server knows: when it
-// answered each request, of which it is known when it was due.
+// TestStallIsMeasuredInFull is TestNoCoordinatedOmission in real time and over
+// real connections. It compares the results with the times at which the requests
+// were due and the server responded.
 func TestStallIsMeasuredInFull(t *testing.T) {
 	const rate, stallAt, stall = 500, 100, 2 * time.Second
 	var mu sync.Mutex
@@ -190,8 +190,8 @@ func TestStallIsMeasuredInFull(t *testing.T) {
 	})
 	got := drive(t, open(200, rate, 4*time.Second), server.Address())
 	server.Stop()
-	// The server holds what comes in two seconds: of 2000 requests those due then,
-	// the n-th of which waits for the rest of them.
+	// The server delays the requests that arrive during the stall until its end, so
+	// that each waits for the rest of the stall.
 	var truth []time.Duration
 	for n := range 2000 {
 		due := time.Duration(n-stallAt) * time.Second / rate
@@ -203,13 +203,13 @@ func TestStallIsMeasuredInFull(t *testing.T) {
 		want := truth[int(math.Ceil(p*20))-1]
 		have := time.Duration(total.Percentile(p)) * time.Microsecond
 		if have < want-want/500-time.Millisecond || have > want+500*time.Millisecond {
-			t.Errorf("p%v is %v, the truth is %v", p, have, want)
+			t.Errorf("p%v is %v, want %v", p, have, want)
 		}
 	}
 	if got.Succeeded() != 2000 || got.Dropped != 0 || got.arrivals.AskedPerSecond() != rate {
 		t.Errorf("counts %+v, arrivals %+v", got.Counts, got.arrivals)
 	}
-	t.Logf("p99 of the total %d µs, of the service %d µs, of the delay %d µs",
+	t.Logf("p99 of the total %d µs, of the service time %d µs, of the delay %d µs",
 		total.Percentile(99), got.Latencies.Get(result.Service).Percentile(99), got.Latencies.Get(result.Delay).Percentile(99))
 }
 
@@ -220,8 +220,8 @@ func boolToInt(b bool) time.Duration {
 	return 0
 }
 
-// BenchmarkOpenLoad prints how exactly a rate is kept and what it costs: the rate
-// achieved as results have it, and that of the ends of requests.
+// BenchmarkOpenLoad reports how exactly a rate is kept and its cost: the achieved
+// rate as in results, and the rate at which requests end.
 func BenchmarkOpenLoad(b *testing.B) {
 	address := replier(b, "http")
 	for _, test := range []struct {

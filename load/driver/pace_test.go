@@ -9,7 +9,7 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// begins are when the connections' requests began, by seconds.
+// startsBySecond counts the requests by the second in which they started.
 func startsBySecond(d stageResult) map[int]int {
 	bySecond := map[int]int{}
 	for _, o := range d.outcomes {
@@ -19,22 +19,22 @@ func startsBySecond(d stageResult) map[int]int {
 }
 
 func TestThinkTime(t *testing.T) {
-	for name, pause := range map[string]session.Pause{
+	for name, thinkTime := range map[string]session.Pause{
 		"fixed": {MinMicroseconds: 400_000, MaxMicroseconds: 400_000}, "random": {MinMicroseconds: 100_000, MaxMicroseconds: 700_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := plan(10, 0, "/")
-				p.Pause = &pause
+				p.Pause = &thinkTime
 				p.Measurement = session.Amount{DurationMicroseconds: 100_000_000}
 				got := virtually(t, p, after(100*time.Millisecond))
-				// A request and its pause take half a second, on average at least.
+				// A request and its think time take half a second on average.
 				if n := got.Requests; n < 1950 || n > 2050 || name == "fixed" && n != 2000 {
 					t.Errorf("%d requests", n)
 				}
 				for _, o := range got.outcomes {
 					if o.Total != 100*time.Millisecond {
-						t.Fatalf("a pause is in the latency: %+v", o)
+						t.Fatalf("the latency includes think time: %+v", o)
 					}
 				}
 				if got.Connections != 10 || got.elapsed > 101*time.Second {
@@ -52,7 +52,7 @@ func TestConnectionRamp(t *testing.T) {
 		bySecond := startsBySecond(virtually(t, p, after(time.Second)))
 		for second := range 20 {
 			if want := min(second+1, 10); bySecond[second] != want {
-				t.Errorf("in second %d %d requests began, want %d", second, bySecond[second], want)
+				t.Errorf("in second %d %d requests started, want %d", second, bySecond[second], want)
 			}
 		}
 	})
@@ -70,7 +70,7 @@ func TestConnectionStages(t *testing.T) {
 		bySecond := startsBySecond(got)
 		for second := range 30 {
 			if want := []int{2, 8, 4}[second/10]; bySecond[second] != want {
-				t.Errorf("in second %d %d requests began, want %d", second, bySecond[second], want)
+				t.Errorf("in second %d %d requests started, want %d", second, bySecond[second], want)
 			}
 		}
 		if got.Connections != 8 {

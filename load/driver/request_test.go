@@ -12,8 +12,8 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// planOf is a closed load of so many requests, of these kinds in their order,
-// on one connection.
+// planOf returns a closed load of a number of requests of these kinds, in
+// sequence on one connection.
 func planOf(requests int64, kinds ...session.PlannedRequest) session.Plan {
 	p := plan(1, requests, "/")
 	p.Sequential, p.Requests = true, kinds
@@ -62,8 +62,8 @@ func TestRequestsAsWritten(t *testing.T) {
 	}
 }
 
-// TestMethodsAndBodies has every method, with bodies short and long, arrive as
-// it was meant, and what is kept of a connection be kept.
+// TestMethodsAndBodies checks that every method arrives as planned with short and
+// long bodies, and that connections are kept.
 func TestMethodsAndBodies(t *testing.T) {
 	const long = maxJoinedBytes + 12345
 	kinds := []session.PlannedRequest{
@@ -105,8 +105,9 @@ func TestMethodsAndBodies(t *testing.T) {
 	}
 }
 
-// TestServerThatReadsNoBody: what it answers counts, and the connection, on
-// which the rest of the body would be taken for a request, ends.
+// TestServerThatReadsNoBody checks that the response counts and that the
+// connection is closed, because the server would parse the rest of the body as a
+// request.
 func TestServerThatReadsNoBody(t *testing.T) {
 	for name, answer := range map[string]testserver.Answer{
 		"and waits":  testserver.Text(0, testserver.Hang, "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n"),
@@ -140,7 +141,7 @@ func TestExpectedStatus(t *testing.T) {
 	} {
 		got := drive(t, planOf(1, session.PlannedRequest{Path: "/" + test.status, Statuses: test.among, Length: -1}), server.Address())
 		if got.outcomes[0].Error != test.want {
-			t.Errorf("%s, where %v are expected: %v", test.status, test.among, got.outcomes[0].Error)
+			t.Errorf("status %s with expected statuses %v: error %v", test.status, test.among, got.outcomes[0].Error)
 		}
 	}
 }

@@ -101,7 +101,8 @@ func name(text string) string {
 	return text
 }
 
-// A head may be as long as the buffer and no longer.
+// TestLongestHead checks that a header section may be as long as the buffer and
+// no longer.
 func TestLongestHead(t *testing.T) {
 	for length, want := range map[int]result.ErrorKind{
 		bufferBytes: recorder.NoError, bufferBytes + 1: result.ErrorException,
@@ -115,8 +116,8 @@ func TestLongestHead(t *testing.T) {
 	}
 }
 
-// BenchmarkHead reads a head of nginx's: one that came before, and one that
-// didn't.
+// BenchmarkHead reads a header section of nginx: the same as the one before, and
+// another one.
 func BenchmarkHead(b *testing.B) {
 	const text = "HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sat, 21 Nov 2026 16:00:00 GMT\r\nContent-Type: application/octet-stream\r\n" +
 		"Content-Length: 0\r\nLast-Modified: Sat, 21 Nov 2026 15:00:00 GMT\r\nConnection: keep-alive\r\nETag: \"6740a000-400\"\r\nAccept-Ranges: bytes\r\n\r\n"

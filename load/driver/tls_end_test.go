@@ -30,8 +30,7 @@ func testStopEndsHandshakes(t *testing.T) {
 	eventually(t, func() bool { return server.closed() && runtime.NumGoroutine() <= before }, "connections and goroutines to end")
 }
 
-// TestConnectionsEndInGoodOrder has a server that would see it if a connection
-// in use ended without a word in TLS.
+// TestConnectionsCloseTLS checks that a connection in use ends with close_notify.
 func TestConnectionsCloseTLS(t *testing.T) { inBothModes(t, testConnectionsCloseTLS) }
 
 func testConnectionsCloseTLS(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// driveTLS drives a plan over TLS, with a pod's files.
+// driveTLS drives a plan over TLS with the given certificate files.
 func driveTLS(t *testing.T, p session.Plan, address string, files tlstest.Files) stageResult {
 	t.Helper()
 	if p.TLS.ServerName == "" {
@@ -33,8 +33,8 @@ func planTLS(connections int, requests int64, settings session.TLS) session.Plan
 
 func five(testserver.Request) testserver.Answer { return testserver.OK(5) }
 
-// TestEveryProtocol counts and times handshakes apart, whatever the protocol,
-// with keep-alive and without.
+// TestEveryProtocol checks that handshakes are counted and timed with every
+// protocol version, with and without keep-alive.
 func TestEveryProtocol(t *testing.T) { inBothModes(t, testEveryProtocol) }
 
 func testEveryProtocol(t *testing.T) {
@@ -79,8 +79,8 @@ func testEveryProtocol(t *testing.T) {
 	}
 }
 
-// TestResumption compares the handshakes that resumed a session with those that
-// the server knows of.
+// TestResumption compares the resumed handshakes with those that the server
+// counted.
 func TestResumption(t *testing.T) { inBothModes(t, testResumption) }
 
 func testResumption(t *testing.T) {
@@ -115,7 +115,7 @@ func testResumption(t *testing.T) {
 	}
 }
 
-// TestEachFaultHasItsKindInTLS has servers that do wrong within TLS.
+// TestTLSErrorKinds checks servers that misbehave within TLS.
 func TestTLSErrorKinds(t *testing.T) { inBothModes(t, testTLSErrorKinds) }
 
 func testTLSErrorKinds(t *testing.T) {
@@ -143,8 +143,8 @@ func testTLSErrorKinds(t *testing.T) {
 	}
 }
 
-// TestHandshakes has handshakes succeed and fail for all that can be wrong with
-// either side.
+// TestHandshakes checks handshakes that succeed, and that fail for every reason
+// on either side.
 func TestHandshakes(t *testing.T) { inBothModes(t, testHandshakes) }
 
 func testHandshakes(t *testing.T) {
@@ -209,13 +209,13 @@ func testHandshakes(t *testing.T) {
 	}
 }
 
-// misbehaving is a server that does something with each connection; it counts
-// those that are open.
+// misbehaving is a server that calls a function for each connection and counts
+// open connections.
 type misbehaving struct {
 	address string
 	mu      sync.Mutex
 	open    int
-	begun   chan struct{} // has one for each connection
+	begun   chan struct{} // receives once for each connection
 }
 
 func misbehave(t *testing.T, do func(net.Conn)) *misbehaving {
@@ -260,7 +260,7 @@ func (m *misbehaving) closed() bool {
 	return m.open == 0
 }
 
-// untilClosed reads until the other side closes the connection.
+// untilClosed reads until the client closes the connection.
 func untilClosed(conn net.Conn) {
 	buffer := make([]byte, 4096)
 	for {
@@ -287,7 +287,7 @@ func testServersWithoutTLS(t *testing.T) {
 		want  result.ErrorKind
 	}{
 		"plain HTTP":      {saying("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"), result.ErrorTLS},
-		"garbage":         {saying("\x00\x01\x02"), result.ErrorTimeout}, // of which a record's head is five bytes long
+		"garbage":         {saying("\x00\x01\x02"), result.ErrorTimeout}, // a record header has five bytes
 		"an alert":        {saying(alertHandshakeFailure), result.ErrorTLS},
 		"closes":          {func(net.Conn) {}, result.ErrorTLS},
 		"closes later":    {func(conn net.Conn) { _, _ = conn.Read(make([]byte, 4096)) }, result.ErrorTLS},
@@ -315,8 +315,8 @@ func testServersWithoutTLS(t *testing.T) {
 	}
 }
 
-// A refused client certificate is told after the handshake, in TLS 1.3; the
-// attempts must not become a flood.
+// TestRefusedHandshakesArePaced checks the backoff if the server rejects the
+// client certificate, which it does after the handshake in TLS 1.3.
 func TestRefusedHandshakesArePaced(t *testing.T) { inBothModes(t, testRefusedHandshakesArePaced) }
 
 func testRefusedHandshakesArePaced(t *testing.T) {
@@ -341,11 +341,11 @@ func testRefusedHandshakesArePaced(t *testing.T) {
 func TestTLSNeedsItsConfiguration(t *testing.T) {
 	p := plan(1, 1, "/")
 	if _, err := New(t.Context(), &p, "127.0.0.1:443", Access{TLS: &tls.Config{}}); err == nil {
-		t.Error("a configuration of TLS was taken for a plan without")
+		t.Error("a TLS configuration was accepted for a plan without TLS")
 	}
 	p.TLS = &session.TLS{}
 	if _, err := New(t.Context(), &p, "127.0.0.1:443", Access{}); err == nil {
-		t.Error("a plan with TLS was taken without a configuration")
+		t.Error("a plan with TLS was accepted without a configuration")
 	}
 	for _, test := range []struct{ host, address, want string }{
 		{"", "target.test:443", "target.test"},

@@ -18,20 +18,19 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// These tests have a clock that only moves when everybody waits, and pipes
-// instead of sockets: what the driver measures must be what the server imposes,
-// with nothing to allow for.
+// The tests in this file use a fake clock and in-memory pipes instead of sockets.
+// The measured times must equal the imposed times without any tolerance.
 
-// pipe is one end of a connection in memory.
+// pipe is one end of an in-memory connection.
 type pipe struct{ net.Conn }
 
 func (pipe) SetLinger(int) error { return nil }
 
-// connecting is how long it takes to open a connection in these tests.
+// connecting is the time that opening a connection takes with TLS in these tests.
 const connecting = 1234 * time.Microsecond
 
-// virtually drives a plan inside a bubble; serve is the server's end of each
-// connection.
+// virtually drives a plan inside a synctest bubble. serve handles the server's
+// end of each connection.
 func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) stageResult {
 	t.Helper()
 	load := newLoad(t, &p, "127.0.0.1:80", Access{TLS: tlsConfig(t, &p, "127.0.0.1:80", "")})
@@ -62,7 +61,7 @@ func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) stageResult {
 	return stageResult{Measure: r.Total(), outcomes: r.outcomes, elapsed: time.Since(start), arrivals: stage.Arrivals()}
 }
 
-// readRequest reads a request; false when there is no more.
+// readRequest reads a request. It returns false at the end of the connection.
 func readRequest(reader *bufio.Reader) bool {
 	for {
 		line, err := reader.ReadString('\n')
@@ -110,7 +109,7 @@ func TestMeasuredTimesAreExact(t *testing.T) {
 		}
 		for i, off := range deviations(got.Latencies.Get(result.Total), all) {
 			if off != 0 {
-				t.Errorf("p%v is off by %v more than 0.1 %%", percentiles[i], off)
+				t.Errorf("p%v deviates by %v more than 0.1%%", percentiles[i], off)
 			}
 		}
 		if got.Succeeded() != 20_000 {
@@ -119,13 +118,14 @@ func TestMeasuredTimesAreExact(t *testing.T) {
 	})
 }
 
-// draw is a time in whole microseconds, mostly short and now and then long.
+// draw returns a random time in whole microseconds, mostly short and sometimes
+// long.
 func draw() time.Duration {
 	scale := []int64{500, 500, 500, 5_000, 5_000, 200_000}[rand.IntN(6)]
 	return time.Duration(1+rand.Int64N(scale)) * time.Microsecond
 }
 
-// TestPhasesOfTLS has every phase take a time of its own.
+// TestPhasesOfTLS checks that every phase is measured on its own.
 func TestPhasesOfTLS(t *testing.T) {
 	const handshake, waiting, receiving = 5432 * time.Microsecond, 777 * time.Microsecond, 55 * time.Microsecond
 	own := tlstest.SelfSigned(t)
@@ -152,7 +152,7 @@ func TestPhasesOfTLS(t *testing.T) {
 				for _, o := range got.outcomes {
 					if o.Connect != connecting || o.TLS != handshake || o.Waiting != waiting || o.Receiving != receiving ||
 						o.Processing != waiting+receiving || o.Total != connecting+handshake+waiting+receiving {
-						t.Errorf("the phases %+v", o)
+						t.Errorf("phases %+v", o)
 					}
 				}
 			})
@@ -160,8 +160,8 @@ func TestPhasesOfTLS(t *testing.T) {
 	}
 }
 
-// TestHandshakesAreWithinTheTimeout: it covers all of a request, from the
-// opening of its connection on.
+// TestTimeoutIncludesHandshake checks that the timeout covers all of a request,
+// including the opening of its connection.
 func TestTimeoutIncludesHandshake(t *testing.T) {
 	const timeout = 100 * time.Millisecond
 	own := tlstest.SelfSigned(t)
@@ -169,9 +169,9 @@ func TestTimeoutIncludesHandshake(t *testing.T) {
 		handshake, answer time.Duration
 		want              result.ErrorKind
 	}{
-		"in time":                {50 * time.Millisecond, 40 * time.Millisecond, recorder.NoError},
-		"together too late":      {60 * time.Millisecond, 40 * time.Millisecond, result.ErrorTimeout},
-		"the handshake too late": {timeout + 10*time.Millisecond, 0, result.ErrorTimeout},
+		"in time":            {50 * time.Millisecond, 40 * time.Millisecond, recorder.NoError},
+		"together too late":  {60 * time.Millisecond, 40 * time.Millisecond, result.ErrorTimeout},
+		"handshake too late": {timeout + 10*time.Millisecond, 0, result.ErrorTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -197,8 +197,8 @@ func TestTimeoutIncludesHandshake(t *testing.T) {
 	}
 }
 
-// A response that starts in time but isn't complete in time is late, whatever
-// deadline happens to be set on its connection.
+// TestTimeoutIsExact checks that a response that completes after the timeout
+// counts as timed out, whatever deadline its connection has.
 func TestTimeoutIsExact(t *testing.T) {
 	const timeout, slack = 100 * time.Millisecond, 5 * time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
@@ -259,14 +259,14 @@ func TestRequestsCountWhenTheyEnd(t *testing.T) {
 		var got []int64
 		sampler := recorder.NewSampler(r, start, func(second *result.ClientSecond) {
 			if second.Second != int64(len(got)) {
-				t.Errorf("second %d came as number %d", second.Second, len(got))
+				t.Errorf("second %d arrived as number %d", second.Second, len(got))
 			}
 			got = append(got, second.Requests)
 		})
 		go stage.Begin(start)
 		sampler.Run(stage.Done())
 		stage.Stop()
-		// Ends are at 0.3, 0.6, ... 10.2 s on each of three connections.
+		// Requests end at 0.3, 0.6, ... 10.2 s on each of three connections.
 		if want := []int64{9, 9, 9, 12, 9, 9, 12, 9, 9, 12, 3}; !slices.Equal(got, want) {
 			t.Errorf("requests by second are %v, want %v", got, want)
 		}

@@ -77,7 +77,7 @@ func (s *socket) tryWriteAndWait(fd uintptr) (done bool) {
 func (s *socket) bound() {
 	if !s.limit.IsZero() && (s.pollAt.IsZero() || s.pollAt.After(s.limit)) {
 		s.pollAt = s.limit
-		// It fails only on a closed connection, as the wait will.
+		// This fails only on a closed connection, and then the wait fails too.
 		_ = s.file.SetReadDeadline(s.limit)
 	}
 }

@@ -11,34 +11,35 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// TestSlowResponses have what outlasts patience, several times, before and in the
-// response.
+// TestSlowResponses checks responses with delays longer than pollInterval, before
+// and within the response.
 func TestSlowResponses(t *testing.T) { inBothModes(t, testSlowResponses) }
 
 func testSlowResponses(t *testing.T) {
-	const pause = 9 * pollInterval / 4
+	const delay = 9 * pollInterval / 4
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
-		return testserver.Answer{Parts: []string{"HTTP/1.1 200 OK\r\nContent-Le", "ngth: 4\r\n\r\nab", "cd"}, Pause: pause, Delay: pause}
+		return testserver.Answer{Parts: []string{"HTTP/1.1 200 OK\r\nContent-Le", "ngth: 4\r\n\r\nab", "cd"}, Pause: delay, Delay: delay}
 	})
 	got := drive(t, plan(2, 2, "/"), server.Address())
 	if got.Succeeded() != 2 || got.Connections != 2 {
 		t.Errorf("counts %+v", got.Counts)
 	}
 	for _, o := range got.outcomes {
-		if o.Waiting < pause || o.Receiving < 2*pause {
+		if o.Waiting < delay || o.Receiving < 2*delay {
 			t.Errorf("waiting %v, receiving %v", o.Waiting, o.Receiving)
 		}
 	}
 }
 
-// TestTimeoutsBeyondPatience are neither early nor late by patience.
+// TestTimeoutsBeyondPollInterval checks that pollInterval makes timeouts neither
+// early nor late.
 func TestTimeoutsBeyondPollInterval(t *testing.T) { inBothModes(t, testTimeoutsBeyondPollInterval) }
 
 func testTimeoutsBeyondPollInterval(t *testing.T) {
 	const timeout = 9 * pollInterval / 4
 	for name, answer := range map[string]testserver.Answer{
-		"silence":             {Then: testserver.Hang},
-		"silence in the body": {Parts: []string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"}, Then: testserver.Hang},
+		"no response":         {Then: testserver.Hang},
+		"no rest of the body": {Parts: []string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"}, Then: testserver.Hang},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := testserver.New(t, func(testserver.Request) testserver.Answer { return answer })
@@ -57,8 +58,8 @@ func testTimeoutsBeyondPollInterval(t *testing.T) {
 	}
 }
 
-// TestLongBodies are discarded unread; what they have too much or too little is
-// noticed nevertheless.
+// TestLongBodies checks that long bodies, which are discarded unread, are still
+// checked for their length.
 func TestLongBodies(t *testing.T) { inBothModes(t, testLongBodies) }
 
 func testLongBodies(t *testing.T) {
@@ -96,13 +97,13 @@ func testLongBodies(t *testing.T) {
 	}
 }
 
-// discarding is a source that can discard.
+// discarding is a source that implements discarder.
 type discarding struct{ *strings.Reader }
 
 func (d discarding) discard(p []byte) (int, error) { return d.Read(p) }
 
-// TestDiscardingTooMuch: what follows a body is noticed although the body isn't
-// read, and what follows a chunk isn't discarded with it.
+// TestDiscardStopsAtBodyEnd checks that bytes after a discarded body are
+// detected, and that bytes after a chunk aren't discarded with it.
 func TestDiscardStopsAtBodyEnd(t *testing.T) {
 	body := strings.Repeat("x", bufferBytes+longBodyBytes)
 	for text, want := range map[string]response{
@@ -111,7 +112,7 @@ func TestDiscardStopsAtBodyEnd(t *testing.T) {
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na000\r\n" + body + "\r\n0\r\n\r\n": {status: 200, body: 40960, persistent: true, fault: recorder.NoError},
 	} {
 		r := &responseReader{}
-		for range 2 { // the second time it knows that bodies are long
+		for range 2 { // the second time r.long is set
 			r.attach(discarding{strings.NewReader(text)}, time.Now())
 			got := r.read(false)
 			got.excess = want.excess
@@ -122,12 +123,13 @@ func TestDiscardStopsAtBodyEnd(t *testing.T) {
 	}
 }
 
-// TestHeadsThatComeAgain are known by their text, whatever follows.
+// TestRepeatedHeads checks that a header section is recognized by its text,
+// whatever follows it.
 func TestRepeatedHeads(t *testing.T) {
 	const known = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
 	r := &responseReader{}
 	r.attach(strings.NewReader(known+"ok"+known+"ok"+"HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\noh!"+known+"ok"), time.Now())
-	// They come together here, which is a fault each time but the last.
+	// The responses arrive together, which is a fault for all but the last.
 	for i, want := range []response{{status: 200, body: 2}, {status: 200, body: 2}, {status: 404, body: 3}, {status: 200, body: 2}} {
 		if got := r.read(false); got.status != want.status || got.body != want.body {
 			t.Errorf("response %d: %+v, want %+v", i, got, want)
@@ -141,7 +143,7 @@ func testBothFamilies(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		listener, err := net.Listen("tcp", address)
 		if err != nil {
-			t.Logf("this machine has no %s: %v", address, err)
+			t.Logf("can't listen on %s: %v", address, err)
 			continue
 		}
 		go func() {
