@@ -151,6 +151,10 @@ type BackendServer struct {
 	Generic *GenericServer `json:"generic,omitempty"`
 }
 
+// AsServer returns the backend's server in the terms of the one that clients
+// talk to.
+func (b *BackendServer) AsServer() *Server { return &Server{Tomcat: b.Tomcat, Generic: b.Generic} }
+
 // PodSecurity names a Pod Security Standard.
 //
 // +kubebuilder:validation:Enum=Restricted;Baseline

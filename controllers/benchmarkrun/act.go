@@ -14,7 +14,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/server"
 )
 
 // conflictPause is how long a newer version of a run is waited for.
@@ -128,8 +128,8 @@ func (r *Reconciler) createTargetsObjects(ctx context.Context, run *v1alpha1.Ben
 
 // renderingFor is what the target is made from. It is rendered once: the user's
 // ConfigMaps may have changed since the run's own was made.
-func renderingFor(run *v1alpha1.BenchmarkRun, o *observed, p *plan) (*target.Rendering, *failure) {
-	rendering := &target.Rendering{}
+func renderingFor(run *v1alpha1.BenchmarkRun, o *observed, p *plan) (*server.Rendering, *failure) {
+	rendering := &server.Rendering{}
 	var err error
 	if p.createConfig {
 		err = cmp.Or(o.inputs.tooLarge(), o.inputs.checkScript())
@@ -137,7 +137,7 @@ func renderingFor(run *v1alpha1.BenchmarkRun, o *observed, p *plan) (*target.Ren
 	switch {
 	case err != nil, isExternal(run):
 	case p.createConfig:
-		rendering, err = target.Render(&run.Spec.Target, o.inputs.Configurations)
+		rendering, err = server.Render(&run.Spec.Target, o.inputs.Configurations)
 	case p.createTarget:
 		rendering, err = manifest.ReadRendering(o.config)
 	}

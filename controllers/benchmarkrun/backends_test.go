@@ -11,8 +11,8 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session/manager"
-	"github.com/assay-dev/assay/internal/target"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -31,7 +31,7 @@ func (s *scene) runs(name, id, image string) *scene {
 }
 
 func TestBackendsAreToldToTheAgentAsTheyStart(t *testing.T) {
-	s := newScene().withBackend().runs(manifest.AgentContainer, "containerd://a", "assay").runs(target.ContainerName, "containerd://s", "image@1").runs("app", "", "")
+	s := newScene().withBackend().runs(manifest.AgentContainer, "containerd://a", "assay").runs(server.ContainerName, "containerd://s", "image@1").runs("app", "", "")
 	s.o.target.Spec.Containers = append(s.o.target.Spec.Containers, corev1.Container{Name: "proxy"})
 	s.runs("proxy", "containerd://p", "proxy")
 	p := s.decide()
@@ -51,7 +51,7 @@ func TestBackendsAreToldToTheAgentAsTheyStart(t *testing.T) {
 }
 
 func TestBackendsAreNotToldWithoutAny(t *testing.T) {
-	if p := newScene().runs(target.ContainerName, "containerd://s", "image@1").decide(); p.watch.Containers != nil || p.status.Target.Backends != nil {
+	if p := newScene().runs(server.ContainerName, "containerd://s", "image@1").decide(); p.watch.Containers != nil || p.status.Target.Backends != nil {
 		t.Errorf("%v %v", p.watch.Containers, p.status.Target.Backends)
 	}
 }
@@ -115,8 +115,8 @@ func TestBackendsThatFailAreNamed(t *testing.T) {
 		says   string
 	}{
 		"it crashes":               {newScene().withBackend().ended("app", at(1, 1)), v1alpha1.ReasonTargetCrashed, "the backend app ended by itself: exit code 1: said"},
-		"and then the server":      {newScene().withBackend().ended(target.ContainerName, at(2, 2)).ended("app", at(1, 1)), v1alpha1.ReasonTargetCrashed, "the backend app"},
-		"after the server":         {newScene().withBackend().ended("app", at(2, 1)).ended(target.ContainerName, at(1, 2)), v1alpha1.ReasonTargetCrashed, "the server ended by itself: exit code 2"},
+		"and then the server":      {newScene().withBackend().ended(server.ContainerName, at(2, 2)).ended("app", at(1, 1)), v1alpha1.ReasonTargetCrashed, "the backend app"},
+		"after the server":         {newScene().withBackend().ended("app", at(2, 1)).ended(server.ContainerName, at(1, 2)), v1alpha1.ReasonTargetCrashed, "the server ended by itself: exit code 2"},
 		"it has no such command":   {newScene().withBackend().ended("app", startError), v1alpha1.ReasonTargetNotStarted, "check the command in spec.target.backends[app].server"},
 		"its image isn't there":    {waits("ErrImagePull"), v1alpha1.ReasonTargetImageUnavailable, "check spec.target.backends[app].image"},
 		"it can't be configured":   {waits("CreateContainerConfigError"), v1alpha1.ReasonTargetNotStarted, "container app"},

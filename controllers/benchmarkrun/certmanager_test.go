@@ -20,7 +20,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -87,7 +87,7 @@ func certManagerIsMissingAfterARestart(t *testing.T) {
 	if _, err := b.createCertificates(t.Context(), b.run, &observed{}); err != nil {
 		t.Fatal(err)
 	}
-	config, err := manifest.ConfigMap(b.run, &target.Rendering{}, &manifest.Inputs{}, nil)
+	config, err := manifest.ConfigMap(b.run, &server.Rendering{}, &manifest.Inputs{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/server"
 )
 
 var errKilled = errors.New("the manager is killed")
@@ -43,7 +43,7 @@ func (b *bench) serverEnds(end corev1.ContainerStateTerminated) {
 	if err := b.get("run-target", &pod); err != nil {
 		b.t.Fatal(err)
 	}
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: target.ContainerName, State: corev1.ContainerState{Terminated: &end}}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: server.ContainerName, State: corev1.ContainerState{Terminated: &end}}}
 	if err := api.Status().Update(b.t.Context(), &pod); err != nil {
 		b.t.Fatal(err)
 	}

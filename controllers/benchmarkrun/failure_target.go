@@ -11,7 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/server"
 )
 
 // targetGone: a target that was there has been deleted.
@@ -100,7 +100,7 @@ func targetNotReady(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *fai
 	if isExternal(run) {
 		return failuref(v1alpha1.ReasonTargetNotReady,
 			"GET %s wasn't answered with success within %d s by %s: last seen by client 0: %s; check spec.target.server.external.url, spec.target.readiness.path and the network",
-			target.ReadinessPath(&run.Spec), seconds, run.Spec.Target.Server.External.URL, cmp.Or(o.sessions.Clients[0].Silent, "nothing, it never asked"))
+			server.ReadinessPath(&run.Spec), seconds, run.Spec.Target.Server.External.URL, cmp.Or(o.sessions.Clients[0].Silent, "nothing, it never asked"))
 	}
 	if message := unschedulable(o.target); message != "" {
 		return failuref(v1alpha1.ReasonTargetUnschedulable, "no node took the target within %d s: %s; lower spec.target.resources or free a node", seconds, message)
@@ -114,7 +114,7 @@ func targetNotReady(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *fai
 	}
 	return failuref(v1alpha1.ReasonTargetNotReady,
 		"GET %s wasn't answered with success within %d s: %s; check the server's configuration, spec.target.readiness.path and timeoutSeconds%s",
-		target.ReadinessPath(&run.Spec), seconds, seen, o.lastWords(target.ContainerName))
+		server.ReadinessPath(&run.Spec), seconds, seen, o.lastWords(server.ContainerName))
 }
 
 func readinessSeconds(run *v1alpha1.BenchmarkRun) int32 {
@@ -129,8 +129,8 @@ func targetReadyBy(run *v1alpha1.BenchmarkRun, o *observed) time.Time {
 	return o.target.CreationTimestamp.Add(wait)
 }
 
-// isExternal is whether the target is one that Assay doesn't start.
-func isExternal(run *v1alpha1.BenchmarkRun) bool { return run.Spec.Target.Server.External != nil }
+// isExternal reports whether Assay doesn't start the target.
+func isExternal(run *v1alpha1.BenchmarkRun) bool { return server.IsExternal(&run.Spec.Target) }
 
 // targetWasReady and clientsWereReady are whether they ever were, even if this
 // manager hasn't heard of them yet: it may have been restarted.
@@ -165,7 +165,7 @@ func targetSilent(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *failu
 
 // called is what a container of the target is called in a message.
 func called(container string) string {
-	if container == target.ContainerName {
+	if container == server.ContainerName {
 		return "the server"
 	}
 	return "the backend " + container
@@ -173,7 +173,7 @@ func called(container string) string {
 
 // fieldOf is the field that declares a container of the target.
 func fieldOf(container string) string {
-	if container == target.ContainerName {
+	if container == server.ContainerName {
 		return "spec.target"
 	}
 	return "spec.target.backends[" + container + "]"

@@ -14,7 +14,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/server"
 )
 
 const (
@@ -40,7 +40,7 @@ type inputs struct {
 // observeInputs reads the user's ConfigMaps that the run's target and its script
 // are made from, and that its clients' requests are in.
 func (r *Reconciler) observeInputs(ctx context.Context, run *v1alpha1.BenchmarkRun) (*inputs, error) {
-	in := &inputs{Inputs: manifest.Inputs{Content: map[string][]byte{}, Configurations: target.Configurations{}}}
+	in := &inputs{Inputs: manifest.Inputs{Content: map[string][]byte{}, Configurations: server.Configurations{}}}
 	read := map[string]*corev1.ConfigMap{}
 	for _, name := range inputNames(run) {
 		config := &corev1.ConfigMap{}
@@ -66,7 +66,7 @@ func (r *Reconciler) observeInputs(ctx context.Context, run *v1alpha1.BenchmarkR
 		}
 		in.Content[file.Path] = text
 	}
-	for container, name := range target.ConfigurationNames(&run.Spec.Target) {
+	for container, name := range server.ConfigurationNames(&run.Spec.Target) {
 		if config := read[name]; config != nil {
 			in.Configurations[container] = texts(config)
 		}
@@ -83,7 +83,7 @@ func inputNames(run *v1alpha1.BenchmarkRun) []string {
 			names = append(names, file.ConfigMapKeyRef.Name)
 		}
 	}
-	for _, name := range target.ConfigurationNames(&run.Spec.Target) {
+	for _, name := range server.ConfigurationNames(&run.Spec.Target) {
 		names = append(names, name)
 	}
 	for _, name := range scriptFolders(run) {
@@ -137,7 +137,7 @@ func contentLengths(run *v1alpha1.BenchmarkRun, o *observed) (map[string]int64, 
 			return nil, nil
 		}
 		var err error
-		if config, err = manifest.ConfigMap(run, &target.Rendering{}, &o.inputs.Inputs, nil); err != nil {
+		if config, err = manifest.ConfigMap(run, &server.Rendering{}, &o.inputs.Inputs, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -205,7 +205,7 @@ func TestInputsAreCopiedOnce(t *testing.T) {
 			}
 			mounted := map[string]bool{}
 			for _, m := range manifest.Servers(b.run, b.targetPod())[0].VolumeMounts {
-				if m.Name == target.ConfigVolume {
+				if m.Name == server.ConfigVolume {
 					mounted[m.SubPath] = true
 				}
 			}

@@ -14,10 +14,10 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
-	"github.com/assay-dev/assay/internal/target"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -46,7 +46,7 @@ func newScene() *scene {
 	run.CreationTimestamp = metav1.NewTime(begin)
 	run.Status.AdmissionTime = ptr.To(metav1.NewTime(begin))
 	run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionTrue}}
-	rendering, _ := target.Render(&run.Spec.Target, nil)
+	rendering, _ := server.Render(&run.Spec.Target, nil)
 	pod, _ := manifest.TargetPod(run, rendering, &manifest.Settings{})
 	pod.CreationTimestamp = metav1.NewTime(begin)
 	pod.Spec.NodeName = "node"
@@ -220,10 +220,10 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 
 func TestDecideFailsARun(t *testing.T) {
 	terminated := func(end corev1.ContainerStateTerminated) []corev1.ContainerStatus {
-		return []corev1.ContainerStatus{{Name: target.ContainerName, State: corev1.ContainerState{Terminated: &end}}}
+		return []corev1.ContainerStatus{{Name: server.ContainerName, State: corev1.ContainerState{Terminated: &end}}}
 	}
 	waits := func(reason string) []corev1.ContainerStatus {
-		return []corev1.ContainerStatus{{Name: target.ContainerName, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "the cause"}}}}
+		return []corev1.ContainerStatus{{Name: server.ContainerName, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "the cause"}}}}
 	}
 	tests := map[string]struct {
 		change func(*scene)

@@ -20,8 +20,8 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/target"
 )
 
 // +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
@@ -106,43 +106,28 @@ func (r *Reconciler) observeNode(ctx context.Context, run *v1alpha1.BenchmarkRun
 	return nil
 }
 
-// telling are the containers whose servers say in their logs what they are, as
-// far as Assay can read it.
-func telling(run *v1alpha1.BenchmarkRun) []string {
-	var names []string
-	if target.Logs(&run.Spec.Target) {
-		names = append(names, target.ContainerName)
-	}
-	for i := range run.Spec.Target.Backends {
-		if b := &run.Spec.Target.Backends[i]; b.Server.Generic == nil {
-			names = append(names, b.Name)
-		}
-	}
-	return names
-}
-
 // proven is whether the run's status says already what the servers logged.
 func proven(run *v1alpha1.BenchmarkRun) bool {
 	said := map[string]string{}
 	if t := run.Status.Target; t != nil {
-		said[target.ContainerName] = t.ServerVersion
+		said[server.ContainerName] = t.ServerVersion
 		for i := range t.Backends {
 			said[t.Backends[i].Name] = t.Backends[i].ServerVersion
 		}
 	}
-	return !slices.ContainsFunc(telling(run), func(name string) bool { return said[name] == "" })
+	return !slices.ContainsFunc(server.VerifiableContainers(&run.Spec.Target), func(name string) bool { return said[name] == "" })
 }
 
 // contradicted finds what was declared otherwise than the servers, or the TLS
 // handshake, say. What a version can't do counts before what it does otherwise.
 // What is logged under load doesn't count: it isn't about how they were started.
 func contradicted(run *v1alpha1.BenchmarkRun, o *observed, _ time.Time) *failure {
-	var found []target.Contradiction
+	var found []server.Mismatch
 	if !underLoad(stateOf(run)) {
-		found = target.Contradictions(&run.Spec.Target, target.ReadLogs(&run.Spec.Target, o.logs))
+		_, found = server.ReadLogs(&run.Spec.Target, o.logs)
 	}
 	if e := evidence(run, o); e != nil {
-		found = append(found, target.TLSContradictions(&run.Spec.Target, e)...)
+		found = append(found, server.TLSMismatches(&run.Spec.Target, e)...)
 	}
 	if len(found) == 0 {
 		return nil
@@ -180,33 +165,25 @@ func (p *planner) prove() bool {
 	if p.observed.logs == nil || t == nil || ready == nil || !targetAnswered(p.run, p.observed) {
 		return true
 	}
-	read := target.ReadLogs(&p.run.Spec.Target, p.observed.logs)
-	for _, name := range telling(p.run) {
+	read, _ := server.ReadLogs(&p.run.Spec.Target, p.observed.logs)
+	for _, name := range server.VerifiableContainers(&p.run.Spec.Target) {
 		logged := read[name]
-		whole := logged.Version != "" && opened(logged) != ""
+		whole := logged.Version != "" && logged.Opened() != ""
 		if !whole && !p.now.After(ready.LastTransitionTime.Add(proofGrace)) {
 			p.requeueAfter = sooner(p.requeueAfter, proofPause)
 			return false
 		}
 	}
-	if logged, ok := read[target.ContainerName]; ok {
-		t.ServerVersion, t.Connector, t.Libraries = bounded(logged.Version, 256), bounded(opened(logged), 256), boundedAll(logged.Libraries)
+	if logged, ok := read[server.ContainerName]; ok {
+		t.ServerVersion, t.Connector, t.Libraries = bounded(logged.Version, 256), bounded(logged.Opened(), 256), boundedAll(logged.Libraries)
 	}
 	for i := range t.Backends {
 		b := &t.Backends[i]
 		if logged, ok := read[b.Name]; ok {
-			b.ServerVersion, b.Connector, b.Libraries = bounded(logged.Version, 256), bounded(opened(logged), 256), boundedAll(logged.Libraries)
+			b.ServerVersion, b.Connector, b.Libraries = bounded(logged.Version, 256), bounded(logged.Opened(), 256), boundedAll(logged.Libraries)
 		}
 	}
 	return true
-}
-
-// opened is the connector that a server says it has opened.
-func opened(l target.Logged) string {
-	if l.Preparing {
-		return ""
-	}
-	return l.Connector
 }
 
 func boundedAll(texts []string) []string {

@@ -18,14 +18,14 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
 // serverLog is what a real server logged.
 func serverLog(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "target", "testdata", "logs", name+".log"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "server", "tomcat", "testdata", "logs", name+".log"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,32 +77,32 @@ func TestProofEndsARunThatIsNotAsDeclared(t *testing.T) {
 		says   []string
 	}{
 		"another connector": {
-			newScene().tomcat(v1alpha1.TomcatNIO2).ready().logged(map[string]string{target.ContainerName: nio9}),
+			newScene().tomcat(v1alpha1.TomcatNIO2).ready().logged(map[string]string{server.ContainerName: nio9}),
 			v1alpha1.ReasonTargetMismatch, []string{"spec.target.server.tomcat.connector.protocol is NIO2", "http-nio-8080"},
 		},
 		"a connector that isn't there": {
-			newScene().tomcat(v1alpha1.TomcatAPR).ready().logged(map[string]string{target.ContainerName: apr10}),
+			newScene().tomcat(v1alpha1.TomcatAPR).ready().logged(map[string]string{server.ContainerName: apr10}),
 			v1alpha1.ReasonTargetUnsupported, []string{"connector.protocol is APR", "Apache Tomcat/10.1", "NIO or NIO2"},
 		},
 		"the same, and it crashed": {
-			newScene().tomcat(v1alpha1.TomcatAPR).ended(target.ContainerName, crash).logged(map[string]string{target.ContainerName: apr10}),
+			newScene().tomcat(v1alpha1.TomcatAPR).ended(server.ContainerName, crash).logged(map[string]string{server.ContainerName: apr10}),
 			v1alpha1.ReasonTargetUnsupported, []string{"Apache Tomcat/10.1"},
 		},
 		"the same, and it never answered": {
 			func() *scene {
-				s := newScene().tomcat(v1alpha1.TomcatAPR).logged(map[string]string{target.ContainerName: apr10})
+				s := newScene().tomcat(v1alpha1.TomcatAPR).logged(map[string]string{server.ContainerName: apr10})
 				s.run.Spec.Target.Readiness.TimeoutSeconds = new(int32(5))
 				return s
 			}(), v1alpha1.ReasonTargetUnsupported, []string{"Apache Tomcat/10.1"},
 		},
 		"a backend": {
 			newScene().tomcat(v1alpha1.TomcatNIO).withBackend().ready().
-				logged(map[string]string{target.ContainerName: nio9, "app": nio9}),
+				logged(map[string]string{server.ContainerName: nio9, "app": nio9}),
 			v1alpha1.ReasonTargetMismatch, []string{"spec.target.backends[app].server.tomcat.connector.port is 8081", "http-nio-8080"},
 		},
 		"a backend can't, and the server is another": {
 			func() *scene {
-				s := newScene().tomcat(v1alpha1.TomcatNIO2).withBackend().ready().logged(map[string]string{target.ContainerName: nio9, "app": apr10})
+				s := newScene().tomcat(v1alpha1.TomcatNIO2).withBackend().ready().logged(map[string]string{server.ContainerName: nio9, "app": apr10})
 				s.run.Spec.Target.Backends[0].Server.Tomcat.Connector.Protocol = v1alpha1.TomcatAPR
 				return s
 			}(), v1alpha1.ReasonTargetUnsupported, []string{"spec.target.backends[app]"},
@@ -192,7 +192,7 @@ func TestProofIsWrittenDownOrGivenUp(t *testing.T) {
 	}
 	const nine = "Apache Tomcat/9.0.98"
 	reading, measuring := v1alpha1.ReasonStarting, v1alpha1.ReasonMeasuring
-	server := target.ContainerName
+	server := server.ContainerName
 	tests := map[string]struct {
 		scene *scene
 		want  want
@@ -244,7 +244,7 @@ func TestLogsAreReadWhenTheyDecide(t *testing.T) {
 	}
 	base := func() *scene { return newScene().tomcat("").withBackend() }
 	crash := corev1.ContainerStateTerminated{ExitCode: 1}
-	both := []string{target.ContainerName, "app"}
+	both := []string{server.ContainerName, "app"}
 	tests := map[string]struct {
 		scene *scene
 		want  []string
@@ -258,13 +258,13 @@ func TestLogsAreReadWhenTheyDecide(t *testing.T) {
 			return s
 		}(), both},
 		"it is under load":             {inState(base().ready(), v1alpha1.ReasonMeasuring), nil},
-		"it crashes":                   {base().ended(target.ContainerName, crash), both},
-		"it crashes under load":        {proven(inState(base().ready().ended(target.ContainerName, crash), v1alpha1.ReasonMeasuring)), both},
+		"it crashes":                   {base().ended(server.ContainerName, crash), both},
+		"it crashes under load":        {proven(inState(base().ready().ended(server.ContainerName, crash), v1alpha1.ReasonMeasuring)), both},
 		"its backend crashes":          {proven(base().ready().ended("app", crash)), both},
 		"its agent crashes":            {base().ended(manifest.AgentContainer, crash), nil},
 		"it doesn't answer in time":    {func() *scene { s := base(); s.run.Spec.Target.Readiness.TimeoutSeconds = new(int32(5)); return s }(), both},
 		"nobody knows what it says":    {newScene().ready(), nil},
-		"nobody would, but it crashes": {newScene().ended(target.ContainerName, crash), []string{target.ContainerName}},
+		"nobody would, but it crashes": {newScene().ended(server.ContainerName, crash), []string{server.ContainerName}},
 		"the cluster added a container": {func() *scene {
 			s := base().ready()
 			s.o.target.Spec.Containers = append(s.o.target.Spec.Containers, corev1.Container{Name: "proxy"})
@@ -302,34 +302,34 @@ func TestLastWordsOfAServer(t *testing.T) {
 		not    string
 	}{
 		"a crash whose last lines the kubelet kept": {
-			newScene().ended(target.ContainerName, corev1.ContainerStateTerminated{ExitCode: 1, Message: "kept"}).logged(map[string]string{target.ContainerName: lines}),
+			newScene().ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 1, Message: "kept"}).logged(map[string]string{server.ContainerName: lines}),
 			v1alpha1.ReasonTargetCrashed, []string{"exit code 1: kept"}, "before",
 		},
 		"a crash of which it kept none": {
-			newScene().ended(target.ContainerName, corev1.ContainerStateTerminated{ExitCode: 0}).logged(map[string]string{target.ContainerName: lines}),
+			newScene().ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 0}).logged(map[string]string{server.ContainerName: lines}),
 			v1alpha1.ReasonTargetCrashed, []string{"the server ended by itself: exit code 0\nthe last lines of its log:\nbefore", "last"}, "\x1b",
 		},
 		"a log with long lines": {
-			newScene().ended(target.ContainerName, corev1.ContainerStateTerminated{ExitCode: 0}).logged(map[string]string{target.ContainerName: long}),
+			newScene().ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 0}).logged(map[string]string{server.ContainerName: long}),
 			v1alpha1.ReasonTargetCrashed, []string{"…x", "x\nend"}, strings.Repeat("x", lastBytes+1),
 		},
 		"killed for memory": {
-			newScene().ended(target.ContainerName, corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}).logged(map[string]string{target.ContainerName: lines}),
+			newScene().ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}).logged(map[string]string{server.ContainerName: lines}),
 			v1alpha1.ReasonTargetCrashed, []string{"OOMKilled", "raise spec.target.resources.memory", "last"}, "clients",
 		},
 		"a backend killed for memory": {
-			newScene().withBackend().ended("app", corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}).logged(map[string]string{"app": "out", target.ContainerName: "fine"}),
+			newScene().withBackend().ended("app", corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}).logged(map[string]string{"app": "out", server.ContainerName: "fine"}),
 			v1alpha1.ReasonTargetCrashed, []string{"the backend app ended by itself", "raise spec.target.backends[app].resources.memory", "its log:\nout"}, "fine",
 		},
 		"not ready": {
 			func() *scene {
-				s := newScene().logged(map[string]string{target.ContainerName: lines})
+				s := newScene().logged(map[string]string{server.ContainerName: lines})
 				s.run.Spec.Target.Readiness.TimeoutSeconds = new(int32(5))
 				return s
 			}(), v1alpha1.ReasonTargetNotReady, []string{"spec.target.readiness.path", "the last lines of its log:\nbefore"}, "\x1b",
 		},
 		"no log": {
-			newScene().ended(target.ContainerName, corev1.ContainerStateTerminated{ExitCode: 3}).logged(map[string]string{}),
+			newScene().ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 3}).logged(map[string]string{}),
 			v1alpha1.ReasonTargetCrashed, []string{"exit code 3"}, "last lines",
 		},
 	}
@@ -355,8 +355,8 @@ func TestLastWordsOfAServer(t *testing.T) {
 }
 
 func TestProofIsOfNoInterestUnderLoad(t *testing.T) {
-	s := newScene().tomcat(v1alpha1.TomcatNIO2).started(measurementStage).logged(map[string]string{target.ContainerName: serverLog(t, "tomcat-9.0-nio")}).
-		ended(target.ContainerName, corev1.ContainerStateTerminated{ExitCode: 1})
+	s := newScene().tomcat(v1alpha1.TomcatNIO2).started(measurementStage).logged(map[string]string{server.ContainerName: serverLog(t, "tomcat-9.0-nio")}).
+		ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 1})
 	s.run.Status.Conditions = append(s.run.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonMeasuring,
 	})

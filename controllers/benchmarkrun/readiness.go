@@ -15,8 +15,8 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/target"
 )
 
 func (p *planner) observeTarget() {
@@ -24,7 +24,7 @@ func (p *planner) observeTarget() {
 	t := ptr.Deref(p.status.Target, v1alpha1.TargetStatus{})
 	switch {
 	case isExternal(p.run):
-		p.address, _ = target.ExternalAddress(p.run.Spec.Target.Server.External)
+		p.address, _ = server.ExternalAddress(&p.run.Spec.Target)
 		t.Address = bounded(p.address, 64)
 	case pod == nil:
 		return
@@ -47,10 +47,10 @@ func (p *planner) observeTarget() {
 func (p *planner) observePod(pod *corev1.Pod, t *v1alpha1.TargetStatus) {
 	t.Node, t.Kernel = pod.Spec.NodeName, cmp.Or(t.Kernel, bounded(p.observed.kernel, 256))
 	if ip := pod.Status.PodIP; ip != "" {
-		p.address = hostPort(ip, target.Port(&p.run.Spec.Target))
+		p.address = hostPort(ip, server.Port(&p.run.Spec.Target))
 		t.Address = p.address
 		p.watch = session.Watch{
-			Address: p.address, Path: target.ReadinessPath(&p.run.Spec), Host: target.Host(p.run), TLS: target.SessionTLS(p.run),
+			Address: p.address, Path: server.ReadinessPath(&p.run.Spec), Host: server.Host(p.run), TLS: server.SessionTLS(p.run),
 			Streams: loadplan.Streams(&p.run.Spec),
 		}
 	}
@@ -67,7 +67,7 @@ func (p *planner) observePod(pod *corev1.Pod, t *v1alpha1.TargetStatus) {
 	}
 	containers := map[string]string{}
 	for _, status := range pod.Status.ContainerStatuses {
-		if status.Name == target.ContainerName {
+		if status.Name == server.ContainerName {
 			t.ImageID = status.ImageID
 		}
 		for i := range t.Backends {

@@ -15,8 +15,8 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
-	"github.com/assay-dev/assay/internal/target"
 	"github.com/assay-dev/assay/internal/validity"
 )
 
@@ -105,7 +105,7 @@ func describe(run *v1alpha1.BenchmarkRun, lengths map[string]int64, at int64) re
 		Name:            run.Name,
 		UID:             string(run.UID),
 		Image:           run.Spec.Target.Image,
-		Server:          target.Describe(&run.Spec.Target),
+		Server:          server.Describe(&run.Spec.Target),
 		MeasurementTime: time.UnixMicro(at).UTC(),
 	}
 	plans := loadplan.Plans(run, lengths)
@@ -136,7 +136,7 @@ func (r *Reconciler) environment(ctx context.Context, run *v1alpha1.BenchmarkRun
 		ServerVersion:  status.ServerVersion,
 		Connector:      status.Connector,
 		Libraries:      status.Libraries,
-		Unproven:       target.Logs(&run.Spec.Target) && status.Connector == "",
+		Unproven:       server.Verifiable(&run.Spec.Target) && status.Connector == "",
 		DocumentLength: -1,
 		TargetCPULimit: manifest.CPUMillis(run.Spec.Target.Resources),
 		ClientCPULimit: manifest.CPUMillis(run.Spec.Clients.Resources),

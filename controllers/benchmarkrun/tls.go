@@ -12,7 +12,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/server"
 )
 
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create;delete
@@ -48,9 +48,9 @@ func (r *Reconciler) sign(ctx context.Context, run *v1alpha1.BenchmarkRun, c *ma
 	if _, known := r.signed.Load(name); known {
 		return nil, nil
 	}
-	algorithm, size := target.Key(c.Spec.PrivateKey)
+	algorithm, size := server.Key(c.Spec.PrivateKey)
 	made, err := certificate.Make(certificate.Request{
-		Algorithm: string(algorithm), Size: size, DNSNames: target.DNSNames(run, c.Spec), Client: c.Client,
+		Algorithm: string(algorithm), Size: size, DNSNames: server.DNSNames(run, c.Spec), Client: c.Client,
 		Lifetime: time.Duration(activeDeadline(run))*time.Second + certificateReserve,
 	}, r.Clock.Now())
 	if err != nil {

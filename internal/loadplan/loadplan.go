@@ -6,8 +6,8 @@ import (
 	"hash/fnv"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/target"
 )
 
 const microsecondsPerSecond = 1_000_000
@@ -20,15 +20,15 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 	plans := make([]*session.Plan, Replicas(spec))
 	for i := range plans {
 		if spec.Load.Script != nil {
-			plans[i] = &session.Plan{Host: target.Host(run), TLS: target.SessionTLS(run), Script: script(run, i, len(plans))}
+			plans[i] = &session.Plan{Host: server.Host(run), TLS: server.SessionTLS(run), Script: script(run, i, len(plans))}
 			continue
 		}
 		plans[i] = &session.Plan{
 			Streams:             Streams(spec),
 			KeepAlive:           spec.Load.Connection.KeepAlive != v1alpha1.KeepAliveDisabled,
 			TimeoutMicroseconds: int64(orDefault(spec.Load.Connection.TimeoutSeconds, 30)) * microsecondsPerSecond,
-			Host:                target.Host(run),
-			TLS:                 target.SessionTLS(run),
+			Host:                server.Host(run),
+			TLS:                 server.SessionTLS(run),
 			Requests:            requests(spec, lengths),
 			Sequential:          spec.Load.Order == v1alpha1.OrderSequential,
 			Cookies:             spec.Load.Connection.Cookies == v1alpha1.Enabled,
@@ -39,8 +39,8 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 		shape(plans[i], spec, sharing{scope: spec.Load.Scope, index: i, clients: len(plans)})
 	}
 	for i, p := range plans {
-		if i == 0 && spec.Target.Server.External != nil || p.Form != nil { // they log in to a target that answers
-			p.Probe = target.ReadinessPath(spec)
+		if i == 0 && server.IsExternal(&spec.Target) || p.Form != nil { // they log in to a target that answers
+			p.Probe = server.ReadinessPath(spec)
 		}
 	}
 	return plans

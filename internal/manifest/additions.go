@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/server"
 )
 
 // addTo merges spec.target.pod into the target's pod. An error describes a
@@ -85,7 +85,7 @@ func checkAdditions(pod *corev1.Pod, additions *v1alpha1.PodAdditions) error {
 // mounts.
 func hides(m, own *corev1.VolumeMount) bool {
 	users, assays := path.Clean(m.MountPath), path.Clean(own.MountPath)
-	made := slices.Contains([]string{target.ConfigVolume, target.ContentVolume, target.TLSVolume}, own.Name)
+	made := slices.Contains([]string{server.ConfigVolume, server.ContentVolume, server.TLSVolume}, own.Name)
 	return users == assays || made && strings.HasPrefix(users, assays+"/")
 }
 

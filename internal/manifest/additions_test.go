@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -33,7 +33,7 @@ func fullTarget() *v1alpha1.BenchmarkRun {
 // podOf returns the target's pod of a run with additions.
 func podOf(t *testing.T, run *v1alpha1.BenchmarkRun, additions *v1alpha1.PodAdditions) (*corev1.Pod, error) {
 	t.Helper()
-	rendering, err := target.Render(&run.Spec.Target, nil)
+	rendering, err := server.Render(&run.Spec.Target, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,13 +107,13 @@ func TestAdditionsChangeNothingElse(t *testing.T) {
 			v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
 				{Name: "app", Env: []v1alpha1.EnvironmentVariable{{Name: "A", Value: ptr.To("1")}, {Name: "B"}}},
 				{
-					Name:            target.ContainerName,
+					Name:            server.ContainerName,
 					VolumeMounts:    []corev1.VolumeMount{{Name: "a", MountPath: "/a", SubPath: "b", ReadOnly: true}},
 					SecurityContext: &corev1.SecurityContext{Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"NET_BIND_SERVICE"}}},
 				},
 			}},
 			func(p *corev1.Pod) {
-				app, server := containerOf(p, "app"), containerOf(p, target.ContainerName)
+				app, server := containerOf(p, "app"), containerOf(p, server.ContainerName)
 				app.Env = append([]corev1.EnvVar{{Name: "A", Value: "1"}, {Name: "B"}}, app.Env...)
 				server.VolumeMounts = append([]corev1.VolumeMount{{Name: "a", MountPath: "/a", SubPath: "b", ReadOnly: true}}, server.VolumeMounts...)
 				server.SecurityContext.Capabilities.Add = []corev1.Capability{"NET_BIND_SERVICE"}
@@ -146,7 +146,7 @@ func TestAdditionsChangeNothingElse(t *testing.T) {
 func TestAdditionsAreRefused(t *testing.T) {
 	mount := func(path string) v1alpha1.PodAdditions {
 		return v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
-			{Name: "app"}, {Name: target.ContainerName, VolumeMounts: []corev1.VolumeMount{{Name: "a", MountPath: "/fine"}, {Name: "a", MountPath: path}}},
+			{Name: "app"}, {Name: server.ContainerName, VolumeMounts: []corev1.VolumeMount{{Name: "a", MountPath: "/fine"}, {Name: "a", MountPath: path}}},
 		}}
 	}
 	env := func(container, name string) v1alpha1.PodAdditions {
@@ -165,9 +165,9 @@ func TestAdditionsAreRefused(t *testing.T) {
 		"who writes the content":     {v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{{Name: ContentContainer}}}, "spec.target.pod.containers[0].name"},
 		"a container of its own":     {v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{{Name: "app"}, {Name: "mine"}}}, "spec.target.pod.containers[1].name"},
 		"the identity":               {volume(identityVolume), "spec.target.pod.volumes[1].name"},
-		"the configuration":          {volume(target.ConfigVolume), "spec.target.pod.volumes[1].name"},
-		"the content":                {volume(target.ContentVolume), "spec.target.pod.volumes[1].name"},
-		"the certificate":            {volume(target.TLSVolume), "spec.target.pod.volumes[1].name"},
+		"the configuration":          {volume(server.ConfigVolume), "spec.target.pod.volumes[1].name"},
+		"the content":                {volume(server.ContentVolume), "spec.target.pod.volumes[1].name"},
+		"the certificate":            {volume(server.TLSVolume), "spec.target.pod.volumes[1].name"},
 		"what the agent checks":      {volume(clientTLSVolumeName), "spec.target.pod.volumes[1].name"},
 		"the server's own directory": {volume("server-temp"), "spec.target.pod.volumes[1].name"},
 		"over server.xml":            {mount("/usr/local/tomcat/conf/server.xml"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
@@ -175,7 +175,7 @@ func TestAdditionsAreRefused(t *testing.T) {
 		"over a file of content":     {mount("/usr/local/tomcat/webapps/ROOT/a.html"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
 		"over the key":               {mount("/assay/tls/tls.key"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
 		"spelled otherwise":          {mount("/assay//tls/"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
-		"a variable of Tomcat's":     {env(target.ContainerName, "CATALINA_OPTS"), "spec.target.pod.containers[0].env[1].name"},
+		"a variable of Tomcat's":     {env(server.ContainerName, "CATALINA_OPTS"), "spec.target.pod.containers[0].env[1].name"},
 		"a variable of a backend":    {env("app", "OWN"), "spec.target.pod.containers[0].env[1].name"},
 	}
 	for name, test := range tests {
@@ -190,7 +190,7 @@ func TestAdditionsAreRefused(t *testing.T) {
 func TestAdditionsMayMountBesideWhatAssayMounts(t *testing.T) {
 	for _, path := range []string{"/usr/local/tomcat/webapps/other", "/usr/local/tomcat/webapps/ROOTS", "/usr/local/tomcat/temp/mine", "/assay/mine"} {
 		additions := &v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
-			{Name: target.ContainerName, VolumeMounts: []corev1.VolumeMount{{Name: "a", MountPath: path}}},
+			{Name: server.ContainerName, VolumeMounts: []corev1.VolumeMount{{Name: "a", MountPath: path}}},
 		}}
 		if _, err := podOf(t, fullTarget(), additions); err != nil {
 			t.Errorf("%s: %v", path, err)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/certificate"
+	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/target"
 )
 
 const (
@@ -79,9 +79,9 @@ func Secret(run *v1alpha1.BenchmarkRun, name string, b *certificate.Bundle) *cor
 
 // IssuedCertificate returns cert-manager's Certificate for c.
 func IssuedCertificate(run *v1alpha1.BenchmarkRun, c *Certificate) *unstructured.Unstructured {
-	algorithm, size := target.Key(c.Spec.PrivateKey)
+	algorithm, size := server.Key(c.Spec.PrivateKey)
 	names := []any{}
-	for _, name := range target.DNSNames(run, c.Spec) {
+	for _, name := range server.DNSNames(run, c.Spec) {
 		names = append(names, name)
 	}
 	usages := []any{"digital signature", "server auth"}
@@ -116,14 +116,14 @@ func serverTLSVolume(run *v1alpha1.BenchmarkRun) *corev1.Volume {
 	var sources []corev1.VolumeProjection
 	for _, c := range Certificates(run) {
 		if c.Client {
-			sources = append(sources, secretFiles(c.Secret, map[string]string{caKey: target.ClientAuthorityKey}))
+			sources = append(sources, secretFiles(c.Secret, map[string]string{caKey: server.ClientCAKey}))
 		} else {
 			sources = append(sources, secretFiles(c.Secret, map[string]string{
-				corev1.TLSCertKey: target.CertificateKey, corev1.TLSPrivateKeyKey: target.PrivateKeyKey,
+				corev1.TLSCertKey: server.CertificateKey, corev1.TLSPrivateKeyKey: server.PrivateKeyKey,
 			}))
 		}
 	}
-	return projected(target.TLSVolume, sources)
+	return projected(server.TLSVolume, sources)
 }
 
 // clientTLSVolume returns the volume with what a pod needs to connect to the

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -43,7 +43,7 @@ func filesIn(volumes []corev1.Volume, name string) []string {
 // key than its own.
 func TestTLSKeysAreWhereTheyBelong(t *testing.T) {
 	run := fullTarget()
-	server, clients := "run-tls-01234567", "run-client-tls-01234567"
+	secret, clients := "run-tls-01234567", "run-client-tls-01234567"
 	job := ClientJob(run, nil, &Settings{})
 	pod, err := podOf(t, run, nil)
 	if err != nil {
@@ -51,13 +51,13 @@ func TestTLSKeysAreWhereTheyBelong(t *testing.T) {
 	}
 	asks := []string{
 		clients + "/tls.crt as client.crt", clients + "/tls.key as client.key",
-		server + "/ca.crt as ca.crt", server + "/tls.crt as server.crt",
+		secret + "/ca.crt as ca.crt", secret + "/tls.crt as server.crt",
 	}
 	for name, test := range map[string]struct{ got, want []string }{
 		"of the clients": {filesIn(job.Spec.Template.Spec.Volumes, clientTLSVolumeName), asks},
 		"of the agent":   {filesIn(pod.Spec.Volumes, clientTLSVolumeName), asks},
-		"of the server": {filesIn(pod.Spec.Volumes, target.TLSVolume), []string{
-			clients + "/ca.crt as client-ca.crt", server + "/tls.crt as tls.crt", server + "/tls.key as tls.key",
+		"of the server": {filesIn(pod.Spec.Volumes, server.TLSVolume), []string{
+			clients + "/ca.crt as client-ca.crt", secret + "/tls.crt as tls.crt", secret + "/tls.key as tls.key",
 		}},
 	} {
 		if diff := cmp.Diff(test.want, test.got); diff != "" {
@@ -68,12 +68,12 @@ func TestTLSKeysAreWhereTheyBelong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := bytes.Count(encoded, []byte(server)); n != 2 {
+	if n := bytes.Count(encoded, []byte(secret)); n != 2 {
 		t.Errorf("the clients' pods name the server's Secret %d times", n)
 	}
 	for _, c := range pod.Spec.Containers {
 		for _, m := range c.VolumeMounts {
-			if m.Name == target.TLSVolume && c.Name != target.ContainerName || m.Name == clientTLSVolumeName && c.Name != AgentContainer {
+			if m.Name == server.TLSVolume && c.Name != server.ContainerName || m.Name == clientTLSVolumeName && c.Name != AgentContainer {
 				t.Errorf("container %s mounts %s", c.Name, m.Name)
 			}
 		}

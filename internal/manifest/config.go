@@ -12,7 +12,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/agent"
 	"github.com/assay-dev/assay/internal/artifact"
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/server"
 )
 
 // Keys of the run's ConfigMap, besides those of the rendered files.
@@ -32,7 +32,7 @@ type Inputs struct {
 	// Content holds the files of content, by path.
 	Content map[string][]byte
 	// Configurations holds the servers' own configurations.
-	Configurations target.Configurations
+	Configurations server.Configurations
 	// Script holds the files of the load's k6 script.
 	Script []ScriptFile
 	// Requests is the encoded list of requests, or nil if the run has none.
@@ -52,7 +52,7 @@ type ScriptFile struct {
 // server's rendered files, the content and its list, the script, the list of
 // requests, and the CA bundle that verifies the manager. It also holds the
 // rendered containers, so that the target's pod can be built from it alone.
-func ConfigMap(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, in *Inputs, ca []byte) (*corev1.ConfigMap, error) {
+func ConfigMap(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, in *Inputs, ca []byte) (*corev1.ConfigMap, error) {
 	list, binary, err := contentList(run, in)
 	if err != nil {
 		return nil, fmt.Errorf("encode the list of content: %w", err)
@@ -92,8 +92,8 @@ func ConfigMap(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, in *Inpu
 
 // ReadRendering returns the rendering that the run's ConfigMap was built with,
 // without its files.
-func ReadRendering(config *corev1.ConfigMap) (*target.Rendering, error) {
-	rendering := &target.Rendering{}
+func ReadRendering(config *corev1.ConfigMap) (*server.Rendering, error) {
+	rendering := &server.Rendering{}
 	if err := readJSON(config, renderingFile, rendering); err != nil {
 		return nil, err
 	}

@@ -8,13 +8,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
 func TestRenderingSurvivesTheConfigMap(t *testing.T) {
 	run := fullTarget()
-	rendering, err := target.Render(&run.Spec.Target, nil)
+	rendering, err := server.Render(&run.Spec.Target, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

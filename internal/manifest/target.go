@@ -5,7 +5,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/server"
 )
 
 // TargetPod returns the target's pod: a container that writes the content and
@@ -14,7 +14,7 @@ import (
 // The pod is Guaranteed, so that a server with whole CPUs gets exclusive ones
 // where the node supports that. It is never restarted: a crash is a finding. An
 // error describes a mistake in the spec.
-func TargetPod(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, settings *Settings) (*corev1.Pod, error) {
+func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings *Settings) (*corev1.Pod, error) {
 	spec := &run.Spec.Target
 	restricted := spec.PodSecurity != v1alpha1.PodSecurityBaseline
 	pod := &corev1.Pod{
@@ -25,10 +25,10 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *target.Rendering, settings
 	pod.Spec.ImagePullSecrets = spec.ImagePullSecrets
 	pod.Spec.Volumes = []corev1.Volume{
 		identity(run),
-		{Name: target.ConfigVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+		{Name: server.ConfigVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 			LocalObjectReference: corev1.LocalObjectReference{Name: ConfigName(run)},
 		}}},
-		{Name: target.ContentVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+		{Name: server.ContentVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 	}
 	watcher := agentContainer(settings)
 	mountClientTLS(run, &pod.Spec, &watcher)
@@ -74,8 +74,8 @@ func contentWriter(resources corev1.ResourceRequirements, settings *Settings) co
 		SecurityContext:          restrictedAssayContainer(),
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		VolumeMounts: []corev1.VolumeMount{
-			{Name: target.ConfigVolume, MountPath: configFolder, ReadOnly: true},
-			{Name: target.ContentVolume, MountPath: contentFolder},
+			{Name: server.ConfigVolume, MountPath: configFolder, ReadOnly: true},
+			{Name: server.ContentVolume, MountPath: contentFolder},
 		},
 	}
 }
@@ -103,7 +103,7 @@ func agentContainer(settings *Settings) corev1.Container {
 // one that clients connect to. It omits the agent and containers that the cluster
 // added.
 func Servers(run *v1alpha1.BenchmarkRun, pod *corev1.Pod) []corev1.Container {
-	names := []string{target.ContainerName}
+	names := []string{server.ContainerName}
 	for i := range run.Spec.Target.Backends {
 		names = append(names, run.Spec.Target.Backends[i].Name)
 	}

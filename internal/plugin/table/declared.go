@@ -9,7 +9,7 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/target"
+	"github.com/assay-dev/assay/internal/server"
 )
 
 // declared is the row of a run without a result: what its spec says.
@@ -17,7 +17,7 @@ func declared(run *v1alpha1.BenchmarkRun, why string) report.Row {
 	load := &run.Spec.Load
 	row := report.Row{
 		Namespace: run.Namespace, Name: run.Name, NoResult: why,
-		Connector: connector(target.Describe(&run.Spec.Target), &run.Spec.Target),
+		Connector: server.Label(server.Describe(&run.Spec.Target), &run.Spec.Target),
 		KeepAlive: load.Connection.KeepAlive != v1alpha1.KeepAliveDisabled,
 	}
 	if plans := loadplan.Plans(run, nil); len(plans) > 0 {
@@ -62,29 +62,4 @@ func lengthOf(content []v1alpha1.ContentFile, path string) int64 {
 		}
 	}
 	return -1
-}
-
-// connector adds to the description of a target what tells it from others in a
-// table: what its Tomcat speaks TLS by, if it does ("Tomcat NIO + JSSE"), and of
-// a server that Assay doesn't configure which it is ("Generic nginx:1.28").
-func connector(description string, t *v1alpha1.Target) string {
-	switch {
-	case t.Server.Generic != nil:
-		return description + " " + shortImage(t.Image)
-	case t.Server.External != nil:
-		return description + " " + t.Server.External.URL
-	case t.TLS == nil || t.Server.Tomcat == nil:
-		return description
-	case t.TLS.Implementation != "":
-		return description + " + " + string(t.TLS.Implementation)
-	case t.Server.Tomcat.Connector.Protocol == v1alpha1.TomcatAPR:
-		return description + " + " + string(v1alpha1.TLSOpenSSL)
-	}
-	return description + " + " + string(v1alpha1.TLSJSSE)
-}
-
-// shortImage is an image's name without its registry, folders and digest.
-func shortImage(image string) string {
-	name, _, _ := strings.Cut(image, "@")
-	return name[strings.LastIndex(name, "/")+1:]
 }

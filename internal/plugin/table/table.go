@@ -16,6 +16,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/server"
 )
 
 // request is what was asked for.
@@ -114,5 +115,5 @@ func rowOf(ctx context.Context, c *cluster.Cluster, run *v1alpha1.BenchmarkRun) 
 	case err != nil:
 		return report.Row{}, exit.Unknown, err
 	}
-	return report.NewRow(connector(r.Run.Server, &run.Spec.Target), r), exit.Success, nil
+	return report.NewRow(server.Label(r.Run.Server, &run.Spec.Target), r), exit.Success, nil
 }

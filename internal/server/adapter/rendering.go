@@ -1,0 +1,94 @@
+package adapter
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// The volumes of a target's pod that servers mount.
+const (
+	// ContentVolume is the volume that holds the run's content.
+	ContentVolume = "content"
+	// ConfigVolume is the volume that holds the rendered files.
+	ConfigVolume = "config"
+	// TLSVolume is the volume that holds the server's certificate: the files
+	// CertificateKey, PrivateKeyKey and, if clients need a certificate,
+	// ClientCAKey.
+	TLSVolume = "tls"
+)
+
+// The files of TLSVolume.
+const (
+	CertificateKey = "tls.crt"
+	PrivateKeyKey  = "tls.key"
+	ClientCAKey    = "client-ca.crt"
+)
+
+// Where servers find and write files in their container.
+const (
+	TLSDirectory    = "/assay/tls"
+	CertificateFile = TLSDirectory + "/" + CertificateKey
+	PrivateKeyFile  = TLSDirectory + "/" + PrivateKeyKey
+	ClientCAFile    = TLSDirectory + "/" + ClientCAKey
+	// LogDirectory is where servers write access logs.
+	LogDirectory = "/assay/logs"
+)
+
+// Rendering is a server, ready to be made into a container of a pod.
+type Rendering struct {
+	// Files are the rendered configuration files by name: the contents of
+	// ConfigVolume.
+	Files map[string]string
+	// Container has the command, the environment and the mounts.
+	Container corev1.Container
+	// Volumes are what the container mounts in addition to ContentVolume,
+	// ConfigVolume and TLSVolume.
+	Volumes []corev1.Volume
+}
+
+// Configure adds a configuration file, which the container finds at path. Its
+// name in ConfigVolume begins with the container's, because several containers
+// may have a file of the same name.
+func (r *Rendering) Configure(in *Input, name, text, path string) {
+	key := in.Name + "_" + name
+	if r.Files == nil {
+		r.Files = map[string]string{}
+	}
+	r.Files[key] = text
+	r.Container.VolumeMounts = append(r.Container.VolumeMounts,
+		corev1.VolumeMount{Name: ConfigVolume, MountPath: path, SubPath: key, ReadOnly: true})
+}
+
+// AddEmptyDir adds a directory that the server may write to.
+func (r *Rendering) AddEmptyDir(in *Input, name, path string, medium corev1.StorageMedium) {
+	volume := in.Name + "-" + name
+	r.Volumes = append(r.Volumes, corev1.Volume{
+		Name: volume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: medium}},
+	})
+	r.Container.VolumeMounts = append(r.Container.VolumeMounts, corev1.VolumeMount{Name: volume, MountPath: path})
+}
+
+// MountContent mounts the run's content.
+func (r *Rendering) MountContent(path string) {
+	r.Container.VolumeMounts = append(r.Container.VolumeMounts,
+		corev1.VolumeMount{Name: ContentVolume, MountPath: path, ReadOnly: true})
+}
+
+// MountTLS mounts the server's certificate, if it has one.
+func (r *Rendering) MountTLS(in *Input) {
+	if in.TLS != nil {
+		r.Container.VolumeMounts = append(r.Container.VolumeMounts,
+			corev1.VolumeMount{Name: TLSVolume, MountPath: TLSDirectory, ReadOnly: true})
+	}
+}
+
+// Literal returns value such that Kubernetes doesn't expand $(NAME) in it: $$
+// stands for $.
+func Literal(value string) string { return strings.ReplaceAll(value, "$(", "$$(") }
+
+// FileNames returns the names of the user's own configuration files in
+// alphabetical order.
+func (in *Input) FileNames() []string { return slices.Sorted(maps.Keys(in.Files)) }

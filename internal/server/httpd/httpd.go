@@ -1,0 +1,260 @@
+// Package httpd is the adapter of Apache httpd.
+package httpd
+
+import (
+	"cmp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/server/adapter"
+	"github.com/assay-dev/assay/internal/server/openssl"
+	"github.com/assay-dev/assay/internal/server/webserver"
+)
+
+const (
+	// defaultHome is where the official image has httpd.
+	defaultHome = "/usr/local/apache2"
+
+	directory    = "/assay/httpd"
+	mainFile     = "httpd.conf"
+	mimeFile     = directory + "/mime.types"
+	ownDirectory = directory + "/conf.d"
+)
+
+// Server is the adapter. It starts httpd with a configuration of its own
+// (https://httpd.apache.org/docs/2.4/mod/directives.html).
+type Server struct{}
+
+var _ adapter.Verifiable = Server{}
+
+// Declared implements adapter.Server.
+func (Server) Declared(spec *v1alpha1.Server) bool { return spec.HTTPD != nil }
+
+// Describe implements adapter.Server: it names the multi-processing module.
+func (Server) Describe(in *adapter.Input) (name, detail string) {
+	return "HTTPD " + string(mpmOf(in.Server.HTTPD)), ""
+}
+
+// Port implements adapter.Server.
+func (Server) Port(spec *v1alpha1.Server, tls bool) int32 { return adapter.Port(spec.HTTPD.Port, tls) }
+
+// Configuration implements adapter.Server.
+func (Server) Configuration(spec *v1alpha1.Server) *v1alpha1.Configuration {
+	return spec.HTTPD.Configuration
+}
+
+// Render implements adapter.Server.
+func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
+	h := in.Server.HTTPD
+	home := cmp.Or(h.Home, defaultHome)
+	executable := cmp.Or(h.Executable, home+"/bin/httpd")
+	if err := webserver.CheckPath(in.Field("httpd.home"), home, defaultHome); err != nil {
+		return nil, err
+	}
+	if err := webserver.CheckPath(in.Field("httpd.executable"), executable, "/usr/sbin/apache2"); err != nil {
+		return nil, err
+	}
+	if err := webserver.CheckFiles(in, "httpd.configuration", mainFile); err != nil {
+		return nil, err
+	}
+	text, err := mainText(in, home)
+	if err != nil {
+		return nil, err
+	}
+	r := &adapter.Rendering{Container: corev1.Container{
+		Command: []string{executable},
+		Args:    []string{"-D", "FOREGROUND", "-f", directory + "/" + mainFile},
+	}}
+	own := webserver.Text{}
+	for _, name := range in.FileNames() {
+		if name == mainFile {
+			text = in.Files[name] + "\n"
+			continue
+		}
+		r.Configure(in, "conf_"+name, in.Files[name], ownDirectory+"/"+name)
+		own.Line(`Include "%s/%s"`, ownDirectory, name)
+	}
+	r.Configure(in, mainFile, text+own.String(), directory+"/"+mainFile)
+	r.Configure(in, "mime.types", webserver.MIMETypes("%s %s\n"), mimeFile)
+	r.MountContent(webserver.ContentDirectory)
+	r.MountTLS(in)
+	r.AddEmptyDir(in, "run", webserver.RunDirectory, corev1.StorageMediumMemory)
+	r.AddEmptyDir(in, "logs", adapter.LogDirectory, corev1.StorageMediumDefault)
+	return r, nil
+}
+
+// mainText returns the whole configuration without the user's own. What isn't in
+// it has httpd's own default.
+func mainText(in *adapter.Input, home string) (string, error) {
+	h := in.Server.HTTPD
+	processes, err := processesOf(in)
+	if err != nil {
+		return "", err
+	}
+	routes, err := webserver.Routes(in, in.Field("httpd.forward"), h.Forward)
+	if err != nil {
+		return "", err
+	}
+	tls, err := openssl.New(in.TLS)
+	if err != nil {
+		return "", err
+	}
+	c := &webserver.Text{}
+	c.Line(`ServerRoot "%s"`, home)
+	c.Line(`ServerName localhost`)
+	if tls != nil {
+		c.Line(`Listen %d https`, adapter.Port(h.Port, true))
+	} else {
+		c.Line(`Listen %d`, adapter.Port(h.Port, false))
+	}
+	c.LineIfSet(`ListenBacklog %d`, h.ListenBacklog)
+
+	c.Line(``)
+	for _, module := range modules(h, tls, len(routes) > 0) {
+		// Some distributions have built some of them in, which can't be loaded.
+		c.Block(`<IfModule !%s_module>`, module)
+		c.Line(`LoadModule %s_module modules/mod_%s.so`, module, module)
+		c.End(`</IfModule>`)
+	}
+
+	c.Line(``)
+	processes.write(c)
+	c.Block(`<IfModule unixd_module>`)
+	c.Line(`# For images that run as root: its processes don't.`)
+	c.Line(`User "#65534"`)
+	c.Line(`Group "#65534"`)
+	c.End(`</IfModule>`)
+
+	c.Line(``)
+	c.Line(`# Without a ScoreBoardFile the processes share memory that has no file.`)
+	c.Line(`DefaultRuntimeDir "%s"`, webserver.RunDirectory)
+	c.Line(`PidFile "%s/httpd.pid"`, webserver.RunDirectory)
+	c.Line(`ErrorLog "/proc/self/fd/2"`)
+	if tls != nil {
+		// Its warnings are of a name in the certificate that isn't ServerName and of
+		// no session cache, as it should be.
+		c.Line(`LogLevel notice ssl:error`)
+	} else {
+		c.Line(`LogLevel notice`)
+	}
+	if h.AccessLog == v1alpha1.Enabled {
+		c.Line(`CustomLog "%s" "%%h %%l %%u %%t \"%%r\" %%>s %%b \"%%{Referer}i\" \"%%{User-Agent}i\""`, webserver.AccessLog)
+	}
+
+	c.Line(``)
+	if k := h.KeepAlive; k != nil {
+		c.Line(`KeepAlive %s`, webserver.OnOff(cmp.Or(k.Mode, v1alpha1.Enabled)))
+		c.LineIfSet(`MaxKeepAliveRequests %d`, k.MaxRequests)
+		c.LineIfSet(`KeepAliveTimeout %dms`, k.TimeoutMilliseconds)
+	}
+	if h.HTTP2 == v1alpha1.Enabled {
+		if tls != nil {
+			c.Line(`Protocols h2 http/1.1`)
+		} else {
+			c.Line(`Protocols h2c http/1.1`)
+		}
+	}
+	if h.Sendfile != "" {
+		c.Line(`EnableSendfile %s`, webserver.OnOff(h.Sendfile))
+	}
+	// The Server header names the version and the libraries, as by default.
+	c.Line(`ServerTokens Full`)
+	c.Line(`TypesConfig "%s"`, mimeFile)
+	c.Line(`DocumentRoot "%s"`, webserver.ContentDirectory)
+	c.Line(`DirectoryIndex index.html`)
+	c.Block(`<Directory "/">`)
+	c.Line(`AllowOverride None`)
+	c.Line(`Require all denied`)
+	c.End(`</Directory>`)
+	c.Block(`<Directory "%s">`, webserver.ContentDirectory)
+	// Without it httpd looks at every folder of a path for links.
+	c.Line(`Options FollowSymLinks`)
+	c.Line(`Require all granted`)
+	c.End(`</Directory>`)
+
+	writeTLS(c, tls)
+	writeRoutes(c, routes)
+	return c.String(), nil
+}
+
+// modules returns the modules that the configuration needs.
+func modules(h *v1alpha1.HTTPDServer, tls *openssl.Settings, forwards bool) []string {
+	modules := []string{
+		"mpm_" + strings.ToLower(string(mpmOf(h))),
+		"unixd", "authz_core", "mime", "dir",
+	}
+	if h.AccessLog == v1alpha1.Enabled {
+		modules = append(modules, "log_config")
+	}
+	if h.HTTP2 == v1alpha1.Enabled {
+		modules = append(modules, "http2")
+	}
+	if forwards {
+		modules = append(modules, "proxy", "proxy_http")
+	}
+	if tls != nil {
+		if tls.Resume {
+			modules = append(modules, "socache_shmcb")
+		}
+		modules = append(modules, "ssl")
+	}
+	return modules
+}
+
+// writeTLS makes httpd speak TLS
+// (https://httpd.apache.org/docs/2.4/mod/mod_ssl.html).
+func writeTLS(c *webserver.Text, o *openssl.Settings) {
+	if o == nil {
+		return
+	}
+	c.Line(``)
+	c.Line(`SSLEngine on`)
+	c.Line(`SSLCertificateFile "%s"`, adapter.CertificateFile)
+	c.Line(`SSLCertificateKeyFile "%s"`, adapter.PrivateKeyFile)
+	c.Line(`SSLProtocol -all +%s`, strings.Join(o.Protocols, " +"))
+	if o.Ciphers != "" {
+		c.Line(`SSLCipherSuite "%s"`, o.Ciphers)
+	}
+	if o.TLS13Suites != "" {
+		c.Line(`SSLCipherSuite TLSv1.3 "%s"`, o.TLS13Suites)
+	}
+	if o.Resume {
+		c.Line(`SSLSessionCache "shmcb:%s/sessions(%d)"`, webserver.RunDirectory, openssl.SessionCacheBytes)
+		c.Line(`SSLSessionTickets on`)
+	} else {
+		c.Line(`SSLSessionCache none`)
+		c.Line(`SSLSessionTickets off`)
+	}
+	if o.ClientCertificate {
+		c.Line(`SSLVerifyClient require`)
+		c.Line(`SSLVerifyDepth %d`, openssl.VerifyDepth)
+		c.Line(`SSLCACertificateFile "%s"`, adapter.ClientCAFile)
+	}
+}
+
+// writeRoutes forwards requests; the first route that fits counts
+// (https://httpd.apache.org/docs/2.4/mod/mod_proxy.html#proxypass).
+func writeRoutes(c *webserver.Text, routes []webserver.Route) {
+	if len(routes) == 0 {
+		return
+	}
+	c.Line(``)
+	c.Line(`ProxyPreserveHost On`)
+	shared := map[int32]bool{}
+	for _, r := range routes {
+		if r.Suffix != "" {
+			reuse := ""
+			if !shared[r.Port] {
+				// Otherwise each request has a connection of its own. Those for the same
+				// backend share the first one's setting.
+				reuse = " enablereuse=on"
+			}
+			shared[r.Port] = true
+			c.Line(`ProxyPassMatch "^/(.*%s)$" "http://127.0.0.1:%d/$1"%s`, webserver.QuotePattern(r.Suffix), r.Port, reuse)
+		} else {
+			c.Line(`ProxyPass "%s" "http://127.0.0.1:%d%s"`, r.Prefix, r.Port, r.Prefix)
+		}
+	}
+}

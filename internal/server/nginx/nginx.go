@@ -1,0 +1,272 @@
+// Package nginx is the adapter of nginx.
+package nginx
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/server/adapter"
+	"github.com/assay-dev/assay/internal/server/openssl"
+	"github.com/assay-dev/assay/internal/server/webserver"
+)
+
+const (
+	defaultExecutable  = "/usr/sbin/nginx"
+	directory          = "/assay/nginx"
+	mainFile           = "nginx.conf"
+	mimeFile           = directory + "/mime.types"
+	ownDirectory       = directory + "/conf.d"
+	defaultConnections = 16384
+	// idleConnections is how many idle connections to each backend a worker keeps.
+	idleConnections = 1024
+)
+
+// temporaryDirectories are the folders for what doesn't fit into memory; nginx makes
+// them when it starts, used or not.
+var temporaryDirectories = []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"}
+
+// Server is the adapter. It starts nginx with a configuration of its own
+// (https://nginx.org/en/docs/dirindex.html).
+type Server struct{}
+
+var _ adapter.Verifiable = Server{}
+
+// Declared implements adapter.Server.
+func (Server) Declared(spec *v1alpha1.Server) bool { return spec.Nginx != nil }
+
+// Describe implements adapter.Server.
+func (Server) Describe(*adapter.Input) (name, detail string) { return "Nginx", "" }
+
+// Port implements adapter.Server.
+func (Server) Port(spec *v1alpha1.Server, tls bool) int32 { return adapter.Port(spec.Nginx.Port, tls) }
+
+// Configuration implements adapter.Server.
+func (Server) Configuration(spec *v1alpha1.Server) *v1alpha1.Configuration {
+	return spec.Nginx.Configuration
+}
+
+// Render implements adapter.Server.
+func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
+	n := in.Server.Nginx
+	executable := cmp.Or(n.Executable, defaultExecutable)
+	if err := webserver.CheckPath(in.Field("nginx.executable"), executable, defaultExecutable); err != nil {
+		return nil, err
+	}
+	if err := webserver.CheckFiles(in, "nginx.configuration", mainFile); err != nil {
+		return nil, err
+	}
+	text, err := mainText(in)
+	if err != nil {
+		return nil, err
+	}
+	own, replaced := in.Files[mainFile]
+	if replaced && len(in.Files) > 1 && !strings.Contains(own, "conf.d") {
+		return nil, fmt.Errorf("%s: %s takes the place of the file that includes the others: add include conf.d/*.conf; to its server block, or leave them out",
+			in.Field("nginx.configuration"), mainFile)
+	}
+	r := &adapter.Rendering{Container: corev1.Container{
+		Command: []string{executable},
+		Args:    []string{"-c", directory + "/" + mainFile, "-g", "daemon off;"},
+	}}
+	for _, name := range in.FileNames() {
+		if name != mainFile {
+			r.Configure(in, "conf_"+name, in.Files[name], ownDirectory+"/"+name)
+		}
+	}
+	if replaced {
+		text = own
+		if inForeground.MatchString(own) {
+			// Given twice, nginx refuses it.
+			r.Container.Args = r.Container.Args[:2]
+		}
+	}
+	r.Configure(in, mainFile, text, directory+"/"+mainFile)
+	r.Configure(in, "mime.types", "types {\n"+webserver.MIMETypes("    %s %s;\n")+"}\n", mimeFile)
+	r.MountContent(webserver.ContentDirectory)
+	r.MountTLS(in)
+	r.AddEmptyDir(in, "run", webserver.RunDirectory, corev1.StorageMediumDefault)
+	r.AddEmptyDir(in, "logs", adapter.LogDirectory, corev1.StorageMediumDefault)
+	return r, nil
+}
+
+// inForeground matches a configuration that makes nginx stay in the foreground.
+var inForeground = regexp.MustCompile(`(?m)^([^#"']*[;}\s])?daemon\s+off\s*;`)
+
+// mainText returns the whole configuration without the user's own. What isn't in
+// it has nginx's own default.
+func mainText(in *adapter.Input) (string, error) {
+	n := in.Server.Nginx
+	routes, err := webserver.Routes(in, in.Field("nginx.forward"), n.Forward)
+	if err != nil {
+		return "", err
+	}
+	tls, err := openssl.New(in.TLS)
+	if err != nil {
+		return "", err
+	}
+	connections := ptr.Deref(n.WorkerConnections, defaultConnections)
+
+	c := &webserver.Text{}
+	c.Line(`worker_processes %d;`, workerProcesses(in))
+	c.Line(`# A connection may have a file beside it.`)
+	c.Line(`worker_rlimit_nofile %d;`, 2*connections)
+	c.Line(`pid "%s/nginx.pid";`, webserver.RunDirectory)
+	c.Line(`error_log stderr notice;`)
+	c.Line(``)
+	c.Block(`events {`)
+	c.Line(`worker_connections %d;`, connections)
+	c.End(`}`)
+	c.Line(``)
+	c.Block(`http {`)
+	for _, name := range temporaryDirectories {
+		c.Line(`%s_temp_path "%s/%s";`, name, webserver.RunDirectory, name)
+	}
+	c.Line(`include "%s";`, mimeFile)
+	c.Line(`default_type application/octet-stream;`)
+	if n.AccessLog == v1alpha1.Enabled {
+		c.Line(`access_log "%s" combined;`, webserver.AccessLog)
+	} else {
+		c.Line(`access_log off;`)
+	}
+	// The Server header names the version, as by default.
+	c.Line(`server_tokens on;`)
+	c.Line(`client_max_body_size 0;`)
+	if n.Sendfile != "" {
+		c.Line(`sendfile %s;`, webserver.OnOff(n.Sendfile))
+	}
+	writeKeepAlive(c, n.KeepAlive)
+	writeBackends(c, routes)
+	c.Line(``)
+	c.Block(`server {`)
+	listen := fmt.Sprintf("listen %d", adapter.Port(n.Port, tls != nil))
+	if tls != nil {
+		listen += " ssl"
+	}
+	if n.HTTP2 == v1alpha1.Enabled {
+		listen += " http2"
+	}
+	if n.Backlog != nil {
+		listen += fmt.Sprintf(" backlog=%d", *n.Backlog)
+	}
+	c.Line(`%s;`, listen)
+	c.Line(`root "%s";`, webserver.ContentDirectory)
+	c.Line(`index index.html;`)
+	writeTLS(c, tls)
+	writeRoutes(c, routes)
+	for _, name := range in.FileNames() {
+		if name != mainFile {
+			c.Line(`include "%s/%s";`, ownDirectory, name)
+		}
+	}
+	c.End(`}`)
+	c.End(`}`)
+	return c.String(), nil
+}
+
+// workerProcesses returns the number of worker processes.
+func workerProcesses(in *adapter.Input) int32 {
+	return ptr.Deref(in.Server.Nginx.WorkerProcesses, max(in.CPUs, 1))
+}
+
+func writeKeepAlive(c *webserver.Text, k *v1alpha1.NginxKeepAlive) {
+	switch {
+	case k == nil:
+		return
+	case k.Mode == v1alpha1.Disabled:
+		c.Line(`keepalive_timeout 0;`)
+	default:
+		c.LineIfSet(`keepalive_timeout %dms;`, k.TimeoutMilliseconds)
+	}
+	c.LineIfSet(`keepalive_requests %d;`, k.MaxRequests)
+}
+
+// writeTLS makes nginx speak TLS
+// (https://nginx.org/en/docs/http/ngx_http_ssl_module.html).
+func writeTLS(c *webserver.Text, o *openssl.Settings) {
+	if o == nil {
+		return
+	}
+	c.Line(`ssl_certificate "%s";`, adapter.CertificateFile)
+	c.Line(`ssl_certificate_key "%s";`, adapter.PrivateKeyFile)
+	c.Line(`ssl_protocols %s;`, strings.Join(o.Protocols, " "))
+	if o.Ciphers != "" {
+		c.Line(`ssl_ciphers "%s";`, o.Ciphers)
+	}
+	if o.TLS13Suites != "" {
+		c.Line(`ssl_conf_command Ciphersuites "%s";`, o.TLS13Suites)
+	}
+	if o.Resume {
+		c.Line(`ssl_session_cache shared:sessions:%d;`, openssl.SessionCacheBytes)
+		c.Line(`ssl_session_tickets on;`)
+	} else {
+		c.Line(`ssl_session_cache off;`)
+		c.Line(`ssl_session_tickets off;`)
+	}
+	if o.ClientCertificate {
+		c.Line(`ssl_verify_client on;`)
+		c.Line(`ssl_verify_depth %d;`, openssl.VerifyDepth)
+		c.Line(`ssl_client_certificate "%s";`, adapter.ClientCAFile)
+	}
+}
+
+// writeBackends are the backends that requests are forwarded to. Their
+// names have a prefix, lest one means something else.
+func writeBackends(c *webserver.Text, routes []webserver.Route) {
+	written := map[string]bool{}
+	for _, r := range routes {
+		if written[r.Backend] {
+			continue
+		}
+		written[r.Backend] = true
+		c.Line(``)
+		c.Block(`upstream backend-%s {`, r.Backend)
+		c.Line(`server 127.0.0.1:%d;`, r.Port)
+		c.Line(`keepalive %d;`, idleConnections)
+		c.End(`}`)
+	}
+	if len(routes) > 0 {
+		c.Line(``)
+		c.Line(`proxy_http_version 1.1;`)
+		c.Line(`proxy_set_header Connection "";`)
+		c.Line(`proxy_set_header Host $http_host;`)
+	}
+}
+
+// writeRoutes forwards requests; the first route that fits counts. nginx
+// tries regular expressions in their order, after the prefixes with ^~. So
+// that is what a prefix can be unless a suffix comes before it
+// (https://nginx.org/en/docs/http/ngx_http_core_module.html#location).
+func writeRoutes(c *webserver.Text, routes []webserver.Route) {
+	location := func(match string, r webserver.Route) {
+		c.Block(`location %s {`, match)
+		c.Line(`proxy_pass http://backend-%s;`, r.Backend)
+		c.End(`}`)
+	}
+	folders, afterSuffix := map[string]bool{}, false
+	for _, r := range routes {
+		folder := strings.TrimSuffix(r.Prefix, "/") + "/"
+		switch {
+		case r.Suffix != "":
+			location(fmt.Sprintf(`~ "%s$"`, webserver.QuotePattern(r.Suffix)), r)
+			afterSuffix = true
+		case afterSuffix && r.Prefix == folder:
+			location(fmt.Sprintf(`~ "^%s"`, webserver.QuotePattern(r.Prefix)), r)
+		case afterSuffix:
+			location(fmt.Sprintf(`~ "^%s(/|$)"`, webserver.QuotePattern(r.Prefix)), r)
+		default:
+			if r.Prefix != folder {
+				location(fmt.Sprintf(`= "%s"`, r.Prefix), r)
+			}
+			if !folders[folder] {
+				location(fmt.Sprintf(`^~ "%s"`, folder), r)
+			}
+			folders[folder] = true
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package nginx_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/server"
+	"github.com/assay-dev/assay/internal/server/servertest"
+)
+
+// specs were all started for real; see docs/servers/nginx.md.
+var specs = map[string]servertest.Web{
+	"defaults": {Nginx: &v1alpha1.NginxServer{}},
+	"everything": {CPU: "1500m", Nginx: &v1alpha1.NginxServer{
+		Executable: "/usr/sbin/nginx", Port: ptr.To(int32(8081)), WorkerConnections: ptr.To(int32(2048)), Backlog: ptr.To(int32(4096)),
+		KeepAlive: &v1alpha1.NginxKeepAlive{Mode: v1alpha1.Enabled, MaxRequests: ptr.To(int32(2)), TimeoutMilliseconds: ptr.To(int32(1500))},
+		Sendfile:  v1alpha1.Enabled, AccessLog: v1alpha1.Enabled,
+	}},
+	"http2":     {Nginx: &v1alpha1.NginxServer{HTTP2: v1alpha1.Enabled}},
+	"tls-http2": {TLS: &v1alpha1.TLS{}, Nginx: &v1alpha1.NginxServer{HTTP2: v1alpha1.Enabled, Backlog: ptr.To(int32(512))}},
+	"workers": {CPU: "1", Nginx: &v1alpha1.NginxServer{
+		WorkerProcesses: ptr.To(int32(3)), Sendfile: v1alpha1.Disabled, KeepAlive: &v1alpha1.NginxKeepAlive{Mode: v1alpha1.Disabled},
+	}},
+	"forward":     {Nginx: &v1alpha1.NginxServer{Forward: servertest.Forwards}},
+	"forward-all": {Nginx: &v1alpha1.NginxServer{Forward: []v1alpha1.Forward{{PathPrefix: "/", Backend: "app"}}}},
+	"forward-folder": {Nginx: &v1alpha1.NginxServer{Forward: []v1alpha1.Forward{
+		{PathPrefix: "/app/", Backend: "app"}, {PathPrefix: "/app", Backend: "api"},
+	}}},
+	"configuration": {Nginx: &v1alpha1.NginxServer{}, Files: map[string]string{
+		"z.conf": "location /z { return 200 z; }\n",
+		"a.conf": "add_header X-Order a;\nlisten [::]:8080;",
+	}},
+	"own-main": {Nginx: &v1alpha1.NginxServer{}, Files: map[string]string{
+		"extra.conf": "add_header X-Extra yes;\n",
+		"nginx.conf": `pid /assay/run/nginx.pid;
+error_log stderr notice;
+events {}
+http {
+    client_body_temp_path /assay/run/client_body;
+    proxy_temp_path /assay/run/proxy;
+    fastcgi_temp_path /assay/run/fastcgi;
+    uwsgi_temp_path /assay/run/uwsgi;
+    scgi_temp_path /assay/run/scgi;
+    access_log off;
+    include mime.types;
+    server {
+        listen 8080;
+        root /assay/content;
+        include conf.d/*.conf;
+    }
+}
+`,
+	}},
+	"own-main-daemon": {Nginx: &v1alpha1.NginxServer{}, Files: map[string]string{
+		"nginx.conf": `daemon off; pid /assay/run/nginx.pid; error_log stderr;
+events {}
+http {
+    client_body_temp_path /assay/run/client_body;
+    proxy_temp_path /assay/run/proxy;
+    fastcgi_temp_path /assay/run/fastcgi;
+    uwsgi_temp_path /assay/run/uwsgi;
+    scgi_temp_path /assay/run/scgi;
+    access_log off;
+    server { listen 8080; location / { return 200 own; } }
+}
+`,
+	}},
+}
+
+func init() {
+	for name, tls := range servertest.TLS {
+		specs[name] = servertest.Web{Nginx: &v1alpha1.NginxServer{}, TLS: tls, CPU: "1"}
+	}
+}
+
+func TestRenderIsGolden(t *testing.T) {
+	for name, spec := range specs {
+		t.Run(name, func(t *testing.T) {
+			target, configurations := spec.Target()
+			rendering, err := server.Render(target, configurations)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files := rendering.Files
+			rendering.Files = nil
+			servertest.GoldenRendering(t, filepath.Join("golden", name), rendering, files, "server_mime.types")
+		})
+	}
+}
+
+func TestRenderRefusesFilesThatNothingIncludes(t *testing.T) {
+	_, err := server.Render(servertest.Web{Nginx: &v1alpha1.NginxServer{}, Files: map[string]string{"nginx.conf": "events {}", "a.conf": ""}}.Target())
+	if err == nil || !strings.HasPrefix(err.Error(), "spec.target.server.nginx.configuration: nginx.conf takes the place") {
+		t.Errorf("got the error %v", err)
+	}
+}
+
+func TestDaemonOffOnce(t *testing.T) {
+	for text, want := range map[string]bool{
+		"daemon off;":                     true,
+		"worker_processes 1; daemon off;": true,
+		"\n  daemon\toff ;\n":             true,
+		"# daemon off;":                   false,
+		"pid a; # daemon off;":            false,
+		"daemon on;":                      false,
+		"events {}":                       false,
+		"":                                false,
+	} {
+		r, err := server.Render(servertest.Web{Nginx: &v1alpha1.NginxServer{}, Files: map[string]string{"nginx.conf": text}}.Target())
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := r.Containers[0].Args
+		if got := !slices.Contains(args, "-g"); got != want {
+			t.Errorf("%q: left to the file: %t, want %t (%v)", text, got, want, args)
+		}
+	}
+}

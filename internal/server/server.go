@@ -1,0 +1,265 @@
+// Package server turns the target of a run into configuration files and
+// containers, and reads from a server's log what was really started. It is pure.
+// What differs from server to server is in one adapter for each, a package in a
+// directory below this one.
+package server
+
+import (
+	"fmt"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/server/adapter"
+	"github.com/assay-dev/assay/internal/server/external"
+	"github.com/assay-dev/assay/internal/server/generic"
+	"github.com/assay-dev/assay/internal/server/httpd"
+	"github.com/assay-dev/assay/internal/server/nginx"
+	"github.com/assay-dev/assay/internal/server/tomcat"
+)
+
+// servers are all kinds of servers, one line for each.
+var servers = []adapter.Server{
+	tomcat.Server{},
+	httpd.Server{},
+	nginx.Server{},
+	generic.Server{},
+	external.Server{},
+}
+
+// The names of the server's container, of the volumes that a target's pod has for
+// its servers, and of the files of TLSVolume; see package adapter.
+const (
+	ContainerName = adapter.ContainerName
+
+	ContentVolume = adapter.ContentVolume
+	ConfigVolume  = adapter.ConfigVolume
+	TLSVolume     = adapter.TLSVolume
+
+	CertificateKey = adapter.CertificateKey
+	PrivateKeyKey  = adapter.PrivateKeyKey
+	ClientCAKey    = adapter.ClientCAKey
+)
+
+type (
+	// Log is what a server says of itself in its log.
+	Log = adapter.Log
+	// Mismatch is a difference between what was declared and what the server says.
+	Mismatch = adapter.Mismatch
+)
+
+// Rendering is a target, ready to be made into a pod.
+type Rendering struct {
+	// Description names the servers and their connectors, as in "Tomcat NIO".
+	Description string
+	// Port is the TCP port on which the target listens.
+	Port int32
+	// Files are the rendered configuration files by name: the contents of
+	// ConfigVolume.
+	Files map[string]string
+	// Containers are the server's container and, after it, the backends': image,
+	// command, environment and mounts. The caller sets resources and security.
+	Containers []corev1.Container
+	// Volumes are what the containers mount in addition to ContentVolume,
+	// ConfigVolume and TLSVolume.
+	Volumes []corev1.Volume
+}
+
+// Configurations are the users' own configurations: by container, the files of
+// the ConfigMap that the spec names.
+type Configurations map[string]map[string]string
+
+// declared is a server of a target, with its adapter.
+type declared struct {
+	adapter.Server
+	in *adapter.Input
+}
+
+// declaredBy returns the servers of a target: first the one that clients talk
+// to, then the backends. A server that this version doesn't know is missing
+// from the table, and an error.
+func declaredBy(t *v1alpha1.Target, configurations Configurations) ([]declared, error) {
+	inputs := []*adapter.Input{{
+		Name: ContainerName, Image: t.Image, Server: &t.Server, TLS: t.TLS, CPUs: wholeCPUs(&t.Resources), Backends: map[string]int32{},
+	}}
+	for i := range t.Backends {
+		b := &t.Backends[i]
+		inputs = append(inputs, &adapter.Input{Name: b.Name, Image: b.Image, Server: b.Server.AsServer(), CPUs: wholeCPUs(&b.Resources)})
+	}
+	var all []declared
+	for i, in := range inputs {
+		kind := kindOf(in.Server)
+		if kind == nil {
+			return nil, fmt.Errorf("server of container %s: this version of Assay knows no such server", in.Name)
+		}
+		in.Files = configurations[in.Name]
+		if i > 0 {
+			inputs[0].Backends[in.Name] = kind.Port(in.Server, false)
+		}
+		all = append(all, declared{kind, in})
+	}
+	return all, nil
+}
+
+// kindOf returns the adapter of a server, or nil if there is none.
+func kindOf(spec *v1alpha1.Server) adapter.Server {
+	for _, s := range servers {
+		if s.Declared(spec) {
+			return s
+		}
+	}
+	return nil
+}
+
+func wholeCPUs(r *v1alpha1.Resources) int32 {
+	if r.CPU == nil {
+		return 1
+	}
+	return int32((r.CPU.MilliValue() + 999) / 1000)
+}
+
+// ConfigurationNames returns the name of the ConfigMap with the user's own
+// configuration, by container.
+func ConfigurationNames(t *v1alpha1.Target) map[string]string {
+	names := map[string]string{}
+	all, _ := declaredBy(t, nil)
+	for _, s := range all {
+		if c := s.Configuration(s.in.Server); c != nil {
+			names[s.in.Name] = c.ConfigMapName
+		}
+	}
+	return names
+}
+
+// Render turns a target that Assay starts into configuration files and
+// containers. The spec is one that the API server accepted, with its defaults.
+// An error is the user's to fix, and names the field.
+func Render(t *v1alpha1.Target, configurations Configurations) (*Rendering, error) {
+	all, err := declaredBy(t, configurations)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rendering{Description: describe(all), Port: Port(t), Files: map[string]string{}}
+	ports := map[int32]string{}
+	for i, s := range all {
+		one, err := s.Render(s.in)
+		if err != nil {
+			return nil, err
+		}
+		port := r.Port
+		if i > 0 {
+			port = s.Port(s.in.Server, false)
+		}
+		if other, taken := ports[port]; taken {
+			return nil, fmt.Errorf("spec.target: the containers %s and %s have the same port %d: give each its own", other, s.in.Name, port)
+		}
+		ports[port] = s.in.Name
+		maps.Copy(r.Files, one.Files)
+		r.Volumes = append(r.Volumes, one.Volumes...)
+		one.Container.Name, one.Container.Image, one.Container.ImagePullPolicy = s.in.Name, s.in.Image, t.ImagePullPolicy
+		one.Container.Ports = []corev1.ContainerPort{{ContainerPort: port}}
+		r.Containers = append(r.Containers, one.Container)
+	}
+	return r, nil
+}
+
+// Port returns the TCP port on which a target listens that Assay starts.
+func Port(t *v1alpha1.Target) int32 {
+	if kind := kindOf(&t.Server); kind != nil {
+		return kind.Port(&t.Server, t.TLS != nil)
+	}
+	return 0
+}
+
+// Describe names the servers of a target and their connectors, as in "HTTPD
+// Event with Tomcat NIO".
+func Describe(t *v1alpha1.Target) string {
+	all, _ := declaredBy(t, nil)
+	return describe(all)
+}
+
+func describe(all []declared) string {
+	var description string
+	for i, s := range all {
+		name, _ := s.Describe(s.in)
+		if i > 0 {
+			description += " with "
+		}
+		description += name
+	}
+	return description
+}
+
+// Label adds to the description of a target what tells it from others in a
+// table, as in "Tomcat NIO + JSSE" or "Generic nginx:1.28".
+func Label(description string, t *v1alpha1.Target) string {
+	all, err := declaredBy(t, nil)
+	if err != nil {
+		return description
+	}
+	if _, detail := all[0].Describe(all[0].in); detail != "" {
+		description += " " + detail
+	}
+	return description
+}
+
+// Verifiable reports whether the server that clients talk to says in its log
+// what it is, as far as Assay can read it.
+func Verifiable(t *v1alpha1.Target) bool {
+	_, ok := kindOf(&t.Server).(adapter.Verifiable)
+	return ok
+}
+
+// VerifiableContainers returns the names of the containers whose servers are
+// Verifiable.
+func VerifiableContainers(t *v1alpha1.Target) []string {
+	var names []string
+	all, _ := declaredBy(t, nil)
+	for _, s := range all {
+		if _, ok := s.Server.(adapter.Verifiable); ok {
+			names = append(names, s.in.Name)
+		}
+	}
+	return names
+}
+
+// ReadLogs reads what the servers of a target say of themselves in their logs,
+// by container, and where that differs from what was declared.
+func ReadLogs(t *v1alpha1.Target, logs map[string]string) (map[string]Log, []Mismatch) {
+	read := map[string]Log{}
+	var mismatches []Mismatch
+	all, _ := declaredBy(t, nil)
+	for _, s := range all {
+		verifiable, ok := s.Server.(adapter.Verifiable)
+		log, logged := logs[s.in.Name]
+		if !ok || !logged {
+			continue
+		}
+		l, found := verifiable.ReadLog(s.in, log)
+		read[s.in.Name] = withoutControls(l)
+		mismatches = append(mismatches, found...)
+	}
+	return read, mismatches
+}
+
+// withoutControls removes from what a server logged what a terminal would obey.
+func withoutControls(l Log) Log {
+	l.Version, l.Connector = printable.Text(l.Version), printable.Text(l.Connector)
+	for i, library := range l.Libraries {
+		l.Libraries[i] = printable.Text(library)
+	}
+	return l
+}
+
+// ReadinessPath returns the path that the target must answer to count as ready.
+func ReadinessPath(spec *v1alpha1.BenchmarkRunSpec) string {
+	if path := spec.Target.Readiness.Path; path != "" {
+		return path
+	}
+	if len(spec.Load.Requests) == 0 {
+		return "/" // never: a load without requests has to have a readiness path
+	}
+	return spec.Load.Requests[0].Path
+}

@@ -1,0 +1,71 @@
+// Package servertest is what the tests of the adapters have in common.
+package servertest
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "Write the golden files again.")
+
+// Golden compares got with the file of a name in testdata.
+func Golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// GoldenJSON is Golden for a value.
+func GoldenJSON(t *testing.T, name string, got any) {
+	t.Helper()
+	encoded, err := json.MarshalIndent(got, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	Golden(t, name, string(encoded)+"\n")
+}
+
+// Log returns a log of a real server: a file of testdata.
+func Log(t *testing.T, name string) string {
+	t.Helper()
+	log, err := os.ReadFile(filepath.Join("testdata", name+".log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(log)
+}
+
+// GoldenRendering compares a rendered target with the files of a directory of
+// testdata: the target without its files as pod.json, and each file under its
+// name. shared are files that all directories have in common, one level up.
+func GoldenRendering(t *testing.T, directory string, target any, files map[string]string, shared ...string) {
+	t.Helper()
+	GoldenJSON(t, filepath.Join(directory, "pod.json"), target)
+	for name, text := range files {
+		path := filepath.Join(directory, name)
+		if slices.Contains(shared, name) {
+			path = filepath.Join(filepath.Dir(directory), name)
+		}
+		Golden(t, path, text)
+	}
+}

@@ -1,0 +1,116 @@
+package servertest
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/server/adapter"
+)
+
+// SelfSigned is a certificate that Assay signs itself.
+var SelfSigned = &v1alpha1.Certificate{SelfSigned: &v1alpha1.SelfSigned{}}
+
+// Web is a target with httpd or nginx of which every rendered file is kept in
+// testdata.
+type Web struct {
+	HTTPD *v1alpha1.HTTPDServer
+	Nginx *v1alpha1.NginxServer
+	TLS   *v1alpha1.TLS
+	CPU   string
+	// Files are the user's own configuration.
+	Files map[string]string
+}
+
+// Target returns the target and the users' own configurations. It has two
+// backends if requests are forwarded.
+func (w Web) Target() (*v1alpha1.Target, map[string]map[string]string) {
+	t := &v1alpha1.Target{
+		Image: "example/server:1", ImagePullPolicy: corev1.PullIfNotPresent,
+		Server: v1alpha1.Server{HTTPD: w.HTTPD, Nginx: w.Nginx}, TLS: w.TLS,
+	}
+	if w.HTTPD != nil && w.HTTPD.Forward != nil || w.Nginx != nil && w.Nginx.Forward != nil {
+		t.Backends = []v1alpha1.Backend{
+			{Name: "app", Image: "example/tomcat:1", Server: v1alpha1.BackendServer{Generic: &v1alpha1.GenericServer{Port: ptr.To(int32(9001)), ContentPath: "/srv"}}},
+			{Name: "api", Image: "example/api:1", Server: v1alpha1.BackendServer{Generic: &v1alpha1.GenericServer{Port: ptr.To(int32(9002)), ContentPath: "/srv"}}},
+		}
+	}
+	if w.CPU != "" {
+		t.Resources.CPU = ptr.To(resource.MustParse(w.CPU))
+	}
+	if w.Files == nil {
+		return t, nil
+	}
+	own := &v1alpha1.Configuration{ConfigMapName: "mine"}
+	if w.HTTPD != nil {
+		t.Server.HTTPD = ptr.To(*w.HTTPD)
+		t.Server.HTTPD.Configuration = own
+	} else {
+		t.Server.Nginx = ptr.To(*w.Nginx)
+		t.Server.Nginx.Configuration = own
+	}
+	return t, map[string]map[string]string{adapter.ContainerName: w.Files}
+}
+
+// Forwards has all kinds of routes, and an order that counts.
+var Forwards = []v1alpha1.Forward{
+	{PathPrefix: "/app/static", Backend: "api"},
+	{PathPrefix: "/v1/", Backend: "api"},
+	{PathSuffix: ".jsp", Backend: "app"},
+	{PathPrefix: "/app", Backend: "api"},
+	{PathPrefix: "/v2.0/", Backend: "app"},
+	{PathSuffix: ".do", Backend: "app"},
+}
+
+// TLS are the ways to speak TLS that httpd and nginx have in common.
+var TLS = map[string]*v1alpha1.TLS{
+	"tls": {Certificate: SelfSigned},
+	"tls-old": {
+		Certificate: SelfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv10, v1alpha1.TLSv11, v1alpha1.TLSv12},
+	},
+	"tls-10-cipher": {
+		Certificate: SelfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv10}, Ciphers: []v1alpha1.CipherSuite{"AES128-SHA"},
+	},
+	"tls-12-cipher": {
+		Certificate: SelfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv12}, SessionResumption: v1alpha1.Disabled,
+		Ciphers: []v1alpha1.CipherSuite{"ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-ECDSA-AES256-GCM-SHA384"},
+	},
+	"tls-12-resume": {
+		Certificate: SelfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv12}, SessionResumption: v1alpha1.Enabled,
+	},
+	"tls-13-cipher": {
+		Certificate: SelfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv13}, Ciphers: []v1alpha1.CipherSuite{"TLS_CHACHA20_POLY1305_SHA256"},
+	},
+	"tls-13-resume": {
+		Certificate: SelfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv13}, SessionResumption: v1alpha1.Enabled,
+	},
+	"tls-ciphers": {
+		Certificate: SelfSigned,
+		Ciphers:     []v1alpha1.CipherSuite{"TLS_AES_256_GCM_SHA384", "TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-SHA", "AES256-GCM-SHA384"},
+	},
+	"tls-mutual": {Certificate: SelfSigned, ClientAuthentication: &v1alpha1.ClientAuthentication{Certificate: *SelfSigned}},
+}
+
+// Mismatches checks where a target's log differs from what was declared: the
+// field, what is said and whether it is unsupported. It returns what the log
+// says.
+func Mismatches(t *testing.T, readLogs func(*v1alpha1.Target, map[string]string) (map[string]adapter.Log, []adapter.Mismatch),
+	spec Web, log string, want []adapter.Mismatch) adapter.Log {
+	t.Helper()
+	target, _ := spec.Target()
+	read, got := readLogs(target, map[string]string{adapter.ContainerName: log})
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(adapter.Mismatch{}, "Remedy"), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, m := range got {
+		if m.Remedy == "" {
+			t.Errorf("%s has no remedy", m.Field)
+		}
+	}
+	return read[adapter.ContainerName]
+}

@@ -1,0 +1,109 @@
+package tomcat
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/server/adapter"
+)
+
+// logged is what Tomcat says of itself in its log.
+type logged struct {
+	adapter.Log
+	// refusals are what Tomcat says that it doesn't have, or omits.
+	refusals []string
+	// service is the name of its service.
+	service string
+}
+
+// ReadLog implements adapter.Verifiable.
+func (Server) ReadLog(in *adapter.Input, log string) (adapter.Log, []adapter.Mismatch) {
+	l := readLog(log)
+	return l.Log, check(in, l)
+}
+
+// What Tomcat says of itself, in all versions from 8.5 on. The lines' beginnings
+// depend on its logging.properties, which the user may replace.
+var (
+	logsVersion   = regexp.MustCompile(`Server version name: +(Apache Tomcat/\S+)`)
+	logsEngine    = regexp.MustCompile(`Starting Servlet engine: \[(Apache Tomcat/[^\]\s]+)\]`)
+	logsJava      = regexp.MustCompile(`JVM Version: +(\S+)`)
+	logsVendor    = regexp.MustCompile(`JVM Vendor: +(\S[^\r\n]*)`)
+	logsNative    = regexp.MustCompile(`Loaded Apache Tomcat Native library \[([^\]]+)\] using APR version \[([^\]]+)\]`)
+	logsOpenSSL   = regexp.MustCompile(`OpenSSL successfully initialized \[(\S+ [^\]\s]+)`)
+	logsStarting  = regexp.MustCompile(`Starting ProtocolHandler \["([^"]+)"\]`)
+	logsPreparing = regexp.MustCompile(`Initializing ProtocolHandler \["([^"]+)"\]|Failed to initialize component \[Connector\["([^"]+)"\]\]`)
+	logsService   = regexp.MustCompile(`Starting service \[([^\]]+)\]`)
+)
+
+// logsRefusal are the lines in which Tomcat says that it hasn't or leaves out
+// what it is asked for.
+var logsRefusal = regexp.MustCompile(`Apache Tomcat Native library .*was not found` +
+	`|Apache Tomcat Native library failed to load` +
+	`|An incompatible version \[[^\]]*\] of the Apache Tomcat Native library` +
+	`|requires the APR/native library which is not available` +
+	`|ClassNotFoundException: org\.apache\.` +
+	`|Virtual threads require a minimum Java version` +
+	`|Some of the specified \[\w+\] are not supported` +
+	`|None of the \[\w+\] specified are supported` +
+	`|Sendfile is not supported`)
+
+// The bounds of what is kept of a log's refusals.
+const (
+	maxRefusals      = 16
+	maxRefusalLength = 600
+)
+
+// readLog reads what Tomcat says of itself when it starts, and when it fails to.
+func readLog(log string) logged {
+	l := logged{
+		Log:     adapter.Log{Version: adapter.FirstMatch(log, logsVersion, logsEngine)},
+		service: adapter.FirstMatch(log, logsService),
+	}
+	for _, says := range []*regexp.Regexp{logsStarting, logsPreparing} {
+		if l.Connector == "" {
+			l.Connector = strings.Join(every(log, says), ", ")
+			l.Preparing = l.Connector != "" && says == logsPreparing
+		}
+	}
+	if java := adapter.FirstMatch(log, logsJava); java != "" {
+		library := javaLibrary + java
+		if vendor := adapter.FirstMatch(log, logsVendor); vendor != "" {
+			library += " (" + strings.TrimSpace(vendor) + ")"
+		}
+		l.Libraries = append(l.Libraries, library)
+	}
+	if m := logsNative.FindStringSubmatch(log); m != nil {
+		l.Libraries = append(l.Libraries, "Apache Tomcat Native "+m[1], "APR "+m[2])
+	}
+	if openSSL := adapter.FirstMatch(log, logsOpenSSL); openSSL != "" {
+		l.Libraries = append(l.Libraries, openSSL)
+	}
+	for line := range strings.Lines(log) {
+		if len(l.refusals) == maxRefusals {
+			break
+		}
+		if at := logsRefusal.FindStringIndex(line); at != nil {
+			line = strings.TrimSpace(line[at[0]:])
+			if line = line[:min(len(line), maxRefusalLength)]; !slices.Contains(l.refusals, line) {
+				l.refusals = append(l.refusals, line)
+			}
+		}
+	}
+	return l
+}
+
+// every returns all that an expression matches, each once.
+func every(log string, e *regexp.Regexp) []string {
+	var all []string
+	seen := map[string]bool{}
+	for _, m := range e.FindAllStringSubmatch(log, maxRefusals) {
+		found := strings.Join(m[1:], "")
+		if !seen[found] {
+			seen[found] = true
+			all = append(all, found)
+		}
+	}
+	return all
+}

@@ -1,0 +1,145 @@
+package tomcat
+
+import (
+	"encoding/xml"
+	"strconv"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/server/adapter"
+)
+
+const (
+	// serviceName is the name of the service in the rendered server.xml, which
+	// Tomcat logs: Tomcat's own is Catalina.
+	serviceName  = "Assay"
+	executorName = "requests"
+)
+
+// executors are the classes of what runs requests
+// (https://tomcat.apache.org/tomcat-11.0-doc/config/executor.html).
+var executors = map[v1alpha1.TomcatExecutor]string{
+	v1alpha1.TomcatShared:         "org.apache.catalina.core.StandardThreadExecutor",
+	v1alpha1.TomcatVirtualThreads: "org.apache.catalina.core.StandardVirtualThreadExecutor",
+}
+
+// xmlElement is an element of server.xml.
+type xmlElement struct {
+	XMLName    xml.Name
+	Attributes []xml.Attr   `xml:",any,attr"`
+	Children   []xmlElement `xml:",any"`
+}
+
+// element makes an element from its name and its attributes' names and values.
+func element(name string, attributes ...string) xmlElement {
+	e := xmlElement{XMLName: xml.Name{Local: name}}
+	for i := 0; i < len(attributes); i += 2 {
+		e.set(attributes[i], attributes[i+1])
+	}
+	return e
+}
+
+func (e *xmlElement) set(name, value string) {
+	e.Attributes = append(e.Attributes, xml.Attr{Name: xml.Name{Local: name}, Value: value})
+}
+
+// setNumber leaves the attribute out where the version's own default is to hold.
+func (e *xmlElement) setNumber(name string, value *int32) {
+	if value != nil {
+		e.set(name, strconv.Itoa(int(*value)))
+	}
+}
+
+func (e *xmlElement) add(children ...xmlElement) {
+	e.Children = append(e.Children, children...)
+}
+
+func (e xmlElement) text() string {
+	// The structure has nothing that can't be marshalled.
+	out, _ := xml.MarshalIndent(e, "", "  ")
+	return xml.Header + string(out) + "\n"
+}
+
+// serverElement is what a run has: one service with one connector, one host and
+// one web application; no shutdown port and no automatic deployment.
+func serverElement(in *adapter.Input) xmlElement {
+	server := element("Server", "port", "-1", "shutdown", "SHUTDOWN")
+	// Arguments, environment and properties may hold secrets.
+	server.add(element("Listener", "className", "org.apache.catalina.startup.VersionLoggerListener",
+		"logArgs", "false", "logEnv", "false", "logProps", "false"))
+	if protocolOf(in.Server.Tomcat) == v1alpha1.TomcatAPR || tlsImplementation(in) == v1alpha1.TLSOpenSSL {
+		server.add(element("Listener", "className", "org.apache.catalina.core.AprLifecycleListener", "SSLEngine", "on"))
+	}
+
+	service := element("Service", "name", serviceName)
+	if executor := executorElement(&in.Server.Tomcat.Connector); executor != nil {
+		service.add(*executor)
+	}
+	host := element("Host", "name", "localhost", "appBase", "webapps",
+		"createDirs", "false", "autoDeploy", "false", "deployOnStartup", "false")
+	host.add(element("Context", "path", "", "docBase", "ROOT"))
+	if in.Server.Tomcat.AccessLog == v1alpha1.Enabled {
+		host.add(element("Valve", "className", "org.apache.catalina.valves.AccessLogValve",
+			"directory", "logs", "prefix", "localhost_access_log", "rotatable", "false", "pattern", "common"))
+	}
+	engine := element("Engine", "name", "Catalina", "defaultHost", "localhost")
+	engine.add(host)
+	service.add(connectorElement(in), engine)
+	server.add(service)
+	return server
+}
+
+func executorElement(c *v1alpha1.TomcatConnector) *xmlElement {
+	class, shared := executors[c.Executor]
+	if !shared {
+		return nil
+	}
+	executor := element("Executor", "name", executorName, "className", class)
+	if c.Executor == v1alpha1.TomcatShared {
+		executor.setNumber("maxThreads", c.MaxThreads)
+		executor.setNumber("minSpareThreads", spareThreads(c))
+	}
+	return &executor
+}
+
+// spareThreads keeps the default of a shared executor, 25 threads, from being
+// more than all that it may have: it wouldn't start.
+func spareThreads(c *v1alpha1.TomcatConnector) *int32 {
+	const spare = 25
+	if c.MinSpareThreads == nil && c.MaxThreads != nil && *c.MaxThreads < spare {
+		return c.MaxThreads
+	}
+	return c.MinSpareThreads
+}
+
+func connectorElement(in *adapter.Input) xmlElement {
+	c := &in.Server.Tomcat.Connector
+	connector := element("Connector", "port", strconv.Itoa(int(adapter.Port(c.Port, in.TLS != nil))),
+		"protocol", protocols[protocolOf(in.Server.Tomcat)])
+	if _, shared := executors[c.Executor]; shared {
+		connector.set("executor", executorName)
+	} else {
+		connector.setNumber("maxThreads", c.MaxThreads)
+		connector.setNumber("minSpareThreads", c.MinSpareThreads)
+	}
+	connector.setNumber("acceptCount", c.AcceptCount)
+	connector.setNumber("maxConnections", c.MaxConnections)
+	keepAlive := ptr.Deref(c.KeepAlive, v1alpha1.TomcatKeepAlive{})
+	connector.setNumber("maxKeepAliveRequests", keepAlive.MaxRequests)
+	connector.setNumber("keepAliveTimeout", keepAlive.TimeoutMilliseconds)
+	if c.Sendfile != "" {
+		connector.set("useSendfile", strconv.FormatBool(c.Sendfile == v1alpha1.Enabled))
+	}
+	switch c.Compression {
+	case v1alpha1.Enabled:
+		connector.set("compression", "on")
+	case v1alpha1.Disabled:
+		connector.set("compression", "off")
+	}
+	addTLS(in, &connector)
+	if c.HTTP2 == v1alpha1.Enabled {
+		connector.add(element("UpgradeProtocol", "className", "org.apache.coyote.http2.Http2Protocol"))
+	}
+	return connector
+}

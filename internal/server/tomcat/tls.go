@@ -1,0 +1,233 @@
+package tomcat
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/server/adapter"
+)
+
+// tlsImplementations are the classes by which NIO and NIO2 speak TLS
+// (https://tomcat.apache.org/tomcat-9.0-doc/config/http.html#SSL_Support).
+var tlsImplementations = map[v1alpha1.TLSImplementation]string{
+	v1alpha1.TLSJSSE:    "org.apache.tomcat.util.net.jsse.JSSEImplementation",
+	v1alpha1.TLSOpenSSL: "org.apache.tomcat.util.net.openssl.OpenSSLImplementation",
+}
+
+var (
+	// tls13Suites are all that TLS 1.3 has in Java and in clients.
+	tls13Suites = []string{"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"}
+	// defaultCiphers is the default of Tomcat up to TLS 1.2.
+	defaultCiphers = "HIGH:!aNULL:!eNULL:!EXPORT:!DES:!RC4:!MD5:!kRSA"
+
+	cipherSyntax = regexp.MustCompile(`^[A-Z0-9_-]+$`)
+)
+
+// tlsImplementation is what Tomcat speaks TLS by; empty for none.
+func tlsImplementation(in *adapter.Input) v1alpha1.TLSImplementation {
+	switch {
+	case in.TLS == nil:
+		return ""
+	case protocolOf(in.Server.Tomcat) == v1alpha1.TomcatAPR:
+		return v1alpha1.TLSOpenSSL
+	case in.TLS.Implementation == "":
+		return v1alpha1.TLSJSSE
+	}
+	return in.TLS.Implementation
+}
+
+// addTLS has a connector speak TLS, if the run does.
+func addTLS(in *adapter.Input, connector *xmlElement) {
+	if in.TLS == nil {
+		return
+	}
+	connector.set("scheme", "https")
+	connector.set("secure", "true")
+	connector.set("SSLEnabled", "true")
+	if protocolOf(in.Server.Tomcat) != v1alpha1.TomcatAPR {
+		connector.set("sslImplementationName", tlsImplementations[tlsImplementation(in)])
+	}
+
+	host := element("SSLHostConfig", "protocols", strings.Join(adapter.Protocols(in.TLS), "+"))
+	if tlsImplementation(in) == v1alpha1.TLSOpenSSL {
+		setOpenSSL(in, &host)
+	} else {
+		setJSSE(in, &host)
+	}
+	if in.TLS.SessionResumption != v1alpha1.Enabled {
+		// Tomcat has no switch: 0 is without limit, so that the least is 1.
+		host.set("sessionCacheSize", "1")
+		host.set("sessionTimeout", "1")
+	}
+	host.add(element("Certificate", "certificateFile", adapter.CertificateFile, "certificateKeyFile", adapter.PrivateKeyFile))
+	connector.add(host)
+}
+
+func setJSSE(in *adapter.Input, host *xmlElement) {
+	old, tls13 := adapter.CipherSuites(in.TLS)
+	if len(in.TLS.Ciphers) > 0 {
+		// A Tomcat without the attribute cipherSuites takes all of ciphers, one
+		// with it (9.0.114, 10.1.51, 11.0.16 and later) moves those of TLS 1.3 there.
+		all := append([]string{}, old...)
+		switch {
+		case len(tls13) > 0:
+			all = append(all, tls13...)
+			host.set("cipherSuites", strings.Join(tls13, ":"))
+		case slices.Contains(adapter.Protocols(in.TLS), string(v1alpha1.TLSv13)):
+			all = append(all, tls13Suites...)
+		}
+		host.set("ciphers", strings.Join(all, ":"))
+	}
+	if store := trustStore(in); store != "" {
+		host.set("certificateVerification", "required")
+		host.set("truststoreFile", store)
+		host.set("truststoreType", "PKCS12")
+		host.set("truststorePassword", trustStorePassword)
+	}
+}
+
+func setOpenSSL(in *adapter.Input, host *xmlElement) {
+	old, tls13 := adapter.CipherSuites(in.TLS)
+	ciphers := strings.Join(old, ":")
+	if adapter.AcceptsOldTLS(in.TLS) {
+		if ciphers == "" {
+			ciphers = defaultCiphers
+		}
+		// Both are forbidden from OpenSSL's security level 1 on.
+		ciphers += ":@SECLEVEL=0"
+	}
+	if ciphers != "" {
+		host.set("ciphers", ciphers)
+	}
+	// Tomcat itself hands OpenSSL the first certificate of the file only, and has
+	// no attribute for suites of TLS 1.3 before 9.0.114, 10.1.51 and 11.0.16.
+	commands := element("OpenSSLConf")
+	commands.add(element("OpenSSLConfCmd", "name", "Certificate", "value", adapter.CertificateFile))
+	if len(tls13) > 0 {
+		commands.add(element("OpenSSLConfCmd", "name", "Ciphersuites", "value", strings.Join(tls13, ":")))
+	}
+	if in.TLS.SessionResumption != v1alpha1.Enabled {
+		commands.add(element("OpenSSLConfCmd", "name", "NumTickets", "value", "0"))
+	}
+	host.add(commands)
+	if in.TLS.SessionResumption != v1alpha1.Enabled {
+		host.set("disableSessionTickets", "true")
+	}
+	if in.TLS.ClientAuthentication != nil {
+		host.set("certificateVerification", "required")
+		host.set("caCertificateFile", adapter.ClientCAFile)
+	}
+}
+
+// tlsOptions are the options of the Java virtual machine for JSSE.
+func tlsOptions(in *adapter.Input) []string {
+	var options []string
+	if enablesOldTLS(in) {
+		options = append(options, "-Djava.security.properties="+ownDirectory+"/java.security")
+	}
+	if tlsImplementation(in) == v1alpha1.TLSJSSE && in.TLS.SessionResumption != v1alpha1.Enabled {
+		// The first is of Java 13 and later, the second of Java 21 and later.
+		options = append(options, "-Djdk.tls.server.enableSessionTicketExtension=false", "-Djdk.tls.server.newSessionTicketCount=0")
+	}
+	return options
+}
+
+// enablesOldTLS is whether Java has to be told to accept what it disables
+// by itself.
+func enablesOldTLS(in *adapter.Input) bool {
+	return tlsImplementation(in) == v1alpha1.TLSJSSE && (adapter.AcceptsOldTLS(in.TLS) || staticRSA(in.TLS))
+}
+
+// staticRSA is whether a cipher suite is declared whose keys are exchanged by
+// RSA.
+func staticRSA(tls *v1alpha1.TLS) bool {
+	old, _ := adapter.CipherSuites(tls)
+	return slices.ContainsFunc(old, func(c string) bool { return !strings.HasPrefix(c, "ECDHE-") })
+}
+
+// javaSecurity takes the place of one property of java.security: what
+// OpenJDK 17 disables, but for what is declared. TLS_RSA_* is disabled since
+// 17.0.19, and before means nothing.
+func javaSecurity(in *adapter.Input) string {
+	disabled := []string{"SSLv3"}
+	for _, p := range []v1alpha1.TLSProtocol{v1alpha1.TLSv10, v1alpha1.TLSv11} {
+		if !slices.Contains(in.TLS.Protocols, p) {
+			disabled = append(disabled, string(p))
+		}
+	}
+	disabled = append(disabled, "DTLSv1.0", "RC4", "DES", "MD5withRSA", "DH keySize < 1024", "EC keySize < 224",
+		"3DES_EDE_CBC", "anon", "NULL", "ECDH")
+	if !staticRSA(in.TLS) {
+		disabled = append(disabled, "TLS_RSA_*")
+	}
+	return "jdk.tls.disabledAlgorithms=" + strings.Join(disabled, ", ") + "\n"
+}
+
+// The password of the trust store, which holds no secret.
+const trustStorePassword = "changeit"
+
+// trustStore is the file from which JSSE learns whom to trust; empty for
+// none. It reads no PEM, so that one is made when the container starts.
+func trustStore(in *adapter.Input) string {
+	if tlsImplementation(in) != v1alpha1.TLSJSSE || in.TLS.ClientAuthentication == nil {
+		return ""
+	}
+	_, base := directories(in.Server.Tomcat)
+	return base + "/temp/client-authorities.p12"
+}
+
+// startScript makes the trust store by Java's own keytool, which takes one
+// certificate at a time, and starts Tomcat.
+func startScript(in *adapter.Input, home string) string {
+	return fmt.Sprintf(`set -eu
+java=${JRE_HOME:-${JAVA_HOME:-}}
+if [ -n "$java" ]; then keytool=$java/bin/keytool; else keytool=keytool; fi
+number=0
+certificate=
+while IFS= read -r line || [ -n "$line" ]; do
+  case $line in
+  *"BEGIN CERTIFICATE"*) certificate=$line ;;
+  *"END CERTIFICATE"*)
+    number=$((number + 1))
+    printf '%%s\n%%s\n' "$certificate" "$line" |
+      "$keytool" -importcert -noprompt -alias "authority-$number" -keystore %[2]s -storetype PKCS12 -storepass %[3]s
+    certificate=
+    ;;
+  *) certificate="$certificate
+$line" ;;
+  esac
+done <%[1]s
+exec %[4]s/bin/catalina.sh run
+`, adapter.ClientCAFile, trustStore(in), trustStorePassword, home)
+}
+
+func checkTLS(in *adapter.Input) error {
+	if in.TLS == nil {
+		return nil
+	}
+	if protocolOf(in.Server.Tomcat) == v1alpha1.TomcatAPR && in.TLS.Implementation == v1alpha1.TLSJSSE {
+		return fmt.Errorf("spec.target.tls.implementation: must be OpenSSL with the connector APR, which has no other: leave it out, or use NIO or NIO2 for JSSE")
+	}
+	if by := tlsImplementation(in); tlsImplementations[by] == "" {
+		return fmt.Errorf("spec.target.tls.implementation: this version of Assay knows no %q: use JSSE or OpenSSL", by)
+	}
+	known := []v1alpha1.TLSProtocol{v1alpha1.TLSv10, v1alpha1.TLSv11, v1alpha1.TLSv12, v1alpha1.TLSv13}
+	for _, p := range in.TLS.Protocols {
+		if !slices.Contains(known, p) {
+			return fmt.Errorf("spec.target.tls.protocols: this version of Assay knows no %q: use TLSv1, TLSv1.1, TLSv1.2 or TLSv1.3", p)
+		}
+	}
+	for _, c := range in.TLS.Ciphers {
+		if !cipherSyntax.MatchString(string(c)) {
+			return fmt.Errorf("spec.target.tls.ciphers: %q isn't OpenSSL's name of a cipher suite: use one such as ECDHE-RSA-AES256-GCM-SHA384", c)
+		}
+	}
+	if enablesOldTLS(in) && slices.ContainsFunc(in.Server.Tomcat.JVMOptions, setsProperty("java.security.properties")) {
+		return fmt.Errorf("%s: -Djava.security.properties can't be given with TLSv1, TLSv1.1 or a cipher suite without ECDHE, which Assay enables by it: leave it out, or set jdk.tls.disabledAlgorithms in the image's java.security",
+			in.Field("tomcat.jvmOptions"))
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+// Package tomcat is the adapter of Apache Tomcat.
+package tomcat
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/server/adapter"
+)
+
+const (
+	// defaultHome is where the official image has Tomcat.
+	defaultHome = "/usr/local/tomcat"
+	// ownDirectory is where the files are that aren't Tomcat's configuration.
+	ownDirectory = "/assay/tomcat"
+	serverXML    = "server.xml"
+)
+
+// writtenDirectories are the directories that Tomcat writes to while it runs.
+var writtenDirectories = []string{"logs", "temp", "work"}
+
+// protocols are the connectors' classes
+// (https://tomcat.apache.org/tomcat-9.0-doc/config/http.html).
+var protocols = map[v1alpha1.TomcatProtocol]string{
+	v1alpha1.TomcatNIO:  "org.apache.coyote.http11.Http11NioProtocol",
+	v1alpha1.TomcatNIO2: "org.apache.coyote.http11.Http11Nio2Protocol",
+	v1alpha1.TomcatAPR:  "org.apache.coyote.http11.Http11AprProtocol",
+}
+
+// Server is the adapter. It replaces conf/server.xml and
+// conf/logging.properties of an image with the layout of the official one and
+// keeps the rest of its configuration.
+type Server struct{}
+
+var _ adapter.Verifiable = Server{}
+
+// Declared implements adapter.Server.
+func (Server) Declared(spec *v1alpha1.Server) bool { return spec.Tomcat != nil }
+
+// Describe implements adapter.Server: it names the connector, and what speaks
+// TLS.
+func (Server) Describe(in *adapter.Input) (name, detail string) {
+	if by := tlsImplementation(in); by != "" {
+		detail = "+ " + string(by)
+	}
+	return "Tomcat " + string(protocolOf(in.Server.Tomcat)), detail
+}
+
+// Port implements adapter.Server.
+func (Server) Port(spec *v1alpha1.Server, tls bool) int32 {
+	return adapter.Port(spec.Tomcat.Connector.Port, tls)
+}
+
+// Configuration implements adapter.Server.
+func (Server) Configuration(spec *v1alpha1.Server) *v1alpha1.Configuration {
+	return spec.Tomcat.Configuration
+}
+
+// logging has Tomcat say on the container's output what it is. Its own
+// configuration writes the same a second time, into files.
+const logging = `handlers = java.util.logging.ConsoleHandler
+.handlers = java.util.logging.ConsoleHandler
+.level = INFO
+java.util.logging.ConsoleHandler.level = INFO
+java.util.logging.ConsoleHandler.formatter = org.apache.juli.OneLineFormatter
+java.util.logging.ConsoleHandler.encoding = UTF-8
+`
+
+// Render implements adapter.Server.
+func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
+	if err := checkInput(in); err != nil {
+		return nil, err
+	}
+	t := in.Server.Tomcat
+	home, base := directories(t)
+	r := &adapter.Rendering{Container: corev1.Container{
+		Command: []string{home + "/bin/catalina.sh"},
+		Args:    []string{"run"},
+		Env: []corev1.EnvVar{
+			{Name: "CATALINA_HOME", Value: home},
+			{Name: "CATALINA_BASE", Value: base},
+			{Name: "CATALINA_OPTS", Value: adapter.Literal(strings.Join(jvmOptions(in), " "))},
+		},
+	}}
+	if _, own := in.Files[serverXML]; !own {
+		r.Configure(in, serverXML, serverElement(in).text(), base+"/conf/"+serverXML)
+	}
+	if _, own := in.Files["logging.properties"]; !own {
+		r.Configure(in, "logging.properties", logging, base+"/conf/logging.properties")
+	}
+	// The prefix keeps the user's names apart from those of the rendered files.
+	for _, name := range in.FileNames() {
+		r.Configure(in, "conf_"+name, in.Files[name], base+"/conf/"+name)
+	}
+	if enablesOldTLS(in) {
+		r.Configure(in, "java.security", javaSecurity(in), ownDirectory+"/java.security")
+	}
+	if trustStore(in) != "" {
+		r.Configure(in, "start.sh", startScript(in, home), ownDirectory+"/start.sh")
+		r.Container.Command, r.Container.Args = []string{"/bin/sh"}, []string{ownDirectory + "/start.sh"}
+	}
+	r.MountContent(base + "/webapps/ROOT")
+	r.MountTLS(in)
+	for _, directory := range writtenDirectories {
+		r.AddEmptyDir(in, directory, base+"/"+directory, corev1.StorageMediumDefault)
+	}
+	return r, nil
+}
+
+// protocolOf returns the connector, NIO by default.
+func protocolOf(t *v1alpha1.TomcatServer) v1alpha1.TomcatProtocol {
+	if t.Connector.Protocol == "" {
+		return v1alpha1.TomcatNIO
+	}
+	return t.Connector.Protocol
+}
+
+// directories returns CATALINA_HOME and CATALINA_BASE.
+func directories(t *v1alpha1.TomcatServer) (home, base string) {
+	home = t.Home
+	if home == "" {
+		home = defaultHome
+	}
+	base = t.Base
+	if base == "" {
+		base = home
+	}
+	return home, base
+}
+
+// jvmOptions returns the options of the Java virtual machine. Of two options
+// that set the same the later holds, so the user's come last. catalina.sh has
+// the shell evaluate them once more.
+func jvmOptions(in *adapter.Input) []string {
+	t := in.Server.Tomcat
+	options := []string{
+		// What is read from the log is read in English.
+		"-Duser.language=en",
+		// Otherwise a Tomcat whose connector can't start lives on without it.
+		"-Dorg.apache.catalina.startup.EXIT_ON_INIT_FAILURE=true",
+	}
+	if needsNative(in) && !slices.ContainsFunc(t.JVMOptions, setsProperty("java.library.path")) {
+		options = append(options, "-Djava.library.path="+libraryPath(in))
+	}
+	return append(append(options, tlsOptions(in)...), t.JVMOptions...)
+}
+
+func setsProperty(name string) func(string) bool {
+	return func(option string) bool {
+		return option == "-D"+name || strings.HasPrefix(option, "-D"+name+"=")
+	}
+}
+
+// needsNative reports whether the configuration may need Tomcat Native.
+func needsNative(in *adapter.Input) bool {
+	_, own := in.Files[serverXML]
+	return own || protocolOf(in.Server.Tomcat) == v1alpha1.TomcatAPR || tlsImplementation(in) == v1alpha1.TLSOpenSSL
+}
+
+// libraryPath returns where Java looks for Tomcat Native: where the image says
+// (the official one by LD_LIBRARY_PATH), in its own directory of the official
+// image, and where Debian, others and a build from source have it. The property
+// replaces all that Java would search by itself.
+func libraryPath(in *adapter.Input) string {
+	home, _ := directories(in.Server.Tomcat)
+	return `"${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}"` + strings.Join([]string{
+		home + "/native-jni-lib",
+		"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib/jni",
+		"/usr/local/lib", "/usr/local/apr/lib",
+		"/usr/lib64", "/lib64", "/usr/lib", "/lib",
+	}, ":")
+}
+
+var (
+	directoryName = regexp.MustCompile(`^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$`)
+	optionSyntax  = regexp.MustCompile(`^-[A-Za-z0-9_.:=/,+%@~-]+$`)
+	fileName      = regexp.MustCompile(`^[A-Za-z0-9._-]{1,200}$`)
+)
+
+// checkInput rejects values that would change more than their own field. The API
+// server rejects most of them, but not those of a ConfigMap.
+func checkInput(in *adapter.Input) error {
+	t := in.Server.Tomcat
+	home, base := directories(t)
+	for _, directory := range []struct{ field, value string }{{"tomcat.home", home}, {"tomcat.base", base}} {
+		if !directoryName.MatchString(directory.value) || path.Clean(directory.value) != directory.value {
+			return fmt.Errorf("%s: %q isn't an absolute path of letters, digits, '.', '_' and '-': use one such as %s",
+				in.Field(directory.field), directory.value, defaultHome)
+		}
+	}
+	for i, option := range t.JVMOptions {
+		if !optionSyntax.MatchString(option) {
+			return fmt.Errorf("%s[%d]: %q must begin with '-' and may hold letters, digits and _.:=/,+%%@~- only, one option per item",
+				in.Field("tomcat.jvmOptions"), i, option)
+		}
+	}
+	if _, known := protocols[protocolOf(t)]; !known {
+		return fmt.Errorf("%s: this version of Assay knows no connector %q: use NIO, NIO2 or APR",
+			in.Field("tomcat.connector.protocol"), t.Connector.Protocol)
+	}
+	for _, name := range in.FileNames() {
+		if !fileName.MatchString(name) || name == "." || name == ".." {
+			return fmt.Errorf("%s: the key %q of the ConfigMap %s can't be a file of conf: use up to 200 letters, digits, '-', '_' and '.'",
+				in.Field("tomcat.configuration"), name, t.Configuration.ConfigMapName)
+		}
+	}
+	return checkTLS(in)
+}

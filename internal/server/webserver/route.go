@@ -1,0 +1,66 @@
+package webserver
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/server/adapter"
+)
+
+var (
+	suffixSyntax  = regexp.MustCompile(`^[.][A-Za-z0-9_-]+$`)
+	prefixSyntax  = regexp.MustCompile(`^/[A-Za-z0-9._/-]*$`)
+	backendSyntax = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+)
+
+// Route is some requests and the port on 127.0.0.1 to which they are forwarded.
+type Route struct {
+	// Either Suffix or Prefix is set.
+	Suffix, Prefix string
+	Backend        string
+	Port           int32
+}
+
+// has reports whether a route has all paths of another, which gets no request if
+// it comes later.
+func (r Route) has(other Route) bool {
+	switch {
+	case r.Prefix == "/":
+		return true
+	case r.Prefix == "" || other.Prefix == "":
+		return r.Prefix == other.Prefix && r.Suffix == other.Suffix
+	}
+	return r.Prefix == other.Prefix || strings.HasPrefix(other.Prefix, strings.TrimSuffix(r.Prefix, "/")+"/")
+}
+
+// Routes returns the requests that are forwarded: the first that fits counts. A
+// prefix is of whole segments: /app has /app and /app/x, but not /apple.
+func Routes(in *adapter.Input, field string, forward []v1alpha1.Forward) ([]Route, error) {
+	var all []Route
+	for i, f := range forward {
+		field := fmt.Sprintf("%s[%d]", field, i)
+		next := Route{Suffix: f.PathSuffix, Prefix: f.PathPrefix, Backend: f.Backend, Port: in.Backends[f.Backend]}
+		switch {
+		case (next.Suffix == "") == (next.Prefix == ""):
+			return nil, fmt.Errorf("%s must have exactly one of pathSuffix and pathPrefix", field)
+		case next.Prefix == "" && !suffixSyntax.MatchString(next.Suffix):
+			return nil, fmt.Errorf("%s.pathSuffix: %q must be a dot followed by letters, digits, '_' or '-', such as .jsp", field, next.Suffix)
+		case next.Suffix == "" && !prefixSyntax.MatchString(next.Prefix):
+			return nil, fmt.Errorf("%s.pathPrefix: %q must begin with a slash and have letters, digits and './_-' only, such as /app", field, next.Prefix)
+		case next.Suffix == "" && path.Clean(next.Prefix) != strings.TrimSuffix(next.Prefix, "/") && next.Prefix != "/":
+			return nil, fmt.Errorf("%s.pathPrefix: %q has an empty segment, or '.' or '..', as no request has: leave it out", field, next.Prefix)
+		case !backendSyntax.MatchString(next.Backend) || next.Port == 0:
+			return nil, fmt.Errorf("%s.backend: %q must be the name of a member of spec.target.backends", field, next.Backend)
+		}
+		if before := slices.IndexFunc(all, func(r Route) bool { return r.has(next) }); before >= 0 {
+			return nil, fmt.Errorf("%s gets no request, since %s[%d] has them all: put it before that one, or leave it out",
+				field, strings.TrimSuffix(field, fmt.Sprintf("[%d]", i)), before)
+		}
+		all = append(all, next)
+	}
+	return all, nil
+}

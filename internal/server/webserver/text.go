@@ -1,0 +1,54 @@
+package webserver
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// Text is the text of a configuration file, made line by line.
+type Text struct {
+	strings.Builder
+	depth int
+}
+
+// Line adds a line.
+func (c *Text) Line(format string, values ...any) {
+	text := fmt.Sprintf(format, values...)
+	if text != "" {
+		text = strings.Repeat("    ", c.depth) + text
+	}
+	c.WriteString(text + "\n")
+}
+
+// Block begins a block.
+func (c *Text) Block(format string, values ...any) {
+	c.Line(format, values...)
+	c.depth++
+}
+
+// End ends a block.
+func (c *Text) End(format string) {
+	c.depth--
+	c.Line("%s", format)
+}
+
+// LineIfSet adds a line with a value, if there is one.
+func (c *Text) LineIfSet(format string, value *int32) {
+	if value != nil {
+		c.Line(format, *value)
+	}
+}
+
+// QuotePattern escapes the dots of a path or of its end for a regular expression;
+// nothing else in them has a meaning there.
+func QuotePattern(text string) string { return strings.ReplaceAll(text, ".", `\.`) }
+
+// OnOff returns a switch as both servers write it. An empty one is Disabled.
+func OnOff(s v1alpha1.Switch) string {
+	if s == v1alpha1.Enabled {
+		return "on"
+	}
+	return "off"
+}
