@@ -228,6 +228,11 @@ test-api: ## Run the tests of the API's rules and of the reconcilers on an API s
 test-e2e: cluster-up load-images load-test-images install install-cert-manager plugin ## Run the scenarios on the local cluster; ARGS="-run NAME" selects some
 	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -parallel 4 -timeout 25m ./test/e2e/... $(ARGS)
 
+.PHONY: test-upgrade
+test-upgrade: cluster-up load-images test-server-image install ## Run this manager with the pods of an earlier commit, which it must reject
+	@$(CLUSTER) load $(BIN)/images/server.tar
+	@CLUSTER_ENGINE=$(CLUSTER_ENGINE) KUBECONFIG=$(KUBECONFIG_FILE) hack/upgrade-test.sh $(IMAGE) $(LOAD_IMAGE) $(TEST_SERVER_IMAGE)
+
 .PHONY: test
 test: test-unit test-api test-modules test-e2e ## Run every test
 
