@@ -16,42 +16,42 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// pollInterval is how often k6 is asked how far it is: it tells nobody by
-// itself.
+// pollInterval is the interval at which k6's state is polled. k6 sends no
+// notifications.
 const pollInterval = 50 * time.Millisecond
 
-// api is k6's REST API, on loopback. It is how k6 itself means to be driven from
-// outside: https://grafana.com/docs/k6/latest/reference/k6-rest-api/.
+// api is a client for k6's REST API on a loopback address. See
+// https://grafana.com/docs/k6/latest/reference/k6-rest-api/.
 type api struct {
 	address string
 	client  *client.Client
 }
 
-// newAPI finds a port for the API of a k6 that is about to be started.
+// newAPI chooses a free port for the API. k6 must be started with api.address.
 func newAPI() (*api, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("find a port for k6's API: %w", err)
+		return nil, fmt.Errorf("find free port for k6's API: %w", err)
 	}
 	address := listener.Addr().String()
 	if err := listener.Close(); err != nil {
-		return nil, fmt.Errorf("find a port for k6's API: %w", err)
+		return nil, fmt.Errorf("find free port for k6's API: %w", err)
 	}
 	c, err := client.New(address, client.WithHTTPClient(&http.Client{Transport: &http.Transport{}}))
 	if err != nil {
-		return nil, fmt.Errorf("k6's API: %w", err)
+		return nil, fmt.Errorf("create client for k6's API: %w", err)
 	}
 	return &api{address: address, client: c}, nil
 }
 
-// await asks until k6 is in one of some states. The only error is the
-// context's.
-func (a *api) await(ctx context.Context, is func(lib.ExecutionStatus) bool) (v1.Status, error) {
+// await polls until k6's state satisfies done. The only error is ctx's.
+func (a *api) await(ctx context.Context, done func(lib.ExecutionStatus) bool) (v1.Status, error) {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
-		// Until its API is up, k6 can't be asked; when it has ended, nobody waits.
-		if status, err := a.client.Status(ctx); err == nil && is(status.Status) {
+		// Ignore errors: k6's API may not be up yet. If k6 exits early, k6Exited fails
+		// and handleOrders cancels ctx.
+		if status, err := a.client.Status(ctx); err == nil && done(status.Status) {
 			return status, nil
 		}
 		select {
@@ -62,21 +62,21 @@ func (a *api) await(ctx context.Context, is func(lib.ExecutionStatus) bool) (v1.
 	}
 }
 
-// paused is the state of a k6 that has made its virtual users and waits.
+// paused reports whether k6 has created its virtual users and waits for resume.
 func paused(s lib.ExecutionStatus) bool { return s == lib.ExecutionStatusPausedBeforeRun }
 
-// over is whether the load has ended.
-func over(s lib.ExecutionStatus) bool {
+// ended reports whether k6's load has ended.
+func ended(s lib.ExecutionStatus) bool {
 	return s == lib.ExecutionStatusEnded || s == lib.ExecutionStatusInterrupted || s == lib.ExecutionStatusMarkedAsFailed
 }
 
-// resume has a paused k6 begin.
+// resume starts the load of a paused k6.
 func (a *api) resume(ctx context.Context) error {
 	const body = `{"data":{"type":"status","id":"default","attributes":{"paused":false}}}`
 	return a.client.CallAPI(ctx, http.MethodPatch, &url.URL{Path: "/v1/status"}, []byte(body), nil)
 }
 
-// stop has k6 break its load off.
+// stop aborts k6's load.
 func (a *api) stop(ctx context.Context) error {
 	const body = `{"data":{"type":"status","id":"default","attributes":{"stopped":true}}}`
 	return a.client.CallAPI(ctx, http.MethodPatch, &url.URL{Path: "/v1/status"}, []byte(body), nil)
@@ -84,7 +84,8 @@ func (a *api) stop(ctx context.Context) error {
 
 var setupURL, teardownURL = &url.URL{Path: "/v1/setup"}, &url.URL{Path: "/v1/teardown"}
 
-// setup has k6 run setup(), and returns its data as JSON; nil for none.
+// setup runs the script's setup() and returns its data as JSON, or nil if it
+// returned none.
 func (a *api) setup(ctx context.Context) ([]byte, error) {
 	var response struct {
 		Data struct {
@@ -98,20 +99,20 @@ func (a *api) setup(ctx context.Context) ([]byte, error) {
 	}
 	data := []byte(response.Data.Attributes.Data)
 	if len(data) > session.MostSetupBytes {
-		return nil, fmt.Errorf("setup() returned %d bytes of JSON, more than the %d that are passed on to the other clients: return less, and have the script make or read the rest", len(data), session.MostSetupBytes)
+		return nil, fmt.Errorf("setup() returned %d bytes of JSON; the maximum is %d. Return less data, and generate or read the rest in the script", len(data), session.MostSetupBytes)
 	}
 	return data, nil
 }
 
-// setSetup gives k6 what setup() returned elsewhere.
-func (a *api) setSetup(ctx context.Context, data []byte) error {
+// setSetupData passes k6 the data that setup() returned on the leading client.
+func (a *api) setSetupData(ctx context.Context, data []byte) error {
 	if data == nil {
 		data = []byte{}
 	}
 	return a.client.CallAPI(ctx, http.MethodPut, setupURL, data, nil)
 }
 
-// teardown has k6 run teardown().
+// teardown runs the script's teardown().
 func (a *api) teardown(ctx context.Context) error {
 	return a.client.CallAPI(ctx, http.MethodPost, teardownURL, nil, nil)
 }

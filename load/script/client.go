@@ -1,9 +1,11 @@
-// Package script is a client in a run of a k6 script of the user's: it has k6
-// run the script by k6's own command, drives it through k6's own REST API from one barrier to the next, and gives account of it as of any
-// other load.
+// Package script implements one client of a run whose load is a k6 script. It
+// runs the script with the k6 command in a process of its own, controls that
+// process through k6's REST API, and reports the same figures as for other loads.
+// An output extension in k6's process collects the figures.
 package script
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,15 +28,14 @@ import (
 )
 
 const (
-	// mostText bounds what is told of k6's messages, in bytes.
-	mostText = 1000
-	// userAgent is what the client calls itself when it asks whether the target
-	// answers.
+	// maxMessageBytes is the maximum length of a message of k6 in an error.
+	maxMessageBytes = 1000
+	// userAgent is the User-Agent header of probes.
 	userAgent = "assay-load"
 )
 
-// Session is what a client needs of a pod.Session, where the methods are
-// described.
+// Session is the part of pod.Session that a client uses. The methods are
+// documented there.
 type Session interface {
 	Run(ctx context.Context) error
 	Orders() <-chan pod.Order
@@ -52,13 +53,14 @@ type Session interface {
 
 // Client is one client in a run.
 type Client struct {
-	session                             Session
-	log                                 *slog.Logger
-	program                             string // that is k6 when its first argument is k6
-	scriptFolder, workFolder, tlsFolder string
+	session Session
+	log     *slog.Logger
+	program string // a program that acts as k6 if its first argument is "k6"
 
-	events chan func() error // what is to be done about what happened
-	gone   chan struct{}     // closed when k6 has ended
+	scriptDirectory, workDirectory, tlsDirectory string
+
+	events chan func() error // functions that handleOrders calls, from background work
+	exited chan struct{}     // closed when k6 has exited
 
 	plan    *session.Plan
 	address string
@@ -68,35 +70,38 @@ type Client struct {
 	state   session.ScriptState
 	status  v1.Status
 	load    span
-	// setUp is whether setup() was begun, tornDown whether teardown() was.
+	// setUp reports whether setup() was started, tornDown whether teardown() was.
 	setUp, tornDown bool
 	teardownError   string
 }
 
-// New returns a client. This program is k6 when its first argument is k6.
+// New returns a client. The current program must act as k6 if its first argument
+// is "k6".
 func New(s Session, log *slog.Logger) *Client {
 	return &Client{
-		session: s, log: log, program: "/proc/self/exe", events: make(chan func() error, 8), gone: make(chan struct{}),
-		scriptFolder: session.ScriptFolder, workFolder: session.WorkFolder, tlsFolder: session.TLSFolder,
+		session: s, log: log, program: "/proc/self/exe", events: make(chan func() error, 8), exited: make(chan struct{}),
+		scriptDirectory: session.ScriptFolder, workDirectory: session.WorkFolder, tlsDirectory: session.TLSFolder,
 	}
 }
 
-// UseFolders has the script, what is written for k6, and the files for TLS lie
-// in other folders than a pod's. It must be called before Run.
-func (c *Client) UseFolders(script, work, tls string) {
-	c.scriptFolder, c.workFolder, c.tlsFolder = script, work, tls
+// UseDirectories makes the client use other directories than a pod's: script
+// holds the script, work the files that are written for k6, and tls the files for
+// TLS. It must be called before Run.
+func (c *Client) UseDirectories(script, work, tls string) {
+	c.scriptDirectory, c.workDirectory, c.tlsDirectory = script, work, tls
 }
 
-var errSessionEnded = errors.New("the session with the manager ended")
+var errSessionClosed = errors.New("the session with the manager closed")
 
-// Run attends the session until the manager releases the client. An error that
-// it returns has been told to the manager, if that could be reached.
+// Run runs the session until the manager releases the client. It has already
+// reported any error that it returns to the manager, if the manager could be
+// reached.
 func (c *Client) Run(ctx context.Context) error {
-	attended, leave := context.WithCancel(context.WithoutCancel(ctx))
+	sessionCtx, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
 	ended := make(chan error, 1)
-	go func() { ended <- c.session.Run(attended) }()
-	err := c.obey(ctx)
+	go func() { ended <- c.session.Run(sessionCtx) }()
+	err := c.handleOrders(ctx)
 	if err == nil {
 		return nil
 	}
@@ -106,16 +111,17 @@ func (c *Client) Run(ctx context.Context) error {
 	} else {
 		c.session.Fail(err.Error())
 	}
-	c.abandon()
+	c.cleanUp()
 	leave()
-	if sessionErr := <-ended; errors.Is(err, errSessionEnded) {
+	if sessionErr := <-ended; errors.Is(err, errSessionClosed) {
 		return fmt.Errorf("%w: %w", err, sessionErr)
 	}
 	return err
 }
 
-// obey does what the manager orders until it releases the client.
-func (c *Client) obey(ctx context.Context) error {
+// handleOrders handles the manager's orders and the outcomes of background work
+// until the manager releases the client.
+func (c *Client) handleOrders(ctx context.Context) error {
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	for {
@@ -123,14 +129,14 @@ func (c *Client) obey(ctx context.Context) error {
 		select {
 		case order, ok := <-c.session.Orders():
 			if !ok {
-				return errSessionEnded
+				return errSessionClosed
 			}
 			if _, released := order.(pod.Release); released {
 				return nil
 			}
-			err = c.do(working, order)
-		case happened := <-c.events:
-			err = happened()
+			err = c.handle(working, order)
+		case event := <-c.events:
+			err = event()
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -140,12 +146,12 @@ func (c *Client) obey(ctx context.Context) error {
 	}
 }
 
-func (c *Client) do(ctx context.Context, order pod.Order) error {
+func (c *Client) handle(ctx context.Context, order pod.Order) error {
 	switch order := order.(type) {
 	case pod.Prepare:
 		return c.prepare(ctx, order)
 	case pod.SetupData:
-		return c.takeSetup(ctx, order.Data)
+		return c.applySetupData(ctx, order.Data)
 	case pod.Start:
 		switch order.Stage {
 		case sessionpb.Stage_STAGE_SETUP:
@@ -158,27 +164,28 @@ func (c *Client) do(ctx context.Context, order pod.Order) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the manager sent a client of a script the order %T", order)
+	return fmt.Errorf("the manager sent the order %T, which clients of a script don't handle", order)
 }
 
-// later does something in the background, and then what it returns.
-func (c *Client) later(ctx context.Context, work func() func() error) {
+// background runs work in a goroutine, and handleOrders then calls the function
+// that work returns. Only that function may change c.
+func (c *Client) background(ctx context.Context, work func() func() error) {
 	go func() {
-		happened := work()
+		event := work()
 		select {
-		case c.events <- happened:
+		case c.events <- event:
 		case <-ctx.Done():
 		}
 	}()
 }
 
-// prepare has k6 load the script, make its virtual users, and wait.
+// prepare checks the script with k6's inspect command and then launches k6.
 func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	switch {
 	case c.plan != nil:
 		return errors.New("the manager sent a second plan")
 	case order.Plan.Script == nil:
-		return errors.New("the manager sent the plan of another load to a client of a script")
+		return errors.New("the manager sent a plan without a script to a client of a script")
 	}
 	c.plan, c.address = order.Plan, order.Address
 	if err := c.configure(c.plan, c.address); err != nil {
@@ -186,30 +193,30 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	}
 	env := c.environment()
 	secrets := secretsIn(env, c.plan.Script.Secrets)
-	file := filepath.Join(c.scriptFolder, c.plan.Script.File)
-	// k6 checks thresholds only where it evaluates them, which the run leaves to
-	// others.
-	inspection := newProcess(c.program, c.scriptFolder, env, secrets, c.log,
-		"inspect", file, "--config", filepath.Join(c.workFolder, inspectionFile),
+	file := filepath.Join(c.scriptDirectory, c.plan.Script.File)
+	// "k6 run --no-thresholds" doesn't check the syntax of thresholds, but "k6
+	// inspect" does.
+	inspection := newProcess(c.program, c.scriptDirectory, env, secrets, c.log,
+		"inspect", file, "--config", filepath.Join(c.workDirectory, inspectionFile),
 		"--execution-requirements", "--include-system-env-vars", "--no-color")
 	var err error
 	if c.api, err = newAPI(); err != nil {
 		return err
 	}
-	c.k6 = newProcess(c.program, c.scriptFolder, env, secrets, c.log, c.arguments(file)...)
+	c.k6 = newProcess(c.program, c.scriptDirectory, env, secrets, c.log, c.arguments(file)...)
 	to, from, err := c.k6.pipes()
 	if err != nil {
-		return fmt.Errorf("make pipes to k6: %w", err)
+		return fmt.Errorf("create pipes to k6: %w", err)
 	}
 	c.pipe = newPipe(to, from)
-	c.later(ctx, func() func() error {
-		end, err := inspection.run()
+	c.background(ctx, func() func() error {
+		status, err := inspection.run()
 		return func() error {
 			switch {
 			case err != nil:
-				return fmt.Errorf("k6 can't be had load the script: %w", err)
-			case end.code != 0:
-				return failure(session.FailureScriptInvalid, end, "k6 can't load the script")
+				return fmt.Errorf("run k6 inspect: %w", err)
+			case status.code != 0:
+				return failure(session.FailureScriptInvalid, status, "k6 failed to load the script")
 			}
 			c.launch(ctx)
 			return nil
@@ -218,11 +225,11 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	return nil
 }
 
-// arguments are those of k6's run.
+// arguments returns the arguments of "k6 run".
 func (c *Client) arguments(file string) []string {
 	s := c.plan.Script
 	args := []string{
-		"run", file, "--config", filepath.Join(c.workFolder, configurationFile),
+		"run", file, "--config", filepath.Join(c.workDirectory, configurationFile),
 		"--execution-segment", s.Segment, "--execution-segment-sequence", s.Sequence,
 		"--paused", "--linger", "--no-setup", "--no-teardown", "--address", c.api.address,
 		"--no-thresholds", "--summary-mode=disabled", "--no-usage-report", "--quiet", "--no-color",
@@ -231,81 +238,83 @@ func (c *Client) arguments(file string) []string {
 	for _, output := range s.Outputs {
 		args = append(args, "--out", output)
 	}
-	if len(s.Tags) > 0 { // besides those of the script, not instead of them
+	if len(s.Tags) > 0 { // add the tags to the script's instead of replacing them
 		args = append(args, "--features", "merge-run-tags")
 	}
 	return args
 }
 
-// launch starts k6, and waits until it and the target are ready.
+// launch starts k6 and reports the client ready when k6 has created its virtual
+// users and the target's probe has succeeded.
 func (c *Client) launch(ctx context.Context) {
-	c.later(ctx, func() func() error {
+	c.background(ctx, func() func() error {
 		received := make(chan error, 1)
 		go func() {
 			received <- c.pipe.read(func(second *result.ClientSecond) {
 				c.session.SendSecond(sessionpb.Stage_STAGE_MEASUREMENT, second)
 			})
 		}()
-		end, err := c.k6.run()
-		close(c.gone)
+		status, err := c.k6.run()
+		close(c.exited)
 		readErr := <-received
 		return func() error {
 			if err = errors.Join(err, readErr); err != nil {
 				return err
 			}
-			return c.ended(end)
+			return c.k6Exited(status)
 		}
 	})
-	c.later(ctx, func() func() error {
+	c.background(ctx, func() func() error {
 		status, err := c.api.await(ctx, paused)
 		if err != nil {
-			return func() error { return nil } // the context has ended
+			return nothing // ctx is done
 		}
 		if c.plan.Probe != "" {
-			if err := c.ask(ctx); err != nil {
+			if err := c.probeTarget(ctx); err != nil {
 				return func() error { return err }
 			}
 		}
 		return func() error {
 			c.status = status
 			cpus := usage.AllowedCPUs()
-			c.log.Info("ready", "virtualUsers", status.VUsMax.Int64, "segment", c.plan.Script.Segment, "cpus", cpus)
+			c.log.Info("Reported ready", "virtualUsers", status.VUsMax.Int64, "segment", c.plan.Script.Segment, "cpus", cpus)
 			c.session.Ready(cpus)
 			return nil
 		}
 	})
 }
 
-// ask asks a target that has no agent until it answers.
-func (c *Client) ask(ctx context.Context) error {
+// probeTarget probes a target that has no agent until the probe succeeds.
+func (c *Client) probeTarget(ctx context.Context) error {
 	q := &probe.Question{
 		Address: c.address, Path: c.plan.Probe, UserAgent: userAgent, Timeout: probe.Timeout,
 		Host: session.HostHeader(c.plan.Host, c.address, c.plan.TLS != nil),
 	}
 	if c.plan.TLS != nil {
 		var err error
-		if q.TLS, err = targettls.Config(c.plan.TLS, c.address, c.tlsFolder); err != nil {
-			return fmt.Errorf("TLS with the target can't be set up: %w", err)
+		if q.TLS, err = targettls.Config(c.plan.TLS, c.address, c.tlsDirectory); err != nil {
+			return fmt.Errorf("configure TLS for the target: %w", err)
 		}
 	}
 	evidence, err := probe.Until(ctx, q, c.session.TargetSilent)
 	if err == nil {
 		c.session.TargetAnswered(evidence)
 	}
-	return nil // an error is the context's
+	return nil // probe.Until only returns ctx's error
 }
 
-// ended is called when k6 has ended: as it was told to, or by itself.
-func (c *Client) ended(end exit) error {
+// k6Exited sends the totals when k6 has exited, or returns a failure if k6 exited
+// early or with an error.
+func (c *Client) k6Exited(status exitStatus) error {
 	switch {
 	case c.load.began.IsZero():
-		return failure(session.FailureScriptInvalid, end, "k6 can't run the script")
-	case end.code == exitcodes.ScriptAborted:
-		return failure(session.FailureScriptAborted, end, "the script called test.abort()")
-	case !c.load.isOver(), end.code != 0 && end.code != exitcodes.ThresholdsHaveFailed && end.code != exitcodes.MarkedAsFailed:
-		return failure(session.FailureScriptException, end, "k6 broke off")
+		return failure(session.FailureScriptInvalid, status, "k6 failed to run the script")
+	case status.code == exitcodes.ScriptAborted:
+		return failure(session.FailureScriptAborted, status, "the script called test.abort()")
+	case !c.load.isOver(), status.code != 0 && status.code != exitcodes.ThresholdsHaveFailed && status.code != exitcodes.MarkedAsFailed:
+		return failure(session.FailureScriptException, status, "k6 aborted")
 	}
-	totals, err := c.totals(end)
+	totals, err := c.totals(status)
 	if err != nil {
 		return err
 	}
@@ -313,14 +322,15 @@ func (c *Client) ended(end exit) error {
 	return nil
 }
 
-// failure is an error of k6's: what it means, and what k6 said.
-func failure(kind session.FailureKind, end exit, means string) error {
-	message := strings.TrimSpace(end.message)
-	if message == "" {
-		message = "it gave no reason"
-	}
-	return &session.FailureError{Kind: kind, Err: fmt.Errorf("%s (exit code %d): %s", means, end.code, printable.Clipped(message, mostText))}
+// failure returns an error with what happened, k6's exit code and its last error
+// message.
+func failure(kind session.FailureKind, status exitStatus, what string) error {
+	message := cmp.Or(strings.TrimSpace(status.message), "k6 logged no error")
+	return &session.FailureError{Kind: kind, Err: fmt.Errorf("%s (exit code %d): %s", what, status.code, printable.Clipped(message, maxMessageBytes))}
 }
 
-// clipped is what k6 said as it may be told.
-func (c *Client) clipped(text string) string { return printable.Clipped(c.k6.redact(text), mostText) }
+// clipped returns a message of k6 without secrets and control characters, and not
+// longer than maxMessageBytes.
+func (c *Client) clipped(text string) string {
+	return printable.Clipped(c.k6.redact(text), maxMessageBytes)
+}

@@ -19,8 +19,8 @@ import (
 	"github.com/assay-dev/assay/load/runner"
 )
 
-// TestMain makes this program k6 when its first argument says so, as assay-load
-// does.
+// TestMain makes this program act as k6 if its first argument is "k6", as
+// assay-load does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "k6" {
 		if err := runner.StayOffline(); err != nil {
@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// folder returns a folder with files.
-func folder(t *testing.T, files map[string]string) string {
+// directory returns a temporary directory with the given files.
+func directory(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range files {
@@ -47,7 +47,7 @@ func folder(t *testing.T, files map[string]string) string {
 	return root
 }
 
-// plans are those of so many clients of the script script.js.
+// plans returns the plans of n clients of the script script.js.
 func plans(n int) []*session.Plan {
 	all := make([]*session.Plan, n)
 	bounds := []string{}
@@ -62,7 +62,7 @@ func plans(n int) []*session.Plan {
 	return all
 }
 
-// writer has a test's log be what is written.
+// writer writes to the log of a test.
 type writer struct{ t *testing.T }
 
 func (w writer) Write(text []byte) (int, error) {
@@ -70,8 +70,8 @@ func (w writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// run has clients run the script in a folder, and returns their sessions and
-// errors.
+// run runs a client for each plan, with the script in the directory scripts. It
+// returns the clients' sessions and errors.
 func run(t *testing.T, scripts string, plans []*session.Plan, address string) ([]*fakesession.Session, []error) {
 	t.Helper()
 	sessions := fakesession.Scripted(plans, address)
@@ -82,7 +82,7 @@ func run(t *testing.T, scripts string, plans []*session.Plan, address string) ([
 	for i := range plans {
 		group.Go(func() error {
 			c := New(sessions[i], slog.New(slog.NewTextHandler(writer{t}, nil)))
-			c.UseFolders(scripts, t.TempDir(), t.TempDir())
+			c.UseDirectories(scripts, t.TempDir(), t.TempDir())
 			errs[i] = c.Run(ctx)
 			if errs[i] != nil {
 				cancel()
@@ -147,7 +147,7 @@ func TestWholeScript(t *testing.T) {
 		}
 		return testserver.OK(64)
 	})
-	scripts := folder(t, map[string]string{
+	scripts := directory(t, map[string]string{
 		"script.js": whole, "users.json": `["a","b"]`, "lib/paths.js": `export function path(t) { return '/shop/' + t }`,
 	})
 	sessions, errs := run(t, scripts, plans(3), server.Address())
@@ -176,7 +176,7 @@ func TestWholeScript(t *testing.T) {
 	want := map[string]int64{"/setup": 1, "/shop/t0k3n": 101, "/teardown/t0k3n": 1}
 	for path, n := range want {
 		if seen.Paths[path] != n {
-			t.Errorf("%s was asked for %d times, want %d", path, seen.Paths[path], n)
+			t.Errorf("%s was requested %d times, want %d", path, seen.Paths[path], n)
 		}
 	}
 	if r.Script.Iterations != 101 || r.Script.VirtualUsers != 4 {
@@ -193,7 +193,7 @@ func TestWholeScript(t *testing.T) {
 	if m := r.Script.Metric("price"); m == nil || m.Samples != 101 || m.Min != -3 {
 		t.Errorf("price %+v", m)
 	}
-	// k6's own, of the load, setup() and teardown().
+	// k6's own metrics include setup() and teardown().
 	if m := r.Script.Metric("http_reqs"); m == nil || m.Sum != 103 {
 		t.Errorf("http_reqs %+v", m)
 	}

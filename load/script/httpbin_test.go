@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// httpbin is a server that does what the sites do that k6's examples go to, as
-// far as these look at it.
+// httpbin starts a server that behaves like the sites that k6's examples use, as
+// far as the examples check it.
 func httpbin(t *testing.T) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -64,7 +64,7 @@ func answerCookies(w http.ResponseWriter, cookies []*http.Cookie) {
 	answer(w, map[string]any{"cookies": all})
 }
 
-// echo answers with what it was asked.
+// echo answers with the request as JSON, as httpbin.org does.
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -90,7 +90,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	var asJSON any
-	_ = json.Unmarshal(body, &asJSON) // not everything is
+	_ = json.Unmarshal(body, &asJSON) // asJSON stays nil for other bodies
 	answer(w, map[string]any{
 		"args": args, "form": form, "headers": headers, "data": string(body), "json": asJSON, "url": "http://" + r.Host + r.URL.String(),
 	})
@@ -98,7 +98,8 @@ func echo(w http.ResponseWriter, r *http.Request) {
 
 var digestField = regexp.MustCompile(`(\w+)="?([^",]*)"?`)
 
-// digest checks a Digest authentication by user and passwd (RFC 7616, section 3.4.1).
+// digest checks Digest authentication as user with passwd (RFC 7616, section
+// 3.4.1).
 func digest(w http.ResponseWriter, r *http.Request) {
 	fields := map[string]string{}
 	for _, m := range digestField.FindAllStringSubmatch(strings.TrimPrefix(r.Header.Get("Authorization"), "Digest "), -1) {

@@ -20,41 +20,42 @@ import (
 	"go.k6.io/k6/v2/errext/exitcodes"
 )
 
-// exit is how k6 ended.
-type exit struct {
+// exitStatus is the outcome of a k6 process.
+type exitStatus struct {
 	code exitcodes.ExitCode
-	// message is the last error that k6 logged.
+	// message is the last error that k6 logged, or empty if it logged none.
 	message string
 }
 
-// process is k6 in a process of its own, this program's: what k6 does to its
-// process, and the signals that it answers to, are then its own.
+// process is a child process that runs k6. k6 gets a process of its own because
+// it exits its process and handles its signals.
 type process struct {
-	command *exec.Cmd
-	log     *slog.Logger
-	secrets []string // that its log doesn't show
-	theirs  []*os.File
+	command    *exec.Cmd
+	log        *slog.Logger
+	secrets    []string   // values that are replaced in log messages
+	childFiles []*os.File // k6's ends of the pipes
 
 	mu      sync.Mutex
-	child   *os.Process // nil until it was started
+	child   *os.Process // nil until k6 is started
 	message string
 }
 
-// newProcess returns k6 with the arguments of its command line, not yet
-// started.
-func newProcess(program, folder string, env map[string]string, secrets []string, log *slog.Logger, args ...string) *process {
+// newProcess returns a process, not yet started, that runs k6 with the arguments
+// args in the given working directory.
+func newProcess(program, directory string, env map[string]string, secrets []string, log *slog.Logger, args ...string) *process {
 	p := &process{command: exec.Command(program, append([]string{"k6", "--log-format", "json"}, args...)...), log: log, secrets: secrets}
-	p.command.Dir = folder
+	p.command.Dir = directory
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		p.command.Env = append(p.command.Env, name+"="+env[name])
 	}
-	// It never outlives this process, and gets no signals that are for this one.
+	// The child is killed when this process exits, and a process group of its own
+	// keeps it from receiving this process's signals.
 	p.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	return p
 }
 
-// pipes returns a pipe that k6 reads from as its file 3, and one that it writes
-// to as its file 4.
+// pipes creates two pipes. k6 reads what is written to the first from its file
+// descriptor 3, and writes what is read from the second to its file descriptor 4.
 func (p *process) pipes() (to io.WriteCloser, from io.Reader, err error) {
 	theirIn, to, err := os.Pipe()
 	if err != nil {
@@ -65,53 +66,54 @@ func (p *process) pipes() (to io.WriteCloser, from io.Reader, err error) {
 		return nil, nil, errors.Join(err, theirIn.Close(), to.Close())
 	}
 	p.command.ExtraFiles = []*os.File{theirIn, theirOut}
-	p.theirs = []*os.File{theirIn, theirOut}
+	p.childFiles = []*os.File{theirIn, theirOut}
 	return to, ours, nil
 }
 
-// run runs k6 to its end.
-func (p *process) run() (exit, error) {
-	runtime.LockOSThread() // the child dies with the thread that started it
+// run starts k6 and waits until it exits.
+func (p *process) run() (exitStatus, error) {
+	runtime.LockOSThread() // Pdeathsig kills the child when the thread that started it exits
 	defer runtime.UnlockOSThread()
 	stderr, err := p.command.StderrPipe()
 	if err != nil {
-		return exit{}, err
+		return exitStatus{}, err
 	}
 	p.command.Stdout = io.Discard
 	err = p.command.Start()
-	for _, file := range p.theirs {
-		_ = file.Close() // k6 has its own
+	for _, file := range p.childFiles {
+		_ = file.Close() // k6 has duplicates
 	}
 	if err != nil {
-		return exit{}, fmt.Errorf("start k6: %w", err)
+		return exitStatus{}, fmt.Errorf("start k6: %w", err)
 	}
 	p.mu.Lock()
 	p.child = p.command.Process
 	p.mu.Unlock()
-	p.read(stderr)
+	p.forwardLog(stderr)
 	err = p.command.Wait()
 	var failed *exec.ExitError
 	switch {
 	case err == nil:
 	case errors.As(err, &failed) && failed.Exited():
-	default: // a signal ended it
-		return exit{}, fmt.Errorf("k6 ended: %w", err)
+	default: // terminated by a signal
+		return exitStatus{}, fmt.Errorf("run k6: %w", err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return exit{code: exitcodes.ExitCode(p.command.ProcessState.ExitCode()), message: p.message}, nil //nolint:gosec // it is from 0 to 255
+	return exitStatus{code: exitcodes.ExitCode(p.command.ProcessState.ExitCode()), message: p.message}, nil //nolint:gosec // it is from 0 to 255
 }
 
-// longestLine bounds a line of k6's log, in bytes.
-const longestLine = 64 << 10
+// maxLineBytes is the maximum length of a line of k6's log. Longer lines are
+// split.
+const maxLineBytes = 64 << 10
 
-// read passes k6's log on, and remembers the last error.
-func (p *process) read(log io.Reader) {
-	reader := bufio.NewReaderSize(log, longestLine)
+// forwardLog copies k6's log to p.log and remembers the last error.
+func (p *process) forwardLog(log io.Reader) {
+	reader := bufio.NewReaderSize(log, maxLineBytes)
 	for {
 		line, err := reader.ReadSlice('\n')
 		if len(line) > 0 {
-			p.line(line)
+			p.forwardLine(line)
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return
@@ -119,7 +121,7 @@ func (p *process) read(log io.Reader) {
 	}
 }
 
-func (p *process) line(line []byte) {
+func (p *process) forwardLine(line []byte) {
 	var entry map[string]any
 	if err := json.Unmarshal(line, &entry); err != nil {
 		if text := string(bytes.TrimSpace(line)); text != "" {
@@ -162,17 +164,18 @@ func (p *process) remember(message string) {
 	p.message = message
 }
 
-// signal sends k6 a signal, if it runs, and is whether k6 was started.
+// signal sends a signal to k6 if it is running. It reports whether k6 was ever
+// started.
 func (p *process) signal(s os.Signal) (started bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.child != nil {
-		_ = p.child.Signal(s) // it fails when k6 has ended
+		_ = p.child.Signal(s) // fails if k6 has exited
 	}
 	return p.child != nil
 }
 
-// redact replaces what is secret in a text.
+// redact replaces the values of secrets in a text by ***.
 func (p *process) redact(text string) string {
 	for _, secret := range p.secrets {
 		text = strings.ReplaceAll(text, secret, "***")
@@ -180,16 +183,17 @@ func (p *process) redact(text string) string {
 	return text
 }
 
-// shortestSecret is the length of a value from which on it is hidden: what is
-// shorter stands in every second text by chance.
-const shortestSecret = 4
+// minSecretLength is the minimum length of a value that is redacted. Shorter
+// values are likely to occur in texts by chance.
+const minSecretLength = 4
 
-// secretsIn are the values of variables that are secret, the longest first, so
-// that none is hidden only in part.
+// secretsIn returns the values of the named environment variables that have to be
+// redacted. The longest comes first, so that a secret that contains another one is
+// replaced as a whole.
 func secretsIn(environment map[string]string, names []string) []string {
 	var secrets []string
 	for _, name := range names {
-		if value := environment[name]; len(value) >= shortestSecret {
+		if value := environment[name]; len(value) >= minSecretLength {
 			secrets = append(secrets, value)
 		}
 	}

@@ -11,23 +11,24 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// span is when k6's load was.
+// span holds the start and the duration of k6's load.
 type span struct {
 	began time.Time
-	took  time.Duration // 0 while it lasts
+	took  time.Duration // 0 until the load has ended
 }
 
 func (s span) isOver() bool { return s.took > 0 }
 
-// start has k6 begin at an instant by the manager's clock.
+// start starts k6's load at a time of the manager's clock, in microseconds since
+// the Unix epoch.
 func (c *Client) start(ctx context.Context, at int64) error {
 	if !c.load.began.IsZero() || !c.state.SetupEnded {
-		return errors.New("the manager started the measurement out of turn")
+		return errors.New("the manager sent an unexpected order to start the measurement")
 	}
 	local := c.session.Local(at)
 	c.load.began = local
-	c.later(ctx, func() func() error {
-		if err := c.pipe.tell(c.gone, order{Begin: wall(local)}); err != nil {
+	c.background(ctx, func() func() error {
+		if err := c.pipe.send(c.exited, order{Begin: wall(local)}); err != nil {
 			return func() error { return err }
 		}
 		timer := time.NewTimer(time.Until(local))
@@ -39,36 +40,37 @@ func (c *Client) start(ctx context.Context, at int64) error {
 		}
 		began := time.Now()
 		if err := c.api.resume(ctx); err != nil {
-			return func() error { return fmt.Errorf("k6 can't be started: %w", err) }
+			return func() error { return fmt.Errorf("start k6's load: %w", err) }
 		}
 		return func() error {
 			c.load.began = began
-			c.log.Info("start", "late", began.Sub(local))
-			c.watch(ctx)
+			c.log.Info("Started load", "delay", began.Sub(local))
+			c.awaitEnd(ctx)
 			return nil
 		}
 	})
 	return nil
 }
 
-// nothing is to be done.
+// nothing is an event that needs no handling.
 func nothing() error { return nil }
 
-// wall is an instant by the wall clock, in nanoseconds since the Unix epoch.
+// wall converts t to nanoseconds since the Unix epoch by the wall clock. It uses
+// t's monotonic clock reading.
 func wall(t time.Time) int64 {
 	now := time.Now()
 	return now.UnixNano() + t.Sub(now).Nanoseconds()
 }
 
-// watch waits for the end of the load, which k6 tells nobody of by itself.
-func (c *Client) watch(ctx context.Context) {
-	c.later(ctx, func() func() error {
-		status, err := c.api.await(ctx, over)
+// awaitEnd waits for the end of k6's load.
+func (c *Client) awaitEnd(ctx context.Context) {
+	c.background(ctx, func() func() error {
+		status, err := c.api.await(ctx, ended)
 		if err != nil {
-			return nothing // the context has ended
+			return nothing // ctx is done
 		}
 		now := time.Now()
-		if err := c.pipe.tell(c.gone, order{End: wall(now)}); err != nil {
+		if err := c.pipe.send(c.exited, order{End: wall(now)}); err != nil {
 			return func() error { return err }
 		}
 		return func() error {
@@ -78,19 +80,19 @@ func (c *Client) watch(ctx context.Context) {
 	})
 }
 
-// totals are the client's final figures. k6 has ended.
-func (c *Client) totals(end exit) (*result.Totals, error) {
+// totals returns the client's final figures. k6 must have exited.
+func (c *Client) totals(status exitStatus) (*result.Totals, error) {
 	totals := c.pipe.totals
 	if totals == nil || totals.Script == nil {
-		return nil, errors.New("k6 ended without saying what it measured")
+		return nil, errors.New("k6 exited without reporting its measurement")
 	}
-	// From the wall clock to the manager's.
+	// Convert the times from the wall clock to the manager's clock.
 	ahead := c.session.Now() - time.Now().UnixMicro()
 	totals.StartedAt, totals.EndedAt = max(totals.StartedAt, c.load.began.UnixMicro())+ahead, totals.EndedAt+ahead
 	totals.EndedAt = max(totals.EndedAt, totals.StartedAt)
 	s := totals.Script
 	s.VirtualUsers, s.RunMicroseconds = c.status.VUsMax.Int64, c.load.took.Microseconds()
-	s.MarkedFailed, s.TeardownError = end.code == exitcodes.MarkedAsFailed, c.teardownError
-	c.log.Info("measured", "requests", totals.Requests, "errors", totals.Errors.Total(), "metrics", len(s.Metrics))
+	s.MarkedFailed, s.TeardownError = status.code == exitcodes.MarkedAsFailed, c.teardownError
+	c.log.Info("Completed measurement", "requests", totals.Requests, "errors", totals.Errors.Total(), "metrics", len(s.Metrics))
 	return totals, nil
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// outcomeOf is what became of a request of k6's. Its times are k6's: by the wall
-// clock, from the connection being ready. What k6 doesn't tell of a single
-// request, its bytes, isn't in it.
+// outcomeOf converts k6's record of a request to an outcome. The times are k6's:
+// by the wall clock, with Processing measured from when the connection was ready.
+// The outcome has no bytes, because k6 doesn't report them per request.
 func outcomeOf(t *httpext.Trail) recorder.Outcome {
 	status, code := number(t, "status"), number(t, "error_code")
 	o := recorder.Outcome{
@@ -25,7 +25,8 @@ func outcomeOf(t *httpext.Trail) recorder.Outcome {
 		Processing: t.Duration, Waiting: t.Waiting, Receiving: t.Receiving,
 		Total: t.ConnDuration + t.Duration,
 	}
-	// Without a callback for what is expected, only a response is.
+	// If the script has disabled k6's check of expected statuses, only a request
+	// without a response has failed.
 	failed := t.Failed.Bool
 	if !t.Failed.Valid {
 		failed = code > 0 && (code < 1400 || code >= 1600)
@@ -36,8 +37,8 @@ func outcomeOf(t *httpext.Trail) recorder.Outcome {
 	return o
 }
 
-// kindOfError is the kind of a failed request, by k6's error codes:
-// https://grafana.com/docs/k6/latest/javascript-api/error-codes/.
+// kindOfError returns the error kind of a failed request. It is derived from k6's
+// error code: https://grafana.com/docs/k6/latest/javascript-api/error-codes/.
 func kindOfError(t *httpext.Trail, status, code int) result.ErrorKind {
 	switch {
 	case code == 1050, code == 1211:
@@ -51,7 +52,7 @@ func kindOfError(t *httpext.Trail, status, code int) result.ErrorKind {
 	case status > 0, code >= 1400 && code < 1600:
 		return result.ErrorStatus
 	case code == 1000:
-		// What Go's client says of a connection that broke has no code of k6's.
+		// k6 has no code of its own for a connection that the server closed.
 		if text, _ := t.Tags.Get("error"); strings.Contains(text, "EOF") || strings.Contains(text, "closed") {
 			return result.ErrorReceive
 		}
@@ -59,7 +60,7 @@ func kindOfError(t *httpext.Trail, status, code int) result.ErrorKind {
 	return result.ErrorException
 }
 
-// number is the value of a tag that is a number; 0 without.
+// number returns the value of a numeric tag, or 0 if the request doesn't have it.
 func number(t *httpext.Trail, tag string) int {
 	text, _ := t.Tags.Get(tag)
 	n, err := strconv.Atoi(text)

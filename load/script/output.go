@@ -19,74 +19,77 @@ import (
 	"github.com/assay-dev/assay/load/usage"
 )
 
-// outputName is the output as k6's --out names it, pipesArgument its argument.
+// outputName is the name of the output in k6's --out flag, pipesArgument its
+// argument.
 const (
 	outputName    = "assay-script"
 	pipesArgument = "pipes"
 )
 
-// thresholdInterval is how often thresholds with abortOnFail are looked at, as
-// k6 does it.
+// thresholdInterval is the interval at which thresholds with abortOnFail are
+// evaluated. k6 uses the same.
 const thresholdInterval = 2 * time.Second
 
 func init() {
 	output.RegisterExtension(outputName, func(p output.Params) (output.Output, error) {
 		if p.ConfigArgument != pipesArgument {
-			return nil, errors.New("the output " + outputName + " is only for `assay-load client`")
+			return nil, errors.New("output " + outputName + " works only in `assay-load client`")
 		}
 		return newCollector(json.NewDecoder(os.NewFile(3, "orders")), json.NewEncoder(os.NewFile(4, "reports"))), nil
 	})
 }
 
-// collector is an output of k6 that keeps what its samples amount to, in
-// constant memory: k6's own trends keep every value, so that k6 itself evaluates
-// no thresholds and makes no summary. It lives in k6's process.
+// collector is a k6 output that aggregates k6's samples in constant memory and
+// evaluates thresholds with abortOnFail. It runs in k6's process. k6's own
+// thresholds and summary are disabled, because k6's trends keep every value in
+// memory.
 type collector struct {
 	orders  *json.Decoder
 	reports *reporter
-	abort   func(error) // has k6 break the test off
+	abort   func(error) // aborts k6's test
 
-	mu      sync.Mutex
-	load    *load // nil until the load begins
-	metrics *registry
-	looked  time.Time // when thresholds were looked at last
+	mu        sync.Mutex
+	load      *load // nil until the load begins
+	metrics   *registry
+	lastCheck time.Time // of the thresholds
 }
 
-// load is what is recorded of the script's load.
+// load holds what is recorded of the script's load.
 type load struct {
 	recorder *recorder.Recorder
 	sampler  *recorder.Sampler
-	from, to time.Time // to is zero until the load's end is known
-	last     time.Time // the end of the last request or iteration
+	from, to time.Time // to is zero until the load has ended
+	last     time.Time // end of the last request or iteration
 	first    usage.Reading
 	used     result.ClientUsage
-	done     chan struct{} // closed when nothing is recorded any more
-	sampled  chan struct{} // closed when the last second was told
+	done     chan struct{} // closed when k6 has delivered all samples
+	sampled  chan struct{} // closed when the last second was reported
 }
 
 func newCollector(orders *json.Decoder, reports *json.Encoder) *collector {
 	return &collector{orders: orders, reports: &reporter{encoder: reports}, metrics: newRegistry(nil)}
 }
 
-// Description is what k6 says of the output.
+// Description implements output.Output.
 func (c *collector) Description() string { return outputName }
 
-// SetThresholds is called by k6 before Start.
+// SetThresholds implements output.WithThresholds. k6 calls it before Start.
 func (c *collector) SetThresholds(thresholds map[string]metrics.Thresholds) {
 	c.metrics = newRegistry(thresholds)
 }
 
-// SetTestRunStopCallback is called by k6 before Start.
+// SetTestRunStopCallback implements output.WithTestRunStop. k6 calls it before
+// Start.
 func (c *collector) SetTestRunStopCallback(abort func(error)) { c.abort = abort }
 
-// Start is called by k6 before the virtual users are made.
+// Start implements output.Output. k6 calls it before it creates virtual users.
 func (c *collector) Start() error {
-	go c.obey()
+	go c.handleOrders()
 	return nil
 }
 
-// obey takes the client's orders until that is gone.
-func (c *collector) obey() {
+// handleOrders handles the client's orders until the pipe is closed.
+func (c *collector) handleOrders() {
 	for {
 		var o order
 		if err := c.orders.Decode(&o); err != nil {
@@ -94,10 +97,10 @@ func (c *collector) obey() {
 		}
 		c.mu.Lock()
 		if o.Begin != 0 {
-			c.begin(instant(o.Begin))
+			c.begin(fromWall(o.Begin))
 		}
 		if o.End != 0 && c.load != nil {
-			c.load.to = instant(o.End)
+			c.load.to = fromWall(o.End)
 			c.load.used = usage.Read().Since(c.load.first)
 		}
 		c.mu.Unlock()
@@ -105,37 +108,40 @@ func (c *collector) obey() {
 	}
 }
 
-// instant is an instant of the wall clock with a monotonic reading.
-func instant(nanoseconds int64) time.Time {
+// fromWall is the inverse of wall: it converts nanoseconds since the Unix epoch to
+// a time with a monotonic clock reading.
+func fromWall(nanoseconds int64) time.Time {
 	now := time.Now()
 	return now.Add(time.Duration(nanoseconds - now.UnixNano()))
 }
 
-// begin has what ends from an instant on be recorded as the load's.
+// begin starts recording. What ends at or after the given time is part of the
+// load.
 func (c *collector) begin(at time.Time) {
 	l := &load{recorder: recorder.New(1), from: at, last: at, first: usage.Read(), done: make(chan struct{}), sampled: make(chan struct{})}
 	l.sampler = recorder.NewSampler(l.recorder, at, func(second *result.ClientSecond) {
-		if !l.lasted(second.Second) && second.Counts == (result.Counts{}) {
-			return // teardown() is not of the load
+		if !l.includes(second.Second) && second.Counts == (result.Counts{}) {
+			return // an empty second after the load, while teardown() runs
 		}
 		kept := *second
 		kept.Latencies = result.Latencies{}
 		kept.Latencies[result.Total] = second.Latencies[result.Total]
 		c.reports.report(report{Second: &kept})
 	})
-	c.load, c.looked = l, at
+	c.load, c.lastCheck = l, at
 	go func() {
 		l.sampler.Run(l.done)
 		close(l.sampled)
 	}()
 }
 
-// lasted is whether a second was one of the load.
-func (l *load) lasted(second int64) bool {
+// includes reports whether a second is part of the load.
+func (l *load) includes(second int64) bool {
 	return l.to.IsZero() || second <= int64(l.to.Sub(l.from)/time.Second)
 }
 
-// Stop is called by k6 when all samples were given.
+// Stop implements output.Output. k6 calls it after the last sample. It reports the
+// totals.
 func (c *collector) Stop() error {
 	c.mu.Lock()
 	l := c.load
@@ -151,10 +157,10 @@ func (c *collector) Stop() error {
 	return nil
 }
 
-// totals are the figures of the load, which has ended.
+// totals returns the figures of the load, which must have ended.
 func (c *collector) totals() *result.Totals {
 	l := c.load
-	script := &result.ScriptTotals{LeftOut: c.metrics.leftOut}
+	script := &result.ScriptTotals{LeftOut: c.metrics.dropped}
 	for _, m := range c.metrics.all() {
 		script.Metrics = append(script.Metrics, *m)
 	}
@@ -166,8 +172,8 @@ func (c *collector) totals() *result.Totals {
 	}
 }
 
-// AddMetricSamples takes k6's samples, some twenty times a second. k6 never calls
-// it twice at once.
+// AddMetricSamples implements output.Output. k6 calls it about 20 times a second,
+// never concurrently.
 func (c *collector) AddMetricSamples(containers []metrics.SampleContainer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,7 +182,7 @@ func (c *collector) AddMetricSamples(containers []metrics.SampleContainer) {
 			outcome := outcomeOf(trail)
 			outcome.Ended = trail.EndTime.Sub(c.load.from)
 			c.load.recorder.Record(0, &outcome)
-			c.load.ended(trail.EndTime)
+			c.load.extend(trail.EndTime)
 		}
 		samples := container.GetSamples()
 		for i := range samples {
@@ -187,18 +193,20 @@ func (c *collector) AddMetricSamples(containers []metrics.SampleContainer) {
 	c.checkThresholds()
 }
 
-// within is whether an instant is one of the load.
+// within reports whether a time is within the load.
 func (c *collector) within(at time.Time) bool {
 	return c.load != nil && !at.Before(c.load.from) && (c.load.to.IsZero() || !at.After(c.load.to))
 }
 
-func (l *load) ended(at time.Time) {
+// extend records that a request or an iteration ended at the given time.
+func (l *load) extend(at time.Time) {
 	if at.After(l.last) {
 		l.last = at
 	}
 }
 
-// count takes what of a sample is the load's beside its requests.
+// count records a sample of the load that isn't about a request: bytes, dropped
+// iterations and ends of iterations.
 func (c *collector) count(s *metrics.Sample) {
 	if !c.within(s.Time) {
 		return
@@ -212,22 +220,22 @@ func (c *collector) count(s *metrics.Sample) {
 	case metrics.DroppedIterationsName:
 		c.load.recorder.Drop(at, int64(s.Value))
 	case metrics.IterationsName:
-		c.load.ended(s.Time)
+		c.load.extend(s.Time)
 	}
 }
 
-// checkThresholds has k6 break the test off where a threshold says so.
+// checkThresholds aborts k6's test if a threshold with abortOnFail is crossed.
 func (c *collector) checkThresholds() {
 	now := time.Now()
-	if c.load == nil || !c.load.to.IsZero() || now.Sub(c.looked) < thresholdInterval {
+	if c.load == nil || !c.load.to.IsZero() || now.Sub(c.lastCheck) < thresholdInterval {
 		return
 	}
-	c.looked = now
+	c.lastCheck = now
 	crossed := c.metrics.crossed(now.Sub(c.load.from))
 	if crossed == "" || c.abort == nil {
 		return
 	}
-	err := fmt.Errorf("the threshold %s was crossed, and has abortOnFail", crossed)
+	err := fmt.Errorf("threshold %s with abortOnFail was crossed", crossed)
 	c.abort(errext.WithAbortReasonIfNone(
 		errext.WithExitCodeIfNone(err, exitcodes.ThresholdsHaveFailed), errext.AbortedByThreshold))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
-// receiver keeps what it is sent, unpacked, by path.
+// receiver stores the decompressed bodies and the headers of requests by path.
 type receiver struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -32,9 +32,9 @@ func newReceiver(t *testing.T) *receiver {
 		case "snappy":
 			body, err = snappy.Decode(nil, body)
 		case "gzip":
-			var unpacked io.Reader
-			if unpacked, err = gzip.NewReader(bytes.NewReader(body)); err == nil {
-				body, err = io.ReadAll(unpacked)
+			var decompressed io.Reader
+			if decompressed, err = gzip.NewReader(bytes.NewReader(body)); err == nil {
+				body, err = io.ReadAll(decompressed)
 			}
 		}
 		if err != nil {
@@ -49,8 +49,8 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// TestOutputs has k6 send its samples to receivers of both kinds as well, with
-// the environment that the pod of a run would have.
+// TestOutputs makes k6 send its samples to a Prometheus and an OpenTelemetry
+// receiver. The environment is that of a client pod.
 func TestOutputs(t *testing.T) {
 	r := newReceiver(t)
 	for name, value := range map[string]string{
@@ -66,7 +66,7 @@ func TestOutputs(t *testing.T) {
 	p[0].Script.Outputs = []string{"experimental-prometheus-rw", "opentelemetry"}
 	p[0].Script.Tags = map[string]string{"assay_client": "0", "team": "web"}
 	script := get + `export const options = { tags: { own: 'kept' } }; export default function () { http.get(target) }`
-	_, errs := run(t, folder(t, map[string]string{"script.js": script}), p, server.Address())
+	_, errs := run(t, directory(t, map[string]string{"script.js": script}), p, server.Address())
 	if errs[0] != nil {
 		t.Fatal(errs[0])
 	}
@@ -76,14 +76,14 @@ func TestOutputs(t *testing.T) {
 	} {
 		for _, want := range wants {
 			if !strings.Contains(string(r.bodies[path]), want) {
-				t.Errorf("%s was not sent %q, in %d bytes", path, want, len(r.bodies[path]))
+				t.Errorf("%q not found in the %d bytes sent to %s", want, len(r.bodies[path]), path)
 			}
 		}
 	}
 	if user, password, ok := (&http.Request{Header: r.headers["/api/v1/write"]}).BasicAuth(); !ok || user != "ann" || password != "s3cr3t-ab" {
-		t.Errorf("remote write came from %q with %q", user, password)
+		t.Errorf("remote write used user %q, password %q", user, password)
 	}
 	if got := r.headers["/v1/metrics"].Get("X-Scope"); got != "shop" {
-		t.Errorf("OTLP came with the header %q", got)
+		t.Errorf("OTLP header X-Scope is %q", got)
 	}
 }

@@ -9,97 +9,100 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// lastTeardown bounds teardown() of a run that has failed: the pod is stopped
-// soon.
-const lastTeardown = 8 * time.Second
+// cleanUpTimeout limits teardown() after a failure. It is below the pod's
+// termination grace period.
+const cleanUpTimeout = 8 * time.Second
 
-// runSetup has the client that leads run setup(); the others are given its data.
+// runSetup runs setup() if this is the leading client. The other clients receive
+// its data from the manager.
 func (c *Client) runSetup(ctx context.Context) {
 	if !c.plan.Script.Leads || c.setUp {
 		return
 	}
 	c.setUp = true
-	c.later(ctx, func() func() error {
+	c.background(ctx, func() func() error {
 		data, err := c.api.setup(ctx)
 		return func() error {
 			if err != nil {
 				return &session.FailureError{Kind: session.FailureScriptException, Err: fmt.Errorf("setup() failed: %s", c.clipped(err.Error()))}
 			}
-			c.log.Info("setup() ended", "bytes", len(data))
-			c.tell(func(s *session.ScriptState) { s.SetupEnded, s.SetupData = true, data })
+			c.log.Info("Completed setup()", "bytes", len(data))
+			c.reportState(func(s *session.ScriptState) { s.SetupEnded, s.SetupData = true, data })
 			return nil
 		}
 	})
 }
 
-// takeSetup gives k6 what setup() returned to the client that leads.
-func (c *Client) takeSetup(ctx context.Context, data []byte) error {
-	if err := c.api.setSetup(ctx, data); err != nil {
-		return fmt.Errorf("k6 can't be given what setup() returned: %w", err)
+// applySetupData passes k6 the data that setup() returned on the leading client.
+func (c *Client) applySetupData(ctx context.Context, data []byte) error {
+	if err := c.api.setSetupData(ctx, data); err != nil {
+		return fmt.Errorf("pass setup() data to k6: %w", err)
 	}
-	c.tell(func(s *session.ScriptState) { s.SetupEnded = true })
+	c.reportState(func(s *session.ScriptState) { s.SetupEnded = true })
 	return nil
 }
 
-func (c *Client) tell(change func(*session.ScriptState)) {
+// reportState changes the script's state and sends it to the manager.
+func (c *Client) reportState(change func(*session.ScriptState)) {
 	change(&c.state)
 	c.session.ScriptState(c.state)
 }
 
-// loadEnded is called when k6's load has ended. The client that leads has yet to
-// run teardown().
+// loadEnded reports the end of k6's load. It ends k6 unless this is the leading
+// client, whose k6 still has to run teardown().
 func (c *Client) loadEnded() error {
-	c.log.Info("load ended")
-	c.tell(func(s *session.ScriptState) { s.LoadEnded = true })
+	c.log.Info("Completed load")
+	c.reportState(func(s *session.ScriptState) { s.LoadEnded = true })
 	if !c.plan.Script.Leads {
-		c.k6.signal(os.Interrupt) // which ends what it waits for
+		c.k6.signal(os.Interrupt) // ends k6's --linger
 	}
 	return nil
 }
 
-// runTeardown has the client that leads run teardown().
+// runTeardown runs teardown() if this is the leading client, and then ends k6.
 func (c *Client) runTeardown(ctx context.Context) {
 	if !c.plan.Script.Leads || c.tornDown {
 		return
 	}
 	c.tornDown = true
-	c.later(ctx, func() func() error {
+	c.background(ctx, func() func() error {
 		err := c.api.teardown(ctx)
 		return func() error {
 			if err != nil {
 				c.teardownError = c.clipped(err.Error())
 			}
-			c.log.Info("teardown() ended", "error", c.teardownError)
-			c.k6.signal(os.Interrupt) // which ends what it waits for
+			c.log.Info("Completed teardown()", "error", c.teardownError)
+			c.k6.signal(os.Interrupt) // ends k6's --linger
 			return nil
 		}
 	})
 }
 
-// abandon ends k6 in a run that has failed, and returns when all that it logged
-// has been passed on. What setup() did is undone, if there is time.
-func (c *Client) abandon() {
+// cleanUp kills k6 after a failure and returns when k6's log has been forwarded.
+// If setup() was started here, cleanUp first aborts the load and runs teardown(),
+// for at most cleanUpTimeout.
+func (c *Client) cleanUp() {
 	defer func() {
 		if c.k6 != nil && c.k6.signal(os.Kill) {
-			<-c.gone
+			<-c.exited
 		}
 	}()
 	if c.plan == nil || !c.plan.Script.Leads || !c.setUp || c.tornDown {
 		return
 	}
 	c.tornDown = true
-	ctx, cancel := context.WithTimeout(context.Background(), lastTeardown)
+	ctx, cancel := context.WithTimeout(context.Background(), cleanUpTimeout)
 	defer cancel()
 	if !c.load.began.IsZero() && !c.load.isOver() {
 		if err := c.api.stop(ctx); err != nil {
-			return // k6 has ended
+			return // k6 has exited
 		}
-		if _, err := c.api.await(ctx, over); err != nil {
+		if _, err := c.api.await(ctx, ended); err != nil {
 			return
 		}
 	}
-	c.log.Info("running teardown() of a run that has failed")
+	c.log.Info("Running teardown() after a failure")
 	if err := c.api.teardown(ctx); err != nil {
-		c.log.Error("teardown() failed", "reason", c.clipped(err.Error()))
+		c.log.Error("Failed to run teardown()", "reason", c.clipped(err.Error()))
 	}
 }

@@ -9,21 +9,22 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// order is what the client tells the output in k6's process.
+// order is a message from the client to the output in k6's process. The output
+// replies to each with a report that has Done set.
 type order struct {
-	// Begin has what ends from an instant on be recorded, End what ends later than
-	// an instant not any more: by the wall clock, in nanoseconds since the Unix
-	// epoch. Each is answered by done.
+	// Begin and End are the start and the end of the load, in nanoseconds since the
+	// Unix epoch by the wall clock. The output records what ends between them.
 	Begin int64 `json:"begin,omitempty"`
 	End   int64 `json:"end,omitempty"`
 }
 
-// report is what the output in k6's process tells the client.
+// report is a message from the output in k6's process to the client. One of the
+// fields is set.
 type report struct {
 	Done   bool                 `json:"done,omitempty"`
 	Second *result.ClientSecond `json:"second,omitempty"`
-	// Totals are the figures as far as they are known there; its instants are by the
-	// wall clock.
+	// Totals holds the figures that the output knows. Its times are by the wall
+	// clock.
 	Totals *result.Totals `json:"totals,omitempty"`
 }
 
@@ -33,14 +34,14 @@ type pipe struct {
 	from io.Reader
 
 	done   chan struct{}
-	totals *result.Totals // once read has returned
+	totals *result.Totals // set before read returns
 }
 
 func newPipe(to io.WriteCloser, from io.Reader) *pipe {
 	return &pipe{to: to, from: from, done: make(chan struct{}, 1)}
 }
 
-// read takes what the output tells until k6 has ended, and passes seconds on.
+// read reads reports until k6 exits and passes the seconds to second.
 func (p *pipe) read(second func(*result.ClientSecond)) error {
 	decoder := json.NewDecoder(p.from)
 	for {
@@ -48,7 +49,7 @@ func (p *pipe) read(second func(*result.ClientSecond)) error {
 		if err := decoder.Decode(&r); err == io.EOF {
 			return nil
 		} else if err != nil {
-			return fmt.Errorf("read what k6 measured: %w", err)
+			return fmt.Errorf("read k6's measurement: %w", err)
 		}
 		switch {
 		case r.Second != nil:
@@ -61,15 +62,15 @@ func (p *pipe) read(second func(*result.ClientSecond)) error {
 	}
 }
 
-// tell tells the output something, and waits until it has it or the context
-// ends.
-func (p *pipe) tell(ended <-chan struct{}, o order) error {
+// send sends an order to the output and waits for its reply or until exited is
+// closed.
+func (p *pipe) send(exited <-chan struct{}, o order) error {
 	if err := json.NewEncoder(p.to).Encode(o); err != nil {
-		return fmt.Errorf("tell k6's output when the load begins and ends: %w", err)
+		return fmt.Errorf("send order to k6's output: %w", err)
 	}
 	select {
 	case <-p.done:
-	case <-ended:
+	case <-exited:
 	}
 	return nil
 }
@@ -83,6 +84,6 @@ type reporter struct {
 func (r *reporter) report(what report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	// It fails when the client is gone, and this process about to be.
+	// An error means that the client's process is gone, so k6 is about to be killed.
 	_ = r.encoder.Encode(what)
 }

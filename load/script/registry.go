@@ -11,36 +11,38 @@ import (
 	"github.com/assay-dev/assay/internal/k6metric"
 )
 
-// registry keeps k6's metrics, and its thresholds.
+// registry aggregates the samples of k6's metrics and evaluates thresholds.
 type registry struct {
-	kept       map[*metrics.Metric]*metric
-	order      []*metric
-	leftOut    int64
-	parts      map[string][]*part // of metrics, by the whole's name
+	known      map[*metrics.Metric]*metric
+	recorded   []*metric               // the known metrics that have values, in order of their first samples
+	dropped    int64                   // metrics without values because there are too many
+	submetrics map[string][]*submetric // by the name of the metric
 	thresholds []*threshold
 }
 
-// metric is one of k6's metrics; it has no whole where there were too many.
+// metric is one of k6's metrics. Its values are nil if it isn't recorded, but its
+// submetrics may be.
 type metric struct {
-	whole *k6metric.Metric
-	parts []*part
+	values     *k6metric.Metric
+	submetrics []*submetric
 }
 
-// part is what of a metric's samples has some tags.
-type part struct {
-	tags  map[string]string
-	whole *k6metric.Metric
+// submetric is the part of a metric's samples that has the given tags. Thresholds
+// such as http_req_duration{name:cart} refer to it.
+type submetric struct {
+	tags   map[string]string
+	values *k6metric.Metric
 }
 
-// threshold is a threshold with what k6 knows of it.
+// threshold is a threshold with k6's options for aborting the test.
 type threshold struct {
 	k6metric.Threshold
 	abortOnFail bool
-	delay       time.Duration // before it may break the test off
+	delay       time.Duration // k6's delayAbortEval
 }
 
 func newRegistry(thresholds map[string]metrics.Thresholds) *registry {
-	r := &registry{kept: map[*metrics.Metric]*metric{}, parts: map[string][]*part{}}
+	r := &registry{known: map[*metrics.Metric]*metric{}, submetrics: map[string][]*submetric{}}
 	for _, name := range slices.Sorted(maps.Keys(thresholds)) {
 		for _, t := range thresholds[name].Thresholds {
 			if len(r.thresholds) == k6metric.MostThresholds {
@@ -51,47 +53,49 @@ func newRegistry(thresholds map[string]metrics.Thresholds) *registry {
 				abortOnFail: t.AbortOnFail, delay: t.AbortGracePeriod.TimeDuration(),
 			})
 		}
-		r.addPart(name)
+		r.addSubmetric(name)
 	}
 	return r
 }
 
-// addPart keeps apart what a threshold singles out by tags.
-func (r *registry) addPart(name string) {
+// addSubmetric adds the submetric that a threshold's metric name refers to, if it
+// has tags.
+func (r *registry) addSubmetric(name string) {
 	base, conditions, err := metrics.ParseMetricName(name)
 	if err != nil || len(conditions) == 0 { // k6 has checked the name
 		return
 	}
-	p := &part{tags: map[string]string{}, whole: &k6metric.Metric{Name: name}}
+	m := &submetric{tags: map[string]string{}, values: &k6metric.Metric{Name: name}}
 	for _, condition := range conditions {
 		key, value, _ := strings.Cut(condition, ":")
-		p.tags[unquote(key)] = unquote(value)
+		m.tags[unquote(key)] = unquote(value)
 	}
-	r.parts[base] = append(r.parts[base], p)
+	r.submetrics[base] = append(r.submetrics[base], m)
 }
 
-// unquote takes a tag's key or value as k6 does.
+// unquote removes spaces and quotes around a tag's key or value, as k6 does.
 func unquote(text string) string { return strings.Trim(strings.TrimSpace(text), `"'`) }
 
-// add adds a sample to its metric.
+// add adds a sample to its metric and to the submetrics that it belongs to.
 func (r *registry) add(s *metrics.Sample) {
-	m, known := r.kept[s.Metric]
+	m, known := r.known[s.Metric]
 	if !known {
-		m = r.keep(s.Metric)
+		m = r.register(s.Metric)
 	}
 	at := s.Time.UnixMicro()
-	if m.whole != nil {
-		m.whole.Add(s.Value, at)
+	if m.values != nil {
+		m.values.Add(s.Value, at)
 	}
-	for _, p := range m.parts {
-		if p.has(s.Tags) {
-			p.whole.Add(s.Value, at)
+	for _, sub := range m.submetrics {
+		if sub.matches(s.Tags) {
+			sub.values.Add(s.Value, at)
 		}
 	}
 }
 
-func (p *part) has(tags *metrics.TagSet) bool {
-	for key, value := range p.tags {
+// matches reports whether a sample with these tags belongs to the submetric.
+func (m *submetric) matches(tags *metrics.TagSet) bool {
+	for key, value := range m.tags {
 		if got, _ := tags.Get(key); got != value {
 			return false
 		}
@@ -99,34 +103,36 @@ func (p *part) has(tags *metrics.TagSet) bool {
 	return true
 }
 
-// current are metrics of the present, which add up to nothing over clients.
-var current = []string{metrics.VUsName, metrics.VUsMaxName}
+// unmergeable lists gauges of the current state. Their values can't be merged over
+// clients.
+var unmergeable = []string{metrics.VUsName, metrics.VUsMaxName}
 
-// keep takes a metric up.
-func (r *registry) keep(k *metrics.Metric) *metric {
+// register adds a metric. The metric is recorded if a threshold refers to it;
+// otherwise only if it can be merged and there are not too many.
+func (r *registry) register(k *metrics.Metric) *metric {
 	kind, unit := kindOf(k)
-	m := &metric{parts: r.parts[k.Name]}
-	for _, p := range m.parts {
-		p.whole.Kind, p.whole.Unit = kind, unit
+	m := &metric{submetrics: r.submetrics[k.Name]}
+	for _, sub := range m.submetrics {
+		sub.values.Kind, sub.values.Unit = kind, unit
 	}
-	r.kept[k] = m
-	bounded := len(r.order) >= k6metric.MostMetrics && !r.bounds(k.Name)
-	switch {
-	case slices.Contains(current, k.Name) && !r.bounds(k.Name):
-	case bounded:
-		r.leftOut++
+	r.known[k] = m
+	switch required := r.hasThreshold(k.Name); {
+	case slices.Contains(unmergeable, k.Name) && !required:
+	case len(r.recorded) >= k6metric.MostMetrics && !required:
+		r.dropped++
 	default:
-		m.whole = k6metric.New(k.Name, kind, unit)
-		r.order = append(r.order, m)
+		m.values = k6metric.New(k.Name, kind, unit)
+		r.recorded = append(r.recorded, m)
 	}
 	return m
 }
 
-// bounds is whether a threshold is on a whole metric.
-func (r *registry) bounds(name string) bool {
+// hasThreshold reports whether a threshold refers to the metric as a whole.
+func (r *registry) hasThreshold(name string) bool {
 	return slices.ContainsFunc(r.thresholds, func(t *threshold) bool { return t.Metric == name })
 }
 
+// kindOf returns the kind and the unit of one of k6's metrics.
 func kindOf(k *metrics.Metric) (k6metric.Kind, k6metric.Unit) {
 	kind := map[metrics.MetricType]k6metric.Kind{
 		metrics.Counter: k6metric.Counter, metrics.Gauge: k6metric.Gauge, metrics.Rate: k6metric.Rate, metrics.Trend: k6metric.Trend,
@@ -135,15 +141,16 @@ func kindOf(k *metrics.Metric) (k6metric.Kind, k6metric.Unit) {
 	return kind, unit
 }
 
-// crossed names a threshold with abortOnFail that is crossed after the load has
-// lasted for a time, and remembers it; empty for none.
+// crossed evaluates the thresholds with abortOnFail after the load has run for
+// elapsed. It marks the first one that is crossed as aborted and returns it as
+// text, or returns an empty string if none is crossed.
 func (r *registry) crossed(elapsed time.Duration) string {
 	for _, t := range r.thresholds {
 		if !t.abortOnFail || t.Aborted || elapsed < t.delay {
 			continue
 		}
 		m := r.find(t.Metric)
-		if m == nil || m.Samples == 0 { // as with k6, it isn't looked at yet
+		if m == nil || m.Samples == 0 { // like k6, don't evaluate a metric without samples
 			continue
 		}
 		if outcome, err := t.Evaluate(m, elapsed); err == nil && !outcome.Met {
@@ -163,17 +170,17 @@ func (r *registry) find(name string) *k6metric.Metric {
 	return nil
 }
 
-// all are the metrics in the order of their first samples, each with its parts
-// behind it.
+// all returns the recorded metrics in the order of their first samples, followed
+// by the submetrics that have samples.
 func (r *registry) all() []*k6metric.Metric {
 	var all []*k6metric.Metric
-	for _, m := range r.order {
-		all = append(all, m.whole)
+	for _, m := range r.recorded {
+		all = append(all, m.values)
 	}
-	for _, base := range slices.Sorted(maps.Keys(r.parts)) {
-		for _, p := range r.parts[base] {
-			if p.whole.Kind != "" {
-				all = append(all, p.whole)
+	for _, base := range slices.Sorted(maps.Keys(r.submetrics)) {
+		for _, sub := range r.submetrics[base] {
+			if sub.values.Kind != "" {
+				all = append(all, sub.values)
 			}
 		}
 	}

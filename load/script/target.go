@@ -20,16 +20,16 @@ import (
 	"github.com/assay-dev/assay/load/client"
 )
 
-// location is where a script finds the target.
+// location holds the parts of the target's URL, as a script uses it.
 type location struct {
 	scheme, host, port string
-	// address is what the host resolves to, where it is a name that no DNS knows;
-	// else empty.
+	// address is the IP address that k6 must resolve host to, or empty if DNS
+	// resolves it.
 	address string
 }
 
-// locate finds the target's URL: with the name that its certificate has, where
-// there is TLS, so that it is verified as anywhere.
+// locate returns the location of the target. With TLS the host is the name in the
+// target's certificate, so that k6 can verify the certificate.
 func locate(plan *session.Plan, address string) location {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -54,18 +54,18 @@ func (l location) environment() map[string]string {
 	}
 }
 
-// Names of the files that are written for k6, below the folder for work.
+// Names of the files that are written for k6, in the work directory.
 const (
 	configurationFile = "k6.json"
 	inspectionFile    = "inspect.json"
-	authoritiesFile   = "authorities.pem"
+	caFile            = "ca.pem"
 )
 
-// versions are k6's names of TLS versions, in the order of session.Protocols.
+// versions maps session.Protocols to k6's names of TLS versions.
 var versions = map[string]string{"TLSv1": "tls1.0", "TLSv1.1": "tls1.1", "TLSv1.2": "tls1.2", "TLSv1.3": "tls1.3"}
 
-// configuration are the options that k6 takes from a file: where the script has
-// its own, those stand.
+// configuration is k6's configuration file. Options of the script take precedence
+// over it.
 type configuration struct {
 	Hosts           map[string]string `json:"hosts,omitempty"`
 	TLSAuth         []tlsAuth         `json:"tlsAuth,omitempty"`
@@ -86,7 +86,7 @@ type tlsVersion struct {
 	Max string `json:"max"`
 }
 
-// configure writes what k6 needs to know of the target, and of whom to trust.
+// configure writes k6's configuration and, with TLS, the CA bundle for k6.
 func (c *Client) configure(plan *session.Plan, address string) error {
 	l := locate(plan, address)
 	config := configuration{Tags: plan.Script.Tags, Hosts: map[string]string{}}
@@ -97,22 +97,23 @@ func (c *Client) configure(plan *session.Plan, address string) error {
 		config.Hosts[l.host] = l.address
 	}
 	if t := plan.TLS; t != nil {
-		if err := config.secure(t, l.host, c.tlsFolder); err != nil {
+		if err := config.setTLS(t, l.host, c.tlsDirectory); err != nil {
 			return err
 		}
-		if err := c.trust(); err != nil {
+		if err := c.writeCABundle(); err != nil {
 			return err
 		}
 	}
 	if err := c.writeConfiguration(configurationFile, config); err != nil {
 		return err
 	}
-	config.VUs = 1 // k6's own default, which its inspect forgets
+	config.VUs = 1 // the default of "k6 run", which "k6 inspect" doesn't apply
 	return c.writeConfiguration(inspectionFile, config)
 }
 
-// secure sets what of TLS k6 has as options.
-func (config *configuration) secure(t *session.TLS, host, folder string) error {
+// setTLS sets k6's options for TLS: versions, cipher suites and the client
+// certificate in the given directory.
+func (config *configuration) setTLS(t *session.TLS, host, directory string) error {
 	if len(t.Protocols) > 0 {
 		config.TLSVersion = &tlsVersion{Min: versions[t.Protocols[0]], Max: versions[t.Protocols[len(t.Protocols)-1]]}
 	}
@@ -132,33 +133,33 @@ func (config *configuration) secure(t *session.TLS, host, folder string) error {
 	if !t.ClientCertificate {
 		return nil
 	}
-	certificate, err := os.ReadFile(inFolder(folder, session.TLSClientPath))
+	certificate, err := os.ReadFile(inDirectory(directory, session.TLSClientPath))
 	if err != nil {
-		return fmt.Errorf("the client's certificate: %w", err)
+		return fmt.Errorf("read client certificate: %w", err)
 	}
-	key, err := os.ReadFile(inFolder(folder, session.TLSClientKeyPath))
+	key, err := os.ReadFile(inDirectory(directory, session.TLSClientKeyPath))
 	if err != nil {
-		return fmt.Errorf("the client's certificate: %w", err)
+		return fmt.Errorf("read client certificate's key: %w", err)
 	}
 	config.TLSAuth = []tlsAuth{{Cert: string(certificate), Key: string(key), Domains: []string{host}}}
 	return nil
 }
 
-// trust writes the file of authorities that k6 is to trust in place of the
-// system's: who vouches for the target, and Mozilla's root program.
-func (c *Client) trust() error {
+// writeCABundle writes the CA bundle that k6 uses instead of the system's. It
+// contains the run's CA, the target's certificate and Mozilla's root certificates.
+func (c *Client) writeCABundle() error {
 	var all []byte
 	for _, path := range []string{session.TLSAuthorityPath, session.TLSServerPath} {
-		data, err := os.ReadFile(inFolder(c.tlsFolder, path))
+		data, err := os.ReadFile(inDirectory(c.tlsDirectory, path))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("the certificates that vouch for the target: %w", err)
+			return fmt.Errorf("read CA bundle of the target: %w", err)
 		}
 		all = append(append(all, data...), '\n')
 	}
 	for root := range bundle.Roots() {
 		all = append(all, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})...)
 	}
-	return c.write(authoritiesFile, all)
+	return c.write(caFile, all)
 }
 
 func (c *Client) writeConfiguration(name string, config configuration) error {
@@ -170,17 +171,18 @@ func (c *Client) writeConfiguration(name string, config configuration) error {
 }
 
 func (c *Client) write(name string, data []byte) error {
-	if err := os.WriteFile(filepath.Join(c.workFolder, name), data, 0o600); err != nil {
-		return fmt.Errorf("write what k6 needs to know of the target: %w", err)
+	if err := os.WriteFile(filepath.Join(c.workDirectory, name), data, 0o600); err != nil {
+		return fmt.Errorf("write configuration for k6: %w", err)
 	}
 	return nil
 }
 
-// inFolder is a file of a pod's in another folder than a pod's.
-func inFolder(folder, path string) string { return filepath.Join(folder, filepath.Base(path)) }
+// inDirectory returns the path of a pod's file in another directory.
+func inDirectory(directory, path string) string { return filepath.Join(directory, filepath.Base(path)) }
 
-// environment is what scripts read as __ENV, and k6 as its options: this
-// process's, without what is Assay's own business, and where the target is.
+// environment returns k6's environment variables, which scripts read as __ENV:
+// those of this process except Assay's internal ones, the target's location, CA
+// bundle and the limits of the Go runtime.
 func (c *Client) environment() map[string]string {
 	env := map[string]string{}
 	for _, variable := range os.Environ() {
@@ -195,7 +197,7 @@ func (c *Client) environment() map[string]string {
 		env["BASE_URL"] = env["ASSAY_TARGET_URL"]
 	}
 	if t := c.plan.TLS; t != nil {
-		env["SSL_CERT_FILE"] = filepath.Join(c.workFolder, authoritiesFile)
+		env["SSL_CERT_FILE"] = filepath.Join(c.workDirectory, caFile)
 		if t.Unverified {
 			env["K6_INSECURE_SKIP_TLS_VERIFY"] = "true"
 		}

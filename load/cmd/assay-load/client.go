@@ -22,7 +22,7 @@ import (
 func k6Command() *cobra.Command {
 	return &cobra.Command{
 		Use:                "k6 ARGUMENTS",
-		Short:              `k6's own command line, as in "assay-load k6 run x.js" and "assay-load k6 version"`,
+		Short:              `Run k6's own command line, for example "assay-load k6 run script.js"`,
 		DisableFlagParsing: true,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := runner.StayOffline(); err != nil {

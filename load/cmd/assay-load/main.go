@@ -87,8 +87,8 @@ Environment:
   ` + client.MemoryLimitVariable + `   the container's memory limit in bytes
 
 Files:
-  ` + session.TokenPath + `  the service account token
-  ` + session.CAPath + `  the CA bundle to verify the manager with
+  ` + session.TokenPath + `       the service account token
+  ` + session.CAPath + `      the CA bundle to verify the manager with
 
 Exit codes:
   0  the manager has stored the client's figures

@@ -231,7 +231,7 @@ func TestCommandLine(t *testing.T) {
 		want string
 	}{
 		{nil, 0, "Run as a client of a BenchmarkRun"},
-		{[]string{"--help"}, 0, "k6's own command line"},
+		{[]string{"--help"}, 0, "Run k6's own command line"},
 		{[]string{"client", "--help"}, 0, "ASSAY_MANAGER"},
 		{[]string{"k6", "version"}, 0, "v2.2.0"},
 		{[]string{"k6", "version"}, 0, "k6/x/assay"},

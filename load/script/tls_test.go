@@ -10,33 +10,33 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
-// TestScriptVerifiesTheTarget: a script reaches a target by the name in its
-// certificate, and verifies it by the authority of the run; it presents the run's
-// certificate to a target that demands one. Another authority isn't trusted.
+// TestScriptVerifiesTheTarget runs a script against a target that requires a
+// client certificate. The script uses the name in the target's certificate as the
+// host. Requests must succeed only if the run's CA issued that certificate.
 func TestScriptVerifiesTheTarget(t *testing.T) {
-	authority, other := tlstest.NewAuthority(t, "authority"), tlstest.NewAuthority(t, "other")
-	own, clients := authority.ECDSA(t), authority.ECDSA(t)
+	ca, other := tlstest.NewAuthority(t, "ca"), tlstest.NewAuthority(t, "other")
+	own, clients := ca.ECDSA(t), ca.ECDSA(t)
 	config := &tls.Config{
 		Certificates: []tls.Certificate{{Certificate: [][]byte{own.Leaf.Raw}, PrivateKey: own.PrivateKey}},
-		ClientAuth:   tls.RequireAndVerifyClientCert, ClientCAs: authority.Pool(), MaxVersion: tls.VersionTLS12,
+		ClientAuth:   tls.RequireAndVerifyClientCert, ClientCAs: ca.Pool(), MaxVersion: tls.VersionTLS12,
 	}
 	for name, tc := range map[string]struct {
-		vouches   *tlstest.Authority
+		trusted   *tlstest.Authority
 		succeeded int64
-	}{"its authority": {authority, 3}, "another": {other, 0}} {
+	}{"the target's CA": {ca, 3}, "another CA": {other, 0}} {
 		t.Run(name, func(t *testing.T) {
 			server := testserver.NewTLS(t, config, ok)
 			p := plans(1)
 			p[0].TLS = &session.TLS{ServerName: tlstest.Name, Protocols: []string{"TLSv1.2"}, Ciphers: []string{"ECDHE-ECDSA-AES256-GCM-SHA384"}, ClientCertificate: true}
 			sessions := fakesession.Scripted(p, server.Address())
 			c := New(sessions[0], discard)
-			scripts := folder(t, map[string]string{"script.js": get + `
+			scripts := directory(t, map[string]string{"script.js": get + `
 import { check } from 'k6';
 export const options = { iterations: 3 };
 export default function () {
   check(http.get(target), { suite: (r) => r.status !== 200 || r.tls_cipher_suite === 'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384' });
 }`})
-			c.UseFolders(scripts, t.TempDir(), tlstest.Folder(t, tlstest.Files{Authority: tc.vouches.PEM(), Client: clients}))
+			c.UseDirectories(scripts, t.TempDir(), tlstest.Folder(t, tlstest.Files{Authority: tc.trusted.PEM(), Client: clients}))
 			if err := c.Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +46,7 @@ export default function () {
 			}
 			for _, m := range got.Script.Metrics {
 				if m.Name == "checks" && m.Sum != 3 {
-					t.Error("another cipher suite than the run's")
+					t.Error("a request used another cipher suite than the plan's")
 				}
 			}
 		})
