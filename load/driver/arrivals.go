@@ -13,16 +13,16 @@ import (
 const idleAfter = 100 * time.Millisecond
 
 // arrivals dispatches the requests of an open load (open model, arrival rate) to
-// connections when they fall due. A free connection takes a request that is
-// already due, or waits. Waiting connections are woken by the first loop, or by
-// the pacer if no loop runs connections. The connection that became free last is
-// woken first, so that no more connections are opened than needed. A request that
-// is due while no connection is free takes no memory: it stays in the schedule.
+// connections when they fall due. A free connection takes a request that is already
+// due, or waits. Waiting connections are woken by the first loop, or by the pacer if
+// no loop runs connections. The connection that became free last is woken first, so
+// that no more connections are opened than needed. A request that is due while no
+// connection is free takes no memory: it stays in the schedule.
 type arrivals struct {
 	stage *Stage
 	loop  *loop // dispatches the requests; nil if the pacer does
-	// maxDelay is the longest delay with which a request may start. Later ones
-	// are dropped.
+	// maxDelay is the longest delay with which a request may start. Later ones are
+	// dropped.
 	maxDelay time.Duration
 
 	mu       sync.Mutex
@@ -32,10 +32,9 @@ type arrivals struct {
 	free     []*connection
 	// starved reports whether a request is due and no connection is free.
 	starved bool
-	// anyStarted reports whether a request has started. firstStart and
-	// firstIntended are the actual and the intended start time of the one that
-	// was due first. lastStart is the time at which the last request started or
-	// was dropped.
+	// anyStarted reports whether a request has started. firstStart and firstIntended are
+	// the actual and the intended start time of the one that was due first. lastStart is
+	// the time at which the last request started or was dropped.
 	anyStarted                bool
 	firstStart, firstIntended time.Duration
 	lastStart                 time.Duration
@@ -81,8 +80,8 @@ func (a *arrivals) claim(c *connection) (intended, begin time.Duration, ok bool)
 	return intended, begin, true
 }
 
-// wait waits until a request is dispatched to the free connection c. It returns
-// false if there are no more.
+// wait waits until a request is dispatched to the free connection c. It returns false
+// if there are no more.
 func (a *arrivals) wait(c *connection) (intended time.Duration, ok bool) {
 	if c.task != nil {
 		return c.task.awaitArrival(a)
@@ -102,8 +101,8 @@ func (a *arrivals) wait(c *connection) (intended time.Duration, ok bool) {
 	return 0, false
 }
 
-// dispatch hands a request to a free connection. If a loop dispatches the
-// requests, only its goroutine may call dispatch.
+// dispatch hands a request to a free connection. If a loop dispatches the requests,
+// only its goroutine may call dispatch.
 func (a *arrivals) dispatch(c *connection, intended time.Duration) {
 	switch t := c.task; {
 	case t == nil:
@@ -115,8 +114,8 @@ func (a *arrivals) dispatch(c *connection, intended time.Duration) {
 	}
 }
 
-// notifyFree signals the dispatching loop or the pacer that a connection has
-// become free.
+// notifyFree signals the dispatching loop or the pacer that a connection has become
+// free.
 func (a *arrivals) notifyFree() {
 	if a.loop != nil {
 		a.loop.wake()
@@ -160,8 +159,8 @@ func (a *arrivals) advance(now time.Duration) time.Duration {
 	return intended
 }
 
-// drop drops requests that are later than maxDelay. It returns whether any
-// requests are left.
+// drop drops requests that are later than maxDelay. It returns whether any requests
+// are left.
 func (a *arrivals) drop(now time.Duration) bool {
 	var dropped int64
 	for a.more && now-a.next > a.maxDelay {
@@ -176,8 +175,8 @@ func (a *arrivals) drop(now time.Duration) bool {
 	return a.more
 }
 
-// pace dispatches requests to waiting connections when they fall due, until there
-// are no more or the stage ends.
+// pace dispatches requests to waiting connections when they fall due, until there are
+// no more or the stage ends.
 func (a *arrivals) pace() {
 	defer close(a.exhausted)
 	wait, end := a.waiter()
@@ -229,9 +228,9 @@ func (a *arrivals) waiter() (wait func(time.Time) bool, end func()) {
 	}
 }
 
-// dispatchDue dispatches all requests that are due to free connections. It
-// returns the intended start time of the next request, whether that request is
-// due but no connection is free, and whether there is a next request.
+// dispatchDue dispatches all requests that are due to free connections. It returns
+// the intended start time of the next request, whether that request is due but no
+// connection is free, and whether there is a next request.
 func (a *arrivals) dispatchDue() (at time.Duration, starved, more bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

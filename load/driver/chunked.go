@@ -16,8 +16,8 @@ const (
 	maxChunkDigits = 15
 )
 
-// readChunks reads a body with the chunked transfer coding and its trailer
-// section (RFC 9112, section 7.1).
+// readChunks reads a body with the chunked transfer coding and its trailer section
+// (RFC 9112, section 7.1).
 func (r *responseReader) readChunks() (int64, result.ErrorKind) {
 	var body int64
 	for {

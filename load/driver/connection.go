@@ -10,20 +10,20 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// closeWait is the time that the server gets to close a connection that both
-// sides want to close. The side that closes first keeps the pair of ports for a
-// minute, and the client alone would run out of ports.
+// closeWait is the time that the server gets to close a connection that both sides
+// want to close. The side that closes first keeps the pair of ports for a minute, and
+// the client alone would run out of ports.
 const closeWait = 20 * time.Millisecond
 
 // connection makes requests one after the other, on one transport at a time.
 type connection struct {
 	stage  *Stage
 	number int
-	// index is the connection's index in the load's profile. All streams of an
-	// HTTP/2 connection have the same index.
+	// index is the connection's index in the load's profile. All streams of an HTTP/2
+	// connection have the same index.
 	index int
-	// shared is the HTTP/2 connection that this connection is a stream of, or nil
-	// with HTTP/1.1. present reports whether the stream takes part in the load.
+	// shared is the HTTP/2 connection that this connection is a stream of, or nil with
+	// HTTP/1.1. present reports whether the stream takes part in the load.
 	shared  *sharedConnection
 	stream  *http2Stream
 	present bool
@@ -32,38 +32,38 @@ type connection struct {
 	outcome recorder.Outcome
 	memory  memory
 
-	// transport is the open connection, or nil if there is none. Only the
-	// connection's own goroutine sets it. mu is for Stop, which closes the
-	// transport if no loop runs the connection.
+	// transport is the open connection, or nil if there is none. Only the connection's
+	// own goroutine sets it. mu is for Stop, which closes the transport if no loop runs
+	// the connection.
 	mu        sync.Mutex
 	transport transport
-	// wire is the transport or, over TLS, the one below it. It is nil if that
-	// isn't a wire.
+	// wire is the transport or, over TLS, the one below it. It is nil if that isn't a
+	// wire.
 	wire wire
 	// task runs the connection in a loop. It is nil if a goroutine runs it.
 	task *task
 	// requests is the number of requests made on the transport.
 	requests int64
-	// written is the time at which the current request was written, from the
-	// stage's start.
+	// written is the time at which the current request was written, from the stage's
+	// start.
 	written time.Duration
 
-	// intended is the intended start time of a request of an open load, from the
-	// stage's start. woken carries it to a connection that waits for a request.
+	// intended is the intended start time of a request of an open load, from the stage's
+	// start. woken carries it to a connection that waits for a request.
 	intended time.Duration
 	woken    chan time.Duration
-	// pace decides when requests of a closed load start. If it is nil, each
-	// starts when the one before has ended.
+	// pace decides when requests of a closed load start. If it is nil, each starts when
+	// the one before has ended.
 	pace *pace
 
 	// failures counts consecutive failures to open a connection.
 	failures int
-	// serverKeepsOpen reports whether the server has left a connection open that
-	// it should have closed.
+	// serverKeepsOpen reports whether the server has left a connection open that it
+	// should have closed.
 	serverKeepsOpen bool
 
-	// made reports whether there was a request, first is when the first began and
-	// last when the last ended, from the stage's start.
+	// made reports whether there was a request, first is when the first began and last
+	// when the last ended, from the stage's start.
 	made        bool
 	first, last time.Duration
 }
@@ -113,8 +113,8 @@ func (c *connection) request(r *request, begin time.Duration) {
 	}
 }
 
-// open opens a connection for a request that began at begin. It returns the time
-// at which the connection was ready.
+// open opens a connection for a request that began at begin. It returns the time at
+// which the connection was ready.
 func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Duration, result.ErrorKind) {
 	load := c.stage.load
 	opened, err := c.dial(c.stage.start.Add(begin + load.timeout()))
@@ -165,10 +165,10 @@ func (c *connection) dial(deadline time.Time) (transport, error) {
 	return c.stage.load.dial(c.stage.context, deadline)
 }
 
-// adjustFault returns the kind of error of a request that failed with fault. In
-// TLS 1.3 the client has finished its handshake before the server has checked the
-// client's certificate. An alert in response to the first request therefore
-// counts as a TLS error, and the connection as one that couldn't be opened.
+// adjustFault returns the kind of error of a request that failed with fault. In TLS
+// 1.3 the client has finished its handshake before the server has checked the
+// client's certificate. An alert in response to the first request therefore counts as
+// a TLS error, and the connection as one that couldn't be opened.
 func (c *connection) adjustFault(fault result.ErrorKind) result.ErrorKind {
 	s, ok := c.transport.(*tlsTransport)
 	if !ok || c.requests > 1 {
@@ -178,8 +178,8 @@ func (c *connection) adjustFault(fault result.ErrorKind) result.ErrorKind {
 		return fault
 	}
 	if fault == result.ErrorReceive {
-		// The server may have closed the connection before the request was written,
-		// and its alert is still unread.
+		// The server may have closed the connection before the request was written, and its
+		// alert is still unread.
 		_, err := s.Read(c.reader.space())
 		fault = faultOf(err)
 	}
@@ -192,10 +192,9 @@ func (c *connection) adjustFault(fault result.ErrorKind) result.ErrorKind {
 // setDeadline limits reads and writes for a request that began at begin.
 func (c *connection) setDeadline(begin time.Duration) { c.setLimit(c.limit(begin)) }
 
-// limit returns the time at which a request that began at begin is given up. That
-// is slightly later than its timeout, so that a response in the last moment is
-// still read. A response that completes after the timeout counts as timed out
-// nevertheless.
+// limit returns the time at which a request that began at begin is given up. That is
+// slightly later than its timeout, so that a response in the last moment is still
+// read. A response that completes after the timeout counts as timed out nevertheless.
 func (c *connection) limit(begin time.Duration) time.Time {
 	timeout := c.stage.load.timeout()
 	return c.stage.start.Add(begin + timeout + min(timeout/20, 50*time.Millisecond))
@@ -227,8 +226,8 @@ func (c *connection) close(response *response, o *recorder.Outcome) {
 		// That was close_notify. The end of the connection follows.
 		_, err = s.inner.Read(c.reader.space())
 	}
-	// A server that closes without close_notify has truncated nothing: the response
-	// is complete.
+	// A server that closes without close_notify has truncated nothing: the response is
+	// complete.
 	if n == 0 && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
 		c.drop()
 		return
@@ -263,8 +262,8 @@ func (c *connection) drop() {
 	}
 }
 
-// abandon resets the connection. Data in transit is lost, and neither side keeps
-// its port.
+// abandon resets the connection. Data in transit is lost, and neither side keeps its
+// port.
 func (c *connection) abandon() {
 	_ = c.transport.SetLinger(0) // fails only on a closed connection
 	c.drop()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// maxCookies limits the cookies of a connection. The oldest are evicted first
-// (RFC 6265, section 6.1).
+// maxCookies limits the cookies of a connection. The oldest are evicted first (RFC
+// 6265, section 6.1).
 const maxCookies = 50
 
 // jar holds the cookies of one connection, which acts as one user (RFC 6265).
@@ -17,14 +17,13 @@ type jar struct{ cookies []cookie }
 type cookie struct {
 	// pair is "name=value" as sent in the Cookie header.
 	pair, name string
-	// host is the host that set the cookie, or the cookie's domain if shared is
-	// true. A shared cookie also goes to the hosts of its domain.
+	// host is the host that set the cookie, or the cookie's domain if shared is true. A
+	// shared cookie also goes to the hosts of its domain.
 	host   string
 	shared bool
 	path   string
 	secure bool
-	// expires is the expiry time. The zero time means that the cookie doesn't
-	// expire.
+	// expires is the expiry time. The zero time means that the cookie doesn't expire.
 	expires time.Time
 }
 
@@ -58,8 +57,8 @@ func (j *jar) store(fields []string, r *request, now time.Time) {
 	}
 }
 
-// put adds c, or removes the cookie if c has expired. It replaces the cookie with
-// the same name, host and path.
+// put adds c, or removes the cookie if c has expired. It replaces the cookie with the
+// same name, host and path.
 func (j *jar) put(c cookie, now time.Time) {
 	kept := j.cookies[:0]
 	for _, old := range j.cookies {
@@ -94,8 +93,8 @@ func (j *jar) appendField(text []byte, r *request, secure bool) []byte {
 	return text
 }
 
-// matches reports whether the cookie's host and path match a request (sections
-// 5.1.3 and 5.1.4).
+// matches reports whether the cookie's host and path match a request (sections 5.1.3
+// and 5.1.4).
 func (c *cookie) matches(r *request) bool {
 	host := hostOf(r.host)
 	if host != c.host && (!c.shared || !domainMatches(host, c.host)) {

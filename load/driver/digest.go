@@ -17,13 +17,12 @@ type digest struct {
 	// challenged reports whether the server has sent a challenge.
 	challenged bool
 	useSHA256  bool // otherwise MD5
-	// prefix is the part of the header that is the same for all requests. nonce
-	// is the server's nonce. key is H(A1), the hash of username, realm and
-	// password.
+	// prefix is the part of the header that is the same for all requests. nonce is the
+	// server's nonce. key is H(A1), the hash of username, realm and password.
 	prefix, nonce string
 	key           sum
-	// cnonce is the client's nonce, or empty if the server doesn't support qop.
-	// count is the number of uses of the server's nonce.
+	// cnonce is the client's nonce, or empty if the server doesn't support qop. count is
+	// the number of uses of the server's nonce.
 	cnonce string
 	count  uint32
 
@@ -50,8 +49,8 @@ func (d *digest) hash() (s sum) {
 	return s
 }
 
-// challenge accepts the first supported challenge in the WWW-Authenticate fields.
-// It returns false if there is none.
+// challenge accepts the first supported challenge in the WWW-Authenticate fields. It
+// returns false if there is none.
 func (d *digest) challenge(fields []string) bool {
 	for _, field := range fields {
 		for _, c := range parseChallenges(field) {
@@ -63,8 +62,8 @@ func (d *digest) challenge(fields []string) bool {
 	return false
 }
 
-// accept prepares the answer to a challenge with the parameters p. It returns
-// false if the algorithm or qop isn't supported.
+// accept prepares the answer to a challenge with the parameters p. It returns false
+// if the algorithm or qop isn't supported.
 func (d *digest) accept(p map[string]string) bool {
 	algorithm, isSession := strings.CutSuffix(strings.ToUpper(p["algorithm"]), "-SESS")
 	if algorithm != "" && algorithm != "MD5" && algorithm != "SHA-256" {

@@ -7,8 +7,8 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// memory holds what a connection keeps of responses for later requests. It
-// outlives the transport.
+// memory holds what a connection keeps of responses for later requests. It outlives
+// the transport.
 type memory struct {
 	jar    jar
 	digest digest
@@ -16,10 +16,9 @@ type memory struct {
 	text []byte
 }
 
-// exchange makes a request and the follow-up requests that its responses call
-// for: the answer to a challenge, and redirects. It opens a connection if there
-// is none. It fills in the outcome and returns the time at which the last
-// response ended.
+// exchange makes a request and the follow-up requests that its responses call for:
+// the answer to a challenge, and redirects. It opens a connection if there is none.
+// It fills in the outcome and returns the time at which the last response ended.
 func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outcome) time.Duration {
 	if c.shared != nil {
 		return c.exchangeHTTP2(r, begin, o)
@@ -74,8 +73,8 @@ func (s *Stage) classify(r *request, response *response, took time.Duration, ok 
 	return recorder.NoError
 }
 
-// roundTrip sends a request and reads its response. The request as a whole began
-// at begin, and this round trip at at. After an error the transport is closed.
+// roundTrip sends a request and reads its response. The request as a whole began at
+// begin, and this round trip at at. After an error the transport is closed.
 func (c *connection) roundTrip(r *request, begin, at time.Duration, o *recorder.Outcome) (response, result.ErrorKind) {
 	c.requests++
 	var sent int
@@ -152,8 +151,8 @@ func (c *connection) compose(r *request) []byte {
 	return m.text
 }
 
-// readWhileWriting reads a response while a long body is still being sent. A
-// server may respond before it has read all of the body.
+// readWhileWriting reads a response while a long body is still being sent. A server
+// may respond before it has read all of the body.
 func (c *connection) readWhileWriting(r *request, o *recorder.Outcome) response {
 	sent := make(chan int, 1)
 	var failed error
@@ -164,9 +163,9 @@ func (c *connection) readWhileWriting(r *request, o *recorder.Outcome) response 
 		sent <- n
 	}()
 	got := c.reader.read(r.noBody)
-	// Once the response is complete, the rest of the body may take closeWait. A
-	// write that starts later sets its own deadline, so that this one is set again
-	// until the goroutine has ended.
+	// Once the response is complete, the rest of the body may take closeWait. A write
+	// that starts later sets its own deadline, so that this one is set again until the
+	// goroutine has ended.
 	ticker := time.NewTicker(closeWait)
 	defer ticker.Stop()
 	for writing := true; writing; {
@@ -185,8 +184,8 @@ func (c *connection) readWhileWriting(r *request, o *recorder.Outcome) response 
 	return got
 }
 
-// followUp returns the request that a response leads to, or nil if there is none.
-// It returns false if the response calls for a request that can't be made.
+// followUp returns the request that a response leads to, or nil if there is none. It
+// returns false if the response calls for a request that can't be made.
 func (c *connection) followUp(r *request, response *response, trips int) (next *request, ok bool) {
 	n := c.reader.fields
 	if n == nil {

@@ -13,16 +13,15 @@ var headEnd = []byte("\r\n\r\n")
 // maxLength limits a Content-Length, so that sums of lengths don't overflow.
 const maxLength = 1 << 50
 
-// head holds the parts of a response's header section that determine how to read
-// on.
+// head holds the parts of a response's header section that determine how to read on.
 type head struct {
 	status int
 	// length is the Content-Length, or -1 if there is none.
 	length int64
 	// chunked reports whether the body has the chunked transfer coding.
 	chunked bool
-	// persistent reports whether the server keeps the connection open, closes
-	// whether it announced that it doesn't.
+	// persistent reports whether the server keeps the connection open, closes whether it
+	// announced that it doesn't.
 	persistent, closes bool
 	// version10 reports whether the response is HTTP/1.0.
 	version10 bool
@@ -47,10 +46,9 @@ func (n *responseFields) keep(name, value []byte) {
 	}
 }
 
-// parseHead parses a status line and a header section with its empty line (RFC
-// 9112, sections 4 and 5; RFC 9110, section 5), and keeps fields in n unless it
-// is nil. It returns false if they are malformed or don't determine the length of
-// the body.
+// parseHead parses a status line and a header section with its empty line (RFC 9112,
+// sections 4 and 5; RFC 9110, section 5), and keeps fields in n unless it is nil. It
+// returns false if they are malformed or don't determine the length of the body.
 func parseHead(text []byte, n *responseFields) (head, bool) {
 	line, rest, ok := cutLine(text)
 	if !ok {
@@ -134,8 +132,7 @@ func (h *head) apply(name, value []byte) bool {
 	return true
 }
 
-// applyConnection handles the options of a Connection field (RFC 9112, section
-// 9.3).
+// applyConnection handles the options of a Connection field (RFC 9112, section 9.3).
 func (h *head) applyConnection(value []byte) {
 	for len(value) > 0 {
 		option, rest, _ := bytes.Cut(value, []byte(","))
@@ -149,8 +146,8 @@ func (h *head) applyConnection(value []byte) {
 	}
 }
 
-// cutLine splits text after its first line, which must end with CR LF. Neither CR
-// nor LF may occur alone.
+// cutLine splits text after its first line, which must end with CR LF. Neither CR nor
+// LF may occur alone.
 func cutLine(text []byte) (line, rest []byte, ok bool) {
 	i := bytes.IndexByte(text, '\n')
 	if i < 1 || bytes.IndexByte(text[:i], '\r') != i-1 {
@@ -159,8 +156,8 @@ func cutLine(text []byte) (line, rest []byte, ok bool) {
 	return text[:i-1], text[i+1:], true
 }
 
-// parseField parses a line such as "Name: value". It doesn't support folded
-// lines, which are obsolete since RFC 7230 (section 3.2.4).
+// parseField parses a line such as "Name: value". It doesn't support folded lines,
+// which are obsolete since RFC 7230 (section 3.2.4).
 func parseField(line []byte) (name, value []byte, ok bool) {
 	i := bytes.IndexByte(line, ':')
 	if i < 1 {
@@ -204,8 +201,8 @@ func parseLength(value []byte) (int64, bool) {
 	return length, true
 }
 
-// tokenBytes holds the bytes that a token such as a field name may contain (RFC
-// 9110, section 5.6.2).
+// tokenBytes holds the bytes that a token such as a field name may contain (RFC 9110,
+// section 5.6.2).
 var tokenBytes = func() (set [256]bool) {
 	for c := '0'; c <= '9'; c++ {
 		set[c] = true
@@ -219,8 +216,7 @@ var tokenBytes = func() (set [256]bool) {
 	return set
 }()
 
-// equalFold reports whether text equals lower, ignoring the case of ASCII
-// letters.
+// equalFold reports whether text equals lower, ignoring the case of ASCII letters.
 func equalFold(text []byte, lower string) bool {
 	if len(text) != len(lower) {
 		return false

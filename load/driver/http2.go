@@ -9,11 +9,10 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// sharedConnection holds what the streams of one HTTP/2 connection have in
-// common. Each stream is a connection to its stage and makes one request after
-// the other. At most one HTTP/2 connection takes new requests at a time. The
-// first stream that finds none opens it, and the other streams wait for the
-// outcome.
+// sharedConnection holds what the streams of one HTTP/2 connection have in common.
+// Each stream is a connection to its stage and makes one request after the other. At
+// most one HTTP/2 connection takes new requests at a time. The first stream that
+// finds none opens it, and the other streams wait for the outcome.
 type sharedConnection struct {
 	stage  *Stage
 	number int // index of the connection among those of the plan
@@ -21,15 +20,13 @@ type sharedConnection struct {
 	readers sync.WaitGroup
 
 	mu sync.Mutex
-	// current is the connection that takes requests, or nil if there is none.
-	// Earlier connections close after their last response.
+	// current is the connection that takes requests, or nil if there is none. Earlier
+	// connections close after their last response.
 	current *http2Connection
 	opening *openAttempt // nil when no connection is being opened
-	// links holds the transports of all connections, including the one being
-	// opened.
+	// links holds the transports of all connections, including the one being opened.
 	links map[*connection]struct{}
-	// failures counts consecutive connections that failed before a complete
-	// response.
+	// failures counts consecutive connections that failed before a complete response.
 	failures int
 	// present counts the streams that take part in the load.
 	present int
@@ -44,8 +41,8 @@ type openAttempt struct {
 	fault      result.ErrorKind
 }
 
-// addShared adds the streams of the plan's HTTP/2 connection number, as
-// connections of the stage.
+// addShared adds the streams of the plan's HTTP/2 connection number, as connections
+// of the stage.
 func (s *Stage) addShared(number int) {
 	shared := newShared(s, number)
 	for range s.load.plan.Streams {
@@ -61,8 +58,8 @@ func newShared(s *Stage, number int) *sharedConnection {
 	return &sharedConnection{stage: s, number: number, links: map[*connection]struct{}{}}
 }
 
-// acquire returns an open connection for a request that began at begin, and the
-// time at which the connection was ready. It opens a connection if there is none.
+// acquire returns an open connection for a request that began at begin, and the time
+// at which the connection was ready. It opens a connection if there is none.
 func (s *sharedConnection) acquire(begin time.Duration, o *recorder.Outcome) (*http2Connection, time.Duration, result.ErrorKind) {
 	s.mu.Lock()
 	if h := s.current; h != nil {
@@ -164,8 +161,7 @@ func (s *sharedConnection) leave() {
 	s.readers.Wait()
 }
 
-// failed returns the number of consecutive connections without a complete
-// response.
+// failed returns the number of consecutive connections without a complete response.
 func (s *sharedConnection) failed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,8 +212,8 @@ func (c *connection) exchangeHTTP2(r *request, begin time.Duration, o *recorder.
 	}
 }
 
-// roundTripHTTP2 sends a request and reads its response. The request as a whole
-// began at begin. It returns the time at which the connection was ready.
+// roundTripHTTP2 sends a request and reads its response. The request as a whole began
+// at begin. It returns the time at which the connection was ready.
 func (c *connection) roundTripHTTP2(r *request, begin time.Duration, o *recorder.Outcome) (response, time.Duration, result.ErrorKind) {
 	for {
 		h, ready, fault := c.shared.acquire(begin, o)

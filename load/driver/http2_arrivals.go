@@ -11,10 +11,9 @@ func (a *arrivals) put(c *connection) {
 	a.free = append(a.free, c)
 }
 
-// pick removes and returns the free connection to use next. With HTTP/1.1 it is
-// the one that became free last. With HTTP/2 it is the stream with the lowest
-// number, so that the streams of open connections are used first. a.mu must be
-// held.
+// pick removes and returns the free connection to use next. With HTTP/1.1 it is the
+// one that became free last. With HTTP/2 it is the stream with the lowest number, so
+// that the streams of open connections are used first. a.mu must be held.
 func (a *arrivals) pick() *connection {
 	last := len(a.free) - 1
 	if a.free[last].shared != nil {

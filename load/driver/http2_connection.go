@@ -11,32 +11,30 @@ import (
 )
 
 const (
-	// receiveWindow is the flow-control window announced for each stream and for
-	// the connection. It is so large that a server never waits, because bodies
-	// are only counted.
+	// receiveWindow is the flow-control window announced for each stream and for the
+	// connection. It is so large that a server never waits, because bodies are only
+	// counted.
 	receiveWindow = 1 << 30
-	// initialWindow is the initial flow-control window of both sides (RFC 9113,
-	// section 6.9.2).
+	// initialWindow is the initial flow-control window of both sides (RFC 9113, section
+	// 6.9.2).
 	initialWindow = 65535
-	// frameBytes is the initial maximum payload of a frame in both directions
-	// (section 6.5.2).
+	// frameBytes is the initial maximum payload of a frame in both directions (section
+	// 6.5.2).
 	frameBytes = 16384
 	// frameHeaderBytes is the length of a frame header (section 4.1).
 	frameHeaderBytes = 9
 
-	// queueBytes is the queue length from which bodies wait until it has been
-	// written.
+	// queueBytes is the queue length from which bodies wait until it has been written.
 	queueBytes = 64 << 10
-	// maxReplies limits the replies to the server's frames that wait to be
-	// written.
+	// maxReplies limits the replies to the server's frames that wait to be written.
 	maxReplies = 1000
-	// maxCanceled is the number of canceled streams to remember, because frames
-	// for them can still arrive.
+	// maxCanceled is the number of canceled streams to remember, because frames for them
+	// can still arrive.
 	maxCanceled = 256
 )
 
-// lastStream is the highest stream number. A connection takes no more requests
-// once it is used (section 5.1.1).
+// lastStream is the highest stream number. A connection takes no more requests once
+// it is used (section 5.1.1).
 var lastStream uint32 = math.MaxInt32
 
 // The types and flags of frames (RFC 9113, section 6).
@@ -62,9 +60,9 @@ const (
 	preface                                                                     = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 )
 
-// http2Connection is an open HTTP/2 connection. A stream appends its request to
-// the queue and waits for the response. The first goroutine to flush writes the
-// queue for all, so that requests made at the same time leave in one write.
+// http2Connection is an open HTTP/2 connection. A stream appends its request to the
+// queue and waits for the response. The first goroutine to flush writes the queue for
+// all, so that requests made at the same time leave in one write.
 type http2Connection struct {
 	shared    *sharedConnection
 	link      *connection
@@ -76,18 +74,18 @@ type http2Connection struct {
 	streams map[uint32]*http2Stream
 	// next is the number of the next stream.
 	next uint32
-	// retired reports whether new requests are refused, broken whether the
-	// transport is closed, and answered whether there was a complete response.
+	// retired reports whether new requests are refused, broken whether the transport is
+	// closed, and answered whether there was a complete response.
 	retired, broken, answered bool
 	// canceled is a ring buffer with the numbers of the latest canceled streams.
 	// canceledNext is the index to overwrite next.
 	canceled     [maxCanceled]uint32
 	canceledNext int
 
-	// queue holds the bytes to write. spare is the buffer of the previous write,
-	// for reuse. queuedStreams are the streams with bytes in the queue and
-	// writingStreams those with bytes in the current write. An entry is nil if
-	// its stream has ended since.
+	// queue holds the bytes to write. spare is the buffer of the previous write, for
+	// reuse. queuedStreams are the streams with bytes in the queue and writingStreams
+	// those with bytes in the current write. An entry is nil if its stream has ended
+	// since.
 	queue, spare                  []byte
 	queuedStreams, writingStreams []*http2Stream
 	writing                       bool
@@ -96,21 +94,20 @@ type http2Connection struct {
 	sendWindow, peerWindow        int64
 	receiveWindow                 int64
 	fields                        fieldEncoder
-	// extraSent and extraReceived count bytes that belong to no stream. They are
-	// added to the next stream that ends.
+	// extraSent and extraReceived count bytes that belong to no stream. They are added
+	// to the next stream that ends.
 	extraSent, extraReceived int64
 	writeDeadline            time.Duration
 
-	// timer fires when the oldest request times out. It runs while watched is
-	// true.
+	// timer fires when the oldest request times out. It runs while watched is true.
 	timer   *time.Timer
 	watched bool
 	// lastReceived is the time of the latest read, from the stage's start.
 	lastReceived time.Duration
 }
 
-// newHTTP2Connection starts HTTP/2 on an open transport: it queues the preface,
-// the settings and a window update.
+// newHTTP2Connection starts HTTP/2 on an open transport: it queues the preface, the
+// settings and a window update.
 func newHTTP2Connection(s *sharedConnection, link *connection) *http2Connection {
 	h := &http2Connection{
 		shared: s, link: link, transport: link.transport, table: s.stage.load.table,
@@ -132,8 +129,8 @@ func newHTTP2Connection(s *sharedConnection, link *connection) *http2Connection 
 	return h
 }
 
-// start opens a stream and queues its request's header section with the extra
-// fields. It returns false if the connection takes no more requests.
+// start opens a stream and queues its request's header section with the extra fields.
+// It returns false if the connection takes no more requests.
 func (h *http2Connection) start(st *http2Stream, extra []byte, o *recorder.Outcome) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -212,8 +209,7 @@ func (h *http2Connection) until(begin time.Duration) time.Duration {
 	return begin + h.timeout() + h.slack() - h.shared.stage.now()
 }
 
-// cancel ends a stream whose response is incomplete and resets it. h.mu must be
-// held.
+// cancel ends a stream whose response is incomplete and resets it. h.mu must be held.
 func (h *http2Connection) cancel(st *http2Stream, code errorCode, fault result.ErrorKind) {
 	id := st.id
 	h.close(st, fault)
@@ -287,8 +283,8 @@ func (h *http2Connection) closeTransport() {
 	h.shared.ended(h, h.answered)
 }
 
-// end closes the connection gracefully when no stream is open: with GOAWAY and,
-// over TLS, close_notify.
+// end closes the connection gracefully when no stream is open: with GOAWAY and, over
+// TLS, close_notify.
 func (h *http2Connection) end() {
 	h.mu.Lock()
 	if !h.broken {

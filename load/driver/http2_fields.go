@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// tableBytes is the initial size of HPACK's dynamic table (RFC 7541, section
-	// 4.2; RFC 9113, section 6.5.2).
+	// tableBytes is the initial size of HPACK's dynamic table (RFC 7541, section 4.2;
+	// RFC 9113, section 6.5.2).
 	tableBytes = 4096
-	// staticFields is the number of fields in HPACK's static table. The dynamic
-	// table's indexes start after it (RFC 7541, section 2.3.3).
+	// staticFields is the number of fields in HPACK's static table. The dynamic table's
+	// indexes start after it (RFC 7541, section 2.3.3).
 	staticFields = 61
 
 	pathField = ":path"
-	// pathIndex is the index of :path in the static table. pseudoFields is the
-	// number of other pseudo-header fields, which come before all regular fields
-	// (RFC 9113, section 8.3.1).
+	// pathIndex is the index of :path in the static table. pseudoFields is the number of
+	// other pseudo-header fields, which come before all regular fields (RFC 9113,
+	// section 8.3.1).
 	pathIndex, pseudoFields = 4, 3
 
 	indexedPrefix    = 0x80 // starts an indexed field (section 6.1)
@@ -26,9 +26,9 @@ const (
 	emptyTablePrefix = 0x20 // sets the dynamic table's size to 0 (section 6.3)
 )
 
-// http2Table holds the header fields of a load's requests. A connection adds
-// those that aren't in HPACK's static table to its dynamic table when it first
-// sends them, if all of them fit. From then on each takes one or two bytes.
+// http2Table holds the header fields of a load's requests. A connection adds those
+// that aren't in HPACK's static table to its dynamic table when it first sends them,
+// if all of them fit. From then on each takes one or two bytes.
 type http2Table struct {
 	scheme  string
 	fields  []http2Field
@@ -36,9 +36,9 @@ type http2Table struct {
 	indexes map[hpack.HeaderField]int
 }
 
-// http2Field holds the encodings of a field: plain leaves the dynamic table
-// alone, added adds the field to it. Both are the same for a field in HPACK's
-// static table, where they are its index.
+// http2Field holds the encodings of a field: plain leaves the dynamic table alone,
+// added adds the field to it. Both are the same for a field in HPACK's static table,
+// where they are its index.
 type http2Field struct {
 	plain, added []byte
 	static       bool
@@ -49,8 +49,7 @@ func newHTTP2Table(scheme string) *http2Table {
 }
 
 // add adds a request's fields to the table and sets the request's fieldIndexes.
-// Without withPath it omits the path, for requests that differ in their path
-// only.
+// Without withPath it omits the path, for requests that differ in their path only.
 func (t *http2Table) add(r *request, withPath bool) {
 	for _, f := range requestFields(r, t.scheme) {
 		if f.Name == pathField && !withPath {
@@ -112,13 +111,13 @@ func encodeField(f hpack.HeaderField) http2Field {
 type fieldEncoder struct {
 	table *http2Table
 	// added holds, for each of the load's fields, the number of entries in the
-	// connection's dynamic table just after the field was added, or 0 if it
-	// hasn't been. count is the current number of entries.
+	// connection's dynamic table just after the field was added, or 0 if it hasn't been.
+	// count is the current number of entries.
 	added []uint32
 	count uint32
-	// full reports whether the dynamic table isn't used, because the load's
-	// fields don't fit. announceEmpty reports whether the server must still be
-	// told that the table is empty.
+	// full reports whether the dynamic table isn't used, because the load's fields don't
+	// fit. announceEmpty reports whether the server must still be told that the table is
+	// empty.
 	full, announceEmpty bool
 }
 
@@ -135,8 +134,8 @@ func (e *fieldEncoder) setTableSize(size uint32) {
 	}
 }
 
-// append appends the encoded header section of a request. extra holds further
-// fields as HTTP/1.1 header lines.
+// append appends the encoded header section of a request. extra holds further fields
+// as HTTP/1.1 header lines.
 func (e *fieldEncoder) append(b []byte, r *request, extra []byte) []byte {
 	if e.announceEmpty {
 		b, e.announceEmpty = append(b, emptyTablePrefix), false
@@ -170,8 +169,8 @@ func (e *fieldEncoder) append(b []byte, r *request, extra []byte) []byte {
 	return b
 }
 
-// appendField appends a literal field that isn't added to the dynamic table
-// (section 6.2.2).
+// appendField appends a literal field that isn't added to the dynamic table (section
+// 6.2.2).
 func appendField(b []byte, name, value string) []byte {
 	return appendText(appendText(append(b, 0), name), value)
 }
@@ -181,8 +180,8 @@ func appendText(b []byte, text string) []byte {
 	return hpack.AppendHuffmanString(appendInteger(b, 0x80, 7, uint32(hpack.HuffmanEncodeLength(text))), text)
 }
 
-// appendInteger appends an integer with a prefix of the given number of bits
-// (section 5.1).
+// appendInteger appends an integer with a prefix of the given number of bits (section
+// 5.1).
 func appendInteger(b []byte, first byte, bits int, n uint32) []byte {
 	limit := uint32(1)<<bits - 1
 	if n < limit {

@@ -16,27 +16,27 @@ const (
 	maxContinuations = 64
 )
 
-// frameReader holds what was read from an HTTP/2 connection and hasn't been
-// handled yet. DATA frames are handled as their bytes arrive, all others once
-// they are complete.
+// frameReader holds what was read from an HTTP/2 connection and hasn't been handled
+// yet. DATA frames are handled as their bytes arrive, all others once they are
+// complete.
 type frameReader struct {
 	buffer   []byte
 	from, to int
-	// hasSettings reports whether the server's first frame, which must be
-	// SETTINGS, has arrived.
+	// hasSettings reports whether the server's first frame, which must be SETTINGS, has
+	// arrived.
 	hasSettings bool
 
-	// inData reports whether a DATA frame is being read. stream is its stream, or
-	// nil if that was canceled. body and padding are the bytes left of it.
-	// endData reports whether the frame ends its stream.
+	// inData reports whether a DATA frame is being read. stream is its stream, or nil if
+	// that was canceled. body and padding are the bytes left of it. endData reports
+	// whether the frame ends its stream.
 	inData        bool
 	stream        *http2Stream
 	body, padding int
 	endData       bool
 
-	// continued is the stream whose header section is incomplete, or 0 if there
-	// is none. block is the part of it received so far, size its length on the
-	// wire with frame headers.
+	// continued is the stream whose header section is incomplete, or 0 if there is none.
+	// block is the part of it received so far, size its length on the wire with frame
+	// headers.
 	continued     uint32
 	block         []byte
 	endStream     bool
@@ -91,8 +91,8 @@ func (h *http2Connection) read() {
 	}
 }
 
-// refuse closes the connection because of a connection error of the server. h.mu
-// must be held.
+// refuse closes the connection because of a connection error of the server. h.mu must
+// be held.
 func (h *http2Connection) refuse(code errorCode) {
 	if !h.writing && !h.broken {
 		h.reply(frameGoAway, 0, 0, 0, uint32(code))
@@ -102,8 +102,8 @@ func (h *http2Connection) refuse(code errorCode) {
 	h.fail(result.ErrorException)
 }
 
-// handleBuffered handles the buffered frames. It returns the error code to close
-// the connection with. h.mu must be held.
+// handleBuffered handles the buffered frames. It returns the error code to close the
+// connection with. h.mu must be held.
 func (h *http2Connection) handleBuffered() errorCode {
 	f := &h.in
 	for {
@@ -166,8 +166,8 @@ func (f *frameReader) check(next frame) errorCode {
 	return codeNoError
 }
 
-// find returns an open stream, or nil if the stream was canceled. It returns
-// false if the stream can't receive frames.
+// find returns an open stream, or nil if the stream was canceled. It returns false if
+// the stream can't receive frames.
 func (h *http2Connection) find(id uint32) (*http2Stream, bool) {
 	if st := h.streams[id]; st != nil {
 		return st, true
@@ -226,8 +226,8 @@ func (h *http2Connection) beginData(next frame, pad []byte) errorCode {
 	return codeNoError
 }
 
-// handleData handles the buffered part of a DATA frame. It returns false if the
-// frame is incomplete.
+// handleData handles the buffered part of a DATA frame. It returns false if the frame
+// is incomplete.
 func (h *http2Connection) handleData() bool {
 	f := &h.in
 	body := min(f.body, f.to-f.from)
@@ -255,8 +255,8 @@ func (h *http2Connection) complete(st *http2Stream) {
 	h.close(st, st.complete())
 }
 
-// handleFrame handles a complete frame other than DATA. It returns the error code
-// to close the connection with.
+// handleFrame handles a complete frame other than DATA. It returns the error code to
+// close the connection with.
 func (h *http2Connection) handleFrame(next frame, payload []byte) errorCode {
 	if next.kind != frameHeaders && next.kind != frameContinuation {
 		h.extraReceived += int64(frameHeaderBytes + next.length)

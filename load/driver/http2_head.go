@@ -7,8 +7,8 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// maxHeadBytes limits a decompressed header section, counted as in RFC 9113
-// (section 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE).
+// maxHeadBytes limits a decompressed header section, counted as in RFC 9113 (section
+// 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE).
 const maxHeadBytes = 64 << 10
 
 // http2Head is the part of a header section that the reader needs.
@@ -21,9 +21,9 @@ type http2Head struct {
 // headDecoder decodes header sections (RFC 7541; RFC 9113, section 8.2).
 type headDecoder struct {
 	decoder *hpack.Decoder
-	// The fields below belong to the current section. regular reports whether a
-	// regular field has been decoded, after which no pseudo-header field may
-	// come. wrong reports whether the section is malformed.
+	// The fields below belong to the current section. regular reports whether a regular
+	// field has been decoded, after which no pseudo-header field may come. wrong reports
+	// whether the section is malformed.
 	head    http2Head
 	fields  *responseFields
 	size    uint32
@@ -37,8 +37,8 @@ func (d *headDecoder) init() {
 }
 
 // decode decodes a header section and keeps fields in n unless it is nil. wrong
-// reports a malformed section. An error means that later sections can't be
-// decoded either.
+// reports a malformed section. An error means that later sections can't be decoded
+// either.
 func (d *headDecoder) decode(block []byte, n *responseFields) (head http2Head, wrong bool, err error) {
 	d.head, d.fields, d.size, d.regular, d.wrong = http2Head{length: -1}, n, 0, false, false
 	if _, err := d.decoder.Write(block); err != nil {

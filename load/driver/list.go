@@ -14,8 +14,8 @@ import (
 // composes its next request in a buffer of its own.
 type list struct {
 	entries []listEntry
-	// cumulativeWeights holds the sum of the weights up to each entry. It is nil
-	// if all weights are 1.
+	// cumulativeWeights holds the sum of the weights up to each entry. It is nil if all
+	// weights are 1.
 	cumulativeWeights []int
 	host              string
 }

@@ -1,9 +1,9 @@
-// Package driver makes the requests of a plan: HTTP/1.1 or HTTP/2 over TCP, on
-// many connections. Each connection has its request ready as bytes and reads the
-// response with a minimal and strict parser, so that a request costs about as
-// much CPU time as with wrk. A connection is a goroutine or, where that costs
-// less, a coroutine of an event loop. The driver never retries a request: a
-// failure is an outcome, and the next request opens a new connection.
+// Package driver makes the requests of a plan: HTTP/1.1 or HTTP/2 over TCP, on many
+// connections. Each connection has its request ready as bytes and reads the response
+// with a minimal and strict parser, so that a request costs about as much CPU time as
+// with wrk. A connection is a goroutine or, where that costs less, a coroutine of an
+// event loop. The driver never retries a request: a failure is an outcome, and the
+// next request opens a new connection.
 //
 // A Recorder receives the outcomes. The caller decides when stages start.
 package driver
@@ -25,12 +25,12 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// Recorder records outcomes. It must be safe for concurrent use and must not
-// retain the outcome.
+// Recorder records outcomes. It must be safe for concurrent use and must not retain
+// the outcome.
 type Recorder interface {
 	Record(connection int, o *recorder.Outcome)
-	// Drop counts requests that were dropped before they started. at is the time
-	// from the stage's start.
+	// Drop counts requests that were dropped before they started. at is the time from
+	// the stage's start.
 	Drop(at time.Duration, requests int64)
 }
 
@@ -38,8 +38,7 @@ type Recorder interface {
 type Access struct {
 	// TLS is the TLS configuration, or nil for a plan without TLS.
 	TLS *tls.Config
-	// Credentials are those for the plan's authentication, or nil for a plan
-	// without.
+	// Credentials are those for the plan's authentication, or nil for a plan without.
 	Credentials *Credentials
 }
 
@@ -52,27 +51,25 @@ type Load struct {
 	looped   bool
 	endpoint endpoint
 	dial     dialer
-	// coarse makes arrivals wait with Go's timers, which advance with the fake
-	// clock of tests.
+	// coarse makes arrivals wait with Go's timers, which advance with the fake clock of
+	// tests.
 	coarse      bool
 	tlsConfigs  []*tls.Config // by connection; nil without TLS
 	credentials *Credentials  // for the Digest scheme; otherwise nil
 	common      commonHeaders
 	requests    []*request
 	list        *list // replaces requests; nil if the plan has no list
-	// jars holds the cookies of connections that have logged in, by connection,
-	// or is nil without a login. formCredentials and formTransport are the
-	// credentials and the transport for the login.
+	// jars holds the cookies of connections that have logged in, by connection, or is
+	// nil without a login. formCredentials and formTransport are the credentials and the
+	// transport for the login.
 	jars            []jar
 	formCredentials *Credentials
 	formTransport   http.RoundTripper
 	// cumulativeWeights holds the sum of the requests' weights up to each.
 	cumulativeWeights []int
-	// hostNames are the host names under which a redirect may refer to the
-	// target.
+	// hostNames are the host names under which a redirect may refer to the target.
 	hostNames []string
-	// table holds the requests' header fields for HTTP/2. It is nil with
-	// HTTP/1.1.
+	// table holds the requests' header fields for HTTP/2. It is nil with HTTP/1.1.
 	table *http2Table
 	// readsFields reports whether fields of responses affect later requests.
 	readsFields bool
@@ -124,12 +121,12 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 }
 
 // loopable reports whether loops can run the load's connections. They can't if a
-// connection has to wait for two things at once: with HTTP/2, and with a body
-// that is sent while its response is read.
+// connection has to wait for two things at once: with HTTP/2, and with a body that is
+// sent while its response is read.
 //
 // Loops are used where they cost less CPU: if a connection is opened for each
-// request, and in open load. On kept connections with one request after the
-// other, goroutines cost the same (docs/performance.md).
+// request, and in open load. On kept connections with one request after the other,
+// goroutines cost the same (docs/performance.md).
 func (l *Load) loopable() bool {
 	return l.plan.Streams == 0 && !slices.ContainsFunc(l.requests, func(r *request) bool { return len(r.body) > 0 })
 }

@@ -29,11 +29,10 @@ const (
 	maxHiddenFields = 256
 )
 
-// LogIn logs in every connection with the plan's form, if it has one. Each
-// connection is a user of its own, and all of its requests in all stages carry
-// the cookies of its login. The target must be ready. LogIn stops at the first
-// failure. Its error contains the request, the response and what to check, but no
-// credentials.
+// LogIn logs in every connection with the plan's form, if it has one. Each connection
+// is a user of its own, and all of its requests in all stages carry the cookies of
+// its login. The target must be ready. LogIn stops at the first failure. Its error
+// contains the request, the response and what to check, but no credentials.
 func (l *Load) LogIn(ctx context.Context) error {
 	form := l.plan.Form
 	if form == nil {
@@ -97,8 +96,8 @@ func (g *login) run(ctx context.Context) error {
 	return err
 }
 
-// checkAnswer returns the path that a successful response to the form redirects
-// to, or an empty string if it doesn't redirect.
+// checkAnswer returns the path that a successful response to the form redirects to,
+// or an empty string if it doesn't redirect.
 func (g *login) checkAnswer(response *http.Response) (to string, err error) {
 	if !slices.Contains(g.form.Statuses, response.StatusCode) {
 		return "", fmt.Errorf("unexpected status %s, want one of %v", status(response), g.form.Statuses)
@@ -165,8 +164,8 @@ func (g *login) encode(hidden []session.FormField) string {
 	return values.Encode()
 }
 
-// request makes a request with the current cookies on a new connection, and
-// stores the cookies of the response.
+// request makes a request with the current cookies on a new connection, and stores
+// the cookies of the response.
 func (g *login) request(ctx context.Context, method, path, body string) (*http.Response, string, error) {
 	l := g.load
 	ctx, cancel := context.WithTimeout(ctx, l.timeout())
@@ -206,8 +205,8 @@ func (g *login) request(ctx context.Context, method, path, body string) (*http.R
 	return response, string(text), nil
 }
 
-// newFormTransport returns the transport for logins. It opens a connection for
-// each request.
+// newFormTransport returns the transport for logins. It opens a connection for each
+// request.
 func (l *Load) newFormTransport(access Access) *http.Transport {
 	t := &http.Transport{
 		DisableKeepAlives: true, MaxResponseHeaderBytes: bufferBytes,
@@ -231,9 +230,9 @@ func (l *Load) targetPath(path, location string) (string, error) {
 	return next.planned.Path, nil
 }
 
-// hiddenFields returns the hidden fields of the first form in page with a
-// password field, as a browser sends them. If no form has one, it returns the
-// hidden fields of all forms.
+// hiddenFields returns the hidden fields of the first form in page with a password
+// field, as a browser sends them. If no form has one, it returns the hidden fields of
+// all forms.
 func hiddenFields(page string) []session.FormField {
 	var all, current []session.FormField
 	hasPassword := false

@@ -24,11 +24,11 @@ const (
 	wakeEvent
 )
 
-// loop is an event loop that runs connections: one goroutine that waits for
-// events on any of them with its own epoll instance, and resumes each where it
-// stopped. The connections are coroutines (task), so that their code reads as if
-// each had its own goroutine. This avoids the cost of Go's scheduler and of its
-// poller's state for each descriptor. A task must not block except in task.wait.
+// loop is an event loop that runs connections: one goroutine that waits for events on
+// any of them with its own epoll instance, and resumes each where it stopped. The
+// connections are coroutines (task), so that their code reads as if each had its own
+// goroutine. This avoids the cost of Go's scheduler and of its poller's state for
+// each descriptor. A task must not block except in task.wait.
 type loop struct {
 	stage *Stage
 	poller
@@ -41,8 +41,8 @@ type loop struct {
 	earliest time.Duration
 	sleeping sleepHeap // tasks that wait for a time
 	ready    []*task   // tasks to resume
-	// paces reports whether the loop dispatches the requests of an open load. due
-	// is the time at which the next one is due, or never if that isn't known.
+	// paces reports whether the loop dispatches the requests of an open load. due is the
+	// time at which the next one is due, or never if that isn't known.
 	paces bool
 	due   time.Duration
 	// eventsHandled counts events for lagSampleEvery.
@@ -192,8 +192,8 @@ func (l *loop) wake() {
 	_, _ = l.wakeup.Write(binary.NativeEndian.AppendUint64(nil, 1))
 }
 
-// handleWake dispatches enqueued requests. If the stage has been stopped or
-// ended, it resumes the tasks that wait, so that they end.
+// handleWake dispatches enqueued requests. If the stage has been stopped or ended, it
+// resumes the tasks that wait, so that they end.
 func (l *loop) handleWake() {
 	l.mu.Lock()
 	for _, g := range l.queued {

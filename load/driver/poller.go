@@ -11,10 +11,9 @@ import (
 )
 
 const (
-	// spin is the time for which a loop stays awake before an event is due: the
-	// wake-up latency of an idle machine. It is shorter if events follow each
-	// other closely, so that at most one spinFraction-th of the time is spent
-	// spinning.
+	// spin is the time for which a loop stays awake before an event is due: the wake-up
+	// latency of an idle machine. It is shorter if events follow each other closely, so
+	// that at most one spinFraction-th of the time is spent spinning.
 	spin         = 20 * time.Microsecond
 	spinFraction = 10
 	// maxHold is the longest time for which a loop keeps its processor from other
@@ -22,11 +21,11 @@ const (
 	maxHold = time.Millisecond
 )
 
-// poller is what a loop waits with: an epoll instance with a timer and a
-// descriptor for wake-ups.
+// poller is what a loop waits with: an epoll instance with a timer and a descriptor
+// for wake-ups.
 type poller struct {
-	// file is the epoll instance. For longer waits Go's poller waits on it, so
-	// that no thread is blocked.
+	// file is the epoll instance. For longer waits Go's poller waits on it, so that no
+	// thread is blocked.
 	file    *os.File
 	raw     syscall.RawConn
 	pollNow func(fd uintptr) bool // pollOrArm as a function value
@@ -36,8 +35,7 @@ type poller struct {
 	wakeup  *os.File // an eventfd (eventfd(2)); nobody reads it, since each write is an event by itself
 	// armed is the time at which the timer fires.
 	armed time.Duration
-	// wakeTime is the time to wait for. lead is how long before it the loop wakes
-	// up.
+	// wakeTime is the time to wait for. lead is how long before it the loop wakes up.
 	wakeTime, lead time.Duration
 	// yielded is the time at which other goroutines last had the processor.
 	yielded time.Duration
@@ -91,8 +89,8 @@ func (l *loop) register(operation, fd int, events uint32, index, generation int3
 	return nil
 }
 
-// poll fetches events and reports whether there are any. With timeout -1 it
-// blocks the thread until there are, with 0 it returns at once.
+// poll fetches events and reports whether there are any. With timeout -1 it blocks
+// the thread until there are, with 0 it returns at once.
 func (l *loop) poll(timeout int) bool {
 	n, _, errno := syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, uintptr(l.epoll), uintptr(unsafe.Pointer(&l.events[0])), maxEvents, uintptr(timeout), 0, 0)
 	l.eventCount = 0
@@ -115,8 +113,8 @@ func (l *loop) wait() {
 	}
 }
 
-// pollOrArm polls for events. If there are none, it sets the timer and returns
-// false, so that Go's poller waits.
+// pollOrArm polls for events. If there are none, it sets the timer and returns false,
+// so that Go's poller waits.
 func (l *loop) pollOrArm(uintptr) bool {
 	if l.poll(0) || l.wakeTime != never && !l.setTimer() {
 		return true
@@ -125,8 +123,8 @@ func (l *loop) pollOrArm(uintptr) bool {
 	return false
 }
 
-// yield lets other goroutines run. Otherwise a loop that never sleeps would run
-// until Go's runtime preempts it, every ten milliseconds.
+// yield lets other goroutines run. Otherwise a loop that never sleeps would run until
+// Go's runtime preempts it, every ten milliseconds.
 func (l *loop) yield(now time.Duration) {
 	if now-l.yielded > maxHold {
 		runtime.Gosched()
@@ -134,8 +132,8 @@ func (l *loop) yield(now time.Duration) {
 	}
 }
 
-// planSleep determines the next time at which something is due. It returns the
-// time left to sleep.
+// planSleep determines the next time at which something is due. It returns the time
+// left to sleep.
 func (l *loop) planSleep() time.Duration {
 	next := min(l.earliest, l.due)
 	if len(l.sleeping) > 0 {

@@ -14,24 +14,22 @@ import (
 )
 
 const (
-	// bufferBytes is the size of a read buffer. A response's header section must
-	// fit in it.
+	// bufferBytes is the size of a read buffer. A response's header section must fit in
+	// it.
 	bufferBytes = 32 << 10
-	// longBodyBytes is the remaining length from which a body is discarded unread
-	// if the source supports that. After a response with such a body, the first
-	// read of the next asks for headReadBytes only.
+	// longBodyBytes is the remaining length from which a body is discarded unread if the
+	// source supports that. After a response with such a body, the first read of the
+	// next asks for headReadBytes only.
 	longBodyBytes = 8 << 10
 	headReadBytes = 4 << 10
-	// maxKnownHead limits a header section that is kept for comparison with the
-	// next.
+	// maxKnownHead limits a header section that is kept for comparison with the next.
 	maxKnownHead = 1 << 10
 	// maxInterim limits the interim responses (1xx) before a response.
 	maxInterim = 100
 )
 
-// buffers holds read buffers. A reader has one only while it reads. So there are
-// no more buffers than responses being received, and they stay in the CPU's
-// cache.
+// buffers holds read buffers. A reader has one only while it reads. So there are no
+// more buffers than responses being received, and they stay in the CPU's cache.
 var buffers = sync.Pool{New: func() any { return new([bufferBytes]byte) }}
 
 // discarder is a source that can discard bytes instead of reading them into p, as
@@ -40,9 +38,9 @@ type discarder interface {
 	discard(p []byte) (int, error)
 }
 
-// responseReader reads responses from a connection one after the other. It
-// discards bodies and keeps their length only. It is stricter than RFC 9112
-// requires of recipients: it rejects whatever can be interpreted in two ways.
+// responseReader reads responses from a connection one after the other. It discards
+// bodies and keeps their length only. It is stricter than RFC 9112 requires of
+// recipients: it rejects whatever can be interpreted in two ways.
 type responseReader struct {
 	source io.Reader
 	epoch  time.Time // time that firstByte and lastByte count from
@@ -53,20 +51,18 @@ type responseReader struct {
 	from, to int
 	// ended reports whether the source has ended without an error.
 	ended bool
-	// long reports whether the previous body was long. excess reports whether
-	// more bytes were discarded than belong to the current body.
+	// long reports whether the previous body was long. excess reports whether more bytes
+	// were discarded than belong to the current body.
 	long, excess bool
-	// known is the previous header section and knownText its text, unless fields
-	// had to be kept from it. Most servers send the same header section for up to
-	// a second.
+	// known is the previous header section and knownText its text, unless fields had to
+	// be kept from it. Most servers send the same header section for up to a second.
 	known     head
 	knownText []byte
 
-	// fields holds fields of the current response. It is nil if they aren't
-	// needed.
+	// fields holds fields of the current response. It is nil if they aren't needed.
 	fields *responseFields
-	// The fields below belong to the current response: the number of bytes read,
-	// and the times at which the first and the last of them arrived.
+	// The fields below belong to the current response: the number of bytes read, and the
+	// times at which the first and the last of them arrived.
 	received  int64
 	firstByte time.Duration
 	lastByte  time.Duration
@@ -82,8 +78,8 @@ type response struct {
 	persistent bool
 	// fault is the kind of error, or NoError if the response is complete.
 	fault result.ErrorKind
-	// excess is the kind of error if a complete response is followed by further
-	// bytes: more body than its Content-Length, or an unrequested response.
+	// excess is the kind of error if a complete response is followed by further bytes:
+	// more body than its Content-Length, or an unrequested response.
 	excess result.ErrorKind
 }
 
@@ -110,8 +106,8 @@ func (r *responseReader) release() {
 	}
 }
 
-// read reads one response. head reports whether it responds to a HEAD request and
-// so has no body.
+// read reads one response. head reports whether it responds to a HEAD request and so
+// has no body.
 func (r *responseReader) read(head bool) response {
 	r.received, r.firstByte, r.lastByte, r.excess = 0, 0, 0, false
 	r.space()
@@ -244,8 +240,7 @@ func (r *responseReader) readToEnd() (int64, result.ErrorKind) {
 	}
 }
 
-// fill reads more from the source and appends it to the unused part of the
-// buffer.
+// fill reads more from the source and appends it to the unused part of the buffer.
 func (r *responseReader) fill() result.ErrorKind {
 	switch {
 	case r.from == r.to:

@@ -8,11 +8,11 @@ import (
 )
 
 // schedule computes the intended start times of one client's requests in an open
-// load. Each time is computed from the request's number, so that errors don't add
-// up. With constant inter-arrival times the requests of all clients together are
-// those of a single schedule, of which a client of n makes every n-th. With
-// Poisson arrivals each client has an independent process with its share of the
-// rate, which together form the whole.
+// load. Each time is computed from the request's number, so that errors don't add up.
+// With constant inter-arrival times the requests of all clients together are those of
+// a single schedule, of which a client of n makes every n-th. With Poisson arrivals
+// each client has an independent process with its share of the rate, which together
+// form the whole.
 type schedule struct {
 	arrivals *session.Arrivals
 	amount   session.Amount
@@ -22,8 +22,8 @@ type schedule struct {
 	area float64
 }
 
-// arrivalsStream separates the random numbers of arrivals from those of
-// connections, which use their numbers.
+// arrivalsStream separates the random numbers of arrivals from those of connections,
+// which use their numbers.
 const arrivalsStream = 1 << 63
 
 func newSchedule(plan *session.Plan, amount session.Amount) schedule {
@@ -34,8 +34,8 @@ func newSchedule(plan *session.Plan, amount session.Amount) schedule {
 	return s
 }
 
-// next returns the next intended start time, from the stage's start. It returns
-// false if there is none.
+// next returns the next intended start time, from the stage's start. It returns false
+// if there is none.
 func (s *schedule) next() (time.Duration, bool) {
 	if s.amount.Requests > 0 && s.count == s.amount.Requests {
 		return 0, false

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// socket is a TCP connection for goroutines, which wait with Go's poller as for
-// any file.
+// socket is a TCP connection for goroutines, which wait with Go's poller as for any
+// file.
 type socket struct {
 	file *os.File
 	raw  syscall.RawConn
-	// readNow and writeNow are tryRead and tryWrite as function values. in and
-	// out are their current transfers, one in each direction.
+	// readNow and writeNow are tryRead and tryWrite as function values. in and out are
+	// their current transfers, one in each direction.
 	readNow, writeNow func(fd uintptr) bool
 	in, out           transfer
 	waitState
@@ -45,8 +45,8 @@ func dialTCP(address netip.AddrPort) dialer {
 	}
 }
 
-// newSocket waits until a socket is connected, at most until the deadline or the
-// end of ctx.
+// newSocket waits until a socket is connected, at most until the deadline or the end
+// of ctx.
 func newSocket(ctx context.Context, fd int, deadline time.Time) (*socket, error) {
 	s := &socket{file: os.NewFile(uintptr(fd), "")}
 	s.readNow, s.writeNow, s.writeAndWaitNow = s.tryRead, s.tryWrite, s.tryWriteAndWait
@@ -112,8 +112,8 @@ func (s *socket) Read(p []byte) (int, error) {
 	return s.receive(p, 0)
 }
 
-// discard implements discarder. The kernel discards the bytes without copying
-// them (tcp(7), MSG_TRUNC).
+// discard implements discarder. The kernel discards the bytes without copying them
+// (tcp(7), MSG_TRUNC).
 func (s *socket) discard(p []byte) (int, error) { return s.receive(p, syscall.MSG_TRUNC) }
 
 func (s *socket) receive(p []byte, flags int) (int, error) {
@@ -174,8 +174,8 @@ func (s *socket) hasEnded() bool {
 
 func (s *socket) setLimit(limit time.Time) { s.limit = limit }
 
-// SetDeadline implements net.Conn. It clears the limit. It must not be called
-// during reads and writes.
+// SetDeadline implements net.Conn. It clears the limit. It must not be called during
+// reads and writes.
 func (s *socket) SetDeadline(t time.Time) error {
 	s.limit, s.pollAt = time.Time{}, time.Time{}
 	return s.file.SetDeadline(t)

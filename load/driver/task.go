@@ -20,13 +20,13 @@ const (
 	forArrival
 )
 
-// task is a connection that a loop runs: a coroutine that yields to the loop at
-// each wait.
+// task is a connection that a loop runs: a coroutine that yields to the loop at each
+// wait.
 type task struct {
 	loop  *loop
 	index int32 // among the loop's tasks
-	// generation distinguishes the events of the current socket from those of
-	// earlier ones.
+	// generation distinguishes the events of the current socket from those of earlier
+	// ones.
 	generation int32
 	next       func() (struct{}, bool)
 	stop       func()
@@ -36,8 +36,8 @@ type task struct {
 	waits   waits
 	until   time.Duration // time at which the wait ends at the latest
 	expired bool          // reports whether the wait timed out
-	// intended is the intended start time of the request that was dispatched to
-	// the task.
+	// intended is the intended start time of the request that was dispatched to the
+	// task.
 	intended   time.Duration
 	dispatched bool
 }
@@ -56,8 +56,8 @@ func newTask(l *loop, index int, c *connection) *task {
 }
 
 // wait yields to the loop until what it waits for has happened. It returns
-// os.ErrDeadlineExceeded if that hasn't happened by the time until, and
-// net.ErrClosed if the stage was stopped.
+// os.ErrDeadlineExceeded if that hasn't happened by the time until, and net.ErrClosed
+// if the stage was stopped.
 func (t *task) wait(what waits, until time.Duration) error {
 	l := t.loop
 	if l.stage.stopping.Load() {

@@ -11,9 +11,9 @@ import (
 )
 
 // These are the system calls of a nonblocking TCP connection, as few as possible.
-// Unlike packages net and syscall they don't notify Go's scheduler of a call that
-// may block. None of them blocks, and the scheduler would take the processor away
-// from a goroutine that only opens a connection.
+// Unlike packages net and syscall they don't notify Go's scheduler of a call that may
+// block. None of them blocks, and the scheduler would take the processor away from a
+// goroutine that only opens a connection.
 
 // endpoint is an address in the kernel's format.
 type endpoint struct {
@@ -49,8 +49,8 @@ func (e *endpoint) open() (fd int, err error) {
 	if errno != 0 {
 		return -1, os.NewSyscallError("socket", errno)
 	}
-	// Without this option, bytes after a handshake's last flight or after the start
-	// of a long body would wait for an acknowledgment. It can't fail on TCP.
+	// Without this option, bytes after a handshake's last flight or after the start of a
+	// long body would wait for an acknowledgment. It can't fail on TCP.
 	on := int32(1)
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_SETSOCKOPT, s, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, uintptr(unsafe.Pointer(&on)), unsafe.Sizeof(on), 0)
 	_, _, errno = syscall.RawSyscall(syscall.SYS_CONNECT, s, uintptr(e.name), e.length)
@@ -61,8 +61,7 @@ func (e *endpoint) open() (fd int, err error) {
 	return int(s), nil
 }
 
-// connected reports whether a connect has finished, and the error if it has
-// failed.
+// connected reports whether a connect has finished, and the error if it has failed.
 func connected(fd int) (bool, error) {
 	var name syscall.RawSockaddrAny
 	length := uint32(syscall.SizeofSockaddrAny)
@@ -80,9 +79,8 @@ func connected(fd int) (bool, error) {
 	return false, nil
 }
 
-// receive reads the bytes that have arrived, with the flags of recv(2). It
-// returns EAGAIN if there are none, and 0 without an error at the end of the
-// connection.
+// receive reads the bytes that have arrived, with the flags of recv(2). It returns
+// EAGAIN if there are none, and 0 without an error at the end of the connection.
 func receive(fd int, p []byte, flags int) (int, error) {
 	for {
 		n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)), uintptr(flags), 0, 0)
@@ -98,8 +96,8 @@ func receive(fd int, p []byte, flags int) (int, error) {
 	}
 }
 
-// send writes as many bytes as the socket accepts. It returns EAGAIN if that
-// isn't all of them.
+// send writes as many bytes as the socket accepts. It returns EAGAIN if that isn't
+// all of them.
 func send(fd int, p []byte) (int, error) {
 	sent := 0
 	for sent < len(p) {

@@ -12,15 +12,15 @@ type tlsTransport struct {
 	inner transport
 }
 
-// Close closes the connection without close_notify. It never blocks and may be
-// called during reads and writes.
+// Close closes the connection without close_notify. It never blocks and may be called
+// during reads and writes.
 func (s *tlsTransport) Close() error { return s.inner.Close() }
 
 // SetLinger implements transport.
 func (s *tlsTransport) SetLinger(seconds int) error { return s.inner.SetLinger(seconds) }
 
-// handshake starts TLS on the open transport. It reports whether an earlier
-// session was resumed.
+// handshake starts TLS on the open transport. It reports whether an earlier session
+// was resumed.
 func (c *connection) handshake(config *tls.Config) (resumed bool, err error) {
 	s := &tlsTransport{Conn: tls.Client(c.transport, config), inner: c.transport}
 	if err := s.Handshake(); err != nil {
@@ -30,8 +30,7 @@ func (c *connection) handshake(config *tls.Config) (resumed bool, err error) {
 	return s.ConnectionState().DidResume, nil
 }
 
-// tlsConfigs returns the TLS configurations of all connections, or nil without
-// TLS.
+// tlsConfigs returns the TLS configurations of all connections, or nil without TLS.
 func tlsConfigs(config *tls.Config, resume bool, connections int) []*tls.Config {
 	if config == nil {
 		return nil
