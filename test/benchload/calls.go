@@ -13,34 +13,35 @@ import (
 	"time"
 )
 
-// fewest is how many calls of a kind a request must have on average to be listed:
-// the rest is the tool's start, and what the language's runtime does by time.
-const fewest = 0.03
+// minCalls is the number of calls of a kind per request from which it is listed.
+// Fewer belong to the tool's startup and to periodic work of the language's
+// runtime.
+const minCalls = 0.03
 
-// tracepoint is what the names of the tracepoints of system calls begin with.
+// tracepoint is the prefix of the names of system call tracepoints.
 const tracepoint = "syscalls:sys_enter_"
 
-// calls prints the system calls of a request: they are the floor under what it
-// can cost. The kernel counts them at its tracepoints, which leaves the tools
-// nearly as fast as they are: how often one waits, and for how much at once, is
-// what it is without.
-func (s *settings) calls(ctx context.Context, server *server, folder string) error {
+// calls prints the system calls of a request, which are the lower bound of its
+// cost. The kernel counts them at its tracepoints. That hardly slows the tools
+// down, so that they wait as often, and for as many events at once, as without
+// it.
+func (s *settings) calls(ctx context.Context, server *server, directory string) error {
 	if _, err := exec.LookPath("perf"); err != nil {
-		return fmt.Errorf("perf isn't there; make bench-deps installs it: %w", err)
+		return fmt.Errorf("find perf: %w. Install it with make bench-deps", err)
 	}
 	fmt.Printf("\n| case | tool | system calls per request | of them |\n| --- | --- | --: | --- |\n")
-	for _, c := range s.named() {
+	for _, c := range s.chosenCases() {
 		if c.open {
 			continue
 		}
-		l := &load{url: server.url(c.kib, c.tls), connections: c.connections, keepAlive: c.keepAlive, duration: s.duration, folder: folder}
+		l := &load{url: server.url(c.kib, c.tls), connections: c.connections, keepAlive: c.keepAlive, duration: s.duration, directory: directory}
 		for _, t := range tools(s.cache) {
-			if t.name != reference && t.name != own(s.cache).name {
+			if t.name != reference && t.name != assayLoadTool(s.cache).name {
 				continue
 			}
-			counts := filepath.Join(folder, "calls")
+			counts := filepath.Join(directory, "calls")
 			traced := t
-			traced.program, traced.grace = "perf", 30*time.Second // which it takes to close all tracepoints
+			traced.program, traced.extraTime = "perf", 30*time.Second // perf takes that long to close all tracepoints
 			traced.arguments = func(l *load) ([]string, error) {
 				args, err := t.arguments(l)
 				return append([]string{"stat", "-x,", "-o", counts, "-e", tracepoint + "*", t.program}, args...), err
@@ -60,13 +61,13 @@ func (s *settings) calls(ctx context.Context, server *server, folder string) err
 	return nil
 }
 
-// perRequest reads perf's counts: what a request has of those listed, in all and
-// each.
+// perRequest parses perf's counts. It returns the calls per request that are
+// listed, in total and of each kind.
 func perRequest(counts string, requests int64) (total float64, listed string) {
 	var each []string
 	for _, m := range regexp.MustCompile(`(?m)^(\d+),,`+tracepoint+`([a-z_0-9]+),`).FindAllStringSubmatch(counts, -1) {
 		n, err := strconv.ParseFloat(m[1], 64)
-		if err != nil || n/float64(requests) < fewest {
+		if err != nil || n/float64(requests) < minCalls {
 			continue
 		}
 		total += n / float64(requests)

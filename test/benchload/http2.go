@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// http2Tools are those that speak HTTP/2 with a set number of streams on each
-// connection.
+// http2Tools returns the tools that speak HTTP/2 with a given number of streams
+// on each connection.
 func http2Tools(cache string) []tool {
 	return []tool{
 		{name: "h2load", program: "h2load", arguments: h2loadStreams, parse: parseH2load},
@@ -17,7 +17,7 @@ func http2Tools(cache string) []tool {
 	}
 }
 
-// toolsFor are the tools for a case.
+// toolsFor returns the tools for a case.
 func toolsFor(c *benchCase, chosen []tool, cache string) []tool {
 	if c.streams == 0 {
 		return chosen
@@ -32,7 +32,7 @@ func h2loadStreams(l *load) ([]string, error) {
 }
 
 func assayLoadStreams(l *load) ([]string, error) {
-	path := filepath.Join(l.folder, "http2.yaml")
+	path := filepath.Join(l.directory, "http2.yaml")
 	text := fmt.Sprintf("url: %s\nload:\n  connection: {protocol: HTTP2, streams: %d}\n  closed: {connections: %d, durationSeconds: %s}\ntls: {verification: None}\n",
 		l.url, l.streams, l.connections, seconds(l.duration))
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

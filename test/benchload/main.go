@@ -1,14 +1,14 @@
 // Command benchload measures what a request costs a load generator: the CPU time
-// of its process by requests, side by side for assay-load and the tools that
-// people know, in one session of interleaved runs. The server is an nginx of its
-// own on one CPU, the tools run on another, over loopback.
+// of its process divided by the number of requests. It compares assay-load with
+// well-known tools in one session of interleaved runs. The server is an nginx
+// that it starts on one CPU. The tools run on another CPU, over loopback.
 //
 //	benchload          all cases
 //	benchload -quick   one short round of each
 //	benchload memory   the client's memory over time
 //	benchload calls    the system calls of a request, as the kernel counts them
 //
-// It only runs programs: of assay-load and k6 it imports nothing.
+// It only runs assay-load and k6 as programs and imports nothing of them.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// settings are the flags.
+// settings holds the flags.
 type settings struct {
 	rounds               int
 	duration, memoryTime time.Duration
@@ -38,10 +38,10 @@ func main() {
 	var s settings
 	flag.IntVar(&s.rounds, "rounds", 5, "Rounds of each case.")
 	flag.DurationVar(&s.duration, "duration", 3*time.Second, "Length of each run, in whole seconds.")
-	flag.DurationVar(&s.memoryTime, "memory-time", 30*time.Minute, "How long the memory is watched in each of the cases "+strings.Join(memoryCases, " and ")+".")
-	flag.StringVar(&s.cases, "cases", "", "Cases, with commas between them: "+strings.Join(names(), ",")+"; all by default.")
-	flag.StringVar(&s.tools, "tools", "", "Tools by the beginning of their names, with commas between them; all by default.")
-	flag.StringVar(&s.cache, "cache", os.Getenv("ASSAY_CACHE"), "Folder with built tools.")
+	flag.DurationVar(&s.memoryTime, "memory-time", 30*time.Minute, "Duration of the memory measurement in each of the cases "+strings.Join(memoryCases, " and ")+".")
+	flag.StringVar(&s.cases, "cases", "", "Comma-separated cases: "+strings.Join(caseNames(), ",")+"; all by default.")
+	flag.StringVar(&s.tools, "tools", "", "Comma-separated prefixes of tools' names; all by default.")
+	flag.StringVar(&s.cache, "cache", os.Getenv("ASSAY_CACHE"), "Directory with built tools.")
 	flag.IntVar(&s.serverCPU, "server-cpu", 0, "CPU of the server.")
 	flag.IntVar(&s.clientCPU, "client-cpu", 1, "CPU of the tools.")
 	quick := flag.Bool("quick", false, "One round of 2 s each: about two minutes.")
@@ -58,7 +58,7 @@ func main() {
 	}
 }
 
-func names() []string {
+func caseNames() []string {
 	var all []string
 	for _, c := range cases {
 		all = append(all, c.name)
@@ -68,14 +68,14 @@ func names() []string {
 
 func run(ctx context.Context, s *settings, args []string) error {
 	if s.duration < time.Second || s.rounds < 1 || max(s.serverCPU, s.clientCPU) >= runtime.NumCPU() {
-		return errors.New("give at least one round of one second, and CPUs that there are")
+		return errors.New("-rounds must be at least 1, -duration at least 1s, and -server-cpu and -client-cpu numbers of existing CPUs")
 	}
-	folder, err := os.MkdirTemp("", "benchload-")
+	directory, err := os.MkdirTemp("", "benchload-")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	server, err := startServer(ctx, folder, s.serverCPU)
+	defer func() { _ = os.RemoveAll(directory) }()
+	server, err := startServer(ctx, directory, s.serverCPU)
 	if err != nil {
 		return err
 	}
@@ -84,17 +84,17 @@ func run(ctx context.Context, s *settings, args []string) error {
 		strings.TrimSpace(server.description), s.serverCPU, s.clientCPU, runtime.NumCPU(), s.duration)
 	switch strings.Join(args, " ") {
 	case "":
-		return s.compareAll(ctx, server, folder)
+		return s.compareAll(ctx, server, directory)
 	case "memory":
-		return s.memory(ctx, server, folder)
+		return s.memory(ctx, server, directory)
 	case "calls":
-		return s.calls(ctx, server, folder)
+		return s.calls(ctx, server, directory)
 	}
-	return fmt.Errorf("there is nothing named %q: give memory, calls or nothing", strings.Join(args, " "))
+	return fmt.Errorf("unknown argument %q: use memory, calls or none", strings.Join(args, " "))
 }
 
-// named are the cases that the flag has chosen.
-func (s *settings) named() []benchCase {
+// chosenCases returns the cases that the flag selects.
+func (s *settings) chosenCases() []benchCase {
 	if s.cases == "" {
 		return cases
 	}
@@ -108,9 +108,9 @@ func (s *settings) named() []benchCase {
 	return chosen
 }
 
-func (s *settings) compareAll(ctx context.Context, server *server, folder string) error {
-	for _, c := range s.named() {
-		if err := s.compare(ctx, server, folder, &c); err != nil {
+func (s *settings) compareAll(ctx context.Context, server *server, directory string) error {
+	for _, c := range s.chosenCases() {
+		if err := s.compare(ctx, server, directory, &c); err != nil {
 			return err
 		}
 	}
@@ -118,16 +118,16 @@ func (s *settings) compareAll(ctx context.Context, server *server, folder string
 }
 
 // compare runs all tools in turn, round by round, and prints their table.
-func (s *settings) compare(ctx context.Context, server *server, folder string, c *benchCase) error {
-	chosen := toolsFor(c, s.chosen(), s.cache)
+func (s *settings) compare(ctx context.Context, server *server, directory string, c *benchCase) error {
+	chosen := toolsFor(c, s.chosenTools(), s.cache)
 	rows := make([]row, len(chosen))
 	if c.open {
 		var err error
-		if c.rate, err = s.half(ctx, server, folder, c); err != nil {
+		if c.rate, err = s.halfSaturation(ctx, server, directory, c); err != nil {
 			return err
 		}
 	}
-	l := &load{url: server.url(c.kib, c.tls), connections: c.connections, keepAlive: c.keepAlive, rate: c.rate, duration: s.duration, folder: folder}
+	l := &load{url: server.url(c.kib, c.tls), connections: c.connections, keepAlive: c.keepAlive, rate: c.rate, duration: s.duration, directory: directory}
 	if l.streams = c.streams; c.streams > 0 {
 		l.url = fmt.Sprintf("https://%s/%dk", server.http2, c.kib)
 	}
@@ -156,7 +156,7 @@ func (s *settings) compare(ctx context.Context, server *server, folder string, c
 	return nil
 }
 
-func (s *settings) chosen() []tool {
+func (s *settings) chosenTools() []tool {
 	all := tools(s.cache)
 	if s.tools == "" {
 		return all
@@ -170,10 +170,11 @@ func (s *settings) chosen() []tool {
 	return chosen
 }
 
-// half is half the rate at which assay-load saturates this machine in a case.
-func (s *settings) half(ctx context.Context, server *server, folder string, c *benchCase) (int, error) {
-	l := &load{url: server.url(c.kib, c.tls), connections: saturating, keepAlive: c.keepAlive, duration: s.duration, folder: folder}
-	t := own(s.cache)
+// halfSaturation returns half of the rate at which assay-load saturates this
+// machine in a case.
+func (s *settings) halfSaturation(ctx context.Context, server *server, directory string, c *benchCase) (int, error) {
+	l := &load{url: server.url(c.kib, c.tls), connections: saturatingConnections, keepAlive: c.keepAlive, duration: s.duration, directory: directory}
+	t := assayLoadTool(s.cache)
 	sample, err := measure(ctx, &t, l, s.clientCPU, nil)
 	if err != nil {
 		return 0, fmt.Errorf("find the rate at which %s saturates: %w", t.name, err)

@@ -13,37 +13,37 @@ import (
 	"time"
 )
 
-// grace is how much longer than its load a tool may run.
-const grace = 10 * time.Second
+// extraTime is the time by which a tool may exceed the duration of its load.
+const extraTime = 10 * time.Second
 
-// sample is one run of one tool.
+// sample is the result of one run of one tool.
 type sample struct {
 	figures
-	// cpu is the user and system time of the process and its children, peak the
-	// largest resident set in bytes.
+	// cpu is the user and system time of the process and its children. peak is
+	// the peak RSS in bytes.
 	cpu  time.Duration
 	peak int64
 }
 
-// perRequest is the CPU time of a request in µs.
+// perRequest returns the CPU time per request in µs.
 func (s *sample) perRequest() float64 { return s.cpu.Seconds() * 1e6 / float64(s.requests) }
 
-// ownPerRequest is the same without the tool's start.
-func (s *sample) ownPerRequest() float64 { return s.ownCPU.Seconds() * 1e6 / float64(s.requests) }
+// loadPerRequest is like perRequest, without the tool's startup.
+func (s *sample) loadPerRequest() float64 { return s.loadCPU.Seconds() * 1e6 / float64(s.requests) }
 
 func (s *sample) rate() float64 { return float64(s.requests) / s.seconds }
 
-// measure runs a tool on one CPU, and watch beside it unless that is nil. An error of the kind errSkipped says that the
-// tool can't do the load.
+// measure runs a tool on one CPU. Meanwhile it calls watch, unless that is nil.
+// The error is errSkipped if the tool can't make the load.
 func measure(ctx context.Context, t *tool, l *load, cpu int, watch func(*process)) (*sample, error) {
 	args, err := t.arguments(l)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errSkipped, err)
 	}
 	if _, err := exec.LookPath(t.program); err != nil {
-		return nil, fmt.Errorf("%w: it isn't there; make bench-deps installs it", errSkipped)
+		return nil, fmt.Errorf("%w: not found (install it with make bench-deps)", errSkipped)
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.duration+grace+t.grace)
+	ctx, cancel := context.WithTimeout(ctx, l.duration+extraTime+t.extraTime)
 	defer cancel()
 	command := pinned(ctx, cpu, t.program, args...)
 	var output, errs bytes.Buffer
@@ -65,10 +65,10 @@ func measure(ctx context.Context, t *tool, l *load, cpu int, watch func(*process
 	<-watched
 	s := &sample{peak: p.peak}
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("it didn't end in time: %w", ctx.Err())
+		return nil, fmt.Errorf("wait for the tool to exit: %w", ctx.Err())
 	}
 	var exit *exec.ExitError
-	// assay-load exits with 3 where its own CPU was the limit, as it's meant to be.
+	// assay-load exits with 3 if its own CPU was the limit, as is intended here.
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 3) {
 		return nil, fmt.Errorf("%w: %s", err, &errs)
 	}
@@ -85,22 +85,21 @@ func measure(ctx context.Context, t *tool, l *load, cpu int, watch func(*process
 
 var errSkipped = errors.New("skipped")
 
-// process is one that runs.
+// process is a running process.
 type process struct {
 	pid   int
-	ended chan struct{} // closed when it has
-	peak  int64         // the largest resident set in bytes, once it was watched
+	ended chan struct{} // closed when the process has exited
+	peak  int64         // peak RSS in bytes, set by watchPeak
 }
 
-// watchPeak reads a process's memory until it has ended. It is the kernel's own
-// peak that is read: wait4's would begin with this program's memory, of which a
-// child is a copy until it executes another program.
+// watchPeak reads the peak RSS of a process until it exits. It uses the kernel's
+// VmHWM. The peak that wait4 returns starts with the memory of this program,
+// which the child is a copy of until it executes the tool.
 func (p *process) watchPeak(every time.Duration) {
 	p.watch(every, func(_, peak int64) { p.peak = peak })
 }
 
-// watch calls read with a process's resident set and its largest so far, until it
-// has ended.
+// watch calls read with the RSS of a process and its peak so far, until it exits.
 func (p *process) watch(every time.Duration, read func(resident, peak int64)) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -113,15 +112,16 @@ func (p *process) watch(every time.Duration, read func(resident, peak int64)) {
 			if err != nil {
 				return
 			}
-			if peak := memory(string(status), "VmHWM:"); peak > 0 {
-				read(memory(string(status), "VmRSS:"), peak)
+			if peak := memoryField(string(status), "VmHWM:"); peak > 0 {
+				read(memoryField(string(status), "VmRSS:"), peak)
 			}
 		}
 	}
 }
 
-// memory is a figure of /proc/PID/status in bytes; 0 when it isn't there.
-func memory(status, name string) int64 {
+// memoryField returns a field of /proc/PID/status in bytes, or 0 if there is
+// none.
+func memoryField(status, name string) int64 {
 	for line := range strings.Lines(status) {
 		rest, is := strings.CutPrefix(line, name)
 		if !is {

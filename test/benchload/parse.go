@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// number finds the figure of a pattern's first group; 0 without a match.
-func number(text, pattern string) (float64, bool) {
+// findNumber returns the number that the first group of pattern matches, and
+// whether there is a match.
+func findNumber(text, pattern string) (float64, bool) {
 	m := regexp.MustCompile("(?m)" + pattern).FindStringSubmatch(text)
 	if m == nil {
 		return 0, false
@@ -20,16 +21,17 @@ func number(text, pattern string) (float64, bool) {
 	return n, err == nil
 }
 
-// read makes figures of patterns; failures may be missing.
-func read(output, requests, seconds string, failures ...string) (figures, error) {
-	n, found := number(output, requests)
-	took, timed := number(output, seconds)
+// parseFigures finds a tool's figures by patterns. Those of failures may be
+// missing.
+func parseFigures(output, requests, seconds string, failures ...string) (figures, error) {
+	n, found := findNumber(output, requests)
+	took, timed := findNumber(output, seconds)
 	if !found || !timed {
-		return figures{}, fmt.Errorf("its output has no %q or no %q:\n%s", requests, seconds, output)
+		return figures{}, fmt.Errorf("output lacks %q or %q:\n%s", requests, seconds, output)
 	}
 	var failed float64
 	for _, pattern := range failures {
-		one, _ := number(output, pattern)
+		one, _ := findNumber(output, pattern)
 		failed += one
 	}
 	return figures{requests: int64(n), failed: int64(failed), seconds: took}, nil
@@ -38,7 +40,7 @@ func read(output, requests, seconds string, failures ...string) (figures, error)
 func parseWrk(output string) (figures, error) {
 	m := regexp.MustCompile(`(?m)^ +(\d+) requests in (\S+), `).FindStringSubmatch(output)
 	if m == nil {
-		return figures{}, fmt.Errorf("its output has no requests:\n%s", output)
+		return figures{}, fmt.Errorf("output lacks the number of requests:\n%s", output)
 	}
 	took, err := time.ParseDuration(m[2])
 	if err != nil {
@@ -47,28 +49,28 @@ func parseWrk(output string) (figures, error) {
 	n, err := strconv.ParseInt(m[1], 10, 64)
 	f := figures{requests: n, seconds: took.Seconds()}
 	for _, pattern := range []string{`Non-2xx or 3xx responses: (\d+)`, `Socket errors: connect (\d+)`, `Socket errors: .* write (\d+)`, `Socket errors: .* timeout (\d+)`} {
-		failed, _ := number(output, pattern)
+		failed, _ := findNumber(output, pattern)
 		f.failed += int64(failed)
 	}
-	// Errors of reading aren't counted: with "Connection: close" wrk takes the end
-	// of each connection for one.
+	// Read errors aren't counted: with "Connection: close" wrk reports the end of each
+	// connection as one.
 	return f, err
 }
 
 func parseAB(output string) (figures, error) {
-	f, err := read(output, `^Complete requests: +(\d+)`, `^Time taken for tests: +([\d.]+) seconds`, `^Failed requests: +(\d+)`, `^Non-2xx responses: +(\d+)`)
+	f, err := parseFigures(output, `^Complete requests: +(\d+)`, `^Time taken for tests: +([\d.]+) seconds`, `^Failed requests: +(\d+)`, `^Non-2xx responses: +(\d+)`)
 	f.requests -= f.failed
 	return f, err
 }
 
 func parseH2load(output string) (figures, error) {
 	m := regexp.MustCompile(`(?m)^finished in ([\d.]+m?s),`).FindStringSubmatch(output)
-	n, found := number(output, `^requests: .* (\d+) succeeded`)
+	n, found := findNumber(output, `^requests: .* (\d+) succeeded`)
 	if m == nil || !found {
-		return figures{}, fmt.Errorf("its output has no requests:\n%s", output)
+		return figures{}, fmt.Errorf("output lacks the number of requests:\n%s", output)
 	}
 	took, err := time.ParseDuration(m[1])
-	failed, _ := number(output, `^requests: .* (\d+) failed`)
+	failed, _ := findNumber(output, `^requests: .* (\d+) failed`)
 	return figures{requests: int64(n), failed: int64(failed), seconds: took.Seconds()}, err
 }
 
@@ -76,7 +78,7 @@ func parseHey(output string) (figures, error) {
 	f := figures{}
 	counts := regexp.MustCompile(`(?m)^\s+\[(\d+)\]\t(?:(\d+) responses)?`)
 	for _, m := range counts.FindAllStringSubmatch(output, -1) {
-		text, succeeded := m[1], false // the count of an error
+		text, succeeded := m[1], false // the count of an error kind
 		if m[2] != "" {
 			text, succeeded = m[2], m[1][0] == '2' || m[1][0] == '3'
 		}
@@ -90,16 +92,16 @@ func parseHey(output string) (figures, error) {
 			f.failed += n
 		}
 	}
-	took, found := number(output, `^\s+Total:\s+([\d.]+) secs`)
+	took, found := findNumber(output, `^\s+Total:\s+([\d.]+) secs`)
 	if !found || f.requests == 0 {
-		return f, fmt.Errorf("its output has no responses:\n%s", output)
+		return f, fmt.Errorf("output lacks responses:\n%s", output)
 	}
 	f.seconds = took
 	return f, nil
 }
 
 func parseSiege(output string) (figures, error) {
-	return read(output, `"transactions":\s+(\d+)`, `"elapsed_time":\s+([\d.]+)`, `"failed_transactions":\s+(\d+)`)
+	return parseFigures(output, `"transactions":\s+(\d+)`, `"elapsed_time":\s+([\d.]+)`, `"failed_transactions":\s+(\d+)`)
 }
 
 func parseK6(output string) (figures, error) {
@@ -137,23 +139,23 @@ func parseAssayLoad(output string) (figures, error) {
 	failed := r.Merged.Errors["total"]
 	f := figures{requests: r.Merged.Requests - failed, failed: failed, seconds: r.DurationMicroseconds / 1e6}
 	for _, c := range r.Clients {
-		f.ownCPU += time.Duration(c.Usage.UserCPUMicroseconds+c.Usage.SystemCPUMicroseconds) * time.Microsecond
+		f.loadCPU += time.Duration(c.Usage.UserCPUMicroseconds+c.Usage.SystemCPUMicroseconds) * time.Microsecond
 	}
 	if a := r.Arrivals; a != nil && a.PlannedMicroseconds > 0 {
-		f.asked = a.Due / a.PlannedMicroseconds * 1e6
-		f.achieved = (a.Due - float64(r.Merged.Dropped)) / max(a.PlannedMicroseconds, a.StartedMicroseconds) * 1e6
+		f.targetRate = a.Due / a.PlannedMicroseconds * 1e6
+		f.achievedRate = (a.Due - float64(r.Merged.Dropped)) / max(a.PlannedMicroseconds, a.StartedMicroseconds) * 1e6
 		f.delay = time.Duration(r.Summary.Merged.Latencies["delay"].PercentilesMicroseconds["99"]) * time.Microsecond
 	}
 	if f.requests == 0 {
-		return f, errors.New("it has no requests that succeeded")
+		return f, errors.New("no successful requests")
 	}
 	return f, nil
 }
 
-// decode reads a JSON document.
+// decode decodes a JSON document.
 func decode(output string, into any) error {
 	if err := json.Unmarshal([]byte(strings.TrimSpace(output)), into); err != nil {
-		return fmt.Errorf("its output is no JSON: %w:\n%.300s", err, output)
+		return fmt.Errorf("decode output: %w:\n%.300s", err, output)
 	}
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestParse reads what the tools of Debian 12 printed; testdata has their output
-// as it was.
+// TestParse parses the unchanged output of the tools in Debian 12, which is in
+// testdata.
 func TestParse(t *testing.T) {
 	for file, test := range map[string]struct {
 		parse func(string) (figures, error)
@@ -31,9 +31,9 @@ func TestParse(t *testing.T) {
 			if got, err := test.parse(string(output)); err != nil || got != test.want {
 				t.Errorf("%+v, %v, want %+v", got, err, test.want)
 			}
-			for _, nonsense := range []string{"", "{}\n", "connection refused"} {
-				if got, err := test.parse(nonsense); err == nil {
-					t.Errorf("%q is read as %+v", nonsense, got)
+			for _, malformed := range []string{"", "{}\n", "connection refused"} {
+				if got, err := test.parse(malformed); err == nil {
+					t.Errorf("%q is parsed as %+v", malformed, got)
 				}
 			}
 		})
@@ -57,7 +57,7 @@ func TestParseFailures(t *testing.T) {
 		"k6": {parseK6, `{"requests":10,"failed":1,"milliseconds":1500}`, figures{requests: 9, failed: 1, seconds: 1.5}},
 		"assay-load": {parseAssayLoad, `{"merged":{"requests":10,"errors":{"total":2,"length":2}},"durationMicroseconds":500000,` +
 			`"clients":[{"usage":{"userCPUMicroseconds":30,"systemCPUMicroseconds":12}}]}`,
-			figures{requests: 8, failed: 2, seconds: 0.5, ownCPU: 42 * time.Microsecond}},
+			figures{requests: 8, failed: 2, seconds: 0.5, loadCPU: 42 * time.Microsecond}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := test.parse(test.output); err != nil || got != test.want {
@@ -69,13 +69,13 @@ func TestParseFailures(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	const status = "Name:\twrk\nVmHWM:\t    5120 kB\nVmRSS:\t    4096 kB\n"
-	if peak, now, none := memory(status, "VmHWM:"), memory(status, "VmRSS:"), memory(status, "VmSwap:"); peak != 5<<20 || now != 4<<20 || none != 0 {
+	if peak, now, none := memoryField(status, "VmHWM:"), memoryField(status, "VmRSS:"), memoryField(status, "VmSwap:"); peak != 5<<20 || now != 4<<20 || none != 0 {
 		t.Errorf("%d, %d, %d", peak, now, none)
 	}
 }
 
 func TestArguments(t *testing.T) {
-	l := &load{url: "https://127.0.0.1:1/1k", connections: 25, duration: 3 * time.Second, expected: 500, folder: t.TempDir()}
+	l := &load{url: "https://127.0.0.1:1/1k", connections: 25, duration: 3 * time.Second, expected: 500, directory: t.TempDir()}
 	want := map[string]string{
 		"wrk": "-t1 -c25 -d3s -H Connection: close", "ab": "-q -t 3 -n 100000000 -c 25 https", "h2load --h1": "-H connection: close -n500",
 		"hey": "-disable-keepalive", "assay-load": "run -o json", "k6, bodies discarded": "run --quiet", "siege -b": "-b -c25 -t3S",
@@ -87,7 +87,7 @@ func TestArguments(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]string{"plan.yaml": "keepAlive: Disabled}\n  closed: {connections: 25, durationSeconds: 3}\ntls: {verification: None}", "siegerc": "connection = close", "k6.js": "noConnectionReuse: true"} {
-		text, err := os.ReadFile(l.folder + "/" + file)
+		text, err := os.ReadFile(l.directory + "/" + file)
 		if err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%s: %v\n%s", file, err, text)
 		}
@@ -98,14 +98,14 @@ func TestOpenLoad(t *testing.T) {
 	f, err := parseAssayLoad(`{"merged": {"requests": 990, "dropped": 10, "errors": {"total": 0}}, "durationMicroseconds": 2100000,
 		"arrivals": {"due": 1000, "plannedMicroseconds": 2000000, "startedMicroseconds": 1999000},
 		"summary": {"merged": {"latencies": {"delay": {"percentilesMicroseconds": {"50": 20, "99": 123}}}}}}`)
-	if err != nil || f.asked != 500 || f.achieved != 495 || f.delay != 123*time.Microsecond {
+	if err != nil || f.targetRate != 500 || f.achievedRate != 495 || f.delay != 123*time.Microsecond {
 		t.Errorf("%+v, %v", f, err)
 	}
-	l := &load{url: "http://127.0.0.1:1/", connections: 7, rate: 10, duration: time.Second, folder: t.TempDir()}
+	l := &load{url: "http://127.0.0.1:1/", connections: 7, rate: 10, duration: time.Second, directory: t.TempDir()}
 	if _, err := assayLoad(l); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(l.folder + "/plan.yaml")
+	text, err := os.ReadFile(l.directory + "/plan.yaml")
 	if err != nil || !strings.Contains(string(text), "open: {requestsPerSecond: 10, maxConnections: 7, durationSeconds: 1}") {
 		t.Errorf("%v\n%s", err, text)
 	}
@@ -126,7 +126,7 @@ func TestCalls(t *testing.T) {
 }
 
 func TestSkipped(t *testing.T) {
-	open := &load{url: "http://127.0.0.1:1/", connections: 1, rate: 10, duration: time.Second, folder: t.TempDir()}
+	open := &load{url: "http://127.0.0.1:1/", connections: 1, rate: 10, duration: time.Second, directory: t.TempDir()}
 	all := tools("")
 	if _, err := measure(t.Context(), &all[0], open, 0, nil); !errors.Is(err, errSkipped) {
 		t.Errorf("error %v", err)
@@ -148,7 +148,7 @@ func TestTable(t *testing.T) {
 		"\n1 KiB, keep-alive, 25 connections\n",
 		"| wrk                    |      20.0 | 10.0–40.0       |       1.00 |        500 |       10 |      3 |",
 		"| other                  |      30.0 | 20.0–40.0       |       1.50 |        500 |       10 |      2 |",
-		"other had 2 requests that failed.",
+		"other had 2 failed requests.",
 		"| none                   |         - | has no open load |",
 	} {
 		if !strings.Contains(text.String(), want) {

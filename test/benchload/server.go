@@ -18,16 +18,16 @@ import (
 	"time"
 )
 
-// server is an nginx of this program's own, on loopback.
+// server is an nginx on loopback that this program starts.
 type server struct {
 	command     *exec.Cmd
 	plain, tls  string // host:port
-	http2       string // that with TLS and HTTP/2
+	http2       string // host:port of TLS with HTTP/2
 	description string
 }
 
-// nginxConfig has one worker, as few system calls as nginx can do with, and
-// connections that are never closed for their number of requests.
+// nginxConfig has one process, as few system calls as nginx needs, and no limit
+// for the requests of a connection.
 const nginxConfig = `daemon off;
 master_process off;
 pid %[1]s/pid;
@@ -52,8 +52,9 @@ http {
 }
 `
 
-// startServer starts nginx on a CPU with files in a folder. stop must be called.
-func startServer(ctx context.Context, folder string, cpu int) (*server, error) {
+// startServer starts nginx on a CPU with files in directory. The caller must call
+// stop.
+func startServer(ctx context.Context, directory string, cpu int) (*server, error) {
 	s := &server{}
 	var err error
 	if s.plain, err = freeAddress(); err != nil {
@@ -66,15 +67,15 @@ func startServer(ctx context.Context, folder string, cpu int) (*server, error) {
 		return nil, err
 	}
 	for name, size := range map[string]int{"1k": 1 << 10, "32k": 32 << 10} {
-		if err := os.WriteFile(filepath.Join(folder, name), make([]byte, size), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, name), make([]byte, size), 0o644); err != nil {
 			return nil, err
 		}
 	}
-	if err := writeCertificate(folder); err != nil {
+	if err := writeCertificate(directory); err != nil {
 		return nil, err
 	}
-	config := filepath.Join(folder, "nginx.conf")
-	if err := os.WriteFile(config, fmt.Appendf(nil, nginxConfig, folder, s.plain, s.tls, s.http2), 0o644); err != nil {
+	config := filepath.Join(directory, "nginx.conf")
+	if err := os.WriteFile(config, fmt.Appendf(nil, nginxConfig, directory, s.plain, s.tls, s.http2), 0o644); err != nil {
 		return nil, err
 	}
 	version, err := exec.CommandContext(ctx, "nginx", "-v").CombinedOutput()
@@ -82,7 +83,7 @@ func startServer(ctx context.Context, folder string, cpu int) (*server, error) {
 		return nil, fmt.Errorf("find nginx (make bench-deps installs it): %w", err)
 	}
 	s.description = string(version)
-	s.command = pinned(ctx, cpu, "nginx", "-p", folder, "-c", config)
+	s.command = pinned(ctx, cpu, "nginx", "-p", directory, "-c", config)
 	s.command.Stderr = os.Stderr
 	s.command.Cancel = func() error { return s.command.Process.Signal(syscall.SIGQUIT) }
 	s.command.WaitDelay = 2 * time.Second
@@ -96,18 +97,18 @@ func startServer(ctx context.Context, folder string, cpu int) (*server, error) {
 		}
 		if time.Now().After(deadline) {
 			s.stop()
-			return nil, fmt.Errorf("nginx doesn't answer: %w", err)
+			return nil, fmt.Errorf("connect to nginx: %w", err)
 		}
 	}
 }
 
-// stop ends nginx. Its exit code is that of the signal.
+// stop kills nginx, so that its exit code is that of the signal.
 func (s *server) stop() {
 	_ = s.command.Process.Kill()
 	_ = s.command.Wait()
 }
 
-// url is that of a file of so many KiB.
+// url returns the URL of a file of the given size in KiB.
 func (s *server) url(kib int, tls bool) string {
 	if tls {
 		return fmt.Sprintf("https://%s/%dk", s.tls, kib)
@@ -115,7 +116,7 @@ func (s *server) url(kib int, tls bool) string {
 	return fmt.Sprintf("http://%s/%dk", s.plain, kib)
 }
 
-// pinned is a command on one CPU.
+// pinned returns a command that runs on one CPU.
 func pinned(ctx context.Context, cpu int, name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "taskset", append([]string{"-c", fmt.Sprint(cpu), name}, args...)...)
 }
@@ -128,7 +129,7 @@ func freeAddress() (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-func writeCertificate(folder string) error {
+func writeCertificate(directory string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
@@ -146,7 +147,7 @@ func writeCertificate(folder string) error {
 		return err
 	}
 	for name, block := range map[string]*pem.Block{"server.crt": {Type: "CERTIFICATE", Bytes: der}, "server.key": {Type: "PRIVATE KEY", Bytes: private}} {
-		if err := os.WriteFile(filepath.Join(folder, name), pem.EncodeToMemory(block), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, name), pem.EncodeToMemory(block), 0o600); err != nil {
 			return err
 		}
 	}

@@ -7,22 +7,23 @@ import (
 	"strings"
 )
 
-// benchCase is a load that all tools are compared in.
+// benchCase is a load to compare the tools with.
 type benchCase struct {
 	name        string
 	kib         int
 	connections int
 	tls         bool
 	keepAlive   bool
-	streams     int // of each HTTP/2 connection; 0 for HTTP/1.1
-	// open is whether requests are made at a rate, half of what saturates.
+	streams     int // of each HTTP/2 connection; 0 with HTTP/1.1
+	// open reports whether requests are made at a rate: half of the saturation
+	// rate.
 	open bool
 	rate int
 }
 
-// saturating is the number of connections with which it is found what rate
-// saturates.
-const saturating = 25
+// saturatingConnections is the number of connections with which the saturation
+// rate is measured.
+const saturatingConnections = 25
 
 var cases = []benchCase{
 	{name: "1k", kib: 1, connections: 25, keepAlive: true},
@@ -35,7 +36,7 @@ var cases = []benchCase{
 	{name: "open", kib: 1, connections: 100, keepAlive: true, open: true},
 }
 
-// title says in words what the case is.
+// title describes the case.
 func (c *benchCase) title() string {
 	parts := []string{fmt.Sprintf("%d KiB", c.kib)}
 	if c.tls {
@@ -56,7 +57,7 @@ func (c *benchCase) title() string {
 	return strings.Join(parts, ", ")
 }
 
-// reference is the tool that the others are compared with.
+// reference returns the name of the tool that the others are compared with.
 func (c *benchCase) reference() string {
 	if c.streams > 0 {
 		return http2Reference
@@ -64,7 +65,8 @@ func (c *benchCase) reference() string {
 	return reference
 }
 
-// row is what one tool did in a case, by rounds; nil where it failed.
+// row holds the samples of one tool in a case, by round. A sample is nil if the
+// tool failed.
 type row struct {
 	tool    string
 	samples []*sample
@@ -84,7 +86,7 @@ func writeCase(w io.Writer, c *benchCase, rows []row) {
 		}
 	}
 	for _, r := range rows {
-		var costs, ratios, rates, peaks, own, ownRatios []float64
+		var costs, ratios, rates, peaks, load, loadRatios []float64
 		var achieved, delays []float64
 		var failed int64
 		for i, s := range r.samples {
@@ -93,15 +95,15 @@ func writeCase(w io.Writer, c *benchCase, rows []row) {
 			}
 			costs, rates, peaks = append(costs, s.perRequest()), append(rates, s.rate()), append(peaks, float64(s.peak)/(1<<20))
 			failed += s.failed
-			if s.asked > 0 {
-				achieved, delays = append(achieved, 100*(s.achieved/s.asked-1)), append(delays, s.delay.Seconds()*1e6)
+			if s.targetRate > 0 {
+				achieved, delays = append(achieved, 100*(s.achievedRate/s.targetRate-1)), append(delays, s.delay.Seconds()*1e6)
 			}
 			if i < len(base) && base[i] != nil {
 				ratios = append(ratios, s.perRequest()/base[i].perRequest())
-				ownRatios = append(ownRatios, s.ownPerRequest()/base[i].perRequest())
+				loadRatios = append(loadRatios, s.loadPerRequest()/base[i].perRequest())
 			}
-			if s.ownCPU > 0 {
-				own = append(own, s.ownPerRequest())
+			if s.loadCPU > 0 {
+				load = append(load, s.loadPerRequest())
 			}
 		}
 		if len(costs) == 0 {
@@ -114,16 +116,16 @@ func writeCase(w io.Writer, c *benchCase, rows []row) {
 		}
 		_, _ = fmt.Fprintf(w, format, r.tool, fmt.Sprintf("%.1f", median(costs)), fmt.Sprintf("%.1f–%.1f", slices.Min(costs), slices.Max(costs)),
 			ratio, fmt.Sprintf("%.0f", median(rates)), fmt.Sprintf("%.0f", slices.Max(peaks)), fmt.Sprint(len(costs)))
-		if len(own) > 0 && len(ownRatios) > 0 {
-			_, _ = fmt.Fprintf(w, format, "  without its start", fmt.Sprintf("%.1f", median(own)), fmt.Sprintf("%.1f–%.1f", slices.Min(own), slices.Max(own)),
-				fmt.Sprintf("%.2f", median(ownRatios)), "", "", "")
+		if len(load) > 0 && len(loadRatios) > 0 {
+			_, _ = fmt.Fprintf(w, format, "  without startup", fmt.Sprintf("%.1f", median(load)), fmt.Sprintf("%.1f–%.1f", slices.Min(load), slices.Max(load)),
+				fmt.Sprintf("%.2f", median(loadRatios)), "", "", "")
 		}
 		if len(achieved) > 0 {
-			_, _ = fmt.Fprintf(w, "%s: rate achieved within %.3f %% of the asked, p99 of the start delay %.0f µs (%.0f–%.0f).\n",
+			_, _ = fmt.Fprintf(w, "%s: achieved rate within %.3f%% of the target rate, p99 of the start delay %.0f µs (%.0f–%.0f).\n",
 				r.tool, max(slices.Max(achieved), -slices.Min(achieved)), median(delays), slices.Min(delays), slices.Max(delays))
 		}
 		if failed > 0 {
-			_, _ = fmt.Fprintf(w, "%s had %d requests that failed.\n", r.tool, failed)
+			_, _ = fmt.Fprintf(w, "%s had %d failed requests.\n", r.tool, failed)
 		}
 	}
 }

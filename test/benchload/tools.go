@@ -8,63 +8,67 @@ import (
 	"time"
 )
 
-// load is what a tool is asked to do.
+// load is the load that a tool makes.
 type load struct {
 	url         string
 	connections int
 	keepAlive   bool
-	streams     int // of each HTTP/2 connection; 0 for HTTP/1.1
+	streams     int // of each HTTP/2 connection; 0 with HTTP/1.1
 	rate        int // requests per second of open load; 0 for closed load
 	duration    time.Duration
-	// expected is how many requests the reference made in that time; 0 when it
-	// wasn't asked.
-	expected int64
-	folder   string // for files of the tool's
+	// expected is the number of requests that the reference made in the same
+	// time, or 0 if it didn't run.
+	expected  int64
+	directory string // for the tool's files
 }
 
 // tool is a load generator.
 type tool struct {
 	name string
-	// program is its file's name, or a path.
+	// program is the name or path of its executable.
 	program string
-	// arguments are its command line for a load. An error says why it can't do it.
+	// arguments returns its command line for a load, or an error that says why it
+	// can't make the load.
 	arguments func(l *load) ([]string, error)
-	// environment is added to that of this program.
+	// environment is added to this program's environment.
 	environment []string
-	// parse reads what it printed.
+	// parse parses its output.
 	parse func(output string) (figures, error)
-	// grace is for how much longer it may run than others.
-	grace time.Duration
+	// extraTime is the time by which it may exceed the duration of its load
+	// beyond the others.
+	extraTime time.Duration
 }
 
-// figures are what a tool says of itself.
+// figures are the figures that a tool reports.
 type figures struct {
-	requests int64 // that it made, failed ones left out
+	requests int64 // successful requests
 	failed   int64
-	seconds  float64 // that they took
-	// ownCPU is the CPU time that they took, its start left out; 0 where it doesn't
-	// say.
-	ownCPU time.Duration
-	// asked and achieved are requests per second of open load, delay is the 99th
-	// percentile of how late they started; 0 where it doesn't say.
-	asked, achieved float64
-	delay           time.Duration
+	seconds  float64 // duration of the requests
+	// loadCPU is the CPU time of the requests without the tool's startup, or 0 if
+	// the tool doesn't report it.
+	loadCPU time.Duration
+	// targetRate and achievedRate are requests per second of open load. delay is
+	// the 99th percentile of the start delay. They are 0 if the tool doesn't
+	// report them.
+	targetRate, achievedRate float64
+	delay                    time.Duration
 }
 
 // reference is the tool that the others are compared with.
 const reference = "wrk"
 
-// http2Reference is that for HTTP/2.
+// http2Reference is the reference for HTTP/2.
 const http2Reference = "h2load"
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
 
-// tools are all tools, the reference first. cache is where built ones are.
+// tools returns all tools, starting with the reference. cache is the directory
+// with built tools.
 func tools(cache string) []tool {
 	built := func(name string) string { return filepath.Join(cache, "bin", name) }
 	return []tool{
 		{name: reference, program: "wrk", arguments: wrk, parse: parseWrk},
-		own(cache),
+		assayLoadTool(cache),
 		{name: "ab", program: "ab", arguments: ab, parse: parseAB},
 		{name: "h2load --h1", program: "h2load", arguments: h2load, parse: parseH2load},
 		{name: "hey", program: "hey", arguments: hey, parse: parseHey},
@@ -76,8 +80,8 @@ func tools(cache string) []tool {
 	}
 }
 
-// own is assay-load.
-func own(cache string) tool {
+// assayLoadTool returns the tool assay-load.
+func assayLoadTool(cache string) tool {
 	return tool{name: "assay-load", program: filepath.Join(cache, "bin", "assay-load"), arguments: assayLoad, parse: parseAssayLoad}
 }
 
@@ -96,7 +100,7 @@ func wrk(l *load) ([]string, error) {
 	return append(args, l.url), noOpenLoad(l)
 }
 
-// manyRequests are more than any tool makes in the time of a run.
+// manyRequests is more than any tool makes in the time of a run.
 const manyRequests = "100000000"
 
 func ab(l *load) ([]string, error) {
@@ -112,7 +116,7 @@ func h2load(l *load) ([]string, error) {
 	if l.keepAlive {
 		args = append(args, "-D"+seconds(l.duration))
 	} else {
-		// Without keep-alive it doesn't end by time (1.52).
+		// Without keep-alive, -D doesn't end the run (h2load 1.52).
 		args = append(args, "-H", "connection: close", "-n"+strconv.FormatInt(max(l.expected, int64(l.connections)), 10))
 	}
 	return append(args, l.url), noOpenLoad(l)
@@ -124,7 +128,7 @@ func hey(l *load) ([]string, error) {
 		args = append(args, "-disable-keepalive")
 	}
 	if l.rate > 0 {
-		// Its rate is of each connection.
+		// hey's rate is per connection.
 		args = append(args, "-q", strconv.Itoa(l.rate/l.connections))
 	}
 	return append(args, l.url), nil
@@ -138,7 +142,7 @@ func siege(l *load) ([]string, error) {
 	if l.keepAlive {
 		connection = "keep-alive"
 	}
-	path := filepath.Join(l.folder, "siegerc")
+	path := filepath.Join(l.directory, "siegerc")
 	text := fmt.Sprintf("verbose = false\nquiet = true\njson_output = true\nlogging = false\nlimit = %d\nbenchmark = true\nconnection = %s\nparser = false\n", l.connections, connection)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return nil, err
@@ -146,7 +150,7 @@ func siege(l *load) ([]string, error) {
 	return []string{"-R", path, "-b", "-c" + strconv.Itoa(l.connections), "-t" + seconds(l.duration) + "S", l.url}, nil
 }
 
-// k6Script is a load for stock k6, with all that it can leave out left out.
+// k6Script is a load for stock k6 that does as little as k6 permits.
 const k6Script = `import http from 'k6/http';
 export const options = {
   discardResponseBodies: true, insecureSkipTLSVerify: true, noConnectionReuse: %t,
@@ -165,7 +169,7 @@ func k6(l *load) ([]string, error) {
 		scenario = fmt.Sprintf("{ executor: 'constant-arrival-rate', rate: %d, timeUnit: '1s', duration: '%s', preAllocatedVUs: %d, gracefulStop: '1s' }",
 			l.rate, l.duration, l.connections)
 	}
-	path := filepath.Join(l.folder, "k6.js")
+	path := filepath.Join(l.directory, "k6.js")
 	if err := os.WriteFile(path, fmt.Appendf(nil, k6Script, !l.keepAlive, scenario, l.url), 0o600); err != nil {
 		return nil, err
 	}
@@ -191,7 +195,7 @@ func assayLoad(l *load) ([]string, error) {
 	if l.url[:len("https")] == "https" {
 		security = "tls: {verification: None}\n"
 	}
-	path := filepath.Join(l.folder, "plan.yaml")
+	path := filepath.Join(l.directory, "plan.yaml")
 	text := fmt.Sprintf(assayLoadPlan, l.url, keepAlive, shape, security)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return nil, err

@@ -112,7 +112,7 @@ func TestFaults(t *testing.T) {
 		"target-deleted": {spec: endless, victim: target, reason: v1alpha1.ReasonTargetLost, says: []string{"deleted"}},
 		"server-crashed": {
 			spec:   func(r *run) *run { return endless(r).Args("--crash-after=500") },
-			reason: v1alpha1.ReasonTargetCrashed, says: []string{"exit code 3", "crashing as told"},
+			reason: v1alpha1.ReasonTargetCrashed, says: []string{"exit code 3", "exiting after -crash-after requests"},
 		},
 		"image-missing": {
 			spec:   func(r *run) *run { r.Spec.Target.Image = "localhost/assay-test/no-such-image:1"; return r },

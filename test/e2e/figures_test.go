@@ -23,7 +23,7 @@ import (
 // serverReport is what test/server did on one path; see there.
 type serverReport struct {
 	Requests, Succeeded, Status, Short, Aborted, BodyBytes int64
-	Received, Strangers, Connections                       int64
+	Received, Anonymous, Connections                       int64
 	Methods                                                map[string]int64
 	Imposed                                                *result.Histogram
 }

@@ -81,8 +81,8 @@ func TestCookies(t *testing.T) {
 	run := loadRun(t, "cookies", "/cookie").Requests(3, 60).KeepAlive(v1alpha1.KeepAliveDisabled).Obj()
 	run.Spec.Load.Connection.Cookies = v1alpha1.Enabled
 	_, server := outcome(t, run, "/cookie")
-	if server.Requests != 120 || server.Strangers != 6 || server.Connections != 120 {
-		t.Errorf("the server had %d requests, %d of them of strangers, on %d connections", server.Requests, server.Strangers, server.Connections)
+	if server.Requests != 120 || server.Anonymous != 6 || server.Connections != 120 {
+		t.Errorf("the server had %d requests, %d of them anonymous, on %d connections", server.Requests, server.Anonymous, server.Connections)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestFormLogin(t *testing.T) {
 	wantSucceeded(t, done)
 	server := c.serverReport(t, done)
 	// Each login ends at the page.
-	if login, page := server["/form/login"], server["/form/page"]; login.Succeeded != 6 || login.Requests != 6 || page.Strangers != 6 || page.Succeeded != 2*(30+10)+6 {
+	if login, page := server["/form/login"], server["/form/page"]; login.Succeeded != 6 || login.Requests != 6 || page.Anonymous != 6 || page.Succeeded != 2*(30+10)+6 {
 		t.Errorf("the server had logins %+v and pages %+v", login, page)
 	}
 	if r := done.Status.Result; *r.Requests != 60 || *r.Errors.Total != 0 || *r.BodyBytesReceived != 60*int64(len("page")) {

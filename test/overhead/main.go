@@ -6,8 +6,9 @@
 //	start skew                     between the first client's start and the last one's
 //	apply → first request          from the run's creation to its first measured request
 //
-// Instants of the cluster are those at which this program's watches see them,
-// those of the load are the clients'; all clocks are this host's.
+// Times of cluster events are those at which this program's watches receive them.
+// Times of the load are those of the clients. All of them come from the same host's
+// clock.
 package main
 
 import (
@@ -40,7 +41,7 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// sample is what one run took.
+// sample holds the durations of one run.
 type sample struct {
 	toFirstRequest, toFinished, skew, fromApply time.Duration
 }
@@ -73,7 +74,7 @@ func measure(ctx context.Context, namespace, image string, runs int) error {
 	}
 	var samples []sample
 	for i := range runs {
-		s, err := one(ctx, c, namespace, fmt.Sprintf("overhead-%d", i), image)
+		s, err := runOnce(ctx, c, namespace, fmt.Sprintf("overhead-%d", i), image)
 		if err != nil {
 			return fmt.Errorf("run %d: %w", i, err)
 		}
@@ -83,8 +84,8 @@ func measure(ctx context.Context, namespace, image string, runs int) error {
 	return print(samples)
 }
 
-// one carries out one run and deletes it.
-func one(ctx context.Context, c client.WithWatch, namespace, name, image string) (s sample, err error) {
+// runOnce creates a run, waits for its end and deletes it.
+func runOnce(ctx context.Context, c client.WithWatch, namespace, name, image string) (s sample, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	run := wrapper.NewRun(namespace, name, image).Lane("overhead").Path("/fixed/1000/100").
@@ -102,12 +103,12 @@ func one(ctx context.Context, c client.WithWatch, namespace, name, image string)
 		return sample{}, fmt.Errorf("create the run: %w", err)
 	}
 	defer func() { err = errors.Join(err, remove(ctx, c, run)) }()
-	finished, at, err := untilFinished(ctx, c, run)
+	finished, at, err := waitUntilFinished(ctx, c, run)
 	if err != nil {
 		return sample{}, err
 	}
 	if !meta.IsStatusConditionTrue(finished.Status.Conditions, v1alpha1.ConditionSucceeded) {
-		return sample{}, fmt.Errorf("it didn't succeed: %+v", finished.Status.Conditions)
+		return sample{}, fmt.Errorf("the run did not succeed: %+v", finished.Status.Conditions)
 	}
 	var stored corev1.ConfigMap
 	if err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: finished.Status.Artifact.ConfigMap}, &stored); err != nil {
@@ -119,15 +120,15 @@ func one(ctx context.Context, c client.WithWatch, namespace, name, image string)
 	}
 	first, last, _ := result.Window(r.Clients)
 	return sample{
-		toFirstRequest: time.UnixMicro(first).Sub(running.lastAt()),
+		toFirstRequest: time.UnixMicro(first).Sub(running.lastSeen()),
 		toFinished:     at.Sub(time.UnixMicro(last)),
 		skew:           time.Duration(r.StartSkewMicroseconds()) * time.Microsecond,
 		fromApply:      time.UnixMicro(first).Sub(applied),
 	}, nil
 }
 
-// remove deletes a run and waits until its pods are gone: the next run would
-// wait for that in its lane.
+// remove deletes a run and waits until its pods are gone, because the next run
+// waits for that in its lane (queue of runs).
 func remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	ctx = context.WithoutCancel(ctx)
 	if err := c.Delete(ctx, run); err != nil {
@@ -140,8 +141,9 @@ func remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) er
 	})
 }
 
-// untilFinished waits for the end of a run and says when it was seen.
-func untilFinished(ctx context.Context, c client.WithWatch, run *v1alpha1.BenchmarkRun) (*v1alpha1.BenchmarkRun, time.Time, error) {
+// waitUntilFinished waits for the end of a run and returns the time at which the
+// watch received it.
+func waitUntilFinished(ctx context.Context, c client.WithWatch, run *v1alpha1.BenchmarkRun) (*v1alpha1.BenchmarkRun, time.Time, error) {
 	events, err := c.Watch(ctx, &v1alpha1.BenchmarkRunList{}, client.InNamespace(run.Namespace), client.MatchingFields{"metadata.name": run.Name},
 		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: run.ResourceVersion}})
 	if err != nil {
@@ -157,7 +159,7 @@ func untilFinished(ctx context.Context, c client.WithWatch, run *v1alpha1.Benchm
 	return nil, time.Time{}, fmt.Errorf("the watch ended before the run did: %w", ctx.Err())
 }
 
-// runningWatch notes when the last pod was seen Running for the first time.
+// runningWatch records the time at which the last pod was first seen Running.
 type runningWatch struct {
 	mu   sync.Mutex
 	seen map[types.UID]bool
@@ -181,7 +183,7 @@ func (w *runningWatch) follow(events <-chan watch.Event) {
 	}
 }
 
-func (w *runningWatch) lastAt() time.Time {
+func (w *runningWatch) lastSeen() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.last
@@ -206,7 +208,7 @@ func print(samples []sample) error {
 		}
 		slices.Sort(values)
 		median := (values[(len(values)-1)/2] + values[len(values)/2]) / 2
-		fmt.Fprintf(&text, "%s\t%s\t%s\t%s\t≤ %s\t\n", row.name, show(values[0]), show(median), show(values[len(values)-1]), row.bound)
+		fmt.Fprintf(&text, "%s\t%s\t%s\t%s\t≤ %s\t\n", row.name, formatDuration(values[0]), formatDuration(median), formatDuration(values[len(values)-1]), row.bound)
 	}
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	if _, err := text.WriteTo(table); err != nil {
@@ -215,4 +217,4 @@ func print(samples []sample) error {
 	return table.Flush()
 }
 
-func show(d time.Duration) string { return d.Round(10 * time.Microsecond).String() }
+func formatDuration(d time.Duration) string { return d.Round(10 * time.Microsecond).String() }

@@ -1,21 +1,21 @@
-// Command server is the server of known behaviour against which scenarios test
-// Assay. What a path does is written in it:
+// Command server is a server with known behavior for the scenarios that test Assay.
+// The path of a request determines its behavior:
 //
-//	/fixed/MICROSECONDS/BYTES   answers after a fixed time with a body of a fixed length
+//	/fixed/MICROSECONDS/BYTES   responds after a fixed time with a body of a fixed length
 //	/mix/BYTES                  of 1000 requests in turn, 850 take 2 ms, 100 take 10 ms, 45 take 50 ms and 5 take 200 ms
 //	/warming/MICROSECONDS/SECONDS/BYTES
-//	                            answers after a time that falls evenly from ten times MICROSECONDS to that
-//	                            within so many seconds of the path's first request
-//	/failures/BYTES             of 20 requests in turn, 1 is answered with 500, 1 with half of its body and 1 not at all
-//	/down                       answers with 503
-//	/ready                      answers with 200, and isn't counted
-//	/basic, /bearer, /digest    answer whom they know by a scheme of authentication, others with 401
-//	/cookie                     gives whoever has none a cookie
+//	                            responds after a time that falls linearly from ten times MICROSECONDS to
+//	                            MICROSECONDS within SECONDS of the path's first request
+//	/failures/BYTES             of 20 requests in turn, 1 gets status 500, 1 half of its body and 1 no response
+//	/down                       responds with 503
+//	/ready                      responds with 200 and isn't counted
+//	/basic, /bearer, /digest    require authentication by that scheme
+//	/cookie                     sets a cookie unless the request has it
 //	/redirect/PATH              redirects to a path
-//	/form/page, /form/login     a page for who has logged in by a form, which all others are shown
+//	/form/page, /form/login     a page that requires a login, and its login form
 //
-// When it is told to stop, it writes one line of JSON to standard output: what
-// it did, by path, requests of Assay's agent left out.
+// On SIGTERM it writes one line of JSON to standard output: a Report for each path.
+// Requests of Assay's agent aren't counted.
 package main
 
 import (
@@ -38,45 +38,45 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Report is what the server did on one path.
+// Report counts the requests for one path.
 type Report struct {
 	Requests  int64 `json:"requests"`
 	Succeeded int64 `json:"succeeded"`
 	Status    int64 `json:"status"`
 	Short     int64 `json:"short"`
 	Aborted   int64 `json:"aborted"`
-	// Received is the number of bytes of requests' bodies, Strangers that of requests
-	// of somebody whom the server doesn't know.
+	// Received is the number of bytes of request bodies. Anonymous counts
+	// requests without a known session.
 	Received  int64 `json:"received"`
-	Strangers int64 `json:"strangers"`
+	Anonymous int64 `json:"anonymous"`
 	// Methods counts requests by method. Connections is the number of connections
-	// that they came on.
+	// they used.
 	Methods     map[string]int64 `json:"methods"`
 	Connections int64            `json:"connections"`
-	// BodyBytes is the number of bytes of bodies written.
+	// BodyBytes is the number of bytes of response bodies written.
 	BodyBytes int64 `json:"bodyBytes"`
-	// Imposed is the time from a request read to its response written, of those
-	// that succeeded.
+	// Imposed is the time from reading a request to writing its response, for
+	// successful requests.
 	Imposed *result.Histogram `json:"imposed"`
 
-	addresses map[string]bool // of connections' other ends
+	addresses map[string]bool // client addresses of the connections
 }
 
-// server counts what it does.
+// server serves and counts requests.
 type server struct {
 	crashAfter int64
 
-	mu     sync.Mutex
-	paths  map[string]*Report
-	served int64
-	users  users
-	firsts map[string]time.Time // when each path was first asked for
+	mu            sync.Mutex
+	paths         map[string]*Report
+	served        int64
+	users         users
+	firstRequests map[string]time.Time // time of each path's first request
 }
 
 func main() {
 	address := flag.String("listen", ":8080", "Address to listen on.")
-	s := &server{paths: map[string]*Report{}, firsts: map[string]time.Time{}}
-	flag.Int64Var(&s.crashAfter, "crash-after", 0, "Exit with code 3 after so many requests; 0 for never.")
+	s := &server{paths: map[string]*Report{}, firstRequests: map[string]time.Time{}}
+	flag.Int64Var(&s.crashAfter, "crash-after", 0, "Number of requests after which to exit with code 3; 0 for never.")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
@@ -95,14 +95,14 @@ func main() {
 	}
 }
 
-// print writes what was counted.
+// print writes the reports.
 func (s *server) print(w io.Writer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return json.NewEncoder(w).Encode(s.paths)
 }
 
-// ServeHTTP does what the request's path says.
+// ServeHTTP serves a request as its path specifies.
 func (s *server) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	begin := time.Now()
 	w.Header().Set("Server", "assay-test-server")
@@ -123,24 +123,24 @@ func (s *server) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	case slices.Contains(userPaths, parts[0]):
 		s.serveUsers(w, request, parts)
 	case parts[0] == "fixed" && len(parts) == 3:
-		s.answer(w, request, begin, time.Duration(number(parts[1]))*time.Microsecond, number(parts[2]))
+		s.answer(w, request, begin, time.Duration(parseNumber(parts[1]))*time.Microsecond, parseNumber(parts[2]))
 	case parts[0] == "mix" && len(parts) == 2:
-		s.answer(w, request, begin, mixed(n), number(parts[1]))
+		s.answer(w, request, begin, mixDelay(n), parseNumber(parts[1]))
 	case parts[0] == "warming" && len(parts) == 4:
-		s.answer(w, request, begin, s.warming(request.URL.Path, begin, number(parts[1]), number(parts[2])), number(parts[3]))
+		s.answer(w, request, begin, s.warmupDelay(request.URL.Path, begin, parseNumber(parts[1]), parseNumber(parts[2])), parseNumber(parts[3]))
 	case parts[0] == "failures" && len(parts) == 2:
-		s.fail(w, request, begin, n, number(parts[1]))
+		s.fail(w, request, begin, n, parseNumber(parts[1]))
 	default:
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 }
 
-// count counts a request and returns its number on its path, from 0.
+// count counts a request and returns its number on its path, starting from 0.
 func (s *server) count(request *http.Request) int64 {
 	path := request.URL.Path
 	s.mu.Lock()
 	if s.served++; s.crashAfter > 0 && s.served > s.crashAfter {
-		fmt.Fprintln(os.Stderr, "server: crashing as told")
+		fmt.Fprintln(os.Stderr, "server: exiting after -crash-after requests")
 		os.Exit(3)
 	}
 	defer s.mu.Unlock()
@@ -148,7 +148,7 @@ func (s *server) count(request *http.Request) int64 {
 	if report == nil {
 		report = &Report{Imposed: result.NewHistogram(), Methods: map[string]int64{}, addresses: map[string]bool{}}
 		s.paths[path] = report
-		s.firsts[path] = time.Now()
+		s.firstRequests[path] = time.Now()
 	}
 	report.Requests++
 	report.Methods[request.Method]++
@@ -165,9 +165,9 @@ func (s *server) record(path string, change func(*Report)) {
 	change(s.paths[path])
 }
 
-// mixed is the time that the n-th request takes. The 50th, 90th, 99th and 99.9th
-// percentile lie well inside a time that many requests take.
-func mixed(n int64) time.Duration {
+// mixDelay returns the delay of the n-th request. The 50th, 90th, 99th and 99.9th
+// percentile are well within a delay that many requests have.
+func mixDelay(n int64) time.Duration {
 	switch n %= 1000; {
 	case n%200 == 199: // 5
 		return 200 * time.Millisecond
@@ -179,10 +179,10 @@ func mixed(n int64) time.Duration {
 	return 2 * time.Millisecond
 }
 
-// warming is the time that a request takes whose path gets warm.
-func (s *server) warming(path string, begin time.Time, microseconds, seconds int) time.Duration {
+// warmupDelay returns the delay of a request for a path that warms up.
+func (s *server) warmupDelay(path string, begin time.Time, microseconds, seconds int) time.Duration {
 	s.mu.Lock()
-	first := s.firsts[path]
+	first := s.firstRequests[path]
 	s.mu.Unlock()
 	cold := max(0, 1-begin.Sub(first).Seconds()/float64(max(1, seconds)))
 	return time.Duration((1 + 9*min(cold, 1)) * float64(time.Duration(microseconds)*time.Microsecond))
@@ -229,8 +229,8 @@ var zeros = bytes.Repeat([]byte("assay"), 1<<20/5)
 
 func body(length int) []byte { return zeros[:min(length, len(zeros))] }
 
-// number reads a number of a path; what isn't one is 0.
-func number(text string) int {
+// parseNumber parses a number in a path. It returns 0 if text isn't one.
+func parseNumber(text string) int {
 	n, _ := strconv.Atoi(text)
 	return n
 }

@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// What whoever asks for a path of users must know.
+// The credentials that requests must have.
 const (
 	username, password = "user", "pass word&"
 	token              = "to.ken"
 )
 
-// users are the sessions that the server has opened, by their cookies; true for
-// those that have logged in.
+// users holds the sessions that the server has opened, by their cookies. The
+// value is true after a login.
 type users struct {
 	sessions map[string]bool
 	number   int
 }
 
-func (u *users) open(loggedIn bool) string {
+func (u *users) openSession(loggedIn bool) string {
 	if u.sessions == nil {
 		u.sessions = map[string]bool{}
 	}
@@ -32,10 +32,11 @@ func (u *users) open(loggedIn bool) string {
 	return id
 }
 
-// userPaths are what paths of users begin with.
+// userPaths are the first elements of the paths with authentication, cookies and
+// redirects.
 var userPaths = []string{"basic", "bearer", "digest", "cookie", "redirect"}
 
-// serveUsers does what paths of users say.
+// serveUsers serves those paths.
 func (s *server) serveUsers(w http.ResponseWriter, request *http.Request, parts []string) {
 	received, err := io.Copy(io.Discard, io.LimitReader(request.Body, 1<<20))
 	if err != nil {
@@ -64,14 +65,14 @@ func (s *server) serveUsers(w http.ResponseWriter, request *http.Request, parts 
 			return
 		}
 	case "digest":
-		if !proves(request) {
+		if !hasValidDigest(request) {
 			refuse(http.StatusUnauthorized, `Digest realm="test", nonce="n", qop="auth"`)
 			return
 		}
 	case "cookie":
 		if id, err := request.Cookie("id"); err != nil || !s.users.sessions[id.Value] {
-			report.Strangers++
-			http.SetCookie(w, &http.Cookie{Name: "id", Value: s.users.open(true), Path: "/"})
+			report.Anonymous++
+			http.SetCookie(w, &http.Cookie{Name: "id", Value: s.users.openSession(true), Path: "/"})
 		}
 	case "redirect":
 		http.Redirect(w, request, "/"+strings.Join(parts[1:], "/"), http.StatusFound)
@@ -81,8 +82,9 @@ func (s *server) serveUsers(w http.ResponseWriter, request *http.Request, parts 
 	_, _ = io.WriteString(w, "ok")
 }
 
-// proves is whether a request knows the password, by RFC 7616 with MD5 and qop=auth.
-func proves(request *http.Request) bool {
+// hasValidDigest reports whether a request has a valid digest (RFC 7616, MD5 with
+// qop=auth).
+func hasValidDigest(request *http.Request) bool {
 	p := map[string]string{}
 	for _, field := range strings.Split(strings.TrimPrefix(request.Header.Get("Authorization"), "Digest "), ", ") {
 		name, value, _ := strings.Cut(field, "=")
@@ -93,8 +95,8 @@ func proves(request *http.Request) bool {
 	return p["username"] == username && p["response"] == sum(strings.Join([]string{a1, "n", p["nc"], p["cnonce"], "auth", a2}, ":"))
 }
 
-// serveForm is /form/page, which only who has logged in may see, and /form/login,
-// where they do: with the session and the token that the page's form gave them.
+// serveForm serves /form/page, which requires a login, and /form/login. A login
+// requires the session and the token that the form of the page contained.
 func (s *server) serveForm(w http.ResponseWriter, request *http.Request, parts []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +106,7 @@ func (s *server) serveForm(w http.ResponseWriter, request *http.Request, parts [
 		id = cookie.Value
 	}
 	loggedIn, known := s.users.sessions[id]
-	give := func(id string) {
+	setCookie := func(id string) {
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: id, Path: "/form", HttpOnly: true})
 	}
 	switch {
@@ -116,16 +118,16 @@ func (s *server) serveForm(w http.ResponseWriter, request *http.Request, parts [
 		}
 		report.Succeeded++
 		delete(s.users.sessions, id)
-		give(s.users.open(true))
+		setCookie(s.users.openSession(true))
 		http.Redirect(w, request, "/form/page", http.StatusSeeOther)
 	case parts[1] == "page" && loggedIn:
 		report.Succeeded++
 		_, _ = io.WriteString(w, "page")
 	default:
-		report.Strangers++
+		report.Anonymous++
 		if !known {
-			id = s.users.open(false)
-			give(id)
+			id = s.users.openSession(false)
+			setCookie(id)
 		}
 		_, _ = fmt.Fprintf(w, `<form method="post" action="/form/login"><input type="hidden" name="token" value="of %s">`+
 			`<input name="username"><input type="password" name="password"></form>`, id)
