@@ -8,16 +8,13 @@ type ExternalServer struct {
 	// such as https://www.example.org:8443. The clients' pods must reach it.
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^https?://([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|[[][0-9A-Fa-f:.]+[]])(:[0-9]{1,5})?$') && (url(self).getPort() == '' || int(url(self).getPort()) > 0 && int(url(self).getPort()) < 65536)",message="url must be http:// or https:// with a host and, if need be, a port, and nothing after it, such as https://www.example.org:8443; paths belong in load.requests"
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^https?://([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*|[[][0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*[]])(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?$')",message="url must be http:// or https:// with a host and, if need be, a port, and nothing after it, such as https://www.example.org:8443; paths belong in load.requests"
 	// +required
 	URL string `json:"url,omitempty"`
 
 	// host is the Host header of requests. Defaults to the url's host and port.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=259
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$')",message="host must be a name and, if need be, a port, such as www.example.org"
 	// +optional
-	Host string `json:"host,omitempty"`
+	Host HostPort `json:"host,omitempty"`
 
 	// certificateAuthority has the certificates, in PEM under the key ca.crt, that
 	// vouch for the server. Defaults to those of Mozilla's root program.
@@ -32,17 +29,11 @@ type ExternalServer struct {
 // +kubebuilder:validation:MinProperties=1
 type CertificateAuthority struct {
 	// configMapName names a ConfigMap in the run's namespace.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="configMapName must be the name of a ConfigMap: lower-case letters, digits, '-' and '.'"
 	// +optional
-	ConfigMapName string `json:"configMapName,omitempty"`
+	ConfigMapName ConfigMapName `json:"configMapName,omitempty"`
 
 	// secretName names a Secret in the run's namespace. No other key of it is
 	// used.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="secretName must be the name of a Secret: lower-case letters, digits, '-' and '.'"
 	// +optional
-	SecretName string `json:"secretName,omitempty"`
+	SecretName SecretName `json:"secretName,omitempty"`
 }

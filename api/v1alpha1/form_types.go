@@ -7,37 +7,25 @@ type FormLogin struct {
 	// followed, as a browser would: its cookies are kept, and the hidden fields of
 	// its form are sent along, such as a token against forged requests. When left
 	// out nothing is asked for before.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/([A-Za-z0-9._~!$&()*+,;=:@/?\\\\[\\\\]-]|%[0-9A-Fa-f]{2})*$')",message="page must begin with a slash and have only characters that a URL may have, without a fragment; percent-encode the others, a space as %20"
 	// +optional
-	Page string `json:"page,omitempty"`
+	Page URLPath `json:"page,omitempty"`
 
 	// path is the path and query to which the form is sent, by POST, such as
 	// /login or, for Tomcat, /app/j_security_check.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/([A-Za-z0-9._~!$&()*+,;=:@/?\\\\[\\\\]-]|%[0-9A-Fa-f]{2})*$')",message="path must begin with a slash and have only characters that a URL may have, without a fragment; percent-encode the others, a space as %20"
 	// +required
-	Path string `json:"path,omitempty"`
+	Path URLPath `json:"path,omitempty"`
 
 	// usernameField is the name of the form's field for the name. Defaults to
 	// username; Tomcat's is j_username.
 	// +default="username"
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_.:\\\\[\\\\]-]+$')",message="usernameField must be the name of a form's field: letters, digits, '_', '-', '.', ':' and brackets"
 	// +optional
-	UsernameField string `json:"usernameField,omitempty"`
+	UsernameField FormFieldName `json:"usernameField,omitempty"`
 
 	// passwordField is the name of the form's field for the password. Defaults to
 	// password; Tomcat's is j_password.
 	// +default="password"
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_.:\\\\[\\\\]-]+$')",message="passwordField must be the name of a form's field: letters, digits, '_', '-', '.', ':' and brackets"
 	// +optional
-	PasswordField string `json:"passwordField,omitempty"`
+	PasswordField FormFieldName `json:"passwordField,omitempty"`
 
 	// fields are further fields that are sent, instead of hidden ones of the same
 	// name.
@@ -57,11 +45,8 @@ type FormLogin struct {
 // FormField is a field of a form.
 type FormField struct {
 	// name is the field's name.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_.:\\\\[\\\\]-]+$')",message="name must be the name of a form's field: letters, digits, '_', '-', '.', ':' and brackets"
 	// +required
-	Name string `json:"name,omitempty"`
+	Name FormFieldName `json:"name,omitempty"`
 
 	// value is the field's value. It may be empty.
 	// +kubebuilder:validation:MinLength=0
@@ -85,9 +70,6 @@ type LoginExpectation struct {
 
 	// location is what path and query of the place that it redirects to must begin
 	// with. When left out that may be anywhere but the form's path.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/([A-Za-z0-9._~!$&()*+,;=:@/?\\\\[\\\\]-]|%[0-9A-Fa-f]{2})*$')",message="location must begin with a slash and have only characters that a URL may have, without a fragment; percent-encode the others, a space as %20"
 	// +optional
-	Location string `json:"location,omitempty"`
+	Location URLPath `json:"location,omitempty"`
 }

@@ -40,11 +40,8 @@ type GenericServer struct {
 	// contentPath is the folder of the container under which the run's content
 	// is mounted, read-only. Defaults to /assay/content.
 	// +default="/assay/content"
-	// +kubebuilder:validation:MinLength=2
-	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="contentPath must be an absolute path such as /usr/share/nginx/html"
 	// +optional
-	ContentPath string `json:"contentPath,omitempty"`
+	ContentPath AbsolutePath `json:"contentPath,omitempty"`
 
 	// volumes mount ConfigMaps, Secrets and empty folders into the container.
 	// +listType=map
@@ -61,40 +58,19 @@ type GenericServer struct {
 // +kubebuilder:validation:XValidation:rule="[has(self.configMapName), has(self.secretName), has(self.emptyDir)].exists_one(x, x)",message="a volume must have exactly one of configMapName, secretName and emptyDir"
 type GenericVolume struct {
 	// mountPath is the folder of the container at which it is found.
-	// +kubebuilder:validation:MinLength=2
-	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="mountPath must be an absolute path such as /etc/server"
 	// +required
-	MountPath string `json:"mountPath,omitempty"`
+	MountPath AbsolutePath `json:"mountPath,omitempty"`
 
 	// configMapName names a ConfigMap in the run's namespace.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="configMapName must be the name of a ConfigMap: lower-case letters, digits, '-' and '.'"
 	// +optional
-	ConfigMapName string `json:"configMapName,omitempty"`
+	ConfigMapName ConfigMapName `json:"configMapName,omitempty"`
 
 	// secretName names a Secret in the run's namespace.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="secretName must be the name of a Secret: lower-case letters, digits, '-' and '.'"
 	// +optional
-	SecretName string `json:"secretName,omitempty"`
+	SecretName SecretName `json:"secretName,omitempty"`
 
 	// emptyDir is an empty folder that the server may write to: on Disk or in
 	// Memory, which counts towards the container's memory.
 	// +optional
 	EmptyDir EmptyDirMedium `json:"emptyDir,omitempty"`
 }
-
-// EmptyDirMedium says where an empty folder is.
-//
-// +kubebuilder:validation:Enum=Disk;Memory
-type EmptyDirMedium string
-
-const (
-	// EmptyDirDisk is on the node's disk.
-	EmptyDirDisk EmptyDirMedium = "Disk"
-	// EmptyDirMemory is in memory (tmpfs).
-	EmptyDirMemory EmptyDirMedium = "Memory"
-)

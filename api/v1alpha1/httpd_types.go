@@ -7,24 +7,18 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.mpm) || self.mpm != 'Prefork' || !has(self.threadsPerChild)",reason="FieldValueInvalid",fieldPath=".threadsPerChild",message="threadsPerChild has no meaning with the mpm Prefork, whose processes have one thread each: leave it out"
 // +kubebuilder:validation:XValidation:rule="!has(self.startServers) || !has(self.serverLimit) || self.startServers <= self.serverLimit",reason="FieldValueInvalid",fieldPath=".startServers",message="startServers must be at most serverLimit: httpd would lower it"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxRequestWorkers) || !has(self.threadsPerChild) || self.maxRequestWorkers % self.threadsPerChild == 0",reason="FieldValueInvalid",fieldPath=".maxRequestWorkers",message="maxRequestWorkers must be a multiple of threadsPerChild: httpd would change it to one"
-// +kubebuilder:validation:XValidation:rule="!has(self.maxRequestWorkers) || !has(self.serverLimit) || self.maxRequestWorkers <= self.serverLimit * (has(self.mpm) && self.mpm == 'Prefork' ? 1 : self.?threadsPerChild.orValue(25))",reason="FieldValueInvalid",fieldPath=".maxRequestWorkers",message="maxRequestWorkers must be at most serverLimit times threadsPerChild, which is 25 unless given, or at most serverLimit with the mpm Prefork: httpd would lower it"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxRequestWorkers) || !has(self.serverLimit) || self.maxRequestWorkers <= self.serverLimit * (has(self.mpm) && self.mpm == 'Prefork' ? 1 : self.?threadsPerChild.orValue(64))",reason="FieldValueInvalid",fieldPath=".maxRequestWorkers",message="maxRequestWorkers must be at most serverLimit times threadsPerChild, which is at most 64 if not set, or at most serverLimit with the mpm Prefork: httpd would lower it"
 // +kubebuilder:validation:XValidation:rule="!has(self.mpm) || self.mpm != 'Prefork' || !has(self.http2) || self.http2 == 'Disabled'",reason="FieldValueInvalid",fieldPath=".http2",message="http2 can't be had with the mpm Prefork: use Event or Worker"
 type HTTPDServer struct {
 	// home is the folder of the image with httpd (ServerRoot): its modules are in
 	// home/modules. Defaults to /usr/local/apache2, as in the official image.
 	// +default="/usr/local/apache2"
-	// +kubebuilder:validation:MinLength=2
-	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="home must be an absolute path such as /usr/local/apache2"
 	// +optional
-	Home string `json:"home,omitempty"`
+	Home AbsolutePath `json:"home,omitempty"`
 
 	// executable is the path of httpd in the image. Defaults to bin/httpd in home.
-	// +kubebuilder:validation:MinLength=2
-	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="executable must be an absolute path such as /usr/sbin/apache2"
 	// +optional
-	Executable string `json:"executable,omitempty"`
+	Executable AbsolutePath `json:"executable,omitempty"`
 
 	// mpm is how httpd handles connections: Event, Worker or Prefork. Defaults to
 	// Event.

@@ -4,6 +4,7 @@ package v1alpha1
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds)].exists_one(x, x)",message="closed must have exactly one of requests and durationSeconds"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests >= self.connections",reason="FieldValueInvalid",fieldPath=".requests",message="requests must be at least connections: each connection makes a request"
+// +kubebuilder:validation:XValidation:rule="!has(self.rampSeconds) || !has(self.durationSeconds) || self.rampSeconds <= self.durationSeconds",reason="FieldValueInvalid",fieldPath=".rampSeconds",message="rampSeconds must be at most durationSeconds"
 type ClosedLoad struct {
 	// connections is the number of concurrent connections of each client.
 	// +kubebuilder:validation:Minimum=1
@@ -62,6 +63,7 @@ type Pause struct {
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds)].exists_one(x, x)",message="open must have exactly one of requests and durationSeconds"
 // +kubebuilder:validation:XValidation:rule="!has(self.ramp) || !has(self.durationSeconds) || self.ramp.seconds <= self.durationSeconds",reason="FieldValueInvalid",fieldPath=".ramp.seconds",message="ramp.seconds must be at most durationSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.ramp) || !has(self.requests) || 2 * self.requests >= (self.ramp.from + self.requestsPerSecond) * self.ramp.seconds",reason="FieldValueInvalid",fieldPath=".ramp.seconds",message="ramp.seconds must not be longer than requests last: the ramp alone makes (from + requestsPerSecond) / 2 requests per second"
 type OpenLoad struct {
 	// requestsPerSecond is the arrival rate: the number of requests that each
 	// client starts per second.

@@ -33,6 +33,7 @@ type Clients struct {
 // +kubebuilder:validation:XValidation:rule="self.connection.?streams.orValue(1) * (has(self.closed) ? self.closed.connections : has(self.open) ? self.open.maxConnections : has(self.stages) ? self.stages.?maxConnections.orValue(self.stages.levels.exists(l, has(l.requestsPerSecond)) ? 1000 : 1) : 1) <= 20000 && (!has(self.stages) || self.stages.levels.all(l, self.connection.?streams.orValue(1) * l.?connections.orValue(1) <= 20000))",reason="FieldValueInvalid",fieldPath=".connection.streams",message="streams times the connections (at a rate maxConnections, which is 1000 unless given) must be at most 20000"
 // +kubebuilder:validation:XValidation:rule="!has(self.closed) || !has(self.closed.requests) || self.closed.requests >= self.closed.connections * self.connection.?streams.orValue(1)",reason="FieldValueInvalid",fieldPath=".closed.requests",message="requests must be at least connections times connection.streams: each stream makes a request"
 // +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || !has(self.connection.protocol) || self.connection.protocol != 'HTTP2'",reason="FieldValueInvalid",fieldPath=".connection.protocol",message="connection.protocol must be HTTP1 with the scheme Form: connections log in by HTTP/1.1"
+// +kubebuilder:validation:XValidation:rule="self.connection.protocol != 'HTTP2' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, !(h.name.lowerAscii() in ['proxy-connection', 'http2-settings'])))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the headers Proxy-Connection and HTTP2-Settings with the protocol HTTP2: they are of one HTTP/1.1 connection"
 // +kubebuilder:validation:MinProperties=1
 type Load struct {
 	// requests are what the clients ask for, in the order that order says. It must
@@ -194,6 +195,7 @@ type Warmup struct {
 // +kubebuilder:validation:XValidation:rule="self.metric != 'ErrorRate' || (has(self.below) ? self.below : (has(self.above) ? self.above : '1%')).matches('^(100|[0-9]{1,2}([.][0-9]{1,6})?)%$')",message="the bound of ErrorRate must be a percentage from 0% to 100%, such as 1% or 0.1%"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'RequestsPerSecond' || (has(self.below) ? self.below : (has(self.above) ? self.above : '1')).matches('^[0-9]{1,12}([.][0-9]{1,6})?$')",message="the bound of RequestsPerSecond must be a plain number, such as 1500"
 // +kubebuilder:validation:XValidation:rule="!has(self.below) || self.below.matches('[1-9]')",reason="FieldValueInvalid",fieldPath=".below",message="below must be greater than zero: no figure is below it"
+// +kubebuilder:validation:XValidation:rule="self.metric != 'ErrorRate' || !has(self.above) || !self.above.matches('^100([.]0+)?%$')",reason="FieldValueInvalid",fieldPath=".above",message="above must be less than 100% for ErrorRate: no figure is above it"
 type Threshold struct {
 	// metric is what is compared: LatencyMean, LatencyP50, LatencyP90,
 	// LatencyP95, LatencyP99, LatencyP999, LatencyMax (of the total time of a

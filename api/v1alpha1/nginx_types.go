@@ -6,11 +6,8 @@ type NginxServer struct {
 	// executable is the path of nginx in the image. Defaults to /usr/sbin/nginx,
 	// as in the official image.
 	// +default="/usr/sbin/nginx"
-	// +kubebuilder:validation:MinLength=2
-	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="executable must be an absolute path such as /usr/sbin/nginx"
 	// +optional
-	Executable string `json:"executable,omitempty"`
+	Executable AbsolutePath `json:"executable,omitempty"`
 
 	// port is the TCP port. Defaults to 8080, with TLS to 8443.
 	// +kubebuilder:validation:Minimum=1024

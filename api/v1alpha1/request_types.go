@@ -12,11 +12,8 @@ type Request struct {
 	Method Method `json:"method,omitempty"`
 
 	// path is the path and query of the URL.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/([A-Za-z0-9._~!$&()*+,;=:@/?\\\\[\\\\]-]|%[0-9A-Fa-f]{2})*$')",message="path must begin with a slash and have only characters that a URL may have, without a fragment; percent-encode the others, a space as %20"
 	// +required
-	Path string `json:"path,omitempty"`
+	Path URLPath `json:"path,omitempty"`
 
 	// weight is how often this request is made in proportion to the others; in the
 	// order Sequential, how many times in succession. Defaults to 1.
@@ -27,11 +24,8 @@ type Request struct {
 
 	// host is the request's Host header, with a port where it isn't the scheme's
 	// own. Defaults to the name of the target.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=260
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?|\\\\[[0-9A-Fa-f:.]+\\\\])(:[0-9]{1,5})?$')",message="host must be a name or an address, with a port if need be, such as www.example.org:8080"
 	// +optional
-	Host string `json:"host,omitempty"`
+	Host HostPort `json:"host,omitempty"`
 
 	// headers are further headers of the request. User-Agent, Accept and
 	// Content-Type replace the client's own.
@@ -39,6 +33,7 @@ type Request struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(h, self.exists_one(g, g.name.lowerAscii() == h.name.lowerAscii()))",message="headers must not have the same name twice: uppercase and lowercase letters are the same in it"
 	// +optional
 	Headers []Header `json:"headers,omitempty"`
 
@@ -85,10 +80,10 @@ type Header struct {
 	// +required
 	Name string `json:"name,omitempty"`
 
-	// value is the header's value.
+	// value is the header's value, sent in UTF-8.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2000
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[!-~]([ -~]*[!-~])?$')",message="value must have printable characters of ASCII only, without spaces around it"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^ | $|[[:cntrl:]]')",message="value must have printable characters only, without spaces around it"
 	// +required
 	Value string `json:"value,omitempty"`
 }
@@ -175,11 +170,8 @@ type Authentication struct {
 	// password, as those of the type kubernetes.io/basic-auth have, for Basic,
 	// Digest and Form, with the key token for Bearer. A line break at the end of a
 	// value isn't part of it.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="secretName must be the name of a Secret: lower-case letters, digits, '-' and '.'"
 	// +required
-	SecretName string `json:"secretName,omitempty"`
+	SecretName SecretName `json:"secretName,omitempty"`
 
 	// form is how name and password are sent by the scheme Form.
 	// +optional

@@ -6,18 +6,15 @@ type ScriptLoad struct {
 	// configMapName names a ConfigMap in the run's namespace. Each of its keys is a
 	// file in the script's folder: the script, its modules, its data. It is read
 	// once, when the run starts.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="configMapName must be the name of a ConfigMap: lower-case letters, digits, '-' and '.'"
 	// +required
-	ConfigMapName string `json:"configMapName,omitempty"`
+	ConfigMapName ConfigMapName `json:"configMapName,omitempty"`
 
 	// file is the key of the script, or its path where it is in one of the folders.
 	// Defaults to script.js.
 	// +default="script.js"
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=500
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$')",message="file must be the key of a ConfigMap, such as script.js, or a folder's path, a slash and a key"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$')",message="file must be the key of a ConfigMap, such as script.js, or a directory's path, a slash and a key"
 	// +optional
 	File string `json:"file,omitempty"`
 
@@ -36,11 +33,8 @@ type ScriptLoad struct {
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=253
-	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="hostNames must be names of hosts such as www.example.org"
 	// +optional
-	HostNames []string `json:"hostNames,omitempty"`
+	HostNames []DNSName `json:"hostNames,omitempty"`
 
 	// env is added to the environment, which scripts read as __ENV and k6 its
 	// options (K6_…) from.
@@ -75,11 +69,8 @@ type ScriptFolder struct {
 	Path string `json:"path,omitempty"`
 
 	// configMapName names a ConfigMap in the run's namespace.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="configMapName must be the name of a ConfigMap: lower-case letters, digits, '-' and '.'"
 	// +required
-	ConfigMapName string `json:"configMapName,omitempty"`
+	ConfigMapName ConfigMapName `json:"configMapName,omitempty"`
 }
 
 // ScriptVariable is a variable in a script's environment.
@@ -108,18 +99,12 @@ type ScriptVariable struct {
 // SecretKeyReference names a key of a Secret.
 type SecretKeyReference struct {
 	// name is the Secret's name, in the run's namespace.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="name must be the name of a Secret: lower-case letters, digits, '-' and '.'"
 	// +required
-	Name string `json:"name,omitempty"`
+	Name SecretName `json:"name,omitempty"`
 
 	// key is the key.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._A-Za-z0-9]+$') && !(self in ['.', '..'])",message="key must be a key of a Secret: letters, digits, '-', '_' and '.'"
 	// +required
-	Key string `json:"key,omitempty"`
+	Key DataKey `json:"key,omitempty"`
 }
 
 // ScriptTag is a tag of k6's samples.
@@ -161,7 +146,7 @@ type PrometheusRemoteWrite struct {
 	// http://prometheus.monitoring.svc:9090/api/v1/write.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^https?://([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|[[][0-9A-Fa-f:.]+[]])(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$')",message="url must be http:// or https:// with a host and a path, without a user, a query or a fragment"
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^https?://([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*|[[][0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*[]])(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?(/[A-Za-z0-9._~/-]*)?$')",message="url must be http:// or https:// with a host and a path, without a user, a query or a fragment"
 	// +required
 	URL string `json:"url,omitempty"`
 
@@ -187,7 +172,7 @@ type OpenTelemetry struct {
 	// endpoint is its host and port, such as collector.monitoring.svc:4318.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=300
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|[[][0-9A-Fa-f:.]+[]]):[0-9]{1,5}$')",message="endpoint must be a host and a port, such as collector.monitoring.svc:4318"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*|[[][0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*[]])(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))$')",message="endpoint must be a host and a port, such as collector.monitoring.svc:4318"
 	// +required
 	Endpoint string `json:"endpoint,omitempty"`
 
@@ -240,9 +225,6 @@ type OutputAuthentication struct {
 
 	// secretName names a Secret in the run's namespace: with the keys username and
 	// password for Basic, with the key token for Bearer.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="secretName must be the name of a Secret: lower-case letters, digits, '-' and '.'"
 	// +required
-	SecretName string `json:"secretName,omitempty"`
+	SecretName SecretName `json:"secretName,omitempty"`
 }

@@ -48,11 +48,8 @@ const (
 type Configuration struct {
 	// configMapName names a ConfigMap in the run's namespace whose keys are files
 	// of the server's configuration. It is read once, when the run starts.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="configMapName must be the name of a ConfigMap: lower-case letters, digits, '-' and '.'"
 	// +required
-	ConfigMapName string `json:"configMapName,omitempty"`
+	ConfigMapName ConfigMapName `json:"configMapName,omitempty"`
 }
 
 // Forward sends some requests on to a backend.
@@ -81,11 +78,8 @@ type Forward struct {
 // EnvironmentVariable is a variable in a server's environment.
 type EnvironmentVariable struct {
 	// name is the name of the variable.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="name must consist of letters, digits and '_', and not begin with a digit"
 	// +required
-	Name string `json:"name,omitempty"`
+	Name VariableName `json:"name,omitempty"`
 
 	// value is the value of the variable. $(NAME) isn't expanded in it.
 	// +kubebuilder:validation:MinLength=0

@@ -10,7 +10,6 @@ import (
 // A rule that compares the whole target would refuse an update that writes the
 // same amount of CPU or memory in another form, as every typed client does:
 // Resources compares its own.
-// +kubebuilder:validation:XValidation:rule="self.server == oldSelf.server && has(self.image) == has(oldSelf.image) && (!has(self.image) || self.image == oldSelf.image) && has(self.imagePullPolicy) == has(oldSelf.imagePullPolicy) && (!has(self.imagePullPolicy) || self.imagePullPolicy == oldSelf.imagePullPolicy) && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && (!has(self.imagePullSecrets) || self.imagePullSecrets == oldSelf.imagePullSecrets) && has(self.content) == has(oldSelf.content) && (!has(self.content) || self.content == oldSelf.content) && has(self.readiness) == has(oldSelf.readiness) && (!has(self.readiness) || self.readiness == oldSelf.readiness) && has(self.podSecurity) == has(oldSelf.podSecurity) && (!has(self.podSecurity) || self.podSecurity == oldSelf.podSecurity) && has(self.tls) == has(oldSelf.tls) && (!has(self.tls) || self.tls == oldSelf.tls) && has(self.pod) == has(oldSelf.pod) && has(self.backends) == has(oldSelf.backends)",reason="FieldValueInvalid",message="target is immutable: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="has(self.server.external) || has(self.image)",reason="FieldValueRequired",fieldPath=".image",message="image must be given, unless the server is external"
 // +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.image)",reason="FieldValueForbidden",fieldPath=".image",message="image must be left out with an external server, which isn't started"
 // +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !(has(self.content) || has(self.backends) || has(self.pod) || has(self.imagePullSecrets))",reason="FieldValueForbidden",fieldPath=".server.external",message="content, backends, pod and imagePullSecrets have no meaning with an external server, which isn't started: leave them out"
@@ -23,13 +22,13 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.server.nginx) || !has(self.server.nginx.forward) || self.server.nginx.forward.all(f, has(self.backends) && self.backends.exists(b, b.name == f.backend))",reason="FieldValueInvalid",fieldPath=".server.nginx.forward",message="forward must name members of target.backends"
 // +kubebuilder:validation:XValidation:rule="!has(self.backends) || has(self.server.external) || self.backends.all(b, b.server.?tomcat.connector.port.or(b.server.?generic.port).orValue(8080) != self.server.?tomcat.connector.port.or(self.server.?httpd.port).or(self.server.?nginx.port).or(self.server.?generic.port).orValue(has(self.tls) ? 8443 : 8080))",reason="FieldValueInvalid",fieldPath=".backends",message="backends must have other ports than the server, which has 8080, with tls 8443, unless its port is given: give connector.port, or port of generic"
 // +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, c.name == 'server' || has(self.backends) && self.backends.exists(b, b.name == c.name))",reason="FieldValueInvalid",fieldPath=".pod.containers",message="containers must name server or members of target.backends"
+// +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, !has(c.securityContext) || !c.securityContext.?privileged.orValue(false) && c.securityContext.?procMount.orValue('Default') != 'Unmasked' && c.securityContext.?seccompProfile.type.orValue(\"\") != 'Unconfined')",reason="FieldValueForbidden",fieldPath=".pod.containers",message="containers must not be privileged, have an unmasked procMount, or the seccomp profile Unconfined: the Pod Security Standards Restricted and Baseline forbid it"
+// +kubebuilder:validation:XValidation:rule="self.podSecurity != 'Restricted' || !has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, !has(c.securityContext) || !c.securityContext.?allowPrivilegeEscalation.orValue(false) && c.securityContext.?runAsNonRoot.orValue(true) && c.securityContext.?runAsUser.orValue(1) != 0)",reason="FieldValueForbidden",fieldPath=".pod.containers",message="containers must not run as root or escalate privileges with podSecurity Restricted: use Baseline"
+// +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.securityContext) || self.pod.securityContext.?seccompProfile.type.orValue(\"\") != 'Unconfined' && (self.podSecurity != 'Restricted' || self.pod.securityContext.?runAsNonRoot.orValue(true) && self.pod.securityContext.?runAsUser.orValue(1) != 0)",reason="FieldValueForbidden",fieldPath=".pod.securityContext",message="securityContext must not have the seccomp profile Unconfined, nor run as root with podSecurity Restricted"
 type Target struct {
 	// image is the container image of the server. An external server has none.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9._:/@-]*$')",message="image must be the name of a container image, such as tomcat:9.0, without spaces"
 	// +optional
-	Image string `json:"image,omitempty"`
+	Image ImageName `json:"image,omitempty"`
 
 	// imagePullPolicy says when the image is pulled: Always, IfNotPresent or
 	// Never. Defaults to IfNotPresent.
@@ -44,9 +43,8 @@ type Target struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
-	// +kubebuilder:validation:items:XValidation:rule="self.name != ''",message="name must be the name of a Secret"
 	// +optional
-	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+	ImagePullSecrets []PullSecret `json:"imagePullSecrets,omitempty"`
 
 	// resources is what the server's container gets, as request and as limit.
 	// Defaults to one CPU and 1Gi of memory.
@@ -71,7 +69,6 @@ type Target struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
 	// +kubebuilder:validation:XValidation:rule="self.all(b, self.exists_one(o, o.server.?tomcat.connector.port.or(o.server.?generic.port).orValue(8080) == b.server.?tomcat.connector.port.or(b.server.?generic.port).orValue(8080)))",message="backends must have different ports, which are 8080 unless given: give connector.port, or port of generic"
-	// +kubebuilder:validation:XValidation:rule="self.size() == oldSelf.size() && self.all(b, oldSelf.exists(o, o.name == b.name))",reason="FieldValueInvalid",message="backends is immutable: create a new BenchmarkRun instead"
 	// +optional
 	Backends []Backend `json:"backends,omitempty"`
 
@@ -108,8 +105,6 @@ type Target struct {
 
 // Backend is a further server in the target's pod. It shares the pod's network
 // with the others, and the content.
-//
-// +kubebuilder:validation:XValidation:rule="self.image == oldSelf.image && self.server == oldSelf.server",reason="FieldValueInvalid",message="backends is immutable: create a new BenchmarkRun instead"
 type Backend struct {
 	// name is the name of the container.
 	// +kubebuilder:validation:MinLength=1
@@ -119,11 +114,8 @@ type Backend struct {
 	Name string `json:"name,omitempty"`
 
 	// image is the container image of the server.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9._:/@-]*$')",message="image must be the name of a container image, such as tomcat:9.0, without spaces"
 	// +required
-	Image string `json:"image,omitempty"`
+	Image ImageName `json:"image,omitempty"`
 
 	// resources is what the container gets, as request and as limit. Defaults to
 	// one CPU and 1Gi of memory.
@@ -155,6 +147,13 @@ type BackendServer struct {
 // talk to.
 func (b *BackendServer) AsServer() *Server { return &Server{Tomcat: b.Tomcat, Generic: b.Generic} }
 
+// PullSecret names a Secret with the credentials for pulling an image.
+type PullSecret struct {
+	// name is the Secret's name.
+	// +required
+	Name SecretName `json:"name,omitempty"`
+}
+
 // PodSecurity names a Pod Security Standard.
 //
 // +kubebuilder:validation:Enum=Restricted;Baseline
@@ -169,12 +168,9 @@ const (
 
 // Resources is what a container gets, as request and as limit.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.cpuPinning) && self.cpuPinning == 'Required') || !has(self.cpu) || quantity(string(self.cpu)).isInteger() || string(self.cpu).endsWith('000m')",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu must be a whole number of CPUs when cpuPinning is Required: only whole CPUs can be exclusive; use e.g. \"1\", or set cpuPinning to IfPossible"
+// +kubebuilder:validation:XValidation:rule="!(has(self.cpuPinning) && self.cpuPinning == 'Required') || !has(self.cpu) || [quantity(string(self.cpu)).asApproximateFloat()].all(n, n - double(int(n + 0.5)) < 0.0000000005 && double(int(n + 0.5)) - n < 0.0000000005)",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu must be a whole number of CPUs when cpuPinning is Required: only whole CPUs can be exclusive; use e.g. \"1\", or set cpuPinning to IfPossible"
 // +kubebuilder:validation:XValidation:rule="!has(self.cpu) || quantity(string(self.cpu)).compareTo(quantity('10m')) >= 0",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu must be at least 10m"
 // +kubebuilder:validation:XValidation:rule="!has(self.memory) || quantity(string(self.memory)).compareTo(quantity('16Mi')) >= 0",reason="FieldValueInvalid",fieldPath=".memory",message="memory must be at least 16Mi"
-// +kubebuilder:validation:XValidation:rule="has(self.cpu) == has(oldSelf.cpu) && (!has(self.cpu) || quantity(string(self.cpu)).compareTo(quantity(string(oldSelf.cpu))) == 0)",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu is immutable: create a new BenchmarkRun instead"
-// +kubebuilder:validation:XValidation:rule="has(self.memory) == has(oldSelf.memory) && (!has(self.memory) || quantity(string(self.memory)).compareTo(quantity(string(oldSelf.memory))) == 0)",reason="FieldValueInvalid",fieldPath=".memory",message="memory is immutable: create a new BenchmarkRun instead"
-// +kubebuilder:validation:XValidation:rule="has(self.cpuPinning) == has(oldSelf.cpuPinning) && (!has(self.cpuPinning) || self.cpuPinning == oldSelf.cpuPinning)",reason="FieldValueInvalid",fieldPath=".cpuPinning",message="cpuPinning is immutable: create a new BenchmarkRun instead"
 // +kubebuilder:validation:MinProperties=1
 type Resources struct {
 	// cpu is the number of CPUs. Whole CPUs become exclusive to the container
@@ -235,18 +231,12 @@ type ContentFile struct {
 // ConfigMapKeyReference names a key of a ConfigMap.
 type ConfigMapKeyReference struct {
 	// name is the ConfigMap's name.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="name must be the name of a ConfigMap: lower-case letters, digits, '-' and '.'"
 	// +required
-	Name string `json:"name,omitempty"`
+	Name ConfigMapName `json:"name,omitempty"`
 
 	// key is the key.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._A-Za-z0-9]+$') && !(self in ['.', '..'])",message="key must be a key of a ConfigMap: letters, digits, '-', '_' and '.'"
 	// +required
-	Key string `json:"key,omitempty"`
+	Key DataKey `json:"key,omitempty"`
 }
 
 // Readiness says when the server counts as ready for load: when a GET of path
@@ -256,11 +246,8 @@ type ConfigMapKeyReference struct {
 type Readiness struct {
 	// path is what is asked for. Defaults to the path of the first request of the
 	// load.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/([A-Za-z0-9._~!$&()*+,;=:@/?\\\\[\\\\]-]|%[0-9A-Fa-f]{2})*$')",message="path must begin with a slash and have only characters that a URL may have, without a fragment; percent-encode the others, a space as %20"
 	// +optional
-	Path string `json:"path,omitempty"`
+	Path URLPath `json:"path,omitempty"`
 
 	// timeoutSeconds is how long the target may take from the creation of its pod
 	// until it is ready, in seconds. Past it the run ends with the reason

@@ -8,7 +8,7 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p == 'TLSv1.3') || self.ciphers.exists(c, !c.startsWith('TLS_'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has only suites of TLS 1.3, but protocols doesn't have TLSv1.3: add the protocol, or suites of the others"
 // +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || has(self.protocols) || self.ciphers.exists(c, !c.startsWith('TLS_'))",reason="FieldValueInvalid",fieldPath=".protocols",message="protocols must be [TLSv1.3] when ciphers has only suites of TLS 1.3"
 // +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p in ['TLSv1.2', 'TLSv1.3']) || self.ciphers.all(c, c.startsWith('TLS_')) || self.ciphers.exists(c, c.endsWith('-SHA'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has no suite that TLSv1 and TLSv1.1 have: take some that end in -SHA, such as ECDHE-RSA-AES128-SHA, or add the protocol TLSv1.2"
-// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || 'TLSv1.3' in self.protocols || !has(self.certificate) || has(self.certificate.secretName) || self.ciphers.all(c, c.startsWith('TLS_')) || self.ciphers.exists(c, !c.startsWith('TLS_') && c.contains('-ECDSA-') == (self.certificate.?privateKey.algorithm.orValue('RSA') == 'ECDSA'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has no suite for the certificate's key: take suites with ECDSA in their name for an ECDSA key, others for an RSA key, or change certificate.privateKey.algorithm"
+// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.certificate) || has(self.certificate.secretName) || self.ciphers.all(c, c.startsWith('TLS_')) || self.ciphers.exists(c, !c.startsWith('TLS_') && c.contains('-ECDSA-') == (self.certificate.?privateKey.algorithm.orValue(\"\") == 'ECDSA'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has no suite for the certificate's key: take suites with ECDSA in their name for an ECDSA key, others for an RSA key, or change certificate.privateKey.algorithm"
 type TLS struct {
 	// implementation is what Tomcat speaks TLS by: JSSE, the Java virtual
 	// machine's own, or OpenSSL, by Tomcat Native in the image. Defaults to JSSE
@@ -44,11 +44,8 @@ type TLS struct {
 	// serverName is the name that clients ask for (SNI) and check the certificate
 	// by. Defaults to the first of certificate.dnsNames, or the external url's
 	// host.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$')",message="serverName must be a DNS name, such as www.example.org"
 	// +optional
-	ServerName string `json:"serverName,omitempty"`
+	ServerName DNSName `json:"serverName,omitempty"`
 
 	// verification says whether clients check the server's certificate: Full or
 	// None. Defaults to Full.
@@ -89,11 +86,8 @@ type Certificate struct {
 	// secretName names a Secret of the type kubernetes.io/tls in the run's
 	// namespace. Clients trust its ca.crt, if it has one, and the certificate
 	// itself.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="secretName must be the name of a Secret: lower-case letters, digits, '-' and '.'"
 	// +optional
-	SecretName string `json:"secretName,omitempty"`
+	SecretName SecretName `json:"secretName,omitempty"`
 
 	// selfSigned has the operator make an authority for this run, and the
 	// certificate. Give {}.
@@ -109,11 +103,8 @@ type Certificate struct {
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=253
-	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$')",message="dnsNames must consist of letters, digits, '.' and '-', such as www.example.org"
 	// +optional
-	DNSNames []string `json:"dnsNames,omitempty"`
+	DNSNames []DNSName `json:"dnsNames,omitempty"`
 }
 
 // SelfSigned has no settings.
@@ -122,11 +113,8 @@ type SelfSigned struct{}
 // IssuerReference names an issuer of cert-manager.
 type IssuerReference struct {
 	// name is the issuer's name.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="name must be the name of an issuer: lower-case letters, digits, '-' and '.'"
 	// +required
-	Name string `json:"name,omitempty"`
+	Name ObjectName `json:"name,omitempty"`
 
 	// kind is the issuer's kind. Defaults to Issuer, which is of the run's
 	// namespace; ClusterIssuer is of none.
@@ -139,11 +127,8 @@ type IssuerReference struct {
 
 	// group is the API group of the kind. Defaults to cert-manager.io.
 	// +default="cert-manager.io"
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="group must be the name of an API group: lower-case letters, digits, '-' and '.'"
 	// +optional
-	Group string `json:"group,omitempty"`
+	Group ObjectName `json:"group,omitempty"`
 }
 
 // PrivateKey is a kind of key.

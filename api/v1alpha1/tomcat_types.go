@@ -11,19 +11,13 @@ type TomcatServer struct {
 	// home is the folder of the image with Tomcat itself (CATALINA_HOME).
 	// Defaults to /usr/local/tomcat, as in the official image.
 	// +default="/usr/local/tomcat"
-	// +kubebuilder:validation:MinLength=2
-	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="home must be an absolute path such as /usr/local/tomcat"
 	// +optional
-	Home string `json:"home,omitempty"`
+	Home AbsolutePath `json:"home,omitempty"`
 
 	// base is the folder of the image with the configuration of this instance
 	// (CATALINA_BASE): conf, webapps, logs, temp and work. Defaults to home.
-	// +kubebuilder:validation:MinLength=2
-	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="base must be an absolute path such as /var/lib/tomcat"
 	// +optional
-	Base string `json:"base,omitempty"`
+	Base AbsolutePath `json:"base,omitempty"`
 
 	// connector is how Tomcat accepts connections.
 	// +default={"protocol": "NIO"}
@@ -37,7 +31,7 @@ type TomcatServer struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=2
 	// +kubebuilder:validation:items:MaxLength=512
-	// +kubebuilder:validation:items:XValidation:rule="self.matches('^-[A-Za-z0-9_.:=/,+%@~-]+$')",message="a JVM option must begin with '-' and may hold letters, digits and _.:=/,+%@~- only, one option per item"
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^-[A-Za-z0-9_.:=/,+%@~*-]+$')",message="a JVM option must begin with '-' and may hold letters, digits and _.:=/,+%@~*- only, one option per item"
 	// +optional
 	JVMOptions []string `json:"jvmOptions,omitempty"`
 
@@ -128,8 +122,6 @@ type TomcatConnector struct {
 }
 
 // TomcatKeepAlive limits how Tomcat reuses connections.
-//
-// +kubebuilder:validation:MinProperties=1
 type TomcatKeepAlive struct {
 	// maxRequests is how many requests a connection may carry before Tomcat
 	// closes it (maxKeepAliveRequests): 1 disables keep-alive, -1 is without

@@ -67,9 +67,13 @@ func checkAdditions(pod *corev1.Pod, additions *v1alpha1.PodAdditions) error {
 		}
 		own := &pod.Spec.Containers[at]
 		for j, m := range c.VolumeMounts {
-			if slices.ContainsFunc(own.VolumeMounts, func(o corev1.VolumeMount) bool { return hides(&m, &o) }) {
+			if slices.ContainsFunc(own.VolumeMounts, func(o corev1.VolumeMount) bool { return hides(m.MountPath, &o) }) {
 				return fmt.Errorf("spec.target.pod.containers[%d].volumeMounts[%d].mountPath: Assay itself mounts %s: take another path", i, j, m.MountPath)
 			}
+		}
+		if capability := forbiddenCapability(own, c.SecurityContext); capability != "" {
+			return fmt.Errorf("spec.target.pod.containers[%d].securityContext.capabilities must not add %s or keep what podSecurity drops: "+
+				"with podSecurity Restricted only NET_BIND_SERVICE may be added, with Baseline those of the Pod Security Standard Baseline", i, capability)
 		}
 		for j, e := range c.Env {
 			if slices.ContainsFunc(own.Env, func(o corev1.EnvVar) bool { return o.Name == e.Name }) {
@@ -80,11 +84,39 @@ func checkAdditions(pod *corev1.Pod, additions *v1alpha1.PodAdditions) error {
 	return nil
 }
 
+// baselineCapabilities are those that the Pod Security Standard Baseline lets a
+// container add
+// (https://kubernetes.io/docs/concepts/security/pod-security-standards/).
+var baselineCapabilities = []corev1.Capability{
+	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+}
+
+// forbiddenCapability returns a capability that the user's security context gives
+// a container although the pod's security standard forbids it, or an empty text.
+func forbiddenCapability(own *corev1.Container, added *corev1.SecurityContext) corev1.Capability {
+	if added == nil || added.Capabilities == nil {
+		return ""
+	}
+	allowed := baselineCapabilities
+	if own.SecurityContext != nil { // podSecurity is Restricted
+		allowed = []corev1.Capability{"NET_BIND_SERVICE"}
+		if drop := added.Capabilities.Drop; len(drop) > 0 && !slices.Contains(drop, "ALL") {
+			return "ALL"
+		}
+	}
+	for _, capability := range added.Capabilities.Add {
+		if !slices.Contains(allowed, capability) {
+			return capability
+		}
+	}
+	return ""
+}
+
 // hides reports whether a mount of the user's hides one of Assay's, or a file
 // that Assay wrote. Below an empty directory of the server there may be other
 // mounts.
-func hides(m, own *corev1.VolumeMount) bool {
-	users, assays := path.Clean(m.MountPath), path.Clean(own.MountPath)
+func hides(mountPath string, own *corev1.VolumeMount) bool {
+	users, assays := path.Clean(mountPath), path.Clean(own.MountPath)
 	made := slices.Contains([]string{server.ConfigVolume, server.ContentVolume, server.TLSVolume}, own.Name)
 	return users == assays || made && strings.HasPrefix(users, assays+"/")
 }
@@ -99,22 +131,43 @@ func podPatch(a *v1alpha1.PodAdditions) *corev1.Pod {
 	if a.RuntimeClassName != "" {
 		spec.RuntimeClassName = &a.RuntimeClassName
 	}
-	for _, v := range a.Volumes {
-		source := corev1.VolumeSource{ConfigMap: v.ConfigMap, Secret: v.Secret, PersistentVolumeClaim: v.PersistentVolumeClaim}
-		switch v.EmptyDir {
-		case v1alpha1.EmptyDirDisk:
-			source.EmptyDir = &corev1.EmptyDirVolumeSource{}
-		case v1alpha1.EmptyDirMemory:
-			source.EmptyDir = &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}
-		}
-		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: v.Name, VolumeSource: source})
+	for i := range a.Volumes {
+		spec.Volumes = append(spec.Volumes, volume(&a.Volumes[i]))
 	}
 	for _, c := range a.Containers {
-		container := corev1.Container{Name: c.Name, VolumeMounts: c.VolumeMounts, SecurityContext: c.SecurityContext}
+		container := corev1.Container{Name: c.Name, SecurityContext: c.SecurityContext}
+		for _, m := range c.VolumeMounts {
+			container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{
+				Name: m.Name, MountPath: m.MountPath, SubPath: m.SubPath, SubPathExpr: m.SubPathExpr, ReadOnly: ptr.Deref(m.ReadOnly, false),
+				RecursiveReadOnly: m.RecursiveReadOnly, MountPropagation: m.MountPropagation, BindMountOptions: m.BindMountOptions,
+			})
+		}
 		for _, e := range c.Env {
 			container.Env = append(container.Env, corev1.EnvVar{Name: e.Name, Value: ptr.Deref(e.Value, "")})
 		}
 		spec.Containers = append(spec.Containers, container)
 	}
 	return patch
+}
+
+func volume(v *v1alpha1.PodVolume) corev1.Volume {
+	added := corev1.Volume{Name: v.Name}
+	if c := v.ConfigMap; c != nil {
+		added.ConfigMap = &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: c.Name}, Items: c.Items, DefaultMode: c.DefaultMode, Optional: c.Optional,
+		}
+	}
+	if s := v.Secret; s != nil {
+		added.Secret = &corev1.SecretVolumeSource{SecretName: s.SecretName, Items: s.Items, DefaultMode: s.DefaultMode, Optional: s.Optional}
+	}
+	if c := v.PersistentVolumeClaim; c != nil {
+		added.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.ClaimName, ReadOnly: ptr.Deref(c.ReadOnly, false)}
+	}
+	switch v.EmptyDir {
+	case v1alpha1.EmptyDirDisk:
+		added.EmptyDir = &corev1.EmptyDirVolumeSource{}
+	case v1alpha1.EmptyDirMemory:
+		added.EmptyDir = &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}
+	}
+	return added
 }

@@ -87,11 +87,11 @@ func TestAdditionsChangeNothingElse(t *testing.T) {
 		},
 		"Volumes": {
 			v1alpha1.PodAdditions{Volumes: []v1alpha1.PodVolume{
-				{Name: "a", ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "c"}}},
-				{Name: "b", Secret: &corev1.SecretVolumeSource{SecretName: "s"}},
+				{Name: "a", ConfigMap: &v1alpha1.ConfigMapVolume{Name: "c"}},
+				{Name: "b", Secret: &v1alpha1.SecretVolume{SecretName: "s"}},
 				{Name: "c", EmptyDir: v1alpha1.EmptyDirDisk},
 				{Name: "d", EmptyDir: v1alpha1.EmptyDirMemory},
-				{Name: "e", PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "p", ReadOnly: true}},
+				{Name: "e", PersistentVolumeClaim: &v1alpha1.ClaimVolume{ClaimName: "p", ReadOnly: ptr.To(true)}},
 			}},
 			func(p *corev1.Pod) {
 				p.Spec.Volumes = append([]corev1.Volume{
@@ -108,7 +108,7 @@ func TestAdditionsChangeNothingElse(t *testing.T) {
 				{Name: "app", Env: []v1alpha1.EnvironmentVariable{{Name: "A", Value: ptr.To("1")}, {Name: "B"}}},
 				{
 					Name:            server.ContainerName,
-					VolumeMounts:    []corev1.VolumeMount{{Name: "a", MountPath: "/a", SubPath: "b", ReadOnly: true}},
+					VolumeMounts:    []v1alpha1.VolumeMount{{Name: "a", MountPath: "/a", SubPath: "b", ReadOnly: ptr.To(true)}},
 					SecurityContext: &corev1.SecurityContext{Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"NET_BIND_SERVICE"}}},
 				},
 			}},
@@ -146,7 +146,7 @@ func TestAdditionsChangeNothingElse(t *testing.T) {
 func TestAdditionsAreRefused(t *testing.T) {
 	mount := func(path string) v1alpha1.PodAdditions {
 		return v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
-			{Name: "app"}, {Name: server.ContainerName, VolumeMounts: []corev1.VolumeMount{{Name: "a", MountPath: "/fine"}, {Name: "a", MountPath: path}}},
+			{Name: "app"}, {Name: server.ContainerName, VolumeMounts: []v1alpha1.VolumeMount{{Name: "a", MountPath: "/fine"}, {Name: "a", MountPath: path}}},
 		}}
 	}
 	env := func(container, name string) v1alpha1.PodAdditions {
@@ -156,6 +156,11 @@ func TestAdditionsAreRefused(t *testing.T) {
 	}
 	volume := func(name string) v1alpha1.PodAdditions {
 		return v1alpha1.PodAdditions{Volumes: []v1alpha1.PodVolume{{Name: "fine", EmptyDir: v1alpha1.EmptyDirDisk}, {Name: name, EmptyDir: v1alpha1.EmptyDirDisk}}}
+	}
+	capabilities := func(added *corev1.Capabilities) v1alpha1.PodAdditions {
+		return v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
+			{Name: "app"}, {Name: server.ContainerName, SecurityContext: &corev1.SecurityContext{Capabilities: added}},
+		}}
 	}
 	tests := map[string]struct {
 		additions v1alpha1.PodAdditions
@@ -177,6 +182,8 @@ func TestAdditionsAreRefused(t *testing.T) {
 		"spelled otherwise":          {mount("/assay//tls/"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
 		"a variable of Tomcat's":     {env(server.ContainerName, "CATALINA_OPTS"), "spec.target.pod.containers[0].env[1].name"},
 		"a variable of a backend":    {env("app", "OWN"), "spec.target.pod.containers[0].env[1].name"},
+		"a capability":               {capabilities(&corev1.Capabilities{Add: []corev1.Capability{"NET_BIND_SERVICE", "CHOWN"}}), "containers[1].securityContext.capabilities must not add CHOWN"},
+		"capabilities kept":          {capabilities(&corev1.Capabilities{Drop: []corev1.Capability{"CHOWN"}}), "containers[1].securityContext.capabilities must not add ALL"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -187,10 +194,23 @@ func TestAdditionsAreRefused(t *testing.T) {
 	}
 }
 
+func TestCapabilitiesOfBaseline(t *testing.T) {
+	for capability, refused := range map[corev1.Capability]bool{"CHOWN": false, "NET_BIND_SERVICE": false, "SYS_ADMIN": true, "NET_RAW": true} {
+		spec := fullTarget()
+		spec.Spec.Target.PodSecurity = v1alpha1.PodSecurityBaseline
+		_, err := podOf(t, spec, &v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
+			{Name: server.ContainerName, SecurityContext: &corev1.SecurityContext{Capabilities: &corev1.Capabilities{Add: []corev1.Capability{capability}}}},
+		}})
+		if (err != nil) != refused {
+			t.Errorf("%s: %v", capability, err)
+		}
+	}
+}
+
 func TestAdditionsMayMountBesideWhatAssayMounts(t *testing.T) {
 	for _, path := range []string{"/usr/local/tomcat/webapps/other", "/usr/local/tomcat/webapps/ROOTS", "/usr/local/tomcat/temp/mine", "/assay/mine"} {
 		additions := &v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
-			{Name: server.ContainerName, VolumeMounts: []corev1.VolumeMount{{Name: "a", MountPath: path}}},
+			{Name: server.ContainerName, VolumeMounts: []v1alpha1.VolumeMount{{Name: "a", MountPath: path}}},
 		}}
 		if _, err := podOf(t, fullTarget(), additions); err != nil {
 			t.Errorf("%s: %v", path, err)

@@ -22,7 +22,9 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 		Spec:       podSpec(restricted),
 	}
 	pod.Spec.ShareProcessNamespace = ptr.To(true)
-	pod.Spec.ImagePullSecrets = spec.ImagePullSecrets
+	for _, secret := range spec.ImagePullSecrets {
+		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: secret.Name})
+	}
 	pod.Spec.Volumes = []corev1.Volume{
 		identity(run),
 		{Name: server.ConfigVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{

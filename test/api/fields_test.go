@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -32,10 +33,6 @@ func (s schema) properties() map[string]schema {
 // crdSchema is the schema of BenchmarkRun.
 func crdSchema(t *testing.T) schema {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(crdFolder, "assay.dev_benchmarkruns.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var crd struct {
 		Spec struct {
 			Versions []struct {
@@ -45,10 +42,27 @@ func crdSchema(t *testing.T) schema {
 			} `json:"versions"`
 		} `json:"spec"`
 	}
-	if err := yaml.Unmarshal(text, &crd); err != nil {
+	readCRD(t, &crd)
+	return crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+}
+
+// crdSchemaProps is the same in the API server's own type.
+func crdSchemaProps(t *testing.T) *apiextensionsv1.JSONSchemaProps {
+	t.Helper()
+	var crd apiextensionsv1.CustomResourceDefinition
+	readCRD(t, &crd)
+	return crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+}
+
+func readCRD(t *testing.T, crd any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(crdFolder, "assay.dev_benchmarkruns.yaml"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	return crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+	if err := yaml.Unmarshal(text, crd); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // visit goes through all fields below a schema. A path has [] for the items of

@@ -70,6 +70,29 @@ var loadRefusals = []refusal{
 		want: []string{"spec.warmup.steady.limitSeconds", "less than or equal to 86400"}},
 }
 
+// deadlineRefusals are loads that can't end before the deadline, which is 600
+// seconds in base. They are merged into it.
+var deadlineRefusals = []refusal{
+	{name: "load as long as the deadline", patch: `spec: {load: {closed: {requests: null, durationSeconds: 600}}}`,
+		want: []string{"spec.activeDeadlineSeconds", "greater than the seconds that warmup and load take together"}},
+	{name: "load as long as the default deadline", patch: `spec: {activeDeadlineSeconds: null, load: {closed: null, open: {requestsPerSecond: 1, durationSeconds: 3600}}}`,
+		want: []string{"spec.activeDeadlineSeconds", "greater than the seconds"}},
+	{name: "warm-up and load as long as the deadline", patch: `spec: {warmup: {requests: null, durationSeconds: 300}, load: {closed: {requests: null, durationSeconds: 300}}}`,
+		want: []string{"spec.activeDeadlineSeconds", "greater than the seconds"}},
+	{name: "windows of a warm-up as long as the deadline", patch: steady("windows: 10, windowSeconds: 60, limitSeconds: 600"),
+		want: []string{"spec.activeDeadlineSeconds", "greater than the seconds"}},
+	{name: "levels as long as the deadline", patch: `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 300}, {connections: 1, rampSeconds: 1, holdSeconds: 299}]}}}`,
+		want: []string{"spec.activeDeadlineSeconds", "greater than the seconds"}},
+	{name: "requests at a rate that take as long as the deadline", patch: `spec: {load: {closed: null, open: {requestsPerSecond: 10, requests: 6000}}}`,
+		want: []string{"spec.load.open.requests", "requestsPerSecond times activeDeadlineSeconds"}},
+	{name: "pauses as long as the deadline", patch: `spec: {load: {closed: {connections: 1, requests: 601, pause: {minMilliseconds: 1000}}}}`,
+		want: []string{"spec.load.closed.pause", "less than activeDeadlineSeconds in total"}},
+	{name: "ramp of connections longer than the load", patch: `spec: {load: {closed: {requests: null, durationSeconds: 9, rampSeconds: 10}}}`,
+		want: []string{"spec.load.closed.rampSeconds", "at most durationSeconds"}},
+	{name: "ramp of a rate longer than the requests last", patch: `spec: {load: {closed: null, open: {requestsPerSecond: 10, requests: 49, ramp: {from: 0, seconds: 10}}}}`,
+		want: []string{"spec.load.open.ramp.seconds", "not be longer than requests last"}},
+}
+
 // steady is a patch with a warm-up that lasts until the target is steady.
 func steady(fields string) string {
 	return `spec: {warmup: {requests: null, steady: {` + fields + `}}}`

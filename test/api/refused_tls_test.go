@@ -56,6 +56,10 @@ var tlsRefusals = []refusal{
 		want: []string{"spec.target.tls.ciphers", "end in -SHA", "add the protocol TLSv1.2"}},
 	{name: "ciphers for another key", patch: withTLS(`protocols: [TLSv1.2], ciphers: [ECDHE-ECDSA-AES128-GCM-SHA256]`),
 		want: []string{"spec.target.tls.ciphers", "no suite for the certificate's key", "change certificate.privateKey.algorithm"}},
+	{name: "ciphers for another key beside TLS 1.3", patch: withTLS(`protocols: [TLSv1.2, TLSv1.3], ciphers: [ECDHE-ECDSA-AES128-GCM-SHA256, TLS_AES_128_GCM_SHA256]`),
+		want: []string{"spec.target.tls.ciphers", "no suite for the certificate's key"}},
+	{name: "ciphers for another key with protocols by default", patch: withTLS(`ciphers: [ECDHE-ECDSA-AES128-GCM-SHA256]`),
+		want: []string{"spec.target.tls.ciphers", "no suite for the certificate's key"}},
 	{name: "ciphers for an RSA key", patch: `spec: {target: {tls: {protocols: [TLSv1.2], ciphers: [AES128-SHA, ECDHE-RSA-AES128-SHA], certificate: {issuerRef: {name: a}, privateKey: {algorithm: ECDSA}}}}}`,
 		want: []string{"spec.target.tls.ciphers", "no suite for the certificate's key", "with ECDSA in their name"}},
 
@@ -111,11 +115,11 @@ var tlsRefusals = []refusal{
 	{name: "issuer without a name", patch: withCertificate(`issuerRef: {kind: ClusterIssuer}`),
 		want: []string{"spec.target.tls.certificate.issuerRef.name", "Required value"}},
 	{name: "issuer in capitals", patch: withCertificate(`issuerRef: {name: A}`),
-		want: []string{"spec.target.tls.certificate.issuerRef.name", "name of an issuer"}},
+		want: []string{"spec.target.tls.certificate.issuerRef.name", "must be a name"}},
 	{name: "kind in lower case", patch: withCertificate(`issuerRef: {name: a, kind: issuer}`),
 		want: []string{"spec.target.tls.certificate.issuerRef.kind", "such as Issuer or ClusterIssuer"}},
 	{name: "group with a version", patch: withCertificate(`issuerRef: {name: a, group: cert-manager.io/v1}`),
-		want: []string{"spec.target.tls.certificate.issuerRef.group", "name of an API group"}},
+		want: []string{"spec.target.tls.certificate.issuerRef.group", "must be a name"}},
 	{name: "unknown algorithm", patch: withCertificate(`selfSigned: {}, privateKey: {algorithm: DSA}`),
 		want: []string{"spec.target.tls.certificate.privateKey.algorithm", `"RSA", "ECDSA"`}},
 
@@ -150,6 +154,12 @@ var tlsRefusals = []refusal{
 		want: []string{"spec.target.server.external.url", "Required value"}},
 	{name: "host with a path", patch: asExternal(`url: "https://a", host: a/b`, ``),
 		want: []string{"spec.target.server.external.host", "such as www.example.org"}},
+	{name: "host with a port that can't be", patch: asExternal(`url: "https://a", host: "a:65536"`, ``),
+		want: []string{"spec.target.server.external.host", "port up to 65535"}},
+	{name: "host with an empty label", patch: asExternal(`url: "https://a", host: a..b`, ``),
+		want: []string{"spec.target.server.external.host", "such as www.example.org"}},
+	{name: "host that is an address without brackets", patch: asExternal(`url: "https://a", host: "2001:db8::1"`, ``),
+		want: []string{"spec.target.server.external.host", "[2001:db8::1]"}},
 	{name: "external with an image", patch: `spec: {target: {server: {tomcat: null, external: {url: "http://a"}}}}`,
 		want: []string{"spec.target.image", "left out with an external server"}},
 	{name: "external with content", patch: `spec: {target: {image: null, content: [{path: /a, sizeBytes: 1}], server: {tomcat: null, external: {url: "http://a"}}}}`,
@@ -168,7 +178,7 @@ var badURLs = []string{
 	"http://www.example.org/", "http://www.example.org/a", "http://www.example.org?a", "http://www.example.org#a",
 	"http://user@www.example.org", "http://user:password@www.example.org", "http://www.example.org:", "http://www.example.org:http",
 	"http://www.example.org:0", "http://www.example.org:65536", "http://www.example.org:99999", "http://2001:db8::1", "http://[::1", "http://[a]b",
-	"http://-a", "http://a_b", "http://a b", "https://*.example.org",
+	"http://-a", "http://a..b", "http://a.", "http://a_b", "http://a b", "https://*.example.org",
 }
 
 // badSizes are sizes of keys, by algorithm.

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
@@ -27,6 +28,9 @@ const crdFolder = "../../config/crd/bases"
 
 // apiClient refuses unknown fields, as kubectl does.
 var apiClient client.Client
+
+// apiConfig is how the API server is reached.
+var apiConfig *rest.Config
 
 func TestMain(m *testing.M) {
 	os.Exit(withAPIServer(m))
@@ -60,6 +64,7 @@ func withAPIServer(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	apiConfig = config
 	apiClient = client.WithFieldValidation(plain, metav1.FieldValidationStrict)
 	return m.Run()
 }

@@ -125,7 +125,7 @@ http {
 			} else {
 				run.Spec.Target.Pod = &v1alpha1.PodAdditions{
 					Volumes:    []v1alpha1.PodVolume{{Name: "tmp", EmptyDir: v1alpha1.EmptyDirMemory}},
-					Containers: []v1alpha1.ContainerAdditions{{Name: "server", VolumeMounts: []corev1.VolumeMount{{Name: "tmp", MountPath: "/tmp"}}}},
+					Containers: []v1alpha1.ContainerAdditions{{Name: "server", VolumeMounts: []v1alpha1.VolumeMount{{Name: "tmp", MountPath: "/tmp"}}}},
 				}
 			}
 			c.create(t, run)

@@ -111,6 +111,10 @@ func checkRenderedFiles(t *testing.T, r *adapter.Rendering, in *adapter.Input) {
 			if text != logging {
 				t.Fatalf("logging.properties isn't the rendered one: %q", text)
 			}
+		case "server_" + optionFile:
+			if want := strings.Join(in.Server.Tomcat.JVMOptions, "\n") + "\n"; text != want {
+				t.Fatalf("the file of options: %s", gocmp.Diff(want, text))
+			}
 		case "server_start.sh":
 			// All of it but the two folders is constant.
 			home, base := directories(in.Server.Tomcat)
@@ -140,6 +144,9 @@ func checkRenderedContainer(t *testing.T, c *corev1.Container, in *adapter.Input
 	}
 	if names := slices.Sorted(maps.Keys(env)); !slices.Equal(names, []string{"CATALINA_BASE", "CATALINA_HOME", "CATALINA_OPTS"}) {
 		t.Fatalf("environment %v", names)
+	}
+	if strings.Contains(strings.Join(options, ""), "*") {
+		options = []string{"@" + ownDirectory + "/" + optionFile}
 	}
 	given := strings.Fields(env["CATALINA_OPTS"])
 	own := len(given) - len(options)

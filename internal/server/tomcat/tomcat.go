@@ -20,6 +20,8 @@ const (
 	// ownDirectory is where the files are that aren't Tomcat's configuration.
 	ownDirectory = "/assay/tomcat"
 	serverXML    = "server.xml"
+	// optionFile holds the user's JVM options if a shell must not see them.
+	optionFile = "jvm.options"
 )
 
 // writtenDirectories are the directories that Tomcat writes to while it runs.
@@ -88,6 +90,10 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 			{Name: "CATALINA_OPTS", Value: adapter.Literal(strings.Join(jvmOptions(in), " "))},
 		},
 	}}
+	if usesOptionFile(t) {
+		// One option in each line; none has a character that would have to be quoted.
+		r.Configure(in, optionFile, strings.Join(t.JVMOptions, "\n")+"\n", ownDirectory+"/"+optionFile)
+	}
 	if _, own := in.Files[serverXML]; !own {
 		r.Configure(in, serverXML, serverElement(in).text(), base+"/conf/"+serverXML)
 	}
@@ -148,7 +154,19 @@ func jvmOptions(in *adapter.Input) []string {
 	if needsNative(in) && !slices.ContainsFunc(t.JVMOptions, setsProperty("java.library.path")) {
 		options = append(options, "-Djava.library.path="+libraryPath(in))
 	}
-	return append(append(options, tlsOptions(in)...), t.JVMOptions...)
+	options = append(options, tlsOptions(in)...)
+	if usesOptionFile(t) {
+		return append(options, "@"+ownDirectory+"/"+optionFile)
+	}
+	return append(options, t.JVMOptions...)
+}
+
+// usesOptionFile reports whether one of the user's options has a character that
+// the shell of catalina.sh would expand. The java command then reads the user's
+// options from optionFile, in their order, which it can since Java 9
+// (https://docs.oracle.com/en/java/javase/17/docs/specs/man/java.html#java-command-line-argument-files).
+func usesOptionFile(t *v1alpha1.TomcatServer) bool {
+	return slices.ContainsFunc(t.JVMOptions, func(option string) bool { return strings.Contains(option, "*") })
 }
 
 func setsProperty(name string) func(string) bool {
@@ -179,7 +197,7 @@ func libraryPath(in *adapter.Input) string {
 
 var (
 	directoryName = regexp.MustCompile(`^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$`)
-	optionSyntax  = regexp.MustCompile(`^-[A-Za-z0-9_.:=/,+%@~-]+$`)
+	optionSyntax  = regexp.MustCompile(`^-[A-Za-z0-9_.:=/,+%@~*-]+$`)
 	fileName      = regexp.MustCompile(`^[A-Za-z0-9._-]{1,200}$`)
 )
 
@@ -196,7 +214,7 @@ func checkInput(in *adapter.Input) error {
 	}
 	for i, option := range t.JVMOptions {
 		if !optionSyntax.MatchString(option) {
-			return fmt.Errorf("%s[%d]: %q must begin with '-' and may hold letters, digits and _.:=/,+%%@~- only, one option per item",
+			return fmt.Errorf("%s[%d]: %q must begin with '-' and may hold letters, digits and _.:=/,+%%@~*- only, one option per item",
 				in.Field("tomcat.jvmOptions"), i, option)
 		}
 	}

@@ -208,6 +208,24 @@ func TestRenderRefuses(t *testing.T) {
 }
 
 // A backend's fields are named by the backend.
+// TestNoShellSeesPatterns: catalina.sh has the shell expand CATALINA_OPTS.
+func TestNoShellSeesPatterns(t *testing.T) {
+	options := []string{"-Xmx64m", "-Xlog:gc*:stdout:time,uptime", "-Dname=*"}
+	spec := tomcatSpec{tomcat: v1alpha1.TomcatServer{JVMOptions: options}}
+	r, err := server.Render(spec.target())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range r.Containers[0].Env {
+		if strings.Contains(v.Value, "*") || v.Name == "CATALINA_OPTS" && !strings.HasSuffix(v.Value, " @/assay/tomcat/jvm.options") {
+			t.Errorf("%s=%s", v.Name, v.Value)
+		}
+	}
+	if got, want := r.Files["server_jvm.options"], "-Xmx64m\n-Xlog:gc*:stdout:time,uptime\n-Dname=*\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestTomcatAsBackend(t *testing.T) {
 	target := &v1alpha1.Target{
 		Image: "example/front:1", Server: v1alpha1.Server{Generic: &v1alpha1.GenericServer{}}, TLS: &v1alpha1.TLS{Certificate: selfSigned},

@@ -1,0 +1,89 @@
+package v1alpha1
+
+// The types of texts that occur in several places. They are aliases: the rules
+// are the schema's, and code has plain strings.
+
+// ConfigMapName is the name of a ConfigMap in the run's namespace.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=253
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="must be the name of a ConfigMap: lowercase letters, digits, '-' and '.'"
+type ConfigMapName = string
+
+// SecretName is the name of a Secret in the run's namespace.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=253
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="must be the name of a Secret: lowercase letters, digits, '-' and '.'"
+type SecretName = string
+
+// ObjectName is the name of an object of another kind, or of an API group.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=253
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="must be a name: lowercase letters, digits, '-' and '.'"
+type ObjectName = string
+
+// DataKey is a key of a ConfigMap or of a Secret.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=253
+// +kubebuilder:validation:XValidation:rule="self.matches('^[-._A-Za-z0-9]+$') && !(self in ['.', '..'])",message="must be a key of a ConfigMap or Secret: letters, digits, '-', '_' and '.'"
+type DataKey = string
+
+// DNSLabel is a name without dots, in lowercase.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=63
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must consist of lowercase letters, digits and '-', and begin and end with a letter or digit"
+type DNSLabel = string
+
+// DNSName is the name of a host.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=253
+// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$')",message="must be a DNS name, such as www.example.org"
+type DNSName = string
+
+// HostPort is a Host header: a name or an address, an IPv6 address in brackets,
+// with a port where it isn't the scheme's own.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=260
+// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?)*|[[][0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*[]])(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?$')",message="must be a name or an address, with a port up to 65535 if need be, such as www.example.org:8080 or [2001:db8::1]"
+type HostPort = string
+
+// URLPath is the path and query of a URL.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=2048
+// +kubebuilder:validation:XValidation:rule="self.matches('^/([A-Za-z0-9._~!$&()*+,;=:@/?\\\\[\\\\]-]|%[0-9A-Fa-f]{2})*$')",message="must begin with a slash and have only characters that a URL may have, without a fragment; percent-encode the others, a space as %20"
+type URLPath = string
+
+// AbsolutePath is the path of a file or a directory in a container.
+//
+// +kubebuilder:validation:MinLength=2
+// +kubebuilder:validation:MaxLength=255
+// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="must be an absolute path such as /usr/local/tomcat: letters, digits, '.', '_' and '-' only"
+type AbsolutePath = string
+
+// ImageName is the name of a container image.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=512
+// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9._:/@-]*$')",message="must be the name of a container image, such as tomcat:9.0, without spaces"
+type ImageName = string
+
+// FormFieldName is the name of a field of a form in HTML.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=128
+// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_.:\\\\[\\\\]-]+$')",message="must be the name of a form's field: letters, digits, '_', '-', '.', ':' and brackets"
+type FormFieldName = string
+
+// VariableName is the name of an environment variable.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=253
+// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="must consist of letters, digits and '_', and not begin with a digit"
+type VariableName = string

@@ -1,0 +1,160 @@
+package v1alpha1
+
+import corev1 "k8s.io/api/core/v1"
+
+// PodVolume is a volume of the target's pod.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.configMap), has(self.secret), has(self.emptyDir), has(self.persistentVolumeClaim)].exists_one(x, x)",message="a volume must have exactly one of configMap, secret, emptyDir and persistentVolumeClaim"
+type PodVolume struct {
+	// name is the volume's name.
+	// +required
+	Name DNSLabel `json:"name,omitempty"`
+
+	// configMap is a ConfigMap of the run's namespace.
+	// +optional
+	ConfigMap *ConfigMapVolume `json:"configMap,omitempty"`
+
+	// secret is a Secret of the run's namespace.
+	// +optional
+	Secret *SecretVolume `json:"secret,omitempty"`
+
+	// emptyDir is an empty folder: on Disk or in Memory.
+	// +optional
+	EmptyDir EmptyDirMedium `json:"emptyDir,omitempty"`
+
+	// persistentVolumeClaim is a claim of the run's namespace.
+	// +optional
+	PersistentVolumeClaim *ClaimVolume `json:"persistentVolumeClaim,omitempty"`
+}
+
+// ConfigMapVolume is a ConfigMap as a volume. Its fields are those of Kubernetes'
+// own.
+type ConfigMapVolume struct {
+	// name is the ConfigMap's name.
+	// +required
+	Name ConfigMapName `json:"name,omitempty"`
+
+	// items are the keys that become files. Defaults to all of them.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Items []corev1.KeyToPath `json:"items,omitempty"`
+
+	// defaultMode is the files' mode, as a number from 0 to 511 (0777). Defaults to
+	// 420 (0644).
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=511
+	// +optional
+	DefaultMode *int32 `json:"defaultMode,omitempty"`
+
+	// optional says whether the run starts without the ConfigMap or its keys.
+	// Defaults to false.
+	// +optional
+	Optional *bool `json:"optional,omitempty"`
+}
+
+// SecretVolume is a Secret as a volume. Its fields are those of Kubernetes' own.
+type SecretVolume struct {
+	// secretName is the Secret's name.
+	// +required
+	SecretName SecretName `json:"secretName,omitempty"`
+
+	// items are the keys that become files. Defaults to all of them.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Items []corev1.KeyToPath `json:"items,omitempty"`
+
+	// defaultMode is the files' mode, as a number from 0 to 511 (0777). Defaults to
+	// 420 (0644).
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=511
+	// +optional
+	DefaultMode *int32 `json:"defaultMode,omitempty"`
+
+	// optional says whether the run starts without the Secret or its keys. Defaults
+	// to false.
+	// +optional
+	Optional *bool `json:"optional,omitempty"`
+}
+
+// ClaimVolume is a persistent volume claim. Its fields are those of Kubernetes'
+// own; readOnly is a pointer, so that typed clients keep a false.
+type ClaimVolume struct {
+	// claimName is the name of a claim in the run's namespace.
+	// +required
+	ClaimName ObjectName `json:"claimName,omitempty"`
+
+	// readOnly mounts the volume read-only. Defaults to false.
+	// +optional
+	ReadOnly *bool `json:"readOnly,omitempty"`
+}
+
+// VolumeMount mounts a volume of the pod into a container. Its fields are those
+// of Kubernetes' own; readOnly is a pointer, so that typed clients keep a false.
+//
+// +kubebuilder:validation:XValidation:rule="self.mountPath.startsWith('/') && self.mountPath != '/'",message="mountPath must be an absolute path such as /etc/server"
+// +kubebuilder:validation:XValidation:rule="!has(self.subPath) || !has(self.subPathExpr)",message="a mount must not have both subPath and subPathExpr"
+type VolumeMount struct {
+	// name is the name of a member of pod.volumes.
+	// +required
+	Name DNSLabel `json:"name,omitempty"`
+
+	// mountPath is the directory of the container at which the volume is found.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +required
+	MountPath string `json:"mountPath,omitempty"`
+
+	// subPath is the path within the volume that is mounted. Defaults to its root.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	SubPath string `json:"subPath,omitempty"`
+
+	// subPathExpr is like subPath, with $(NAME) expanded from the container's
+	// environment.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	SubPathExpr string `json:"subPathExpr,omitempty"`
+
+	// readOnly mounts the volume read-only. Defaults to false.
+	// +optional
+	ReadOnly *bool `json:"readOnly,omitempty"`
+
+	// recursiveReadOnly says whether a read-only mount is so with all that is
+	// mounted below it: Disabled, IfPossible or Enabled. Defaults to Disabled.
+	// +kubebuilder:validation:Enum=Disabled;IfPossible;Enabled
+	// +optional
+	RecursiveReadOnly *corev1.RecursiveReadOnlyMode `json:"recursiveReadOnly,omitempty"`
+
+	// mountPropagation says how mounts are propagated between the node and the
+	// container: None, HostToContainer or Bidirectional. Defaults to None.
+	// +kubebuilder:validation:Enum=None;HostToContainer;Bidirectional
+	// +optional
+	MountPropagation *corev1.MountPropagationMode `json:"mountPropagation,omitempty"`
+
+	// bindMountOptions are options of the bind mount: noexec, nodev and nosuid.
+	// Kubernetes has them behind a feature gate. Defaults to none.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=3
+	// +kubebuilder:validation:items:Enum=noexec;nodev;nosuid
+	// +optional
+	BindMountOptions []string `json:"bindMountOptions,omitempty"`
+}
+
+// EmptyDirMedium says where an empty folder is.
+//
+// +kubebuilder:validation:Enum=Disk;Memory
+type EmptyDirMedium string
+
+const (
+	// EmptyDirDisk is on the node's disk.
+	EmptyDirDisk EmptyDirMedium = "Disk"
+	// EmptyDirMemory is in memory (tmpfs).
+	EmptyDirMemory EmptyDirMedium = "Memory"
+)
