@@ -19,7 +19,7 @@ type Session interface {
 	Orders() <-chan pod.Order
 	TargetAnswered(evidence *session.Evidence)
 	TargetSilent(reason string)
-	SendReading(reading *result.Reading)
+	SendReading(reading *result.ServerSample)
 	Fail(reason string)
 	Now() int64
 	Local(at int64) time.Time
@@ -31,7 +31,7 @@ type Sampler interface {
 	Tell(containers map[string]string)
 	// Read reads all of them. now is the clock that the reading's instant is taken
 	// from, in microseconds since the Unix epoch.
-	Read(now func() int64) (*result.Reading, error)
+	Read(now func() int64) (*result.ServerSample, error)
 }
 
 // Run attends the session: it asks the target until it answers, and from the

@@ -51,7 +51,7 @@ func (f *fakeSession) TargetAnswered(e *session.Evidence) {
 	f.said <- fmt.Sprintf("answered %s %d", e.Software, e.DocumentLength)
 }
 func (f *fakeSession) TargetSilent(reason string) { f.said <- "silent " + reason }
-func (f *fakeSession) SendReading(r *result.Reading) {
+func (f *fakeSession) SendReading(r *result.ServerSample) {
 	f.said <- fmt.Sprintf("reading at %s", time.UnixMicro(r.Server.At).UTC().Format("15:04:05.000"))
 }
 func (f *fakeSession) Fail(reason string)       { f.said <- "failed " + reason }
@@ -81,8 +81,8 @@ func (f fakeSampler) Tell(containers map[string]string) {
 	}
 }
 
-func (f fakeSampler) Read(now func() int64) (*result.Reading, error) {
-	return &result.Reading{Server: result.ServerUsage{At: now()}}, f.err
+func (f fakeSampler) Read(now func() int64) (*result.ServerSample, error) {
+	return &result.ServerSample{Server: result.ServerUsage{At: now()}}, f.err
 }
 
 func attend(ctx context.Context, s Session, sampler Sampler) chan error {

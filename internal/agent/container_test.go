@@ -69,7 +69,7 @@ func TestReadTellsContainersApart(t *testing.T) {
 	check := func(when string, server result.ServerUsage, backends ...result.BackendUsage) {
 		t.Helper()
 		server.BytesReceived, server.BytesSent = pod, 5500
-		if diff := cmp.Diff(&result.Reading{Server: usage(server), Backends: backends}, readAll(t, s)); diff != "" {
+		if diff := cmp.Diff(&result.ServerSample{Server: usage(server), Backends: backends}, readAll(t, s)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", when, diff)
 		}
 	}

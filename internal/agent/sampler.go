@@ -65,7 +65,7 @@ func (s *ProcSampler) Tell(containers map[string]string) { s.containers.tell(con
 // them. The context switches of a thread that came and went between two readings
 // aren't known. Bytes that passed the network are the pod's, and stand with the
 // server alone.
-func (s *ProcSampler) Read(now func() int64) (*result.Reading, error) {
+func (s *ProcSampler) Read(now func() int64) (*result.ServerSample, error) {
 	pids, in, err := s.targetPIDs()
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (s *ProcSampler) Read(now func() int64) (*result.Reading, error) {
 		}
 		return u
 	}
-	r := &result.Reading{Server: of(result.ServerContainer)}
+	r := &result.ServerSample{Server: of(result.ServerContainer)}
 	r.Server.BytesReceived, r.Server.BytesSent = received, sent
 	for _, name := range s.containers.backends() {
 		r.Backends = append(r.Backends, result.BackendUsage{Name: name, ServerUsage: of(name)})

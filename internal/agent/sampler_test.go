@@ -23,7 +23,7 @@ func sampler(t testing.TB, folder string) *ProcSampler {
 	return s
 }
 
-func readAll(t testing.TB, s *ProcSampler) *result.Reading {
+func readAll(t testing.TB, s *ProcSampler) *result.ServerSample {
 	t.Helper()
 	r, err := s.Read(func() int64 { return 42 })
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -180,7 +181,7 @@ func checkClients(t *testing.T, whole, kept []result.Client, wantHistograms bool
 			t.Fatalf("client %d has a histogram: %t", i, hasHistogram)
 		}
 		if !wantHistograms {
-			if got, want := kept[i].Summaries[result.Total].Percentiles[7], whole[i].Latencies[result.Total].Percentile(99); got != want {
+			if got, want := kept[i].Summaries[result.Total].Percentiles[percentile.P99], whole[i].Latencies[result.Total].Percentile(99); got != want {
 				t.Fatalf("client %d: 99th percentile %d, want %d", i, got, want)
 			}
 		}
@@ -196,10 +197,10 @@ func TestPercentilesOfJoinedSeconds(t *testing.T) {
 		if i%2 == 1 {
 			r.Series[i] = result.Second{
 				Second: int64(i), Seconds: 1, Requests: 5, Errors: 5, ServerCPU: -1, ServerResident: -1,
-				ClientThrottled: int64(i%4) - 2, ClientSchedulerLag: int64(i % 100), ClientGCPause: 7,
+				ClientThrottled: int64(i%4) - 2, ClientSchedulingLatencyP99: int64(i % 100), ClientGCPauseMax: 7,
 			}
 		} else {
-			r.Series[i].ClientThrottled, r.Series[i].ClientSchedulerLag, r.Series[i].ClientGCPause = 10, 50, int64(i%15)
+			r.Series[i].ClientThrottled, r.Series[i].ClientSchedulingLatencyP99, r.Series[i].ClientGCPauseMax = 10, 50, int64(i%15)
 		}
 	}
 	whole, err := artifact.Encode(r, artifact.ConfigMapLimit)
@@ -220,7 +221,7 @@ func TestPercentilesOfJoinedSeconds(t *testing.T) {
 		want.Seconds, want.Requests, want.Errors, want.ServerCPU = 2, first.Requests+5, first.Errors+5, -1
 		// Every second odd second doesn't know how long the limit held the clients up.
 		want.ClientThrottled = []int64{-1, 11}[i%2]
-		want.ClientSchedulerLag, want.ClientGCPause = max(50, int64((2*i+1)%100)), max(7, int64(2*i%15))
+		want.ClientSchedulingLatencyP99, want.ClientGCPauseMax = max(50, int64((2*i+1)%100)), max(7, int64(2*i%15))
 		if diff := cmp.Diff(want, s); diff != "" {
 			t.Fatalf("joined with a second without success (-want +got):\n%s", diff)
 		}

@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -76,65 +77,14 @@ func encodeSeries(r *result.Result, limit, fewest int) ([]byte, error) {
 // joinPairs joins each two neighbouring points of a series.
 func joinPairs(series []result.Second) []result.Second {
 	joined := make([]result.Second, 0, (len(series)+1)/2)
-	for i := 0; i < len(series); i += 2 {
-		if i+1 == len(series) {
-			joined = append(joined, series[i])
-			continue
+	for pair := range slices.Chunk(series, 2) {
+		first := pair[0]
+		if len(pair) == 2 {
+			first.Join(&pair[1])
 		}
-		joined = append(joined, join(series[i], series[i+1]))
+		joined = append(joined, first)
 	}
 	return joined
-}
-
-// join joins two points of a series. Percentiles can't be joined: they become
-// -1, unless only one of the two has requests that succeeded.
-func join(a, b result.Second) result.Second {
-	j := a
-	j.Seconds = b.Second + b.Seconds - a.Second
-	j.Requests += b.Requests
-	j.Errors += b.Errors
-	j.BytesReceived += b.BytesReceived
-	j.ClientCPU += b.ClientCPU
-	j.ClientThrottled = -1
-	if a.ClientThrottled >= 0 && b.ClientThrottled >= 0 {
-		j.ClientThrottled = a.ClientThrottled + b.ClientThrottled
-	}
-	j.ClientSchedulerLag = max(a.ClientSchedulerLag, b.ClientSchedulerLag)
-	j.ClientGCPause = max(a.ClientGCPause, b.ClientGCPause)
-	j.ServerCPU = -1
-	if a.ServerCPU >= 0 && b.ServerCPU >= 0 {
-		j.ServerCPU = a.ServerCPU + b.ServerCPU
-	}
-	j.BackendCPU = joinCPU(a.BackendCPU, b.BackendCPU)
-	j.ServerResident = max(a.ServerResident, b.ServerResident)
-	j.Max = max(a.Max, b.Max)
-	switch {
-	case b.Requests == b.Errors:
-	case a.Requests == a.Errors:
-		j.P50, j.P90, j.P99 = b.P50, b.P90, b.P99
-	default:
-		j.P50, j.P90, j.P99 = -1, -1, -1
-	}
-	return j
-}
-
-// joinCPU adds CPU times by container; what one of the two doesn't know is -1.
-func joinCPU(a, b map[string]int64) map[string]int64 {
-	if len(a)+len(b) == 0 {
-		return nil
-	}
-	sum := make(map[string]int64, len(a))
-	for name := range a {
-		sum[name] = -1
-	}
-	for name, y := range b {
-		if x, both := a[name]; both && x >= 0 && y >= 0 {
-			sum[name] = x + y
-		} else {
-			sum[name] = -1
-		}
-	}
-	return sum
 }
 
 // histograms is how many histograms the clients have.

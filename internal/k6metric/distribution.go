@@ -8,6 +8,8 @@ import (
 	"github.com/DataDog/sketches-go/ddsketch"
 	"github.com/DataDog/sketches-go/ddsketch/mapping"
 	"github.com/DataDog/sketches-go/ddsketch/store"
+
+	"github.com/assay-dev/assay/internal/percentile"
 )
 
 const (
@@ -74,9 +76,7 @@ func (d *distribution) add(value float64) bool {
 func (d *distribution) percentile(p float64) float64 {
 	sketch := d.view()
 	n := sketch.GetCount()
-	// A product such as 99.9 percent of 1000 may come out just above the whole
-	// number that it is.
-	rank := math.Ceil(p / 100 * n * (1 - 1e-12))
+	rank := float64(percentile.Rank(p, int64(math.Round(n))))
 	// The sketch counts ranks from 0 to n-1, and takes the last value that isn't
 	// above one.
 	quantile := min(max((rank-0.5)/max(n-1, 1), 0), 1)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/assay-dev/assay/internal/percentile"
 )
 
 // TestMergedIsPooled: figures merged over clients are those of all values in one
@@ -53,9 +55,11 @@ func TestMergedIsPooled(t *testing.T) {
 			if s.Samples != int64(len(all)) || s.Min != all[0] || s.Max != all[len(all)-1] {
 				t.Errorf("%+v, want %d from %v to %v", s, len(all), all[0], all[len(all)-1])
 			}
-			for i, p := range Percentiles {
-				// Of values below zero it may be the neighbour.
-				rank := int(math.Ceil(p/100*float64(len(all))*(1-1e-12))) - 1
+			i := -1
+			for p := range percentile.Common() {
+				i++
+				// Of values below zero it may be the neighbor.
+				rank := int(math.Ceil(p.Percent()/100*float64(len(all))*(1-1e-12))) - 1
 				low, high := all[rank], all[rank]
 				if low < 0 {
 					low, high = all[rank-1], all[rank+1]

@@ -7,6 +7,8 @@ package k6metric
 import (
 	"fmt"
 	"math"
+
+	"github.com/assay-dev/assay/internal/percentile"
 )
 
 // Kind is a kind of metric, as k6 has them.
@@ -163,9 +165,6 @@ func Merge(clients ...[]Metric) (merged []Metric, leftOut int64) {
 	return merged, leftOut
 }
 
-// Percentiles are the percentiles of a trend that a Summary has.
-var Percentiles = [...]float64{50, 90, 95, 99, 99.9}
-
 // Summary is the figures of a metric over all clients: what is left of it when
 // nothing is to be merged any more.
 type Summary struct {
@@ -179,7 +178,7 @@ type Summary struct {
 	Last float64 `json:"last"`
 	Min  float64 `json:"min"`
 	Max  float64 `json:"max"`
-	// Percentiles are those of Percentiles, of a trend, to within 0.1 %.
+	// Percentiles are those of a trend that percentile.Common yields, to within 0.1%.
 	Percentiles []float64 `json:"percentiles,omitempty"`
 }
 
@@ -187,8 +186,8 @@ type Summary struct {
 func (m *Metric) Summarize() Summary {
 	s := Summary{Name: m.Name, Kind: m.Kind, Unit: m.Unit, Samples: m.Samples, Sum: m.Sum, Last: m.Last, Min: m.Min, Max: m.Max}
 	if m.Values != nil {
-		for _, p := range Percentiles {
-			s.Percentiles = append(s.Percentiles, m.percentile(p))
+		for p := range percentile.Common() {
+			s.Percentiles = append(s.Percentiles, m.percentile(p.Percent()))
 		}
 	}
 	return s

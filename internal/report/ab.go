@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 
+	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -191,7 +192,7 @@ func writeConnectionTimes(w *bytes.Buffer, b block) {
 	row := func(name string, p result.Phase) {
 		s := b.phase(p)
 		fmt.Fprintf(w, "%-11s %9.3f %9.3f %9.3f %9.3f %9.3f\n", name,
-			ms(s.Min), s.Mean()/1000, sampleStdDev(s)/1000, ms(s.Percentiles[0]), ms(s.Max))
+			ms(s.Min), s.Mean()/1000, sampleStdDev(s)/1000, ms(s.Percentiles[percentile.P50]), ms(s.Max))
 	}
 	row("Connect:", result.Connect)
 	if b.latencies[result.TLS] != nil {
@@ -218,10 +219,8 @@ func sampleStdDev(s result.Summary) float64 {
 func writePercentages(w *bytes.Buffer, b block) {
 	fmt.Fprintf(w, "\nPercentage of the requests served within a certain time (ms)\n")
 	total := b.phase(result.Total)
-	for i, p := range result.SummaryPercentiles {
-		if p == math.Trunc(p) {
-			fmt.Fprintf(w, " %3.0f%% %10.3f\n", p, ms(total.Percentiles[i]))
-		}
+	for p := range percentile.AB() {
+		fmt.Fprintf(w, " %3s%% %10.3f\n", p, ms(total.Percentiles[p]))
 	}
 	fmt.Fprintf(w, " 100%% %10.3f (longest request)\n", ms(total.Max))
 }

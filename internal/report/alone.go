@@ -41,7 +41,7 @@ func writeOwnUsage(w *bytes.Buffer, r *result.Result, c *result.Client) {
 		targetLine(w, "CPU per request:", "%.1f µs", float64(user+system)/float64(c.Requests))
 	}
 	targetLine(w, "Memory:", "%.1f MiB resident at most", mebibytes(c.Usage.MaxResident))
-	targetLine(w, "Scheduler lag:", "%.3f ms (p99)", ms(c.Usage.SchedulerLagP99))
+	targetLine(w, "Scheduler lag:", "%.3f ms (p99)", ms(c.Usage.SchedulingLatencyP99))
 	targetLine(w, "GC pauses:", "%.3f ms in all, %.3f ms at most", ms(c.Usage.GCPause), ms(c.Usage.GCPauseMax))
 	targetLine(w, "Warm-up:", "%s", warmupLine(r.Warmup))
 	if line := steadyLine(r.Warmup); line != "" {

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"unicode"
 
+	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
 )
@@ -100,8 +100,10 @@ func latenciesJSON(histograms result.Latencies, summaries result.Summaries) map[
 			continue
 		}
 		l := latencyJSON{Count: s.Count, Min: s.Min, Mean: s.Mean(), StdDev: s.StdDev, Max: s.Max, Percentiles: map[string]int64{}}
-		for i, p := range result.SummaryPercentiles {
-			l.Percentiles[strconv.FormatFloat(p, 'f', -1, 64)] = s.Percentiles[i]
+		for p, value := range s.Percentiles {
+			if value != result.Unknown {
+				l.Percentiles[percentile.Percentile(p).String()] = value
+			}
 		}
 		byPhase[phase.String()] = l
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -34,7 +35,7 @@ func writeLevels(w *bytes.Buffer, r *result.Result) {
 		some := total.Count > 0
 		t.AppendRow(table.Row{
 			askedOf(l), l.End - l.Start, decimals(l.RequestsPerSecond(), 2),
-			orDash(some, decimals(ms(total.Percentiles[0]), 3)), orDash(some, decimals(ms(total.Percentiles[percentile99]), 3)),
+			orDash(some, decimals(ms(total.Percentiles[percentile.P50]), 3)), orDash(some, decimals(ms(total.Percentiles[percentile.P99]), 3)),
 			orDash(some, decimals(ms(total.Max), 3)),
 			l.Requests, decimals(l.ErrorPercent(), 2), l.Dropped,
 			orDash(server >= 0, decimals(server, 1)), orDash(client >= 0, decimals(client, 1)),

@@ -40,7 +40,7 @@ func tomcat() *result.Result {
 		c := result.Client{Index: i, Node: "node-1", StartSkewMicroseconds: int64(100 + 1500*i), ClockErrorMicroseconds: 210}
 		c.StartedAt, c.EndedAt = int64(1_000_000+1500*i), int64(3_000_000+1500*i)
 		c.Usage = result.ClientUsage{UserCPU: 200_000, SystemCPU: 300_000, Throttled: -1, MaxResident: 50 << 20}
-		c.Usage.SchedulerLagP99, c.Usage.GCPause, c.Usage.GCPauseMax = 96, 1234, 410
+		c.Usage.SchedulingLatencyP99, c.Usage.GCPause, c.Usage.GCPauseMax = 96, 1234, 410
 		c.Warmup, c.WarmupMicroseconds = &result.Counts{Requests: 500, BytesReceived: 16_000_000}, int64(5_000_000+i)
 		c.Counts = result.Counts{Requests: 1000, KeepAlive: 990, Connections: 10, BytesSent: 100_000, BytesReceived: 32_000_000, BodyBytes: 31_819_000}
 		for n := range int64(1000) {

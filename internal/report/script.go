@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/internal/k6metric"
+	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -51,10 +52,12 @@ func figures(m *k6metric.Summary) string {
 		return fmt.Sprintf("%.2f %% (%.0f of %d)", 100*m.Mean(), m.Sum, m.Samples)
 	}
 	parts := []string{"avg " + value(m.Mean()), "min " + value(m.Min)}
-	for i, p := range k6metric.Percentiles {
-		if i < len(m.Percentiles) {
-			parts = append(parts, fmt.Sprintf("p%g %s", p, value(m.Percentiles[i])))
+	i := 0
+	for p := range percentile.Common() {
+		if i < len(m.Percentiles) { // an earlier version had fewer
+			parts = append(parts, fmt.Sprintf("p%s %s", p, value(m.Percentiles[i])))
 		}
+		i++
 	}
 	return strings.Join(append(parts, "max "+value(m.Max)), ", ")
 }

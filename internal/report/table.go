@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
 )
@@ -122,7 +123,7 @@ func figuresOf(b block) Figures {
 	f := Figures{RequestsPerSecond: b.requestsPerSecond(), Requests: b.counts.Requests, Errors: b.counts.Errors}
 	if b.counts.Succeeded() > 0 {
 		total := b.phase(result.Total)
-		f.Latency = &RowLatency{P50: total.Percentiles[0], P99: total.Percentiles[percentile99], Max: total.Max}
+		f.Latency = &RowLatency{P50: total.Percentiles[percentile.P50], P99: total.Percentiles[percentile.P99], Max: total.Max}
 	}
 	return f
 }

@@ -104,7 +104,7 @@ func csvFigures(row *Row) []string {
 	columns = append(columns,
 		func(f *Figures) string { return strconv.FormatInt(f.Errors.Total(), 10) },
 		func(f *Figures) string {
-			return csvUsage(f, func(u *result.ClientUsage) int64 { return u.SchedulerLagP99 })
+			return csvUsage(f, func(u *result.ClientUsage) int64 { return u.SchedulingLatencyP99 })
 		},
 		func(f *Figures) string { return csvUsage(f, func(u *result.ClientUsage) int64 { return u.GCPauseMax }) },
 	)

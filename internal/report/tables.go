@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -39,8 +40,8 @@ func writeSummary(w *bytes.Buffer, r *result.Result) {
 		total := b.phase(result.Total)
 		p50, p99, longest := "-", "-", "-"
 		if b.counts.Succeeded() > 0 {
-			p50 = decimals(ms(total.Percentiles[0]), 3)
-			p99 = decimals(ms(total.Percentiles[percentile99]), 3)
+			p50 = decimals(ms(total.Percentiles[percentile.P50]), 3)
+			p99 = decimals(ms(total.Percentiles[percentile.P99]), 3)
 			longest = decimals(ms(total.Max), 3)
 		}
 		t.AppendRow(table.Row{name, decimals(b.requestsPerSecond(), 2), p50, p99, longest, b.counts.Requests, b.counts.Errors.Total()})
@@ -51,9 +52,6 @@ func writeSummary(w *bytes.Buffer, r *result.Result) {
 	row("merged", mergedBlock(r))
 	fmt.Fprintln(w, t.Render())
 }
-
-// percentile99 is the place of 99 in result.SummaryPercentiles.
-const percentile99 = 7
 
 // writeThresholds writes the bounds asked for and what became of them.
 func writeThresholds(w *bytes.Buffer, outcomes []result.ThresholdOutcome) {
@@ -86,7 +84,7 @@ func writeClients(w *bytes.Buffer, r *result.Result) {
 			"client " + strconv.Itoa(c.Index), orUnknown(c.Node),
 			decimals(c.CPUPercentOf(r.Environment.ClientCPULimit), 1),
 			orDash(c.Usage.Throttled >= 0, decimals(ms(c.Usage.Throttled), 3)),
-			decimals(ms(c.Usage.SchedulerLagP99), 3), decimals(ms(c.Usage.GCPause), 3), decimals(ms(c.Usage.GCPauseMax), 3),
+			decimals(ms(c.Usage.SchedulingLatencyP99), 3), decimals(ms(c.Usage.GCPause), 3), decimals(ms(c.Usage.GCPauseMax), 3),
 			decimals(mebibytes(c.Usage.MaxResident), 1),
 			decimals(ms(c.StartSkewMicroseconds), 3), decimals(ms(c.ClockErrorMicroseconds), 3),
 		})

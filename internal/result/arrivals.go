@@ -1,35 +1,40 @@
 package result
 
-// Arrivals is how well an open load kept its rate.
+// Arrivals is how well an open load kept its rate. ArrivalFigures says what each
+// figure is.
 type Arrivals struct {
-	// Due is the number of requests that were meant to be made, dropped ones
-	// included.
-	Due int64 `json:"due"`
-	// PlannedMicroseconds is the time from the start instant in which they were
-	// meant to start; StartedMicroseconds the time from there until the last one
-	// really started, or had to be dropped.
+	Due                 int64 `json:"due"`
 	PlannedMicroseconds int64 `json:"plannedMicroseconds"`
 	StartedMicroseconds int64 `json:"startedMicroseconds"`
 }
 
-// add pools the arrivals of another client.
-func (a *Arrivals) add(other *Arrivals) {
-	a.Due += other.Due
-	a.PlannedMicroseconds = max(a.PlannedMicroseconds, other.PlannedMicroseconds)
-	a.StartedMicroseconds = max(a.StartedMicroseconds, other.StartedMicroseconds)
+// ArrivalFigures is the table of Arrivals.
+var ArrivalFigures = Table[Arrivals]{
+	{
+		Name: "due", Of: func(a *Arrivals) *int64 { return &a.Due },
+		Help: "requests to be made, dropped ones included",
+	},
+	{
+		Name: "plannedMicroseconds", Of: func(a *Arrivals) *int64 { return &a.PlannedMicroseconds },
+		Unit: Microseconds, Merging: Max, Help: "time from the start in which they were to start",
+	},
+	{
+		Name: "startedMicroseconds", Of: func(a *Arrivals) *int64 { return &a.StartedMicroseconds },
+		Unit: Microseconds, Merging: Max, Help: "time from the start until the last one really started, or was dropped",
+	},
 }
 
-// AskedPerSecond is the rate at which requests were meant to start.
+// AskedPerSecond returns the target rate: the rate at which requests were to start.
 func (a *Arrivals) AskedPerSecond() float64 { return perSecond(a.Due, a.PlannedMicroseconds) }
 
-// AchievedPerSecond is the rate at which requests really started: those that
-// weren't dropped, by the time planned or, when they took longer to start, by
-// that.
+// AchievedPerSecond returns the rate at which requests really started: those that
+// were not dropped, divided by the time planned or, if they took longer to start,
+// by that.
 func (a *Arrivals) AchievedPerSecond(dropped int64) float64 {
 	return perSecond(a.Due-dropped, max(a.PlannedMicroseconds, a.StartedMicroseconds))
 }
 
-// mergeArrivals pools the arrivals of all clients; nil when none has any.
+// mergeArrivals merges the arrivals of all clients; nil if none has any.
 func mergeArrivals(clients []Client) *Arrivals {
 	var merged *Arrivals
 	for i := range clients {
@@ -37,7 +42,7 @@ func mergeArrivals(clients []Client) *Arrivals {
 			if merged == nil {
 				merged = &Arrivals{}
 			}
-			merged.add(a)
+			ArrivalFigures.Merge(merged, a)
 		}
 	}
 	return merged

@@ -4,11 +4,11 @@ package result
 // to.
 const ServerContainer = "server"
 
-// Reading is what the containers of the target's pod have used, read at one
-// instant.
-type Reading struct {
-	// Server is the server that clients talk to, with all processes that are in
-	// none of the other containers.
+// ServerSample is a usage sample of the containers of the target's pod: what they
+// have used up to one time.
+type ServerSample struct {
+	// Server is the usage of the server that clients talk to, with all processes that
+	// are in none of the other containers.
 	Server ServerUsage
 	// Backends are the containers behind it, by name.
 	Backends []BackendUsage

@@ -1,9 +1,9 @@
 package result
 
 import (
-	"math"
-
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/assay-dev/assay/internal/percentile"
 )
 
 // The geometry of every histogram: 1 µs to 2 h with three significant digits, so
@@ -160,19 +160,7 @@ func (h *Histogram) Percentile(p float64) int64 {
 	if h.count == 0 {
 		return 0
 	}
-	return h.valueAtRank(percentileRank(p, h.count))
-}
-
-// percentileRank returns the rank, from 1 to n, of the value that at least p
-// percent of n values do not exceed: p percent of n, rounded up (the
-// nearest-rank method). HdrHistogram rounds to the nearest rank instead, which
-// may be one lower.
-func percentileRank(p float64, n int64) int64 {
-	// A product such as 99.9 percent of 1000 may come out just above the whole
-	// number that it is.
-	const productError = 1e-12
-	rank := int64(math.Ceil(p * float64(n) / 100 * (1 - productError)))
-	return min(max(rank, 1), n)
+	return h.valueAtRank(percentile.Rank(p, h.count))
 }
 
 // valueAtRank returns the rank-th smallest duration, counted from 1, to within

@@ -21,15 +21,6 @@ func (t *Totals) RequestsPerSecond() float64 {
 	return perSecond(t.Succeeded(), t.DurationMicroseconds())
 }
 
-// ErrorPercent is the share of requests that failed, in percent; 0 when there
-// are no requests.
-func (c Counts) ErrorPercent() float64 {
-	if c.Requests == 0 {
-		return 0
-	}
-	return float64(100*c.Errors.Total()) / float64(c.Requests)
-}
-
 // StartSkewMicroseconds is the time between the first client's start and the
 // last one's, from their distances to the common start instant. It is 0 with
 // fewer than two clients.

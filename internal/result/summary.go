@@ -1,10 +1,29 @@
 package result
 
-import "math"
+import (
+	"encoding/json"
+	"fmt"
+	"math"
 
-// SummaryPercentiles are the percentiles that a Summary has: those that ab
-// prints, and the 99.9th.
-var SummaryPercentiles = [...]float64{50, 66, 75, 80, 90, 95, 98, 99, 99.9}
+	"github.com/assay-dev/assay/internal/percentile"
+)
+
+// Percentiles are durations in microseconds by percentile.Percentile. In JSON they
+// are an array, to which later versions append.
+type Percentiles [percentile.Count]int64
+
+// UnmarshalJSON reads what any version wrote: percentiles that only a later one has
+// are ignored, those that an earlier one didn't have become Unknown.
+func (p *Percentiles) UnmarshalJSON(data []byte) error {
+	var values []int64
+	if err := json.Unmarshal(data, &values); err != nil {
+		return fmt.Errorf("decode percentiles: %w", err)
+	}
+	for i := copy(p[:], values); i < len(p); i++ {
+		p[i] = Unknown
+	}
+	return nil
+}
 
 // Summary is the figures of a distribution of durations, in microseconds: what
 // is left of a histogram when its buckets are dropped. Summaries can't be
@@ -16,36 +35,41 @@ type Summary struct {
 	Max     int64 `json:"maxMicroseconds"`
 	Clamped int64 `json:"clamped,omitempty"`
 	// StdDev is the standard deviation, rounded.
-	StdDev int64 `json:"stdDevMicroseconds"`
-	// Percentiles are those of SummaryPercentiles, in that order.
-	Percentiles [len(SummaryPercentiles)]int64 `json:"percentilesMicroseconds"`
+	StdDev      int64       `json:"stdDevMicroseconds"`
+	Percentiles Percentiles `json:"percentilesMicroseconds"`
 }
 
-// Summaries are summaries by Phase; an entry is nil when the phase didn't
-// occur.
+// Summaries are summaries by Phase; an entry is nil if the phase didn't occur.
 type Summaries [Phases]*Summary
 
-// Summarize returns the figures of the histogram with as many durations of
+// Summarize returns the figures of the histogram with a number of durations of
 // zero added: 0 for the histogram as it is; for ab's row Connect, in which a
 // reused connection counts as opened in no time, the number of requests that
 // reused one.
 func (h *Histogram) Summarize(zeros int64) Summary {
-	s := Summary{Count: h.count + zeros, Sum: h.sum, Min: h.Min(), Max: h.max, Clamped: h.clamped}
+	s := Summary{Count: h.count + zeros, Sum: h.sum, Min: h.min, Max: h.max, Clamped: h.clamped}
 	if s.Count == 0 {
 		return s
 	}
 	if zeros > 0 {
 		s.Min = min(s.Min, 0)
 	}
+	if h.count == 0 {
+		return s
+	}
 	s.StdDev = int64(math.Round(h.stdDevWithZeros(zeros)))
-	for i, p := range SummaryPercentiles {
-		s.Percentiles[i] = h.percentileWithZeros(p, zeros)
+	// The zeros are the lowest values, so that the rank of a duration moves up by
+	// their number.
+	for p := range percentile.All() {
+		if rank := percentile.Rank(p.Percent(), s.Count) - zeros; rank > 0 {
+			s.Percentiles[p] = h.valueAtRank(rank)
+		}
 	}
 	return s
 }
 
-// Summarize returns the figures of the histograms as ab gives them: to Connect,
-// and to TLS where it occurs, a zero is added for each request that reused a
+// Summarize returns the figures of the histograms as ab gives them: a zero is
+// added to Connect, and to TLS if it occurs, for each request that reused a
 // connection.
 func (l *Latencies) Summarize() Summaries {
 	var summaries Summaries
@@ -64,30 +88,17 @@ func (l *Latencies) Summarize() Summaries {
 	return summaries
 }
 
-// stdDevWithZeros is the standard deviation with zeros added: of all n values,
-// the mean of the squares less the square of the mean, both of which the zeros
-// only scale.
+// stdDevWithZeros returns the standard deviation with zeros added: that of all n
+// values is the root of the mean of their squares less the square of their mean,
+// both of which the zeros only scale.
 func (h *Histogram) stdDevWithZeros(zeros int64) float64 {
-	if h.count == 0 {
-		return 0
-	}
 	mean, sd := h.Mean(), h.StdDev()
 	share := float64(h.count) / float64(h.count+zeros)
 	squares := (sd*sd + mean*mean) * share
 	return math.Sqrt(max(0, squares-mean*share*mean*share))
 }
 
-// percentileWithZeros is Percentile with zeros added: the zeros are the lowest
-// values, so that the rank of a duration moves up by their number.
-func (h *Histogram) percentileWithZeros(p float64, zeros int64) int64 {
-	rank := percentileRank(p, h.count+zeros)
-	if rank <= zeros {
-		return 0
-	}
-	return h.valueAtRank(rank - zeros)
-}
-
-// Mean is the arithmetic mean in microseconds, 0 when there is no duration.
+// Mean returns the arithmetic mean in microseconds; 0 if there is no duration.
 func (s *Summary) Mean() float64 {
 	if s.Count == 0 {
 		return 0

@@ -42,7 +42,19 @@ func filled[T any]() T {
 
 func TestWireKeepsEverything(t *testing.T) {
 	client := filled[result.ClientUsage]()
-	if diff := cmp.Diff(client, ClientUsageFromWire(ClientUsageToWire(client))); diff != "" {
+	used, err := ClientUsageFromWire(ClientUsageToWire(client))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(client, used); diff != "" {
+		t.Error(diff)
+	}
+	arrivals := filled[result.Arrivals]()
+	due, err := ArrivalsFromWire(ArrivalsToWire(&arrivals), &result.Counts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&arrivals, due); diff != "" {
 		t.Error(diff)
 	}
 	counts := filled[result.Counts]()
@@ -104,13 +116,15 @@ func TestMeasureFromWireRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := map[string]func(*sessionpb.Measure){
-		"kinds of errors":      func(m *sessionpb.Measure) { m.Counts.Errors = m.Counts.Errors[1:] },
-		"want 8":               func(m *sessionpb.Measure) { m.Latencies = append(m.Latencies, m.Latencies[0]) },
-		"negative":             func(m *sessionpb.Measure) { m.Counts.Connections = -1 },
-		"a negative number":    func(m *sessionpb.Measure) { m.Counts.Errors[0] = 2 },
-		"0 requests":           func(m *sessionpb.Measure) { m.Counts.Requests = 0 },
+		"no counts":            func(m *sessionpb.Measure) { m.Counts = nil },
+		"300 kinds of errors":  func(m *sessionpb.Measure) { m.Counts.Errors = make([]int64, 300) },
+		"300 figures":          func(m *sessionpb.Measure) { m.Counts.Values = make([]int64, 300) },
+		"connections must be":  func(m *sessionpb.Measure) { setFigure(result.Counters, m.Counts.Values, "connections", -1) },
+		"errors must be":       func(m *sessionpb.Measure) { m.Counts.Errors[0] = -1 },
+		"2 errors of 1":        func(m *sessionpb.Measure) { m.Counts.Errors[0] = 2 },
+		"0 requests":           func(m *sessionpb.Measure) { setFigure(result.Counters, m.Counts.Values, "requests", 0) },
 		"total":                func(m *sessionpb.Measure) { m.Latencies[result.Total].Hdr = nil },
-		"decode histogram":     func(m *sessionpb.Measure) { m.Latencies[result.Total].Count = 2; m.Counts.Requests = 2 },
+		"decode histogram":     func(m *sessionpb.Measure) { m.Latencies[result.Total].Count = 2; m.Counts.Values[0] = 2 },
 		"1 durations":          func(m *sessionpb.Measure) { m.Latencies[result.Total].Min = 6 },
 		"1 requests succeeded": func(m *sessionpb.Measure) { m.Latencies[result.Total] = nil },
 	}
@@ -120,6 +134,53 @@ func TestMeasureFromWireRefuses(t *testing.T) {
 		if _, err := MeasureFromWire(w); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("error %v, want %q", err, text)
 		}
+	}
+}
+
+// TestFiguresOfOtherVersions: a later version has more figures, kinds of errors and
+// phases, an earlier one fewer.
+func TestFiguresOfOtherVersions(t *testing.T) {
+	m := &result.Measure{Counts: result.Counts{Requests: 4, Errors: result.ErrorCounts{result.ErrorTLS: 1}, Dropped: 5}}
+	for range 3 {
+		m.Latencies.Of(result.Total).Record(5)
+	}
+	convert := func() *sessionpb.Measure {
+		w, err := MeasureToWire(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	later := convert()
+	later.Counts.Values[0]++
+	later.Counts.Values = append(later.Counts.Values, -7)
+	later.Counts.Errors = append(later.Counts.Errors, 0, 1)
+	later.Latencies = append(later.Latencies, &sessionpb.Histogram{Count: 9})
+	got, err := MeasureFromWire(later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := m.Counts
+	want.Requests++
+	want.Errors[result.ErrorException] = 1
+	if diff := cmp.Diff(want, got.Counts); diff != "" {
+		t.Errorf("of a later version (-want +got):\n%s", diff)
+	}
+	earlier := convert()
+	earlier.Counts.Values = earlier.Counts.Values[:len(result.Counters)-1]
+	earlier.Counts.Errors = earlier.Counts.Errors[:result.ErrorTLS+1]
+	earlier.Latencies = earlier.Latencies[:result.Total+1]
+	if got, err = MeasureFromWire(earlier); err != nil {
+		t.Fatal(err)
+	}
+	want = m.Counts
+	want.Dropped = 0
+	if diff := cmp.Diff(want, got.Counts); diff != "" || got.Latencies.Get(result.Total).Count() != 3 {
+		t.Errorf("of an earlier version (-want +got):\n%s", diff)
+	}
+	usage, err := ClientUsageFromWire([]int64{1, 2})
+	if diff := cmp.Diff(result.ClientUsage{UserCPU: 1, SystemCPU: 2, Throttled: -1}, usage); err != nil || diff != "" {
+		t.Errorf("usage (%v):\n%s", err, diff)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestLevelsAndArrivalsComeAcross(t *testing.T) {
 	if err != nil || *back != *arrivals {
 		t.Errorf("%+v, %v", back, err)
 	}
-	for _, bad := range []*sessionpb.Arrivals{{Due: 9}, {Due: 10, Planned: -1}, {Due: 10, Started: -1}, {Due: 1 << 50}} {
+	for _, bad := range [][]int64{{9}, {10, -1}, {10, 0, -1}, {1 << 50}, make([]int64, 1000)} {
 		if _, err := ArrivalsFromWire(bad, &result.Counts{Dropped: 10}); err == nil {
 			t.Errorf("%v was taken", bad)
 		}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/assay-dev/assay/internal/result"
@@ -27,19 +28,16 @@ func MeasureToWire(m *result.Measure) (*sessionpb.Measure, error) {
 	return &sessionpb.Measure{Counts: CountsToWire(&m.Counts), Latencies: latencies}, nil
 }
 
-// MeasureFromWire is the inverse of MeasureToWire. It refuses figures that
-// contradict each other.
+// MeasureFromWire is the inverse of MeasureToWire. It returns an error for figures
+// that contradict each other. Phases that only a later version has are ignored.
 func MeasureFromWire(w *sessionpb.Measure) (*result.Measure, error) {
 	counts, err := CountsFromWire(w.GetCounts())
 	if err != nil {
 		return nil, err
 	}
-	if n := len(w.GetLatencies()); n != int(result.Phases) {
-		return nil, fmt.Errorf("measure: %d phases, want %d", n, result.Phases)
-	}
 	m := &result.Measure{Counts: *counts}
 	for p, h := range w.GetLatencies() {
-		if h.GetCount() == 0 {
+		if h.GetCount() == 0 || p >= int(result.Phases) {
 			continue
 		}
 		decoded, err := result.Decode(result.Encoded{
@@ -58,66 +56,51 @@ func MeasureFromWire(w *sessionpb.Measure) (*result.Measure, error) {
 
 // CountsToWire returns counts as they are sent.
 func CountsToWire(c *result.Counts) *sessionpb.Counts {
-	return &sessionpb.Counts{
-		Requests:      c.Requests,
-		Errors:        c.Errors[:],
-		Non_2Xx:       c.Non2xx,
-		KeepAlive:     c.KeepAlive,
-		Connections:   c.Connections,
-		BytesSent:     c.BytesSent,
-		BytesReceived: c.BytesReceived,
-		BodyBytes:     c.BodyBytes,
-		TlsResumed:    c.TLSResumed,
-		Dropped:       c.Dropped,
-	}
+	return &sessionpb.Counts{Values: result.Counters.Values(c), Errors: c.Errors[:]}
 }
 
-// CountsFromWire is the inverse of CountsToWire. It refuses negative counts
-// and more errors than requests.
+// CountsFromWire is the inverse of CountsToWire. It returns an error for counts
+// that cannot be, and for more errors than requests.
 func CountsFromWire(w *sessionpb.Counts) (*result.Counts, error) {
-	if n := len(w.GetErrors()); n != int(result.ErrorKinds) {
-		return nil, fmt.Errorf("counts: %d kinds of errors, want %d", n, result.ErrorKinds)
+	if w == nil {
+		return nil, errors.New("no counts")
 	}
-	c := &result.Counts{
-		Requests:      w.GetRequests(),
-		Errors:        result.ErrorCounts(w.GetErrors()),
-		Non2xx:        w.GetNon_2Xx(),
-		KeepAlive:     w.GetKeepAlive(),
-		Connections:   w.GetConnections(),
-		BytesSent:     w.GetBytesSent(),
-		BytesReceived: w.GetBytesReceived(),
-		BodyBytes:     w.GetBodyBytes(),
-		TLSResumed:    w.GetTlsResumed(),
-		Dropped:       w.GetDropped(),
+	c := &result.Counts{}
+	if err := c.Errors.Set(w.GetErrors()); err != nil {
+		return nil, fmt.Errorf("counts: %w", err)
 	}
-	for _, n := range append(w.GetErrors(), c.Non2xx, c.KeepAlive, c.Connections, c.BytesSent, c.BytesReceived, c.BodyBytes, c.TLSResumed, c.Dropped, c.Succeeded()) {
-		if n < 0 {
-			return nil, fmt.Errorf("counts: a negative number in %+v", *c)
-		}
+	if err := result.Counters.Set(c, w.GetValues()); err != nil {
+		return nil, fmt.Errorf("counts: %w", err)
+	}
+	if c.Succeeded() < 0 {
+		return nil, fmt.Errorf("counts: %d errors of %d requests", c.Errors.Total(), c.Requests)
 	}
 	return c, nil
 }
 
-// ArrivalsToWire returns arrivals as they are sent; nil for none.
-func ArrivalsToWire(a *result.Arrivals) *sessionpb.Arrivals {
+// ArrivalsToWire returns arrivals as they are sent; empty for none.
+func ArrivalsToWire(a *result.Arrivals) []int64 {
 	if a == nil {
 		return nil
 	}
-	return &sessionpb.Arrivals{Due: a.Due, Planned: a.PlannedMicroseconds, Started: a.StartedMicroseconds}
+	return result.ArrivalFigures.Values(a)
 }
 
-// mostDue bounds the arrivals of one client, so that sums can't overflow.
-const mostDue = 1 << 41
+// maxDue bounds the arrivals of one client, so that sums cannot overflow.
+const maxDue = 1 << 41
 
-// ArrivalsFromWire is the inverse of ArrivalsToWire. It refuses what contradicts
-// the counts.
-func ArrivalsFromWire(w *sessionpb.Arrivals, counts *result.Counts) (*result.Arrivals, error) {
-	if w == nil {
+// ArrivalsFromWire is the inverse of ArrivalsToWire. It returns an error for what
+// contradicts the counts.
+func ArrivalsFromWire(values []int64, counts *result.Counts) (*result.Arrivals, error) {
+	if len(values) == 0 {
 		return nil, nil
 	}
-	a := &result.Arrivals{Due: w.GetDue(), PlannedMicroseconds: w.GetPlanned(), StartedMicroseconds: w.GetStarted()}
-	if a.Due < counts.Dropped || a.Due > mostDue || a.PlannedMicroseconds < 0 || a.StartedMicroseconds < 0 {
-		return nil, fmt.Errorf("arrivals: %+v with %d dropped", *a, counts.Dropped)
+	a := &result.Arrivals{}
+	if err := result.ArrivalFigures.Set(a, values); err != nil {
+		return nil, fmt.Errorf("arrivals: %w", err)
+	}
+	if a.Due < counts.Dropped || a.Due > maxDue {
+		return nil, fmt.Errorf("arrivals: %d due, %d dropped", a.Due, counts.Dropped)
 	}
 	return a, nil
 }
@@ -155,17 +138,14 @@ func LevelsFromWire(levels []*sessionpb.LevelTotals) ([]result.LevelTotals, erro
 }
 
 // ClientUsageToWire returns a client's usage as it is sent.
-func ClientUsageToWire(u result.ClientUsage) *sessionpb.ClientUsage {
-	return &sessionpb.ClientUsage{
-		UserCpu: u.UserCPU, SystemCpu: u.SystemCPU, Throttled: u.Throttled, MaxResident: u.MaxResident,
-		SchedulerLagP99: u.SchedulerLagP99, GcPause: u.GCPause, GcPauseMax: u.GCPauseMax,
-	}
-}
+func ClientUsageToWire(u result.ClientUsage) []int64 { return result.ClientFigures.Values(&u) }
 
-// ClientUsageFromWire is the inverse of ClientUsageToWire.
-func ClientUsageFromWire(w *sessionpb.ClientUsage) result.ClientUsage {
-	return result.ClientUsage{
-		UserCPU: w.GetUserCpu(), SystemCPU: w.GetSystemCpu(), Throttled: w.GetThrottled(), MaxResident: w.GetMaxResident(),
-		SchedulerLagP99: w.GetSchedulerLagP99(), GCPause: w.GetGcPause(), GCPauseMax: w.GetGcPauseMax(),
+// ClientUsageFromWire is the inverse of ClientUsageToWire. It returns an error for
+// figures that cannot be.
+func ClientUsageFromWire(values []int64) (result.ClientUsage, error) {
+	var u result.ClientUsage
+	if err := result.ClientFigures.Set(&u, values); err != nil {
+		return u, fmt.Errorf("client usage: %w", err)
 	}
+	return u, nil
 }

@@ -20,7 +20,7 @@ func clientStalls(r *result.Result) *result.Finding {
 	for i := range r.Clients {
 		c := &r.Clients[i]
 		if p99 := c.Latencies.Get(result.Total).Percentile(99); p99 > 0 {
-			if share := float64(c.Usage.SchedulerLagP99) / float64(p99); share > max(lagShare, lagWarnsShare) {
+			if share := float64(c.Usage.SchedulingLatencyP99) / float64(p99); share > max(lagShare, lagWarnsShare) {
 				lagging, lagShare = c, share
 			}
 		}
@@ -39,7 +39,7 @@ func clientStalls(r *result.Result) *result.Finding {
 	case lagging != nil:
 		return warns(ReasonClientStalls,
 			"one in a hundred goroutines of client %d that could run waited %s or more for a CPU, which is %.0f %% of its 99th percentile of %s: latencies have that in them as if it were the target's; %s",
-			lagging.Index, milliseconds(lagging.Usage.SchedulerLagP99), 100*lagShare,
+			lagging.Index, milliseconds(lagging.Usage.SchedulingLatencyP99), 100*lagShare,
 			milliseconds(lagging.Latencies.Get(result.Total).Percentile(99)), mend)
 	case collecting != nil:
 		return warns(ReasonClientStalls,

@@ -68,7 +68,7 @@ func settled(reached bool) func(*result.Result) {
 // stalled has client 1 wait for a CPU, and for garbage collections, in microseconds.
 func stalled(lag, collecting int64) func(*result.Result) {
 	return func(r *result.Result) {
-		r.Clients[1].Usage.SchedulerLagP99, r.Clients[1].Usage.GCPause, r.Clients[1].Usage.GCPauseMax = lag, collecting, 7000
+		r.Clients[1].Usage.SchedulingLatencyP99, r.Clients[1].Usage.GCPause, r.Clients[1].Usage.GCPauseMax = lag, collecting, 7000
 	}
 }
 

@@ -7,15 +7,12 @@ import (
 	"math"
 	"net/netip"
 
+	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/load/standalone"
 )
-
-// percents holds the percentiles of the report. They are those of
-// result.SummaryPercentiles, in the same order.
-var percents = []int{50, 66, 75, 80, 90, 95, 98, 99}
 
 // Report writes the result in the format of ab's report (output_results in
 // support/ab.c), so that programs that parse ab's output can parse it.
@@ -123,7 +120,7 @@ func (o *Options) connect(s result.Summaries) result.Summary {
 		connect.Sum += handshake.Sum
 		connect.Min += handshake.Min
 		connect.Max += handshake.Max
-		connect.Percentiles[0] += handshake.Percentiles[0]
+		connect.Percentiles[percentile.P50] += handshake.Percentiles[percentile.P50]
 		if o.KeepAlive { // the phases are correlated: both are zero for most requests
 			connect.StdDev += handshake.StdDev
 		} else {
@@ -154,7 +151,7 @@ func (o *Options) writeTimes(b *bytes.Buffer, s result.Summaries) {
 	fmt.Fprintf(b, "              min  mean[+/-sd] median   max\n")
 	for _, row := range rows {
 		x := row.summary
-		fmt.Fprintf(b, "%-12s%5d %4d %5.1f %6d %7d\n", row.name+":", ms(x.Min), meanMs(x), float64(x.StdDev)/1000, ms(x.Percentiles[0]), ms(x.Max))
+		fmt.Fprintf(b, "%-12s%5d %4d %5.1f %6d %7d\n", row.name+":", ms(x.Min), meanMs(x), float64(x.StdDev)/1000, ms(x.Percentiles[percentile.P50]), ms(x.Max))
 	}
 	for _, row := range rows {
 		writeSkewWarning(b, row.name, row.summary)
@@ -172,7 +169,7 @@ func phaseSummary(s result.Summaries, phase result.Phase) result.Summary {
 
 // writeSkewWarning writes ab's warning if the median and the mean are far apart.
 func writeSkewWarning(b *bytes.Buffer, name string, s result.Summary) {
-	apart := math.Abs(s.Mean() - float64(s.Percentiles[0]))
+	apart := math.Abs(s.Mean() - float64(s.Percentiles[percentile.P50]))
 	names := map[string]string{"Connect": "the initial connection time", "Processing": "the processing time", "Waiting": "the waiting time", "Total": "the total time"}
 	switch sd := float64(s.StdDev); {
 	case apart > 2*sd:
@@ -184,8 +181,8 @@ func writeSkewWarning(b *bytes.Buffer, name string, s result.Summary) {
 
 func writePercents(b *bytes.Buffer, total *result.Summary) {
 	fmt.Fprintf(b, "\nPercentage of the requests served within a certain time (ms)\n")
-	for i, p := range percents {
-		fmt.Fprintf(b, "  %d%%  %5d\n", p, ms(total.Percentiles[i]))
+	for p := range percentile.AB() {
+		fmt.Fprintf(b, "  %s%%  %5d\n", p, ms(total.Percentiles[p]))
 	}
 	fmt.Fprintf(b, " 100%%  %5d (longest request)\n", ms(total.Max))
 }

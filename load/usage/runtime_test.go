@@ -74,14 +74,14 @@ func TestLagAndPausesAreSeen(t *testing.T) {
 	used := last.Since(first)
 	// 200 goroutines that each take a CPU for 2 ms leave most of them waiting for
 	// longer than 10 ms.
-	if used.SchedulerLagP99 < 10_000 || used.SchedulerLagP99 > 60_000_000 {
-		t.Errorf("a scheduler lag of %d µs", used.SchedulerLagP99)
+	if used.SchedulingLatencyP99 < 10_000 || used.SchedulingLatencyP99 > 60_000_000 {
+		t.Errorf("a scheduler lag of %d µs", used.SchedulingLatencyP99)
 	}
 	if used.GCPauseMax < 1 || used.GCPause < used.GCPauseMax/2 {
 		t.Errorf("garbage collections stopped it for %d µs, for %d at most", used.GCPause, used.GCPauseMax)
 	}
 	// The next reading begins anew.
-	if again := last.Since(last); again.SchedulerLagP99 != 0 || again.GCPause != 0 || again.GCPauseMax != 0 {
+	if again := last.Since(last); again.SchedulingLatencyP99 != 0 || again.GCPause != 0 || again.GCPauseMax != 0 {
 		t.Errorf("in no time: %+v", again)
 	}
 }
@@ -92,7 +92,7 @@ func TestOwnLags(t *testing.T) {
 	for range 100_000 { // many more than goroutines that the runtime looks at meanwhile
 		Lagged(3 * time.Millisecond)
 	}
-	if lag := Read().Since(first).SchedulerLagP99; lag < 3000 || lag > 3000*5/4 {
+	if lag := Read().Since(first).SchedulingLatencyP99; lag < 3000 || lag > 3000*5/4 {
 		t.Errorf("a lag of %d µs", lag)
 	}
 	for _, d := range []time.Duration{-1, 0, time.Nanosecond, 1 << 62} {

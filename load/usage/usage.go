@@ -42,7 +42,7 @@ func (r Reading) Since(earlier Reading) result.ClientUsage {
 		u.Throttled = r.throttled - earlier.throttled
 	}
 	lag, pause := since(r.runtime.lag, earlier.runtime.lag), since(r.runtime.pause, earlier.runtime.pause)
-	u.SchedulerLagP99 = percentile(lag, 99)
+	u.SchedulingLatencyP99 = percentile(lag, 99)
 	u.GCPause, u.GCPauseMax = sum(pause), percentile(pause, 100)
 	return u
 }

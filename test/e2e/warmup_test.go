@@ -66,7 +66,7 @@ func TestWarmupUntilSteady(t *testing.T) {
 		t.Errorf("the server had %d requests, %d were warm-up and %d measured", got.Requests, w.Requests, stored.Merged.Requests)
 	}
 	for _, client := range stored.Clients {
-		if client.Usage.SchedulerLagP99 <= 0 {
+		if client.Usage.SchedulingLatencyP99 <= 0 {
 			t.Errorf("client %d reports no scheduler lag: %+v", client.Index, client.Usage)
 		}
 	}

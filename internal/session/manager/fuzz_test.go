@@ -57,7 +57,7 @@ func FuzzReceive(f *testing.F) {
 			if n := len(r.series.entries); n > seriesLength {
 				t.Errorf("%d entries", n)
 			}
-			if n := len(r.backends); n > session.MostBackends {
+			if n := len(r.backends); n > session.MaxBackends {
 				t.Errorf("%d containers", n)
 			}
 			r.leave(st)

@@ -31,11 +31,11 @@ func totalsMessage(t testing.TB, number uint64, totals *result.Totals) *sessionp
 }
 
 func readingMessage(number uint64, u *result.ServerUsage) *sessionpb.PodMessage {
-	return readingsMessage(number, &result.Reading{Server: *u})
+	return readingsMessage(number, &result.ServerSample{Server: *u})
 }
 
-func readingsMessage(number uint64, r *result.Reading) *sessionpb.PodMessage {
-	return &sessionpb.PodMessage{Number: number, Message: &sessionpb.PodMessage_ServerSample{ServerSample: session.ReadingToWire(r)}}
+func readingsMessage(number uint64, r *result.ServerSample) *sessionpb.PodMessage {
+	return &sessionpb.PodMessage{Number: number, Message: &sessionpb.PodMessage_ServerSample{ServerSample: session.ServerSampleToWire(r)}}
 }
 
 // change returns a copy of a sample that was changed.
@@ -113,15 +113,18 @@ func TestNonsense(t *testing.T) {
 		"a second before":       {client, change(good, func(s *sessionpb.ClientSample) { s.Second = -1 }), "aren't over"},
 		"a second to come":      {client, change(good, func(s *sessionpb.ClientSample) { s.Second = 1000 }), "aren't over"},
 		"seconds to come":       {client, change(good, func(s *sessionpb.ClientSample) { s.Seconds = math.MaxInt64 }), "aren't over"},
-		"requests untimed":      {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Requests = 5 }), "5 requests succeeded, 2 were timed"},
-		"negative bytes":        {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.BytesSent = -5 }), "negative"},
+		"requests untimed":      {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Values[0] = 5 }), "5 requests succeeded, 2 were timed"},
+		"negative bytes":        {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Values[4] = -5 }), "bytesSent must be"},
 		"requests without end": {client, change(good, func(s *sessionpb.ClientSample) {
-			s.Measure.Counts.Requests, s.Measure.Counts.Errors[0] = 1<<50+2, 1<<50
+			s.Measure.Counts.Values[0], s.Measure.Counts.Errors[0] = 1<<50+2, 1<<50
 		}), "requests"},
 		"a broken histogram": {client, change(good, func(s *sessionpb.ClientSample) {
 			s.Measure.Latencies[result.Total].Hdr = []byte("HISTFAAAAA")
 		}), "histogram"},
-		"few kinds of errors":          {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Errors = nil }), "kinds of errors"},
+		"many kinds of errors":         {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Errors = make([]int64, 1000) }), "kinds of errors"},
+		"many figures":                 {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Values = make([]int64, 1000) }), "1000 figures"},
+		"negative usage":               {client, change(good, func(s *sessionpb.ClientSample) { s.Usage = []int64{-1} }), "userCPUMicroseconds must be"},
+		"much usage":                   {client, change(good, func(s *sessionpb.ClientSample) { s.Usage = make([]int64, 1000) }), "1000 figures"},
 		"a warm-up's end":              {client, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{StageEnded: &sessionpb.StageEnded{Stage: warmup}}}, "the end of a stage"},
 		"totals backwards":             {client, totalsMessage(t, 1, &result.Totals{StartedAt: at + 5, EndedAt: at}), "totals"},
 		"totals to come":               {client, totalsMessage(t, 1, &result.Totals{StartedAt: at, EndedAt: at + 3600_000_000}), "totals"},
@@ -314,8 +317,8 @@ func TestRestartedAgentGoesOn(t *testing.T) {
 }
 
 // backends is a reading of a server and containers behind it.
-func backends(at int64, names ...string) *result.Reading {
-	r := &result.Reading{Server: result.ServerUsage{At: at, UserCPU: 1}}
+func backends(at int64, names ...string) *result.ServerSample {
+	r := &result.ServerSample{Server: result.ServerUsage{At: at, UserCPU: 1}}
 	for i, name := range names {
 		r.Backends = append(r.Backends, result.BackendUsage{Name: name, ServerUsage: result.ServerUsage{At: at, UserCPU: int64(i)}})
 	}
@@ -330,16 +333,16 @@ func TestContainersAreBoundedOverAllReadings(t *testing.T) {
 	c := b.dial(token(agentOf("run")))
 	c.send(hello(&sessionpb.Hello{Role: agent, Instance: 1, Starts: started(at)}))
 	until(t, c, welcome)
-	for i := range session.MostBackends {
+	for i := range session.MaxBackends {
 		c.send(readingsMessage(uint64(i+1), backends(at+int64(i), fmt.Sprint("a-", i))))
 	}
-	b.await("run", "read", func(o Observation) bool { return o.Agent != nil && len(o.Agent.Backends) == session.MostBackends })
-	c.send(readingsMessage(session.MostBackends+1, backends(at+100, "one-more")))
+	b.await("run", "read", func(o Observation) bool { return o.Agent != nil && len(o.Agent.Backends) == session.MaxBackends })
+	c.send(readingsMessage(session.MaxBackends+1, backends(at+100, "one-more")))
 	if err := c.end(); status.Code(err) != codes.InvalidArgument {
 		t.Errorf("the session ended with %v", err)
 	}
 	o := b.await("run", "failed", func(o Observation) bool { return o.Agent.Failure != "" })
-	if !strings.Contains(o.Agent.Failure, "more than 8 containers") || len(o.Agent.Backends) != session.MostBackends || o.Agent.Latest.At != at+7 {
+	if !strings.Contains(o.Agent.Failure, "more than 8 containers") || len(o.Agent.Backends) != session.MaxBackends || o.Agent.Latest.At != at+7 {
 		t.Errorf("%+v", o.Agent)
 	}
 }

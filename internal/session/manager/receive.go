@@ -113,7 +113,7 @@ type numbered struct {
 	seconds     int64
 	totals      *result.Totals
 	clockError  int64
-	reading     *result.Reading
+	reading     *result.ServerSample
 	asked       bool
 }
 
@@ -211,7 +211,10 @@ func (n *numbered) decodeSecond(w *sessionpb.ClientSample, starts map[sessionpb.
 	if err != nil {
 		return err
 	}
-	n.second = &result.ClientSecond{Second: w.GetSecond(), Measure: *measure, Usage: session.ClientUsageFromWire(w.GetUsage())}
+	n.second = &result.ClientSecond{Second: w.GetSecond(), Measure: *measure}
+	if n.second.Usage, err = session.ClientUsageFromWire(w.GetUsage()); err != nil {
+		return malformed("figures that can't be: %s", err)
+	}
 	return nil
 }
 
@@ -232,7 +235,10 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 	if err := measure.Latencies.Pack(); err != nil {
 		return err
 	}
-	n.totals = &result.Totals{Measure: *measure, StartedAt: began, EndedAt: ended, Usage: session.ClientUsageFromWire(w.GetUsage())}
+	n.totals = &result.Totals{Measure: *measure, StartedAt: began, EndedAt: ended}
+	if n.totals.Usage, err = session.ClientUsageFromWire(w.GetUsage()); err != nil {
+		return malformed("figures that can't be: %s", err)
+	}
 	if n.totals.Arrivals, err = session.ArrivalsFromWire(w.GetArrivals(), &measure.Counts); err != nil {
 		return malformed("figures that can't be: %s", err)
 	}
@@ -253,7 +259,7 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 }
 
 func (n *numbered) decodeReading(w *sessionpb.ServerSample, now int64) error {
-	reading, err := session.ReadingFromWire(w)
+	reading, err := session.ServerSampleFromWire(w)
 	if err != nil {
 		return malformed("a reading that can't be: %s", err)
 	}

@@ -83,9 +83,7 @@ func (s *series) double() {
 			s.entries[key/2] = e
 			continue
 		}
-		pair.second.Requests += e.second.Requests
-		pair.second.Errors += e.second.Errors
-		pair.second.BytesReceived += e.second.BytesReceived
+		result.SecondFigures.Merge(&pair.second, &e.second)
 		pair.usage.Add(e.usage)
 		pair.total = decoded(pair.encoded)
 		pair.total.Merge(decoded(e.encoded))
@@ -123,7 +121,7 @@ func (s *series) seconds() []result.Second {
 		second := e.second
 		second.SetUsage(e.usage)
 		second.Second, second.Seconds = key*s.width, s.width
-		second.P50, second.P90, second.P99, second.Max = total.Percentile(50), total.Percentile(90), total.Percentile(99), total.Max()
+		second.SetLatency(total)
 		all = append(all, second)
 	}
 	slices.SortFunc(all, func(a, b result.Second) int { return int(a.Second - b.Second) })

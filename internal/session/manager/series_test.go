@@ -24,7 +24,7 @@ func TestSeriesIsThatOfAllSamplesPooled(t *testing.T) {
 		for range test.clients {
 			for second := range test.seconds {
 				sample := &result.ClientSecond{Second: second, Usage: result.ClientUsage{
-					UserCPU: 10, SystemCPU: 1, Throttled: 2, SchedulerLagP99: second + 5, GCPause: 3, GCPauseMax: 3 * second,
+					UserCPU: 10, SystemCPU: 1, Throttled: 2, SchedulingLatencyP99: second + 5, GCPause: 3, GCPauseMax: 3 * second,
 				}}
 				for range 5 {
 					took := int64(random.ExpFloat64() * 1000)
@@ -46,7 +46,7 @@ func TestSeriesIsThatOfAllSamplesPooled(t *testing.T) {
 			n, last := width*test.clients, key*test.width+width-1
 			want = append(want, result.Second{
 				Second: key * test.width, Seconds: test.width, Requests: 6 * n, Errors: n, BytesReceived: 100 * n, ClientCPU: 11 * n,
-				ClientThrottled: 2 * n, ClientSchedulerLag: last + 5, ClientGCPause: 3 * last,
+				ClientThrottled: 2 * n, ClientSchedulingLatencyP99: last + 5, ClientGCPauseMax: 3 * last,
 				P50: h.Percentile(50), P90: h.Percentile(90), P99: h.Percentile(99), Max: h.Max(),
 			})
 		}

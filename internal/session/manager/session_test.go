@@ -95,7 +95,7 @@ func TestRun(t *testing.T) {
 	b.Read("run")
 	b.Read("run") // one is outstanding
 	order[pod.Read](t, watcher)
-	watcher.SendReading(&result.Reading{Server: result.ServerUsage{At: watcher.Now(), CPUs: "1"}})
+	watcher.SendReading(&result.ServerSample{Server: result.ServerUsage{At: watcher.Now(), CPUs: "1"}})
 	b.await("run", "read", func(o Observation) bool { return o.Agent.Latest != nil })
 
 	at := b.now() + 1000 // clocks may differ by more than the seconds that follow
@@ -118,7 +118,7 @@ func TestRun(t *testing.T) {
 	}
 
 	for i := range int64(3) {
-		watcher.SendReading(&result.Reading{Server: result.ServerUsage{At: at + i*1_000_000, UserCPU: 100 + i*400_000, SystemCPU: i * i * 100_000, Resident: 1000 + i}})
+		watcher.SendReading(&result.ServerSample{Server: result.ServerUsage{At: at + i*1_000_000, UserCPU: 100 + i*400_000, SystemCPU: i * i * 100_000, Resident: 1000 + i}})
 	}
 	clients[0].SendSecond(measurement, second(0, 1000, 2000))
 	clients[0].SendSecond(measurement, second(1, 3000))
@@ -132,7 +132,7 @@ func TestRun(t *testing.T) {
 	b.await("run", "collected", collected(2))
 	b.Read("run")
 	order[pod.Read](t, watcher)
-	watcher.SendReading(&result.Reading{Server: result.ServerUsage{At: at + 2_300_000, UserCPU: 1_200_000, Resident: 5}})
+	watcher.SendReading(&result.ServerSample{Server: result.ServerUsage{At: at + 2_300_000, UserCPU: 1_200_000, Resident: 5}})
 	o = b.await("run", "read", func(o Observation) bool { return o.Agent.Latest.Resident == 5 })
 
 	if got := o.Clients[1].Totals; got.StartedAt != at+1 || got.Requests != 3 || got.Warmup.Requests != 2 ||
@@ -188,7 +188,7 @@ func TestRestartedManagerHasEverything(t *testing.T) {
 	order[pod.Start](t, a)
 	for i := range int64(50) {
 		c.SendSecond(measurement, second(i, 100*i))
-		a.SendReading(&result.Reading{Server: result.ServerUsage{At: at + i*1_000_000, UserCPU: i}})
+		a.SendReading(&result.ServerSample{Server: result.ServerUsage{At: at + i*1_000_000, UserCPU: i}})
 	}
 	half := func(o Observation) bool {
 		return o.Progress[measurement].Requests == 50 && o.Agent != nil && o.Agent.Latest != nil && o.Agent.Latest.UserCPU == 49

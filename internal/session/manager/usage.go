@@ -38,12 +38,12 @@ type point struct{ at, cpu, resident int64 }
 // addReading adds a reading of all containers. It returns whether one of them was
 // read for the first time. The containers are bounded over all readings, each
 // of which is.
-func (r *run) addReading(reading *result.Reading) (appeared bool, nonsense *malformedError) {
+func (r *run) addReading(reading *result.ServerSample) (appeared bool, nonsense *malformedError) {
 	appeared = r.usage.latest == nil
 	for i := range reading.Backends {
 		if name := reading.Backends[i].Name; r.backends[name] == nil {
-			if len(r.backends) >= session.MostBackends {
-				return false, malformed("readings of more than %d containers behind the server", session.MostBackends)
+			if len(r.backends) >= session.MaxBackends {
+				return false, malformed("readings of more than %d containers behind the server", session.MaxBackends)
 			}
 			r.backends[name] = &usage{start: r.starts[sessionpb.Stage_STAGE_MEASUREMENT]}
 			appeared = true

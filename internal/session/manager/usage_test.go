@@ -14,8 +14,8 @@ import (
 func TestContainersOfTheTarget(t *testing.T) {
 	b := newBench(t)
 	watcher, c := b.attend(agentOf("run")), b.attend(clientOf("run", 0))
-	reading := func(at, server int64, backends ...result.BackendUsage) *result.Reading {
-		r := &result.Reading{Server: result.ServerUsage{At: at, UserCPU: server, BytesSent: 9, AgentCPUs: "0"}, Backends: backends}
+	reading := func(at, server int64, backends ...result.BackendUsage) *result.ServerSample {
+		r := &result.ServerSample{Server: result.ServerUsage{At: at, UserCPU: server, BytesSent: 9, AgentCPUs: "0"}, Backends: backends}
 		for i := range r.Backends {
 			r.Backends[i].At, r.Backends[i].AgentCPUs = at, "0"
 		}

@@ -197,7 +197,10 @@ func TestLaterPod(t *testing.T) {
 	sample := sampleMessage(t, 2, measurement, second(0, 1000, 2000))
 	later(sample.GetClientSample(), 53)
 	later(sample.GetClientSample().GetMeasure(), 54)
-	later(sample.GetClientSample().GetUsage(), 55)
+	counts := sample.GetClientSample().GetMeasure().GetCounts()
+	later(counts, 55)
+	sample.GetClientSample().Usage = append(sample.GetClientSample().Usage, 7, -7)
+	counts.Values, counts.Errors = append(counts.Values, 7), append(counts.Errors, 0)
 	ready := &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Ready{Ready: &sessionpb.Ready{Cpus: "0"}}}
 	later(ready, 56)
 	answered := answeredMessage(&sessionpb.ProbeResult{Software: "nginx", DocumentLength: 7})

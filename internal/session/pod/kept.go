@@ -203,8 +203,15 @@ func mergeSamples(a, b *sessionpb.ClientSample) (*sessionpb.ClientSample, error)
 	if err != nil {
 		return nil, err
 	}
-	usage := session.ClientUsageFromWire(a.GetUsage())
-	usage.Add(session.ClientUsageFromWire(b.GetUsage()))
+	usage, err := session.ClientUsageFromWire(a.GetUsage())
+	if err != nil {
+		return nil, err
+	}
+	more, err := session.ClientUsageFromWire(b.GetUsage())
+	if err != nil {
+		return nil, err
+	}
+	usage.Add(more)
 	return &sessionpb.ClientSample{
 		Stage:   a.GetStage(),
 		Second:  a.GetSecond(),

@@ -26,7 +26,7 @@ func sample(t *testing.T, second int64, took ...int64) *sessionpb.PodMessage {
 		t.Fatal(err)
 	}
 	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
-		Stage: measurement, Second: second, Measure: w, Usage: &sessionpb.ClientUsage{UserCpu: 3, SystemCpu: 1, Throttled: -1, MaxResident: second},
+		Stage: measurement, Second: second, Measure: w, Usage: session.ClientUsageToWire(result.ClientUsage{UserCPU: 3, SystemCPU: 1, Throttled: -1, MaxResident: second}),
 	}}}
 }
 
@@ -129,7 +129,7 @@ func TestKeptIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		requests += measure.Requests
-		cpu += s.GetUsage().GetUserCpu()
+		cpu += s.GetUsage()[0]
 		all.Merge(measure.Latencies.Get(result.Total))
 	}
 	if number != seconds+2 || second != seconds || requests != seconds || cpu != 3*seconds || size != k.size {
@@ -209,7 +209,7 @@ func TestKeptReadingsOfContainers(t *testing.T) {
 	k := kept{limit: 1 << 20}
 	for i := range int64(3) {
 		m := reading(i+1, false)
-		m.GetServerSample().Backends = []*sessionpb.BackendUsage{{Name: "tomcat", Usage: &sessionpb.ServerSample{UserCpu: 100 * i}}}
+		m.GetServerSample().Backends = []*sessionpb.BackendUsage{{Name: "tomcat", Usage: &sessionpb.ServerUsage{Values: []int64{100 * i}}}}
 		if err := k.add(m); err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func TestKeptReadingsOfContainers(t *testing.T) {
 		t.Error(diff)
 	}
 	first := bodyOf(t, k.messages[0])
-	if s := first.GetServerSample(); first.GetFirstNumber() != 1 || first.GetNumber() != 2 || s.GetAt() != 2 || s.GetBackends()[0].GetUsage().GetUserCpu() != 100 {
+	if s := first.GetServerSample(); first.GetFirstNumber() != 1 || first.GetNumber() != 2 || s.GetAt() != 2 || s.GetBackends()[0].GetUsage().GetValues()[0] != 100 {
 		t.Errorf("made one: %v", first)
 	}
 }

@@ -207,8 +207,8 @@ func (s *Session) SendTotals(totals *result.Totals) {
 }
 
 // SendReading sends an agent's reading of the target's containers.
-func (s *Session) SendReading(reading *result.Reading) {
-	message := session.ReadingToWire(reading)
+func (s *Session) SendReading(reading *result.ServerSample) {
+	message := session.ServerSampleToWire(reading)
 	s.mu.Lock()
 	if s.readAt != 0 && reading.Server.At >= s.readAt {
 		message.Asked, s.readAt = true, 0

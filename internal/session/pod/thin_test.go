@@ -27,7 +27,7 @@ func busy(t testing.TB, random *rand.Rand, total *result.Histogram, second int64
 		t.Fatal(err)
 	}
 	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
-		Stage: measurement, Second: second, Measure: w, Usage: &sessionpb.ClientUsage{UserCpu: 1},
+		Stage: measurement, Second: second, Measure: w, Usage: session.ClientUsageToWire(result.ClientUsage{UserCPU: 1}),
 	}}}
 }
 
@@ -81,7 +81,7 @@ func TestManagerAwayForHalfAnHour(t *testing.T) {
 			t.Fatal(err)
 		}
 		requests += measure.Requests
-		cpu += s.GetUsage().GetUserCpu()
+		cpu += s.GetUsage()[0]
 		all.Merge(measure.Latencies.Get(result.Total))
 	}
 	if second != length || requests != 5_000*length || cpu != length {

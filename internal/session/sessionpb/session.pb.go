@@ -2840,18 +2840,11 @@ func (x *Histogram) GetClamped() int64 {
 }
 
 type Counts struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Requests int64                  `protobuf:"varint,1,opt,name=requests,proto3" json:"requests,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// values are by result.Counters.
+	Values []int64 `protobuf:"varint,1,rep,packed,name=values,proto3" json:"values,omitempty"`
 	// errors are by result.ErrorKind.
 	Errors        []int64 `protobuf:"varint,2,rep,packed,name=errors,proto3" json:"errors,omitempty"`
-	Non_2Xx       int64   `protobuf:"varint,3,opt,name=non_2xx,json=non2xx,proto3" json:"non_2xx,omitempty"`
-	KeepAlive     int64   `protobuf:"varint,4,opt,name=keep_alive,json=keepAlive,proto3" json:"keep_alive,omitempty"`
-	Connections   int64   `protobuf:"varint,5,opt,name=connections,proto3" json:"connections,omitempty"`
-	BytesSent     int64   `protobuf:"varint,6,opt,name=bytes_sent,json=bytesSent,proto3" json:"bytes_sent,omitempty"`
-	BytesReceived int64   `protobuf:"varint,7,opt,name=bytes_received,json=bytesReceived,proto3" json:"bytes_received,omitempty"`
-	BodyBytes     int64   `protobuf:"varint,8,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
-	TlsResumed    int64   `protobuf:"varint,9,opt,name=tls_resumed,json=tlsResumed,proto3" json:"tls_resumed,omitempty"`
-	Dropped       int64   `protobuf:"varint,10,opt,name=dropped,proto3" json:"dropped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2886,11 +2879,11 @@ func (*Counts) Descriptor() ([]byte, []int) {
 	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{34}
 }
 
-func (x *Counts) GetRequests() int64 {
+func (x *Counts) GetValues() []int64 {
 	if x != nil {
-		return x.Requests
+		return x.Values
 	}
-	return 0
+	return nil
 }
 
 func (x *Counts) GetErrors() []int64 {
@@ -2898,62 +2891,6 @@ func (x *Counts) GetErrors() []int64 {
 		return x.Errors
 	}
 	return nil
-}
-
-func (x *Counts) GetNon_2Xx() int64 {
-	if x != nil {
-		return x.Non_2Xx
-	}
-	return 0
-}
-
-func (x *Counts) GetKeepAlive() int64 {
-	if x != nil {
-		return x.KeepAlive
-	}
-	return 0
-}
-
-func (x *Counts) GetConnections() int64 {
-	if x != nil {
-		return x.Connections
-	}
-	return 0
-}
-
-func (x *Counts) GetBytesSent() int64 {
-	if x != nil {
-		return x.BytesSent
-	}
-	return 0
-}
-
-func (x *Counts) GetBytesReceived() int64 {
-	if x != nil {
-		return x.BytesReceived
-	}
-	return 0
-}
-
-func (x *Counts) GetBodyBytes() int64 {
-	if x != nil {
-		return x.BodyBytes
-	}
-	return 0
-}
-
-func (x *Counts) GetTlsResumed() int64 {
-	if x != nil {
-		return x.TlsResumed
-	}
-	return 0
-}
-
-func (x *Counts) GetDropped() int64 {
-	if x != nil {
-		return x.Dropped
-	}
-	return 0
 }
 
 type Measure struct {
@@ -3009,107 +2946,15 @@ func (x *Measure) GetLatencies() []*Histogram {
 	return nil
 }
 
-type ClientUsage struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	UserCpu     int64                  `protobuf:"varint,1,opt,name=user_cpu,json=userCpu,proto3" json:"user_cpu,omitempty"`
-	SystemCpu   int64                  `protobuf:"varint,2,opt,name=system_cpu,json=systemCpu,proto3" json:"system_cpu,omitempty"`
-	Throttled   int64                  `protobuf:"varint,3,opt,name=throttled,proto3" json:"throttled,omitempty"`
-	MaxResident int64                  `protobuf:"varint,4,opt,name=max_resident,json=maxResident,proto3" json:"max_resident,omitempty"`
-	// scheduler_lag_p99, gc_pause and gc_pause_max are as in result.ClientUsage.
-	SchedulerLagP99 int64 `protobuf:"varint,5,opt,name=scheduler_lag_p99,json=schedulerLagP99,proto3" json:"scheduler_lag_p99,omitempty"`
-	GcPause         int64 `protobuf:"varint,6,opt,name=gc_pause,json=gcPause,proto3" json:"gc_pause,omitempty"`
-	GcPauseMax      int64 `protobuf:"varint,7,opt,name=gc_pause_max,json=gcPauseMax,proto3" json:"gc_pause_max,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
-}
-
-func (x *ClientUsage) Reset() {
-	*x = ClientUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[36]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ClientUsage) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ClientUsage) ProtoMessage() {}
-
-func (x *ClientUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[36]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ClientUsage.ProtoReflect.Descriptor instead.
-func (*ClientUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{36}
-}
-
-func (x *ClientUsage) GetUserCpu() int64 {
-	if x != nil {
-		return x.UserCpu
-	}
-	return 0
-}
-
-func (x *ClientUsage) GetSystemCpu() int64 {
-	if x != nil {
-		return x.SystemCpu
-	}
-	return 0
-}
-
-func (x *ClientUsage) GetThrottled() int64 {
-	if x != nil {
-		return x.Throttled
-	}
-	return 0
-}
-
-func (x *ClientUsage) GetMaxResident() int64 {
-	if x != nil {
-		return x.MaxResident
-	}
-	return 0
-}
-
-func (x *ClientUsage) GetSchedulerLagP99() int64 {
-	if x != nil {
-		return x.SchedulerLagP99
-	}
-	return 0
-}
-
-func (x *ClientUsage) GetGcPause() int64 {
-	if x != nil {
-		return x.GcPause
-	}
-	return 0
-}
-
-func (x *ClientUsage) GetGcPauseMax() int64 {
-	if x != nil {
-		return x.GcPauseMax
-	}
-	return 0
-}
-
 type ClientSample struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Stage Stage                  `protobuf:"varint,2,opt,name=stage,proto3,enum=assay.session.v1.Stage" json:"stage,omitempty"`
 	// second counts whole seconds from the stage's start instant.
 	Second int64 `protobuf:"varint,3,opt,name=second,proto3" json:"second,omitempty"`
 	// measure has the latencies of the total alone.
-	Measure *Measure     `protobuf:"bytes,4,opt,name=measure,proto3" json:"measure,omitempty"`
-	Usage   *ClientUsage `protobuf:"bytes,5,opt,name=usage,proto3" json:"usage,omitempty"`
+	Measure *Measure `protobuf:"bytes,4,opt,name=measure,proto3" json:"measure,omitempty"`
+	// usage is by result.ClientFigures.
+	Usage []int64 `protobuf:"varint,5,rep,packed,name=usage,proto3" json:"usage,omitempty"`
 	// seconds is for how many seconds the sample stands, 0 for one.
 	Seconds       int64 `protobuf:"varint,7,opt,name=seconds,proto3" json:"seconds,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3118,7 +2963,7 @@ type ClientSample struct {
 
 func (x *ClientSample) Reset() {
 	*x = ClientSample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[37]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3130,7 +2975,7 @@ func (x *ClientSample) String() string {
 func (*ClientSample) ProtoMessage() {}
 
 func (x *ClientSample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[37]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3143,7 +2988,7 @@ func (x *ClientSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientSample.ProtoReflect.Descriptor instead.
 func (*ClientSample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{37}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ClientSample) GetStage() Stage {
@@ -3167,7 +3012,7 @@ func (x *ClientSample) GetMeasure() *Measure {
 	return nil
 }
 
-func (x *ClientSample) GetUsage() *ClientUsage {
+func (x *ClientSample) GetUsage() []int64 {
 	if x != nil {
 		return x.Usage
 	}
@@ -3177,67 +3022,6 @@ func (x *ClientSample) GetUsage() *ClientUsage {
 func (x *ClientSample) GetSeconds() int64 {
 	if x != nil {
 		return x.Seconds
-	}
-	return 0
-}
-
-// Arrivals is as result.Arrivals.
-type Arrivals struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Due           int64                  `protobuf:"varint,1,opt,name=due,proto3" json:"due,omitempty"`
-	Planned       int64                  `protobuf:"varint,2,opt,name=planned,proto3" json:"planned,omitempty"`
-	Started       int64                  `protobuf:"varint,3,opt,name=started,proto3" json:"started,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Arrivals) Reset() {
-	*x = Arrivals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[38]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Arrivals) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Arrivals) ProtoMessage() {}
-
-func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[38]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
-func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{38}
-}
-
-func (x *Arrivals) GetDue() int64 {
-	if x != nil {
-		return x.Due
-	}
-	return 0
-}
-
-func (x *Arrivals) GetPlanned() int64 {
-	if x != nil {
-		return x.Planned
-	}
-	return 0
-}
-
-func (x *Arrivals) GetStarted() int64 {
-	if x != nil {
-		return x.Started
 	}
 	return 0
 }
@@ -3253,7 +3037,7 @@ type LevelTotals struct {
 
 func (x *LevelTotals) Reset() {
 	*x = LevelTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[39]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3265,7 +3049,7 @@ func (x *LevelTotals) String() string {
 func (*LevelTotals) ProtoMessage() {}
 
 func (x *LevelTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[39]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3278,7 +3062,7 @@ func (x *LevelTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LevelTotals.ProtoReflect.Descriptor instead.
 func (*LevelTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{39}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *LevelTotals) GetMeasure() *Measure {
@@ -3300,13 +3084,14 @@ type ClientTotals struct {
 	Measure   *Measure               `protobuf:"bytes,2,opt,name=measure,proto3" json:"measure,omitempty"`
 	StartedAt int64                  `protobuf:"varint,3,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	EndedAt   int64                  `protobuf:"varint,4,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
-	Usage     *ClientUsage           `protobuf:"bytes,5,opt,name=usage,proto3" json:"usage,omitempty"`
-	// warmup is left out without a warm-up.
+	// usage is by result.ClientFigures.
+	Usage []int64 `protobuf:"varint,5,rep,packed,name=usage,proto3" json:"usage,omitempty"`
+	// warmup is omitted without a warm-up.
 	Warmup *Counts `protobuf:"bytes,6,opt,name=warmup,proto3" json:"warmup,omitempty"`
 	// clock_error bounds the error of the pod's idea of the manager's clock.
 	ClockError int64 `protobuf:"varint,7,opt,name=clock_error,json=clockError,proto3" json:"clock_error,omitempty"`
-	// arrivals is left out but for open load.
-	Arrivals *Arrivals `protobuf:"bytes,8,opt,name=arrivals,proto3" json:"arrivals,omitempty"`
+	// arrivals are by result.ArrivalFigures, and empty for other than open load.
+	Arrivals []int64 `protobuf:"varint,8,rep,packed,name=arrivals,proto3" json:"arrivals,omitempty"`
 	// levels are those of the plan's measurement, in their order.
 	Levels []*LevelTotals `protobuf:"bytes,9,rep,name=levels,proto3" json:"levels,omitempty"`
 	// script is omitted without a k6 script.
@@ -3319,7 +3104,7 @@ type ClientTotals struct {
 
 func (x *ClientTotals) Reset() {
 	*x = ClientTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[40]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3331,7 +3116,7 @@ func (x *ClientTotals) String() string {
 func (*ClientTotals) ProtoMessage() {}
 
 func (x *ClientTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[40]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3344,7 +3129,7 @@ func (x *ClientTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientTotals.ProtoReflect.Descriptor instead.
 func (*ClientTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{40}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ClientTotals) GetMeasure() *Measure {
@@ -3368,7 +3153,7 @@ func (x *ClientTotals) GetEndedAt() int64 {
 	return 0
 }
 
-func (x *ClientTotals) GetUsage() *ClientUsage {
+func (x *ClientTotals) GetUsage() []int64 {
 	if x != nil {
 		return x.Usage
 	}
@@ -3389,7 +3174,7 @@ func (x *ClientTotals) GetClockError() int64 {
 	return 0
 }
 
-func (x *ClientTotals) GetArrivals() *Arrivals {
+func (x *ClientTotals) GetArrivals() []int64 {
 	if x != nil {
 		return x.Arrivals
 	}
@@ -3418,26 +3203,15 @@ func (x *ClientTotals) GetWarmupDuration() int64 {
 }
 
 type ServerSample struct {
-	state               protoimpl.MessageState `protogen:"open.v1"`
-	At                  int64                  `protobuf:"varint,2,opt,name=at,proto3" json:"at,omitempty"`
-	UserCpu             int64                  `protobuf:"varint,3,opt,name=user_cpu,json=userCpu,proto3" json:"user_cpu,omitempty"`
-	SystemCpu           int64                  `protobuf:"varint,4,opt,name=system_cpu,json=systemCpu,proto3" json:"system_cpu,omitempty"`
-	Resident            int64                  `protobuf:"varint,5,opt,name=resident,proto3" json:"resident,omitempty"`
-	MaxResident         int64                  `protobuf:"varint,6,opt,name=max_resident,json=maxResident,proto3" json:"max_resident,omitempty"`
-	MinorFaults         int64                  `protobuf:"varint,7,opt,name=minor_faults,json=minorFaults,proto3" json:"minor_faults,omitempty"`
-	MajorFaults         int64                  `protobuf:"varint,8,opt,name=major_faults,json=majorFaults,proto3" json:"major_faults,omitempty"`
-	VoluntarySwitches   int64                  `protobuf:"varint,9,opt,name=voluntary_switches,json=voluntarySwitches,proto3" json:"voluntary_switches,omitempty"`
-	InvoluntarySwitches int64                  `protobuf:"varint,10,opt,name=involuntary_switches,json=involuntarySwitches,proto3" json:"involuntary_switches,omitempty"`
-	Threads             int64                  `protobuf:"varint,11,opt,name=threads,proto3" json:"threads,omitempty"`
-	Descriptors         int64                  `protobuf:"varint,12,opt,name=descriptors,proto3" json:"descriptors,omitempty"`
-	BytesReceived       int64                  `protobuf:"varint,13,opt,name=bytes_received,json=bytesReceived,proto3" json:"bytes_received,omitempty"`
-	BytesSent           int64                  `protobuf:"varint,14,opt,name=bytes_sent,json=bytesSent,proto3" json:"bytes_sent,omitempty"`
-	Throttled           int64                  `protobuf:"varint,15,opt,name=throttled,proto3" json:"throttled,omitempty"`
-	Cpus                string                 `protobuf:"bytes,16,opt,name=cpus,proto3" json:"cpus,omitempty"`
-	AgentCpus           string                 `protobuf:"bytes,17,opt,name=agent_cpus,json=agentCpus,proto3" json:"agent_cpus,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// at is the time of the sample.
+	At    int64        `protobuf:"varint,2,opt,name=at,proto3" json:"at,omitempty"`
+	Usage *ServerUsage `protobuf:"bytes,3,opt,name=usage,proto3" json:"usage,omitempty"`
+	// agent_cpus lists the CPUs that the agent may run on.
+	AgentCpus string `protobuf:"bytes,17,opt,name=agent_cpus,json=agentCpus,proto3" json:"agent_cpus,omitempty"`
 	// asked is set on the first sample taken after Read.
 	Asked bool `protobuf:"varint,19,opt,name=asked,proto3" json:"asked,omitempty"`
-	// backends are the containers behind the server, read at the same instant.
+	// backends are the containers behind the server, sampled at the same time.
 	Backends      []*BackendUsage `protobuf:"bytes,20,rep,name=backends,proto3" json:"backends,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3445,7 +3219,7 @@ type ServerSample struct {
 
 func (x *ServerSample) Reset() {
 	*x = ServerSample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[41]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3457,7 +3231,7 @@ func (x *ServerSample) String() string {
 func (*ServerSample) ProtoMessage() {}
 
 func (x *ServerSample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[41]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3470,7 +3244,7 @@ func (x *ServerSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerSample.ProtoReflect.Descriptor instead.
 func (*ServerSample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{41}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ServerSample) GetAt() int64 {
@@ -3480,102 +3254,11 @@ func (x *ServerSample) GetAt() int64 {
 	return 0
 }
 
-func (x *ServerSample) GetUserCpu() int64 {
+func (x *ServerSample) GetUsage() *ServerUsage {
 	if x != nil {
-		return x.UserCpu
+		return x.Usage
 	}
-	return 0
-}
-
-func (x *ServerSample) GetSystemCpu() int64 {
-	if x != nil {
-		return x.SystemCpu
-	}
-	return 0
-}
-
-func (x *ServerSample) GetResident() int64 {
-	if x != nil {
-		return x.Resident
-	}
-	return 0
-}
-
-func (x *ServerSample) GetMaxResident() int64 {
-	if x != nil {
-		return x.MaxResident
-	}
-	return 0
-}
-
-func (x *ServerSample) GetMinorFaults() int64 {
-	if x != nil {
-		return x.MinorFaults
-	}
-	return 0
-}
-
-func (x *ServerSample) GetMajorFaults() int64 {
-	if x != nil {
-		return x.MajorFaults
-	}
-	return 0
-}
-
-func (x *ServerSample) GetVoluntarySwitches() int64 {
-	if x != nil {
-		return x.VoluntarySwitches
-	}
-	return 0
-}
-
-func (x *ServerSample) GetInvoluntarySwitches() int64 {
-	if x != nil {
-		return x.InvoluntarySwitches
-	}
-	return 0
-}
-
-func (x *ServerSample) GetThreads() int64 {
-	if x != nil {
-		return x.Threads
-	}
-	return 0
-}
-
-func (x *ServerSample) GetDescriptors() int64 {
-	if x != nil {
-		return x.Descriptors
-	}
-	return 0
-}
-
-func (x *ServerSample) GetBytesReceived() int64 {
-	if x != nil {
-		return x.BytesReceived
-	}
-	return 0
-}
-
-func (x *ServerSample) GetBytesSent() int64 {
-	if x != nil {
-		return x.BytesSent
-	}
-	return 0
-}
-
-func (x *ServerSample) GetThrottled() int64 {
-	if x != nil {
-		return x.Throttled
-	}
-	return 0
-}
-
-func (x *ServerSample) GetCpus() string {
-	if x != nil {
-		return x.Cpus
-	}
-	return ""
+	return nil
 }
 
 func (x *ServerSample) GetAgentCpus() string {
@@ -3599,21 +3282,75 @@ func (x *ServerSample) GetBackends() []*BackendUsage {
 	return nil
 }
 
+// ServerUsage is what the processes of a container of the target's pod used.
+type ServerUsage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// values are by result.ServerFigures.
+	Values []int64 `protobuf:"varint,1,rep,packed,name=values,proto3" json:"values,omitempty"`
+	// cpus lists the CPUs that they may run on.
+	Cpus          string `protobuf:"bytes,2,opt,name=cpus,proto3" json:"cpus,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ServerUsage) Reset() {
+	*x = ServerUsage{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ServerUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ServerUsage) ProtoMessage() {}
+
+func (x *ServerUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ServerUsage.ProtoReflect.Descriptor instead.
+func (*ServerUsage) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *ServerUsage) GetValues() []int64 {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *ServerUsage) GetCpus() string {
+	if x != nil {
+		return x.Cpus
+	}
+	return ""
+}
+
 // BackendUsage is what a container of the target's pod behind the server used.
 type BackendUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// name is the container's name.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// usage is as the server's, but for what is the whole sample's or the pod's:
-	// at, bytes_received, bytes_sent, agent_cpus, asked and backends are left out.
-	Usage         *ServerSample `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
+	// usage is without the figures of the whole pod.
+	Usage         *ServerUsage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BackendUsage) Reset() {
 	*x = BackendUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[42]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3625,7 +3362,7 @@ func (x *BackendUsage) String() string {
 func (*BackendUsage) ProtoMessage() {}
 
 func (x *BackendUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[42]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3638,7 +3375,7 @@ func (x *BackendUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackendUsage.ProtoReflect.Descriptor instead.
 func (*BackendUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{42}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *BackendUsage) GetName() string {
@@ -3648,7 +3385,7 @@ func (x *BackendUsage) GetName() string {
 	return ""
 }
 
-func (x *BackendUsage) GetUsage() *ServerSample {
+func (x *BackendUsage) GetUsage() *ServerUsage {
 	if x != nil {
 		return x.Usage
 	}
@@ -3671,7 +3408,7 @@ type ScriptTotals struct {
 
 func (x *ScriptTotals) Reset() {
 	*x = ScriptTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3683,7 +3420,7 @@ func (x *ScriptTotals) String() string {
 func (*ScriptTotals) ProtoMessage() {}
 
 func (x *ScriptTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3696,7 +3433,7 @@ func (x *ScriptTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScriptTotals.ProtoReflect.Descriptor instead.
 func (*ScriptTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{43}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ScriptTotals) GetVirtualUsers() int64 {
@@ -3768,7 +3505,7 @@ type ScriptMetric struct {
 
 func (x *ScriptMetric) Reset() {
 	*x = ScriptMetric{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3780,7 +3517,7 @@ func (x *ScriptMetric) String() string {
 func (*ScriptMetric) ProtoMessage() {}
 
 func (x *ScriptMetric) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3793,7 +3530,7 @@ func (x *ScriptMetric) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScriptMetric.ProtoReflect.Descriptor instead.
 func (*ScriptMetric) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{44}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ScriptMetric) GetName() string {
@@ -3878,7 +3615,7 @@ type ScriptThreshold struct {
 
 func (x *ScriptThreshold) Reset() {
 	*x = ScriptThreshold{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[45]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3890,7 +3627,7 @@ func (x *ScriptThreshold) String() string {
 func (*ScriptThreshold) ProtoMessage() {}
 
 func (x *ScriptThreshold) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[45]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3903,7 +3640,7 @@ func (x *ScriptThreshold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScriptThreshold.ProtoReflect.Descriptor instead.
 func (*ScriptThreshold) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{45}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ScriptThreshold) GetMetric() string {
@@ -4143,89 +3880,49 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x03sum\x18\x03 \x01(\x03R\x03sum\x12\x10\n" +
 	"\x03min\x18\x04 \x01(\x03R\x03min\x12\x10\n" +
 	"\x03max\x18\x05 \x01(\x03R\x03max\x12\x18\n" +
-	"\aclamped\x18\x06 \x01(\x03R\aclamped\"\xb6\x02\n" +
-	"\x06Counts\x12\x1a\n" +
-	"\brequests\x18\x01 \x01(\x03R\brequests\x12\x16\n" +
-	"\x06errors\x18\x02 \x03(\x03R\x06errors\x12\x17\n" +
-	"\anon_2xx\x18\x03 \x01(\x03R\x06non2xx\x12\x1d\n" +
-	"\n" +
-	"keep_alive\x18\x04 \x01(\x03R\tkeepAlive\x12 \n" +
-	"\vconnections\x18\x05 \x01(\x03R\vconnections\x12\x1d\n" +
-	"\n" +
-	"bytes_sent\x18\x06 \x01(\x03R\tbytesSent\x12%\n" +
-	"\x0ebytes_received\x18\a \x01(\x03R\rbytesReceived\x12\x1d\n" +
-	"\n" +
-	"body_bytes\x18\b \x01(\x03R\tbodyBytes\x12\x1f\n" +
-	"\vtls_resumed\x18\t \x01(\x03R\n" +
-	"tlsResumed\x12\x18\n" +
-	"\adropped\x18\n" +
-	" \x01(\x03R\adropped\"v\n" +
+	"\aclamped\x18\x06 \x01(\x03R\aclamped\"8\n" +
+	"\x06Counts\x12\x16\n" +
+	"\x06values\x18\x01 \x03(\x03R\x06values\x12\x16\n" +
+	"\x06errors\x18\x02 \x03(\x03R\x06errors\"v\n" +
 	"\aMeasure\x120\n" +
 	"\x06counts\x18\x01 \x01(\v2\x18.assay.session.v1.CountsR\x06counts\x129\n" +
-	"\tlatencies\x18\x02 \x03(\v2\x1b.assay.session.v1.HistogramR\tlatencies\"\xf1\x01\n" +
-	"\vClientUsage\x12\x19\n" +
-	"\buser_cpu\x18\x01 \x01(\x03R\auserCpu\x12\x1d\n" +
-	"\n" +
-	"system_cpu\x18\x02 \x01(\x03R\tsystemCpu\x12\x1c\n" +
-	"\tthrottled\x18\x03 \x01(\x03R\tthrottled\x12!\n" +
-	"\fmax_resident\x18\x04 \x01(\x03R\vmaxResident\x12*\n" +
-	"\x11scheduler_lag_p99\x18\x05 \x01(\x03R\x0fschedulerLagP99\x12\x19\n" +
-	"\bgc_pause\x18\x06 \x01(\x03R\agcPause\x12 \n" +
-	"\fgc_pause_max\x18\a \x01(\x03R\n" +
-	"gcPauseMax\"\xd9\x01\n" +
+	"\tlatencies\x18\x02 \x03(\v2\x1b.assay.session.v1.HistogramR\tlatencies\"\xba\x01\n" +
 	"\fClientSample\x12-\n" +
 	"\x05stage\x18\x02 \x01(\x0e2\x17.assay.session.v1.StageR\x05stage\x12\x16\n" +
 	"\x06second\x18\x03 \x01(\x03R\x06second\x123\n" +
-	"\ameasure\x18\x04 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x123\n" +
-	"\x05usage\x18\x05 \x01(\v2\x1d.assay.session.v1.ClientUsageR\x05usage\x12\x18\n" +
-	"\aseconds\x18\a \x01(\x03R\aseconds\"P\n" +
-	"\bArrivals\x12\x10\n" +
-	"\x03due\x18\x01 \x01(\x03R\x03due\x12\x18\n" +
-	"\aplanned\x18\x02 \x01(\x03R\aplanned\x12\x18\n" +
-	"\astarted\x18\x03 \x01(\x03R\astarted\"T\n" +
+	"\ameasure\x18\x04 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x14\n" +
+	"\x05usage\x18\x05 \x03(\x03R\x05usage\x12\x18\n" +
+	"\aseconds\x18\a \x01(\x03R\aseconds\"T\n" +
 	"\vLevelTotals\x123\n" +
 	"\ameasure\x18\x01 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x10\n" +
-	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\"\xd5\x03\n" +
+	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\"\x9a\x03\n" +
 	"\fClientTotals\x123\n" +
 	"\ameasure\x18\x02 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x1d\n" +
 	"\n" +
 	"started_at\x18\x03 \x01(\x03R\tstartedAt\x12\x19\n" +
-	"\bended_at\x18\x04 \x01(\x03R\aendedAt\x123\n" +
-	"\x05usage\x18\x05 \x01(\v2\x1d.assay.session.v1.ClientUsageR\x05usage\x120\n" +
+	"\bended_at\x18\x04 \x01(\x03R\aendedAt\x12\x14\n" +
+	"\x05usage\x18\x05 \x03(\x03R\x05usage\x120\n" +
 	"\x06warmup\x18\x06 \x01(\v2\x18.assay.session.v1.CountsR\x06warmup\x12\x1f\n" +
 	"\vclock_error\x18\a \x01(\x03R\n" +
-	"clockError\x126\n" +
-	"\barrivals\x18\b \x01(\v2\x1a.assay.session.v1.ArrivalsR\barrivals\x125\n" +
+	"clockError\x12\x1a\n" +
+	"\barrivals\x18\b \x03(\x03R\barrivals\x125\n" +
 	"\x06levels\x18\t \x03(\v2\x1d.assay.session.v1.LevelTotalsR\x06levels\x126\n" +
 	"\x06script\x18\x14 \x01(\v2\x1e.assay.session.v1.ScriptTotalsR\x06script\x12'\n" +
 	"\x0fwarmup_duration\x18\n" +
-	" \x01(\x03R\x0ewarmupDuration\"\xe4\x04\n" +
+	" \x01(\x03R\x0ewarmupDuration\"\xc4\x01\n" +
 	"\fServerSample\x12\x0e\n" +
-	"\x02at\x18\x02 \x01(\x03R\x02at\x12\x19\n" +
-	"\buser_cpu\x18\x03 \x01(\x03R\auserCpu\x12\x1d\n" +
-	"\n" +
-	"system_cpu\x18\x04 \x01(\x03R\tsystemCpu\x12\x1a\n" +
-	"\bresident\x18\x05 \x01(\x03R\bresident\x12!\n" +
-	"\fmax_resident\x18\x06 \x01(\x03R\vmaxResident\x12!\n" +
-	"\fminor_faults\x18\a \x01(\x03R\vminorFaults\x12!\n" +
-	"\fmajor_faults\x18\b \x01(\x03R\vmajorFaults\x12-\n" +
-	"\x12voluntary_switches\x18\t \x01(\x03R\x11voluntarySwitches\x121\n" +
-	"\x14involuntary_switches\x18\n" +
-	" \x01(\x03R\x13involuntarySwitches\x12\x18\n" +
-	"\athreads\x18\v \x01(\x03R\athreads\x12 \n" +
-	"\vdescriptors\x18\f \x01(\x03R\vdescriptors\x12%\n" +
-	"\x0ebytes_received\x18\r \x01(\x03R\rbytesReceived\x12\x1d\n" +
-	"\n" +
-	"bytes_sent\x18\x0e \x01(\x03R\tbytesSent\x12\x1c\n" +
-	"\tthrottled\x18\x0f \x01(\x03R\tthrottled\x12\x12\n" +
-	"\x04cpus\x18\x10 \x01(\tR\x04cpus\x12\x1d\n" +
+	"\x02at\x18\x02 \x01(\x03R\x02at\x123\n" +
+	"\x05usage\x18\x03 \x01(\v2\x1d.assay.session.v1.ServerUsageR\x05usage\x12\x1d\n" +
 	"\n" +
 	"agent_cpus\x18\x11 \x01(\tR\tagentCpus\x12\x14\n" +
 	"\x05asked\x18\x13 \x01(\bR\x05asked\x12:\n" +
-	"\bbackends\x18\x14 \x03(\v2\x1e.assay.session.v1.BackendUsageR\bbackends\"X\n" +
+	"\bbackends\x18\x14 \x03(\v2\x1e.assay.session.v1.BackendUsageR\bbackends\"9\n" +
+	"\vServerUsage\x12\x16\n" +
+	"\x06values\x18\x01 \x03(\x03R\x06values\x12\x12\n" +
+	"\x04cpus\x18\x02 \x01(\tR\x04cpus\"W\n" +
 	"\fBackendUsage\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x124\n" +
-	"\x05usage\x18\x02 \x01(\v2\x1e.assay.session.v1.ServerSampleR\x05usage\"\xc2\x02\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x123\n" +
+	"\x05usage\x18\x02 \x01(\v2\x1d.assay.session.v1.ServerUsageR\x05usage\"\xc2\x02\n" +
 	"\fScriptTotals\x12#\n" +
 	"\rvirtual_users\x18\x01 \x01(\x03R\fvirtualUsers\x12)\n" +
 	"\x10run_microseconds\x18\x02 \x01(\x03R\x0frunMicroseconds\x128\n" +
@@ -4284,7 +3981,7 @@ func file_internal_session_sessionpb_session_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_session_sessionpb_session_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(Stage)(0),              // 0: assay.session.v1.Stage
 	(Role)(0),               // 1: assay.session.v1.Role
@@ -4325,30 +4022,29 @@ var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(*Histogram)(nil),       // 36: assay.session.v1.Histogram
 	(*Counts)(nil),          // 37: assay.session.v1.Counts
 	(*Measure)(nil),         // 38: assay.session.v1.Measure
-	(*ClientUsage)(nil),     // 39: assay.session.v1.ClientUsage
-	(*ClientSample)(nil),    // 40: assay.session.v1.ClientSample
-	(*Arrivals)(nil),        // 41: assay.session.v1.Arrivals
-	(*LevelTotals)(nil),     // 42: assay.session.v1.LevelTotals
-	(*ClientTotals)(nil),    // 43: assay.session.v1.ClientTotals
-	(*ServerSample)(nil),    // 44: assay.session.v1.ServerSample
-	(*BackendUsage)(nil),    // 45: assay.session.v1.BackendUsage
-	(*ScriptTotals)(nil),    // 46: assay.session.v1.ScriptTotals
-	(*ScriptMetric)(nil),    // 47: assay.session.v1.ScriptMetric
-	(*ScriptThreshold)(nil), // 48: assay.session.v1.ScriptThreshold
-	nil,                     // 49: assay.session.v1.Plan.LengthsEntry
-	nil,                     // 50: assay.session.v1.Script.TagsEntry
-	nil,                     // 51: assay.session.v1.Watch.ContainersEntry
+	(*ClientSample)(nil),    // 39: assay.session.v1.ClientSample
+	(*LevelTotals)(nil),     // 40: assay.session.v1.LevelTotals
+	(*ClientTotals)(nil),    // 41: assay.session.v1.ClientTotals
+	(*ServerSample)(nil),    // 42: assay.session.v1.ServerSample
+	(*ServerUsage)(nil),     // 43: assay.session.v1.ServerUsage
+	(*BackendUsage)(nil),    // 44: assay.session.v1.BackendUsage
+	(*ScriptTotals)(nil),    // 45: assay.session.v1.ScriptTotals
+	(*ScriptMetric)(nil),    // 46: assay.session.v1.ScriptMetric
+	(*ScriptThreshold)(nil), // 47: assay.session.v1.ScriptThreshold
+	nil,                     // 48: assay.session.v1.Plan.LengthsEntry
+	nil,                     // 49: assay.session.v1.Script.TagsEntry
+	nil,                     // 50: assay.session.v1.Watch.ContainersEntry
 }
 var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	6,  // 0: assay.session.v1.PodMessage.hello:type_name -> assay.session.v1.Hello
 	8,  // 1: assay.session.v1.PodMessage.ping:type_name -> assay.session.v1.Ping
 	22, // 2: assay.session.v1.PodMessage.ready:type_name -> assay.session.v1.Ready
 	24, // 3: assay.session.v1.PodMessage.stage_ended:type_name -> assay.session.v1.StageEnded
-	40, // 4: assay.session.v1.PodMessage.client_sample:type_name -> assay.session.v1.ClientSample
-	43, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
+	39, // 4: assay.session.v1.PodMessage.client_sample:type_name -> assay.session.v1.ClientSample
+	41, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
 	29, // 6: assay.session.v1.PodMessage.probe_succeeded:type_name -> assay.session.v1.ProbeSucceeded
 	32, // 7: assay.session.v1.PodMessage.probe_failed:type_name -> assay.session.v1.ProbeFailed
-	44, // 8: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
+	42, // 8: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
 	33, // 9: assay.session.v1.PodMessage.failure:type_name -> assay.session.v1.Failure
 	34, // 10: assay.session.v1.PodMessage.script_state:type_name -> assay.session.v1.ScriptState
 	7,  // 11: assay.session.v1.ManagerMessage.welcome:type_name -> assay.session.v1.Welcome
@@ -4370,7 +4066,7 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	11, // 27: assay.session.v1.Prepare.plan:type_name -> assay.session.v1.Plan
 	12, // 28: assay.session.v1.Plan.tls:type_name -> assay.session.v1.TLS
 	13, // 29: assay.session.v1.Plan.requests:type_name -> assay.session.v1.PlannedRequest
-	49, // 30: assay.session.v1.Plan.lengths:type_name -> assay.session.v1.Plan.LengthsEntry
+	48, // 30: assay.session.v1.Plan.lengths:type_name -> assay.session.v1.Plan.LengthsEntry
 	15, // 31: assay.session.v1.Plan.form:type_name -> assay.session.v1.Form
 	17, // 32: assay.session.v1.Plan.arrivals:type_name -> assay.session.v1.ArrivalShare
 	18, // 33: assay.session.v1.Plan.pause:type_name -> assay.session.v1.Pause
@@ -4380,11 +4076,11 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	14, // 37: assay.session.v1.PlannedRequest.headers:type_name -> assay.session.v1.Header
 	16, // 38: assay.session.v1.Form.fields:type_name -> assay.session.v1.FormField
 	20, // 39: assay.session.v1.Amount.profile:type_name -> assay.session.v1.Segment
-	50, // 40: assay.session.v1.Script.tags:type_name -> assay.session.v1.Script.TagsEntry
+	49, // 40: assay.session.v1.Script.tags:type_name -> assay.session.v1.Script.TagsEntry
 	0,  // 41: assay.session.v1.Start.stage:type_name -> assay.session.v1.Stage
 	0,  // 42: assay.session.v1.StageEnded.stage:type_name -> assay.session.v1.Stage
 	12, // 43: assay.session.v1.Watch.tls:type_name -> assay.session.v1.TLS
-	51, // 44: assay.session.v1.Watch.containers:type_name -> assay.session.v1.Watch.ContainersEntry
+	50, // 44: assay.session.v1.Watch.containers:type_name -> assay.session.v1.Watch.ContainersEntry
 	30, // 45: assay.session.v1.ProbeSucceeded.result:type_name -> assay.session.v1.ProbeResult
 	31, // 46: assay.session.v1.ProbeResult.tls:type_name -> assay.session.v1.Handshake
 	2,  // 47: assay.session.v1.Failure.kind:type_name -> assay.session.v1.FailureKind
@@ -4392,25 +4088,23 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	36, // 49: assay.session.v1.Measure.latencies:type_name -> assay.session.v1.Histogram
 	0,  // 50: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
 	38, // 51: assay.session.v1.ClientSample.measure:type_name -> assay.session.v1.Measure
-	39, // 52: assay.session.v1.ClientSample.usage:type_name -> assay.session.v1.ClientUsage
-	38, // 53: assay.session.v1.LevelTotals.measure:type_name -> assay.session.v1.Measure
-	38, // 54: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
-	39, // 55: assay.session.v1.ClientTotals.usage:type_name -> assay.session.v1.ClientUsage
-	37, // 56: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
-	41, // 57: assay.session.v1.ClientTotals.arrivals:type_name -> assay.session.v1.Arrivals
-	42, // 58: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
-	46, // 59: assay.session.v1.ClientTotals.script:type_name -> assay.session.v1.ScriptTotals
-	45, // 60: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
-	44, // 61: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerSample
-	47, // 62: assay.session.v1.ScriptTotals.metrics:type_name -> assay.session.v1.ScriptMetric
-	48, // 63: assay.session.v1.ScriptTotals.thresholds:type_name -> assay.session.v1.ScriptThreshold
-	3,  // 64: assay.session.v1.Sessions.Join:input_type -> assay.session.v1.PodMessage
-	4,  // 65: assay.session.v1.Sessions.Join:output_type -> assay.session.v1.ManagerMessage
-	65, // [65:66] is the sub-list for method output_type
-	64, // [64:65] is the sub-list for method input_type
-	64, // [64:64] is the sub-list for extension type_name
-	64, // [64:64] is the sub-list for extension extendee
-	0,  // [0:64] is the sub-list for field type_name
+	38, // 52: assay.session.v1.LevelTotals.measure:type_name -> assay.session.v1.Measure
+	38, // 53: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
+	37, // 54: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
+	40, // 55: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
+	45, // 56: assay.session.v1.ClientTotals.script:type_name -> assay.session.v1.ScriptTotals
+	43, // 57: assay.session.v1.ServerSample.usage:type_name -> assay.session.v1.ServerUsage
+	44, // 58: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
+	43, // 59: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerUsage
+	46, // 60: assay.session.v1.ScriptTotals.metrics:type_name -> assay.session.v1.ScriptMetric
+	47, // 61: assay.session.v1.ScriptTotals.thresholds:type_name -> assay.session.v1.ScriptThreshold
+	3,  // 62: assay.session.v1.Sessions.Join:input_type -> assay.session.v1.PodMessage
+	4,  // 63: assay.session.v1.Sessions.Join:output_type -> assay.session.v1.ManagerMessage
+	63, // [63:64] is the sub-list for method output_type
+	62, // [62:63] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_internal_session_sessionpb_session_proto_init() }
@@ -4448,7 +4142,7 @@ func file_internal_session_sessionpb_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_session_sessionpb_session_proto_rawDesc), len(file_internal_session_sessionpb_session_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   49,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,40 @@
+package percentile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestTable pins the places of the percentiles, which stored summaries rely on: the
+// list may only grow at its end.
+func TestTable(t *testing.T) {
+	var all []string
+	for p := range All() {
+		all = append(all, fmt.Sprintf("%s=%s", p.Name(), p))
+	}
+	if got := strings.Join(all, " "); got != "P50=50 P66=66 P75=75 P80=80 P90=90 P95=95 P98=98 P99=99 P999=99.9" {
+		t.Errorf("percentiles %s", got)
+	}
+	if got := slices.Collect(AB()); !slices.Equal(got, []Percentile{P50, P66, P75, P80, P90, P95, P98, P99}) {
+		t.Errorf("ab's are %v", got)
+	}
+	if got := slices.Collect(Common()); !slices.Equal(got, []Percentile{P50, P90, P95, P99, P999}) {
+		t.Errorf("the common ones are %v", got)
+	}
+}
+
+func TestRank(t *testing.T) {
+	for _, test := range []struct {
+		percent float64
+		n, want int64
+	}{
+		{50, 1, 1}, {50, 2, 1}, {50, 3, 2}, {0, 10, 1}, {100, 10, 10}, {99, 100, 99}, {99, 101, 100}, {99.9, 1000, 999}, {99.9, 1001, 1000},
+		{99.99, 10_000, 9_999}, {50, 0, 0},
+	} {
+		if got := Rank(test.percent, test.n); got != test.want {
+			t.Errorf("rank of p%g of %d is %d, want %d", test.percent, test.n, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package result
+
+import (
+	"fmt"
+	"iter"
+)
+
+// Counts are exact counts of requests, connections and bytes. Counters says what
+// each of them counts.
+type Counts struct {
+	Requests      int64       `json:"requests"`
+	Errors        ErrorCounts `json:"errors"`
+	Non2xx        int64       `json:"non2xx"`
+	KeepAlive     int64       `json:"keepAlive"`
+	Connections   int64       `json:"connections"`
+	BytesSent     int64       `json:"bytesSent"`
+	BytesReceived int64       `json:"bytesReceived"`
+	BodyBytes     int64       `json:"bodyBytes"`
+	TLSResumed    int64       `json:"tlsResumed"`
+	Dropped       int64       `json:"dropped,omitempty"`
+}
+
+// Counters is the table of Counts, but for Errors, whose table is that of
+// ErrorKind. A line with a label is in each block of a text report unless the
+// count is 0.
+var Counters = Table[Counts]{
+	{
+		Name: "requests", Of: func(c *Counts) *int64 { return &c.Requests },
+		Help: "completed requests, successful or not",
+	},
+	{
+		Name: "non2xx", Of: func(c *Counts) *int64 { return &c.Non2xx },
+		Label: "Non-2xx responses", CSV: "non2xx",
+		Help: "complete responses with a status outside 200 to 299, failed or not",
+	},
+	{
+		Name: "keepAlive", Of: func(c *Counts) *int64 { return &c.KeepAlive },
+		Label: "Keep-Alive requests", CSV: "keep_alive_requests",
+		Help: "requests sent on a connection that had been used for a request before",
+	},
+	{
+		Name: "connections", Of: func(c *Counts) *int64 { return &c.Connections },
+		CSV: "connections_opened", Help: "connections opened",
+	},
+	{
+		Name: "bytesSent", Of: func(c *Counts) *int64 { return &c.BytesSent },
+		Unit: Bytes, CSV: "bytes_sent", Help: "bytes of requests written to connections",
+	},
+	{
+		Name: "bytesReceived", Of: func(c *Counts) *int64 { return &c.BytesReceived },
+		Unit: Bytes, CSV: "bytes_received", Help: "bytes read from connections, inside TLS",
+	},
+	{
+		Name: "bodyBytes", Of: func(c *Counts) *int64 { return &c.BodyBytes },
+		Unit: Bytes, CSV: "body_bytes", Help: "bytes of response bodies, without the headers of chunks",
+	},
+	{
+		Name: "tlsResumed", Of: func(c *Counts) *int64 { return &c.TLSResumed },
+		Label: "TLS sessions resumed", CSV: "tls_resumed",
+		Help: "TLS handshakes that resumed an earlier session",
+	},
+	{
+		Name: "dropped", Of: func(c *Counts) *int64 { return &c.Dropped },
+		CSV: "dropped", Help: "requests of open load that were never made, since no connection was free in time; not among the requests",
+	},
+}
+
+// Succeeded returns the number of successful requests.
+func (c Counts) Succeeded() int64 { return c.Requests - c.Errors.Total() }
+
+// ErrorPercent returns the number of failed requests divided by the number of all
+// requests, in percent; 0 if there are no requests.
+func (c Counts) ErrorPercent() float64 {
+	if c.Requests == 0 {
+		return 0
+	}
+	return float64(100*c.Errors.Total()) / float64(c.Requests)
+}
+
+// Add adds other counts to these.
+func (c *Counts) Add(other Counts) {
+	Counters.Merge(c, &other)
+	for k, n := range other.Errors {
+		c.Errors[k] += n
+	}
+}
+
+// ErrorKind says how a request failed. Its number is its place in messages
+// between versions: append, and never reorder or remove.
+type ErrorKind int
+
+// The kinds of errors.
+const (
+	// ErrorConnect: the connection could not be opened.
+	ErrorConnect ErrorKind = iota
+	// ErrorTLS: the TLS handshake failed.
+	ErrorTLS
+	// ErrorTimeout: the response was not complete in time.
+	ErrorTimeout
+	// ErrorReceive: the connection broke during the request or its response.
+	ErrorReceive
+	// ErrorLength: the body did not have the expected length.
+	ErrorLength
+	// ErrorStatus: the status was not one of success (200 to 399).
+	ErrorStatus
+	// ErrorException: the response was not HTTP, or anything else went wrong.
+	ErrorException
+	// ErrorKinds is the number of kinds.
+	ErrorKinds
+)
+
+// errorKinds has a line for each kind: its name in JSON, its label in ab's form of
+// a report, and whether ab itself has it.
+var errorKinds = [ErrorKinds]struct {
+	name, label string
+	ab          bool
+}{
+	ErrorConnect:   {"connect", "Connect", true},
+	ErrorTLS:       {"tls", "TLS", false},
+	ErrorTimeout:   {"timeout", "Timeout", false},
+	ErrorReceive:   {"receive", "Receive", true},
+	ErrorLength:    {"length", "Length", true},
+	ErrorStatus:    {"status", "Status", false},
+	ErrorException: {"exception", "Exceptions", true},
+}
+
+// String returns the name of the kind in JSON.
+func (k ErrorKind) String() string { return errorKinds[k].name }
+
+// Label returns the name of the kind in ab's form of a report, and whether ab
+// itself has the kind.
+func (k ErrorKind) Label() (label string, ab bool) { return errorKinds[k].label, errorKinds[k].ab }
+
+// ErrorCounts are failed requests by ErrorKind. A request fails in one way, so
+// that the sum is the number of failed requests.
+type ErrorCounts [ErrorKinds]int64
+
+// Total returns the number of failed requests.
+func (e ErrorCounts) Total() int64 {
+	var total int64
+	for _, n := range e {
+		total += n
+	}
+	return total
+}
+
+// Occurred yields the kinds that occurred, with their counts.
+func (e ErrorCounts) Occurred() iter.Seq2[ErrorKind, int64] {
+	return func(yield func(ErrorKind, int64) bool) {
+		for k, n := range e {
+			if n != 0 && !yield(ErrorKind(k), n) {
+				return
+			}
+		}
+	}
+}
+
+// Set sets the counts by their kinds. Errors of kinds that only a later version
+// knows are exceptions.
+func (e *ErrorCounts) Set(counts []int64) error {
+	if len(counts) > maxFigures {
+		return fmt.Errorf("%d kinds of errors, must be at most %d", len(counts), maxFigures)
+	}
+	*e = ErrorCounts{}
+	for k, n := range counts {
+		if n < 0 || n > maxFigure {
+			return fmt.Errorf("errors must be from 0 to %d, not %d", int64(maxFigure), n)
+		}
+		if k >= int(ErrorKinds) {
+			k = int(ErrorException)
+		}
+		e[k] += n
+	}
+	return nil
+}

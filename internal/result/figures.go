@@ -1,0 +1,138 @@
+package result
+
+import "fmt"
+
+// Unit is what a figure counts or measures.
+type Unit string
+
+// The units.
+const (
+	// Number is for counts.
+	Number Unit = ""
+	// Bytes is for amounts of data.
+	Bytes Unit = "bytes"
+	// Microseconds is for durations.
+	Microseconds Unit = "microseconds"
+)
+
+// Merging is how a figure of several clients, containers or spans of time
+// becomes one.
+type Merging int
+
+const (
+	// Sum adds the values. The figure only grows, so that the value of a span of
+	// time is the difference between its end and its start.
+	Sum Merging = iota
+	// Max takes the largest value.
+	Max
+	// Last takes the latest value.
+	Last
+)
+
+const (
+	// Unknown is the value of an optional figure that could not be read.
+	Unknown = -1
+	// maxFigure bounds every figure that comes from elsewhere, so that differences
+	// and sums of thousands of them cannot overflow.
+	maxFigure = 1 << 52
+	// maxFigures bounds the values of one table, and is far more than any has.
+	maxFigures = 256
+)
+
+// Figure is one whole number among the figures T: a line of a Table.
+type Figure[T any] struct {
+	// Name is the figure's name in JSON.
+	Name string
+	// Unit is the unit of the value, Merging how values become one.
+	Unit    Unit
+	Merging Merging
+	// Optional reports whether the value may be Unknown.
+	Optional bool
+	// PodWide reports whether the value is that of the whole pod, and therefore
+	// recorded with its server alone.
+	PodWide bool
+	// Label names the figure's line in text reports. Figures with the same label
+	// share a line, in which Part says what each is. Reports omit figures without a
+	// label, or have code of their own for them.
+	Label, Part string
+	// Column is the heading of the figure's column in text tables, CSV that in
+	// tables as CSV; empty for no column.
+	Column, CSV string
+	// Help says what the value is.
+	Help string
+	// Of returns the figure's field.
+	Of func(*T) *int64
+}
+
+// Table has a line for each of the figures T. Conversion, merging, checks and
+// reports loop over it, so that a new figure is a field and a line. A figure's
+// place is its number in messages between versions: append, and never reorder or
+// remove.
+type Table[T any] []Figure[T]
+
+// Merge merges other figures into these.
+func (t Table[T]) Merge(into, other *T) {
+	for i := range t {
+		f := &t[i]
+		value, o := f.Of(into), *f.Of(other)
+		switch {
+		case f.Optional && (*value == Unknown || o == Unknown):
+			*value = Unknown
+		case f.Merging == Sum:
+			*value += o
+		case f.Merging == Max:
+			*value = max(*value, o)
+		case f.Merging == Last:
+			*value = o
+		}
+	}
+}
+
+// Since turns the figures at the end of a span of time into those of the span,
+// given those at its start.
+func (t Table[T]) Since(end, start *T) {
+	for i := range t {
+		f := &t[i]
+		value, s := f.Of(end), *f.Of(start)
+		switch {
+		case f.Optional && (*value == Unknown || s == Unknown):
+			*value = Unknown
+		case f.Merging == Sum:
+			*value -= s
+		}
+	}
+}
+
+// Values returns the values in the order of the table.
+func (t Table[T]) Values(figures *T) []int64 {
+	values := make([]int64, len(t))
+	for i := range t {
+		values[i] = *t[i].Of(figures)
+	}
+	return values
+}
+
+// Set is the inverse of Values. Values of figures that the table doesn't have are
+// ignored: they come from a later version. Missing ones, which an earlier version
+// didn't have, are unknown if they may be, else 0. It returns an error for values
+// that cannot be.
+func (t Table[T]) Set(figures *T, values []int64) error {
+	if len(values) > maxFigures {
+		return fmt.Errorf("%d figures, must be at most %d", len(values), maxFigures)
+	}
+	for i := range t {
+		f := &t[i]
+		lowest, value := int64(0), int64(0)
+		if f.Optional {
+			lowest, value = Unknown, Unknown
+		}
+		if i < len(values) {
+			value = values[i]
+		}
+		if value < lowest || value > maxFigure {
+			return fmt.Errorf("%s must be from %d to %d, not %d", f.Name, lowest, int64(maxFigure), value)
+		}
+		*f.Of(figures) = value
+	}
+	return nil
+}

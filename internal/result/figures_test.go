@@ -1,0 +1,154 @@
+package result
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// names are the figures of the tables in their order, which is their order in
+// messages between versions. It may only grow at its ends.
+var names = map[string][]string{
+	"Counts": {"requests", "non2xx", "keepAlive", "connections", "bytesSent", "bytesReceived", "bodyBytes", "tlsResumed", "dropped"},
+	"ClientUsage": {
+		"userCPUMicroseconds", "systemCPUMicroseconds", "throttledMicroseconds", "maxResidentBytes", "schedulerLagP99Microseconds",
+		"gcPauseMicroseconds", "gcPauseMaxMicroseconds",
+	},
+	"ServerUsage": {
+		"userCPUMicroseconds", "systemCPUMicroseconds", "residentBytes", "maxResidentBytes", "throttledMicroseconds", "minorFaults", "majorFaults",
+		"voluntarySwitches", "involuntarySwitches", "bytesReceived", "bytesSent", "threads", "descriptors",
+	},
+	"Arrivals": {"due", "plannedMicroseconds", "startedMicroseconds"},
+}
+
+func TestTables(t *testing.T) {
+	checkTable(t, Counters)
+	checkTable(t, ClientFigures)
+	checkTable(t, ServerFigures, "atMicroseconds")
+	checkTable(t, ArrivalFigures)
+	checkTable(t, SecondFigures, "second", "seconds", "p50Microseconds", "p90Microseconds", "p99Microseconds")
+}
+
+// checkTable checks that a table has each whole number of a T but some, by the name
+// that it has in JSON, at the place that it always had.
+func checkTable[T any](t *testing.T, table Table[T], but ...string) {
+	t.Helper()
+	var figures T
+	v := reflect.ValueOf(&figures).Elem()
+	lines := map[string]*int64{}
+	var order []string
+	for i := range table {
+		f := &table[i]
+		lines[f.Name] = f.Of(&figures)
+		order = append(order, f.Name)
+		if f.Help == "" || f.Part != "" && f.Label == "" {
+			t.Errorf("%s: %s: a line without help, or a part without a label", v.Type(), f.Name)
+		}
+	}
+	if places, kept := names[v.Type().Name()]; kept {
+		if diff := cmp.Diff(places, order); diff != "" {
+			t.Errorf("%s: the places of figures have changed (-want +got):\n%s", v.Type(), diff)
+		}
+	}
+	fields := 0
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if v.Field(i).Kind() != reflect.Int64 || slices.Contains(but, name) {
+			continue
+		}
+		fields++
+		if lines[name] != v.Field(i).Addr().Interface() {
+			t.Errorf("%s: the table has no line %s, or it leads to another field", v.Type(), name)
+		}
+	}
+	if fields != len(lines) || len(lines) != len(table) {
+		t.Errorf("%s: %d fields, %d lines, %d names", v.Type(), fields, len(table), len(lines))
+	}
+}
+
+type pair struct{ Grows, Peak, Level, Optional int64 }
+
+var pairs = Table[pair]{
+	{Name: "grows", Of: func(p *pair) *int64 { return &p.Grows }},
+	{Name: "peak", Merging: Max, Of: func(p *pair) *int64 { return &p.Peak }},
+	{Name: "level", Merging: Last, Of: func(p *pair) *int64 { return &p.Level }},
+	{Name: "optional", Optional: true, Of: func(p *pair) *int64 { return &p.Optional }},
+}
+
+func TestMergeAndSince(t *testing.T) {
+	for _, test := range []struct{ a, b, merged, since pair }{
+		{pair{5, 9, 3, 4}, pair{2, 7, 8, 1}, pair{7, 9, 8, 5}, pair{3, 9, 3, 3}},
+		{pair{5, 7, 3, -1}, pair{2, 9, 8, 1}, pair{7, 9, 8, -1}, pair{3, 7, 3, -1}},
+		{pair{5, 7, 3, 4}, pair{2, 9, 8, -1}, pair{7, 9, 8, -1}, pair{3, 7, 3, -1}},
+	} {
+		merged, since := test.a, test.a
+		pairs.Merge(&merged, &test.b)
+		pairs.Since(&since, &test.b)
+		if merged != test.merged || since != test.since {
+			t.Errorf("%v and %v: merged %v, since %v", test.a, test.b, merged, since)
+		}
+	}
+}
+
+func TestSet(t *testing.T) {
+	for _, test := range []struct {
+		values []int64
+		want   pair
+		err    string
+	}{
+		{[]int64{1, 2, 3, 4}, pair{1, 2, 3, 4}, ""},
+		{[]int64{1, 2, 3, -1}, pair{1, 2, 3, -1}, ""},
+		{[]int64{1, 2, 3, 4, math.MinInt64}, pair{1, 2, 3, 4}, ""},
+		{[]int64{1}, pair{1, 0, 0, -1}, ""},
+		{nil, pair{0, 0, 0, -1}, ""},
+		{[]int64{-1}, pair{}, "grows must be from 0"},
+		{[]int64{1, 2, 3, -2}, pair{}, "optional must be from -1"},
+		{[]int64{maxFigure + 1}, pair{}, "grows must be"},
+		{make([]int64, maxFigures+1), pair{}, "257 figures"},
+	} {
+		got := pair{9, 9, 9, 9}
+		err := pairs.Set(&got, test.values)
+		if test.err == "" && (err != nil || got != test.want) || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
+			t.Errorf("%v: %v, %v", test.values, got, err)
+		}
+	}
+}
+
+func TestErrorsOfOtherVersions(t *testing.T) {
+	var e ErrorCounts
+	if err := e.Set([]int64{1, 2, 0, 0, 0, 0, 3, 4, 5}); err != nil || e != (ErrorCounts{ErrorConnect: 1, ErrorTLS: 2, ErrorException: 12}) {
+		t.Errorf("%v, %v", e, err)
+	}
+	if err := e.Set([]int64{7}); err != nil || e != (ErrorCounts{ErrorConnect: 7}) {
+		t.Errorf("%v, %v", e, err)
+	}
+	var kinds []ErrorKind
+	for k, n := range (ErrorCounts{ErrorTLS: 2, ErrorStatus: 1}).Occurred() {
+		kinds = append(kinds, k)
+		if n == 0 {
+			t.Errorf("%s didn't occur", k)
+		}
+	}
+	if !slices.Equal(kinds, []ErrorKind{ErrorTLS, ErrorStatus}) {
+		t.Errorf("%v occurred", kinds)
+	}
+}
+
+// TestPercentilesOfOtherVersions: a later version appends, an earlier one has fewer.
+func TestPercentilesOfOtherVersions(t *testing.T) {
+	var p Percentiles
+	if err := json.Unmarshal([]byte("[1,2,3]"), &p); err != nil || p[2] != 3 || p[3] != Unknown || p[len(p)-1] != Unknown {
+		t.Errorf("%v, %v", p, err)
+	}
+	if err := json.Unmarshal([]byte("[1,2,3,4,5,6,7,8,9,10,11,12]"), &p); err != nil || p[8] != 9 {
+		t.Errorf("%v, %v", p, err)
+	}
+	if err := json.Unmarshal([]byte(`{"50":1}`), &p); err == nil {
+		t.Error("no error for an object")
+	}
+}

@@ -1,0 +1,111 @@
+package result
+
+// Second is one or, where the series was thinned, several consecutive seconds of
+// the measurement, of all clients and the target. SecondFigures says what each
+// figure is.
+type Second struct {
+	// Second is the first second, counted from the start; Seconds is their number.
+	Second   int64 `json:"second"`
+	Seconds  int64 `json:"seconds"`
+	Requests int64 `json:"requests"`
+	Errors   int64 `json:"errors"`
+	// P50, P90 and P99 are total times of successful requests, in microseconds.
+	// They are -1 where several seconds were joined, since percentiles cannot be.
+	P50                        int64 `json:"p50Microseconds"`
+	P90                        int64 `json:"p90Microseconds"`
+	P99                        int64 `json:"p99Microseconds"`
+	Max                        int64 `json:"maxMicroseconds"`
+	BytesReceived              int64 `json:"bytesReceived"`
+	ClientCPU                  int64 `json:"clientCPUMicroseconds"`
+	ServerCPU                  int64 `json:"serverCPUMicroseconds"`
+	ServerResident             int64 `json:"serverResidentBytes"`
+	ClientThrottled            int64 `json:"clientThrottledMicroseconds"`
+	ClientSchedulingLatencyP99 int64 `json:"clientSchedulerLagP99Microseconds"`
+	ClientGCPauseMax           int64 `json:"clientGCPauseMaxMicroseconds"`
+	// BackendCPU are the CPU times, in microseconds, of the containers behind the
+	// server by their names; -1 for one that is unknown.
+	BackendCPU map[string]int64 `json:"backendCPUMicroseconds,omitempty"`
+}
+
+// SecondFigures is the table of those figures of a Second that can be joined.
+var SecondFigures = Table[Second]{
+	{Name: "requests", Of: func(s *Second) *int64 { return &s.Requests }, Help: "completed requests"},
+	{Name: "errors", Of: func(s *Second) *int64 { return &s.Errors }, Help: "failed requests"},
+	{
+		Name: "maxMicroseconds", Of: func(s *Second) *int64 { return &s.Max },
+		Unit: Microseconds, Merging: Max, Help: "longest total time of a successful request",
+	},
+	{
+		Name: "bytesReceived", Of: func(s *Second) *int64 { return &s.BytesReceived },
+		Unit: Bytes, Help: "bytes of responses",
+	},
+	{
+		Name: "clientCPUMicroseconds", Of: func(s *Second) *int64 { return &s.ClientCPU },
+		Unit: Microseconds, Help: "CPU time of all clients",
+	},
+	{
+		Name: "serverCPUMicroseconds", Of: func(s *Second) *int64 { return &s.ServerCPU },
+		Unit: Microseconds, Optional: true, Help: "CPU time of the server",
+	},
+	{
+		Name: "serverResidentBytes", Of: func(s *Second) *int64 { return &s.ServerResident },
+		Unit: Bytes, Merging: Max, Help: "largest resident set of the server, -1 if it is unknown",
+	},
+	{
+		Name: "clientThrottledMicroseconds", Of: func(s *Second) *int64 { return &s.ClientThrottled },
+		Unit: Microseconds, Optional: true, Help: "time for which clients were throttled by their CPU limit, summed",
+	},
+	{
+		Name: "clientSchedulerLagP99Microseconds", Of: func(s *Second) *int64 { return &s.ClientSchedulingLatencyP99 },
+		Unit: Microseconds, Merging: Max, Help: "99th percentile of the scheduling latency of the worst client",
+	},
+	{
+		Name: "clientGCPauseMaxMicroseconds", Of: func(s *Second) *int64 { return &s.ClientGCPauseMax },
+		Unit: Microseconds, Merging: Max, Help: "longest GC pause of a client",
+	},
+}
+
+// SetUsage sets what the clients used.
+func (s *Second) SetUsage(u ClientUsage) {
+	s.ClientCPU, s.ClientThrottled = u.CPU(), u.Throttled
+	s.ClientSchedulingLatencyP99, s.ClientGCPauseMax = u.SchedulingLatencyP99, u.GCPauseMax
+}
+
+// SetLatency sets the figures of the total times of successful requests.
+func (s *Second) SetLatency(total *Histogram) {
+	s.P50, s.P90, s.P99, s.Max = total.Percentile(50), total.Percentile(90), total.Percentile(99), total.Max()
+}
+
+// Join joins the seconds that follow. Percentiles become -1, unless only one of
+// the two has successful requests.
+func (s *Second) Join(next *Second) {
+	switch {
+	case next.Requests == next.Errors:
+	case s.Requests == s.Errors:
+		s.P50, s.P90, s.P99 = next.P50, next.P90, next.P99
+	default:
+		s.P50, s.P90, s.P99 = Unknown, Unknown, Unknown
+	}
+	s.Seconds = next.Second + next.Seconds - s.Second
+	s.BackendCPU = joinCPU(s.BackendCPU, next.BackendCPU)
+	SecondFigures.Merge(s, next)
+}
+
+// joinCPU adds CPU times by container. One that is unknown in either is -1.
+func joinCPU(a, b map[string]int64) map[string]int64 {
+	if len(a)+len(b) == 0 {
+		return nil
+	}
+	sum := make(map[string]int64, len(a))
+	for name := range a {
+		sum[name] = Unknown
+	}
+	for name, y := range b {
+		if x, both := a[name]; both && x >= 0 && y >= 0 {
+			sum[name] = x + y
+		} else {
+			sum[name] = Unknown
+		}
+	}
+	return sum
+}

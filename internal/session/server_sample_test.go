@@ -1,0 +1,130 @@
+package session
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+// serverSample is one of a server and a number of containers behind it, in which
+// every field has a value of its own. Time, bytes and the agent's CPUs are the
+// sample's.
+func serverSample(backends int) *result.ServerSample {
+	r := &result.ServerSample{Server: filled[result.ServerUsage]()}
+	for i := range backends {
+		b := result.BackendUsage{Name: fmt.Sprint("tomcat-", i), ServerUsage: filled[result.ServerUsage]()}
+		b.UserCPU, b.BytesReceived, b.BytesSent = int64(100+i), 0, 0
+		r.Backends = append(r.Backends, b)
+	}
+	return r
+}
+
+func TestServerSampleIsKept(t *testing.T) {
+	for _, n := range []int{0, 1, MaxBackends} {
+		want := serverSample(n)
+		encoded, err := proto.Marshal(ServerSampleToWire(want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &sessionpb.ServerSample{}
+		if err := proto.Unmarshal(encoded, w); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ServerSampleFromWire(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d containers (-want +got):\n%s", n, diff)
+		}
+	}
+}
+
+// TestServerSampleWithoutBackends: a target of one container has none.
+func TestServerSampleWithoutBackends(t *testing.T) {
+	encoded, err := proto.Marshal(ServerSampleToWire(serverSample(0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &sessionpb.ServerSample{}
+	if err := proto.Unmarshal(encoded, w); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.ProtoReflect().GetUnknown()) > 0 || w.GetBackends() != nil || w.GetUsage() == nil {
+		t.Errorf("%v", w)
+	}
+}
+
+func TestServerSampleFromWireRefuses(t *testing.T) {
+	server := func(figure string, value int64) func(*sessionpb.ServerSample) {
+		return func(w *sessionpb.ServerSample) { setFigure(result.ServerFigures, w.Usage.Values, figure, value) }
+	}
+	backend := func(figure string, value int64) func(*sessionpb.ServerSample) {
+		return func(w *sessionpb.ServerSample) {
+			setFigure(result.ServerFigures, w.Backends[1].Usage.Values, figure, value)
+		}
+	}
+	name := func(name string) func(*sessionpb.ServerSample) {
+		return func(w *sessionpb.ServerSample) { w.Backends[1].Name = name }
+	}
+	tests := map[string]struct {
+		change func(*sessionpb.ServerSample)
+		text   string
+	}{
+		"too many": {func(w *sessionpb.ServerSample) {
+			w.Backends = ServerSampleToWire(serverSample(MaxBackends + 1)).Backends
+		}, "9 containers behind the server"},
+		"no name":                {name(""), `the name ""`},
+		"a long name":            {name(strings.Repeat("x", 64)), "the name"},
+		"a huge name":            {name(strings.Repeat("x", MaxMessageBytes)), "the name"},
+		"a name for terminals":   {name("a\x1b[2J"), "the name"},
+		"capitals":               {name("Tomcat"), "the name"},
+		"a dash in front":        {name("-tomcat"), "the name"},
+		"a dash at the end":      {name("tomcat-"), "the name"},
+		"the server's name":      {name("server"), "the name"},
+		"a name twice":           {name("tomcat-0"), "the name"},
+		"no figures":             {func(w *sessionpb.ServerSample) { w.Backends[1].Usage = nil }, "container tomcat-1: no figures"},
+		"nothing":                {func(w *sessionpb.ServerSample) { w.Backends[1] = nil }, "the name"},
+		"nothing of the server":  {func(w *sessionpb.ServerSample) { w.Usage = nil }, "server sample: no figures"},
+		"a thousand figures":     {func(w *sessionpb.ServerSample) { w.Backends[1].Usage.Values = make([]int64, 1000) }, "1000 figures"},
+		"negative CPU time":      {backend("systemCPUMicroseconds", -1), "container tomcat-1: systemCPUMicroseconds must be"},
+		"endless CPU time":       {backend("userCPUMicroseconds", math.MaxInt64), "container tomcat-1: userCPUMicroseconds must be"},
+		"negative memory":        {backend("residentBytes", -1), "residentBytes must be"},
+		"less than no threads":   {backend("threads", -2), "threads must be"},
+		"endless threads":        {backend("threads", math.MaxInt64), "threads must be"},
+		"the server's switches":  {server("voluntarySwitches", -1), "voluntarySwitches must be"},
+		"the server's bytes":     {server("bytesSent", math.MinInt64), "bytesSent must be"},
+		"throttled for how long": {server("throttledMicroseconds", -2), "throttledMicroseconds must be"},
+	}
+	for what, test := range tests {
+		t.Run(what, func(t *testing.T) {
+			w := ServerSampleToWire(serverSample(3))
+			test.change(w)
+			_, err := ServerSampleFromWire(w)
+			if err == nil || !strings.Contains(err.Error(), test.text) || len(err.Error()) > 2000 {
+				t.Errorf("error %v, want %q", err, test.text)
+			}
+		})
+	}
+	w := ServerSampleToWire(serverSample(1))
+	for _, name := range []string{"threads", "descriptors", "throttledMicroseconds"} {
+		setFigure(result.ServerFigures, w.Usage.Values, name, -1)
+		setFigure(result.ServerFigures, w.Backends[0].Usage.Values, name, -1)
+	}
+	if _, err := ServerSampleFromWire(w); err != nil {
+		t.Errorf("what isn't known is refused: %v", err)
+	}
+}
+
+// setFigure sets the value of a figure by its name.
+func setFigure[T any](table result.Table[T], values []int64, name string, value int64) {
+	values[slices.IndexFunc(table, func(f result.Figure[T]) bool { return f.Name == name })] = value
+}
