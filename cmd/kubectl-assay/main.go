@@ -1,5 +1,5 @@
-// Command kubectl-assay is a plugin of kubectl: with it on the PATH,
-// "kubectl assay" watches runs and prints their reports.
+// Command kubectl-assay is a kubectl plugin. If it is on the PATH, "kubectl assay"
+// watches BenchmarkRuns and prints their reports.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/exit"
 )
 
-// version is set when the program is linked.
+// version is set by the linker.
 var version = "development"
 
 func main() {

@@ -1,5 +1,5 @@
-// Package plugin is the command line of kubectl-assay: one package below it for
-// each verb.
+// Package plugin defines the command line of kubectl-assay. Each verb has a
+// package of its own below it.
 package plugin
 
 import (
@@ -14,26 +14,26 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/watch"
 )
 
-const long = `Watch benchmark runs, print their reports and compare them.
+const long = `Watch BenchmarkRuns, print their reports and compare them.
 
-A BenchmarkRun benchmarks an HTTP server in the cluster. Create one with
-"kubectl apply", then wait for it and read what it measured:
+A BenchmarkRun benchmarks an HTTP server. Create one with "kubectl apply", wait
+for it to finish, and print its report:
 
   kubectl apply -f run.yaml
   kubectl assay watch tomcat-nio && kubectl assay report tomcat-nio
 
-Compare several runs:
+Compare several runs in a table:
 
   kubectl assay table tomcat-nio tomcat-apr
 
-"kubectl explain benchmarkrun.spec" describes every field of a run.`
+"kubectl explain benchmarkrun.spec" describes every field of a BenchmarkRun.`
 
-// NewCommand is the plugin's command with all its verbs.
+// NewCommand returns the plugin's root command with all verbs.
 func NewCommand(streams genericiooptions.IOStreams, version string) *cobra.Command {
 	flags := genericclioptions.NewConfigFlags(true)
 	root := &cobra.Command{
 		Use:           "kubectl-assay",
-		Short:         "Watch benchmark runs, print their reports and compare them",
+		Short:         "Watch BenchmarkRuns, print their reports and compare them",
 		Long:          long,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl assay"},
 		SilenceUsage:  true,

@@ -25,7 +25,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// output is what a command writes; it can be waited for.
+// output stores what a command writes. A test can wait for a text in it.
 type output struct {
 	mutex sync.Mutex
 	text  bytes.Buffer
@@ -57,18 +57,18 @@ func (o *output) waitFor(t *testing.T, text string) {
 		select {
 		case <-o.wrote:
 		case <-deadline:
-			t.Fatalf("%q was never written, but:\n%s", text, o)
+			t.Fatalf("timed out waiting for %q in:\n%s", text, o)
 		}
 	}
 }
 
-// started is a command that runs.
+// started is a running command.
 type started struct {
 	out  *output
 	code chan int
 }
 
-// start starts the plugin against a server.
+// start runs the plugin against a server, in the background.
 func start(t *testing.T, server *plugintest.APIServer, args ...string) *started {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
@@ -93,17 +93,17 @@ func (c *started) wantEnd(t *testing.T, code int, texts ...string) {
 			t.Errorf("exit code %d, want %d", got, code)
 		}
 	case <-time.After(20 * time.Second):
-		t.Fatalf("the command doesn't end, it wrote:\n%s", c.out)
+		t.Fatalf("timed out waiting for the command to end; output:\n%s", c.out)
 	}
 	for _, text := range texts {
 		if !strings.Contains(c.out.String(), text) {
-			t.Errorf("%q wasn't written, but:\n%s", text, c.out)
+			t.Errorf("%q not found in:\n%s", text, c.out)
 		}
 	}
 }
 
-// run is a run with the state and message that it is in, and further
-// conditions.
+// run returns a run whose condition Succeeded has the given status, reason and
+// message, with further conditions.
 func run(state metav1.ConditionStatus, reason, message string, more ...metav1.Condition) *v1alpha1.BenchmarkRun {
 	r := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: "tomcat", Namespace: "default", UID: "uid-1"}}
 	finished := metav1.ConditionTrue
@@ -152,12 +152,12 @@ func TestWatchFollowsARun(t *testing.T) {
 	server.SetRun(run(metav1.ConditionUnknown, v1alpha1.ReasonQueued, "behind default/other"))
 	c.out.waitFor(t, "Queued      behind default/other\n")
 	server.SetRun(measuring(42))
-	c.out.waitFor(t, "Measuring   42 %  1234.5 requests/s, 3 errors, 1m15s left\n")
+	c.out.waitFor(t, "Measuring   42%  1234.5 requests/s, 3 errors, 1m15s left\n")
 	server.SetRun(measuring(42))
 	server.SetRun(withThresholds(succeeded(valid, met)))
 	c.wantEnd(t, exit.Success, "tomcat succeeded", "Valid: nothing found", "Thresholds met: 1 of 1", "kubectl assay report tomcat")
-	if n := strings.Count(c.out.String(), "42 %"); n != 1 {
-		t.Errorf("an update without a change was printed: %d times", n)
+	if n := strings.Count(c.out.String(), "42%"); n != 1 {
+		t.Errorf("an unchanged state was printed %d times", n)
 	}
 }
 
@@ -188,34 +188,34 @@ func TestWatchSurvivesAnAPIServerRestart(t *testing.T) {
 	server := plugintest.Start(t)
 	server.SetRun(measuring(10))
 	c := start(t, server, "watch", "tomcat")
-	c.out.waitFor(t, "10 %")
+	c.out.waitFor(t, "10%")
 	server.Down()
-	c.out.waitFor(t, "lost the API server, trying again")
+	c.out.waitFor(t, "lost contact with the API server, retrying")
 	server.SetRun(measuring(60))
-	server.Refuse(apierrors.NewForbidden(schema.GroupResource{Resource: "benchmarkruns"}, "", nil))
+	server.Reject(apierrors.NewForbidden(schema.GroupResource{Resource: "benchmarkruns"}, "", nil))
 	server.Up()
-	server.Refuse(nil)
-	c.out.waitFor(t, "the API server answers again")
-	c.out.waitFor(t, "60 %")
+	server.Reject(nil)
+	c.out.waitFor(t, "reconnected to the API server")
+	c.out.waitFor(t, "60%")
 	server.EndWatches()
 	server.SetRun(succeeded(valid))
 	c.wantEnd(t, exit.Success)
 }
 
-func TestWatchOfARunThatGoes(t *testing.T) {
+func TestWatchOfADeletedRun(t *testing.T) {
 	t.Run("deleted while watched", func(t *testing.T) {
 		server := plugintest.Start(t)
 		server.SetRun(measuring(10))
 		c := start(t, server, "watch", "tomcat")
-		c.out.waitFor(t, "10 %")
+		c.out.waitFor(t, "10%")
 		server.SetRun(nil)
-		c.wantEnd(t, exit.Unknown, "was deleted when it was Measuring")
+		c.wantEnd(t, exit.Unknown, "was deleted while it was Measuring")
 	})
-	t.Run("replaced while the API server was away", func(t *testing.T) {
+	t.Run("recreated while the API server was down", func(t *testing.T) {
 		server := plugintest.Start(t)
 		server.SetRun(measuring(10))
 		c := start(t, server, "watch", "tomcat")
-		c.out.waitFor(t, "10 %")
+		c.out.waitFor(t, "10%")
 		server.Down()
 		other := succeeded(valid)
 		other.UID = "uid-2"
@@ -225,12 +225,12 @@ func TestWatchOfARunThatGoes(t *testing.T) {
 	})
 }
 
-func TestWatchOfARunThatIsNot(t *testing.T) {
+func TestWatchOfAMissingRun(t *testing.T) {
 	server := plugintest.Start(t)
-	start(t, server, "watch", "tomcat").wantEnd(t, exit.Unknown, `there is no BenchmarkRun "tomcat" in namespace "default"`)
+	start(t, server, "watch", "tomcat").wantEnd(t, exit.Unknown, `BenchmarkRun "tomcat" not found in namespace "default"`)
 
 	c := start(t, server, "watch", "tomcat", "--wait-for-creation")
-	c.out.waitFor(t, "doesn't exist yet")
+	c.out.waitFor(t, "does not exist yet")
 	server.SetRun(succeeded(valid))
 	c.wantEnd(t, exit.Success)
 }
@@ -238,21 +238,21 @@ func TestWatchOfARunThatIsNot(t *testing.T) {
 func TestWatchTimeout(t *testing.T) {
 	server := plugintest.Start(t)
 	server.SetRun(measuring(10))
-	start(t, server, "watch", "tomcat", "--timeout", "1s").wantEnd(t, exit.Unknown, "the timeout passed", "is still Measuring")
+	start(t, server, "watch", "tomcat", "--timeout", "1s").wantEnd(t, exit.Unknown, "timed out waiting for", "is still Measuring")
 }
 
-func TestNoWayToTheCluster(t *testing.T) {
+func TestUnusableCluster(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "benchmarkruns"}, "tomcat", nil)
 	unserved := apierrors.NewGenericServerResponse(404, "get", schema.GroupResource{Resource: "benchmarkruns"}, "tomcat", "404 page not found", 0, true)
 	for _, verb := range []string{"watch", "report", "table"} {
 		t.Run(verb, func(t *testing.T) {
 			server := plugintest.Start(t)
-			server.Refuse(forbidden)
-			start(t, server, verb, "tomcat").wantEnd(t, exit.Unknown, "the API server refused", "forbidden")
-			server.Refuse(unserved)
+			server.Reject(forbidden)
+			start(t, server, verb, "tomcat").wantEnd(t, exit.Unknown, "the API server rejected the request", "forbidden")
+			server.Reject(unserved)
 			start(t, server, verb, "tomcat").wantEnd(t, exit.Unknown, "is Assay installed?")
 			server.Down()
-			start(t, server, verb, "tomcat").wantEnd(t, exit.Unknown, "can't be reached")
+			start(t, server, verb, "tomcat").wantEnd(t, exit.Unknown, "cannot reach the API server")
 		})
 	}
 }
@@ -281,32 +281,32 @@ func TestReport(t *testing.T) {
 	finished := succeeded(valid)
 	finished.Status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: "tomcat-result"}
 	server.SetRun(finished)
-	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, `ConfigMap "tomcat-result" was deleted`)
+	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, `ConfigMap "tomcat-result" with the result not found`)
 	server.SetConfigMap(stored(t, "uid-1"))
 	start(t, server, "report", "tomcat").wantEnd(t, exit.Success, "BenchmarkRun default/tomcat", "Server Software:        Apache-Coyote/1.1")
 	start(t, server, "report", "tomcat", "-o", "json").wantEnd(t, exit.Success, `"serverSoftware": "Apache-Coyote/1.1"`)
-	start(t, server, "report", "tomcat", "-o", "yaml").wantEnd(t, exit.Unknown, `no output format "yaml"`)
-	start(t, server, "report", "other").wantEnd(t, exit.Unknown, `there is no BenchmarkRun "other"`)
+	start(t, server, "report", "tomcat", "-o", "yaml").wantEnd(t, exit.Unknown, `unknown output format "yaml"`)
+	start(t, server, "report", "other").wantEnd(t, exit.Unknown, `BenchmarkRun "other" not found`)
 	server.SetConfigMap(stored(t, "uid-2"))
 	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, "the result of another run")
 	empty := stored(t, "uid-1")
 	empty.BinaryData = nil
 	server.SetConfigMap(empty)
-	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, `has no key "result.json.gz"`)
+	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, `key "result.json.gz" not found`)
 }
 
 func TestTable(t *testing.T) {
 	server := plugintest.Start(t)
 	server.SetRun(measuring(42))
-	start(t, server, "table").wantEnd(t, exit.Failed, "[1] tomcat has no result yet: it is Measuring (42 %): measuring")
+	start(t, server, "table").wantEnd(t, exit.Failed, "[1] tomcat has no result yet: it is Measuring (42%): measuring")
 	finished := succeeded(valid)
 	finished.Status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: "tomcat-result"}
 	server.SetRun(finished)
 	server.SetConfigMap(stored(t, "uid-1"))
 	start(t, server, "table", "tomcat").wantEnd(t, exit.Success, "requests/s per client", "tomcat")
 	start(t, server, "table", "-l", "", "-o", "json").wantEnd(t, exit.Success, `"name": "tomcat"`)
-	start(t, server, "table", "-o", "yaml").wantEnd(t, exit.Unknown, `no output format "yaml"`)
-	start(t, server, "table", "tomcat", "-l", "a=b").wantEnd(t, exit.Unknown, "exclude each other")
+	start(t, server, "table", "-o", "yaml").wantEnd(t, exit.Unknown, `unknown output format "yaml"`)
+	start(t, server, "table", "tomcat", "-l", "a=b").wantEnd(t, exit.Unknown, "must not be used together")
 }
 
 func TestReportOfARunWithoutResult(t *testing.T) {
@@ -314,9 +314,9 @@ func TestReportOfARunWithoutResult(t *testing.T) {
 		run  *v1alpha1.BenchmarkRun
 		text string
 	}{
-		"new":    {&v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: "tomcat"}}, "the operator hasn't seen it yet"},
-		"active": {measuring(42), "has no result yet: it is Measuring (42 %): measuring"},
-		"failed": {run(metav1.ConditionFalse, v1alpha1.ReasonDeadlineExceeded, "3600 s passed"), "it ended as DeadlineExceeded: 3600 s passed"},
+		"new":    {&v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: "tomcat"}}, "the operator hasn't processed it"},
+		"active": {measuring(42), "has no result yet: it is Measuring (42%): measuring"},
+		"failed": {run(metav1.ConditionFalse, v1alpha1.ReasonDeadlineExceeded, "3600 s passed"), "it failed with DeadlineExceeded: 3600 s passed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := plugintest.Start(t)
@@ -337,7 +337,7 @@ func TestCompletionOfNames(t *testing.T) {
 		c := start(t, server, "__complete", verb, "tomcat", "")
 		c.wantEnd(t, exit.Success)
 		if strings.Contains(c.out.String(), "tomcat") {
-			t.Errorf("%s: a name that was given is completed again", verb)
+			t.Errorf("%s: completion repeats a name of the command line", verb)
 		}
 	}
 	start(t, server, "__complete", "table", "--output", "").wantEnd(t, exit.Success, "csv\njson\nmarkdown\ntext\n")

@@ -7,20 +7,12 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Printable is the text without what a terminal would obey rather than show:
-// control characters, line breaks among them, and invisible ones such as those
-// that change the direction of writing. Texts from outside, such as a Server
-// header, pass through it before they are shown.
-func Printable(text string) string {
-	return printable.Text(text)
-}
-
 // shown is a copy of the result in which all texts are printable.
 func shown(r *result.Result) *result.Result {
 	p := *r
 	clean := func(texts ...*string) {
 		for _, text := range texts {
-			*text = Printable(*text)
+			*text = printable.Text(*text)
 		}
 	}
 	clean(&p.Run.Namespace, &p.Run.Name, &p.Run.UID, &p.Run.Image, &p.Run.Server, &p.Run.Load)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/internal/percentile"
+	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
 )
@@ -165,7 +166,7 @@ func WriteTable(w io.Writer, format string, rows []Row) error {
 func shownRow(row Row) Row {
 	clean := func(texts ...*string) {
 		for _, text := range texts {
-			*text = Printable(*text)
+			*text = printable.Text(*text)
 		}
 	}
 	clean(&row.Namespace, &row.Name, &row.Connector, &row.NoResult)

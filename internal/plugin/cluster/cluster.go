@@ -1,5 +1,5 @@
-// Package cluster is how the plugin reaches the cluster: through the same flags
-// and files as kubectl.
+// Package cluster connects the plugin to the API server. It uses the same flags,
+// environment variables and kubeconfig files as kubectl.
 package cluster
 
 import (
@@ -20,14 +20,14 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/exit"
 )
 
-// Cluster is a client for the API server and the namespace that was asked for.
+// Cluster is a client for the API server, together with the selected namespace.
 type Cluster struct {
 	client.WithWatch
 	Namespace string
 }
 
-// Connect returns a client as the flags, the environment and the kubeconfig
-// file say. Nothing is sent yet.
+// Connect returns a client that is configured by the flags, the environment and
+// the kubeconfig file. It sends no request.
 func Connect(flags *genericclioptions.ConfigFlags) (*Cluster, error) {
 	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
@@ -43,22 +43,22 @@ func Connect(flags *genericclioptions.ConfigFlags) (*Cluster, error) {
 	}
 	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper()})
 	if err != nil {
-		return nil, fmt.Errorf("make API client: %w", err)
+		return nil, fmt.Errorf("create API client: %w", err)
 	}
 	return &Cluster{WithWatch: c, Namespace: namespace}, nil
 }
 
-// NewScheme is a scheme of the kinds that the plugin reads.
+// NewScheme returns a scheme with the kinds that the plugin reads.
 func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
-		return nil, fmt.Errorf("make scheme: %w", err)
+		return nil, fmt.Errorf("create scheme: %w", err)
 	}
 	return scheme, nil
 }
 
-// mapper knows the kinds that the plugin reads, so that the API server needn't
-// be asked what it serves.
+// mapper returns a REST mapper for the kinds that the plugin reads. It makes API
+// discovery unnecessary.
 func mapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	m.Add(v1alpha1.GroupVersion.WithKind("BenchmarkRun"), meta.RESTScopeNamespace)
@@ -66,45 +66,46 @@ func mapper() meta.RESTMapper {
 	return m
 }
 
-// NotFound is the error for a run that doesn't exist.
+// NotFound returns the error for a run that doesn't exist.
 func NotFound(namespace, name string) error {
-	return exit.Errorf(exit.Unknown, "there is no BenchmarkRun %q in namespace %q: see \"kubectl get benchmarkruns --namespace %s\"",
+	return exit.Errorf(exit.Unknown, "BenchmarkRun %q not found in namespace %q; list the runs with \"kubectl get benchmarkruns --namespace %s\"",
 		name, namespace, namespace)
 }
 
-// IsNoSuchObject is whether an error says that an object doesn't exist, rather
-// than its kind: for a kind that it doesn't serve the API server sends no
-// status of its own.
+// IsNoSuchObject reports whether err means that an object doesn't exist although
+// the API server serves its kind. For an unknown kind the API server's response
+// contains no Status object.
 func IsNoSuchObject(err error) bool {
 	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// Explain adds to an error of the API server what the user can do about it.
+// Explain wraps an error of a request to the API server with the likely cause. The
+// exit code is exit.Unknown.
 func Explain(err error) error {
 	var status apierrors.APIStatus
 	switch {
 	case apierrors.IsNotFound(err):
-		return exit.Errorf(exit.Unknown, "the cluster doesn't know BenchmarkRuns: is Assay installed? (%w)", err)
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), errors.As(err, &status):
-		return exit.Errorf(exit.Unknown, "the API server refused: %w", err)
+		return exit.Errorf(exit.Unknown, "the cluster has no resource BenchmarkRun; is Assay installed? (%w)", err)
+	case errors.As(err, &status):
+		return exit.Errorf(exit.Unknown, "the API server rejected the request: %w", err)
 	}
-	return exit.Errorf(exit.Unknown, "the API server can't be reached: %w", err)
+	return exit.Errorf(exit.Unknown, "cannot reach the API server: %w", err)
 }
 
-// CompleteNames completes the name of one run of the namespace.
-func CompleteNames(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
-	further := CompleteFurtherNames(flags)
-	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+// CompleteName returns a shell completion for a single name of a run.
+func CompleteName(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
+	complete := CompleteNames(flags)
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return further(cmd, args, begun)
+		return complete(cmd, args, prefix)
 	}
 }
 
-// CompleteFurtherNames completes the names of any number of the namespace's
-// runs: those that weren't given yet.
-func CompleteFurtherNames(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
+// CompleteNames returns a shell completion for any number of names of runs. It
+// omits the names that are already on the command line.
+func CompleteNames(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		c, err := Connect(flags)
 		if err != nil {

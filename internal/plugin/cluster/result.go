@@ -15,33 +15,33 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// LostError is the error for a result that a run had and that can't be read any
-// more.
+// LostError is the error for the result of a run that was stored but can't be
+// read.
 type LostError struct{ text string }
 
-// Error says what was found in its place.
+// Error implements error. It returns what was found instead of the result.
 func (e *LostError) Error() string { return e.text }
 
-// lost is a LostError with its exit code.
+// lost returns a LostError with exit code exit.Unknown.
 func lost(format string, args ...any) error {
 	return exit.Errorf(exit.Unknown, "%w", &LostError{fmt.Sprintf(format, args...)})
 }
 
-// Result returns the result that the artifact of a run holds, which its status
-// must name. Errors wrap a LostError when there is none any more.
+// Result returns the result in the artifact of a run. run.Status.Artifact must be
+// set. The error is a LostError if the artifact is missing or isn't the run's.
 func (c *Cluster) Result(ctx context.Context, run *v1alpha1.BenchmarkRun) (*result.Result, error) {
 	var stored corev1.ConfigMap
 	key := types.NamespacedName{Namespace: run.Namespace, Name: run.Status.Artifact.ConfigMap}
 	if err := c.Get(ctx, key, &stored); err != nil {
 		if apierrors.IsNotFound(err) {
-			return nil, lost("the result of the run is gone: ConfigMap %q was deleted; its summary still is in \"kubectl get benchmarkrun %s --namespace %s --output yaml\"",
+			return nil, lost("ConfigMap %q with the result not found; the summary is still in \"kubectl get benchmarkrun %s --namespace %s --output yaml\"",
 				key.Name, run.Name, run.Namespace)
 		}
 		return nil, Explain(err)
 	}
 	data, has := stored.BinaryData[artifact.Key]
 	if !has {
-		return nil, lost("ConfigMap %q has no key %q: it isn't the result of a run", key.Name, artifact.Key)
+		return nil, lost("ConfigMap %q is not the result of a run: key %q not found", key.Name, artifact.Key)
 	}
 	r, err := artifact.Decode(data)
 	if err != nil {
@@ -53,19 +53,19 @@ func (c *Cluster) Result(ctx context.Context, run *v1alpha1.BenchmarkRun) (*resu
 	return r, nil
 }
 
-// NoResult says why a run has no result, to be put after "it has": "no result:
-// it ended as …" or "no result yet: it is …".
+// NoResult returns the reason why a run has no result, as text that follows the
+// words "the run has", for example "no result yet: it is Queued: ...".
 func NoResult(run *v1alpha1.BenchmarkRun) string {
 	state := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
 	if state == nil {
-		return "no result: the operator hasn't seen it yet; if that lasts, see whether Assay is running"
+		return "no result yet: the operator hasn't processed it; check that Assay is running"
 	}
 	if meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
-		return fmt.Sprintf("no result: it ended as %s: %s", state.Reason, state.Message)
+		return fmt.Sprintf("no result: it failed with %s: %s", state.Reason, state.Message)
 	}
 	progress := ""
 	if p := run.Status.Progress; p != nil && p.Percent != nil {
-		progress = fmt.Sprintf(" (%d %%)", *p.Percent)
+		progress = fmt.Sprintf(" (%d%%)", *p.Percent)
 	}
 	return fmt.Sprintf("no result yet: it is %s%s: %s; wait for it with \"kubectl assay watch %s\"", state.Reason, progress, state.Message, run.Name)
 }

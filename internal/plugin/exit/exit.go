@@ -1,4 +1,4 @@
-// Package exit holds the exit codes of the plugin and how an error carries one.
+// Package exit defines the exit codes of the plugin and errors that have one.
 package exit
 
 import (
@@ -7,34 +7,35 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/printable"
 )
 
-// The exit codes, as --help documents them.
+// The exit codes. The help texts of the commands document them.
 const (
-	// Success: the run succeeded, its result is valid and met its thresholds; or
-	// what was asked for was done.
+	// Success means that the command succeeded. For watch: the run succeeded, and its
+	// result is valid and meets its thresholds.
 	Success = 0
-	// Failed: the run ended without a result, or has none yet.
+	// Failed means that the run failed, or has no result yet.
 	Failed = 1
-	// ThresholdsMissed: the result is valid and missed a threshold.
+	// ThresholdsMissed means that the result is valid and misses a threshold.
 	ThresholdsMissed = 2
-	// NotValid: the result can't be trusted, whatever its thresholds.
+	// NotValid means that the result can't be trusted, whatever its thresholds.
 	NotValid = 3
-	// Unknown: it can't be told: the API server doesn't answer, the run doesn't
-	// exist or was deleted, the time given was over, or the command was wrong.
+	// Unknown means that the outcome isn't known: the API server can't be reached or
+	// rejects the request, the run doesn't exist or was deleted, the timeout expired,
+	// or the command line is invalid.
 	Unknown = 4
-	// Interrupted: by a signal, as shells have it.
+	// Interrupted means that a signal ended the command. Shells use the same code.
 	Interrupted = 130
 )
 
-// Error is an error with an exit code. Err may be nil when all was said before.
+// Error is an error with an exit code. Err is nil if there is nothing to print.
 type Error struct {
 	Code int
 	Err  error
 }
 
-// Error is the message of the wrapped error.
+// Error implements error. It returns the message of the wrapped error.
 func (e *Error) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("exit code %d", e.Code)
@@ -42,16 +43,16 @@ func (e *Error) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap is the wrapped error.
+// Unwrap returns the wrapped error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf is an error with an exit code.
+// Errorf returns an Error with a formatted message, as fmt.Errorf does.
 func Errorf(code int, format string, args ...any) error {
 	return &Error{Code: code, Err: fmt.Errorf(format, args...)}
 }
 
-// Report writes what an error says, if anything, and returns its exit code:
-// Unknown for one that carries none.
+// Report prints the message of err, if it has one, and returns its exit code. The
+// exit code of an error that isn't an Error is Unknown.
 func Report(w io.Writer, err error) int {
 	if err == nil {
 		return Success
@@ -59,10 +60,10 @@ func Report(w io.Writer, err error) int {
 	if errors.Is(err, context.Canceled) {
 		return Interrupted
 	}
-	carried := &Error{Code: Unknown, Err: err}
-	errors.As(err, &carried)
-	if carried.Err != nil {
-		_, _ = fmt.Fprintf(w, "error: %s\n", report.Printable(err.Error()))
+	coded := &Error{Code: Unknown, Err: err}
+	errors.As(err, &coded)
+	if coded.Err != nil {
+		_, _ = fmt.Fprintf(w, "error: %s\n", printable.Text(err.Error()))
 	}
-	return carried.Code
+	return coded.Code
 }

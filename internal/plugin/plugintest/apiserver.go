@@ -1,6 +1,6 @@
-// Package plugintest is an API server that knows one BenchmarkRun and one
-// ConfigMap, for the tests of the plugin: it lists, gets and watches, and can be
-// stopped and started again at the same address.
+// Package plugintest provides a fake API server for the tests of the plugin. The
+// server holds one BenchmarkRun and one ConfigMap, and supports get, list and
+// watch. It can be stopped and restarted at the same address.
 package plugintest
 
 import (
@@ -25,7 +25,7 @@ const (
 	configMapsPath = "/api/v1/namespaces/default/configmaps/"
 )
 
-// APIServer is the server. Its runs are in the namespace default.
+// APIServer is a fake API server. Its objects are in the namespace default.
 type APIServer struct {
 	t       *testing.T
 	address string
@@ -35,9 +35,10 @@ type APIServer struct {
 	version   int
 	run       *v1alpha1.BenchmarkRun
 	configMap *corev1.ConfigMap
-	refusal   *apierrors.StatusError
+	rejection *apierrors.StatusError
 	watchers  map[chan event]struct{}
-	// history are the events since version firstVersion, one for each version.
+	// history holds all events. Each of them raised the version by one from
+	// firstVersion.
 	history []event
 }
 
@@ -48,7 +49,7 @@ type event struct {
 	Object any    `json:"object"`
 }
 
-// Start returns a running server without objects; it's stopped with the test.
+// Start starts a server without objects. It is stopped at the end of the test.
 func Start(t *testing.T) *APIServer {
 	t.Helper()
 	s := &APIServer{t: t, address: "127.0.0.1:0", version: firstVersion, watchers: map[chan event]struct{}{}}
@@ -57,10 +58,10 @@ func Start(t *testing.T) *APIServer {
 	return s
 }
 
-// URL is the server's address.
+// URL returns the server's URL.
 func (s *APIServer) URL() string { return "http://" + s.address }
 
-// Up starts the server at the address that it had before.
+// Up starts the server again at the same address after Down.
 func (s *APIServer) Up() {
 	s.t.Helper()
 	listener, err := net.Listen("tcp", s.address)
@@ -75,7 +76,7 @@ func (s *APIServer) Up() {
 	s.server = server
 }
 
-// Down stops the server and breaks its connections.
+// Down stops the server and closes its connections.
 func (s *APIServer) Down() {
 	s.mutex.Lock()
 	server := s.server
@@ -89,7 +90,7 @@ func (s *APIServer) Down() {
 	}
 }
 
-// EndWatches ends all watches, as an API server does after some time.
+// EndWatches ends all watches, as an API server does when they time out.
 func (s *APIServer) EndWatches() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -123,27 +124,29 @@ func (s *APIServer) SetRun(run *v1alpha1.BenchmarkRun) {
 	}
 }
 
-// SetConfigMap sets the ConfigMap; nil deletes it.
+// SetConfigMap creates or replaces the ConfigMap, or deletes it when configMap is
+// nil.
 func (s *APIServer) SetConfigMap(configMap *corev1.ConfigMap) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.configMap = configMap
 }
 
-// Refuse makes the server answer every request with an error, until nil.
-func (s *APIServer) Refuse(with *apierrors.StatusError) {
+// Reject makes the server answer every request with err, or as usual again when
+// err is nil.
+func (s *APIServer) Reject(err *apierrors.StatusError) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.refusal = with
+	s.rejection = err
 }
 
 func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
 	s.mutex.Lock()
-	refusal, run, configMap, version := s.refusal, s.run, s.configMap, s.version
+	rejection, run, configMap, version := s.rejection, s.run, s.configMap, s.version
 	s.mutex.Unlock()
 	switch {
-	case refusal != nil:
-		answer(w, int(refusal.ErrStatus.Code), status(refusal))
+	case rejection != nil:
+		answer(w, int(rejection.ErrStatus.Code), status(rejection))
 	case r.URL.Path == runsPath && r.URL.Query().Get("watch") != "":
 		s.watch(w, r)
 	case r.URL.Path == runsPath:
@@ -195,7 +198,7 @@ func (s *APIServer) watch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// status is an error as the API server sends it.
+// status returns the Status object of an error, as the API server sends it.
 func status(err *apierrors.StatusError) metav1.Status {
 	s := err.Status()
 	s.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}

@@ -1,5 +1,5 @@
-// Package report is the verb "report": it prints what a finished run measured,
-// from the artifact that the run names.
+// Package report implements the verb "report", which prints the report of a
+// finished run from the run's artifact.
 package report
 
 import (
@@ -13,20 +13,20 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 )
 
-const long = `Print what a finished run measured.
+const long = `Print the report of a finished BenchmarkRun.
 
-The report begins with whether the result can be trusted and, if not, why and
-what to do. Then come the thresholds, a row for each client and one for all
-together, for each of them every line that ab prints, and what the target and
-the clients used.
+The report begins with whether the result is valid and, if not, why and what to
+do. Thresholds and a table with one row per client and one for all clients follow,
+then the lines of ab's report for each client and for all clients, and the
+resource usage of the target and the clients.
 
-Percentiles of all clients are from merged histograms, never from averages.
+Percentiles over all clients are computed from merged histograms, never averaged.
 
 Exit codes:
   0  the report was printed, whatever its verdict
-  1  the run has no result: it isn't finished or ended without one
-  4  couldn't tell: the API server doesn't answer or refuses, there is no such
-     run, its artifact is gone, or the command was wrong`
+  1  the run has no result: it failed or isn't finished
+  4  unknown: the API server can't be reached or rejects the request, the run or
+     its artifact doesn't exist, or the command line is invalid`
 
 const example = `  # The report of a run, as text
   kubectl assay report tomcat-nio
@@ -35,16 +35,16 @@ const example = `  # The report of a run, as text
   kubectl assay report tomcat-nio -o json |
     jq '.summary.merged.latencies.total.percentilesMicroseconds["99"]'`
 
-// NewCommand is the verb.
+// NewCommand returns the command.
 func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
 	format := "text"
 	cmd := &cobra.Command{
 		Use:               "report NAME",
-		Short:             "Print what a finished run measured",
+		Short:             "Print the report of a finished BenchmarkRun",
 		Long:              long,
 		Example:           example,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: cluster.CompleteNames(flags),
+		ValidArgsFunction: cluster.CompleteName(flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := cluster.Connect(flags)
 			if err != nil {
@@ -53,9 +53,9 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			return write(cmd.Context(), c, args[0], format, streams.Out)
 		},
 	}
-	cmd.Flags().StringVarP(&format, "output", "o", format, "form of the report: "+strings.Join(report.Names(), " or "))
+	cmd.Flags().StringVarP(&format, "output", "o", format, "output format: "+strings.Join(report.Names(), " or "))
 	if err := cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(report.Names(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // only for a flag that isn't there
+		panic(err) // the flag isn't defined
 	}
 	return cmd
 }

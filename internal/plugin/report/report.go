@@ -17,7 +17,7 @@ import (
 // write prints the report of a run.
 func write(ctx context.Context, c *cluster.Cluster, name, format string, out io.Writer) error {
 	if !slices.Contains(report.Names(), format) {
-		return exit.Errorf(exit.Unknown, "there is no output format %q: use one of %s", format, strings.Join(report.Names(), ", "))
+		return exit.Errorf(exit.Unknown, "unknown output format %q: use one of %s", format, strings.Join(report.Names(), ", "))
 	}
 	var run v1alpha1.BenchmarkRun
 	if err := c.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: name}, &run); err != nil {

@@ -1,5 +1,5 @@
-// Package table is the verb "table": it prints what several runs measured, one
-// row for each, from the artifacts that the runs name.
+// Package table implements the verb "table", which prints the results of several
+// runs, one row per run, from the runs' artifacts.
 package table
 
 import (
@@ -13,71 +13,69 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 )
 
-const long = `Print what several runs measured, one row for each.
+const long = `Print a table of BenchmarkRuns, one row per run.
 
-Without names all runs of the namespace are in the table, or those with the
-labels that --selector asks for, the oldest first. Runs that are named stand in
-the order of their names in the command.
+Without names the table has all runs of the namespace, or those that --selector
+selects, oldest first. Runs that are named are in the order of the command line.
 
-Each row has what was declared (connector, file, keep-alive or not, the rate that
-was asked for, connections of each client, methods beside GET, authentication,
-TLS), then, for each client and for all together, requests per
-second and median, 99th percentile and longest total time in milliseconds, then
-the failed requests of each client by kind and the CPU of the target in percent
-of its limit. Percentiles of all clients are from merged histograms, never from
-averages. Of a target with several servers each has its CPU.
+Each row shows the configuration: connector, file, keep-alive, target rate,
+connections per client, methods other than GET, authentication and TLS. Then come
+requests per second and the median, 99th percentile and maximum of the total time
+in milliseconds, for each client and for all clients. The last columns are the
+failed requests of each client by kind and the CPU usage of each server of the
+target in percent of its limit. Percentiles over all clients are computed from
+merged histograms, never averaged.
 
-A run whose result isn't valid, or that has none, is marked, and why stands
-under the table; in CSV in the column "reason". What else speaks against a result
-is in its own report.
+A run whose result isn't valid, or that has none, is marked. The reason is below
+the table, or in the column "reason" in CSV. Other findings are in the run's
+report.
 
 Exit codes:
-  0  the table was printed and every run in it has a result, whatever its verdict
-  1  the table was printed, but a run has no result: it isn't finished or ended
-     without one
-  4  couldn't tell: the API server doesn't answer or refuses, there is no such
-     run, an artifact is gone, or the command was wrong`
+  0  the table was printed and every run has a result, whatever its verdict
+  1  the table was printed, but a run has no result: it failed or isn't finished
+  4  unknown: the API server can't be reached or rejects the request, a run or an
+     artifact doesn't exist, or the command line is invalid`
 
-const example = `  # All runs of a series, as they were created
+const example = `  # All runs with a label, oldest first
   kubectl assay table -l series=r1
 
   # Two runs, the baseline first
   kubectl assay table tomcat-nio tomcat-apr
 
-  # For a page on GitHub, or for a spreadsheet
+  # As Markdown or CSV
   kubectl assay table -l series=r1 -o markdown
   kubectl assay table -l series=r1 -o csv > r1.csv
 
-  # Runs by requests per second, the fastest first
+  # Valid runs sorted by requests per second, fastest first
   kubectl assay table -o json | jq -r '.runs | map(select(.valid)) |
     sort_by(-.merged.requestsPerSecond) | .[] |
     "\(.name) \(.merged.requestsPerSecond)"'`
 
-// NewCommand is the verb.
+// NewCommand returns the command.
 func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
-	asked := request{format: "text"}
+	o := options{format: "text"}
 	cmd := &cobra.Command{
 		Use:               "table [NAME...]",
-		Short:             "Print what several runs measured, one row for each",
+		Short:             "Print a table of BenchmarkRuns, one row per run",
 		Long:              long,
 		Example:           example,
-		ValidArgsFunction: cluster.CompleteFurtherNames(flags),
+		ValidArgsFunction: cluster.CompleteNames(flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			asked.names = args
-			if err := asked.check(); err != nil {
+			o.names = args
+			if err := o.check(); err != nil {
 				return err
 			}
 			c, err := cluster.Connect(flags)
 			if err != nil {
 				return err
 			}
-			return asked.write(cmd.Context(), c, streams.Out)
+			return o.write(cmd.Context(), c, streams.Out)
 		},
 	}
-	cmd.Flags().StringVarP(&asked.selector, "selector", "l", "", "labels that runs must have, as kubectl get takes them: series=r1,size!=small")
-	cmd.Flags().StringVarP(&asked.format, "output", "o", asked.format, "form of the table: "+strings.Join(report.TableNames(), ", "))
+	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "label selector, as in kubectl get, for example series=r1,size!=small")
+	cmd.Flags().StringVarP(&o.format, "output", "o", o.format, "output format: "+strings.Join(report.TableNames(), ", "))
 	if err := cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(report.TableNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // only for a flag that isn't there
+		panic(err) // the flag isn't defined
 	}
 	return cmd
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/assay-dev/assay/internal/server"
 )
 
-// declared is the row of a run without a result: what its spec says.
+// declared returns the row of a run without a result. It holds the configuration
+// of the spec and the reason why there is no result.
 func declared(run *v1alpha1.BenchmarkRun, why string) report.Row {
 	load := &run.Spec.Load
 	row := report.Row{
@@ -53,8 +54,8 @@ func declared(run *v1alpha1.BenchmarkRun, why string) report.Row {
 	return row
 }
 
-// lengthOf is the length of a file of the content, -1 when the path isn't one
-// that is generated.
+// lengthOf returns the length of the generated file with the given path, or -1 if
+// there is none.
 func lengthOf(content []v1alpha1.ContentFile, path string) int64 {
 	for _, file := range content {
 		if file.Path == path && file.SizeBytes > 0 {

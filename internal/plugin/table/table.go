@@ -19,30 +19,30 @@ import (
 	"github.com/assay-dev/assay/internal/server"
 )
 
-// request is what was asked for.
-type request struct {
+// options holds the options of the command line.
+type options struct {
 	names    []string
 	selector string
 	format   string
 }
 
-// check refuses what needs no cluster to be refused.
-func (q *request) check() error {
-	if !slices.Contains(report.TableNames(), q.format) {
-		return exit.Errorf(exit.Unknown, "there is no output format %q: use one of %s", q.format, strings.Join(report.TableNames(), ", "))
+// check validates the options without contacting the cluster.
+func (o *options) check() error {
+	if !slices.Contains(report.TableNames(), o.format) {
+		return exit.Errorf(exit.Unknown, "unknown output format %q: use one of %s", o.format, strings.Join(report.TableNames(), ", "))
 	}
-	if len(q.names) > 0 && q.selector != "" {
-		return exit.Errorf(exit.Unknown, "names and --selector exclude each other: give one of them")
+	if len(o.names) > 0 && o.selector != "" {
+		return exit.Errorf(exit.Unknown, "names and --selector must not be used together")
 	}
-	if _, err := labels.Parse(q.selector); err != nil {
-		return exit.Errorf(exit.Unknown, "--selector %q: %w", q.selector, err)
+	if _, err := labels.Parse(o.selector); err != nil {
+		return exit.Errorf(exit.Unknown, "--selector %q: %w", o.selector, err)
 	}
 	return nil
 }
 
-// write prints the table. One result at a time is in memory.
-func (q *request) write(ctx context.Context, c *cluster.Cluster, out io.Writer) error {
-	runs, err := q.runs(ctx, c)
+// write prints the table. It holds one result in memory at a time.
+func (o *options) write(ctx context.Context, c *cluster.Cluster, out io.Writer) error {
+	runs, err := o.runs(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -56,22 +56,22 @@ func (q *request) write(ctx context.Context, c *cluster.Cluster, out io.Writer) 
 		rows = append(rows, row)
 		code = max(code, rowCode)
 	}
-	if err := report.WriteTable(out, q.format, rows); err != nil {
+	if err := report.WriteTable(out, o.format, rows); err != nil {
 		return err
 	}
-	if code != exit.Success { // what is missing stands in the table
+	if code != exit.Success { // the table shows the reason
 		return &exit.Error{Code: code}
 	}
 	return nil
 }
 
-// runs are the runs asked for: in the order of their names as they were given,
-// otherwise the oldest first and, of those created in the same second, in the
-// order of their names, in which they are also let into a lane.
-func (q *request) runs(ctx context.Context, c *cluster.Cluster) ([]v1alpha1.BenchmarkRun, error) {
-	if len(q.names) > 0 {
-		runs := make([]v1alpha1.BenchmarkRun, len(q.names))
-		for i, name := range q.names {
+// runs returns the selected runs. Named runs are in the order of the options.
+// Other runs are sorted by creation time and then by name, which is also the order
+// in which a lane, a queue of runs, admits them.
+func (o *options) runs(ctx context.Context, c *cluster.Cluster) ([]v1alpha1.BenchmarkRun, error) {
+	if len(o.names) > 0 {
+		runs := make([]v1alpha1.BenchmarkRun, len(o.names))
+		for i, name := range o.names {
 			if err := c.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: name}, &runs[i]); err != nil {
 				if cluster.IsNoSuchObject(err) {
 					return nil, cluster.NotFound(c.Namespace, name)
@@ -81,7 +81,7 @@ func (q *request) runs(ctx context.Context, c *cluster.Cluster) ([]v1alpha1.Benc
 		}
 		return runs, nil
 	}
-	selector, err := labels.Parse(q.selector)
+	selector, err := labels.Parse(o.selector)
 	if err != nil {
 		return nil, err
 	}
@@ -91,10 +91,10 @@ func (q *request) runs(ctx context.Context, c *cluster.Cluster) ([]v1alpha1.Benc
 	}
 	if len(list.Items) == 0 {
 		with := ""
-		if q.selector != "" {
-			with = " with the labels " + q.selector
+		if o.selector != "" {
+			with = " with the labels " + o.selector
 		}
-		return nil, exit.Errorf(exit.Unknown, "there is no BenchmarkRun in namespace %q%s: see \"kubectl get benchmarkruns --all-namespaces --show-labels\"", c.Namespace, with)
+		return nil, exit.Errorf(exit.Unknown, "no BenchmarkRun found in namespace %q%s; list all runs with \"kubectl get benchmarkruns --all-namespaces --show-labels\"", c.Namespace, with)
 	}
 	slices.SortStableFunc(list.Items, func(a, b v1alpha1.BenchmarkRun) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
@@ -102,7 +102,7 @@ func (q *request) runs(ctx context.Context, c *cluster.Cluster) ([]v1alpha1.Benc
 	return list.Items, nil
 }
 
-// rowOf is the row of a run, and the exit code that it asks for.
+// rowOf returns the row of a run and the exit code that follows from it.
 func rowOf(ctx context.Context, c *cluster.Cluster, run *v1alpha1.BenchmarkRun) (report.Row, int, error) {
 	if run.Status.Artifact == nil {
 		return declared(run, cluster.NoResult(run)), exit.Failed, nil
@@ -111,7 +111,7 @@ func rowOf(ctx context.Context, c *cluster.Cluster, run *v1alpha1.BenchmarkRun) 
 	var lost *cluster.LostError
 	switch {
 	case errors.As(err, &lost):
-		return declared(run, "no result that can be read: "+lost.Error()), exit.Unknown, nil
+		return declared(run, "no readable result: "+lost.Error()), exit.Unknown, nil
 	case err != nil:
 		return report.Row{}, exit.Unknown, err
 	}

@@ -25,8 +25,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// newRun is a run of a Tomcat over TLS that hasn't been seen yet, created so many
-// seconds after others.
+// newRun returns a run of a Tomcat with TLS that the operator hasn't processed. It
+// was created the given number of seconds after the run with seconds 0.
 func newRun(name string, seconds int) *v1alpha1.BenchmarkRun {
 	return &v1alpha1.BenchmarkRun{
 		ObjectMeta: metav1.ObjectMeta{
@@ -49,7 +49,7 @@ func newRun(name string, seconds int) *v1alpha1.BenchmarkRun {
 	}
 }
 
-// ended is the run with how it ended.
+// ended adds the conditions of a finished run.
 func ended(run *v1alpha1.BenchmarkRun, status metav1.ConditionStatus, reason, message string) *v1alpha1.BenchmarkRun {
 	run.Status.Conditions = []metav1.Condition{
 		{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason, Message: message},
@@ -58,7 +58,8 @@ func ended(run *v1alpha1.BenchmarkRun, status metav1.ConditionStatus, reason, me
 	return run
 }
 
-// measured is the run with its result, as objects of the cluster.
+// measured returns the run, completed, and the ConfigMap with its result. uid is
+// the UID in the result.
 func measured(t *testing.T, run *v1alpha1.BenchmarkRun, uid string) []client.Object {
 	t.Helper()
 	ended(run, metav1.ConditionTrue, v1alpha1.ReasonCompleted, "done")
@@ -86,9 +87,8 @@ func measured(t *testing.T, run *v1alpha1.BenchmarkRun, uid string) []client.Obj
 	}}
 }
 
-// table writes the table of what was asked for, and returns it with its exit
-// code and its error.
-func table(t *testing.T, q request, objects ...client.Object) (string, int, error) {
+// table writes a table and returns it with the exit code and the error.
+func table(t *testing.T, o options, objects ...client.Object) (string, int, error) {
 	t.Helper()
 	scheme, err := cluster.NewScheme()
 	if err != nil {
@@ -96,11 +96,11 @@ func table(t *testing.T, q request, objects ...client.Object) (string, int, erro
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 	var out bytes.Buffer
-	err = q.write(t.Context(), &cluster.Cluster{WithWatch: c, Namespace: "default"}, &out)
+	err = o.write(t.Context(), &cluster.Cluster{WithWatch: c, Namespace: "default"}, &out)
 	return out.String(), exit.Report(&bytes.Buffer{}, err), err
 }
 
-// names are the names of a table's rows.
+// names returns the names of the runs in a table.
 func names(t *testing.T, document string) []string {
 	t.Helper()
 	var read struct{ Runs []report.Row }
@@ -121,21 +121,21 @@ func TestOrder(t *testing.T) {
 	elsewhere.Namespace = "elsewhere"
 	objects := []client.Object{newRun("a-last", 9), newRun("d-second", 1), newRun("c-second", 1), newRun("z-first", 0), other, elsewhere}
 	for _, tc := range []struct {
-		request request
+		options options
 		want    []string
 	}{
-		{request{selector: "series=r1"}, []string{"z-first", "c-second", "d-second", "a-last"}},
-		{request{selector: "series notin (r1)"}, []string{"other"}},
-		{request{}, []string{"other", "z-first", "c-second", "d-second", "a-last"}},
-		{request{names: []string{"c-second", "a-last", "other"}}, []string{"c-second", "a-last", "other"}},
+		{options{selector: "series=r1"}, []string{"z-first", "c-second", "d-second", "a-last"}},
+		{options{selector: "series notin (r1)"}, []string{"other"}},
+		{options{}, []string{"other", "z-first", "c-second", "d-second", "a-last"}},
+		{options{names: []string{"c-second", "a-last", "other"}}, []string{"c-second", "a-last", "other"}},
 	} {
-		tc.request.format = "json"
-		document, code, err := table(t, tc.request, objects...)
+		tc.options.format = "json"
+		document, code, err := table(t, tc.options, objects...)
 		if code != exit.Failed {
 			t.Errorf("exit code %d for runs without results: %v", code, err)
 		}
 		if got := names(t, document); !slices.Equal(got, tc.want) {
-			t.Errorf("%+v: rows %v, want %v", tc.request, got, tc.want)
+			t.Errorf("%+v: rows %v, want %v", tc.options, got, tc.want)
 		}
 	}
 }
@@ -153,13 +153,13 @@ func TestRows(t *testing.T) {
 		texts   []string
 	}{
 		{"with a result", whole, exit.Success, []string{"whole  Tomcat NIO + JSSE  31,819 B  no keep-alive, -c 25, TLSv1.2 ECDHE-RSA-AES256-GCM-SHA384", "50.00   50.00", "50.0/99.0/100.0  50.0/99.0/100.0  0", "yes"}},
-		{"new", []client.Object{newRun("new", 1)}, exit.Failed, []string{"new  Tomcat NIO + JSSE  " + declared, "no result [1]", "[1] new has no result: the operator hasn't seen it yet"}},
-		{"crashed", append(whole, crashed), exit.Failed, []string{"99.0", declared, "[1] crashed has no result: it ended as TargetCrashed: exit code 137"}},
-		{"its artifact gone", slices.Concat(whole, gone, []client.Object{crashed}), exit.Unknown, []string{"99.0", "[1] crashed has no", `[2] gone has no result that can be read: the result of the run is gone: ConfigMap "gone-result" was deleted`}},
+		{"new", []client.Object{newRun("new", 1)}, exit.Failed, []string{"new  Tomcat NIO + JSSE  " + declared, "no result [1]", "[1] new has no result yet: the operator hasn't processed it"}},
+		{"crashed", append(whole, crashed), exit.Failed, []string{"99.0", declared, "[1] crashed has no result: it failed with TargetCrashed: exit code 137"}},
+		{"its artifact gone", slices.Concat(whole, gone, []client.Object{crashed}), exit.Unknown, []string{"99.0", "[1] crashed has no", `[2] gone has no readable result: ConfigMap "gone-result" with the result not found`}},
 		{"another's artifact", swapped, exit.Unknown, []string{"holds the result of another run"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			text, code, err := table(t, request{format: "text"}, tc.objects...)
+			text, code, err := table(t, options{format: "text"}, tc.objects...)
 			if code != tc.code {
 				t.Errorf("exit code %d, want %d: %v", code, tc.code, err)
 			}
@@ -174,35 +174,35 @@ func TestRows(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for _, tc := range []struct {
-		request request
+		options options
 		text    string
 	}{
-		{request{format: "yaml"}, `no output format "yaml": use one of csv, json, markdown, text`},
-		{request{format: "text", names: []string{"a"}, selector: "series=r1"}, "exclude each other"},
-		{request{format: "text", selector: "series=r1=r2"}, `--selector "series=r1=r2"`},
+		{options{format: "yaml"}, `unknown output format "yaml": use one of csv, json, markdown, text`},
+		{options{format: "text", names: []string{"a"}, selector: "series=r1"}, "must not be used together"},
+		{options{format: "text", selector: "series=r1=r2"}, `--selector "series=r1=r2"`},
 	} {
-		err := tc.request.check()
+		err := tc.options.check()
 		if err == nil || !strings.Contains(err.Error(), tc.text) || exit.Report(&bytes.Buffer{}, err) != exit.Unknown {
-			t.Errorf("%+v: error %v, want %q", tc.request, err, tc.text)
+			t.Errorf("%+v: error %v, want %q", tc.options, err, tc.text)
 		}
 	}
 	for _, tc := range []struct {
-		request request
+		options options
 		text    string
 	}{
-		{request{format: "text"}, `no BenchmarkRun in namespace "default":`},
-		{request{format: "text", selector: "series=r2"}, `no BenchmarkRun in namespace "default" with the labels series=r2`},
-		{request{format: "text", names: []string{"tomcat"}}, `there is no BenchmarkRun "tomcat" in namespace "default"`},
+		{options{format: "text"}, `no BenchmarkRun found in namespace "default";`},
+		{options{format: "text", selector: "series=r2"}, `no BenchmarkRun found in namespace "default" with the labels series=r2`},
+		{options{format: "text", names: []string{"tomcat"}}, `BenchmarkRun "tomcat" not found in namespace "default"`},
 	} {
-		text, code, err := table(t, tc.request)
+		text, code, err := table(t, tc.options)
 		if err == nil || !strings.Contains(err.Error(), tc.text) || code != exit.Unknown || text != "" {
-			t.Errorf("%+v: exit code %d, error %v, want %q", tc.request, code, err, tc.text)
+			t.Errorf("%+v: exit code %d, error %v, want %q", tc.options, code, err, tc.text)
 		}
 	}
 }
 
-// TestAPIServerFails: what can't be read for another reason than that it isn't
-// there isn't passed off as a run without a result.
+// TestAPIServerFails checks that an error other than NotFound isn't reported as a
+// run without a result.
 func TestAPIServerFails(t *testing.T) {
 	scheme, err := cluster.NewScheme()
 	if err != nil {
@@ -218,8 +218,8 @@ func TestAPIServerFails(t *testing.T) {
 		},
 	}).Build()
 	var out bytes.Buffer
-	q := request{format: "text"}
-	err = q.write(t.Context(), &cluster.Cluster{WithWatch: c, Namespace: "default"}, &out)
+	o := options{format: "text"}
+	err = o.write(t.Context(), &cluster.Cluster{WithWatch: c, Namespace: "default"}, &out)
 	if !errors.Is(err, refused) || exit.Report(&bytes.Buffer{}, err) != exit.Unknown || out.Len() > 0 {
 		t.Errorf("error %v, table:\n%s", err, &out)
 	}

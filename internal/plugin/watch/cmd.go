@@ -1,5 +1,5 @@
-// Package watch is the verb "watch": it follows a run to its end and exits with
-// its verdict.
+// Package watch implements the verb "watch", which follows a run until it has
+// finished and exits with a code for its verdict.
 package watch
 
 import (
@@ -17,39 +17,47 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/exit"
 )
 
-const long = `Follow a run to its end and exit with its verdict.
+const long = `Follow a BenchmarkRun until it has finished and exit with its verdict.
 
-On a terminal a bar shows the stage, how much of it is done, requests per second,
-errors and the time left. Elsewhere, as in a pipeline, a line is printed whenever
-that changes. While the API server can't be reached, the command goes on trying
-for five minutes; the run itself goes on regardless.
+On a terminal a progress bar shows the state, requests per second, errors and the
+time left. Otherwise, for example in a pipeline, a line is printed whenever one of
+these changes. If the connection to the API server is lost, the command retries
+for five minutes. The run itself is not affected.
 
 Exit codes:
-    0  the run succeeded, its result is valid and met its thresholds, if any
-    1  the run failed: it ended without a result
-    2  the result is valid, but missed a threshold
-    3  the result isn't valid, so that its thresholds mean nothing
-    4  couldn't tell: the API server doesn't answer or refuses, there is no such
-       run, it was deleted, the timeout passed, or the command was wrong
+    0  the run succeeded, and its result is valid and meets its thresholds, if any
+    1  the run failed: it has no result
+    2  the result is valid, but misses a threshold
+    3  the result isn't valid, whatever its thresholds
+    4  unknown: the API server can't be reached or rejects the request, the run
+       doesn't exist or was deleted, the timeout expired, or the command line is
+       invalid
   130  interrupted`
 
 const example = `  # Wait for a run, then print its report
   kubectl assay watch tomcat-nio && kubectl assay report tomcat-nio
 
-  # In a pipeline: the run may not have been created yet, and must end in time
+  # In a pipeline: wait for the run to be created, and limit the time
   kubectl assay watch tomcat-nio --wait-for-creation --timeout 20m`
 
-// NewCommand is the verb.
+// reconnectTimeout is the time after which watch gives up an API server that it
+// has lost contact with, retryInterval the time between two attempts.
+const (
+	reconnectTimeout = 5 * time.Minute
+	retryInterval    = 500 * time.Millisecond
+)
+
+// NewCommand returns the command.
 func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
 	var timeout time.Duration
 	var waitForCreation bool
 	cmd := &cobra.Command{
 		Use:               "watch NAME",
-		Short:             "Follow a run to its end and exit with its verdict",
+		Short:             "Follow a BenchmarkRun until it has finished and exit with its verdict",
 		Long:              long,
 		Example:           example,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: cluster.CompleteNames(flags),
+		ValidArgsFunction: cluster.CompleteName(flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := cluster.Connect(flags)
 			if err != nil {
@@ -65,19 +73,17 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 				client:          c,
 				key:             types.NamespacedName{Namespace: c.Namespace, Name: args[0]},
 				waitForCreation: waitForCreation,
-				patience:        5 * time.Minute,
-				pause:           500 * time.Millisecond,
 				display:         newDisplay(streams),
 			}
 			return f.watch(ctx, streams.Out)
 		},
 	}
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait, as in 20m; 0 waits as long as it takes")
-	cmd.Flags().BoolVar(&waitForCreation, "wait-for-creation", false, "wait also while there is no such run yet")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "maximum time to wait, for example 20m; 0 means no limit")
+	cmd.Flags().BoolVar(&waitForCreation, "wait-for-creation", false, "wait until the run is created")
 	return cmd
 }
 
-// newDisplay is a bar on a terminal, lines elsewhere.
+// newDisplay returns a bar if the output is a terminal, and lines otherwise.
 func newDisplay(streams genericiooptions.IOStreams) display {
 	if file, is := streams.Out.(*os.File); is && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" {
 		return &bar{out: file, notes: streams.ErrOut, width: func() int {
@@ -91,8 +97,9 @@ func newDisplay(streams genericiooptions.IOStreams) display {
 	return &lines{out: streams.Out, notes: streams.ErrOut}
 }
 
-// silently is the error that only carries an exit code.
-func silently(code int) error {
+// withCode returns an error that has an exit code but no message, or nil for
+// exit.Success.
+func withCode(code int) error {
 	if code == exit.Success {
 		return nil
 	}

@@ -4,21 +4,21 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/printable"
 )
 
-// display shows how far a run is. It has no errors: whether the showing worked
-// doesn't change the verdict, for which the command is run.
+// display shows the progress of a run. Its methods return no errors: a failure to
+// write must not change the exit code.
 type display interface {
-	// show shows the run as it is now.
+	// show shows the current state of the run.
 	show(view)
-	// note says something beside that.
+	// note shows a message that isn't part of the state.
 	note(text string)
-	// close ends the showing; what was shown stays readable.
+	// close ends the display. What it has shown stays visible.
 	close()
 }
 
-// lines prints a line whenever something changed.
+// lines prints a line whenever the view changes.
 type lines struct {
 	out, notes     io.Writer
 	last, lastNote string
@@ -33,7 +33,7 @@ func (l *lines) show(v view) {
 
 func (l *lines) note(text string) {
 	if text != l.lastNote {
-		_, _ = fmt.Fprintln(l.notes, report.Printable(text))
+		_, _ = fmt.Fprintln(l.notes, printable.Text(text))
 		l.lastNote = text
 	}
 }
@@ -46,9 +46,9 @@ const (
 	eraseToEnd  = "\x1b[K"
 )
 
-// bar rewrites one line of a terminal. Each time the line is written over, in
-// one go, and only what was longer before is erased, so that nothing flickers. A
-// state that is over keeps its line.
+// bar rewrites one line of a terminal. It overwrites the line with a single write
+// and erases only the rest of the line, which avoids flicker. Each state has a line
+// of its own.
 type bar struct {
 	out, notes io.Writer
 	width      func() int
@@ -70,7 +70,7 @@ func (b *bar) note(text string) {
 		return
 	}
 	b.close()
-	_, _ = fmt.Fprintln(b.notes, report.Printable(text))
+	_, _ = fmt.Fprintln(b.notes, printable.Text(text))
 	b.lastNote = text
 }
 

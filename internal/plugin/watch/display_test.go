@@ -13,10 +13,10 @@ func TestBarOfAView(t *testing.T) {
 		width int
 		want  string
 	}{
-		"nothing done":    {view{state: "Measuring", percent: 0}, 80, "Measuring  [                              ]   0 %"},
-		"half done":       {view{"Measuring", 50, "5 requests/s"}, 80, "Measuring  [===============               ]  50 %  5 requests/s"},
-		"all done":        {view{state: "Measuring", percent: 100}, 80, "Measuring  [==============================] 100 %"},
-		"beyond the end":  {view{state: "Measuring", percent: 130}, 80, "Measuring  [==============================] 130 %"},
+		"nothing done":    {view{state: "Measuring", percent: 0}, 80, "Measuring  [                              ]   0%"},
+		"half done":       {view{"Measuring", 50, "5 requests/s"}, 80, "Measuring  [===============               ]  50%  5 requests/s"},
+		"all done":        {view{state: "Measuring", percent: 100}, 80, "Measuring  [==============================] 100%"},
+		"beyond the end":  {view{state: "Measuring", percent: 130}, 80, "Measuring  [==============================] 130%"},
 		"without percent": {view{"Queued", -1, "behind other"}, 80, "Queued      behind other"},
 		"narrow":          {view{"Queued", -1, "behind other"}, 20, "Queued      behind "},
 		"no width at all": {view{"Queued", -1, "behind other"}, 0, ""},
@@ -57,7 +57,7 @@ func TestLinesOnChangeOnly(t *testing.T) {
 	l.note("lost\x1b[2J\n")
 	l.show(view{"Measuring", 15, ""})
 	l.close()
-	if diff := cmp.Diff("Measuring    5 %  9 requests/s\nMeasuring   15 %\n", out.String()); diff != "" {
+	if diff := cmp.Diff("Measuring    5%  9 requests/s\nMeasuring   15%\n", out.String()); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff("lost[2J\n", notes.String()); diff != "" {

@@ -20,31 +20,28 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/exit"
 )
 
-// follower follows one run to its end.
+// follower follows one run until it has finished.
 type follower struct {
 	client          client.WithWatch
 	key             types.NamespacedName
 	waitForCreation bool
-	// patience is how long the API server may be out of reach, once it was
-	// reached; pause is the time between two attempts.
-	patience, pause time.Duration
 	display         display
 
-	// last is the run as last seen; nil before.
+	// last is the latest state of the run, or nil before the first.
 	last *v1alpha1.BenchmarkRun
-	// reached is whether the API server ever answered, lostAt when it stopped.
-	reached bool
-	lostAt  time.Time
+	// connected reports whether the API server has ever answered. lostAt is the time
+	// when contact was lost, or zero if it isn't lost.
+	connected bool
+	lostAt    time.Time
 }
 
-// watch follows the run, then writes its verdict; the error carries the exit
-// code.
+// watch follows the run and then writes its verdict. The error has the exit code.
 func (f *follower) watch(ctx context.Context, out io.Writer) error {
 	run, err := f.untilFinished(ctx)
 	f.display.close()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return exit.Errorf(exit.Unknown, "the timeout passed: BenchmarkRun %q %s", f.key.Name, f.whereItStood())
+		return exit.Errorf(exit.Unknown, "timed out waiting for BenchmarkRun %q: it %s", f.key.Name, f.lastState())
 	case err != nil:
 		return err
 	}
@@ -52,19 +49,20 @@ func (f *follower) watch(ctx context.Context, out io.Writer) error {
 	if _, err := fmt.Fprintln(out, strings.Join(v.lines, "\n")); err != nil {
 		return fmt.Errorf("write verdict: %w", err)
 	}
-	return silently(v.code)
+	return withCode(v.code)
 }
 
-func (f *follower) whereItStood() string {
+// lastState returns the latest state of the run as text that follows "it".
+func (f *follower) lastState() string {
 	if f.last == nil {
-		return "doesn't exist yet"
+		return "does not exist"
 	}
 	return "is still " + viewOf(f.last).state
 }
 
-// untilFinished reads the run and watches it, again whenever the watch ends (as
-// the API server does with every watch after some time) or fails, until the run
-// has finished.
+// untilFinished reads the run and watches it until it has finished. It starts over
+// whenever the watch fails or ends: the API server ends every watch after some
+// time.
 func (f *follower) untilFinished(ctx context.Context) (*v1alpha1.BenchmarkRun, error) {
 	for {
 		version, err := f.read(ctx)
@@ -79,14 +77,14 @@ func (f *follower) untilFinished(ctx context.Context) (*v1alpha1.BenchmarkRun, e
 		case f.finished():
 			return f.last, nil
 		case err != nil:
-			if err := f.lost(err); err != nil {
+			if err := f.disconnect(err); err != nil {
 				return nil, err
 			}
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(f.pause):
+		case <-time.After(retryInterval):
 		}
 	}
 }
@@ -95,14 +93,14 @@ func (f *follower) finished() bool {
 	return f.last != nil && meta.IsStatusConditionTrue(f.last.Status.Conditions, v1alpha1.ConditionFinished)
 }
 
-// read reads the run, as a list of one so that the list's resource version, at
-// which a watch can begin, is a fresh one.
+// read lists the run. It uses a list rather than a get because a watch can start at
+// the list's resource version, even if the run doesn't exist.
 func (f *follower) read(ctx context.Context) (version string, err error) {
 	var runs v1alpha1.BenchmarkRunList
 	if err := f.client.List(ctx, &runs, f.options()); err != nil {
 		return "", err
 	}
-	f.found()
+	f.connect()
 	if len(runs.Items) == 0 {
 		switch {
 		case f.last != nil:
@@ -110,12 +108,13 @@ func (f *follower) read(ctx context.Context) (version string, err error) {
 		case !f.waitForCreation:
 			return "", cluster.NotFound(f.key.Namespace, f.key.Name)
 		}
-		f.display.note(fmt.Sprintf("BenchmarkRun %q doesn't exist yet", f.key.Name))
+		f.display.note(fmt.Sprintf("BenchmarkRun %q does not exist yet, waiting for its creation", f.key.Name))
 		return runs.ResourceVersion, nil
 	}
-	return runs.ResourceVersion, f.see(&runs.Items[0])
+	return runs.ResourceVersion, f.update(&runs.Items[0])
 }
 
+// options returns list options that select only the run.
 func (f *follower) options() *client.ListOptions {
 	options := &client.ListOptions{}
 	client.InNamespace(f.key.Namespace).ApplyToList(options)
@@ -123,8 +122,8 @@ func (f *follower) options() *client.ListOptions {
 	return options
 }
 
-// stream watches the run from a resource version on until it has finished or
-// the watch ends.
+// stream watches the run from a resource version on. It returns when the run has
+// finished or the watch ends.
 func (f *follower) stream(ctx context.Context, version string) error {
 	options := f.options()
 	options.Raw = &metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true}
@@ -142,9 +141,9 @@ func (f *follower) stream(ctx context.Context, version string) error {
 		case watch.Added, watch.Modified:
 			run, is := event.Object.(*v1alpha1.BenchmarkRun)
 			if !is {
-				return fmt.Errorf("the watch sent a %T", event.Object)
+				return fmt.Errorf("the watch sent an unexpected %T", event.Object)
 			}
-			if err := f.see(run); err != nil {
+			if err := f.update(run); err != nil {
 				return err
 			}
 			if f.finished() {
@@ -155,8 +154,9 @@ func (f *follower) stream(ctx context.Context, version string) error {
 	return nil
 }
 
-// see takes note of the run as it is now.
-func (f *follower) see(run *v1alpha1.BenchmarkRun) error {
+// update stores the current state of the run and shows it. It fails if the run was
+// deleted and recreated.
+func (f *follower) update(run *v1alpha1.BenchmarkRun) error {
 	if f.last != nil && f.last.UID != run.UID {
 		return f.deleted()
 	}
@@ -168,24 +168,24 @@ func (f *follower) see(run *v1alpha1.BenchmarkRun) error {
 }
 
 func (f *follower) deleted() error {
-	return exit.Errorf(exit.Unknown, "BenchmarkRun %q was deleted when it was %s", f.key.Name, viewOf(f.last).state)
+	return exit.Errorf(exit.Unknown, "BenchmarkRun %q was deleted while it was %s", f.key.Name, viewOf(f.last).state)
 }
 
-// found notes that the API server answers.
-func (f *follower) found() {
+// connect records that the API server has answered.
+func (f *follower) connect() {
 	if !f.lostAt.IsZero() {
-		f.display.note("the API server answers again")
+		f.display.note("reconnected to the API server")
 	}
-	f.reached, f.lostAt = true, time.Time{}
+	f.connected, f.lostAt = true, time.Time{}
 }
 
-// lost notes that the API server doesn't answer as it should. It returns an
-// error when that is to be given up: at once when it never did, since then the
-// user's settings are the likelier cause, else when patience is over. What is
-// refused after it was granted counts as not answering: an API server that
-// starts refuses for a moment what it hasn't loaded the rules for.
-func (f *follower) lost(err error) error {
-	if !f.reached {
+// disconnect records that a request to the API server has failed. It returns an
+// error if watch must give up: at once if the API server has never answered,
+// because then the user's configuration is the likely cause, and otherwise after
+// reconnectTimeout. A rejected request counts like a lost connection: an API server
+// that is starting rejects requests until it has loaded its authorization rules.
+func (f *follower) disconnect(err error) error {
+	if !f.connected {
 		return cluster.Explain(err)
 	}
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
@@ -194,9 +194,9 @@ func (f *follower) lost(err error) error {
 	now := time.Now()
 	if f.lostAt.IsZero() {
 		f.lostAt = now
-		f.display.note(fmt.Sprintf("lost the API server, trying again: %v", err))
+		f.display.note(fmt.Sprintf("lost contact with the API server, retrying: %v", err))
 	}
-	if now.Sub(f.lostAt) > f.patience {
+	if now.Sub(f.lostAt) > reconnectTimeout {
 		return cluster.Explain(err)
 	}
 	return nil

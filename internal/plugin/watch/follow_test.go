@@ -25,11 +25,11 @@ func (n *notes) show(view)        {}
 func (n *notes) note(text string) { n.texts = append(n.texts, text) }
 func (n *notes) close()           {}
 
-// TestPatienceEnds: an API server that answered once and never again is given
-// up when patience is over, not before.
-func TestPatienceEnds(t *testing.T) { synctest.Test(t, patienceEnds) }
+// TestReconnectTimeout checks that watch gives up an API server that has answered
+// once after reconnectTimeout, and not before.
+func TestReconnectTimeout(t *testing.T) { synctest.Test(t, testReconnectTimeout) }
 
-func patienceEnds(t *testing.T) {
+func testReconnectTimeout(t *testing.T) {
 	scheme, err := cluster.NewScheme()
 	if err != nil {
 		t.Fatal(err)
@@ -51,19 +51,19 @@ func patienceEnds(t *testing.T) {
 	shown := &notes{}
 	f := &follower{
 		client: failingWatch{c, refused}, key: types.NamespacedName{Namespace: "default", Name: "tomcat"},
-		patience: 5 * time.Minute, pause: 2 * time.Second, display: shown,
+		display: shown,
 	}
 	began := time.Now()
 	_, err = f.untilFinished(context.Background())
-	var carried *exit.Error
-	if !errors.As(err, &carried) || carried.Code != exit.Unknown || !errors.Is(err, refused) {
+	var coded *exit.Error
+	if !errors.As(err, &coded) || coded.Code != exit.Unknown || !errors.Is(err, refused) {
 		t.Errorf("error %v, want exit code %d for the refused connection", err, exit.Unknown)
 	}
-	if waited := time.Since(began); waited < f.patience || waited > f.patience+2*f.pause || lists < 3 {
-		t.Errorf("given up after %s and %d attempts, with a patience of %s", waited, lists, f.patience)
+	if waited := time.Since(began); waited < reconnectTimeout || waited > reconnectTimeout+2*retryInterval || lists < 3 {
+		t.Errorf("gave up after %s and %d attempts, want %s", waited, lists, reconnectTimeout)
 	}
-	if len(shown.texts) != 1 || !strings.Contains(shown.texts[0], "lost the API server") {
-		t.Errorf("notes %q, want one on the loss", shown.texts)
+	if len(shown.texts) != 1 || !strings.Contains(shown.texts[0], "lost contact with the API server") {
+		t.Errorf("notes %q, want one about the lost contact", shown.texts)
 	}
 }
 

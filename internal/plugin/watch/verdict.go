@@ -8,35 +8,36 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/plugin/exit"
-	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/printable"
 )
 
-// verdict is what became of a finished run: what to say and the exit code.
+// verdict holds the exit code for a finished run and the lines to print.
 type verdict struct {
 	code  int
 	lines []string
 }
 
-func (v *verdict) say(format string, args ...any) {
-	v.lines = append(v.lines, report.Printable(fmt.Sprintf(format, args...)))
+// printf adds a line.
+func (v *verdict) printf(format string, args ...any) {
+	v.lines = append(v.lines, printable.Text(fmt.Sprintf(format, args...)))
 }
 
-// verdictOf is the verdict on a finished run. A result that isn't valid comes
-// before its thresholds, which mean nothing then.
+// verdictOf returns the verdict on a finished run. An invalid result takes
+// precedence over missed thresholds.
 func verdictOf(run *v1alpha1.BenchmarkRun) verdict {
 	var v verdict
 	succeeded := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
 	switch {
 	case succeeded == nil || succeeded.Status == metav1.ConditionUnknown:
 		v.code = exit.Unknown
-		v.say("%s has finished without saying how", run.Name)
+		v.printf("%s finished, but its condition %s is not set", run.Name, v1alpha1.ConditionSucceeded)
 		return v
 	case succeeded.Status == metav1.ConditionFalse:
 		v.code = exit.Failed
-		v.say("%s failed: %s: %s", run.Name, succeeded.Reason, succeeded.Message)
+		v.printf("%s failed: %s: %s", run.Name, succeeded.Reason, succeeded.Message)
 		return v
 	}
-	v.say("%s succeeded%s", run.Name, summary(run.Status.Result))
+	v.printf("%s succeeded%s", run.Name, summary(run.Status.Result))
 	valid := v.judge(run, v1alpha1.ConditionValid, "Valid", "NOT VALID")
 	met := metav1.ConditionTrue
 	if len(run.Spec.Thresholds) > 0 {
@@ -50,29 +51,29 @@ func verdictOf(run *v1alpha1.BenchmarkRun) verdict {
 	case met == metav1.ConditionFalse:
 		v.code = exit.ThresholdsMissed
 	}
-	v.say("Read all of it with: kubectl assay report %s --namespace %s", run.Name, run.Namespace)
+	v.printf("To print the report: kubectl assay report %s --namespace %s", run.Name, run.Namespace)
 	return v
 }
 
-// judge says what a condition says, and returns its status; Unknown when the
-// run doesn't have it.
+// judge adds a line about a condition and returns the condition's status. The
+// status is Unknown if the run doesn't have the condition.
 func (v *verdict) judge(run *v1alpha1.BenchmarkRun, condition, good, bad string) metav1.ConditionStatus {
 	c := meta.FindStatusCondition(run.Status.Conditions, condition)
 	switch {
 	case c == nil:
-		v.say("%s: unknown", condition)
+		v.printf("%s: unknown", condition)
 		return metav1.ConditionUnknown
 	case c.Status == metav1.ConditionTrue:
-		v.say("%s: %s", good, c.Message)
+		v.printf("%s: %s", good, c.Message)
 	case c.Status == metav1.ConditionFalse:
-		v.say("%s: %s", bad, c.Message)
+		v.printf("%s: %s", bad, c.Message)
 	default:
-		v.say("%s: unknown: %s: %s", condition, c.Reason, c.Message)
+		v.printf("%s: unknown: %s: %s", condition, c.Reason, c.Message)
 	}
 	return c.Status
 }
 
-// summary is the result in a few words.
+// summary returns the main figures of a result as text that follows "succeeded".
 func summary(r *v1alpha1.ResultStatus) string {
 	if r == nil {
 		return ""
