@@ -69,7 +69,7 @@ func (r *Reconciler) tell(uid string, run *v1alpha1.BenchmarkRun, p *plan) {
 		r.Sessions.End(uid)
 	}
 	if p.read {
-		r.Sessions.Read(uid)
+		r.Sessions.RequestSample(uid)
 	}
 	if p.release {
 		r.Sessions.Release(uid)

@@ -57,7 +57,7 @@ type Sessions interface {
 	Prepare(run string, plans []*session.Plan, address string)
 	Start(run string, stage sessionpb.Stage, at int64)
 	End(run string)
-	Read(run string)
+	RequestSample(run string)
 	Release(run string)
 	Forget(run string)
 }

@@ -35,7 +35,7 @@ func externalScene() *scene {
 // answered has client 0 have seen the target answer.
 func (s *scene) answered() *scene {
 	c := s.o.sessions.Clients[0]
-	c.Answered = &session.Evidence{Software: "theirs"}
+	c.ProbeResult = &session.ProbeResult{Software: "theirs"}
 	s.o.sessions.Clients[0] = c
 	return s
 }
@@ -47,7 +47,7 @@ func (s *scene) standing() *scene {
 func TestExternalTargetsAreAskedByClient0(t *testing.T) {
 	silent := func(s *scene) *scene {
 		c := s.o.sessions.Clients[0]
-		c.Silent = "connection refused"
+		c.ProbeFailure = "connection refused"
 		s.o.sessions.Clients[0] = c
 		s.o.job.CreationTimestamp.Time = now.Add(-6 * time.Second)
 		return s
@@ -163,7 +163,7 @@ func TestReconcileExternal(t *testing.T) {
 
 	other := manager.ClientState{Connected: true, Node: "node"}
 	first := other
-	first.Answered = &session.Evidence{Software: "theirs", DocumentLength: 7}
+	first.ProbeResult = &session.ProbeResult{Software: "theirs", DocumentLength: 7}
 	b.sessions.observation = manager.Observation{Clients: map[int]manager.ClientState{0: first, 1: other}}
 	b.reconcile()
 	if !meta.IsStatusConditionTrue(b.run.Status.Conditions, v1alpha1.ConditionTargetReady) {

@@ -100,7 +100,7 @@ func targetNotReady(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *fai
 	if isExternal(run) {
 		return failuref(v1alpha1.ReasonTargetNotReady,
 			"GET %s wasn't answered with success within %d s by %s: last seen by client 0: %s; check spec.target.server.external.url, spec.target.readiness.path and the network",
-			server.ReadinessPath(&run.Spec), seconds, run.Spec.Target.Server.External.URL, cmp.Or(o.sessions.Clients[0].Silent, "nothing, it never asked"))
+			server.ReadinessPath(&run.Spec), seconds, run.Spec.Target.Server.External.URL, cmp.Or(o.sessions.Clients[0].ProbeFailure, "nothing, it never asked"))
 	}
 	if message := unschedulable(o.target); message != "" {
 		return failuref(v1alpha1.ReasonTargetUnschedulable, "no node took the target within %d s: %s; lower spec.target.resources or free a node", seconds, message)
@@ -109,8 +109,8 @@ func targetNotReady(run *v1alpha1.BenchmarkRun, o *observed, now time.Time) *fai
 		return failuref(v1alpha1.ReasonTargetNotStarted, "the target didn't start within %d s: %s", seconds, t)
 	}
 	seen := "its agent never reported"
-	if agent := o.sessions.Agent; agent != nil && agent.Silent != "" {
-		seen = "last seen: " + agent.Silent
+	if agent := o.sessions.Agent; agent != nil && agent.ProbeFailure != "" {
+		seen = "last seen: " + agent.ProbeFailure
 	}
 	return failuref(v1alpha1.ReasonTargetNotReady,
 		"GET %s wasn't answered with success within %d s: %s; check the server's configuration, spec.target.readiness.path and timeoutSeconds%s",

@@ -83,7 +83,7 @@ func (s *scene) clients(change func(*manager.ClientState)) *scene {
 
 // ready has the target answered and every client ready.
 func (s *scene) ready() *scene {
-	s.o.sessions.Agent.Answered = &session.Evidence{Software: "test"}
+	s.o.sessions.Agent.ProbeResult = &session.ProbeResult{Software: "test"}
 	s.o.sessions.Agent.Latest = &result.ServerUsage{CPUs: "1", AgentCPUs: "0"}
 	return s.clients(func(c *manager.ClientState) { c.Ready, c.CPUs = true, "0" })
 }
@@ -252,7 +252,7 @@ func TestDecideFailsARun(t *testing.T) {
 		}, v1alpha1.ReasonTargetImageUnavailable, "imagePullSecrets"},
 		"target not ready": {func(s *scene) {
 			s.run.Spec.Target.Readiness.TimeoutSeconds = ptr.To(int32(5))
-			s.o.sessions.Agent.Silent = "GET / was answered with 404"
+			s.o.sessions.Agent.ProbeFailure = "GET / was answered with 404"
 		}, v1alpha1.ReasonTargetNotReady, "404"},
 		"target unschedulable": {func(s *scene) {
 			s.run.Spec.Target.Readiness.TimeoutSeconds = ptr.To(int32(5))
@@ -276,7 +276,7 @@ func TestDecideFailsARun(t *testing.T) {
 		}, v1alpha1.ReasonClientsNotReady, "client 0"},
 		"clients not ready": {func(s *scene) {
 			s.o.job.CreationTimestamp.Time = now.Add(-2 * clientsGrace)
-			s.o.sessions.Agent.Answered = &session.Evidence{}
+			s.o.sessions.Agent.ProbeResult = &session.ProbeResult{}
 			s.run.Status.Conditions = append(s.run.Status.Conditions, metav1.Condition{
 				Type: v1alpha1.ConditionTargetReady, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-clientsGrace - time.Second)),
 			})

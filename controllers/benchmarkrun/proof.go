@@ -148,14 +148,14 @@ func contradicted(run *v1alpha1.BenchmarkRun, o *observed, _ time.Time) *failure
 }
 
 // evidence is what the target showed when it first answered.
-func evidence(run *v1alpha1.BenchmarkRun, o *observed) *session.Evidence {
+func evidence(run *v1alpha1.BenchmarkRun, o *observed) *session.ProbeResult {
 	if isExternal(run) {
-		return o.sessions.Clients[0].Answered
+		return o.sessions.Clients[0].ProbeResult
 	}
 	if o.sessions.Agent == nil {
 		return nil
 	}
-	return o.sessions.Agent.Answered
+	return o.sessions.Agent.ProbeResult
 }
 
 // prove writes down what was really started. It is false while that isn't

@@ -156,7 +156,7 @@ func TestProofByTheHandshake(t *testing.T) {
 			s.run.Spec.Target.TLS = tls()
 			e := asDeclared
 			test.change(&e)
-			s.o.sessions.Agent.Answered.TLS = &e
+			s.o.sessions.Agent.ProbeResult.TLS = &e
 			p := s.decide()
 			got := stateIn(p)
 			if test.says == nil {

@@ -142,7 +142,7 @@ func (p *planner) targetProgress() string {
 	pod := p.observed.target
 	switch {
 	case isExternal(p.run):
-		if silent := p.observed.sessions.Clients[0].Silent; silent != "" {
+		if silent := p.observed.sessions.Clients[0].ProbeFailure; silent != "" {
 			return "the target doesn't answer yet: " + silent
 		}
 		return "client 0 asks the target as soon as it runs"
@@ -152,8 +152,8 @@ func (p *planner) targetProgress() string {
 		return "the target waits for a node: " + unschedulable(pod)
 	case p.observed.troubled(pod) != "":
 		return "the target doesn't start yet: " + p.observed.troubled(pod)
-	case p.observed.sessions.Agent != nil && p.observed.sessions.Agent.Silent != "":
-		return "the target doesn't answer yet: " + p.observed.sessions.Agent.Silent
+	case p.observed.sessions.Agent != nil && p.observed.sessions.Agent.ProbeFailure != "":
+		return "the target doesn't answer yet: " + p.observed.sessions.Agent.ProbeFailure
 	}
 	return "the target is starting"
 }

@@ -100,7 +100,7 @@ func (f *fakeSessions) Prepare(_ string, plans []*session.Plan, _ string) {
 }
 func (f *fakeSessions) Start(_ string, stage sessionpb.Stage, at int64) { f.starts[stage] = at }
 func (f *fakeSessions) End(string)                                      { f.ended = true }
-func (f *fakeSessions) Read(string)                                     { f.read++ }
+func (f *fakeSessions) RequestSample(string)                            { f.read++ }
 func (f *fakeSessions) Release(string)                                  { f.released = true }
 func (f *fakeSessions) Forget(string)                                   { f.forgotten = true }
 
@@ -187,7 +187,7 @@ func (b *bench) podsRun() {
 	}
 	b.sessions.observation = manager.Observation{
 		Agent: &manager.AgentState{
-			Connected: true, Answered: &session.Evidence{Software: "test", DocumentLength: 7}, Latest: &result.ServerUsage{CPUs: "1", AgentCPUs: "0"},
+			Connected: true, ProbeResult: &session.ProbeResult{Software: "test", DocumentLength: 7}, Latest: &result.ServerUsage{CPUs: "1", AgentCPUs: "0"},
 		},
 		Clients: map[int]manager.ClientState{
 			0: {Connected: true, Ready: true, Node: "node"}, 1: {Connected: true, Ready: true, Node: "node"},

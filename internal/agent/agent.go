@@ -17,9 +17,9 @@ import (
 type Session interface {
 	Run(ctx context.Context) error
 	Orders() <-chan pod.Order
-	TargetAnswered(evidence *session.Evidence)
-	TargetSilent(reason string)
-	SendReading(reading *result.ServerSample)
+	ProbeSucceeded(evidence *session.ProbeResult)
+	ProbeFailed(reason string)
+	SendServerSample(reading *result.ServerSample)
 	Fail(reason string)
 	Now() int64
 	Local(at int64) time.Time
@@ -88,7 +88,7 @@ func (a *attending) do(ctx context.Context, order pod.Order) error {
 	case pod.Start:
 		a.next = a.session.Local(order.At)
 		a.tick.Reset(time.Until(a.next))
-	case pod.Read:
+	case pod.Sample:
 		a.read()
 	case pod.Release:
 		a.tick.Stop()
@@ -106,7 +106,7 @@ func (a *attending) watch(ctx context.Context, order session.Watch) error {
 	if reflect.DeepEqual(order, a.watched) {
 		return nil
 	}
-	q, err := question(&order, session.TLSFolder)
+	q, err := question(&order, session.TLSDirectory)
 	if err != nil {
 		return err
 	}
@@ -126,5 +126,5 @@ func (a *attending) read() {
 		a.session.Fail("what the server uses can't be read: " + err.Error())
 		return
 	}
-	a.session.SendReading(reading)
+	a.session.SendServerSample(reading)
 }

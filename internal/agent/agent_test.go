@@ -47,11 +47,11 @@ func (f *fakeSession) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 func (f *fakeSession) Orders() <-chan pod.Order { return f.orders }
-func (f *fakeSession) TargetAnswered(e *session.Evidence) {
+func (f *fakeSession) ProbeSucceeded(e *session.ProbeResult) {
 	f.said <- fmt.Sprintf("answered %s %d", e.Software, e.DocumentLength)
 }
-func (f *fakeSession) TargetSilent(reason string) { f.said <- "silent " + reason }
-func (f *fakeSession) SendReading(r *result.ServerSample) {
+func (f *fakeSession) ProbeFailed(reason string) { f.said <- "silent " + reason }
+func (f *fakeSession) SendServerSample(r *result.ServerSample) {
 	f.said <- fmt.Sprintf("reading at %s", time.UnixMicro(r.Server.At).UTC().Format("15:04:05.000"))
 }
 func (f *fakeSession) Fail(reason string)       { f.said <- "failed " + reason }
@@ -99,13 +99,13 @@ func TestRunReadsOnTime(t *testing.T) {
 		s := newSession()
 		ended := attend(ctx, s, fakeSampler{})
 		begin := time.UnixMicro(s.Now())
-		s.orders <- pod.Read{}
+		s.orders <- pod.Sample{}
 		s.orders <- pod.Start{Stage: sessionpb.Stage_STAGE_WARMUP, At: begin.Add(500 * time.Millisecond).UnixMicro()}
 		time.Sleep(2 * time.Second)
 		// A stage that begins within a second of the one before.
 		s.orders <- pod.Start{Stage: sessionpb.Stage_STAGE_MEASUREMENT, At: begin.Add(2700 * time.Millisecond).UnixMicro()}
 		time.Sleep(time.Second)
-		s.orders <- pod.Read{}
+		s.orders <- pod.Sample{}
 		time.Sleep(time.Second)
 		s.orders <- pod.Release{}
 		time.Sleep(10 * time.Second)
@@ -167,7 +167,7 @@ func TestRunEnds(t *testing.T) {
 func TestRunSaysThatItCantRead(t *testing.T) {
 	s := newSession()
 	attend(t.Context(), s, fakeSampler{err: errors.New("no /proc")})
-	s.orders <- pod.Read{}
+	s.orders <- pod.Sample{}
 	if got := <-s.said; got != "failed what the server uses can't be read: no /proc" {
 		t.Error(got)
 	}
@@ -338,7 +338,7 @@ func TestWatchTellsOfContainers(t *testing.T) {
 		}
 		want = append(want, containers)
 	}
-	s.orders <- pod.Read{}
+	s.orders <- pod.Sample{}
 	<-s.said
 	server.Close() // waits for what is being answered
 	if n := asked.Load(); n != 1 {

@@ -31,7 +31,7 @@ func question(order *session.Watch, tlsFolder string) (*probe.Question, error) {
 // watch asks the target until it answers with success, and tells what came of
 // it.
 func watch(ctx context.Context, s Session, q *probe.Question) {
-	if evidence, err := probe.Until(ctx, q, s.TargetSilent); err == nil {
-		s.TargetAnswered(evidence)
+	if evidence, err := probe.Until(ctx, q, s.ProbeFailed); err == nil {
+		s.ProbeSucceeded(evidence)
 	}
 }

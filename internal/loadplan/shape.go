@@ -71,7 +71,7 @@ func shape(p *session.Plan, spec *v1alpha1.BenchmarkRunSpec, s sharing) {
 
 func closed(p *session.Plan, load *v1alpha1.ClosedLoad, s sharing) {
 	p.Connections = int(s.own(int64(load.Connections)))
-	p.Pause = pause(load.Pause)
+	p.ThinkTime = pause(load.Pause)
 	p.Measurement = s.amount(load.Requests, load.DurationSeconds)
 	if ramp := orDefault(load.RampSeconds, 0); ramp > 0 {
 		p.Measurement.Profile = profile.Profile{{To: int64(p.Connections), DurationMicroseconds: int64(ramp) * microsecondsPerSecond}}
@@ -110,7 +110,7 @@ func stages(p *session.Plan, load *v1alpha1.StagesLoad, s sharing) profile.Profi
 		before = n
 	}
 	p.Measurement.DurationMicroseconds = p.Measurement.Profile.Duration().Microseconds()
-	p.Pause = pause(load.Pause)
+	p.ThinkTime = pause(load.Pause)
 	if load.Levels[0].Connections != nil {
 		p.Connections = int(p.Measurement.Profile.Most())
 	} else {
@@ -125,7 +125,7 @@ func arrivals(spacing v1alpha1.Spacing, s sharing) *session.Arrivals {
 	return &session.Arrivals{Share: s.index, Shares: s.clients, Poisson: spacing == v1alpha1.SpacingPoisson}
 }
 
-func pause(p *v1alpha1.Pause) *session.Pause {
+func pause(p *v1alpha1.Pause) *session.ThinkTime {
 	if p == nil {
 		return nil
 	}
@@ -134,7 +134,7 @@ func pause(p *v1alpha1.Pause) *session.Pause {
 	if p.MaxMilliseconds != nil {
 		most = int64(*p.MaxMilliseconds) * 1000
 	}
-	return &session.Pause{MinMicroseconds: least, MaxMicroseconds: most}
+	return &session.ThinkTime{MinMicroseconds: least, MaxMicroseconds: most}
 }
 
 // Shape is the shape of a load, as results name it.

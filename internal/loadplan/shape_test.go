@@ -94,7 +94,7 @@ func TestR5(t *testing.T) {
 			t.Fatal(err)
 		}
 		levels := p.Measurement.Profile.Levels()
-		if p.Connections != 20 || len(levels) != 5 || levels[1].Load != 8 || p.Pause.MinMicroseconds != 500_000 || p.Arrivals != nil {
+		if p.Connections != 20 || len(levels) != 5 || levels[1].Load != 8 || p.ThinkTime.MinMicroseconds != 500_000 || p.Arrivals != nil {
 			t.Fatalf("client %d: %+v", i, p)
 		}
 	}

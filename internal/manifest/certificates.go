@@ -159,6 +159,6 @@ func mountClientTLS(run *v1alpha1.BenchmarkRun, spec *corev1.PodSpec, container 
 	if volume := clientTLSVolume(run); volume != nil {
 		spec.Volumes = append(spec.Volumes, *volume)
 		container.VolumeMounts = append(container.VolumeMounts,
-			corev1.VolumeMount{Name: volume.Name, MountPath: session.TLSFolder, ReadOnly: true})
+			corev1.VolumeMount{Name: volume.Name, MountPath: session.TLSDirectory, ReadOnly: true})
 	}
 }

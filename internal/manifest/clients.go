@@ -93,5 +93,5 @@ func mountCredentials(run *v1alpha1.BenchmarkRun, spec *corev1.PodSpec, containe
 	}
 	spec.Volumes = append(spec.Volumes, *projected(CredentialsVolume, []corev1.VolumeProjection{secretFiles(a.SecretName, keys)}))
 	container.VolumeMounts = append(container.VolumeMounts,
-		corev1.VolumeMount{Name: CredentialsVolume, MountPath: session.CredentialsFolder, ReadOnly: true})
+		corev1.VolumeMount{Name: CredentialsVolume, MountPath: session.CredentialsDirectory, ReadOnly: true})
 }

@@ -29,7 +29,7 @@ func TestClientsAreGivenTheirCredentials(t *testing.T) {
 		for _, volume := range pod.Volumes {
 			if volume.Name == CredentialsVolume {
 				secret := volume.Projected.Sources[0].Secret
-				if secret.Name != "login" || !mounted(&pod, CredentialsVolume, session.CredentialsFolder) {
+				if secret.Name != "login" || !mounted(&pod, CredentialsVolume, session.CredentialsDirectory) {
 					t.Errorf("%s: %+v isn't mounted", scheme, secret)
 				}
 				for _, item := range secret.Items {

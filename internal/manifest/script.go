@@ -34,8 +34,8 @@ func mountScript(run *v1alpha1.BenchmarkRun, files []ScriptFile, spec *corev1.Po
 		Name: workVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(workLimit)}},
 	})
 	container.VolumeMounts = append(container.VolumeMounts,
-		corev1.VolumeMount{Name: scriptVolume, MountPath: session.ScriptFolder, ReadOnly: true},
-		corev1.VolumeMount{Name: workVolume, MountPath: session.WorkFolder})
+		corev1.VolumeMount{Name: scriptVolume, MountPath: session.ScriptDirectory, ReadOnly: true},
+		corev1.VolumeMount{Name: workVolume, MountPath: session.WorkDirectory})
 	container.Args = append(container.Args, "--script")
 	container.Env = append(container.Env, scriptEnvironment(run.Spec.Load.Script)...)
 }

@@ -16,7 +16,7 @@ import (
 
 // exchangeHTTP2 is exchange in HTTP/2. A server that allows fewer concurrent
 // requests on a connection than the load is to have is no answer.
-func (q *attempt) exchangeHTTP2(ctx context.Context, conn net.Conn) (*session.Evidence, error) {
+func (q *attempt) exchangeHTTP2(ctx context.Context, conn net.Conn) (*session.ProbeResult, error) {
 	request, err := q.request(ctx)
 	if err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func TestAskInHTTP2(t *testing.T) {
 				t.Fatal(err)
 			}
 			got.TLS = nil
-			if diff := cmp.Diff(&session.Evidence{Software: "HTTP/2.0", HTTP: result.HTTP2, DocumentLength: int64(len("www.testx"))}, got); diff != "" {
+			if diff := cmp.Diff(&session.ProbeResult{Software: "HTTP/2.0", HTTP: result.HTTP2, DocumentLength: int64(len("www.testx"))}, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -61,7 +61,7 @@ type Question struct {
 // Until asks until the target answers with success, a status from 200 to 399,
 // with growing pauses in between. Each time that it sees something else instead
 // it calls silent with the reason. The only error is the context's.
-func Until(ctx context.Context, q *Question, silent func(reason string)) (*session.Evidence, error) {
+func Until(ctx context.Context, q *Question, silent func(reason string)) (*session.ProbeResult, error) {
 	last := ""
 	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
 		evidence, err := Ask(ctx, q)
@@ -88,7 +88,7 @@ func Until(ctx context.Context, q *Question, silent func(reason string)) (*sessi
 // Ask asks once, on a connection of its own, and follows no redirect. The error
 // of anything but success names what was asked for, what was seen, and where
 // it can, what to change; it is the same each time that the same is seen.
-func Ask(ctx context.Context, q *Question) (*session.Evidence, error) {
+func Ask(ctx context.Context, q *Question) (*session.ProbeResult, error) {
 	evidence, err := (&attempt{Question: q}).ask(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", q.method(), q.Path, err)
@@ -103,7 +103,7 @@ type attempt struct {
 	requested bool
 }
 
-func (q *attempt) ask(ctx context.Context) (*session.Evidence, error) {
+func (q *attempt) ask(ctx context.Context) (*session.ProbeResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", q.Address)
@@ -145,7 +145,7 @@ func (q *attempt) ask(ctx context.Context) (*session.Evidence, error) {
 }
 
 // exchange sends the request and reads the answer.
-func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.Evidence, error) {
+func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.ProbeResult, error) {
 	request, err := q.request(ctx)
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.Evidenc
 }
 
 // read reads what an answer shows.
-func (q *attempt) read(answer *http.Response) (*session.Evidence, error) {
+func (q *attempt) read(answer *http.Response) (*session.ProbeResult, error) {
 	if q.As == nil && (answer.StatusCode < 200 || answer.StatusCode > 399) {
 		return nil, fmt.Errorf("answered with %s", answer.Status)
 	}
@@ -182,7 +182,7 @@ func (q *attempt) read(answer *http.Response) (*session.Evidence, error) {
 	if length == bodyBytes {
 		length = answer.ContentLength
 	}
-	return &session.Evidence{Software: answer.Header.Get("Server"), DocumentLength: length}, nil
+	return &session.ProbeResult{Software: answer.Header.Get("Server"), DocumentLength: length}, nil
 }
 
 // method is that of the request.

@@ -138,7 +138,7 @@ func TestAsk(t *testing.T) {
 				}
 				return
 			}
-			want := &session.Evidence{Software: "test/1", DocumentLength: test.length}
+			want := &session.ProbeResult{Software: "test/1", DocumentLength: test.length}
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -38,7 +38,7 @@ func secure(t *testing.T, config *tls.Config) string {
 }
 
 // askTLS asks a server over TLS, with a pod's files.
-func askTLS(t *testing.T, at string, settings session.TLS, files tlstest.Files) (*session.Evidence, error) {
+func askTLS(t *testing.T, at string, settings session.TLS, files tlstest.Files) (*session.ProbeResult, error) {
 	t.Helper()
 	if settings.ServerName == "" {
 		settings.ServerName = tlstest.Name
@@ -82,7 +82,7 @@ func TestEveryProtocolAndCipher(t *testing.T) {
 						t.Fatal(err)
 					}
 					fingerprint := sha256.Sum256(own.Leaf.Raw)
-					want := &session.Evidence{Software: "test/1", DocumentLength: 5, TLS: &result.Handshake{
+					want := &session.ProbeResult{Software: "test/1", DocumentLength: 5, TLS: &result.Handshake{
 						Protocol: protocol, Cipher: suite.Name, KeyAlgorithm: algorithm, KeySize: bits[algorithm],
 						Subject: "CN=" + tlstest.Name + ",O=Assay", Issuer: "CN=authority",
 						Fingerprint: hex.EncodeToString(fingerprint[:]), NotAfter: own.Leaf.NotAfter.UnixMicro(),

@@ -46,7 +46,7 @@ func SessionTLS(run *v1alpha1.BenchmarkRun) *session.TLS {
 
 // TLSMismatches returns where the TLS that was negotiated differs from what was
 // declared.
-func TLSMismatches(t *v1alpha1.Target, e *session.Evidence) []Mismatch {
+func TLSMismatches(t *v1alpha1.Target, e *session.ProbeResult) []Mismatch {
 	if t.TLS == nil || e.TLS == nil {
 		return nil
 	}

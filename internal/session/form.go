@@ -6,7 +6,7 @@ import (
 )
 
 // Form is how a connection logs in by a form in HTML. Name and password are those
-// in CredentialsFolder.
+// in CredentialsDirectory.
 type Form struct {
 	// Page is the path of a page that is asked for before, whose cookies are kept
 	// and whose form's hidden fields are sent along; empty for none.

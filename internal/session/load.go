@@ -5,8 +5,8 @@ import "fmt"
 // mostPerSecond bounds rates of arrivals, over all clients.
 const mostPerSecond = 100_000_000
 
-// MostLevels bounds the levels of a load.
-const MostLevels = 20
+// MaxLevels bounds the levels of a load.
+const MaxLevels = 20
 
 // Arrivals says how the requests of an open load are made: each at an instant
 // of its own, whatever became of those before. The rate is that of all clients
@@ -21,9 +21,9 @@ type Arrivals struct {
 	Poisson bool `json:"poisson,omitempty"`
 }
 
-// Pause is a time between two requests of a connection, drawn evenly from
+// ThinkTime is a time between two requests of a connection, drawn evenly from
 // between two bounds.
-type Pause struct {
+type ThinkTime struct {
 	MinMicroseconds int64 `json:"minMicroseconds"`
 	MaxMicroseconds int64 `json:"maxMicroseconds"`
 }

@@ -105,7 +105,7 @@ func TestMessagesKeepEverything(t *testing.T) {
 	}{
 		{&Plan{}, &sessionpb.Plan{}, ""},
 		{&Watch{}, &sessionpb.Watch{}, ""},
-		{&Evidence{}, &sessionpb.ProbeResult{}, ""},
+		{&ProbeResult{}, &sessionpb.ProbeResult{}, ""},
 		{&result.ScriptTotals{}, &sessionpb.ScriptTotals{}, ".metrics.values"},
 	} {
 		name := reflect.TypeOf(test.value).Elem().Name()
@@ -141,7 +141,7 @@ func TestMessagesKeepEverything(t *testing.T) {
 }
 
 func TestEmptyMessages(t *testing.T) {
-	for _, want := range []*Plan{{}, {Pause: &Pause{}, Warmup: &Amount{}}} {
+	for _, want := range []*Plan{{}, {ThinkTime: &ThinkTime{}, Warmup: &Amount{}}} {
 		m, err := toMessage(want, &sessionpb.Plan{})
 		if err != nil {
 			t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 // run names. They are in no plan, status or log. A line break at the end of a
 // file isn't part of what it says.
 const (
-	// CredentialsFolder is where they are.
-	CredentialsFolder = "/assay/credentials"
+	// CredentialsDirectory is where they are.
+	CredentialsDirectory = "/assay/credentials"
 	// UsernameKey and PasswordKey are the names of the files, and the Secret's
 	// keys, for all schemes but AuthenticationBearer.
 	UsernameKey = "username"

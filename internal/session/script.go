@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	// ScriptFolder is where a client has the files of its k6 script.
-	ScriptFolder = "/assay/script"
-	// WorkFolder is where a client of a script can write files.
-	WorkFolder = "/assay/work"
+	// ScriptDirectory is where a client has the files of its k6 script.
+	ScriptDirectory = "/assay/script"
+	// WorkDirectory is where a client of a script can write files.
+	WorkDirectory = "/assay/work"
 	// ScriptLeader is the index of the client that runs setup() and teardown().
 	ScriptLeader = 0
-	// MostSetupBytes bounds what setup() returns, as JSON.
-	MostSetupBytes = 1 << 20
+	// MaxSetupBytes bounds what setup() returns, as JSON.
+	MaxSetupBytes = 1 << 20
 	// maxScriptBytes bounds a client's figures of a script.
 	maxScriptBytes = 3 << 20
 )
 
 // Script is the part of one client in a run of a k6 script.
 type Script struct {
-	// File is the script's path below ScriptFolder.
+	// File is the script's path below ScriptDirectory.
 	File string `json:"file"`
 	// Segment and Sequence are k6's execution segment of this client, as in
 	// "1/3:2/3", and those of all clients, as in "0,1/3,2/3,1".
@@ -79,7 +79,7 @@ func ScriptStateToWire(s ScriptState) *sessionpb.ScriptState {
 // setup() can't have returned.
 func ScriptStateFromWire(w *sessionpb.ScriptState) (ScriptState, error) {
 	s := ScriptState{SetupEnded: w.GetSetupEnded(), SetupData: w.GetSetupData(), LoadEnded: w.GetLoadEnded()}
-	if n := len(s.SetupData); n > MostSetupBytes {
+	if n := len(s.SetupData); n > MaxSetupBytes {
 		return ScriptState{}, fmt.Errorf("setup data of %d bytes", n)
 	}
 	if len(s.SetupData) > 0 && !json.Valid(s.SetupData) {

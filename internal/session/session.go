@@ -58,15 +58,15 @@ type Plan struct {
 	// Cookies is whether each connection sends back the cookies that it is given.
 	Cookies bool `json:"cookies,omitempty"`
 	// Authentication is the scheme by which requests are authenticated; empty for
-	// none. The credentials are in CredentialsFolder.
+	// none. The credentials are in CredentialsDirectory.
 	Authentication string `json:"authentication,omitempty"`
 	// Form is how connections log in; nil unless Authentication is Form.
 	Form *Form `json:"form,omitempty"`
 	// Arrivals says at what instants requests are made; nil for closed load, in
 	// which a connection makes a request when it has read the response to its last.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
-	// Pause is how long a connection waits between two requests; nil for not.
-	Pause *Pause `json:"pause,omitempty"`
+	// ThinkTime is how long a connection waits between two requests; nil for not.
+	ThinkTime *ThinkTime `json:"thinkTime,omitempty"`
 	// Seed starts the random numbers by which requests are drawn.
 	Seed uint64 `json:"seed"`
 	// Warmup is the load before the measurement; nil for none.
@@ -157,8 +157,8 @@ func (p *Plan) Check() error {
 			return fmt.Errorf("plan: %w", err)
 		}
 	}
-	if p.Pause != nil && (p.Pause.MinMicroseconds < 0 || p.Pause.MaxMicroseconds < p.Pause.MinMicroseconds || p.Arrivals != nil) {
-		return fmt.Errorf("plan: a pause of %d to %d µs", p.Pause.MinMicroseconds, p.Pause.MaxMicroseconds)
+	if p.ThinkTime != nil && (p.ThinkTime.MinMicroseconds < 0 || p.ThinkTime.MaxMicroseconds < p.ThinkTime.MinMicroseconds || p.Arrivals != nil) {
+		return fmt.Errorf("plan: a pause of %d to %d µs", p.ThinkTime.MinMicroseconds, p.ThinkTime.MaxMicroseconds)
 	}
 	for i, r := range p.Requests {
 		if err := r.check(); err != nil {

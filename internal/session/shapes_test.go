@@ -20,7 +20,7 @@ func TestLevelsAndArrivalsComeAcross(t *testing.T) {
 	if err != nil || len(got) != 2 || got[1].Counts != levels[1].Counts || got[1].CPU != 7 || got[1].Latencies.Get(result.Total).Sum() != 5 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := LevelsFromWire(make([]*sessionpb.LevelTotals, MostLevels+1)); err == nil {
+	if _, err := LevelsFromWire(make([]*sessionpb.LevelTotals, MaxLevels+1)); err == nil {
 		t.Error("too many levels were taken")
 	}
 	if _, err := LevelsFromWire([]*sessionpb.LevelTotals{{}}); err == nil {
@@ -55,8 +55,8 @@ func TestShapesThatNobodyCanCarry(t *testing.T) {
 	}
 	for name, change := range map[string]func(*Plan){
 		"more connections than there are": func(p *Plan) { p.Measurement.Profile[0].To = 6 },
-		"pause backwards":                 func(p *Plan) { p.Pause = &Pause{MinMicroseconds: 2, MaxMicroseconds: 1} },
-		"pause of arrivals":               func(p *Plan) { p.Arrivals, p.Pause = &Arrivals{Shares: 1}, &Pause{} },
+		"pause backwards":                 func(p *Plan) { p.ThinkTime = &ThinkTime{MinMicroseconds: 2, MaxMicroseconds: 1} },
+		"pause of arrivals":               func(p *Plan) { p.Arrivals, p.ThinkTime = &Arrivals{Shares: 1}, &ThinkTime{} },
 		"arrivals without a rate":         func(p *Plan) { p.Arrivals, p.Measurement.Profile = &Arrivals{Shares: 1}, nil },
 		"arrivals that cease":             func(p *Plan) { p.Arrivals, p.Measurement.Profile[0].To = &Arrivals{Shares: 1}, 0 },
 		"a share that isn't one":          func(p *Plan) { p.Arrivals = &Arrivals{Share: 1, Shares: 1} },

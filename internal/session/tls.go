@@ -7,24 +7,24 @@ import (
 
 // Files with what a pod needs for TLS with the target. Each may be missing.
 const (
-	// TLSFolder is where they are.
-	TLSFolder = "/assay/tls"
-	// TLSAuthorityPath has the certificates, in PEM, that vouch for the target.
-	TLSAuthorityPath = TLSFolder + "/ca.crt"
+	// TLSDirectory is where they are.
+	TLSDirectory = "/assay/tls"
+	// TLSCAPath has the certificates, in PEM, that vouch for the target.
+	TLSCAPath = TLSDirectory + "/ca.crt"
 	// TLSServerPath has the target's own certificate, in PEM, as its Secret has
 	// it. Whoever presents it is the target, whatever vouches for it.
-	TLSServerPath = TLSFolder + "/server.crt"
+	TLSServerPath = TLSDirectory + "/server.crt"
 	// TLSClientPath and TLSClientKeyPath are the client's certificate and key, in
 	// PEM.
-	TLSClientPath    = TLSFolder + "/client.crt"
-	TLSClientKeyPath = TLSFolder + "/client.key"
+	TLSClientPath    = TLSDirectory + "/client.crt"
+	TLSClientKeyPath = TLSDirectory + "/client.key"
 )
 
 // Protocols are the names of the TLS versions, the oldest first.
 var Protocols = []string{"TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"}
 
 // TLS says how a pod speaks TLS with the target. The certificates are in
-// TLSFolder.
+// TLSDirectory.
 type TLS struct {
 	// ServerName is the name that is asked for (RFC 6066, section 3) and that the
 	// target's certificate must have. Empty for the host of the target's address.

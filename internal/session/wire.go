@@ -120,7 +120,7 @@ func LevelsToWire(levels []result.LevelTotals) ([]*sessionpb.LevelTotals, error)
 
 // LevelsFromWire is the inverse of LevelsToWire. What it returns is packed.
 func LevelsFromWire(levels []*sessionpb.LevelTotals) ([]result.LevelTotals, error) {
-	if len(levels) > MostLevels {
+	if len(levels) > MaxLevels {
 		return nil, fmt.Errorf("%d levels", len(levels))
 	}
 	var all []result.LevelTotals

@@ -30,7 +30,7 @@ var versions = []uint16{tls.VersionTLS10, tls.VersionTLS11, tls.VersionTLS12, tl
 var groups = []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521}
 
 // Config returns the configuration of connections to the target at an address,
-// host and port. The pod's files are in a folder, session.TLSFolder but in
+// host and port. The pod's files are in a folder, session.TLSDirectory but in
 // tests, under their names there. Sessions are not resumed; see WithSession. An
 // error says what in the plan or the files can't be used.
 func Config(t *session.TLS, address, folder string) (*tls.Config, error) {
@@ -111,7 +111,7 @@ func offer(config *tls.Config, names []string) error {
 func roots(folder string) (*x509.CertPool, error) {
 	pool := x509.NewCertPool()
 	given := false
-	for _, path := range []string{session.TLSAuthorityPath, session.TLSServerPath} {
+	for _, path := range []string{session.TLSCAPath, session.TLSServerPath} {
 		data, err := os.ReadFile(inFolder(folder, path))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("the certificates that vouch for the target: %w", err)
@@ -144,5 +144,5 @@ func roots(folder string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// inFolder is a path of session.TLSFolder in another folder.
+// inFolder is a path of session.TLSDirectory in another folder.
 func inFolder(folder, path string) string { return filepath.Join(folder, filepath.Base(path)) }

@@ -22,11 +22,11 @@ type Client struct {
 	users   int
 	log     *slog.Logger
 
-	shares   chan share             // shares that wait for a virtual user
-	probed   chan *session.Evidence // receives what the target showed when its probe succeeded
-	loggedIn chan error             // receives the outcome of the logins, if the plan has any
-	k6Ended  chan error             // receives k6's error if k6 ends before the client is released
-	released chan struct{}          // closed when the manager has released the client
+	shares   chan share                // shares that wait for a virtual user
+	probed   chan *session.ProbeResult // receives what the target showed when its probe succeeded
+	loggedIn chan error                // receives the outcome of the logins, if the plan has any
+	k6Ended  chan error                // receives k6's error if k6 ends before the client is released
+	released chan struct{}             // closed when the manager has released the client
 
 	finish     chan struct{} // closed by Finish
 	finishOnce sync.Once
@@ -53,9 +53,9 @@ type share struct {
 func New(s Session, users int, log *slog.Logger) *Client {
 	return &Client{
 		session: s, users: users, log: log,
-		shares: make(chan share), probed: make(chan *session.Evidence, 1), loggedIn: make(chan error, 1),
+		shares: make(chan share), probed: make(chan *session.ProbeResult, 1), loggedIn: make(chan error, 1),
 		k6Ended: make(chan error, 1), released: make(chan struct{}), finish: make(chan struct{}),
-		tlsDirectory: session.TLSFolder, credentialsDirectory: session.CredentialsFolder,
+		tlsDirectory: session.TLSDirectory, credentialsDirectory: session.CredentialsDirectory,
 	}
 }
 
@@ -109,7 +109,7 @@ func (c *Client) handleOrders(ctx context.Context) error {
 				return err
 			}
 		case evidence := <-c.probed:
-			c.session.TargetAnswered(evidence)
+			c.session.ProbeSucceeded(evidence)
 			c.logIn(probing)
 		case err := <-c.loggedIn:
 			if err != nil {
@@ -166,7 +166,7 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 		return nil
 	}
 	go func() {
-		if evidence, err := probe.Until(ctx, targetProbe(order, load.Address(), access.TLS), c.session.TargetSilent); err == nil {
+		if evidence, err := probe.Until(ctx, targetProbe(order, load.Address(), access.TLS), c.session.ProbeFailed); err == nil {
 			c.probed <- evidence
 		}
 	}()

@@ -181,9 +181,9 @@ func TestClientProbesTheTarget(t *testing.T) {
 	var reports []string
 	for _, event := range s.Events() {
 		switch e := event.(type) {
-		case fakesession.TargetSilent:
+		case fakesession.ProbeFailed:
 			reports = append(reports, "failed: "+e.Reason)
-		case fakesession.TargetAnswered:
+		case fakesession.ProbeSucceeded:
 			reports = append(reports, fmt.Sprintf("succeeded: %s, %d bytes, %s", e.Software, e.DocumentLength, e.TLS.Subject))
 		case fakesession.Ready:
 			reports = append(reports, "ready")
@@ -214,7 +214,7 @@ func TestReleasedWhileProbing(t *testing.T) {
 		switch event.(type) {
 		case fakesession.Connected:
 			return []pod.Order{pod.Prepare{Plan: p, Address: server.Address()}}
-		case fakesession.TargetSilent:
+		case fakesession.ProbeFailed:
 			return []pod.Order{pod.Release{}}
 		}
 		return nil
@@ -243,7 +243,7 @@ func TestClientFails(t *testing.T) {
 		"second plan":              {on[fakesession.Connected](prepare, prepare), "second plan"},
 		"start before the plan":    {on[fakesession.Connected](start), "unexpected order to start"},
 		"warm-up not in the plan":  {ready(prepare, pod.Start{Stage: sessionpb.Stage_STAGE_WARMUP}), "unexpected order to start"},
-		"an order for agents":      {on[fakesession.Connected](pod.Read{}), "pod.Read"},
+		"an order for agents":      {on[fakesession.Connected](pod.Sample{}), "pod.Sample"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := fakesession.New(test.answer)

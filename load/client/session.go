@@ -18,8 +18,8 @@ import (
 type Session interface {
 	Run(ctx context.Context) error
 	Orders() <-chan pod.Order
-	TargetAnswered(evidence *session.Evidence)
-	TargetSilent(reason string)
+	ProbeSucceeded(evidence *session.ProbeResult)
+	ProbeFailed(reason string)
 	Ready(cpus string)
 	StageEnded(stage sessionpb.Stage)
 	SendSecond(stage sessionpb.Stage, second *result.ClientSecond)

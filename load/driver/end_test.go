@@ -34,7 +34,7 @@ func TestEnd(t *testing.T) {
 	}{
 		"closed load": {func(p *session.Plan) { p.Measurement = hour }, 4 * 4, 4 * serving},
 		"with think time": {func(p *session.Plan) {
-			p.Measurement, p.Pause = hour, &session.Pause{MinMicroseconds: 600_000, MaxMicroseconds: 600_000}
+			p.Measurement, p.ThinkTime = hour, &session.ThinkTime{MinMicroseconds: 600_000, MaxMicroseconds: 600_000}
 		}, 4 * 2, 2*serving + 600*time.Millisecond},
 		"with connections outside the profile": {func(p *session.Plan) {
 			p.Measurement = hour

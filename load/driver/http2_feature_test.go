@@ -172,7 +172,7 @@ func TestHTTP2AtARate(t *testing.T) {
 func TestHTTP2ThinkTime(t *testing.T) {
 	server := serveHTTP2(t, "", func(http.ResponseWriter, *http.Request) {})
 	p := streamed(2, 4, 0, "/")
-	p.Pause = &session.Pause{MinMicroseconds: 50_000, MaxMicroseconds: 50_000}
+	p.ThinkTime = &session.ThinkTime{MinMicroseconds: 50_000, MaxMicroseconds: 50_000}
 	p.Measurement = session.Amount{DurationMicroseconds: 400_000, Profile: profile.Profile{
 		{From: 2, To: 2, DurationMicroseconds: 200_000}, {From: 1, To: 1, DurationMicroseconds: 200_000},
 	}}

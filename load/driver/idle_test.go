@@ -20,7 +20,7 @@ func testIdleConnectionsClosedByServer(t *testing.T) {
 		return answer
 	})
 	p := plan(2, 10, "/")
-	p.Pause = &session.Pause{MinMicroseconds: 50_000, MaxMicroseconds: 50_000}
+	p.ThinkTime = &session.ThinkTime{MinMicroseconds: 50_000, MaxMicroseconds: 50_000}
 	if got := drive(t, p, server.Address()); got.Succeeded() != 10 || got.Connections != 10 {
 		t.Errorf("counts %+v", got.Counts)
 	}

@@ -14,7 +14,7 @@ import (
 // stopped. When the stage is ended, responses are still awaited.
 func TestLoopsEndWaits(t *testing.T) {
 	thinking := plan(3, 0, "/")
-	thinking.Pause = &session.Pause{MinMicroseconds: time.Hour.Microseconds(), MaxMicroseconds: time.Hour.Microseconds()}
+	thinking.ThinkTime = &session.ThinkTime{MinMicroseconds: time.Hour.Microseconds(), MaxMicroseconds: time.Hour.Microseconds()}
 	thinking.Measurement.DurationMicroseconds = time.Hour.Microseconds()
 	arriving := open(3, 1, time.Hour)
 	arriving.Arrivals.Shares = 1000 // this is the first of 1000 clients

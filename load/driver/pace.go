@@ -13,7 +13,7 @@ import (
 // requests. A connection has no pace if the load has neither.
 type pace struct {
 	profile   profile.Profile
-	thinkTime *session.Pause
+	thinkTime *session.ThinkTime
 	random    *rand.Rand
 
 	// until is the time at which the profile next excludes the connection. from is the
@@ -27,11 +27,11 @@ const thinkTimeStream = 1 << 62
 
 // newPace returns the pace of a connection, or nil if it has none.
 func newPace(plan *session.Plan, amount session.Amount, connection int) *pace {
-	if plan.Arrivals != nil || plan.Pause == nil && len(amount.Profile) == 0 {
+	if plan.Arrivals != nil || plan.ThinkTime == nil && len(amount.Profile) == 0 {
 		return nil
 	}
-	p := &pace{profile: amount.Profile, thinkTime: plan.Pause}
-	if plan.Pause != nil && plan.Pause.MaxMicroseconds > plan.Pause.MinMicroseconds {
+	p := &pace{profile: amount.Profile, thinkTime: plan.ThinkTime}
+	if plan.ThinkTime != nil && plan.ThinkTime.MaxMicroseconds > plan.ThinkTime.MinMicroseconds {
 		p.random = rand.New(rand.NewPCG(plan.Seed, thinkTimeStream|uint64(connection)))
 	}
 	return p

@@ -19,13 +19,13 @@ func startsBySecond(d stageResult) map[int]int {
 }
 
 func TestThinkTime(t *testing.T) {
-	for name, thinkTime := range map[string]session.Pause{
+	for name, thinkTime := range map[string]session.ThinkTime{
 		"fixed": {MinMicroseconds: 400_000, MaxMicroseconds: 400_000}, "random": {MinMicroseconds: 100_000, MaxMicroseconds: 700_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := plan(10, 0, "/")
-				p.Pause = &thinkTime
+				p.ThinkTime = &thinkTime
 				p.Measurement = session.Amount{DurationMicroseconds: 100_000_000}
 				got := virtually(t, p, after(100*time.Millisecond))
 				// A request and its think time take half a second on average.

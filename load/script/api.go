@@ -98,8 +98,8 @@ func (a *api) setup(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	data := []byte(response.Data.Attributes.Data)
-	if len(data) > session.MostSetupBytes {
-		return nil, fmt.Errorf("setup() returned %d bytes of JSON; the maximum is %d. Return less data, and generate or read the rest in the script", len(data), session.MostSetupBytes)
+	if len(data) > session.MaxSetupBytes {
+		return nil, fmt.Errorf("setup() returned %d bytes of JSON; the maximum is %d. Return less data, and generate or read the rest in the script", len(data), session.MaxSetupBytes)
 	}
 	return data, nil
 }

@@ -39,8 +39,8 @@ const (
 type Session interface {
 	Run(ctx context.Context) error
 	Orders() <-chan pod.Order
-	TargetAnswered(evidence *session.Evidence)
-	TargetSilent(reason string)
+	ProbeSucceeded(evidence *session.ProbeResult)
+	ProbeFailed(reason string)
 	Ready(cpus string)
 	SendSecond(stage sessionpb.Stage, second *result.ClientSecond)
 	SendTotals(totals *result.Totals)
@@ -80,7 +80,7 @@ type Client struct {
 func New(s Session, log *slog.Logger) *Client {
 	return &Client{
 		session: s, log: log, program: "/proc/self/exe", events: make(chan func() error, 8), exited: make(chan struct{}),
-		scriptDirectory: session.ScriptFolder, workDirectory: session.WorkFolder, tlsDirectory: session.TLSFolder,
+		scriptDirectory: session.ScriptDirectory, workDirectory: session.WorkDirectory, tlsDirectory: session.TLSDirectory,
 	}
 }
 
@@ -296,9 +296,9 @@ func (c *Client) probeTarget(ctx context.Context) error {
 			return fmt.Errorf("configure TLS for the target: %w", err)
 		}
 	}
-	evidence, err := probe.Until(ctx, q, c.session.TargetSilent)
+	evidence, err := probe.Until(ctx, q, c.session.ProbeFailed)
 	if err == nil {
-		c.session.TargetAnswered(evidence)
+		c.session.ProbeSucceeded(evidence)
 	}
 	return nil // probe.Until only returns ctx's error
 }

@@ -149,7 +149,7 @@ func (config *configuration) setTLS(t *session.TLS, host, directory string) erro
 // contains the run's CA, the target's certificate and Mozilla's root certificates.
 func (c *Client) writeCABundle() error {
 	var all []byte
-	for _, path := range []string{session.TLSAuthorityPath, session.TLSServerPath} {
+	for _, path := range []string{session.TLSCAPath, session.TLSServerPath} {
 		data, err := os.ReadFile(inDirectory(c.tlsDirectory, path))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("read CA bundle of the target: %w", err)

@@ -61,7 +61,7 @@ type Job struct {
 	ProbeFirstRequest bool
 
 	address   string // the target's IP address and port; set by Prepare
-	evidence  *session.Evidence
+	evidence  *session.ProbeResult
 	directory string // of temporary files
 }
 
@@ -84,7 +84,7 @@ func Port(u *url.URL) string {
 }
 
 // Evidence returns what the target showed when Prepare probed it.
-func (j *Job) Evidence() *session.Evidence { return j.evidence }
+func (j *Job) Evidence() *session.ProbeResult { return j.evidence }
 
 // Prepare probes the target once, so that a load that can't succeed isn't
 // started. If the target has several addresses, the load uses the first one whose
@@ -165,7 +165,7 @@ func (j *Job) prepareFiles() error {
 		return err
 	}
 	for name, path := range map[string]string{
-		session.TLSAuthorityPath: j.Files.Authority, session.TLSClientPath: j.Files.Certificate, session.TLSClientKeyPath: j.Files.Key,
+		session.TLSCAPath: j.Files.Authority, session.TLSClientPath: j.Files.Certificate, session.TLSClientKeyPath: j.Files.Key,
 	} {
 		if path == "" {
 			continue

@@ -95,12 +95,12 @@ func (s *localSession) checkSteady(second *result.ClientSecond) {
 // SendTotals passes on the totals of the measurement.
 func (s *localSession) SendTotals(totals *result.Totals) { s.totals <- totals }
 
-// TargetAnswered does nothing: Job.Prepare probes the target, so that the client
+// ProbeSucceeded does nothing: Job.Prepare probes the target, so that the client
 // doesn't.
-func (s *localSession) TargetAnswered(*session.Evidence) {}
+func (s *localSession) ProbeSucceeded(*session.ProbeResult) {}
 
-// TargetSilent does nothing: see TargetAnswered.
-func (s *localSession) TargetSilent(string) {}
+// ProbeFailed does nothing: see ProbeSucceeded.
+func (s *localSession) ProbeFailed(string) {}
 
 // Fail does nothing: the client's Run returns the same reason.
 func (s *localSession) Fail(string) {}

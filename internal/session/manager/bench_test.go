@@ -272,8 +272,8 @@ func measure(took ...int64) *result.Measure {
 }
 
 // evidence is what a target shows.
-func evidence() *session.Evidence {
-	return &session.Evidence{Software: "nginx", DocumentLength: 7, TLS: &result.Handshake{Protocol: "TLSv1.3", KeySize: 256}}
+func evidence() *session.ProbeResult {
+	return &session.ProbeResult{Software: "nginx", DocumentLength: 7, TLS: &result.Handshake{Protocol: "TLSv1.3", KeySize: 256}}
 }
 
 func answeredMessage(result *sessionpb.ProbeResult) *sessionpb.PodMessage {

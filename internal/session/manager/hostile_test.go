@@ -198,7 +198,7 @@ func TestNonsenseInHello(t *testing.T) {
 	}
 	o := b.Observe("run")
 	const want = "it sent what the target can't have shown: evidence: a document of -5 bytes"
-	if o.Clients[0].Failure != want || o.Agent.Failure != want || o.Clients[0].Answered != nil || o.Agent.Answered != nil {
+	if o.Clients[0].Failure != want || o.Agent.Failure != want || o.Clients[0].ProbeResult != nil || o.Agent.ProbeResult != nil {
 		t.Errorf("%+v and %+v", o.Clients[0], o.Agent)
 	}
 }

@@ -124,7 +124,7 @@ func (r *run) hearScript(p *participant, w *sessionpb.ScriptState) *malformedErr
 
 // hearAnswer takes what the target showed to a pod.
 func (p *participant) hearAnswer(w *sessionpb.ProbeSucceeded) *malformedError {
-	evidence, err := session.EvidenceFromWire(w.GetResult())
+	evidence, err := session.ProbeResultFromWire(w.GetResult())
 	if err != nil {
 		return malformed("what the target can't have shown: %s", err)
 	}

@@ -169,9 +169,9 @@ func (s *Server) Windows(run string, clients int, c steady.Criterion) []result.W
 	return nil
 }
 
-// Read asks the agent for a reading of the server. Until that is here, asking
-// again changes nothing.
-func (s *Server) Read(run string) {
+// RequestSample requests a sample from the agent. While a request is pending,
+// another changes nothing.
+func (s *Server) RequestSample(run string) {
 	s.of(run).intend(func(w *wanted) bool {
 		if w.reading {
 			return false

@@ -40,8 +40,8 @@ type ClientState struct {
 	// Answered is what the target showed when it first answered with success, where
 	// the client asks it because there is no agent; nil until then. Silent says
 	// what was seen instead.
-	Answered *session.Evidence
-	Silent   string
+	ProbeResult  *session.ProbeResult
+	ProbeFailure string
 	// Totals are its final figures; nil until it sent them.
 	Totals *result.Totals
 	// ClockError bounds the error of its clock, in microseconds.
@@ -60,9 +60,9 @@ type AgentState struct {
 	DisconnectedSince time.Time
 	// Answered is what the target showed when it first answered with success; nil
 	// until then.
-	Answered *session.Evidence
+	ProbeResult *session.ProbeResult
 	// Silent says what was seen instead.
-	Silent string
+	ProbeFailure string
 	// Begin is the reading nearest to the start of the measurement; nil until that
 	// is known. Latest is the last reading; nil until there is one.
 	Begin, Latest *result.ServerUsage
@@ -134,7 +134,7 @@ func (r *run) observe() Observation {
 			Pod: p.identity.Pod, PodUID: p.identity.PodUID, Node: p.identity.Node,
 			Connected: p.stream != nil, DisconnectedSince: p.disconnectedSince,
 			Ready: p.ready, CPUs: p.cpus, Starts: maps.Clone(p.starts), WarmupEnded: p.warmupEnded,
-			Answered: p.answered, Silent: p.silent,
+			ProbeResult: p.answered, ProbeFailure: p.silent,
 			Totals: p.totals, ClockError: p.clockError, Failure: p.failure,
 			Script: p.script, FailureKind: p.failureKind,
 		}
@@ -143,7 +143,7 @@ func (r *run) observe() Observation {
 		o.Agent = &AgentState{
 			Pod: p.identity.Pod, PodUID: p.identity.PodUID, Node: p.identity.Node,
 			Connected: p.stream != nil, DisconnectedSince: p.disconnectedSince,
-			Answered: p.answered, Silent: p.silent, Failure: p.failure,
+			ProbeResult: p.answered, ProbeFailure: p.silent, Failure: p.failure,
 			Begin: r.usage.begin, Latest: r.usage.latest,
 			PeakCPUPercent: r.usage.peak(), PeakResident: r.usage.rss,
 		}

@@ -71,7 +71,7 @@ type participant struct {
 	clockError  int64
 
 	// Of whoever asks the target.
-	answered *session.Evidence
+	answered *session.ProbeResult
 	silent   string
 }
 
@@ -251,7 +251,7 @@ func (w *wanted) dueByRole(st *stream, p *participant) *sessionpb.ManagerMessage
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Watch{Watch: watch}}
 	case p.identity.Role == sessionpb.Role_ROLE_AGENT && w.reading && st.reads != w.reads:
 		st.reads = w.reads
-		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Read{Read: &sessionpb.Read{}}}
+		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Sample{Sample: &sessionpb.Sample{}}}
 	case p.identity.Role == sessionpb.Role_ROLE_CLIENT && !p.ready && !st.prepared && p.identity.Index < len(w.plans):
 		st.prepared = true
 		plan, err := session.PlanToWire(w.plans[p.identity.Index])

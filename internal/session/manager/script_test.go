@@ -79,7 +79,7 @@ func TestNonsenseOfScripts(t *testing.T) {
 		"setup out of turn": {&sessionpb.ScriptState{SetupEnded: true}, "the end of a stage"},
 		"load out of turn":  {&sessionpb.ScriptState{LoadEnded: true}, "the end of a stage"},
 		"data that is none": {&sessionpb.ScriptState{SetupData: []byte("{")}, "isn't JSON"},
-		"too much data":     {&sessionpb.ScriptState{SetupData: []byte(`"` + strings.Repeat("x", session.MostSetupBytes) + `"`)}, "bytes"},
+		"too much data":     {&sessionpb.ScriptState{SetupData: []byte(`"` + strings.Repeat("x", session.MaxSetupBytes) + `"`)}, "bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := "run " + name

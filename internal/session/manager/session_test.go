@@ -75,11 +75,11 @@ func TestRun(t *testing.T) {
 	if diff := cmp.Diff(pod.Watch{Watch: watch}, order[pod.Watch](t, watcher)); diff != "" {
 		t.Error(diff)
 	}
-	watcher.TargetSilent("connection refused")
-	b.await("run", "silent", func(o Observation) bool { return o.Agent != nil && o.Agent.Silent == "connection refused" })
-	watcher.TargetAnswered(evidence())
-	o := b.await("run", "answered", func(o Observation) bool { return o.Agent.Answered != nil })
-	if diff := cmp.Diff(evidence(), o.Agent.Answered); diff != "" {
+	watcher.ProbeFailed("connection refused")
+	b.await("run", "silent", func(o Observation) bool { return o.Agent != nil && o.Agent.ProbeFailure == "connection refused" })
+	watcher.ProbeSucceeded(evidence())
+	o := b.await("run", "answered", func(o Observation) bool { return o.Agent.ProbeResult != nil })
+	if diff := cmp.Diff(evidence(), o.Agent.ProbeResult); diff != "" {
 		t.Error(diff)
 	}
 
@@ -92,10 +92,10 @@ func TestRun(t *testing.T) {
 	}
 	b.await("run", "ready", ready(2))
 
-	b.Read("run")
-	b.Read("run") // one is outstanding
-	order[pod.Read](t, watcher)
-	watcher.SendReading(&result.ServerSample{Server: result.ServerUsage{At: watcher.Now(), CPUs: "1"}})
+	b.RequestSample("run")
+	b.RequestSample("run") // one is outstanding
+	order[pod.Sample](t, watcher)
+	watcher.SendServerSample(&result.ServerSample{Server: result.ServerUsage{At: watcher.Now(), CPUs: "1"}})
 	b.await("run", "read", func(o Observation) bool { return o.Agent.Latest != nil })
 
 	at := b.now() + 1000 // clocks may differ by more than the seconds that follow
@@ -118,7 +118,7 @@ func TestRun(t *testing.T) {
 	}
 
 	for i := range int64(3) {
-		watcher.SendReading(&result.ServerSample{Server: result.ServerUsage{At: at + i*1_000_000, UserCPU: 100 + i*400_000, SystemCPU: i * i * 100_000, Resident: 1000 + i}})
+		watcher.SendServerSample(&result.ServerSample{Server: result.ServerUsage{At: at + i*1_000_000, UserCPU: 100 + i*400_000, SystemCPU: i * i * 100_000, Resident: 1000 + i}})
 	}
 	clients[0].SendSecond(measurement, second(0, 1000, 2000))
 	clients[0].SendSecond(measurement, second(1, 3000))
@@ -130,9 +130,9 @@ func TestRun(t *testing.T) {
 		c.SendTotals(total)
 	}
 	b.await("run", "collected", collected(2))
-	b.Read("run")
-	order[pod.Read](t, watcher)
-	watcher.SendReading(&result.ServerSample{Server: result.ServerUsage{At: at + 2_300_000, UserCPU: 1_200_000, Resident: 5}})
+	b.RequestSample("run")
+	order[pod.Sample](t, watcher)
+	watcher.SendServerSample(&result.ServerSample{Server: result.ServerUsage{At: at + 2_300_000, UserCPU: 1_200_000, Resident: 5}})
 	o = b.await("run", "read", func(o Observation) bool { return o.Agent.Latest.Resident == 5 })
 
 	if got := o.Clients[1].Totals; got.StartedAt != at+1 || got.Requests != 3 || got.Warmup.Requests != 2 ||
@@ -171,15 +171,15 @@ func TestRun(t *testing.T) {
 func TestRestartedManagerHasEverything(t *testing.T) {
 	b := newBench(t)
 	a, c := b.attend(agentOf("run")), b.attend(clientOf("run", 0))
-	a.TargetAnswered(evidence())
+	a.ProbeSucceeded(evidence())
 	b.Prepare("run", plans(1), "target")
 	order[pod.Prepare](t, c)
 	// A client tells of the target before it is ready, and again after the restart.
-	c.TargetSilent("connection refused")
-	b.await("run", "silent", func(o Observation) bool { return o.Clients[0].Silent == "connection refused" })
-	c.TargetAnswered(evidence())
+	c.ProbeFailed("connection refused")
+	b.await("run", "silent", func(o Observation) bool { return o.Clients[0].ProbeFailure == "connection refused" })
+	c.ProbeSucceeded(evidence())
 	c.Ready("3")
-	if o := b.await("run", "ready", ready(1)); o.Clients[0].Answered == nil {
+	if o := b.await("run", "ready", ready(1)); o.Clients[0].ProbeResult == nil {
 		t.Error("ready before it told of the target")
 	}
 	at := b.now() - 100_000_000
@@ -188,7 +188,7 @@ func TestRestartedManagerHasEverything(t *testing.T) {
 	order[pod.Start](t, a)
 	for i := range int64(50) {
 		c.SendSecond(measurement, second(i, 100*i))
-		a.SendReading(&result.ServerSample{Server: result.ServerUsage{At: at + i*1_000_000, UserCPU: i}})
+		a.SendServerSample(&result.ServerSample{Server: result.ServerUsage{At: at + i*1_000_000, UserCPU: i}})
 	}
 	half := func(o Observation) bool {
 		return o.Progress[measurement].Requests == 50 && o.Agent != nil && o.Agent.Latest != nil && o.Agent.Latest.UserCPU == 49
@@ -202,7 +202,7 @@ func TestRestartedManagerHasEverything(t *testing.T) {
 	if o.Starts[measurement] != at || o.Clients[0].Starts[measurement] != at || o.Clients[0].CPUs != "3" {
 		t.Errorf("after the restart: %+v", o)
 	}
-	for who, answered := range map[string]*session.Evidence{"agent": o.Agent.Answered, "client": o.Clients[0].Answered} {
+	for who, answered := range map[string]*session.ProbeResult{"agent": o.Agent.ProbeResult, "client": o.Clients[0].ProbeResult} {
 		if diff := cmp.Diff(evidence(), answered); diff != "" {
 			t.Errorf("%s: %s", who, diff)
 		}

@@ -30,7 +30,7 @@ func TestContainersOfTheTarget(t *testing.T) {
 	}
 
 	at := b.now() - 3_000_000
-	watcher.SendReading(reading(at-1_000_000, 1, used("tomcat", 50_000, 900)))
+	watcher.SendServerSample(reading(at-1_000_000, 1, used("tomcat", 50_000, 900)))
 	o := b.await("run", "read", func(o Observation) bool { return o.Agent.Latest != nil })
 	if len(o.Agent.Backends) != 1 || o.Agent.Backends[0].Latest.CPUs != "2" || o.Agent.Backends[0].Begin != nil {
 		t.Errorf("before the measurement: %+v", o.Agent)
@@ -44,7 +44,7 @@ func TestContainersOfTheTarget(t *testing.T) {
 		if i > 0 {
 			all = append(all, used("cache", i*300_000, 7))
 		}
-		watcher.SendReading(reading(at+i*1_000_000, i*400_000, all...))
+		watcher.SendServerSample(reading(at+i*1_000_000, i*400_000, all...))
 	}
 	o = b.await("run", "measured", func(o Observation) bool {
 		return o.Progress[measurement].Requests == 3 && o.Agent.Latest.At == at+2_000_000

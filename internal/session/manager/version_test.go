@@ -218,7 +218,7 @@ func TestLaterPod(t *testing.T) {
 		renumbered(totals, 0, 7),
 	)
 	o := b.await("run", "collected", collected(1))
-	if c := o.Clients[0]; !c.Ready || c.CPUs != "0" || c.Answered.Software != "nginx" || c.Totals.Requests != 3 || c.Totals.Script.VirtualUsers != 3 || c.Failure != "" {
+	if c := o.Clients[0]; !c.Ready || c.CPUs != "0" || c.ProbeResult.Software != "nginx" || c.Totals.Requests != 3 || c.Totals.Script.VirtualUsers != 3 || c.Failure != "" {
 		t.Errorf("%+v", c)
 	}
 	if o.Progress[measurement].Requests != 3 {

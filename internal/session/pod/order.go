@@ -6,7 +6,7 @@ import (
 )
 
 // Order is what the manager tells a pod to do: Prepare, Start, End, SetupData, Watch,
-// Read or Release.
+// Sample or Release.
 type Order interface{ order() }
 
 // Prepare tells a client its load.
@@ -36,8 +36,8 @@ type End struct{}
 // what to sample. It can be carried out.
 type Watch struct{ session.Watch }
 
-// Read tells an agent to send a reading of the server at once.
-type Read struct{}
+// Sample requests a usage sample from an agent at once.
+type Sample struct{}
 
 // Release tells that everything is stored: the pod may exit. It is the last
 // order.
@@ -48,5 +48,5 @@ func (Start) order()     {}
 func (End) order()       {}
 func (SetupData) order() {}
 func (Watch) order()     {}
-func (Read) order()      {}
+func (Sample) order()    {}
 func (Release) order()   {}

@@ -91,7 +91,7 @@ func New(config Config) *Session {
 }
 
 // Orders are the manager's orders. Each comes once, though the manager repeats
-// it after a break; only Read may come any number of times. The channel is
+// it after a break; only Sample may come any number of times. The channel is
 // closed when Run returns.
 func (s *Session) Orders() <-chan Order { return s.orders }
 
@@ -111,10 +111,10 @@ func (s *Session) StageEnded(stage sessionpb.Stage) {
 	s.tell(func(t *state) { t.warmupEnded = true })
 }
 
-// TargetAnswered tells that the target answered with success, and what it
+// ProbeSucceeded tells that the target answered with success, and what it
 // showed of itself. A client that asks the target tells it before Ready.
-func (s *Session) TargetAnswered(evidence *session.Evidence) {
-	result, err := session.EvidenceToWire(evidence)
+func (s *Session) ProbeSucceeded(evidence *session.ProbeResult) {
+	result, err := session.ProbeResultToWire(evidence)
 	if err != nil {
 		s.Fail("what the target showed can't be sent: " + err.Error())
 		return
@@ -122,9 +122,9 @@ func (s *Session) TargetAnswered(evidence *session.Evidence) {
 	s.tell(func(t *state) { t.answered = &sessionpb.ProbeSucceeded{Result: result} })
 }
 
-// TargetSilent tells what was seen of the target instead of success. Only the
+// ProbeFailed tells what was seen of the target instead of success. Only the
 // last reason is sure to reach the manager.
-func (s *Session) TargetSilent(reason string) {
+func (s *Session) ProbeFailed(reason string) {
 	s.tell(func(t *state) { t.silent = reason })
 }
 
@@ -206,8 +206,8 @@ func (s *Session) SendTotals(totals *result.Totals) {
 	s.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: message}})
 }
 
-// SendReading sends an agent's reading of the target's containers.
-func (s *Session) SendReading(reading *result.ServerSample) {
+// SendServerSample sends an agent's reading of the target's containers.
+func (s *Session) SendServerSample(reading *result.ServerSample) {
 	message := session.ServerSampleToWire(reading)
 	s.mu.Lock()
 	if s.readAt != 0 && reading.Server.At >= s.readAt {

@@ -331,17 +331,17 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 		}
 		st.had.watch = m.Watch
 		return Watch{*watch}
-	case *sessionpb.ManagerMessage_Read:
+	case *sessionpb.ManagerMessage_Sample:
 		st.readAt = st.clock.now()
-		return Read{}
+		return Sample{}
 	}
 	return nil
 }
 
-// give passes an order on. The orders of a run but Read always fit into half of
-// the channel; of Read, one that waits there is as good as many.
+// give passes an order on. The orders of a run but Sample always fit into half of
+// the channel; of Sample, one that waits there is as good as many.
 func (st *stream) give(order Order) {
-	if _, ok := order.(Read); ok && len(st.orders) > cap(st.orders)/2 {
+	if _, ok := order.(Sample); ok && len(st.orders) > cap(st.orders)/2 {
 		return
 	}
 	st.orders <- order

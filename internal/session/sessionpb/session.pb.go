@@ -471,7 +471,7 @@ type ManagerMessage struct {
 	//	*ManagerMessage_Start
 	//	*ManagerMessage_Release
 	//	*ManagerMessage_Watch
-	//	*ManagerMessage_Read
+	//	*ManagerMessage_Sample
 	//	*ManagerMessage_SetupData
 	//	*ManagerMessage_End
 	Message       isManagerMessage_Message `protobuf_oneof:"message"`
@@ -570,10 +570,10 @@ func (x *ManagerMessage) GetWatch() *Watch {
 	return nil
 }
 
-func (x *ManagerMessage) GetRead() *Read {
+func (x *ManagerMessage) GetSample() *Sample {
 	if x != nil {
-		if x, ok := x.Message.(*ManagerMessage_Read); ok {
-			return x.Read
+		if x, ok := x.Message.(*ManagerMessage_Sample); ok {
+			return x.Sample
 		}
 	}
 	return nil
@@ -630,9 +630,9 @@ type ManagerMessage_Watch struct {
 	Watch *Watch `protobuf:"bytes,6,opt,name=watch,proto3,oneof"`
 }
 
-type ManagerMessage_Read struct {
-	// Read requests a sample from an agent at once.
-	Read *Read `protobuf:"bytes,7,opt,name=read,proto3,oneof"`
+type ManagerMessage_Sample struct {
+	// Sample requests a sample from an agent at once.
+	Sample *Sample `protobuf:"bytes,7,opt,name=sample,proto3,oneof"`
 }
 
 type ManagerMessage_SetupData struct {
@@ -657,7 +657,7 @@ func (*ManagerMessage_Release) isManagerMessage_Message() {}
 
 func (*ManagerMessage_Watch) isManagerMessage_Message() {}
 
-func (*ManagerMessage_Read) isManagerMessage_Message() {}
+func (*ManagerMessage_Sample) isManagerMessage_Message() {}
 
 func (*ManagerMessage_SetupData) isManagerMessage_Message() {}
 
@@ -1074,7 +1074,7 @@ type Plan struct {
 	Authentication      string                 `protobuf:"bytes,12,opt,name=authentication,proto3" json:"authentication,omitempty"`
 	Form                *Form                  `protobuf:"bytes,13,opt,name=form,proto3" json:"form,omitempty"`
 	Arrivals            *ArrivalShare          `protobuf:"bytes,14,opt,name=arrivals,proto3" json:"arrivals,omitempty"`
-	Pause               *Pause                 `protobuf:"bytes,15,opt,name=pause,proto3" json:"pause,omitempty"`
+	ThinkTime           *ThinkTime             `protobuf:"bytes,15,opt,name=think_time,json=thinkTime,proto3" json:"think_time,omitempty"`
 	Seed                uint64                 `protobuf:"varint,16,opt,name=seed,proto3" json:"seed,omitempty"`
 	Warmup              *Amount                `protobuf:"bytes,17,opt,name=warmup,proto3" json:"warmup,omitempty"`
 	Measurement         *Amount                `protobuf:"bytes,18,opt,name=measurement,proto3" json:"measurement,omitempty"`
@@ -1212,9 +1212,9 @@ func (x *Plan) GetArrivals() *ArrivalShare {
 	return nil
 }
 
-func (x *Plan) GetPause() *Pause {
+func (x *Plan) GetThinkTime() *ThinkTime {
 	if x != nil {
-		return x.Pause
+		return x.ThinkTime
 	}
 	return nil
 }
@@ -1711,7 +1711,7 @@ func (x *ArrivalShare) GetPoisson() bool {
 	return false
 }
 
-type Pause struct {
+type ThinkTime struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	MinMicroseconds int64                  `protobuf:"varint,1,opt,name=min_microseconds,json=minMicroseconds,proto3" json:"min_microseconds,omitempty"`
 	MaxMicroseconds int64                  `protobuf:"varint,2,opt,name=max_microseconds,json=maxMicroseconds,proto3" json:"max_microseconds,omitempty"`
@@ -1719,20 +1719,20 @@ type Pause struct {
 	sizeCache       protoimpl.SizeCache
 }
 
-func (x *Pause) Reset() {
-	*x = Pause{}
+func (x *ThinkTime) Reset() {
+	*x = ThinkTime{}
 	mi := &file_internal_session_sessionpb_session_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Pause) String() string {
+func (x *ThinkTime) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Pause) ProtoMessage() {}
+func (*ThinkTime) ProtoMessage() {}
 
-func (x *Pause) ProtoReflect() protoreflect.Message {
+func (x *ThinkTime) ProtoReflect() protoreflect.Message {
 	mi := &file_internal_session_sessionpb_session_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1744,19 +1744,19 @@ func (x *Pause) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Pause.ProtoReflect.Descriptor instead.
-func (*Pause) Descriptor() ([]byte, []int) {
+// Deprecated: Use ThinkTime.ProtoReflect.Descriptor instead.
+func (*ThinkTime) Descriptor() ([]byte, []int) {
 	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{15}
 }
 
-func (x *Pause) GetMinMicroseconds() int64 {
+func (x *ThinkTime) GetMinMicroseconds() int64 {
 	if x != nil {
 		return x.MinMicroseconds
 	}
 	return 0
 }
 
-func (x *Pause) GetMaxMicroseconds() int64 {
+func (x *ThinkTime) GetMaxMicroseconds() int64 {
 	if x != nil {
 		return x.MaxMicroseconds
 	}
@@ -2206,26 +2206,26 @@ func (*End) Descriptor() ([]byte, []int) {
 	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
 }
 
-type Read struct {
+type Sample struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Read) Reset() {
-	*x = Read{}
+func (x *Sample) Reset() {
+	*x = Sample{}
 	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Read) String() string {
+func (x *Sample) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Read) ProtoMessage() {}
+func (*Sample) ProtoMessage() {}
 
-func (x *Read) ProtoReflect() protoreflect.Message {
+func (x *Sample) ProtoReflect() protoreflect.Message {
 	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -2237,8 +2237,8 @@ func (x *Read) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Read.ProtoReflect.Descriptor instead.
-func (*Read) Descriptor() ([]byte, []int) {
+// Deprecated: Use Sample.ProtoReflect.Descriptor instead.
+func (*Sample) Descriptor() ([]byte, []int) {
 	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{24}
 }
 
@@ -3686,15 +3686,15 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\afailure\x18\n" +
 	" \x01(\v2\x19.assay.session.v1.FailureH\x00R\afailure\x12B\n" +
 	"\fscript_state\x18\x14 \x01(\v2\x1d.assay.session.v1.ScriptStateH\x00R\vscriptStateB\t\n" +
-	"\amessage\"\xe7\x03\n" +
+	"\amessage\"\xed\x03\n" +
 	"\x0eManagerMessage\x125\n" +
 	"\awelcome\x18\x01 \x01(\v2\x19.assay.session.v1.WelcomeH\x00R\awelcome\x12,\n" +
 	"\x04pong\x18\x02 \x01(\v2\x16.assay.session.v1.PongH\x00R\x04pong\x125\n" +
 	"\aprepare\x18\x03 \x01(\v2\x19.assay.session.v1.PrepareH\x00R\aprepare\x12/\n" +
 	"\x05start\x18\x04 \x01(\v2\x17.assay.session.v1.StartH\x00R\x05start\x125\n" +
 	"\arelease\x18\x05 \x01(\v2\x19.assay.session.v1.ReleaseH\x00R\arelease\x12/\n" +
-	"\x05watch\x18\x06 \x01(\v2\x17.assay.session.v1.WatchH\x00R\x05watch\x12,\n" +
-	"\x04read\x18\a \x01(\v2\x16.assay.session.v1.ReadH\x00R\x04read\x12<\n" +
+	"\x05watch\x18\x06 \x01(\v2\x17.assay.session.v1.WatchH\x00R\x05watch\x122\n" +
+	"\x06sample\x18\a \x01(\v2\x18.assay.session.v1.SampleH\x00R\x06sample\x12<\n" +
 	"\n" +
 	"setup_data\x18\x14 \x01(\v2\x1b.assay.session.v1.SetupDataH\x00R\tsetupData\x12)\n" +
 	"\x03end\x18\b \x01(\v2\x15.assay.session.v1.EndH\x00R\x03endB\t\n" +
@@ -3726,7 +3726,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"nextNumber\"O\n" +
 	"\aPrepare\x12*\n" +
 	"\x04plan\x18\x01 \x01(\v2\x16.assay.session.v1.PlanR\x04plan\x12\x18\n" +
-	"\aaddress\x18\x02 \x01(\tR\aaddress\"\xf0\x06\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress\"\xfd\x06\n" +
 	"\x04Plan\x12 \n" +
 	"\vconnections\x18\x01 \x01(\x03R\vconnections\x12\x18\n" +
 	"\astreams\x18\x02 \x01(\x03R\astreams\x12\x1d\n" +
@@ -3745,8 +3745,9 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\acookies\x18\v \x01(\bR\acookies\x12&\n" +
 	"\x0eauthentication\x18\f \x01(\tR\x0eauthentication\x12*\n" +
 	"\x04form\x18\r \x01(\v2\x16.assay.session.v1.FormR\x04form\x12:\n" +
-	"\barrivals\x18\x0e \x01(\v2\x1e.assay.session.v1.ArrivalShareR\barrivals\x12-\n" +
-	"\x05pause\x18\x0f \x01(\v2\x17.assay.session.v1.PauseR\x05pause\x12\x12\n" +
+	"\barrivals\x18\x0e \x01(\v2\x1e.assay.session.v1.ArrivalShareR\barrivals\x12:\n" +
+	"\n" +
+	"think_time\x18\x0f \x01(\v2\x1b.assay.session.v1.ThinkTimeR\tthinkTime\x12\x12\n" +
 	"\x04seed\x18\x10 \x01(\x04R\x04seed\x120\n" +
 	"\x06warmup\x18\x11 \x01(\v2\x18.assay.session.v1.AmountR\x06warmup\x12:\n" +
 	"\vmeasurement\x18\x12 \x01(\v2\x18.assay.session.v1.AmountR\vmeasurement\x120\n" +
@@ -3794,8 +3795,8 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\fArrivalShare\x12\x14\n" +
 	"\x05share\x18\x01 \x01(\x03R\x05share\x12\x16\n" +
 	"\x06shares\x18\x02 \x01(\x03R\x06shares\x12\x18\n" +
-	"\apoisson\x18\x03 \x01(\bR\apoisson\"]\n" +
-	"\x05Pause\x12)\n" +
+	"\apoisson\x18\x03 \x01(\bR\apoisson\"a\n" +
+	"\tThinkTime\x12)\n" +
 	"\x10min_microseconds\x18\x01 \x01(\x03R\x0fminMicroseconds\x12)\n" +
 	"\x10max_microseconds\x18\x02 \x01(\x03R\x0fmaxMicroseconds\"\x8e\x01\n" +
 	"\x06Amount\x12\x1a\n" +
@@ -3829,8 +3830,8 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"StageEnded\x12-\n" +
 	"\x05stage\x18\x01 \x01(\x0e2\x17.assay.session.v1.StageR\x05stage\"\t\n" +
 	"\aRelease\"\x05\n" +
-	"\x03End\"\x06\n" +
-	"\x04Read\"\x94\x02\n" +
+	"\x03End\"\b\n" +
+	"\x06Sample\"\x94\x02\n" +
 	"\x05Watch\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x12\n" +
@@ -4001,7 +4002,7 @@ var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(*Form)(nil),            // 15: assay.session.v1.Form
 	(*FormField)(nil),       // 16: assay.session.v1.FormField
 	(*ArrivalShare)(nil),    // 17: assay.session.v1.ArrivalShare
-	(*Pause)(nil),           // 18: assay.session.v1.Pause
+	(*ThinkTime)(nil),       // 18: assay.session.v1.ThinkTime
 	(*Amount)(nil),          // 19: assay.session.v1.Amount
 	(*Segment)(nil),         // 20: assay.session.v1.Segment
 	(*Script)(nil),          // 21: assay.session.v1.Script
@@ -4010,7 +4011,7 @@ var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(*StageEnded)(nil),      // 24: assay.session.v1.StageEnded
 	(*Release)(nil),         // 25: assay.session.v1.Release
 	(*End)(nil),             // 26: assay.session.v1.End
-	(*Read)(nil),            // 27: assay.session.v1.Read
+	(*Sample)(nil),          // 27: assay.session.v1.Sample
 	(*Watch)(nil),           // 28: assay.session.v1.Watch
 	(*ProbeSucceeded)(nil),  // 29: assay.session.v1.ProbeSucceeded
 	(*ProbeResult)(nil),     // 30: assay.session.v1.ProbeResult
@@ -4053,7 +4054,7 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	23, // 14: assay.session.v1.ManagerMessage.start:type_name -> assay.session.v1.Start
 	25, // 15: assay.session.v1.ManagerMessage.release:type_name -> assay.session.v1.Release
 	28, // 16: assay.session.v1.ManagerMessage.watch:type_name -> assay.session.v1.Watch
-	27, // 17: assay.session.v1.ManagerMessage.read:type_name -> assay.session.v1.Read
+	27, // 17: assay.session.v1.ManagerMessage.sample:type_name -> assay.session.v1.Sample
 	35, // 18: assay.session.v1.ManagerMessage.setup_data:type_name -> assay.session.v1.SetupData
 	26, // 19: assay.session.v1.ManagerMessage.end:type_name -> assay.session.v1.End
 	1,  // 20: assay.session.v1.Hello.role:type_name -> assay.session.v1.Role
@@ -4069,7 +4070,7 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	48, // 30: assay.session.v1.Plan.lengths:type_name -> assay.session.v1.Plan.LengthsEntry
 	15, // 31: assay.session.v1.Plan.form:type_name -> assay.session.v1.Form
 	17, // 32: assay.session.v1.Plan.arrivals:type_name -> assay.session.v1.ArrivalShare
-	18, // 33: assay.session.v1.Plan.pause:type_name -> assay.session.v1.Pause
+	18, // 33: assay.session.v1.Plan.think_time:type_name -> assay.session.v1.ThinkTime
 	19, // 34: assay.session.v1.Plan.warmup:type_name -> assay.session.v1.Amount
 	19, // 35: assay.session.v1.Plan.measurement:type_name -> assay.session.v1.Amount
 	21, // 36: assay.session.v1.Plan.script:type_name -> assay.session.v1.Script
@@ -4132,7 +4133,7 @@ func file_internal_session_sessionpb_session_proto_init() {
 		(*ManagerMessage_Start)(nil),
 		(*ManagerMessage_Release)(nil),
 		(*ManagerMessage_Watch)(nil),
-		(*ManagerMessage_Read)(nil),
+		(*ManagerMessage_Sample)(nil),
 		(*ManagerMessage_SetupData)(nil),
 		(*ManagerMessage_End)(nil),
 	}

@@ -111,7 +111,7 @@ func Folder(tb testing.TB, files Files) string {
 			tb.Fatal(err)
 		}
 	}
-	write(session.TLSAuthorityPath, files.Authority)
+	write(session.TLSCAPath, files.Authority)
 	write(session.TLSServerPath, files.Server)
 	if files.Client != nil {
 		write(session.TLSClientPath, files.Client.PEM())

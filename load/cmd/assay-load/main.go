@@ -96,6 +96,6 @@ Exit codes:
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return runClient(runsScript) },
 	}
-	command.Flags().BoolVar(&runsScript, "script", false, "run the k6 script in "+session.ScriptFolder)
+	command.Flags().BoolVar(&runsScript, "script", false, "run the k6 script in "+session.ScriptDirectory)
 	return command
 }

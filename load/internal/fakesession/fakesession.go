@@ -16,7 +16,7 @@ import (
 // ClockOffset is by how much the manager's clock is ahead, in microseconds.
 const ClockOffset = int64(time.Hour / time.Microsecond)
 
-// Event is what a client told: Connected, TargetAnswered, TargetSilent, Ready,
+// Event is what a client told: Connected, ProbeSucceeded, ProbeFailed, Ready,
 // StageEnded, Second, Totals, ScriptState or Failed.
 type Event any
 
@@ -25,10 +25,10 @@ type (
 	Connected struct{}
 	// Ready is a call of that name.
 	Ready struct{ CPUs string }
-	// TargetAnswered is a call of that name.
-	TargetAnswered struct{ *session.Evidence }
-	// TargetSilent is a call of that name.
-	TargetSilent struct{ Reason string }
+	// ProbeSucceeded is a call of that name.
+	ProbeSucceeded struct{ *session.ProbeResult }
+	// ProbeFailed is a call of that name.
+	ProbeFailed struct{ Reason string }
 	// StageEnded is a call of that name.
 	StageEnded struct{ Stage sessionpb.Stage }
 	// Second is a call of SendSecond.
@@ -175,11 +175,11 @@ func (s *Session) Orders() <-chan pod.Order { return s.orders }
 // Ready is as pod.Session's.
 func (s *Session) Ready(cpus string) { s.tell(Ready{cpus}) }
 
-// TargetAnswered is as pod.Session's.
-func (s *Session) TargetAnswered(evidence *session.Evidence) { s.tell(TargetAnswered{evidence}) }
+// ProbeSucceeded is as pod.Session's.
+func (s *Session) ProbeSucceeded(evidence *session.ProbeResult) { s.tell(ProbeSucceeded{evidence}) }
 
-// TargetSilent is as pod.Session's.
-func (s *Session) TargetSilent(reason string) { s.tell(TargetSilent{reason}) }
+// ProbeFailed is as pod.Session's.
+func (s *Session) ProbeFailed(reason string) { s.tell(ProbeFailed{reason}) }
 
 // StageEnded is as pod.Session's.
 func (s *Session) StageEnded(stage sessionpb.Stage) { s.tell(StageEnded{stage}) }

@@ -10,8 +10,8 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-func evidence() *Evidence {
-	return &Evidence{Software: "nginx", DocumentLength: 7, TLS: &result.Handshake{
+func evidence() *ProbeResult {
+	return &ProbeResult{Software: "nginx", DocumentLength: 7, TLS: &result.Handshake{
 		Protocol: "TLSv1.2", Cipher: "ECDHE-RSA-AES256-GCM-SHA384", KeyAlgorithm: "RSA", KeySize: 4096,
 		Subject: "CN=target", Issuer: "CN=bench-ca", Fingerprint: strings.Repeat("0f", 32), NotAfter: 1_900_000_000_000_000,
 		CertificateRequested: true,
@@ -19,18 +19,18 @@ func evidence() *Evidence {
 }
 
 func TestEvidenceIsKept(t *testing.T) {
-	for name, want := range map[string]*Evidence{
+	for name, want := range map[string]*ProbeResult{
 		"TLS":            evidence(),
 		"without TLS":    {Software: "nginx", DocumentLength: 7},
 		"HTTP/2":         {HTTP: result.HTTP2},
 		"unknown length": {DocumentLength: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			data, err := EvidenceToWire(want)
+			data, err := ProbeResultToWire(want)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := EvidenceFromWire(data)
+			got, err := ProbeResultFromWire(data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,11 +54,11 @@ func TestEvidenceIsFitToBeShown(t *testing.T) {
 	want.TLS.Issuer = strings.Repeat("<", evidenceTextBytes) + "…"
 	before := *said.TLS
 
-	data, err := EvidenceToWire(said)
+	data, err := ProbeResultToWire(said)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := EvidenceFromWire(data)
+	got, err := ProbeResultFromWire(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestEvidenceIsFitToBeShown(t *testing.T) {
 	if data, err = toMessage(said, &sessionpb.ProbeResult{}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = EvidenceFromWire(data); err != nil {
+	if got, err = ProbeResultFromWire(data); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -97,7 +97,7 @@ func TestNonsenseForEvidence(t *testing.T) {
 		"too long":              {&sessionpb.ProbeResult{Software: strings.Repeat("x", evidenceBytes)}, "evidence of 32"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if e, err := EvidenceFromWire(test.w); err == nil || !strings.Contains(err.Error(), test.want) {
+			if e, err := ProbeResultFromWire(test.w); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%+v, error %v, want %q", e, err, test.want)
 			}
 		})

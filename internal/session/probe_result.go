@@ -21,9 +21,9 @@ const (
 	mostKeyBits = 1 << 20
 )
 
-// Evidence is what the target itself showed when it was asked once, before the
+// ProbeResult is what the target itself showed when it was asked once, before the
 // load.
-type Evidence struct {
+type ProbeResult struct {
 	// Software is the response's Server header.
 	Software string `json:"software,omitempty"`
 	// DocumentLength is the length of the response's body in bytes; -1 when it is
@@ -36,24 +36,24 @@ type Evidence struct {
 	TLS *result.Handshake `json:"tls,omitempty"`
 }
 
-// EvidenceToWire returns evidence as it is sent, its texts clipped and without
+// ProbeResultToWire returns evidence as it is sent, its texts clipped and without
 // what isn't printable: a server may say anything of itself, at any length.
-func EvidenceToWire(e *Evidence) (*sessionpb.ProbeResult, error) {
+func ProbeResultToWire(e *ProbeResult) (*sessionpb.ProbeResult, error) {
 	shown := e.shown()
 	return toMessage(&shown, &sessionpb.ProbeResult{})
 }
 
-// EvidenceFromWire is the inverse of EvidenceToWire. It refuses what no probe
+// ProbeResultFromWire is the inverse of ProbeResultToWire. It refuses what no probe
 // says, so that its caller can rely on all that it returns being bounded and
 // printable.
-func EvidenceFromWire(w *sessionpb.ProbeResult) (*Evidence, error) {
+func ProbeResultFromWire(w *sessionpb.ProbeResult) (*ProbeResult, error) {
 	if w == nil {
 		return nil, errors.New("no evidence")
 	}
 	if n := proto.Size(w); n > evidenceBytes {
 		return nil, fmt.Errorf("evidence of %d bytes", n)
 	}
-	e := &Evidence{}
+	e := &ProbeResult{}
 	if err := fromMessage(w, e); err != nil {
 		return nil, fmt.Errorf("evidence: %w", err)
 	}
@@ -64,7 +64,7 @@ func EvidenceFromWire(w *sessionpb.ProbeResult) (*Evidence, error) {
 	return &clean, nil
 }
 
-func (e *Evidence) check() error {
+func (e *ProbeResult) check() error {
 	if e.DocumentLength < -1 {
 		return fmt.Errorf("a document of %d bytes", e.DocumentLength)
 	}
@@ -78,7 +78,7 @@ func (e *Evidence) check() error {
 }
 
 // shown is a copy whose texts are fit to be shown.
-func (e *Evidence) shown() Evidence {
+func (e *ProbeResult) shown() ProbeResult {
 	c := *e
 	texts := []*string{&c.Software}
 	if e.TLS != nil {
