@@ -2,27 +2,27 @@ package driver
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// idleAfter is the time without a request after which a connection is checked for
-// having been closed by the server.
+// idleAfter is the time without a request after which a connection is checked for having
+// been closed by the server.
 const idleAfter = 100 * time.Millisecond
 
 // arrivals dispatches the requests of an open load (open model, arrival rate) to
-// connections when they fall due. A free connection takes a request that is already
-// due, or waits. Waiting connections are woken by the first loop, or by the pacer if
-// no loop runs connections. The connection that became free last is woken first, so
-// that no more connections are opened than needed. A request that is due while no
-// connection is free takes no memory: it stays in the schedule.
+// connections when they fall due. A free connection takes a request that is already due,
+// or waits. Waiting connections are woken by the first loop, or by the pacer if no loop
+// runs connections. The connection that became free last is woken first, so that no more
+// connections are opened than needed. A request that is due while no connection is free
+// takes no memory: it stays in the schedule.
 type arrivals struct {
 	stage *Stage
 	loop  *loop // dispatches the requests; nil if the pacer does
-	// maxDelay is the longest delay with which a request may start. Later ones are
-	// dropped.
+	// maxDelay is the longest delay with which a request may start. Later ones are dropped.
 	maxDelay time.Duration
 
 	mu       sync.Mutex
@@ -32,16 +32,16 @@ type arrivals struct {
 	free     []*connection
 	// starved reports whether a request is due and no connection is free.
 	starved bool
-	// anyStarted reports whether a request has started. firstStart and firstIntended are
-	// the actual and the intended start time of the one that was due first. lastStart is
-	// the time at which the last request started or was dropped.
+	// anyStarted reports whether a request has started. firstStart and firstIntended are the
+	// actual and the intended start time of the one that was due first. lastStart is the
+	// time at which the last request started or was dropped.
 	anyStarted                bool
 	firstStart, firstIntended time.Duration
 	lastStart                 time.Duration
 	dropped                   int64
 
 	freed     chan struct{} // signals the pacer that a connection is free after starved was set
-	exhausted chan struct{} // closed when all requests have been dispatched
+	exhausted chan struct{} // closed when dispatching has ended
 }
 
 func newArrivals(s *Stage) *arrivals {
@@ -53,8 +53,8 @@ func newArrivals(s *Stage) *arrivals {
 	return a
 }
 
-// claim returns the intended and the actual start time of the connection's next
-// request. It waits until one is due and returns false if there are no more.
+// claim returns the intended and the actual start time of the connection's next request.
+// It waits until one is due and returns false if there are no more.
 func (a *arrivals) claim(c *connection) (intended, begin time.Duration, ok bool) {
 	a.mu.Lock()
 	now := a.stage.now()
@@ -80,8 +80,8 @@ func (a *arrivals) claim(c *connection) (intended, begin time.Duration, ok bool)
 	return intended, begin, true
 }
 
-// wait waits until a request is dispatched to the free connection c. It returns false
-// if there are no more.
+// wait waits until a request is dispatched to the free connection c. It returns false if
+// there are no more.
 func (a *arrivals) wait(c *connection) (intended time.Duration, ok bool) {
 	if c.task != nil {
 		return c.task.awaitArrival(a)
@@ -101,8 +101,28 @@ func (a *arrivals) wait(c *connection) (intended time.Duration, ok bool) {
 	return 0, false
 }
 
-// dispatch hands a request to a free connection. If a loop dispatches the requests,
-// only its goroutine may call dispatch.
+// put adds c to the free connections. With HTTP/2 they are sorted by descending number.
+// a.mu must be held.
+func (a *arrivals) put(c *connection) {
+	i := len(a.free)
+	if c.shared != nil {
+		i, _ = slices.BinarySearchFunc(a.free, c, func(f, c *connection) int { return c.number - f.number })
+	}
+	a.free = slices.Insert(a.free, i, c)
+}
+
+// pick removes and returns the free connection to use next. With HTTP/1.1 it is the one
+// that became free last. With HTTP/2 it is the stream with the lowest number, so that the
+// streams of open connections are used first. a.mu must be held.
+func (a *arrivals) pick() *connection {
+	last := len(a.free) - 1
+	c := a.free[last]
+	a.free = a.free[:last]
+	return c
+}
+
+// dispatch hands a request to a free connection. If a loop dispatches the requests, only
+// its goroutine may call dispatch.
 func (a *arrivals) dispatch(c *connection, intended time.Duration) {
 	switch t := c.task; {
 	case t == nil:
@@ -114,8 +134,7 @@ func (a *arrivals) dispatch(c *connection, intended time.Duration) {
 	}
 }
 
-// notifyFree signals the dispatching loop or the pacer that a connection has become
-// free.
+// notifyFree signals the dispatching loop or the pacer that a connection has become free.
 func (a *arrivals) notifyFree() {
 	if a.loop != nil {
 		a.loop.wake()
@@ -124,7 +143,8 @@ func (a *arrivals) notifyFree() {
 	a.freed <- struct{}{}
 }
 
-// isExhausted reports whether all requests have been dispatched.
+// isExhausted reports whether dispatching has ended: all requests have been dispatched,
+// or the stage has ended.
 func (a *arrivals) isExhausted() bool {
 	select {
 	case <-a.exhausted:
@@ -134,8 +154,7 @@ func (a *arrivals) isExhausted() bool {
 	}
 }
 
-// recordStart records the start of a request that was dispatched to a waiting
-// connection.
+// recordStart records the start of a request that was dispatched to a waiting connection.
 func (a *arrivals) recordStart(intended, begin time.Duration) {
 	a.mu.Lock()
 	a.noteStart(intended, begin)
@@ -150,8 +169,8 @@ func (a *arrivals) noteStart(intended, begin time.Duration) {
 	a.lastStart = max(a.lastStart, begin)
 }
 
-// advance takes the next request off the schedule, records that it starts now and
-// returns its intended start time.
+// advance takes the next request off the schedule, records that it starts now and returns
+// its intended start time.
 func (a *arrivals) advance(now time.Duration) time.Duration {
 	intended := a.next
 	a.noteStart(intended, now)
@@ -159,8 +178,8 @@ func (a *arrivals) advance(now time.Duration) time.Duration {
 	return intended
 }
 
-// drop drops requests that are later than maxDelay. It returns whether any requests
-// are left.
+// drop drops requests that are later than maxDelay. It returns whether any requests are
+// left.
 func (a *arrivals) drop(now time.Duration) bool {
 	var dropped int64
 	for a.more && now-a.next > a.maxDelay {
@@ -175,8 +194,8 @@ func (a *arrivals) drop(now time.Duration) bool {
 	return a.more
 }
 
-// pace dispatches requests to waiting connections when they fall due, until there are
-// no more or the stage ends.
+// pace dispatches requests to waiting connections when they fall due, until there are no
+// more or the stage ends.
 func (a *arrivals) pace() {
 	defer close(a.exhausted)
 	wait, end := a.waiter()
@@ -200,8 +219,8 @@ func (a *arrivals) pace() {
 	}
 }
 
-// waiter returns a function that waits until a time, like sleeper.until, and a
-// function that releases its resources.
+// waiter returns a function that waits until a time, like sleeper.until, and a function
+// that releases its resources.
 func (a *arrivals) waiter() (wait func(time.Time) bool, end func()) {
 	ctx := a.stage.context
 	coarse := func(at time.Time) bool {
@@ -228,9 +247,9 @@ func (a *arrivals) waiter() (wait func(time.Time) bool, end func()) {
 	}
 }
 
-// dispatchDue dispatches all requests that are due to free connections. It returns
-// the intended start time of the next request, whether that request is due but no
-// connection is free, and whether there is a next request.
+// dispatchDue dispatches all requests that are due to free connections. It returns the
+// intended start time of the next request, whether that request is due but no connection
+// is free, and whether there is a next request.
 func (a *arrivals) dispatchDue() (at time.Duration, starved, more bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -246,8 +265,7 @@ func (a *arrivals) dispatchDue() (at time.Duration, starved, more bool) {
 	return a.next, false, a.more
 }
 
-// total returns how well the rate was kept. It must be called after the stage is
-// done.
+// total returns how well the rate was kept. It must be called after the stage is done.
 func (a *arrivals) total() *result.Arrivals {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -16,8 +16,8 @@ const (
 	maxChunkDigits = 15
 )
 
-// readChunks reads a body with the chunked transfer coding and its trailer section
-// (RFC 9112, section 7.1).
+// readChunks reads a body with the chunked transfer coding and its trailer section (RFC
+// 9112, section 7.1).
 func (r *responseReader) readChunks() (int64, result.ErrorKind) {
 	var body int64
 	for {
@@ -64,8 +64,8 @@ func (r *responseReader) readTrailer() result.ErrorKind {
 	return result.ErrorException
 }
 
-// readLine reads a line of at most limit bytes including CR LF, and returns it
-// without them. The line is valid until the next read.
+// readLine reads a line of at most limit bytes including CR LF, and returns it without
+// them. The line is valid until the next read.
 func (r *responseReader) readLine(limit int) ([]byte, result.ErrorKind) {
 	searched := 0
 	for {

@@ -10,9 +10,9 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// closeWait is the time that the server gets to close a connection that both sides
-// want to close. The side that closes first keeps the pair of ports for a minute, and
-// the client alone would run out of ports.
+// closeWait is the time that the server gets to close a connection that both sides want
+// to close. The side that closes first keeps the pair of ports for a minute, and the
+// client alone would run out of ports.
 const closeWait = 20 * time.Millisecond
 
 // connection makes requests one after the other, on one transport at a time.
@@ -32,38 +32,36 @@ type connection struct {
 	outcome recorder.Outcome
 	memory  memory
 
-	// transport is the open connection, or nil if there is none. Only the connection's
-	// own goroutine sets it. mu is for Stop, which closes the transport if no loop runs
-	// the connection.
+	// transport is the open connection, or nil if there is none. Only the connection's own
+	// goroutine sets it. mu is for Stop, which closes the transport if no loop runs the
+	// connection.
 	mu        sync.Mutex
 	transport transport
-	// wire is the transport or, over TLS, the one below it. It is nil if that isn't a
-	// wire.
+	// wire is the transport or, over TLS, the one below it. It is nil if that isn't a wire.
 	wire wire
 	// task runs the connection in a loop. It is nil if a goroutine runs it.
 	task *task
 	// requests is the number of requests made on the transport.
 	requests int64
-	// written is the time at which the current request was written, from the stage's
-	// start.
+	// written is the time at which the current request was written, from the stage's start.
 	written time.Duration
 
 	// intended is the intended start time of a request of an open load, from the stage's
 	// start. woken carries it to a connection that waits for a request.
 	intended time.Duration
 	woken    chan time.Duration
-	// pace decides when requests of a closed load start. If it is nil, each starts when
-	// the one before has ended.
+	// pace decides when requests of a closed load start. If it is nil, each starts when the
+	// one before has ended.
 	pace *pace
 
 	// failures counts consecutive failures to open a connection.
 	failures int
-	// serverKeepsOpen reports whether the server has left a connection open that it
-	// should have closed.
+	// serverKeepsOpen reports whether the server has left a connection open that it should
+	// have closed.
 	serverKeepsOpen bool
 
-	// made reports whether there was a request, first is when the first began and last
-	// when the last ended, from the stage's start.
+	// made reports whether there was a request, first is when the first began and last when
+	// the last ended, from the stage's start.
 	made        bool
 	first, last time.Duration
 }
@@ -109,12 +107,12 @@ func (c *connection) request(r *request, begin time.Duration) {
 	}
 	c.stage.recorder.Record(c.number, o)
 	if c.failures > 0 && !open { // an open load is paced by its arrivals
-		c.backOff(backoffAfter(c.failures))
+		c.backOff(min(minBackoff<<min(c.failures-1, 10), maxBackoff))
 	}
 }
 
-// open opens a connection for a request that began at begin. It returns the time at
-// which the connection was ready.
+// open opens a connection for a request that began at begin. It returns the time at which
+// the connection was ready.
 func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Duration, result.ErrorKind) {
 	load := c.stage.load
 	opened, err := c.dial(c.stage.start.Add(begin + load.timeout()))
@@ -165,10 +163,10 @@ func (c *connection) dial(deadline time.Time) (transport, error) {
 	return c.stage.load.dial(c.stage.context, deadline)
 }
 
-// adjustFault returns the kind of error of a request that failed with fault. In TLS
-// 1.3 the client has finished its handshake before the server has checked the
-// client's certificate. An alert in response to the first request therefore counts as
-// a TLS error, and the connection as one that couldn't be opened.
+// adjustFault returns the kind of error of a request that failed with fault. In TLS 1.3
+// the client has finished its handshake before the server has checked the client's
+// certificate. An alert in response to the first request therefore counts as a TLS error,
+// and the connection as one that couldn't be opened.
 func (c *connection) adjustFault(fault result.ErrorKind) result.ErrorKind {
 	s, ok := c.transport.(*tlsTransport)
 	if !ok || c.requests > 1 {
@@ -193,8 +191,8 @@ func (c *connection) adjustFault(fault result.ErrorKind) result.ErrorKind {
 func (c *connection) setDeadline(begin time.Duration) { c.setLimit(c.limit(begin)) }
 
 // limit returns the time at which a request that began at begin is given up. That is
-// slightly later than its timeout, so that a response in the last moment is still
-// read. A response that completes after the timeout counts as timed out nevertheless.
+// slightly later than its timeout, so that a response in the last moment is still read. A
+// response that completes after the timeout counts as timed out nevertheless.
 func (c *connection) limit(begin time.Duration) time.Time {
 	timeout := c.stage.load.timeout()
 	return c.stage.start.Add(begin + timeout + min(timeout/20, 50*time.Millisecond))
@@ -209,8 +207,7 @@ func (c *connection) setLimit(limit time.Time) {
 	_ = c.transport.SetDeadline(limit)
 }
 
-// close closes the connection after a complete response. It lets the server close
-// first.
+// close closes the connection after a complete response. It lets the server close first.
 func (c *connection) close(response *response, o *recorder.Outcome) {
 	if c.serverKeepsOpen && !c.reader.ended {
 		c.abandon()
@@ -240,8 +237,8 @@ func (c *connection) close(response *response, o *recorder.Outcome) {
 	c.abandon()
 }
 
-// end closes the connection gracefully, if there is one: it leaves the HTTP/2
-// connection, or sends close_notify over TLS.
+// end closes the connection gracefully, if there is one: it leaves the HTTP/2 connection,
+// or sends close_notify over TLS.
 func (c *connection) end() {
 	if c.present {
 		c.present = false
@@ -288,4 +285,16 @@ func (c *connection) interrupt() {
 		_ = c.transport.Close()
 	}
 	c.mu.Unlock()
+}
+
+// dropIfEnded closes an idle connection if the server has closed it, as servers do after
+// a keep-alive timeout. A request on it could only fail, and that wouldn't be an error of
+// the server.
+func (c *connection) dropIfEnded() {
+	if c.shared != nil {
+		return // the reader of the HTTP/2 connection notices
+	}
+	if c.wire != nil && c.transport != nil && c.wire.hasEnded() {
+		c.drop()
+	}
 }

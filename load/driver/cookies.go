@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// maxCookies limits the cookies of a connection. The oldest are evicted first (RFC
-// 6265, section 6.1).
+// maxCookies limits the cookies of a connection. The oldest are evicted first (RFC 6265,
+// section 6.1).
 const maxCookies = 50
 
 // jar holds the cookies of one connection, which acts as one user (RFC 6265).
@@ -93,8 +93,8 @@ func (j *jar) appendField(text []byte, r *request, secure bool) []byte {
 	return text
 }
 
-// matches reports whether the cookie's host and path match a request (sections 5.1.3
-// and 5.1.4).
+// matches reports whether the cookie's host and path match a request (sections 5.1.3 and
+// 5.1.4).
 func (c *cookie) matches(r *request) bool {
 	host := hostOf(r.host)
 	if host != c.host && (!c.shared || !domainMatches(host, c.host)) {

@@ -14,8 +14,7 @@ import (
 // Credentials authenticate a client's requests. They are never part of a message.
 type Credentials struct{ username, password, token string }
 
-// ReadCredentials reads the credentials that scheme needs from the files in
-// directory.
+// ReadCredentials reads the credentials that scheme needs from the files in directory.
 func ReadCredentials(scheme, directory string) (*Credentials, error) {
 	values := map[string]string{}
 	for _, key := range session.CredentialKeys(scheme) {
@@ -39,8 +38,8 @@ func ReadCredentials(scheme, directory string) (*Credentials, error) {
 	return c, nil
 }
 
-// authorization returns the value of the Authorization header. It is empty if the
-// scheme has no value that stays the same for all requests.
+// authorization returns the value of the Authorization header. It is empty if the scheme
+// has no value that stays the same for all requests.
 func (c *Credentials) authorization(scheme string) string {
 	switch scheme {
 	case session.AuthenticationBasic:

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// minBackoff and maxBackoff limit the delay after a failure to open a connection.
-	// The delay doubles with each consecutive failure. Without it, a server that refuses
-	// connections would get a flood of attempts, and a load with a number of requests
-	// would be over in no time.
+	// minBackoff and maxBackoff limit the delay after a failure to open a connection. The
+	// delay doubles with each consecutive failure. Without it, a server that refuses
+	// connections would get a flood of attempts, and a load with a number of requests would
+	// be over in no time.
 	minBackoff = 10 * time.Millisecond
 	maxBackoff = 100 * time.Millisecond
 )
@@ -36,9 +36,4 @@ func openFault(err error, otherwise result.ErrorKind) result.ErrorKind {
 		return result.ErrorTimeout
 	}
 	return otherwise
-}
-
-// backoffAfter returns the delay after a number of consecutive failures.
-func backoffAfter(failures int) time.Duration {
-	return min(minBackoff<<min(failures-1, 10), maxBackoff)
 }

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// digest answers a server's challenge of the Digest scheme (RFC 7616) for one
-// connection.
+// digest answers a server's challenge of the Digest scheme (RFC 7616) for one connection.
 type digest struct {
 	credentials *Credentials
 
@@ -21,8 +20,8 @@ type digest struct {
 	// server's nonce. key is H(A1), the hash of username, realm and password.
 	prefix, nonce string
 	key           sum
-	// cnonce is the client's nonce, or empty if the server doesn't support qop. count is
-	// the number of uses of the server's nonce.
+	// cnonce is the client's nonce, or empty if the server doesn't support qop. count is the
+	// number of uses of the server's nonce.
 	cnonce string
 	count  uint32
 
@@ -62,8 +61,8 @@ func (d *digest) challenge(fields []string) bool {
 	return false
 }
 
-// accept prepares the answer to a challenge with the parameters p. It returns false
-// if the algorithm or qop isn't supported.
+// accept prepares the answer to a challenge with the parameters p. It returns false if
+// the algorithm or qop isn't supported.
 func (d *digest) accept(p map[string]string) bool {
 	algorithm, isSession := strings.CutSuffix(strings.ToUpper(p["algorithm"]), "-SESS")
 	if algorithm != "" && algorithm != "MD5" && algorithm != "SHA-256" {
@@ -128,8 +127,8 @@ type authChallenge struct {
 	parameters map[string]string
 }
 
-// parseChallenges parses a WWW-Authenticate field (RFC 9110, section 11.6.1). It
-// stops at the first malformed part.
+// parseChallenges parses a WWW-Authenticate field (RFC 9110, section 11.6.1). It stops at
+// the first malformed part.
 func parseChallenges(text string) []authChallenge {
 	var all []authChallenge
 	for {

@@ -7,8 +7,8 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// memory holds what a connection keeps of responses for later requests. It outlives
-// the transport.
+// memory holds what a connection keeps of responses for later requests. It outlives the
+// transport.
 type memory struct {
 	jar    jar
 	digest digest
@@ -16,9 +16,9 @@ type memory struct {
 	text []byte
 }
 
-// exchange makes a request and the follow-up requests that its responses call for:
-// the answer to a challenge, and redirects. It opens a connection if there is none.
-// It fills in the outcome and returns the time at which the last response ended.
+// exchange makes a request and the follow-up requests that its responses call for: the
+// answer to a challenge, and redirects. It opens a connection if there is none. It fills
+// in the outcome and returns the time at which the last response ended.
 func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outcome) time.Duration {
 	if c.shared != nil {
 		return c.exchangeHTTP2(r, begin, o)
@@ -59,8 +59,8 @@ func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outco
 	}
 }
 
-// classify returns the kind of error of a complete response. ok is false if the
-// response should have led to a follow-up request but couldn't.
+// classify returns the kind of error of a complete response. ok is false if the response
+// should have led to a follow-up request but couldn't.
 func (s *Stage) classify(r *request, response *response, took time.Duration, ok bool) result.ErrorKind {
 	switch {
 	case took > s.load.timeout():
@@ -131,8 +131,8 @@ func (c *connection) writeAndWait(text []byte, limit, at time.Time) (sent int, e
 	return sent, nil
 }
 
-// compose returns the text of a request, including cookies and a digest if the
-// connection has any.
+// compose returns the text of a request, including cookies and a digest if the connection
+// has any.
 func (c *connection) compose(r *request) []byte {
 	m := &c.memory
 	if len(m.jar.cookies) == 0 && !m.digest.challenged {
@@ -151,8 +151,8 @@ func (c *connection) compose(r *request) []byte {
 	return m.text
 }
 
-// readWhileWriting reads a response while a long body is still being sent. A server
-// may respond before it has read all of the body.
+// readWhileWriting reads a response while a long body is still being sent. A server may
+// respond before it has read all of the body.
 func (c *connection) readWhileWriting(r *request, o *recorder.Outcome) response {
 	sent := make(chan int, 1)
 	var failed error
@@ -163,9 +163,9 @@ func (c *connection) readWhileWriting(r *request, o *recorder.Outcome) response 
 		sent <- n
 	}()
 	got := c.reader.read(r.noBody)
-	// Once the response is complete, the rest of the body may take closeWait. A write
-	// that starts later sets its own deadline, so that this one is set again until the
-	// goroutine has ended.
+	// Once the response is complete, the rest of the body may take closeWait. A write that
+	// starts later sets its own deadline, so that this one is set again until the goroutine
+	// has ended.
 	ticker := time.NewTicker(closeWait)
 	defer ticker.Stop()
 	for writing := true; writing; {

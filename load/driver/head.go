@@ -73,8 +73,7 @@ func parseHead(text []byte, n *responseFields) (head, bool) {
 			n.keep(name, value)
 		}
 	}
-	// A message with both may be an attempt at request smuggling (RFC 9112, section
-	// 6.3).
+	// A message with both may be an attempt at request smuggling (RFC 9112, section 6.3).
 	return h, !h.chunked || h.length < 0
 }
 
@@ -146,8 +145,8 @@ func (h *head) applyConnection(value []byte) {
 	}
 }
 
-// cutLine splits text after its first line, which must end with CR LF. Neither CR nor
-// LF may occur alone.
+// cutLine splits text after its first line, which must end with CR LF. Neither CR nor LF
+// may occur alone.
 func cutLine(text []byte) (line, rest []byte, ok bool) {
 	i := bytes.IndexByte(text, '\n')
 	if i < 1 || bytes.IndexByte(text[:i], '\r') != i-1 {
@@ -156,8 +155,8 @@ func cutLine(text []byte) (line, rest []byte, ok bool) {
 	return text[:i-1], text[i+1:], true
 }
 
-// parseField parses a line such as "Name: value". It doesn't support folded lines,
-// which are obsolete since RFC 7230 (section 3.2.4).
+// parseField parses a line such as "Name: value". It doesn't support folded lines, which
+// are obsolete since RFC 7230 (section 3.2.4).
 func parseField(line []byte) (name, value []byte, ok bool) {
 	i := bytes.IndexByte(line, ':')
 	if i < 1 {

@@ -9,10 +9,10 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// sharedConnection holds what the streams of one HTTP/2 connection have in common.
-// Each stream is a connection to its stage and makes one request after the other. At
-// most one HTTP/2 connection takes new requests at a time. The first stream that
-// finds none opens it, and the other streams wait for the outcome.
+// sharedConnection holds what the streams of one HTTP/2 connection have in common. Each
+// stream is a connection to its stage and makes one request after the other. At most one
+// HTTP/2 connection takes new requests at a time. The first stream that finds none opens
+// it, and the other streams wait for the outcome.
 type sharedConnection struct {
 	stage  *Stage
 	number int // index of the connection among those of the plan
@@ -41,8 +41,8 @@ type openAttempt struct {
 	fault      result.ErrorKind
 }
 
-// addShared adds the streams of the plan's HTTP/2 connection number, as connections
-// of the stage.
+// addShared adds the streams of the plan's HTTP/2 connection number, as connections of
+// the stage.
 func (s *Stage) addShared(number int) {
 	shared := newShared(s, number)
 	for range s.load.plan.Streams {
@@ -58,8 +58,8 @@ func newShared(s *Stage, number int) *sharedConnection {
 	return &sharedConnection{stage: s, number: number, links: map[*connection]struct{}{}}
 }
 
-// acquire returns an open connection for a request that began at begin, and the time
-// at which the connection was ready. It opens a connection if there is none.
+// acquire returns an open connection for a request that began at begin, and the time at
+// which the connection was ready. It opens a connection if there is none.
 func (s *sharedConnection) acquire(begin time.Duration, o *recorder.Outcome) (*http2Connection, time.Duration, result.ErrorKind) {
 	s.mu.Lock()
 	if h := s.current; h != nil {
@@ -118,8 +118,8 @@ func (s *sharedConnection) retire(h *http2Connection) {
 	s.mu.Unlock()
 }
 
-// ended removes a connection that has closed. answered reports whether it had at
-// least one complete response.
+// ended removes a connection that has closed. answered reports whether it had at least
+// one complete response.
 func (s *sharedConnection) ended(h *http2Connection, answered bool) {
 	s.mu.Lock()
 	if s.current == h {
@@ -141,8 +141,8 @@ func (s *sharedConnection) join() {
 	s.mu.Unlock()
 }
 
-// leave removes a stream from the load. The last stream to leave closes the
-// connection and waits for its goroutines.
+// leave removes a stream from the load. The last stream to leave closes the connection
+// and waits for its goroutines.
 func (s *sharedConnection) leave() {
 	s.mu.Lock()
 	s.present--
@@ -212,8 +212,8 @@ func (c *connection) exchangeHTTP2(r *request, begin time.Duration, o *recorder.
 	}
 }
 
-// roundTripHTTP2 sends a request and reads its response. The request as a whole began
-// at begin. It returns the time at which the connection was ready.
+// roundTripHTTP2 sends a request and reads its response. The request as a whole began at
+// begin. It returns the time at which the connection was ready.
 func (c *connection) roundTripHTTP2(r *request, begin time.Duration, o *recorder.Outcome) (response, time.Duration, result.ErrorKind) {
 	for {
 		h, ready, fault := c.shared.acquire(begin, o)
@@ -243,8 +243,7 @@ func (c *connection) roundTripHTTP2(r *request, begin time.Duration, o *recorder
 	}
 }
 
-// extraFields returns the header lines that r has only this time: cookies and a
-// digest.
+// extraFields returns the header lines that r has only this time: cookies and a digest.
 func (c *connection) extraFields(r *request) []byte {
 	text := c.compose(r)
 	return text[r.fields : len(text)-(len(r.bytes)-r.fields)]

@@ -12,8 +12,7 @@ import (
 
 const (
 	// receiveWindow is the flow-control window announced for each stream and for the
-	// connection. It is so large that a server never waits, because bodies are only
-	// counted.
+	// connection. It is so large that a server never waits, because bodies are only counted.
 	receiveWindow = 1 << 30
 	// initialWindow is the initial flow-control window of both sides (RFC 9113, section
 	// 6.9.2).
@@ -28,13 +27,13 @@ const (
 	queueBytes = 64 << 10
 	// maxReplies limits the replies to the server's frames that wait to be written.
 	maxReplies = 1000
-	// maxCanceled is the number of canceled streams to remember, because frames for them
-	// can still arrive.
+	// maxCanceled is the number of canceled streams to remember, because frames for them can
+	// still arrive.
 	maxCanceled = 256
 )
 
-// lastStream is the highest stream number. A connection takes no more requests once
-// it is used (section 5.1.1).
+// lastStream is the highest stream number. A connection takes no more requests once it is
+// used (section 5.1.1).
 var lastStream uint32 = math.MaxInt32
 
 // The types and flags of frames (RFC 9113, section 6).
@@ -60,9 +59,9 @@ const (
 	preface                                                                     = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 )
 
-// http2Connection is an open HTTP/2 connection. A stream appends its request to the
-// queue and waits for the response. The first goroutine to flush writes the queue for
-// all, so that requests made at the same time leave in one write.
+// http2Connection is an open HTTP/2 connection. A stream appends its request to the queue
+// and waits for the response. The first goroutine to flush writes the queue for all, so
+// that requests made at the same time leave in one write.
 type http2Connection struct {
 	shared    *sharedConnection
 	link      *connection
@@ -82,10 +81,9 @@ type http2Connection struct {
 	canceled     [maxCanceled]uint32
 	canceledNext int
 
-	// queue holds the bytes to write. spare is the buffer of the previous write, for
-	// reuse. queuedStreams are the streams with bytes in the queue and writingStreams
-	// those with bytes in the current write. An entry is nil if its stream has ended
-	// since.
+	// queue holds the bytes to write. spare is the buffer of the previous write, for reuse.
+	// queuedStreams are the streams with bytes in the queue and writingStreams those with
+	// bytes in the current write. An entry is nil if its stream has ended since.
 	queue, spare                  []byte
 	queuedStreams, writingStreams []*http2Stream
 	writing                       bool
@@ -94,8 +92,8 @@ type http2Connection struct {
 	sendWindow, peerWindow        int64
 	receiveWindow                 int64
 	fields                        fieldEncoder
-	// extraSent and extraReceived count bytes that belong to no stream. They are added
-	// to the next stream that ends.
+	// extraSent and extraReceived count bytes that belong to no stream. They are added to
+	// the next stream that ends.
 	extraSent, extraReceived int64
 	writeDeadline            time.Duration
 
@@ -129,8 +127,8 @@ func newHTTP2Connection(s *sharedConnection, link *connection) *http2Connection 
 	return h
 }
 
-// start opens a stream and queues its request's header section with the extra fields.
-// It returns false if the connection takes no more requests.
+// start opens a stream and queues its request's header section with the extra fields. It
+// returns false if the connection takes no more requests.
 func (h *http2Connection) start(st *http2Stream, extra []byte, o *recorder.Outcome) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -198,8 +196,8 @@ func (h *http2Connection) expire() {
 
 func (h *http2Connection) timeout() time.Duration { return h.shared.stage.load.timeout() }
 
-// slack returns the time beyond its timeout at which a request is canceled. A
-// response that completes within the slack still counts as timed out.
+// slack returns the time beyond its timeout at which a request is canceled. A response
+// that completes within the slack still counts as timed out.
 func (h *http2Connection) slack() time.Duration {
 	return min(h.timeout()/20, 50*time.Millisecond)
 }
@@ -249,8 +247,8 @@ func (h *http2Connection) close(st *http2Stream, fault result.ErrorKind) {
 	}
 }
 
-// retire makes the connection refuse new requests. It closes the transport if no
-// stream is open. h.mu must be held.
+// retire makes the connection refuse new requests. It closes the transport if no stream
+// is open. h.mu must be held.
 func (h *http2Connection) retire() {
 	if h.retired {
 		return
@@ -262,8 +260,7 @@ func (h *http2Connection) retire() {
 	}
 }
 
-// fail closes the connection and ends all of its streams with fault. h.mu must be
-// held.
+// fail closes the connection and ends all of its streams with fault. h.mu must be held.
 func (h *http2Connection) fail(fault result.ErrorKind) {
 	if !h.broken {
 		_ = h.transport.SetLinger(0) // resets the connection, so that neither side keeps its port
@@ -283,8 +280,8 @@ func (h *http2Connection) closeTransport() {
 	h.shared.ended(h, h.answered)
 }
 
-// end closes the connection gracefully when no stream is open: with GOAWAY and, over
-// TLS, close_notify.
+// end closes the connection gracefully when no stream is open: with GOAWAY and, over TLS,
+// close_notify.
 func (h *http2Connection) end() {
 	h.mu.Lock()
 	if !h.broken {
@@ -302,9 +299,9 @@ func (h *http2Connection) end() {
 	h.mu.Unlock()
 }
 
-// faultOf returns the kind of error of a broken connection. In TLS 1.3 a server
-// rejects the client's certificate by an alert after the client has finished its
-// handshake. Such an alert before the first response is therefore a TLS error.
+// faultOf returns the kind of error of a broken connection. In TLS 1.3 a server rejects
+// the client's certificate by an alert after the client has finished its handshake. Such
+// an alert before the first response is therefore a TLS error.
 func (h *http2Connection) faultOf(err error) result.ErrorKind {
 	fault := faultOf(err)
 	if fault == result.ErrorTLS && h.answered {

@@ -7,8 +7,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// respond queues a reply to a frame of the server. It returns an error code if the
-// server causes more than maxReplies replies without reading them.
+// respond queues a reply to a frame of the server. It returns an error code if the server
+// causes more than maxReplies replies without reading them.
 func (h *http2Connection) respond(kind, flags byte, numbers ...uint32) errorCode {
 	if h.replies++; h.replies > maxReplies {
 		return codeEnhanceYourCalm
@@ -62,8 +62,8 @@ func (h *http2Connection) handleSettings(next frame, payload []byte) errorCode {
 	return h.respond(frameSettings, flagAck)
 }
 
-// handleGoAway stops new requests on the connection. Requests on streams above the
-// last one that the server handles fail (section 6.8).
+// handleGoAway stops new requests on the connection. Requests on streams above the last
+// one that the server handles fail (section 6.8).
 func (h *http2Connection) handleGoAway(next frame, payload []byte) errorCode {
 	switch {
 	case next.stream != 0:

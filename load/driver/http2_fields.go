@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// tableBytes is the initial size of HPACK's dynamic table (RFC 7541, section 4.2;
-	// RFC 9113, section 6.5.2).
+	// tableBytes is the initial size of HPACK's dynamic table (RFC 7541, section 4.2; RFC
+	// 9113, section 6.5.2).
 	tableBytes = 4096
 	// staticFields is the number of fields in HPACK's static table. The dynamic table's
 	// indexes start after it (RFC 7541, section 2.3.3).
@@ -17,8 +17,8 @@ const (
 
 	pathField = ":path"
 	// pathIndex is the index of :path in the static table. pseudoFields is the number of
-	// other pseudo-header fields, which come before all regular fields (RFC 9113,
-	// section 8.3.1).
+	// other pseudo-header fields, which come before all regular fields (RFC 9113, section
+	// 8.3.1).
 	pathIndex, pseudoFields = 4, 3
 
 	indexedPrefix    = 0x80 // starts an indexed field (section 6.1)
@@ -26,9 +26,9 @@ const (
 	emptyTablePrefix = 0x20 // sets the dynamic table's size to 0 (section 6.3)
 )
 
-// http2Table holds the header fields of a load's requests. A connection adds those
-// that aren't in HPACK's static table to its dynamic table when it first sends them,
-// if all of them fit. From then on each takes one or two bytes.
+// http2Table holds the header fields of a load's requests. A connection adds those that
+// aren't in HPACK's static table to its dynamic table when it first sends them, if all of
+// them fit. From then on each takes one or two bytes.
 type http2Table struct {
 	scheme  string
 	fields  []http2Field
@@ -36,9 +36,9 @@ type http2Table struct {
 	indexes map[hpack.HeaderField]int
 }
 
-// http2Field holds the encodings of a field: plain leaves the dynamic table alone,
-// added adds the field to it. Both are the same for a field in HPACK's static table,
-// where they are its index.
+// http2Field holds the encodings of a field: plain leaves the dynamic table alone, added
+// adds the field to it. Both are the same for a field in HPACK's static table, where they
+// are its index.
 type http2Field struct {
 	plain, added []byte
 	static       bool
@@ -48,8 +48,8 @@ func newHTTP2Table(scheme string) *http2Table {
 	return &http2Table{scheme: scheme, indexes: map[hpack.HeaderField]int{}}
 }
 
-// add adds a request's fields to the table and sets the request's fieldIndexes.
-// Without withPath it omits the path, for requests that differ in their path only.
+// add adds a request's fields to the table and sets the request's fieldIndexes. Without
+// withPath it omits the path, for requests that differ in their path only.
 func (t *http2Table) add(r *request, withPath bool) {
 	for _, f := range requestFields(r, t.scheme) {
 		if f.Name == pathField && !withPath {
@@ -69,8 +69,8 @@ func (t *http2Table) add(r *request, withPath bool) {
 	}
 }
 
-// requestFields returns the header fields of a request (RFC 9113, section 8.3.1),
-// derived from its HTTP/1.1 text.
+// requestFields returns the header fields of a request (RFC 9113, section 8.3.1), derived
+// from its HTTP/1.1 text.
 func requestFields(r *request, scheme string) []hpack.HeaderField {
 	head, lines, _ := strings.Cut(string(r.bytes[:r.fields]), "\r\n")
 	method, rest, _ := strings.Cut(head, " ")
@@ -110,9 +110,9 @@ func encodeField(f hpack.HeaderField) http2Field {
 // fieldEncoder encodes the header fields of a connection's requests (RFC 7541).
 type fieldEncoder struct {
 	table *http2Table
-	// added holds, for each of the load's fields, the number of entries in the
-	// connection's dynamic table just after the field was added, or 0 if it hasn't been.
-	// count is the current number of entries.
+	// added holds, for each of the load's fields, the number of entries in the connection's
+	// dynamic table just after the field was added, or 0 if it hasn't been. count is the
+	// current number of entries.
 	added []uint32
 	count uint32
 	// full reports whether the dynamic table isn't used, because the load's fields don't
@@ -126,16 +126,16 @@ func (e *fieldEncoder) init(t *http2Table) {
 	e.full = t.size > tableBytes
 }
 
-// setTableSize handles the server's limit for the dynamic table. The table stays
-// unused if the limit is below its initial size.
+// setTableSize handles the server's limit for the dynamic table. The table stays unused
+// if the limit is below its initial size.
 func (e *fieldEncoder) setTableSize(size uint32) {
 	if size < tableBytes {
 		e.full, e.announceEmpty = true, true
 	}
 }
 
-// append appends the encoded header section of a request. extra holds further fields
-// as HTTP/1.1 header lines.
+// append appends the encoded header section of a request. extra holds further fields as
+// HTTP/1.1 header lines.
 func (e *fieldEncoder) append(b []byte, r *request, extra []byte) []byte {
 	if e.announceEmpty {
 		b, e.announceEmpty = append(b, emptyTablePrefix), false

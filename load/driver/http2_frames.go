@@ -16,9 +16,8 @@ const (
 	maxContinuations = 64
 )
 
-// frameReader holds what was read from an HTTP/2 connection and hasn't been handled
-// yet. DATA frames are handled as their bytes arrive, all others once they are
-// complete.
+// frameReader holds what was read from an HTTP/2 connection and hasn't been handled yet.
+// DATA frames are handled as their bytes arrive, all others once they are complete.
 type frameReader struct {
 	buffer   []byte
 	from, to int
@@ -27,8 +26,8 @@ type frameReader struct {
 	hasSettings bool
 
 	// inData reports whether a DATA frame is being read. stream is its stream, or nil if
-	// that was canceled. body and padding are the bytes left of it. endData reports
-	// whether the frame ends its stream.
+	// that was canceled. body and padding are the bytes left of it. endData reports whether
+	// the frame ends its stream.
 	inData        bool
 	stream        *http2Stream
 	body, padding int
@@ -91,8 +90,8 @@ func (h *http2Connection) read() {
 	}
 }
 
-// refuse closes the connection because of a connection error of the server. h.mu must
-// be held.
+// refuse closes the connection because of a connection error of the server. h.mu must be
+// held.
 func (h *http2Connection) refuse(code errorCode) {
 	if !h.writing && !h.broken {
 		h.reply(frameGoAway, 0, 0, 0, uint32(code))
@@ -166,8 +165,8 @@ func (f *frameReader) check(next frame) errorCode {
 	return codeNoError
 }
 
-// find returns an open stream, or nil if the stream was canceled. It returns false if
-// the stream can't receive frames.
+// find returns an open stream, or nil if the stream was canceled. It returns false if the
+// stream can't receive frames.
 func (h *http2Connection) find(id uint32) (*http2Stream, bool) {
 	if st := h.streams[id]; st != nil {
 		return st, true
@@ -180,8 +179,8 @@ func (h *http2Connection) find(id uint32) (*http2Stream, bool) {
 	return nil, false
 }
 
-// beginData starts a DATA frame and updates the flow-control windows (RFC 9113,
-// section 6.1).
+// beginData starts a DATA frame and updates the flow-control windows (RFC 9113, section
+// 6.1).
 func (h *http2Connection) beginData(next frame, pad []byte) errorCode {
 	f := &h.in
 	st, ok := h.find(next.stream)
@@ -226,8 +225,8 @@ func (h *http2Connection) beginData(next frame, pad []byte) errorCode {
 	return codeNoError
 }
 
-// handleData handles the buffered part of a DATA frame. It returns false if the frame
-// is incomplete.
+// handleData handles the buffered part of a DATA frame. It returns false if the frame is
+// incomplete.
 func (h *http2Connection) handleData() bool {
 	f := &h.in
 	body := min(f.body, f.to-f.from)

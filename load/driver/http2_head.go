@@ -36,9 +36,8 @@ func (d *headDecoder) init() {
 	d.decoder.SetMaxStringLength(maxBlockBytes)
 }
 
-// decode decodes a header section and keeps fields in n unless it is nil. wrong
-// reports a malformed section. An error means that later sections can't be decoded
-// either.
+// decode decodes a header section and keeps fields in n unless it is nil. wrong reports a
+// malformed section. An error means that later sections can't be decoded either.
 func (d *headDecoder) decode(block []byte, n *responseFields) (head http2Head, wrong bool, err error) {
 	d.head, d.fields, d.size, d.regular, d.wrong = http2Head{length: -1}, n, 0, false, false
 	if _, err := d.decoder.Write(block); err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// http2Stream is one request on an HTTP/2 connection and its response. A connection
-// of the stage reuses its stream for all requests. While the stream is open, the
-// HTTP/2 connection's mutex guards it.
+// http2Stream is one request on an HTTP/2 connection and its response. A connection of
+// the stage reuses its stream for all requests. While the stream is open, the HTTP/2
+// connection's mutex guards it.
 type http2Stream struct {
 	id      uint32
 	request *request
@@ -18,26 +18,26 @@ type http2Stream struct {
 	wake chan struct{}
 	// ended reports whether the response is complete or has failed.
 	ended bool
-	// blocked reports whether the sender of the body waits for a larger window or a
-	// shorter queue.
+	// blocked reports whether the sender of the body waits for a larger window or a shorter
+	// queue.
 	blocked bool
 
 	response response
-	// began is the time at which the request began, written when it was written,
-	// firstByte and lastByte when the first and the last byte of the response arrived.
-	// All count from the stage's start.
+	// began is the time at which the request began, written when it was written, firstByte
+	// and lastByte when the first and the last byte of the response arrived. All count from
+	// the stage's start.
 	began, written, firstByte, lastByte time.Duration
 	sent, received                      int64
 
-	// hasHead reports whether the final response's header section has arrived. length is
-	// its Content-Length, or -1 if it has none. interim counts interim responses.
+	// hasHead reports whether the final response's header section has arrived. length is its
+	// Content-Length, or -1 if it has none. interim counts interim responses.
 	hasHead bool
 	length  int64
 	interim int
 	fields  *responseFields
 
-	// sendWindow is the number of body bytes that may be sent, receiveWindow the number
-	// that the server may send.
+	// sendWindow is the number of body bytes that may be sent, receiveWindow the number that
+	// the server may send.
 	sendWindow, receiveWindow int64
 }
 
@@ -62,8 +62,8 @@ func (st *http2Stream) notify() {
 	}
 }
 
-// handleHead handles a header section of the stream. It returns the kind of error of
-// a malformed one (RFC 9113, section 8.1).
+// handleHead handles a header section of the stream. It returns the kind of error of a
+// malformed one (RFC 9113, section 8.1).
 func (st *http2Stream) handleHead(h *http2Head, last bool) result.ErrorKind {
 	switch {
 	case st.hasHead:

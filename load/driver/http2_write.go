@@ -15,9 +15,8 @@ func appendSetting(b []byte, setting uint16, value uint32) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint16(b, setting), value)
 }
 
-// splitHeaders sets the length of the HEADERS frame that starts at begin and ends
-// with b. It splits a header section that is too long for one frame into CONTINUATION
-// frames.
+// splitHeaders sets the length of the HEADERS frame that starts at begin and ends with b.
+// It splits a header section that is too long for one frame into CONTINUATION frames.
 func splitHeaders(b []byte, begin int) []byte {
 	length := len(b) - begin - frameHeaderBytes
 	if length <= frameBytes {
@@ -38,8 +37,7 @@ func splitHeaders(b []byte, begin int) []byte {
 	return b
 }
 
-// send writes the queue, and the body of the stream's request as flow control
-// permits.
+// send writes the queue, and the body of the stream's request as flow control permits.
 func (h *http2Connection) send(st *http2Stream, r *request) {
 	for body := r.text(); len(body) > 0; {
 		n := h.queueBody(st, body)
@@ -60,8 +58,8 @@ func (h *http2Connection) send(st *http2Stream, r *request) {
 	h.flush()
 }
 
-// queueBody queues as much of a body as the windows and the queue permit and returns
-// its length. It waits if nothing fits, and returns 0 if the stream has ended.
+// queueBody queues as much of a body as the windows and the queue permit and returns its
+// length. It waits if nothing fits, and returns 0 if the stream has ended.
 func (h *http2Connection) queueBody(st *http2Stream, body []byte) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// list is a long list of requests. As complete texts they would take some hundred
-// bytes each. Therefore their common parts are stored once, and each connection
-// composes its next request in a buffer of its own.
+// list is a long list of requests. As complete texts they would take some hundred bytes
+// each. Therefore their common parts are stored once, and each connection composes its
+// next request in a buffer of its own.
 type list struct {
 	entries []listEntry
 	// cumulativeWeights holds the sum of the weights up to each entry. It is nil if all
@@ -40,8 +40,8 @@ type listMethod struct {
 	name         string // the method as in session.PlannedRequest
 }
 
-// newList decodes a plan's list and adds its header fields to table, which is nil
-// with HTTP/1.1.
+// newList decodes a plan's list and adds its header fields to table, which is nil with
+// HTTP/1.1.
 func newList(plan *session.Plan, host string, common *commonHeaders, table *http2Table) (*list, error) {
 	entries, err := requestlist.Decode(plan.RequestList)
 	if err != nil {
@@ -94,8 +94,8 @@ func newListMethod(method, host string, common *commonHeaders, table *http2Table
 	return m, nil
 }
 
-// write turns r into the request of an entry. It doesn't allocate once r.bytes is
-// large enough.
+// write turns r into the request of an entry. It doesn't allocate once r.bytes is large
+// enough.
 func (l *list) write(r *request, entry int) {
 	e := &l.entries[entry]
 	r.bytes = append(append(append(r.bytes[:0], e.method.prefix...), e.path...), e.method.suffix...)
@@ -105,8 +105,7 @@ func (l *list) write(r *request, entry int) {
 	r.planned.Method, r.planned.Path = e.method.name, e.path
 }
 
-// chooser is like Load.chooser. A request that it returns is valid until the next
-// one.
+// chooser is like Load.chooser. A request that it returns is valid until the next one.
 func (l *list) chooser(sequential bool, seed uint64, connection int) func() *request {
 	r := &request{planned: &session.PlannedRequest{}, host: l.host}
 	total := len(l.entries)

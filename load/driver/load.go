@@ -1,9 +1,9 @@
 // Package driver makes the requests of a plan: HTTP/1.1 or HTTP/2 over TCP, on many
-// connections. Each connection has its request ready as bytes and reads the response
-// with a minimal and strict parser, so that a request costs about as much CPU time as
-// with wrk. A connection is a goroutine or, where that costs less, a coroutine of an
-// event loop. The driver never retries a request: a failure is an outcome, and the
-// next request opens a new connection.
+// connections. Each connection has its request ready as bytes and reads the response with
+// a minimal and strict parser, so that a request costs about as much CPU time as with
+// wrk. A connection is a goroutine or, where that costs less, a coroutine of an event
+// loop. The driver never retries a request: a failure is an outcome, and the next request
+// opens a new connection.
 //
 // A Recorder receives the outcomes. The caller decides when stages start.
 package driver
@@ -25,12 +25,12 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// Recorder records outcomes. It must be safe for concurrent use and must not retain
-// the outcome.
+// Recorder records outcomes. It must be safe for concurrent use and must not retain the
+// outcome.
 type Recorder interface {
 	Record(connection int, o *recorder.Outcome)
-	// Drop counts requests that were dropped before they started. at is the time from
-	// the stage's start.
+	// Drop counts requests that were dropped before they started. at is the time from the
+	// stage's start.
 	Drop(at time.Duration, requests int64)
 }
 
@@ -46,8 +46,8 @@ type Access struct {
 type Load struct {
 	plan    *session.Plan
 	address netip.AddrPort
-	// looped reports whether loops run the connections and open them to endpoint.
-	// Otherwise goroutines run them and open them with dial.
+	// looped reports whether loops run the connections and open them to endpoint. Otherwise
+	// goroutines run them and open them with dial.
 	looped   bool
 	endpoint endpoint
 	dial     dialer
@@ -59,8 +59,8 @@ type Load struct {
 	common      commonHeaders
 	requests    []*request
 	list        *list // replaces requests; nil if the plan has no list
-	// jars holds the cookies of connections that have logged in, by connection, or is
-	// nil without a login. formCredentials and formTransport are the credentials and the
+	// jars holds the cookies of connections that have logged in, by connection, or is nil
+	// without a login. formCredentials and formTransport are the credentials and the
 	// transport for the login.
 	jars            []jar
 	formCredentials *Credentials
@@ -75,8 +75,8 @@ type Load struct {
 	readsFields bool
 }
 
-// New returns the load of a plan against a target, given as host and port. It
-// resolves the host name once, so that no request waits for a lookup.
+// New returns the load of a plan against a target, given as host and port. It resolves
+// the host name once, so that no request waits for a lookup.
 func New(ctx context.Context, plan *session.Plan, target string, access Access) (*Load, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
@@ -124,9 +124,9 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 // connection has to wait for two things at once: with HTTP/2, and with a body that is
 // sent while its response is read.
 //
-// Loops are used where they cost less CPU: if a connection is opened for each
-// request, and in open load. On kept connections with one request after the other,
-// goroutines cost the same (docs/performance.md).
+// Loops are used where they cost less CPU: if a connection is opened for each request,
+// and in open load. On kept connections with one request after the other, goroutines cost
+// the same (docs/performance.md).
 func (l *Load) loopable() bool {
 	return l.plan.Streams == 0 && !slices.ContainsFunc(l.requests, func(r *request) bool { return len(r.body) > 0 })
 }

@@ -29,10 +29,10 @@ const (
 	maxHiddenFields = 256
 )
 
-// LogIn logs in every connection with the plan's form, if it has one. Each connection
-// is a user of its own, and all of its requests in all stages carry the cookies of
-// its login. The target must be ready. LogIn stops at the first failure. Its error
-// contains the request, the response and what to check, but no credentials.
+// LogIn logs in every connection with the plan's form, if it has one. Each connection is
+// a user of its own, and all of its requests in all stages carry the cookies of its
+// login. The target must be ready. LogIn stops at the first failure. Its error contains
+// the request, the response and what to check, but no credentials.
 func (l *Load) LogIn(ctx context.Context) error {
 	form := l.plan.Form
 	if form == nil {
@@ -70,8 +70,8 @@ type login struct {
 	jar  *jar
 }
 
-// run gets the page, posts the form and follows redirects, because some servers
-// finish a login only on the page that they redirect to.
+// run gets the page, posts the form and follows redirects, because some servers finish a
+// login only on the page that they redirect to.
 func (g *login) run(ctx context.Context) error {
 	var hidden []session.FormField
 	if g.form.Page != "" {
@@ -85,7 +85,7 @@ func (g *login) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	to, err := g.checkAnswer(response)
+	to, err := g.checkResponse(response)
 	if err != nil {
 		return fmt.Errorf("POST %s: %w", g.form.Path, err)
 	}
@@ -96,9 +96,9 @@ func (g *login) run(ctx context.Context) error {
 	return err
 }
 
-// checkAnswer returns the path that a successful response to the form redirects to,
-// or an empty string if it doesn't redirect.
-func (g *login) checkAnswer(response *http.Response) (to string, err error) {
+// checkAnswer returns the path that a successful response to the form redirects to, or an
+// empty string if it doesn't redirect.
+func (g *login) checkResponse(response *http.Response) (to string, err error) {
 	if !slices.Contains(g.form.Statuses, response.StatusCode) {
 		return "", fmt.Errorf("unexpected status %s, want one of %v", status(response), g.form.Statuses)
 	}
@@ -164,8 +164,8 @@ func (g *login) encode(hidden []session.FormField) string {
 	return values.Encode()
 }
 
-// request makes a request with the current cookies on a new connection, and stores
-// the cookies of the response.
+// request makes a request with the current cookies on a new connection, and stores the
+// cookies of the response.
 func (g *login) request(ctx context.Context, method, path, body string) (*http.Response, string, error) {
 	l := g.load
 	ctx, cancel := context.WithTimeout(ctx, l.timeout())
@@ -220,8 +220,8 @@ func (l *Load) newFormTransport(access Access) *http.Transport {
 	return t
 }
 
-// targetPath returns the path and query that a redirect leads to from path. It
-// returns an error if the redirect leads to another server.
+// targetPath returns the path and query that a redirect leads to from path. It returns an
+// error if the redirect leads to another server.
 func (l *Load) targetPath(path, location string) (string, error) {
 	next, ok := l.redirected(&request{planned: &session.PlannedRequest{Path: path}, host: l.hostNames[0]}, http.StatusSeeOther, location)
 	if !ok {
@@ -230,9 +230,8 @@ func (l *Load) targetPath(path, location string) (string, error) {
 	return next.planned.Path, nil
 }
 
-// hiddenFields returns the hidden fields of the first form in page with a password
-// field, as a browser sends them. If no form has one, it returns the hidden fields of
-// all forms.
+// hiddenFields returns the hidden fields of the first form in page with a password field,
+// as a browser sends them. If no form has one, it returns the hidden fields of all forms.
 func hiddenFields(page string) []session.FormField {
 	var all, current []session.FormField
 	hasPassword := false

@@ -24,11 +24,11 @@ const (
 	wakeEvent
 )
 
-// loop is an event loop that runs connections: one goroutine that waits for events on
-// any of them with its own epoll instance, and resumes each where it stopped. The
-// connections are coroutines (task), so that their code reads as if each had its own
-// goroutine. This avoids the cost of Go's scheduler and of its poller's state for
-// each descriptor. A task must not block except in task.wait.
+// loop is an event loop that runs connections: one goroutine that waits for events on any
+// of them with its own epoll instance, and resumes each where it stopped. The connections
+// are coroutines (task), so that their code reads as if each had its own goroutine. This
+// avoids the cost of Go's scheduler and of its poller's state for each descriptor. A task
+// must not block except in task.wait.
 type loop struct {
 	stage *Stage
 	poller

@@ -16,8 +16,8 @@ type loopSocket struct {
 	open bool
 	// registered are the events that the socket is registered for, or 0 if it isn't.
 	registered uint32
-	// readable reports whether bytes have arrived since the last read, as far as the
-	// loop has seen. gone reports whether the server has closed its side.
+	// readable reports whether bytes have arrived since the last read, as far as the loop
+	// has seen. gone reports whether the server has closed its side.
 	readable, gone bool
 	// drained reports whether the last read took all bytes that had arrived.
 	drained bool
@@ -175,8 +175,8 @@ func (s *loopSocket) SetDeadline(t time.Time) error {
 	return nil
 }
 
-// SetReadDeadline and SetWriteDeadline do nothing. crypto/tls sets a write deadline
-// for close_notify, which the limit of the last request covers.
+// SetReadDeadline and SetWriteDeadline do nothing. crypto/tls sets a write deadline for
+// close_notify, which the limit of the last request covers.
 func (s *loopSocket) SetReadDeadline(time.Time) error  { return nil }
 func (s *loopSocket) SetWriteDeadline(time.Time) error { return nil }
 

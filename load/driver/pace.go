@@ -8,16 +8,16 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// pace decides when a connection of a closed load may make requests: while the
-// stage's profile includes the connection, and with the plan's think time between
-// requests. A connection has no pace if the load has neither.
+// pace decides when a connection of a closed load may make requests: while the stage's
+// profile includes the connection, and with the plan's think time between requests. A
+// connection has no pace if the load has neither.
 type pace struct {
 	profile   profile.Profile
 	thinkTime *session.ThinkTime
 	random    *rand.Rand
 
-	// until is the time at which the profile next excludes the connection. from is the
-	// time from which it is included. thinkUntil is the end of its think time.
+	// until is the time at which the profile next excludes the connection. from is the time
+	// from which it is included. thinkUntil is the end of its think time.
 	from, until, thinkUntil time.Duration
 	known                   bool
 }
@@ -37,9 +37,9 @@ func newPace(plan *session.Plan, amount session.Amount, connection int) *pace {
 	return p
 }
 
-// next returns the earliest time for the connection's next request, or profile.Never
-// if there is none. leaves reports whether the profile excludes the connection until
-// then, so that it must be closed.
+// next returns the earliest time for the connection's next request, or profile.Never if
+// there is none. leaves reports whether the profile excludes the connection until then,
+// so that it must be closed.
 func (p *pace) next(connection int, now time.Duration) (at time.Duration, leaves bool) {
 	at = max(now, p.thinkUntil)
 	if len(p.profile) == 0 {
@@ -67,8 +67,8 @@ func (p *pace) beginThinkTime(now time.Duration) {
 	p.thinkUntil = now + time.Duration(d)*time.Microsecond
 }
 
-// await waits until a connection's next request may start. It returns false if the
-// stage ends first.
+// await waits until a connection's next request may start. It returns false if the stage
+// ends first.
 func (s *Stage) await(c *connection) bool {
 	p := c.pace
 	if c.made {

@@ -12,8 +12,8 @@ import (
 
 const (
 	// spin is the time for which a loop stays awake before an event is due: the wake-up
-	// latency of an idle machine. It is shorter if events follow each other closely, so
-	// that at most one spinFraction-th of the time is spent spinning.
+	// latency of an idle machine. It is shorter if events follow each other closely, so that
+	// at most one spinFraction-th of the time is spent spinning.
 	spin         = 20 * time.Microsecond
 	spinFraction = 10
 	// maxHold is the longest time for which a loop keeps its processor from other
@@ -21,8 +21,8 @@ const (
 	maxHold = time.Millisecond
 )
 
-// poller is what a loop waits with: an epoll instance with a timer and a descriptor
-// for wake-ups.
+// poller is what a loop waits with: an epoll instance with a timer and a descriptor for
+// wake-ups.
 type poller struct {
 	// file is the epoll instance. For longer waits Go's poller waits on it, so that no
 	// thread is blocked.
@@ -89,8 +89,8 @@ func (l *loop) register(operation, fd int, events uint32, index, generation int3
 	return nil
 }
 
-// poll fetches events and reports whether there are any. With timeout -1 it blocks
-// the thread until there are, with 0 it returns at once.
+// poll fetches events and reports whether there are any. With timeout -1 it blocks the
+// thread until there are, with 0 it returns at once.
 func (l *loop) poll(timeout int) bool {
 	n, _, errno := syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, uintptr(l.epoll), uintptr(unsafe.Pointer(&l.events[0])), maxEvents, uintptr(timeout), 0, 0)
 	l.eventCount = 0
@@ -113,8 +113,8 @@ func (l *loop) wait() {
 	}
 }
 
-// pollOrArm polls for events. If there are none, it sets the timer and returns false,
-// so that Go's poller waits.
+// pollOrArm polls for events. If there are none, it sets the timer and returns false, so
+// that Go's poller waits.
 func (l *loop) pollOrArm(uintptr) bool {
 	if l.poll(0) || l.wakeTime != never && !l.setTimer() {
 		return true
@@ -132,8 +132,8 @@ func (l *loop) yield(now time.Duration) {
 	}
 }
 
-// planSleep determines the next time at which something is due. It returns the time
-// left to sleep.
+// planSleep determines the next time at which something is due. It returns the time left
+// to sleep.
 func (l *loop) planSleep() time.Duration {
 	next := min(l.earliest, l.due)
 	if len(l.sleeping) > 0 {
@@ -150,8 +150,8 @@ func (l *loop) planSleep() time.Duration {
 	return left - l.lead
 }
 
-// setTimer sets the timer for the end of the sleep. It returns false if that has
-// passed. Go's own timers would fire too late, as for sleeper.
+// setTimer sets the timer for the end of the sleep. It returns false if that has passed.
+// Go's own timers would fire too late, as for sleeper.
 func (l *loop) setTimer() bool {
 	now := l.stage.now()
 	at := l.wakeTime - l.lead

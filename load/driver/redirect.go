@@ -21,8 +21,8 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// redirected returns the request that a redirect leads to (RFC 9110, section 15.4).
-// It returns false if the redirect leads to another server.
+// redirected returns the request that a redirect leads to (RFC 9110, section 15.4). It
+// returns false if the redirect leads to another server.
 func (l *Load) redirected(r *request, status int, location string) (*request, bool) {
 	to, err := url.Parse(location)
 	if err != nil {

@@ -15,26 +15,24 @@ const maxJoinedBytes = 64 << 10
 
 // request is a request as text, ready to be written.
 type request struct {
-	// bytes is the header section and, unless it is long, the body. Headers that differ
-	// each time are inserted at the offset fields, before the empty line.
+	// bytes is the header section and, unless it is long, the body. Headers that differ each
+	// time are inserted at the offset fields, before the empty line.
 	bytes  []byte
 	fields int
 	// body is a long body, which isn't part of bytes.
 	body []byte
-	// length is the required length of the response's body, or -1 if any length is
-	// accepted.
+	// length is the required length of the response's body, or -1 if any length is accepted.
 	length int64
-	// noBody reports whether responses have no body whatever their fields say, as for
-	// HEAD.
+	// noBody reports whether responses have no body whatever their fields say, as for HEAD.
 	noBody bool
 	// statuses are the status codes of success. If it is empty, 200 to 399 are.
 	statuses []int
 	// planned is the request in the plan, host its Host header.
 	planned *session.PlannedRequest
 	host    string
-	// fieldIndexes are the indexes of the request's header fields in the load's table
-	// for HTTP/2, starting with the pseudo-header fields. It is nil if they aren't in
-	// the table. ownPath is the path if it isn't in the table.
+	// fieldIndexes are the indexes of the request's header fields in the load's table for
+	// HTTP/2, starting with the pseudo-header fields. It is nil if they aren't in the table.
+	// ownPath is the path if it isn't in the table.
 	fieldIndexes []int
 	ownPath      string
 }
@@ -120,8 +118,8 @@ func (r *request) succeeds(status int) bool {
 	return slices.Contains(r.statuses, status)
 }
 
-// generate returns pseudo-random bytes for bodies, which hardly compress. They are
-// the same each time.
+// generate returns pseudo-random bytes for bodies, which hardly compress. They are the
+// same each time.
 func generate(length int64) []byte {
 	bytes := make([]byte, length)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(bytes) // never fails

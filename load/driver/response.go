@@ -14,12 +14,11 @@ import (
 )
 
 const (
-	// bufferBytes is the size of a read buffer. A response's header section must fit in
-	// it.
+	// bufferBytes is the size of a read buffer. A response's header section must fit in it.
 	bufferBytes = 32 << 10
 	// longBodyBytes is the remaining length from which a body is discarded unread if the
-	// source supports that. After a response with such a body, the first read of the
-	// next asks for headReadBytes only.
+	// source supports that. After a response with such a body, the first read of the next
+	// asks for headReadBytes only.
 	longBodyBytes = 8 << 10
 	headReadBytes = 4 << 10
 	// maxKnownHead limits a header section that is kept for comparison with the next.
@@ -28,8 +27,8 @@ const (
 	maxInterim = 100
 )
 
-// buffers holds read buffers. A reader has one only while it reads. So there are no
-// more buffers than responses being received, and they stay in the CPU's cache.
+// buffers holds read buffers. A reader has one only while it reads. So there are no more
+// buffers than responses being received, and they stay in the CPU's cache.
 var buffers = sync.Pool{New: func() any { return new([bufferBytes]byte) }}
 
 // discarder is a source that can discard bytes instead of reading them into p, as
@@ -54,8 +53,8 @@ type responseReader struct {
 	// long reports whether the previous body was long. excess reports whether more bytes
 	// were discarded than belong to the current body.
 	long, excess bool
-	// known is the previous header section and knownText its text, unless fields had to
-	// be kept from it. Most servers send the same header section for up to a second.
+	// known is the previous header section and knownText its text, unless fields had to be
+	// kept from it. Most servers send the same header section for up to a second.
 	known     head
 	knownText []byte
 
@@ -71,15 +70,14 @@ type responseReader struct {
 // response holds the result of reading a response.
 type response struct {
 	status int
-	// body is the number of bytes of the body that were read, without the chunked
-	// coding.
+	// body is the number of bytes of the body that were read, without the chunked coding.
 	body int64
 	// persistent reports whether the connection can be used for another request.
 	persistent bool
 	// fault is the kind of error, or NoError if the response is complete.
 	fault result.ErrorKind
-	// excess is the kind of error if a complete response is followed by further bytes:
-	// more body than its Content-Length, or an unrequested response.
+	// excess is the kind of error if a complete response is followed by further bytes: more
+	// body than its Content-Length, or an unrequested response.
 	excess result.ErrorKind
 }
 
@@ -106,8 +104,8 @@ func (r *responseReader) release() {
 	}
 }
 
-// read reads one response. head reports whether it responds to a HEAD request and so
-// has no body.
+// read reads one response. head reports whether it responds to a HEAD request and so has
+// no body.
 func (r *responseReader) read(head bool) response {
 	r.received, r.firstByte, r.lastByte, r.excess = 0, 0, 0, false
 	r.space()
@@ -193,8 +191,8 @@ func (r *responseReader) readHead() (head, result.ErrorKind) {
 	}
 }
 
-// skip reads n bytes of a body. It may discard up to beyond further bytes if they
-// have arrived, to detect bytes after the end of the response.
+// skip reads n bytes of a body. It may discard up to beyond further bytes if they have
+// arrived, to detect bytes after the end of the response.
 func (r *responseReader) skip(n, beyond int64) (int64, result.ErrorKind) {
 	available := int64(r.to - r.from)
 	if n <= available {

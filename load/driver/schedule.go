@@ -7,12 +7,11 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// schedule computes the intended start times of one client's requests in an open
-// load. Each time is computed from the request's number, so that errors don't add up.
-// With constant inter-arrival times the requests of all clients together are those of
-// a single schedule, of which a client of n makes every n-th. With Poisson arrivals
-// each client has an independent process with its share of the rate, which together
-// form the whole.
+// schedule computes the intended start times of one client's requests in an open load.
+// Each time is computed from the request's number, so that errors don't add up. With
+// constant inter-arrival times the requests of all clients together are those of a single
+// schedule, of which a client of n makes every n-th. With Poisson arrivals each client
+// has an independent process with its share of the rate, which together form the whole.
 type schedule struct {
 	arrivals *session.Arrivals
 	amount   session.Amount
@@ -34,8 +33,8 @@ func newSchedule(plan *session.Plan, amount session.Amount) schedule {
 	return s
 }
 
-// next returns the next intended start time, from the stage's start. It returns false
-// if there is none.
+// next returns the next intended start time, from the stage's start. It returns false if
+// there is none.
 func (s *schedule) next() (time.Duration, bool) {
 	if s.amount.Requests > 0 && s.count == s.amount.Requests {
 		return 0, false
@@ -53,8 +52,8 @@ func (s *schedule) next() (time.Duration, bool) {
 	return at, true
 }
 
-// plannedDuration returns the planned duration of the stage. With a number of
-// requests it ends when the next request, of any client, would be due.
+// plannedDuration returns the planned duration of the stage. With a number of requests it
+// ends when the next request, of any client, would be due.
 func (s *schedule) plannedDuration() time.Duration {
 	switch {
 	case s.amount.Requests == 0:

@@ -27,9 +27,9 @@ func startTimer(fd int, d time.Duration) {
 	_, _, _ = syscall.RawSyscall6(unix.SYS_TIMERFD_SETTIME, uintptr(fd), 0, uintptr(unsafe.Pointer(&setting)), 0, 0, 0)
 }
 
-// sleeper waits for times with an accuracy of about 10 µs on an idle machine. Go's
-// own timers fire up to a millisecond late, because the runtime waits for them in
-// whole milliseconds. A timer file wakes it without that delay.
+// sleeper waits for times with an accuracy of about 10 µs on an idle machine. Go's own
+// timers fire up to a millisecond late, because the runtime waits for them in whole
+// milliseconds. A timer file wakes it without that delay.
 type sleeper struct {
 	file   *os.File
 	buffer [8]byte

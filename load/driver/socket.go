@@ -12,13 +12,12 @@ import (
 	"time"
 )
 
-// socket is a TCP connection for goroutines, which wait with Go's poller as for any
-// file.
+// socket is a TCP connection for goroutines, which wait with Go's poller as for any file.
 type socket struct {
 	file *os.File
 	raw  syscall.RawConn
-	// readNow and writeNow are tryRead and tryWrite as function values. in and out are
-	// their current transfers, one in each direction.
+	// readNow and writeNow are tryRead and tryWrite as function values. in and out are their
+	// current transfers, one in each direction.
 	readNow, writeNow func(fd uintptr) bool
 	in, out           transfer
 	waitState
@@ -45,8 +44,8 @@ func dialTCP(address netip.AddrPort) dialer {
 	}
 }
 
-// newSocket waits until a socket is connected, at most until the deadline or the end
-// of ctx.
+// newSocket waits until a socket is connected, at most until the deadline or the end of
+// ctx.
 func newSocket(ctx context.Context, fd int, deadline time.Time) (*socket, error) {
 	s := &socket{file: os.NewFile(uintptr(fd), "")}
 	s.readNow, s.writeNow, s.writeAndWaitNow = s.tryRead, s.tryWrite, s.tryWriteAndWait

@@ -13,12 +13,12 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// Stage is a part of a load with a start and an end: a warm-up or a measurement. Run
-// runs its connections. They wait until Begin starts all of them at once, and are
-// closed at the end.
+// Stage is a part of a load with a start and an end: a warm-up or a measurement. Run runs
+// its connections. They wait until Begin starts all of them at once, and are closed at
+// the end.
 //
-// With a number of requests, each connection takes the next request when it is free.
-// With a duration, no request starts after it, and requests in flight are completed.
+// With a number of requests, each connection takes the next request when it is free. With
+// a duration, no request starts after it, and requests in flight are completed.
 type Stage struct {
 	load        *Load
 	recorder    Recorder
@@ -32,8 +32,8 @@ type Stage struct {
 	remaining atomic.Int64 // requests left to start
 	arrivals  *arrivals    // nil for closed load
 
-	// start is the start time and deadline the end of the duration, counted from start.
-	// Both are set before begun is closed.
+	// start is the start time and deadline the end of the duration, counted from start. Both
+	// are set before begun is closed.
 	start    time.Time
 	deadline time.Duration
 	begun    chan struct{}
@@ -50,8 +50,8 @@ type Stage struct {
 	done    chan struct{}
 }
 
-// NewStage returns a stage of the load, whose outcomes r records. The caller must
-// call Stop in the end.
+// NewStage returns a stage of the load, whose outcomes r records. The caller must call
+// Stop in the end.
 func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 	s := &Stage{
 		load: l, recorder: r, amount: amount,
@@ -75,8 +75,8 @@ func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 	return s
 }
 
-// Run runs connections share, share+shares, share+2*shares and so on until they end.
-// Call it once for each share in [0, shares).
+// Run runs connections share, share+shares, share+2*shares and so on until they end. Call
+// it once for each share in [0, shares).
 func (s *Stage) Run(share, shares int) {
 	var connections []*connection
 	for i := share; i < len(s.connections); i += shares {
@@ -166,13 +166,13 @@ func countDown(n *atomic.Int64, zero chan struct{}) {
 // Ready returns a channel that is closed when all connections are ready to start.
 func (s *Stage) Ready() <-chan struct{} { return s.ready }
 
-// Done returns a channel that is closed when all connections have ended and all
-// outcomes are recorded.
+// Done returns a channel that is closed when all connections have ended and all outcomes
+// are recorded.
 func (s *Stage) Done() <-chan struct{} { return s.done }
 
-// Begin starts all connections at start, or at once if that has passed. start must
-// have a monotonic clock reading. Begin must be called once. With an open load it may
-// block until the last request has been dispatched.
+// Begin starts all connections at start, or at once if that has passed. start must have a
+// monotonic clock reading. Begin must be called once. With an open load it may block
+// until the last request has been dispatched.
 func (s *Stage) Begin(start time.Time) {
 	waitUntil(s.context, start)
 	s.start = start
@@ -194,8 +194,8 @@ func (s *Stage) Begin(start time.Time) {
 	}
 }
 
-// Arrivals returns how well an open load kept its rate, or nil for closed load. It
-// must be called after the stage is done.
+// Arrivals returns how well an open load kept its rate, or nil for closed load. It must
+// be called after the stage is done.
 func (s *Stage) Arrivals() *result.Arrivals {
 	if s.arrivals == nil {
 		return nil
@@ -213,9 +213,8 @@ func (s *Stage) Stop() {
 	}
 }
 
-// End prevents further requests from starting. Requests of an open load that are due
-// and haven't started are skipped. The stage ends when the requests in flight have
-// ended.
+// End prevents further requests from starting. Requests of an open load that are due and
+// haven't started are skipped. The stage ends when the requests in flight have ended.
 func (s *Stage) End() {
 	if !s.ending.Swap(true) {
 		close(s.ended)
@@ -227,9 +226,9 @@ func (s *Stage) End() {
 func (s *Stage) Stopped() <-chan struct{} { return s.context.Done() }
 
 // Span returns the times at which the first request began and the last one ended, or
-// false if there was none. For an open load, first is shifted back by the intended
-// start time of the first request, as if that had been due at the start time. It must
-// be called after the stage is done.
+// false if there was none. For an open load, first is shifted back by the intended start
+// time of the first request, as if that had been due at the start time. It must be called
+// after the stage is done.
 func (s *Stage) Span() (first, last time.Time, ok bool) {
 	for _, c := range s.connections {
 		if !c.made {
@@ -250,9 +249,9 @@ func (s *Stage) Span() (first, last time.Time, ok bool) {
 	return first, last, ok
 }
 
-// next returns the time, from the stage's start, at which the connection's next
-// request begins, which is now. It waits until a request of an open load is due, or
-// the pace of a closed load permits one. It returns false if there are no more.
+// next returns the time, from the stage's start, at which the connection's next request
+// begins, which is now. It waits until a request of an open load is due, or the pace of a
+// closed load permits one. It returns false if there are no more.
 func (s *Stage) next(c *connection) (begin time.Duration, ok bool) {
 	if s.stopping.Load() || s.ending.Load() {
 		return 0, false
@@ -274,8 +273,8 @@ func (s *Stage) next(c *connection) (begin time.Duration, ok bool) {
 // now returns the time from the stage's start.
 func (s *Stage) now() time.Duration { return time.Since(s.start) }
 
-// waitUntil waits until a time, with an accuracy of about 100 µs. Go's timers fire up
-// to a millisecond late, a sleeping thread doesn't.
+// waitUntil waits until a time, with an accuracy of about 100 µs. Go's timers fire up to
+// a millisecond late, a sleeping thread doesn't.
 func waitUntil(ctx context.Context, at time.Time) {
 	const timerError, sleepError = 2 * time.Millisecond, 100 * time.Microsecond
 	timer := time.NewTimer(time.Until(at) - timerError)

@@ -25,8 +25,7 @@ const (
 type task struct {
 	loop  *loop
 	index int32 // among the loop's tasks
-	// generation distinguishes the events of the current socket from those of earlier
-	// ones.
+	// generation distinguishes the events of the current socket from those of earlier ones.
 	generation int32
 	next       func() (struct{}, bool)
 	stop       func()
@@ -36,8 +35,7 @@ type task struct {
 	waits   waits
 	until   time.Duration // time at which the wait ends at the latest
 	expired bool          // reports whether the wait timed out
-	// intended is the intended start time of the request that was dispatched to the
-	// task.
+	// intended is the intended start time of the request that was dispatched to the task.
 	intended   time.Duration
 	dispatched bool
 }
@@ -56,8 +54,8 @@ func newTask(l *loop, index int, c *connection) *task {
 }
 
 // wait yields to the loop until what it waits for has happened. It returns
-// os.ErrDeadlineExceeded if that hasn't happened by the time until, and net.ErrClosed
-// if the stage was stopped.
+// os.ErrDeadlineExceeded if that hasn't happened by the time until, and net.ErrClosed if
+// the stage was stopped.
 func (t *task) wait(what waits, until time.Duration) error {
 	l := t.loop
 	if l.stage.stopping.Load() {
@@ -105,8 +103,8 @@ func (t *task) sleep(until time.Duration) bool {
 	return t.wait(forTime, until) == nil && !stage.ending.Load()
 }
 
-// awaitArrival waits for a request of an open load and returns its intended start
-// time. It returns false if there are no more.
+// awaitArrival waits for a request of an open load and returns its intended start time.
+// It returns false if there are no more.
 func (t *task) awaitArrival(a *arrivals) (intended time.Duration, ok bool) {
 	for !t.dispatched {
 		if a.isExhausted() || t.loop.stage.ending.Load() || t.wait(forArrival, never) != nil {

@@ -10,10 +10,10 @@ import (
 	"unsafe"
 )
 
-// These are the system calls of a nonblocking TCP connection, as few as possible.
-// Unlike packages net and syscall they don't notify Go's scheduler of a call that may
-// block. None of them blocks, and the scheduler would take the processor away from a
-// goroutine that only opens a connection.
+// These are the system calls of a nonblocking TCP connection, as few as possible. Unlike
+// packages net and syscall they don't notify Go's scheduler of a call that may block.
+// None of them blocks, and the scheduler would take the processor away from a goroutine
+// that only opens a connection.
 
 // endpoint is an address in the kernel's format.
 type endpoint struct {
@@ -79,8 +79,8 @@ func connected(fd int) (bool, error) {
 	return false, nil
 }
 
-// receive reads the bytes that have arrived, with the flags of recv(2). It returns
-// EAGAIN if there are none, and 0 without an error at the end of the connection.
+// receive reads the bytes that have arrived, with the flags of recv(2). It returns EAGAIN
+// if there are none, and 0 without an error at the end of the connection.
 func receive(fd int, p []byte, flags int) (int, error) {
 	for {
 		n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)), uintptr(flags), 0, 0)
@@ -96,8 +96,8 @@ func receive(fd int, p []byte, flags int) (int, error) {
 	}
 }
 
-// send writes as many bytes as the socket accepts. It returns EAGAIN if that isn't
-// all of them.
+// send writes as many bytes as the socket accepts. It returns EAGAIN if that isn't all of
+// them.
 func send(fd int, p []byte) (int, error) {
 	sent := 0
 	for sent < len(p) {

@@ -7,11 +7,11 @@ import "time"
 type wire interface {
 	transport
 	discarder
-	// writeAndWait writes a request and waits until there is something to read, or until
-	// the limit. A read right after the write would nearly always be too early and have
-	// to be repeated. at is the current time. writeAndWait returns the number of bytes
-	// written and the time at which they were, as a duration since epoch. It doesn't
-	// return the error that ended the wait, because the next read meets it again.
+	// writeAndWait writes a request and waits until there is something to read, or until the
+	// limit. A read right after the write would nearly always be too early and have to be
+	// repeated. at is the current time. writeAndWait returns the number of bytes written and
+	// the time at which they were, as a duration since epoch. It doesn't return the error
+	// that ended the wait, because the next read meets it again.
 	writeAndWait(p []byte, at, epoch, limit time.Time) (n int, written time.Duration, err error)
 	// setLimit sets the time at which reads and writes fail.
 	setLimit(limit time.Time)
@@ -22,8 +22,8 @@ type wire interface {
 	hasEnded() bool
 }
 
-// pollInterval is the time after which a wait for a response checks the socket for
-// bytes that the poller hasn't reported.
+// pollInterval is the time after which a wait for a response checks the socket for bytes
+// that the poller hasn't reported.
 const pollInterval = 500 * time.Millisecond
 
 // writeBuffer collects writes.

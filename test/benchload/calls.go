@@ -13,18 +13,16 @@ import (
 	"time"
 )
 
-// minCalls is the number of calls of a kind per request from which it is listed.
-// Fewer belong to the tool's startup and to periodic work of the language's
-// runtime.
+// minCalls is the number of calls of a kind per request from which it is listed. Fewer
+// belong to the tool's startup and to periodic work of the language's runtime.
 const minCalls = 0.03
 
 // tracepoint is the prefix of the names of system call tracepoints.
 const tracepoint = "syscalls:sys_enter_"
 
-// calls prints the system calls of a request, which are the lower bound of its
-// cost. The kernel counts them at its tracepoints. That hardly slows the tools
-// down, so that they wait as often, and for as many events at once, as without
-// it.
+// calls prints the system calls of a request, which are the lower bound of its cost. The
+// kernel counts them at its tracepoints. That hardly slows the tools down, so that they
+// wait as often, and for as many events at once, as without it.
 func (s *settings) calls(ctx context.Context, server *server, directory string) error {
 	if _, err := exec.LookPath("perf"); err != nil {
 		return fmt.Errorf("find perf: %w. Install it with make bench-deps", err)
@@ -61,8 +59,8 @@ func (s *settings) calls(ctx context.Context, server *server, directory string) 
 	return nil
 }
 
-// perRequest parses perf's counts. It returns the calls per request that are
-// listed, in total and of each kind.
+// perRequest parses perf's counts. It returns the calls per request that are listed, in
+// total and of each kind.
 func perRequest(counts string, requests int64) (total float64, listed string) {
 	var each []string
 	for _, m := range regexp.MustCompile(`(?m)^(\d+),,`+tracepoint+`([a-z_0-9]+),`).FindAllStringSubmatch(counts, -1) {

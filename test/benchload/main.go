@@ -1,7 +1,7 @@
-// Command benchload measures what a request costs a load generator: the CPU time
-// of its process divided by the number of requests. It compares assay-load with
-// well-known tools in one session of interleaved runs. The server is an nginx
-// that it starts on one CPU. The tools run on another CPU, over loopback.
+// Command benchload measures what a request costs a load generator: the CPU time of its
+// process divided by the number of requests. It compares assay-load with well-known tools
+// in one session of interleaved runs. The server is an nginx that it starts on one CPU.
+// The tools run on another CPU, over loopback.
 //
 //	benchload          all cases
 //	benchload -quick   one short round of each
@@ -170,8 +170,8 @@ func (s *settings) chosenTools() []tool {
 	return chosen
 }
 
-// halfSaturation returns half of the rate at which assay-load saturates this
-// machine in a case.
+// halfSaturation returns half of the rate at which assay-load saturates this machine in a
+// case.
 func (s *settings) halfSaturation(ctx context.Context, server *server, directory string, c *benchCase) (int, error) {
 	l := &load{url: server.url(c.kib, c.tls), connections: saturatingConnections, keepAlive: c.keepAlive, duration: s.duration, directory: directory}
 	t := assayLoadTool(s.cache)

@@ -19,8 +19,8 @@ const extraTime = 10 * time.Second
 // sample is the result of one run of one tool.
 type sample struct {
 	figures
-	// cpu is the user and system time of the process and its children. peak is
-	// the peak RSS in bytes.
+	// cpu is the user and system time of the process and its children. peak is the peak RSS
+	// in bytes.
 	cpu  time.Duration
 	peak int64
 }
@@ -33,8 +33,8 @@ func (s *sample) loadPerRequest() float64 { return s.loadCPU.Seconds() * 1e6 / f
 
 func (s *sample) rate() float64 { return float64(s.requests) / s.seconds }
 
-// measure runs a tool on one CPU. Meanwhile it calls watch, unless that is nil.
-// The error is errSkipped if the tool can't make the load.
+// measure runs a tool on one CPU. Meanwhile it calls watch, unless that is nil. The error
+// is errSkipped if the tool can't make the load.
 func measure(ctx context.Context, t *tool, l *load, cpu int, watch func(*process)) (*sample, error) {
 	args, err := t.arguments(l)
 	if err != nil {
@@ -92,9 +92,9 @@ type process struct {
 	peak  int64         // peak RSS in bytes, set by watchPeak
 }
 
-// watchPeak reads the peak RSS of a process until it exits. It uses the kernel's
-// VmHWM. The peak that wait4 returns starts with the memory of this program,
-// which the child is a copy of until it executes the tool.
+// watchPeak reads the peak RSS of a process until it exits. It uses the kernel's VmHWM.
+// The peak that wait4 returns starts with the memory of this program, which the child is
+// a copy of until it executes the tool.
 func (p *process) watchPeak(every time.Duration) {
 	p.watch(every, func(_, peak int64) { p.peak = peak })
 }
@@ -119,8 +119,7 @@ func (p *process) watch(every time.Duration, read func(resident, peak int64)) {
 	}
 }
 
-// memoryField returns a field of /proc/PID/status in bytes, or 0 if there is
-// none.
+// memoryField returns a field of /proc/PID/status in bytes, or 0 if there is none.
 func memoryField(status, name string) int64 {
 	for line := range strings.Lines(status) {
 		rest, is := strings.CutPrefix(line, name)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// findNumber returns the number that the first group of pattern matches, and
-// whether there is a match.
+// findNumber returns the number that the first group of pattern matches, and whether
+// there is a match.
 func findNumber(text, pattern string) (float64, bool) {
 	m := regexp.MustCompile("(?m)" + pattern).FindStringSubmatch(text)
 	if m == nil {
@@ -21,8 +21,7 @@ func findNumber(text, pattern string) (float64, bool) {
 	return n, err == nil
 }
 
-// parseFigures finds a tool's figures by patterns. Those of failures may be
-// missing.
+// parseFigures finds a tool's figures by patterns. Those of failures may be missing.
 func parseFigures(output, requests, seconds string, failures ...string) (figures, error) {
 	n, found := findNumber(output, requests)
 	took, timed := findNumber(output, seconds)

@@ -12,8 +12,8 @@ const mib = 1 << 20
 // memoryCases are the cases in which memory is measured.
 var memoryCases = []string{"1k", "1k-1000"}
 
-// memory prints assay-load's RSS over time, at full speed. It must not change
-// after the first thirtieth of the time, which is a minute of half an hour.
+// memory prints assay-load's RSS over time, at full speed. It must not change after the
+// first thirtieth of the time, which is a minute of half an hour.
 func (s *settings) memory(ctx context.Context, server *server, directory string) error {
 	t := assayLoadTool(s.cache)
 	for _, c := range s.chosenCases() {

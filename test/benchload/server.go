@@ -26,8 +26,8 @@ type server struct {
 	description string
 }
 
-// nginxConfig has one process, as few system calls as nginx needs, and no limit
-// for the requests of a connection.
+// nginxConfig has one process, as few system calls as nginx needs, and no limit for the
+// requests of a connection.
 const nginxConfig = `daemon off;
 master_process off;
 pid %[1]s/pid;
@@ -52,8 +52,7 @@ http {
 }
 `
 
-// startServer starts nginx on a CPU with files in directory. The caller must call
-// stop.
+// startServer starts nginx on a CPU with files in directory. The caller must call stop.
 func startServer(ctx context.Context, directory string, cpu int) (*server, error) {
 	s := &server{}
 	var err error

@@ -15,14 +15,13 @@ type benchCase struct {
 	tls         bool
 	keepAlive   bool
 	streams     int // of each HTTP/2 connection; 0 with HTTP/1.1
-	// open reports whether requests are made at a rate: half of the saturation
-	// rate.
+	// open reports whether requests are made at a rate: half of the saturation rate.
 	open bool
 	rate int
 }
 
-// saturatingConnections is the number of connections with which the saturation
-// rate is measured.
+// saturatingConnections is the number of connections with which the saturation rate is
+// measured.
 const saturatingConnections = 25
 
 var cases = []benchCase{
@@ -65,8 +64,8 @@ func (c *benchCase) reference() string {
 	return reference
 }
 
-// row holds the samples of one tool in a case, by round. A sample is nil if the
-// tool failed.
+// row holds the samples of one tool in a case, by round. A sample is nil if the tool
+// failed.
 type row struct {
 	tool    string
 	samples []*sample

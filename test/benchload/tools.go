@@ -16,8 +16,8 @@ type load struct {
 	streams     int // of each HTTP/2 connection; 0 with HTTP/1.1
 	rate        int // requests per second of open load; 0 for closed load
 	duration    time.Duration
-	// expected is the number of requests that the reference made in the same
-	// time, or 0 if it didn't run.
+	// expected is the number of requests that the reference made in the same time, or 0 if
+	// it didn't run.
 	expected  int64
 	directory string // for the tool's files
 }
@@ -27,15 +27,15 @@ type tool struct {
 	name string
 	// program is the name or path of its executable.
 	program string
-	// arguments returns its command line for a load, or an error that says why it
-	// can't make the load.
+	// arguments returns its command line for a load, or an error that says why it can't make
+	// the load.
 	arguments func(l *load) ([]string, error)
 	// environment is added to this program's environment.
 	environment []string
 	// parse parses its output.
 	parse func(output string) (figures, error)
-	// extraTime is the time by which it may exceed the duration of its load
-	// beyond the others.
+	// extraTime is the time by which it may exceed the duration of its load beyond the
+	// others.
 	extraTime time.Duration
 }
 
@@ -44,12 +44,11 @@ type figures struct {
 	requests int64 // successful requests
 	failed   int64
 	seconds  float64 // duration of the requests
-	// loadCPU is the CPU time of the requests without the tool's startup, or 0 if
-	// the tool doesn't report it.
+	// loadCPU is the CPU time of the requests without the tool's startup, or 0 if the tool
+	// doesn't report it.
 	loadCPU time.Duration
-	// targetRate and achievedRate are requests per second of open load. delay is
-	// the 99th percentile of the start delay. They are 0 if the tool doesn't
-	// report them.
+	// targetRate and achievedRate are requests per second of open load. delay is the 99th
+	// percentile of the start delay. They are 0 if the tool doesn't report them.
 	targetRate, achievedRate float64
 	delay                    time.Duration
 }
@@ -62,8 +61,8 @@ const http2Reference = "h2load"
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
 
-// tools returns all tools, starting with the reference. cache is the directory
-// with built tools.
+// tools returns all tools, starting with the reference. cache is the directory with built
+// tools.
 func tools(cache string) []tool {
 	built := func(name string) string { return filepath.Join(cache, "bin", name) }
 	return []tool{

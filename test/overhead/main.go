@@ -1,14 +1,13 @@
-// Command overhead measures what Assay itself adds to a run, on the cluster
-// that KUBECONFIG names, and prints medians:
+// Command overhead measures what Assay itself adds to a run, on the cluster that
+// KUBECONFIG names, and prints medians:
 //
 //	pods Running → first request   from the last pod of the run being seen Running to its first measured request
 //	last response → Finished       from the last response to the condition Finished being seen in the resource
 //	start skew                     between the first client's start and the last one's
 //	apply → first request          from the run's creation to its first measured request
 //
-// Times of cluster events are those at which this program's watches receive them.
-// Times of the load are those of the clients. All of them come from the same host's
-// clock.
+// Times of cluster events are those at which this program's watches receive them. Times
+// of the load are those of the clients. All of them come from the same host's clock.
 package main
 
 import (
@@ -127,8 +126,8 @@ func runOnce(ctx context.Context, c client.WithWatch, namespace, name, image str
 	}, nil
 }
 
-// remove deletes a run and waits until its pods are gone, because the next run
-// waits for that in its lane (queue of runs).
+// remove deletes a run and waits until its pods are gone, because the next run waits for
+// that in its lane (queue of runs).
 func remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	ctx = context.WithoutCancel(ctx)
 	if err := c.Delete(ctx, run); err != nil {
@@ -141,8 +140,8 @@ func remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) er
 	})
 }
 
-// waitUntilFinished waits for the end of a run and returns the time at which the
-// watch received it.
+// waitUntilFinished waits for the end of a run and returns the time at which the watch
+// received it.
 func waitUntilFinished(ctx context.Context, c client.WithWatch, run *v1alpha1.BenchmarkRun) (*v1alpha1.BenchmarkRun, time.Time, error) {
 	events, err := c.Watch(ctx, &v1alpha1.BenchmarkRunList{}, client.InNamespace(run.Namespace), client.MatchingFields{"metadata.name": run.Name},
 		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: run.ResourceVersion}})

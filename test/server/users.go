@@ -15,8 +15,8 @@ const (
 	token              = "to.ken"
 )
 
-// users holds the sessions that the server has opened, by their cookies. The
-// value is true after a login.
+// users holds the sessions that the server has opened, by their cookies. The value is
+// true after a login.
 type users struct {
 	sessions map[string]bool
 	number   int
@@ -95,8 +95,8 @@ func hasValidDigest(request *http.Request) bool {
 	return p["username"] == username && p["response"] == sum(strings.Join([]string{a1, "n", p["nc"], p["cnonce"], "auth", a2}, ":"))
 }
 
-// serveForm serves /form/page, which requires a login, and /form/login. A login
-// requires the session and the token that the form of the page contained.
+// serveForm serves /form/page, which requires a login, and /form/login. A login requires
+// the session and the token that the form of the page contained.
 func (s *server) serveForm(w http.ResponseWriter, request *http.Request, parts []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
