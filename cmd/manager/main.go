@@ -172,11 +172,11 @@ func run(ctx context.Context, o *options) error {
 	}, ctrl.Log.WithName("sessions"))
 	reconciler := &benchmarkrun.Reconciler{
 		Client:    mgr.GetClient(),
-		Live:      live,
+		APIReader: live,
 		Events:    mgr.GetEventRecorder("assay"),
 		Clock:     clock.RealClock{},
 		Sessions:  sessions,
-		Authority: certificate.Authority,
+		CA:        certificate.Authority,
 		Settings:  o.reconciler,
 		Logs:      benchmarkrun.ReadLogs(clientset),
 	}

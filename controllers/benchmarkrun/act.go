@@ -1,244 +1,143 @@
 package benchmarkrun
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/server"
+	"github.com/assay-dev/assay/internal/run"
 )
 
-// conflictPause is how long a newer version of a run is waited for.
-const conflictPause = 100 * time.Millisecond
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=create;delete
 
-// act carries out a plan as far as the API server is concerned. It returns a
-// failure when the run can never go on.
-func (r *Reconciler) act(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed, p *plan) (*failure, error) {
-	if p.expire {
-		err := r.Delete(ctx, run, client.Preconditions{UID: &run.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground))
-		return nil, client.IgnoreNotFound(err)
-	}
-	if failed, err := r.create(ctx, run, o, p); failed != nil || err != nil {
-		return failed, err
-	}
-	if p.store {
-		if failed, err := r.store(ctx, run, o); failed != nil || err != nil {
-			return failed, err
+// act carries out the part of a plan that concerns the API server. It returns the
+// first object that the API server refuses.
+func (r *Reconciler) act(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) (*run.Refusal, error) {
+	for i := range plan.Create {
+		if refusal, err := r.create(ctx, br, &plan.Create[i]); refusal != nil || err != nil {
+			return refusal, err
 		}
 	}
-	if p.stop {
-		return nil, r.stopPods(ctx, run, o)
+	for _, pod := range plan.Stop {
+		if err := r.stop(ctx, pod); err != nil {
+			return nil, err
+		}
 	}
-	if p.remove {
-		return nil, r.removeChildren(ctx, run, o)
+	for _, obj := range plan.Delete {
+		if err := r.delete(ctx, obj); err != nil {
+			return nil, err
+		}
 	}
 	return nil, nil
 }
 
-// tell carries out a plan as far as the run's pods are concerned. It comes
-// after the status was written: pods are let go only when nothing can be lost.
-func (r *Reconciler) tell(uid string, run *v1alpha1.BenchmarkRun, p *plan) {
-	if p.forget {
+// notify carries out the part of a plan that concerns the run's pods. It runs after
+// the status was written: pods are released only when nothing can be lost.
+func (r *Reconciler) notify(uid string, plan *run.Plan) {
+	if plan.Forget {
 		r.Sessions.Forget(uid)
 	}
-	if p.address != "" {
-		if !isExternal(run) {
-			r.Sessions.Watch(uid, p.watch)
-		}
-		plans := loadplan.Plans(run, p.lengths)
-		if run.Spec.Load.RequestsFrom != nil {
-			loadplan.AddList(plans, p.requestList, p.lengths)
-		}
-		if run.Spec.Load.RequestsFrom == nil || p.requestList != nil { // else every client has it already
-			r.Sessions.Prepare(uid, plans, p.address)
-		}
+	if plan.Watch != nil {
+		r.Sessions.Watch(uid, *plan.Watch)
 	}
-	for stage, at := range p.start {
+	if plan.Prepare != nil {
+		r.Sessions.Prepare(uid, plan.Prepare.Plans, plan.Prepare.Address)
+	}
+	for stage, at := range plan.Start {
 		r.Sessions.Start(uid, stage, at)
 	}
-	if p.endWarmup {
+	if plan.EndWarmup {
 		r.Sessions.End(uid)
 	}
-	if p.read {
+	if plan.Read {
 		r.Sessions.RequestSample(uid)
 	}
-	if p.release {
+	if plan.Release {
 		r.Sessions.Release(uid)
 	}
 }
 
-// create makes the objects that a run needs and doesn't have.
-func (r *Reconciler) create(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed, p *plan) (*failure, error) {
-	if failed, err := r.createTargetsObjects(ctx, run, o, p); failed != nil || err != nil {
-		return failed, err
-	}
-	if p.createClients {
-		files, err := scriptFiles(o)
+// create creates an object. It never applies one: that would take over an object of
+// somebody else's that the cache doesn't show yet.
+func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *run.Creation) (*run.Refusal, error) {
+	obj := c.Object
+	name := client.ObjectKeyFromObject(obj)
+	if c.Certificate != nil {
+		made, err := certificate.Make(*c.Certificate, r.Clock.Now())
 		if err != nil {
-			return failuref(v1alpha1.ReasonInvalidSpec, "%s", err), nil
+			return nil, fmt.Errorf("make the certificate of Secret %s: %w", name.Name, err)
 		}
-		return r.createChild(ctx, run, manifest.ClientJob(run, files, &r.Settings))
+		obj = manifest.Secret(br, name.Name, made)
 	}
-	return nil, nil
-}
-
-// createTargetsObjects makes the run's ConfigMap first: while that is there, so
-// may be the Secrets of its certificates.
-func (r *Reconciler) createTargetsObjects(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed, p *plan) (*failure, error) {
-	rendering, failed := renderingFor(run, o, p)
-	if failed != nil {
-		return failed, nil
-	}
-	if p.createConfig {
-		authority := r.Authority()
-		if authority == nil {
-			return nil, fmt.Errorf("the session certificate isn't there yet")
-		}
-		config, err := manifest.ConfigMap(run, rendering, &o.inputs.Inputs, authority)
-		if err != nil {
-			return nil, err
-		}
-		if failed, err := r.createChild(ctx, run, config); failed != nil || err != nil {
-			return failed, err
-		}
-	}
-	if p.createCertificates {
-		if failed, err := r.createCertificates(ctx, run, o); failed != nil || err != nil {
-			return failed, err
-		}
-	}
-	if p.createTarget {
-		pod, err := manifest.TargetPod(run, rendering, &r.Settings)
-		if err != nil {
-			return failuref(v1alpha1.ReasonInvalidSpec, "%s", err), nil
-		}
-		return r.createChild(ctx, run, pod)
-	}
-	return nil, nil
-}
-
-// renderingFor is what the target is made from. It is rendered once: the user's
-// ConfigMaps may have changed since the run's own was made.
-func renderingFor(run *v1alpha1.BenchmarkRun, o *observed, p *plan) (*server.Rendering, *failure) {
-	rendering := &server.Rendering{}
-	var err error
-	if p.createConfig {
-		err = cmp.Or(o.inputs.tooLarge(), o.inputs.checkScript())
-	}
-	switch {
-	case err != nil, isExternal(run):
-	case p.createConfig:
-		rendering, err = server.Render(&run.Spec.Target, o.inputs.Configurations)
-	case p.createTarget:
-		rendering, err = manifest.ReadRendering(o.config)
-	}
-	if err != nil {
-		return nil, failuref(v1alpha1.ReasonInvalidSpec, "%s", err)
-	}
-	return rendering, nil
-}
-
-// createChild creates an object. It is never applied: that would take over one
-// that somebody else has made under the same name, which the cache doesn't show.
-func (r *Reconciler) createChild(ctx context.Context, run *v1alpha1.BenchmarkRun, obj client.Object) (*failure, error) {
+	refusal := &run.Refusal{Creation: *c, Kind: r.kind(obj)}
 	err := r.Create(ctx, obj)
-	if apierrors.IsAlreadyExists(err) {
-		return r.existing(ctx, run, obj)
+	if apierrors.IsAlreadyExists(err) && !c.Unreadable {
+		return r.existing(ctx, br, refusal)
 	}
-	return r.created(run, obj, err)
-}
-
-// created says what came of creating an object. That the API server refuses it
-// is for the user to mend.
-func (r *Reconciler) created(run *v1alpha1.BenchmarkRun, obj client.Object, err error) (*failure, error) {
 	switch {
-	case err == nil:
+	case err == nil || apierrors.IsAlreadyExists(err):
+		if c.Certificate != nil {
+			r.signed.Store(name, br.UID)
+		}
 		return nil, nil
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err):
-		return failuref(v1alpha1.ReasonInvalidSpec, "the API server refused %s %s: %s; mend the spec, or the policies and quotas of namespace %s",
-			r.kind(obj), obj.GetName(), err, run.Namespace), nil
+		refusal.Cause, refusal.Message = run.Rejected, err.Error()
+		return refusal, nil
+	case meta.IsNoMatchError(err):
+		refusal.Cause, refusal.Message = run.KindUnknown, err.Error()
+		return refusal, nil
 	}
-	return nil, fmt.Errorf("create %s %s: %w", r.kind(obj), obj.GetName(), err)
+	return nil, fmt.Errorf("create %s %s: %w", refusal.Kind, name.Name, err)
 }
 
-// existing looks whose an object is that exists already. The run's own is as
-// good as a new one: the cache is behind.
-func (r *Reconciler) existing(ctx context.Context, run *v1alpha1.BenchmarkRun, obj client.Object) (*failure, error) {
-	name := r.kind(obj) + " " + obj.GetName()
-	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(obj), obj); err != nil {
-		return nil, fmt.Errorf("get %s: %w", name, err)
+// existing checks who owns an object that exists already. The run's own is as good
+// as a new one: the cache is behind.
+func (r *Reconciler) existing(ctx context.Context, br *v1alpha1.BenchmarkRun, refusal *run.Refusal) (*run.Refusal, error) {
+	obj := refusal.Creation.Object
+	name := client.ObjectKeyFromObject(obj)
+	if err := r.APIReader.Get(ctx, name, obj); err != nil {
+		return nil, fmt.Errorf("get %s %s: %w", refusal.Kind, name.Name, err)
 	}
-	switch whose(obj, run) {
-	case somebodyElses:
-		return conflict(name), nil
-	case anEarlierRuns:
-		return nil, fmt.Errorf("%s of an earlier run is still there", name)
+	switch run.OwnershipOf(obj, br) {
+	case run.Foreign:
+		refusal.Cause = run.NameTaken
+		return refusal, nil
+	case run.EarlierRun:
+		return nil, fmt.Errorf("%s %s of an earlier run still exists", refusal.Kind, name.Name)
 	}
 	return nil, nil
 }
 
-// stopPods ends the pods of a run and keeps them, so that their logs can be
-// read: the kubelet stops a pod whose deadline has passed. Their certificates
-// aren't kept.
-func (r *Reconciler) stopPods(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
-	for _, pod := range o.pods() {
-		if podEnded(pod) || pod.Spec.ActiveDeadlineSeconds != nil || !pod.DeletionTimestamp.IsZero() {
-			continue
-		}
-		if pod.Spec.NodeName == "" { // it has no log, and no kubelet that would stop it
-			if err := r.Delete(ctx, pod); client.IgnoreNotFound(err) != nil {
-				return fmt.Errorf("delete pod %s: %w", pod.Name, err)
-			}
-			continue
-		}
-		stopped := pod.DeepCopy()
-		stopped.Spec.ActiveDeadlineSeconds = ptr.To(int64(1))
-		if err := r.Patch(ctx, stopped, client.MergeFrom(pod)); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("stop pod %s: %w", pod.Name, err)
-		}
+// stop terminates a pod and keeps it: the kubelet stops a pod whose deadline has
+// passed.
+func (r *Reconciler) stop(ctx context.Context, pod *corev1.Pod) error {
+	stopped := pod.DeepCopy()
+	stopped.Spec.ActiveDeadlineSeconds = ptr.To(int64(1))
+	if err := r.Patch(ctx, stopped, client.MergeFrom(pod)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("stop pod %s: %w", pod.Name, err)
 	}
-	_, err := r.removeCertificates(ctx, run, o)
-	return err
+	return nil
 }
 
-// removeChildren deletes what a finished run no longer needs: all but the
-// artifact. The pods go first, which hold the lane, and the ConfigMap last: it
-// is there as long as Secrets may be.
-func (r *Reconciler) removeChildren(ctx context.Context, run *v1alpha1.BenchmarkRun, o *observed) error {
-	if o.target != nil {
-		if err := r.removeChild(ctx, o.target); err != nil {
-			return err
-		}
+// delete deletes an object, unless it was replaced by another of the same name.
+func (r *Reconciler) delete(ctx context.Context, obj manifest.Object) error {
+	name := client.ObjectKeyFromObject(obj)
+	options := []client.DeleteOption{client.PropagationPolicy(metav1.DeletePropagationBackground)}
+	if uid := obj.GetUID(); uid != "" {
+		options = append(options, client.Preconditions{UID: &uid})
 	}
-	if o.job != nil {
-		if err := r.removeChild(ctx, o.job); err != nil {
-			return err
-		}
+	if err := r.Delete(ctx, obj, options...); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete %s %s: %w", r.kind(obj), name.Name, err)
 	}
-	removed, err := r.removeCertificates(ctx, run, o)
-	if err != nil || !removed || o.config == nil {
-		return err
-	}
-	return r.removeChild(ctx, o.config)
-}
-
-func (r *Reconciler) removeChild(ctx context.Context, child client.Object) error {
-	if !child.GetDeletionTimestamp().IsZero() {
-		return nil
-	}
-	uid := child.GetUID()
-	err := r.Delete(ctx, child, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete %s %s: %w", r.kind(child), child.GetName(), err)
-	}
+	r.signed.Delete(name) // if it was a Secret
 	return nil
 }

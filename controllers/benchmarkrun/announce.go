@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/run"
 )
 
 var (
@@ -47,17 +48,19 @@ func (c runsCollector) Collect(collected chan<- prometheus.Metric) {
 	}
 	byState := map[string]int{}
 	for i := range runs.Items {
-		byState[stateOf(&runs.Items[i])]++
+		byState[run.State(&runs.Items[i])]++
 	}
 	for state, n := range byState {
 		collected <- prometheus.MustNewConstMetric(runsDescription, prometheus.GaugeValue, float64(n), state)
 	}
 }
 
-// announce says by events and metrics how the state of a run changed. It comes
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// announce reports by events and metrics how the state of a run changed. It runs
 // after the status was written.
 func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkRun) {
-	was, is := succeeded(before), succeeded(after)
+	was, is := run.Succeeded(before), run.Succeeded(after)
 	if was.Reason == is.Reason {
 		return
 	}
@@ -65,23 +68,16 @@ func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkRun) {
 	if is.Status == metav1.ConditionFalse {
 		kind = corev1.EventTypeWarning
 	}
-	r.Events.Eventf(after, nil, kind, is.Reason, "Reconcile", "%s", bounded(is.Message, 1024))
-	if !isFinished(after) {
+	r.Events.Eventf(after, nil, kind, is.Reason, "Reconcile", "%s", run.Bounded(is.Message, 1024))
+	if !run.IsFinished(after) {
 		return
 	}
 	valid := meta.FindStatusCondition(after.Status.Conditions, v1alpha1.ConditionValid)
 	finishedTotal.WithLabelValues(is.Reason, string(valid.Status)).Inc()
 	if is.Status == metav1.ConditionTrue {
 		if valid.Status == metav1.ConditionFalse {
-			r.Events.Eventf(after, nil, corev1.EventTypeWarning, valid.Reason, "Judge", "%s", bounded(valid.Message, 1024))
+			r.Events.Eventf(after, nil, corev1.EventTypeWarning, valid.Reason, "Judge", "%s", run.Bounded(valid.Message, 1024))
 		}
 		measuredTotal.Add(float64(*after.Status.Result.Requests))
 	}
-}
-
-func succeeded(run *v1alpha1.BenchmarkRun) metav1.Condition {
-	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
-		return *c
-	}
-	return metav1.Condition{}
 }

@@ -118,7 +118,7 @@ func certificateMayNotBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Live = interceptor.NewClient(watching, interceptor.Funcs{
+	b.APIReader = interceptor.NewClient(watching, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, options ...client.GetOption) error {
 			if _, ok := obj.(*unstructured.Unstructured); ok {
 				return apierrors.NewForbidden(schema.GroupResource{Resource: "certificates"}, key.Name, errKilled)
@@ -127,7 +127,7 @@ func certificateMayNotBeRead(t *testing.T) {
 		},
 	})
 	b.reload()
-	if _, err := b.Reconcile(t.Context(), b.run); err != nil {
+	if _, err := b.Reconcile(t.Context(), b.request()); err != nil {
 		t.Log(err) // whose the Certificate is can't be read either
 	}
 	b.later(6 * time.Minute)

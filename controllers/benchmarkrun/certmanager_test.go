@@ -20,7 +20,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/server"
+	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -84,15 +84,9 @@ func certManagerIsMissing(t *testing.T) {
 func certManagerIsMissingAfterARestart(t *testing.T) {
 	b := newBench(t, mutual(selfSigned(), issuedBy("ca")))
 	b.reload()
-	if _, err := b.createCertificates(t.Context(), b.run, &observed{}); err != nil {
-		t.Fatal(err)
-	}
-	config, err := manifest.ConfigMap(b.run, &server.Rendering{}, &manifest.Inputs{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := api.Create(t.Context(), config); err != nil {
-		t.Fatal(err)
+	plan := run.Decide(b.run, &run.Observed{Position: run.Position{Free: true}, CA: b.CA()}, b.clock.Now())
+	if refusal, err := b.act(t.Context(), b.run, &plan); err != nil || refusal.Cause != run.KindUnknown {
+		t.Fatal(refusal, err)
 	}
 	if got := b.secrets(); len(got) != 2 {
 		t.Fatalf("Secrets: %v", got)
@@ -228,8 +222,8 @@ func certificateIsAwaited(t *testing.T) {
 	if got := b.state().Message; strings.Contains(got, "another-1") {
 		t.Errorf("it says what another Certificate waits for: %s", got)
 	}
-	outcome, err := b.Reconcile(t.Context(), b.run)
-	if err != nil || outcome.RequeueAfter == 0 || outcome.RequeueAfter > certificatePause {
+	outcome, err := b.Reconcile(t.Context(), b.request())
+	if err != nil || outcome.RequeueAfter == 0 || outcome.RequeueAfter > certificateInterval {
 		t.Errorf("it looks again after %s: %v", outcome.RequeueAfter, err)
 	}
 	b.issue(false)
@@ -296,7 +290,7 @@ func certificateDoesNotMatterUnderLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Live = interceptor.NewClient(watching, interceptor.Funcs{
+	b.APIReader = interceptor.NewClient(watching, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, options ...client.GetOption) error {
 			if _, ok := obj.(*unstructured.Unstructured); ok {
 				return errKilled
@@ -306,7 +300,7 @@ func certificateDoesNotMatterUnderLoad(t *testing.T) {
 	})
 	b.reconcile()
 	b.wants(v1alpha1.ReasonMeasuring)
-	b.Live = api
+	b.APIReader = api
 	if b.certificates() != 0 {
 		t.Error("the Certificate was made again")
 	}

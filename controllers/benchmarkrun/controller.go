@@ -1,7 +1,7 @@
-// Package benchmarkrun carries out BenchmarkRuns. Each reconciliation derives
-// everything anew from the resource, its children and the sessions of its
-// pods: observe.go reads them, plan.go, failure.go and verdict.go decide (they
-// are pure), act.go carries the decision out, and the status is written once.
+// Package benchmarkrun reconciles BenchmarkRuns. Each reconciliation observes the
+// run, its children and the sessions of its pods (observe.go), lets package run
+// decide what to do (a pure function), carries that out (act.go) and writes the
+// status once.
 package benchmarkrun
 
 import (
@@ -9,27 +9,20 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -39,15 +32,12 @@ import (
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarkruns,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarkruns/status,verbs=update
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarkruns/finalizers,verbs=update
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups="",resources=nodes,verbs=get
-// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
-// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 
-// Sessions is the manager's end of the pods' sessions. Everything told to the
-// pods of a run is kept and told again to pods that connect later.
+// conflictRetryDelay is how long to wait for a newer version of a run.
+const conflictRetryDelay = 100 * time.Millisecond
+
+// Sessions is the manager's end of the pods' sessions. It keeps everything that is
+// sent to the pods of a run, and sends it again to pods that connect later.
 type Sessions interface {
 	Observe(run string) manager.Observation
 	Series(run string) []result.Second
@@ -62,183 +52,100 @@ type Sessions interface {
 	Forget(run string)
 }
 
-// Reconciler carries out BenchmarkRuns.
+// Reconciler reconciles BenchmarkRuns.
 type Reconciler struct {
 	client.Client
-	// Live reads past the cache.
-	Live     client.Reader
-	Events   events.EventRecorder
-	Clock    clock.PassiveClock
-	Sessions Sessions
-	// Authority returns the certificate, in PEM, by which pods check the manager.
-	Authority func() []byte
-	Settings  manifest.Settings
-	// Logs reads the end of a container's log; nil when that can't be done.
+	// APIReader reads past the cache.
+	APIReader client.Reader
+	Events    events.EventRecorder
+	Clock     clock.PassiveClock
+	Sessions  Sessions
+	// CA returns the CA bundle, in PEM, by which pods verify the manager. It returns
+	// nil until the manager has its certificate.
+	CA       func() []byte
+	Settings manifest.Settings
+	// Logs reads the end of a container's log. It may be nil.
 	Logs Logs
-	// WatchCertificates has changes of cert-manager's Certificates noticed from
-	// then on; nil when nothing is to. SetupWithManager sets it.
+	// WatchCertificates starts to watch cert-manager's Certificates, if it hasn't yet.
+	// It may be nil. SetupWithManager sets it.
 	WatchCertificates func() error
 
 	// admission is held while a run may be given its lane, so that no two are.
 	admission sync.Mutex
-	// uids remembers the UIDs of runs, to forget the sessions of deleted ones.
+	// uids holds the UIDs of known runs, to forget the sessions of deleted ones.
 	uids sync.Map
-	// signed remembers the Secrets that this manager has made, by name, with the
-	// UIDs of their runs.
+	// signed holds the names of the Secrets that this manager has made, with the UIDs
+	// of their runs.
 	signed sync.Map
 }
 
 // Reconcile takes a run one step further.
-func (r *Reconciler) Reconcile(ctx context.Context, run *v1alpha1.BenchmarkRun) (ctrl.Result, error) {
-	if !isAdmitted(run) && !isFinished(run) {
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	br, err := r.get(ctx, request.NamespacedName)
+	if br == nil || err != nil {
+		return ctrl.Result{}, err
+	}
+	if !run.IsAdmitted(br) && !run.IsFinished(br) {
 		r.admission.Lock()
 		defer r.admission.Unlock()
 	}
-	observed, err := r.observe(ctx, run)
+	observed, err := r.observe(ctx, br)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if !isAdmitted(run) && !isFinished(run) && !isSuspended(run) {
-		if observed.turn, err = r.observeTurn(ctx, run); err == nil && observed.turn.free {
-			err = r.observeStart(ctx, run, observed)
-		}
-		if err != nil {
-			return ctrl.Result{}, err
-		}
+	now := r.Clock.Now()
+	plan := run.Decide(br, observed, now)
+	if observed.Refusal, err = r.act(ctx, br, &plan); observed.Refusal != nil {
+		plan = run.Decide(br, observed, now)
 	}
-	plan := decide(run, observed, r.Clock.Now())
-	failed, err := r.act(ctx, run, observed, &plan)
-	if failed != nil {
-		plan = decideFailure(run, observed, r.Clock.Now(), failed)
-	}
-	if plan.expire {
+	if plan.Expire {
 		return ctrl.Result{}, err
 	}
-	if err := errors.Join(err, r.writeStatus(ctx, run, &plan)); err != nil {
+	if err := errors.Join(err, r.writeStatus(ctx, br, &plan)); apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: conflictRetryDelay}, nil
+	} else if err != nil {
 		return ctrl.Result{}, err
 	}
-	r.tell(string(run.UID), run, &plan)
-	return ctrl.Result{RequeueAfter: plan.requeueAfter}, nil
+	r.notify(string(br.UID), &plan)
+	return ctrl.Result{RequeueAfter: plan.RequeueAfter}, nil
 }
 
-// writeStatus writes the status if it changed, and then says so by events and
-// metrics. A conflict means that the run was read from a cache that is behind:
-// the newer version is on its way and is reconciled when it comes.
-func (r *Reconciler) writeStatus(ctx context.Context, run *v1alpha1.BenchmarkRun, plan *plan) error {
-	if equality.Semantic.DeepEqual(run.Status, plan.status) {
-		return nil
-	}
-	updated := run.DeepCopy()
-	updated.Status = plan.status
-	if err := r.Status().Update(ctx, updated); err != nil {
-		return fmt.Errorf("write the status: %w", err)
-	}
-	r.announce(run, updated)
-	return nil
-}
-
-// SetupWithManager has the manager call Reconcile whenever a run, one of its
-// children or one of its pods' sessions changed. changed carries the UIDs of
-// runs whose sessions did.
-func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.TypedGenericEvent[types.UID]) error {
-	if err := metrics.Registry.Register(runsCollector{reader: mgr.GetClient()}); err != nil {
-		return fmt.Errorf("register the metric of runs: %w", err)
-	}
-	sessions := source.Channel(changed, handler.TypedEnqueueRequestsFromMapFunc(r.runOfSession))
-	built, err := ctrl.NewControllerManagedBy(mgr).
-		Named("benchmarkrun").
-		For(&v1alpha1.BenchmarkRun{}).
-		Owns(&batchv1.Job{}).
-		Owns(&corev1.ConfigMap{}).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.runsOfPod)).
-		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.nextInLane)).
-		WatchesRawSource(sessions).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
-		Build(reconcile.Func(r.reconcileRequest))
-	if err != nil {
-		return fmt.Errorf("build the controller: %w", err)
-	}
-	// A cluster may be without cert-manager: its kinds are watched when the first
-	// run has a Certificate.
-	var watching sync.Mutex
-	watched := false
-	r.WatchCertificates = func() error {
-		watching.Lock()
-		defer watching.Unlock()
-		if watched {
-			return nil
-		}
-		issued := &unstructured.Unstructured{}
-		issued.SetGroupVersionKind(manifest.CertificateKind)
-		owner := handler.TypedEnqueueRequestForOwner[*unstructured.Unstructured](mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.BenchmarkRun{}, handler.OnlyControllerOwner())
-		err := built.Watch(source.Kind(mgr.GetCache(), issued, owner))
-		watched = err == nil
-		return err
-	}
-	return nil
-}
-
-// reconcileRequest reads the run and forgets the sessions of a deleted one. A
-// conflict isn't an error: see writeStatus.
-func (r *Reconciler) reconcileRequest(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	run := &v1alpha1.BenchmarkRun{}
-	err := r.Get(ctx, request.NamespacedName, run)
-	if apierrors.IsNotFound(err) || (err == nil && !run.DeletionTimestamp.IsZero()) {
-		if uid, ok := r.uids.LoadAndDelete(request.NamespacedName); ok {
+// get reads a run. It returns nil for one that is deleted, whose sessions it
+// forgets.
+func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alpha1.BenchmarkRun, error) {
+	br := &v1alpha1.BenchmarkRun{}
+	err := r.Get(ctx, name, br)
+	switch {
+	case apierrors.IsNotFound(err) || err == nil && !br.DeletionTimestamp.IsZero():
+		if uid, known := r.uids.LoadAndDelete(name); known {
 			r.Sessions.Forget(string(uid.(types.UID)))
-			r.signed.Range(func(name, run any) bool {
-				if run == uid {
-					r.signed.Delete(name)
+			r.signed.Range(func(secret, owner any) bool {
+				if owner == uid {
+					r.signed.Delete(secret)
 				}
 				return true
 			})
 		}
-		return ctrl.Result{}, nil
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("get the run: %w", err)
 	}
-	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("get the run: %w", err)
-	}
-	r.uids.Store(request.NamespacedName, run.UID)
-	outcome, err := r.Reconcile(ctx, run)
-	if apierrors.IsConflict(err) {
-		return ctrl.Result{RequeueAfter: conflictPause}, nil
-	}
-	return outcome, err
+	r.uids.Store(name, br.UID)
+	return br, nil
 }
 
-// runOfSession finds the run with a UID.
-func (r *Reconciler) runOfSession(_ context.Context, uid types.UID) []reconcile.Request {
-	var requests []reconcile.Request
-	r.uids.Range(func(name, known any) bool {
-		if known.(types.UID) == uid {
-			requests = append(requests, reconcile.Request{NamespacedName: name.(types.NamespacedName)})
-		}
-		return len(requests) == 0
-	})
-	return requests
-}
-
-// runsOfPod finds the run that a pod belongs to and, since the pod may be the
-// last to leave its lane, the next run of the lane.
-func (r *Reconciler) runsOfPod(ctx context.Context, pod client.Object) []reconcile.Request {
-	name := types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetLabels()[manifest.LabelRun]}
-	return append(r.next(ctx, pod.GetLabels()[manifest.LabelLane]), reconcile.Request{NamespacedName: name})
-}
-
-// nextInLane finds the next run of a lane in which something changed.
-func (r *Reconciler) nextInLane(ctx context.Context, run client.Object) []reconcile.Request {
-	return r.next(ctx, run.(*v1alpha1.BenchmarkRun).Spec.Lane)
-}
-
-func (r *Reconciler) next(ctx context.Context, lane string) []reconcile.Request {
-	var runs v1alpha1.BenchmarkRunList
-	if err := r.List(ctx, &runs); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "can't list the runs of a lane", "lane", lane)
+// writeStatus writes the status if it changed, and then announces that by events
+// and metrics. A conflict means that the cache is behind: the newer version is
+// reconciled when it arrives.
+func (r *Reconciler) writeStatus(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) error {
+	if equality.Semantic.DeepEqual(br.Status, plan.Status) {
 		return nil
 	}
-	waiting := waitingIn(lane, runs.Items)
-	if len(waiting) == 0 {
-		return nil
+	updated := br.DeepCopy()
+	updated.Status = plan.Status
+	if err := r.Status().Update(ctx, updated); err != nil {
+		return fmt.Errorf("write the status: %w", err)
 	}
-	return []reconcile.Request{{NamespacedName: waiting[0]}}
+	r.announce(br, updated)
+	return nil
 }

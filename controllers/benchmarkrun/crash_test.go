@@ -30,7 +30,7 @@ func (b *bench) intercept(funcs interceptor.Funcs) (mend func()) {
 func (b *bench) killed() {
 	b.t.Helper()
 	b.reload()
-	if _, err := b.Reconcile(b.t.Context(), b.run); !errors.Is(err, errKilled) {
+	if _, err := b.Reconcile(b.t.Context(), b.request()); !errors.Is(err, errKilled) {
 		b.t.Fatalf("the manager wasn't killed: %v", err)
 	}
 	b.reload()

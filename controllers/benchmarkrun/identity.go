@@ -20,6 +20,8 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+
 // Claims that the API server adds to a pod's token
 // (https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/).
 const (

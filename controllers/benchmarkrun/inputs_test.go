@@ -87,7 +87,7 @@ func TestInputsAreAwaited(t *testing.T) {
 	b.wants(v1alpha1.ReasonStarting, "no ConfigMap files", "no ConfigMap own")
 	b.users("own", map[string]string{"a.conf": "# a"}, nil)
 	files := b.users("files", map[string]string{"other": "x"}, nil)
-	b.later(inputGrace - time.Second)
+	b.later(inputTimeout - time.Second)
 	b.reconcile()
 	b.wants(v1alpha1.ReasonStarting, "ConfigMap files has no key a")
 	if err := b.get("run-config", &corev1.ConfigMap{}); err == nil {
@@ -112,7 +112,7 @@ func TestInputsThatNeverComeEndTheRun(t *testing.T) {
 				b.users("files", data, nil)
 			}
 			b.reconcile()
-			b.later(inputGrace + time.Second)
+			b.later(inputTimeout + time.Second)
 			b.reconcile()
 			b.wants(v1alpha1.ReasonConfigurationMissing, name)
 		})
@@ -134,7 +134,7 @@ func TestInputsAreCopiedByteByByte(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	lengths, err := contentLengths(b.run, &observed{config: config})
+	lengths, err := manifest.ReadContentLengths(config)
 	if diff := cmp.Diff(map[string]int64{"/a.bin": 4, "/empty.html": 0}, lengths); diff != "" || err != nil {
 		t.Errorf("%v, lengths (-want +got):\n%s", err, diff)
 	}
@@ -195,7 +195,7 @@ func TestInputsAreCopiedOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			b.later(inputGrace + time.Second)
+			b.later(inputTimeout + time.Second)
 			b.reconcile()
 			b.wants(v1alpha1.ReasonStarting)
 			b.podsRun()
@@ -239,7 +239,7 @@ func TestInputsDoNotMatterUnderLoad(t *testing.T) {
 		if err := api.Delete(t.Context(), b.config()); err != nil {
 			t.Fatal(err)
 		}
-		b.later(inputGrace)
+		b.later(inputTimeout)
 		b.reconcile()
 		b.wants(v1alpha1.ReasonMeasuring)
 	}

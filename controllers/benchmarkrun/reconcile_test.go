@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -25,11 +26,30 @@ import (
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/steady"
 	"github.com/assay-dev/assay/test/wrapper"
+)
+
+const (
+	warmupStage      = sessionpb.Stage_STAGE_WARMUP
+	measurementStage = sessionpb.Stage_STAGE_MEASUREMENT
+)
+
+// maxInputBytes is what the run's ConfigMap has room for, as in package run.
+const maxInputBytes = 900_000
+
+// Timeouts of package run.
+const (
+	inputTimeout        = 20 * time.Second
+	podEventDelay       = 3 * time.Second
+	verificationTimeout = 30 * time.Second
+	contactTimeout      = 2 * time.Minute
+	exitTimeout         = 5 * time.Second
+	certificateInterval = 2 * time.Second
 )
 
 // api is a client of a real API server, which has no controllers beside it;
@@ -133,9 +153,9 @@ func newBench(t *testing.T, change ...func(*wrapper.Run)) *bench {
 	return &bench{
 		t: t, sessions: sessions, clock: clock, run: w.Obj(),
 		Reconciler: &Reconciler{
-			Client: api, Live: api, Events: events.NewFakeRecorder(100), Clock: clock, Sessions: sessions,
-			Authority: func() []byte { return []byte("authority") },
-			Settings:  manifest.Settings{AssayImage: "assay:1", LoadImage: "assay-load:1", SessionAddress: "assay-session.assay-system.svc:9443"},
+			Client: api, APIReader: api, Events: events.NewFakeRecorder(100), Clock: clock, Sessions: sessions,
+			CA:       func() []byte { return []byte("authority") },
+			Settings: manifest.Settings{AssayImage: "assay:1", LoadImage: "assay-load:1", SessionAddress: "assay-session.assay-system.svc:9443"},
 		},
 	}
 }
@@ -144,11 +164,15 @@ func newBench(t *testing.T, change ...func(*wrapper.Run)) *bench {
 func (b *bench) reconcile() *v1alpha1.BenchmarkRun {
 	b.t.Helper()
 	b.reload()
-	if _, err := b.Reconcile(b.t.Context(), b.run); err != nil {
+	if _, err := b.Reconcile(b.t.Context(), b.request()); err != nil {
 		b.t.Fatal(err)
 	}
 	b.reload()
 	return b.run
+}
+
+func (b *bench) request() ctrl.Request {
+	return ctrl.Request{NamespacedName: client.ObjectKeyFromObject(b.run)}
 }
 
 func (b *bench) reload() {
@@ -271,7 +295,7 @@ func TestReconcileCarriesARunThrough(t *testing.T) {
 		t.Errorf("artifact: %v, %+v", err, decoded)
 	}
 
-	b.clock.SetTime(b.clock.Now().Add(exitGrace + time.Second))
+	b.clock.SetTime(b.clock.Now().Add(exitTimeout + time.Second))
 	b.reconcile()
 	if !b.sessions.forgotten {
 		t.Error("the sessions weren't forgotten")
@@ -342,7 +366,8 @@ func TestReconcileGivesALaneToOneRun(t *testing.T) {
 	second := newBench(t, func(w *wrapper.Run) { w.Lane(first.run.Spec.Lane) })
 	first.reload()
 	second.reload()
-	if before(second.run, first.run) { // created in the same second, with generated names
+	runs := []v1alpha1.BenchmarkRun{*first.run, *second.run}
+	if next, _ := run.Next(first.run.Spec.Lane, runs); next.Namespace == second.run.Namespace { // created in the same second, with generated names
 		first, second = second, first
 	}
 	first.reconcile()
@@ -374,7 +399,7 @@ func TestReconcileExpiresARun(t *testing.T) {
 	b.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "told to"}}
 	b.reconcile()
 	b.clock.SetTime(b.clock.Now().Add(61 * time.Second))
-	if _, err := b.Reconcile(t.Context(), b.run); err != nil {
+	if _, err := b.Reconcile(t.Context(), b.request()); err != nil {
 		t.Fatal(err)
 	}
 	if err := api.Get(t.Context(), client.ObjectKeyFromObject(b.run), b.run); !apierrors.IsNotFound(err) {

@@ -27,7 +27,7 @@ func TestReconcileGoesOnAfterALateRestart(t *testing.T) {
 	if got := b.state(); got.Reason != v1alpha1.ReasonMeasuring {
 		t.Errorf("before the pods came back: %+v", got)
 	}
-	b.clock.SetTime(b.clock.Now().Add(silence + time.Second))
+	b.clock.SetTime(b.clock.Now().Add(contactTimeout + time.Second))
 	b.reconcile()
 	if got := b.state(); got.Reason != v1alpha1.ReasonTargetLost {
 		t.Errorf("when they never did: %+v", got)
@@ -49,7 +49,7 @@ func TestReconcileDoesNotTakeOver(t *testing.T) {
 	b.Client = interceptor.NewClient(watching, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, options ...client.GetOption) error {
 			err := c.Get(ctx, key, obj, options...)
-			if err == nil && obj.GetLabels()[manifest.LabelRunUID] == "" {
+			if _, isRun := obj.(*v1alpha1.BenchmarkRun); err == nil && !isRun && obj.GetLabels()[manifest.LabelRunUID] == "" {
 				obj.SetUID("")
 				return apierrors.NewNotFound(corev1.Resource("configmaps"), key.Name)
 			}

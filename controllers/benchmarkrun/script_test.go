@@ -12,8 +12,6 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -126,59 +124,6 @@ func fromSecret(name, secret, key string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
 		LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: key,
 	}}}
-}
-
-// scripted is a scene of a run of a script.
-func scripted() *scene {
-	s := newScene()
-	s.run.Spec.Load = v1alpha1.Load{Script: &v1alpha1.ScriptLoad{ConfigMapName: "shop", File: "script.js"}}
-	s.run.Spec.Target.Readiness.Path = "/"
-	return s
-}
-
-func TestDecideTakesAScriptFromStageToStage(t *testing.T) {
-	leader := func(s *scene, change func(*manager.ClientState)) *scene {
-		c := s.o.sessions.Clients[0]
-		change(&c)
-		s.o.sessions.Clients[0] = c
-		return s
-	}
-	setUp := func(c *manager.ClientState) { c.Script.SetupEnded = true }
-	loaded := func(c *manager.ClientState) { c.Script = session.ScriptState{SetupEnded: true, LoadEnded: true} }
-	for name, tc := range map[string]struct {
-		scene *scene
-		state string
-		start sessionpb.Stage
-	}{
-		"ready":                        {scripted().ready(), v1alpha1.ReasonSettingUp, setupStage},
-		"setup() runs":                 {scripted().started(setupStage), v1alpha1.ReasonSettingUp, setupStage},
-		"setup() ran":                  {leader(scripted().started(setupStage), setUp), v1alpha1.ReasonSettingUp, setupStage},
-		"all have what it returned":    {scripted().started(setupStage).clients(setUp), v1alpha1.ReasonMeasuring, measurementStage},
-		"measuring":                    {scripted().started(measurementStage).clients(setUp), v1alpha1.ReasonMeasuring, measurementStage},
-		"one load has ended":           {leader(scripted().started(measurementStage), loaded), v1alpha1.ReasonMeasuring, measurementStage},
-		"all loads have ended":         {scripted().started(measurementStage).clients(loaded), v1alpha1.ReasonTearingDown, teardownStage},
-		"teardown() runs":              {scripted().started(teardownStage).clients(loaded), v1alpha1.ReasonTearingDown, teardownStage},
-		"the manager was restarted in": {scripted().started(setupStage).clients(func(c *manager.ClientState) { c.Ready = false }), v1alpha1.ReasonSettingUp, setupStage},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := tc.scene.decide()
-			if got := stateIn(p); got.Reason != tc.state || p.start[tc.start] == 0 || len(p.start) != 1 {
-				t.Errorf("%s: %s; starts %v", got.Reason, got.Message, p.start)
-			}
-		})
-	}
-}
-
-func TestScriptFailuresHaveReasons(t *testing.T) {
-	for kind, want := range map[session.FailureKind]string{
-		session.FailureScriptInvalid: v1alpha1.ReasonScriptInvalid, session.FailureScriptException: v1alpha1.ReasonScriptException,
-		session.FailureScriptAborted: v1alpha1.ReasonScriptAborted, 0: v1alpha1.ReasonClientFailed, 77: v1alpha1.ReasonClientFailed,
-	} {
-		s := scripted().clients(func(c *manager.ClientState) { c.Failure, c.FailureKind = "k6 said so", kind })
-		if got := stateIn(s.decide()); got.Reason != want || !strings.Contains(got.Message, "k6 said so") {
-			t.Errorf("%q: %+v", kind, got)
-		}
-	}
 }
 
 // TestScriptIsMerged: metrics, thresholds and findings of a script over two

@@ -80,7 +80,7 @@ func (b *bench) secrets() []string {
 // restarted is the bench with a new manager.
 func (b *bench) restarted() {
 	b.Reconciler = &Reconciler{
-		Client: api, Live: api, Events: b.Events, Clock: b.clock, Sessions: b.sessions, Authority: b.Authority, Settings: b.Settings, Logs: b.Logs,
+		Client: api, APIReader: api, Events: b.Events, Clock: b.clock, Sessions: b.sessions, CA: b.CA, Settings: b.Settings, Logs: b.Logs,
 	}
 }
 
@@ -109,7 +109,7 @@ func TestTLSSecretsFitEachOther(t *testing.T) {
 		roots.AppendCertsFromPEM(secret.Data["ca.crt"])
 		if _, err := pair.Leaf.Verify(x509.VerifyOptions{
 			Roots: roots, DNSName: test.dnsName, KeyUsages: []x509.ExtKeyUsage{test.usage},
-			CurrentTime: b.clock.Now().Add(time.Duration(activeDeadline(b.run)) * time.Second),
+			CurrentTime: b.clock.Now().Add(time.Hour), // the default of activeDeadlineSeconds
 		}); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
@@ -181,7 +181,7 @@ var ends = map[string]func(*bench){
 		b.reconcile()
 		b.reconcile()
 		b.wants(v1alpha1.ReasonCompleted)
-		b.later(exitGrace + time.Second)
+		b.later(exitTimeout + time.Second)
 	},
 	"it fails": func(b *bench) {
 		b.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "told to"}}
@@ -303,7 +303,7 @@ func TestTLSTellsNoSecrets(t *testing.T) {
 	reconcile := func() {
 		t.Helper()
 		b.reload()
-		if _, err := b.Reconcile(ctrl.LoggerInto(t.Context(), log), b.run); err != nil {
+		if _, err := b.Reconcile(ctrl.LoggerInto(t.Context(), log), b.request()); err != nil {
 			t.Fatal(err)
 		}
 		b.reload()

@@ -1,0 +1,94 @@
+package benchmarkrun
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run"
+)
+
+// +kubebuilder:rbac:groups=cert-manager.io,resources=certificates,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups=cert-manager.io,resources=certificaterequests,verbs=list
+
+// certificateRequestKind is the kind of a list of cert-manager's
+// CertificateRequests (https://cert-manager.io/docs/reference/api-docs).
+var certificateRequestKind = schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "CertificateRequestList"}
+
+// observeIssued reads the run's Certificates of cert-manager, and which Secrets
+// this manager has made for it.
+func (r *Reconciler) observeIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
+	o.Issued, o.Issuing, o.Signed = map[string]*unstructured.Unstructured{}, map[string]string{}, map[string]bool{}
+	for _, c := range manifest.Certificates(br) {
+		name := types.NamespacedName{Namespace: br.Namespace, Name: c.Secret}
+		if c.Spec.IssuerRef == nil {
+			_, o.Signed[c.Secret] = r.signed.Load(name)
+			continue
+		}
+		issued := &unstructured.Unstructured{}
+		issued.SetGroupVersionKind(manifest.CertificateKind)
+		err := r.APIReader.Get(ctx, name, issued)
+		switch {
+		case meta.IsNoMatchError(err):
+			o.NoCertManager = c.Field
+			return nil
+		case apierrors.IsNotFound(err):
+			continue
+		case apierrors.IsForbidden(err): // retrying would not help
+			o.Issuing[c.Secret] = "nothing that Assay may read: " + err.Error()
+			continue
+		case err != nil:
+			return fmt.Errorf("get Certificate %s: %w", c.Secret, err)
+		}
+		if err := r.noteIssued(ctx, br, o, issued); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteIssued records a Certificate that has the name of one of the run's.
+func (r *Reconciler) noteIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed, issued *unstructured.Unstructured) error {
+	name := issued.GetName()
+	if owner := run.OwnershipOf(issued, br); owner != run.Own {
+		o.NoteOwner(owner, "Certificate "+name)
+		return nil
+	}
+	if r.WatchCertificates != nil {
+		if err := r.WatchCertificates(); err != nil {
+			// The planner polls them as well.
+			ctrl.LoggerFrom(ctx).Error(err, "Failed to watch Certificates")
+		}
+	}
+	o.Issued[name] = issued
+	if issued.GetDeletionTimestamp() != nil {
+		o.Leftover = "Certificate " + name
+		return nil
+	}
+	if run.IsIssued(issued) {
+		return nil
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(certificateRequestKind)
+	if err := r.APIReader.List(ctx, list, client.InNamespace(issued.GetNamespace())); err != nil {
+		return fmt.Errorf("list the CertificateRequests of %s: %w", name, err)
+	}
+	var requests []unstructured.Unstructured
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], issued) {
+			requests = append(requests, list.Items[i])
+		}
+	}
+	o.Issuing[name] = run.IssuingMessage(issued, requests)
+	return nil
+}

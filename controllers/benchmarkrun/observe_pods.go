@@ -1,0 +1,75 @@
+package benchmarkrun
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run"
+)
+
+// +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
+
+const (
+	// logLines and logBytes limit what is read of a log, logTimeout how long that may
+	// take.
+	logLines   = 2000
+	logBytes   = 512 << 10
+	logTimeout = 5 * time.Second
+)
+
+// Logs reads the end of a container's log.
+type Logs func(ctx context.Context, namespace, pod, container string) (string, error)
+
+// ReadLogs returns Logs from a cluster.
+func ReadLogs(cluster kubernetes.Interface) Logs {
+	return func(ctx context.Context, namespace, pod, container string) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, logTimeout)
+		defer cancel()
+		log, err := cluster.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{
+			Container: container, TailLines: new(int64(logLines)), LimitBytes: new(int64(logBytes)),
+		}).DoRaw(ctx)
+		if err != nil {
+			return "", fmt.Errorf("read the log of container %s of pod %s: %w", container, pod, err)
+		}
+		return string(log), nil
+	}
+}
+
+// observeLogs reads the servers' logs. A run doesn't fail for a log that can't be
+// read: the status says why, and the result that the server is unverified.
+func (r *Reconciler) observeLogs(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) {
+	if r.Logs == nil || !run.NeedsLogs(br, o, r.Clock.Now()) {
+		return
+	}
+	o.Logs, o.LogErrors = map[string]string{}, map[string]string{}
+	for _, container := range manifest.Servers(br, o.Target) {
+		log, err := r.Logs(ctx, br.Namespace, o.Target.Name, container.Name)
+		if err != nil {
+			o.LogErrors[container.Name] = err.Error()
+			continue
+		}
+		o.Logs[container.Name] = log
+	}
+}
+
+// observePodEvents reads the events of pods that don't start. The status shows an
+// error in place of the last event.
+func (r *Reconciler) observePodEvents(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) {
+	o.PodEvents = map[string]*run.PodEvent{}
+	for _, pod := range run.NeedsEvents(br, o, r.Clock.Now()) {
+		var events corev1.EventList
+		if err := r.APIReader.List(ctx, &events, client.InNamespace(pod.Namespace), client.MatchingFields{"involvedObject.uid": string(pod.UID)}); err != nil {
+			o.PodEvents[pod.Name] = &run.PodEvent{Reason: "EventsUnknown", Message: err.Error()}
+		} else if event := run.LastWarning(events.Items); event != nil {
+			o.PodEvents[pod.Name] = event
+		}
+	}
+}

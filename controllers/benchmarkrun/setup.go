@@ -1,0 +1,100 @@
+package benchmarkrun
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run"
+)
+
+// SetupWithManager registers the reconciler with mgr. A change to a run, its
+// children or its sessions triggers a reconciliation. changed carries the UIDs of
+// runs whose sessions changed.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.TypedGenericEvent[types.UID]) error {
+	if err := metrics.Registry.Register(runsCollector{reader: mgr.GetClient()}); err != nil {
+		return fmt.Errorf("register the metric of runs: %w", err)
+	}
+	built, err := ctrl.NewControllerManagedBy(mgr).
+		Named("benchmarkrun").
+		For(&v1alpha1.BenchmarkRun{}).
+		Owns(&batchv1.Job{}).
+		Owns(&corev1.ConfigMap{}).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.runsOfPod)).
+		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.nextInLane)).
+		WatchesRawSource(source.Channel(changed, handler.TypedEnqueueRequestsFromMapFunc(r.runOfSession))).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
+		Build(r)
+	if err != nil {
+		return fmt.Errorf("build the controller: %w", err)
+	}
+	// A cluster may be without cert-manager: its kinds are watched when the first
+	// run has a Certificate.
+	var watching sync.Mutex
+	watched := false
+	r.WatchCertificates = func() error {
+		watching.Lock()
+		defer watching.Unlock()
+		if watched {
+			return nil
+		}
+		issued := &unstructured.Unstructured{}
+		issued.SetGroupVersionKind(manifest.CertificateKind)
+		owner := handler.TypedEnqueueRequestForOwner[*unstructured.Unstructured](mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.BenchmarkRun{}, handler.OnlyControllerOwner())
+		err := built.Watch(source.Kind(mgr.GetCache(), issued, owner))
+		watched = err == nil
+		return err
+	}
+	return nil
+}
+
+// runOfSession returns the run with a UID.
+func (r *Reconciler) runOfSession(_ context.Context, uid types.UID) []reconcile.Request {
+	var requests []reconcile.Request
+	r.uids.Range(func(name, known any) bool {
+		if known.(types.UID) == uid {
+			requests = append(requests, reconcile.Request{NamespacedName: name.(types.NamespacedName)})
+		}
+		return len(requests) == 0
+	})
+	return requests
+}
+
+// runsOfPod returns the run that a pod belongs to and the next run of its lane,
+// since the pod may be the last one that holds the lane.
+func (r *Reconciler) runsOfPod(ctx context.Context, pod client.Object) []reconcile.Request {
+	name := types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetLabels()[manifest.LabelRun]}
+	return append(r.next(ctx, pod.GetLabels()[manifest.LabelLane]), reconcile.Request{NamespacedName: name})
+}
+
+// nextInLane returns the next run of the lane in which a run changed.
+func (r *Reconciler) nextInLane(ctx context.Context, br client.Object) []reconcile.Request {
+	return r.next(ctx, br.(*v1alpha1.BenchmarkRun).Spec.Lane)
+}
+
+func (r *Reconciler) next(ctx context.Context, lane string) []reconcile.Request {
+	var runs v1alpha1.BenchmarkRunList
+	if err := r.List(ctx, &runs); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to list the runs of a lane", "lane", lane)
+		return nil
+	}
+	if name, ok := run.Next(lane, runs.Items); ok {
+		return []reconcile.Request{{NamespacedName: name}}
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package run
+
+import (
+	"strings"
+	"time"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/server"
+)
+
+// sessionCertificateInterval is how often the manager's own certificate is looked
+// for.
+const sessionCertificateInterval = time.Second
+
+// prepare plans the run's objects, and returns false while the run must wait for
+// something before it goes on. Once target and clients exist, it only repairs.
+func (p *planner) prepare() bool {
+	o := p.observed
+	started := isExternal(p.run) || o.Target != nil
+	complete := started && o.Job != nil
+	if o.NoCertManager != "" {
+		p.fail(certManagerMissing(o.NoCertManager))
+		return false
+	}
+	if o.Config == nil && !p.createConfig(complete) {
+		return false
+	}
+	if o.Job == nil {
+		p.createCertificates()
+		if !p.certificatesReady() {
+			return false
+		}
+	}
+	if err := p.createPods(!started, o.Job == nil); err != nil {
+		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s", err))
+		return false
+	}
+	return true
+}
+
+// createConfig plans the run's ConfigMap. It comes first: as long as it exists,
+// Secrets may. complete reports whether all pods that need it exist: then the run
+// goes on without it.
+func (p *planner) createConfig(complete bool) bool {
+	in := p.userInputs()
+	switch {
+	case len(in.missing) > 0 && !complete:
+		p.awaitInputs(in.missing)
+		return false
+	case in.wrong != nil && !complete:
+		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s; mend it, and create a new run", in.wrong))
+		return false
+	case len(in.missing) > 0 || in.wrong != nil:
+		return true
+	case p.observed.CA == nil:
+		p.requeueIn(sessionCertificateInterval)
+		if !complete {
+			p.state(v1alpha1.ReasonStarting, "waiting for the manager's session certificate", nil)
+		}
+		return complete
+	}
+	rendering := &server.Rendering{}
+	var err error
+	if !isExternal(p.run) {
+		rendering, err = server.Render(&p.run.Spec.Target, in.Configurations)
+	}
+	if err == nil {
+		p.config, err = manifest.ConfigMap(p.run, rendering, &in.Inputs, p.observed.CA)
+	}
+	if err != nil {
+		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s", err))
+		return false
+	}
+	p.create(p.config)
+	return true
+}
+
+// awaitInputs waits for ConfigMaps of the user's that don't exist yet.
+func (p *planner) awaitInputs(missing []string) {
+	by := p.Status.AdmissionTime.Add(inputTimeout)
+	if p.now.After(by) {
+		p.fail(failuref(v1alpha1.ReasonConfigurationMissing, "%s: create it, and a new run", strings.Join(missing, "; ")))
+		return
+	}
+	p.state(v1alpha1.ReasonStarting, "waiting for what the run is made from: "+strings.Join(missing, "; "), nil)
+	p.requeueIn(inputInterval)
+}
+
+// createPods plans the target's pod and the clients' Job. They are built from the
+// run's ConfigMap: the user's may have changed since that was created.
+func (p *planner) createPods(needsTarget, needsClients bool) error {
+	config, err := p.frozen()
+	if err != nil {
+		return err
+	}
+	if needsTarget {
+		rendering, err := manifest.ReadRendering(config)
+		if err != nil {
+			return err
+		}
+		pod, err := manifest.TargetPod(p.run, rendering, &p.observed.Settings)
+		if err != nil {
+			return err
+		}
+		p.create(pod)
+	}
+	if needsClients {
+		files, err := manifest.ReadScript(config)
+		if err != nil {
+			return err
+		}
+		p.create(manifest.ClientJob(p.run, files, &p.observed.Settings))
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package run
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/certificate"
+	"github.com/assay-dev/assay/internal/manifest"
+)
+
+const (
+	// exitTimeout is how long released pods may take to exit before they are deleted.
+	exitTimeout = 5 * time.Second
+	// deletionInterval is how often an object that is being deleted is looked for.
+	deletionInterval = 250 * time.Millisecond
+)
+
+// cleanUp deletes what a finished run no longer needs, and finally the run. The
+// pods of a run that succeeded first get time to exit.
+func (p *planner) cleanUp() {
+	p.Release = true
+	completed := p.Status.CompletionTime.Time
+	if p.succeeded() && !p.clientsEnded() && p.now.Before(completed.Add(exitTimeout)) {
+		p.requeueAt(completed.Add(exitTimeout))
+		return
+	}
+	p.Forget = true
+	retention := p.run.Spec.PodRetention
+	if retention == v1alpha1.RetainAlways || (retention == v1alpha1.RetainOnFailure && !p.succeeded()) {
+		p.stopPods()
+	} else {
+		p.deleteChildren()
+	}
+	if ttl := p.run.Spec.TTLSecondsAfterFinished; ttl != nil {
+		expiry := completed.Add(seconds(*ttl))
+		if p.now.Before(expiry) {
+			p.requeueAt(expiry)
+			return
+		}
+		p.Expire, p.Stop, p.Delete = true, nil, []manifest.Object{p.run} // its children follow
+	}
+}
+
+func (p *planner) succeeded() bool {
+	return meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionSucceeded)
+}
+
+// clientsEnded reports whether every client's pod has terminated. The target's
+// server never exits by itself.
+func (p *planner) clientsEnded() bool {
+	for _, pod := range p.observed.Clients {
+		if !podEnded(pod) {
+			return false
+		}
+	}
+	return true
+}
+
+// stopPods plans to terminate the run's pods but to keep them, so that their logs
+// can be read. Their certificates aren't kept.
+func (p *planner) stopPods() {
+	for _, pod := range p.observed.pods() {
+		switch {
+		case podEnded(pod) || pod.Spec.ActiveDeadlineSeconds != nil || !pod.DeletionTimestamp.IsZero():
+		case pod.Spec.NodeName == "": // it has no log, and no kubelet that would stop it
+			p.Delete = append(p.Delete, pod)
+		default:
+			p.Stop = append(p.Stop, pod)
+		}
+	}
+	p.deleteCertificates()
+}
+
+// deleteChildren plans to delete all but the artifact. The pods go first, as they
+// hold the lane, and the ConfigMap last: it exists as long as Secrets may.
+func (p *planner) deleteChildren() {
+	o := p.observed
+	if o.Target != nil {
+		p.delete(o.Target)
+	}
+	if o.Job != nil {
+		p.delete(o.Job)
+	}
+	if p.deleteCertificates() && o.Config != nil {
+		p.delete(o.Config)
+	}
+}
+
+// deleteCertificates plans to delete what was created for a run's TLS. While there
+// are Certificates it deletes only those, and returns false: cert-manager would
+// create their Secrets again, without an owner. Without the ConfigMap the next
+// reconciliation would not know that there are Secrets.
+func (p *planner) deleteCertificates() bool {
+	o := p.observed
+	if !o.Remains() {
+		return true
+	}
+	certificates := manifest.Certificates(p.run)
+	for _, c := range certificates {
+		if issued := o.Issued[c.Secret]; issued != nil {
+			p.delete(issued)
+		}
+	}
+	if len(o.Issued) > 0 {
+		p.requeueIn(deletionInterval)
+		if o.Config != nil {
+			return false
+		}
+	}
+	for _, c := range certificates {
+		if c.OwnSecret() {
+			p.delete(manifest.Secret(p.run, c.Secret, &certificate.Bundle{}))
+		}
+	}
+	return true
+}
+
+func (p *planner) delete(obj manifest.Object) {
+	if obj.GetDeletionTimestamp().IsZero() {
+		p.Delete = append(p.Delete, obj)
+	}
+}

@@ -1,0 +1,178 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+// Decide returns what to do next about a run.
+func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
+	p := newPlanner(run, o, now)
+	switch {
+	case IsFinished(run):
+		p.cleanUp()
+	case o.Refusal != nil:
+		p.fail(refused(run, o.Refusal))
+	case o.Result != nil:
+		p.complete()
+	case IsSuspended(run):
+		p.suspend()
+	case !IsAdmitted(run) && !o.Position.Free:
+		p.queue()
+	case o.Leftover != "":
+		p.awaitDeletion()
+	default:
+		p.admit()
+		if f := failureOf(p.run, o, now); f != nil {
+			p.fail(f)
+		} else {
+			p.advance()
+		}
+	}
+	return p.Plan
+}
+
+// refused returns the failure of a run of which an object could not be created. The
+// user has to resolve it.
+func refused(run *v1alpha1.BenchmarkRun, r *Refusal) *Failure {
+	name := r.Kind + " " + r.Creation.Object.GetName()
+	switch r.Cause {
+	case NameTaken:
+		return conflict(name)
+	case KindUnknown:
+		for _, c := range manifest.Certificates(run) {
+			if c.Secret == r.Creation.Object.GetName() {
+				return certManagerMissing(c.Field)
+			}
+		}
+	}
+	return failuref(r.Creation.Reason, "the API server refused %s: %s; mend the spec, or the policies and quotas of namespace %s",
+		name, r.Message, run.Namespace)
+}
+
+// failureOf returns why an admitted run can't end with a result, or nil. Once every
+// client has sent its totals, nothing that happens to the pods can prevent it.
+func failureOf(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
+	if o.Conflict != "" {
+		return conflict(o.Conflict)
+	}
+	if o.Collected(loadplan.Replicas(&run.Spec)) {
+		return nil
+	}
+	if now.After(deadlineOf(run)) {
+		return failuref(v1alpha1.ReasonDeadlineExceeded,
+			"the run took longer than spec.activeDeadlineSeconds (%d s): raise it, or give the run less load; it was %s: %s",
+			int(activeDeadline(run).Seconds()), State(run), cmp.Or(Succeeded(run).Message, "nothing was done yet"))
+	}
+	for _, find := range []func(*v1alpha1.BenchmarkRun, *Observed, time.Time) *Failure{
+		targetGone, targetMismatch, targetEnded, targetBlocked, targetNotReady, targetLost,
+		clientsGone, clientEnded, clientBlocked, clientsNotReady, clientLost,
+	} {
+		if f := find(run, o, now); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func (p *planner) suspend() {
+	p.Forget = true
+	p.deleteChildren()
+	p.Status.AdmissionTime, p.Status.MeasurementTime = nil, nil
+	p.Status.Target, p.Status.Clients, p.Status.Warmup = nil, nil, nil
+	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "spec.suspend is true")
+	p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "")
+	p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "")
+	p.state(v1alpha1.ReasonSuspended, "the run doesn't start while spec.suspend is true", nil)
+}
+
+func (p *planner) queue() {
+	position := p.observed.Position
+	message := fmt.Sprintf("%d runs are before this one in lane %s", position.Ahead, p.run.Spec.Lane)
+	if position.Holder != "" {
+		message += ", which " + position.Holder + " holds"
+	}
+	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonQueued, message)
+	p.state(v1alpha1.ReasonQueued, message, nil)
+}
+
+// awaitDeletion waits until an object is gone whose name the run needs.
+func (p *planner) awaitDeletion() {
+	message := fmt.Sprintf("%s of an earlier run is being deleted", p.observed.Leftover)
+	if !IsAdmitted(p.run) {
+		p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonQueued, message)
+	}
+	p.state(v1alpha1.ReasonQueued, message, nil)
+	p.requeueIn(deletionInterval)
+}
+
+// admit gives the run its lane.
+func (p *planner) admit() {
+	if IsAdmitted(p.run) {
+		return
+	}
+	p.Forget = true // what pods reported before the run was suspended
+	p.Status.AdmissionTime = ptr.To(metav1.NewTime(p.now))
+	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionTrue, v1alpha1.ReasonAdmitted, "the run holds lane "+p.run.Spec.Lane)
+	p.run.Status = p.Status
+}
+
+// advance takes an admitted run to its next stage.
+func (p *planner) advance() {
+	o, starts := p.observed, p.observed.Sessions.Starts
+	p.requeueAt(deadlineOf(p.run))
+	collected := o.Collected(loadplan.Replicas(&p.run.Spec))
+	if !collected && !p.prepare() || !p.observeTarget() {
+		return
+	}
+	ready := p.ready()
+	verified, missing := p.verify()
+	switch {
+	case collected:
+		p.collect()
+	case starts[sessionpb.Stage_STAGE_TEARDOWN] != 0:
+		p.tearDown(starts[sessionpb.Stage_STAGE_TEARDOWN])
+	case starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0 && runsScript(p.run) && p.loadsEnded():
+		p.tearDown(p.beginNow(sessionpb.Stage_STAGE_TEARDOWN))
+	case starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0:
+		p.measure(starts[sessionpb.Stage_STAGE_MEASUREMENT])
+	case starts[sessionpb.Stage_STAGE_SETUP] != 0:
+		p.setUp(starts[sessionpb.Stage_STAGE_SETUP])
+	case p.run.Spec.Warmup != nil && starts[sessionpb.Stage_STAGE_WARMUP] != 0:
+		p.warmUp(starts[sessionpb.Stage_STAGE_WARMUP])
+	case !ready:
+		p.awaitReadiness()
+	case !verified:
+		p.state(v1alpha1.ReasonStarting, "reading what the server logged: "+missing, nil)
+	case !isExternal(p.run) && !cpusKnown(p.run, o.Sessions.Agent):
+		p.Read = true // its CPUs have to be known before there is load
+		p.state(v1alpha1.ReasonStarting, "reading the target's CPUs", nil)
+	default:
+		if f := unpinned(p.run, o); f != nil {
+			p.fail(f)
+		} else {
+			p.startLoad()
+		}
+	}
+}
+
+// startLoad starts the first stage of the load.
+func (p *planner) startLoad() {
+	switch {
+	case runsScript(p.run):
+		p.setUp(p.beginNow(sessionpb.Stage_STAGE_SETUP))
+	case p.run.Spec.Warmup != nil:
+		p.warmUp(p.begin(sessionpb.Stage_STAGE_WARMUP))
+	default:
+		p.measure(p.begin(sessionpb.Stage_STAGE_MEASUREMENT))
+	}
+}

@@ -1,0 +1,97 @@
+package run
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/session/manager"
+)
+
+func TestExternalTargetsAreAskedByClient0(t *testing.T) {
+	silent := func(s *scene) *scene {
+		c := s.o.Sessions.Clients[0]
+		c.ProbeFailure = "connection refused"
+		s.o.Sessions.Clients[0] = c
+		s.o.Job.CreationTimestamp.Time = now.Add(-6 * time.Second)
+		return s
+	}
+	within := func(s *scene, seconds int32) *scene {
+		s.run.Spec.Target.Readiness.TimeoutSeconds = &seconds
+		return s
+	}
+	wasReady := func(s *scene) *scene { return s.became(time.Minute) }
+	lost := func(s *scene) *scene {
+		return s.clients(func(c *manager.ClientState) {
+			c.Connected, c.DisconnectedSince = false, now.Add(-contactTimeout-time.Second)
+		})
+	}
+	tests := map[string]struct {
+		scene  *scene
+		reason string
+		says   []string
+	}{
+		"nobody has said anything": {externalScene(), v1alpha1.ReasonStarting, []string{"client 0 asks the target", "0 of 2 clients"}},
+		"it doesn't answer yet":    {within(silent(externalScene()), 10), v1alpha1.ReasonStarting, []string{"connection refused"}},
+		"it didn't answer in time": {within(silent(externalScene()), 5), v1alpha1.ReasonTargetNotReady, []string{"within 5 s", "http://www.example.org:81", "client 0: connection refused", "external.url"}},
+		"it was never asked": {within(func() *scene {
+			s := externalScene()
+			s.o.Job.CreationTimestamp.Time = now.Add(-6 * time.Second)
+			return s
+		}(), 5), v1alpha1.ReasonTargetNotReady, []string{"it never asked"}},
+		"it answers, client 1 isn't up": {externalScene().answered(), v1alpha1.ReasonStarting, []string{"the target answered", "0 of 2 clients"}},
+		"all are ready":                 {externalScene().standing(), v1alpha1.ReasonMeasuring, nil},
+		"a restart, and nobody is back": {wasReady(func() *scene { s := externalScene(); s.o.Sessions = manager.Observation{Since: now}; return s }()), v1alpha1.ReasonStarting, nil},
+		"a restart, nobody comes back": {func() *scene {
+			s := wasReady(externalScene())
+			s.o.Sessions = manager.Observation{Since: now.Add(-contactTimeout - time.Second)}
+			s.clientsWereReady()
+			return s
+		}(), v1alpha1.ReasonClientLost, []string{"client 0 was silent"}},
+		"the clients are lost": {lost(externalScene().standing()), v1alpha1.ReasonClientLost, []string{"client 0 was silent"}},
+		"the clients fail":     {externalScene().clients(func(c *manager.ClientState) { c.Failure = "no route" }), v1alpha1.ReasonClientFailed, []string{"no route"}},
+		"the Job is deleted":   {func() *scene { s := externalScene(); s.o.Job = nil; return s }(), v1alpha1.ReasonClientLost, []string{"Job"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := test.scene.decide()
+			got := stateIn(p)
+			if got.Reason != test.reason {
+				t.Errorf("%s: %s; want %s", got.Reason, got.Message, test.reason)
+			}
+			for _, text := range test.says {
+				if !strings.Contains(got.Message, text) {
+					t.Errorf("the message is %q, without %q", got.Message, text)
+				}
+			}
+			if got.Status == metav1.ConditionUnknown && (p.Prepare == nil || p.Prepare.Address != "www.example.org:81" || p.Watch != nil || creates(p, "run-target") || p.Read) {
+				t.Errorf("prepares %+v, watches %+v, creates the target %t, reads %t", p.Prepare, p.Watch, creates(p, "run-target"), p.Read)
+			}
+			if got.Status == metav1.ConditionUnknown && (p.RequeueAfter <= 0 || p.RequeueAfter > time.Hour) {
+				t.Errorf("it looks again after %s", p.RequeueAfter)
+			}
+		})
+	}
+}
+
+// TestASlowTargetDoesNotMakeClientsLate has clients wait for their target for
+// longer than they may take themselves.
+func TestASlowTargetDoesNotMakeClientsLate(t *testing.T) {
+	for name, make := range map[string]func() *scene{"external": externalScene, "started": newScene} {
+		t.Run(name, func(t *testing.T) {
+			s := make()
+			s.run.Spec.Target.Readiness.TimeoutSeconds = new(int32(3000))
+			s.o.Job.CreationTimestamp.Time = now.Add(-2 * clientsReadyTimeout)
+			p := s.decide()
+			if got := stateIn(p); got.Reason != v1alpha1.ReasonStarting {
+				t.Errorf("while the target starts: %s: %s", got.Reason, got.Message)
+			}
+			if p.RequeueAfter < time.Second {
+				t.Errorf("it looks again after %s", p.RequeueAfter)
+			}
+		})
+	}
+}

@@ -1,0 +1,30 @@
+package run
+
+import (
+	"fmt"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// maxMessage limits the message of a condition, as metav1.Condition does.
+const maxMessage = 32768
+
+// Failure is why a run ends without a result: a reason of the condition
+// Succeeded, and a message with the evidence and what to do.
+type Failure struct {
+	Reason  string
+	Message string
+}
+
+func failuref(reason, format string, args ...any) *Failure {
+	return &Failure{Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
+func conflict(name string) *Failure {
+	return failuref(v1alpha1.ReasonNameConflict, "%s exists in the namespace and isn't this run's: delete it or give the run another name", name)
+}
+
+func certManagerMissing(field string) *Failure {
+	return failuref(v1alpha1.ReasonCertManagerMissing,
+		"%s.issuerRef needs cert-manager, which this cluster doesn't have: install it, or use selfSigned or secretName", field)
+}

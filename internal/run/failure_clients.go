@@ -1,0 +1,162 @@
+package run
+
+import (
+	"cmp"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/session"
+)
+
+const (
+	// clientsReadyTimeout is how long clients may take to become ready.
+	clientsReadyTimeout = 5 * time.Minute
+	// contactTimeout is how long a pod may be without a session during the run.
+	contactTimeout = 2 * time.Minute
+)
+
+// clientsGone fails a run whose clients' Job or pods were deleted.
+func clientsGone(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
+	seen := len(o.Sessions.Clients) > 0
+	if (o.Job == nil && seen) || (o.Job != nil && !o.Job.DeletionTimestamp.IsZero()) {
+		return failuref(v1alpha1.ReasonClientLost, "the clients' Job was deleted during the run: find out who did it, and create a new run")
+	}
+	for i := range loadplan.Replicas(&run.Spec) {
+		if pod := o.Clients[i]; pod != nil && !pod.DeletionTimestamp.IsZero() && !podEnded(pod) {
+			return failuref(v1alpha1.ReasonClientLost, "client %d was deleted before its measurement was complete%s: find out who did it, and create a new run", i, eviction(pod))
+		}
+	}
+	return nil
+}
+
+// clientEnded fails a run of which a client failed or terminated before it sent
+// its totals.
+func clientEnded(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
+	for i := range loadplan.Replicas(&run.Spec) {
+		client, pod := o.Sessions.Clients[i], o.Clients[i]
+		if client.Failure != "" {
+			return failuref(cmp.Or(scriptReason(client.FailureKind), v1alpha1.ReasonClientFailed), "client %d failed: %s", i, client.Failure)
+		}
+		if pod == nil || !podEnded(pod) || client.Totals != nil {
+			continue
+		}
+		for _, status := range pod.Status.ContainerStatuses {
+			if end := status.State.Terminated; end != nil {
+				return failuref(v1alpha1.ReasonClientFailed, "client %d ended before its measurement was complete: %s%s", i, exit(end), memoryAdvice(end))
+			}
+		}
+		return failuref(v1alpha1.ReasonClientLost, "client %d was lost before its measurement was complete: %s", i, podReason(pod))
+	}
+	if o.Job != nil {
+		for _, condition := range o.Job.Status.Conditions {
+			if condition.Type == "Failed" && condition.Status == corev1.ConditionTrue {
+				return failuref(v1alpha1.ReasonClientFailed, "the clients' Job failed: %s: %s", condition.Reason, condition.Message)
+			}
+		}
+	}
+	return nil
+}
+
+// clientBlocked fails a run of which a client can't be started.
+func clientBlocked(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
+	for i := range loadplan.Replicas(&run.Spec) {
+		pod := o.Clients[i]
+		if pod == nil {
+			continue
+		}
+		if e := o.PodEvents[pod.Name]; e.missing() && now.After(pod.CreationTimestamp.Add(inputTimeout)) {
+			return failuref(v1alpha1.ReasonConfigurationMissing, "client %d can't be started: %s; create what is missing, and a new run", i, e.ofClient(run))
+		}
+		wait := waiting(pod, now)
+		switch {
+		case wait == nil:
+		case wait.image:
+			return failuref(v1alpha1.ReasonClientImageUnavailable, "the clients' image %s can't be pulled: %s; check how the operator was installed", pod.Spec.Containers[0].Image, wait.message)
+		default:
+			return failuref(v1alpha1.ReasonClientFailed, "client %d can't be started: %s", i, wait.message)
+		}
+	}
+	return nil
+}
+
+// clientsNotReady fails a run of which a client did not become ready in time. A
+// client with a session becomes ready after the target, which has its own timeout.
+func clientsNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
+	if o.Job == nil || clientsWereReady(run) {
+		return nil
+	}
+	for i := range loadplan.Replicas(&run.Spec) {
+		client := o.Sessions.Clients[i]
+		if client.Ready || !now.After(clientReadyBy(run, o, client.Connected)) {
+			continue
+		}
+		pod := o.Clients[i]
+		if pod == nil {
+			return failuref(v1alpha1.ReasonClientsNotReady, "client %d had no pod after %s: see the events of Job %s", i, clientsReadyTimeout, o.Job.Name)
+		}
+		if message := unschedulable(pod); message != "" {
+			return failuref(v1alpha1.ReasonClientUnschedulable, "no node took client %d within %s: %s; lower spec.clients.resources or replicas, or free a node", i, clientsReadyTimeout, message)
+		}
+		if e := o.PodEvents[pod.Name]; e != nil {
+			return failuref(v1alpha1.ReasonClientsNotReady, "client %d didn't start within %s: %s", i, clientsReadyTimeout, e)
+		}
+		return failuref(v1alpha1.ReasonClientsNotReady, "client %d wasn't ready after %s: see the log of pod %s", i, clientsReadyTimeout, pod.Name)
+	}
+	return nil
+}
+
+// clientReadyBy returns the time by which a client must be ready.
+func clientReadyBy(run *v1alpha1.BenchmarkRun, o *Observed, connected bool) time.Time {
+	from := o.Job.CreationTimestamp.Time
+	if connected {
+		ready := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionTargetReady)
+		switch {
+		case ready == nil || ready.Status != metav1.ConditionTrue:
+			from = targetReadyBy(run, o)
+		case ready.LastTransitionTime.After(from):
+			from = ready.LastTransitionTime.Time
+		}
+	}
+	return from.Add(clientsReadyTimeout)
+}
+
+// clientLost fails a run of which a client has had no session for too long.
+func clientLost(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
+	for i := range loadplan.Replicas(&run.Spec) {
+		client, known := o.Sessions.Clients[i]
+		since := client.DisconnectedSince
+		if !known {
+			since = o.Sessions.Since
+		}
+		if (known || clientsWereReady(run)) && !client.Connected && client.Totals == nil && now.Sub(since) > contactTimeout {
+			return failuref(v1alpha1.ReasonClientLost, "client %d was silent for %s: check the node %s and its network", i, contactTimeout, client.Node)
+		}
+	}
+	return nil
+}
+
+func memoryAdvice(end *corev1.ContainerStateTerminated) string {
+	if end.Reason == "OOMKilled" {
+		return "; raise spec.clients.resources.memory"
+	}
+	return ""
+}
+
+// scriptReason returns the reason of a run whose client failed because of its
+// script, or "" for any other failure.
+func scriptReason(kind session.FailureKind) string {
+	switch kind {
+	case session.FailureScriptInvalid:
+		return v1alpha1.ReasonScriptInvalid
+	case session.FailureScriptException:
+		return v1alpha1.ReasonScriptException
+	case session.FailureScriptAborted:
+		return v1alpha1.ReasonScriptAborted
+	}
+	return ""
+}

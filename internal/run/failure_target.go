@@ -1,0 +1,180 @@
+package run
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/server"
+)
+
+// targetGone fails a run whose target's pod was deleted.
+func targetGone(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
+	seen := run.Status.Target != nil && run.Status.Target.Node != ""
+	if (o.Target == nil && seen) || (o.Target != nil && !o.Target.DeletionTimestamp.IsZero()) {
+		return failuref(v1alpha1.ReasonTargetLost, "the target's pod was deleted during the run: find out who did it, and create a new run")
+	}
+	return nil
+}
+
+// targetEnded fails a run of which a container of the target terminated.
+func targetEnded(_ *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
+	if o.Target == nil {
+		return nil
+	}
+	for _, status := range o.Target.Status.InitContainerStatuses {
+		if end := status.State.Terminated; end != nil && end.ExitCode != 0 && status.Name == manifest.ContentContainer {
+			return failuref(v1alpha1.ReasonTargetNotStarted, "the target's content couldn't be written: %s", exit(end))
+		}
+	}
+	if status := serverEnd(o.Target); status != nil {
+		end := status.State.Terminated
+		if end.Reason == "StartError" || end.Reason == "ContainerCannotRun" {
+			return failuref(v1alpha1.ReasonTargetNotStarted, "%s couldn't be started: %s; check the command in %s.server", nameOf(status.Name), exit(end), fieldOf(status.Name))
+		}
+		return failuref(v1alpha1.ReasonTargetCrashed, "%s ended by itself: %s", nameOf(status.Name), o.serverExit(status.Name, end))
+	}
+	if o.Target.Status.Phase == corev1.PodFailed && o.Target.Status.Reason != "" {
+		return failuref(v1alpha1.ReasonTargetLost, "the target's pod failed: %s", podReason(o.Target))
+	}
+	for _, status := range o.Target.Status.ContainerStatuses {
+		if end := status.State.Terminated; end != nil {
+			return failuref(v1alpha1.ReasonTargetLost, "the target's agent ended: %s", exit(end))
+		}
+	}
+	return nil
+}
+
+// targetMismatch fails a run whose servers, or TLS handshake, are not as the spec
+// declares them. What a version doesn't support comes before what it does
+// differently. What is logged under load doesn't count, as it isn't about how the
+// servers were started.
+func targetMismatch(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
+	var found []server.Mismatch
+	if !underLoad(State(run)) {
+		_, found = server.ReadLogs(&run.Spec.Target, o.Logs)
+	}
+	if e := probed(run, o); e != nil {
+		found = append(found, server.TLSMismatches(&run.Spec.Target, e)...)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	reason := v1alpha1.ReasonTargetMismatch
+	var said, unsupported []string
+	for _, c := range found {
+		said = append(said, c.String())
+		if c.Unsupported {
+			reason = v1alpha1.ReasonTargetUnsupported
+			unsupported = append(unsupported, c.String())
+		}
+	}
+	if unsupported != nil {
+		said = unsupported
+	}
+	return failuref(reason, "%s", Bounded(strings.Join(said, "; also, "), maxMessage/2))
+}
+
+// targetBlocked fails a run of which a container of the target can't be started.
+func targetBlocked(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
+	if o.Target == nil {
+		return nil
+	}
+	if e := o.PodEvents[o.Target.Name]; e.missing() && now.After(o.Target.CreationTimestamp.Add(inputTimeout)) {
+		return failuref(v1alpha1.ReasonConfigurationMissing, "the target can't be started: %s; create what is missing, and a new run", e)
+	}
+	wait := waiting(o.Target, now)
+	switch {
+	case wait == nil:
+		return nil
+	case !wait.image:
+		return failuref(v1alpha1.ReasonTargetNotStarted, "container %s of the target can't be started: %s", wait.container, wait.message)
+	}
+	for _, c := range manifest.Servers(run, o.Target) {
+		if c.Name == wait.container {
+			return failuref(v1alpha1.ReasonTargetImageUnavailable,
+				"the image %s can't be pulled: %s; check %s.image, spec.target.imagePullPolicy and imagePullSecrets", c.Image, wait.message, fieldOf(c.Name))
+		}
+	}
+	return failuref(v1alpha1.ReasonTargetNotStarted, "the image of Assay's container %s can't be pulled: %s; check how the operator was installed", wait.container, wait.message)
+}
+
+// targetNotReady fails a run whose server was not ready in time.
+func targetNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
+	started := o.Target != nil || isExternal(run) && o.Job != nil
+	if !started || !now.After(targetReadyBy(run, o)) || probed(run, o) != nil || targetWasReady(run) {
+		return nil
+	}
+	timeout := int(readinessTimeout(run).Seconds())
+	if isExternal(run) {
+		return failuref(v1alpha1.ReasonTargetNotReady,
+			"GET %s wasn't answered with success within %d s by %s: last seen by client 0: %s; check spec.target.server.external.url, spec.target.readiness.path and the network",
+			server.ReadinessPath(&run.Spec), timeout, run.Spec.Target.Server.External.URL, cmp.Or(o.Sessions.Clients[0].ProbeFailure, "nothing, it never asked"))
+	}
+	if message := unschedulable(o.Target); message != "" {
+		return failuref(v1alpha1.ReasonTargetUnschedulable, "no node took the target within %d s: %s; lower spec.target.resources or free a node", timeout, message)
+	}
+	if e := o.PodEvents[o.Target.Name]; e != nil {
+		return failuref(v1alpha1.ReasonTargetNotStarted, "the target didn't start within %d s: %s", timeout, e)
+	}
+	seen := "its agent never reported"
+	if agent := o.Sessions.Agent; agent != nil && agent.ProbeFailure != "" {
+		seen = "last seen: " + agent.ProbeFailure
+	}
+	return failuref(v1alpha1.ReasonTargetNotReady,
+		"GET %s wasn't answered with success within %d s: %s; check the server's configuration, spec.target.readiness.path and timeoutSeconds%s",
+		server.ReadinessPath(&run.Spec), timeout, seen, o.lastWords(server.ContainerName))
+}
+
+// targetLost fails a run whose agent failed, or has had no session for too long. A
+// manager that was restarted may never have had one.
+func targetLost(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
+	agent := o.Sessions.Agent
+	switch {
+	case isExternal(run):
+		return nil
+	case agent == nil && targetWasReady(run) && now.Sub(o.Sessions.Since) > contactTimeout:
+		return failuref(v1alpha1.ReasonTargetLost, "the target's agent was silent for %s: check its node and network", contactTimeout)
+	case agent == nil:
+		return nil
+	case agent.Failure != "":
+		return failuref(v1alpha1.ReasonTargetLost, "the target's agent failed: %s", agent.Failure)
+	case !agent.Connected && now.Sub(agent.DisconnectedSince) > contactTimeout:
+		return failuref(v1alpha1.ReasonTargetLost, "the target's agent was silent for %s: check the node %s and its network", contactTimeout, agent.Node)
+	}
+	return nil
+}
+
+// nameOf returns what a container of the target is called in a message.
+func nameOf(container string) string {
+	if container == server.ContainerName {
+		return "the server"
+	}
+	return "the backend " + container
+}
+
+// fieldOf returns the field that declares a container of the target.
+func fieldOf(container string) string {
+	if container == server.ContainerName {
+		return "spec.target"
+	}
+	return "spec.target.backends[" + container + "]"
+}
+
+// serverExit is like exit, but adds the last lines of the server's log if the
+// kubelet kept none. It keeps none of a server that exited with code 0 or was
+// killed for memory.
+func (o *Observed) serverExit(container string, end *corev1.ContainerStateTerminated) string {
+	text := exit(end)
+	if end.Reason == "OOMKilled" {
+		text += "; raise " + fieldOf(container) + ".resources.memory, or have it use less"
+	}
+	if strings.TrimSpace(end.Message) == "" {
+		text += o.lastWords(container)
+	}
+	return text
+}

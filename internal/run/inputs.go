@@ -1,0 +1,158 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/requestlist"
+	"github.com/assay-dev/assay/internal/server"
+)
+
+const (
+	// inputTimeout is how long an object that the spec names may be missing: it may
+	// be applied together with the run, and after it.
+	inputTimeout = 20 * time.Second
+	// inputInterval is how often a missing ConfigMap is looked for.
+	inputInterval = time.Second
+	// maxInputBytes limits what is copied from the user's ConfigMaps into the run's
+	// own, which can hold 1 MiB.
+	maxInputBytes = 900_000
+)
+
+// inputs holds what a run copies from the user's ConfigMaps.
+type inputs struct {
+	manifest.Inputs
+	// missing says what doesn't exist, wrong what can't be used.
+	missing []string
+	wrong   error
+}
+
+// InputNames returns the names of the user's ConfigMaps that a run copies, sorted.
+func InputNames(run *v1alpha1.BenchmarkRun) []string {
+	var names []string
+	for _, file := range run.Spec.Target.Content {
+		if file.ConfigMapKeyRef != nil {
+			names = append(names, file.ConfigMapKeyRef.Name)
+		}
+	}
+	for _, name := range server.ConfigurationNames(&run.Spec.Target) {
+		names = append(names, name)
+	}
+	for _, name := range scriptDirectories(run) {
+		names = append(names, name)
+	}
+	if from := run.Spec.Load.RequestsFrom; from != nil {
+		names = append(names, from.ConfigMapKeyRef.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// readInputs takes a run's inputs from the user's ConfigMaps, by name.
+func readInputs(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) *inputs {
+	in := &inputs{Inputs: manifest.Inputs{Content: map[string][]byte{}, Configurations: server.Configurations{}}}
+	for _, name := range InputNames(run) {
+		if configs[name] == nil {
+			in.missing = append(in.missing, scriptField(run, name)+fmt.Sprintf("there is no ConfigMap %s in namespace %s", name, run.Namespace))
+		}
+	}
+	for _, file := range run.Spec.Target.Content {
+		if file.ConfigMapKeyRef == nil {
+			continue
+		}
+		if text, ok := in.valueOf(configs, file.ConfigMapKeyRef); ok {
+			in.Content[file.Path] = text
+		}
+	}
+	for container, name := range server.ConfigurationNames(&run.Spec.Target) {
+		if config := configs[name]; config != nil {
+			in.Configurations[container] = texts(config)
+		}
+	}
+	in.readScript(run, configs)
+	in.wrong = cmp.Or(in.readRequests(run, configs), in.checkSize(), in.checkScript())
+	return in
+}
+
+// valueOf returns the value of a key. It records a key that is missing from an
+// existing ConfigMap.
+func (in *inputs) valueOf(configs map[string]*corev1.ConfigMap, ref *v1alpha1.ConfigMapKeyReference) ([]byte, bool) {
+	config := configs[ref.Name]
+	if config == nil {
+		return nil, false
+	}
+	if text, ok := config.Data[ref.Key]; ok {
+		return []byte(text), true
+	}
+	text, ok := config.BinaryData[ref.Key]
+	if !ok {
+		in.missing = append(in.missing, fmt.Sprintf("ConfigMap %s has no key %s", ref.Name, ref.Key))
+	}
+	return text, ok
+}
+
+// readRequests reads the list of requests.
+func (in *inputs) readRequests(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) error {
+	from := run.Spec.Load.RequestsFrom
+	if from == nil {
+		return nil
+	}
+	ref := &from.ConfigMapKeyRef
+	text, ok := in.valueOf(configs, ref)
+	if !ok {
+		return nil
+	}
+	entries, err := requestlist.Parse(string(text))
+	if err == nil {
+		in.Requests, err = requestlist.Encode(entries)
+	}
+	if err != nil {
+		return fmt.Errorf("spec.load.requestsFrom: ConfigMap %s, key %s: %w", ref.Name, ref.Key, err)
+	}
+	return nil
+}
+
+// checkSize returns an error if the inputs don't fit into the run's ConfigMap.
+func (in *inputs) checkSize() error {
+	size, script := len(in.Requests), 0
+	for _, text := range in.Content {
+		size += len(text)
+	}
+	for _, files := range in.Configurations {
+		for _, text := range files {
+			size += len(text)
+		}
+	}
+	for _, f := range in.Script {
+		size += len(f.Text)
+		script += len(f.Text)
+	}
+	if size > maxInputBytes && script > size/2 {
+		return fmt.Errorf("spec.load.script: the script's ConfigMaps have %d bytes, together with those of spec.target %d, more than the %d that fit: "+
+			"have the script make its data, or fetch it in setup()", script, size, maxInputBytes)
+	}
+	if size > maxInputBytes {
+		return fmt.Errorf("spec.target: what content and configuration take from ConfigMaps, and the list of requests, have %d bytes, more than the %d that fit: "+
+			"generate large files with content.sizeBytes, or mount a volume by target.pod.volumes", size, maxInputBytes)
+	}
+	return nil
+}
+
+// texts returns all values of a ConfigMap.
+func texts(config *corev1.ConfigMap) map[string]string {
+	all := maps.Clone(config.Data)
+	if all == nil {
+		all = map[string]string{}
+	}
+	for key, text := range config.BinaryData {
+		all[key] = string(text)
+	}
+	return all
+}

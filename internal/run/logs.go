@@ -1,0 +1,83 @@
+package run
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/server"
+)
+
+const (
+	// lastLines is how many lines of a failed server's log a message shows, and
+	// lastBytes how many bytes.
+	lastLines = 12
+	lastBytes = 2048
+)
+
+// NeedsLogs reports whether the servers' logs must be read: they have just become
+// ready, or they failed. A server under load is left alone.
+func NeedsLogs(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) bool {
+	switch {
+	case o.Target == nil:
+		return false
+	case serverEnd(o.Target) != nil:
+		return true
+	case underLoad(State(run)):
+		return false
+	case probed(run, o) != nil:
+		return !verified(run)
+	}
+	return !targetWasReady(run) && now.After(targetReadyBy(run, o))
+}
+
+// serverEnd returns the server that terminated first, or nil.
+func serverEnd(pod *corev1.Pod) *corev1.ContainerStatus {
+	var first *corev1.ContainerStatus
+	for i := range pod.Status.ContainerStatuses {
+		status := &pod.Status.ContainerStatuses[i]
+		if status.Name == manifest.AgentContainer || status.State.Terminated == nil {
+			continue
+		}
+		if first == nil || status.State.Terminated.FinishedAt.Before(&first.State.Terminated.FinishedAt) {
+			first = status
+		}
+	}
+	return first
+}
+
+// verified reports whether the status already records the version that each
+// server logged.
+func verified(run *v1alpha1.BenchmarkRun) bool {
+	versions := map[string]string{}
+	if t := run.Status.Target; t != nil {
+		versions[server.ContainerName] = t.ServerVersion
+		for i := range t.Backends {
+			versions[t.Backends[i].Name] = t.Backends[i].ServerVersion
+		}
+	}
+	return !slices.ContainsFunc(server.VerifiableContainers(&run.Spec.Target), func(name string) bool { return versions[name] == "" })
+}
+
+// lastWords returns the last lines of a server's log, as an addition to a message.
+func (o *Observed) lastWords(container string) string {
+	log := strings.TrimRight(o.Logs[container], "\n")
+	if log == "" {
+		return ""
+	}
+	lines := strings.Split(log, "\n")
+	lines = lines[max(0, len(lines)-lastLines):]
+	for i := range lines {
+		lines[i] = printable.Text(lines[i])
+	}
+	text := strings.Join(lines, "\n")
+	if len(text) > lastBytes {
+		text = "…" + strings.ToValidUTF8(text[len(text)-lastBytes:], "")
+	}
+	return "\nthe last lines of its log:\n" + text
+}

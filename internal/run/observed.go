@@ -1,0 +1,173 @@
+package run
+
+import (
+	"maps"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/manager"
+)
+
+// Observed holds everything that a decision about a run is based on, besides the
+// run itself and the time. A child is nil if it doesn't exist.
+type Observed struct {
+	// Settings holds what the operator was started with.
+	Settings manifest.Settings
+	// CA is the CA bundle, in PEM, by which pods verify the manager. It is nil until
+	// the manager has its certificate.
+	CA []byte
+
+	Config *corev1.ConfigMap
+	Target *corev1.Pod
+	Job    *batchv1.Job
+	// Clients holds the clients' pods, by index.
+	Clients map[int]*corev1.Pod
+	// Result is the stored result. It is read only for a run that hasn't finished.
+	Result *result.Result
+
+	// Sessions holds what the run's pods reported.
+	Sessions manager.Observation
+	// Windows holds the last windows of a warm-up that lasts until the target is
+	// steady. It is read only until that is decided.
+	Windows []result.WarmupWindow
+	// Series holds the seconds of the measurement, and Levels the levels of the load
+	// with the CPU time of the server in each. Both are read only when every client
+	// has sent its totals.
+	Series []result.Second
+	Levels []result.Level
+
+	// Position is the run's place in its lane. It is read only for a run that isn't
+	// admitted.
+	Position Position
+	// Inputs holds the user's ConfigMaps that the run's own is built from, by name. It
+	// is nil once that exists.
+	Inputs map[string]*corev1.ConfigMap
+
+	// Issued holds the run's Certificates of cert-manager, by the names of their
+	// Secrets. Issuing says why one of them isn't ready, in cert-manager's words.
+	// NoCertManager is the field that needs cert-manager, if the cluster has none.
+	// They are read only while the run starts, and when it is cleaned up.
+	Issued        map[string]*unstructured.Unstructured
+	Issuing       map[string]string
+	NoCertManager string
+	// Signed holds the names of the Secrets that this manager has already made.
+	Signed map[string]bool
+
+	// Logs holds the ends of the servers' logs by container, and LogErrors why one
+	// can't be read. They are read only when NeedsLogs says so.
+	Logs      map[string]string
+	LogErrors map[string]string
+	// PodEvents holds what keeps pods from starting, by the pods' names.
+	PodEvents map[string]*PodEvent
+	// Node is the target's node. It is read only when NeedsNode says so.
+	Node *corev1.Node
+
+	// Conflict names an object that the run needs and that somebody else owns.
+	// Leftover names one that will soon be gone: it belongs to an earlier run of the
+	// same name, or to this run before it was suspended.
+	Conflict, Leftover string
+	// Refusal is the object of the plan that could not be created, if there was one.
+	Refusal *Refusal
+}
+
+// Refusal is an object that the API server did not accept.
+type Refusal struct {
+	Creation Creation
+	Kind     string
+	Cause    RefusalCause
+	// Message is the API server's.
+	Message string
+}
+
+// RefusalCause tells why an object could not be created.
+type RefusalCause int
+
+const (
+	// Rejected means that the API server forbids the object, or finds it invalid.
+	Rejected RefusalCause = iota
+	// NameTaken means that somebody else owns an object of that name.
+	NameTaken
+	// KindUnknown means that the API server doesn't know the object's kind.
+	KindUnknown
+)
+
+// Ownership tells who owns an object that has the name of one that a run needs.
+type Ownership int
+
+const (
+	// Own means the run itself.
+	Own Ownership = iota
+	// EarlierRun means a run of the same name that was deleted. The object will be
+	// deleted soon, as its owner is gone.
+	EarlierRun
+	// Foreign means anybody else.
+	Foreign
+)
+
+// OwnershipOf returns who owns an object.
+func OwnershipOf(obj metav1.Object, run *v1alpha1.BenchmarkRun) Ownership {
+	owner := metav1.GetControllerOf(obj)
+	switch {
+	case owner != nil && owner.UID == run.UID:
+		return Own
+	case manifest.IsRun(owner) && owner.Name == run.Name:
+		return EarlierRun
+	}
+	return Foreign
+}
+
+// NoteOwner records an object, given as kind and name, that isn't the run's own.
+func (o *Observed) NoteOwner(owner Ownership, name string) {
+	switch owner {
+	case EarlierRun:
+		o.Leftover = name
+	case Foreign:
+		o.Conflict = name
+	}
+}
+
+// NoteDeletions records the children of a run that are being deleted.
+func (o *Observed) NoteDeletions() {
+	if o.Config != nil && !o.Config.DeletionTimestamp.IsZero() {
+		o.Leftover = "ConfigMap " + o.Config.Name
+	}
+	if o.Target != nil && !o.Target.DeletionTimestamp.IsZero() {
+		o.Leftover = "Pod " + o.Target.Name
+	}
+	if o.Job != nil && !o.Job.DeletionTimestamp.IsZero() {
+		o.Leftover = "Job " + o.Job.Name
+	}
+}
+
+// Collected reports whether every client has sent its totals.
+func (o *Observed) Collected(replicas int) bool {
+	for i := range replicas {
+		if o.Sessions.Clients[i].Totals == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Remains reports whether the run has children that can be deleted. Secrets can't
+// be seen: they are created after the ConfigMap, and deleted before it.
+func (o *Observed) Remains() bool { return o.Config != nil || o.Target != nil || o.Job != nil }
+
+// pods returns the run's existing pods.
+func (o *Observed) pods() []*corev1.Pod {
+	var all []*corev1.Pod
+	if o.Target != nil {
+		all = append(all, o.Target)
+	}
+	for _, i := range slices.Sorted(maps.Keys(o.Clients)) {
+		all = append(all, o.Clients[i])
+	}
+	return all
+}

@@ -1,0 +1,201 @@
+package run
+
+import (
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/server"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+// stageFinished is the stage in the progress of a finished run.
+const stageFinished = "Finished"
+
+// planner builds a plan from a run, what was observed of it, and the time.
+type planner struct {
+	Plan
+	run      *v1alpha1.BenchmarkRun
+	observed *Observed
+	now      time.Time
+
+	// started describes the target as it was started. What can't be observed any
+	// more, because the pod is gone or the manager was restarted, is as the status
+	// recorded it when it could.
+	started v1alpha1.TargetStatus
+	// config is the run's ConfigMap, existing or planned; loads are the clients'
+	// plans. Both are built when they are first needed.
+	config *corev1.ConfigMap
+	loads  []*session.Plan
+	// inputs holds what the user's ConfigMaps contain, once that was read.
+	inputs *inputs
+}
+
+func newPlanner(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *planner {
+	run = run.DeepCopy()
+	p := &planner{run: run, observed: o, now: now}
+	p.Status = run.Status
+	p.Status.ObservedGeneration = run.Generation
+	return p
+}
+
+// state sets the state of an active run.
+func (p *planner) state(reason, message string, progress *v1alpha1.Progress) {
+	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionUnknown, reason, message)
+	p.condition(v1alpha1.ConditionFinished, metav1.ConditionFalse, v1alpha1.ReasonActive, "the run hasn't finished")
+	if progress == nil {
+		progress = &v1alpha1.Progress{}
+	}
+	progress.Stage = reason
+	p.Status.Progress = progress
+}
+
+func (p *planner) condition(kind string, status metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(&p.Status.Conditions, metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: Bounded(message, maxMessage), ObservedGeneration: p.run.Generation,
+		LastTransitionTime: metav1.NewTime(p.now), // used only if the status changes
+	})
+}
+
+// fail ends a run without a result. It drops everything that was planned. The
+// children are deleted only when the verdict is written: after a crash in between,
+// the run's pods would look lost.
+func (p *planner) fail(f *Failure) {
+	p.Plan = Plan{Status: p.Status}
+	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionFalse, f.Reason, f.Message)
+	p.condition(v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonNoResult, "the run ended without a result")
+	if len(p.run.Spec.Thresholds) > 0 {
+		p.condition(v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse, v1alpha1.ReasonNoResult, "the run ended without a result")
+	}
+	p.finish()
+}
+
+// finish ends a run, whose condition Succeeded is set.
+func (p *planner) finish() {
+	verdict := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionSucceeded)
+	p.condition(v1alpha1.ConditionFinished, metav1.ConditionTrue, verdict.Reason, verdict.Message)
+	if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionAdmitted) {
+		p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, verdict.Reason, "the run ended before it held its lane")
+	}
+	p.Status.CompletionTime = ptr.To(metav1.NewTime(p.now))
+	progress := ptr.Deref(p.Status.Progress, v1alpha1.Progress{})
+	p.Status.Progress = &v1alpha1.Progress{
+		Stage: stageFinished, Percent: progress.Percent, Requests: progress.Requests, Errors: progress.Errors,
+	}
+}
+
+// create plans an object.
+func (p *planner) create(obj manifest.Object) {
+	p.Create = append(p.Create, Creation{Object: obj, Reason: v1alpha1.ReasonInvalidSpec})
+}
+
+// requeueAt requests a reconciliation at a time, unless one is planned earlier. It
+// ignores a time in the past, at which there was one.
+func (p *planner) requeueAt(at time.Time) {
+	if !at.Before(p.now) {
+		p.requeueIn(at.Sub(p.now) + time.Millisecond)
+	}
+}
+
+// requeueIn requests a reconciliation after a delay, unless one is planned
+// earlier.
+func (p *planner) requeueIn(delay time.Duration) {
+	if p.RequeueAfter == 0 || delay < p.RequeueAfter {
+		p.RequeueAfter = delay
+	}
+}
+
+// countClients returns the number of clients of which a predicate holds.
+func (p *planner) countClients(is func(*manager.ClientState) bool) int {
+	n := 0
+	for i := range loadplan.Replicas(&p.run.Spec) {
+		if c := p.observed.Sessions.Clients[i]; is(&c) {
+			n++
+		}
+	}
+	return n
+}
+
+// userInputs returns what the user's ConfigMaps contain.
+func (p *planner) userInputs() *inputs {
+	if p.inputs == nil {
+		p.inputs = readInputs(p.run, p.observed.Inputs)
+	}
+	return p.inputs
+}
+
+// frozen returns the run's ConfigMap: the existing one, or the one that is
+// planned. If it was deleted and can't be created again, it holds what can still
+// be read of the inputs.
+func (p *planner) frozen() (*corev1.ConfigMap, error) {
+	if p.config != nil {
+		return p.config, nil
+	}
+	p.config = p.observed.Config
+	if p.config == nil {
+		var err error
+		p.config, err = manifest.ConfigMap(p.run, &server.Rendering{}, &p.userInputs().Inputs, nil)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p.config, nil
+}
+
+// loadPlans returns the clients' plans by index.
+func (p *planner) loadPlans() ([]*session.Plan, error) {
+	if p.loads != nil {
+		return p.loads, nil
+	}
+	config, err := p.frozen()
+	if err != nil {
+		return nil, err
+	}
+	lengths, err := manifest.ReadContentLengths(config)
+	if err != nil {
+		return nil, err
+	}
+	p.loads = loadplan.Plans(p.run, lengths)
+	if p.run.Spec.Load.RequestsFrom != nil {
+		loadplan.AddList(p.loads, manifest.ReadRequests(config), lengths)
+	}
+	return p.loads, nil
+}
+
+// progress returns the progress of a stage, whose extent is a number of requests,
+// a duration or unknown.
+func (p *planner) progress(stage sessionpb.Stage, at int64, extent loadplan.Extent) *v1alpha1.Progress {
+	seen := p.observed.Sessions.Progress[stage]
+	elapsed := max(p.now.Sub(time.UnixMicro(at)), 0)
+	var done float64
+	if extent == (loadplan.Extent{}) {
+		return &v1alpha1.Progress{
+			Requests: ptr.To(seen.Requests), Errors: ptr.To(seen.Errors), RequestsPerSecond: strconv.FormatInt(seen.RequestsPerSecond, 10),
+		}
+	}
+	if extent.Requests > 0 {
+		done = float64(seen.Requests+seen.Dropped) / float64(extent.Requests)
+	} else {
+		done = elapsed.Seconds() / float64(extent.Seconds)
+	}
+	done = min(done, 1)
+	progress := &v1alpha1.Progress{
+		Percent:           ptr.To(int32(done * 100)),
+		Requests:          ptr.To(seen.Requests),
+		Errors:            ptr.To(seen.Errors),
+		RequestsPerSecond: strconv.FormatInt(seen.RequestsPerSecond, 10),
+	}
+	if done > 0 {
+		progress.RemainingSeconds = ptr.To(int64(elapsed.Seconds() * (1 - done) / done))
+	}
+	return progress
+}

@@ -1,0 +1,123 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// imagePullTimeout is how long pulling an image may fail before the run fails: a
+// registry may be out of reach for a moment.
+const imagePullTimeout = 20 * time.Second
+
+func podEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// containerStatuses returns those of the init containers, then those of the
+// others.
+func containerStatuses(pod *corev1.Pod) []corev1.ContainerStatus {
+	return slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
+}
+
+// starting reports whether a pod has a node but none of its containers has
+// started. pod may be nil.
+func starting(pod *corev1.Pod) bool {
+	if pod == nil || pod.Spec.NodeName == "" || pod.Status.Phase != corev1.PodPending {
+		return false
+	}
+	return !slices.ContainsFunc(containerStatuses(pod), func(status corev1.ContainerStatus) bool {
+		return status.State.Running != nil || status.State.Terminated != nil
+	})
+}
+
+// blocked is a container that can't be started.
+type blocked struct {
+	container string
+	message   string
+	// image reports whether its image can't be pulled.
+	image bool
+	// final reports whether waiting can't help.
+	final bool
+}
+
+func isBlocked(pod *corev1.Pod) bool { return blockedIn(pod) != nil }
+
+// blockedIn returns a container of a pod that can't be started, or nil.
+func blockedIn(pod *corev1.Pod) *blocked {
+	for _, status := range containerStatuses(pod) {
+		wait := status.State.Waiting
+		if wait == nil {
+			continue
+		}
+		b := &blocked{container: status.Name, message: strings.TrimSpace(wait.Reason + ": " + wait.Message)}
+		switch wait.Reason {
+		case "InvalidImageName", "ErrImageNeverPull":
+			b.image, b.final = true, true
+			return b
+		case "ErrImagePull", "ImagePullBackOff", "ImageInspectError", "RegistryUnavailable":
+			b.image = true
+			return b
+		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
+			return b
+		}
+	}
+	return nil
+}
+
+// waiting returns a container that can't be started and won't be: at once where
+// waiting can't help, otherwise after imagePullTimeout.
+func waiting(pod *corev1.Pod, now time.Time) *blocked {
+	b := blockedIn(pod)
+	if b == nil || !b.final && !now.After(pod.CreationTimestamp.Add(imagePullTimeout)) {
+		return nil
+	}
+	return b
+}
+
+// unschedulable returns why no node was found for a pod, or "".
+func unschedulable(pod *corev1.Pod) string {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
+			return condition.Message
+		}
+	}
+	return ""
+}
+
+// exit describes how a container terminated, with the last lines of its log if
+// the kubelet kept them.
+func exit(end *corev1.ContainerStateTerminated) string {
+	text := fmt.Sprintf("exit code %d", end.ExitCode)
+	if end.Signal != 0 {
+		text = fmt.Sprintf("signal %d", end.Signal)
+	}
+	if end.Reason != "" && end.Reason != "Error" && end.Reason != "Completed" {
+		text += " (" + end.Reason + ")"
+	}
+	if message := strings.TrimSpace(end.Message); message != "" {
+		text += ": " + message
+	}
+	return text
+}
+
+func podReason(pod *corev1.Pod) string {
+	if pod.Status.Reason == "" && pod.Status.Message == "" {
+		return "no reason given"
+	}
+	return strings.Trim(pod.Status.Reason+": "+pod.Status.Message, ": ")
+}
+
+// eviction returns why the cluster disrupts a pod, as an addition to a message, or
+// "".
+func eviction(pod *corev1.Pod) string {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.DisruptionTarget && condition.Status == corev1.ConditionTrue {
+			return fmt.Sprintf(" (%s: %s)", condition.Reason, condition.Message)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,111 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/session/manager"
+)
+
+// ready reports whether target and clients are ready, and sets their conditions.
+func (p *planner) ready() bool {
+	o := p.observed
+	answered := probed(p.run, o) != nil
+	if answered {
+		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionTrue, v1alpha1.ReasonReady, "the target answered with success")
+	} else if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionTargetReady) {
+		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, p.targetProgress())
+		if o.Target != nil || o.Job != nil {
+			p.requeueAt(targetReadyBy(p.run, o))
+		}
+	}
+	replicas := loadplan.Replicas(&p.run.Spec)
+	n := p.countClients(func(c *manager.ClientState) bool { return c.Ready && c.Connected })
+	if n == replicas {
+		p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionTrue, v1alpha1.ReasonReady, fmt.Sprintf("all %d clients are ready", replicas))
+	} else if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionClientsReady) {
+		p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, fmt.Sprintf("%d of %d clients are ready%s", n, replicas, p.clientProgress()))
+		if o.Job != nil {
+			p.requeueAt(clientReadyBy(p.run, o, false))
+			p.requeueAt(clientReadyBy(p.run, o, true))
+		}
+	}
+	return answered && n == replicas
+}
+
+// awaitReadiness waits for target and clients.
+func (p *planner) awaitReadiness() {
+	targets := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionTargetReady)
+	clients := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionClientsReady)
+	if state := State(p.run); underLoad(state) {
+		// The manager was restarted, and the sessions aren't back yet.
+		p.state(state, "waiting for the sessions of the run's pods", p.Status.Progress)
+	} else {
+		p.state(v1alpha1.ReasonStarting, targets.Message+"; "+clients.Message, nil)
+	}
+	pods := p.observed.pods()
+	if slices.ContainsFunc(pods, isBlocked) {
+		p.requeueIn(imagePullTimeout / 4)
+	}
+	if slices.ContainsFunc(pods, starting) {
+		p.requeueIn(podEventInterval)
+	}
+	if p.disconnected() {
+		p.requeueIn(contactTimeout / 4)
+	}
+}
+
+func (p *planner) targetProgress() string {
+	pod := p.observed.Target
+	switch {
+	case isExternal(p.run):
+		if silent := p.observed.Sessions.Clients[0].ProbeFailure; silent != "" {
+			return "the target doesn't answer yet: " + silent
+		}
+		return "client 0 asks the target as soon as it runs"
+	case pod == nil:
+		return "the target is being created"
+	case unschedulable(pod) != "":
+		return "the target waits for a node: " + unschedulable(pod)
+	case p.observed.PodEvents[pod.Name] != nil:
+		return "the target doesn't start yet: " + p.observed.PodEvents[pod.Name].String()
+	case p.observed.Sessions.Agent != nil && p.observed.Sessions.Agent.ProbeFailure != "":
+		return "the target doesn't answer yet: " + p.observed.Sessions.Agent.ProbeFailure
+	}
+	return "the target is starting"
+}
+
+func (p *planner) clientProgress() string {
+	for i := range loadplan.Replicas(&p.run.Spec) {
+		pod := p.observed.Clients[i]
+		if pod == nil {
+			continue
+		}
+		if message := unschedulable(pod); message != "" {
+			return fmt.Sprintf("; client %d waits for a node: %s", i, message)
+		}
+		if event := p.observed.PodEvents[pod.Name]; event != nil {
+			return fmt.Sprintf("; client %d doesn't start yet: %s", i, event.ofClient(p.run))
+		}
+	}
+	return ""
+}
+
+// disconnected reports whether the session of a pod is gone that was there.
+func (p *planner) disconnected() bool {
+	for i := range loadplan.Replicas(&p.run.Spec) {
+		if c, known := p.observed.Sessions.Clients[i]; (known || clientsWereReady(p.run)) && !c.Connected {
+			return true
+		}
+	}
+	if isExternal(p.run) {
+		return false
+	}
+	agent := p.observed.Sessions.Agent
+	return (agent != nil && !agent.Connected) || (agent == nil && targetWasReady(p.run))
+}

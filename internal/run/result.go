@@ -1,0 +1,154 @@
+package run
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/requestlist"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/server"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/validity"
+)
+
+// lastSampleTimeout is how long the agent's last usage sample is waited for, and
+// lastSampleInterval how often it is looked for.
+const (
+	lastSampleTimeout  = 2 * time.Second
+	lastSampleInterval = lastSampleTimeout / 20
+)
+
+// collect plans to store the result as soon as the agent has sampled the server
+// after the last client's end. Without an agent there is nothing to wait for.
+func (p *planner) collect() {
+	var end int64
+	for i := range loadplan.Replicas(&p.run.Spec) {
+		end = max(end, p.observed.Sessions.Clients[i].Totals.EndedAt)
+	}
+	p.state(v1alpha1.ReasonCollecting, "every client has sent its figures", nil)
+	agent := p.observed.Sessions.Agent
+	late := p.now.Sub(time.UnixMicro(end)) > lastSampleTimeout
+	if agent != nil && agent.Connected && !late && (agent.Latest == nil || agent.Latest.At < end) {
+		p.Read = true
+		p.requeueIn(lastSampleInterval)
+		return
+	}
+	p.store()
+}
+
+// store plans the artifact with the merged and judged result. Once it exists, the
+// measurement is complete, whatever happens. It is never replaced.
+func (p *planner) store() {
+	merged, err := p.merge()
+	if err != nil {
+		p.fail(failuref(v1alpha1.ReasonArtifactNotStored, "the result can't be merged: %s", err))
+		return
+	}
+	encoded, err := artifact.Encode(merged, artifact.ConfigMapLimit)
+	if err != nil {
+		p.fail(failuref(v1alpha1.ReasonArtifactNotStored, "the result can't be encoded: %s", err))
+		return
+	}
+	p.Create = append(p.Create, Creation{Object: manifest.Artifact(p.run, encoded), Reason: v1alpha1.ReasonArtifactNotStored})
+}
+
+// merge returns the result of a run whose clients have all sent their totals, with
+// its findings and the outcomes of its thresholds.
+func (p *planner) merge() (*result.Result, error) {
+	at := p.measurementStart()
+	described, err := p.describe(at)
+	if err != nil {
+		return nil, err
+	}
+	merged := &result.Result{SchemaVersion: result.SchemaVersion, Run: *described, Series: p.observed.Series}
+	var clients []result.Client
+	for i := range loadplan.Replicas(&p.run.Spec) {
+		c := p.observed.Sessions.Clients[i]
+		clients = append(clients, result.Client{
+			Index:                  i,
+			Node:                   c.Node,
+			Totals:                 *c.Totals,
+			StartSkewMicroseconds:  c.Totals.StartedAt - at,
+			ClockErrorMicroseconds: c.ClockError,
+		})
+	}
+	merged.AddClients(clients)
+	if merged.Warmup != nil {
+		merged.Warmup.Steady = steadiness(p.run)
+	}
+	merged.AddLevels(p.observed.Levels)
+	merged.Server, merged.Backends = p.observed.Sessions.Agent.Measured()
+	merged.Environment = p.environment()
+	if merged.Thresholds, err = validity.Thresholds(merged, bounds(p.run)); err != nil {
+		return nil, err
+	}
+	merged.AddScript()
+	merged.Findings = validity.Judge(merged)
+	return merged, nil
+}
+
+// measurementStart returns the common start time of the measurement, as the
+// clients had it.
+func (p *planner) measurementStart() int64 {
+	for _, c := range p.observed.Sessions.Clients {
+		if at := c.Starts[sessionpb.Stage_STAGE_MEASUREMENT]; at != 0 {
+			return at
+		}
+	}
+	return p.observed.Sessions.Starts[sessionpb.Stage_STAGE_MEASUREMENT]
+}
+
+// describe returns what was run. at is the start time of the measurement.
+func (p *planner) describe(at int64) (*result.Run, error) {
+	plans, err := p.loadPlans()
+	if err != nil {
+		return nil, err
+	}
+	spec, plan := &p.run.Spec, plans[0] // where clients can't have the same, the first has most
+	d := &result.Run{
+		Namespace:       p.run.Namespace,
+		Name:            p.run.Name,
+		UID:             string(p.run.UID),
+		Image:           spec.Target.Image,
+		Server:          server.Describe(&spec.Target),
+		MeasurementTime: time.UnixMicro(at).UTC(),
+		Load:            loadplan.Shape(spec),
+		Connections:     int64(plan.Connections),
+		Streams:         int64(plan.Streams),
+		KeepAlive:       plan.KeepAlive,
+		Sequential:      plan.Sequential,
+		Cookies:         plan.Cookies,
+		Authentication:  plan.Authentication,
+		AskedPerSecond:  loadplan.AskedPerSecond(spec),
+		Requests:        []result.Request{},
+	}
+	for _, p := range plans {
+		d.AllConnections += int64(p.Connections)
+	}
+	for _, request := range plan.Requests {
+		d.Requests = append(d.Requests, result.Request{Method: request.Method, Path: request.Path, Weight: int64(request.Weight), Length: request.Length})
+	}
+	if from := spec.Load.RequestsFrom; from != nil {
+		d.RequestList = &result.RequestList{ConfigMap: from.ConfigMapKeyRef.Name, Key: from.ConfigMapKeyRef.Key}
+		if plan.RequestList != nil { // else its ConfigMaps are gone by now
+			entries, err := requestlist.Decode(plan.RequestList)
+			if err != nil {
+				return nil, fmt.Errorf("read the list of requests: %w", err)
+			}
+			d.RequestList.Requests = int64(len(entries))
+		}
+	}
+	return d, nil
+}
+
+func bounds(run *v1alpha1.BenchmarkRun) []validity.Bound {
+	var bounds []validity.Bound
+	for _, t := range run.Spec.Thresholds {
+		bounds = append(bounds, validity.Bound{Metric: string(t.Metric), Below: t.Below, Above: t.Above})
+	}
+	return bounds
+}

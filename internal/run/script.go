@@ -1,0 +1,89 @@
+package run
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
+)
+
+// scriptDirectories returns the names of the ConfigMaps of a run's script, by the
+// directories that they become.
+func scriptDirectories(run *v1alpha1.BenchmarkRun) map[string]string {
+	s := run.Spec.Load.Script
+	if s == nil {
+		return nil
+	}
+	directories := map[string]string{"": s.ConfigMapName}
+	for _, directory := range s.Folders {
+		directories[directory.Path] = directory.ConfigMapName
+	}
+	return directories
+}
+
+// scriptField returns the field of the script that names a ConfigMap, as the
+// beginning of a message, or "" if none does.
+func scriptField(run *v1alpha1.BenchmarkRun, configMap string) string {
+	s := run.Spec.Load.Script
+	if s == nil {
+		return ""
+	}
+	if s.ConfigMapName == configMap {
+		return "spec.load.script.configMapName: "
+	}
+	for i, directory := range s.Folders {
+		if directory.ConfigMapName == configMap {
+			return fmt.Sprintf("spec.load.script.folders[%d].configMapName: ", i)
+		}
+	}
+	return ""
+}
+
+// readScript reads the files of the run's script.
+func (in *inputs) readScript(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) {
+	directories := scriptDirectories(run)
+	if directories == nil {
+		return
+	}
+	complete := true
+	for _, directory := range slices.Sorted(maps.Keys(directories)) {
+		config := configs[directories[directory]]
+		if config == nil {
+			complete = false
+			continue
+		}
+		files := texts(config)
+		for _, key := range slices.Sorted(maps.Keys(files)) {
+			in.Script = append(in.Script, manifest.ScriptFile{
+				Key: "script-" + strconv.Itoa(len(in.Script)), Path: path.Join(directory, key), Text: files[key],
+			})
+		}
+	}
+	file := run.Spec.Load.Script.File
+	if complete && !slices.ContainsFunc(in.Script, func(f manifest.ScriptFile) bool { return f.Path == file }) {
+		in.missing = append(in.missing, fmt.Sprintf("spec.load.script.file: there is no %s in ConfigMap %s, nor in one of spec.load.script.folders",
+			file, run.Spec.Load.Script.ConfigMapName))
+	}
+}
+
+// checkScript returns an error if two files of a script need the same path.
+func (in *inputs) checkScript() error {
+	for _, f := range in.Script {
+		for _, other := range in.Script {
+			if strings.HasPrefix(other.Path, f.Path+"/") {
+				return fmt.Errorf("spec.load.script.folders: %s is a file, and a folder too: rename one of them", f.Path)
+			}
+			if other.Path == f.Path && other.Key != f.Key {
+				return fmt.Errorf("spec.load.script.folders: %s is in two of the ConfigMaps: rename one of them", f.Path)
+			}
+		}
+	}
+	return nil
+}

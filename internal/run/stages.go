@@ -1,0 +1,45 @@
+package run
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+const (
+	// startLead is how far in the future a start time is, so that it reaches every
+	// client before it comes. startLeadPerClient is added for each client.
+	startLead          = 100 * time.Millisecond
+	startLeadPerClient = 200 * time.Microsecond
+	// progressInterval is how often the progress of a load is written.
+	progressInterval = 2 * time.Second
+)
+
+// begin plans the start of a stage that all clients start together.
+func (p *planner) begin(stage sessionpb.Stage) int64 {
+	lead := startLead + time.Duration(loadplan.Replicas(&p.run.Spec))*startLeadPerClient
+	return p.startAt(stage, p.now.Add(lead).UnixMicro())
+}
+
+// beginNow plans the start of a stage that needs no barrier.
+func (p *planner) beginNow(stage sessionpb.Stage) int64 { return p.startAt(stage, p.now.UnixMicro()) }
+
+func (p *planner) startAt(stage sessionpb.Stage, at int64) int64 {
+	p.Start = map[sessionpb.Stage]int64{stage: at}
+	return at
+}
+
+// measure makes the clients send the load from at on.
+func (p *planner) measure(at int64) {
+	p.startAt(sessionpb.Stage_STAGE_MEASUREMENT, at)
+	p.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(time.UnixMicro(at)))
+	_, extent := loadplan.Extents(&p.run.Spec)
+	p.state(v1alpha1.ReasonMeasuring, "the clients send the load",
+		p.progress(sessionpb.Stage_STAGE_MEASUREMENT, at, extent))
+	p.requeueIn(progressInterval)
+}

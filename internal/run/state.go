@@ -1,0 +1,107 @@
+package run
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/server"
+	"github.com/assay-dev/assay/internal/session"
+)
+
+// IsAdmitted reports whether the run has its lane.
+func IsAdmitted(run *v1alpha1.BenchmarkRun) bool {
+	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionAdmitted)
+}
+
+// IsFinished reports whether the run is in a terminal state.
+func IsFinished(run *v1alpha1.BenchmarkRun) bool {
+	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
+}
+
+// IsSuspended reports whether spec.suspend is set.
+func IsSuspended(run *v1alpha1.BenchmarkRun) bool { return ptr.Deref(run.Spec.Suspend, false) }
+
+// Succeeded returns the condition Succeeded as it was last written, or a zero
+// condition. While the run is active, its reason is the run's state.
+func Succeeded(run *v1alpha1.BenchmarkRun) metav1.Condition {
+	return ptr.Deref(meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded), metav1.Condition{})
+}
+
+// State returns the run's state as it was last written.
+func State(run *v1alpha1.BenchmarkRun) string {
+	return cmp.Or(Succeeded(run).Reason, v1alpha1.ReasonQueued)
+}
+
+// underLoad reports whether the pods have begun their load in a state.
+func underLoad(state string) bool {
+	switch state {
+	case v1alpha1.ReasonSettingUp, v1alpha1.ReasonWarmingUp, v1alpha1.ReasonMeasuring, v1alpha1.ReasonTearingDown, v1alpha1.ReasonCollecting:
+		return true
+	}
+	return false
+}
+
+// targetWasReady reports whether the target was ever ready, even if this manager
+// has no session with its agent: it may have been restarted.
+func targetWasReady(run *v1alpha1.BenchmarkRun) bool {
+	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionTargetReady)
+}
+
+// clientsWereReady is like targetWasReady for the clients.
+func clientsWereReady(run *v1alpha1.BenchmarkRun) bool {
+	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionClientsReady)
+}
+
+// isExternal reports whether the target is one that Assay doesn't start.
+func isExternal(run *v1alpha1.BenchmarkRun) bool { return server.IsExternal(&run.Spec.Target) }
+
+// runsScript reports whether the clients execute a k6 script.
+func runsScript(run *v1alpha1.BenchmarkRun) bool { return run.Spec.Load.Script != nil }
+
+// probed returns what the target's first successful answer showed, or nil if
+// there was none yet.
+func probed(run *v1alpha1.BenchmarkRun, o *Observed) *session.ProbeResult {
+	if isExternal(run) {
+		return o.Sessions.Clients[0].ProbeResult
+	}
+	if o.Sessions.Agent == nil {
+		return nil
+	}
+	return o.Sessions.Agent.ProbeResult
+}
+
+func readinessTimeout(run *v1alpha1.BenchmarkRun) time.Duration {
+	return seconds(ptr.Deref(run.Spec.Target.Readiness.TimeoutSeconds, 300))
+}
+
+func activeDeadline(run *v1alpha1.BenchmarkRun) time.Duration {
+	return seconds(ptr.Deref(run.Spec.ActiveDeadlineSeconds, 3600))
+}
+
+func deadlineOf(run *v1alpha1.BenchmarkRun) time.Time {
+	return run.Status.AdmissionTime.Add(activeDeadline(run))
+}
+
+func seconds(n int32) time.Duration { return time.Duration(n) * time.Second }
+
+// targetReadyBy returns the time by which the target must be ready.
+func targetReadyBy(run *v1alpha1.BenchmarkRun, o *Observed) time.Time {
+	if o.Target == nil {
+		return o.Job.CreationTimestamp.Add(readinessTimeout(run))
+	}
+	return o.Target.CreationTimestamp.Add(readinessTimeout(run))
+}
+
+// Bounded returns the first limit bytes of a text, without a partial character.
+func Bounded(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "")
+}

@@ -1,0 +1,155 @@
+package run
+
+import (
+	"cmp"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/server"
+	"github.com/assay-dev/assay/internal/session"
+)
+
+// NeedsNode returns the name of the target's node if that must be read: until the
+// status records its kernel, and for the result's environment. Otherwise it
+// returns "".
+func NeedsNode(run *v1alpha1.BenchmarkRun, o *Observed) string {
+	recorded := ptr.Deref(run.Status.Target, v1alpha1.TargetStatus{})
+	name := recorded.Node
+	if o.Target != nil {
+		name = o.Target.Spec.NodeName
+	}
+	if recorded.Kernel != "" && !o.Collected(loadplan.Replicas(&run.Spec)) {
+		return ""
+	}
+	return name
+}
+
+// observeTarget records in the status what was started, and plans what the run's
+// pods must know of it. It returns false if the run fails.
+func (p *planner) observeTarget() bool {
+	recorded := ptr.Deref(p.Status.Target, v1alpha1.TargetStatus{})
+	p.started = *recorded.DeepCopy()
+	t, pod := &p.started, p.observed.Target
+	address := ""
+	switch {
+	case isExternal(p.run):
+		var err error
+		if address, err = server.ExternalAddress(&p.run.Spec.Target); err != nil {
+			p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s", err))
+			return false
+		}
+		t.Address = address
+	case pod == nil:
+		return true
+	default:
+		address = p.observePod(pod)
+	}
+	if e := probed(p.run, p.observed); e != nil {
+		t.ServerSoftware, t.TLS = e.Software, tlsStatus(e.TLS)
+	}
+	if agent := p.observed.Sessions.Agent; agent != nil && agent.Latest != nil && pod != nil {
+		t.CPUs, t.CPUExclusivity = agent.Latest.CPUs, targetExclusivity(p.run, agent.Latest)
+	}
+	p.recordTarget()
+	return address == "" || p.prepareClients(address)
+}
+
+// prepareClients plans to send the clients their plans. A list of requests that
+// can't be read any more is one that every client already has.
+func (p *planner) prepareClients(address string) bool {
+	loads, err := p.loadPlans()
+	if err != nil {
+		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s", err))
+		return false
+	}
+	if p.run.Spec.Load.RequestsFrom == nil || loads[0].RequestList != nil {
+		p.Prepare = &Prepare{Plans: loads, Address: address}
+	}
+	return true
+}
+
+// observePod takes what Kubernetes reports of the target's pod, and returns the
+// target's host and port, or "" if the pod has no address yet.
+func (p *planner) observePod(pod *corev1.Pod) (address string) {
+	t, spec := &p.started, &p.run.Spec.Target
+	t.Node = pod.Spec.NodeName
+	if p.observed.Node != nil {
+		t.Kernel = cmp.Or(p.observed.Node.Status.NodeInfo.KernelVersion, t.Kernel)
+	}
+	recorded := t.Backends
+	t.Backends = nil
+	for i := range spec.Backends {
+		b := v1alpha1.BackendStatus{Name: spec.Backends[i].Name}
+		for _, known := range recorded {
+			if known.Name == b.Name {
+				b = known
+			}
+		}
+		t.Backends = append(t.Backends, b)
+	}
+	containers := map[string]string{}
+	servers := manifest.Servers(p.run, pod)
+	for _, status := range pod.Status.ContainerStatuses {
+		if status.Name == server.ContainerName {
+			t.ImageID = status.ImageID
+		}
+		for i := range t.Backends {
+			if t.Backends[i].Name == status.Name {
+				t.Backends[i].ImageID = status.ImageID
+			}
+		}
+		isServer := slices.ContainsFunc(servers, func(c corev1.Container) bool { return c.Name == status.Name })
+		if _, id, ok := strings.Cut(status.ContainerID, "://"); ok && isServer {
+			containers[id] = status.Name
+		}
+	}
+	if pod.Status.PodIP == "" {
+		return ""
+	}
+	t.Address = net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(server.Port(spec))))
+	p.Watch = &session.Watch{
+		Address: t.Address, Path: server.ReadinessPath(&p.run.Spec), Host: server.Host(p.run), TLS: server.SessionTLS(p.run),
+		Streams: loadplan.Streams(&p.run.Spec),
+	}
+	if len(t.Backends) > 0 {
+		p.Watch.Containers = containers
+	}
+	return t.Address
+}
+
+// recordTarget writes what was started into the status, as far as that has room.
+func (p *planner) recordTarget() {
+	t := p.started.DeepCopy()
+	t.Address, t.Kernel = Bounded(t.Address, 64), Bounded(t.Kernel, 256)
+	t.CPUs, t.ServerSoftware = Bounded(t.CPUs, 1024), Bounded(t.ServerSoftware, 256)
+	p.Status.Target = t
+}
+
+// tlsStatus returns what was negotiated, as the status records it.
+func tlsStatus(e *result.Handshake) *v1alpha1.TLSStatus {
+	if e == nil {
+		return nil
+	}
+	s := &v1alpha1.TLSStatus{
+		Protocol: Bounded(e.Protocol, 32), Cipher: Bounded(e.Cipher, 64),
+		KeyAlgorithm: Bounded(e.KeyAlgorithm, 32), KeySize: ptr.To(int32(e.KeySize)),
+		Subject: Bounded(e.Subject, 512), Issuer: Bounded(e.Issuer, 512), Fingerprint: Bounded(e.Fingerprint, 128),
+		NotAfter:          ptr.To(metav1.NewTime(time.UnixMicro(e.NotAfter))),
+		ClientCertificate: v1alpha1.ClientCertificateNotRequested,
+	}
+	if e.CertificateRequested {
+		s.ClientCertificate = v1alpha1.ClientCertificateRequested
+	}
+	return s
+}
