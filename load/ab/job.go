@@ -75,12 +75,12 @@ func parseCiphers(list string) ([]string, error) {
 // ExpectLength makes the length of the probe's response the expected length of
 // all responses, unless -l is set. It must be called after job.Prepare.
 func (o *Options) ExpectLength(job *standalone.Job) error {
-	evidence := job.Evidence()
-	if evidence == nil {
+	probed := job.ProbeResult()
+	if probed == nil {
 		return errors.New("the target hasn't been probed")
 	}
 	if !o.AnyLength {
-		job.Plan.Requests[0].Length = evidence.DocumentLength
+		job.Plan.Requests[0].Length = probed.DocumentLength
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type Client struct {
 	log     *slog.Logger
 
 	shares   chan share                // shares that wait for a virtual user
-	probed   chan *session.ProbeResult // receives what the target showed when its probe succeeded
+	probed   chan *session.ProbeResult // receives the result of the target's probe
 	loggedIn chan error                // receives the outcome of the logins, if the plan has any
 	k6Ended  chan error                // receives k6's error if k6 ends before the client is released
 	released chan struct{}             // closed when the manager has released the client
@@ -108,8 +108,8 @@ func (c *Client) handleOrders(ctx context.Context) error {
 			if err := c.handle(probing, order); err != nil {
 				return err
 			}
-		case evidence := <-c.probed:
-			c.session.ProbeSucceeded(evidence)
+		case probed := <-c.probed:
+			c.session.ProbeSucceeded(probed)
 			c.logIn(probing)
 		case err := <-c.loggedIn:
 			if err != nil {
@@ -166,8 +166,8 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 		return nil
 	}
 	go func() {
-		if evidence, err := probe.Until(ctx, targetProbe(order, load.Address(), access.TLS), c.session.ProbeFailed); err == nil {
-			c.probed <- evidence
+		if probed, err := probe.Until(ctx, targetProbe(order, load.Address(), access.TLS), c.session.ProbeFailed); err == nil {
+			c.probed <- probed
 		}
 	}()
 	return nil

@@ -18,7 +18,7 @@ import (
 type Session interface {
 	Run(ctx context.Context) error
 	Orders() <-chan pod.Order
-	ProbeSucceeded(evidence *session.ProbeResult)
+	ProbeSucceeded(probed *session.ProbeResult)
 	ProbeFailed(reason string)
 	Ready(cpus string)
 	StageEnded(stage sessionpb.Stage)

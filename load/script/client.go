@@ -39,7 +39,7 @@ const (
 type Session interface {
 	Run(ctx context.Context) error
 	Orders() <-chan pod.Order
-	ProbeSucceeded(evidence *session.ProbeResult)
+	ProbeSucceeded(probed *session.ProbeResult)
 	ProbeFailed(reason string)
 	Ready(cpus string)
 	SendSecond(stage sessionpb.Stage, second *result.ClientSecond)
@@ -296,9 +296,9 @@ func (c *Client) probeTarget(ctx context.Context) error {
 			return fmt.Errorf("configure TLS for the target: %w", err)
 		}
 	}
-	evidence, err := probe.Until(ctx, q, c.session.ProbeFailed)
+	probed, err := probe.Until(ctx, q, c.session.ProbeFailed)
 	if err == nil {
-		c.session.ProbeSucceeded(evidence)
+		c.session.ProbeSucceeded(probed)
 	}
 	return nil // probe.Until only returns ctx's error
 }

@@ -61,7 +61,7 @@ type Job struct {
 	ProbeFirstRequest bool
 
 	address   string // the target's IP address and port; set by Prepare
-	evidence  *session.ProbeResult
+	probed    *session.ProbeResult
 	directory string // of temporary files
 }
 
@@ -83,8 +83,8 @@ func Port(u *url.URL) string {
 	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
-// Evidence returns what the target showed when Prepare probed it.
-func (j *Job) Evidence() *session.ProbeResult { return j.evidence }
+// ProbeResult returns the result of the probe, or nil before Prepare.
+func (j *Job) ProbeResult() *session.ProbeResult { return j.probed }
 
 // Prepare probes the target once, so that a load that can't succeed isn't
 // started. If the target has several addresses, the load uses the first one whose
@@ -130,9 +130,9 @@ func (j *Job) Prepare(ctx context.Context) error {
 		if j.ProbeFirstRequest || first.Method != "" {
 			q.As = first
 		}
-		evidence, err := probe.Ask(ctx, q)
+		probed, err := probe.Ask(ctx, q)
 		if err == nil {
-			j.evidence = evidence
+			j.probed = probed
 			return nil
 		}
 		failures = append(failures, fmt.Errorf("%s: %w", j.address, err))

@@ -21,8 +21,8 @@ func (j *Job) result(totals *result.Totals, s *localSession) *result.Result {
 			Sequential: plan.Sequential, Cookies: plan.Cookies, Authentication: plan.Authentication, MeasurementTime: time.UnixMicro(totals.StartedAt).UTC(),
 		},
 		Environment: result.Environment{
-			TargetAddress: Target(j.URL), ServerSoftware: j.evidence.Software, DocumentLength: j.evidence.DocumentLength,
-			HTTP: j.evidence.HTTP, TLS: j.evidence.TLS, ClientCPULimit: int64(runtime.GOMAXPROCS(0)) * 1000, Assay: j.Version,
+			TargetAddress: Target(j.URL), ServerSoftware: j.probed.Software, DocumentLength: j.probed.DocumentLength,
+			HTTP: j.probed.HTTP, TLS: j.probed.TLS, ClientCPULimit: int64(runtime.GOMAXPROCS(0)) * 1000, Assay: j.Version,
 		},
 		Series: s.series,
 	}

@@ -86,6 +86,9 @@ Exit codes:
 
 func run(ctx context.Context, path, format string) error {
 	job, err := readPlan(path)
+	if path == "-" {
+		path = stdinName
+	}
 	if err != nil {
 		return &codedError{exitUsage, fmt.Errorf("%s: %w", path, err)}
 	}
@@ -129,13 +132,16 @@ func code(o standalone.Outcome, code int) int {
 	return code
 }
 
+// stdinName is the name of a plan from the standard input.
+const stdinName = "standard input"
+
 func readPlan(path string) (*standalone.Job, error) {
 	if path == "-" {
 		data, err := io.ReadAll(os.Stdin)
 		if err != nil {
 			return nil, err
 		}
-		return planfile.Read(data, "standard input", "")
+		return planfile.Read(data, stdinName, "")
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
