@@ -31,20 +31,20 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// certManager is the version of cert-manager's resources.
+// certManager is the group and version of cert-manager's resources.
 var certManager = schema.GroupVersion{Group: "cert-manager.io", Version: "v1"}
 
-// issuedSecret is where the chart has cert-manager put the certificate.
+// issuedSecret is the Secret for which the chart requests the certificate.
 var issuedSecret = types.NamespacedName{Namespace: operatorNamespace, Name: "assay-session-tls-issued"}
 
-// TestCertManager has cert-manager issue the manager's certificate in the middle
-// of a run, whose pods trust another authority until then, and finds the run
-// completed; then one that begins with the issued certificate, and a renewal.
-// Like TestHelm it has the release for itself.
+// TestCertManager switches the manager to a certificate from cert-manager during a
+// run, whose pods trust another CA until then. The run must succeed. So must a run
+// that starts with the issued certificate, and one during its renewal. Like
+// TestHelm it doesn't run in parallel with other tests.
 func TestCertManager(t *testing.T) {
 	c := theCluster
 	if _, err := c.RESTMapper().RESTMapping(certManager.WithKind("Certificate").GroupKind(), certManager.Version); err != nil {
-		t.Fatalf("cert-manager is needed: make install-cert-manager: %v", err)
+		t.Fatalf("cert-manager is required: run make install-cert-manager: %v", err)
 	}
 	upgrade := c.keepRelease(t)
 	namespace := c.namespace(t)
@@ -67,14 +67,14 @@ func TestCertManager(t *testing.T) {
 
 	first := c.issued(t)
 	if first.Annotations["cert-manager.io/certificate-name"] != "assay-session" {
-		t.Errorf("Secret %s isn't cert-manager's: %v", first.Name, first.Annotations)
+		t.Errorf("Secret %s is not from cert-manager: %v", first.Name, first.Annotations)
 	}
 	c.untilServed(t, first.Data[corev1.TLSCertKey], first.Data["ca.crt"])
 	fresh := wrapper.NewRun(namespace, "issued", serverImage).Path("/fixed/0/100").Requests(1, 100).Obj()
 	c.create(t, fresh)
 	wantSucceeded(t, c.finished(t, fresh, time.Minute))
 
-	// cert-manager issues at once what was deleted.
+	// cert-manager issues a deleted certificate at once.
 	if err := c.Delete(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +82,8 @@ func TestCertManager(t *testing.T) {
 	c.untilServed(t, second.Data[corev1.TLSCertKey], first.Data["ca.crt"])
 }
 
-// keepRelease returns what upgrades the release with further values, and puts it
-// back as it was when the test ends.
+// keepRelease returns a function that upgrades the release with further values. At
+// the end of the test it restores the release.
 func (c *cluster) keepRelease(t *testing.T) (upgrade func(args ...string)) {
 	t.Helper()
 	values := filepath.Join(t.TempDir(), "values.yaml")
@@ -91,10 +91,10 @@ func (c *cluster) keepRelease(t *testing.T) (upgrade func(args ...string)) {
 		t.Fatal(err)
 	}
 	args := []string{"upgrade", "--install", "assay", filepath.Join("..", "..", "charts", "assay"), "--values", values, "--wait"}
-	t.Cleanup(func() { // t's context has ended by then
+	t.Cleanup(func() { // t's context is canceled by then
 		out, err := exec.Command("helm", append(args, "--namespace", operatorNamespace)...).CombinedOutput()
 		if err != nil {
-			t.Errorf("put the release back: %v\n%s", err, out)
+			t.Errorf("restore the release: %v\n%s", err, out)
 		}
 		c.deleteCertificates(t)
 	})
@@ -104,8 +104,8 @@ func (c *cluster) keepRelease(t *testing.T) (upgrade func(args ...string)) {
 	}
 }
 
-// deleteCertificates deletes what Helm leaves of them: all after an upgrade that
-// failed, the Secrets in any case.
+// deleteCertificates deletes the objects that Helm keeps: all after a failed
+// upgrade, the Secrets in any case.
 func (c *cluster) deleteCertificates(t *testing.T) {
 	t.Helper()
 	for _, kind := range []string{"Certificate", "Issuer"} {
@@ -137,8 +137,8 @@ func (c *cluster) issued(t *testing.T) *corev1.Secret {
 	return secret
 }
 
-// untilServed waits until the manager proves who it is by a certificate that an
-// authority vouches for, both in PEM.
+// untilServed waits until the manager serves the certificate of a Secret, which
+// must be issued by the Secret's CA.
 func (c *cluster) untilServed(t *testing.T, certificate, authority []byte) {
 	t.Helper()
 	want, _ := pem.Decode(certificate)
@@ -157,11 +157,11 @@ func (c *cluster) untilServed(t *testing.T, certificate, authority []byte) {
 		defer func() { _ = connection.Close() }()
 		return string(connection.(*tls.Conn).ConnectionState().PeerCertificates[0].Raw) == string(want.Bytes), nil
 	}); err != nil {
-		t.Fatalf("the manager doesn't serve with the certificate of Secret %s: %v, %v", issuedSecret.Name, err, last)
+		t.Fatalf("the manager does not serve the certificate of Secret %s: %v, %v", issuedSecret.Name, err, last)
 	}
 }
 
-// leader is the address at which the manager that leads serves sessions.
+// leader returns the address at which the leader serves sessions.
 func (c *cluster) leader(t *testing.T) string {
 	t.Helper()
 	var lease coordinationv1.Lease
@@ -176,8 +176,8 @@ func (c *cluster) leader(t *testing.T) string {
 	return net.JoinHostPort(pod.Status.PodIP, "9443")
 }
 
-// mayOnlyReadItsCertificate fails the test when the manager may do more with
-// Secrets than it has to, or less.
+// mayOnlyReadItsCertificate fails the test unless the manager has exactly the
+// rights to Secrets that it needs.
 func (c *cluster) mayOnlyReadItsCertificate(t *testing.T) {
 	t.Helper()
 	for _, right := range []struct {

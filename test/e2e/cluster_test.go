@@ -1,8 +1,8 @@
 //go:build e2e
 
-// Package e2e runs scenarios on the cluster that KUBECONFIG names, in which
-// Assay is installed: real pods, real load, real faults. The faults need the
-// processes of the cluster's node to be visible on this host.
+// Package e2e runs scenarios on the cluster of KUBECONFIG, on which Assay is
+// installed: real pods, real load, real failures. Tests that kill processes need to
+// see the processes of the cluster's node.
 package e2e
 
 import (
@@ -38,7 +38,7 @@ const (
 	serverImage = "localhost/assay-test/server:dev"
 	tomcatImage = "localhost/assay-test/tomcat:9.0"
 
-	// operatorNamespace is where the operator is installed.
+	// operatorNamespace is the namespace of the operator.
 	operatorNamespace = "assay-system"
 )
 
@@ -64,7 +64,7 @@ func connect() (*cluster, error) {
 	ctrl.SetLogger(logr.Discard())
 	config, err := ctrl.GetConfig()
 	if err != nil {
-		return nil, fmt.Errorf("find the cluster (is KUBECONFIG set?): %w", err)
+		return nil, fmt.Errorf("load kubeconfig (is KUBECONFIG set?): %w", err)
 	}
 	config.QPS, config.Burst = 100, 200
 	scheme := runtime.NewScheme()
@@ -82,8 +82,8 @@ func connect() (*cluster, error) {
 	return &cluster{WithWatch: c, kube: kube}, err
 }
 
-// namespace makes a namespace in which only restricted pods may run, and
-// deletes it with everything in it at the test's end.
+// namespace creates a namespace that enforces restricted Pod Security, and deletes
+// it at the end of the test.
 func (c *cluster) namespace(t *testing.T) string {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
@@ -101,7 +101,7 @@ func (c *cluster) namespace(t *testing.T) string {
 	return ns.Name
 }
 
-// create creates an object and fails the test when it is refused.
+// create creates an object. It fails the test if the API server rejects it.
 func (c *cluster) create(t *testing.T, obj client.Object) {
 	t.Helper()
 	if err := c.Create(t.Context(), obj); err != nil {
@@ -109,7 +109,7 @@ func (c *cluster) create(t *testing.T, obj client.Object) {
 	}
 }
 
-// until watches a run until done says that it is where the test wants it.
+// until watches a run until done reports true.
 func (c *cluster) until(t *testing.T, run *v1alpha1.BenchmarkRun, limit time.Duration, what string, done func(*v1alpha1.BenchmarkRun) bool) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -128,7 +128,7 @@ func (c *cluster) until(t *testing.T, run *v1alpha1.BenchmarkRun, limit time.Dur
 			client.MatchingFields{"metadata.name": run.Name},
 			&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: current.ResourceVersion}})
 		if err != nil {
-			continue // the API server may be away for a moment
+			continue // the API server may be unavailable for a moment
 		}
 		for event := range events.ResultChan() {
 			seen, ok := event.Object.(*v1alpha1.BenchmarkRun)
@@ -142,7 +142,7 @@ func (c *cluster) until(t *testing.T, run *v1alpha1.BenchmarkRun, limit time.Dur
 		}
 		events.Stop()
 	}
-	t.Fatalf("%s didn't come within %s; conditions: %s", what, limit, conditions(last))
+	t.Fatalf("%s did not occur within %s; conditions: %s", what, limit, conditions(last))
 	return nil
 }
 
@@ -154,7 +154,7 @@ func (c *cluster) finished(t *testing.T, run *v1alpha1.BenchmarkRun, limit time.
 	})
 }
 
-// state waits until the run is in a state, given by the reason of Succeeded.
+// state waits until the reason of Succeeded is the state.
 func (c *cluster) state(t *testing.T, run *v1alpha1.BenchmarkRun, reason string, limit time.Duration) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	return c.until(t, run, limit, "the state "+reason, func(r *v1alpha1.BenchmarkRun) bool {
@@ -181,12 +181,12 @@ func conditions(run *v1alpha1.BenchmarkRun) string {
 func wantSucceeded(t *testing.T, run *v1alpha1.BenchmarkRun) {
 	t.Helper()
 	if c := condition(run, v1alpha1.ConditionSucceeded); c.Status != metav1.ConditionTrue || c.Reason != v1alpha1.ReasonCompleted {
-		t.Fatalf("the run didn't succeed:%s", conditions(run))
+		t.Fatalf("the run did not succeed:%s", conditions(run))
 	}
 }
 
-// wantFailed fails the test unless the run failed for this reason with a
-// message that holds all of these texts.
+// wantFailed fails the test unless the run failed with this reason and a message
+// that contains all texts.
 func wantFailed(t *testing.T, run *v1alpha1.BenchmarkRun, reason string, texts ...string) {
 	t.Helper()
 	c := condition(run, v1alpha1.ConditionSucceeded)
@@ -195,16 +195,16 @@ func wantFailed(t *testing.T, run *v1alpha1.BenchmarkRun, reason string, texts .
 	}
 	for _, text := range texts {
 		if !strings.Contains(c.Message, text) {
-			t.Errorf("the message doesn't say %q: %s", text, c.Message)
+			t.Errorf("the message does not contain %q: %s", text, c.Message)
 		}
 	}
 	if run.Status.Result != nil {
-		t.Error("a run that failed has a result")
+		t.Error("a failed run has a result")
 	}
 }
 
-// nothingLeft waits until a run has left nothing behind but, if it has one, its
-// artifact.
+// nothingLeft waits until all objects of a run are deleted except its artifact, if
+// it has one.
 func (c *cluster) nothingLeft(t *testing.T, run *v1alpha1.BenchmarkRun, limit time.Duration) {
 	t.Helper()
 	var left []string
@@ -212,7 +212,7 @@ func (c *cluster) nothingLeft(t *testing.T, run *v1alpha1.BenchmarkRun, limit ti
 		left = c.children(t, run)
 		return len(left) == 0, nil
 	}); err != nil {
-		t.Fatalf("left behind after %s: %s", limit, strings.Join(left, ", "))
+		t.Fatalf("not deleted after %s: %s", limit, strings.Join(left, ", "))
 	}
 }
 
@@ -240,7 +240,7 @@ func (c *cluster) children(t *testing.T, run *v1alpha1.BenchmarkRun) []string {
 	return left
 }
 
-// pod finds the one pod of a namespace with these labels.
+// pod returns the only pod of a namespace with these labels.
 func (c *cluster) pod(t *testing.T, namespace string, labels client.MatchingLabels) *corev1.Pod {
 	t.Helper()
 	var pods corev1.PodList
@@ -253,7 +253,7 @@ func (c *cluster) pod(t *testing.T, namespace string, labels client.MatchingLabe
 	return &pods.Items[0]
 }
 
-// logs returns what a container of a pod wrote.
+// logs returns the log of a container.
 func (c *cluster) logs(t *testing.T, pod *corev1.Pod, container string) []byte {
 	t.Helper()
 	log, err := c.kube.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container}).DoRaw(t.Context())
@@ -263,7 +263,7 @@ func (c *cluster) logs(t *testing.T, pod *corev1.Pod, container string) []byte {
 	return log
 }
 
-// kill ends the first process of a pod's container with SIGKILL.
+// kill sends SIGKILL to the first process of a pod's container.
 func (c *cluster) kill(t *testing.T, pod *corev1.Pod, container string) {
 	t.Helper()
 	for _, status := range pod.Status.ContainerStatuses {
@@ -280,7 +280,7 @@ func (c *cluster) kill(t *testing.T, pod *corev1.Pod, container string) {
 	t.Fatalf("pod %s has no container %s", pod.Name, container)
 }
 
-// processOf finds the lowest process of a container by its cgroup.
+// processOf returns the lowest pid in the cgroup of a container.
 func processOf(t *testing.T, containerID string) int {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cgroup")
@@ -299,12 +299,12 @@ func processOf(t *testing.T, containerID string) int {
 		}
 	}
 	if containerID == "" || lowest == 0 {
-		t.Fatalf("no process of container %q on this host", containerID)
+		t.Fatalf("process of container %q not found on this host", containerID)
 	}
 	return lowest
 }
 
-// manager is the operator's pod.
+// manager returns the pod of the operator.
 func (c *cluster) manager(t *testing.T) *corev1.Pod {
 	t.Helper()
 	return c.pod(t, operatorNamespace, client.MatchingLabels{"app.kubernetes.io/name": "assay", "app.kubernetes.io/component": "manager"})

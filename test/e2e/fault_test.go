@@ -17,8 +17,8 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// TestManagerKilled kills the manager while a run is measured and again while
-// its result can't be stored, and finds every request counted once.
+// TestManagerKilled kills the manager during a measurement and again while the
+// result can't be stored. Every request must be counted once.
 func TestManagerKilled(t *testing.T) {
 	c := theCluster
 	run := wrapper.NewRun(c.namespace(t), "survivor", serverImage).Path("/fixed/2000/100").
@@ -58,8 +58,8 @@ func TestManagerKilled(t *testing.T) {
 	}
 }
 
-// blockArtifact keeps the API server from taking a run's artifact, as an
-// admission webhook that is down does.
+// blockArtifact makes the API server reject a run's artifact, as with an admission
+// webhook that is down.
 func (c *cluster) blockArtifact(t *testing.T, run *v1alpha1.BenchmarkRun) *admissionv1.ValidatingWebhookConfiguration {
 	t.Helper()
 	block := &admissionv1.ValidatingWebhookConfiguration{
@@ -84,8 +84,8 @@ func (c *cluster) blockArtifact(t *testing.T, run *v1alpha1.BenchmarkRun) *admis
 	return block
 }
 
-// TestFaults has runs fail, each in its own way: with a reason and a message
-// that say what was seen and what to do, and leaving nothing behind.
+// TestFaults makes runs fail in different ways. Each must end with a reason and a
+// message with the evidence and the fix, and its objects must be deleted.
 func TestFaults(t *testing.T) {
 	type run = wrapper.Run
 	endless := func(r *run) *run { return r.Path("/fixed/1000/10").Seconds(1, 300) }
@@ -95,8 +95,8 @@ func TestFaults(t *testing.T) {
 	target := map[string]string{manifest.LabelRole: manifest.RoleTarget}
 	tests := map[string]struct {
 		spec func(*run) *run
-		// victim is the pod to be harmed while it is measured: killed is the container
-		// whose process is killed; without one the pod is deleted.
+		// victim is the pod that fails during the measurement. killed is the container
+		// whose process is killed; if it is empty, the pod is deleted.
 		victim map[string]string
 		killed string
 		reason string
@@ -161,7 +161,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestRetention keeps the pods of a run that failed, stopped.
+// TestRetention checks that the pods of a failed run are stopped but not deleted.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -171,11 +171,11 @@ func TestRetention(t *testing.T) {
 	done := c.finished(t, run, time.Minute)
 	wantFailed(t, done, v1alpha1.ReasonDeadlineExceeded)
 	if report := c.serverReport(t, done)["/fixed/1000/10"]; report.Requests == 0 {
-		t.Errorf("the kept target's log says: %+v", report)
+		t.Errorf("log of the retained target: %+v", report)
 	}
 }
 
-// TestNameConflict leaves somebody else's object alone.
+// TestNameConflict checks that a run doesn't change an object that isn't its own.
 func TestNameConflict(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -188,6 +188,6 @@ func TestNameConflict(t *testing.T) {
 	wantFailed(t, done, v1alpha1.ReasonNameConflict, "ConfigMap taken-config")
 	c.nothingLeft(t, done, time.Minute)
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(theirs), theirs); err != nil || theirs.Data["mine"] != "yes" {
-		t.Errorf("the other's ConfigMap: %v %v", theirs.Data, err)
+		t.Errorf("ConfigMap of the other owner: %v %v", theirs.Data, err)
 	}
 }

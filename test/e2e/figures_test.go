@@ -20,7 +20,7 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// serverReport is what test/server did on one path; see there.
+// serverReport holds what test/server counted on one path; see there.
 type serverReport struct {
 	Requests, Succeeded, Status, Short, Aborted, BodyBytes int64
 	Received, Anonymous, Connections                       int64
@@ -28,8 +28,8 @@ type serverReport struct {
 	Imposed                                                *result.Histogram
 }
 
-// serverReport reads what the test server of a finished run, whose pods are
-// kept, wrote when it was stopped.
+// serverReport returns the counts that the test server of a finished run logged when
+// it was stopped. The run's pods must be retained.
 func (c *cluster) serverReport(t *testing.T, run *v1alpha1.BenchmarkRun) map[string]serverReport {
 	t.Helper()
 	var pod *corev1.Pod
@@ -39,27 +39,26 @@ func (c *cluster) serverReport(t *testing.T, run *v1alpha1.BenchmarkRun) map[str
 		})
 		return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded, nil
 	}); err != nil {
-		t.Fatalf("the kept target didn't stop: %v", err)
+		t.Fatalf("the retained target did not stop: %v", err)
 	}
 	log := c.logs(t, pod, "server")
 	lines := bytes.Split(bytes.TrimSpace(log), []byte("\n"))
 	var report map[string]serverReport
 	if err := json.Unmarshal(lines[len(lines)-1], &report); err != nil {
-		t.Fatalf("the server's last line: %v\n%s", err, log)
+		t.Fatalf("decode the server's last line: %v\n%s", err, log)
 	}
 	return report
 }
 
-// TestFigures compares the merged figures of five clients with what the server
-// imposed: counts and bytes to the last one, percentiles to within the
-// histogram's 0.1 % plus 200 µs, and the merged histogram with that of all
-// samples pooled.
+// TestFigures compares the merged figures of five clients with the delays that the
+// server imposed. Counts and bytes must be equal, percentiles within 0.1% (the
+// histogram's resolution) plus 200 µs, and the merged histogram equal to that of
+// all samples pooled.
 //
-// Target and clients share this host with whatever else runs on it, which may
-// hold up a process for longer than 200 µs at any time. A disturbance makes a
-// percentile too large in one run; a fault of the measurement makes it wrong in
-// each. So that of several runs the best of each percentile counts, while a
-// percentile that is too small in any fails.
+// Target and clients share this host with other processes, which may delay them by
+// more than 200 µs at any time. A disturbance makes a percentile too large in one
+// run; a bug makes it wrong in all. Therefore the best of several runs counts for
+// each percentile, but a percentile that is too small fails the test in any run.
 func TestFigures(t *testing.T) {
 	const runs = 3
 	percentiles := []float64{50, 90, 99, 99.9}
@@ -73,13 +72,13 @@ func TestFigures(t *testing.T) {
 	}
 	for _, p := range percentiles {
 		if excess[p] > 200 {
-			t.Errorf("p%v is %d µs too large at best, beyond the histogram's 0.1 %%", p, excess[p])
+			t.Errorf("p%v is %d µs too large at best, beyond the histogram's 0.1%%", p, excess[p])
 		}
 	}
 }
 
-// figures carries out one run and returns by how much its percentiles exceed
-// those imposed, beyond the histogram's 0.1 %, in microseconds.
+// figures executes one run and returns by how much its percentiles exceed the
+// imposed ones, beyond the histogram's 0.1%, in microseconds.
 func figures(t *testing.T, name string, percentiles []float64) map[float64]int64 {
 	t.Helper()
 	c := theCluster
@@ -94,7 +93,7 @@ func figures(t *testing.T, name string, percentiles []float64) map[float64]int64
 	merged := &stored.Merged
 
 	if merged.Requests != 5*perClient || merged.Requests != server.Requests || merged.Succeeded() != server.Succeeded {
-		t.Errorf("%d requests of which %d succeeded; the server had %d and %d, %d were asked for",
+		t.Errorf("%d requests of which %d succeeded; the server had %d and %d, want %d",
 			merged.Requests, merged.Succeeded(), server.Requests, server.Succeeded, 5*perClient)
 	}
 	if merged.BodyBytes != server.BodyBytes || merged.BodyBytes != 5*perClient*length {
@@ -127,8 +126,8 @@ func figures(t *testing.T, name string, percentiles []float64) map[float64]int64
 	return excess
 }
 
-// TestFailures compares the errors of two clients, by kind, with the failures
-// of the server.
+// TestFailures compares the errors of two clients, by kind, with the failures that
+// the server caused.
 func TestFailures(t *testing.T) {
 	c := theCluster
 	run := wrapper.NewRun(c.namespace(t), "failures", serverImage).Path("/failures/1000").
@@ -154,7 +153,7 @@ func TestFailures(t *testing.T) {
 		{"total", *errors.Total, server.Status + server.Short + server.Aborted},
 	} {
 		if kind.got != kind.wants {
-			t.Errorf("%d errors of the kind %s; the server made %d", kind.got, kind.name, kind.wants)
+			t.Errorf("%d errors of the kind %s; the server caused %d", kind.got, kind.name, kind.wants)
 		}
 	}
 	if *counted.BodyBytesReceived != server.BodyBytes {

@@ -16,18 +16,18 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// pageBytes is the length of page.jsp's answer with so many rows, as its comment
-// says.
+// pageBytes returns the length of the response of page.jsp with the given number
+// of rows; see its comment.
 const pageBytes = 185 + 2 + 70*50
 
-// configMap makes a ConfigMap of files.
+// configMap creates a ConfigMap from files.
 func (c *cluster) configMap(t *testing.T, ns, name string, files map[string]string) {
 	t.Helper()
 	c.create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, Data: files})
 }
 
-// TestFrontAndBack is R5 in small: httpd serves files, and forwards pages to the
-// Tomcat behind it. Each is sampled on its own.
+// TestFrontAndBack is a small R5: httpd serves files and forwards pages to Tomcat.
+// Each is sampled separately.
 func TestFrontAndBack(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -46,14 +46,14 @@ func TestFrontAndBack(t *testing.T) {
 		Name: "pages", Image: tomcatImage, Resources: wrapper.Resources("300m", "256Mi"),
 		Server: v1alpha1.BackendServer{Tomcat: &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Port: ptr.To(int32(8081))}}},
 	}}
-	target.Readiness.Path = "/page.jsp" // ready is when the Tomcat is, too
+	target.Readiness.Path = "/page.jsp" // succeeds only when Tomcat is ready too
 	run.Spec.Load.Requests = []v1alpha1.Request{{Path: "/static.html", Weight: ptr.To(int32(7))}, {Path: "/page.jsp?rows=50", Weight: ptr.To(int32(3))}}
 	c.create(t, run)
 	done := c.finished(t, run, 3*time.Minute)
 	wantSucceeded(t, done)
 	wantAll(t, done, 600)
 
-	// What the bytes are made of shows how many pages there were.
+	// The number of bytes tells the number of pages.
 	pages := (*done.Status.Result.BodyBytesReceived - 600*5000) / (pageBytes - 5000)
 	if *done.Status.Result.BodyBytesReceived != pages*pageBytes+(600-pages)*5000 || pages < 120 || pages > 240 {
 		t.Errorf("%d bytes are %d pages", *done.Status.Result.BodyBytesReceived, pages)
@@ -64,24 +64,24 @@ func TestFrontAndBack(t *testing.T) {
 	}
 	stored := c.artifact(t, done)
 	if stored.Server == nil || len(stored.Backends) != 1 || stored.Backends[0].Name != "pages" {
-		t.Fatalf("sampled were %+v and %+v", stored.Server, stored.Backends)
+		t.Fatalf("usage of server and backends: %+v and %+v", stored.Server, stored.Backends)
 	}
 	httpd, tomcat := stored.Server, &stored.Backends[0].Server
 	if tomcat.End.Threads < 10 || tomcat.End.MaxResident < 4*httpd.End.MaxResident {
-		t.Errorf("the Tomcat has %d threads and %d bytes, the httpd %d bytes: they aren't told apart",
+		t.Errorf("the Tomcat has %d threads and %d bytes, the httpd %d bytes: they are not distinguished",
 			tomcat.End.Threads, tomcat.End.MaxResident, httpd.End.MaxResident)
 	}
 	if tomcat.Spent().UserCPU == 0 {
-		t.Error("the Tomcat used no CPU")
+		t.Error("Tomcat used no CPU")
 	}
 	log := string(c.logs(t, c.targetOf(t, done), "pages"))
 	if !strings.Contains(log, `Starting ProtocolHandler ["http-nio-8081"]`) {
-		t.Errorf("the Tomcat's log:\n%s", log)
+		t.Errorf("Tomcat's log:\n%s", log)
 	}
 }
 
-// TestOwnConfiguration overlays and replaces what Assay renders by the user's
-// own files.
+// TestOwnConfiguration adds to the rendered configuration, and replaces it, with
+// the user's own files.
 func TestOwnConfiguration(t *testing.T) {
 	ns := theCluster.namespace(t)
 	c := theCluster
@@ -136,7 +136,7 @@ http {
 				t.Errorf("%d bytes, want %d", got, 100*s.bytes)
 			}
 			if got := done.Status.Target.ServerSoftware; s.software != "" && got != s.software {
-				t.Errorf("the server calls itself %q, want %q", got, s.software)
+				t.Errorf("Server header %q, want %q", got, s.software)
 			}
 		})
 	}
@@ -149,7 +149,7 @@ http {
 	})
 }
 
-// TestPodAdditions adds to the target's pod what Assay has no field for.
+// TestPodAdditions changes the target's pod in ways for which there is no field.
 func TestPodAdditions(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -172,6 +172,6 @@ func TestPodAdditions(t *testing.T) {
 		t.Errorf("the pod: %+v", pod.Spec)
 	}
 	if pod.Status.QOSClass != corev1.PodQOSGuaranteed {
-		t.Errorf("the pod is %s", pod.Status.QOSClass)
+		t.Errorf("QoS class %s", pod.Status.QOSClass)
 	}
 }

@@ -23,10 +23,9 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// TestHelm upgrades the release to two managers, deletes the one that leads
-// while a run is measured, and finds the run completed by the other; then it
-// uninstalls the release, finds the run and its result still there and nothing
-// else, and installs it again.
+// TestHelm upgrades the release to two managers and deletes the leader during a
+// measurement. The other manager must complete the run. Then it uninstalls the
+// release, after which only the run and its result must exist, and reinstalls it.
 func TestHelm(t *testing.T) {
 	c := theCluster
 	values := filepath.Join(t.TempDir(), "values.yaml")
@@ -34,10 +33,10 @@ func TestHelm(t *testing.T) {
 		t.Fatal(err)
 	}
 	chart := filepath.Join("..", "..", "charts", "assay")
-	t.Cleanup(func() { // t's context has ended by then
+	t.Cleanup(func() { // t's context is canceled by then
 		out, err := exec.Command("helm", "upgrade", "--install", "assay", chart, "--namespace", operatorNamespace, "--values", values, "--wait").CombinedOutput()
 		if err != nil {
-			t.Errorf("put the release back: %v\n%s", err, out)
+			t.Errorf("restore the release: %v\n%s", err, out)
 		}
 	})
 
@@ -69,15 +68,15 @@ func TestHelm(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := meta.LenList(list); n != 0 {
-			t.Errorf("%d of %T are left", n, list)
+			t.Errorf("%d of %T were not deleted", n, list)
 		}
 	}
 	if c.artifact(t, done).Merged.Requests != 4000 {
-		t.Error("the result is gone with the release")
+		t.Error("the result was deleted with the release")
 	}
 }
 
-// helm runs helm in the operator's namespace.
+// helm runs helm in the namespace of the operator.
 func helm(t *testing.T, args ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "helm", append(args, "--namespace", operatorNamespace)...)

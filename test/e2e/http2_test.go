@@ -15,8 +15,8 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// TestHTTP2 drives each kind of server over HTTP/2, with TLS and without. What
-// was spoken is the servers' own word, by their access logs.
+// TestHTTP2 drives each kind of server over HTTP/2, with TLS and without. The
+// servers' access logs must confirm the protocol.
 func TestHTTP2(t *testing.T) {
 	ns := theCluster.namespace(t)
 	c := theCluster
@@ -32,7 +32,7 @@ func TestHTTP2(t *testing.T) {
 		image  string
 		server v1alpha1.Server
 		tls    *v1alpha1.TLS
-		logs   bool // what each request asked for, with the protocol
+		logs   bool // whether the server logs each request with its protocol
 	}{
 		"http2-nginx-tls":  {nginxImage, nginx, selfSigned(""), true},
 		"http2-nginx":      {nginxImage, nginx, nil, true},
@@ -62,15 +62,16 @@ func TestHTTP2(t *testing.T) {
 				return
 			}
 			log := string(c.logs(t, c.targetOf(t, done), "server"))
-			// One more is the agent's.
+			// One more is the readiness probe.
 			if n := strings.Count(log, "GET /a.bin HTTP/2.0"); n != clients*requests+1 {
-				t.Errorf("the server answered %d requests in HTTP/2, want %d", n, clients*requests+1)
+				t.Errorf("the server logged %d requests over HTTP/2, want %d", n, clients*requests+1)
 			}
 		})
 	}
 }
 
-// TestHTTP2ThatNobodySpeaks ends before there is any load, and says why.
+// TestHTTP2ThatNobodySpeaks checks that the run fails before the load starts, with
+// the cause in its message.
 func TestHTTP2ThatNobodySpeaks(t *testing.T) {
 	ns := theCluster.namespace(t)
 	c := theCluster

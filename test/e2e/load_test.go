@@ -14,16 +14,16 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// loadRun is a run of two small clients against the test server, in a lane of its
-// own, whose pods are kept so that the server can be asked what it saw.
+// loadRun returns a run of two small clients against the test server, in a lane of
+// its own. Its pods are retained for the server's counts.
 func loadRun(t *testing.T, name, path string) *wrapper.Run {
 	t.Helper()
 	return wrapper.NewRun(theCluster.namespace(t), name, serverImage).Lane("load-"+name).Path(path).
 		Clients(2, "100m", "64Mi").Retain(v1alpha1.RetainAlways)
 }
 
-// outcome carries a run out and returns it with its stored result and what the
-// server saw, which must agree in how many requests there were.
+// outcome executes a run and returns its stored result and the server's counts. They
+// must agree on the number of requests.
 func outcome(t *testing.T, run *v1alpha1.BenchmarkRun, path string) (*result.Result, serverReport) {
 	t.Helper()
 	c := theCluster
@@ -38,14 +38,14 @@ func outcome(t *testing.T, run *v1alpha1.BenchmarkRun, path string) (*result.Res
 	return stored, server
 }
 
-// TestOpenLoads has two clients make requests at a rate, evenly and at random, of
-// each and of both together.
+// TestOpenLoads runs two clients with open load at a rate per client and a rate per
+// run, with constant and with random inter-arrival times.
 func TestOpenLoads(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		load  v1alpha1.OpenLoad
 		scope v1alpha1.LoadScope
-		// due is how many requests there are to be; between both where they are random.
+		// least and most bound the number of requests. They differ if it is random.
 		least, most int64
 	}{
 		{"uniform", v1alpha1.OpenLoad{RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5))}, v1alpha1.ScopeClient, 600, 600},
@@ -53,7 +53,7 @@ func TestOpenLoads(t *testing.T) {
 		{"poisson", v1alpha1.OpenLoad{RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5)), Spacing: v1alpha1.SpacingPoisson}, v1alpha1.ScopeClient, 500, 700},
 		{"ramp", v1alpha1.OpenLoad{
 			RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5)), Ramp: &v1alpha1.RateRamp{From: ptr.To(int32(0)), Seconds: 4},
-		}, v1alpha1.ScopeClient, 355, 365}, // 4 s at 60/s in the mean, and 1 s at 120/s
+		}, v1alpha1.ScopeClient, 355, 365}, // 4 s at a mean of 60/s, and 1 s at 120/s
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -69,25 +69,25 @@ func TestOpenLoads(t *testing.T) {
 				t.Fatalf("arrivals %+v, %d dropped", a, stored.Merged.Dropped)
 			}
 			asked, achieved := a.AskedPerSecond(), a.AchievedPerSecond(stored.Merged.Dropped)
-			if math.Abs(achieved/asked-1) > 0.03 { // this host has other things to do
-				t.Errorf("%.2f requests/s achieved, %.2f asked for", achieved, asked)
+			if math.Abs(achieved/asked-1) > 0.03 { // other processes use this host
+				t.Errorf("%.2f requests/s achieved, target rate %.2f", achieved, asked)
 			}
-			// A rate is of all clients together.
+			// The rate is that of all clients.
 			if rate := stored.Run.AskedPerSecond; rate != int64(test.load.RequestsPerSecond)*map[v1alpha1.LoadScope]int64{v1alpha1.ScopeClient: 2, v1alpha1.ScopeRun: 1}[test.scope] {
-				t.Errorf("the result says that %d/s were asked for", rate)
+				t.Errorf("the result has the target rate %d/s", rate)
 			}
 		})
 	}
 }
 
-// TestStages goes through levels of connections and of rates.
+// TestStages runs levels of connections and of rates.
 func TestStages(t *testing.T) {
 	level := func(n int32) v1alpha1.LoadLevel { return v1alpha1.LoadLevel{HoldSeconds: 2, Connections: &n} }
 	rate := func(n int32) v1alpha1.LoadLevel {
 		return v1alpha1.LoadLevel{HoldSeconds: 2, RampSeconds: ptr.To(int32(1)), RequestsPerSecond: &n}
 	}
 	for name, stages := range map[string]v1alpha1.StagesLoad{
-		// With a pause of 50 ms and 1 ms of service a connection makes some 19 requests a second.
+		// With 50 ms think time and 1 ms service time, a connection sends about 19 requests per second.
 		"connections": {Levels: []v1alpha1.LoadLevel{level(1), level(3)}, Pause: &v1alpha1.Pause{MinMilliseconds: 50}},
 		"rates":       {Levels: []v1alpha1.LoadLevel{rate(20), rate(60)}},
 	} {
@@ -106,7 +106,7 @@ func TestStages(t *testing.T) {
 				t.Errorf("levels of %v", asked)
 			}
 			if ratio := float64(second.Requests) / float64(first.Requests); ratio < 2.4 || ratio > 3.6 {
-				t.Errorf("%d and %d requests in the levels, want three times as many", first.Requests, second.Requests)
+				t.Errorf("%d and %d requests in the levels, want three times as many in the second", first.Requests, second.Requests)
 			}
 			if sum := first.Requests + second.Requests; sum > server.Requests || name == "connections" && sum < server.Requests-12 {
 				t.Errorf("%d requests in the levels, the server had %d", sum, server.Requests)
@@ -115,8 +115,8 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// TestPauseAndRamp has four connections of each client begin one by one, and pause
-// between their requests.
+// TestPauseAndRamp starts the four connections of each client one by one, with think
+// time between their requests.
 func TestPauseAndRamp(t *testing.T) {
 	t.Parallel()
 	const path = "/fixed/1000/10"
@@ -126,8 +126,8 @@ func TestPauseAndRamp(t *testing.T) {
 	if server.Requests != 80 || server.Connections != 8 {
 		t.Errorf("the server had %d requests on %d connections", server.Requests, server.Connections)
 	}
-	// Connections that begin after 0, 250, 500 and 750 ms and pause for 100 ms have
-	// made 40 requests after 1275 ms; all at once they had after 900 ms.
+	// Connections that start after 0, 250, 500 and 750 ms with a think time of 100 ms
+	// complete 40 requests after 1275 ms; without the ramp after 900 ms.
 	for i := range stored.Clients {
 		if took := stored.Clients[i].DurationMicroseconds(); took < 1_200_000 {
 			t.Errorf("client %d took %d µs", i, took)

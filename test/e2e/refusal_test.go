@@ -15,9 +15,9 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// TestServersThatFail declares what the version in the image can't do, and what
-// a server can't start with: a clear refusal that has the last lines of its own
-// log, and nothing is put in its place.
+// TestServersThatFail declares what the version in the image doesn't support, and
+// configurations with which a server can't start. The run must fail with the last
+// lines of the server's log, and must not fall back to anything else.
 func TestServersThatFail(t *testing.T) {
 	ns := theCluster.namespace(t)
 	theCluster.create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "broken"}, Type: corev1.SecretTypeTLS, Data: map[string][]byte{
@@ -50,7 +50,7 @@ func TestServersThatFail(t *testing.T) {
 		}}, v1alpha1.ReasonTargetCrashed, []string{"OOMKilled", "raise spec.target.resources.memory"}},
 		{scenario{name: "port-taken", image: tomcatImage, target: func(target *v1alpha1.Target) {
 			target.Server.Tomcat = &v1alpha1.TomcatServer{}
-			target.Backends = []v1alpha1.Backend{{ // it listens elsewhere than it says
+			target.Backends = []v1alpha1.Backend{{ // it listens on another port than declared
 				Name: "taker", Image: serverImage, Resources: wrapper.Resources("50m", "32Mi"),
 				Server: v1alpha1.BackendServer{Generic: &v1alpha1.GenericServer{Port: ptr.To(int32(9999))}},
 			}}
@@ -75,8 +75,8 @@ func TestServersThatFail(t *testing.T) {
 	}
 }
 
-// TestExternal drives a server that Assay didn't start: a Service's address,
-// found by its name.
+// TestExternal drives a server that Assay didn't start, by the DNS name of its
+// Service.
 func TestExternal(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -103,10 +103,10 @@ func TestExternal(t *testing.T) {
 	done := c.finished(t, run, 2*time.Minute)
 	wantSucceeded(t, done)
 	if r := done.Status.Result; *r.Requests != 400 || *r.Errors.Total != 0 || r.Target != nil {
-		t.Errorf("%d requests, %d errors, the target's use %+v", *r.Requests, *r.Errors.Total, r.Target)
+		t.Errorf("%d requests, %d errors, usage of the target %+v", *r.Requests, *r.Errors.Total, r.Target)
 	}
 	if message := condition(done, v1alpha1.ConditionValid).Message; !strings.Contains(message, "TargetUnseen") {
-		t.Errorf("Valid doesn't say that nothing was seen of the server: %s", message)
+		t.Errorf("Valid does not report that the target's usage is not available: %s", message)
 	}
 	c.nothingLeft(t, done, time.Minute)
 }

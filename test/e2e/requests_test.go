@@ -15,10 +15,10 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// What test/server wants to know; see there.
+// The credentials that test/server accepts; see there.
 var credentials = map[string][]byte{"username": []byte("user"), "password": []byte("pass word&\n"), "token": []byte("to.ken")}
 
-// authenticated has a run use a Secret with some of the credentials.
+// authenticated makes a run use a Secret with some of the credentials.
 func authenticated(t *testing.T, run *v1alpha1.BenchmarkRun, scheme v1alpha1.AuthenticationScheme, data map[string][]byte) {
 	t.Helper()
 	theCluster.create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: "login"}, Data: data})
@@ -26,14 +26,15 @@ func authenticated(t *testing.T, run *v1alpha1.BenchmarkRun, scheme v1alpha1.Aut
 	run.Spec.Target.Readiness.Path = "/ready"
 }
 
-// TestBodiesAndCredentials has two clients of three connections each make 50
-// requests by each scheme.
+// TestBodiesAndCredentials runs two clients with three connections, which send 50
+// requests with each scheme.
 func TestBodiesAndCredentials(t *testing.T) {
 	for _, test := range []struct {
 		scheme  v1alpha1.AuthenticationScheme
 		path    string
 		request v1alpha1.Request
-		// received are the bytes of bodies, challenges the refusals before.
+		// received is the number of body bytes, challenges the number of 401 responses
+		// before.
 		received, challenges int64
 	}{
 		{v1alpha1.AuthenticationBasic, "/basic", v1alpha1.Request{Method: "POST", Body: &v1alpha1.Body{Text: "a=ß"}}, 4, 0},
@@ -55,7 +56,7 @@ func TestBodiesAndCredentials(t *testing.T) {
 				t.Errorf("%d requests, errors %+v", *r.Requests, r.Errors)
 			}
 			if server.Succeeded != 100 || server.Status != test.challenges || server.Received != 100*test.received || server.Methods[string(test.request.Method)] != server.Requests {
-				t.Errorf("the server had %+v", server)
+				t.Errorf("the server counted %+v", server)
 			}
 			if stored := c.artifact(t, done); stored.Run.Authentication != string(test.scheme) || stored.Run.Requests[0].Path != test.path {
 				t.Errorf("the result is of %+v", stored.Run)
@@ -64,7 +65,8 @@ func TestBodiesAndCredentials(t *testing.T) {
 	}
 }
 
-// TestMissingCredentials: the run ends before there is load, and names the field.
+// TestMissingCredentials checks that the run fails before the load starts and names
+// the field.
 func TestMissingCredentials(t *testing.T) {
 	t.Parallel()
 	run := loadRun(t, "no-credentials", "/basic").Obj()
@@ -74,8 +76,8 @@ func TestMissingCredentials(t *testing.T) {
 		"spec.load.authentication.secretName", "Secret login", "keys username and password", "references non-existent secret key: password", "a new run")
 }
 
-// TestCookies: each connection is a user, also when it is opened anew for each
-// request.
+// TestCookies checks that each connection has its own cookies, also if it is reopened
+// for each request.
 func TestCookies(t *testing.T) {
 	t.Parallel()
 	run := loadRun(t, "cookies", "/cookie").Requests(3, 60).KeepAlive(v1alpha1.KeepAliveDisabled).Obj()
@@ -86,7 +88,7 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-// TestRedirects are part of the request that meets them.
+// TestRedirects checks that redirects count as part of the request.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -101,7 +103,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// requestList makes a list of requests and has a run take it.
+// requestList creates a list of requests and makes a run use it.
 func requestList(t *testing.T, run *v1alpha1.BenchmarkRun, text string) {
 	t.Helper()
 	theCluster.create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: "urls"}, Data: map[string]string{"list.txt": text}})
@@ -110,7 +112,7 @@ func requestList(t *testing.T, run *v1alpha1.BenchmarkRun, text string) {
 	run.Spec.Target.Readiness.Path = "/ready"
 }
 
-// TestRequestList goes through a list, in which one line is wrong at first.
+// TestRequestList runs a list of requests that has an invalid line at first.
 func TestRequestList(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -128,7 +130,7 @@ func TestRequestList(t *testing.T) {
 	server := c.serverReport(t, done)
 	for path, want := range map[string]map[string]int64{"/fixed/0/1": {"GET": 20}, "/fixed/0/2": {"POST": 60}, "/fixed/0/3": {"HEAD": 40}} {
 		if !maps.Equal(server[path].Methods, want) {
-			t.Errorf("of %s the server had %v, want %v", path, server[path].Methods, want)
+			t.Errorf("%s: the server counted %v, want %v", path, server[path].Methods, want)
 		}
 	}
 	stored := c.artifact(t, done)
@@ -137,8 +139,8 @@ func TestRequestList(t *testing.T) {
 	}
 }
 
-// formRun is a run whose connections log in by a form, and are opened anew for each
-// request.
+// formRun returns a run whose connections log in with a form and are reopened for
+// each request.
 func formRun(t *testing.T, name, path string, form v1alpha1.FormLogin, secret map[string][]byte) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	run := loadRun(t, name, path).Requests(3, 30).KeepAlive(v1alpha1.KeepAliveDisabled).Obj()
@@ -148,7 +150,7 @@ func formRun(t *testing.T, name, path string, form v1alpha1.FormLogin, secret ma
 	return run
 }
 
-// TestFormLogin logs six connections in, once each, before warm-up and measurement.
+// TestFormLogin checks that six connections log in once each, before the warm-up.
 func TestFormLogin(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -163,7 +165,7 @@ func TestFormLogin(t *testing.T) {
 	done := c.finished(t, run, 3*time.Minute)
 	wantSucceeded(t, done)
 	server := c.serverReport(t, done)
-	// Each login ends at the page.
+	// Each login is redirected to the page.
 	if login, page := server["/form/login"], server["/form/page"]; login.Succeeded != 6 || login.Requests != 6 || page.Anonymous != 6 || page.Succeeded != 2*(30+10)+6 {
 		t.Errorf("the server had logins %+v and pages %+v", login, page)
 	}
@@ -185,12 +187,12 @@ const webXML = `<web-app xmlns="http://xmlns.jcp.org/xml/ns/javaee" version="4.0
 </web-app>
 `
 
-// contextXML has Tomcat know who may log in: those in tomcat-users.xml.
+// contextXML makes Tomcat authenticate users from tomcat-users.xml.
 const contextXML = `<Context><Realm className="org.apache.catalina.realm.MemoryRealm"/></Context>
 `
 
-// TestTomcatFormLogin logs in to Tomcat's own FORM authentication. A page of who
-// hasn't would be another, of another length.
+// TestTomcatFormLogin uses Tomcat's FORM authentication. Without a login the response
+// would have another length.
 func TestTomcatFormLogin(t *testing.T) {
 	t.Parallel()
 	c := theCluster

@@ -21,8 +21,8 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// TestTomcat is R1's test 2 in small: two clients drive a Tomcat with
-// keep-alive, and the merged result stands in the resource.
+// TestTomcat is a small version of R1's test 2: two clients drive Tomcat with
+// keep-alive. The status must have the merged result.
 func TestTomcat(t *testing.T) {
 	c := theCluster
 	ns := c.namespace(t)
@@ -48,7 +48,7 @@ func TestTomcat(t *testing.T) {
 		t.Errorf("target: %+v", s)
 	}
 	if done.Status.Result.Target == nil || *done.Status.Result.Target.UserCPUMicroseconds == 0 {
-		t.Error("the target's CPU wasn't measured")
+		t.Error("the target's CPU time was not measured")
 	}
 	if got := condition(done, v1alpha1.ConditionThresholdsMet); got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, "LatencyP50") {
 		t.Errorf("thresholds: %+v", got)
@@ -69,7 +69,7 @@ func TestTomcat(t *testing.T) {
 	report := plugin(t, 0, "report", run.Name, "-n", ns)
 	for _, line := range []string{"Complete requests:", "Requests per second:", "Percentage of the requests served within a certain time"} {
 		if !strings.Contains(report, line) {
-			t.Errorf("the report lacks %q:\n%s", line, report)
+			t.Errorf("the report does not contain %q:\n%s", line, report)
 		}
 	}
 	var asJSON result.Result
@@ -78,12 +78,12 @@ func TestTomcat(t *testing.T) {
 	}
 	code := 2 // a threshold was missed
 	if condition(done, v1alpha1.ConditionValid).Status == metav1.ConditionFalse {
-		code = 3 // this host was too busy, which comes first
+		code = 3 // this host was too busy, which has precedence
 	}
 	plugin(t, code, "watch", run.Name, "-n", ns)
 }
 
-// TestDeletion deletes a run while it is measured.
+// TestDeletion deletes a run during its measurement.
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -96,8 +96,8 @@ func TestDeletion(t *testing.T) {
 	c.nothingLeft(t, measuring, time.Minute)
 }
 
-// TestLane queues three runs and lets them in one after the other, the oldest
-// first, each when the pods of the one before have ended.
+// TestLane creates three runs in a lane. They must be admitted one after the other,
+// oldest first, each after the pods of the previous one have terminated.
 func TestLane(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -123,7 +123,8 @@ func TestLane(t *testing.T) {
 	}
 }
 
-// TestSuspend suspends a run while it is measured, and lets it start anew.
+// TestSuspend suspends a run during its measurement and resumes it, which starts it
+// from scratch.
 func TestSuspend(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -143,7 +144,7 @@ func TestSuspend(t *testing.T) {
 	}
 }
 
-// TestExpiry has a finished run deleted.
+// TestExpiry checks that a finished run is deleted after its TTL.
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -151,14 +152,14 @@ func TestExpiry(t *testing.T) {
 	c.create(t, run)
 	done := c.finished(t, run, 2*time.Minute)
 	wantSucceeded(t, done)
-	done.Status.Artifact = nil // it goes too
+	done.Status.Artifact = nil // it is deleted too
 	c.nothingLeft(t, done, time.Minute)
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(run), &v1alpha1.BenchmarkRun{}); client.IgnoreNotFound(err) != nil || err == nil {
-		t.Errorf("the run is still there: %v", err)
+		t.Errorf("the run was not deleted: %v", err)
 	}
 }
 
-// TestColumns reads the story of a run from kubectl get alone.
+// TestColumns checks the columns of kubectl get.
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -171,12 +172,13 @@ func TestColumns(t *testing.T) {
 	}
 	for _, text := range []string{"TARGET", "STATE", "CLIENTS", "REQUESTS/S", "P99", "ERRORS", "VALID", "AGE", serverImage, "Completed"} {
 		if !strings.Contains(string(out), text) {
-			t.Errorf("kubectl get lacks %q:\n%s", text, out)
+			t.Errorf("kubectl get does not print %q:\n%s", text, out)
 		}
 	}
 }
 
-// nextSecond waits until creation times differ: they have whole seconds.
+// nextSecond waits until a new object gets a later creation time, which has a
+// resolution of one second.
 func nextSecond(t *testing.T, run *v1alpha1.BenchmarkRun) {
 	t.Helper()
 	timer := time.NewTimer(time.Until(run.CreationTimestamp.Add(time.Second + 10*time.Millisecond)))

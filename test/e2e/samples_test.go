@@ -16,11 +16,11 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 )
 
-// sampleFolder holds the runs that users start from.
+// sampleFolder is the directory of the samples.
 const sampleFolder = "../../config/samples"
 
-// applySample applies a sample as users do, waits until its runs have
-// succeeded, and returns them in the order of their names.
+// applySample applies a sample with kubectl, waits until its runs have succeeded, and
+// returns them ordered by name.
 func (c *cluster) applySample(t *testing.T, ns, name string, limit time.Duration) []*v1alpha1.BenchmarkRun {
 	t.Helper()
 	kubectlApply(t, ns, name)
@@ -40,7 +40,7 @@ func (c *cluster) applySample(t *testing.T, ns, name string, limit time.Duration
 	return runs
 }
 
-// kubectlApply applies a sample, and returns what kubectl says of it.
+// kubectlApply applies a sample and returns the output of kubectl.
 func kubectlApply(t *testing.T, ns, name string) string {
 	t.Helper()
 	out, err := exec.Command("kubectl", "apply", "--namespace", ns, "--filename", filepath.Join(sampleFolder, name+".yaml")).CombinedOutput()
@@ -50,8 +50,8 @@ func kubectlApply(t *testing.T, ns, name string) string {
 	return string(out)
 }
 
-// wantAllRequests fails the test unless the run made as many requests as it says,
-// of which none failed but of those kinds.
+// wantAllRequests fails the test unless the run completed the declared number of
+// requests, none of which failed except, if mayTimeOut is set, by timeout.
 func wantAllRequests(t *testing.T, run *v1alpha1.BenchmarkRun, mayTimeOut bool) {
 	t.Helper()
 	r := run.Status.Result
@@ -67,11 +67,11 @@ func wantAllRequests(t *testing.T, run *v1alpha1.BenchmarkRun, mayTimeOut bool) 
 	}
 }
 
-// r1Row is what R1's table says of a test, beside its figures.
+// r1Row holds the cells of a row of R1's table except its figures.
 type r1Row struct{ connector, file, options string }
 
-// TestSampleR1 repeats R1's seven tests in small, by one kubectl apply, one after
-// the other, and prints their table.
+// TestSampleR1 applies small versions of R1's seven tests, which run one after the
+// other, and prints their table.
 func TestSampleR1(t *testing.T) {
 	c := theCluster
 	ns := c.namespace(t)
@@ -90,15 +90,15 @@ func TestSampleR1(t *testing.T) {
 		t.Fatalf("%d runs, want %d", len(runs), len(want))
 	}
 	for i, run := range runs {
-		wantAllRequests(t, run, run.Name == "r1-test4-small") // which R1's own had, too
+		wantAllRequests(t, run, run.Name == "r1-test4-small") // as in R1
 		if i > 0 && run.Status.AdmissionTime.Before(runs[i-1].Status.CompletionTime) {
 			t.Errorf("%s was admitted at %s, before %s had finished at %s",
 				run.Name, run.Status.AdmissionTime, runs[i-1].Name, runs[i-1].Status.CompletionTime)
 		}
 	}
-	for _, again := range []string{"r1-small", "r1-test2-small"} { // the second has one of the first's runs
+	for _, again := range []string{"r1-small", "r1-test2-small"} { // the second is one of the first's runs
 		if said := kubectlApply(t, ns, again); strings.Count(said, "\n") != strings.Count(said, " unchanged\n") {
-			t.Errorf("%s, applied again, changes something:\n%s", again, said)
+			t.Errorf("%s, applied again, is not unchanged:\n%s", again, said)
 		}
 	}
 	table := plugin(t, 0, "table", "-n", ns, "-l", "series=r1-small")
@@ -112,20 +112,20 @@ func TestSampleR1(t *testing.T) {
 	}
 	for i, run := range runs {
 		if tls := run.Status.Target.TLS; (tls != nil) != (i == 4 || i == 6) || tls != nil && *tls.KeySize != 4096 {
-			t.Errorf("%s: negotiated was %+v", run.Name, tls)
+			t.Errorf("%s: negotiated TLS %+v", run.Name, tls)
 		}
 	}
 }
 
-// Figures of two clients, of all, and of each one's latencies, as a table has
-// them.
+// Patterns of a table's cells: figures of two clients, of all clients, and latencies
+// of each client.
 const (
 	ratesOfTwo     = `\d+\.\d\d, \d+\.\d\d +\d+\.\d\d`
 	latenciesOfTwo = `\d+\.\d/\d+\.\d/\d+\.\d, \d+\.\d/\d+\.\d/\d+\.\d +\d+\.\d/\d+\.\d/\d+\.\d`
 )
 
-// wantRow fails the test unless a line of a table is that run's, with those
-// cells, and with figures of two clients.
+// wantRow fails the test unless a line of a table is that of the run, with those
+// cells and the figures of two clients.
 func wantRow(t *testing.T, line, name string, cells ...string) {
 	t.Helper()
 	pattern := "^" + regexp.QuoteMeta(name)
@@ -138,13 +138,13 @@ func wantRow(t *testing.T, line, name string, cells ...string) {
 	}
 }
 
-// TestSamples applies the samples of the other reports, in small.
+// TestSamples applies the small samples of the other reports.
 func TestSamples(t *testing.T) {
 	for _, s := range []struct {
 		name string
 		runs []string
 		want func(t *testing.T, run *v1alpha1.BenchmarkRun)
-		// table are texts that the table must have.
+		// table lists texts that the table must contain.
 		table []string
 	}{
 		{
@@ -164,8 +164,8 @@ func TestSamples(t *testing.T) {
 			want: func(t *testing.T, run *v1alpha1.BenchmarkRun) {
 				t.Helper()
 				wantAllRequests(t, run, false)
-				// Tomcat closes a connection after 100 requests, and the client closes each
-				// of its own at the end.
+				// Tomcat closes a connection after 100 requests. The client closes its
+				// connections at the end.
 				r := run.Status.Result
 				fewest, most := *r.Requests, *r.Requests
 				if run.Name == "r4-keepalive-small" {
@@ -188,7 +188,7 @@ func TestSamples(t *testing.T) {
 				}
 				backends := run.Status.Target.Backends
 				if len(backends) != 1 || backends[0].Usage == nil || *backends[0].Usage.UserCPUMicroseconds == 0 {
-					t.Errorf("what Tomcat did wasn't seen: %+v", backends)
+					t.Errorf("the usage of Tomcat is missing: %+v", backends)
 				}
 			},
 			table: []string{"HTTPD Worker with Tomcat NIO", "9 kinds, 100 to 1,024,000 B", "server ", "tomcat "},
@@ -209,7 +209,7 @@ func TestSamples(t *testing.T) {
 			t.Logf("\n%s", table)
 			for _, text := range append(s.table, s.runs...) {
 				if !strings.Contains(table, text) {
-					t.Errorf("the table lacks %q", text)
+					t.Errorf("the table does not contain %q", text)
 				}
 			}
 		})

@@ -20,7 +20,7 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// files makes a ConfigMap.
+// files creates a ConfigMap.
 func (c *cluster) files(t *testing.T, ns, name string, data map[string]string) {
 	t.Helper()
 	c.create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, Data: data})
@@ -55,9 +55,9 @@ export default function (data) {
 export function teardown(data) { http.get(__ENV.ASSAY_TARGET_URL + '/fixed/0/' + data.users); }
 `
 
-// TestScript runs a script with a module, data, a secret, setup, teardown,
-// metrics and thresholds of its own on two clients: what it asks for is done
-// exactly once, by the server's own count.
+// TestScript runs a script with a module, data, a secret, setup, teardown, custom
+// metrics and thresholds on two clients. By the server's count, each request must
+// be made exactly once.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -83,7 +83,7 @@ func TestScript(t *testing.T) {
 	server := c.serverReport(t, done)
 	for path, want := range map[string]int64{"/fixed/0/11": 1, "/fixed/1000/1000": 301, "/fixed/0/2": 1} {
 		if server[path].Requests != want {
-			t.Errorf("%s was asked for %d times, want %d", path, server[path].Requests, want)
+			t.Errorf("%s: the server had %d requests, want %d", path, server[path].Requests, want)
 		}
 	}
 	stored := c.artifact(t, done)
@@ -106,9 +106,9 @@ export const options = { vus: 4, iterations: 2000, discardResponseBodies: true }
 export default function () { http.get(__ENV.ASSAY_TARGET_URL + '/fixed/5000/1000'); }
 `
 
-// TestScriptAgreesWithNative has the same load made by the native driver and by
-// a script: requests and connections are the same to the last one, service times
-// to within what a busy host adds.
+// TestScriptAgreesWithNative runs the same load with the native driver and with a
+// script. The numbers of requests and connections must be equal, the service times
+// similar, as far as a busy host allows.
 func TestScriptAgreesWithNative(t *testing.T) {
 	c := theCluster
 	ns := c.namespace(t)
@@ -141,16 +141,16 @@ func TestScriptAgreesWithNative(t *testing.T) {
 			t.Logf("%s p%v: native %d µs, script %d µs", phase, p, x.Percentile(p), y.Percentile(p))
 		}
 	}
-	// The server takes 5 ms. What either side adds is less than that again, but on a
-	// host that has no CPU left for it.
+	// The server takes 5 ms. Either side adds less than another 5 ms unless the host
+	// has no CPU left.
 	for name, m := range map[string]*result.Measure{"native": a, "script": b} {
 		if p50 := m.Latencies.Get(result.Total).Percentile(50); p50 < 5000 || p50 > 15_000 {
-			t.Errorf("%s: a median of %d µs, of a server that takes 5000 µs", name, p50)
+			t.Errorf("%s: median %d µs; the server takes 5000 µs", name, p50)
 		}
 	}
 }
 
-// TestScriptFails has scripts that fail, each in its own way.
+// TestScriptFails runs scripts that fail in different ways.
 func TestScriptFails(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -176,8 +176,8 @@ func TestScriptFails(t *testing.T) {
 	wantFailed(t, c.finished(t, run, time.Minute), v1alpha1.ReasonConfigurationMissing, "spec.load.script.file", "other.js")
 }
 
-// TestScriptPublished runs scripts of k6's own examples, byte for byte as k6
-// publishes them; the target stands in for the site that one of them goes to.
+// TestScriptPublished runs unmodified scripts from k6's examples. The target replaces
+// the site that one of them requests.
 func TestScriptPublished(t *testing.T) {
 	t.Parallel()
 	c := theCluster

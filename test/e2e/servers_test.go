@@ -34,27 +34,26 @@ const (
 	matrixBytes       = 31819
 )
 
-// scenario is a server as it is declared, and what it must say of itself.
+// scenario is a declared server and what must be observed of it.
 type scenario struct {
 	name  string
 	image string
 	// target declares it.
 	target func(*v1alpha1.Target)
-	// logged are texts that the server's own log must have.
+	// logged lists texts that the server's log must contain.
 	logged []string
-	// connector is what status.target must name, version the beginning of its
-	// version.
+	// connector and version are the connector and the prefix of the version that
+	// status.target must have.
 	connector, version string
-	// protocol and cipher are what must be negotiated; empty for no TLS.
+	// protocol and cipher must be negotiated. They are empty without TLS.
 	protocol, cipher string
 	// perConnection is the number of requests after which the server closes a
-	// connection; 0 where it has no limit, or one that a client can't reach.
+	// connection. 0 means that it has no limit, or one that a client can't reach.
 	perConnection int64
 }
 
-// TestServers starts every kind of server as declared, and asks the server
-// itself whether it is: by its log, by what it negotiates, and by what becomes
-// of the connections.
+// TestServers starts every kind of server and verifies its configuration by its log,
+// by what it negotiates, and by how many connections it makes clients open.
 func TestServers(t *testing.T) {
 	scenarios := slices.Concat(tomcatScenarios(), laterTomcats(), httpdScenarios(), nginxScenarios(), genericScenarios())
 	lanes := []string{"servers-0", "servers-1", "servers-2"}
@@ -67,7 +66,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// declared is a run of a scenario.
+// declared returns the run of a scenario.
 func (s *scenario) declared(ns, lane string) *v1alpha1.BenchmarkRun {
 	run := wrapper.NewRun(ns, strings.ToLower(strings.ReplaceAll(s.name, ".", "-")), s.image).Lane(lane).Content("/js/a.js", matrixBytes).Path("/js/a.js").
 		TargetResources("300m", "256Mi").Clients(matrixClients, "50m", "64Mi").Requests(matrixConnections, matrixRequests/matrixClients).Retain(v1alpha1.RetainAlways).Obj()
@@ -80,7 +79,7 @@ func (s *scenario) run(t *testing.T, ns, lane string) {
 	c := theCluster
 	run := s.declared(ns, lane)
 	c.create(t, run)
-	done := c.finished(t, run, 15*time.Minute) // the others of its lane are before it
+	done := c.finished(t, run, 15*time.Minute) // it waits for the others of its lane
 	wantSucceeded(t, done)
 	r := done.Status.Result
 	if *r.Requests != matrixRequests || *r.Errors.Total != 0 || *r.BodyBytesReceived != matrixRequests*matrixBytes {
@@ -95,7 +94,7 @@ func (s *scenario) run(t *testing.T, ns, lane string) {
 	log := string(c.logs(t, c.targetOf(t, done), "server"))
 	for _, text := range s.logged {
 		if !strings.Contains(log, text) {
-			t.Errorf("the server's log lacks %q:\n%s", text, log)
+			t.Errorf("the server's log does not contain %q:\n%s", text, log)
 		}
 	}
 	if t.Failed() {
@@ -119,15 +118,15 @@ func (s *scenario) opened() (fewest, most int64) {
 	return matrixClients * ((requests + limit - 1) / limit), matrixClients * (matrixConnections + (requests-matrixConnections)/limit)
 }
 
-// check compares what the status says of the target with what was declared.
+// check compares the target in the status with the declared one.
 func (s *scenario) check(t *testing.T, done *v1alpha1.BenchmarkRun) {
 	t.Helper()
 	target := done.Status.Target
 	if target.Connector != s.connector || !strings.HasPrefix(target.ServerVersion, s.version) {
-		t.Errorf("status.target says %q, connector %q", target.ServerVersion, target.Connector)
+		t.Errorf("status.target: version %q, connector %q", target.ServerVersion, target.Connector)
 	}
 	if target.ImageID == "" || target.Kernel == "" || target.Node == "" || target.CPUs == "" {
-		t.Errorf("status.target lacks something: %+v", target)
+		t.Errorf("status.target is incomplete: %+v", target)
 	}
 	if s.protocol == "" {
 		if target.TLS != nil {
@@ -139,20 +138,20 @@ func (s *scenario) check(t *testing.T, done *v1alpha1.BenchmarkRun) {
 		t.Fatal("no TLS was negotiated")
 	}
 	if target.TLS.Protocol != s.protocol || s.cipher != "" && target.TLS.Cipher != s.cipher {
-		t.Errorf("negotiated were %s, %s; want %s, %s", target.TLS.Protocol, target.TLS.Cipher, s.protocol, s.cipher)
+		t.Errorf("negotiated %s, %s; want %s, %s", target.TLS.Protocol, target.TLS.Cipher, s.protocol, s.cipher)
 	}
 	if l := done.Status.Result.Latency.TLS; l == nil || *l.Count != *done.Status.Result.Latency.Connect.Count {
-		t.Errorf("the handshakes weren't measured: %+v", l)
+		t.Errorf("the handshakes were not measured: %+v", l)
 	}
 }
 
-// targetOf is the pod of a run's target.
+// targetOf returns the pod of a run's target.
 func (c *cluster) targetOf(t *testing.T, run *v1alpha1.BenchmarkRun) *corev1.Pod {
 	t.Helper()
 	return c.pod(t, run.Namespace, client.MatchingLabels{manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleTarget})
 }
 
-// selfSigned is TLS with a certificate that the operator makes.
+// selfSigned returns TLS settings with a certificate that the operator issues.
 func selfSigned(implementation v1alpha1.TLSImplementation) *v1alpha1.TLS {
 	return &v1alpha1.TLS{
 		Implementation: implementation,
@@ -162,8 +161,8 @@ func selfSigned(implementation v1alpha1.TLSImplementation) *v1alpha1.TLS {
 	}
 }
 
-// tomcatScenarios are Tomcat 9's connectors, plain and with TLS by all that each
-// has, with kept connections and without.
+// tomcatScenarios returns scenarios of Tomcat 9's connectors, without TLS and with
+// each of their TLS implementations, with keep-alive and without.
 func tomcatScenarios() []scenario {
 	kinds := []struct {
 		protocol       v1alpha1.TomcatProtocol
@@ -181,7 +180,7 @@ func tomcatScenarios() []scenario {
 	}
 	var all []scenario
 	for _, kind := range kinds {
-		for word, limit := range map[string]int32{"kept": -1, "closed": 1} { // Tomcat's own limit is 100
+		for word, limit := range map[string]int32{"kept": -1, "closed": 1} { // Tomcat's default is 100
 			s := scenario{
 				name:  fmt.Sprintf("tomcat9-%s-%s-%s", kind.protocol, orPlain(kind.implementation), word),
 				image: tomcatImage, version: "Apache Tomcat/9.0.98", connector: kind.handler, perConnection: max(0, int64(limit)),
@@ -211,7 +210,8 @@ func orPlain(implementation v1alpha1.TLSImplementation) string {
 	return string(implementation)
 }
 
-// laterTomcats are Tomcat 10.1 and 11, plain by NIO and with TLS 1.3 by NIO2.
+// laterTomcats returns scenarios of Tomcat 10.1 and 11: NIO without TLS, and NIO2
+// with TLS 1.3.
 func laterTomcats() []scenario {
 	unlimited := &v1alpha1.TomcatKeepAlive{MaxRequests: ptr.To(int32(-1))}
 	var all []scenario
@@ -238,11 +238,10 @@ func laterTomcats() []scenario {
 	return all
 }
 
-// httpdScenarios are httpd's MPMs, one of them with TLS, and each of what can
-// become of a connection: none is closed, each after its only request, or each
-// after ten.
+// httpdScenarios returns scenarios of httpd's MPMs, one of them with TLS: without a
+// limit of requests per connection, with ten, and without keep-alive.
 func httpdScenarios() []scenario {
-	// httpd's own limit is 100. It counts from a connection's second request on.
+	// httpd's default is 100. It counts from the second request of a connection.
 	unlimited, ten := &v1alpha1.HTTPDKeepAlive{MaxRequests: ptr.To(int32(0))}, &v1alpha1.HTTPDKeepAlive{MaxRequests: ptr.To(int32(9))}
 	all := []scenario{
 		{name: "httpd-Event", connector: "mpm_event", target: func(target *v1alpha1.Target) {
@@ -266,8 +265,8 @@ func httpdScenarios() []scenario {
 	return all
 }
 
-// nginxScenarios are nginx plain with two workers, and with TLS, each with and
-// without kept connections.
+// nginxScenarios returns scenarios of nginx: without TLS with two workers, and with
+// TLS without keep-alive.
 func nginxScenarios() []scenario {
 	return []scenario{
 		{
@@ -290,7 +289,7 @@ func nginxScenarios() []scenario {
 	}
 }
 
-// genericScenarios are the two Java servers of R3.
+// genericScenarios returns scenarios of two Java servers of R3.
 func genericScenarios() []scenario {
 	var all []scenario
 	for name, image := range map[string]string{"jdkhttp": jdkHTTPImage, "nanohttpd": nanoHTTPDImage} {

@@ -25,7 +25,7 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// tlsRun is a run that drives a server over TLS.
+// tlsRun returns a run that drives a server over TLS.
 func tlsRun(ns, name, image string, server v1alpha1.Server, spec *v1alpha1.TLS) *v1alpha1.BenchmarkRun {
 	run := wrapper.NewRun(ns, name, image).Lane("tls-"+name).Content("/a.bin", 1000).
 		TargetResources("300m", "256Mi").Clients(2, "50m", "64Mi").Requests(2, 100).Retain(v1alpha1.RetainAlways).Obj()
@@ -42,8 +42,8 @@ func wantAll(t *testing.T, run *v1alpha1.BenchmarkRun, requests int64) {
 	}
 }
 
-// TestMutualTLS has each kind of server demand the clients' certificate, which
-// the operator makes; that it does is seen by a client without one.
+// TestMutualTLS makes each kind of server require a client certificate, which the
+// operator issues. The server must reject a client without one.
 func TestMutualTLS(t *testing.T) {
 	ns := theCluster.namespace(t)
 	for name, s := range map[string]struct {
@@ -66,20 +66,20 @@ func TestMutualTLS(t *testing.T) {
 			c.create(t, run)
 			measuring := c.state(t, run, v1alpha1.ReasonMeasuring, 3*time.Minute)
 			if err := getWithoutCertificate(t.Context(), measuring.Status.Target.Address); err == nil {
-				t.Error("the server answers a client that has no certificate")
+				t.Error("the server accepts a client without a certificate")
 			}
 			done := c.finished(t, run, 3*time.Minute)
 			wantSucceeded(t, done)
 			if *done.Status.Result.Errors.Total != 0 || done.Status.Target.TLS.ClientCertificate != v1alpha1.ClientCertificateRequested {
-				t.Errorf("%d errors; negotiated was %+v", *done.Status.Result.Errors.Total, done.Status.Target.TLS)
+				t.Errorf("%d errors; negotiated TLS %+v", *done.Status.Result.Errors.Total, done.Status.Target.TLS)
 			}
 		})
 	}
 }
 
-// getWithoutCertificate asks a server that the test runner reaches itself.
+// getWithoutCertificate sends a GET request from the test to the server.
 func getWithoutCertificate(ctx context.Context, address string) error {
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: 5 * time.Second} //nolint:gosec // only whether it answers matters
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: 5 * time.Second} //nolint:gosec // only the handshake matters
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+"/a.bin", nil)
 	if err != nil {
 		return err
@@ -95,8 +95,8 @@ func getWithoutCertificate(ctx context.Context, address string) error {
 	return nil
 }
 
-// TestResumption has connections resume earlier sessions where it is asked for,
-// and only there.
+// TestResumption checks that connections resume TLS sessions if, and only if, it is
+// enabled.
 func TestResumption(t *testing.T) {
 	ns := theCluster.namespace(t)
 	for name, s := range map[string]struct {
@@ -118,7 +118,7 @@ func TestResumption(t *testing.T) {
 				done := theCluster.finished(t, run, 3*time.Minute)
 				wantSucceeded(t, done)
 				wantAll(t, done, 200)
-				// Of each client's two connections at a time, the first have nothing to resume.
+				// The first two connections of each client have nothing to resume.
 				resumed := *done.Status.Result.TLSResumedConnections
 				if resumption == v1alpha1.Enabled && resumed < 190 || resumption == v1alpha1.Disabled && resumed != 0 {
 					t.Errorf("%d of 200 connections resumed a session", resumed)
@@ -128,8 +128,8 @@ func TestResumption(t *testing.T) {
 	}
 }
 
-// TestSecretCertificate uses the user's own certificate, which the clients must
-// check by the name that the spec has.
+// TestSecretCertificate uses a certificate from the user's Secret, which the clients
+// must verify for the server name of the spec.
 func TestSecretCertificate(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -153,7 +153,7 @@ func TestSecretCertificate(t *testing.T) {
 		wantSucceeded(t, done)
 		wantAll(t, done, 200)
 		if got := done.Status.Target.TLS; got.KeyAlgorithm != "ECDSA" || *got.KeySize != 256 {
-			t.Errorf("negotiated was %+v", got)
+			t.Errorf("negotiated TLS %+v", got)
 		}
 	}
 	var still corev1.Secret
@@ -162,8 +162,8 @@ func TestSecretCertificate(t *testing.T) {
 	}
 }
 
-// TestExternalTLS drives a server over TLS that Assay didn't start, checked by an
-// authority from a ConfigMap: the API server itself, gently.
+// TestExternalTLS drives a server over TLS that Assay didn't start, verified with a CA
+// from a ConfigMap: the API server itself, gently.
 func TestExternalTLS(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -183,7 +183,7 @@ func TestExternalTLS(t *testing.T) {
 		wantSucceeded(t, done)
 		wantAll(t, done, 50)
 		if got := done.Status.Target.TLS; got == nil || got.Protocol != "TLSv1.3" {
-			t.Errorf("negotiated was %+v", got)
+			t.Errorf("negotiated TLS %+v", got)
 		}
 	}
 }
@@ -199,7 +199,7 @@ func otherAuthority(t *testing.T) string {
 
 var certManagerGroup = schema.GroupVersion{Group: "cert-manager.io", Version: "v1"}
 
-// object is an object of cert-manager's.
+// object returns an object of cert-manager.
 func object(kind, ns, name string, spec map[string]any) *unstructured.Unstructured {
 	obj := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 	obj.SetGroupVersionKind(certManagerGroup.WithKind(kind))
@@ -208,8 +208,8 @@ func object(kind, ns, name string, spec map[string]any) *unstructured.Unstructur
 	return obj
 }
 
-// TestIssuedCertificates has cert-manager issue the server's and the clients'
-// certificates, after an issuer that comes late.
+// TestIssuedCertificates makes cert-manager issue the certificates of the server and
+// the clients. The issuer is created late.
 func TestIssuedCertificates(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -238,13 +238,13 @@ func TestIssuedCertificates(t *testing.T) {
 	wantAll(t, done, 200)
 	if got := done.Status.Target.TLS; got.Issuer != "CN=Bench CA" || got.KeyAlgorithm != "ECDSA" || *got.KeySize != 384 ||
 		got.ClientCertificate != v1alpha1.ClientCertificateRequested || got.Protocol != "TLSv1.3" {
-		t.Errorf("negotiated was %+v", got)
+		t.Errorf("negotiated TLS %+v", got)
 	}
 	c.nothingLeft(t, done, time.Minute)
 	c.noneIssued(t, ns)
 }
 
-// noneIssued waits until no Certificate of a run is left.
+// noneIssued waits until the Certificates of a run are deleted.
 func (c *cluster) noneIssued(t *testing.T, ns string) {
 	t.Helper()
 	var names []string
@@ -258,8 +258,8 @@ func (c *cluster) noneIssued(t *testing.T, ns string) {
 		for i := range list.Items {
 			names = append(names, list.Items[i].GetName())
 		}
-		return len(names) == 1, nil // the authority's own
+		return len(names) == 1, nil // that of the CA
 	}); err != nil {
-		t.Errorf("Certificates left: %v (%v)", names, err)
+		t.Errorf("Certificates not deleted: %v (%v)", names, err)
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// warmingPath gets ten times as fast within eight seconds, down to 10 ms.
+// warmingPath gets ten times faster within eight seconds, down to 10 ms.
 const warmingPath = "/warming/10000/8/100"
 
-// untilSteady is a warm-up in windows of 2 s.
+// untilSteady returns a warm-up with windows of 2s.
 func untilSteady(limitSeconds int32) v1alpha1.SteadyState {
 	return v1alpha1.SteadyState{
 		WindowSeconds: ptr.To(int32(2)), Windows: ptr.To(int32(3)), ThroughputPercent: ptr.To(int32(15)), P99Percent: ptr.To(int32(100)),
@@ -26,9 +26,9 @@ func untilSteady(limitSeconds int32) v1alpha1.SteadyState {
 	}
 }
 
-// TestWarmupUntilSteady warms up a target that gets faster for some seconds. The
-// manager is killed meanwhile. What is measured is the warm target, and every
-// request is counted once, in the warm-up or in the measurement.
+// TestWarmupUntilSteady warms up a target that gets faster for some seconds, and kills
+// the manager meanwhile. The measurement must be of the warm target, and every
+// request must be counted once, in the warm-up or in the measurement.
 func TestWarmupUntilSteady(t *testing.T) {
 	c := theCluster
 	run := wrapper.NewRun(c.namespace(t), "steady", serverImage).Lane("steady").Path(warmingPath).TargetResources("200m", "128Mi").
@@ -38,7 +38,7 @@ func TestWarmupUntilSteady(t *testing.T) {
 		return r.Status.Progress != nil && ptr.Deref(r.Status.Progress.Requests, 0) > 0
 	})
 	if got := condition(warming, v1alpha1.ConditionSucceeded); got.Reason != v1alpha1.ReasonWarmingUp || !strings.Contains(got.Message, "window") {
-		t.Errorf("while it warms up: %+v", got)
+		t.Errorf("during the warm-up: %+v", got)
 	}
 	c.kill(t, c.manager(t), "manager")
 	done := c.finished(t, run, 2*time.Minute)
@@ -52,12 +52,12 @@ func TestWarmupUntilSteady(t *testing.T) {
 	if w == nil || w.Steady == nil || !w.Steady.Reached || w.Steady.ThroughputSpread() > 15 || w.Steady.P99Spread() > 100 {
 		t.Fatalf("warm-up in the artifact: %+v", w)
 	}
-	// The first three windows that are all warm end 14 s after the first request.
+	// The first three windows that are all warm end 14s after the first request.
 	if w.DurationMicroseconds < 12_000_000 || w.DurationMicroseconds > 80_000_000 {
 		t.Errorf("the warm-up took %d µs", w.DurationMicroseconds)
 	}
 	if least := stored.Merged.Latencies.Get(result.Total).Percentile(50); least < 10_000 || least > 20_000 {
-		t.Errorf("the median is %d µs: the target wasn't measured warm", least)
+		t.Errorf("the median is %d µs: the target was not warm", least)
 	}
 	if strings.Contains(condition(done, v1alpha1.ConditionValid).Message, "WarmupNotSteady") {
 		t.Errorf("%+v", condition(done, v1alpha1.ConditionValid))
@@ -72,8 +72,8 @@ func TestWarmupUntilSteady(t *testing.T) {
 	}
 }
 
-// TestWarmupLimit ends the warm-up of such a target before it is warm. The run
-// goes on, and its result says so.
+// TestWarmupLimit limits the warm-up so that the target is not warm. The run must
+// continue, and its result must report it.
 func TestWarmupLimit(t *testing.T) {
 	t.Parallel()
 	c := theCluster
@@ -89,7 +89,7 @@ func TestWarmupLimit(t *testing.T) {
 	valid := condition(done, v1alpha1.ConditionValid)
 	for _, want := range []string{"WarmupNotSteady", "last 3 windows of 2 s", "warmup.steady.limitSeconds"} {
 		if !strings.Contains(valid.Message, want) {
-			t.Errorf("Valid is %s: %q lacks %q", valid.Status, valid.Message, want)
+			t.Errorf("Valid is %s: %q does not contain %q", valid.Status, valid.Message, want)
 		}
 	}
 	if valid.Status != metav1.ConditionTrue {
@@ -100,6 +100,6 @@ func TestWarmupLimit(t *testing.T) {
 		t.Errorf("warm-up in the artifact: %+v", w)
 	}
 	if report := plugin(t, 0, "report", run.Name, "-n", ns); !strings.Contains(report, "Steady after it: NO; requests/s of the last 3 windows of 2 s") {
-		t.Errorf("the report doesn't say that the target wasn't steady:\n%s", report)
+		t.Errorf("the report does not say that the target was not steady:\n%s", report)
 	}
 }
