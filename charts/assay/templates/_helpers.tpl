@@ -1,4 +1,4 @@
-{{/* The chart's name, or what replaces it. */}}
+{{/* The chart's name, or nameOverride. */}}
 {{- define "assay.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
 {{- end }}
@@ -17,7 +17,7 @@
 {{- end }}
 {{- end }}
 
-{{/* What tells the pods of this release's managers from all others; immutable. */}}
+{{/* Labels that select the manager's pods of this release; immutable. */}}
 {{- define "assay.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "assay.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -39,7 +39,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end }}
 {{- end }}
 
-{{/* The reference of an image. Takes a list of the root and the image's values. */}}
+{{/* The reference of an image. The argument is a list of the root and the image's values. */}}
 {{- define "assay.image" -}}
 {{- $root := index . 0 }}
 {{- $image := index . 1 }}
