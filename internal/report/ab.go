@@ -12,12 +12,13 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// block is what ab's report of one measurement is made from.
+// block holds the figures of one block of a report: those of a client, or of all
+// merged.
 type block struct {
 	concurrency  int64
 	microseconds int64
 	counts       result.Counts
-	// latencies have, in Connect and TLS, a zero for each request that reused a
+	// latencies include, in Connect and TLS, a zero for each request that reused a
 	// connection.
 	latencies result.Summaries
 }
@@ -48,7 +49,7 @@ func mergedBlock(r *result.Result) block {
 	}
 }
 
-// requestsPerSecond is requests that succeeded by time.
+// requestsPerSecond returns the successful requests divided by the time.
 func (b block) requestsPerSecond() float64 {
 	if b.microseconds <= 0 {
 		return 0
@@ -56,9 +57,8 @@ func (b block) requestsPerSecond() float64 {
 	return float64(b.counts.Succeeded()) * 1e6 / float64(b.microseconds)
 }
 
-// phase is the summary of a phase; all zeros for each request that succeeded
-// when the phase didn't occur, as in Connect when all connections were open
-// before.
+// phase returns the summary of a phase. A phase that did not occur took 0 in each
+// successful request, as Connect does if all connections were open before.
 func (b block) phase(p result.Phase) result.Summary {
 	if s := b.latencies[p]; s != nil {
 		return *s
@@ -67,12 +67,10 @@ func (b block) phase(p result.Phase) result.Summary {
 }
 
 // writeAB writes a block as ab prints it: the same lines with the same units in
-// the same order (output_results in support/ab.c of Apache httpd 2.4). What
-// differs is said in abDifferences.
+// the same order (output_results in support/ab.c of Apache httpd 2.4), and further
+// counters between them. abDifferences lists what differs.
 func writeAB(w *bytes.Buffer, r *result.Result, b block) {
-	line := func(name, format string, args ...any) {
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-23s %s", name, fmt.Sprintf(format, args...)), " "))
-	}
+	line := func(name, format string, args ...any) { line(w, name, format, args...) }
 	host, port, err := net.SplitHostPort(r.Environment.TargetAddress)
 	if err != nil {
 		host, port = r.Environment.TargetAddress, ""
@@ -98,14 +96,12 @@ func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 	line("Complete requests:", "%d", c.Requests)
 	line("Failed requests:", "%d", c.Errors.Total())
 	writeFailures(w, c.Errors)
-	if c.Non2xx > 0 {
-		line("Non-2xx responses:", "%d", c.Non2xx)
-	}
-	if r.Run.KeepAlive || c.KeepAlive > 0 {
-		line("Keep-Alive requests:", "%d", c.KeepAlive)
-	}
-	if usedTLS(r) {
-		line("TLS sessions resumed:", "%d", c.TLSResumed)
+	zeros := map[string]bool{"keepAlive": r.Run.KeepAlive, "tlsResumed": usedTLS(r)}
+	for i := range result.Counters {
+		f := &result.Counters[i]
+		if n := *f.Of(&c); f.Label != "" && (n > 0 || zeros[f.Name]) {
+			line(f.Label+":", "%d", n)
+		}
 	}
 	line("Total transferred:", "%d bytes", c.BytesReceived)
 	if r.Script == nil { // k6 counts whole responses alone
@@ -127,7 +123,7 @@ func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 	}
 }
 
-// writeDocuments writes what was asked for: ab has one document, a run may have
+// writeDocuments writes the requested documents: ab has one, a run may have
 // several, each with its share.
 func writeDocuments(line func(name, format string, args ...any), r *result.Result) {
 	requests := r.Run.Requests
@@ -165,25 +161,24 @@ func writeDocuments(line func(name, format string, args ...any), r *result.Resul
 }
 
 // writeFailures writes ab's line of failed requests by kind, and a second one of
-// the kinds that ab doesn't tell apart.
+// the other kinds that occurred.
 func writeFailures(w *bytes.Buffer, e result.ErrorCounts) {
 	if e.Total() == 0 {
 		return
 	}
-	fmt.Fprintf(w, "   (Connect: %d, Receive: %d, Length: %d, Exceptions: %d)\n",
-		e[result.ErrorConnect], e[result.ErrorReceive], e[result.ErrorLength], e[result.ErrorException])
-	separator := "   ("
-	for _, kind := range []struct {
-		name string
-		kind result.ErrorKind
-	}{{"TLS", result.ErrorTLS}, {"Timeout", result.ErrorTimeout}, {"Status", result.ErrorStatus}} {
-		if e[kind.kind] > 0 {
-			fmt.Fprintf(w, "%s%s: %d", separator, kind.name, e[kind.kind])
-			separator = ", "
+	var known, others []string
+	for k, n := range e {
+		label, ab := result.ErrorKind(k).Label()
+		switch text := fmt.Sprintf("%s: %d", label, n); {
+		case ab:
+			known = append(known, text)
+		case n > 0:
+			others = append(others, text)
 		}
 	}
-	if separator == ", " {
-		fmt.Fprintln(w, ")")
+	fmt.Fprintf(w, "   (%s)\n", strings.Join(known, ", "))
+	if len(others) > 0 {
+		fmt.Fprintf(w, "   (%s)\n", strings.Join(others, ", "))
 	}
 }
 
@@ -207,8 +202,8 @@ func writeConnectionTimes(w *bytes.Buffer, b block) {
 	row("Total:", result.Total)
 }
 
-// sampleStdDev is the standard deviation as ab computes it, over one less than
-// the number of requests, in microseconds.
+// sampleStdDev returns the standard deviation as ab computes it, divided by one
+// less than the number of requests, in microseconds.
 func sampleStdDev(s result.Summary) float64 {
 	if s.Count < 2 {
 		return 0
@@ -224,6 +219,3 @@ func writePercentages(w *bytes.Buffer, b block) {
 	}
 	fmt.Fprintf(w, " 100%% %10.3f (longest request)\n", ms(total.Max))
 }
-
-// ms is a duration in microseconds as milliseconds.
-func ms(microseconds int64) float64 { return float64(microseconds) / 1000 }

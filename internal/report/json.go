@@ -12,16 +12,16 @@ import (
 	"github.com/assay-dev/assay/internal/validity"
 )
 
-// document is the result as it is stored, and beside it the figures that a
-// reader without a histogram library would miss.
+// document is the result as it is stored, with the figures that a reader without a
+// histogram library would miss.
 type document struct {
 	*result.Result
 	Summary summaryJSON `json:"summary"`
 }
 
 type summaryJSON struct {
-	// Valid is whether no finding invalidates the result, ThresholdsMet whether
-	// all thresholds were met; left out without any.
+	// Valid reports whether no finding invalidates the result, ThresholdsMet whether
+	// all thresholds were met; omitted without any.
 	Valid         bool  `json:"valid"`
 	ThresholdsMet *bool `json:"thresholdsMet,omitempty"`
 	// StartSkewMicroseconds is the time between the first client's start and the
@@ -29,18 +29,18 @@ type summaryJSON struct {
 	StartSkewMicroseconds int64         `json:"startSkewMicroseconds"`
 	Merged                figuresJSON   `json:"merged"`
 	Clients               []figuresJSON `json:"clients"`
-	// Containers are those of the target's pod that were seen, the server that
+	// Containers are those of the target's pod whose usage is known, the server that
 	// clients talk to first.
 	Containers []containerJSON `json:"containers"`
 }
 
 type figuresJSON struct {
-	// RequestsPerSecond counts requests that succeeded.
+	// RequestsPerSecond counts successful requests.
 	RequestsPerSecond float64 `json:"requestsPerSecond"`
-	// ErrorPercent is failed requests by all requests.
+	// ErrorPercent is the number of failed requests divided by that of all requests.
 	ErrorPercent float64 `json:"errorPercent"`
 	// Latencies are by phase. Of a client whose histograms were dropped, those of
-	// connect and tls have a zero for each request that reused a connection.
+	// connect and tls include a zero for each request that reused a connection.
 	Latencies map[string]latencyJSON `json:"latencies"`
 }
 
@@ -78,7 +78,12 @@ func writeJSON(w io.Writer, r *result.Result) error {
 			Latencies:         latenciesJSON(c.Latencies, c.Summaries),
 		})
 	}
-	encoded, err := json.MarshalIndent(d, "", "  ")
+	return writeIndented(w, d)
+}
+
+// writeIndented writes a document as JSON that terminals only show.
+func writeIndented(w io.Writer, document any) error {
+	encoded, err := json.MarshalIndent(document, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}
@@ -110,8 +115,8 @@ func latenciesJSON(histograms result.Latencies, summaries result.Summaries) map[
 	return byPhase
 }
 
-// escapeUnprintable escapes those characters that JSON allows in strings, but
-// that a terminal might obey. The document means the same as before.
+// escapeUnprintable escapes characters that JSON allows in strings but that a
+// terminal might obey. The document's meaning doesn't change.
 func escapeUnprintable(document []byte) []byte {
 	var out bytes.Buffer
 	for _, r := range string(document) {

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// saturatedPercent of its CPU limit is where a server is taken to be at its end.
+	// saturatedPercent of its CPU limit is where a server counts as saturated.
 	saturatedPercent = 90.0
-	// refusedPercent of the requests failing is where users are taken to be turned
+	// refusedPercent of failed requests is where a server counts as turning users
 	// away.
 	refusedPercent = 5.0
 )
 
-// writeLevels writes a row for each level of the load, and from which on the
-// server was at its end.
+// writeLevels writes a row for each level of the load, and the first levels at
+// which the server was saturated and requests failed.
 func writeLevels(w *bytes.Buffer, r *result.Result) {
 	asked := "connections"
 	if r.Run.Load == result.LoadOpen {
-		asked = "asked/s"
+		asked = "target/s"
 	}
-	fmt.Fprintf(w, "Requests that ended while a level was held; CPU is in percent of the limits.\n\n")
+	fmt.Fprintf(w, "Requests completed while a level was held; CPU is in percent of the limits.\n\n")
 	t := newTable(1, asked, "seconds", "requests/s", "p50 ms", "p99 ms", "max ms", "requests", "failed %", "dropped", "target CPU %", "client CPU %")
 	for i := range r.Levels {
 		l := &r.Levels[i]
@@ -35,8 +35,7 @@ func writeLevels(w *bytes.Buffer, r *result.Result) {
 		some := total.Count > 0
 		t.AppendRow(table.Row{
 			askedOf(l), l.End - l.Start, decimals(l.RequestsPerSecond(), 2),
-			orDash(some, decimals(ms(total.Percentiles[percentile.P50]), 3)), orDash(some, decimals(ms(total.Percentiles[percentile.P99]), 3)),
-			orDash(some, decimals(ms(total.Max), 3)),
+			msText(total.Percentiles[percentile.P50], some), msText(total.Percentiles[percentile.P99], some), msText(total.Max, some),
 			l.Requests, decimals(l.ErrorPercent(), 2), l.Dropped,
 			orDash(server >= 0, decimals(server, 1)), orDash(client >= 0, decimals(client, 1)),
 		})
@@ -52,11 +51,11 @@ func writeLevels(w *bytes.Buffer, r *result.Result) {
 		fmt.Fprintf(w, "%s: none\n", what)
 	}
 	fmt.Fprintln(w)
-	first("First level with the target's CPU over 90 %", func(l *result.Level) bool {
+	first("First level with the target's CPU over 90%", func(l *result.Level) bool {
 		return l.ServerCPUPercent(r.Environment.TargetCPULimit) > saturatedPercent
 	})
-	first("First level with a request that failed", func(l *result.Level) bool { return l.Errors.Total() > 0 })
-	first("First level with 5 % of the requests failing", func(l *result.Level) bool {
+	first("First level with a failed request", func(l *result.Level) bool { return l.Errors.Total() > 0 })
+	first("First level with at least 5% failed requests", func(l *result.Level) bool {
 		return l.ErrorPercent() >= refusedPercent
 	})
 }

@@ -2,18 +2,19 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// requestName is method and path of a request, the method left out where it is GET.
+// requestName returns method and path of a request, or the path alone for GET.
 func requestName(q result.Request) string {
 	return strings.TrimSpace(q.Method + " " + q.Path)
 }
 
-// listName says how many requests are in a list, and where it is from.
+// listName returns the number of requests of a list and where it is from.
 func listName(l *result.RequestList) string {
 	number := "requests"
 	if l.Requests > 0 {
@@ -22,12 +23,13 @@ func listName(l *result.RequestList) string {
 	if l.File != "" {
 		return number + " of " + l.File
 	}
-	return fmt.Sprintf("%s of ConfigMap %s, key %s", number, orUnknown(l.ConfigMap), orUnknown(l.Key))
+	return fmt.Sprintf("%s of ConfigMap %s, key %s", number, cmp.Or(l.ConfigMap, "unknown"), cmp.Or(l.Key, "unknown"))
 }
 
-// writeRequestsMeaning writes how requests were chosen and by whom they were
-// made, where that isn't what everybody expects.
-func writeRequestsMeaning(w *bytes.Buffer, run *result.Run) {
+// writeMeaning writes what a latency is under the load, and how requests were
+// chosen and by whom they were made if that is out of the ordinary.
+func writeMeaning(w *bytes.Buffer, run *result.Run) {
+	fmt.Fprintf(w, "Latencies are %s.\n", latencyMeaning(run))
 	var parts []string
 	switch {
 	case run.Sequential:
@@ -38,14 +40,32 @@ func writeRequestsMeaning(w *bytes.Buffer, run *result.Run) {
 	switch run.Authentication {
 	case "":
 	case "Form":
-		parts = append(parts, "those of a user per connection, who logged in by a form before")
+		parts = append(parts, "sent as one user per connection after a form login")
 	default:
 		parts = append(parts, "authenticated by the scheme "+run.Authentication)
 	}
 	if run.Cookies {
-		parts = append(parts, "sent with the cookies that their connection was given")
+		parts = append(parts, "sent with the cookies that their connection received")
 	}
 	if len(parts) > 0 {
 		fmt.Fprintf(w, "Requests are %s.\n", strings.Join(parts, ", and "))
 	}
+	fmt.Fprintln(w)
+}
+
+// latencyMeaning returns what a latency is under the load.
+func latencyMeaning(run *result.Run) string {
+	switch run.Load {
+	case result.LoadClosed:
+		sender := "each connection"
+		if run.Streams > 0 {
+			sender = "each stream of each connection"
+		}
+		return "service times (closed model): " + sender + " sends its next request when it has received the response to the last"
+	case result.LoadOpen:
+		return "response times (open model): from the intended start time of each request, regardless of earlier ones"
+	case result.LoadScript:
+		return "service times (k6 script): from the start of each request, as k6 measures it by the wall clock; an iteration waits for the responses to its requests"
+	}
+	return "of " + cmp.Or(run.Load, "unknown") + " load"
 }

@@ -36,8 +36,8 @@ func TestReportsSayWhatWasAskedFor(t *testing.T) {
 		{listed, "csv", true, ",25,1500,,Basic,", ""},
 		{listed, "json", true, `"askedPerSecond": 1500`, ""},
 		{posted, "text", false, "Document Path:          /a (weight 1 of 4)\n                        POST /b (weight 3 of 4)\n", ""},
-		{posted, "text", false, "Requests are made by each connection in their order, and those of a user per connection, who logged in by a form before, " +
-			"and sent with the cookies that their connection was given.\n", ""},
+		{posted, "text", false, "Requests are made by each connection in their order, and sent as one user per connection after a form login, " +
+			"and sent with the cookies that their connection received.\n", ""},
 		{posted, "markdown", true, "keep-alive, -c 25, POST, Form", ""},
 		{posted, "csv", true, ",25,,GET POST,Form,", ""},
 		{posted, "json", true, `"sequential": true`, ""},

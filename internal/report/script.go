@@ -11,17 +11,17 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// writeScript writes what k6 counted beside requests, each metric in a line with
-// the figures that its kind has.
+// writeScript writes k6's metrics, each in a line with the figures that its kind
+// has.
 func writeScript(w *bytes.Buffer, r *result.Result) {
 	s := r.Script
-	fmt.Fprintf(w, "Virtual users:          %d\n", s.VirtualUsers)
-	fmt.Fprintf(w, "Iterations:             %d\n", s.Iterations)
+	line(w, "Virtual users:", "%d", s.VirtualUsers)
+	line(w, "Iterations:", "%d", s.Iterations)
 	if s.DroppedIterations > 0 {
-		fmt.Fprintf(w, "Dropped iterations:     %d\n", s.DroppedIterations)
+		line(w, "Dropped iterations:", "%d", s.DroppedIterations)
 	}
 	if s.MetricsLeftOut > 0 {
-		fmt.Fprintf(w, "Metrics left out:       %d\n", s.MetricsLeftOut)
+		line(w, "Omitted metrics:", "%d", s.MetricsLeftOut)
 	}
 	fmt.Fprintf(w, "\nk6's metrics over all clients, setup() and teardown() included\n")
 	width := 0
@@ -34,7 +34,7 @@ func writeScript(w *bytes.Buffer, r *result.Result) {
 	}
 }
 
-// figures are a metric's figures as a line.
+// figures returns a metric's figures as a line.
 func figures(m *k6metric.Summary) string {
 	value := func(v float64) string {
 		text := strconv.FormatFloat(v, 'g', 6, 64)
@@ -49,7 +49,7 @@ func figures(m *k6metric.Summary) string {
 	case k6metric.Gauge:
 		return fmt.Sprintf("%s (min %s, max %s)", value(m.Last), value(m.Min), value(m.Max))
 	case k6metric.Rate:
-		return fmt.Sprintf("%.2f %% (%.0f of %d)", 100*m.Mean(), m.Sum, m.Samples)
+		return fmt.Sprintf("%.2f%% (%.0f of %d)", 100*m.Mean(), m.Sum, m.Samples)
 	}
 	parts := []string{"avg " + value(m.Mean()), "min " + value(m.Min)}
 	i := 0

@@ -54,7 +54,7 @@ func staged() *result.Result {
 // isn't.
 func TestLatenciesSayWhatTheyAre(t *testing.T) {
 	for want, r := range map[string]*result.Result{
-		"service time (closed load)": tomcat(), "response time (open load)": opened(),
+		"service times (closed model)": tomcat(), "response times (open model)": opened(),
 	} {
 		var got bytes.Buffer
 		if err := report.Write(&got, "text", r); err != nil {

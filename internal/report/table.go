@@ -8,30 +8,29 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/internal/percentile"
-	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
 )
 
-// Row is one run in a table over several: what was declared, and what of its
-// result stands in the table.
+// Row is one run in a table of several: what was declared, and the part of its
+// result that the table shows.
 type Row struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Connector names the servers of the target and how they accept connections,
-	// as in "Tomcat NIO + JSSE".
+	// Connector is the servers of the target and how they accept connections, as in
+	// "Tomcat NIO + JSSE".
 	Connector string `json:"connector"`
-	// Requests are the kinds of requests. Length is the length of the response's
-	// body in bytes, -1 when it varies or isn't known.
+	// Requests are the kinds of requests. Length is the length of the response's body
+	// in bytes, -1 if it varies or is unknown.
 	Requests []result.Request `json:"requests"`
-	// RequestList is where they are from instead; nil where Requests has them.
+	// RequestList is their source instead; nil if Requests has them.
 	RequestList *result.RequestList `json:"requestList,omitempty"`
-	// Sequential is whether each connection made them in their order. Authentication
-	// is the scheme by which they were authenticated; empty for none.
+	// Sequential reports whether each connection made them in their order.
+	// Authentication is the scheme by which they were authenticated; empty for none.
 	Sequential     bool   `json:"sequential,omitempty"`
 	Authentication string `json:"authentication,omitempty"`
-	// KeepAlive is whether connections were reused, Connections how many each
-	// client had at a time.
+	// KeepAlive reports whether connections were reused. Connections is the number of
+	// connections that each client had at a time.
 	KeepAlive   bool  `json:"keepAlive"`
 	Connections int64 `json:"connections"`
 	// AskedPerSecond is the arrival rate over all clients that open load came to; 0
@@ -39,37 +38,35 @@ type Row struct {
 	AskedPerSecond int64 `json:"askedPerSecond,omitempty"`
 	// TLS is nil without TLS.
 	TLS *RowTLS `json:"tls,omitempty"`
-	// Clients are each client's own figures, in the order of their indexes; Merged
-	// those of all together, nil without a result.
+	// Clients are the figures of each client in the order of their indexes, Merged
+	// those of all merged; nil without a result.
 	Clients []Figures `json:"clients,omitempty"`
 	Merged  *Figures  `json:"merged,omitempty"`
-	// Containers are those of the target's pod that were seen, the server that
+	// Containers are those of the target's pod whose usage is known, the server that
 	// clients talk to first.
 	Containers []RowContainer `json:"containers,omitempty"`
-	// Findings speak against trusting the result.
+	// Findings are the reasons to distrust the result.
 	Findings []result.Finding `json:"findings,omitempty"`
 	// NoResult says why there is no result, as in "no result: it ended as
-	// TargetCrashed: …"; empty when there is one.
+	// TargetCrashed: …"; empty if there is one.
 	NoResult string `json:"noResult,omitempty"`
 }
 
-// RowTLS is what was negotiated; without a result what was declared, of which
-// there may be several, or nothing.
+// RowTLS is what was negotiated. Without a result it is what was declared: several
+// values, or none.
 type RowTLS struct {
 	Protocol string `json:"protocol,omitempty"`
 	Cipher   string `json:"cipher,omitempty"`
 }
 
-// Figures are those of one client, or of all.
+// Figures are those of one client, or of all merged.
 type Figures struct {
-	// RequestsPerSecond counts requests that succeeded.
+	// RequestsPerSecond counts successful requests.
 	RequestsPerSecond float64 `json:"requestsPerSecond"`
-	// Requests are all that ended, Errors those that failed by kind.
-	Requests int64              `json:"requests"`
-	Errors   result.ErrorCounts `json:"errors"`
-	// Latency is of the total times of requests that succeeded; nil without any.
+	result.Counts
+	// Latency is of the total times of successful requests; nil without any.
 	Latency *RowLatency `json:"latency,omitempty"`
-	// Usage is what a client used, and how late it ran itself; nil of all together.
+	// Usage is what a client used; nil for all merged.
 	Usage *result.ClientUsage `json:"usage,omitempty"`
 }
 
@@ -84,12 +81,11 @@ type RowLatency struct {
 type RowContainer struct {
 	// Name is "server" for the one that clients talk to.
 	Name string `json:"name"`
-	// CPUPercentOfLimit is the mean during the measurement; 0 when the limit isn't
-	// known.
+	// CPUPercentOfLimit is the mean during the measurement; 0 if the limit is unknown.
 	CPUPercentOfLimit float64 `json:"cpuPercentOfLimit"`
 }
 
-// NewRow is the row of a run with a result. The percentiles of all clients are
+// NewRow returns the row of a run with a result. The percentiles of all clients are
 // those of the merged histograms.
 func NewRow(connector string, r *result.Result) Row {
 	row := Row{
@@ -121,7 +117,7 @@ func NewRow(connector string, r *result.Result) Row {
 }
 
 func figuresOf(b block) Figures {
-	f := Figures{RequestsPerSecond: b.requestsPerSecond(), Requests: b.counts.Requests, Errors: b.counts.Errors}
+	f := Figures{RequestsPerSecond: b.requestsPerSecond(), Counts: b.counts}
 	if b.counts.Succeeded() > 0 {
 		total := b.phase(result.Total)
 		f.Latency = &RowLatency{P50: total.Percentiles[percentile.P50], P99: total.Percentiles[percentile.P99], Max: total.Max}
@@ -129,13 +125,13 @@ func figuresOf(b block) Figures {
 	return f
 }
 
-// valid is whether there is a result and nothing invalidates it.
+// valid reports whether there is a result and no finding invalidates it.
 func (r *Row) valid() bool { return r.Merged != nil && validity.Valid(r.Findings) }
 
 // TableFormat writes rows as a table in one form.
 type TableFormat func(w io.Writer, rows []Row) error
 
-// TableFormats are all forms of tables, by their names.
+// TableFormats holds all formats of tables by name.
 var TableFormats = map[string]TableFormat{
 	"csv":      writeTableCSV,
 	"json":     writeTableJSON,
@@ -143,55 +139,17 @@ var TableFormats = map[string]TableFormat{
 	"text":     writeTableText,
 }
 
-// TableNames are the names of all forms of tables, in alphabetical order.
+// TableNames returns the names of all formats of tables in alphabetical order.
 func TableNames() []string { return slices.Sorted(maps.Keys(TableFormats)) }
 
-// WriteTable writes rows as a table in the form of that name.
+// WriteTable writes rows as a table in the format of that name.
 func WriteTable(w io.Writer, format string, rows []Row) error {
 	write, known := TableFormats[format]
 	if !known {
-		return fmt.Errorf("there is no format %q: use one of %s", format, strings.Join(TableNames(), ", "))
+		return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(TableNames(), ", "))
 	}
-	printable := make([]Row, 0, len(rows))
-	for i := range rows {
-		printable = append(printable, shownRow(rows[i]))
-	}
-	if err := write(w, printable); err != nil {
+	if err := write(w, shown(rows)); err != nil {
 		return fmt.Errorf("write table as %s: %w", format, err)
 	}
 	return nil
-}
-
-// shownRow is a copy of the row in which all texts are printable.
-func shownRow(row Row) Row {
-	clean := func(texts ...*string) {
-		for _, text := range texts {
-			*text = printable.Text(*text)
-		}
-	}
-	clean(&row.Namespace, &row.Name, &row.Connector, &row.NoResult)
-	row.Requests = slices.Clone(row.Requests)
-	for i := range row.Requests {
-		clean(&row.Requests[i].Method, &row.Requests[i].Path)
-	}
-	clean(&row.Authentication)
-	if row.RequestList != nil {
-		list := *row.RequestList
-		row.RequestList = &list
-		clean(&list.ConfigMap, &list.Key, &list.File)
-	}
-	if row.TLS != nil {
-		tls := *row.TLS
-		clean(&tls.Protocol, &tls.Cipher)
-		row.TLS = &tls
-	}
-	row.Containers = slices.Clone(row.Containers)
-	for i := range row.Containers {
-		clean(&row.Containers[i].Name)
-	}
-	row.Findings = slices.Clone(row.Findings)
-	for i := range row.Findings {
-		clean(&row.Findings[i].Reason, (*string)(&row.Findings[i].Severity), &row.Findings[i].Message)
-	}
-	return row
 }

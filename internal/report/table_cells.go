@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,43 +12,43 @@ import (
 
 // tableColumns are the columns of a table for people.
 var tableColumns = []any{
-	"run", "connector", "file", "options", "requests/s per client", "in all",
+	"run", "connector", "file", "options", "requests/s per client", "total",
 	"p50/p99/max ms per client", "merged", failedColumn, "target CPU %", validColumn,
 }
 
-// The first leftTableColumns and these two hold words, the others figures.
+// The first leftTableColumns and these two hold words, the others numbers.
 const (
 	leftTableColumns = 4
 	failedColumn     = "failed per client"
 	validColumn      = "valid"
 )
 
-// tableCells are the cells of a row under tableColumns, and the note that the
-// last of them refers to by its number; empty for none.
+// tableCells returns the cells of a row under tableColumns, and the note to which
+// the last of them refers by its number; empty for none.
 func tableCells(row *Row, number int) (cells []any, note string) {
-	rates, latencies, inAll, merged := "-", "-", "-", "-"
+	rates, latencies, total, merged := "-", "-", "-", "-"
 	if row.Merged != nil {
 		rates = each(row.Clients, func(f Figures) string { return decimals(f.RequestsPerSecond, 2) })
 		latencies = each(row.Clients, func(f Figures) string { return latencyCell(f.Latency) })
-		inAll, merged = decimals(row.Merged.RequestsPerSecond, 2), latencyCell(row.Merged.Latency)
+		total, merged = decimals(row.Merged.RequestsPerSecond, 2), latencyCell(row.Merged.Latency)
 	}
 	valid, note := validCell(row, number)
 	return []any{
-		row.Name, orUnknown(row.Connector), filesCell(row), optionsCell(row), rates, inAll,
+		row.Name, cmp.Or(row.Connector, "unknown"), filesCell(row), optionsCell(row), rates, total,
 		latencies, merged, failedCell(row), cpuCell(row.Containers), valid,
 	}, note
 }
 
-// each is the figure of every client.
+// each returns a figure of every client.
 func each(clients []Figures, figure func(Figures) string) string {
 	texts := make([]string, 0, len(clients))
 	for _, f := range clients {
 		texts = append(texts, figure(f))
 	}
-	return orElse(strings.Join(texts, ", "), "-")
+	return cmp.Or(strings.Join(texts, ", "), "-")
 }
 
-// filesCell is fileCell or, of a list of requests, how many there are.
+// filesCell returns the fileCell or, for a list of requests, their number.
 func filesCell(row *Row) string {
 	switch l := row.RequestList; {
 	case l == nil:
@@ -58,8 +59,8 @@ func filesCell(row *Row) string {
 	return "list"
 }
 
-// fileCell is how large the files are that were asked for: "31,819 B", or the
-// number of kinds of requests with their smallest and largest known length.
+// fileCell returns the size of the requested file, "31,819 B", or the number of
+// kinds of requests with their smallest and largest known length.
 func fileCell(requests []result.Request) string {
 	var lengths []int64
 	for _, q := range requests {
@@ -82,7 +83,7 @@ func fileCell(requests []result.Request) string {
 	return plural(len(requests), "kind") + ", " + span + " B"
 }
 
-// thousands is a number with a comma before each three digits.
+// thousands returns a number with a comma before each three digits.
 func thousands(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -91,7 +92,7 @@ func thousands(n int64) string {
 	return digits
 }
 
-// methodsOf are the methods of requests but GET, as in "HEAD/POST"; empty for
+// methodsOf returns the methods of requests but GET, as in "HEAD/POST"; empty for
 // none.
 func methodsOf(requests []result.Request) string {
 	var methods []string
@@ -103,8 +104,8 @@ func methodsOf(requests []result.Request) string {
 	return strings.Join(methods, "/")
 }
 
-// optionsCell is how clients connected, in ab's words where it has some, at what
-// rate open load came, and what was asked for beside GET.
+// optionsCell returns how clients connected, in ab's terms if it has them, the
+// target rate of open load, and methods other than GET.
 func optionsCell(row *Row) string {
 	text := "no keep-alive"
 	if row.KeepAlive {
@@ -121,12 +122,12 @@ func optionsCell(row *Row) string {
 		text += ", " + row.Authentication
 	}
 	if row.TLS != nil {
-		text += ", " + strings.TrimSpace(orElse(row.TLS.Protocol, "TLS")+" "+row.TLS.Cipher)
+		text += ", " + strings.TrimSpace(cmp.Or(row.TLS.Protocol, "TLS")+" "+row.TLS.Cipher)
 	}
 	return text
 }
 
-// latencyCell is median, 99th percentile and maximum in milliseconds.
+// latencyCell returns median, 99th percentile and maximum in milliseconds.
 func latencyCell(l *RowLatency) string {
 	if l == nil {
 		return "-"
@@ -134,8 +135,8 @@ func latencyCell(l *RowLatency) string {
 	return decimals(ms(l.P50), 1) + "/" + decimals(ms(l.P99), 1) + "/" + decimals(ms(l.Max), 1)
 }
 
-// failedCell is how many requests of each client failed, and how: "0" when none
-// did, "0, 1 (exception)" when all that did failed in one way, and
+// failedCell returns the number of failed requests of each client, and how they
+// failed: "0" if none did, "0, 1 (exception)" if all failed in one way, and
 // "3 (1 length, 2 timeout), 0" otherwise.
 func failedCell(row *Row) string {
 	if row.Merged == nil {
@@ -164,19 +165,17 @@ func failedCell(row *Row) string {
 	})
 }
 
-// errorKinds are the kinds that occurred.
+// errorKinds returns the kinds that occurred.
 func errorKinds(errors result.ErrorCounts) []result.ErrorKind {
 	var kinds []result.ErrorKind
-	for k, n := range errors {
-		if n > 0 {
-			kinds = append(kinds, result.ErrorKind(k))
-		}
+	for k := range errors.Occurred() {
+		kinds = append(kinds, k)
 	}
 	return kinds
 }
 
-// cpuCell is the CPU of each container of the target in percent of its limit,
-// with names when there are several.
+// cpuCell returns the CPU of each container of the target in percent of its limit,
+// with names if there are several.
 func cpuCell(containers []RowContainer) string {
 	if len(containers) == 1 {
 		return decimals(containers[0].CPUPercentOfLimit, 1)
@@ -185,16 +184,16 @@ func cpuCell(containers []RowContainer) string {
 	for _, c := range containers {
 		texts = append(texts, c.Name+" "+decimals(c.CPUPercentOfLimit, 1))
 	}
-	return orElse(strings.Join(texts, ", "), "-")
+	return cmp.Or(strings.Join(texts, ", "), "-")
 }
 
-// validCell is whether a row's figures can be trusted, and the note on why not,
-// to which the cell refers by its number.
+// validCell returns whether a row's result is valid, and the note that says why it
+// is not, to which the cell refers by its number.
 func validCell(row *Row, number int) (cell, note string) {
 	mark := fmt.Sprintf("[%d]", number)
 	switch {
 	case row.Merged == nil:
-		return "no result " + mark, fmt.Sprintf("%s %s has %s", mark, row.Name, orElse(row.NoResult, "no result"))
+		return "no result " + mark, fmt.Sprintf("%s %s has %s", mark, row.Name, cmp.Or(row.NoResult, "no result"))
 	case !row.valid():
 		return "NO " + mark, fmt.Sprintf("%s %s isn't valid: %s", mark, row.Name, strings.Join(invalidating(row), "; "))
 	case len(row.Findings) > 0:
@@ -203,7 +202,7 @@ func validCell(row *Row, number int) (cell, note string) {
 	return "yes", ""
 }
 
-// invalidating are the findings that invalidate a row's result, in words.
+// invalidating returns the findings that invalidate a row's result as text.
 func invalidating(row *Row) []string {
 	var texts []string
 	for _, f := range row.Findings {
@@ -212,12 +211,4 @@ func invalidating(row *Row) []string {
 		}
 	}
 	return texts
-}
-
-// orElse is the text or, when it is empty, the other one.
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -11,26 +12,100 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// csvColumns are the columns of a table as CSV. Figures of several clients or
-// containers stand in one field, separated by spaces, clients in the order of
-// their indexes. What isn't known is empty.
-var csvColumns = []string{
-	"namespace", "run", "connector", "file", "keep_alive", "connections", "asked_per_second", "methods", "authentication", "tls_protocol", "tls_cipher",
-	"clients", "requests", "failed", "failed_kinds", "requests_per_second", "p50_ms", "p99_ms", "max_ms",
-	"client_requests_per_second", "client_p50_ms", "client_p99_ms", "client_max_ms", "client_failed",
-	"client_scheduler_lag_p99_ms", "client_gc_pause_max_ms",
-	"target_cpu_percent", "backend_cpu_percent", "valid", "reason",
+// csvColumn is a column of a table as CSV. Values of several clients or containers
+// are in one field, separated by spaces, clients in the order of their indexes.
+// What is unknown is empty.
+type csvColumn struct {
+	name string
+	of   func(row *Row) string
 }
 
-// writeTableCSV writes a record for each run under a header, as RFC 4180 has it
-// but with line feeds alone.
+// csvColumns returns the columns of a table as CSV.
+func csvColumns() []csvColumn {
+	type figure struct {
+		name string
+		of   func(f *Figures) string
+	}
+	figures := []figure{
+		{"requests_per_second", func(f *Figures) string { return decimals(f.RequestsPerSecond, 2) }},
+		{"p50_ms", latencyField(func(l *RowLatency) int64 { return l.P50 })},
+		{"p99_ms", latencyField(func(l *RowLatency) int64 { return l.P99 })},
+		{"max_ms", latencyField(func(l *RowLatency) int64 { return l.Max })},
+	}
+	columns := append(slices.Clone(declaredColumns),
+		csvColumn{"clients", ofResult(func(row *Row) string { return strconv.Itoa(len(row.Clients)) })},
+		csvColumn{"requests", ofMerged(func(f *Figures) string { return strconv.FormatInt(f.Requests, 10) })},
+		csvColumn{"failed", ofMerged(failedField)},
+		csvColumn{"failed_kinds", ofMerged(failedKindsField)},
+	)
+	for _, f := range figures {
+		columns = append(columns, csvColumn{f.name, ofMerged(f.of)})
+	}
+	for _, f := range append(figures, figure{"failed", failedField}) {
+		columns = append(columns, csvColumn{"client_" + f.name, ofClients(f.of)})
+	}
+	for i := range result.ClientFigures {
+		if f := &result.ClientFigures[i]; f.CSV != "" {
+			columns = append(columns, csvColumn{f.CSV, ofClients(func(of *Figures) string { return valueOf(f, of.Usage, "", false) })})
+		}
+	}
+	for i := range result.Counters {
+		if f := &result.Counters[i]; f.CSV != "" {
+			columns = append(columns, csvColumn{f.CSV, ofMerged(func(of *Figures) string { return valueOf(f, &of.Counts, "", false) })})
+		}
+	}
+	return append(columns,
+		csvColumn{"target_cpu_percent", func(row *Row) string { return cpuField(row, false) }},
+		csvColumn{"backend_cpu_percent", func(row *Row) string { return cpuField(row, true) }},
+		csvColumn{"valid", ofResult(func(row *Row) string { return strconv.FormatBool(row.valid()) })},
+		csvColumn{"reason", func(row *Row) string { return cmp.Or(row.NoResult, strings.Join(invalidating(row), "; ")) }},
+	)
+}
+
+// declaredColumns are the columns that need no result.
+var declaredColumns = []csvColumn{
+	{"namespace", func(row *Row) string { return row.Namespace }},
+	{"run", func(row *Row) string { return row.Name }},
+	{"connector", func(row *Row) string { return row.Connector }},
+	{"file", filesCell},
+	{"keep_alive", func(row *Row) string { return strconv.FormatBool(row.KeepAlive) }},
+	{"connections", func(row *Row) string { return strconv.FormatInt(row.Connections, 10) }},
+	{"asked_per_second", func(row *Row) string {
+		if row.AskedPerSecond == 0 {
+			return ""
+		}
+		return strconv.FormatInt(row.AskedPerSecond, 10)
+	}},
+	{"methods", func(row *Row) string {
+		var methods []string
+		for _, q := range row.Requests { // those of a list are unknown
+			if method := cmp.Or(q.Method, "GET"); !slices.Contains(methods, method) {
+				methods = append(methods, method)
+			}
+		}
+		return strings.Join(methods, " ")
+	}},
+	{"authentication", func(row *Row) string { return row.Authentication }},
+	{"tls_protocol", func(row *Row) string { return cmp.Or(row.TLS, &RowTLS{}).Protocol }},
+	{"tls_cipher", func(row *Row) string { return cmp.Or(row.TLS, &RowTLS{}).Cipher }},
+}
+
+// writeTableCSV writes a record for each run under a header, as specified by RFC
+// 4180 but with line feeds alone.
 func writeTableCSV(w io.Writer, rows []Row) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(csvColumns); err != nil {
+	out, columns := csv.NewWriter(w), csvColumns()
+	record := make([]string, len(columns))
+	for i, column := range columns {
+		record[i] = column.name
+	}
+	if err := out.Write(record); err != nil {
 		return err
 	}
 	for i := range rows {
-		if err := out.Write(csvRecord(&rows[i])); err != nil {
+		for j, column := range columns {
+			record[j] = column.of(&rows[i])
+		}
+		if err := out.Write(record); err != nil {
 			return err
 		}
 	}
@@ -38,98 +113,63 @@ func writeTableCSV(w io.Writer, rows []Row) error {
 	return out.Error()
 }
 
-// allMethods are the methods of requests; empty for those of a list, which aren't
-// known.
-func allMethods(requests []result.Request) string {
-	var methods []string
-	for _, q := range requests {
-		if method := orElse(q.Method, "GET"); !slices.Contains(methods, method) {
-			methods = append(methods, method)
+// ofResult returns a column that is empty without a result.
+func ofResult(of func(*Row) string) func(*Row) string {
+	return func(row *Row) string {
+		if row.Merged == nil {
+			return ""
 		}
+		return of(row)
 	}
-	return strings.Join(methods, " ")
 }
 
-func csvRecord(row *Row) []string {
-	tls := RowTLS{}
-	if row.TLS != nil {
-		tls = *row.TLS
-	}
-	asked := ""
-	if row.AskedPerSecond > 0 {
-		asked = strconv.FormatInt(row.AskedPerSecond, 10)
-	}
-	record := []string{
-		row.Namespace, row.Name, row.Connector, filesCell(row), strconv.FormatBool(row.KeepAlive),
-		strconv.FormatInt(row.Connections, 10), asked, allMethods(row.Requests), row.Authentication, tls.Protocol, tls.Cipher,
-	}
-	record = append(record, csvFigures(row)...)
-	server, backends := "", []string{}
-	for _, c := range row.Containers {
-		if c.Name == result.ServerContainer {
-			server = decimals(c.CPUPercentOfLimit, 1)
-			continue
-		}
-		backends = append(backends, c.Name+"="+decimals(c.CPUPercentOfLimit, 1))
-	}
-	valid, reason := "", row.NoResult
-	if row.Merged != nil {
-		valid, reason = strconv.FormatBool(row.valid()), strings.Join(invalidating(row), "; ")
-	}
-	return append(record, server, strings.Join(backends, " "), valid, reason)
+// ofMerged returns a column with a figure of all clients merged.
+func ofMerged(of func(*Figures) string) func(*Row) string {
+	return ofResult(func(row *Row) string { return of(row.Merged) })
 }
 
-// csvFigures are the fields from clients to client_gc_pause_max_ms.
-func csvFigures(row *Row) []string {
-	if row.Merged == nil {
-		return make([]string, 15)
-	}
-	var kinds []string
-	for _, k := range errorKinds(row.Merged.Errors) {
-		kinds = append(kinds, fmt.Sprintf("%s=%d", k, row.Merged.Errors[k]))
-	}
-	fields := []string{
-		strconv.Itoa(len(row.Clients)), strconv.FormatInt(row.Merged.Requests, 10),
-		strconv.FormatInt(row.Merged.Errors.Total(), 10), strings.Join(kinds, " "),
-	}
-	columns := []func(f *Figures) string{
-		func(f *Figures) string { return decimals(f.RequestsPerSecond, 2) },
-		func(f *Figures) string { return csvLatency(f, func(l *RowLatency) int64 { return l.P50 }) },
-		func(f *Figures) string { return csvLatency(f, func(l *RowLatency) int64 { return l.P99 }) },
-		func(f *Figures) string { return csvLatency(f, func(l *RowLatency) int64 { return l.Max }) },
-	}
-	for _, column := range columns {
-		fields = append(fields, column(row.Merged))
-	}
-	columns = append(columns,
-		func(f *Figures) string { return strconv.FormatInt(f.Errors.Total(), 10) },
-		func(f *Figures) string {
-			return csvUsage(f, func(u *result.ClientUsage) int64 { return u.SchedulingLatencyP99 })
-		},
-		func(f *Figures) string { return csvUsage(f, func(u *result.ClientUsage) int64 { return u.GCPauseMax }) },
-	)
-	for _, column := range columns {
-		var ofClients []string
+// ofClients returns a column with a figure of each client.
+func ofClients(of func(*Figures) string) func(*Row) string {
+	return ofResult(func(row *Row) string {
+		var texts []string
 		for i := range row.Clients {
-			ofClients = append(ofClients, orElse(column(&row.Clients[i]), "-"))
+			texts = append(texts, cmp.Or(of(&row.Clients[i]), "-"))
 		}
-		fields = append(fields, strings.Join(ofClients, " "))
-	}
-	return fields
+		return strings.Join(texts, " ")
+	})
 }
 
-// csvLatency is a latency in milliseconds, empty when no request succeeded.
-func csvLatency(f *Figures, figure func(*RowLatency) int64) string {
-	if f.Latency == nil {
-		return ""
+func failedField(f *Figures) string { return strconv.FormatInt(f.Errors.Total(), 10) }
+
+func failedKindsField(f *Figures) string {
+	var kinds []string
+	for k, n := range f.Errors.Occurred() {
+		kinds = append(kinds, fmt.Sprintf("%s=%d", k, n))
 	}
-	return decimals(ms(figure(f.Latency)), 3)
+	return strings.Join(kinds, " ")
 }
 
-// csvUsage is a time of a client's usage in milliseconds.
-func csvUsage(f *Figures, figure func(*result.ClientUsage) int64) string {
-	if f.Usage == nil {
-		return ""
+// latencyField returns a latency in milliseconds, empty if no request succeeded.
+func latencyField(of func(*RowLatency) int64) func(*Figures) string {
+	return func(f *Figures) string {
+		if f.Latency == nil {
+			return ""
+		}
+		return msText(of(f.Latency), true)
 	}
-	return decimals(ms(figure(f.Usage)), 3)
+}
+
+// cpuField returns the CPU of the server in percent of its limit, or that of each
+// backend with its name.
+func cpuField(row *Row, backends bool) string {
+	var texts []string
+	for _, c := range row.Containers {
+		switch server := c.Name == result.ServerContainer; {
+		case server && !backends:
+			texts = append(texts, decimals(c.CPUPercentOfLimit, 1))
+		case !server && backends:
+			texts = append(texts, c.Name+"="+decimals(c.CPUPercentOfLimit, 1))
+		}
+	}
+	return strings.Join(texts, " ")
 }

@@ -1,13 +1,8 @@
 package report
 
-import (
-	"encoding/json"
-	"fmt"
-	"io"
-)
+import "io"
 
-// rowJSON is a row, and whether its figures can be trusted; left out without a
-// result.
+// rowJSON is a row, and whether its result is valid; omitted without a result.
 type rowJSON struct {
 	Row
 	Valid *bool `json:"valid,omitempty"`
@@ -26,10 +21,5 @@ func writeTableJSON(w io.Writer, rows []Row) error {
 		}
 		document.Runs = append(document.Runs, r)
 	}
-	encoded, err := json.MarshalIndent(document, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode: %w", err)
-	}
-	_, err = w.Write(append(escapeUnprintable(encoded), '\n'))
-	return err
+	return writeIndented(w, document)
 }

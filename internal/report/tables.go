@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -12,8 +13,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// newTable is a table without lines, its first leftColumns columns aligned to
-// the left and the others to the right, as numbers are.
+// newTable returns a table without lines, its first leftColumns columns aligned to
+// the left and the others, which hold numbers, to the right.
 func newTable(leftColumns int, columns ...any) table.Writer {
 	t := table.NewWriter()
 	style := table.StyleDefault
@@ -37,14 +38,12 @@ func newTable(leftColumns int, columns ...any) table.Writer {
 func writeSummary(w *bytes.Buffer, r *result.Result) {
 	t := newTable(1, "", "requests/s", "p50 ms", "p99 ms", "max ms", "requests", "failed")
 	row := func(name string, b block) {
-		total := b.phase(result.Total)
-		p50, p99, longest := "-", "-", "-"
-		if b.counts.Succeeded() > 0 {
-			p50 = decimals(ms(total.Percentiles[percentile.P50]), 3)
-			p99 = decimals(ms(total.Percentiles[percentile.P99]), 3)
-			longest = decimals(ms(total.Max), 3)
-		}
-		t.AppendRow(table.Row{name, decimals(b.requestsPerSecond(), 2), p50, p99, longest, b.counts.Requests, b.counts.Errors.Total()})
+		total, some := b.phase(result.Total), b.counts.Succeeded() > 0
+		t.AppendRow(table.Row{
+			name, decimals(b.requestsPerSecond(), 2),
+			msText(total.Percentiles[percentile.P50], some), msText(total.Percentiles[percentile.P99], some), msText(total.Max, some),
+			b.counts.Requests, b.counts.Errors.Total(),
+		})
 	}
 	for i := range r.Clients {
 		row("client "+strconv.Itoa(r.Clients[i].Index), clientBlock(r, &r.Clients[i]))
@@ -53,7 +52,7 @@ func writeSummary(w *bytes.Buffer, r *result.Result) {
 	fmt.Fprintln(w, t.Render())
 }
 
-// writeThresholds writes the bounds asked for and what became of them.
+// writeThresholds writes the bounds and whether they were met.
 func writeThresholds(w *bytes.Buffer, outcomes []result.ThresholdOutcome) {
 	if len(outcomes) == 0 {
 		return
@@ -74,44 +73,28 @@ func writeThresholds(w *bytes.Buffer, outcomes []result.ThresholdOutcome) {
 	fmt.Fprintln(w, t.Render())
 }
 
-// writeClients writes what each client used, and how well they began together.
+// writeClients writes what each client used, and how close together they started.
 func writeClients(w *bytes.Buffer, r *result.Result) {
-	fmt.Fprintf(w, "CPU is in percent of each client's limit of %s CPUs.\n\n", cpus(r.Environment.ClientCPULimit))
-	t := newTable(2, "", "node", "CPU %", "throttled ms", "lag p99 ms", "GC ms", "GC max ms", "max RSS MiB", "start skew ms", "clock error ms")
+	limit := r.Environment.ClientCPULimit
+	fmt.Fprintf(w, "CPU is in percent of each client's limit of %s CPUs.\n\n", cpus(limit))
+	columns := []any{"", "node", "CPU %"}
+	for i := range result.ClientFigures {
+		if f := &result.ClientFigures[i]; f.Column != "" {
+			columns = append(columns, f.Column+" "+units[f.Unit].name)
+		}
+	}
+	t := newTable(2, append(columns, "start skew ms", "clock error ms")...)
 	for i := range r.Clients {
 		c := &r.Clients[i]
-		t.AppendRow(table.Row{
-			"client " + strconv.Itoa(c.Index), orUnknown(c.Node),
-			decimals(c.CPUPercentOf(r.Environment.ClientCPULimit), 1),
-			orDash(c.Usage.Throttled >= 0, decimals(ms(c.Usage.Throttled), 3)),
-			decimals(ms(c.Usage.SchedulingLatencyP99), 3), decimals(ms(c.Usage.GCPause), 3), decimals(ms(c.Usage.GCPauseMax), 3),
-			decimals(mebibytes(c.Usage.MaxResident), 1),
-			decimals(ms(c.StartSkewMicroseconds), 3), decimals(ms(c.ClockErrorMicroseconds), 3),
-		})
+		row := table.Row{"client " + strconv.Itoa(c.Index), cmp.Or(c.Node, "unknown"), decimals(c.CPUPercentOf(limit), 1)}
+		for i := range result.ClientFigures {
+			if f := &result.ClientFigures[i]; f.Column != "" {
+				row = append(row, valueOf(f, &c.Usage, "-", false))
+			}
+		}
+		t.AppendRow(append(row, msText(c.StartSkewMicroseconds, true), msText(c.ClockErrorMicroseconds, true)))
 	}
-	fmt.Fprintln(w, t.Render())
-	fmt.Fprintf(w, "\nStart skew between clients: %s ms\n", decimals(ms(r.StartSkewMicroseconds()), 3))
-	fmt.Fprintf(w, "Warm-up: %s\n", warmupLine(r.Warmup))
-	if line := steadyLine(r.Warmup); line != "" {
-		fmt.Fprintf(w, "Steady after it: %s\n", line)
-	}
-}
-
-func decimals(x float64, n int) string { return strconv.FormatFloat(x, 'f', n, 64) }
-
-func orDash(known bool, text string) string {
-	if !known {
-		return "-"
-	}
-	return text
-}
-
-func mebibytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }
-
-// cpus is thousandths of a CPU as CPUs: "2", "1.5", "unknown".
-func cpus(millis int64) string {
-	if millis <= 0 {
-		return "unknown"
-	}
-	return strconv.FormatFloat(float64(millis)/1000, 'f', -1, 64)
+	fmt.Fprintf(w, "%s\n\n", t.Render())
+	line(w, "Start skew:", "%s ms between clients", msText(r.StartSkewMicroseconds(), true))
+	writeWarmup(w, r.Warmup)
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -10,93 +11,65 @@ import (
 )
 
 // writeTarget writes what each container of the target used during the
-// measurement; the names are left out when there is but one.
+// measurement, with names if there are several.
 func writeTarget(w *bytes.Buffer, r *result.Result) {
 	containers := r.Containers()
 	for i, c := range containers {
-		network := "Network:"
-		if len(containers) > 1 {
-			what := "clients talk to it"
-			if i > 0 {
-				what = "behind it"
-				fmt.Fprintln(w)
-			}
-			targetLine(w, "Container:", "%s, %s", orUnknown(c.Name), what)
-			network = "Network of the pod:"
-		}
+		role := "clients talk to it"
 		if i > 0 {
-			network = ""
+			role = "behind it"
+			fmt.Fprintln(w)
 		}
-		writeContainer(w, c, network)
+		if len(containers) > 1 {
+			line(w, "Container:", "%s, %s", cmp.Or(c.Name, "unknown"), role)
+		}
+		// The figures of the whole pod are with the server.
+		writeContainer(w, c, i == 0)
 	}
 }
 
-// writeContainer writes what a container used. The pod's network stands with one
-// of them, under a name; empty for the others.
-func writeContainer(w *bytes.Buffer, c result.Container, network string) {
-	line := func(name, format string, args ...any) { targetLine(w, name, format, args...) }
-	line("CPUs:", "%s, %s; limit %s", orUnknown(c.CPUs), strings.ToLower(orUnknown(c.CPUExclusivity)), cpus(c.CPULimit))
+// writeContainer writes what a container used.
+func writeContainer(w *bytes.Buffer, c result.Container, podWide bool) {
+	line(w, "CPUs:", "%s, %s; limit %s", cmp.Or(c.CPUs, "unknown"), strings.ToLower(cmp.Or(c.CPUExclusivity, "unknown")), cpus(c.CPULimit))
 	if c.Usage == nil {
-		line("Usage:", "not seen")
+		line(w, "Usage:", "not available")
 		return
 	}
 	spent := c.Usage.Spent()
-	line("CPU:", "%.1f %% of the limit in the mean, %.1f %% in the peak second",
-		c.Usage.CPUPercentOf(c.CPULimit), c.Usage.PeakCPUPercentOf(c.CPULimit))
-	line("CPU time:", "%.3f s user, %.3f s system, in %.3f s", float64(spent.UserCPU)/1e6, float64(spent.SystemCPU)/1e6, float64(spent.At)/1e6)
-	if spent.Throttled >= 0 {
-		line("Held up by the limit:", "%.3f s", float64(spent.Throttled)/1e6)
-	} else {
-		line("Held up by the limit:", "unknown")
-	}
-	line("Memory:", "%.1f MiB resident at most in the measurement, %.1f MiB since the start",
-		mebibytes(c.Usage.PeakResident), mebibytes(spent.MaxResident))
-	line("Page faults:", "%d minor, %d major", spent.MinorFaults, spent.MajorFaults)
-	line("Context switches:", "%d voluntary, %d involuntary", spent.VoluntarySwitches, spent.InvoluntarySwitches)
-	if network != "" {
-		line(network, "%d bytes in, %d bytes out", spent.BytesReceived, spent.BytesSent)
-	}
-	line("Threads:", "%s", countOrUnknown(spent.Threads))
-	line("Open descriptors:", "%s", countOrUnknown(spent.Descriptors))
+	line(w, "CPU:", "%.1f%% of the limit on average, %.1f%% in the peak second", c.Usage.CPUPercentOf(c.CPULimit), c.Usage.PeakCPUPercentOf(c.CPULimit))
+	line(w, "CPU time:", "%s user, %s system, in %s", secondsText(spent.UserCPU), secondsText(spent.SystemCPU), secondsText(spent.At))
+	line(w, "Memory:", "%.1f MiB peak RSS in the measurement, %.1f MiB since the start", mebibytes(c.Usage.PeakResident), mebibytes(spent.MaxResident))
+	writeFigures(w, result.ServerFigures, &spent, podWide)
 }
 
-func targetLine(w *bytes.Buffer, name, format string, args ...any) {
-	fmt.Fprintf(w, "%-23s %s\n", name, fmt.Sprintf(format, args...))
-}
+// named is a text with a name.
+type named struct{ name, text string }
 
-func countOrUnknown(n int64) string {
-	if n < 0 {
-		return "unknown"
+// writeLines writes a line for each text, "unknown" for an empty one.
+func writeLines(w *bytes.Buffer, lines []named) {
+	for _, l := range lines {
+		line(w, l.name, "%s", cmp.Or(l.text, "unknown"))
 	}
-	return fmt.Sprint(n)
 }
 
-// writeEnvironment writes under what conditions the run was made.
+// writeEnvironment writes the conditions under which the run was made.
 func writeEnvironment(w *bytes.Buffer, r *result.Result) {
 	e := r.Environment
-	for _, l := range []struct{ name, text string }{
-		{"Measured at:", measuredAt(r.Run.MeasurementTime)},
-		{"Run UID:", r.Run.UID},
-		{"Image:", r.Run.Image},
-		{"Image ID:", e.TargetImageID},
-	} {
-		targetLine(w, l.name, "%s", orUnknown(l.text))
+	lines := []named{
+		{"Measured at:", measuredAt(r.Run.MeasurementTime)}, {"Run UID:", r.Run.UID}, {"Image:", r.Run.Image}, {"Image ID:", e.TargetImageID},
 	}
 	for _, b := range e.Backends {
-		targetLine(w, "Image of "+b.Name+":", "%s", orUnknown(b.Image))
-		targetLine(w, "Image ID of "+b.Name+":", "%s", orUnknown(b.ImageID))
+		lines = append(lines, named{"Image of " + b.Name + ":", b.Image}, named{"Image ID of " + b.Name + ":", b.ImageID})
 	}
-	for _, l := range []struct{ name, text string }{
-		{"Target node:", e.TargetNode},
-		{"Server:", strings.Join(append([]string{e.ServerVersion}, e.Libraries...), ", ")},
-		{"Connector:", e.Connector},
-		{"Kernel:", e.Kernel},
-		{"Container runtime:", e.ContainerRuntime},
-		{"Kubelet:", e.Kubelet},
-		{"Assay:", e.Assay},
-	} {
-		targetLine(w, l.name, "%s", orUnknown(l.text))
-	}
+	writeLines(w, append(lines,
+		named{"Target node:", e.TargetNode},
+		named{"Server:", strings.Join(append([]string{e.ServerVersion}, e.Libraries...), ", ")},
+		named{"Connector:", e.Connector},
+		named{"Kernel:", e.Kernel},
+		named{"Container runtime:", e.ContainerRuntime},
+		named{"Kubelet:", e.Kubelet},
+		named{"Assay:", e.Assay},
+	))
 }
 
 func measuredAt(t time.Time) string {

@@ -48,10 +48,10 @@ func TestContainersStandOnTheirOwn(t *testing.T) {
 		t.Fatalf("%d containers in:\n%s", len(containers), target)
 	}
 	for i, want := range [][]string{
-		{"server, clients talk to it", "75.0 % of the limit in the mean, 98.2 % in the peak", "1.000 s user, 0.500 s system", "Network of the pod:"},
-		{"tomcat, behind it", "2-3, shared; limit 1.5", "80.0 % of the limit in the mean, 96.0 % in the peak", "2.000 s user, 0.400 s system",
-			"0.200 s\n", "520.0 MiB", "500 minor, 2 major", "9000 voluntary, 800 involuntary", "45"},
-		{"cache, behind it", "limit 0.1", "not seen"},
+		{"server, clients talk to it", "75.0% of the limit on average, 98.2% in the peak", "1.000s user, 0.500s system", "Pod network:"},
+		{"tomcat, behind it", "2-3, shared; limit 1.5", "80.0% of the limit on average, 96.0% in the peak", "2.000s user, 0.400s system",
+			"200.000 ms\n", "520.0 MiB", "500 minor, 2 major", "9000 voluntary, 800 involuntary", "45"},
+		{"cache, behind it", "limit 0.1", "not available"},
 	} {
 		for _, part := range want {
 			if !strings.Contains(containers[i], part) {
@@ -59,7 +59,7 @@ func TestContainersStandOnTheirOwn(t *testing.T) {
 			}
 		}
 	}
-	if n := strings.Count(target, "Network"); n != 1 {
+	if n := strings.Count(target, "network"); n != 1 {
 		t.Errorf("the network stands %d times in:\n%s", n, target)
 	}
 }

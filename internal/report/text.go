@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -10,28 +11,27 @@ import (
 	"github.com/assay-dev/assay/internal/validity"
 )
 
-// abDifferences says in what the blocks differ from ab's own output.
-const abDifferences = `Each block below has the lines of ab's report. Unlike ab's, times in tables are in
-milliseconds to three decimals, a request that failed is in neither rates nor times,
-Connect leaves the TLS handshake out, and the percentiles of all clients come from
+// abDifferences describes how the blocks differ from ab's own output.
+const abDifferences = `Each block below has the lines of ab's report. Unlike in ab's, times in tables are in
+milliseconds with three decimals, failed requests are in neither rates nor times,
+Connect excludes the TLS handshake, and the percentiles of all clients come from
 merged histograms.`
 
-// writeText writes the verdict, a table with a row for each client, then for
-// each client and, if there are several, for all together what ab would print, then what ab can't know:
-// the target, the clients themselves and the environment.
+// writeText writes the verdict and a table with a row for each client. Then it
+// writes what ab would print for each client and, if there are several, for all
+// merged, and at last what ab cannot know: the target, the usage of the clients and
+// the environment.
 func writeText(w io.Writer, r *result.Result) error {
 	r = shown(r)
 	if r.Run.Alone {
 		return writeAlone(w, r)
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "BenchmarkRun %s/%s: %s on %s\n", r.Run.Namespace, r.Run.Name, orUnknown(r.Run.Server), orUnknown(r.Run.Image))
+	fmt.Fprintf(&b, "BenchmarkRun %s/%s: %s on %s\n", r.Run.Namespace, r.Run.Name, cmp.Or(r.Run.Server, "unknown"), cmp.Or(r.Run.Image, "unknown"))
 	writeVerdict(&b, r)
 	writeThresholds(&b, r.Thresholds)
 	section(&b, "Summary")
-	fmt.Fprintf(&b, "Latencies are %s.\n", latencyMeaning(&r.Run))
-	writeRequestsMeaning(&b, &r.Run)
-	fmt.Fprintln(&b)
+	writeMeaning(&b, &r.Run)
 	writeSummary(&b, r)
 	if len(r.Levels) > 0 {
 		section(&b, "Levels")
@@ -48,7 +48,7 @@ func writeText(w io.Writer, r *result.Result) error {
 	fmt.Fprintf(&b, "\n%s\n", abDifferences)
 	for i := range r.Clients {
 		c := &r.Clients[i]
-		section(&b, "Client %d on %s", c.Index, orUnknown(c.Node))
+		section(&b, "Client %d on %s", c.Index, cmp.Or(c.Node, "unknown"))
 		writeAB(&b, r, clientBlock(r, c))
 	}
 	if len(r.Clients) != 1 {
@@ -69,29 +69,14 @@ func writeText(w io.Writer, r *result.Result) error {
 	return err
 }
 
-// section begins a part of the report.
+// section writes the heading of a part of the report.
 func section(w *bytes.Buffer, format string, args ...any) {
 	title := fmt.Sprintf(format, args...)
 	fmt.Fprintf(w, "\n%s\n%s\n", title, strings.Repeat("-", len(title)))
 }
 
-// latencyMeaning says what a latency is under a shape of load.
-func latencyMeaning(run *result.Run) string {
-	switch {
-	case run.Load == result.LoadClosed && run.Streams > 0:
-		return "service time (closed load): each stream of each connection sends its next request when the last is answered"
-	case run.Load == result.LoadClosed:
-		return "service time (closed load): each connection sends its next request when the last is answered"
-	case run.Load == result.LoadScript:
-		return "service time (k6 script): from the start of each request, as k6 takes it by the wall clock; an iteration waits for the responses to its requests"
-	case run.Load == result.LoadOpen:
-		return "response time (open load): from the instant at which each request was meant to start, whatever became of those before"
-	}
-	return "of " + orUnknown(run.Load) + " load"
-}
-
-// writeVerdict writes whether the result can be trusted, and all that speaks
-// against it: first what invalidates it, each with what to do.
+// writeVerdict writes whether the result is valid, and the findings: first those
+// that invalidate it.
 func writeVerdict(w *bytes.Buffer, r *result.Result) {
 	var reasons []string
 	for _, f := range r.Findings {
@@ -112,6 +97,7 @@ func writeVerdict(w *bytes.Buffer, r *result.Result) {
 	}
 }
 
+// thresholdsMet reports whether all thresholds were met.
 func thresholdsMet(outcomes []result.ThresholdOutcome) bool {
 	for _, o := range outcomes {
 		if !o.Met {
@@ -119,18 +105,4 @@ func thresholdsMet(outcomes []result.ThresholdOutcome) bool {
 		}
 	}
 	return true
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-func orUnknown(text string) string {
-	if text == "" {
-		return "unknown"
-	}
-	return text
 }

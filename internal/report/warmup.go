@@ -1,29 +1,27 @@
 package report
 
 import (
-	"fmt"
+	"bytes"
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/steady"
 )
 
-// warmupLine says what was sent before the measurement.
-func warmupLine(w *result.Warmup) string {
-	if w == nil {
-		return "none"
+// writeWarmup writes what was sent before the measurement and, if the warm-up was
+// to last until the target is steady, whether it became so and by which figures.
+func writeWarmup(w *bytes.Buffer, warmup *result.Warmup) {
+	if warmup == nil {
+		line(w, "Warm-up:", "none")
+		return
 	}
-	return fmt.Sprintf("%d requests, %d failed, %d bytes in %.3f s, not in the result",
-		w.Requests, w.Errors.Total(), w.BytesReceived, float64(w.DurationMicroseconds)/1e6)
-}
-
-// steadyLine says whether the target became steady by it, and by what figures;
-// empty where that wasn't asked.
-func steadyLine(w *result.Warmup) string {
-	switch {
-	case w == nil || w.Steady == nil:
-		return ""
-	case w.Steady.Reached:
-		return "yes; " + steady.Describe(w.Steady)
+	line(w, "Warm-up:", "%d requests, %d failed, %d bytes in %s, not in the result",
+		warmup.Requests, warmup.Errors.Total(), warmup.BytesReceived, secondsText(warmup.DurationMicroseconds))
+	if warmup.Steady == nil {
+		return
 	}
-	return "NO; " + steady.Describe(w.Steady)
+	reached := "NO"
+	if warmup.Steady.Reached {
+		reached = "yes"
+	}
+	line(w, "Steady after it:", "%s; %s", reached, steady.Describe(warmup.Steady))
 }

@@ -29,7 +29,7 @@ var ClientFigures = Table[ClientUsage]{
 	},
 	{
 		Name: "maxResidentBytes", Of: func(u *ClientUsage) *int64 { return &u.MaxResident },
-		Unit: Bytes, Merging: Max, Label: "Memory", Part: "peak RSS", Column: "peak RSS",
+		Unit: Memory, Merging: Max, Label: "Memory", Part: "peak RSS", Column: "peak RSS",
 		Help: "largest resident set since the client's start",
 	},
 	{

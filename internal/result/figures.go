@@ -11,6 +11,8 @@ const (
 	Number Unit = ""
 	// Bytes is for amounts of data.
 	Bytes Unit = "bytes"
+	// Memory is for bytes of memory.
+	Memory Unit = "bytes of memory"
 	// Microseconds is for durations.
 	Microseconds Unit = "microseconds"
 )

@@ -49,7 +49,7 @@ var SecondFigures = Table[Second]{
 	},
 	{
 		Name: "serverResidentBytes", Of: func(s *Second) *int64 { return &s.ServerResident },
-		Unit: Bytes, Merging: Max, Help: "largest resident set of the server, -1 if it is unknown",
+		Unit: Memory, Merging: Max, Help: "largest resident set of the server, -1 if it is unknown",
 	},
 	{
 		Name: "clientThrottledMicroseconds", Of: func(s *Second) *int64 { return &s.ClientThrottled },

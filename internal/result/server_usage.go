@@ -38,11 +38,11 @@ var ServerFigures = Table[ServerUsage]{
 	},
 	{
 		Name: "residentBytes", Of: func(u *ServerUsage) *int64 { return &u.Resident },
-		Unit: Bytes, Merging: Last, Help: "resident set",
+		Unit: Memory, Merging: Last, Help: "resident set",
 	},
 	{
 		Name: "maxResidentBytes", Of: func(u *ServerUsage) *int64 { return &u.MaxResident },
-		Unit: Bytes, Merging: Max, Help: "largest resident set since the start",
+		Unit: Memory, Merging: Max, Help: "largest resident set since the start",
 	},
 	{
 		Name: "throttledMicroseconds", Of: func(u *ServerUsage) *int64 { return &u.Throttled },
@@ -66,11 +66,11 @@ var ServerFigures = Table[ServerUsage]{
 	},
 	{
 		Name: "bytesReceived", Of: func(u *ServerUsage) *int64 { return &u.BytesReceived },
-		Unit: Bytes, PodWide: true, Label: "Network", Part: "in", Help: "bytes received by the pod's interfaces, without loopback",
+		Unit: Bytes, PodWide: true, Label: "Pod network", Part: "in", Help: "bytes received by the pod's interfaces, without loopback",
 	},
 	{
 		Name: "bytesSent", Of: func(u *ServerUsage) *int64 { return &u.BytesSent },
-		Unit: Bytes, PodWide: true, Label: "Network", Part: "out", Help: "bytes sent by the pod's interfaces, without loopback",
+		Unit: Bytes, PodWide: true, Label: "Pod network", Part: "out", Help: "bytes sent by the pod's interfaces, without loopback",
 	},
 	{
 		Name: "threads", Of: func(u *ServerUsage) *int64 { return &u.Threads },

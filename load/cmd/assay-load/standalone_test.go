@@ -169,7 +169,7 @@ tls: {serverName: %s, certificateAuthorityFile: ca.pem, clientCertificateFile: o
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s%s", code, output, errors)
 	}
-	for _, want := range []string{"example: load on https://127.0.0.1", "VALID, with", "TooShort", "SSL/TLS Protocol:       TLSv1.3,", "Complete requests:      50\n", "CPU per request:", "MiB resident at most"} {
+	for _, want := range []string{"example: load on https://127.0.0.1", "VALID, with", "TooShort", "SSL/TLS Protocol:       TLSv1.3,", "Complete requests:      50\n", "CPU per request:", "MiB peak RSS"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("%q not found in\n%s", want, output)
 		}
