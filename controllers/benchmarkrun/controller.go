@@ -8,25 +8,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run"
-	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/session/manager"
-	"github.com/assay-dev/assay/internal/session/sessionpb"
-	"github.com/assay-dev/assay/internal/steady"
 )
 
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarkruns,verbs=get;list;watch;delete
@@ -35,49 +25,6 @@ import (
 
 // conflictRetryDelay is how long to wait for a newer version of a run.
 const conflictRetryDelay = 100 * time.Millisecond
-
-// Sessions is the manager's end of the pods' sessions. It keeps everything that is
-// sent to the pods of a run, and sends it again to pods that connect later.
-type Sessions interface {
-	Observe(run string) manager.Observation
-	Series(run string) []result.Second
-	ServerCPU(run string, from, to int64) int64
-	Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow
-	Watch(run string, watch session.Watch)
-	Prepare(run string, plans []*session.Plan, address string)
-	Start(run string, stage sessionpb.Stage, at int64)
-	End(run string)
-	RequestSample(run string)
-	Release(run string)
-	Forget(run string)
-}
-
-// Reconciler reconciles BenchmarkRuns.
-type Reconciler struct {
-	client.Client
-	// APIReader reads past the cache.
-	APIReader client.Reader
-	Events    events.EventRecorder
-	Clock     clock.PassiveClock
-	Sessions  Sessions
-	// CA returns the CA bundle, in PEM, by which pods verify the manager. It returns
-	// nil until the manager has its certificate.
-	CA       func() []byte
-	Settings manifest.Settings
-	// Logs reads the end of a container's log. It may be nil.
-	Logs Logs
-	// WatchCertificates starts to watch cert-manager's Certificates, if it hasn't yet.
-	// It may be nil. SetupWithManager sets it.
-	WatchCertificates func() error
-
-	// admission is held while a run may be given its lane, so that no two are.
-	admission sync.Mutex
-	// uids holds the UIDs of known runs, to forget the sessions of deleted ones.
-	uids sync.Map
-	// signed holds the names of the Secrets that this manager has made, with the UIDs
-	// of their runs.
-	signed sync.Map
-}
 
 // Reconcile takes a run one step further.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {

@@ -123,14 +123,6 @@ func child[T client.Object](ctx context.Context, r *Reconciler, br *v1alpha1.Ben
 	return obj, nil
 }
 
-func (r *Reconciler) kind(obj client.Object) string {
-	gvk, err := r.GroupVersionKindFor(obj)
-	if err != nil {
-		return fmt.Sprintf("%T", obj)
-	}
-	return gvk.Kind
-}
-
 func (r *Reconciler) observeClients(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	var pods corev1.PodList
 	if err := r.List(ctx, &pods, client.InNamespace(br.Namespace),

@@ -25,9 +25,6 @@ const (
 	logTimeout = 5 * time.Second
 )
 
-// Logs reads the end of a container's log.
-type Logs func(ctx context.Context, namespace, pod, container string) (string, error)
-
 // ReadLogs returns Logs from a cluster.
 func ReadLogs(cluster kubernetes.Interface) Logs {
 	return func(ctx context.Context, namespace, pod, container string) (string, error) {

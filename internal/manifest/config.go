@@ -23,7 +23,6 @@ const (
 	// requestListFile holds the list of requests from the user's ConfigMap, checked
 	// and encoded by package requestlist.
 	requestListFile = "requests.gz"
-	caFile          = "ca.crt"
 )
 
 // Inputs holds what a run copies from the user's ConfigMaps when it starts.

@@ -17,6 +17,10 @@ const (
 )
 
 const (
+	// caFile is the key, in the run's ConfigMap, and the file of the CA bundle that
+	// verifies the manager.
+	caFile = "ca.crt"
+
 	identityVolume = "identity"
 	identityFolder = "/var/run/assay"
 	contentFolder  = "/assay/content"

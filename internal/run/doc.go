@@ -1,21 +1,30 @@
 // Package run decides what a BenchmarkRun does next. Decide is a pure function:
 // it takes the run, what was observed of it and the time, and returns a Plan. It
-// knows no client and does no I/O. Package benchmarkrun of the controllers
-// observes, carries the plan out and writes the status.
+// knows no client and does no I/O. The controller benchmarkrun observes, carries
+// the plan out and writes the status.
 //
-// The files are layers; each uses only those before it:
+// The files are layers. Each uses only files of its own layer and of those above:
 //
-//   - observed.go, plan.go: what goes in and what comes out; state.go: what the
-//     status says of a run.
-//   - lane.go, inputs.go, script.go, pods.go, podevent.go, logs.go, pinning.go:
-//     what follows from one kind of observation.
-//   - failure.go, then failure_target.go and failure_clients.go: why a run can't
-//     end with a result.
-//   - planner.go: the planner, its conditions, and how a run ends.
-//   - inputs_plan.go, certificates.go, children.go, target.go, verify.go,
-//     readiness.go: up to the start of the load.
-//   - stages.go, then warmup.go and script_stages.go: the load.
-//   - environment.go, result.go, status.go, verdict.go, cleanup.go: the result,
-//     the verdict and the end.
-//   - decide.go: the decision.
+//	failure.go, script.go, inputs.go, plan.go, pods.go, status.go
+//	    what a plan and a failure are; what the user's ConfigMaps, a pod and a
+//	    result say by themselves
+//	observed.go
+//	    everything that is observed
+//	state.go, pinning.go
+//	    what the status and the CPUs say of a run
+//	lane.go, logs.go, podevent.go
+//	    what one kind of observation says, and when it is needed
+//	planner.go
+//	    the planner: conditions, how a run fails, the plans of its clients
+//	certificates.go, failure_clients.go, failure_target.go, target.go
+//	children.go, readiness.go, verify.go
+//	    why a run can't end with a result, and the way to the start of its load
+//	stages.go, script_stages.go, warmup.go
+//	    the load
+//	environment.go, result.go, verdict.go, cleanup.go
+//	    the result, the verdict and the end
+//	decide.go
+//	    the decision
+//
+// TestFilesAreLayers holds that no two files use each other.
 package run

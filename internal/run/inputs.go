@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -76,8 +75,11 @@ func readInputs(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap
 			in.Configurations[container] = texts(config)
 		}
 	}
-	in.readScript(run, configs)
-	in.wrong = cmp.Or(in.readRequests(run, configs), in.checkSize(), in.checkScript())
+	var missing string
+	if in.Script, missing = readScript(run, configs); missing != "" {
+		in.missing = append(in.missing, missing)
+	}
+	in.wrong = cmp.Or(in.readRequests(run, configs), in.checkSize(), checkScript(in.Script))
 	return in
 }
 
@@ -143,16 +145,4 @@ func (in *inputs) checkSize() error {
 			"generate large files with content.sizeBytes, or mount a volume by target.pod.volumes", size, maxInputBytes)
 	}
 	return nil
-}
-
-// texts returns all values of a ConfigMap.
-func texts(config *corev1.ConfigMap) map[string]string {
-	all := maps.Clone(config.Data)
-	if all == nil {
-		all = map[string]string{}
-	}
-	for key, text := range config.BinaryData {
-		all[key] = string(text)
-	}
-	return all
 }

@@ -11,16 +11,6 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 )
 
-// Position is a run's place in its lane, a queue of runs.
-type Position struct {
-	// Free reports whether the run may start.
-	Free bool
-	// Ahead is the number of runs that wait or run before it.
-	Ahead int
-	// Holder names the run that holds the lane, or whose pods still do.
-	Holder string
-}
-
 // PositionOf returns a run's position among all runs and pods of its lane. A lane
 // is held by an admitted run until it finishes, and then by its pods until they
 // terminate: no run may be disturbed by the end of another, nor by its own end

@@ -77,6 +77,22 @@ type Observed struct {
 	Refusal *Refusal
 }
 
+// Position is a run's place in its lane, a queue of runs.
+type Position struct {
+	// Free reports whether the run may start.
+	Free bool
+	// Ahead is the number of runs that wait or run before it.
+	Ahead int
+	// Holder names the run that holds the lane, or whose pods still do.
+	Holder string
+}
+
+// PodEvent is the last event of a pod that doesn't start. It tells that a volume
+// doesn't exist, of which the pod's status says nothing.
+type PodEvent struct{ Reason, Message string }
+
+func (e *PodEvent) String() string { return e.Reason + ": " + e.Message }
+
 // Refusal is an object that the API server did not accept.
 type Refusal struct {
 	Creation Creation

@@ -20,12 +20,6 @@ const (
 	podEventInterval = 5 * time.Second
 )
 
-// PodEvent is the last event of a pod that doesn't start. It tells that a volume
-// doesn't exist, of which the pod's status says nothing.
-type PodEvent struct{ Reason, Message string }
-
-func (e *PodEvent) String() string { return e.Reason + ": " + e.Message }
-
 // NeedsEvents returns the pods whose events must be read: the target's, and the
 // first client's that doesn't start, as the others are like it.
 func NeedsEvents(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) []*corev1.Pod {

@@ -46,11 +46,12 @@ func scriptField(run *v1alpha1.BenchmarkRun, configMap string) string {
 	return ""
 }
 
-// readScript reads the files of the run's script.
-func (in *inputs) readScript(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) {
+// readScript returns the files of the run's script. It says what is missing if all
+// ConfigMaps exist but none has the file that is executed.
+func readScript(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) (files []manifest.ScriptFile, missing string) {
 	directories := scriptDirectories(run)
 	if directories == nil {
-		return
+		return nil, ""
 	}
 	complete := true
 	for _, directory := range slices.Sorted(maps.Keys(directories)) {
@@ -59,24 +60,25 @@ func (in *inputs) readScript(run *v1alpha1.BenchmarkRun, configs map[string]*cor
 			complete = false
 			continue
 		}
-		files := texts(config)
-		for _, key := range slices.Sorted(maps.Keys(files)) {
-			in.Script = append(in.Script, manifest.ScriptFile{
-				Key: "script-" + strconv.Itoa(len(in.Script)), Path: path.Join(directory, key), Text: files[key],
+		values := texts(config)
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			files = append(files, manifest.ScriptFile{
+				Key: "script-" + strconv.Itoa(len(files)), Path: path.Join(directory, key), Text: values[key],
 			})
 		}
 	}
 	file := run.Spec.Load.Script.File
-	if complete && !slices.ContainsFunc(in.Script, func(f manifest.ScriptFile) bool { return f.Path == file }) {
-		in.missing = append(in.missing, fmt.Sprintf("spec.load.script.file: there is no %s in ConfigMap %s, nor in one of spec.load.script.folders",
-			file, run.Spec.Load.Script.ConfigMapName))
+	if complete && !slices.ContainsFunc(files, func(f manifest.ScriptFile) bool { return f.Path == file }) {
+		missing = fmt.Sprintf("spec.load.script.file: there is no %s in ConfigMap %s, nor in one of spec.load.script.folders",
+			file, run.Spec.Load.Script.ConfigMapName)
 	}
+	return files, missing
 }
 
 // checkScript returns an error if two files of a script need the same path.
-func (in *inputs) checkScript() error {
-	for _, f := range in.Script {
-		for _, other := range in.Script {
+func checkScript(files []manifest.ScriptFile) error {
+	for _, f := range files {
+		for _, other := range files {
 			if strings.HasPrefix(other.Path, f.Path+"/") {
 				return fmt.Errorf("spec.load.script.folders: %s is a file, and a folder too: rename one of them", f.Path)
 			}
@@ -86,4 +88,16 @@ func (in *inputs) checkScript() error {
 		}
 	}
 	return nil
+}
+
+// texts returns all values of a ConfigMap.
+func texts(config *corev1.ConfigMap) map[string]string {
+	all := maps.Clone(config.Data)
+	if all == nil {
+		all = map[string]string{}
+	}
+	for key, text := range config.BinaryData {
+		all[key] = string(text)
+	}
+	return all
 }

@@ -1,0 +1,73 @@
+package benchmarkrun
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/steady"
+)
+
+// Sessions is the manager's end of the pods' sessions. It keeps everything that is
+// sent to the pods of a run, and sends it again to pods that connect later.
+type Sessions interface {
+	Observe(run string) manager.Observation
+	Series(run string) []result.Second
+	ServerCPU(run string, from, to int64) int64
+	Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow
+	Watch(run string, watch session.Watch)
+	Prepare(run string, plans []*session.Plan, address string)
+	Start(run string, stage sessionpb.Stage, at int64)
+	End(run string)
+	RequestSample(run string)
+	Release(run string)
+	Forget(run string)
+}
+
+// Reconciler reconciles BenchmarkRuns.
+type Reconciler struct {
+	client.Client
+	// APIReader reads past the cache.
+	APIReader client.Reader
+	Events    events.EventRecorder
+	Clock     clock.PassiveClock
+	Sessions  Sessions
+	// CA returns the CA bundle, in PEM, by which pods verify the manager. It returns
+	// nil until the manager has its certificate.
+	CA       func() []byte
+	Settings manifest.Settings
+	// Logs reads the end of a container's log. It may be nil.
+	Logs Logs
+	// WatchCertificates starts to watch cert-manager's Certificates, if it hasn't yet.
+	// It may be nil. SetupWithManager sets it.
+	WatchCertificates func() error
+
+	// admission is held while a run may be given its lane, so that no two are.
+	admission sync.Mutex
+	// uids holds the UIDs of known runs, to forget the sessions of deleted ones.
+	uids sync.Map
+	// signed holds the names of the Secrets that this manager has made, with the UIDs
+	// of their runs.
+	signed sync.Map
+}
+
+// Logs reads the end of a container's log.
+type Logs func(ctx context.Context, namespace, pod, container string) (string, error)
+
+// kind returns the kind of an object, for messages.
+func (r *Reconciler) kind(obj client.Object) string {
+	gvk, err := r.GroupVersionKindFor(obj)
+	if err != nil {
+		return fmt.Sprintf("%T", obj)
+	}
+	return gvk.Kind
+}
