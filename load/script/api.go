@@ -12,6 +12,7 @@ import (
 	v1 "go.k6.io/k6/v2/api/v1"
 	"go.k6.io/k6/v2/api/v1/client"
 	"go.k6.io/k6/v2/lib"
+	"gopkg.in/guregu/null.v3"
 
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -72,14 +73,14 @@ func ended(s lib.ExecutionStatus) bool {
 
 // resume starts the load of a paused k6.
 func (a *api) resume(ctx context.Context) error {
-	const body = `{"data":{"type":"status","id":"default","attributes":{"paused":false}}}`
-	return a.client.CallAPI(ctx, http.MethodPatch, &url.URL{Path: "/v1/status"}, []byte(body), nil)
+	_, err := a.client.SetStatus(ctx, v1.Status{Paused: null.BoolFrom(false)})
+	return err
 }
 
 // stop aborts k6's load.
 func (a *api) stop(ctx context.Context) error {
-	const body = `{"data":{"type":"status","id":"default","attributes":{"stopped":true}}}`
-	return a.client.CallAPI(ctx, http.MethodPatch, &url.URL{Path: "/v1/status"}, []byte(body), nil)
+	_, err := a.client.SetStatus(ctx, v1.Status{Stopped: true})
+	return err
 }
 
 var setupURL, teardownURL = &url.URL{Path: "/v1/setup"}, &url.URL{Path: "/v1/teardown"}
