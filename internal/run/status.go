@@ -1,12 +1,15 @@
 package run
 
 import (
+	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -22,15 +25,7 @@ func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
 		BodyBytesReceived:    ptr.To(m.BodyBytes),
 		BytesSent:            ptr.To(m.BytesSent),
 		KeepAliveRequests:    ptr.To(m.KeepAlive),
-		Latency: &v1alpha1.PhaseLatencies{
-			Connect:   latency(m.Latencies.Get(result.Connect)),
-			TLS:       latency(m.Latencies.Get(result.TLS)),
-			Waiting:   latency(m.Latencies.Get(result.Waiting)),
-			Receiving: latency(m.Latencies.Get(result.Receiving)),
-			Total:     latency(m.Latencies.Get(result.Total)),
-			Delay:     latency(m.Latencies.Get(result.Delay)),
-			Service:   latency(m.Latencies.Get(result.Service)),
-		},
+		Latency:              latencies(&m.Latencies),
 	}
 	if m.Latencies.Get(result.TLS).Count() > 0 {
 		s.TLSResumedConnections = ptr.To(m.TLSResumed)
@@ -93,35 +88,49 @@ func clientStatuses(r *result.Result) []v1alpha1.ClientStatus {
 	return statuses
 }
 
+// errorCounts returns failed requests by kind.
 func errorCounts(e result.ErrorCounts) *v1alpha1.ErrorCounts {
-	return &v1alpha1.ErrorCounts{
-		Total:     ptr.To(e.Total()),
-		Connect:   ptr.To(e[result.ErrorConnect]),
-		TLS:       ptr.To(e[result.ErrorTLS]),
-		Timeout:   ptr.To(e[result.ErrorTimeout]),
-		Receive:   ptr.To(e[result.ErrorReceive]),
-		Length:    ptr.To(e[result.ErrorLength]),
-		Status:    ptr.To(e[result.ErrorStatus]),
-		Exception: ptr.To(e[result.ErrorException]),
+	byName := map[string]int64{"total": e.Total()}
+	for k, n := range e {
+		byName[result.ErrorKind(k).String()] = n
 	}
+	return byFieldNames[v1alpha1.ErrorCounts](byName)
 }
 
-// latency returns the summary of a histogram, or nil for a phase that didn't occur.
+// latencies returns the summaries of the phases that occurred.
+func latencies(l *result.Latencies) *v1alpha1.PhaseLatencies {
+	byName := map[string]*v1alpha1.Latency{}
+	for phase := range result.AllPhases() {
+		if h := l.Get(phase); h.Count() > 0 {
+			byName[phase.String()] = latency(h)
+		}
+	}
+	return byFieldNames[v1alpha1.PhaseLatencies](byName)
+}
+
+// latency returns the summary of a histogram.
 func latency(h *result.Histogram) *v1alpha1.Latency {
-	if h.Count() == 0 {
-		return nil
+	byName := map[string]int64{
+		"count": h.Count(), "minMicroseconds": h.Min(), "meanMicroseconds": int64(math.Round(h.Mean())), "maxMicroseconds": h.Max(),
 	}
-	return &v1alpha1.Latency{
-		Count:            ptr.To(h.Count()),
-		MinMicroseconds:  ptr.To(h.Min()),
-		MeanMicroseconds: ptr.To(int64(math.Round(h.Mean()))),
-		P50Microseconds:  ptr.To(h.Percentile(50)),
-		P90Microseconds:  ptr.To(h.Percentile(90)),
-		P95Microseconds:  ptr.To(h.Percentile(95)),
-		P99Microseconds:  ptr.To(h.Percentile(99)),
-		P999Microseconds: ptr.To(h.Percentile(99.9)),
-		MaxMicroseconds:  ptr.To(h.Max()),
+	for p := range percentile.Common() {
+		byName[strings.ToLower(p.Name())+"Microseconds"] = h.Percentile(p.Percent())
 	}
+	return byFieldNames[v1alpha1.Latency](byName)
+}
+
+// byFieldNames returns a T whose fields have the values of their names in JSON. It
+// omits values without a field, which have no place in the status.
+func byFieldNames[T, V any](values map[string]V) *T {
+	var t T
+	encoded, err := json.Marshal(values)
+	if err == nil {
+		err = json.Unmarshal(encoded, &t)
+	}
+	if err != nil {
+		panic(err) // a field of T has another type than V
+	}
+	return &t
 }
 
 // rate returns a number per second with two decimals.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -136,29 +137,28 @@ type metric struct {
 	absent string
 }
 
-var metrics = map[string]metric{
-	"LatencyMean": latency((*result.Histogram).Mean),
-	"LatencyP50":  latency(percentile(50)),
-	"LatencyP90":  latency(percentile(90)),
-	"LatencyP95":  latency(percentile(95)),
-	"LatencyP99":  latency(percentile(99)),
-	"LatencyP999": latency(percentile(99.9)),
-	"LatencyMax":  latency(func(h *result.Histogram) float64 { return float64(h.Max()) }),
-	"ErrorRate": {units: percentUnits, absent: "no requests", of: func(r *result.Result) (float64, bool) {
-		return r.Merged.ErrorPercent(), r.Merged.Requests > 0
-	}},
-	"RequestsPerSecond": {units: rateUnits, of: func(r *result.Result) (float64, bool) {
-		return r.RequestsPerSecond(), true
-	}},
-}
+// metrics are the figures by their names in the API: LatencyP999 is the 99.9th
+// percentile.
+var metrics = func() map[string]metric {
+	all := map[string]metric{
+		"LatencyMean": latency((*result.Histogram).Mean),
+		"LatencyMax":  latency(func(h *result.Histogram) float64 { return float64(h.Max()) }),
+		"ErrorRate": {units: percentUnits, absent: "no requests", of: func(r *result.Result) (float64, bool) {
+			return r.Merged.ErrorPercent(), r.Merged.Requests > 0
+		}},
+		"RequestsPerSecond": {units: rateUnits, of: func(r *result.Result) (float64, bool) {
+			return r.RequestsPerSecond(), true
+		}},
+	}
+	for p := range percentile.Common() {
+		all["Latency"+p.Name()] = latency(func(h *result.Histogram) float64 { return float64(h.Percentile(p.Percent())) })
+	}
+	return all
+}()
 
 func latency(figure func(*result.Histogram) float64) metric {
 	return metric{units: durationUnits, absent: "no request succeeded", of: func(r *result.Result) (float64, bool) {
 		total := r.Merged.Latencies.Get(result.Total)
 		return figure(total), total.Count() > 0
 	}}
-}
-
-func percentile(p float64) func(*result.Histogram) float64 {
-	return func(h *result.Histogram) float64 { return float64(h.Percentile(p)) }
 }
