@@ -10,6 +10,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/server/adapter"
+	"github.com/assay-dev/assay/internal/server/jsse"
 )
 
 const (
@@ -226,18 +227,9 @@ func atLeast(version string, major, minor int) bool {
 // javaMajor returns the feature release of Java, or 0 if it is unknown.
 func javaMajor(libraries []string) int {
 	for _, library := range libraries {
-		version, isJava := strings.CutPrefix(library, javaLibrary)
-		if !isJava {
-			continue
+		if version, isJava := strings.CutPrefix(library, javaLibrary); isJava {
+			return jsse.Major(version)
 		}
-		// Java 8 calls itself 1.8.
-		version = strings.TrimPrefix(version, "1.")
-		end := strings.IndexFunc(version, func(r rune) bool { return r < '0' || r > '9' })
-		if end < 0 {
-			end = len(version)
-		}
-		major, _ := strconv.Atoi(version[:end])
-		return major
 	}
 	return 0
 }

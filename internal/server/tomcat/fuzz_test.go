@@ -14,6 +14,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/server/adapter"
+	"github.com/assay-dev/assay/internal/server/jsse"
 )
 
 // FuzzRender puts any text wherever a user may give one. It is refused by
@@ -118,11 +119,9 @@ func checkRenderedFiles(t *testing.T, r *adapter.Rendering, in *adapter.Input) {
 		case "server_start.sh":
 			// All of it but the two folders is constant.
 			home, base := directories(in.Server.Tomcat)
-			plain := *in
-			plain.Server = &v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{}}
-			want := startScript(&plain, defaultHome)
-			want = strings.ReplaceAll(want, defaultHome+"/temp", base+"/temp")
-			want = strings.ReplaceAll(want, defaultHome+"/bin", home+"/bin")
+			want := jsse.TrustStoreScript("STORE", "COMMAND")
+			want = strings.ReplaceAll(want, "STORE", base+"/temp/client-authorities.p12")
+			want = strings.ReplaceAll(want, "COMMAND", home+"/bin/catalina.sh run")
 			if text != want {
 				t.Fatalf("start.sh: %s", gocmp.Diff(want, text))
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/server/adapter"
+	"github.com/assay-dev/assay/internal/server/jsse"
 )
 
 // tlsImplementations are the classes by which NIO and NIO2 speak TLS
@@ -26,7 +27,8 @@ var (
 	cipherSyntax = regexp.MustCompile(`^[A-Z0-9_-]+$`)
 )
 
-// tlsImplementation is what Tomcat speaks TLS by; empty for none.
+// tlsImplementation returns what Tomcat speaks TLS by, or an empty string for no
+// TLS.
 func tlsImplementation(in *adapter.Input) v1alpha1.TLSImplementation {
 	switch {
 	case in.TLS == nil:
@@ -39,7 +41,7 @@ func tlsImplementation(in *adapter.Input) v1alpha1.TLSImplementation {
 	return in.TLS.Implementation
 }
 
-// addTLS has a connector speak TLS, if the run does.
+// addTLS makes a connector speak TLS, if the run does.
 func addTLS(in *adapter.Input, connector *xmlElement) {
 	if in.TLS == nil {
 		return
@@ -85,7 +87,7 @@ func setJSSE(in *adapter.Input, host *xmlElement) {
 		host.set("certificateVerification", "required")
 		host.set("truststoreFile", store)
 		host.set("truststoreType", "PKCS12")
-		host.set("truststorePassword", trustStorePassword)
+		host.set("truststorePassword", jsse.TrustStorePassword)
 	}
 }
 
@@ -122,86 +124,18 @@ func setOpenSSL(in *adapter.Input, host *xmlElement) {
 	}
 }
 
-// tlsOptions are the options of the Java virtual machine for JSSE.
-func tlsOptions(in *adapter.Input) []string {
-	var options []string
-	if enablesOldTLS(in) {
-		options = append(options, "-Djava.security.properties="+ownDirectory+"/java.security")
-	}
-	if tlsImplementation(in) == v1alpha1.TLSJSSE && in.TLS.SessionResumption != v1alpha1.Enabled {
-		// The first is of Java 13 and later, the second of Java 21 and later.
-		options = append(options, "-Djdk.tls.server.enableSessionTicketExtension=false", "-Djdk.tls.server.newSessionTicketCount=0")
-	}
-	return options
-}
+// usesJSSE reports whether Tomcat speaks TLS by JSSE.
+func usesJSSE(in *adapter.Input) bool { return tlsImplementation(in) == v1alpha1.TLSJSSE }
 
-// enablesOldTLS is whether Java has to be told to accept what it disables
-// by itself.
-func enablesOldTLS(in *adapter.Input) bool {
-	return tlsImplementation(in) == v1alpha1.TLSJSSE && (adapter.AcceptsOldTLS(in.TLS) || staticRSA(in.TLS))
-}
-
-// staticRSA is whether a cipher suite is declared whose keys are exchanged by
-// RSA.
-func staticRSA(tls *v1alpha1.TLS) bool {
-	old, _ := adapter.CipherSuites(tls)
-	return slices.ContainsFunc(old, func(c string) bool { return !strings.HasPrefix(c, "ECDHE-") })
-}
-
-// javaSecurity takes the place of one property of java.security: what
-// OpenJDK 17 disables, but for what is declared. TLS_RSA_* is disabled since
-// 17.0.19, and before means nothing.
-func javaSecurity(in *adapter.Input) string {
-	disabled := []string{"SSLv3"}
-	for _, p := range []v1alpha1.TLSProtocol{v1alpha1.TLSv10, v1alpha1.TLSv11} {
-		if !slices.Contains(in.TLS.Protocols, p) {
-			disabled = append(disabled, string(p))
-		}
-	}
-	disabled = append(disabled, "DTLSv1.0", "RC4", "DES", "MD5withRSA", "DH keySize < 1024", "EC keySize < 224",
-		"3DES_EDE_CBC", "anon", "NULL", "ECDH")
-	if !staticRSA(in.TLS) {
-		disabled = append(disabled, "TLS_RSA_*")
-	}
-	return "jdk.tls.disabledAlgorithms=" + strings.Join(disabled, ", ") + "\n"
-}
-
-// The password of the trust store, which holds no secret.
-const trustStorePassword = "changeit"
-
-// trustStore is the file from which JSSE learns whom to trust; empty for
-// none. It reads no PEM, so that one is made when the container starts.
+// trustStore returns the file from which JSSE reads which client certificates to
+// trust, or an empty string if clients need none. It is made when the container
+// starts.
 func trustStore(in *adapter.Input) string {
-	if tlsImplementation(in) != v1alpha1.TLSJSSE || in.TLS.ClientAuthentication == nil {
+	if !usesJSSE(in) || in.TLS.ClientAuthentication == nil {
 		return ""
 	}
 	_, base := directories(in.Server.Tomcat)
 	return base + "/temp/client-authorities.p12"
-}
-
-// startScript makes the trust store by Java's own keytool, which takes one
-// certificate at a time, and starts Tomcat.
-func startScript(in *adapter.Input, home string) string {
-	return fmt.Sprintf(`set -eu
-java=${JRE_HOME:-${JAVA_HOME:-}}
-if [ -n "$java" ]; then keytool=$java/bin/keytool; else keytool=keytool; fi
-number=0
-certificate=
-while IFS= read -r line || [ -n "$line" ]; do
-  case $line in
-  *"BEGIN CERTIFICATE"*) certificate=$line ;;
-  *"END CERTIFICATE"*)
-    number=$((number + 1))
-    printf '%%s\n%%s\n' "$certificate" "$line" |
-      "$keytool" -importcert -noprompt -alias "authority-$number" -keystore %[2]s -storetype PKCS12 -storepass %[3]s
-    certificate=
-    ;;
-  *) certificate="$certificate
-$line" ;;
-  esac
-done <%[1]s
-exec %[4]s/bin/catalina.sh run
-`, adapter.ClientCAFile, trustStore(in), trustStorePassword, home)
 }
 
 func checkTLS(in *adapter.Input) error {
@@ -214,9 +148,8 @@ func checkTLS(in *adapter.Input) error {
 	if by := tlsImplementation(in); tlsImplementations[by] == "" {
 		return fmt.Errorf("spec.target.tls.implementation: this version of Assay knows no %q: use JSSE or OpenSSL", by)
 	}
-	known := []v1alpha1.TLSProtocol{v1alpha1.TLSv10, v1alpha1.TLSv11, v1alpha1.TLSv12, v1alpha1.TLSv13}
 	for _, p := range in.TLS.Protocols {
-		if !slices.Contains(known, p) {
+		if !slices.Contains(adapter.KnownProtocols, p) {
 			return fmt.Errorf("spec.target.tls.protocols: this version of Assay knows no %q: use TLSv1, TLSv1.1, TLSv1.2 or TLSv1.3", p)
 		}
 	}
@@ -225,9 +158,8 @@ func checkTLS(in *adapter.Input) error {
 			return fmt.Errorf("spec.target.tls.ciphers: %q isn't OpenSSL's name of a cipher suite: use one such as ECDHE-RSA-AES256-GCM-SHA384", c)
 		}
 	}
-	if enablesOldTLS(in) && slices.ContainsFunc(in.Server.Tomcat.JVMOptions, setsProperty("java.security.properties")) {
-		return fmt.Errorf("%s: -Djava.security.properties can't be given with TLSv1, TLSv1.1 or a cipher suite without ECDHE, which Assay enables by it: leave it out, or set jdk.tls.disabledAlgorithms in the image's java.security",
-			in.Field("tomcat.jvmOptions"))
+	if usesJSSE(in) {
+		return jsse.CheckOptions(in.TLS, in.Field("tomcat.jvmOptions"), in.Server.Tomcat.JVMOptions)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/server/adapter"
+	"github.com/assay-dev/assay/internal/server/jsse"
 )
 
 const (
@@ -19,6 +20,7 @@ const (
 	defaultHome = "/usr/local/tomcat"
 	// ownDirectory is where the files are that aren't Tomcat's configuration.
 	ownDirectory = "/assay/tomcat"
+	securityFile = ownDirectory + "/java.security"
 	serverXML    = "server.xml"
 	// optionFile holds the user's JVM options if a shell must not see them.
 	optionFile = "jvm.options"
@@ -104,11 +106,11 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 	for _, name := range in.FileNames() {
 		r.Configure(in, "conf_"+name, in.Files[name], base+"/conf/"+name)
 	}
-	if enablesOldTLS(in) {
-		r.Configure(in, "java.security", javaSecurity(in), ownDirectory+"/java.security")
+	if usesJSSE(in) && jsse.NeedsSecurity(in.TLS) {
+		r.Configure(in, "java.security", jsse.Security(in.TLS), securityFile)
 	}
-	if trustStore(in) != "" {
-		r.Configure(in, "start.sh", startScript(in, home), ownDirectory+"/start.sh")
+	if store := trustStore(in); store != "" {
+		r.Configure(in, "start.sh", jsse.TrustStoreScript(store, home+"/bin/catalina.sh run"), ownDirectory+"/start.sh")
 		r.Container.Command, r.Container.Args = []string{"/bin/sh"}, []string{ownDirectory + "/start.sh"}
 	}
 	r.MountContent(base + "/webapps/ROOT")
@@ -151,10 +153,12 @@ func jvmOptions(in *adapter.Input) []string {
 		// Otherwise a Tomcat whose connector can't start lives on without it.
 		"-Dorg.apache.catalina.startup.EXIT_ON_INIT_FAILURE=true",
 	}
-	if needsNative(in) && !slices.ContainsFunc(t.JVMOptions, setsProperty("java.library.path")) {
+	if needsNative(in) && !slices.ContainsFunc(t.JVMOptions, jsse.SetsProperty("java.library.path")) {
 		options = append(options, "-Djava.library.path="+libraryPath(in))
 	}
-	options = append(options, tlsOptions(in)...)
+	if usesJSSE(in) {
+		options = append(options, jsse.Options(in.TLS, securityFile)...)
+	}
 	if usesOptionFile(t) {
 		return append(options, "@"+ownDirectory+"/"+optionFile)
 	}
@@ -167,12 +171,6 @@ func jvmOptions(in *adapter.Input) []string {
 // (https://docs.oracle.com/en/java/javase/17/docs/specs/man/java.html#java-command-line-argument-files).
 func usesOptionFile(t *v1alpha1.TomcatServer) bool {
 	return slices.ContainsFunc(t.JVMOptions, func(option string) bool { return strings.Contains(option, "*") })
-}
-
-func setsProperty(name string) func(string) bool {
-	return func(option string) bool {
-		return option == "-D"+name || strings.HasPrefix(option, "-D"+name+"=")
-	}
 }
 
 // needsNative reports whether the configuration may need Tomcat Native.
