@@ -52,10 +52,14 @@ type scenario struct {
 	perConnection int64
 }
 
+// furtherScenarios are those of servers whose scenarios are in files of their own,
+// which append them.
+var furtherScenarios []scenario
+
 // TestServers starts every kind of server and verifies its configuration by its log,
 // by what it negotiates, and by how many connections it makes clients open.
 func TestServers(t *testing.T) {
-	scenarios := slices.Concat(tomcatScenarios(), laterTomcats(), httpdScenarios(), nginxScenarios(), genericScenarios())
+	scenarios := slices.Concat(tomcatScenarios(), laterTomcats(), httpdScenarios(), nginxScenarios(), genericScenarios(), furtherScenarios)
 	lanes := []string{"servers-0", "servers-1", "servers-2"}
 	ns := theCluster.namespace(t)
 	for i, s := range scenarios {

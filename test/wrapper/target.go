@@ -1,6 +1,7 @@
 package wrapper
 
 import (
+	"reflect"
 	"strings"
 
 	"k8s.io/utils/ptr"
@@ -38,18 +39,20 @@ func (r *Run) External(url string) *Run {
 }
 
 // Configuration gives the target the user's own configuration: the name of a
-// ConfigMap. It is for Tomcat, httpd and nginx.
+// ConfigMap. It is for servers that have a field of this name.
 func (r *Run) Configuration(configMap string) *Run {
-	configuration := &v1alpha1.Configuration{ConfigMapName: configMap}
-	switch server := &r.Spec.Target.Server; {
-	case server.Tomcat != nil:
-		server.Tomcat.Configuration = configuration
-	case server.HTTPD != nil:
-		server.HTTPD.Configuration = configuration
-	default:
-		server.Nginx.Configuration = configuration
-	}
+	r.serverField("Configuration").Set(reflect.ValueOf(&v1alpha1.Configuration{ConfigMapName: configMap}))
 	return r
+}
+
+// serverField returns a field of the server, whichever it is.
+func (r *Run) serverField(name string) reflect.Value {
+	for _, member := range reflect.ValueOf(&r.Spec.Target.Server).Elem().Fields() {
+		if !member.IsNil() {
+			return member.Elem().FieldByName(name)
+		}
+	}
+	panic("the run has no server")
 }
 
 // Forward has httpd or nginx send paths on to a backend: those with an end such
@@ -61,11 +64,8 @@ func (r *Run) Forward(path, backend string) *Run {
 	} else {
 		forward.PathPrefix = path
 	}
-	if server := &r.Spec.Target.Server; server.HTTPD != nil {
-		server.HTTPD.Forward = append(server.HTTPD.Forward, forward)
-	} else {
-		server.Nginx.Forward = append(server.Nginx.Forward, forward)
-	}
+	routes := r.serverField("Forward")
+	routes.Set(reflect.Append(routes, reflect.ValueOf(forward)))
 	return r
 }
 
