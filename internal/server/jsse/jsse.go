@@ -15,6 +15,9 @@ import (
 // protects no secret.
 const TrustStorePassword = "changeit"
 
+// TLS13Suites are the cipher suites of TLS 1.3 that Java and the clients have.
+var TLS13Suites = []string{"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"}
+
 // SetsProperty returns a function that reports whether an option of the Java
 // virtual machine sets a system property.
 func SetsProperty(name string) func(option string) bool {

@@ -19,8 +19,6 @@ var tlsImplementations = map[v1alpha1.TLSImplementation]string{
 }
 
 var (
-	// tls13Suites are all that TLS 1.3 has in Java and in clients.
-	tls13Suites = []string{"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"}
 	// defaultCiphers is the default of Tomcat up to TLS 1.2.
 	defaultCiphers = "HIGH:!aNULL:!eNULL:!EXPORT:!DES:!RC4:!MD5:!kRSA"
 
@@ -79,7 +77,7 @@ func setJSSE(in *adapter.Input, host *xmlElement) {
 			all = append(all, tls13...)
 			host.set("cipherSuites", strings.Join(tls13, ":"))
 		case slices.Contains(adapter.Protocols(in.TLS), string(v1alpha1.TLSv13)):
-			all = append(all, tls13Suites...)
+			all = append(all, jsse.TLS13Suites...)
 		}
 		host.set("ciphers", strings.Join(all, ":"))
 	}
