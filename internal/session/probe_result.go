@@ -13,81 +13,80 @@ import (
 )
 
 const (
-	// evidenceBytes bounds evidence as it is sent.
-	evidenceBytes = 32 << 10
-	// evidenceTextBytes bounds each of its texts.
-	evidenceTextBytes = 1024
-	// mostKeyBits is far more than any key has.
-	mostKeyBits = 1 << 20
+	// maxProbeResultBytes bounds the message with a probe's result.
+	maxProbeResultBytes = 32 << 10
+	// maxProbeTextBytes bounds each text of a probe's result.
+	maxProbeTextBytes = 1024
+	// maxKeyBits is far more than the size of any key.
+	maxKeyBits = 1 << 20
 )
 
-// ProbeResult is what the target itself showed when it was asked once, before the
-// load.
+// ProbeResult is what a successful probe before the load found out about the
+// target.
 type ProbeResult struct {
 	// Software is the response's Server header.
 	Software string `json:"software,omitempty"`
-	// DocumentLength is the length of the response's body in bytes; -1 when it is
-	// long and the server doesn't say how long.
+	// DocumentLength is the length of the response's body in bytes, or -1 if it is
+	// long and the response has no Content-Length.
 	DocumentLength int64 `json:"documentLength"`
-	// HTTP is the version of HTTP that it answered in: result.HTTP2; empty for
-	// HTTP/1.1 and before.
+	// HTTP is the HTTP version of the response: result.HTTP2, or empty for HTTP/1.1
+	// and earlier.
 	HTTP string `json:"http,omitempty"`
-	// TLS is what was negotiated; nil without TLS.
+	// TLS is the result of the TLS handshake, or nil without TLS.
 	TLS *result.Handshake `json:"tls,omitempty"`
 }
 
-// ProbeResultToWire returns evidence as it is sent, its texts clipped and without
-// what isn't printable: a server may say anything of itself, at any length.
-func ProbeResultToWire(e *ProbeResult) (*sessionpb.ProbeResult, error) {
-	shown := e.shown()
-	return toMessage(&shown, &sessionpb.ProbeResult{})
+// ProbeResultToWire returns the message for a probe's result. It clips the texts and
+// removes what isn't printable: a server may send anything of any length.
+func ProbeResultToWire(r *ProbeResult) (*sessionpb.ProbeResult, error) {
+	clean := r.printable()
+	return toMessage(&clean, &sessionpb.ProbeResult{})
 }
 
-// ProbeResultFromWire is the inverse of ProbeResultToWire. It refuses what no probe
-// says, so that its caller can rely on all that it returns being bounded and
-// printable.
+// ProbeResultFromWire is the inverse of ProbeResultToWire. It returns an error for
+// what no probe can find. Everything that it returns is bounded and printable.
 func ProbeResultFromWire(w *sessionpb.ProbeResult) (*ProbeResult, error) {
 	if w == nil {
-		return nil, errors.New("no evidence")
+		return nil, errors.New("no probe result")
 	}
-	if n := proto.Size(w); n > evidenceBytes {
-		return nil, fmt.Errorf("evidence of %d bytes", n)
+	if n := proto.Size(w); n > maxProbeResultBytes {
+		return nil, fmt.Errorf("probe result of %d bytes", n)
 	}
-	e := &ProbeResult{}
-	if err := fromMessage(w, e); err != nil {
-		return nil, fmt.Errorf("evidence: %w", err)
+	r := &ProbeResult{}
+	if err := fromMessage(w, r); err != nil {
+		return nil, fmt.Errorf("probe result: %w", err)
 	}
-	if err := e.check(); err != nil {
-		return nil, fmt.Errorf("evidence: %w", err)
+	if err := r.check(); err != nil {
+		return nil, fmt.Errorf("probe result: %w", err)
 	}
-	clean := e.shown()
+	clean := r.printable()
 	return &clean, nil
 }
 
-func (e *ProbeResult) check() error {
-	if e.DocumentLength < -1 {
-		return fmt.Errorf("a document of %d bytes", e.DocumentLength)
+func (r *ProbeResult) check() error {
+	if r.DocumentLength < -1 {
+		return fmt.Errorf("document of %d bytes", r.DocumentLength)
 	}
-	if e.HTTP != "" && e.HTTP != result.HTTP2 {
-		return fmt.Errorf("the version %.16q of HTTP", e.HTTP)
+	if r.HTTP != "" && r.HTTP != result.HTTP2 {
+		return fmt.Errorf("HTTP version %.16q", r.HTTP)
 	}
-	if t := e.TLS; t != nil && (t.KeySize < 0 || t.KeySize > mostKeyBits || !slices.Contains(Protocols, t.Protocol)) {
+	if t := r.TLS; t != nil && (t.KeySize < 0 || t.KeySize > maxKeyBits || !slices.Contains(Protocols, t.Protocol)) {
 		return fmt.Errorf("TLS protocol %.16q with a key of %d bits", t.Protocol, t.KeySize)
 	}
 	return nil
 }
 
-// shown is a copy whose texts are fit to be shown.
-func (e *ProbeResult) shown() ProbeResult {
-	c := *e
+// printable returns a copy whose texts are bounded and printable.
+func (r *ProbeResult) printable() ProbeResult {
+	c := *r
 	texts := []*string{&c.Software}
-	if e.TLS != nil {
-		t := *e.TLS
+	if r.TLS != nil {
+		t := *r.TLS
 		c.TLS = &t
 		texts = append(texts, &t.Protocol, &t.Cipher, &t.KeyAlgorithm, &t.Subject, &t.Issuer, &t.Fingerprint)
 	}
 	for _, text := range texts {
-		*text = printable.Clipped(*text, evidenceTextBytes)
+		*text = printable.Clipped(*text, maxProbeTextBytes)
 	}
 	return c
 }

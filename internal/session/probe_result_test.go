@@ -10,7 +10,7 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-func evidence() *ProbeResult {
+func probeResult() *ProbeResult {
 	return &ProbeResult{Software: "nginx", DocumentLength: 7, TLS: &result.Handshake{
 		Protocol: "TLSv1.2", Cipher: "ECDHE-RSA-AES256-GCM-SHA384", KeyAlgorithm: "RSA", KeySize: 4096,
 		Subject: "CN=target", Issuer: "CN=bench-ca", Fingerprint: strings.Repeat("0f", 32), NotAfter: 1_900_000_000_000_000,
@@ -18,9 +18,9 @@ func evidence() *ProbeResult {
 	}}
 }
 
-func TestEvidenceIsKept(t *testing.T) {
+func TestProbeResultIsKept(t *testing.T) {
 	for name, want := range map[string]*ProbeResult{
-		"TLS":            evidence(),
+		"TLS":            probeResult(),
 		"without TLS":    {Software: "nginx", DocumentLength: 7},
 		"HTTP/2":         {HTTP: result.HTTP2},
 		"unknown length": {DocumentLength: -1},
@@ -41,17 +41,17 @@ func TestEvidenceIsKept(t *testing.T) {
 	}
 }
 
-// TestEvidenceIsFitToBeShown has a server tell too much, in letters that a
+// TestProbeResultIsPrintable has a server tell too much, in letters that a
 // terminal obeys, and a pod that passes it on as it is.
-func TestEvidenceIsFitToBeShown(t *testing.T) {
-	said := evidence()
+func TestProbeResultIsPrintable(t *testing.T) {
+	said := probeResult()
 	said.Software = "\x1b[2J" + strings.Repeat("ü", 1000)
 	said.TLS.Subject = "CN=\u202eevil\r\n"
 	said.TLS.Issuer = strings.Repeat("<", 100_000)
-	want := evidence()
+	want := probeResult()
 	want.Software = "[2J" + strings.Repeat("ü", 510) + "…"
 	want.TLS.Subject = "CN=evil"
-	want.TLS.Issuer = strings.Repeat("<", evidenceTextBytes) + "…"
+	want.TLS.Issuer = strings.Repeat("<", maxProbeTextBytes) + "…"
 	before := *said.TLS
 
 	data, err := ProbeResultToWire(said)
@@ -82,19 +82,19 @@ func TestEvidenceIsFitToBeShown(t *testing.T) {
 	}
 }
 
-func TestNonsenseForEvidence(t *testing.T) {
+func TestMalformedProbeResults(t *testing.T) {
 	tls := func(h *sessionpb.Handshake) *sessionpb.ProbeResult { return &sessionpb.ProbeResult{Tls: h} }
 	for name, test := range map[string]struct {
 		w    *sessionpb.ProbeResult
 		want string
 	}{
-		"nothing":               {nil, "no evidence"},
+		"nothing":               {nil, "no probe result"},
 		"a negative length":     {&sessionpb.ProbeResult{DocumentLength: -2}, "-2 bytes"},
 		"an unknown protocol":   {tls(&sessionpb.Handshake{Protocol: "SSLv3"}), "SSLv3"},
-		"a version of HTTP":     {&sessionpb.ProbeResult{Http: "HTTP/3"}, `"HTTP/3" of HTTP`},
+		"a version of HTTP":     {&sessionpb.ProbeResult{Http: "HTTP/3"}, `HTTP version "HTTP/3"`},
 		"a key without measure": {tls(&sessionpb.Handshake{Protocol: "TLSv1.2", KeySize: 99999999}), "99999999 bits"},
 		"a negative key":        {tls(&sessionpb.Handshake{Protocol: "TLSv1.2", KeySize: -1}), "-1 bits"},
-		"too long":              {&sessionpb.ProbeResult{Software: strings.Repeat("x", evidenceBytes)}, "evidence of 32"},
+		"too long":              {&sessionpb.ProbeResult{Software: strings.Repeat("x", maxProbeResultBytes)}, "probe result of 32"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if e, err := ProbeResultFromWire(test.w); err == nil || !strings.Contains(err.Error(), test.want) {

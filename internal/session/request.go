@@ -7,19 +7,19 @@ import (
 
 // Files with a client's credentials for the target, from the Secret that the
 // run names. They are in no plan, status or log. A line break at the end of a
-// file isn't part of what it says.
+// file isn't part of the value.
 const (
-	// CredentialsDirectory is where they are.
+	// CredentialsDirectory is the directory of the files.
 	CredentialsDirectory = "/assay/credentials"
 	// UsernameKey and PasswordKey are the names of the files, and the Secret's
 	// keys, for all schemes but AuthenticationBearer.
 	UsernameKey = "username"
 	PasswordKey = "password"
-	// TokenKey is that for AuthenticationBearer.
+	// TokenKey is the name of the file for AuthenticationBearer.
 	TokenKey = "token"
 )
 
-// The schemes of authentication.
+// The authentication schemes.
 const (
 	AuthenticationBasic  = "Basic"
 	AuthenticationBearer = "Bearer"
@@ -27,8 +27,8 @@ const (
 	AuthenticationForm   = "Form"
 )
 
-// CredentialKeys are the names of the files that a scheme needs; none for a
-// scheme that doesn't exist.
+// CredentialKeys returns the names of the files that a scheme needs, or nil for an
+// unknown scheme.
 func CredentialKeys(scheme string) []string {
 	switch scheme {
 	case AuthenticationBasic, AuthenticationDigest, AuthenticationForm:
@@ -39,33 +39,32 @@ func CredentialKeys(scheme string) []string {
 	return nil
 }
 
-// mostGeneratedBytes bounds a body that a client makes.
-const mostGeneratedBytes = 64 << 20
+// maxGeneratedBytes bounds a body that a client generates.
+const maxGeneratedBytes = 64 << 20
 
 // PlannedRequest is one kind of request.
 type PlannedRequest struct {
-	// Method is the request's method; empty for GET.
+	// Method is the request's method, or empty for GET.
 	Method string `json:"method,omitempty"`
 	// Path is the request target: path and query.
 	Path string `json:"path"`
-	// Host is the Host header; empty for the plan's.
+	// Host is the Host header, or empty for the plan's.
 	Host string `json:"host,omitempty"`
-	// Headers are sent beside the client's own, or instead of them where the names
-	// are the same.
+	// Headers are sent in addition to the client's own. They replace those of the
+	// same name.
 	Headers []Header `json:"headers,omitempty"`
-	// Body is the body; empty for none.
+	// Body is the body, or empty for none.
 	Body []byte `json:"body,omitempty"`
-	// GeneratedBytes is the length of a body that the client makes; 0 for none.
+	// GeneratedBytes is the length of a body that the client generates, or 0 for none.
 	GeneratedBytes int64 `json:"generatedBytes,omitempty"`
-	// Weight is how often it is made in proportion to the others or, in sequence,
-	// how many times in succession.
+	// Weight is the share of this kind of request in proportion to the others. In
+	// sequence, it is the number of these requests in succession.
 	Weight int `json:"weight"`
-	// Length is the length that the response's body must have, in bytes; -1 when
-	// any will do.
+	// Length is the expected length of the response's body in bytes, or -1 for any.
 	Length int64 `json:"length"`
-	// Statuses are those of a success; empty for all from 200 to 399.
+	// Statuses are the status codes of a success. If empty, they are 200 to 399.
 	Statuses []int `json:"statuses,omitempty"`
-	// Follow is whether redirects are followed.
+	// Follow follows redirects.
 	Follow bool `json:"follow,omitempty"`
 }
 
@@ -75,23 +74,23 @@ type Header struct {
 	Value string `json:"value"`
 }
 
-// methods are those that a request may have.
+// methods are the methods that a request may have.
 var methods = map[string]bool{
 	"": true, "GET": true, "HEAD": true, "POST": true, "PUT": true, "PATCH": true, "DELETE": true, "OPTIONS": true,
 }
 
-// check returns an error that says what of a request no client could send. The
-// values of headers are left out of it.
+// check returns an error for a request that no client could send. The error omits
+// the values of headers.
 func (r *PlannedRequest) check() error {
 	switch {
 	case !methods[r.Method]:
-		return fmt.Errorf("the method %q", r.Method)
+		return fmt.Errorf("method %q", r.Method)
 	case r.Weight < 1 || r.Path == "" || r.Path[0] != '/':
 		return fmt.Errorf("path %q with weight %d", r.Path, r.Weight)
 	case strings.ContainsFunc(r.Path+r.Host, func(c rune) bool { return c <= ' ' || c == 0x7f }):
 		return fmt.Errorf("path %q to %q: spaces and control characters must be percent-encoded", r.Path, r.Host)
-	case r.GeneratedBytes < 0 || r.GeneratedBytes > mostGeneratedBytes || r.GeneratedBytes > 0 && len(r.Body) > 0:
-		return fmt.Errorf("path %q with a body of %d bytes and one to make of %d", r.Path, len(r.Body), r.GeneratedBytes)
+	case r.GeneratedBytes < 0 || r.GeneratedBytes > maxGeneratedBytes || r.GeneratedBytes > 0 && len(r.Body) > 0:
+		return fmt.Errorf("path %q with a body of %d bytes and one of %d to generate", r.Path, len(r.Body), r.GeneratedBytes)
 	}
 	for _, h := range r.Headers {
 		if h.Name == "" || strings.ContainsFunc(h.Name, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == ':' }) ||

@@ -14,19 +14,21 @@ import (
 )
 
 const (
-	// ScriptDirectory is where a client has the files of its k6 script.
+	// ScriptDirectory is the directory of a client's k6 script.
 	ScriptDirectory = "/assay/script"
-	// WorkDirectory is where a client of a script can write files.
+	// WorkDirectory is the directory in which a client of a script can write files.
 	WorkDirectory = "/assay/work"
 	// ScriptLeader is the index of the client that runs setup() and teardown().
 	ScriptLeader = 0
-	// MaxSetupBytes bounds what setup() returns, as JSON.
+	// MaxSetupBytes bounds the JSON that setup() returns.
 	MaxSetupBytes = 1 << 20
-	// maxScriptBytes bounds a client's figures of a script.
-	maxScriptBytes = 3 << 20
+	// maxScriptBytes and maxScriptEntries bound the message with a client's figures of
+	// a script, the latter its metrics and thresholds.
+	maxScriptBytes   = 3 << 20
+	maxScriptEntries = 1000
 )
 
-// Script is the part of one client in a run of a k6 script.
+// Script is one client's part of a k6 script's load.
 type Script struct {
 	// File is the script's path below ScriptDirectory.
 	File string `json:"file"`
@@ -34,56 +36,55 @@ type Script struct {
 	// "1/3:2/3", and those of all clients, as in "0,1/3,2/3,1".
 	Segment  string `json:"segment"`
 	Sequence string `json:"sequence"`
-	// Leads is whether this client runs setup() and teardown().
+	// Leads makes this client run setup() and teardown().
 	Leads bool `json:"leads,omitempty"`
-	// HostNames lead to the target.
+	// HostNames are names that resolve to the target.
 	HostNames []string `json:"hostNames,omitempty"`
 	// Tags are added to all samples.
 	Tags map[string]string `json:"tags,omitempty"`
-	// Secrets are the names of environment variables whose values are kept out of
+	// Secrets are the names of environment variables whose values are removed from
 	// logs and messages.
 	Secrets []string `json:"secrets,omitempty"`
-	// Outputs are k6's own outputs to switch on, as its --out names them. What they
-	// need besides is in the environment.
+	// Outputs are arguments of k6's option --out. Further settings of an output are in
+	// the environment.
 	Outputs []string `json:"outputs,omitempty"`
 }
 
 func (s *Script) check() error {
 	if s.File == "" || path.IsAbs(s.File) || path.Clean(s.File) != s.File || strings.HasPrefix(s.File, "..") {
-		return fmt.Errorf("the script %q", s.File)
+		return fmt.Errorf("script %q", s.File)
 	}
 	if s.Segment == "" || s.Sequence == "" {
-		return fmt.Errorf("the execution segment %q of %q", s.Segment, s.Sequence)
+		return fmt.Errorf("execution segment %q of %q", s.Segment, s.Sequence)
 	}
 	return nil
 }
 
-// ScriptState says how far a client is with its k6 script.
+// ScriptState is the progress of a client's k6 script.
 type ScriptState struct {
-	// SetupEnded is whether it has what setup() returned: its own, or that of the
-	// client that leads.
+	// SetupEnded is set once the client has what setup() returned: from its own call,
+	// or from the client that leads.
 	SetupEnded bool
-	// SetupData is what setup() returned, of the client that leads: JSON, or
-	// nothing.
+	// SetupData is what setup() returned, on the client that leads: JSON, or nothing.
 	SetupData []byte
-	// LoadEnded is whether its load has ended.
+	// LoadEnded is set once the client's load has ended.
 	LoadEnded bool
 }
 
-// ScriptStateToWire returns the state as it is sent.
+// ScriptStateToWire returns the message for a state.
 func ScriptStateToWire(s ScriptState) *sessionpb.ScriptState {
 	return &sessionpb.ScriptState{SetupEnded: s.SetupEnded, SetupData: s.SetupData, LoadEnded: s.LoadEnded}
 }
 
-// ScriptStateFromWire is the inverse of ScriptStateToWire. It refuses data that
-// setup() can't have returned.
+// ScriptStateFromWire is the inverse of ScriptStateToWire. It returns an error for
+// data that setup() can't have returned.
 func ScriptStateFromWire(w *sessionpb.ScriptState) (ScriptState, error) {
 	s := ScriptState{SetupEnded: w.GetSetupEnded(), SetupData: w.GetSetupData(), LoadEnded: w.GetLoadEnded()}
 	if n := len(s.SetupData); n > MaxSetupBytes {
 		return ScriptState{}, fmt.Errorf("setup data of %d bytes", n)
 	}
 	if len(s.SetupData) > 0 && !json.Valid(s.SetupData) {
-		return ScriptState{}, errors.New("setup data that isn't JSON")
+		return ScriptState{}, errors.New("setup data is not JSON")
 	}
 	return s, nil
 }
@@ -109,21 +110,21 @@ type FailureError struct {
 	Err  error
 }
 
-// Error is what went wrong.
+// Error returns the text of Err.
 func (e *FailureError) Error() string { return e.Err.Error() }
 
-// Unwrap is the error itself.
+// Unwrap returns Err.
 func (e *FailureError) Unwrap() error { return e.Err }
 
-// ScriptTotalsToWire returns a client's figures of a script as they are sent;
-// nil for none.
+// ScriptTotalsToWire returns the message for a client's figures of a script, or nil
+// for none.
 func ScriptTotalsToWire(s *result.ScriptTotals) (*sessionpb.ScriptTotals, error) {
 	if s == nil {
 		return nil, nil
 	}
 	w, err := toMessage(s, &sessionpb.ScriptTotals{})
 	if n := proto.Size(w); err == nil && n > maxScriptBytes {
-		err = fmt.Errorf("the script's metrics have %d bytes, the limit is %d: have fewer metrics", n, maxScriptBytes)
+		err = fmt.Errorf("the script's metrics have %d bytes, the limit is %d. Use fewer metrics", n, maxScriptBytes)
 	}
 	return w, err
 }
@@ -136,6 +137,9 @@ func ScriptTotalsFromWire(w *sessionpb.ScriptTotals) (*result.ScriptTotals, erro
 	}
 	if n := proto.Size(w); n > maxScriptBytes {
 		return nil, fmt.Errorf("figures of a script with %d bytes", n)
+	}
+	if n := len(w.GetMetrics()) + len(w.GetThresholds()); n > maxScriptEntries {
+		return nil, fmt.Errorf("%d metrics and thresholds of a script", n)
 	}
 	s := &result.ScriptTotals{}
 	if err := fromMessage(w, s); err != nil {

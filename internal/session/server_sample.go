@@ -17,8 +17,8 @@ const (
 	maxContainerName = 63
 )
 
-// ServerSampleToWire returns a usage sample of the target's containers as it is
-// sent.
+// ServerSampleToWire returns the message for a usage sample of the target's
+// containers.
 func ServerSampleToWire(s *result.ServerSample) *sessionpb.ServerSample {
 	w := &sessionpb.ServerSample{At: s.Server.At, Usage: serverUsageToWire(&s.Server), AgentCpus: s.Server.AgentCPUs}
 	for i := range s.Backends {

@@ -1,7 +1,7 @@
-// Package session holds what both ends of a session share: the plan that a
-// client is given, the limits of the protocol, and the passage between
-// messages and results. The manager's end is in manager, the pods' end in pod,
-// the protocol itself in sessionpb.
+// Package session holds what both ends of a session share: the plan of a client,
+// the limits of the protocol, and the conversion between messages and the types
+// that the rest of the code uses. The manager's end is in package manager, the
+// pods' end in pod, the protocol itself in sessionpb.
 package session
 
 import (
@@ -14,16 +14,17 @@ import (
 )
 
 const (
-	// Audience is the audience of the service account tokens by which pods prove
-	// who they are.
+	// Audience is the audience of the service account tokens with which pods
+	// authenticate.
 	Audience = "assay"
 
 	// MaxMessageBytes bounds a message in either direction.
 	MaxMessageBytes = 4 << 20
 
-	// TokenPath is the file with a pod's token.
+	// TokenPath is the path of a pod's token.
 	TokenPath = "/var/run/assay/token"
-	// CAPath is the file with the certificates by which a pod checks the manager.
+	// CAPath is the path of the CA certificates with which a pod verifies the
+	// manager.
 	CAPath = "/var/run/assay/ca.crt"
 
 	// ServerName is the name in the manager's serving certificate.
@@ -32,92 +33,92 @@ const (
 
 // Plan is the load of one client.
 type Plan struct {
-	// Connections is the number of concurrent connections, with arrivals at most.
+	// Connections is the number of concurrent connections, with Arrivals the maximum.
 	Connections int `json:"connections"`
-	// Streams has clients speak HTTP/2, with so many concurrent requests on each
-	// connection; 0 for HTTP/1.1, with one.
+	// Streams is the number of concurrent requests on each connection over HTTP/2, or
+	// 0 for HTTP/1.1.
 	Streams int `json:"streams,omitempty"`
-	// KeepAlive is whether a connection carries many requests.
+	// KeepAlive sends many requests over a connection instead of one.
 	KeepAlive bool `json:"keepAlive"`
-	// TimeoutMicroseconds is how long a request may take.
+	// TimeoutMicroseconds is the timeout of a request.
 	TimeoutMicroseconds int64 `json:"timeoutMicroseconds"`
 	// Host is the Host header; empty for the target's address.
 	Host string `json:"host,omitempty"`
-	// TLS says how TLS is spoken with the target; nil for none.
+	// TLS holds the settings of TLS with the target, or nil for none.
 	TLS *TLS `json:"tls,omitempty"`
 	// Requests are the kinds of requests.
 	Requests []PlannedRequest `json:"requests,omitempty"`
-	// RequestList has them instead, as package requestlist encodes them.
+	// RequestList replaces Requests. It is encoded by package requestlist.
 	RequestList []byte `json:"requestList,omitempty"`
-	// Lengths are the lengths that responses to GET requests of RequestList must
-	// have, in bytes, by path; others may have any.
+	// Lengths are the expected lengths of responses to GET requests of RequestList,
+	// in bytes, by path. Other responses may have any length.
 	Lengths map[string]int64 `json:"lengths,omitempty"`
-	// Sequential is whether each connection makes them in their order, instead of
-	// drawing them in proportion to their weights.
+	// Sequential sends the requests of each connection in their order, instead of at
+	// random in proportion to their weights.
 	Sequential bool `json:"sequential,omitempty"`
-	// Cookies is whether each connection sends back the cookies that it is given.
+	// Cookies sends back on each connection the cookies that it received.
 	Cookies bool `json:"cookies,omitempty"`
-	// Authentication is the scheme by which requests are authenticated; empty for
-	// none. The credentials are in CredentialsDirectory.
+	// Authentication is the authentication scheme of requests, or empty for none. The
+	// credentials are in CredentialsDirectory.
 	Authentication string `json:"authentication,omitempty"`
-	// Form is how connections log in; nil unless Authentication is Form.
+	// Form is the login of connections, or nil unless Authentication is Form.
 	Form *Form `json:"form,omitempty"`
-	// Arrivals says at what instants requests are made; nil for closed load, in
-	// which a connection makes a request when it has read the response to its last.
+	// Arrivals sets the intended start times of requests in open load (the open
+	// model). It is nil for closed load (the closed model), in which a connection
+	// sends a request once it has read the response to the one before.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
-	// ThinkTime is how long a connection waits between two requests; nil for not.
+	// ThinkTime is the time that a connection waits between two requests, or nil for none.
 	ThinkTime *ThinkTime `json:"thinkTime,omitempty"`
-	// Seed starts the random numbers by which requests are drawn.
+	// Seed is the seed of the random choice of requests.
 	Seed uint64 `json:"seed"`
-	// Warmup is the load before the measurement; nil for none.
+	// Warmup is the load before the measurement, or nil for none.
 	Warmup *Amount `json:"warmup,omitempty"`
 	// Measurement is the load that is measured.
 	Measurement Amount `json:"measurement"`
-	// Script is the k6 script that is the load, in place of connections, requests
-	// and amounts; nil for none.
+	// Script is the k6 script that replaces connections, requests and amounts, or nil.
 	Script *Script `json:"script,omitempty"`
-	// Probe is a path that the client asks the target for until it is answered
-	// with success, before it is ready: of a target that has no agent, or to which
-	// connections log in. Empty for none.
+	// Probe is a path that the client probes until it succeeds, before it is ready. It
+	// is set for a target that has no agent, or to which connections log in, and
+	// empty for any other.
 	Probe string `json:"probe,omitempty"`
 }
 
-// Watch says what an agent asks the target for, and what it samples.
+// Watch sets what an agent probes and samples.
 type Watch struct {
 	// Address is the target's address and port.
 	Address string `json:"address"`
-	// Path is what is asked for until it is answered with success.
+	// Path is the path that is probed until it succeeds.
 	Path string `json:"path"`
 	// Host is the Host header; empty for the target's address.
 	Host string `json:"host,omitempty"`
-	// TLS says how TLS is spoken with the target; nil for none.
+	// TLS holds the settings of TLS with the target, or nil for none.
 	TLS *TLS `json:"tls,omitempty"`
-	// Streams has the agent ask in HTTP/2, of a server that allows so many
-	// concurrent requests on a connection; 0 for HTTP/1.1.
+	// Streams is the number of concurrent requests that the server allows on a
+	// connection over HTTP/2, or 0 to probe over HTTP/1.1.
 	Streams int `json:"streams,omitempty"`
-	// Containers are the names of the containers that are sampled apart, by the
-	// runtime's identity of each without its scheme. What is in none of them
-	// belongs to the server.
+	// Containers are the names of the containers that are sampled on their own, by
+	// the container ID without its scheme. Processes in none of them belong to the
+	// server.
 	Containers map[string]string `json:"containers,omitempty"`
 }
 
-// Amount is how much load a stage has: a number of requests or a duration;
-// the other is zero.
+// Amount is the amount of load of a stage: a number of requests or a duration. The
+// other is zero.
 type Amount struct {
 	Requests             int64 `json:"requests,omitempty"`
 	DurationMicroseconds int64 `json:"durationMicroseconds,omitempty"`
-	// Profile is how the load changes: with arrivals the rate of all clients
-	// together, in requests per second; else this client's connections, all of them
-	// from the beginning without one.
+	// Profile is how the load changes. With Plan.Arrivals it is the rate of all
+	// clients together, in requests per second, else the number of this client's
+	// connections. Without a profile all of them start at once.
 	Profile profile.Profile `json:"profile,omitempty"`
 }
 
-// Duration is the amount as a duration; zero when it is a number of requests.
+// Duration returns the amount as a duration, or zero if it is a number of requests.
 func (a Amount) Duration() time.Duration {
 	return time.Duration(a.DurationMicroseconds) * time.Microsecond
 }
 
-// Check returns an error that says what no client could carry out.
+// Check returns an error for a plan that no client could run.
 func (p *Plan) Check() error {
 	if p.TLS != nil {
 		if err := p.TLS.check(); err != nil {
@@ -125,7 +126,7 @@ func (p *Plan) Check() error {
 		}
 	}
 	if p.Probe != "" && p.Probe[0] != '/' {
-		return fmt.Errorf("plan: a probe of the path %q", p.Probe)
+		return fmt.Errorf("plan: probe path %q must begin with /", p.Probe)
 	}
 	if p.Script != nil {
 		if err := p.Script.check(); err != nil {
@@ -139,18 +140,18 @@ func (p *Plan) Check() error {
 	case p.Streams < 0 || p.Streams > 0 && !p.KeepAlive:
 		return fmt.Errorf("plan: %d streams, keep-alive %t", p.Streams, p.KeepAlive)
 	case p.TimeoutMicroseconds < 1:
-		return fmt.Errorf("plan: a timeout of %d µs", p.TimeoutMicroseconds)
+		return fmt.Errorf("plan: timeout of %d µs", p.TimeoutMicroseconds)
 	case len(p.Requests) == 0 && len(p.RequestList) == 0:
 		return fmt.Errorf("plan: no requests")
 	case len(p.Requests) > 0 && len(p.RequestList) > 0:
-		return fmt.Errorf("plan: %d requests beside a list of them", len(p.Requests))
+		return fmt.Errorf("plan: %d requests and a list of requests", len(p.Requests))
 	case p.Authentication != "" && CredentialKeys(p.Authentication) == nil:
 		return fmt.Errorf("plan: authentication %q", p.Authentication)
 	case p.Streams > 0 && p.Form != nil:
-		return fmt.Errorf("plan: a form over HTTP/2")
+		return fmt.Errorf("plan: form login over HTTP/2")
 	}
 	if (p.Form != nil) != (p.Authentication == AuthenticationForm) {
-		return fmt.Errorf("plan: authentication %q with a form or without", p.Authentication)
+		return fmt.Errorf("plan: authentication %q, form %t", p.Authentication, p.Form != nil)
 	}
 	if p.Form != nil {
 		if err := p.Form.check(); err != nil {
@@ -158,7 +159,7 @@ func (p *Plan) Check() error {
 		}
 	}
 	if p.ThinkTime != nil && (p.ThinkTime.MinMicroseconds < 0 || p.ThinkTime.MaxMicroseconds < p.ThinkTime.MinMicroseconds || p.Arrivals != nil) {
-		return fmt.Errorf("plan: a pause of %d to %d µs", p.ThinkTime.MinMicroseconds, p.ThinkTime.MaxMicroseconds)
+		return fmt.Errorf("plan: think time of %d to %d µs", p.ThinkTime.MinMicroseconds, p.ThinkTime.MaxMicroseconds)
 	}
 	for i, r := range p.Requests {
 		if err := r.check(); err != nil {
@@ -183,7 +184,7 @@ func (p *Plan) checkAmount(a Amount) error {
 	return p.checkShape(a)
 }
 
-// PlanToWire returns the plan as it is sent.
+// PlanToWire returns the message for a plan.
 func PlanToWire(p *Plan) (*sessionpb.Plan, error) { return toMessage(p, &sessionpb.Plan{}) }
 
 // PlanFromWire is the inverse of PlanToWire. It returns an error for a plan that
@@ -196,9 +197,9 @@ func PlanFromWire(w *sessionpb.Plan) (*Plan, error) {
 	return &p, p.Check()
 }
 
-// HostHeader returns the Host header of requests to a target: host, or where
-// that is empty the target's address, without the port that is the scheme's own
-// (RFC 9110, section 7.2).
+// HostHeader returns the Host header of requests to a target: host, or if that is
+// empty the target's address, without the default port of the scheme (RFC 9110,
+// section 7.2).
 func HostHeader(host, address string, secure bool) string {
 	if host != "" {
 		return host
@@ -209,7 +210,7 @@ func HostHeader(host, address string, secure bool) string {
 	return strings.TrimSuffix(address, ":80")
 }
 
-// Check returns an error that says what no agent could carry out.
+// Check returns an error for a watch that no agent could run.
 func (w *Watch) Check() error {
 	if w.Address == "" || w.Path == "" || w.Path[0] != '/' {
 		return fmt.Errorf("watch: path %q at address %q", w.Path, w.Address)
@@ -222,7 +223,7 @@ func (w *Watch) Check() error {
 	return nil
 }
 
-// WatchToWire returns what is to be watched as it is sent.
+// WatchToWire returns the message for a watch.
 func WatchToWire(w *Watch) (*sessionpb.Watch, error) { return toMessage(w, &sessionpb.Watch{}) }
 
 // WatchFromWire is the inverse of WatchToWire. It returns an error for a watch

@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-// Files with what a pod needs for TLS with the target. Each may be missing.
+// Files that a pod needs for TLS with the target. Each may be missing.
 const (
-	// TLSDirectory is where they are.
+	// TLSDirectory is the directory of the files.
 	TLSDirectory = "/assay/tls"
-	// TLSCAPath has the certificates, in PEM, that vouch for the target.
+	// TLSCAPath holds the CA bundle, in PEM, that the target's certificate must be issued
+	// by.
 	TLSCAPath = TLSDirectory + "/ca.crt"
-	// TLSServerPath has the target's own certificate, in PEM, as its Secret has
-	// it. Whoever presents it is the target, whatever vouches for it.
+	// TLSServerPath holds the target's own certificate, in PEM, from its Secret. A
+	// server that presents it is the target, whatever CA issued it.
 	TLSServerPath = TLSDirectory + "/server.crt"
 	// TLSClientPath and TLSClientKeyPath are the client's certificate and key, in
 	// PEM.
@@ -20,27 +21,28 @@ const (
 	TLSClientKeyPath = TLSDirectory + "/client.key"
 )
 
-// Protocols are the names of the TLS versions, the oldest first.
+// Protocols are the names of the TLS versions, oldest first.
 var Protocols = []string{"TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"}
 
-// TLS says how a pod speaks TLS with the target. The certificates are in
+// TLS holds a pod's settings of TLS with the target. The certificates are in
 // TLSDirectory.
 type TLS struct {
-	// ServerName is the name that is asked for (RFC 6066, section 3) and that the
-	// target's certificate must have. Empty for the host of the target's address.
+	// ServerName is the name in SNI (RFC 6066, section 3) and the one for which the
+	// target's certificate must be valid. If it is empty, it is the host of the
+	// target's address.
 	ServerName string `json:"serverName,omitempty"`
-	// Protocols are the versions that are offered, of Protocols: all from the
-	// oldest of them to the newest. Empty for TLSv1.2 and TLSv1.3.
+	// Protocols are the versions that are offered, by their names in the variable
+	// Protocols: all from the oldest to the newest of them. If empty, they are TLSv1.2
+	// and TLSv1.3.
 	Protocols []string `json:"protocols,omitempty"`
-	// Ciphers are the cipher suites that are offered up to TLSv1.2, by their
-	// OpenSSL names, as package cipher has them. Empty for those that are secure.
+	// Ciphers are the cipher suites that are offered up to TLSv1.2, by their OpenSSL
+	// names in package cipher. If empty, they are the secure ones.
 	Ciphers []string `json:"ciphers,omitempty"`
-	// Unverified is whether any certificate is accepted.
+	// Unverified accepts any certificate.
 	Unverified bool `json:"unverified,omitempty"`
-	// Resume is whether a new connection resumes an earlier session where the
-	// target lets it.
+	// Resume resumes TLS sessions on new connections if the target allows it.
 	Resume bool `json:"resume,omitempty"`
-	// ClientCertificate is whether the pod presents a certificate of its own.
+	// ClientCertificate presents a certificate of the pod.
 	ClientCertificate bool `json:"clientCertificate,omitempty"`
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// MeasureToWire returns a measure as it is sent.
+// MeasureToWire returns the message for a measure.
 func MeasureToWire(m *result.Measure) (*sessionpb.Measure, error) {
 	latencies := make([]*sessionpb.Histogram, result.Phases)
 	for p := range result.AllPhases() {
@@ -54,7 +54,7 @@ func MeasureFromWire(w *sessionpb.Measure) (*result.Measure, error) {
 	return m, nil
 }
 
-// CountsToWire returns counts as they are sent.
+// CountsToWire returns the message for counts.
 func CountsToWire(c *result.Counts) *sessionpb.Counts {
 	return &sessionpb.Counts{Values: result.Counters.Values(c), Errors: c.Errors[:]}
 }
@@ -78,7 +78,7 @@ func CountsFromWire(w *sessionpb.Counts) (*result.Counts, error) {
 	return c, nil
 }
 
-// ArrivalsToWire returns arrivals as they are sent; empty for none.
+// ArrivalsToWire returns the values of arrivals in a message, or nil for none.
 func ArrivalsToWire(a *result.Arrivals) []int64 {
 	if a == nil {
 		return nil
@@ -105,7 +105,7 @@ func ArrivalsFromWire(values []int64, counts *result.Counts) (*result.Arrivals, 
 	return a, nil
 }
 
-// LevelsToWire returns the figures of levels as they are sent.
+// LevelsToWire returns the messages for the figures of levels.
 func LevelsToWire(levels []result.LevelTotals) ([]*sessionpb.LevelTotals, error) {
 	var all []*sessionpb.LevelTotals
 	for i := range levels {
@@ -137,7 +137,7 @@ func LevelsFromWire(levels []*sessionpb.LevelTotals) ([]result.LevelTotals, erro
 	return all, nil
 }
 
-// ClientUsageToWire returns a client's usage as it is sent.
+// ClientUsageToWire returns the values of a client's usage in a message.
 func ClientUsageToWire(u result.ClientUsage) []int64 { return result.ClientFigures.Values(&u) }
 
 // ClientUsageFromWire is the inverse of ClientUsageToWire. It returns an error for

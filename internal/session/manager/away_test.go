@@ -15,7 +15,7 @@ import (
 func TestManagerAway(t *testing.T) {
 	const length, requests = 1800, 200
 	b := newBench(t)
-	c := b.attend(clientOf("run", 0))
+	c := b.join(clientOf("run", 0))
 	at := b.now() - 3_600_000_000
 	b.Start("run", measurement, at)
 	order[pod.Start](t, c)
@@ -67,8 +67,8 @@ func TestManagerAway(t *testing.T) {
 // manager has them too; each client is told once to end.
 func TestWarmupUntilSteady(t *testing.T) {
 	b := newBench(t)
-	agent := b.attend(agentOf("run"))
-	clients := []*attendee{b.attend(clientOf("run", 0)), b.attend(clientOf("run", 1))}
+	agent := b.join(agentOf("run"))
+	clients := []*endpoint{b.join(clientOf("run", 0)), b.join(clientOf("run", 1))}
 	at := b.now() - 60_000_000
 	b.End("run") // of a warm-up that hasn't begun, nobody is told
 	b.Start("run", warmup, at)

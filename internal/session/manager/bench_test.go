@@ -91,7 +91,7 @@ func (b *bench) restart() {
 	})
 }
 
-// await waits until a run has come to a state.
+// await waits until a run has reached a state.
 func (b *bench) await(run, what string, reached func(Observation) bool) Observation {
 	b.t.Helper()
 	deadline := time.After(30 * time.Second)
@@ -108,7 +108,7 @@ func (b *bench) await(run, what string, reached func(Observation) bool) Observat
 	}
 }
 
-// token is a token that identify takes.
+// token returns a token that identify accepts.
 func token(i Identity) string {
 	text, err := json.Marshal(i)
 	if err != nil {
@@ -142,16 +142,16 @@ func agentOf(run string) Identity {
 	return Identity{Run: run, Role: agent, Pod: run + "-target", PodUID: "uid-" + run, Node: "node"}
 }
 
-// attendee is a pod's end of a session.
-type attendee struct {
+// endpoint is a pod's end of a session.
+type endpoint struct {
 	*pod.Session
 	ended  chan error
 	cancel context.CancelFunc
 }
 
-func (b *bench) attend(i Identity) *attendee {
+func (b *bench) join(i Identity) *endpoint {
 	ctx, cancel := context.WithCancel(context.Background())
-	a := &attendee{ended: make(chan error, 1), cancel: cancel, Session: pod.New(pod.Config{
+	a := &endpoint{ended: make(chan error, 1), cancel: cancel, Session: pod.New(pod.Config{
 		Addresses: b.address,
 		Token:     func() (string, error) { return token(i), nil },
 		CA:        func() ([]byte, error) { return b.pem, nil },
@@ -163,7 +163,7 @@ func (b *bench) attend(i Identity) *attendee {
 }
 
 // order waits for an order of a kind.
-func order[O pod.Order](t testing.TB, a *attendee) O {
+func order[O pod.Order](t testing.TB, a *endpoint) O {
 	t.Helper()
 	select {
 	case o, open := <-a.Orders():
@@ -177,7 +177,7 @@ func order[O pod.Order](t testing.TB, a *attendee) O {
 	panic("unreachable")
 }
 
-// raw is a pod's end of a session message by message.
+// raw is a pod's end of a session, message by message.
 type raw struct {
 	grpc.BidiStreamingClient[sessionpb.PodMessage, sessionpb.ManagerMessage]
 	close func()
@@ -208,8 +208,8 @@ func (b *bench) dial(token string) *raw {
 	return &raw{rpc, func() { _ = conn.Close() }}
 }
 
-// send sends messages. That the manager has ended the session is for the
-// receiver to see.
+// send sends messages. If the manager has ended the session, the receiver finds
+// out.
 func (r *raw) send(messages ...*sessionpb.PodMessage) {
 	for _, m := range messages {
 		if r.Send(m) != nil {
@@ -218,7 +218,7 @@ func (r *raw) send(messages ...*sessionpb.PodMessage) {
 	}
 }
 
-// until receives messages until one is as wanted.
+// until receives messages until get returns one.
 func until[M any](t testing.TB, r *raw, get func(*sessionpb.ManagerMessage) *M) *M {
 	t.Helper()
 	for {
@@ -253,7 +253,7 @@ func started(at int64) []*sessionpb.Start {
 	return []*sessionpb.Start{{Stage: measurement, At: at}}
 }
 
-// second is a sample second in which each request took what is given, in
+// second returns a sample second with requests that took the given times, in
 // microseconds.
 func second(number int64, took ...int64) *result.ClientSecond {
 	s := &result.ClientSecond{Second: number, Measure: *measure(took...)}
@@ -271,12 +271,12 @@ func measure(took ...int64) *result.Measure {
 	return m
 }
 
-// evidence is what a target shows.
-func evidence() *session.ProbeResult {
+// probeResult returns the result of a probe.
+func probeResult() *session.ProbeResult {
 	return &session.ProbeResult{Software: "nginx", DocumentLength: 7, TLS: &result.Handshake{Protocol: "TLSv1.3", KeySize: 256}}
 }
 
-func answeredMessage(result *sessionpb.ProbeResult) *sessionpb.PodMessage {
+func probedMessage(result *sessionpb.ProbeResult) *sessionpb.PodMessage {
 	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeSucceeded{
 		ProbeSucceeded: &sessionpb.ProbeSucceeded{Result: result},
 	}}

@@ -20,8 +20,8 @@ func FuzzReceive(f *testing.F) {
 		sampleMessage(f, 1, measurement, second(3, 1, 2, 3)),
 		renumbered(change(sampleMessage(f, 4, measurement, second(3, 1, 2, 3)), func(s *sessionpb.ClientSample) { s.Seconds = 5 }), 1, 4),
 		totalsMessage(f, 1, &result.Totals{StartedAt: fuzzStart, EndedAt: fuzzStart + 1, Measure: *measure(1, 2)}),
-		readingMessage(1, &result.ServerUsage{At: fuzzStart, UserCPU: 7}),
-		readingsMessage(1, backends(fuzzStart, "a", "b")),
+		serverMessage(1, &result.ServerUsage{At: fuzzStart, UserCPU: 7}),
+		serversMessage(1, backends(fuzzStart, "a", "b")),
 	}
 	for _, m := range seeds {
 		wire, err := proto.Marshal(m)

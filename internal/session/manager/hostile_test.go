@@ -30,11 +30,11 @@ func totalsMessage(t testing.TB, number uint64, totals *result.Totals) *sessionp
 	}}}
 }
 
-func readingMessage(number uint64, u *result.ServerUsage) *sessionpb.PodMessage {
-	return readingsMessage(number, &result.ServerSample{Server: *u})
+func serverMessage(number uint64, u *result.ServerUsage) *sessionpb.PodMessage {
+	return serversMessage(number, &result.ServerSample{Server: *u})
 }
 
-func readingsMessage(number uint64, r *result.ServerSample) *sessionpb.PodMessage {
+func serversMessage(number uint64, r *result.ServerSample) *sessionpb.PodMessage {
 	return &sessionpb.PodMessage{Number: number, Message: &sessionpb.PodMessage_ServerSample{ServerSample: session.ServerSampleToWire(r)}}
 }
 
@@ -45,7 +45,7 @@ func change(m *sessionpb.PodMessage, how func(*sessionpb.ClientSample)) *session
 	return m
 }
 
-// TestDuplicatesAndGaps sends numbered messages twice and leaves one out.
+// TestDuplicatesAndGaps sends numbered messages twice and omits one.
 func TestDuplicatesAndGaps(t *testing.T) {
 	b := newBench(t)
 	at := b.now() - 100_000_000
@@ -58,11 +58,11 @@ func TestDuplicatesAndGaps(t *testing.T) {
 		t.Errorf("next number %d, want 1", got.GetNextNumber())
 	}
 	c.send(sample(1, 0), sample(1, 0), sample(2, 1), sample(1, 0), sample(2, 1), sample(4, 3))
-	if err := c.end(); status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), "message 4 came, the next is 3") {
+	if err := c.end(); status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), "received message 4, but the next is 3") {
 		t.Errorf("the session ended with %v", err)
 	}
 
-	// A gap isn't nonsense: the pod goes on where the manager says.
+	// A gap isn't malformed: the pod continues where the manager says.
 	c = b.dial(token(clientOf("run", 0)))
 	c.send(hello(&sessionpb.Hello{Role: client, Instance: 1, Starts: started(at)}))
 	if got := until(t, c, welcome); got.GetNextNumber() != 3 {
@@ -84,9 +84,9 @@ func TestDuplicatesAndGaps(t *testing.T) {
 	}
 }
 
-// TestNonsense has a pod send what no pod should. Its own run fails, and says
-// why; another run doesn't notice.
-func TestNonsense(t *testing.T) {
+// TestMalformedMessages sends what no pod should send. The pod's run fails with the
+// reason. Another run isn't affected.
+func TestMalformedMessages(t *testing.T) {
 	b := newBench(t)
 	at := b.now() - 10_000_000
 	other := b.dial(token(clientOf("other", 0)))
@@ -94,25 +94,25 @@ func TestNonsense(t *testing.T) {
 	until(t, other, welcome)
 
 	good := sampleMessage(t, 1, measurement, second(0, 1, 2))
-	reading := &result.ServerUsage{At: at, UserCPU: 1}
+	usage := &result.ServerUsage{At: at, UserCPU: 1}
 	tests := map[string]struct {
 		role    sessionpb.Role
 		send    *sessionpb.PodMessage
 		failure string
 	}{
 		"nothing":               {client, &sessionpb.PodMessage{}, "a message without content"},
-		"Hello twice":           {client, hello(&sessionpb.Hello{Role: client}), "Hello"},
-		"an agent's message":    {client, readingMessage(1, reading), "ServerSample, which a ROLE_CLIENT never sends"},
-		"a client's message":    {agent, good, "ClientSample"},
-		"a client's totals":     {agent, totalsMessage(t, 1, &result.Totals{}), "ClientTotals"},
-		"number 0":              {client, renumbered(good, 0, 0), "numbers 0 to 0"},
-		"numbers backwards":     {client, renumbered(good, 2, 1), "numbers 2 to 1"},
-		"no figures":            {client, change(good, func(s *sessionpb.ClientSample) { s.Measure = nil }), "figures that can't be"},
-		"a stage without start": {client, change(good, func(s *sessionpb.ClientSample) { s.Stage = warmup }), "wasn't started"},
-		"no stage":              {client, change(good, func(s *sessionpb.ClientSample) { s.Stage = 77 }), "wasn't started"},
-		"a second before":       {client, change(good, func(s *sessionpb.ClientSample) { s.Second = -1 }), "aren't over"},
-		"a second to come":      {client, change(good, func(s *sessionpb.ClientSample) { s.Second = 1000 }), "aren't over"},
-		"seconds to come":       {client, change(good, func(s *sessionpb.ClientSample) { s.Seconds = math.MaxInt64 }), "aren't over"},
+		"Hello twice":           {client, hello(&sessionpb.Hello{Role: client}), "Hello is not allowed"},
+		"an agent's message":    {client, serverMessage(1, usage), "ServerSample is not allowed for ROLE_CLIENT"},
+		"a client's message":    {agent, good, "ClientSample is not allowed for ROLE_AGENT"},
+		"a client's totals":     {agent, totalsMessage(t, 1, &result.Totals{}), "ClientTotals is not allowed"},
+		"number 0":              {client, renumbered(good, 0, 0), "numbers from 0 to 0"},
+		"numbers backwards":     {client, renumbered(good, 2, 1), "numbers from 2 to 1"},
+		"no figures":            {client, change(good, func(s *sessionpb.ClientSample) { s.Measure = nil }), "ClientSample: no counts"},
+		"a stage without start": {client, change(good, func(s *sessionpb.ClientSample) { s.Stage = warmup }), "has not started"},
+		"no stage":              {client, change(good, func(s *sessionpb.ClientSample) { s.Stage = 77 }), "has not started"},
+		"a second before":       {client, change(good, func(s *sessionpb.ClientSample) { s.Second = -1 }), "are not over"},
+		"a second to come":      {client, change(good, func(s *sessionpb.ClientSample) { s.Second = 1000 }), "are not over"},
+		"seconds to come":       {client, change(good, func(s *sessionpb.ClientSample) { s.Seconds = math.MaxInt64 }), "are not over"},
 		"requests untimed":      {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Values[0] = 5 }), "5 requests succeeded, 2 were timed"},
 		"negative bytes":        {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Values[4] = -5 }), "bytesSent must be"},
 		"requests without end": {client, change(good, func(s *sessionpb.ClientSample) {
@@ -125,24 +125,24 @@ func TestNonsense(t *testing.T) {
 		"many figures":                 {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Values = make([]int64, 1000) }), "1000 figures"},
 		"negative usage":               {client, change(good, func(s *sessionpb.ClientSample) { s.Usage = []int64{-1} }), "userCPUMicroseconds must be"},
 		"much usage":                   {client, change(good, func(s *sessionpb.ClientSample) { s.Usage = make([]int64, 1000) }), "1000 figures"},
-		"a warm-up's end":              {client, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{StageEnded: &sessionpb.StageEnded{Stage: warmup}}}, "the end of a stage"},
-		"totals backwards":             {client, totalsMessage(t, 1, &result.Totals{StartedAt: at + 5, EndedAt: at}), "totals"},
-		"totals to come":               {client, totalsMessage(t, 1, &result.Totals{StartedAt: at, EndedAt: at + 3600_000_000}), "totals"},
-		"totals from before":           {client, totalsMessage(t, 1, &result.Totals{StartedAt: at - 3600_000_000, EndedAt: at}), "totals"},
-		"a reading to come":            {agent, readingMessage(1, &result.ServerUsage{At: at + 3600_000_000}), "a reading"},
-		"a reading at no time":         {agent, readingMessage(1, &result.ServerUsage{}), "a reading"},
-		"negative CPU time":            {agent, readingMessage(1, &result.ServerUsage{At: at, UserCPU: -1}), "a reading"},
-		"no evidence":                  {agent, answeredMessage(nil), "can't have shown"},
-		"evidence to excess":           {client, answeredMessage(&sessionpb.ProbeResult{Software: strings.Repeat("x", 1<<20)}), "evidence of 1048580 bytes"},
-		"nonsense in color":            {client, answeredMessage(&sessionpb.ProbeResult{Http: "\u001b[31m"}), "of HTTP"},
-		"a script to excess":           {client, scriptMessage(at, &sessionpb.ScriptTotals{TeardownError: strings.Repeat("x", 7<<19)}), "figures of a script with 3670021 bytes"},
-		"metrics without names":        {client, scriptMessage(at, &sessionpb.ScriptTotals{Metrics: make([]*sessionpb.ScriptMetric, 500_000)}), "500000 metrics"},
-		"an unknown kind, misnumbered": {client, renumbered(unknown(t, 99), 5, 3), "numbers 5 to 3"},
-		"a container without a name":   {agent, readingsMessage(1, backends(at, "")), "a reading"},
-		"nine containers":              {agent, readingsMessage(1, backends(at, "a", "b", "c", "d", "e", "f", "g", "h", "i")), "9 containers"},
+		"a warm-up's end":              {client, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{StageEnded: &sessionpb.StageEnded{Stage: warmup}}}, "end of stage STAGE_WARMUP, which has not started"},
+		"totals backwards":             {client, totalsMessage(t, 1, &result.Totals{StartedAt: at + 5, EndedAt: at}), "ClientTotals: from"},
+		"totals to come":               {client, totalsMessage(t, 1, &result.Totals{StartedAt: at, EndedAt: at + 3600_000_000}), "ClientTotals: from"},
+		"totals from before":           {client, totalsMessage(t, 1, &result.Totals{StartedAt: at - 3600_000_000, EndedAt: at}), "ClientTotals: from"},
+		"a sample to come":             {agent, serverMessage(1, &result.ServerUsage{At: at + 3600_000_000}), "ServerSample: time"},
+		"a sample at no time":          {agent, serverMessage(1, &result.ServerUsage{}), "ServerSample: time 0"},
+		"negative CPU time":            {agent, serverMessage(1, &result.ServerUsage{At: at, UserCPU: -1}), "ServerSample: server sample: userCPUMicroseconds must be"},
+		"no probe result":              {agent, probedMessage(nil), "no probe result"},
+		"a large probe result":         {client, probedMessage(&sessionpb.ProbeResult{Software: strings.Repeat("x", 1<<20)}), "probe result of 1048580 bytes"},
+		"a result in color":            {client, probedMessage(&sessionpb.ProbeResult{Http: "\u001b[31m"}), "HTTP version"},
+		"a large script":               {client, scriptMessage(at, &sessionpb.ScriptTotals{TeardownError: strings.Repeat("x", 7<<19)}), "figures of a script with 3670021 bytes"},
+		"metrics without names":        {client, scriptMessage(at, &sessionpb.ScriptTotals{Metrics: make([]*sessionpb.ScriptMetric, 500_000)}), "500000 metrics and thresholds"},
+		"an unknown kind, misnumbered": {client, renumbered(unknown(t, 99), 5, 3), "numbers from 5 to 3"},
+		"a container without a name":   {agent, serversMessage(1, backends(at, "")), "with the name"},
+		"nine containers":              {agent, serversMessage(1, backends(at, "a", "b", "c", "d", "e", "f", "g", "h", "i")), "9 containers"},
 		"too large": {client, change(good, func(s *sessionpb.ClientSample) {
 			s.Measure.Latencies[0].Hdr = make([]byte, session.MaxMessageBytes)
-		}), "can't be read"},
+		}), "larger than max"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestNonsense(t *testing.T) {
 			c.send(greeting)
 			until(t, c, welcome)
 			c.send(test.send)
-			// What is too large, gRPC itself refuses.
+			// gRPC itself rejects what is too large.
 			if err := c.end(); status.Code(err) != codes.InvalidArgument && status.Code(err) != codes.ResourceExhausted {
 				t.Errorf("the session ended with %v", err)
 			}
@@ -164,12 +164,12 @@ func TestNonsense(t *testing.T) {
 				failure = o.Agent.Failure
 			}
 			if failure != printable.Text(failure) {
-				t.Errorf("failure %q can't be shown", failure)
+				t.Errorf("failure %q isn't printable", failure)
 			}
-			if !strings.HasPrefix(failure, "it sent ") || !strings.Contains(failure, test.failure) || len(failure) > 2*textBytes {
+			if !strings.HasPrefix(failure, "malformed message: ") || !strings.Contains(failure, test.failure) || len(failure) > 2*maxTextBytes {
 				t.Errorf("failure %q, want %q", failure, test.failure)
 			}
-			// It needn't come again.
+			// The pod must not connect again.
 			c = b.dial(token(identity))
 			c.send(greeting)
 			if err := c.end(); status.Code(err) != codes.FailedPrecondition {
@@ -185,29 +185,28 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// TestNonsenseInHello has a pod repeat on connecting what no target can have
-// shown.
-func TestNonsenseInHello(t *testing.T) {
+// TestMalformedHello repeats in Hello a result that no probe can have.
+func TestMalformedHello(t *testing.T) {
 	b := newBench(t)
 	for name, i := range map[string]Identity{"client": clientOf("run", 0), "agent": agentOf("run")} {
 		c := b.dial(token(i))
-		c.send(hello(&sessionpb.Hello{Role: i.Role, ProbeSucceeded: answeredMessage(&sessionpb.ProbeResult{DocumentLength: -5}).GetProbeSucceeded()}))
+		c.send(hello(&sessionpb.Hello{Role: i.Role, ProbeSucceeded: probedMessage(&sessionpb.ProbeResult{DocumentLength: -5}).GetProbeSucceeded()}))
 		if err := c.end(); status.Code(err) != codes.InvalidArgument {
 			t.Errorf("%s: the session ended with %v", name, err)
 		}
 	}
 	o := b.Observe("run")
-	const want = "it sent what the target can't have shown: evidence: a document of -5 bytes"
+	const want = "malformed message: probe result: document of -5 bytes"
 	if o.Clients[0].Failure != want || o.Agent.Failure != want || o.Clients[0].ProbeResult != nil || o.Agent.ProbeResult != nil {
 		t.Errorf("%+v and %+v", o.Clients[0], o.Agent)
 	}
 }
 
-// TestOrdersThatCantBeCarriedOut are the manager's mistakes: the pod says so.
-func TestOrdersThatCantBeCarriedOut(t *testing.T) {
+// TestInvalidOrders sends a plan and a watch that are invalid. The pods report it.
+func TestInvalidOrders(t *testing.T) {
 	b := newBench(t)
-	b.attend(clientOf("run", 0))
-	b.attend(agentOf("run"))
+	b.join(clientOf("run", 0))
+	b.join(agentOf("run"))
 	b.Watch("run", session.Watch{Address: "10.0.0.1:80"})
 	b.Prepare("run", []*session.Plan{{}}, "10.0.0.1:80")
 	o := b.await("run", "refused", func(o Observation) bool {
@@ -218,7 +217,7 @@ func TestOrdersThatCantBeCarriedOut(t *testing.T) {
 	}
 }
 
-// TestStartsThatDiffer has two clients that were told other start instants.
+// TestStartsThatDiffer has two clients with different start times.
 func TestStartsThatDiffer(t *testing.T) {
 	b := newBench(t)
 	at := b.now()
@@ -229,13 +228,13 @@ func TestStartsThatDiffer(t *testing.T) {
 	if err := late.end(); status.Code(err) != codes.InvalidArgument {
 		t.Errorf("the session ended with %v", err)
 	}
-	if o := b.Observe("run"); o.Starts[measurement] != at || !strings.Contains(o.Clients[1].Failure, "start instant") || o.Clients[0].Failure != "" {
+	if o := b.Observe("run"); o.Starts[measurement] != at || !strings.Contains(o.Clients[1].Failure, "start time") || o.Clients[0].Failure != "" {
 		t.Errorf("%+v", o)
 	}
 }
 
-// TestWhoMayAttend checks who gets a session, and in whose place.
-func TestWhoMayAttend(t *testing.T) {
+// TestWhoMayJoin checks which pods get a session, and which they may replace.
+func TestWhoMayJoin(t *testing.T) {
 	b := newBench(t)
 	at := b.now()
 	replaced := func(i Identity) Identity { i.Pod, i.PodUID = "second", "uid-second"; return i }
@@ -244,7 +243,7 @@ func TestWhoMayAttend(t *testing.T) {
 	sampling, resampling := &sessionpb.Hello{Role: agent, Instance: 1, Starts: started(at)}, &sessionpb.Hello{Role: agent, Instance: 2}
 	tests := []struct {
 		name   string
-		first  string // token of one that attends; empty for none
+		first  string // token of one that has joined, or empty
 		hello  *sessionpb.Hello
 		gone   bool
 		token  string
@@ -255,14 +254,14 @@ func TestWhoMayAttend(t *testing.T) {
 		{"no pod's token", "", nil, false, "x", plain, codes.Unauthenticated, "unauthenticated"},
 		{"no token", "", nil, false, "", plain, codes.Unauthenticated, "no token"},
 		{"of no run", "", nil, false, token(clientOf("", 0)), plain, codes.PermissionDenied, "forbidden"},
-		{"can't be known", "", nil, false, token(clientOf("unknown", 0)), plain, codes.Unavailable, "can't find out"},
-		{"another role", "", nil, false, token(clientOf("role", 0)), sampling, codes.FailedPrecondition, "can't attend"},
+		{"can't be known", "", nil, false, token(clientOf("unknown", 0)), plain, codes.Unavailable, "failed to authenticate"},
+		{"another role", "", nil, false, token(clientOf("role", 0)), sampling, codes.FailedPrecondition, "must not join as a ROLE_AGENT"},
 		{"again", token(clientOf("again", 0)), begun, false, token(clientOf("again", 0)), begun, codes.OK, ""},
 		{"restarted before anything began", token(clientOf("early", 0)), plain, false, token(clientOf("early", 0)), restarted, codes.OK, ""},
 		{"restarted after the start", token(clientOf("late", 0)), begun, true, token(clientOf("late", 0)), restarted, codes.FailedPrecondition, "was restarted"},
-		{"in place of one that attends", token(clientOf("here", 0)), plain, false, token(replaced(clientOf("here", 0))), plain, codes.FailedPrecondition, "pod second (uid-second) can't take the place of pod here-0 (uid-here-0)"},
+		{"in place of one that is connected", token(clientOf("here", 0)), plain, false, token(replaced(clientOf("here", 0))), plain, codes.FailedPrecondition, "pod second (uid-second) must not replace pod here-0 (uid-here-0)"},
 		{"in place of one that is gone", token(clientOf("gone", 0)), plain, true, token(replaced(clientOf("gone", 0))), plain, codes.OK, ""},
-		{"in place of one that had begun", token(clientOf("begun", 0)), begun, true, token(replaced(clientOf("begun", 0))), plain, codes.FailedPrecondition, "take the place"},
+		{"in place of one that had begun", token(clientOf("begun", 0)), begun, true, token(replaced(clientOf("begun", 0))), plain, codes.FailedPrecondition, "must not replace"},
 		{"an agent restarted", token(agentOf("agent")), sampling, false, token(agentOf("agent")), resampling, codes.OK, ""},
 	}
 	for _, test := range tests {
@@ -295,9 +294,9 @@ func TestWhoMayAttend(t *testing.T) {
 	}
 }
 
-// TestRestartedAgentGoesOn has an agent's second process read on where its
-// first one was.
-func TestRestartedAgentGoesOn(t *testing.T) {
+// TestRestartedAgent has an agent's second process continue where its first one
+// was.
+func TestRestartedAgent(t *testing.T) {
 	b := newBench(t)
 	at := b.now() - 10_000_000
 	for instance := range uint64(2) {
@@ -305,7 +304,7 @@ func TestRestartedAgentGoesOn(t *testing.T) {
 		c.send(hello(&sessionpb.Hello{Role: agent, Instance: instance + 1, Starts: started(at)}))
 		until(t, c, welcome)
 		for i := range uint64(3) {
-			c.send(readingMessage(i+1, &result.ServerUsage{At: at + int64(3*instance+i)*1_000_000, UserCPU: int64(3*instance + i)}))
+			c.send(serverMessage(i+1, &result.ServerUsage{At: at + int64(3*instance+i)*1_000_000, UserCPU: int64(3*instance + i)}))
 		}
 		b.await("run", "read", func(o Observation) bool {
 			return o.Agent.Latest != nil && o.Agent.Latest.UserCPU == int64(3*instance+2)
@@ -316,7 +315,7 @@ func TestRestartedAgentGoesOn(t *testing.T) {
 	}
 }
 
-// backends is a reading of a server and containers behind it.
+// backends returns a usage sample of a server and containers behind it.
 func backends(at int64, names ...string) *result.ServerSample {
 	r := &result.ServerSample{Server: result.ServerUsage{At: at, UserCPU: 1}}
 	for i, name := range names {
@@ -325,19 +324,19 @@ func backends(at int64, names ...string) *result.ServerSample {
 	return r
 }
 
-// TestContainersAreBoundedOverAllReadings has an agent send other names in each
-// reading, of which each alone would do.
-func TestContainersAreBoundedOverAllReadings(t *testing.T) {
+// TestContainersAreBoundedOverAllSamples has an agent send other names in each
+// sample, each of which alone would be valid.
+func TestContainersAreBoundedOverAllSamples(t *testing.T) {
 	b := newBench(t)
 	at := b.now() - 10_000_000
 	c := b.dial(token(agentOf("run")))
 	c.send(hello(&sessionpb.Hello{Role: agent, Instance: 1, Starts: started(at)}))
 	until(t, c, welcome)
 	for i := range session.MaxBackends {
-		c.send(readingsMessage(uint64(i+1), backends(at+int64(i), fmt.Sprint("a-", i))))
+		c.send(serversMessage(uint64(i+1), backends(at+int64(i), fmt.Sprint("a-", i))))
 	}
 	b.await("run", "read", func(o Observation) bool { return o.Agent != nil && len(o.Agent.Backends) == session.MaxBackends })
-	c.send(readingsMessage(session.MaxBackends+1, backends(at+100, "one-more")))
+	c.send(serversMessage(session.MaxBackends+1, backends(at+100, "one-more")))
 	if err := c.end(); status.Code(err) != codes.InvalidArgument {
 		t.Errorf("the session ended with %v", err)
 	}

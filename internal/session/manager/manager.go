@@ -1,6 +1,6 @@
-// Package manager is the manager's end of the pods' sessions: it keeps what
-// the pods of each run have said, and tells them what the controllers want. It
-// knows nothing of Kubernetes, and decides nothing about a run.
+// Package manager is the manager's end of the sessions. It keeps the state that
+// the pods of each run have reported, and sends them what the controllers set. It
+// doesn't know Kubernetes and decides nothing about a run.
 package manager
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/assay-dev/assay/internal/steady"
 )
 
-// What an Identify wraps to say why a pod gets no session. Any other error
-// means that it can't be known at present; the pod tries again.
+// Errors that an Identify wraps if the pod must not have a session. Any other
+// error means that the identity is unknown at present; the pod tries again.
 var (
 	// ErrUnauthenticated: the token isn't a pod's, or isn't valid any more.
 	ErrUnauthenticated = errors.New("unauthenticated")
@@ -27,11 +27,11 @@ var (
 	ErrForbidden = errors.New("forbidden")
 )
 
-// Identity says which pod a session is with.
+// Identity identifies the pod of a session.
 type Identity struct {
 	// Run is the UID of the run that the pod belongs to.
 	Run string
-	// Role is what the pod does in it.
+	// Role is the pod's role in the run.
 	Role sessionpb.Role
 	// Index is the client's number, from 0.
 	Index int
@@ -39,16 +39,16 @@ type Identity struct {
 	Pod, PodUID, Node string
 }
 
-// Identify finds out whose token it is.
+// Identify returns the identity of the pod that a token belongs to.
 type Identify func(ctx context.Context, token string) (Identity, error)
 
-// orphanAge is how long what a pod said is kept for a run that nobody asks
-// anything of.
-const orphanAge = 10 * time.Minute
+// orphanTimeout is how long the state of a run's pods is kept if no controller
+// sets anything for the run.
+const orphanTimeout = 10 * time.Minute
 
-// Server is the sessions of all runs. Its methods may be called from any
-// goroutine. What is told to the pods of a run is kept until Forget, and told
-// to sessions present and future; telling it again changes nothing.
+// Server serves the sessions of all runs. Its methods are safe to call from any
+// goroutine. What a controller sets for a run is kept until Forget, and is sent
+// on present and future sessions. Setting it again changes nothing.
 type Server struct {
 	sessionpb.UnimplementedSessionsServer
 
@@ -56,10 +56,10 @@ type Server struct {
 	changed  func(run string)
 	log      logr.Logger
 	protocol *sessionpb.Protocol
-	// origin is when the clock stood at epoch; it keeps its monotonic reading.
+	// origin is the time, with its monotonic reading, at which the clock was epoch.
 	origin time.Time
 	epoch  int64
-	// receivers are the goroutines that take the pods' messages.
+	// receivers are the goroutines that receive the pods' messages.
 	receivers sync.WaitGroup
 
 	mu     sync.Mutex
@@ -68,20 +68,20 @@ type Server struct {
 }
 
 // New returns a server without sessions. It calls changed with the UID of a run
-// whenever a pod of the run came or went, or said something by which the run may
-// go on; not for each sample. changed may be called from many goroutines at
-// once, and mustn't call the server.
+// whenever a pod of the run connected or disconnected, or reported something that
+// may let the run proceed, but not for each sample. changed may be called from
+// several goroutines at once, and must not call the server.
 func New(identify Identify, changed func(run string), log logr.Logger) *Server {
 	now := time.Now()
 	return &Server{identify: identify, changed: changed, log: log, protocol: session.Protocol(), origin: now, epoch: now.UnixMicro(), runs: map[string]*run{}}
 }
 
-// now is the manager's clock: microseconds since the Unix epoch. It runs by the
-// monotonic clock, so that a step of the wall clock doesn't disturb a run.
+// now returns the manager's clock: microseconds since the Unix epoch. It runs on
+// the monotonic clock, so that a step of the wall clock doesn't disturb a run.
 func (s *Server) now() int64 { return s.epoch + time.Since(s.origin).Microseconds() }
 
-// Observe returns what the pods of a run have said. The copy is the caller's;
-// what its pointers lead to never changes.
+// Observe returns the state of a run's pods. The caller may change the returned
+// copy, but not what its pointers lead to.
 func (s *Server) Observe(run string) Observation {
 	if r := s.known(run); r != nil {
 		return r.observe()
@@ -89,8 +89,8 @@ func (s *Server) Observe(run string) Observation {
 	return Observation{Since: s.serving()}
 }
 
-// serving is since when pods could be heard: when Serve was called; the present
-// until then.
+// serving returns the time since which pods could connect: the call of Serve, or
+// the present before that.
 func (s *Server) serving() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,9 +101,9 @@ func (s *Server) serving() time.Time {
 }
 
 // Series returns the seconds of a run's measurement so far, of all clients and
-// the target. They are at most 600 entries; where there were more seconds, each
-// entry has the same number of them, a power of two, with the true percentiles
-// of all its requests.
+// the target, in at most 600 entries. If there were more seconds, each entry has
+// the same number of them, a power of two. Its percentiles are those of all its
+// requests.
 func (s *Server) Series(run string) []result.Second {
 	if r := s.known(run); r != nil {
 		return r.seconds()
@@ -111,8 +111,8 @@ func (s *Server) Series(run string) []result.Second {
 	return nil
 }
 
-// ServerCPU is the CPU time of the run's server in some seconds of the
-// measurement, in microseconds; -1 when it isn't known.
+// ServerCPU returns the CPU time that the run's server used in the seconds of the
+// measurement from from to to, in microseconds, or -1 if it is unknown.
 func (s *Server) ServerCPU(run string, from, to int64) int64 {
 	if r := s.known(run); r != nil {
 		return r.serverCPU(from, to)
@@ -120,48 +120,47 @@ func (s *Server) ServerCPU(run string, from, to int64) int64 {
 	return -1
 }
 
-// Watch tells the agent what to ask the target for until that answers with
-// success, and what to sample.
+// Watch sets what the agent probes until the target answers with success, and
+// what it samples.
 func (s *Server) Watch(run string, watch session.Watch) {
-	s.of(run).intend(func(w *wanted) bool {
-		if w.watch != nil && reflect.DeepEqual(*w.watch, watch) {
+	s.of(run).update(func(d *desired) bool {
+		if d.watch != nil && reflect.DeepEqual(*d.watch, watch) {
 			return false
 		}
-		w.watch = &watch
-		w.watches++
+		d.watch = &watch
+		d.watches++
 		return true
 	})
 }
 
-// Prepare tells the clients their plans, by index, and the target's address and
-// port.
+// Prepare sets the clients' plans, by index, and the target's address and port.
 func (s *Server) Prepare(run string, plans []*session.Plan, address string) {
-	s.of(run).intend(func(w *wanted) bool {
-		first := w.plans == nil || w.address != address
-		w.plans, w.address = plans, address
+	s.of(run).update(func(d *desired) bool {
+		first := d.plans == nil || d.address != address
+		d.plans, d.address = plans, address
 		return first
 	})
 }
 
-// Start tells all pods when a stage begins: microseconds since the Unix epoch
-// by the manager's clock. The first instant given for a stage stands, and one
-// that a pod has from an earlier manager stands before all others.
+// Start sets when a stage begins for all pods: microseconds since the Unix epoch
+// by the manager's clock. The first time that is set for a stage stands. The time
+// that a pod has from an earlier manager takes precedence.
 func (s *Server) Start(run string, stage sessionpb.Stage, at int64) {
 	s.of(run).start(stage, at)
 }
 
-// End tells the clients to end their warm-up.
+// End makes the clients end their warm-up.
 func (s *Server) End(run string) {
-	s.of(run).intend(func(w *wanted) bool {
-		before := w.end
-		w.end = true
+	s.of(run).update(func(d *desired) bool {
+		before := d.end
+		d.end = true
 		return !before
 	})
 }
 
 // Windows returns the windows of a run's warm-up that a criterion compares, of
-// those that all clients have sent, whose number is given. Until that many are
-// known, and from the start of the measurement on, there are none.
+// the seconds that all clients have sent. clients is their number. There are none
+// until that many are known, nor from the start of the measurement on.
 func (s *Server) Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow {
 	if r := s.known(run); r != nil {
 		return r.windows(clients, c)
@@ -169,29 +168,29 @@ func (s *Server) Windows(run string, clients int, c steady.Criterion) []result.W
 	return nil
 }
 
-// RequestSample requests a sample from the agent. While a request is pending,
-// another changes nothing.
+// RequestSample requests a usage sample from the agent. While a request is
+// pending, another changes nothing.
 func (s *Server) RequestSample(run string) {
-	s.of(run).intend(func(w *wanted) bool {
-		if w.reading {
+	s.of(run).update(func(d *desired) bool {
+		if d.samplePending {
 			return false
 		}
-		w.reading = true
-		w.reads++
+		d.samplePending = true
+		d.sampleRequests++
 		return true
 	})
 }
 
-// Release tells all pods that everything is stored and they may exit.
+// Release lets all pods exit: everything is stored.
 func (s *Server) Release(run string) {
-	s.of(run).intend(func(w *wanted) bool {
-		before := w.release
-		w.release = true
+	s.of(run).update(func(d *desired) bool {
+		before := d.release
+		d.release = true
 		return !before
 	})
 }
 
-// Forget ends the sessions of a run and drops all that is known of it.
+// Forget ends the sessions of a run and drops its state.
 func (s *Server) Forget(run string) {
 	s.mu.Lock()
 	r := s.runs[run]
@@ -202,14 +201,14 @@ func (s *Server) Forget(run string) {
 	}
 }
 
-// known returns a run, nil when nothing is known of it.
+// known returns a run, or nil if there is no state of it.
 func (s *Server) known(uid string) *run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.runs[uid]
 }
 
-// of returns a run, made on first use.
+// of returns a run. It creates it on first use.
 func (s *Server) of(uid string) *run {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,64 +10,63 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// Observation is what the pods of a run said.
+// Observation is the state that the pods of a run have reported.
 type Observation struct {
 	// Clients are the clients that were ever connected, by index.
 	Clients map[int]ClientState
 	// Agent is nil when it was never connected.
 	Agent *AgentState
-	// Starts are the start instants of stages, as they were given or as a pod has
-	// them from an earlier manager: microseconds since the Unix epoch.
+	// Starts are the start times of stages, as set by a controller or reported by a
+	// pod that has them from an earlier manager: microseconds since the Unix epoch.
 	Starts map[sessionpb.Stage]int64
-	// Since is since when this manager could have heard of the run's pods.
+	// Since is the time since which the run's pods could connect to this manager.
 	Since time.Time
-	// Progress is how far stages are.
+	// Progress is the progress of each stage.
 	Progress map[sessionpb.Stage]Progress
 }
 
-// ClientState is what a client said.
+// ClientState is the state that a client has reported.
 type ClientState struct {
 	Pod, PodUID, Node string
 	Connected         bool
-	// DisconnectedSince is when the session broke, when it isn't connected.
+	// DisconnectedSince is the end of the last session if the client isn't connected.
 	DisconnectedSince time.Time
 	Ready             bool
 	// CPUs lists the CPUs that the client may run on.
 	CPUs string
-	// Starts are the start instants that it has or was sent.
+	// Starts are the start times that the client has, or was sent.
 	Starts      map[sessionpb.Stage]int64
 	WarmupEnded bool
-	// Answered is what the target showed when it first answered with success, where
-	// the client asks it because there is no agent; nil until then. Silent says
-	// what was seen instead.
+	// ProbeResult is the result of the client's first probe that succeeded, or nil. A
+	// client probes only a target without an agent. ProbeFailure is why its last probe
+	// failed, or empty.
 	ProbeResult  *session.ProbeResult
 	ProbeFailure string
-	// Totals are its final figures; nil until it sent them.
+	// Totals are the client's final figures, or nil until they have arrived.
 	Totals *result.Totals
-	// ClockError bounds the error of its clock, in microseconds.
+	// ClockError bounds the error of the client's clock, in microseconds.
 	ClockError int64
-	// Script is how far the client is with its k6 script.
+	// Script is the progress of the client's k6 script.
 	Script session.ScriptState
-	// Failure says what went wrong; empty for nothing. FailureKind is its kind.
+	// Failure is the error that the client reported, or for which it was rejected.
+	// It is empty if there was none. FailureKind is its kind.
 	Failure     string
 	FailureKind session.FailureKind
 }
 
-// AgentState is what the target's agent said.
+// AgentState is the state that the target's agent has reported. The fields are as
+// those of ClientState.
 type AgentState struct {
 	Pod, PodUID, Node string
 	Connected         bool
 	DisconnectedSince time.Time
-	// Answered is what the target showed when it first answered with success; nil
-	// until then.
-	ProbeResult *session.ProbeResult
-	// Silent says what was seen instead.
-	ProbeFailure string
-	// Begin is the reading nearest to the start of the measurement; nil until that
-	// is known. Latest is the last reading; nil until there is one.
+	ProbeResult       *session.ProbeResult
+	ProbeFailure      string
+	// Begin is the usage sample that is nearest to the start of the measurement, or
+	// nil before that. Latest is the last one, or nil.
 	Begin, Latest *result.ServerUsage
-	// PeakCPUPercent is the largest CPU time of any second of the measurement, in
-	// percent of one CPU; PeakResident the largest resident set, in bytes.
+	// PeakCPUPercent is the highest CPU usage in any second of the measurement, in
+	// percent of one CPU. PeakResident is the peak RSS, in bytes.
 	PeakCPUPercent float64
 	PeakResident   int64
 	// Backends are the containers behind the server, by name.
@@ -75,8 +74,8 @@ type AgentState struct {
 	Failure  string
 }
 
-// BackendState is what the agent read of a container behind the server. The
-// fields are as those of AgentState, Latest is never nil.
+// BackendState is the usage of a container behind the server. The fields are as
+// those of AgentState, but Latest is never nil.
 type BackendState struct {
 	Name           string
 	Begin, Latest  *result.ServerUsage
@@ -84,9 +83,8 @@ type BackendState struct {
 	PeakResident   int64
 }
 
-// Measured is what the server, and the containers behind it, used during the
-// measurement; without those of which there are no readings. It may be called
-// with nil.
+// Measured returns what the server, and the containers behind it, used during the
+// measurement. It omits those without usage samples. It may be called with nil.
 func (a *AgentState) Measured() (*result.Server, []result.Backend) {
 	if a == nil {
 		return nil, nil
@@ -106,14 +104,14 @@ func (a *AgentState) Measured() (*result.Server, []result.Backend) {
 	return server(a.Begin, a.Latest, a.PeakCPUPercent, a.PeakResident), backends
 }
 
-// Progress is how far a stage is, over all clients.
+// Progress is the progress of a stage, over all clients.
 type Progress struct {
-	// Requests and Errors are the requests that ended, and those that failed.
+	// Requests is the number of completed requests, Errors that of failed ones.
 	Requests, Errors int64
-	// Dropped are the requests of open load that were given up.
+	// Dropped is the number of requests of open load that were dropped.
 	Dropped int64
-	// RequestsPerSecond is the requests that ended in the last whole second that
-	// every client has sent.
+	// RequestsPerSecond is the number of completed requests in the last whole second
+	// that every client has sent.
 	RequestsPerSecond int64
 }
 
@@ -123,7 +121,7 @@ func (r *run) observe() Observation {
 	o := Observation{
 		Clients:  make(map[int]ClientState, len(r.clients)),
 		Starts:   maps.Clone(r.starts),
-		Since:    r.made,
+		Since:    r.created,
 		Progress: make(map[sessionpb.Stage]Progress, len(r.progress)),
 	}
 	for stage, p := range r.progress {
@@ -134,7 +132,7 @@ func (r *run) observe() Observation {
 			Pod: p.identity.Pod, PodUID: p.identity.PodUID, Node: p.identity.Node,
 			Connected: p.stream != nil, DisconnectedSince: p.disconnectedSince,
 			Ready: p.ready, CPUs: p.cpus, Starts: maps.Clone(p.starts), WarmupEnded: p.warmupEnded,
-			ProbeResult: p.answered, ProbeFailure: p.silent,
+			ProbeResult: p.probeResult, ProbeFailure: p.probeFailure,
 			Totals: p.totals, ClockError: p.clockError, Failure: p.failure,
 			Script: p.script, FailureKind: p.failureKind,
 		}
@@ -143,7 +141,7 @@ func (r *run) observe() Observation {
 		o.Agent = &AgentState{
 			Pod: p.identity.Pod, PodUID: p.identity.PodUID, Node: p.identity.Node,
 			Connected: p.stream != nil, DisconnectedSince: p.disconnectedSince,
-			ProbeResult: p.answered, ProbeFailure: p.silent, Failure: p.failure,
+			ProbeResult: p.probeResult, ProbeFailure: p.probeFailure, Failure: p.failure,
 			Begin: r.usage.begin, Latest: r.usage.latest,
 			PeakCPUPercent: r.usage.peak(), PeakResident: r.usage.rss,
 		}

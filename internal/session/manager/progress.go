@@ -2,17 +2,17 @@ package manager
 
 import "github.com/assay-dev/assay/internal/result"
 
-// recentSeconds is how many seconds are kept one by one to tell the rate from.
+// recentSeconds is the number of seconds that are kept one by one for the rate.
 const recentSeconds = 64
 
-// progress is how far a stage is, over all clients.
+// progress is the progress of a stage, over all clients.
 type progress struct {
 	requests, errors, dropped int64
 	recent                    map[int64]int64 // requests by second
 	newest                    int64
 }
 
-// add adds what one client did in one second or several.
+// add adds the figures of one client in one second or several.
 func (p *progress) add(second *result.ClientSecond, seconds int64) {
 	p.requests += second.Requests
 	p.errors += second.Errors.Total()
@@ -31,8 +31,8 @@ func (p *progress) add(second *result.ClientSecond, seconds int64) {
 	}
 }
 
-// rate is the requests of the newest second that is below passed, else of the
-// oldest one kept.
+// rate returns the requests of the newest second before passed, or 0 if no such
+// second is kept.
 func (p *progress) rate(passed int64) int64 {
 	for s := min(p.newest, passed-1); s > p.newest-recentSeconds && s >= 0; s-- {
 		if n, ok := p.recent[s]; ok {

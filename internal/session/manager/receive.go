@@ -4,57 +4,47 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/assay-dev/assay/internal/printable"
-	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-const (
-	// textBytes bounds the texts that are kept of a pod.
-	textBytes = 1024
-	// clockSlack is by how much an instant may lie in the future: clocks differ,
-	// most of all after the manager has moved to another node.
-	clockSlack = int64(time.Minute / time.Microsecond)
-	// mostRequests bounds the requests of one message, so that sums of messages
-	// can't overflow.
-	mostRequests = 1 << 40
-)
+// maxTextBytes bounds the texts that are kept of a pod.
+const maxTextBytes = 1024
 
-// malformedError says what a pod sent that no pod should send.
+// malformedError describes a message that no pod should send.
 type malformedError struct{ what string }
 
-func malformed(format string, args ...any) *malformedError {
+func malformed(format string, args ...any) error {
 	return &malformedError{what: fmt.Sprintf(format, args...)}
 }
 
-// Error says what was sent.
-func (e *malformedError) Error() string { return e.what }
+// Error returns the description.
+func (e *malformedError) Error() string { return "malformed message: " + e.what }
 
-// condemn makes what a pod sent its failure.
-func (p *participant) condemn(e *malformedError) {
-	p.fail("it sent " + clipped(e.what))
+// reject makes a malformed message the pod's failure, for good.
+func (p *participant) reject(err error) {
+	p.fail(clipped(err.Error()))
 	p.malformed = true
 }
 
-func (r *run) condemn(st *stream, e *malformedError) {
+// reject rejects the pod of a stream, unless the pod has a newer one.
+func (r *run) reject(st *stream, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if st.participant != nil && st.participant.stream == st {
-		st.participant.condemn(e)
+		st.participant.reject(err)
 	}
 }
 
-// receive takes one message after Hello; now is the manager's clock when it
-// came. It returns whether there is news for the controllers. An error ends the
-// stream; a malformedError also ends the run.
+// receive handles one message after Hello; now is the manager's clock when the
+// message arrived. It reports whether there is news for the controllers. An error
+// ends the stream, and a malformedError also ends the run.
 func (r *run) receive(st *stream, m *sessionpb.PodMessage, now int64) (news bool, err error) {
-	sample, err := decodeSample(r, st, m, now)
+	n, err := r.decode(st, m, now)
 	if err != nil {
 		return false, err
 	}
@@ -65,66 +55,45 @@ func (r *run) receive(st *stream, m *sessionpb.PodMessage, now int64) (news bool
 		return false, status.Error(codes.Aborted, "the session is over")
 	}
 	if !allowed(p.identity.Role, m) {
-		return false, malformed("%s, which a %s never sends", nameOf(m), p.identity.Role)
+		return false, malformed("%s is not allowed for %s", nameOf(m), p.identity.Role)
 	}
 	switch body := m.GetMessage().(type) {
 	case *sessionpb.PodMessage_Ping:
 		st.pings = append(st.pings, ping{sent: body.Ping.GetSent(), received: now})
 		st.notify()
+		return false, nil
 	case *sessionpb.PodMessage_Ready:
 		p.setReady(body.Ready)
-		return true, nil
 	case *sessionpb.PodMessage_StageEnded:
 		if body.StageEnded.GetStage() != sessionpb.Stage_STAGE_WARMUP || r.starts[sessionpb.Stage_STAGE_WARMUP] == 0 {
-			return false, malformed("the end of a stage that it wasn't in: %s", body.StageEnded.GetStage())
+			return false, malformed("end of stage %s, which has not started", body.StageEnded.GetStage())
 		}
 		p.warmupEnded = true
-		return true, nil
 	case *sessionpb.PodMessage_ProbeSucceeded:
-		if nonsense := p.hearAnswer(body.ProbeSucceeded); nonsense != nil {
-			return false, nonsense
-		}
-		return true, nil
+		err = p.setProbeResult(body.ProbeSucceeded)
 	case *sessionpb.PodMessage_ScriptState:
-		if nonsense := r.hearScript(p, body.ScriptState); nonsense != nil {
-			return false, nonsense
-		}
-		return true, nil
+		err = r.setScriptState(p, body.ScriptState)
 	case *sessionpb.PodMessage_ProbeFailed:
-		p.silent = clipped(body.ProbeFailed.GetReason())
-		return true, nil
+		p.probeFailure = clipped(body.ProbeFailed.GetReason())
 	case *sessionpb.PodMessage_Failure:
 		if p.failure == "" {
 			p.failureKind = body.Failure.GetKind()
 		}
 		p.fail(clipped(body.Failure.GetReason()))
-		return true, nil
 	default:
-		return r.receiveNumbered(p, sample)
+		return r.receiveNumbered(p, n)
 	}
-	return false, nil
+	return err == nil, err
 }
 
-// numbered is a numbered message with its content checked.
-type numbered struct {
-	first, last uint64
-	second      *result.ClientSecond
-	stage       sessionpb.Stage
-	seconds     int64
-	totals      *result.Totals
-	clockError  int64
-	reading     *result.ServerSample
-	asked       bool
-}
-
-// receiveNumbered takes a numbered message, if it is the next; one that is
-// here already is dropped.
+// receiveNumbered handles a numbered message if it is the next one. It drops one
+// that has arrived before.
 func (r *run) receiveNumbered(p *participant, n *numbered) (news bool, err error) {
 	switch {
 	case n == nil || n.last < p.next:
 		return false, nil
 	case n.first != p.next:
-		return false, status.Errorf(codes.InvalidArgument, "message %d came, the next is %d", n.first, p.next)
+		return false, status.Errorf(codes.InvalidArgument, "received message %d, but the next is %d", n.first, p.next)
 	}
 	switch {
 	case n.second != nil:
@@ -135,160 +104,24 @@ func (r *run) receiveNumbered(p *participant, n *numbered) (news bool, err error
 		r.addSecond(n)
 	case n.totals != nil:
 		if p.totals != nil {
-			return false, malformed("its totals twice")
+			return false, malformed("second totals")
 		}
 		p.totals, p.clockError, news = n.totals, n.clockError, true
-	case n.reading != nil:
-		appeared, nonsense := r.addReading(n.reading)
-		if nonsense != nil {
-			return false, nonsense
+	case n.sample != nil:
+		appeared, err := r.addSample(n.sample)
+		if err != nil {
+			return false, err
 		}
-		news = appeared || n.asked
-		if n.asked && r.wanted != nil {
-			r.wanted.reading = false
+		news = appeared || n.requested
+		if n.requested && r.desired != nil {
+			r.desired.samplePending = false
 		}
 	}
 	p.next = n.last + 1
 	return news, nil
 }
 
-// decodeSample returns the content of a numbered message; nil when it isn't one,
-// or is here already. Decoding takes long, so that it is done without the run's
-// mutex.
-func decodeSample(r *run, st *stream, m *sessionpb.PodMessage, now int64) (*numbered, error) {
-	r.mu.Lock()
-	p := st.participant
-	next, role := p.next, p.identity.Role
-	starts := map[sessionpb.Stage]int64{}
-	for stage, at := range r.starts {
-		starts[stage] = at
-	}
-	r.mu.Unlock()
-	if !allowed(role, m) {
-		return nil, nil
-	}
-	switch m.GetMessage().(type) {
-	case *sessionpb.PodMessage_ClientSample, *sessionpb.PodMessage_ClientTotals, *sessionpb.PodMessage_ServerSample:
-	case nil: // of a later version: only its numbers count
-		if m.GetNumber() == 0 {
-			return nil, nil
-		}
-	default:
-		return nil, nil
-	}
-	n := &numbered{first: m.GetFirstNumber(), last: m.GetNumber()}
-	if n.first == 0 {
-		n.first = n.last
-	}
-	if n.last == 0 || n.first > n.last {
-		return nil, malformed("a message with the numbers %d to %d", n.first, n.last)
-	}
-	if n.last < next {
-		return n, nil
-	}
-	switch body := m.GetMessage().(type) {
-	case *sessionpb.PodMessage_ClientSample:
-		return n, n.decodeSecond(body.ClientSample, starts, now)
-	case *sessionpb.PodMessage_ClientTotals:
-		return n, n.decodeTotals(body.ClientTotals, starts, now)
-	case *sessionpb.PodMessage_ServerSample:
-		return n, n.decodeReading(body.ServerSample, now)
-	}
-	return n, nil
-}
-
-func (n *numbered) decodeSecond(w *sessionpb.ClientSample, starts map[sessionpb.Stage]int64, now int64) error {
-	n.stage, n.seconds = w.GetStage(), max(w.GetSeconds(), 1)
-	start := starts[n.stage]
-	if start == 0 {
-		return malformed("a sample of a stage that wasn't started: %s", n.stage)
-	}
-	until := (now + clockSlack - start) / 1_000_000
-	if w.GetSecond() < 0 || w.GetSecond() > until || n.seconds > until-w.GetSecond() {
-		return malformed("a sample of the seconds %d to %d, which aren't over", w.GetSecond(), w.GetSecond()+n.seconds-1)
-	}
-	measure, err := decodeMeasure(w.GetMeasure())
-	if err != nil {
-		return err
-	}
-	n.second = &result.ClientSecond{Second: w.GetSecond(), Measure: *measure}
-	if n.second.Usage, err = session.ClientUsageFromWire(w.GetUsage()); err != nil {
-		return malformed("figures that can't be: %s", err)
-	}
-	return nil
-}
-
-func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.Stage]int64, now int64) error {
-	start := starts[sessionpb.Stage_STAGE_MEASUREMENT]
-	if start == 0 {
-		return malformed("totals before the measurement was started")
-	}
-	measure, err := decodeMeasure(w.GetMeasure())
-	if err != nil {
-		return err
-	}
-	began, ended := w.GetStartedAt(), w.GetEndedAt()
-	if ended < began || ended > now+clockSlack || began < start-clockSlack && (began != 0 || measure.Requests != 0) {
-		return malformed("totals of a measurement from %d to %d, which began at %d", began, ended, start)
-	}
-	// There may be a thousand clients, whose totals are kept until the last has sent its own.
-	if err := measure.Latencies.Pack(); err != nil {
-		return err
-	}
-	n.totals = &result.Totals{Measure: *measure, StartedAt: began, EndedAt: ended}
-	if n.totals.Usage, err = session.ClientUsageFromWire(w.GetUsage()); err != nil {
-		return malformed("figures that can't be: %s", err)
-	}
-	if n.totals.Arrivals, err = session.ArrivalsFromWire(w.GetArrivals(), &measure.Counts); err != nil {
-		return malformed("figures that can't be: %s", err)
-	}
-	if n.totals.Levels, err = session.LevelsFromWire(w.GetLevels()); err != nil {
-		return malformed("figures that can't be: %s", err)
-	}
-	if n.totals.Script, err = session.ScriptTotalsFromWire(w.GetScript()); err != nil {
-		return malformed("figures that can't be: %s", err)
-	}
-	n.clockError = max(w.GetClockError(), 0)
-	if w.GetWarmup() != nil {
-		if n.totals.Warmup, err = session.CountsFromWire(w.GetWarmup()); err != nil {
-			return malformed("figures that can't be: %s", err)
-		}
-		n.totals.WarmupMicroseconds = max(w.GetWarmupDuration(), 0)
-	}
-	return nil
-}
-
-func (n *numbered) decodeReading(w *sessionpb.ServerSample, now int64) error {
-	reading, err := session.ServerSampleFromWire(w)
-	if err != nil {
-		return malformed("a reading that can't be: %s", err)
-	}
-	if at := reading.Server.At; at <= 0 || at > now+clockSlack {
-		return malformed("a reading that can't be: at %d", at)
-	}
-	usages := []*result.ServerUsage{&reading.Server}
-	for i := range reading.Backends {
-		usages = append(usages, &reading.Backends[i].ServerUsage)
-	}
-	for _, u := range usages {
-		u.CPUs, u.AgentCPUs = clipped(u.CPUs), clipped(u.AgentCPUs)
-	}
-	n.reading, n.asked = reading, w.GetAsked()
-	return nil
-}
-
-func decodeMeasure(w *sessionpb.Measure) (*result.Measure, error) {
-	measure, err := session.MeasureFromWire(w)
-	if err != nil {
-		return nil, malformed("figures that can't be: %s", err)
-	}
-	if measure.Requests > mostRequests || measure.Dropped > mostRequests {
-		return nil, malformed("figures that can't be: %d requests, %d dropped", measure.Requests, measure.Dropped)
-	}
-	return measure, nil
-}
-
-// allowed is whether pods of a role send such messages.
+// allowed reports whether pods of a role send such messages.
 func allowed(role sessionpb.Role, m *sessionpb.PodMessage) bool {
 	switch m.GetMessage().(type) {
 	case *sessionpb.PodMessage_Ping, *sessionpb.PodMessage_Failure,
@@ -305,7 +138,7 @@ func allowed(role sessionpb.Role, m *sessionpb.PodMessage) bool {
 	return false
 }
 
-// nameOf is the name of a message's kind.
+// nameOf returns the name of a message's kind.
 func nameOf(m *sessionpb.PodMessage) string {
 	if m.GetMessage() == nil {
 		return "a message without content"
@@ -313,10 +146,10 @@ func nameOf(m *sessionpb.PodMessage) string {
 	return strings.TrimPrefix(fmt.Sprintf("%T", m.GetMessage()), "*sessionpb.PodMessage_")
 }
 
-// clipped is a pod's text as it is kept: bounded and printable.
-func clipped(text string) string { return printable.Clipped(text, textBytes) }
+// clipped returns a pod's text as it is kept: bounded and printable.
+func clipped(text string) string { return printable.Clipped(text, maxTextBytes) }
 
-// addSecond adds a client's second to what is merged over the clients.
+// addSecond adds a client's second to the figures of all clients.
 func (r *run) addSecond(n *numbered) {
 	p := r.progress[n.stage]
 	if p == nil {
@@ -331,8 +164,8 @@ func (r *run) addSecond(n *numbered) {
 	}
 }
 
-// passed is the first second of a stage that some client at work has yet to
-// send.
+// passed returns the first second of a stage that some connected client without
+// totals hasn't sent.
 func (r *run) passed(stage sessionpb.Stage) int64 {
 	var seconds []int64
 	for _, p := range r.clients {

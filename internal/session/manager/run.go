@@ -14,13 +14,15 @@ import (
 	"github.com/assay-dev/assay/internal/steady"
 )
 
-// run is everything known of one run.
+var errForgotten = status.Error(codes.Aborted, "the manager no longer handles the run")
+
+// run is the state of one run's pods.
 type run struct {
-	made time.Time
+	created time.Time
 
 	mu        sync.Mutex
 	forgotten bool
-	wanted    *wanted // nil while nobody asked anything of the run
+	desired   *desired // nil until a controller sets something
 	starts    map[sessionpb.Stage]int64
 	clients   map[int]*participant
 	agent     *participant
@@ -31,33 +33,33 @@ type run struct {
 	backends  map[string]*usage // of the containers behind it, by name
 }
 
-// wanted is what the pods are to be told.
-type wanted struct {
-	watch   *session.Watch
-	watches uint64 // how often watch was changed
-	plans   []*session.Plan
-	address string
-	reading bool   // a reading was asked for and isn't here
-	reads   uint64 // how often one was asked for
-	end     bool   // the clients are to end their warm-up
-	release bool
+// desired is what the controllers have set for the pods.
+type desired struct {
+	watch          *session.Watch
+	watches        uint64 // the number of times that watch was changed
+	plans          []*session.Plan
+	address        string
+	samplePending  bool   // a sample was requested and has not arrived
+	sampleRequests uint64 // the number of requests for a sample
+	end            bool   // the clients are to end their warm-up
+	release        bool
 }
 
-// participant is what is known of one pod.
+// participant is the state of one pod.
 type participant struct {
 	identity Identity
-	// instance tells the pod's process from another in the same pod.
+	// instance identifies the pod's process. One that was restarted in the same pod
+	// has another.
 	instance          uint64
-	stream            *stream // nil while there is none
+	stream            *stream // nil while the pod is disconnected
 	disconnectedSince time.Time
-	// next is the number of the first message that isn't here.
+	// next is the number of the first message that has not arrived.
 	next uint64
-	// starts are those that the pod has, or was sent in this session.
+	// starts are the start times that the pod has, or was sent on this stream.
 	starts map[sessionpb.Stage]int64
-	// failure says why the pod can't go on; malformed, that it is for what the pod
-	// sent.
-	failure string
-	// failureKind is the kind of the failure, where the pod has said it.
+	// failure is why the pod can't continue, or empty. failureKind is its kind if the
+	// pod reported it. malformed is set if the failure is a malformed message.
+	failure     string
 	failureKind session.FailureKind
 	malformed   bool
 
@@ -65,19 +67,19 @@ type participant struct {
 	ready       bool
 	cpus        string
 	warmupEnded bool
-	seconds     map[sessionpb.Stage]int64 // the first second that isn't here
+	seconds     map[sessionpb.Stage]int64 // the first second that has not arrived
 	script      session.ScriptState
 	totals      *result.Totals
 	clockError  int64
 
-	// Of whoever asks the target.
-	answered *session.ProbeResult
-	silent   string
+	// Of a pod that probes the target.
+	probeResult  *session.ProbeResult
+	probeFailure string
 }
 
 func newRun() *run {
 	return &run{
-		made:     time.Now(),
+		created:  time.Now(),
 		starts:   map[sessionpb.Stage]int64{},
 		clients:  map[int]*participant{},
 		progress: map[sessionpb.Stage]*progress{},
@@ -86,7 +88,7 @@ func newRun() *run {
 	}
 }
 
-// stages are the stages in their order.
+// stages lists the stages in their order.
 var stages = []sessionpb.Stage{
 	sessionpb.Stage_STAGE_SETUP, sessionpb.Stage_STAGE_WARMUP, sessionpb.Stage_STAGE_MEASUREMENT, sessionpb.Stage_STAGE_TEARDOWN,
 }
@@ -103,7 +105,7 @@ func (r *run) all() []*participant {
 	return all
 }
 
-// wake has all senders look for something to send.
+// wake makes all senders check for messages to send.
 func (r *run) wake() {
 	for _, p := range r.all() {
 		if p.stream != nil {
@@ -112,22 +114,21 @@ func (r *run) wake() {
 	}
 }
 
-// intend changes what the pods are to be told; change returns whether there is
-// something new.
-func (r *run) intend(change func(*wanted) bool) {
+// update changes the desired state. change reports whether it changed anything.
+func (r *run) update(change func(*desired) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.wanted == nil {
-		r.wanted = &wanted{}
+	if r.desired == nil {
+		r.desired = &desired{}
 	}
-	if change(r.wanted) {
+	if change(r.desired) {
 		r.wake()
 	}
 }
 
-// start sets the start instant of a stage, unless it is set.
+// start sets the start time of a stage, unless it is set.
 func (r *run) start(stage sessionpb.Stage, at int64) {
-	r.intend(func(*wanted) bool {
+	r.update(func(*desired) bool {
 		if r.starts[stage] != 0 || !slices.Contains(stages, stage) {
 			return false
 		}
@@ -139,10 +140,10 @@ func (r *run) start(stage sessionpb.Stage, at int64) {
 func (r *run) setStart(stage sessionpb.Stage, at int64) {
 	r.starts[stage] = at
 	if stage == sessionpb.Stage_STAGE_MEASUREMENT {
-		r.warmup = steady.Seconds{} // whatever it was for has been decided
-		r.usage.begins(at)
+		r.warmup = steady.Seconds{} // nobody needs them any more
+		r.usage.setStart(at)
 		for _, backend := range r.backends {
-			backend.begins(at)
+			backend.setStart(at)
 		}
 	}
 }
@@ -154,24 +155,23 @@ func (r *run) forget() {
 	r.forgotten = true
 	for _, p := range r.all() {
 		if p.stream != nil {
-			p.stream.end(status.Error(codes.Aborted, "the manager has let go of the run"))
+			p.stream.end(errForgotten)
 		}
 	}
 }
 
-// orphaned is whether nobody asked anything of the run for long, and it has no
-// session.
+// orphaned reports whether no controller has set anything for the run in a long
+// time, and no pod is connected.
 func (r *run) orphaned() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.wanted != nil || time.Since(r.made) < orphanAge {
+	if r.desired != nil || time.Since(r.created) < orphanTimeout {
 		return false
 	}
 	return !slices.ContainsFunc(r.all(), func(p *participant) bool { return p.stream != nil })
 }
 
-// due returns the next message that is to be sent on a stream, nil when there
-// is none.
+// due returns the next message to send on a stream, or nil if there is none.
 func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -192,18 +192,18 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 			Pong: &sessionpb.Pong{Sent: ping.sent, Received: ping.received, NextNumber: p.next},
 		}}
 	}
-	w := r.wanted
-	if w == nil {
-		w = &wanted{}
+	d := r.desired
+	if d == nil {
+		d = &desired{}
 	}
-	if w.release {
+	if d.release {
 		if st.released {
 			return nil
 		}
 		st.released = true
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Release{Release: &sessionpb.Release{}}}
 	}
-	if m := w.dueByRole(st, p); m != nil {
+	if m := d.dueByRole(st, p); m != nil {
 		return m
 	}
 	if m := r.dueSetupData(st, p); m != nil {
@@ -217,7 +217,7 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 			}}
 		}
 	}
-	if w.end && !st.ended && p.starts[sessionpb.Stage_STAGE_WARMUP] != 0 && !p.warmupEnded && p.identity.Role == sessionpb.Role_ROLE_CLIENT {
+	if d.end && !st.ended && p.starts[sessionpb.Stage_STAGE_WARMUP] != 0 && !p.warmupEnded && p.identity.Role == sessionpb.Role_ROLE_CLIENT {
 		st.ended = true
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_End{End: &sessionpb.End{}}}
 	}
@@ -238,40 +238,36 @@ func (r *run) dueSetupData(st *stream, p *participant) *sessionpb.ManagerMessage
 	}}
 }
 
-// dueByRole returns what is to be sent to an agent, or to a client, alone.
-func (w *wanted) dueByRole(st *stream, p *participant) *sessionpb.ManagerMessage {
+// dueByRole returns the next message that only an agent, or only a client, is
+// sent.
+func (d *desired) dueByRole(st *stream, p *participant) *sessionpb.ManagerMessage {
 	switch {
-	case p.identity.Role == sessionpb.Role_ROLE_AGENT && st.watches != w.watches:
-		st.watches = w.watches
-		watch, err := session.WatchToWire(w.watch)
+	case p.identity.Role == sessionpb.Role_ROLE_AGENT && st.watches != d.watches:
+		st.watches = d.watches
+		watch, err := session.WatchToWire(d.watch)
 		if err != nil {
-			p.fail("what it is to watch can't be sent: " + err.Error())
+			p.fail("send watch: " + err.Error())
 			return nil
 		}
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Watch{Watch: watch}}
-	case p.identity.Role == sessionpb.Role_ROLE_AGENT && w.reading && st.reads != w.reads:
-		st.reads = w.reads
+	case p.identity.Role == sessionpb.Role_ROLE_AGENT && d.samplePending && st.sampleRequests != d.sampleRequests:
+		st.sampleRequests = d.sampleRequests
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Sample{Sample: &sessionpb.Sample{}}}
-	case p.identity.Role == sessionpb.Role_ROLE_CLIENT && !p.ready && !st.prepared && p.identity.Index < len(w.plans):
+	case p.identity.Role == sessionpb.Role_ROLE_CLIENT && !p.ready && !st.prepared && p.identity.Index < len(d.plans):
 		st.prepared = true
-		plan, err := session.PlanToWire(w.plans[p.identity.Index])
+		plan, err := session.PlanToWire(d.plans[p.identity.Index])
 		if err != nil {
-			p.fail("its plan can't be sent: " + err.Error())
+			p.fail("send plan: " + err.Error())
 			return nil
 		}
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Prepare{
-			Prepare: &sessionpb.Prepare{Plan: plan, Address: w.address},
+			Prepare: &sessionpb.Prepare{Plan: plan, Address: d.address},
 		}}
 	}
 	return nil
 }
 
-// setReady takes that a client is ready.
-func (p *participant) setReady(ready *sessionpb.Ready) {
-	p.ready, p.cpus = true, clipped(ready.GetCpus())
-}
-
-// fail sets why the pod can't go on. The first reason stands.
+// fail sets why the pod can't continue. The first reason stands.
 func (p *participant) fail(reason string) {
 	if p.failure == "" {
 		p.failure = reason

@@ -22,7 +22,7 @@ const (
 // before client 0 has it.
 func TestSetupDataReachesEveryClient(t *testing.T) {
 	b := newBench(t)
-	clients := []*attendee{b.attend(clientOf("run", 0)), b.attend(clientOf("run", 1)), b.attend(clientOf("run", 2))}
+	clients := []*endpoint{b.join(clientOf("run", 0)), b.join(clientOf("run", 1)), b.join(clientOf("run", 2))}
 	for _, c := range clients {
 		c.Ready("0")
 	}
@@ -69,16 +69,17 @@ func TestSetupDataReachesEveryClient(t *testing.T) {
 	}
 }
 
-// TestNonsenseOfScripts: a client that says what it can't fails its run.
-func TestNonsenseOfScripts(t *testing.T) {
+// TestMalformedScriptStates: a client that reports a state that can't be fails its
+// run.
+func TestMalformedScriptStates(t *testing.T) {
 	b := newBench(t)
 	for name, tc := range map[string]struct {
 		state *sessionpb.ScriptState
 		want  string
 	}{
-		"setup out of turn": {&sessionpb.ScriptState{SetupEnded: true}, "the end of a stage"},
-		"load out of turn":  {&sessionpb.ScriptState{LoadEnded: true}, "the end of a stage"},
-		"data that is none": {&sessionpb.ScriptState{SetupData: []byte("{")}, "isn't JSON"},
+		"setup out of turn": {&sessionpb.ScriptState{SetupEnded: true}, "end of a stage"},
+		"load out of turn":  {&sessionpb.ScriptState{LoadEnded: true}, "end of a stage"},
+		"data that is none": {&sessionpb.ScriptState{SetupData: []byte("{")}, "is not JSON"},
 		"too much data":     {&sessionpb.ScriptState{SetupData: []byte(`"` + strings.Repeat("x", session.MaxSetupBytes) + `"`)}, "bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {

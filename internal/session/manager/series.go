@@ -9,36 +9,36 @@ import (
 )
 
 const (
-	// seriesLength bounds the entries of a series: past it, each entry comes to
-	// stand for twice as many seconds.
+	// seriesLength bounds the entries of a series. A series that would get longer
+	// doubles the seconds of each entry.
 	seriesLength = 600
-	// openEntries bounds the entries that are kept as histograms; the others are
+	// openEntries bounds the entries that are kept as histograms. The others are
 	// kept encoded, in a hundredth of the space.
 	openEntries = 64
 )
 
-// series is the seconds of a measurement, merged over all clients. It keeps the
-// distribution of each entry, so that the percentiles of entries that were made
-// one are those of all their requests.
+// series holds the seconds of a measurement, merged over all clients. It keeps
+// the distribution of each entry, so that the percentiles of merged entries are
+// those of all their requests.
 type series struct {
-	width   int64 // seconds that an entry stands for, a power of two
+	width   int64 // the seconds of an entry, a power of two
 	entries map[int64]*entry
-	open    []int64 // the entries that are kept as histograms, the last used last
+	open    []int64 // the keys of the entries with a histogram, least recently used first
 }
 
-// entry is some seconds of all clients; its key is the first of them divided by
-// the width.
+// entry holds width seconds of all clients. Its key is the first of them divided
+// by width.
 type entry struct {
-	second  result.Second // but for what depends on the distribution, and the usage
+	second  result.Second // without percentiles and usage
 	usage   result.ClientUsage
 	total   *result.Histogram
-	encoded result.Encoded // when total is nil
+	encoded result.Encoded // if total is nil
 }
 
 func newSeries() series { return series{width: 1, entries: map[int64]*entry{}} }
 
-// add adds what one client did in one second or several. Several that don't
-// fall into one entry are counted in the first of them that they fall into.
+// add adds the figures of one client in one second or several. If they belong to
+// more than one entry, the first gets all of them.
 func (s *series) add(second *result.ClientSecond, seconds int64) {
 	for seconds > s.width || second.Second/s.width >= seriesLength {
 		s.double()
@@ -51,7 +51,7 @@ func (s *series) add(second *result.ClientSecond, seconds int64) {
 	e.total.Merge(second.Latencies[result.Total])
 }
 
-// entry returns an open entry, made on first use.
+// entry returns an entry with its histogram. It creates the entry on first use.
 func (s *series) entry(key int64) *entry {
 	e := s.entries[key]
 	if e == nil {
@@ -71,7 +71,7 @@ func (s *series) entry(key int64) *entry {
 	return e
 }
 
-// double makes each entry stand for twice as many seconds.
+// double merges pairs of entries.
 func (s *series) double() {
 	s.width *= 2
 	before := s.entries
@@ -91,12 +91,12 @@ func (s *series) double() {
 	}
 }
 
-// close keeps the entry's distribution encoded.
+// close encodes the entry's histogram.
 func (e *entry) close() {
 	if e.total == nil {
 		return
 	}
-	// It can fail only by an error in the code: the geometry is ours.
+	// Histograms of this program's geometry can always be encoded.
 	if encoded, err := e.total.Encode(); err == nil {
 		e.encoded, e.total = encoded, nil
 	}
@@ -128,7 +128,8 @@ func (s *series) seconds() []result.Second {
 	return all
 }
 
-// windows returns the last windows of the warm-up that all clients have sent.
+// windows returns the last windows of the warm-up whose seconds all clients have
+// sent.
 func (r *run) windows(clients int, c steady.Criterion) []result.WarmupWindow {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -142,8 +143,8 @@ func (r *run) windows(clients int, c steady.Criterion) []result.WarmupWindow {
 	return r.warmup.Windows(c, before)
 }
 
-// serverCPU returns the CPU time of the server in some seconds of the
-// measurement, in microseconds; -1 when it isn't known.
+// serverCPU returns the CPU time that the server used in the seconds of the
+// measurement from from to to, in microseconds, or -1 if it is unknown.
 func (r *run) serverCPU(from, to int64) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -120,11 +120,11 @@ func TestUsage(t *testing.T) {
 			for _, startFirst := range []bool{true, false} {
 				var u usage
 				if startFirst {
-					u.begins(test.start)
+					u.setStart(test.start)
 				}
 				for i, r := range test.readings {
 					if !startFirst && i == 1 {
-						u.begins(test.start)
+						u.setStart(test.start)
 					}
 					u.add(r)
 				}
@@ -147,12 +147,12 @@ func TestUsage(t *testing.T) {
 
 func TestUsageIsBounded(t *testing.T) {
 	var u usage
-	u.begins(1_000_000)
-	const n = 3 * pointsLength
+	u.setStart(1_000_000)
+	const n = 3 * maxPoints
 	for i := range int64(n) {
 		u.add(&result.ServerUsage{At: (i + 1) * 1_000_000, UserCPU: i * 1000})
 	}
-	if len(u.points) > pointsLength {
+	if len(u.points) > maxPoints {
 		t.Errorf("%d readings are kept", len(u.points))
 	}
 	if cpu, _ := u.between(1_000_000, 90_001_000_000); cpu != 90_000_000 {

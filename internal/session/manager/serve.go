@@ -23,16 +23,17 @@ import (
 )
 
 const (
-	// helloTimeout bounds the time that a pod may take to say who it is.
+	// helloTimeout bounds the time from the connection to a pod's Hello, and the
+	// authentication of the pod.
 	helloTimeout = 10 * time.Second
-	// A pod's connection that is silent for quietTime is asked for life, and closed
-	// when it doesn't answer within answerTime.
-	quietTime  = 5 * time.Second
-	answerTime = 10 * time.Second
-	// stopTime bounds the end of Serve.
-	stopTime = 2 * time.Second
-	// A pod may send so many messages at once, and so many a second from then on;
-	// what is more has to wait.
+	// After keepaliveTime without a message, gRPC pings the pod. Without an answer
+	// within keepaliveTimeout, it closes the connection.
+	keepaliveTime    = 5 * time.Second
+	keepaliveTimeout = 10 * time.Second
+	// stopTimeout bounds the end of Serve.
+	stopTimeout = 2 * time.Second
+	// messageBurst is the number of messages that a pod may send at once,
+	// messageRate the number per second after that. Further ones are delayed.
 	messageBurst = 10_000
 	messageRate  = 1_000
 )
@@ -46,21 +47,21 @@ type stream struct {
 	ends        chan error
 
 	// What was sent on this stream.
-	welcomed bool
-	watches  uint64
-	reads    uint64
-	prepared bool
-	ended    bool
-	released bool
-	setup    bool
-	// pings are those to be answered.
+	welcomed       bool
+	watches        uint64
+	sampleRequests uint64
+	prepared       bool
+	ended          bool
+	released       bool
+	setup          bool
+	// pings are those that are not answered yet.
 	pings []ping
 }
 
-// ping is a ping that came; sent is the pod's clock, received the manager's.
+// ping is a ping that arrived. sent is the pod's clock, received the manager's.
 type ping struct{ sent, received int64 }
 
-// notify has the sender look for something to send.
+// notify makes the sender check for messages to send.
 func (st *stream) notify() {
 	select {
 	case st.wakes <- struct{}{}:
@@ -76,8 +77,8 @@ func (st *stream) end(err error) {
 	}
 }
 
-// Serve serves sessions on a listener until the context ends, and closes it.
-// Only the leader may call it, once.
+// Serve serves sessions on a listener until the context ends, and closes the
+// listener. Only the leader may call it, once.
 func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.Config) error {
 	s.mu.Lock()
 	s.served = time.Now()
@@ -87,10 +88,10 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 		grpc.MaxRecvMsgSize(session.MaxMessageBytes),
 		grpc.MaxConcurrentStreams(4),
 		grpc.ConnectionTimeout(helloTimeout),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: quietTime, Timeout: answerTime}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
-		// A pod of another version may call another method. It is to read in the
-		// answer to its Hello which versions don't match.
+		// A pod of another version may call another method. The answer to its Hello
+		// says which versions don't match.
 		grpc.UnknownServiceHandler(func(_ any, rpc grpc.ServerStream) error {
 			return s.Join(&grpc.GenericServerStream[sessionpb.PodMessage, sessionpb.ManagerMessage]{ServerStream: rpc})
 		}),
@@ -100,7 +101,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 	stop := context.AfterFunc(ctx, func() {
 		defer close(done)
 		s.endAll(status.Error(codes.Unavailable, "the manager is stopping"))
-		bound := time.AfterFunc(stopTime, server.Stop)
+		bound := time.AfterFunc(stopTimeout, server.Stop)
 		defer bound.Stop()
 		server.GracefulStop()
 	})
@@ -148,7 +149,7 @@ func (s *Server) Join(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, session
 	return err
 }
 
-// authenticate finds out which pod is calling.
+// authenticate returns the identity of the pod that is calling.
 func (s *Server) authenticate(ctx context.Context) (Identity, error) {
 	values := metadata.ValueFromIncomingContext(ctx, "authorization")
 	if len(values) != 1 {
@@ -169,11 +170,12 @@ func (s *Server) authenticate(ctx context.Context) (Identity, error) {
 	case errors.Is(err, ErrForbidden):
 		return Identity{}, status.Error(codes.PermissionDenied, err.Error())
 	}
-	s.log.Error(err, "Who a pod is can't be found out")
-	return Identity{}, status.Error(codes.Unavailable, "the manager can't find out who the pod is")
+	s.log.Error(err, "Failed to authenticate pod")
+	return Identity{}, status.Error(codes.Unavailable, "the manager failed to authenticate the pod")
 }
 
-// send sends what is due until the stream ends, and returns why it ended.
+// send sends messages when they are due, until the stream ends. It returns why
+// the stream ended.
 func (s *Server) send(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sessionpb.ManagerMessage], r *run, st *stream, received <-chan error) error {
 	hello := time.NewTimer(helloTimeout)
 	defer hello.Stop()
@@ -189,7 +191,7 @@ func (s *Server) send(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, session
 				return err
 			case <-hello.C:
 				if !r.joined(st) {
-					return status.Error(codes.DeadlineExceeded, "the pod didn't say Hello")
+					return status.Error(codes.DeadlineExceeded, "the pod did not send Hello")
 				}
 				continue
 			}
@@ -203,7 +205,8 @@ func (s *Server) send(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, session
 	}
 }
 
-// receive takes a pod's messages until the stream ends, and returns why.
+// receive handles a pod's messages until the stream ends. It returns why the
+// stream ended.
 func (s *Server) receive(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sessionpb.ManagerMessage], r *run, st *stream, identity Identity) error {
 	first, err := rpc.Recv()
 	if err != nil {
@@ -222,7 +225,7 @@ func (s *Server) receive(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sess
 			return nil
 		}
 		if code := status.Code(err); code == codes.Internal || code == codes.ResourceExhausted {
-			err = malformed("a message that can't be read: %s", status.Convert(err).Message())
+			err = malformed("%s", status.Convert(err).Message())
 		} else if err != nil {
 			return err
 		}
@@ -230,12 +233,11 @@ func (s *Server) receive(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sess
 		if err == nil {
 			news, err = r.receive(st, m, received)
 		}
-		var nonsense *malformedError
-		if errors.As(err, &nonsense) {
-			r.condemn(st, nonsense)
-			s.log.Info("A pod sent nonsense", "run", identity.Run, "pod", identity.Pod, "message", nonsense.Error())
+		if bad := (*malformedError)(nil); errors.As(err, &bad) {
+			r.reject(st, bad)
+			s.log.Info("Rejected pod for a malformed message", "run", identity.Run, "pod", identity.Pod, "message", bad.what)
 			s.changed(identity.Run)
-			return status.Error(codes.InvalidArgument, nonsense.Error())
+			return status.Error(codes.InvalidArgument, bad.Error())
 		}
 		if news {
 			s.changed(identity.Run)

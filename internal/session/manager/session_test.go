@@ -30,7 +30,7 @@ func plans(n int) []*session.Plan {
 	return plans
 }
 
-// count is whether n clients are as wanted.
+// count returns a condition that exactly n clients meet.
 func count(n int, as func(ClientState) bool) func(Observation) bool {
 	return func(o Observation) bool {
 		got := 0
@@ -58,8 +58,8 @@ func collected(n int) func(Observation) bool {
 // TestRun is a run from the first connection to the release.
 func TestRun(t *testing.T) {
 	b := newBench(t)
-	clients := []*attendee{b.attend(clientOf("run", 0)), b.attend(clientOf("run", 1))}
-	watcher := b.attend(agentOf("run"))
+	clients := []*endpoint{b.join(clientOf("run", 0)), b.join(clientOf("run", 1))}
+	watcher := b.join(agentOf("run"))
 
 	watch := session.Watch{Address: "10.0.0.1:80", Path: "/x"}
 	b.Watch("run", watch)
@@ -77,9 +77,9 @@ func TestRun(t *testing.T) {
 	}
 	watcher.ProbeFailed("connection refused")
 	b.await("run", "silent", func(o Observation) bool { return o.Agent != nil && o.Agent.ProbeFailure == "connection refused" })
-	watcher.ProbeSucceeded(evidence())
+	watcher.ProbeSucceeded(probeResult())
 	o := b.await("run", "answered", func(o Observation) bool { return o.Agent.ProbeResult != nil })
-	if diff := cmp.Diff(evidence(), o.Agent.ProbeResult); diff != "" {
+	if diff := cmp.Diff(probeResult(), o.Agent.ProbeResult); diff != "" {
 		t.Error(diff)
 	}
 
@@ -156,7 +156,7 @@ func TestRun(t *testing.T) {
 	}
 
 	b.Release("run")
-	late := b.attend(clientOf("run", 7)) // Release stays in force
+	late := b.join(clientOf("run", 7)) // Release stays in force
 	for _, a := range append(clients, watcher, late) {
 		order[pod.Release](t, a)
 		if err := <-a.ended; err != nil {
@@ -170,14 +170,14 @@ func TestRun(t *testing.T) {
 // instants stand.
 func TestRestartedManagerHasEverything(t *testing.T) {
 	b := newBench(t)
-	a, c := b.attend(agentOf("run")), b.attend(clientOf("run", 0))
-	a.ProbeSucceeded(evidence())
+	a, c := b.join(agentOf("run")), b.join(clientOf("run", 0))
+	a.ProbeSucceeded(probeResult())
 	b.Prepare("run", plans(1), "target")
 	order[pod.Prepare](t, c)
 	// A client tells of the target before it is ready, and again after the restart.
 	c.ProbeFailed("connection refused")
 	b.await("run", "silent", func(o Observation) bool { return o.Clients[0].ProbeFailure == "connection refused" })
-	c.ProbeSucceeded(evidence())
+	c.ProbeSucceeded(probeResult())
 	c.Ready("3")
 	if o := b.await("run", "ready", ready(1)); o.Clients[0].ProbeResult == nil {
 		t.Error("ready before it told of the target")
@@ -202,8 +202,8 @@ func TestRestartedManagerHasEverything(t *testing.T) {
 	if o.Starts[measurement] != at || o.Clients[0].Starts[measurement] != at || o.Clients[0].CPUs != "3" {
 		t.Errorf("after the restart: %+v", o)
 	}
-	for who, answered := range map[string]*session.ProbeResult{"agent": o.Agent.ProbeResult, "client": o.Clients[0].ProbeResult} {
-		if diff := cmp.Diff(evidence(), answered); diff != "" {
+	for who, probed := range map[string]*session.ProbeResult{"agent": o.Agent.ProbeResult, "client": o.Clients[0].ProbeResult} {
+		if diff := cmp.Diff(probeResult(), probed); diff != "" {
 			t.Errorf("%s: %s", who, diff)
 		}
 	}
@@ -228,7 +228,7 @@ func TestRestartedManagerHasEverything(t *testing.T) {
 // TestBreakLosesNothing breaks the connection alone.
 func TestBreakLosesNothing(t *testing.T) {
 	b := newBench(t)
-	c := b.attend(clientOf("run", 0))
+	c := b.join(clientOf("run", 0))
 	at := b.now() - 100_000_000
 	b.Start("run", measurement, at)
 	order[pod.Start](t, c)
@@ -255,7 +255,7 @@ func (b *bench) break_(run string, index int) {
 
 func TestFailReachesTheManagerThoughThePodEnds(t *testing.T) {
 	b := newBench(t)
-	c := b.attend(clientOf("run", 0))
+	c := b.join(clientOf("run", 0))
 	b.await("run", "connected", connected(1))
 	c.Fail("the script has a syntax error")
 	c.Fail("and so on")
@@ -266,7 +266,7 @@ func TestFailReachesTheManagerThoughThePodEnds(t *testing.T) {
 	if got := b.Observe("run").Clients[0].Failure; got != "the script has a syntax error" {
 		t.Errorf("failure %q", got)
 	}
-	late := b.attend(clientOf("run", 1))
+	late := b.join(clientOf("run", 1))
 	late.Fail("at once")
 	late.cancel()
 	<-late.ended
@@ -282,7 +282,7 @@ func TestRefusalEndsThePod(t *testing.T) {
 	b.await("run", "connected", connected(1))
 	second := clientOf("run", 0)
 	second.Pod, second.PodUID = "other", "uid-other"
-	err := <-b.attend(second).ended
+	err := <-b.join(second).ended
 	if err == nil || !strings.Contains(err.Error(), "other") || !strings.Contains(err.Error(), "run-0") {
 		t.Errorf("Run: %v, want a refusal that names both pods", err)
 	}
@@ -296,7 +296,7 @@ func TestClock(t *testing.T) {
 	b := newBench(t)
 	const ahead = 5 * time.Hour
 	b.epoch += ahead.Microseconds()
-	c := b.attend(clientOf("run", 0))
+	c := b.join(clientOf("run", 0))
 	if c.ClockError() != math.MaxInt64 {
 		t.Errorf("error %s before the first connection", c.ClockError())
 	}
@@ -330,7 +330,7 @@ func TestForgetLeavesNothing(t *testing.T) {
 	b.await("run", "connected", connected(20))
 	b.Forget("run")
 	for _, c := range clients {
-		if err := c.end(); !strings.Contains(err.Error(), "let go") {
+		if err := c.end(); !strings.Contains(err.Error(), "no longer handles") {
 			t.Errorf("the session ended with %v", err)
 		}
 	}

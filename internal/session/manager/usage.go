@@ -9,68 +9,66 @@ import (
 )
 
 const (
-	// pointsLength bounds the readings that are kept: past it, every other is
-	// dropped.
-	pointsLength = 1 << 15
-	// peakMicroseconds is the least time over which the peak of the CPU time is
-	// taken: the kernel counts it in hundredths of a second.
+	// maxPoints bounds the usage samples that are kept. Beyond it, every second one
+	// is dropped.
+	maxPoints = 1 << 15
+	// peakMicroseconds is the shortest time over which the peak CPU usage is taken:
+	// the kernel counts CPU time in hundredths of a second.
 	peakMicroseconds = 900_000
-	// readingDelay is by how much a reading may be later than the instant that it
-	// is for.
-	readingDelay = 200_000
+	// maxSampleDelay is how much later than its intended time a sample may be taken.
+	maxSampleDelay = 200_000
 )
 
-// usage is what one container of the target's pod has used, by the agent's
-// readings.
+// usage holds what one container of the target's pod has used, by the agent's
+// usage samples.
 type usage struct {
-	start  int64 // of the measurement; 0 when it isn't known
+	start  int64 // of the measurement, or 0 if it is unknown
 	latest *result.ServerUsage
-	begin  *result.ServerUsage // the reading nearest to the start
+	begin  *result.ServerUsage // the sample nearest to start
 	points []point
-	base   *result.ServerUsage // from which the next CPU time is taken
-	cpu    float64             // the largest, in percent of one CPU
-	rss    int64               // the largest, in bytes
+	base   *result.ServerUsage // the sample from which the next CPU usage is taken
+	cpu    float64             // the peak, in percent of one CPU
+	rss    int64               // the peak, in bytes
 }
 
-// point is a reading in short: CPU time in microseconds, resident set in bytes.
+// point is a sample in short: CPU time in microseconds, RSS in bytes.
 type point struct{ at, cpu, resident int64 }
 
-// addReading adds a reading of all containers. It returns whether one of them was
-// read for the first time. The containers are bounded over all readings, each
-// of which is.
-func (r *run) addReading(reading *result.ServerSample) (appeared bool, nonsense *malformedError) {
+// addSample adds a usage sample of all containers. It reports whether one of them
+// appeared for the first time. It bounds the containers of all samples together.
+func (r *run) addSample(sample *result.ServerSample) (appeared bool, err error) {
 	appeared = r.usage.latest == nil
-	for i := range reading.Backends {
-		if name := reading.Backends[i].Name; r.backends[name] == nil {
+	for i := range sample.Backends {
+		if name := sample.Backends[i].Name; r.backends[name] == nil {
 			if len(r.backends) >= session.MaxBackends {
-				return false, malformed("readings of more than %d containers behind the server", session.MaxBackends)
+				return false, malformed("samples of more than %d containers behind the server", session.MaxBackends)
 			}
 			r.backends[name] = &usage{start: r.starts[sessionpb.Stage_STAGE_MEASUREMENT]}
 			appeared = true
 		}
 	}
-	r.usage.add(&reading.Server)
-	for i := range reading.Backends {
-		r.backends[reading.Backends[i].Name].add(&reading.Backends[i].ServerUsage)
+	r.usage.add(&sample.Server)
+	for i := range sample.Backends {
+		r.backends[sample.Backends[i].Name].add(&sample.Backends[i].ServerUsage)
 	}
 	return appeared, nil
 }
 
-// begins tells when the measurement begins.
-func (u *usage) begins(at int64) {
+// setStart sets the start time of the measurement.
+func (u *usage) setStart(at int64) {
 	u.start = at
 	u.begin, u.base = u.latest, u.latest
 }
 
-// add adds a reading. One that is older than the last, since the agent's idea
-// of the manager's clock was corrected in between, is left out.
-func (u *usage) add(reading *result.ServerUsage) {
-	if u.latest != nil && reading.At <= u.latest.At {
+// add adds a sample. It drops one that isn't newer than the last: the agent's
+// clock was corrected in between.
+func (u *usage) add(sample *result.ServerUsage) {
+	if u.latest != nil && sample.At <= u.latest.At {
 		return
 	}
-	u.latest = reading
-	u.points = append(u.points, point{at: reading.At, cpu: reading.UserCPU + reading.SystemCPU, resident: reading.Resident})
-	if len(u.points) > pointsLength {
+	u.latest = sample
+	u.points = append(u.points, point{at: sample.At, cpu: sample.UserCPU + sample.SystemCPU, resident: sample.Resident})
+	if len(u.points) > maxPoints {
 		half := u.points[:0]
 		for i := 0; i < len(u.points); i += 2 {
 			half = append(half, u.points[i])
@@ -80,20 +78,20 @@ func (u *usage) add(reading *result.ServerUsage) {
 	if u.start == 0 {
 		return
 	}
-	if u.begin == nil || distance(reading.At, u.start) <= distance(u.begin.At, u.start) {
-		u.begin, u.base = reading, reading
-		u.rss = reading.Resident
+	if u.begin == nil || distance(sample.At, u.start) <= distance(u.begin.At, u.start) {
+		u.begin, u.base = sample, sample
+		u.rss = sample.Resident
 		return
 	}
-	u.rss = max(u.rss, reading.Resident)
-	if elapsed := reading.At - u.base.At; elapsed >= peakMicroseconds {
-		u.cpu = max(u.cpu, percentBetween(u.base, reading))
-		u.base = reading
+	u.rss = max(u.rss, sample.Resident)
+	if elapsed := sample.At - u.base.At; elapsed >= peakMicroseconds {
+		u.cpu = max(u.cpu, percentBetween(u.base, sample))
+		u.base = sample
 	}
 }
 
-// peak is the largest CPU time of any second of the measurement, in percent of
-// one CPU. Of a measurement shorter than that, it is the mean.
+// peak returns the highest CPU usage in any second of the measurement, in percent
+// of one CPU. For a measurement shorter than a second it returns the mean.
 func (u *usage) peak() float64 {
 	if u.cpu > 0 || u.begin == nil || u.latest.At <= u.begin.At {
 		return u.cpu
@@ -101,9 +99,9 @@ func (u *usage) peak() float64 {
 	return percentBetween(u.begin, u.latest)
 }
 
-// between returns what the server used from one instant to another, and its
-// resident set at the end; -1 for what isn't known. The CPU time at an instant
-// between two readings is interpolated.
+// between returns the CPU time that the container used between two times, and its
+// RSS at the end, or -1 for what is unknown. It interpolates the CPU time between
+// two samples.
 func (u *usage) between(from, to int64) (cpu, resident int64) {
 	begin, ok := u.cpuAt(from)
 	if !ok {
@@ -115,17 +113,17 @@ func (u *usage) between(from, to int64) (cpu, resident int64) {
 		if last.at <= from {
 			return -1, -1
 		}
-		end = last.cpu // the readings end within these seconds
+		end = last.cpu // the samples end within these seconds
 	}
-	i, found := u.search(to + readingDelay)
+	i, found := u.search(to + maxSampleDelay)
 	if !found {
 		i--
 	}
 	return max(end-begin, 0), u.points[max(i, 0)].resident
 }
 
-// cpuAt is the CPU time used until an instant; ok is false when there are no
-// readings around it.
+// cpuAt returns the CPU time used until a time. ok is false if there are no
+// samples around it.
 func (u *usage) cpuAt(at int64) (cpu int64, ok bool) {
 	i, found := u.search(at)
 	switch {
@@ -134,13 +132,13 @@ func (u *usage) cpuAt(at int64) (cpu int64, ok bool) {
 	case i == len(u.points):
 		return 0, false
 	case i == 0:
-		return u.points[0].cpu, u.points[0].at-at <= readingDelay
+		return u.points[0].cpu, u.points[0].at-at <= maxSampleDelay
 	}
 	a, b := u.points[i-1], u.points[i]
 	return a.cpu + int64(float64(b.cpu-a.cpu)*float64(at-a.at)/float64(b.at-a.at)), true
 }
 
-// search finds the first reading at or after an instant.
+// search returns the index of the first sample that isn't before a time.
 func (u *usage) search(at int64) (int, bool) {
 	return slices.BinarySearchFunc(u.points, at, func(p point, at int64) int {
 		switch {

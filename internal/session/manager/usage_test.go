@@ -13,7 +13,7 @@ import (
 // it, one of which appears in the midst of the measurement.
 func TestContainersOfTheTarget(t *testing.T) {
 	b := newBench(t)
-	watcher, c := b.attend(agentOf("run")), b.attend(clientOf("run", 0))
+	watcher, c := b.join(agentOf("run")), b.join(clientOf("run", 0))
 	reading := func(at, server int64, backends ...result.BackendUsage) *result.ServerSample {
 		r := &result.ServerSample{Server: result.ServerUsage{At: at, UserCPU: server, BytesSent: 9, AgentCPUs: "0"}, Backends: backends}
 		for i := range r.Backends {

@@ -154,7 +154,7 @@ func TestRecordedPods(t *testing.T) {
 // failure of a pod that is in the run.
 func TestProtocolMismatchLeavesOthersAlone(t *testing.T) {
 	b := newBench(t)
-	c := b.attend(clientOf("run", 0))
+	c := b.join(clientOf("run", 0))
 	b.await("run", "connected", connected(1))
 	other := clientOf("run", 0)
 	other.Pod, other.PodUID = "other", "uid-other"
@@ -173,7 +173,7 @@ func TestProtocolMismatchLeavesOthersAlone(t *testing.T) {
 func TestRefusedPodEnds(t *testing.T) {
 	b := newBench(t)
 	b.protocol = &sessionpb.Protocol{Version: 3, MinVersion: 2}
-	err := <-b.attend(clientOf("run", 0)).ended
+	err := <-b.join(clientOf("run", 0)).ended
 	if err == nil || !strings.Contains(err.Error(), "session protocol mismatch: the pod speaks version 1") {
 		t.Errorf("Run: %v", err)
 	}
@@ -203,15 +203,15 @@ func TestLaterPod(t *testing.T) {
 	counts.Values, counts.Errors = append(counts.Values, 7), append(counts.Errors, 0)
 	ready := &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Ready{Ready: &sessionpb.Ready{Cpus: "0"}}}
 	later(ready, 56)
-	answered := answeredMessage(&sessionpb.ProbeResult{Software: "nginx", DocumentLength: 7})
-	later(answered.GetProbeSucceeded(), 57)
-	later(answered.GetProbeSucceeded().GetResult(), 58)
+	probed := probedMessage(&sessionpb.ProbeResult{Software: "nginx", DocumentLength: 7})
+	later(probed.GetProbeSucceeded(), 57)
+	later(probed.GetProbeSucceeded().GetResult(), 58)
 	script := scriptMessage(at, &sessionpb.ScriptTotals{VirtualUsers: 3})
 	later(script.GetClientTotals().GetScript(), 59)
 	totals := totalsMessage(t, 0, &result.Totals{StartedAt: at, EndedAt: at + 2_000_000, Measure: *measure(1, 2, 3)})
 	totals.GetClientTotals().Script = script.GetClientTotals().GetScript()
 	c.send(
-		unknown(t, 99), ready, answered,
+		unknown(t, 99), ready, probed,
 		renumbered(unknown(t, 98), 0, 1), sample,
 		renumbered(unknown(t, 98), 3, 5), // stands for several
 		renumbered(sampleMessage(t, 0, measurement, second(1, 3000)), 0, 6),
@@ -288,7 +288,7 @@ func TestLaterManager(t *testing.T) {
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 
-	c := b.attend(clientOf("run", 0))
+	c := b.join(clientOf("run", 0))
 	if diff := cmp.Diff(pod.Prepare{Plan: m.plan, Address: "target"}, order[pod.Prepare](t, c)); diff != "" {
 		t.Error(diff)
 	}

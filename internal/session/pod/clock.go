@@ -7,75 +7,74 @@ import (
 )
 
 const (
-	// burst is the number of pings by which the clock is first set after a
-	// connect.
+	// burst is the number of pings that set the clock after a connection was opened.
 	burst = 8
-	// window is the number of recent pings of which the best is taken.
+	// window is the number of recent pings of which the best sets the clock.
 	window = 16
-	// driftPerMillion is by how much two clocks may drift apart, as NTP assumes
-	// it (RFC 5905, PHI).
+	// driftPerMillion is the drift between two clocks that NTP assumes (RFC 5905,
+	// PHI).
 	driftPerMillion = 15
 )
 
-// clock is the pod's idea of the manager's clock. It runs by the pod's
+// clock computes the manager's clock from the pod's. It runs on the pod's
 // monotonic clock, so that a step of the wall clock doesn't disturb it.
 type clock struct {
-	origin time.Time // keeps its monotonic reading
+	origin time.Time // with a monotonic reading
 
 	mu     sync.Mutex
 	recent []pong // of this connection
 	best   pong
-	set    bool // there is a best
+	set    bool // best is valid
 	sure   bool // a burst was complete
 	frozen bool
 }
 
-// pong is one measurement of the manager's clock; all in microseconds.
+// pong is one measurement of the manager's clock, in microseconds.
 type pong struct {
-	offset int64 // manager's clock less the pod's
+	offset int64 // the manager's clock minus the pod's
 	err    int64 // half of the round trip
 	at     int64 // the pod's clock
 }
 
 func newClock() *clock { return &clock{origin: time.Now()} }
 
-// own is the pod's clock: microseconds since the Unix epoch.
+// own returns the pod's clock: microseconds since the Unix epoch.
 func (c *clock) own() int64 {
 	return c.origin.UnixMicro() + time.Since(c.origin).Microseconds()
 }
 
-// connected forgets the pings of the last connection: the next may be to
-// another manager. The offset stands until the new burst is complete.
+// connected drops the pings of the last connection: the new one may be to another
+// manager. The offset stands until the new burst is complete.
 func (c *clock) connected() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.recent = nil
 }
 
-// settled is whether the burst of this connection is complete.
+// settled reports whether the burst of this connection is complete.
 func (c *clock) settled() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.recent) >= burst
 }
 
-// measured is whether the offset is known.
+// measured reports whether the offset is known.
 func (c *clock) measured() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.set
 }
 
-// freeze lets the offset stand from now on, or from the end of the first burst,
-// so that all instants of the measurement are of one scale.
+// freeze keeps the offset from now on, or from the end of the first burst, so that
+// all times of the measurement are on one scale.
 func (c *clock) freeze() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.frozen = true
 }
 
-// answered adds a ping: sent and returned are the pod's clock, received and
-// left the manager's (RFC 5905, section 8: T1, T4, T2 and T3).
+// answered adds a ping. sent and returned are by the pod's clock, received and left
+// by the manager's (RFC 5905, section 8: T1, T4, T2 and T3).
 func (c *clock) answered(sent, received, left, returned int64) {
 	roundTrip := (returned - sent) - (left - received)
 	if roundTrip < 0 || returned < sent {
@@ -104,12 +103,12 @@ func (c *clock) answered(sent, received, left, returned int64) {
 	c.best, c.set, c.sure = best, true, complete
 }
 
-// errorAt bounds the error of the offset at a later instant.
+// errorAt returns a bound of the offset's error at a later time.
 func (p pong) errorAt(own int64) int64 {
 	return p.err + (own-p.at)*driftPerMillion/1_000_000
 }
 
-// now is the manager's clock.
+// now returns the manager's clock.
 func (c *clock) now() int64 {
 	c.mu.Lock()
 	offset := c.best.offset
@@ -117,7 +116,7 @@ func (c *clock) now() int64 {
 	return c.own() + offset
 }
 
-// local is the local time of an instant of the manager's.
+// local converts a time of the manager's clock to local time.
 func (c *clock) local(at int64) time.Time {
 	c.mu.Lock()
 	offset := c.best.offset
@@ -125,7 +124,7 @@ func (c *clock) local(at int64) time.Time {
 	return c.origin.Add(time.Duration(at-offset-c.origin.UnixMicro()) * time.Microsecond)
 }
 
-// error bounds the error of now and local.
+// error returns a bound of the error of now and local.
 func (c *clock) error() time.Duration {
 	own := c.own()
 	c.mu.Lock()

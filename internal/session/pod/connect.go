@@ -21,27 +21,27 @@ import (
 const (
 	// dialTimeout bounds the opening of a connection to one address.
 	dialTimeout = 3 * time.Second
-	// The time between two attempts to connect doubles from shortestPause to
-	// longestPause.
-	shortestPause = 50 * time.Millisecond
-	longestPause  = time.Second
-	// refusalTimeout is for how long a pod tries against being refused: the
-	// manager may not yet know of it, or the token may be about to be replaced.
-	refusalTimeout = 30 * time.Second
+	// The backoff between two attempts to connect doubles from minBackoff to
+	// maxBackoff.
+	minBackoff = 50 * time.Millisecond
+	maxBackoff = time.Second
+	// rejectionTimeout is how long a pod retries if it is rejected: the manager may
+	// not know it yet, or the token may be about to be replaced.
+	rejectionTimeout = 30 * time.Second
 	// flushTimeout bounds the time after the end of Run's context.
 	flushTimeout = 2 * time.Second
 )
 
-// Run keeps the session until the manager says Release, and then returns nil.
-// When the context ends first, Run delivers what is still to be sent if it can
-// do so within two seconds, and returns the context's error. When the manager
-// refuses the pod for good, Run returns an error that says why.
+// Run keeps the session open until the manager sends Release, and then returns
+// nil. If the context ends first, Run sends what hasn't been sent if it can do so
+// within two seconds, and returns the context's error. If the manager rejects the
+// pod for good, Run returns an error with the reason.
 func (s *Session) Run(ctx context.Context) error {
 	defer close(s.orders)
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	stop := context.AfterFunc(ctx, func() {
-		if s.toFlush() {
+		if s.mayFlush() {
 			time.AfterFunc(flushTimeout, end)
 		} else {
 			end()
@@ -50,61 +50,61 @@ func (s *Session) Run(ctx context.Context) error {
 	defer stop()
 
 	var (
-		pause   = shortestPause
-		refused refusals
-		lastErr string
+		delay    = minBackoff
+		rejected rejections
+		lastErr  string
 	)
 	for {
 		began := time.Now()
-		welcomed, err := s.attend(ctx, life)
+		welcomed, err := s.join(ctx, life)
 		switch {
 		case errors.Is(err, errReleased):
 			return nil
-		case ctx.Err() != nil && (errors.Is(err, errFlushed) || life.Err() != nil || !s.toFlush()):
+		case ctx.Err() != nil && (errors.Is(err, errFlushed) || life.Err() != nil || !s.mayFlush()):
 			return ctx.Err()
 		}
-		if refused.final(err, began, time.Now()) {
+		if rejected.final(err, began, time.Now()) {
 			return fmt.Errorf("the manager rejected this pod: %s", status.Convert(err).Message())
 		}
 		if welcomed {
-			pause = shortestPause
+			delay = minBackoff
 		}
 		if text := err.Error(); text != lastErr || welcomed {
-			s.log.Warn("No session with the manager; trying again", "error", err)
+			s.log.Warn("Disconnected from the manager, retrying", "error", err)
 			lastErr = text
 		}
-		if !s.wait(ctx, life, pause/2+rand.N(pause)) {
+		if !s.wait(ctx, life, delay/2+rand.N(delay)) {
 			return ctx.Err()
 		}
-		pause = min(2*pause, longestPause)
+		delay = min(2*delay, maxBackoff)
 	}
 }
 
-// refusals tells whether the manager refuses the pod for good.
-type refusals struct {
-	since time.Time // zero when the last session didn't end by a refusal
+// rejections finds out whether the manager rejects the pod for good.
+type rejections struct {
+	since time.Time // zero if the last session didn't end with a rejection
 }
 
-// final takes in how a session ended that began at an instant, and returns
-// whether there is no use in another.
-func (r *refusals) final(err error, began, ended time.Time) bool {
+// final records the end of a session, and reports whether another attempt is of
+// no use.
+func (r *rejections) final(err error, began, ended time.Time) bool {
 	switch status.Code(err) {
 	case codes.FailedPrecondition:
 		return true
 	case codes.Unauthenticated, codes.PermissionDenied, codes.InvalidArgument, codes.Unimplemented:
-		if r.since.IsZero() || ended.Sub(began) > refusalTimeout {
+		if r.since.IsZero() || ended.Sub(began) > rejectionTimeout {
 			r.since = ended
 		}
-		return ended.Sub(r.since) > refusalTimeout
+		return ended.Sub(r.since) > rejectionTimeout
 	}
 	r.since = time.Time{}
 	return false
 }
 
-// wait waits between two attempts. It returns false when there is to be no
-// other.
-func (s *Session) wait(ctx, life context.Context, pause time.Duration) bool {
-	timer := time.NewTimer(pause)
+// wait waits between two attempts to connect. It reports whether there is to be
+// another attempt.
+func (s *Session) wait(ctx, life context.Context, delay time.Duration) bool {
+	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	done := ctx.Done()
 	if ctx.Err() != nil {
@@ -114,21 +114,21 @@ func (s *Session) wait(ctx, life context.Context, pause time.Duration) bool {
 	case <-timer.C:
 		return true
 	case <-done:
-		return life.Err() == nil && s.toFlush()
+		return life.Err() == nil && s.mayFlush()
 	}
 }
 
-// toFlush is whether there may be something to deliver after the end of Run's
+// mayFlush reports whether there may be something to send after the end of Run's
 // context.
-func (s *Session) toFlush() bool {
+func (s *Session) mayFlush() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.connected || s.state.failure != ""
 }
 
-// connect returns a connection to whichever of the managers listens. gRPC opens
-// it when it is used: it looks the host up, and tries the addresses one after
-// the other, each a quarter of a second after the one before if not earlier.
+// connect returns a connection to the manager that listens. gRPC opens it on first
+// use: it looks up the host, and tries one address after the other, the next as
+// soon as one fails and after 250 ms at the latest.
 func (s *Session) connect() (*grpc.ClientConn, error) {
 	pem, err := s.config.CA()
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Session) connect() (*grpc.ClientConn, error) {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(pem) {
-		return nil, errors.New("read the manager's CA: no certificate in it")
+		return nil, errors.New("read the manager's CA: no certificate found")
 	}
 	return grpc.NewClient("dns:///"+s.config.Addresses,
 		grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{

@@ -12,7 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-func TestRefusals(t *testing.T) {
+func TestRejections(t *testing.T) {
 	type ending struct {
 		code  codes.Code
 		began time.Duration // since the beginning of all
@@ -34,7 +34,7 @@ func TestRefusals(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			begin := time.Now()
-			var r refusals
+			var r rejections
 			for i, e := range test.endings {
 				got := r.final(status.Error(e.code, "x"), begin.Add(e.began), begin.Add(e.ended))
 				if want := test.want && i == len(test.endings)-1; got != want {

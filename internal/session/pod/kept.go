@@ -11,52 +11,51 @@ import (
 )
 
 // keptBytes bounds the numbered messages that a pod keeps. A second of a client
-// takes one or two kB, so that some 300 are kept apart, of which a series of the
-// result has 600 at most. As garbage is collected when the heap has grown to five
-// times what is live, more would show in the memory of a client that should be
-// the same after half an hour as after a minute.
+// takes one or two kB, so some 300 seconds are kept apart. The series of a result
+// has at most 600. A client's memory should be the same after half an hour as after a minute,
+// but garbage is collected only when the heap has grown to five times what is live.
 const keptBytes = 512 << 10
 
-// kept are a pod's numbered messages, in the order of their numbers.
+// kept holds a pod's numbered messages, in the order of their numbers.
 //
-// Numbers count up from 1 and none is given twice. The manager holds what it
-// was sent in memory alone until Release, so that everything is kept until
-// then. Where that is more than the limit, neighbouring samples are made one,
-// which stands for the numbers of both: the series becomes coarser, what it adds
-// up to stays. Seconds are joined as the manager's series joins them, in spans of
-// a power of two that begin at a multiple of their length. For the manager to have either all or
-// none of what such a message stands for, two messages are made one only if the
-// manager that was last heard of surely has both (their numbers are below
-// arrived) or surely has neither (they weren't yet sent to it). A manager that
-// isn't that one has nothing at all.
+// Numbers count up from 1 and are unique. Until Release the manager holds what it
+// received only in memory, so everything is kept until then. Beyond the limit,
+// neighboring samples are merged. A merged sample has the numbers of both: the
+// series becomes coarser, but its sums stay. Seconds are merged as in the manager's
+// series, to spans of a power of two that begin at a multiple of their length.
+//
+// The manager must have either all or none of a merged message. So two messages are
+// merged only if the manager of the last connection certainly has both (their
+// numbers are below arrived) or certainly has neither (they were not sent to it).
+// Any other manager has none of them.
 type kept struct {
 	limit    int
 	messages []message
 	size     int
-	last     uint64 // the number given last
-	arrived  uint64 // numbers below it have arrived
-	sent     uint64 // numbers above it haven't been sent
+	last     uint64 // the highest number in use
+	arrived  uint64 // lower numbers have arrived
+	sent     uint64 // higher numbers have not been sent
 }
 
-// message is one message, standing for the numbers from first to last. It is kept
-// as it is sent, which takes least memory.
+// message is one message with the numbers from first to last. It is kept encoded,
+// which takes the least memory.
 type message struct {
 	first, last uint64
 	kind        kind
-	// second is the first second of a client's sample, seconds how many it has.
+	// second is the first second of a client's sample, seconds the number of seconds.
 	second, seconds int64
 	encoded         []byte
 }
 
-// kind tells what messages can be made one.
+// kind says which messages can be merged.
 type kind int
 
 const (
-	ofAnything kind = iota
-	ofReading
-	ofAskedReading
-	// ofSeconds plus a stage is of seconds of that.
-	ofSeconds
+	otherKind kind = iota
+	sampleKind
+	requestedSampleKind
+	// secondsKind plus a stage is the kind of seconds of that stage.
+	secondsKind
 )
 
 func newMessage(body *sessionpb.PodMessage, first, last uint64) (message, error) {
@@ -67,12 +66,12 @@ func newMessage(body *sessionpb.PodMessage, first, last uint64) (message, error)
 	m := message{first: first, last: last}
 	switch body := body.GetMessage().(type) {
 	case *sessionpb.PodMessage_ClientSample:
-		m.kind = ofSeconds + kind(body.ClientSample.GetStage())
+		m.kind = secondsKind + kind(body.ClientSample.GetStage())
 		m.second, m.seconds = body.ClientSample.GetSecond(), max(body.ClientSample.GetSeconds(), 1)
 	case *sessionpb.PodMessage_ServerSample:
-		m.kind = ofReading
-		if body.ServerSample.GetAsked() {
-			m.kind = ofAskedReading
+		m.kind = sampleKind
+		if body.ServerSample.GetRequested() {
+			m.kind = requestedSampleKind
 		}
 	}
 	var err error
@@ -80,11 +79,11 @@ func newMessage(body *sessionpb.PodMessage, first, last uint64) (message, error)
 	return m, err
 }
 
-// body returns the message as it is sent.
+// body returns the decoded message.
 func (m *message) body() (*sessionpb.PodMessage, error) {
 	var body sessionpb.PodMessage
 	if err := proto.Unmarshal(m.encoded, &body); err != nil {
-		return nil, fmt.Errorf("read a message that is kept: %w", err)
+		return nil, fmt.Errorf("decode a kept message: %w", err)
 	}
 	return &body, nil
 }
@@ -113,9 +112,9 @@ func (k *kept) add(body *sessionpb.PodMessage) error {
 	return nil
 }
 
-// from returns the first message that stands for numbers from number on.
+// from returns the first message whose numbers are not below number.
 func (k *kept) from(number uint64) (message, bool) {
-	// The newest is asked for most often.
+	// Most calls are for the newest.
 	i := len(k.messages)
 	for i > 0 && k.messages[i-1].first >= number {
 		i--
@@ -126,9 +125,9 @@ func (k *kept) from(number uint64) (message, bool) {
 	return k.messages[i], true
 }
 
-// mergeable returns the index of the oldest of the neighbouring pairs that
-// together stand for the fewest numbers, of those that make a whole span if there
-// are any; -1 when there is no pair.
+// mergeable returns the index of the neighboring pair that has the fewest numbers,
+// and of several the oldest. It prefers pairs that make a whole span. It returns
+// -1 if there is no pair.
 func (k *kept) mergeable() int {
 	best, fewest, bestWhole := -1, uint64(0), false
 	for i := 0; i+1 < len(k.messages); i++ {
@@ -144,31 +143,32 @@ func (k *kept) mergeable() int {
 	return best
 }
 
+// alike reports whether two messages can be merged.
 func alike(a, b *message) bool {
 	switch {
-	case a.kind >= ofSeconds:
+	case a.kind >= secondsKind:
 		return a.kind == b.kind
-	case a.kind == ofReading:
-		// Of two readings the later is kept, but not instead of one that was asked for.
-		return b.kind == ofReading || b.kind == ofAskedReading
+	case a.kind == sampleKind:
+		// The later of two samples replaces the earlier, but not one that was requested.
+		return b.kind == sampleKind || b.kind == requestedSampleKind
 	}
 	return false
 }
 
-// whole is whether two messages together make a span as the manager's series has
-// them. Readings are of instants.
+// whole reports whether two messages together make a span of the manager's series.
+// Usage samples always do: each is of one point in time.
 func whole(a, b *message) bool {
-	return a.kind < ofSeconds || a.seconds == b.seconds && b.second == a.second+a.seconds && a.second%(2*a.seconds) == 0
+	return a.kind < secondsKind || a.seconds == b.seconds && b.second == a.second+a.seconds && a.second%(2*a.seconds) == 0
 }
 
-// merge makes the messages i and i+1 one.
+// merge merges messages i and i+1.
 func (k *kept) merge(i int) error {
 	a, b := &k.messages[i], &k.messages[i+1]
 	body, err := b.body()
 	if err != nil {
 		return err
 	}
-	if a.kind >= ofSeconds {
+	if a.kind >= secondsKind {
 		earlier, err := a.body()
 		if err != nil {
 			return err

@@ -31,7 +31,7 @@ func sample(t *testing.T, second int64, took ...int64) *sessionpb.PodMessage {
 }
 
 func reading(at int64, asked bool) *sessionpb.PodMessage {
-	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ServerSample{ServerSample: &sessionpb.ServerSample{At: at, Asked: asked}}}
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ServerSample{ServerSample: &sessionpb.ServerSample{At: at, Requested: asked}}}
 }
 
 func totals() *sessionpb.PodMessage {
@@ -198,7 +198,7 @@ func TestKeptMergesOnlyWhatIsAlike(t *testing.T) {
 		t.Error(diff)
 	}
 	got := bodyOf(t, k.messages[3])
-	if s := got.GetServerSample(); s.GetAt() != 2 || !s.GetAsked() || got.GetFirstNumber() != 5 || got.GetNumber() != 6 {
+	if s := got.GetServerSample(); s.GetAt() != 2 || !s.GetRequested() || got.GetFirstNumber() != 5 || got.GetNumber() != 6 {
 		t.Errorf("the reading that was asked for became %v", got)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// Mounted is the configuration of a pod's session with the managers at
-// host:port, by the token and the certificates that the operator mounts.
+// Mounted returns the configuration of a pod's session with the managers at
+// host:port. It reads the token and the CA that the operator mounts.
 func Mounted(addresses string, role sessionpb.Role, log *slog.Logger) Config {
 	return Config{
 		Addresses: addresses,

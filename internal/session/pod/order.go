@@ -5,42 +5,41 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// Order is what the manager tells a pod to do: Prepare, Start, End, SetupData, Watch,
-// Sample or Release.
+// Order is an order of the manager: Prepare, Start, End, SetupData, Watch, Sample
+// or Release.
 type Order interface{ order() }
 
-// Prepare tells a client its load.
+// Prepare sets a client's load.
 type Prepare struct {
-	// Plan is the client's load. It can be carried out.
+	// Plan is the client's load. It is valid.
 	Plan *session.Plan
 	// Address is the target's address and port.
 	Address string
 }
 
-// Start tells when a stage begins.
+// Start sets when a stage begins.
 type Start struct {
 	Stage sessionpb.Stage
-	// At is the common start instant: microseconds since the Unix epoch by the
-	// manager's clock. Session.Local turns it into the pod's own time.
+	// At is the common start time: microseconds since the Unix epoch by the manager's
+	// clock. Session.Local converts it to the pod's own time.
 	At int64
 }
 
-// SetupData tells a client what setup() of the k6 script returned to the client
-// that leads: JSON, or nothing.
+// SetupData holds what setup() of the k6 script returned to the client that leads:
+// JSON, or nothing.
 type SetupData struct{ Data []byte }
 
-// End tells a client to begin no more requests of its warm-up.
+// End makes a client start no more requests of its warm-up.
 type End struct{}
 
-// Watch tells an agent to ask the target until that answers with success, and
-// what to sample. It can be carried out.
+// Watch sets what an agent probes until the target answers with success, and what
+// it samples. It is valid.
 type Watch struct{ session.Watch }
 
 // Sample requests a usage sample from an agent at once.
 type Sample struct{}
 
-// Release tells that everything is stored: the pod may exit. It is the last
-// order.
+// Release lets the pod exit: everything is stored. It is the last order.
 type Release struct{}
 
 func (Prepare) order()   {}

@@ -1,11 +1,12 @@
-// Package pod is the pods' end of a session: it finds the manager that leads,
-// connects and reconnects, keeps what the manager may still need, and keeps the
-// time by the manager's clock. What a client or an agent does is not here.
+// Package pod is the pods' end of a session. It connects to the manager that leads
+// and reconnects to it, keeps messages that the manager may still need, and
+// measures the manager's clock. It doesn't know what a client or an agent does.
 package pod
 
 import (
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,56 +15,57 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// Config is what a session needs to know of its surroundings.
+// Config configures a session.
 type Config struct {
-	// Addresses is host:port of the managers. The host may have several
-	// addresses, of which only the leader's is listened on.
+	// Addresses is host:port of the managers. The host may have several addresses.
+	// Only the leader listens.
 	Addresses string
-	// Token returns the token by which the pod proves who it is. It is called
-	// for each connect, since tokens are replaced now and then.
+	// Token returns the token with which the pod authenticates. It is called for each
+	// connection, since tokens are rotated.
 	Token func() (string, error)
-	// CA returns the certificates, in PEM, by which the manager is checked. It is
-	// called for each connect.
+	// CA returns the CA certificates, in PEM, with which the manager is verified. It
+	// is called for each connection.
 	CA func() ([]byte, error)
-	// Role is what the pod does.
+	// Role is the pod's role in the run.
 	Role sessionpb.Role
-	// Log gets what happens to the connection; nil for nothing.
+	// Log logs the state of the connection. It may be nil.
 	Log *slog.Logger
 }
 
-// Session is a pod's session with the manager. Its methods may be called from
-// any goroutine, and none but Run waits for the network.
+// Session is a pod's session with the manager. Its methods are safe to call from
+// any goroutine. Only Run waits for the network.
 type Session struct {
 	config   Config
 	log      *slog.Logger
 	instance uint64
 	clock    *clock
 	orders   chan Order
-	wake     chan struct{} // tells the sender of something new
+	wake     chan struct{} // wakes the sender
 
-	mu     sync.Mutex
-	state  state
-	kept   kept
-	had    had
-	readAt int64 // when a reading was asked for; 0 when none is
-	// connected is whether the manager has welcomed the pod on a stream that
-	// still stands.
+	mu       sync.Mutex
+	state    state
+	kept     kept
+	received received
+	// sampleRequested is when a usage sample was requested, or 0 if no request is
+	// pending.
+	sampleRequested int64
+	// connected is set while there is a stream on which the manager has sent Welcome.
 	connected bool
 }
 
-// state is what a pod tells of itself. It is told again on each connect.
+// state is the state that a pod reports. It reports all of it on each connection.
 type state struct {
-	ready       *sessionpb.Ready
-	warmupEnded bool
-	answered    *sessionpb.ProbeSucceeded
-	silent      string
-	failure     string
-	failureKind session.FailureKind
-	script      *sessionpb.ScriptState
+	ready        *sessionpb.Ready
+	warmupEnded  bool
+	probed       *sessionpb.ProbeSucceeded
+	probeFailure string
+	failure      string
+	failureKind  session.FailureKind
+	script       *sessionpb.ScriptState
 }
 
-// had are the orders that were given on.
-type had struct {
+// received holds the orders that were delivered.
+type received struct {
 	prepared bool
 	starts   []*sessionpb.Start
 	setup    bool
@@ -82,85 +84,79 @@ func New(config Config) *Session {
 		log:      log,
 		instance: rand.Uint64(),
 		clock:    newClock(),
-		// More than the orders of a run, so that a busy receiver doesn't hold up the
-		// connection.
+		// There is room for more than the orders of a run, so that a slow receiver
+		// doesn't block the connection.
 		orders: make(chan Order, 64),
 		wake:   make(chan struct{}, 1),
 		kept:   kept{limit: keptBytes},
 	}
 }
 
-// Orders are the manager's orders. Each comes once, though the manager repeats
-// it after a break; only Sample may come any number of times. The channel is
-// closed when Run returns.
+// Orders returns the channel of the manager's orders. Each is delivered once,
+// although the manager repeats it on a new connection. Only Sample may be delivered
+// any number of times. Run closes the channel when it returns.
 func (s *Session) Orders() <-chan Order { return s.orders }
 
-// Ready tells that a client has initialised k6 and knows the target's address;
-// cpus lists the CPUs that it may run on, as in "0-3,8". The manager hears of it
-// once the clock is set.
+// Ready reports that a client has initialized k6 and knows the target's address.
+// cpus lists the CPUs that it may run on, as in "0-3,8". The report is sent once
+// the manager's clock is known.
 func (s *Session) Ready(cpus string) {
-	s.tell(func(t *state) { t.ready = &sessionpb.Ready{Cpus: cpus} })
+	s.report(func(t *state) { t.ready = &sessionpb.Ready{Cpus: cpus} })
 }
 
-// StageEnded tells that a client has ended its warm-up; the end of the
-// measurement is told by SendTotals.
+// StageEnded reports that a client has ended its warm-up. SendTotals reports the end
+// of the measurement.
 func (s *Session) StageEnded(stage sessionpb.Stage) {
 	if stage != sessionpb.Stage_STAGE_WARMUP {
 		return
 	}
-	s.tell(func(t *state) { t.warmupEnded = true })
+	s.report(func(t *state) { t.warmupEnded = true })
 }
 
-// ProbeSucceeded tells that the target answered with success, and what it
-// showed of itself. A client that asks the target tells it before Ready.
-func (s *Session) ProbeSucceeded(evidence *session.ProbeResult) {
-	result, err := session.ProbeResultToWire(evidence)
+// ProbeSucceeded reports a probe's success and its result. A client that probes the
+// target calls it before Ready.
+func (s *Session) ProbeSucceeded(probed *session.ProbeResult) {
+	w, err := session.ProbeResultToWire(probed)
 	if err != nil {
-		s.Fail("what the target showed can't be sent: " + err.Error())
+		s.Fail("send the probe's result: " + err.Error())
 		return
 	}
-	s.tell(func(t *state) { t.answered = &sessionpb.ProbeSucceeded{Result: result} })
+	s.report(func(t *state) { t.probed = &sessionpb.ProbeSucceeded{Result: w} })
 }
 
-// ProbeFailed tells what was seen of the target instead of success. Only the
-// last reason is sure to reach the manager.
+// ProbeFailed reports why a probe failed. Of several reasons, only the last is sure
+// to reach the manager.
 func (s *Session) ProbeFailed(reason string) {
-	s.tell(func(t *state) { t.silent = reason })
+	s.report(func(t *state) { t.probeFailure = strings.ToValidUTF8(reason, "\uFFFD") })
 }
 
-// Fail tells what went wrong, for the run's user. The first reason stands. When
-// Run's context ends, Run first tries to deliver it.
-func (s *Session) Fail(reason string) {
-	s.tell(func(t *state) {
-		if t.failure == "" {
-			t.failure = reason
-		}
-	})
-}
+// Fail reports what went wrong, for the run's user. The first reason stands. If
+// Run's context ends, Run first tries to send the reason.
+func (s *Session) Fail(reason string) { s.FailAs(0, reason) }
 
-// FailAs is Fail with the kind of the failure.
+// FailAs is like Fail, with the kind of the failure.
 func (s *Session) FailAs(kind session.FailureKind, reason string) {
-	s.tell(func(t *state) {
+	s.report(func(t *state) {
 		if t.failure == "" {
-			t.failure, t.failureKind = reason, kind
+			t.failure, t.failureKind = strings.ToValidUTF8(reason, "\uFFFD"), kind
 		}
 	})
 }
 
-// ScriptState tells how far a client is with its k6 script.
+// ScriptState reports the progress of a client's k6 script.
 func (s *Session) ScriptState(script session.ScriptState) {
-	s.tell(func(t *state) { t.script = session.ScriptStateToWire(script) })
+	s.report(func(t *state) { t.script = session.ScriptStateToWire(script) })
 }
 
-// SendSecond sends a sample second of a client. Of its latencies only those of
-// the total are sent: the series has no others. The second isn't kept, so that
-// the caller may change it afterwards.
+// SendSecond sends a sample second of a client. Of its latencies it sends only those
+// of the phase total: the series has no others. The caller may change the second
+// afterwards.
 func (s *Session) SendSecond(stage sessionpb.Stage, second *result.ClientSecond) {
 	measure := result.Measure{Counts: second.Counts}
 	measure.Latencies[result.Total] = second.Latencies[result.Total]
 	encoded, err := session.MeasureToWire(&measure)
 	if err != nil {
-		s.Fail("a sample can't be sent: " + err.Error())
+		s.Fail("send a sample: " + err.Error())
 		return
 	}
 	s.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
@@ -175,17 +171,17 @@ func (s *Session) SendSecond(stage sessionpb.Stage, second *result.ClientSecond)
 func (s *Session) SendTotals(totals *result.Totals) {
 	encoded, err := session.MeasureToWire(&totals.Measure)
 	if err != nil {
-		s.Fail("the totals can't be sent: " + err.Error())
+		s.Fail("send the totals: " + err.Error())
 		return
 	}
 	levels, err := session.LevelsToWire(totals.Levels)
 	if err != nil {
-		s.Fail("the totals can't be sent: " + err.Error())
+		s.Fail("send the totals: " + err.Error())
 		return
 	}
 	script, err := session.ScriptTotalsToWire(totals.Script)
 	if err != nil {
-		s.Fail("the totals can't be sent: " + err.Error())
+		s.Fail("send the totals: " + err.Error())
 		return
 	}
 	message := &sessionpb.ClientTotals{
@@ -206,46 +202,46 @@ func (s *Session) SendTotals(totals *result.Totals) {
 	s.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: message}})
 }
 
-// SendServerSample sends an agent's reading of the target's containers.
-func (s *Session) SendServerSample(reading *result.ServerSample) {
-	message := session.ServerSampleToWire(reading)
+// SendServerSample sends an agent's usage sample of the target's containers.
+func (s *Session) SendServerSample(sample *result.ServerSample) {
+	message := session.ServerSampleToWire(sample)
 	s.mu.Lock()
-	if s.readAt != 0 && reading.Server.At >= s.readAt {
-		message.Asked, s.readAt = true, 0
+	if s.sampleRequested != 0 && sample.Server.At >= s.sampleRequested {
+		message.Requested, s.sampleRequested = true, 0
 	}
 	s.mu.Unlock()
 	s.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ServerSample{ServerSample: message}})
 }
 
-// Now is the manager's clock: microseconds since the Unix epoch. It is the
-// pod's own clock until the manager was first reached. From the order to start
-// the measurement on, it runs evenly.
+// Now returns the manager's clock: microseconds since the Unix epoch. Until the
+// first connection it is the pod's own clock. From the order to start the
+// measurement on, it isn't corrected any more.
 func (s *Session) Now() int64 { return s.clock.now() }
 
-// Local is the pod's time of an instant by the manager's clock. It has a
+// Local converts a time of the manager's clock to the pod's. The result has a
 // monotonic reading, so that time.Until is right even if the wall clock is
 // stepped.
 func (s *Session) Local(at int64) time.Time { return s.clock.local(at) }
 
-// ClockError bounds the error of Now and Local. It is the longest possible
-// duration until the manager was first reached.
+// ClockError returns a bound of the error of Now and Local. Until the first
+// connection it is the longest possible duration.
 func (s *Session) ClockError() time.Duration { return s.clock.error() }
 
-// tell changes what the pod tells of itself.
-func (s *Session) tell(change func(*state)) {
+// report changes the state that the pod reports.
+func (s *Session) report(change func(*state)) {
 	s.mu.Lock()
 	change(&s.state)
 	s.mu.Unlock()
 	s.notify()
 }
 
-// send keeps a numbered message and has it sent.
+// send keeps a numbered message and wakes the sender.
 func (s *Session) send(body *sessionpb.PodMessage) {
 	s.mu.Lock()
 	err := s.kept.add(body)
 	s.mu.Unlock()
 	if err != nil {
-		s.Fail("a sample can't be kept: " + err.Error())
+		s.Fail("keep a sample: " + err.Error())
 		return
 	}
 	s.notify()

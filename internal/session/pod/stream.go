@@ -20,12 +20,12 @@ import (
 const (
 	// pingInterval is the time between two pings after the burst.
 	pingInterval = 2 * time.Second
-	// welcomeTimeout bounds the time from opening the stream to the manager's
-	// welcome: it asks the API server who the pod is.
+	// welcomeTimeout bounds the time from dialing to the manager's Welcome, in which
+	// it has the API server authenticate the pod.
 	welcomeTimeout = 10 * time.Second
-	// silenceTimeout is how long the manager may send nothing, not even answers to
-	// pings, before it is taken for dead.
-	silenceTimeout = 6 * time.Second
+	// contactTimeout is the time without a message from the manager, not even a Pong,
+	// after which the pod disconnects.
+	contactTimeout = 6 * time.Second
 )
 
 var (
@@ -36,16 +36,16 @@ var (
 // stream is one connection to the manager.
 type stream struct {
 	*Session
-	rpc     grpc.BidiStreamingClient[sessionpb.PodMessage, sessionpb.ManagerMessage]
-	silence *time.Timer   // ends the stream unless it is reset
-	ping    chan struct{} // asks the sender for a ping
-	told    state         // what was told on this stream
-	next    uint64        // the next number to send
+	rpc      grpc.BidiStreamingClient[sessionpb.PodMessage, sessionpb.ManagerMessage]
+	contact  *time.Timer   // ends the stream unless it is reset
+	ping     chan struct{} // makes the sender send a ping
+	reported state         // the state that was sent on this stream
+	next     uint64        // the next number to send
 }
 
-// attend is the session over one connection, until that ends. It returns
-// whether the manager welcomed the pod.
-func (s *Session) attend(ctx, life context.Context) (welcomed bool, err error) {
+// join runs the session over one connection, until that ends. It reports whether
+// the manager sent Welcome.
+func (s *Session) join(ctx, life context.Context) (welcomed bool, err error) {
 	life, cancel := context.WithCancel(life)
 	defer cancel()
 	token, err := s.config.Token()
@@ -56,21 +56,21 @@ func (s *Session) attend(ctx, life context.Context) (welcomed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = conn.Close() }() // nothing is left to be sent
-	silence := time.AfterFunc(welcomeTimeout, cancel)
-	defer silence.Stop()
+	defer func() { _ = conn.Close() }() // nothing is left to send
+	contact := time.AfterFunc(welcomeTimeout, cancel)
+	defer contact.Stop()
 	rpc, err := sessionpb.NewSessionsClient(conn).Join(
 		metadata.AppendToOutgoingContext(life, "authorization", "Bearer "+token))
 	if err != nil {
 		return false, err
 	}
-	st := &stream{Session: s, rpc: rpc, silence: silence, ping: make(chan struct{}, 1)}
+	st := &stream{Session: s, rpc: rpc, contact: contact, ping: make(chan struct{}, 1)}
 	if err := st.greet(); err != nil {
 		return false, err
 	}
 	s.setConnected(true)
 	defer s.setConnected(false)
-	s.log.Info("Session with the manager open", "nextNumber", st.next)
+	s.log.Info("Connected to the manager", "nextNumber", st.next)
 
 	received := make(chan error, 1)
 	go func() { received <- st.receive() }()
@@ -97,44 +97,45 @@ func (st *stream) greet() error {
 	}
 	welcome := answer.GetWelcome()
 	if welcome == nil {
-		return errors.New("the manager's first message isn't a welcome")
+		return errors.New("the manager's first message is not Welcome")
 	}
 	if err := session.CheckProtocol(session.Protocol(), welcome.GetProtocol()); err != nil {
 		return status.Error(codes.FailedPrecondition, err.Error())
 	}
-	st.silence.Reset(silenceTimeout)
+	st.contact.Reset(contactTimeout)
 	st.clock.connected()
 	st.ping <- struct{}{}
 	st.next = max(welcome.GetNextNumber(), 1)
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.next > st.kept.last+1 {
-		return fmt.Errorf("the manager has message %d, of %d that were sent", st.next-1, st.kept.last)
+		return fmt.Errorf("the manager has message %d, but the last one sent is %d", st.next-1, st.kept.last)
 	}
 	st.kept.arrived, st.kept.sent = st.next, st.next-1
 	return nil
 }
 
+// hello returns the Hello message. It repeats all that the pod has reported.
 func (st *stream) hello() *sessionpb.PodMessage {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.told = state{warmupEnded: st.state.warmupEnded, answered: st.state.answered, script: st.state.script}
+	st.reported = state{warmupEnded: st.state.warmupEnded, probed: st.state.probed, script: st.state.script}
 	if st.clock.measured() {
-		st.told.ready = st.state.ready
+		st.reported.ready = st.state.ready
 	}
 	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Hello{Hello: &sessionpb.Hello{
 		Role:           st.config.Role,
 		Instance:       st.instance,
-		Ready:          st.told.ready,
-		Starts:         st.had.starts,
-		WarmupEnded:    st.told.warmupEnded,
-		ProbeSucceeded: st.told.answered,
-		ScriptState:    st.told.script,
+		Ready:          st.reported.ready,
+		Starts:         st.received.starts,
+		WarmupEnded:    st.reported.warmupEnded,
+		ProbeSucceeded: st.reported.probed,
+		ScriptState:    st.reported.script,
 		Protocol:       session.Protocol(),
 	}}}
 }
 
-// send sends until the stream or the context ends.
+// send sends messages until the stream or the context ends.
 func (st *stream) send(ctx context.Context, received <-chan error) error {
 	ticker := time.NewTicker(pingInterval)
 	defer ticker.Stop()
@@ -169,8 +170,8 @@ func (st *stream) send(ctx context.Context, received <-chan error) error {
 	}
 }
 
-// finish ends the stream from the pod's side. When the manager then ends it
-// too, it has everything.
+// finish ends the stream from the pod's side. If the manager then ends it too, it
+// has received everything.
 func (st *stream) finish(received <-chan error) error {
 	if err := st.rpc.CloseSend(); err != nil {
 		return err
@@ -181,7 +182,7 @@ func (st *stream) finish(received <-chan error) error {
 	return errFlushed
 }
 
-// take returns the next message that is due, nil when there is none.
+// take returns the next message to send, or nil if there is none.
 func (st *stream) take() *sessionpb.PodMessage {
 	select {
 	case <-st.ping:
@@ -191,31 +192,31 @@ func (st *stream) take() *sessionpb.PodMessage {
 	settled := st.clock.settled()
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	is, told := &st.state, &st.told
+	is, reported := &st.state, &st.reported
 	switch {
-	case is.failure != told.failure:
-		told.failure = is.failure
+	case is.failure != reported.failure:
+		reported.failure = is.failure
 		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Failure{Failure: &sessionpb.Failure{
 			Reason: is.failure, Kind: is.failureKind,
 		}}}
-	case is.answered != told.answered:
-		told.answered = is.answered
-		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeSucceeded{ProbeSucceeded: is.answered}}
-	case is.ready != told.ready && settled:
-		told.ready = is.ready
+	case is.probed != reported.probed:
+		reported.probed = is.probed
+		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeSucceeded{ProbeSucceeded: is.probed}}
+	case is.ready != reported.ready && settled:
+		reported.ready = is.ready
 		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Ready{Ready: is.ready}}
-	case is.warmupEnded != told.warmupEnded:
-		told.warmupEnded = is.warmupEnded
+	case is.warmupEnded != reported.warmupEnded:
+		reported.warmupEnded = is.warmupEnded
 		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{
 			StageEnded: &sessionpb.StageEnded{Stage: sessionpb.Stage_STAGE_WARMUP},
 		}}
-	case is.script != told.script:
-		told.script = is.script
+	case is.script != reported.script:
+		reported.script = is.script
 		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptState{ScriptState: is.script}}
-	case is.answered == nil && is.silent != told.silent:
-		told.silent = is.silent
+	case is.probed == nil && is.probeFailure != reported.probeFailure:
+		reported.probeFailure = is.probeFailure
 		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeFailed{
-			ProbeFailed: &sessionpb.ProbeFailed{Reason: is.silent},
+			ProbeFailed: &sessionpb.ProbeFailed{Reason: is.probeFailure},
 		}}
 	}
 	m, ok := st.kept.from(st.next)
@@ -243,8 +244,8 @@ func (st *stream) askPing() {
 	}
 }
 
-// receive takes the manager's messages until the stream ends, or the pod is
-// released.
+// receive handles the manager's messages until the stream ends or the manager
+// releases the pod.
 func (st *stream) receive() error {
 	for {
 		message, err := st.rpc.Recv()
@@ -252,16 +253,16 @@ func (st *stream) receive() error {
 			return err
 		}
 		returned := st.clock.own()
-		st.silence.Reset(silenceTimeout)
+		st.contact.Reset(contactTimeout)
 		switch m := message.GetMessage().(type) {
 		case *sessionpb.ManagerMessage_Pong:
 			st.ponged(m.Pong, returned)
 		case *sessionpb.ManagerMessage_Release:
-			st.give(Release{})
+			st.deliver(Release{})
 			return errReleased
 		default:
 			if order := st.order(message); order != nil {
-				st.give(order)
+				st.deliver(order)
 			}
 		}
 	}
@@ -273,74 +274,74 @@ func (st *stream) ponged(p *sessionpb.Pong, returned int64) {
 	st.kept.arrived = max(st.kept.arrived, p.GetNextNumber())
 	st.mu.Unlock()
 	if st.clock.settled() {
-		st.notify() // Ready may have waited for it
+		st.notify() // Ready may wait for it
 	} else {
 		st.askPing()
 	}
 }
 
-// order returns the order in a message, nil when it was had before.
+// order returns the order in a message, or nil if it was received before.
 func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	switch m := message.GetMessage().(type) {
 	case *sessionpb.ManagerMessage_Prepare:
-		if st.had.prepared {
+		if st.received.prepared {
 			return nil
 		}
 		plan, err := session.PlanFromWire(m.Prepare.GetPlan())
 		if err != nil {
-			st.state.failure = "the manager's plan can't be carried out: " + err.Error()
+			st.state.failure = "invalid plan from the manager: " + err.Error()
 			st.notify()
 			return nil
 		}
-		st.had.prepared = true
+		st.received.prepared = true
 		return Prepare{Plan: plan, Address: m.Prepare.GetAddress()}
 	case *sessionpb.ManagerMessage_Start:
-		for _, had := range st.had.starts {
-			if had.GetStage() == m.Start.GetStage() {
+		for _, start := range st.received.starts {
+			if start.GetStage() == m.Start.GetStage() {
 				return nil
 			}
 		}
-		st.had.starts = append(st.had.starts, m.Start)
+		st.received.starts = append(st.received.starts, m.Start)
 		if m.Start.GetStage() == sessionpb.Stage_STAGE_MEASUREMENT {
 			st.clock.freeze()
 		}
 		return Start{Stage: m.Start.GetStage(), At: m.Start.GetAt()}
 	case *sessionpb.ManagerMessage_SetupData:
-		if st.had.setup {
+		if st.received.setup {
 			return nil
 		}
-		st.had.setup = true
+		st.received.setup = true
 		return SetupData{Data: m.SetupData.GetData()}
 	case *sessionpb.ManagerMessage_End:
-		if st.had.end {
+		if st.received.end {
 			return nil
 		}
-		st.had.end = true
+		st.received.end = true
 		return End{}
 	case *sessionpb.ManagerMessage_Watch:
-		if proto.Equal(m.Watch, st.had.watch) {
+		if proto.Equal(m.Watch, st.received.watch) {
 			return nil
 		}
 		watch, err := session.WatchFromWire(m.Watch)
 		if err != nil {
-			st.state.failure = "what the manager has the agent watch can't be watched: " + err.Error()
+			st.state.failure = "invalid watch from the manager: " + err.Error()
 			st.notify()
 			return nil
 		}
-		st.had.watch = m.Watch
+		st.received.watch = m.Watch
 		return Watch{*watch}
 	case *sessionpb.ManagerMessage_Sample:
-		st.readAt = st.clock.now()
+		st.sampleRequested = st.clock.now()
 		return Sample{}
 	}
 	return nil
 }
 
-// give passes an order on. The orders of a run but Sample always fit into half of
-// the channel; of Sample, one that waits there is as good as many.
-func (st *stream) give(order Order) {
+// deliver delivers an order. All orders of a run except Sample fit into half of the
+// channel. If that half is full, a Sample in it makes another unnecessary.
+func (st *stream) deliver(order Order) {
 	if _, ok := order.(Sample); ok && len(st.orders) > cap(st.orders)/2 {
 		return
 	}

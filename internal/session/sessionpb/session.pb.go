@@ -2949,7 +2949,7 @@ func (x *Measure) GetLatencies() []*Histogram {
 type ClientSample struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Stage Stage                  `protobuf:"varint,2,opt,name=stage,proto3,enum=assay.session.v1.Stage" json:"stage,omitempty"`
-	// second counts whole seconds from the stage's start instant.
+	// second counts whole seconds from the stage's start time.
 	Second int64 `protobuf:"varint,3,opt,name=second,proto3" json:"second,omitempty"`
 	// measure has the latencies of the total alone.
 	Measure *Measure `protobuf:"bytes,4,opt,name=measure,proto3" json:"measure,omitempty"`
@@ -3088,7 +3088,7 @@ type ClientTotals struct {
 	Usage []int64 `protobuf:"varint,5,rep,packed,name=usage,proto3" json:"usage,omitempty"`
 	// warmup is omitted without a warm-up.
 	Warmup *Counts `protobuf:"bytes,6,opt,name=warmup,proto3" json:"warmup,omitempty"`
-	// clock_error bounds the error of the pod's idea of the manager's clock.
+	// clock_error bounds the error of the manager's clock as the pod computes it.
 	ClockError int64 `protobuf:"varint,7,opt,name=clock_error,json=clockError,proto3" json:"clock_error,omitempty"`
 	// arrivals are by result.ArrivalFigures, and empty for other than open load.
 	Arrivals []int64 `protobuf:"varint,8,rep,packed,name=arrivals,proto3" json:"arrivals,omitempty"`
@@ -3209,8 +3209,8 @@ type ServerSample struct {
 	Usage *ServerUsage `protobuf:"bytes,3,opt,name=usage,proto3" json:"usage,omitempty"`
 	// agent_cpus lists the CPUs that the agent may run on.
 	AgentCpus string `protobuf:"bytes,17,opt,name=agent_cpus,json=agentCpus,proto3" json:"agent_cpus,omitempty"`
-	// asked is set on the first sample taken after Read.
-	Asked bool `protobuf:"varint,19,opt,name=asked,proto3" json:"asked,omitempty"`
+	// requested is set on the first sample taken after Sample.
+	Requested bool `protobuf:"varint,19,opt,name=requested,proto3" json:"requested,omitempty"`
 	// backends are the containers behind the server, sampled at the same time.
 	Backends      []*BackendUsage `protobuf:"bytes,20,rep,name=backends,proto3" json:"backends,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3268,9 +3268,9 @@ func (x *ServerSample) GetAgentCpus() string {
 	return ""
 }
 
-func (x *ServerSample) GetAsked() bool {
+func (x *ServerSample) GetRequested() bool {
 	if x != nil {
-		return x.Asked
+		return x.Requested
 	}
 	return false
 }
@@ -3910,13 +3910,13 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06levels\x18\t \x03(\v2\x1d.assay.session.v1.LevelTotalsR\x06levels\x126\n" +
 	"\x06script\x18\x14 \x01(\v2\x1e.assay.session.v1.ScriptTotalsR\x06script\x12'\n" +
 	"\x0fwarmup_duration\x18\n" +
-	" \x01(\x03R\x0ewarmupDuration\"\xc4\x01\n" +
+	" \x01(\x03R\x0ewarmupDuration\"\xcc\x01\n" +
 	"\fServerSample\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x03R\x02at\x123\n" +
 	"\x05usage\x18\x03 \x01(\v2\x1d.assay.session.v1.ServerUsageR\x05usage\x12\x1d\n" +
 	"\n" +
-	"agent_cpus\x18\x11 \x01(\tR\tagentCpus\x12\x14\n" +
-	"\x05asked\x18\x13 \x01(\bR\x05asked\x12:\n" +
+	"agent_cpus\x18\x11 \x01(\tR\tagentCpus\x12\x1c\n" +
+	"\trequested\x18\x13 \x01(\bR\trequested\x12:\n" +
 	"\bbackends\x18\x14 \x03(\v2\x1e.assay.session.v1.BackendUsageR\bbackends\"9\n" +
 	"\vServerUsage\x12\x16\n" +
 	"\x06values\x18\x01 \x03(\x03R\x06values\x12\x12\n" +

@@ -1,0 +1,165 @@
+package manager
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+const (
+	// clockSlack is how far in the future a time may lie: clocks differ, most of all
+	// after the manager has moved to another node.
+	clockSlack = int64(time.Minute / time.Microsecond)
+	// maxRequests bounds the requests of one message, so that sums of messages
+	// can't overflow.
+	maxRequests = 1 << 40
+)
+
+// numbered is a numbered message with its content checked. Of a message that has
+// arrived before, or of a kind that only a later version knows, it has the
+// numbers alone.
+type numbered struct {
+	first, last uint64
+	second      *result.ClientSecond
+	stage       sessionpb.Stage
+	seconds     int64
+	totals      *result.Totals
+	clockError  int64
+	sample      *result.ServerSample
+	requested   bool
+}
+
+// decode returns the content of a numbered message, and nil for any other. It
+// holds the run's mutex only for a moment, since decoding takes long.
+func (r *run) decode(st *stream, m *sessionpb.PodMessage, now int64) (*numbered, error) {
+	r.mu.Lock()
+	next, role, starts := st.participant.next, st.participant.identity.Role, maps.Clone(r.starts)
+	r.mu.Unlock()
+	if !allowed(role, m) {
+		return nil, nil
+	}
+	switch m.GetMessage().(type) {
+	case *sessionpb.PodMessage_ClientSample, *sessionpb.PodMessage_ClientTotals, *sessionpb.PodMessage_ServerSample:
+	case nil:
+		if m.GetNumber() == 0 {
+			return nil, nil
+		}
+	default:
+		return nil, nil
+	}
+	n := &numbered{first: m.GetFirstNumber(), last: m.GetNumber()}
+	if n.first == 0 {
+		n.first = n.last
+	}
+	if n.last == 0 || n.first > n.last {
+		return nil, malformed("numbers from %d to %d", n.first, n.last)
+	}
+	if n.last < next {
+		return n, nil
+	}
+	var err error
+	switch body := m.GetMessage().(type) {
+	case *sessionpb.PodMessage_ClientSample:
+		err = n.decodeSecond(body.ClientSample, starts, now)
+	case *sessionpb.PodMessage_ClientTotals:
+		err = n.decodeTotals(body.ClientTotals, starts, now)
+	case *sessionpb.PodMessage_ServerSample:
+		err = n.decodeSample(body.ServerSample, now)
+	}
+	if err != nil {
+		return nil, malformed("%s: %s", nameOf(m), err)
+	}
+	return n, nil
+}
+
+func (n *numbered) decodeSecond(w *sessionpb.ClientSample, starts map[sessionpb.Stage]int64, now int64) error {
+	n.stage, n.seconds = w.GetStage(), max(w.GetSeconds(), 1)
+	start := starts[n.stage]
+	if start == 0 {
+		return fmt.Errorf("stage %s has not started", n.stage)
+	}
+	until := (now + clockSlack - start) / 1_000_000
+	if w.GetSecond() < 0 || w.GetSecond() > until || n.seconds > until-w.GetSecond() {
+		return fmt.Errorf("seconds %d to %d are not over", w.GetSecond(), w.GetSecond()+n.seconds-1)
+	}
+	measure, err := decodeMeasure(w.GetMeasure())
+	if err != nil {
+		return err
+	}
+	n.second = &result.ClientSecond{Second: w.GetSecond(), Measure: *measure}
+	n.second.Usage, err = session.ClientUsageFromWire(w.GetUsage())
+	return err
+}
+
+func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.Stage]int64, now int64) error {
+	start := starts[sessionpb.Stage_STAGE_MEASUREMENT]
+	if start == 0 {
+		return fmt.Errorf("the measurement has not started")
+	}
+	measure, err := decodeMeasure(w.GetMeasure())
+	if err != nil {
+		return err
+	}
+	began, ended := w.GetStartedAt(), w.GetEndedAt()
+	if ended < began || ended > now+clockSlack || began < start-clockSlack && (began != 0 || measure.Requests != 0) {
+		return fmt.Errorf("from %d to %d, of a measurement that started at %d", began, ended, start)
+	}
+	// There may be a thousand clients, and the totals of each are kept until the last
+	// has sent its own.
+	if err := measure.Latencies.Pack(); err != nil {
+		return err
+	}
+	n.totals = &result.Totals{Measure: *measure, StartedAt: began, EndedAt: ended}
+	n.clockError = max(w.GetClockError(), 0)
+	if n.totals.Usage, err = session.ClientUsageFromWire(w.GetUsage()); err != nil {
+		return err
+	}
+	if n.totals.Arrivals, err = session.ArrivalsFromWire(w.GetArrivals(), &measure.Counts); err != nil {
+		return err
+	}
+	if n.totals.Levels, err = session.LevelsFromWire(w.GetLevels()); err != nil {
+		return err
+	}
+	if n.totals.Script, err = session.ScriptTotalsFromWire(w.GetScript()); err != nil {
+		return err
+	}
+	if w.GetWarmup() != nil {
+		n.totals.WarmupMicroseconds = max(w.GetWarmupDuration(), 0)
+		n.totals.Warmup, err = session.CountsFromWire(w.GetWarmup())
+	}
+	return err
+}
+
+func (n *numbered) decodeSample(w *sessionpb.ServerSample, now int64) error {
+	sample, err := session.ServerSampleFromWire(w)
+	if err != nil {
+		return err
+	}
+	if at := sample.Server.At; at <= 0 || at > now+clockSlack {
+		return fmt.Errorf("time %d", at)
+	}
+	usages := []*result.ServerUsage{&sample.Server}
+	for i := range sample.Backends {
+		usages = append(usages, &sample.Backends[i].ServerUsage)
+	}
+	for _, u := range usages {
+		u.CPUs, u.AgentCPUs = clipped(u.CPUs), clipped(u.AgentCPUs)
+	}
+	n.sample, n.requested = sample, w.GetRequested()
+	return nil
+}
+
+func decodeMeasure(w *sessionpb.Measure) (*result.Measure, error) {
+	measure, err := session.MeasureFromWire(w)
+	if err != nil {
+		return nil, err
+	}
+	if measure.Requests > maxRequests || measure.Dropped > maxRequests {
+		return nil, fmt.Errorf("%d requests, %d dropped", measure.Requests, measure.Dropped)
+	}
+	return measure, nil
+}
