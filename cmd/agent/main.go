@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-dev/assay/internal/agent"
+	"github.com/assay-dev/assay/internal/content"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -57,11 +58,11 @@ The list is JSON: [{"path": "/js/app.js", "sizeBytes": 31819},
   agent content --list list.json --dir /srv`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			files, err := agent.ReadList(list)
+			files, err := content.ReadList(list)
 			if err != nil {
 				return err
 			}
-			return agent.WriteContent(folder, files)
+			return content.Write(folder, files)
 		},
 	}
 	command.Flags().StringVar(&list, "list", "", "JSON file with the list of files")

@@ -1,4 +1,4 @@
-// Package agent is what runs beside a server in the target's pod: it writes the
-// files that the server serves, asks it whether it is ready, and reads what its
-// processes use. It reads /proc alone, and needs no privilege.
+// Package agent runs next to the server in the target's pod: it probes whether the
+// server is ready, and samples what its processes use. It reads only /proc and
+// needs no privilege.
 package agent

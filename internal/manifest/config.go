@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/agent"
 	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/content"
 	"github.com/assay-dev/assay/internal/server"
 )
 
@@ -118,7 +118,7 @@ func ReadRequests(config *corev1.ConfigMap) []byte { return config.BinaryData[re
 // path. It omits files that the server executes: the length of what such a file
 // answers is unknown.
 func ReadContentLengths(config *corev1.ConfigMap) (map[string]int64, error) {
-	var files []agent.File
+	var files []content.File
 	if err := readJSON(config, contentListFile, &files); err != nil {
 		return nil, err
 	}
@@ -148,10 +148,10 @@ func Artifact(run *v1alpha1.BenchmarkRun, encoded []byte) *corev1.ConfigMap {
 // the copied files by their keys in the run's ConfigMap. It omits files that are
 // missing from the inputs.
 func contentList(run *v1alpha1.BenchmarkRun, in *Inputs) (list []byte, copied map[string][]byte, err error) {
-	files := []agent.File{}
+	files := []content.File{}
 	copied = map[string][]byte{}
 	for i, c := range run.Spec.Target.Content {
-		file := agent.File{Path: c.Path, SizeBytes: c.SizeBytes}
+		file := content.File{Path: c.Path, SizeBytes: c.SizeBytes}
 		if c.ConfigMapKeyRef != nil {
 			text, ok := in.Content[c.Path]
 			if !ok {

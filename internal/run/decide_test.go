@@ -93,7 +93,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 		},
 		"suspended": {
 			func() *scene { s := newScene().started(measurementStage); s.run.Spec.Suspend = ptr.To(true); return s }(),
-			v1alpha1.ReasonSuspended, func(p Plan) bool { return (len(p.Delete) > 0) && p.Forget && p.Status.AdmissionTime == nil },
+			v1alpha1.ReasonSuspended, func(p Plan) bool { return len(p.Delete) > 0 && p.Forget && p.Status.AdmissionTime == nil },
 		},
 		"queued": {
 			func() *scene {
@@ -217,11 +217,11 @@ func TestDecideFailsARun(t *testing.T) {
 			if creates(p, "run-target") || p.Start != nil || creates(p, "run-result") {
 				t.Errorf("the plan doesn't end the run: %+v", p)
 			}
-			if (len(p.Delete) > 0) || (len(p.Stop) > 0) {
+			if len(p.Delete) > 0 || len(p.Stop) > 0 {
 				t.Error("the pods are removed before the verdict is written: after a crash in between they would look lost")
 			}
 			s.run.Status = p.Status
-			if next := s.decide(); !(len(next.Delete) > 0) || !next.Forget {
+			if next := s.decide(); len(next.Delete) == 0 || !next.Forget {
 				t.Errorf("nothing removes the pods afterwards: %+v", next)
 			}
 		})
@@ -257,7 +257,7 @@ func TestDecideCompletesARunFromItsArtifact(t *testing.T) {
 	if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionThresholdsMet) {
 		t.Error("the threshold was met")
 	}
-	if p.Status.Artifact.ConfigMap != "run-result" || len(p.Status.Clients) != 2 || !p.Release || (len(p.Delete) > 0) {
+	if p.Status.Artifact.ConfigMap != "run-result" || len(p.Status.Clients) != 2 || !p.Release || len(p.Delete) > 0 {
 		t.Errorf("%+v", p)
 	}
 }

@@ -1,4 +1,4 @@
-package agent
+package content
 
 import (
 	"bytes"
@@ -14,18 +14,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestWriteContent(t *testing.T) {
-	folder := t.TempDir()
+func TestWrite(t *testing.T) {
+	directory := t.TempDir()
 	files := []File{
 		{Path: "/index.html", SizeBytes: 5},
 		{Path: "/js/a/app.js", SizeBytes: 100_000},
 		{Path: "/empty", SizeBytes: 0},
 		{Path: "/js/b", SizeBytes: 1<<20 + 1},
 	}
-	if err := WriteContent(folder, files); err != nil {
+	if err := Write(directory, files); err != nil {
 		t.Fatal(err)
 	}
-	before := contents(t, folder)
+	before := contents(t, directory)
 	sizes := map[string]int64{}
 	for name, text := range before {
 		sizes["/"+name] = int64(len(text))
@@ -54,13 +54,13 @@ func TestWriteContent(t *testing.T) {
 	}
 
 	// Again, over what is there.
-	if err := os.WriteFile(filepath.Join(folder, "index.html"), []byte("something longer"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(directory, "index.html"), []byte("something longer"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteContent(folder, files); err != nil {
+	if err := Write(directory, files); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(before, contents(t, folder)); diff != "" {
+	if diff := cmp.Diff(before, contents(t, directory)); diff != "" {
 		t.Error("the second time: " + diff)
 	}
 }
@@ -68,10 +68,10 @@ func TestWriteContent(t *testing.T) {
 const goldenSum = "63229aaa573162f7"
 
 // contents reads all files, and checks their modes.
-func contents(t *testing.T, folder string) map[string]string {
+func contents(t *testing.T, directory string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS(directory), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || name == "." {
 			return err
 		}
@@ -85,7 +85,7 @@ func contents(t *testing.T, folder string) map[string]string {
 		if entry.IsDir() {
 			return nil
 		}
-		text, err := os.ReadFile(filepath.Join(folder, name))
+		text, err := os.ReadFile(filepath.Join(directory, name))
 		all[name] = string(text)
 		return err
 	})
@@ -101,30 +101,30 @@ func TestWriteContentStaysInTheFolder(t *testing.T) {
 		"up":             {Path: "/../x", SizeBytes: 1},
 		"up later":       {Path: "/a/../../x", SizeBytes: 1},
 		"by a link":      {Path: "/link/x", SizeBytes: 1},
-		"the folder":     {Path: "/", SizeBytes: 1},
+		"the directory":  {Path: "/", SizeBytes: 1},
 		"no name":        {Path: "", SizeBytes: 1},
-		"a folder":       {Path: "/folder", SizeBytes: 1},
+		"a directory":    {Path: "/directory", SizeBytes: 1},
 		"below a file":   {Path: "/file/x", SizeBytes: 1},
 		"two slashes":    {Path: "//etc/x", SizeBytes: 1},
 		"less than none": {Path: "/x", SizeBytes: -1},
 	}
 	for name, file := range tests {
 		t.Run(name, func(t *testing.T) {
-			folder := t.TempDir()
-			if err := os.Symlink(outside, filepath.Join(folder, "link")); err != nil {
+			directory := t.TempDir()
+			if err := os.Symlink(outside, filepath.Join(directory, "link")); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Mkdir(filepath.Join(folder, "folder"), 0o755); err != nil {
+			if err := os.Mkdir(filepath.Join(directory, "directory"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(folder, "file"), nil, 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(directory, "file"), nil, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			if err := WriteContent(folder, []File{file}); err == nil || !strings.Contains(err.Error(), file.Path) {
+			if err := Write(directory, []File{file}); err == nil || !strings.Contains(err.Error(), file.Path) {
 				t.Errorf("error %v, want one that names %q", err, file.Path)
 			}
-			if entries, _ := os.ReadDir(folder); len(entries) != 3 {
-				t.Errorf("the folder has %v", entries)
+			if entries, _ := os.ReadDir(directory); len(entries) != 3 {
+				t.Errorf("the directory has %v", entries)
 			}
 			if entries, _ := os.ReadDir(outside); len(entries) != 0 {
 				t.Errorf("outside is %v", entries)
@@ -167,11 +167,11 @@ func TestCopiedContent(t *testing.T) {
 	if err := os.WriteFile(source, []byte("<%= 1 %>"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
-	if err := WriteContent(folder, []File{{Path: "/a/page.jsp", SizeBytes: 8, Source: source}}); err != nil {
+	directory := t.TempDir()
+	if err := Write(directory, []File{{Path: "/a/page.jsp", SizeBytes: 8, Source: source}}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(filepath.Join(folder, "a", "page.jsp"))
+	got, err := os.ReadFile(filepath.Join(directory, "a", "page.jsp"))
 	if err != nil || string(got) != "<%= 1 %>" {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -179,10 +179,10 @@ func TestCopiedContent(t *testing.T) {
 		"another size": {Path: "/b", SizeBytes: 9, Source: source},
 		"no source":    {Path: "/b", SizeBytes: 8, Source: source + "x"},
 	} {
-		if err := WriteContent(folder, []File{file}); err == nil {
+		if err := Write(directory, []File{file}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
-		if _, err := os.Stat(filepath.Join(folder, "b")); err == nil {
+		if _, err := os.Stat(filepath.Join(directory, "b")); err == nil {
 			t.Errorf("%s: a file is there", name)
 		}
 	}

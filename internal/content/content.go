@@ -1,4 +1,6 @@
-package agent
+// Package content writes the files that a target serves. The manager lists them,
+// the agent writes them into a volume before the server starts.
+package content
 
 import (
 	"bufio"
@@ -14,20 +16,20 @@ import (
 )
 
 const (
-	// contentSeed makes the files' bytes those of Assay. Another would make the
-	// results of other versions incomparable.
-	contentSeed = "assay content 1\x00"
+	// seed determines the bytes of generated files. Another seed would make results
+	// incomparable with those of other versions.
+	seed = "assay content 1\x00"
 
 	writeBuffer = 256 << 10
 )
 
 // File is a file that the server serves.
 type File struct {
-	// Path is its path below the content's folder, with a slash before it.
+	// Path is its path below the content's directory, with a leading slash.
 	Path string `json:"path"`
-	// SizeBytes is its size.
+	// SizeBytes is its size in bytes.
 	SizeBytes int64 `json:"sizeBytes"`
-	// Source is a file that it is a copy of; when empty it is generated.
+	// Source is the path of a file to copy. If it is empty, the file is generated.
 	Source string `json:"source,omitempty"`
 }
 
@@ -44,14 +46,14 @@ func ReadList(name string) ([]File, error) {
 	return files, nil
 }
 
-// WriteContent writes files into a folder, in place of files that are there. A
-// path that leads out of the folder is an error, and so is a source of another
-// size. The bytes of a generated file depend on its path alone, so that each run
-// serves the same, and can't be compressed. A file is there whole or not at all.
-func WriteContent(folder string, files []File) error {
-	root, err := os.OpenRoot(folder)
+// Write writes files into a directory and replaces existing ones. A path that leads
+// out of the directory is an error, and so is a source of another size. The bytes
+// of a generated file depend only on its path, so that every run serves the same,
+// and can't be compressed. A file exists completely or not at all.
+func Write(directory string, files []File) error {
+	root, err := os.OpenRoot(directory)
 	if err != nil {
-		return fmt.Errorf("open the content's folder: %w", err)
+		return fmt.Errorf("open the content's directory: %w", err)
 	}
 	defer root.Close()
 	for _, file := range files {
@@ -65,7 +67,7 @@ func WriteContent(folder string, files []File) error {
 func write(root *os.Root, file File) error {
 	name := strings.TrimPrefix(file.Path, "/")
 	if !fs.ValidPath(name) || name == "." {
-		return fmt.Errorf("the path %q doesn't lead to a file in the folder", file.Path)
+		return fmt.Errorf("the path %q doesn't lead to a file in the directory", file.Path)
 	}
 	if file.SizeBytes < 0 {
 		return fmt.Errorf("a size of %d bytes", file.SizeBytes)
@@ -119,12 +121,12 @@ func copyFile(out *os.File, file File) error {
 	return err
 }
 
-// bytesOf yields the bytes of a file without end.
+// bytesOf returns an endless reader of the bytes of a generated file.
 func bytesOf(name string) io.Reader {
-	return rand.NewChaCha8(sha256.Sum256([]byte(contentSeed + name)))
+	return rand.NewChaCha8(sha256.Sum256([]byte(seed + name)))
 }
 
-// mkdir makes a folder and those that it is in, readable to all.
+// mkdir creates a directory and its parents, readable by everybody.
 func mkdir(root *os.Root, name string) error {
 	if name == "." {
 		return nil
