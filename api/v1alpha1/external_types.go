@@ -25,7 +25,7 @@ type ExternalServer struct {
 // CertificateAuthority is where certificates are found that vouch for a
 // server, under the key ca.crt.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.configMapName) != has(self.secretName)",message="certificateAuthority must have exactly one of configMapName and secretName"
+// +kubebuilder:validation:ExactlyOneOf=configMapName;secretName
 // +kubebuilder:validation:MinProperties=1
 type CertificateAuthority struct {
 	// configMapName names a ConfigMap in the run's namespace.

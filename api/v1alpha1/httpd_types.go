@@ -91,7 +91,6 @@ type HTTPDServer struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:items:XValidation:rule="has(self.pathSuffix) != has(self.pathPrefix)",message="forward must have exactly one of pathSuffix and pathPrefix"
 	// +kubebuilder:validation:XValidation:rule="self.all(f, self.exists_one(g, [g.?pathSuffix, g.?pathPrefix] == [f.?pathSuffix, f.?pathPrefix]))",message="forward must not have the same path twice"
 	// +optional
 	Forward []Forward `json:"forward,omitempty"`
@@ -140,3 +139,10 @@ const (
 	// HTTPDPrefork is mpm_prefork.
 	HTTPDPrefork HTTPDMPM = "Prefork"
 )
+
+// HTTPDRules holds what a run must meet whose target is an Apache httpd. It has no
+// fields.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.connection.protocol != 'HTTP2' || !has(self.target.server.httpd) || has(self.target.server.httpd.configuration) || self.target.server.httpd.http2 == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.connection.protocol",message="load.connection.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.httpd.http2 to Enabled"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.server.httpd) || !has(self.target.server.httpd.forward) || self.target.server.httpd.forward.all(f, has(self.target.backends) && self.target.backends.exists(b, b.name == f.backend))",reason="FieldValueInvalid",fieldPath=".target.server.httpd.forward",message="forward must name members of target.backends"
+type HTTPDRules struct{}

@@ -2,7 +2,7 @@ package v1alpha1
 
 // ClosedLoad keeps a fixed number of connections busy.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds)].exists_one(x, x)",message="closed must have exactly one of requests and durationSeconds"
+// +kubebuilder:validation:ExactlyOneOf=requests;durationSeconds
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests >= self.connections",reason="FieldValueInvalid",fieldPath=".requests",message="requests must be at least connections: each connection makes a request"
 // +kubebuilder:validation:XValidation:rule="!has(self.rampSeconds) || !has(self.durationSeconds) || self.rampSeconds <= self.durationSeconds",reason="FieldValueInvalid",fieldPath=".rampSeconds",message="rampSeconds must be at most durationSeconds"
 type ClosedLoad struct {
@@ -61,7 +61,7 @@ type Pause struct {
 
 // OpenLoad makes requests at a rate.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds)].exists_one(x, x)",message="open must have exactly one of requests and durationSeconds"
+// +kubebuilder:validation:ExactlyOneOf=requests;durationSeconds
 // +kubebuilder:validation:XValidation:rule="!has(self.ramp) || !has(self.durationSeconds) || self.ramp.seconds <= self.durationSeconds",reason="FieldValueInvalid",fieldPath=".ramp.seconds",message="ramp.seconds must be at most durationSeconds"
 // +kubebuilder:validation:XValidation:rule="!has(self.ramp) || !has(self.requests) || 2 * self.requests >= (self.ramp.from + self.requestsPerSecond) * self.ramp.seconds",reason="FieldValueInvalid",fieldPath=".ramp.seconds",message="ramp.seconds must not be longer than requests last: the ramp alone makes (from + requestsPerSecond) / 2 requests per second"
 type OpenLoad struct {
@@ -158,7 +158,8 @@ type StagesLoad struct {
 	// +optional
 	Spacing Spacing `json:"spacing,omitempty"`
 
-	// maxConnections is as in open, and 1000 when left out.
+	// maxConnections is as in open. Defaults to 1000, or to fewer where
+	// connection.streams times 1000 would be more than 20000.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=20000
 	// +optional
@@ -167,7 +168,7 @@ type StagesLoad struct {
 
 // LoadLevel is a load that is held for a time.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.connections), has(self.requestsPerSecond)].exists_one(x, x)",message="a level must have exactly one of connections and requestsPerSecond"
+// +kubebuilder:validation:ExactlyOneOf=connections;requestsPerSecond
 type LoadLevel struct {
 	// connections is the number of concurrent connections of each client.
 	// +kubebuilder:validation:Minimum=1

@@ -19,25 +19,21 @@ type Clients struct {
 	Resources Resources `json:"resources,omitempty,omitzero"`
 }
 
-// Load is what the clients do.
+// Load is what the clients do: requests, in one of the shapes closed, open and
+// stages.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.closed), has(self.open), has(self.stages), has(self.script)].exists_one(x, x)",message="load must have exactly one shape: closed, open, stages or script"
-// +kubebuilder:validation:XValidation:rule="has(self.script) || [has(self.requests), has(self.requestsFrom)].exists_one(x, x)",reason="FieldValueInvalid",fieldPath=".requests",message="load must have exactly one of requests and requestsFrom, unless it is a script"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || (!has(self.requests) && !has(self.requestsFrom))",reason="FieldValueForbidden",fieldPath=".requests",message="requests and requestsFrom must be left out with a script, which makes its own"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || !has(self.authentication)",reason="FieldValueForbidden",fieldPath=".authentication",message="authentication must be left out with a script, which authenticates its own requests: give it the credentials by script.env"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.connection.keepAlive == 'Enabled' && self.connection.timeoutSeconds == 30 && self.connection.cookies == 'Disabled' && self.connection.protocol == 'HTTP1'",reason="FieldValueForbidden",fieldPath=".connection",message="connection must be left out with a script, which has options of its own for it: noConnectionReuse, a request's timeout and cookies"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.order == 'Random'",reason="FieldValueForbidden",fieldPath=".order",message="order must be left out with a script, which makes its own requests"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.scope == 'Client'",reason="FieldValueForbidden",fieldPath=".scope",message="scope must be left out with a script, whose numbers are always those of the run"
+// +kubebuilder:validation:ExactlyOneOf=closed;open;stages
+// +kubebuilder:validation:ExactlyOneOf=requests;requestsFrom
 // +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.connection.cookies == 'Enabled'",reason="FieldValueInvalid",fieldPath=".connection.cookies",message="connection.cookies must be Enabled with the scheme Form: who has logged in is known by a cookie"
 // +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
-// +kubebuilder:validation:XValidation:rule="self.connection.?streams.orValue(1) * (has(self.closed) ? self.closed.connections : has(self.open) ? self.open.maxConnections : has(self.stages) ? self.stages.?maxConnections.orValue(self.stages.levels.exists(l, has(l.requestsPerSecond)) ? 1000 : 1) : 1) <= 20000 && (!has(self.stages) || self.stages.levels.all(l, self.connection.?streams.orValue(1) * l.?connections.orValue(1) <= 20000))",reason="FieldValueInvalid",fieldPath=".connection.streams",message="streams times the connections (at a rate maxConnections, which is 1000 unless given) must be at most 20000"
-// +kubebuilder:validation:XValidation:rule="!has(self.closed) || !has(self.closed.requests) || self.closed.requests >= self.closed.connections * self.connection.?streams.orValue(1)",reason="FieldValueInvalid",fieldPath=".closed.requests",message="requests must be at least connections times connection.streams: each stream makes a request"
+// +kubebuilder:validation:XValidation:rule="!has(self.connection.streams) || [self.?closed.connections, self.?open.maxConnections, self.?stages.maxConnections].all(n, n.orValue(0) * self.connection.streams <= 20000) && (!has(self.stages) || self.stages.levels.all(l, l.?connections.orValue(0) * self.connection.streams <= 20000))",reason="FieldValueInvalid",fieldPath=".connection.streams",message="connection.streams times the connections (at a rate, maxConnections) must be at most 20000"
+// +kubebuilder:validation:XValidation:rule="!has(self.connection.streams) || !has(self.closed) || !has(self.closed.requests) || self.closed.requests >= self.closed.connections * self.connection.streams",reason="FieldValueInvalid",fieldPath=".closed.requests",message="closed.requests must be at least connections times connection.streams: each stream makes a request"
 // +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || !has(self.connection.protocol) || self.connection.protocol != 'HTTP2'",reason="FieldValueInvalid",fieldPath=".connection.protocol",message="connection.protocol must be HTTP1 with the scheme Form: connections log in by HTTP/1.1"
 // +kubebuilder:validation:XValidation:rule="self.connection.protocol != 'HTTP2' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, !(h.name.lowerAscii() in ['proxy-connection', 'http2-settings'])))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the headers Proxy-Connection and HTTP2-Settings with the protocol HTTP2: they are of one HTTP/1.1 connection"
+// +kubebuilder:validation:XValidation:rule="!has(self.warmup) || !has(self.warmup.requests) || !has(self.closed) || self.warmup.requests >= self.closed.connections",reason="FieldValueInvalid",fieldPath=".warmup.requests",message="warmup.requests must be at least closed.connections: each connection makes a request"
 // +kubebuilder:validation:MinProperties=1
 type Load struct {
-	// requests are what the clients ask for, in the order that order says. It must
-	// be left out with requestsFrom and with a script.
+	// requests are what the clients request, in the order that order says.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=128
@@ -90,10 +86,12 @@ type Load struct {
 	// +optional
 	Stages *StagesLoad `json:"stages,omitempty"`
 
-	// script has k6 run a script of the user's. Latencies are service times, as k6
-	// takes them.
+	// warmup is load of the same kind sent before the measurement, with exactly
+	// one of requests, durationSeconds and steady: all connections at once or, at a
+	// rate, the one that open comes to; of stages the first level. Its requests never
+	// enter the result. If not set, there is no warm-up.
 	// +optional
-	Script *ScriptLoad `json:"script,omitempty"`
+	Warmup *Warmup `json:"warmup,omitempty"`
 }
 
 // LoadScope says whose the numbers of a load are.
@@ -112,13 +110,13 @@ const (
 //
 // +kubebuilder:validation:MinProperties=1
 // +kubebuilder:validation:XValidation:rule="!has(self.streams) || (has(self.protocol) && self.protocol == 'HTTP2')",reason="FieldValueInvalid",fieldPath=".streams",message="streams is for the protocol HTTP2: in HTTP/1.1 a connection has one request at a time"
-// +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !has(self.keepAlive) || self.keepAlive == 'Enabled'",reason="FieldValueInvalid",fieldPath=".keepAlive",message="keepAlive must be Enabled with the protocol HTTP2, whose connections are there to be shared"
+// +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !has(self.keepAlive) || self.keepAlive != 'Disabled'",reason="FieldValueInvalid",fieldPath=".keepAlive",message="keepAlive must be Enabled with the protocol HTTP2, whose connections are there to be shared"
 type Connection struct {
 	// keepAlive says whether a connection carries many requests (Enabled) or one
 	// (Disabled). Defaults to Enabled.
 	// +default="Enabled"
 	// +optional
-	KeepAlive KeepAlive `json:"keepAlive,omitempty"`
+	KeepAlive Switch `json:"keepAlive,omitempty"`
 
 	// protocol is what clients speak: HTTP1, that is HTTP/1.1, or HTTP2; with TLS
 	// negotiated by ALPN, without TLS at once (prior knowledge, h2c). A server that
@@ -152,24 +150,12 @@ type Connection struct {
 	Cookies Switch `json:"cookies,omitempty"`
 }
 
-// KeepAlive says whether connections are reused.
-//
-// +kubebuilder:validation:Enum=Enabled;Disabled
-type KeepAlive string
-
-const (
-	// KeepAliveEnabled reuses connections.
-	KeepAliveEnabled KeepAlive = "Enabled"
-	// KeepAliveDisabled opens a connection for each request.
-	KeepAliveDisabled KeepAlive = "Disabled"
-)
-
 // Warmup is load sent before the measurement.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.requests), has(self.durationSeconds), has(self.steady)].exists_one(x, x)",message="warmup must have exactly one of requests, durationSeconds and steady"
+// +kubebuilder:validation:ExactlyOneOf=requests;durationSeconds;steady
 type Warmup struct {
 	// requests is the number of requests that each client makes in all, at least
-	// as many as load.closed.connections. With load.scope Run, all clients make as
+	// as many as closed.connections. With scope Run, all clients make as
 	// many together.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
@@ -188,14 +174,16 @@ type Warmup struct {
 	Steady *SteadyState `json:"steady,omitempty"`
 }
 
-// Threshold is what the result has to meet.
+// Threshold is what the result has to meet: a bound from above, from below, or
+// both.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.below), has(self.above)].exists_one(x, x)",message="a threshold must have exactly one of below and above"
-// +kubebuilder:validation:XValidation:rule="!self.metric.startsWith('Latency') || (has(self.below) ? self.below : (has(self.above) ? self.above : '1ms')).matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$')",message="the bound of a latency must be a number with one of the units us, ms and s, such as 50ms"
-// +kubebuilder:validation:XValidation:rule="self.metric != 'ErrorRate' || (has(self.below) ? self.below : (has(self.above) ? self.above : '1%')).matches('^(100|[0-9]{1,2}([.][0-9]{1,6})?)%$')",message="the bound of ErrorRate must be a percentage from 0% to 100%, such as 1% or 0.1%"
-// +kubebuilder:validation:XValidation:rule="self.metric != 'RequestsPerSecond' || (has(self.below) ? self.below : (has(self.above) ? self.above : '1')).matches('^[0-9]{1,12}([.][0-9]{1,6})?$')",message="the bound of RequestsPerSecond must be a plain number, such as 1500"
+// +kubebuilder:validation:AtLeastOneOf=below;above
+// +kubebuilder:validation:XValidation:rule="!self.metric.startsWith('Latency') || (!has(self.below) || self.below.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$')) && (!has(self.above) || self.above.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$'))",message="the bound of a latency must be a number with one of the units us, ms and s, such as 50ms"
+// +kubebuilder:validation:XValidation:rule="self.metric != 'ErrorRate' || (!has(self.below) || self.below.matches('^(100([.]0{1,6})?|[0-9]{1,2}([.][0-9]{1,6})?)%$')) && (!has(self.above) || self.above.matches('^(100([.]0{1,6})?|[0-9]{1,2}([.][0-9]{1,6})?)%$'))",message="the bound of ErrorRate must be a percentage from 0% to 100%, such as 1% or 0.1%"
+// +kubebuilder:validation:XValidation:rule="self.metric != 'RequestsPerSecond' || (!has(self.below) || self.below.matches('^[0-9]{1,12}([.][0-9]{1,6})?$')) && (!has(self.above) || self.above.matches('^[0-9]{1,12}([.][0-9]{1,6})?$'))",message="the bound of RequestsPerSecond must be a plain number, such as 1500"
 // +kubebuilder:validation:XValidation:rule="!has(self.below) || self.below.matches('[1-9]')",reason="FieldValueInvalid",fieldPath=".below",message="below must be greater than zero: no figure is below it"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'ErrorRate' || !has(self.above) || !self.above.matches('^100([.]0+)?%$')",reason="FieldValueInvalid",fieldPath=".above",message="above must be less than 100% for ErrorRate: no figure is above it"
+// +kubebuilder:validation:XValidation:rule="!has(self.below) || !has(self.above) || ![self.below, self.above].all(b, b.matches('^[0-9]{1,12}([.][0-9]{1,6})?(us|ms|s|%)?$')) || double(self.below.replace('us', \"\").replace('ms', \"\").replace('s', \"\").replace('%', \"\")) * (self.below.endsWith('us') ? 1.0 : self.below.endsWith('ms') ? 1000.0 : self.below.endsWith('s') ? 1000000.0 : 1.0) > double(self.above.replace('us', \"\").replace('ms', \"\").replace('s', \"\").replace('%', \"\")) * (self.above.endsWith('us') ? 1.0 : self.above.endsWith('ms') ? 1000.0 : self.above.endsWith('s') ? 1000000.0 : 1.0)",reason="FieldValueInvalid",fieldPath=".below",message="below must be greater than above: no figure is between them"
 type Threshold struct {
 	// metric is what is compared: LatencyMean, LatencyP50, LatencyP90,
 	// LatencyP95, LatencyP99, LatencyP999, LatencyMax (of the total time of a
@@ -205,13 +193,15 @@ type Threshold struct {
 	Metric ThresholdMetric `json:"metric,omitempty"`
 
 	// below is the bound that the metric has to stay under: a duration such as
-	// 50ms, a percentage such as 1%, or a number, as the metric asks for.
+	// 50ms, a percentage such as 1%, or a number, as the metric has it. If not set,
+	// the metric may be as large as it is.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=24
 	// +optional
 	Below string `json:"below,omitempty"`
 
-	// above is the bound that the metric has to exceed, in the same forms.
+	// above is the bound that the metric has to exceed, in the same forms. If not
+	// set, the metric may be as small as it is.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=24
 	// +optional

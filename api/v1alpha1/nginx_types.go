@@ -62,7 +62,6 @@ type NginxServer struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:items:XValidation:rule="has(self.pathSuffix) != has(self.pathPrefix)",message="forward must have exactly one of pathSuffix and pathPrefix"
 	// +kubebuilder:validation:XValidation:rule="self.all(f, self.exists_one(g, [g.?pathSuffix, g.?pathPrefix] == [f.?pathSuffix, f.?pathPrefix]))",message="forward must not have the same path twice"
 	// +optional
 	Forward []Forward `json:"forward,omitempty"`
@@ -96,3 +95,10 @@ type NginxKeepAlive struct {
 	// +optional
 	TimeoutMilliseconds *int32 `json:"timeoutMilliseconds,omitempty"`
 }
+
+// NginxRules holds what a run must meet whose target is an nginx. It has no
+// fields.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.connection.protocol != 'HTTP2' || !has(self.target.server.nginx) || has(self.target.server.nginx.configuration) || self.target.server.nginx.http2 == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.connection.protocol",message="load.connection.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.nginx.http2 to Enabled"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.server.nginx) || !has(self.target.server.nginx.forward) || self.target.server.nginx.forward.all(f, has(self.target.backends) && self.target.backends.exists(b, b.name == f.backend))",reason="FieldValueInvalid",fieldPath=".target.server.nginx.forward",message="forward must name members of target.backends"
+type NginxRules struct{}

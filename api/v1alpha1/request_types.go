@@ -90,7 +90,7 @@ type Header struct {
 
 // Body is the body of requests.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.text), has(self.sizeBytes)].exists_one(x, x)",message="body must have exactly one of text and sizeBytes"
+// +kubebuilder:validation:ExactlyOneOf=text;sizeBytes
 // +kubebuilder:validation:MinProperties=1
 type Body struct {
 	// text is the body as it is sent, in UTF-8. Its Content-Type is text/plain

@@ -1,8 +1,8 @@
 package v1alpha1
 
-// ScriptLoad has k6 run a script of the user's, unchanged. What it does is the
+// Script has k6 run a script of the user's, unchanged. What it does is the
 // script's; each client has its part of it, by k6's execution segments.
-type ScriptLoad struct {
+type Script struct {
 	// configMapName names a ConfigMap in the run's namespace. Each of its keys is a
 	// file in the script's folder: the script, its modules, its data. It is read
 	// once, when the run starts.
@@ -42,8 +42,9 @@ type ScriptLoad struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:XValidation:rule="!self.name.startsWith('ASSAY_')",fieldPath=".name",message="name must not begin with ASSAY_: such variables are Assay's own"
 	// +optional
-	Env []ScriptVariable `json:"env,omitempty"`
+	Env []EnvironmentVariable `json:"env,omitempty"`
 
 	// tags are added to all samples of k6's metrics, besides those of the script.
 	// +listType=map
@@ -71,40 +72,6 @@ type ScriptFolder struct {
 	// configMapName names a ConfigMap in the run's namespace.
 	// +required
 	ConfigMapName ConfigMapName `json:"configMapName,omitempty"`
-}
-
-// ScriptVariable is a variable in a script's environment.
-//
-// +kubebuilder:validation:XValidation:rule="has(self.value) != has(self.secretKeyRef)",message="a variable must have exactly one of value and secretKeyRef"
-type ScriptVariable struct {
-	// name is the variable's name. Those that begin with ASSAY_ are Assay's own.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$') && !self.startsWith('ASSAY_')",message="name must consist of letters, digits and '_', not begin with a digit, and not begin with ASSAY_"
-	// +required
-	Name string `json:"name,omitempty"`
-
-	// value is its value. $(NAME) isn't expanded in it.
-	// +kubebuilder:validation:MinLength=0
-	// +kubebuilder:validation:MaxLength=4096
-	// +optional
-	Value *string `json:"value,omitempty"`
-
-	// secretKeyRef has the value be that of a key of a Secret. It is kept out of
-	// logs and messages.
-	// +optional
-	SecretKeyRef *SecretKeyReference `json:"secretKeyRef,omitempty"`
-}
-
-// SecretKeyReference names a key of a Secret.
-type SecretKeyReference struct {
-	// name is the Secret's name, in the run's namespace.
-	// +required
-	Name SecretName `json:"name,omitempty"`
-
-	// key is the key.
-	// +required
-	Key DataKey `json:"key,omitempty"`
 }
 
 // ScriptTag is a tag of k6's samples.

@@ -3,7 +3,7 @@ package v1alpha1
 // Server says how the target's image is configured, or where the target is
 // found.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.tomcat), has(self.httpd), has(self.nginx), has(self.generic), has(self.external)].exists_one(x, x)",message="server must have exactly one member: tomcat, httpd, nginx, generic or external"
+// +kubebuilder:validation:ExactlyOneOf=tomcat;httpd;nginx;generic;external
 // +kubebuilder:validation:MinProperties=1
 type Server struct {
 	// tomcat configures an image with the layout of the official Tomcat image.
@@ -53,6 +53,8 @@ type Configuration struct {
 }
 
 // Forward sends some requests on to a backend.
+//
+// +kubebuilder:validation:ExactlyOneOf=pathSuffix;pathPrefix
 type Forward struct {
 	// pathSuffix is the end of the paths that are sent on, such as .jsp.
 	// +kubebuilder:validation:MinLength=2
@@ -73,17 +75,4 @@ type Forward struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +required
 	Backend string `json:"backend,omitempty"`
-}
-
-// EnvironmentVariable is a variable in a server's environment.
-type EnvironmentVariable struct {
-	// name is the name of the variable.
-	// +required
-	Name VariableName `json:"name,omitempty"`
-
-	// value is the value of the variable. $(NAME) isn't expanded in it.
-	// +kubebuilder:validation:MinLength=0
-	// +kubebuilder:validation:MaxLength=4096
-	// +required
-	Value *string `json:"value,omitempty"`
 }

@@ -16,11 +16,6 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || has(self.server.external) || has(self.tls.certificate)",reason="FieldValueRequired",fieldPath=".tls.certificate",message="certificate must be given, unless the server is external: selfSigned {} needs nothing else"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.server.external) || !has(self.tls.certificate)",reason="FieldValueForbidden",fieldPath=".tls.certificate",message="certificate must be left out with an external server, which has its own: server.external.certificateAuthority says who vouches for it"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.server.external) || self.server.external.url.startsWith('https:')",reason="FieldValueInvalid",fieldPath=".tls",message="tls must be left out when server.external.url is http: use an https url, or no tls"
-// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.tls.implementation) || has(self.server.tomcat)",reason="FieldValueInvalid",fieldPath=".tls.implementation",message="implementation is for Tomcat only: leave it out"
-// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.tls.implementation) || !has(self.server.tomcat) || self.server.tomcat.connector.protocol != 'APR' || self.tls.implementation == 'OpenSSL'",reason="FieldValueInvalid",fieldPath=".tls.implementation",message="implementation must be OpenSSL with the connector APR, which has no other: leave it out, or use NIO or NIO2 for JSSE"
-// +kubebuilder:validation:XValidation:rule="!has(self.server.httpd) || !has(self.server.httpd.forward) || self.server.httpd.forward.all(f, has(self.backends) && self.backends.exists(b, b.name == f.backend))",reason="FieldValueInvalid",fieldPath=".server.httpd.forward",message="forward must name members of target.backends"
-// +kubebuilder:validation:XValidation:rule="!has(self.server.nginx) || !has(self.server.nginx.forward) || self.server.nginx.forward.all(f, has(self.backends) && self.backends.exists(b, b.name == f.backend))",reason="FieldValueInvalid",fieldPath=".server.nginx.forward",message="forward must name members of target.backends"
-// +kubebuilder:validation:XValidation:rule="!has(self.backends) || has(self.server.external) || self.backends.all(b, b.server.?tomcat.connector.port.or(b.server.?generic.port).orValue(8080) != self.server.?tomcat.connector.port.or(self.server.?httpd.port).or(self.server.?nginx.port).or(self.server.?generic.port).orValue(has(self.tls) ? 8443 : 8080))",reason="FieldValueInvalid",fieldPath=".backends",message="backends must have other ports than the server, which has 8080, with tls 8443, unless its port is given: give connector.port, or port of generic"
 // +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, c.name == 'server' || has(self.backends) && self.backends.exists(b, b.name == c.name))",reason="FieldValueInvalid",fieldPath=".pod.containers",message="containers must name server or members of target.backends"
 // +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, !has(c.securityContext) || !c.securityContext.?privileged.orValue(false) && c.securityContext.?procMount.orValue('Default') != 'Unmasked' && c.securityContext.?seccompProfile.type.orValue(\"\") != 'Unconfined')",reason="FieldValueForbidden",fieldPath=".pod.containers",message="containers must not be privileged, have an unmasked procMount, or the seccomp profile Unconfined: the Pod Security Standards Restricted and Baseline forbid it"
 // +kubebuilder:validation:XValidation:rule="self.podSecurity != 'Restricted' || !has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, !has(c.securityContext) || !c.securityContext.?allowPrivilegeEscalation.orValue(false) && c.securityContext.?runAsNonRoot.orValue(true) && c.securityContext.?runAsUser.orValue(1) != 0)",reason="FieldValueForbidden",fieldPath=".pod.containers",message="containers must not run as root or escalate privileges with podSecurity Restricted: use Baseline"
@@ -68,7 +63,6 @@ type Target struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
-	// +kubebuilder:validation:XValidation:rule="self.all(b, self.exists_one(o, o.server.?tomcat.connector.port.or(o.server.?generic.port).orValue(8080) == b.server.?tomcat.connector.port.or(b.server.?generic.port).orValue(8080)))",message="backends must have different ports, which are 8080 unless given: give connector.port, or port of generic"
 	// +optional
 	Backends []Backend `json:"backends,omitempty"`
 
@@ -119,7 +113,6 @@ type Backend struct {
 
 	// resources is what the container gets, as request and as limit. Defaults to
 	// one CPU and 1Gi of memory.
-	// +default={"cpu": "1", "memory": "1Gi"}
 	// +optional
 	Resources Resources `json:"resources,omitempty,omitzero"`
 
@@ -131,7 +124,7 @@ type Backend struct {
 
 // BackendServer says how a backend's image is configured.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.tomcat), has(self.generic)].exists_one(x, x)",message="server must have exactly one member: tomcat or generic"
+// +kubebuilder:validation:ExactlyOneOf=tomcat;generic
 // +kubebuilder:validation:MinProperties=1
 type BackendServer struct {
 	// tomcat configures an image with the layout of the official Tomcat image.
@@ -175,7 +168,6 @@ const (
 type Resources struct {
 	// cpu is the number of CPUs. Whole CPUs become exclusive to the container
 	// where the node's kubelet has the static CPU manager policy. Defaults to 1.
-	// +default="1"
 	// +optional
 	CPU *resource.Quantity `json:"cpu,omitempty"`
 
@@ -187,7 +179,6 @@ type Resources struct {
 	// cpuPinning says whether exclusive CPUs are a condition of the run: with
 	// Required a run whose container shares its CPUs fails; with IfPossible the
 	// status tells. Defaults to IfPossible.
-	// +default="IfPossible"
 	// +optional
 	CPUPinning CPUPinning `json:"cpuPinning,omitempty"`
 }
@@ -206,7 +197,7 @@ const (
 
 // ContentFile is a file that the server serves: generated, or from a ConfigMap.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.sizeBytes) != has(self.configMapKeyRef)",message="a file of content must have exactly one of sizeBytes and configMapKeyRef"
+// +kubebuilder:validation:ExactlyOneOf=sizeBytes;configMapKeyRef
 type ContentFile struct {
 	// path is the path of the file in the server's URLs.
 	// +kubebuilder:validation:MinLength=2

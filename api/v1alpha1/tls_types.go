@@ -75,7 +75,7 @@ type ClientAuthentication struct {
 
 // Certificate says where a certificate and its key come from.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.issuerRef), has(self.secretName), has(self.selfSigned)].exists_one(x, x)",message="certificate must have exactly one of issuerRef, secretName and selfSigned"
+// +kubebuilder:validation:ExactlyOneOf=issuerRef;secretName;selfSigned
 // +kubebuilder:validation:XValidation:rule="!has(self.secretName) || (!has(self.privateKey) && !has(self.dnsNames))",reason="FieldValueInvalid",fieldPath=".secretName",message="privateKey and dnsNames have no meaning with secretName, whose certificate is there already: leave them out"
 // +kubebuilder:validation:MinProperties=1
 type Certificate struct {
@@ -133,7 +133,7 @@ type IssuerReference struct {
 
 // PrivateKey is a kind of key.
 //
-// +kubebuilder:validation:XValidation:rule="(!has(self.algorithm) || self.algorithm == 'RSA') ? (!has(self.size) || self.size in [2048, 3072, 4096]) : (!has(self.size) || self.size in [256, 384])",reason="FieldValueInvalid",fieldPath=".size",message="size must be 2048, 3072 or 4096 with RSA, 256 or 384 with ECDSA"
+// +kubebuilder:validation:XValidation:rule="!has(self.size) || self.size in (self.?algorithm.orValue(\"\") == 'ECDSA' ? [256, 384] : [2048, 3072, 4096])",reason="FieldValueInvalid",fieldPath=".size",message="size must be 2048, 3072 or 4096 with RSA, 256 or 384 with ECDSA"
 // +kubebuilder:validation:MinProperties=1
 type PrivateKey struct {
 	// algorithm is RSA or ECDSA. Defaults to RSA.

@@ -3,14 +3,10 @@ package v1alpha1
 // TomcatServer configures Apache Tomcat. The run replaces conf/server.xml by
 // one with one connector and one web application, ROOT, with the content, and
 // conf/logging.properties by one that logs to the container's output; logs,
-// temp and work are empty folders. All else stays as it is in the image.
-//
-// +kubebuilder:validation:XValidation:rule="!has(self.connector.executor) || self.connector.executor != 'VirtualThreads' || (!has(self.connector.maxThreads) && !has(self.connector.minSpareThreads))",reason="FieldValueInvalid",fieldPath=".connector",message="maxThreads and minSpareThreads have no meaning with the executor VirtualThreads: leave them out"
-// +kubebuilder:validation:XValidation:rule="!has(self.connector.maxThreads) || !has(self.connector.minSpareThreads) || self.connector.minSpareThreads <= self.connector.maxThreads",reason="FieldValueInvalid",fieldPath=".connector.minSpareThreads",message="minSpareThreads must be at most maxThreads"
+// temp and work are empty directories. All else stays as it is in the image.
 type TomcatServer struct {
 	// home is the folder of the image with Tomcat itself (CATALINA_HOME).
 	// Defaults to /usr/local/tomcat, as in the official image.
-	// +default="/usr/local/tomcat"
 	// +optional
 	Home AbsolutePath `json:"home,omitempty"`
 
@@ -20,7 +16,6 @@ type TomcatServer struct {
 	Base AbsolutePath `json:"base,omitempty"`
 
 	// connector is how Tomcat accepts connections.
-	// +default={"protocol": "NIO"}
 	// +optional
 	Connector TomcatConnector `json:"connector,omitempty,omitzero"`
 
@@ -37,7 +32,6 @@ type TomcatServer struct {
 
 	// accessLog says whether Tomcat writes an access log, to
 	// logs/localhost_access_log in its own folder. Defaults to Disabled.
-	// +default="Disabled"
 	// +optional
 	AccessLog Switch `json:"accessLog,omitempty"`
 
@@ -51,12 +45,13 @@ type TomcatServer struct {
 // TomcatConnector is Tomcat's HTTP connector. A field that is left out keeps
 // the default of the Tomcat version.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.executor) || self.executor != 'VirtualThreads' || (!has(self.maxThreads) && !has(self.minSpareThreads))",reason="FieldValueInvalid",fieldPath=".executor",message="maxThreads and minSpareThreads have no meaning with the executor VirtualThreads: leave them out"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxThreads) || !has(self.minSpareThreads) || self.minSpareThreads <= self.maxThreads",reason="FieldValueInvalid",fieldPath=".minSpareThreads",message="minSpareThreads must be at most maxThreads"
 // +kubebuilder:validation:MinProperties=1
 type TomcatConnector struct {
 	// protocol is the connector's implementation: NIO (Http11NioProtocol), NIO2
 	// (Http11Nio2Protocol) or APR (Http11AprProtocol, up to Tomcat 10.0, needs
 	// Tomcat Native in the image). Defaults to NIO.
-	// +default="NIO"
 	// +optional
 	Protocol TomcatProtocol `json:"protocol,omitempty"`
 
@@ -100,7 +95,6 @@ type TomcatConnector struct {
 	// Shared, a StandardThreadExecutor of the service; or VirtualThreads, a new
 	// virtual thread for each request (Tomcat 9.0.82, 10.1.15 or 11 with Java 21).
 	// Defaults to Internal.
-	// +default="Internal"
 	// +optional
 	Executor TomcatExecutor `json:"executor,omitempty"`
 
@@ -166,3 +160,11 @@ const (
 	// org.apache.catalina.core.StandardVirtualThreadExecutor.
 	TomcatVirtualThreads TomcatExecutor = "VirtualThreads"
 )
+
+// TomcatRules holds what a run must meet whose target is a Tomcat. It has no
+// fields.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.connection.protocol != 'HTTP2' || !has(self.target.server.tomcat) || has(self.target.server.tomcat.configuration) || self.target.server.tomcat.?connector.http2.orValue(\"\") == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.connection.protocol",message="load.connection.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.tomcat.connector.http2 to Enabled"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.server.tomcat) || self.target.server.tomcat.?connector.protocol.orValue(\"\") != 'APR' || self.target.?tls.implementation.orValue(\"\") != 'JSSE'",reason="FieldValueInvalid",fieldPath=".target.tls.implementation",message="target.tls.implementation must be OpenSSL with the connector APR, which has no other: omit it, or use NIO or NIO2 for JSSE"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.tls) || !has(self.target.tls.implementation) || has(self.target.server.tomcat)",reason="FieldValueInvalid",fieldPath=".target.tls.implementation",message="target.tls.implementation is for Tomcat only: omit it"
+type TomcatRules struct{}

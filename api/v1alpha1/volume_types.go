@@ -4,7 +4,7 @@ import corev1 "k8s.io/api/core/v1"
 
 // PodVolume is a volume of the target's pod.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.configMap), has(self.secret), has(self.emptyDir), has(self.persistentVolumeClaim)].exists_one(x, x)",message="a volume must have exactly one of configMap, secret, emptyDir and persistentVolumeClaim"
+// +kubebuilder:validation:ExactlyOneOf=configMap;secret;emptyDir;persistentVolumeClaim
 type PodVolume struct {
 	// name is the volume's name.
 	// +required
@@ -95,7 +95,6 @@ type ClaimVolume struct {
 // VolumeMount mounts a volume of the pod into a container. Its fields are those
 // of Kubernetes' own; readOnly is a pointer, so that typed clients keep a false.
 //
-// +kubebuilder:validation:XValidation:rule="self.mountPath.startsWith('/') && self.mountPath != '/'",message="mountPath must be an absolute path such as /etc/server"
 // +kubebuilder:validation:XValidation:rule="!has(self.subPath) || !has(self.subPathExpr)",message="a mount must not have both subPath and subPathExpr"
 type VolumeMount struct {
 	// name is the name of a member of pod.volumes.
@@ -104,20 +103,23 @@ type VolumeMount struct {
 
 	// mountPath is the directory of the container at which the volume is found.
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[.]?[A-Za-z0-9_][A-Za-z0-9._@+-]*)+$')",message="mountPath must be an absolute path such as /etc/server: letters, digits and ._@+- only"
 	// +required
 	MountPath string `json:"mountPath,omitempty"`
 
 	// subPath is the path within the volume that is mounted. Defaults to its root.
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[.]?[A-Za-z0-9_][A-Za-z0-9._@+-]*(/[.]?[A-Za-z0-9_][A-Za-z0-9._@+-]*)*$')",message="subPath must be a relative path such as conf/server: letters, digits and ._@+- only"
 	// +optional
 	SubPath string `json:"subPath,omitempty"`
 
 	// subPathExpr is like subPath, with $(NAME) expanded from the container's
 	// environment.
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([.]?[A-Za-z0-9_]|[$][(][A-Za-z_][A-Za-z0-9_]*[)])([A-Za-z0-9._@+-]|[$][(][A-Za-z_][A-Za-z0-9_]*[)])*(/([.]?[A-Za-z0-9_]|[$][(][A-Za-z_][A-Za-z0-9_]*[)])([A-Za-z0-9._@+-]|[$][(][A-Za-z_][A-Za-z0-9_]*[)])*)*$')",message="subPathExpr must be a relative path such as logs/$(POD): letters, digits and ._@+- only"
 	// +optional
 	SubPathExpr string `json:"subPathExpr,omitempty"`
 

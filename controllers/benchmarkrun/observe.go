@@ -93,7 +93,7 @@ func (r *Reconciler) observeStart(ctx context.Context, br *v1alpha1.BenchmarkRun
 // a warm-up that are compared, and the seconds of a measurement that is complete.
 func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	uid, replicas := string(br.UID), loadplan.Replicas(&br.Spec)
-	if w := br.Spec.Warmup; w != nil && w.Steady != nil && br.Status.Warmup == nil {
+	if w := br.Spec.Load.Warmup; w != nil && w.Steady != nil && br.Status.Warmup == nil {
 		o.Windows = r.Sessions.Windows(uid, replicas, loadplan.Steady(w.Steady))
 	}
 	if run.IsFinished(br) || !o.Collected(replicas) {

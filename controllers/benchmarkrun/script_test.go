@@ -25,11 +25,11 @@ const (
 // ConfigMap lib.
 func shop(w *wrapper.Run) {
 	w.Script("shop")
-	w.Spec.Load.Script.Folders = []v1alpha1.ScriptFolder{{Path: "lib/a", ConfigMapName: "lib"}}
-	w.Spec.Load.Script.Env = []v1alpha1.ScriptVariable{
+	w.Spec.Script.Folders = []v1alpha1.ScriptFolder{{Path: "lib/a", ConfigMapName: "lib"}}
+	w.Spec.Script.Env = []v1alpha1.EnvironmentVariable{
 		{Name: "USERS", Value: ptr.To("$(PATH)")}, {Name: "TOKEN", SecretKeyRef: &v1alpha1.SecretKeyReference{Name: "token", Key: "t"}},
 	}
-	w.Spec.Load.Script.Outputs = &v1alpha1.ScriptOutputs{
+	w.Spec.Script.Outputs = &v1alpha1.ScriptOutputs{
 		PrometheusRemoteWrite: &v1alpha1.PrometheusRemoteWrite{
 			URL: "http://p/write", TrendStatistics: []string{"p(95)", "max"},
 			Authentication: &v1alpha1.OutputAuthentication{Scheme: v1alpha1.AuthenticationBasic, SecretName: "prometheus"},
@@ -44,11 +44,11 @@ func shop(w *wrapper.Run) {
 func TestScriptIsMounted(t *testing.T) {
 	b := newBench(t, shop)
 	b.reconcile()
-	b.wants(v1alpha1.ReasonStarting, "spec.load.script.configMapName: there is no ConfigMap shop", "spec.load.script.folders[0].configMapName: there is no ConfigMap lib")
+	b.wants(v1alpha1.ReasonStarting, "spec.script.configMapName: there is no ConfigMap shop", "spec.script.folders[0].configMapName: there is no ConfigMap lib")
 	b.users("lib", map[string]string{"b.js": "export const b = 1"}, map[string][]byte{"c.bin": {0xff, 0}})
 	shop := b.users("shop", map[string]string{"other.js": "x"}, nil)
 	b.reconcile()
-	b.wants(v1alpha1.ReasonStarting, "spec.load.script.file: there is no script.js in ConfigMap shop")
+	b.wants(v1alpha1.ReasonStarting, "spec.script.file: there is no script.js in ConfigMap shop")
 	shop.Data["script.js"] = "export default function () {}"
 	if err := api.Update(t.Context(), shop); err != nil {
 		t.Fatal(err)
@@ -107,8 +107,8 @@ func TestScriptThatCannotBeIsRefused(t *testing.T) {
 		shop, lib map[string]string
 		says      []string
 	}{
-		"a file that is a folder": {map[string]string{"script.js": "", "lib": "x"}, map[string]string{"b.js": ""}, []string{"spec.load.script.folders", "lib is a file"}},
-		"too large":               {map[string]string{"script.js": strings.Repeat("x", 500_000)}, map[string]string{"b.js": strings.Repeat("x", 500_000)}, []string{"spec.load.script", "1000000 bytes"}},
+		"a file that is a folder": {map[string]string{"script.js": "", "lib": "x"}, map[string]string{"b.js": ""}, []string{"spec.script.folders", "lib is a file"}},
+		"too large":               {map[string]string{"script.js": strings.Repeat("x", 500_000)}, map[string]string{"b.js": strings.Repeat("x", 500_000)}, []string{"spec.script", "1000000 bytes"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, shop)

@@ -19,13 +19,13 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 	spec := &run.Spec
 	plans := make([]*session.Plan, Replicas(spec))
 	for i := range plans {
-		if spec.Load.Script != nil {
+		if spec.Script != nil {
 			plans[i] = &session.Plan{Host: server.Host(run), TLS: server.SessionTLS(run), Script: script(run, i, len(plans))}
 			continue
 		}
 		plans[i] = &session.Plan{
 			Streams:             Streams(spec),
-			KeepAlive:           spec.Load.Connection.KeepAlive != v1alpha1.KeepAliveDisabled,
+			KeepAlive:           spec.Load.Connection.KeepAlive != v1alpha1.Disabled,
 			TimeoutMicroseconds: int64(orDefault(spec.Load.Connection.TimeoutSeconds, 30)) * microsecondsPerSecond,
 			Host:                server.Host(run),
 			TLS:                 server.SessionTLS(run),

@@ -17,10 +17,10 @@ func TestPlans(t *testing.T) {
 		Clients: v1alpha1.Clients{Replicas: ptr.To(int32(2))},
 		Load: v1alpha1.Load{
 			Requests:   []v1alpha1.Request{{Path: "/a", Weight: ptr.To(int32(3))}, {Path: "/b"}},
-			Connection: v1alpha1.Connection{KeepAlive: v1alpha1.KeepAliveDisabled, TimeoutSeconds: ptr.To(int32(2))},
+			Connection: v1alpha1.Connection{KeepAlive: v1alpha1.Disabled, TimeoutSeconds: ptr.To(int32(2))},
 			Closed:     &v1alpha1.ClosedLoad{Connections: 25, Requests: ptr.To(int64(50000))},
+			Warmup:     &v1alpha1.Warmup{DurationSeconds: ptr.To(int32(5))},
 		},
-		Warmup: &v1alpha1.Warmup{DurationSeconds: ptr.To(int32(5))},
 	}}
 	want := &session.Plan{
 		Connections:         25,

@@ -20,7 +20,7 @@ const (
 // script is the part of one client in a script: its execution segment, so that
 // all clients together do what the script says.
 func script(run *v1alpha1.BenchmarkRun, index, clients int) *session.Script {
-	s := run.Spec.Load.Script
+	s := run.Spec.Script
 	planned := &session.Script{
 		File:      s.File,
 		Segment:   fraction(index, clients) + ":" + fraction(index+1, clients),

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
@@ -12,11 +13,12 @@ import (
 
 func TestPlansOfAScript(t *testing.T) {
 	ref := &v1alpha1.SecretKeyReference{Name: "s", Key: "k"}
-	run := of(3, v1alpha1.Load{Script: &v1alpha1.ScriptLoad{
+	run := of(3, v1alpha1.Load{})
+	run.Spec.Script = &v1alpha1.Script{
 		ConfigMapName: "shop", File: "a.js", HostNames: []string{"shop.example.org"}, Tags: []v1alpha1.ScriptTag{{Name: "team", Value: "web"}},
-		Env:     []v1alpha1.ScriptVariable{{Name: "A"}, {Name: "B", SecretKeyRef: ref}},
+		Env:     []v1alpha1.EnvironmentVariable{{Name: "A"}, {Name: "B", SecretKeyRef: ref}},
 		Outputs: &v1alpha1.ScriptOutputs{OpenTelemetry: &v1alpha1.OpenTelemetry{Endpoint: "c:1"}},
-	}})
+	}
 	run.Name = "r"
 	plans := Plans(run, nil)
 	var segments []string
@@ -36,7 +38,8 @@ func TestPlansOfAScript(t *testing.T) {
 	if diff := cmp.Diff(want, plans[0].Script); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if one := Plans(of(1, run.Spec.Load), nil); one[0].Script.Segment != "0:1" || one[0].Script.Sequence != "0,1" {
+	run.Spec.Clients.Replicas = ptr.To(int32(1))
+	if one := Plans(run, nil); one[0].Script.Segment != "0:1" || one[0].Script.Sequence != "0,1" {
 		t.Errorf("one client: %+v", one[0].Script)
 	}
 	if got := Shape(&run.Spec); got != result.LoadScript {

@@ -7,9 +7,10 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// mostConnections is how many connections a client of open load has at most
-// when nothing else is said.
-const mostConnections = 1000
+// maxConnections returns how many connections a client of open load has at most
+// if the spec doesn't set it: 1000, or fewer where that would be more than 20000
+// streams.
+func maxConnections(streams int) int32 { return int32(min(1000, 20_000/max(streams, 1))) }
 
 // split is the part of one client of so many in a total: all parts add up to it,
 // and none is larger than another by more than one.
@@ -62,7 +63,7 @@ func shape(p *session.Plan, spec *v1alpha1.BenchmarkRunSpec, s sharing) {
 	case load.Closed != nil:
 		closed(p, load.Closed, s)
 	}
-	if w := spec.Warmup; w != nil {
+	if w := spec.Load.Warmup; w != nil {
 		amount := s.amount(w.Requests, warmupSeconds(w))
 		amount.Profile = warm
 		p.Warmup = &amount
@@ -80,7 +81,7 @@ func closed(p *session.Plan, load *v1alpha1.ClosedLoad, s sharing) {
 
 // open returns the profile of the warm-up, as stages does.
 func open(p *session.Plan, load *v1alpha1.OpenLoad, s sharing) profile.Profile {
-	p.Connections = int(s.own(int64(orDefault(load.MaxConnections, mostConnections))))
+	p.Connections = int(s.own(int64(orDefault(load.MaxConnections, maxConnections(p.Streams)))))
 	p.Arrivals = arrivals(load.Spacing, s)
 	p.Measurement = s.amount(load.Requests, load.DurationSeconds)
 	rate := s.all(int64(load.RequestsPerSecond))
@@ -114,7 +115,7 @@ func stages(p *session.Plan, load *v1alpha1.StagesLoad, s sharing) profile.Profi
 	if load.Levels[0].Connections != nil {
 		p.Connections = int(p.Measurement.Profile.Most())
 	} else {
-		p.Connections = int(s.own(int64(orDefault(load.MaxConnections, mostConnections))))
+		p.Connections = int(s.own(int64(orDefault(load.MaxConnections, maxConnections(p.Streams)))))
 		p.Arrivals = arrivals(load.Spacing, s)
 	}
 	first := p.Measurement.Profile.Levels()[0].Load
@@ -140,7 +141,7 @@ func pause(p *v1alpha1.Pause) *session.ThinkTime {
 // Shape is the shape of a load, as results name it.
 func Shape(spec *v1alpha1.BenchmarkRunSpec) string {
 	load := &spec.Load
-	if load.Script != nil {
+	if spec.Script != nil {
 		return result.LoadScript
 	}
 	if load.Open != nil || load.Stages != nil && load.Stages.Levels[0].RequestsPerSecond != nil {
@@ -196,7 +197,7 @@ func Extents(spec *v1alpha1.BenchmarkRunSpec) (warmup, measurement Extent) {
 	extent := func(requests *int64, seconds *int32) Extent {
 		return Extent{Requests: s.all(orDefault(requests, 0)), Seconds: int64(orDefault(seconds, 0))}
 	}
-	if w := spec.Warmup; w != nil {
+	if w := spec.Load.Warmup; w != nil {
 		warmup = extent(w.Requests, warmupSeconds(w))
 	}
 	switch load := &spec.Load; {

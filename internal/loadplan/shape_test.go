@@ -30,7 +30,7 @@ func TestTotalsAreSplitExactly(t *testing.T) {
 		run := of(clients, v1alpha1.Load{Scope: v1alpha1.ScopeRun, Closed: &v1alpha1.ClosedLoad{
 			Connections: int32(connections), Requests: &requests, RampSeconds: ptr.To(int32(7)),
 		}})
-		run.Spec.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(connections))}
+		run.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(connections))}
 		var sum session.Plan
 		plans := Plans(run, nil)
 		for i, p := range plans {
@@ -63,7 +63,7 @@ func TestOpenPlans(t *testing.T) {
 	} {
 		load.Scope = scope
 		run := of(3, load)
-		run.Spec.Warmup = &v1alpha1.Warmup{DurationSeconds: ptr.To(int32(9))}
+		run.Spec.Load.Warmup = &v1alpha1.Warmup{DurationSeconds: ptr.To(int32(9))}
 		p := Plans(run, nil)[0]
 		if err := p.Check(); err != nil {
 			t.Error(err)
@@ -109,7 +109,7 @@ func TestR5(t *testing.T) {
 
 func TestExtents(t *testing.T) {
 	run := of(3, v1alpha1.Load{Open: &v1alpha1.OpenLoad{RequestsPerSecond: 1, Requests: ptr.To(int64(100))}})
-	run.Spec.Warmup = &v1alpha1.Warmup{DurationSeconds: ptr.To(int32(9))}
+	run.Spec.Load.Warmup = &v1alpha1.Warmup{DurationSeconds: ptr.To(int32(9))}
 	warmup, measurement := Extents(&run.Spec)
 	if warmup != (Extent{Seconds: 9}) || measurement != (Extent{Requests: 300}) {
 		t.Errorf("%+v and %+v", warmup, measurement)

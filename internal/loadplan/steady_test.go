@@ -31,7 +31,7 @@ func TestWarmupUntilSteady(t *testing.T) {
 			test.load.Scope = v1alpha1.ScopeRun
 			run := of(2, test.load)
 			for limit, seconds := range map[*int32]int64{nil: 300, ptr.To(int32(20)): 20} {
-				run.Spec.Warmup = &v1alpha1.Warmup{Steady: &v1alpha1.SteadyState{LimitSeconds: limit}}
+				run.Spec.Load.Warmup = &v1alpha1.Warmup{Steady: &v1alpha1.SteadyState{LimitSeconds: limit}}
 				for _, p := range Plans(run, nil) {
 					if err := p.Check(); err != nil {
 						t.Fatal(err)

@@ -135,15 +135,12 @@ func podPatch(a *v1alpha1.PodAdditions) *corev1.Pod {
 		spec.Volumes = append(spec.Volumes, volume(&a.Volumes[i]))
 	}
 	for _, c := range a.Containers {
-		container := corev1.Container{Name: c.Name, SecurityContext: c.SecurityContext}
+		container := corev1.Container{Name: c.Name, Env: environment(c.Env), SecurityContext: c.SecurityContext}
 		for _, m := range c.VolumeMounts {
 			container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{
 				Name: m.Name, MountPath: m.MountPath, SubPath: m.SubPath, SubPathExpr: m.SubPathExpr, ReadOnly: ptr.Deref(m.ReadOnly, false),
 				RecursiveReadOnly: m.RecursiveReadOnly, MountPropagation: m.MountPropagation, BindMountOptions: m.BindMountOptions,
 			})
-		}
-		for _, e := range c.Env {
-			container.Env = append(container.Env, corev1.EnvVar{Name: e.Name, Value: ptr.Deref(e.Value, "")})
 		}
 		spec.Containers = append(spec.Containers, container)
 	}

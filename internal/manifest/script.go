@@ -23,7 +23,7 @@ var workLimit = resource.MustParse("16Mi")
 
 // mountScript adds what a client needs to execute the run's script.
 func mountScript(run *v1alpha1.BenchmarkRun, files []ScriptFile, spec *corev1.PodSpec, container *corev1.Container) {
-	if run.Spec.Load.Script == nil {
+	if run.Spec.Script == nil {
 		return
 	}
 	source := &corev1.ConfigMapProjection{LocalObjectReference: corev1.LocalObjectReference{Name: ConfigName(run)}}
@@ -37,20 +37,13 @@ func mountScript(run *v1alpha1.BenchmarkRun, files []ScriptFile, spec *corev1.Po
 		corev1.VolumeMount{Name: scriptVolume, MountPath: session.ScriptDirectory, ReadOnly: true},
 		corev1.VolumeMount{Name: workVolume, MountPath: session.WorkDirectory})
 	container.Args = append(container.Args, "--script")
-	container.Env = append(container.Env, scriptEnvironment(run.Spec.Load.Script)...)
+	container.Env = append(container.Env, scriptEnvironment(run.Spec.Script)...)
 }
 
 // scriptEnvironment returns the variables that a script and k6's outputs read.
 // The kubelet sets those that come from Secrets.
-func scriptEnvironment(s *v1alpha1.ScriptLoad) []corev1.EnvVar {
-	var env []corev1.EnvVar
-	for _, v := range s.Env {
-		if v.SecretKeyRef != nil {
-			env = append(env, fromSecret(v.Name, v.SecretKeyRef.Name, v.SecretKeyRef.Key))
-		} else {
-			env = append(env, literal(v.Name, ptr.Deref(v.Value, "")))
-		}
-	}
+func scriptEnvironment(s *v1alpha1.Script) []corev1.EnvVar {
+	env := environment(s.Env)
 	if s.Outputs == nil {
 		return env
 	}
@@ -61,6 +54,19 @@ func scriptEnvironment(s *v1alpha1.ScriptLoad) []corev1.EnvVar {
 	}
 	if t := s.Outputs.OpenTelemetry; t != nil {
 		env = append(env, telemetry(t)...)
+	}
+	return env
+}
+
+// environment returns variables as a container has them.
+func environment(variables []v1alpha1.EnvironmentVariable) []corev1.EnvVar {
+	var env []corev1.EnvVar
+	for _, v := range variables {
+		if v.SecretKeyRef != nil {
+			env = append(env, fromSecret(v.Name, v.SecretKeyRef.Name, v.SecretKeyRef.Key))
+		} else {
+			env = append(env, literal(v.Name, ptr.Deref(v.Value, "")))
+		}
 	}
 	return env
 }

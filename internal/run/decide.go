@@ -147,7 +147,7 @@ func (p *planner) advance() {
 		p.measure(starts[sessionpb.Stage_STAGE_MEASUREMENT])
 	case starts[sessionpb.Stage_STAGE_SETUP] != 0:
 		p.setUp(starts[sessionpb.Stage_STAGE_SETUP])
-	case p.run.Spec.Warmup != nil && starts[sessionpb.Stage_STAGE_WARMUP] != 0:
+	case p.run.Spec.Load.Warmup != nil && starts[sessionpb.Stage_STAGE_WARMUP] != 0:
 		p.warmUp(starts[sessionpb.Stage_STAGE_WARMUP])
 	case !ready:
 		p.awaitReadiness()
@@ -170,7 +170,7 @@ func (p *planner) startLoad() {
 	switch {
 	case runsScript(p.run):
 		p.setUp(p.beginNow(sessionpb.Stage_STAGE_SETUP))
-	case p.run.Spec.Warmup != nil:
+	case p.run.Spec.Load.Warmup != nil:
 		p.warmUp(p.begin(sessionpb.Stage_STAGE_WARMUP))
 	default:
 		p.measure(p.begin(sessionpb.Stage_STAGE_MEASUREMENT))

@@ -54,7 +54,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 		"all are ready to warm up": {
 			func() *scene {
 				s := newScene().ready()
-				s.run.Spec.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(9))}
+				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(9))}
 				return s
 			}(),
 			v1alpha1.ReasonWarmingUp, func(p Plan) bool { return p.Start[warmupStage] != 0 && p.Start[measurementStage] == 0 },
@@ -62,7 +62,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 		"the warm-up is under way": {
 			func() *scene {
 				s := newScene().started(warmupStage)
-				s.run.Spec.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(9))}
+				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(9))}
 				return s
 			}(), v1alpha1.ReasonWarmingUp, func(p Plan) bool {
 				return p.Start[warmupStage] == now.Add(-time.Second).UnixMicro() && p.RequeueAfter == progressInterval
@@ -71,7 +71,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 		"the warm-up has ended": {
 			func() *scene {
 				s := newScene().started(warmupStage).clients(func(c *manager.ClientState) { c.WarmupEnded = true })
-				s.run.Spec.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(9))}
+				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(9))}
 				return s
 			}(), v1alpha1.ReasonMeasuring, func(p Plan) bool { return p.Start[measurementStage] > now.UnixMicro() },
 		},

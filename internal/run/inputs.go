@@ -137,7 +137,7 @@ func (in *inputs) checkSize() error {
 		script += len(f.Text)
 	}
 	if size > maxInputBytes && script > size/2 {
-		return fmt.Errorf("spec.load.script: the script's ConfigMaps have %d bytes, together with those of spec.target %d, more than the %d that fit: "+
+		return fmt.Errorf("spec.script: the script's ConfigMaps have %d bytes, together with those of spec.target %d, more than the %d that fit: "+
 			"have the script make its data, or fetch it in setup()", script, size, maxInputBytes)
 	}
 	if size > maxInputBytes {

@@ -148,7 +148,12 @@ func (p *planner) describe(at int64) (*result.Run, error) {
 func bounds(run *v1alpha1.BenchmarkRun) []validity.Bound {
 	var bounds []validity.Bound
 	for _, t := range run.Spec.Thresholds {
-		bounds = append(bounds, validity.Bound{Metric: string(t.Metric), Below: t.Below, Above: t.Above})
+		if t.Above != "" {
+			bounds = append(bounds, validity.Bound{Metric: string(t.Metric), Above: t.Above})
+		}
+		if t.Below != "" {
+			bounds = append(bounds, validity.Bound{Metric: string(t.Metric), Below: t.Below})
+		}
 	}
 	return bounds
 }

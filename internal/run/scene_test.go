@@ -217,7 +217,7 @@ func (s *scene) stuck(message string) *scene {
 // scripted is a scene of a run of a script.
 func scripted() *scene {
 	s := newScene()
-	s.run.Spec.Load = v1alpha1.Load{Script: &v1alpha1.ScriptLoad{ConfigMapName: "shop", File: "script.js"}}
+	s.run.Spec.Load, s.run.Spec.Script = v1alpha1.Load{}, &v1alpha1.Script{ConfigMapName: "shop", File: "script.js"}
 	s.run.Spec.Target.Readiness.Path = "/"
 	return s
 }
@@ -238,7 +238,7 @@ func warmed(last int64) []result.WarmupWindow {
 // warming is a run that is being warmed up until it is steady.
 func warming(windows []result.WarmupWindow) *scene {
 	s := newScene().started(warmupStage)
-	s.run.Spec.Warmup = untilSteady()
+	s.run.Spec.Load.Warmup = untilSteady()
 	s.o.Windows = windows
 	return s
 }

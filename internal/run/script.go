@@ -17,7 +17,7 @@ import (
 // scriptDirectories returns the names of the ConfigMaps of a run's script, by the
 // directories that they become.
 func scriptDirectories(run *v1alpha1.BenchmarkRun) map[string]string {
-	s := run.Spec.Load.Script
+	s := run.Spec.Script
 	if s == nil {
 		return nil
 	}
@@ -31,16 +31,16 @@ func scriptDirectories(run *v1alpha1.BenchmarkRun) map[string]string {
 // scriptField returns the field of the script that names a ConfigMap, as the
 // beginning of a message, or "" if none does.
 func scriptField(run *v1alpha1.BenchmarkRun, configMap string) string {
-	s := run.Spec.Load.Script
+	s := run.Spec.Script
 	if s == nil {
 		return ""
 	}
 	if s.ConfigMapName == configMap {
-		return "spec.load.script.configMapName: "
+		return "spec.script.configMapName: "
 	}
 	for i, directory := range s.Folders {
 		if directory.ConfigMapName == configMap {
-			return fmt.Sprintf("spec.load.script.folders[%d].configMapName: ", i)
+			return fmt.Sprintf("spec.script.folders[%d].configMapName: ", i)
 		}
 	}
 	return ""
@@ -67,10 +67,10 @@ func readScript(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap
 			})
 		}
 	}
-	file := run.Spec.Load.Script.File
+	file := run.Spec.Script.File
 	if complete && !slices.ContainsFunc(files, func(f manifest.ScriptFile) bool { return f.Path == file }) {
-		missing = fmt.Sprintf("spec.load.script.file: there is no %s in ConfigMap %s, nor in one of spec.load.script.folders",
-			file, run.Spec.Load.Script.ConfigMapName)
+		missing = fmt.Sprintf("spec.script.file: there is no %s in ConfigMap %s, nor in one of spec.script.folders",
+			file, run.Spec.Script.ConfigMapName)
 	}
 	return files, missing
 }
@@ -80,10 +80,10 @@ func checkScript(files []manifest.ScriptFile) error {
 	for _, f := range files {
 		for _, other := range files {
 			if strings.HasPrefix(other.Path, f.Path+"/") {
-				return fmt.Errorf("spec.load.script.folders: %s is a file, and a folder too: rename one of them", f.Path)
+				return fmt.Errorf("spec.script.folders: %s is a file, and a folder too: rename one of them", f.Path)
 			}
 			if other.Path == f.Path && other.Key != f.Key {
-				return fmt.Errorf("spec.load.script.folders: %s is in two of the ConfigMaps: rename one of them", f.Path)
+				return fmt.Errorf("spec.script.folders: %s is in two of the ConfigMaps: rename one of them", f.Path)
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func clientsWereReady(run *v1alpha1.BenchmarkRun) bool {
 func isExternal(run *v1alpha1.BenchmarkRun) bool { return server.IsExternal(&run.Spec.Target) }
 
 // runsScript reports whether the clients execute a k6 script.
-func runsScript(run *v1alpha1.BenchmarkRun) bool { return run.Spec.Load.Script != nil }
+func runsScript(run *v1alpha1.BenchmarkRun) bool { return run.Spec.Script != nil }
 
 // probed returns what the target's first successful answer showed, or nil if
 // there was none yet.

@@ -29,7 +29,7 @@ func (p *planner) warmUp(at int64) {
 	p.startAt(sessionpb.Stage_STAGE_WARMUP, at)
 	extent, _ := loadplan.Extents(&p.run.Spec)
 	progress := p.progress(sessionpb.Stage_STAGE_WARMUP, at, extent)
-	if p.run.Spec.Warmup.Steady != nil {
+	if p.run.Spec.Load.Warmup.Steady != nil {
 		progress.RemainingSeconds = nil // the extent is a limit
 	}
 	p.state(v1alpha1.ReasonWarmingUp, message, progress)
@@ -42,7 +42,7 @@ func (p *planner) warmUp(at int64) {
 // to it. Until it is written, another manager decides the same from what the
 // clients send again. ended reports whether the warm-up is over in any case.
 func (p *planner) settle(ended bool) string {
-	spec := p.run.Spec.Warmup.Steady
+	spec := p.run.Spec.Load.Warmup.Steady
 	if spec == nil {
 		return ""
 	}
@@ -74,10 +74,10 @@ func warmupStatus(s *result.Steadiness) *v1alpha1.WarmupStatus {
 // or nil if it records none.
 func steadiness(run *v1alpha1.BenchmarkRun) *result.Steadiness {
 	status := run.Status.Warmup
-	if status == nil || run.Spec.Warmup == nil || run.Spec.Warmup.Steady == nil {
+	if status == nil || run.Spec.Load.Warmup == nil || run.Spec.Load.Warmup.Steady == nil {
 		return nil
 	}
-	c := loadplan.Steady(run.Spec.Warmup.Steady)
+	c := loadplan.Steady(run.Spec.Load.Warmup.Steady)
 	s := &result.Steadiness{
 		Reached: status.Steady == v1alpha1.SteadyReached, ThroughputPercent: c.ThroughputPercent, P99Percent: c.P99Percent,
 		Windows: []result.WarmupWindow{},

@@ -34,7 +34,7 @@ const (
 func (c *converter) load(l *v1alpha1.Load) {
 	choice(c, "load.order", l.Order, v1alpha1.OrderRandom, v1alpha1.OrderSequential)
 	choice(c, "load.scope", l.Scope, v1alpha1.ScopeClient, v1alpha1.ScopeRun)
-	choice(c, "load.connection.keepAlive", l.Connection.KeepAlive, v1alpha1.KeepAliveEnabled, v1alpha1.KeepAliveDisabled)
+	choice(c, "load.connection.keepAlive", l.Connection.KeepAlive, v1alpha1.Enabled, v1alpha1.Disabled)
 	c.streams(l)
 	choice(c, "load.connection.cookies", l.Connection.Cookies, v1alpha1.Disabled, v1alpha1.Enabled)
 	within(c, "load.connection.timeoutSeconds", l.Connection.TimeoutSeconds, 1, mostTimeoutSeconds)
@@ -45,10 +45,6 @@ func (c *converter) load(l *v1alpha1.Load) {
 	}
 	for i := range l.Requests {
 		c.request(fmt.Sprintf("load.requests[%d]", i), &l.Requests[i])
-	}
-	if l.Script != nil {
-		c.wrong("load.script", "a script needs no plan here: run it by assay-load k6 run")
-		return
 	}
 	if c.one("load", member{"closed", l.Closed != nil}, member{"open", l.Open != nil}, member{"stages", l.Stages != nil}) {
 		c.closed(l)
@@ -68,7 +64,7 @@ func (c *converter) streams(l *v1alpha1.Load) {
 	if p.Protocol == v1alpha1.HTTP2 && l.Authentication != nil && l.Authentication.Scheme == v1alpha1.AuthenticationForm {
 		c.wrong("load.connection.protocol", "it must be HTTP1 with the scheme Form: connections log in by HTTP/1.1")
 	}
-	if p.Protocol == v1alpha1.HTTP2 && p.KeepAlive == v1alpha1.KeepAliveDisabled {
+	if p.Protocol == v1alpha1.HTTP2 && p.KeepAlive == v1alpha1.Disabled {
 		c.wrong("load.connection.keepAlive", "it must be Enabled with the protocol HTTP2, whose connections are there to be shared")
 	}
 }
@@ -192,19 +188,19 @@ func (c *converter) pause(field string, p *v1alpha1.Pause) {
 func (c *converter) warmup(w *v1alpha1.Warmup, l *v1alpha1.Load) {
 	least := concurrent(l)
 	if w.Steady == nil || w.Requests != nil || w.DurationSeconds != nil {
-		if c.one("warmup", member{"requests", w.Requests != nil}, member{"durationSeconds", w.DurationSeconds != nil}, member{"steady", w.Steady != nil}) {
-			c.amount("warmup", w.Requests, w.DurationSeconds, least)
+		if c.one("load.warmup", member{"requests", w.Requests != nil}, member{"durationSeconds", w.DurationSeconds != nil}, member{"steady", w.Steady != nil}) {
+			c.amount("load.warmup", w.Requests, w.DurationSeconds, least)
 		}
 		return
 	}
-	within(c, "warmup.steady.windowSeconds", w.Steady.WindowSeconds, 1, mostWindowSeconds)
-	within(c, "warmup.steady.windows", w.Steady.Windows, leastWindows, mostWindows)
-	within(c, "warmup.steady.throughputPercent", w.Steady.ThroughputPercent, 1, 100)
-	within(c, "warmup.steady.p99Percent", w.Steady.P99Percent, 1, 100)
-	within(c, "warmup.steady.limitSeconds", w.Steady.LimitSeconds, 1, mostLevelSeconds)
+	within(c, "load.warmup.steady.windowSeconds", w.Steady.WindowSeconds, 1, mostWindowSeconds)
+	within(c, "load.warmup.steady.windows", w.Steady.Windows, leastWindows, mostWindows)
+	within(c, "load.warmup.steady.throughputPercent", w.Steady.ThroughputPercent, 1, 100)
+	within(c, "load.warmup.steady.p99Percent", w.Steady.P99Percent, 1, 100)
+	within(c, "load.warmup.steady.limitSeconds", w.Steady.LimitSeconds, 1, mostLevelSeconds)
 	criterion := loadplan.Steady(w.Steady)
 	if least := criterion.Windows * criterion.WindowSeconds; criterion.LimitSeconds < least {
-		c.wrong("warmup.steady.limitSeconds", "it's %d: give at least windows times windowSeconds, which is %d", criterion.LimitSeconds, least)
+		c.wrong("load.warmup.steady.limitSeconds", "it's %d: give at least windows times windowSeconds, which is %d", criterion.LimitSeconds, least)
 	}
 }
 

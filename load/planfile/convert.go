@@ -20,18 +20,18 @@ func (c *converter) job(f *file) *standalone.Job {
 	job := &standalone.Job{URL: c.url(f.URL), Plan: &session.Plan{}}
 	list := c.requests(f, job)
 	c.load(&f.Load)
-	if f.Warmup != nil {
-		c.warmup(f.Warmup, &f.Load)
+	if f.Load.Warmup != nil {
+		c.warmup(f.Load.Warmup, &f.Load)
 	}
 	c.credentials(f)
 	if len(c.errors) == 0 {
-		spec := &v1alpha1.BenchmarkRunSpec{Load: f.Load, Warmup: f.Warmup}
+		spec := &v1alpha1.BenchmarkRunSpec{Load: f.Load}
 		plans := loadplan.Plans(&v1alpha1.BenchmarkRun{Spec: *spec}, nil)
 		loadplan.AddList(plans, list, nil)
 		job.Plan = plans[0]
 		job.Plan.Probe = "" // the target is asked before the load
 		job.ProbeFirstRequest = job.Plan.Authentication != "" || len(f.Load.Requests) > 0 && hasStatuses(&f.Load.Requests[0])
-		if w := f.Warmup; w != nil && w.Steady != nil {
+		if w := f.Load.Warmup; w != nil && w.Steady != nil {
 			job.Steady = new(loadplan.Steady(w.Steady))
 		}
 		job.Load, job.Levels = loadplan.Shape(spec), loadplan.Levels(spec)

@@ -1,5 +1,5 @@
 // Package planfile reads the load that `assay-load run` drives from YAML. What
-// stands under load and warmup is what stands there in a BenchmarkRun, in the
+// stands under load is what stands there in a BenchmarkRun, in the
 // API's own types: it can be moved from one to the other.
 package planfile
 
@@ -19,10 +19,9 @@ type file struct {
 	// CredentialsFolder has the files that load.authentication's Secret has as keys.
 	CredentialsFolder string `json:"credentialsFolder"`
 	// RequestsFile is a list of requests, as load.requestsFrom's ConfigMap has it.
-	RequestsFile string           `json:"requestsFile"`
-	Load         v1alpha1.Load    `json:"load"`
-	Warmup       *v1alpha1.Warmup `json:"warmup"`
-	TLS          *tls             `json:"tls"`
+	RequestsFile string        `json:"requestsFile"`
+	Load         v1alpha1.Load `json:"load"`
+	TLS          *tls          `json:"tls"`
 }
 
 type tls struct {

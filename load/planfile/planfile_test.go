@@ -30,7 +30,7 @@ load:
       body: {text: hello}
   connection: {keepAlive: Disabled, timeoutSeconds: 2}
   closed: {connections: 25, requests: 50000}
-warmup: {durationSeconds: 5}
+  warmup: {durationSeconds: 5}
 tls:
   serverName: www.test
   protocols: [TLSv1.2]
@@ -93,7 +93,7 @@ load:
   stages:
     spacing: Poisson
     levels: [{requestsPerSecond: 10, holdSeconds: 2}, {requestsPerSecond: 30, rampSeconds: 1, holdSeconds: 2}]
-warmup: {requests: 5}
+  warmup: {requests: 5}
 `), "", "/plans")
 	if err != nil {
 		t.Fatal(err)
@@ -142,12 +142,12 @@ func TestListOfRequests(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	const rest = "\nload: {closed: {connections: 2, requests: 10}}"
+	const rest = "\nload:\n  closed: {connections: 2, requests: 10}"
 	for _, test := range []struct{ name, plan, want string }{
 		{"empty", "", "it's empty"},
 		{"no YAML", "url: [", "line 1"},
 		{"two documents", "url: http://a" + rest + "\n---\nurl: http://b", "more than one document"},
-		{"an unknown field", "url: http://a\nlaod: {}", "line 2: there is no field laod in the plan: take some of url, host, credentialsFolder, requestsFile, load, warmup, tls"},
+		{"an unknown field", "url: http://a\nlaod: {}", "line 2: there is no field laod in the plan: take some of url, host, credentialsFolder, requestsFile, load, tls"},
 		{"one deeper", "url: http://a\nload:\n  closed:\n    conections: 3", "line 4: there is no field conections in load.closed: take some of connections, requests, durationSeconds"},
 		{"a field twice", "url: http://a\nurl: http://b", "already defined"},
 		{"a word for a number", "url: http://a\nload: {closed: {connections: many}}", "line 2: load.closed.connections: \"many\" can't be used: give a whole number"},
@@ -160,7 +160,7 @@ func TestRefusals(t *testing.T) {
 		{"none", "url: http://a\nload: {closed: {connections: 0, requests: 1}}", "load.closed.connections: it's missing or 0: give a number from 1 to 20000"},
 		{"both amounts", "url: http://a\nload: {closed: {connections: 1, requests: 1, durationSeconds: 1}}", "load.closed: give exactly one of requests and durationSeconds"},
 		{"too few requests", "url: http://a\nload: {closed: {connections: 3, requests: 2}}", "load.closed.requests: it's 2 for 3 connections or streams"},
-		{"an empty warm-up", "url: http://a\nwarmup: {}" + rest, "warmup: give exactly one of requests, durationSeconds and steady"},
+		{"an empty warm-up", "url: http://a" + rest + "\n  warmup: {}", "load.warmup: give exactly one of requests, durationSeconds and steady"},
 		{"a relative path", "url: http://a\nload: {requests: [{path: x}], closed: {connections: 1, requests: 1}}", `load.requests[0].path: "x" must begin with a slash`},
 		{"no weight", "url: http://a\nload: {requests: [{path: /, weight: 0}], closed: {connections: 1, requests: 1}}", "load.requests[0].weight: it's 0: give a number from 1"},
 		{"an unknown field in a list", "url: http://a\nload:\n  requests:\n  - path: /\n    size: 3", "line 5: there is no field size in load.requests[0]: take some of method, path, "},
@@ -170,7 +170,7 @@ func TestRefusals(t *testing.T) {
 		{"two bodies", "url: http://a\nload: {requests: [{path: /, method: POST, body: {text: a, sizeBytes: 3}}], closed: {connections: 1, requests: 1}}", "load.requests[0].body: give exactly one of text and sizeBytes"},
 		{"a forbidden header", "url: http://a\nload: {requests: [{path: /, headers: [{name: 'a b', value: c}]}], closed: {connections: 1, requests: 1}}", `with the header "a b"`},
 		{"two shapes", "url: http://a\nload: {open: {requestsPerSecond: 1, requests: 1}, closed: {connections: 1, requests: 1}}", "load: give exactly one of closed, open and stages"},
-		{"a script", "url: http://a\nload: {script: {configMapName: a}}", "load.script: a script needs no plan here: run it by assay-load k6 run"},
+		{"a script", "url: http://a\nload: {script: {configMapName: a}}", "line 2: there is no field script in load"},
 		{"no rate", "url: http://a\nload: {open: {requests: 1}}", "load.open.requestsPerSecond: it's missing or 0"},
 		{"a ramp from nowhere", "url: http://a\nload: {open: {requestsPerSecond: 1, ramp: {seconds: 9}, durationSeconds: 5}}", "load.open.ramp.from: it's missing"},
 		{"a ramp past the end", "url: http://a\nload: {open: {requestsPerSecond: 1, ramp: {from: 0, seconds: 9}, durationSeconds: 5}}", "load.open.ramp.seconds: it's 9: give at most durationSeconds, which is 5"},
@@ -181,9 +181,9 @@ func TestRefusals(t *testing.T) {
 		{"a Secret", "url: http://a\nload: {authentication: {scheme: Basic, secretName: a}, closed: {connections: 1, requests: 1}}", "load.authentication.secretName: there are no Secrets here: give credentialsFolder"},
 		{"no credentials", "url: http://a\nload: {authentication: {scheme: Basic}, closed: {connections: 1, requests: 1}}", "credentialsFolder: it's missing: give a folder with the files username and password"},
 		{"credentials for nothing", "url: http://a\ncredentialsFolder: c" + rest, "credentialsFolder: nothing authenticates"},
-		{"a limit below the windows", "url: http://a\nwarmup: {steady: {windows: 4, limitSeconds: 19}}" + rest, "warmup.steady.limitSeconds: it's 19: give at least windows times windowSeconds, which is 20"},
-		{"a window alone", "url: http://a\nwarmup: {steady: {windows: 1}}" + rest, "warmup.steady.windows: it's 1: give a number from 2 to 10"},
-		{"two ends of a warm-up", "url: http://a\nwarmup: {requests: 9, steady: {}}" + rest, "warmup: give exactly one of"},
+		{"a limit below the windows", "url: http://a" + rest + "\n  warmup: {steady: {windows: 4, limitSeconds: 19}}", "load.warmup.steady.limitSeconds: it's 19: give at least windows times windowSeconds, which is 20"},
+		{"a window alone", "url: http://a" + rest + "\n  warmup: {steady: {windows: 1}}", "load.warmup.steady.windows: it's 1: give a number from 2 to 10"},
+		{"two ends of a warm-up", "url: http://a" + rest + "\n  warmup: {requests: 9, steady: {}}", "load.warmup: give exactly one of"},
 		{"a ConfigMap", "url: http://a\nload: {requestsFrom: {configMapKeyRef: {name: a, key: b}}, closed: {connections: 1, requests: 1}}", "load.requestsFrom: there are no ConfigMaps here: give requestsFile"},
 		{"no list", "url: http://a\nrequestsFile: /nowhere" + rest, "requestsFile: open /nowhere: no such file"},
 		{"a list and a path", "url: http://a/x\nrequestsFile: /nowhere" + rest, "url: it has a path beside requestsFile"},

@@ -76,7 +76,7 @@ func TestDefaultsOfTargets(t *testing.T) {
 			`{httpd: {home: /usr/local/apache2, mpm: Event, http2: Disabled, accessLog: Disabled, keepAlive: {mode: Enabled}}}`},
 		{"nginx", `{server: {tomcat: null, nginx: {keepAlive: {}}}}`, "server",
 			`{nginx: {executable: /usr/sbin/nginx, workerConnections: 16384, http2: Disabled, accessLog: Disabled, keepAlive: {mode: Enabled}}}`},
-		{"generic", `{server: {tomcat: null, generic: {}}}`, "server", `{generic: {port: 8080, contentPath: /assay/content}}`},
+		{"generic", `{server: {tomcat: null, generic: {}}}`, "server", `{generic: {}}`},
 		{"external", `{image: null, server: {tomcat: null, external: {url: "http://a"}}}`, "server", `{external: {url: "http://a"}}`},
 		{"tls", `{tls: {certificate: {selfSigned: {}}}}`, "tls",
 			`{certificate: {selfSigned: {}}, verification: Full, sessionResumption: Disabled}`},
@@ -86,8 +86,7 @@ func TestDefaultsOfTargets(t *testing.T) {
 			`{certificate: {selfSigned: {}}, verification: Full, sessionResumption: Disabled, ` +
 				`clientAuthentication: {certificate: {issuerRef: {name: a, kind: Issuer, group: cert-manager.io}}}}`},
 		{"backends", `{server: {tomcat: {connector: {port: 8081}}}, backends: [{name: a, image: a, server: {tomcat: {}}}]}`, "backends",
-			`[{name: a, image: a, resources: {cpu: "1", memory: 1Gi, cpuPinning: IfPossible}, ` +
-				`server: {tomcat: {home: /usr/local/tomcat, connector: {protocol: NIO, executor: Internal}, accessLog: Disabled}}}]`},
+			`[{name: a, image: a, server: {tomcat: {}}}]`},
 		{"content", `{content: [{path: /a, configMapKeyRef: {name: a, key: b}}]}`, "content", `[{path: /a, configMapKeyRef: {name: a, key: b}}]`},
 		{"pod", `{pod: {priorityClassName: a, containers: [{name: server, env: [{name: A, value: ""}]}]}}`, "pod",
 			`{priorityClassName: a, containers: [{name: server, env: [{name: A, value: ""}]}]}`},

@@ -36,7 +36,7 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"part of a CPU", base, `spec: {target: {resources: {cpu: 500m}}}`},
 		{"part of a CPU as a fraction", base, `spec: {target: {resources: {cpu: "0.5"}}}`},
 		{"memory as an integer", base, `spec: {target: {resources: {memory: 1073741824}}}`},
-		{"one request per connection", base, `spec: {load: {closed: {connections: 25, requests: 25}}, warmup: {requests: 25}}`},
+		{"one request per connection", base, `spec: {load: {closed: {connections: 25, requests: 25}, warmup: {requests: 25}}}`},
 		{"connections for a duration", base, `spec: {load: {closed: {requests: null, durationSeconds: 60}}}`},
 		{"R4's load", base, `spec: {load: {closed: {connections: 149, requests: 100000}}}`},
 		{"R3's load", base, `spec: {load: {closed: {connections: 10000, requests: 20000}}}`},
@@ -47,7 +47,7 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"a rate that rises from nothing", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, durationSeconds: 10, ramp: {from: 0, seconds: 10}}}}`},
 		{"levels of rates", base, `spec: {load: {closed: null, stages: {spacing: Poisson, levels: [{requestsPerSecond: 10, holdSeconds: 1}, {requestsPerSecond: 5, holdSeconds: 1}]}}}`},
 		{"load that just ends before the deadline", base, `spec: {load: {closed: {requests: null, durationSeconds: 599}}}`},
-		{"pauses that just end before the deadline", base, `spec: {load: {closed: {connections: 1, requests: 600, pause: {minMilliseconds: 1000}}}, warmup: null}`},
+		{"pauses that just end before the deadline", base, `spec: {load: {closed: {connections: 1, requests: 600, pause: {minMilliseconds: 1000}}, warmup: null}}`},
 		{"ramp as long as the requests last", base, `spec: {load: {closed: null, open: {requestsPerSecond: 10, requests: 50, ramp: {from: 0, seconds: 10}}}}`},
 		{"warm-up until steady", base, steady("windows: 3")},
 		{"warm-up until steady with the shortest limit", base, steady("windowSeconds: 20, windows: 4, limitSeconds: 80")},
@@ -55,6 +55,8 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"latency in seconds", base, `spec: {thresholds: [{metric: LatencyMax, below: 1.5s}]}`},
 		{"latency in microseconds", base, `spec: {thresholds: [{metric: LatencyP50, below: 900us}]}`},
 		{"every request may fail", base, `spec: {thresholds: [{metric: ErrorRate, above: 0%}]}`},
+		{"latencies between two bounds", base, `spec: {thresholds: [{metric: LatencyP99, below: 0.05s, above: 900us}]}`},
+		{"rates between two bounds", base, `spec: {thresholds: [{metric: RequestsPerSecond, below: "1000.5", above: "1000"}, {metric: ErrorRate, below: 2%, above: 1%}]}`},
 		{"error rate of 100 %", base, `spec: {thresholds: [{metric: ErrorRate, below: 100%}]}`},
 		{"time to live of nothing", base, `spec: {ttlSecondsAfterFinished: 0}`},
 		{"suspended", base, `spec: {suspend: true}`},
@@ -96,13 +98,13 @@ func TestDefaults(t *testing.T) {
 target:
   image: localhost/assay-test/tomcat:9.0
   imagePullPolicy: IfNotPresent
-  resources: {cpu: "1", memory: 1Gi, cpuPinning: IfPossible}
-  server: {tomcat: {home: /usr/local/tomcat, connector: {protocol: NIO, executor: Internal}, accessLog: Disabled}}
+  resources: {cpu: "1", memory: 1Gi}
+  server: {tomcat: {}}
   readiness: {timeoutSeconds: 300}
   podSecurity: Restricted
 clients:
   replicas: 1
-  resources: {cpu: "1", memory: 512Mi, cpuPinning: IfPossible}
+  resources: {cpu: "1", memory: 512Mi}
 load:
   requests: [{path: /}]
   order: Random
@@ -113,8 +115,8 @@ lane: default
 activeDeadlineSeconds: 3600
 podRetention: Never
 `},
-		// The operator fills in memory that is left out beside other resources: its
-		// default differs between target and client, which have one type.
+		// What a part of resources or of a server doesn't set is the operator's to fill
+		// in: both occur in lists, where a default would make every apply a change.
 		{"parts of things", `
 spec:
   target:
@@ -127,13 +129,13 @@ spec:
 target:
   image: localhost/assay-test/tomcat:9.0
   imagePullPolicy: IfNotPresent
-  resources: {cpu: "1", memory: 2Gi, cpuPinning: IfPossible}
-  server: {tomcat: {home: /usr/local/tomcat, connector: {protocol: NIO, executor: Internal, maxThreads: 8}, accessLog: Disabled}}
+  resources: {memory: 2Gi}
+  server: {tomcat: {connector: {maxThreads: 8}}}
   readiness: {path: /ready, timeoutSeconds: 300}
   podSecurity: Restricted
 clients:
   replicas: 3
-  resources: {cpu: 300m, cpuPinning: IfPossible}
+  resources: {cpu: 300m}
 load:
   requests: [{path: /}]
   order: Random

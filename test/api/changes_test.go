@@ -53,8 +53,9 @@ var refusedChanges = []change{
 	{field: "load", patch: `{load: {connection: {timeoutSeconds: 3}}}`},
 	{field: "load", patch: `{load: {closed: {connections: 26}}}`},
 	{field: "load", patch: `{load: {closed: {requests: null, durationSeconds: 10}}}`},
-	{field: "warmup", patch: `{warmup: null}`},
-	{field: "warmup", patch: `{warmup: {requests: 20001}}`},
+	{field: "load", patch: `{load: {warmup: null}}`},
+	{field: "load", patch: `{load: {warmup: {requests: 20001}}}`},
+	{field: "script", patch: `{load: null, script: {configMapName: a}}`},
 	{field: "thresholds", patch: `{thresholds: null}`},
 	{field: "thresholds", patch: `{thresholds: [{metric: LatencyP99, below: 51ms}]}`},
 	{field: "lane", patch: `{lane: other}`},
@@ -66,7 +67,7 @@ var refusedChanges = []change{
 
 // refusedAdditions add to a run what it was created without.
 var refusedAdditions = []change{
-	{field: "warmup", patch: `{warmup: {requests: 20000}}`},
+	{field: "load", patch: `{load: {warmup: {requests: 20000}}}`},
 	{field: "thresholds", patch: `{thresholds: [{metric: LatencyP99, below: 50ms}]}`},
 	{field: "target.content", patch: `{target: {content: [{path: /a, sizeBytes: 1}]}}`},
 	{field: "target.imagePullSecrets", patch: `{target: {imagePullSecrets: [{name: a}]}}`},
@@ -196,6 +197,9 @@ func fieldPaths(structure reflect.Type, prefix string) []string {
 	var paths []string
 	for field := range structure.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" { // the rules of a server
+			continue
+		}
 		paths = append(paths, prefix+name)
 	}
 	return paths

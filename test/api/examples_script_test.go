@@ -10,27 +10,26 @@ spec:
     server: {tomcat: {}}
     readiness: {path: /ready}
   clients: {replicas: 3}
-  load:
-    script:
-      configMapName: shop
-      file: tests/main.js
-      folders: [{path: lib/checks, configMapName: checks}, {path: tests, configMapName: shop-tests}]
-      hostNames: [www.example.org, shop]
-      env:
-      - {name: USERS, value: "10 $(HOME)"}
-      - {name: K6_VUS, value: "5"}
-      - {name: TOKEN, secretKeyRef: {name: shop.a, key: token}}
-      tags: [{name: team, value: web-shop}]
-      outputs:
-        prometheusRemoteWrite:
-          url: http://prometheus.monitoring.svc:9090/api/v1/write
-          trendStatistics: [p(95), p(99.9), max]
-          authentication: {scheme: Basic, secretName: prometheus}
-        openTelemetry:
-          endpoint: collector.monitoring.svc:4317
-          protocol: GRPC
-          encryption: None
-          headersSecretRef: {name: collector, key: headers}
+  script:
+    configMapName: shop
+    file: tests/main.js
+    folders: [{path: lib/checks, configMapName: checks}, {path: tests, configMapName: shop-tests}]
+    hostNames: [www.example.org, shop]
+    env:
+    - {name: USERS, value: "10 $(HOME)"}
+    - {name: K6_VUS, value: "5"}
+    - {name: TOKEN, secretKeyRef: {name: shop.a, key: token}}
+    tags: [{name: team, value: web-shop}]
+    outputs:
+      prometheusRemoteWrite:
+        url: http://prometheus.monitoring.svc:9090/api/v1/write
+        trendStatistics: [p(95), p(99.9), max]
+        authentication: {scheme: Basic, secretName: prometheus}
+      openTelemetry:
+        endpoint: collector.monitoring.svc:4317
+        protocol: GRPC
+        encryption: None
+        headersSecretRef: {name: collector, key: headers}
 `
 
 const scriptBearer = `
@@ -41,11 +40,10 @@ spec:
   target:
     server: {external: {url: "https://web.example.org"}}
     readiness: {path: /}
-  load:
-    script:
-      configMapName: shop
-      outputs:
-        prometheusRemoteWrite:
-          url: https://mimir.example.org/api/v1/push
-          authentication: {scheme: Bearer, secretName: mimir}
+  script:
+    configMapName: shop
+    outputs:
+      prometheusRemoteWrite:
+        url: https://mimir.example.org/api/v1/push
+        authentication: {scheme: Bearer, secretName: mimir}
 `

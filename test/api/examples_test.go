@@ -83,8 +83,8 @@ spec:
         sysctls: [{name: net.ipv4.ip_local_port_range, value: 1024 65535}]
       volumes:
       - {name: apps, persistentVolumeClaim: {claimName: apps, readOnly: true}}
-      - {name: conf, configMap: {name: conf, defaultMode: 288, items: [{key: a, path: b}]}}
-      - {name: keys, secret: {secretName: keys, optional: true}}
+      - {name: conf, configMap: {name: conf, defaultMode: 288, optional: true, items: [{key: a, path: b}]}}
+      - {name: keys, secret: {secretName: keys, defaultMode: 256, optional: true, items: [{key: a, path: b}]}}
       - {name: shm, emptyDir: Memory}
       containers:
       - name: server
@@ -109,8 +109,8 @@ spec:
     authentication: {scheme: Digest, secretName: user.a}
     connection: {keepAlive: Disabled, timeoutSeconds: 2, cookies: Enabled}
     closed: {connections: 25, requests: 50000}
-  warmup: {requests: 20000}
-  thresholds: [{metric: LatencyP99, below: 50ms}, {metric: RequestsPerSecond, above: "1500"}]
+    warmup: {requests: 20000}
+  thresholds: [{metric: LatencyP99, below: 50ms, above: 1ms}, {metric: RequestsPerSecond, above: "1500"}]
   lane: rack-a
   suspend: true
   activeDeadlineSeconds: 600
@@ -177,15 +177,13 @@ spec:
         generic:
           command: [/server]
           args: ["-listen", ":9090"]
-          env: [{name: MODE, value: fast}]
           port: 9090
           contentPath: /srv
-          volumes: [{mountPath: /etc/api, configMapName: api}, {mountPath: /etc/keys, secretName: keys}, {mountPath: /tmp, emptyDir: Memory}]
     pod: {containers: [{name: app, env: [{name: TZ, value: UTC}]}]}
   load:
     requests: [{path: /a.jsp}]
     closed: {connections: 10, durationSeconds: 30, rampSeconds: 5, pause: {minMilliseconds: 500, maxMilliseconds: 1500}}
-  warmup: {durationSeconds: 5}
+    warmup: {durationSeconds: 5}
 `
 
 const nginxFull = `
@@ -219,7 +217,7 @@ spec:
     requestsFrom: {configMapKeyRef: {name: urls, key: list.txt}}
     connection: {protocol: HTTP2, streams: 20}
     open: {requestsPerSecond: 500, ramp: {from: 100, seconds: 5}, spacing: Poisson, durationSeconds: 30, maxConnections: 200}
-  warmup: {steady: {windowSeconds: 2, windows: 4, throughputPercent: 10, p99Percent: 30, limitSeconds: 60}}
+    warmup: {steady: {windowSeconds: 2, windows: 4, throughputPercent: 10, p99Percent: 30, limitSeconds: 60}}
 `
 
 const genericFull = `
@@ -233,12 +231,18 @@ spec:
       generic:
         command: [sh, -c, "exec java 'FileServer' $PORT; # \"a\"\nb"]
         args: ["${HOME}", "<a/>"]
-        env: [{name: EMPTY, value: ""}, {name: PORT, value: "8443;\n$(id)"}]
         port: 8443
         contentPath: /srv/www
-        volumes: [{mountPath: /etc/server, configMapName: conf.d}, {mountPath: /etc/keys, secretName: keys}, {mountPath: /tmp, emptyDir: Disk}]
     tls: {certificate: {selfSigned: {}, privateKey: {algorithm: ECDSA}, dnsNames: [a.example.org]}}
     content: [{path: /a, sizeBytes: 1}]
+    pod:
+      volumes: [{name: conf, configMap: {name: conf.d}}, {name: tmp, emptyDir: Disk}]
+      containers:
+      - name: server
+        env: [{name: EMPTY, value: ""}, {name: PORT, value: "8443;\n$(id)"}, {name: TOKEN, secretKeyRef: {name: keys, key: token}}]
+        volumeMounts:
+        - {name: conf, mountPath: /etc/server, subPathExpr: $(PORT), readOnly: true, recursiveReadOnly: Enabled}
+        - {name: tmp, mountPath: /tmp, mountPropagation: None, bindMountOptions: [noexec]}
   load:
     requests: [{path: /a}]
     scope: Run

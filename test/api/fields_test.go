@@ -82,8 +82,8 @@ func (s schema) visit(path string, see func(path string, field schema)) {
 
 // kubernetesOwn are the fields whose types are Kubernetes' own, which have no
 // bounds; the size of a request bounds them.
-var kubernetesOwn = regexp.MustCompile(`^spec\.target\.(imagePullSecrets\[\]|pod\.(annotations|nodeSelector)\{\}|pod\.tolerations\[\]` +
-	`|pod\.securityContext|pod\.volumes\[\]\.(configMap|secret|persistentVolumeClaim)|pod\.containers\[\]\.(volumeMounts\[\]|securityContext))(\.|$)` +
+var kubernetesOwn = regexp.MustCompile(`^spec\.target\.(pod\.(annotations|nodeSelector)\{\}|pod\.tolerations\[\]` +
+	`|pod\.securityContext|pod\.volumes\[\]\.(configMap|secret)\.items\[\]|pod\.containers\[\]\.securityContext)(\.|$)` +
 	`|^status\.conditions\[\]\.`)
 
 // TestEveryFieldIsDocumented: kubectl explain shows these texts.

@@ -18,7 +18,7 @@ var http2Refusals = []refusal{
 		want: []string{"spec.load.connection.streams", "at most 20000"}},
 	{name: "too many streams at a rate", patch: overHTTP2(`streams: 21`, `closed: null, open: {requestsPerSecond: 1, durationSeconds: 1}`),
 		want: []string{"spec.load.connection.streams", "at most 20000"}},
-	{name: "too many streams at a rate in levels", patch: overHTTP2(`streams: 21`, `closed: null, stages: {levels: [{requestsPerSecond: 1, holdSeconds: 1}]}`),
+	{name: "too many streams at a rate in levels", patch: overHTTP2(`streams: 21`, `closed: null, stages: {maxConnections: 1000, levels: [{requestsPerSecond: 1, holdSeconds: 1}]}`),
 		want: []string{"spec.load.connection.streams", "at most 20000"}},
 	{name: "too many streams of a level", patch: overHTTP2(`streams: 21`, `closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}, {connections: 1000, holdSeconds: 1}]}`),
 		want: []string{"spec.load.connection.streams", "at most 20000"}},

@@ -45,9 +45,9 @@ var requestRefusals = []refusal{
 	{name: "HEAD with a length", patch: withRequest(`method: HEAD, expect: {bodyBytes: 0}`),
 		want: []string{"spec.load.requests[0].expect.bodyBytes", "no meaning with HEAD"}},
 	{name: "body with both", patch: withRequest(`method: POST, body: {text: a, sizeBytes: 1}`),
-		want: []string{"spec.load.requests[0].body", "exactly one of text and sizeBytes"}},
+		want: []string{"spec.load.requests[0].body", "exactly one of the fields in [text sizeBytes]"}},
 	{name: "body with neither", patch: withRequest(`method: POST, body: {}`),
-		want: []string{"spec.load.requests[0].body", "exactly one of text and sizeBytes"}},
+		want: []string{"spec.load.requests[0].body", "exactly one of the fields in [text sizeBytes]"}},
 	{name: "body too long", patch: withRequest(`method: POST, body: {sizeBytes: 67108865}`),
 		want: []string{"spec.load.requests[0].body.sizeBytes", "less than or equal to 67108864"}},
 	{name: "body of no bytes", patch: withRequest(`method: POST, body: {sizeBytes: 0}`),
@@ -104,7 +104,7 @@ var requestRefusals = []refusal{
 
 	// lists of requests
 	{name: "requests from two places", patch: `spec: {load: {requestsFrom: {configMapKeyRef: {name: a, key: b}}}}`,
-		want: []string{"spec.load.requests", "exactly one of requests and requestsFrom"}},
+		want: []string{"spec.load", "exactly one of the fields in [requests requestsFrom]"}},
 	{name: "list from nowhere", patch: `spec: {load: {requests: null, requestsFrom: {}}}`,
 		want: []string{"spec.load.requestsFrom.configMapKeyRef", "Required value"}},
 	{name: "list that can't tell readiness", patch: `spec: {target: {readiness: {path: null}}, load: {requests: null, requestsFrom: {configMapKeyRef: {name: a, key: b}}}}`,
@@ -142,7 +142,7 @@ var requestRefusals = []refusal{
 	{name: "Secret that can't be", patch: `spec: {load: {authentication: {scheme: Basic, secretName: A_b}}}`,
 		want: []string{"spec.load.authentication.secretName", "name of a Secret"}},
 	{name: "nobody to ask with credentials", patch: `spec: {target: {readiness: {path: null}}, load: {authentication: {scheme: Basic, secretName: a}}}`,
-		want: []string{"spec.target.readiness.path", "answered without"}},
+		want: []string{"spec.target.readiness.path", "readiness probes send no credentials"}},
 }
 
 // headerRefusals are the headers that a client makes itself.

@@ -78,17 +78,17 @@ func at(path, value string) string {
 var serverRefusals = []refusal{
 	// which server
 	{name: "no server in it", patch: `spec: {target: {server: {tomcat: null}}}`,
-		want: []string{"spec.target.server", "exactly one member: tomcat, httpd, nginx, generic or external"}},
+		want: []string{"spec.target.server", "exactly one of the fields in [tomcat httpd nginx generic external]"}},
 	{name: "httpd and nginx", patch: asServer("httpd", `{}, nginx: {}`),
-		want: []string{"spec.target.server", "exactly one member: tomcat, httpd, nginx, generic or external"}},
+		want: []string{"spec.target.server", "exactly one of the fields in [tomcat httpd nginx generic external]"}},
 	{name: "external and Tomcat", patch: `spec: {target: {server: {external: {url: "http://a"}}}}`,
-		want: []string{"spec.target.server", "exactly one member: tomcat, httpd, nginx, generic or external"}},
+		want: []string{"spec.target.server", "exactly one of the fields in [tomcat httpd nginx generic external]"}},
 
 	// Tomcat
 	{name: "threads beside virtual threads", patch: `spec: {target: {server: {tomcat: {connector: {executor: VirtualThreads}}}}}`,
-		want: []string{"spec.target.server.tomcat.connector", "no meaning with the executor VirtualThreads", "leave them out"}},
+		want: []string{"spec.target.server.tomcat.connector.executor", "no meaning with the executor VirtualThreads", "leave them out"}},
 	{name: "spare threads beside virtual threads", patch: asServer("tomcat", `{connector: {executor: VirtualThreads, minSpareThreads: 1, maxThreads: null}}`),
-		want: []string{"spec.target.server.tomcat.connector", "no meaning with the executor VirtualThreads", "leave them out"}},
+		want: []string{"spec.target.server.tomcat.connector.executor", "no meaning with the executor VirtualThreads", "leave them out"}},
 	{name: "more spare threads than threads", patch: `spec: {target: {server: {tomcat: {connector: {minSpareThreads: 201}}}}}`,
 		want: []string{"spec.target.server.tomcat.connector.minSpareThreads", "at most maxThreads"}},
 	{name: "relative home", patch: asServer("tomcat", `{home: tomcat}`),
@@ -133,32 +133,6 @@ var serverRefusals = []refusal{
 		want: []string{"spec.target.server.nginx.configuration.configMapName", "must be the name of a ConfigMap"}},
 	{name: "configuration in capitals", patch: asServer("httpd", `{configuration: {configMapName: A}}`),
 		want: []string{"spec.target.server.httpd.configuration.configMapName", "must be the name of a ConfigMap"}},
-
-	// generic
-	{name: "volume of two things", patch: asServer("generic", `{volumes: [{mountPath: /a, configMapName: a, secretName: b}]}`),
-		want: []string{"spec.target.server.generic.volumes[0]", "exactly one of configMapName, secretName and emptyDir"}},
-	{name: "volume of nothing", patch: asServer("generic", `{volumes: [{mountPath: /a}]}`),
-		want: []string{"spec.target.server.generic.volumes[0]", "exactly one of configMapName, secretName and emptyDir"}},
-	{name: "volume that isn't anywhere", patch: asServer("generic", `{volumes: [{emptyDir: Disk}]}`),
-		want: []string{"spec.target.server.generic.volumes[0].mountPath", "Required value"}},
-	{name: "two volumes in one place", patch: asServer("generic", `{volumes: [{mountPath: /a, emptyDir: Disk}, {mountPath: /a, emptyDir: Memory}]}`),
-		want: []string{"spec.target.server.generic.volumes[1]", "Duplicate value"}},
-	{name: "volume on tape", patch: asServer("generic", `{volumes: [{mountPath: /a, emptyDir: Tape}]}`),
-		want: []string{"spec.target.server.generic.volumes[0].emptyDir", `"Disk", "Memory"`}},
-	{name: "volume over the content", patch: asServer("generic", `{contentPath: /a, volumes: [{mountPath: /a, emptyDir: Disk}]}`),
-		want: []string{"spec.target.server.generic.volumes", "another mountPath than contentPath"}},
-	{name: "volume over the content by default", patch: asServer("generic", `{volumes: [{mountPath: /assay/content, emptyDir: Disk}]}`),
-		want: []string{"spec.target.server.generic.volumes", "another mountPath than contentPath"}},
-	{name: "volume over the certificate", patch: asServer("generic", `{volumes: [{mountPath: /assay/tls, emptyDir: Disk}]}`),
-		want: []string{"spec.target.server.generic.volumes", "/assay/tls"}},
-	{name: "relative volume", patch: asServer("generic", `{volumes: [{mountPath: a, emptyDir: Disk}]}`),
-		want: []string{"spec.target.server.generic.volumes[0].mountPath", "absolute path such as /"}},
-	{name: "volume of a ConfigMap in capitals", patch: asServer("generic", `{volumes: [{mountPath: /a, configMapName: A}]}`),
-		want: []string{"spec.target.server.generic.volumes[0].configMapName", "name of a ConfigMap"}},
-	{name: "volume of a Secret in capitals", patch: asServer("generic", `{volumes: [{mountPath: /a, secretName: A}]}`),
-		want: []string{"spec.target.server.generic.volumes[0].secretName", "name of a Secret"}},
-	{name: "too many volumes", patch: asServer("generic", `{volumes: [`+list(17, `{mountPath: /a%d, emptyDir: Disk}`)+`]}`),
-		want: []string{"spec.target.server.generic.volumes", "at most 16 items"}},
 }
 
 // TestBadServersAreRefused merges into base, which is for Tomcat.

@@ -12,19 +12,19 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// sampleFolder holds the runs that users start from, pageFile the page that some
+// sampleDirectory holds the runs that users start from, pageFile the page that some
 // of them have in a ConfigMap.
 const (
-	sampleFolder = "../../config/samples"
-	pageFile     = "../../test/servers/dynamic/page.jsp"
+	sampleDirectory = "../../config/samples"
+	pageFile        = "../../test/servers/dynamic/page.jsp"
 )
 
 // sampleFiles are the names of all samples.
 func sampleFiles(t *testing.T) []string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(sampleFolder, "*.yaml"))
+	paths, err := filepath.Glob(filepath.Join(sampleDirectory, "*.yaml"))
 	if err != nil || len(paths) < 2 {
-		t.Fatalf("no samples in %s: %v", sampleFolder, err)
+		t.Fatalf("no samples in %s: %v", sampleDirectory, err)
 	}
 	var names []string
 	for _, path := range paths {
@@ -40,7 +40,7 @@ var documentSeparator = regexp.MustCompile(`(?m)^---$`)
 // sampleObjects are the objects that a sample has.
 func sampleObjects(t *testing.T, name string) []*unstructured.Unstructured {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(sampleFolder, name))
+	text, err := os.ReadFile(filepath.Join(sampleDirectory, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestSamplesDontContradict(t *testing.T) {
 // TestSamplesAreListed: the kustomization has every object once, which is all
 // that kustomize takes.
 func TestSamplesAreListed(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(sampleFolder, "kustomization.yaml"))
+	text, err := os.ReadFile(filepath.Join(sampleDirectory, "kustomization.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,8 +29,12 @@ const crdFolder = "../../config/crd/bases"
 // apiClient refuses unknown fields, as kubectl does.
 var apiClient client.Client
 
-// apiConfig is how the API server is reached.
-var apiConfig *rest.Config
+// apiConfig is how the API server is reached, kubeconfig the same as kubectl reads
+// it.
+var (
+	apiConfig  *rest.Config
+	kubeconfig []byte
+)
 
 func TestMain(m *testing.M) {
 	os.Exit(withAPIServer(m))
@@ -64,7 +68,7 @@ func withAPIServer(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	apiConfig = config
+	apiConfig, kubeconfig = config, environment.KubeConfig
 	apiClient = client.WithFieldValidation(plain, metav1.FieldValidationStrict)
 	return m.Run()
 }
@@ -92,7 +96,7 @@ spec:
     requests: [{path: /js/bootstrap.min.js, weight: 3}, {path: "/a/?q=%20x&y[0]=~b", weight: 1}]
     connection: {keepAlive: Enabled, timeoutSeconds: 2}
     closed: {connections: 25, requests: 50000}
-  warmup: {requests: 20000}
+    warmup: {requests: 20000}
   thresholds:
   - {metric: LatencyP99, below: 50ms}
   - {metric: ErrorRate, below: "0.5%"}
@@ -115,14 +119,14 @@ spec:
       generic:
         command: [/bin/httpd]
         args: ["-f", ""]
-        env: [{name: LANG, value: ""}, {name: MODE, value: a b}]
         port: 80
         contentPath: /usr/share/nginx/html
     podSecurity: Baseline
+    pod: {containers: [{name: server, env: [{name: LANG, value: ""}, {name: MODE, value: a b}]}]}
   load:
     requests: [{path: /}]
     closed: {connections: 1, durationSeconds: 10}
-  warmup: {durationSeconds: 5}
+    warmup: {durationSeconds: 5}
 `
 
 // minimal has only what a run can't do without.

@@ -80,7 +80,7 @@ func TestMissingCredentials(t *testing.T) {
 // for each request.
 func TestCookies(t *testing.T) {
 	t.Parallel()
-	run := loadRun(t, "cookies", "/cookie").Requests(3, 60).KeepAlive(v1alpha1.KeepAliveDisabled).Obj()
+	run := loadRun(t, "cookies", "/cookie").Requests(3, 60).KeepAlive(v1alpha1.Disabled).Obj()
 	run.Spec.Load.Connection.Cookies = v1alpha1.Enabled
 	_, server := outcome(t, run, "/cookie")
 	if server.Requests != 120 || server.Anonymous != 6 || server.Connections != 120 {
@@ -143,7 +143,7 @@ func TestRequestList(t *testing.T) {
 // each request.
 func formRun(t *testing.T, name, path string, form v1alpha1.FormLogin, secret map[string][]byte) *v1alpha1.BenchmarkRun {
 	t.Helper()
-	run := loadRun(t, name, path).Requests(3, 30).KeepAlive(v1alpha1.KeepAliveDisabled).Obj()
+	run := loadRun(t, name, path).Requests(3, 30).KeepAlive(v1alpha1.Disabled).Obj()
 	authenticated(t, run, v1alpha1.AuthenticationForm, secret)
 	run.Spec.Load.Authentication.Form = &form
 	run.Spec.Load.Connection.Cookies = v1alpha1.Enabled
@@ -160,7 +160,7 @@ func TestFormLogin(t *testing.T) {
 	wantFailed(t, c.finished(t, wrong, time.Minute), v1alpha1.ReasonClientFailed, "POST /form/login: unexpected status 403 Forbidden", "Check load.authentication")
 
 	run := formRun(t, "form", "/form/page", form, credentials)
-	run.Spec.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(10))}
+	run.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(10))}
 	c.create(t, run)
 	done := c.finished(t, run, 3*time.Minute)
 	wantSucceeded(t, done)

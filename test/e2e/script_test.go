@@ -66,8 +66,8 @@ func TestScript(t *testing.T) {
 	c.files(t, ns, "shop-lib", map[string]string{"paths.js": "export const shop = '/fixed/1000/1000';"})
 	c.create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "shop"}, StringData: map[string]string{"token": "s3cr3t-ab"}})
 	run := wrapper.NewRun(ns, "script", serverImage).Lane("script").Script("shop").Clients(2, "250m", "192Mi").Retain(v1alpha1.RetainAlways).Obj()
-	run.Spec.Load.Script.Folders = []v1alpha1.ScriptFolder{{Path: "lib", ConfigMapName: "shop-lib"}}
-	run.Spec.Load.Script.Env = []v1alpha1.ScriptVariable{
+	run.Spec.Script.Folders = []v1alpha1.ScriptFolder{{Path: "lib", ConfigMapName: "shop-lib"}}
+	run.Spec.Script.Env = []v1alpha1.EnvironmentVariable{
 		{Name: "TOKEN", SecretKeyRef: &v1alpha1.SecretKeyReference{Name: "shop", Key: "token"}},
 	}
 	c.create(t, run)
@@ -170,10 +170,10 @@ func TestScriptFails(t *testing.T) {
 		wantFailed(t, c.finished(t, run, time.Minute), tc.reason, tc.texts...)
 	}
 	run := wrapper.NewRun(ns, "missing", serverImage).Lane("script-missing").Script("invalid").Obj()
-	run.Spec.Load.Script.File = "other.js"
+	run.Spec.Script.File = "other.js"
 	run.Spec.TTLSecondsAfterFinished = ptr.To(int32(600))
 	c.create(t, run)
-	wantFailed(t, c.finished(t, run, time.Minute), v1alpha1.ReasonConfigurationMissing, "spec.load.script.file", "other.js")
+	wantFailed(t, c.finished(t, run, time.Minute), v1alpha1.ReasonConfigurationMissing, "spec.script.file", "other.js")
 }
 
 // TestScriptPublished runs unmodified scripts from k6's examples. The target replaces
@@ -196,7 +196,7 @@ func TestScriptPublished(t *testing.T) {
 		config := fmt.Sprint("example-", i)
 		c.files(t, ns, config, map[string]string{name: string(text)})
 		run := wrapper.NewRun(ns, config, serverImage).Lane("script-published").Script(config).Clients(1, "200m", "192Mi").Obj()
-		run.Spec.Load.Script.File, run.Spec.Load.Script.HostNames = name, []string{"httpbin.org"}
+		run.Spec.Script.File, run.Spec.Script.HostNames = name, []string{"httpbin.org"}
 		c.create(t, run)
 		done := c.finished(t, run, time.Minute)
 		wantSucceeded(t, done)

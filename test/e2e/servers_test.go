@@ -300,7 +300,10 @@ func genericScenarios() []scenario {
 		all = append(all, scenario{
 			name: name, image: image,
 			target: func(target *v1alpha1.Target) {
-				target.Server.Generic = &v1alpha1.GenericServer{ContentPath: "/www", Env: []v1alpha1.EnvironmentVariable{{Name: "THREADS", Value: ptr.To("4")}}}
+				target.Server.Generic = &v1alpha1.GenericServer{ContentPath: "/www"}
+				target.Pod = &v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
+					{Name: "server", Env: []v1alpha1.EnvironmentVariable{{Name: "THREADS", Value: ptr.To("4")}}},
+				}}
 			},
 		})
 	}

@@ -113,7 +113,7 @@ func TestResumption(t *testing.T) {
 				spec := selfSigned("")
 				spec.SessionResumption = resumption
 				run := tlsRun(ns, name+"-"+strings.ToLower(string(resumption)), s.image, s.server, spec)
-				run.Spec.Load.Connection.KeepAlive = v1alpha1.KeepAliveDisabled
+				run.Spec.Load.Connection.KeepAlive = v1alpha1.Disabled
 				theCluster.create(t, run)
 				done := theCluster.finished(t, run, 3*time.Minute)
 				wantSucceeded(t, done)

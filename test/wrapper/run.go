@@ -60,7 +60,7 @@ func (r *Run) Path(path string) *Run {
 
 // Script has k6 run the script of a ConfigMap, once /ready is answered.
 func (r *Run) Script(configMap string) *Run {
-	r.Spec.Load = v1alpha1.Load{Script: &v1alpha1.ScriptLoad{ConfigMapName: configMap}}
+	r.Spec.Load, r.Spec.Script = v1alpha1.Load{}, &v1alpha1.Script{ConfigMapName: configMap}
 	r.Spec.Target.Readiness.Path = "/ready"
 	return r
 }
@@ -91,18 +91,18 @@ func (r *Run) Seconds(connections, seconds int32) *Run {
 
 // WarmupUntilSteady has clients warm the target up until it is steady.
 func (r *Run) WarmupUntilSteady(steady v1alpha1.SteadyState) *Run {
-	r.Spec.Warmup = &v1alpha1.Warmup{Steady: &steady}
+	r.Spec.Load.Warmup = &v1alpha1.Warmup{Steady: &steady}
 	return r
 }
 
 // Warmup has each client make so many requests before the measurement.
 func (r *Run) Warmup(requests int64) *Run {
-	r.Spec.Warmup = &v1alpha1.Warmup{Requests: ptr.To(requests)}
+	r.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(requests)}
 	return r
 }
 
 // KeepAlive says whether connections are reused.
-func (r *Run) KeepAlive(keepAlive v1alpha1.KeepAlive) *Run {
+func (r *Run) KeepAlive(keepAlive v1alpha1.Switch) *Run {
 	r.Spec.Load.Connection.KeepAlive = keepAlive
 	return r
 }

@@ -69,14 +69,6 @@ func (r *Run) Forward(path, backend string) *Run {
 	return r
 }
 
-// GenericVolume mounts a ConfigMap, a Secret or an empty folder into a generic
-// server.
-func (r *Run) GenericVolume(volume v1alpha1.GenericVolume) *Run {
-	server := r.Spec.Target.Server.Generic
-	server.Volumes = append(server.Volumes, volume)
-	return r
-}
-
 // Backend adds a small backend to the target's pod.
 func (r *Run) Backend(name, image string, server v1alpha1.BackendServer) *Run {
 	r.Spec.Target.Backends = append(r.Spec.Target.Backends,

@@ -19,7 +19,7 @@ func declared(run *v1alpha1.BenchmarkRun, why string) report.Row {
 	row := report.Row{
 		Namespace: run.Namespace, Name: run.Name, NoResult: why,
 		Connector: server.Label(server.Describe(&run.Spec.Target), &run.Spec.Target),
-		KeepAlive: load.Connection.KeepAlive != v1alpha1.KeepAliveDisabled,
+		KeepAlive: load.Connection.KeepAlive != v1alpha1.Disabled,
 	}
 	if plans := loadplan.Plans(run, nil); len(plans) > 0 {
 		row.Connections = int64(plans[0].Connections)

@@ -42,7 +42,7 @@ func newRun(name string, seconds int) *v1alpha1.BenchmarkRun {
 			},
 			Load: v1alpha1.Load{
 				Requests:   []v1alpha1.Request{{Path: "/a"}},
-				Connection: v1alpha1.Connection{KeepAlive: v1alpha1.KeepAliveDisabled},
+				Connection: v1alpha1.Connection{KeepAlive: v1alpha1.Disabled},
 				Closed:     &v1alpha1.ClosedLoad{Connections: 25, Requests: ptr.To(int64(50_000))},
 			},
 		},

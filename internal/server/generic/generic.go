@@ -2,7 +2,7 @@
 package generic
 
 import (
-	"fmt"
+	"cmp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,30 +35,7 @@ func (Server) Configuration(*v1alpha1.Server) *v1alpha1.Configuration { return n
 func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 	g := in.Server.Generic
 	r := &adapter.Rendering{Container: corev1.Container{Command: g.Command, Args: g.Args}}
-	r.MountContent(g.ContentPath)
+	r.MountContent(cmp.Or(g.ContentPath, "/assay/content"))
 	r.MountTLS(in)
-	for _, v := range g.Env {
-		r.Container.Env = append(r.Container.Env, corev1.EnvVar{Name: v.Name, Value: adapter.Literal(ptr.Deref(v.Value, ""))})
-	}
-	for i, v := range g.Volumes {
-		name := fmt.Sprintf("volume-%d", i)
-		switch v.EmptyDir {
-		case v1alpha1.EmptyDirDisk:
-			r.AddEmptyDir(in, name, v.MountPath, corev1.StorageMediumDefault)
-			continue
-		case v1alpha1.EmptyDirMemory:
-			r.AddEmptyDir(in, name, v.MountPath, corev1.StorageMediumMemory)
-			continue
-		}
-		volume := corev1.Volume{Name: in.Name + "-" + name}
-		if v.ConfigMapName != "" {
-			volume.ConfigMap = &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: v.ConfigMapName}}
-		} else {
-			volume.Secret = &corev1.SecretVolumeSource{SecretName: v.SecretName}
-		}
-		r.Volumes = append(r.Volumes, volume)
-		r.Container.VolumeMounts = append(r.Container.VolumeMounts,
-			corev1.VolumeMount{Name: volume.Name, MountPath: v.MountPath, ReadOnly: true})
-	}
 	return r, nil
 }

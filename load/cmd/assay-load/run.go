@@ -46,7 +46,7 @@ file, or - for the standard input. All fields:
     closed:                          # or open, or stages
       connections: 25
       requests: 50000                # or durationSeconds
-  warmup: {requests: 20000}          # all fields of spec.warmup, for example {steady: {limitSeconds: 60}}
+    warmup: {requests: 20000}        # or for example {steady: {limitSeconds: 60}}
   requestsFile: urls.txt             # instead of load.requests; replaces load.requestsFrom
   credentialsFolder: secret          # with the files username and password, or token
   tls:                               # only with an https url

@@ -49,7 +49,7 @@ url: http://%s
 load:
   requests: [{path: /a, weight: 3, expect: {bodyBytes: 2}}, {path: /bcd}]
   closed: {connections: 7, requests: 3000}
-warmup: {requests: 100}
+  warmup: {requests: 100}
 `, server.Address())
 	output, errors, code := assayLoad(t, "run", path, "-o", "json")
 	if code != 0 || errors != "" {

@@ -1,0 +1,73 @@
+package api
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TestSecondApplyChangesNothing applies every sample twice by kubectl, the way
+// that pipelines do. The second time kubectl must say that nothing has changed.
+func TestSecondApplyChangesNothing(t *testing.T) {
+	for _, name := range sampleFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			for _, by := range []struct{ name, said string }{{"--server-side=false", "unchanged"}, {"--server-side", "serverside-applied"}} {
+				namespace := newNamespace(t)
+				apply := func() string {
+					t.Helper()
+					return kubectl(t, "apply", "--namespace", namespace, by.name, "--filename", filepath.Join(sampleDirectory, name))
+				}
+				apply()
+				before := versions(t, name, namespace)
+				for line := range strings.Lines(apply()) {
+					if !strings.HasSuffix(strings.TrimSpace(line), by.said) {
+						t.Errorf("kubectl apply %s: %s", by.name, line)
+					}
+				}
+				for object, version := range versions(t, name, namespace) {
+					if version != before[object] {
+						t.Errorf("kubectl apply %s changed %s", by.name, object)
+					}
+				}
+			}
+		})
+	}
+}
+
+// versions returns the resource versions of a sample's objects by kind and name.
+func versions(t *testing.T, sample, namespace string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, object := range sampleObjects(t, sample) {
+		stored := &unstructured.Unstructured{}
+		stored.SetGroupVersionKind(object.GroupVersionKind())
+		if err := apiClient.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: object.GetName()}, stored); err != nil {
+			t.Fatal(err)
+		}
+		all[object.GetKind()+" "+object.GetName()] = stored.GetResourceVersion()
+	}
+	return all
+}
+
+// kubectl runs the kubectl of the API server and returns what it says.
+func kubectl(t *testing.T, args ...string) string {
+	t.Helper()
+	config := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(config, kubeconfig, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl"), args...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+config, "HOME="+t.TempDir())
+	var out, complaints bytes.Buffer
+	command.Stdout, command.Stderr = &out, &complaints
+	if err := command.Run(); err != nil {
+		t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, complaints.String())
+	}
+	return out.String()
+}
