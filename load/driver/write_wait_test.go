@@ -157,7 +157,8 @@ func testBothFamilies(t *testing.T) {
 		}()
 		got := drive(t, plan(2, 4, "/"), listener.Addr().String())
 		_ = listener.Close()
-		if got.Succeeded() != 4 || got.Connections != 2 {
+		// One connection may take all requests before the other has started.
+		if got.Succeeded() != 4 || got.Connections < 1 || got.Connections > 2 || got.KeepAlive != 4-got.Connections {
 			t.Errorf("%s: counts %+v", address, got.Counts)
 		}
 	}
