@@ -18,6 +18,8 @@ type Counts struct {
 	BodyBytes     int64       `json:"bodyBytes"`
 	TLSResumed    int64       `json:"tlsResumed"`
 	Dropped       int64       `json:"dropped,omitempty"`
+
+	ClosedByServer int64 `json:"closedByServer,omitempty"`
 }
 
 // Counters is the table of Counts, but for Errors, whose table is that of
@@ -62,6 +64,11 @@ var Counters = Table[Counts]{
 	{
 		Name: "dropped", Of: func(c *Counts) *int64 { return &c.Dropped },
 		CSV: "dropped", Help: "requests of open load that were never made, since no connection was free in time; not among the requests",
+	},
+	{
+		Name: "closedByServer", Of: func(c *Counts) *int64 { return &c.ClosedByServer },
+		Label: "Closed by the server", CSV: "connections_closed_by_server",
+		Help: "keep-alive connections that the server closed after a response, as it had announced; HTTP/1.1 only",
 	},
 }
 

@@ -140,7 +140,7 @@ func TestMeasureFromWireRefuses(t *testing.T) {
 // TestFiguresOfOtherVersions: a later version has more figures, kinds of errors and
 // phases, an earlier one fewer.
 func TestFiguresOfOtherVersions(t *testing.T) {
-	m := &result.Measure{Counts: result.Counts{Requests: 4, Errors: result.ErrorCounts{result.ErrorTLS: 1}, Dropped: 5}}
+	m := &result.Measure{Counts: result.Counts{Requests: 4, Errors: result.ErrorCounts{result.ErrorTLS: 1}, ClosedByServer: 5}}
 	for range 3 {
 		m.Latencies.Of(result.Total).Record(5)
 	}
@@ -174,7 +174,7 @@ func TestFiguresOfOtherVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = m.Counts
-	want.Dropped = 0
+	want.ClosedByServer = 0
 	if diff := cmp.Diff(want, got.Counts); diff != "" || got.Latencies.Get(result.Total).Count() != 3 {
 		t.Errorf("of an earlier version (-want +got):\n%s", diff)
 	}

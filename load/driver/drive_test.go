@@ -254,6 +254,9 @@ func testCountsMatchServer(t *testing.T) {
 				BytesReceived: seen.BytesSent,
 				BodyBytes:     seen.Body,
 			}
+			if p.KeepAlive {
+				want.ClosedByServer = seen.Paths["/closing"]
+			}
 			if got.Counts != want {
 				t.Errorf("counts\n%+v, the server's are\n%+v", got.Counts, want)
 			}

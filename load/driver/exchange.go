@@ -43,6 +43,9 @@ func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outco
 		if o.Error = c.stage.classify(r, &response, end-begin, ok); next != nil && o.Error != result.ErrorTimeout {
 			o.Error = recorder.NoError // a follow-up request decides
 		}
+		if !response.persistent && c.stage.load.plan.KeepAlive {
+			o.ClosedByServer++
+		}
 		if !response.persistent || !c.stage.load.plan.KeepAlive {
 			c.close(&response, o)
 		}

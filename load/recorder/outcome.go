@@ -29,6 +29,9 @@ type Outcome struct {
 	// Reopened is how many connections were opened beside for what the request's
 	// first response led to, ReopenedResumed how many of them resumed a session.
 	Reopened, ReopenedResumed int64
+	// ClosedByServer is the number of keep-alive connections that the server closed
+	// after a response, as the response announced.
+	ClosedByServer int64
 	// Connect, TLS, Processing, Waiting, Receiving and Total are as in package
 	// result. They count only when the request succeeded, Connect only when Opened,
 	// TLS only when Secured.
@@ -62,6 +65,7 @@ func (o *Outcome) addTo(m *result.Measure) {
 		m.TLSResumed++
 	}
 	m.Connections += o.Reopened
+	m.ClosedByServer += o.ClosedByServer
 	m.TLSResumed += o.ReopenedResumed
 	if o.Reused {
 		m.KeepAlive++

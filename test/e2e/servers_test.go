@@ -15,6 +15,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -89,11 +90,7 @@ func (s *scenario) run(t *testing.T, ns, lane string) {
 	if *r.Requests != matrixRequests || *r.Errors.Total != 0 || *r.BodyBytesReceived != matrixRequests*matrixBytes {
 		t.Errorf("%d requests, %d errors, %d bytes", *r.Requests, *r.Errors.Total, *r.BodyBytesReceived)
 	}
-	fewest, most := s.opened()
-	if opened := *r.Latency.Connect.Count; opened < fewest || opened > most || *r.KeepAliveRequests != matrixRequests-opened {
-		t.Errorf("%d connections were opened, want %d to %d, and %d requests were sent on an open one, want the other requests",
-			opened, fewest, most, *r.KeepAliveRequests)
-	}
+	s.checkConnections(t, &c.artifact(t, done).Merged.Counts)
 	s.check(t, done)
 	log := string(c.logs(t, c.targetOf(t, done), "server"))
 	for _, text := range s.logged {
@@ -109,17 +106,26 @@ func (s *scenario) run(t *testing.T, ns, lane string) {
 	}
 }
 
-// opened returns the fewest and the most connections that the clients may open.
-// The connections of a client share its requests as they come to it: one that is
-// fast takes many, and one that finds none left isn't opened. One that the server
-// closed at its limit is opened again for its next request.
-func (s *scenario) opened() (fewest, most int64) {
-	const requests = matrixRequests / matrixClients
-	limit := s.perConnection
-	if limit == 0 {
-		limit = requests
+// checkConnections compares the connections with the server's limit. The
+// connections of a client share its requests as they come to them: a fast one takes
+// many, and one that finds none left is not opened. The server closes a connection
+// at its limit, and the client opens it again for its next request. So of the
+// connections that were opened, those that the server closed carried the limit of
+// requests each, and the others, at most one for each connection of the load, fewer
+// than that.
+func (s *scenario) checkConnections(t *testing.T, counts *result.Counts) {
+	t.Helper()
+	if counts.KeepAlive != matrixRequests-counts.Connections {
+		t.Errorf("%d requests on open connections, want all %d but the first of each of %d connections", counts.KeepAlive, matrixRequests, counts.Connections)
 	}
-	return matrixClients * ((requests + limit - 1) / limit), matrixClients * (matrixConnections + (requests-matrixConnections)/limit)
+	closed, others := counts.ClosedByServer, counts.Connections-counts.ClosedByServer
+	carried, limit := matrixRequests-s.perConnection*closed, s.perConnection
+	if limit == 0 {
+		limit = matrixRequests + 1
+	}
+	if others < 0 || others > matrixClients*matrixConnections || carried < others || carried > others*(limit-1) || s.perConnection == 0 && closed != 0 {
+		t.Errorf("%d connections, of which the server closed %d, with a limit of %d requests on each", counts.Connections, closed, s.perConnection)
+	}
 }
 
 // check compares the target in the status with the declared one.
