@@ -14,7 +14,7 @@ import (
 // names are the figures of the tables in their order, which is their order in
 // messages between versions. It may only grow at its ends.
 var names = map[string][]string{
-	"Counts": {"requests", "non2xx", "keepAlive", "connections", "bytesSent", "bytesReceived", "bodyBytes", "tlsResumed", "dropped"},
+	"Counts": {"requests", "non2xx", "keepAlive", "connections", "bytesSent", "bytesReceived", "bodyBytes", "tlsResumed", "dropped", "closedByServer"},
 	"ClientUsage": {
 		"userCPUMicroseconds", "systemCPUMicroseconds", "throttledMicroseconds", "maxResidentBytes", "schedulerLagP99Microseconds",
 		"gcPauseMicroseconds", "gcPauseMaxMicroseconds",
