@@ -186,9 +186,9 @@ type Warmup struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.below) || !has(self.above) || ![self.below, self.above].all(b, b.matches('^[0-9]{1,12}([.][0-9]{1,6})?(us|ms|s|%)?$')) || double(self.below.replace('us', \"\").replace('ms', \"\").replace('s', \"\").replace('%', \"\")) * (self.below.endsWith('us') ? 1.0 : self.below.endsWith('ms') ? 1000.0 : self.below.endsWith('s') ? 1000000.0 : 1.0) > double(self.above.replace('us', \"\").replace('ms', \"\").replace('s', \"\").replace('%', \"\")) * (self.above.endsWith('us') ? 1.0 : self.above.endsWith('ms') ? 1000.0 : self.above.endsWith('s') ? 1000000.0 : 1.0)",reason="FieldValueInvalid",fieldPath=".below",message="below must be greater than above: no figure is between them"
 type Threshold struct {
 	// metric is what is compared: LatencyMean, LatencyP50, LatencyP90,
-	// LatencyP95, LatencyP99, LatencyP999, LatencyMax (of the total time of a
-	// request, over all clients), ErrorRate or RequestsPerSecond (of all clients
-	// together).
+	// LatencyP95, LatencyP99, LatencyP999, LatencyP9999, LatencyMax (of the total
+	// time of a request, over all clients), ErrorRate or RequestsPerSecond (of all
+	// clients together).
 	// +required
 	Metric ThresholdMetric `json:"metric,omitempty"`
 
@@ -210,7 +210,7 @@ type Threshold struct {
 
 // ThresholdMetric is a figure of a result.
 //
-// +kubebuilder:validation:Enum=LatencyMean;LatencyP50;LatencyP90;LatencyP95;LatencyP99;LatencyP999;LatencyMax;ErrorRate;RequestsPerSecond
+// +kubebuilder:validation:Enum=LatencyMean;LatencyP50;LatencyP90;LatencyP95;LatencyP99;LatencyP999;LatencyP9999;LatencyMax;ErrorRate;RequestsPerSecond
 type ThresholdMetric string
 
 // The figures that a threshold can bound.
@@ -221,6 +221,7 @@ const (
 	MetricLatencyP95        ThresholdMetric = "LatencyP95"
 	MetricLatencyP99        ThresholdMetric = "LatencyP99"
 	MetricLatencyP999       ThresholdMetric = "LatencyP999"
+	MetricLatencyP9999      ThresholdMetric = "LatencyP9999"
 	MetricLatencyMax        ThresholdMetric = "LatencyMax"
 	MetricErrorRate         ThresholdMetric = "ErrorRate"
 	MetricRequestsPerSecond ThresholdMetric = "RequestsPerSecond"

@@ -294,6 +294,9 @@ type Latency struct {
 	// p999Microseconds is the 99.9th percentile.
 	// +optional
 	P999Microseconds *int64 `json:"p999Microseconds,omitempty"`
+	// p9999Microseconds is the 99.99th percentile.
+	// +optional
+	P9999Microseconds *int64 `json:"p9999Microseconds,omitempty"`
 	// maxMicroseconds is the largest.
 	// +optional
 	MaxMicroseconds *int64 `json:"maxMicroseconds,omitempty"`

@@ -1036,6 +1036,11 @@ func (in *Latency) DeepCopyInto(out *Latency) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.P9999Microseconds != nil {
+		in, out := &in.P9999Microseconds, &out.P9999Microseconds
+		*out = new(int64)
+		**out = **in
+	}
 	if in.MaxMicroseconds != nil {
 		in, out := &in.MaxMicroseconds, &out.MaxMicroseconds
 		*out = new(int64)

@@ -24,6 +24,7 @@ const (
 	P98
 	P99
 	P999
+	P9999
 	// Count is the number of percentiles.
 	Count
 )
@@ -36,15 +37,16 @@ var table = [Count]struct {
 	ab      bool
 	common  bool
 }{
-	P50:  {percent: 50, ab: true, common: true},
-	P66:  {percent: 66, ab: true},
-	P75:  {percent: 75, ab: true},
-	P80:  {percent: 80, ab: true},
-	P90:  {percent: 90, ab: true, common: true},
-	P95:  {percent: 95, ab: true, common: true},
-	P98:  {percent: 98, ab: true},
-	P99:  {percent: 99, ab: true, common: true},
-	P999: {percent: 99.9, common: true},
+	P50:   {percent: 50, ab: true, common: true},
+	P66:   {percent: 66, ab: true},
+	P75:   {percent: 75, ab: true},
+	P80:   {percent: 80, ab: true},
+	P90:   {percent: 90, ab: true, common: true},
+	P95:   {percent: 95, ab: true, common: true},
+	P98:   {percent: 98, ab: true},
+	P99:   {percent: 99, ab: true, common: true},
+	P999:  {percent: 99.9, common: true},
+	P9999: {percent: 99.99, common: true},
 }
 
 // Percent returns the share of values, from 0 to 100, that the percentile

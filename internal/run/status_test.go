@@ -28,7 +28,7 @@ func TestStatusHasEveryFigure(t *testing.T) {
 		}
 	}
 	h := r.Merged.Latencies[result.Total]
-	if got := s.Latency.Total; *got.P50Microseconds != h.Percentile(50) || *got.P999Microseconds != h.Percentile(99.9) || *got.MaxMicroseconds != h.Max() {
+	if got := s.Latency.Total; *got.P9999Microseconds != h.Percentile(99.99) || *got.P50Microseconds != h.Percentile(50) || *got.P999Microseconds != h.Percentile(99.9) || *got.MaxMicroseconds != h.Max() {
 		t.Errorf("total %+v", *got)
 	}
 	if *s.Errors.Total != r.Merged.Errors.Total() || *s.Errors.Status != r.Merged.Errors[result.ErrorStatus] {

@@ -38,6 +38,7 @@ func TestThresholds(t *testing.T) {
 		{validity.Bound{Metric: "LatencyP99", Below: "981us"}, "981us", false},
 		{validity.Bound{Metric: "LatencyP99", Below: "982us"}, "981us", true},
 		{validity.Bound{Metric: "LatencyP999", Below: "990us"}, "990us", false},
+		{validity.Bound{Metric: "LatencyP9999", Below: "991us"}, "990us", true},
 		{validity.Bound{Metric: "LatencyMax", Below: "991us"}, "990us", true},
 		{validity.Bound{Metric: "LatencyMean", Below: "0.4955ms"}, "0.4955ms", false},
 		{validity.Bound{Metric: "LatencyMean", Below: "0.4956ms"}, "0.4955ms", true},
