@@ -30,9 +30,8 @@ var load Load
 //go:embed runner.js
 var script string
 
-// Run runs l with the given number of virtual users. It returns only an error
-// before k6 starts: k6 exits the process, with code 0 if its test ended without
-// an error.
+// Run runs l with the given number of virtual users. It returns only if k6 can't
+// be started: k6 exits the process, with code 0 if its test ended without an error.
 func Run(l Load, users int) error {
 	load = l
 	if err := setStdin(fmt.Sprintf("const users = %d;\n%s", users, script)); err != nil {

@@ -146,10 +146,10 @@ load:
 }
 
 func TestRunOverTLS(t *testing.T) {
-	authority := tlstest.NewAuthority(t, "authority")
-	own, client := authority.ECDSA(t), authority.ECDSA(t)
+	ca := tlstest.NewAuthority(t, "ca")
+	own, client := ca.ECDSA(t), ca.ECDSA(t)
 	server := testserver.NewTLS(t, &tls.Config{
-		Certificates: []tls.Certificate{own.Certificate}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: authority.Pool(),
+		Certificates: []tls.Certificate{own.Certificate}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ca.Pool(),
 	}, func(testserver.Request) testserver.Answer {
 		answer := testserver.OK(5)
 		answer.Delay = 5 * time.Millisecond // so that the client isn't saturated
@@ -160,7 +160,7 @@ url: https://%s/x
 load: {closed: {connections: 2, requests: 50}}
 tls: {serverName: %s, certificateAuthorityFile: ca.pem, clientCertificateFile: own.pem, protocols: [TLSv1.3]}
 `, server.Address(), tlstest.Name)
-	for name, data := range map[string][]byte{"ca.pem": authority.PEM(), "own.pem": append(client.PEM(), client.KeyPEM(t)...)} {
+	for name, data := range map[string][]byte{"ca.pem": ca.PEM(), "own.pem": append(client.PEM(), client.KeyPEM(t)...)} {
 		if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -241,8 +241,8 @@ func TestABAborts(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, output, errors)
 	}
 	output, errors, code = assayLoad(t, "ab", "-t", "1", "-c", "2", "-n", "100000000", "-k", "http://"+server.Address()+"/")
-	taken := regexp.MustCompile(`Time taken for tests: +(1\.\d|0\.9)`)
-	if code != 0 || !taken.MatchString(output) {
+	duration := regexp.MustCompile(`Time taken for tests: +(1\.\d|0\.9)`)
+	if code != 0 || !duration.MatchString(output) {
 		t.Errorf("exit code %d\n%s%s", code, output, errors)
 	}
 }
