@@ -1,15 +1,15 @@
 # syntax=docker/dockerfile:1
 
-# The two images of Assay, for those who build with a Docker engine:
+# The two images of Assay. To build them with a Docker engine:
 #   docker build --target assay -t assay .
 #   docker build --target assay-load -t assay-load .
-# `make images` builds the same without one.
+# `make images` builds them without one.
 
-# Programs are cross-compiled: the stage runs on the builder's own platform.
+# The programs are cross-compiled: this stage runs on the builder's platform.
 FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 ENV CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false"
 WORKDIR /src
-# Only what is compiled, so that a change of anything else builds nothing.
+# Copy only what is compiled, so that other changes keep the cache valid.
 COPY go.mod go.sum ./
 COPY api api
 COPY internal internal
@@ -21,7 +21,7 @@ ARG TARGETOS TARGETARCH
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags "-s -w" -o /out/ ./cmd/manager ./cmd/agent
 
-# The module load takes the root module from the folder above it.
+# The module load uses the root module from its parent directory.
 FROM build AS build-assay-load
 COPY load load
 WORKDIR /src/load
