@@ -104,7 +104,7 @@ func certificateIsRefused(t *testing.T) {
 		},
 	})
 	b.reconcile()
-	b.wants(v1alpha1.ReasonInvalidSpec, "refused Certificate", errKilled.Error())
+	b.wants(v1alpha1.ReasonInvalidSpec, "was rejected by the API server", errKilled.Error())
 	mend()
 	b.reconcile()
 	if got := b.secrets(); got != nil {

@@ -243,7 +243,7 @@ func certificateIsNotReady(t *testing.T) {
 	b.wants(v1alpha1.ReasonStarting, "no such issuer")
 	b.later(2 * time.Second)
 	b.reconcile()
-	b.wants(v1alpha1.ReasonCertificateNotReady, "within 30 s", "Denied: no such issuer")
+	b.wants(v1alpha1.ReasonCertificateNotReady, "within 30s", "Denied: no such issuer")
 	for range 3 {
 		b.reconcile()
 	}
@@ -258,10 +258,10 @@ func certificatesSayWhatTheyWaitFor(t *testing.T) {
 	b.says(b.certificate(false), "Ready", "False", "A", "about the server's")
 	b.says(b.certificate(true), "Ready", "False", "B", "about the clients'")
 	b.reconcile()
-	b.wants(v1alpha1.ReasonStarting, "spec.target.tls.certificate; cert-manager says: A: about the server's")
+	b.wants(v1alpha1.ReasonStarting, "spec.target.tls.certificate. cert-manager: A: about the server's")
 	b.issue(false)
 	b.reconcile()
-	b.wants(v1alpha1.ReasonStarting, "spec.target.tls.clientAuthentication.certificate; cert-manager says: B: about the clients'")
+	b.wants(v1alpha1.ReasonStarting, "spec.target.tls.clientAuthentication.certificate. cert-manager: B: about the clients'")
 }
 
 func certificateIsDeletedUnderWay(t *testing.T) {

@@ -84,12 +84,12 @@ func (b *bench) wants(reason string, says ...string) {
 func TestInputsAreAwaited(t *testing.T) {
 	b := newBench(t, fromConfigMap("/a.html", "a"), ownNginx)
 	b.reconcile()
-	b.wants(v1alpha1.ReasonStarting, "no ConfigMap files", "no ConfigMap own")
+	b.wants(v1alpha1.ReasonStarting, "/files: not found", "/own: not found")
 	b.users("own", map[string]string{"a.conf": "# a"}, nil)
 	files := b.users("files", map[string]string{"other": "x"}, nil)
 	b.later(inputTimeout - time.Second)
 	b.reconcile()
-	b.wants(v1alpha1.ReasonStarting, "ConfigMap files has no key a")
+	b.wants(v1alpha1.ReasonStarting, "key a of ConfigMap files: not found")
 	if err := b.get("run-config", &corev1.ConfigMap{}); err == nil {
 		t.Error("the run's ConfigMap was made without what is missing")
 	}
@@ -105,7 +105,7 @@ func TestInputsAreAwaited(t *testing.T) {
 }
 
 func TestInputsThatNeverComeEndTheRun(t *testing.T) {
-	for name, data := range map[string]map[string]string{"no ConfigMap files in namespace": nil, "ConfigMap files has no key a": {"b": "x"}} {
+	for name, data := range map[string]map[string]string{"/files: not found": nil, "key a of ConfigMap files: not found": {"b": "x"}} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, fromConfigMap("/a.html", "a"))
 			if data != nil {

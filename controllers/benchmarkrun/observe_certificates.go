@@ -45,7 +45,7 @@ func (r *Reconciler) observeIssued(ctx context.Context, br *v1alpha1.BenchmarkRu
 		case apierrors.IsNotFound(err):
 			continue
 		case apierrors.IsForbidden(err): // retrying would not help
-			o.Issuing[c.Secret] = "nothing that Assay may read: " + err.Error()
+			o.Issuing[c.Secret] = "Assay must not read it: " + err.Error()
 			continue
 		case err != nil:
 			return fmt.Errorf("get Certificate %s: %w", c.Secret, err)

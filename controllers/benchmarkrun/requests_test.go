@@ -38,7 +38,7 @@ func TestListsOfRequestsAreFrozen(t *testing.T) {
 		w.Spec.Target.Content = []v1alpha1.ContentFile{{Path: "/b", SizeBytes: 7}}
 	})
 	b.reconcile()
-	b.wants(v1alpha1.ReasonStarting, "no ConfigMap urls")
+	b.wants(v1alpha1.ReasonStarting, "/urls: not found")
 	urls := b.users("urls", map[string]string{"list.txt": "# mine\n/a\nPOST /b?c 3\n"}, nil)
 	b.reconcile()
 	urls.Data["list.txt"] = "not a path"
@@ -82,11 +82,11 @@ func TestListsOfRequestsThatCanNotBeUsedEndTheRun(t *testing.T) {
 	}{
 		"a bad line": {
 			map[string]string{"list.txt": "/a\n\nhttp://www.example.org/\n"}, v1alpha1.ReasonInvalidSpec,
-			[]string{"spec.load.requestsFrom: ConfigMap urls, key list.txt: line 3:", "give the path alone", "mend it, and create a new run"},
+			[]string{"spec.load.requestsFrom: ConfigMap urls, key list.txt: line 3:", "give the path alone", "Fix it, then create a new run"},
 		},
 		"no line":      {map[string]string{"list.txt": "# none\n"}, v1alpha1.ReasonInvalidSpec, []string{"there is no request in it"}},
-		"no such key":  {map[string]string{"list": "/"}, v1alpha1.ReasonConfigurationMissing, []string{"ConfigMap urls has no key list.txt"}},
-		"no ConfigMap": {nil, v1alpha1.ReasonConfigurationMissing, []string{"no ConfigMap urls"}},
+		"no such key":  {map[string]string{"list": "/"}, v1alpha1.ReasonConfigurationMissing, []string{"key list.txt of ConfigMap urls: not found"}},
+		"no ConfigMap": {nil, v1alpha1.ReasonConfigurationMissing, []string{"/urls: not found"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, listed)

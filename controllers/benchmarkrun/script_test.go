@@ -44,11 +44,11 @@ func shop(w *wrapper.Run) {
 func TestScriptIsMounted(t *testing.T) {
 	b := newBench(t, shop)
 	b.reconcile()
-	b.wants(v1alpha1.ReasonStarting, "spec.script.configMapName: there is no ConfigMap shop", "spec.script.folders[0].configMapName: there is no ConfigMap lib")
+	b.wants(v1alpha1.ReasonStarting, "spec.script.configMapName: ConfigMap "+b.run.Namespace+"/shop: not found", "spec.script.folders[0].configMapName: ConfigMap "+b.run.Namespace+"/lib: not found")
 	b.users("lib", map[string]string{"b.js": "export const b = 1"}, map[string][]byte{"c.bin": {0xff, 0}})
 	shop := b.users("shop", map[string]string{"other.js": "x"}, nil)
 	b.reconcile()
-	b.wants(v1alpha1.ReasonStarting, "spec.script.file: there is no script.js in ConfigMap shop")
+	b.wants(v1alpha1.ReasonStarting, "spec.script.file: script.js not found in ConfigMap shop")
 	shop.Data["script.js"] = "export default function () {}"
 	if err := api.Update(t.Context(), shop); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestScriptThatCannotBeIsRefused(t *testing.T) {
 		shop, lib map[string]string
 		says      []string
 	}{
-		"a file that is a folder": {map[string]string{"script.js": "", "lib": "x"}, map[string]string{"b.js": ""}, []string{"spec.script.folders", "lib is a file"}},
+		"a file that is a folder": {map[string]string{"script.js": "", "lib": "x"}, map[string]string{"b.js": ""}, []string{"spec.script.folders", "lib must not be both a file and a directory"}},
 		"too large":               {map[string]string{"script.js": strings.Repeat("x", 500_000)}, map[string]string{"b.js": strings.Repeat("x", 500_000)}, []string{"spec.script", "1000000 bytes"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ func TestReconcileGoesOnUnproven(t *testing.T) {
 	b.reconcile()
 	b.podsRun()
 	b.reconcile()
-	b.wants(v1alpha1.ReasonStarting, "reading what the server logged", errKilled.Error())
+	b.wants(v1alpha1.ReasonStarting, "Waiting for the server's log", errKilled.Error())
 	if !meta.IsStatusConditionTrue(b.run.Status.Conditions, v1alpha1.ConditionTargetReady) {
 		t.Error("the target isn't ready")
 	}

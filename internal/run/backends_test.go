@@ -98,14 +98,14 @@ func TestBackendsThatFailAreNamed(t *testing.T) {
 		reason string
 		says   string
 	}{
-		"it crashes":               {newScene().withBackend().ended("app", at(1, 1)), v1alpha1.ReasonTargetCrashed, "the backend app ended by itself: exit code 1: said"},
-		"and then the server":      {newScene().withBackend().ended(server.ContainerName, at(2, 2)).ended("app", at(1, 1)), v1alpha1.ReasonTargetCrashed, "the backend app"},
-		"after the server":         {newScene().withBackend().ended("app", at(2, 1)).ended(server.ContainerName, at(1, 2)), v1alpha1.ReasonTargetCrashed, "the server ended by itself: exit code 2"},
-		"it has no such command":   {newScene().withBackend().ended("app", startError), v1alpha1.ReasonTargetNotStarted, "check the command in spec.target.backends[app].server"},
-		"its image isn't there":    {waits("ErrImagePull"), v1alpha1.ReasonTargetImageUnavailable, "check spec.target.backends[app].image"},
-		"it can't be configured":   {waits("CreateContainerConfigError"), v1alpha1.ReasonTargetNotStarted, "container app"},
-		"the agent ends with it":   {newScene().withBackend().ended(manifest.AgentContainer, at(1, 1)).ended("app", at(2, 1)), v1alpha1.ReasonTargetCrashed, "the backend app"},
-		"the agent ends by itself": {newScene().withBackend().ended(manifest.AgentContainer, at(1, 1)), v1alpha1.ReasonTargetLost, "agent ended"},
+		"it crashes":               {newScene().withBackend().ended("app", at(1, 1)), v1alpha1.ReasonTargetCrashed, "Backend app exited: exit code 1: said"},
+		"and then the server":      {newScene().withBackend().ended(server.ContainerName, at(2, 2)).ended("app", at(1, 1)), v1alpha1.ReasonTargetCrashed, "Backend app"},
+		"after the server":         {newScene().withBackend().ended("app", at(2, 1)).ended(server.ContainerName, at(1, 2)), v1alpha1.ReasonTargetCrashed, "The server exited: exit code 2"},
+		"it has no such command":   {newScene().withBackend().ended("app", startError), v1alpha1.ReasonTargetNotStarted, "Check the command in spec.target.backends[app].server"},
+		"its image isn't there":    {waits("ErrImagePull"), v1alpha1.ReasonTargetImageUnavailable, "Check spec.target.backends[app].image"},
+		"it can't be configured":   {waits("CreateContainerConfigError"), v1alpha1.ReasonTargetNotStarted, "Container app"},
+		"the agent ends with it":   {newScene().withBackend().ended(manifest.AgentContainer, at(1, 1)).ended("app", at(2, 1)), v1alpha1.ReasonTargetCrashed, "Backend app"},
+		"the agent ends by itself": {newScene().withBackend().ended(manifest.AgentContainer, at(1, 1)), v1alpha1.ReasonTargetLost, "agent exited"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

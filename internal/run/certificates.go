@@ -45,7 +45,7 @@ func IssuingMessage(issued *unstructured.Unstructured, requests []unstructured.U
 		}
 	}
 	if len(messages) == 0 {
-		return "cert-manager hasn't said anything yet"
+		return "no status yet"
 	}
 	return strings.Join(messages, "; ")
 }
@@ -100,17 +100,17 @@ func (p *planner) certificatesReady() bool {
 		if c.Spec.IssuerRef == nil || issued != nil && IsIssued(issued) {
 			continue
 		}
-		said := cmp.Or(p.observed.Issuing[c.Secret], "nothing, its Certificate isn't there yet")
+		reported := cmp.Or(p.observed.Issuing[c.Secret], "the Certificate does not exist yet")
 		timeout := readinessTimeout(p.run)
 		by := p.Status.AdmissionTime.Add(timeout)
 		if p.now.After(by) {
 			p.fail(failuref(v1alpha1.ReasonCertificateNotReady,
-				"the certificate of %s wasn't issued within %d s (spec.target.readiness.timeoutSeconds); cert-manager says: %s", c.Field, int(timeout.Seconds()), said))
+				"The certificate of %s was not issued within %ds (spec.target.readiness.timeoutSeconds). cert-manager: %s", c.Field, int(timeout.Seconds()), reported))
 			return false
 		}
 		p.requeueAt(by)
 		p.requeueIn(certificateInterval)
-		message := fmt.Sprintf("waiting for the certificate of %s; cert-manager says: %s", c.Field, said)
+		message := fmt.Sprintf("Waiting for the certificate of %s. cert-manager: %s", c.Field, reported)
 		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonCertificateNotReady, message)
 		p.state(v1alpha1.ReasonStarting, message, nil)
 		return false

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -49,14 +50,14 @@ func (p *planner) createConfig(complete bool) bool {
 		p.awaitInputs(in.missing)
 		return false
 	case in.wrong != nil && !complete:
-		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s; mend it, and create a new run", in.wrong))
+		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s. Fix it, then create a new run.", in.wrong))
 		return false
 	case len(in.missing) > 0 || in.wrong != nil:
 		return true
 	case p.observed.CA == nil:
 		p.requeueIn(sessionCertificateInterval)
 		if !complete {
-			p.state(v1alpha1.ReasonStarting, "waiting for the manager's session certificate", nil)
+			p.state(v1alpha1.ReasonStarting, "Waiting for the manager's session certificate.", nil)
 		}
 		return complete
 	}
@@ -80,10 +81,11 @@ func (p *planner) createConfig(complete bool) bool {
 func (p *planner) awaitInputs(missing []string) {
 	by := p.Status.AdmissionTime.Add(inputTimeout)
 	if p.now.After(by) {
-		p.fail(failuref(v1alpha1.ReasonConfigurationMissing, "%s: create it, and a new run", strings.Join(missing, "; ")))
+		p.fail(failuref(v1alpha1.ReasonConfigurationMissing, "%s. Create it, then create a new run.", strings.Join(missing, "; ")))
 		return
 	}
-	p.state(v1alpha1.ReasonStarting, "waiting for what the run is made from: "+strings.Join(missing, "; "), nil)
+	p.state(v1alpha1.ReasonStarting, fmt.Sprintf("Waiting for %s. The run fails if it is still missing %s after admission.",
+		strings.Join(missing, "; "), inputTimeout), nil)
 	p.requeueIn(inputInterval)
 }
 

@@ -55,7 +55,7 @@ func refused(run *v1alpha1.BenchmarkRun, r *Refusal) *Failure {
 			}
 		}
 	}
-	return failuref(r.Creation.Reason, "the API server refused %s: %s; mend the spec, or the policies and quotas of namespace %s",
+	return failuref(r.Creation.Reason, "%s was rejected by the API server: %s. Fix the spec, or the policies and quotas of namespace %s.",
 		name, r.Message, run.Namespace)
 }
 
@@ -70,7 +70,7 @@ func failureOf(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure 
 	}
 	if now.After(deadlineOf(run)) {
 		return failuref(v1alpha1.ReasonDeadlineExceeded,
-			"the run took longer than spec.activeDeadlineSeconds (%d s): raise it, or give the run less load; it was %s: %s",
+			"The run took longer than spec.activeDeadlineSeconds (%ds). Increase it, or reduce the load. The last state was %s: %s",
 			int(activeDeadline(run).Seconds()), State(run), cmp.Or(Succeeded(run).Message, "nothing was done yet"))
 	}
 	for _, find := range []func(*v1alpha1.BenchmarkRun, *Observed, time.Time) *Failure{
@@ -89,17 +89,17 @@ func (p *planner) suspend() {
 	p.deleteChildren()
 	p.Status.AdmissionTime, p.Status.MeasurementTime = nil, nil
 	p.Status.Target, p.Status.Clients, p.Status.Warmup = nil, nil, nil
-	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "spec.suspend is true")
+	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "spec.suspend is true.")
 	p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "")
 	p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "")
-	p.state(v1alpha1.ReasonSuspended, "the run doesn't start while spec.suspend is true", nil)
+	p.state(v1alpha1.ReasonSuspended, "The run does not start while spec.suspend is true.", nil)
 }
 
 func (p *planner) queue() {
 	position := p.observed.Position
-	message := fmt.Sprintf("%d runs are before this one in lane %s", position.Ahead, p.run.Spec.Lane)
+	message := fmt.Sprintf("Waiting for lane %s: %d runs are ahead.", p.run.Spec.Lane, position.Ahead)
 	if position.Holder != "" {
-		message += ", which " + position.Holder + " holds"
+		message += " Run " + position.Holder + " or its pods hold the lane."
 	}
 	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonQueued, message)
 	p.state(v1alpha1.ReasonQueued, message, nil)
@@ -107,7 +107,7 @@ func (p *planner) queue() {
 
 // awaitDeletion waits until an object is gone whose name the run needs.
 func (p *planner) awaitDeletion() {
-	message := fmt.Sprintf("%s of an earlier run is being deleted", p.observed.Leftover)
+	message := fmt.Sprintf("Waiting for the deletion of %s of an earlier run.", p.observed.Leftover)
 	if !IsAdmitted(p.run) {
 		p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonQueued, message)
 	}
@@ -122,7 +122,7 @@ func (p *planner) admit() {
 	}
 	p.Forget = true // what pods reported before the run was suspended
 	p.Status.AdmissionTime = ptr.To(metav1.NewTime(p.now))
-	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionTrue, v1alpha1.ReasonAdmitted, "the run holds lane "+p.run.Spec.Lane)
+	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionTrue, v1alpha1.ReasonAdmitted, "The run holds lane "+p.run.Spec.Lane+".")
 	p.run.Status = p.Status
 }
 
@@ -152,10 +152,10 @@ func (p *planner) advance() {
 	case !ready:
 		p.awaitReadiness()
 	case !verified:
-		p.state(v1alpha1.ReasonStarting, "reading what the server logged: "+missing, nil)
+		p.state(v1alpha1.ReasonStarting, "Waiting for the server's log: "+missing, nil)
 	case !isExternal(p.run) && !cpusKnown(p.run, o.Sessions.Agent):
 		p.Read = true // its CPUs have to be known before there is load
-		p.state(v1alpha1.ReasonStarting, "reading the target's CPUs", nil)
+		p.state(v1alpha1.ReasonStarting, "Waiting for the agent to report the target's CPUs.", nil)
 	default:
 		if f := unpinned(p.run, o); f != nil {
 			p.fail(f)

@@ -171,9 +171,9 @@ func TestDecideFailsARun(t *testing.T) {
 			s.o.Target.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "Insufficient cpu"}}
 		}, v1alpha1.ReasonTargetUnschedulable, "Insufficient cpu"},
 		"agent failed":   {func(s *scene) { s.o.Sessions.Agent.Failure = "no /proc" }, v1alpha1.ReasonTargetLost, "no /proc"},
-		"agent silent":   {func(s *scene) { s.o.Sessions.Agent.Connected = false }, v1alpha1.ReasonTargetLost, "silent"},
+		"agent disconnected":   {func(s *scene) { s.o.Sessions.Agent.Connected = false }, v1alpha1.ReasonTargetLost, "disconnected"},
 		"Job deleted":    {func(s *scene) { s.o.Job = nil }, v1alpha1.ReasonClientLost, "Job"},
-		"client deleted": {func(s *scene) { s.o.Clients[1].DeletionTimestamp = &metav1.Time{Time: now} }, v1alpha1.ReasonClientLost, "client 1"},
+		"client deleted": {func(s *scene) { s.o.Clients[1].DeletionTimestamp = &metav1.Time{Time: now} }, v1alpha1.ReasonClientLost, "Client 1"},
 		"client no memory": {func(s *scene) {
 			s.o.Clients[1].Status.Phase = corev1.PodFailed
 			s.o.Clients[1].Status.ContainerStatuses = terminated(corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})
@@ -181,18 +181,18 @@ func TestDecideFailsARun(t *testing.T) {
 		"client failed": {func(s *scene) {
 			s.clients(func(c *manager.ClientState) { c.Failure = "k6 ended" })
 		}, v1alpha1.ReasonClientFailed, "k6 ended"},
-		"client silent": {func(s *scene) { s.clients(func(c *manager.ClientState) { c.Connected = false }) }, v1alpha1.ReasonClientLost, "silent"},
+		"client disconnected": {func(s *scene) { s.clients(func(c *manager.ClientState) { c.Connected = false }) }, v1alpha1.ReasonClientLost, "disconnected"},
 		"clients without a session": {func(s *scene) {
 			s.o.Sessions.Clients = nil
 			s.o.Job.CreationTimestamp.Time = now.Add(-clientsReadyTimeout - time.Second)
-		}, v1alpha1.ReasonClientsNotReady, "client 0"},
+		}, v1alpha1.ReasonClientsNotReady, "Client 0"},
 		"clients not ready": {func(s *scene) {
 			s.o.Job.CreationTimestamp.Time = now.Add(-2 * clientsReadyTimeout)
 			s.o.Sessions.Agent.ProbeResult = &session.ProbeResult{}
 			s.run.Status.Conditions = append(s.run.Status.Conditions, metav1.Condition{
 				Type: v1alpha1.ConditionTargetReady, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-clientsReadyTimeout - time.Second)),
 			})
-		}, v1alpha1.ReasonClientsNotReady, "client 0"},
+		}, v1alpha1.ReasonClientsNotReady, "Client 0"},
 		"Job failed": {func(s *scene) {
 			s.o.Job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "PodFailurePolicy", Message: "why"}}
 		}, v1alpha1.ReasonClientFailed, "why"},

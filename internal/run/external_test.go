@@ -34,15 +34,15 @@ func TestExternalTargetsAreAskedByClient0(t *testing.T) {
 		reason string
 		says   []string
 	}{
-		"nobody has said anything": {externalScene(), v1alpha1.ReasonStarting, []string{"client 0 asks the target", "0 of 2 clients"}},
+		"nobody has said anything": {externalScene(), v1alpha1.ReasonStarting, []string{"Client 0 probes the target", "0 of 2 clients"}},
 		"it doesn't answer yet":    {within(silent(externalScene()), 10), v1alpha1.ReasonStarting, []string{"connection refused"}},
-		"it didn't answer in time": {within(silent(externalScene()), 5), v1alpha1.ReasonTargetNotReady, []string{"within 5 s", "http://www.example.org:81", "client 0: connection refused", "external.url"}},
+		"it didn't answer in time": {within(silent(externalScene()), 5), v1alpha1.ReasonTargetNotReady, []string{"within 5s", "http://www.example.org:81", "client 0: connection refused", "external.url"}},
 		"it was never asked": {within(func() *scene {
 			s := externalScene()
 			s.o.Job.CreationTimestamp.Time = now.Add(-6 * time.Second)
 			return s
-		}(), 5), v1alpha1.ReasonTargetNotReady, []string{"it never asked"}},
-		"it answers, client 1 isn't up": {externalScene().answered(), v1alpha1.ReasonStarting, []string{"the target answered", "0 of 2 clients"}},
+		}(), 5), v1alpha1.ReasonTargetNotReady, []string{"it never probed the target"}},
+		"it answers, client 1 isn't up": {externalScene().answered(), v1alpha1.ReasonStarting, []string{"The readiness probe succeeded", "0 of 2 clients"}},
 		"all are ready":                 {externalScene().standing(), v1alpha1.ReasonMeasuring, nil},
 		"a restart, and nobody is back": {wasReady(func() *scene { s := externalScene(); s.o.Sessions = manager.Observation{Since: now}; return s }()), v1alpha1.ReasonStarting, nil},
 		"a restart, nobody comes back": {func() *scene {
@@ -50,8 +50,8 @@ func TestExternalTargetsAreAskedByClient0(t *testing.T) {
 			s.o.Sessions = manager.Observation{Since: now.Add(-contactTimeout - time.Second)}
 			s.clientsWereReady()
 			return s
-		}(), v1alpha1.ReasonClientLost, []string{"client 0 was silent"}},
-		"the clients are lost": {lost(externalScene().standing()), v1alpha1.ReasonClientLost, []string{"client 0 was silent"}},
+		}(), v1alpha1.ReasonClientLost, []string{"Client 0 was disconnected"}},
+		"the clients are lost": {lost(externalScene().standing()), v1alpha1.ReasonClientLost, []string{"Client 0 was disconnected"}},
 		"the clients fail":     {externalScene().clients(func(c *manager.ClientState) { c.Failure = "no route" }), v1alpha1.ReasonClientFailed, []string{"no route"}},
 		"the Job is deleted":   {func() *scene { s := externalScene(); s.o.Job = nil; return s }(), v1alpha1.ReasonClientLost, []string{"Job"}},
 	}

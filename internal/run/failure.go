@@ -21,10 +21,10 @@ func failuref(reason, format string, args ...any) *Failure {
 }
 
 func conflict(name string) *Failure {
-	return failuref(v1alpha1.ReasonNameConflict, "%s exists in the namespace and isn't this run's: delete it or give the run another name", name)
+	return failuref(v1alpha1.ReasonNameConflict, "%s already exists and does not belong to this run. Delete it, or give the run another name.", name)
 }
 
 func certManagerMissing(field string) *Failure {
 	return failuref(v1alpha1.ReasonCertManagerMissing,
-		"%s.issuerRef needs cert-manager, which this cluster doesn't have: install it, or use selfSigned or secretName", field)
+		"%s.issuerRef needs cert-manager, which is not installed in this cluster. Install it, or use selfSigned or secretName.", field)
 }

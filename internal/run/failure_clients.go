@@ -24,11 +24,11 @@ const (
 func clientsGone(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 	seen := len(o.Sessions.Clients) > 0
 	if (o.Job == nil && seen) || (o.Job != nil && !o.Job.DeletionTimestamp.IsZero()) {
-		return failuref(v1alpha1.ReasonClientLost, "the clients' Job was deleted during the run: find out who did it, and create a new run")
+		return failuref(v1alpha1.ReasonClientLost, "The clients' Job was deleted during the run. Find out what deleted it, and create a new run.")
 	}
 	for i := range loadplan.Replicas(&run.Spec) {
 		if pod := o.Clients[i]; pod != nil && !pod.DeletionTimestamp.IsZero() && !podEnded(pod) {
-			return failuref(v1alpha1.ReasonClientLost, "client %d was deleted before its measurement was complete%s: find out who did it, and create a new run", i, eviction(pod))
+			return failuref(v1alpha1.ReasonClientLost, "Client %d was deleted before its measurement was complete%s. Find out what deleted it, and create a new run.", i, eviction(pod))
 		}
 	}
 	return nil
@@ -40,22 +40,22 @@ func clientEnded(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure 
 	for i := range loadplan.Replicas(&run.Spec) {
 		client, pod := o.Sessions.Clients[i], o.Clients[i]
 		if client.Failure != "" {
-			return failuref(cmp.Or(scriptReason(client.FailureKind), v1alpha1.ReasonClientFailed), "client %d failed: %s", i, client.Failure)
+			return failuref(cmp.Or(scriptReason(client.FailureKind), v1alpha1.ReasonClientFailed), "Client %d failed: %s", i, client.Failure)
 		}
 		if pod == nil || !podEnded(pod) || client.Totals != nil {
 			continue
 		}
 		for _, status := range pod.Status.ContainerStatuses {
 			if end := status.State.Terminated; end != nil {
-				return failuref(v1alpha1.ReasonClientFailed, "client %d ended before its measurement was complete: %s%s", i, exit(end), memoryAdvice(end))
+				return failuref(v1alpha1.ReasonClientFailed, "Client %d exited before its measurement was complete: %s%s", i, exit(end), memoryAdvice(end))
 			}
 		}
-		return failuref(v1alpha1.ReasonClientLost, "client %d was lost before its measurement was complete: %s", i, podReason(pod))
+		return failuref(v1alpha1.ReasonClientLost, "Client %d was lost before its measurement was complete: %s", i, podReason(pod))
 	}
 	if o.Job != nil {
 		for _, condition := range o.Job.Status.Conditions {
 			if condition.Type == "Failed" && condition.Status == corev1.ConditionTrue {
-				return failuref(v1alpha1.ReasonClientFailed, "the clients' Job failed: %s: %s", condition.Reason, condition.Message)
+				return failuref(v1alpha1.ReasonClientFailed, "The clients' Job failed: %s: %s", condition.Reason, condition.Message)
 			}
 		}
 	}
@@ -70,15 +70,15 @@ func clientBlocked(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fail
 			continue
 		}
 		if e := o.PodEvents[pod.Name]; e.missing() && now.After(pod.CreationTimestamp.Add(inputTimeout)) {
-			return failuref(v1alpha1.ReasonConfigurationMissing, "client %d can't be started: %s; create what is missing, and a new run", i, e.ofClient(run))
+			return failuref(v1alpha1.ReasonConfigurationMissing, "Client %d can't be started: %s. Create what is missing, then create a new run.", i, e.ofClient(run))
 		}
 		wait := waiting(pod, now)
 		switch {
 		case wait == nil:
 		case wait.image:
-			return failuref(v1alpha1.ReasonClientImageUnavailable, "the clients' image %s can't be pulled: %s; check how the operator was installed", pod.Spec.Containers[0].Image, wait.message)
+			return failuref(v1alpha1.ReasonClientImageUnavailable, "The clients' image %s can't be pulled: %s. Check the installation of the operator.", pod.Spec.Containers[0].Image, wait.message)
 		default:
-			return failuref(v1alpha1.ReasonClientFailed, "client %d can't be started: %s", i, wait.message)
+			return failuref(v1alpha1.ReasonClientFailed, "Client %d can't be started: %s", i, wait.message)
 		}
 	}
 	return nil
@@ -97,15 +97,15 @@ func clientsNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fa
 		}
 		pod := o.Clients[i]
 		if pod == nil {
-			return failuref(v1alpha1.ReasonClientsNotReady, "client %d had no pod after %s: see the events of Job %s", i, clientsReadyTimeout, o.Job.Name)
+			return failuref(v1alpha1.ReasonClientsNotReady, "Client %d had no pod after %s. See the events of Job %s.", i, clientsReadyTimeout, o.Job.Name)
 		}
 		if message := unschedulable(pod); message != "" {
-			return failuref(v1alpha1.ReasonClientUnschedulable, "no node took client %d within %s: %s; lower spec.clients.resources or replicas, or free a node", i, clientsReadyTimeout, message)
+			return failuref(v1alpha1.ReasonClientUnschedulable, "Client %d could not be scheduled within %s: %s. Decrease spec.clients.resources or spec.clients.replicas, or free a node.", i, clientsReadyTimeout, message)
 		}
 		if e := o.PodEvents[pod.Name]; e != nil {
-			return failuref(v1alpha1.ReasonClientsNotReady, "client %d didn't start within %s: %s", i, clientsReadyTimeout, e)
+			return failuref(v1alpha1.ReasonClientsNotReady, "Client %d did not start within %s: %s", i, clientsReadyTimeout, e)
 		}
-		return failuref(v1alpha1.ReasonClientsNotReady, "client %d wasn't ready after %s: see the log of pod %s", i, clientsReadyTimeout, pod.Name)
+		return failuref(v1alpha1.ReasonClientsNotReady, "Client %d was not ready after %s. See the log of pod %s.", i, clientsReadyTimeout, pod.Name)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func clientLost(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure
 			since = o.Sessions.Since
 		}
 		if (known || clientsWereReady(run)) && !client.Connected && client.Totals == nil && now.Sub(since) > contactTimeout {
-			return failuref(v1alpha1.ReasonClientLost, "client %d was silent for %s: check the node %s and its network", i, contactTimeout, client.Node)
+			return failuref(v1alpha1.ReasonClientLost, "Client %d was disconnected for %s. Check %s and its network.", i, contactTimeout, nodeOf(client.Node))
 		}
 	}
 	return nil
@@ -142,7 +142,7 @@ func clientLost(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure
 
 func memoryAdvice(end *corev1.ContainerStateTerminated) string {
 	if end.Reason == "OOMKilled" {
-		return "; raise spec.clients.resources.memory"
+		return ". Increase spec.clients.resources.memory."
 	}
 	return ""
 }

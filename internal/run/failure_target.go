@@ -16,7 +16,7 @@ import (
 func targetGone(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 	seen := run.Status.Target != nil && run.Status.Target.Node != ""
 	if (o.Target == nil && seen) || (o.Target != nil && !o.Target.DeletionTimestamp.IsZero()) {
-		return failuref(v1alpha1.ReasonTargetLost, "the target's pod was deleted during the run: find out who did it, and create a new run")
+		return failuref(v1alpha1.ReasonTargetLost, "The target's pod was deleted during the run. Find out what deleted it, and create a new run.")
 	}
 	return nil
 }
@@ -28,22 +28,22 @@ func targetEnded(_ *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 	}
 	for _, status := range o.Target.Status.InitContainerStatuses {
 		if end := status.State.Terminated; end != nil && end.ExitCode != 0 && status.Name == manifest.ContentContainer {
-			return failuref(v1alpha1.ReasonTargetNotStarted, "the target's content couldn't be written: %s", exit(end))
+			return failuref(v1alpha1.ReasonTargetNotStarted, "The target's content could not be written: %s", exit(end))
 		}
 	}
 	if status := serverEnd(o.Target); status != nil {
 		end := status.State.Terminated
 		if end.Reason == "StartError" || end.Reason == "ContainerCannotRun" {
-			return failuref(v1alpha1.ReasonTargetNotStarted, "%s couldn't be started: %s; check the command in %s.server", nameOf(status.Name), exit(end), fieldOf(status.Name))
+			return failuref(v1alpha1.ReasonTargetNotStarted, "%s could not be started: %s. Check the command in %s.server.", nameOf(status.Name), exit(end), fieldOf(status.Name))
 		}
-		return failuref(v1alpha1.ReasonTargetCrashed, "%s ended by itself: %s", nameOf(status.Name), o.serverExit(status.Name, end))
+		return failuref(v1alpha1.ReasonTargetCrashed, "%s exited: %s", nameOf(status.Name), o.serverExit(status.Name, end))
 	}
 	if o.Target.Status.Phase == corev1.PodFailed && o.Target.Status.Reason != "" {
-		return failuref(v1alpha1.ReasonTargetLost, "the target's pod failed: %s", podReason(o.Target))
+		return failuref(v1alpha1.ReasonTargetLost, "The target's pod failed: %s", podReason(o.Target))
 	}
 	for _, status := range o.Target.Status.ContainerStatuses {
 		if end := status.State.Terminated; end != nil {
-			return failuref(v1alpha1.ReasonTargetLost, "the target's agent ended: %s", exit(end))
+			return failuref(v1alpha1.ReasonTargetLost, "The target's agent exited: %s", exit(end))
 		}
 	}
 	return nil
@@ -85,22 +85,22 @@ func targetBlocked(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fail
 		return nil
 	}
 	if e := o.PodEvents[o.Target.Name]; e.missing() && now.After(o.Target.CreationTimestamp.Add(inputTimeout)) {
-		return failuref(v1alpha1.ReasonConfigurationMissing, "the target can't be started: %s; create what is missing, and a new run", e)
+		return failuref(v1alpha1.ReasonConfigurationMissing, "The target can't be started: %s. Create what is missing, then create a new run.", e)
 	}
 	wait := waiting(o.Target, now)
 	switch {
 	case wait == nil:
 		return nil
 	case !wait.image:
-		return failuref(v1alpha1.ReasonTargetNotStarted, "container %s of the target can't be started: %s", wait.container, wait.message)
+		return failuref(v1alpha1.ReasonTargetNotStarted, "Container %s of the target can't be started: %s", wait.container, wait.message)
 	}
 	for _, c := range manifest.Servers(run, o.Target) {
 		if c.Name == wait.container {
 			return failuref(v1alpha1.ReasonTargetImageUnavailable,
-				"the image %s can't be pulled: %s; check %s.image, spec.target.imagePullPolicy and imagePullSecrets", c.Image, wait.message, fieldOf(c.Name))
+				"Image %s can't be pulled: %s. Check %s.image, spec.target.imagePullPolicy and spec.target.imagePullSecrets.", c.Image, wait.message, fieldOf(c.Name))
 		}
 	}
-	return failuref(v1alpha1.ReasonTargetNotStarted, "the image of Assay's container %s can't be pulled: %s; check how the operator was installed", wait.container, wait.message)
+	return failuref(v1alpha1.ReasonTargetNotStarted, "The image of Assay's container %s can't be pulled: %s. Check the installation of the operator.", wait.container, wait.message)
 }
 
 // targetNotReady fails a run whose server was not ready in time.
@@ -112,21 +112,21 @@ func targetNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fai
 	timeout := int(readinessTimeout(run).Seconds())
 	if isExternal(run) {
 		return failuref(v1alpha1.ReasonTargetNotReady,
-			"GET %s wasn't answered with success within %d s by %s: last seen by client 0: %s; check spec.target.server.external.url, spec.target.readiness.path and the network",
-			server.ReadinessPath(&run.Spec), timeout, run.Spec.Target.Server.External.URL, cmp.Or(o.Sessions.Clients[0].ProbeFailure, "nothing, it never asked"))
+			"Readiness probe GET %s did not succeed within %ds at %s: client 0: %s. Check spec.target.server.external.url, spec.target.readiness.path and the network.",
+			server.ReadinessPath(&run.Spec), timeout, run.Spec.Target.Server.External.URL, cmp.Or(o.Sessions.Clients[0].ProbeFailure, "it never probed the target"))
 	}
 	if message := unschedulable(o.Target); message != "" {
-		return failuref(v1alpha1.ReasonTargetUnschedulable, "no node took the target within %d s: %s; lower spec.target.resources or free a node", timeout, message)
+		return failuref(v1alpha1.ReasonTargetUnschedulable, "The target could not be scheduled within %ds: %s. Decrease spec.target.resources, or free a node.", timeout, message)
 	}
 	if e := o.PodEvents[o.Target.Name]; e != nil {
-		return failuref(v1alpha1.ReasonTargetNotStarted, "the target didn't start within %d s: %s", timeout, e)
+		return failuref(v1alpha1.ReasonTargetNotStarted, "The target did not start within %ds: %s", timeout, e)
 	}
-	seen := "its agent never reported"
+	seen := "the agent never reported"
 	if agent := o.Sessions.Agent; agent != nil && agent.ProbeFailure != "" {
-		seen = "last seen: " + agent.ProbeFailure
+		seen = agent.ProbeFailure
 	}
 	return failuref(v1alpha1.ReasonTargetNotReady,
-		"GET %s wasn't answered with success within %d s: %s; check the server's configuration, spec.target.readiness.path and timeoutSeconds%s",
+		"Readiness probe GET %s did not succeed within %ds: %s. Check the server's configuration, spec.target.readiness.path and spec.target.readiness.timeoutSeconds.%s",
 		server.ReadinessPath(&run.Spec), timeout, seen, o.lastWords(server.ContainerName))
 }
 
@@ -138,23 +138,23 @@ func targetLost(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure
 	case isExternal(run):
 		return nil
 	case agent == nil && targetWasReady(run) && now.Sub(o.Sessions.Since) > contactTimeout:
-		return failuref(v1alpha1.ReasonTargetLost, "the target's agent was silent for %s: check its node and network", contactTimeout)
+		return failuref(v1alpha1.ReasonTargetLost, "The target's agent was disconnected for %s. Check its node and network.", contactTimeout)
 	case agent == nil:
 		return nil
 	case agent.Failure != "":
-		return failuref(v1alpha1.ReasonTargetLost, "the target's agent failed: %s", agent.Failure)
+		return failuref(v1alpha1.ReasonTargetLost, "The target's agent failed: %s", agent.Failure)
 	case !agent.Connected && now.Sub(agent.DisconnectedSince) > contactTimeout:
-		return failuref(v1alpha1.ReasonTargetLost, "the target's agent was silent for %s: check the node %s and its network", contactTimeout, agent.Node)
+		return failuref(v1alpha1.ReasonTargetLost, "The target's agent was disconnected for %s. Check %s and its network.", contactTimeout, nodeOf(agent.Node))
 	}
 	return nil
 }
 
-// nameOf returns what a container of the target is called in a message.
+// nameOf returns what a container of the target is called at the start of a message.
 func nameOf(container string) string {
 	if container == server.ContainerName {
-		return "the server"
+		return "The server"
 	}
-	return "the backend " + container
+	return "Backend " + container
 }
 
 // fieldOf returns the field that declares a container of the target.
@@ -171,7 +171,7 @@ func fieldOf(container string) string {
 func (o *Observed) serverExit(container string, end *corev1.ContainerStateTerminated) string {
 	text := exit(end)
 	if end.Reason == "OOMKilled" {
-		text += "; raise " + fieldOf(container) + ".resources.memory, or have it use less"
+		text += ". Increase " + fieldOf(container) + ".resources.memory, or let the server use less."
 	}
 	if strings.TrimSpace(end.Message) == "" {
 		text += o.lastWords(container)

@@ -59,7 +59,7 @@ func readInputs(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap
 	in := &inputs{Inputs: manifest.Inputs{Content: map[string][]byte{}, Configurations: server.Configurations{}}}
 	for _, name := range InputNames(run) {
 		if configs[name] == nil {
-			in.missing = append(in.missing, scriptField(run, name)+fmt.Sprintf("there is no ConfigMap %s in namespace %s", name, run.Namespace))
+			in.missing = append(in.missing, scriptField(run, name)+fmt.Sprintf("ConfigMap %s/%s: not found", run.Namespace, name))
 		}
 	}
 	for _, file := range run.Spec.Target.Content {
@@ -95,7 +95,7 @@ func (in *inputs) valueOf(configs map[string]*corev1.ConfigMap, ref *v1alpha1.Co
 	}
 	text, ok := config.BinaryData[ref.Key]
 	if !ok {
-		in.missing = append(in.missing, fmt.Sprintf("ConfigMap %s has no key %s", ref.Name, ref.Key))
+		in.missing = append(in.missing, fmt.Sprintf("key %s of ConfigMap %s: not found", ref.Key, ref.Name))
 	}
 	return text, ok
 }
@@ -137,12 +137,12 @@ func (in *inputs) checkSize() error {
 		script += len(f.Text)
 	}
 	if size > maxInputBytes && script > size/2 {
-		return fmt.Errorf("spec.script: the script's ConfigMaps have %d bytes, together with those of spec.target %d, more than the %d that fit: "+
-			"have the script make its data, or fetch it in setup()", script, size, maxInputBytes)
+		return fmt.Errorf("spec.script: the script's ConfigMaps have %d bytes, %d together with those of spec.target, but must not have more than %d: "+
+			"generate the data in the script, or fetch it in setup()", script, size, maxInputBytes)
 	}
 	if size > maxInputBytes {
-		return fmt.Errorf("spec.target: what content and configuration take from ConfigMaps, and the list of requests, have %d bytes, more than the %d that fit: "+
-			"generate large files with content.sizeBytes, or mount a volume by target.pod.volumes", size, maxInputBytes)
+		return fmt.Errorf("spec.target: content and configuration from ConfigMaps and the list of requests have %d bytes, but must not have more than %d: "+
+			"generate large files with content.sizeBytes, or mount a volume with target.pod.volumes", size, maxInputBytes)
 	}
 	return nil
 }

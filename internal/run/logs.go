@@ -79,5 +79,5 @@ func (o *Observed) lastWords(container string) string {
 	if len(text) > lastBytes {
 		text = "…" + strings.ToValidUTF8(text[len(text)-lastBytes:], "")
 	}
-	return "\nthe last lines of its log:\n" + text
+	return "\nThe last lines of its log:\n" + text
 }

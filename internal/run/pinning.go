@@ -14,7 +14,7 @@ import (
 )
 
 // pinningRemedy is what to do about CPUs that are shared.
-const pinningRemedy = `set the kubelet's cpuManagerPolicy to static, ask for whole CPUs, or set cpuPinning to IfPossible`
+const pinningRemedy = `Set the kubelet's cpuManagerPolicy to static, request whole CPUs, or set cpuPinning to IfPossible.`
 
 // targetExclusivity returns whether the server has CPUs of its own. The agent
 // runs on the CPUs that the node's containers share, since it requests a fraction
@@ -61,7 +61,7 @@ func unpinned(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 	if o.Target != nil && run.Spec.Target.Resources.CPUPinning == v1alpha1.CPUPinningRequired {
 		if e := targetExclusivity(run, usage); e != v1alpha1.CPUsExclusive {
 			return failuref(v1alpha1.ReasonCPUNotExclusive,
-				"spec.target.resources.cpuPinning is Required, but the server runs on CPUs %q, which are %s, on node %s: %s",
+				"spec.target.resources.cpuPinning is Required, but the server runs on CPUs %q, which are %s, on node %s. %s",
 				usage.CPUs, e, o.Target.Spec.NodeName, pinningRemedy)
 		}
 	}
@@ -80,7 +80,7 @@ func unpinned(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 		}
 		if e := exclusivity(c.CPUs, shared, limit); e != v1alpha1.CPUsExclusive {
 			return failuref(v1alpha1.ReasonCPUNotExclusive,
-				"spec.clients.resources.cpuPinning is Required, but client %d runs on CPUs %q, which are %s, on node %s: %s",
+				"spec.clients.resources.cpuPinning is Required, but client %d runs on CPUs %q, which are %s, on node %s. %s",
 				i, c.CPUs, e, c.Node, pinningRemedy)
 		}
 	}
@@ -96,7 +96,7 @@ func unpinnedBackend(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 		cpus, e := backendCPUs(b, o.Sessions.Agent)
 		if e != v1alpha1.CPUsExclusive {
 			return failuref(v1alpha1.ReasonCPUNotExclusive,
-				"spec.target.backends[%s].resources.cpuPinning is Required, but the backend runs on CPUs %q, which are %s: %s", b.Name, cpus, e, pinningRemedy)
+				"spec.target.backends[%s].resources.cpuPinning is Required, but the backend runs on CPUs %q, which are %s. %s", b.Name, cpus, e, pinningRemedy)
 		}
 	}
 	return nil

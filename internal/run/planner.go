@@ -51,7 +51,7 @@ func newPlanner(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *planner
 // state sets the state of an active run.
 func (p *planner) state(reason, message string, progress *v1alpha1.Progress) {
 	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionUnknown, reason, message)
-	p.condition(v1alpha1.ConditionFinished, metav1.ConditionFalse, v1alpha1.ReasonActive, "the run hasn't finished")
+	p.condition(v1alpha1.ConditionFinished, metav1.ConditionFalse, v1alpha1.ReasonActive, "The run has not finished.")
 	if progress == nil {
 		progress = &v1alpha1.Progress{}
 	}
@@ -72,9 +72,9 @@ func (p *planner) condition(kind string, status metav1.ConditionStatus, reason, 
 func (p *planner) fail(f *Failure) {
 	p.Plan = Plan{Status: p.Status}
 	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionFalse, f.Reason, f.Message)
-	p.condition(v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonNoResult, "the run ended without a result")
+	p.condition(v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonNoResult, "The run ended without a result.")
 	if len(p.run.Spec.Thresholds) > 0 {
-		p.condition(v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse, v1alpha1.ReasonNoResult, "the run ended without a result")
+		p.condition(v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse, v1alpha1.ReasonNoResult, "The run ended without a result.")
 	}
 	p.finish()
 }
@@ -84,7 +84,7 @@ func (p *planner) finish() {
 	verdict := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionSucceeded)
 	p.condition(v1alpha1.ConditionFinished, metav1.ConditionTrue, verdict.Reason, verdict.Message)
 	if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionAdmitted) {
-		p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, verdict.Reason, "the run ended before it held its lane")
+		p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, verdict.Reason, "The run ended before it was admitted to its lane.")
 	}
 	p.Status.CompletionTime = ptr.To(metav1.NewTime(p.now))
 	progress := ptr.Deref(p.Status.Progress, v1alpha1.Progress{})

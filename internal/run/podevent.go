@@ -98,6 +98,6 @@ func (e *PodEvent) ofClient(run *v1alpha1.BenchmarkRun) string {
 	if len(keys) > 1 {
 		noun = "keys"
 	}
-	return fmt.Sprintf("spec.load.authentication.secretName: there must be a Secret %s in namespace %s with the %s %s for the scheme %s (%s)",
-		a.SecretName, run.Namespace, noun, strings.Join(keys, " and "), a.Scheme, e)
+	return fmt.Sprintf("spec.load.authentication.secretName: Secret %s/%s must exist and have the %s %s for scheme %s (%s)",
+		run.Namespace, a.SecretName, noun, strings.Join(keys, " and "), a.Scheme, e)
 }

@@ -95,7 +95,7 @@ func TestDecideSaysWhatAClientWaitsFor(t *testing.T) {
 	s := newScene().stuck("")
 	s.o.Clients[1].Name, s.o.Clients[1].CreationTimestamp.Time = "client-1", now.Add(-inputTimeout)
 	s.o.PodEvents = map[string]*PodEvent{"client-1": {"FailedMount", missing}}
-	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonStarting || !strings.Contains(got.Message, "client 1 doesn't start yet: FailedMount: "+missing) {
+	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonStarting || !strings.Contains(got.Message, "Client 1 does not start yet: FailedMount: "+missing) {
 		t.Errorf("at first: %+v", got)
 	}
 	s.o.Clients[1].CreationTimestamp.Time = now.Add(-inputTimeout - time.Second)
@@ -111,9 +111,9 @@ func TestDecideNamesTheFieldOfCredentialsThatAreMissing(t *testing.T) {
 		message string
 		want    string // after the field; empty where it isn't the credentials
 	}{
-		{v1alpha1.AuthenticationBasic, `MountVolume.SetUp failed for volume "credentials" : secret "login" not found`, "with the keys username and password for the scheme Basic"},
-		{v1alpha1.AuthenticationForm, `MountVolume.SetUp failed for volume "credentials" : references non-existent secret key: password`, "with the keys username and password for the scheme Form"},
-		{v1alpha1.AuthenticationBearer, `MountVolume.SetUp failed for volume "credentials" : references non-existent secret key: token`, "with the key token for the scheme Bearer"},
+		{v1alpha1.AuthenticationBasic, `MountVolume.SetUp failed for volume "credentials" : secret "login" not found`, "have the keys username and password for scheme Basic"},
+		{v1alpha1.AuthenticationForm, `MountVolume.SetUp failed for volume "credentials" : references non-existent secret key: password`, "have the keys username and password for scheme Form"},
+		{v1alpha1.AuthenticationBearer, `MountVolume.SetUp failed for volume "credentials" : references non-existent secret key: token`, "have the key token for scheme Bearer"},
 		{v1alpha1.AuthenticationBearer, `MountVolume.SetUp failed for volume "tls-client" : secret "ca" not found`, ""},
 		{"", `MountVolume.SetUp failed for volume "tls-client" : secret "ca" not found`, ""},
 	} {
@@ -132,7 +132,7 @@ func TestDecideNamesTheFieldOfCredentialsThatAreMissing(t *testing.T) {
 			if (got.Reason == v1alpha1.ReasonConfigurationMissing) != late || !strings.Contains(got.Message, test.message) {
 				t.Errorf("%s, late: %t: %+v", test.message, late, got)
 			}
-			field := "spec.load.authentication.secretName: there must be a Secret login in namespace ns " + test.want
+			field := "spec.load.authentication.secretName: Secret ns/login must exist and " + test.want
 			if strings.Contains(got.Message, field) != (test.want != "") {
 				t.Errorf("%s, late: %t: %s", test.message, late, got.Message)
 			}

@@ -53,7 +53,7 @@ func blockedIn(pod *corev1.Pod) *blocked {
 		if wait == nil {
 			continue
 		}
-		b := &blocked{container: status.Name, message: strings.TrimSpace(wait.Reason + ": " + wait.Message)}
+		b := &blocked{container: status.Name, message: strings.Trim(wait.Reason+": "+wait.Message, ": ")}
 		switch wait.Reason {
 		case "InvalidImageName", "ErrImageNeverPull":
 			b.image, b.final = true, true
@@ -102,6 +102,14 @@ func exit(end *corev1.ContainerStateTerminated) string {
 		text += ": " + message
 	}
 	return text
+}
+
+// nodeOf returns how a message refers to a pod's node, whose name may be unknown.
+func nodeOf(name string) string {
+	if name == "" {
+		return "its node"
+	}
+	return "node " + name
 }
 
 func podReason(pod *corev1.Pod) string {

@@ -17,7 +17,7 @@ func (p *planner) ready() bool {
 	o := p.observed
 	answered := probed(p.run, o) != nil
 	if answered {
-		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionTrue, v1alpha1.ReasonReady, "the target answered with success")
+		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionTrue, v1alpha1.ReasonReady, "The readiness probe succeeded.")
 	} else if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionTargetReady) {
 		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, p.targetProgress())
 		if o.Target != nil || o.Job != nil {
@@ -27,9 +27,9 @@ func (p *planner) ready() bool {
 	replicas := loadplan.Replicas(&p.run.Spec)
 	n := p.countClients(func(c *manager.ClientState) bool { return c.Ready && c.Connected })
 	if n == replicas {
-		p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionTrue, v1alpha1.ReasonReady, fmt.Sprintf("all %d clients are ready", replicas))
+		p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionTrue, v1alpha1.ReasonReady, fmt.Sprintf("All %d clients are ready.", replicas))
 	} else if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionClientsReady) {
-		p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, fmt.Sprintf("%d of %d clients are ready%s", n, replicas, p.clientProgress()))
+		p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, fmt.Sprintf("%d of %d clients are ready.%s", n, replicas, p.clientProgress()))
 		if o.Job != nil {
 			p.requeueAt(clientReadyBy(p.run, o, false))
 			p.requeueAt(clientReadyBy(p.run, o, true))
@@ -44,9 +44,9 @@ func (p *planner) awaitReadiness() {
 	clients := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionClientsReady)
 	if state := State(p.run); underLoad(state) {
 		// The manager was restarted, and the sessions aren't back yet.
-		p.state(state, "waiting for the sessions of the run's pods", p.Status.Progress)
+		p.state(state, "Waiting for the run's pods to reconnect.", p.Status.Progress)
 	} else {
-		p.state(v1alpha1.ReasonStarting, targets.Message+"; "+clients.Message, nil)
+		p.state(v1alpha1.ReasonStarting, targets.Message+" "+clients.Message, nil)
 	}
 	pods := p.observed.pods()
 	if slices.ContainsFunc(pods, isBlocked) {
@@ -64,20 +64,20 @@ func (p *planner) targetProgress() string {
 	pod := p.observed.Target
 	switch {
 	case isExternal(p.run):
-		if silent := p.observed.Sessions.Clients[0].ProbeFailure; silent != "" {
-			return "the target doesn't answer yet: " + silent
+		if failure := p.observed.Sessions.Clients[0].ProbeFailure; failure != "" {
+			return "The readiness probe failed: " + failure
 		}
-		return "client 0 asks the target as soon as it runs"
+		return "Client 0 probes the target as soon as it runs."
 	case pod == nil:
-		return "the target is being created"
+		return "The target is being created."
 	case unschedulable(pod) != "":
-		return "the target waits for a node: " + unschedulable(pod)
+		return "The target can't be scheduled yet: " + unschedulable(pod)
 	case p.observed.PodEvents[pod.Name] != nil:
-		return "the target doesn't start yet: " + p.observed.PodEvents[pod.Name].String()
+		return "The target does not start yet: " + p.observed.PodEvents[pod.Name].String()
 	case p.observed.Sessions.Agent != nil && p.observed.Sessions.Agent.ProbeFailure != "":
-		return "the target doesn't answer yet: " + p.observed.Sessions.Agent.ProbeFailure
+		return "The readiness probe failed: " + p.observed.Sessions.Agent.ProbeFailure
 	}
-	return "the target is starting"
+	return "The target is starting."
 }
 
 func (p *planner) clientProgress() string {
@@ -87,10 +87,10 @@ func (p *planner) clientProgress() string {
 			continue
 		}
 		if message := unschedulable(pod); message != "" {
-			return fmt.Sprintf("; client %d waits for a node: %s", i, message)
+			return fmt.Sprintf(" Client %d can't be scheduled yet: %s", i, message)
 		}
 		if event := p.observed.PodEvents[pod.Name]; event != nil {
-			return fmt.Sprintf("; client %d doesn't start yet: %s", i, event.ofClient(p.run))
+			return fmt.Sprintf(" Client %d does not start yet: %s", i, event.ofClient(p.run))
 		}
 	}
 	return ""

@@ -29,7 +29,7 @@ func (p *planner) collect() {
 	for i := range loadplan.Replicas(&p.run.Spec) {
 		end = max(end, p.observed.Sessions.Clients[i].Totals.EndedAt)
 	}
-	p.state(v1alpha1.ReasonCollecting, "every client has sent its figures", nil)
+	p.state(v1alpha1.ReasonCollecting, "Every client has sent its totals.", nil)
 	agent := p.observed.Sessions.Agent
 	late := p.now.Sub(time.UnixMicro(end)) > lastSampleTimeout
 	if agent != nil && agent.Connected && !late && (agent.Latest == nil || agent.Latest.At < end) {
@@ -45,12 +45,12 @@ func (p *planner) collect() {
 func (p *planner) store() {
 	merged, err := p.merge()
 	if err != nil {
-		p.fail(failuref(v1alpha1.ReasonArtifactNotStored, "the result can't be merged: %s", err))
+		p.fail(failuref(v1alpha1.ReasonArtifactNotStored, "The result can't be merged: %s", err))
 		return
 	}
 	encoded, err := artifact.Encode(merged, artifact.ConfigMapLimit)
 	if err != nil {
-		p.fail(failuref(v1alpha1.ReasonArtifactNotStored, "the result can't be encoded: %s", err))
+		p.fail(failuref(v1alpha1.ReasonArtifactNotStored, "The result can't be encoded: %s", err))
 		return
 	}
 	p.Create = append(p.Create, Creation{Object: manifest.Artifact(p.run, encoded), Reason: v1alpha1.ReasonArtifactNotStored})

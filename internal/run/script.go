@@ -69,7 +69,7 @@ func readScript(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap
 	}
 	file := run.Spec.Script.File
 	if complete && !slices.ContainsFunc(files, func(f manifest.ScriptFile) bool { return f.Path == file }) {
-		missing = fmt.Sprintf("spec.script.file: there is no %s in ConfigMap %s, nor in one of spec.script.folders",
+		missing = fmt.Sprintf("spec.script.file: %s not found in ConfigMap %s or in spec.script.folders",
 			file, run.Spec.Script.ConfigMapName)
 	}
 	return files, missing
@@ -80,10 +80,10 @@ func checkScript(files []manifest.ScriptFile) error {
 	for _, f := range files {
 		for _, other := range files {
 			if strings.HasPrefix(other.Path, f.Path+"/") {
-				return fmt.Errorf("spec.script.folders: %s is a file, and a folder too: rename one of them", f.Path)
+				return fmt.Errorf("spec.script.folders: %s must not be both a file and a directory: rename one of them", f.Path)
 			}
 			if other.Path == f.Path && other.Key != f.Key {
-				return fmt.Errorf("spec.script.folders: %s is in two of the ConfigMaps: rename one of them", f.Path)
+				return fmt.Errorf("spec.script.folders: %s must not be in two of the ConfigMaps: rename one of them", f.Path)
 			}
 		}
 	}

@@ -20,9 +20,9 @@ func (p *planner) setUp(at int64) {
 		return
 	}
 	p.startAt(sessionpb.Stage_STAGE_SETUP, at)
-	message := fmt.Sprintf("client %d runs the script's setup()", session.ScriptLeader)
+	message := fmt.Sprintf("Client %d executes the script's setup().", session.ScriptLeader)
 	if have > 0 {
-		message = fmt.Sprintf("%d of %d clients have what the script's setup() returned", have, replicas)
+		message = fmt.Sprintf("%d of %d clients have received what the script's setup() returned.", have, replicas)
 	}
 	p.state(v1alpha1.ReasonSettingUp, message, nil)
 	p.requeueIn(progressInterval)
@@ -38,6 +38,6 @@ func (p *planner) loadsEnded() bool {
 // its totals.
 func (p *planner) tearDown(at int64) {
 	p.startAt(sessionpb.Stage_STAGE_TEARDOWN, at)
-	p.state(v1alpha1.ReasonTearingDown, fmt.Sprintf("client %d runs the script's teardown()", session.ScriptLeader), p.Status.Progress)
+	p.state(v1alpha1.ReasonTearingDown, fmt.Sprintf("Client %d executes the script's teardown().", session.ScriptLeader), p.Status.Progress)
 	p.requeueIn(progressInterval)
 }

@@ -39,7 +39,7 @@ func (p *planner) measure(at int64) {
 	p.startAt(sessionpb.Stage_STAGE_MEASUREMENT, at)
 	p.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(time.UnixMicro(at)))
 	_, extent := loadplan.Extents(&p.run.Spec)
-	p.state(v1alpha1.ReasonMeasuring, "the clients send the load",
+	p.state(v1alpha1.ReasonMeasuring, "The clients send the load.",
 		p.progress(sessionpb.Stage_STAGE_MEASUREMENT, at, extent))
 	p.requeueIn(progressInterval)
 }

@@ -21,7 +21,7 @@ func (p *planner) complete() {
 	p.Status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: manifest.ArtifactName(p.run)}
 	p.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(r.Run.MeasurementTime))
 	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonCompleted,
-		fmt.Sprintf("%d requests measured, %d of them failed; see kubectl assay report %s -n %s",
+		fmt.Sprintf("%d requests were measured, %d of them failed. Show the result with: kubectl assay report %s -n %s",
 			r.Merged.Requests, r.Merged.Errors.Total(), p.run.Name, p.run.Namespace))
 	p.judge(r)
 	p.finish()
@@ -43,12 +43,12 @@ func (p *planner) judge(r *result.Result) {
 				status, reason = metav1.ConditionFalse, finding.Reason
 			}
 		}
-		messages = append(messages, finding.Reason+": "+finding.Message)
+		messages = append(messages, finding.Reason+": "+strings.TrimSuffix(finding.Message, ".")+".")
 	}
 	if len(messages) == 0 {
-		messages = append(messages, "nothing speaks against the result")
+		messages = append(messages, "There are no findings.")
 	}
-	p.condition(v1alpha1.ConditionValid, status, reason, strings.Join(messages, "; "))
+	p.condition(v1alpha1.ConditionValid, status, reason, strings.Join(messages, " "))
 
 	if len(r.Thresholds) == 0 {
 		return

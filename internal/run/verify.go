@@ -31,7 +31,7 @@ func (p *planner) verify() (done bool, waits string) {
 		logged := read[name]
 		if (logged.Version == "" || logged.Opened() == "") && !p.now.After(ready.LastTransitionTime.Add(verificationTimeout)) {
 			p.requeueIn(verificationInterval)
-			return false, cmp.Or(p.observed.LogErrors[name], "container "+name+" hasn't logged its version yet")
+			return false, cmp.Or(p.observed.LogErrors[name], "container "+name+" has not logged its version and connector yet")
 		}
 	}
 	t := &p.started

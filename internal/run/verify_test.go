@@ -80,7 +80,7 @@ func TestProofEndsARunThatIsNotAsDeclared(t *testing.T) {
 				}
 			}
 			if test.reason == v1alpha1.ReasonTargetUnsupported && strings.Contains(got.Message, "NIO2, but") {
-				t.Errorf("beside what can't be it says what is otherwise: %s", got.Message)
+				t.Errorf("in addition to what is unsupported it names what differs: %s", got.Message)
 			}
 		})
 	}
@@ -261,7 +261,7 @@ func TestLastWordsOfAServer(t *testing.T) {
 		},
 		"a crash of which it kept none": {
 			newScene().ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 0}).logged(map[string]string{server.ContainerName: lines}),
-			v1alpha1.ReasonTargetCrashed, []string{"the server ended by itself: exit code 0\nthe last lines of its log:\nbefore", "last"}, "\x1b",
+			v1alpha1.ReasonTargetCrashed, []string{"The server exited: exit code 0\nThe last lines of its log:\nbefore", "last"}, "\x1b",
 		},
 		"a log with long lines": {
 			newScene().ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 0}).logged(map[string]string{server.ContainerName: long}),
@@ -269,18 +269,18 @@ func TestLastWordsOfAServer(t *testing.T) {
 		},
 		"killed for memory": {
 			newScene().ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}).logged(map[string]string{server.ContainerName: lines}),
-			v1alpha1.ReasonTargetCrashed, []string{"OOMKilled", "raise spec.target.resources.memory", "last"}, "clients",
+			v1alpha1.ReasonTargetCrashed, []string{"OOMKilled", "Increase spec.target.resources.memory", "last"}, "clients",
 		},
 		"a backend killed for memory": {
 			newScene().withBackend().ended("app", corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}).logged(map[string]string{"app": "out", server.ContainerName: "fine"}),
-			v1alpha1.ReasonTargetCrashed, []string{"the backend app ended by itself", "raise spec.target.backends[app].resources.memory", "its log:\nout"}, "fine",
+			v1alpha1.ReasonTargetCrashed, []string{"Backend app exited", "Increase spec.target.backends[app].resources.memory", "its log:\nout"}, "fine",
 		},
 		"not ready": {
 			func() *scene {
 				s := newScene().logged(map[string]string{server.ContainerName: lines})
 				s.run.Spec.Target.Readiness.TimeoutSeconds = new(int32(5))
 				return s
-			}(), v1alpha1.ReasonTargetNotReady, []string{"spec.target.readiness.path", "the last lines of its log:\nbefore"}, "\x1b",
+			}(), v1alpha1.ReasonTargetNotReady, []string{"spec.target.readiness.path", "The last lines of its log:\nbefore"}, "\x1b",
 		},
 		"no log": {
 			newScene().ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 3}).logged(map[string]string{}),

@@ -18,7 +18,7 @@ import (
 func (p *planner) warmUp(at int64) {
 	replicas := loadplan.Replicas(&p.run.Spec)
 	ended := p.countClients(func(c *manager.ClientState) bool { return c.WarmupEnded && c.Connected })
-	message := fmt.Sprintf("%d of %d clients have ended their warm-up", ended, replicas)
+	message := fmt.Sprintf("%d of %d clients have finished their warm-up", ended, replicas)
 	if said := p.settle(ended == replicas); said != "" {
 		message += "; " + said
 	}

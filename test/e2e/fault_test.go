@@ -104,9 +104,9 @@ func TestFaults(t *testing.T) {
 	}{
 		"client-killed": {
 			spec:   func(r *run) *run { return endless(r).Clients(2, "100m", "128Mi") },
-			victim: client("1"), killed: "client", reason: v1alpha1.ReasonClientFailed, says: []string{"client 1", "137"},
+			victim: client("1"), killed: "client", reason: v1alpha1.ReasonClientFailed, says: []string{"Client 1", "137"},
 		},
-		"client-deleted": {spec: endless, victim: client("0"), reason: v1alpha1.ReasonClientLost, says: []string{"client 0"}},
+		"client-deleted": {spec: endless, victim: client("0"), reason: v1alpha1.ReasonClientLost, says: []string{"Client 0"}},
 		"server-killed":  {spec: endless, victim: target, killed: "server", reason: v1alpha1.ReasonTargetCrashed, says: []string{"137"}},
 		"agent-killed":   {spec: endless, victim: target, killed: "agent", reason: v1alpha1.ReasonTargetLost, says: []string{"agent", "137"}},
 		"target-deleted": {spec: endless, victim: target, reason: v1alpha1.ReasonTargetLost, says: []string{"deleted"}},
@@ -124,7 +124,7 @@ func TestFaults(t *testing.T) {
 		},
 		"never-ready": {
 			spec:   func(r *run) *run { return r.Path("/down").ReadyWithin(8) },
-			reason: v1alpha1.ReasonTargetNotReady, says: []string{"/down", "503", "8 s"},
+			reason: v1alpha1.ReasonTargetNotReady, says: []string{"/down", "503", "8s"},
 		},
 		"target-too-big": {
 			spec:   func(r *run) *run { return r.TargetResources("900", "1Gi").ReadyWithin(5) },
@@ -132,7 +132,7 @@ func TestFaults(t *testing.T) {
 		},
 		"client-too-big": {
 			spec:   func(r *run) *run { return r.Path("/fixed/100/10").Clients(1, "900", "128Mi").Deadline(10) },
-			reason: v1alpha1.ReasonDeadlineExceeded, says: []string{"spec.activeDeadlineSeconds", "10 s", "client 0 waits for a node"},
+			reason: v1alpha1.ReasonDeadlineExceeded, says: []string{"spec.activeDeadlineSeconds", "10s", "Client 0 can't be scheduled yet"},
 		},
 		"deadline": {
 			spec:   func(r *run) *run { return endless(r).Deadline(10) },

@@ -145,7 +145,7 @@ http {
 		run := wrapper.NewRun(ns, "missing", nginxImage).Lane("missing").Obj()
 		run.Spec.Target.Server = v1alpha1.Server{Nginx: &v1alpha1.NginxServer{Configuration: configuration("nowhere")}}
 		c.create(t, run)
-		wantFailed(t, c.finished(t, run, 2*time.Minute), v1alpha1.ReasonConfigurationMissing, "no ConfigMap nowhere")
+		wantFailed(t, c.finished(t, run, 2*time.Minute), v1alpha1.ReasonConfigurationMissing, "/nowhere: not found")
 	})
 }
 

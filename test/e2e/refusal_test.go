@@ -47,7 +47,7 @@ func TestServersThatFail(t *testing.T) {
 		{scenario{name: "killed-for-memory", image: tomcatImage, target: func(target *v1alpha1.Target) {
 			target.Server.Tomcat = &v1alpha1.TomcatServer{JVMOptions: []string{"-Xms200m", "-XX:+AlwaysPreTouch"}}
 			target.Resources = wrapper.Resources("300m", "64Mi")
-		}}, v1alpha1.ReasonTargetCrashed, []string{"OOMKilled", "raise spec.target.resources.memory"}},
+		}}, v1alpha1.ReasonTargetCrashed, []string{"OOMKilled", "Increase spec.target.resources.memory"}},
 		{scenario{name: "port-taken", image: tomcatImage, target: func(target *v1alpha1.Target) {
 			target.Server.Tomcat = &v1alpha1.TomcatServer{}
 			target.Backends = []v1alpha1.Backend{{ // it listens on another port than declared
@@ -89,7 +89,7 @@ func TestExternal(t *testing.T) {
 	run.Spec.Target = v1alpha1.Target{Server: v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "http://external." + ns + ".svc:8080"}}}
 	c.create(t, run)
 	c.until(t, run, time.Minute, "a word on the server that isn't there", func(r *v1alpha1.BenchmarkRun) bool {
-		return strings.Contains(condition(r, v1alpha1.ConditionTargetReady).Message, "doesn't answer yet")
+		return strings.Contains(condition(r, v1alpha1.ConditionTargetReady).Message, "The readiness probe failed")
 	})
 	c.create(t, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "external", Labels: labels},

@@ -73,7 +73,7 @@ func TestMissingCredentials(t *testing.T) {
 	authenticated(t, run, v1alpha1.AuthenticationBasic, map[string][]byte{"username": []byte("user")})
 	theCluster.create(t, run)
 	wantFailed(t, theCluster.finished(t, run, 2*time.Minute), v1alpha1.ReasonConfigurationMissing,
-		"spec.load.authentication.secretName", "Secret login", "keys username and password", "references non-existent secret key: password", "a new run")
+		"spec.load.authentication.secretName", "/login must exist", "keys username and password", "references non-existent secret key: password", "a new run")
 }
 
 // TestCookies checks that each connection has its own cookies, also if it is reopened
