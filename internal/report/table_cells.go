@@ -195,7 +195,7 @@ func validCell(row *Row, number int) (cell, note string) {
 	case row.Merged == nil:
 		return "no result " + mark, fmt.Sprintf("%s %s has %s", mark, row.Name, cmp.Or(row.NoResult, "no result"))
 	case !row.valid():
-		return "NO " + mark, fmt.Sprintf("%s %s isn't valid: %s", mark, row.Name, strings.Join(invalidating(row), "; "))
+		return "NO " + mark, fmt.Sprintf("%s %s is not valid: %s", mark, row.Name, strings.Join(invalidating(row), " "))
 	case len(row.Findings) > 0:
 		return "yes, " + plural(len(row.Findings), "warning"), ""
 	}

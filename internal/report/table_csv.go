@@ -58,7 +58,7 @@ func csvColumns() []csvColumn {
 		csvColumn{"target_cpu_percent", func(row *Row) string { return cpuField(row, false) }},
 		csvColumn{"backend_cpu_percent", func(row *Row) string { return cpuField(row, true) }},
 		csvColumn{"valid", ofResult(func(row *Row) string { return strconv.FormatBool(row.valid()) })},
-		csvColumn{"reason", func(row *Row) string { return cmp.Or(row.NoResult, strings.Join(invalidating(row), "; ")) }},
+		csvColumn{"reason", func(row *Row) string { return cmp.Or(row.NoResult, strings.Join(invalidating(row), " ")) }},
 	)
 }
 

@@ -29,8 +29,8 @@ func TestWarmUpUntilSteady(t *testing.T) {
 		state   string
 		says    string
 	}{
-		"before a window has ended": {warming(nil), "", 0, false, v1alpha1.ReasonWarmingUp, "no window has been compared"},
-		"not steady yet":            {warming(warmed(1200)), "", 0, false, v1alpha1.ReasonWarmingUp, "spread 18.8 %, bound 5 %"},
+		"before a window has ended": {warming(nil), "", 0, false, v1alpha1.ReasonWarmingUp, "no windows were compared"},
+		"not steady yet":            {warming(warmed(1200)), "", 0, false, v1alpha1.ReasonWarmingUp, "spread 18.8%, bound 5%"},
 		"steady":                    {warming(warmed(1000)), v1alpha1.SteadyReached, 3, true, v1alpha1.ReasonWarmingUp, "the target is steady"},
 		"steady, by an earlier manager": {
 			decided(warming(nil), v1alpha1.SteadyReached), v1alpha1.SteadyReached, 0, true, v1alpha1.ReasonWarmingUp, "0 of 2 clients",

@@ -7,31 +7,32 @@ import (
 )
 
 const (
-	// keptSeconds is how many seconds are kept, the last ones: twice what the longest
-	// and most windows take.
+	// keptSeconds is the number of seconds that are kept, the last ones: twice the
+	// length of the longest and most windows.
 	keptSeconds = 1200
-	// openSeconds is how many of them are kept unpacked, as clients send several at
-	// a time.
+	// openSeconds is the number of seconds that stay unpacked, since clients send
+	// several at a time.
 	openSeconds = 4
 )
 
-// Seconds are the last seconds of a warm-up, merged over all clients. The zero
-// value has none.
+// Seconds holds the last seconds of a warm-up, merged over all clients. The zero
+// value holds none.
 type Seconds struct {
 	entries map[int64]*entry
 	newest  int64
-	open    []int64 // those that aren't packed, the last used last
+	open    []int64 // the seconds that are not packed, the last used last
 }
 
-// entry is what ended in one second or, where a client had to join some, in those
-// until last.
+// entry holds what completed in one second or, where a client has joined several, in
+// those up to last.
 type entry struct {
 	last      int64
 	succeeded int64
 	total     *result.Histogram
 }
 
-// Add adds what one client did in one second, or in several from that one on.
+// Add adds a sample second of one client. It may stand for several seconds from that
+// one on.
 func (s *Seconds) Add(second *result.ClientSecond, seconds int64) {
 	if second.Second <= s.newest-keptSeconds {
 		return
@@ -58,22 +59,23 @@ func (s *Seconds) Add(second *result.ClientSecond, seconds int64) {
 	}
 }
 
-// use keeps a second unpacked, in place of the one that wasn't used for longest.
+// use marks a second as the last used one, and packs the least recently used one in
+// its place.
 func (s *Seconds) use(second int64) {
 	if i := slices.Index(s.open, second); i >= 0 {
 		s.open = slices.Delete(s.open, i, i+1)
 	} else if len(s.open) == openSeconds {
 		if e := s.entries[s.open[0]]; e != nil {
-			_ = e.total.Pack() // it fails only by an error in the code, and then stays large
+			_ = e.total.Pack() // fails only by an error in the code, and then stays large
 		}
 		s.open = slices.Delete(s.open, 0, 1)
 	}
 	s.open = append(s.open, second)
 }
 
-// Windows returns the windows that a criterion compares, of those that end before
-// a second, in their order. They are counted from the stage's start. One of
-// which a part isn't known apart from its neighbours is left out.
+// Windows returns the windows that a criterion compares, of those that end before a
+// second, in their order. They are counted from the start of the stage. A window is
+// omitted if a joined entry crosses its bounds.
 func (s *Seconds) Windows(c Criterion, before int64) []result.WarmupWindow {
 	var windows []result.WarmupWindow
 	end := min(before, c.LimitSeconds) / c.WindowSeconds

@@ -87,12 +87,12 @@ func TestStricterThanTheCoefficientOfVariation(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	got := Describe(Defaults.Judge(windows(4000, 3100, 4500, 2900, 50, 2800)))
-	for _, want := range []string{"last 3 windows of 5 s: 800.0, 900.0, 10.0", "bound 5 %", "3.1, 2.9, 2.8 (spread 10.2 %, bound 25 %)", "fewer than 100"} {
+	for _, want := range []string{"last 3 windows of 5s: 800.0, 900.0, 10.0", "bound 5%", "3.1, 2.9, 2.8 (spread 10.2%, bound 25%)", "fewer than 100"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q lacks %q", got, want)
 		}
 	}
-	if got := Describe(Defaults.Judge(nil)); got != "no window has been compared" {
+	if got := Describe(Defaults.Judge(nil)); got != "no windows were compared" {
 		t.Error(got)
 	}
 }

@@ -3,44 +3,48 @@ package validity
 import "github.com/assay-dev/assay/internal/result"
 
 const (
-	// shortfallWarnsPercent of the rate asked for is more than what rounding and
-	// the end of a measurement cost; shortfallInvalidatesPercent is another load
-	// than the one asked for.
+	// shortfallWarnsPercent of the target rate is more than rounding and the end of a
+	// measurement account for. shortfallInvalidatesPercent makes it another load than
+	// the one declared.
 	shortfallWarnsPercent       = 1.0
 	shortfallInvalidatesPercent = 5.0
-	// lateStarts is how late one request in a hundred may start, in microseconds,
-	// before its delay shows in the latencies as if it were the target's.
+	// lateStarts is the start delay in microseconds that one request in a hundred may
+	// have before it shows in the latencies as if the target had caused it.
 	lateStarts = 10_000
 )
 
-// rateNotAchieved finds an open load that was less than asked for. Of stages,
-// whose purpose may be to find where that begins, it only warns.
+// rateNotAchieved finds an open load below its target rate. A load of stages, whose
+// purpose may be to find where that begins, is only warned about.
 func rateNotAchieved(r *result.Result) *result.Finding {
 	a := r.Arrivals
 	if a == nil || a.AskedPerSecond() == 0 {
 		return nil
 	}
 	dropped := r.Merged.Dropped
-	asked, achieved := a.AskedPerSecond(), a.AchievedPerSecond(dropped)
-	short := 100 * (asked - achieved) / asked
+	target, achieved := a.AskedPerSecond(), a.AchievedPerSecond(dropped)
+	short := 100 * (target - achieved) / target
 	if short < shortfallWarnsPercent && dropped == 0 {
 		return nil
 	}
-	const format = "%.2f of %.2f requests/s were started (%.1f %% less), %d of %d were dropped since no connection was free for them in time; lower the rate or, if the target can do more, raise maxConnections or clients.replicas"
+	severity := result.Warns
 	if short >= shortfallInvalidatesPercent && len(r.Levels) == 0 {
-		return invalidates(ReasonRateNotAchieved, format, achieved, asked, short, dropped, a.Due)
+		severity = result.Invalidates
 	}
-	return warns(ReasonRateNotAchieved, format, achieved, asked, short, dropped, a.Due)
+	return found(ReasonRateNotAchieved, severity,
+		"Clients started %.2f requests/s, %.1f%% less than the target rate of %.2f. %d of %d requests were dropped because no connection was free in time. "+
+			"Lower the rate or, if the target is not saturated, increase maxConnections or clients.replicas.",
+		achieved, short, target, dropped, a.Due)
 }
 
-// startsLate finds an open load whose requests didn't start when they were
-// meant to.
+// startsLate finds an open load whose requests did not start at their intended
+// times.
 func startsLate(r *result.Result) *result.Finding {
 	late := r.Merged.Latencies.Get(result.Delay).Percentile(99)
 	if late <= lateStarts {
 		return nil
 	}
-	return warns(ReasonStartsLate,
-		"one request in a hundred started %s or more after it was meant to, for lack of a free connection or of CPU in the client; the latencies have that in them, the service times don't: compare the two, and raise maxConnections or clients.resources.cpu if the target isn't the cause",
+	return found(ReasonStartsLate, result.Warns,
+		"1%% of the requests started %s or more after their intended start time. Either no connection was free, or the client lacked CPU time. "+
+			"Response times include this delay, service times do not: compare them, and increase maxConnections or clients.resources.cpu unless the target is the cause.",
 		milliseconds(late))
 }

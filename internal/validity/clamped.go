@@ -2,8 +2,9 @@ package validity
 
 import "github.com/assay-dev/assay/internal/result"
 
-// latencyClamped: a duration outside a histogram's geometry is counted at its
-// nearest end, so that percentiles which reach it are bounds, not values.
+// latencyClamped finds durations outside the geometry of the histograms. They are
+// counted at its nearest end, so that percentiles which reach them are bounds, not
+// values.
 func latencyClamped(r *result.Result) *result.Finding {
 	var clamped int64
 	var where result.Phase
@@ -16,7 +17,8 @@ func latencyClamped(r *result.Result) *result.Finding {
 		return nil
 	}
 	h := r.Merged.Latencies.Get(where)
-	return warns(ReasonLatencyClamped,
-		"%d of %d durations (%s) were outside the histogram's range of %d µs to %s, the longest %s: percentiles that reach them are too low, mean and maximum are exact; lower connection.timeoutSeconds or the load",
+	return found(ReasonLatencyClamped, result.Warns,
+		"%d of %d durations (%s) were outside the range of histograms, %d µs to %s; the longest was %s. "+
+			"Percentiles that reach them are too low, mean and maximum are exact. Lower the timeout or the load.",
 		clamped, h.Count(), where, result.LowestMicroseconds, seconds(result.HighestMicroseconds), seconds(h.Max()))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// The reasons of findings, as they also stand in the condition Valid.
+// The reasons of findings, which are also those of the condition Valid.
 const (
 	ReasonNothingSucceeded = "NothingSucceeded"
 	ReasonErrorsDominate   = "ErrorsDominate"
@@ -20,7 +20,7 @@ const (
 	ReasonRateNotAchieved  = "RateNotAchieved"
 	ReasonStartsLate       = "StartsLate"
 	ReasonTooShort         = "TooShort"
-	// Of k6 scripts.
+	// Those of k6 scripts.
 	ReasonNoRequests         = "NoRequests"
 	ReasonScriptMarkedFailed = "ScriptMarkedFailed"
 	ReasonLoadEndedEarly     = "LoadEndedEarly"
@@ -37,21 +37,19 @@ const (
 	ReasonLatencyClamped  = "LatencyClamped"
 )
 
-func invalidates(reason, format string, args ...any) *result.Finding {
-	return &result.Finding{Reason: reason, Severity: result.Invalidates, Message: fmt.Sprintf(format, args...)}
+// found returns a finding. Its message says what happened, the evidence, and what
+// to do: a sentence each.
+func found(reason string, severity result.Severity, format string, args ...any) *result.Finding {
+	return &result.Finding{Reason: reason, Severity: severity, Message: fmt.Sprintf(format, args...)}
 }
 
-func warns(reason, format string, args ...any) *result.Finding {
-	return &result.Finding{Reason: reason, Severity: result.Warns, Message: fmt.Sprintf(format, args...)}
-}
-
-// milliseconds writes a duration in microseconds as milliseconds, without a
-// loss: "12.345 ms".
+// milliseconds formats a duration in microseconds as milliseconds, without loss:
+// "12.345ms".
 func milliseconds(microseconds int64) string {
-	return strconv.FormatFloat(float64(microseconds)/1000, 'f', -1, 64) + " ms"
+	return strconv.FormatFloat(float64(microseconds)/1000, 'f', -1, 64) + "ms"
 }
 
-// seconds writes a duration in microseconds as seconds: "12.346 s".
+// seconds formats a duration in microseconds as seconds: "12.346s".
 func seconds(microseconds int64) string {
-	return strconv.FormatFloat(float64(microseconds)/1e6, 'f', 3, 64) + " s"
+	return strconv.FormatFloat(float64(microseconds)/1e6, 'f', 3, 64) + "s"
 }

@@ -7,65 +7,69 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
+// Dropped iterations count as those requests do by which an open load misses its
+// target rate.
 const (
-	// droppedWarnsShare of the iterations is as droppedInvalidatesShare, but less.
-	// Both are as those of an open load's rate.
 	droppedWarnsShare       = shortfallWarnsPercent / 100
 	droppedInvalidatesShare = shortfallInvalidatesPercent / 100
 )
 
-// scriptFailed: the script itself says that it didn't do what it should.
+// scriptFailed finds a script that marked itself as failed.
 func scriptFailed(r *result.Result) *result.Finding {
 	if r.Script == nil || len(r.Script.MarkedFailed) == 0 {
 		return nil
 	}
-	return invalidates(ReasonScriptMarkedFailed, "the script called test.fail() on %s: see the clients' logs, which spec.podRetention keeps",
+	return found(ReasonScriptMarkedFailed, result.Invalidates, "The script called test.fail() on %s. See the clients' logs, which spec.podRetention keeps.",
 		clientList(r.Script.MarkedFailed))
 }
 
-// loadEndedEarly: a threshold with abortOnFail has ended the load of a client, so
-// that the target had less than the script says.
+// loadEndedEarly finds clients whose load was ended by a threshold with
+// abortOnFail, so that the target had less load than the script declares.
 func loadEndedEarly(r *result.Result) *result.Finding {
 	if r.Script == nil || len(r.Script.EndedEarly) == 0 {
 		return nil
 	}
-	return invalidates(ReasonLoadEndedEarly, "a threshold of the script with abortOnFail was crossed on %s, which ended the load there: see thresholds",
+	return found(ReasonLoadEndedEarly, result.Invalidates,
+		"A threshold of the script with abortOnFail was crossed on %s, which ended the load there. See the thresholds of the report.",
 		clientList(r.Script.EndedEarly))
 }
 
-// teardownFailed: what teardown() was to undo may be left.
+// teardownFailed finds a failed teardown().
 func teardownFailed(r *result.Result) *result.Finding {
 	if r.Script == nil || r.Script.TeardownError == "" {
 		return nil
 	}
-	return warns(ReasonTeardownFailed, "the script's teardown() failed: %s; what was measured stands, what teardown() was to undo may be left", r.Script.TeardownError)
+	return found(ReasonTeardownFailed, result.Warns,
+		"The script's teardown() failed: %s. The measurement is not affected, but what teardown() removes may still be there.", r.Script.TeardownError)
 }
 
-// iterationsDropped: with an arrival rate k6 begins no iteration for which no
-// virtual user is free, so that the target had less than the script says.
+// iterationsDropped finds iterations that never started. With an arrival rate, k6
+// starts no iteration without a free virtual user, so that the target had less load
+// than the script declares.
 func iterationsDropped(r *result.Result) *result.Finding {
 	if r.Script == nil || r.Script.DroppedIterations == 0 {
 		return nil
 	}
 	dropped, all := r.Script.DroppedIterations, r.Script.DroppedIterations+r.Script.Iterations
-	const format = "%d of %d iterations were dropped, since no virtual user was free; raise maxVUs, or lower the rate"
+	severity := result.Warns
 	switch share := float64(dropped) / float64(all); {
+	case share < droppedWarnsShare:
+		return nil
 	case share >= droppedInvalidatesShare:
-		return invalidates(ReasonIterationsDropped, format, dropped, all)
-	case share >= droppedWarnsShare:
-		return warns(ReasonIterationsDropped, format, dropped, all)
+		severity = result.Invalidates
 	}
-	return nil
+	return found(ReasonIterationsDropped, severity, "%d of %d iterations were dropped because no virtual user was free. Increase maxVUs, or lower the rate.", dropped, all)
 }
 
-// metricsLeftOut: of too many metrics some were not kept.
+// metricsLeftOut finds a script with more metrics than are kept.
 func metricsLeftOut(r *result.Result) *result.Finding {
 	if r.Script == nil || r.Script.MetricsLeftOut == 0 {
 		return nil
 	}
-	return warns(ReasonMetricsLeftOut, "%d metrics of the script weren't kept, since there were too many: use tags in place of metrics", r.Script.MetricsLeftOut)
+	return found(ReasonMetricsLeftOut, result.Warns, "%d metrics of the script were omitted because it has too many. Use tags instead of metrics.", r.Script.MetricsLeftOut)
 }
 
+// clientList names clients: "client 0", or "clients 0, 1".
 func clientList(indexes []int) string {
 	if len(indexes) == 1 {
 		return fmt.Sprintf("client %d", indexes[0])

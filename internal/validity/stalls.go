@@ -3,25 +3,26 @@ package validity
 import "github.com/assay-dev/assay/internal/result"
 
 const (
-	// lagWarnsShare of the 99th percentile being the client's own wait for a CPU is
-	// more than the differences that benchmarks look for.
-	lagWarnsShare = 0.25
-	// gcWarnsShare of the measurement spent in stops of the garbage collector is in
-	// one request of a hundred, and so in the 99th percentile.
+	// latencyWarnsShare of the 99th percentile being the client's own scheduling
+	// latency is more than the differences that benchmarks look for.
+	latencyWarnsShare = 0.25
+	// gcWarnsShare of the measurement spent in GC pauses affects one request in a
+	// hundred, and so the 99th percentile.
 	gcWarnsShare = 0.01
 )
 
-// clientStalls: a response that has arrived is timed when the goroutine that waits
-// for it runs. What it waits for a CPU, behind other goroutines or while a garbage
-// collection stops all of them, is in the latency as if it were the target's.
+// clientStalls finds clients that timed responses late. A response is timed when
+// the goroutine that waits for it runs. The time for which that waits for a CPU,
+// behind other goroutines or during a GC pause, is in the latency as if the target
+// had caused it.
 func clientStalls(r *result.Result) *result.Finding {
-	var lagging, collecting *result.Client
-	var lagShare, gcShare float64
+	var waiting, collecting *result.Client
+	var waitShare, gcShare float64
 	for i := range r.Clients {
 		c := &r.Clients[i]
 		if p99 := c.Latencies.Get(result.Total).Percentile(99); p99 > 0 {
-			if share := float64(c.Usage.SchedulingLatencyP99) / float64(p99); share > max(lagShare, lagWarnsShare) {
-				lagging, lagShare = c, share
+			if share := float64(c.Usage.SchedulingLatencyP99) / float64(p99); share > max(waitShare, latencyWarnsShare) {
+				waiting, waitShare = c, share
 			}
 		}
 		if elapsed := c.DurationMicroseconds(); elapsed > 0 {
@@ -30,20 +31,19 @@ func clientStalls(r *result.Result) *result.Finding {
 			}
 		}
 	}
-	mend := "raise clients.resources.cpu, lower the load, or spread it over more clients.replicas"
-	memory := "raise clients.resources.memory"
+	cpu, memory := "Increase clients.resources.cpu, lower the load, or spread it over more clients.replicas.", "Increase clients.resources.memory."
 	if r.Run.Alone {
-		mend, memory = "give it more CPUs, or lower the load", "give it more memory"
+		cpu, memory = "Run it with more CPUs, or lower the load.", "Run it with more memory."
 	}
 	switch {
-	case lagging != nil:
-		return warns(ReasonClientStalls,
-			"one in a hundred goroutines of client %d that could run waited %s or more for a CPU, which is %.0f %% of its 99th percentile of %s: latencies have that in them as if it were the target's; %s",
-			lagging.Index, milliseconds(lagging.Usage.SchedulingLatencyP99), 100*lagShare,
-			milliseconds(lagging.Latencies.Get(result.Total).Percentile(99)), mend)
+	case waiting != nil:
+		return found(ReasonClientStalls, result.Warns,
+			"The scheduling latency of client %d (p99: %s) is %.0f%% of its p99 of %s: runnable goroutines waited for a CPU, and latencies include that time. %s",
+			waiting.Index, milliseconds(waiting.Usage.SchedulingLatencyP99), 100*waitShare,
+			milliseconds(waiting.Latencies.Get(result.Total).Percentile(99)), cpu)
 	case collecting != nil:
-		return warns(ReasonClientStalls,
-			"garbage collections stopped client %d for %s of %s (%.1f %%), for %s at once at most: high percentiles have that in them as if it were the target's; %s",
+		return found(ReasonClientStalls, result.Warns,
+			"Client %d was in GC pauses for %s of %s (%.1f%%; the longest: %s), and high percentiles include that time. %s",
 			collecting.Index, seconds(collecting.Usage.GCPause), seconds(collecting.DurationMicroseconds()), 100*gcShare,
 			milliseconds(collecting.Usage.GCPauseMax), memory)
 	}

@@ -7,55 +7,50 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-const (
-	// cpusShared is the value of Environment.CPUExclusivity that says that others
-	// may run on the target's CPUs.
-	cpusShared = "Shared"
-	// targetThrottledShare of the measurement spent waiting for the CFS quota
-	// shows in the high percentiles.
-	targetThrottledShare = 0.01
-)
+// cpusShared is the value of Environment.CPUExclusivity for CPUs on which other
+// processes may run.
+const cpusShared = "Shared"
 
-// targetUnproven: what can't be shown to be what was declared isn't a result of
-// it.
+// targetUnproven finds a target that could not be verified. Without evidence that
+// it runs as declared, the result is not one of what was declared.
 func targetUnproven(r *result.Result) *result.Finding {
 	if !r.Environment.Unproven {
 		return nil
 	}
-	return invalidates(ReasonTargetUnproven,
-		"nothing in the server's log shows that it runs as declared (%s): look whether another server answers at %s, whether the image writes its log to its output, and whether the manager may read pods/log",
+	return found(ReasonTargetUnproven, result.Invalidates,
+		"The server's log does not show that it runs as declared (%s). Check that no other server responds at %s, that the image writes its log to its output, and that the manager may read pods/log.",
 		r.Run.Server, r.Environment.TargetAddress)
 }
 
-// targetUnseen: without the target's CPU time nobody can say whether the target
-// was the limit; of several containers, each may have been.
+// targetUnseen finds containers of unknown usage. Without the CPU time of the target
+// nobody can tell whether it was the bottleneck; of several containers, each may
+// have been.
 func targetUnseen(r *result.Result) *result.Finding {
 	containers := r.Containers()
-	var unseen []string
+	var unknown []string
 	for _, c := range containers {
 		if c.Usage == nil {
-			unseen = append(unseen, c.Name)
+			unknown = append(unknown, c.Name)
 		}
 	}
-	if len(unseen) == 0 {
+	if len(unknown) == 0 {
 		return nil
 	}
 	if e := &r.Environment; e.TargetNode == "" && e.Connector == "" && r.Run.Image == "" {
-		return warns(ReasonTargetUnseen,
-			"Assay didn't start the target, so that nothing shows whether it, its machine or the network was the limit: watch its CPU yourself")
+		return found(ReasonTargetUnseen, result.Warns,
+			"Assay did not start the target and does not know its usage. Watch its CPU yourself to see whether the target, its machine or the network was the bottleneck.")
 	}
-	which := "the target"
-	if len(containers) > 1 && len(unseen) < len(containers) {
-		which += "'s containers " + strings.Join(unseen, ", ")
+	which := "The usage of the target"
+	if len(unknown) < len(containers) {
+		which = "The usage of the target's containers " + strings.Join(unknown, ", ")
 	}
-	return warns(ReasonTargetUnseen,
-		"what %s used couldn't be seen, so that nothing shows whether it was the limit; look at the log of the agent's container in the target's pod",
-		which)
+	return found(ReasonTargetUnseen, result.Warns,
+		"%s is not available, so nothing shows whether it was the bottleneck. See the log of the agent's container in the target's pod.", which)
 }
 
-// targetCPUShared: on shared CPUs the figures also depend on what else runs on
-// the node. The kubelet's static CPU manager policy gives containers CPUs of
-// their own when request and limit are equal whole numbers.
+// targetCPUShared finds shared CPUs, on which the figures also depend on what else
+// runs on the node. The kubelet's static CPU manager policy gives containers
+// exclusive CPUs if request and limit are equal whole numbers.
 func targetCPUShared(r *result.Result) *result.Finding {
 	containers := r.Containers()
 	var shared []string
@@ -64,48 +59,49 @@ func targetCPUShared(r *result.Result) *result.Finding {
 			shared = append(shared, fmt.Sprintf("%s (%s)", c.Name, c.CPUs))
 		}
 	}
-	switch {
-	case len(shared) == 0:
+	if len(shared) == 0 {
 		return nil
-	case len(containers) == 1:
-		return warns(ReasonTargetCPUShared,
-			"the target shared its CPUs (%s) with others on node %s; give it a whole number of CPUs on a node whose kubelet has cpuManagerPolicy: static",
-			containers[0].CPUs, r.Environment.TargetNode)
 	}
-	return warns(ReasonTargetCPUShared,
-		"of the target's %d containers %s shared CPUs with others on node %s; give each a whole number of CPUs on a node whose kubelet has cpuManagerPolicy: static",
-		len(containers), strings.Join(shared, ", "), r.Environment.TargetNode)
+	which, whose := "The target", "it"
+	if len(containers) == 1 {
+		which += fmt.Sprintf(" shared its CPUs (%s)", containers[0].CPUs)
+	} else {
+		which, whose = fmt.Sprintf("Of the target's %d containers %s shared CPUs", len(containers), strings.Join(shared, ", ")), "each"
+	}
+	return found(ReasonTargetCPUShared, result.Warns,
+		"%s with other processes on node %s. Give %s a whole number of CPUs on a node whose kubelet has cpuManagerPolicy: static.",
+		which, r.Environment.TargetNode, whose)
 }
 
-// targetThrottled: as for clients, but for the target it's a property of the
-// resources that it was given, and so no reason to void the result. A container
-// behind the server that is held up holds up the answers that wait for it.
+// targetThrottled finds throttled containers. Unlike with clients, throttling is a
+// property of the target's resources, and therefore does not invalidate the result.
+// A throttled container behind the server delays the responses that wait for it.
 func targetThrottled(r *result.Result) *result.Finding {
 	containers := r.Containers()
-	var held []string
+	var throttled []string
 	for _, c := range containers {
 		if c.Usage == nil {
 			continue
 		}
 		spent := c.Usage.Spent()
-		if spent.At <= 0 || float64(spent.Throttled) <= targetThrottledShare*float64(spent.At) {
+		if spent.At <= 0 || float64(spent.Throttled) <= throttledShare*float64(spent.At) {
 			continue
 		}
-		name := "the target"
+		name := "The target"
 		if len(containers) > 1 {
-			name = "the target's container " + c.Name
+			name = "The target's container " + c.Name
 		}
-		limit := "the CPU limit"
+		limit := "its CPU limit"
 		if c.CPULimit > 0 {
-			limit = fmt.Sprintf("the CPU limit of %g", float64(c.CPULimit)/1000)
+			limit += fmt.Sprintf(" of %g", float64(c.CPULimit)/1000)
 		}
-		held = append(held, fmt.Sprintf("%s held %s up for %s in %s (%.1f %%)",
-			limit, name, seconds(spent.Throttled), seconds(spent.At), 100*float64(spent.Throttled)/float64(spent.At)))
+		throttled = append(throttled, fmt.Sprintf("%s was throttled by %s for %s of %s (%.1f%%).",
+			name, limit, seconds(spent.Throttled), seconds(spent.At), 100*float64(spent.Throttled)/float64(spent.At)))
 	}
-	if len(held) == 0 {
+	if len(throttled) == 0 {
 		return nil
 	}
-	return warns(ReasonTargetThrottled,
-		"%s, which shows as pauses of up to 100 ms in its latencies; give it a whole number of CPUs of its own, or read the result as one of that limit",
-		strings.Join(held, ", and "))
+	return found(ReasonTargetThrottled, result.Warns,
+		"%s Latencies contain pauses of up to 100ms for that reason. Give the target a whole number of exclusive CPUs, or read the result as one of that limit.",
+		strings.Join(throttled, " "))
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Bound is what a metric of a result has to stay under, or to exceed; exactly
-// one of Below and Above is set. The forms are those of the API's thresholds:
-// "50ms", "250us" or "1.5s" for the metrics that begin with Latency, "1%" for
+// Bound is a value that a metric of a result must stay below, or exceed; exactly
+// one of Below and Above is set. The formats are those of the API's thresholds:
+// "50ms", "250us" or "1.5s" for metrics that start with Latency, "1%" for
 // ErrorRate, "1500" for RequestsPerSecond.
 type Bound struct {
 	Metric string
@@ -20,14 +20,15 @@ type Bound struct {
 	Above  string
 }
 
-// Thresholds compares the result with the bounds, in their order. A bound isn't
-// met by a value equal to it. Without a request that succeeded no bound of a
-// latency is met, nor without any request one of ErrorRate. It returns an error
-// for a bound that can't be understood.
+// Thresholds compares the result with the bounds, in their order. A value that
+// equals its bound does not meet it. Bounds of latencies are not met without a
+// successful request, nor is one of ErrorRate without a request. Thresholds returns
+// an error for an invalid bound.
 //
-// Latencies are total times over all clients; ErrorRate is failed requests by
-// all requests; RequestsPerSecond is requests that succeeded by the time from
-// the first client's start to the last one's end.
+// Latencies are total times over all clients. ErrorRate is the number of failed
+// requests divided by that of all requests. RequestsPerSecond is the number of
+// successful requests divided by the time from the first client's start to the last
+// one's end.
 func Thresholds(r *result.Result, bounds []Bound) ([]result.ThresholdOutcome, error) {
 	outcomes := make([]result.ThresholdOutcome, 0, len(bounds))
 	for _, b := range bounds {
@@ -40,7 +41,7 @@ func Thresholds(r *result.Result, bounds []Bound) ([]result.ThresholdOutcome, er
 	return outcomes, nil
 }
 
-// Check returns an error that says what can't be understood in the bound.
+// Check returns an error if the bound is invalid.
 func (b Bound) Check() error {
 	_, err := Thresholds(&result.Result{}, []Bound{b})
 	return err
@@ -48,7 +49,7 @@ func (b Bound) Check() error {
 
 func (b Bound) compare(r *result.Result) (result.ThresholdOutcome, error) {
 	if (b.Below == "") == (b.Above == "") {
-		return result.ThresholdOutcome{}, errors.New("needs exactly one of below and above")
+		return result.ThresholdOutcome{}, errors.New("exactly one of below and above must be set")
 	}
 	bound, sense := b.Below, "below"
 	if b.Above != "" {
@@ -56,7 +57,7 @@ func (b Bound) compare(r *result.Result) (result.ThresholdOutcome, error) {
 	}
 	m, known := metrics[b.Metric]
 	if !known {
-		return result.ThresholdOutcome{}, errors.New("no such metric")
+		return result.ThresholdOutcome{}, errors.New("unknown metric")
 	}
 	limit, unit, err := split(bound, m.units)
 	if err != nil {
@@ -78,14 +79,14 @@ func (b Bound) compare(r *result.Result) (result.ThresholdOutcome, error) {
 	return outcome, nil
 }
 
-// decimal writes a number with at most as many decimals.
+// decimal formats a number with at most the given number of decimals.
 func decimal(x float64, decimals int) string {
 	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(x, 'f', decimals, 64), "0"), ".")
 }
 
-// unit is one in which a bound is given: size is its value in the metric's own
-// unit, decimals how many are written at most: to a tenth of a microsecond, since
-// a mean isn't whole.
+// unit is a unit of a bound. size is its value in the metric's own unit. decimals is
+// the largest number of decimals that are written: to a tenth of a microsecond,
+// since a mean is not whole.
 type unit struct {
 	suffix   string
 	size     float64
@@ -98,7 +99,7 @@ var (
 	rateUnits     = []unit{{"", 1, 2}}
 )
 
-// split takes a bound apart: a decimal number and, as suffix, one of the units.
+// split splits a bound into a decimal number and one of the units, its suffix.
 func split(bound string, units []unit) (float64, unit, error) {
 	for _, u := range units {
 		digits, has := strings.CutSuffix(bound, u.suffix)
@@ -115,10 +116,10 @@ func split(bound string, units []unit) (float64, unit, error) {
 	for _, u := range units {
 		forms = append(forms, strconv.Quote("1.5"+u.suffix))
 	}
-	return 0, unit{}, fmt.Errorf("bound %q isn't of the form %s", bound, strings.Join(forms, " or "))
+	return 0, unit{}, fmt.Errorf("bound %q must be of the form %s", bound, strings.Join(forms, " or "))
 }
 
-// isDecimal is whether s is digits with at most one point between them.
+// isDecimal reports whether s is digits with at most one point between them.
 func isDecimal(s string) bool {
 	whole, fraction, hasPoint := strings.Cut(s, ".")
 	return isDigits(whole) && (!hasPoint || isDigits(fraction))
@@ -128,10 +129,10 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// metric is a figure that a bound can be given for.
+// metric is a figure that can have a bound.
 type metric struct {
 	units []unit
-	// of is the figure, in units of size 1, and whether there is one.
+	// of returns the figure, in units of size 1, and whether there is one.
 	of func(*result.Result) (float64, bool)
 	// absent says why there is none.
 	absent string
@@ -157,7 +158,7 @@ var metrics = func() map[string]metric {
 }()
 
 func latency(figure func(*result.Histogram) float64) metric {
-	return metric{units: durationUnits, absent: "no request succeeded", of: func(r *result.Result) (float64, bool) {
+	return metric{units: durationUnits, absent: "no successful request", of: func(r *result.Result) (float64, bool) {
 		total := r.Merged.Latencies.Get(result.Total)
 		return figure(total), total.Count() > 0
 	}}

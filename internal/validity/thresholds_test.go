@@ -77,8 +77,8 @@ func TestThresholdsWithoutSuccess(t *testing.T) {
 		actual []string
 		met    []bool
 	}{
-		"all failed":  {failed, []string{"no request succeeded", "no request succeeded", "100%", "100%", "0"}, []bool{false, false, false, true, true}},
-		"no requests": {&result.Result{}, []string{"no request succeeded", "no request succeeded", "no requests", "no requests", "0"}, []bool{false, false, false, false, true}},
+		"all failed":  {failed, []string{"no successful request", "no successful request", "100%", "100%", "0"}, []bool{false, false, false, true, true}},
+		"no requests": {&result.Result{}, []string{"no successful request", "no successful request", "no requests", "no requests", "0"}, []bool{false, false, false, false, true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			outcomes, err := validity.Thresholds(tc.result, bounds)
@@ -99,21 +99,21 @@ func TestBoundsRefused(t *testing.T) {
 		bound validity.Bound
 		want  string
 	}{
-		{validity.Bound{Metric: "LatencyP42", Below: "1ms"}, "no such metric"},
+		{validity.Bound{Metric: "LatencyP42", Below: "1ms"}, "unknown metric"},
 		{validity.Bound{Metric: "LatencyP99"}, "exactly one"},
 		{validity.Bound{Metric: "LatencyP99", Below: "1ms", Above: "2ms"}, "exactly one"},
 		{validity.Bound{Metric: "LatencyP99", Below: "50"}, `"1.5us" or "1.5ms" or "1.5s"`},
-		{validity.Bound{Metric: "LatencyP99", Below: "5m"}, "isn't of the form"},
-		{validity.Bound{Metric: "LatencyP99", Below: "ms"}, "isn't of the form"},
-		{validity.Bound{Metric: "LatencyP99", Below: "-5ms"}, "isn't of the form"},
-		{validity.Bound{Metric: "LatencyP99", Below: "1e3ms"}, "isn't of the form"},
-		{validity.Bound{Metric: "LatencyP99", Below: ".5ms"}, "isn't of the form"},
-		{validity.Bound{Metric: "LatencyP99", Below: "1.2.3ms"}, "isn't of the form"},
-		{validity.Bound{Metric: "LatencyP99", Below: " 5ms"}, "isn't of the form"},
-		{validity.Bound{Metric: "LatencyP99", Below: "1%"}, "isn't of the form"},
+		{validity.Bound{Metric: "LatencyP99", Below: "5m"}, "must be of the form"},
+		{validity.Bound{Metric: "LatencyP99", Below: "ms"}, "must be of the form"},
+		{validity.Bound{Metric: "LatencyP99", Below: "-5ms"}, "must be of the form"},
+		{validity.Bound{Metric: "LatencyP99", Below: "1e3ms"}, "must be of the form"},
+		{validity.Bound{Metric: "LatencyP99", Below: ".5ms"}, "must be of the form"},
+		{validity.Bound{Metric: "LatencyP99", Below: "1.2.3ms"}, "must be of the form"},
+		{validity.Bound{Metric: "LatencyP99", Below: " 5ms"}, "must be of the form"},
+		{validity.Bound{Metric: "LatencyP99", Below: "1%"}, "must be of the form"},
 		{validity.Bound{Metric: "ErrorRate", Below: "0.01"}, `"1.5%"`},
 		{validity.Bound{Metric: "RequestsPerSecond", Above: "1500/s"}, `"1.5"`},
-		{validity.Bound{Metric: "RequestsPerSecond", Above: "NaN"}, "isn't of the form"},
+		{validity.Bound{Metric: "RequestsPerSecond", Above: "NaN"}, "must be of the form"},
 	} {
 		t.Run(tc.bound.Metric+" "+tc.bound.Below+tc.bound.Above, func(t *testing.T) {
 			if err := tc.bound.Check(); err == nil || !strings.Contains(err.Error(), tc.want) {

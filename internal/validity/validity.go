@@ -1,6 +1,6 @@
-// Package validity judges results: rules over a result that say what speaks
-// against trusting it, and thresholds compared with it. Everything in it is
-// pure, and nothing in it knows Kubernetes.
+// Package validity judges results: it has the rules that find reasons to distrust a
+// result, and compares results with thresholds. All of it is pure and independent of
+// Kubernetes.
 package validity
 
 import (
@@ -9,12 +9,10 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// rule looks at one thing in a result and returns what speaks against trusting
-// it, or nil.
+// rule checks one property of a result and returns a reason to distrust it, or nil.
 type rule func(*result.Result) *result.Finding
 
-// rules are all rules, in the order in which findings of the same severity are
-// listed.
+// rules holds all rules, in the order of findings with the same severity.
 var rules = []rule{
 	nothingSucceeded,
 	errorsDominate,
@@ -41,13 +39,12 @@ var rules = []rule{
 	metricsLeftOut,
 }
 
-// Judge returns what speaks against trusting the result: first what invalidates
-// it, then what the reader should know. It looks only at what was measured,
-// not at Findings already there.
+// Judge returns the reasons to distrust a result: first those that invalidate it,
+// then those that only warn. It ignores the result's own Findings.
 func Judge(r *result.Result) []result.Finding {
 	var findings []result.Finding
-	for _, look := range rules {
-		if f := look(r); f != nil {
+	for _, check := range rules {
+		if f := check(r); f != nil {
 			findings = append(findings, *f)
 		}
 	}
@@ -57,7 +54,7 @@ func Judge(r *result.Result) []result.Finding {
 	return findings
 }
 
-// Valid is whether none of the findings invalidates the result.
+// Valid reports whether none of the findings invalidates the result.
 func Valid(findings []result.Finding) bool {
 	return !slices.ContainsFunc(findings, func(f result.Finding) bool {
 		return f.Severity == result.Invalidates

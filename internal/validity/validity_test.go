@@ -147,71 +147,71 @@ func TestRules(t *testing.T) {
 		figures  string
 	}{
 		{"NothingSucceeded", "one of many", failed(19_999, 20_000), "", ""},
-		{"NothingSucceeded", "none of many", failed(20_000, 20_000), result.Invalidates, "of 20000 requests none succeeded (mostly timeout)"},
-		{"NothingSucceeded", "no requests", failed(0, 0), result.Invalidates, "of 0 requests none succeeded (no errors)"},
+		{"NothingSucceeded", "none of many", failed(20_000, 20_000), result.Invalidates, "None of 20000 requests succeeded (mostly timeout)."},
+		{"NothingSucceeded", "no requests", failed(0, 0), result.Invalidates, "None of 0 requests succeeded (no errors)."},
 
 		{"ErrorsDominate", "0.99 %", failed(99, 10_000), "", ""},
-		{"ErrorsDominate", "1 %", failed(100, 10_000), result.Warns, "1 % of the requests failed (100 of 10000, mostly timeout)"},
-		{"ErrorsDominate", "9.99 %", failed(999, 10_000), result.Warns, "9.99 %"},
-		{"ErrorsDominate", "10 %", failed(1000, 10_000), result.Invalidates, "10 % of the requests failed (1000 of 10000"},
+		{"ErrorsDominate", "1 %", failed(100, 10_000), result.Warns, "1% of the requests failed (100 of 10000, mostly timeout)."},
+		{"ErrorsDominate", "9.99 %", failed(999, 10_000), result.Warns, "9.99%"},
+		{"ErrorsDominate", "10 %", failed(1000, 10_000), result.Invalidates, "10% of the requests failed (1000 of 10000"},
 		{"ErrorsDominate", "all, which NothingSucceeded says", failed(1000, 1000), "", ""},
 
 		{"ClientSaturated", "79.9 %", cpu(0, 79.9), "", ""},
-		{"ClientSaturated", "80 %", cpu(0, 80), result.Warns, "1 of 2 clients used at least 80 % of their CPU limit, client 0 most with 80.0 %"},
-		{"ClientSaturated", "89.9 %", cpu(1, 89.9), result.Warns, "client 1 most with 89.9 %"},
-		{"ClientSaturated", "90 %", cpu(1, 90), result.Invalidates, "client 1 most with 90.0 %"},
-		{"ClientSaturated", "alone", func(r *result.Result) { cpu(1, 90)(r); r.Run.Alone = true }, result.Invalidates, "were the limit: give it more CPUs, or lower the load"},
-		{"ClientSaturated", "both", func(r *result.Result) { cpu(0, 97)(r); cpu(1, 95)(r) }, result.Invalidates, "2 of 2 clients used at least 90 % of their CPU limit, client 0 most with 97.0 %"},
+		{"ClientSaturated", "80 %", cpu(0, 80), result.Warns, "1 of 2 clients used at least 80% of their CPU limit (worst: client 0, 80.0%)."},
+		{"ClientSaturated", "89.9 %", cpu(1, 89.9), result.Warns, "(worst: client 1, 89.9%)"},
+		{"ClientSaturated", "90 %", cpu(1, 90), result.Invalidates, "(worst: client 1, 90.0%)"},
+		{"ClientSaturated", "alone", func(r *result.Result) { cpu(1, 90)(r); r.Run.Alone = true }, result.Invalidates, "were the bottleneck. Run it with more CPUs, or lower the load."},
+		{"ClientSaturated", "both", func(r *result.Result) { cpu(0, 97)(r); cpu(1, 95)(r) }, result.Invalidates, "2 of 2 clients used at least 90% of their CPU limit (worst: client 0, 97.0%)."},
 		{"ClientSaturated", "no limit known", func(r *result.Result) { cpu(0, 97)(r); r.Environment.ClientCPULimit = 0 }, "", ""},
 
 		{"ClientThrottled", "unknown", throttled(-1), "", ""},
 		{"ClientThrottled", "1 %", throttled(100_000), "", ""},
-		{"ClientThrottled", "more than 1 %", throttled(100_001), result.Invalidates, "client 1 most: 0.100 s in 10.000 s"},
+		{"ClientThrottled", "more than 1 %", throttled(100_001), result.Invalidates, "1 of 2 clients were CPU-throttled for more than 1% of the measurement (worst: client 1, 0.100s of 10.000s)."},
 
 		{"StartSkew", "5 ms", skew(100, 5_100), "", ""},
-		{"StartSkew", "more than 5 ms", skew(100, 5_101), result.Warns, "within 5.001 ms of each other"},
-		{"StartSkew", "100 ms and 1 % of 10 s", skew(0, 100_000), result.Warns, "100 ms"},
-		{"StartSkew", "more than 1 % of 10 s", skew(0, 100_001), result.Invalidates, "100.001 ms"},
-		{"StartSkew", "100 ms of a minute", over(60*second, skew(0, 100_000)), result.Warns, "100 ms"},
-		{"StartSkew", "more than 100 ms of a minute", over(60*second, skew(0, 100_001)), result.Invalidates, "in a measurement of 60.000 s"},
+		{"StartSkew", "more than 5 ms", skew(100, 5_101), result.Warns, "started 5.001ms apart"},
+		{"StartSkew", "100 ms and 1 % of 10 s", skew(0, 100_000), result.Warns, "100ms"},
+		{"StartSkew", "more than 1 % of 10 s", skew(0, 100_001), result.Invalidates, "100.001ms"},
+		{"StartSkew", "100 ms of a minute", over(60*second, skew(0, 100_000)), result.Warns, "100ms"},
+		{"StartSkew", "more than 100 ms of a minute", over(60*second, skew(0, 100_001)), result.Invalidates, "in a measurement of 60.000s."},
 		{"StartSkew", "1 % of 100 ms", over(second/10, skew(0, 1000)), "", ""},
-		{"StartSkew", "more than 1 % of 100 ms", over(second/10, skew(0, 1001)), result.Invalidates, "1.001 ms"},
-		{"StartSkew", "before the instant", skew(-3_000, 3_000), result.Warns, "6 ms"},
+		{"StartSkew", "more than 1 % of 100 ms", over(second/10, skew(0, 1001)), result.Invalidates, "1.001ms"},
+		{"StartSkew", "before the instant", skew(-3_000, 3_000), result.Warns, "6ms"},
 
 		{"ClientsUneven", "90 %", together(9 * second), "", ""},
-		{"ClientsUneven", "less than 90 %", together(9*second - 1), result.Warns, "for 9.000 s of 10.000 s (90.0 %)"},
-		{"ClientsUneven", "50 %", together(5 * second), result.Warns, "(50.0 %)"},
-		{"ClientsUneven", "less than 50 %", together(5*second - 1), result.Invalidates, "(50.0 %)"},
+		{"ClientsUneven", "less than 90 %", together(9*second - 1), result.Warns, "for only 9.000s of 10.000s (90.0%)"},
+		{"ClientsUneven", "50 %", together(5 * second), result.Warns, "(50.0%)"},
+		{"ClientsUneven", "less than 50 %", together(5*second - 1), result.Invalidates, "(50.0%)"},
 		{"ClientsUneven", "one began when the other had ended", func(r *result.Result) {
 			r.Clients[1].StartedAt, r.Clients[1].EndedAt = start+2*length, start+3*length
-		}, result.Invalidates, "for 0.000 s of 30.000 s"},
-		{"ClientsUneven", "one never began", func(r *result.Result) { r.Clients[1].StartedAt, r.Clients[1].EndedAt = 0, 0 }, result.Invalidates, "for 0.000 s"},
+		}, result.Invalidates, "for only 0.000s of 30.000s"},
+		{"ClientsUneven", "one never began", func(r *result.Result) { r.Clients[1].StartedAt, r.Clients[1].EndedAt = 0, 0 }, result.Invalidates, "for only 0.000s"},
 		{"ClientsUneven", "a single client", func(r *result.Result) { r.Clients = r.Clients[:1] }, "", ""},
 
 		{"ClockUncertain", "5 ms", clockError(5_000), "", ""},
-		{"ClockUncertain", "more than 5 ms", clockError(5_001), result.Warns, "1 of 2 clients are known to no better than 5 ms, client 1's to ±5.001 ms"},
+		{"ClockUncertain", "more than 5 ms", clockError(5_001), result.Warns, "1 of 2 clients are uncertain by more than 5ms (worst: client 1, ±5.001ms)"},
 
 		{"RateNotAchieved", "all on time", arrived(30_000_000, 0, 0), "", ""},
 		{"RateNotAchieved", "0.9 % slower", arrived(30_270_000, 0, 0), "", ""},
-		{"RateNotAchieved", "1.1 % slower", arrived(30_333_000, 0, 0), result.Warns, "659.35 of 666.67 requests/s"},
-		{"RateNotAchieved", "one dropped", arrived(30_000_000, 1, 0), result.Warns, "1 of 20000 were dropped"},
-		{"RateNotAchieved", "5.1 % dropped", arrived(30_000_000, 1020, 0), result.Invalidates, "(5.1 % less), 1020 of 20000"},
+		{"RateNotAchieved", "1.1 % slower", arrived(30_333_000, 0, 0), result.Warns, "659.35 requests/s, 1.1% less than the target rate of 666.67."},
+		{"RateNotAchieved", "one dropped", arrived(30_000_000, 1, 0), result.Warns, "1 of 20000 requests were dropped"},
+		{"RateNotAchieved", "5.1 % dropped", arrived(30_000_000, 1020, 0), result.Invalidates, "5.1% less than the target rate of 666.67. 1020 of 20000"},
 		{"RateNotAchieved", "5.1 % dropped in stages", arrived(30_000_000, 1020, 1), result.Warns, "1020 of 20000"},
 		{"StartsLate", "10 ms", late(10_000), "", ""},
-		{"StartsLate", "11 ms", late(11_000), result.Warns, "started 11 ms or more after"},
+		{"StartsLate", "11 ms", late(11_000), result.Warns, "started 11ms or more after"},
 
 		{"TooShort", "1 s and 1000 requests", short(second, 1000), "", ""},
-		{"TooShort", "less than 1 s", short(second-1, 1000), result.Warns, "1000 requests succeeded in 1.000 s"},
-		{"TooShort", "999 requests", short(second, 999), result.Warns, "999 requests succeeded"},
+		{"TooShort", "less than 1 s", short(second-1, 1000), result.Warns, "1000 successful requests in 1.000s."},
+		{"TooShort", "999 requests", short(second, 999), result.Warns, "999 successful requests"},
 
 		{"NoWarmup", "none", func(r *result.Result) { r.Warmup = nil }, result.Warns, "measured cold"},
 		{"WarmupNotSteady", "steady", settled(true), "", ""},
-		{"WarmupNotSteady", "not steady", settled(false), result.Warns, "after 20.000 s: requests/s of the last 2 windows of 5 s: 200.0, 300.0 (spread 40.0 %, bound 5 %)"},
+		{"WarmupNotSteady", "not steady", settled(false), result.Warns, "after 20.000s: requests/s of the last 2 windows of 5s: 200.0, 300.0 (spread 40.0%, bound 5%)"},
 		{"WarmupNotSteady", "not asked for", func(*result.Result) {}, "", ""},
 		{"ClientStalls", "a lag of a quarter of p99", stalled(250, 0), "", ""},
-		{"ClientStalls", "a lag of more", stalled(251, 0), result.Warns, "client 1 that could run waited 0.251 ms or more for a CPU, which is 25 % of its 99th percentile of 1 ms"},
+		{"ClientStalls", "a lag of more", stalled(251, 0), result.Warns, "The scheduling latency of client 1 (p99: 0.251ms) is 25% of its p99 of 1ms"},
 		{"ClientStalls", "collections of a hundredth", stalled(0, length/100), "", ""},
-		{"ClientStalls", "collections of more", stalled(0, length/50), result.Warns, "stopped client 1 for 0.200 s of 10.000 s (2.0 %), for 7 ms at once at most"},
+		{"ClientStalls", "collections of more", stalled(0, length/50), result.Warns, "Client 1 was in GC pauses for 0.200s of 10.000s (2.0%; the longest: 7ms)"},
 		{"ClientStalls", "no request", func(r *result.Result) {
 			stalled(9, 0)(r)
 			r.Clients[1].Latencies = result.Latencies{}
@@ -219,24 +219,24 @@ func TestRules(t *testing.T) {
 		{"NoWarmup", "one success", func(r *result.Result) { r.Warmup = &result.Warmup{Counts: result.Counts{Requests: 1}} }, "", ""},
 		{"NoWarmup", "all failed", func(r *result.Result) {
 			r.Warmup = &result.Warmup{Counts: result.Counts{Requests: 7, Errors: result.ErrorCounts{result.ErrorConnect: 7}}}
-		}, result.Warns, "of 7 requests before the measurement none succeeded"},
+		}, result.Warns, "None of the 7 requests of the warm-up succeeded"},
 
 		{"TargetUnproven", "proven", func(r *result.Result) { r.Environment.Connector = "http-nio-8080" }, "", ""},
 		{"TargetUnproven", "unproven", func(r *result.Result) { r.Run.Server, r.Environment.Unproven = "Tomcat NIO", true },
 			result.Invalidates, "as declared (Tomcat NIO)"},
-		{"TargetUnseen", "external", func(r *result.Result) { r.Server, r.Environment.TargetNode = nil, "" }, result.Warns, "Assay didn't start the target"},
-		{"TargetUnseen", "unseen", func(r *result.Result) { r.Server = nil }, result.Warns, "couldn't be seen"},
+		{"TargetUnseen", "external", func(r *result.Result) { r.Server, r.Environment.TargetNode = nil, "" }, result.Warns, "Assay did not start the target"},
+		{"TargetUnseen", "unseen", func(r *result.Result) { r.Server = nil }, result.Warns, "is not available"},
 
 		{"TargetUnseen", "all seen", containers(func(*result.Result) {}), "", ""},
-		{"TargetUnseen", "one behind the server", containers(func(r *result.Result) { r.Backends = r.Backends[:1] }), result.Warns, "what the target's containers tomcat used couldn't be seen"},
-		{"TargetUnseen", "all containers", containers(func(r *result.Result) { r.Server, r.Backends = nil, nil }), result.Warns, "what the target used"},
+		{"TargetUnseen", "one behind the server", containers(func(r *result.Result) { r.Backends = r.Backends[:1] }), result.Warns, "The usage of the target's containers tomcat is not available"},
+		{"TargetUnseen", "all containers", containers(func(r *result.Result) { r.Server, r.Backends = nil, nil }), result.Warns, "The usage of the target is"},
 
-		{"TargetCPUShared", "shared", func(r *result.Result) { r.Environment.CPUExclusivity = "Shared" }, result.Warns, "shared its CPUs (1) with others on node node-1"},
+		{"TargetCPUShared", "shared", func(r *result.Result) { r.Environment.CPUExclusivity = "Shared" }, result.Warns, "The target shared its CPUs (1) with other processes on node node-1."},
 		{"TargetCPUShared", "unknown", func(r *result.Result) { r.Environment.CPUExclusivity = "Unknown" }, "", ""},
 
 		{"TargetCPUShared", "none of several", containers(func(*result.Result) {}), "", ""},
 		{"TargetCPUShared", "one of several", containers(func(r *result.Result) { r.Environment.Backends[1].CPUExclusivity = "Shared" }),
-			result.Warns, "of the target's 3 containers tomcat (2-3) shared CPUs with others on node node-1"},
+			result.Warns, "Of the target's 3 containers tomcat (2-3) shared CPUs with other processes on node node-1."},
 		{"TargetCPUShared", "the server and another", containers(func(r *result.Result) {
 			r.Environment.CPUExclusivity, r.Environment.Backends[0].CPUExclusivity = "Shared", "Shared"
 		}), result.Warns, "containers server (1), cache (2-3) shared"},
@@ -244,17 +244,17 @@ func TestRules(t *testing.T) {
 		{"TargetThrottled", "unknown before", server(-1, 5*second), "", ""},
 		{"TargetThrottled", "unknown after", server(0, -1), "", ""},
 		{"TargetThrottled", "1 %", server(second, second+100_000), "", ""},
-		{"TargetThrottled", "more than 1 %", server(second, second+150_000), result.Warns, "the CPU limit of 1.5 held the target up for 0.150 s in 10.000 s (1.5 %)"},
+		{"TargetThrottled", "more than 1 %", server(second, second+150_000), result.Warns, "The target was throttled by its CPU limit of 1.5 for 0.150s of 10.000s (1.5%)."},
 
 		{"TargetThrottled", "1 % of one of several", containers(func(r *result.Result) { r.Backends[1].End.Throttled = 100_000 }), "", ""},
 		{"TargetThrottled", "one of several", containers(func(r *result.Result) { r.Backends[1].End.Throttled = 150_000 }),
-			result.Warns, "the CPU limit of 0.5 held the target's container tomcat up for 0.150 s in 10.000 s (1.5 %), which"},
+			result.Warns, "The target's container tomcat was throttled by its CPU limit of 0.5 for 0.150s of 10.000s (1.5%). Latencies"},
 		{"TargetThrottled", "the server and another", containers(func(r *result.Result) { r.Server.End.Throttled, r.Backends[0].End.Throttled = second, 2*second }),
-			result.Warns, "of 1.5 held the target's container server up for 1.000 s in 10.000 s (10.0 %), and the CPU limit of 0.5 held the target's container cache up for 2.000 s"},
+			result.Warns, "container server was throttled by its CPU limit of 1.5 for 1.000s of 10.000s (10.0%). The target's container cache was throttled by its CPU limit of 0.5 for 2.000s"},
 		{"TargetThrottled", "one that can't be seen", containers(func(r *result.Result) { r.Server = nil }), "", ""},
 
 		{"LatencyClamped", "2 h", latency(result.HighestMicroseconds), "", ""},
-		{"LatencyClamped", "more than 2 h", latency(result.HighestMicroseconds + 1_000_000), result.Warns, "1 of 1 durations (waiting) were outside the histogram's range of 1 µs to 7200.000 s, the longest 7201.000 s"},
+		{"LatencyClamped", "more than 2 h", latency(result.HighestMicroseconds + 1_000_000), result.Warns, "1 of 1 durations (waiting) were outside the range of histograms, 1 µs to 7200.000s; the longest was 7201.000s."},
 	} {
 		t.Run(tc.rule+"/"+tc.name, func(t *testing.T) {
 			r := sound()

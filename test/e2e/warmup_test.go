@@ -87,7 +87,7 @@ func TestWarmupLimit(t *testing.T) {
 		t.Errorf("warm-up in the status: %+v", w)
 	}
 	valid := condition(done, v1alpha1.ConditionValid)
-	for _, want := range []string{"WarmupNotSteady", "last 3 windows of 2 s", "warmup.steady.limitSeconds"} {
+	for _, want := range []string{"WarmupNotSteady", "last 3 windows of 2s", "warmup.steady.limitSeconds"} {
 		if !strings.Contains(valid.Message, want) {
 			t.Errorf("Valid is %s: %q does not contain %q", valid.Status, valid.Message, want)
 		}
@@ -99,7 +99,7 @@ func TestWarmupLimit(t *testing.T) {
 	if w == nil || w.Steady == nil || w.Steady.Reached || w.DurationMicroseconds < 5_900_000 || w.DurationMicroseconds > 8_000_000 {
 		t.Errorf("warm-up in the artifact: %+v", w)
 	}
-	if report := plugin(t, 0, "report", run.Name, "-n", ns); !strings.Contains(report, "Steady after it:        NO; requests/s of the last 3 windows of 2 s") {
+	if report := plugin(t, 0, "report", run.Name, "-n", ns); !strings.Contains(report, "Steady after it:        NO; requests/s of the last 3 windows of 2s") {
 		t.Errorf("the report does not say that the target was not steady:\n%s", report)
 	}
 }
