@@ -23,13 +23,15 @@ func TestReconcileMeasuresBackends(t *testing.T) {
 	}
 	b.podsRun()
 	agent := b.sessions.observation.Agent
-	agent.Backends = []manager.BackendState{{Name: "app", Latest: &result.ServerUsage{CPUs: "2", AgentCPUs: "0"}}}
+	agent.Backends = []manager.BackendState{{Name: "app", Usage: manager.Usage{Latest: &result.ServerUsage{CPUs: "2", AgentCPUs: "0"}}}}
 	b.reconcile()
 	b.wants(v1alpha1.ReasonMeasuring)
 	at := b.sessions.starts[measurementStage]
 	b.measured(at)
 	agent.Backends[0] = manager.BackendState{
-		Name: "app", Begin: &result.ServerUsage{At: at}, Latest: &result.ServerUsage{At: at + 1_000_000, UserCPU: 250_000, MaxResident: 9, CPUs: "2", AgentCPUs: "0"},
+		Name: "app", Usage: manager.Usage{
+			Begin: &result.ServerUsage{At: at}, Latest: &result.ServerUsage{At: at + 1_000_000, UserCPU: 250_000, MaxResident: 9, CPUs: "2", AgentCPUs: "0"},
+		},
 	}
 	agent.Latest.AgentCPUs = "0"
 	b.reconcile()

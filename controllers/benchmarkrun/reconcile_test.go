@@ -211,7 +211,8 @@ func (b *bench) podsRun() {
 	}
 	b.sessions.observation = manager.Observation{
 		Agent: &manager.AgentState{
-			Connected: true, ProbeResult: &session.ProbeResult{Software: "test", DocumentLength: 7}, Latest: &result.ServerUsage{CPUs: "1", AgentCPUs: "0"},
+			Connected: true, ProbeResult: &session.ProbeResult{Software: "test", DocumentLength: 7},
+			Usage: manager.Usage{Latest: &result.ServerUsage{CPUs: "1", AgentCPUs: "0"}},
 		},
 		Clients: map[int]manager.ClientState{
 			0: {Connected: true, Ready: true, Node: "node"}, 1: {Connected: true, Ready: true, Node: "node"},

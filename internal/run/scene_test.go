@@ -165,7 +165,7 @@ func (s *scene) ended(container string, end corev1.ContainerStateTerminated) *sc
 
 // readBackend has the agent have read a backend, which runs on these CPUs.
 func (s *scene) readBackend(name, cpus string) *scene {
-	s.o.Sessions.Agent.Backends = append(s.o.Sessions.Agent.Backends, manager.BackendState{Name: name, Latest: &result.ServerUsage{CPUs: cpus, AgentCPUs: "0"}})
+	s.o.Sessions.Agent.Backends = append(s.o.Sessions.Agent.Backends, manager.BackendState{Name: name, Usage: manager.Usage{Latest: &result.ServerUsage{CPUs: cpus, AgentCPUs: "0"}}})
 	return s
 }
 

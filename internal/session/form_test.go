@@ -6,7 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPlansOfOtherKindsComeAcross: those with a list of requests, and with a form.
+// TestPlansOfOtherKindsComeAcross converts plans with a list of requests and with a
+// form.
 func TestPlansOfOtherKindsComeAcross(t *testing.T) {
 	plan := &Plan{
 		Connections: 1, TimeoutMicroseconds: 1, Measurement: Amount{Requests: 1},
@@ -14,11 +15,7 @@ func TestPlansOfOtherKindsComeAcross(t *testing.T) {
 		Cookies: true, Authentication: AuthenticationForm,
 		Form: &Form{Page: "/p?q", Path: "/login", UsernameField: "u", PasswordField: "p", Fields: []FormField{{"a", ""}}, Statuses: []int{302}, Location: "/home"},
 	}
-	encoded, err := PlanToWire(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := PlanFromWire(encoded)
+	got, err := PlanFromWire(PlanToWire(plan))
 	if diff := cmp.Diff(plan, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

@@ -2,7 +2,6 @@ package session
 
 import (
 	"encoding"
-	"fmt"
 	"reflect"
 	"strings"
 
@@ -12,9 +11,10 @@ import (
 
 // toMessage sets the fields of a message from those of a struct, and returns the
 // message. A field of the message has the name that the struct's field has in
-// JSON. Strings are sent as valid UTF-8.
-func toMessage[M proto.Message](from any, to M) (M, error) {
-	return to, setMessage(to.ProtoReflect(), reflect.Indirect(reflect.ValueOf(from)))
+// JSON; a test holds that there is one. Strings are sent as valid UTF-8.
+func toMessage[M proto.Message](from any, to M) M {
+	setMessage(to.ProtoReflect(), reflect.Indirect(reflect.ValueOf(from)))
+	return to
 }
 
 // fromMessage is the inverse of toMessage. It ignores fields of the message that
@@ -29,62 +29,48 @@ func counterpart(m protoreflect.Message, t reflect.Type, i int) protoreflect.Fie
 	return m.Descriptor().Fields().ByJSONName(name)
 }
 
-func setMessage(to protoreflect.Message, from reflect.Value) error {
+func setMessage(to protoreflect.Message, from reflect.Value) {
 	for i := range from.NumField() {
 		v, field := from.Field(i), counterpart(to, from.Type(), i)
-		if v.IsZero() {
-			continue
-		}
-		if field == nil {
-			return fmt.Errorf("message %s has no field for %s", to.Descriptor().Name(), from.Type().Field(i).Name)
-		}
 		switch {
+		case v.IsZero():
 		case field.IsList():
 			list := to.Mutable(field).List()
 			for j := range v.Len() {
-				element, err := toValue(v.Index(j), list.NewElement)
-				if err != nil {
-					return err
-				}
-				list.Append(element)
+				list.Append(toValue(v.Index(j), list.NewElement))
 			}
 		case field.IsMap():
 			entries := to.Mutable(field).Map()
 			for key, value := range v.Seq2() {
-				element, err := toValue(value, entries.NewValue)
-				if err != nil {
-					return err
-				}
-				entries.Set(protoreflect.ValueOfString(key.String()).MapKey(), element)
+				entries.Set(toValue(key, nil).MapKey(), toValue(value, entries.NewValue))
 			}
 		default:
-			value, err := toValue(v, func() protoreflect.Value { return to.NewField(field) })
-			if err != nil {
-				return err
-			}
-			to.Set(field, value)
+			to.Set(field, toValue(v, func() protoreflect.Value { return to.NewField(field) }))
 		}
 	}
-	return nil
 }
 
-func toValue(v reflect.Value, newMessage func() protoreflect.Value) (protoreflect.Value, error) {
+func toValue(v reflect.Value, newMessage func() protoreflect.Value) protoreflect.Value {
 	if m, ok := v.Interface().(encoding.BinaryMarshaler); ok {
 		data, err := m.MarshalBinary()
-		return protoreflect.ValueOfBytes(data), err
+		if err != nil {
+			panic(err)
+		}
+		return protoreflect.ValueOfBytes(data)
 	}
 	switch v = reflect.Indirect(v); v.Kind() {
 	case reflect.Struct:
 		m := newMessage()
-		return m, setMessage(m.Message(), v)
+		setMessage(m.Message(), v)
+		return m
 	case reflect.String:
-		return protoreflect.ValueOfString(strings.ToValidUTF8(v.String(), "\uFFFD")), nil
+		return protoreflect.ValueOfString(strings.ToValidUTF8(v.String(), "\uFFFD"))
 	case reflect.Slice:
-		return protoreflect.ValueOfBytes(v.Bytes()), nil
+		return protoreflect.ValueOfBytes(v.Bytes())
 	case reflect.Int, reflect.Int64:
-		return protoreflect.ValueOfInt64(v.Int()), nil
+		return protoreflect.ValueOfInt64(v.Int())
 	default:
-		return protoreflect.ValueOf(v.Interface()), nil
+		return protoreflect.ValueOf(v.Interface())
 	}
 }
 

@@ -38,7 +38,7 @@ type ProbeResult struct {
 
 // ProbeResultToWire returns the message for a probe's result. It clips the texts and
 // removes what isn't printable: a server may send anything of any length.
-func ProbeResultToWire(r *ProbeResult) (*sessionpb.ProbeResult, error) {
+func ProbeResultToWire(r *ProbeResult) *sessionpb.ProbeResult {
 	clean := r.printable()
 	return toMessage(&clean, &sessionpb.ProbeResult{})
 }

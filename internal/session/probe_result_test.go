@@ -26,11 +26,7 @@ func TestProbeResultIsKept(t *testing.T) {
 		"unknown length": {DocumentLength: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			data, err := ProbeResultToWire(want)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := ProbeResultFromWire(data)
+			got, err := ProbeResultFromWire(ProbeResultToWire(want))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,8 +37,8 @@ func TestProbeResultIsKept(t *testing.T) {
 	}
 }
 
-// TestProbeResultIsPrintable has a server tell too much, in letters that a
-// terminal obeys, and a pod that passes it on as it is.
+// TestProbeResultIsPrintable sends long texts with control characters, as a server
+// may, and then a message of a pod that doesn't clean them.
 func TestProbeResultIsPrintable(t *testing.T) {
 	said := probeResult()
 	said.Software = "\x1b[2J" + strings.Repeat("ü", 1000)
@@ -54,11 +50,7 @@ func TestProbeResultIsPrintable(t *testing.T) {
 	want.TLS.Issuer = strings.Repeat("<", maxProbeTextBytes) + "…"
 	before := *said.TLS
 
-	data, err := ProbeResultToWire(said)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := ProbeResultFromWire(data)
+	got, err := ProbeResultFromWire(ProbeResultToWire(said))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,10 +63,7 @@ func TestProbeResultIsPrintable(t *testing.T) {
 
 	said.TLS.Issuer = "CN=bench-ca"
 	want.TLS.Issuer = "CN=bench-ca"
-	if data, err = toMessage(said, &sessionpb.ProbeResult{}); err != nil {
-		t.Fatal(err)
-	}
-	if got, err = ProbeResultFromWire(data); err != nil {
+	if got, err = ProbeResultFromWire(toMessage(said, &sessionpb.ProbeResult{})); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -109,14 +98,7 @@ func TestWatch(t *testing.T) {
 		return &Watch{Address: "10.0.0.1:443", Path: "/x", Host: "www", TLS: &TLS{Protocols: []string{"TLSv1.2"}},
 			Containers: map[string]string{"0123": "nginx"}}
 	}
-	decoded := func(w *Watch) (*Watch, error) {
-		data, err := WatchToWire(w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return WatchFromWire(data)
-	}
-	got, err := decoded(valid())
+	got, err := WatchFromWire(WatchToWire(valid()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +113,7 @@ func TestWatch(t *testing.T) {
 	} {
 		w := valid()
 		change(w)
-		if _, err := decoded(w); err == nil || !strings.Contains(err.Error(), text) {
+		if _, err := WatchFromWire(WatchToWire(w)); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("error %v, want %q", err, text)
 		}
 	}

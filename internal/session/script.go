@@ -122,11 +122,11 @@ func ScriptTotalsToWire(s *result.ScriptTotals) (*sessionpb.ScriptTotals, error)
 	if s == nil {
 		return nil, nil
 	}
-	w, err := toMessage(s, &sessionpb.ScriptTotals{})
-	if n := proto.Size(w); err == nil && n > maxScriptBytes {
-		err = fmt.Errorf("the script's metrics have %d bytes, the limit is %d. Use fewer metrics", n, maxScriptBytes)
+	w := toMessage(s, &sessionpb.ScriptTotals{})
+	if n := proto.Size(w); n > maxScriptBytes {
+		return nil, fmt.Errorf("the script's metrics have %d bytes, the limit is %d. Use fewer metrics", n, maxScriptBytes)
 	}
-	return w, err
+	return w, nil
 }
 
 // ScriptTotalsFromWire is the inverse of ScriptTotalsToWire. It returns an error

@@ -185,7 +185,7 @@ func (p *Plan) checkAmount(a Amount) error {
 }
 
 // PlanToWire returns the message for a plan.
-func PlanToWire(p *Plan) (*sessionpb.Plan, error) { return toMessage(p, &sessionpb.Plan{}) }
+func PlanToWire(p *Plan) *sessionpb.Plan { return toMessage(p, &sessionpb.Plan{}) }
 
 // PlanFromWire is the inverse of PlanToWire. It returns an error for a plan that
 // no client could run.
@@ -224,7 +224,7 @@ func (w *Watch) Check() error {
 }
 
 // WatchToWire returns the message for a watch.
-func WatchToWire(w *Watch) (*sessionpb.Watch, error) { return toMessage(w, &sessionpb.Watch{}) }
+func WatchToWire(w *Watch) *sessionpb.Watch { return toMessage(w, &sessionpb.Watch{}) }
 
 // WatchFromWire is the inverse of WatchToWire. It returns an error for a watch
 // that no agent could run.

@@ -42,8 +42,9 @@ func TestLevelsAndArrivalsComeAcross(t *testing.T) {
 	}
 }
 
-// TestShapesThatNobodyCanCarry are refused before a client begins.
-func TestShapesThatNobodyCanCarry(t *testing.T) {
+// TestInvalidShapes checks that plans with invalid profiles, arrivals and think
+// times are rejected.
+func TestInvalidShapes(t *testing.T) {
 	plan := func() *Plan {
 		return &Plan{
 			Connections: 5, TimeoutMicroseconds: 1, Requests: []PlannedRequest{{Path: "/", Weight: 1}},

@@ -10,8 +10,8 @@ import (
 	"github.com/assay-dev/assay/internal/steady"
 )
 
-// TestManagerAway has a manager away for half an hour of a client's measurement,
-// whose seconds the client joins meanwhile. What the manager then has is whole.
+// TestManagerAway kills the manager for half an hour of a client's measurement. The
+// client merges seconds meanwhile. The next manager receives all figures.
 func TestManagerAway(t *testing.T) {
 	const length, requests = 1800, 200
 	b := newBench(t)
@@ -63,14 +63,15 @@ func TestManagerAway(t *testing.T) {
 	}
 }
 
-// TestWarmupUntilSteady: windows are those that all clients have sent; a restarted
-// manager has them too; each client is told once to end.
+// TestWarmupUntilSteady checks that windows consist of seconds that all clients have
+// sent, that a restarted manager has them, too, and that each client receives one
+// End.
 func TestWarmupUntilSteady(t *testing.T) {
 	b := newBench(t)
 	agent := b.join(agentOf("run"))
 	clients := []*endpoint{b.join(clientOf("run", 0)), b.join(clientOf("run", 1))}
 	at := b.now() - 60_000_000
-	b.End("run") // of a warm-up that hasn't begun, nobody is told
+	b.End("run") // has no effect before the warm-up
 	b.Start("run", warmup, at)
 	for _, c := range clients {
 		order[pod.Start](t, c)
@@ -98,7 +99,7 @@ func TestWarmupUntilSteady(t *testing.T) {
 	if got := b.Windows("another", 1, steady.Defaults); got != nil {
 		t.Errorf("windows of a run that isn't known: %+v", got)
 	}
-	// The restarted manager repeats what it is told; the clients know it already.
+	// The restarted manager sends End again. The clients have received it before.
 	b.End("run")
 	for _, c := range clients {
 		c.StageEnded(warmup)

@@ -55,8 +55,8 @@ func newBench(t testing.TB) *bench {
 	return b
 }
 
-// restart kills the manager, with all that it knows, and starts another at the
-// same address.
+// restart kills the manager with all of its state, and starts another at the same
+// address.
 func (b *bench) restart() {
 	b.t.Helper()
 	if b.kill != nil {
@@ -101,7 +101,7 @@ func (b *bench) await(run, what string, reached func(Observation) bool) Observat
 		}
 		select {
 		case <-b.changes:
-		case <-time.After(10 * time.Millisecond): // samples alone don't tell of a change
+		case <-time.After(10 * time.Millisecond): // changed isn't called for samples
 		case <-deadline:
 			b.t.Fatalf("not %s: %+v", what, b.Observe(run))
 		}
@@ -183,7 +183,7 @@ type raw struct {
 	close func()
 }
 
-// connection is a connection to the manager.
+// connection returns a connection to the manager.
 func (b *bench) connection() *grpc.ClientConn {
 	b.t.Helper()
 	roots := x509.NewCertPool()
@@ -241,7 +241,8 @@ func (r *raw) end() error {
 	}
 }
 
-// hello is a Hello of this version of the protocol, unless it has another.
+// hello returns a message with a Hello. It sets this version of the protocol if none
+// is set.
 func hello(h *sessionpb.Hello) *sessionpb.PodMessage {
 	if h.Protocol == nil {
 		h.Protocol = session.Protocol()

@@ -136,7 +136,9 @@ func TestMalformedMessages(t *testing.T) {
 		"a large probe result":         {client, probedMessage(&sessionpb.ProbeResult{Software: strings.Repeat("x", 1<<20)}), "probe result of 1048580 bytes"},
 		"a result in color":            {client, probedMessage(&sessionpb.ProbeResult{Http: "\u001b[31m"}), "HTTP version"},
 		"a large script":               {client, scriptMessage(at, &sessionpb.ScriptTotals{TeardownError: strings.Repeat("x", 7<<19)}), "figures of a script with 3670021 bytes"},
-		"metrics without names":        {client, scriptMessage(at, &sessionpb.ScriptTotals{Metrics: make([]*sessionpb.ScriptMetric, 500_000)}), "500000 metrics and thresholds"},
+		"metrics without names":        {client, scriptMessage(at, &sessionpb.ScriptTotals{Metrics: make([]*sessionpb.ScriptMetric, 500_000)}), "more than 10000 parts"},
+		"a thousand and one metrics":   {client, scriptMessage(at, &sessionpb.ScriptTotals{Metrics: make([]*sessionpb.ScriptMetric, 1001)}), "1001 metrics and thresholds"},
+		"levels without end":           {client, &sessionpb.PodMessage{Number: 1, Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{Levels: make([]*sessionpb.LevelTotals, 2_000_000)}}}, "more than 10000 parts"},
 		"an unknown kind, misnumbered": {client, renumbered(unknown(t, 99), 5, 3), "numbers from 5 to 3"},
 		"a container without a name":   {agent, serversMessage(1, backends(at, "")), "with the name"},
 		"nine containers":              {agent, serversMessage(1, backends(at, "a", "b", "c", "d", "e", "f", "g", "h", "i")), "9 containers"},
@@ -152,8 +154,14 @@ func TestMalformedMessages(t *testing.T) {
 			c.send(greeting)
 			until(t, c, welcome)
 			c.send(test.send)
-			// gRPC itself rejects what is too large.
-			if err := c.end(); status.Code(err) != codes.InvalidArgument && status.Code(err) != codes.ResourceExhausted {
+			want := codes.InvalidArgument
+			switch test.failure { // gRPC itself rejects what is too large
+			case "larger than max":
+				want = codes.ResourceExhausted
+			case "more than 10000 parts":
+				want = codes.Internal
+			}
+			if err := c.end(); status.Code(err) != want {
 				t.Errorf("the session ended with %v", err)
 			}
 			o := b.await(name, "gone", func(o Observation) bool {

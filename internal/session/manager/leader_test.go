@@ -15,7 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/session/pod"
 )
 
-// names is a DNS server that has the addresses of one host.
+// names is a DNS server with the addresses of one host.
 type names struct {
 	mu        sync.Mutex
 	addresses []string
@@ -27,7 +27,7 @@ func (n *names) set(addresses ...string) {
 	n.addresses = addresses
 }
 
-// serveNames has lookups of this process answered by a DNS server of the test's.
+// serveNames starts a DNS server that answers the lookups of this process.
 func serveNames(t *testing.T) *names {
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -77,9 +77,8 @@ func (n *names) answer(query []byte) []byte {
 	return packed
 }
 
-// TestPodFindsTheLeader: of the addresses of all managers only the leader's is
-// listened on, and not always the same one. Another manager may come with an
-// address of its own.
+// TestPodFindsTheLeader has several addresses of managers, of which only the leader
+// listens. The leader changes, at last to an address that is new.
 func TestPodFindsTheLeader(t *testing.T) {
 	names := serveNames(t)
 	b := newBench(t)
@@ -89,7 +88,7 @@ func TestPodFindsTheLeader(t *testing.T) {
 	}
 	b.kill()
 
-	// 192.0.2.1 (RFC 5737) is one that doesn't answer at all.
+	// 192.0.2.1 (RFC 5737) doesn't answer at all.
 	names.set("192.0.2.1", "127.0.0.2", "127.0.0.3")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -108,8 +107,8 @@ func TestPodFindsTheLeader(t *testing.T) {
 	}
 }
 
-// TestManagerBeforeVersions: a manager from before version 1 has no method that
-// this version calls. The pod's log says so.
+// TestManagerBeforeVersions checks the log of a pod if the manager is from before
+// version 1 and doesn't have the method that this version calls.
 func TestManagerBeforeVersions(t *testing.T) {
 	b := newBench(t)
 	b.kill()

@@ -123,23 +123,17 @@ func (s *Server) ServerCPU(run string, from, to int64) int64 {
 // Watch sets what the agent probes until the target answers with success, and
 // what it samples.
 func (s *Server) Watch(run string, watch session.Watch) {
-	s.of(run).update(func(d *desired) bool {
-		if d.watch != nil && reflect.DeepEqual(*d.watch, watch) {
-			return false
+	s.of(run).update(func(d *desired) {
+		if d.watch == nil || !reflect.DeepEqual(*d.watch, watch) {
+			d.watch = &watch
+			d.watches++
 		}
-		d.watch = &watch
-		d.watches++
-		return true
 	})
 }
 
 // Prepare sets the clients' plans, by index, and the target's address and port.
 func (s *Server) Prepare(run string, plans []*session.Plan, address string) {
-	s.of(run).update(func(d *desired) bool {
-		first := d.plans == nil || d.address != address
-		d.plans, d.address = plans, address
-		return first
-	})
+	s.of(run).update(func(d *desired) { d.plans, d.address = plans, address })
 }
 
 // Start sets when a stage begins for all pods: microseconds since the Unix epoch
@@ -151,11 +145,7 @@ func (s *Server) Start(run string, stage sessionpb.Stage, at int64) {
 
 // End makes the clients end their warm-up.
 func (s *Server) End(run string) {
-	s.of(run).update(func(d *desired) bool {
-		before := d.end
-		d.end = true
-		return !before
-	})
+	s.of(run).update(func(d *desired) { d.end = true })
 }
 
 // Windows returns the windows of a run's warm-up that a criterion compares, of
@@ -171,23 +161,17 @@ func (s *Server) Windows(run string, clients int, c steady.Criterion) []result.W
 // RequestSample requests a usage sample from the agent. While a request is
 // pending, another changes nothing.
 func (s *Server) RequestSample(run string) {
-	s.of(run).update(func(d *desired) bool {
-		if d.samplePending {
-			return false
+	s.of(run).update(func(d *desired) {
+		if !d.samplePending {
+			d.samplePending = true
+			d.sampleRequests++
 		}
-		d.samplePending = true
-		d.sampleRequests++
-		return true
 	})
 }
 
 // Release lets all pods exit: everything is stored.
 func (s *Server) Release(run string) {
-	s.of(run).update(func(d *desired) bool {
-		before := d.release
-		d.release = true
-		return !before
-	})
+	s.of(run).update(func(d *desired) { d.release = true })
 }
 
 // Forget ends the sessions of a run and drops its state.

@@ -7,8 +7,8 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// A manager that was just started, or has just become the leader, must not take
-// the pods of a run for silent before they had time to come back.
+// A manager that was just started, or has just become the leader, must not consider
+// the pods of a run lost before they had time to reconnect.
 func TestARunThatIsUnknownIsAsOldAsTheServing(t *testing.T) {
 	s := New(nil, func(string) {}, logr.Discard())
 	if age := time.Since(s.Observe("unknown").Since); age > time.Minute {

@@ -62,6 +62,20 @@ type AgentState struct {
 	DisconnectedSince time.Time
 	ProbeResult       *session.ProbeResult
 	ProbeFailure      string
+	Failure           string
+	Usage
+	// Backends are the containers behind the server, by name.
+	Backends []BackendState
+}
+
+// BackendState is the usage of a container behind the server.
+type BackendState struct {
+	Name string
+	Usage
+}
+
+// Usage is the usage of a container of the target's pod.
+type Usage struct {
 	// Begin is the usage sample that is nearest to the start of the measurement, or
 	// nil before that. Latest is the last one, or nil.
 	Begin, Latest *result.ServerUsage
@@ -69,39 +83,27 @@ type AgentState struct {
 	// percent of one CPU. PeakResident is the peak RSS, in bytes.
 	PeakCPUPercent float64
 	PeakResident   int64
-	// Backends are the containers behind the server, by name.
-	Backends []BackendState
-	Failure  string
 }
 
-// BackendState is the usage of a container behind the server. The fields are as
-// those of AgentState, but Latest is never nil.
-type BackendState struct {
-	Name           string
-	Begin, Latest  *result.ServerUsage
-	PeakCPUPercent float64
-	PeakResident   int64
+func (u *Usage) measured() *result.Server {
+	if u.Begin == nil || u.Latest == nil {
+		return nil
+	}
+	return &result.Server{Begin: *u.Begin, End: *u.Latest, PeakCPUPercent: u.PeakCPUPercent, PeakResident: u.PeakResident}
 }
 
 // Measured returns what the server, and the containers behind it, used during the
 // measurement. It omits those without usage samples. It may be called with nil.
-func (a *AgentState) Measured() (*result.Server, []result.Backend) {
+func (a *AgentState) Measured() (server *result.Server, backends []result.Backend) {
 	if a == nil {
 		return nil, nil
 	}
-	server := func(begin, latest *result.ServerUsage, cpuPercent float64, resident int64) *result.Server {
-		if begin == nil || latest == nil {
-			return nil
-		}
-		return &result.Server{Begin: *begin, End: *latest, PeakCPUPercent: cpuPercent, PeakResident: resident}
-	}
-	var backends []result.Backend
-	for _, b := range a.Backends {
-		if measured := server(b.Begin, b.Latest, b.PeakCPUPercent, b.PeakResident); measured != nil {
-			backends = append(backends, result.Backend{Name: b.Name, Server: *measured})
+	for i := range a.Backends {
+		if measured := a.Backends[i].measured(); measured != nil {
+			backends = append(backends, result.Backend{Name: a.Backends[i].Name, Server: *measured})
 		}
 	}
-	return server(a.Begin, a.Latest, a.PeakCPUPercent, a.PeakResident), backends
+	return a.measured(), backends
 }
 
 // Progress is the progress of a stage, over all clients.
@@ -141,15 +143,10 @@ func (r *run) observe() Observation {
 		o.Agent = &AgentState{
 			Pod: p.identity.Pod, PodUID: p.identity.PodUID, Node: p.identity.Node,
 			Connected: p.stream != nil, DisconnectedSince: p.disconnectedSince,
-			ProbeResult: p.probeResult, ProbeFailure: p.probeFailure, Failure: p.failure,
-			Begin: r.usage.begin, Latest: r.usage.latest,
-			PeakCPUPercent: r.usage.peak(), PeakResident: r.usage.rss,
+			ProbeResult: p.probeResult, ProbeFailure: p.probeFailure, Failure: p.failure, Usage: r.usage.state(),
 		}
 		for _, name := range slices.Sorted(maps.Keys(r.backends)) {
-			u := r.backends[name]
-			o.Agent.Backends = append(o.Agent.Backends, BackendState{
-				Name: name, Begin: u.begin, Latest: u.latest, PeakCPUPercent: u.peak(), PeakResident: u.rss,
-			})
+			o.Agent.Backends = append(o.Agent.Backends, BackendState{Name: name, Usage: r.backends[name].state()})
 		}
 	}
 	return o

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -95,10 +96,7 @@ var stages = []sessionpb.Stage{
 
 // all returns the participants.
 func (r *run) all() []*participant {
-	all := make([]*participant, 0, len(r.clients)+1)
-	for _, p := range r.clients {
-		all = append(all, p)
-	}
+	all := slices.Collect(maps.Values(r.clients))
 	if r.agent != nil {
 		all = append(all, r.agent)
 	}
@@ -114,26 +112,23 @@ func (r *run) wake() {
 	}
 }
 
-// update changes the desired state. change reports whether it changed anything.
-func (r *run) update(change func(*desired) bool) {
+// update changes the desired state.
+func (r *run) update(change func(*desired)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.desired == nil {
 		r.desired = &desired{}
 	}
-	if change(r.desired) {
-		r.wake()
-	}
+	change(r.desired)
+	r.wake()
 }
 
 // start sets the start time of a stage, unless it is set.
 func (r *run) start(stage sessionpb.Stage, at int64) {
-	r.update(func(*desired) bool {
-		if r.starts[stage] != 0 || !slices.Contains(stages, stage) {
-			return false
+	r.update(func(*desired) {
+		if r.starts[stage] == 0 && slices.Contains(stages, stage) {
+			r.setStart(stage, at)
 		}
-		r.setStart(stage, at)
-		return true
 	})
 }
 
@@ -148,14 +143,20 @@ func (r *run) setStart(stage sessionpb.Stage, at int64) {
 	}
 }
 
-// forget ends all sessions.
+// forget ends all sessions for good.
 func (r *run) forget() {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.forgotten = true
+	r.mu.Unlock()
+	r.endAll(errForgotten)
+}
+
+func (r *run) endAll(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, p := range r.all() {
 		if p.stream != nil {
-			p.stream.end(errForgotten)
+			p.stream.end(err)
 		}
 	}
 }
@@ -181,16 +182,14 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 	}
 	if !st.welcomed {
 		st.welcomed = true
-		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Welcome{
-			Welcome: &sessionpb.Welcome{NextNumber: p.next, Protocol: st.protocol},
-		}}
+		welcome := &sessionpb.Welcome{NextNumber: p.next, Protocol: st.protocol}
+		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Welcome{Welcome: welcome}}
 	}
 	if len(st.pings) > 0 {
 		ping := st.pings[0]
 		st.pings = st.pings[1:]
-		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Pong{
-			Pong: &sessionpb.Pong{Sent: ping.sent, Received: ping.received, NextNumber: p.next},
-		}}
+		pong := &sessionpb.Pong{Sent: ping.sent, Received: ping.received, NextNumber: p.next}
+		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Pong{Pong: pong}}
 	}
 	d := r.desired
 	if d == nil {
@@ -212,9 +211,7 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 	for _, stage := range stages {
 		if at := r.starts[stage]; at != 0 && p.starts[stage] == 0 {
 			p.starts[stage] = at
-			return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Start{
-				Start: &sessionpb.Start{Stage: stage, At: at},
-			}}
+			return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Start{Start: &sessionpb.Start{Stage: stage, At: at}}}
 		}
 	}
 	if d.end && !st.ended && p.starts[sessionpb.Stage_STAGE_WARMUP] != 0 && !p.warmupEnded && p.identity.Role == sessionpb.Role_ROLE_CLIENT {
@@ -233,9 +230,8 @@ func (r *run) dueSetupData(st *stream, p *participant) *sessionpb.ManagerMessage
 		return nil
 	}
 	st.setup = true
-	return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_SetupData{
-		SetupData: &sessionpb.SetupData{Data: leader.script.SetupData},
-	}}
+	data := &sessionpb.SetupData{Data: leader.script.SetupData}
+	return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_SetupData{SetupData: data}}
 }
 
 // dueByRole returns the next message that only an agent, or only a client, is
@@ -244,24 +240,14 @@ func (d *desired) dueByRole(st *stream, p *participant) *sessionpb.ManagerMessag
 	switch {
 	case p.identity.Role == sessionpb.Role_ROLE_AGENT && st.watches != d.watches:
 		st.watches = d.watches
-		watch, err := session.WatchToWire(d.watch)
-		if err != nil {
-			p.fail("send watch: " + err.Error())
-			return nil
-		}
-		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Watch{Watch: watch}}
+		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Watch{Watch: session.WatchToWire(d.watch)}}
 	case p.identity.Role == sessionpb.Role_ROLE_AGENT && d.samplePending && st.sampleRequests != d.sampleRequests:
 		st.sampleRequests = d.sampleRequests
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Sample{Sample: &sessionpb.Sample{}}}
 	case p.identity.Role == sessionpb.Role_ROLE_CLIENT && !p.ready && !st.prepared && p.identity.Index < len(d.plans):
 		st.prepared = true
-		plan, err := session.PlanToWire(d.plans[p.identity.Index])
-		if err != nil {
-			p.fail("send plan: " + err.Error())
-			return nil
-		}
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Prepare{
-			Prepare: &sessionpb.Prepare{Plan: plan, Address: d.address},
+			Prepare: &sessionpb.Prepare{Plan: session.PlanToWire(d.plans[p.identity.Index]), Address: d.address},
 		}}
 	}
 	return nil

@@ -17,9 +17,8 @@ const (
 	teardown = sessionpb.Stage_STAGE_TEARDOWN
 )
 
-// TestSetupDataReachesEveryClient: what setup() returned to client 0 goes to the
-// others once each, also when the manager is another by then, and to nobody
-// before client 0 has it.
+// TestSetupDataReachesEveryClient checks that every other client receives what
+// setup() returned to client 0, once and not before, even from another manager.
 func TestSetupDataReachesEveryClient(t *testing.T) {
 	b := newBench(t)
 	clients := []*endpoint{b.join(clientOf("run", 0)), b.join(clientOf("run", 1)), b.join(clientOf("run", 2))}

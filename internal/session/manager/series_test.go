@@ -60,7 +60,7 @@ func TestSeriesIsThatOfAllSamplesPooled(t *testing.T) {
 	}
 }
 
-// TestSeriesOfJoinedSeconds has a client send several seconds as one.
+// TestSeriesOfJoinedSeconds sends several seconds of a client as one.
 func TestSeriesOfJoinedSeconds(t *testing.T) {
 	s := newSeries()
 	s.add(second(0, 1), 1)
@@ -83,7 +83,7 @@ func TestUsage(t *testing.T) {
 	tests := map[string]struct {
 		start    int64
 		readings []*result.ServerUsage
-		begin    int64 // instant of the reading
+		begin    int64 // time of the sample
 		cpu      []int64
 		resident []int64
 		peak     float64
@@ -160,8 +160,8 @@ func TestUsageIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkReceiveSecond takes one client's sample of a second: with a thousand
-// clients it is done a thousand times a second.
+// BenchmarkReceiveSecond receives a sample second of one client. With a thousand
+// clients there are a thousand of them each second.
 func BenchmarkReceiveSecond(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var took []int64

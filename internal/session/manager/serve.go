@@ -86,6 +86,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 	server := grpc.NewServer(
 		grpc.Creds(credentials.NewTLS(config)),
 		grpc.MaxRecvMsgSize(session.MaxMessageBytes),
+		grpc.ForceServerCodecV2(newBoundedCodec()),
 		grpc.MaxConcurrentStreams(4),
 		grpc.ConnectionTimeout(helloTimeout),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
@@ -120,13 +121,7 @@ func (s *Server) endAll(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.runs {
-		r.mu.Lock()
-		for _, p := range r.all() {
-			if p.stream != nil {
-				p.stream.end(err)
-			}
-		}
-		r.mu.Unlock()
+		r.endAll(err)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestRun(t *testing.T) {
 	if diff := cmp.Diff(pod.Watch{Watch: watch}, order[pod.Watch](t, watcher)); diff != "" {
 		t.Error(diff)
 	}
-	// What differs in a part that is pointed to is another; the same again isn't.
+	// A watch that differs behind a pointer is sent, an equal one isn't.
 	watch.TLS, watch.Containers = &session.TLS{ServerName: "www"}, map[string]string{"0123": "nginx"}
 	b.Watch("run", watch)
 	again := watch
@@ -165,22 +165,21 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRestartedManagerHasEverything kills the manager in the midst of a
-// measurement. What the pods sent before comes again, once, and the start
-// instants stand.
+// TestRestartedManagerHasEverything kills the manager during a measurement. The pods
+// send again what they sent before, and it counts once. The start times stand.
 func TestRestartedManagerHasEverything(t *testing.T) {
 	b := newBench(t)
 	a, c := b.join(agentOf("run")), b.join(clientOf("run", 0))
 	a.ProbeSucceeded(probeResult())
 	b.Prepare("run", plans(1), "target")
 	order[pod.Prepare](t, c)
-	// A client tells of the target before it is ready, and again after the restart.
+	// A client reports its probe before it is ready, and again after the restart.
 	c.ProbeFailed("connection refused")
 	b.await("run", "silent", func(o Observation) bool { return o.Clients[0].ProbeFailure == "connection refused" })
 	c.ProbeSucceeded(probeResult())
 	c.Ready("3")
 	if o := b.await("run", "ready", ready(1)); o.Clients[0].ProbeResult == nil {
-		t.Error("ready before it told of the target")
+		t.Error("ready before the probe was reported")
 	}
 	at := b.now() - 100_000_000
 	b.Start("run", measurement, at)
@@ -291,7 +290,7 @@ func TestRefusalEndsThePod(t *testing.T) {
 	}
 }
 
-// TestClock checks a pod's idea of the manager's clock when the two differ.
+// TestClock checks how a pod computes the manager's clock if the two differ.
 func TestClock(t *testing.T) {
 	b := newBench(t)
 	const ahead = 5 * time.Hour

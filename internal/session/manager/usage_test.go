@@ -9,8 +9,8 @@ import (
 	"github.com/assay-dev/assay/internal/session/pod"
 )
 
-// TestContainersOfTheTarget has an agent read a server and two containers behind
-// it, one of which appears in the midst of the measurement.
+// TestContainersOfTheTarget sends samples of a server and two containers behind it,
+// one of which appears during the measurement.
 func TestContainersOfTheTarget(t *testing.T) {
 	b := newBench(t)
 	watcher, c := b.join(agentOf("run")), b.join(clientOf("run", 0))

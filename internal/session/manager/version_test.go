@@ -31,7 +31,7 @@ func renumbered(m *sessionpb.PodMessage, first, last uint64) *sessionpb.PodMessa
 	return m
 }
 
-// scriptMessage is the totals of a client of a script.
+// scriptMessage returns the totals of a client of a script.
 func scriptMessage(at int64, script *sessionpb.ScriptTotals) *sessionpb.PodMessage {
 	w, err := session.MeasureToWire(&result.Measure{})
 	if err != nil {
@@ -42,7 +42,7 @@ func scriptMessage(at int64, script *sessionpb.ScriptTotals) *sessionpb.PodMessa
 	}}}
 }
 
-// unknown is a message of a kind that this version doesn't know.
+// unknown returns a message of a kind that this version doesn't know.
 func unknown(t testing.TB, field protowire.Number) *sessionpb.PodMessage {
 	t.Helper()
 	m := &sessionpb.PodMessage{}
@@ -58,8 +58,8 @@ func later(m proto.Message, field protowire.Number) {
 	r.SetUnknown(protowire.AppendBytes(protowire.AppendTag(r.GetUnknown(), field, protowire.BytesType), inner))
 }
 
-// TestProtocolMismatch: a pod and a manager that can't work together say so, and
-// the run has the reason for its user.
+// TestProtocolMismatch checks for pairs of versions whether pod and manager work
+// together, and the reason in the answer and in the run if they don't.
 func TestProtocolMismatch(t *testing.T) {
 	for name, test := range map[string]struct {
 		pod, manager *sessionpb.Protocol
@@ -106,10 +106,11 @@ func (verbatim) Marshal(v any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.SliceBuffer(v.([]byte))}, nil
 }
 
-// TestRecordedPods has the pods of commit 58229df, the last before the protocol
-// had a version, join: their own bytes of Hello, recorded when they first
-// connected and when they did so again during the measurement, sent to the
-// method that they called. They end at this answer, with the text in their log.
+// TestRecordedPods sends the Hello messages of pods of commit 58229df, the last
+// before the protocol had a version, to the method that they called. The bytes were
+// recorded when its agent and its client first connected, and when they reconnected
+// during the measurement. At this answer, these pods exit with the text in their
+// log.
 func TestRecordedPods(t *testing.T) {
 	for file, identity := range map[string]Identity{
 		"client-hello": clientOf("first", 0), "agent-hello": agentOf("first"),
@@ -150,8 +151,8 @@ func TestRecordedPods(t *testing.T) {
 	}
 }
 
-// TestProtocolMismatchLeavesOthersAlone: a pod of another version isn't the
-// failure of a pod that is in the run.
+// TestProtocolMismatchLeavesOthersAlone checks that a pod of another version isn't a
+// failure of the pod that has joined the run.
 func TestProtocolMismatchLeavesOthersAlone(t *testing.T) {
 	b := newBench(t)
 	c := b.join(clientOf("run", 0))
@@ -169,8 +170,8 @@ func TestProtocolMismatchLeavesOthersAlone(t *testing.T) {
 	c.cancel()
 }
 
-// TestRefusedPodEnds: a pod's own end of the session returns the reason at once.
-func TestRefusedPodEnds(t *testing.T) {
+// TestRejectedPodEnds checks that Run returns the reason at once.
+func TestRejectedPodEnds(t *testing.T) {
 	b := newBench(t)
 	b.protocol = &sessionpb.Protocol{Version: 3, MinVersion: 2}
 	err := <-b.join(clientOf("run", 0)).ended
@@ -179,8 +180,8 @@ func TestRefusedPodEnds(t *testing.T) {
 	}
 }
 
-// TestLaterPod is a run with pods of a later version, which have fields, kinds of
-// messages and values that this version doesn't know. It ends with exact figures.
+// TestLaterPod runs a pod of a later version, which sends fields, figures, kinds of
+// messages and values that this version doesn't know. The run's figures are exact.
 func TestLaterPod(t *testing.T) {
 	b := newBench(t)
 	at := b.now() - 10_000_000
@@ -239,13 +240,10 @@ type laterManager struct {
 	totals chan *sessionpb.ClientTotals
 }
 
-// Join sends a client through a measurement, with what a client of this version
+// Join runs a measurement of a client, with things that a client of this version
 // doesn't know before, between and within the messages.
 func (m *laterManager) Join(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sessionpb.ManagerMessage]) error {
-	plan, err := session.PlanToWire(m.plan)
-	if err != nil {
-		return err
-	}
+	plan := session.PlanToWire(m.plan)
 	welcome := &sessionpb.Welcome{NextNumber: 1, Protocol: &sessionpb.Protocol{Version: 9, MinVersion: 1}}
 	prepare := &sessionpb.Prepare{Plan: plan, Address: "target"}
 	for i, known := range []proto.Message{welcome, prepare, plan, plan.GetRequests()[0]} {
@@ -274,7 +272,7 @@ func (m *laterManager) Join(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, s
 	}
 }
 
-// TestLaterManager is a client of this version in a run of a later manager.
+// TestLaterManager runs a client of this version with a manager of a later one.
 func TestLaterManager(t *testing.T) {
 	b := newBench(t)
 	b.kill()

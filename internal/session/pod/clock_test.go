@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ask has a ping take the given times there and back; the manager's clock is
-// ahead of the pod's, and it answers after a millisecond.
+// ask adds a ping that takes the given times there and back. The manager's clock is
+// ahead of the pod's, and the manager answers after a millisecond.
 func (c *clock) ask(ahead, there, back time.Duration) {
 	sent := c.own()
 	time.Sleep(there)
@@ -21,8 +21,8 @@ func (c *clock) ask(ahead, there, back time.Duration) {
 
 const ms = time.Millisecond
 
-// TestClockTakesTheBestPing checks, by a fake clock, that the offset is that of
-// the ping with the shortest round trip, within the bound that it gives.
+// TestClockTakesTheBestPing checks with a fake clock that the offset is that of the
+// ping with the shortest round trip, and that its error is within the bound.
 func TestClockTakesTheBestPing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClock()
@@ -53,8 +53,8 @@ func TestClockTakesTheBestPing(t *testing.T) {
 	})
 }
 
-// TestClockForgetsOldPings has the two clocks drift apart, and later pings be
-// worse than the first.
+// TestClockForgetsOldPings lets the two clocks drift apart, with later pings that
+// are worse than the first.
 func TestClockForgetsOldPings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClock()
@@ -107,7 +107,7 @@ func TestClockOfAnotherManager(t *testing.T) {
 	}
 }
 
-// TestClockIgnoresWhatCantBe gives it answers that came before the question.
+// TestClockIgnoresWhatCantBe adds answers that precede their pings.
 func TestClockIgnoresWhatCantBe(t *testing.T) {
 	c := newClock()
 	c.answered(100, 0, 0, 50)

@@ -63,7 +63,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// BenchmarkSendSecond is what a sample second costs a client.
+// BenchmarkSendSecond measures the cost of a sample second for a client.
 func BenchmarkSendSecond(b *testing.B) {
 	second := &result.ClientSecond{}
 	for i := range int64(10_000) {

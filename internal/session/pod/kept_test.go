@@ -38,7 +38,7 @@ func totals() *sessionpb.PodMessage {
 	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{StartedAt: 1}}}
 }
 
-// bodyOf is a kept message as it is sent.
+// bodyOf returns a kept message, decoded.
 func bodyOf(t *testing.T, m message) *sessionpb.PodMessage {
 	t.Helper()
 	body, err := m.body()
@@ -48,7 +48,7 @@ func bodyOf(t *testing.T, m message) *sessionpb.PodMessage {
 	return body
 }
 
-// numbers are what the kept messages stand for.
+// numbers returns the numbers of the kept messages.
 func (k *kept) numbers() []string {
 	var all []string
 	for _, m := range k.messages {
@@ -80,8 +80,8 @@ func TestKeptWithinTheLimitIsAsItWas(t *testing.T) {
 	}
 }
 
-// TestKeptIsBounded checks that where the limit is passed nothing is lost but
-// the seconds' boundaries.
+// TestKeptIsBounded checks that beyond the limit only the boundaries between seconds
+// are lost.
 func TestKeptIsBounded(t *testing.T) {
 	const seconds = 200
 	one := proto.Size(sample(t, 100, 1000))
@@ -143,8 +143,8 @@ func TestKeptIsBounded(t *testing.T) {
 	}
 }
 
-// TestKeptDoesntMergeWhatTheManagerMayHaveInPart leaves alone the messages of
-// which it isn't known whether they have arrived.
+// TestKeptDoesntMergeWhatTheManagerMayHaveInPart checks that messages that may or may
+// not have arrived are not merged.
 func TestKeptDoesntMergeWhatTheManagerMayHaveInPart(t *testing.T) {
 	tests := map[string]struct {
 		arrived, sent uint64 // as kept has them
@@ -203,9 +203,9 @@ func TestKeptMergesOnlyWhatIsAlike(t *testing.T) {
 	}
 }
 
-// TestKeptReadingsOfContainers: of two readings that are made one, the later's
-// containers are kept, since their figures hold those of the earlier.
-func TestKeptReadingsOfContainers(t *testing.T) {
+// TestKeptSamplesOfContainers checks that a merged usage sample has the containers of
+// the later one, whose figures include those of the earlier.
+func TestKeptSamplesOfContainers(t *testing.T) {
 	k := kept{limit: 1 << 20}
 	for i := range int64(3) {
 		m := reading(i+1, false)

@@ -4,6 +4,7 @@
 package pod
 
 import (
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"strings"
@@ -116,12 +117,7 @@ func (s *Session) StageEnded(stage sessionpb.Stage) {
 // ProbeSucceeded reports a probe's success and its result. A client that probes the
 // target calls it before Ready.
 func (s *Session) ProbeSucceeded(probed *session.ProbeResult) {
-	w, err := session.ProbeResultToWire(probed)
-	if err != nil {
-		s.Fail("send the probe's result: " + err.Error())
-		return
-	}
-	s.report(func(t *state) { t.probed = &sessionpb.ProbeSucceeded{Result: w} })
+	s.report(func(t *state) { t.probed = &sessionpb.ProbeSucceeded{Result: session.ProbeResultToWire(probed)} })
 }
 
 // ProbeFailed reports why a probe failed. Of several reasons, only the last is sure
@@ -170,17 +166,9 @@ func (s *Session) SendSecond(stage sessionpb.Stage, second *result.ClientSecond)
 // SendTotals sends a client's final figures.
 func (s *Session) SendTotals(totals *result.Totals) {
 	encoded, err := session.MeasureToWire(&totals.Measure)
-	if err != nil {
-		s.Fail("send the totals: " + err.Error())
-		return
-	}
-	levels, err := session.LevelsToWire(totals.Levels)
-	if err != nil {
-		s.Fail("send the totals: " + err.Error())
-		return
-	}
-	script, err := session.ScriptTotalsToWire(totals.Script)
-	if err != nil {
+	levels, levelsErr := session.LevelsToWire(totals.Levels)
+	script, scriptErr := session.ScriptTotalsToWire(totals.Script)
+	if err := errors.Join(err, levelsErr, scriptErr); err != nil {
 		s.Fail("send the totals: " + err.Error())
 		return
 	}

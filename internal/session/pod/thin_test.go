@@ -12,8 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// busy is a second of a client that makes 5,000 requests a second, with
-// latencies of some shape.
+// busy returns a second of a client that sends 5,000 requests per second.
 func busy(t testing.TB, random *rand.Rand, total *result.Histogram, second int64) *sessionpb.PodMessage {
 	t.Helper()
 	var m result.Measure
@@ -31,9 +30,8 @@ func busy(t testing.TB, random *rand.Rand, total *result.Histogram, second int64
 	}}}
 }
 
-// TestManagerAwayForHalfAnHour: without a manager, what a busy client keeps is
-// bounded, is joined to spans that the manager's series can take as they are, and
-// still adds up to the request and the microsecond.
+// TestManagerAwayForHalfAnHour checks what a busy client keeps without a manager: it
+// is bounded, in spans of the manager's series, and its sums are exact.
 func TestManagerAwayForHalfAnHour(t *testing.T) {
 	const length = 1800
 	random, total := rand.New(rand.NewPCG(1, 2)), result.NewHistogram()
@@ -55,7 +53,7 @@ func TestManagerAwayForHalfAnHour(t *testing.T) {
 			t.Fatalf("%d bytes after %d s", k.size, second+1)
 		}
 	}
-	// Beside the bytes of the messages there is what tells of each, and room to grow.
+	// In addition to the messages there are their slices, with room to grow.
 	if grown := int64(heap()) - int64(before); grown > keptBytes*3/2 {
 		t.Errorf("the heap has grown by %d bytes", grown)
 	}

@@ -1,5 +1,5 @@
-// Package fakesession is a session for tests, with the manager at its other end
-// played by a function and no network in between.
+// Package fakesession is a session for tests. A function plays the manager, and there
+// is no network.
 package fakesession
 
 import (
@@ -13,15 +13,15 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// ClockOffset is by how much the manager's clock is ahead, in microseconds.
+// ClockOffset is the offset of the manager's clock, in microseconds.
 const ClockOffset = int64(time.Hour / time.Microsecond)
 
-// Event is what a client told: Connected, ProbeSucceeded, ProbeFailed, Ready,
+// Event is a report of a client: Connected, ProbeSucceeded, ProbeFailed, Ready,
 // StageEnded, Second, Totals, ScriptState or Failed.
 type Event any
 
 type (
-	// Connected is the begin of the session.
+	// Connected is the start of the session.
 	Connected struct{}
 	// Ready is a call of that name.
 	Ready struct{ CPUs string }
@@ -62,8 +62,8 @@ func New(answer func(Event) []pod.Order) *Session {
 	return &Session{answer: answer, orders: make(chan pod.Order, 64), ended: make(chan struct{})}
 }
 
-// Regular is a manager that takes a client through a plan against a target,
-// with each stage beginning lead after it may.
+// Regular returns a manager that runs a client's plan against a target. It starts
+// each stage lead after the client is ready for it.
 func Regular(plan *session.Plan, address string, lead time.Duration) func(Event) []pod.Order {
 	start := func(stage sessionpb.Stage) []pod.Order {
 		return []pod.Order{pod.Start{Stage: stage, At: now() + lead.Microseconds()}}
@@ -86,9 +86,8 @@ func Regular(plan *session.Plan, address string, lead time.Duration) func(Event)
 	}
 }
 
-// Scripted is a manager that takes the clients of a k6 script, of which each has
-// the index of its plan, through their plans against a target. A session of its
-// own belongs to each index.
+// Scripted returns the sessions of the clients of a k6 script, by the index of their
+// plans. One manager runs all of them against a target.
 func Scripted(plans []*session.Plan, address string) []*Session {
 	sessions := make([]*Session, len(plans))
 	var mu sync.Mutex
@@ -138,14 +137,14 @@ func Scripted(plans []*session.Plan, address string) []*Session {
 	return sessions
 }
 
-// Events are what the client told so far.
+// Events returns the client's reports so far.
 func (s *Session) Events() []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Event(nil), s.events...)
 }
 
-func (s *Session) tell(event Event) {
+func (s *Session) report(event Event) {
 	s.mu.Lock()
 	s.events = append(s.events, event)
 	s.mu.Unlock()
@@ -157,10 +156,10 @@ func (s *Session) tell(event Event) {
 	}
 }
 
-// Run is as pod.Session's.
+// Run works like that of pod.Session.
 func (s *Session) Run(ctx context.Context) error {
 	defer close(s.orders)
-	s.tell(Connected{})
+	s.report(Connected{})
 	select {
 	case <-s.ended:
 		return nil
@@ -169,46 +168,46 @@ func (s *Session) Run(ctx context.Context) error {
 	}
 }
 
-// Orders is as pod.Session's.
+// Orders works like that of pod.Session.
 func (s *Session) Orders() <-chan pod.Order { return s.orders }
 
-// Ready is as pod.Session's.
-func (s *Session) Ready(cpus string) { s.tell(Ready{cpus}) }
+// Ready works like that of pod.Session.
+func (s *Session) Ready(cpus string) { s.report(Ready{cpus}) }
 
-// ProbeSucceeded is as pod.Session's.
-func (s *Session) ProbeSucceeded(evidence *session.ProbeResult) { s.tell(ProbeSucceeded{evidence}) }
+// ProbeSucceeded works like that of pod.Session.
+func (s *Session) ProbeSucceeded(probed *session.ProbeResult) { s.report(ProbeSucceeded{probed}) }
 
-// ProbeFailed is as pod.Session's.
-func (s *Session) ProbeFailed(reason string) { s.tell(ProbeFailed{reason}) }
+// ProbeFailed works like that of pod.Session.
+func (s *Session) ProbeFailed(reason string) { s.report(ProbeFailed{reason}) }
 
-// StageEnded is as pod.Session's.
-func (s *Session) StageEnded(stage sessionpb.Stage) { s.tell(StageEnded{stage}) }
+// StageEnded works like that of pod.Session.
+func (s *Session) StageEnded(stage sessionpb.Stage) { s.report(StageEnded{stage}) }
 
-// SendSecond is as pod.Session's. Of the measure it keeps the counts.
+// SendSecond works like that of pod.Session. Of the measure it keeps the counts.
 func (s *Session) SendSecond(stage sessionpb.Stage, second *result.ClientSecond) {
 	kept := *second
 	kept.Latencies = result.Latencies{}
-	s.tell(Second{stage, kept})
+	s.report(Second{stage, kept})
 }
 
-// SendTotals is as pod.Session's.
-func (s *Session) SendTotals(totals *result.Totals) { s.tell(Totals{*totals}) }
+// SendTotals works like that of pod.Session.
+func (s *Session) SendTotals(totals *result.Totals) { s.report(Totals{*totals}) }
 
-// Fail is as pod.Session's.
-func (s *Session) Fail(reason string) { s.tell(Failed{Reason: reason}) }
+// Fail works like that of pod.Session.
+func (s *Session) Fail(reason string) { s.report(Failed{Reason: reason}) }
 
-// FailAs is as pod.Session's.
-func (s *Session) FailAs(kind session.FailureKind, reason string) { s.tell(Failed{kind, reason}) }
+// FailAs works like that of pod.Session.
+func (s *Session) FailAs(kind session.FailureKind, reason string) { s.report(Failed{kind, reason}) }
 
-// ScriptState is as pod.Session's.
-func (s *Session) ScriptState(state session.ScriptState) { s.tell(ScriptState{state}) }
+// ScriptState works like that of pod.Session.
+func (s *Session) ScriptState(state session.ScriptState) { s.report(ScriptState{state}) }
 
-// Now is as pod.Session's.
+// Now works like that of pod.Session.
 func (s *Session) Now() int64 { return now() }
 
 func now() int64 { return time.Now().UnixMicro() + ClockOffset }
 
-// Local is as pod.Session's.
+// Local works like that of pod.Session.
 func (s *Session) Local(at int64) time.Time {
 	local := time.Now()
 	return local.Add(time.Duration(at-now()) * time.Microsecond)
