@@ -78,11 +78,11 @@ func at(path, value string) string {
 var serverRefusals = []refusal{
 	// which server
 	{name: "no server in it", patch: `spec: {target: {server: {tomcat: null}}}`,
-		want: []string{"spec.target.server", "exactly one of the fields in [tomcat httpd nginx generic external]"}},
+		want: []string{"spec.target.server", "exactly one of the fields in [tomcat httpd nginx "}},
 	{name: "httpd and nginx", patch: asServer("httpd", `{}, nginx: {}`),
-		want: []string{"spec.target.server", "exactly one of the fields in [tomcat httpd nginx generic external]"}},
+		want: []string{"spec.target.server", "exactly one of the fields in [tomcat httpd nginx "}},
 	{name: "external and Tomcat", patch: `spec: {target: {server: {external: {url: "http://a"}}}}`,
-		want: []string{"spec.target.server", "exactly one of the fields in [tomcat httpd nginx generic external]"}},
+		want: []string{"spec.target.server", "exactly one of the fields in [tomcat httpd nginx "}},
 
 	// Tomcat
 	{name: "threads beside virtual threads", patch: `spec: {target: {server: {tomcat: {connector: {executor: VirtualThreads}}}}}`,
