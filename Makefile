@@ -20,6 +20,8 @@ TOMCAT_11_IMAGE ?= localhost/assay-test/tomcat:11
 TOMCAT_11_VERSION ?= 11.0.2
 HTTPD_IMAGE ?= localhost/assay-test/httpd:2.4
 NGINX_IMAGE ?= localhost/assay-test/nginx:1
+JETTY_IMAGE ?= localhost/assay-test/jetty:12.1
+JETTY_VERSION ?= 12.1.12
 JDKHTTP_IMAGE ?= localhost/assay-test/jdkhttp:dev
 NANOHTTPD_IMAGE ?= localhost/assay-test/nanohttpd:dev
 NANOHTTPD_VERSION ?= 2.3.1
@@ -41,7 +43,7 @@ MAKEFLAGS += --no-print-directory
 
 BIN := $(CURDIR)/bin
 IMAGES := $(ASSAY_CACHE)/images
-SERVER_ARCHIVES := $(patsubst %,$(IMAGES)/%.tar,tomcat-9.0 tomcat-10.1 tomcat-11 httpd-2.4 nginx-1 jdkhttp nanohttpd blocking)
+SERVER_ARCHIVES := $(patsubst %,$(IMAGES)/%.tar,tomcat-9.0 tomcat-10.1 tomcat-11 httpd-2.4 nginx-1 jetty-12.1 jdkhttp nanohttpd blocking)
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false
 CLUSTER := assay-cluster --engine $(CLUSTER_ENGINE) --kubeconfig-copy $(KUBECONFIG_FILE)
 # kind needs no Debian packages: its node image has what the cluster runs on.
@@ -128,6 +130,7 @@ server-images: tomcat-image ## Build the images of all real servers that the sce
 	@hack/image/tomcat/build.sh $(TOMCAT_11_VERSION) $(TOMCAT_11_IMAGE) $(IMAGES)/tomcat-11.tar
 	@hack/image/httpd/build.sh $(HTTPD_IMAGE) $(IMAGES)/httpd-2.4.tar
 	@hack/image/nginx/build.sh $(NGINX_IMAGE) $(IMAGES)/nginx-1.tar
+	@hack/image/jetty/build.sh $(JETTY_VERSION) $(JETTY_IMAGE) $(IMAGES)/jetty-12.1.tar
 	@hack/image/java/build.sh test/servers/jdkhttp FileServer $(JDKHTTP_IMAGE) $(IMAGES)/jdkhttp.tar
 	@hack/image/java/build.sh test/servers/blocking FileServer $(BLOCKING_IMAGE) $(IMAGES)/blocking.tar
 	@hack/image/java/build.sh test/servers/nanohttpd FileServer $(NANOHTTPD_IMAGE) $(IMAGES)/nanohttpd.tar \

@@ -67,6 +67,7 @@ type BenchmarkRunSpec struct {
 	TomcatRules `json:",inline"`
 	HTTPDRules  `json:",inline"`
 	NginxRules  `json:",inline"`
+	JettyRules  `json:",inline"`
 
 	// target is the server under test: one pod.
 	// +required

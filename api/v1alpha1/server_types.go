@@ -3,7 +3,7 @@ package v1alpha1
 // Server says how the target's image is configured, or where the target is
 // found.
 //
-// +kubebuilder:validation:ExactlyOneOf=tomcat;httpd;nginx;generic;external
+// +kubebuilder:validation:ExactlyOneOf=tomcat;httpd;nginx;jetty;generic;external
 // +kubebuilder:validation:MinProperties=1
 type Server struct {
 	// tomcat configures an image with the layout of the official Tomcat image.
@@ -20,6 +20,11 @@ type Server struct {
 	// {} for nginx's own defaults.
 	// +optional
 	Nginx *NginxServer `json:"nginx,omitempty"`
+
+	// jetty configures an image with the layout of the official Jetty image. Give {}
+	// for Jetty's own defaults.
+	// +optional
+	Jetty *JettyServer `json:"jetty,omitempty"`
 
 	// generic starts any image as it is.
 	// +optional

@@ -16,6 +16,7 @@ import (
 	"github.com/assay-dev/assay/internal/server/external"
 	"github.com/assay-dev/assay/internal/server/generic"
 	"github.com/assay-dev/assay/internal/server/httpd"
+	"github.com/assay-dev/assay/internal/server/jetty"
 	"github.com/assay-dev/assay/internal/server/nginx"
 	"github.com/assay-dev/assay/internal/server/tomcat"
 )
@@ -25,6 +26,7 @@ var servers = []adapter.Server{
 	tomcat.Server{},
 	httpd.Server{},
 	nginx.Server{},
+	jetty.Server{},
 	generic.Server{},
 	external.Server{},
 }

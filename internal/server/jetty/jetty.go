@@ -1,0 +1,174 @@
+// Package jetty is the adapter of Eclipse Jetty 12.
+package jetty
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/server/adapter"
+	"github.com/assay-dev/assay/internal/server/jsse"
+)
+
+const (
+	// defaultHome and defaultBase are where the official image has Jetty, and the
+	// configuration of an instance.
+	defaultHome = "/usr/local/jetty"
+	defaultBase = "/var/lib/jetty"
+	// ownDirectory is where the rendered files are that base doesn't have.
+	ownDirectory = "/assay/jetty"
+	securityFile = ownDirectory + "/java.security"
+	// mainFile is the file of start.d that has the rendered settings.
+	mainFile = "assay.ini"
+)
+
+// Server is the adapter. It replaces start.d of an image with the layout of the
+// official one and keeps the rest of base.
+type Server struct{}
+
+var _ adapter.Verifiable = Server{}
+
+// Declared implements adapter.Server.
+func (Server) Declared(spec *v1alpha1.Server) bool { return spec.Jetty != nil }
+
+// Describe implements adapter.Server: it names the type of the threads.
+func (Server) Describe(in *adapter.Input) (name, detail string) {
+	if hasVirtualThreads(in.Server.Jetty) {
+		return "Jetty Virtual", ""
+	}
+	return "Jetty", ""
+}
+
+// Port implements adapter.Server.
+func (Server) Port(spec *v1alpha1.Server, tls bool) int32 {
+	return adapter.Port(connectorOf(spec.Jetty).Port, tls)
+}
+
+// Configuration implements adapter.Server.
+func (Server) Configuration(spec *v1alpha1.Server) *v1alpha1.Configuration {
+	return spec.Jetty.Configuration
+}
+
+// Render implements adapter.Server.
+func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
+	if err := checkInput(in); err != nil {
+		return nil, err
+	}
+	j := in.Server.Jetty
+	base := baseOf(j)
+	r := &adapter.Rendering{Container: corev1.Container{Command: []string{"java"}}}
+	// start.d of the image would open its own connector.
+	r.AddEmptyDir(in, "start-d", base+"/start.d", corev1.StorageMediumDefault)
+	main := settings(in)
+	for _, name := range in.FileNames() {
+		if name == mainFile {
+			main = in.Files[name]
+		} else {
+			r.Configure(in, "own_"+name, in.Files[name], base+"/"+directoryOf(name)+"/"+name)
+		}
+	}
+	r.Configure(in, mainFile, main, base+"/start.d/"+mainFile)
+	if !deploys(j) {
+		r.Configure(in, "content.xml", contentXML(base), contentFile)
+	}
+	if in.TLS != nil {
+		r.Configure(in, "keystore.xml", keyStoreXML, keyStoreFile)
+		if jsse.NeedsSecurity(in.TLS) {
+			r.Configure(in, "java.security", jsse.Security(in.TLS), securityFile)
+		}
+		if store := trustStore(in); store != "" {
+			r.Configure(in, "start.sh", jsse.TrustStoreScript(store, `"$@"`), ownDirectory+"/start.sh")
+			r.Container.Command = []string{"/bin/sh", ownDirectory + "/start.sh", "java"}
+		}
+	}
+	r.Container.Args = append(jvmOptions(in), "-jar", homeOf(j)+"/start.jar", "jetty.base="+base)
+	r.MountContent(contentDirectory(base))
+	r.MountTLS(in)
+	r.AddEmptyDir(in, "work", base+"/work", corev1.StorageMediumDefault)
+	if j.AccessLog == v1alpha1.Enabled {
+		r.AddEmptyDir(in, "logs", adapter.LogDirectory, corev1.StorageMediumDefault)
+	}
+	return r, nil
+}
+
+// jvmOptions returns the options of the Java virtual machine. Of two options that
+// set the same the later holds, so the user's come last.
+func jvmOptions(in *adapter.Input) []string {
+	// What is read from the log is read in English.
+	options := []string{"-Duser.language=en"}
+	if in.TLS != nil {
+		options = append(options, jsse.Options(in.TLS, securityFile)...)
+	}
+	return append(options, in.Server.Jetty.JVMOptions...)
+}
+
+func homeOf(j *v1alpha1.JettyServer) string { return cmp.Or(j.Home, defaultHome) }
+
+func baseOf(j *v1alpha1.JettyServer) string { return cmp.Or(j.Base, defaultBase) }
+
+func contentDirectory(base string) string { return base + "/webapps/ROOT" }
+
+// connectorOf returns the connector, without any setting if none is declared.
+func connectorOf(j *v1alpha1.JettyServer) v1alpha1.JettyConnector {
+	return ptr.Deref(j.Connector, v1alpha1.JettyConnector{})
+}
+
+func hasVirtualThreads(j *v1alpha1.JettyServer) bool {
+	return j.Threads != nil && j.Threads.Type == v1alpha1.JettyVirtualThreads
+}
+
+// deploys reports whether a module deploys what is in webapps.
+func deploys(j *v1alpha1.JettyServer) bool {
+	return slices.ContainsFunc(j.Modules, func(module string) bool { return strings.HasSuffix(module, "-deploy") })
+}
+
+// The values that enter files and command lines. The API server accepts no
+// others, but for the keys of a ConfigMap.
+var (
+	directorySyntax = regexp.MustCompile(`^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$`)
+	moduleSyntax    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*([./][A-Za-z0-9_-]+)*$`)
+	optionSyntax    = regexp.MustCompile(`^-[A-Za-z0-9_.:=/,+%@~*-]+$`)
+	fileSyntax      = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,195}\.(ini|xml|mod)$`)
+)
+
+// directoryOf returns the directory of base for a file of the user's own.
+func directoryOf(name string) string {
+	return map[string]string{".ini": "start.d", ".xml": "etc", ".mod": "modules"}[path.Ext(name)]
+}
+
+// checkInput rejects values that would change more than their own field, and what
+// Jetty can't do.
+func checkInput(in *adapter.Input) error {
+	j := in.Server.Jetty
+	for _, directory := range []struct{ field, value string }{{"jetty.home", homeOf(j)}, {"jetty.base", baseOf(j)}} {
+		if !directorySyntax.MatchString(directory.value) {
+			return fmt.Errorf("%s: %q must be an absolute path of letters, digits, '.', '_' and '-', such as %s",
+				in.Field(directory.field), directory.value, defaultHome)
+		}
+	}
+	for i, module := range j.Modules {
+		if !moduleSyntax.MatchString(module) {
+			return fmt.Errorf("%s[%d]: %q must be the name of a module, such as ee10-deploy", in.Field("jetty.modules"), i, module)
+		}
+	}
+	for i, option := range j.JVMOptions {
+		if !optionSyntax.MatchString(option) {
+			return fmt.Errorf("%s[%d]: %q must begin with '-' and have only letters, digits and _.:=/,+%%@~*-, one option per item",
+				in.Field("jetty.jvmOptions"), i, option)
+		}
+	}
+	for _, name := range in.FileNames() {
+		if !fileSyntax.MatchString(name) {
+			return fmt.Errorf("%s: the ConfigMap has the key %q, which must end in .ini, .xml or .mod and have up to 200 letters, digits, '.', '_' and '-'",
+				in.Field("jetty.configuration"), name)
+		}
+	}
+	return checkTLS(in)
+}

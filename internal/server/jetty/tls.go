@@ -1,0 +1,149 @@
+package jetty
+
+import (
+	"crypto/tls"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/cipher"
+	"github.com/assay-dev/assay/internal/server/adapter"
+	"github.com/assay-dev/assay/internal/server/jsse"
+)
+
+// keyStoreFile is the file of keyStoreXML.
+const keyStoreFile = ownDirectory + "/keystore.xml"
+
+// keyStoreXML makes a key store of the server's certificate and key, which Jetty
+// doesn't read from PEM. The kind of key follows from the beginning of its PKCS#8
+// encoding; nothing of another encoding gets into a message. The store's password
+// protects no secret.
+const keyStoreXML = xmlHeader + `<Configure id="sslContextFactory" class="org.eclipse.jetty.util.ssl.SslContextFactory$Server">
+  <Call class="java.security.cert.CertificateFactory" name="getInstance">
+    <Arg>X.509</Arg>
+    <Call name="generateCertificates">
+      <Arg><New class="java.io.FileInputStream"><Arg type="String">` + adapter.CertificateFile + `</Arg></New></Arg>
+      <Call id="chain" name="toArray"><Arg><Array type="java.security.cert.Certificate"/></Arg></Call>
+    </Call>
+  </Call>
+  <Call class="java.nio.file.Files" name="readString">
+    <Arg><Call class="java.nio.file.Path" name="of"><Arg>` + adapter.PrivateKeyFile + `</Arg><Arg><Array type="java.lang.String"/></Arg></Call></Arg>
+    <Call id="base64" name="replaceAll"><Arg>-----[A-Z ]+-----</Arg><Arg>#</Arg></Call>
+  </Call>
+  <Call class="java.util.Base64" name="getMimeDecoder">
+    <Call id="der" name="decode"><Arg type="String"><Ref refid="base64"/></Arg></Call>
+  </Call>
+  <New class="java.lang.String">
+    <Arg><Ref refid="der"/></Arg><Arg>ISO-8859-1</Arg>
+    <Call name="replaceFirst">
+      <Arg>(?s)^.{5,8}\x30.\x06\x07\x2a\x86\x48\xce\x3d\x02\x01.*</Arg><Arg>EC</Arg>
+      <Call name="replaceFirst">
+        <Arg>(?s)^.{5,8}\x30.\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01.*</Arg><Arg>RSA</Arg>
+        <Call id="algorithm" name="replaceFirst"><Arg>(?s)^(?!(RSA|EC)$).*</Arg><Arg>PKCS#8</Arg></Call>
+      </Call>
+    </Call>
+  </New>
+  <Call class="java.security.KeyFactory" name="getInstance">
+    <Arg type="String"><Ref refid="algorithm"/></Arg>
+    <Call id="key" name="generatePrivate">
+      <Arg><New class="java.security.spec.PKCS8EncodedKeySpec"><Arg><Ref refid="der"/></Arg></New></Arg>
+    </Call>
+  </Call>
+  <New class="java.lang.String"><Arg type="String">` + jsse.TrustStorePassword + `</Arg><Call id="password" name="toCharArray"/></New>
+  <Call id="store" class="java.security.KeyStore" name="getInstance">
+    <Arg>PKCS12</Arg>
+    <Call name="load"><Arg/><Arg/></Call>
+    <Call name="setKeyEntry"><Arg>server</Arg><Arg><Ref refid="key"/></Arg><Arg><Ref refid="password"/></Arg><Arg><Ref refid="chain"/></Arg></Call>
+  </Call>
+  <Call name="setKeyStoreResource"><Arg/></Call>
+  <Set name="keyStore"><Ref refid="store"/></Set>
+  <Set name="keyStorePassword">` + jsse.TrustStorePassword + `</Set>
+</Configure>
+`
+
+// weakSuites are the cipher suites that Jetty excludes even if they are declared,
+// apart from those that TLS 1.0 and 1.1 and an RSA key exchange need
+// (SslContextFactory.DEFAULT_EXCLUDED_CIPHER_SUITES).
+const weakSuites = "^.*_MD5$,^SSL_.*$,^.*_NULL_.*$,^.*_anon_.*$"
+
+// writeTLS writes the settings of TLS, if the run has it.
+func writeTLS(f *ini, in *adapter.Input) {
+	if in.TLS == nil {
+		return
+	}
+	f.line("")
+	f.line("# The file must exist; keystore.xml replaces the store.")
+	f.line("jetty.sslContext.keyStorePath=%s", adapter.CertificateFile)
+	f.line("%s", keyStoreFile)
+	// A request may have another Host than the certificate, as with other servers.
+	f.line("jetty.ssl.sniHostCheck=false")
+	f.line("jetty.sslContext.includeProtocols=%s", strings.Join(adapter.Protocols(in.TLS), ","))
+	if suites := includedSuites(in.TLS); suites != nil {
+		f.line("jetty.sslContext.includeCipherSuites=%s", strings.Join(suites, ","))
+	}
+	if jsse.NeedsSecurity(in.TLS) || len(in.TLS.Ciphers) > 0 {
+		f.line("jetty.sslContext.excludeCipherSuites=%s", weakSuites)
+	}
+	if in.TLS.SessionResumption != v1alpha1.Enabled {
+		f.line("jetty.sslContext.sessionCachingEnabled=false")
+		// Jetty has no switch: 0 is without limit, so that the least is 1.
+		f.line("jetty.sslContext.sslSessionCacheSize=1")
+		f.line("jetty.sslContext.sslSessionTimeout=1")
+	}
+	if store := trustStore(in); store != "" {
+		f.line("jetty.sslContext.needClientAuth=true")
+		f.line("jetty.sslContext.trustStorePath=%s", store)
+		f.line("jetty.sslContext.trustStoreType=PKCS12")
+		f.line("jetty.sslContext.trustStorePassword=%s", jsse.TrustStorePassword)
+	}
+}
+
+// includedSuites returns the cipher suites by Java's names, or nil for Jetty's own.
+func includedSuites(t *v1alpha1.TLS) []string {
+	if len(t.Ciphers) == 0 {
+		return nil
+	}
+	old, tls13 := adapter.CipherSuites(t)
+	if len(tls13) == 0 && slices.Contains(adapter.Protocols(t), string(v1alpha1.TLSv13)) {
+		tls13 = jsse.TLS13Suites
+	}
+	var names []string
+	for _, suite := range slices.Concat(tls13, old) {
+		id, _ := cipher.ID(suite) // checkTLS did
+		names = append(names, tls.CipherSuiteName(id))
+	}
+	return names
+}
+
+// trustStore returns the file from which Jetty reads which client certificates to
+// trust, or an empty string if clients need none. It is made when the container
+// starts.
+func trustStore(in *adapter.Input) string {
+	if in.TLS.ClientAuthentication == nil {
+		return ""
+	}
+	return baseOf(in.Server.Jetty) + "/work/client-ca.p12"
+}
+
+// checkTLS rejects what Jetty can't do.
+func checkTLS(in *adapter.Input) error {
+	if in.TLS == nil {
+		return nil
+	}
+	if by := in.TLS.Implementation; by != "" && by != v1alpha1.TLSJSSE {
+		return fmt.Errorf("spec.target.tls.implementation: must be JSSE with Jetty, or omitted")
+	}
+	for _, p := range in.TLS.Protocols {
+		if !slices.Contains(adapter.KnownProtocols, p) {
+			return fmt.Errorf("spec.target.tls.protocols: %q must be one of %v", p, adapter.KnownProtocols)
+		}
+	}
+	for _, c := range in.TLS.Ciphers {
+		if _, err := cipher.ID(string(c)); err != nil {
+			return fmt.Errorf("spec.target.tls.ciphers: %q isn't a cipher suite that the clients have: "+
+				"use those that kubectl explain benchmarkrun.spec.target.tls.ciphers lists", c)
+		}
+	}
+	return jsse.CheckOptions(in.TLS, in.Field("jetty.jvmOptions"), in.Server.Jetty.JVMOptions)
+}
