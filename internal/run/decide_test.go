@@ -170,10 +170,10 @@ func TestDecideFailsARun(t *testing.T) {
 			s.run.Spec.Target.Readiness.TimeoutSeconds = ptr.To(int32(5))
 			s.o.Target.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "Insufficient cpu"}}
 		}, v1alpha1.ReasonTargetUnschedulable, "Insufficient cpu"},
-		"agent failed":   {func(s *scene) { s.o.Sessions.Agent.Failure = "no /proc" }, v1alpha1.ReasonTargetLost, "no /proc"},
-		"agent disconnected":   {func(s *scene) { s.o.Sessions.Agent.Connected = false }, v1alpha1.ReasonTargetLost, "disconnected"},
-		"Job deleted":    {func(s *scene) { s.o.Job = nil }, v1alpha1.ReasonClientLost, "Job"},
-		"client deleted": {func(s *scene) { s.o.Clients[1].DeletionTimestamp = &metav1.Time{Time: now} }, v1alpha1.ReasonClientLost, "Client 1"},
+		"agent failed":       {func(s *scene) { s.o.Sessions.Agent.Failure = "no /proc" }, v1alpha1.ReasonTargetLost, "no /proc"},
+		"agent disconnected": {func(s *scene) { s.o.Sessions.Agent.Connected = false }, v1alpha1.ReasonTargetLost, "disconnected"},
+		"Job deleted":        {func(s *scene) { s.o.Job = nil }, v1alpha1.ReasonClientLost, "Job"},
+		"client deleted":     {func(s *scene) { s.o.Clients[1].DeletionTimestamp = &metav1.Time{Time: now} }, v1alpha1.ReasonClientLost, "Client 1"},
 		"client no memory": {func(s *scene) {
 			s.o.Clients[1].Status.Phase = corev1.PodFailed
 			s.o.Clients[1].Status.ContainerStatuses = terminated(corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})
