@@ -1,5 +1,4 @@
-// Command manager runs the controllers and, on the leader, the server of the
-// pods' sessions.
+// Command manager runs the controllers and, on the leader, the session server.
 package main
 
 import (
@@ -40,28 +39,29 @@ import (
 )
 
 const (
-	// leaseName is the name of the leader's Lease.
+	// leaseName is the name of the Lease for leader election.
 	leaseName = "assay-manager"
-	// leaseDuration is how long a leader that fell silent is waited for. A manager
-	// that is restarted in its pod goes on at once, since its identity is its pod's.
+	// leaseDuration is how long the others wait for a leader that doesn't renew its
+	// Lease. A manager that restarts in its pod continues at once, since its identity
+	// is the pod's name.
 	leaseDuration = 10 * time.Second
 	renewDeadline = 7 * time.Second
 	retryPeriod   = time.Second
-	// certificateSelf and certificateSecret are what --session-certificate-source
-	// may be.
+	// certificateSelf and certificateSecret are the values of
+	// --session-certificate-source.
 	certificateSelf   = "Self"
 	certificateSecret = "Secret"
-	// sessionEvents is how many changes of sessions may wait to be looked at.
+	// sessionEvents is the capacity of the channel of changed sessions.
 	sessionEvents = 4096
 )
 
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=system,verbs=get;create;update
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
-// version is the operator's version, which the build sets.
+// version is the operator's version. The build sets it.
 var version = "development"
 
-// options are the command line.
+// options holds the command line.
 type options struct {
 	leaderElect   bool
 	metricsAddr   string
@@ -81,23 +81,23 @@ func main() {
 	o := parse()
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.zap)))
 	if err := run(ctrl.SetupSignalHandler(), o); err != nil {
-		ctrl.Log.Error(err, "the manager ended")
+		ctrl.Log.Error(err, "Manager failed")
 		os.Exit(1)
 	}
 }
 
 func parse() *options {
 	o := &options{}
-	flag.BoolVar(&o.leaderElect, "leader-elect", true, "Elect a leader among several managers; only the leader acts.")
-	flag.StringVar(&o.metricsAddr, "metrics-bind-address", ":8443", "Address of the metrics endpoint; 0 switches it off.")
-	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "Serve metrics over HTTPS, and only to those whom RBAC allows to get /metrics.")
+	flag.BoolVar(&o.leaderElect, "leader-elect", true, "Elect a leader among several managers. Only the leader acts.")
+	flag.StringVar(&o.metricsAddr, "metrics-bind-address", ":8443", "Address of the metrics endpoint, or 0 to disable it.")
+	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "Serve metrics over HTTPS, and only to clients that RBAC allows to get /metrics.")
 	flag.StringVar(&o.healthAddr, "health-probe-bind-address", ":8081", "Address of the health probes /healthz and /readyz.")
 	flag.StringVar(&o.sessionAddr, "session-bind-address", ":9443", "Address on which the leader serves the sessions of a run's pods.")
 	flag.StringVar(&o.reconciler.SessionAddress, "session-address", "", "Host and port at which a run's pods reach the leader, such as assay-session.assay-system.svc:9443. Required.")
-	flag.StringVar(&o.certificate, "session-certificate-source", certificateSelf, "Where the certificate for the sessions is from: Self, made and renewed by the manager, or Secret, issued by somebody else such as cert-manager.")
-	flag.StringVar(&o.secretName, "session-certificate-secret", "", "Name of the Secret with tls.crt, tls.key and ca.crt, in the manager's namespace. Required with --session-certificate-source=Secret.")
+	flag.StringVar(&o.certificate, "session-certificate-source", certificateSelf, "Source of the session server's certificate: Self (issued and renewed by the manager) or Secret (issued by somebody else, such as cert-manager).")
+	flag.StringVar(&o.secretName, "session-certificate-secret", "", "Name of the Secret with tls.crt, tls.key and ca.crt in the manager's namespace. Required with --session-certificate-source=Secret.")
 	flag.StringVar(&o.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "Namespace of the manager, for its Lease and its Secret. Defaults to $POD_NAMESPACE.")
-	flag.StringVar(&o.podName, "pod-name", os.Getenv("POD_NAME"), "Name of the manager's pod, its identity in the leader's election. Defaults to $POD_NAME.")
+	flag.StringVar(&o.podName, "pod-name", os.Getenv("POD_NAME"), "Name of the manager's pod, its identity in leader election. Defaults to $POD_NAME.")
 	flag.StringVar(&o.reconciler.AssayImage, "assay-image", "", "Image of the agent. Required.")
 	flag.StringVar(&o.reconciler.LoadImage, "load-image", "", "Image of the clients. Required.")
 	flag.StringVar(&o.imagePull, "image-pull-policy", string(corev1.PullIfNotPresent), "Pull policy of both images: Always, IfNotPresent or Never.")
@@ -122,21 +122,21 @@ func (o *options) check() error {
 	}
 	switch {
 	case o.certificate != certificateSelf && o.certificate != certificateSecret:
-		return fmt.Errorf("--session-certificate-source=%s: it may be %s or %s", o.certificate, certificateSelf, certificateSecret)
+		return fmt.Errorf("--session-certificate-source must be %[2]s or %[3]s, not %[1]s", o.certificate, certificateSelf, certificateSecret)
 	case o.certificate == certificateSecret && o.secretName == "":
 		return fmt.Errorf("--session-certificate-secret is required with --session-certificate-source=%s", certificateSecret)
 	case o.certificate == certificateSelf && o.secretName != "":
-		return fmt.Errorf("--session-certificate-secret is of no use with --session-certificate-source=%s: the manager's own Secret is always %s", certificateSelf, sessioncertificate.SecretName)
+		return fmt.Errorf("--session-certificate-secret must not be set with --session-certificate-source=%s: the manager's own Secret is always %s", certificateSelf, sessioncertificate.SecretName)
 	}
 	return nil
 }
 
-// certificateSource is where the manager has its session certificate from.
-func (o *options) certificateSource(live client.Client) sessioncertificate.Source {
+// certificateSource returns the source of the session server's certificate.
+func (o *options) certificateSource(apiClient client.Client) sessioncertificate.Source {
 	if o.certificate == certificateSecret {
 		return sessioncertificate.NewLoader(types.NamespacedName{Namespace: o.namespace, Name: o.secretName}, clock.RealClock{})
 	}
-	return sessioncertificate.NewKeeper(live, o.namespace, clock.RealClock{})
+	return sessioncertificate.NewKeeper(apiClient, o.namespace, clock.RealClock{})
 }
 
 func run(ctx context.Context, o *options) error {
@@ -148,22 +148,22 @@ func run(ctx context.Context, o *options) error {
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
 	config, err := ctrl.GetConfig()
 	if err != nil {
-		return fmt.Errorf("find the cluster: %w", err)
+		return fmt.Errorf("load the kubeconfig: %w", err)
 	}
 	config.QPS, config.Burst = 100, 200
 	mgr, err := newManager(config, scheme, o)
 	if err != nil {
 		return err
 	}
-	live, err := client.New(config, client.Options{Scheme: scheme, HTTPClient: mgr.GetHTTPClient()})
+	apiClient, err := client.New(config, client.Options{Scheme: scheme, HTTPClient: mgr.GetHTTPClient()})
 	if err != nil {
-		return fmt.Errorf("make a client: %w", err)
+		return fmt.Errorf("create a client: %w", err)
 	}
-	certificate := o.certificateSource(live)
+	certificate := o.certificateSource(apiClient)
 	trust := &sessioncertificate.Trust{Client: mgr.GetClient(), Source: certificate}
 	clientset, err := kubernetes.NewForConfigAndClient(config, mgr.GetHTTPClient())
 	if err != nil {
-		return fmt.Errorf("make a client for logs: %w", err)
+		return fmt.Errorf("create a client for logs: %w", err)
 	}
 	changed := make(chan event.TypedGenericEvent[types.UID], sessionEvents)
 	identifier := &benchmarkrun.Identifier{Client: mgr.GetClient()}
@@ -172,11 +172,11 @@ func run(ctx context.Context, o *options) error {
 	}, ctrl.Log.WithName("sessions"))
 	reconciler := &benchmarkrun.Reconciler{
 		Client:    mgr.GetClient(),
-		APIReader: live,
+		APIReader: apiClient,
 		Events:    mgr.GetEventRecorder("assay"),
 		Clock:     clock.RealClock{},
 		Sessions:  sessions,
-		CA:        certificate.Authority,
+		CA:        certificate.CA,
 		Settings:  o.reconciler,
 		Logs:      benchmarkrun.ReadLogs(clientset),
 	}
@@ -228,12 +228,12 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, o *options) (ctrl.M
 		settings.LeaderElectionResourceLockInterface, err = resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock,
 			o.namespace, leaseName, resourcelock.ResourceLockConfig{Identity: o.podName}, config, renewDeadline)
 		if err != nil {
-			return nil, fmt.Errorf("make the leader's lock: %w", err)
+			return nil, fmt.Errorf("create the lock for leader election: %w", err)
 		}
 	}
 	mgr, err := ctrl.NewManager(config, settings)
 	if err != nil {
-		return nil, fmt.Errorf("make the manager: %w", err)
+		return nil, fmt.Errorf("create the manager: %w", err)
 	}
 	return mgr, nil
 }

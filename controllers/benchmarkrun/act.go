@@ -72,7 +72,7 @@ func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *r
 	obj := c.Object
 	name := client.ObjectKeyFromObject(obj)
 	if c.Certificate != nil {
-		made, err := certificate.Make(*c.Certificate, r.Clock.Now())
+		made, err := certificate.Issue(*c.Certificate, r.Clock.Now())
 		if err != nil {
 			return nil, fmt.Errorf("make the certificate of Secret %s: %w", name.Name, err)
 		}

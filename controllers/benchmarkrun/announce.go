@@ -17,12 +17,12 @@ import (
 var (
 	finishedTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "assay_benchmarkruns_finished_total",
-		Help: "BenchmarkRuns that finished, by the reason of their condition Succeeded and the status of Valid.",
+		Help: "Finished BenchmarkRuns, by the reason of their condition Succeeded and the status of Valid.",
 	}, []string{"reason", "valid"})
 
 	measuredTotal = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "assay_requests_measured_total",
-		Help: "Requests that entered the results of finished BenchmarkRuns.",
+		Help: "Requests in the results of finished BenchmarkRuns.",
 	})
 
 	runsDescription = prometheus.NewDesc("assay_benchmarkruns",
@@ -31,7 +31,7 @@ var (
 
 func init() { metrics.Registry.MustRegister(finishedTotal, measuredTotal) }
 
-// runsCollector counts the runs in the cache, by state.
+// runsCollector is a metric of the number of runs in the cache, by state.
 type runsCollector struct{ reader client.Reader }
 
 // Describe implements prometheus.Collector.

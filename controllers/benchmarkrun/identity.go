@@ -22,22 +22,22 @@ import (
 
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 
-// Claims that the API server adds to a pod's token
+// Claims of a pod's token that the API server adds
 // (https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/).
 const (
 	podNameClaim = "authentication.kubernetes.io/pod-name"
 	podUIDClaim  = "authentication.kubernetes.io/pod-uid"
 )
 
-// Identifier finds out which pod of which run a token belongs to.
+// Identifier authenticates the pods of runs by their tokens.
 type Identifier struct {
 	// Client creates TokenReviews and reads pods and Jobs.
 	Client client.Client
 }
 
-// Identify asks the API server whose token it is, and checks that the pod is
-// one that the operator made for a run: a target's pod is controlled by the
-// run, a client's by the run's Job.
+// Identify reviews a token at the API server and returns the pod and run that it
+// belongs to. The pod must be one that the operator created: a target's pod is
+// controlled by the run, a client's by the run's Job.
 func (i *Identifier) Identify(ctx context.Context, token string) (manager.Identity, error) {
 	name, uid, err := i.pod(ctx, token)
 	if err != nil {
@@ -48,7 +48,7 @@ func (i *Identifier) Identify(ctx context.Context, token string) (manager.Identi
 		return manager.Identity{}, fmt.Errorf("get pod %s: %w", name, err)
 	}
 	if string(pod.UID) != uid {
-		return manager.Identity{}, fmt.Errorf("%w: pod %s isn't the one that the token was made for", manager.ErrForbidden, name)
+		return manager.Identity{}, fmt.Errorf("%w: pod %s is not the one that the token was issued for", manager.ErrForbidden, name)
 	}
 	identity := manager.Identity{Pod: pod.Name, PodUID: uid, Node: pod.Spec.NodeName}
 	owner := metav1.GetControllerOf(&pod)
@@ -66,10 +66,10 @@ func (i *Identifier) Identify(ctx context.Context, token string) (manager.Identi
 		}
 		return identity, nil
 	}
-	return manager.Identity{}, fmt.Errorf("%w: pod %s belongs to no run", manager.ErrForbidden, name)
+	return manager.Identity{}, fmt.Errorf("%w: pod %s does not belong to a run", manager.ErrForbidden, name)
 }
 
-// pod returns the name and UID of the pod that a token was made for.
+// pod returns the name and UID of the pod that a token was issued for.
 func (i *Identifier) pod(ctx context.Context, token string) (types.NamespacedName, string, error) {
 	review := &authenticationv1.TokenReview{
 		Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{session.Audience}},
@@ -81,7 +81,7 @@ func (i *Identifier) pod(ctx context.Context, token string) (types.NamespacedNam
 	names, uids := user.Extra[podNameClaim], user.Extra[podUIDClaim]
 	parts := strings.Split(user.Username, ":") // system:serviceaccount:NAMESPACE:NAME
 	if !review.Status.Authenticated || len(names) != 1 || len(uids) != 1 || len(parts) != 4 {
-		return types.NamespacedName{}, "", fmt.Errorf("%w: not a token of a pod for the audience %q", manager.ErrUnauthenticated, session.Audience)
+		return types.NamespacedName{}, "", fmt.Errorf("%w: not a pod's token for audience %q", manager.ErrUnauthenticated, session.Audience)
 	}
 	return types.NamespacedName{Namespace: parts[2], Name: names[0]}, uids[0], nil
 }
@@ -94,7 +94,7 @@ func (i *Identifier) runOfJob(ctx context.Context, namespace string, owner *meta
 	}
 	runOwner := metav1.GetControllerOf(&job)
 	if apierrors.IsNotFound(err) || job.UID != owner.UID || !manifest.IsRun(runOwner) {
-		return "", fmt.Errorf("%w: Job %s/%s belongs to no run", manager.ErrForbidden, namespace, owner.Name)
+		return "", fmt.Errorf("%w: Job %s/%s does not belong to a run", manager.ErrForbidden, namespace, owner.Name)
 	}
 	return string(runOwner.UID), nil
 }

@@ -1,8 +1,7 @@
-// Package sessioncertificate has the certificate by which the manager proves to
-// the pods of a run that it is the manager. A Keeper makes it, keeps it in a
-// Secret and renews it; a Loader takes it from a Secret that somebody else, such
-// as cert-manager, keeps. Trust tells the pods of running runs when they have to
-// trust another authority.
+// Package sessioncertificate provides the certificate of the session server, by
+// which the pods of a run verify the manager. A Keeper issues it, stores it in a
+// Secret and renews it. A Loader reads it from a Secret that somebody else, such as
+// cert-manager, maintains. Trust adds a new CA to the ConfigMaps of active runs.
 package sessioncertificate
 
 import (
@@ -24,8 +23,8 @@ const (
 	// SecretName is the name of the Secret in the manager's namespace.
 	SecretName = "assay-session-tls"
 
-	// checkInterval is how often the time that the certificate has left is looked
-	// at, retryInterval how soon after a failure.
+	// checkInterval is how often the remaining lifetime of the certificate is checked,
+	// retryInterval the delay after a failure.
 	checkInterval = 12 * time.Hour
 	retryInterval = 10 * time.Second
 )
@@ -33,34 +32,33 @@ const (
 // +kubebuilder:rbac:groups="",resources=secrets,namespace=system,verbs=create
 // +kubebuilder:rbac:groups="",resources=secrets,resourceNames=assay-session-tls,namespace=system,verbs=get;update
 
-// Keeper keeps the certificate. It runs on the leader only.
+// Keeper issues and renews the certificate. It runs only on the leader.
 type Keeper struct {
-	// Client reads without a cache, so that no right to list Secrets is needed.
+	// Client has no cache, so that it needs no permission to list Secrets.
 	Client client.Client
-	// Namespace is the manager's own.
+	// Namespace is the manager's namespace.
 	Namespace string
 	Clock     clock.WithTicker
 
 	holder
 }
 
-// NewKeeper makes a Keeper that reads and writes with a client that has no
-// cache.
-func NewKeeper(live client.Client, namespace string, clock clock.WithTicker) *Keeper {
-	return &Keeper{Client: live, Namespace: namespace, Clock: clock, holder: newHolder()}
+// NewKeeper returns a Keeper. apiClient must not have a cache.
+func NewKeeper(apiClient client.Client, namespace string, clock clock.WithTicker) *Keeper {
+	return &Keeper{Client: apiClient, Namespace: namespace, Clock: clock, holder: newHolder()}
 }
 
 // SetupWithManager implements Source.
 func (k *Keeper) SetupWithManager(mgr ctrl.Manager) error { return mgr.Add(k) }
 
-// Start makes or reads the certificate and renews it in time, until the
-// context ends. It implements manager.Runnable.
+// Start issues or reads the certificate and renews it in time, until the context
+// ends. It implements manager.Runnable.
 func (k *Keeper) Start(ctx context.Context) error {
 	logger := log.FromContext(ctx).WithName("session-certificate")
 	for {
 		wait := checkInterval
 		if err := k.Ensure(ctx); err != nil {
-			logger.Error(err, "can't keep the session certificate", "secret", SecretName)
+			logger.Error(err, "Failed to maintain the session certificate", "secret", SecretName)
 			wait = retryInterval
 		}
 		select {
@@ -71,7 +69,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 	}
 }
 
-// Ensure makes sure that there is a certificate with enough time left.
+// Ensure issues a certificate unless there is one with enough remaining lifetime.
 func (k *Keeper) Ensure(ctx context.Context) error {
 	now := k.Clock.Now()
 	secret := &corev1.Secret{}

@@ -39,7 +39,7 @@ func ensure(t *testing.T, k *Keeper) map[string][]byte {
 func TestEnsureKeepsAGoodCertificate(t *testing.T) {
 	k, clock := keeper(t)
 	first := ensure(t, k)
-	clock.Step(servingLifetime - servingReserve - time.Hour)
+	clock.Step(servingLifetime - servingMargin - time.Hour)
 	if again := ensure(t, k); !bytes.Equal(first[servingCertKey], again[servingCertKey]) {
 		t.Error("a certificate with enough time left was renewed")
 	}
@@ -48,22 +48,22 @@ func TestEnsureKeepsAGoodCertificate(t *testing.T) {
 func TestEnsureRenewsTheServingCertificateAlone(t *testing.T) {
 	k, clock := keeper(t)
 	first := ensure(t, k)
-	clock.Step(servingLifetime - servingReserve + time.Hour)
+	clock.Step(servingLifetime - servingMargin + time.Hour)
 	second := ensure(t, k)
 	if bytes.Equal(first[servingCertKey], second[servingCertKey]) {
 		t.Error("the serving certificate wasn't renewed")
 	}
-	if !bytes.Equal(first[authorityCertKey], second[authorityCertKey]) {
-		t.Error("the authority was renewed with it: running pods would no longer trust the manager")
+	if !bytes.Equal(first[caCertKey], second[caCertKey]) {
+		t.Error("the CA was renewed with it: running pods would no longer trust the manager")
 	}
 }
 
-func TestEnsureRenewsTheAuthority(t *testing.T) {
+func TestEnsureRenewsTheCA(t *testing.T) {
 	k, clock := keeper(t)
 	first := ensure(t, k)
-	clock.Step(authorityLifetime - authorityReserve + time.Hour)
-	if second := ensure(t, k); bytes.Equal(first[authorityCertKey], second[authorityCertKey]) {
-		t.Error("the authority wasn't renewed")
+	clock.Step(caLifetime - caMargin + time.Hour)
+	if second := ensure(t, k); bytes.Equal(first[caCertKey], second[caCertKey]) {
+		t.Error("the CA wasn't renewed")
 	}
 }
 
@@ -98,7 +98,7 @@ func TestPodsTrustTheManager(t *testing.T) {
 		}
 	}()
 	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(k.Authority())
+	roots.AppendCertsFromPEM(k.CA())
 	for name, wantError := range map[string]bool{session.ServerName: false, "somebody-else": true} {
 		connection, err := tls.Dial("tcp", listener.Addr().String(), &tls.Config{RootCAs: roots, ServerName: name, MinVersion: tls.VersionTLS13})
 		if (err != nil) != wantError {

@@ -33,9 +33,9 @@ func TestLoaderFollowsTheSecret(t *testing.T) {
 	follower := NewLoader(types.NamespacedName{Namespace: "default", Name: "issued"}, clock.RealClock{})
 	startManager(t, limited, follower, "follower")
 
-	eventually(t, "the manager says that there is no Secret", func() bool {
+	eventually(t, "the manager reports that the Secret is not found", func() bool {
 		err := l.Ready(nil)
-		return err != nil && strings.Contains(err.Error(), "there is no Secret default/issued")
+		return err != nil && strings.Contains(err.Error(), "Secret default/issued: not found")
 	})
 	config := runConfig(string(newIssuer(t, time.Now()).pem))
 	create(t, admin, config)
@@ -46,11 +46,11 @@ func TestLoaderFollowsTheSecret(t *testing.T) {
 	create(t, admin, secret)
 	eventually(t, "the manager is ready", func() bool { return l.Ready(nil) == nil })
 	eventually(t, "a manager that doesn't lead is ready", func() bool { return follower.Ready(nil) == nil })
-	eventually(t, "the running run is given the authority", func() bool {
+	eventually(t, "the running run is given the CA", func() bool {
 		if err := admin.Get(t.Context(), client.ObjectKeyFromObject(config), config); err != nil {
 			t.Fatal(err)
 		}
-		return strings.Contains(config.Data[authorityCertKey], string(ca.pem))
+		return strings.Contains(config.Data[caCertKey], string(ca.pem))
 	})
 
 	renewed := ca.issue(t, time.Now(), nil)
@@ -58,7 +58,7 @@ func TestLoaderFollowsTheSecret(t *testing.T) {
 	eventually(t, "the renewed certificate is served", func() bool { return serves(t, l) == string(renewed[servingCertKey]) })
 
 	bad := maps.Clone(renewed)
-	delete(bad, authorityCertKey)
+	delete(bad, caCertKey)
 	update(t, admin, secret, bad)
 	eventually(t, "the manager isn't ready without ca.crt", func() bool {
 		err := l.Ready(nil)

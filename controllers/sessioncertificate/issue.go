@@ -16,40 +16,41 @@ import (
 )
 
 const (
-	// authorityLifetime is long, since the pods of a run keep the authority that
-	// they were started with; servingLifetime is short, since nobody does.
-	authorityLifetime = 10 * 365 * 24 * time.Hour
-	servingLifetime   = 90 * 24 * time.Hour
-	// authorityReserve and servingReserve are what must be left of them.
-	authorityReserve = 365 * 24 * time.Hour
-	servingReserve   = 30 * 24 * time.Hour
-	// clockTolerance dates certificates back, for pods whose clock is behind.
+	// caLifetime is long, since the pods of a run keep the CA that they were started
+	// with. servingLifetime is short, since no pod keeps the serving certificate.
+	caLifetime      = 10 * 365 * 24 * time.Hour
+	servingLifetime = 90 * 24 * time.Hour
+	// caMargin and servingMargin are the minimum remaining lifetimes.
+	caMargin      = 365 * 24 * time.Hour
+	servingMargin = 30 * 24 * time.Hour
+	// clockTolerance is how far certificates are backdated, for pods whose clock is
+	// behind.
 	clockTolerance = time.Hour
 )
 
 // Keys of the Secret that holds a bundle.
 const (
-	authorityCertKey = "ca.crt"
-	authorityKeyKey  = "ca.key"
-	servingCertKey   = "tls.crt"
-	servingKeyKey    = "tls.key"
+	caCertKey      = "ca.crt"
+	caKeyKey       = "ca.key"
+	servingCertKey = "tls.crt"
+	servingKeyKey  = "tls.key"
 )
 
-// bundle is a serving certificate and what vouches for it.
+// bundle is a serving certificate with the CA bundle that verifies it.
 type bundle struct {
-	// data is what the Secret has.
+	// data is the data of the Secret.
 	data map[string][]byte
-	// authority is the certificates, in PEM, by which pods check serving.
-	authority []byte
-	// signers is the same, of a certificate that a Loader took.
-	signers *x509.CertPool
+	// ca is the CA bundle, in PEM, by which pods verify serving. roots is the same for
+	// a certificate that a Loader read.
+	ca      []byte
+	roots   *x509.CertPool
 	serving tls.Certificate
 }
 
-// parse reads a bundle from a Secret's data. It is an error if any part is
-// missing, doesn't fit the others, or has too little time left.
+// parse reads a bundle from a Secret's data. It returns an error if a part is
+// missing, doesn't match the others, or has too little remaining lifetime.
 func parse(data map[string][]byte, now time.Time) (*bundle, error) {
-	authority, err := parseAuthority(data, now)
+	ca, err := parseCA(data, now)
 	if err != nil {
 		return nil, err
 	}
@@ -58,46 +59,46 @@ func parse(data map[string][]byte, now time.Time) (*bundle, error) {
 		return nil, fmt.Errorf("read the serving certificate: %w", err)
 	}
 	roots := x509.NewCertPool()
-	roots.AddCert(authority.Leaf)
+	roots.AddCert(ca.Leaf)
 	if _, err := serving.Leaf.Verify(x509.VerifyOptions{
-		DNSName: session.ServerName, Roots: roots, CurrentTime: now.Add(servingReserve),
+		DNSName: session.ServerName, Roots: roots, CurrentTime: now.Add(servingMargin),
 	}); err != nil {
-		return nil, fmt.Errorf("check the serving certificate: %w", err)
+		return nil, fmt.Errorf("verify the serving certificate: %w", err)
 	}
-	return &bundle{data: data, authority: data[authorityCertKey], serving: serving}, nil
+	return &bundle{data: data, ca: data[caCertKey], serving: serving}, nil
 }
 
-func parseAuthority(data map[string][]byte, now time.Time) (*tls.Certificate, error) {
-	authority, err := tls.X509KeyPair(data[authorityCertKey], data[authorityKeyKey])
+func parseCA(data map[string][]byte, now time.Time) (*tls.Certificate, error) {
+	ca, err := tls.X509KeyPair(data[caCertKey], data[caKeyKey])
 	if err != nil {
-		return nil, fmt.Errorf("read the certificate authority: %w", err)
+		return nil, fmt.Errorf("read the CA certificate: %w", err)
 	}
-	if !authority.Leaf.IsCA || now.Add(authorityReserve).After(authority.Leaf.NotAfter) {
-		return nil, fmt.Errorf("the certificate authority is good until %s only", authority.Leaf.NotAfter)
+	if !ca.Leaf.IsCA || now.Add(caMargin).After(ca.Leaf.NotAfter) {
+		return nil, fmt.Errorf("the CA certificate expires at %s", ca.Leaf.NotAfter)
 	}
-	return &authority, nil
+	return &ca, nil
 }
 
-// issue makes a bundle. It keeps the certificate authority of the old data
-// when that is still good, so that running pods go on trusting the manager.
+// issue creates a bundle. It keeps the CA of the old data while that is valid, so
+// that running pods continue to trust the manager.
 func issue(old map[string][]byte, now time.Time) (*bundle, error) {
 	data := map[string][]byte{}
-	authority, err := parseAuthority(old, now)
+	ca, err := parseCA(old, now)
 	if err == nil {
-		data[authorityCertKey], data[authorityKeyKey] = old[authorityCertKey], old[authorityKeyKey]
+		data[caCertKey], data[caKeyKey] = old[caCertKey], old[caKeyKey]
 	} else {
 		template := &x509.Certificate{
-			Subject:               pkix.Name{CommonName: "assay session authority"},
-			NotAfter:              now.Add(authorityLifetime),
+			Subject:               pkix.Name{CommonName: "assay session CA"},
+			NotAfter:              now.Add(caLifetime),
 			KeyUsage:              x509.KeyUsageCertSign,
 			IsCA:                  true,
 			BasicConstraintsValid: true,
 			MaxPathLenZero:        true,
 		}
-		if data[authorityCertKey], data[authorityKeyKey], err = sign(template, nil, now); err != nil {
+		if data[caCertKey], data[caKeyKey], err = sign(template, nil, now); err != nil {
 			return nil, err
 		}
-		if authority, err = parseAuthority(data, now); err != nil {
+		if ca, err = parseCA(data, now); err != nil {
 			return nil, err
 		}
 	}
@@ -108,26 +109,26 @@ func issue(old map[string][]byte, now time.Time) (*bundle, error) {
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
-	if data[servingCertKey], data[servingKeyKey], err = sign(template, authority, now); err != nil {
+	if data[servingCertKey], data[servingKeyKey], err = sign(template, ca, now); err != nil {
 		return nil, err
 	}
 	return parse(data, now)
 }
 
-// sign returns a certificate and its key in PEM, signed by the authority or,
-// without one, by itself.
-func sign(template *x509.Certificate, authority *tls.Certificate, now time.Time) (certificate, privateKey []byte, err error) {
+// sign returns a certificate and its key in PEM. It is signed by ca, or self-signed
+// if ca is nil.
+func sign(template *x509.Certificate, ca *tls.Certificate, now time.Time) (certificate, privateKey []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, fmt.Errorf("make a key: %w", err)
+		return nil, nil, fmt.Errorf("generate a key: %w", err)
 	}
 	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)); err != nil {
-		return nil, nil, fmt.Errorf("make a serial number: %w", err)
+		return nil, nil, fmt.Errorf("generate a serial number: %w", err)
 	}
 	template.NotBefore = now.Add(-clockTolerance)
 	parent, signer := template, any(key)
-	if authority != nil {
-		parent, signer = authority.Leaf, authority.PrivateKey
+	if ca != nil {
+		parent, signer = ca.Leaf, ca.PrivateKey
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
 	if err != nil {

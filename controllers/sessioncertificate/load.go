@@ -32,39 +32,37 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// overlap is for how long the manager goes on serving with a certificate of the
-// authority before, once another has signed the new one. Within it the kubelets
-// bring the new authority, which Trust wrote, to the pods: they look at least
-// once in a minute and a half.
+// overlap is how long the manager still serves the old certificate after the Secret
+// has one of another CA. During that time the kubelets project the new CA, which
+// Trust added, into the pods: they sync at least every minute and a half.
 const overlap = 3 * time.Minute
 
-// Loader takes the certificate from a Secret that somebody else keeps, and
-// follows it when it is renewed. It never writes it. It runs in every manager,
-// so that one which could not serve is seen before it has to lead.
+// Loader reads the certificate from a Secret that somebody else maintains, and
+// follows its renewals. It never writes the Secret. It runs in every manager, so
+// that one that can't serve shows before it becomes the leader.
 type Loader struct {
 	secret types.NamespacedName
 	clock  clock.PassiveClock
 	reader client.Reader
 
 	holder
-	// newest is what the Secret has, and adopt when it is served: it waits while
-	// pods don't know its authority yet.
+	// newest is the certificate in the Secret, and adopt the time from which it is
+	// served. It waits while pods don't have its CA yet.
 	newest *bundle
 	adopt  time.Time
-	// problem is why the Secret can't be taken; nil when it can.
+	// problem is why the Secret can't be used, or nil.
 	problem atomic.Pointer[error]
 }
 
-// NewLoader makes a Loader of the Secret with tls.crt, tls.key and ca.crt.
+// NewLoader returns a Loader of a Secret with tls.crt, tls.key and ca.crt.
 func NewLoader(secret types.NamespacedName, clock clock.PassiveClock) *Loader {
 	l := &Loader{secret: secret, clock: clock, holder: newHolder()}
-	l.problem.Store(ptr.To(fmt.Errorf("the Secret %s hasn't been looked at yet", secret)))
+	l.problem.Store(ptr.To(fmt.Errorf("Secret %s has not been read yet", secret)))
 	return l
 }
 
-// SetupWithManager implements Source. The Secret has a cache of its own, which
-// sees no other: all that is needed is the right to get, list and watch this one
-// by its name.
+// SetupWithManager implements Source. The Secret has a cache of its own, so that
+// the manager needs permission to get, list and watch only this Secret, by name.
 func (l *Loader) SetupWithManager(mgr ctrl.Manager) error {
 	own, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient: mgr.GetHTTPClient(),
@@ -75,13 +73,13 @@ func (l *Loader) SetupWithManager(mgr ctrl.Manager) error {
 		}}},
 	})
 	if err != nil {
-		return fmt.Errorf("make a cache of Secret %s: %w", l.secret, err)
+		return fmt.Errorf("create a cache of Secret %s: %w", l.secret, err)
 	}
 	if err := mgr.Add(everywhere{own}); err != nil {
 		return fmt.Errorf("start the cache of Secret %s: %w", l.secret, err)
 	}
 	l.reader = own
-	// A Secret that isn't there has no events: look once in any case.
+	// A missing Secret has no events, so reconcile once in any case.
 	first := source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		queue.Add(reconcile.Request{NamespacedName: l.secret})
 		return nil
@@ -98,70 +96,70 @@ func (l *Loader) SetupWithManager(mgr ctrl.Manager) error {
 	return mgr.AddReadyzCheck("session-certificate", l.Ready)
 }
 
-// everywhere is a cache that isn't kept for the leader.
+// everywhere is a cache that also runs in managers that don't lead.
 type everywhere struct{ cache.Cache }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (everywhere) NeedLeaderElection() bool { return false }
 
-// Ready is an error while there is no certificate to serve with, or the Secret
-// has become one that can't be taken.
+// Ready returns an error while there is no certificate to serve, or the Secret
+// can't be used. It is a healthz.Checker.
 func (l *Loader) Ready(*http.Request) error {
 	if problem := l.problem.Load(); problem != nil {
 		return *problem
 	}
 	if b := l.current.Load(); l.clock.Now().After(b.serving.Leaf.NotAfter) {
-		return fmt.Errorf("the certificate in Secret %s has expired on %s: see why it isn't renewed", l.secret, b.serving.Leaf.NotAfter)
+		return fmt.Errorf("the certificate in Secret %s expired at %s: check why it was not renewed", l.secret, b.serving.Leaf.NotAfter)
 	}
 	return nil
 }
 
-// Reconcile looks at the Secret. What was taken from it before is served on
-// while it is missing or can't be taken.
+// Reconcile reads the Secret. While the Secret is missing or can't be used, the
+// previous certificate is still served.
 func (l *Loader) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	secret := &corev1.Secret{}
 	if err := l.reader.Get(ctx, l.secret, secret); apierrors.IsNotFound(err) {
-		return l.refuse(fmt.Errorf("there is no Secret %s: see whether its Certificate is ready", l.secret))
+		return l.refuse(fmt.Errorf("Secret %s: not found: check whether its Certificate is ready", l.secret))
 	} else if err != nil {
 		return reconcile.Result{}, fmt.Errorf("get Secret %s: %w", l.secret, err)
 	}
 	now := l.clock.Now()
 	fresh, err := parseIssued(secret.Data, now)
 	if err != nil {
-		return l.refuse(fmt.Errorf("can't take Secret %s: %w", l.secret, err))
+		return l.refuse(fmt.Errorf("use Secret %s: %w", l.secret, err))
 	}
 	known := l.newest != nil && l.newest.serving.Leaf.Equal(fresh.serving.Leaf)
-	wait := l.take(fresh, now)
+	wait := l.adoptNewest(fresh, now)
 	l.problem.Store(nil) // only now is there something to serve with
 	if !known {
-		log.FromContext(ctx).Info("took the session certificate", "serial", fresh.serving.Leaf.SerialNumber.Text(16),
-			"until", fresh.serving.Leaf.NotAfter, "servedIn", wait.String())
+		log.FromContext(ctx).Info("Loaded the session certificate", "serial", fresh.serving.Leaf.SerialNumber.Text(16),
+			"notAfter", fresh.serving.Leaf.NotAfter, "servedAfter", wait.String())
 	}
 	return reconcile.Result{RequeueAfter: wait}, nil
 }
 
-// refuse keeps why the Secret can't be taken. Trying again has no use: the next
+// refuse records why the Secret can't be used. Retrying would not help: the next
 // change of the Secret is an event.
 func (l *Loader) refuse(problem error) (reconcile.Result, error) {
 	l.problem.Store(&problem)
 	return reconcile.Result{}, reconcile.TerminalError(problem)
 }
 
-// take serves with what the Secret has: at once when running pods trust it,
-// otherwise after the overlap, in which all pods are given both authorities. It
-// returns how long that is still to come.
-func (l *Loader) take(fresh *bundle, now time.Time) time.Duration {
+// adoptNewest serves the certificate in the Secret: at once if running pods trust
+// it, otherwise after the overlap, during which all pods get both CAs. It returns
+// the remaining wait.
+func (l *Loader) adoptNewest(fresh *bundle, now time.Time) time.Duration {
 	served := l.current.Load()
 	switch {
 	case served == nil || now.After(served.serving.Leaf.NotAfter) || trusts(served, fresh, now):
 		l.adopt = time.Time{}
-	case l.adopt.IsZero() || !bytes.Equal(l.newest.authority, fresh.authority):
+	case l.adopt.IsZero() || !bytes.Equal(l.newest.ca, fresh.ca):
 		l.adopt = now.Add(overlap)
 	}
 	l.newest = fresh
 	if wait := l.adopt.Sub(now); !l.adopt.IsZero() && wait > 0 {
-		both, _ := addCertificates(fresh.authority, served.authority)
-		l.serve(&bundle{serving: served.serving, signers: served.signers, authority: both})
+		both, _ := addCertificates(fresh.ca, served.ca)
+		l.serve(&bundle{serving: served.serving, roots: served.roots, ca: both})
 		return wait
 	}
 	l.adopt = time.Time{}
@@ -169,60 +167,59 @@ func (l *Loader) take(fresh *bundle, now time.Time) time.Duration {
 	return 0
 }
 
-// trusts is whether pods that were given the authority of one bundle, and
-// nothing after it, trust another.
+// trusts reports whether pods that have only the CA of given trust other.
 func trusts(given, other *bundle, now time.Time) bool {
-	return verify(other.serving, given.signers, now) == nil
+	return verify(other.serving, given.roots, now) == nil
 }
 
-// parseIssued reads a certificate that somebody else issued from a Secret's
-// data. Its errors say what the Secret lacks and how to mend that.
+// parseIssued reads a certificate that somebody else issued from a Secret's data.
+// Its errors say what the Secret lacks and how to fix it.
 func parseIssued(data map[string][]byte, now time.Time) (*bundle, error) {
 	for _, key := range []string{servingCertKey, servingKeyKey} {
 		if len(data[key]) == 0 {
-			return nil, fmt.Errorf("it has no %s: see whether its Certificate is ready", key)
+			return nil, fmt.Errorf("key %s: not found: check whether its Certificate is ready", key)
 		}
 	}
-	signers := x509.NewCertPool()
-	if !signers.AppendCertsFromPEM(data[authorityCertKey]) {
-		return nil, fmt.Errorf("it has no certificate in %s, by which pods would check the manager: take an issuer that gives its authority (CA, Vault and others do, ACME doesn't)", authorityCertKey)
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(data[caCertKey]) {
+		return nil, fmt.Errorf("%s has no CA certificate, by which pods verify the manager: use an issuer that writes its CA certificate (CA and Vault issuers do, ACME issuers don't)", caCertKey)
 	}
 	serving, err := tls.X509KeyPair(data[servingCertKey], data[servingKeyKey])
 	if err != nil {
 		return nil, fmt.Errorf("%s and %s: %w", servingCertKey, servingKeyKey, err)
 	}
-	if err := verify(serving, signers, now); err != nil {
+	if err := verify(serving, roots, now); err != nil {
 		return nil, err
 	}
-	return &bundle{data: data, authority: data[authorityCertKey], signers: signers, serving: serving}, nil
+	return &bundle{data: data, ca: data[caCertKey], roots: roots, serving: serving}, nil
 }
 
-// verify checks a certificate in the way in which pods do. One that begins to
-// be valid in a moment, by the clock of another machine, is good.
-func verify(serving tls.Certificate, signers *x509.CertPool, now time.Time) error {
+// verify verifies a certificate as pods do. It accepts one that becomes valid in a
+// moment, by the clock of another machine.
+func verify(serving tls.Certificate, roots *x509.CertPool, now time.Time) error {
 	leaf := serving.Leaf
 	if !slices.Contains(leaf.DNSNames, session.ServerName) {
-		return fmt.Errorf("the certificate in %s isn't for the name %s but for [%s]: add %s to the dnsNames of its Certificate",
+		return fmt.Errorf("the certificate in %s is not valid for %s, only for [%s]: add %s to the dnsNames of its Certificate",
 			servingCertKey, session.ServerName, strings.Join(leaf.DNSNames, " "), session.ServerName)
 	}
-	between := x509.NewCertPool()
+	intermediates := x509.NewCertPool()
 	for _, der := range serving.Certificate[1:] {
 		certificate, err := x509.ParseCertificate(der)
 		if err != nil {
 			return fmt.Errorf("%s: %w", servingCertKey, err)
 		}
-		between.AddCert(certificate)
+		intermediates.AddCert(certificate)
 	}
 	if now.Before(leaf.NotBefore) {
 		now = leaf.NotBefore
 	}
-	_, err := leaf.Verify(x509.VerifyOptions{Roots: signers, Intermediates: between, CurrentTime: now})
+	_, err := leaf.Verify(x509.VerifyOptions{Roots: roots, Intermediates: intermediates, CurrentTime: now})
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &invalid) && invalid.Reason == x509.IncompatibleUsage:
-		return fmt.Errorf("the certificate in %s may not be used by a server: add %q to the usages of its Certificate", servingCertKey, "server auth")
+		return fmt.Errorf("the certificate in %s must not be used by a server: add %q to the usages of its Certificate", servingCertKey, "server auth")
 	case err != nil:
-		return fmt.Errorf("the certificate in %s doesn't go with %s: %w", servingCertKey, authorityCertKey, err)
+		return fmt.Errorf("the certificate in %s was not issued by the CA in %s: %w", servingCertKey, caCertKey, err)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ import (
 
 var secretName = types.NamespacedName{Namespace: "ns", Name: "issued"}
 
-// issuer is a certificate authority outside the manager.
+// issuer is a CA outside the manager.
 type issuer struct {
 	pem  []byte
 	pair tls.Certificate
@@ -33,7 +33,7 @@ type issuer struct {
 
 func newIssuer(t *testing.T, now time.Time) *issuer {
 	t.Helper()
-	certificate, key, err := sign(authorityTemplate(now), nil, now)
+	certificate, key, err := sign(caTemplate(now), nil, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,17 +44,17 @@ func newIssuer(t *testing.T, now time.Time) *issuer {
 	return &issuer{pem: certificate, pair: pair}
 }
 
-func authorityTemplate(now time.Time) *x509.Certificate {
+func caTemplate(now time.Time) *x509.Certificate {
 	return &x509.Certificate{
 		Subject: pkix.Name{CommonName: "issuer"}, NotAfter: now.Add(24 * time.Hour),
 		KeyUsage: x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
 	}
 }
 
-// renewed is the authority with a new certificate for its old key.
+// renewed is the CA with a new certificate for its old key.
 func (i *issuer) renewed(t *testing.T, now time.Time) *issuer {
 	t.Helper()
-	template := authorityTemplate(now)
+	template := caTemplate(now)
 	template.SerialNumber, template.NotBefore = i.pair.Leaf.SerialNumber, now.Add(-time.Minute)
 	key := i.pair.PrivateKey.(*ecdsa.PrivateKey)
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
@@ -86,7 +86,7 @@ func (i *issuer) issue(t *testing.T, now time.Time, change func(*x509.Certificat
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string][]byte{servingCertKey: certificate, servingKeyKey: key, authorityCertKey: i.pem}
+	return map[string][]byte{servingCertKey: certificate, servingKeyKey: key, caCertKey: i.pem}
 }
 
 func TestParseIssuedSaysWhatIsWrong(t *testing.T) {
@@ -105,15 +105,15 @@ func TestParseIssuedSaysWhatIsWrong(t *testing.T) {
 		data map[string][]byte
 		want []string
 	}{
-		"nothing":          {nil, []string{"no tls.crt", "Certificate is ready"}},
-		"no key":           {with(servingKeyKey, nil), []string{"no tls.key"}},
-		"no authority":     {with(authorityCertKey, nil), []string{"no certificate in ca.crt", "issuer that gives its authority"}},
-		"broken authority": {with(authorityCertKey, []byte("x")), []string{"no certificate in ca.crt"}},
-		"another key":      {with(servingKeyKey, other.issue(t, now, nil)[servingKeyKey]), []string{"tls.crt and tls.key", "private key does not match"}},
-		"another issuer":   {with(authorityCertKey, other.pem), []string{"tls.crt doesn't go with ca.crt"}},
+		"nothing":        {nil, []string{"key tls.crt: not found", "Certificate is ready"}},
+		"no key":         {with(servingKeyKey, nil), []string{"key tls.key: not found"}},
+		"no CA":          {with(caCertKey, nil), []string{"ca.crt has no CA certificate", "issuer that writes its CA certificate"}},
+		"broken CA":      {with(caCertKey, []byte("x")), []string{"ca.crt has no CA certificate"}},
+		"another key":    {with(servingKeyKey, other.issue(t, now, nil)[servingKeyKey]), []string{"tls.crt and tls.key", "private key does not match"}},
+		"another issuer": {with(caCertKey, other.pem), []string{"tls.crt was not issued by the CA in ca.crt"}},
 		"another name": {
 			ca.issue(t, now, func(c *x509.Certificate) { c.DNSNames = []string{"a.example", "b.example"} }),
-			[]string{"isn't for the name assay-session", "[a.example b.example]", "add assay-session to the dnsNames"},
+			[]string{"is not valid for assay-session", "[a.example b.example]", "add assay-session to the dnsNames"},
 		},
 		"another usage": {
 			ca.issue(t, now, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} }),
@@ -140,7 +140,7 @@ func TestParseIssuedSaysWhatIsWrong(t *testing.T) {
 func TestParseIssuedTakesAChain(t *testing.T) {
 	now := time.Now()
 	root := newIssuer(t, now)
-	certificate, key, err := sign(authorityTemplate(now), &root.pair, now)
+	certificate, key, err := sign(caTemplate(now), &root.pair, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,12 +220,12 @@ func TestLoaderServesARenewedCertificateAtOnce(t *testing.T) {
 	}
 	select {
 	case <-l.Changed():
-		t.Error("it says that the authority changed, which didn't")
+		t.Error("it says that the CA changed, which didn't")
 	default:
 	}
 }
 
-func TestLoaderServesAtOnceWhenTheAuthorityKeptItsKey(t *testing.T) {
+func TestLoaderServesAtOnceWhenTheCAKeptItsKey(t *testing.T) {
 	ca := newIssuer(t, time.Now())
 	l := newLoading(ca.issue(t, time.Now(), nil))
 	if _, err := l.look(t, nil); err != nil {
@@ -240,7 +240,7 @@ func TestLoaderServesAtOnceWhenTheAuthorityKeptItsKey(t *testing.T) {
 	}
 }
 
-func TestLoaderServesTheOldUntilPodsKnowANewAuthority(t *testing.T) {
+func TestLoaderServesTheOldUntilPodsKnowANewCA(t *testing.T) {
 	old, next := newIssuer(t, time.Now()), newIssuer(t, time.Now())
 	before, after := old.issue(t, time.Now(), nil), next.issue(t, time.Now(), nil)
 	l := newLoading(before)
@@ -255,8 +255,8 @@ func TestLoaderServesTheOldUntilPodsKnowANewAuthority(t *testing.T) {
 	if serves(t, l) != string(before[servingCertKey]) {
 		t.Error("it serves with a certificate that no running pod trusts yet")
 	}
-	if want := string(next.pem) + string(old.pem); string(l.Authority()) != want {
-		t.Errorf("new pods are given %s, want both authorities", l.Authority())
+	if want := string(next.pem) + string(old.pem); string(l.CA()) != want {
+		t.Errorf("new pods are given %s, want both CAs", l.CA())
 	}
 	l.clock.Step(overlap / 2)
 	if wait, err := l.look(t, nil); wait != overlap/2 || err != nil {
@@ -266,7 +266,7 @@ func TestLoaderServesTheOldUntilPodsKnowANewAuthority(t *testing.T) {
 	if wait, err := l.look(t, nil); wait != 0 || err != nil {
 		t.Errorf("after the overlap it waits %s: %v", wait, err)
 	}
-	if serves(t, l) != string(after[servingCertKey]) || string(l.Authority()) != string(next.pem) {
+	if serves(t, l) != string(after[servingCertKey]) || string(l.CA()) != string(next.pem) {
 		t.Error("after the overlap it doesn't serve with the new certificate alone")
 	}
 }
@@ -293,7 +293,7 @@ func TestLoaderServesOnWhenTheSecretBecomesBad(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := maps.Clone(good)
-	delete(bad, authorityCertKey)
+	delete(bad, caCertKey)
 	if _, err := l.look(t, bad); err == nil || !strings.Contains(err.Error(), "Secret ns/issued") {
 		t.Errorf("a Secret without ca.crt: %v", err)
 	}
@@ -306,7 +306,7 @@ func TestLoaderServesOnWhenTheSecretBecomesBad(t *testing.T) {
 	if err := l.client.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "issued"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.look(t, nil); err == nil || !strings.Contains(err.Error(), "there is no Secret ns/issued") {
+	if _, err := l.look(t, nil); err == nil || !strings.Contains(err.Error(), "Secret ns/issued: not found") {
 		t.Errorf("no Secret: %v", err)
 	}
 }

@@ -10,35 +10,35 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-// Source is where the manager has its certificate from: a Keeper, which makes
-// it, or a Loader, which takes what somebody else has put into a Secret.
+// Source provides the manager's certificate. It is a Keeper, which issues it, or a
+// Loader, which reads it from a Secret of somebody else's.
 type Source interface {
-	// Authority is the certificates, in PEM, by which pods check the manager. It
-	// is nil while there is no certificate.
-	Authority() []byte
-	// Changed tells when Authority returns something else than before.
+	// CA returns the CA bundle, in PEM, by which pods verify the manager. It returns
+	// nil while there is no certificate.
+	CA() []byte
+	// Changed sends an event when the result of CA changes.
 	Changed() <-chan event.GenericEvent
-	// TLSConfig is how the manager serves sessions: always with the newest
-	// certificate that pods trust.
+	// TLSConfig returns the configuration of the session server. It always serves the
+	// newest certificate that pods trust.
 	TLSConfig() *tls.Config
 	// SetupWithManager starts the source with the manager.
 	SetupWithManager(mgr ctrl.Manager) error
 }
 
-// holder holds the certificate that is served. It is to be made by newHolder.
+// holder holds the certificate that is served. Use newHolder to create one.
 type holder struct {
 	current atomic.Pointer[bundle]
 	changed chan event.GenericEvent
 }
 
-// newHolder makes a holder without a certificate. Its channel holds one event:
-// whoever reads it looks at the newest authority, however often that changed.
+// newHolder returns a holder without a certificate. Its channel buffers one event:
+// the reader uses the newest CA, however often that changed.
 func newHolder() holder { return holder{changed: make(chan event.GenericEvent, 1)} }
 
-// Authority implements Source.
-func (h *holder) Authority() []byte {
+// CA implements Source.
+func (h *holder) CA() []byte {
 	if b := h.current.Load(); b != nil {
-		return b.authority
+		return b.ca
 	}
 	return nil
 }
@@ -53,16 +53,16 @@ func (h *holder) TLSConfig() *tls.Config {
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			b := h.current.Load()
 			if b == nil {
-				return nil, errors.New("there is no session certificate yet")
+				return nil, errors.New("no session certificate yet")
 			}
 			return &b.serving, nil
 		},
 	}
 }
 
-// serve serves with b from now on.
+// serve serves the certificate of b from now on.
 func (h *holder) serve(b *bundle) {
-	if before := h.current.Swap(b); before != nil && bytes.Equal(before.authority, b.authority) {
+	if before := h.current.Swap(b); before != nil && bytes.Equal(before.ca, b.ca) {
 		return
 	}
 	select {

@@ -16,22 +16,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 )
 
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;patch
 
-// Trust adds the manager's authority to the ConfigMaps of running runs that
-// were made with another one. Their pods read it whenever they connect, so that
-// they find back to the manager after the authority, or the source of it, was
-// changed in the middle of a run. It runs on the leader only.
+// Trust adds the manager's CA to the ConfigMaps of runs that were created with
+// another one. Their pods read it whenever they connect, so that they can reconnect
+// to the manager after the CA, or its source, changed during a run. It runs only on
+// the leader.
 type Trust struct {
-	// Client reads ConfigMaps from a cache that has only those of runs.
+	// Client reads ConfigMaps from a cache that holds only those of runs.
 	Client client.Client
 	Source Source
 }
 
-// SetupWithManager starts Trust with the manager.
+// SetupWithManager registers Trust with mgr.
 func (t *Trust) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("session-trust").
@@ -40,11 +40,11 @@ func (t *Trust) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(reconcile.AsReconciler(t.Client, t))
 }
 
-// all has every ConfigMap looked at.
+// all enqueues every ConfigMap.
 func (t *Trust) all(ctx context.Context, _ event.GenericEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	var configs corev1.ConfigMapList
 	if err := t.Client.List(ctx, &configs); err != nil {
-		log.FromContext(ctx).Error(err, "can't list the ConfigMaps of runs")
+		log.FromContext(ctx).Error(err, "Failed to list the ConfigMaps of runs")
 		return
 	}
 	for i := range configs.Items {
@@ -52,33 +52,27 @@ func (t *Trust) all(ctx context.Context, _ event.GenericEvent, queue workqueue.T
 	}
 }
 
-// Reconcile adds to the authority in a run's ConfigMap what it lacks.
+// Reconcile adds to the CA bundle in a run's ConfigMap what it lacks.
 func (t *Trust) Reconcile(ctx context.Context, config *corev1.ConfigMap) (reconcile.Result, error) {
-	given, hasAuthority := config.Data[authorityCertKey]
-	if !hasAuthority || !ofRun(config) {
+	given, found := config.Data[caCertKey]
+	if !found || !manifest.IsRun(metav1.GetControllerOf(config)) {
 		return reconcile.Result{}, nil
 	}
-	trusted, added := addCertificates([]byte(given), t.Source.Authority())
+	trusted, added := addCertificates([]byte(given), t.Source.CA())
 	if !added {
 		return reconcile.Result{}, nil
 	}
 	before := config.DeepCopy()
-	config.Data[authorityCertKey] = string(trusted)
+	config.Data[caCertKey] = string(trusted)
 	if err := t.Client.Patch(ctx, config, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(fmt.Errorf("add the authority to ConfigMap %s: %w", config.Name, err))
+		return reconcile.Result{}, client.IgnoreNotFound(fmt.Errorf("add the CA to ConfigMap %s: %w", config.Name, err))
 	}
-	log.FromContext(ctx).Info("a running run was given the manager's new authority")
+	log.FromContext(ctx).Info("Added the new CA to the ConfigMap of a run")
 	return reconcile.Result{}, nil
 }
 
-// ofRun is whether a run made the ConfigMap.
-func ofRun(config *corev1.ConfigMap) bool {
-	owner := metav1.GetControllerOf(config)
-	return owner != nil && owner.Kind == "BenchmarkRun" && owner.APIVersion == v1alpha1.GroupVersion.String()
-}
-
-// addCertificates adds to certificates in PEM those of more that aren't among
-// them, and returns whether there were any.
+// addCertificates appends to certificates, in PEM, those of more that it lacks, and
+// reports whether there were any.
 func addCertificates(certificates, more []byte) (all []byte, added bool) {
 	known := map[string]bool{}
 	for block, rest := pem.Decode(certificates); block != nil; block, rest = pem.Decode(rest) {

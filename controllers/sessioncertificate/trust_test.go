@@ -15,8 +15,8 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 )
 
-// runConfig is a run's ConfigMap with an authority.
-func runConfig(authority string) *corev1.ConfigMap {
+// runConfig is a run's ConfigMap with a CA.
+func runConfig(ca string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "default", Name: "run-config",
@@ -25,11 +25,11 @@ func runConfig(authority string) *corev1.ConfigMap {
 				APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkRun", Name: "run", UID: "1", Controller: ptr.To(true),
 			}},
 		},
-		Data: map[string]string{authorityCertKey: authority, "server.xml": "x"},
+		Data: map[string]string{caCertKey: ca, "server.xml": "x"},
 	}
 }
 
-// given is the authority in the ConfigMap after Trust looked at it.
+// given is the CA in the ConfigMap after Trust looked at it.
 func given(t *testing.T, config *corev1.ConfigMap, source Source) string {
 	t.Helper()
 	trust := &Trust{Client: fake.NewClientBuilder().WithObjects(config).Build(), Source: source}
@@ -43,10 +43,10 @@ func given(t *testing.T, config *corev1.ConfigMap, source Source) string {
 	if written.Data["server.xml"] != "x" {
 		t.Error("what else is in the ConfigMap was changed")
 	}
-	return written.Data[authorityCertKey]
+	return written.Data[caCertKey]
 }
 
-func TestTrustGivesRunningRunsTheNewAuthority(t *testing.T) {
+func TestTrustGivesRunningRunsTheNewCA(t *testing.T) {
 	now := time.Now()
 	old := newIssuer(t, now)
 	l := newLoading(newIssuer(t, now).issue(t, now, nil))
@@ -54,7 +54,7 @@ func TestTrustGivesRunningRunsTheNewAuthority(t *testing.T) {
 		t.Fatal(err)
 	}
 	written := given(t, runConfig(string(old.pem)), l)
-	if written != string(old.pem)+string(l.Authority()) {
+	if written != string(old.pem)+string(l.CA()) {
 		t.Errorf("the run was given %s", written)
 	}
 	if again := given(t, runConfig(written), l); again != written {
@@ -71,7 +71,7 @@ func TestTrustLeavesOtherConfigMapsAlone(t *testing.T) {
 	now := time.Now()
 	l := newLoading(newIssuer(t, now).issue(t, now, nil))
 	if empty := given(t, runConfig("mine"), l); empty != "mine" {
-		t.Errorf("before there is an authority it writes %s", empty)
+		t.Errorf("before there is a CA it writes %s", empty)
 	}
 	if _, err := l.look(t, nil); err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestTrustLeavesOtherConfigMapsAlone(t *testing.T) {
 		t.Errorf("it writes %s into a ConfigMap that isn't a run's", written)
 	}
 	artifact := runConfig("")
-	delete(artifact.Data, authorityCertKey)
+	delete(artifact.Data, caCertKey)
 	if written := given(t, artifact, l); written != "" {
 		t.Errorf("it writes %s into an artifact", written)
 	}

@@ -1,5 +1,5 @@
-// Package certificate makes the certificates of a run whose user has none: an
-// authority for the run alone, and a certificate that it signed.
+// Package certificate issues the certificates of runs whose spec asks for a
+// self-signed one: each is signed by a CA of its own.
 package certificate
 
 import (
@@ -16,39 +16,39 @@ import (
 	"time"
 )
 
-// Request says what certificate is wanted.
+// Request describes a certificate to issue.
 type Request struct {
-	// Algorithm is RSA or ECDSA, Size the key's size in bits.
+	// Algorithm is RSA or ECDSA, Size the size of the key in bits.
 	Algorithm string
 	Size      int
-	// DNSNames are the names in it.
+	// DNSNames are its subject alternative names.
 	DNSNames []string
-	// Client is whether it is a client's; else it is a server's.
+	// Client reports whether it is a client certificate, not a server certificate.
 	Client bool
-	// Lifetime is how long it is good for, from a minute ago on.
+	// Lifetime is how long it is valid from now on. It is backdated by a minute.
 	Lifetime time.Duration
 }
 
-// Bundle is a certificate with its key and the authority that signed it, all
-// in PEM. The authority's key is gone: it signs nothing else.
+// Bundle holds a certificate, its key and the certificate of the CA that signed it,
+// all in PEM. The CA's key is dropped: it signs nothing else.
 type Bundle struct {
-	Certificate, Key, Authority []byte
+	Certificate, Key, CA []byte
 }
 
 // clockTolerance is how far a pod's clock may be behind the manager's.
 const clockTolerance = time.Minute
 
-// Make makes a certificate and its authority.
-func Make(request Request, now time.Time) (*Bundle, error) {
+// Issue issues a certificate and its CA certificate.
+func Issue(request Request, now time.Time) (*Bundle, error) {
 	key, err := newKey(request.Algorithm, request.Size)
 	if err != nil {
 		return nil, err
 	}
-	authorityKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("make a key: %w", err)
+		return nil, fmt.Errorf("generate a key: %w", err)
 	}
-	authority := &x509.Certificate{
+	ca := &x509.Certificate{
 		SerialNumber:          serial(),
 		Subject:               pkix.Name{CommonName: "Assay, for one run"},
 		NotBefore:             now.Add(-clockTolerance),
@@ -58,16 +58,16 @@ func Make(request Request, now time.Time) (*Bundle, error) {
 		BasicConstraintsValid: true,
 		MaxPathLenZero:        true,
 	}
-	authorityDER, err := x509.CreateCertificate(rand.Reader, authority, authority, authorityKey.Public(), authorityKey)
+	caDER, err := x509.CreateCertificate(rand.Reader, ca, ca, caKey.Public(), caKey)
 	if err != nil {
-		return nil, fmt.Errorf("sign the authority: %w", err)
+		return nil, fmt.Errorf("sign the CA certificate: %w", err)
 	}
 	leaf := &x509.Certificate{
 		SerialNumber: serial(),
 		Subject:      pkix.Name{CommonName: commonName(request.DNSNames)},
 		DNSNames:     request.DNSNames,
-		NotBefore:    authority.NotBefore,
-		NotAfter:     authority.NotAfter,
+		NotBefore:    ca.NotBefore,
+		NotAfter:     ca.NotAfter,
 		KeyUsage:     x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
@@ -77,7 +77,7 @@ func Make(request Request, now time.Time) (*Bundle, error) {
 	if request.Algorithm == "RSA" {
 		leaf.KeyUsage |= x509.KeyUsageKeyEncipherment // for suites without (EC)DHE
 	}
-	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, authority, key.Public(), authorityKey)
+	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), caKey)
 	if err != nil {
 		return nil, fmt.Errorf("sign the certificate: %w", err)
 	}
@@ -88,7 +88,7 @@ func Make(request Request, now time.Time) (*Bundle, error) {
 	return &Bundle{
 		Certificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leafDER}),
 		Key:         pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}),
-		Authority:   pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authorityDER}),
+		CA:          pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: caDER}),
 	}, nil
 }
 
@@ -103,16 +103,16 @@ func newKey(algorithm string, size int) (crypto.Signer, error) {
 	case algorithm == "ECDSA" && size == 384:
 		key, err = ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	default:
-		return nil, fmt.Errorf("there is no key of %s with %d bits: take RSA with 2048, 3072 or 4096, or ECDSA with 256 or 384", algorithm, size)
+		return nil, fmt.Errorf("unknown key %s with %d bits: use RSA with 2048, 3072 or 4096, or ECDSA with 256 or 384", algorithm, size)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("make a key: %w", err)
+		return nil, fmt.Errorf("generate a key: %w", err)
 	}
 	return key, nil
 }
 
-// commonName is the first name, which some servers log; it has at most 64
-// characters (RFC 5280, appendix A.1).
+// commonName returns the first name, which some servers log. It returns "" if that
+// has more than 64 characters (RFC 5280, appendix A.1).
 func commonName(names []string) string {
 	if len(names) == 0 || len(names[0]) > 64 {
 		return ""

@@ -16,7 +16,7 @@ func TestMake(t *testing.T) {
 	}{{"RSA", 2048}, {"RSA", 3072}, {"RSA", 4096}, {"ECDSA", 256}, {"ECDSA", 384}} {
 		for _, client := range []bool{false, true} {
 			t.Run(fmt.Sprint(kind, client), func(t *testing.T) {
-				made, err := Make(Request{Algorithm: kind.algorithm, Size: kind.size, DNSNames: []string{"a.example"}, Client: client, Lifetime: time.Hour}, now)
+				made, err := Issue(Request{Algorithm: kind.algorithm, Size: kind.size, DNSNames: []string{"a.example"}, Client: client, Lifetime: time.Hour}, now)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -25,8 +25,8 @@ func TestMake(t *testing.T) {
 					t.Fatal(err)
 				}
 				roots := x509.NewCertPool()
-				if !roots.AppendCertsFromPEM(made.Authority) {
-					t.Fatal("the authority isn't PEM")
+				if !roots.AppendCertsFromPEM(made.CA) {
+					t.Fatal("the CA isn't PEM")
 				}
 				usage := x509.ExtKeyUsageServerAuth
 				if client {
@@ -50,7 +50,7 @@ func TestMake(t *testing.T) {
 
 func TestMakeRefusesUnknownKeys(t *testing.T) {
 	for _, request := range []Request{{Algorithm: "RSA", Size: 1024}, {Algorithm: "ECDSA", Size: 521}, {Algorithm: "DSA", Size: 2048}} {
-		if _, err := Make(request, time.Now()); err == nil {
+		if _, err := Issue(request, time.Now()); err == nil {
 			t.Errorf("%v was made", request)
 		}
 	}
@@ -58,15 +58,15 @@ func TestMakeRefusesUnknownKeys(t *testing.T) {
 
 func TestMakeIsNeverTheSame(t *testing.T) {
 	request := Request{Algorithm: "ECDSA", Size: 256, DNSNames: []string{"a.example"}, Lifetime: time.Hour}
-	one, err := Make(request, time.Now())
+	one, err := Issue(request, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := Make(request, time.Now())
+	other, err := Issue(request, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(one.Key) == string(other.Key) || string(one.Authority) == string(other.Authority) {
-		t.Error("two runs share a key or an authority")
+	if string(one.Key) == string(other.Key) || string(one.CA) == string(other.CA) {
+		t.Error("two runs share a key or a CA")
 	}
 }

@@ -71,8 +71,8 @@ func Secret(run *v1alpha1.BenchmarkRun, name string, b *certificate.Bundle) *cor
 		Type:       corev1.SecretTypeTLS,
 		Data:       map[string][]byte{corev1.TLSCertKey: b.Certificate, corev1.TLSPrivateKeyKey: b.Key},
 	}
-	if b.Authority != nil {
-		secret.Data[caKey] = b.Authority
+	if b.CA != nil {
+		secret.Data[caKey] = b.CA
 	}
 	return secret
 }

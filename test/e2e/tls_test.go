@@ -134,11 +134,11 @@ func TestSecretCertificate(t *testing.T) {
 	t.Parallel()
 	c := theCluster
 	ns := c.namespace(t)
-	made, err := certificate.Make(certificate.Request{Algorithm: "ECDSA", Size: 256, DNSNames: []string{"shop.example"}, Lifetime: time.Hour}, time.Now())
+	made, err := certificate.Issue(certificate.Request{Algorithm: "ECDSA", Size: 256, DNSNames: []string{"shop.example"}, Lifetime: time.Hour}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := map[string][]byte{corev1.TLSCertKey: made.Certificate, corev1.TLSPrivateKeyKey: made.Key, "ca.crt": made.Authority}
+	data := map[string][]byte{corev1.TLSCertKey: made.Certificate, corev1.TLSPrivateKeyKey: made.Key, "ca.crt": made.CA}
 	c.create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "shop"}, Type: corev1.SecretTypeTLS, Data: data})
 	for name, want := range map[string]string{"shop.example": "", "other.example": "other.example"} {
 		spec := &v1alpha1.TLS{Certificate: &v1alpha1.Certificate{SecretName: "shop"}, ServerName: name}
@@ -190,11 +190,11 @@ func TestExternalTLS(t *testing.T) {
 
 func otherAuthority(t *testing.T) string {
 	t.Helper()
-	made, err := certificate.Make(certificate.Request{Algorithm: "ECDSA", Size: 256, Lifetime: time.Hour}, time.Now())
+	made, err := certificate.Issue(certificate.Request{Algorithm: "ECDSA", Size: 256, Lifetime: time.Hour}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(made.Authority)
+	return string(made.CA)
 }
 
 var certManagerGroup = schema.GroupVersion{Group: "cert-manager.io", Version: "v1"}
