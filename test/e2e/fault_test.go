@@ -135,7 +135,9 @@ func TestFaults(t *testing.T) {
 			reason: v1alpha1.ReasonDeadlineExceeded, says: []string{"spec.activeDeadlineSeconds", "10s", "Client 0 can't be scheduled yet"},
 		},
 		"deadline": {
-			spec:   func(r *run) *run { return endless(r).Deadline(10) },
+			// A duration beyond the deadline would be refused. How long a number of requests
+			// takes isn't known before: 10,000 of 0.1 s each.
+			spec:   func(r *run) *run { return r.Path("/fixed/100000/10").Requests(1, 10000).Deadline(10) },
 			reason: v1alpha1.ReasonDeadlineExceeded, says: []string{"spec.activeDeadlineSeconds", v1alpha1.ReasonMeasuring},
 		},
 	}
