@@ -152,7 +152,7 @@ func (c *converter) security(f *file, job *standalone.Job) {
 		ClientCertificate: t.ClientCertificateFile != "",
 	}
 	job.Files = standalone.Files{
-		Authority: c.path(t.CertificateAuthorityFile), Certificate: c.path(t.ClientCertificateFile), Key: c.path(t.ClientKeyFile),
+		CA: c.path(t.CertificateAuthorityFile), Certificate: c.path(t.ClientCertificateFile), Key: c.path(t.ClientKeyFile),
 	}
 	if job.Files.Key == "" {
 		job.Files.Key = job.Files.Certificate

@@ -59,7 +59,7 @@ tls:
 	if diff := cmp.Diff(want, job.Plan); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	files := standalone.Files{Authority: "/plans/ca.pem", Certificate: "/etc/client.pem", Key: "/etc/client.pem"}
+	files := standalone.Files{CA: "/plans/ca.pem", Certificate: "/etc/client.pem", Key: "/etc/client.pem"}
 	if job.Name != "example" || job.Files != files || standalone.Target(job.URL) != "www.example.org:8443" {
 		t.Errorf("job %+v", job)
 	}

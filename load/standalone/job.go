@@ -67,9 +67,8 @@ type Job struct {
 
 // Files holds the paths of PEM files. An empty path means that there is no file.
 type Files struct {
-	// Authority holds the CA certificates that the target's certificate is verified
-	// with.
-	Authority string
+	// CA holds the CA certificates that verify the target's certificate.
+	CA string
 	// Certificate and Key are the client's certificate and key. They may be the same
 	// file.
 	Certificate, Key string
@@ -165,7 +164,7 @@ func (j *Job) prepareFiles() error {
 		return err
 	}
 	for name, path := range map[string]string{
-		session.TLSCAPath: j.Files.Authority, session.TLSClientPath: j.Files.Certificate, session.TLSClientKeyPath: j.Files.Key,
+		session.TLSCAPath: j.Files.CA, session.TLSClientPath: j.Files.Certificate, session.TLSClientKeyPath: j.Files.Key,
 	} {
 		if path == "" {
 			continue
