@@ -1,6 +1,6 @@
 package result
 
-// ServerContainer is the name of the container of the server that clients talk
+// ServerContainer is the name of the container with the server that clients talk
 // to.
 const ServerContainer = "server"
 
@@ -15,23 +15,22 @@ type ServerSample struct {
 }
 
 // BackendUsage is what the processes of a container behind the server have used
-// since they were first seen in it. Bytes that passed the network are the pod's
-// and stand with the server alone: here they are 0.
+// since they were first seen in it. Figures of the whole pod are 0, since they are
+// recorded with the server.
 type BackendUsage struct {
 	Name string
 	ServerUsage
 }
 
-// Backend is a container behind the server that clients talk to, and what it
-// used during the measurement. BytesReceived and BytesSent are 0: those of the
-// pod stand with the server.
+// Backend is a container behind the server that clients talk to, and what it used
+// during the measurement. Figures of the whole pod are 0.
 type Backend struct {
 	// Name is the container's name.
 	Name string `json:"name"`
 	Server
 }
 
-// BackendEnvironment is the conditions of a container behind the server.
+// BackendEnvironment holds the conditions of a container behind the server.
 type BackendEnvironment struct {
 	// Name is the container's name, Image its image as declared.
 	Name    string `json:"name"`
@@ -39,29 +38,28 @@ type BackendEnvironment struct {
 	ImageID string `json:"imageID"`
 	// CPULimit is in thousandths of a CPU.
 	CPULimit int64 `json:"cpuLimitMillis"`
-	// CPUs lists the CPUs that the container may run on; CPUExclusivity is
-	// Exclusive, Shared or Unknown.
+	// CPUs lists the CPUs that the container may run on. CPUExclusivity is Exclusive,
+	// Shared or Unknown.
 	CPUs           string `json:"cpus"`
 	CPUExclusivity string `json:"cpuExclusivity"`
 }
 
-// Container is one container of the target's pod, under what conditions it ran
-// and what it used.
+// Container is one container of the target's pod: its conditions and its usage.
 type Container struct {
 	// Name is ServerContainer or a backend's.
 	Name string
 	// CPULimit is in thousandths of a CPU.
 	CPULimit int64
-	// CPUs lists the CPUs that the container may run on; CPUExclusivity is
-	// Exclusive, Shared or Unknown.
+	// CPUs lists the CPUs that the container may run on. CPUExclusivity is Exclusive,
+	// Shared or Unknown.
 	CPUs, CPUExclusivity string
-	// Usage is nil when the container couldn't be seen.
+	// Usage is nil if it is unknown.
 	Usage *Server
 }
 
-// Containers are the containers of the target's pod: the server that clients
-// talk to, then those behind it in the order of Environment.Backends, then
-// those that were seen although the environment doesn't have them.
+// Containers returns the containers of the target's pod: the server that clients
+// talk to, then those behind it in the order of Environment.Backends, then those
+// with a usage that are not in the environment.
 func (r *Result) Containers() []Container {
 	e := &r.Environment
 	all := []Container{{

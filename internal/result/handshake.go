@@ -1,16 +1,16 @@
 package result
 
-// Handshake is what a TLS handshake with the target came to, before the load.
+// Handshake is the outcome of a TLS handshake with the target, before the load.
 type Handshake struct {
 	// Protocol is the version, as in TLSv1.3.
 	Protocol string `json:"protocol"`
 	// Cipher is the cipher suite by its OpenSSL name.
 	Cipher string `json:"cipher"`
-	// KeyAlgorithm is RSA, ECDSA or Ed25519, and KeySize its size in bits: of the
-	// key in the target's certificate.
+	// KeyAlgorithm is RSA, ECDSA or Ed25519, and KeySize the size in bits of the key in
+	// the target's certificate.
 	KeyAlgorithm string `json:"keyAlgorithm"`
 	KeySize      int    `json:"keySize"`
-	// Subject and Issuer are the certificate's, as RFC 2253 writes them.
+	// Subject and Issuer are those of the certificate, in the form of RFC 2253.
 	Subject string `json:"subject"`
 	Issuer  string `json:"issuer"`
 	// Fingerprint is the SHA-256 of the certificate, in hexadecimal.
@@ -18,7 +18,7 @@ type Handshake struct {
 	// NotAfter is when the certificate expires, in microseconds since the Unix
 	// epoch.
 	NotAfter int64 `json:"notAfterMicroseconds"`
-	// CertificateRequested is whether the target asked for a certificate of the
+	// CertificateRequested reports whether the target requested a certificate of the
 	// client.
 	CertificateRequested bool `json:"certificateRequested"`
 }

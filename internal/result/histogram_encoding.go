@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -109,6 +110,26 @@ func (h *Histogram) Pack() error {
 	}
 	h.packed, h.buckets = e.HDR, nil
 	return nil
+}
+
+// TryPack is like Pack, but leaves the histogram as it is if it cannot be encoded,
+// which only an error in this package can cause.
+func (h *Histogram) TryPack() { _ = h.Pack() }
+
+// Recent holds the histograms that are not packed among many, the last used one
+// last.
+type Recent []*Histogram
+
+// Use makes h the last used one. If that makes more than limit, the least recently
+// used one is packed.
+func (r *Recent) Use(h *Histogram, limit int) {
+	if i := slices.Index(*r, h); i >= 0 {
+		*r = slices.Delete(*r, i, i+1)
+	} else if len(*r) >= limit {
+		(*r)[0].TryPack()
+		*r = slices.Delete(*r, 0, 1)
+	}
+	*r = append(*r, h)
 }
 
 // MarshalJSON writes the histogram as an Encoded.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// MarshalJSON writes the kinds that occurred by their names.
+// MarshalJSON writes the kinds that occurred by name.
 func (e ErrorCounts) MarshalJSON() ([]byte, error) {
 	byName := map[string]int64{"total": e.Total()}
 	for k, n := range e {
@@ -29,7 +29,7 @@ func (e *ErrorCounts) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the phases that occurred by their names.
+// MarshalJSON writes the phases that occurred by name.
 func (l Latencies) MarshalJSON() ([]byte, error) {
 	byName := map[string]*Histogram{}
 	for p, h := range l {
@@ -53,7 +53,7 @@ func (l *Latencies) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the phases that occurred by their names.
+// MarshalJSON writes the phases that occurred by name.
 func (s Summaries) MarshalJSON() ([]byte, error) {
 	byName := map[string]*Summary{}
 	for p, summary := range s {

@@ -6,29 +6,28 @@ type Level struct {
 	// is 0.
 	AskedConnections int64 `json:"askedConnections,omitempty"`
 	AskedPerSecond   int64 `json:"askedPerSecond,omitempty"`
-	// Start and End are the level's bounds, in whole seconds from the start
-	// instant.
+	// Start and End are the bounds of the level in whole seconds from the start time.
 	Start int64 `json:"startSeconds"`
 	End   int64 `json:"endSeconds"`
-	// Measure is of the requests that ended between them. Of its latencies there
-	// are the total and, at a rate, delay and service.
+	// Measure is of the requests that completed between them. It has the latencies of
+	// LevelPhases: the total and, at a rate, delay and service.
 	Measure
-	// Summaries stand for Latencies where those were dropped to keep the stored
-	// result small; all nil otherwise.
+	// Summaries replace Latencies if those were dropped to keep the stored result
+	// small; all nil otherwise.
 	Summaries Summaries `json:"summaries,omitzero"`
 	// ClientCPU is the CPU time of the client that used most, ServerCPU that of the
-	// server, in microseconds; -1 where it isn't known.
+	// server, in microseconds; -1 if it is unknown.
 	ClientCPU int64 `json:"clientCPUMicroseconds"`
 	ServerCPU int64 `json:"serverCPUMicroseconds"`
 }
 
-// RequestsPerSecond is the requests that succeeded, by the level's length.
+// RequestsPerSecond returns the successful requests divided by the level's length.
 func (l *Level) RequestsPerSecond() float64 {
 	return perSecond(l.Succeeded(), (l.End-l.Start)*1_000_000)
 }
 
-// ServerCPUPercent is the server's CPU time in percent of a limit in thousandths
-// of a CPU; -1 where it isn't known.
+// ServerCPUPercent returns the server's CPU time in percent of a limit in
+// thousandths of a CPU; -1 if it is unknown.
 func (l *Level) ServerCPUPercent(limitMillis int64) float64 {
 	if l.ServerCPU < 0 || limitMillis <= 0 || l.End <= l.Start {
 		return -1
@@ -36,20 +35,19 @@ func (l *Level) ServerCPUPercent(limitMillis int64) float64 {
 	return 100 * float64(l.ServerCPU) / float64((l.End-l.Start)*1_000_000) * 1000 / float64(limitMillis)
 }
 
-// LevelTotals are one client's figures of one level, of which the measure has
-// the latencies that Level says.
+// LevelTotals are one client's figures of one level. The measure has the latencies
+// of LevelPhases.
 type LevelTotals struct {
 	Measure
 	// CPU is the client's CPU time in microseconds.
 	CPU int64 `json:"cpuMicroseconds"`
 }
 
-// LevelPhases are the phases that a level has.
+// LevelPhases are the phases with latencies of a level.
 var LevelPhases = [...]Phase{Total, Delay, Service}
 
-// AddLevels merges the clients' figures of the levels, which are given with
-// what was asked and their bounds, and takes them from the clients. A level that
-// some client has no figures of has none.
+// AddLevels merges the clients' figures of the given levels, of which target and
+// bounds are set, and removes them from the clients.
 func (r *Result) AddLevels(levels []Level) {
 	r.Levels = levels
 	for l := range r.Levels {

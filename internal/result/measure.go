@@ -1,13 +1,14 @@
-// Package result is what a run measures and how it is merged: histograms,
-// counts, sample seconds, and the result itself. It knows neither Kubernetes
-// nor the wire.
+// Package result has what a run measures and how it is merged: histograms, tables
+// of figures, sample seconds, and the result itself. It is independent of Kubernetes
+// and of the session protocol.
 package result
 
 import (
 	"iter"
 )
 
-// Phase is a part of the time that a request takes.
+// Phase is a part of the time that a request takes. Its number is its place in
+// messages between versions: append, and never reorder or remove.
 type Phase int
 
 // The phases. All are durations by a monotonic clock.
@@ -15,27 +16,26 @@ const (
 	// Connect is from the start of opening a TCP connection to its end. Only
 	// requests that open a connection have it.
 	Connect Phase = iota
-	// TLS is from the end of Connect to the end of the TLS handshake. Only
-	// requests that open a connection with TLS have it.
+	// TLS is from the end of Connect to the end of the TLS handshake. Only requests
+	// that open a connection with TLS have it.
 	TLS
-	// Processing is from the connection being ready to the last byte of the
-	// response: what ab calls processing.
+	// Processing is from the time at which the connection is ready to the last byte of
+	// the response: what ab calls processing.
 	Processing
-	// Waiting is from the request being written to the first byte of the
+	// Waiting is from the time at which the request is written to the first byte of the
 	// response.
 	Waiting
 	// Receiving is from the first byte of the response to the last.
 	Receiving
-	// Total is from the start of the request, the opening of its connection
-	// included, to the last byte of the response. Under open load the start is the
-	// instant at which the request was meant to start: Total is Delay and Service
-	// together.
+	// Total is from the start of the request, including the opening of its connection,
+	// to the last byte of the response. Under open load it is from the intended start
+	// time: the sum of Delay and Service.
 	Total
-	// Delay is from the instant at which a request was meant to start to its start.
-	// Only requests of open load have it.
+	// Delay is from the intended start time of a request to its start. Only requests of
+	// open load have it.
 	Delay
-	// Service is from the start of the request to the last byte of the response.
-	// Only requests of open load have it: elsewhere it is Total.
+	// Service is from the start of the request to the last byte of the response. Only
+	// requests of open load have it: otherwise it is Total.
 	Service
 	// Phases is the number of phases.
 	Phases
@@ -43,7 +43,7 @@ const (
 
 var phaseNames = [Phases]string{"connect", "tls", "processing", "waiting", "receiving", "total", "delay", "service"}
 
-// String is the name of the phase as it stands in JSON.
+// String returns the name of the phase in JSON.
 func (p Phase) String() string { return phaseNames[p] }
 
 // AllPhases yields the phases in their order.
@@ -57,19 +57,19 @@ func AllPhases() iter.Seq[Phase] {
 	}
 }
 
-// Measure is what was counted and timed over some span: a second, or a whole
+// Measure is what was counted and timed in a span of time: a second, or a whole
 // measurement.
 type Measure struct {
 	Counts
-	// Latencies are the durations of requests that succeeded, by Phase. An entry
-	// is nil when the phase didn't occur.
+	// Latencies are the durations of successful requests by Phase. An entry is nil if
+	// the phase did not occur.
 	Latencies Latencies `json:"latencies"`
 }
 
-// Latencies are histograms by Phase; an entry may be nil, meaning empty.
+// Latencies are histograms by Phase. A nil entry is an empty histogram.
 type Latencies [Phases]*Histogram
 
-// Of returns the histogram of a phase for writing, made on first use.
+// Of returns the histogram of a phase for writing, and creates it on first use.
 func (l *Latencies) Of(p Phase) *Histogram {
 	if l[p] == nil {
 		l[p] = NewHistogram()
@@ -85,7 +85,7 @@ func (l *Latencies) Get(p Phase) *Histogram {
 	return l[p]
 }
 
-// Pack makes all histograms small; see Histogram.Pack.
+// Pack reduces the memory of all histograms; see Histogram.Pack.
 func (l *Latencies) Pack() error {
 	for _, h := range l {
 		if h == nil {
@@ -110,7 +110,7 @@ func (m *Measure) Merge(other *Measure) {
 
 // ClientSecond is a sample second of one client.
 type ClientSecond struct {
-	// Second is the whole seconds from the stage's start instant to the start of
+	// Second is the number of whole seconds from the start of the stage to the start of
 	// this second.
 	Second int64
 	Measure

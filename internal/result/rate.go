@@ -1,7 +1,7 @@
 package result
 
-// perSecond is a count over a span in microseconds as a rate per second; 0 for
-// an empty span.
+// perSecond returns a count divided by a time in microseconds as a rate per second;
+// 0 for an empty span.
 func perSecond(count, microseconds int64) float64 {
 	if microseconds <= 0 {
 		return 0
@@ -9,20 +9,20 @@ func perSecond(count, microseconds int64) float64 {
 	return float64(count) * 1e6 / float64(microseconds)
 }
 
-// RequestsPerSecond is the requests that succeeded, over all clients, divided
-// by the time from the first client's start to the last client's end.
+// RequestsPerSecond returns the successful requests of all clients divided by the
+// time from the first client's start to the last client's end.
 func (r *Result) RequestsPerSecond() float64 {
 	return perSecond(r.Merged.Succeeded(), r.DurationMicroseconds)
 }
 
-// RequestsPerSecond is the requests that succeeded, divided by the time that
-// this client measured.
+// RequestsPerSecond returns the successful requests divided by the time that this
+// client measured.
 func (t *Totals) RequestsPerSecond() float64 {
 	return perSecond(t.Succeeded(), t.DurationMicroseconds())
 }
 
-// StartSkewMicroseconds is the time between the first client's start and the
-// last one's, from their distances to the common start instant. It is 0 with
+// StartSkewMicroseconds returns the time between the first client's start and the
+// last one's, computed from their distances to the common start time. It is 0 with
 // fewer than two clients.
 func (r *Result) StartSkewMicroseconds() int64 {
 	if len(r.Clients) == 0 {

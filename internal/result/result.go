@@ -2,52 +2,52 @@ package result
 
 import "time"
 
-// SchemaVersion is the version of the JSON form of Result. It changes when a
-// reader of the old form would misread the new one.
+// SchemaVersion is the version of the JSON format of Result. It changes if a reader
+// of the old format would misread the new one.
 const SchemaVersion = 1
 
 // Result is everything measured in one run, merged.
 type Result struct {
 	// SchemaVersion is SchemaVersion.
 	SchemaVersion int `json:"schemaVersion"`
-	// Run says what was run.
+	// Run describes what was run.
 	Run Run `json:"run"`
-	// Environment says under what conditions.
+	// Environment holds the conditions.
 	Environment Environment `json:"environment"`
-	// Merged is the measure of all clients together.
+	// Merged is the measure of all clients merged.
 	Merged Measure `json:"merged"`
 	// Arrivals is how well an open load kept its rate over all clients; nil for
 	// other loads.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
 	// Levels are the levels of a load that goes through stages.
 	Levels []Level `json:"levels,omitempty"`
-	// Script is what is known of a k6 script; nil for other loads.
+	// Script holds the figures of a k6 script; nil for other loads.
 	Script *Script `json:"script,omitempty"`
 	// DurationMicroseconds is the time from the first client's start to the last
 	// client's end.
 	DurationMicroseconds int64 `json:"durationMicroseconds"`
-	// Clients are the clients' own figures, by index.
+	// Clients are the figures of each client by index.
 	Clients []Client `json:"clients"`
 	// Warmup is what was sent before the measurement; nil without a warm-up.
 	Warmup *Warmup `json:"warmup,omitempty"`
-	// Server is what the server that clients talk to used during the measurement;
-	// nil when it couldn't be seen.
+	// Server is what the server that clients talk to used during the measurement; nil
+	// if that is unknown.
 	Server *Server `json:"server,omitempty"`
-	// Backends are the containers of the target's pod behind that server, by
-	// name; of those that couldn't be seen there is none.
+	// Backends are the containers of the target's pod behind that server, by name,
+	// without those of unknown usage.
 	Backends []Backend `json:"backends,omitempty"`
-	// Series are the seconds of the measurement, thinned when there are many.
+	// Series are the seconds of the measurement, thinned if there are many.
 	Series []Second `json:"series"`
-	// Findings speak for or against trusting the result.
+	// Findings are the reasons to distrust the result.
 	Findings []Finding `json:"findings"`
-	// Thresholds are the bounds asked for and what became of them.
+	// Thresholds are the outcomes of the declared bounds.
 	Thresholds []ThresholdOutcome `json:"thresholds,omitempty"`
 }
 
-// Run says what was run, as far as a report needs it.
+// Run describes what was run, as far as reports need it.
 type Run struct {
-	// Alone is whether one client drove the load by itself, with no manager, no
-	// pods and a target that nothing is known of.
+	// Alone reports whether one client ran the load without a cluster, against a target
+	// of which nothing is known.
 	Alone     bool   `json:"alone,omitempty"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -58,95 +58,97 @@ type Run struct {
 	Server string `json:"server"`
 	// Load is the shape of the load: LoadClosed, LoadOpen or LoadScript.
 	Load string `json:"load"`
-	// Connections is the number of concurrent connections of a client, of the one
-	// that has most, at most: under open load not all of them need be used.
+	// Connections is the largest number of concurrent connections of a client. Open load
+	// need not use all of them.
 	Connections int64 `json:"connections"`
-	// AllConnections is the same over all clients; 0 for Connections of each.
+	// AllConnections is the same over all clients; 0 if each has Connections.
 	AllConnections int64 `json:"allConnections,omitempty"`
-	// Streams is the number of concurrent requests on each HTTP/2 connection; 0 in
-	// HTTP/1.1, with one.
+	// Streams is the number of concurrent requests on each HTTP/2 connection; 0 for
+	// HTTP/1.1, which has one.
 	Streams int64 `json:"streams,omitempty"`
-	// AskedPerSecond is the arrival rate over all clients that open load comes to, of
-	// levels the highest; 0 for other loads.
+	// AskedPerSecond is the largest arrival rate of an open load over all clients; 0 for
+	// other loads.
 	AskedPerSecond int64 `json:"askedPerSecond,omitempty"`
-	// Requests are the kinds of requests made, RequestList where they are from
-	// instead, nil where Requests has them.
+	// Requests are the kinds of requests. RequestList is their source instead; nil if
+	// Requests has them.
 	Requests    []Request    `json:"requests"`
 	RequestList *RequestList `json:"requestList,omitempty"`
-	// Sequential is whether each connection made them in their order, instead of
+	// Sequential reports whether each connection made them in their order, instead of
 	// drawing them by their weights.
 	Sequential bool `json:"sequential,omitempty"`
-	// Cookies is whether each connection sent back the cookies that it was given.
+	// Cookies reports whether each connection sent back the cookies that it received.
 	Cookies bool `json:"cookies,omitempty"`
 	// Authentication is the scheme by which requests were authenticated; empty for
 	// none.
 	Authentication string `json:"authentication,omitempty"`
-	// KeepAlive is whether connections were reused.
+	// KeepAlive reports whether connections were reused.
 	KeepAlive bool `json:"keepAlive"`
-	// MeasurementTime is the common start instant of the measurement.
+	// MeasurementTime is the common start time of the measurement.
 	MeasurementTime time.Time `json:"measurementTime"`
 }
 
 // The shapes of load.
 const (
-	// LoadClosed keeps connections busy: latencies are service times.
+	// LoadClosed keeps connections busy (closed model): latencies are service times.
 	LoadClosed = "closed"
-	// LoadOpen makes requests at a rate: latencies are from the intended start.
+	// LoadOpen makes requests at an arrival rate (open model): latencies are measured
+	// from the intended start times.
 	LoadOpen = "open"
 )
 
-// HTTP2 is the version that Environment has for it.
+// HTTP2 is the value of Environment.HTTP for HTTP/2.
 const HTTP2 = "HTTP/2"
 
-// Concurrency is the number of concurrent requests on so many connections.
+// Concurrency returns the number of concurrent requests on the given number of
+// connections.
 func (r *Run) Concurrency(connections int64) int64 { return connections * max(1, r.Streams) }
 
-// Request is one kind of request made.
+// Request is one kind of request.
 type Request struct {
 	// Method is empty for GET.
 	Method string `json:"method,omitempty"`
 	Path   string `json:"path"`
 	Weight int64  `json:"weight"`
-	// Length is the length that the body must have, in bytes; -1 when any will do.
+	// Length is the length that the body must have in bytes; -1 for any.
 	Length int64 `json:"length"`
 }
 
-// RequestList is a list of requests that isn't in the run itself.
+// RequestList is a list of requests outside of the run.
 type RequestList struct {
 	ConfigMap string `json:"configMap,omitempty"`
 	Key       string `json:"key,omitempty"`
-	// File is where it was read from instead, without a cluster.
+	// File is the path that it was read from instead, without a cluster.
 	File string `json:"file,omitempty"`
-	// Requests is their number; 0 where it isn't known.
+	// Requests is their number; 0 if it is unknown.
 	Requests int64 `json:"requests"`
 }
 
-// Environment is the conditions of a run.
+// Environment holds the conditions of a run.
 type Environment struct {
 	TargetNode     string `json:"targetNode"`
 	TargetAddress  string `json:"targetAddress"`
 	TargetImageID  string `json:"targetImageID"`
 	ServerSoftware string `json:"serverSoftware"`
-	// ServerVersion, Connector and Libraries are what the server that clients talk
-	// to says of itself in its log; empty where it doesn't, or can't be read.
+	// ServerVersion, Connector and Libraries are what the server that clients talk to
+	// logs about itself; empty if it logs nothing, or its log cannot be read.
 	ServerVersion string   `json:"serverVersion"`
 	Connector     string   `json:"connector"`
 	Libraries     []string `json:"libraries,omitempty"`
-	// Unproven is whether the server should have said so, and didn't.
+	// Unproven reports whether the server should have logged them, but did not.
 	Unproven bool `json:"unproven"`
-	// DocumentLength is the length of the body of the first request's response
-	// as the agent saw it, in bytes; -1 when it isn't known.
+	// DocumentLength is the length in bytes of the body of the response to the first
+	// request, as the agent received it; -1 if it is unknown.
 	DocumentLength int64 `json:"documentLength"`
-	// HTTP is the version of HTTP that the target answered in: HTTP2; empty for
-	// HTTP/1.1 and before.
+	// HTTP is the version of HTTP in the target's response: HTTP2; empty for HTTP/1.1
+	// and before.
 	HTTP string `json:"http,omitempty"`
 	// TLS is what was negotiated with the target; nil without TLS.
 	TLS *Handshake `json:"tls,omitempty"`
 	// TargetCPULimit and ClientCPULimit are in thousandths of a CPU.
 	TargetCPULimit int64 `json:"targetCPULimitMillis"`
 	ClientCPULimit int64 `json:"clientCPULimitMillis"`
-	// TargetCPUs lists the CPUs that the server may run on; CPUExclusivity is
-	// Exclusive, Shared or Unknown.
+	// TargetCPUs lists the CPUs that the server may run on. CPUExclusivity is Exclusive,
+	// Shared or Unknown.
 	TargetCPUs     string `json:"targetCPUs"`
 	CPUExclusivity string `json:"cpuExclusivity"`
 	// Backends are the containers of the target's pod behind the server, in the
@@ -161,19 +163,19 @@ type Environment struct {
 	Assay string `json:"assay"`
 }
 
-// Client is the figures of one client.
+// Client holds the figures of one client.
 type Client struct {
 	Index int    `json:"index"`
 	Node  string `json:"node"`
 	Totals
-	// Summaries stand for Latencies where those were dropped to keep the stored
-	// result small; all nil otherwise.
+	// Summaries replace Latencies if those were dropped to keep the stored result
+	// small; all nil otherwise.
 	Summaries Summaries `json:"summaries,omitzero"`
-	// StartSkewMicroseconds is how long after the common start instant its first
-	// request began, by the manager's clock.
+	// StartSkewMicroseconds is the time from the common start time to the start of its
+	// first request, by the manager's clock.
 	StartSkewMicroseconds int64 `json:"startSkewMicroseconds"`
-	// ClockErrorMicroseconds bounds the error of that, from the measurement of
-	// the clock offset.
+	// ClockErrorMicroseconds bounds the error of that, from the measurement of the clock
+	// offset.
 	ClockErrorMicroseconds int64 `json:"clockErrorMicroseconds"`
 }
 
@@ -182,26 +184,26 @@ type Totals struct {
 	Measure
 	// Arrivals is how well an open load kept its rate; nil for other loads.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
-	// StartedAt and EndedAt are the start of the first request and the end of
-	// the last: microseconds since the Unix epoch by the manager's clock. Under
-	// open load StartedAt is the start instant and what the first request was late.
+	// StartedAt and EndedAt are the start of the first request and the end of the last:
+	// microseconds since the Unix epoch by the manager's clock. Under open load
+	// StartedAt is the start time plus the delay of the first request.
 	StartedAt int64 `json:"startedAtMicroseconds"`
 	EndedAt   int64 `json:"endedAtMicroseconds"`
 	// Usage is what the client used from StartedAt to EndedAt.
 	Usage ClientUsage `json:"usage"`
-	// Warmup is what the client counted before; nil without a warm-up.
+	// Warmup has the counts of the warm-up; nil without one.
 	Warmup *Counts `json:"warmup,omitempty"`
-	// WarmupMicroseconds is how long that took, from the start of its first request
-	// to the end of its last.
+	// WarmupMicroseconds is the time from the start of the first request of the warm-up
+	// to the end of the last.
 	WarmupMicroseconds int64 `json:"warmupMicroseconds,omitempty"`
-	// Levels are its figures of each level. A result has them merged instead.
+	// Levels are the client's figures of each level. A result has them merged instead.
 	Levels []LevelTotals `json:"levels,omitempty"`
-	// Script is its figures of a k6 script; nil for other loads. A result has them
-	// merged instead.
+	// Script has the client's figures of a k6 script; nil for other loads. A result has
+	// them merged instead.
 	Script *ScriptTotals `json:"script,omitempty"`
 }
 
-// DurationMicroseconds is the time from the first request's start to the last
+// DurationMicroseconds returns the time from the first request's start to the last
 // one's end.
 func (t *Totals) DurationMicroseconds() int64 { return t.EndedAt - t.StartedAt }
 
@@ -209,22 +211,22 @@ func (t *Totals) DurationMicroseconds() int64 { return t.EndedAt - t.StartedAt }
 type Severity string
 
 const (
-	// Invalidates means that the result isn't one.
+	// Invalidates means that the result cannot be trusted.
 	Invalidates Severity = "Invalidates"
-	// Warns means that the result stands, but the reader should know.
+	// Warns means that the result is valid with a reservation.
 	Warns Severity = "Warns"
 )
 
-// Finding is something that speaks against trusting a result.
+// Finding is a reason to distrust a result.
 type Finding struct {
 	// Reason is a CamelCase word, such as ClientSaturated.
 	Reason   string   `json:"reason"`
 	Severity Severity `json:"severity"`
-	// Message says what was seen, with figures, and what to do.
+	// Message says what happened, the evidence, and what to do.
 	Message string `json:"message"`
 }
 
-// ThresholdOutcome is a bound asked for and what became of it.
+// ThresholdOutcome is a declared bound and whether it was met.
 type ThresholdOutcome struct {
 	// Metric is the metric's name, Bound the bound as in "below 50ms", Actual the
 	// figure in the same unit.

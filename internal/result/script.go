@@ -7,38 +7,38 @@ import (
 	"github.com/assay-dev/assay/internal/k6metric"
 )
 
-// LoadScript is the load of a k6 script: latencies are service times as k6 takes
+// LoadScript is the load of a k6 script: latencies are service times as k6 measures
 // them.
 const LoadScript = "script"
 
-// mostText bounds the texts that a client sends about its script, in bytes.
-const mostText = 1024
+// maxText bounds the texts that a client sends about its script, in bytes.
+const maxText = 1024
 
 // ScriptTotals are a client's final figures of its k6 script.
 type ScriptTotals struct {
-	// VirtualUsers is the largest number of virtual users that were made.
+	// VirtualUsers is the largest number of initialized virtual users.
 	VirtualUsers int64 `json:"virtualUsers"`
-	// RunMicroseconds is how long the script's scenarios ran.
+	// RunMicroseconds is the time for which the script's scenarios ran.
 	RunMicroseconds int64 `json:"runMicroseconds"`
-	// Metrics are k6's metrics, setup() and teardown() included; LeftOut is how
-	// many weren't kept since there were too many.
+	// Metrics are k6's metrics, including those of setup() and teardown(). LeftOut is
+	// the number of metrics that were omitted because there were too many.
 	Metrics []k6metric.Metric `json:"metrics"`
 	LeftOut int64             `json:"leftOut,omitempty"`
 	// Thresholds are those of the script.
 	Thresholds []k6metric.Threshold `json:"thresholds,omitempty"`
-	// MarkedFailed is whether the script called test.fail().
+	// MarkedFailed reports whether the script called test.fail().
 	MarkedFailed bool `json:"markedFailed,omitempty"`
-	// TeardownError is what went wrong in teardown(); empty for nothing.
+	// TeardownError is the error of teardown(), or empty if there was none.
 	TeardownError string `json:"teardownError,omitempty"`
 }
 
-// Check returns an error that says what no client can have counted.
+// Check returns an error for figures that no client can have counted.
 func (s *ScriptTotals) Check() error {
 	most := k6metric.MostMetrics + k6metric.MostThresholds
 	if len(s.Metrics) > most || len(s.Thresholds) > k6metric.MostThresholds {
 		return fmt.Errorf("%d metrics and %d thresholds of a script", len(s.Metrics), len(s.Thresholds))
 	}
-	if s.VirtualUsers < 0 || s.RunMicroseconds < 0 || s.LeftOut < 0 || len(s.TeardownError) > mostText {
+	if s.VirtualUsers < 0 || s.RunMicroseconds < 0 || s.LeftOut < 0 || len(s.TeardownError) > maxText {
 		return fmt.Errorf("a script of %d virtual users that ran for %d µs", s.VirtualUsers, s.RunMicroseconds)
 	}
 	for i := range s.Metrics {
@@ -54,28 +54,29 @@ func (s *ScriptTotals) Check() error {
 	return nil
 }
 
-// Script is what is known of a k6 script's run over all clients.
+// Script holds the figures of a k6 script over all clients.
 type Script struct {
-	// VirtualUsers is the number of virtual users that were made.
+	// VirtualUsers is the number of initialized virtual users.
 	VirtualUsers int64 `json:"virtualUsers"`
-	// Iterations were completed, DroppedIterations never begun since no virtual
-	// user was free.
+	// Iterations is the number of completed iterations, DroppedIterations that of
+	// iterations that never started because no virtual user was free.
 	Iterations        int64 `json:"iterations"`
 	DroppedIterations int64 `json:"droppedIterations"`
-	// Metrics are all of k6's metrics that had values, in the order of their first occurrence,
-	// setup() and teardown() included; MetricsLeftOut is how many weren't kept since
-	// there were too many.
+	// Metrics are all of k6's metrics with values, including those of setup() and
+	// teardown(), in the order of their first occurrence. MetricsLeftOut is the number
+	// of metrics that were omitted because there were too many.
 	Metrics        []k6metric.Summary `json:"metrics"`
 	MetricsLeftOut int64              `json:"metricsLeftOut,omitempty"`
-	// MarkedFailed are the clients, by index, whose script called test.fail();
-	// EndedEarly those that ended their load for a threshold with abortOnFail.
+	// MarkedFailed are the indexes of clients whose script called test.fail(),
+	// EndedEarly those of clients that ended their load because of a threshold with
+	// abortOnFail.
 	MarkedFailed []int `json:"markedFailed,omitempty"`
 	EndedEarly   []int `json:"endedEarly,omitempty"`
-	// TeardownError is what went wrong in teardown(); empty for nothing.
+	// TeardownError is the error of teardown(), or empty if there was none.
 	TeardownError string `json:"teardownError,omitempty"`
 }
 
-// Metric is the figures of a metric by its name; nil without.
+// Metric returns the figures of a metric by its name; nil if it has none.
 func (s *Script) Metric(name string) *k6metric.Summary {
 	for i := range s.Metrics {
 		if s.Metrics[i].Name == name {
@@ -85,8 +86,8 @@ func (s *Script) Metric(name string) *k6metric.Summary {
 	return nil
 }
 
-// AddScript merges the clients' figures of a k6 script, takes them from the
-// clients, and adds what became of the script's thresholds. It does nothing for
+// AddScript merges the clients' figures of a k6 script, removes them from the
+// clients, and adds the outcomes of the script's thresholds. It does nothing for
 // other loads.
 func (r *Result) AddScript() {
 	var all [][]k6metric.Metric
@@ -154,17 +155,17 @@ func addThreshold(all []k6metric.Threshold, t k6metric.Threshold) []k6metric.Thr
 	return append(all, t)
 }
 
-// addScriptThresholds adds what became of the script's thresholds. One for which
-// a client has ended its load is missed, whatever the others made up for.
+// addScriptThresholds adds the outcomes of the script's thresholds. One for which a
+// client has ended its load is missed, regardless of the other clients.
 func (r *Result) addScriptThresholds(thresholds []k6metric.Threshold, metrics map[string]*k6metric.Metric, elapsed time.Duration) {
 	for _, t := range thresholds {
 		outcome, err := t.Evaluate(metrics[t.Metric], elapsed)
-		if err != nil { // k6 has checked it: only figures that can't be lead here
+		if err != nil { // k6 has checked it: only impossible figures lead here
 			outcome = k6metric.Outcome{Actual: err.Error()}
 		}
 		if t.Aborted {
 			outcome.Met = false
-			outcome.Actual += " (a client has ended its load for it)"
+			outcome.Actual += " (a client ended its load because of it)"
 		}
 		r.Thresholds = append(r.Thresholds, ThresholdOutcome{Metric: t.Metric, Bound: t.Source, Actual: outcome.Actual, Met: outcome.Met})
 	}

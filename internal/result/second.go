@@ -1,5 +1,7 @@
 package result
 
+import "github.com/assay-dev/assay/internal/percentile"
+
 // Second is one or, where the series was thinned, several consecutive seconds of
 // the measurement, of all clients and the target. SecondFigures says what each
 // figure is.
@@ -73,7 +75,8 @@ func (s *Second) SetUsage(u ClientUsage) {
 
 // SetLatency sets the figures of the total times of successful requests.
 func (s *Second) SetLatency(total *Histogram) {
-	s.P50, s.P90, s.P99, s.Max = total.Percentile(50), total.Percentile(90), total.Percentile(99), total.Max()
+	p := total.Summarize(0).Percentiles
+	s.P50, s.P90, s.P99, s.Max = p[percentile.P50], p[percentile.P90], p[percentile.P99], total.Max()
 }
 
 // Join joins the seconds that follow. Percentiles become -1, unless only one of

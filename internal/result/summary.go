@@ -57,12 +57,14 @@ func (h *Histogram) Summarize(zeros int64) Summary {
 	if h.count == 0 {
 		return s
 	}
-	s.StdDev = int64(math.Round(h.stdDevWithZeros(zeros)))
+	unpacked := *h // at once, not for each figure
+	unpacked.buckets = h.view()
+	s.StdDev = int64(math.Round(unpacked.stdDevWithZeros(zeros)))
 	// The zeros are the lowest values, so that the rank of a duration moves up by
 	// their number.
 	for p := range percentile.All() {
 		if rank := percentile.Rank(p.Percent(), s.Count) - zeros; rank > 0 {
-			s.Percentiles[p] = h.valueAtRank(rank)
+			s.Percentiles[p] = unpacked.valueAtRank(rank)
 		}
 	}
 	return s

@@ -1,44 +1,44 @@
 package result
 
-// Warmup is what was sent before the measurement, over all clients. None of it is
-// in any other figure.
+// Warmup is what was sent before the measurement, over all clients. No other figure
+// includes it.
 type Warmup struct {
 	Counts
-	// DurationMicroseconds is the longest time that a client warmed up for.
+	// DurationMicroseconds is the longest warm-up of a client.
 	DurationMicroseconds int64 `json:"durationMicroseconds"`
-	// Steady is whether the target became steady; nil for a warm-up of a number of
+	// Steady tells whether the target became steady; nil for a warm-up of a number of
 	// requests or a duration.
 	Steady *Steadiness `json:"steady,omitempty"`
 }
 
-// Steadiness is how a warm-up ended that was to last until the target is steady.
+// Steadiness is the outcome of a warm-up that lasts until the target is steady.
 type Steadiness struct {
-	// Reached is whether it became steady. Otherwise the warm-up ended by its limit.
+	// Reached reports whether it became steady. Otherwise the warm-up timed out.
 	Reached bool `json:"reached"`
 	// ThroughputPercent and P99Percent are the bounds of the spreads.
 	ThroughputPercent int64 `json:"throughputPercent"`
 	P99Percent        int64 `json:"p99Percent"`
-	// Windows are the last that were compared, in their order.
+	// Windows are the last ones that were compared, in their order.
 	Windows []WarmupWindow `json:"windows"`
 }
 
-// WarmupWindow is the figures of some seconds of a warm-up, over all clients.
+// WarmupWindow holds the figures of some seconds of a warm-up, over all clients.
 type WarmupWindow struct {
-	// Second is the first second from the warm-up's start, Seconds how many.
+	// Second is the first second from the warm-up's start, Seconds their number.
 	Second  int64 `json:"second"`
 	Seconds int64 `json:"seconds"`
-	// Succeeded is the number of requests that succeeded, P99 the 99th percentile of
-	// their total time in microseconds.
+	// Succeeded is the number of successful requests, P99 the 99th percentile of their
+	// total time in microseconds.
 	Succeeded int64 `json:"succeeded"`
 	P99       int64 `json:"p99Microseconds"`
 }
 
-// PerSecond is the window's throughput: requests that succeeded per second.
+// PerSecond returns the window's throughput: successful requests per second.
 func (w WarmupWindow) PerSecond() float64 { return perSecond(w.Succeeded, w.Seconds*1_000_000) }
 
-// ThroughputSpread is by how much the throughputs of the windows differ, P99Spread
-// by how much their 99th percentiles do: the largest less the smallest, in
-// percent of their mean; 0 without any.
+// ThroughputSpread returns the spread of the throughputs of the windows, P99Spread
+// that of their 99th percentiles: the difference between the largest and the
+// smallest in percent of their mean; 0 without windows.
 func (s *Steadiness) ThroughputSpread() float64 {
 	return spread(s.Windows, func(w WarmupWindow) float64 { return w.PerSecond() })
 }

@@ -1,10 +1,6 @@
 package steady
 
-import (
-	"slices"
-
-	"github.com/assay-dev/assay/internal/result"
-)
+import "github.com/assay-dev/assay/internal/result"
 
 const (
 	// keptSeconds is the number of seconds that are kept, the last ones: twice the
@@ -20,7 +16,7 @@ const (
 type Seconds struct {
 	entries map[int64]*entry
 	newest  int64
-	open    []int64 // the seconds that are not packed, the last used last
+	open    result.Recent // histograms that are not packed
 }
 
 // entry holds what completed in one second or, where a client has joined several, in
@@ -47,8 +43,8 @@ func (s *Seconds) Add(second *result.ClientSecond, seconds int64) {
 	}
 	e.last = max(e.last, second.Second+seconds-1)
 	e.succeeded += second.Succeeded()
+	s.open.Use(e.total, openSeconds)
 	e.total.Merge(second.Latencies[result.Total])
-	s.use(second.Second)
 	if second.Second > s.newest {
 		s.newest = second.Second
 		for at := range s.entries {
@@ -57,20 +53,6 @@ func (s *Seconds) Add(second *result.ClientSecond, seconds int64) {
 			}
 		}
 	}
-}
-
-// use marks a second as the last used one, and packs the least recently used one in
-// its place.
-func (s *Seconds) use(second int64) {
-	if i := slices.Index(s.open, second); i >= 0 {
-		s.open = slices.Delete(s.open, i, i+1)
-	} else if len(s.open) == openSeconds {
-		if e := s.entries[s.open[0]]; e != nil {
-			_ = e.total.Pack() // fails only by an error in the code, and then stays large
-		}
-		s.open = slices.Delete(s.open, 0, 1)
-	}
-	s.open = append(s.open, second)
 }
 
 // Windows returns the windows that a criterion compares, of those that end before a

@@ -12,8 +12,7 @@ const (
 	// seriesLength bounds the entries of a series. A series that would get longer
 	// doubles the seconds of each entry.
 	seriesLength = 600
-	// openEntries bounds the entries that are kept as histograms. The others are
-	// kept encoded, in a hundredth of the space.
+	// openEntries bounds the entries whose histogram isn't packed.
 	openEntries = 64
 )
 
@@ -23,16 +22,15 @@ const (
 type series struct {
 	width   int64 // the seconds of an entry, a power of two
 	entries map[int64]*entry
-	open    []int64 // the keys of the entries with a histogram, least recently used first
+	open    result.Recent // histograms that aren't packed
 }
 
 // entry holds width seconds of all clients. Its key is the first of them divided
 // by width.
 type entry struct {
-	second  result.Second // without percentiles and usage
-	usage   result.ClientUsage
-	total   *result.Histogram
-	encoded result.Encoded // if total is nil
+	second result.Second // without percentiles and usage
+	usage  result.ClientUsage
+	total  *result.Histogram
 }
 
 func newSeries() series { return series{width: 1, entries: map[int64]*entry{}} }
@@ -55,19 +53,10 @@ func (s *series) add(second *result.ClientSecond, seconds int64) {
 func (s *series) entry(key int64) *entry {
 	e := s.entries[key]
 	if e == nil {
-		e = &entry{}
+		e = &entry{total: result.NewHistogram()}
 		s.entries[key] = e
 	}
-	if e.total == nil {
-		e.total = decoded(e.encoded)
-	}
-	if i := slices.Index(s.open, key); i >= 0 {
-		s.open = slices.Delete(s.open, i, i+1)
-	} else if len(s.open) >= openEntries {
-		s.entries[s.open[0]].close()
-		s.open = slices.Delete(s.open, 0, 1)
-	}
-	s.open = append(s.open, key)
+	s.open.Use(e.total, openEntries)
 	return e
 }
 
@@ -77,51 +66,27 @@ func (s *series) double() {
 	before := s.entries
 	s.entries, s.open = make(map[int64]*entry, len(before)), nil
 	for key, e := range before {
-		e.close()
 		pair := s.entries[key/2]
 		if pair == nil {
+			pair = e
 			s.entries[key/2] = e
-			continue
+		} else {
+			result.SecondFigures.Merge(&pair.second, &e.second)
+			pair.usage.Add(e.usage)
+			pair.total.Merge(e.total)
 		}
-		result.SecondFigures.Merge(&pair.second, &e.second)
-		pair.usage.Add(e.usage)
-		pair.total = decoded(pair.encoded)
-		pair.total.Merge(decoded(e.encoded))
-		pair.close()
+		pair.total.TryPack()
 	}
-}
-
-// close encodes the entry's histogram.
-func (e *entry) close() {
-	if e.total == nil {
-		return
-	}
-	// Histograms of this program's geometry can always be encoded.
-	if encoded, err := e.total.Encode(); err == nil {
-		e.encoded, e.total = encoded, nil
-	}
-}
-
-func decoded(encoded result.Encoded) *result.Histogram {
-	h, err := result.Decode(encoded)
-	if err != nil { // as above
-		return result.NewHistogram()
-	}
-	return h
 }
 
 // seconds returns the entries in their order, without the target.
 func (s *series) seconds() []result.Second {
 	all := make([]result.Second, 0, len(s.entries))
 	for key, e := range s.entries {
-		total := e.total
-		if total == nil {
-			total = decoded(e.encoded)
-		}
 		second := e.second
 		second.SetUsage(e.usage)
 		second.Second, second.Seconds = key*s.width, s.width
-		second.SetLatency(total)
+		second.SetLatency(e.total)
 		all = append(all, second)
 	}
 	slices.SortFunc(all, func(a, b result.Second) int { return int(a.Second - b.Second) })
