@@ -1,13 +1,13 @@
-// Package artifact is the form in which full results are kept outside the
-// status of a run: gzip-compressed JSON with a schema version, bounded in size.
-// It knows neither Kubernetes nor where the bytes go.
+// Package artifact has the format in which full results are kept outside the status
+// of a run: gzip-compressed JSON with a schema version, bounded in size. It is
+// independent of Kubernetes and of where the bytes are stored.
 //
-// The JSON is that of result.Result, whose fields' comments say what is in it.
-// Of a target's pod with several containers, "server" is the one that clients
-// talk to, "backends" are those behind it, each with its "name" and then as
-// "server"; "environment.backends" are the conditions of each, by "name"; and
-// each point of "series" has "backendCPUMicroseconds", an object of CPU times by
-// name. A target of one container has none of the three.
+// The JSON is that of result.Result, whose fields have comments. If the target's pod
+// has several containers, "server" is the one that clients talk to. "backends" are
+// those behind it, each with its "name" and the fields of "server".
+// "environment.backends" has the conditions of each, by "name". Each point of
+// "series" has "backendCPUMicroseconds", an object of CPU times by name. A target of
+// one container has none of the three.
 package artifact
 
 import (
@@ -25,23 +25,23 @@ const (
 	// Key is the key of a ConfigMap's binaryData under which a result is kept.
 	Key = "result.json.gz"
 
-	// ConfigMapLimit is how large an encoded result may be to fit into a
-	// ConfigMap, in bytes: the API server refuses objects whose data is larger
-	// than 1 MiB (MaxSecretSize and its like in k8s.io/kubernetes/pkg/apis/core),
-	// and etcd requests larger than 1.5 MiB, in which binaryData is in base64 only
-	// when JSON is spoken. 900 KiB leaves room for names and labels.
+	// ConfigMapLimit is the largest size of an encoded result in a ConfigMap, in bytes.
+	// The API server rejects objects whose data is larger than 1 MiB (MaxSecretSize and
+	// the like in k8s.io/kubernetes/pkg/apis/core). etcd rejects requests larger than
+	// 1.5 MiB, which contain binaryData without base64. 900 KiB leaves room for names
+	// and labels.
 	ConfigMapLimit = 900 << 10
 
 	// maxDecoded bounds the JSON that Decode unpacks, in bytes.
 	maxDecoded = 64 << 20
 )
 
-// ErrTooLarge means that a result doesn't fit whatever is left out of it that
-// may be.
-var ErrTooLarge = errors.New("the result doesn't fit")
+// ErrTooLarge means that a result does not fit even without everything that may be
+// omitted.
+var ErrTooLarge = errors.New("the result does not fit")
 
-// compress returns the result as it is kept, whatever its size. The same result
-// always gives the same bytes: the gzip header has neither time nor name.
+// compress returns the result as it is stored, of any size. The same result always
+// gives the same bytes: the gzip header has neither time nor name.
 func compress(r *result.Result) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -57,8 +57,8 @@ func compress(r *result.Result) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Decode is the inverse of Encode, for what Encode left in. It refuses other
-// schema versions than its own, and what unpacks to more than 64 MiB.
+// Decode is the inverse of Encode, but for what Encode has omitted. It rejects other
+// schema versions than its own, and JSON of more than 64 MiB.
 func Decode(data []byte) (*result.Result, error) {
 	plain, err := Unpack(data)
 	if err != nil {
@@ -92,7 +92,7 @@ func Unpack(data []byte) ([]byte, error) {
 		return nil, fmt.Errorf("unpack result: %w", err)
 	}
 	if len(plain) > maxDecoded {
-		return nil, fmt.Errorf("unpack result: it has more than %d bytes", maxDecoded)
+		return nil, fmt.Errorf("unpack result: more than %d bytes", maxDecoded)
 	}
 	return plain, nil
 }

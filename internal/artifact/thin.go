@@ -8,44 +8,44 @@ import (
 )
 
 const (
-	// mostPoints of the series are more than fit in any case.
-	mostPoints = 20_000
-	// fewestPoints is how many points of the series are always kept, if it has as
-	// many.
-	fewestPoints = 60
-	// pointsBesideHistograms is how far the series is thinned before the clients'
-	// histograms go.
-	pointsBesideHistograms = 600
-	// mostHistograms is how many of the clients' histograms are kept; unpacked,
+	// maxPoints of the series are more than ever fit.
+	maxPoints = 20_000
+	// minPoints is the number of points of the series that are always kept, if it has
+	// as many.
+	minPoints = 60
+	// minPointsWithHistograms is the number of points to which the series is thinned
+	// before the clients' histograms are dropped.
+	minPointsWithHistograms = 600
+	// maxHistograms is the number of the clients' histograms that are kept; unpacked,
 	// each takes about 200 kB of a reader's memory.
-	mostHistograms = 1000
+	maxHistograms = 1000
 )
 
-// Encode returns the result as it is kept, in at most limit bytes. What doesn't
-// fit is thinned, in this order, until it does:
+// Encode returns the result as it is stored, in at most limit bytes. A result that
+// does not fit is thinned, in this order, until it does:
 //
-//   - the series, by joining neighbouring seconds, to no fewer than 600 points;
-//   - the histograms of clients and levels, for which summaries stand then, the series
-//     being whole again;
+//   - the series, by joining adjacent seconds, to no fewer than 600 points;
+//   - the histograms of clients and levels, which summaries replace; the series is
+//     whole again;
 //   - the series, to no fewer than 60 points.
 //
 // Counts, totals, merged histograms, environment and findings are always whole.
-// The result itself isn't changed. Errors wrap ErrTooLarge when even the last
-// doesn't fit.
+// The result itself is not changed. Errors wrap ErrTooLarge if the result does not
+// fit even then.
 func Encode(r *result.Result, limit int) ([]byte, error) {
 	kept := *r
 	kept.SchemaVersion = result.SchemaVersion
-	for len(kept.Series) > mostPoints {
+	for len(kept.Series) > maxPoints {
 		kept.Series = joinPairs(kept.Series)
 	}
-	if histograms(r.Clients) <= mostHistograms {
-		encoded, err := encodeSeries(&kept, limit, pointsBesideHistograms)
+	if histograms(r.Clients) <= maxHistograms {
+		encoded, err := encodeSeries(&kept, limit, minPointsWithHistograms)
 		if err != nil || encoded != nil {
 			return encoded, err
 		}
 	}
 	kept.Clients, kept.Levels = summarize(r.Clients), summarizeLevels(r.Levels)
-	encoded, err := encodeSeries(&kept, limit, fewestPoints)
+	encoded, err := encodeSeries(&kept, limit, minPoints)
 	if err != nil {
 		return nil, err
 	}
@@ -55,9 +55,9 @@ func Encode(r *result.Result, limit int) ([]byte, error) {
 	return encoded, nil
 }
 
-// encodeSeries halves the series until the result fits or the series would have
-// fewer than the given points; then it returns nil.
-func encodeSeries(r *result.Result, limit, fewest int) ([]byte, error) {
+// encodeSeries halves the series until the result fits. It returns nil if the series
+// would have fewer than the given number of points.
+func encodeSeries(r *result.Result, limit, points int) ([]byte, error) {
 	thinned := *r
 	for {
 		encoded, err := compress(&thinned)
@@ -67,14 +67,14 @@ func encodeSeries(r *result.Result, limit, fewest int) ([]byte, error) {
 		if len(encoded) <= limit {
 			return encoded, nil
 		}
-		if len(thinned.Series)/2 < fewest {
+		if len(thinned.Series)/2 < points {
 			return nil, nil
 		}
 		thinned.Series = joinPairs(thinned.Series)
 	}
 }
 
-// joinPairs joins each two neighbouring points of a series.
+// joinPairs joins pairs of adjacent points of a series.
 func joinPairs(series []result.Second) []result.Second {
 	joined := make([]result.Second, 0, (len(series)+1)/2)
 	for pair := range slices.Chunk(series, 2) {
@@ -87,7 +87,7 @@ func joinPairs(series []result.Second) []result.Second {
 	return joined
 }
 
-// histograms is how many histograms the clients have.
+// histograms returns the number of histograms of the clients.
 func histograms(clients []result.Client) int {
 	n := 0
 	for i := range clients {
@@ -100,7 +100,7 @@ func histograms(clients []result.Client) int {
 	return n
 }
 
-// summarizeLevels returns the levels with summaries in place of histograms.
+// summarizeLevels returns the levels with summaries instead of histograms.
 func summarizeLevels(levels []result.Level) []result.Level {
 	summarized := make([]result.Level, 0, len(levels))
 	for _, l := range levels {
@@ -111,7 +111,7 @@ func summarizeLevels(levels []result.Level) []result.Level {
 	return summarized
 }
 
-// summarize returns the clients with summaries in place of histograms.
+// summarize returns the clients with summaries instead of histograms.
 func summarize(clients []result.Client) []result.Client {
 	summarized := make([]result.Client, len(clients))
 	for i, c := range clients {

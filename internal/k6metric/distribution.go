@@ -13,25 +13,24 @@ import (
 )
 
 const (
-	// accuracy is the relative error of a percentile, that of three significant
-	// digits.
+	// accuracy is the relative error of a percentile: that of three significant digits.
 	accuracy = 0.001
-	// bins bounds the memory of a distribution: values over a range of
-	// exp(2·accuracy·bins), ten millions, have bins of their own, and what is
-	// smaller than that shares the lowest. Negative values have as many again.
+	// bins bounds the memory of a distribution. Values over a range of
+	// exp(2·accuracy·bins), ten million, have bins of their own; smaller values share
+	// the lowest bin. Negative values have as many bins again.
 	bins = 8192
 )
 
-// distribution is where the values of a trend lie: a DDSketch (Masson, Rim and
-// Lee, PVLDB 12(12), 2019), which merges without a loss. Unlike durations of
-// requests, the values of a trend may be anything.
+// distribution holds the values of a trend: a DDSketch (Masson, Rim and Lee, PVLDB
+// 12(12), 2019), which merges without loss. Unlike durations of requests, the values
+// of a trend may be anything.
 //
-// What was read stays packed, some kB in place of up to 130, since a manager
-// keeps the trends of a thousand clients until the last has sent its own.
+// A decoded distribution stays packed, in a few kB instead of up to 130, since a
+// manager keeps the trends of a thousand clients until the last has sent its own.
 type distribution struct {
 	sketch *ddsketch.DDSketch // nil while it is packed
 	packed []byte
-	n      int64 // of what is packed
+	n      int64 // the number of packed values
 }
 
 func newDistribution() *distribution {
@@ -44,12 +43,12 @@ func newDistribution() *distribution {
 
 func boundedStore() store.Store { return store.NewCollapsingLowestDenseStore(bins) }
 
-// view is the sketch for reading.
+// view returns the sketch for reading.
 func (d *distribution) view() *ddsketch.DDSketch {
 	if d.sketch != nil {
 		return d.sketch
 	}
-	// What is packed was decoded before, so that it can be decoded.
+	// It was decoded before it was packed, so it can be decoded again.
 	sketch, err := decode(d.packed)
 	if err != nil {
 		return newDistribution().sketch
@@ -65,20 +64,20 @@ func decode(encoded []byte) (*ddsketch.DDSketch, error) {
 	return ddsketch.DecodeDDSketch(encoded, boundedStore, index)
 }
 
-// add adds a value. One that is too large, or no number, is left out.
+// add adds a value, unless it is too large or not a number. It reports whether it did.
 func (d *distribution) add(value float64) bool {
 	d.sketch, d.packed = d.view(), nil
 	return d.sketch.Add(value) == nil
 }
 
-// percentile is the value that p percent don't exceed, by the nearest rank; 0
-// without values.
+// percentile returns the value that p percent of the values do not exceed, by the
+// nearest rank; 0 without values.
 func (d *distribution) percentile(p float64) float64 {
 	sketch := d.view()
 	n := sketch.GetCount()
 	rank := float64(percentile.Rank(p, int64(math.Round(n))))
-	// The sketch counts ranks from 0 to n-1, and takes the last value that isn't
-	// above one.
+	// The sketch counts ranks from 0 to n-1, and returns the last value whose rank is not
+	// above the given one.
 	quantile := min(max((rank-0.5)/max(n-1, 1), 0), 1)
 	value, err := sketch.GetValueAtQuantile(quantile)
 	if err != nil {
@@ -87,7 +86,7 @@ func (d *distribution) percentile(p float64) float64 {
 	return value
 }
 
-// count is the number of values.
+// count returns the number of values.
 func (d *distribution) count() int64 {
 	if d.sketch == nil {
 		return d.n

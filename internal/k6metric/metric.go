@@ -1,7 +1,7 @@
-// Package k6metric is k6's metrics as a run keeps them: each client's in
-// constant memory, merged over the clients without averaging anything, and k6's
-// threshold expressions evaluated on what was merged. It knows neither k6 nor
-// the session.
+// Package k6metric keeps k6's metrics: it collects those of each client in constant
+// memory, merges them over the clients without averaging, and evaluates k6's
+// threshold expressions on merged metrics. It is independent of k6 and of the
+// session protocol.
 package k6metric
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/assay-dev/assay/internal/percentile"
 )
 
-// Kind is a kind of metric, as k6 has them.
+// Kind is one of k6's kinds of metrics.
 type Kind string
 
 // The kinds.
@@ -20,13 +20,13 @@ const (
 	Counter Kind = "counter"
 	// Gauge keeps its last value.
 	Gauge Kind = "gauge"
-	// Rate is the share of its values that aren't zero.
+	// Rate is the share of its values that are not zero.
 	Rate Kind = "rate"
 	// Trend is a distribution of its values.
 	Trend Kind = "trend"
 )
 
-// Unit is what the values of a metric are of.
+// Unit is the unit of a metric's values.
 type Unit string
 
 // The units.
@@ -40,33 +40,33 @@ const (
 )
 
 const (
-	// MostMetrics bounds the metrics of a script that are kept, k6's own included,
-	// those that thresholds single out by tags not.
-	MostMetrics = 100
-	// MostThresholds bounds a script's thresholds.
-	MostThresholds = 100
-	// mostName bounds the length of names and expressions, in bytes.
-	mostName = 512
+	// MaxMetrics bounds the metrics of a script that are kept. It includes k6's own
+	// metrics, but not the submetrics of thresholds.
+	MaxMetrics = 100
+	// MaxThresholds bounds a script's thresholds.
+	MaxThresholds = 100
+	// maxName bounds the length of names and expressions, in bytes.
+	maxName = 512
 )
 
-// Metric is what was counted of one metric.
+// Metric holds the figures of one metric.
 type Metric struct {
-	// Name is the metric's, with the tags that single out a part of it:
+	// Name is the name of the metric, with the tags of a submetric:
 	// "http_req_duration{status:200}".
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
 	Unit Unit   `json:"unit,omitempty"`
 	// Samples is the number of values.
 	Samples int64 `json:"samples"`
-	// Sum is the sum of the values; of a rate, how many weren't zero.
+	// Sum is the sum of the values; for a rate, the number of values that were not zero.
 	Sum float64 `json:"sum"`
 	Min float64 `json:"min"`
 	Max float64 `json:"max"`
-	// Last is the value that came last, of all clients, and LastAt when that was, in microseconds
-	// since the Unix epoch.
+	// Last is the latest value of all clients. LastAt is its time in microseconds since
+	// the Unix epoch.
 	Last   float64 `json:"last"`
 	LastAt int64   `json:"lastAtMicroseconds"`
-	// Values is where the values of a trend lie; nil of others, and without values.
+	// Values is the distribution of a trend; nil for others, and without values.
 	Values *distribution `json:"values,omitempty"`
 }
 
@@ -75,8 +75,8 @@ func New(name string, kind Kind, unit Unit) *Metric {
 	return &Metric{Name: name, Kind: kind, Unit: unit}
 }
 
-// Add adds a value that came at an instant, in microseconds since the Unix
-// epoch. What is no finite number is left out.
+// Add adds a value with its time in microseconds since the Unix epoch. It ignores
+// values that are not finite numbers.
 func (m *Metric) Add(value float64, at int64) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return
@@ -101,10 +101,10 @@ func (m *Metric) Add(value float64, at int64) {
 	m.Sum += value
 }
 
-// merge adds the values of another client's metric of the same name.
+// merge adds the values of another client's metric with the same name.
 func (m *Metric) merge(other *Metric) error {
 	if m.Kind != other.Kind {
-		return fmt.Errorf("metric %s is a %s of one client and a %s of another", m.Name, m.Kind, other.Kind)
+		return fmt.Errorf("metric %s is a %s in one client and a %s in another", m.Name, m.Kind, other.Kind)
 	}
 	if other.Samples == 0 {
 		return nil
@@ -127,26 +127,26 @@ func (m *Metric) merge(other *Metric) error {
 	return m.Values.merge(other.Values)
 }
 
-// Check returns an error that says what no metric of a client can be.
+// Check returns an error for figures that no metric can have.
 func (m *Metric) Check() error {
 	switch m.Kind {
 	case Counter, Gauge, Rate, Trend:
 	default:
 		return fmt.Errorf("metric: kind %q", m.Kind)
 	}
-	if m.Name == "" || len(m.Name) > mostName || m.Samples < 0 {
+	if m.Name == "" || len(m.Name) > maxName || m.Samples < 0 {
 		return fmt.Errorf("metric: %d samples of %q", m.Samples, m.Name)
 	}
 	if m.Kind == Trend && m.Samples > 0 && (m.Values == nil || m.Values.count() != m.Samples) {
-		return fmt.Errorf("metric %s: the distribution isn't of its %d samples", m.Name, m.Samples)
+		return fmt.Errorf("metric %s: its distribution does not have its %d samples", m.Name, m.Samples)
 	}
 	return nil
 }
 
-// Merge merges the metrics of all clients, those of a name into one. The
-// clients' own aren't changed. They are in the order in which they first occur.
-// What is of another kind than with the clients before is left out and counted.
-func Merge(clients ...[]Metric) (merged []Metric, leftOut int64) {
+// Merge merges the metrics of all clients by name, in the order of their first
+// occurrence. The clients' own metrics are not changed. It omits and counts metrics
+// of another kind than in earlier clients.
+func Merge(clients ...[]Metric) (merged []Metric, omitted int64) {
 	index := map[string]int{}
 	for _, metrics := range clients {
 		for i := range metrics {
@@ -158,27 +158,27 @@ func Merge(clients ...[]Metric) (merged []Metric, leftOut int64) {
 				merged = append(merged, *New(m.Name, m.Kind, m.Unit))
 			}
 			if err := merged[at].merge(m); err != nil {
-				leftOut++
+				omitted++
 			}
 		}
 	}
-	return merged, leftOut
+	return merged, omitted
 }
 
-// Summary is the figures of a metric over all clients: what is left of it when
-// nothing is to be merged any more.
+// Summary holds the figures of a metric over all clients, without what is only
+// needed to merge them.
 type Summary struct {
 	Name    string `json:"name"`
 	Kind    Kind   `json:"kind"`
 	Unit    Unit   `json:"unit,omitempty"`
 	Samples int64  `json:"samples"`
-	// Sum is a counter's value; of a rate, how many values weren't zero.
+	// Sum is a counter's value; for a rate, the number of values that were not zero.
 	Sum float64 `json:"sum"`
 	// Last is a gauge's value.
 	Last float64 `json:"last"`
 	Min  float64 `json:"min"`
 	Max  float64 `json:"max"`
-	// Percentiles are those of a trend that percentile.Common yields, to within 0.1%.
+	// Percentiles are those of percentile.Common, for a trend, to within 0.1%.
 	Percentiles []float64 `json:"percentiles,omitempty"`
 }
 
@@ -193,7 +193,7 @@ func (m *Metric) Summarize() Summary {
 	return s
 }
 
-// percentile is the value that p percent of a trend's values don't exceed.
+// percentile returns the value that p percent of a trend's values do not exceed.
 func (m *Metric) percentile(p float64) float64 {
 	if m.Values == nil {
 		return 0
@@ -201,7 +201,7 @@ func (m *Metric) percentile(p float64) float64 {
 	return min(max(m.Values.percentile(p), m.Min), m.Max)
 }
 
-// Mean is the mean of the values; of a rate, the rate. It is 0 without values.
+// Mean returns the mean of the values; for a rate, the rate. It is 0 without values.
 func (s *Summary) Mean() float64 {
 	if s.Samples == 0 {
 		return 0

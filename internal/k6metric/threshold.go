@@ -10,12 +10,12 @@ import (
 
 // Threshold is a bound that a script sets on a metric.
 type Threshold struct {
-	// Metric is the metric's name with its tags, Source the expression, as the
-	// script has them.
+	// Metric is the metric's name with its tags, Source the expression, as in the
+	// script.
 	Metric string `json:"metric"`
 	Source string `json:"source"`
-	// Aborted is whether a client ended its load for it: its own figures crossed
-	// it, and the script asks for that with abortOnFail.
+	// Aborted reports whether a client ended its load because of it: the client's own
+	// figures crossed it, and the script sets abortOnFail.
 	Aborted bool `json:"aborted,omitempty"`
 }
 
@@ -23,7 +23,7 @@ type Threshold struct {
 // https://grafana.com/docs/k6/latest/using-k6/thresholds/#threshold-syntax.
 type expression struct {
 	aggregation string
-	percentile  float64 // of the aggregation p
+	percentile  float64 // for the aggregation p
 	operator    string
 	bound       float64
 }
@@ -31,7 +31,7 @@ type expression struct {
 // syntax is that of an expression: "p(99.9) < 500", "rate>=0.5".
 var syntax = regexp.MustCompile(`^\s*(count|rate|value|avg|min|max|med|p\(([^()]+)\))\s*(===|==|!=|<=|>=|<|>)\s*(\S+)\s*$`)
 
-// aggregations are those that a kind of metric has.
+// aggregations holds the aggregations of each kind of metric.
 var aggregations = map[Kind][]string{
 	Counter: {"count", "rate"}, Gauge: {"value"}, Rate: {"rate"}, Trend: {"avg", "min", "max", "med", "p"},
 }
@@ -39,42 +39,42 @@ var aggregations = map[Kind][]string{
 func parse(source string) (*expression, error) {
 	parts := syntax.FindStringSubmatch(source)
 	if parts == nil {
-		return nil, fmt.Errorf("the threshold %q isn't of the form AGGREGATION OPERATOR NUMBER, such as p(95)<200", source)
+		return nil, fmt.Errorf("threshold %q must be of the form AGGREGATION OPERATOR NUMBER, such as p(95)<200", source)
 	}
 	e := &expression{aggregation: parts[1], operator: parts[3]}
 	var err error
 	if e.bound, err = strconv.ParseFloat(parts[4], 64); err != nil {
-		return nil, fmt.Errorf("the threshold %q: %q isn't a number", source, parts[4])
+		return nil, fmt.Errorf("threshold %q: %q is not a number", source, parts[4])
 	}
 	if strings.HasPrefix(e.aggregation, "p(") {
 		e.aggregation = "p"
 		if e.percentile, err = strconv.ParseFloat(strings.TrimSpace(parts[2]), 64); err != nil || !(e.percentile >= 0 && e.percentile <= 100) {
-			return nil, fmt.Errorf("the threshold %q: %q isn't a percentile from 0 to 100", source, parts[2])
+			return nil, fmt.Errorf("threshold %q: %q is not a percentile from 0 to 100", source, parts[2])
 		}
 	}
 	return e, nil
 }
 
-// Check returns an error that says what no threshold of a client can be.
+// Check returns an error for an invalid threshold.
 func (t *Threshold) Check() error {
-	if t.Metric == "" || len(t.Metric) > mostName || len(t.Source) > mostName {
+	if t.Metric == "" || len(t.Metric) > maxName || len(t.Source) > maxName {
 		return fmt.Errorf("threshold: %q on %q", t.Source, t.Metric)
 	}
 	_, err := parse(t.Source)
 	return err
 }
 
-// Outcome is what became of a threshold.
+// Outcome is the outcome of a threshold.
 type Outcome struct {
-	// Actual is the figure that was compared; empty without one.
+	// Actual is the figure that was compared.
 	Actual string
 	Met    bool
 }
 
-// Evaluate compares the threshold with a metric, which is nil where there were
-// no values of it, after the script has run for a time. As with k6, a trend
-// without values is 0 throughout and a rate without values crosses nothing. An
-// error says that the expression isn't one for such a metric.
+// Evaluate compares the threshold with a metric after the script has run for the
+// given time. The metric is nil if it has no values. As in k6, all figures of a trend
+// without values are 0, and a rate without values crosses no threshold. Evaluate
+// returns an error if the expression does not fit the kind of metric.
 func (t *Threshold) Evaluate(m *Metric, elapsed time.Duration) (Outcome, error) {
 	e, err := parse(t.Source)
 	if err != nil {
@@ -85,7 +85,7 @@ func (t *Threshold) Evaluate(m *Metric, elapsed time.Duration) (Outcome, error) 
 	}
 	value, err := e.of(m, elapsed)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("the threshold %q on %s: %w", t.Source, t.Metric, err)
+		return Outcome{}, fmt.Errorf("threshold %q on %s: %w", t.Source, t.Metric, err)
 	}
 	actual := strconv.FormatFloat(value, 'g', 6, 64)
 	if m.Unit != None && e.aggregation != "rate" {
@@ -94,8 +94,8 @@ func (t *Threshold) Evaluate(m *Metric, elapsed time.Duration) (Outcome, error) 
 	return Outcome{Actual: actual, Met: e.holds(value)}, nil
 }
 
-// metByNothing is what k6 makes of a metric without values: rates aren't looked
-// at, everything else is 0.
+// metByNothing reports whether a metric without values meets the threshold, as k6
+// decides it: rates are ignored, everything else is 0.
 func (e *expression) metByNothing(m *Metric) bool {
 	if e.aggregation == "rate" && (m == nil || m.Kind == Rate) {
 		return true
@@ -103,7 +103,7 @@ func (e *expression) metByNothing(m *Metric) bool {
 	return e.holds(0)
 }
 
-// of is the figure of a metric that is compared.
+// of returns the figure of a metric that is compared.
 func (e *expression) of(m *Metric, elapsed time.Duration) (float64, error) {
 	switch {
 	case e.aggregation == "count" && m.Kind == Counter:

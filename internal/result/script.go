@@ -34,8 +34,8 @@ type ScriptTotals struct {
 
 // Check returns an error for figures that no client can have counted.
 func (s *ScriptTotals) Check() error {
-	most := k6metric.MostMetrics + k6metric.MostThresholds
-	if len(s.Metrics) > most || len(s.Thresholds) > k6metric.MostThresholds {
+	most := k6metric.MaxMetrics + k6metric.MaxThresholds
+	if len(s.Metrics) > most || len(s.Thresholds) > k6metric.MaxThresholds {
 		return fmt.Errorf("%d metrics and %d thresholds of a script", len(s.Metrics), len(s.Thresholds))
 	}
 	if s.VirtualUsers < 0 || s.RunMicroseconds < 0 || s.LeftOut < 0 || len(s.TeardownError) > maxText {

@@ -109,7 +109,7 @@ func (l *loop) handle() {
 	polled := time.Now()
 	for i := range l.eventCount {
 		if l.eventsHandled++; l.eventsHandled%lagSampleEvery == 0 {
-			usage.Lagged(time.Since(polled))
+			usage.AddSchedulingLatency(time.Since(polled))
 		}
 		switch e := &l.events[i]; e.Fd {
 		case timerEvent:

@@ -1,6 +1,6 @@
-// Package recorder keeps what a stage's requests amounted to: exact counts and
-// histograms, by seconds and in all, in constant memory and off the way of the
-// connections. It makes no requests and knows neither k6 nor the session.
+// Package recorder records the outcomes of a stage's requests: exact counts and
+// histograms, by seconds and in total, in constant memory and without delaying the
+// connections. It makes no requests and is independent of k6 and of the session.
 package recorder
 
 import (
@@ -9,50 +9,51 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// NoError is the Error of a request that succeeded.
+// NoError is the Error of a successful request.
 const NoError result.ErrorKind = -1
 
-// Outcome is what became of one request. Durations are by a monotonic clock.
+// Outcome is the outcome of one request. Durations are by a monotonic clock.
 type Outcome struct {
-	// Ended is when the request ended, from the stage's start instant.
+	// Ended is the time at which the request ended, from the stage's start.
 	Ended time.Duration
-	// Error is how the request failed; NoError when it succeeded.
+	// Error is how the request failed, or NoError if it succeeded.
 	Error result.ErrorKind
-	// Status is the status of the response; 0 when no response was complete.
+	// Status is the status of the response, or 0 if no response was complete.
 	Status int
-	// Opened is whether a connection was opened for the request, Reused whether it
-	// was sent on one that had carried a request before.
+	// Opened reports whether a connection was opened for the request, Reused whether it
+	// was sent on one that had been used for a request before.
 	Opened, Reused bool
-	// Secured is whether there was a TLS handshake for the request, Resumed whether
+	// Secured reports whether there was a TLS handshake for the request, Resumed whether
 	// that resumed a session.
 	Secured, Resumed bool
-	// Reopened is how many connections were opened beside for what the request's
-	// first response led to, ReopenedResumed how many of them resumed a session.
+	// Reopened is the number of further connections that were opened for follow-up
+	// requests, ReopenedResumed the number of those that resumed a session.
 	Reopened, ReopenedResumed int64
 	// ClosedByServer is the number of keep-alive connections that the server closed
 	// after a response, as the response announced.
 	ClosedByServer int64
-	// Connect, TLS, Processing, Waiting, Receiving and Total are as in package
-	// result. They count only when the request succeeded, Connect only when Opened,
-	// TLS only when Secured.
+	// Connect, TLS, Processing, Waiting, Receiving and Total are the phases of package
+	// result. They only count if the request succeeded, Connect only if Opened, TLS
+	// only if Secured.
 	Connect, TLS, Processing, Waiting, Receiving, Total time.Duration
-	// Scheduled is whether the request is one of open load. Then Service is from its
-	// start, Delay how late that was, and Total both together.
+	// Scheduled reports whether the request is one of open load. Then Service is the
+	// time from its start, Delay that from its intended start to its start, and Total
+	// the sum.
 	Scheduled      bool
 	Delay, Service time.Duration
-	// Sent and Received are bytes written to and read from the connection, Body
-	// those of the response's body, chunk headers left out.
+	// Sent and Received are the bytes written to and read from the connection, Body
+	// those of the response's body without the headers of chunks.
 	Sent, Received, Body int64
 }
 
-// Schedule makes the outcome, of which all times are from the request's start,
-// that of a request which was meant to start earlier by delay.
+// Schedule changes the outcome to that of a request of open load, which started
+// later than intended by delay. Its times must be from the request's start.
 func (o *Outcome) Schedule(delay time.Duration) {
 	o.Scheduled, o.Delay, o.Service = true, delay, o.Total
 	o.Total += delay
 }
 
-// addTo counts the outcome in a measure.
+// addTo adds the outcome to a measure.
 func (o *Outcome) addTo(m *result.Measure) {
 	m.Requests++
 	m.BytesSent += o.Sent
@@ -93,7 +94,7 @@ func (o *Outcome) addTo(m *result.Measure) {
 	}
 }
 
-// microseconds is a duration rounded to whole microseconds.
+// microseconds rounds a duration to whole microseconds.
 func microseconds(d time.Duration) int64 {
 	return int64((d + 500*time.Nanosecond) / time.Microsecond)
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Recorder keeps the outcomes of one stage. It has shards, so that connections
-// seldom wait for each other, and three measures in each: of the second that is
-// being taken out, of the current one, and of the one after it. An outcome
-// belongs to the second in which its request ended, whenever it is recorded;
-// one that comes when its second has been taken belongs to the next. Nothing is
-// lost by that: the sum of all seconds is the total, exactly.
+// Recorder records the outcomes of one stage. It has shards, so that connections
+// seldom wait for each other. Each shard has three measures: for the second that is
+// being taken, for the current one, and for the one after it. An outcome belongs to
+// the second in which its request ended, whenever it is recorded. If that second has
+// been taken already, it belongs to the next. Nothing is lost: the sum of all seconds
+// is exactly the total.
 type Recorder struct {
 	shards []shard
-	// taken is the first second that hasn't been taken.
+	// taken is the first second that has not been taken.
 	taken  int64
 	merged result.Measure // of the second taken last
 	total  result.Measure
@@ -23,20 +23,20 @@ type Recorder struct {
 
 type shard struct {
 	mu sync.Mutex
-	// taken is the first second that hasn't been taken. Outcomes go to it or to
-	// the second after it; the measure of the second before it is the taker's.
+	// taken is the first second that has not been taken. Outcomes are added to it or to
+	// the second after it. The measure of the second before it belongs to take.
 	taken    int64
 	measures [3]result.Measure
-	_        [64]byte // keeps neighbours off this shard's last cache line
+	_        [64]byte // prevents false sharing with the next shard
 }
 
-// New returns an empty recorder with a number of shards, at least one.
+// New returns an empty recorder with the given number of shards, at least one.
 func New(shards int) *Recorder {
 	return &Recorder{shards: make([]shard, max(1, shards))}
 }
 
-// Record counts an outcome. Connections pass their number as the shard; any
-// will do. It is safe for concurrent use.
+// Record adds an outcome. Connections should pass their number, which selects the
+// shard. It is safe for concurrent use.
 func (r *Recorder) Record(connection int, o *Outcome) {
 	s := &r.shards[connection%len(r.shards)]
 	s.mu.Lock()
@@ -44,8 +44,8 @@ func (r *Recorder) Record(connection int, o *Outcome) {
 	s.mu.Unlock()
 }
 
-// Drop counts requests that were given up at an instant, from the stage's start
-// instant, before they were made. It is safe for concurrent use.
+// Drop counts requests that were dropped at a time from the stage's start. It is safe
+// for concurrent use.
 func (r *Recorder) Drop(at time.Duration, requests int64) {
 	s := &r.shards[0]
 	s.mu.Lock()
@@ -53,8 +53,8 @@ func (r *Recorder) Drop(at time.Duration, requests int64) {
 	s.mu.Unlock()
 }
 
-// Transfer counts bytes at an instant, from the stage's start instant, that
-// aren't known to be of any one request. It is safe for concurrent use.
+// Transfer counts bytes that belong to no particular request, at a time from the
+// stage's start. It is safe for concurrent use.
 func (r *Recorder) Transfer(at time.Duration, sent, received int64) {
 	s := &r.shards[0]
 	s.mu.Lock()
@@ -64,13 +64,13 @@ func (r *Recorder) Transfer(at time.Duration, sent, received int64) {
 	s.mu.Unlock()
 }
 
-// at is the measure of an instant. The shard must be locked.
-func (s *shard) at(instant time.Duration) *result.Measure {
-	second := min(max(int64(instant/time.Second), s.taken), s.taken+1)
+// at returns the measure for a time. The shard must be locked.
+func (s *shard) at(t time.Duration) *result.Measure {
+	second := min(max(int64(t/time.Second), s.taken), s.taken+1)
 	return &s.measures[second%3]
 }
 
-// skip leaves out the seconds before one. Nothing must have been recorded yet.
+// skip omits the seconds before the given one. Nothing must have been recorded yet.
 func (r *Recorder) skip(second int64) {
 	r.taken = second
 	for i := range r.shards {
@@ -81,9 +81,8 @@ func (r *Recorder) skip(second int64) {
 	}
 }
 
-// take returns the number of the next second and its measure, which is good
-// until the next take. Outcomes of that second that come later count for the
-// next.
+// take returns the number of the next second and its measure, which is valid until
+// the next call. Later outcomes of that second are added to the next.
 func (r *Recorder) take() (int64, *result.Measure) {
 	second := r.taken
 	r.taken++
@@ -101,10 +100,10 @@ func (r *Recorder) take() (int64, *result.Measure) {
 	return second, &r.merged
 }
 
-// Total is the measure of all seconds that were taken.
+// Total returns the measure of all seconds that were taken.
 func (r *Recorder) Total() *result.Measure { return &r.total }
 
-// reset empties a measure and keeps its histograms' memory.
+// reset empties a measure and keeps the memory of its histograms.
 func reset(m *result.Measure) {
 	m.Counts = result.Counts{}
 	for _, h := range m.Latencies {

@@ -13,22 +13,22 @@ type Sampler struct {
 	recorder *Recorder
 	start    time.Time
 	send     func(*result.ClientSecond)
-	first    usage.Reading
-	last     usage.Reading
+	first    usage.Sample
+	last     usage.Sample
 	levels   []profile.Level
 	totals   []result.LevelTotals
 }
 
-// Levels has the sampler keep the figures of levels of the load apart, each of
-// them the sum of its seconds. It must be called before Run.
+// Levels sets the levels of the load of which the sampler keeps figures: the sums of
+// their seconds. It must be called before Run.
 func (s *Sampler) Levels(levels []profile.Level) {
 	s.levels, s.totals = levels, make([]result.LevelTotals, len(levels))
 }
 
-// LevelTotals are the figures of the levels, in their order.
+// LevelTotals returns the figures of the levels, in their order.
 func (s *Sampler) LevelTotals() []result.LevelTotals { return s.totals }
 
-// addToLevel adds a second to the level that it is of.
+// addToLevel adds a second to its level.
 func (s *Sampler) addToLevel(second *result.ClientSecond) {
 	for i, level := range s.levels {
 		if second.Second < level.Start || second.Second >= level.End {
@@ -40,14 +40,13 @@ func (s *Sampler) addToLevel(second *result.ClientSecond) {
 			measure.Latencies[p] = second.Latencies[p]
 		}
 		t.Merge(&measure)
-		t.CPU += second.Usage.UserCPU + second.Usage.SystemCPU
+		t.CPU += second.Usage.CPU()
 	}
 }
 
-// NewSampler returns a sampler of a stage that begins now; its seconds are
-// counted from the stage's start instant, which has a monotonic reading and may
-// lie in the past. Each second is passed to send, which must neither keep it
-// nor block.
+// NewSampler returns a sampler of a stage that begins now. Its seconds are counted
+// from start, which must have a monotonic clock reading and may be in the past. Each
+// second is passed to send, which must neither keep it nor block.
 func NewSampler(r *Recorder, start time.Time, send func(*result.ClientSecond)) *Sampler {
 	if elapsed := time.Since(start); elapsed >= time.Second {
 		r.skip(int64(elapsed / time.Second))
@@ -56,9 +55,9 @@ func NewSampler(r *Recorder, start time.Time, send func(*result.ClientSecond)) *
 	return &Sampler{recorder: r, start: start, send: send, first: reading, last: reading}
 }
 
-// Run takes seconds as they end until done is closed, when nothing is recorded
-// any more, and then what is left. With nothing counted in it, the second
-// after the last isn't sent.
+// Run takes each second when it ends, until done is closed. Nothing may be recorded
+// after that. Then Run takes what is left. It does not send the second after the last
+// if that is empty.
 func (s *Sampler) Run(done <-chan struct{}) {
 	timer := time.NewTimer(s.untilNext())
 	defer timer.Stop()
@@ -71,22 +70,22 @@ func (s *Sampler) Run(done <-chan struct{}) {
 			running = false
 		}
 	}
-	// What is left is the second that was cut short and, when it ended unnoticed,
-	// the one after it.
+	// What is left is the incomplete second and, if that ended in the meantime, the one
+	// after it.
 	s.sample(true)
 	s.sample(false)
 }
 
-// Usage is what the process used from the start of the stage to the last second.
+// Usage returns what the process used from the start of the stage to the last second.
 func (s *Sampler) Usage() result.ClientUsage { return s.last.Since(s.first) }
 
 func (s *Sampler) untilNext() time.Duration {
 	return time.Until(s.start.Add(time.Duration(s.recorder.taken+1) * time.Second))
 }
 
-func (s *Sampler) sample(evenEmpty bool) {
+func (s *Sampler) sample(sendEmpty bool) {
 	second, measure := s.recorder.take()
-	if !evenEmpty && measure.Counts == (result.Counts{}) {
+	if !sendEmpty && measure.Counts == (result.Counts{}) {
 		return
 	}
 	reading := usage.Read()

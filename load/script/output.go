@@ -60,7 +60,7 @@ type load struct {
 	sampler  *recorder.Sampler
 	from, to time.Time // to is zero until the load has ended
 	last     time.Time // end of the last request or iteration
-	first    usage.Reading
+	first    usage.Sample
 	used     result.ClientUsage
 	done     chan struct{} // closed when k6 has delivered all samples
 	sampled  chan struct{} // closed when the last second was reported

@@ -45,7 +45,7 @@ func newRegistry(thresholds map[string]metrics.Thresholds) *registry {
 	r := &registry{known: map[*metrics.Metric]*metric{}, submetrics: map[string][]*submetric{}}
 	for _, name := range slices.Sorted(maps.Keys(thresholds)) {
 		for _, t := range thresholds[name].Thresholds {
-			if len(r.thresholds) == k6metric.MostThresholds {
+			if len(r.thresholds) == k6metric.MaxThresholds {
 				break
 			}
 			r.thresholds = append(r.thresholds, &threshold{
@@ -118,7 +118,7 @@ func (r *registry) register(k *metrics.Metric) *metric {
 	r.known[k] = m
 	switch required := r.hasThreshold(k.Name); {
 	case slices.Contains(unmergeable, k.Name) && !required:
-	case len(r.recorded) >= k6metric.MostMetrics && !required:
+	case len(r.recorded) >= k6metric.MaxMetrics && !required:
 		r.dropped++
 	default:
 		m.values = k6metric.New(k.Name, kind, unit)

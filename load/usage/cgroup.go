@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// throttled is for how long the CPU limit has held up the process's control
-// group, in microseconds; -1 when it can't be read.
+// throttled returns the time for which the process's cgroup has been throttled, in
+// microseconds; -1 if it cannot be read.
 func throttled() int64 {
 	file := throttlingFile()
 	if file == "" {
@@ -23,8 +23,8 @@ func throttled() int64 {
 	return throttledIn(stat)
 }
 
-// throttlingFile is the first cpu.stat that has the throttled time; empty when
-// none has.
+// throttlingFile returns the first cpu.stat file with the throttled time, or an empty
+// string if there is none.
 var throttlingFile = sync.OnceValue(func() string {
 	membership, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -38,9 +38,9 @@ var throttlingFile = sync.OnceValue(func() string {
 	return ""
 })
 
-// statFiles are the places where cpu.stat may be, given /proc/self/cgroup: at
-// the group's path where the whole hierarchy is mounted, at the root where only
-// the group is, as in most containers.
+// statFiles returns the paths at which cpu.stat may be, given the contents of
+// /proc/self/cgroup: the path of the cgroup if the whole hierarchy is mounted, the
+// root if only the cgroup is, as in most containers.
 func statFiles(membership string) []string {
 	const root = "/sys/fs/cgroup"
 	var files []string
@@ -61,8 +61,9 @@ func statFiles(membership string) []string {
 	return files
 }
 
-// throttledIn finds the throttled time in a cpu.stat: throttled_usec in version
-// 2 (microseconds), throttled_time in version 1 (nanoseconds).
+// throttledIn returns the throttled time of a cpu.stat file in microseconds, or -1 if
+// it has none: throttled_usec in cgroup v2 (microseconds), throttled_time in v1
+// (nanoseconds).
 func throttledIn(stat []byte) int64 {
 	for line := range bytes.Lines(stat) {
 		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
@@ -80,8 +81,8 @@ func throttledIn(stat []byte) int64 {
 	return -1
 }
 
-// AllowedCPUs lists the CPUs that the process may run on, as in "0-3,8"; empty
-// when it can't be read.
+// AllowedCPUs returns the CPUs that the process may run on, as in "0-3,8"; empty if
+// they cannot be read.
 func AllowedCPUs() string {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

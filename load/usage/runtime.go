@@ -6,33 +6,35 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/assay-dev/assay/internal/percentile"
 )
 
-// The Go runtime's own figures: how long goroutines waited for a CPU once they
-// could run, and for how long garbage collections stopped all of them. See
+// The Go runtime's metrics of scheduling latencies, the times for which runnable
+// goroutines waited for a CPU, and of GC pauses. See
 // https://pkg.go.dev/runtime/metrics#hdr-Supported_metrics.
 const (
 	latenciesMetric = "/sched/latencies:seconds"
 	pausesMetric    = "/sched/pauses/total/gc:seconds"
 )
 
-// runtimeReading has two distributions since the process started: counts by
-// buckets, of which the boundaries are in seconds.
-type runtimeReading struct{ lag, pause metrics.Float64Histogram }
+// runtimeSample has the two distributions since the process started: counts by
+// buckets, whose bounds are in seconds.
+type runtimeSample struct{ latency, pause metrics.Float64Histogram }
 
-func readRuntime() runtimeReading {
+func readRuntime() runtimeSample {
 	r := readMetrics()
-	for i := range ownLags.counts {
-		r.lag.Counts[i] += ownLags.counts[i].Load()
+	for i := range ownLatencies.counts {
+		r.latency.Counts[i] += ownLatencies.counts[i].Load()
 	}
 	return r
 }
 
-func readMetrics() runtimeReading {
+func readMetrics() runtimeSample {
 	samples := []metrics.Sample{{Name: latenciesMetric}, {Name: pausesMetric}}
 	metrics.Read(samples)
-	var r runtimeReading
-	for i, into := range []*metrics.Float64Histogram{&r.lag, &r.pause} {
+	var r runtimeSample
+	for i, into := range []*metrics.Float64Histogram{&r.latency, &r.pause} {
 		if samples[i].Value.Kind() == metrics.KindFloat64Histogram {
 			*into = *samples[i].Value.Float64Histogram()
 		}
@@ -40,32 +42,33 @@ func readMetrics() runtimeReading {
 	return r
 }
 
-// ownLags are waits for a CPU that Go's runtime doesn't know of; see Lagged.
-var ownLags struct {
+// ownLatencies are scheduling latencies that Go's runtime does not know; see
+// AddSchedulingLatency.
+var ownLatencies struct {
 	buckets []float64
 	counts  []atomic.Uint64
 }
 
 func init() {
-	ownLags.buckets = readMetrics().lag.Buckets
-	ownLags.counts = make([]atomic.Uint64, max(0, len(ownLags.buckets)-1))
+	ownLatencies.buckets = readMetrics().latency.Buckets
+	ownLatencies.counts = make([]atomic.Uint64, max(0, len(ownLatencies.buckets)-1))
 }
 
-// Lagged counts that something could run for a time before it did, in a way that
-// Go's runtime doesn't know of: a loop's, behind others of the loop. It is to be
-// called for one in eight, as the runtime counts one in eight goroutines.
-func Lagged(d time.Duration) {
-	// The bucket of the greatest boundary that isn't beyond.
-	i, found := slices.BinarySearch(ownLags.buckets, d.Seconds())
+// AddSchedulingLatency counts a scheduling latency that Go's runtime does not know:
+// that of a task which was runnable, but waited for other tasks of its loop. Call it
+// for one task in eight, as the runtime samples one goroutine in eight.
+func AddSchedulingLatency(d time.Duration) {
+	// The bucket with the greatest lower bound that is not above d.
+	i, found := slices.BinarySearch(ownLatencies.buckets, d.Seconds())
 	if !found {
 		i--
 	}
-	if i >= 0 && i < len(ownLags.counts) {
-		ownLags.counts[i].Add(1)
+	if i >= 0 && i < len(ownLatencies.counts) {
+		ownLatencies.counts[i].Add(1)
 	}
 }
 
-// since returns what was added to a distribution after an earlier reading of it.
+// since returns what was added to a distribution after an earlier sample of it.
 func since(h, earlier metrics.Float64Histogram) metrics.Float64Histogram {
 	counts := make([]uint64, len(h.Counts))
 	for i, n := range h.Counts {
@@ -77,10 +80,10 @@ func since(h, earlier metrics.Float64Histogram) metrics.Float64Histogram {
 	return metrics.Float64Histogram{Counts: counts, Buckets: h.Buckets}
 }
 
-// percentile is the upper end of the bucket with the smallest value that p
-// percent of all don't exceed, in microseconds; 0 without a value.
-// The runtime's buckets are a quarter of a power of two wide.
-func percentile(h metrics.Float64Histogram, p float64) int64 {
+// upperPercentile returns the upper bound of the bucket with the p-th percentile, in
+// microseconds; 0 without values. The runtime's buckets are a quarter of a power of
+// two wide.
+func upperPercentile(h metrics.Float64Histogram, p float64) int64 {
 	var all uint64
 	for _, n := range h.Counts {
 		all += n
@@ -88,7 +91,7 @@ func percentile(h metrics.Float64Histogram, p float64) int64 {
 	if all == 0 {
 		return 0
 	}
-	rank, seen := uint64(math.Ceil(p*float64(all)/100)), uint64(0)
+	rank, seen := uint64(percentile.Rank(p, int64(all))), uint64(0)
 	for i, n := range h.Counts {
 		if seen += n; seen >= rank {
 			return microseconds(upper(h, i))
@@ -97,8 +100,8 @@ func percentile(h metrics.Float64Histogram, p float64) int64 {
 	return 0
 }
 
-// sum is what all values add up to, in microseconds, each taken as the middle of
-// its bucket.
+// sum returns the sum of all values in microseconds, each taken as the middle of its
+// bucket.
 func sum(h metrics.Float64Histogram) int64 {
 	var seconds float64
 	for i, n := range h.Counts {
@@ -109,7 +112,8 @@ func sum(h metrics.Float64Histogram) int64 {
 	return microseconds(seconds)
 }
 
-// upper is the upper end of a bucket; of the last, which has none, the lower.
+// upper returns the upper bound of a bucket, or the lower one of the last bucket,
+// which has no upper bound.
 func upper(h metrics.Float64Histogram, bucket int) float64 {
 	if end := h.Buckets[bucket+1]; !math.IsInf(end, 1) {
 		return end

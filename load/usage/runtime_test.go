@@ -28,7 +28,7 @@ func TestPercentileOfTheRuntimes(t *testing.T) {
 		{histogram(0, 0, 1), 99, 2000}, // the last bucket has no end
 		{histogram(1, 0, 0), 50, 1000},
 	} {
-		if got := percentile(test.h, test.p); got != test.want {
+		if got := upperPercentile(test.h, test.p); got != test.want {
 			t.Errorf("%v: %d µs at %v %%, want %d", test.h.Counts, got, test.p, test.want)
 		}
 	}
@@ -90,13 +90,13 @@ func TestLagAndPausesAreSeen(t *testing.T) {
 func TestOwnLags(t *testing.T) {
 	first := Read()
 	for range 100_000 { // many more than goroutines that the runtime looks at meanwhile
-		Lagged(3 * time.Millisecond)
+		AddSchedulingLatency(3 * time.Millisecond)
 	}
 	if lag := Read().Since(first).SchedulingLatencyP99; lag < 3000 || lag > 3000*5/4 {
 		t.Errorf("a lag of %d µs", lag)
 	}
 	for _, d := range []time.Duration{-1, 0, time.Nanosecond, 1 << 62} {
-		Lagged(d) // is in some bucket, or none
+		AddSchedulingLatency(d) // is in some bucket, or none
 	}
 }
 

@@ -1,6 +1,5 @@
-// Package usage reads what this process uses of its machine: CPU time, memory,
-// the time for which its CPU limit and Go's runtime held it up, and the CPUs it
-// may run on.
+// Package usage samples what this process uses of its machine: CPU time, memory,
+// throttling, scheduling latency and GC pauses, and the CPUs that it may run on.
 package usage
 
 import (
@@ -9,40 +8,40 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Reading is what the process has used since it started.
-type Reading struct {
+// Sample is what the process has used since it started.
+type Sample struct {
 	user, system int64 // microseconds
-	throttled    int64 // microseconds; -1 when it can't be read
+	throttled    int64 // microseconds; -1 if it cannot be read
 	maxResident  int64 // bytes
-	runtime      runtimeReading
+	runtime      runtimeSample
 }
 
-// Read reads the use up to now.
-func Read() Reading {
-	r := Reading{throttled: throttled(), runtime: readRuntime()}
+// Read returns the usage up to now.
+func Read() Sample {
+	s := Sample{throttled: throttled(), runtime: readRuntime()}
 	var ru syscall.Rusage
-	// The call fails only for arguments that aren't these.
+	// The call cannot fail with these arguments.
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err == nil {
-		r.user = ru.Utime.Nano() / 1000
-		r.system = ru.Stime.Nano() / 1000
-		r.maxResident = ru.Maxrss << 10
+		s.user = ru.Utime.Nano() / 1000
+		s.system = ru.Stime.Nano() / 1000
+		s.maxResident = ru.Maxrss << 10
 	}
-	return r
+	return s
 }
 
-// Since is the use between an earlier reading and this one.
-func (r Reading) Since(earlier Reading) result.ClientUsage {
+// Since returns the usage between an earlier sample and this one.
+func (s Sample) Since(earlier Sample) result.ClientUsage {
 	u := result.ClientUsage{
-		UserCPU:     r.user - earlier.user,
-		SystemCPU:   r.system - earlier.system,
+		UserCPU:     s.user - earlier.user,
+		SystemCPU:   s.system - earlier.system,
 		Throttled:   -1,
-		MaxResident: r.maxResident,
+		MaxResident: s.maxResident,
 	}
-	if r.throttled >= 0 && earlier.throttled >= 0 {
-		u.Throttled = r.throttled - earlier.throttled
+	if s.throttled >= 0 && earlier.throttled >= 0 {
+		u.Throttled = s.throttled - earlier.throttled
 	}
-	lag, pause := since(r.runtime.lag, earlier.runtime.lag), since(r.runtime.pause, earlier.runtime.pause)
-	u.SchedulingLatencyP99 = percentile(lag, 99)
-	u.GCPause, u.GCPauseMax = sum(pause), percentile(pause, 100)
+	latency, pause := since(s.runtime.latency, earlier.runtime.latency), since(s.runtime.pause, earlier.runtime.pause)
+	u.SchedulingLatencyP99 = upperPercentile(latency, 99)
+	u.GCPause, u.GCPauseMax = sum(pause), upperPercentile(pause, 100)
 	return u
 }

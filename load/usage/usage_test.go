@@ -24,10 +24,10 @@ func TestReadingsGrow(t *testing.T) {
 }
 
 func TestUnknownThrottlingStaysUnknown(t *testing.T) {
-	if used := (Reading{throttled: 5}).Since(Reading{throttled: -1}); used.Throttled != -1 {
+	if used := (Sample{throttled: 5}).Since(Sample{throttled: -1}); used.Throttled != -1 {
 		t.Errorf("throttled for %d µs", used.Throttled)
 	}
-	if used := (Reading{throttled: 5}).Since(Reading{throttled: 2}); used.Throttled != 3 {
+	if used := (Sample{throttled: 5}).Since(Sample{throttled: 2}); used.Throttled != 3 {
 		t.Errorf("throttled for %d µs", used.Throttled)
 	}
 }
