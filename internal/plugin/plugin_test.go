@@ -298,7 +298,7 @@ func TestReport(t *testing.T) {
 func TestTable(t *testing.T) {
 	server := plugintest.Start(t)
 	server.SetRun(measuring(42))
-	start(t, server, "table").wantEnd(t, exit.Failed, "[1] tomcat has no result yet: it is Measuring (42%): measuring")
+	start(t, server, "table").wantEnd(t, exit.Failed, `[1] tomcat has no result yet (wait for it with "kubectl assay watch tomcat"): it is Measuring (42%): measuring`)
 	finished := succeeded(valid)
 	finished.Status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: "tomcat-result"}
 	server.SetRun(finished)
@@ -315,7 +315,7 @@ func TestReportOfARunWithoutResult(t *testing.T) {
 		text string
 	}{
 		"new":    {&v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: "tomcat"}}, "the operator hasn't processed it"},
-		"active": {measuring(42), "has no result yet: it is Measuring (42%): measuring"},
+		"active": {measuring(42), `has no result yet (wait for it with "kubectl assay watch tomcat"): it is Measuring (42%): measuring`},
 		"failed": {run(metav1.ConditionFalse, v1alpha1.ReasonDeadlineExceeded, "3600 s passed"), "it failed with DeadlineExceeded: 3600 s passed"},
 	} {
 		t.Run(name, func(t *testing.T) {

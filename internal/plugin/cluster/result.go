@@ -54,7 +54,8 @@ func (c *Cluster) Result(ctx context.Context, run *v1alpha1.BenchmarkRun) (*resu
 }
 
 // NoResult returns the reason why a run has no result, as text that follows the
-// words "the run has", for example "no result yet: it is Queued: ...".
+// words "the run has". The message of the run's state comes last, because it may
+// consist of several sentences.
 func NoResult(run *v1alpha1.BenchmarkRun) string {
 	state := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
 	if state == nil {
@@ -67,5 +68,5 @@ func NoResult(run *v1alpha1.BenchmarkRun) string {
 	if p := run.Status.Progress; p != nil && p.Percent != nil {
 		progress = fmt.Sprintf(" (%d%%)", *p.Percent)
 	}
-	return fmt.Sprintf("no result yet: it is %s%s: %s; wait for it with \"kubectl assay watch %s\"", state.Reason, progress, state.Message, run.Name)
+	return fmt.Sprintf("no result yet (wait for it with \"kubectl assay watch %s\"): it is %s%s: %s", run.Name, state.Reason, progress, state.Message)
 }
