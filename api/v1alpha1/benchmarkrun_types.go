@@ -16,6 +16,7 @@ import (
 // +kubebuilder:printcolumn:name="Requests/s",type=string,JSONPath=`.status.result.requestsPerSecond`
 // +kubebuilder:printcolumn:name="P99 (us)",type=integer,JSONPath=`.status.result.latency.total.p99Microseconds`
 // +kubebuilder:printcolumn:name="Errors",type=integer,JSONPath=`.status.result.errors.total`
+// +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
 // +kubebuilder:printcolumn:name="Valid",type=string,JSONPath=`.status.conditions[?(@.type=="Valid")].status`
 // +kubebuilder:printcolumn:name="Progress",type=string,priority=1,JSONPath=`.status.progress.percent`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Succeeded")].message`
@@ -36,6 +37,7 @@ type BenchmarkRun struct {
 
 	// status is what was observed: how far the run is, its verdict and its
 	// result.
+	// +default={"observedGeneration": -1}
 	// +optional
 	Status BenchmarkRunStatus `json:"status,omitempty,omitzero"`
 }

@@ -19,6 +19,11 @@ const (
 	// ConditionValid says whether the result can be trusted. Its message lists
 	// what speaks against it.
 	ConditionValid = "Valid"
+	// ConditionReconciling and ConditionStalled say how far the run is in the terms of
+	// kstatus, which Flux, Helm and others wait by. Reconciling is True while the run
+	// is active. Stalled is True when it has finished with another verdict than Passed.
+	ConditionReconciling = "Reconciling"
+	ConditionStalled     = "Stalled"
 	// ConditionThresholdsMet says whether every threshold was met. It is left out
 	// when the run has no thresholds.
 	ConditionThresholdsMet = "ThresholdsMet"
@@ -109,8 +114,8 @@ const (
 	ReasonNameConflict = "NameConflict"
 )
 
-// Reasons of Admitted, TargetReady, ClientsReady and Finished that aren't also
-// reasons of Succeeded.
+// Reasons of Admitted, TargetReady, ClientsReady, Finished, Reconciling and
+// Stalled that aren't also reasons of Succeeded, Valid or ThresholdsMet.
 const (
 	// ReasonAdmitted: the run holds its lane.
 	ReasonAdmitted = "Admitted"
@@ -120,6 +125,8 @@ const (
 	ReasonNotReady = "NotReady"
 	// ReasonActive: the run hasn't finished.
 	ReasonActive = "Active"
+	// ReasonFinished: the run has finished, and nothing is left to do.
+	ReasonFinished = "Finished"
 )
 
 // Reasons of ThresholdsMet, and of Valid where no finding gives its own.

@@ -9,18 +9,26 @@ import (
 // +kubebuilder:validation:MinProperties=1
 type BenchmarkRunStatus struct {
 	// conditions are Admitted, TargetReady, ClientsReady, Finished, Succeeded,
-	// Valid and ThresholdsMet. Finished becomes True in every terminal state. The
-	// reason of Succeeded is the state of the run.
+	// Valid, ThresholdsMet, Reconciling and Stalled. Finished becomes True in every
+	// terminal state. The reason of Succeeded is the state of the run.
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status is about.
-	// +kubebuilder:validation:Minimum=1
+	// observedGeneration is the generation of the spec that this status is about. It
+	// is -1 until the operator has seen the run.
+	// +kubebuilder:validation:Minimum=-1
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// verdict is the outcome of a finished run in one word, for pipelines: Error when
+	// it has no result (Succeeded is False), else Invalid when the result can't be
+	// trusted (Valid is False), else Failed when it misses a threshold (ThresholdsMet
+	// is False), else Passed. It is not set while the run is active.
+	// +optional
+	Verdict Verdict `json:"verdict,omitempty"`
 
 	// admissionTime is when the run was given its lane.
 	// +optional
@@ -48,10 +56,10 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Warmup *WarmupStatus `json:"warmup,omitempty"`
 
-	// clients are the figures of each client.
+	// clients are the figures of the first 32 clients. The artifact has those of all.
 	// +listType=map
 	// +listMapKey=index
-	// +kubebuilder:validation:MaxItems=1000
+	// +kubebuilder:validation:MaxItems=32
 	// +optional
 	Clients []ClientStatus `json:"clients,omitempty"`
 
@@ -64,25 +72,39 @@ type BenchmarkRunStatus struct {
 	Artifact *ArtifactReference `json:"artifact,omitempty"`
 }
 
+// Verdict is the outcome of a finished run.
+//
+// +kubebuilder:validation:Enum=Passed;Failed;Invalid;Error
+type Verdict string
+
+const (
+	// VerdictPassed means that the result can be trusted and meets every threshold.
+	VerdictPassed Verdict = "Passed"
+	// VerdictFailed means that the result can be trusted and misses a threshold.
+	VerdictFailed Verdict = "Failed"
+	// VerdictInvalid means that the result can't be trusted.
+	VerdictInvalid Verdict = "Invalid"
+	// VerdictError means that there is no result.
+	VerdictError Verdict = "Error"
+)
+
 // Progress is how far a run is.
 type Progress struct {
-	// stage is Queued, Suspended, Starting, WarmingUp, Measuring, Collecting or
-	// Finished.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=32
+	// state is the state that these figures are about. While the run is active it is
+	// the reason of the condition Succeeded.
 	// +optional
-	Stage string `json:"stage,omitempty"`
+	State RunState `json:"state,omitempty"`
 
-	// percent is how much of the stage's load is done, from 0 to 100.
+	// percent is how much of the state's load is done, from 0 to 100.
 	// +optional
 	Percent *int32 `json:"percent,omitempty"`
 
-	// requests is the number of requests that ended in this stage, over all
+	// requests is the number of requests that ended in this state, over all
 	// clients.
 	// +optional
 	Requests *int64 `json:"requests,omitempty"`
 
-	// errors is the number of requests that failed in this stage, over all
+	// errors is the number of requests that failed in this state, over all
 	// clients.
 	// +optional
 	Errors *int64 `json:"errors,omitempty"`
@@ -93,10 +115,20 @@ type Progress struct {
 	// +optional
 	RequestsPerSecond string `json:"requestsPerSecond,omitempty"`
 
-	// remainingSeconds is an estimate of how long the stage will still take.
+	// remainingSeconds is an estimate of how long the state will still last, in
+	// seconds.
 	// +optional
 	RemainingSeconds *int64 `json:"remainingSeconds,omitempty"`
 }
+
+// RunState is a state of a run: a reason of the condition Succeeded while it is
+// Unknown, or Finished.
+//
+// +kubebuilder:validation:Enum=Queued;Suspended;Starting;SettingUp;WarmingUp;Measuring;TearingDown;Collecting;Finished
+type RunState string
+
+// StateFinished is the state of a run that has ended.
+const StateFinished RunState = "Finished"
 
 // ClientStatus is the figures of one client.
 type ClientStatus struct {
@@ -318,12 +350,32 @@ type TargetUsage struct {
 	MaxResidentBytes *int64 `json:"maxResidentBytes,omitempty"`
 }
 
-// ArtifactReference says where the full result is kept.
+// ArtifactReference says where the full result is kept, and what it is.
+//
+// +kubebuilder:validation:ExactlyOneOf=configMap
 type ArtifactReference struct {
-	// configMap is the name of a ConfigMap in the run's namespace. Its key
-	// result.json.gz holds the result as gzip-compressed JSON.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
+	// configMap is a ConfigMap in the run's namespace that holds the result.
+	// +optional
+	ConfigMap *ArtifactConfigMap `json:"configMap,omitempty"`
+
+	// sizeBytes is the size of the artifact, gzip-compressed JSON, in bytes.
 	// +required
-	ConfigMap string `json:"configMap,omitempty"`
+	SizeBytes *int64 `json:"sizeBytes,omitempty"`
+
+	// sha256 is the SHA-256 of the artifact in hexadecimal.
+	// +kubebuilder:validation:MinLength=64
+	// +kubebuilder:validation:MaxLength=64
+	// +required
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// ArtifactConfigMap is a ConfigMap that holds a result.
+type ArtifactConfigMap struct {
+	// name is the ConfigMap's name.
+	// +required
+	Name ConfigMapName `json:"name,omitempty"`
+
+	// key is the key of its binaryData that holds the result.
+	// +required
+	Key DataKey `json:"key,omitempty"`
 }

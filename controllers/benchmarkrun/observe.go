@@ -145,9 +145,11 @@ func (r *Reconciler) observeArtifact(ctx context.Context, br *v1alpha1.Benchmark
 	if stored == nil || err != nil {
 		return err
 	}
-	if o.Result, err = artifact.Decode(stored.BinaryData[artifact.Key]); err != nil {
+	data := stored.BinaryData[artifact.Key]
+	if o.Result, err = artifact.Decode(data); err != nil {
 		return fmt.Errorf("read the artifact %s: %w", stored.Name, err)
 	}
+	o.Artifact = artifact.Identify(data)
 	return nil
 }
 

@@ -13,6 +13,8 @@ package artifact
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +37,20 @@ const (
 	// maxDecoded bounds the JSON that Decode unpacks, in bytes.
 	maxDecoded = 64 << 20
 )
+
+// Identity identifies the bytes of a stored artifact.
+type Identity struct {
+	// SizeBytes is their number.
+	SizeBytes int64
+	// SHA256 is their SHA-256 in hexadecimal.
+	SHA256 string
+}
+
+// Identify returns the identity of an artifact.
+func Identify(data []byte) Identity {
+	sum := sha256.Sum256(data)
+	return Identity{SizeBytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}
+}
 
 // ErrTooLarge means that a result does not fit even without everything that may be
 // omitted.

@@ -124,7 +124,7 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 func measuring(percent int32) *v1alpha1.BenchmarkRun {
 	r := run(metav1.ConditionUnknown, v1alpha1.ReasonMeasuring, "measuring")
 	errors, remaining := int64(3), int64(75)
-	r.Status.Progress = &v1alpha1.Progress{Stage: "Measuring", Percent: &percent, RequestsPerSecond: "1234.5", Errors: &errors, RemainingSeconds: &remaining}
+	r.Status.Progress = &v1alpha1.Progress{State: "Measuring", Percent: &percent, RequestsPerSecond: "1234.5", Errors: &errors, RemainingSeconds: &remaining}
 	return r
 }
 
@@ -276,10 +276,20 @@ func stored(t *testing.T, uid string) *corev1.ConfigMap {
 	}
 }
 
+// reference refers to what stored returns.
+func reference(t *testing.T, uid string) *v1alpha1.ArtifactReference {
+	t.Helper()
+	config := stored(t, uid)
+	identity := artifact.Identify(config.BinaryData[artifact.Key])
+	return &v1alpha1.ArtifactReference{
+		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: config.Name, Key: artifact.Key}, SizeBytes: &identity.SizeBytes, SHA256: identity.SHA256,
+	}
+}
+
 func TestReport(t *testing.T) {
 	server := plugintest.Start(t)
 	finished := succeeded(valid)
-	finished.Status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: "tomcat-result"}
+	finished.Status.Artifact = reference(t, "uid-1")
 	server.SetRun(finished)
 	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, `ConfigMap "tomcat-result" with the result not found`)
 	server.SetConfigMap(stored(t, "uid-1"))
@@ -289,6 +299,10 @@ func TestReport(t *testing.T) {
 	start(t, server, "report", "other").wantEnd(t, exit.Unknown, `BenchmarkRun "other" not found`)
 	server.SetConfigMap(stored(t, "uid-2"))
 	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, "the result of another run")
+	server.SetConfigMap(stored(t, "uid-1"))
+	finished.Status.Artifact.SHA256 = strings.Repeat("0", 64)
+	server.SetRun(finished)
+	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, "holds another result than the run's")
 	empty := stored(t, "uid-1")
 	empty.BinaryData = nil
 	server.SetConfigMap(empty)
@@ -300,7 +314,7 @@ func TestTable(t *testing.T) {
 	server.SetRun(measuring(42))
 	start(t, server, "table").wantEnd(t, exit.Failed, `[1] tomcat has no result yet (wait for it with "kubectl assay watch tomcat"): it is Measuring (42%): measuring`)
 	finished := succeeded(valid)
-	finished.Status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: "tomcat-result"}
+	finished.Status.Artifact = reference(t, "uid-1")
 	server.SetRun(finished)
 	server.SetConfigMap(stored(t, "uid-1"))
 	start(t, server, "table", "tomcat").wantEnd(t, exit.Success, "requests/s per client", "tomcat")

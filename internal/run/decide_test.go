@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
@@ -247,6 +248,7 @@ func TestDecideCompletesARunFromItsArtifact(t *testing.T) {
 		Findings:   []result.Finding{{Reason: "Careful", Severity: result.Warns}, {Reason: "ClientSaturated", Severity: result.Invalidates, Message: "too busy"}},
 		Thresholds: []result.ThresholdOutcome{{Metric: "ErrorRate", Bound: "below 1%", Actual: "0%", Met: true}},
 	}
+	s.o.Artifact = artifact.Identity{SizeBytes: 3, SHA256: "abc"}
 	p := s.decide()
 	if got := stateIn(p); got.Status != metav1.ConditionTrue || got.Reason != v1alpha1.ReasonCompleted {
 		t.Errorf("%+v", got)
@@ -257,7 +259,13 @@ func TestDecideCompletesARunFromItsArtifact(t *testing.T) {
 	if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionThresholdsMet) {
 		t.Error("the threshold was met")
 	}
-	if p.Status.Artifact.ConfigMap != "run-result" || len(p.Status.Clients) != 2 || !p.Release || len(p.Delete) > 0 {
+	wantArtifact := &v1alpha1.ArtifactReference{
+		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: "run-result", Key: "result.json.gz"}, SizeBytes: ptr.To(int64(3)), SHA256: "abc",
+	}
+	if diff := cmp.Diff(wantArtifact, p.Status.Artifact); diff != "" {
+		t.Errorf("the artifact (-want +got):\n%s", diff)
+	}
+	if len(p.Status.Clients) != 2 || !p.Release || len(p.Delete) > 0 {
 		t.Errorf("%+v", p)
 	}
 }

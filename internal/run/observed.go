@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/manager"
@@ -31,6 +32,8 @@ type Observed struct {
 	Clients map[int]*corev1.Pod
 	// Result is the stored result. It is read only for a run that hasn't finished.
 	Result *result.Result
+	// Artifact identifies the bytes of the artifact that holds Result.
+	Artifact artifact.Identity
 
 	// Sessions holds what the run's pods reported.
 	Sessions manager.Observation

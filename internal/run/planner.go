@@ -18,9 +18,6 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// stageFinished is the stage in the progress of a finished run.
-const stageFinished = "Finished"
-
 // planner builds a plan from a run, what was observed of it, and the time.
 type planner struct {
 	Plan
@@ -52,10 +49,12 @@ func newPlanner(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *planner
 func (p *planner) state(reason, message string, progress *v1alpha1.Progress) {
 	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionUnknown, reason, message)
 	p.condition(v1alpha1.ConditionFinished, metav1.ConditionFalse, v1alpha1.ReasonActive, "The run has not finished.")
+	p.condition(v1alpha1.ConditionReconciling, metav1.ConditionTrue, reason, message)
+	p.condition(v1alpha1.ConditionStalled, metav1.ConditionFalse, v1alpha1.ReasonActive, "The run has not finished.")
 	if progress == nil {
 		progress = &v1alpha1.Progress{}
 	}
-	progress.Stage = reason
+	progress.State = v1alpha1.RunState(reason)
 	p.Status.Progress = progress
 }
 
@@ -79,17 +78,24 @@ func (p *planner) fail(f *Failure) {
 	p.finish()
 }
 
-// finish ends a run, whose condition Succeeded is set.
+// finish ends a run whose conditions Succeeded, Valid and ThresholdsMet are set.
 func (p *planner) finish() {
 	verdict := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionSucceeded)
 	p.condition(v1alpha1.ConditionFinished, metav1.ConditionTrue, verdict.Reason, verdict.Message)
+	p.condition(v1alpha1.ConditionReconciling, metav1.ConditionFalse, v1alpha1.ReasonFinished, "The run has finished.")
+	var reason *metav1.Condition
+	if p.Status.Verdict, reason = verdictOf(p.Status.Conditions); reason != nil {
+		p.condition(v1alpha1.ConditionStalled, metav1.ConditionTrue, reason.Reason, reason.Message)
+	} else {
+		p.condition(v1alpha1.ConditionStalled, metav1.ConditionFalse, v1alpha1.ReasonFinished, "The run has passed.")
+	}
 	if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionAdmitted) {
 		p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, verdict.Reason, "The run ended before it was admitted to its lane.")
 	}
 	p.Status.CompletionTime = ptr.To(metav1.NewTime(p.now))
 	progress := ptr.Deref(p.Status.Progress, v1alpha1.Progress{})
 	p.Status.Progress = &v1alpha1.Progress{
-		Stage: stageFinished, Percent: progress.Percent, Requests: progress.Requests, Errors: progress.Errors,
+		State: v1alpha1.StateFinished, Percent: progress.Percent, Requests: progress.Requests, Errors: progress.Errors,
 	}
 }
 

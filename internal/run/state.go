@@ -38,6 +38,24 @@ func State(run *v1alpha1.BenchmarkRun) string {
 	return cmp.Or(Succeeded(run).Reason, v1alpha1.ReasonQueued)
 }
 
+// verdictOf returns the verdict of a finished run, and the condition that is the
+// reason for a verdict other than Passed.
+func verdictOf(conditions []metav1.Condition) (v1alpha1.Verdict, *metav1.Condition) {
+	for _, by := range []struct {
+		condition string
+		verdict   v1alpha1.Verdict
+	}{
+		{v1alpha1.ConditionSucceeded, v1alpha1.VerdictError},
+		{v1alpha1.ConditionValid, v1alpha1.VerdictInvalid},
+		{v1alpha1.ConditionThresholdsMet, v1alpha1.VerdictFailed},
+	} {
+		if c := meta.FindStatusCondition(conditions, by.condition); c != nil && c.Status == metav1.ConditionFalse {
+			return by.verdict, c
+		}
+	}
+	return v1alpha1.VerdictPassed, nil
+}
+
 // underLoad reports whether the pods have begun their load in a state.
 func underLoad(state string) bool {
 	switch state {

@@ -70,10 +70,13 @@ func addBackendUsage(t *v1alpha1.TargetStatus, r *result.Result) {
 	}
 }
 
-// clientStatuses returns the figures of each client.
+// maxClientStatuses limits the clients whose figures the status has.
+const maxClientStatuses = 32
+
+// clientStatuses returns the figures of the first clients.
 func clientStatuses(r *result.Result) []v1alpha1.ClientStatus {
-	statuses := make([]v1alpha1.ClientStatus, 0, len(r.Clients))
-	for i := range r.Clients {
+	statuses := make([]v1alpha1.ClientStatus, 0, min(len(r.Clients), maxClientStatuses))
+	for i := range cap(statuses) {
 		c := &r.Clients[i]
 		statuses = append(statuses, v1alpha1.ClientStatus{
 			Index:                 ptr.To(int32(c.Index)),

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -18,7 +19,10 @@ func (p *planner) complete() {
 	p.Status.Result = resultStatus(r)
 	addBackendUsage(p.Status.Target, r)
 	p.Status.Clients = clientStatuses(r)
-	p.Status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: manifest.ArtifactName(p.run)}
+	p.Status.Artifact = &v1alpha1.ArtifactReference{
+		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: manifest.ArtifactName(p.run), Key: artifact.Key},
+		SizeBytes: ptr.To(p.observed.Artifact.SizeBytes), SHA256: p.observed.Artifact.SHA256,
+	}
 	p.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(r.Run.MeasurementTime))
 	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonCompleted,
 		fmt.Sprintf("%d requests were measured, %d of them failed. Show the result with: kubectl assay report %s -n %s",

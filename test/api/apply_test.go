@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
 )
 
 // TestSecondApplyChangesNothing applies every sample twice by kubectl, the way
@@ -24,6 +26,7 @@ func TestSecondApplyChangesNothing(t *testing.T) {
 					return kubectl(t, "apply", "--namespace", namespace, by.name, "--filename", filepath.Join(sampleDirectory, name))
 				}
 				apply()
+				observeRuns(t, namespace)
 				before := versions(t, name, namespace)
 				for line := range strings.Lines(apply()) {
 					if !strings.HasSuffix(strings.TrimSpace(line), by.said) {
@@ -37,6 +40,23 @@ func TestSecondApplyChangesNothing(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// observeRuns writes the status of the runs in a namespace, as the operator does as
+// soon as it sees one. Until then the API server only shows a default, and stores
+// it with whatever is written next.
+func observeRuns(t *testing.T, namespace string) {
+	t.Helper()
+	var runs v1alpha1.BenchmarkRunList
+	if err := apiClient.List(t.Context(), &runs, client.InNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range runs.Items {
+		runs.Items[i].Status.ObservedGeneration = runs.Items[i].Generation
+		if err := apiClient.Status().Update(t.Context(), &runs.Items[i]); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -232,7 +232,7 @@ func (c *cluster) children(t *testing.T, run *v1alpha1.BenchmarkRun) []string {
 		}
 		for _, item := range items {
 			object := item.(client.Object)
-			if run.Status.Artifact == nil || object.GetName() != run.Status.Artifact.ConfigMap {
+			if run.Status.Artifact == nil || object.GetName() != run.Status.Artifact.ConfigMap.Name {
 				left = append(left, fmt.Sprintf("%T %s", object, object.GetName()))
 			}
 		}

@@ -200,7 +200,7 @@ func (c *cluster) suspend(t *testing.T, run *v1alpha1.BenchmarkRun, suspend bool
 func (c *cluster) artifact(t *testing.T, run *v1alpha1.BenchmarkRun) *result.Result {
 	t.Helper()
 	var stored corev1.ConfigMap
-	if err := c.Get(t.Context(), types.NamespacedName{Namespace: run.Namespace, Name: run.Status.Artifact.ConfigMap}, &stored); err != nil {
+	if err := c.Get(t.Context(), types.NamespacedName{Namespace: run.Namespace, Name: run.Status.Artifact.ConfigMap.Name}, &stored); err != nil {
 		t.Fatal(err)
 	}
 	if stored.Labels[manifest.LabelRunUID] != string(run.UID) {

@@ -110,7 +110,7 @@ func runOnce(ctx context.Context, c client.WithWatch, namespace, name, image str
 		return sample{}, fmt.Errorf("the run did not succeed: %+v", finished.Status.Conditions)
 	}
 	var stored corev1.ConfigMap
-	if err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: finished.Status.Artifact.ConfigMap}, &stored); err != nil {
+	if err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: finished.Status.Artifact.ConfigMap.Name}, &stored); err != nil {
 		return sample{}, fmt.Errorf("get the artifact: %w", err)
 	}
 	r, err := artifact.Decode(stored.BinaryData[artifact.Key])

@@ -31,7 +31,11 @@ func lost(format string, args ...any) error {
 // set. The error is a LostError if the artifact is missing or isn't the run's.
 func (c *Cluster) Result(ctx context.Context, run *v1alpha1.BenchmarkRun) (*result.Result, error) {
 	var stored corev1.ConfigMap
-	key := types.NamespacedName{Namespace: run.Namespace, Name: run.Status.Artifact.ConfigMap}
+	reference := run.Status.Artifact
+	if reference.ConfigMap == nil {
+		return nil, lost("the result is kept in a place that this version of the plugin doesn't know")
+	}
+	key := types.NamespacedName{Namespace: run.Namespace, Name: reference.ConfigMap.Name}
 	if err := c.Get(ctx, key, &stored); err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil, lost("ConfigMap %q with the result not found; the summary is still in \"kubectl get benchmarkrun %s --namespace %s --output yaml\"",
@@ -39,9 +43,9 @@ func (c *Cluster) Result(ctx context.Context, run *v1alpha1.BenchmarkRun) (*resu
 		}
 		return nil, Explain(err)
 	}
-	data, has := stored.BinaryData[artifact.Key]
+	data, has := stored.BinaryData[reference.ConfigMap.Key]
 	if !has {
-		return nil, lost("ConfigMap %q is not the result of a run: key %q not found", key.Name, artifact.Key)
+		return nil, lost("ConfigMap %q is not the result of a run: key %q not found", key.Name, reference.ConfigMap.Key)
 	}
 	r, err := artifact.Decode(data)
 	if err != nil {
@@ -49,6 +53,9 @@ func (c *Cluster) Result(ctx context.Context, run *v1alpha1.BenchmarkRun) (*resu
 	}
 	if r.Run.UID != string(run.UID) {
 		return nil, lost("ConfigMap %q holds the result of another run (UID %s, not %s)", key.Name, r.Run.UID, run.UID)
+	}
+	if sum := artifact.Identify(data).SHA256; sum != reference.SHA256 {
+		return nil, lost("ConfigMap %q holds another result than the run's: its SHA-256 is %s, not %s", key.Name, sum, reference.SHA256)
 	}
 	return r, nil
 }

@@ -63,7 +63,6 @@ func ended(run *v1alpha1.BenchmarkRun, status metav1.ConditionStatus, reason, me
 func measured(t *testing.T, run *v1alpha1.BenchmarkRun, uid string) []client.Object {
 	t.Helper()
 	ended(run, metav1.ConditionTrue, v1alpha1.ReasonCompleted, "done")
-	run.Status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: run.Name + "-result"}
 	r := &result.Result{
 		Run: result.Run{
 			Namespace: run.Namespace, Name: run.Name, UID: uid, Server: "Tomcat NIO", Load: "closed", Connections: 25,
@@ -80,6 +79,10 @@ func measured(t *testing.T, run *v1alpha1.BenchmarkRun, uid string) []client.Obj
 	data, err := artifact.Encode(r, artifact.ConfigMapLimit)
 	if err != nil {
 		t.Fatal(err)
+	}
+	identity := artifact.Identify(data)
+	run.Status.Artifact = &v1alpha1.ArtifactReference{
+		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: run.Name + "-result", Key: artifact.Key}, SizeBytes: &identity.SizeBytes, SHA256: identity.SHA256,
 	}
 	return []client.Object{run, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: run.Name + "-result"},

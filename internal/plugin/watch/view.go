@@ -28,7 +28,7 @@ func viewOf(run *v1alpha1.BenchmarkRun) view {
 		return view{state: "New", percent: -1, details: "waiting for the operator"}
 	}
 	v := view{state: printable.Text(condition.Reason), percent: -1}
-	if p := run.Status.Progress; p != nil && p.Percent != nil && p.Stage == condition.Reason {
+	if p := run.Status.Progress; p != nil && p.Percent != nil && string(p.State) == condition.Reason {
 		v.percent = *p.Percent
 		v.details = figures(p)
 	}
