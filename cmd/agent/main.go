@@ -1,5 +1,5 @@
-// Command agent runs in the target's pod: before the server, to write what it
-// serves, and beside it, to watch it.
+// Command agent runs in the target's pod: as an init container that writes the content,
+// and as a sidecar that probes and samples the server.
 package main
 
 import (
@@ -28,29 +28,29 @@ func main() {
 	defer stop()
 	root := &cobra.Command{
 		Use:   "agent",
-		Short: "Assay's part in the pod of a target",
-		Long: `Assay's part in the pod of a target: an init container that writes the files
-that the server serves, and a container beside the server's that asks it whether
-it is ready and reads what it uses. Assay starts both; there is nothing to start by hand.`,
+		Short: "Init container and sidecar of a target's pod",
+		Long: `Init container and sidecar of a target's pod. The init container writes the files
+that the server serves. The sidecar probes whether the server is ready and samples
+its resource usage. Assay starts both. Don't start them yourself.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.AddCommand(contentCommand(), sampleCommand())
 	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "agent:", err)
-		os.Exit(1) //nolint:gocritic // stop only restores the signals of a process that is at its end
+		os.Exit(1) //nolint:gocritic // stop only restores the signal handlers of a process that exits
 	}
 }
 
 func contentCommand() *cobra.Command {
-	var list, folder string
+	var list, directory string
 	command := &cobra.Command{
 		Use:   "content --list FILE --dir DIR",
 		Short: "Write the files that the server serves",
-		Long: `Writes each file of a list into a folder, in place of files that are there.
-The bytes of a file depend on its path alone and can't be compressed: each run
-serves the same; one with a source is a copy of that file. A path that leads out
-of the folder is an error, and so is a source of another size.
+		Long: `Writes each file of a list into a directory. Existing files are replaced. The
+bytes of a file depend only on its path, so that each run serves the same, and can't
+be compressed. A file with a source is a copy of it. A path outside the directory is
+an error, and so is a source of another size.
 
 The list is JSON: [{"path": "/js/app.js", "sizeBytes": 31819},
 {"path": "/page.jsp", "sizeBytes": 512, "source": "/config/page.jsp"}, ...]`,
@@ -62,11 +62,11 @@ The list is JSON: [{"path": "/js/app.js", "sizeBytes": 31819},
 			if err != nil {
 				return err
 			}
-			return content.Write(folder, files)
+			return content.Write(directory, files)
 		},
 	}
 	command.Flags().StringVar(&list, "list", "", "JSON file with the list of files")
-	command.Flags().StringVar(&folder, "dir", "", "folder to write into; it must exist")
+	command.Flags().StringVar(&directory, "dir", "", "existing directory to write into")
 	for _, required := range []string{"list", "dir"} {
 		cobra.CheckErr(command.MarkFlagRequired(required))
 	}
@@ -76,20 +76,20 @@ The list is JSON: [{"path": "/js/app.js", "sizeBytes": 31819},
 func sampleCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "sample",
-		Short: "Ask the server until it answers, then read what it uses each second",
-		Long: `Attends a session with the manager. When told to, it asks the server for a path
-until that is answered with success, and from the start of the load on reads
-each second, from /proc, what the server's processes use: those of the pod that
-aren't in the agent's own control group. The pod's containers must share their
-process namespace (shareProcessNamespace: true). Open files and throttling can
-be read only when the server runs as the same user.
+		Short: "Probe the server until it is ready, then sample its usage each second",
+		Long: `Joins a session with the manager. When the manager orders it, the agent probes the
+server until a probe succeeds. From the start of the load it samples each second,
+from /proc, the usage of the server's processes: those of the pod that are not in
+the agent's own control group. The pod's containers must share their process
+namespace (shareProcessNamespace: true). Open files and throttling can be read only
+if the server runs as the same user.
 
-It exits 0 when the manager has released it, and when it gets SIGTERM.
+The exit code is 0 when the manager has released the agent, and on SIGTERM.
 
 Environment:
   ` + managerVariable + `   host and port of the manager
-Its token is in ` + session.TokenPath + `, the certificates by which it checks
-the manager in ` + session.CAPath + `.`,
+Its token is in ` + session.TokenPath + `, the CA bundle for the manager's
+certificate in ` + session.CAPath + `.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error { return sample(command.Context()) },
 	}
@@ -98,16 +98,16 @@ the manager in ` + session.CAPath + `.`,
 func sample(ctx context.Context) error {
 	manager := os.Getenv(managerVariable)
 	if manager == "" {
-		return errors.New("the environment variable " + managerVariable + " isn't set: this command is for pods that Assay starts")
+		return errors.New("the environment variable " + managerVariable + " is not set: this command is for pods that Assay starts")
 	}
 	sampler, err := agent.NewProcSampler("/proc")
 	if err != nil {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	attended := pod.New(pod.Mounted(manager, sessionpb.Role_ROLE_AGENT, log))
-	if err := agent.Run(ctx, attended, sampler, log); err != nil {
-		return fmt.Errorf("attend the session: %w", err)
+	joined := pod.New(pod.Mounted(manager, sessionpb.Role_ROLE_AGENT, log))
+	if err := agent.Run(ctx, joined, sampler, log); err != nil {
+		return fmt.Errorf("run the session: %w", err)
 	}
 	return nil
 }

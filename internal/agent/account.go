@@ -2,7 +2,7 @@ package agent
 
 import "github.com/prometheus/procfs"
 
-// usage is what only grows: CPU times in microseconds, and page faults.
+// usage holds cumulative counters: CPU time in microseconds, and page faults.
 type usage struct{ user, system, minor, major int64 }
 
 func (u *usage) add(other usage) {
@@ -12,43 +12,43 @@ func (u *usage) add(other usage) {
 	u.major += other.major
 }
 
-// sampled is a process as it was read, and the container that it is in.
-type sampled struct {
+// processSample is the state of a process at a sample, and its container.
+type processSample struct {
 	procfs.ProcStat
 	in *container
 }
 
-// process tells it from others.
-func (s *sampled) process() process { return process{pid: s.PID, started: s.Starttime} }
+// process returns the identity of the process.
+func (s *processSample) process() process { return process{pid: s.PID, started: s.Starttime} }
 
-// entry is what a process has used, and what its children had that it has
-// waited for; the kernel keeps both (getrusage(2), RUSAGE_SELF and
-// RUSAGE_CHILDREN).
+// entry holds the usage of a process and of the children that it has reaped. The
+// kernel keeps both (getrusage(2), RUSAGE_SELF and RUSAGE_CHILDREN).
 type entry struct {
 	parent        int
 	own, children usage
 }
 
-// all is the process's own use and its children's.
+// all returns the usage of the process and of its reaped children.
 func (e entry) all() usage {
 	all := e.own
 	all.add(e.children)
 	return all
 }
 
-// account adds up what processes have used, each once: a process that is there
-// by itself, one that was waited for as part of its parent, and one that went
-// without being waited for as it was seen last. What was used between two
-// readings is added to the container that the process is in at the second, so
-// that nothing is lost and nothing counted twice when it turns out to be in
-// another container than was thought: what was counted by then stays where it
-// is.
+// account sums the usage of processes and counts each process once. A live process
+// counts with its latest sample. A reaped child counts as part of its parent. A
+// process that exited without being reaped counts with its last sample.
+//
+// Usage between two samples is added to the container of the process at the second
+// sample. If a process turns out to be in another container than assumed, earlier
+// usage stays where it was counted, so that none is lost or counted twice.
 type account struct {
 	seen map[process]entry
 }
 
-// update takes in what the kernel shows of all processes.
-func (a *account) update(all []sampled) {
+// update adds what the processes used since the previous sample to their
+// containers.
+func (a *account) update(all []processSample) {
 	now := make(map[process]entry, len(all))
 	living := make(map[int]process, len(all))
 	in := make(map[process]*container, len(all))
@@ -62,7 +62,7 @@ func (a *account) update(all []sampled) {
 			children: usage{user: int64(s.CUTime) * tick, system: int64(s.CSTime) * tick, minor: int64(s.CMinFlt), major: int64(s.CMajFlt)},
 		}
 	}
-	// What the living gained by waiting since the last reading.
+	// What live processes gained by reaping children since the previous sample.
 	gained := map[process]usage{}
 	for p, e := range now {
 		gained[p] = minus(e.children, a.seen[p].children)
@@ -72,17 +72,18 @@ func (a *account) update(all []sampled) {
 		if _, lives := now[p]; lives {
 			continue
 		}
-		heir, ok := a.heir(e, living)
-		if left := minus(gained[heir], e.all()); ok && left.user >= -2*tick && left.system >= -2*tick {
-			gained[heir] = left
-			in[heir].used.add(minus(usage{}, e.all())) // it was counted before
+		ancestor, ok := a.liveAncestor(e, living)
+		if left := minus(gained[ancestor], e.all()); ok && left.user >= -2*tick && left.system >= -2*tick {
+			gained[ancestor] = left
+			in[ancestor].used.add(minus(usage{}, e.all())) // it was counted before
 		}
 	}
 	a.seen = now
 }
 
-// heir is the nearest living ancestor of a process that is gone.
-func (a *account) heir(e entry, living map[int]process) (process, bool) {
+// liveAncestor returns the nearest live ancestor of a process that has exited, and
+// whether there is one.
+func (a *account) liveAncestor(e entry, living map[int]process) (process, bool) {
 	for range len(a.seen) {
 		if p, ok := living[e.parent]; ok {
 			return p, true
@@ -105,7 +106,7 @@ func minus(a, b usage) usage {
 	return usage{user: a.user - b.user, system: a.system - b.system, minor: a.minor - b.minor, major: a.major - b.major}
 }
 
-// most is the larger of each figure.
-func most(a, b usage) usage {
+// maxUsage returns the larger value of each counter.
+func maxUsage(a, b usage) usage {
 	return usage{user: max(a.user, b.user), system: max(a.system, b.system), minor: max(a.minor, b.minor), major: max(a.major, b.major)}
 }

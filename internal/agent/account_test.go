@@ -9,15 +9,15 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// TestAccount checks that each process is counted once, whatever becomes of it.
+// TestAccount checks that each process is counted once, however it exits.
 func TestAccount(t *testing.T) {
 	stat := func(pid, parent int, started uint64, own uint, children int) procfs.ProcStat {
 		return procfs.ProcStat{PID: pid, PPID: parent, Starttime: started, UTime: own, CUTime: children}
 	}
 	server := func(own uint, children int) procfs.ProcStat { return stat(10, 1, 1, own, children) }
 	tests := map[string]struct {
-		readings [][]procfs.ProcStat
-		want     []int64 // ticks after each
+		samples [][]procfs.ProcStat
+		want    []int64 // ticks after each
 	}{
 		"one process":                       {[][]procfs.ProcStat{{server(5, 0)}, {server(7, 0)}}, []int64{5, 7}},
 		"children waited for before":        {[][]procfs.ProcStat{{server(5, 100)}}, []int64{105}},
@@ -35,10 +35,10 @@ func TestAccount(t *testing.T) {
 			var a account
 			var c container
 			var got []int64
-			for _, reading := range test.readings {
-				var all []sampled
-				for _, stat := range reading {
-					all = append(all, sampled{stat, &c})
+			for _, sample := range test.samples {
+				var all []processSample
+				for _, stat := range sample {
+					all = append(all, processSample{stat, &c})
 				}
 				a.update(all)
 				var u result.ServerUsage
@@ -52,17 +52,17 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// TestAccountOfContainers checks that what a process uses counts for the
-// container that it is in at the time, once, whatever becomes of it.
+// TestAccountOfContainers checks that usage counts once, for the container of the
+// process at that time, however the process exits.
 func TestAccountOfContainers(t *testing.T) {
-	// Of each process: the container, its number, its parent's, its own ticks and
-	// those of its children.
+	// The container, PID and parent of a process, its own ticks and those of its
+	// children.
 	type in struct {
 		container, pid, parent, own, children int
 	}
 	tests := map[string]struct {
-		readings [][]in
-		want     [][2]int64 // ticks of the containers 0 and 1 after each
+		samples [][]in
+		want    [][2]int64 // ticks of the containers 0 and 1 after each
 	}{
 		"apart from the start": {
 			[][]in{{{0, 10, 0, 5, 0}, {1, 20, 0, 50, 0}}, {{0, 10, 0, 6, 0}, {1, 20, 0, 70, 0}}},
@@ -98,10 +98,10 @@ func TestAccountOfContainers(t *testing.T) {
 			var a account
 			var both [2]container
 			var got [][2]int64
-			for _, reading := range test.readings {
-				var all []sampled
-				for _, p := range reading {
-					all = append(all, sampled{procfs.ProcStat{PID: p.pid, PPID: p.parent, UTime: uint(p.own), CUTime: p.children}, &both[p.container]})
+			for _, sample := range test.samples {
+				var all []processSample
+				for _, p := range sample {
+					all = append(all, processSample{procfs.ProcStat{PID: p.pid, PPID: p.parent, UTime: uint(p.own), CUTime: p.children}, &both[p.container]})
 				}
 				a.update(all)
 				got = append(got, [2]int64{both[0].used.user / tick, both[1].used.user / tick})

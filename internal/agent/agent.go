@@ -12,119 +12,120 @@ import (
 	"github.com/assay-dev/assay/internal/session/pod"
 )
 
-// Session is what the agent needs of a pod.Session, where the methods are
-// described.
+// Session is the part of pod.Session that the agent uses. The methods are
+// documented there.
 type Session interface {
 	Run(ctx context.Context) error
 	Orders() <-chan pod.Order
-	ProbeSucceeded(evidence *session.ProbeResult)
+	ProbeSucceeded(result *session.ProbeResult)
 	ProbeFailed(reason string)
-	SendServerSample(reading *result.ServerSample)
+	SendServerSample(sample *result.ServerSample)
 	Fail(reason string)
 	Now() int64
 	Local(at int64) time.Time
 }
 
-// Sampler reads what the target's containers use.
+// Sampler samples the usage of the target's containers.
 type Sampler interface {
-	// Tell says which containers are sampled apart, as session.Watch does.
-	Tell(containers map[string]string)
-	// Read reads all of them. now is the clock that the reading's instant is taken
-	// from, in microseconds since the Unix epoch.
-	Read(now func() int64) (*result.ServerSample, error)
+	// SetContainers sets which containers are sampled separately, in the form of
+	// session.Watch.Containers.
+	SetContainers(containers map[string]string)
+	// Sample samples all of them. now returns the time of the sample, in
+	// microseconds since the Unix epoch.
+	Sample(now func() int64) (*result.ServerSample, error)
 }
 
-// Run attends the session: it asks the target until it answers, and from the
-// start of each stage on reads what the server uses, each whole second. It
-// returns nil when the manager has released the agent, or the context ends.
+// Run runs the agent's side of the session. It probes the target until a probe
+// succeeds, and from the start of each stage sends a usage sample every second. It
+// returns nil when the manager has released the agent or ctx is done.
 func Run(ctx context.Context, s Session, sampler Sampler, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	a := &attending{session: s, sampler: sampler, log: log, tick: time.NewTimer(0), stopWatching: func() {}}
-	a.tick.Stop()
-	defer a.tick.Stop()
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	a := &agent{session: s, sampler: sampler, log: log, timer: time.NewTimer(0), stopProbing: func() {}}
+	a.timer.Stop()
+	defer a.timer.Stop()
 	for {
 		select {
 		case order, open := <-s.Orders():
 			if !open {
-				if err := <-ended; err != nil && ctx.Err() == nil {
+				if err := <-done; err != nil && ctx.Err() == nil {
 					return err
 				}
 				return nil
 			}
-			if err := a.do(ctx, order); err != nil {
+			if err := a.handle(ctx, order); err != nil {
 				s.Fail(err.Error())
 				cancel() // Run delivers the failure first
-				<-ended
+				<-done
 				return err
 			}
-		case <-a.tick.C:
-			a.read()
+		case <-a.timer.C:
+			a.sample()
 			a.next = a.next.Add(max(time.Since(a.next).Truncate(time.Second), 0) + time.Second)
-			a.tick.Reset(time.Until(a.next))
+			a.timer.Reset(time.Until(a.next))
 		}
 	}
 }
 
-// attending is the state of an agent's session.
-type attending struct {
-	session      Session
-	sampler      Sampler
-	log          *slog.Logger
-	tick         *time.Timer
-	next         time.Time     // of the tick
-	watched      session.Watch // what is asked of the target; no more than that
-	stopWatching func()
+// agent is the state of the agent in a session.
+type agent struct {
+	session     Session
+	sampler     Sampler
+	log         *slog.Logger
+	timer       *time.Timer   // fires when the next sample is due
+	next        time.Time     // when that is
+	probed      session.Watch // the current probe, without containers
+	stopProbing func()
 }
 
-// do carries out an order.
-func (a *attending) do(ctx context.Context, order pod.Order) error {
+// handle handles an order of the manager.
+func (a *agent) handle(ctx context.Context, order pod.Order) error {
 	switch order := order.(type) {
 	case pod.Watch:
-		a.sampler.Tell(order.Containers)
-		return a.watch(ctx, order.Watch)
+		a.sampler.SetContainers(order.Containers)
+		return a.startProbing(ctx, order.Watch)
 	case pod.Start:
 		a.next = a.session.Local(order.At)
-		a.tick.Reset(time.Until(a.next))
+		a.timer.Reset(time.Until(a.next))
 	case pod.Sample:
-		a.read()
+		a.sample()
 	case pod.Release:
-		a.tick.Stop()
-		a.stopWatching()
+		a.timer.Stop()
+		a.stopProbing()
 	default:
 		return fmt.Errorf("the manager sent the agent an order for clients: %T", order)
 	}
 	return nil
 }
 
-// watch begins to ask the target, unless it has been asked the same before: a
-// target under load is left alone.
-func (a *attending) watch(ctx context.Context, order session.Watch) error {
+// startProbing starts to probe the target, unless the order repeats the current
+// probe: a target under load must not be probed again.
+func (a *agent) startProbing(ctx context.Context, order session.Watch) error {
 	order.Containers = nil
-	if reflect.DeepEqual(order, a.watched) {
+	if reflect.DeepEqual(order, a.probed) {
 		return nil
 	}
-	q, err := question(&order, session.TLSDirectory)
+	request, err := probeRequest(&order, session.TLSDirectory)
 	if err != nil {
 		return err
 	}
-	a.stopWatching()
-	a.watched = order
-	watching, stop := context.WithCancel(ctx)
-	a.stopWatching = stop
-	go watch(watching, a.session, q)
+	a.stopProbing()
+	a.probed = order
+	probing, stop := context.WithCancel(ctx)
+	a.stopProbing = stop
+	go probeTarget(probing, a.session, request)
 	return nil
 }
 
-// read sends one reading.
-func (a *attending) read() {
-	reading, err := a.sampler.Read(a.session.Now)
+// sample sends a usage sample.
+func (a *agent) sample() {
+	sample, err := a.sampler.Sample(a.session.Now)
 	if err != nil {
-		a.log.Error("What the server uses can't be read", "error", err)
-		a.session.Fail("what the server uses can't be read: " + err.Error())
+		a.log.Error("Failed to sample the server's usage", "error", err)
+		a.session.Fail("sample the server's usage: " + err.Error())
 		return
 	}
-	a.session.SendServerSample(reading)
+	a.session.SendServerSample(sample)
 }

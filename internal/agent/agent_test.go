@@ -24,17 +24,17 @@ import (
 	"github.com/assay-dev/assay/internal/targettls/tlstest"
 )
 
-// fakeSession is a session in which the test gives the orders and hears what
-// the agent says.
+// fakeSession is a session in which the test sends the orders and receives what the
+// agent reports.
 type fakeSession struct {
 	orders chan pod.Order
-	said   chan string
-	end    error // of Run when the orders end
+	sent   chan string
+	end    error // of Run, when the orders are closed
 	ahead  time.Duration
 }
 
 func newSession() *fakeSession {
-	return &fakeSession{orders: make(chan pod.Order), said: make(chan string, 1000), ahead: time.Hour}
+	return &fakeSession{orders: make(chan pod.Order), sent: make(chan string, 1000), ahead: time.Hour}
 }
 
 func (f *fakeSession) Run(ctx context.Context) error {
@@ -47,22 +47,22 @@ func (f *fakeSession) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 func (f *fakeSession) Orders() <-chan pod.Order { return f.orders }
-func (f *fakeSession) ProbeSucceeded(e *session.ProbeResult) {
-	f.said <- fmt.Sprintf("answered %s %d", e.Software, e.DocumentLength)
+func (f *fakeSession) ProbeSucceeded(r *session.ProbeResult) {
+	f.sent <- fmt.Sprintf("succeeded %s %d", r.Software, r.DocumentLength)
 }
-func (f *fakeSession) ProbeFailed(reason string) { f.said <- "silent " + reason }
+func (f *fakeSession) ProbeFailed(reason string) { f.sent <- "failed " + reason }
 func (f *fakeSession) SendServerSample(r *result.ServerSample) {
-	f.said <- fmt.Sprintf("reading at %s", time.UnixMicro(r.Server.At).UTC().Format("15:04:05.000"))
+	f.sent <- fmt.Sprintf("sample at %s", time.UnixMicro(r.Server.At).UTC().Format("15:04:05.000"))
 }
-func (f *fakeSession) Fail(reason string)       { f.said <- "failed " + reason }
+func (f *fakeSession) Fail(reason string)       { f.sent <- "fatal: " + reason }
 func (f *fakeSession) Now() int64               { return time.Now().Add(f.ahead).UnixMicro() }
 func (f *fakeSession) Local(at int64) time.Time { return time.UnixMicro(at).Add(-f.ahead) }
 
-func (f *fakeSession) heard() []string {
+func (f *fakeSession) received() []string {
 	var all []string
 	for {
 		select {
-		case s := <-f.said:
+		case s := <-f.sent:
 			all = append(all, s)
 		default:
 			return all
@@ -71,38 +71,38 @@ func (f *fakeSession) heard() []string {
 }
 
 type fakeSampler struct {
-	err  error
-	told chan map[string]string // nil when nobody listens
+	err error
+	set chan map[string]string // or nil
 }
 
-func (f fakeSampler) Tell(containers map[string]string) {
-	if f.told != nil {
-		f.told <- containers
+func (f fakeSampler) SetContainers(containers map[string]string) {
+	if f.set != nil {
+		f.set <- containers
 	}
 }
 
-func (f fakeSampler) Read(now func() int64) (*result.ServerSample, error) {
+func (f fakeSampler) Sample(now func() int64) (*result.ServerSample, error) {
 	return &result.ServerSample{Server: result.ServerUsage{At: now()}}, f.err
 }
 
-func attend(ctx context.Context, s Session, sampler Sampler) chan error {
-	ended := make(chan error, 1)
-	go func() { ended <- Run(ctx, s, sampler, slog.New(slog.DiscardHandler)) }()
-	return ended
+func run(ctx context.Context, s Session, sampler Sampler) chan error {
+	done := make(chan error, 1)
+	go func() { done <- Run(ctx, s, sampler, slog.New(slog.DiscardHandler)) }()
+	return done
 }
 
-// TestRunReadsOnTime checks the instants of the readings by a fake clock, which
-// begins at midnight; the manager's is an hour ahead.
-func TestRunReadsOnTime(t *testing.T) {
+// TestRunSamplesOnTime checks the times of the samples by a fake clock that starts at
+// midnight. The manager's clock is an hour ahead.
+func TestRunSamplesOnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := newSession()
-		ended := attend(ctx, s, fakeSampler{})
+		done := run(ctx, s, fakeSampler{})
 		begin := time.UnixMicro(s.Now())
 		s.orders <- pod.Sample{}
 		s.orders <- pod.Start{Stage: sessionpb.Stage_STAGE_WARMUP, At: begin.Add(500 * time.Millisecond).UnixMicro()}
 		time.Sleep(2 * time.Second)
-		// A stage that begins within a second of the one before.
+		// A stage that starts within a second of the previous one.
 		s.orders <- pod.Start{Stage: sessionpb.Stage_STAGE_MEASUREMENT, At: begin.Add(2700 * time.Millisecond).UnixMicro()}
 		time.Sleep(time.Second)
 		s.orders <- pod.Sample{}
@@ -110,37 +110,38 @@ func TestRunReadsOnTime(t *testing.T) {
 		s.orders <- pod.Release{}
 		time.Sleep(10 * time.Second)
 		if diff := cmp.Diff([]string{
-			"reading at 01:00:00.000",
-			"reading at 01:00:00.500", "reading at 01:00:01.500",
-			"reading at 01:00:02.700", "reading at 01:00:03.000", "reading at 01:00:03.700",
-		}, s.heard()); diff != "" {
+			"sample at 01:00:00.000",
+			"sample at 01:00:00.500", "sample at 01:00:01.500",
+			"sample at 01:00:02.700", "sample at 01:00:03.000", "sample at 01:00:03.700",
+		}, s.received()); diff != "" {
 			t.Error(diff)
 		}
 		cancel()
-		if err := <-ended; err != nil {
+		if err := <-done; err != nil {
 			t.Errorf("Run: %v", err)
 		}
 	})
 }
 
-// TestRunComesLate gives a start instant that is long over, as after a restart
-// of the agent.
-func TestRunComesLate(t *testing.T) {
+// TestRunStartsLate checks a start time that is long over, as after a restart of the
+// agent.
+func TestRunStartsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := newSession()
-		ended := attend(ctx, s, fakeSampler{})
+		done := run(ctx, s, fakeSampler{})
 		s.orders <- pod.Start{Stage: sessionpb.Stage_STAGE_MEASUREMENT, At: time.UnixMicro(s.Now()).Add(-5300 * time.Millisecond).UnixMicro()}
 		time.Sleep(1800 * time.Millisecond)
-		if diff := cmp.Diff([]string{"reading at 01:00:00.000", "reading at 01:00:00.700", "reading at 01:00:01.700"}, s.heard()); diff != "" {
+		if diff := cmp.Diff([]string{"sample at 01:00:00.000", "sample at 01:00:00.700", "sample at 01:00:01.700"}, s.received()); diff != "" {
 			t.Error(diff)
 		}
 		cancel()
-		<-ended
+		<-done
 	})
 }
 
-func TestRunEnds(t *testing.T) {
+// TestRunReturnsErrors checks errors of the session and of orders.
+func TestRunReturnsErrors(t *testing.T) {
 	tests := map[string]struct {
 		end   error
 		order pod.Order
@@ -153,36 +154,38 @@ func TestRunEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSession()
 			s.end = test.end
-			ended := attend(t.Context(), s, fakeSampler{})
+			done := run(t.Context(), s, fakeSampler{})
 			if test.order != nil {
 				s.orders <- test.order
 			}
-			if err := <-ended; err == nil || !strings.Contains(err.Error(), test.err) {
+			if err := <-done; err == nil || !strings.Contains(err.Error(), test.err) {
 				t.Errorf("Run: %v, want %q", err, test.err)
 			}
 		})
 	}
 }
 
-func TestRunSaysThatItCantRead(t *testing.T) {
+// TestRunReportsFailedSample checks that the session fails if a sample fails.
+func TestRunReportsFailedSample(t *testing.T) {
 	s := newSession()
-	attend(t.Context(), s, fakeSampler{err: errors.New("no /proc")})
+	run(t.Context(), s, fakeSampler{err: errors.New("no /proc")})
 	s.orders <- pod.Sample{}
-	if got := <-s.said; got != "failed what the server uses can't be read: no /proc" {
+	if got := <-s.sent; got != "fatal: sample the server's usage: no /proc" {
 		t.Error(got)
 	}
 }
 
-func TestWatch(t *testing.T) {
+// TestProbe checks the results of probes.
+func TestProbe(t *testing.T) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = closed.Close()
-	var asked atomic.Int64
+	var probes atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Server", "test/1")
-		n := asked.Add(1)
+		n := probes.Add(1)
 		switch {
 		case r.Header.Get("User-Agent") != "assay-agent":
 			w.WriteHeader(http.StatusTeapot)
@@ -210,22 +213,22 @@ func TestWatch(t *testing.T) {
 		address, path string
 		want          []string
 	}{
-		"at once":                {address, "/", []string{"answered test/1 5"}},
-		"a redirect":             {address, "/redirect", []string{"answered test/1 0"}},
-		"long":                   {address, "/long", []string{"answered test/1 5000000000"}},
-		"long, nobody knows how": {address, "/endless", []string{"answered test/1 -1"}},
-		"late":                   {address, "/late?x=1", []string{"silent GET /late?x=1: answered with 404 Not Found", "answered test/1 5"}},
-		"broken":                 {address, "/broken", []string{"silent GET /broken: the connection was closed before the answer was complete", "answered test/1 5"}},
-		"nobody there":           {closed.Addr().String(), "/", []string{"silent GET /: connection refused"}},
+		"ready":                        {address, "/", []string{"succeeded test/1 5"}},
+		"a redirect":                   {address, "/redirect", []string{"succeeded test/1 0"}},
+		"long":                         {address, "/long", []string{"succeeded test/1 5000000000"}},
+		"long, without Content-Length": {address, "/endless", []string{"succeeded test/1 -1"}},
+		"late":                         {address, "/late?x=1", []string{"failed GET /late?x=1: answered with 404 Not Found", "succeeded test/1 5"}},
+		"broken":                       {address, "/broken", []string{"failed GET /broken: the connection was closed before the response was complete", "succeeded test/1 5"}},
+		"no server":                    {closed.Addr().String(), "/", []string{"failed GET /: connection refused"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			asked.Store(0)
+			probes.Store(0)
 			s := newSession()
-			attend(t.Context(), s, fakeSampler{})
+			run(t.Context(), s, fakeSampler{})
 			s.orders <- pod.Watch{Watch: session.Watch{Address: test.address, Path: test.path}}
 			for _, want := range test.want {
-				if got := <-s.said; got != want {
+				if got := <-s.sent; got != want {
 					t.Errorf("%q, want %q", got, want)
 				}
 			}
@@ -233,8 +236,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchOverTLS asks a target that shows a certificate of its own.
-func TestWatchOverTLS(t *testing.T) {
+// TestProbeOverTLS probes a target with a self-signed certificate.
+func TestProbeOverTLS(t *testing.T) {
 	own := tlstest.SelfSigned(t)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Server", "test/1 for "+r.Host)
@@ -245,60 +248,60 @@ func TestWatchOverTLS(t *testing.T) {
 	order := &session.Watch{
 		Address: server.Listener.Addr().String(), Path: "/", Host: "www.test", TLS: &session.TLS{ServerName: tlstest.Name},
 	}
-	q, err := question(order, tlstest.Folder(t, tlstest.Files{Server: own.PEM()}))
+	request, err := probeRequest(order, tlstest.Directory(t, tlstest.Files{Server: own.PEM()}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := newSession()
-	watch(t.Context(), s, q)
-	if got := <-s.said; got != "answered test/1 for www.test 0" {
+	probeTarget(t.Context(), s, request)
+	if got := <-s.sent; got != "succeeded test/1 for www.test 0" {
 		t.Error(got)
 	}
 
 	order.TLS.Ciphers = []string{"RC4-SHA"}
-	attending := newSession()
-	ended := attend(t.Context(), attending, fakeSampler{})
-	attending.orders <- pod.Watch{Watch: *order}
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "RC4-SHA") {
+	failing := newSession()
+	done := run(t.Context(), failing, fakeSampler{})
+	failing.orders <- pod.Watch{Watch: *order}
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "RC4-SHA") {
 		t.Errorf("Run: %v", err)
 	}
-	if got := <-attending.said; !strings.HasPrefix(got, "failed TLS with the target can't be set up: ") {
+	if got := <-failing.sent; !strings.HasPrefix(got, "fatal: configure TLS with the target: ") {
 		t.Error(got)
 	}
 }
 
-// TestWatchesNoMoreThanAsked has an order come again with other containers: the
-// target is left alone.
-func TestWatchesNoMoreThanAsked(t *testing.T) {
+// TestRepeatedOrder checks that an order that only changes the containers doesn't probe
+// the target again.
+func TestRepeatedOrder(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
 	s := newSession()
-	a := &attending{session: s, stopWatching: func() {}}
+	a := &agent{session: s, stopProbing: func() {}}
 	order := session.Watch{Address: server.Listener.Addr().String(), Path: "/"}
-	if err := a.watch(t.Context(), order); err != nil {
+	if err := a.startProbing(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-s.said; got != "answered  0" {
+	if got := <-s.sent; got != "succeeded  0" {
 		t.Error(got)
 	}
-	begun := 0
-	a.stopWatching = func() { begun++ }
+	stopped := 0
+	a.stopProbing = func() { stopped++ }
 	for _, test := range []struct {
-		change func()
-		begun  int
+		change  func()
+		stopped int
 	}{
 		{func() { order.Containers = map[string]string{"0123": "nginx"} }, 0},
 		{func() { order.Path = "/other" }, 1},
 	} {
 		test.change()
-		if err := a.watch(t.Context(), order); err != nil || begun != test.begun {
-			t.Errorf("%+v: asked anew %d times, error %v", order, begun, err)
+		if err := a.startProbing(t.Context(), order); err != nil || stopped != test.stopped {
+			t.Errorf("%+v: restarted %d times, error %v", order, stopped, err)
 		}
 	}
 }
 
-// TestWatchAgain has another order take the place of the first.
-func TestWatchAgain(t *testing.T) {
+// TestNewOrder checks that another order replaces the first.
+func TestNewOrder(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/no" {
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -306,47 +309,47 @@ func TestWatchAgain(t *testing.T) {
 	}))
 	defer server.Close()
 	s := newSession()
-	attend(t.Context(), s, fakeSampler{})
+	run(t.Context(), s, fakeSampler{})
 	address := server.Listener.Addr().String()
 	s.orders <- pod.Watch{Watch: session.Watch{Address: address, Path: "/no"}}
-	if got := <-s.said; got != "silent GET /no: answered with 503 Service Unavailable" {
+	if got := <-s.sent; got != "failed GET /no: answered with 503 Service Unavailable" {
 		t.Error(got)
 	}
 	s.orders <- pod.Watch{Watch: session.Watch{Address: address, Path: "/yes"}}
-	if got := <-s.said; got != "answered  0" {
+	if got := <-s.sent; got != "succeeded  0" {
 		t.Error(got)
 	}
 }
 
-// TestWatchTellsOfContainers has containers become known one after the other.
-// The target isn't asked anew for that.
-func TestWatchTellsOfContainers(t *testing.T) {
-	var asked atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+// TestContainersOfOrders checks that each order sets the containers, while the target
+// is probed once.
+func TestContainersOfOrders(t *testing.T) {
+	var probes atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { probes.Add(1) }))
 	s := newSession()
-	sampler := fakeSampler{told: make(chan map[string]string, 3)}
-	attend(t.Context(), s, sampler)
+	sampler := fakeSampler{set: make(chan map[string]string, 3)}
+	run(t.Context(), s, sampler)
 	order := session.Watch{Address: server.Listener.Addr().String(), Path: "/"}
 	var want []map[string]string
 	for _, containers := range []map[string]string{nil, {"0": "server"}, {"0": "server", "1": "tomcat"}} {
 		order.Containers = containers
 		s.orders <- pod.Watch{Watch: order}
 		if containers == nil {
-			if got := <-s.said; got != "answered  0" {
+			if got := <-s.sent; got != "succeeded  0" {
 				t.Error(got)
 			}
 		}
 		want = append(want, containers)
 	}
 	s.orders <- pod.Sample{}
-	<-s.said
-	server.Close() // waits for what is being answered
-	if n := asked.Load(); n != 1 {
-		t.Errorf("asked %d times", n)
+	<-s.sent
+	server.Close() // waits for active requests
+	if n := probes.Load(); n != 1 {
+		t.Errorf("%d probes", n)
 	}
-	close(sampler.told)
+	close(sampler.set)
 	var got []map[string]string
-	for containers := range sampler.told {
+	for containers := range sampler.set {
 		got = append(got, containers)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

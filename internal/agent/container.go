@@ -8,22 +8,22 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// container is what is known of one container of the target's pod.
+// container holds what is known of one container of the target's pod.
 type container struct {
-	used     usage // as the kernel's figures add up
-	shown    usage // as it was reported: never less than before
+	used     usage // the sum of the kernel's counters
+	reported usage // what samples report: it never decreases
 	switched switched
-	resident int64 // the largest resident set, in bytes
-	first    int   // its process with the lowest number; 0 without any
+	resident int64 // the peak RSS in bytes
+	first    int   // its process with the lowest PID, or 0 if it has none
 }
 
-// containers are those that are told apart, by name. There is always the
-// server's, to which belongs what is in none of the others.
+// containers holds the containers that are sampled separately, by name. The
+// server's always exists. It has the processes that are in none of the others.
 type containers struct {
 	byName map[string]*container
-	// ids are the runtime's identities of containers.
+	// ids are the container IDs of the runtime.
 	ids []identified
-	in  map[process]*container // at the last reading
+	in  map[process]*container // at the previous sample
 }
 
 type identified struct {
@@ -35,10 +35,10 @@ func newContainers() containers {
 	return containers{byName: map[string]*container{result.ServerContainer: {}}}
 }
 
-// tell says which containers there are: their names by the runtime's identities
-// of them, without scheme. What was counted before stays where it was counted;
-// a container that isn't named any more keeps what it has.
-func (c *containers) tell(names map[string]string) {
+// set sets the containers: their names by the runtime's container IDs, without
+// scheme. Earlier usage stays where it was counted. A container that is no longer
+// named keeps its usage.
+func (c *containers) set(names map[string]string) {
 	c.ids = nil
 	for _, id := range slices.Sorted(maps.Keys(names)) {
 		name := names[id]
@@ -52,10 +52,10 @@ func (c *containers) tell(names map[string]string) {
 	}
 }
 
-// of is the container of a process with these control groups: the content of
-// /proc/PID/cgroup. Runtimes put a container's identity into the path of its
-// group, which is shown from the root of the hierarchy (as with version 1) or
-// from the reader's own (cgroup_namespaces(7)).
+// of returns the container of a process, given its control groups: the content of
+// /proc/PID/cgroup. Runtimes put the container ID into the path of the group. The
+// path is relative to the root of the hierarchy (as with version 1) or to the
+// reader's own group (cgroup_namespaces(7)).
 func (c *containers) of(cgroup []byte) *container {
 	for _, known := range c.ids {
 		if bytes.Contains(cgroup, []byte(known.id)) {
@@ -65,10 +65,10 @@ func (c *containers) of(cgroup []byte) *container {
 	return c.byName[result.ServerContainer]
 }
 
-// update takes in which processes are in which container. The largest resident
-// set of a container in which there are processes of another isn't its own, so
-// that it is taken anew when they are told apart.
-func (c *containers) update(all []sampled) {
+// update records which processes are in which container. If a process has moved to
+// another container, the peak RSS of the former one included the process, so it
+// starts again.
+func (c *containers) update(all []processSample) {
 	for _, one := range c.byName {
 		one.first = 0
 	}
@@ -86,7 +86,7 @@ func (c *containers) update(all []sampled) {
 	c.in = now
 }
 
-// backends are the names of all containers but the server's, in their order.
+// backends returns the sorted names of all containers but the server's.
 func (c *containers) backends() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.byName)), func(name string) bool {
 		return name == result.ServerContainer

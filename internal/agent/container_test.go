@@ -17,7 +17,7 @@ const (
 	tomcatID = "9f8e7d6c5b4a39281706f5e4d3c2b1a00f1e2d3c4b5a69788796a5b4c3d2e1f0"
 )
 
-// TestContainerOf has the forms in which kernels and runtimes show the control
+// TestContainerOf checks the forms in which kernels and runtimes show the control
 // groups of another container of the pod.
 func TestContainerOf(t *testing.T) {
 	v1 := func(id string) string {
@@ -40,7 +40,7 @@ func TestContainerOf(t *testing.T) {
 		"nothing":                              {"", "server"},
 	}
 	c := newContainers()
-	c.tell(map[string]string{serverID: "server", tomcatID: "tomcat", "": "everything", "x": ""})
+	c.set(map[string]string{serverID: "server", tomcatID: "tomcat", "": "everything", "x": ""})
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			if got := c.of([]byte(test.cgroup)); got != c.byName[test.want] {
@@ -53,11 +53,11 @@ func TestContainerOf(t *testing.T) {
 	}
 }
 
-// TestReadTellsContainersApart has the containers' identities come while they
-// are read: one at first, then both.
-func TestReadTellsContainersApart(t *testing.T) {
-	folder := podProc(t)
-	s := sampler(t, folder)
+// TestContainersBecomeKnown sets the container IDs between samples: first one, then
+// both.
+func TestContainersBecomeKnown(t *testing.T) {
+	directory := podProc(t)
+	s := sampler(t, directory)
 	httpd := written{7, "0::/../cri-containerd-" + serverID + ".scope\n", 100, 4096, 5120, 2, 10, "0"}
 	tomcat := written{8, "0::/../cri-containerd-" + tomcatID + ".scope\n", 1000, 40960, 51200, 30, 500, "1-2"}
 	helper := written{9, tomcat.cgroup, 1, 1024, 2048, 1, 1, "1-2"}
@@ -77,51 +77,50 @@ func TestReadTellsContainersApart(t *testing.T) {
 		return result.BackendUsage{Name: "tomcat", ServerUsage: usage(u)}
 	}
 
-	httpd.show(t, folder)
-	tomcat.show(t, folder)
+	httpd.show(t, directory)
+	tomcat.show(t, directory)
 	check("nothing told", result.ServerUsage{UserCPU: 1100 * cpu, MinorFaults: 14, Resident: 45056 * kib, MaxResident: 51200 * kib,
 		VoluntarySwitches: 510, InvoluntarySwitches: 2, Threads: 32, Descriptors: 2, CPUs: "0", Throttled: 7})
 
-	s.Tell(map[string]string{serverID: "server"})
+	s.SetContainers(map[string]string{serverID: "server"})
 	check("the server alone told", result.ServerUsage{UserCPU: 1100 * cpu, MinorFaults: 14, Resident: 45056 * kib, MaxResident: 51200 * kib,
 		VoluntarySwitches: 510, InvoluntarySwitches: 2, Threads: 32, Descriptors: 2, CPUs: "0", Throttled: 7})
 
-	// What was counted for the server stays there; its largest resident set was
-	// never its own.
+	// Earlier usage stays with the server. Its peak RSS included the other container.
 	httpd.ticks, httpd.switchesOfOne, tomcat.ticks, tomcat.switchesOfOne = 110, 12, 1300, 600
-	httpd.show(t, folder)
-	tomcat.show(t, folder)
-	helper.show(t, folder)
-	s.Tell(map[string]string{serverID: "server", tomcatID: "tomcat"})
+	httpd.show(t, directory)
+	tomcat.show(t, directory)
+	helper.show(t, directory)
+	s.SetContainers(map[string]string{serverID: "server", tomcatID: "tomcat"})
 	server := result.ServerUsage{UserCPU: 1110 * cpu, MinorFaults: 14, Resident: 4096 * kib, MaxResident: 5120 * kib,
 		VoluntarySwitches: 512, InvoluntarySwitches: 2, Threads: 2, Descriptors: 1, CPUs: "0", Throttled: 7}
 	check("both told", server, backend(result.ServerUsage{UserCPU: 301 * cpu, MinorFaults: 7, Resident: 41984 * kib, MaxResident: 51200 * kib,
 		VoluntarySwitches: 101, InvoluntarySwitches: 1, Threads: 31, Descriptors: 2, CPUs: "1-2", Throttled: 8}))
 
-	// A container that is told again, or not any more, or that ended, keeps what it has.
+	// A container keeps its usage if it is set again, omitted or has exited.
 	for _, pid := range []string{"8", "9"} {
-		if err := os.RemoveAll(filepath.Join(folder, pid)); err != nil {
+		if err := os.RemoveAll(filepath.Join(directory, pid)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ended := backend(result.ServerUsage{UserCPU: 301 * cpu, MinorFaults: 7, MaxResident: 51200 * kib,
 		VoluntarySwitches: 101, InvoluntarySwitches: 1, Throttled: -1})
 	check("ended", server, ended)
-	s.Tell(map[string]string{serverID: "server", tomcatID: "tomcat"})
+	s.SetContainers(map[string]string{serverID: "server", tomcatID: "tomcat"})
 	check("told again", server, ended)
-	s.Tell(nil)
+	s.SetContainers(nil)
 	check("not told any more", server, ended)
 }
 
-// TestReadOfRealContainers compares the readings of real processes with what the
-// kernel says of each.
-func TestReadOfRealContainers(t *testing.T) {
-	folder := podProc(t)
-	s := sampler(t, folder)
-	s.Tell(map[string]string{serverID: "server", tomcatID: "tomcat"})
+// TestSampleOfRealContainers compares samples of real processes with the kernel's
+// resource usage of each.
+func TestSampleOfRealContainers(t *testing.T) {
+	directory := podProc(t)
+	s := sampler(t, directory)
+	s.SetContainers(map[string]string{serverID: "server", tomcatID: "tomcat"})
 	busy, memory := start(t, "busy 200"), start(t, "memory 64")
-	showIn(t, folder, busy.Process.Pid, "0::/../"+serverID+"\n")
-	showIn(t, folder, memory.Process.Pid, "0::/../"+tomcatID+"\n")
+	showIn(t, directory, busy.Process.Pid, "0::/../"+serverID+"\n")
+	showIn(t, directory, memory.Process.Pid, "0::/../"+tomcatID+"\n")
 	r := readAll(t, s)
 	first, second := busy.end(t), memory.end(t)
 	for _, test := range []struct {

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// beChild is a process that is sampled: it does what it is told, says so, and
+// beChild runs as a sampled process: it does what its arguments say, prints a line and
 // waits for the end of its input.
 func beChild(what string) {
 	kind, argument, _ := strings.Cut(what, " ")
@@ -77,14 +77,14 @@ func usedCPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// child is a process that is sampled.
+// child is a sampled process.
 type child struct {
 	*exec.Cmd
 	stdin io.Closer
-	done  syscall.Rusage // what it had used when it had done what it is told
+	done  syscall.Rusage // its usage when it printed the line
 }
 
-// start starts a child and waits until it has done what it is told.
+// start starts a child and waits for its line.
 func start(t testing.TB, what string) *child {
 	t.Helper()
 	c := &child{Cmd: exec.Command(os.Args[0])}
@@ -108,7 +108,7 @@ func start(t testing.TB, what string) *child {
 	return c
 }
 
-// end has the child exit and returns what the kernel says it used.
+// end makes the child exit and returns its resource usage.
 func (c *child) end(t testing.TB) *syscall.Rusage {
 	t.Helper()
 	_ = c.stdin.Close()
@@ -118,51 +118,51 @@ func (c *child) end(t testing.TB) *syscall.Rusage {
 	return c.ProcessState.SysUsage().(*syscall.Rusage)
 }
 
-// podProc returns a folder that looks like /proc of a target's pod: a sandbox, the agent
-// and real processes as those of the server.
+// podProc returns a directory that looks like /proc of a target's pod, with a sandbox,
+// the agent, and real processes as those of the server.
 func podProc(t testing.TB) string {
 	t.Helper()
-	folder := t.TempDir()
-	const agent = "4194305" // above any real one
+	directory := t.TempDir()
+	const agent = "4194305" // above any real PID
 	for name, text := range map[string]string{
 		agent + "/cgroup":  "0::/agent\n",
 		agent + "/status":  "Name:\tagent\nCpus_allowed_list:\t0,2-3\n",
 		agent + "/net/dev": netDev,
 		"1/cgroup":         "0::/sandbox\n",
 	} {
-		put(t, filepath.Join(folder, name), text)
+		put(t, filepath.Join(directory, name), text)
 	}
-	if err := os.Symlink(agent, filepath.Join(folder, "self")); err != nil {
+	if err := os.Symlink(agent, filepath.Join(directory, "self")); err != nil {
 		t.Fatal(err)
 	}
-	return folder
+	return directory
 }
 
-// show has a process stand in the pod.
-func show(t testing.TB, folder string, pid int) {
+// show adds a process to the pod.
+func show(t testing.TB, directory string, pid int) {
 	t.Helper()
 	name := strconv.Itoa(pid)
-	if err := os.Symlink("/proc/"+name, filepath.Join(folder, name)); err != nil {
+	if err := os.Symlink("/proc/"+name, filepath.Join(directory, name)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// showIn has a process stand in the pod with other control groups than its own.
-func showIn(t testing.TB, folder string, pid int, cgroup string) {
+// showIn adds a process to the pod with other control groups than its own.
+func showIn(t testing.TB, directory string, pid int, cgroup string) {
 	t.Helper()
 	name := strconv.Itoa(pid)
-	if err := os.Mkdir(filepath.Join(folder, name), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(directory, name), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"stat", "status", "task", "fd", "root"} {
-		if err := os.Symlink(filepath.Join("/proc", name, file), filepath.Join(folder, name, file)); err != nil {
+		if err := os.Symlink(filepath.Join("/proc", name, file), filepath.Join(directory, name, file)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	put(t, filepath.Join(folder, name, "cgroup"), cgroup)
+	put(t, filepath.Join(directory, name, "cgroup"), cgroup)
 }
 
-// written is what /proc shows of a process that a test makes up.
+// written is a process that a test makes up.
 type written struct {
 	pid                    int
 	cgroup                 string
@@ -171,10 +171,10 @@ type written struct {
 	cpus                   string
 }
 
-// show has the process stand in the pod, as it is at present.
-func (w written) show(t testing.TB, folder string) {
+// show adds the process to the pod in its current state.
+func (w written) show(t testing.TB, directory string) {
 	t.Helper()
-	at := filepath.Join(folder, strconv.Itoa(w.pid))
+	at := filepath.Join(directory, strconv.Itoa(w.pid))
 	if err := os.RemoveAll(at); err != nil {
 		t.Fatal(err)
 	}

@@ -17,20 +17,20 @@ import (
 // second on every architecture (proc_pid_stat(5), USER_HZ).
 const tick = 10_000
 
-// process tells a process from a later one with the same number.
+// process identifies a process: a later one may have the same PID.
 type process struct {
 	pid     int
 	started uint64
 }
 
-// ProcSampler reads the processes of the target's containers from /proc. That
-// shows all processes of the pod, since its containers share their process
-// namespace: the target's are those that are neither in the agent's control
-// group nor the first of the namespace, which is the pod's sandbox. Its methods
-// may be called from one goroutine at a time.
+// ProcSampler samples the processes of the target's containers from /proc. It shows
+// all processes of the pod, because the pod's containers share their process
+// namespace. The target's processes are those that are neither in the agent's
+// control group nor PID 1, which is the pod's sandbox. ProcSampler is not safe for
+// concurrent use.
 type ProcSampler struct {
 	proc       procfs.FS
-	folder     string
+	directory  string
 	own        []byte // the agent's control groups
 	containers containers
 	account    account
@@ -38,40 +38,38 @@ type ProcSampler struct {
 	buffer     []byte
 }
 
-// NewProcSampler returns a sampler that reads a mounted proc file system. To it
-// all processes are the server's until Tell tells them apart.
-func NewProcSampler(folder string) (*ProcSampler, error) {
-	proc, err := procfs.NewFS(folder)
+// NewProcSampler returns a sampler that reads the proc file system mounted at
+// directory. All processes count as the server's until SetContainers is called.
+func NewProcSampler(directory string) (*ProcSampler, error) {
+	proc, err := procfs.NewFS(directory)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", folder, err)
+		return nil, fmt.Errorf("open %s: %w", directory, err)
 	}
-	own, err := os.ReadFile(filepath.Join(folder, "self", "cgroup"))
+	own, err := os.ReadFile(filepath.Join(directory, "self", "cgroup"))
 	if err != nil {
 		return nil, fmt.Errorf("read the agent's control groups: %w", err)
 	}
-	return &ProcSampler{proc: proc, folder: folder, own: own, containers: newContainers(), buffer: make([]byte, 8<<10)}, nil
+	return &ProcSampler{proc: proc, directory: directory, own: own, containers: newContainers(), buffer: make([]byte, 8<<10)}, nil
 }
 
-// Tell says which containers are sampled apart; see session.Watch.Containers.
-// It may be called again with others. What a process had used by then stays
-// with the container that it was counted for; what it uses from then on counts
-// for its own.
-func (s *ProcSampler) Tell(containers map[string]string) { s.containers.tell(containers) }
+// SetContainers sets which containers are sampled separately; see
+// session.Watch.Containers. It can be called again with others. Earlier usage of a
+// process stays with the container that it was counted for.
+func (s *ProcSampler) SetContainers(containers map[string]string) { s.containers.set(containers) }
 
-// Read reads what the processes of each container have used since they were
-// first seen in it, of the server's since they started; those that are gone
-// included as far as they were seen. What only grows never becomes less from one
-// reading to the next. CPU times are in steps of 10 ms, as the kernel shows
-// them. The context switches of a thread that came and went between two readings
-// aren't known. Bytes that passed the network are the pod's, and stand with the
-// server alone.
-func (s *ProcSampler) Read(now func() int64) (*result.ServerSample, error) {
+// Sample returns the usage of each container's processes since they were first seen
+// in it; the usage of the server's processes since they started. Processes that
+// exited count with their last sample. Cumulative counters never decrease from one
+// sample to the next. CPU times have the kernel's resolution of 10 ms. Context
+// switches of a thread that started and ended between two samples are unknown.
+// Network bytes are the pod's and are part of the server's usage.
+func (s *ProcSampler) Sample(now func() int64) (*result.ServerSample, error) {
 	pids, in, err := s.targetPIDs()
 	if err != nil {
 		return nil, err
 	}
 	at := now()
-	// CPU times first, since the reading is of this instant.
+	// CPU times first: they must be close to the time of the sample.
 	all := s.stats(pids, in)
 	s.account.update(all)
 	s.containers.update(all)
@@ -102,17 +100,17 @@ func (s *ProcSampler) Read(now func() int64) (*result.ServerSample, error) {
 	return r, nil
 }
 
-// report sets what only grows, and the largest resident set.
+// report sets the cumulative counters and the peak RSS.
 func (c *container) report(u *result.ServerUsage) {
-	c.shown = most(c.shown, c.used)
-	u.UserCPU, u.SystemCPU, u.MinorFaults, u.MajorFaults = c.shown.user, c.shown.system, c.shown.minor, c.shown.major
+	c.reported = maxUsage(c.reported, c.used)
+	u.UserCPU, u.SystemCPU, u.MinorFaults, u.MajorFaults = c.reported.user, c.reported.system, c.reported.minor, c.reported.major
 	u.VoluntarySwitches, u.InvoluntarySwitches = c.switched.voluntary, c.switched.involuntary
 	c.resident = max(c.resident, u.Resident)
 	u.MaxResident = c.resident
 }
 
-// targetPIDs returns the numbers of the target's processes, in ascending order,
-// and the container of each.
+// targetPIDs returns the PIDs of the target's processes, in ascending order, and
+// the container of each.
 func (s *ProcSampler) targetPIDs() ([]int, []*container, error) {
 	all, err := s.proc.AllProcs()
 	if err != nil {
@@ -133,27 +131,27 @@ func (s *ProcSampler) targetPIDs() ([]int, []*container, error) {
 	return pids, in, nil
 }
 
-// stats reads the processes' accounts, but of those that have just ended.
-func (s *ProcSampler) stats(pids []int, in []*container) []sampled {
-	all := make([]sampled, 0, len(pids))
+// stats samples the processes, except those that have just exited.
+func (s *ProcSampler) stats(pids []int, in []*container) []processSample {
+	all := make([]processSample, 0, len(pids))
 	for i, pid := range pids {
 		p, err := s.proc.Proc(pid)
 		if err != nil {
 			continue
 		}
 		if stat, err := p.Stat(); err == nil {
-			all = append(all, sampled{stat, in[i]})
+			all = append(all, processSample{stat, in[i]})
 		}
 	}
 	return all
 }
 
-// levels are what goes up and down: the resident set in bytes, and the numbers
-// of threads and of open descriptors, -1 when they can't be read.
+// levels are gauges: the RSS in bytes, the number of threads, and the number of open
+// descriptors, or -1 if that can't be read.
 type levels struct{ resident, threads, descriptors int64 }
 
-// levels reads those of each container that has processes.
-func (s *ProcSampler) levels(all []sampled) map[*container]*levels {
+// levels returns the gauges of each container that has processes.
+func (s *ProcSampler) levels(all []processSample) map[*container]*levels {
 	of := map[*container]*levels{}
 	for i := range all {
 		one := &all[i]
@@ -184,7 +182,8 @@ func (s *ProcSampler) levels(all []sampled) map[*container]*levels {
 	return of
 }
 
-// network is the bytes that passed the pod's interfaces, loopback left out.
+// network returns the bytes received and sent on the pod's interfaces, except
+// loopback.
 func (s *ProcSampler) network() (received, sent int64, err error) {
 	self, err := s.proc.Self()
 	if err != nil {
@@ -203,10 +202,10 @@ func (s *ProcSampler) network() (received, sent int64, err error) {
 	return received, sent, nil
 }
 
-// file reads a small file of /proc into the sampler's buffer, which the next
-// call overwrites.
+// file returns a small file of /proc in the sampler's buffer, which the next call
+// overwrites.
 func (s *ProcSampler) file(parts ...string) ([]byte, error) {
-	f, err := os.Open(filepath.Join(append([]string{s.folder}, parts...)...))
+	f, err := os.Open(filepath.Join(append([]string{s.directory}, parts...)...))
 	if err != nil {
 		return nil, err
 	}

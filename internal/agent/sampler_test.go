@@ -14,9 +14,9 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-func sampler(t testing.TB, folder string) *ProcSampler {
+func sampler(t testing.TB, directory string) *ProcSampler {
 	t.Helper()
-	s, err := NewProcSampler(folder)
+	s, err := NewProcSampler(directory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,14 +25,14 @@ func sampler(t testing.TB, folder string) *ProcSampler {
 
 func readAll(t testing.TB, s *ProcSampler) *result.ServerSample {
 	t.Helper()
-	r, err := s.Read(func() int64 { return 42 })
+	r, err := s.Sample(func() int64 { return 42 })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// read reads a target of one container.
+// read samples a target with one container.
 func read(t testing.TB, s *ProcSampler) *result.ServerUsage {
 	t.Helper()
 	r := readAll(t, s)
@@ -42,14 +42,14 @@ func read(t testing.TB, s *ProcSampler) *result.ServerUsage {
 	return &r.Server
 }
 
-// TestReadAgainstTheKernelsAccount compares a reading with what the kernel says
-// of the same processes shortly before, and when they have ended.
-func TestReadAgainstTheKernelsAccount(t *testing.T) {
-	folder := podProc(t)
+// TestSampleMatchesRusage compares a sample with the kernel's resource usage of the same
+// processes shortly before, and after they exited.
+func TestSampleMatchesRusage(t *testing.T) {
+	directory := podProc(t)
 	busy, memory := start(t, "busy 300"), start(t, "memory 64")
-	show(t, folder, busy.Process.Pid)
-	show(t, folder, memory.Process.Pid)
-	s := sampler(t, folder)
+	show(t, directory, busy.Process.Pid)
+	show(t, directory, memory.Process.Pid)
+	s := sampler(t, directory)
 	u := read(t, s)
 	first, second := busy.end(t), memory.end(t)
 
@@ -99,13 +99,13 @@ func allowedNow(t *testing.T) string {
 }
 
 func TestReadCountsThreadsAndFiles(t *testing.T) {
-	folder := podProc(t)
+	directory := podProc(t)
 	idle, many, files := start(t, "idle"), start(t, "threads 50"), start(t, "files 30")
-	show(t, folder, idle.Process.Pid)
-	s := sampler(t, folder)
+	show(t, directory, idle.Process.Pid)
+	s := sampler(t, directory)
 	base := read(t, s)
-	show(t, folder, many.Process.Pid)
-	show(t, folder, files.Process.Pid)
+	show(t, directory, many.Process.Pid)
+	show(t, directory, files.Process.Pid)
 	u := read(t, s)
 	if got := u.Threads - base.Threads; got < 50 || got > 100 {
 		t.Errorf("%d threads, want 50 and those of two Go programs", got)
@@ -116,12 +116,12 @@ func TestReadCountsThreadsAndFiles(t *testing.T) {
 }
 
 func TestReadWithoutItsOwnNetworkFails(t *testing.T) {
-	folder := podProc(t)
-	s := sampler(t, folder)
-	if err := os.Remove(filepath.Join(folder, "4194305/net/dev")); err != nil {
+	directory := podProc(t)
+	s := sampler(t, directory)
+	if err := os.Remove(filepath.Join(directory, "4194305/net/dev")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Read(time.Now().UnixMicro); err == nil {
+	if _, err := s.Sample(time.Now().UnixMicro); err == nil {
 		t.Error("no error")
 	}
 }
@@ -140,37 +140,37 @@ func TestThrottled(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			folder := podProc(t)
-			file := filepath.Join(folder, "7/root/sys/fs/cgroup", test.file)
+			directory := podProc(t)
+			file := filepath.Join(directory, "7/root/sys/fs/cgroup", test.file)
 			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.WriteFile(file, []byte(test.text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			if got := sampler(t, folder).throttled(7); got != test.want {
+			if got := sampler(t, directory).throttled(7); got != test.want {
 				t.Errorf("throttled for %d µs, want %d", got, test.want)
 			}
 		})
 	}
 }
 
-// BenchmarkRead reads containers with 200 threads, as Tomcat has, their context
-// switches each time.
-func BenchmarkRead(b *testing.B) {
+// BenchmarkSample samples containers with 200 threads, as Tomcat has, including their
+// context switches.
+func BenchmarkSample(b *testing.B) {
 	for _, threads := range [][]int{{200}, {100, 100}, {200, 200}} {
 		b.Run(fmt.Sprint(threads), func(b *testing.B) {
-			folder := podProc(b)
-			s := sampler(b, folder)
+			directory := podProc(b)
+			s := sampler(b, directory)
 			names := map[string]string{}
 			for i, n := range threads {
 				id := strings.Repeat(strconv.Itoa(i), 64)
 				names[id] = fmt.Sprint("container-", i)
 				c := start(b, fmt.Sprint("threads ", n))
-				showIn(b, folder, c.Process.Pid, "0::/../cri-containerd-"+id+".scope\n")
+				showIn(b, directory, c.Process.Pid, "0::/../cri-containerd-"+id+".scope\n")
 				defer runtime.KeepAlive(c)
 			}
-			s.Tell(names)
+			s.SetContainers(names)
 			before := usedCPU()
 			for b.Loop() {
 				s.switches.cost = 0

@@ -8,52 +8,53 @@ import (
 	"time"
 )
 
-// thread tells a thread from a later one with the same number in its process.
+// thread identifies a thread: a later one of its process may have the same ID.
 type thread struct {
 	process
 	tid int
 }
 
-// switched is the numbers of context switches of a thread.
+// switched holds the numbers of context switches of a thread.
 type switched struct{ voluntary, involuntary int64 }
 
-// switches adds up context switches over all threads: the kernel shows those
-// of a process by thread alone, and forgets them with it. Those between two
-// readings are added to the container that the process is in at the second.
+// switches sums the context switches of all threads. The kernel counts them per
+// thread and forgets them when the thread ends. Switches between two samples are
+// added to the container of the process at the second sample.
 type switches struct {
 	seen map[thread]switched
-	// read is when they were read last, cost how long that took.
-	read time.Time
-	cost time.Duration
+	// sampled is the time of the latest sample, cost how long it took.
+	sampled time.Time
+	cost    time.Duration
 }
 
-// costlySwitches is from when on the switches are read only so often that it
-// takes one percent of a CPU. 200 threads take 4 ms.
-const costlySwitches = 10 * time.Millisecond
+// maxSwitchesCost is how long a sample of the switches may take before they are
+// sampled less often, so that they use at most one percent of a CPU. 200 threads
+// take 4 ms.
+const maxSwitchesCost = 10 * time.Millisecond
 
-// readSwitches adds the context switches of all threads of the processes to
-// their containers; when there are very many threads, not at each reading.
-func (s *ProcSampler) readSwitches(all []sampled) {
+// readSwitches adds the context switches of all threads of the processes to their
+// containers. If there are very many threads, it skips samples.
+func (s *ProcSampler) readSwitches(all []processSample) {
 	began := time.Now()
-	if s.switches.cost <= costlySwitches || began.Sub(s.switches.read) >= 100*s.switches.cost {
+	if s.switches.cost <= maxSwitchesCost || began.Sub(s.switches.sampled) >= 100*s.switches.cost {
 		now := make(map[thread]switched, len(s.switches.seen))
 		for i := range all {
 			s.readThreads(&all[i], now)
 		}
 		s.switches.seen = now
-		s.switches.read, s.switches.cost = began, time.Since(began)
+		s.switches.sampled, s.switches.cost = began, time.Since(began)
 	}
 }
 
 // readThreads reads the context switches of a process's threads into now.
-func (s *ProcSampler) readThreads(of *sampled, now map[thread]switched) {
+func (s *ProcSampler) readThreads(of *processSample, now map[thread]switched) {
 	pid := strconv.Itoa(of.PID)
-	folder, err := os.Open(filepath.Join(s.folder, pid, "task"))
+	tasks, err := os.Open(filepath.Join(s.directory, pid, "task"))
 	if err != nil {
 		return
 	}
-	tids, err := folder.Readdirnames(-1)
-	_ = folder.Close()
+	tids, err := tasks.Readdirnames(-1)
+	_ = tasks.Close()
 	if err != nil {
 		return
 	}
@@ -78,8 +79,8 @@ func (n *switched) add(other switched) {
 	n.involuntary += other.involuntary
 }
 
-// since is the switches since a thread had before. A smaller number is that of
-// another thread.
+// since returns the switches since before. If there are fewer, n belongs to another
+// thread.
 func (n switched) since(before switched) switched {
 	if n.voluntary < before.voluntary || n.involuntary < before.involuntary {
 		return n
@@ -87,7 +88,7 @@ func (n switched) since(before switched) switched {
 	return switched{voluntary: n.voluntary - before.voluntary, involuntary: n.involuntary - before.involuntary}
 }
 
-// figure is the number after a key in a status file, 0 when there is none.
+// figure returns the number after key in a status file, or 0 if there is none.
 func figure(status []byte, key string) int64 {
 	_, after, found := bytes.Cut(status, []byte(key))
 	if !found {

@@ -1,6 +1,5 @@
-// Package cipher names TLS cipher suites as OpenSSL does, which is also what
-// Tomcat, httpd and nginx call them, and tells which of them Assay's clients
-// have.
+// Package cipher has the TLS cipher suites that Assay's clients support, under
+// OpenSSL's names.
 package cipher
 
 import (
@@ -13,12 +12,12 @@ import (
 type Suite struct {
 	// Name is the suite's name in OpenSSL.
 	Name string
-	// ID is its number (https://www.iana.org/assignments/tls-parameters).
+	// ID is the suite's number (https://www.iana.org/assignments/tls-parameters).
 	ID uint16
 }
 
-// Suites are those that Assay's clients have. Those of TLS 1.3 come first;
-// clients offer them all, it is the server that chooses.
+// Suites are the cipher suites that Assay's clients support. Those of TLS 1.3 come
+// first. Clients always offer all of them, and the server chooses.
 var Suites = []Suite{
 	{"TLS_AES_128_GCM_SHA256", tls.TLS_AES_128_GCM_SHA256},
 	{"TLS_AES_256_GCM_SHA384", tls.TLS_AES_256_GCM_SHA384},
@@ -42,8 +41,8 @@ var Suites = []Suite{
 	{"AES256-SHA", tls.TLS_RSA_WITH_AES_256_CBC_SHA},
 }
 
-// ID returns the number of a suite. The error of a suite that the clients don't
-// have lists those that they have.
+// ID returns the number of a suite. The error for a suite that the clients don't
+// support lists those that they do.
 func ID(name string) (uint16, error) {
 	for _, s := range Suites {
 		if s.Name == name {
@@ -54,10 +53,10 @@ func ID(name string) (uint16, error) {
 	for _, s := range Suites {
 		names = append(names, s.Name)
 	}
-	return 0, fmt.Errorf("the clients don't have the cipher suite %s: take some of %s", name, strings.Join(names, ", "))
+	return 0, fmt.Errorf("the clients don't support the cipher suite %s: use %s", name, strings.Join(names, ", "))
 }
 
-// Name returns the name of a suite; for an unknown one, its number.
+// Name returns the name of a suite, or its number if it is unknown.
 func Name(id uint16) string {
 	for _, s := range Suites {
 		if s.ID == id {
@@ -67,5 +66,5 @@ func Name(id uint16) string {
 	return fmt.Sprintf("0x%04X", id)
 }
 
-// Modern is whether a suite belongs to TLS 1.3.
-func Modern(name string) bool { return strings.HasPrefix(name, "TLS_") }
+// IsTLS13 reports whether a suite is one of TLS 1.3.
+func IsTLS13(name string) bool { return strings.HasPrefix(name, "TLS_") }

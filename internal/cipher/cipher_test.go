@@ -19,7 +19,7 @@ func TestNamesAndNumbers(t *testing.T) {
 		if !implemented[s.ID] {
 			t.Errorf("%s isn't implemented", s.Name)
 		}
-		if Modern(s.Name) != strings.HasPrefix(s.Name, "TLS_") || Modern("ECDHE-RSA-AES128-SHA") {
+		if IsTLS13(s.Name) != strings.HasPrefix(s.Name, "TLS_") || IsTLS13("ECDHE-RSA-AES128-SHA") {
 			t.Errorf("%s is said to be of the wrong version", s.Name)
 		}
 	}

@@ -113,7 +113,7 @@ func stages(p *session.Plan, load *v1alpha1.StagesLoad, s sharing) profile.Profi
 	p.Measurement.DurationMicroseconds = p.Measurement.Profile.Duration().Microseconds()
 	p.ThinkTime = pause(load.Pause)
 	if load.Levels[0].Connections != nil {
-		p.Connections = int(p.Measurement.Profile.Most())
+		p.Connections = int(p.Measurement.Profile.Max())
 	} else {
 		p.Connections = int(s.own(int64(orDefault(load.MaxConnections, maxConnections(p.Streams)))))
 		p.Arrivals = arrivals(load.Spacing, s)

@@ -1,5 +1,5 @@
-// Package printable makes texts from outside fit to be shown: what a server, a
-// certificate or a pod says of itself may hold anything.
+// Package printable removes what a terminal would interpret from texts of unknown
+// origin: logs of a server, fields of a certificate, messages of a pod.
 package printable
 
 import (
@@ -7,9 +7,8 @@ import (
 	"unicode"
 )
 
-// Text is the text without what a terminal would obey rather than show: control
-// characters, line breaks among them, and invisible ones such as those that
-// change the direction of writing.
+// Text returns text without control characters (including line breaks) and invisible
+// characters, such as those that change the text direction.
 func Text(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -19,7 +18,7 @@ func Text(text string) string {
 	}, text)
 }
 
-// Clipped is Text of at most limit bytes, and an ellipsis where it was longer.
+// Clipped returns Text of the first limit bytes, with an ellipsis if text is longer.
 func Clipped(text string, limit int) string {
 	if len(text) <= limit {
 		return Text(text)

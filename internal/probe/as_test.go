@@ -12,13 +12,13 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// TestAsksAsItIsTold: method, headers and body are those of the request, and any
-// status is an answer.
-func TestAsksAsItIsTold(t *testing.T) {
+// TestRequestAs checks that method, headers and body are sent as given, and that any
+// status is accepted.
+func TestRequestAs(t *testing.T) {
 	for _, test := range []struct {
 		as   session.PlannedRequest
 		want string
-		// length is that of the answer's body.
+		// length is the length of the response's body.
 		length int64
 	}{
 		{session.PlannedRequest{
@@ -38,16 +38,16 @@ func TestAsksAsItIsTold(t *testing.T) {
 			w.WriteHeader(http.StatusNotFound)
 			_, _ = io.WriteString(w, "none\n")
 		}))
-		q := question(address(server), "/x")
-		q.As = &test.as
-		evidence, err := Ask(t.Context(), q)
+		r := request(address(server), "/x")
+		r.As = &test.as
+		result, err := Once(t.Context(), r)
 		server.Close()
-		if diff := cmp.Diff(test.want, got); err != nil || diff != "" || evidence.DocumentLength != test.length {
-			t.Errorf("%v, %+v (-want +got):\n%s", err, evidence, diff)
+		if diff := cmp.Diff(test.want, got); err != nil || diff != "" || result.DocumentLength != test.length {
+			t.Errorf("%v, %+v (-want +got):\n%s", err, result, diff)
 		}
-		if q.Address = "127.0.0.1:1"; test.as.Method != "" {
-			if _, err := Ask(t.Context(), q); err == nil || !strings.HasPrefix(err.Error(), test.as.Method+" /x: ") {
-				t.Errorf("of nobody: %v", err)
+		if r.Address = "127.0.0.1:1"; test.as.Method != "" {
+			if _, err := Once(t.Context(), r); err == nil || !strings.HasPrefix(err.Error(), test.as.Method+" /x: ") {
+				t.Errorf("without a server: %v", err)
 			}
 		}
 	}

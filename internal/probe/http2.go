@@ -14,82 +14,82 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// exchangeHTTP2 is exchange in HTTP/2. A server that allows fewer concurrent
-// requests on a connection than the load is to have is no answer.
+// exchangeHTTP2 is exchange for HTTP/2. It fails if the server allows fewer
+// concurrent requests on a connection than the load needs.
 func (q *attempt) exchangeHTTP2(ctx context.Context, conn net.Conn) (*session.ProbeResult, error) {
-	request, err := q.request(ctx)
+	request, err := q.httpRequest(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// That of net/http takes no connection that is open, as the one that was looked
-	// at in the handshake.
-	transport := &http2.Transport{AllowHTTP: true, DisableCompression: true, MaxHeaderListSize: headBytes} //nolint:staticcheck // see above
-	// The beginning of what isn't HTTP/2 says what it is.
-	reading := &peeked{Conn: conn, reader: bufio.NewReader(conn), known: make(chan struct{})}
-	client, err := transport.NewClientConn(reading) //nolint:staticcheck // see above
+	// The transport of net/http can't use an open connection, such as this one, whose
+	// handshake was observed.
+	transport := &http2.Transport{AllowHTTP: true, DisableCompression: true, MaxHeaderListSize: maxHeadBytes} //nolint:staticcheck // see above
+	// The first bytes of a response that isn't HTTP/2 show what it is.
+	peeked := &peekedConn{Conn: conn, reader: bufio.NewReader(conn), known: make(chan struct{})}
+	client, err := transport.NewClientConn(peeked) //nolint:staticcheck // see above
 	if err != nil {
 		return nil, q.plain(err)
 	}
 	defer func() { _ = client.Close() }()
-	answer, err := client.RoundTrip(request)
+	response, err := client.RoundTrip(request)
 	if err != nil {
-		return nil, q.refusalHTTP2(ctx, reading, err)
+		return nil, q.failureHTTP2(ctx, peeked, err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	if most := client.State().MaxConcurrentStreams; int64(most) < int64(q.Streams) {
-		return nil, fmt.Errorf("the server allows %d streams on a connection: lower load.connection.streams from %d, or have the server allow as many", most, q.Streams)
+	defer func() { _ = response.Body.Close() }()
+	if limit := client.State().MaxConcurrentStreams; int64(limit) < int64(q.Streams) {
+		return nil, fmt.Errorf("the server allows %d streams on a connection: lower load.connection.streams from %d, or configure the server to allow as many", limit, q.Streams)
 	}
-	evidence, err := q.read(answer)
+	r, err := q.read(response)
 	if err != nil {
 		return nil, err
 	}
-	evidence.HTTP = result.HTTP2
-	return evidence, nil
+	r.HTTP = result.HTTP2
+	return r, nil
 }
 
-// refusalHTTP2 says why there was no answer, which RoundTrip may put down to the
-// connection alone.
-func (q *attempt) refusalHTTP2(ctx context.Context, reading *peeked, err error) error {
+// failureHTTP2 returns why there was no response. The error of RoundTrip may only
+// say that the connection failed.
+func (q *attempt) failureHTTP2(ctx context.Context, conn *peekedConn, err error) error {
 	select {
-	case <-reading.known:
+	case <-conn.known:
 	case <-ctx.Done():
-		return fmt.Errorf("no answer within %s", q.Timeout)
+		return fmt.Errorf("no response within %s", q.Timeout)
 	}
 	switch {
-	case reading.other:
+	case conn.other:
 		return q.noHTTP2()
 	case ctx.Err() != nil:
-		return fmt.Errorf("no answer within %s", q.Timeout)
-	case errors.Is(reading.failed, io.EOF):
+		return fmt.Errorf("no response within %s", q.Timeout)
+	case errors.Is(conn.failed, io.EOF):
 		return fmt.Errorf("the connection was closed: %w", q.noHTTP2())
-	case reading.failed != nil:
-		return q.plain(reading.failed)
+	case conn.failed != nil:
+		return q.plain(conn.failed)
 	}
 	return q.plain(err)
 }
 
-// noHTTP2 says that the server doesn't speak HTTP/2, and what to change.
+// noHTTP2 returns the error that the server doesn't speak HTTP/2, and what to change.
 func (q *attempt) noHTTP2() error {
 	if q.TLS != nil {
-		return errors.New("the server doesn't speak HTTP/2, it didn't agree to h2 by ALPN: switch it on there, or set load.connection.protocol to HTTP1")
+		return errors.New("the server doesn't speak HTTP/2: it didn't select h2 by ALPN: enable HTTP/2 on the server, or set load.connection.protocol to HTTP1")
 	}
-	return errors.New("the server doesn't speak HTTP/2 without TLS (h2c with prior knowledge): switch it on there, or set load.connection.protocol to HTTP1")
+	return errors.New("the server doesn't speak HTTP/2 without TLS (h2c with prior knowledge): enable it on the server, or set load.connection.protocol to HTTP1")
 }
 
-// peeked is a connection of which is known how what came first begins.
-type peeked struct {
+// peekedConn is a connection that looks at the first bytes that it receives.
+type peekedConn struct {
 	net.Conn
 	reader *bufio.Reader
-	// known is closed once something came or nothing will: then other is whether that
-	// was HTTP/1, failed why it was nothing.
+	// known is closed when the first bytes were received or receiving failed. Then
+	// other reports whether they were HTTP/1, and failed is the error.
 	known  chan struct{}
 	begun  bool
 	other  bool
 	failed error
 }
 
-// Read is as net.Conn's.
-func (p *peeked) Read(b []byte) (int, error) {
+// Read implements net.Conn.
+func (p *peekedConn) Read(b []byte) (int, error) {
 	if !p.begun {
 		const beginning = "HTTP/1."
 		first, err := p.reader.Peek(len(beginning))

@@ -15,7 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// http2Server speaks HTTP/2 and allows 100 streams, over TLS or without.
+// http2Server starts a server that speaks HTTP/2 and allows 100 streams, over TLS or without.
 func http2Server(t *testing.T, secure bool, protocols ...func(*http.Protocols)) *httptest.Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -55,17 +55,17 @@ func TestAskInHTTP2(t *testing.T) {
 		streams  int
 		err      string
 	}{
-		"over TLS":           {true, two, "/", 100, ""},
-		"without":            {false, clear, "/", 1, ""},
-		"missing":            {false, clear, "/missing", 1, "GET /missing: answered with 404 Not Found"},
-		"too many streams":   {true, two, "/", 101, "GET /: the server allows 100 streams on a connection: lower load.connection.streams from 101"},
-		"HTTP/1.1":           {false, one, "/", 1, "GET /: the server doesn't speak HTTP/2 without TLS"},
-		"HTTP/1.1 over TLS":  {true, one, "/", 1, "GET /: the server doesn't speak HTTP/2, it didn't agree to h2"},
-		"nobody that speaks": {false, nil, "/", 1, "GET /: the connection was closed: the server doesn't speak HTTP/2"},
-		"somebody silent":    {false, nil, "/silent", 1, "GET /silent: no answer within"},
+		"over TLS":          {true, two, "/", 100, ""},
+		"without":           {false, clear, "/", 1, ""},
+		"missing":           {false, clear, "/missing", 1, "GET /missing: answered with 404 Not Found"},
+		"too many streams":  {true, two, "/", 101, "GET /: the server allows 100 streams on a connection: lower load.connection.streams from 101"},
+		"HTTP/1.1":          {false, one, "/", 1, "GET /: the server doesn't speak HTTP/2 without TLS"},
+		"HTTP/1.1 over TLS": {true, one, "/", 1, "GET /: the server doesn't speak HTTP/2: it didn't select h2"},
+		"closed connection": {false, nil, "/", 1, "GET /: the connection was closed: the server doesn't speak HTTP/2"},
+		"no response":       {false, nil, "/silent", 1, "GET /silent: no response within"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := &Question{Path: test.path, UserAgent: "x", Host: "www.test", Timeout: 10 * time.Second, Streams: test.streams}
+			q := &Request{Path: test.path, UserAgent: "x", Host: "www.test", Timeout: 10 * time.Second, Streams: test.streams}
 			switch {
 			case test.path == "/silent":
 				q.Address, q.Timeout = raw(t, saying("")), 50*time.Millisecond
@@ -77,7 +77,7 @@ func TestAskInHTTP2(t *testing.T) {
 			if test.secure {
 				q.TLS = &tls.Config{InsecureSkipVerify: true}
 			}
-			got, err := Ask(t.Context(), q)
+			got, err := Once(t.Context(), q)
 			if test.err != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), test.err) {
 					t.Errorf("%+v, error %v, want %q", got, err, test.err)

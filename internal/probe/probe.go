@@ -1,5 +1,5 @@
-// Package probe asks a target before the load: whether it answers, and what it
-// shows of itself. It makes no load and measures nothing.
+// Package probe sends probes to a target before the load: whether it responds, and
+// what the response and the TLS handshake show. It measures nothing.
 package probe
 
 import (
@@ -21,61 +21,61 @@ import (
 )
 
 const (
-	// Timeout is how long an answer may take where nothing else is asked for.
+	// Timeout is the default timeout of a probe.
 	Timeout = 2 * time.Second
 
-	// The time between two questions doubles from shortestPause to longestPause.
-	shortestPause = 20 * time.Millisecond
-	longestPause  = 200 * time.Millisecond
-	// headBytes bounds an answer's head.
-	headBytes = 64 << 10
-	// bodyBytes is how much of a body is read to count it. The agent has little
-	// CPU time; the length of a longer body is what the server says it is.
-	bodyBytes = 1 << 20
-	// mostInterim bounds the interim answers (1xx) before the answer.
-	mostInterim = 10
+	// The interval between two probes doubles from minInterval to maxInterval.
+	minInterval = 20 * time.Millisecond
+	maxInterval = 200 * time.Millisecond
+	// maxHeadBytes limits the head of a response.
+	maxHeadBytes = 64 << 10
+	// maxBodyBytes is how much of a body is read to count it. The agent has little CPU
+	// time; the length of a longer body is its Content-Length.
+	maxBodyBytes = 1 << 20
+	// maxInterim limits the number of interim responses (1xx).
+	maxInterim = 10
 )
 
-// Question is what a target is asked.
-type Question struct {
+// Request is the request that a probe sends.
+type Request struct {
 	// Address is the target's address and port.
 	Address string
 	// Path is the path and query to GET.
 	Path string
-	// Host is the Host header; empty for the address.
+	// Host is the Host header, or empty for the address.
 	Host string
-	// UserAgent is what the pod calls itself.
+	// UserAgent is the User-Agent header.
 	UserAgent string
-	// As is a request that is made instead of a GET, whose answer may have any
-	// status; nil for a GET. Its path and host are those above.
+	// As is sent instead of a GET, and the response may have any status. Its path and
+	// host are ignored. Nil means a GET.
 	As *session.PlannedRequest
-	// TLS is how TLS is spoken; nil for none.
+	// TLS is the TLS configuration, or nil for no TLS.
 	TLS *tls.Config
-	// Timeout is how long an answer may take.
+	// Timeout is the timeout of the probe.
 	Timeout time.Duration
-	// Streams has the question be asked in HTTP/2, of a server that allows so many
-	// concurrent requests on a connection; 0 for HTTP/1.1.
+	// Streams is the number of concurrent requests that the server must allow on an
+	// HTTP/2 connection. Zero means HTTP/1.1.
 	Streams int
 }
 
-// Until asks until the target answers with success, a status from 200 to 399,
-// with growing pauses in between. Each time that it sees something else instead
-// it calls silent with the reason. The only error is the context's.
-func Until(ctx context.Context, q *Question, silent func(reason string)) (*session.ProbeResult, error) {
+// Until sends probes until one succeeds: until a response has a status from 200 to
+// 399. It calls failed with the reason whenever a probe fails for another reason
+// than the one before. The only error is that of ctx.
+func Until(ctx context.Context, r *Request, failed func(reason string)) (*session.ProbeResult, error) {
 	last := ""
-	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
-		evidence, err := Ask(ctx, q)
+	for interval := minInterval; ; interval = min(2*interval, maxInterval) {
+		result, err := Once(ctx, r)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err == nil {
-			return evidence, nil
+			return result, nil
 		}
 		if reason := err.Error(); reason != last {
 			last = reason
-			silent(reason)
+			failed(reason)
 		}
-		timer := time.NewTimer(pause)
+		timer := time.NewTimer(interval)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -85,25 +85,25 @@ func Until(ctx context.Context, q *Question, silent func(reason string)) (*sessi
 	}
 }
 
-// Ask asks once, on a connection of its own, and follows no redirect. The error
-// of anything but success names what was asked for, what was seen, and where
-// it can, what to change; it is the same each time that the same is seen.
-func Ask(ctx context.Context, q *Question) (*session.ProbeResult, error) {
-	evidence, err := (&attempt{Question: q}).ask(ctx)
+// Once sends one probe, on a connection of its own, and follows no redirect. The
+// error of a probe that failed names the request, what happened and, if known, what
+// to change. The same failure always has the same error.
+func Once(ctx context.Context, r *Request) (*session.ProbeResult, error) {
+	result, err := (&attempt{Request: r}).send(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", q.method(), q.Path, err)
+		return nil, fmt.Errorf("%s %s: %w", r.method(), r.Path, err)
 	}
-	return evidence, nil
+	return result, nil
 }
 
-// attempt is a question being asked.
+// attempt is a probe in progress.
 type attempt struct {
-	*Question
-	// requested is whether the target asked for a certificate of the client.
+	*Request
+	// requested reports whether the target requested a client certificate.
 	requested bool
 }
 
-func (q *attempt) ask(ctx context.Context) (*session.ProbeResult, error) {
+func (q *attempt) send(ctx context.Context) (*session.ProbeResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", q.Address)
@@ -111,7 +111,7 @@ func (q *attempt) ask(ctx context.Context) (*session.ProbeResult, error) {
 		return nil, q.plain(err)
 	}
 	defer func() { _ = conn.Close() }() // what matters has been read
-	// Whatever it waits for ends with the context.
+	// When ctx is done, pending reads and writes fail.
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	var negotiated *result.Handshake
@@ -125,7 +125,7 @@ func (q *attempt) ask(ctx context.Context) (*session.ProbeResult, error) {
 			return nil, q.handshakeError(err)
 		}
 		state := secure.ConnectionState()
-		negotiated = targettls.Evidence(&state)
+		negotiated = targettls.Handshake(&state)
 		negotiated.CertificateRequested = q.requested
 		if q.Streams > 0 && state.NegotiatedProtocol != targettls.ProtocolHTTP2 {
 			return nil, q.noHTTP2()
@@ -136,65 +136,65 @@ func (q *attempt) ask(ctx context.Context) (*session.ProbeResult, error) {
 	if q.Streams > 0 {
 		exchange = q.exchangeHTTP2
 	}
-	evidence, err := exchange(ctx, conn)
+	result, err := exchange(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
-	evidence.TLS = negotiated
-	return evidence, nil
+	result.TLS = negotiated
+	return result, nil
 }
 
-// exchange sends the request and reads the answer.
+// exchange sends the request and reads the response.
 func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.ProbeResult, error) {
-	request, err := q.request(ctx)
+	request, err := q.httpRequest(ctx)
 	if err != nil {
 		return nil, err
 	}
 	request.Close = true
-	// Whoever doesn't want to be asked may say why before it closes: the answer is
-	// read even if the request can't be written.
+	// A server may send a response and close the connection before it has read the
+	// request: read the response even if the request can't be written.
 	unsent := request.Write(conn)
 
-	limited := &io.LimitedReader{R: conn, N: headBytes}
-	answer, err := readHead(bufio.NewReader(limited), request)
+	limited := &io.LimitedReader{R: conn, N: maxHeadBytes}
+	response, err := readHead(bufio.NewReader(limited), request)
 	switch {
 	case err != nil && limited.N == 0:
-		return nil, fmt.Errorf("the answer's head is longer than %d bytes", headBytes)
+		return nil, fmt.Errorf("the response's head is longer than %d bytes", maxHeadBytes)
 	case err != nil && errors.Is(err, io.EOF) && unsent != nil:
 		return nil, q.plain(unsent)
 	case err != nil:
 		return nil, q.plain(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
+	defer func() { _ = response.Body.Close() }()
 	limited.N = math.MaxInt64
-	return q.read(answer)
+	return q.read(response)
 }
 
-// read reads what an answer shows.
-func (q *attempt) read(answer *http.Response) (*session.ProbeResult, error) {
-	if q.As == nil && (answer.StatusCode < 200 || answer.StatusCode > 399) {
-		return nil, fmt.Errorf("answered with %s", answer.Status)
+// read reads a response.
+func (q *attempt) read(response *http.Response) (*session.ProbeResult, error) {
+	if q.As == nil && (response.StatusCode < 200 || response.StatusCode > 399) {
+		return nil, fmt.Errorf("answered with %s", response.Status)
 	}
-	length, err := io.Copy(io.Discard, io.LimitReader(answer.Body, bodyBytes))
+	length, err := io.Copy(io.Discard, io.LimitReader(response.Body, maxBodyBytes))
 	if err != nil {
 		return nil, q.plain(err)
 	}
-	if length == bodyBytes {
-		length = answer.ContentLength
+	if length == maxBodyBytes {
+		length = response.ContentLength
 	}
-	return &session.ProbeResult{Software: answer.Header.Get("Server"), DocumentLength: length}, nil
+	return &session.ProbeResult{Software: response.Header.Get("Server"), DocumentLength: length}, nil
 }
 
-// method is that of the request.
-func (q *Question) method() string {
+// method returns the method of the request.
+func (q *Request) method() string {
 	if q.As == nil || q.As.Method == "" {
 		return http.MethodGet
 	}
 	return q.As.Method
 }
 
-// request is the question as it's sent.
-func (q *Question) request(ctx context.Context) (*http.Request, error) {
+// httpRequest returns the request in the form of net/http.
+func (q *Request) httpRequest(ctx context.Context) (*http.Request, error) {
 	var body io.Reader
 	if q.As != nil && len(q.As.Body) > 0 {
 		body = bytes.NewReader(q.As.Body)
@@ -205,7 +205,7 @@ func (q *Question) request(ctx context.Context) (*http.Request, error) {
 	}
 	request, err := http.NewRequestWithContext(ctx, q.method(), scheme+"://"+q.Address+q.Path, body)
 	if err != nil {
-		return nil, fmt.Errorf("it can't be asked for: %w", err)
+		return nil, fmt.Errorf("make the request: %w", err)
 	}
 	request.Host = session.HostHeader(q.Host, q.Address, q.TLS != nil)
 	request.Header.Set("User-Agent", q.UserAgent)
@@ -218,13 +218,13 @@ func (q *Question) request(ctx context.Context) (*http.Request, error) {
 	return request, nil
 }
 
-// readHead reads an answer up to its body, and passes over interim ones.
+// readHead reads the head of a response. It skips interim responses.
 func readHead(reader *bufio.Reader, request *http.Request) (*http.Response, error) {
-	for range mostInterim {
-		answer, err := http.ReadResponse(reader, request)
-		if err != nil || answer.StatusCode >= 200 || answer.StatusCode == http.StatusSwitchingProtocols {
-			return answer, err
+	for range maxInterim {
+		response, err := http.ReadResponse(reader, request)
+		if err != nil || response.StatusCode >= 200 || response.StatusCode == http.StatusSwitchingProtocols {
+			return response, err
 		}
 	}
-	return nil, errors.New("interim answers without end")
+	return nil, errors.New("too many interim responses (1xx)")
 }

@@ -20,15 +20,14 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// question is one of a server at an address.
-func question(address, path string) *Question {
-	return &Question{Address: address, Path: path, UserAgent: "assay-test", Timeout: 10 * time.Second}
+// request returns a request to a server at an address.
+func request(address, path string) *Request {
+	return &Request{Address: address, Path: path, UserAgent: "assay-test", Timeout: 10 * time.Second}
 }
 
 func address(server *httptest.Server) string { return server.Listener.Addr().String() }
 
-// raw is a server that does something with each connection, and ends with the
-// test.
+// raw starts a server that calls do for each connection, until the end of the test.
 func raw(t *testing.T, do func(net.Conn)) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -55,8 +54,8 @@ func raw(t *testing.T, do func(net.Conn)) string {
 	return listener.Addr().String()
 }
 
-// saying answers whatever comes first with a text, and waits for the other side
-// to close.
+// saying returns a function that responds to the first bytes with text, and waits until
+// the other side closes.
 func saying(text string) func(net.Conn) {
 	return func(conn net.Conn) {
 		_, _ = conn.Read(make([]byte, 4096))
@@ -65,7 +64,7 @@ func saying(text string) func(net.Conn) {
 	}
 }
 
-// closing answers whatever comes first with a text, and closes.
+// closing returns a function that responds to the first bytes with text, and closes.
 func closing(text string) func(net.Conn) {
 	return func(conn net.Conn) {
 		_, _ = conn.Read(make([]byte, 4096))
@@ -73,7 +72,7 @@ func closing(text string) func(net.Conn) {
 	}
 }
 
-func TestAsk(t *testing.T) {
+func TestOnce(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Server", "test/1")
 		switch r.URL.RequestURI() {
@@ -105,33 +104,33 @@ func TestAsk(t *testing.T) {
 	_ = closed.Close()
 	at := address(server)
 	for name, test := range map[string]struct {
-		question Question
-		length   int64
-		err      string
+		request Request
+		length  int64
+		err     string
 	}{
-		"a document":             {*question(at, "/echo?a=b"), int64(len(at + " assay-test GET ")), ""},
-		"another host":           {Question{Address: at, Path: "/echo?a=b", Host: "www.test", UserAgent: "x", Timeout: time.Minute}, int64(len("www.test x GET ")), ""},
-		"no document":            {*question(at, "/"), 0, ""},
-		"a redirect":             {*question(at, "/redirect"), int64(len("<a href=\"/elsewhere\">Found</a>.\n\n")), ""},
-		"interim answers":        {*question(at, "/hints"), 4, ""},
-		"long":                   {*question(at, "/long"), 5_000_000_000, ""},
-		"long, nobody knows how": {*question(at, "/endless"), -1, ""},
-		"until the end":          {*question(raw(t, closing("HTTP/1.1 200 OK\r\nServer: test/1\r\n\r\nall")), "/"), 3, ""},
-		"missing":                {*question(at, "/missing"), 0, "GET /missing: answered with 404 Not Found"},
-		"broken":                 {*question(at, "/broken"), 0, "GET /broken: the connection was closed before the answer was complete"},
-		"half a document":        {*question(raw(t, closing("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), "/"), 0, "GET /: the connection was closed before the answer was complete"},
-		"nobody there":           {*question(closed.Addr().String(), "/"), 0, "GET /: connection refused"},
-		"no such name":           {*question("no-such-name.invalid:80", "/"), 0, "GET /: the address of no-such-name.invalid can't be found: "},
-		"silence":                {Question{Address: raw(t, saying("")), Path: "/", Timeout: 50 * time.Millisecond}, 0, "GET /: no answer within 50ms"},
-		"silence in the head":    {Question{Address: raw(t, saying("HTTP/1.1 200")), Path: "/", Timeout: 50 * time.Millisecond}, 0, "GET /: no answer within 50ms"},
-		"silence in the body":    {Question{Address: raw(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), Path: "/", Timeout: 50 * time.Millisecond}, 0, "GET /: no answer within 50ms"},
-		"a head without end":     {*question(raw(t, saying("HTTP/1.1 200 OK\r\n"+strings.Repeat("X: y\r\n", 100_000))), "/"), 0, "GET /: the answer's head is longer than 65536 bytes"},
-		"interim without end":    {*question(raw(t, saying(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 100))), "/"), 0, "GET /: interim answers without end"},
-		"no HTTP":                {*question(raw(t, saying("SSH-2.0-OpenSSH_9.2\r\n")), "/"), 0, `GET /: malformed HTTP response "SSH-2.0-OpenSSH_9.2"`},
-		"TLS":                    {*question(raw(t, saying("\x15\x03\x01\x00\x02\x02\x46\r\n")), "/"), 0, "GET /: the server speaks TLS, but was asked without"},
+		"a document":                   {*request(at, "/echo?a=b"), int64(len(at + " assay-test GET ")), ""},
+		"another host":                 {Request{Address: at, Path: "/echo?a=b", Host: "www.test", UserAgent: "x", Timeout: time.Minute}, int64(len("www.test x GET ")), ""},
+		"no document":                  {*request(at, "/"), 0, ""},
+		"a redirect":                   {*request(at, "/redirect"), int64(len("<a href=\"/elsewhere\">Found</a>.\n\n")), ""},
+		"interim responses":            {*request(at, "/hints"), 4, ""},
+		"long":                         {*request(at, "/long"), 5_000_000_000, ""},
+		"long, without Content-Length": {*request(at, "/endless"), -1, ""},
+		"until the end":                {*request(raw(t, closing("HTTP/1.1 200 OK\r\nServer: test/1\r\n\r\nall")), "/"), 3, ""},
+		"missing":                      {*request(at, "/missing"), 0, "GET /missing: answered with 404 Not Found"},
+		"broken":                       {*request(at, "/broken"), 0, "GET /broken: the connection was closed before the response was complete"},
+		"half a document":              {*request(raw(t, closing("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), "/"), 0, "GET /: the connection was closed before the response was complete"},
+		"no server":                    {*request(closed.Addr().String(), "/"), 0, "GET /: connection refused"},
+		"no such name":                 {*request("no-such-name.invalid:80", "/"), 0, "GET /: resolve no-such-name.invalid: "},
+		"no response":                  {Request{Address: raw(t, saying("")), Path: "/", Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
+		"no response in the head":      {Request{Address: raw(t, saying("HTTP/1.1 200")), Path: "/", Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
+		"no response in the body":      {Request{Address: raw(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), Path: "/", Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
+		"a head without end":           {*request(raw(t, saying("HTTP/1.1 200 OK\r\n"+strings.Repeat("X: y\r\n", 100_000))), "/"), 0, "GET /: the response's head is longer than 65536 bytes"},
+		"interim without end":          {*request(raw(t, saying(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 100))), "/"), 0, "GET /: too many interim responses (1xx)"},
+		"no HTTP":                      {*request(raw(t, saying("SSH-2.0-OpenSSH_9.2\r\n")), "/"), 0, `GET /: malformed HTTP response "SSH-2.0-OpenSSH_9.2"`},
+		"TLS":                          {*request(raw(t, saying("\x15\x03\x01\x00\x02\x02\x46\r\n")), "/"), 0, "GET /: the server speaks TLS, but the request was sent without TLS"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Ask(t.Context(), &test.question)
+			got, err := Once(t.Context(), &test.request)
 			if test.err != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), test.err) {
 					t.Errorf("%+v, error %v, want %q", got, err, test.err)
@@ -149,7 +148,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestUntil has a server that is ready late. The same reason is told once.
+// TestUntil checks a server that is ready late. The same reason is reported once.
 func TestUntil(t *testing.T) {
 	var asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -163,23 +162,23 @@ func TestUntil(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	var silent []string
-	got, err := Until(t.Context(), question(address(server), "/"), func(reason string) { silent = append(silent, reason) })
+	var failures []string
+	got, err := Until(t.Context(), request(address(server), "/"), func(reason string) { failures = append(failures, reason) })
 	if err != nil || got.DocumentLength != 0 {
 		t.Errorf("%+v, error %v", got, err)
 	}
 	if diff := cmp.Diff([]string{
 		"GET /: answered with 503 Service Unavailable",
-		"GET /: the connection was closed before the answer was complete",
+		"GET /: the connection was closed before the response was complete",
 		"GET /: answered with 503 Service Unavailable",
-	}, silent); diff != "" {
+	}, failures); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// TestUntilTheContextEnds ends it while an answer is waited for, and while the
-// next question is.
-func TestUntilTheContextEnds(t *testing.T) {
+// TestUntilContextIsDone cancels the context while a response is pending, and between
+// two probes.
+func TestUntilContextIsDone(t *testing.T) {
 	stalling := make(chan struct{}, 1)
 	for name, serve := range map[string]func(net.Conn){
 		"an answer":         func(conn net.Conn) { stalling <- struct{}{}; saying("")(conn) },
@@ -192,7 +191,7 @@ func TestUntilTheContextEnds(t *testing.T) {
 			told := make(chan struct{}, 1)
 			ended := make(chan error, 1)
 			go func() {
-				_, err := Until(ctx, question(at, "/"), func(string) { told <- struct{}{} })
+				_, err := Until(ctx, request(at, "/"), func(string) { told <- struct{}{} })
 				ended <- err
 			}()
 			select {

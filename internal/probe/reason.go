@@ -15,33 +15,33 @@ import (
 	"github.com/assay-dev/assay/internal/targettls"
 )
 
-// plain says what was seen of a target instead of an answer. It leaves out what
-// differs from one attempt to the next, such as ports.
+// plain returns err as a reason for which a probe failed. It omits what differs from
+// one attempt to the next, such as ports.
 func (q *attempt) plain(err error) error {
 	var named *net.DNSError
 	var operation *net.OpError
 	switch {
 	case errors.As(err, &named):
-		return fmt.Errorf("the address of %s can't be found: %s", named.Name, named.Err)
+		return fmt.Errorf("resolve %s: %s", named.Name, named.Err)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return errors.New("connection refused")
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return errors.New("connection reset")
 	case timedOut(err):
-		return fmt.Errorf("no answer within %s", q.Timeout)
+		return fmt.Errorf("no response within %s", q.Timeout)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the connection was closed before the answer was complete")
+		return errors.New("the connection was closed before the response was complete")
 	case strings.HasPrefix(err.Error(), `malformed HTTP response "\x15\x03`) && q.TLS == nil:
-		return errors.New("the server speaks TLS, but was asked without")
+		return errors.New("the server speaks TLS, but the request was sent without TLS")
 	case targettls.Alert(err) != "":
-		return q.refused(targettls.Alert(err)) // in TLS 1.3 it comes after the client's part of the handshake
+		return q.alertError(targettls.Alert(err)) // in TLS 1.3 it follows the client's part of the handshake
 	case errors.As(err, &operation):
 		return operation.Err
 	}
 	return err
 }
 
-// handshakeError says how a TLS handshake failed, and what to change.
+// handshakeError returns why a TLS handshake failed, and what to change.
 func (q *attempt) handshakeError(err error) error {
 	var record tls.RecordHeaderError
 	var unverified *tls.CertificateVerificationError
@@ -52,11 +52,11 @@ func (q *attempt) handshakeError(err error) error {
 		}
 		return errors.New("the server doesn't speak TLS")
 	case errors.As(err, &unverified):
-		return distrust(unverified)
+		return unverifiedError(unverified)
 	case targettls.Alert(err) == "no application protocol":
 		return q.noHTTP2()
 	case targettls.Alert(err) != "":
-		return q.refused(targettls.Alert(err))
+		return q.alertError(targettls.Alert(err))
 	case timedOut(err):
 		return fmt.Errorf("no TLS handshake within %s", q.Timeout)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -64,13 +64,13 @@ func (q *attempt) handshakeError(err error) error {
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return errors.New("the server reset the connection in the TLS handshake")
 	case strings.Contains(err.Error(), "server selected unsupported protocol version"):
-		return fmt.Errorf("the server has none of the TLS protocols %s: change tls.protocols", q.offered())
+		return fmt.Errorf("the server supports none of the TLS protocols %s: change tls.protocols", q.offered())
 	}
 	return fmt.Errorf("the TLS handshake failed: %s", strings.TrimPrefix(err.Error(), "tls: "))
 }
 
-// distrust says why the server's certificate wasn't accepted.
-func distrust(unverified *tls.CertificateVerificationError) error {
+// unverifiedError returns why the server's certificate was rejected.
+func unverifiedError(unverified *tls.CertificateVerificationError) error {
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
@@ -80,51 +80,51 @@ func distrust(unverified *tls.CertificateVerificationError) error {
 		if len(unverified.UnverifiedCertificates) > 0 {
 			issuer = " " + unverified.UnverifiedCertificates[0].Issuer.String()
 		}
-		return fmt.Errorf("the server's certificate is from an authority that isn't known,%s: give the authority's certificate, or set tls.verification to None", issuer)
+		return fmt.Errorf("the server's certificate was issued by an unknown CA,%s: set the CA's certificate, or set tls.verification to None", issuer)
 	case errors.As(err, &name):
 		names := slices.Clone(name.Certificate.DNSNames)
 		for _, address := range name.Certificate.IPAddresses {
 			names = append(names, address.String())
 		}
 		if len(names) == 0 {
-			return fmt.Errorf("the server's certificate has no names (subjectAltName) to be checked, and can't be %s's: have one issued with names, or set tls.verification to None", name.Host)
+			return fmt.Errorf("the server's certificate has no names (subjectAltName), so it can't be verified for %s: use one with names, or set tls.verification to None", name.Host)
 		}
-		return fmt.Errorf("the server's certificate isn't %s's, but for %s: set tls.serverName to one of these", name.Host, strings.Join(names, ", "))
+		return fmt.Errorf("the server's certificate is not valid for %s, only for %s: set tls.serverName to one of these", name.Host, strings.Join(names, ", "))
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return fmt.Errorf("the server's certificate is valid from %s to %s alone: renew it, or set tls.verification to None",
+		return fmt.Errorf("the server's certificate is only valid from %s to %s: renew it, or set tls.verification to None",
 			invalid.Cert.NotBefore.UTC().Format("2006-01-02T15:04Z"), invalid.Cert.NotAfter.UTC().Format("2006-01-02T15:04Z"))
 	default:
-		return fmt.Errorf("the server's certificate isn't accepted: %s", strings.TrimPrefix(err.Error(), "x509: "))
+		return fmt.Errorf("the server's certificate was rejected: %s", strings.TrimPrefix(err.Error(), "x509: "))
 	}
 }
 
-// refused says what a server means that ends TLS with an alert (RFC 8446,
-// section 6.2).
-func (q *attempt) refused(alert string) error {
-	// What servers say to a client that has been asked for a certificate, and has
-	// presented none, differs.
+// alertError returns what an alert of the server means (RFC 8446, section 6.2).
+func (q *attempt) alertError(alert string) error {
+	// Servers send different alerts if they requested a client certificate and got
+	// none.
 	if q.requested && q.TLS.GetClientCertificate == nil &&
 		slices.Contains([]string{"certificate required", "bad certificate", "handshake failure"}, alert) {
-		return errors.New("the server demands a client certificate: give tls.clientAuthentication")
+		return errors.New("the server requires a client certificate: set tls.clientAuthentication")
 	}
 	switch alert {
 	case "protocol version not supported":
-		return fmt.Errorf("the server has none of the TLS protocols %s: change tls.protocols", q.offered())
+		return fmt.Errorf("the server supports none of the TLS protocols %s: change tls.protocols", q.offered())
 	case "handshake failure", "insufficient security level":
-		return fmt.Errorf("the server refuses the TLS handshake (alert %q): it has none of the cipher suites that were offered with %s, or no certificate that goes with them: change tls.ciphers",
+		return fmt.Errorf("the server rejected the TLS handshake (alert %q): it supports none of the cipher suites that were offered with %s, or has no certificate for them: change tls.ciphers",
 			alert, q.offered())
 	case "certificate required", "bad certificate", "unsupported certificate", "revoked certificate", "expired certificate", "unknown certificate",
 		"unknown certificate authority", "access denied":
-		return fmt.Errorf("the server refuses the client's certificate (alert %q): have one issued by an authority that the server trusts", alert)
+		return fmt.Errorf("the server rejected the client's certificate (alert %q): use one issued by a CA that the server trusts", alert)
 	case "unrecognized name":
-		return fmt.Errorf("the server has no site of the name %s: change tls.serverName", q.TLS.ServerName)
+		return fmt.Errorf("the server has no site named %s: change tls.serverName", q.TLS.ServerName)
 	}
-	return fmt.Errorf("the server ended TLS with the alert %q", alert)
+	return fmt.Errorf("the server closed TLS with the alert %q", alert)
 }
 
-// offered are the versions that were offered.
+// offered returns the TLS versions that were offered.
 func (q *attempt) offered() string { return strings.Join(targettls.Protocols(q.TLS), ", ") }
 
+// timedOut reports whether err is a timeout.
 func timedOut(err error) bool {
 	var timeout net.Error
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()

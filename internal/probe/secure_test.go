@@ -37,25 +37,25 @@ func secure(t *testing.T, config *tls.Config) string {
 	return address(server)
 }
 
-// askTLS asks a server over TLS, with a pod's files.
-func askTLS(t *testing.T, at string, settings session.TLS, files tlstest.Files) (*session.ProbeResult, error) {
+// onceTLS probes a server over TLS, with a pod's files.
+func onceTLS(t *testing.T, at string, settings session.TLS, files tlstest.Files) (*session.ProbeResult, error) {
 	t.Helper()
 	if settings.ServerName == "" {
 		settings.ServerName = tlstest.Name
 	}
-	config, err := targettls.Config(&settings, at, tlstest.Folder(t, files))
+	config, err := targettls.Config(&settings, at, tlstest.Directory(t, files))
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := question(at, "/")
+	q := request(at, "/")
 	q.TLS = config
 	q.Timeout = 5 * time.Second
-	return Ask(t.Context(), q)
+	return Once(t.Context(), q)
 }
 
-// TestEveryProtocolAndCipher negotiates each that the clients have.
+// TestEveryProtocolAndCipher negotiates each protocol and suite that the clients support.
 func TestEveryProtocolAndCipher(t *testing.T) {
-	authority := tlstest.NewAuthority(t, "authority")
+	authority := tlstest.NewCA(t, "authority")
 	certificates := map[string]*tlstest.Certificate{"RSA": authority.RSA(t), "ECDSA": authority.ECDSA(t)}
 	bits := map[string]int{"RSA": 2048, "ECDSA": 256}
 	tried := 0
@@ -67,7 +67,7 @@ func TestEveryProtocolAndCipher(t *testing.T) {
 			}
 			for algorithm, own := range certificates {
 				if strings.Contains(suite.Name, "ECDSA") && algorithm != "ECDSA" ||
-					!strings.Contains(suite.Name, "ECDSA") && algorithm != "RSA" && !cipher.Modern(suite.Name) {
+					!strings.Contains(suite.Name, "ECDSA") && algorithm != "RSA" && !cipher.IsTLS13(suite.Name) {
 					continue
 				}
 				tried++
@@ -77,7 +77,7 @@ func TestEveryProtocolAndCipher(t *testing.T) {
 						CipherSuites: []uint16{suite.ID},
 					}
 					settings := session.TLS{Protocols: []string{protocol}, Ciphers: []string{suite.Name}}
-					got, err := askTLS(t, secure(t, server), settings, tlstest.Files{Authority: authority.PEM()})
+					got, err := onceTLS(t, secure(t, server), settings, tlstest.Files{CA: authority.PEM()})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -87,7 +87,7 @@ func TestEveryProtocolAndCipher(t *testing.T) {
 						Subject: "CN=" + tlstest.Name + ",O=Assay", Issuer: "CN=authority",
 						Fingerprint: hex.EncodeToString(fingerprint[:]), NotAfter: own.Leaf.NotAfter.UnixMicro(),
 					}}
-					if cipher.Modern(suite.Name) {
+					if cipher.IsTLS13(suite.Name) {
 						want.TLS.Cipher = got.TLS.Cipher // it is crypto/tls's choice
 					}
 					if diff := cmp.Diff(want, got); diff != "" {
@@ -102,7 +102,7 @@ func TestEveryProtocolAndCipher(t *testing.T) {
 	}
 }
 
-// supports is whether a suite belongs to a version.
+// supports reports whether a version of TLS has a suite.
 func supports(id, version uint16) bool {
 	for _, suite := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
 		if suite.ID != id {
@@ -117,17 +117,17 @@ func supports(id, version uint16) bool {
 	return false
 }
 
-// TestWhatIsWrongIsSaid has handshakes fail for all that can be wrong with
-// either side, twice each: what is said mustn't differ.
-func TestWhatIsWrongIsSaid(t *testing.T) {
-	authority, other := tlstest.NewAuthority(t, "authority"), tlstest.NewAuthority(t, "other")
+// TestHandshakeErrors checks the error of each way in which a handshake can fail, twice:
+// it must not differ.
+func TestHandshakeErrors(t *testing.T) {
+	authority, other := tlstest.NewCA(t, "authority"), tlstest.NewCA(t, "other")
 	right, self := authority.ECDSA(t), tlstest.SelfSigned(t)
 	at := func(day int) time.Time { return time.Date(2020, 1, day, 0, 0, 0, 0, time.UTC) }
 	expired := authority.ECDSA(t, func(c *x509.Certificate) { c.NotBefore, c.NotAfter = at(1), at(2) })
 	nameless := authority.ECDSA(t, func(c *x509.Certificate) { c.DNSNames, c.IPAddresses = nil, nil })
 	clientOnly := authority.ECDSA(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} })
-	trusting := tlstest.Files{Authority: authority.PEM()}
-	presenting := tlstest.Files{Authority: authority.PEM(), Client: other.ECDSA(t)}
+	trusting := tlstest.Files{CA: authority.PEM()}
+	presenting := tlstest.Files{CA: authority.PEM(), Client: other.ECDSA(t)}
 	of := func(c *tlstest.Certificate) string {
 		return secure(t, &tls.Config{Certificates: []tls.Certificate{c.Certificate}})
 	}
@@ -146,37 +146,37 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		files    tlstest.Files
 		want     string
 	}{
-		"unknown authority": {of(right), session.TLS{}, tlstest.Files{Authority: other.PEM()},
-			"the server's certificate is from an authority that isn't known, CN=authority: give the authority's certificate, or set tls.verification to None"},
+		"unknown authority": {of(right), session.TLS{}, tlstest.Files{CA: other.PEM()},
+			"the server's certificate was issued by an unknown CA, CN=authority: set the CA's certificate, or set tls.verification to None"},
 		"self-signed": {of(self), session.TLS{}, trusting,
-			"the server's certificate is from an authority that isn't known, CN=target.test,O=Assay: give the authority's certificate, or set tls.verification to None"},
+			"the server's certificate was issued by an unknown CA, CN=target.test,O=Assay: set the CA's certificate, or set tls.verification to None"},
 		"wrong name": {of(right), session.TLS{ServerName: "other.test"}, trusting,
-			"the server's certificate isn't other.test's, but for target.test, 127.0.0.1: set tls.serverName to one of these"},
+			"the server's certificate is not valid for other.test, only for target.test, 127.0.0.1: set tls.serverName to one of these"},
 		"wrong address": {of(right), session.TLS{ServerName: "127.0.0.2"}, trusting,
-			"the server's certificate isn't 127.0.0.2's, but for target.test, 127.0.0.1: set tls.serverName to one of these"},
+			"the server's certificate is not valid for 127.0.0.2, only for target.test, 127.0.0.1: set tls.serverName to one of these"},
 		"no name": {of(nameless), session.TLS{}, trusting,
-			"the server's certificate has no names (subjectAltName) to be checked, and can't be target.test's: have one issued with names, or set tls.verification to None"},
+			"the server's certificate has no names (subjectAltName), so it can't be verified for target.test: use one with names, or set tls.verification to None"},
 		"expired": {of(expired), session.TLS{}, trusting,
-			"the server's certificate is valid from 2020-01-01T00:00Z to 2020-01-02T00:00Z alone: renew it, or set tls.verification to None"},
+			"the server's certificate is only valid from 2020-01-01T00:00Z to 2020-01-02T00:00Z: renew it, or set tls.verification to None"},
 		"a client's": {of(clientOnly), session.TLS{}, trusting,
-			"the server's certificate isn't accepted: certificate specifies an incompatible key usage"},
+			"the server's certificate was rejected: certificate specifies an incompatible key usage"},
 		"older protocols": {of(right), session.TLS{Protocols: []string{"TLSv1", "TLSv1.1"}}, trusting,
-			"the server has none of the TLS protocols TLSv1, TLSv1.1: change tls.protocols"},
+			"the server supports none of the TLS protocols TLSv1, TLSv1.1: change tls.protocols"},
 		"newer protocols": {secure(t, &tls.Config{Certificates: []tls.Certificate{right.Certificate}, MaxVersion: tls.VersionTLS12}),
 			session.TLS{Protocols: []string{"TLSv1.3"}}, trusting,
-			"the server has none of the TLS protocols TLSv1.3: change tls.protocols"},
+			"the server supports none of the TLS protocols TLSv1.3: change tls.protocols"},
 		"no cipher": {of(right), session.TLS{Protocols: []string{"TLSv1.2"}, Ciphers: []string{"AES128-SHA"}}, trusting,
-			`the server refuses the TLS handshake (alert "handshake failure"): it has none of the cipher suites that were offered with TLSv1.2, or no certificate that goes with them: change tls.ciphers`},
+			`the server rejected the TLS handshake (alert "handshake failure"): it supports none of the cipher suites that were offered with TLSv1.2, or has no certificate for them: change tls.ciphers`},
 		"no client certificate, TLSv1.3": {demanding(tls.VersionTLS13), session.TLS{}, trusting,
-			"the server demands a client certificate: give tls.clientAuthentication"},
+			"the server requires a client certificate: set tls.clientAuthentication"},
 		"no client certificate, TLSv1.2": {demanding(tls.VersionTLS12), session.TLS{}, trusting,
-			"the server demands a client certificate: give tls.clientAuthentication"},
+			"the server requires a client certificate: set tls.clientAuthentication"},
 		"wrong client certificate, TLSv1.3": {demanding(tls.VersionTLS13), session.TLS{ClientCertificate: true}, presenting,
-			`the server refuses the client's certificate (alert "unknown certificate authority"): have one issued by an authority that the server trusts`},
+			`the server rejected the client's certificate (alert "unknown certificate authority"): use one issued by a CA that the server trusts`},
 		"wrong client certificate, TLSv1.2": {demanding(tls.VersionTLS12), session.TLS{ClientCertificate: true}, presenting,
-			`the server refuses the client's certificate (alert "unknown certificate authority"): have one issued by an authority that the server trusts`},
-		"unknown site":  {alert(112), session.TLS{}, trusting, "the server has no site of the name target.test: change tls.serverName"},
-		"another alert": {alert(80), session.TLS{}, trusting, `the server ended TLS with the alert "internal error"`},
+			`the server rejected the client's certificate (alert "unknown certificate authority"): use one issued by a CA that the server trusts`},
+		"unknown site":  {alert(112), session.TLS{}, trusting, "the server has no site named target.test: change tls.serverName"},
+		"another alert": {alert(80), session.TLS{}, trusting, `the server closed TLS with the alert "internal error"`},
 		"plain HTTP":    {address(plain), session.TLS{}, trusting, "the server speaks plain HTTP where TLS was expected"},
 		"no TLS":        {raw(t, saying("SSH-2.0-OpenSSH_9.2\r\n")), session.TLS{}, trusting, "the server doesn't speak TLS"},
 		"closes":        {raw(t, closing("")), session.TLS{}, trusting, "the server closed the connection in the TLS handshake"},
@@ -188,7 +188,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			for range 2 {
-				got, err := askTLS(t, test.at, test.settings, test.files)
+				got, err := onceTLS(t, test.at, test.settings, test.files)
 				if err == nil || err.Error() != "GET /: "+test.want {
 					t.Errorf("%+v, error\n%v, want\n%s", got, err, test.want)
 				}
@@ -198,17 +198,17 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 }
 
 func TestStalledHandshake(t *testing.T) {
-	q := question(raw(t, saying("\x16")), "/")
+	q := request(raw(t, saying("\x16")), "/")
 	q.TLS, q.Timeout = &tls.Config{ServerName: tlstest.Name, MinVersion: tls.VersionTLS12}, 50*time.Millisecond
-	if got, err := Ask(t.Context(), q); err == nil || err.Error() != "GET /: no TLS handshake within 50ms" {
+	if got, err := Once(t.Context(), q); err == nil || err.Error() != "GET /: no TLS handshake within 50ms" {
 		t.Errorf("%+v, error %v", got, err)
 	}
 }
 
-// TestRequestedCertificates tells a server that wants a certificate from one
-// that doesn't, whether the client has one or not.
+// TestRequestedCertificates checks whether a request for a client certificate is
+// noticed, if the client has one or not.
 func TestRequestedCertificates(t *testing.T) {
-	authority := tlstest.NewAuthority(t, "authority")
+	authority := tlstest.NewCA(t, "authority")
 	own := authority.ECDSA(t)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		for _, requested := range []bool{false, true} {
@@ -221,7 +221,7 @@ func TestRequestedCertificates(t *testing.T) {
 				if presented {
 					files.Client = authority.ECDSA(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} })
 				}
-				got, err := askTLS(t, secure(t, server), session.TLS{ClientCertificate: presented}, files)
+				got, err := onceTLS(t, secure(t, server), session.TLS{ClientCertificate: presented}, files)
 				if err != nil {
 					t.Errorf("%s, requested %t, presented %t: %v", tls.VersionName(version), requested, presented, err)
 				} else if got.TLS.CertificateRequested != requested {

@@ -2,9 +2,10 @@ package profile
 
 import "time"
 
-// Above is when a load is next above a number, from an instant on, and until
-// when it stays so; Never where that has no end. While a load changes from one
-// number to another it is at each whole number in between for equally long.
+// Above returns the next period at or after from in which the load is above number.
+// The period begins at begin and ends before end. end is Never if the load stays above
+// number, and both are Never if it is never above it again. A load that changes between
+// two numbers spends the same time at each whole number in between.
 func (p Profile) Above(number int64, from time.Duration) (begin, end time.Duration) {
 	begin = Never
 	var start time.Duration
@@ -36,8 +37,8 @@ func (p Profile) Above(number int64, from time.Duration) (begin, end time.Durati
 	return begin, end
 }
 
-// above is the part of the segment in which it is above a number, from its
-// beginning: empty where begin isn't before end.
+// above returns the part of the segment in which the load is above number, relative to
+// the segment's start. It is empty unless begin is before end.
 func (s Segment) above(number int64) (begin, end time.Duration) {
 	d := s.duration()
 	switch {
@@ -51,7 +52,7 @@ func (s Segment) above(number int64) (begin, end time.Duration) {
 	return 0, 0
 }
 
-// part is a share of a duration, rounded down to a microsecond.
+// part returns share/of of a duration, rounded down to a microsecond.
 func part(d time.Duration, share, of int64) time.Duration {
 	return time.Duration(float64(d.Microseconds())*float64(share)/float64(of)) * time.Microsecond
 }

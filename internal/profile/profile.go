@@ -1,5 +1,5 @@
-// Package profile is how a load changes over time: a number of connections, or
-// a rate of arrivals. It is pure, and knows neither clients nor requests.
+// Package profile describes how a load changes over time: a number of connections, or
+// an arrival rate. It is pure, and knows neither clients nor requests.
 package profile
 
 import (
@@ -8,43 +8,43 @@ import (
 	"time"
 )
 
-// Segment is a time in which a load stays as it is, or changes evenly.
+// Segment is a period in which the load is constant or changes linearly.
 type Segment struct {
-	// From and To are the load at its beginning and at its end: connections, or
-	// requests per second.
+	// From and To are the load at the start and at the end of the segment:
+	// connections, or requests per second.
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
-	// DurationMicroseconds is how long it takes. The load may jump between two
+	// DurationMicroseconds is the length of the segment. The load may jump between two
 	// segments.
 	DurationMicroseconds int64 `json:"durationMicroseconds"`
-	// Level is whether the segment's figures are kept apart.
+	// Level reports whether the segment has figures of its own.
 	Level bool `json:"level,omitempty"`
 }
 
-// Profile is segments one after the other. After the last, the load stays as it
-// was at its end.
+// Profile is a sequence of segments. After the last one the load stays as it was at its
+// end.
 type Profile []Segment
 
-// Check returns an error that says what no load could follow. No load is above
-// most.
-func (p Profile) Check(most int64) error {
+// Check returns an error if no load can follow the profile. maxLoad is the largest load
+// that is possible.
+func (p Profile) Check(maxLoad int64) error {
 	for i, s := range p {
 		switch {
-		case s.From < 0 || s.To < 0 || s.From > most || s.To > most:
-			return fmt.Errorf("segment %d goes from %d to %d, from 0 to %d is possible", i, s.From, s.To, most)
+		case s.From < 0 || s.To < 0 || s.From > maxLoad || s.To > maxLoad:
+			return fmt.Errorf("segment %d: from %d to %d must be within 0 and %d", i, s.From, s.To, maxLoad)
 		case s.DurationMicroseconds < 0:
-			return fmt.Errorf("segment %d takes %d µs", i, s.DurationMicroseconds)
+			return fmt.Errorf("segment %d: durationMicroseconds must not be negative: %d", i, s.DurationMicroseconds)
 		case s.Level && (p.start(i)%time.Second != 0 || s.duration()%time.Second != 0):
-			return fmt.Errorf("segment %d is a level that isn't of whole seconds", i)
+			return fmt.Errorf("segment %d: a level must start at a whole second and last whole seconds", i)
 		}
 	}
 	return nil
 }
 
-// Duration is how long all segments take.
+// Duration returns the length of all segments.
 func (p Profile) Duration() time.Duration { return p.start(len(p)) }
 
-// Final is the load at the end of the last segment, and from there on.
+// Final returns the load at the end of the last segment and after it.
 func (p Profile) Final() int64 {
 	if len(p) == 0 {
 		return 0
@@ -52,24 +52,25 @@ func (p Profile) Final() int64 {
 	return p[len(p)-1].To
 }
 
-// Most is the highest load.
-func (p Profile) Most() int64 {
-	var most int64
+// Max returns the largest load.
+func (p Profile) Max() int64 {
+	var largest int64
 	for _, s := range p {
-		most = max(most, s.From, s.To)
+		largest = max(largest, s.From, s.To)
 	}
-	return most
+	return largest
 }
 
-// Level is a segment whose figures are kept apart.
+// Level is a segment that has figures of its own.
 type Level struct {
-	// Load is what it holds.
+	// Load is the constant load of the segment.
 	Load int64
-	// Start and End are its bounds, in whole seconds from the beginning.
+	// Start and End are the bounds of the segment, in whole seconds since the start of
+	// the profile.
 	Start, End int64
 }
 
-// Levels are the segments whose figures are kept apart.
+// Levels returns the segments that have figures of their own.
 func (p Profile) Levels() []Level {
 	var levels []Level
 	for i, s := range p {
@@ -82,7 +83,7 @@ func (p Profile) Levels() []Level {
 	return levels
 }
 
-// start is when a segment begins, or the end of the last.
+// start returns when a segment starts or, for len(p), when the last one ends.
 func (p Profile) start(segment int) time.Duration {
 	var at time.Duration
 	for _, s := range p[:segment] {
@@ -95,13 +96,14 @@ func (s Segment) duration() time.Duration {
 	return time.Duration(s.DurationMicroseconds) * time.Microsecond
 }
 
-// seconds is the segment's duration in seconds.
+// seconds returns the segment's length in seconds.
 func (s Segment) seconds() float64 { return float64(s.DurationMicroseconds) / 1e6 }
 
-// area is what a rate adds up to over the segment.
+// area returns the integral of the load over the segment: requests, if it is a rate.
 func (s Segment) area() float64 { return float64(s.From+s.To) / 2 * s.seconds() }
 
-// Area is what a rate adds up to from the beginning until an instant.
+// Area returns the integral of the load from the start until a time: the number of
+// requests, if it is a rate.
 func (p Profile) Area(until time.Duration) float64 {
 	var area float64
 	rest := until.Seconds()
@@ -117,10 +119,11 @@ func (p Profile) Area(until time.Duration) float64 {
 	return area + float64(p.Final())*rest
 }
 
-// Never is when a rate adds up to what it never adds up to.
+// Never is a time that is never reached.
 const Never = time.Duration(math.MaxInt64)
 
-// When is the inverse of Area: when a rate has added up to an area.
+// When is the inverse of Area. It returns the time at which the integral reaches area,
+// or Never.
 func (p Profile) When(area float64) time.Duration {
 	var before float64
 	for i, s := range p {
@@ -130,8 +133,8 @@ func (p Profile) When(area float64) time.Duration {
 			before += s.seconds()
 			continue
 		}
-		// Of f·t + k·t²/2 = area, in the form that doesn't cancel, and that holds for
-		// a slope k of zero and for one that falls alike.
+		// Solves f·t + k·t²/2 = area for t, in a form without cancellation that also holds
+		// if the slope k is zero or negative.
 		f, k := float64(s.From), float64(s.To-s.From)/s.seconds()
 		root := f + math.Sqrt(max(0, f*f+2*k*area))
 		if area == 0 {
@@ -149,6 +152,7 @@ func (p Profile) When(area float64) time.Duration {
 	return seconds(before + area/final)
 }
 
+// seconds returns s seconds as a duration, or Never if it is too long for one.
 func seconds(s float64) time.Duration {
 	if s >= math.MaxInt64/1e9 {
 		return Never

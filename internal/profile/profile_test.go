@@ -20,7 +20,7 @@ func random(r *rand.Rand) Profile {
 	return p
 }
 
-// TestWhenIsTheInverseOfArea for any profile, also beyond its end.
+// TestWhenIsTheInverseOfArea checks random profiles, also after their end.
 func TestWhenIsTheInverseOfArea(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -44,8 +44,8 @@ func TestWhenIsTheInverseOfArea(t *testing.T) {
 	}
 }
 
-// TestLongConstantRateDoesntDrift: after a week at 7/s the instants are still
-// exact to a nanosecond or so.
+// TestLongConstantRateDoesntDrift checks that times are still exact to a nanosecond
+// after a week at 7/s.
 func TestLongConstantRateDoesntDrift(t *testing.T) {
 	p := Profile{{From: 7, To: 7}}
 	const n = 7 * 7 * 24 * 3600
@@ -54,7 +54,7 @@ func TestLongConstantRateDoesntDrift(t *testing.T) {
 	}
 }
 
-// TestAboveIsWhatIsSampled compares with the load itself, an instant at a time.
+// TestAboveMatchesLoad compares Above with the load at random times.
 func TestAboveIsWhatIsSampled(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	at := func(p Profile, instant time.Duration) float64 {

@@ -9,10 +9,10 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// Alert is the alert with which the target ended TLS (RFC 8446, section 6.2),
-// in crypto/tls's words; empty for any other error. In TLS 1.3 a target that
-// refuses the client's certificate says so when the client's handshake is over:
-// what is read next has the error.
+// Alert returns the alert with which the target closed TLS (RFC 8446, section 6.2), as
+// crypto/tls names it, or an empty string for any other error. In TLS 1.3 a target
+// rejects the client's certificate after the client's handshake is complete: the next
+// read returns the error.
 func Alert(err error) string {
 	var operation *net.OpError
 	if !errors.As(err, &operation) || operation.Op != "remote error" {
@@ -21,7 +21,7 @@ func Alert(err error) string {
 	return strings.TrimPrefix(operation.Err.Error(), "tls: ")
 }
 
-// Protocols are the versions that a configuration offers, of session.Protocols.
+// Protocols returns the versions that config offers, named as in session.Protocols.
 func Protocols(config *tls.Config) []string {
 	var names []string
 	for place, version := range versions {

@@ -1,6 +1,6 @@
-// Package targettls is TLS as a run's pods speak it with the target: a plan's
-// settings and the pod's files made into a configuration, and what was
-// negotiated read from a connection.
+// Package targettls makes the TLS configuration of a run's pods for connections to
+// the target, from the settings of a plan and the pod's files. It also describes the
+// handshake of a connection.
 package targettls
 
 import (
@@ -20,20 +20,19 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// versions are the numbers of session.Protocols.
+// versions are the TLS version numbers of session.Protocols, in the same order.
 var versions = []uint16{tls.VersionTLS10, tls.VersionTLS11, tls.VersionTLS12, tls.VersionTLS13}
 
-// groups are what keys are exchanged by: those of OpenSSL 3.0, by which wrk, ab
-// and their like are built. Go would offer X25519MLKEM768 beside, whose key takes
-// the client longer than all the rest of a handshake of TLS 1.3 that doesn't use
-// it.
+// groups are the groups for the key exchange: those of OpenSSL 3.0, which wrk, ab and
+// similar tools use. Go would also offer X25519MLKEM768. Its key takes the client
+// longer than the rest of a TLS 1.3 handshake, even if the server doesn't use it.
 var groups = []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521}
 
-// Config returns the configuration of connections to the target at an address,
-// host and port. The pod's files are in a folder, session.TLSDirectory but in
-// tests, under their names there. Sessions are not resumed; see WithSession. An
-// error says what in the plan or the files can't be used.
-func Config(t *session.TLS, address, folder string) (*tls.Config, error) {
+// Config returns the TLS configuration for connections to the target at address,
+// which is host and port. directory has the pod's files under the names of
+// session.TLSDirectory, which it is except in tests. Sessions are not resumed; see
+// WithSession. An error names the setting or file that can't be used.
+func Config(t *session.TLS, address, directory string) (*tls.Config, error) {
 	config := &tls.Config{InsecureSkipVerify: t.Unverified, ServerName: t.ServerName, CurvePreferences: groups}
 	if config.ServerName == "" {
 		host, _, err := net.SplitHostPort(address)
@@ -50,24 +49,24 @@ func Config(t *session.TLS, address, folder string) (*tls.Config, error) {
 		return nil, err
 	}
 	if !t.Unverified {
-		if config.RootCAs, err = roots(folder); err != nil {
+		if config.RootCAs, err = roots(directory); err != nil {
 			return nil, err
 		}
 	}
 	if t.ClientCertificate {
-		own, err := tls.LoadX509KeyPair(inFolder(folder, session.TLSClientPath), inFolder(folder, session.TLSClientKeyPath))
+		own, err := tls.LoadX509KeyPair(inDirectory(directory, session.TLSClientPath), inDirectory(directory, session.TLSClientKeyPath))
 		if err != nil {
-			return nil, fmt.Errorf("the client's certificate: %w", err)
+			return nil, fmt.Errorf("load the client certificate: %w", err)
 		}
-		// Presented whatever authorities the target names, as OpenSSL's clients do:
-		// what is wrong with it is the target's to say.
+		// Present it whatever CAs the target names, as OpenSSL's clients do: the target
+		// decides whether to accept it.
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil }
 	}
 	return config, nil
 }
 
-// span returns the oldest and the newest of some versions; TLS 1.2 and 1.3 for
-// none.
+// span returns the oldest and the newest of the named versions, or TLS 1.2 and 1.3 if
+// there are none.
 func span(names []string) (oldest, newest uint16, err error) {
 	if len(names) == 0 {
 		return tls.VersionTLS12, tls.VersionTLS13, nil
@@ -76,7 +75,7 @@ func span(names []string) (oldest, newest uint16, err error) {
 	for _, name := range names {
 		place := slices.Index(session.Protocols, name)
 		if place < 0 {
-			return 0, 0, fmt.Errorf("there is no TLS protocol %s: take some of %s", name, strings.Join(session.Protocols, ", "))
+			return 0, 0, fmt.Errorf("unknown TLS protocol %s: use %s", name, strings.Join(session.Protocols, ", "))
 		}
 		places = append(places, place)
 	}
@@ -84,14 +83,14 @@ func span(names []string) (oldest, newest uint16, err error) {
 }
 
 // offer sets the cipher suites that are offered. Those of TLS 1.3 are fixed in
-// crypto/tls; where no others are named, older versions can't be offered.
+// crypto/tls. If only suites of TLS 1.3 are named, older versions are not offered.
 func offer(config *tls.Config, names []string) error {
 	for _, name := range names {
 		id, err := cipher.ID(name)
 		if err != nil {
 			return err
 		}
-		if !cipher.Modern(name) {
+		if !cipher.IsTLS13(name) {
 			config.CipherSuites = append(config.CipherSuites, id)
 		}
 	}
@@ -99,41 +98,40 @@ func offer(config *tls.Config, names []string) error {
 		return nil
 	}
 	if config.MaxVersion < tls.VersionTLS13 {
-		return fmt.Errorf("the cipher suites %s are of TLSv1.3, which the protocols leave out", strings.Join(names, ", "))
+		return fmt.Errorf("the cipher suites %s are for TLSv1.3, which the protocols don't include", strings.Join(names, ", "))
 	}
 	config.MinVersion = tls.VersionTLS13
 	return nil
 }
 
-// roots are the certificates that vouch for the target: the authorities that
-// were given and the target's own certificate, else those of Mozilla's root
-// program.
-func roots(folder string) (*x509.CertPool, error) {
+// roots returns the certificates that the target's certificate is verified against:
+// the CA bundle of the run and the target's own certificate or, if there are neither,
+// the CAs of Mozilla's root program.
+func roots(directory string) (*x509.CertPool, error) {
 	pool := x509.NewCertPool()
-	given := false
+	found := false
 	for _, path := range []string{session.TLSCAPath, session.TLSServerPath} {
-		data, err := os.ReadFile(inFolder(folder, path))
+		data, err := os.ReadFile(inDirectory(directory, path))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("the certificates that vouch for the target: %w", err)
+			return nil, fmt.Errorf("read the target's CA bundle: %w", err)
 		}
-		// A Secret may have the key with nothing in it, where its issuer names no
-		// authority.
+		// A Secret may have an empty key, if its issuer publishes no CA.
 		if len(strings.TrimSpace(string(data))) == 0 {
 			continue
 		}
-		// What is wrong with the target's own certificate is the target's to say.
+		// Errors in the target's own certificate appear in the handshake.
 		if !pool.AppendCertsFromPEM(data) && path != session.TLSServerPath {
-			return nil, fmt.Errorf("the certificates that vouch for the target: %s has none in PEM", filepath.Base(path))
+			return nil, fmt.Errorf("read the target's CA bundle: %s has no certificate in PEM", filepath.Base(path))
 		}
-		given = true
+		found = true
 	}
-	if given {
+	if found {
 		return pool, nil
 	}
 	for root := range bundle.Roots() {
 		certificate, err := x509.ParseCertificate(root.Certificate)
 		if err != nil {
-			return nil, fmt.Errorf("a certificate of Mozilla's root program: %w", err)
+			return nil, fmt.Errorf("parse a certificate of Mozilla's root program: %w", err)
 		}
 		if root.Constraint == nil {
 			pool.AddCert(certificate)
@@ -144,5 +142,5 @@ func roots(folder string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// inFolder is a path of session.TLSDirectory in another folder.
-func inFolder(folder, path string) string { return filepath.Join(folder, filepath.Base(path)) }
+// inDirectory returns where directory has a file of session.TLSDirectory.
+func inDirectory(directory, path string) string { return filepath.Join(directory, filepath.Base(path)) }

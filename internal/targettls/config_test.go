@@ -15,8 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/targettls/tlstest"
 )
 
-// TestConfig checks what is offered; that it works is tested where it is used,
-// in probe and the load driver.
+// TestConfig checks what is offered. Packages probe and driver test that it works.
 func TestConfig(t *testing.T) {
 	type offer struct {
 		Name     string
@@ -49,8 +48,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-func TestConfigThatCantBe(t *testing.T) {
-	authority := tlstest.NewAuthority(t, "authority")
+func TestConfigErrors(t *testing.T) {
+	authority := tlstest.NewCA(t, "authority")
 	own := authority.ECDSA(t)
 	halved := t.TempDir()
 	if err := os.WriteFile(filepath.Join(halved, "client.crt"), own.PEM(), 0o600); err != nil {
@@ -58,31 +57,31 @@ func TestConfigThatCantBe(t *testing.T) {
 	}
 	empty := tlstest.Files{}
 	for name, test := range map[string]struct {
-		settings session.TLS
-		address  string
-		folder   string
-		want     string
+		settings  session.TLS
+		address   string
+		directory string
+		want      string
 	}{
-		"an unknown protocol":  {session.TLS{Protocols: []string{"SSLv3"}}, "a:1", t.TempDir(), "there is no TLS protocol SSLv3: take some of TLSv1, "},
-		"an unknown cipher":    {session.TLS{Ciphers: []string{"RC4-SHA"}}, "a:1", t.TempDir(), "RC4-SHA: take some of TLS_AES_128_GCM_SHA256, "},
-		"ciphers of another":   {session.TLS{Protocols: []string{"TLSv1.2"}, Ciphers: []string{"TLS_AES_128_GCM_SHA256"}}, "a:1", t.TempDir(), "which the protocols leave out"},
+		"an unknown protocol":  {session.TLS{Protocols: []string{"SSLv3"}}, "a:1", t.TempDir(), "unknown TLS protocol SSLv3: use TLSv1, "},
+		"an unknown cipher":    {session.TLS{Ciphers: []string{"RC4-SHA"}}, "a:1", t.TempDir(), "RC4-SHA: use TLS_AES_128_GCM_SHA256, "},
+		"ciphers of another":   {session.TLS{Protocols: []string{"TLSv1.2"}, Ciphers: []string{"TLS_AES_128_GCM_SHA256"}}, "a:1", t.TempDir(), "which the protocols don't include"},
 		"no port":              {session.TLS{}, "a", t.TempDir(), "the target's address"},
-		"no certificate":       {session.TLS{ClientCertificate: true}, "a:1", tlstest.Folder(t, empty), "the client's certificate: open "},
-		"a certificate's half": {session.TLS{ClientCertificate: true}, "a:1", halved, "the client's certificate: open "},
-		"no PEM for authority": {session.TLS{}, "a:1", tlstest.Folder(t, tlstest.Files{Authority: []byte("certificate")}), "ca.crt has none in PEM"},
+		"no certificate":       {session.TLS{ClientCertificate: true}, "a:1", tlstest.Directory(t, empty), "load the client certificate: open "},
+		"a certificate's half": {session.TLS{ClientCertificate: true}, "a:1", halved, "load the client certificate: open "},
+		"no PEM for authority": {session.TLS{}, "a:1", tlstest.Directory(t, tlstest.Files{CA: []byte("certificate")}), "ca.crt has no certificate in PEM"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Config(&test.settings, test.address, test.folder); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := Config(&test.settings, test.address, test.directory); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
 		})
 	}
 }
 
-// TestRoots: what vouches for the target is what the pod was given; Mozilla's
-// authorities only when it was given nothing.
+// TestRoots checks that the pod's CA bundle and the target's own certificate are trusted,
+// and Mozilla's CAs only if there are neither.
 func TestRoots(t *testing.T) {
-	authority, other := tlstest.NewAuthority(t, "authority"), tlstest.NewAuthority(t, "other")
+	authority, other := tlstest.NewCA(t, "authority"), tlstest.NewCA(t, "other")
 	self := tlstest.SelfSigned(t)
 	pool := func(pems ...[]byte) *x509.CertPool {
 		p := x509.NewCertPool()
@@ -95,14 +94,14 @@ func TestRoots(t *testing.T) {
 		files tlstest.Files
 		want  *x509.CertPool
 	}{
-		"an authority":       {tlstest.Files{Authority: authority.PEM()}, pool(authority.PEM())},
-		"two of them":        {tlstest.Files{Authority: slices.Concat(authority.PEM(), other.PEM())}, pool(authority.PEM(), other.PEM())},
+		"an authority":       {tlstest.Files{CA: authority.PEM()}, pool(authority.PEM())},
+		"two of them":        {tlstest.Files{CA: slices.Concat(authority.PEM(), other.PEM())}, pool(authority.PEM(), other.PEM())},
 		"the target's own":   {tlstest.Files{Server: self.PEM()}, pool(self.PEM())},
-		"both":               {tlstest.Files{Authority: authority.PEM(), Server: self.PEM()}, pool(authority.PEM(), self.PEM())},
-		"an empty authority": {tlstest.Files{Authority: []byte("\n"), Server: self.PEM()}, pool(self.PEM())},
+		"both":               {tlstest.Files{CA: authority.PEM(), Server: self.PEM()}, pool(authority.PEM(), self.PEM())},
+		"an empty authority": {tlstest.Files{CA: []byte("\n"), Server: self.PEM()}, pool(self.PEM())},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := Config(&session.TLS{}, "a:1", tlstest.Folder(t, test.files))
+			c, err := Config(&session.TLS{}, "a:1", tlstest.Directory(t, test.files))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,11 +2,10 @@ package targettls
 
 import "crypto/tls"
 
-// ProtocolHTTP2 is HTTP/2 over TLS in the words of ALPN (RFC 9113, section 3.2).
+// ProtocolHTTP2 is the ALPN protocol name of HTTP/2 over TLS (RFC 9113, section 3.2).
 const ProtocolHTTP2 = "h2"
 
-// HTTP2 is a configuration by which nothing but HTTP/2 is offered; nil without
-// one.
+// HTTP2 returns a copy of config that offers only HTTP/2, or nil if config is nil.
 func HTTP2(config *tls.Config) *tls.Config {
 	if config == nil {
 		return nil

@@ -174,7 +174,7 @@ func TestClientProbesTheTarget(t *testing.T) {
 	p := plan(20)
 	p.Probe, p.TLS = "/ready", &session.TLS{ServerName: tlstest.Name}
 	s := fakesession.New(fakesession.Regular(p, server.Address(), 0))
-	directory := tlstest.Folder(t, tlstest.Files{Server: own.PEM()})
+	directory := tlstest.Directory(t, tlstest.Files{Server: own.PEM()})
 	if err := runClient(t.Context(), t, s, func(c *Client) { c.tlsDirectory = directory }); err != nil {
 		t.Fatal(err)
 	}

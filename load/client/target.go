@@ -35,8 +35,8 @@ func (c *Client) access(order pod.Prepare) (access driver.Access, err error) {
 // targetProbe returns the readiness probe of a target that has no agent. It goes
 // to the address that the load will use. Its timeout is the load's, but at least
 // probe.Timeout.
-func targetProbe(order pod.Prepare, address string, config *tls.Config) *probe.Question {
-	return &probe.Question{
+func targetProbe(order pod.Prepare, address string, config *tls.Config) *probe.Request {
+	return &probe.Request{
 		Address: address, Path: order.Plan.Probe, UserAgent: userAgent, TLS: config, Streams: order.Plan.Streams,
 		Host:    session.HostHeader(order.Plan.Host, order.Address, config != nil),
 		Timeout: max(probe.Timeout, time.Duration(order.Plan.TimeoutMicroseconds)*time.Microsecond),

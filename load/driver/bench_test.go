@@ -56,9 +56,9 @@ func TestMain(m *testing.M) {
 // with the recorder on: responses of 1 KiB on 25 connections over loopback. With
 // TLS, the certificates of the server and its CA have ECDSA keys.
 func BenchmarkClientCPU(b *testing.B) {
-	authority := tlstest.NewAuthority(b, "authority")
+	authority := tlstest.NewCA(b, "authority")
 	// The server uses the files of a client certificate.
-	directory := tlstest.Folder(b, tlstest.Files{Authority: authority.PEM(), Client: authority.ECDSA(b)})
+	directory := tlstest.Directory(b, tlstest.Files{CA: authority.PEM(), Client: authority.ECDSA(b)})
 	plain, secure := replier(b, "http"), replier(b, directory)
 	tls12 := &session.TLS{Protocols: []string{"TLSv1.2"}}
 	tls13 := &session.TLS{Protocols: []string{"TLSv1.3"}}

@@ -186,8 +186,8 @@ func TestHTTP2ThinkTime(t *testing.T) {
 // TestHTTP2NeedsALPN checks a TLS server that speaks only HTTP/1.1, with and
 // without ALPN.
 func TestHTTP2NeedsALPN(t *testing.T) {
-	authority := tlstest.NewAuthority(t, "authority")
-	directory := tlstest.Folder(t, tlstest.Files{Authority: authority.PEM(), Client: authority.ECDSA(t)})
+	authority := tlstest.NewCA(t, "authority")
+	directory := tlstest.Directory(t, tlstest.Files{CA: authority.PEM(), Client: authority.ECDSA(t)})
 	own, err := tls.LoadX509KeyPair(filepath.Join(directory, "client.crt"), filepath.Join(directory, "client.key"))
 	if err != nil {
 		t.Fatal(err)

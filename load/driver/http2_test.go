@@ -85,9 +85,9 @@ func serveHTTP2(t *testing.T, directory string, handler http.HandlerFunc) *http2
 }
 
 func TestHTTP2(t *testing.T) {
-	authority := tlstest.NewAuthority(t, "authority")
+	authority := tlstest.NewCA(t, "authority")
 	// The server uses the files of a client certificate.
-	directory := tlstest.Folder(t, tlstest.Files{Authority: authority.PEM(), Client: authority.ECDSA(t)})
+	directory := tlstest.Directory(t, tlstest.Files{CA: authority.PEM(), Client: authority.ECDSA(t)})
 	for name, test := range map[string]struct {
 		directory            string
 		connections, streams int

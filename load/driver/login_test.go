@@ -157,7 +157,7 @@ func TestLoginOverTLS(t *testing.T) {
 	server := testserver.NewTLS(t, &tls.Config{Certificates: []tls.Certificate{own.Certificate}}, c.answer)
 	p := formPlan(2, 10, "/app/page")
 	p.TLS = &session.TLS{ServerName: tlstest.Name}
-	load, err := logInAll(t, &p, server.Address(), tlsConfig(t, &p, server.Address(), tlstest.Folder(t, tlstest.Files{Server: own.PEM()})))
+	load, err := logInAll(t, &p, server.Address(), tlsConfig(t, &p, server.Address(), tlstest.Directory(t, tlstest.Files{Server: own.PEM()})))
 	if err != nil {
 		t.Fatal(err)
 	}

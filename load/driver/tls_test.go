@@ -22,7 +22,7 @@ func driveTLS(t *testing.T, p session.Plan, address string, files tlstest.Files)
 	if p.TLS.ServerName == "" {
 		p.TLS.ServerName = tlstest.Name
 	}
-	return driveWith(t, p, address, Access{TLS: tlsConfig(t, &p, address, tlstest.Folder(t, files))})
+	return driveWith(t, p, address, Access{TLS: tlsConfig(t, &p, address, tlstest.Directory(t, files))})
 }
 
 func planTLS(connections int, requests int64, settings session.TLS) session.Plan {
@@ -38,7 +38,7 @@ func five(testserver.Request) testserver.Answer { return testserver.OK(5) }
 func TestEveryProtocol(t *testing.T) { inBothModes(t, testEveryProtocol) }
 
 func testEveryProtocol(t *testing.T) {
-	authority := tlstest.NewAuthority(t, "authority")
+	authority := tlstest.NewCA(t, "authority")
 	own := authority.RSA(t)
 	for i, name := range session.Protocols {
 		version := tls.VersionTLS10 + uint16(i)
@@ -50,7 +50,7 @@ func testEveryProtocol(t *testing.T) {
 				before := server.Seen()
 				p := planTLS(3, 30, session.TLS{Protocols: []string{name}})
 				p.KeepAlive = keepAlive
-				got := driveTLS(t, p, server.Address(), tlstest.Files{Authority: authority.PEM()})
+				got := driveTLS(t, p, server.Address(), tlstest.Files{CA: authority.PEM()})
 				eventually(t, func() bool { return server.Open() == 0 }, "the connections to be closed")
 				seen := server.Seen()
 				connections := seen.Connections - before.Connections
@@ -84,7 +84,7 @@ func testEveryProtocol(t *testing.T) {
 func TestResumption(t *testing.T) { inBothModes(t, testResumption) }
 
 func testResumption(t *testing.T) {
-	authority := tlstest.NewAuthority(t, "authority")
+	authority := tlstest.NewCA(t, "authority")
 	own := authority.ECDSA(t)
 	for _, test := range []struct {
 		protocol          string
@@ -104,7 +104,7 @@ func testResumption(t *testing.T) {
 			}, five)
 			p := planTLS(3, 40, session.TLS{Protocols: []string{test.protocol}, Resume: test.resume})
 			p.KeepAlive = false
-			got := driveTLS(t, p, server.Address(), tlstest.Files{Authority: authority.PEM()})
+			got := driveTLS(t, p, server.Address(), tlstest.Files{CA: authority.PEM()})
 			server.Stop()
 			seen := server.Seen()
 			if got.Succeeded() != 40 || got.TLSResumed != seen.Resumed || got.TLSResumed != test.want || seen.Handshakes != 40 {
@@ -119,14 +119,14 @@ func testResumption(t *testing.T) {
 func TestTLSErrorKinds(t *testing.T) { inBothModes(t, testTLSErrorKinds) }
 
 func testTLSErrorKinds(t *testing.T) {
-	authority := tlstest.NewAuthority(t, "authority")
+	authority := tlstest.NewCA(t, "authority")
 	own := authority.ECDSA(t)
 	for name, test := range faults {
 		t.Run(name, func(t *testing.T) {
 			server := testserver.NewTLS(t, &tls.Config{Certificates: []tls.Certificate{own.Certificate}},
 				func(testserver.Request) testserver.Answer { return test.answer })
 			const requests = 3
-			got := driveTLS(t, planTLS(1, requests, session.TLS{}), server.Address(), tlstest.Files{Authority: authority.PEM()})
+			got := driveTLS(t, planTLS(1, requests, session.TLS{}), server.Address(), tlstest.Files{CA: authority.PEM()})
 			var want result.ErrorCounts
 			if test.want != recorder.NoError {
 				want[test.want] = requests
@@ -148,11 +148,11 @@ func testTLSErrorKinds(t *testing.T) {
 func TestHandshakes(t *testing.T) { inBothModes(t, testHandshakes) }
 
 func testHandshakes(t *testing.T) {
-	authority, other := tlstest.NewAuthority(t, "authority"), tlstest.NewAuthority(t, "other")
+	authority, other := tlstest.NewCA(t, "authority"), tlstest.NewCA(t, "other")
 	right := authority.ECDSA(t)
 	self := tlstest.SelfSigned(t)
 	expired := authority.ECDSA(t, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
-	trusting := tlstest.Files{Authority: authority.PEM()}
+	trusting := tlstest.Files{CA: authority.PEM()}
 	demanding := func(version uint16) *tls.Config {
 		return &tls.Config{
 			Certificates: []tls.Certificate{right.Certificate}, ClientAuth: tls.RequireAndVerifyClientCert,
@@ -160,7 +160,7 @@ func testHandshakes(t *testing.T) {
 		}
 	}
 	presenting := func(c *tlstest.Certificate) tlstest.Files {
-		return tlstest.Files{Authority: authority.PEM(), Client: c}
+		return tlstest.Files{CA: authority.PEM(), Client: c}
 	}
 	of := func(c *tlstest.Certificate) *tls.Config {
 		return &tls.Config{Certificates: []tls.Certificate{c.Certificate}}
@@ -175,10 +175,10 @@ func testHandshakes(t *testing.T) {
 		"an address for a name": {of(right), session.TLS{ServerName: "127.0.0.1"}, trusting, recorder.NoError},
 		"wrong name":            {of(right), session.TLS{ServerName: "other.test"}, trusting, result.ErrorTLS},
 		"expired":               {of(expired), session.TLS{}, trusting, result.ErrorTLS},
-		"unknown authority":     {of(right), session.TLS{}, tlstest.Files{Authority: other.PEM()}, result.ErrorTLS},
+		"unknown authority":     {of(right), session.TLS{}, tlstest.Files{CA: other.PEM()}, result.ErrorTLS},
 		"unknown to Mozilla":    {of(right), session.TLS{}, tlstest.Files{}, result.ErrorTLS},
 		"unverified":            {of(expired), session.TLS{ServerName: "other.test", Unverified: true}, tlstest.Files{}, recorder.NoError},
-		"the target's own":      {of(self), session.TLS{}, tlstest.Files{Authority: other.PEM(), Server: self.PEM()}, recorder.NoError},
+		"the target's own":      {of(self), session.TLS{}, tlstest.Files{CA: other.PEM(), Server: self.PEM()}, recorder.NoError},
 		"another's own":         {of(self), session.TLS{}, tlstest.Files{Server: right.PEM()}, result.ErrorTLS},
 		"no protocol in common": {&tls.Config{Certificates: of(right).Certificates, MinVersion: tls.VersionTLS13}, session.TLS{Protocols: []string{"TLSv1.2"}}, trusting, result.ErrorTLS},
 		"no cipher in common": {of(right), session.TLS{Protocols: []string{"TLSv1.2"}, Ciphers: []string{"ECDHE-RSA-AES128-GCM-SHA256"}},
@@ -320,14 +320,14 @@ func testServersWithoutTLS(t *testing.T) {
 func TestRefusedHandshakesArePaced(t *testing.T) { inBothModes(t, testRefusedHandshakesArePaced) }
 
 func testRefusedHandshakesArePaced(t *testing.T) {
-	authority := tlstest.NewAuthority(t, "authority")
+	authority := tlstest.NewCA(t, "authority")
 	own := authority.ECDSA(t)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		t.Run(tls.VersionName(version), func(t *testing.T) {
 			server := testserver.NewTLS(t, &tls.Config{
 				Certificates: []tls.Certificate{own.Certificate}, ClientAuth: tls.RequireAnyClientCert, MaxVersion: version,
 			}, five)
-			got := driveTLS(t, planTLS(1, 6, session.TLS{}), server.Address(), tlstest.Files{Authority: authority.PEM()})
+			got := driveTLS(t, planTLS(1, 6, session.TLS{}), server.Address(), tlstest.Files{CA: authority.PEM()})
 			if got.Errors[result.ErrorTLS] != 6 {
 				t.Errorf("errors %v", got.Errors)
 			}

@@ -194,7 +194,7 @@ func TestRefusals(t *testing.T) {
 		{"no timeout", "url: http://a\nload: {connection: {timeoutSeconds: 0}, closed: {connections: 1, requests: 1}}", "load.connection.timeoutSeconds: it's 0: give a number from 1 to 3600"},
 		{"TLS without it", "url: http://a\ntls: {}" + rest, "tls: the url begins with http"},
 		{"an unknown protocol", "url: https://a\ntls: {protocols: [SSLv3]}" + rest, "tls.protocols[0]: there is no SSLv3: take some of TLSv1, "},
-		{"an unknown cipher", "url: https://a\ntls: {ciphers: [ECDHE-RSA-AES256-SHA384]}" + rest, "tls.ciphers[0]: the clients don't have the cipher suite ECDHE-RSA-AES256-SHA384: take some of "},
+		{"an unknown cipher", "url: https://a\ntls: {ciphers: [ECDHE-RSA-AES256-SHA384]}" + rest, "tls.ciphers[0]: the clients don't support the cipher suite ECDHE-RSA-AES256-SHA384: use "},
 		{"a key alone", "url: https://a\ntls: {clientKeyFile: k}" + rest, "tls.clientKeyFile: there is no certificate for it"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

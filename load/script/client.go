@@ -286,7 +286,7 @@ func (c *Client) launch(ctx context.Context) {
 
 // probeTarget probes a target that has no agent until the probe succeeds.
 func (c *Client) probeTarget(ctx context.Context) error {
-	q := &probe.Question{
+	q := &probe.Request{
 		Address: c.address, Path: c.plan.Probe, UserAgent: userAgent, Timeout: probe.Timeout,
 		Host: session.HostHeader(c.plan.Host, c.address, c.plan.TLS != nil),
 	}

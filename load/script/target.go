@@ -126,7 +126,7 @@ func (config *configuration) setTLS(t *session.TLS, host, directory string) erro
 		if err != nil {
 			return err
 		}
-		if known, ok := names[id]; ok && !cipher.Modern(name) {
+		if known, ok := names[id]; ok && !cipher.IsTLS13(name) {
 			config.TLSCipherSuites = append(config.TLSCipherSuites, known)
 		}
 	}

@@ -14,14 +14,14 @@ import (
 // client certificate. The script uses the name in the target's certificate as the
 // host. Requests must succeed only if the run's CA issued that certificate.
 func TestScriptVerifiesTheTarget(t *testing.T) {
-	ca, other := tlstest.NewAuthority(t, "ca"), tlstest.NewAuthority(t, "other")
+	ca, other := tlstest.NewCA(t, "ca"), tlstest.NewCA(t, "other")
 	own, clients := ca.ECDSA(t), ca.ECDSA(t)
 	config := &tls.Config{
 		Certificates: []tls.Certificate{{Certificate: [][]byte{own.Leaf.Raw}, PrivateKey: own.PrivateKey}},
 		ClientAuth:   tls.RequireAndVerifyClientCert, ClientCAs: ca.Pool(), MaxVersion: tls.VersionTLS12,
 	}
 	for name, tc := range map[string]struct {
-		trusted   *tlstest.Authority
+		trusted   *tlstest.CA
 		succeeded int64
 	}{"the target's CA": {ca, 3}, "another CA": {other, 0}} {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +36,7 @@ export const options = { iterations: 3 };
 export default function () {
   check(http.get(target), { suite: (r) => r.status !== 200 || r.tls_cipher_suite === 'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384' });
 }`})
-			c.UseDirectories(scripts, t.TempDir(), tlstest.Folder(t, tlstest.Files{Authority: tc.trusted.PEM(), Client: clients}))
+			c.UseDirectories(scripts, t.TempDir(), tlstest.Directory(t, tlstest.Files{CA: tc.trusted.PEM(), Client: clients}))
 			if err := c.Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}

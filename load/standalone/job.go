@@ -122,14 +122,14 @@ func (j *Job) Prepare(ctx context.Context) error {
 	var failures []error
 	for _, address := range addresses {
 		j.address = net.JoinHostPort(address.Unmap().String(), port)
-		q := &probe.Question{
+		q := &probe.Request{
 			Address: j.address, Path: first.Path, Host: j.Plan.Host, UserAgent: "assay-load", TLS: config, Streams: j.Plan.Streams,
 			Timeout: max(probe.Timeout, time.Duration(j.Plan.TimeoutMicroseconds)*time.Microsecond),
 		}
 		if j.ProbeFirstRequest || first.Method != "" {
 			q.As = first
 		}
-		probed, err := probe.Ask(ctx, q)
+		probed, err := probe.Once(ctx, q)
 		if err == nil {
 			j.probed = probed
 			return nil

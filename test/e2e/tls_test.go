@@ -169,7 +169,7 @@ func TestExternalTLS(t *testing.T) {
 	c := theCluster
 	ns := c.namespace(t)
 	c.configMap(t, ns, "other", map[string]string{"ca.crt": otherAuthority(t)})
-	for authority, message := range map[string]string{"kube-root-ca.crt": "", "other": "from an authority that isn't known"} {
+	for authority, message := range map[string]string{"kube-root-ca.crt": "", "other": "issued by an unknown CA"} {
 		run := wrapper.NewRun(ns, "external-"+authority[:4], "").Lane("external-tls").Path("/version").Requests(1, 50).ReadyWithin(20).Obj()
 		run.Spec.Target = v1alpha1.Target{Readiness: run.Spec.Target.Readiness, Server: v1alpha1.Server{External: &v1alpha1.ExternalServer{
 			URL: "https://kubernetes.default.svc", CertificateAuthority: &v1alpha1.CertificateAuthority{ConfigMapName: authority},

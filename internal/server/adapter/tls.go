@@ -29,7 +29,7 @@ func AcceptsOldTLS(tls *v1alpha1.TLS) bool {
 // TLS 1.3.
 func CipherSuites(tls *v1alpha1.TLS) (old, tls13 []string) {
 	for _, c := range tls.Ciphers {
-		if cipher.Modern(string(c)) {
+		if cipher.IsTLS13(string(c)) {
 			tls13 = append(tls13, string(c))
 		} else {
 			old = append(old, string(c))

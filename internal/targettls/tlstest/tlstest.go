@@ -1,5 +1,5 @@
-// Package tlstest makes certificates for tests, right and wrong ones, and the
-// folder with files for TLS that a pod has.
+// Package tlstest makes valid and invalid certificates for tests, and the directory
+// with a pod's files for TLS.
 package tlstest
 
 import (
@@ -23,11 +23,11 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// Name is the name in certificates.
+// Name is the DNS name in certificates.
 const Name = "target.test"
 
-// Authority issues certificates.
-type Authority struct {
+// CA issues certificates.
+type CA struct {
 	certificate *x509.Certificate
 	key         crypto.Signer
 }
@@ -38,41 +38,41 @@ type Certificate struct {
 	key crypto.Signer
 }
 
-// NewAuthority returns an authority of some name.
-func NewAuthority(tb testing.TB, name string) *Authority {
+// NewCA returns a CA with the given common name.
+func NewCA(tb testing.TB, name string) *CA {
 	tb.Helper()
 	key := ecdsaKey(tb)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
-	return &Authority{certificate: sign(tb, template, template, key.Public(), key), key: key}
+	return &CA{certificate: sign(tb, template, template, key.Public(), key), key: key}
 }
 
-// PEM is the authority's own certificate.
-func (a *Authority) PEM() []byte { return encode(a.certificate.Raw) }
+// PEM returns the CA's own certificate.
+func (a *CA) PEM() []byte { return encode(a.certificate.Raw) }
 
-// Pool is the authority's own certificate for whoever checks others by it.
-func (a *Authority) Pool() *x509.CertPool {
+// Pool returns a pool with the CA's own certificate.
+func (a *CA) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.certificate)
 	return pool
 }
 
-// ECDSA issues a certificate for Name and 127.0.0.1 with an ECDSA key, changed
-// as the test likes.
-func (a *Authority) ECDSA(tb testing.TB, change ...func(*x509.Certificate)) *Certificate {
+// ECDSA issues a certificate for Name and 127.0.0.1 with an ECDSA key, after changes
+// to its template.
+func (a *CA) ECDSA(tb testing.TB, change ...func(*x509.Certificate)) *Certificate {
 	tb.Helper()
 	return a.issue(tb, ecdsaKey(tb), change)
 }
 
 // RSA issues a certificate for Name and 127.0.0.1 with an RSA key of 2048 bits.
-func (a *Authority) RSA(tb testing.TB, change ...func(*x509.Certificate)) *Certificate {
+func (a *CA) RSA(tb testing.TB, change ...func(*x509.Certificate)) *Certificate {
 	tb.Helper()
 	return a.issue(tb, rsaKey(tb), change)
 }
 
-// SelfSigned is a certificate for Name and 127.0.0.1 that no authority issued.
+// SelfSigned returns a self-signed certificate for Name and 127.0.0.1.
 func SelfSigned(tb testing.TB, change ...func(*x509.Certificate)) *Certificate {
 	tb.Helper()
 	key := ecdsaKey(tb)
@@ -80,10 +80,10 @@ func SelfSigned(tb testing.TB, change ...func(*x509.Certificate)) *Certificate {
 	return certificate(sign(tb, template, template, key.Public(), key), key)
 }
 
-// PEM is the certificate without its key.
+// PEM returns the certificate without its key.
 func (c *Certificate) PEM() []byte { return encode(c.Leaf.Raw) }
 
-// KeyPEM is the certificate's key.
+// KeyPEM returns the certificate's key.
 func (c *Certificate) KeyPEM(tb testing.TB) []byte {
 	tb.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(c.key)
@@ -93,34 +93,35 @@ func (c *Certificate) KeyPEM(tb testing.TB) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
-// Files are those of a pod; one that is nil is missing.
+// Files are the files of a pod. A nil file doesn't exist.
 type Files struct {
-	Authority, Server []byte
-	Client            *Certificate
+	CA, Server []byte
+	Client     *Certificate
 }
 
-// Folder writes files where a pod has them, in a folder of the test's.
-func Folder(tb testing.TB, files Files) string {
+// Directory writes files under the names that they have in a pod, and returns their
+// directory.
+func Directory(tb testing.TB, files Files) string {
 	tb.Helper()
-	folder := tb.TempDir()
+	directory := tb.TempDir()
 	write := func(path string, data []byte) {
 		if data == nil {
 			return
 		}
-		if err := os.WriteFile(filepath.Join(folder, filepath.Base(path)), data, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, filepath.Base(path)), data, 0o600); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	write(session.TLSCAPath, files.Authority)
+	write(session.TLSCAPath, files.CA)
 	write(session.TLSServerPath, files.Server)
 	if files.Client != nil {
 		write(session.TLSClientPath, files.Client.PEM())
 		write(session.TLSClientKeyPath, files.Client.KeyPEM(tb))
 	}
-	return folder
+	return directory
 }
 
-func (a *Authority) issue(tb testing.TB, key crypto.Signer, change []func(*x509.Certificate)) *Certificate {
+func (a *CA) issue(tb testing.TB, key crypto.Signer, change []func(*x509.Certificate)) *Certificate {
 	tb.Helper()
 	return certificate(sign(tb, leaf(change), a.certificate, key.Public(), a.key), key)
 }
@@ -168,7 +169,7 @@ func ecdsaKey(tb testing.TB) crypto.Signer {
 	return key
 }
 
-// oneRSAKey is made once: it takes long.
+// oneRSAKey returns the same key each time, because making one takes long.
 var oneRSAKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
 func rsaKey(tb testing.TB) crypto.Signer {

@@ -146,7 +146,7 @@ load:
 }
 
 func TestRunOverTLS(t *testing.T) {
-	ca := tlstest.NewAuthority(t, "ca")
+	ca := tlstest.NewCA(t, "ca")
 	own, client := ca.ECDSA(t), ca.ECDSA(t)
 	server := testserver.NewTLS(t, &tls.Config{
 		Certificates: []tls.Certificate{own.Certificate}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ca.Pool(),

@@ -16,26 +16,24 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// Evidence is what was negotiated on a connection whose handshake is complete.
-// Whether a certificate was asked for isn't to be seen from there: see
-// Requested.
-func Evidence(state *tls.ConnectionState) *result.Handshake {
-	e := &result.Handshake{Protocol: protocol(state.Version), Cipher: cipher.Name(state.CipherSuite)}
+// Handshake describes the complete handshake of a connection. The state doesn't show
+// whether a client certificate was requested; see Requested.
+func Handshake(state *tls.ConnectionState) *result.Handshake {
+	h := &result.Handshake{Protocol: protocol(state.Version), Cipher: cipher.Name(state.CipherSuite)}
 	if len(state.PeerCertificates) == 0 {
-		return e
+		return h
 	}
 	c := state.PeerCertificates[0]
 	fingerprint := sha256.Sum256(c.Raw)
-	e.KeyAlgorithm, e.KeySize = key(c)
-	e.Subject, e.Issuer = c.Subject.String(), c.Issuer.String()
-	e.Fingerprint = hex.EncodeToString(fingerprint[:])
-	e.NotAfter = c.NotAfter.UnixMicro()
-	return e
+	h.KeyAlgorithm, h.KeySize = key(c)
+	h.Subject, h.Issuer = c.Subject.String(), c.Issuer.String()
+	h.Fingerprint = hex.EncodeToString(fingerprint[:])
+	h.NotAfter = c.NotAfter.UnixMicro()
+	return h
 }
 
-// Requested returns a copy of a configuration that sets what requested points
-// to when the target asks for a certificate of the client. It may be used for
-// one connection.
+// Requested returns a copy of config that sets *requested when the target requests a
+// client certificate. It can be used for one connection.
 func Requested(config *tls.Config, requested *bool) *tls.Config {
 	config = config.Clone()
 	present := config.GetClientCertificate
@@ -49,6 +47,7 @@ func Requested(config *tls.Config, requested *bool) *tls.Config {
 	return config
 }
 
+// protocol returns the name of a TLS version, or its number if it is unknown.
 func protocol(version uint16) string {
 	if place := slices.Index(versions, version); place >= 0 {
 		return session.Protocols[place]
@@ -56,7 +55,7 @@ func protocol(version uint16) string {
 	return fmt.Sprintf("0x%04X", version)
 }
 
-// key is the algorithm of a certificate's key, and its size in bits.
+// key returns the algorithm of a certificate's key, and its size in bits.
 func key(c *x509.Certificate) (algorithm string, bits int) {
 	switch k := c.PublicKey.(type) {
 	case *rsa.PublicKey:
