@@ -19,8 +19,8 @@ import (
 
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create;delete
 
-// act carries out the part of a plan that concerns the API server. It returns the
-// first object that the API server refuses.
+// act applies the part of a plan that concerns the API server. It returns the first
+// object that the API server refuses.
 func (r *Reconciler) act(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) (*run.Refusal, error) {
 	for i := range plan.Create {
 		if refusal, err := r.create(ctx, br, &plan.Create[i]); refusal != nil || err != nil {
@@ -40,8 +40,8 @@ func (r *Reconciler) act(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *r
 	return nil, nil
 }
 
-// notify carries out the part of a plan that concerns the run's pods. It runs after
-// the status was written: pods are released only when nothing can be lost.
+// notify sends the part of a plan that concerns the run's pods. It runs after the
+// status was written: pods are released only when nothing can be lost.
 func (r *Reconciler) notify(uid string, plan *run.Plan) {
 	if plan.Forget {
 		r.Sessions.Forget(uid)
@@ -99,8 +99,8 @@ func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *r
 	return nil, fmt.Errorf("create %s %s: %w", refusal.Kind, name.Name, err)
 }
 
-// existing checks who owns an object that exists already. The run's own is as good
-// as a new one: the cache is behind.
+// existing checks the owner of an object that already exists. The run's own is as
+// good as a new one: the cache is behind.
 func (r *Reconciler) existing(ctx context.Context, br *v1alpha1.BenchmarkRun, refusal *run.Refusal) (*run.Refusal, error) {
 	obj := refusal.Creation.Object
 	name := client.ObjectKeyFromObject(obj)

@@ -10,7 +10,7 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// TestReconcileMeasuresBackends has what a backend used in status and result.
+// TestReconcileMeasuresBackends checks the usage of a backend in status and result.
 func TestReconcileMeasuresBackends(t *testing.T) {
 	b := newBench(t, func(w *wrapper.Run) {
 		w.Spec.Target.Backends = []v1alpha1.Backend{{

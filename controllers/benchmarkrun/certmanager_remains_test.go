@@ -29,7 +29,7 @@ func certificatesLeaveNothing(t *testing.T) {
 				end(b)
 				b.reconcile()
 				if b.get("run-config", &corev1.ConfigMap{}) == nil && b.secrets() == nil {
-					t.Error("the Secrets went with the Certificates, whose controller makes them anew")
+					t.Error("the Secrets went with the Certificates, whose controller creates them again")
 				}
 				b.reconcile()
 				b.reconcile()
@@ -41,9 +41,9 @@ func certificatesLeaveNothing(t *testing.T) {
 	}
 }
 
-// certificateIsGoneBeforeTheRunStartsAnew has somebody hold the deletion of a
-// suspended run's Certificate up.
-func certificateIsGoneBeforeTheRunStartsAnew(t *testing.T) {
+// certificateIsGoneBeforeTheRunStartsAgain delays the deletion of a suspended run's
+// Certificate with a finalizer.
+func certificateIsGoneBeforeTheRunStartsAgain(t *testing.T) {
 	b := newBench(t, issued)
 	b.reconcile()
 	b.issue(false)
@@ -92,10 +92,11 @@ func certificateOfAnother(t *testing.T) {
 	}
 }
 
-// certificateIsRefused is as cert-manager's webhook does it.
+// certificateIsRefused makes the API server reject a Certificate, as cert-manager's
+// webhook does.
 func certificateIsRefused(t *testing.T) {
 	b := newBench(t, issued)
-	mend := b.intercept(interceptor.Funcs{
+	restore := b.intercept(interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, options ...client.CreateOption) error {
 			if _, ok := obj.(*unstructured.Unstructured); ok {
 				return apierrors.NewForbidden(schema.GroupResource{Resource: "certificates"}, obj.GetName(), errKilled)
@@ -105,7 +106,7 @@ func certificateIsRefused(t *testing.T) {
 	})
 	b.reconcile()
 	b.wants(v1alpha1.ReasonInvalidSpec, "was rejected by the API server", errKilled.Error())
-	mend()
+	restore()
 	b.reconcile()
 	if got := b.secrets(); got != nil {
 		t.Errorf("left: %v", got)
@@ -168,7 +169,8 @@ func certificateSurvivesRestarts(t *testing.T) {
 	}
 }
 
-// keysAreMadeOnce has the server's made while the clients' isn't issued.
+// keysAreMadeOnce checks that the server's key is generated once while the clients'
+// certificate isn't issued.
 func keysAreMadeOnce(t *testing.T) {
 	b := newBench(t, mutual(selfSigned(), issuedBy("ca")))
 	signed := 0

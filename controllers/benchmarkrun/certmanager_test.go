@@ -24,7 +24,7 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// issuedBy is a certificate that cert-manager issues.
+// issuedBy returns a certificate that cert-manager issues.
 func issuedBy(issuer string) v1alpha1.Certificate {
 	return v1alpha1.Certificate{IssuerRef: &v1alpha1.IssuerReference{Name: issuer}}
 }
@@ -33,7 +33,7 @@ func issued(w *wrapper.Run) {
 	w.Spec.Target.TLS = &v1alpha1.TLS{Certificate: new(issuedBy("ca"))}
 }
 
-// TestCertManager begins with a cluster that has none.
+// TestCertManager starts with a cluster without cert-manager.
 func TestCertManager(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"ends the run at once":              certManagerIsMissing,
@@ -53,7 +53,7 @@ func TestCertManager(t *testing.T) {
 		"has its Certificate deleted under way": certificateIsDeletedUnderWay,
 		"is left alone under load":              certificateDoesNotMatterUnderLoad,
 		"leaves nothing":                        certificatesLeaveNothing,
-		"is awaited at its end":                 certificateIsGoneBeforeTheRunStartsAnew,
+		"is awaited at its end":                 certificateIsGoneBeforeTheRunStartsAgain,
 		"has another's Certificate":             certificateOfAnother,
 		"refuses the Certificate":               certificateIsRefused,
 		"may not be asked":                      certificateMayNotBeRead,
@@ -65,7 +65,7 @@ func TestCertManager(t *testing.T) {
 }
 
 func certManagerIsMissing(t *testing.T) {
-	// A ConfigMap that isn't there either doesn't delay it.
+	// A missing ConfigMap doesn't delay it.
 	b := newBench(t, issued, fromConfigMap("/a.html", "a"))
 	b.reconcile()
 	b.wants(v1alpha1.ReasonCertManagerMissing, "spec.target.tls.certificate.issuerRef", "selfSigned")
@@ -79,8 +79,8 @@ func certManagerIsMissing(t *testing.T) {
 	b.wants(v1alpha1.ReasonCertManagerMissing)
 }
 
-// certManagerIsMissingAfterARestart has the server's Secret made, which the
-// operator signs, and the clients' Certificate impossible.
+// certManagerIsMissingAfterARestart starts with a Secret for the server, which the
+// operator signed, and no way to create the clients' Certificate.
 func certManagerIsMissingAfterARestart(t *testing.T) {
 	b := newBench(t, mutual(selfSigned(), issuedBy("ca")))
 	b.reload()
@@ -106,7 +106,7 @@ func ofKind(kind string) *unstructured.Unstructured {
 	return obj
 }
 
-// certificate is the Certificate for the server, or for the clients.
+// certificate returns the Certificate of the server or of the clients.
 func (b *bench) certificate(client bool) *unstructured.Unstructured {
 	b.t.Helper()
 	name, clients := b.secretNames()
@@ -130,7 +130,7 @@ func (b *bench) certificates() int {
 	return len(list.Items)
 }
 
-// says has an object of cert-manager's have a condition.
+// says sets a condition of an object of cert-manager.
 func (b *bench) says(obj *unstructured.Unstructured, kind, status, reason, message string) {
 	b.t.Helper()
 	condition := map[string]any{"type": kind, "status": status, "reason": reason, "message": message}
@@ -144,7 +144,7 @@ func (b *bench) says(obj *unstructured.Unstructured, kind, status, reason, messa
 	}
 }
 
-// issue has cert-manager issue a certificate.
+// issue makes a Certificate ready.
 func (b *bench) issue(client bool) {
 	b.t.Helper()
 	b.says(b.certificate(client), "Ready", "True", "Ready", "Certificate is up to date and has not expired")

@@ -1,7 +1,6 @@
 // Package benchmarkrun reconciles BenchmarkRuns. Each reconciliation observes the
-// run, its children and the sessions of its pods (observe.go), lets package run
-// decide what to do (a pure function), carries that out (act.go) and writes the
-// status once.
+// run, its children and the sessions of its pods (observe.go), asks package run for
+// a plan (a pure function), applies it (act.go) and writes the status once.
 package benchmarkrun
 
 import (

@@ -15,8 +15,8 @@ import (
 
 var errKilled = errors.New("the manager is killed")
 
-// intercept has the client of a bench do what funcs say, until mended.
-func (b *bench) intercept(funcs interceptor.Funcs) (mend func()) {
+// intercept replaces calls of the bench's client by funcs, until restored.
+func (b *bench) intercept(funcs interceptor.Funcs) (restore func()) {
 	b.t.Helper()
 	watching, err := client.NewWithWatch(apiConfig, client.Options{Scheme: api.Scheme()})
 	if err != nil {
@@ -26,7 +26,7 @@ func (b *bench) intercept(funcs interceptor.Funcs) (mend func()) {
 	return func() { b.Client = api }
 }
 
-// killed reconciles the run, which has to end with errKilled.
+// killed reconciles the run and expects errKilled.
 func (b *bench) killed() {
 	b.t.Helper()
 	b.reload()
@@ -36,7 +36,7 @@ func (b *bench) killed() {
 	b.reload()
 }
 
-// serverEnds has the container of the server end.
+// serverEnds makes the server's container terminated.
 func (b *bench) serverEnds(end corev1.ContainerStateTerminated) {
 	b.t.Helper()
 	var pod corev1.Pod
@@ -53,13 +53,13 @@ func TestReconcileKeepsItsVerdictWhenKilledBeforeWritingIt(t *testing.T) {
 	b := newBench(t)
 	b.measuring()
 	b.serverEnds(corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: "out of luck"})
-	mend := b.intercept(interceptor.Funcs{
+	restore := b.intercept(interceptor.Funcs{
 		SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
 			return errKilled
 		},
 	})
 	b.killed()
-	mend()
+	restore()
 	b.reconcile()
 	if got := b.state(); got.Reason != v1alpha1.ReasonTargetCrashed {
 		t.Errorf("%+v", got)

@@ -21,8 +21,8 @@ func external(w *wrapper.Run) {
 	w.Spec.Target = v1alpha1.Target{Server: v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "https://www.example.org"}}}
 }
 
-// TestReconcileExternal goes through a run, with the manager restarted at each
-// stage.
+// TestReconcileExternal takes a run through all stages and restarts the manager in
+// each.
 func TestReconcileExternal(t *testing.T) {
 	b := newBench(t, external)
 	b.reconcile()

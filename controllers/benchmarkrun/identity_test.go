@@ -21,8 +21,8 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// token asks the API server for a token of the namespace's default service
-// account, bound to a pod unless that is nil.
+// token requests a token of the namespace's default service account, bound to pod
+// unless that is nil.
 func token(t *testing.T, namespace, audience string, pod *corev1.Pod) string {
 	t.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}}
@@ -41,7 +41,7 @@ func token(t *testing.T, namespace, audience string, pod *corev1.Pod) string {
 	return request.Status.Token
 }
 
-// clientOf makes a pod as the Job controller makes it.
+// clientOf creates a pod as the Job controller does.
 func clientOf(t *testing.T, b *bench, index int) *corev1.Pod {
 	t.Helper()
 	var job batchv1.Job
@@ -158,7 +158,7 @@ func TestIdentifyRefuses(t *testing.T) {
 	}
 }
 
-// clientPodSpec is a pod that the restricted Pod Security Standard admits.
+// clientPodSpec returns a pod that the restricted Pod Security Standard allows.
 func clientPodSpec(namespace, name string) *corev1.Pod {
 	run := wrapper.NewRun(namespace, "run", "image:1").Obj()
 	spec := manifest.ClientJob(run, nil, &manifest.Settings{LoadImage: "image:1"}).Spec.Template.Spec

@@ -20,7 +20,7 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// fromConfigMap has the target serve a file from the ConfigMap files.
+// fromConfigMap makes the target serve a file of the ConfigMap "files".
 func fromConfigMap(path, key string) func(*wrapper.Run) {
 	return func(w *wrapper.Run) {
 		w.Spec.Target.Content = append(w.Spec.Target.Content, v1alpha1.ContentFile{
@@ -30,12 +30,12 @@ func fromConfigMap(path, key string) func(*wrapper.Run) {
 	}
 }
 
-// ownNginx has the target be an nginx with configuration from the ConfigMap own.
+// ownNginx makes the target an nginx with the configuration in the ConfigMap "own".
 func ownNginx(w *wrapper.Run) {
 	w.Spec.Target.Server = v1alpha1.Server{Nginx: &v1alpha1.NginxServer{Configuration: &v1alpha1.Configuration{ConfigMapName: "own"}}}
 }
 
-// users makes a ConfigMap as a user does.
+// users creates a ConfigMap of the user's.
 func (b *bench) users(name string, data map[string]string, binary map[string][]byte) *corev1.ConfigMap {
 	b.t.Helper()
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: b.run.Namespace, Name: name}, Data: data, BinaryData: binary}
@@ -45,7 +45,7 @@ func (b *bench) users(name string, data map[string]string, binary map[string][]b
 	return config
 }
 
-// config is the run's own ConfigMap.
+// config returns the run's ConfigMap.
 func (b *bench) config() *corev1.ConfigMap {
 	b.t.Helper()
 	config := &corev1.ConfigMap{}
@@ -64,10 +64,10 @@ func (b *bench) targetPod() *corev1.Pod {
 	return pod
 }
 
-// later lets time pass.
+// later advances the clock.
 func (b *bench) later(d time.Duration) { b.clock.SetTime(b.clock.Now().Add(d)) }
 
-// wants checks the state of the run, and that its message says something.
+// wants checks the state of the run and parts of its message.
 func (b *bench) wants(reason string, says ...string) {
 	b.t.Helper()
 	got := b.state()
@@ -141,7 +141,7 @@ func TestInputsAreCopiedByteByByte(t *testing.T) {
 	b.podsRun()
 	b.reconcile()
 	if got := b.sessions.plans[0].Requests[0]; got.Path != "/empty.html" || got.Length != 0 {
-		t.Errorf("the clients were told %+v", got)
+		t.Errorf("the clients got %+v", got)
 	}
 }
 
@@ -165,8 +165,9 @@ func TestInputsThatJustFitAreTaken(t *testing.T) {
 	b.targetPod()
 }
 
-// TestInputsAreCopiedOnce has the manager killed between the run's ConfigMap
-// and its pod, and the user's ConfigMaps changed or gone when it comes back.
+// TestInputsAreCopiedOnce kills the manager between the creation of the run's
+// ConfigMap and its pod, and changes or deletes the user's ConfigMaps before it is
+// restarted.
 func TestInputsAreCopiedOnce(t *testing.T) {
 	for name, change := range map[string]func(*corev1.ConfigMap) error{
 		"changed": func(c *corev1.ConfigMap) error {
@@ -179,7 +180,7 @@ func TestInputsAreCopiedOnce(t *testing.T) {
 			b := newBench(t, fromConfigMap("/a.html", "a"), ownNginx)
 			files := b.users("files", map[string]string{"a": "text"}, nil)
 			own := b.users("own", map[string]string{"b.conf": "# b"}, nil)
-			mend := b.intercept(interceptor.Funcs{
+			restore := b.intercept(interceptor.Funcs{
 				Create: func(ctx context.Context, c client.WithWatch, obj client.Object, options ...client.CreateOption) error {
 					if _, isPod := obj.(*corev1.Pod); isPod {
 						return errKilled
@@ -188,7 +189,7 @@ func TestInputsAreCopiedOnce(t *testing.T) {
 				},
 			})
 			b.killed()
-			mend()
+			restore()
 			before := b.config()
 			for _, config := range []*corev1.ConfigMap{files, own} {
 				if err := change(config); err != nil {
@@ -224,8 +225,8 @@ func TestInputsAreCopiedOnce(t *testing.T) {
 	}
 }
 
-// TestInputsDoNotMatterUnderLoad has the run's ConfigMap deleted under way,
-// first while the user's are there, then when they are gone.
+// TestInputsDoNotMatterUnderLoad deletes the run's ConfigMap under load, first while
+// the user's exist, then after they were deleted.
 func TestInputsDoNotMatterUnderLoad(t *testing.T) {
 	b := newBench(t, fromConfigMap("/a.html", "a"))
 	files := b.users("files", map[string]string{"a": "text"}, nil)

@@ -11,8 +11,8 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 )
 
-// TestReconcileReadsEventsOfPodsThatDoNotStart has a kubelet's event at a real
-// API server, beside one of another pod.
+// TestReconcileReadsEventsOfPodsThatDoNotStart creates a kubelet's event at a real
+// API server, and one of another pod.
 func TestReconcileReadsEventsOfPodsThatDoNotStart(t *testing.T) {
 	b := newBench(t)
 	b.reconcile()

@@ -39,7 +39,7 @@ const (
 	measurementStage = sessionpb.Stage_STAGE_MEASUREMENT
 )
 
-// maxInputBytes is what the run's ConfigMap has room for, as in package run.
+// maxInputBytes is package run's limit of what a run copies from ConfigMaps.
 const maxInputBytes = 900_000
 
 // Timeouts of package run.
@@ -52,8 +52,8 @@ const (
 	certificateInterval = 2 * time.Second
 )
 
-// api is a client of a real API server, which has no controllers beside it;
-// apiConfig is how to reach it.
+// api is a client of a real API server without controllers, apiConfig its
+// configuration.
 var (
 	api       client.Client
 	apiConfig *rest.Config
@@ -79,7 +79,7 @@ func withAPIServer(run func() int) (code int, err error) {
 		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
 		ErrorIfCRDPathMissing: true,
 	}
-	// What was started before an error has to be stopped too.
+	// Stop what was started before an error, too.
 	defer func() { err = errors.Join(err, environment.Stop()) }()
 	if apiConfig, err = environment.Start(); err != nil {
 		return 0, err
@@ -90,8 +90,8 @@ func withAPIServer(run func() int) (code int, err error) {
 	return run(), nil
 }
 
-// fakeSessions says what a test wants the pods to have said, and keeps what
-// they were told.
+// fakeSessions returns what a test wants the pods to have reported, and records what
+// is sent to them.
 type fakeSessions struct {
 	observation manager.Observation
 	address     string
@@ -124,7 +124,7 @@ func (f *fakeSessions) RequestSample(string)                            { f.read
 func (f *fakeSessions) Release(string)                                  { f.released = true }
 func (f *fakeSessions) Forget(string)                                   { f.forgotten = true }
 
-// bench is a reconciler and one run.
+// bench is a reconciler with one run.
 type bench struct {
 	*Reconciler
 	t        *testing.T
@@ -154,13 +154,13 @@ func newBench(t *testing.T, change ...func(*wrapper.Run)) *bench {
 		t: t, sessions: sessions, clock: clock, run: w.Obj(),
 		Reconciler: &Reconciler{
 			Client: api, APIReader: api, Events: events.NewFakeRecorder(100), Clock: clock, Sessions: sessions,
-			CA:       func() []byte { return []byte("authority") },
+			CA:       func() []byte { return []byte("ca") },
 			Settings: manifest.Settings{AssayImage: "assay:1", LoadImage: "assay-load:1", SessionAddress: "assay-session.assay-system.svc:9443"},
 		},
 	}
 }
 
-// reconcile reconciles the run and reads what became of it.
+// reconcile reconciles the run and reads it again.
 func (b *bench) reconcile() *v1alpha1.BenchmarkRun {
 	b.t.Helper()
 	b.reload()
@@ -191,7 +191,7 @@ func (b *bench) state() metav1.Condition {
 }
 
 // podsRun gives the target's pod, which no kubelet starts here, a node and an
-// address, and has target and clients say that they are ready.
+// address, and makes target and clients ready.
 func (b *bench) podsRun() {
 	b.t.Helper()
 	var pod corev1.Pod
@@ -220,7 +220,7 @@ func (b *bench) podsRun() {
 	}
 }
 
-// measuring takes a new run to its measurement.
+// measuring reconciles a new run up to its measurement.
 func (b *bench) measuring() {
 	b.t.Helper()
 	b.reconcile()
@@ -228,8 +228,8 @@ func (b *bench) measuring() {
 	b.reconcile()
 }
 
-// measured has both clients send their figures of a measurement that began at
-// at and took a second.
+// measured adds the totals of both clients, of a measurement that started at at and
+// took a second.
 func (b *bench) measured(at int64) {
 	for i, c := range b.sessions.observation.Clients {
 		totals := &result.Totals{StartedAt: at + int64(i)*100, EndedAt: at + 1_000_000}
@@ -246,7 +246,7 @@ func (b *bench) measured(at int64) {
 	b.sessions.observation.Agent.Latest = &result.ServerUsage{At: at + 1_050_000, UserCPU: 500_000}
 }
 
-func TestReconcileCarriesARunThrough(t *testing.T) {
+func TestReconcileTakesARunThroughAllStages(t *testing.T) {
 	b := newBench(t)
 	b.reconcile()
 	if got := b.state(); got.Reason != v1alpha1.ReasonStarting {
@@ -261,14 +261,14 @@ func TestReconcileCarriesARunThrough(t *testing.T) {
 			t.Errorf("%s isn't controlled by its run", name)
 		}
 	}
-	if config.Data["ca.crt"] != "authority" || config.Data["content.json"] != "[]" {
+	if config.Data["ca.crt"] != "ca" || config.Data["content.json"] != "[]" {
 		t.Errorf("config: %v", config.Data)
 	}
 
 	b.podsRun()
 	b.reconcile()
 	if b.sessions.address != "10.1.2.3:8080" || len(b.sessions.plans) != 2 {
-		t.Errorf("the pods were told %q and %d plans", b.sessions.address, len(b.sessions.plans))
+		t.Errorf("the pods got %q and %d plans", b.sessions.address, len(b.sessions.plans))
 	}
 	at := b.sessions.starts[measurementStage]
 	if got := b.state(); got.Reason != v1alpha1.ReasonMeasuring || at == 0 {
@@ -354,7 +354,7 @@ func TestReconcileLeavesOthersObjectsAlone(t *testing.T) {
 	}
 }
 
-func TestReconcileSaysWhatTheAPIServerRefused(t *testing.T) {
+func TestReconcileReportsWhatTheAPIServerRejected(t *testing.T) {
 	b := newBench(t, func(w *wrapper.Run) { w.Spec.Target.PodSecurity = v1alpha1.PodSecurityBaseline })
 	b.reconcile()
 	if got := b.state(); got.Reason != v1alpha1.ReasonInvalidSpec || !meta.IsStatusConditionTrue(b.run.Status.Conditions, v1alpha1.ConditionFinished) {
@@ -374,15 +374,15 @@ func TestReconcileGivesALaneToOneRun(t *testing.T) {
 	first.reconcile()
 	second.reconcile()
 	if got := second.state(); got.Reason != v1alpha1.ReasonQueued {
-		t.Errorf("beside a run that holds the lane: %+v", got)
+		t.Errorf("next to a run that holds the lane: %+v", got)
 	}
-	first.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "told to"}}
+	first.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "on purpose"}}
 	first.reconcile()
 	var pod corev1.Pod
 	if err := first.get("run-target", &pod); err == nil {
 		second.reconcile()
 		if got := second.state(); got.Reason != v1alpha1.ReasonQueued {
-			t.Errorf("beside a pod that still runs: %+v", got)
+			t.Errorf("next to a pod that still runs: %+v", got)
 		}
 		if err := api.Delete(t.Context(), &pod, client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
 			t.Fatal(err)
@@ -397,7 +397,7 @@ func TestReconcileGivesALaneToOneRun(t *testing.T) {
 func TestReconcileExpiresARun(t *testing.T) {
 	b := newBench(t, func(w *wrapper.Run) { w.TTL(60) })
 	b.reconcile()
-	b.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "told to"}}
+	b.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "on purpose"}}
 	b.reconcile()
 	b.clock.SetTime(b.clock.Now().Add(61 * time.Second))
 	if _, err := b.Reconcile(t.Context(), b.request()); err != nil {

@@ -34,8 +34,8 @@ func TestReconcileGoesOnAfterALateRestart(t *testing.T) {
 	}
 }
 
-// TestReconcileDoesNotTakeOver has the client see what the manager's cache
-// shows: only objects with the label of a run.
+// TestReconcileDoesNotTakeOver uses a client that reads what the manager's cache
+// holds: only runs, and objects with the label of a run.
 func TestReconcileDoesNotTakeOver(t *testing.T) {
 	b := newBench(t)
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: b.run.Namespace, Name: "run-config"}, Data: map[string]string{"mine": "yes"}}
@@ -84,7 +84,7 @@ func TestReconcileAwaitsTheEndOfAnEarlierRun(t *testing.T) {
 	b.sessions.observation, b.run = manager.Observation{}, again
 	b.reconcile()
 	if got := b.state(); got.Status != metav1.ConditionUnknown || b.run.Status.Result != nil {
-		t.Errorf("beside what is left of an earlier run: %+v", got)
+		t.Errorf("next to what is left of an earlier run: %+v", got)
 	}
 }
 
@@ -123,7 +123,7 @@ func (b *bench) suspend(suspend bool) {
 func TestReconcileKeepsNoPodThatHoldsTheLaneForEver(t *testing.T) {
 	first := newBench(t, func(w *wrapper.Run) { w.Retain(v1alpha1.RetainOnFailure) })
 	first.reconcile()
-	first.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "told to"}}
+	first.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "on purpose"}}
 	first.reconcile() // fails while no node has taken its target
 	first.reconcile() // cleans up
 	var pod corev1.Pod

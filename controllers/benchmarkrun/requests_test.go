@@ -14,15 +14,15 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// listed has clients ask for what a list in the ConfigMap urls says.
+// listed makes clients send the requests of a list in the ConfigMap "urls".
 func listed(w *wrapper.Run) {
 	w.Spec.Load.Requests = nil
 	w.Spec.Load.RequestsFrom = &v1alpha1.RequestsSource{ConfigMapKeyRef: v1alpha1.ConfigMapKeyReference{Name: "urls", Key: "list.txt"}}
 	w.Spec.Target.Readiness.Path = "/ready"
 }
 
-// toldList is what a client was told to ask for.
-func (b *bench) toldList(i int) []requestlist.Entry {
+// sentList returns the list of requests that was sent to a client.
+func (b *bench) sentList(i int) []requestlist.Entry {
 	b.t.Helper()
 	entries, err := requestlist.Decode(b.sessions.plans[i].RequestList)
 	if err != nil {
@@ -31,8 +31,8 @@ func (b *bench) toldList(i int) []requestlist.Entry {
 	return entries
 }
 
-// TestListsOfRequestsAreFrozen: clients are told what the user's ConfigMap had when
-// the run started, whatever becomes of it, and of the run's own.
+// TestListsOfRequestsAreFrozen checks that clients get the list that the user's
+// ConfigMap had when the run started, even if that, or the run's own, changes.
 func TestListsOfRequestsAreFrozen(t *testing.T) {
 	b := newBench(t, listed, func(w *wrapper.Run) {
 		w.Spec.Target.Content = []v1alpha1.ContentFile{{Path: "/b", SizeBytes: 7}}
@@ -50,7 +50,7 @@ func TestListsOfRequestsAreFrozen(t *testing.T) {
 	b.wants(v1alpha1.ReasonMeasuring)
 	want := []requestlist.Entry{{Method: "GET", Path: "/a", Weight: 1}, {Method: "POST", Path: "/b?c", Weight: 3}}
 	for i := range 2 {
-		if diff := cmp.Diff(want, b.toldList(i)); diff != "" {
+		if diff := cmp.Diff(want, b.sentList(i)); diff != "" {
 			t.Errorf("client %d (-want +got):\n%s", i, diff)
 		}
 		if diff := cmp.Diff(map[string]int64{"/b": 7}, b.sessions.plans[i].Lengths); diff != "" || len(b.sessions.plans[i].Requests) != 0 {
@@ -61,8 +61,8 @@ func TestListsOfRequestsAreFrozen(t *testing.T) {
 		}
 	}
 
-	// The run's own is deleted, and the user's is no list any more: clients that are
-	// ready have theirs, and none is told another.
+	// The run's own is deleted, and the user's is no longer a list: clients that are
+	// ready have theirs, and no other is sent.
 	if err := api.Delete(t.Context(), b.config()); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestListsOfRequestsAreFrozen(t *testing.T) {
 	b.reconcile()
 	b.wants(v1alpha1.ReasonMeasuring)
 	if diff := cmp.Diff(before, b.sessions.plans); diff != "" {
-		t.Errorf("the clients were told something else:\n%s", diff)
+		t.Errorf("the clients got something else:\n%s", diff)
 	}
 }
 
@@ -104,8 +104,8 @@ func TestListsOfRequestsThatCanNotBeUsedEndTheRun(t *testing.T) {
 	}
 }
 
-// TestTheLongestListFits into the run's ConfigMap and into a message, even if it
-// can hardly be compressed.
+// TestTheLongestListFits checks that the longest list fits into the run's ConfigMap
+// and into a message, even if it can hardly be compressed.
 func TestTheLongestListFits(t *testing.T) {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	var text strings.Builder
@@ -123,7 +123,7 @@ func TestTheLongestListFits(t *testing.T) {
 	b.reconcile()
 	b.reconcile()
 	b.wants(v1alpha1.ReasonStarting)
-	if n := len(b.toldList(1)); n != requestlist.MaxRequests {
+	if n := len(b.sentList(1)); n != requestlist.MaxRequests {
 		t.Errorf("%d requests", n)
 	}
 	if n := proto.Size(session.PlanToWire(b.sessions.plans[0])); n > session.MaxMessageBytes/2 {

@@ -21,8 +21,8 @@ const (
 	teardownStage = sessionpb.Stage_STAGE_TEARDOWN
 )
 
-// shop has the load be the script of the ConfigMap shop with a folder of the
-// ConfigMap lib.
+// shop makes the clients execute the script in the ConfigMap "shop", with a
+// directory of the ConfigMap "lib".
 func shop(w *wrapper.Run) {
 	w.Script("shop")
 	w.Spec.Script.Folders = []v1alpha1.ScriptFolder{{Path: "lib/a", ConfigMapName: "lib"}}
@@ -38,9 +38,8 @@ func shop(w *wrapper.Run) {
 	}
 }
 
-// TestScriptIsMounted: a client has the script's files as the ConfigMaps had them
-// when the run started, and its environment; what is secret is nowhere but in
-// its Secret.
+// TestScriptIsMounted checks that a client has the script's files as they were when
+// the run started, and its environment. Secret values must only be in their Secret.
 func TestScriptIsMounted(t *testing.T) {
 	b := newBench(t, shop)
 	b.reconcile()
@@ -107,8 +106,8 @@ func TestScriptThatCannotBeIsRefused(t *testing.T) {
 		shop, lib map[string]string
 		says      []string
 	}{
-		"a file that is a folder": {map[string]string{"script.js": "", "lib": "x"}, map[string]string{"b.js": ""}, []string{"spec.script.folders", "lib must not be both a file and a directory"}},
-		"too large":               {map[string]string{"script.js": strings.Repeat("x", 500_000)}, map[string]string{"b.js": strings.Repeat("x", 500_000)}, []string{"spec.script", "1000000 bytes"}},
+		"a file that is a directory": {map[string]string{"script.js": "", "lib": "x"}, map[string]string{"b.js": ""}, []string{"spec.script.folders", "lib must not be both a file and a directory"}},
+		"too large":                  {map[string]string{"script.js": strings.Repeat("x", 500_000)}, map[string]string{"b.js": strings.Repeat("x", 500_000)}, []string{"spec.script", "1000000 bytes"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, shop)
@@ -126,8 +125,8 @@ func fromSecret(name, secret, key string) corev1.EnvVar {
 	}}}
 }
 
-// TestScriptIsMerged: metrics, thresholds and findings of a script over two
-// clients stand in the result and the status.
+// TestScriptIsMerged checks the metrics, thresholds and findings of a script over two
+// clients in the result and the status.
 func TestScriptIsMerged(t *testing.T) {
 	b := newBench(t, func(w *wrapper.Run) { w.Script("shop") })
 	b.users("shop", map[string]string{"script.js": "x"}, nil)

@@ -29,8 +29,8 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// selfSigned is a certificate that the operator makes, with a key that is made
-// quickly.
+// selfSigned returns a certificate that the operator issues, with a key that is
+// generated quickly.
 func selfSigned() v1alpha1.Certificate {
 	return v1alpha1.Certificate{
 		SelfSigned: &v1alpha1.SelfSigned{},
@@ -38,7 +38,7 @@ func selfSigned() v1alpha1.Certificate {
 	}
 }
 
-// mutual has target and clients show each other certificates of these kinds.
+// mutual makes target and clients authenticate each other by these certificates.
 func mutual(server, client v1alpha1.Certificate) func(*wrapper.Run) {
 	return func(w *wrapper.Run) {
 		w.Spec.Target.TLS = &v1alpha1.TLS{
@@ -48,7 +48,7 @@ func mutual(server, client v1alpha1.Certificate) func(*wrapper.Run) {
 	}
 }
 
-// secretNames are the names of the Secrets for a run with mutual TLS.
+// secretNames returns the names of the Secrets of a run with mutual TLS.
 func (b *bench) secretNames() (server, client string) {
 	uid := string(b.run.UID)[:8]
 	return "run-tls-" + uid, "run-client-tls-" + uid
@@ -63,7 +63,7 @@ func (b *bench) secret(name string) *corev1.Secret {
 	return secret
 }
 
-// secrets are the names of all Secrets in the run's namespace.
+// secrets returns the names of all Secrets in the run's namespace.
 func (b *bench) secrets() []string {
 	b.t.Helper()
 	var list corev1.SecretList
@@ -77,7 +77,7 @@ func (b *bench) secrets() []string {
 	return names
 }
 
-// restarted is the bench with a new manager.
+// restarted replaces the reconciler, as after a restart of the manager.
 func (b *bench) restarted() {
 	b.Reconciler = &Reconciler{
 		Client: api, APIReader: api, Events: b.Events, Clock: b.clock, Sessions: b.sessions, CA: b.CA, Settings: b.Settings, Logs: b.Logs,
@@ -124,8 +124,8 @@ func TestTLSNeedsNoSecretWithoutIt(t *testing.T) {
 	}
 }
 
-// TestTLSSurvivesRestarts has the manager killed before and after each of the
-// things that it creates, and another go on.
+// TestTLSSurvivesRestarts kills the manager before and after the creation of each
+// object, and continues with another manager.
 func TestTLSSurvivesRestarts(t *testing.T) {
 	const objects = 5 // ConfigMap, two Secrets, pod, Job
 	for at := range objects {
@@ -160,7 +160,7 @@ func TestTLSSurvivesRestarts(t *testing.T) {
 				}
 				for name, secret := range before {
 					if diff := cmp.Diff(secret.Data, b.secret(name).Data); diff != "" {
-						t.Errorf("%s was made anew", name)
+						t.Errorf("%s was created again", name)
 					}
 				}
 				b.targetPod()
@@ -172,7 +172,7 @@ func TestTLSSurvivesRestarts(t *testing.T) {
 	}
 }
 
-// ends are the ways in which a run's TLS comes to its end.
+// ends holds the ways in which a run ends.
 var ends = map[string]func(*bench){
 	"it succeeds": func(b *bench) {
 		b.podsRun()
@@ -184,7 +184,7 @@ var ends = map[string]func(*bench){
 		b.later(exitTimeout + time.Second)
 	},
 	"it fails": func(b *bench) {
-		b.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "told to"}}
+		b.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "on purpose"}}
 		b.reconcile()
 		b.wants(v1alpha1.ReasonTargetLost)
 	},
@@ -197,7 +197,7 @@ var ends = map[string]func(*bench){
 		if err := api.Delete(b.t.Context(), b.config()); err != nil {
 			b.t.Fatal(err)
 		}
-		b.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "told to"}}
+		b.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "on purpose"}}
 		b.reconcile()
 	},
 }
@@ -247,8 +247,9 @@ func TestTLSKeepsTheUsersSecrets(t *testing.T) {
 	}
 }
 
-// TestTLSIsMadeAnewAfterSuspension has the same manager forget what it made.
-func TestTLSIsMadeAnewAfterSuspension(t *testing.T) {
+// TestTLSIsCreatedAgainAfterSuspension checks that a manager forgets the Secrets of a
+// suspended run.
+func TestTLSIsCreatedAgainAfterSuspension(t *testing.T) {
 	b := newBench(t, mutual(selfSigned(), selfSigned()))
 	b.reconcile()
 	server, _ := b.secretNames()
@@ -263,7 +264,7 @@ func TestTLSIsMadeAnewAfterSuspension(t *testing.T) {
 	}
 }
 
-// TestTLSSaysWhyASecretIsRefused has a quota of the namespace forbid it.
+// TestTLSSaysWhyASecretIsRefused forbids Secrets by a quota.
 func TestTLSSaysWhyASecretIsRefused(t *testing.T) {
 	b := newBench(t, mutual(selfSigned(), selfSigned()))
 	one := corev1.ResourceList{corev1.ResourceSecrets: resource.MustParse("1")}
@@ -275,7 +276,7 @@ func TestTLSSaysWhyASecretIsRefused(t *testing.T) {
 	if err := api.Status().Update(t.Context(), quota); err != nil {
 		t.Fatal(err)
 	}
-	// The API server learns of the quota by a watch of its own.
+	// The API server watches quotas, so it may know this one only later.
 	probe := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: b.run.Namespace, GenerateName: "probe-"}}
 	for refused := false; !refused; {
 		err := api.Create(t.Context(), probe.DeepCopy())
@@ -293,8 +294,8 @@ func TestTLSSaysWhyASecretIsRefused(t *testing.T) {
 	}
 }
 
-// TestTLSTellsNoSecrets looks for keys in all that the operator writes and says.
-func TestTLSTellsNoSecrets(t *testing.T) {
+// TestTLSKeepsSecrets checks that no key is in what the operator writes or logs.
+func TestTLSKeepsSecrets(t *testing.T) {
 	b := newBench(t, mutual(selfSigned(), selfSigned()))
 	recorder := events.NewFakeRecorder(100)
 	b.Events = recorder
@@ -338,7 +339,7 @@ func TestTLSTellsNoSecrets(t *testing.T) {
 	}
 	for _, key := range keys {
 		if strings.Contains(said.String(), string(key)) {
-			t.Error("a line of a key is told")
+			t.Error("a line of a key is written")
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// TestReconcileGoesOnUnproven has the API server refuse the server's log.
-func TestReconcileGoesOnUnproven(t *testing.T) {
+// TestReconcileContinuesUnverified checks a run whose server's log can't be read.
+func TestReconcileContinuesUnverified(t *testing.T) {
 	b := newBench(t, func(w *wrapper.Run) { w.Tomcat() })
 	b.Logs = func(_ context.Context, namespace, pod, container string) (string, error) {
 		if namespace != b.run.Namespace || pod != "run-target" || container != server.ContainerName {

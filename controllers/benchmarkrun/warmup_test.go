@@ -13,9 +13,9 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// TestReconcileWarmsUpUntilSteady: clients are told to end their warm-up after the
-// decision stands in the status, from which it goes into the artifact, whatever
-// becomes of the manager between.
+// TestReconcileWarmsUpUntilSteady checks that clients are requested to end their
+// warm-up only after the decision was written into the status. The artifact has the
+// decision from there, even if the manager was restarted in between.
 func TestReconcileWarmsUpUntilSteady(t *testing.T) {
 	b := newBench(t, func(run *wrapper.Run) { run.WarmupUntilSteady(*untilSteady().Steady) })
 	b.measuring()
@@ -26,17 +26,17 @@ func TestReconcileWarmsUpUntilSteady(t *testing.T) {
 	b.sessions.windows = warmed(1200)
 	b.reconcile()
 	if b.sessions.ended || b.run.Status.Warmup != nil {
-		t.Fatalf("not steady: told %t, %+v", b.sessions.ended, b.run.Status.Warmup)
+		t.Fatalf("not steady: requested %t, %+v", b.sessions.ended, b.run.Status.Warmup)
 	}
 	b.sessions.windows = warmed(1020)
 	b.reconcile()
 	if w := b.run.Status.Warmup; !b.sessions.ended || w == nil || w.Steady != v1alpha1.SteadyReached {
-		t.Fatalf("steady: told %t, %+v", b.sessions.ended, w)
+		t.Fatalf("steady: requested %t, %+v", b.sessions.ended, w)
 	}
 	b.sessions.ended, b.sessions.windows = false, nil // another manager
 	b.reconcile()
 	if !b.sessions.ended {
-		t.Error("another manager doesn't tell the clients")
+		t.Error("another manager doesn't request it")
 	}
 	for i, c := range b.sessions.observation.Clients {
 		c.WarmupEnded = true

@@ -23,8 +23,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// TestLoaderFollowsTheSecret runs a manager that may do what the chart and
-// config/certmanager let it do, and no more, on a real API server.
+// TestLoaderFollowsTheSecret runs a manager on a real API server, with only the
+// permissions that the chart and config/certmanager grant.
 func TestLoaderFollowsTheSecret(t *testing.T) {
 	admin, limited := apiServer(t)
 	ca := newIssuer(t, time.Now())
@@ -69,8 +69,8 @@ func TestLoaderFollowsTheSecret(t *testing.T) {
 	}
 }
 
-// apiServer starts an API server and returns an administrator's client, and how
-// a manager with no more rights than it needs reaches it.
+// apiServer starts an API server. It returns an administrator's client and the
+// configuration of a manager with only the permissions that it needs.
 func apiServer(t *testing.T) (admin client.Client, limited *rest.Config) {
 	t.Helper()
 	environment := &envtest.Environment{}
@@ -108,8 +108,8 @@ func apiServer(t *testing.T) (admin client.Client, limited *rest.Config) {
 	return admin, user.Config()
 }
 
-// startManager runs the Loader and Trust until the test ends. Of several
-// managers the first leads.
+// startManager runs the Loader and Trust until the test ends. The first of several
+// managers is the leader.
 func startManager(t *testing.T, config *rest.Config, l *Loader, identity string) {
 	t.Helper()
 	lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, "default", "manager",

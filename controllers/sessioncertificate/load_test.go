@@ -51,7 +51,7 @@ func caTemplate(now time.Time) *x509.Certificate {
 	}
 }
 
-// renewed is the CA with a new certificate for its old key.
+// renewed returns the CA with a new certificate for the same key.
 func (i *issuer) renewed(t *testing.T, now time.Time) *issuer {
 	t.Helper()
 	template := caTemplate(now)
@@ -71,8 +71,8 @@ func (i *issuer) renewed(t *testing.T, now time.Time) *issuer {
 	}
 }
 
-// issue is what cert-manager puts into the Secret of a Certificate, after
-// change was made to it.
+// issue returns what cert-manager writes into the Secret of a Certificate. change
+// modifies the certificate before it is signed.
 func (i *issuer) issue(t *testing.T, now time.Time, change func(*x509.Certificate)) map[string][]byte {
 	t.Helper()
 	template := &x509.Certificate{
@@ -155,7 +155,7 @@ func TestParseIssuedTakesAChain(t *testing.T) {
 	}
 }
 
-// loading is a Loader of a Secret that a test fills.
+// loading is a Loader of a Secret that a test writes.
 type loading struct {
 	*Loader
 	clock  *clocktesting.FakeClock
@@ -170,8 +170,7 @@ func newLoading(data map[string][]byte) *loading {
 	return l
 }
 
-// look has the Loader look at the Secret, after it was given other data unless
-// they are nil.
+// look replaces the Secret's data, unless data is nil, and reconciles the Loader.
 func (l *loading) look(t *testing.T, data map[string][]byte) (time.Duration, error) {
 	t.Helper()
 	if data != nil {
@@ -188,7 +187,7 @@ func (l *loading) look(t *testing.T, data map[string][]byte) (time.Duration, err
 	return result.RequeueAfter, err
 }
 
-// serves is the certificate that the Loader serves with, in PEM.
+// serves returns the certificate that the Loader serves, in PEM.
 func serves(t *testing.T, s Source) string {
 	t.Helper()
 	certificate, err := s.TLSConfig().GetCertificate(nil)

@@ -15,7 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 )
 
-// runConfig is a run's ConfigMap with a CA.
+// runConfig returns a run's ConfigMap with a CA.
 func runConfig(ca string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
@@ -29,7 +29,7 @@ func runConfig(ca string) *corev1.ConfigMap {
 	}
 }
 
-// given is the CA in the ConfigMap after Trust looked at it.
+// given returns the CA in the ConfigMap after Trust reconciled it.
 func given(t *testing.T, config *corev1.ConfigMap, source Source) string {
 	t.Helper()
 	trust := &Trust{Client: fake.NewClientBuilder().WithObjects(config).Build(), Source: source}

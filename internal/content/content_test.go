@@ -37,7 +37,7 @@ func TestWrite(t *testing.T) {
 	if diff := cmp.Diff(want, sizes); diff != "" {
 		t.Error(diff)
 	}
-	// Each run, of each version, serves the same.
+	// Every run of every version serves the same.
 	sum := sha256.Sum256([]byte(before["js/a/app.js"]))
 	if got := hex.EncodeToString(sum[:8]); got != goldenSum {
 		t.Errorf("the content of /js/a/app.js has the sum %s, want %s", got, goldenSum)
@@ -53,7 +53,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%d bytes were compressed to %d", len(before["js/b"]), compressed.Len())
 	}
 
-	// Again, over what is there.
+	// Again, over the existing files.
 	if err := os.WriteFile(filepath.Join(directory, "index.html"), []byte("something longer"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestWrite(t *testing.T) {
 
 const goldenSum = "63229aaa573162f7"
 
-// contents reads all files, and checks their modes.
+// contents reads all files and checks their modes.
 func contents(t *testing.T, directory string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -41,7 +41,7 @@ func (c *Certificate) OwnSecret() bool { return c.Spec.SecretName == "" }
 
 // Certificates returns the certificates that a run needs. The name of a Secret
 // that is made for the run contains the run's UID: the manager may not read
-// Secrets, so it can't check who owns an existing one.
+// Secrets, so it can't check the owner of an existing one.
 func Certificates(run *v1alpha1.BenchmarkRun) []Certificate {
 	t := run.Spec.Target.TLS
 	if t == nil {

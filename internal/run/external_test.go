@@ -12,7 +12,7 @@ import (
 )
 
 func TestExternalTargetsAreAskedByClient0(t *testing.T) {
-	silent := func(s *scene) *scene {
+	failing := func(s *scene) *scene {
 		c := s.o.Sessions.Clients[0]
 		c.ProbeFailure = "connection refused"
 		s.o.Sessions.Clients[0] = c
@@ -35,8 +35,8 @@ func TestExternalTargetsAreAskedByClient0(t *testing.T) {
 		says   []string
 	}{
 		"nobody has said anything": {externalScene(), v1alpha1.ReasonStarting, []string{"Client 0 probes the target", "0 of 2 clients"}},
-		"it doesn't answer yet":    {within(silent(externalScene()), 10), v1alpha1.ReasonStarting, []string{"connection refused"}},
-		"it didn't answer in time": {within(silent(externalScene()), 5), v1alpha1.ReasonTargetNotReady, []string{"within 5s", "http://www.example.org:81", "client 0: connection refused", "external.url"}},
+		"it doesn't answer yet":    {within(failing(externalScene()), 10), v1alpha1.ReasonStarting, []string{"connection refused"}},
+		"it didn't answer in time": {within(failing(externalScene()), 5), v1alpha1.ReasonTargetNotReady, []string{"within 5s", "http://www.example.org:81", "client 0: connection refused", "external.url"}},
 		"it was never asked": {within(func() *scene {
 			s := externalScene()
 			s.o.Job.CreationTimestamp.Time = now.Add(-6 * time.Second)
@@ -77,8 +77,8 @@ func TestExternalTargetsAreAskedByClient0(t *testing.T) {
 	}
 }
 
-// TestASlowTargetDoesNotMakeClientsLate has clients wait for their target for
-// longer than they may take themselves.
+// TestASlowTargetDoesNotMakeClientsLate checks that clients may wait longer for
+// their target than they may take to become ready themselves.
 func TestASlowTargetDoesNotMakeClientsLate(t *testing.T) {
 	for name, make := range map[string]func() *scene{"external": externalScene, "started": newScene} {
 		t.Run(name, func(t *testing.T) {

@@ -127,7 +127,7 @@ func targetNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fai
 	}
 	return failuref(v1alpha1.ReasonTargetNotReady,
 		"Readiness probe GET %s did not succeed within %ds: %s. Check the server's configuration, spec.target.readiness.path and spec.target.readiness.timeoutSeconds.%s",
-		server.ReadinessPath(&run.Spec), timeout, seen, o.lastWords(server.ContainerName))
+		server.ReadinessPath(&run.Spec), timeout, seen, o.logTail(server.ContainerName))
 }
 
 // targetLost fails a run whose agent failed, or has had no session for too long. A
@@ -174,7 +174,7 @@ func (o *Observed) serverExit(container string, end *corev1.ContainerStateTermin
 		text += ". Increase " + fieldOf(container) + ".resources.memory, or let the server use less."
 	}
 	if strings.TrimSpace(end.Message) == "" {
-		text += o.lastWords(container)
+		text += o.logTail(container)
 	}
 	return text
 }

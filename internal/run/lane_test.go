@@ -15,7 +15,8 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 )
 
-// laneRun is a run of lane "l" that was created so many seconds after the epoch.
+// laneRun returns a run of lane "l" that was created the given number of seconds
+// after the epoch.
 func laneRun(name string, created int64, changes ...func(*v1alpha1.BenchmarkRun)) v1alpha1.BenchmarkRun {
 	run := v1alpha1.BenchmarkRun{
 		ObjectMeta: metav1.ObjectMeta{

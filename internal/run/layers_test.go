@@ -17,8 +17,9 @@ type noPackages struct{}
 
 func (noPackages) Import(string) (*types.Package, error) { return nil, errors.New("not needed") }
 
-// usesOf returns, by file of a package, the other files whose declarations it uses.
-// Other packages aren't loaded: what a package declares itself is known without.
+// usesOf returns, for each file of a package, the other files whose declarations it
+// uses. It doesn't load other packages: they aren't needed to resolve the package's
+// own declarations.
 func usesOf(t *testing.T, directory string) map[string][]string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(directory, "*.go"))

@@ -64,8 +64,8 @@ func verified(run *v1alpha1.BenchmarkRun) bool {
 	return !slices.ContainsFunc(server.VerifiableContainers(&run.Spec.Target), func(name string) bool { return versions[name] == "" })
 }
 
-// lastWords returns the last lines of a server's log, as an addition to a message.
-func (o *Observed) lastWords(container string) string {
+// logTail returns the last lines of a server's log, as an addition to a message.
+func (o *Observed) logTail(container string) string {
 	log := strings.TrimRight(o.Logs[container], "\n")
 	if log == "" {
 		return ""

@@ -90,8 +90,8 @@ type Position struct {
 	Holder string
 }
 
-// PodEvent is the last event of a pod that doesn't start. It tells that a volume
-// doesn't exist, of which the pod's status says nothing.
+// PodEvent is the last event of a pod that doesn't start. Only events report that a
+// volume's source doesn't exist: the pod's status doesn't.
 type PodEvent struct{ Reason, Message string }
 
 func (e *PodEvent) String() string { return e.Reason + ": " + e.Message }
@@ -105,7 +105,7 @@ type Refusal struct {
 	Message string
 }
 
-// RefusalCause tells why an object could not be created.
+// RefusalCause is the reason why an object could not be created.
 type RefusalCause int
 
 const (
@@ -117,7 +117,8 @@ const (
 	KindUnknown
 )
 
-// Ownership tells who owns an object that has the name of one that a run needs.
+// Ownership is the relation between a run and an object that has the name of one of
+// its children.
 type Ownership int
 
 const (
@@ -130,7 +131,7 @@ const (
 	Foreign
 )
 
-// OwnershipOf returns who owns an object.
+// OwnershipOf returns the relation between a run and an object.
 func OwnershipOf(obj metav1.Object, run *v1alpha1.BenchmarkRun) Ownership {
 	owner := metav1.GetControllerOf(obj)
 	switch {

@@ -15,7 +15,7 @@ func eventAt(seconds int, kind, reason, message string) corev1.Event {
 	return corev1.Event{Type: kind, Reason: reason, Message: message, LastTimestamp: metav1.NewTime(begin.Add(time.Duration(seconds) * time.Second))}
 }
 
-func TestLastTrouble(t *testing.T) {
+func TestLastWarning(t *testing.T) {
 	mount := func(seconds int) corev1.Event { return eventAt(seconds, "Warning", "FailedMount", "no") }
 	tests := map[string]struct {
 		events []corev1.Event
@@ -36,8 +36,8 @@ func TestLastTrouble(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if trouble := LastWarning(test.events); trouble != nil {
-				got = trouble.String()
+			if event := LastWarning(test.events); event != nil {
+				got = event.String()
 			}
 			if got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
@@ -46,7 +46,7 @@ func TestLastTrouble(t *testing.T) {
 	}
 }
 
-func TestTroubleIsThatSomethingIsMissing(t *testing.T) {
+func TestPodEventIsThatSomethingIsMissing(t *testing.T) {
 	for message, want := range map[string]bool{
 		`MountVolume.SetUp failed for volume "server-volume-0" : secret "s" not found`:                                         true,
 		`MountVolume.SetUp failed for volume "server-volume-0" : configmap "c" not found`:                                      true,
@@ -104,7 +104,8 @@ func TestDecideSaysWhatAClientWaitsFor(t *testing.T) {
 	}
 }
 
-// TestDecideNamesTheFieldOfCredentialsThatAreMissing, and what is to be in them.
+// TestDecideNamesTheFieldOfCredentialsThatAreMissing checks that the message names
+// the field, the Secret and the keys that it must have.
 func TestDecideNamesTheFieldOfCredentialsThatAreMissing(t *testing.T) {
 	for _, test := range []struct {
 		scheme  v1alpha1.AuthenticationScheme

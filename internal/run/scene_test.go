@@ -20,8 +20,8 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// begin is when the runs of these tests are created; now is when they are
-// looked at.
+// begin is the creation time of the runs of these tests, and now the time of the
+// decision.
 var (
 	begin = time.Unix(1_000_000, 0)
 	now   = begin.Add(10 * time.Second)
@@ -34,13 +34,13 @@ const (
 	teardownStage    = sessionpb.Stage_STAGE_TEARDOWN
 )
 
-// scene is a run with two clients and all that is seen of it.
+// scene is a run with two clients and what is observed of it.
 type scene struct {
 	run *v1alpha1.BenchmarkRun
 	o   *Observed
 }
 
-// newScene is an admitted run whose pods run and have said nothing yet.
+// newScene returns an admitted run whose pods run but have not reported anything.
 func newScene() *scene {
 	run := wrapper.NewRun("ns", "run", "image").Clients(2, "1", "128Mi").Requests(5, 1000).Lane("l").Obj()
 	run.UID = "uid"
@@ -75,7 +75,7 @@ func clientPod(index int) *corev1.Pod {
 	}
 }
 
-// clients changes what every client said.
+// clients changes the state of every client.
 func (s *scene) clients(change func(*manager.ClientState)) *scene {
 	for i, c := range s.o.Sessions.Clients {
 		change(&c)
@@ -84,22 +84,21 @@ func (s *scene) clients(change func(*manager.ClientState)) *scene {
 	return s
 }
 
-// ready has the target answered and every client ready.
+// ready makes the target and every client ready.
 func (s *scene) ready() *scene {
 	s.o.Sessions.Agent.ProbeResult = &session.ProbeResult{Software: "test"}
 	s.o.Sessions.Agent.Latest = &result.ServerUsage{CPUs: "1", AgentCPUs: "0"}
 	return s.clients(func(c *manager.ClientState) { c.Ready, c.CPUs = true, "0" })
 }
 
-// started has a stage begun a second ago.
+// started sets the start time of a stage to a second ago.
 func (s *scene) started(stage sessionpb.Stage) *scene {
 	s.ready()
 	s.o.Sessions.Starts = map[sessionpb.Stage]int64{stage: now.Add(-time.Second).UnixMicro()}
 	return s
 }
 
-// collected has every client's figures sent, the last response being half a
-// second old.
+// collected adds every client's totals. The last response is half a second old.
 func (s *scene) collected() *scene {
 	s.started(measurementStage)
 	return s.clients(func(c *manager.ClientState) {
@@ -127,13 +126,13 @@ func names[T manifest.Object](objects []T) []string {
 	return all
 }
 
-// tomcat has the target be a Tomcat with a connector.
+// tomcat makes the target a Tomcat with the given connector.
 func (s *scene) tomcat(protocol v1alpha1.TomcatProtocol) *scene {
 	s.run.Spec.Target.Server = v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Protocol: protocol}}}
 	return s
 }
 
-// withBackend puts a Tomcat with the port 8081 behind the server.
+// withBackend adds a backend, a Tomcat with port 8081.
 func (s *scene) withBackend() *scene {
 	s.run.Spec.Target.Backends = []v1alpha1.Backend{{
 		Name: "app", Image: "app:1", Server: v1alpha1.BackendServer{Tomcat: &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Port: new(int32(8081))}}},
@@ -142,13 +141,13 @@ func (s *scene) withBackend() *scene {
 	return s
 }
 
-// logged has the servers have logged something, by container.
+// logged sets the servers' logs, by container.
 func (s *scene) logged(logs map[string]string) *scene {
 	s.o.Logs = logs
 	return s
 }
 
-// became has the target have become ready so long ago.
+// became sets the time since when the target is ready.
 func (s *scene) became(ago time.Duration) *scene {
 	s.run.Status.Conditions = append(s.run.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionTargetReady, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-ago)),
@@ -156,20 +155,20 @@ func (s *scene) became(ago time.Duration) *scene {
 	return s
 }
 
-// ended has a container of the target have ended.
+// ended adds a container of the target that terminated.
 func (s *scene) ended(container string, end corev1.ContainerStateTerminated) *scene {
 	s.o.Target.Status.ContainerStatuses = append(s.o.Target.Status.ContainerStatuses,
 		corev1.ContainerStatus{Name: container, State: corev1.ContainerState{Terminated: &end}})
 	return s
 }
 
-// readBackend has the agent have read a backend, which runs on these CPUs.
+// readBackend adds a usage sample of a backend that runs on the given CPUs.
 func (s *scene) readBackend(name, cpus string) *scene {
 	s.o.Sessions.Agent.Backends = append(s.o.Sessions.Agent.Backends, manager.BackendState{Name: name, Usage: manager.Usage{Latest: &result.ServerUsage{CPUs: cpus, AgentCPUs: "0"}}})
 	return s
 }
 
-// runs has a container of the target run.
+// runs adds a running container of the target.
 func (s *scene) runs(name, id, image string) *scene {
 	s.o.Target.Status.ContainerStatuses = append(s.o.Target.Status.ContainerStatuses, corev1.ContainerStatus{
 		Name: name, ContainerID: id, ImageID: image, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
@@ -177,8 +176,8 @@ func (s *scene) runs(name, id, image string) *scene {
 	return s
 }
 
-// externalScene is a run of an external server, whose clients run and have said
-// nothing yet.
+// externalScene returns a run of an external server, whose clients run but have not
+// reported anything.
 func externalScene() *scene {
 	s := newScene()
 	s.run.Spec.Target = v1alpha1.Target{Server: v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "http://www.example.org:81"}}}
@@ -186,7 +185,7 @@ func externalScene() *scene {
 	return s
 }
 
-// answered has client 0 have seen the target answer.
+// answered sets the result of client 0's first successful probe.
 func (s *scene) answered() *scene {
 	c := s.o.Sessions.Clients[0]
 	c.ProbeResult = &session.ProbeResult{Software: "theirs"}
@@ -198,12 +197,12 @@ func (s *scene) standing() *scene {
 	return s.answered().clients(func(c *manager.ClientState) { c.Ready = true })
 }
 
-// clientsWereReady has the status say that all clients were.
+// clientsWereReady records in the status that all clients are ready.
 func (s *scene) clientsWereReady() {
 	s.run.Status.Conditions = append(s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionClientsReady, Status: metav1.ConditionTrue})
 }
 
-// stuck has the run's pods wait for their volumes.
+// stuck makes the run's pods wait for their volumes.
 func (s *scene) stuck(message string) *scene {
 	waiting := []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}}
 	for _, pod := range s.o.pods() {
@@ -214,7 +213,7 @@ func (s *scene) stuck(message string) *scene {
 	return s
 }
 
-// scripted is a scene of a run of a script.
+// scripted returns a run of a script.
 func scripted() *scene {
 	s := newScene()
 	s.run.Spec.Load, s.run.Spec.Script = v1alpha1.Load{}, &v1alpha1.Script{ConfigMapName: "shop", File: "script.js"}
@@ -222,20 +221,20 @@ func scripted() *scene {
 	return s
 }
 
-// untilSteady is a warm-up whose windows are compared with the defaults, for two
-// minutes at most.
+// untilSteady returns a warm-up that compares its windows with the defaults, for
+// two minutes at most.
 func untilSteady() *v1alpha1.Warmup {
 	return &v1alpha1.Warmup{Steady: &v1alpha1.SteadyState{LimitSeconds: ptr.To(int32(120))}}
 }
 
-// warmed are three windows of 5 s; of the last the throughput is given.
+// warmed returns three windows of 5 s, the last one with a given throughput.
 func warmed(last int64) []result.WarmupWindow {
 	return []result.WarmupWindow{
 		{Second: 5, Seconds: 5, Succeeded: 1000, P99: 500}, {Second: 10, Seconds: 5, Succeeded: 1000, P99: 500}, {Second: 15, Seconds: 5, Succeeded: last, P99: 500},
 	}
 }
 
-// warming is a run that is being warmed up until it is steady.
+// warming returns a run that is in a warm-up until the target is steady.
 func warming(windows []result.WarmupWindow) *scene {
 	s := newScene().started(warmupStage)
 	s.run.Spec.Load.Warmup = untilSteady()

@@ -7,7 +7,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// TestStatusHasEveryFigure: no field of the status is without a figure.
+// TestStatusHasEveryFigure checks that every field of the status has a figure.
 func TestStatusHasEveryFigure(t *testing.T) {
 	r := &result.Result{}
 	for k := range r.Merged.Errors {

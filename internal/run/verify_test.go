@@ -18,7 +18,7 @@ import (
 	"github.com/assay-dev/assay/internal/server"
 )
 
-// serverLog is what a real server logged.
+// serverLog returns the log of a real server.
 func serverLog(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "server", "tomcat", "testdata", "logs", name+".log"))
@@ -28,7 +28,7 @@ func serverLog(t *testing.T, name string) string {
 	return string(text)
 }
 
-func TestProofEndsARunThatIsNotAsDeclared(t *testing.T) {
+func TestVerificationFailsARunThatIsNotAsDeclared(t *testing.T) {
 	apr10, nio9 := serverLog(t, "tomcat-10.1-apr-refused"), serverLog(t, "tomcat-9.0-nio")
 	crash := corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}
 	tests := map[string]struct {
@@ -86,7 +86,7 @@ func TestProofEndsARunThatIsNotAsDeclared(t *testing.T) {
 	}
 }
 
-func TestProofByTheHandshake(t *testing.T) {
+func TestVerificationByTheHandshake(t *testing.T) {
 	tls := func() *v1alpha1.TLS {
 		return &v1alpha1.TLS{
 			Protocols: []v1alpha1.TLSProtocol{"TLSv1.2"}, Ciphers: []v1alpha1.CipherSuite{"ECDHE-RSA-AES128-GCM-SHA256"},
@@ -141,7 +141,7 @@ func TestProofByTheHandshake(t *testing.T) {
 	}
 }
 
-func TestProofIsWrittenDownOrGivenUp(t *testing.T) {
+func TestVerificationIsRecordedOrGivenUp(t *testing.T) {
 	nio9 := serverLog(t, "tomcat-9.0-nio")
 	begun, _, _ := strings.Cut(nio9, "Initializing ProtocolHandler")
 	backend := strings.ReplaceAll(nio9, "8080", "8081")
@@ -192,9 +192,9 @@ func TestProofIsWrittenDownOrGivenUp(t *testing.T) {
 	}
 }
 
-// TestLogsAreReadWhenTheyDecide has the log of every server read, and no other.
+// TestLogsAreReadWhenTheyDecide checks when logs are read, and of which containers.
 func TestLogsAreReadWhenTheyDecide(t *testing.T) {
-	proven := func(s *scene) *scene {
+	verified := func(s *scene) *scene {
 		s.run.Status.Target = &v1alpha1.TargetStatus{ServerVersion: "Tomcat", Backends: []v1alpha1.BackendStatus{{Name: "app", ServerVersion: "Tomcat"}}}
 		return s
 	}
@@ -209,18 +209,18 @@ func TestLogsAreReadWhenTheyDecide(t *testing.T) {
 		scene *scene
 		want  []string
 	}{
-		"it starts":                {base(), nil},
-		"it answers":               {base().ready(), both},
-		"it answers and is proven": {proven(base().ready()), nil},
-		"its backend isn't proven": {func() *scene {
-			s := proven(base().ready())
+		"it starts":                  {base(), nil},
+		"it answers":                 {base().ready(), both},
+		"it answers and is verified": {verified(base().ready()), nil},
+		"its backend isn't verified": {func() *scene {
+			s := verified(base().ready())
 			s.run.Status.Target.Backends[0].ServerVersion = ""
 			return s
 		}(), both},
 		"it is under load":             {inState(base().ready(), v1alpha1.ReasonMeasuring), nil},
 		"it crashes":                   {base().ended(server.ContainerName, crash), both},
-		"it crashes under load":        {proven(inState(base().ready().ended(server.ContainerName, crash), v1alpha1.ReasonMeasuring)), both},
-		"its backend crashes":          {proven(base().ready().ended("app", crash)), both},
+		"it crashes under load":        {verified(inState(base().ready().ended(server.ContainerName, crash), v1alpha1.ReasonMeasuring)), both},
+		"its backend crashes":          {verified(base().ready().ended("app", crash)), both},
 		"its agent crashes":            {base().ended(manifest.AgentContainer, crash), nil},
 		"it doesn't answer in time":    {func() *scene { s := base(); s.run.Spec.Target.Readiness.TimeoutSeconds = new(int32(5)); return s }(), both},
 		"nobody knows what it says":    {newScene().ready(), nil},
@@ -246,7 +246,7 @@ func TestLogsAreReadWhenTheyDecide(t *testing.T) {
 	}
 }
 
-func TestLastWordsOfAServer(t *testing.T) {
+func TestMessagesShowTheEndOfALog(t *testing.T) {
 	lines := strings.Repeat("before\n", 50) + "the \x1b[31mlast\n"
 	long := strings.Repeat("x", 5000) + "\nend\n"
 	tests := map[string]struct {
@@ -308,7 +308,7 @@ func TestLastWordsOfAServer(t *testing.T) {
 	}
 }
 
-func TestProofIsOfNoInterestUnderLoad(t *testing.T) {
+func TestVerificationEndsUnderLoad(t *testing.T) {
 	s := newScene().tomcat(v1alpha1.TomcatNIO2).started(measurementStage).logged(map[string]string{server.ContainerName: serverLog(t, "tomcat-9.0-nio")}).
 		ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 1})
 	s.run.Status.Conditions = append(s.run.Status.Conditions, metav1.Condition{

@@ -22,12 +22,12 @@ func TestWarmUpUntilSteady(t *testing.T) {
 	first.WarmupEnded = true
 	half.o.Sessions.Clients[0] = first
 	tests := map[string]struct {
-		scene   *scene
-		outcome v1alpha1.SteadyOutcome // as the status has it; empty for undecided
-		windows int
-		tells   bool
-		state   string
-		says    string
+		scene    *scene
+		outcome  v1alpha1.SteadyOutcome // as the status has it; empty for undecided
+		windows  int
+		requests bool
+		state    string
+		says     string
 	}{
 		"before a window has ended": {warming(nil), "", 0, false, v1alpha1.ReasonWarmingUp, "no windows were compared"},
 		"not steady yet":            {warming(warmed(1200)), "", 0, false, v1alpha1.ReasonWarmingUp, "spread 18.8%, bound 5%"},
@@ -35,8 +35,8 @@ func TestWarmUpUntilSteady(t *testing.T) {
 		"steady, by an earlier manager": {
 			decided(warming(nil), v1alpha1.SteadyReached), v1alpha1.SteadyReached, 0, true, v1alpha1.ReasonWarmingUp, "0 of 2 clients",
 		},
-		"a client has ended before it was told": {half, v1alpha1.SteadyReached, 3, true, v1alpha1.ReasonWarmingUp, "1 of 2 clients"},
-		"all ended as they were told": {
+		"a client has ended before the request": {half, v1alpha1.SteadyReached, 3, true, v1alpha1.ReasonWarmingUp, "1 of 2 clients"},
+		"all ended on request": {
 			decided(warming(nil), v1alpha1.SteadyReached).clients(ended), v1alpha1.SteadyReached, 0, true, v1alpha1.ReasonMeasuring, "",
 		},
 		"the limit":                {warming(warmed(1200)).clients(ended), v1alpha1.SteadyNotReached, 3, false, v1alpha1.ReasonMeasuring, ""},
@@ -55,8 +55,8 @@ func TestWarmUpUntilSteady(t *testing.T) {
 				outcome, windows = w.Steady, len(w.Windows)
 			}
 			said := verdict(&p)
-			if outcome != test.outcome || windows != test.windows || p.EndWarmup != test.tells || said.Reason != test.state {
-				t.Errorf("%q with %d windows, told %t, in the state %s: %s", outcome, windows, p.EndWarmup, said.Reason, said.Message)
+			if outcome != test.outcome || windows != test.windows || p.EndWarmup != test.requests || said.Reason != test.state {
+				t.Errorf("%q with %d windows, requested %t, in the state %s: %s", outcome, windows, p.EndWarmup, said.Reason, said.Message)
 			}
 			if !strings.Contains(said.Message, test.says) {
 				t.Errorf("%q lacks %q", said.Message, test.says)
@@ -80,7 +80,8 @@ func verdict(p *Plan) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// TestSuspensionForgetsTheWarmUp: a run that starts anew is warmed up anew.
+// TestSuspensionForgetsTheWarmUp checks that a run that starts again is warmed up
+// again.
 func TestSuspensionForgetsTheWarmUp(t *testing.T) {
 	s := warming(nil)
 	s.run.Status.Warmup = &v1alpha1.WarmupStatus{Steady: v1alpha1.SteadyReached}
