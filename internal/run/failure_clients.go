@@ -47,7 +47,7 @@ func clientEnded(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure 
 		}
 		for _, status := range pod.Status.ContainerStatuses {
 			if end := status.State.Terminated; end != nil {
-				return failuref(v1alpha1.ReasonClientFailed, "Client %d exited before its measurement was complete: %s%s", i, exit(end), memoryAdvice(end))
+				return failuref(v1alpha1.ReasonClientFailed, "Client %d exited before its measurement was complete: %s%s", i, exit(end), memoryAdvice(end, "spec.clients.resources.memory"))
 			}
 		}
 		return failuref(v1alpha1.ReasonClientLost, "Client %d was lost before its measurement was complete: %s", i, podReason(pod))
@@ -138,13 +138,6 @@ func clientLost(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure
 		}
 	}
 	return nil
-}
-
-func memoryAdvice(end *corev1.ContainerStateTerminated) string {
-	if end.Reason == "OOMKilled" {
-		return ". Increase spec.clients.resources.memory."
-	}
-	return ""
 }
 
 // scriptReason returns the reason of a run whose client failed because of its

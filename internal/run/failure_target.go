@@ -170,9 +170,7 @@ func fieldOf(container string) string {
 // killed for memory.
 func (o *Observed) serverExit(container string, end *corev1.ContainerStateTerminated) string {
 	text := exit(end)
-	if end.Reason == "OOMKilled" {
-		text += ". Increase " + fieldOf(container) + ".resources.memory, or let the server use less."
-	}
+	text += memoryAdvice(end, fieldOf(container)+".resources.memory")
 	if strings.TrimSpace(end.Message) == "" {
 		text += o.logTail(container)
 	}

@@ -104,6 +104,22 @@ func exit(end *corev1.ContainerStateTerminated) string {
 	return text
 }
 
+// memoryAdvice returns what to do about a container that was killed for memory, and
+// the empty string for any other end. field is the field of its memory limit.
+//
+// The kubelet may lack the reason OOMKilled: a container runtime that is short of CPU
+// reports the end of a container before it has learned of the kernel's OOM event.
+func memoryAdvice(end *corev1.ContainerStateTerminated, field string) string {
+	const killed = 128 + 9 // by SIGKILL
+	switch {
+	case end.Reason == "OOMKilled":
+		return ". Increase " + field + ", or let it use less."
+	case end.ExitCode == killed || end.Signal == 9:
+		return ". It was killed by SIGKILL, which is how the kernel ends a container that exceeds its memory limit. If nobody else killed it, increase " + field + "."
+	}
+	return ""
+}
+
 // nodeOf returns how a message refers to a pod's node, whose name may be unknown.
 func nodeOf(name string) string {
 	if name == "" {

@@ -271,6 +271,10 @@ func TestMessagesShowTheEndOfALog(t *testing.T) {
 			newScene().ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}).logged(map[string]string{server.ContainerName: lines}),
 			v1alpha1.ReasonTargetCrashed, []string{"OOMKilled", "Increase spec.target.resources.memory", "last"}, "clients",
 		},
+		"killed for memory, as the runtime didn't learn": {
+			newScene().ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 137, Reason: "Error"}).logged(map[string]string{server.ContainerName: lines}),
+			v1alpha1.ReasonTargetCrashed, []string{"exit code 137. It was killed by SIGKILL", "increase spec.target.resources.memory", "last"}, "OOMKilled",
+		},
 		"a backend killed for memory": {
 			newScene().withBackend().ended("app", corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}).logged(map[string]string{"app": "out", server.ContainerName: "fine"}),
 			v1alpha1.ReasonTargetCrashed, []string{"Backend app exited", "Increase spec.target.backends[app].resources.memory", "its log:\nout"}, "fine",
