@@ -16,21 +16,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/events"
-	clocktesting "k8s.io/utils/clock/testing"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
-	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run"
-	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
-	"github.com/assay-dev/assay/internal/steady"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -88,162 +81,6 @@ func withAPIServer(run func() int) (code int, err error) {
 		return 0, err
 	}
 	return run(), nil
-}
-
-// fakeSessions returns what a test wants the pods to have reported, and records what
-// is sent to them.
-type fakeSessions struct {
-	observation manager.Observation
-	address     string
-	plans       []*session.Plan
-	starts      map[sessionpb.Stage]int64
-	windows     []result.WarmupWindow
-	ended       bool
-	read        int
-	released    bool
-	forgotten   bool
-}
-
-func (f *fakeSessions) Observe(string) manager.Observation   { return f.observation }
-func (f *fakeSessions) ServerCPU(string, int64, int64) int64 { return -1 }
-
-func (f *fakeSessions) Windows(string, int, steady.Criterion) []result.WarmupWindow {
-	return f.windows
-}
-
-func (f *fakeSessions) Series(string) []result.Second {
-	return []result.Second{{Seconds: 1, Requests: 2000}}
-}
-func (f *fakeSessions) Watch(_ string, watch session.Watch) { f.address = watch.Address }
-func (f *fakeSessions) Prepare(_ string, plans []*session.Plan, _ string) {
-	f.plans = plans
-}
-func (f *fakeSessions) Start(_ string, stage sessionpb.Stage, at int64) { f.starts[stage] = at }
-func (f *fakeSessions) End(string)                                      { f.ended = true }
-func (f *fakeSessions) RequestSample(string)                            { f.read++ }
-func (f *fakeSessions) Release(string)                                  { f.released = true }
-func (f *fakeSessions) Forget(string)                                   { f.forgotten = true }
-
-// bench is a reconciler with one run.
-type bench struct {
-	*Reconciler
-	t        *testing.T
-	sessions *fakeSessions
-	clock    *clocktesting.FakePassiveClock
-	run      *v1alpha1.BenchmarkRun
-}
-
-func newBench(t *testing.T, change ...func(*wrapper.Run)) *bench {
-	t.Helper()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		GenerateName: "reconcile-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
-	}}
-	if err := api.Create(t.Context(), ns); err != nil {
-		t.Fatal(err)
-	}
-	w := wrapper.NewRun(ns.Name, "run", "image:1").Clients(2, "1", "128Mi").Requests(5, 1000).Lane(ns.Name)
-	for _, c := range change {
-		c(w)
-	}
-	if err := api.Create(t.Context(), w.Obj()); err != nil {
-		t.Fatal(err)
-	}
-	sessions := &fakeSessions{starts: map[sessionpb.Stage]int64{}}
-	clock := clocktesting.NewFakePassiveClock(time.Now())
-	return &bench{
-		t: t, sessions: sessions, clock: clock, run: w.Obj(),
-		Reconciler: &Reconciler{
-			Client: api, APIReader: api, Events: events.NewFakeRecorder(100), Clock: clock, Sessions: sessions,
-			CA:       func() []byte { return []byte("ca") },
-			Settings: manifest.Settings{AssayImage: "assay:1", LoadImage: "assay-load:1", SessionAddress: "assay-session.assay-system.svc:9443"},
-		},
-	}
-}
-
-// reconcile reconciles the run and reads it again.
-func (b *bench) reconcile() *v1alpha1.BenchmarkRun {
-	b.t.Helper()
-	b.reload()
-	if _, err := b.Reconcile(b.t.Context(), b.request()); err != nil {
-		b.t.Fatal(err)
-	}
-	b.reload()
-	return b.run
-}
-
-func (b *bench) request() ctrl.Request {
-	return ctrl.Request{NamespacedName: client.ObjectKeyFromObject(b.run)}
-}
-
-func (b *bench) reload() {
-	b.t.Helper()
-	if err := api.Get(b.t.Context(), client.ObjectKeyFromObject(b.run), b.run); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-func (b *bench) get(name string, obj client.Object) error {
-	return api.Get(b.t.Context(), client.ObjectKey{Namespace: b.run.Namespace, Name: name}, obj)
-}
-
-func (b *bench) state() metav1.Condition {
-	return *meta.FindStatusCondition(b.run.Status.Conditions, v1alpha1.ConditionSucceeded)
-}
-
-// podsRun gives the target's pod, which no kubelet starts here, a node and an
-// address, and makes target and clients ready.
-func (b *bench) podsRun() {
-	b.t.Helper()
-	var pod corev1.Pod
-	if err := b.get("run-target", &pod); err != nil {
-		b.t.Fatal(err)
-	}
-	binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "node"}}
-	if err := api.SubResource("binding").Create(b.t.Context(), &pod, binding); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := b.get("run-target", &pod); err != nil {
-		b.t.Fatal(err)
-	}
-	pod.Status.Phase, pod.Status.PodIP, pod.Status.PodIPs = corev1.PodRunning, "10.1.2.3", []corev1.PodIP{{IP: "10.1.2.3"}}
-	if err := api.Status().Update(b.t.Context(), &pod); err != nil {
-		b.t.Fatal(err)
-	}
-	b.sessions.observation = manager.Observation{
-		Agent: &manager.AgentState{
-			Connected: true, ProbeResult: &session.ProbeResult{Software: "test", DocumentLength: 7},
-			Usage: manager.Usage{Latest: &result.ServerUsage{CPUs: "1", AgentCPUs: "0"}},
-		},
-		Clients: map[int]manager.ClientState{
-			0: {Connected: true, Ready: true, Node: "node"}, 1: {Connected: true, Ready: true, Node: "node"},
-		},
-	}
-}
-
-// measuring reconciles a new run up to its measurement.
-func (b *bench) measuring() {
-	b.t.Helper()
-	b.reconcile()
-	b.podsRun()
-	b.reconcile()
-}
-
-// measured adds the totals of both clients, of a measurement that started at at and
-// took a second.
-func (b *bench) measured(at int64) {
-	for i, c := range b.sessions.observation.Clients {
-		totals := &result.Totals{StartedAt: at + int64(i)*100, EndedAt: at + 1_000_000}
-		totals.Requests = 1000
-		for v := range 1000 {
-			totals.Latencies.Of(result.Total).Record(int64(v))
-		}
-		c.Totals = totals
-		c.Starts = map[sessionpb.Stage]int64{measurementStage: at}
-		b.sessions.observation.Clients[i] = c
-	}
-	b.clock.SetTime(time.UnixMicro(at).Add(1100 * time.Millisecond))
-	b.sessions.observation.Agent.Begin = &result.ServerUsage{At: at}
-	b.sessions.observation.Agent.Latest = &result.ServerUsage{At: at + 1_050_000, UserCPU: 500_000}
 }
 
 func TestReconcileTakesARunThroughAllStages(t *testing.T) {

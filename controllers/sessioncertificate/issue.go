@@ -1,17 +1,13 @@
 package sessioncertificate
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	"time"
 
+	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -115,29 +111,13 @@ func issue(old map[string][]byte, now time.Time) (*bundle, error) {
 	return parse(data, now)
 }
 
-// sign returns a certificate and its key in PEM. It is signed by ca, or self-signed
-// if ca is nil.
-func sign(template *x509.Certificate, ca *tls.Certificate, now time.Time) (certificate, privateKey []byte, err error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+// sign returns a backdated certificate with a new key, in PEM. It is signed by ca, or
+// self-signed if ca is nil.
+func sign(template *x509.Certificate, ca *tls.Certificate, now time.Time) (signed, privateKey []byte, err error) {
+	key, err := certificate.NewKey()
 	if err != nil {
-		return nil, nil, fmt.Errorf("generate a key: %w", err)
-	}
-	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)); err != nil {
-		return nil, nil, fmt.Errorf("generate a serial number: %w", err)
+		return nil, nil, err
 	}
 	template.NotBefore = now.Add(-clockTolerance)
-	parent, signer := template, any(key)
-	if ca != nil {
-		parent, signer = ca.Leaf, ca.PrivateKey
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
-	if err != nil {
-		return nil, nil, fmt.Errorf("sign a certificate: %w", err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return nil, nil, fmt.Errorf("encode a key: %w", err)
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), nil
+	return certificate.Sign(template, key, ca)
 }

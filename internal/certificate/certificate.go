@@ -1,5 +1,5 @@
-// Package certificate issues the certificates of runs whose spec asks for a
-// self-signed one: each is signed by a CA of its own.
+// Package certificate signs certificates. It issues those of runs whose spec asks
+// for a self-signed one: each is signed by a CA of its own.
 package certificate
 
 import (
@@ -8,6 +8,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -44,12 +45,11 @@ func Issue(request Request, now time.Time) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	caKey, err := NewKey()
 	if err != nil {
-		return nil, fmt.Errorf("generate a key: %w", err)
+		return nil, err
 	}
 	ca := &x509.Certificate{
-		SerialNumber:          serial(),
 		Subject:               pkix.Name{CommonName: "Assay, for one run"},
 		NotBefore:             now.Add(-clockTolerance),
 		NotAfter:              now.Add(request.Lifetime),
@@ -58,18 +58,17 @@ func Issue(request Request, now time.Time) (*Bundle, error) {
 		BasicConstraintsValid: true,
 		MaxPathLenZero:        true,
 	}
-	caDER, err := x509.CreateCertificate(rand.Reader, ca, ca, caKey.Public(), caKey)
+	caPEM, _, err := Sign(ca, caKey, nil)
 	if err != nil {
-		return nil, fmt.Errorf("sign the CA certificate: %w", err)
+		return nil, err
 	}
 	leaf := &x509.Certificate{
-		SerialNumber: serial(),
-		Subject:      pkix.Name{CommonName: commonName(request.DNSNames)},
-		DNSNames:     request.DNSNames,
-		NotBefore:    ca.NotBefore,
-		NotAfter:     ca.NotAfter,
-		KeyUsage:     x509.KeyUsageDigitalSignature,
-		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		Subject:     pkix.Name{CommonName: commonName(request.DNSNames)},
+		DNSNames:    request.DNSNames,
+		NotBefore:   ca.NotBefore,
+		NotAfter:    ca.NotAfter,
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	if request.Client {
 		leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
@@ -77,20 +76,37 @@ func Issue(request Request, now time.Time) (*Bundle, error) {
 	if request.Algorithm == "RSA" {
 		leaf.KeyUsage |= x509.KeyUsageKeyEncipherment // for suites without (EC)DHE
 	}
-	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), caKey)
+	leafPEM, keyPEM, err := Sign(leaf, key, &tls.Certificate{Leaf: ca, PrivateKey: caKey})
 	if err != nil {
-		return nil, fmt.Errorf("sign the certificate: %w", err)
+		return nil, err
+	}
+	return &Bundle{Certificate: leafPEM, Key: keyPEM, CA: caPEM}, nil
+}
+
+// Sign returns a certificate for a key, and the key, in PEM. It is signed by ca, or
+// self-signed if ca is nil. The serial number is set in the template.
+func Sign(template *x509.Certificate, key crypto.Signer, ca *tls.Certificate) (certificate, privateKey []byte, err error) {
+	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)); err != nil {
+		return nil, nil, fmt.Errorf("generate a serial number: %w", err)
+	}
+	parent, signer := template, any(key)
+	if ca != nil {
+		parent, signer = ca.Leaf, ca.PrivateKey
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	if err != nil {
+		return nil, nil, fmt.Errorf("sign the certificate of %s: %w", template.Subject.CommonName, err)
 	}
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return nil, fmt.Errorf("encode the key: %w", err)
+		return nil, nil, fmt.Errorf("encode the key: %w", err)
 	}
-	return &Bundle{
-		Certificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leafDER}),
-		Key:         pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}),
-		CA:          pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: caDER}),
-	}, nil
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), nil
 }
+
+// NewKey generates an ECDSA key with the curve P-256.
+func NewKey() (crypto.Signer, error) { return newKey("ECDSA", 256) }
 
 func newKey(algorithm string, size int) (crypto.Signer, error) {
 	var key crypto.Signer
@@ -118,12 +134,4 @@ func commonName(names []string) string {
 		return ""
 	}
 	return names[0]
-}
-
-func serial() *big.Int {
-	n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
-	if err != nil {
-		panic(err) // crypto/rand never fails on Linux
-	}
-	return n
 }

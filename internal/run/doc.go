@@ -19,9 +19,9 @@
 //	certificates.go, failure_clients.go, failure_target.go, target.go
 //	children.go, readiness.go, verify.go
 //	    why a run can't end with a result, and the way to the start of its load
-//	stages.go, script_stages.go, warmup.go
+//	stages.go, warmup.go
 //	    the load
-//	environment.go, result.go, verdict.go, cleanup.go
+//	result.go, verdict.go, cleanup.go
 //	    the result, the verdict and the end
 //	decide.go
 //	    the decision
