@@ -136,7 +136,7 @@ const (
 	// ReasonThresholdsMissed: at least one threshold was missed.
 	ReasonThresholdsMissed = "Missed"
 	// ReasonValid: nothing speaks against the result.
-	ReasonValid = "NothingFound"
+	ReasonValid = "NoFindings"
 	// ReasonNoResult: the run has no result to judge.
 	ReasonNoResult = "NoResult"
 )

@@ -33,26 +33,26 @@ type ClosedLoad struct {
 	// +optional
 	RampSeconds *int32 `json:"rampSeconds,omitempty"`
 
-	// pause is how long a connection waits after each response before its next
-	// request: a user's time to think. When left out it doesn't wait.
+	// thinkTime is how long a connection waits after each response before its next
+	// request. If not set, it doesn't wait.
 	// +optional
-	Pause *Pause `json:"pause,omitempty"`
+	ThinkTime *ThinkTime `json:"thinkTime,omitempty"`
 }
 
-// Pause is a time between two requests of a connection: fixed, or drawn at
-// random for each.
+// ThinkTime is the time between a response and the connection's next request: fixed,
+// or drawn at random for each request.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.maxMilliseconds) || self.maxMilliseconds >= self.minMilliseconds",reason="FieldValueInvalid",fieldPath=".maxMilliseconds",message="maxMilliseconds must be at least minMilliseconds"
-type Pause struct {
-	// minMilliseconds is the shortest pause, in milliseconds.
+type ThinkTime struct {
+	// minMilliseconds is the shortest think time, in milliseconds.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600000
 	// +required
 	MinMilliseconds int32 `json:"minMilliseconds,omitempty"`
 
-	// maxMilliseconds is the longest pause, in milliseconds: each is drawn from
-	// between the two, evenly and from a fixed seed. Defaults to minMilliseconds:
-	// all are the same.
+	// maxMilliseconds is the longest think time, in milliseconds: each is drawn
+	// from between the two, uniformly and from a fixed seed. Defaults to
+	// minMilliseconds: all are the same.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600000
 	// +optional
@@ -77,12 +77,12 @@ type OpenLoad struct {
 	// +optional
 	Ramp *RateRamp `json:"ramp,omitempty"`
 
-	// spacing is Uniform, with requests evenly spaced, or Poisson, with
-	// independent random intervals from a fixed seed, as those of many users who
-	// don't know of each other. Defaults to Uniform.
-	// +default="Uniform"
+	// interArrivalTimes are Constant, with requests at equal intervals, or Poisson,
+	// with independent random intervals from a fixed seed, as those of many users who
+	// don't know of each other. Defaults to Constant.
+	// +default="Constant"
 	// +optional
-	Spacing Spacing `json:"spacing,omitempty"`
+	InterArrivalTimes InterArrivalTimes `json:"interArrivalTimes,omitempty"`
 
 	// requests is the number of requests that each client makes in all.
 	// +kubebuilder:validation:Minimum=1
@@ -123,23 +123,24 @@ type RateRamp struct {
 	Seconds int32 `json:"seconds,omitempty"`
 }
 
-// Spacing says how the requests of a rate are spaced.
+// InterArrivalTimes says how the intervals between the requests of a rate are
+// distributed.
 //
-// +kubebuilder:validation:Enum=Uniform;Poisson
-type Spacing string
+// +kubebuilder:validation:Enum=Constant;Poisson
+type InterArrivalTimes string
 
 const (
-	// SpacingUniform spaces them evenly.
-	SpacingUniform Spacing = "Uniform"
-	// SpacingPoisson spaces them at random and independently of each other.
-	SpacingPoisson Spacing = "Poisson"
+	// InterArrivalConstant makes them equal.
+	InterArrivalConstant InterArrivalTimes = "Constant"
+	// InterArrivalPoisson draws each at random from an exponential distribution.
+	InterArrivalPoisson InterArrivalTimes = "Poisson"
 )
 
 // StagesLoad goes through levels of load.
 //
 // +kubebuilder:validation:XValidation:rule="self.levels.all(l, has(l.connections)) || self.levels.all(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".levels",message="all levels must have the same of connections and requestsPerSecond"
-// +kubebuilder:validation:XValidation:rule="!has(self.pause) || self.levels.all(l, has(l.connections))",reason="FieldValueInvalid",fieldPath=".pause",message="pause is for levels of connections: a rate has no pauses"
-// +kubebuilder:validation:XValidation:rule="!has(self.spacing) || self.levels.all(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".spacing",message="spacing is for levels of requestsPerSecond"
+// +kubebuilder:validation:XValidation:rule="!has(self.thinkTime) || self.levels.all(l, has(l.connections))",reason="FieldValueInvalid",fieldPath=".thinkTime",message="thinkTime is for levels of connections: an arrival rate has no think time"
+// +kubebuilder:validation:XValidation:rule="!has(self.interArrivalTimes) || self.levels.all(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".interArrivalTimes",message="interArrivalTimes is for levels of requestsPerSecond"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxConnections) || self.levels.all(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".maxConnections",message="maxConnections is for levels of requestsPerSecond"
 type StagesLoad struct {
 	// levels are gone through in this order. Either all have connections, as in
@@ -150,13 +151,13 @@ type StagesLoad struct {
 	// +required
 	Levels []LoadLevel `json:"levels,omitempty"`
 
-	// pause is as in closed.
+	// thinkTime is as in closed.
 	// +optional
-	Pause *Pause `json:"pause,omitempty"`
+	ThinkTime *ThinkTime `json:"thinkTime,omitempty"`
 
-	// spacing is as in open, and Uniform when left out.
+	// interArrivalTimes is as in open. Defaults to Constant.
 	// +optional
-	Spacing Spacing `json:"spacing,omitempty"`
+	InterArrivalTimes InterArrivalTimes `json:"interArrivalTimes,omitempty"`
 
 	// maxConnections is as in open. Defaults to 1000, or to fewer where
 	// connection.streams times 1000 would be more than 20000.

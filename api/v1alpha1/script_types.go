@@ -4,12 +4,12 @@ package v1alpha1
 // script's; each client has its part of it, by k6's execution segments.
 type Script struct {
 	// configMapName names a ConfigMap in the run's namespace. Each of its keys is a
-	// file in the script's folder: the script, its modules, its data. It is read
+	// file in the script's directory: the script, its modules, its data. It is read
 	// once, when the run starts.
 	// +required
 	ConfigMapName ConfigMapName `json:"configMapName,omitempty"`
 
-	// file is the key of the script, or its path where it is in one of the folders.
+	// file is the key of the script, or its path where it is in one of the directories.
 	// Defaults to script.js.
 	// +default="script.js"
 	// +kubebuilder:validation:MinLength=1
@@ -18,14 +18,14 @@ type Script struct {
 	// +optional
 	File string `json:"file,omitempty"`
 
-	// folders are more ConfigMaps, each of whose keys is a file in a folder of its
-	// own below the script's.
+	// directories are more ConfigMaps, each of whose keys is a file in a directory of
+	// its own below the script's.
 	// +listType=map
 	// +listMapKey=path
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
-	Folders []ScriptFolder `json:"folders,omitempty"`
+	Directories []ScriptDirectory `json:"directories,omitempty"`
 
 	// hostNames are names that the script has for the target: they lead to it, at
 	// whatever port, so that a script needs no change to be run against it. With
@@ -60,9 +60,9 @@ type Script struct {
 	Outputs *ScriptOutputs `json:"outputs,omitempty"`
 }
 
-// ScriptFolder is a ConfigMap as a folder.
-type ScriptFolder struct {
-	// path is the folder's path below the script's folder, such as lib/checks.
+// ScriptDirectory is a ConfigMap as a directory.
+type ScriptDirectory struct {
+	// path is the directory's path below the script's, such as lib/checks.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$')",message="path must be relative and consist of segments of letters, digits, '.', '_' and '-', each beginning with a letter, digit or '_', such as lib/checks"

@@ -226,12 +226,12 @@ type ResultStatus struct {
 
 // ArrivalsStatus is how well an open load kept its rate.
 type ArrivalsStatus struct {
-	// askedPerSecond is the rate at which requests were meant to start, over all
+	// targetRatePerSecond is the rate at which requests were to start, over all
 	// clients, on average.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
-	AskedPerSecond string `json:"askedPerSecond,omitempty"`
+	TargetRatePerSecond string `json:"targetRatePerSecond,omitempty"`
 	// achievedPerSecond is the rate at which they started.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32

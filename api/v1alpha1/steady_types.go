@@ -4,7 +4,7 @@ package v1alpha1
 // last few windows, taken over all clients, lie close together.
 //
 // +kubebuilder:validation:MinProperties=1
-// +kubebuilder:validation:XValidation:rule="self.limitSeconds >= self.windows * self.windowSeconds",reason="FieldValueInvalid",fieldPath=".limitSeconds",message="limitSeconds must be at least windows times windowSeconds: so long it takes until they can be compared"
+// +kubebuilder:validation:XValidation:rule="self.timeoutSeconds >= self.windows * self.windowSeconds",reason="FieldValueInvalid",fieldPath=".timeoutSeconds",message="timeoutSeconds must be at least windows times windowSeconds: so long it takes until they can be compared"
 type SteadyState struct {
 	// windowSeconds is the length of a window, in seconds. In each there must be at
 	// least 100 requests that succeeded: fewer have no 99th percentile of their own.
@@ -41,14 +41,14 @@ type SteadyState struct {
 	// +optional
 	P99Percent *int32 `json:"p99Percent,omitempty"`
 
-	// limitSeconds is how long the warm-up lasts at most, in seconds. When it ends
+	// timeoutSeconds is how long the warm-up lasts at most, in seconds. When it ends
 	// by that, the measurement begins all the same, and the result has the finding
 	// WarmupNotSteady. Defaults to 300.
 	// +default=300
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
 	// +optional
-	LimitSeconds *int32 `json:"limitSeconds,omitempty"`
+	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
 }
 
 // WarmupStatus is how a warm-up ended that was to last until the target is

@@ -161,7 +161,7 @@ const (
 
 // Resources is what a container gets, as request and as limit.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.cpuPinning) && self.cpuPinning == 'Required') || !has(self.cpu) || [quantity(string(self.cpu)).asApproximateFloat()].all(n, n - double(int(n + 0.5)) < 0.0000000005 && double(int(n + 0.5)) - n < 0.0000000005)",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu must be a whole number of CPUs when cpuPinning is Required: only whole CPUs can be exclusive; use e.g. \"1\", or set cpuPinning to IfPossible"
+// +kubebuilder:validation:XValidation:rule="!(has(self.cpuPinning) && self.cpuPinning == 'Required') || !has(self.cpu) || [quantity(string(self.cpu)).asApproximateFloat()].all(n, n - double(int(n + 0.5)) < 0.0000000005 && double(int(n + 0.5)) - n < 0.0000000005)",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu must be a whole number of CPUs when cpuPinning is Required: only whole CPUs can be exclusive; use e.g. \"1\", or set cpuPinning to Preferred"
 // +kubebuilder:validation:XValidation:rule="!has(self.cpu) || quantity(string(self.cpu)).compareTo(quantity('10m')) >= 0",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu must be at least 10m"
 // +kubebuilder:validation:XValidation:rule="!has(self.memory) || quantity(string(self.memory)).compareTo(quantity('16Mi')) >= 0",reason="FieldValueInvalid",fieldPath=".memory",message="memory must be at least 16Mi"
 // +kubebuilder:validation:MinProperties=1
@@ -177,22 +177,22 @@ type Resources struct {
 	Memory *resource.Quantity `json:"memory,omitempty"`
 
 	// cpuPinning says whether exclusive CPUs are a condition of the run: with
-	// Required a run whose container shares its CPUs fails; with IfPossible the
-	// status tells. Defaults to IfPossible.
+	// Required a run whose container shares its CPUs fails; with Preferred the
+	// status tells. Defaults to Preferred.
 	// +optional
 	CPUPinning CPUPinning `json:"cpuPinning,omitempty"`
 }
 
 // CPUPinning says whether exclusive CPUs are a condition of a run.
 //
-// +kubebuilder:validation:Enum=Required;IfPossible
+// +kubebuilder:validation:Enum=Required;Preferred
 type CPUPinning string
 
 const (
 	// CPUPinningRequired fails a run whose container shares its CPUs.
 	CPUPinningRequired CPUPinning = "Required"
-	// CPUPinningIfPossible lets a run go on with shared CPUs.
-	CPUPinningIfPossible CPUPinning = "IfPossible"
+	// CPUPinningPreferred lets a run go on with shared CPUs.
+	CPUPinningPreferred CPUPinning = "Preferred"
 )
 
 // ContentFile is a file that the server serves: generated, or from a ConfigMap.

@@ -25,7 +25,7 @@ const (
 // directory of the ConfigMap "lib".
 func shop(w *wrapper.Run) {
 	w.Script("shop")
-	w.Spec.Script.Folders = []v1alpha1.ScriptFolder{{Path: "lib/a", ConfigMapName: "lib"}}
+	w.Spec.Script.Directories = []v1alpha1.ScriptDirectory{{Path: "lib/a", ConfigMapName: "lib"}}
 	w.Spec.Script.Env = []v1alpha1.EnvironmentVariable{
 		{Name: "USERS", Value: ptr.To("$(PATH)")}, {Name: "TOKEN", SecretKeyRef: &v1alpha1.SecretKeyReference{Name: "token", Key: "t"}},
 	}
@@ -43,7 +43,7 @@ func shop(w *wrapper.Run) {
 func TestScriptIsMounted(t *testing.T) {
 	b := newBench(t, shop)
 	b.reconcile()
-	b.wants(v1alpha1.ReasonStarting, "spec.script.configMapName: ConfigMap "+b.run.Namespace+"/shop: not found", "spec.script.folders[0].configMapName: ConfigMap "+b.run.Namespace+"/lib: not found")
+	b.wants(v1alpha1.ReasonStarting, "spec.script.configMapName: ConfigMap "+b.run.Namespace+"/shop: not found", "spec.script.directories[0].configMapName: ConfigMap "+b.run.Namespace+"/lib: not found")
 	b.users("lib", map[string]string{"b.js": "export const b = 1"}, map[string][]byte{"c.bin": {0xff, 0}})
 	shop := b.users("shop", map[string]string{"other.js": "x"}, nil)
 	b.reconcile()
@@ -106,7 +106,7 @@ func TestScriptThatCannotBeIsRefused(t *testing.T) {
 		shop, lib map[string]string
 		says      []string
 	}{
-		"a file that is a directory": {map[string]string{"script.js": "", "lib": "x"}, map[string]string{"b.js": ""}, []string{"spec.script.folders", "lib must not be both a file and a directory"}},
+		"a file that is a directory": {map[string]string{"script.js": "", "lib": "x"}, map[string]string{"b.js": ""}, []string{"spec.script.directories", "lib must not be both a file and a directory"}},
 		"too large":                  {map[string]string{"script.js": strings.Repeat("x", 500_000)}, map[string]string{"b.js": strings.Repeat("x", 500_000)}, []string{"spec.script", "1000000 bytes"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -74,7 +74,7 @@ func TestReconcileWarmsUpUntilSteady(t *testing.T) {
 // untilSteady returns a warm-up that compares its windows with the defaults, for
 // two minutes at most.
 func untilSteady() *v1alpha1.Warmup {
-	return &v1alpha1.Warmup{Steady: &v1alpha1.SteadyState{LimitSeconds: new(int32(120))}}
+	return &v1alpha1.Warmup{Steady: &v1alpha1.SteadyState{TimeoutSeconds: new(int32(120))}}
 }
 
 // warmed returns three windows of 5 s, the last one with a given throughput.

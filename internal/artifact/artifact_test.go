@@ -328,7 +328,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"no version":            {pack("{}"), "schema version is 0"},
 		"a later version":       {pack(`{"schemaVersion":99,"merged":"other"}`), "schema version is 99"},
 		"unpacks to too much":   {pack(strings.Repeat(" ", 64<<20+1)), "more than 67108864 bytes"},
-		"figures that can't be": {pack(`{"schemaVersion":1,"merged":{"latencies":{"total":{"count":0,"sumMicroseconds":5}}}}`), "figures without a count"},
+		"figures that can't be": {pack(`{"schemaVersion":2,"merged":{"latencies":{"total":{"count":0,"sumMicroseconds":5}}}}`), "figures without a count"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := artifact.Decode(tc.data); err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -56,7 +56,7 @@ func TestRatesAskedFor(t *testing.T) {
 		10: {Open: &v1alpha1.OpenLoad{RequestsPerSecond: 10}, Scope: v1alpha1.ScopeRun},
 		21: {Stages: levels},
 	} {
-		if got := AskedPerSecond(&of(3, load).Spec); got != want {
+		if got := TargetRatePerSecond(&of(3, load).Spec); got != want {
 			t.Errorf("%d, want %d", got, want)
 		}
 	}

@@ -72,7 +72,7 @@ func shape(p *session.Plan, spec *v1alpha1.BenchmarkRunSpec, s sharing) {
 
 func closed(p *session.Plan, load *v1alpha1.ClosedLoad, s sharing) {
 	p.Connections = int(s.own(int64(load.Connections)))
-	p.ThinkTime = pause(load.Pause)
+	p.ThinkTime = pause(load.ThinkTime)
 	p.Measurement = s.amount(load.Requests, load.DurationSeconds)
 	if ramp := orDefault(load.RampSeconds, 0); ramp > 0 {
 		p.Measurement.Profile = profile.Profile{{To: int64(p.Connections), DurationMicroseconds: int64(ramp) * microsecondsPerSecond}}
@@ -82,7 +82,7 @@ func closed(p *session.Plan, load *v1alpha1.ClosedLoad, s sharing) {
 // open returns the profile of the warm-up, as stages does.
 func open(p *session.Plan, load *v1alpha1.OpenLoad, s sharing) profile.Profile {
 	p.Connections = int(s.own(int64(orDefault(load.MaxConnections, maxConnections(p.Streams)))))
-	p.Arrivals = arrivals(load.Spacing, s)
+	p.Arrivals = arrivals(load.InterArrivalTimes, s)
 	p.Measurement = s.amount(load.Requests, load.DurationSeconds)
 	rate := s.all(int64(load.RequestsPerSecond))
 	steady := profile.Profile{{From: rate, To: rate}}
@@ -111,22 +111,22 @@ func stages(p *session.Plan, load *v1alpha1.StagesLoad, s sharing) profile.Profi
 		before = n
 	}
 	p.Measurement.DurationMicroseconds = p.Measurement.Profile.Duration().Microseconds()
-	p.ThinkTime = pause(load.Pause)
+	p.ThinkTime = pause(load.ThinkTime)
 	if load.Levels[0].Connections != nil {
 		p.Connections = int(p.Measurement.Profile.Max())
 	} else {
 		p.Connections = int(s.own(int64(orDefault(load.MaxConnections, maxConnections(p.Streams)))))
-		p.Arrivals = arrivals(load.Spacing, s)
+		p.Arrivals = arrivals(load.InterArrivalTimes, s)
 	}
 	first := p.Measurement.Profile.Levels()[0].Load
 	return profile.Profile{{From: first, To: first}}
 }
 
-func arrivals(spacing v1alpha1.Spacing, s sharing) *session.Arrivals {
-	return &session.Arrivals{Share: s.index, Shares: s.clients, Poisson: spacing == v1alpha1.SpacingPoisson}
+func arrivals(spacing v1alpha1.InterArrivalTimes, s sharing) *session.Arrivals {
+	return &session.Arrivals{Share: s.index, Shares: s.clients, Poisson: spacing == v1alpha1.InterArrivalPoisson}
 }
 
-func pause(p *v1alpha1.Pause) *session.ThinkTime {
+func pause(p *v1alpha1.ThinkTime) *session.ThinkTime {
 	if p == nil {
 		return nil
 	}
@@ -150,9 +150,9 @@ func Shape(spec *v1alpha1.BenchmarkRunSpec) string {
 	return result.LoadClosed
 }
 
-// AskedPerSecond is the arrival rate over all clients that an open load comes to,
+// TargetRatePerSecond is the arrival rate over all clients that an open load comes to,
 // of levels the highest; 0 for closed load.
-func AskedPerSecond(spec *v1alpha1.BenchmarkRunSpec) int64 {
+func TargetRatePerSecond(spec *v1alpha1.BenchmarkRunSpec) int64 {
 	s := sharing{scope: spec.Load.Scope, clients: Replicas(spec)}
 	if spec.Load.Open != nil {
 		return s.all(int64(spec.Load.Open.RequestsPerSecond))
@@ -178,9 +178,9 @@ func Levels(spec *v1alpha1.BenchmarkRunSpec) []result.Level {
 	for i, l := range p.Measurement.Profile.Levels() {
 		level := result.Level{Start: l.Start, End: l.End, ServerCPU: -1}
 		if asked := spec.Load.Stages.Levels[i]; asked.Connections != nil {
-			level.AskedConnections = s.all(int64(*asked.Connections))
+			level.TargetConnections = s.all(int64(*asked.Connections))
 		} else {
-			level.AskedPerSecond = l.Load
+			level.TargetRatePerSecond = l.Load
 		}
 		levels = append(levels, level)
 	}

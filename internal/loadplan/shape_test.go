@@ -56,7 +56,7 @@ func TestTotalsAreSplitExactly(t *testing.T) {
 func TestOpenPlans(t *testing.T) {
 	load := v1alpha1.Load{Open: &v1alpha1.OpenLoad{
 		RequestsPerSecond: 100, Ramp: &v1alpha1.RateRamp{From: ptr.To(int32(10)), Seconds: 5},
-		Spacing: v1alpha1.SpacingPoisson, Requests: ptr.To(int64(1001)), MaxConnections: ptr.To(int32(50)),
+		InterArrivalTimes: v1alpha1.InterArrivalPoisson, Requests: ptr.To(int64(1001)), MaxConnections: ptr.To(int32(50)),
 	}}
 	for scope, want := range map[v1alpha1.LoadScope]struct{ rate, requests, connections int64 }{
 		v1alpha1.ScopeClient: {100 * 3, 1001, 50}, v1alpha1.ScopeRun: {100, 334, 17},
@@ -84,7 +84,7 @@ func TestOpenPlans(t *testing.T) {
 // TestR5 is the load of R5: users ramped by 200 from 200 to 1000, each level held
 // for 10 minutes, half a second between requests, over 50 machines.
 func TestR5(t *testing.T) {
-	stages := &v1alpha1.StagesLoad{Pause: &v1alpha1.Pause{MinMilliseconds: 500}}
+	stages := &v1alpha1.StagesLoad{ThinkTime: &v1alpha1.ThinkTime{MinMilliseconds: 500}}
 	for users := int32(200); users <= 1000; users += 200 {
 		stages.Levels = append(stages.Levels, v1alpha1.LoadLevel{Connections: ptr.To(users), RampSeconds: ptr.To(int32(60)), HoldSeconds: 600})
 	}
@@ -99,7 +99,7 @@ func TestR5(t *testing.T) {
 		}
 	}
 	levels := Levels(&run.Spec)
-	if last := levels[4]; last.AskedConnections != 1000 || last.Start != 2700 || last.End != 3300 || last.ServerCPU != -1 {
+	if last := levels[4]; last.TargetConnections != 1000 || last.Start != 2700 || last.End != 3300 || last.ServerCPU != -1 {
 		t.Errorf("the last level is %+v", last)
 	}
 	if _, extent := Extents(&run.Spec); extent != (Extent{Seconds: 3300}) {

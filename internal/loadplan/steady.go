@@ -16,7 +16,7 @@ func Steady(s *v1alpha1.SteadyState) steady.Criterion {
 	return steady.Criterion{
 		WindowSeconds: given(s.WindowSeconds, d.WindowSeconds), Windows: given(s.Windows, d.Windows),
 		ThroughputPercent: given(s.ThroughputPercent, d.ThroughputPercent), P99Percent: given(s.P99Percent, d.P99Percent),
-		LimitSeconds: given(s.LimitSeconds, d.LimitSeconds),
+		TimeoutSeconds: given(s.TimeoutSeconds, d.TimeoutSeconds),
 	}
 }
 
@@ -24,7 +24,7 @@ func Steady(s *v1alpha1.SteadyState) steady.Criterion {
 // nil for one of a number of requests.
 func warmupSeconds(w *v1alpha1.Warmup) *int32 {
 	if w.Steady != nil {
-		return ptr.To(int32(Steady(w.Steady).LimitSeconds))
+		return ptr.To(int32(Steady(w.Steady).TimeoutSeconds))
 	}
 	return w.DurationSeconds
 }

@@ -31,7 +31,7 @@ func TestWarmupUntilSteady(t *testing.T) {
 			test.load.Scope = v1alpha1.ScopeRun
 			run := of(2, test.load)
 			for limit, seconds := range map[*int32]int64{nil: 300, ptr.To(int32(20)): 20} {
-				run.Spec.Load.Warmup = &v1alpha1.Warmup{Steady: &v1alpha1.SteadyState{LimitSeconds: limit}}
+				run.Spec.Load.Warmup = &v1alpha1.Warmup{Steady: &v1alpha1.SteadyState{TimeoutSeconds: limit}}
 				for _, p := range Plans(run, nil) {
 					if err := p.Check(); err != nil {
 						t.Fatal(err)
@@ -49,13 +49,13 @@ func TestWarmupUntilSteady(t *testing.T) {
 }
 
 func TestSteady(t *testing.T) {
-	if diff := cmp.Diff(steady.Criterion{WindowSeconds: 5, Windows: 3, ThroughputPercent: 5, P99Percent: 25, LimitSeconds: 300}, Steady(&v1alpha1.SteadyState{})); diff != "" {
+	if diff := cmp.Diff(steady.Criterion{WindowSeconds: 5, Windows: 3, ThroughputPercent: 5, P99Percent: 25, TimeoutSeconds: 300}, Steady(&v1alpha1.SteadyState{})); diff != "" {
 		t.Error(diff)
 	}
 	given := &v1alpha1.SteadyState{
-		WindowSeconds: ptr.To(int32(1)), Windows: ptr.To(int32(2)), ThroughputPercent: ptr.To(int32(3)), P99Percent: ptr.To(int32(4)), LimitSeconds: ptr.To(int32(9)),
+		WindowSeconds: ptr.To(int32(1)), Windows: ptr.To(int32(2)), ThroughputPercent: ptr.To(int32(3)), P99Percent: ptr.To(int32(4)), TimeoutSeconds: ptr.To(int32(9)),
 	}
-	if diff := cmp.Diff(steady.Criterion{WindowSeconds: 1, Windows: 2, ThroughputPercent: 3, P99Percent: 4, LimitSeconds: 9}, Steady(given)); diff != "" {
+	if diff := cmp.Diff(steady.Criterion{WindowSeconds: 1, Windows: 2, ThroughputPercent: 3, P99Percent: 4, TimeoutSeconds: 9}, Steady(given)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // times.
 func writeArrivals(w *bytes.Buffer, r *result.Result) {
 	a, dropped := r.Arrivals, r.Merged.Dropped
-	fmt.Fprintf(w, "Target rate: %s requests/s, %d total\n", decimals(a.AskedPerSecond(), 2), a.Due)
+	fmt.Fprintf(w, "Target rate: %s requests/s, %d total\n", decimals(a.TargetRatePerSecond(), 2), a.Due)
 	fmt.Fprintf(w, "Achieved:    %s requests/s, %d dropped\n\n", decimals(a.AchievedPerSecond(dropped), 2), dropped)
 	headings := []any{""}
 	for p := range percentile.Common() {

@@ -60,7 +60,7 @@ func writeLevels(w *bytes.Buffer, r *result.Result) {
 	})
 }
 
-func askedOf(l *result.Level) int64 { return l.AskedConnections + l.AskedPerSecond }
+func askedOf(l *result.Level) int64 { return l.TargetConnections + l.TargetRatePerSecond }
 
 func levelSummary(l *result.Level) result.Summary {
 	if s := l.Summaries[result.Total]; s != nil {

@@ -14,7 +14,7 @@ import (
 func TestReportsSayWhatWasAskedFor(t *testing.T) {
 	listed := opened()
 	listed.Run.Requests, listed.Run.RequestList = []result.Request{}, &result.RequestList{ConfigMap: "urls", Key: "a\x1b.txt", Requests: 1234}
-	listed.Run.AskedPerSecond, listed.Run.Authentication = 1500, "Basic"
+	listed.Run.TargetRatePerSecond, listed.Run.Authentication = 1500, "Basic"
 	fromFile := opened()
 	fromFile.Run.Requests, fromFile.Run.RequestList = []result.Request{}, &result.RequestList{File: "urls\x1b.txt", Requests: 5}
 	posted := tomcat()
@@ -34,7 +34,7 @@ func TestReportsSayWhatWasAskedFor(t *testing.T) {
 		{listed, "text", true, "list of 1,234  keep-alive, 1,500/s, -c 25, Basic", "\x1b"},
 		{listed, "csv", true, `,"list of 1,234",`, ""},
 		{listed, "csv", true, ",25,1500,,Basic,", ""},
-		{listed, "json", true, `"askedPerSecond": 1500`, ""},
+		{listed, "json", true, `"targetRatePerSecond": 1500`, ""},
 		{posted, "text", false, "Document Path:          /a (weight 1 of 4)\n                        POST /b (weight 3 of 4)\n", ""},
 		{posted, "text", false, "Requests are made by each connection in their order, and sent as one user per connection after a form login, " +
 			"and sent with the cookies that their connection received.\n", ""},

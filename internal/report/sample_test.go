@@ -108,11 +108,11 @@ func nothing() *result.Result {
 	return r
 }
 
-// alone is a result of one client without a cluster.
-func alone() *result.Result {
+// standalone is a result of one client without a cluster.
+func standalone() *result.Result {
 	r := tomcat()
 	r.Run = result.Run{
-		Alone: true, Name: "laptop", Server: "http://127.0.0.1:8080", Load: "closed", Connections: 25, KeepAlive: true,
+		Standalone: true, Name: "laptop", Server: "http://127.0.0.1:8080", Load: "closed", Connections: 25, KeepAlive: true,
 		Requests: r.Run.Requests, MeasurementTime: r.Run.MeasurementTime,
 	}
 	r.Environment = result.Environment{TargetAddress: "127.0.0.1:8080", ServerSoftware: "Apache-Coyote/1.1", DocumentLength: 31819, ClientCPULimit: 2000, Assay: "v0.1.0"}

@@ -20,8 +20,8 @@ func writeScript(w *bytes.Buffer, r *result.Result) {
 	if s.DroppedIterations > 0 {
 		line(w, "Dropped iterations:", "%d", s.DroppedIterations)
 	}
-	if s.MetricsLeftOut > 0 {
-		line(w, "Omitted metrics:", "%d", s.MetricsLeftOut)
+	if s.MetricsOmitted > 0 {
+		line(w, "Omitted metrics:", "%d", s.MetricsOmitted)
 	}
 	fmt.Fprintf(w, "\nk6's metrics over all clients, setup() and teardown() included\n")
 	width := 0

@@ -36,7 +36,7 @@ func staged() *result.Result {
 	r.Run.Connections, r.Run.AllConnections = 300, 600
 	var levels []result.Level
 	for i := range int64(3) {
-		l := result.Level{AskedConnections: 200 * (i + 1), Start: 630 * i, End: 630*i + 600, ClientCPU: 60_000_000, ServerCPU: (i + 1) * 190_000_000}
+		l := result.Level{TargetConnections: 200 * (i + 1), Start: 630 * i, End: 630*i + 600, ClientCPU: 60_000_000, ServerCPU: (i + 1) * 190_000_000}
 		l.Requests = 600 * 390 * (i + 1)
 		if i == 2 {
 			l.Errors[result.ErrorConnect] = 40_000

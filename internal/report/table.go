@@ -33,9 +33,9 @@ type Row struct {
 	// connections that each client had at a time.
 	KeepAlive   bool  `json:"keepAlive"`
 	Connections int64 `json:"connections"`
-	// AskedPerSecond is the arrival rate over all clients that open load came to; 0
+	// TargetRatePerSecond is the arrival rate over all clients that open load came to; 0
 	// for other loads.
-	AskedPerSecond int64 `json:"askedPerSecond,omitempty"`
+	TargetRatePerSecond int64 `json:"targetRatePerSecond,omitempty"`
 	// TLS is nil without TLS.
 	TLS *RowTLS `json:"tls,omitempty"`
 	// Clients are the figures of each client in the order of their indexes, Merged
@@ -91,7 +91,7 @@ func NewRow(connector string, r *result.Result) Row {
 	row := Row{
 		Namespace: r.Run.Namespace, Name: r.Run.Name, Connector: connector,
 		Requests: slices.Clone(r.Run.Requests), RequestList: r.Run.RequestList, Sequential: r.Run.Sequential, Authentication: r.Run.Authentication,
-		KeepAlive: r.Run.KeepAlive, Connections: r.Run.Connections, AskedPerSecond: r.Run.AskedPerSecond,
+		KeepAlive: r.Run.KeepAlive, Connections: r.Run.Connections, TargetRatePerSecond: r.Run.TargetRatePerSecond,
 		Findings: r.Findings,
 	}
 	if len(row.Requests) > 0 && row.Requests[0].Length < 0 {

@@ -111,8 +111,8 @@ func optionsCell(row *Row) string {
 	if row.KeepAlive {
 		text = "keep-alive"
 	}
-	if row.AskedPerSecond > 0 {
-		text += fmt.Sprintf(", %s/s", thousands(row.AskedPerSecond))
+	if row.TargetRatePerSecond > 0 {
+		text += fmt.Sprintf(", %s/s", thousands(row.TargetRatePerSecond))
 	}
 	text += fmt.Sprintf(", -c %d", row.Connections)
 	if methods := methodsOf(row.Requests); methods != "" {

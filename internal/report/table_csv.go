@@ -71,10 +71,10 @@ var declaredColumns = []csvColumn{
 	{"keep_alive", func(row *Row) string { return strconv.FormatBool(row.KeepAlive) }},
 	{"connections", func(row *Row) string { return strconv.FormatInt(row.Connections, 10) }},
 	{"asked_per_second", func(row *Row) string {
-		if row.AskedPerSecond == 0 {
+		if row.TargetRatePerSecond == 0 {
 			return ""
 		}
-		return strconv.FormatInt(row.AskedPerSecond, 10)
+		return strconv.FormatInt(row.TargetRatePerSecond, 10)
 	}},
 	{"methods", func(row *Row) string {
 		var methods []string

@@ -23,7 +23,7 @@ merged histograms.`
 // the environment.
 func writeText(w io.Writer, r *result.Result) error {
 	r = shown(r)
-	if r.Run.Alone {
+	if r.Run.Standalone {
 		return writeAlone(w, r)
 	}
 	var b bytes.Buffer

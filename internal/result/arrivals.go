@@ -24,8 +24,8 @@ var ArrivalFigures = Table[Arrivals]{
 	},
 }
 
-// AskedPerSecond returns the target rate: the rate at which requests were to start.
-func (a *Arrivals) AskedPerSecond() float64 { return perSecond(a.Due, a.PlannedMicroseconds) }
+// TargetRatePerSecond returns the target rate: the rate at which requests were to start.
+func (a *Arrivals) TargetRatePerSecond() float64 { return perSecond(a.Due, a.PlannedMicroseconds) }
 
 // AchievedPerSecond returns the rate at which requests really started: those that
 // were not dropped, divided by the time planned or, if they took longer to start,

@@ -2,10 +2,10 @@ package result
 
 // Level is what was measured while a load was held at one of its levels.
 type Level struct {
-	// AskedConnections or AskedPerSecond is what was held, over all clients; the other
+	// TargetConnections or TargetRatePerSecond is what was held, over all clients; the other
 	// is 0.
-	AskedConnections int64 `json:"askedConnections,omitempty"`
-	AskedPerSecond   int64 `json:"askedPerSecond,omitempty"`
+	TargetConnections   int64 `json:"targetConnections,omitempty"`
+	TargetRatePerSecond int64 `json:"targetRatePerSecond,omitempty"`
 	// Start and End are the bounds of the level in whole seconds from the start time.
 	Start int64 `json:"startSeconds"`
 	End   int64 `json:"endSeconds"`

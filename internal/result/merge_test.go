@@ -190,7 +190,7 @@ func fill(v reflect.Value) {
 	case **ScriptTotals:
 		m := k6metric.New("m", k6metric.Trend, k6metric.Bytes)
 		m.Add(2.5, 3)
-		*x = &ScriptTotals{VirtualUsers: 1, RunMicroseconds: 2, LeftOut: 3, MarkedFailed: true, TeardownError: "text",
+		*x = &ScriptTotals{VirtualUsers: 1, RunMicroseconds: 2, Omitted: 3, MarkedFailed: true, TeardownError: "text",
 			Metrics: []k6metric.Metric{*m}, Thresholds: []k6metric.Threshold{{Metric: "m", Source: "p(95)<5", Aborted: true}}}
 		return
 	case *time.Time:

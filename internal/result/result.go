@@ -4,7 +4,7 @@ import "time"
 
 // SchemaVersion is the version of the JSON format of Result. It changes if a reader
 // of the old format would misread the new one.
-const SchemaVersion = 1
+const SchemaVersion = 2
 
 // Result is everything measured in one run, merged.
 type Result struct {
@@ -48,10 +48,10 @@ type Result struct {
 type Run struct {
 	// Alone reports whether one client ran the load without a cluster, against a target
 	// of which nothing is known.
-	Alone     bool   `json:"alone,omitempty"`
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	UID       string `json:"uid"`
+	Standalone bool   `json:"standalone,omitempty"`
+	Namespace  string `json:"namespace"`
+	Name       string `json:"name"`
+	UID        string `json:"uid"`
 	// Image is the target's image as declared, Server the kind of server, as
 	// "Tomcat NIO".
 	Image  string `json:"image"`
@@ -66,9 +66,9 @@ type Run struct {
 	// Streams is the number of concurrent requests on each HTTP/2 connection; 0 for
 	// HTTP/1.1, which has one.
 	Streams int64 `json:"streams,omitempty"`
-	// AskedPerSecond is the largest arrival rate of an open load over all clients; 0 for
+	// TargetRatePerSecond is the largest arrival rate of an open load over all clients; 0 for
 	// other loads.
-	AskedPerSecond int64 `json:"askedPerSecond,omitempty"`
+	TargetRatePerSecond int64 `json:"targetRatePerSecond,omitempty"`
 	// Requests are the kinds of requests. RequestList is their source instead; nil if
 	// Requests has them.
 	Requests    []Request    `json:"requests"`
@@ -134,8 +134,8 @@ type Environment struct {
 	ServerVersion string   `json:"serverVersion"`
 	Connector     string   `json:"connector"`
 	Libraries     []string `json:"libraries,omitempty"`
-	// Unproven reports whether the server should have logged them, but did not.
-	Unproven bool `json:"unproven"`
+	// Unverified reports whether the server should have logged them, but did not.
+	Unverified bool `json:"unverified"`
 	// DocumentLength is the length in bytes of the body of the response to the first
 	// request, as the agent received it; -1 if it is unknown.
 	DocumentLength int64 `json:"documentLength"`

@@ -20,10 +20,10 @@ type ScriptTotals struct {
 	VirtualUsers int64 `json:"virtualUsers"`
 	// RunMicroseconds is the time for which the script's scenarios ran.
 	RunMicroseconds int64 `json:"runMicroseconds"`
-	// Metrics are k6's metrics, including those of setup() and teardown(). LeftOut is
+	// Metrics are k6's metrics, including those of setup() and teardown(). Omitted is
 	// the number of metrics that were omitted because there were too many.
 	Metrics []k6metric.Metric `json:"metrics"`
-	LeftOut int64             `json:"leftOut,omitempty"`
+	Omitted int64             `json:"omitted,omitempty"`
 	// Thresholds are those of the script.
 	Thresholds []k6metric.Threshold `json:"thresholds,omitempty"`
 	// MarkedFailed reports whether the script called test.fail().
@@ -38,7 +38,7 @@ func (s *ScriptTotals) Check() error {
 	if len(s.Metrics) > most || len(s.Thresholds) > k6metric.MaxThresholds {
 		return fmt.Errorf("%d metrics and %d thresholds of a script", len(s.Metrics), len(s.Thresholds))
 	}
-	if s.VirtualUsers < 0 || s.RunMicroseconds < 0 || s.LeftOut < 0 || len(s.TeardownError) > maxText {
+	if s.VirtualUsers < 0 || s.RunMicroseconds < 0 || s.Omitted < 0 || len(s.TeardownError) > maxText {
 		return fmt.Errorf("a script of %d virtual users that ran for %d µs", s.VirtualUsers, s.RunMicroseconds)
 	}
 	for i := range s.Metrics {
@@ -63,10 +63,10 @@ type Script struct {
 	Iterations        int64 `json:"iterations"`
 	DroppedIterations int64 `json:"droppedIterations"`
 	// Metrics are all of k6's metrics with values, including those of setup() and
-	// teardown(), in the order of their first occurrence. MetricsLeftOut is the number
+	// teardown(), in the order of their first occurrence. MetricsOmitted is the number
 	// of metrics that were omitted because there were too many.
 	Metrics        []k6metric.Summary `json:"metrics"`
-	MetricsLeftOut int64              `json:"metricsLeftOut,omitempty"`
+	MetricsOmitted int64              `json:"metricsOmitted,omitempty"`
 	// MarkedFailed are the indexes of clients whose script called test.fail(),
 	// EndedEarly those of clients that ended their load because of a threshold with
 	// abortOnFail.
@@ -103,7 +103,7 @@ func (r *Result) AddScript() {
 		}
 		all = append(all, own.Metrics)
 		s.VirtualUsers += own.VirtualUsers
-		s.MetricsLeftOut = max(s.MetricsLeftOut, own.LeftOut)
+		s.MetricsOmitted = max(s.MetricsOmitted, own.Omitted)
 		elapsed = max(elapsed, own.RunMicroseconds)
 		if own.MarkedFailed {
 			s.MarkedFailed = append(s.MarkedFailed, c.Index)
@@ -124,7 +124,7 @@ func (r *Result) AddScript() {
 		return
 	}
 	merged, leftOut := k6metric.Merge(all...)
-	s.MetricsLeftOut += leftOut
+	s.MetricsOmitted += leftOut
 	byName := map[string]*k6metric.Metric{}
 	for i := range merged {
 		byName[merged[i].Name] = &merged[i]

@@ -14,7 +14,7 @@ import (
 )
 
 // pinningRemedy is what to do about CPUs that are shared.
-const pinningRemedy = `Set the kubelet's cpuManagerPolicy to static, request whole CPUs, or set cpuPinning to IfPossible.`
+const pinningRemedy = `Set the kubelet's cpuManagerPolicy to static, request whole CPUs, or set cpuPinning to Preferred.`
 
 // targetExclusivity returns whether the server has CPUs of its own. The agent
 // runs on the CPUs that the node's containers share, since it requests a fraction

@@ -224,7 +224,7 @@ func scripted() *scene {
 // untilSteady returns a warm-up that compares its windows with the defaults, for
 // two minutes at most.
 func untilSteady() *v1alpha1.Warmup {
-	return &v1alpha1.Warmup{Steady: &v1alpha1.SteadyState{LimitSeconds: ptr.To(int32(120))}}
+	return &v1alpha1.Warmup{Steady: &v1alpha1.SteadyState{TimeoutSeconds: ptr.To(int32(120))}}
 }
 
 // warmed returns three windows of 5 s, the last one with a given throughput.

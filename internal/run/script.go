@@ -22,7 +22,7 @@ func scriptDirectories(run *v1alpha1.BenchmarkRun) map[string]string {
 		return nil
 	}
 	directories := map[string]string{"": s.ConfigMapName}
-	for _, directory := range s.Folders {
+	for _, directory := range s.Directories {
 		directories[directory.Path] = directory.ConfigMapName
 	}
 	return directories
@@ -38,9 +38,9 @@ func scriptField(run *v1alpha1.BenchmarkRun, configMap string) string {
 	if s.ConfigMapName == configMap {
 		return "spec.script.configMapName: "
 	}
-	for i, directory := range s.Folders {
+	for i, directory := range s.Directories {
 		if directory.ConfigMapName == configMap {
-			return fmt.Sprintf("spec.script.folders[%d].configMapName: ", i)
+			return fmt.Sprintf("spec.script.directories[%d].configMapName: ", i)
 		}
 	}
 	return ""
@@ -69,7 +69,7 @@ func readScript(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap
 	}
 	file := run.Spec.Script.File
 	if complete && !slices.ContainsFunc(files, func(f manifest.ScriptFile) bool { return f.Path == file }) {
-		missing = fmt.Sprintf("spec.script.file: %s not found in ConfigMap %s or in spec.script.folders",
+		missing = fmt.Sprintf("spec.script.file: %s not found in ConfigMap %s or in spec.script.directories",
 			file, run.Spec.Script.ConfigMapName)
 	}
 	return files, missing
@@ -80,10 +80,10 @@ func checkScript(files []manifest.ScriptFile) error {
 	for _, f := range files {
 		for _, other := range files {
 			if strings.HasPrefix(other.Path, f.Path+"/") {
-				return fmt.Errorf("spec.script.folders: %s must not be both a file and a directory: rename one of them", f.Path)
+				return fmt.Errorf("spec.script.directories: %s must not be both a file and a directory: rename one of them", f.Path)
 			}
 			if other.Path == f.Path && other.Key != f.Key {
-				return fmt.Errorf("spec.script.folders: %s must not be in two of the ConfigMaps: rename one of them", f.Path)
+				return fmt.Errorf("spec.script.directories: %s must not be in two of the ConfigMaps: rename one of them", f.Path)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
 	}
 	if a := r.Arrivals; a != nil {
 		s.Arrivals = &v1alpha1.ArrivalsStatus{
-			AskedPerSecond: rate(a.AskedPerSecond()), AchievedPerSecond: rate(a.AchievedPerSecond(m.Dropped)), Dropped: ptr.To(m.Dropped),
+			TargetRatePerSecond: rate(a.TargetRatePerSecond()), AchievedPerSecond: rate(a.AchievedPerSecond(m.Dropped)), Dropped: ptr.To(m.Dropped),
 		}
 	}
 	if r.Script != nil { // k6 counts whole responses alone

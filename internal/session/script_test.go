@@ -16,7 +16,7 @@ func TestScriptsFiguresComeAcross(t *testing.T) {
 		price.Add(float64(i), int64(i))
 	}
 	want := &result.ScriptTotals{
-		VirtualUsers: 3, RunMicroseconds: 5, LeftOut: 1, MarkedFailed: true, TeardownError: "still there",
+		VirtualUsers: 3, RunMicroseconds: 5, Omitted: 1, MarkedFailed: true, TeardownError: "still there",
 		Metrics: []k6metric.Metric{*price}, Thresholds: []k6metric.Threshold{{Metric: "price", Source: "p(95)<5", Aborted: true}},
 	}
 	encoded, err := ScriptTotalsToWire(want)

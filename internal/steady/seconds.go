@@ -60,7 +60,7 @@ func (s *Seconds) Add(second *result.ClientSecond, seconds int64) {
 // omitted if a joined entry crosses its bounds.
 func (s *Seconds) Windows(c Criterion, before int64) []result.WarmupWindow {
 	var windows []result.WarmupWindow
-	end := min(before, c.LimitSeconds) / c.WindowSeconds
+	end := min(before, c.TimeoutSeconds) / c.WindowSeconds
 	for n := max(0, end-c.Windows); n < end; n++ {
 		if w, ok := s.window(n*c.WindowSeconds, c.WindowSeconds); ok {
 			windows = append(windows, w)

@@ -24,13 +24,13 @@ type Criterion struct {
 	// ThroughputPercent and P99Percent bound the spreads over the windows; see
 	// result.Steadiness.
 	ThroughputPercent, P99Percent int64
-	// LimitSeconds is the timeout of the warm-up. After it, active requests complete
+	// TimeoutSeconds is the timeout of the warm-up. After it, active requests complete
 	// but no further one starts.
-	LimitSeconds int64
+	TimeoutSeconds int64
 }
 
 // Defaults holds the defaults of a BenchmarkRun's spec.warmup.steady.
-var Defaults = Criterion{WindowSeconds: 5, Windows: 3, ThroughputPercent: 5, P99Percent: 25, LimitSeconds: 300}
+var Defaults = Criterion{WindowSeconds: 5, Windows: 3, ThroughputPercent: 5, P99Percent: 25, TimeoutSeconds: 300}
 
 // Judge reports whether the last windows meet the criterion. The windows must be in
 // their order.

@@ -116,20 +116,20 @@ func TestWindowsMergeClients(t *testing.T) {
 	for i := range int64(12) { // another client, behind the first
 		s.Add(second(i, 10*i, 1000+i), 1)
 	}
-	got := s.Windows(Criterion{WindowSeconds: 5, Windows: 9, LimitSeconds: 1 << 40}, 11)
+	got := s.Windows(Criterion{WindowSeconds: 5, Windows: 9, TimeoutSeconds: 1 << 40}, 11)
 	if diff := cmp.Diff([]result.WarmupWindow{{Second: 0, Seconds: 5, Succeeded: 20, P99: 1004}, {Second: 5, Seconds: 5, Succeeded: 20, P99: 1009}}, got); diff != "" {
 		t.Error(diff)
 	}
-	if got := s.Windows(Criterion{WindowSeconds: 3, Windows: 2, LimitSeconds: 1 << 40}, 12); len(got) != 2 || got[0].Second != 6 || got[1].Second != 9 {
+	if got := s.Windows(Criterion{WindowSeconds: 3, Windows: 2, TimeoutSeconds: 1 << 40}, 12); len(got) != 2 || got[0].Second != 6 || got[1].Second != 9 {
 		t.Errorf("the last two are %+v", got)
 	}
-	if got := s.Windows(Criterion{WindowSeconds: 3, Windows: 9, LimitSeconds: 8}, 12); len(got) != 2 || got[1].Second != 3 {
+	if got := s.Windows(Criterion{WindowSeconds: 3, Windows: 9, TimeoutSeconds: 8}, 12); len(got) != 2 || got[1].Second != 3 {
 		t.Errorf("with a limit of 8 s there are %+v", got)
 	}
-	if got := s.Windows(Criterion{WindowSeconds: 5, Windows: 2, LimitSeconds: 1 << 40}, 4); len(got) != 0 {
+	if got := s.Windows(Criterion{WindowSeconds: 5, Windows: 2, TimeoutSeconds: 1 << 40}, 4); len(got) != 0 {
 		t.Errorf("before the first has ended there are %+v", got)
 	}
-	if got := (&Seconds{}).Windows(Criterion{WindowSeconds: 5, Windows: 3, LimitSeconds: 1 << 40}, 5); len(got) != 0 {
+	if got := (&Seconds{}).Windows(Criterion{WindowSeconds: 5, Windows: 3, TimeoutSeconds: 1 << 40}, 5); len(got) != 0 {
 		t.Errorf("of nothing: %+v", got)
 	}
 	var idle Seconds
@@ -149,11 +149,11 @@ func TestWindowsOfJoinedSeconds(t *testing.T) {
 	s.Add(second(4, 3), 2) // the last second of the first window, the first of the next
 	s.Add(second(6, 4), 4)
 	s.Add(second(10, 5), 5)
-	got := s.Windows(Criterion{WindowSeconds: 5, Windows: 9, LimitSeconds: 1 << 40}, 15)
+	got := s.Windows(Criterion{WindowSeconds: 5, Windows: 9, TimeoutSeconds: 1 << 40}, 15)
 	if diff := cmp.Diff([]result.WarmupWindow{{Second: 10, Seconds: 5, Succeeded: 1, P99: 5}}, got); diff != "" {
 		t.Error(diff)
 	}
-	got = s.Windows(Criterion{WindowSeconds: 2, Windows: 9, LimitSeconds: 1 << 40}, 15)
+	got = s.Windows(Criterion{WindowSeconds: 2, Windows: 9, TimeoutSeconds: 1 << 40}, 15)
 	if diff := cmp.Diff([]result.WarmupWindow{{Second: 4, Seconds: 2, Succeeded: 1, P99: 3}}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -168,10 +168,10 @@ func TestSecondsAreBounded(t *testing.T) {
 	if len(s.entries) > keptSeconds || len(s.open) > openSeconds {
 		t.Errorf("%d seconds are kept, %d open", len(s.entries), len(s.open))
 	}
-	if got := s.Windows(Criterion{WindowSeconds: 60, Windows: 10, LimitSeconds: 1 << 40}, keptSeconds+700); len(got) != 10 || got[0].Succeeded != 60 || got[9].P99 != 7 {
+	if got := s.Windows(Criterion{WindowSeconds: 60, Windows: 10, TimeoutSeconds: 1 << 40}, keptSeconds+700); len(got) != 10 || got[0].Succeeded != 60 || got[9].P99 != 7 {
 		t.Errorf("the last windows are %+v", got)
 	}
-	if got := s.Windows(Criterion{WindowSeconds: 60, Windows: 10, LimitSeconds: 1 << 40}, 700); len(got) != 0 {
+	if got := s.Windows(Criterion{WindowSeconds: 60, Windows: 10, TimeoutSeconds: 1 << 40}, 700); len(got) != 0 {
 		t.Errorf("of seconds that are gone: %+v", got)
 	}
 }

@@ -17,11 +17,11 @@ const (
 // purpose may be to find where that begins, is only warned about.
 func rateNotAchieved(r *result.Result) *result.Finding {
 	a := r.Arrivals
-	if a == nil || a.AskedPerSecond() == 0 {
+	if a == nil || a.TargetRatePerSecond() == 0 {
 		return nil
 	}
 	dropped := r.Merged.Dropped
-	target, achieved := a.AskedPerSecond(), a.AchievedPerSecond(dropped)
+	target, achieved := a.TargetRatePerSecond(), a.AchievedPerSecond(dropped)
 	short := 100 * (target - achieved) / target
 	if short < shortfallWarnsPercent && dropped == 0 {
 		return nil

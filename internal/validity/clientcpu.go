@@ -35,7 +35,7 @@ func clientSaturated(r *result.Result) *result.Finding {
 		}
 	}
 	remedy := "Increase clients.resources.cpu, or spread the load over more clients.replicas."
-	if r.Run.Alone {
+	if r.Run.Standalone {
 		remedy = "Run it with more CPUs, or lower the load."
 	}
 	const format = "%d of %d clients used at least %.0f%% of their CPU limit (worst: client %d, %.1f%%). %s %s"

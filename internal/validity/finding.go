@@ -26,15 +26,15 @@ const (
 	ReasonLoadEndedEarly     = "LoadEndedEarly"
 	ReasonIterationsDropped  = "IterationsDropped"
 	ReasonTeardownFailed     = "TeardownFailed"
-	ReasonMetricsLeftOut     = "MetricsLeftOut"
+	ReasonMetricsOmitted     = "MetricsOmitted"
 
-	ReasonNoWarmup        = "NoWarmup"
-	ReasonWarmupNotSteady = "WarmupNotSteady"
-	ReasonTargetUnproven  = "TargetUnproven"
-	ReasonTargetUnseen    = "TargetUnseen"
-	ReasonTargetCPUShared = "TargetCPUShared"
-	ReasonTargetThrottled = "TargetThrottled"
-	ReasonLatencyClamped  = "LatencyClamped"
+	ReasonNoWarmup           = "NoWarmup"
+	ReasonWarmupNotSteady    = "WarmupNotSteady"
+	ReasonTargetUnverified   = "TargetUnverified"
+	ReasonTargetUsageUnknown = "TargetUsageUnknown"
+	ReasonTargetCPUShared    = "TargetCPUShared"
+	ReasonTargetThrottled    = "TargetThrottled"
+	ReasonLatencyClamped     = "LatencyClamped"
 )
 
 // found returns a finding. Its message says what happened, the evidence, and what

@@ -52,6 +52,6 @@ func warmupNotSteady(r *result.Result) *result.Finding {
 		return nil
 	}
 	return found(ReasonWarmupNotSteady, result.Warns,
-		"The target was not steady when its warm-up timed out after %s: %s. Increase warmup.steady.limitSeconds, or windowSeconds and the bounds if its figures vary by nature.",
+		"The target was not steady when its warm-up timed out after %s: %s. Increase warmup.steady.timeoutSeconds, or windowSeconds and the bounds if its figures vary by nature.",
 		seconds(r.Warmup.DurationMicroseconds), steady.Describe(r.Warmup.Steady))
 }

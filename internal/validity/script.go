@@ -61,12 +61,12 @@ func iterationsDropped(r *result.Result) *result.Finding {
 	return found(ReasonIterationsDropped, severity, "%d of %d iterations were dropped because no virtual user was free. Increase maxVUs, or lower the rate.", dropped, all)
 }
 
-// metricsLeftOut finds a script with more metrics than are kept.
-func metricsLeftOut(r *result.Result) *result.Finding {
-	if r.Script == nil || r.Script.MetricsLeftOut == 0 {
+// metricsOmitted finds a script with more metrics than are kept.
+func metricsOmitted(r *result.Result) *result.Finding {
+	if r.Script == nil || r.Script.MetricsOmitted == 0 {
 		return nil
 	}
-	return found(ReasonMetricsLeftOut, result.Warns, "%d metrics of the script were omitted because it has too many. Use tags instead of metrics.", r.Script.MetricsLeftOut)
+	return found(ReasonMetricsOmitted, result.Warns, "%d metrics of the script were omitted because it has too many. Use tags instead of metrics.", r.Script.MetricsOmitted)
 }
 
 // clientList names clients: "client 0", or "clients 0, 1".

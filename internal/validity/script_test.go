@@ -22,7 +22,7 @@ func TestRulesOfScripts(t *testing.T) {
 		"few dropped":           {func(r *result.Result) { r.Script.DroppedIterations = 1 }, "", "", ""},
 		"some dropped":          {func(r *result.Result) { r.Script.DroppedIterations = 20 }, validity.ReasonIterationsDropped, result.Warns, "20 of 1020"},
 		"many dropped":          {func(r *result.Result) { r.Script.DroppedIterations = 60 }, validity.ReasonIterationsDropped, result.Invalidates, "60 of 1060"},
-		"metrics were left out": {func(r *result.Result) { r.Script.MetricsLeftOut = 2 }, validity.ReasonMetricsLeftOut, result.Warns, "2 metrics"},
+		"metrics were left out": {func(r *result.Result) { r.Script.MetricsOmitted = 2 }, validity.ReasonMetricsOmitted, result.Warns, "2 metrics"},
 		"cold":                  {func(r *result.Result) { r.Warmup = nil }, validity.ReasonNoWarmup, result.Warns, "setup()"},
 		"no requests": {func(r *result.Result) {
 			for i := range r.Clients {

@@ -32,7 +32,7 @@ func clientStalls(r *result.Result) *result.Finding {
 		}
 	}
 	cpu, memory := "Increase clients.resources.cpu, lower the load, or spread it over more clients.replicas.", "Increase clients.resources.memory."
-	if r.Run.Alone {
+	if r.Run.Standalone {
 		cpu, memory = "Run it with more CPUs, or lower the load.", "Run it with more memory."
 	}
 	switch {

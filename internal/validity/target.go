@@ -11,13 +11,13 @@ import (
 // processes may run.
 const cpusShared = "Shared"
 
-// targetUnproven finds a target that could not be verified. Without evidence that
+// targetUnverified finds a target that could not be verified. Without evidence that
 // it runs as declared, the result is not one of what was declared.
-func targetUnproven(r *result.Result) *result.Finding {
-	if !r.Environment.Unproven {
+func targetUnverified(r *result.Result) *result.Finding {
+	if !r.Environment.Unverified {
 		return nil
 	}
-	return found(ReasonTargetUnproven, result.Invalidates,
+	return found(ReasonTargetUnverified, result.Invalidates,
 		"The server's log does not show that it runs as declared (%s). Check that no other server responds at %s, that the image writes its log to its output, and that the manager may read pods/log.",
 		r.Run.Server, r.Environment.TargetAddress)
 }
@@ -37,14 +37,14 @@ func targetUnseen(r *result.Result) *result.Finding {
 		return nil
 	}
 	if e := &r.Environment; e.TargetNode == "" && e.Connector == "" && r.Run.Image == "" {
-		return found(ReasonTargetUnseen, result.Warns,
+		return found(ReasonTargetUsageUnknown, result.Warns,
 			"Assay did not start the target and does not know its usage. Watch its CPU yourself to see whether the target, its machine or the network was the bottleneck.")
 	}
 	which := "The usage of the target"
 	if len(unknown) < len(containers) {
 		which = "The usage of the target's containers " + strings.Join(unknown, ", ")
 	}
-	return found(ReasonTargetUnseen, result.Warns,
+	return found(ReasonTargetUsageUnknown, result.Warns,
 		"%s is not available, so nothing shows whether it was the bottleneck. See the log of the agent's container in the target's pod.", which)
 }
 

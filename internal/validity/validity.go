@@ -18,7 +18,7 @@ var rules = []rule{
 	errorsDominate,
 	scriptFailed,
 	loadEndedEarly,
-	targetUnproven,
+	targetUnverified,
 	clientSaturated,
 	clientThrottled,
 	clientStalls,
@@ -36,7 +36,7 @@ var rules = []rule{
 	targetThrottled,
 	latencyClamped,
 	teardownFailed,
-	metricsLeftOut,
+	metricsOmitted,
 }
 
 // Judge returns the reasons to distrust a result: first those that invalidate it,

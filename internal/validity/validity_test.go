@@ -160,7 +160,7 @@ func TestRules(t *testing.T) {
 		{"ClientSaturated", "80 %", cpu(0, 80), result.Warns, "1 of 2 clients used at least 80% of their CPU limit (worst: client 0, 80.0%)."},
 		{"ClientSaturated", "89.9 %", cpu(1, 89.9), result.Warns, "(worst: client 1, 89.9%)"},
 		{"ClientSaturated", "90 %", cpu(1, 90), result.Invalidates, "(worst: client 1, 90.0%)"},
-		{"ClientSaturated", "alone", func(r *result.Result) { cpu(1, 90)(r); r.Run.Alone = true }, result.Invalidates, "were the bottleneck. Run it with more CPUs, or lower the load."},
+		{"ClientSaturated", "alone", func(r *result.Result) { cpu(1, 90)(r); r.Run.Standalone = true }, result.Invalidates, "were the bottleneck. Run it with more CPUs, or lower the load."},
 		{"ClientSaturated", "both", func(r *result.Result) { cpu(0, 97)(r); cpu(1, 95)(r) }, result.Invalidates, "2 of 2 clients used at least 90% of their CPU limit (worst: client 0, 97.0%)."},
 		{"ClientSaturated", "no limit known", func(r *result.Result) { cpu(0, 97)(r); r.Environment.ClientCPULimit = 0 }, "", ""},
 
@@ -221,15 +221,15 @@ func TestRules(t *testing.T) {
 			r.Warmup = &result.Warmup{Counts: result.Counts{Requests: 7, Errors: result.ErrorCounts{result.ErrorConnect: 7}}}
 		}, result.Warns, "None of the 7 requests of the warm-up succeeded"},
 
-		{"TargetUnproven", "proven", func(r *result.Result) { r.Environment.Connector = "http-nio-8080" }, "", ""},
-		{"TargetUnproven", "unproven", func(r *result.Result) { r.Run.Server, r.Environment.Unproven = "Tomcat NIO", true },
+		{"TargetUnverified", "proven", func(r *result.Result) { r.Environment.Connector = "http-nio-8080" }, "", ""},
+		{"TargetUnverified", "unverified", func(r *result.Result) { r.Run.Server, r.Environment.Unverified = "Tomcat NIO", true },
 			result.Invalidates, "as declared (Tomcat NIO)"},
-		{"TargetUnseen", "external", func(r *result.Result) { r.Server, r.Environment.TargetNode = nil, "" }, result.Warns, "Assay did not start the target"},
-		{"TargetUnseen", "unseen", func(r *result.Result) { r.Server = nil }, result.Warns, "is not available"},
+		{"TargetUsageUnknown", "external", func(r *result.Result) { r.Server, r.Environment.TargetNode = nil, "" }, result.Warns, "Assay did not start the target"},
+		{"TargetUsageUnknown", "unseen", func(r *result.Result) { r.Server = nil }, result.Warns, "is not available"},
 
-		{"TargetUnseen", "all seen", containers(func(*result.Result) {}), "", ""},
-		{"TargetUnseen", "one behind the server", containers(func(r *result.Result) { r.Backends = r.Backends[:1] }), result.Warns, "The usage of the target's containers tomcat is not available"},
-		{"TargetUnseen", "all containers", containers(func(r *result.Result) { r.Server, r.Backends = nil, nil }), result.Warns, "The usage of the target is"},
+		{"TargetUsageUnknown", "all seen", containers(func(*result.Result) {}), "", ""},
+		{"TargetUsageUnknown", "one behind the server", containers(func(r *result.Result) { r.Backends = r.Backends[:1] }), result.Warns, "The usage of the target's containers tomcat is not available"},
+		{"TargetUsageUnknown", "all containers", containers(func(r *result.Result) { r.Server, r.Backends = nil, nil }), result.Warns, "The usage of the target is"},
 
 		{"TargetCPUShared", "shared", func(r *result.Result) { r.Environment.CPUExclusivity = "Shared" }, result.Warns, "The target shared its CPUs (1) with other processes on node node-1."},
 		{"TargetCPUShared", "unknown", func(r *result.Result) { r.Environment.CPUExclusivity = "Unknown" }, "", ""},
@@ -285,7 +285,7 @@ func TestInvalidatingFindingsComeFirst(t *testing.T) {
 	for _, f := range findings {
 		got = append(got, fmt.Sprint(f.Severity, " ", f.Reason))
 	}
-	want := []string{"Invalidates ClientThrottled", "Warns ErrorsDominate", "Warns NoWarmup", "Warns TargetUnseen"}
+	want := []string{"Invalidates ClientThrottled", "Warns ErrorsDominate", "Warns NoWarmup", "Warns TargetUsageUnknown"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -44,7 +44,7 @@ func TestOpenLoadKeepsItsRate(t *testing.T) {
 		if got.Succeeded() != 1000 || got.Dropped != 0 || got.Connections != 8 {
 			t.Errorf("counts %+v", got.Counts)
 		}
-		if a := got.arrivals; a.Due != 1000 || a.AskedPerSecond() != 100 || a.AchievedPerSecond(0) != 100 {
+		if a := got.arrivals; a.Due != 1000 || a.TargetRatePerSecond() != 100 || a.AchievedPerSecond(0) != 100 {
 			t.Errorf("arrivals %+v", a)
 		}
 		var begun []time.Duration
@@ -206,7 +206,7 @@ func TestStallIsMeasuredInFull(t *testing.T) {
 			t.Errorf("p%v is %v, want %v", p, have, want)
 		}
 	}
-	if got.Succeeded() != 2000 || got.Dropped != 0 || got.arrivals.AskedPerSecond() != rate {
+	if got.Succeeded() != 2000 || got.Dropped != 0 || got.arrivals.TargetRatePerSecond() != rate {
 		t.Errorf("counts %+v, arrivals %+v", got.Counts, got.arrivals)
 	}
 	t.Logf("p99 of the total %d µs, of the service time %d µs, of the delay %d µs",

@@ -119,7 +119,7 @@ func (c *converter) closed(load *v1alpha1.Load) {
 	}
 	required(c, "load.closed.connections", l.Connections, 1, mostConnections)
 	within(c, "load.closed.rampSeconds", l.RampSeconds, 0, mostLevelSeconds)
-	c.pause("load.closed.pause", l.Pause)
+	c.pause("load.closed.thinkTime", l.ThinkTime)
 	c.amount("load.closed", l.Requests, l.DurationSeconds, concurrent(load))
 }
 
@@ -129,7 +129,7 @@ func (c *converter) open(l *v1alpha1.OpenLoad) {
 	}
 	required(c, "load.open.requestsPerSecond", l.RequestsPerSecond, 1, mostPerSecond)
 	within(c, "load.open.maxConnections", l.MaxConnections, 1, mostConnections)
-	choice(c, "load.open.spacing", l.Spacing, v1alpha1.SpacingUniform, v1alpha1.SpacingPoisson)
+	choice(c, "load.open.interArrivalTimes", l.InterArrivalTimes, v1alpha1.InterArrivalConstant, v1alpha1.InterArrivalPoisson)
 	if r := l.Ramp; r != nil {
 		if r.From == nil {
 			c.wrong("load.open.ramp.from", "it's missing: give the rate at the beginning, or 0")
@@ -163,21 +163,21 @@ func (c *converter) stages(l *v1alpha1.StagesLoad) {
 		within(c, field+".rampSeconds", level.RampSeconds, 0, mostLevelSeconds)
 		required(c, field+".holdSeconds", level.HoldSeconds, 1, mostLevelSeconds)
 	}
-	c.pause("load.stages.pause", l.Pause)
-	choice(c, "load.stages.spacing", l.Spacing, v1alpha1.SpacingUniform, v1alpha1.SpacingPoisson)
+	c.pause("load.stages.thinkTime", l.ThinkTime)
+	choice(c, "load.stages.interArrivalTimes", l.InterArrivalTimes, v1alpha1.InterArrivalConstant, v1alpha1.InterArrivalPoisson)
 	within(c, "load.stages.maxConnections", l.MaxConnections, 1, mostConnections)
-	if !connections && l.Pause != nil {
-		c.wrong("load.stages.pause", "it's for levels of connections: a rate has no pauses")
+	if !connections && l.ThinkTime != nil {
+		c.wrong("load.stages.thinkTime", "it's for levels of connections: a rate has no pauses")
 	}
-	if connections && l.Spacing != "" {
-		c.wrong("load.stages.spacing", "it's for levels of requestsPerSecond")
+	if connections && l.InterArrivalTimes != "" {
+		c.wrong("load.stages.interArrivalTimes", "it's for levels of requestsPerSecond")
 	}
 	if connections && l.MaxConnections != nil {
 		c.wrong("load.stages.maxConnections", "it's for levels of requestsPerSecond")
 	}
 }
 
-func (c *converter) pause(field string, p *v1alpha1.Pause) {
+func (c *converter) pause(field string, p *v1alpha1.ThinkTime) {
 	if p == nil {
 		return
 	}
@@ -197,10 +197,10 @@ func (c *converter) warmup(w *v1alpha1.Warmup, l *v1alpha1.Load) {
 	within(c, "load.warmup.steady.windows", w.Steady.Windows, leastWindows, mostWindows)
 	within(c, "load.warmup.steady.throughputPercent", w.Steady.ThroughputPercent, 1, 100)
 	within(c, "load.warmup.steady.p99Percent", w.Steady.P99Percent, 1, 100)
-	within(c, "load.warmup.steady.limitSeconds", w.Steady.LimitSeconds, 1, mostLevelSeconds)
+	within(c, "load.warmup.steady.timeoutSeconds", w.Steady.TimeoutSeconds, 1, mostLevelSeconds)
 	criterion := loadplan.Steady(w.Steady)
-	if least := criterion.Windows * criterion.WindowSeconds; criterion.LimitSeconds < least {
-		c.wrong("load.warmup.steady.limitSeconds", "it's %d: give at least windows times windowSeconds, which is %d", criterion.LimitSeconds, least)
+	if least := criterion.Windows * criterion.WindowSeconds; criterion.TimeoutSeconds < least {
+		c.wrong("load.warmup.steady.timeoutSeconds", "it's %d: give at least windows times windowSeconds, which is %d", criterion.TimeoutSeconds, least)
 	}
 }
 

@@ -36,7 +36,7 @@ func (c *converter) job(f *file) *standalone.Job {
 		}
 		job.Load, job.Levels = loadplan.Shape(spec), loadplan.Levels(spec)
 	}
-	job.Plan.Host, job.Credentials = f.Host, c.path(f.CredentialsFolder)
+	job.Plan.Host, job.Credentials = f.Host, c.path(f.CredentialsDirectory)
 	if job.URL != nil {
 		c.security(f, job)
 	}
@@ -111,13 +111,13 @@ func hasStatuses(r *v1alpha1.Request) bool { return r.Expect != nil && len(r.Exp
 func (c *converter) credentials(f *file) {
 	a := f.Load.Authentication
 	switch {
-	case a == nil && f.CredentialsFolder != "":
-		c.wrong("credentialsFolder", "nothing authenticates: give load.authentication, or leave it out")
+	case a == nil && f.CredentialsDirectory != "":
+		c.wrong("credentialsDirectory", "nothing authenticates: give load.authentication, or leave it out")
 	case a == nil:
 	case a.SecretName != "":
-		c.wrong("load.authentication.secretName", "there are no Secrets here: give credentialsFolder, with the keys as files, instead")
-	case f.CredentialsFolder == "":
-		c.wrong("credentialsFolder", "it's missing: give a folder with the files %s", strings.Join(session.CredentialKeys(string(a.Scheme)), " and "))
+		c.wrong("load.authentication.secretName", "there are no Secrets here: give credentialsDirectory, with the keys as files, instead")
+	case f.CredentialsDirectory == "":
+		c.wrong("credentialsDirectory", "it's missing: give a folder with the files %s", strings.Join(session.CredentialKeys(string(a.Scheme)), " and "))
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 type file struct {
 	URL  string `json:"url"`
 	Host string `json:"host"`
-	// CredentialsFolder has the files that load.authentication's Secret has as keys.
-	CredentialsFolder string `json:"credentialsFolder"`
+	// CredentialsDirectory has the files that load.authentication's Secret has as keys.
+	CredentialsDirectory string `json:"credentialsDirectory"`
 	// RequestsFile is a list of requests, as load.requestsFrom's ConfigMap has it.
 	RequestsFile string        `json:"requestsFile"`
 	Load         v1alpha1.Load `json:"load"`

@@ -87,11 +87,11 @@ func TestDefaults(t *testing.T) {
 func TestOpenLevelsWithCredentials(t *testing.T) {
 	job, err := Read([]byte(`
 url: http://localhost
-credentialsFolder: secret
+credentialsDirectory: secret
 load:
   authentication: {scheme: Digest}
   stages:
-    spacing: Poisson
+    interArrivalTimes: Poisson
     levels: [{requestsPerSecond: 10, holdSeconds: 2}, {requestsPerSecond: 30, rampSeconds: 1, holdSeconds: 2}]
   warmup: {requests: 5}
 `), "", "/plans")
@@ -147,7 +147,7 @@ func TestRefusals(t *testing.T) {
 		{"empty", "", "it's empty"},
 		{"no YAML", "url: [", "line 1"},
 		{"two documents", "url: http://a" + rest + "\n---\nurl: http://b", "more than one document"},
-		{"an unknown field", "url: http://a\nlaod: {}", "line 2: there is no field laod in the plan: take some of url, host, credentialsFolder, requestsFile, load, tls"},
+		{"an unknown field", "url: http://a\nlaod: {}", "line 2: there is no field laod in the plan: take some of url, host, credentialsDirectory, requestsFile, load, tls"},
 		{"one deeper", "url: http://a\nload:\n  closed:\n    conections: 3", "line 4: there is no field conections in load.closed: take some of connections, requests, durationSeconds"},
 		{"a field twice", "url: http://a\nurl: http://b", "already defined"},
 		{"a word for a number", "url: http://a\nload: {closed: {connections: many}}", "line 2: load.closed.connections: \"many\" can't be used: give a whole number"},
@@ -176,19 +176,19 @@ func TestRefusals(t *testing.T) {
 		{"a ramp past the end", "url: http://a\nload: {open: {requestsPerSecond: 1, ramp: {from: 0, seconds: 9}, durationSeconds: 5}}", "load.open.ramp.seconds: it's 9: give at most durationSeconds, which is 5"},
 		{"no levels", "url: http://a\nload: {stages: {}}", "load.stages.levels: there are 0: give from 1 to 20"},
 		{"levels of two kinds", "url: http://a\nload: {stages: {levels: [{connections: 1, holdSeconds: 1}, {requestsPerSecond: 1, holdSeconds: 1}]}}", "load.stages.levels[1]: all levels must have the same"},
-		{"pauses of a rate", "url: http://a\nload: {stages: {pause: {minMilliseconds: 1}, levels: [{requestsPerSecond: 1, holdSeconds: 1}]}}", "load.stages.pause: it's for levels of connections"},
-		{"a pause the wrong way round", "url: http://a\nload: {closed: {connections: 1, requests: 1, pause: {minMilliseconds: 5, maxMilliseconds: 2}}}", "load.closed.pause.maxMilliseconds: it's 2: give a number from 5"},
-		{"a Secret", "url: http://a\nload: {authentication: {scheme: Basic, secretName: a}, closed: {connections: 1, requests: 1}}", "load.authentication.secretName: there are no Secrets here: give credentialsFolder"},
-		{"no credentials", "url: http://a\nload: {authentication: {scheme: Basic}, closed: {connections: 1, requests: 1}}", "credentialsFolder: it's missing: give a folder with the files username and password"},
-		{"credentials for nothing", "url: http://a\ncredentialsFolder: c" + rest, "credentialsFolder: nothing authenticates"},
-		{"a limit below the windows", "url: http://a" + rest + "\n  warmup: {steady: {windows: 4, limitSeconds: 19}}", "load.warmup.steady.limitSeconds: it's 19: give at least windows times windowSeconds, which is 20"},
+		{"pauses of a rate", "url: http://a\nload: {stages: {thinkTime: {minMilliseconds: 1}, levels: [{requestsPerSecond: 1, holdSeconds: 1}]}}", "load.stages.thinkTime: it's for levels of connections"},
+		{"a pause the wrong way round", "url: http://a\nload: {closed: {connections: 1, requests: 1, thinkTime: {minMilliseconds: 5, maxMilliseconds: 2}}}", "load.closed.thinkTime.maxMilliseconds: it's 2: give a number from 5"},
+		{"a Secret", "url: http://a\nload: {authentication: {scheme: Basic, secretName: a}, closed: {connections: 1, requests: 1}}", "load.authentication.secretName: there are no Secrets here: give credentialsDirectory"},
+		{"no credentials", "url: http://a\nload: {authentication: {scheme: Basic}, closed: {connections: 1, requests: 1}}", "credentialsDirectory: it's missing: give a folder with the files username and password"},
+		{"credentials for nothing", "url: http://a\ncredentialsDirectory: c" + rest, "credentialsDirectory: nothing authenticates"},
+		{"a limit below the windows", "url: http://a" + rest + "\n  warmup: {steady: {windows: 4, timeoutSeconds: 19}}", "load.warmup.steady.timeoutSeconds: it's 19: give at least windows times windowSeconds, which is 20"},
 		{"a window alone", "url: http://a" + rest + "\n  warmup: {steady: {windows: 1}}", "load.warmup.steady.windows: it's 1: give a number from 2 to 10"},
 		{"two ends of a warm-up", "url: http://a" + rest + "\n  warmup: {requests: 9, steady: {}}", "load.warmup: give exactly one of"},
 		{"a ConfigMap", "url: http://a\nload: {requestsFrom: {configMapKeyRef: {name: a, key: b}}, closed: {connections: 1, requests: 1}}", "load.requestsFrom: there are no ConfigMaps here: give requestsFile"},
 		{"no list", "url: http://a\nrequestsFile: /nowhere" + rest, "requestsFile: open /nowhere: no such file"},
 		{"a list and a path", "url: http://a/x\nrequestsFile: /nowhere" + rest, "url: it has a path beside requestsFile"},
-		{"a form for another scheme", "url: http://a\ncredentialsFolder: c\nload: {authentication: {scheme: Basic, form: {path: /l}}, closed: {connections: 1, requests: 1}}", "load.authentication.form: it goes with the scheme Form"},
-		{"a login without cookies", "url: http://a\ncredentialsFolder: c\nload: {authentication: {scheme: Form, form: {path: /l}}, closed: {connections: 1, requests: 1}}", "load.connection.cookies: it must be Enabled with a form"},
+		{"a form for another scheme", "url: http://a\ncredentialsDirectory: c\nload: {authentication: {scheme: Basic, form: {path: /l}}, closed: {connections: 1, requests: 1}}", "load.authentication.form: it goes with the scheme Form"},
+		{"a login without cookies", "url: http://a\ncredentialsDirectory: c\nload: {authentication: {scheme: Form, form: {path: /l}}, closed: {connections: 1, requests: 1}}", "load.connection.cookies: it must be Enabled with a form"},
 		{"two paths", "url: http://a/x\nload: {requests: [{path: /}], closed: {connections: 1, requests: 1}}", "url: it has a path beside load.requests"},
 		{"keepAlive as a boolean", "url: http://a\nload: {connection: {keepAlive: maybe}, closed: {connections: 1, requests: 1}}", `load.connection.keepAlive: it's "maybe": give Enabled or Disabled`},
 		{"no timeout", "url: http://a\nload: {connection: {timeoutSeconds: 0}, closed: {connections: 1, requests: 1}}", "load.connection.timeoutSeconds: it's 0: give a number from 1 to 3600"},

@@ -160,7 +160,7 @@ func (c *collector) Stop() error {
 // totals returns the figures of the load, which must have ended.
 func (c *collector) totals() *result.Totals {
 	l := c.load
-	script := &result.ScriptTotals{LeftOut: c.metrics.dropped}
+	script := &result.ScriptTotals{Omitted: c.metrics.dropped}
 	for _, m := range c.metrics.all() {
 		script.Metrics = append(script.Metrics, *m)
 	}

@@ -16,7 +16,7 @@ func (j *Job) result(totals *result.Totals, s *localSession) *result.Result {
 	r := &result.Result{
 		SchemaVersion: result.SchemaVersion,
 		Run: result.Run{
-			Alone: true, RequestList: j.RequestList, Name: j.Name, Server: j.URL.Scheme + "://" + j.URL.Host, Load: j.Load,
+			Standalone: true, RequestList: j.RequestList, Name: j.Name, Server: j.URL.Scheme + "://" + j.URL.Host, Load: j.Load,
 			Connections: int64(plan.Connections), Streams: int64(plan.Streams), KeepAlive: plan.KeepAlive,
 			Sequential: plan.Sequential, Cookies: plan.Cookies, Authentication: plan.Authentication, MeasurementTime: time.UnixMicro(totals.StartedAt).UTC(),
 		},

@@ -13,7 +13,7 @@ spec:
   script:
     configMapName: shop
     file: tests/main.js
-    folders: [{path: lib/checks, configMapName: checks}, {path: tests, configMapName: shop-tests}]
+    directories: [{path: lib/checks, configMapName: checks}, {path: tests, configMapName: shop-tests}]
     hostNames: [www.example.org, shop]
     env:
     - {name: USERS, value: "10 $(HOME)"}

@@ -182,7 +182,7 @@ spec:
     pod: {containers: [{name: app, env: [{name: TZ, value: UTC}]}]}
   load:
     requests: [{path: /a.jsp}]
-    closed: {connections: 10, durationSeconds: 30, rampSeconds: 5, pause: {minMilliseconds: 500, maxMilliseconds: 1500}}
+    closed: {connections: 10, durationSeconds: 30, rampSeconds: 5, thinkTime: {minMilliseconds: 500, maxMilliseconds: 1500}}
     warmup: {durationSeconds: 5}
 `
 
@@ -216,8 +216,8 @@ spec:
   load:
     requestsFrom: {configMapKeyRef: {name: urls, key: list.txt}}
     connection: {protocol: HTTP2, streams: 20}
-    open: {requestsPerSecond: 500, ramp: {from: 100, seconds: 5}, spacing: Poisson, durationSeconds: 30, maxConnections: 200}
-    warmup: {steady: {windowSeconds: 2, windows: 4, throughputPercent: 10, p99Percent: 30, limitSeconds: 60}}
+    open: {requestsPerSecond: 500, ramp: {from: 100, seconds: 5}, interArrivalTimes: Poisson, durationSeconds: 30, maxConnections: 200}
+    warmup: {steady: {windowSeconds: 2, windows: 4, throughputPercent: 10, p99Percent: 30, timeoutSeconds: 60}}
 `
 
 const genericFull = `
@@ -248,7 +248,7 @@ spec:
     scope: Run
     stages:
       levels: [{connections: 10, rampSeconds: 5, holdSeconds: 60}, {connections: 20, holdSeconds: 60}]
-      pause: {minMilliseconds: 500, maxMilliseconds: 600}
+      thinkTime: {minMilliseconds: 500, maxMilliseconds: 600}
 `
 
 const externalFull = `
@@ -294,5 +294,5 @@ spec:
         fields: [{name: "a.b:c[d]-e_f", value: ""}]
         expect: {statuses: [303, 200], location: /app/}
     connection: {cookies: Enabled}
-    stages: {levels: [{requestsPerSecond: 10, rampSeconds: 1, holdSeconds: 60}], spacing: Poisson, maxConnections: 50}
+    stages: {levels: [{requestsPerSecond: 10, rampSeconds: 1, holdSeconds: 60}], interArrivalTimes: Poisson, maxConnections: 50}
 `

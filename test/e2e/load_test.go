@@ -50,7 +50,7 @@ func TestOpenLoads(t *testing.T) {
 	}{
 		{"uniform", v1alpha1.OpenLoad{RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5))}, v1alpha1.ScopeClient, 600, 600},
 		{"split", v1alpha1.OpenLoad{RequestsPerSecond: 101, Requests: ptr.To(int64(505))}, v1alpha1.ScopeRun, 505, 505},
-		{"poisson", v1alpha1.OpenLoad{RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5)), Spacing: v1alpha1.SpacingPoisson}, v1alpha1.ScopeClient, 500, 700},
+		{"poisson", v1alpha1.OpenLoad{RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5)), InterArrivalTimes: v1alpha1.InterArrivalPoisson}, v1alpha1.ScopeClient, 500, 700},
 		{"ramp", v1alpha1.OpenLoad{
 			RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5)), Ramp: &v1alpha1.RateRamp{From: ptr.To(int32(0)), Seconds: 4},
 		}, v1alpha1.ScopeClient, 355, 365}, // 4 s at a mean of 60/s, and 1 s at 120/s
@@ -68,12 +68,12 @@ func TestOpenLoads(t *testing.T) {
 			if a == nil || a.Due != server.Requests || stored.Merged.Dropped != 0 {
 				t.Fatalf("arrivals %+v, %d dropped", a, stored.Merged.Dropped)
 			}
-			asked, achieved := a.AskedPerSecond(), a.AchievedPerSecond(stored.Merged.Dropped)
+			asked, achieved := a.TargetRatePerSecond(), a.AchievedPerSecond(stored.Merged.Dropped)
 			if math.Abs(achieved/asked-1) > 0.03 { // other processes use this host
 				t.Errorf("%.2f requests/s achieved, target rate %.2f", achieved, asked)
 			}
 			// The rate is that of all clients.
-			if rate := stored.Run.AskedPerSecond; rate != int64(test.load.RequestsPerSecond)*map[v1alpha1.LoadScope]int64{v1alpha1.ScopeClient: 2, v1alpha1.ScopeRun: 1}[test.scope] {
+			if rate := stored.Run.TargetRatePerSecond; rate != int64(test.load.RequestsPerSecond)*map[v1alpha1.LoadScope]int64{v1alpha1.ScopeClient: 2, v1alpha1.ScopeRun: 1}[test.scope] {
 				t.Errorf("the result has the target rate %d/s", rate)
 			}
 		})
@@ -88,7 +88,7 @@ func TestStages(t *testing.T) {
 	}
 	for name, stages := range map[string]v1alpha1.StagesLoad{
 		// With 50 ms think time and 1 ms service time, a connection sends about 19 requests per second.
-		"connections": {Levels: []v1alpha1.LoadLevel{level(1), level(3)}, Pause: &v1alpha1.Pause{MinMilliseconds: 50}},
+		"connections": {Levels: []v1alpha1.LoadLevel{level(1), level(3)}, ThinkTime: &v1alpha1.ThinkTime{MinMilliseconds: 50}},
 		"rates":       {Levels: []v1alpha1.LoadLevel{rate(20), rate(60)}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestStages(t *testing.T) {
 				t.Fatalf("%d levels", len(stored.Levels))
 			}
 			first, second := &stored.Levels[0], &stored.Levels[1]
-			asked := []int64{first.AskedConnections + first.AskedPerSecond, second.AskedConnections + second.AskedPerSecond}
+			asked := []int64{first.TargetConnections + first.TargetRatePerSecond, second.TargetConnections + second.TargetRatePerSecond}
 			if name == "rates" && (asked[0] != 40 || asked[1] != 120) || name == "connections" && (asked[0] != 2 || asked[1] != 6) {
 				t.Errorf("levels of %v", asked)
 			}
@@ -121,7 +121,7 @@ func TestPauseAndRamp(t *testing.T) {
 	t.Parallel()
 	const path = "/fixed/1000/10"
 	run := loadRun(t, "pause", path).Requests(4, 40).Obj()
-	run.Spec.Load.Closed.RampSeconds, run.Spec.Load.Closed.Pause = ptr.To(int32(1)), &v1alpha1.Pause{MinMilliseconds: 100}
+	run.Spec.Load.Closed.RampSeconds, run.Spec.Load.Closed.ThinkTime = ptr.To(int32(1)), &v1alpha1.ThinkTime{MinMilliseconds: 100}
 	stored, server := outcome(t, run, path)
 	if server.Requests != 80 || server.Connections != 8 {
 		t.Errorf("the server had %d requests on %d connections", server.Requests, server.Connections)

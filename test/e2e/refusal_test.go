@@ -105,7 +105,7 @@ func TestExternal(t *testing.T) {
 	if r := done.Status.Result; *r.Requests != 400 || *r.Errors.Total != 0 || r.Target != nil {
 		t.Errorf("%d requests, %d errors, usage of the target %+v", *r.Requests, *r.Errors.Total, r.Target)
 	}
-	if message := condition(done, v1alpha1.ConditionValid).Message; !strings.Contains(message, "TargetUnseen") {
+	if message := condition(done, v1alpha1.ConditionValid).Message; !strings.Contains(message, "TargetUsageUnknown") {
 		t.Errorf("Valid does not report that the target's usage is not available: %s", message)
 	}
 	c.nothingLeft(t, done, time.Minute)

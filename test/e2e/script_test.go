@@ -66,7 +66,7 @@ func TestScript(t *testing.T) {
 	c.files(t, ns, "shop-lib", map[string]string{"paths.js": "export const shop = '/fixed/1000/1000';"})
 	c.create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "shop"}, StringData: map[string]string{"token": "s3cr3t-ab"}})
 	run := wrapper.NewRun(ns, "script", serverImage).Lane("script").Script("shop").Clients(2, "250m", "192Mi").Retain(v1alpha1.RetainAlways).Obj()
-	run.Spec.Script.Folders = []v1alpha1.ScriptFolder{{Path: "lib", ConfigMapName: "shop-lib"}}
+	run.Spec.Script.Directories = []v1alpha1.ScriptDirectory{{Path: "lib", ConfigMapName: "shop-lib"}}
 	run.Spec.Script.Env = []v1alpha1.EnvironmentVariable{
 		{Name: "TOKEN", SecretKeyRef: &v1alpha1.SecretKeyReference{Name: "shop", Key: "token"}},
 	}

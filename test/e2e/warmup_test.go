@@ -19,10 +19,10 @@ import (
 const warmingPath = "/warming/10000/8/100"
 
 // untilSteady returns a warm-up with windows of 2s.
-func untilSteady(limitSeconds int32) v1alpha1.SteadyState {
+func untilSteady(timeoutSeconds int32) v1alpha1.SteadyState {
 	return v1alpha1.SteadyState{
 		WindowSeconds: ptr.To(int32(2)), Windows: ptr.To(int32(3)), ThroughputPercent: ptr.To(int32(15)), P99Percent: ptr.To(int32(100)),
-		LimitSeconds: ptr.To(limitSeconds),
+		TimeoutSeconds: ptr.To(timeoutSeconds),
 	}
 }
 
@@ -87,7 +87,7 @@ func TestWarmupLimit(t *testing.T) {
 		t.Errorf("warm-up in the status: %+v", w)
 	}
 	valid := condition(done, v1alpha1.ConditionValid)
-	for _, want := range []string{"WarmupNotSteady", "last 3 windows of 2s", "warmup.steady.limitSeconds"} {
+	for _, want := range []string{"WarmupNotSteady", "last 3 windows of 2s", "warmup.steady.timeoutSeconds"} {
 		if !strings.Contains(valid.Message, want) {
 			t.Errorf("Valid is %s: %q does not contain %q", valid.Status, valid.Message, want)
 		}

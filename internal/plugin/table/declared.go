@@ -24,7 +24,7 @@ func declared(run *v1alpha1.BenchmarkRun, why string) report.Row {
 	if plans := loadplan.Plans(run, nil); len(plans) > 0 {
 		row.Connections = int64(plans[0].Connections)
 	}
-	row.AskedPerSecond, row.Sequential = loadplan.AskedPerSecond(&run.Spec), load.Order == v1alpha1.OrderSequential
+	row.TargetRatePerSecond, row.Sequential = loadplan.TargetRatePerSecond(&run.Spec), load.Order == v1alpha1.OrderSequential
 	if a := load.Authentication; a != nil {
 		row.Authentication = string(a.Scheme)
 	}

@@ -3398,7 +3398,7 @@ type ScriptTotals struct {
 	VirtualUsers    int64                  `protobuf:"varint,1,opt,name=virtual_users,json=virtualUsers,proto3" json:"virtual_users,omitempty"`
 	RunMicroseconds int64                  `protobuf:"varint,2,opt,name=run_microseconds,json=runMicroseconds,proto3" json:"run_microseconds,omitempty"`
 	Metrics         []*ScriptMetric        `protobuf:"bytes,3,rep,name=metrics,proto3" json:"metrics,omitempty"`
-	LeftOut         int64                  `protobuf:"varint,4,opt,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
+	Omitted         int64                  `protobuf:"varint,4,opt,name=omitted,proto3" json:"omitted,omitempty"`
 	Thresholds      []*ScriptThreshold     `protobuf:"bytes,5,rep,name=thresholds,proto3" json:"thresholds,omitempty"`
 	MarkedFailed    bool                   `protobuf:"varint,6,opt,name=marked_failed,json=markedFailed,proto3" json:"marked_failed,omitempty"`
 	TeardownError   string                 `protobuf:"bytes,7,opt,name=teardown_error,json=teardownError,proto3" json:"teardown_error,omitempty"`
@@ -3457,9 +3457,9 @@ func (x *ScriptTotals) GetMetrics() []*ScriptMetric {
 	return nil
 }
 
-func (x *ScriptTotals) GetLeftOut() int64 {
+func (x *ScriptTotals) GetOmitted() int64 {
 	if x != nil {
-		return x.LeftOut
+		return x.Omitted
 	}
 	return 0
 }
@@ -3923,12 +3923,12 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x04cpus\x18\x02 \x01(\tR\x04cpus\"W\n" +
 	"\fBackendUsage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x123\n" +
-	"\x05usage\x18\x02 \x01(\v2\x1d.assay.session.v1.ServerUsageR\x05usage\"\xc2\x02\n" +
+	"\x05usage\x18\x02 \x01(\v2\x1d.assay.session.v1.ServerUsageR\x05usage\"\xc1\x02\n" +
 	"\fScriptTotals\x12#\n" +
 	"\rvirtual_users\x18\x01 \x01(\x03R\fvirtualUsers\x12)\n" +
 	"\x10run_microseconds\x18\x02 \x01(\x03R\x0frunMicroseconds\x128\n" +
-	"\ametrics\x18\x03 \x03(\v2\x1e.assay.session.v1.ScriptMetricR\ametrics\x12\x19\n" +
-	"\bleft_out\x18\x04 \x01(\x03R\aleftOut\x12A\n" +
+	"\ametrics\x18\x03 \x03(\v2\x1e.assay.session.v1.ScriptMetricR\ametrics\x12\x18\n" +
+	"\aomitted\x18\x04 \x01(\x03R\aomitted\x12A\n" +
 	"\n" +
 	"thresholds\x18\x05 \x03(\v2!.assay.session.v1.ScriptThresholdR\n" +
 	"thresholds\x12#\n" +

@@ -177,7 +177,7 @@ func TestOpenLevelsInsideK6(t *testing.T) {
 		{From: 100, To: 100, DurationMicroseconds: 1_000_000, Level: true}, {From: 300, To: 300, DurationMicroseconds: 1_000_000, Level: true},
 	}}
 	got := runProgram(t, p, server).Totals
-	if got.Succeeded() != 400 || got.Arrivals == nil || got.Arrivals.AskedPerSecond() != 200 || got.Warmup.Requests != 100 {
+	if got.Succeeded() != 400 || got.Arrivals == nil || got.Arrivals.TargetRatePerSecond() != 200 || got.Warmup.Requests != 100 {
 		t.Errorf("totals %+v, arrivals %+v", got.Counts, got.Arrivals)
 	}
 	if len(got.Levels) != 2 || got.Levels[0].Requests == 0 || got.Levels[1].Requests == 0 || got.Levels[0].Requests > 100 {

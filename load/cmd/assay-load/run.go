@@ -46,9 +46,9 @@ file, or - for the standard input. All fields:
     closed:                          # or open, or stages
       connections: 25
       requests: 50000                # or durationSeconds
-    warmup: {requests: 20000}        # or for example {steady: {limitSeconds: 60}}
+    warmup: {requests: 20000}        # or for example {steady: {timeoutSeconds: 60}}
   requestsFile: urls.txt             # instead of load.requests; replaces load.requestsFrom
-  credentialsFolder: secret          # with the files username and password, or token
+  credentialsDirectory: secret          # with the files username and password, or token
   tls:                               # only with an https url
     serverName: www.example.org      # default: host of the url
     protocols: [TLSv1.2, TLSv1.3]

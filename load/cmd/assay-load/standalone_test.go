@@ -68,7 +68,7 @@ load:
 		t.Errorf("received %d bytes of bodies, the server sent %d: %v", r.Merged.BodyBytes, seen.Body, seen.Paths)
 	}
 	c := r.Clients[0]
-	if !r.Run.Alone || r.Run.Name != "example" || c.CPUPercent() <= 0 || c.Usage.MaxResident <= 0 || len(r.Series) == 0 {
+	if !r.Run.Standalone || r.Run.Name != "example" || c.CPUPercent() <= 0 || c.Usage.MaxResident <= 0 || len(r.Series) == 0 {
 		t.Errorf("run %+v, client's usage %+v", r.Run, c.Usage)
 	}
 }
@@ -113,7 +113,7 @@ func TestRunLevelsWithCredentials(t *testing.T) {
 	})
 	path := planFile(t, `
 url: http://%s
-credentialsFolder: secret
+credentialsDirectory: secret
 load:
   requests: [{path: /a, method: POST, body: {text: hello}}]
   authentication: {scheme: Basic}
@@ -139,7 +139,7 @@ load:
 	if r.Run.Load != result.LoadOpen || r.Merged.Succeeded() != 70 || posted.Load() != 70 {
 		t.Errorf("%s load, %d of %d requests succeeded, the server saw %d POST requests", r.Run.Load, r.Merged.Succeeded(), r.Merged.Requests, posted.Load())
 	}
-	if len(r.Levels) != 2 || r.Levels[0].AskedPerSecond != 20 || r.Levels[1].AskedPerSecond != 50 ||
+	if len(r.Levels) != 2 || r.Levels[0].TargetRatePerSecond != 20 || r.Levels[1].TargetRatePerSecond != 50 ||
 		r.Levels[0].Requests == 0 || r.Levels[1].Requests == 0 || r.Levels[0].Requests+r.Levels[1].Requests > 70 { // some requests end after their level
 		t.Errorf("levels %+v", r.Levels)
 	}

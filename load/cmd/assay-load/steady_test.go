@@ -16,7 +16,7 @@ func TestRunUntilSteady(t *testing.T) {
 	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.OK(9) })
 	r, _ := runUntilSteady(t, server, `
 url: http://%s/a
-load: {closed: {connections: 4, requests: 2000}, warmup: {steady: {windowSeconds: 1, windows: 2, throughputPercent: 100, p99Percent: 100, limitSeconds: 120}}}
+load: {closed: {connections: 4, requests: 2000}, warmup: {steady: {windowSeconds: 1, windows: 2, throughputPercent: 100, p99Percent: 100, timeoutSeconds: 120}}}
 `)
 	w := r.Warmup
 	if w == nil || w.Steady == nil || !w.Steady.Reached || len(w.Steady.Windows) != 2 || w.Steady.ThroughputSpread() > 100 || w.Steady.P99Spread() > 100 {
@@ -46,7 +46,7 @@ func TestWarmupReachesTimeout(t *testing.T) {
 	})
 	r, text := runUntilSteady(t, server, `
 url: http://%s/a
-load: {closed: {connections: 1, requests: 5}, warmup: {steady: {windowSeconds: 1, windows: 2, limitSeconds: 3}}}
+load: {closed: {connections: 1, requests: 5}, warmup: {steady: {windowSeconds: 1, windows: 2, timeoutSeconds: 3}}}
 `)
 	w := r.Warmup
 	if w == nil || w.Steady == nil || w.Steady.Reached || len(w.Steady.Windows) != 2 || w.Steady.Windows[1].Second != 2 {
@@ -55,7 +55,7 @@ load: {closed: {connections: 1, requests: 5}, warmup: {steady: {windowSeconds: 1
 	if took := w.DurationMicroseconds; took < 2_900_000 || took > 60_000_000 || r.Merged.Requests != 5 {
 		t.Errorf("the warm-up took %d µs; %d requests were measured", took, r.Merged.Requests)
 	}
-	if !strings.Contains(text, "WarmupNotSteady") || !strings.Contains(text, "fewer than 100 requests") {
+	if !strings.Contains(text, "WarmupNotSteady") || !strings.Contains(text, "fewer than 100 successful requests") {
 		t.Errorf("the result doesn't say that the warm-up timed out:\n%s", text)
 	}
 }
