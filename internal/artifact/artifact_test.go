@@ -24,7 +24,7 @@ func run(clients, seconds int) *result.Result {
 	random := rand.New(rand.NewPCG(1, 2))
 	sets := make([]result.Latencies, min(clients, 50))
 	for i := range sets {
-		for phase := range result.AllPhases() {
+		for phase := range result.Phases {
 			for range 2_000 {
 				sets[i].Of(phase).Record(int64(random.ExpFloat64() * 20_000))
 			}

@@ -55,9 +55,7 @@ func TestMergedIsPooled(t *testing.T) {
 			if s.Samples != int64(len(all)) || s.Min != all[0] || s.Max != all[len(all)-1] {
 				t.Errorf("%+v, want %d from %v to %v", s, len(all), all[0], all[len(all)-1])
 			}
-			i := -1
-			for p := range percentile.Common() {
-				i++
+			for i, p := range percentile.Common {
 				// Of values below zero it may be the neighbor.
 				rank := int(math.Ceil(p.Percent()/100*float64(len(all))*(1-1e-12))) - 1
 				low, high := all[rank], all[rank]

@@ -186,7 +186,7 @@ type Summary struct {
 func (m *Metric) Summarize() Summary {
 	s := Summary{Name: m.Name, Kind: m.Kind, Unit: m.Unit, Samples: m.Samples, Sum: m.Sum, Last: m.Last, Min: m.Min, Max: m.Max}
 	if m.Values != nil {
-		for p := range percentile.Common() {
+		for _, p := range percentile.Common {
 			s.Percentiles = append(s.Percentiles, m.percentile(p.Percent()))
 		}
 	}

@@ -3,7 +3,6 @@
 package percentile
 
 import (
-	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -61,22 +60,17 @@ func (p Percentile) String() string {
 // Name returns the percentile as part of a field's name: "P999" for the 99.9th.
 func (p Percentile) Name() string { return "P" + strings.ReplaceAll(p.String(), ".", "") }
 
-// All yields all percentiles, AB those that ab prints, Common those that have a
-// place in every kind of summary.
-func All() iter.Seq[Percentile] { return which(func(Percentile) bool { return true }) }
+// AB holds the percentiles that ab prints, Common those that every kind of summary
+// has.
+var AB, Common []Percentile
 
-// AB is described at All.
-func AB() iter.Seq[Percentile] { return which(func(p Percentile) bool { return table[p].ab }) }
-
-// Common is described at All.
-func Common() iter.Seq[Percentile] { return which(func(p Percentile) bool { return table[p].common }) }
-
-func which(wanted func(Percentile) bool) iter.Seq[Percentile] {
-	return func(yield func(Percentile) bool) {
-		for p := range Count {
-			if wanted(p) && !yield(p) {
-				return
-			}
+func init() {
+	for p := range Count {
+		if table[p].ab {
+			AB = append(AB, p)
+		}
+		if table[p].common {
+			Common = append(Common, p)
 		}
 	}
 }

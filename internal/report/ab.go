@@ -214,7 +214,7 @@ func sampleStdDev(s result.Summary) float64 {
 func writePercentages(w *bytes.Buffer, b block) {
 	fmt.Fprintf(w, "\nPercentage of the requests served within a certain time (ms)\n")
 	total := b.phase(result.Total)
-	for p := range percentile.AB() {
+	for _, p := range percentile.AB {
 		fmt.Fprintf(w, " %3s%% %10.3f\n", p, ms(total.Percentiles[p]))
 	}
 	fmt.Fprintf(w, " 100%% %10.3f (longest request)\n", ms(total.Max))

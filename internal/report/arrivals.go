@@ -18,7 +18,7 @@ func writeArrivals(w *bytes.Buffer, r *result.Result) {
 	fmt.Fprintf(w, "Target rate: %s requests/s, %d total\n", decimals(a.TargetRatePerSecond(), 2), a.Due)
 	fmt.Fprintf(w, "Achieved:    %s requests/s, %d dropped\n\n", decimals(a.AchievedPerSecond(dropped), 2), dropped)
 	headings := []any{""}
-	for p := range percentile.Common() {
+	for _, p := range percentile.Common {
 		headings = append(headings, fmt.Sprintf("p%s ms", p))
 	}
 	t := newTable(1, append(headings, "max ms")...)
@@ -28,7 +28,7 @@ func writeArrivals(w *bytes.Buffer, r *result.Result) {
 	}{{"start delay", result.Delay}, {"service time", result.Service}, {"response time", result.Total}} {
 		h := r.Merged.Latencies.Get(row.phase)
 		cells := table.Row{row.name}
-		for p := range percentile.Common() {
+		for _, p := range percentile.Common {
 			cells = append(cells, msText(h.Percentile(p.Percent()), h.Count() > 0))
 		}
 		t.AppendRow(append(cells, msText(h.Max(), h.Count() > 0)))

@@ -31,7 +31,7 @@ type summaryJSON struct {
 	Clients               []figuresJSON `json:"clients"`
 	// Containers are those of the target's pod whose usage is known, the server that
 	// clients talk to first.
-	Containers []containerJSON `json:"containers"`
+	Containers []map[string]any `json:"containers"`
 }
 
 type figuresJSON struct {
@@ -93,7 +93,7 @@ func writeIndented(w io.Writer, document any) error {
 
 func latenciesJSON(histograms result.Latencies, summaries result.Summaries) map[string]latencyJSON {
 	byPhase := map[string]latencyJSON{}
-	for phase := range result.AllPhases() {
+	for phase := range result.Phases {
 		var s result.Summary
 		switch {
 		case histograms[phase] != nil:

@@ -52,12 +52,8 @@ func figures(m *k6metric.Summary) string {
 		return fmt.Sprintf("%.2f%% (%.0f of %d)", 100*m.Mean(), m.Sum, m.Samples)
 	}
 	parts := []string{"avg " + value(m.Mean()), "min " + value(m.Min)}
-	i := 0
-	for p := range percentile.Common() {
-		if i < len(m.Percentiles) { // an earlier version had fewer
-			parts = append(parts, fmt.Sprintf("p%s %s", p, value(m.Percentiles[i])))
-		}
-		i++
+	for i, v := range m.Percentiles[:min(len(m.Percentiles), len(percentile.Common))] { // other versions have more or fewer
+		parts = append(parts, fmt.Sprintf("p%s %s", percentile.Common[i], value(v)))
 	}
 	return strings.Join(append(parts, "max "+value(m.Max)), ", ")
 }

@@ -1,11 +1,7 @@
 package report
 
 import (
-	"fmt"
-	"io"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
@@ -127,29 +123,3 @@ func figuresOf(b block) Figures {
 
 // valid reports whether there is a result and no finding invalidates it.
 func (r *Row) valid() bool { return r.Merged != nil && validity.Valid(r.Findings) }
-
-// TableFormat writes rows as a table in one form.
-type TableFormat func(w io.Writer, rows []Row) error
-
-// TableFormats holds all formats of tables by name.
-var TableFormats = map[string]TableFormat{
-	"csv":      writeTableCSV,
-	"json":     writeTableJSON,
-	"markdown": writeTableMarkdown,
-	"text":     writeTableText,
-}
-
-// TableNames returns the names of all formats of tables in alphabetical order.
-func TableNames() []string { return slices.Sorted(maps.Keys(TableFormats)) }
-
-// WriteTable writes rows as a table in the format of that name.
-func WriteTable(w io.Writer, format string, rows []Row) error {
-	write, known := TableFormats[format]
-	if !known {
-		return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(TableNames(), ", "))
-	}
-	if err := write(w, shown(rows)); err != nil {
-		return fmt.Errorf("write table as %s: %w", format, err)
-	}
-	return nil
-}

@@ -3,26 +3,13 @@ package result
 // Arrivals is how well an open load kept its rate. ArrivalFigures says what each
 // figure is.
 type Arrivals struct {
-	Due                 int64 `json:"due"`
-	PlannedMicroseconds int64 `json:"plannedMicroseconds"`
-	StartedMicroseconds int64 `json:"startedMicroseconds"`
+	Due                 int64 `json:"due" help:"requests to be made, dropped ones included"`
+	PlannedMicroseconds int64 `json:"plannedMicroseconds" merging:"max" help:"time from the start in which they were to start"`
+	StartedMicroseconds int64 `json:"startedMicroseconds" merging:"max" help:"time from the start until the last one really started, or was dropped"`
 }
 
 // ArrivalFigures is the table of Arrivals.
-var ArrivalFigures = Table[Arrivals]{
-	{
-		Name: "due", Of: func(a *Arrivals) *int64 { return &a.Due },
-		Help: "requests to be made, dropped ones included",
-	},
-	{
-		Name: "plannedMicroseconds", Of: func(a *Arrivals) *int64 { return &a.PlannedMicroseconds },
-		Unit: Microseconds, Merging: Max, Help: "time from the start in which they were to start",
-	},
-	{
-		Name: "startedMicroseconds", Of: func(a *Arrivals) *int64 { return &a.StartedMicroseconds },
-		Unit: Microseconds, Merging: Max, Help: "time from the start until the last one really started, or was dropped",
-	},
-}
+var ArrivalFigures = tableOf[Arrivals]()
 
 // TargetRatePerSecond returns the target rate: the rate at which requests were to start.
 func (a *Arrivals) TargetRatePerSecond() float64 { return perSecond(a.Due, a.PlannedMicroseconds) }

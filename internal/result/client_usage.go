@@ -1,53 +1,18 @@
 package result
 
 // ClientUsage is what a client used of its machine over some span of time.
-// ClientFigures says what each figure is.
 type ClientUsage struct {
-	UserCPU              int64 `json:"userCPUMicroseconds"`
-	SystemCPU            int64 `json:"systemCPUMicroseconds"`
-	Throttled            int64 `json:"throttledMicroseconds"`
-	MaxResident          int64 `json:"maxResidentBytes"`
-	SchedulingLatencyP99 int64 `json:"schedulerLagP99Microseconds"`
-	GCPause              int64 `json:"gcPauseMicroseconds"`
-	GCPauseMax           int64 `json:"gcPauseMaxMicroseconds"`
+	UserCPU              int64 `json:"userCPUMicroseconds" help:"CPU time in user mode"`
+	SystemCPU            int64 `json:"systemCPUMicroseconds" help:"CPU time in kernel mode"`
+	Throttled            int64 `json:"throttledMicroseconds" optional:"true" label:"Throttled" column:"throttled" help:"time for which the client was throttled by its CPU limit"`
+	MaxResident          int64 `json:"maxResidentBytes" unit:"memory" merging:"max" label:"Memory" part:"peak RSS" column:"peak RSS" help:"largest resident set since the client's start"`
+	SchedulingLatencyP99 int64 `json:"schedulerLagP99Microseconds" merging:"max" label:"Scheduling latency" part:"p99" column:"sched p99" csv:"client_scheduler_lag_p99_ms" help:"99th percentile of the scheduling latency of goroutines, to within a quarter"`
+	GCPause              int64 `json:"gcPauseMicroseconds" label:"GC pauses" part:"total" column:"GC" help:"time for which garbage collections stopped the client"`
+	GCPauseMax           int64 `json:"gcPauseMaxMicroseconds" merging:"max" label:"GC pauses" part:"longest" column:"GC max" csv:"client_gc_pause_max_ms" help:"longest GC pause"`
 }
 
 // ClientFigures is the table of ClientUsage.
-var ClientFigures = Table[ClientUsage]{
-	{
-		Name: "userCPUMicroseconds", Of: func(u *ClientUsage) *int64 { return &u.UserCPU },
-		Unit: Microseconds, Help: "CPU time in user mode",
-	},
-	{
-		Name: "systemCPUMicroseconds", Of: func(u *ClientUsage) *int64 { return &u.SystemCPU },
-		Unit: Microseconds, Help: "CPU time in kernel mode",
-	},
-	{
-		Name: "throttledMicroseconds", Of: func(u *ClientUsage) *int64 { return &u.Throttled },
-		Unit: Microseconds, Optional: true, Label: "Throttled", Column: "throttled",
-		Help: "time for which the client was throttled by its CPU limit",
-	},
-	{
-		Name: "maxResidentBytes", Of: func(u *ClientUsage) *int64 { return &u.MaxResident },
-		Unit: Memory, Merging: Max, Label: "Memory", Part: "peak RSS", Column: "peak RSS",
-		Help: "largest resident set since the client's start",
-	},
-	{
-		Name: "schedulerLagP99Microseconds", Of: func(u *ClientUsage) *int64 { return &u.SchedulingLatencyP99 },
-		Unit: Microseconds, Merging: Max, Label: "Scheduling latency", Part: "p99", Column: "sched p99", CSV: "client_scheduler_lag_p99_ms",
-		Help: "99th percentile of the time that runnable goroutines waited for a CPU, to within a quarter; the largest of several seconds or clients",
-	},
-	{
-		Name: "gcPauseMicroseconds", Of: func(u *ClientUsage) *int64 { return &u.GCPause },
-		Unit: Microseconds, Label: "GC pauses", Part: "total", Column: "GC",
-		Help: "time for which garbage collections stopped the client",
-	},
-	{
-		Name: "gcPauseMaxMicroseconds", Of: func(u *ClientUsage) *int64 { return &u.GCPauseMax },
-		Unit: Microseconds, Merging: Max, Label: "GC pauses", Part: "longest", Column: "GC max", CSV: "client_gc_pause_max_ms",
-		Help: "longest GC pause",
-	},
-}
+var ClientFigures = tableOf[ClientUsage]()
 
 // Add adds the usage of a later span of time, or of another client.
 func (u *ClientUsage) Add(other ClientUsage) { ClientFigures.Merge(u, &other) }

@@ -8,69 +8,24 @@ import (
 // Counts are exact counts of requests, connections and bytes. Counters says what
 // each of them counts.
 type Counts struct {
-	Requests      int64       `json:"requests"`
+	Requests      int64       `json:"requests" help:"completed requests, successful or not"`
 	Errors        ErrorCounts `json:"errors"`
-	Non2xx        int64       `json:"non2xx"`
-	KeepAlive     int64       `json:"keepAlive"`
-	Connections   int64       `json:"connections"`
-	BytesSent     int64       `json:"bytesSent"`
-	BytesReceived int64       `json:"bytesReceived"`
-	BodyBytes     int64       `json:"bodyBytes"`
-	TLSResumed    int64       `json:"tlsResumed"`
-	Dropped       int64       `json:"dropped,omitempty"`
+	Non2xx        int64       `json:"non2xx" label:"Non-2xx responses" csv:"non2xx" help:"complete responses with a status outside 200 to 299, failed or not"`
+	KeepAlive     int64       `json:"keepAlive" label:"Keep-Alive requests" csv:"keep_alive_requests" help:"requests sent on a connection that had been used for a request before"`
+	Connections   int64       `json:"connections" csv:"connections_opened" help:"connections opened"`
+	BytesSent     int64       `json:"bytesSent" unit:"bytes" csv:"bytes_sent" help:"bytes of requests written to connections"`
+	BytesReceived int64       `json:"bytesReceived" unit:"bytes" csv:"bytes_received" help:"bytes read from connections, inside TLS"`
+	BodyBytes     int64       `json:"bodyBytes" unit:"bytes" csv:"body_bytes" help:"bytes of response bodies, without the headers of chunks"`
+	TLSResumed    int64       `json:"tlsResumed" label:"TLS sessions resumed" csv:"tls_resumed" help:"TLS handshakes that resumed an earlier session"`
+	Dropped       int64       `json:"dropped,omitempty" csv:"dropped" help:"requests of open load that were never made, since no connection was free in time; not among the requests"`
 
-	ClosedByServer int64 `json:"closedByServer,omitempty"`
+	ClosedByServer int64 `json:"closedByServer,omitempty" label:"Closed by the server" csv:"connections_closed_by_server" help:"keep-alive connections that the server closed after a response, as it had announced; HTTP/1.1 only"`
 }
 
 // Counters is the table of Counts, but for Errors, whose table is that of
 // ErrorKind. A line with a label is in each block of a text report unless the
 // count is 0.
-var Counters = Table[Counts]{
-	{
-		Name: "requests", Of: func(c *Counts) *int64 { return &c.Requests },
-		Help: "completed requests, successful or not",
-	},
-	{
-		Name: "non2xx", Of: func(c *Counts) *int64 { return &c.Non2xx },
-		Label: "Non-2xx responses", CSV: "non2xx",
-		Help: "complete responses with a status outside 200 to 299, failed or not",
-	},
-	{
-		Name: "keepAlive", Of: func(c *Counts) *int64 { return &c.KeepAlive },
-		Label: "Keep-Alive requests", CSV: "keep_alive_requests",
-		Help: "requests sent on a connection that had been used for a request before",
-	},
-	{
-		Name: "connections", Of: func(c *Counts) *int64 { return &c.Connections },
-		CSV: "connections_opened", Help: "connections opened",
-	},
-	{
-		Name: "bytesSent", Of: func(c *Counts) *int64 { return &c.BytesSent },
-		Unit: Bytes, CSV: "bytes_sent", Help: "bytes of requests written to connections",
-	},
-	{
-		Name: "bytesReceived", Of: func(c *Counts) *int64 { return &c.BytesReceived },
-		Unit: Bytes, CSV: "bytes_received", Help: "bytes read from connections, inside TLS",
-	},
-	{
-		Name: "bodyBytes", Of: func(c *Counts) *int64 { return &c.BodyBytes },
-		Unit: Bytes, CSV: "body_bytes", Help: "bytes of response bodies, without the headers of chunks",
-	},
-	{
-		Name: "tlsResumed", Of: func(c *Counts) *int64 { return &c.TLSResumed },
-		Label: "TLS sessions resumed", CSV: "tls_resumed",
-		Help: "TLS handshakes that resumed an earlier session",
-	},
-	{
-		Name: "dropped", Of: func(c *Counts) *int64 { return &c.Dropped },
-		CSV: "dropped", Help: "requests of open load that were never made, since no connection was free in time; not among the requests",
-	},
-	{
-		Name: "closedByServer", Of: func(c *Counts) *int64 { return &c.ClosedByServer },
-		Label: "Closed by the server", CSV: "connections_closed_by_server",
-		Help: "keep-alive connections that the server closed after a response, as it had announced; HTTP/1.1 only",
-	},
-}
+var Counters = tableOf[Counts]()
 
 // Succeeded returns the number of successful requests.
 func (c Counts) Succeeded() int64 { return c.Requests - c.Errors.Total() }

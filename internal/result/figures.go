@@ -1,34 +1,31 @@
 package result
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"strings"
+)
 
 // Unit is what a figure counts or measures.
 type Unit string
 
-// The units.
+// The units. Number is for counts, Bytes for amounts of data, Memory for bytes of
+// memory.
 const (
-	// Number is for counts.
-	Number Unit = ""
-	// Bytes is for amounts of data.
-	Bytes Unit = "bytes"
-	// Memory is for bytes of memory.
-	Memory Unit = "bytes of memory"
-	// Microseconds is for durations.
+	Number       Unit = ""
+	Bytes        Unit = "bytes"
+	Memory       Unit = "memory"
 	Microseconds Unit = "microseconds"
 )
 
-// Merging is how a figure of several clients, containers or spans of time
-// becomes one.
-type Merging int
-
+// How a figure of several clients, containers or spans of time becomes one. Sum is
+// for figures that only grow, so that the value of a span of time is the difference
+// between its end and its start.
 const (
-	// Sum adds the values. The figure only grows, so that the value of a span of
-	// time is the difference between its end and its start.
-	Sum Merging = iota
-	// Max takes the largest value.
-	Max
-	// Last takes the latest value.
-	Last
+	Sum  = "sum"
+	Max  = "max"
+	Last = "last"
 )
 
 const (
@@ -41,36 +38,61 @@ const (
 	maxFigures = 256
 )
 
-// Figure is one whole number among the figures T: a line of a Table.
+// Figure is one whole number among the figures T: a line of a Table. A field of T
+// with the tag help is one.
 type Figure[T any] struct {
-	// Name is the figure's name in JSON.
-	Name string
-	// Unit is the unit of the value, Merging how values become one.
+	// Name is the figure's name in JSON. The tag unit sets its Unit, unless the name
+	// ends with Microseconds. The tag merging sets Merging to Max or Last.
+	Name    string
 	Unit    Unit
-	Merging Merging
-	// Optional reports whether the value may be Unknown.
-	Optional bool
-	// PodWide reports whether the value is that of the whole pod, and therefore
-	// recorded with its server alone.
-	PodWide bool
-	// Label names the figure's line in text reports. Figures with the same label
-	// share a line, in which Part says what each is. Reports omit figures without a
-	// label, or have code of their own for them.
+	Merging string
+	// Optional reports whether the value may be Unknown. PodWide reports whether it is
+	// that of the whole pod, and therefore recorded with its server alone.
+	Optional, PodWide bool
+	// Label names the figure's line in text reports. Figures with the same label share a
+	// line, in which Part says what each is. Reports omit figures without a label, or
+	// have code of their own for them.
 	Label, Part string
-	// Column is the heading of the figure's column in text tables, CSV that in
-	// tables as CSV; empty for no column.
+	// Column is the heading of the figure's column in text tables, CSV that in tables as
+	// CSV; empty for no column.
 	Column, CSV string
 	// Help says what the value is.
 	Help string
-	// Of returns the figure's field.
-	Of func(*T) *int64
+
+	field int
+}
+
+// Of returns the figure's field.
+func (f *Figure[T]) Of(figures *T) *int64 {
+	return reflect.ValueOf(figures).Elem().Field(f.field).Addr().Interface().(*int64)
 }
 
 // Table has a line for each of the figures T. Conversion, merging, checks and
-// reports loop over it, so that a new figure is a field and a line. A figure's
-// place is its number in messages between versions: append, and never reorder or
-// remove.
+// reports loop over it, so that a new figure is one line: a field with its tags. A
+// figure's place is its number in messages between versions: append, and never
+// reorder or remove.
 type Table[T any] []Figure[T]
+
+// tableOf returns the table of the figures T.
+func tableOf[T any]() Table[T] {
+	var table Table[T]
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+		tag := field.Tag
+		if tag.Get("help") == "" {
+			continue
+		}
+		name, _, _ := strings.Cut(tag.Get("json"), ",")
+		unit := Unit(tag.Get("unit"))
+		if strings.HasSuffix(name, "Microseconds") {
+			unit = Microseconds
+		}
+		table = append(table, Figure[T]{
+			Name: name, Unit: unit, Merging: cmp.Or(tag.Get("merging"), Sum), Optional: tag.Get("optional") != "", PodWide: tag.Get("pod") != "",
+			Label: tag.Get("label"), Part: tag.Get("part"), Column: tag.Get("column"), CSV: tag.Get("csv"), Help: tag.Get("help"), field: field.Index[0],
+		})
+	}
+	return table
+}
 
 // Merge merges other figures into these.
 func (t Table[T]) Merge(into, other *T) {

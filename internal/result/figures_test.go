@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -46,8 +47,8 @@ func checkTable[T any](t *testing.T, table Table[T], but ...string) {
 		f := &table[i]
 		lines[f.Name] = f.Of(&figures)
 		order = append(order, f.Name)
-		if f.Help == "" || f.Part != "" && f.Label == "" {
-			t.Errorf("%s: %s: a line without help, or a part without a label", v.Type(), f.Name)
+		if f.Part != "" && f.Label == "" || !slices.Contains([]string{Sum, Max, Last}, f.Merging) || !slices.Contains([]Unit{Number, Bytes, Memory, Microseconds}, f.Unit) {
+			t.Errorf("%s: %+v", v.Type(), *f)
 		}
 	}
 	if places, kept := names[v.Type().Name()]; kept {
@@ -62,6 +63,11 @@ func checkTable[T any](t *testing.T, table Table[T], but ...string) {
 			continue
 		}
 		fields++
+		for _, key := range regexp.MustCompile(`(\w+):"`).FindAllStringSubmatch(string(v.Type().Field(i).Tag), -1) {
+			if !slices.Contains([]string{"json", "unit", "merging", "optional", "pod", "label", "part", "column", "csv", "help"}, key[1]) {
+				t.Errorf("%s.%s: unknown tag %s", v.Type(), name, key[1])
+			}
+		}
 		if lines[name] != v.Field(i).Addr().Interface() {
 			t.Errorf("%s: the table has no line %s, or it leads to another field", v.Type(), name)
 		}
@@ -71,14 +77,14 @@ func checkTable[T any](t *testing.T, table Table[T], but ...string) {
 	}
 }
 
-type pair struct{ Grows, Peak, Level, Optional int64 }
-
-var pairs = Table[pair]{
-	{Name: "grows", Of: func(p *pair) *int64 { return &p.Grows }},
-	{Name: "peak", Merging: Max, Of: func(p *pair) *int64 { return &p.Peak }},
-	{Name: "level", Merging: Last, Of: func(p *pair) *int64 { return &p.Level }},
-	{Name: "optional", Optional: true, Of: func(p *pair) *int64 { return &p.Optional }},
+type pair struct {
+	Grows    int64 `json:"grows" help:"grows"`
+	Peak     int64 `json:"peak" merging:"max" help:"peaks"`
+	Level    int64 `json:"level,omitempty" merging:"last" help:"varies"`
+	Optional int64 `json:"optional" optional:"true" help:"may be unknown"`
 }
+
+var pairs = tableOf[pair]()
 
 func TestMergeAndSince(t *testing.T) {
 	for _, test := range []struct{ a, b, merged, since pair }{

@@ -1,6 +1,8 @@
 package result
 
 import (
+	"slices"
+
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/assay-dev/assay/internal/percentile"
@@ -169,22 +171,11 @@ func (h *Histogram) valueAtRank(rank int64) int64 {
 	return min(h.view().ValueAtPercentile(100*float64(rank)/float64(h.count)), h.max)
 }
 
-// Bar is the number of durations between two bounds in microseconds, both
+// Bars returns the buckets that are not empty, in ascending order. Their bounds are
 // inclusive.
-type Bar struct {
-	From, To, Count int64
-}
-
-// Bars returns the buckets that are not empty, in ascending order.
-func (h *Histogram) Bars() []Bar {
+func (h *Histogram) Bars() []hdrhistogram.Bar {
 	if h.count == 0 {
 		return nil
 	}
-	var bars []Bar
-	for _, b := range h.view().Distribution() {
-		if b.Count > 0 {
-			bars = append(bars, Bar{From: b.From, To: b.To, Count: b.Count})
-		}
-	}
-	return bars
+	return slices.DeleteFunc(h.view().Distribution(), func(b hdrhistogram.Bar) bool { return b.Count == 0 })
 }

@@ -3,10 +3,6 @@
 // and of the session protocol.
 package result
 
-import (
-	"iter"
-)
-
 // Phase is a part of the time that a request takes. Its number is its place in
 // messages between versions: append, and never reorder or remove.
 type Phase int
@@ -45,17 +41,6 @@ var phaseNames = [Phases]string{"connect", "tls", "processing", "waiting", "rece
 
 // String returns the name of the phase in JSON.
 func (p Phase) String() string { return phaseNames[p] }
-
-// AllPhases yields the phases in their order.
-func AllPhases() iter.Seq[Phase] {
-	return func(yield func(Phase) bool) {
-		for p := range Phases {
-			if !yield(p) {
-				return
-			}
-		}
-	}
-}
 
 // Measure is what was counted and timed in a span of time: a second, or a whole
 // measurement.

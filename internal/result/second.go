@@ -9,63 +9,28 @@ type Second struct {
 	// Second is the first second, counted from the start; Seconds is their number.
 	Second   int64 `json:"second"`
 	Seconds  int64 `json:"seconds"`
-	Requests int64 `json:"requests"`
-	Errors   int64 `json:"errors"`
+	Requests int64 `json:"requests" help:"completed requests"`
+	Errors   int64 `json:"errors" help:"failed requests"`
 	// P50, P90 and P99 are total times of successful requests, in microseconds.
 	// They are -1 where several seconds were joined, since percentiles cannot be.
 	P50                        int64 `json:"p50Microseconds"`
 	P90                        int64 `json:"p90Microseconds"`
 	P99                        int64 `json:"p99Microseconds"`
-	Max                        int64 `json:"maxMicroseconds"`
-	BytesReceived              int64 `json:"bytesReceived"`
-	ClientCPU                  int64 `json:"clientCPUMicroseconds"`
-	ServerCPU                  int64 `json:"serverCPUMicroseconds"`
-	ServerResident             int64 `json:"serverResidentBytes"`
-	ClientThrottled            int64 `json:"clientThrottledMicroseconds"`
-	ClientSchedulingLatencyP99 int64 `json:"clientSchedulerLagP99Microseconds"`
-	ClientGCPauseMax           int64 `json:"clientGCPauseMaxMicroseconds"`
+	Max                        int64 `json:"maxMicroseconds" merging:"max" help:"longest total time of a successful request"`
+	BytesReceived              int64 `json:"bytesReceived" unit:"bytes" help:"bytes of responses"`
+	ClientCPU                  int64 `json:"clientCPUMicroseconds" help:"CPU time of all clients"`
+	ServerCPU                  int64 `json:"serverCPUMicroseconds" optional:"true" help:"CPU time of the server"`
+	ServerResident             int64 `json:"serverResidentBytes" unit:"memory" merging:"max" help:"largest resident set of the server, -1 if it is unknown"`
+	ClientThrottled            int64 `json:"clientThrottledMicroseconds" optional:"true" help:"time for which clients were throttled by their CPU limit, summed"`
+	ClientSchedulingLatencyP99 int64 `json:"clientSchedulerLagP99Microseconds" merging:"max" help:"99th percentile of the scheduling latency of the worst client"`
+	ClientGCPauseMax           int64 `json:"clientGCPauseMaxMicroseconds" merging:"max" help:"longest GC pause of a client"`
 	// BackendCPU are the CPU times, in microseconds, of the containers behind the
 	// server by their names; -1 for one that is unknown.
 	BackendCPU map[string]int64 `json:"backendCPUMicroseconds,omitempty"`
 }
 
 // SecondFigures is the table of those figures of a Second that can be joined.
-var SecondFigures = Table[Second]{
-	{Name: "requests", Of: func(s *Second) *int64 { return &s.Requests }, Help: "completed requests"},
-	{Name: "errors", Of: func(s *Second) *int64 { return &s.Errors }, Help: "failed requests"},
-	{
-		Name: "maxMicroseconds", Of: func(s *Second) *int64 { return &s.Max },
-		Unit: Microseconds, Merging: Max, Help: "longest total time of a successful request",
-	},
-	{
-		Name: "bytesReceived", Of: func(s *Second) *int64 { return &s.BytesReceived },
-		Unit: Bytes, Help: "bytes of responses",
-	},
-	{
-		Name: "clientCPUMicroseconds", Of: func(s *Second) *int64 { return &s.ClientCPU },
-		Unit: Microseconds, Help: "CPU time of all clients",
-	},
-	{
-		Name: "serverCPUMicroseconds", Of: func(s *Second) *int64 { return &s.ServerCPU },
-		Unit: Microseconds, Optional: true, Help: "CPU time of the server",
-	},
-	{
-		Name: "serverResidentBytes", Of: func(s *Second) *int64 { return &s.ServerResident },
-		Unit: Memory, Merging: Max, Help: "largest resident set of the server, -1 if it is unknown",
-	},
-	{
-		Name: "clientThrottledMicroseconds", Of: func(s *Second) *int64 { return &s.ClientThrottled },
-		Unit: Microseconds, Optional: true, Help: "time for which clients were throttled by their CPU limit, summed",
-	},
-	{
-		Name: "clientSchedulerLagP99Microseconds", Of: func(s *Second) *int64 { return &s.ClientSchedulingLatencyP99 },
-		Unit: Microseconds, Merging: Max, Help: "99th percentile of the scheduling latency of the worst client",
-	},
-	{
-		Name: "clientGCPauseMaxMicroseconds", Of: func(s *Second) *int64 { return &s.ClientGCPauseMax },
-		Unit: Microseconds, Merging: Max, Help: "longest GC pause of a client",
-	},
-}
+var SecondFigures = tableOf[Second]()
 
 // SetUsage sets what the clients used.
 func (s *Second) SetUsage(u ClientUsage) {

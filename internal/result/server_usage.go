@@ -6,19 +6,19 @@ type ServerUsage struct {
 	// At is the time of the sample: microseconds since the Unix epoch by the
 	// manager's clock.
 	At                  int64 `json:"atMicroseconds"`
-	UserCPU             int64 `json:"userCPUMicroseconds"`
-	SystemCPU           int64 `json:"systemCPUMicroseconds"`
-	Resident            int64 `json:"residentBytes"`
-	MaxResident         int64 `json:"maxResidentBytes"`
-	MinorFaults         int64 `json:"minorFaults"`
-	MajorFaults         int64 `json:"majorFaults"`
-	VoluntarySwitches   int64 `json:"voluntarySwitches"`
-	InvoluntarySwitches int64 `json:"involuntarySwitches"`
-	Threads             int64 `json:"threads"`
-	Descriptors         int64 `json:"descriptors"`
-	BytesReceived       int64 `json:"bytesReceived"`
-	BytesSent           int64 `json:"bytesSent"`
-	Throttled           int64 `json:"throttledMicroseconds"`
+	UserCPU             int64 `json:"userCPUMicroseconds" help:"CPU time in user mode"`
+	SystemCPU           int64 `json:"systemCPUMicroseconds" help:"CPU time in kernel mode"`
+	Resident            int64 `json:"residentBytes" unit:"memory" merging:"last" help:"resident set"`
+	MaxResident         int64 `json:"maxResidentBytes" unit:"memory" merging:"max" help:"largest resident set since the start"`
+	Throttled           int64 `json:"throttledMicroseconds" optional:"true" label:"Throttled" help:"time for which the server was throttled by its CPU limit"`
+	MinorFaults         int64 `json:"minorFaults" label:"Page faults" part:"minor" help:"page faults without I/O"`
+	MajorFaults         int64 `json:"majorFaults" label:"Page faults" part:"major" help:"page faults with I/O"`
+	VoluntarySwitches   int64 `json:"voluntarySwitches" label:"Context switches" part:"voluntary" help:"context switches of threads that wait"`
+	InvoluntarySwitches int64 `json:"involuntarySwitches" label:"Context switches" part:"involuntary" help:"context switches of threads that were preempted"`
+	BytesReceived       int64 `json:"bytesReceived" unit:"bytes" pod:"true" label:"Pod network" part:"in" help:"bytes received by the pod's interfaces, without loopback"`
+	BytesSent           int64 `json:"bytesSent" unit:"bytes" pod:"true" label:"Pod network" part:"out" help:"bytes sent by the pod's interfaces, without loopback"`
+	Threads             int64 `json:"threads" merging:"last" optional:"true" label:"Threads" help:"threads"`
+	Descriptors         int64 `json:"descriptors" merging:"last" optional:"true" label:"Open descriptors" help:"open file descriptors"`
 	// CPUs lists the CPUs that the server may run on, as in "0-3,8".
 	CPUs string `json:"cpus"`
 	// AgentCPUs lists the CPUs that the agent may run on: those that the server
@@ -27,60 +27,7 @@ type ServerUsage struct {
 }
 
 // ServerFigures is the table of ServerUsage, but for At.
-var ServerFigures = Table[ServerUsage]{
-	{
-		Name: "userCPUMicroseconds", Of: func(u *ServerUsage) *int64 { return &u.UserCPU },
-		Unit: Microseconds, Help: "CPU time in user mode",
-	},
-	{
-		Name: "systemCPUMicroseconds", Of: func(u *ServerUsage) *int64 { return &u.SystemCPU },
-		Unit: Microseconds, Help: "CPU time in kernel mode",
-	},
-	{
-		Name: "residentBytes", Of: func(u *ServerUsage) *int64 { return &u.Resident },
-		Unit: Memory, Merging: Last, Help: "resident set",
-	},
-	{
-		Name: "maxResidentBytes", Of: func(u *ServerUsage) *int64 { return &u.MaxResident },
-		Unit: Memory, Merging: Max, Help: "largest resident set since the start",
-	},
-	{
-		Name: "throttledMicroseconds", Of: func(u *ServerUsage) *int64 { return &u.Throttled },
-		Unit: Microseconds, Optional: true, Label: "Throttled", Help: "time for which the server was throttled by its CPU limit",
-	},
-	{
-		Name: "minorFaults", Of: func(u *ServerUsage) *int64 { return &u.MinorFaults },
-		Label: "Page faults", Part: "minor", Help: "page faults without I/O",
-	},
-	{
-		Name: "majorFaults", Of: func(u *ServerUsage) *int64 { return &u.MajorFaults },
-		Label: "Page faults", Part: "major", Help: "page faults with I/O",
-	},
-	{
-		Name: "voluntarySwitches", Of: func(u *ServerUsage) *int64 { return &u.VoluntarySwitches },
-		Label: "Context switches", Part: "voluntary", Help: "context switches of threads that wait",
-	},
-	{
-		Name: "involuntarySwitches", Of: func(u *ServerUsage) *int64 { return &u.InvoluntarySwitches },
-		Label: "Context switches", Part: "involuntary", Help: "context switches of threads that were preempted",
-	},
-	{
-		Name: "bytesReceived", Of: func(u *ServerUsage) *int64 { return &u.BytesReceived },
-		Unit: Bytes, PodWide: true, Label: "Pod network", Part: "in", Help: "bytes received by the pod's interfaces, without loopback",
-	},
-	{
-		Name: "bytesSent", Of: func(u *ServerUsage) *int64 { return &u.BytesSent },
-		Unit: Bytes, PodWide: true, Label: "Pod network", Part: "out", Help: "bytes sent by the pod's interfaces, without loopback",
-	},
-	{
-		Name: "threads", Of: func(u *ServerUsage) *int64 { return &u.Threads },
-		Merging: Last, Optional: true, Label: "Threads", Help: "threads",
-	},
-	{
-		Name: "descriptors", Of: func(u *ServerUsage) *int64 { return &u.Descriptors },
-		Merging: Last, Optional: true, Label: "Open descriptors", Help: "open file descriptors",
-	},
-}
+var ServerFigures = tableOf[ServerUsage]()
 
 // CPU returns the CPU time in microseconds.
 func (u *ServerUsage) CPU() int64 { return u.UserCPU + u.SystemCPU }

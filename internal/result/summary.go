@@ -62,7 +62,7 @@ func (h *Histogram) Summarize(zeros int64) Summary {
 	s.StdDev = int64(math.Round(unpacked.stdDevWithZeros(zeros)))
 	// The zeros are the lowest values, so that the rank of a duration moves up by
 	// their number.
-	for p := range percentile.All() {
+	for p := range percentile.Count {
 		if rank := percentile.Rank(p.Percent(), s.Count) - zeros; rank > 0 {
 			s.Percentiles[p] = unpacked.valueAtRank(rank)
 		}

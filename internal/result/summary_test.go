@@ -44,7 +44,7 @@ func TestSummarizeOfNothing(t *testing.T) {
 // nowhere else.
 func TestSummariesAddZerosWhereConnectionsWereReused(t *testing.T) {
 	var l Latencies
-	for phase := range AllPhases() {
+	for phase := range Phases {
 		l.Of(phase).Record(40)
 	}
 	for range 3 {

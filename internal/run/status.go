@@ -103,7 +103,7 @@ func errorCounts(e result.ErrorCounts) *v1alpha1.ErrorCounts {
 // latencies returns the summaries of the phases that occurred.
 func latencies(l *result.Latencies) *v1alpha1.PhaseLatencies {
 	byName := map[string]*v1alpha1.Latency{}
-	for phase := range result.AllPhases() {
+	for phase := range result.Phases {
 		if h := l.Get(phase); h.Count() > 0 {
 			byName[phase.String()] = latency(h)
 		}
@@ -116,7 +116,7 @@ func latency(h *result.Histogram) *v1alpha1.Latency {
 	byName := map[string]int64{
 		"count": h.Count(), "minMicroseconds": h.Min(), "meanMicroseconds": int64(math.Round(h.Mean())), "maxMicroseconds": h.Max(),
 	}
-	for p := range percentile.Common() {
+	for _, p := range percentile.Common {
 		byName[strings.ToLower(p.Name())+"Microseconds"] = h.Percentile(p.Percent())
 	}
 	return byFieldNames[v1alpha1.Latency](byName)

@@ -13,7 +13,7 @@ func TestStatusHasEveryFigure(t *testing.T) {
 	for k := range r.Merged.Errors {
 		r.Merged.Errors[k] = int64(k + 1)
 	}
-	for phase := range result.AllPhases() {
+	for phase := range result.Phases {
 		for i := range int64(10_000) {
 			r.Merged.Latencies.Of(phase).Record(i + int64(phase))
 		}

@@ -88,7 +88,7 @@ func TestMeasureFromWireIsTheMeasure(t *testing.T) {
 	if diff := cmp.Diff(m.Counts, got.Counts); diff != "" {
 		t.Error(diff)
 	}
-	for p := range result.AllPhases() {
+	for p := range result.Phases {
 		want, have := m.Latencies.Get(p), got.Latencies.Get(p)
 		if diff := cmp.Diff(want.Bars(), have.Bars()); diff != "" {
 			t.Errorf("%s: %s", p, diff)

@@ -11,7 +11,7 @@ import (
 // MeasureToWire returns the message for a measure.
 func MeasureToWire(m *result.Measure) (*sessionpb.Measure, error) {
 	latencies := make([]*sessionpb.Histogram, result.Phases)
-	for p := range result.AllPhases() {
+	for p := range result.Phases {
 		latencies[p] = &sessionpb.Histogram{}
 		h := m.Latencies[p]
 		if h == nil {

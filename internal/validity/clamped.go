@@ -8,7 +8,7 @@ import "github.com/assay-dev/assay/internal/result"
 func latencyClamped(r *result.Result) *result.Finding {
 	var clamped int64
 	var where result.Phase
-	for phase := range result.AllPhases() {
+	for phase := range result.Phases {
 		if n := r.Merged.Latencies.Get(phase).Clamped(); n > clamped {
 			clamped, where = n, phase
 		}

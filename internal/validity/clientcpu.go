@@ -19,33 +19,24 @@ const (
 // about +17% with faster ones. 90% is the bound that the benchmarks of the time
 // also applied to servers.
 func clientSaturated(r *result.Result) *result.Finding {
-	limit := r.Environment.ClientCPULimit
-	worst, warned, invalid := -1, 0, 0
-	var worstPercent float64
-	for i := range r.Clients {
-		percent := r.Clients[i].CPUPercentOf(limit)
-		if worst < 0 || percent > worstPercent {
-			worst, worstPercent = i, percent
-		}
-		if percent >= saturatedWarnsPercent {
-			warned++
-		}
-		if percent >= saturatedInvalidatesPercent {
-			invalid++
-		}
-	}
 	remedy := "Increase clients.resources.cpu, or spread the load over more clients.replicas."
 	if r.Run.Standalone {
 		remedy = "Run it with more CPUs, or lower the load."
 	}
-	const format = "%d of %d clients used at least %.0f%% of their CPU limit (worst: client %d, %.1f%%). %s %s"
-	switch {
-	case invalid > 0:
-		return found(ReasonClientSaturated, result.Invalidates, format, invalid, len(r.Clients), saturatedInvalidatesPercent,
-			r.Clients[worst].Index, worstPercent, "The clients, not the target, were the bottleneck.", remedy)
-	case warned > 0:
-		return found(ReasonClientSaturated, result.Warns, format, warned, len(r.Clients), saturatedWarnsPercent,
-			r.Clients[worst].Index, worstPercent, "The clients may be part of the bottleneck.", remedy)
+	for _, level := range []struct {
+		percent  float64
+		severity result.Severity
+		meaning  string
+	}{
+		{saturatedInvalidatesPercent, result.Invalidates, "The clients, not the target, were the bottleneck."},
+		{saturatedWarnsPercent, result.Warns, "The clients may be part of the bottleneck."},
+	} {
+		percentOf := func(c *result.Client) float64 { return c.CPUPercentOf(r.Environment.ClientCPULimit) }
+		c, percent, count := worst(r, percentOf, func(percent float64) bool { return percent >= level.percent })
+		if c != nil {
+			return found(ReasonClientSaturated, level.severity, "%d of %d clients used at least %.0f%% of their CPU limit (worst: client %d, %.1f%%). %s %s",
+				count, len(r.Clients), level.percent, c.Index, percent, level.meaning, remedy)
+		}
 	}
 	return nil
 }
@@ -55,29 +46,37 @@ func clientSaturated(r *result.Result) *result.Finding {
 // stops all its threads until the next, in the middle of timing. See
 // Documentation/scheduler/sched-bwc.rst in the kernel's source.
 func clientThrottled(r *result.Result) *result.Finding {
-	worst, count := -1, 0
-	var worstShare float64
-	for i := range r.Clients {
-		c := &r.Clients[i]
-		elapsed := c.DurationMicroseconds()
-		if c.Usage.Throttled <= 0 || elapsed <= 0 {
-			continue
-		}
-		share := float64(c.Usage.Throttled) / float64(elapsed)
-		if share <= throttledShare {
-			continue
-		}
-		count++
-		if share > worstShare {
-			worst, worstShare = i, share
-		}
-	}
-	if count == 0 {
+	c, _, count := worst(r, func(c *result.Client) float64 { return shareOf(c, c.Usage.Throttled) }, func(share float64) bool { return share > throttledShare })
+	if c == nil {
 		return nil
 	}
-	c := &r.Clients[worst]
 	return found(ReasonClientThrottled, result.Invalidates,
 		"%d of %d clients were CPU-throttled for more than %.0f%% of the measurement (worst: client %d, %s of %s). "+
 			"Increase clients.resources.cpu; a whole number lets a client have exclusive CPUs.",
 		count, len(r.Clients), 100*throttledShare, c.Index, seconds(c.Usage.Throttled), seconds(c.DurationMicroseconds()))
+}
+
+// worst returns the client with the largest value of those that are too large, that
+// value, and the number of such clients. It returns nil if there is none.
+func worst(r *result.Result, of func(*result.Client) float64, tooLarge func(float64) bool) (client *result.Client, value float64, count int) {
+	for i := range r.Clients {
+		v := of(&r.Clients[i])
+		if !tooLarge(v) {
+			continue
+		}
+		if count++; client == nil || v > value {
+			client, value = &r.Clients[i], v
+		}
+	}
+	return client, value, count
+}
+
+// shareOf returns a time in microseconds as a share of a client's measurement; 0 if
+// it made no requests.
+func shareOf(c *result.Client, microseconds int64) float64 {
+	elapsed := c.DurationMicroseconds()
+	if elapsed <= 0 {
+		return 0
+	}
+	return float64(microseconds) / float64(elapsed)
 }

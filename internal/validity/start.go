@@ -76,21 +76,13 @@ func overlap(clients []result.Client) int64 {
 // of the series are by the manager's clock, with which each client compares its own
 // during its session; half the round trip bounds the error (as in NTP, RFC 5905).
 func clockUncertain(r *result.Result) *result.Finding {
-	worst, count := -1, 0
-	for i := range r.Clients {
-		if r.Clients[i].ClockErrorMicroseconds <= clockErrorWarns {
-			continue
-		}
-		count++
-		if worst < 0 || r.Clients[i].ClockErrorMicroseconds > r.Clients[worst].ClockErrorMicroseconds {
-			worst = i
-		}
-	}
-	if count == 0 {
+	clockError := func(c *result.Client) float64 { return float64(c.ClockErrorMicroseconds) }
+	c, _, count := worst(r, clockError, func(microseconds float64) bool { return microseconds > clockErrorWarns })
+	if c == nil {
 		return nil
 	}
 	return found(ReasonClockUncertain, result.Warns,
 		"The clocks of %d of %d clients are uncertain by more than %s (worst: client %d, ±%s), and so are start skew and the second-by-second series. "+
 			"Look for a slow network between clients and manager.",
-		count, len(r.Clients), milliseconds(clockErrorWarns), r.Clients[worst].Index, milliseconds(r.Clients[worst].ClockErrorMicroseconds))
+		count, len(r.Clients), milliseconds(clockErrorWarns), c.Index, milliseconds(c.ClockErrorMicroseconds))
 }

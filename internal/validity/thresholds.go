@@ -3,6 +3,8 @@ package validity
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,34 +101,22 @@ var (
 	rateUnits     = []unit{{"", 1, 2}}
 )
 
+// number is a decimal number with a suffix.
+var number = regexp.MustCompile(`^([0-9]+(?:[.][0-9]+)?)([a-z%]*)$`)
+
 // split splits a bound into a decimal number and one of the units, its suffix.
 func split(bound string, units []unit) (float64, unit, error) {
-	for _, u := range units {
-		digits, has := strings.CutSuffix(bound, u.suffix)
-		if !has || !isDecimal(digits) {
-			continue
+	if parts := number.FindStringSubmatch(bound); parts != nil {
+		if i := slices.IndexFunc(units, func(u unit) bool { return u.suffix == parts[2] }); i >= 0 {
+			value, err := strconv.ParseFloat(parts[1], 64)
+			return value, units[i], err
 		}
-		value, err := strconv.ParseFloat(digits, 64)
-		if err != nil {
-			return 0, unit{}, fmt.Errorf("bound %q: %w", bound, err)
-		}
-		return value, u, nil
 	}
 	var forms []string
 	for _, u := range units {
 		forms = append(forms, strconv.Quote("1.5"+u.suffix))
 	}
 	return 0, unit{}, fmt.Errorf("bound %q must be of the form %s", bound, strings.Join(forms, " or "))
-}
-
-// isDecimal reports whether s is digits with at most one point between them.
-func isDecimal(s string) bool {
-	whole, fraction, hasPoint := strings.Cut(s, ".")
-	return isDigits(whole) && (!hasPoint || isDigits(fraction))
-}
-
-func isDigits(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
 // metric is a figure that can have a bound.
@@ -151,7 +141,7 @@ var metrics = func() map[string]metric {
 			return r.RequestsPerSecond(), true
 		}},
 	}
-	for p := range percentile.Common() {
+	for _, p := range percentile.Common {
 		all["Latency"+p.Name()] = latency(func(h *result.Histogram) float64 { return float64(h.Percentile(p.Percent())) })
 	}
 	return all

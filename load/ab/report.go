@@ -181,7 +181,7 @@ func writeSkewWarning(b *bytes.Buffer, name string, s result.Summary) {
 
 func writePercents(b *bytes.Buffer, total *result.Summary) {
 	fmt.Fprintf(b, "\nPercentage of the requests served within a certain time (ms)\n")
-	for p := range percentile.AB() {
+	for _, p := range percentile.AB {
 		fmt.Fprintf(b, "  %s%%  %5d\n", p, ms(total.Percentiles[p]))
 	}
 	fmt.Fprintf(b, " 100%%  %5d (longest request)\n", ms(total.Max))

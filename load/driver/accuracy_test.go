@@ -187,7 +187,7 @@ func TestMergedHistogramsEqualPooled(t *testing.T) {
 		received = append(received, stageResult{Measure: m})
 	}
 	sameMeasure(t, merge(received), pooled.Total())
-	for phase := range result.AllPhases() {
+	for phase := range result.Phases {
 		got, want := merge(received).Latencies.Get(phase).Bars(), pooled.Total().Latencies.Get(phase).Bars()
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: the buckets differ:\ngot  %v\nwant %v", phase, got, want)

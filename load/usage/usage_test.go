@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/assay-dev/assay/internal/result"
 )
 
 func TestReadingsGrow(t *testing.T) {
@@ -23,11 +25,13 @@ func TestReadingsGrow(t *testing.T) {
 	}
 }
 
+func sampled(throttled int64) Sample { return Sample{used: result.ClientUsage{Throttled: throttled}} }
+
 func TestUnknownThrottlingStaysUnknown(t *testing.T) {
-	if used := (Sample{throttled: 5}).Since(Sample{throttled: -1}); used.Throttled != -1 {
+	if used := sampled(5).Since(sampled(-1)); used.Throttled != -1 {
 		t.Errorf("throttled for %d µs", used.Throttled)
 	}
-	if used := (Sample{throttled: 5}).Since(Sample{throttled: 2}); used.Throttled != 3 {
+	if used := sampled(5).Since(sampled(2)); used.Throttled != 3 {
 		t.Errorf("throttled for %d µs", used.Throttled)
 	}
 }
