@@ -76,7 +76,7 @@ func targetMismatch(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failu
 	if unsupported != nil {
 		said = unsupported
 	}
-	return failuref(reason, "%s", Bounded(strings.Join(said, "; also, "), maxMessage/2))
+	return failuref(reason, "%s", Bounded(strings.Join(said, " "), maxMessage/2))
 }
 
 // targetBlocked fails a run of which a container of the target can't be started.

@@ -1,7 +1,6 @@
-// Package server turns the target of a run into configuration files and
-// containers, and reads from a server's log what was really started. It is pure.
-// What differs from server to server is in one adapter for each, a package in a
-// directory below this one.
+// Package server renders the target of a run as configuration files and containers,
+// and reads what was really started from the servers' logs. It is pure. Each server has
+// an adapter: a package in a directory below this one.
 package server
 
 import (
@@ -46,9 +45,9 @@ const (
 )
 
 type (
-	// Log is what a server says of itself in its log.
+	// Log is what a server's log says about the server.
 	Log = adapter.Log
-	// Mismatch is a difference between what was declared and what the server says.
+	// Mismatch is a difference between what was declared and what the server reports.
 	Mismatch = adapter.Mismatch
 )
 
@@ -94,7 +93,7 @@ func declaredBy(t *v1alpha1.Target, configurations Configurations) ([]declared, 
 	for i, in := range inputs {
 		kind := kindOf(in.Server)
 		if kind == nil {
-			return nil, fmt.Errorf("server of container %s: this version of Assay knows no such server", in.Name)
+			return nil, fmt.Errorf("server of container %s: this version of Assay doesn't support it", in.Name)
 		}
 		in.Files = configurations[in.Name]
 		if i > 0 {
@@ -155,7 +154,7 @@ func Render(t *v1alpha1.Target, configurations Configurations) (*Rendering, erro
 			port = s.Port(s.in.Server, false)
 		}
 		if other, taken := ports[port]; taken {
-			return nil, fmt.Errorf("spec.target: the containers %s and %s have the same port %d: give each its own", other, s.in.Name, port)
+			return nil, fmt.Errorf("spec.target: the containers %s and %s have the same port %d: set different ports", other, s.in.Name, port)
 		}
 		ports[port] = s.in.Name
 		maps.Copy(r.Files, one.Files)
@@ -207,8 +206,8 @@ func Label(description string, t *v1alpha1.Target) string {
 	return description
 }
 
-// Verifiable reports whether the server that clients talk to says in its log
-// what it is, as far as Assay can read it.
+// Verifiable reports whether Assay can verify, by its log, the server that clients talk
+// to.
 func Verifiable(t *v1alpha1.Target) bool {
 	_, ok := kindOf(&t.Server).(adapter.Verifiable)
 	return ok
@@ -227,8 +226,8 @@ func VerifiableContainers(t *v1alpha1.Target) []string {
 	return names
 }
 
-// ReadLogs reads what the servers of a target say of themselves in their logs,
-// by container, and where that differs from what was declared.
+// ReadLogs returns what the logs of a target's servers say about them, by container,
+// and where that differs from what was declared.
 func ReadLogs(t *v1alpha1.Target, logs map[string]string) (map[string]Log, []Mismatch) {
 	read := map[string]Log{}
 	var mismatches []Mismatch
@@ -246,7 +245,7 @@ func ReadLogs(t *v1alpha1.Target, logs map[string]string) (map[string]Log, []Mis
 	return read, mismatches
 }
 
-// withoutControls removes from what a server logged what a terminal would obey.
+// withoutControls removes what a terminal would interpret from what a server logged.
 func withoutControls(l Log) Log {
 	l.Version, l.Connector = printable.Text(l.Version), printable.Text(l.Connector)
 	for i, library := range l.Libraries {
@@ -261,7 +260,7 @@ func ReadinessPath(spec *v1alpha1.BenchmarkRunSpec) string {
 		return path
 	}
 	if len(spec.Load.Requests) == 0 {
-		return "/" // never: a load without requests has to have a readiness path
+		return "/" // never: a load without requests must have a readiness path
 	}
 	return spec.Load.Requests[0].Path
 }

@@ -62,7 +62,7 @@ func TLSMismatches(t *v1alpha1.Target, e *session.ProbeResult) []Mismatch {
 		accepted = tls13
 	}
 	if len(accepted) > 0 && !slices.Contains(accepted, e.TLS.Cipher) {
-		mismatch("ciphers", fmt.Sprint(accepted), e.TLS.Cipher, "this server can't be held to these suites: take others, or other protocols")
+		mismatch("ciphers", fmt.Sprint(accepted), e.TLS.Cipher, "this server can't be limited to these suites: use others, or other protocols")
 	}
 	if c := t.TLS.Certificate; c != nil && c.SecretName == "" {
 		algorithm, size := Key(c.PrivateKey)
@@ -72,7 +72,7 @@ func TLSMismatches(t *v1alpha1.Target, e *session.ProbeResult) []Mismatch {
 		}
 	}
 	if t.TLS.ClientAuthentication != nil && !e.TLS.CertificateRequested {
-		mismatch("clientAuthentication", "given", "it asked for no certificate", "check the server's own configuration")
+		mismatch("clientAuthentication", "set", "it requested no certificate", "check the server's own configuration")
 	}
 	return found
 }

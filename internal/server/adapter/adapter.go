@@ -1,7 +1,6 @@
-// Package adapter defines what Assay has to know of one kind of server, and what
-// such an adapter works with: its input, its output, and the paths at which a
-// container finds the run's files. Each adapter is a package of its own beside
-// this one; package server has the table of all of them.
+// Package adapter defines the interface of a server's adapter, its input and its
+// output, and the paths of the run's files in a container. Each adapter is a package of
+// its own next to this one. Package server has the table of all adapters.
 package adapter
 
 import (
@@ -30,7 +29,7 @@ type Server interface {
 // Verifiable is a Server whose log says what was really started.
 type Verifiable interface {
 	Server
-	// ReadLog returns what the server says of itself in its log, and where that
+	// ReadLog returns what the server's log says about the server, and where that
 	// differs from what was declared.
 	ReadLog(in *Input, log string) (Log, []Mismatch)
 }
@@ -51,7 +50,7 @@ type External interface {
 // ContainerName is the name of the container of the server that clients talk to.
 const ContainerName = "server"
 
-// Input is what a server is rendered from.
+// Input is the input of Render.
 type Input struct {
 	// Name is the name of the server's container.
 	Name   string

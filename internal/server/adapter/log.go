@@ -3,18 +3,19 @@ package adapter
 import (
 	"fmt"
 	"regexp"
+	"strings"
 )
 
-// Log is what a server says of itself in its log. A field is empty if the log
-// doesn't say it.
+// Log is what a server's log says about the server. A field is empty if the log
+// doesn't have it.
 type Log struct {
 	// Version is the server's name and version, such as Apache Tomcat/9.0.98.
 	Version string
 	// Connector is how the server accepts connections, such as
 	// https-openssl-apr-8443 or mpm_event.
 	Connector string
-	// Preparing reports whether the server named its connector before it opened it:
-	// it may still fail to.
+	// Preparing reports whether the server logged its connector before opening it, which
+	// may still fail.
 	Preparing bool
 	// Libraries are the versions of what the server runs on, such as OpenSSL 3.0.15.
 	Libraries []string
@@ -29,21 +30,25 @@ func (l Log) Opened() string {
 	return l.Connector
 }
 
-// Mismatch is a difference between what was declared and what the server says.
+// Mismatch is a difference between what was declared and what the server reports.
 type Mismatch struct {
 	// Field is the field of the spec, such as spec.target.server.tomcat.connector.protocol.
 	Field string
-	// Declared is the field's value, Real what the server says.
+	// Declared is the value of the field, Real what the server reports.
 	Declared, Real string
-	// Remedy says what to do.
+	// Remedy says what to do. It begins in lowercase and ends without a period.
 	Remedy string
 	// Unsupported reports whether this version of the server can't do it at all.
 	Unsupported bool
 }
 
-// String returns both values and the remedy.
+// String returns the mismatch and the remedy, a sentence each.
 func (m Mismatch) String() string {
-	return fmt.Sprintf("%s is %s, but the server says: %s; %s", m.Field, m.Declared, m.Real, m.Remedy)
+	text := fmt.Sprintf("%s is %s, but the server reports: %s.", m.Field, m.Declared, m.Real)
+	if m.Remedy != "" {
+		text += " " + strings.ToUpper(m.Remedy[:1]) + m.Remedy[1:] + "."
+	}
+	return text
 }
 
 // FirstMatch returns the first group of the first expression that matches the

@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,8 +9,8 @@ import (
 	"github.com/assay-dev/assay/internal/cipher"
 )
 
-// KnownProtocols are the versions of TLS that a run can declare.
-var KnownProtocols = []v1alpha1.TLSProtocol{v1alpha1.TLSv10, v1alpha1.TLSv11, v1alpha1.TLSv12, v1alpha1.TLSv13}
+// knownProtocols are the versions of TLS that a run can declare.
+var knownProtocols = []v1alpha1.TLSProtocol{v1alpha1.TLSv10, v1alpha1.TLSv11, v1alpha1.TLSv12, v1alpha1.TLSv13}
 
 // Protocols returns the versions of TLS that a server accepts.
 func Protocols(tls *v1alpha1.TLS) []string {
@@ -38,21 +39,38 @@ func CipherSuites(tls *v1alpha1.TLS) (old, tls13 []string) {
 	return old, tls13
 }
 
-// DeclaredProtocols returns the versions of TLS, for a message.
+// DeclaredProtocols returns the versions of TLS for a message.
 func DeclaredProtocols(tls *v1alpha1.TLS) string {
 	if tls == nil {
-		return "left out"
+		return "not set"
 	}
 	return strings.Join(Protocols(tls), ", ")
 }
 
-// DeclaredCiphers returns the declared cipher suites, for a message.
+// DeclaredCiphers returns the declared cipher suites for a message.
 func DeclaredCiphers(tls *v1alpha1.TLS) string {
 	if tls == nil || len(tls.Ciphers) == 0 {
-		return "left out"
+		return "not set"
 	}
 	old, tls13 := CipherSuites(tls)
 	return strings.Join(append(tls13, old...), ", ")
+}
+
+// CheckTLS returns an error if t has a protocol or a cipher suite that the clients
+// don't support.
+func CheckTLS(t *v1alpha1.TLS) error {
+	for _, p := range t.Protocols {
+		if !slices.Contains(knownProtocols, p) {
+			return fmt.Errorf("spec.target.tls.protocols: %q must be one of %v", p, knownProtocols)
+		}
+	}
+	for _, c := range t.Ciphers {
+		if _, err := cipher.ID(string(c)); err != nil {
+			return fmt.Errorf("spec.target.tls.ciphers: %q is not a cipher suite that the clients support: "+
+				"use those that kubectl explain benchmarkrun.spec.target.tls.ciphers lists", c)
+		}
+	}
+	return nil
 }
 
 // Texts returns values of a string type as strings.

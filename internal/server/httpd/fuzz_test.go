@@ -13,16 +13,15 @@ import (
 	"github.com/assay-dev/assay/internal/server/servertest"
 )
 
-// httpdDirective is a line of httpd.conf without continuation: a directive, or
-// the begin or end of a section.
+// The syntax of a line of httpd.conf: a directive, or the begin or end of a section.
 var (
 	httpdSection   = regexp.MustCompile(`\A<(/?[A-Za-z]+)((?: (?:"(?:[^"\\]|\\.)*"|[^\s"'<>\\]+))*)>\z`)
 	httpdDirective = regexp.MustCompile(`\A([A-Za-z]+)((?: (?:"(?:[^"\\]|\\.)*"|[^\s"'<>\\#]+))+)\z`)
 	httpdArgument  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[^\s"]+`)
 )
 
-// parse takes httpd.conf apart into one string per directive, with its
-// section and its arguments, quoted.
+// parse returns one string per directive of httpd.conf, with its sections and its
+// quoted arguments.
 func parse(text string) ([]string, error) {
 	var all, open []string
 	for _, line := range strings.Split(text, "\n") {
@@ -72,8 +71,7 @@ func arguments(text string) string {
 	return strings.Join(all, " ")
 }
 
-// expect are the directives that follow from the strings, written here
-// once more and by another way.
+// expect returns the directives for the strings, by other code than the adapter's.
 func expect(s servertest.Strings) []string {
 	quote := func(format string, values ...any) string { return fmt.Sprintf("%q", fmt.Sprintf(format, values...)) }
 	home, mpm := s.Home, strings.ToLower(s.MPM)

@@ -113,7 +113,7 @@ func mainText(in *adapter.Input, home string) (string, error) {
 
 	c.Line(``)
 	for _, module := range modules(h, tls, len(routes) > 0) {
-		// Some distributions have built some of them in, which can't be loaded.
+		// Some distributions have some of them built in. Those can't be loaded.
 		c.Block(`<IfModule !%s_module>`, module)
 		c.Line(`LoadModule %s_module modules/mod_%s.so`, module, module)
 		c.End(`</IfModule>`)
@@ -133,8 +133,8 @@ func mainText(in *adapter.Input, home string) (string, error) {
 	c.Line(`PidFile "%s/httpd.pid"`, webserver.RunDirectory)
 	c.Line(`ErrorLog "/proc/self/fd/2"`)
 	if tls != nil {
-		// Its warnings are of a name in the certificate that isn't ServerName and of
-		// no session cache, as it should be.
+		// Its warnings are about a name in the certificate other than ServerName and
+		// about the missing session cache, which are both intended.
 		c.Line(`LogLevel notice ssl:error`)
 	} else {
 		c.Line(`LogLevel notice`)
@@ -169,7 +169,7 @@ func mainText(in *adapter.Input, home string) (string, error) {
 	c.Line(`Require all denied`)
 	c.End(`</Directory>`)
 	c.Block(`<Directory "%s">`, webserver.ContentDirectory)
-	// Without it httpd looks at every folder of a path for links.
+	// Without it httpd checks every directory of a path for links.
 	c.Line(`Options FollowSymLinks`)
 	c.Line(`Require all granted`)
 	c.End(`</Directory>`)
@@ -247,8 +247,8 @@ func writeRoutes(c *webserver.Text, routes []webserver.Route) {
 		if r.Suffix != "" {
 			reuse := ""
 			if !shared[r.Port] {
-				// Otherwise each request has a connection of its own. Those for the same
-				// backend share the first one's setting.
+				// Otherwise each request opens a connection. All routes to a backend share
+				// the setting of the first.
 				reuse = " enablereuse=on"
 			}
 			shared[r.Port] = true

@@ -12,7 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/server/servertest"
 )
 
-// specs were all started for real; see docs/servers/httpd.md.
+// specs were all started with real httpds; see docs/servers/httpd.md.
 var specs = map[string]servertest.Web{
 	"defaults": {HTTPD: &v1alpha1.HTTPDServer{}},
 	"debian":   {HTTPD: &v1alpha1.HTTPDServer{Home: "/usr/lib/apache2", Executable: "/usr/sbin/apache2"}},

@@ -17,7 +17,7 @@ var (
 	logsAdjusted = regexp.MustCompile(`(?m)\bAH\d{5}: (?:WARNING: )?(MaxRequestWorkers|ServerLimit|ThreadLimit|ThreadsPerChild|StartServers) of (\d+) (.*(?:decreasing|increasing) .*)$`)
 	adjustedTo   = regexp.MustCompile(`creasing (?:MaxRequestWorkers )?to (?:nearest multiple )?(\d+)`)
 	limitOf      = regexp.MustCompile(`\bof (\d+)`)
-	// noModule is what a LoadModule without its file ends with.
+	// noModule matches the error of a LoadModule whose file doesn't exist.
 	noModule = regexp.MustCompile(`Cannot load (modules/mod_(\w+)\.so) into server: .*`)
 	// logsRefusals are what the library, or httpd as it was built, doesn't do.
 	logsRefusals = []*regexp.Regexp{
@@ -29,16 +29,16 @@ var (
 	}
 )
 
-// logged is what httpd says of itself in its log.
+// logged is what httpd's log says about it.
 type logged struct {
 	adapter.Log
-	// refusals are what httpd says that it doesn't have.
+	// refusals are the lines about what httpd doesn't have.
 	refusals []string
-	// adjustments are what httpd says it does otherwise than it was configured.
+	// adjustments are the settings that httpd changed.
 	adjustments []adjustment
 }
 
-// adjustment is a setting that httpd says it does otherwise than it was configured.
+// adjustment is a setting that httpd changed.
 type adjustment struct{ setting, configured, real string }
 
 // ReadLog implements adapter.Verifiable.
@@ -67,7 +67,7 @@ func readLog(log string) logged {
 		} else if limits := limitOf.FindAllStringSubmatch(line[3], -1); limits != nil {
 			a.real = limits[len(limits)-1][1]
 		}
-		// Each is said twice: before the log is opened, and in it.
+		// Each is logged twice: before the log is opened, and in it.
 		if a.real != "" && !slices.Contains(l.adjustments, a) {
 			l.adjustments = append(l.adjustments, a)
 		}
@@ -76,9 +76,9 @@ func readLog(log string) logged {
 	return l
 }
 
-// check compares what was declared with what httpd says. With a
-// configuration of the user's own, which may say otherwise than the spec, only
-// what httpd itself changed of the spec's figures counts.
+// check compares what was declared with the log. A configuration of the user's own may
+// differ from the spec, so then only values of the spec that httpd itself changed are
+// compared.
 func check(in *adapter.Input, l logged) []adapter.Mismatch {
 	h := in.Server.HTTPD
 	var found []adapter.Mismatch
@@ -92,21 +92,21 @@ func check(in *adapter.Input, l logged) []adapter.Mismatch {
 			case module != nil && strings.HasPrefix(module[2], "mpm_"):
 				mismatch(in.Field("httpd.mpm"), string(mpm), refusal, "use an image that has it in home, or an mpm that the image has", true)
 			case module != nil && strings.HasPrefix(module[2], "proxy"):
-				mismatch(in.Field("httpd.forward"), "given", refusal, "use an image that has it in home, or leave forward out", true)
+				mismatch(in.Field("httpd.forward"), "set", refusal, "use an image that has it in home, or remove forward", true)
 			case module != nil && (module[2] == "ssl" || module[2] == "socache_shmcb"):
-				mismatch("spec.target.tls", "given", refusal, "use an image that has it in home, or leave tls out", true)
+				mismatch("spec.target.tls", "set", refusal, "use an image that has it in home, or remove tls", true)
 			case module != nil:
 				mismatch(in.Field("httpd.home"), cmp.Or(h.Home, defaultHome), refusal, "use an image with httpd's modules in home/modules, or another home", true)
 			case strings.Contains(refusal, "MPM"):
-				mismatch(in.Field("httpd.mpm"), string(mpm), refusal, "another one is built into this httpd: use that, or an image that has none built in", true)
+				mismatch(in.Field("httpd.mpm"), string(mpm), refusal, "another one is built into this httpd: use that one, or an image without a built-in mpm", true)
 			case strings.Contains(refusal, "ciphers"):
-				mismatch("spec.target.tls.ciphers", adapter.DeclaredCiphers(in.TLS), refusal, "this httpd's OpenSSL doesn't have them: use others, or another image", true)
+				mismatch("spec.target.tls.ciphers", adapter.DeclaredCiphers(in.TLS), refusal, "this httpd's OpenSSL doesn't support them: use others, or another image", true)
 			default:
-				mismatch("spec.target.tls.protocols", adapter.DeclaredProtocols(in.TLS), refusal, "this httpd's OpenSSL doesn't have it: use others, or another image", true)
+				mismatch("spec.target.tls.protocols", adapter.DeclaredProtocols(in.TLS), refusal, "this httpd's OpenSSL doesn't support it: use others, or another image", true)
 			}
 		}
 		if want := "mpm_" + strings.ToLower(string(mpm)); l.Connector != "" && l.Connector != want {
-			mismatch(in.Field("httpd.mpm"), string(mpm), l.Connector, "use an image whose httpd has no mpm built in", false)
+			mismatch(in.Field("httpd.mpm"), string(mpm), l.Connector, "use an image whose httpd has no built-in mpm", false)
 		}
 	}
 	counts, err := processesOf(in)
@@ -126,7 +126,7 @@ func check(in *adapter.Input, l logged) []adapter.Mismatch {
 		for _, a := range l.adjustments {
 			if a.setting == f.setting && a.configured == strconv.Itoa(int(f.value)) {
 				mismatch(in.Field("httpd."+f.field), a.configured, a.setting+" "+a.real,
-					"give figures that go together: maxRequestWorkers is at most serverLimit times threadsPerChild, and a multiple of threadsPerChild", false)
+					"set values that fit: maxRequestWorkers must be at most serverLimit times threadsPerChild, and a multiple of threadsPerChild", false)
 			}
 		}
 	}

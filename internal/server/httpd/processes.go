@@ -11,15 +11,14 @@ import (
 	"github.com/assay-dev/assay/internal/server/webserver"
 )
 
-// httpd's own figures (https://httpd.apache.org/docs/2.4/mod/mpm_common.html).
-// What doesn't fit together it lowers with no more than a warning, or none.
+// httpd's defaults and limits (https://httpd.apache.org/docs/2.4/mod/mpm_common.html).
+// If values don't fit together, httpd lowers some, with a warning or silently.
 const (
 	defaultStartServers    = 3
 	defaultServerLimit     = 16
 	defaultThreadsPerChild = 25
 	defaultThreadLimit     = 64
-	// minThreads is the least number of threads that a process gets unless it
-	// is given.
+	// minThreads is the smallest number of threads per process, unless it is set.
 	minThreads = 8
 	// maxServers is the hard limit of ServerLimit for Event and Worker, and
 	// the field's for all.
@@ -57,7 +56,7 @@ func (f processCounts) write(c *webserver.Text) {
 func mpmOf(h *v1alpha1.HTTPDServer) v1alpha1.HTTPDMPM { return cmp.Or(h.MPM, v1alpha1.HTTPDEvent) }
 
 // processesOf completes the declared figures to a set that httpd accepts as it
-// is. An error names those that can't go together.
+// is. An error names those that don't fit together.
 func processesOf(in *adapter.Input) (processCounts, error) {
 	h := in.Server.HTTPD
 	var figures processCounts
@@ -82,10 +81,10 @@ func processesOf(in *adapter.Input) (processCounts, error) {
 	}
 	switch {
 	case h.StartServers == nil && usual > limit:
-		// More would be lowered without a word.
+		// httpd would silently lower more.
 		figures.startServers = limit
 	case h.StartServers != nil && *h.StartServers > limit:
-		return processCounts{}, fmt.Errorf("%s is %d, but there are at most %d processes: raise serverLimit or maxRequestWorkers, or lower it",
+		return processCounts{}, fmt.Errorf("%s is %d, but there are at most %d processes: increase serverLimit or maxRequestWorkers, or decrease it",
 			in.Field("httpd.startServers"), *h.StartServers, limit)
 	case h.StartServers != nil:
 		figures.startServers = *h.StartServers
@@ -96,7 +95,7 @@ func processesOf(in *adapter.Input) (processCounts, error) {
 func preforkProcesses(in *adapter.Input) (processCounts, error) {
 	h := in.Server.HTTPD
 	if h.ThreadsPerChild != nil {
-		return processCounts{}, fmt.Errorf("%s has no meaning with the mpm Prefork, whose processes have one thread each: leave it out",
+		return processCounts{}, fmt.Errorf("%s must not be set with the mpm Prefork, whose processes have one thread each: remove it",
 			in.Field("httpd.threadsPerChild"))
 	}
 	workers, limit := h.MaxRequestWorkers, h.ServerLimit
@@ -114,10 +113,10 @@ func preforkProcesses(in *adapter.Input) (processCounts, error) {
 	}
 	if *workers > *limit {
 		return processCounts{}, fmt.Errorf("%s is %d, but serverLimit %d allows no more processes, and with the mpm Prefork each serves one request: "+
-			"raise serverLimit or leave it out", in.Field("httpd.maxRequestWorkers"), *workers, *limit)
+			"increase serverLimit or remove it", in.Field("httpd.maxRequestWorkers"), *workers, *limit)
 	}
 	if *limit > maxServers {
-		return processCounts{}, fmt.Errorf("%s is %d, but with the mpm Prefork each request has a process, of which there can be %d: lower it, or use the mpm Event",
+		return processCounts{}, fmt.Errorf("%s is %d, but with the mpm Prefork each request has a process, of which there can be %d: decrease it, or use the mpm Event",
 			in.Field("httpd.maxRequestWorkers"), *workers, maxServers)
 	}
 	return processCounts{serverLimit: *limit, maxRequestWorkers: *workers}, nil
@@ -132,7 +131,7 @@ func threadedProcesses(in *adapter.Input) (processCounts, error) {
 		}
 		servers, threads := ptr.Deref(h.ServerLimit, max(defaultServerLimit, start)), ptr.Deref(h.ThreadsPerChild, defaultThreadsPerChild)
 		if int64(servers)*int64(threads) > maxWorkers {
-			return processCounts{}, fmt.Errorf("%s: serverLimit %d with threadsPerChild %d is more than %d requests at a time: lower one of them, or give maxRequestWorkers",
+			return processCounts{}, fmt.Errorf("%s: serverLimit %d with threadsPerChild %d is more than %d requests at a time: decrease one of them, or set maxRequestWorkers",
 				in.Field("httpd"), servers, threads, maxWorkers)
 		}
 		return threaded(servers, threads), nil
@@ -142,10 +141,10 @@ func threadedProcesses(in *adapter.Input) (processCounts, error) {
 		threads := *h.ThreadsPerChild
 		switch {
 		case workers%threads != 0:
-			return processCounts{}, fmt.Errorf("%s is %d, which isn't a multiple of threadsPerChild %d: httpd would lower it to %d; take a multiple",
+			return processCounts{}, fmt.Errorf("%s is %d, which is not a multiple of threadsPerChild %d, and httpd would lower it to %d: use a multiple",
 				in.Field("httpd.maxRequestWorkers"), workers, threads, workers/threads*threads)
 		case workers/threads > limit:
-			return processCounts{}, fmt.Errorf("%s is %d, but serverLimit %d with threadsPerChild %d allows %d: raise one of them, or leave serverLimit out",
+			return processCounts{}, fmt.Errorf("%s is %d, but serverLimit %d with threadsPerChild %d allows %d: increase one of them, or remove serverLimit",
 				in.Field("httpd.maxRequestWorkers"), workers, limit, threads, int64(limit)*int64(threads))
 		}
 		return threadedFor(h, workers, threads), nil
@@ -160,7 +159,7 @@ func threadedProcesses(in *adapter.Input) (processCounts, error) {
 		}
 	}
 	return processCounts{}, fmt.Errorf("%s is %d, which no threadsPerChild from %d to %d divides into at most %d processes: "+
-		"give a threadsPerChild that does, raise serverLimit, or take another number",
+		"set a threadsPerChild that does, increase serverLimit, or use another number",
 		in.Field("httpd.maxRequestWorkers"), workers, minThreads, defaultThreadLimit, limit)
 }
 

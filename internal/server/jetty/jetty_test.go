@@ -13,7 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/server/servertest"
 )
 
-// jettySpec is a target of which every rendered file is kept in testdata.
+// jettySpec is a target whose rendered files are in testdata.
 type jettySpec struct {
 	jetty v1alpha1.JettyServer
 	tls   *v1alpha1.TLS
@@ -33,8 +33,8 @@ func (s *jettySpec) target() (*v1alpha1.Target, server.Configurations) {
 	return t, server.Configurations{server.ContainerName: s.files}
 }
 
-// specs were all started for real, with Jetty 12.1.12 and, as far as it can do it,
-// 12.0.31; see docs/servers/jetty.md.
+// specs were all started with a real Jetty 12.1.12, some also with 12.0.31; see
+// docs/servers/jetty.md.
 var specs = map[string]jettySpec{
 	"defaults": {},
 	"everything": {jetty: v1alpha1.JettyServer{

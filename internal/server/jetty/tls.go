@@ -134,16 +134,8 @@ func checkTLS(in *adapter.Input) error {
 	if by := in.TLS.Implementation; by != "" && by != v1alpha1.TLSJSSE {
 		return fmt.Errorf("spec.target.tls.implementation: must be JSSE with Jetty, or omitted")
 	}
-	for _, p := range in.TLS.Protocols {
-		if !slices.Contains(adapter.KnownProtocols, p) {
-			return fmt.Errorf("spec.target.tls.protocols: %q must be one of %v", p, adapter.KnownProtocols)
-		}
-	}
-	for _, c := range in.TLS.Ciphers {
-		if _, err := cipher.ID(string(c)); err != nil {
-			return fmt.Errorf("spec.target.tls.ciphers: %q isn't a cipher suite that the clients have: "+
-				"use those that kubectl explain benchmarkrun.spec.target.tls.ciphers lists", c)
-		}
+	if err := adapter.CheckTLS(in.TLS); err != nil {
+		return err
 	}
 	return jsse.CheckOptions(in.TLS, in.Field("jetty.jvmOptions"), in.Server.Jetty.JVMOptions)
 }

@@ -27,7 +27,7 @@ func SetsProperty(name string) func(option string) bool {
 }
 
 // Options returns the options of the Java virtual machine that TLS needs.
-// securityFile is where the container finds the text of Security.
+// securityFile is the path of the text of Security in the container.
 func Options(tls *v1alpha1.TLS, securityFile string) []string {
 	var options []string
 	if NeedsSecurity(tls) {
@@ -44,7 +44,7 @@ func Options(tls *v1alpha1.TLS, securityFile string) []string {
 // machine, which are a field of the spec, conflict with those that TLS needs.
 func CheckOptions(tls *v1alpha1.TLS, field string, options []string) error {
 	if NeedsSecurity(tls) && slices.ContainsFunc(options, SetsProperty("java.security.properties")) {
-		return fmt.Errorf("%s: -Djava.security.properties can't be given with TLSv1, TLSv1.1 or a cipher suite without ECDHE, which Assay enables by it: leave it out, or set jdk.tls.disabledAlgorithms in the image's java.security",
+		return fmt.Errorf("%s: -Djava.security.properties must not be set with TLSv1, TLSv1.1 or a cipher suite without ECDHE, because Assay enables these by it: remove it, or set jdk.tls.disabledAlgorithms in the image's java.security",
 			field)
 	}
 	return nil

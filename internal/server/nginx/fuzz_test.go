@@ -11,12 +11,12 @@ import (
 	"github.com/assay-dev/assay/internal/server/servertest"
 )
 
-// tokenSyntax is a token of nginx.conf: a comment, a sign, a quoted word or a
-// bare one.
+// tokenSyntax matches a token of nginx.conf: a comment, a punctuation mark, or a word,
+// quoted or not.
 var tokenSyntax = regexp.MustCompile(`\A(?:#[^\n]*|[;{}]|"(?:[^"\\\x00-\x1f]|\\.)*"|[^\s;{}"'#\\\x00-\x1f]+)`)
 
-// parse takes nginx.conf apart into one string per directive, with its
-// blocks and its arguments, quoted.
+// parse returns one string per directive of nginx.conf, with its blocks and its quoted
+// arguments.
 func parse(text string) ([]string, error) {
 	var all, open, words []string
 	for {
@@ -62,8 +62,7 @@ func parse(text string) ([]string, error) {
 	return all, nil
 }
 
-// expect are the directives that follow from the strings, written here
-// once more and by another way.
+// expect returns the directives for the strings, by other code than the adapter's.
 func expect(s servertest.Strings) []string {
 	all := []string{
 		`worker_processes "1"`, `worker_rlimit_nofile "32768"`, `pid "/assay/run/nginx.pid"`, `error_log "stderr" "notice"`,

@@ -31,22 +31,21 @@ var (
 	logsRefusals = []*regexp.Regexp{noFork, noCipher, noSuite, noSuites, noTLS, noTLSVersion}
 )
 
-// openFiles is the setting of which an adjustment says how many files a
-// worker process may have open at most.
+// openFiles is the setting for the maximum number of open files of a worker process.
 const openFiles = "worker_rlimit_nofile"
 
-// logged is what nginx says of itself in its log.
+// logged is what nginx's log says about it.
 type logged struct {
 	adapter.Log
-	// refusals are what nginx says that it doesn't have.
+	// refusals are the lines about what nginx doesn't have.
 	refusals []string
-	// adjustments are what nginx says it does otherwise than it was configured.
+	// adjustments are the settings that nginx changed.
 	adjustments []adjustment
 	// workers is how many worker processes nginx has started.
 	workers int
 }
 
-// adjustment is a setting that nginx says it does otherwise than it was configured.
+// adjustment is a setting that nginx changed.
 type adjustment struct{ setting, configured, real string }
 
 // ReadLog implements adapter.Verifiable.
@@ -78,9 +77,9 @@ func readLog(log string) logged {
 	return l
 }
 
-// check compares what was declared with what nginx says. With a
-// configuration of the user's own, which may say otherwise than the spec, only
-// what nginx itself changed of the spec's figures counts.
+// check compares what was declared with the log. A configuration of the user's own may
+// differ from the spec, so then only values of the spec that nginx itself changed are
+// compared.
 func check(in *adapter.Input, l logged) []adapter.Mismatch {
 	n := in.Server.Nginx
 	var found []adapter.Mismatch
@@ -93,7 +92,7 @@ func check(in *adapter.Input, l logged) []adapter.Mismatch {
 		exceeds := a.setting == "worker_connections" && a.configured == strconv.Itoa(connections)
 		if exceeds || a.setting == openFiles && n.Configuration == nil && files < connections {
 			mismatch(in.Field("nginx.workerConnections"), strconv.Itoa(connections), fmt.Sprintf("a worker can have %d files open", files),
-				fmt.Sprintf("lower it, or raise the limit of open files that the node's container runtime gives to %d", 2*connections), false)
+				fmt.Sprintf("decrease it, or increase the limit of open files of the node's container runtime to %d", 2*connections), false)
 		}
 	}
 	if n.Configuration != nil {
@@ -104,18 +103,18 @@ func check(in *adapter.Input, l logged) []adapter.Mismatch {
 		switch {
 		case noFork.MatchString(refusal):
 			mismatch(in.Field("nginx.workerProcesses"), strconv.Itoa(workers), fmt.Sprintf("%d started, then %s", l.workers, refusal),
-				"lower it, or raise the limit of processes that the node gives to a pod", false)
+				"decrease it, or increase the node's limit of processes per pod", false)
 		case noTLS.MatchString(refusal):
-			mismatch("spec.target.tls", "given", refusal, "use an image whose nginx is built with it, or leave tls out", true)
+			mismatch("spec.target.tls", "set", refusal, "use an image whose nginx is built with it, or remove tls", true)
 		case noTLSVersion.MatchString(refusal):
-			mismatch("spec.target.tls.protocols", adapter.DeclaredProtocols(in.TLS), refusal, "this nginx doesn't know it: use others, or another image", true)
+			mismatch("spec.target.tls.protocols", adapter.DeclaredProtocols(in.TLS), refusal, "this nginx doesn't support it: use others, or another image", true)
 		case noSuites.MatchString(refusal):
-			mismatch("spec.target.tls.ciphers", adapter.DeclaredCiphers(in.TLS), refusal, "suites of TLS 1.3 can be set from nginx 1.19.4 on: leave them out, or use another image", true)
+			mismatch("spec.target.tls.ciphers", adapter.DeclaredCiphers(in.TLS), refusal, "suites of TLS 1.3 can be set since nginx 1.19.4: remove them, or use another image", true)
 		default:
-			mismatch("spec.target.tls.ciphers", adapter.DeclaredCiphers(in.TLS), strings.TrimSpace(refusal), "this nginx's OpenSSL doesn't have them: use others, or another image", true)
+			mismatch("spec.target.tls.ciphers", adapter.DeclaredCiphers(in.TLS), strings.TrimSpace(refusal), "this nginx's OpenSSL doesn't support them: use others, or another image", true)
 		}
 	}
-	// Fewer may be on their way: nginx answers from its first worker on.
+	// Some may still be starting: nginx responds as soon as the first has started.
 	if l.workers > workers {
 		mismatch(in.Field("nginx.workerProcesses"), strconv.Itoa(workers), fmt.Sprintf("%d started", l.workers), "check the image's nginx", false)
 	}

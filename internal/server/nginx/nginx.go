@@ -27,8 +27,8 @@ const (
 	idleConnections = 1024
 )
 
-// temporaryDirectories are the folders for what doesn't fit into memory; nginx makes
-// them when it starts, used or not.
+// temporaryDirectories are the directories for data that doesn't fit into memory. nginx
+// creates them when it starts, used or not.
 var temporaryDirectories = []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"}
 
 // Server is the adapter. It starts nginx with a configuration of its own
@@ -67,7 +67,7 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 	}
 	own, replaced := in.Files[mainFile]
 	if replaced && len(in.Files) > 1 && !strings.Contains(own, "conf.d") {
-		return nil, fmt.Errorf("%s: %s takes the place of the file that includes the others: add include conf.d/*.conf; to its server block, or leave them out",
+		return nil, fmt.Errorf("%s: %s replaces the file that includes the others: add include conf.d/*.conf; to its server block, or remove the others",
 			in.Field("nginx.configuration"), mainFile)
 	}
 	r := &adapter.Rendering{Container: corev1.Container{
@@ -215,8 +215,8 @@ func writeTLS(c *webserver.Text, o *openssl.Settings) {
 	}
 }
 
-// writeBackends are the backends that requests are forwarded to. Their
-// names have a prefix, lest one means something else.
+// writeBackends writes the backends that requests are forwarded to. Their names have a
+// prefix, so that none has another meaning.
 func writeBackends(c *webserver.Text, routes []webserver.Route) {
 	written := map[string]bool{}
 	for _, r := range routes {

@@ -13,7 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/server/servertest"
 )
 
-// specs were all started for real; see docs/servers/nginx.md.
+// specs were all started with real nginxes; see docs/servers/nginx.md.
 var specs = map[string]servertest.Web{
 	"defaults": {Nginx: &v1alpha1.NginxServer{}},
 	"everything": {CPU: "1500m", Nginx: &v1alpha1.NginxServer{
@@ -95,7 +95,7 @@ func TestRenderIsGolden(t *testing.T) {
 
 func TestRenderRefusesFilesThatNothingIncludes(t *testing.T) {
 	_, err := server.Render(servertest.Web{Nginx: &v1alpha1.NginxServer{}, Files: map[string]string{"nginx.conf": "events {}", "a.conf": ""}}.Target())
-	if err == nil || !strings.HasPrefix(err.Error(), "spec.target.server.nginx.configuration: nginx.conf takes the place") {
+	if err == nil || !strings.HasPrefix(err.Error(), "spec.target.server.nginx.configuration: nginx.conf replaces the file") {
 		t.Errorf("got the error %v", err)
 	}
 }

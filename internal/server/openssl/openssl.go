@@ -3,12 +3,9 @@
 package openssl
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/cipher"
 	"github.com/assay-dev/assay/internal/server/adapter"
 )
 
@@ -41,19 +38,11 @@ func New(t *v1alpha1.TLS) (*Settings, error) {
 	if t == nil {
 		return nil, nil
 	}
-	for _, p := range t.Protocols {
-		if !slices.Contains(adapter.KnownProtocols, p) {
-			return nil, fmt.Errorf("spec.target.tls.protocols: %q must be one of %v", p, adapter.KnownProtocols)
-		}
-	}
-	for _, c := range t.Ciphers {
-		if _, err := cipher.ID(string(c)); err != nil {
-			return nil, fmt.Errorf("spec.target.tls.ciphers: %q isn't a cipher suite that the clients have: "+
-				"use those that kubectl explain benchmarkrun.spec.target.tls.ciphers lists", c)
-		}
+	if err := adapter.CheckTLS(t); err != nil {
+		return nil, err
 	}
 	old, suites := adapter.CipherSuites(t)
-	// OpenSSL 3 has what the first versions need at its lowest security level only.
+	// OpenSSL 3 supports the first versions only at its lowest security level.
 	if adapter.AcceptsOldTLS(t) {
 		if len(old) == 0 {
 			old = []string{"DEFAULT"}

@@ -15,20 +15,19 @@ import (
 	"github.com/assay-dev/assay/internal/server/adapter"
 )
 
-// Strings are all strings of users that enter a file or a command line of
-// httpd or nginx.
+// Strings are all user-defined strings in the files and command lines of httpd and
+// nginx.
 type Strings struct {
 	Home, Executable, Suffix, Prefix, Backend, Cipher, Protocol, MPM, Key string
 }
 
-// Harmless has every string once, so that each place is known.
+// Harmless has a different string for each place.
 var Harmless = Strings{
 	Home: "/benign/home", Executable: "/benign/executable", Suffix: ".benignsuffix", Prefix: "/benignprefix", Backend: "benignbackend",
 	Cipher: "AES128-SHA", Protocol: "TLSv1.2", MPM: "Worker", Key: "benignkey.conf",
 }
 
-// Seed adds the usual strings, and those that could add a line, each in each
-// place.
+// Seed adds usual strings, and in each place strings that could add a line.
 func Seed(f *testing.F) {
 	f.Helper()
 	add := func(s Strings) {
@@ -52,7 +51,7 @@ func Seed(f *testing.F) {
 	}
 }
 
-// The patterns and names that the API server accepts, as in api/v1alpha1.
+// The syntax that the API server accepts, as in api/v1alpha1.
 var (
 	crdPath      = regexp.MustCompile(`\A(/[A-Za-z0-9_][A-Za-z0-9._-]*)+\z`)
 	crdSuffix    = regexp.MustCompile(`\A[.][A-Za-z0-9_-]+\z`)
@@ -88,7 +87,7 @@ func (s Strings) Forward() []v1alpha1.Forward {
 	return []v1alpha1.Forward{{PathPrefix: s.Prefix, Backend: s.Backend}, {PathSuffix: s.Suffix, Backend: s.Backend}, {PathPrefix: "/last", Backend: s.Backend}}
 }
 
-// Fuzz is an adapter of which a fuzz test checks the rendering.
+// Fuzz checks the renderings of an adapter.
 type Fuzz struct {
 	Adapter adapter.Server
 	// Spec is the server with the strings in it.
@@ -102,14 +101,14 @@ type Fuzz struct {
 	Command func(Strings) string
 }
 
-// Check compares a rendering with what was given: either a clear error, or the
-// same directives as of harmless strings, with the given ones in their places.
+// Check renders the strings. The result must be a clear error, or the same directives
+// as for harmless strings, with s in their places.
 func (f Fuzz) Check(t *testing.T, s Strings) {
 	t.Helper()
 	r, err := f.Adapter.Render(s.Input(f.Spec(s)))
 	if err != nil {
 		if !strings.HasPrefix(err.Error(), "spec.target.") || strings.ContainsAny(err.Error(), "\n\x00") {
-			t.Errorf("the error isn't clear: %q", err)
+			t.Errorf("unclear error: %q", err)
 		}
 		return
 	}

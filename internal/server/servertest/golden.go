@@ -1,4 +1,4 @@
-// Package servertest is what the tests of the adapters have in common.
+// Package servertest has helpers for the tests of the adapters.
 package servertest
 
 import (
@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "Write the golden files again.")
 
-// Golden compares got with the file of a name in testdata.
+// Golden compares got with a file in testdata.
 func Golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -45,7 +45,7 @@ func GoldenJSON(t *testing.T, name string, got any) {
 	Golden(t, name, string(encoded)+"\n")
 }
 
-// Log returns a log of a real server: a file of testdata.
+// Log returns the log of a real server from testdata, without the ending .log.
 func Log(t *testing.T, name string) string {
 	t.Helper()
 	log, err := os.ReadFile(filepath.Join("testdata", name+".log"))
@@ -55,9 +55,9 @@ func Log(t *testing.T, name string) string {
 	return string(log)
 }
 
-// GoldenRendering compares a rendered target with the files of a directory of
-// testdata: the target without its files as pod.json, and each file under its
-// name. shared are files that all directories have in common, one level up.
+// GoldenRendering compares a rendered target with a directory of testdata: the target
+// without its files with pod.json, and each file with the file of its name. Files named
+// in shared are the same for all directories and stand one level up.
 func GoldenRendering(t *testing.T, directory string, target any, files map[string]string, shared ...string) {
 	t.Helper()
 	GoldenJSON(t, filepath.Join(directory, "pod.json"), target)

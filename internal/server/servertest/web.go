@@ -16,8 +16,7 @@ import (
 // SelfSigned is a certificate that Assay signs itself.
 var SelfSigned = &v1alpha1.Certificate{SelfSigned: &v1alpha1.SelfSigned{}}
 
-// Web is a target with httpd or nginx of which every rendered file is kept in
-// testdata.
+// Web is a target with httpd or nginx whose rendered files are in testdata.
 type Web struct {
 	HTTPD *v1alpha1.HTTPDServer
 	Nginx *v1alpha1.NginxServer
@@ -57,7 +56,7 @@ func (w Web) Target() (*v1alpha1.Target, map[string]map[string]string) {
 	return t, map[string]map[string]string{adapter.ContainerName: w.Files}
 }
 
-// Forwards has all kinds of routes, and an order that counts.
+// Forwards has all kinds of routes, in an order that matters.
 var Forwards = []v1alpha1.Forward{
 	{PathPrefix: "/app/static", Backend: "api"},
 	{PathPrefix: "/v1/", Backend: "api"},
@@ -67,7 +66,7 @@ var Forwards = []v1alpha1.Forward{
 	{PathSuffix: ".do", Backend: "app"},
 }
 
-// TLS are the ways to speak TLS that httpd and nginx have in common.
+// TLS has settings of TLS that httpd and nginx have in common.
 var TLS = map[string]*v1alpha1.TLS{
 	"tls": {Certificate: SelfSigned},
 	"tls-old": {
@@ -96,9 +95,8 @@ var TLS = map[string]*v1alpha1.TLS{
 	"tls-mutual": {Certificate: SelfSigned, ClientAuthentication: &v1alpha1.ClientAuthentication{Certificate: *SelfSigned}},
 }
 
-// Mismatches checks where a target's log differs from what was declared: the
-// field, what is said and whether it is unsupported. It returns what the log
-// says.
+// Mismatches compares the mismatches of a target's log with want, except for their
+// remedies. It returns what the log says.
 func Mismatches(t *testing.T, readLogs func(*v1alpha1.Target, map[string]string) (map[string]adapter.Log, []adapter.Mismatch),
 	spec Web, log string, want []adapter.Mismatch) adapter.Log {
 	t.Helper()

@@ -16,10 +16,10 @@ import (
 const (
 	javaLibrary     = "Java "
 	fieldOfTLS      = "spec.target.tls"
-	imageWithNative = "use an image with it in a folder of java.library.path (the official one has it in native-jni-lib)"
+	imageWithNative = "use an image with it in a directory of java.library.path (the official one has it in native-jni-lib)"
 )
 
-// handlerName takes apart the name of a protocol handler:
+// handlerName matches the name of a protocol handler:
 // AbstractProtocol.getName and the getNamePrefix of its subclasses.
 var handlerName = regexp.MustCompile(`^(https?)(?:-(jsse|openssl|opensslffm))?-(nio2|nio|apr)-(?:.+-)?(\d+)$`)
 
@@ -28,9 +28,8 @@ var (
 	handlerImplementations = map[string]v1alpha1.TLSImplementation{"jsse": v1alpha1.TLSJSSE, "openssl": v1alpha1.TLSOpenSSL}
 )
 
-// check compares what was declared with what Tomcat says. Whether server.xml is
-// the user's own is known from the log: the rendered one's service has a name of
-// its own.
+// check compares what was declared with the log. The log shows whether server.xml is
+// the user's own: the service of the rendered one has another name.
 func check(in *adapter.Input, l logged) []adapter.Mismatch {
 	if found := unsupported(in, l); len(found) > 0 {
 		return found
@@ -42,14 +41,14 @@ func check(in *adapter.Input, l logged) []adapter.Mismatch {
 	if no := l.refused("Sendfile is not supported"); no != "" && in.Server.Tomcat.Connector.Sendfile == v1alpha1.Enabled {
 		found = append(found, adapter.Mismatch{
 			Field: in.Field("tomcat.connector.sendfile"), Declared: string(v1alpha1.Enabled), Real: no,
-			Remedy: "leave sendfile out, or tls",
+			Remedy: "remove sendfile or tls",
 		})
 	}
 	return found
 }
 
 // unsupported returns what this Tomcat, its Java or its image can't do. With a
-// server.xml of the user's own it returns only what the log itself refuses.
+// server.xml of the user's own it returns only what the log itself says.
 func unsupported(in *adapter.Input, l logged) []adapter.Mismatch {
 	t := in.Server.Tomcat
 	own := t.Configuration != nil && l.service != serviceName
@@ -85,7 +84,7 @@ func unsupported(in *adapter.Input, l logged) []adapter.Mismatch {
 			without = "or the implementation JSSE"
 		}
 		if tooOld := l.refused("An incompatible version"); tooOld != "" {
-			add(field, declared, tooOld, "use an image with a Tomcat Native that this Tomcat takes, "+without)
+			add(field, declared, tooOld, "use an image with a Tomcat Native that this Tomcat supports, "+without)
 		} else if missing := cmp.Or(l.refused("was not found"), l.refused("failed to load"), l.refused("requires the APR/native library")); missing != "" {
 			add(field, declared, missing, imageWithNative+", "+without)
 		}
@@ -105,17 +104,17 @@ func checkConnector(in *adapter.Input, l logged) []adapter.Mismatch {
 		found = append(found, adapter.Mismatch{Field: field, Declared: declared, Real: h.name, Remedy: remedy})
 	}
 	if declared := protocolOf(in.Server.Tomcat); h.protocol != declared {
-		differs(in.Field("tomcat.connector.protocol"), string(declared), "see whether the image replaces conf/server.xml when it starts")
+		differs(in.Field("tomcat.connector.protocol"), string(declared), "check whether the image replaces conf/server.xml when it starts")
 	}
 	if port := adapter.Port(in.Server.Tomcat.Connector.Port, in.TLS != nil); h.port != port {
-		differs(in.Field("tomcat.connector.port"), strconv.Itoa(int(port)), "see whether the image replaces conf/server.xml when it starts")
+		differs(in.Field("tomcat.connector.port"), strconv.Itoa(int(port)), "check whether the image replaces conf/server.xml when it starts")
 	}
 	if in.TLS != nil {
 		if declared := tlsImplementation(in); h.implementation != declared {
-			differs(fieldOfTLS+".implementation", string(declared), "see whether the image replaces conf/server.xml when it starts")
+			differs(fieldOfTLS+".implementation", string(declared), "check whether the image replaces conf/server.xml when it starts")
 		}
 	} else if h.tls {
-		differs(fieldOfTLS, "left out", "see whether the image replaces conf/server.xml when it starts")
+		differs(fieldOfTLS, "not set", "check whether the image replaces conf/server.xml when it starts")
 	}
 	return found
 }
@@ -133,12 +132,12 @@ func checkPort(in *adapter.Input, l logged) []adapter.Mismatch {
 	case at < 0:
 		return []adapter.Mismatch{{
 			Field: in.Field("tomcat.connector.port"), Declared: strconv.Itoa(int(port)), Real: l.Connector,
-			Remedy: "have a Connector in server.xml listen on this port, or declare its port",
+			Remedy: "make a Connector in server.xml listen on this port, or declare its port",
 		}}
 	case in.TLS != nil && !handlers[at].tls:
 		return []adapter.Mismatch{{
-			Field: fieldOfTLS, Declared: "given", Real: handlers[at].name,
-			Remedy: "give the Connector in server.xml SSLEnabled=\"true\", or leave tls out",
+			Field: fieldOfTLS, Declared: "set", Real: handlers[at].name,
+			Remedy: "set SSLEnabled=\"true\" on the Connector in server.xml, or remove tls",
 		}}
 	}
 	return nil
@@ -162,7 +161,7 @@ func checkOmitted(in *adapter.Input, l logged) []adapter.Mismatch {
 		}
 		omitted := adapter.Mismatch{
 			Field: fieldOfTLS + "." + list.name, Declared: strings.Join(list.declared, ", "),
-			Remedy: "leave out those that this Java or OpenSSL doesn't have, or use an image of which it has them",
+			Remedy: "remove those that this Java or OpenSSL doesn't support, or use an image with one that does",
 		}
 		if none := l.refused("None of the [" + list.name + "]"); none != "" {
 			omitted.Real, omitted.Unsupported = none, true
@@ -175,7 +174,7 @@ func checkOmitted(in *adapter.Input, l logged) []adapter.Mismatch {
 	return found
 }
 
-// handler is what the name of a protocol handler says.
+// handler is a protocol handler, as its name describes it.
 type handler struct {
 	name           string
 	tls            bool

@@ -17,8 +17,8 @@ import (
 	"github.com/assay-dev/assay/internal/server/jsse"
 )
 
-// FuzzRender puts any text wherever a user may give one. It is refused by
-// an error that names the field, or it changes nothing but its own place.
+// FuzzRender sets any text wherever a user can. An error names the field. Otherwise the
+// text changes nothing but its own place.
 func FuzzRender(f *testing.F) {
 	// Each text alone in each place, and all at once.
 	for _, x := range []string{
@@ -36,7 +36,7 @@ func FuzzRender(f *testing.F) {
 
 	f.Fuzz(func(t *testing.T, home, base, option, another, cipher, protocol, name, connector, by string, bits uint16) {
 		on := func(bit int) bool { return bits>>bit&1 == 1 }
-		// One text that is refused would hide all others.
+		// One rejected text would hide all others.
 		for i, text := range []struct {
 			fuzzed  *string
 			instead string
@@ -91,7 +91,7 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// checkRenderedFiles reads the files back.
+// checkRenderedFiles parses the files again.
 func checkRenderedFiles(t *testing.T, r *adapter.Rendering, in *adapter.Input) {
 	t.Helper()
 	for file, text := range r.Files {
@@ -117,7 +117,7 @@ func checkRenderedFiles(t *testing.T, r *adapter.Rendering, in *adapter.Input) {
 				t.Fatalf("the file of options: %s", gocmp.Diff(want, text))
 			}
 		case "server_start.sh":
-			// All of it but the two folders is constant.
+			// All of it is constant except the two directories.
 			home, base := directories(in.Server.Tomcat)
 			want := jsse.TrustStoreScript("STORE", "COMMAND")
 			want = strings.ReplaceAll(want, "STORE", base+"/temp/client-authorities.p12")
@@ -134,7 +134,7 @@ func checkRenderedFiles(t *testing.T, r *adapter.Rendering, in *adapter.Input) {
 	}
 }
 
-// checkRenderedContainer takes the command line and the environment apart.
+// checkRenderedContainer parses the command line and the environment.
 func checkRenderedContainer(t *testing.T, c *corev1.Container, in *adapter.Input, home, base string, options []string) {
 	t.Helper()
 	env := map[string]string{}
@@ -152,8 +152,7 @@ func checkRenderedContainer(t *testing.T, c *corev1.Container, in *adapter.Input
 	if own < 2 || own > 6 || !slices.Equal(given[own:], options) {
 		t.Fatalf("%q has other options than %q", env["CATALINA_OPTS"], options)
 	}
-	// What the shell would do more than split at spaces: only the rendered
-	// search path may ask it to.
+	// The shell must only split at spaces, except in the rendered search path.
 	for _, option := range given {
 		if strings.ContainsAny(option, "$`\\\"'|&;<>(){}[]*?!#\x00") && option != "-Djava.library.path="+libraryPath(in) {
 			t.Fatalf("option %q means more to a shell than itself", option)

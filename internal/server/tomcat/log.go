@@ -8,10 +8,10 @@ import (
 	"github.com/assay-dev/assay/internal/server/adapter"
 )
 
-// logged is what Tomcat says of itself in its log.
+// logged is what Tomcat's log says about it.
 type logged struct {
 	adapter.Log
-	// refusals are what Tomcat says that it doesn't have, or omits.
+	// refusals are the lines about what Tomcat doesn't have, or omits.
 	refusals []string
 	// service is the name of its service.
 	service string
@@ -23,8 +23,8 @@ func (Server) ReadLog(in *adapter.Input, log string) (adapter.Log, []adapter.Mis
 	return l.Log, check(in, l)
 }
 
-// What Tomcat says of itself, in all versions from 8.5 on. The lines' beginnings
-// depend on its logging.properties, which the user may replace.
+// The lines of all versions from 8.5 on. How they begin depends on logging.properties,
+// which the user may replace.
 var (
 	logsVersion   = regexp.MustCompile(`Server version name: +(Apache Tomcat/\S+)`)
 	logsEngine    = regexp.MustCompile(`Starting Servlet engine: \[(Apache Tomcat/[^\]\s]+)\]`)
@@ -37,8 +37,7 @@ var (
 	logsService   = regexp.MustCompile(`Starting service \[([^\]]+)\]`)
 )
 
-// logsRefusal are the lines in which Tomcat says that it hasn't or leaves out
-// what it is asked for.
+// logsRefusal matches the lines about what Tomcat doesn't have, or omits.
 var logsRefusal = regexp.MustCompile(`Apache Tomcat Native library .*was not found` +
 	`|Apache Tomcat Native library failed to load` +
 	`|An incompatible version \[[^\]]*\] of the Apache Tomcat Native library` +
@@ -49,13 +48,13 @@ var logsRefusal = regexp.MustCompile(`Apache Tomcat Native library .*was not fou
 	`|None of the \[\w+\] specified are supported` +
 	`|Sendfile is not supported`)
 
-// The bounds of what is kept of a log's refusals.
+// Limits of the refusals that are kept.
 const (
 	maxRefusals      = 16
 	maxRefusalLength = 600
 )
 
-// readLog reads what Tomcat says of itself when it starts, and when it fails to.
+// readLog reads the log of a Tomcat that has started, or has failed to.
 func readLog(log string) logged {
 	l := logged{
 		Log:     adapter.Log{Version: adapter.FirstMatch(log, logsVersion, logsEngine)},
@@ -94,7 +93,7 @@ func readLog(log string) logged {
 	return l
 }
 
-// every returns all that an expression matches, each once.
+// every returns the matches of an expression, each once.
 func every(log string, e *regexp.Regexp) []string {
 	var all []string
 	seen := map[string]bool{}

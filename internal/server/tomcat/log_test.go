@@ -12,8 +12,8 @@ import (
 	"github.com/assay-dev/assay/internal/server/servertest"
 )
 
-// logOf returns the log of a Tomcat that was started with a configuration as
-// Assay's, or after rendered/ with the rendered one.
+// logOf returns the log of a Tomcat that was started with a configuration like
+// Assay's or, with the prefix rendered/, with the rendered one.
 func logOf(t *testing.T, name string) string {
 	t.Helper()
 	if rendered, is := strings.CutPrefix(name, "rendered/"); is {
@@ -58,8 +58,8 @@ func TestReadLog(t *testing.T) {
 	}
 }
 
-// Every log of a Tomcat that began to start has its version, and none of what
-// Java was given on the command line.
+// TestReadLogReadsAll checks that the version is found in each log of a Tomcat that
+// began to start.
 func TestReadLogReadsAll(t *testing.T) {
 	logs, err := filepath.Glob("testdata/logs/tomcat-*.log")
 	if err != nil || len(logs) == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/assay-dev/assay/internal/server/servertest"
 )
 
-// logOf returns the log of a Tomcat that was started with a configuration as
-// Assay's, or after rendered/ with the rendered one.
+// logOf returns the log of a Tomcat that was started with a configuration like
+// Assay's or, with the prefix rendered/, with the rendered one.
 func logOf(t *testing.T, name string) string {
 	t.Helper()
 	if rendered, is := strings.CutPrefix(name, "rendered/"); is {
@@ -21,7 +21,7 @@ func logOf(t *testing.T, name string) string {
 	return servertest.Log(t, "logs/"+name)
 }
 
-// declared is a target as the log of a name came about.
+// declared returns a target with a connector and a TLS implementation.
 func declared(p v1alpha1.TomcatProtocol, by v1alpha1.TLSImplementation) *tomcatSpec {
 	s := &tomcatSpec{tomcat: tomcatBy(p)}
 	if by != "" {
@@ -102,7 +102,7 @@ func TestReadLogFindsMismatches(t *testing.T) {
 		{"rendered/11-virtual-threads-java-17", virtual, []found{{"spec.target.server.tomcat.connector.executor", true}}},
 		{"rendered/9.0-virtual-threads-no-class", virtual, []found{{"spec.target.server.tomcat.connector.executor", true}}},
 
-		// The logs' servers were not Assay's, as with a server.xml of one's own.
+		// These logs are of a server.xml that Assay didn't render.
 		{"tomcat-9.0-nio2", own(declared(nio, "")), nil},
 		{"tomcat-9.0-nio-openssl", own(declared(nio, jsse)), nil},
 		{"tomcat-9.0-nio-privileged-port", own(declared(nio, "")), []found{{"spec.target.server.tomcat.connector.port", false}}},
@@ -135,8 +135,8 @@ func TestMismatchHasRemedy(t *testing.T) {
 	if len(found) != 1 {
 		t.Fatalf("found %v", found)
 	}
-	want := "spec.target.server.tomcat.connector.protocol is APR, but the server says: Apache Tomcat/10.1.34; " +
-		"the APR connector was removed in Tomcat 10.1: use protocol NIO or NIO2, with tls.implementation OpenSSL for OpenSSL, or an image of Tomcat 9.0"
+	want := "spec.target.server.tomcat.connector.protocol is APR, but the server reports: Apache Tomcat/10.1.34. " +
+		"The APR connector was removed in Tomcat 10.1: use protocol NIO or NIO2, with tls.implementation OpenSSL for OpenSSL, or an image of Tomcat 9.0."
 	if diff := cmp.Diff(want, found[0].String()); diff != "" {
 		t.Error(diff)
 	}

@@ -17,7 +17,7 @@ const (
 	executorName = "requests"
 )
 
-// executors are the classes of what runs requests
+// executors are the classes of the executors
 // (https://tomcat.apache.org/tomcat-11.0-doc/config/executor.html).
 var executors = map[v1alpha1.TomcatExecutor]string{
 	v1alpha1.TomcatShared:         "org.apache.catalina.core.StandardThreadExecutor",
@@ -44,7 +44,7 @@ func (e *xmlElement) set(name, value string) {
 	e.Attributes = append(e.Attributes, xml.Attr{Name: xml.Name{Local: name}, Value: value})
 }
 
-// setNumber leaves the attribute out where the version's own default is to hold.
+// setNumber sets an attribute, if there is a value: otherwise Tomcat's default applies.
 func (e *xmlElement) setNumber(name string, value *int32) {
 	if value != nil {
 		e.set(name, strconv.Itoa(int(*value)))
@@ -56,16 +56,16 @@ func (e *xmlElement) add(children ...xmlElement) {
 }
 
 func (e xmlElement) text() string {
-	// The structure has nothing that can't be marshalled.
+	// Marshalling can't fail: there are only strings.
 	out, _ := xml.MarshalIndent(e, "", "  ")
 	return xml.Header + string(out) + "\n"
 }
 
-// serverElement is what a run has: one service with one connector, one host and
-// one web application; no shutdown port and no automatic deployment.
+// serverElement returns the rendered server.xml: one service with one connector, one
+// host and one web application, no shutdown port and no automatic deployment.
 func serverElement(in *adapter.Input) xmlElement {
 	server := element("Server", "port", "-1", "shutdown", "SHUTDOWN")
-	// Arguments, environment and properties may hold secrets.
+	// Arguments, environment and properties may contain secrets.
 	server.add(element("Listener", "className", "org.apache.catalina.startup.VersionLoggerListener",
 		"logArgs", "false", "logEnv", "false", "logProps", "false"))
 	if protocolOf(in.Server.Tomcat) == v1alpha1.TomcatAPR || tlsImplementation(in) == v1alpha1.TLSOpenSSL {
@@ -103,8 +103,8 @@ func executorElement(c *v1alpha1.TomcatConnector) *xmlElement {
 	return &executor
 }
 
-// spareThreads keeps the default of a shared executor, 25 threads, from being
-// more than all that it may have: it wouldn't start.
+// spareThreads limits the default of a shared executor, 25 threads, to maxThreads:
+// otherwise the executor wouldn't start.
 func spareThreads(c *v1alpha1.TomcatConnector) *int32 {
 	const spare = 25
 	if c.MinSpareThreads == nil && c.MaxThreads != nil && *c.MaxThreads < spare {

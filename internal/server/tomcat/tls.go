@@ -2,7 +2,6 @@ package tomcat
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,8 +20,6 @@ var tlsImplementations = map[v1alpha1.TLSImplementation]string{
 var (
 	// defaultCiphers is the default of Tomcat up to TLS 1.2.
 	defaultCiphers = "HIGH:!aNULL:!eNULL:!EXPORT:!DES:!RC4:!MD5:!kRSA"
-
-	cipherSyntax = regexp.MustCompile(`^[A-Z0-9_-]+$`)
 )
 
 // tlsImplementation returns what Tomcat speaks TLS by, or an empty string for no
@@ -58,7 +55,7 @@ func addTLS(in *adapter.Input, connector *xmlElement) {
 		setJSSE(in, &host)
 	}
 	if in.TLS.SessionResumption != v1alpha1.Enabled {
-		// Tomcat has no switch: 0 is without limit, so that the least is 1.
+		// Tomcat can't disable its session cache: 0 means unlimited, so 1 is the minimum.
 		host.set("sessionCacheSize", "1")
 		host.set("sessionTimeout", "1")
 	}
@@ -69,8 +66,8 @@ func addTLS(in *adapter.Input, connector *xmlElement) {
 func setJSSE(in *adapter.Input, host *xmlElement) {
 	old, tls13 := adapter.CipherSuites(in.TLS)
 	if len(in.TLS.Ciphers) > 0 {
-		// A Tomcat without the attribute cipherSuites takes all of ciphers, one
-		// with it (9.0.114, 10.1.51, 11.0.16 and later) moves those of TLS 1.3 there.
+		// A Tomcat without the attribute cipherSuites uses all of ciphers. One with it
+		// (9.0.114, 10.1.51, 11.0.16 and later) moves those of TLS 1.3 there.
 		all := append([]string{}, old...)
 		switch {
 		case len(tls13) > 0:
@@ -96,14 +93,14 @@ func setOpenSSL(in *adapter.Input, host *xmlElement) {
 		if ciphers == "" {
 			ciphers = defaultCiphers
 		}
-		// Both are forbidden from OpenSSL's security level 1 on.
+		// OpenSSL disables both from security level 1 on.
 		ciphers += ":@SECLEVEL=0"
 	}
 	if ciphers != "" {
 		host.set("ciphers", ciphers)
 	}
-	// Tomcat itself hands OpenSSL the first certificate of the file only, and has
-	// no attribute for suites of TLS 1.3 before 9.0.114, 10.1.51 and 11.0.16.
+	// Tomcat itself only passes the first certificate of the file to OpenSSL, and has no
+	// attribute for suites of TLS 1.3 before 9.0.114, 10.1.51 and 11.0.16.
 	commands := element("OpenSSLConf")
 	commands.add(element("OpenSSLConfCmd", "name", "Certificate", "value", adapter.CertificateFile))
 	if len(tls13) > 0 {
@@ -141,20 +138,13 @@ func checkTLS(in *adapter.Input) error {
 		return nil
 	}
 	if protocolOf(in.Server.Tomcat) == v1alpha1.TomcatAPR && in.TLS.Implementation == v1alpha1.TLSJSSE {
-		return fmt.Errorf("spec.target.tls.implementation: must be OpenSSL with the connector APR, which has no other: leave it out, or use NIO or NIO2 for JSSE")
+		return fmt.Errorf("spec.target.tls.implementation: must be OpenSSL with the connector APR, which has no other: omit it, or use NIO or NIO2 for JSSE")
 	}
 	if by := tlsImplementation(in); tlsImplementations[by] == "" {
-		return fmt.Errorf("spec.target.tls.implementation: this version of Assay knows no %q: use JSSE or OpenSSL", by)
+		return fmt.Errorf("spec.target.tls.implementation: %q is not supported: use JSSE or OpenSSL", by)
 	}
-	for _, p := range in.TLS.Protocols {
-		if !slices.Contains(adapter.KnownProtocols, p) {
-			return fmt.Errorf("spec.target.tls.protocols: this version of Assay knows no %q: use TLSv1, TLSv1.1, TLSv1.2 or TLSv1.3", p)
-		}
-	}
-	for _, c := range in.TLS.Ciphers {
-		if !cipherSyntax.MatchString(string(c)) {
-			return fmt.Errorf("spec.target.tls.ciphers: %q isn't OpenSSL's name of a cipher suite: use one such as ECDHE-RSA-AES256-GCM-SHA384", c)
-		}
+	if err := adapter.CheckTLS(in.TLS); err != nil {
+		return err
 	}
 	if usesJSSE(in) {
 		return jsse.CheckOptions(in.TLS, in.Field("tomcat.jvmOptions"), in.Server.Tomcat.JVMOptions)

@@ -18,7 +18,7 @@ import (
 const (
 	// defaultHome is where the official image has Tomcat.
 	defaultHome = "/usr/local/tomcat"
-	// ownDirectory is where the files are that aren't Tomcat's configuration.
+	// ownDirectory has the rendered files that aren't in Tomcat's configuration.
 	ownDirectory = "/assay/tomcat"
 	securityFile = ownDirectory + "/java.security"
 	serverXML    = "server.xml"
@@ -66,8 +66,8 @@ func (Server) Configuration(spec *v1alpha1.Server) *v1alpha1.Configuration {
 	return spec.Tomcat.Configuration
 }
 
-// logging has Tomcat say on the container's output what it is. Its own
-// configuration writes the same a second time, into files.
+// logging makes Tomcat log to the container's output. Its own configuration would log
+// the same to files as well.
 const logging = `handlers = java.util.logging.ConsoleHandler
 .handlers = java.util.logging.ConsoleHandler
 .level = INFO
@@ -93,7 +93,7 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 		},
 	}}
 	if usesOptionFile(t) {
-		// One option in each line; none has a character that would have to be quoted.
+		// One option per line. None has a character that must be quoted.
 		r.Configure(in, optionFile, strings.Join(t.JVMOptions, "\n")+"\n", ownDirectory+"/"+optionFile)
 	}
 	if _, own := in.Files[serverXML]; !own {
@@ -142,15 +142,15 @@ func directories(t *v1alpha1.TomcatServer) (home, base string) {
 	return home, base
 }
 
-// jvmOptions returns the options of the Java virtual machine. Of two options
-// that set the same the later holds, so the user's come last. catalina.sh has
-// the shell evaluate them once more.
+// jvmOptions returns the options of the Java virtual machine. If two options set the
+// same, the later one wins, so the user's come last. The shell of catalina.sh
+// evaluates them once more.
 func jvmOptions(in *adapter.Input) []string {
 	t := in.Server.Tomcat
 	options := []string{
-		// What is read from the log is read in English.
+		// The log is parsed in English.
 		"-Duser.language=en",
-		// Otherwise a Tomcat whose connector can't start lives on without it.
+		// Otherwise a Tomcat whose connector failed to start continues without it.
 		"-Dorg.apache.catalina.startup.EXIT_ON_INIT_FAILURE=true",
 	}
 	if needsNative(in) && !slices.ContainsFunc(t.JVMOptions, jsse.SetsProperty("java.library.path")) {
@@ -206,7 +206,7 @@ func checkInput(in *adapter.Input) error {
 	home, base := directories(t)
 	for _, directory := range []struct{ field, value string }{{"tomcat.home", home}, {"tomcat.base", base}} {
 		if !directoryName.MatchString(directory.value) || path.Clean(directory.value) != directory.value {
-			return fmt.Errorf("%s: %q isn't an absolute path of letters, digits, '.', '_' and '-': use one such as %s",
+			return fmt.Errorf("%s: %q must be an absolute path of letters, digits, '.', '_' and '-', such as %s",
 				in.Field(directory.field), directory.value, defaultHome)
 		}
 	}
@@ -217,12 +217,12 @@ func checkInput(in *adapter.Input) error {
 		}
 	}
 	if _, known := protocols[protocolOf(t)]; !known {
-		return fmt.Errorf("%s: this version of Assay knows no connector %q: use NIO, NIO2 or APR",
+		return fmt.Errorf("%s: %q is not supported: use NIO, NIO2 or APR",
 			in.Field("tomcat.connector.protocol"), t.Connector.Protocol)
 	}
 	for _, name := range in.FileNames() {
 		if !fileName.MatchString(name) || name == "." || name == ".." {
-			return fmt.Errorf("%s: the key %q of the ConfigMap %s can't be a file of conf: use up to 200 letters, digits, '-', '_' and '.'",
+			return fmt.Errorf("%s: the key %q of the ConfigMap %s is not a valid file name: use up to 200 letters, digits, '-', '_' and '.'",
 				in.Field("tomcat.configuration"), name, t.Configuration.ConfigMapName)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/server/servertest"
 )
 
-// tomcatSpec is a target of which every rendered file is kept in testdata.
+// tomcatSpec is a target whose rendered files are in testdata.
 type tomcatSpec struct {
 	tomcat        v1alpha1.TomcatServer
 	tls           *v1alpha1.TLS
@@ -44,8 +44,8 @@ func mutual() *v1alpha1.ClientAuthentication {
 	return &v1alpha1.ClientAuthentication{Certificate: *selfSigned}
 }
 
-// tomcatSpecs were all started for real, with Tomcat 9.0.98, 10.1.34 and
-// 11.0.2 as far as they can do it; see docs/servers/tomcat.md.
+// tomcatSpecs were all started with real Tomcats 9.0.98, 10.1.34 and 11.0.2, as far as
+// they support them; see docs/servers/tomcat.md.
 var tomcatSpecs = map[string]tomcatSpec{
 	"defaults": {tomcat: tomcatBy(v1alpha1.TomcatNIO)},
 	"nio2-shared": {tomcat: v1alpha1.TomcatServer{
@@ -207,8 +207,8 @@ func TestRenderRefuses(t *testing.T) {
 	}
 }
 
-// A backend's fields are named by the backend.
-// TestNoShellSeesPatterns: catalina.sh has the shell expand CATALINA_OPTS.
+// TestNoShellSeesPatterns checks that options with patterns go into a file: the shell of
+// catalina.sh expands CATALINA_OPTS.
 func TestNoShellSeesPatterns(t *testing.T) {
 	options := []string{"-Xmx64m", "-Xlog:gc*:stdout:time,uptime", "-Dname=*"}
 	spec := tomcatSpec{tomcat: v1alpha1.TomcatServer{JVMOptions: options}}
@@ -226,6 +226,7 @@ func TestNoShellSeesPatterns(t *testing.T) {
 	}
 }
 
+// TestTomcatAsBackend checks that messages name the fields of the backend.
 func TestTomcatAsBackend(t *testing.T) {
 	target := &v1alpha1.Target{
 		Image: "example/front:1", Server: v1alpha1.Server{Generic: &v1alpha1.GenericServer{}}, TLS: &v1alpha1.TLS{Certificate: selfSigned},
@@ -249,8 +250,8 @@ func TestTomcatAsBackend(t *testing.T) {
 	}
 }
 
-// TestTomcatSpareThreads: a shared executor never starts with more threads than
-// it may have.
+// TestTomcatSpareThreads checks that a shared executor never has more spare threads than
+// maxThreads.
 func TestTomcatSpareThreads(t *testing.T) {
 	for most, want := range map[int32]string{20: `minSpareThreads="20"`, 25: "", 200: ""} {
 		r, err := server.Render(&v1alpha1.Target{Server: v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{

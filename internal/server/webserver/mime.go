@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// mimeTypes are the usual types of files and the ends of their names, as in
+// mimeTypes are the usual types of files with their file name extensions, as in
 // the lists of both httpd and nginx (https://www.iana.org/assignments/media-types).
-// Both send them without a charset unless they are told one.
+// Both send them without a charset unless one is configured.
 var mimeTypes = []struct{ name, extensions string }{
 	{"application/atom+xml", "atom"},
 	{"application/gzip", "gz"},

@@ -17,7 +17,7 @@ var (
 	backendSyntax = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 )
 
-// Route is some requests and the port on 127.0.0.1 to which they are forwarded.
+// Route is a set of requests, and the port on 127.0.0.1 to which they are forwarded.
 type Route struct {
 	// Either Suffix or Prefix is set.
 	Suffix, Prefix string
@@ -25,8 +25,8 @@ type Route struct {
 	Port           int32
 }
 
-// has reports whether a route has all paths of another, which gets no request if
-// it comes later.
+// has reports whether a route matches all paths of another, which then gets no request
+// if it comes later.
 func (r Route) has(other Route) bool {
 	switch {
 	case r.Prefix == "/":
@@ -37,8 +37,8 @@ func (r Route) has(other Route) bool {
 	return r.Prefix == other.Prefix || strings.HasPrefix(other.Prefix, strings.TrimSuffix(r.Prefix, "/")+"/")
 }
 
-// Routes returns the requests that are forwarded: the first that fits counts. A
-// prefix is of whole segments: /app has /app and /app/x, but not /apple.
+// Routes returns the routes in order: the first that matches a request applies. A prefix
+// has whole segments: /app matches /app and /app/x, but not /apple.
 func Routes(in *adapter.Input, field string, forward []v1alpha1.Forward) ([]Route, error) {
 	var all []Route
 	for i, f := range forward {
@@ -52,12 +52,12 @@ func Routes(in *adapter.Input, field string, forward []v1alpha1.Forward) ([]Rout
 		case next.Suffix == "" && !prefixSyntax.MatchString(next.Prefix):
 			return nil, fmt.Errorf("%s.pathPrefix: %q must begin with a slash and have letters, digits and './_-' only, such as /app", field, next.Prefix)
 		case next.Suffix == "" && path.Clean(next.Prefix) != strings.TrimSuffix(next.Prefix, "/") && next.Prefix != "/":
-			return nil, fmt.Errorf("%s.pathPrefix: %q has an empty segment, or '.' or '..', as no request has: leave it out", field, next.Prefix)
+			return nil, fmt.Errorf("%s.pathPrefix: %q has an empty segment, or '.' or '..', which no request has: remove it", field, next.Prefix)
 		case !backendSyntax.MatchString(next.Backend) || next.Port == 0:
 			return nil, fmt.Errorf("%s.backend: %q must be the name of a member of spec.target.backends", field, next.Backend)
 		}
 		if before := slices.IndexFunc(all, func(r Route) bool { return r.has(next) }); before >= 0 {
-			return nil, fmt.Errorf("%s gets no request, since %s[%d] has them all: put it before that one, or leave it out",
+			return nil, fmt.Errorf("%s gets no request, because %s[%d] matches them all: put it before that one, or remove it",
 				field, strings.TrimSuffix(field, fmt.Sprintf("[%d]", i)), before)
 		}
 		all = append(all, next)

@@ -7,7 +7,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 )
 
-// Text is the text of a configuration file, made line by line.
+// Text builds the text of a configuration file line by line.
 type Text struct {
 	strings.Builder
 	depth int
@@ -42,7 +42,7 @@ func (c *Text) LineIfSet(format string, value *int32) {
 }
 
 // QuotePattern escapes the dots of a path or of its end for a regular expression;
-// nothing else in them has a meaning there.
+// nothing else in them is special there.
 func QuotePattern(text string) string { return strings.ReplaceAll(text, ".", `\.`) }
 
 // OnOff returns a switch as both servers write it. An empty one is Disabled.

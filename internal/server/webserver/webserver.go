@@ -1,6 +1,5 @@
-// Package webserver is what the adapters of httpd and nginx have in common: both
-// write a whole configuration of their own, in similar terms, serve the run's
-// content and may forward requests.
+// Package webserver has the common parts of the adapters of httpd and nginx. Both
+// render a complete configuration, serve the run's content and can forward requests.
 package webserver
 
 import (
@@ -13,14 +12,14 @@ import (
 const (
 	// ContentDirectory is where the server finds the run's content.
 	ContentDirectory = "/assay/content"
-	// RunDirectory is where the server keeps what it writes while it runs.
+	// RunDirectory is where the server writes files while it runs.
 	RunDirectory = "/assay/run"
-	// AccessLog is where the server writes an access log, if it is to.
+	// AccessLog is the file of the access log, if there is one.
 	AccessLog = adapter.LogDirectory + "/access.log"
 )
 
-// The values that enter their files and command lines. The API server accepts
-// no others; but nothing else may be what keeps a value from adding a line.
+// The syntax of values in files and command lines. The API server checks them too, but
+// must not be the only check that keeps a value from adding a line.
 var (
 	pathSyntax     = regexp.MustCompile(`^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$`)
 	fileNameSyntax = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,195}[.]conf$`)
@@ -41,7 +40,7 @@ func CheckFiles(in *adapter.Input, field, main string) error {
 	for _, name := range in.FileNames() {
 		if name != main && !fileNameSyntax.MatchString(name) {
 			return fmt.Errorf("%s: the ConfigMap has the key %q, which would have no effect: name it %s to replace the whole configuration, "+
-				"or let it end in .conf to have it included, with up to 200 letters, digits, '.', '_' and '-'", in.Field(field), name, main)
+				"or give it a name that ends in .conf to include it, with up to 200 letters, digits, '.', '_' and '-'", in.Field(field), name, main)
 		}
 	}
 	return nil

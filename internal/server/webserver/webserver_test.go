@@ -9,7 +9,7 @@ import (
 	"github.com/assay-dev/assay/internal/server/servertest"
 )
 
-// TestRefusals has what can't be rendered, with the field and the remedy.
+// TestRefusals checks the error for what can't be rendered: the field and the remedy.
 func TestRefusals(t *testing.T) {
 	forwarding := func(all ...v1alpha1.Forward) []v1alpha1.Forward { return all }
 	tests := map[string]struct {
@@ -29,18 +29,18 @@ func TestRefusals(t *testing.T) {
 		"an unknown backend":         {forward: forwarding(v1alpha1.Forward{PathPrefix: "/a", Backend: "none"}), want: `spec.target.server.SERVER.forward[0].backend: "none" must be the name of a member of spec.target.backends`},
 		"a route twice": {
 			forward: forwarding(v1alpha1.Forward{PathSuffix: ".jsp", Backend: "app"}, v1alpha1.Forward{PathSuffix: ".jsp", Backend: "api"}),
-			want:    `spec.target.server.SERVER.forward[1] gets no request, since spec.target.server.SERVER.forward[0] has them all`,
+			want:    `spec.target.server.SERVER.forward[1] gets no request, because spec.target.server.SERVER.forward[0] matches them all`,
 		},
 		"a route behind a wider one": {
 			forward: forwarding(v1alpha1.Forward{PathPrefix: "/app", Backend: "app"}, v1alpha1.Forward{PathPrefix: "/app/x", Backend: "api"}),
-			want:    `spec.target.server.SERVER.forward[1] gets no request, since spec.target.server.SERVER.forward[0] has them all`,
+			want:    `spec.target.server.SERVER.forward[1] gets no request, because spec.target.server.SERVER.forward[0] matches them all`,
 		},
 		"a route behind all": {
 			forward: forwarding(v1alpha1.Forward{PathPrefix: "/", Backend: "app"}, v1alpha1.Forward{PathSuffix: ".jsp", Backend: "api"}),
-			want:    `spec.target.server.SERVER.forward[1] gets no request, since spec.target.server.SERVER.forward[0] has them all`,
+			want:    `spec.target.server.SERVER.forward[1] gets no request, because spec.target.server.SERVER.forward[0] matches them all`,
 		},
 		"an unknown protocol": {tls: &v1alpha1.TLS{Protocols: []v1alpha1.TLSProtocol{"SSLv3"}}, want: `spec.target.tls.protocols: "SSLv3" must be one of`},
-		"an unknown cipher":   {tls: &v1alpha1.TLS{Ciphers: []v1alpha1.CipherSuite{"NULL"}}, want: `spec.target.tls.ciphers: "NULL" isn't a cipher suite that the clients have`},
+		"an unknown cipher":   {tls: &v1alpha1.TLS{Ciphers: []v1alpha1.CipherSuite{"NULL"}}, want: `spec.target.tls.ciphers: "NULL" is not a cipher suite that the clients support`},
 		"a file without .conf": {
 			configuration: map[string]string{"mime.types": ""},
 			want:          `spec.target.server.SERVER.configuration: the ConfigMap has the key "mime.types", which would have no effect: name it SERVER.conf`,
