@@ -90,7 +90,7 @@ func TestScript(t *testing.T) {
 	if s := stored.Script; s == nil || s.Iterations != 301 || s.VirtualUsers != 6 || s.Metric("bought").Sum != 602 || s.Metric("price").Samples != 301 {
 		t.Errorf("script: %+v", s)
 	}
-	if report := plugin(t, 0, "report", run.Name, "-n", ns); !strings.Contains(report, "service time (k6 script)") || !strings.Contains(report, "bought") {
+	if report := plugin(t, 0, "report", run.Name, "-n", ns); !strings.Contains(report, "service times (k6 script)") || !strings.Contains(report, "bought") {
 		t.Errorf("report:\n%s", report)
 	}
 	for i := range stored.Clients {
