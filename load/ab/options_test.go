@@ -103,8 +103,8 @@ func TestRefusals(t *testing.T) {
 		{"-H X http://a/", "-H: \"X\" must have the form 'Name: value'"}, {"-H connection:close http://a/", "-H: header connection must not be set"},
 		{"-H Content-Length:3 http://a/", "-H: header Content-Length"},
 		{"-f SSL3 https://a/", "-f: protocol SSL3 is not supported"},
-		{"-Z ECDHE-RSA-AES256-SHA384 https://a/", "-Z: the clients don't have the cipher suite ECDHE-RSA-AES256-SHA384"},
-		{"-Z HIGH:!aNULL https://a/", "-Z: the clients don't have the cipher suite HIGH"},
+		{"-Z ECDHE-RSA-AES256-SHA384 https://a/", "-Z: the clients don't support the cipher suite ECDHE-RSA-AES256-SHA384"},
+		{"-Z HIGH:!aNULL https://a/", "-Z: the clients don't support the cipher suite HIGH"},
 	} {
 		o, err := Parse(strings.Fields(test.arguments))
 		if err == nil {
