@@ -21,7 +21,7 @@ type BenchmarkRunStatus struct {
 	// is -1 until the operator has seen the run.
 	// +kubebuilder:validation:Minimum=-1
 	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"` //nolint:kubeapilinter // generations start at 1, so 0 is never set
 
 	// verdict is the outcome of a finished run in one word, for pipelines: Error when
 	// it has no result (Succeeded is False), else Invalid when the result can't be

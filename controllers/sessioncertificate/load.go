@@ -57,7 +57,7 @@ type Loader struct {
 // NewLoader returns a Loader of a Secret with tls.crt, tls.key and ca.crt.
 func NewLoader(secret types.NamespacedName, clock clock.PassiveClock) *Loader {
 	l := &Loader{secret: secret, clock: clock, holder: newHolder()}
-	l.problem.Store(ptr.To(fmt.Errorf("Secret %s has not been read yet", secret)))
+	l.problem.Store(ptr.To(fmt.Errorf("secret %s has not been read yet", secret)))
 	return l
 }
 
@@ -119,7 +119,7 @@ func (l *Loader) Ready(*http.Request) error {
 func (l *Loader) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	secret := &corev1.Secret{}
 	if err := l.reader.Get(ctx, l.secret, secret); apierrors.IsNotFound(err) {
-		return l.refuse(fmt.Errorf("Secret %s: not found: check whether its Certificate is ready", l.secret))
+		return l.refuse(fmt.Errorf("secret %s: not found: check whether its Certificate is ready", l.secret))
 	} else if err != nil {
 		return reconcile.Result{}, fmt.Errorf("get Secret %s: %w", l.secret, err)
 	}

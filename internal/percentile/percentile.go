@@ -60,9 +60,11 @@ func (p Percentile) String() string {
 // Name returns the percentile as part of a field's name: "P999" for the 99.9th.
 func (p Percentile) Name() string { return "P" + strings.ReplaceAll(p.String(), ".", "") }
 
-// AB holds the percentiles that ab prints, Common those that every kind of summary
-// has.
-var AB, Common []Percentile
+// AB holds the percentiles that ab prints.
+var AB []Percentile
+
+// Common holds the percentiles that every kind of summary has.
+var Common []Percentile
 
 func init() {
 	for p := range Count {

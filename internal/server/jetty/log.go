@@ -84,10 +84,10 @@ func unsupported(in *adapter.Input, log, java string) []adapter.Mismatch {
 	}
 	if module := unknownModule.FindStringSubmatch(log); module != nil {
 		const remedy = "use an image of a Jetty that has the module"
-		switch name := module[1]; {
-		case name == virtualModule:
+		switch module[1] {
+		case virtualModule:
 			add(in.Field("jetty.threads.type"), string(v1alpha1.JettyVirtualThreads), module[0], remedy+", or the type Platform")
-		case name == limitModule:
+		case limitModule:
 			add(in.Field("jetty.connector.maxConnections"), fmt.Sprint(ptr.Deref(connectorOf(j).MaxConnections, 0)), module[0], remedy+", or don't set it")
 		default:
 			add(in.Field("jetty.modules"), strings.Join(j.Modules, ", "), module[0], remedy+", or remove it")

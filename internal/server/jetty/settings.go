@@ -20,7 +20,7 @@ const (
 // (https://jetty.org/docs/jetty/12.1/operations-guide/start/index.html).
 type ini struct{ strings.Builder }
 
-func (f *ini) line(format string, values ...any) { fmt.Fprintf(f, format+"\n", values...) }
+func (f *ini) line(format string, values ...any) { _, _ = fmt.Fprintf(f, format+"\n", values...) }
 
 // set sets a property, if there is a value.
 func (f *ini) set(property string, value *int32) {
