@@ -168,7 +168,7 @@ func TestRetention(t *testing.T) {
 	t.Parallel()
 	c := theCluster
 	run := wrapper.NewRun(c.namespace(t), "kept", serverImage).Lane("retention").Path("/fixed/1000/10").
-		Seconds(1, 300).Deadline(10).Retain(v1alpha1.RetainOnFailure).Obj()
+		Requests(1, 1000000).Deadline(10).Retain(v1alpha1.RetainOnFailure).Obj()
 	c.create(t, run)
 	done := c.finished(t, run, time.Minute)
 	wantFailed(t, done, v1alpha1.ReasonDeadlineExceeded)
