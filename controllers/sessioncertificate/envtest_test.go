@@ -35,7 +35,7 @@ func TestLoaderFollowsTheSecret(t *testing.T) {
 
 	eventually(t, "the manager reports that the Secret is not found", func() bool {
 		err := l.Ready(nil)
-		return err != nil && strings.Contains(err.Error(), "Secret default/issued: not found")
+		return err != nil && strings.Contains(err.Error(), "secret default/issued: not found")
 	})
 	config := runConfig(string(newIssuer(t, time.Now()).pem))
 	create(t, admin, config)

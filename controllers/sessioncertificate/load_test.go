@@ -305,7 +305,7 @@ func TestLoaderServesOnWhenTheSecretBecomesBad(t *testing.T) {
 	if err := l.client.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "issued"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.look(t, nil); err == nil || !strings.Contains(err.Error(), "Secret ns/issued: not found") {
+	if _, err := l.look(t, nil); err == nil || !strings.Contains(err.Error(), "secret ns/issued: not found") {
 		t.Errorf("no Secret: %v", err)
 	}
 }
