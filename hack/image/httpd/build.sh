@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the image of an httpd to test against, laid out as the official one.
+# Builds an httpd image for tests, laid out as the official one.
 #
 #   hack/image/httpd/build.sh TAG ARCHIVE
 #
@@ -15,7 +15,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 cache=${ASSAY_CACHE:-$HOME/.cache/assay}
 rootfs=$("$here/rootfs.sh" apache2-bin,media-types,nginx)
 
-# A folder for each recipe: this script and what it puts in.
+# One directory per recipe: this script and its inputs.
 layer=$cache/httpd/$(cat "$0" "$here"/httpd/*.conf <(echo "$rootfs") | sha256sum | cut -c1-12)
 if [[ ! -d $layer ]]; then
   making=$layer.making.$$
@@ -35,7 +35,7 @@ if [[ ! -d $layer ]]; then
   chmod -R a+rX "$making"
   chmod a+x "$making/usr/local/bin/httpd-foreground"
   chmod 1777 "$home/logs"
-  # Somebody else may have made the same in the meantime.
+  # A concurrent build may have finished first.
   mv -T "$making" "$layer" 2>/dev/null || [[ -d $layer ]]
 fi
 

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Makes the image of one of the servers in test/servers that are written in
-# Java.
+# Builds the image of one of the Java servers in test/servers.
 #
-#   hack/image/java/build.sh FOLDER MAIN TAG ARCHIVE [GROUP:NAME:VERSION:jar]...
+#   hack/image/java/build.sh DIRECTORY MAIN TAG ARCHIVE [GROUP:NAME:VERSION:jar]...
 #
-# FOLDER has the sources, MAIN is the class to start, the artifacts are the
-# libraries. The layer below is the one that Tomcat's image has.
+# DIRECTORY has the sources, MAIN is the main class, the artifacts are libraries. The
+# operating system is a layer that the Java images share.
 set -euo pipefail
 
-folder=$1 main=$2 tag=$3 archive=$4
+directory=$1 main=$2 tag=$3 archive=$4
 libraries=("${@:5}")
 here=$(cd "$(dirname "$0")/.." && pwd)
 cache=${ASSAY_CACHE:-$HOME/.cache/assay}
@@ -16,9 +15,9 @@ cache=${ASSAY_CACHE:-$HOME/.cache/assay}
 compiler=org.eclipse.jdt:ecj:3.33.0:jar
 rootfs=$("$here/rootfs.sh" openjdk-17-jre-headless,libtcnative-1,ca-certificates)
 
-layer=$cache/java/$(cat "$0" "$folder"/*.java <(echo "$compiler" "${libraries[@]}") | sha256sum | cut -c1-12)
+layer=$cache/java/$(cat "$0" "$directory"/*.java <(echo "$compiler" "${libraries[@]}") | sha256sum | cut -c1-12)
 if [[ ! -d $layer ]]; then
-  echo "  java   $(basename "$folder"): compiling"
+  echo "  java   $(basename "$directory"): compiling"
   making=$layer.making.$$
   trap 'rm -rf "$making"' EXIT
   mkdir -p "$making/server"
@@ -27,9 +26,9 @@ if [[ ! -d $layer ]]; then
     "$here/maven.sh" "$library" "$making/server"
   done
   jars=$(find "$making/server" -name '*.jar' -printf '%p:')
-  java -jar "$making"/compiler/*.jar -17 -proc:none -classpath "$jars" -d "$making/server" "$folder"/*.java
+  java -jar "$making"/compiler/*.jar -17 -proc:none -classpath "$jars" -d "$making/server" "$directory"/*.java
   chmod -R a+rX "$making/server"
-  # Somebody else may have made the same in the meantime.
+  # A concurrent build may have finished first.
   mv -T "$making/server" "$layer" 2>/dev/null || [[ -d $layer ]]
 fi
 

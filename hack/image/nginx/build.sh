@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the image of an nginx to test against, laid out as the official one.
+# Builds an nginx image for tests, laid out as the official one.
 #
 #   hack/image/nginx/build.sh TAG ARCHIVE
 #
@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 cache=${ASSAY_CACHE:-$HOME/.cache/assay}
 rootfs=$("$here/rootfs.sh" apache2-bin,media-types,nginx)
 
-# A folder for each recipe: this script and what it puts in.
+# One directory per recipe: this script and its inputs.
 layer=$cache/nginx/$(cat "$0" "$here"/nginx/*.conf <(echo "$rootfs") | sha256sum | cut -c1-12)
 if [[ ! -d $layer ]]; then
   making=$layer.making.$$
@@ -24,9 +24,9 @@ if [[ ! -d $layer ]]; then
   ln -s /dev/stderr "$making/var/log/nginx/error.log"
   chmod -R a+rX "$making"
   # Where bodies are buffered unless a configuration says otherwise: the
-  # official program's folder and Debian's.
+  # official program's directory and Debian's.
   chmod 1777 "$making"/var/{cache,lib}/nginx
-  # Somebody else may have made the same in the meantime.
+  # A concurrent build may have finished first.
   mv -T "$making" "$layer" 2>/dev/null || [[ -d $layer ]]
 fi
 

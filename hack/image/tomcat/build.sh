@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Makes the image of a Tomcat to test against, laid out as the official one.
+# Builds a Tomcat image for tests, laid out as the official one.
 #
 #   hack/image/tomcat/build.sh VERSION TAG ARCHIVE
 #
-# The operating system is a layer of its own, shared by all versions: Debian
-# with a Java runtime and Tomcat Native. Both parts are kept in the per-user
-# cache.
+# The operating system is a layer that the Java images share: Debian with a Java
+# runtime and Tomcat Native. It and the downloaded Tomcat are in the per-user cache.
 set -euo pipefail
 
 version=$1 tag=$2 archive=$3
@@ -22,7 +21,7 @@ if [[ ! -d $tomcat ]]; then
   "$here/maven.sh" "org.apache.tomcat:tomcat:$version:tar.gz" "$making/download"
   tar -xzf "$making/download/tomcat-$version.tar.gz" -C "$making/home" --strip-components=1 --no-same-owner
   cd "$making/home"
-  # As the official image: the applications that come along are put aside.
+  # As in the official image: the bundled applications are not deployed.
   mv webapps webapps.dist
   mkdir webapps native-jni-lib
   for library in libtcnative-1.so libtcnative-1.so.0; do
@@ -30,11 +29,11 @@ if [[ ! -d $tomcat ]]; then
   done
   rm -f bin/*.bat bin/*.tar.gz
   find ./bin -name '*.sh' -exec sed -ri 's|^#!/bin/sh$|#!/usr/bin/env bash|' '{}' +
-  # What the server reads must be readable by whoever the pod runs as.
+  # The pod's user must be able to read everything that the server reads.
   chmod -R a+rX .
   chmod 1777 logs temp work
   cd - >/dev/null
-  # Somebody else may have made the same in the meantime.
+  # A concurrent build may have finished first.
   mv -T "$making/home" "$tomcat" 2>/dev/null || [[ -d $tomcat ]]
 fi
 
