@@ -32,7 +32,7 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 		p.awaitDeletion()
 	default:
 		p.admit()
-		if f := failureOf(p.run, o, now); f != nil {
+		if f := p.failure(); f != nil {
 			p.fail(f)
 		} else {
 			p.advance()
@@ -59,9 +59,10 @@ func refused(run *v1alpha1.BenchmarkRun, r *Refusal) *Failure {
 		name, r.Message, run.Namespace)
 }
 
-// failureOf returns why an admitted run can't end with a result, or nil. Once every
+// failure returns why an admitted run can't end with a result, or nil. Once every
 // client has sent its totals, nothing that happens to the pods can prevent it.
-func failureOf(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
+func (p *planner) failure() *Failure {
+	run, o, now := p.run, p.observed, p.now
 	if o.Conflict != "" {
 		return conflict(o.Conflict)
 	}
@@ -73,8 +74,11 @@ func failureOf(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure 
 			"The run took longer than spec.activeDeadlineSeconds (%ds). Increase it, or reduce the load. The last state was %s: %s",
 			int(activeDeadline(run).Seconds()), State(run), cmp.Or(Succeeded(run).Message, "nothing was done yet"))
 	}
+	mismatch := func(*v1alpha1.BenchmarkRun, *Observed, time.Time) *Failure {
+		return targetMismatch(run, o, p.mismatches)
+	}
 	for _, find := range []func(*v1alpha1.BenchmarkRun, *Observed, time.Time) *Failure{
-		targetGone, targetMismatch, targetEnded, targetBlocked, targetNotReady, targetLost,
+		targetGone, mismatch, targetEnded, targetBlocked, targetNotReady, targetLost,
 		clientsGone, clientEnded, clientBlocked, clientsNotReady, clientLost,
 	} {
 		if f := find(run, o, now); f != nil {

@@ -49,14 +49,14 @@ func targetEnded(_ *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 	return nil
 }
 
-// targetMismatch fails a run whose servers, or TLS handshake, are not as the spec
-// declares them. What a version doesn't support comes before what it does
+// targetMismatch fails a run whose servers, by the mismatches in their logs, or TLS
+// handshake are not as the spec declares them. What a version doesn't support comes before what it does
 // differently. What is logged under load doesn't count, as it isn't about how the
 // servers were started.
-func targetMismatch(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
+func targetMismatch(run *v1alpha1.BenchmarkRun, o *Observed, logged []server.Mismatch) *Failure {
 	var found []server.Mismatch
 	if !underLoad(State(run)) {
-		_, found = server.ReadLogs(&run.Spec.Target, o.Logs)
+		found = append(found, logged...)
 	}
 	if e := probed(run, o); e != nil {
 		found = append(found, server.TLSMismatches(&run.Spec.Target, e)...)

@@ -35,6 +35,10 @@ type planner struct {
 	loads  []*session.Plan
 	// inputs holds what the user's ConfigMaps contain, once that was read.
 	inputs *inputs
+	// logged holds what the observed logs contain, by container, and mismatches what
+	// differs from the spec.
+	logged     map[string]server.Log
+	mismatches []server.Mismatch
 }
 
 func newPlanner(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *planner {
@@ -42,6 +46,9 @@ func newPlanner(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *planner
 	p := &planner{run: run, observed: o, now: now}
 	p.Status = run.Status
 	p.Status.ObservedGeneration = run.Generation
+	if o.Logs != nil {
+		p.logged, p.mismatches = server.ReadLogs(&run.Spec.Target, o.Logs)
+	}
 	return p
 }
 

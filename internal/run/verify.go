@@ -26,21 +26,20 @@ func (p *planner) verify() (done bool, waits string) {
 	if p.observed.Logs == nil || p.observed.Target == nil || ready == nil || probed(p.run, p.observed) == nil {
 		return true, ""
 	}
-	read, _ := server.ReadLogs(&p.run.Spec.Target, p.observed.Logs)
 	for _, name := range server.VerifiableContainers(&p.run.Spec.Target) {
-		logged := read[name]
+		logged := p.logged[name]
 		if (logged.Version == "" || logged.Opened() == "") && !p.now.After(ready.LastTransitionTime.Add(verificationTimeout)) {
 			p.requeueIn(verificationInterval)
 			return false, cmp.Or(p.observed.LogErrors[name], "container "+name+" has not logged its version and connector yet")
 		}
 	}
 	t := &p.started
-	if logged, ok := read[server.ContainerName]; ok {
+	if logged, ok := p.logged[server.ContainerName]; ok {
 		t.ServerVersion, t.Connector, t.Libraries = shown(logged)
 	}
 	for i := range t.Backends {
 		b := &t.Backends[i]
-		if logged, ok := read[b.Name]; ok {
+		if logged, ok := p.logged[b.Name]; ok {
 			b.ServerVersion, b.Connector, b.Libraries = shown(logged)
 		}
 	}
