@@ -29,8 +29,7 @@ func setAttributes(to *string, value string) error {
 	return nil
 }
 
-// htmlTable writes the rows of ab's HTML report (output_html_results in
-// support/ab.c).
+// htmlTable writes the rows of ab's HTML report (output_html_results in support/ab.c).
 type htmlTable struct {
 	*Options
 	bytes.Buffer

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// known lists ab's options in getopt's notation: a colon follows each option that
-// has a value.
+// known lists ab's options in getopt's notation: a colon follows each option that has a value.
 const known = "n:c:t:s:b:T:p:u:v:lrkVhwiIx:y:z:C:H:P:A:g:X:de:SqB:m:Z:f:E:"
 
 const (
@@ -54,8 +53,7 @@ type Options struct {
 	Help, Version bool // -h, -V
 }
 
-// unsupported maps each option of ab that assay-load doesn't support to the
-// reason.
+// unsupported maps each option of ab that assay-load doesn't support to the reason.
 var unsupported = map[byte]string{
 	'b': "not supported: the kernel chooses the size of socket buffers",
 	'B': "not supported: the kernel chooses the local address of connections",
@@ -84,8 +82,7 @@ func Parse(arguments []string) (*Options, error) {
 	return o, nil
 }
 
-// parseOptions calls set for each option and returns the arguments after the
-// last one.
+// parseOptions calls set for each option and returns the arguments after the last one.
 func parseOptions(arguments []string, set func(option byte, value string) error) ([]string, error) {
 	for len(arguments) > 0 {
 		text := arguments[0]

@@ -116,8 +116,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestEveryOption parses each of ab's options by itself. Exactly the unsupported
-// ones must fail.
+// TestEveryOption parses each of ab's options by itself. Exactly the unsupported ones must fail.
 func TestEveryOption(t *testing.T) {
 	for i, option := range []byte(known) {
 		if option == ':' {

@@ -110,9 +110,8 @@ func keptAlive(c result.Counts, concurrency int64) int64 {
 	return c.KeepAlive + min(concurrency, c.Connections)
 }
 
-// connect returns the summary of ab's Connect time, which includes the TLS
-// handshake. The mean is exact. Minimum, maximum, median and deviation are
-// estimated from those of the two phases.
+// connect returns the summary of ab's Connect time, which includes the TLS handshake. The mean is
+// exact. Minimum, maximum, median and deviation are estimated from those of the two phases.
 func (o *Options) connect(s result.Summaries) result.Summary {
 	connect := phaseSummary(s, result.Connect)
 	if s[result.TLS] != nil {

@@ -41,8 +41,7 @@ func shape(text string) string {
 	return strings.Join(kept, "")
 }
 
-// sample returns a result of the given number of requests. Every tenth request
-// opened a connection.
+// sample returns a result of the given number of requests. Every tenth request opened a connection.
 func sample(requests int64, failed, non2xx int64, tls bool) *result.Result {
 	r := &result.Result{Environment: result.Environment{ServerSoftware: "x", DocumentLength: 1024}}
 	c := result.Client{}

@@ -73,8 +73,7 @@ func (o *Options) setMethod(method string) error {
 	return nil
 }
 
-// request returns the request of the load. As with ab, a response of any status
-// is a success.
+// request returns the request of the load. As with ab, a response of any status is a success.
 func (o *Options) request(path string) (session.PlannedRequest, error) {
 	r := session.PlannedRequest{Path: path, Weight: 1, Length: -1}
 	for status := http.StatusOK; status < 600; status++ {

@@ -44,8 +44,7 @@ func NewWatch(o *Options, out io.Writer) *Watch {
 // Begin implements standalone.Watcher. It prints nothing.
 func (w *Watch) Begin(bool, session.Amount) {}
 
-// Second implements standalone.Watcher. It prints the progress and closes End if
-// ab would abort.
+// Second implements standalone.Watcher. It prints the progress and closes End if ab would abort.
 func (w *Watch) Second(counts result.Counts) {
 	before := w.counts.Requests
 	w.counts.Add(counts)

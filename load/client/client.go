@@ -173,9 +173,8 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	return nil
 }
 
-// logIn starts the logins of all connections if the plan has a login form.
-// handleOrders enters the first stage when they have succeeded. Without a form,
-// logIn enters it at once.
+// logIn starts the logins of all connections if the plan has a login form. handleOrders enters the
+// first stage when they have succeeded. Without a form, logIn enters it at once.
 func (c *Client) logIn(ctx context.Context) {
 	if c.plan.Form == nil {
 		c.enterFirstStage()
@@ -185,8 +184,7 @@ func (c *Client) logIn(ctx context.Context) {
 	go func() { c.loggedIn <- c.load.LogIn(ctx) }()
 }
 
-// enterFirstStage enters the warm-up, or the measurement if the plan has no
-// warm-up.
+// enterFirstStage enters the warm-up, or the measurement if the plan has no warm-up.
 func (c *Client) enterFirstStage() {
 	if c.plan.Warmup != nil {
 		c.enterStage(sessionpb.Stage_STAGE_WARMUP, *c.plan.Warmup)
@@ -290,10 +288,9 @@ func (c *Client) RunShares(ctx context.Context) error {
 	}
 }
 
-// Ended makes Run fail if the client hasn't been released. The runner calls it
-// when k6 has ended, with k6's error or nil. It returns when the client is
-// released: before that, the process must exit with Run's error and not with k6's
-// exit code.
+// Ended makes Run fail if the client hasn't been released. The runner calls it when k6 has ended,
+// with k6's error or nil. It returns when the client is released: before that, the process must
+// exit with Run's error and not with k6's exit code.
 func (c *Client) Ended(err error) {
 	if err == nil {
 		err = errors.New("k6 reported no error")

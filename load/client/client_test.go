@@ -160,9 +160,8 @@ func TestDurationWithoutASuccessfulRequest(t *testing.T) {
 	}
 }
 
-// TestClientProbesTheTarget uses a TLS target without an agent whose first
-// probes fail. The client must report the outcomes, and be ready only after the
-// probe has succeeded.
+// TestClientProbesTheTarget uses a TLS target without an agent whose first probes fail. The client
+// must report the outcomes, and be ready only after the probe has succeeded.
 func TestClientProbesTheTarget(t *testing.T) {
 	own := tlstest.SelfSigned(t)
 	server := testserver.NewTLS(t, &tls.Config{Certificates: []tls.Certificate{own.Certificate}}, func(r testserver.Request) testserver.Answer {
@@ -271,15 +270,13 @@ func on[E any](orders ...pod.Order) func(fakesession.Event) []pod.Order {
 	}
 }
 
-// ready returns a function that prepares the client, and sends it then when it
-// is ready.
+// ready returns a function that prepares the client, and sends it then when it is ready.
 func ready(prepare pod.Prepare, then pod.Order) func(fakesession.Event) []pod.Order {
 	first, second := on[fakesession.Connected](prepare), on[fakesession.Ready](then)
 	return func(event fakesession.Event) []pod.Order { return append(first(event), second(event)...) }
 }
 
-// TestInterrupted interrupts the client during the measurement. It must not send
-// totals.
+// TestInterrupted interrupts the client during the measurement. It must not send totals.
 func TestInterrupted(t *testing.T) {
 	interrupted := errors.New("interrupted")
 	for name, interrupt := range map[string]func(stop context.CancelCauseFunc, c *Client, user context.CancelFunc){

@@ -10,16 +10,14 @@ import (
 // the measurement began.
 var ErrNothingMeasured = errors.New("stopped before the measurement began: there is no result")
 
-// UseDirectories makes the client read the files for TLS and the credentials
-// from other directories than a pod's. The file names are the same as in a pod.
-// It must be called before Run.
+// UseDirectories makes the client read the files for TLS and the credentials from other directories
+// than a pod's. The file names are the same as in a pod. It must be called before Run.
 func (c *Client) UseDirectories(tls, credentials string) {
 	c.tlsDirectory, c.credentialsDirectory = tls, credentials
 }
 
-// Finish ends the measurement now. The result holds what was measured so far;
-// requests in progress aren't counted. Before the measurement, Finish makes Run
-// fail with ErrNothingMeasured.
+// Finish ends the measurement now. The result holds what was measured so far; requests in progress
+// aren't counted. Before the measurement, Finish makes Run fail with ErrNothingMeasured.
 func (c *Client) Finish() { c.finishOnce.Do(func() { close(c.finish) }) }
 
 // interrupt ends the measurement for Finish.

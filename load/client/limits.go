@@ -20,15 +20,14 @@ const (
 	MemoryLimitVariable = "ASSAY_MEMORY_LIMIT_BYTES"
 )
 
-// ApplyLimits sets Go's GOMAXPROCS to the container's CPU limit, rounded up, and
-// Go's memory limit to 90% of the container's. It leaves a setting alone if Go's
-// own environment variable sets it or if no limit is known.
+// ApplyLimits sets Go's GOMAXPROCS to the container's CPU limit, rounded up, and Go's memory limit
+// to 90% of the container's. It leaves a setting alone if Go's own environment variable sets it or
+// if no limit is known.
 //
-// Go itself reads the CPU limit from the control group (version 1 or 2) and
-// rounds it up too, but to at least 2 unless the process may run on a single CPU
-// (see runtime.GOMAXPROCS). With a limit of one CPU that is not exclusive, two
-// threads would use up the quota in the first half of each period, and the client
-// would be throttled in the second half. Go reads no memory limit.
+// Go itself reads the CPU limit from the control group (version 1 or 2) and rounds it up too, but
+// to at least 2 unless the process may run on a single CPU (see runtime.GOMAXPROCS). With a limit
+// of one CPU that is not exclusive, two threads would use up the quota in the first half of each
+// period, and the client would be throttled in the second half. Go reads no memory limit.
 func ApplyLimits() error {
 	millis, err := limit(CPULimitVariable)
 	if err != nil {
@@ -50,11 +49,10 @@ func ApplyLimits() error {
 // gcPercent is the GOGC value of a client. Go's default is 100.
 const gcPercent = 50
 
-// setGCPercent sets the garbage collector's target percentage to gcPercent,
-// unless the environment variable GOGC is set. A load allocates little: with Go's
-// default, memory would grow for minutes and no CPU time would be saved. A plan
-// with a TLS handshake for each request allocates so much that Go's default is
-// kept.
+// setGCPercent sets the garbage collector's target percentage to gcPercent, unless the environment
+// variable GOGC is set. A load allocates little: with Go's default, memory would grow for minutes
+// and no CPU time would be saved. A plan with a TLS handshake for each request allocates so much
+// that Go's default is kept.
 func setGCPercent(plan *session.Plan) {
 	if os.Getenv("GOGC") == "" && (plan.TLS == nil || plan.KeepAlive) {
 		debug.SetGCPercent(gcPercent)

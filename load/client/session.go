@@ -13,8 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// Session is the part of pod.Session that a client uses. The methods are
-// documented there.
+// Session is the part of pod.Session that a client uses. The methods are documented there.
 type Session interface {
 	Run(ctx context.Context) error
 	Orders() <-chan pod.Order

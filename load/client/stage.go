@@ -35,8 +35,7 @@ func newStage(kind sessionpb.Stage, load *driver.Load, amount session.Amount) *s
 	return s
 }
 
-// start starts the stage at the given time and passes each of its seconds to
-// send.
+// start starts the stage at the given time and passes each of its seconds to send.
 func (s *stage) start(at time.Time, send func(*result.ClientSecond)) {
 	s.at = at
 	s.sampler = recorder.NewSampler(s.recorder, at, send)
@@ -49,9 +48,8 @@ func (s *stage) start(at time.Time, send func(*result.ClientSecond)) {
 	}()
 }
 
-// span returns the start of the first request and the end of the last, in
-// microseconds since the Unix epoch by the manager's clock. If there was no
-// request, both are the stage's start time.
+// span returns the start of the first request and the end of the last, in microseconds since the
+// Unix epoch by the manager's clock. If there was no request, both are the stage's start time.
 func (s *stage) span(clock Session) (began, ended int64) {
 	first, last, ok := s.Span()
 	if !ok {

@@ -12,12 +12,10 @@ import (
 	"github.com/assay-dev/assay/load/driver"
 )
 
-// userAgent is the User-Agent header of probes. Requests of the load have the
-// same.
+// userAgent is the User-Agent header of probes. Requests of the load have the same.
 const userAgent = "assay-load"
 
-// access reads the pod's files that the plan needs: certificates and
-// credentials.
+// access reads the pod's files that the plan needs: certificates and credentials.
 func (c *Client) access(order pod.Prepare) (access driver.Access, err error) {
 	if order.Plan.TLS != nil {
 		if access.TLS, err = targettls.Config(order.Plan.TLS, order.Address, c.tlsDirectory); err != nil {
@@ -32,9 +30,8 @@ func (c *Client) access(order pod.Prepare) (access driver.Access, err error) {
 	return access, nil
 }
 
-// targetProbe returns the readiness probe of a target that has no agent. It goes
-// to the address that the load will use. Its timeout is the load's, but at least
-// probe.Timeout.
+// targetProbe returns the readiness probe of a target that has no agent. It goes to the address
+// that the load will use. Its timeout is the load's, but at least probe.Timeout.
 func targetProbe(order pod.Prepare, address string, config *tls.Config) *probe.Request {
 	return &probe.Request{
 		Address: address, Path: order.Plan.Probe, UserAgent: userAgent, TLS: config, Streams: order.Plan.Streams,

@@ -21,14 +21,12 @@ type instance struct{ vu modules.VU }
 // NewModuleInstance implements modules.Module. k6 calls it for each virtual user.
 func (module) NewModuleInstance(vu modules.VU) modules.Instance { return instance{vu} }
 
-// Exports implements modules.Instance. It returns the functions that scripts can
-// import.
+// Exports implements modules.Instance. It returns the functions that scripts can import.
 func (i instance) Exports() modules.Exports {
 	return modules.Exports{Named: map[string]any{"run": i.run}}
 }
 
-// run runs the virtual user's shares of the load. An error becomes a JavaScript
-// exception.
+// run runs the virtual user's shares of the load. An error becomes a JavaScript exception.
 func (i instance) run() {
 	if load == nil {
 		common.Throw(i.vu.Runtime(), errors.New(moduleName+" works only in `assay-load client`, `run` and `ab`"))

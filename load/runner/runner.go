@@ -14,9 +14,8 @@ import (
 
 // Load is a load that k6's virtual users run.
 type Load interface {
-	// RunShares runs one virtual user's part of the load. Each virtual user calls
-	// it once. It returns when the load ends or ctx is done: k6 can interrupt
-	// JavaScript, but not Go code.
+	// RunShares runs one virtual user's part of the load. Each virtual user calls it once. It
+	// returns when the load ends or ctx is done: k6 can interrupt JavaScript, but not Go code.
 	RunShares(ctx context.Context) error
 	// Ended reports that k6's test has ended, with its error or nil. k6 calls it
 	// before it exits and waits for it to return.
@@ -62,9 +61,8 @@ func StayOffline() error {
 	return nil
 }
 
-// setStdin makes text the standard input of this process, from which k6 reads
-// its script, so that no writable file system is needed. The text must fit into
-// a pipe's buffer, 64 KiB on Linux.
+// setStdin makes text the standard input of this process, from which k6 reads its script, so that
+// no writable file system is needed. The text must fit into a pipe's buffer, 64 KiB on Linux.
 func setStdin(text string) error {
 	read, write, err := os.Pipe()
 	if err != nil {

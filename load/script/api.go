@@ -17,8 +17,7 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// pollInterval is the interval at which k6's state is polled. k6 sends no
-// notifications.
+// pollInterval is the interval at which k6's state is polled. k6 sends no notifications.
 const pollInterval = 50 * time.Millisecond
 
 // api is a client for k6's REST API on a loopback address. See
@@ -85,8 +84,7 @@ func (a *api) stop(ctx context.Context) error {
 
 var setupURL, teardownURL = &url.URL{Path: "/v1/setup"}, &url.URL{Path: "/v1/teardown"}
 
-// setup runs the script's setup() and returns its data as JSON, or nil if it
-// returned none.
+// setup runs the script's setup() and returns its data as JSON, or nil if it returned none.
 func (a *api) setup(ctx context.Context) ([]byte, error) {
 	var response struct {
 		Data struct {

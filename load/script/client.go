@@ -1,7 +1,6 @@
-// Package script implements one client of a run whose load is a k6 script. It
-// runs the script with the k6 command in a process of its own, controls that
-// process through k6's REST API, and reports the same figures as for other loads.
-// An output extension in k6's process collects the figures.
+// Package script implements one client of a run whose load is a k6 script. It runs the script with
+// the k6 command in a process of its own, controls that process through k6's REST API, and reports
+// the same figures as for other loads. An output extension in k6's process collects the figures.
 package script
 
 import (
@@ -34,8 +33,7 @@ const (
 	userAgent = "assay-load"
 )
 
-// Session is the part of pod.Session that a client uses. The methods are
-// documented there.
+// Session is the part of pod.Session that a client uses. The methods are documented there.
 type Session interface {
 	Run(ctx context.Context) error
 	Orders() <-chan pod.Order
@@ -75,8 +73,7 @@ type Client struct {
 	teardownError   string
 }
 
-// New returns a client. The current program must act as k6 if its first argument
-// is "k6".
+// New returns a client. The current program must act as k6 if its first argument is "k6".
 func New(s Session, log *slog.Logger) *Client {
 	return &Client{
 		session: s, log: log, program: "/proc/self/exe", events: make(chan func() error, 8), exited: make(chan struct{}),
@@ -84,18 +81,16 @@ func New(s Session, log *slog.Logger) *Client {
 	}
 }
 
-// UseDirectories makes the client use other directories than a pod's: script
-// holds the script, work the files that are written for k6, and tls the files for
-// TLS. It must be called before Run.
+// UseDirectories makes the client use other directories than a pod's: script holds the script, work
+// the files that are written for k6, and tls the files for TLS. It must be called before Run.
 func (c *Client) UseDirectories(script, work, tls string) {
 	c.scriptDirectory, c.workDirectory, c.tlsDirectory = script, work, tls
 }
 
 var errSessionClosed = errors.New("the session with the manager closed")
 
-// Run runs the session until the manager releases the client. It has already
-// reported any error that it returns to the manager, if the manager could be
-// reached.
+// Run runs the session until the manager releases the client. It has already reported any error
+// that it returns to the manager, if the manager could be reached.
 func (c *Client) Run(ctx context.Context) error {
 	sessionCtx, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
@@ -194,8 +189,7 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	env := c.environment()
 	secrets := secretsIn(env, c.plan.Script.Secrets)
 	file := filepath.Join(c.scriptDirectory, c.plan.Script.File)
-	// "k6 run --no-thresholds" doesn't check the syntax of thresholds, but "k6
-	// inspect" does.
+	// "k6 run --no-thresholds" doesn't check the syntax of thresholds, but "k6 inspect" does.
 	inspection := newProcess(c.program, c.scriptDirectory, env, secrets, c.log,
 		"inspect", file, "--config", filepath.Join(c.workDirectory, inspectionFile),
 		"--execution-requirements", "--include-system-env-vars", "--no-color")
@@ -322,8 +316,7 @@ func (c *Client) k6Exited(status exitStatus) error {
 	return nil
 }
 
-// failure returns an error with what happened, k6's exit code and its last error
-// message.
+// failure returns an error with what happened, k6's exit code and its last error message.
 func failure(kind session.FailureKind, status exitStatus, what string) error {
 	message := cmp.Or(strings.TrimSpace(status.message), "k6 logged no error")
 	return &session.FailureError{Kind: kind, Err: fmt.Errorf("%s (exit code %d): %s", what, status.code, printable.Clipped(message, maxMessageBytes))}

@@ -68,8 +68,7 @@ func totalsOf(t *testing.T, script string, address string) result.Totals {
 
 const get = `import http from 'k6/http'; import exec from 'k6/execution'; const target = __ENV.ASSAY_TARGET_URL;` + "\n"
 
-// TestScriptMarksItselfFailed checks that exec.test.fail() doesn't discard the
-// measurement.
+// TestScriptMarksItselfFailed checks that exec.test.fail() doesn't discard the measurement.
 func TestScriptMarksItselfFailed(t *testing.T) {
 	server := testserver.New(t, ok)
 	got := totalsOf(t, get+`export default function () { http.get(target); exec.test.fail('not good') }`, server.Address())
@@ -162,8 +161,7 @@ export default function () {}`}), t.TempDir(), t.TempDir())
 	}
 }
 
-// TestStoppedClientTearsDown checks that a client that is stopped during its load
-// runs teardown().
+// TestStoppedClientTearsDown checks that a client that is stopped during its load runs teardown().
 func TestStoppedClientTearsDown(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	var loaded atomic.Bool

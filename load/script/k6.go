@@ -103,8 +103,7 @@ func (p *process) run() (exitStatus, error) {
 	return exitStatus{code: exitcodes.ExitCode(p.command.ProcessState.ExitCode()), message: p.message}, nil //nolint:gosec // it is from 0 to 255
 }
 
-// maxLineBytes is the maximum length of a line of k6's log. Longer lines are
-// split.
+// maxLineBytes is the maximum length of a line of k6's log. Longer lines are split.
 const maxLineBytes = 64 << 10
 
 // forwardLog copies k6's log to p.log and remembers the last error.
@@ -164,8 +163,7 @@ func (p *process) remember(message string) {
 	p.message = message
 }
 
-// signal sends a signal to k6 if it is running. It reports whether k6 was ever
-// started.
+// signal sends a signal to k6 if it is running. It reports whether k6 was ever started.
 func (p *process) signal(s os.Signal) (started bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -187,9 +185,8 @@ func (p *process) redact(text string) string {
 // values are likely to occur in texts by chance.
 const minSecretLength = 4
 
-// secretsIn returns the values of the named environment variables that have to be
-// redacted. The longest comes first, so that a secret that contains another one is
-// replaced as a whole.
+// secretsIn returns the values of the named environment variables that have to be redacted. The
+// longest comes first, so that a secret that contains another one is replaced as a whole.
 func secretsIn(environment map[string]string, names []string) []string {
 	var secrets []string
 	for _, name := range names {

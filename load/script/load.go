@@ -19,8 +19,7 @@ type span struct {
 
 func (s span) isOver() bool { return s.took > 0 }
 
-// start starts k6's load at a time of the manager's clock, in microseconds since
-// the Unix epoch.
+// start starts k6's load at a time of the manager's clock, in microseconds since the Unix epoch.
 func (c *Client) start(ctx context.Context, at int64) error {
 	if !c.load.began.IsZero() || !c.state.SetupEnded {
 		return errors.New("the manager sent an unexpected order to start the measurement")

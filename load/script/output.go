@@ -19,8 +19,7 @@ import (
 	"github.com/assay-dev/assay/load/usage"
 )
 
-// outputName is the name of the output in k6's --out flag, pipesArgument its
-// argument.
+// outputName is the name of the output in k6's --out flag, pipesArgument its argument.
 const (
 	outputName    = "assay-script"
 	pipesArgument = "pipes"
@@ -39,10 +38,9 @@ func init() {
 	})
 }
 
-// collector is a k6 output that aggregates k6's samples in constant memory and
-// evaluates thresholds with abortOnFail. It runs in k6's process. k6's own
-// thresholds and summary are disabled, because k6's trends keep every value in
-// memory.
+// collector is a k6 output that aggregates k6's samples in constant memory and evaluates thresholds
+// with abortOnFail. It runs in k6's process. k6's own thresholds and summary are disabled, because
+// k6's trends keep every value in memory.
 type collector struct {
 	orders  *json.Decoder
 	reports *reporter
@@ -78,8 +76,7 @@ func (c *collector) SetThresholds(thresholds map[string]metrics.Thresholds) {
 	c.metrics = newRegistry(thresholds)
 }
 
-// SetTestRunStopCallback implements output.WithTestRunStop. k6 calls it before
-// Start.
+// SetTestRunStopCallback implements output.WithTestRunStop. k6 calls it before Start.
 func (c *collector) SetTestRunStopCallback(abort func(error)) { c.abort = abort }
 
 // Start implements output.Output. k6 calls it before it creates virtual users.
@@ -115,8 +112,7 @@ func fromWall(nanoseconds int64) time.Time {
 	return now.Add(time.Duration(nanoseconds - now.UnixNano()))
 }
 
-// begin starts recording. What ends at or after the given time is part of the
-// load.
+// begin starts recording. What ends at or after the given time is part of the load.
 func (c *collector) begin(at time.Time) {
 	l := &load{recorder: recorder.New(1), from: at, last: at, first: usage.Read(), done: make(chan struct{}), sampled: make(chan struct{})}
 	l.sampler = recorder.NewSampler(l.recorder, at, func(second *result.ClientSecond) {
@@ -140,8 +136,7 @@ func (l *load) includes(second int64) bool {
 	return l.to.IsZero() || second <= int64(l.to.Sub(l.from)/time.Second)
 }
 
-// Stop implements output.Output. k6 calls it after the last sample. It reports the
-// totals.
+// Stop implements output.Output. k6 calls it after the last sample. It reports the totals.
 func (c *collector) Stop() error {
 	c.mu.Lock()
 	l := c.load

@@ -9,8 +9,7 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// cleanUpTimeout limits teardown() after a failure. It is below the pod's
-// termination grace period.
+// cleanUpTimeout limits teardown() after a failure. It is below the pod's termination grace period.
 const cleanUpTimeout = 8 * time.Second
 
 // runSetup runs setup() if this is the leading client. The other clients receive
@@ -78,9 +77,8 @@ func (c *Client) runTeardown(ctx context.Context) {
 	})
 }
 
-// cleanUp kills k6 after a failure and returns when k6's log has been forwarded.
-// If setup() was started here, cleanUp first aborts the load and runs teardown(),
-// for at most cleanUpTimeout.
+// cleanUp kills k6 after a failure and returns when k6's log has been forwarded. If setup() was
+// started here, cleanUp first aborts the load and runs teardown(), for at most cleanUpTimeout.
 func (c *Client) cleanUp() {
 	defer func() {
 		if c.k6 != nil && c.k6.signal(os.Kill) {

@@ -18,13 +18,11 @@ type order struct {
 	End   int64 `json:"end,omitempty"`
 }
 
-// report is a message from the output in k6's process to the client. One of the
-// fields is set.
+// report is a message from the output in k6's process to the client. One of the fields is set.
 type report struct {
 	Done   bool                 `json:"done,omitempty"`
 	Second *result.ClientSecond `json:"second,omitempty"`
-	// Totals holds the figures that the output knows. Its times are by the wall
-	// clock.
+	// Totals holds the figures that the output knows. Its times are by the wall clock.
 	Totals *result.Totals `json:"totals,omitempty"`
 }
 
@@ -62,8 +60,7 @@ func (p *pipe) read(second func(*result.ClientSecond)) error {
 	}
 }
 
-// send sends an order to the output and waits for its reply or until exited is
-// closed.
+// send sends an order to the output and waits for its reply or until exited is closed.
 func (p *pipe) send(exited <-chan struct{}, o order) error {
 	if err := json.NewEncoder(p.to).Encode(o); err != nil {
 		return fmt.Errorf("send order to k6's output: %w", err)

@@ -58,8 +58,7 @@ func newRegistry(thresholds map[string]metrics.Thresholds) *registry {
 	return r
 }
 
-// addSubmetric adds the submetric that a threshold's metric name refers to, if it
-// has tags.
+// addSubmetric adds the submetric that a threshold's metric name refers to, if it has tags.
 func (r *registry) addSubmetric(name string) {
 	base, conditions, err := metrics.ParseMetricName(name)
 	if err != nil || len(conditions) == 0 { // k6 has checked the name
@@ -103,8 +102,7 @@ func (m *submetric) matches(tags *metrics.TagSet) bool {
 	return true
 }
 
-// unmergeable lists gauges of the current state. Their values can't be merged over
-// clients.
+// unmergeable lists gauges of the current state. Their values can't be merged over clients.
 var unmergeable = []string{metrics.VUsName, metrics.VUsMaxName}
 
 // register adds a metric. The metric is recorded if a threshold refers to it;

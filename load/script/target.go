@@ -23,8 +23,7 @@ import (
 // location holds the parts of the target's URL, as a script uses it.
 type location struct {
 	scheme, host, port string
-	// address is the IP address that k6 must resolve host to, or empty if DNS
-	// resolves it.
+	// address is the IP address that k6 must resolve host to, or empty if DNS resolves it.
 	address string
 }
 
@@ -64,8 +63,7 @@ const (
 // versions maps session.Protocols to k6's names of TLS versions.
 var versions = map[string]string{"TLSv1": "tls1.0", "TLSv1.1": "tls1.1", "TLSv1.2": "tls1.2", "TLSv1.3": "tls1.3"}
 
-// configuration is k6's configuration file. Options of the script take precedence
-// over it.
+// configuration is k6's configuration file. Options of the script take precedence over it.
 type configuration struct {
 	Hosts           map[string]string `json:"hosts,omitempty"`
 	TLSAuth         []tlsAuth         `json:"tlsAuth,omitempty"`

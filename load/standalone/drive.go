@@ -38,11 +38,10 @@ type Outcome struct {
 	Interrupted bool
 }
 
-// Drive runs the load of a job. job.Prepare must have succeeded. When the load
-// has ended, Drive calls ended with the outcome and exits the process with the
-// code that ended returns. SIGINT and SIGTERM end the measurement; the second
-// signal exits the process at once. Closing end, which may be nil, ends the
-// measurement as well. Drive returns only if the load can't be started.
+// Drive runs the load of a job. job.Prepare must have succeeded. When the load has ended, Drive
+// calls ended with the outcome and exits the process with the code that ended returns. SIGINT and
+// SIGTERM end the measurement; the second signal exits the process at once. Closing end, which may
+// be nil, ends the measurement as well. Drive returns only if the load can't be started.
 func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) int) error {
 	if err := client.ApplyLimits(); err != nil {
 		return err

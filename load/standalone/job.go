@@ -31,8 +31,7 @@ type Job struct {
 	Name string
 	// URL is the target's URL. Its path and query are not used.
 	URL *url.URL
-	// Plan is the load. Prepare sets its Host and its TLS.ServerName if they are
-	// empty.
+	// Plan is the load. Prepare sets its Host and its TLS.ServerName if they are empty.
 	Plan *session.Plan
 	// Steady is the criterion that ends the plan's warm-up early, or nil if the
 	// warm-up runs to its end.
@@ -46,8 +45,7 @@ type Job struct {
 	// Credentials is the directory with the files for Plan.Authentication, or empty
 	// if there are none.
 	Credentials string
-	// RequestList is the source of the plan's list of requests, or nil if it has
-	// none.
+	// RequestList is the source of the plan's list of requests, or nil if it has none.
 	RequestList *result.RequestList
 	// MaxDuration limits the measurement, even if requests are left. Zero means no
 	// limit. It has no effect on a load with a warm-up.
@@ -69,8 +67,7 @@ type Job struct {
 type Files struct {
 	// CA holds the CA certificates that verify the target's certificate.
 	CA string
-	// Certificate and Key are the client's certificate and key. They may be the same
-	// file.
+	// Certificate and Key are the client's certificate and key. They may be the same file.
 	Certificate, Key string
 }
 

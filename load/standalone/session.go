@@ -14,9 +14,8 @@ import (
 // startDelay is the time from a stage being ready to its start time.
 const startDelay = 5 * time.Millisecond
 
-// localSession implements client.Session without a manager. It sends the client
-// the orders that a manager sends to a run with one client. It never releases the
-// client: the process exits instead.
+// localSession implements client.Session without a manager. It sends the client the orders that a
+// manager sends to a run with one client. It never releases the client: the process exits instead.
 type localSession struct {
 	job     *Job
 	watcher Watcher
@@ -95,8 +94,7 @@ func (s *localSession) checkSteady(second *result.ClientSecond) {
 // SendTotals passes on the totals of the measurement.
 func (s *localSession) SendTotals(totals *result.Totals) { s.totals <- totals }
 
-// ProbeSucceeded does nothing: Job.Prepare probes the target, so that the client
-// doesn't.
+// ProbeSucceeded does nothing: Job.Prepare probes the target, so that the client doesn't.
 func (s *localSession) ProbeSucceeded(*session.ProbeResult) {}
 
 // ProbeFailed does nothing: see ProbeSucceeded.
@@ -109,8 +107,7 @@ func (s *localSession) Fail(string) {}
 // so this machine's clock is the only one.
 func (s *localSession) Now() int64 { return time.Now().UnixMicro() }
 
-// Local converts a time of Now's clock to a time.Time with a monotonic clock
-// reading.
+// Local converts a time of Now's clock to a time.Time with a monotonic clock reading.
 func (s *localSession) Local(at int64) time.Time {
 	now := time.Now()
 	return now.Add(time.Duration(at-now.UnixMicro()) * time.Microsecond)

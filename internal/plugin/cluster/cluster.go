@@ -72,9 +72,8 @@ func NotFound(namespace, name string) error {
 		name, namespace, namespace)
 }
 
-// IsNoSuchObject reports whether err means that an object doesn't exist although
-// the API server serves its kind. For an unknown kind the API server's response
-// contains no Status object.
+// IsNoSuchObject reports whether err means that an object doesn't exist although the API server
+// serves its kind. For an unknown kind the API server's response contains no Status object.
 func IsNoSuchObject(err error) bool {
 	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }

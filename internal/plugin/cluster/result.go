@@ -15,8 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// LostError is the error for the result of a run that was stored but can't be
-// read.
+// LostError is the error for the result of a run that was stored but can't be read.
 type LostError struct{ text string }
 
 // Error implements error. It returns what was found instead of the result.
@@ -60,9 +59,8 @@ func (c *Cluster) Result(ctx context.Context, run *v1alpha1.BenchmarkRun) (*resu
 	return r, nil
 }
 
-// NoResult returns the reason why a run has no result, as text that follows the
-// words "the run has". The message of the run's state comes last, because it may
-// consist of several sentences.
+// NoResult returns the reason why a run has no result, as text that follows the words "the run
+// has". The message of the run's state comes last, because it may consist of several sentences.
 func NoResult(run *v1alpha1.BenchmarkRun) string {
 	state := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
 	if state == nil {

@@ -37,8 +37,7 @@ type APIServer struct {
 	configMap *corev1.ConfigMap
 	rejection *apierrors.StatusError
 	watchers  map[chan event]struct{}
-	// history holds all events. Each of them raised the version by one from
-	// firstVersion.
+	// history holds all events. Each of them raised the version by one from firstVersion.
 	history []event
 }
 
@@ -124,16 +123,14 @@ func (s *APIServer) SetRun(run *v1alpha1.BenchmarkRun) {
 	}
 }
 
-// SetConfigMap creates or replaces the ConfigMap, or deletes it when configMap is
-// nil.
+// SetConfigMap creates or replaces the ConfigMap, or deletes it when configMap is nil.
 func (s *APIServer) SetConfigMap(configMap *corev1.ConfigMap) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.configMap = configMap
 }
 
-// Reject makes the server answer every request with err, or as usual again when
-// err is nil.
+// Reject makes the server answer every request with err, or as usual again when err is nil.
 func (s *APIServer) Reject(err *apierrors.StatusError) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -54,8 +54,7 @@ func declared(run *v1alpha1.BenchmarkRun, why string) report.Row {
 	return row
 }
 
-// lengthOf returns the length of the generated file with the given path, or -1 if
-// there is none.
+// lengthOf returns the length of the generated file with the given path, or -1 if there is none.
 func lengthOf(content []v1alpha1.ContentFile, path string) int64 {
 	for _, file := range content {
 		if file.Path == path && file.SizeBytes > 0 {

@@ -97,8 +97,7 @@ func newDisplay(streams genericiooptions.IOStreams) display {
 	return &lines{out: streams.Out, notes: streams.ErrOut}
 }
 
-// withCode returns an error that has an exit code but no message, or nil for
-// exit.Success.
+// withCode returns an error that has an exit code but no message, or nil for exit.Success.
 func withCode(code int) error {
 	if code == exit.Success {
 		return nil

@@ -46,9 +46,8 @@ const (
 	eraseToEnd  = "\x1b[K"
 )
 
-// bar rewrites one line of a terminal. It overwrites the line with a single write
-// and erases only the rest of the line, which avoids flicker. Each state has a line
-// of its own.
+// bar rewrites one line of a terminal. It overwrites the line with a single write and erases only
+// the rest of the line, which avoids flicker. Each state has a line of its own.
 type bar struct {
 	out, notes io.Writer
 	width      func() int

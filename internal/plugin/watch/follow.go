@@ -60,9 +60,8 @@ func (f *follower) lastState() string {
 	return "is still " + viewOf(f.last).state
 }
 
-// untilFinished reads the run and watches it until it has finished. It starts over
-// whenever the watch fails or ends: the API server ends every watch after some
-// time.
+// untilFinished reads the run and watches it until it has finished. It starts over whenever the
+// watch fails or ends: the API server ends every watch after some time.
 func (f *follower) untilFinished(ctx context.Context) (*v1alpha1.BenchmarkRun, error) {
 	for {
 		version, err := f.read(ctx)

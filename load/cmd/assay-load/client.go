@@ -49,8 +49,7 @@ func runClient(runsScript bool) error {
 	return runLoadClient(session, log)
 }
 
-// runScriptClient runs a client whose load is a k6 script. k6 runs in a process
-// of its own.
+// runScriptClient runs a client whose load is a k6 script. k6 runs in a process of its own.
 func runScriptClient(s script.Session, log *slog.Logger) error {
 	if err := client.ApplyLimits(); err != nil {
 		return err
@@ -62,8 +61,7 @@ func runScriptClient(s script.Session, log *slog.Logger) error {
 	return nil
 }
 
-// untilSignal returns a context that is canceled when the process receives
-// SIGTERM or SIGINT.
+// untilSignal returns a context that is canceled when the process receives SIGTERM or SIGINT.
 func untilSignal() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)

@@ -1,6 +1,5 @@
-// Command assay-load generates HTTP load: it is k6 with Assay's extensions. In a
-// client pod it gets its load from the manager. Without a cluster it gets the load
-// from a file or from ab's options.
+// Command assay-load generates HTTP load: it is k6 with Assay's extensions. In a client pod it gets
+// its load from the manager. Without a cluster it gets the load from a file or from ab's options.
 package main
 
 import (

@@ -20,9 +20,8 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
-// These tests run the program in a separate process, because k6 exits its
-// process. The process runs this test binary, which acts as the program if one of
-// these environment variables is set.
+// These tests run the program in a separate process, because k6 exits its process. The process runs
+// this test binary, which acts as the program if one of these environment variables is set.
 const (
 	// mainVariable makes the binary act as assay-load.
 	mainVariable = "ASSAY_TEST_MAIN"
@@ -41,8 +40,7 @@ type assignment struct {
 type received struct {
 	Totals  result.Totals
 	Seconds result.Counts
-	// StartedAfter is the time from the start time to the first request, in
-	// microseconds.
+	// StartedAfter is the time from the start time to the first request, in microseconds.
 	StartedAfter int64
 	// ReadyCPU is the CPU time from the start of the process until the client was
 	// ready, in microseconds.
@@ -62,9 +60,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// runFakeClient runs "assay-load client" with a fake manager. The fake manager
-// writes what it received to the standard output, or the reason if the client
-// failed.
+// runFakeClient runs "assay-load client" with a fake manager. The fake manager writes what it
+// received to the standard output, or the reason if the client failed.
 func runFakeClient(text string) error {
 	var a assignment
 	if err := json.Unmarshal([]byte(text), &a); err != nil {
@@ -128,8 +125,7 @@ func plan() *session.Plan {
 	}
 }
 
-// runProgram runs "assay-load client" to its end and returns what the fake
-// manager received.
+// runProgram runs "assay-load client" to its end and returns what the fake manager received.
 func runProgram(t *testing.T, p *session.Plan, server *testserver.Server) received {
 	t.Helper()
 	command, output, errors := program(t, sessionVariable, assignment{p, server.Address()}.String())

@@ -123,8 +123,7 @@ func run(ctx context.Context, path, format string) error {
 	})
 }
 
-// code returns standalone.ExitInterrupted if the load was interrupted, and code
-// otherwise.
+// code returns standalone.ExitInterrupted if the load was interrupted, and code otherwise.
 func code(o standalone.Outcome, code int) int {
 	if o.Interrupted {
 		return standalone.ExitInterrupted

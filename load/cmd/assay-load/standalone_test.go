@@ -21,8 +21,7 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
-// planFile writes a plan to example.yaml in a temporary directory and returns its
-// path.
+// planFile writes a plan to example.yaml in a temporary directory and returns its path.
 func planFile(t *testing.T, format string, args ...any) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "example.yaml")

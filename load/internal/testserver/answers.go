@@ -14,8 +14,7 @@ func Status(status string) Answer {
 	return Answer{Parts: []string{head(status, len(body)) + body}, Body: len(body)}
 }
 
-// Text returns an answer that consists of exactly these parts, with body bytes of
-// body in them.
+// Text returns an answer that consists of exactly these parts, with body bytes of body in them.
 func Text(body int, then Ending, parts ...string) Answer {
 	return Answer{Parts: parts, Body: body, Then: then}
 }

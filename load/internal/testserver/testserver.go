@@ -1,7 +1,6 @@
-// Package testserver provides an HTTP/1.1 server with scripted behavior for
-// tests. For each request the test chooses the exact bytes of the answer and the
-// delay before them. The server counts what it received and sent. It listens on
-// a loopback address only.
+// Package testserver provides an HTTP/1.1 server with scripted behavior for tests. For each request
+// the test chooses the exact bytes of the answer and the delay before them. The server counts what
+// it received and sent. It listens on a loopback address only.
 package testserver
 
 import (
@@ -85,8 +84,7 @@ func OK(body int) Answer {
 type Seen struct {
 	Connections, Requests          int64
 	BytesReceived, BytesSent, Body int64
-	// Handshakes counts completed TLS handshakes, Resumed those of them that
-	// resumed a session.
+	// Handshakes counts completed TLS handshakes, Resumed those of them that resumed a session.
 	Handshakes, Resumed int64
 	// Served holds, for each request, the time from the end of the request to the
 	// end of its answer, in no particular order.
@@ -118,15 +116,13 @@ func New(tb testing.TB, answer func(Request) Answer) *Server {
 	return NewTLS(tb, nil, answer)
 }
 
-// NewHeadsOnly starts a server that answers a request after its head and never
-// reads its body.
+// NewHeadsOnly starts a server that answers a request after its head and never reads its body.
 func NewHeadsOnly(tb testing.TB, answer func(Request) Answer) *Server {
 	tb.Helper()
 	return start(tb, nil, true, answer)
 }
 
-// NewTLS starts a server that speaks TLS. Its byte counts don't include what TLS
-// adds.
+// NewTLS starts a server that speaks TLS. Its byte counts don't include what TLS adds.
 func NewTLS(tb testing.TB, config *tls.Config, answer func(Request) Answer) *Server {
 	tb.Helper()
 	return start(tb, config, false, answer)
