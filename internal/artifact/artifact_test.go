@@ -17,9 +17,9 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// run makes up a result of as many clients that measured as many seconds. The
-// clients share a few sets of histograms, so that a thousand of them fit in
-// memory; more sets than gzip's window of 32 KiB sees at once.
+// run returns a result with the given numbers of clients and seconds. The clients
+// share a few sets of histograms, so that a thousand of them fit in memory; more sets
+// than gzip's window of 32 KiB covers.
 func run(clients, seconds int) *result.Result {
 	random := rand.New(rand.NewPCG(1, 2))
 	sets := make([]result.Latencies, min(clients, 50))
@@ -228,8 +228,8 @@ func TestPercentilesOfJoinedSeconds(t *testing.T) {
 	}
 }
 
-// withBackends has a result be of a pod with as many containers behind the
-// server, with the longest names, one of which is seen from the 11th second on.
+// withBackends adds the given number of containers behind the server, with the longest
+// names. The usage of one of them is known from the 11th second on.
 func withBackends(r *result.Result, n int) *result.Result {
 	random := rand.New(rand.NewPCG(3, 4))
 	usage := func() result.ServerUsage {
@@ -253,8 +253,8 @@ func withBackends(r *result.Result, n int) *result.Result {
 	return r
 }
 
-// TestBackendsFit has the most clients, seconds and containers that there can
-// be. The containers' figures are whole, but for the series.
+// TestBackendsFit checks that a result with the largest numbers of clients, seconds and
+// containers fits, and that the containers' figures are whole except in the series.
 func TestBackendsFit(t *testing.T) {
 	for name, tc := range map[string]struct{ clients, seconds int }{
 		"a few clients for a minute":          {3, 60},

@@ -12,8 +12,8 @@ import (
 	"github.com/assay-dev/assay/internal/percentile"
 )
 
-// TestMergedIsPooled: figures merged over clients are those of all values in one
-// place, sent and read again in between.
+// TestMergedIsPooled checks that metrics that were encoded, decoded and merged have the
+// figures of all values pooled.
 func TestMergedIsPooled(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	draws := map[string]func() float64{
@@ -48,7 +48,7 @@ func TestMergedIsPooled(t *testing.T) {
 			}
 			merged, leftOut := Merge(clients...)
 			if len(merged) != 1 || leftOut != 0 {
-				t.Fatalf("%d metrics, %d left out", len(merged), leftOut)
+				t.Fatalf("%d metrics, %d omitted", len(merged), leftOut)
 			}
 			s := merged[0].Summarize()
 			slices.Sort(all)
@@ -89,7 +89,7 @@ func TestKindsMerge(t *testing.T) {
 		t.Errorf("gauge %+v", g)
 	}
 	if mixed[0].Kind != Gauge || mixed[0].Samples != 1 || leftOut != 1 {
-		t.Errorf("mixed %+v, %d left out", mixed[0], leftOut)
+		t.Errorf("mixed %+v, %d omitted", mixed[0], leftOut)
 	}
 }
 

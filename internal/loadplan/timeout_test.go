@@ -9,8 +9,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// TestHistogramsCoverTimeouts: under open load a request may wait for a connection
-// for the timeout, and then take as long itself.
+// TestHistogramsCoverTimeouts checks that histograms cover twice the longest timeout:
+// under open load a request may wait for a connection as long as it may then take.
 func TestHistogramsCoverTimeouts(t *testing.T) {
 	manifest, err := os.ReadFile("../../config/crd/bases/assay.dev_benchmarkruns.yaml")
 	if err != nil {
@@ -35,7 +35,7 @@ func TestHistogramsCoverTimeouts(t *testing.T) {
 	}
 }
 
-// schema is what this test reads of a field's schema.
+// schema is the part of a field's schema that the test reads.
 type schema struct {
 	Properties map[string]schema
 	Maximum    int64

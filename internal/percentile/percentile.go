@@ -61,20 +61,18 @@ func (p Percentile) String() string {
 func (p Percentile) Name() string { return "P" + strings.ReplaceAll(p.String(), ".", "") }
 
 // AB holds the percentiles that ab prints.
-var AB []Percentile
+var AB = which(func(p Percentile) bool { return table[p].ab })
 
 // Common holds the percentiles that every kind of summary has.
-var Common []Percentile
+var Common = which(func(p Percentile) bool { return table[p].common })
 
-func init() {
+func which(wanted func(Percentile) bool) (some []Percentile) {
 	for p := range Count {
-		if table[p].ab {
-			AB = append(AB, p)
-		}
-		if table[p].common {
-			Common = append(Common, p)
+		if wanted(p) {
+			some = append(some, p)
 		}
 	}
+	return some
 }
 
 // Rank returns the rank, from 1 to n, of the value that at least percent of n

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTable pins the places of the percentiles, which stored summaries rely on: the
-// list may only grow at its end.
+// TestTable checks that the places of percentiles in stored summaries do not change.
+// The list may only grow at its end.
 func TestTable(t *testing.T) {
 	var all []string
 	for p := range Count {

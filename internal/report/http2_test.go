@@ -9,7 +9,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// TestHTTP2 has a report say what was spoken, and count streams as concurrent
+// TestHTTP2 checks that a report names the protocol and counts streams as concurrent
 // requests.
 func TestHTTP2(t *testing.T) {
 	r := tomcat()

@@ -18,7 +18,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
 func TestGolden(t *testing.T) {
 	for name, r := range map[string]*result.Result{"tomcat": tomcat(), "failing": failing(), "nothing": nothing(), "forwarding": forwarding(), "standalone": standalone(), "open": opened(), "stages": staged()} {
@@ -70,8 +70,8 @@ func TestJSONKeepsTheWholeResult(t *testing.T) {
 	}
 }
 
-// TestNothingObeyedByTerminals fills every text of a result, wherever it
-// stands, with what terminals obey and with line breaks.
+// TestNothingObeyedByTerminals checks reports of a result whose texts all contain
+// control sequences and line breaks.
 func TestNothingObeyedByTerminals(t *testing.T) {
 	r, other := failing(), forwarding()
 	r.Thresholds, r.Backends, r.Environment.Backends = other.Thresholds, other.Backends, other.Environment.Backends

@@ -9,9 +9,9 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// TestReportsSayWhatWasAskedFor: method, order, list and authentication, in all
-// forms, as far as they aren't what everybody expects.
-func TestReportsSayWhatWasAskedFor(t *testing.T) {
+// TestReportsDescribeRequests checks that all formats name method, order, list and
+// authentication if they are not the ordinary ones.
+func TestReportsDescribeRequests(t *testing.T) {
 	listed := opened()
 	listed.Run.Requests, listed.Run.RequestList = []result.Request{}, &result.RequestList{ConfigMap: "urls", Key: "a\x1b.txt", Requests: 1234}
 	listed.Run.TargetRatePerSecond, listed.Run.Authentication = 1500, "Basic"

@@ -7,7 +7,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// tomcat is a result of two clients with keep-alive: 1,000 requests each with
+// tomcat returns a result of two clients with keep-alive: 1,000 requests each with
 // total times of 1 to 1,000 times 100 µs, of which 990 reused a connection.
 func tomcat() *result.Result {
 	r := &result.Result{
@@ -61,9 +61,8 @@ func tomcat() *result.Result {
 	return r
 }
 
-// failing is a result of two kinds of requests over TLS, without keep-alive, of
-// which many failed, that nobody should trust. The histograms of its clients
-// were dropped.
+// failing returns an invalid result of two kinds of requests over TLS, without
+// keep-alive, many of which failed. The histograms of its clients were dropped.
 func failing() *result.Result {
 	r := tomcat()
 	r.Run.KeepAlive = false
@@ -96,7 +95,7 @@ func failing() *result.Result {
 	return r
 }
 
-// nothing is a result of a run that made no request and saw no server.
+// nothing returns a result without a request and without usage of the server.
 func nothing() *result.Result {
 	r := &result.Result{
 		SchemaVersion: result.SchemaVersion,
@@ -108,7 +107,7 @@ func nothing() *result.Result {
 	return r
 }
 
-// standalone is a result of one client without a cluster.
+// standalone returns a result of one client without a cluster.
 func standalone() *result.Result {
 	r := tomcat()
 	r.Run = result.Run{

@@ -10,8 +10,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// TestScriptIsReported: a script's metrics stand in the report with the figures
-// of their kinds, and nothing that isn't known of it.
+// TestScriptIsReported checks that a report has a script's metrics with the figures of
+// their kinds, and no line for what is unknown.
 func TestScriptIsReported(t *testing.T) {
 	r := tomcat()
 	r.Run.Load, r.Run.Connections, r.Run.AllConnections = result.LoadScript, 0, 0

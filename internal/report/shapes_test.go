@@ -9,8 +9,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// opened is the result tomcat as if it were of an open load in which each request
-// started 20 µs late, and ten were dropped.
+// opened returns the result tomcat as one of an open load in which each request started
+// 20 µs late, and ten were dropped.
 func opened() *result.Result {
 	r := tomcat()
 	r.Run.Load, r.Run.Connections, r.Run.AllConnections = result.LoadOpen, 25, 49
@@ -30,7 +30,8 @@ func opened() *result.Result {
 	return r
 }
 
-// staged is a result of three levels, as R5's, the last of which was too much.
+// staged returns a result of three levels like R5's, of which the last saturates the
+// target.
 func staged() *result.Result {
 	r := tomcat()
 	r.Run.Connections, r.Run.AllConnections = 300, 600
@@ -50,8 +51,8 @@ func staged() *result.Result {
 	return r
 }
 
-// TestLatenciesSayWhatTheyAre: closed load is labelled service time, open load
-// isn't.
+// TestLatenciesSayWhatTheyAre checks that latencies of closed load are labelled as
+// service times, those of open load as response times.
 func TestLatenciesSayWhatTheyAre(t *testing.T) {
 	for want, r := range map[string]*result.Result{
 		"service times (closed model)": tomcat(), "response times (open model)": opened(),

@@ -18,8 +18,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// fails is the result with one client whose requests failed in one way, and
-// another whose didn't, as in R1's test 1.
+// fails returns a result with one client whose requests failed in one way, and one whose
+// requests succeeded, as in R1's test 1.
 func fails() *result.Result {
 	r := tomcat()
 	r.Run.Name, r.Run.KeepAlive = "one-failed", false
@@ -29,7 +29,7 @@ func fails() *result.Result {
 	return r
 }
 
-// rows have everything that a table can show.
+// rows returns rows with everything that a table can show.
 func rows() []report.Row {
 	slow, mixed, none := failing(), forwarding(), nothing()
 	slow.Run.Name, none.Run.Name = "tomcat-jsse", "unanswered"
@@ -73,8 +73,8 @@ func TestTableGolden(t *testing.T) {
 	}
 }
 
-// TestFailedAsTheReportsWriteIt compares the failures of two clients with how
-// R1's table has them.
+// TestFailedAsTheReportsWriteIt compares failures of two clients with the form of R1's
+// table.
 func TestFailedAsTheReportsWriteIt(t *testing.T) {
 	for _, tc := range []struct {
 		first, second map[result.ErrorKind]int64
@@ -104,8 +104,8 @@ func TestFailedAsTheReportsWriteIt(t *testing.T) {
 	}
 }
 
-// TestTableHasTheReportsFigures: a row says of a run what its report says, and
-// percentiles of all clients aren't averages.
+// TestTableHasTheReportsFigures checks that a row has the figures of the report, and that
+// percentiles of all clients are not averages.
 func TestTableHasTheReportsFigures(t *testing.T) {
 	r := tomcat()
 	for n := range int64(1000) { // the second client is slower
@@ -131,7 +131,7 @@ func TestTableHasTheReportsFigures(t *testing.T) {
 	}
 }
 
-// TestTableForPrograms: CSV and JSON are read back whole, whatever the texts.
+// TestTableForPrograms checks that CSV and JSON can be parsed, whatever the texts.
 func TestTableForPrograms(t *testing.T) {
 	var document bytes.Buffer
 	if err := report.WriteTable(&document, "csv", rows()); err != nil {
@@ -159,8 +159,8 @@ func TestTableForPrograms(t *testing.T) {
 	}
 }
 
-// TestNothingInTablesObeyedByTerminals fills every text of a row with what
-// terminals obey and with line breaks.
+// TestNothingInTablesObeyedByTerminals checks tables whose texts all contain control
+// sequences and line breaks.
 func TestNothingInTablesObeyedByTerminals(t *testing.T) {
 	poisoned := rows()
 	poison(reflect.ValueOf(poisoned))

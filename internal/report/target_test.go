@@ -9,8 +9,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// forwarding is a result of an httpd that forwards to a Tomcat, with a cache
-// that couldn't be seen.
+// forwarding returns a result of an httpd that forwards to a Tomcat, with a cache of
+// unknown usage.
 func forwarding() *result.Result {
 	r := tomcat()
 	r.Run.Name, r.Run.Image, r.Run.Server = "httpd-tomcat", "httpd:2.4", "HTTPD event"
@@ -34,8 +34,8 @@ func forwarding() *result.Result {
 	return r
 }
 
-// TestContainersStandOnTheirOwn: each of the target's containers has its
-// figures, and the network's stand once.
+// TestContainersStandOnTheirOwn checks that each of the target's containers has its
+// figures, and that those of the network occur once.
 func TestContainersStandOnTheirOwn(t *testing.T) {
 	var text bytes.Buffer
 	if err := report.Write(&text, "text", forwarding()); err != nil {

@@ -6,8 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestContainers joins what is known of each container from before the run with
-// what was measured.
+// TestContainers checks that containers have both their conditions and their usage.
 func TestContainers(t *testing.T) {
 	used := Server{PeakCPUPercent: 7}
 	r := Result{Server: &Server{PeakCPUPercent: 1}}

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// names are the figures of the tables in their order, which is their order in
-// messages between versions. It may only grow at its ends.
+// names are the figures of the tables in their order, which is that of their values in
+// messages. The lists may only grow at their ends.
 var names = map[string][]string{
 	"Counts": {"requests", "non2xx", "keepAlive", "connections", "bytesSent", "bytesReceived", "bodyBytes", "tlsResumed", "dropped", "closedByServer"},
 	"ClientUsage": {
@@ -35,8 +35,8 @@ func TestTables(t *testing.T) {
 	checkTable(t, SecondFigures, "second", "seconds", "p50Microseconds", "p90Microseconds", "p99Microseconds")
 }
 
-// checkTable checks that a table has each whole number of a T but some, by the name
-// that it has in JSON, at the place that it always had.
+// checkTable checks that a table has each whole number of a T except those of but, with
+// its name in JSON and at an unchanged place.
 func checkTable[T any](t *testing.T, table Table[T], but ...string) {
 	t.Helper()
 	var figures T
@@ -145,7 +145,8 @@ func TestErrorsOfOtherVersions(t *testing.T) {
 	}
 }
 
-// TestPercentilesOfOtherVersions: a later version appends, an earlier one has fewer.
+// TestPercentilesOfOtherVersions checks that stored percentiles of versions with more or
+// fewer of them can be read.
 func TestPercentilesOfOtherVersions(t *testing.T) {
 	var p Percentiles
 	if err := json.Unmarshal([]byte("[1,2,3]"), &p); err != nil || p[2] != 3 || p[3] != Unknown || p[len(p)-1] != Unknown {

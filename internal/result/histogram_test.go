@@ -236,7 +236,8 @@ func raw(t *testing.T, h *hdrhistogram.Histogram) []byte {
 	return data
 }
 
-// TestHistogramsOfEarlierVersions: their geometry ended at 60 s.
+// TestHistogramsOfEarlierVersions checks that histograms whose geometry ends at 60 s can
+// be read and extended.
 func TestHistogramsOfEarlierVersions(t *testing.T) {
 	old := hdrhistogram.New(LowestMicroseconds, 60_000_000, SignificantDigits)
 	if err := old.RecordValues(100, 2); err != nil {
@@ -252,8 +253,8 @@ func TestHistogramsOfEarlierVersions(t *testing.T) {
 	}
 }
 
-// TestBucketsGrow: the order in which values come doesn't matter, and a small one
-// takes little memory.
+// TestBucketsGrow checks that the order of values does not matter, and that small values
+// take little memory.
 func TestBucketsGrow(t *testing.T) {
 	up, down := NewHistogram(), NewHistogram()
 	for v := int64(1); v <= HighestMicroseconds; v *= 3 {

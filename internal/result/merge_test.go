@@ -12,7 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/k6metric"
 )
 
-// measured is a client with figures that differ from one client to the next.
+// measured returns a client whose figures depend on its index.
 func measured(index int, durations ...int64) Client {
 	n := int64(index + 1)
 	c := Client{Index: index, Node: "node-1", StartSkewMicroseconds: 100 * n, ClockErrorMicroseconds: n}
@@ -147,14 +147,13 @@ func TestUsage(t *testing.T) {
 		kept := *unknown
 		*unknown = -1
 		if got := s.Spent().Throttled; got != -1 {
-			t.Errorf("throttled for %d µs, though a reading lacks it", got)
+			t.Errorf("throttled for %d µs, although it is unknown in a sample", got)
 		}
 		*unknown = kept
 	}
 }
 
-// TestResultRoundTrips fills every field of a result, so that one that JSON
-// loses is seen.
+// TestResultRoundTrips checks that JSON loses no field of a result.
 func TestResultRoundTrips(t *testing.T) {
 	var want Result
 	fill(reflect.ValueOf(&want).Elem())
@@ -181,7 +180,7 @@ func TestResultRoundTrips(t *testing.T) {
 	}
 }
 
-// fill sets everything in a value to something that isn't zero.
+// fill sets everything in a value to something other than zero.
 func fill(v reflect.Value) {
 	switch x := v.Addr().Interface().(type) {
 	case **Histogram:

@@ -7,8 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSummarizeWithZeros: adding zeros to the summary is the same as recording
-// them.
+// TestSummarizeWithZeros checks that adding zeros to a summary equals recording them.
 func TestSummarizeWithZeros(t *testing.T) {
 	durations := skewed(5, 1000)
 	for _, zeros := range []int64{0, 1, 10, 999, 1000, 1001, 50_000} {
@@ -40,8 +39,8 @@ func TestSummarizeOfNothing(t *testing.T) {
 	}
 }
 
-// TestSummariesAddZerosWhereConnectionsWereReused: to Connect and TLS, and
-// nowhere else.
+// TestSummariesAddZerosWhereConnectionsWereReused checks that zeros are added to Connect
+// and TLS only.
 func TestSummariesAddZerosWhereConnectionsWereReused(t *testing.T) {
 	var l Latencies
 	for phase := range Phases {

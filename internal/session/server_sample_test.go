@@ -14,9 +14,8 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// serverSample is one of a server and a number of containers behind it, in which
-// every field has a value of its own. Time, bytes and the agent's CPUs are the
-// sample's.
+// serverSample returns a sample of a server and the given number of containers behind it.
+// Every field has another value, except those that containers share with the server.
 func serverSample(backends int) *result.ServerSample {
 	r := &result.ServerSample{Server: filled[result.ServerUsage]()}
 	for i := range backends {
@@ -48,7 +47,7 @@ func TestServerSampleIsKept(t *testing.T) {
 	}
 }
 
-// TestServerSampleWithoutBackends: a target of one container has none.
+// TestServerSampleWithoutBackends checks the sample of a target with one container.
 func TestServerSampleWithoutBackends(t *testing.T) {
 	encoded, err := proto.Marshal(ServerSampleToWire(serverSample(0)))
 	if err != nil {

@@ -137,8 +137,8 @@ func TestMeasureFromWireRefuses(t *testing.T) {
 	}
 }
 
-// TestFiguresOfOtherVersions: a later version has more figures, kinds of errors and
-// phases, an earlier one fewer.
+// TestFiguresOfOtherVersions checks measures of versions with more or fewer figures,
+// kinds of errors and phases.
 func TestFiguresOfOtherVersions(t *testing.T) {
 	m := &result.Measure{Counts: result.Counts{Requests: 4, Errors: result.ErrorCounts{result.ErrorTLS: 1}, ClosedByServer: 5}}
 	for range 3 {

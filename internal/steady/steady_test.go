@@ -10,8 +10,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// windows are successive ones of 5 s, of which the throughputs (requests that
-// succeeded) and 99th percentiles are given in turn.
+// windows returns adjacent windows of 5s with the given successful requests and 99th
+// percentiles, in turn.
 func windows(figures ...int64) []result.WarmupWindow {
 	var all []result.WarmupWindow
 	for i := 0; i < len(figures); i += 2 {
@@ -62,8 +62,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestStricterThanTheCoefficientOfVariation checks what the package says of the
-// criterion against the definition of the other.
+// TestStricterThanTheCoefficientOfVariation checks that the criterion is stricter than
+// one of the coefficient of variation, as the package comment states.
 func TestStricterThanTheCoefficientOfVariation(t *testing.T) {
 	for _, figures := range [][]int64{
 		{1000, 0, 1010, 0}, {1000, 0, 1000, 0, 1050, 0}, {900, 0, 1000, 0, 1000, 0, 1100, 0}, {1, 0, 1, 0, 2, 0, 2, 0},
@@ -97,7 +97,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// second is one in which each request took what is given.
+// second returns a sample second with requests of the given durations.
 func second(number int64, took ...int64) *result.ClientSecond {
 	s := &result.ClientSecond{Second: number}
 	s.Requests = int64(len(took)) + 1
@@ -141,8 +141,8 @@ func TestWindowsMergeClients(t *testing.T) {
 	}
 }
 
-// TestWindowsOfJoinedSeconds: seconds that a client joined belong to a window if
-// they are in it as a whole; windows that share them aren't known.
+// TestWindowsOfJoinedSeconds checks that joined seconds belong to a window that contains
+// all of them, and that windows with a part of them are omitted.
 func TestWindowsOfJoinedSeconds(t *testing.T) {
 	var s Seconds
 	s.Add(second(0, 1, 2), 4)

@@ -10,9 +10,8 @@ import (
 	"github.com/assay-dev/assay/internal/validity"
 )
 
-// exactly is a result with 1,000 requests in ten seconds, of which the
-// latencies of 990 are 1 to 990 µs, which the histogram has exactly, and ten
-// failed.
+// exactly returns a result with 1,000 requests in ten seconds. Ten failed. The latencies
+// of the others are 1 to 990 µs, which the histogram has exactly.
 func exactly() *result.Result {
 	r := &result.Result{DurationMicroseconds: 10_000_000}
 	r.Merged.Requests, r.Merged.Errors[result.ErrorLength] = 1000, 10

@@ -17,8 +17,7 @@ const (
 	length = 10 * second
 )
 
-// sound is a result of two clients over ten seconds that nothing speaks
-// against.
+// sound returns a result of two clients over ten seconds without findings.
 func sound() *result.Result {
 	r := &result.Result{
 		Environment: result.Environment{TargetCPULimit: 1500, ClientCPULimit: 2000, CPUExclusivity: "Exclusive", TargetCPUs: "1", TargetNode: "node-1"},
@@ -35,13 +34,13 @@ func sound() *result.Result {
 	return r
 }
 
-// merged pools the clients anew, after a change to them.
+// merged merges the clients again after a change to them.
 func merged(r *result.Result) {
 	r.Merged, _, r.DurationMicroseconds = result.MergeClients(r.Clients)
 }
 
-// arrived makes the result that of an open load whose last request started so
-// late.
+// arrived changes a result to that of an open load whose last request started at the
+// given time.
 func arrived(startedMicroseconds, dropped int64, levels int) func(*result.Result) {
 	return func(r *result.Result) {
 		r.Arrivals = &result.Arrivals{Due: 20_000, PlannedMicroseconds: 30_000_000, StartedMicroseconds: startedMicroseconds}
@@ -50,12 +49,12 @@ func arrived(startedMicroseconds, dropped int64, levels int) func(*result.Result
 	}
 }
 
-// late has each request start so late.
+// late adds a request with the given start delay.
 func late(microseconds int64) func(*result.Result) {
 	return func(r *result.Result) { r.Merged.Latencies.Of(result.Delay).Record(microseconds) }
 }
 
-// settled is a result after a warm-up that was to last until the target is steady.
+// settled adds a warm-up that lasts until the target is steady.
 func settled(reached bool) func(*result.Result) {
 	return func(r *result.Result) {
 		r.Warmup.DurationMicroseconds = 20 * second
@@ -65,14 +64,14 @@ func settled(reached bool) func(*result.Result) {
 	}
 }
 
-// stalled has client 1 wait for a CPU, and for garbage collections, in microseconds.
+// stalled sets the scheduling latency and GC pauses of client 1, in microseconds.
 func stalled(lag, collecting int64) func(*result.Result) {
 	return func(r *result.Result) {
 		r.Clients[1].Usage.SchedulingLatencyP99, r.Clients[1].Usage.GCPause, r.Clients[1].Usage.GCPauseMax = lag, collecting, 7000
 	}
 }
 
-func TestNothingSpeaksAgainstASoundResult(t *testing.T) {
+func TestSoundResultHasNoFindings(t *testing.T) {
 	if findings := validity.Judge(sound()); len(findings) != 0 || !validity.Valid(findings) {
 		t.Errorf("findings %v", findings)
 	}
@@ -176,7 +175,7 @@ func TestRules(t *testing.T) {
 		{"StartSkew", "more than 100 ms of a minute", over(60*second, skew(0, 100_001)), result.Invalidates, "in a measurement of 60.000s."},
 		{"StartSkew", "1 % of 100 ms", over(second/10, skew(0, 1000)), "", ""},
 		{"StartSkew", "more than 1 % of 100 ms", over(second/10, skew(0, 1001)), result.Invalidates, "1.001ms"},
-		{"StartSkew", "before the instant", skew(-3_000, 3_000), result.Warns, "6ms"},
+		{"StartSkew", "before the start time", skew(-3_000, 3_000), result.Warns, "6ms"},
 
 		{"ClientsUneven", "90 %", together(9 * second), "", ""},
 		{"ClientsUneven", "less than 90 %", together(9*second - 1), result.Warns, "for only 9.000s of 10.000s (90.0%)"},
@@ -207,7 +206,7 @@ func TestRules(t *testing.T) {
 		{"NoWarmup", "none", func(r *result.Result) { r.Warmup = nil }, result.Warns, "measured cold"},
 		{"WarmupNotSteady", "steady", settled(true), "", ""},
 		{"WarmupNotSteady", "not steady", settled(false), result.Warns, "after 20.000s: requests/s of the last 2 windows of 5s: 200.0, 300.0 (spread 40.0%, bound 5%)"},
-		{"WarmupNotSteady", "not asked for", func(*result.Result) {}, "", ""},
+		{"WarmupNotSteady", "not configured", func(*result.Result) {}, "", ""},
 		{"ClientStalls", "a lag of a quarter of p99", stalled(250, 0), "", ""},
 		{"ClientStalls", "a lag of more", stalled(251, 0), result.Warns, "The scheduling latency of client 1 (p99: 0.251ms) is 25% of its p99 of 1ms"},
 		{"ClientStalls", "collections of a hundredth", stalled(0, length/100), "", ""},

@@ -84,12 +84,12 @@ func TestAnOutcomeBelongsToTheSecondItEndedIn(t *testing.T) {
 		t.Errorf("the third second is %v", got)
 	}
 	if got := r.Total().Requests; got != 5 {
-		t.Errorf("%d requests in all", got)
+		t.Errorf("%d requests in total", got)
 	}
 }
 
-// TestNothingIsLost takes seconds while many connections record, and compares
-// with what they recorded.
+// TestNothingIsLost checks that the seconds taken while many connections record add up
+// to what they recorded.
 func TestNothingIsLost(t *testing.T) {
 	const connections, each = 8, 20_000
 	r := New(3)
@@ -191,8 +191,8 @@ func TestSamplerSendsEachSecond(t *testing.T) {
 	}
 }
 
-// TestLevelsAreTheirSeconds: what ended in the seconds of a level is its own,
-// dropped requests included; the rest is in the total alone.
+// TestLevelsAreTheirSeconds checks that a level has the requests that completed or were
+// dropped in its seconds, and that the others are only in the total.
 func TestLevelsAreTheirSeconds(t *testing.T) {
 	r := New(1)
 	done := make(chan struct{})

@@ -51,8 +51,8 @@ func NewSampler(r *Recorder, start time.Time, send func(*result.ClientSecond)) *
 	if elapsed := time.Since(start); elapsed >= time.Second {
 		r.skip(int64(elapsed / time.Second))
 	}
-	reading := usage.Read()
-	return &Sampler{recorder: r, start: start, send: send, first: reading, last: reading}
+	used := usage.Read()
+	return &Sampler{recorder: r, start: start, send: send, first: used, last: used}
 }
 
 // Run takes each second when it ends, until done is closed. Nothing may be recorded
@@ -88,9 +88,9 @@ func (s *Sampler) sample(sendEmpty bool) {
 	if !sendEmpty && measure.Counts == (result.Counts{}) {
 		return
 	}
-	reading := usage.Read()
-	taken := &result.ClientSecond{Second: second, Measure: *measure, Usage: reading.Since(s.last)}
+	used := usage.Read()
+	taken := &result.ClientSecond{Second: second, Measure: *measure, Usage: used.Since(s.last)}
 	s.addToLevel(taken)
 	s.send(taken)
-	s.last = reading
+	s.last = used
 }

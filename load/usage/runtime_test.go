@@ -53,9 +53,9 @@ func TestSinceAnEarlierReading(t *testing.T) {
 	}
 }
 
-// TestLagAndPausesAreSeen keeps every CPU busy, so that goroutines which could run
-// wait, and collects garbage.
-func TestLagAndPausesAreSeen(t *testing.T) {
+// TestLatencyAndPausesAreMeasured keeps every CPU busy, so that runnable goroutines wait,
+// and collects garbage.
+func TestLatencyAndPausesAreMeasured(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	first := Read()
 	var group sync.WaitGroup
@@ -80,14 +80,14 @@ func TestLagAndPausesAreSeen(t *testing.T) {
 	if used.GCPauseMax < 1 || used.GCPause < used.GCPauseMax/2 {
 		t.Errorf("garbage collections stopped it for %d µs, for %d at most", used.GCPause, used.GCPauseMax)
 	}
-	// The next reading begins anew.
+	// The next sample starts from here.
 	if again := last.Since(last); again.SchedulingLatencyP99 != 0 || again.GCPause != 0 || again.GCPauseMax != 0 {
 		t.Errorf("in no time: %+v", again)
 	}
 }
 
-// TestOwnLags are counted with the runtime's.
-func TestOwnLags(t *testing.T) {
+// TestOwnLatencies checks that own scheduling latencies are added to the runtime's.
+func TestOwnLatencies(t *testing.T) {
 	first := Read()
 	for range 100_000 { // many more than goroutines that the runtime looks at meanwhile
 		AddSchedulingLatency(3 * time.Millisecond)
@@ -100,7 +100,7 @@ func TestOwnLags(t *testing.T) {
 	}
 }
 
-// BenchmarkRead is what a second's reading costs.
+// BenchmarkRead measures the cost of a sample.
 func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	first := Read()
