@@ -6,7 +6,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -23,13 +23,13 @@ func TestReconcileMeasuresBackends(t *testing.T) {
 	}
 	b.podsRun()
 	agent := b.sessions.observation.Agent
-	agent.Backends = []manager.BackendState{{Name: "app", Usage: manager.Usage{Latest: &result.ServerUsage{CPUs: "2", AgentCPUs: "0"}}}}
+	agent.Backends = []session.BackendState{{Name: "app", Usage: session.Usage{Latest: &result.ServerUsage{CPUs: "2", AgentCPUs: "0"}}}}
 	b.reconcile()
 	b.wants(v1alpha1.ReasonMeasuring)
 	at := b.sessions.starts[measurementStage]
 	b.measured(at)
-	agent.Backends[0] = manager.BackendState{
-		Name: "app", Usage: manager.Usage{
+	agent.Backends[0] = session.BackendState{
+		Name: "app", Usage: session.Usage{
 			Begin: &result.ServerUsage{At: at}, Latest: &result.ServerUsage{At: at + 1_000_000, UserCPU: 250_000, MaxResident: 9, CPUs: "2", AgentCPUs: "0"},
 		},
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/steady"
 	"github.com/assay-dev/assay/test/wrapper"
@@ -25,7 +24,7 @@ import (
 // fakeSessions returns what a test wants the pods to have reported, and records what
 // is sent to them.
 type fakeSessions struct {
-	observation manager.Observation
+	observation session.Observation
 	address     string
 	plans       []*session.Plan
 	starts      map[sessionpb.Stage]int64
@@ -36,7 +35,7 @@ type fakeSessions struct {
 	forgotten   bool
 }
 
-func (f *fakeSessions) Observe(string) manager.Observation   { return f.observation }
+func (f *fakeSessions) Observe(string) session.Observation   { return f.observation }
 func (f *fakeSessions) ServerCPU(string, int64, int64) int64 { return -1 }
 
 func (f *fakeSessions) Windows(string, int, steady.Criterion) []result.WarmupWindow {
@@ -141,12 +140,12 @@ func (b *bench) podsRun() {
 	if err := api.Status().Update(b.t.Context(), &pod); err != nil {
 		b.t.Fatal(err)
 	}
-	b.sessions.observation = manager.Observation{
-		Agent: &manager.AgentState{
+	b.sessions.observation = session.Observation{
+		Agent: &session.AgentState{
 			Connected: true, ProbeResult: &session.ProbeResult{Software: "test", DocumentLength: 7},
-			Usage: manager.Usage{Latest: &result.ServerUsage{CPUs: "1", AgentCPUs: "0"}},
+			Usage: session.Usage{Latest: &result.ServerUsage{CPUs: "1", AgentCPUs: "0"}},
 		},
-		Clients: map[int]manager.ClientState{
+		Clients: map[int]session.ClientState{
 			0: {Connected: true, Ready: true, Node: "node"}, 1: {Connected: true, Ready: true, Node: "node"},
 		},
 	}

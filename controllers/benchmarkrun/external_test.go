@@ -12,7 +12,6 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -42,7 +41,7 @@ func TestReconcileExternal(t *testing.T) {
 		t.Helper()
 		seen := b.sessions.observation
 		b.restarted()
-		b.sessions.observation = manager.Observation{Since: b.clock.Now()}
+		b.sessions.observation = session.Observation{Since: b.clock.Now()}
 		b.later(contactTimeout - time.Second)
 		b.reconcile()
 		b.wants(reason)
@@ -50,17 +49,17 @@ func TestReconcileExternal(t *testing.T) {
 	}
 	restart(v1alpha1.ReasonStarting)
 
-	other := manager.ClientState{Connected: true, Node: "node"}
+	other := session.ClientState{Connected: true, Node: "node"}
 	first := other
 	first.ProbeResult = &session.ProbeResult{Software: "theirs", DocumentLength: 7}
-	b.sessions.observation = manager.Observation{Clients: map[int]manager.ClientState{0: first, 1: other}}
+	b.sessions.observation = session.Observation{Clients: map[int]session.ClientState{0: first, 1: other}}
 	b.reconcile()
 	if !meta.IsStatusConditionTrue(b.run.Status.Conditions, v1alpha1.ConditionTargetReady) {
 		t.Error("the target isn't ready")
 	}
 	restart(v1alpha1.ReasonStarting)
 	first.Ready, other.Ready = true, true
-	b.sessions.observation = manager.Observation{Clients: map[int]manager.ClientState{0: first, 1: other}}
+	b.sessions.observation = session.Observation{Clients: map[int]session.ClientState{0: first, 1: other}}
 	b.reconcile()
 	b.wants(v1alpha1.ReasonMeasuring)
 	at := b.sessions.starts[measurementStage]
@@ -69,12 +68,12 @@ func TestReconcileExternal(t *testing.T) {
 	}
 	b.sessions.observation.Starts = map[sessionpb.Stage]int64{measurementStage: at}
 	restart(v1alpha1.ReasonMeasuring)
-	b.sessions.observation.Agent = &manager.AgentState{} // what measured changes
+	b.sessions.observation.Agent = &session.AgentState{} // what measured changes
 	b.measured(at)
 	b.sessions.observation.Agent = nil
 	b.reconcile()
 	seen := b.sessions.observation
-	b.sessions.observation = manager.Observation{}
+	b.sessions.observation = session.Observation{}
 	b.restarted()
 	b.reconcile()
 	b.wants(v1alpha1.ReasonCompleted)

@@ -22,7 +22,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/run"
-	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -152,7 +152,7 @@ func TestReconcileCompletesFromAnArtifactAfterACrash(t *testing.T) {
 	b.measuring()
 	b.measured(b.sessions.starts[measurementStage])
 	b.reconcile() // stores; and here the manager is killed
-	b.sessions.observation = manager.Observation{}
+	b.sessions.observation = session.Observation{}
 	b.reconcile()
 	if got := b.state(); got.Status != metav1.ConditionTrue || *b.run.Status.Result.Requests != 2000 {
 		t.Errorf("%+v", got)
@@ -213,7 +213,7 @@ func TestReconcileGivesALaneToOneRun(t *testing.T) {
 	if got := second.state(); got.Reason != v1alpha1.ReasonQueued {
 		t.Errorf("next to a run that holds the lane: %+v", got)
 	}
-	first.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "on purpose"}}
+	first.sessions.observation = session.Observation{Agent: &session.AgentState{Failure: "on purpose"}}
 	first.reconcile()
 	var pod corev1.Pod
 	if err := first.get("run-target", &pod); err == nil {
@@ -234,7 +234,7 @@ func TestReconcileGivesALaneToOneRun(t *testing.T) {
 func TestReconcileExpiresARun(t *testing.T) {
 	b := newBench(t, func(w *wrapper.Run) { w.TTL(60) })
 	b.reconcile()
-	b.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "on purpose"}}
+	b.sessions.observation = session.Observation{Agent: &session.AgentState{Failure: "on purpose"}}
 	b.reconcile()
 	b.clock.SetTime(b.clock.Now().Add(61 * time.Second))
 	if _, err := b.Reconcile(t.Context(), b.request()); err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/steady"
 )
@@ -20,7 +19,7 @@ import (
 // Sessions is the manager's end of the pods' sessions. It keeps everything that is
 // sent to the pods of a run, and sends it again to pods that connect later.
 type Sessions interface {
-	Observe(run string) manager.Observation
+	Observe(run string) session.Observation
 	Series(run string) []result.Second
 	ServerCPU(run string, from, to int64) int64
 	Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow

@@ -14,7 +14,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -22,7 +22,7 @@ func TestReconcileGoesOnAfterALateRestart(t *testing.T) {
 	b := newBench(t)
 	b.measuring()
 	b.clock.SetTime(b.clock.Now().Add(6 * time.Minute)) // past every grace of the start
-	b.sessions.observation = manager.Observation{Since: b.clock.Now()}
+	b.sessions.observation = session.Observation{Since: b.clock.Now()}
 	b.reconcile()
 	if got := b.state(); got.Reason != v1alpha1.ReasonMeasuring {
 		t.Errorf("before the pods came back: %+v", got)
@@ -81,7 +81,7 @@ func TestReconcileAwaitsTheEndOfAnEarlierRun(t *testing.T) {
 	if err := api.Create(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
-	b.sessions.observation, b.run = manager.Observation{}, again
+	b.sessions.observation, b.run = session.Observation{}, again
 	b.reconcile()
 	if got := b.state(); got.Status != metav1.ConditionUnknown || b.run.Status.Result != nil {
 		t.Errorf("next to what is left of an earlier run: %+v", got)
@@ -93,7 +93,7 @@ func TestReconcileResumesWhenTheOldPodsAreGone(t *testing.T) {
 	b.measuring()
 	b.suspend(true)
 	b.reconcile()
-	b.sessions.observation = manager.Observation{}
+	b.sessions.observation = session.Observation{}
 	b.suspend(false)
 	b.reconcile()
 	if got := b.state(); got.Reason != v1alpha1.ReasonQueued {
@@ -123,7 +123,7 @@ func (b *bench) suspend(suspend bool) {
 func TestReconcileKeepsNoPodThatHoldsTheLaneForEver(t *testing.T) {
 	first := newBench(t, func(w *wrapper.Run) { w.Retain(v1alpha1.RetainOnFailure) })
 	first.reconcile()
-	first.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "on purpose"}}
+	first.sessions.observation = session.Observation{Agent: &session.AgentState{Failure: "on purpose"}}
 	first.reconcile() // fails while no node has taken its target
 	first.reconcile() // cleans up
 	var pod corev1.Pod

@@ -25,7 +25,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -184,7 +184,7 @@ var ends = map[string]func(*bench){
 		b.later(exitTimeout + time.Second)
 	},
 	"it fails": func(b *bench) {
-		b.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "on purpose"}}
+		b.sessions.observation = session.Observation{Agent: &session.AgentState{Failure: "on purpose"}}
 		b.reconcile()
 		b.wants(v1alpha1.ReasonTargetLost)
 	},
@@ -197,7 +197,7 @@ var ends = map[string]func(*bench){
 		if err := api.Delete(b.t.Context(), b.config()); err != nil {
 			b.t.Fatal(err)
 		}
-		b.sessions.observation = manager.Observation{Agent: &manager.AgentState{Failure: "on purpose"}}
+		b.sessions.observation = session.Observation{Agent: &session.AgentState{Failure: "on purpose"}}
 		b.reconcile()
 	},
 }

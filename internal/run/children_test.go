@@ -12,13 +12,13 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session"
 )
 
 // fresh returns an admitted run without children.
 func fresh() *scene {
 	s := newScene()
-	s.o.Config, s.o.Target, s.o.Job, s.o.Clients, s.o.Sessions = nil, nil, nil, nil, manager.Observation{}
+	s.o.Config, s.o.Target, s.o.Job, s.o.Clients, s.o.Sessions = nil, nil, nil, nil, session.Observation{}
 	return s
 }
 
@@ -76,7 +76,7 @@ func TestDecideCreatesChildrenInOrder(t *testing.T) {
 		"plain": {fresh(), v1alpha1.ReasonStarting, []string{config, target, job}},
 		"external": {func() *scene {
 			s := externalScene()
-			s.o.Config, s.o.Job, s.o.Sessions = nil, nil, manager.Observation{}
+			s.o.Config, s.o.Job, s.o.Sessions = nil, nil, session.Observation{}
 			return s
 		}(), v1alpha1.ReasonStarting, []string{config, job}},
 		"an input is missing":            {missing(fresh()), v1alpha1.ReasonStarting, nil},

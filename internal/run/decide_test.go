@@ -18,7 +18,6 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/session/manager"
 )
 
 func TestDecideTakesARunFromStageToStage(t *testing.T) {
@@ -31,7 +30,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 			func() *scene {
 				s := newScene()
 				s.o.Config, s.o.Target, s.o.Job, s.o.Clients = nil, nil, nil, nil
-				s.o.Sessions = manager.Observation{}
+				s.o.Sessions = session.Observation{}
 				return s
 			}(), v1alpha1.ReasonStarting, func(p Plan) bool {
 				return creates(p, "run-config") && creates(p, "run-target") && creates(p, "run-client")
@@ -45,7 +44,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 			v1alpha1.ReasonStarting, func(p Plan) bool { return p.Read && p.Start == nil },
 		},
 		"a client's session is gone": {
-			newScene().ready().clients(func(c *manager.ClientState) { c.Connected, c.DisconnectedSince = false, now }),
+			newScene().ready().clients(func(c *session.ClientState) { c.Connected, c.DisconnectedSince = false, now }),
 			v1alpha1.ReasonStarting, func(p Plan) bool { return p.Start == nil && p.RequeueAfter <= contactTimeout },
 		},
 		"all are ready": {newScene().ready(), v1alpha1.ReasonMeasuring, func(p Plan) bool {
@@ -71,7 +70,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 		},
 		"the warm-up has ended": {
 			func() *scene {
-				s := newScene().started(warmupStage).clients(func(c *manager.ClientState) { c.WarmupEnded = true })
+				s := newScene().started(warmupStage).clients(func(c *session.ClientState) { c.WarmupEnded = true })
 				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(9))}
 				return s
 			}(), v1alpha1.ReasonMeasuring, func(p Plan) bool { return p.Start[measurementStage] > now.UnixMicro() },
@@ -180,9 +179,9 @@ func TestDecideFailsARun(t *testing.T) {
 			s.o.Clients[1].Status.ContainerStatuses = terminated(corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})
 		}, v1alpha1.ReasonClientFailed, "spec.clients.resources.memory"},
 		"client failed": {func(s *scene) {
-			s.clients(func(c *manager.ClientState) { c.Failure = "k6 ended" })
+			s.clients(func(c *session.ClientState) { c.Failure = "k6 ended" })
 		}, v1alpha1.ReasonClientFailed, "k6 ended"},
-		"client disconnected": {func(s *scene) { s.clients(func(c *manager.ClientState) { c.Connected = false }) }, v1alpha1.ReasonClientLost, "disconnected"},
+		"client disconnected": {func(s *scene) { s.clients(func(c *session.ClientState) { c.Connected = false }) }, v1alpha1.ReasonClientLost, "disconnected"},
 		"clients without a session": {func(s *scene) {
 			s.o.Sessions.Clients = nil
 			s.o.Job.CreationTimestamp.Time = now.Add(-clientsReadyTimeout - time.Second)
@@ -242,7 +241,7 @@ func TestNoFaultUndoesWhatWasCollected(t *testing.T) {
 
 func TestDecideCompletesARunFromItsArtifact(t *testing.T) {
 	s := newScene()
-	s.o.Target, s.o.Job, s.o.Clients, s.o.Sessions = nil, nil, nil, manager.Observation{}
+	s.o.Target, s.o.Job, s.o.Clients, s.o.Sessions = nil, nil, nil, session.Observation{}
 	s.o.Result = &result.Result{
 		Clients:    []result.Client{{Index: 0}, {Index: 1}},
 		Findings:   []result.Finding{{Reason: "Careful", Severity: result.Warns}, {Reason: "ClientSaturated", Severity: result.Invalidates, Message: "too busy"}},

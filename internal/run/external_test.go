@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session"
 )
 
 func TestExternalTargetsAreAskedByClient0(t *testing.T) {
@@ -25,7 +25,7 @@ func TestExternalTargetsAreAskedByClient0(t *testing.T) {
 	}
 	wasReady := func(s *scene) *scene { return s.became(time.Minute) }
 	lost := func(s *scene) *scene {
-		return s.clients(func(c *manager.ClientState) {
+		return s.clients(func(c *session.ClientState) {
 			c.Connected, c.DisconnectedSince = false, now.Add(-contactTimeout-time.Second)
 		})
 	}
@@ -44,15 +44,15 @@ func TestExternalTargetsAreAskedByClient0(t *testing.T) {
 		}(), 5), v1alpha1.ReasonTargetNotReady, []string{"it never probed the target"}},
 		"it answers, client 1 isn't up": {externalScene().answered(), v1alpha1.ReasonStarting, []string{"The readiness probe succeeded", "0 of 2 clients"}},
 		"all are ready":                 {externalScene().standing(), v1alpha1.ReasonMeasuring, nil},
-		"a restart, and nobody is back": {wasReady(func() *scene { s := externalScene(); s.o.Sessions = manager.Observation{Since: now}; return s }()), v1alpha1.ReasonStarting, nil},
+		"a restart, and nobody is back": {wasReady(func() *scene { s := externalScene(); s.o.Sessions = session.Observation{Since: now}; return s }()), v1alpha1.ReasonStarting, nil},
 		"a restart, nobody comes back": {func() *scene {
 			s := wasReady(externalScene())
-			s.o.Sessions = manager.Observation{Since: now.Add(-contactTimeout - time.Second)}
+			s.o.Sessions = session.Observation{Since: now.Add(-contactTimeout - time.Second)}
 			s.clientsWereReady()
 			return s
 		}(), v1alpha1.ReasonClientLost, []string{"Client 0 was disconnected"}},
 		"the clients are lost": {lost(externalScene().standing()), v1alpha1.ReasonClientLost, []string{"Client 0 was disconnected"}},
-		"the clients fail":     {externalScene().clients(func(c *manager.ClientState) { c.Failure = "no route" }), v1alpha1.ReasonClientFailed, []string{"no route"}},
+		"the clients fail":     {externalScene().clients(func(c *session.ClientState) { c.Failure = "no route" }), v1alpha1.ReasonClientFailed, []string{"no route"}},
 		"the Job is deleted":   {func() *scene { s := externalScene(); s.o.Job = nil; return s }(), v1alpha1.ReasonClientLost, []string{"Job"}},
 	}
 	for name, test := range tests {

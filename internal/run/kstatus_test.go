@@ -11,7 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session"
 )
 
 // TestKstatusAndVerdict checks what kstatus makes of a run in each of its states:
@@ -45,7 +45,7 @@ func TestKstatusAndVerdict(t *testing.T) {
 		"threshold missed":   {judged(careful, met, missed), v1alpha1.VerdictFailed, status.FailedStatus, "Missed"},
 		"invalid":            {judged(tooBusy, met), v1alpha1.VerdictInvalid, status.FailedStatus, "ClientSaturated"},
 		"invalid and missed": {judged(tooBusy, missed), v1alpha1.VerdictInvalid, status.FailedStatus, "ClientSaturated"},
-		"failed": {newScene().clients(func(c *manager.ClientState) { c.Failure = "out of memory" }),
+		"failed": {newScene().clients(func(c *session.ClientState) { c.Failure = "out of memory" }),
 			v1alpha1.VerdictError, status.FailedStatus, v1alpha1.ReasonClientFailed},
 	}
 	for name, test := range tests {

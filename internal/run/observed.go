@@ -13,7 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session"
 )
 
 // Observed holds everything that a decision about a run is based on, besides the
@@ -36,7 +36,7 @@ type Observed struct {
 	Artifact artifact.Identity
 
 	// Sessions holds what the run's pods reported.
-	Sessions manager.Observation
+	Sessions session.Observation
 	// Windows holds the last windows of a warm-up that lasts until the target is
 	// steady. It is read only until that is decided.
 	Windows []result.WarmupWindow

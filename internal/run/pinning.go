@@ -10,7 +10,7 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session"
 )
 
 // pinningRemedy is what to do about CPUs that are shared.
@@ -25,13 +25,13 @@ func targetExclusivity(run *v1alpha1.BenchmarkRun, usage *result.ServerUsage) v1
 }
 
 // cpusKnown reports whether the agent has sent the CPUs of each server.
-func cpusKnown(run *v1alpha1.BenchmarkRun, agent *manager.AgentState) bool {
+func cpusKnown(run *v1alpha1.BenchmarkRun, agent *session.AgentState) bool {
 	if agent == nil || agent.Latest == nil {
 		return false
 	}
 	for i := range run.Spec.Target.Backends {
 		name := run.Spec.Target.Backends[i].Name
-		if !slices.ContainsFunc(agent.Backends, func(b manager.BackendState) bool { return b.Name == name }) {
+		if !slices.ContainsFunc(agent.Backends, func(b session.BackendState) bool { return b.Name == name }) {
 			return false
 		}
 	}
@@ -104,7 +104,7 @@ func unpinnedBackend(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 
 // backendCPUs returns the CPUs of a backend as the agent sampled them, and whether
 // they are its own.
-func backendCPUs(b *v1alpha1.Backend, agent *manager.AgentState) (cpus string, e v1alpha1.CPUExclusivity) {
+func backendCPUs(b *v1alpha1.Backend, agent *session.AgentState) (cpus string, e v1alpha1.CPUExclusivity) {
 	if agent != nil && agent.Latest != nil {
 		for _, sampled := range agent.Backends {
 			if sampled.Name == b.Name {

@@ -14,7 +14,6 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -128,7 +127,7 @@ func (p *planner) requeueIn(delay time.Duration) {
 }
 
 // countClients returns the number of clients of which a predicate holds.
-func (p *planner) countClients(is func(*manager.ClientState) bool) int {
+func (p *planner) countClients(is func(*session.ClientState) bool) int {
 	n := 0
 	for i := range loadplan.Replicas(&p.run.Spec) {
 		if c := p.observed.Sessions.Clients[i]; is(&c) {

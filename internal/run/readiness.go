@@ -9,7 +9,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
-	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session"
 )
 
 // ready reports whether target and clients are ready, and sets their conditions.
@@ -25,7 +25,7 @@ func (p *planner) ready() bool {
 		}
 	}
 	replicas := loadplan.Replicas(&p.run.Spec)
-	n := p.countClients(func(c *manager.ClientState) bool { return c.Ready && c.Connected })
+	n := p.countClients(func(c *session.ClientState) bool { return c.Ready && c.Connected })
 	if n == replicas {
 		p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionTrue, v1alpha1.ReasonReady, fmt.Sprintf("All %d clients are ready.", replicas))
 	} else if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionClientsReady) {

@@ -12,7 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/requestlist"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/server"
-	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/validity"
 )
 
@@ -86,7 +86,7 @@ func TestEnvironmentIsWhatWasObserved(t *testing.T) {
 		"observed": {observed(), now},
 		"all gone": {func() *scene {
 			s := observed()
-			s.o.Target, s.o.Node, s.o.Sessions.Agent = nil, nil, (*manager.AgentState)(nil)
+			s.o.Target, s.o.Node, s.o.Sessions.Agent = nil, nil, (*session.AgentState)(nil)
 			return s
 		}(), then},
 	} {

@@ -15,7 +15,6 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -60,9 +59,9 @@ func newScene() *scene {
 		CA:     []byte("ca"),
 		Config: config, Target: pod, Job: job,
 		Clients: map[int]*corev1.Pod{0: clientPod(0), 1: clientPod(1)},
-		Sessions: manager.Observation{
-			Clients: map[int]manager.ClientState{0: {Connected: true, Node: "node"}, 1: {Connected: true, Node: "node"}},
-			Agent:   &manager.AgentState{Connected: true},
+		Sessions: session.Observation{
+			Clients: map[int]session.ClientState{0: {Connected: true, Node: "node"}, 1: {Connected: true, Node: "node"}},
+			Agent:   &session.AgentState{Connected: true},
 		},
 	}}
 }
@@ -76,7 +75,7 @@ func clientPod(index int) *corev1.Pod {
 }
 
 // clients changes the state of every client.
-func (s *scene) clients(change func(*manager.ClientState)) *scene {
+func (s *scene) clients(change func(*session.ClientState)) *scene {
 	for i, c := range s.o.Sessions.Clients {
 		change(&c)
 		s.o.Sessions.Clients[i] = c
@@ -88,7 +87,7 @@ func (s *scene) clients(change func(*manager.ClientState)) *scene {
 func (s *scene) ready() *scene {
 	s.o.Sessions.Agent.ProbeResult = &session.ProbeResult{Software: "test"}
 	s.o.Sessions.Agent.Latest = &result.ServerUsage{CPUs: "1", AgentCPUs: "0"}
-	return s.clients(func(c *manager.ClientState) { c.Ready, c.CPUs = true, "0" })
+	return s.clients(func(c *session.ClientState) { c.Ready, c.CPUs = true, "0" })
 }
 
 // started sets the start time of a stage to a second ago.
@@ -101,7 +100,7 @@ func (s *scene) started(stage sessionpb.Stage) *scene {
 // collected adds every client's totals. The last response is half a second old.
 func (s *scene) collected() *scene {
 	s.started(measurementStage)
-	return s.clients(func(c *manager.ClientState) {
+	return s.clients(func(c *session.ClientState) {
 		c.Totals = &result.Totals{StartedAt: now.Add(-time.Second).UnixMicro(), EndedAt: now.Add(-time.Second / 2).UnixMicro()}
 	})
 }
@@ -164,7 +163,7 @@ func (s *scene) ended(container string, end corev1.ContainerStateTerminated) *sc
 
 // readBackend adds a usage sample of a backend that runs on the given CPUs.
 func (s *scene) readBackend(name, cpus string) *scene {
-	s.o.Sessions.Agent.Backends = append(s.o.Sessions.Agent.Backends, manager.BackendState{Name: name, Usage: manager.Usage{Latest: &result.ServerUsage{CPUs: cpus, AgentCPUs: "0"}}})
+	s.o.Sessions.Agent.Backends = append(s.o.Sessions.Agent.Backends, session.BackendState{Name: name, Usage: session.Usage{Latest: &result.ServerUsage{CPUs: cpus, AgentCPUs: "0"}}})
 	return s
 }
 
@@ -194,7 +193,7 @@ func (s *scene) answered() *scene {
 }
 
 func (s *scene) standing() *scene {
-	return s.answered().clients(func(c *manager.ClientState) { c.Ready = true })
+	return s.answered().clients(func(c *session.ClientState) { c.Ready = true })
 }
 
 // clientsWereReady records in the status that all clients are ready.

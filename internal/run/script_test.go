@@ -6,19 +6,18 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 func TestDecideTakesAScriptFromStageToStage(t *testing.T) {
-	leader := func(s *scene, change func(*manager.ClientState)) *scene {
+	leader := func(s *scene, change func(*session.ClientState)) *scene {
 		c := s.o.Sessions.Clients[0]
 		change(&c)
 		s.o.Sessions.Clients[0] = c
 		return s
 	}
-	setUp := func(c *manager.ClientState) { c.Script.SetupEnded = true }
-	loaded := func(c *manager.ClientState) { c.Script = session.ScriptState{SetupEnded: true, LoadEnded: true} }
+	setUp := func(c *session.ClientState) { c.Script.SetupEnded = true }
+	loaded := func(c *session.ClientState) { c.Script = session.ScriptState{SetupEnded: true, LoadEnded: true} }
 	for name, tc := range map[string]struct {
 		scene *scene
 		state string
@@ -32,7 +31,7 @@ func TestDecideTakesAScriptFromStageToStage(t *testing.T) {
 		"one load has ended":           {leader(scripted().started(measurementStage), loaded), v1alpha1.ReasonMeasuring, measurementStage},
 		"all loads have ended":         {scripted().started(measurementStage).clients(loaded), v1alpha1.ReasonTearingDown, teardownStage},
 		"teardown() runs":              {scripted().started(teardownStage).clients(loaded), v1alpha1.ReasonTearingDown, teardownStage},
-		"the manager was restarted in": {scripted().started(setupStage).clients(func(c *manager.ClientState) { c.Ready = false }), v1alpha1.ReasonSettingUp, setupStage},
+		"the manager was restarted in": {scripted().started(setupStage).clients(func(c *session.ClientState) { c.Ready = false }), v1alpha1.ReasonSettingUp, setupStage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := tc.scene.decide()
@@ -48,7 +47,7 @@ func TestScriptFailuresHaveReasons(t *testing.T) {
 		session.FailureScriptInvalid: v1alpha1.ReasonScriptInvalid, session.FailureScriptException: v1alpha1.ReasonScriptException,
 		session.FailureScriptAborted: v1alpha1.ReasonScriptAborted, 0: v1alpha1.ReasonClientFailed, 77: v1alpha1.ReasonClientFailed,
 	} {
-		s := scripted().clients(func(c *manager.ClientState) { c.Failure, c.FailureKind = "k6 said so", kind })
+		s := scripted().clients(func(c *session.ClientState) { c.Failure, c.FailureKind = "k6 said so", kind })
 		if got := stateIn(s.decide()); got.Reason != want || !strings.Contains(got.Message, "k6 said so") {
 			t.Errorf("%q: %+v", kind, got)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -51,7 +50,7 @@ func (p *planner) measure(at int64) {
 // when every client has what that returned.
 func (p *planner) setUp(at int64) {
 	replicas := loadplan.Replicas(&p.run.Spec)
-	have := p.countClients(func(c *manager.ClientState) bool { return c.Script.SetupEnded && c.Connected })
+	have := p.countClients(func(c *session.ClientState) bool { return c.Script.SetupEnded && c.Connected })
 	if have == replicas {
 		p.measure(p.begin(sessionpb.Stage_STAGE_MEASUREMENT))
 		return
@@ -67,7 +66,7 @@ func (p *planner) setUp(at int64) {
 
 // loadsEnded reports whether the script's load has ended on every client.
 func (p *planner) loadsEnded() bool {
-	ended := p.countClients(func(c *manager.ClientState) bool { return c.Script.LoadEnded || c.Totals != nil })
+	ended := p.countClients(func(c *session.ClientState) bool { return c.Script.LoadEnded || c.Totals != nil })
 	return ended == loadplan.Replicas(&p.run.Spec)
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/steady"
 )
@@ -17,7 +17,7 @@ import (
 // of them have ended that.
 func (p *planner) warmUp(at int64) {
 	replicas := loadplan.Replicas(&p.run.Spec)
-	ended := p.countClients(func(c *manager.ClientState) bool { return c.WarmupEnded && c.Connected })
+	ended := p.countClients(func(c *session.ClientState) bool { return c.WarmupEnded && c.Connected })
 	message := fmt.Sprintf("%d of %d clients have finished their warm-up", ended, replicas)
 	if said := p.settle(ended == replicas); said != "" {
 		message += "; " + said

@@ -8,11 +8,11 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session"
 )
 
 func TestWarmUpUntilSteady(t *testing.T) {
-	ended := func(c *manager.ClientState) { c.WarmupEnded = true }
+	ended := func(c *session.ClientState) { c.WarmupEnded = true }
 	decided := func(s *scene, outcome v1alpha1.SteadyOutcome) *scene {
 		s.run.Status.Warmup = &v1alpha1.WarmupStatus{Steady: outcome}
 		return s

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/steady"
 )
@@ -20,7 +21,7 @@ func TestManagerAway(t *testing.T) {
 	b.Start("run", measurement, at)
 	order[pod.Start](t, c)
 	c.SendSecond(measurement, second(0, 1))
-	b.await("run", "the first second", func(o Observation) bool { return o.Progress[measurement].Requests == 1 })
+	b.await("run", "the first second", func(o session.Observation) bool { return o.Progress[measurement].Requests == 1 })
 
 	b.kill()
 	want := result.NewHistogram()
@@ -85,7 +86,7 @@ func TestWarmupUntilSteady(t *testing.T) {
 	for s := range int64(7) {
 		clients[1].SendSecond(warmup, second(s, 5000+s))
 	}
-	b.await("run", "the seconds", func(o Observation) bool { return o.Progress[warmup].Requests == 27 })
+	b.await("run", "the seconds", func(o session.Observation) bool { return o.Progress[warmup].Requests == 27 })
 	for range 2 {
 		if got := b.Windows("run", 2, steady.Defaults); len(got) != 1 || got[0].Succeeded != 15 || got[0].P99 < 5004 || got[0].P99 > 5008 {
 			t.Errorf("windows %+v, want the first five seconds of both", got)
@@ -94,7 +95,7 @@ func TestWarmupUntilSteady(t *testing.T) {
 			t.Errorf("without the third client there are windows %+v", got)
 		}
 		b.restart()
-		b.await("run", "the seconds again", func(o Observation) bool { return o.Progress[warmup].Requests == 27 })
+		b.await("run", "the seconds again", func(o session.Observation) bool { return o.Progress[warmup].Requests == 27 })
 	}
 	if got := b.Windows("another", 1, steady.Defaults); got != nil {
 		t.Errorf("windows of a run that isn't known: %+v", got)
@@ -104,13 +105,13 @@ func TestWarmupUntilSteady(t *testing.T) {
 	for _, c := range clients {
 		c.StageEnded(warmup)
 	}
-	b.await("run", "the end", count(2, func(c ClientState) bool { return c.WarmupEnded }))
+	b.await("run", "the end", count(2, func(c session.ClientState) bool { return c.WarmupEnded }))
 	b.Start("run", measurement, b.now())
 	for _, c := range clients {
 		order[pod.Start](t, c)
 	}
 	clients[0].SendSecond(warmup, second(10, 1))
-	b.await("run", "the last second", func(o Observation) bool { return o.Progress[warmup].Requests == 28 })
+	b.await("run", "the last second", func(o session.Observation) bool { return o.Progress[warmup].Requests == 28 })
 	if got := b.Windows("run", 2, steady.Defaults); got != nil {
 		t.Errorf("windows %+v are kept during the measurement", got)
 	}

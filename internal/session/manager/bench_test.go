@@ -92,7 +92,7 @@ func (b *bench) restart() {
 }
 
 // await waits until a run has reached a state.
-func (b *bench) await(run, what string, reached func(Observation) bool) Observation {
+func (b *bench) await(run, what string, reached func(session.Observation) bool) session.Observation {
 	b.t.Helper()
 	deadline := time.After(30 * time.Second)
 	for {

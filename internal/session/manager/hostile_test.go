@@ -71,7 +71,7 @@ func TestDuplicatesAndGaps(t *testing.T) {
 	joint := change(sample(5, 2), func(s *sessionpb.ClientSample) { s.Seconds = 3 })
 	joint.FirstNumber = 3
 	c.send(joint, joint, sample(6, 5))
-	o := b.await("run", "sent", func(o Observation) bool { return o.Progress[measurement].Requests == 4 })
+	o := b.await("run", "sent", func(o session.Observation) bool { return o.Progress[measurement].Requests == 4 })
 	if o.Clients[0].Failure != "" {
 		t.Errorf("failure %q", o.Clients[0].Failure)
 	}
@@ -164,7 +164,7 @@ func TestMalformedMessages(t *testing.T) {
 			if err := c.end(); status.Code(err) != want {
 				t.Errorf("the session ended with %v", err)
 			}
-			o := b.await(name, "gone", func(o Observation) bool {
+			o := b.await(name, "gone", func(o session.Observation) bool {
 				return !o.Clients[0].Connected && (o.Agent == nil || !o.Agent.Connected)
 			})
 			failure := o.Clients[0].Failure
@@ -187,7 +187,7 @@ func TestMalformedMessages(t *testing.T) {
 	}
 
 	other.send(sampleMessage(t, 1, measurement, second(0, 1)))
-	o := b.await("other", "sent", func(o Observation) bool { return o.Progress[measurement].Requests == 1 })
+	o := b.await("other", "sent", func(o session.Observation) bool { return o.Progress[measurement].Requests == 1 })
 	if !o.Clients[0].Connected || o.Clients[0].Failure != "" {
 		t.Errorf("the other run: %+v", o.Clients[0])
 	}
@@ -217,7 +217,7 @@ func TestInvalidOrders(t *testing.T) {
 	b.join(agentOf("run"))
 	b.Watch("run", session.Watch{Address: "10.0.0.1:80"})
 	b.Prepare("run", []*session.Plan{{}}, "10.0.0.1:80")
-	o := b.await("run", "refused", func(o Observation) bool {
+	o := b.await("run", "refused", func(o session.Observation) bool {
 		return o.Clients[0].Failure != "" && o.Agent != nil && o.Agent.Failure != ""
 	})
 	if !strings.Contains(o.Clients[0].Failure, "0 connections") || !strings.Contains(o.Agent.Failure, `path ""`) {
@@ -281,7 +281,7 @@ func TestWhoMayJoin(t *testing.T) {
 				if test.gone {
 					first.close()
 					identity, _ := identify(t.Context(), test.first)
-					b.await(identity.Run, "gone", func(o Observation) bool {
+					b.await(identity.Run, "gone", func(o session.Observation) bool {
 						return !o.Clients[0].Connected && time.Since(o.Clients[0].DisconnectedSince) < time.Minute
 					})
 				}
@@ -314,7 +314,7 @@ func TestRestartedAgent(t *testing.T) {
 		for i := range uint64(3) {
 			c.send(serverMessage(i+1, &result.ServerUsage{At: at + int64(3*instance+i)*1_000_000, UserCPU: int64(3*instance + i)}))
 		}
-		b.await("run", "read", func(o Observation) bool {
+		b.await("run", "read", func(o session.Observation) bool {
 			return o.Agent.Latest != nil && o.Agent.Latest.UserCPU == int64(3*instance+2)
 		})
 	}
@@ -343,12 +343,14 @@ func TestContainersAreBoundedOverAllSamples(t *testing.T) {
 	for i := range session.MaxBackends {
 		c.send(serversMessage(uint64(i+1), backends(at+int64(i), fmt.Sprint("a-", i))))
 	}
-	b.await("run", "read", func(o Observation) bool { return o.Agent != nil && len(o.Agent.Backends) == session.MaxBackends })
+	b.await("run", "read", func(o session.Observation) bool {
+		return o.Agent != nil && len(o.Agent.Backends) == session.MaxBackends
+	})
 	c.send(serversMessage(session.MaxBackends+1, backends(at+100, "one-more")))
 	if err := c.end(); status.Code(err) != codes.InvalidArgument {
 		t.Errorf("the session ended with %v", err)
 	}
-	o := b.await("run", "failed", func(o Observation) bool { return o.Agent.Failure != "" })
+	o := b.await("run", "failed", func(o session.Observation) bool { return o.Agent.Failure != "" })
 	if !strings.Contains(o.Agent.Failure, "more than 8 containers") || len(o.Agent.Backends) != session.MaxBackends || o.Agent.Latest.At != at+7 {
 		t.Errorf("%+v", o.Agent)
 	}

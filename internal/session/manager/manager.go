@@ -82,11 +82,11 @@ func (s *Server) now() int64 { return s.epoch + time.Since(s.origin).Microsecond
 
 // Observe returns the state of a run's pods. The caller may change the returned
 // copy, but not what its pointers lead to.
-func (s *Server) Observe(run string) Observation {
+func (s *Server) Observe(run string) session.Observation {
 	if r := s.known(run); r != nil {
 		return r.observe()
 	}
-	return Observation{Since: s.serving()}
+	return session.Observation{Since: s.serving()}
 }
 
 // serving returns the time since which pods could connect: the call of Serve, or

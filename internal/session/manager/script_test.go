@@ -41,11 +41,11 @@ func TestSetupDataReachesEveryClient(t *testing.T) {
 		t.Errorf("client 2 got %q", got.Data)
 	}
 	clients[1].ScriptState(session.ScriptState{SetupEnded: true})
-	b.await("run", "setup of two", count(2, func(c ClientState) bool { return c.Script.SetupEnded }))
+	b.await("run", "setup of two", count(2, func(c session.ClientState) bool { return c.Script.SetupEnded }))
 
 	b.restart()
 	clients[2].ScriptState(session.ScriptState{SetupEnded: true})
-	o := b.await("run", "setup of all, told again", count(3, func(c ClientState) bool { return c.Script.SetupEnded }))
+	o := b.await("run", "setup of all, told again", count(3, func(c session.ClientState) bool { return c.Script.SetupEnded }))
 	if o.Starts[setup] != 1000 || string(o.Clients[0].Script.SetupData) != data {
 		t.Errorf("after a restart %+v", o)
 	}
@@ -56,13 +56,13 @@ func TestSetupDataReachesEveryClient(t *testing.T) {
 		}
 	}
 	clients[2].ScriptState(session.ScriptState{SetupEnded: true, LoadEnded: true})
-	b.await("run", "the end of a load", count(1, func(c ClientState) bool { return c.Script.LoadEnded }))
+	b.await("run", "the end of a load", count(1, func(c session.ClientState) bool { return c.Script.LoadEnded }))
 	b.Start("run", teardown, b.now())
 	if got := order[pod.Start](t, clients[0]); got.Stage != teardown {
 		t.Errorf("started %v", got)
 	}
 	clients[1].FailAs(session.FailureScriptAborted, "enough")
-	o = b.await("run", "a failure", count(1, func(c ClientState) bool { return c.Failure != "" }))
+	o = b.await("run", "a failure", count(1, func(c session.ClientState) bool { return c.Failure != "" }))
 	if c := o.Clients[1]; c.Failure != "enough" || c.FailureKind != session.FailureScriptAborted {
 		t.Errorf("%+v", c)
 	}

@@ -31,8 +31,8 @@ func plans(n int) []*session.Plan {
 }
 
 // count returns a condition that exactly n clients meet.
-func count(n int, as func(ClientState) bool) func(Observation) bool {
-	return func(o Observation) bool {
+func count(n int, as func(session.ClientState) bool) func(session.Observation) bool {
+	return func(o session.Observation) bool {
 		got := 0
 		for _, c := range o.Clients {
 			if as(c) {
@@ -43,16 +43,16 @@ func count(n int, as func(ClientState) bool) func(Observation) bool {
 	}
 }
 
-func connected(n int) func(Observation) bool {
-	return count(n, func(c ClientState) bool { return c.Connected })
+func connected(n int) func(session.Observation) bool {
+	return count(n, func(c session.ClientState) bool { return c.Connected })
 }
 
-func ready(n int) func(Observation) bool {
-	return count(n, func(c ClientState) bool { return c.Connected && c.Ready })
+func ready(n int) func(session.Observation) bool {
+	return count(n, func(c session.ClientState) bool { return c.Connected && c.Ready })
 }
 
-func collected(n int) func(Observation) bool {
-	return count(n, func(c ClientState) bool { return c.Totals != nil })
+func collected(n int) func(session.Observation) bool {
+	return count(n, func(c session.ClientState) bool { return c.Totals != nil })
 }
 
 // TestRun is a run from the first connection to the release.
@@ -76,9 +76,11 @@ func TestRun(t *testing.T) {
 		t.Error(diff)
 	}
 	watcher.ProbeFailed("connection refused")
-	b.await("run", "silent", func(o Observation) bool { return o.Agent != nil && o.Agent.ProbeFailure == "connection refused" })
+	b.await("run", "silent", func(o session.Observation) bool {
+		return o.Agent != nil && o.Agent.ProbeFailure == "connection refused"
+	})
 	watcher.ProbeSucceeded(probeResult())
-	o := b.await("run", "answered", func(o Observation) bool { return o.Agent.ProbeResult != nil })
+	o := b.await("run", "answered", func(o session.Observation) bool { return o.Agent.ProbeResult != nil })
 	if diff := cmp.Diff(probeResult(), o.Agent.ProbeResult); diff != "" {
 		t.Error(diff)
 	}
@@ -96,7 +98,7 @@ func TestRun(t *testing.T) {
 	b.RequestSample("run") // one is outstanding
 	order[pod.Sample](t, watcher)
 	watcher.SendServerSample(&result.ServerSample{Server: result.ServerUsage{At: watcher.Now(), CPUs: "1"}})
-	b.await("run", "read", func(o Observation) bool { return o.Agent.Latest != nil })
+	b.await("run", "read", func(o session.Observation) bool { return o.Agent.Latest != nil })
 
 	at := b.now() + 1000 // clocks may differ by more than the seconds that follow
 	b.Start("run", warmup, at-5_000_000)
@@ -108,7 +110,7 @@ func TestRun(t *testing.T) {
 		c.StageEnded(warmup)
 	}
 	order[pod.Start](t, watcher)
-	b.await("run", "warm", func(o Observation) bool { return o.Clients[0].WarmupEnded && o.Clients[1].WarmupEnded })
+	b.await("run", "warm", func(o session.Observation) bool { return o.Clients[0].WarmupEnded && o.Clients[1].WarmupEnded })
 	b.Start("run", measurement, at)
 	b.Start("run", measurement, at+1) // the first stands
 	for _, c := range append(clients, watcher) {
@@ -133,16 +135,16 @@ func TestRun(t *testing.T) {
 	b.RequestSample("run")
 	order[pod.Sample](t, watcher)
 	watcher.SendServerSample(&result.ServerSample{Server: result.ServerUsage{At: at + 2_300_000, UserCPU: 1_200_000, Resident: 5}})
-	o = b.await("run", "read", func(o Observation) bool { return o.Agent.Latest.Resident == 5 })
+	o = b.await("run", "read", func(o session.Observation) bool { return o.Agent.Latest.Resident == 5 })
 
 	if got := o.Clients[1].Totals; got.StartedAt != at+1 || got.Requests != 3 || got.Warmup.Requests != 2 ||
 		got.Latencies.Get(result.Total).Max() != 3 || got.Latencies.Get(result.Waiting).Sum() != 9 {
 		t.Errorf("totals %+v", got)
 	}
-	if diff := cmp.Diff(Progress{Requests: 7, RequestsPerSecond: 4}, o.Progress[measurement]); diff != "" {
+	if diff := cmp.Diff(session.Progress{Requests: 7, RequestsPerSecond: 4}, o.Progress[measurement]); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(Progress{Requests: 4, RequestsPerSecond: 4}, o.Progress[warmup]); diff != "" {
+	if diff := cmp.Diff(session.Progress{Requests: 4, RequestsPerSecond: 4}, o.Progress[warmup]); diff != "" {
 		t.Error(diff)
 	}
 	if o.Agent.Begin.At != at || o.Agent.PeakCPUPercent != 70 || o.Agent.PeakResident != 1002 {
@@ -175,7 +177,7 @@ func TestRestartedManagerHasEverything(t *testing.T) {
 	order[pod.Prepare](t, c)
 	// A client reports its probe before it is ready, and again after the restart.
 	c.ProbeFailed("connection refused")
-	b.await("run", "silent", func(o Observation) bool { return o.Clients[0].ProbeFailure == "connection refused" })
+	b.await("run", "silent", func(o session.Observation) bool { return o.Clients[0].ProbeFailure == "connection refused" })
 	c.ProbeSucceeded(probeResult())
 	c.Ready("3")
 	if o := b.await("run", "ready", ready(1)); o.Clients[0].ProbeResult == nil {
@@ -189,7 +191,7 @@ func TestRestartedManagerHasEverything(t *testing.T) {
 		c.SendSecond(measurement, second(i, 100*i))
 		a.SendServerSample(&result.ServerSample{Server: result.ServerUsage{At: at + i*1_000_000, UserCPU: i}})
 	}
-	half := func(o Observation) bool {
+	half := func(o session.Observation) bool {
 		return o.Progress[measurement].Requests == 50 && o.Agent != nil && o.Agent.Latest != nil && o.Agent.Latest.UserCPU == 49
 	}
 	b.await("run", "half", half)
@@ -236,7 +238,7 @@ func TestBreakLosesNothing(t *testing.T) {
 		c.SendSecond(measurement, second(2*i+1, 1, 2))
 		b.break_("run", 0)
 	}
-	b.await("run", "sent", func(o Observation) bool { return o.Progress[measurement].Requests == 80 })
+	b.await("run", "sent", func(o session.Observation) bool { return o.Progress[measurement].Requests == 80 })
 	if got := len(b.Series("run")); got != 40 {
 		t.Errorf("%d seconds, want 40", got)
 	}
@@ -355,7 +357,7 @@ func TestThousandClients(t *testing.T) {
 		c := b.dial(token(clientOf("run", i)))
 		c.send(hello(&sessionpb.Hello{Role: client}), sampleMessage(t, 1, measurement, second(0, int64(i))))
 	}
-	b.await("run", "sent", func(o Observation) bool { return o.Progress[measurement].Requests == n })
+	b.await("run", "sent", func(o session.Observation) bool { return o.Progress[measurement].Requests == n })
 	if got := b.Series("run"); len(got) != 1 || got[0].Requests != n || got[0].Max != n-1 {
 		t.Errorf("series %+v", got)
 	}

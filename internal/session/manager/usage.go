@@ -54,8 +54,8 @@ func (r *run) addSample(sample *result.ServerSample) (appeared bool, err error) 
 	return appeared, nil
 }
 
-func (u *usage) state() Usage {
-	return Usage{Begin: u.begin, Latest: u.latest, PeakCPUPercent: u.peak(), PeakResident: u.rss}
+func (u *usage) state() session.Usage {
+	return session.Usage{Begin: u.begin, Latest: u.latest, PeakCPUPercent: u.peak(), PeakResident: u.rss}
 }
 
 // setStart sets the start time of the measurement.

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 )
 
@@ -24,14 +25,14 @@ func TestContainersOfTheTarget(t *testing.T) {
 	used := func(name string, cpu, resident int64) result.BackendUsage {
 		return result.BackendUsage{Name: name, ServerUsage: result.ServerUsage{SystemCPU: cpu, Resident: resident, CPUs: "2"}}
 	}
-	b.await("run", "connected", func(o Observation) bool { return o.Agent != nil && o.Agent.Connected })
+	b.await("run", "connected", func(o session.Observation) bool { return o.Agent != nil && o.Agent.Connected })
 	if server, backends := b.Observe("run").Agent.Measured(); server != nil || backends != nil {
 		t.Errorf("measured %v, %v before there was a reading", server, backends)
 	}
 
 	at := b.now() - 3_000_000
 	watcher.SendServerSample(reading(at-1_000_000, 1, used("tomcat", 50_000, 900)))
-	o := b.await("run", "read", func(o Observation) bool { return o.Agent.Latest != nil })
+	o := b.await("run", "read", func(o session.Observation) bool { return o.Agent.Latest != nil })
 	if len(o.Agent.Backends) != 1 || o.Agent.Backends[0].Latest.CPUs != "2" || o.Agent.Backends[0].Begin != nil {
 		t.Errorf("before the measurement: %+v", o.Agent)
 	}
@@ -46,7 +47,7 @@ func TestContainersOfTheTarget(t *testing.T) {
 		}
 		watcher.SendServerSample(reading(at+i*1_000_000, i*400_000, all...))
 	}
-	o = b.await("run", "measured", func(o Observation) bool {
+	o = b.await("run", "measured", func(o session.Observation) bool {
 		return o.Progress[measurement].Requests == 3 && o.Agent.Latest.At == at+2_000_000
 	})
 	server, backends := o.Agent.Measured()
@@ -76,7 +77,7 @@ func TestContainersOfTheTarget(t *testing.T) {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
 
-	var none *AgentState
+	var none *session.AgentState
 	if server, backends := none.Measured(); server != nil || backends != nil {
 		t.Error("measured without an agent")
 	}

@@ -226,7 +226,7 @@ func TestLaterPod(t *testing.T) {
 		t.Errorf("progress %+v", o.Progress[measurement])
 	}
 	c.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_Failure{Failure: &sessionpb.Failure{Reason: "later", Kind: 77}}})
-	if o := b.await("run", "failed", func(o Observation) bool { return o.Clients[0].Failure != "" }); o.Clients[0].FailureKind != 77 {
+	if o := b.await("run", "failed", func(o session.Observation) bool { return o.Clients[0].Failure != "" }); o.Clients[0].FailureKind != 77 {
 		t.Errorf("%+v", o.Clients[0])
 	}
 	b.Release("run")

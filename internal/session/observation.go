@@ -1,0 +1,115 @@
+package session
+
+import (
+	"time"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+// Observation is the state that the pods of a run have reported.
+type Observation struct {
+	// Clients are the clients that were ever connected, by index.
+	Clients map[int]ClientState
+	// Agent is nil when it was never connected.
+	Agent *AgentState
+	// Starts are the start times of stages, as set by a controller or reported by a
+	// pod that has them from an earlier manager: microseconds since the Unix epoch.
+	Starts map[sessionpb.Stage]int64
+	// Since is the time since which the run's pods could connect to this manager.
+	Since time.Time
+	// Progress is the progress of each stage.
+	Progress map[sessionpb.Stage]Progress
+}
+
+// ClientState is the state that a client has reported.
+type ClientState struct {
+	Pod, PodUID, Node string
+	Connected         bool
+	// DisconnectedSince is the end of the last session if the client isn't connected.
+	DisconnectedSince time.Time
+	Ready             bool
+	// CPUs lists the CPUs that the client may run on.
+	CPUs string
+	// Starts are the start times that the client has, or was sent.
+	Starts      map[sessionpb.Stage]int64
+	WarmupEnded bool
+	// ProbeResult is the result of the client's first probe that succeeded, or nil. A
+	// client probes only a target without an agent. ProbeFailure is why its last probe
+	// failed, or empty.
+	ProbeResult  *ProbeResult
+	ProbeFailure string
+	// Totals are the client's final figures, or nil until they have arrived.
+	Totals *result.Totals
+	// ClockError bounds the error of the client's clock, in microseconds.
+	ClockError int64
+	// Script is the progress of the client's k6 script.
+	Script ScriptState
+	// Failure is the error that the client reported, or for which it was rejected.
+	// It is empty if there was none. FailureKind is its kind.
+	Failure     string
+	FailureKind FailureKind
+}
+
+// AgentState is the state that the target's agent has reported. The fields are as
+// those of ClientState.
+type AgentState struct {
+	Pod, PodUID, Node string
+	Connected         bool
+	DisconnectedSince time.Time
+	ProbeResult       *ProbeResult
+	ProbeFailure      string
+	Failure           string
+	Usage
+	// Backends are the containers behind the server, by name.
+	Backends []BackendState
+}
+
+// BackendState is the usage of a container behind the server.
+type BackendState struct {
+	Name string
+	Usage
+}
+
+// Usage is the usage of a container of the target's pod.
+type Usage struct {
+	// Begin is the usage sample that is nearest to the start of the measurement, or
+	// nil before that. Latest is the last one, or nil.
+	Begin, Latest *result.ServerUsage
+	// PeakCPUPercent is the highest CPU usage in any second of the measurement, in
+	// percent of one CPU. PeakResident is the peak RSS, in bytes.
+	PeakCPUPercent float64
+	PeakResident   int64
+}
+
+func (u *Usage) measured() *result.Server {
+	if u.Begin == nil || u.Latest == nil {
+		return nil
+	}
+	return &result.Server{Begin: *u.Begin, End: *u.Latest, PeakCPUPercent: u.PeakCPUPercent, PeakResident: u.PeakResident}
+}
+
+// Measured returns what the server, and the containers behind it, used during the
+// measurement. It omits those without usage samples. It may be called with nil.
+func (a *AgentState) Measured() (server *result.Server, backends []result.Backend) {
+	if a == nil {
+		return nil, nil
+	}
+	for i := range a.Backends {
+		if measured := a.Backends[i].measured(); measured != nil {
+			backends = append(backends, result.Backend{Name: a.Backends[i].Name, Server: *measured})
+		}
+	}
+	return a.measured(), backends
+}
+
+// Progress is the progress of a stage, over all clients.
+type Progress struct {
+	// Requests is the number of completed requests, Errors that of failed ones.
+	Requests, Errors int64
+	// Dropped is the number of requests of open load that were dropped.
+	Dropped int64
+	// RequestsPerSecond is the number of completed requests in the last whole second
+	// that every client has sent.
+	RequestsPerSecond int64
+}
