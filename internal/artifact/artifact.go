@@ -2,12 +2,11 @@
 // of a run: gzip-compressed JSON with a schema version, bounded in size. It is
 // independent of Kubernetes and of where the bytes are stored.
 //
-// The JSON is that of result.Result, whose fields have comments. If the target's pod
-// has several containers, "server" is the one that clients talk to. "backends" are
-// those behind it, each with its "name" and the fields of "server".
-// "environment.backends" has the conditions of each, by "name". Each point of
-// "series" has "backendCPUMicroseconds", an object of CPU times by name. A target of
-// one container has none of the three.
+// The JSON is that of result.Result, whose fields have comments. If the target's pod has several
+// containers, "server" is the one that clients talk to. "backends" are those behind it, each with
+// its "name" and the fields of "server". "environment.backends" has the conditions of each, by
+// "name". Each point of "series" has "backendCPUMicroseconds", an object of CPU times by name. A
+// target of one container has none of the three.
 package artifact
 
 import (
@@ -27,11 +26,10 @@ const (
 	// Key is the key of a ConfigMap's binaryData under which a result is kept.
 	Key = "result.json.gz"
 
-	// ConfigMapLimit is the largest size of an encoded result in a ConfigMap, in bytes.
-	// The API server rejects objects whose data is larger than 1 MiB (MaxSecretSize and
-	// the like in k8s.io/kubernetes/pkg/apis/core). etcd rejects requests larger than
-	// 1.5 MiB, which contain binaryData without base64. 900 KiB leaves room for names
-	// and labels.
+	// ConfigMapLimit is the largest size of an encoded result in a ConfigMap, in bytes. The API
+	// server rejects objects whose data is larger than 1 MiB (MaxSecretSize and the like in
+	// k8s.io/kubernetes/pkg/apis/core). etcd rejects requests larger than 1.5 MiB, which contain
+	// binaryData without base64. 900 KiB leaves room for names and labels.
 	ConfigMapLimit = 900 << 10
 
 	// maxDecoded bounds the JSON that Decode unpacks, in bytes.
@@ -52,8 +50,7 @@ func Identify(data []byte) Identity {
 	return Identity{SizeBytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}
 }
 
-// ErrTooLarge means that a result does not fit even without everything that may be
-// omitted.
+// ErrTooLarge means that a result does not fit even without everything that may be omitted.
 var ErrTooLarge = errors.New("the result does not fit")
 
 // compress returns the result as it is stored, of any size. The same result always

@@ -10,8 +10,7 @@ import (
 const (
 	// maxPoints of the series are more than ever fit.
 	maxPoints = 20_000
-	// minPoints is the number of points of the series that are always kept, if it has
-	// as many.
+	// minPoints is the number of points of the series that are always kept, if it has as many.
 	minPoints = 60
 	// minPointsWithHistograms is the number of points to which the series is thinned
 	// before the clients' histograms are dropped.
@@ -29,9 +28,8 @@ const (
 //     whole again;
 //   - the series, to no fewer than 60 points.
 //
-// Counts, totals, merged histograms, environment and findings are always whole.
-// The result itself is not changed. Errors wrap ErrTooLarge if the result does not
-// fit even then.
+// Counts, totals, merged histograms, environment and findings are always whole. The result itself
+// is not changed. Errors wrap ErrTooLarge if the result does not fit even then.
 func Encode(r *result.Result, limit int) ([]byte, error) {
 	kept := *r
 	kept.SchemaVersion = result.SchemaVersion

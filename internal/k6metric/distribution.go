@@ -21,9 +21,8 @@ const (
 	bins = 8192
 )
 
-// distribution holds the values of a trend: a DDSketch (Masson, Rim and Lee, PVLDB
-// 12(12), 2019), which merges without loss. Unlike durations of requests, the values
-// of a trend may be anything.
+// distribution holds the values of a trend: a DDSketch (Masson, Rim and Lee, PVLDB 12(12), 2019),
+// which merges without loss. Unlike durations of requests, the values of a trend may be anything.
 //
 // A decoded distribution stays packed, in a few kB instead of up to 130, since a
 // manager keeps the trends of a thousand clients until the last has sent its own.

@@ -1,7 +1,6 @@
-// Package k6metric keeps k6's metrics: it collects those of each client in constant
-// memory, merges them over the clients without averaging, and evaluates k6's
-// threshold expressions on merged metrics. It is independent of k6 and of the
-// session protocol.
+// Package k6metric keeps k6's metrics: it collects those of each client in constant memory, merges
+// them over the clients without averaging, and evaluates k6's threshold expressions on merged
+// metrics. It is independent of k6 and of the session protocol.
 package k6metric
 
 import (

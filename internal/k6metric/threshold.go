@@ -10,8 +10,7 @@ import (
 
 // Threshold is a bound that a script sets on a metric.
 type Threshold struct {
-	// Metric is the metric's name with its tags, Source the expression, as in the
-	// script.
+	// Metric is the metric's name with its tags, Source the expression, as in the script.
 	Metric string `json:"metric"`
 	Source string `json:"source"`
 	// Aborted reports whether a client ended its load because of it: the client's own

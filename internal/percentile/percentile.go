@@ -48,8 +48,7 @@ var table = [Count]struct {
 	P9999: {percent: 99.99, common: true},
 }
 
-// Percent returns the share of values, from 0 to 100, that the percentile
-// bounds.
+// Percent returns the share of values, from 0 to 100, that the percentile bounds.
 func (p Percentile) Percent() float64 { return table[p].percent }
 
 // String returns the percentile as a number: "99.9".
@@ -78,8 +77,7 @@ func which(wanted func(Percentile) bool) (some []Percentile) {
 // Rank returns the rank, from 1 to n, of the value that at least percent of n
 // values do not exceed: that share of n, rounded up (the nearest-rank method).
 func Rank(percent float64, n int64) int64 {
-	// A product such as 99.9 percent of 1000 may come out just above the whole
-	// number that it is.
+	// A product such as 99.9 percent of 1000 may come out just above the whole number that it is.
 	const productError = 1e-12
 	rank := int64(math.Ceil(percent * float64(n) / 100 * (1 - productError)))
 	return min(max(rank, 1), n)

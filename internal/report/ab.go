@@ -12,14 +12,12 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// block holds the figures of one block of a report: those of a client, or of all
-// merged.
+// block holds the figures of one block of a report: those of a client, or of all merged.
 type block struct {
 	concurrency  int64
 	microseconds int64
 	counts       result.Counts
-	// latencies include, in Connect and TLS, a zero for each request that reused a
-	// connection.
+	// latencies include, in Connect and TLS, a zero for each request that reused a connection.
 	latencies result.Summaries
 }
 

@@ -30,8 +30,7 @@ func writeAlone(w io.Writer, r *result.Result) error {
 	return err
 }
 
-// writeOwnUsage writes what the client used, which is what a load generator
-// costs.
+// writeOwnUsage writes what the client used, which is what a load generator costs.
 func writeOwnUsage(w *bytes.Buffer, r *result.Result, c *result.Client) {
 	limit, usage := r.Environment.ClientCPULimit, c.Usage
 	line(w, "CPU:", "%.1f%% of %s CPUs", c.CPUPercentOf(limit), cpus(limit))

@@ -10,9 +10,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// writeArrivals writes how well an open load kept its rate and, next to the
-// response times, which are measured from the intended start times, the service
-// times.
+// writeArrivals writes how well an open load kept its rate and, next to the response times, which
+// are measured from the intended start times, the service times.
 func writeArrivals(w *bytes.Buffer, r *result.Result) {
 	a, dropped := r.Arrivals, r.Merged.Dropped
 	fmt.Fprintf(w, "Target rate: %s requests/s, %d total\n", decimals(a.TargetRatePerSecond(), 2), a.Due)

@@ -32,8 +32,7 @@ func writeFigures[T any](w *bytes.Buffer, table result.Table[T], figures *T, pod
 	}
 }
 
-// units are the units in which reports write figures, and how many decimals they
-// then have.
+// units are the units in which reports write figures, and how many decimals they then have.
 var units = map[result.Unit]struct {
 	size     float64
 	name     string

@@ -24,8 +24,7 @@ type summaryJSON struct {
 	// all thresholds were met; omitted without any.
 	Valid         bool  `json:"valid"`
 	ThresholdsMet *bool `json:"thresholdsMet,omitempty"`
-	// StartSkewMicroseconds is the time between the first client's start and the
-	// last one's.
+	// StartSkewMicroseconds is the time between the first client's start and the last one's.
 	StartSkewMicroseconds int64         `json:"startSkewMicroseconds"`
 	Merged                figuresJSON   `json:"merged"`
 	Clients               []figuresJSON `json:"clients"`

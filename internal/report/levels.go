@@ -13,8 +13,7 @@ import (
 const (
 	// saturatedPercent of its CPU limit is where a server counts as saturated.
 	saturatedPercent = 90.0
-	// refusedPercent of failed requests is where a server counts as turning users
-	// away.
+	// refusedPercent of failed requests is where a server counts as turning users away.
 	refusedPercent = 5.0
 )
 

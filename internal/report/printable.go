@@ -10,9 +10,8 @@ import (
 // such as a Server header, may hold what a terminal obeys rather than shows.
 func shown[T any](x T) T { return cleaned(reflect.ValueOf(x)).Interface().(T) }
 
-// cleaned returns a copy of a value in which the texts of exported fields are
-// printable. Values without such fields, such as histograms, are copied as they
-// are.
+// cleaned returns a copy of a value in which the texts of exported fields are printable. Values
+// without such fields, such as histograms, are copied as they are.
 func cleaned(v reflect.Value) reflect.Value {
 	c := reflect.New(v.Type()).Elem()
 	c.Set(v)

@@ -11,8 +11,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// writeScript writes k6's metrics, each in a line with the figures that its kind
-// has.
+// writeScript writes k6's metrics, each in a line with the figures that its kind has.
 func writeScript(w *bytes.Buffer, r *result.Result) {
 	s := r.Script
 	line(w, "Virtual users:", "%d", s.VirtualUsers)

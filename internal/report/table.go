@@ -48,8 +48,7 @@ type Row struct {
 	NoResult string `json:"noResult,omitempty"`
 }
 
-// RowTLS is what was negotiated. Without a result it is what was declared: several
-// values, or none.
+// RowTLS is what was negotiated. Without a result it is what was declared: several values, or none.
 type RowTLS struct {
 	Protocol string `json:"protocol,omitempty"`
 	Cipher   string `json:"cipher,omitempty"`

@@ -92,8 +92,7 @@ func thousands(n int64) string {
 	return digits
 }
 
-// methodsOf returns the methods of requests but GET, as in "HEAD/POST"; empty for
-// none.
+// methodsOf returns the methods of requests but GET, as in "HEAD/POST"; empty for none.
 func methodsOf(requests []result.Request) string {
 	var methods []string
 	for _, q := range requests {
@@ -135,9 +134,8 @@ func latencyCell(l *RowLatency) string {
 	return decimals(ms(l.P50), 1) + "/" + decimals(ms(l.P99), 1) + "/" + decimals(ms(l.Max), 1)
 }
 
-// failedCell returns the number of failed requests of each client, and how they
-// failed: "0" if none did, "0, 1 (exception)" if all failed in one way, and
-// "3 (1 length, 2 timeout), 0" otherwise.
+// failedCell returns the number of failed requests of each client, and how they failed: "0" if none
+// did, "0, 1 (exception)" if all failed in one way, and "3 (1 length, 2 timeout), 0" otherwise.
 func failedCell(row *Row) string {
 	if row.Merged == nil {
 		return "-"

@@ -12,9 +12,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// csvColumn is a column of a table as CSV. Values of several clients or containers
-// are in one field, separated by spaces, clients in the order of their indexes.
-// What is unknown is empty.
+// csvColumn is a column of a table as CSV. Values of several clients or containers are in one
+// field, separated by spaces, clients in the order of their indexes. What is unknown is empty.
 type csvColumn struct {
 	name string
 	of   func(row *Row) string

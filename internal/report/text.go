@@ -17,10 +17,9 @@ milliseconds with three decimals, failed requests are in neither rates nor times
 Connect excludes the TLS handshake, and the percentiles of all clients come from
 merged histograms.`
 
-// writeText writes the verdict and a table with a row for each client. Then it
-// writes what ab would print for each client and, if there are several, for all
-// merged, and at last what ab cannot know: the target, the usage of the clients and
-// the environment.
+// writeText writes the verdict and a table with a row for each client. Then it writes what ab would
+// print for each client and, if there are several, for all merged, and at last what ab cannot know:
+// the target, the usage of the clients and the environment.
 func writeText(w io.Writer, r *result.Result) error {
 	r = shown(r)
 	if r.Run.Standalone {

@@ -26,8 +26,7 @@ func CipherBits(suite string) int {
 	return 0
 }
 
-// writeTLS writes what was negotiated with the target, and how many connections
-// resumed a session.
+// writeTLS writes what was negotiated with the target, and how many connections resumed a session.
 func writeTLS(w *bytes.Buffer, r *result.Result) {
 	if t := r.Environment.TLS; t != nil {
 		requested := "not requested"

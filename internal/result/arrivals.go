@@ -1,7 +1,6 @@
 package result
 
-// Arrivals is how well an open load kept its rate. ArrivalFigures says what each
-// figure is.
+// Arrivals is how well an open load kept its rate. ArrivalFigures says what each figure is.
 type Arrivals struct {
 	Due                 int64 `json:"due" help:"requests to be made, dropped ones included"`
 	PlannedMicroseconds int64 `json:"plannedMicroseconds" merging:"max" help:"time from the start in which they were to start"`
@@ -14,9 +13,8 @@ var ArrivalFigures = tableOf[Arrivals]()
 // TargetRatePerSecond returns the target rate: the rate at which requests were to start.
 func (a *Arrivals) TargetRatePerSecond() float64 { return perSecond(a.Due, a.PlannedMicroseconds) }
 
-// AchievedPerSecond returns the rate at which requests really started: those that
-// were not dropped, divided by the time planned or, if they took longer to start,
-// by that.
+// AchievedPerSecond returns the rate at which requests really started: those that were not dropped,
+// divided by the time planned or, if they took longer to start, by that.
 func (a *Arrivals) AchievedPerSecond(dropped int64) float64 {
 	return perSecond(a.Due-dropped, max(a.PlannedMicroseconds, a.StartedMicroseconds))
 }

@@ -1,7 +1,6 @@
 package result
 
-// ServerContainer is the name of the container with the server that clients talk
-// to.
+// ServerContainer is the name of the container with the server that clients talk to.
 const ServerContainer = "server"
 
 // ServerSample is a usage sample of the containers of the target's pod: what they
@@ -14,9 +13,8 @@ type ServerSample struct {
 	Backends []BackendUsage
 }
 
-// BackendUsage is what the processes of a container behind the server have used
-// since they were first seen in it. Figures of the whole pod are 0, since they are
-// recorded with the server.
+// BackendUsage is what the processes of a container behind the server have used since they were
+// first seen in it. Figures of the whole pod are 0, since they are recorded with the server.
 type BackendUsage struct {
 	Name string
 	ServerUsage

@@ -22,9 +22,8 @@ type Counts struct {
 	ClosedByServer int64 `json:"closedByServer,omitempty" label:"Closed by the server" csv:"connections_closed_by_server" help:"keep-alive connections that the server closed after a response, as it had announced; HTTP/1.1 only"`
 }
 
-// Counters is the table of Counts, but for Errors, whose table is that of
-// ErrorKind. A line with a label is in each block of a text report unless the
-// count is 0.
+// Counters is the table of Counts, but for Errors, whose table is that of ErrorKind. A line with a
+// label is in each block of a text report unless the count is 0.
 var Counters = tableOf[Counts]()
 
 // Succeeded returns the number of successful requests.
@@ -89,8 +88,7 @@ var errorKinds = [ErrorKinds]struct {
 // String returns the name of the kind in JSON.
 func (k ErrorKind) String() string { return errorKinds[k].name }
 
-// Label returns the name of the kind in ab's form of a report, and whether ab
-// itself has the kind.
+// Label returns the name of the kind in ab's form of a report, and whether ab itself has the kind.
 func (k ErrorKind) Label() (label string, ab bool) { return errorKinds[k].label, errorKinds[k].ab }
 
 // ErrorCounts are failed requests by ErrorKind. A request fails in one way, so

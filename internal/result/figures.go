@@ -10,8 +10,7 @@ import (
 // Unit is what a figure counts or measures.
 type Unit string
 
-// The units. Number is for counts, Bytes for amounts of data, Memory for bytes of
-// memory.
+// The units. Number is for counts, Bytes for amounts of data, Memory for bytes of memory.
 const (
 	Number       Unit = ""
 	Bytes        Unit = "bytes"
@@ -19,9 +18,8 @@ const (
 	Microseconds Unit = "microseconds"
 )
 
-// How a figure of several clients, containers or spans of time becomes one. Sum is
-// for figures that only grow, so that the value of a span of time is the difference
-// between its end and its start.
+// How a figure of several clients, containers or spans of time becomes one. Sum is for figures that
+// only grow, so that the value of a span of time is the difference between its end and its start.
 const (
 	Sum  = "sum"
 	Max  = "max"
@@ -67,10 +65,9 @@ func (f *Figure[T]) Of(figures *T) *int64 {
 	return reflect.ValueOf(figures).Elem().Field(f.field).Addr().Interface().(*int64)
 }
 
-// Table has a line for each of the figures T. Conversion, merging, checks and
-// reports loop over it, so that a new figure is one line: a field with its tags. A
-// figure's place is its number in messages between versions: append, and never
-// reorder or remove.
+// Table has a line for each of the figures T. Conversion, merging, checks and reports loop over it,
+// so that a new figure is one line: a field with its tags. A figure's place is its number in
+// messages between versions: append, and never reorder or remove.
 type Table[T any] []Figure[T]
 
 // tableOf returns the table of the figures T.
@@ -136,10 +133,9 @@ func (t Table[T]) Values(figures *T) []int64 {
 	return values
 }
 
-// Set is the inverse of Values. Values of figures that the table doesn't have are
-// ignored: they come from a later version. Missing ones, which an earlier version
-// didn't have, are unknown if they may be, else 0. It returns an error for values
-// that cannot be.
+// Set is the inverse of Values. Values of figures that the table doesn't have are ignored: they
+// come from a later version. Missing ones, which an earlier version didn't have, are unknown if
+// they may be, else 0. It returns an error for values that cannot be.
 func (t Table[T]) Set(figures *T, values []int64) error {
 	if len(values) > maxFigures {
 		return fmt.Errorf("%d figures, must be at most %d", len(values), maxFigures)

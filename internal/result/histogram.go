@@ -8,10 +8,9 @@ import (
 	"github.com/assay-dev/assay/internal/percentile"
 )
 
-// The geometry of every histogram: 1 µs to 2 h with three significant digits, so
-// that a value is known to within 0.1%. Two hours are twice the longest timeout
-// that the API allows: under open load a request may wait for a connection as
-// long as it may then take.
+// The geometry of every histogram: 1 µs to 2 h with three significant digits, so that a value is
+// known to within 0.1%. Two hours are twice the longest timeout that the API allows: under open
+// load a request may wait for a connection as long as it may then take.
 const (
 	LowestMicroseconds  = 1
 	HighestMicroseconds = 7_200_000_000
@@ -27,8 +26,7 @@ const firstRange = 1<<20 - 1
 // maximum. A value outside the geometry enters the buckets at the nearest end and
 // is counted in Clamped; the exact figures include it unclamped.
 //
-// The zero value is an empty histogram. A Histogram is not safe for concurrent
-// use.
+// The zero value is an empty histogram. A Histogram is not safe for concurrent use.
 type Histogram struct {
 	// buckets is nil while the histogram is empty or packed; see Pack. They cover
 	// only a part of the geometry until a larger value is recorded.
@@ -165,14 +163,12 @@ func (h *Histogram) Percentile(p float64) int64 {
 	return h.valueAtRank(percentile.Rank(p, h.count))
 }
 
-// valueAtRank returns the rank-th smallest duration, counted from 1, to within
-// the geometry.
+// valueAtRank returns the rank-th smallest duration, counted from 1, to within the geometry.
 func (h *Histogram) valueAtRank(rank int64) int64 {
 	return min(h.view().ValueAtPercentile(100*float64(rank)/float64(h.count)), h.max)
 }
 
-// Bars returns the buckets that are not empty, in ascending order. Their bounds are
-// inclusive.
+// Bars returns the buckets that are not empty, in ascending order. Their bounds are inclusive.
 func (h *Histogram) Bars() []hdrhistogram.Bar {
 	if h.count == 0 {
 		return nil

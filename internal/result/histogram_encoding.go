@@ -49,10 +49,9 @@ func (h *Histogram) Encode() (Encoded, error) {
 	return e, nil
 }
 
-// Decode is the inverse of Encode. It rejects what no histogram of this package
-// encodes to: another unit or precision, a wider range, or buckets that contradict
-// the exact figures. It accepts a narrower range, since histograms of earlier
-// versions end at 60 s.
+// Decode is the inverse of Encode. It rejects what no histogram of this package encodes to: another
+// unit or precision, a wider range, or buckets that contradict the exact figures. It accepts a
+// narrower range, since histograms of earlier versions end at 60 s.
 func Decode(e Encoded) (*Histogram, error) {
 	if e.Count == 0 {
 		if len(e.HDR) != 0 || e.Sum != 0 || e.Max != 0 || e.Clamped != 0 {
@@ -100,9 +99,8 @@ func decodeBuckets(hdr []byte) (*hdrhistogram.Histogram, error) {
 	return hdrhistogram.Decode([]byte(base64.StdEncoding.EncodeToString(hdr)))
 }
 
-// Pack reduces the memory of the histogram from a hundred kB to a few until
-// something is recorded in it or merged into it. Reading its percentiles then
-// takes longer.
+// Pack reduces the memory of the histogram from a hundred kB to a few until something is recorded
+// in it or merged into it. Reading its percentiles then takes longer.
 func (h *Histogram) Pack() error {
 	e, err := h.Encode()
 	if err != nil {
@@ -116,8 +114,7 @@ func (h *Histogram) Pack() error {
 // which only an error in this package can cause.
 func (h *Histogram) TryPack() { _ = h.Pack() }
 
-// Recent holds the histograms that are not packed among many, the last used one
-// last.
+// Recent holds the histograms that are not packed among many, the last used one last.
 type Recent []*Histogram
 
 // Use makes h the last used one. If that makes more than limit, the least recently

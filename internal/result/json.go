@@ -48,8 +48,7 @@ func named[N name, V any](values []V, occurred func(V) bool) map[string]V {
 	return byName
 }
 
-// setNamed sets values from JSON by the names of their indexes, those without a
-// name to zero.
+// setNamed sets values from JSON by the names of their indexes, those without a name to zero.
 func setNamed[N name, V any](values []V, data []byte) error {
 	var byName map[string]V
 	if err := json.Unmarshal(data, &byName); err != nil {

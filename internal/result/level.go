@@ -2,8 +2,7 @@ package result
 
 // Level is what was measured while a load was held at one of its levels.
 type Level struct {
-	// TargetConnections or TargetRatePerSecond is what was held, over all clients; the other
-	// is 0.
+	// TargetConnections or TargetRatePerSecond is what was held, over all clients; the other is 0.
 	TargetConnections   int64 `json:"targetConnections,omitempty"`
 	TargetRatePerSecond int64 `json:"targetRatePerSecond,omitempty"`
 	// Start and End are the bounds of the level in whole seconds from the start time.
@@ -35,8 +34,7 @@ func (l *Level) ServerCPUPercent(limitMillis int64) float64 {
 	return 100 * float64(l.ServerCPU) / float64((l.End-l.Start)*1_000_000) * 1000 / float64(limitMillis)
 }
 
-// LevelTotals are one client's figures of one level. The measure has the latencies
-// of LevelPhases.
+// LevelTotals are one client's figures of one level. The measure has the latencies of LevelPhases.
 type LevelTotals struct {
 	Measure
 	// CPU is the client's CPU time in microseconds.

@@ -18,8 +18,7 @@ const (
 	// Processing is from the time at which the connection is ready to the last byte of
 	// the response: what ab calls processing.
 	Processing
-	// Waiting is from the time at which the request is written to the first byte of the
-	// response.
+	// Waiting is from the time at which the request is written to the first byte of the response.
 	Waiting
 	// Receiving is from the first byte of the response to the last.
 	Receiving
@@ -42,8 +41,7 @@ var phaseNames = [Phases]string{"connect", "tls", "processing", "waiting", "rece
 // String returns the name of the phase in JSON.
 func (p Phase) String() string { return phaseNames[p] }
 
-// Measure is what was counted and timed in a span of time: a second, or a whole
-// measurement.
+// Measure is what was counted and timed in a span of time: a second, or a whole measurement.
 type Measure struct {
 	Counts
 	// Latencies are the durations of successful requests by Phase. An entry is nil if

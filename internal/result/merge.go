@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// MergeClients merges the figures of all clients. The merged histograms are those of
-// all durations pooled, the counts are sums; nothing is averaged.
-// durationMicroseconds is the time from the first client's start to the last
-// client's end, without clients that never made a request. warmup, which has no
-// Steady, is nil if no client had a warm-up. The clients' own figures are neither
-// changed nor shared.
+// MergeClients merges the figures of all clients. The merged histograms are those of all durations
+// pooled, the counts are sums; nothing is averaged. durationMicroseconds is the time from the first
+// client's start to the last client's end, without clients that never made a request. warmup, which
+// has no Steady, is nil if no client had a warm-up. The clients' own figures are neither changed
+// nor shared.
 func MergeClients(clients []Client) (merged Measure, warmup *Warmup, durationMicroseconds int64) {
 	for i := range clients {
 		c := &clients[i]
@@ -29,9 +28,8 @@ func MergeClients(clients []Client) (merged Measure, warmup *Warmup, durationMic
 	return merged, warmup, durationMicroseconds
 }
 
-// Window returns the first client's start and the last client's end, in
-// microseconds since the Unix epoch by the manager's clock. any is false if no
-// client made a request.
+// Window returns the first client's start and the last client's end, in microseconds since the Unix
+// epoch by the manager's clock. any is false if no client made a request.
 func Window(clients []Client) (started, ended int64, any bool) {
 	for i := range clients {
 		c := &clients[i]

@@ -15,15 +15,13 @@ func (r *Result) RequestsPerSecond() float64 {
 	return perSecond(r.Merged.Succeeded(), r.DurationMicroseconds)
 }
 
-// RequestsPerSecond returns the successful requests divided by the time that this
-// client measured.
+// RequestsPerSecond returns the successful requests divided by the time that this client measured.
 func (t *Totals) RequestsPerSecond() float64 {
 	return perSecond(t.Succeeded(), t.DurationMicroseconds())
 }
 
-// StartSkewMicroseconds returns the time between the first client's start and the
-// last one's, computed from their distances to the common start time. It is 0 with
-// fewer than two clients.
+// StartSkewMicroseconds returns the time between the first client's start and the last one's,
+// computed from their distances to the common start time. It is 0 with fewer than two clients.
 func (r *Result) StartSkewMicroseconds() int64 {
 	if len(r.Clients) == 0 {
 		return 0

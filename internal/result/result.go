@@ -16,15 +16,13 @@ type Result struct {
 	Environment Environment `json:"environment"`
 	// Merged is the measure of all clients merged.
 	Merged Measure `json:"merged"`
-	// Arrivals is how well an open load kept its rate over all clients; nil for
-	// other loads.
+	// Arrivals is how well an open load kept its rate over all clients; nil for other loads.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
 	// Levels are the levels of a load that goes through stages.
 	Levels []Level `json:"levels,omitempty"`
 	// Script holds the figures of a k6 script; nil for other loads.
 	Script *Script `json:"script,omitempty"`
-	// DurationMicroseconds is the time from the first client's start to the last
-	// client's end.
+	// DurationMicroseconds is the time from the first client's start to the last client's end.
 	DurationMicroseconds int64 `json:"durationMicroseconds"`
 	// Clients are the figures of each client by index.
 	Clients []Client `json:"clients"`
@@ -52,8 +50,7 @@ type Run struct {
 	Namespace  string `json:"namespace"`
 	Name       string `json:"name"`
 	UID        string `json:"uid"`
-	// Image is the target's image as declared, Server the kind of server, as
-	// "Tomcat NIO".
+	// Image is the target's image as declared, Server the kind of server, as "Tomcat NIO".
 	Image  string `json:"image"`
 	Server string `json:"server"`
 	// Load is the shape of the load: LoadClosed, LoadOpen or LoadScript.
@@ -78,8 +75,7 @@ type Run struct {
 	Sequential bool `json:"sequential,omitempty"`
 	// Cookies reports whether each connection sent back the cookies that it received.
 	Cookies bool `json:"cookies,omitempty"`
-	// Authentication is the scheme by which requests were authenticated; empty for
-	// none.
+	// Authentication is the scheme by which requests were authenticated; empty for none.
 	Authentication string `json:"authentication,omitempty"`
 	// KeepAlive reports whether connections were reused.
 	KeepAlive bool `json:"keepAlive"`
@@ -99,8 +95,7 @@ const (
 // HTTP2 is the value of Environment.HTTP for HTTP/2.
 const HTTP2 = "HTTP/2"
 
-// Concurrency returns the number of concurrent requests on the given number of
-// connections.
+// Concurrency returns the number of concurrent requests on the given number of connections.
 func (r *Run) Concurrency(connections int64) int64 { return connections * max(1, r.Streams) }
 
 // Request is one kind of request.
@@ -139,8 +134,7 @@ type Environment struct {
 	// DocumentLength is the length in bytes of the body of the response to the first
 	// request, as the agent received it; -1 if it is unknown.
 	DocumentLength int64 `json:"documentLength"`
-	// HTTP is the version of HTTP in the target's response: HTTP2; empty for HTTP/1.1
-	// and before.
+	// HTTP is the version of HTTP in the target's response: HTTP2; empty for HTTP/1.1 and before.
 	HTTP string `json:"http,omitempty"`
 	// TLS is what was negotiated with the target; nil without TLS.
 	TLS *Handshake `json:"tls,omitempty"`
@@ -174,8 +168,7 @@ type Client struct {
 	// StartSkewMicroseconds is the time from the common start time to the start of its
 	// first request, by the manager's clock.
 	StartSkewMicroseconds int64 `json:"startSkewMicroseconds"`
-	// ClockErrorMicroseconds bounds the error of that, from the measurement of the clock
-	// offset.
+	// ClockErrorMicroseconds bounds the error of that, from the measurement of the clock offset.
 	ClockErrorMicroseconds int64 `json:"clockErrorMicroseconds"`
 }
 
@@ -203,8 +196,7 @@ type Totals struct {
 	Script *ScriptTotals `json:"script,omitempty"`
 }
 
-// DurationMicroseconds returns the time from the first request's start to the last
-// one's end.
+// DurationMicroseconds returns the time from the first request's start to the last one's end.
 func (t *Totals) DurationMicroseconds() int64 { return t.EndedAt - t.StartedAt }
 
 // Severity says what a finding means for the result.

@@ -7,8 +7,7 @@ import (
 	"github.com/assay-dev/assay/internal/k6metric"
 )
 
-// LoadScript is the load of a k6 script: latencies are service times as k6 measures
-// them.
+// LoadScript is the load of a k6 script: latencies are service times as k6 measures them.
 const LoadScript = "script"
 
 // maxText bounds the texts that a client sends about its script, in bytes.
@@ -67,9 +66,8 @@ type Script struct {
 	// of metrics that were omitted because there were too many.
 	Metrics        []k6metric.Summary `json:"metrics"`
 	MetricsOmitted int64              `json:"metricsOmitted,omitempty"`
-	// MarkedFailed are the indexes of clients whose script called test.fail(),
-	// EndedEarly those of clients that ended their load because of a threshold with
-	// abortOnFail.
+	// MarkedFailed are the indexes of clients whose script called test.fail(), EndedEarly those of
+	// clients that ended their load because of a threshold with abortOnFail.
 	MarkedFailed []int `json:"markedFailed,omitempty"`
 	EndedEarly   []int `json:"endedEarly,omitempty"`
 	// TeardownError is the error of teardown(), or empty if there was none.
@@ -86,9 +84,8 @@ func (s *Script) Metric(name string) *k6metric.Summary {
 	return nil
 }
 
-// AddScript merges the clients' figures of a k6 script, removes them from the
-// clients, and adds the outcomes of the script's thresholds. It does nothing for
-// other loads.
+// AddScript merges the clients' figures of a k6 script, removes them from the clients, and adds the
+// outcomes of the script's thresholds. It does nothing for other loads.
 func (r *Result) AddScript() {
 	var all [][]k6metric.Metric
 	var thresholds []k6metric.Threshold

@@ -2,9 +2,8 @@ package result
 
 import "github.com/assay-dev/assay/internal/percentile"
 
-// Second is one or, where the series was thinned, several consecutive seconds of
-// the measurement, of all clients and the target. SecondFigures says what each
-// figure is.
+// Second is one or, where the series was thinned, several consecutive seconds of the measurement,
+// of all clients and the target. SecondFigures says what each figure is.
 type Second struct {
 	// Second is the first second, counted from the start; Seconds is their number.
 	Second   int64 `json:"second"`

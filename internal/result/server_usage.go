@@ -3,8 +3,7 @@ package result
 // ServerUsage is what the processes of one container of the target's pod have
 // used since they started. ServerFigures says what each figure is.
 type ServerUsage struct {
-	// At is the time of the sample: microseconds since the Unix epoch by the
-	// manager's clock.
+	// At is the time of the sample: microseconds since the Unix epoch by the manager's clock.
 	At                  int64 `json:"atMicroseconds"`
 	UserCPU             int64 `json:"userCPUMicroseconds" help:"CPU time in user mode"`
 	SystemCPU           int64 `json:"systemCPUMicroseconds" help:"CPU time in kernel mode"`
@@ -56,9 +55,8 @@ type Server struct {
 // DurationMicroseconds returns the time between the two samples.
 func (s *Server) DurationMicroseconds() int64 { return s.End.At - s.Begin.At }
 
-// Spent returns what the server used between the two samples: the differences of
-// all that only grows, and all else as it was at the end. At is the time between
-// the samples.
+// Spent returns what the server used between the two samples: the differences of all that only
+// grows, and all else as it was at the end. At is the time between the samples.
 func (s *Server) Spent() ServerUsage {
 	spent := s.End
 	ServerFigures.Since(&spent, &s.Begin)

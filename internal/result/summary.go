@@ -25,9 +25,8 @@ func (p *Percentiles) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Summary is the figures of a distribution of durations, in microseconds: what
-// is left of a histogram when its buckets are dropped. Summaries can't be
-// merged.
+// Summary is the figures of a distribution of durations, in microseconds: what is left of a
+// histogram when its buckets are dropped. Summaries can't be merged.
 type Summary struct {
 	Count   int64 `json:"count"`
 	Sum     int64 `json:"sumMicroseconds"`
@@ -42,10 +41,9 @@ type Summary struct {
 // Summaries are summaries by Phase; an entry is nil if the phase didn't occur.
 type Summaries [Phases]*Summary
 
-// Summarize returns the figures of the histogram with a number of durations of
-// zero added: 0 for the histogram as it is; for ab's row Connect, in which a
-// reused connection counts as opened in no time, the number of requests that
-// reused one.
+// Summarize returns the figures of the histogram with a number of durations of zero added: 0 for
+// the histogram as it is; for ab's row Connect, in which a reused connection counts as opened in no
+// time, the number of requests that reused one.
 func (h *Histogram) Summarize(zeros int64) Summary {
 	s := Summary{Count: h.count + zeros, Sum: h.sum, Min: h.min, Max: h.max, Clamped: h.clamped}
 	if s.Count == 0 {
@@ -60,8 +58,7 @@ func (h *Histogram) Summarize(zeros int64) Summary {
 	unpacked := *h // at once, not for each figure
 	unpacked.buckets = h.view()
 	s.StdDev = int64(math.Round(unpacked.stdDevWithZeros(zeros)))
-	// The zeros are the lowest values, so that the rank of a duration moves up by
-	// their number.
+	// The zeros are the lowest values, so that the rank of a duration moves up by their number.
 	for p := range percentile.Count {
 		if rank := percentile.Rank(p.Percent(), s.Count) - zeros; rank > 0 {
 			s.Percentiles[p] = unpacked.valueAtRank(rank)
@@ -70,9 +67,8 @@ func (h *Histogram) Summarize(zeros int64) Summary {
 	return s
 }
 
-// Summarize returns the figures of the histograms as ab gives them: a zero is
-// added to Connect, and to TLS if it occurs, for each request that reused a
-// connection.
+// Summarize returns the figures of the histograms as ab gives them: a zero is added to Connect, and
+// to TLS if it occurs, for each request that reused a connection.
 func (l *Latencies) Summarize() Summaries {
 	var summaries Summaries
 	total := l.Get(Total).Count()
@@ -90,9 +86,8 @@ func (l *Latencies) Summarize() Summaries {
 	return summaries
 }
 
-// stdDevWithZeros returns the standard deviation with zeros added: that of all n
-// values is the root of the mean of their squares less the square of their mean,
-// both of which the zeros only scale.
+// stdDevWithZeros returns the standard deviation with zeros added: that of all n values is the root
+// of the mean of their squares less the square of their mean, both of which the zeros only scale.
 func (h *Histogram) stdDevWithZeros(zeros int64) float64 {
 	mean, sd := h.Mean(), h.StdDev()
 	share := float64(h.count) / float64(h.count+zeros)

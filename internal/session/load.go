@@ -8,10 +8,9 @@ const maxPerSecond = 100_000_000
 // MaxLevels bounds the levels of a load.
 const MaxLevels = 20
 
-// Arrivals sets the intended start times of the requests of an open load, which
-// don't depend on the responses to earlier ones. The arrival rate is that of all
-// clients together. Each client has a share: together they send the requests that
-// a single one would send.
+// Arrivals sets the intended start times of the requests of an open load, which don't depend on the
+// responses to earlier ones. The arrival rate is that of all clients together. Each client has a
+// share: together they send the requests that a single one would send.
 type Arrivals struct {
 	// Share is the client's number, from 0. Shares is the number of clients.
 	Share  int `json:"share"`

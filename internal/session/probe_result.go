@@ -21,16 +21,14 @@ const (
 	maxKeyBits = 1 << 20
 )
 
-// ProbeResult is what a successful probe before the load found out about the
-// target.
+// ProbeResult is what a successful probe before the load found out about the target.
 type ProbeResult struct {
 	// Software is the response's Server header.
 	Software string `json:"software,omitempty"`
 	// DocumentLength is the length of the response's body in bytes, or -1 if it is
 	// long and the response has no Content-Length.
 	DocumentLength int64 `json:"documentLength"`
-	// HTTP is the HTTP version of the response: result.HTTP2, or empty for HTTP/1.1
-	// and earlier.
+	// HTTP is the HTTP version of the response: result.HTTP2, or empty for HTTP/1.1 and earlier.
 	HTTP string `json:"http,omitempty"`
 	// TLS is the result of the TLS handshake, or nil without TLS.
 	TLS *result.Handshake `json:"tls,omitempty"`

@@ -10,8 +10,7 @@ const (
 	// protocolVersion is the version of the protocol that this program speaks.
 	// See docs/design/2026-11-22-protocol-version.md for when to raise it.
 	protocolVersion = 1
-	// minProtocolVersion is the lowest version of the other end that this program
-	// works with.
+	// minProtocolVersion is the lowest version of the other end that this program works with.
 	minProtocolVersion = 1
 )
 

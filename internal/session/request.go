@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Files with a client's credentials for the target, from the Secret that the
-// run names. They are in no plan, status or log. A line break at the end of a
-// file isn't part of the value.
+// Files with a client's credentials for the target, from the Secret that the run names. They are in
+// no plan, status or log. A line break at the end of a file isn't part of the value.
 const (
 	// CredentialsDirectory is the directory of the files.
 	CredentialsDirectory = "/assay/credentials"
@@ -27,8 +26,7 @@ const (
 	AuthenticationForm   = "Form"
 )
 
-// CredentialKeys returns the names of the files that a scheme needs, or nil for an
-// unknown scheme.
+// CredentialKeys returns the names of the files that a scheme needs, or nil for an unknown scheme.
 func CredentialKeys(scheme string) []string {
 	switch scheme {
 	case AuthenticationBasic, AuthenticationDigest, AuthenticationForm:
@@ -50,8 +48,7 @@ type PlannedRequest struct {
 	Path string `json:"path"`
 	// Host is the Host header, or empty for the plan's.
 	Host string `json:"host,omitempty"`
-	// Headers are sent in addition to the client's own. They replace those of the
-	// same name.
+	// Headers are sent in addition to the client's own. They replace those of the same name.
 	Headers []Header `json:"headers,omitempty"`
 	// Body is the body, or empty for none.
 	Body []byte `json:"body,omitempty"`

@@ -116,8 +116,7 @@ func (e *FailureError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *FailureError) Unwrap() error { return e.Err }
 
-// ScriptTotalsToWire returns the message for a client's figures of a script, or nil
-// for none.
+// ScriptTotalsToWire returns the message for a client's figures of a script, or nil for none.
 func ScriptTotalsToWire(s *result.ScriptTotals) (*sessionpb.ScriptTotals, error) {
 	if s == nil {
 		return nil, nil

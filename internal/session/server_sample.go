@@ -9,16 +9,14 @@ import (
 )
 
 const (
-	// MaxBackends bounds the containers behind the server that are sampled on their
-	// own.
+	// MaxBackends bounds the containers behind the server that are sampled on their own.
 	MaxBackends = 8
 	// maxContainerName is the length in bytes to which Kubernetes limits the name of
 	// a container (RFC 1123).
 	maxContainerName = 63
 )
 
-// ServerSampleToWire returns the message for a usage sample of the target's
-// containers.
+// ServerSampleToWire returns the message for a usage sample of the target's containers.
 func ServerSampleToWire(s *result.ServerSample) *sessionpb.ServerSample {
 	w := &sessionpb.ServerSample{At: s.Server.At, Usage: serverUsageToWire(&s.Server), AgentCpus: s.Server.AgentCPUs}
 	for i := range s.Backends {
@@ -28,9 +26,8 @@ func ServerSampleToWire(s *result.ServerSample) *sessionpb.ServerSample {
 	return w
 }
 
-// ServerSampleFromWire is the inverse of ServerSampleToWire. It returns an error
-// for figures that cannot be, for more than MaxBackends containers, and for names
-// that no container can have.
+// ServerSampleFromWire is the inverse of ServerSampleToWire. It returns an error for figures that
+// cannot be, for more than MaxBackends containers, and for names that no container can have.
 func ServerSampleFromWire(w *sessionpb.ServerSample) (*result.ServerSample, error) {
 	s := &result.ServerSample{Server: result.ServerUsage{At: w.GetAt(), AgentCPUs: w.GetAgentCpus()}}
 	if err := setServerUsage(&s.Server, w.GetUsage()); err != nil {

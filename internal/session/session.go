@@ -1,7 +1,6 @@
-// Package session holds what both ends of a session share: the plan of a client,
-// the limits of the protocol, and the conversion between messages and the types
-// that the rest of the code uses. The manager's end is in package manager, the
-// pods' end in pod, the protocol itself in sessionpb.
+// Package session holds what both ends of a session share: the plan of a client, the limits of the
+// protocol, and the conversion between messages and the types that the rest of the code uses. The
+// manager's end is in package manager, the pods' end in pod, the protocol itself in sessionpb.
 package session
 
 import (
@@ -14,8 +13,7 @@ import (
 )
 
 const (
-	// Audience is the audience of the service account tokens with which pods
-	// authenticate.
+	// Audience is the audience of the service account tokens with which pods authenticate.
 	Audience = "assay"
 
 	// MaxMessageBytes bounds a message in either direction.
@@ -23,8 +21,7 @@ const (
 
 	// TokenPath is the path of a pod's token.
 	TokenPath = "/var/run/assay/token"
-	// CAPath is the path of the CA certificates with which a pod verifies the
-	// manager.
+	// CAPath is the path of the CA certificates with which a pod verifies the manager.
 	CAPath = "/var/run/assay/ca.crt"
 
 	// ServerName is the name in the manager's serving certificate.
@@ -77,9 +74,8 @@ type Plan struct {
 	Measurement Amount `json:"measurement"`
 	// Script is the k6 script that replaces connections, requests and amounts, or nil.
 	Script *Script `json:"script,omitempty"`
-	// Probe is a path that the client probes until it succeeds, before it is ready. It
-	// is set for a target that has no agent, or to which connections log in, and
-	// empty for any other.
+	// Probe is a path that the client probes until it succeeds, before it is ready. It is set for a
+	// target that has no agent, or to which connections log in, and empty for any other.
 	Probe string `json:"probe,omitempty"`
 }
 
@@ -96,14 +92,12 @@ type Watch struct {
 	// Streams is the number of concurrent requests that the server allows on a
 	// connection over HTTP/2, or 0 to probe over HTTP/1.1.
 	Streams int `json:"streams,omitempty"`
-	// Containers are the names of the containers that are sampled on their own, by
-	// the container ID without its scheme. Processes in none of them belong to the
-	// server.
+	// Containers are the names of the containers that are sampled on their own, by the container ID
+	// without its scheme. Processes in none of them belong to the server.
 	Containers map[string]string `json:"containers,omitempty"`
 }
 
-// Amount is the amount of load of a stage: a number of requests or a duration. The
-// other is zero.
+// Amount is the amount of load of a stage: a number of requests or a duration. The other is zero.
 type Amount struct {
 	Requests             int64 `json:"requests,omitempty"`
 	DurationMicroseconds int64 `json:"durationMicroseconds,omitempty"`
@@ -197,9 +191,8 @@ func PlanFromWire(w *sessionpb.Plan) (*Plan, error) {
 	return &p, p.Check()
 }
 
-// HostHeader returns the Host header of requests to a target: host, or if that is
-// empty the target's address, without the default port of the scheme (RFC 9110,
-// section 7.2).
+// HostHeader returns the Host header of requests to a target: host, or if that is empty the
+// target's address, without the default port of the scheme (RFC 9110, section 7.2).
 func HostHeader(host, address string, secure bool) string {
 	if host != "" {
 		return host

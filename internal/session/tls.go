@@ -9,14 +9,12 @@ import (
 const (
 	// TLSDirectory is the directory of the files.
 	TLSDirectory = "/assay/tls"
-	// TLSCAPath holds the CA bundle, in PEM, that the target's certificate must be issued
-	// by.
+	// TLSCAPath holds the CA bundle, in PEM, that the target's certificate must be issued by.
 	TLSCAPath = TLSDirectory + "/ca.crt"
 	// TLSServerPath holds the target's own certificate, in PEM, from its Secret. A
 	// server that presents it is the target, whatever CA issued it.
 	TLSServerPath = TLSDirectory + "/server.crt"
-	// TLSClientPath and TLSClientKeyPath are the client's certificate and key, in
-	// PEM.
+	// TLSClientPath and TLSClientKeyPath are the client's certificate and key, in PEM.
 	TLSClientPath    = TLSDirectory + "/client.crt"
 	TLSClientKeyPath = TLSDirectory + "/client.key"
 )
@@ -24,16 +22,13 @@ const (
 // Protocols are the names of the TLS versions, oldest first.
 var Protocols = []string{"TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"}
 
-// TLS holds a pod's settings of TLS with the target. The certificates are in
-// TLSDirectory.
+// TLS holds a pod's settings of TLS with the target. The certificates are in TLSDirectory.
 type TLS struct {
-	// ServerName is the name in SNI (RFC 6066, section 3) and the one for which the
-	// target's certificate must be valid. If it is empty, it is the host of the
-	// target's address.
+	// ServerName is the name in SNI (RFC 6066, section 3) and the one for which the target's
+	// certificate must be valid. If it is empty, it is the host of the target's address.
 	ServerName string `json:"serverName,omitempty"`
-	// Protocols are the versions that are offered, by their names in the variable
-	// Protocols: all from the oldest to the newest of them. If empty, they are TLSv1.2
-	// and TLSv1.3.
+	// Protocols are the versions that are offered, by their names in the variable Protocols: all
+	// from the oldest to the newest of them. If empty, they are TLSv1.2 and TLSv1.3.
 	Protocols []string `json:"protocols,omitempty"`
 	// Ciphers are the cipher suites that are offered up to TLSv1.2, by their OpenSSL
 	// names in package cipher. If empty, they are the secure ones.

@@ -3,9 +3,8 @@ package validity
 import "github.com/assay-dev/assay/internal/result"
 
 const (
-	// shortfallWarnsPercent of the target rate is more than rounding and the end of a
-	// measurement account for. shortfallInvalidatesPercent makes it another load than
-	// the one declared.
+	// shortfallWarnsPercent of the target rate is more than rounding and the end of a measurement
+	// account for. shortfallInvalidatesPercent makes it another load than the one declared.
 	shortfallWarnsPercent       = 1.0
 	shortfallInvalidatesPercent = 5.0
 	// lateStarts is the start delay in microseconds that one request in a hundred may
@@ -36,8 +35,7 @@ func rateNotAchieved(r *result.Result) *result.Finding {
 		achieved, short, target, dropped, a.Due)
 }
 
-// startsLate finds an open load whose requests did not start at their intended
-// times.
+// startsLate finds an open load whose requests did not start at their intended times.
 func startsLate(r *result.Result) *result.Finding {
 	late := r.Merged.Latencies.Get(result.Delay).Percentile(99)
 	if late <= lateStarts {

@@ -2,9 +2,8 @@ package validity
 
 import "github.com/assay-dev/assay/internal/result"
 
-// latencyClamped finds durations outside the geometry of the histograms. They are
-// counted at its nearest end, so that percentiles which reach them are bounds, not
-// values.
+// latencyClamped finds durations outside the geometry of the histograms. They are counted at its
+// nearest end, so that percentiles which reach them are bounds, not values.
 func latencyClamped(r *result.Result) *result.Finding {
 	var clamped int64
 	var where result.Phase

@@ -13,11 +13,10 @@ const (
 	throttledShare = 0.01
 )
 
-// clientSaturated finds clients that had no CPU time left. Such a client measures
-// itself, which has reversed the conclusions of published comparisons: one of
-// Tomcat and httpd in 2004 came out at -16.6% with a slow client machine and at
-// about +17% with faster ones. 90% is the bound that the benchmarks of the time
-// also applied to servers.
+// clientSaturated finds clients that had no CPU time left. Such a client measures itself, which has
+// reversed the conclusions of published comparisons: one of Tomcat and httpd in 2004 came out at
+// -16.6% with a slow client machine and at about +17% with faster ones. 90% is the bound that the
+// benchmarks of the time also applied to servers.
 func clientSaturated(r *result.Result) *result.Finding {
 	remedy := "Increase clients.resources.cpu, or spread the load over more clients.replicas."
 	if r.Run.Standalone {
@@ -41,10 +40,9 @@ func clientSaturated(r *result.Result) *result.Finding {
 	return nil
 }
 
-// clientThrottled finds clients that were throttled. When a container has used its
-// CPU quota of a period (100 ms by default), the kernel's CFS bandwidth control
-// stops all its threads until the next, in the middle of timing. See
-// Documentation/scheduler/sched-bwc.rst in the kernel's source.
+// clientThrottled finds clients that were throttled. When a container has used its CPU quota of a
+// period (100 ms by default), the kernel's CFS bandwidth control stops all its threads until the
+// next, in the middle of timing. See Documentation/scheduler/sched-bwc.rst in the kernel's source.
 func clientThrottled(r *result.Result) *result.Finding {
 	c, _, count := worst(r, func(c *result.Client) float64 { return shareOf(c, c.Usage.Throttled) }, func(share float64) bool { return share > throttledShare })
 	if c == nil {

@@ -25,11 +25,10 @@ func nothingSucceeded(r *result.Result) *result.Finding {
 		r.Merged.Requests, worstError(r.Merged.Errors))
 }
 
-// errorsDominate finds many failed requests. A failed request costs the server less,
-// or more, than a successful one, and its time is in no latency. The larger their
-// share, the less rate and latencies say about the declared load. Sun's comparison
-// of 2003 took 5% of users failing for the breaking point of a server: a rate beyond
-// that is no longer one at which the server works.
+// errorsDominate finds many failed requests. A failed request costs the server less, or more, than
+// a successful one, and its time is in no latency. The larger their share, the less rate and
+// latencies say about the declared load. Sun's comparison of 2003 took 5% of users failing for the
+// breaking point of a server: a rate beyond that is no longer one at which the server works.
 func errorsDominate(r *result.Result) *result.Finding {
 	percent := r.Merged.ErrorPercent()
 	if r.Merged.Succeeded() == 0 || percent < errorsWarnPercent {

@@ -43,8 +43,7 @@ func found(reason string, severity result.Severity, format string, args ...any) 
 	return &result.Finding{Reason: reason, Severity: severity, Message: fmt.Sprintf(format, args...)}
 }
 
-// milliseconds formats a duration in microseconds as milliseconds, without loss:
-// "12.345ms".
+// milliseconds formats a duration in microseconds as milliseconds, without loss: "12.345ms".
 func milliseconds(microseconds int64) string {
 	return strconv.FormatFloat(float64(microseconds)/1000, 'f', -1, 64) + "ms"
 }

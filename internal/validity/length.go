@@ -6,17 +6,14 @@ import (
 )
 
 const (
-	// minMicroseconds is the shortest measurement that has more than one sample
-	// second.
+	// minMicroseconds is the shortest measurement that has more than one sample second.
 	minMicroseconds = 1_000_000
-	// minRequests is the smallest number of requests whose 99th percentile rests on
-	// ten of them.
+	// minRequests is the smallest number of requests whose 99th percentile rests on ten of them.
 	minRequests = 1_000
 )
 
-// tooShort finds short measurements. They are dominated by the opening of
-// connections, the filling of caches and scheduling, and a percentile of few
-// requests is one of them.
+// tooShort finds short measurements. They are dominated by the opening of connections, the filling
+// of caches and scheduling, and a percentile of few requests is one of them.
 func tooShort(r *result.Result) *result.Finding {
 	succeeded := r.Merged.Succeeded()
 	if succeeded == 0 || (r.DurationMicroseconds >= minMicroseconds && succeeded >= minRequests) {
@@ -27,10 +24,9 @@ func tooShort(r *result.Result) *result.Finding {
 		succeeded, seconds(r.DurationMicroseconds), minRequests, seconds(minMicroseconds))
 }
 
-// noWarmup finds measurements of a cold target: the first requests meet cold caches
-// and code that is not yet compiled. A Java server gets several times faster over
-// its first ten thousand requests, for which reason published benchmarks discard
-// their first rounds.
+// noWarmup finds measurements of a cold target: the first requests meet cold caches and code that
+// is not yet compiled. A Java server gets several times faster over its first ten thousand
+// requests, for which reason published benchmarks discard their first rounds.
 func noWarmup(r *result.Result) *result.Finding {
 	switch {
 	case r.Warmup != nil && r.Warmup.Succeeded() > 0:

@@ -7,8 +7,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Dropped iterations count as those requests do by which an open load misses its
-// target rate.
+// Dropped iterations count as those requests do by which an open load misses its target rate.
 const (
 	droppedWarnsShare       = shortfallWarnsPercent / 100
 	droppedInvalidatesShare = shortfallInvalidatesPercent / 100
@@ -43,9 +42,8 @@ func teardownFailed(r *result.Result) *result.Finding {
 		"The script's teardown() failed: %s. The measurement is not affected, but what teardown() removes may still be there.", r.Script.TeardownError)
 }
 
-// iterationsDropped finds iterations that never started. With an arrival rate, k6
-// starts no iteration without a free virtual user, so that the target had less load
-// than the script declares.
+// iterationsDropped finds iterations that never started. With an arrival rate, k6 starts no
+// iteration without a free virtual user, so that the target had less load than the script declares.
 func iterationsDropped(r *result.Result) *result.Finding {
 	if r.Script == nil || r.Script.DroppedIterations == 0 {
 		return nil

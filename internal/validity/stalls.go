@@ -15,10 +15,9 @@ const (
 	gcWarnsShare = 0.01
 )
 
-// clientStalls finds clients that timed responses late. A response is timed when
-// the goroutine that waits for it runs. The time for which that waits for a CPU,
-// behind other goroutines or during a GC pause, is in the latency as if the target
-// had caused it.
+// clientStalls finds clients that timed responses late. A response is timed when the goroutine that
+// waits for it runs. The time for which that waits for a CPU, behind other goroutines or during a
+// GC pause, is in the latency as if the target had caused it.
 func clientStalls(r *result.Result) *result.Finding {
 	cpu, memory := "Increase clients.resources.cpu, lower the load, or spread it over more clients.replicas.", "Increase clients.resources.memory."
 	if r.Run.Standalone {

@@ -7,8 +7,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// cpusShared is the value of Environment.CPUExclusivity for CPUs on which other
-// processes may run.
+// cpusShared is the value of Environment.CPUExclusivity for CPUs on which other processes may run.
 const cpusShared = "Shared"
 
 // targetUnverified finds a target that could not be verified. Without evidence that
@@ -22,9 +21,8 @@ func targetUnverified(r *result.Result) *result.Finding {
 		r.Run.Server, r.Environment.TargetAddress)
 }
 
-// targetUnseen finds containers of unknown usage. Without the CPU time of the target
-// nobody can tell whether it was the bottleneck; of several containers, each may
-// have been.
+// targetUnseen finds containers of unknown usage. Without the CPU time of the target nobody can
+// tell whether it was the bottleneck; of several containers, each may have been.
 func targetUnseen(r *result.Result) *result.Finding {
 	containers := r.Containers()
 	var unknown []string

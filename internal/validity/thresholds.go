@@ -12,25 +12,22 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Bound is a value that a metric of a result must stay below, or exceed; exactly
-// one of Below and Above is set. The formats are those of the API's thresholds:
-// "50ms", "250us" or "1.5s" for metrics that start with Latency, "1%" for
-// ErrorRate, "1500" for RequestsPerSecond.
+// Bound is a value that a metric of a result must stay below, or exceed; exactly one of Below and
+// Above is set. The formats are those of the API's thresholds: "50ms", "250us" or "1.5s" for
+// metrics that start with Latency, "1%" for ErrorRate, "1500" for RequestsPerSecond.
 type Bound struct {
 	Metric string
 	Below  string
 	Above  string
 }
 
-// Thresholds compares the result with the bounds, in their order. A value that
-// equals its bound does not meet it. Bounds of latencies are not met without a
-// successful request, nor is one of ErrorRate without a request. Thresholds returns
-// an error for an invalid bound.
+// Thresholds compares the result with the bounds, in their order. A value that equals its bound
+// does not meet it. Bounds of latencies are not met without a successful request, nor is one of
+// ErrorRate without a request. Thresholds returns an error for an invalid bound.
 //
-// Latencies are total times over all clients. ErrorRate is the number of failed
-// requests divided by that of all requests. RequestsPerSecond is the number of
-// successful requests divided by the time from the first client's start to the last
-// one's end.
+// Latencies are total times over all clients. ErrorRate is the number of failed requests divided by
+// that of all requests. RequestsPerSecond is the number of successful requests divided by the time
+// from the first client's start to the last one's end.
 func Thresholds(r *result.Result, bounds []Bound) ([]result.ThresholdOutcome, error) {
 	outcomes := make([]result.ThresholdOutcome, 0, len(bounds))
 	for _, b := range bounds {
@@ -86,9 +83,8 @@ func decimal(x float64, decimals int) string {
 	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(x, 'f', decimals, 64), "0"), ".")
 }
 
-// unit is a unit of a bound. size is its value in the metric's own unit. decimals is
-// the largest number of decimals that are written: to a tenth of a microsecond,
-// since a mean is not whole.
+// unit is a unit of a bound. size is its value in the metric's own unit. decimals is the largest
+// number of decimals that are written: to a tenth of a microsecond, since a mean is not whole.
 type unit struct {
 	suffix   string
 	size     float64
@@ -128,8 +124,7 @@ type metric struct {
 	absent string
 }
 
-// metrics are the figures by their names in the API: LatencyP999 is the 99.9th
-// percentile.
+// metrics are the figures by their names in the API: LatencyP999 is the 99.9th percentile.
 var metrics = func() map[string]metric {
 	all := map[string]metric{
 		"LatencyMean": latency((*result.Histogram).Mean),

@@ -1,6 +1,5 @@
-// Package validity judges results: it has the rules that find reasons to distrust a
-// result, and compares results with thresholds. All of it is pure and independent of
-// Kubernetes.
+// Package validity judges results: it has the rules that find reasons to distrust a result, and
+// compares results with thresholds. All of it is pure and independent of Kubernetes.
 package validity
 
 import (

@@ -15,8 +15,7 @@ import (
 // on the wire but more than a hundred in memory. Totals have some hundreds.
 const maxParts = 10_000
 
-// boundedCodec is gRPC's codec for protobuf, but rejects messages with more than
-// maxParts.
+// boundedCodec is gRPC's codec for protobuf, but rejects messages with more than maxParts.
 type boundedCodec struct{ encoding.CodecV2 }
 
 func newBoundedCodec() boundedCodec { return boundedCodec{encoding.GetCodecV2(encodingproto.Name)} }

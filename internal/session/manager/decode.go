@@ -14,14 +14,12 @@ const (
 	// clockSlack is how far in the future a time may lie: clocks differ, most of all
 	// after the manager has moved to another node.
 	clockSlack = int64(time.Minute / time.Microsecond)
-	// maxRequests bounds the requests of one message, so that sums of messages
-	// can't overflow.
+	// maxRequests bounds the requests of one message, so that sums of messages can't overflow.
 	maxRequests = 1 << 40
 )
 
-// numbered is a numbered message with its content checked. Of a message that has
-// arrived before, or of a kind that only a later version knows, it has the
-// numbers alone.
+// numbered is a numbered message with its content checked. Of a message that has arrived before, or
+// of a kind that only a later version knows, it has the numbers alone.
 type numbered struct {
 	first, last uint64
 	second      *result.ClientSecond

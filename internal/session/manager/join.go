@@ -11,8 +11,7 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// join begins a pod's session. A pod has one at a time: a newer connection ends
-// an older one.
+// join begins a pod's session. A pod has one at a time: a newer connection ends an older one.
 //
 // A pod that has taken part in a run can't be replaced: what a second client of
 // the same index would send isn't the same measurement. Only before anything has
@@ -134,8 +133,7 @@ func (r *run) setScriptState(p *participant, w *sessionpb.ScriptState) error {
 	return nil
 }
 
-// hasStarted reports whether the pod has taken part in anything that can't be
-// repeated.
+// hasStarted reports whether the pod has taken part in anything that can't be repeated.
 func (p *participant) hasStarted() bool {
 	return len(p.starts) > 0 || p.totals != nil || p.failure != ""
 }

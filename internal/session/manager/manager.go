@@ -100,10 +100,9 @@ func (s *Server) serving() time.Time {
 	return s.served
 }
 
-// Series returns the seconds of a run's measurement so far, of all clients and
-// the target, in at most 600 entries. If there were more seconds, each entry has
-// the same number of them, a power of two. Its percentiles are those of all its
-// requests.
+// Series returns the seconds of a run's measurement so far, of all clients and the target, in at
+// most 600 entries. If there were more seconds, each entry has the same number of them, a power of
+// two. Its percentiles are those of all its requests.
 func (s *Server) Series(run string) []result.Second {
 	if r := s.known(run); r != nil {
 		return r.seconds()
@@ -120,8 +119,7 @@ func (s *Server) ServerCPU(run string, from, to int64) int64 {
 	return -1
 }
 
-// Watch sets what the agent probes until the target answers with success, and
-// what it samples.
+// Watch sets what the agent probes until the target answers with success, and what it samples.
 func (s *Server) Watch(run string, watch session.Watch) {
 	s.of(run).update(func(d *desired) {
 		if d.watch == nil || !reflect.DeepEqual(*d.watch, watch) {

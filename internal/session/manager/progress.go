@@ -31,8 +31,7 @@ func (p *progress) add(second *result.ClientSecond, seconds int64) {
 	}
 }
 
-// rate returns the requests of the newest second before passed, or 0 if no such
-// second is kept.
+// rate returns the requests of the newest second before passed, or 0 if no such second is kept.
 func (p *progress) rate(passed int64) int64 {
 	for s := min(p.newest, passed-1); s > p.newest-recentSeconds && s >= 0; s-- {
 		if n, ok := p.recent[s]; ok {

@@ -164,8 +164,7 @@ func (r *run) addSecond(n *numbered) {
 	}
 }
 
-// passed returns the first second of a stage that some connected client without
-// totals hasn't sent.
+// passed returns the first second of a stage that some connected client without totals hasn't sent.
 func (r *run) passed(stage sessionpb.Stage) int64 {
 	var seconds []int64
 	for _, p := range r.clients {

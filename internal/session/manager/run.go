@@ -49,8 +49,7 @@ type desired struct {
 // participant is the state of one pod.
 type participant struct {
 	identity Identity
-	// instance identifies the pod's process. One that was restarted in the same pod
-	// has another.
+	// instance identifies the pod's process. One that was restarted in the same pod has another.
 	instance          uint64
 	stream            *stream // nil while the pod is disconnected
 	disconnectedSince time.Time
@@ -221,8 +220,7 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 	return nil
 }
 
-// dueSetupData returns what setup() of the k6 script returned, for a client that
-// doesn't have it.
+// dueSetupData returns what setup() of the k6 script returned, for a client that doesn't have it.
 func (r *run) dueSetupData(st *stream, p *participant) *sessionpb.ManagerMessage {
 	leader := r.clients[session.ScriptLeader]
 	if p.identity.Role != sessionpb.Role_ROLE_CLIENT || p == leader || leader == nil || !leader.script.SetupEnded ||
@@ -234,8 +232,7 @@ func (r *run) dueSetupData(st *stream, p *participant) *sessionpb.ManagerMessage
 	return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_SetupData{SetupData: data}}
 }
 
-// dueByRole returns the next message that only an agent, or only a client, is
-// sent.
+// dueByRole returns the next message that only an agent, or only a client, is sent.
 func (d *desired) dueByRole(st *stream, p *participant) *sessionpb.ManagerMessage {
 	switch {
 	case p.identity.Role == sessionpb.Role_ROLE_AGENT && st.watches != d.watches:

@@ -16,17 +16,15 @@ const (
 	openEntries = 64
 )
 
-// series holds the seconds of a measurement, merged over all clients. It keeps
-// the distribution of each entry, so that the percentiles of merged entries are
-// those of all their requests.
+// series holds the seconds of a measurement, merged over all clients. It keeps the distribution of
+// each entry, so that the percentiles of merged entries are those of all their requests.
 type series struct {
 	width   int64 // the seconds of an entry, a power of two
 	entries map[int64]*entry
 	open    result.Recent // histograms that aren't packed
 }
 
-// entry holds width seconds of all clients. Its key is the first of them divided
-// by width.
+// entry holds width seconds of all clients. Its key is the first of them divided by width.
 type entry struct {
 	second result.Second // without percentiles and usage
 	usage  result.ClientUsage
@@ -93,8 +91,7 @@ func (s *series) seconds() []result.Second {
 	return all
 }
 
-// windows returns the last windows of the warm-up whose seconds all clients have
-// sent.
+// windows returns the last windows of the warm-up whose seconds all clients have sent.
 func (r *run) windows(clients int, c steady.Criterion) []result.WarmupWindow {
 	r.mu.Lock()
 	defer r.mu.Unlock()

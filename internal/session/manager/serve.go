@@ -38,8 +38,7 @@ const (
 	messageRate  = 1_000
 )
 
-// stream is one connection of a pod. Its fields are guarded by the run's
-// mutex.
+// stream is one connection of a pod. Its fields are guarded by the run's mutex.
 type stream struct {
 	protocol    *sessionpb.Protocol // of the manager
 	participant *participant        // nil before Hello
@@ -169,8 +168,7 @@ func (s *Server) authenticate(ctx context.Context) (Identity, error) {
 	return Identity{}, status.Error(codes.Unavailable, "the manager failed to authenticate the pod")
 }
 
-// send sends messages when they are due, until the stream ends. It returns why
-// the stream ended.
+// send sends messages when they are due, until the stream ends. It returns why the stream ended.
 func (s *Server) send(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sessionpb.ManagerMessage], r *run, st *stream, received <-chan error) error {
 	hello := time.NewTimer(helloTimeout)
 	defer hello.Stop()
@@ -200,8 +198,7 @@ func (s *Server) send(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, session
 	}
 }
 
-// receive handles a pod's messages until the stream ends. It returns why the
-// stream ended.
+// receive handles a pod's messages until the stream ends. It returns why the stream ended.
 func (s *Server) receive(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sessionpb.ManagerMessage], r *run, st *stream, identity Identity) error {
 	first, err := rpc.Recv()
 	if err != nil {

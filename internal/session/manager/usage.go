@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	// maxPoints bounds the usage samples that are kept. Beyond it, every second one
-	// is dropped.
+	// maxPoints bounds the usage samples that are kept. Beyond it, every second one is dropped.
 	maxPoints = 1 << 15
 	// peakMicroseconds is the shortest time over which the peak CPU usage is taken:
 	// the kernel counts CPU time in hundredths of a second.
@@ -19,8 +18,7 @@ const (
 	maxSampleDelay = 200_000
 )
 
-// usage holds what one container of the target's pod has used, by the agent's
-// usage samples.
+// usage holds what one container of the target's pod has used, by the agent's usage samples.
 type usage struct {
 	start  int64 // of the measurement, or 0 if it is unknown
 	latest *result.ServerUsage
@@ -103,9 +101,8 @@ func (u *usage) peak() float64 {
 	return percentBetween(u.begin, u.latest)
 }
 
-// between returns the CPU time that the container used between two times, and its
-// RSS at the end, or -1 for what is unknown. It interpolates the CPU time between
-// two samples.
+// between returns the CPU time that the container used between two times, and its RSS at the end,
+// or -1 for what is unknown. It interpolates the CPU time between two samples.
 func (u *usage) between(from, to int64) (cpu, resident int64) {
 	begin, ok := u.cpuAt(from)
 	if !ok {
@@ -126,8 +123,7 @@ func (u *usage) between(from, to int64) (cpu, resident int64) {
 	return max(end-begin, 0), u.points[max(i, 0)].resident
 }
 
-// cpuAt returns the CPU time used until a time. ok is false if there are no
-// samples around it.
+// cpuAt returns the CPU time used until a time. ok is false if there are no samples around it.
 func (u *usage) cpuAt(at int64) (cpu int64, ok bool) {
 	i, found := u.search(at)
 	switch {

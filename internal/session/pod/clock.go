@@ -11,8 +11,7 @@ const (
 	burst = 8
 	// window is the number of recent pings of which the best sets the clock.
 	window = 16
-	// driftPerMillion is the drift between two clocks that NTP assumes (RFC 5905,
-	// PHI).
+	// driftPerMillion is the drift between two clocks that NTP assumes (RFC 5905, PHI).
 	driftPerMillion = 15
 )
 

@@ -21,8 +21,7 @@ import (
 const (
 	// dialTimeout bounds the opening of a connection to one address.
 	dialTimeout = 3 * time.Second
-	// The backoff between two attempts to connect doubles from minBackoff to
-	// maxBackoff.
+	// The backoff between two attempts to connect doubles from minBackoff to maxBackoff.
 	minBackoff = 50 * time.Millisecond
 	maxBackoff = time.Second
 	// rejectionTimeout is how long a pod retries if it is rejected: the manager may
@@ -32,10 +31,9 @@ const (
 	flushTimeout = 2 * time.Second
 )
 
-// Run keeps the session open until the manager sends Release, and then returns
-// nil. If the context ends first, Run sends what hasn't been sent if it can do so
-// within two seconds, and returns the context's error. If the manager rejects the
-// pod for good, Run returns an error with the reason.
+// Run keeps the session open until the manager sends Release, and then returns nil. If the context
+// ends first, Run sends what hasn't been sent if it can do so within two seconds, and returns the
+// context's error. If the manager rejects the pod for good, Run returns an error with the reason.
 func (s *Session) Run(ctx context.Context) error {
 	defer close(s.orders)
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -85,8 +83,7 @@ type rejections struct {
 	since time.Time // zero if the last session didn't end with a rejection
 }
 
-// final records the end of a session, and reports whether another attempt is of
-// no use.
+// final records the end of a session, and reports whether another attempt is of no use.
 func (r *rejections) final(err error, began, ended time.Time) bool {
 	switch status.Code(err) {
 	case codes.FailedPrecondition:
@@ -101,8 +98,7 @@ func (r *rejections) final(err error, began, ended time.Time) bool {
 	return false
 }
 
-// wait waits between two attempts to connect. It reports whether there is to be
-// another attempt.
+// wait waits between two attempts to connect. It reports whether there is to be another attempt.
 func (s *Session) wait(ctx, life context.Context, delay time.Duration) bool {
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
@@ -118,8 +114,7 @@ func (s *Session) wait(ctx, life context.Context, delay time.Duration) bool {
 	}
 }
 
-// mayFlush reports whether there may be something to send after the end of Run's
-// context.
+// mayFlush reports whether there may be something to send after the end of Run's context.
 func (s *Session) mayFlush() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

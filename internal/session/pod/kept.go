@@ -24,10 +24,9 @@ const keptBytes = 512 << 10
 // series becomes coarser, but its sums stay. Seconds are merged as in the manager's
 // series, to spans of a power of two that begin at a multiple of their length.
 //
-// The manager must have either all or none of a merged message. So two messages are
-// merged only if the manager of the last connection certainly has both (their
-// numbers are below arrived) or certainly has neither (they were not sent to it).
-// Any other manager has none of them.
+// The manager must have either all or none of a merged message. So two messages are merged only if
+// the manager of the last connection certainly has both (their numbers are below arrived) or
+// certainly has neither (they were not sent to it). Any other manager has none of them.
 type kept struct {
 	limit    int
 	messages []message
@@ -125,9 +124,8 @@ func (k *kept) from(number uint64) (message, bool) {
 	return k.messages[i], true
 }
 
-// mergeable returns the index of the neighboring pair that has the fewest numbers,
-// and of several the oldest. It prefers pairs that make a whole span. It returns
-// -1 if there is no pair.
+// mergeable returns the index of the neighboring pair that has the fewest numbers, and of several
+// the oldest. It prefers pairs that make a whole span. It returns -1 if there is no pair.
 func (k *kept) mergeable() int {
 	best, fewest, bestWhole := -1, uint64(0), false
 	for i := 0; i+1 < len(k.messages); i++ {

@@ -5,8 +5,7 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// Order is an order of the manager: Prepare, Start, End, SetupData, Watch, Sample
-// or Release.
+// Order is an order of the manager: Prepare, Start, End, SetupData, Watch, Sample or Release.
 type Order interface{ order() }
 
 // Prepare sets a client's load.

@@ -47,8 +47,7 @@ type Session struct {
 	state    state
 	kept     kept
 	received received
-	// sampleRequested is when a usage sample was requested, or 0 if no request is
-	// pending.
+	// sampleRequested is when a usage sample was requested, or 0 if no request is pending.
 	sampleRequested int64
 	// connected is set while there is a stream on which the manager has sent Welcome.
 	connected bool
@@ -98,9 +97,8 @@ func New(config Config) *Session {
 // any number of times. Run closes the channel when it returns.
 func (s *Session) Orders() <-chan Order { return s.orders }
 
-// Ready reports that a client has initialized k6 and knows the target's address.
-// cpus lists the CPUs that it may run on, as in "0-3,8". The report is sent once
-// the manager's clock is known.
+// Ready reports that a client has initialized k6 and knows the target's address. cpus lists the
+// CPUs that it may run on, as in "0-3,8". The report is sent once the manager's clock is known.
 func (s *Session) Ready(cpus string) {
 	s.report(func(t *state) { t.ready = &sessionpb.Ready{Cpus: cpus} })
 }
@@ -144,9 +142,8 @@ func (s *Session) ScriptState(script session.ScriptState) {
 	s.report(func(t *state) { t.script = session.ScriptStateToWire(script) })
 }
 
-// SendSecond sends a sample second of a client. Of its latencies it sends only those
-// of the phase total: the series has no others. The caller may change the second
-// afterwards.
+// SendSecond sends a sample second of a client. Of its latencies it sends only those of the phase
+// total: the series has no others. The caller may change the second afterwards.
 func (s *Session) SendSecond(stage sessionpb.Stage, second *result.ClientSecond) {
 	measure := result.Measure{Counts: second.Counts}
 	measure.Latencies[result.Total] = second.Latencies[result.Total]
@@ -201,14 +198,12 @@ func (s *Session) SendServerSample(sample *result.ServerSample) {
 	s.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ServerSample{ServerSample: message}})
 }
 
-// Now returns the manager's clock: microseconds since the Unix epoch. Until the
-// first connection it is the pod's own clock. From the order to start the
-// measurement on, it isn't corrected any more.
+// Now returns the manager's clock: microseconds since the Unix epoch. Until the first connection it
+// is the pod's own clock. From the order to start the measurement on, it isn't corrected any more.
 func (s *Session) Now() int64 { return s.clock.now() }
 
-// Local converts a time of the manager's clock to the pod's. The result has a
-// monotonic reading, so that time.Until is right even if the wall clock is
-// stepped.
+// Local converts a time of the manager's clock to the pod's. The result has a monotonic reading, so
+// that time.Until is right even if the wall clock is stepped.
 func (s *Session) Local(at int64) time.Time { return s.clock.local(at) }
 
 // ClockError returns a bound of the error of Now and Local. Until the first

@@ -244,8 +244,7 @@ func (st *stream) askPing() {
 	}
 }
 
-// receive handles the manager's messages until the stream ends or the manager
-// releases the pod.
+// receive handles the manager's messages until the stream ends or the manager releases the pod.
 func (st *stream) receive() error {
 	for {
 		message, err := st.rpc.Recv()
