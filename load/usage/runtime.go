@@ -100,16 +100,17 @@ func upperPercentile(h metrics.Float64Histogram, p float64) int64 {
 	return 0
 }
 
-// sum returns the sum of all values in microseconds, each taken as the middle of its
-// bucket.
-func sum(h metrics.Float64Histogram) int64 {
-	var seconds float64
+// sum returns the sum of all values and the largest of them in microseconds. Each value is taken as
+// the middle of its bucket, so that the largest doesn't exceed the sum.
+func sum(h metrics.Float64Histogram) (all, largest int64) {
+	var seconds, middle float64
 	for i, n := range h.Counts {
 		if n > 0 {
-			seconds += float64(n) * (max(h.Buckets[i], 0) + upper(h, i)) / 2
+			middle = (max(h.Buckets[i], 0) + upper(h, i)) / 2
+			seconds += float64(n) * middle
 		}
 	}
-	return microseconds(seconds)
+	return microseconds(seconds), microseconds(middle)
 }
 
 // upper returns the upper bound of a bucket, or the lower one of the last bucket,

@@ -32,6 +32,6 @@ func (s Sample) Since(earlier Sample) result.ClientUsage {
 	result.ClientFigures.Since(&u, &earlier.used)
 	latency, pause := since(s.runtime.latency, earlier.runtime.latency), since(s.runtime.pause, earlier.runtime.pause)
 	u.SchedulingLatencyP99 = upperPercentile(latency, 99)
-	u.GCPause, u.GCPauseMax = sum(pause), upperPercentile(pause, 100)
+	u.GCPause, u.GCPauseMax = sum(pause)
 	return u
 }
