@@ -41,14 +41,12 @@ import (
 const (
 	// leaseName is the name of the Lease for leader election.
 	leaseName = "assay-manager"
-	// leaseDuration is how long the others wait for a leader that doesn't renew its
-	// Lease. A manager that restarts in its pod continues at once, since its identity
-	// is the pod's name.
+	// leaseDuration is how long the others wait for a leader that doesn't renew its Lease. A
+	// manager that restarts in its pod continues at once, since its identity is the pod's name.
 	leaseDuration = 10 * time.Second
 	renewDeadline = 7 * time.Second
 	retryPeriod   = time.Second
-	// certificateSelf and certificateSecret are the values of
-	// --session-certificate-source.
+	// certificateSelf and certificateSecret are the values of --session-certificate-source.
 	certificateSelf   = "Self"
 	certificateSecret = "Secret"
 	// sessionEvents is the capacity of the channel of changed sessions.

@@ -19,8 +19,8 @@ import (
 
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create;delete
 
-// act applies the part of a plan that concerns the API server. It returns the first
-// object that the API server refuses.
+// act applies the part of a plan that concerns the API server. It returns the first object that the
+// API server refuses.
 func (r *Reconciler) act(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) (*run.Refusal, error) {
 	for i := range plan.Create {
 		if refusal, err := r.create(ctx, br, &plan.Create[i]); refusal != nil || err != nil {
@@ -40,8 +40,8 @@ func (r *Reconciler) act(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *r
 	return nil, nil
 }
 
-// notify sends the part of a plan that concerns the run's pods. It runs after the
-// status was written: pods are released only when nothing can be lost.
+// notify sends the part of a plan that concerns the run's pods. It runs after the status was
+// written: pods are released only when nothing can be lost.
 func (r *Reconciler) notify(uid string, plan *run.Plan) {
 	if plan.Forget {
 		r.Sessions.Forget(uid)
@@ -66,8 +66,8 @@ func (r *Reconciler) notify(uid string, plan *run.Plan) {
 	}
 }
 
-// create creates an object. It never applies one: that would take over an object of
-// somebody else's that the cache doesn't show yet.
+// create creates an object. It never applies one: that would take over an object of somebody else's
+// that the cache doesn't show yet.
 func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *run.Creation) (*run.Refusal, error) {
 	obj := c.Object
 	name := client.ObjectKeyFromObject(obj)
@@ -99,8 +99,8 @@ func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *r
 	return nil, fmt.Errorf("create %s %s: %w", refusal.Kind, name.Name, err)
 }
 
-// existing checks the owner of an object that already exists. The run's own is as
-// good as a new one: the cache is behind.
+// existing checks the owner of an object that already exists. The run's own is as good as a new
+// one: the cache is behind.
 func (r *Reconciler) existing(ctx context.Context, br *v1alpha1.BenchmarkRun, refusal *run.Refusal) (*run.Refusal, error) {
 	obj := refusal.Creation.Object
 	name := client.ObjectKeyFromObject(obj)
@@ -117,8 +117,7 @@ func (r *Reconciler) existing(ctx context.Context, br *v1alpha1.BenchmarkRun, re
 	return nil, nil
 }
 
-// stop terminates a pod and keeps it: the kubelet stops a pod whose deadline has
-// passed.
+// stop terminates a pod and keeps it: the kubelet stops a pod whose deadline has passed.
 func (r *Reconciler) stop(ctx context.Context, pod *corev1.Pod) error {
 	stopped := pod.DeepCopy()
 	stopped.Spec.ActiveDeadlineSeconds = ptr.To(int64(1))

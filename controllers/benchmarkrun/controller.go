@@ -1,6 +1,6 @@
-// Package benchmarkrun reconciles BenchmarkRuns. Each reconciliation observes the
-// run, its children and the sessions of its pods (observe.go), asks package run for
-// a plan (a pure function), applies it (act.go) and writes the status once.
+// Package benchmarkrun reconciles BenchmarkRuns. Each reconciliation observes the run, its children
+// and the sessions of its pods (observe.go), asks package run for a plan (a pure function), applies
+// it (act.go) and writes the status once.
 package benchmarkrun
 
 import (
@@ -56,8 +56,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{RequeueAfter: plan.RequeueAfter}, nil
 }
 
-// get reads a run. It returns nil for one that is deleted, whose sessions it
-// forgets.
+// get reads a run. It returns nil for one that is deleted, whose sessions it forgets.
 func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alpha1.BenchmarkRun, error) {
 	br := &v1alpha1.BenchmarkRun{}
 	err := r.Get(ctx, name, br)
@@ -80,9 +79,8 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 	return br, nil
 }
 
-// writeStatus writes the status if it changed, and then announces that by events
-// and metrics. A conflict means that the cache is behind: the newer version is
-// reconciled when it arrives.
+// writeStatus writes the status if it changed, and then announces that by events and metrics. A
+// conflict means that the cache is behind: the newer version is reconciled when it arrives.
 func (r *Reconciler) writeStatus(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) error {
 	if equality.Semantic.DeepEqual(br.Status, plan.Status) {
 		return nil

@@ -57,8 +57,8 @@ func (r *Reconciler) observe(ctx context.Context, br *v1alpha1.BenchmarkRun) (*r
 	return o, r.observeProgress(ctx, br, o)
 }
 
-// observeProgress reads what matters for a run that hasn't finished: its position
-// in its lane until it is admitted, and what it starts from.
+// observeProgress reads what matters for a run that hasn't finished: its position in its lane until
+// it is admitted, and what it starts from.
 func (r *Reconciler) observeProgress(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	if !run.IsAdmitted(br) {
 		o.NoteDeletions()
@@ -89,8 +89,8 @@ func (r *Reconciler) observeStart(ctx context.Context, br *v1alpha1.BenchmarkRun
 	return r.observeNode(ctx, br, o)
 }
 
-// observeLoad reads from the sessions what the load showed so far: the windows of
-// a warm-up that are compared, and the seconds of a measurement that is complete.
+// observeLoad reads from the sessions what the load showed so far: the windows of a warm-up that
+// are compared, and the seconds of a measurement that is complete.
 func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	uid, replicas := string(br.UID), loadplan.Replicas(&br.Spec)
 	if w := br.Spec.Load.Warmup; w != nil && w.Steady != nil && br.Status.Warmup == nil {
@@ -105,8 +105,8 @@ func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	}
 }
 
-// child reads an object of the run into obj and returns it. It returns nil if there
-// is none, or if somebody else owns it, which it records.
+// child reads an object of the run into obj and returns it. It returns nil if there is none, or if
+// somebody else owns it, which it records.
 func child[T client.Object](ctx context.Context, r *Reconciler, br *v1alpha1.BenchmarkRun, o *run.Observed, name string, obj T) (T, error) {
 	var none T
 	err := r.Get(ctx, types.NamespacedName{Namespace: br.Namespace, Name: name}, obj)
@@ -153,8 +153,8 @@ func (r *Reconciler) observeArtifact(ctx context.Context, br *v1alpha1.Benchmark
 	return nil
 }
 
-// observePosition reads where a run is in its lane. It reads past the cache: two
-// runs must not both see the lane free.
+// observePosition reads where a run is in its lane. It reads past the cache: two runs must not both
+// see the lane free.
 func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	var runs v1alpha1.BenchmarkRunList
 	if err := r.APIReader.List(ctx, &runs); err != nil {

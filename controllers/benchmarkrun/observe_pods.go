@@ -18,8 +18,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 
 const (
-	// logLines and logBytes limit what is read of a log, logTimeout how long that may
-	// take.
+	// logLines and logBytes limit what is read of a log, logTimeout how long that may take.
 	logLines   = 2000
 	logBytes   = 512 << 10
 	logTimeout = 5 * time.Second
@@ -40,8 +39,8 @@ func ReadLogs(cluster kubernetes.Interface) Logs {
 	}
 }
 
-// observeLogs reads the servers' logs. A run doesn't fail for a log that can't be
-// read: the status says why, and the result that the server is unverified.
+// observeLogs reads the servers' logs. A run doesn't fail for a log that can't be read: the status
+// says why, and the result that the server is unverified.
 func (r *Reconciler) observeLogs(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	if r.Logs == nil || !run.NeedsLogs(br, o, r.Clock.Now()) {
 		return
@@ -57,8 +56,8 @@ func (r *Reconciler) observeLogs(ctx context.Context, br *v1alpha1.BenchmarkRun,
 	}
 }
 
-// observePodEvents reads the events of pods that don't start. The status shows an
-// error in place of the last event.
+// observePodEvents reads the events of pods that don't start. The status shows an error in place of
+// the last event.
 func (r *Reconciler) observePodEvents(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	o.PodEvents = map[string]*run.PodEvent{}
 	for _, pod := range run.NeedsEvents(br, o, r.Clock.Now()) {

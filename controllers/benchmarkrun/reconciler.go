@@ -16,8 +16,8 @@ import (
 	"github.com/assay-dev/assay/internal/steady"
 )
 
-// Sessions is the manager's end of the pods' sessions. It keeps everything that is
-// sent to the pods of a run, and sends it again to pods that connect later.
+// Sessions is the manager's end of the pods' sessions. It keeps everything that is sent to the pods
+// of a run, and sends it again to pods that connect later.
 type Sessions interface {
 	Observe(run string) session.Observation
 	Series(run string) []result.Second
@@ -40,22 +40,22 @@ type Reconciler struct {
 	Events    events.EventRecorder
 	Clock     clock.PassiveClock
 	Sessions  Sessions
-	// CA returns the CA bundle, in PEM, by which pods verify the manager. It returns
-	// nil until the manager has its certificate.
+	// CA returns the CA bundle, in PEM, by which pods verify the manager. It returns nil until the
+	// manager has its certificate.
 	CA       func() []byte
 	Settings manifest.Settings
 	// Logs reads the end of a container's log. It may be nil.
 	Logs Logs
-	// WatchCertificates starts to watch cert-manager's Certificates, if it hasn't yet.
-	// It may be nil. SetupWithManager sets it.
+	// WatchCertificates starts to watch cert-manager's Certificates, if it hasn't yet. It may be
+	// nil. SetupWithManager sets it.
 	WatchCertificates func() error
 
 	// admission is held while a run may be given its lane, so that no two are.
 	admission sync.Mutex
 	// uids holds the UIDs of known runs, to forget the sessions of deleted ones.
 	uids sync.Map
-	// signed holds the names of the Secrets that this manager has made, with the UIDs
-	// of their runs.
+	// signed holds the names of the Secrets that this manager has made, with the UIDs of their
+	// runs.
 	signed sync.Map
 }
 

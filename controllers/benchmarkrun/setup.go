@@ -23,9 +23,8 @@ import (
 	"github.com/assay-dev/assay/internal/run"
 )
 
-// SetupWithManager registers the reconciler with mgr. A change to a run, its
-// children or its sessions triggers a reconciliation. changed carries the UIDs of
-// runs whose sessions changed.
+// SetupWithManager registers the reconciler with mgr. A change to a run, its children or its
+// sessions triggers a reconciliation. changed carries the UIDs of runs whose sessions changed.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.TypedGenericEvent[types.UID]) error {
 	if err := metrics.Registry.Register(runsCollector{reader: mgr.GetClient()}); err != nil {
 		return fmt.Errorf("register the metric of runs: %w", err)
@@ -43,8 +42,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 	if err != nil {
 		return fmt.Errorf("build the controller: %w", err)
 	}
-	// A cluster may be without cert-manager: its kinds are watched when the first
-	// run has a Certificate.
+	// A cluster may be without cert-manager: its kinds are watched when the first run has a
+	// Certificate.
 	var watching sync.Mutex
 	watched := false
 	r.WatchCertificates = func() error {
@@ -75,8 +74,8 @@ func (r *Reconciler) runOfSession(_ context.Context, uid types.UID) []reconcile.
 	return requests
 }
 
-// runsOfPod returns the run that a pod belongs to and the next run of its lane,
-// since the pod may be the last one that holds the lane.
+// runsOfPod returns the run that a pod belongs to and the next run of its lane, since the pod may
+// be the last one that holds the lane.
 func (r *Reconciler) runsOfPod(ctx context.Context, pod client.Object) []reconcile.Request {
 	name := types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetLabels()[manifest.LabelRun]}
 	return append(r.next(ctx, pod.GetLabels()[manifest.LabelLane]), reconcile.Request{NamespacedName: name})

@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	// caLifetime is long, since the pods of a run keep the CA that they were started
-	// with. servingLifetime is short, since no pod keeps the serving certificate.
+	// caLifetime is long, since the pods of a run keep the CA that they were started with.
+	// servingLifetime is short, since no pod keeps the serving certificate.
 	caLifetime      = 10 * 365 * 24 * time.Hour
 	servingLifetime = 90 * 24 * time.Hour
 	// caMargin and servingMargin are the minimum remaining lifetimes.
 	caMargin      = 365 * 24 * time.Hour
 	servingMargin = 30 * 24 * time.Hour
-	// clockTolerance is how far certificates are backdated, for pods whose clock is
-	// behind.
+	// clockTolerance is how far certificates are backdated, for pods whose clock is behind.
 	clockTolerance = time.Hour
 )
 
@@ -36,15 +35,15 @@ const (
 type bundle struct {
 	// data is the data of the Secret.
 	data map[string][]byte
-	// ca is the CA bundle, in PEM, by which pods verify serving. roots is the same for
-	// a certificate that a Loader read.
+	// ca is the CA bundle, in PEM, by which pods verify serving. roots is the same for a
+	// certificate that a Loader read.
 	ca      []byte
 	roots   *x509.CertPool
 	serving tls.Certificate
 }
 
-// parse reads a bundle from a Secret's data. It returns an error if a part is
-// missing, doesn't match the others, or has too little remaining lifetime.
+// parse reads a bundle from a Secret's data. It returns an error if a part is missing, doesn't
+// match the others, or has too little remaining lifetime.
 func parse(data map[string][]byte, now time.Time) (*bundle, error) {
 	ca, err := parseCA(data, now)
 	if err != nil {
@@ -75,8 +74,8 @@ func parseCA(data map[string][]byte, now time.Time) (*tls.Certificate, error) {
 	return &ca, nil
 }
 
-// issue creates a bundle. It keeps the CA of the old data while that is valid, so
-// that running pods continue to trust the manager.
+// issue creates a bundle. It keeps the CA of the old data while that is valid, so that running pods
+// continue to trust the manager.
 func issue(old map[string][]byte, now time.Time) (*bundle, error) {
 	data := map[string][]byte{}
 	ca, err := parseCA(old, now)
@@ -111,8 +110,8 @@ func issue(old map[string][]byte, now time.Time) (*bundle, error) {
 	return parse(data, now)
 }
 
-// sign returns a backdated certificate with a new key, in PEM. It is signed by ca, or
-// self-signed if ca is nil.
+// sign returns a backdated certificate with a new key, in PEM. It is signed by ca, or self-signed
+// if ca is nil.
 func sign(template *x509.Certificate, ca *tls.Certificate, now time.Time) (signed, privateKey []byte, err error) {
 	key, err := certificate.NewKey()
 	if err != nil {

@@ -32,22 +32,22 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// overlap is how long the manager still serves the old certificate after the Secret
-// has one of another CA. During that time the kubelets project the new CA, which
-// Trust added, into the pods: they sync at least every minute and a half.
+// overlap is how long the manager still serves the old certificate after the Secret has one of
+// another CA. During that time the kubelets project the new CA, which Trust added, into the pods:
+// they sync at least every minute and a half.
 const overlap = 3 * time.Minute
 
-// Loader reads the certificate from a Secret that somebody else maintains, and
-// follows its renewals. It never writes the Secret. It runs in every manager, so
-// that one that can't serve shows before it becomes the leader.
+// Loader reads the certificate from a Secret that somebody else maintains, and follows its
+// renewals. It never writes the Secret. It runs in every manager, so that one that can't serve
+// shows before it becomes the leader.
 type Loader struct {
 	secret types.NamespacedName
 	clock  clock.PassiveClock
 	reader client.Reader
 
 	holder
-	// newest is the certificate in the Secret, and adopt the time from which it is
-	// served. It waits while pods don't have its CA yet.
+	// newest is the certificate in the Secret, and adopt the time from which it is served. It waits
+	// while pods don't have its CA yet.
 	newest *bundle
 	adopt  time.Time
 	// problem is why the Secret can't be used, or nil.
@@ -61,8 +61,8 @@ func NewLoader(secret types.NamespacedName, clock clock.PassiveClock) *Loader {
 	return l
 }
 
-// SetupWithManager implements Source. The Secret has a cache of its own, so that
-// the manager needs permission to get, list and watch only this Secret, by name.
+// SetupWithManager implements Source. The Secret has a cache of its own, so that the manager needs
+// permission to get, list and watch only this Secret, by name.
 func (l *Loader) SetupWithManager(mgr ctrl.Manager) error {
 	own, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient: mgr.GetHTTPClient(),
@@ -102,8 +102,8 @@ type everywhere struct{ cache.Cache }
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (everywhere) NeedLeaderElection() bool { return false }
 
-// Ready returns an error while there is no certificate to serve, or the Secret
-// can't be used. It is a healthz.Checker.
+// Ready returns an error while there is no certificate to serve, or the Secret can't be used. It is
+// a healthz.Checker.
 func (l *Loader) Ready(*http.Request) error {
 	if problem := l.problem.Load(); problem != nil {
 		return *problem
@@ -114,8 +114,8 @@ func (l *Loader) Ready(*http.Request) error {
 	return nil
 }
 
-// Reconcile reads the Secret. While the Secret is missing or can't be used, the
-// previous certificate is still served.
+// Reconcile reads the Secret. While the Secret is missing or can't be used, the previous
+// certificate is still served.
 func (l *Loader) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	secret := &corev1.Secret{}
 	if err := l.reader.Get(ctx, l.secret, secret); apierrors.IsNotFound(err) {
@@ -138,16 +138,15 @@ func (l *Loader) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 	return reconcile.Result{RequeueAfter: wait}, nil
 }
 
-// refuse records why the Secret can't be used. Retrying would not help: the next
-// change of the Secret is an event.
+// refuse records why the Secret can't be used. Retrying would not help: the next change of the
+// Secret is an event.
 func (l *Loader) refuse(problem error) (reconcile.Result, error) {
 	l.problem.Store(&problem)
 	return reconcile.Result{}, reconcile.TerminalError(problem)
 }
 
-// adoptNewest serves the certificate in the Secret: at once if running pods trust
-// it, otherwise after the overlap, during which all pods get both CAs. It returns
-// the remaining wait.
+// adoptNewest serves the certificate in the Secret: at once if running pods trust it, otherwise
+// after the overlap, during which all pods get both CAs. It returns the remaining wait.
 func (l *Loader) adoptNewest(fresh *bundle, now time.Time) time.Duration {
 	served := l.current.Load()
 	switch {
@@ -172,8 +171,8 @@ func trusts(given, other *bundle, now time.Time) bool {
 	return verify(other.serving, given.roots, now) == nil
 }
 
-// parseIssued reads a certificate that somebody else issued from a Secret's data.
-// Its errors say what the Secret lacks and how to fix it.
+// parseIssued reads a certificate that somebody else issued from a Secret's data. Its errors say
+// what the Secret lacks and how to fix it.
 func parseIssued(data map[string][]byte, now time.Time) (*bundle, error) {
 	for _, key := range []string{servingCertKey, servingKeyKey} {
 		if len(data[key]) == 0 {
@@ -194,8 +193,8 @@ func parseIssued(data map[string][]byte, now time.Time) (*bundle, error) {
 	return &bundle{data: data, ca: data[caCertKey], roots: roots, serving: serving}, nil
 }
 
-// verify verifies a certificate as pods do. It accepts one that becomes valid in a
-// moment, by the clock of another machine.
+// verify verifies a certificate as pods do. It accepts one that becomes valid in a moment, by the
+// clock of another machine.
 func verify(serving tls.Certificate, roots *x509.CertPool, now time.Time) error {
 	leaf := serving.Leaf
 	if !slices.Contains(leaf.DNSNames, session.ServerName) {

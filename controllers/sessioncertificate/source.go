@@ -10,16 +10,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-// Source provides the manager's certificate. It is a Keeper, which issues it, or a
-// Loader, which reads it from a Secret of somebody else's.
+// Source provides the manager's certificate. It is a Keeper, which issues it, or a Loader, which
+// reads it from a Secret of somebody else's.
 type Source interface {
-	// CA returns the CA bundle, in PEM, by which pods verify the manager. It returns
-	// nil while there is no certificate.
+	// CA returns the CA bundle, in PEM, by which pods verify the manager. It returns nil while
+	// there is no certificate.
 	CA() []byte
 	// Changed sends an event when the result of CA changes.
 	Changed() <-chan event.GenericEvent
-	// TLSConfig returns the configuration of the session server. It always serves the
-	// newest certificate that pods trust.
+	// TLSConfig returns the configuration of the session server. It always serves the newest
+	// certificate that pods trust.
 	TLSConfig() *tls.Config
 	// SetupWithManager starts the source with the manager.
 	SetupWithManager(mgr ctrl.Manager) error
@@ -31,8 +31,8 @@ type holder struct {
 	changed chan event.GenericEvent
 }
 
-// newHolder returns a holder without a certificate. Its channel buffers one event:
-// the reader uses the newest CA, however often that changed.
+// newHolder returns a holder without a certificate. Its channel buffers one event: the reader uses
+// the newest CA, however often that changed.
 func newHolder() holder { return holder{changed: make(chan event.GenericEvent, 1)} }
 
 // CA implements Source.

@@ -21,10 +21,9 @@ import (
 
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;patch
 
-// Trust adds the manager's CA to the ConfigMaps of runs that were created with
-// another one. Their pods read it whenever they connect, so that they can reconnect
-// to the manager after the CA, or its source, changed during a run. It runs only on
-// the leader.
+// Trust adds the manager's CA to the ConfigMaps of runs that were created with another one. Their
+// pods read it whenever they connect, so that they can reconnect to the manager after the CA, or
+// its source, changed during a run. It runs only on the leader.
 type Trust struct {
 	// Client reads ConfigMaps from a cache that holds only those of runs.
 	Client client.Client
@@ -71,8 +70,8 @@ func (t *Trust) Reconcile(ctx context.Context, config *corev1.ConfigMap) (reconc
 	return reconcile.Result{}, nil
 }
 
-// addCertificates appends to certificates, in PEM, those of more that it lacks, and
-// reports whether there were any.
+// addCertificates appends to certificates, in PEM, those of more that it lacks, and reports whether
+// there were any.
 func addCertificates(certificates, more []byte) (all []byte, added bool) {
 	known := map[string]bool{}
 	for block, rest := pem.Decode(certificates); block != nil; block, rest = pem.Decode(rest) {

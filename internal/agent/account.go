@@ -21,8 +21,8 @@ type processSample struct {
 // process returns the identity of the process.
 func (s *processSample) process() process { return process{pid: s.PID, started: s.Starttime} }
 
-// entry holds the usage of a process and of the children that it has reaped. The
-// kernel keeps both (getrusage(2), RUSAGE_SELF and RUSAGE_CHILDREN).
+// entry holds the usage of a process and of the children that it has reaped. The kernel keeps both
+// (getrusage(2), RUSAGE_SELF and RUSAGE_CHILDREN).
 type entry struct {
 	parent        int
 	own, children usage
@@ -35,19 +35,18 @@ func (e entry) all() usage {
 	return all
 }
 
-// account sums the usage of processes and counts each process once. A live process
-// counts with its latest sample. A reaped child counts as part of its parent. A
-// process that exited without being reaped counts with its last sample.
+// account sums the usage of processes and counts each process once. A live process counts with its
+// latest sample. A reaped child counts as part of its parent. A process that exited without being
+// reaped counts with its last sample.
 //
-// Usage between two samples is added to the container of the process at the second
-// sample. If a process turns out to be in another container than assumed, earlier
-// usage stays where it was counted, so that none is lost or counted twice.
+// Usage between two samples is added to the container of the process at the second sample. If a
+// process turns out to be in another container than assumed, earlier usage stays where it was
+// counted, so that none is lost or counted twice.
 type account struct {
 	seen map[process]entry
 }
 
-// update adds what the processes used since the previous sample to their
-// containers.
+// update adds what the processes used since the previous sample to their containers.
 func (a *account) update(all []processSample) {
 	now := make(map[process]entry, len(all))
 	living := make(map[int]process, len(all))
@@ -81,8 +80,8 @@ func (a *account) update(all []processSample) {
 	a.seen = now
 }
 
-// liveAncestor returns the nearest live ancestor of a process that has exited, and
-// whether there is one.
+// liveAncestor returns the nearest live ancestor of a process that has exited, and whether there is
+// one.
 func (a *account) liveAncestor(e entry, living map[int]process) (process, bool) {
 	for range len(a.seen) {
 		if p, ok := living[e.parent]; ok {

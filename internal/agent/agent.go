@@ -12,8 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/session/pod"
 )
 
-// Session is the part of pod.Session that the agent uses. The methods are
-// documented there.
+// Session is the part of pod.Session that the agent uses. The methods are documented there.
 type Session interface {
 	Run(ctx context.Context) error
 	Orders() <-chan pod.Order
@@ -30,14 +29,14 @@ type Sampler interface {
 	// SetContainers sets which containers are sampled separately, in the form of
 	// session.Watch.Containers.
 	SetContainers(containers map[string]string)
-	// Sample samples all of them. now returns the time of the sample, in
-	// microseconds since the Unix epoch.
+	// Sample samples all of them. now returns the time of the sample, in microseconds since the
+	// Unix epoch.
 	Sample(now func() int64) (*result.ServerSample, error)
 }
 
-// Run runs the agent's side of the session. It probes the target until a probe
-// succeeds, and from the start of each stage sends a usage sample every second. It
-// returns nil when the manager has released the agent or ctx is done.
+// Run runs the agent's side of the session. It probes the target until a probe succeeds, and from
+// the start of each stage sends a usage sample every second. It returns nil when the manager has
+// released the agent or ctx is done.
 func Run(ctx context.Context, s Session, sampler Sampler, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -100,8 +99,8 @@ func (a *agent) handle(ctx context.Context, order pod.Order) error {
 	return nil
 }
 
-// startProbing starts to probe the target, unless the order repeats the current
-// probe: a target under load must not be probed again.
+// startProbing starts to probe the target, unless the order repeats the current probe: a target
+// under load must not be probed again.
 func (a *agent) startProbing(ctx context.Context, order session.Watch) error {
 	order.Containers = nil
 	if reflect.DeepEqual(order, a.probed) {

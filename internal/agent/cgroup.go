@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// allowedCPUs returns the list of CPUs that a process may run on, as in "0-3,8", or
-// an empty string if it can't be read.
+// allowedCPUs returns the list of CPUs that a process may run on, as in "0-3,8", or an empty string
+// if it can't be read.
 func (s *ProcSampler) allowedCPUs(pid string) string {
 	status, err := s.file(pid, "status")
 	if err != nil {
@@ -18,8 +18,8 @@ func (s *ProcSampler) allowedCPUs(pid string) string {
 	return string(bytes.TrimSpace(list))
 }
 
-// throttleFiles are the files that say for how long a container was throttled, in
-// control groups of version 2 and of version 1.
+// throttleFiles are the files that say for how long a container was throttled, in control groups of
+// version 2 and of version 1.
 var throttleFiles = []struct {
 	path, key string
 	perMicro  int64
@@ -29,10 +29,9 @@ var throttleFiles = []struct {
 	{"cpu,cpuacct/cpu.stat", "throttled_time", 1000},
 }
 
-// throttled returns for how long the container of a process was throttled, in
-// microseconds, or -1 if that can't be read. It reads the container's control group
-// below the root directory of the process, which only the same user and root can
-// access.
+// throttled returns for how long the container of a process was throttled, in microseconds, or -1
+// if that can't be read. It reads the container's control group below the root directory of the
+// process, which only the same user and root can access.
 func (s *ProcSampler) throttled(pid int) int64 {
 	for _, file := range throttleFiles {
 		text, err := s.file(strconv.Itoa(pid), "root/sys/fs/cgroup", file.path)

@@ -17,8 +17,8 @@ type container struct {
 	first    int   // its process with the lowest PID, or 0 if it has none
 }
 
-// containers holds the containers that are sampled separately, by name. The
-// server's always exists. It has the processes that are in none of the others.
+// containers holds the containers that are sampled separately, by name. The server's always exists.
+// It has the processes that are in none of the others.
 type containers struct {
 	byName map[string]*container
 	// ids are the container IDs of the runtime.
@@ -35,9 +35,8 @@ func newContainers() containers {
 	return containers{byName: map[string]*container{result.ServerContainer: {}}}
 }
 
-// set sets the containers: their names by the runtime's container IDs, without
-// scheme. Earlier usage stays where it was counted. A container that is no longer
-// named keeps its usage.
+// set sets the containers: their names by the runtime's container IDs, without scheme. Earlier
+// usage stays where it was counted. A container that is no longer named keeps its usage.
 func (c *containers) set(names map[string]string) {
 	c.ids = nil
 	for _, id := range slices.Sorted(maps.Keys(names)) {
@@ -52,10 +51,9 @@ func (c *containers) set(names map[string]string) {
 	}
 }
 
-// of returns the container of a process, given its control groups: the content of
-// /proc/PID/cgroup. Runtimes put the container ID into the path of the group. The
-// path is relative to the root of the hierarchy (as with version 1) or to the
-// reader's own group (cgroup_namespaces(7)).
+// of returns the container of a process, given its control groups: the content of /proc/PID/cgroup.
+// Runtimes put the container ID into the path of the group. The path is relative to the root of the
+// hierarchy (as with version 1) or to the reader's own group (cgroup_namespaces(7)).
 func (c *containers) of(cgroup []byte) *container {
 	for _, known := range c.ids {
 		if bytes.Contains(cgroup, []byte(known.id)) {
@@ -65,9 +63,8 @@ func (c *containers) of(cgroup []byte) *container {
 	return c.byName[result.ServerContainer]
 }
 
-// update records which processes are in which container. If a process has moved to
-// another container, the peak RSS of the former one included the process, so it
-// starts again.
+// update records which processes are in which container. If a process has moved to another
+// container, the peak RSS of the former one included the process, so it starts again.
 func (c *containers) update(all []processSample) {
 	for _, one := range c.byName {
 		one.first = 0

@@ -13,8 +13,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// tick is the unit of CPU times in /proc, in microseconds: a hundredth of a
-// second on every architecture (proc_pid_stat(5), USER_HZ).
+// tick is the unit of CPU times in /proc, in microseconds: a hundredth of a second on every
+// architecture (proc_pid_stat(5), USER_HZ).
 const tick = 10_000
 
 // process identifies a process: a later one may have the same PID.
@@ -23,11 +23,10 @@ type process struct {
 	started uint64
 }
 
-// ProcSampler samples the processes of the target's containers from /proc. It shows
-// all processes of the pod, because the pod's containers share their process
-// namespace. The target's processes are those that are neither in the agent's
-// control group nor PID 1, which is the pod's sandbox. ProcSampler is not safe for
-// concurrent use.
+// ProcSampler samples the processes of the target's containers from /proc. It shows all processes
+// of the pod, because the pod's containers share their process namespace. The target's processes
+// are those that are neither in the agent's control group nor PID 1, which is the pod's sandbox.
+// ProcSampler is not safe for concurrent use.
 type ProcSampler struct {
 	proc       procfs.FS
 	directory  string
@@ -38,8 +37,8 @@ type ProcSampler struct {
 	buffer     []byte
 }
 
-// NewProcSampler returns a sampler that reads the proc file system mounted at
-// directory. All processes count as the server's until SetContainers is called.
+// NewProcSampler returns a sampler that reads the proc file system mounted at directory. All
+// processes count as the server's until SetContainers is called.
 func NewProcSampler(directory string) (*ProcSampler, error) {
 	proc, err := procfs.NewFS(directory)
 	if err != nil {
@@ -52,17 +51,16 @@ func NewProcSampler(directory string) (*ProcSampler, error) {
 	return &ProcSampler{proc: proc, directory: directory, own: own, containers: newContainers(), buffer: make([]byte, 8<<10)}, nil
 }
 
-// SetContainers sets which containers are sampled separately; see
-// session.Watch.Containers. It can be called again with others. Earlier usage of a
-// process stays with the container that it was counted for.
+// SetContainers sets which containers are sampled separately; see session.Watch.Containers. It can
+// be called again with others. Earlier usage of a process stays with the container that it was
+// counted for.
 func (s *ProcSampler) SetContainers(containers map[string]string) { s.containers.set(containers) }
 
-// Sample returns the usage of each container's processes since they were first seen
-// in it; the usage of the server's processes since they started. Processes that
-// exited count with their last sample. Cumulative counters never decrease from one
-// sample to the next. CPU times have the kernel's resolution of 10 ms. Context
-// switches of a thread that started and ended between two samples are unknown.
-// Network bytes are the pod's and are part of the server's usage.
+// Sample returns the usage of each container's processes since they were first seen in it; the
+// usage of the server's processes since they started. Processes that exited count with their last
+// sample. Cumulative counters never decrease from one sample to the next. CPU times have the
+// kernel's resolution of 10 ms. Context switches of a thread that started and ended between two
+// samples are unknown. Network bytes are the pod's and are part of the server's usage.
 func (s *ProcSampler) Sample(now func() int64) (*result.ServerSample, error) {
 	pids, in, err := s.targetPIDs()
 	if err != nil {
@@ -109,8 +107,8 @@ func (c *container) report(u *result.ServerUsage) {
 	u.MaxResident = c.resident
 }
 
-// targetPIDs returns the PIDs of the target's processes, in ascending order, and
-// the container of each.
+// targetPIDs returns the PIDs of the target's processes, in ascending order, and the container of
+// each.
 func (s *ProcSampler) targetPIDs() ([]int, []*container, error) {
 	all, err := s.proc.AllProcs()
 	if err != nil {
@@ -146,8 +144,8 @@ func (s *ProcSampler) stats(pids []int, in []*container) []processSample {
 	return all
 }
 
-// levels are gauges: the RSS in bytes, the number of threads, and the number of open
-// descriptors, or -1 if that can't be read.
+// levels are gauges: the RSS in bytes, the number of threads, and the number of open descriptors,
+// or -1 if that can't be read.
 type levels struct{ resident, threads, descriptors int64 }
 
 // levels returns the gauges of each container that has processes.
@@ -182,8 +180,7 @@ func (s *ProcSampler) levels(all []processSample) map[*container]*levels {
 	return of
 }
 
-// network returns the bytes received and sent on the pod's interfaces, except
-// loopback.
+// network returns the bytes received and sent on the pod's interfaces, except loopback.
 func (s *ProcSampler) network() (received, sent int64, err error) {
 	self, err := s.proc.Self()
 	if err != nil {
@@ -202,8 +199,7 @@ func (s *ProcSampler) network() (received, sent int64, err error) {
 	return received, sent, nil
 }
 
-// file returns a small file of /proc in the sampler's buffer, which the next call
-// overwrites.
+// file returns a small file of /proc in the sampler's buffer, which the next call overwrites.
 func (s *ProcSampler) file(parts ...string) ([]byte, error) {
 	f, err := os.Open(filepath.Join(append([]string{s.directory}, parts...)...))
 	if err != nil {

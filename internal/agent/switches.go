@@ -17,9 +17,9 @@ type thread struct {
 // switched holds the numbers of context switches of a thread.
 type switched struct{ voluntary, involuntary int64 }
 
-// switches sums the context switches of all threads. The kernel counts them per
-// thread and forgets them when the thread ends. Switches between two samples are
-// added to the container of the process at the second sample.
+// switches sums the context switches of all threads. The kernel counts them per thread and forgets
+// them when the thread ends. Switches between two samples are added to the container of the process
+// at the second sample.
 type switches struct {
 	seen map[thread]switched
 	// sampled is the time of the latest sample, cost how long it took.
@@ -27,13 +27,12 @@ type switches struct {
 	cost    time.Duration
 }
 
-// maxSwitchesCost is how long a sample of the switches may take before they are
-// sampled less often, so that they use at most one percent of a CPU. 200 threads
-// take 4 ms.
+// maxSwitchesCost is how long a sample of the switches may take before they are sampled less often,
+// so that they use at most one percent of a CPU. 200 threads take 4 ms.
 const maxSwitchesCost = 10 * time.Millisecond
 
-// readSwitches adds the context switches of all threads of the processes to their
-// containers. If there are very many threads, it skips samples.
+// readSwitches adds the context switches of all threads of the processes to their containers. If
+// there are very many threads, it skips samples.
 func (s *ProcSampler) readSwitches(all []processSample) {
 	began := time.Now()
 	if s.switches.cost <= maxSwitchesCost || began.Sub(s.switches.sampled) >= 100*s.switches.cost {
@@ -79,8 +78,7 @@ func (n *switched) add(other switched) {
 	n.involuntary += other.involuntary
 }
 
-// since returns the switches since before. If there are fewer, n belongs to another
-// thread.
+// since returns the switches since before. If there are fewer, n belongs to another thread.
 func (n switched) since(before switched) switched {
 	if n.voluntary < before.voluntary || n.involuntary < before.involuntary {
 		return n

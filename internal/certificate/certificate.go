@@ -1,5 +1,5 @@
-// Package certificate signs certificates. It issues those of runs whose spec asks
-// for a self-signed one: each is signed by a CA of its own.
+// Package certificate signs certificates. It issues those of runs whose spec asks for a self-signed
+// one: each is signed by a CA of its own.
 package certificate
 
 import (
@@ -30,8 +30,8 @@ type Request struct {
 	Lifetime time.Duration
 }
 
-// Bundle holds a certificate, its key and the certificate of the CA that signed it,
-// all in PEM. The CA's key is dropped: it signs nothing else.
+// Bundle holds a certificate, its key and the certificate of the CA that signed it, all in PEM. The
+// CA's key is dropped: it signs nothing else.
 type Bundle struct {
 	Certificate, Key, CA []byte
 }
@@ -83,8 +83,8 @@ func Issue(request Request, now time.Time) (*Bundle, error) {
 	return &Bundle{Certificate: leafPEM, Key: keyPEM, CA: caPEM}, nil
 }
 
-// Sign returns a certificate for a key, and the key, in PEM. It is signed by ca, or
-// self-signed if ca is nil. The serial number is set in the template.
+// Sign returns a certificate for a key, and the key, in PEM. It is signed by ca, or self-signed if
+// ca is nil. The serial number is set in the template.
 func Sign(template *x509.Certificate, key crypto.Signer, ca *tls.Certificate) (certificate, privateKey []byte, err error) {
 	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)); err != nil {
 		return nil, nil, fmt.Errorf("generate a serial number: %w", err)
@@ -127,8 +127,8 @@ func newKey(algorithm string, size int) (crypto.Signer, error) {
 	return key, nil
 }
 
-// commonName returns the first name, which some servers log. It returns "" if that
-// has more than 64 characters (RFC 5280, appendix A.1).
+// commonName returns the first name, which some servers log. It returns "" if that has more than 64
+// characters (RFC 5280, appendix A.1).
 func commonName(names []string) string {
 	if len(names) == 0 || len(names[0]) > 64 {
 		return ""

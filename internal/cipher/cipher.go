@@ -1,5 +1,4 @@
-// Package cipher has the TLS cipher suites that Assay's clients support, under
-// OpenSSL's names.
+// Package cipher has the TLS cipher suites that Assay's clients support, under OpenSSL's names.
 package cipher
 
 import (
@@ -16,8 +15,8 @@ type Suite struct {
 	ID uint16
 }
 
-// Suites are the cipher suites that Assay's clients support. Those of TLS 1.3 come
-// first. Clients always offer all of them, and the server chooses.
+// Suites are the cipher suites that Assay's clients support. Those of TLS 1.3 come first. Clients
+// always offer all of them, and the server chooses.
 var Suites = []Suite{
 	{"TLS_AES_128_GCM_SHA256", tls.TLS_AES_128_GCM_SHA256},
 	{"TLS_AES_256_GCM_SHA384", tls.TLS_AES_256_GCM_SHA384},
@@ -41,8 +40,8 @@ var Suites = []Suite{
 	{"AES256-SHA", tls.TLS_RSA_WITH_AES_256_CBC_SHA},
 }
 
-// ID returns the number of a suite. The error for a suite that the clients don't
-// support lists those that they do.
+// ID returns the number of a suite. The error for a suite that the clients don't support lists
+// those that they do.
 func ID(name string) (uint16, error) {
 	for _, s := range Suites {
 		if s.Name == name {

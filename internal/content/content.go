@@ -1,5 +1,5 @@
-// Package content writes the files that a target serves. The manager lists them,
-// the agent writes them into a volume before the server starts.
+// Package content writes the files that a target serves. The manager lists them, the agent writes
+// them into a volume before the server starts.
 package content
 
 import (
@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// seed determines the bytes of generated files. Another seed would make results
-	// incomparable with those of other versions.
+	// seed determines the bytes of generated files. Another seed would make results incomparable
+	// with those of other versions.
 	seed = "assay content 1\x00"
 
 	writeBuffer = 256 << 10
@@ -46,10 +46,10 @@ func ReadList(name string) ([]File, error) {
 	return files, nil
 }
 
-// Write writes files into a directory and replaces existing ones. A path that leads
-// out of the directory is an error, and so is a source of another size. The bytes
-// of a generated file depend only on its path, so that every run serves the same,
-// and can't be compressed. A file exists completely or not at all.
+// Write writes files into a directory and replaces existing ones. A path that leads out of the
+// directory is an error, and so is a source of another size. The bytes of a generated file depend
+// only on its path, so that every run serves the same, and can't be compressed. A file exists
+// completely or not at all.
 func Write(directory string, files []File) error {
 	root, err := os.OpenRoot(directory)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package loadplan turns the load of a run into one plan per client. It is
-// pure: the same spec always gives the same plans.
+// Package loadplan turns the load of a run into one plan per client. It is pure: the same spec
+// always gives the same plans.
 package loadplan
 
 import (
@@ -12,9 +12,8 @@ import (
 
 const microsecondsPerSecond = 1_000_000
 
-// Plans returns the plan of each client, by index. The run is one that the API
-// server accepted, with its defaults; lengths are those of the files that the
-// target serves, by path.
+// Plans returns the plan of each client, by index. The run is one that the API server accepted,
+// with its defaults; lengths are those of the files that the target serves, by path.
 func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan {
 	spec := &run.Spec
 	plans := make([]*session.Plan, Replicas(spec))
@@ -46,8 +45,8 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 	return plans
 }
 
-// AddList gives plans the list of requests that their run has from elsewhere, as
-// package requestlist encodes it; lengths are as in Plans.
+// AddList gives plans the list of requests that their run has from elsewhere, as package
+// requestlist encodes it; lengths are as in Plans.
 func AddList(plans []*session.Plan, list []byte, lengths map[string]int64) {
 	for _, p := range plans {
 		p.RequestList, p.Lengths = list, lengths
@@ -57,8 +56,7 @@ func AddList(plans []*session.Plan, list []byte, lengths map[string]int64) {
 // Replicas is the number of clients.
 func Replicas(spec *v1alpha1.BenchmarkRunSpec) int { return int(orDefault(spec.Clients.Replicas, 1)) }
 
-// Streams is the number of concurrent requests on each HTTP/2 connection; 0 for
-// HTTP/1.1.
+// Streams is the number of concurrent requests on each HTTP/2 connection; 0 for HTTP/1.1.
 func Streams(spec *v1alpha1.BenchmarkRunSpec) int {
 	if spec.Load.Connection.Protocol != v1alpha1.HTTP2 {
 		return 0
@@ -66,8 +64,8 @@ func Streams(spec *v1alpha1.BenchmarkRunSpec) int {
 	return int(orDefault(spec.Load.Connection.Streams, 1))
 }
 
-// requests are the run's, each with the length that its response must have,
-// where the run or its content tells it.
+// requests are the run's, each with the length that its response must have, where the run or its
+// content tells it.
 func requests(spec *v1alpha1.BenchmarkRunSpec, lengths map[string]int64) []session.PlannedRequest {
 	planned := make([]session.PlannedRequest, 0, len(spec.Load.Requests))
 	for i := range spec.Load.Requests {
@@ -95,8 +93,8 @@ func requests(spec *v1alpha1.BenchmarkRunSpec, lengths map[string]int64) []sessi
 	return planned
 }
 
-// length is what the run says it is; else, where a success can only be the file
-// itself, that of the file; else -1.
+// length is what the run says it is; else, where a success can only be the file itself, that of the
+// file; else -1.
 func length(r *v1alpha1.Request, lengths map[string]int64) int64 {
 	if r.Expect != nil && r.Expect.BodyBytes != nil {
 		return *r.Expect.BodyBytes
@@ -115,8 +113,8 @@ func authentication(a *v1alpha1.Authentication) string {
 	return string(a.Scheme)
 }
 
-// seed differs from client to client, so that they don't make the same
-// requests in step, and is the same in every run.
+// seed differs from client to client, so that they don't make the same requests in step, and is the
+// same in every run.
 func seed(index int) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte{byte(index), byte(index >> 8), byte(index >> 16)})

@@ -7,13 +7,12 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// maxConnections returns how many connections a client of open load has at most
-// if the spec doesn't set it: 1000, or fewer where that would be more than 20000
-// streams.
+// maxConnections returns how many connections a client of open load has at most if the spec doesn't
+// set it: 1000, or fewer where that would be more than 20000 streams.
 func maxConnections(streams int) int32 { return int32(min(1000, 20_000/max(streams, 1))) }
 
-// split is the part of one client of so many in a total: all parts add up to it,
-// and none is larger than another by more than one.
+// split is the part of one client of so many in a total: all parts add up to it, and none is larger
+// than another by more than one.
 func split(total int64, index, clients int) int64 {
 	part := total / int64(clients)
 	if int64(index) < total%int64(clients) {
@@ -150,8 +149,8 @@ func Shape(spec *v1alpha1.BenchmarkRunSpec) string {
 	return result.LoadClosed
 }
 
-// TargetRatePerSecond is the arrival rate over all clients that an open load comes to,
-// of levels the highest; 0 for closed load.
+// TargetRatePerSecond is the arrival rate over all clients that an open load comes to, of levels
+// the highest; 0 for closed load.
 func TargetRatePerSecond(spec *v1alpha1.BenchmarkRunSpec) int64 {
 	s := sharing{scope: spec.Load.Scope, clients: Replicas(spec)}
 	if spec.Load.Open != nil {
@@ -187,8 +186,8 @@ func Levels(spec *v1alpha1.BenchmarkRunSpec) []result.Level {
 	return levels
 }
 
-// Extent is how much a load amounts to: requests over all clients or, where that
-// is zero, seconds; of a k6 script neither is known.
+// Extent is how much a load amounts to: requests over all clients or, where that is zero, seconds;
+// of a k6 script neither is known.
 type Extent struct{ Requests, Seconds int64 }
 
 // Extents are what the warm-up and the measurement amount to.

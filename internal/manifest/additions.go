@@ -16,9 +16,8 @@ import (
 	"github.com/assay-dev/assay/internal/server"
 )
 
-// addTo merges spec.target.pod into the target's pod. An error describes a
-// mistake in the spec: an addition must not change what the measurement is based
-// on.
+// addTo merges spec.target.pod into the target's pod. An error describes a mistake in the spec: an
+// addition must not change what the measurement is based on.
 func addTo(pod *corev1.Pod, additions *v1alpha1.PodAdditions) (*corev1.Pod, error) {
 	if additions == nil {
 		return pod, nil
@@ -84,15 +83,14 @@ func checkAdditions(pod *corev1.Pod, additions *v1alpha1.PodAdditions) error {
 	return nil
 }
 
-// baselineCapabilities are those that the Pod Security Standard Baseline lets a
-// container add
+// baselineCapabilities are those that the Pod Security Standard Baseline lets a container add
 // (https://kubernetes.io/docs/concepts/security/pod-security-standards/).
 var baselineCapabilities = []corev1.Capability{
 	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
 }
 
-// forbiddenCapability returns a capability that the user's security context gives
-// a container although the pod's security standard forbids it, or an empty text.
+// forbiddenCapability returns a capability that the user's security context gives a container
+// although the pod's security standard forbids it, or an empty text.
 func forbiddenCapability(own *corev1.Container, added *corev1.SecurityContext) corev1.Capability {
 	if added == nil || added.Capabilities == nil {
 		return ""
@@ -112,9 +110,8 @@ func forbiddenCapability(own *corev1.Container, added *corev1.SecurityContext) c
 	return ""
 }
 
-// hides reports whether a mount of the user's hides one of Assay's, or a file
-// that Assay wrote. Below an empty directory of the server there may be other
-// mounts.
+// hides reports whether a mount of the user's hides one of Assay's, or a file that Assay wrote.
+// Below an empty directory of the server there may be other mounts.
 func hides(mountPath string, own *corev1.VolumeMount) bool {
 	users, assays := path.Clean(mountPath), path.Clean(own.MountPath)
 	made := slices.Contains([]string{server.ConfigVolume, server.ContentVolume, server.TLSVolume}, own.Name)

@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	// clientTLSVolumeName is the volume with what a pod needs to connect to the
-	// target by TLS.
+	// clientTLSVolumeName is the volume with what a pod needs to connect to the target by TLS.
 	clientTLSVolumeName = "tls-client"
 	// caKey is the key of a Secret or ConfigMap with its CA bundle.
 	caKey = "ca.crt"
 )
 
 // CertificateKind is the kind of cert-manager's Certificates
-// (https://cert-manager.io/docs/reference/api-docs). They are built without
-// cert-manager's Go types, which would add its whole dependencies for one object.
+// (https://cert-manager.io/docs/reference/api-docs). They are built without cert-manager's Go
+// types, which would add its whole dependencies for one object.
 var CertificateKind = schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"}
 
 // Certificate is a certificate that a run needs.
@@ -35,13 +34,12 @@ type Certificate struct {
 	Client bool
 }
 
-// OwnSecret reports whether the Secret is made for the run. Otherwise it is the
-// user's.
+// OwnSecret reports whether the Secret is made for the run. Otherwise it is the user's.
 func (c *Certificate) OwnSecret() bool { return c.Spec.SecretName == "" }
 
-// Certificates returns the certificates that a run needs. The name of a Secret
-// that is made for the run contains the run's UID: the manager may not read
-// Secrets, so it can't check the owner of an existing one.
+// Certificates returns the certificates that a run needs. The name of a Secret that is made for the
+// run contains the run's UID: the manager may not read Secrets, so it can't check the owner of an
+// existing one.
 func Certificates(run *v1alpha1.BenchmarkRun) []Certificate {
 	t := run.Spec.Target.TLS
 	if t == nil {
@@ -110,8 +108,8 @@ func IssuedCertificate(run *v1alpha1.BenchmarkRun, c *Certificate) *unstructured
 	return obj
 }
 
-// serverTLSVolume returns the volume with the server's certificate and key, and
-// the CA bundle that verifies clients. It returns nil if the server needs none.
+// serverTLSVolume returns the volume with the server's certificate and key, and the CA bundle that
+// verifies clients. It returns nil if the server needs none.
 func serverTLSVolume(run *v1alpha1.BenchmarkRun) *corev1.Volume {
 	var sources []corev1.VolumeProjection
 	for _, c := range Certificates(run) {
@@ -126,8 +124,8 @@ func serverTLSVolume(run *v1alpha1.BenchmarkRun) *corev1.Volume {
 	return projected(server.TLSVolume, sources)
 }
 
-// clientTLSVolume returns the volume with what a pod needs to connect to the
-// target by TLS, or nil if it needs nothing. It never holds the server's key.
+// clientTLSVolume returns the volume with what a pod needs to connect to the target by TLS, or nil
+// if it needs nothing. It never holds the server's key.
 func clientTLSVolume(run *v1alpha1.BenchmarkRun) *corev1.Volume {
 	var sources []corev1.VolumeProjection
 	if e := run.Spec.Target.Server.External; e != nil && e.CertificateAuthority != nil {

@@ -13,13 +13,11 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// CredentialsVolume is the clients' volume with the credentials of
-// load.authentication.
+// CredentialsVolume is the clients' volume with the credentials of load.authentication.
 const CredentialsVolume = "credentials"
 
-// ClientJob returns the Job that starts each client once. Clients prefer other
-// nodes than the target's and spread over nodes. script lists the files of the
-// load's k6 script.
+// ClientJob returns the Job that starts each client once. Clients prefer other nodes than the
+// target's and spread over nodes. script lists the files of the load's k6 script.
 func ClientJob(run *v1alpha1.BenchmarkRun, script []ScriptFile, settings *Settings) *batchv1.Job {
 	replicas := int32(loadplan.Replicas(&run.Spec))
 	resources := requirements(run.Spec.Clients.Resources, defaultClientMemory)
@@ -80,8 +78,7 @@ func awayFromTarget(run *v1alpha1.BenchmarkRun) *corev1.Affinity {
 	}}
 }
 
-// mountCredentials adds the credentials with which a client authenticates its
-// requests.
+// mountCredentials adds the credentials with which a client authenticates its requests.
 func mountCredentials(run *v1alpha1.BenchmarkRun, spec *corev1.PodSpec, container *corev1.Container) {
 	a := run.Spec.Load.Authentication
 	if a == nil {

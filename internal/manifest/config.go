@@ -20,13 +20,13 @@ const (
 	contentListFile = "content.json"
 	scriptListFile  = "script.json"
 	renderingFile   = "rendering.json"
-	// requestListFile holds the list of requests from the user's ConfigMap, checked
-	// and encoded by package requestlist.
+	// requestListFile holds the list of requests from the user's ConfigMap, checked and encoded by
+	// package requestlist.
 	requestListFile = "requests.gz"
 )
 
-// Inputs holds what a run copies from the user's ConfigMaps when it starts.
-// Later changes of those don't reach the run.
+// Inputs holds what a run copies from the user's ConfigMaps when it starts. Later changes of those
+// don't reach the run.
 type Inputs struct {
 	// Content holds the files of content, by path.
 	Content map[string][]byte
@@ -40,17 +40,16 @@ type Inputs struct {
 
 // ScriptFile is a file of a k6 script.
 type ScriptFile struct {
-	// Key is its key in the run's ConfigMap, Path its path below the script's
-	// directory.
+	// Key is its key in the run's ConfigMap, Path its path below the script's directory.
 	Key  string `json:"key"`
 	Path string `json:"path"`
 	Text string `json:"-"`
 }
 
-// ConfigMap returns the run's ConfigMap. It holds what the run's pods read: the
-// server's rendered files, the content and its list, the script, the list of
-// requests, and the CA bundle that verifies the manager. It also holds the
-// rendered containers, so that the target's pod can be built from it alone.
+// ConfigMap returns the run's ConfigMap. It holds what the run's pods read: the server's rendered
+// files, the content and its list, the script, the list of requests, and the CA bundle that
+// verifies the manager. It also holds the rendered containers, so that the target's pod can be
+// built from it alone.
 func ConfigMap(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, in *Inputs, ca []byte) (*corev1.ConfigMap, error) {
 	list, binary, err := contentList(run, in)
 	if err != nil {
@@ -89,8 +88,7 @@ func ConfigMap(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, in *Inpu
 	return &corev1.ConfigMap{ObjectMeta: objectMeta(run, ConfigName(run)), Data: data, BinaryData: binary}, nil
 }
 
-// ReadRendering returns the rendering that the run's ConfigMap was built with,
-// without its files.
+// ReadRendering returns the rendering that the run's ConfigMap was built with, without its files.
 func ReadRendering(config *corev1.ConfigMap) (*server.Rendering, error) {
 	rendering := &server.Rendering{}
 	if err := readJSON(config, renderingFile, rendering); err != nil {
@@ -99,8 +97,7 @@ func ReadRendering(config *corev1.ConfigMap) (*server.Rendering, error) {
 	return rendering, nil
 }
 
-// ReadScript returns the files of the script in the run's ConfigMap, without
-// their texts.
+// ReadScript returns the files of the script in the run's ConfigMap, without their texts.
 func ReadScript(config *corev1.ConfigMap) ([]ScriptFile, error) {
 	var files []ScriptFile
 	if config.Data[scriptListFile] == "" {
@@ -110,13 +107,12 @@ func ReadScript(config *corev1.ConfigMap) ([]ScriptFile, error) {
 	return files, err
 }
 
-// ReadRequests returns the encoded list of requests in the run's ConfigMap, or
-// nil if there is none.
+// ReadRequests returns the encoded list of requests in the run's ConfigMap, or nil if there is
+// none.
 func ReadRequests(config *corev1.ConfigMap) []byte { return config.BinaryData[requestListFile] }
 
-// ReadContentLengths returns the lengths of the files that the target serves, by
-// path. It omits files that the server executes: the length of what such a file
-// answers is unknown.
+// ReadContentLengths returns the lengths of the files that the target serves, by path. It omits
+// files that the server executes: the length of what such a file answers is unknown.
 func ReadContentLengths(config *corev1.ConfigMap) (map[string]int64, error) {
 	var files []content.File
 	if err := readJSON(config, contentListFile, &files); err != nil {
@@ -138,15 +134,14 @@ func readJSON(config *corev1.ConfigMap, key string, into any) error {
 	return nil
 }
 
-// Artifact returns the ConfigMap that stores the run's full result. A
-// measurement is complete as soon as it exists.
+// Artifact returns the ConfigMap that stores the run's full result. A measurement is complete as
+// soon as it exists.
 func Artifact(run *v1alpha1.BenchmarkRun, encoded []byte) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: objectMeta(run, ArtifactName(run)), BinaryData: map[string][]byte{artifact.Key: encoded}}
 }
 
-// contentList returns the list of content for the container that writes it, and
-// the copied files by their keys in the run's ConfigMap. It omits files that are
-// missing from the inputs.
+// contentList returns the list of content for the container that writes it, and the copied files by
+// their keys in the run's ConfigMap. It omits files that are missing from the inputs.
 func contentList(run *v1alpha1.BenchmarkRun, in *Inputs) (list []byte, copied map[string][]byte, err error) {
 	files := []content.File{}
 	copied = map[string][]byte{}

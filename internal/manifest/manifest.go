@@ -1,8 +1,7 @@
-// Package manifest builds the objects that a BenchmarkRun consists of in the
-// cluster: its ConfigMap, its Secrets and Certificates, the target's pod, the
-// clients' Job and the ConfigMap with the result. Every builder is a pure
-// function of the run's spec and the operator's settings. What to create, and
-// when, is decided elsewhere, in package run.
+// Package manifest builds the objects that a BenchmarkRun consists of in the cluster: its
+// ConfigMap, its Secrets and Certificates, the target's pod, the clients' Job and the ConfigMap
+// with the result. Every builder is a pure function of the run's spec and the operator's settings.
+// What to create, and when, is decided elsewhere, in package run.
 package manifest
 
 import (
@@ -34,8 +33,7 @@ const (
 	runKind   = "BenchmarkRun"
 )
 
-// Object is a Kubernetes object. It has the methods of controller-runtime's
-// client.Object.
+// Object is a Kubernetes object. It has the methods of controller-runtime's client.Object.
 type Object interface {
 	metav1.Object
 	runtime.Object

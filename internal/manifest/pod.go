@@ -17,8 +17,8 @@ const (
 )
 
 const (
-	// caFile is the key, in the run's ConfigMap, and the file of the CA bundle that
-	// verifies the manager.
+	// caFile is the key, in the run's ConfigMap, and the file of the CA bundle that verifies the
+	// manager.
 	caFile = "ca.crt"
 
 	identityVolume = "identity"
@@ -26,8 +26,8 @@ const (
 	contentFolder  = "/assay/content"
 	configFolder   = "/assay/config"
 
-	// tokenLifetime is the lifetime of a pod's token in seconds, the shortest that
-	// Kubernetes allows. The kubelet renews the token.
+	// tokenLifetime is the lifetime of a pod's token in seconds, the shortest that Kubernetes
+	// allows. The kubelet renews the token.
 	tokenLifetime = 600
 	// nonRootUser is the user of Assay's images and of a restricted target.
 	nonRootUser = 65532
@@ -68,8 +68,8 @@ func podSpec(restricted bool) corev1.PodSpec {
 	return spec
 }
 
-// restrictedContainer returns what the restricted Pod Security Standard requires
-// of a container in addition to its pod's security context.
+// restrictedContainer returns what the restricted Pod Security Standard requires of a container in
+// addition to its pod's security context.
 func restrictedContainer() *corev1.SecurityContext {
 	return &corev1.SecurityContext{
 		AllowPrivilegeEscalation: ptr.To(false),
@@ -77,9 +77,8 @@ func restrictedContainer() *corev1.SecurityContext {
 	}
 }
 
-// restrictedAssayContainer returns the security context of Assay's own
-// containers, which write only to mounted volumes. It also restricts them in a
-// pod whose server runs as root.
+// restrictedAssayContainer returns the security context of Assay's own containers, which write only
+// to mounted volumes. It also restricts them in a pod whose server runs as root.
 func restrictedAssayContainer() *corev1.SecurityContext {
 	context := restrictedContainer()
 	context.ReadOnlyRootFilesystem = ptr.To(true)
@@ -89,8 +88,8 @@ func restrictedAssayContainer() *corev1.SecurityContext {
 	return context
 }
 
-// identity returns the volume with the token that authenticates a pod and the CA
-// bundle that verifies the manager.
+// identity returns the volume with the token that authenticates a pod and the CA bundle that
+// verifies the manager.
 func identity(run *v1alpha1.BenchmarkRun) corev1.Volume {
 	return *projected(identityVolume, []corev1.VolumeProjection{
 		{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
@@ -111,8 +110,7 @@ func projected(name string, sources []corev1.VolumeProjection) *corev1.Volume {
 	return &corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: sources}}}
 }
 
-// secretFiles projects keys of a Secret to files. files maps each key to its
-// file's name.
+// secretFiles projects keys of a Secret to files. files maps each key to its file's name.
 func secretFiles(name string, files map[string]string) corev1.VolumeProjection {
 	projection := &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: name}}
 	for _, key := range sortedKeys(files) {

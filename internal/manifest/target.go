@@ -8,11 +8,10 @@ import (
 	"github.com/assay-dev/assay/internal/server"
 )
 
-// TargetPod returns the target's pod: a container that writes the content and
-// exits, if there is content, the agent, which starts before the servers and
-// watches them, the server that clients connect to, and the backends behind it.
-// The pod is Guaranteed, so that a server with whole CPUs gets exclusive ones
-// where the node supports that. It is never restarted: a crash is a finding. An
+// TargetPod returns the target's pod: a container that writes the content and exits, if there is
+// content, the agent, which starts before the servers and watches them, the server that clients
+// connect to, and the backends behind it. The pod is Guaranteed, so that a server with whole CPUs
+// gets exclusive ones where the node supports that. It is never restarted: a crash is a finding. An
 // error describes a mistake in the spec.
 func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings *Settings) (*corev1.Pod, error) {
 	spec := &run.Spec.Target
@@ -53,8 +52,8 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 	return addTo(pod, spec.Pod)
 }
 
-// resourcesOf returns the resources of the i-th server of a target. The first is
-// the one that clients connect to.
+// resourcesOf returns the resources of the i-th server of a target. The first is the one that
+// clients connect to.
 func resourcesOf(spec *v1alpha1.Target, i int) v1alpha1.Resources {
 	if i == 0 {
 		return spec.Resources
@@ -62,9 +61,8 @@ func resourcesOf(spec *v1alpha1.Target, i int) v1alpha1.Resources {
 	return spec.Backends[i-1].Resources
 }
 
-// contentWriter returns the container that writes the content. It gets the
-// resources of the server, which isn't running yet: so it is quick, and the pod
-// requests no more.
+// contentWriter returns the container that writes the content. It gets the resources of the server,
+// which isn't running yet: so it is quick, and the pod requests no more.
 func contentWriter(resources corev1.ResourceRequirements, settings *Settings) corev1.Container {
 	return corev1.Container{
 		Name:                     ContentContainer,
@@ -82,10 +80,9 @@ func contentWriter(resources corev1.ResourceRequirements, settings *Settings) co
 	}
 }
 
-// agentContainer returns the agent's container. It is listed before the servers, so that
-// the kubelet starts it first. As a native sidecar (a restartable init container)
-// it would delay the server by a second: the kubelet polls only that often
-// whether a sidecar has started.
+// agentContainer returns the agent's container. It is listed before the servers, so that the
+// kubelet starts it first. As a native sidecar (a restartable init container) it would delay the
+// server by a second: the kubelet polls only that often whether a sidecar has started.
 func agentContainer(settings *Settings) corev1.Container {
 	return corev1.Container{
 		Name:                     AgentContainer,
@@ -101,9 +98,8 @@ func agentContainer(settings *Settings) corev1.Container {
 	}
 }
 
-// Servers returns the containers of the target's pod that run a server, first the
-// one that clients connect to. It omits the agent and containers that the cluster
-// added.
+// Servers returns the containers of the target's pod that run a server, first the one that clients
+// connect to. It omits the agent and containers that the cluster added.
 func Servers(run *v1alpha1.BenchmarkRun, pod *corev1.Pod) []corev1.Container {
 	names := []string{server.ContainerName}
 	for i := range run.Spec.Target.Backends {

@@ -1,5 +1,5 @@
-// Package printable removes what a terminal would interpret from texts of unknown
-// origin: logs of a server, fields of a certificate, messages of a pod.
+// Package printable removes what a terminal would interpret from texts of unknown origin: logs of a
+// server, fields of a certificate, messages of a pod.
 package printable
 
 import (
@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// Text returns text without control characters (including line breaks) and invisible
-// characters, such as those that change the text direction.
+// Text returns text without control characters (including line breaks) and invisible characters,
+// such as those that change the text direction.
 func Text(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

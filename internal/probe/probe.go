@@ -1,5 +1,5 @@
-// Package probe sends probes to a target before the load: whether it responds, and
-// what the response and the TLS handshake show. It measures nothing.
+// Package probe sends probes to a target before the load: whether it responds, and what the
+// response and the TLS handshake show. It measures nothing.
 package probe
 
 import (
@@ -29,8 +29,8 @@ const (
 	maxInterval = 200 * time.Millisecond
 	// maxHeadBytes limits the head of a response.
 	maxHeadBytes = 64 << 10
-	// maxBodyBytes is how much of a body is read to count it. The agent has little CPU
-	// time; the length of a longer body is its Content-Length.
+	// maxBodyBytes is how much of a body is read to count it. The agent has little CPU time; the
+	// length of a longer body is its Content-Length.
 	maxBodyBytes = 1 << 20
 	// maxInterim limits the number of interim responses (1xx).
 	maxInterim = 10
@@ -46,21 +46,21 @@ type Request struct {
 	Host string
 	// UserAgent is the User-Agent header.
 	UserAgent string
-	// As is sent instead of a GET, and the response may have any status. Its path and
-	// host are ignored. Nil means a GET.
+	// As is sent instead of a GET, and the response may have any status. Its path and host are
+	// ignored. Nil means a GET.
 	As *session.PlannedRequest
 	// TLS is the TLS configuration, or nil for no TLS.
 	TLS *tls.Config
 	// Timeout is the timeout of the probe.
 	Timeout time.Duration
-	// Streams is the number of concurrent requests that the server must allow on an
-	// HTTP/2 connection. Zero means HTTP/1.1.
+	// Streams is the number of concurrent requests that the server must allow on an HTTP/2
+	// connection. Zero means HTTP/1.1.
 	Streams int
 }
 
 // Until sends probes until one succeeds: until a response has a status from 200 to
-// 399. It calls failed with the reason whenever a probe fails for another reason
-// than the one before. The only error is that of ctx.
+// 399. It calls failed with the reason whenever a probe fails for another reason than the one
+// before. The only error is that of ctx.
 func Until(ctx context.Context, r *Request, failed func(reason string)) (*session.ProbeResult, error) {
 	last := ""
 	for interval := minInterval; ; interval = min(2*interval, maxInterval) {
@@ -85,9 +85,9 @@ func Until(ctx context.Context, r *Request, failed func(reason string)) (*sessio
 	}
 }
 
-// Once sends one probe, on a connection of its own, and follows no redirect. The
-// error of a probe that failed names the request, what happened and, if known, what
-// to change. The same failure always has the same error.
+// Once sends one probe, on a connection of its own, and follows no redirect. The error of a probe
+// that failed names the request, what happened and, if known, what to change. The same failure
+// always has the same error.
 func Once(ctx context.Context, r *Request) (*session.ProbeResult, error) {
 	result, err := (&attempt{Request: r}).send(ctx)
 	if err != nil {
@@ -151,8 +151,8 @@ func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.ProbeRe
 		return nil, err
 	}
 	request.Close = true
-	// A server may send a response and close the connection before it has read the
-	// request: read the response even if the request can't be written.
+	// A server may send a response and close the connection before it has read the request: read
+	// the response even if the request can't be written.
 	unsent := request.Write(conn)
 
 	limited := &io.LimitedReader{R: conn, N: maxHeadBytes}

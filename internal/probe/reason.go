@@ -15,8 +15,8 @@ import (
 	"github.com/assay-dev/assay/internal/targettls"
 )
 
-// plain returns err as a reason for which a probe failed. It omits what differs from
-// one attempt to the next, such as ports.
+// plain returns err as a reason for which a probe failed. It omits what differs from one attempt to
+// the next, such as ports.
 func (q *attempt) plain(err error) error {
 	var named *net.DNSError
 	var operation *net.OpError
@@ -100,8 +100,7 @@ func unverifiedError(unverified *tls.CertificateVerificationError) error {
 
 // alertError returns what an alert of the server means (RFC 8446, section 6.2).
 func (q *attempt) alertError(alert string) error {
-	// Servers send different alerts if they requested a client certificate and got
-	// none.
+	// Servers send different alerts if they requested a client certificate and got none.
 	if q.requested && q.TLS.GetClientCertificate == nil &&
 		slices.Contains([]string{"certificate required", "bad certificate", "handshake failure"}, alert) {
 		return errors.New("the server requires a client certificate: set tls.clientAuthentication")

@@ -1,5 +1,5 @@
-// Package profile describes how a load changes over time: a number of connections, or
-// an arrival rate. It is pure, and knows neither clients nor requests.
+// Package profile describes how a load changes over time: a number of connections, or an arrival
+// rate. It is pure, and knows neither clients nor requests.
 package profile
 
 import (
@@ -10,23 +10,21 @@ import (
 
 // Segment is a period in which the load is constant or changes linearly.
 type Segment struct {
-	// From and To are the load at the start and at the end of the segment:
-	// connections, or requests per second.
+	// From and To are the load at the start and at the end of the segment: connections, or requests
+	// per second.
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
-	// DurationMicroseconds is the length of the segment. The load may jump between two
-	// segments.
+	// DurationMicroseconds is the length of the segment. The load may jump between two segments.
 	DurationMicroseconds int64 `json:"durationMicroseconds"`
 	// Level reports whether the segment has figures of its own.
 	Level bool `json:"level,omitempty"`
 }
 
-// Profile is a sequence of segments. After the last one the load stays as it was at its
-// end.
+// Profile is a sequence of segments. After the last one the load stays as it was at its end.
 type Profile []Segment
 
-// Check returns an error if no load can follow the profile. maxLoad is the largest load
-// that is possible.
+// Check returns an error if no load can follow the profile. maxLoad is the largest load that is
+// possible.
 func (p Profile) Check(maxLoad int64) error {
 	for i, s := range p {
 		switch {
@@ -65,8 +63,7 @@ func (p Profile) Max() int64 {
 type Level struct {
 	// Load is the constant load of the segment.
 	Load int64
-	// Start and End are the bounds of the segment, in whole seconds since the start of
-	// the profile.
+	// Start and End are the bounds of the segment, in whole seconds since the start of the profile.
 	Start, End int64
 }
 
@@ -102,8 +99,8 @@ func (s Segment) seconds() float64 { return float64(s.DurationMicroseconds) / 1e
 // area returns the integral of the load over the segment: requests, if it is a rate.
 func (s Segment) area() float64 { return float64(s.From+s.To) / 2 * s.seconds() }
 
-// Area returns the integral of the load from the start until a time: the number of
-// requests, if it is a rate.
+// Area returns the integral of the load from the start until a time: the number of requests, if it
+// is a rate.
 func (p Profile) Area(until time.Duration) float64 {
 	var area float64
 	rest := until.Seconds()
@@ -122,8 +119,7 @@ func (p Profile) Area(until time.Duration) float64 {
 // Never is a time that is never reached.
 const Never = time.Duration(math.MaxInt64)
 
-// When is the inverse of Area. It returns the time at which the integral reaches area,
-// or Never.
+// When is the inverse of Area. It returns the time at which the integral reaches area, or Never.
 func (p Profile) When(area float64) time.Duration {
 	var before float64
 	for i, s := range p {
@@ -133,8 +129,8 @@ func (p Profile) When(area float64) time.Duration {
 			before += s.seconds()
 			continue
 		}
-		// Solves f·t + k·t²/2 = area for t, in a form without cancellation that also holds
-		// if the slope k is zero or negative.
+		// Solves f·t + k·t²/2 = area for t, in a form without cancellation that also holds if the
+		// slope k is zero or negative.
 		f, k := float64(s.From), float64(s.To-s.From)/s.seconds()
 		root := f + math.Sqrt(max(0, f*f+2*k*area))
 		if area == 0 {

@@ -1,6 +1,5 @@
-// Package requestlist reads lists of requests, one in each line, as they are
-// written by people and by other load tools, and takes them across to clients.
-// It is pure.
+// Package requestlist reads lists of requests, one in each line, as they are written by people and
+// by other load tools, and takes them across to clients. It is pure.
 package requestlist
 
 import (
@@ -37,8 +36,8 @@ type Entry struct {
 	Weight int
 }
 
-// Parse reads a list. An error names the line that is wrong, counted from 1, and
-// what would be right.
+// Parse reads a list. An error names the line that is wrong, counted from 1, and what would be
+// right.
 func Parse(text string) ([]Entry, error) {
 	if len(text) > maxBytes {
 		return nil, fmt.Errorf("it has %d bytes: give at most %d", len(text), maxBytes)
@@ -139,8 +138,8 @@ func shown(word string) string {
 	return fmt.Sprintf("%q", word)
 }
 
-// Encode returns a list as it is stored and sent: without what counts for
-// nothing, by gzip (RFC 1952), the same bytes for the same list.
+// Encode returns a list as it is stored and sent: without what counts for nothing, by gzip (RFC
+// 1952), the same bytes for the same list.
 func Encode(entries []Entry) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -160,8 +159,7 @@ func Encode(entries []Entry) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// encodedBytes bounds what Encode makes of a list that Parse has taken: a method
-// more in each line.
+// encodedBytes bounds what Encode makes of a list that Parse has taken: a method more in each line.
 const encodedBytes = maxBytes + MaxRequests*len("OPTIONS ")
 
 // Decode is the inverse of Encode.

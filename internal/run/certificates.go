@@ -16,11 +16,10 @@ import (
 )
 
 const (
-	// certificateInterval is how often a certificate that isn't ready is read again,
-	// in case its change isn't noticed.
+	// certificateInterval is how often a certificate that isn't ready is read again, in case its
+	// change isn't noticed.
 	certificateInterval = 2 * time.Second
-	// certificateMargin is added to the run's deadline for the lifetime of its
-	// certificates.
+	// certificateMargin is added to the run's deadline for the lifetime of its certificates.
 	certificateMargin = 24 * time.Hour
 )
 
@@ -30,8 +29,8 @@ func IsIssued(issued *unstructured.Unstructured) bool {
 	return status == string(metav1.ConditionTrue)
 }
 
-// IssuingMessage says in cert-manager's words why a Certificate isn't ready.
-// requests are its CertificateRequests.
+// IssuingMessage says in cert-manager's words why a Certificate isn't ready. requests are its
+// CertificateRequests.
 func IssuingMessage(issued *unstructured.Unstructured, requests []unstructured.Unstructured) string {
 	var messages []string
 	for _, kind := range []string{"Ready", "Issuing"} {
@@ -50,8 +49,7 @@ func IssuingMessage(issued *unstructured.Unstructured, requests []unstructured.U
 	return strings.Join(messages, "; ")
 }
 
-// certManagerCondition returns the status of a condition, and its reason with its
-// message.
+// certManagerCondition returns the status of a condition, and its reason with its message.
 func certManagerCondition(obj *unstructured.Unstructured, kind string) (status, message string) {
 	conditions, _, err := unstructured.NestedSlice(obj.Object, "status", "conditions")
 	if err != nil {
@@ -67,8 +65,7 @@ func certManagerCondition(obj *unstructured.Unstructured, kind string) (status, 
 	return "", ""
 }
 
-// createCertificates plans the Secrets of a run's certificates, and cert-manager's
-// Certificates.
+// createCertificates plans the Secrets of a run's certificates, and cert-manager's Certificates.
 func (p *planner) createCertificates() {
 	for _, c := range manifest.Certificates(p.run) {
 		secret := Creation{
@@ -84,16 +81,16 @@ func (p *planner) createCertificates() {
 			}
 			p.Create = append(p.Create, secret)
 		case c.Spec.IssuerRef != nil && p.observed.Issued[c.Secret] == nil:
-			// The empty Secret comes before the Certificate: so it belongs to the run and
-			// is deleted with it, which one that cert-manager creates isn't.
+			// The empty Secret comes before the Certificate: so it belongs to the run and is
+			// deleted with it, which one that cert-manager creates isn't.
 			p.Create = append(p.Create, secret)
 			p.create(manifest.IssuedCertificate(p.run, &c))
 		}
 	}
 }
 
-// certificatesReady reports whether cert-manager has issued the run's
-// certificates. Otherwise it plans to wait, or fails the run.
+// certificatesReady reports whether cert-manager has issued the run's certificates. Otherwise it
+// plans to wait, or fails the run.
 func (p *planner) certificatesReady() bool {
 	for _, c := range manifest.Certificates(p.run) {
 		issued := p.observed.Issued[c.Secret]

@@ -10,12 +10,11 @@ import (
 	"github.com/assay-dev/assay/internal/server"
 )
 
-// sessionCertificateInterval is how often the manager's own certificate is looked
-// for.
+// sessionCertificateInterval is how often the manager's own certificate is looked for.
 const sessionCertificateInterval = time.Second
 
-// prepare plans the run's objects, and returns false while the run must wait for
-// something before it goes on. Once target and clients exist, it only repairs.
+// prepare plans the run's objects, and returns false while the run must wait for something before
+// it goes on. Once target and clients exist, it only repairs.
 func (p *planner) prepare() bool {
 	o := p.observed
 	started := isExternal(p.run) || o.Target != nil
@@ -40,9 +39,8 @@ func (p *planner) prepare() bool {
 	return true
 }
 
-// createConfig plans the run's ConfigMap. It comes first: as long as it exists,
-// Secrets may. complete reports whether all pods that need it exist: then the run
-// goes on without it.
+// createConfig plans the run's ConfigMap. It comes first: as long as it exists, Secrets may.
+// complete reports whether all pods that need it exist: then the run goes on without it.
 func (p *planner) createConfig(complete bool) bool {
 	in := p.userInputs()
 	switch {
@@ -89,8 +87,8 @@ func (p *planner) awaitInputs(missing []string) {
 	p.requeueIn(inputInterval)
 }
 
-// createPods plans the target's pod and the clients' Job. They are built from the
-// run's ConfigMap: the user's may have changed since that was created.
+// createPods plans the target's pod and the clients' Job. They are built from the run's ConfigMap:
+// the user's may have changed since that was created.
 func (p *planner) createPods(needsTarget, needsClients bool) error {
 	config, err := p.frozen()
 	if err != nil {

@@ -17,8 +17,8 @@ const (
 	deletionInterval = 250 * time.Millisecond
 )
 
-// cleanUp deletes what a finished run no longer needs, and finally the run. The
-// pods of a run that succeeded first get time to exit.
+// cleanUp deletes what a finished run no longer needs, and finally the run. The pods of a run that
+// succeeded first get time to exit.
 func (p *planner) cleanUp() {
 	p.Release = true
 	completed := p.Status.CompletionTime.Time
@@ -47,8 +47,8 @@ func (p *planner) succeeded() bool {
 	return meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionSucceeded)
 }
 
-// clientsEnded reports whether every client's pod has terminated. The target's
-// server never exits by itself.
+// clientsEnded reports whether every client's pod has terminated. The target's server never exits
+// by itself.
 func (p *planner) clientsEnded() bool {
 	for _, pod := range p.observed.Clients {
 		if !podEnded(pod) {
@@ -58,8 +58,8 @@ func (p *planner) clientsEnded() bool {
 	return true
 }
 
-// stopPods plans to terminate the run's pods but to keep them, so that their logs
-// can be read. Their certificates aren't kept.
+// stopPods plans to terminate the run's pods but to keep them, so that their logs can be read.
+// Their certificates aren't kept.
 func (p *planner) stopPods() {
 	for _, pod := range p.observed.pods() {
 		switch {
@@ -73,8 +73,8 @@ func (p *planner) stopPods() {
 	p.deleteCertificates()
 }
 
-// deleteChildren plans to delete all but the artifact. The pods go first, as they
-// hold the lane, and the ConfigMap last: it exists as long as Secrets may.
+// deleteChildren plans to delete all but the artifact. The pods go first, as they hold the lane,
+// and the ConfigMap last: it exists as long as Secrets may.
 func (p *planner) deleteChildren() {
 	o := p.observed
 	if o.Target != nil {
@@ -88,10 +88,9 @@ func (p *planner) deleteChildren() {
 	}
 }
 
-// deleteCertificates plans to delete what was created for a run's TLS. While there
-// are Certificates it deletes only those, and returns false: cert-manager would
-// create their Secrets again, without an owner. Without the ConfigMap the next
-// reconciliation would not know that there are Secrets.
+// deleteCertificates plans to delete what was created for a run's TLS. While there are Certificates
+// it deletes only those, and returns false: cert-manager would create their Secrets again, without
+// an owner. Without the ConfigMap the next reconciliation would not know that there are Secrets.
 func (p *planner) deleteCertificates() bool {
 	o := p.observed
 	if !o.Remains() {

@@ -41,8 +41,8 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 	return p.Plan
 }
 
-// refused returns the failure of a run of which an object could not be created. The
-// user has to resolve it.
+// refused returns the failure of a run of which an object could not be created. The user has to
+// resolve it.
 func refused(run *v1alpha1.BenchmarkRun, r *Refusal) *Failure {
 	name := r.Kind + " " + r.Creation.Object.GetName()
 	switch r.Cause {
@@ -59,8 +59,8 @@ func refused(run *v1alpha1.BenchmarkRun, r *Refusal) *Failure {
 		name, r.Message, run.Namespace)
 }
 
-// failure returns why an admitted run can't end with a result, or nil. Once every
-// client has sent its totals, nothing that happens to the pods can prevent it.
+// failure returns why an admitted run can't end with a result, or nil. Once every client has sent
+// its totals, nothing that happens to the pods can prevent it.
 func (p *planner) failure() *Failure {
 	run, o, now := p.run, p.observed, p.now
 	if o.Conflict != "" {

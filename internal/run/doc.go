@@ -1,7 +1,6 @@
-// Package run decides what a BenchmarkRun does next. Decide is a pure function:
-// it takes the run, what was observed of it and the time, and returns a Plan. It
-// knows no client and does no I/O. The controller benchmarkrun observes, applies
-// the plan and writes the status.
+// Package run decides what a BenchmarkRun does next. Decide is a pure function: it takes the run,
+// what was observed of it and the time, and returns a Plan. It knows no client and does no I/O. The
+// controller benchmarkrun observes, applies the plan and writes the status.
 //
 // The files are layers. Each uses only files of its own layer and of those above:
 //

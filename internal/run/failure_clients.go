@@ -34,8 +34,7 @@ func clientsGone(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure 
 	return nil
 }
 
-// clientEnded fails a run of which a client failed or terminated before it sent
-// its totals.
+// clientEnded fails a run of which a client failed or terminated before it sent its totals.
 func clientEnded(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 	for i := range loadplan.Replicas(&run.Spec) {
 		client, pod := o.Sessions.Clients[i], o.Clients[i]
@@ -84,8 +83,8 @@ func clientBlocked(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fail
 	return nil
 }
 
-// clientsNotReady fails a run of which a client did not become ready in time. A
-// client with a session becomes ready after the target, which has its own timeout.
+// clientsNotReady fails a run of which a client did not become ready in time. A client with a
+// session becomes ready after the target, which has its own timeout.
 func clientsNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
 	if o.Job == nil || clientsWereReady(run) {
 		return nil
@@ -140,8 +139,8 @@ func clientLost(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure
 	return nil
 }
 
-// scriptReason returns the reason of a run whose client failed because of its
-// script, or "" for any other failure.
+// scriptReason returns the reason of a run whose client failed because of its script, or "" for any
+// other failure.
 func scriptReason(kind session.FailureKind) string {
 	switch kind {
 	case session.FailureScriptInvalid:

@@ -49,10 +49,10 @@ func targetEnded(_ *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 	return nil
 }
 
-// targetMismatch fails a run whose servers, by the mismatches in their logs, or TLS
-// handshake are not as the spec declares them. What a version doesn't support comes before what it does
-// differently. What is logged under load doesn't count, as it isn't about how the
-// servers were started.
+// targetMismatch fails a run whose servers, by the mismatches in their logs, or TLS handshake are
+// not as the spec declares them. What a version doesn't support comes before what it does
+// differently. What is logged under load doesn't count, as it isn't about how the servers were
+// started.
 func targetMismatch(run *v1alpha1.BenchmarkRun, o *Observed, logged []server.Mismatch) *Failure {
 	var found []server.Mismatch
 	if !underLoad(State(run)) {
@@ -130,8 +130,8 @@ func targetNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fai
 		server.ReadinessPath(&run.Spec), timeout, seen, o.logTail(server.ContainerName))
 }
 
-// targetLost fails a run whose agent failed, or has had no session for too long. A
-// manager that was restarted may never have had one.
+// targetLost fails a run whose agent failed, or has had no session for too long. A manager that was
+// restarted may never have had one.
 func targetLost(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
 	agent := o.Sessions.Agent
 	switch {
@@ -165,9 +165,8 @@ func fieldOf(container string) string {
 	return "spec.target.backends[" + container + "]"
 }
 
-// serverExit is like exit, but adds the last lines of the server's log if the
-// kubelet kept none. It keeps none of a server that exited with code 0 or was
-// killed for memory.
+// serverExit is like exit, but adds the last lines of the server's log if the kubelet kept none. It
+// keeps none of a server that exited with code 0 or was killed for memory.
 func (o *Observed) serverExit(container string, end *corev1.ContainerStateTerminated) string {
 	text := exit(end)
 	text += memoryAdvice(end, fieldOf(container)+".resources.memory")

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// inputTimeout is how long an object that the spec names may be missing: it may
-	// be applied together with the run, and after it.
+	// inputTimeout is how long an object that the spec names may be missing: it may be applied
+	// together with the run, and after it.
 	inputTimeout = 20 * time.Second
 	// inputInterval is how often a missing ConfigMap is looked for.
 	inputInterval = time.Second
-	// maxInputBytes limits what is copied from the user's ConfigMaps into the run's
-	// own, which can hold 1 MiB.
+	// maxInputBytes limits what is copied from the user's ConfigMaps into the run's own, which can
+	// hold 1 MiB.
 	maxInputBytes = 900_000
 )
 
@@ -83,8 +83,7 @@ func readInputs(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap
 	return in
 }
 
-// valueOf returns the value of a key. It records a key that is missing from an
-// existing ConfigMap.
+// valueOf returns the value of a key. It records a key that is missing from an existing ConfigMap.
 func (in *inputs) valueOf(configs map[string]*corev1.ConfigMap, ref *v1alpha1.ConfigMapKeyReference) ([]byte, bool) {
 	config := configs[ref.Name]
 	if config == nil {

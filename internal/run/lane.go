@@ -11,11 +11,10 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 )
 
-// PositionOf returns a run's position among all runs and pods of its lane. A lane
-// is held by an admitted run until it finishes, and then by its pods until they
-// terminate: no run may be disturbed by the end of another, nor by its own end
-// when it was suspended and starts again. Runs wait in the order of their
-// creation.
+// PositionOf returns a run's position among all runs and pods of its lane. A lane is held by an
+// admitted run until it finishes, and then by its pods until they terminate: no run may be
+// disturbed by the end of another, nor by its own end when it was suspended and starts again. Runs
+// wait in the order of their creation.
 func PositionOf(run *v1alpha1.BenchmarkRun, runs []v1alpha1.BenchmarkRun, pods []corev1.Pod) Position {
 	var p Position
 	for i := range runs {

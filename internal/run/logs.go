@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// lastLines is how many lines of a failed server's log a message shows, and
-	// lastBytes how many bytes.
+	// lastLines is how many lines of a failed server's log a message shows, and lastBytes how many
+	// bytes.
 	lastLines = 12
 	lastBytes = 2048
 )
 
-// NeedsLogs reports whether the servers' logs must be read: they have just become
-// ready, or they failed. A server under load is left alone.
+// NeedsLogs reports whether the servers' logs must be read: they have just become ready, or they
+// failed. A server under load is left alone.
 func NeedsLogs(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) bool {
 	switch {
 	case o.Target == nil:
@@ -51,8 +51,7 @@ func serverEnd(pod *corev1.Pod) *corev1.ContainerStatus {
 	return first
 }
 
-// verified reports whether the status already records the version that each
-// server logged.
+// verified reports whether the status already records the version that each server logged.
 func verified(run *v1alpha1.BenchmarkRun) bool {
 	versions := map[string]string{}
 	if t := run.Status.Target; t != nil {

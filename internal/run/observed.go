@@ -16,13 +16,13 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// Observed holds everything that a decision about a run is based on, besides the
-// run itself and the time. A child is nil if it doesn't exist.
+// Observed holds everything that a decision about a run is based on, besides the run itself and the
+// time. A child is nil if it doesn't exist.
 type Observed struct {
 	// Settings holds what the operator was started with.
 	Settings manifest.Settings
-	// CA is the CA bundle, in PEM, by which pods verify the manager. It is nil until
-	// the manager has its certificate.
+	// CA is the CA bundle, in PEM, by which pods verify the manager. It is nil until the manager
+	// has its certificate.
 	CA []byte
 
 	Config *corev1.ConfigMap
@@ -37,34 +37,32 @@ type Observed struct {
 
 	// Sessions holds what the run's pods reported.
 	Sessions session.Observation
-	// Windows holds the last windows of a warm-up that lasts until the target is
-	// steady. It is read only until that is decided.
+	// Windows holds the last windows of a warm-up that lasts until the target is steady. It is read
+	// only until that is decided.
 	Windows []result.WarmupWindow
-	// Series holds the seconds of the measurement, and Levels the levels of the load
-	// with the CPU time of the server in each. Both are read only when every client
-	// has sent its totals.
+	// Series holds the seconds of the measurement, and Levels the levels of the load with the CPU
+	// time of the server in each. Both are read only when every client has sent its totals.
 	Series []result.Second
 	Levels []result.Level
 
-	// Position is the run's place in its lane. It is read only for a run that isn't
-	// admitted.
+	// Position is the run's place in its lane. It is read only for a run that isn't admitted.
 	Position Position
-	// Inputs holds the user's ConfigMaps that the run's own is built from, by name. It
-	// is nil once that exists.
+	// Inputs holds the user's ConfigMaps that the run's own is built from, by name. It is nil once
+	// that exists.
 	Inputs map[string]*corev1.ConfigMap
 
-	// Issued holds the run's Certificates of cert-manager, by the names of their
-	// Secrets. Issuing says why one of them isn't ready, in cert-manager's words.
-	// NoCertManager is the field that needs cert-manager, if the cluster has none.
-	// They are read only while the run starts, and when it is cleaned up.
+	// Issued holds the run's Certificates of cert-manager, by the names of their Secrets. Issuing
+	// says why one of them isn't ready, in cert-manager's words. NoCertManager is the field that
+	// needs cert-manager, if the cluster has none. They are read only while the run starts, and
+	// when it is cleaned up.
 	Issued        map[string]*unstructured.Unstructured
 	Issuing       map[string]string
 	NoCertManager string
 	// Signed holds the names of the Secrets that this manager has already made.
 	Signed map[string]bool
 
-	// Logs holds the ends of the servers' logs by container, and LogErrors why one
-	// can't be read. They are read only when NeedsLogs says so.
+	// Logs holds the ends of the servers' logs by container, and LogErrors why one can't be read.
+	// They are read only when NeedsLogs says so.
 	Logs      map[string]string
 	LogErrors map[string]string
 	// PodEvents holds what keeps pods from starting, by the pods' names.
@@ -72,9 +70,9 @@ type Observed struct {
 	// Node is the target's node. It is read only when NeedsNode says so.
 	Node *corev1.Node
 
-	// Conflict names an object that the run needs and that somebody else owns.
-	// Leftover names one that will soon be gone: it belongs to an earlier run of the
-	// same name, or to this run before it was suspended.
+	// Conflict names an object that the run needs and that somebody else owns. Leftover names one
+	// that will soon be gone: it belongs to an earlier run of the same name, or to this run before
+	// it was suspended.
 	Conflict, Leftover string
 	// Refusal is the object of the plan that could not be created, if there was one.
 	Refusal *Refusal
@@ -90,8 +88,8 @@ type Position struct {
 	Holder string
 }
 
-// PodEvent is the last event of a pod that doesn't start. Only events report that a
-// volume's source doesn't exist: the pod's status doesn't.
+// PodEvent is the last event of a pod that doesn't start. Only events report that a volume's source
+// doesn't exist: the pod's status doesn't.
 type PodEvent struct{ Reason, Message string }
 
 func (e *PodEvent) String() string { return e.Reason + ": " + e.Message }
@@ -117,15 +115,14 @@ const (
 	KindUnknown
 )
 
-// Ownership is the relation between a run and an object that has the name of one of
-// its children.
+// Ownership is the relation between a run and an object that has the name of one of its children.
 type Ownership int
 
 const (
 	// Own means the run itself.
 	Own Ownership = iota
-	// EarlierRun means a run of the same name that was deleted. The object will be
-	// deleted soon, as its owner is gone.
+	// EarlierRun means a run of the same name that was deleted. The object will be deleted soon, as
+	// its owner is gone.
 	EarlierRun
 	// Foreign means anybody else.
 	Foreign
@@ -176,8 +173,8 @@ func (o *Observed) Collected(replicas int) bool {
 	return true
 }
 
-// Remains reports whether the run has children that can be deleted. Secrets can't
-// be seen: they are created after the ConfigMap, and deleted before it.
+// Remains reports whether the run has children that can be deleted. Secrets can't be seen: they are
+// created after the ConfigMap, and deleted before it.
 func (o *Observed) Remains() bool { return o.Config != nil || o.Target != nil || o.Job != nil }
 
 // pods returns the run's existing pods.

@@ -16,10 +16,9 @@ import (
 // pinningRemedy is what to do about CPUs that are shared.
 const pinningRemedy = `Set the kubelet's cpuManagerPolicy to static, request whole CPUs, or set cpuPinning to Preferred.`
 
-// targetExclusivity returns whether the server has CPUs of its own. The agent
-// runs on the CPUs that the node's containers share, since it requests a fraction
-// of one. So CPUs that the agent may use aren't exclusive; others are, if they are
-// as many as were requested.
+// targetExclusivity returns whether the server has CPUs of its own. The agent runs on the CPUs that
+// the node's containers share, since it requests a fraction of one. So CPUs that the agent may use
+// aren't exclusive; others are, if they are as many as were requested.
 func targetExclusivity(run *v1alpha1.BenchmarkRun, usage *result.ServerUsage) v1alpha1.CPUExclusivity {
 	return exclusivity(usage.CPUs, usage.AgentCPUs, manifest.CPUMillis(run.Spec.Target.Resources))
 }
@@ -50,9 +49,9 @@ func exclusivity(own, shared string, limitMillis int64) v1alpha1.CPUExclusivity 
 	return v1alpha1.CPUsShared
 }
 
-// unpinned returns the failure for a container that must have CPUs of its own and
-// doesn't, or nil. A client on the target's node is judged like the target. Of a
-// client on another node only the number of CPUs is known.
+// unpinned returns the failure for a container that must have CPUs of its own and doesn't, or nil.
+// A client on the target's node is judged like the target. Of a client on another node only the
+// number of CPUs is known.
 func unpinned(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 	var usage *result.ServerUsage
 	if o.Sessions.Agent != nil {
@@ -102,8 +101,8 @@ func unpinnedBackend(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 	return nil
 }
 
-// backendCPUs returns the CPUs of a backend as the agent sampled them, and whether
-// they are its own.
+// backendCPUs returns the CPUs of a backend as the agent sampled them, and whether they are its
+// own.
 func backendCPUs(b *v1alpha1.Backend, agent *session.AgentState) (cpus string, e v1alpha1.CPUExclusivity) {
 	if agent != nil && agent.Latest != nil {
 		for _, sampled := range agent.Backends {

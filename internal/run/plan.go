@@ -12,26 +12,23 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// Plan is what to do next about a run: objects to create and delete, then the
-// status to write, then what to send to its pods. Every step may be repeated
-// without harm.
+// Plan is what to do next about a run: objects to create and delete, then the status to write, then
+// what to send to its pods. Every step may be repeated without harm.
 type Plan struct {
 	// Create holds objects that don't exist yet, in their order.
 	Create []Creation
 	// Stop holds pods that must terminate but are kept.
 	Stop []*corev1.Pod
-	// Delete holds objects that must go, in their order. One without a UID was never
-	// read and is deleted by its name.
+	// Delete holds objects that must go, in their order. One without a UID was never read and is
+	// deleted by its name.
 	Delete []manifest.Object
-	// Expire reports that Delete holds the run itself, whose status is no longer
-	// written.
+	// Expire reports that Delete holds the run itself, whose status is no longer written.
 	Expire bool
 
 	// Status is the status that the run should have.
 	Status v1alpha1.BenchmarkRunStatus
 
-	// Forget drops what the pods have reported so far, before anything is sent to
-	// them.
+	// Forget drops what the pods have reported so far, before anything is sent to them.
 	Forget bool
 	// Watch is what the agent must probe and sample, or nil if that isn't known.
 	Watch *session.Watch
@@ -46,22 +43,21 @@ type Plan struct {
 	// Release lets the pods exit.
 	Release bool
 
-	// RequeueAfter is the longest delay until the next reconciliation. Zero means to
-	// wait for a change.
+	// RequeueAfter is the longest delay until the next reconciliation. Zero means to wait for a
+	// change.
 	RequeueAfter time.Duration
 }
 
 // Creation is an object to create.
 type Creation struct {
 	Object manifest.Object
-	// Certificate describes the key and certificate to generate for a Secret. It is
-	// nil for an object that is complete.
+	// Certificate describes the key and certificate to generate for a Secret. It is nil for an
+	// object that is complete.
 	Certificate *certificate.Request
-	// Unreadable reports that the manager may not read an existing object of that
-	// name. It is the run's own: its name contains the run's UID.
+	// Unreadable reports that the manager may not read an existing object of that name. It is the
+	// run's own: its name contains the run's UID.
 	Unreadable bool
-	// Reason is the reason of the run's failure if the API server rejects the
-	// object.
+	// Reason is the reason of the run's failure if the API server rejects the object.
 	Reason string
 }
 

@@ -24,18 +24,17 @@ type planner struct {
 	observed *Observed
 	now      time.Time
 
-	// started describes the target as it was started. What can't be observed any
-	// more, because the pod is gone or the manager was restarted, is as the status
-	// recorded it when it could.
+	// started describes the target as it was started. What can't be observed any more, because the
+	// pod is gone or the manager was restarted, is as the status recorded it when it could.
 	started v1alpha1.TargetStatus
-	// config is the run's ConfigMap, existing or planned; loads are the clients'
-	// plans. Both are built when they are first needed.
+	// config is the run's ConfigMap, existing or planned; loads are the clients' plans. Both are
+	// built when they are first needed.
 	config *corev1.ConfigMap
 	loads  []*session.Plan
 	// inputs holds what the user's ConfigMaps contain, once that was read.
 	inputs *inputs
-	// logged holds what the observed logs contain, by container, and mismatches what
-	// differs from the spec.
+	// logged holds what the observed logs contain, by container, and mismatches what differs from
+	// the spec.
 	logged     map[string]server.Log
 	mismatches []server.Mismatch
 }
@@ -71,9 +70,8 @@ func (p *planner) condition(kind string, status metav1.ConditionStatus, reason, 
 	})
 }
 
-// fail ends a run without a result. It drops everything that was planned. The
-// children are deleted only when the verdict is written: after a crash in between,
-// the run's pods would look lost.
+// fail ends a run without a result. It drops everything that was planned. The children are deleted
+// only when the verdict is written: after a crash in between, the run's pods would look lost.
 func (p *planner) fail(f *Failure) {
 	p.Plan = Plan{Status: p.Status}
 	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionFalse, f.Reason, f.Message)
@@ -110,16 +108,15 @@ func (p *planner) create(obj manifest.Object) {
 	p.Create = append(p.Create, Creation{Object: obj, Reason: v1alpha1.ReasonInvalidSpec})
 }
 
-// requeueAt requests a reconciliation at a time, unless one is planned earlier. It
-// ignores a time in the past, at which there was one.
+// requeueAt requests a reconciliation at a time, unless one is planned earlier. It ignores a time
+// in the past, at which there was one.
 func (p *planner) requeueAt(at time.Time) {
 	if !at.Before(p.now) {
 		p.requeueIn(at.Sub(p.now) + time.Millisecond)
 	}
 }
 
-// requeueIn requests a reconciliation after a delay, unless one is planned
-// earlier.
+// requeueIn requests a reconciliation after a delay, unless one is planned earlier.
 func (p *planner) requeueIn(delay time.Duration) {
 	if p.RequeueAfter == 0 || delay < p.RequeueAfter {
 		p.RequeueAfter = delay
@@ -145,9 +142,8 @@ func (p *planner) userInputs() *inputs {
 	return p.inputs
 }
 
-// frozen returns the run's ConfigMap: the existing one, or the one that is
-// planned. If it was deleted and can't be created again, it holds what can still
-// be read of the inputs.
+// frozen returns the run's ConfigMap: the existing one, or the one that is planned. If it was
+// deleted and can't be created again, it holds what can still be read of the inputs.
 func (p *planner) frozen() (*corev1.ConfigMap, error) {
 	if p.config != nil {
 		return p.config, nil
@@ -183,8 +179,8 @@ func (p *planner) loadPlans() ([]*session.Plan, error) {
 	return p.loads, nil
 }
 
-// progress returns the progress of a stage, whose extent is a number of requests,
-// a duration or unknown.
+// progress returns the progress of a stage, whose extent is a number of requests, a duration or
+// unknown.
 func (p *planner) progress(stage sessionpb.Stage, at int64, extent loadplan.Extent) *v1alpha1.Progress {
 	seen := p.observed.Sessions.Progress[stage]
 	elapsed := max(p.now.Sub(time.UnixMicro(at)), 0)

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// podEventDelay is the age at which the events of a pod that hasn't started are
-	// read, podEventInterval how often they are read again.
+	// podEventDelay is the age at which the events of a pod that hasn't started are read,
+	// podEventInterval how often they are read again.
 	podEventDelay    = 3 * time.Second
 	podEventInterval = 5 * time.Second
 )
 
-// NeedsEvents returns the pods whose events must be read: the target's, and the
-// first client's that doesn't start, as the others are like it.
+// NeedsEvents returns the pods whose events must be read: the target's, and the first client's that
+// doesn't start, as the others are like it.
 func NeedsEvents(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) []*corev1.Pod {
 	pods := []*corev1.Pod{o.Target}
 	for i := range loadplan.Replicas(&run.Spec) {
@@ -39,8 +39,8 @@ func NeedsEvents(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) []*core
 	return needed
 }
 
-// LastWarning returns the last of a pod's events if that is a warning, or nil. A
-// later event shows that the cause of a warning is gone.
+// LastWarning returns the last of a pod's events if that is a warning, or nil. A later event shows
+// that the cause of a warning is gone.
 func LastWarning(events []corev1.Event) *PodEvent {
 	var last *corev1.Event
 	for i := range events {
@@ -70,9 +70,9 @@ func lastSeen(e *corev1.Event) time.Time {
 	return last
 }
 
-// missing reports whether a ConfigMap or a Secret, or a key of it, doesn't exist.
-// e may be nil. The words are those of the kubelet's volume plugins
-// (k8s.io/kubernetes/pkg/volume: configmap, secret and projected).
+// missing reports whether a ConfigMap or a Secret, or a key of it, doesn't exist. e may be nil. The
+// words are those of the kubelet's volume plugins (k8s.io/kubernetes/pkg/volume: configmap, secret
+// and projected).
 func (e *PodEvent) missing() bool {
 	if e == nil || e.Reason != "FailedMount" {
 		return false
@@ -85,9 +85,9 @@ func (e *PodEvent) missing() bool {
 	return strings.Contains(e.Message, "references non-existent")
 }
 
-// ofClient describes what keeps a client from starting. The manager may not read
-// Secrets: the kubelet reports that the one with the credentials, or a key of it,
-// is missing, but doesn't know which field names it.
+// ofClient describes what keeps a client from starting. The manager may not read Secrets: the
+// kubelet reports that the one with the credentials, or a key of it, is missing, but doesn't know
+// which field names it.
 func (e *PodEvent) ofClient(run *v1alpha1.BenchmarkRun) string {
 	a := run.Spec.Load.Authentication
 	if a == nil || !e.missing() || !strings.Contains(e.Message, `volume "`+manifest.CredentialsVolume+`"`) {

@@ -9,22 +9,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// imagePullTimeout is how long pulling an image may fail before the run fails: a
-// registry may be out of reach for a moment.
+// imagePullTimeout is how long pulling an image may fail before the run fails: a registry may be
+// out of reach for a moment.
 const imagePullTimeout = 20 * time.Second
 
 func podEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// containerStatuses returns those of the init containers, then those of the
-// others.
+// containerStatuses returns those of the init containers, then those of the others.
 func containerStatuses(pod *corev1.Pod) []corev1.ContainerStatus {
 	return slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
 }
 
-// starting reports whether a pod has a node but none of its containers has
-// started. pod may be nil.
+// starting reports whether a pod has a node but none of its containers has started. pod may be nil.
 func starting(pod *corev1.Pod) bool {
 	if pod == nil || pod.Spec.NodeName == "" || pod.Status.Phase != corev1.PodPending {
 		return false
@@ -68,8 +66,8 @@ func blockedIn(pod *corev1.Pod) *blocked {
 	return nil
 }
 
-// waiting returns a container that can't be started and won't be: at once where
-// waiting can't help, otherwise after imagePullTimeout.
+// waiting returns a container that can't be started and won't be: at once where waiting can't help,
+// otherwise after imagePullTimeout.
 func waiting(pod *corev1.Pod, now time.Time) *blocked {
 	b := blockedIn(pod)
 	if b == nil || !b.final && !now.After(pod.CreationTimestamp.Add(imagePullTimeout)) {
@@ -88,8 +86,8 @@ func unschedulable(pod *corev1.Pod) string {
 	return ""
 }
 
-// exit describes how a container terminated, with the last lines of its log if
-// the kubelet kept them.
+// exit describes how a container terminated, with the last lines of its log if the kubelet kept
+// them.
 func exit(end *corev1.ContainerStateTerminated) string {
 	text := fmt.Sprintf("exit code %d", end.ExitCode)
 	if end.Signal != 0 {
@@ -104,11 +102,11 @@ func exit(end *corev1.ContainerStateTerminated) string {
 	return text
 }
 
-// memoryAdvice returns what to do about a container that was killed for memory, and
-// the empty string for any other end. field is the field of its memory limit.
+// memoryAdvice returns what to do about a container that was killed for memory, and the empty
+// string for any other end. field is the field of its memory limit.
 //
-// The kubelet may lack the reason OOMKilled: a container runtime that is short of CPU
-// reports the end of a container before it has learned of the kernel's OOM event.
+// The kubelet may lack the reason OOMKilled: a container runtime that is short of CPU reports the
+// end of a container before it has learned of the kernel's OOM event.
 func memoryAdvice(end *corev1.ContainerStateTerminated, field string) string {
 	const killed = 128 + 9 // by SIGKILL
 	switch {
@@ -135,8 +133,7 @@ func podReason(pod *corev1.Pod) string {
 	return strings.Trim(pod.Status.Reason+": "+pod.Status.Message, ": ")
 }
 
-// eviction returns why the cluster disrupts a pod, as an addition to a message, or
-// "".
+// eviction returns why the cluster disrupts a pod, as an addition to a message, or "".
 func eviction(pod *corev1.Pod) string {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.DisruptionTarget && condition.Status == corev1.ConditionTrue {

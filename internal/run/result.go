@@ -15,15 +15,15 @@ import (
 	"github.com/assay-dev/assay/internal/validity"
 )
 
-// lastSampleTimeout is how long the agent's last usage sample is waited for, and
-// lastSampleInterval how often it is looked for.
+// lastSampleTimeout is how long the agent's last usage sample is waited for, and lastSampleInterval
+// how often it is looked for.
 const (
 	lastSampleTimeout  = 2 * time.Second
 	lastSampleInterval = lastSampleTimeout / 20
 )
 
-// collect plans to store the result as soon as the agent has sampled the server
-// after the last client's end. Without an agent there is nothing to wait for.
+// collect plans to store the result as soon as the agent has sampled the server after the last
+// client's end. Without an agent there is nothing to wait for.
 func (p *planner) collect() {
 	var end int64
 	for i := range loadplan.Replicas(&p.run.Spec) {
@@ -40,8 +40,8 @@ func (p *planner) collect() {
 	p.store()
 }
 
-// store plans the artifact with the merged and judged result. Once it exists, the
-// measurement is complete, whatever happens. It is never replaced.
+// store plans the artifact with the merged and judged result. Once it exists, the measurement is
+// complete, whatever happens. It is never replaced.
 func (p *planner) store() {
 	merged, err := p.merge()
 	if err != nil {
@@ -56,8 +56,8 @@ func (p *planner) store() {
 	p.Create = append(p.Create, Creation{Object: manifest.Artifact(p.run, encoded), Reason: v1alpha1.ReasonArtifactNotStored})
 }
 
-// merge returns the result of a run whose clients have all sent their totals, with
-// its findings and the outcomes of its thresholds.
+// merge returns the result of a run whose clients have all sent their totals, with its findings and
+// the outcomes of its thresholds.
 func (p *planner) merge() (*result.Result, error) {
 	at := p.measurementStart()
 	described, err := p.describe(at)
@@ -91,8 +91,7 @@ func (p *planner) merge() (*result.Result, error) {
 	return merged, nil
 }
 
-// measurementStart returns the common start time of the measurement, as the
-// clients had it.
+// measurementStart returns the common start time of the measurement, as the clients had it.
 func (p *planner) measurementStart() int64 {
 	for _, c := range p.observed.Sessions.Clients {
 		if at := c.Starts[sessionpb.Stage_STAGE_MEASUREMENT]; at != 0 {
@@ -158,8 +157,8 @@ func bounds(run *v1alpha1.BenchmarkRun) []validity.Bound {
 	return bounds
 }
 
-// environment returns the conditions under which the result was measured. It omits
-// what can't be observed any more.
+// environment returns the conditions under which the result was measured. It omits what can't be
+// observed any more.
 func (p *planner) environment() result.Environment {
 	spec, o, started := &p.run.Spec, p.observed, &p.started
 	e := result.Environment{

@@ -14,8 +14,8 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 )
 
-// scriptDirectories returns the names of the ConfigMaps of a run's script, by the
-// directories that they become.
+// scriptDirectories returns the names of the ConfigMaps of a run's script, by the directories that
+// they become.
 func scriptDirectories(run *v1alpha1.BenchmarkRun) map[string]string {
 	s := run.Spec.Script
 	if s == nil {
@@ -28,8 +28,8 @@ func scriptDirectories(run *v1alpha1.BenchmarkRun) map[string]string {
 	return directories
 }
 
-// scriptField returns the field of the script that names a ConfigMap, as the
-// beginning of a message, or "" if none does.
+// scriptField returns the field of the script that names a ConfigMap, as the beginning of a
+// message, or "" if none does.
 func scriptField(run *v1alpha1.BenchmarkRun, configMap string) string {
 	s := run.Spec.Script
 	if s == nil {
@@ -46,8 +46,8 @@ func scriptField(run *v1alpha1.BenchmarkRun, configMap string) string {
 	return ""
 }
 
-// readScript returns the files of the run's script. It says what is missing if all
-// ConfigMaps exist but none has the file that is executed.
+// readScript returns the files of the run's script. It says what is missing if all ConfigMaps exist
+// but none has the file that is executed.
 func readScript(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) (files []manifest.ScriptFile, missing string) {
 	directories := scriptDirectories(run)
 	if directories == nil {

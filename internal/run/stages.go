@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// startLead is how far in the future a start time is, so that it reaches every
-	// client before it comes. startLeadPerClient is added for each client.
+	// startLead is how far in the future a start time is, so that it reaches every client before it
+	// comes. startLeadPerClient is added for each client.
 	startLead          = 100 * time.Millisecond
 	startLeadPerClient = 200 * time.Microsecond
 	// progressInterval is how often the progress of a load is written.
@@ -46,8 +46,8 @@ func (p *planner) measure(at int64) {
 	p.requeueIn(progressInterval)
 }
 
-// setUp makes client 0 execute the script's setup(), and starts the measurement
-// when every client has what that returned.
+// setUp makes client 0 execute the script's setup(), and starts the measurement when every client
+// has what that returned.
 func (p *planner) setUp(at int64) {
 	replicas := loadplan.Replicas(&p.run.Spec)
 	have := p.countClients(func(c *session.ClientState) bool { return c.Script.SetupEnded && c.Connected })
@@ -70,8 +70,7 @@ func (p *planner) loadsEnded() bool {
 	return ended == loadplan.Replicas(&p.run.Spec)
 }
 
-// tearDown makes client 0 execute the script's teardown(), after which it sends
-// its totals.
+// tearDown makes client 0 execute the script's teardown(), after which it sends its totals.
 func (p *planner) tearDown(at int64) {
 	p.startAt(sessionpb.Stage_STAGE_TEARDOWN, at)
 	p.state(v1alpha1.ReasonTearingDown, fmt.Sprintf("Client %d executes the script's teardown().", session.ScriptLeader), p.Status.Progress)

@@ -27,8 +27,8 @@ func IsFinished(run *v1alpha1.BenchmarkRun) bool {
 // IsSuspended reports whether spec.suspend is set.
 func IsSuspended(run *v1alpha1.BenchmarkRun) bool { return ptr.Deref(run.Spec.Suspend, false) }
 
-// Succeeded returns the condition Succeeded as it was last written, or a zero
-// condition. While the run is active, its reason is the run's state.
+// Succeeded returns the condition Succeeded as it was last written, or a zero condition. While the
+// run is active, its reason is the run's state.
 func Succeeded(run *v1alpha1.BenchmarkRun) metav1.Condition {
 	return ptr.Deref(meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded), metav1.Condition{})
 }
@@ -38,8 +38,8 @@ func State(run *v1alpha1.BenchmarkRun) string {
 	return cmp.Or(Succeeded(run).Reason, v1alpha1.ReasonQueued)
 }
 
-// verdictOf returns the verdict of a finished run, and the condition that is the
-// reason for a verdict other than Passed.
+// verdictOf returns the verdict of a finished run, and the condition that is the reason for a
+// verdict other than Passed.
 func verdictOf(conditions []metav1.Condition) (v1alpha1.Verdict, *metav1.Condition) {
 	for _, by := range []struct {
 		condition string
@@ -65,8 +65,8 @@ func underLoad(state string) bool {
 	return false
 }
 
-// targetWasReady reports whether the target was ever ready, even if this manager
-// has no session with its agent: it may have been restarted.
+// targetWasReady reports whether the target was ever ready, even if this manager has no session
+// with its agent: it may have been restarted.
 func targetWasReady(run *v1alpha1.BenchmarkRun) bool {
 	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionTargetReady)
 }
@@ -82,8 +82,7 @@ func isExternal(run *v1alpha1.BenchmarkRun) bool { return server.IsExternal(&run
 // runsScript reports whether the clients execute a k6 script.
 func runsScript(run *v1alpha1.BenchmarkRun) bool { return run.Spec.Script != nil }
 
-// probed returns what the target's first successful answer showed, or nil if
-// there was none yet.
+// probed returns what the target's first successful answer showed, or nil if there was none yet.
 func probed(run *v1alpha1.BenchmarkRun, o *Observed) *session.ProbeResult {
 	if isExternal(run) {
 		return o.Sessions.Clients[0].ProbeResult

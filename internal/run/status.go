@@ -42,8 +42,8 @@ func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
 	return s
 }
 
-// usage returns what a container of the target used during the measurement, or nil
-// if that is unknown.
+// usage returns what a container of the target used during the measurement, or nil if that is
+// unknown.
 func usage(s *result.Server, limitMillis int64) *v1alpha1.TargetUsage {
 	if s == nil {
 		return nil
@@ -122,8 +122,8 @@ func latency(h *result.Histogram) *v1alpha1.Latency {
 	return byFieldNames[v1alpha1.Latency](byName)
 }
 
-// byFieldNames returns a T whose fields have the values of their names in JSON. It
-// omits values without a field, which have no place in the status.
+// byFieldNames returns a T whose fields have the values of their names in JSON. It omits values
+// without a field, which have no place in the status.
 func byFieldNames[T, V any](values map[string]V) *T {
 	var t T
 	encoded, err := json.Marshal(values)

@@ -20,9 +20,8 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// NeedsNode returns the name of the target's node if that must be read: until the
-// status records its kernel, and for the result's environment. Otherwise it
-// returns "".
+// NeedsNode returns the name of the target's node if that must be read: until the status records
+// its kernel, and for the result's environment. Otherwise it returns "".
 func NeedsNode(run *v1alpha1.BenchmarkRun, o *Observed) string {
 	recorded := ptr.Deref(run.Status.Target, v1alpha1.TargetStatus{})
 	name := recorded.Node
@@ -35,8 +34,8 @@ func NeedsNode(run *v1alpha1.BenchmarkRun, o *Observed) string {
 	return name
 }
 
-// observeTarget records in the status what was started, and plans what the run's
-// pods must know of it. It returns false if the run fails.
+// observeTarget records in the status what was started, and plans what the run's pods must know of
+// it. It returns false if the run fails.
 func (p *planner) observeTarget() bool {
 	recorded := ptr.Deref(p.Status.Target, v1alpha1.TargetStatus{})
 	p.started = *recorded.DeepCopy()
@@ -65,8 +64,8 @@ func (p *planner) observeTarget() bool {
 	return address == "" || p.prepareClients(address)
 }
 
-// prepareClients plans to send the clients their plans. A list of requests that
-// can't be read any more is one that every client already has.
+// prepareClients plans to send the clients their plans. A list of requests that can't be read any
+// more is one that every client already has.
 func (p *planner) prepareClients(address string) bool {
 	loads, err := p.loadPlans()
 	if err != nil {
@@ -79,8 +78,8 @@ func (p *planner) prepareClients(address string) bool {
 	return true
 }
 
-// observePod takes what Kubernetes reports of the target's pod, and returns the
-// target's host and port, or "" if the pod has no address yet.
+// observePod takes what Kubernetes reports of the target's pod, and returns the target's host and
+// port, or "" if the pod has no address yet.
 func (p *planner) observePod(pod *corev1.Pod) (address string) {
 	t, spec := &p.started, &p.run.Spec.Target
 	t.Node = pod.Spec.NodeName

@@ -13,8 +13,8 @@ import (
 	"github.com/assay-dev/assay/internal/steady"
 )
 
-// warmUp makes the clients warm up the target, and starts the measurement when all
-// of them have ended that.
+// warmUp makes the clients warm up the target, and starts the measurement when all of them have
+// ended that.
 func (p *planner) warmUp(at int64) {
 	replicas := loadplan.Replicas(&p.run.Spec)
 	ended := p.countClients(func(c *session.ClientState) bool { return c.WarmupEnded && c.Connected })
@@ -36,11 +36,10 @@ func (p *planner) warmUp(at int64) {
 	p.requeueIn(progressInterval)
 }
 
-// settle decides whether the target has become steady, if the warm-up lasts until
-// then, and returns the state of that decision in words. The decision is written
-// into the status before it is sent to any client, so that another manager keeps
-// to it. Until it is written, another manager decides the same from what the
-// clients send again. ended reports whether the warm-up is over in any case.
+// settle decides whether the target has become steady, if the warm-up lasts until then, and returns
+// the state of that decision in words. The decision is written into the status before it is sent to
+// any client, so that another manager keeps to it. Until it is written, another manager decides the
+// same from what the clients send again. ended reports whether the warm-up is over in any case.
 func (p *planner) settle(ended bool) string {
 	spec := p.run.Spec.Load.Warmup.Steady
 	if spec == nil {
@@ -70,8 +69,8 @@ func warmupStatus(s *result.Steadiness) *v1alpha1.WarmupStatus {
 	return status
 }
 
-// steadiness returns the decision that the status records about a run's warm-up,
-// or nil if it records none.
+// steadiness returns the decision that the status records about a run's warm-up, or nil if it
+// records none.
 func steadiness(run *v1alpha1.BenchmarkRun) *result.Steadiness {
 	status := run.Status.Warmup
 	if status == nil || run.Spec.Load.Warmup == nil || run.Spec.Load.Warmup.Steady == nil {

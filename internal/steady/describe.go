@@ -8,9 +8,9 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Describe returns the figures of the windows that were compared, and their spreads
-// with the bounds: "requests/s of the last 3 windows of 5s: 812.2, 903.4, 1001.0
-// (spread 20.8%, bound 5%); p99 in ms: 3.1, 2.9, 2.8 (spread 10.2%, bound 25%)".
+// Describe returns the figures of the windows that were compared, and their spreads with the
+// bounds: "requests/s of the last 3 windows of 5s: 812.2, 903.4, 1001.0 (spread 20.8%, bound 5%);
+// p99 in ms: 3.1, 2.9, 2.8 (spread 10.2%, bound 25%)".
 func Describe(s *result.Steadiness) string {
 	if len(s.Windows) == 0 {
 		return "no windows were compared"

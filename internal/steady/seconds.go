@@ -3,32 +3,30 @@ package steady
 import "github.com/assay-dev/assay/internal/result"
 
 const (
-	// keptSeconds is the number of seconds that are kept, the last ones: twice the
-	// length of the longest and most windows.
+	// keptSeconds is the number of seconds that are kept, the last ones: twice the length of the
+	// longest and most windows.
 	keptSeconds = 1200
-	// openSeconds is the number of seconds that stay unpacked, since clients send
-	// several at a time.
+	// openSeconds is the number of seconds that stay unpacked, since clients send several at a
+	// time.
 	openSeconds = 4
 )
 
-// Seconds holds the last seconds of a warm-up, merged over all clients. The zero
-// value holds none.
+// Seconds holds the last seconds of a warm-up, merged over all clients. The zero value holds none.
 type Seconds struct {
 	entries map[int64]*entry
 	newest  int64
 	open    result.Recent // histograms that are not packed
 }
 
-// entry holds what completed in one second or, where a client has joined several, in
-// those up to last.
+// entry holds what completed in one second or, where a client has joined several, in those up to
+// last.
 type entry struct {
 	last      int64
 	succeeded int64
 	total     *result.Histogram
 }
 
-// Add adds a sample second of one client. It may stand for several seconds from that
-// one on.
+// Add adds a sample second of one client. It may stand for several seconds from that one on.
 func (s *Seconds) Add(second *result.ClientSecond, seconds int64) {
 	if second.Second <= s.newest-keptSeconds {
 		return
@@ -55,9 +53,9 @@ func (s *Seconds) Add(second *result.ClientSecond, seconds int64) {
 	}
 }
 
-// Windows returns the windows that a criterion compares, of those that end before a
-// second, in their order. They are counted from the start of the stage. A window is
-// omitted if a joined entry crosses its bounds.
+// Windows returns the windows that a criterion compares, of those that end before a second, in
+// their order. They are counted from the start of the stage. A window is omitted if a joined entry
+// crosses its bounds.
 func (s *Seconds) Windows(c Criterion, before int64) []result.WarmupWindow {
 	var windows []result.WarmupWindow
 	end := min(before, c.TimeoutSeconds) / c.WindowSeconds

@@ -1,39 +1,35 @@
-// Package steady decides whether a target is warmed up: whether its figures have
-// settled. It is pure, and the same in a run and without a cluster.
+// Package steady decides whether a target is warmed up: whether its figures have settled. It is
+// pure, and the same in a run and without a cluster.
 //
-// The figures of the last few windows of time must be close together, as Georges,
-// Buytaert and Eeckhout require of the iterations of a Java benchmark
-// ("Statistically Rigorous Java Performance Evaluation", OOPSLA 2007, section 3.3:
-// the coefficient of variation of the last k below a threshold). Here the range
-// divided by the mean is bounded, which for k windows is at least 2*sqrt((k-1)/k)
-// times the coefficient of variation. It is the stricter of the two, and can be
+// The figures of the last few windows of time must be close together, as Georges, Buytaert and
+// Eeckhout require of the iterations of a Java benchmark ("Statistically Rigorous Java Performance
+// Evaluation", OOPSLA 2007, section 3.3: the coefficient of variation of the last k below a
+// threshold). Here the range divided by the mean is bounded, which for k windows is at least
+// 2*sqrt((k-1)/k) times the coefficient of variation. It is the stricter of the two, and can be
 // checked by looking at the windows.
 package steady
 
 import "github.com/assay-dev/assay/internal/result"
 
-// MinRequests is the number of successful requests that a window needs: the 99th
-// percentile of fewer is their maximum.
+// MinRequests is the number of successful requests that a window needs: the 99th percentile of
+// fewer is their maximum.
 const MinRequests = 100
 
 // Criterion is the condition that a steady target meets.
 type Criterion struct {
-	// WindowSeconds is the length of a window, Windows the number of windows that are
-	// compared.
+	// WindowSeconds is the length of a window, Windows the number of windows that are compared.
 	WindowSeconds, Windows int64
-	// ThroughputPercent and P99Percent bound the spreads over the windows; see
-	// result.Steadiness.
+	// ThroughputPercent and P99Percent bound the spreads over the windows; see result.Steadiness.
 	ThroughputPercent, P99Percent int64
-	// TimeoutSeconds is the timeout of the warm-up. After it, active requests complete
-	// but no further one starts.
+	// TimeoutSeconds is the timeout of the warm-up. After it, active requests complete but no
+	// further one starts.
 	TimeoutSeconds int64
 }
 
 // Defaults holds the defaults of a BenchmarkRun's spec.warmup.steady.
 var Defaults = Criterion{WindowSeconds: 5, Windows: 3, ThroughputPercent: 5, P99Percent: 25, TimeoutSeconds: 300}
 
-// Judge reports whether the last windows meet the criterion. The windows must be in
-// their order.
+// Judge reports whether the last windows meet the criterion. The windows must be in their order.
 func (c Criterion) Judge(windows []result.WarmupWindow) *result.Steadiness {
 	windows = windows[max(0, int64(len(windows))-c.Windows):]
 	s := &result.Steadiness{ThroughputPercent: c.ThroughputPercent, P99Percent: c.P99Percent, Windows: windows}
