@@ -128,14 +128,14 @@ func serverTLSVolume(run *v1alpha1.BenchmarkRun) *corev1.Volume {
 // if it needs nothing. It never holds the server's key.
 func clientTLSVolume(run *v1alpha1.BenchmarkRun) *corev1.Volume {
 	var sources []corev1.VolumeProjection
-	if e := run.Spec.Target.Server.External; e != nil && e.CertificateAuthority != nil {
-		if name := e.CertificateAuthority.ConfigMapName; name != "" {
+	if ca := server.CertificateAuthority(&run.Spec.Target); ca != nil {
+		if name := ca.ConfigMapName; name != "" {
 			sources = append(sources, corev1.VolumeProjection{ConfigMap: &corev1.ConfigMapProjection{
 				LocalObjectReference: corev1.LocalObjectReference{Name: name},
 				Items:                []corev1.KeyToPath{{Key: caKey, Path: caKey}},
 			}})
 		} else {
-			sources = append(sources, secretFiles(e.CertificateAuthority.SecretName, map[string]string{caKey: caKey}))
+			sources = append(sources, secretFiles(ca.SecretName, map[string]string{caKey: caKey}))
 		}
 	}
 	for _, c := range Certificates(run) {

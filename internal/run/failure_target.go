@@ -113,7 +113,7 @@ func targetNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fai
 	if isExternal(run) {
 		return failuref(v1alpha1.ReasonTargetNotReady,
 			"Readiness probe GET %s did not succeed within %ds at %s: client 0: %s. Check spec.target.server.external.url, spec.target.readiness.path and the network.",
-			server.ReadinessPath(&run.Spec), timeout, run.Spec.Target.Server.External.URL, cmp.Or(o.Sessions.Clients[0].ProbeFailure, "it never probed the target"))
+			server.ReadinessPath(&run.Spec), timeout, server.ExternalURL(&run.Spec.Target), cmp.Or(o.Sessions.Clients[0].ProbeFailure, "it never probed the target"))
 	}
 	if message := unschedulable(o.Target); message != "" {
 		return failuref(v1alpha1.ReasonTargetUnschedulable, "The target could not be scheduled within %ds: %s. Decrease spec.target.resources, or free a node.", timeout, message)

@@ -43,11 +43,7 @@ func (p *planner) observeTarget() bool {
 	address := ""
 	switch {
 	case isExternal(p.run):
-		var err error
-		if address, err = server.ExternalAddress(&p.run.Spec.Target); err != nil {
-			p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s", err))
-			return false
-		}
+		address = server.ExternalAddress(&p.run.Spec.Target)
 		t.Address = address
 	case pod == nil:
 		return true

@@ -10,9 +10,20 @@ import (
 // IsExternal reports whether Assay doesn't start the target.
 func IsExternal(t *v1alpha1.Target) bool { return externalOf(t) != nil }
 
-// ExternalAddress returns the host and port of a target that Assay doesn't
-// start.
-func ExternalAddress(t *v1alpha1.Target) (string, error) { return externalOf(t).Address(&t.Server) }
+// ExternalURL returns the URL of a target that Assay doesn't start.
+func ExternalURL(t *v1alpha1.Target) string { return externalOf(t).URL(&t.Server) }
+
+// ExternalAddress returns the host and port of a target that Assay doesn't start.
+func ExternalAddress(t *v1alpha1.Target) string { return externalOf(t).Address(&t.Server) }
+
+// CertificateAuthority returns the source of the CA bundle that verifies a target that Assay doesn't
+// start, or nil if there is none.
+func CertificateAuthority(t *v1alpha1.Target) *v1alpha1.CertificateAuthority {
+	if e := externalOf(t); e != nil {
+		return e.CertificateAuthority(&t.Server)
+	}
+	return nil
+}
 
 // externalOf returns the adapter of a target that Assay doesn't start, or nil
 // if Assay starts it.

@@ -38,13 +38,18 @@ type Verifiable interface {
 // can't be rendered.
 type External interface {
 	Server
+	// URL returns the URL as the user wrote it.
+	URL(spec *v1alpha1.Server) string
 	// Address returns the host and port at which the server is found.
-	Address(spec *v1alpha1.Server) (string, error)
+	Address(spec *v1alpha1.Server) string
 	// Host returns the Host header that requests have.
 	Host(spec *v1alpha1.Server) string
 	// TLSServerName returns the name that the server's certificate must have, or an
 	// empty string if the server doesn't speak TLS.
 	TLSServerName(spec *v1alpha1.Server) string
+	// CertificateAuthority returns the source of the CA bundle that verifies the server's
+	// certificate, or nil for the CAs of the clients' image.
+	CertificateAuthority(spec *v1alpha1.Server) *v1alpha1.CertificateAuthority
 }
 
 // ContainerName is the name of the container of the server that clients talk to.

@@ -4,7 +4,6 @@ package external
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/url"
 	"strings"
@@ -37,13 +36,13 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 	return nil, errors.New(in.Field("external") + ": an external server isn't started")
 }
 
-// Address implements adapter.External. The port is the usual one of the URL's
-// scheme if the URL has none.
-func (Server) Address(spec *v1alpha1.Server) (string, error) {
-	location, err := url.Parse(spec.External.URL)
-	if err != nil {
-		return "", fmt.Errorf("spec.target.server.external.url: %w", err)
-	}
+// URL implements adapter.External.
+func (Server) URL(spec *v1alpha1.Server) string { return spec.External.URL }
+
+// Address implements adapter.External. The port is the usual one of the URL's scheme if the URL has
+// none.
+func (Server) Address(spec *v1alpha1.Server) string {
+	location := parsed(spec)
 	port := location.Port()
 	switch {
 	case port != "":
@@ -52,7 +51,7 @@ func (Server) Address(spec *v1alpha1.Server) (string, error) {
 	default:
 		port = "80"
 	}
-	return net.JoinHostPort(location.Hostname(), port), nil
+	return net.JoinHostPort(location.Hostname(), port)
 }
 
 // Host implements adapter.External.
@@ -66,9 +65,22 @@ func (Server) Host(spec *v1alpha1.Server) string {
 
 // TLSServerName implements adapter.External.
 func (Server) TLSServerName(spec *v1alpha1.Server) string {
-	location, err := url.Parse(spec.External.URL)
-	if err != nil || location.Scheme != "https" {
-		return ""
+	if location := parsed(spec); location.Scheme == "https" {
+		return location.Hostname()
 	}
-	return location.Hostname()
+	return ""
+}
+
+// CertificateAuthority implements adapter.External.
+func (Server) CertificateAuthority(spec *v1alpha1.Server) *v1alpha1.CertificateAuthority {
+	return spec.External.CertificateAuthority
+}
+
+// parsed returns the server's URL. The API server rejects one that can't be parsed.
+func parsed(spec *v1alpha1.Server) *url.URL {
+	location, err := url.Parse(spec.External.URL)
+	if err != nil {
+		return &url.URL{}
+	}
+	return location
 }
