@@ -124,8 +124,11 @@ func (t Table[T]) Since(end, start *T) {
 	}
 }
 
-// Values returns the values in the order of the table.
+// Values returns the values in the order of the table, or nil for no figures.
 func (t Table[T]) Values(figures *T) []int64 {
+	if figures == nil {
+		return nil
+	}
 	values := make([]int64, len(t))
 	for i := range t {
 		values[i] = *t[i].Of(figures)

@@ -100,19 +100,13 @@ func decodeBuckets(hdr []byte) (*hdrhistogram.Histogram, error) {
 }
 
 // Pack reduces the memory of the histogram from a hundred kB to a few until something is recorded
-// in it or merged into it. Reading its percentiles then takes longer.
-func (h *Histogram) Pack() error {
-	e, err := h.Encode()
-	if err != nil {
-		return err
+// in it or merged into it. Reading its percentiles then takes longer. A histogram that cannot be
+// encoded, which only an error in this package can cause, stays as it is.
+func (h *Histogram) Pack() {
+	if e, err := h.Encode(); err == nil {
+		h.packed, h.buckets = e.HDR, nil
 	}
-	h.packed, h.buckets = e.HDR, nil
-	return nil
 }
-
-// TryPack is like Pack, but leaves the histogram as it is if it cannot be encoded,
-// which only an error in this package can cause.
-func (h *Histogram) TryPack() { _ = h.Pack() }
 
 // Recent holds the histograms that are not packed among many, the last used one last.
 type Recent []*Histogram
@@ -120,13 +114,11 @@ type Recent []*Histogram
 // Use makes h the last used one. If that makes more than limit, the least recently
 // used one is packed.
 func (r *Recent) Use(h *Histogram, limit int) {
-	if i := slices.Index(*r, h); i >= 0 {
-		*r = slices.Delete(*r, i, i+1)
-	} else if len(*r) >= limit {
-		(*r)[0].TryPack()
+	*r = append(slices.DeleteFunc(*r, func(other *Histogram) bool { return other == h }), h)
+	if len(*r) > limit {
+		(*r)[0].Pack()
 		*r = slices.Delete(*r, 0, 1)
 	}
-	*r = append(*r, h)
 }
 
 // MarshalJSON writes the histogram as an Encoded.

@@ -69,16 +69,12 @@ func (l *Latencies) Get(p Phase) *Histogram {
 }
 
 // Pack reduces the memory of all histograms; see Histogram.Pack.
-func (l *Latencies) Pack() error {
+func (l *Latencies) Pack() {
 	for _, h := range l {
-		if h == nil {
-			continue
-		}
-		if err := h.Pack(); err != nil {
-			return err
+		if h != nil {
+			h.Pack()
 		}
 	}
-	return nil
 }
 
 // Merge adds another measure to this one.

@@ -42,7 +42,7 @@ func filled[T any]() T {
 
 func TestWireKeepsEverything(t *testing.T) {
 	client := filled[result.ClientUsage]()
-	used, err := ClientUsageFromWire(ClientUsageToWire(client))
+	used, err := ClientUsageFromWire(result.ClientFigures.Values(&client))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestWireKeepsEverything(t *testing.T) {
 		t.Error(diff)
 	}
 	arrivals := filled[result.Arrivals]()
-	due, err := ArrivalsFromWire(ArrivalsToWire(&arrivals), &result.Counts{})
+	due, err := ArrivalsFromWire(result.ArrivalFigures.Values(&arrivals), &result.Counts{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestLevelsAndArrivalsComeAcross(t *testing.T) {
 	}
 
 	arrivals := &result.Arrivals{Due: 10, PlannedMicroseconds: 1_000_000, StartedMicroseconds: 2_000_000}
-	back, err := ArrivalsFromWire(ArrivalsToWire(arrivals), &result.Counts{Dropped: 10})
+	back, err := ArrivalsFromWire(result.ArrivalFigures.Values(arrivals), &result.Counts{Dropped: 10})
 	if err != nil || *back != *arrivals {
 		t.Errorf("%+v, %v", back, err)
 	}
@@ -37,7 +37,7 @@ func TestLevelsAndArrivalsComeAcross(t *testing.T) {
 			t.Errorf("%v was taken", bad)
 		}
 	}
-	if none, err := ArrivalsFromWire(ArrivalsToWire(nil), &result.Counts{}); none != nil || err != nil {
+	if none, err := ArrivalsFromWire(result.ArrivalFigures.Values(nil), &result.Counts{}); none != nil || err != nil {
 		t.Errorf("%v, %v", none, err)
 	}
 }

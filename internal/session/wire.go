@@ -12,12 +12,7 @@ import (
 func MeasureToWire(m *result.Measure) (*sessionpb.Measure, error) {
 	latencies := make([]*sessionpb.Histogram, result.Phases)
 	for p := range result.Phases {
-		latencies[p] = &sessionpb.Histogram{}
-		h := m.Latencies[p]
-		if h == nil {
-			continue
-		}
-		e, err := h.Encode()
+		e, err := m.Latencies.Get(p).Encode()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p, err)
 		}
@@ -54,8 +49,11 @@ func MeasureFromWire(w *sessionpb.Measure) (*result.Measure, error) {
 	return m, nil
 }
 
-// CountsToWire returns the message for counts.
+// CountsToWire returns the message for counts, or nil for none.
 func CountsToWire(c *result.Counts) *sessionpb.Counts {
+	if c == nil {
+		return nil
+	}
 	return &sessionpb.Counts{Values: result.Counters.Values(c), Errors: c.Errors[:]}
 }
 
@@ -78,19 +76,11 @@ func CountsFromWire(w *sessionpb.Counts) (*result.Counts, error) {
 	return c, nil
 }
 
-// ArrivalsToWire returns the values of arrivals in a message, or nil for none.
-func ArrivalsToWire(a *result.Arrivals) []int64 {
-	if a == nil {
-		return nil
-	}
-	return result.ArrivalFigures.Values(a)
-}
-
 // maxDue bounds the arrivals of one client, so that sums cannot overflow.
 const maxDue = 1 << 41
 
-// ArrivalsFromWire is the inverse of ArrivalsToWire. It returns an error for what
-// contradicts the counts.
+// ArrivalsFromWire returns arrivals, or nil for none. It returns an error for what doesn't match the
+// counts.
 func ArrivalsFromWire(values []int64, counts *result.Counts) (*result.Arrivals, error) {
 	if len(values) == 0 {
 		return nil, nil
@@ -129,19 +119,35 @@ func LevelsFromWire(levels []*sessionpb.LevelTotals) ([]result.LevelTotals, erro
 		if err != nil {
 			return nil, err
 		}
-		if err := measure.Latencies.Pack(); err != nil {
-			return nil, err
-		}
+		measure.Latencies.Pack()
 		all = append(all, result.LevelTotals{Measure: *measure, CPU: max(l.GetCpu(), 0)})
 	}
 	return all, nil
 }
 
-// ClientUsageToWire returns the values of a client's usage in a message.
-func ClientUsageToWire(u result.ClientUsage) []int64 { return result.ClientFigures.Values(&u) }
+// SecondToWire returns the message for one sample second of a client, or for several consecutive ones
+// that were merged.
+func SecondToWire(stage sessionpb.Stage, s *result.ClientSecond, seconds int64) (*sessionpb.ClientSample, error) {
+	measure, err := MeasureToWire(&s.Measure)
+	if err != nil {
+		return nil, err
+	}
+	return &sessionpb.ClientSample{
+		Stage: stage, Second: s.Second, Seconds: seconds, Measure: measure, Usage: result.ClientFigures.Values(&s.Usage),
+	}, nil
+}
 
-// ClientUsageFromWire is the inverse of ClientUsageToWire. It returns an error for
-// figures that cannot be.
+// SecondFromWire is the inverse of SecondToWire. It returns an error for figures that cannot be.
+func SecondFromWire(w *sessionpb.ClientSample) (s *result.ClientSecond, seconds int64, err error) {
+	measure, err := MeasureFromWire(w.GetMeasure())
+	if err != nil {
+		return nil, 0, err
+	}
+	usage, err := ClientUsageFromWire(w.GetUsage())
+	return &result.ClientSecond{Second: w.GetSecond(), Measure: *measure, Usage: usage}, max(w.GetSeconds(), 1), err
+}
+
+// ClientUsageFromWire returns a client's usage, or an error for figures that cannot be.
 func ClientUsageFromWire(values []int64) (result.ClientUsage, error) {
 	var u result.ClientUsage
 	if err := result.ClientFigures.Set(&u, values); err != nil {

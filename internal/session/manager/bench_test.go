@@ -290,7 +290,7 @@ func sampleMessage(t testing.TB, number uint64, stage sessionpb.Stage, s *result
 		t.Fatal(err)
 	}
 	return &sessionpb.PodMessage{Number: number, Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
-		Stage: stage, Second: s.Second, Measure: w, Usage: session.ClientUsageToWire(s.Usage),
+		Stage: stage, Second: s.Second, Measure: w, Usage: result.ClientFigures.Values(&s.Usage),
 	}}}
 }
 

@@ -75,22 +75,21 @@ func (r *run) decode(st *stream, m *sessionpb.PodMessage, now int64) (*numbered,
 }
 
 func (n *numbered) decodeSecond(w *sessionpb.ClientSample, starts map[sessionpb.Stage]int64, now int64) error {
-	n.stage, n.seconds = w.GetStage(), max(w.GetSeconds(), 1)
+	n.stage = w.GetStage()
 	start := starts[n.stage]
 	if start == 0 {
 		return fmt.Errorf("stage %s has not started", n.stage)
 	}
-	until := (now + clockSlack - start) / 1_000_000
-	if w.GetSecond() < 0 || w.GetSecond() > until || n.seconds > until-w.GetSecond() {
-		return fmt.Errorf("seconds %d to %d are not over", w.GetSecond(), w.GetSecond()+n.seconds-1)
+	until, seconds := (now+clockSlack-start)/1_000_000, max(w.GetSeconds(), 1)
+	if w.GetSecond() < 0 || w.GetSecond() > until || seconds > until-w.GetSecond() {
+		return fmt.Errorf("seconds %d to %d are not over", w.GetSecond(), w.GetSecond()+seconds-1)
 	}
-	measure, err := decodeMeasure(w.GetMeasure())
+	second, seconds, err := session.SecondFromWire(w)
 	if err != nil {
 		return err
 	}
-	n.second = &result.ClientSecond{Second: w.GetSecond(), Measure: *measure}
-	n.second.Usage, err = session.ClientUsageFromWire(w.GetUsage())
-	return err
+	n.second, n.seconds = second, seconds
+	return checkRequests(&second.Measure)
 }
 
 func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.Stage]int64, now int64) error {
@@ -98,8 +97,11 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 	if start == 0 {
 		return fmt.Errorf("the measurement has not started")
 	}
-	measure, err := decodeMeasure(w.GetMeasure())
+	measure, err := session.MeasureFromWire(w.GetMeasure())
 	if err != nil {
+		return err
+	}
+	if err := checkRequests(measure); err != nil {
 		return err
 	}
 	began, ended := w.GetStartedAt(), w.GetEndedAt()
@@ -108,9 +110,7 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 	}
 	// There may be a thousand clients, and the totals of each are kept until the last
 	// has sent its own.
-	if err := measure.Latencies.Pack(); err != nil {
-		return err
-	}
+	measure.Latencies.Pack()
 	n.totals = &result.Totals{Measure: *measure, StartedAt: began, EndedAt: ended}
 	n.clockError = max(w.GetClockError(), 0)
 	if n.totals.Usage, err = session.ClientUsageFromWire(w.GetUsage()); err != nil {
@@ -151,13 +151,9 @@ func (n *numbered) decodeSample(w *sessionpb.ServerSample, now int64) error {
 	return nil
 }
 
-func decodeMeasure(w *sessionpb.Measure) (*result.Measure, error) {
-	measure, err := session.MeasureFromWire(w)
-	if err != nil {
-		return nil, err
+func checkRequests(m *result.Measure) error {
+	if m.Requests > maxRequests || m.Dropped > maxRequests {
+		return fmt.Errorf("%d requests, %d dropped", m.Requests, m.Dropped)
 	}
-	if measure.Requests > maxRequests || measure.Dropped > maxRequests {
-		return nil, fmt.Errorf("%d requests, %d dropped", measure.Requests, measure.Dropped)
-	}
-	return measure, nil
+	return nil
 }

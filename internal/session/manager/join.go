@@ -36,27 +36,27 @@ func (r *run) join(st *stream, identity Identity, hello *sessionpb.Hello) error 
 		if p == nil {
 			p = r.add(identity, hello)
 		}
-		if p.identity.PodUID == identity.PodUID {
+		if p.PodUID == identity.PodUID {
 			p.fail(mismatch.Error())
 		}
 		return status.Error(codes.FailedPrecondition, mismatch.Error())
 	case p == nil:
 	case p.malformed:
-		return status.Error(codes.FailedPrecondition, p.failure)
-	case p.identity.PodUID == identity.PodUID && p.instance == hello.GetInstance():
-	case p.identity.PodUID == identity.PodUID && identity.Role == sessionpb.Role_ROLE_AGENT:
+		return status.Error(codes.FailedPrecondition, p.Failure)
+	case p.PodUID == identity.PodUID && p.instance == hello.GetInstance():
+	case p.PodUID == identity.PodUID && identity.Role == sessionpb.Role_ROLE_AGENT:
 		p.instance, p.next = hello.GetInstance(), 1
-	case p.identity.PodUID == identity.PodUID && !p.hasStarted():
-		p.instance, p.next, p.ready = hello.GetInstance(), 1, false
-		p.probeResult, p.probeFailure = nil, ""
+	case p.PodUID == identity.PodUID && !p.hasStarted():
+		p.instance, p.next, p.Ready = hello.GetInstance(), 1, false
+		p.ProbeResult, p.ProbeFailure = nil, ""
 	case p.stream == nil && !p.hasStarted():
 		p = nil
-	case p.identity.PodUID == identity.PodUID:
+	case p.PodUID == identity.PodUID:
 		p.fail("restarted during the run")
 		return status.Errorf(codes.FailedPrecondition, "pod %s was restarted during the run", identity.Pod)
 	default:
 		return status.Errorf(codes.FailedPrecondition, "pod %s (%s) must not replace pod %s (%s)",
-			identity.Pod, identity.PodUID, p.identity.Pod, p.identity.PodUID)
+			identity.Pod, identity.PodUID, p.Pod, p.PodUID)
 	}
 	if p == nil {
 		p = r.add(identity, hello)
@@ -75,7 +75,7 @@ func (r *run) join(st *stream, identity Identity, hello *sessionpb.Hello) error 
 
 // resume takes over the state that a pod repeats in Hello.
 func (r *run) resume(p *participant, hello *sessionpb.Hello) error {
-	p.starts = map[sessionpb.Stage]int64{}
+	p.Starts = map[sessionpb.Stage]int64{}
 	for _, start := range hello.GetStarts() {
 		stage, at := start.GetStage(), start.GetAt()
 		if !slices.Contains(stages, stage) || at <= 0 {
@@ -87,7 +87,7 @@ func (r *run) resume(p *participant, hello *sessionpb.Hello) error {
 		} else if r.starts[stage] != at {
 			return malformed("start time %d, but the run's is %d", at, r.starts[stage])
 		}
-		p.starts[stage] = at
+		p.Starts[stage] = at
 	}
 	if hello.GetProbeSucceeded() != nil {
 		if err := p.setProbeResult(hello.GetProbeSucceeded()); err != nil {
@@ -100,7 +100,7 @@ func (r *run) resume(p *participant, hello *sessionpb.Hello) error {
 	if hello.GetReady() != nil {
 		p.setReady(hello.GetReady())
 	}
-	p.warmupEnded = p.warmupEnded || hello.GetWarmupEnded()
+	p.WarmupEnded = p.WarmupEnded || hello.GetWarmupEnded()
 	if hello.GetScriptState() != nil {
 		return r.setScriptState(p, hello.GetScriptState())
 	}
@@ -108,7 +108,7 @@ func (r *run) resume(p *participant, hello *sessionpb.Hello) error {
 }
 
 func (p *participant) setReady(ready *sessionpb.Ready) {
-	p.ready, p.cpus = true, clipped(ready.GetCpus())
+	p.Ready, p.CPUs = true, clipped(ready.GetCpus())
 }
 
 func (p *participant) setProbeResult(w *sessionpb.ProbeSucceeded) error {
@@ -116,7 +116,7 @@ func (p *participant) setProbeResult(w *sessionpb.ProbeSucceeded) error {
 	if err != nil {
 		return malformed("%s", err)
 	}
-	p.probeResult = probed
+	p.ProbeResult = probed
 	return nil
 }
 
@@ -128,14 +128,14 @@ func (r *run) setScriptState(p *participant, w *sessionpb.ScriptState) error {
 	if state.SetupEnded && r.starts[sessionpb.Stage_STAGE_SETUP] == 0 || state.LoadEnded && r.starts[sessionpb.Stage_STAGE_MEASUREMENT] == 0 {
 		return malformed("end of a stage of the script that has not started")
 	}
-	p.script = state
+	p.Script = state
 	r.wake() // the others may wait for what setup() returned
 	return nil
 }
 
 // hasStarted reports whether the pod has taken part in anything that can't be repeated.
 func (p *participant) hasStarted() bool {
-	return len(p.starts) > 0 || p.totals != nil || p.failure != ""
+	return len(p.Starts) > 0 || p.Totals != nil || p.Failure != ""
 }
 
 func (r *run) find(identity Identity) *participant {
@@ -148,7 +148,8 @@ func (r *run) find(identity Identity) *participant {
 // add adds a pod, in place of one with the same role and index if there is one.
 func (r *run) add(identity Identity, hello *sessionpb.Hello) *participant {
 	p := &participant{
-		identity: identity, instance: hello.GetInstance(), next: 1, seconds: map[sessionpb.Stage]int64{}, disconnectedSince: time.Now(),
+		ClientState: session.ClientState{Pod: identity.Pod, PodUID: identity.PodUID, Node: identity.Node, DisconnectedSince: time.Now()},
+		identity:    identity, instance: hello.GetInstance(), next: 1, seconds: map[sessionpb.Stage]int64{},
 	}
 	if p.identity.Role == sessionpb.Role_ROLE_AGENT {
 		r.agent = p
@@ -173,6 +174,6 @@ func (r *run) leave(st *stream) bool {
 	if p == nil || p.stream != st {
 		return false
 	}
-	p.stream, p.disconnectedSince = nil, time.Now()
+	p.stream, p.DisconnectedSince = nil, time.Now()
 	return !r.forgotten
 }

@@ -4,6 +4,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -83,40 +84,20 @@ func (s *Server) now() int64 { return s.epoch + time.Since(s.origin).Microsecond
 // Observe returns the state of a run's pods. The caller may change the returned
 // copy, but not what its pointers lead to.
 func (s *Server) Observe(run string) session.Observation {
-	if r := s.known(run); r != nil {
-		return r.observe()
-	}
-	return session.Observation{Since: s.serving()}
-}
-
-// serving returns the time since which pods could connect: the call of Serve, or
-// the present before that.
-func (s *Server) serving() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.served.IsZero() {
-		return time.Now()
-	}
-	return s.served
+	return s.known(run).observe()
 }
 
 // Series returns the seconds of a run's measurement so far, of all clients and the target, in at
 // most 600 entries. If there were more seconds, each entry has the same number of them, a power of
 // two. Its percentiles are those of all its requests.
 func (s *Server) Series(run string) []result.Second {
-	if r := s.known(run); r != nil {
-		return r.seconds()
-	}
-	return nil
+	return s.known(run).seconds()
 }
 
 // ServerCPU returns the CPU time that the run's server used in the seconds of the
 // measurement from from to to, in microseconds, or -1 if it is unknown.
 func (s *Server) ServerCPU(run string, from, to int64) int64 {
-	if r := s.known(run); r != nil {
-		return r.serverCPU(from, to)
-	}
-	return -1
+	return s.known(run).serverCPU(from, to)
 }
 
 // Watch sets what the agent probes until the target answers with success, and what it samples.
@@ -150,10 +131,7 @@ func (s *Server) End(run string) {
 // the seconds that all clients have sent. clients is their number. There are none
 // until that many are known, nor from the start of the measurement on.
 func (s *Server) Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow {
-	if r := s.known(run); r != nil {
-		return r.windows(clients, c)
-	}
-	return nil
+	return s.known(run).windows(clients, c)
 }
 
 // RequestSample requests a usage sample from the agent. While a request is
@@ -183,11 +161,15 @@ func (s *Server) Forget(run string) {
 	}
 }
 
-// known returns a run, or nil if there is no state of it.
+// known returns a run, or one without pods if it has no state. Pods of that could connect since the
+// call of Serve.
 func (s *Server) known(uid string) *run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.runs[uid]
+	if r := s.runs[uid]; r != nil {
+		return r
+	}
+	return &run{created: cmp.Or(s.served, time.Now())}
 }
 
 // of returns a run. It creates it on first use.

@@ -18,27 +18,29 @@ func (r *run) observe() session.Observation {
 		Progress: make(map[sessionpb.Stage]session.Progress, len(r.progress)),
 	}
 	for stage, p := range r.progress {
-		o.Progress[stage] = session.Progress{Requests: p.requests, Errors: p.errors, Dropped: p.dropped, RequestsPerSecond: p.rate(r.passed(stage))}
+		progress := p.Progress
+		progress.RequestsPerSecond = p.rate(r.passed(stage))
+		o.Progress[stage] = progress
 	}
 	for i, p := range r.clients {
-		o.Clients[i] = session.ClientState{
-			Pod: p.identity.Pod, PodUID: p.identity.PodUID, Node: p.identity.Node,
-			Connected: p.stream != nil, DisconnectedSince: p.disconnectedSince,
-			Ready: p.ready, CPUs: p.cpus, Starts: maps.Clone(p.starts), WarmupEnded: p.warmupEnded,
-			ProbeResult: p.probeResult, ProbeFailure: p.probeFailure,
-			Totals: p.totals, ClockError: p.clockError, Failure: p.failure,
-			Script: p.script, FailureKind: p.failureKind,
-		}
+		o.Clients[i] = p.state()
 	}
-	if p := r.agent; p != nil {
+	if r.agent != nil {
+		p := r.agent.state()
 		o.Agent = &session.AgentState{
-			Pod: p.identity.Pod, PodUID: p.identity.PodUID, Node: p.identity.Node,
-			Connected: p.stream != nil, DisconnectedSince: p.disconnectedSince,
-			ProbeResult: p.probeResult, ProbeFailure: p.probeFailure, Failure: p.failure, Usage: r.usage.state(),
+			Pod: p.Pod, PodUID: p.PodUID, Node: p.Node, Connected: p.Connected, DisconnectedSince: p.DisconnectedSince,
+			ProbeResult: p.ProbeResult, ProbeFailure: p.ProbeFailure, Failure: p.Failure, Usage: r.usage.state(),
 		}
 		for _, name := range slices.Sorted(maps.Keys(r.backends)) {
 			o.Agent.Backends = append(o.Agent.Backends, session.BackendState{Name: name, Usage: r.backends[name].state()})
 		}
 	}
 	return o
+}
+
+// state returns what the pod has reported.
+func (p *participant) state() session.ClientState {
+	state := p.ClientState
+	state.Connected, state.Starts = p.stream != nil, maps.Clone(p.Starts)
+	return state
 }

@@ -1,22 +1,25 @@
 package manager
 
-import "github.com/assay-dev/assay/internal/result"
+import (
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+)
 
 // recentSeconds is the number of seconds that are kept one by one for the rate.
 const recentSeconds = 64
 
 // progress is the progress of a stage, over all clients.
 type progress struct {
-	requests, errors, dropped int64
-	recent                    map[int64]int64 // requests by second
-	newest                    int64
+	session.Progress
+	recent map[int64]int64 // requests by second
+	newest int64
 }
 
 // add adds the figures of one client in one second or several.
 func (p *progress) add(second *result.ClientSecond, seconds int64) {
-	p.requests += second.Requests
-	p.errors += second.Errors.Total()
-	p.dropped += second.Dropped
+	p.Requests += second.Requests
+	p.Errors += second.Errors.Total()
+	p.Dropped += second.Dropped
 	last := second.Second + seconds - 1
 	if last > p.newest {
 		p.newest = last

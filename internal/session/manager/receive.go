@@ -68,16 +68,16 @@ func (r *run) receive(st *stream, m *sessionpb.PodMessage, now int64) (news bool
 		if body.StageEnded.GetStage() != sessionpb.Stage_STAGE_WARMUP || r.starts[sessionpb.Stage_STAGE_WARMUP] == 0 {
 			return false, malformed("end of stage %s, which has not started", body.StageEnded.GetStage())
 		}
-		p.warmupEnded = true
+		p.WarmupEnded = true
 	case *sessionpb.PodMessage_ProbeSucceeded:
 		err = p.setProbeResult(body.ProbeSucceeded)
 	case *sessionpb.PodMessage_ScriptState:
 		err = r.setScriptState(p, body.ScriptState)
 	case *sessionpb.PodMessage_ProbeFailed:
-		p.probeFailure = clipped(body.ProbeFailed.GetReason())
+		p.ProbeFailure = clipped(body.ProbeFailed.GetReason())
 	case *sessionpb.PodMessage_Failure:
-		if p.failure == "" {
-			p.failureKind = body.Failure.GetKind()
+		if p.Failure == "" {
+			p.FailureKind = body.Failure.GetKind()
 		}
 		p.fail(clipped(body.Failure.GetReason()))
 	default:
@@ -103,10 +103,10 @@ func (r *run) receiveNumbered(p *participant, n *numbered) (news bool, err error
 		p.seconds[n.stage] = n.second.Second + n.seconds
 		r.addSecond(n)
 	case n.totals != nil:
-		if p.totals != nil {
+		if p.Totals != nil {
 			return false, malformed("second totals")
 		}
-		p.totals, p.clockError, news = n.totals, n.clockError, true
+		p.Totals, p.ClockError, news = n.totals, n.clockError, true
 	case n.sample != nil:
 		appeared, err := r.addSample(n.sample)
 		if err != nil {
@@ -168,7 +168,7 @@ func (r *run) addSecond(n *numbered) {
 func (r *run) passed(stage sessionpb.Stage) int64 {
 	var seconds []int64
 	for _, p := range r.clients {
-		if p.stream != nil && p.totals == nil {
+		if p.stream != nil && p.Totals == nil {
 			seconds = append(seconds, p.seconds[stage])
 		}
 	}

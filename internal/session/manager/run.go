@@ -9,7 +9,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/steady"
@@ -46,35 +45,19 @@ type desired struct {
 	release        bool
 }
 
-// participant is the state of one pod.
+// participant is the state of one pod: what it has reported, which of an agent is the part that
+// session.AgentState has too, and what the session needs.
 type participant struct {
+	session.ClientState
 	identity Identity
 	// instance identifies the pod's process. One that was restarted in the same pod has another.
-	instance          uint64
-	stream            *stream // nil while the pod is disconnected
-	disconnectedSince time.Time
+	instance uint64
+	stream   *stream // nil while the pod is disconnected
 	// next is the number of the first message that has not arrived.
 	next uint64
-	// starts are the start times that the pod has, or was sent on this stream.
-	starts map[sessionpb.Stage]int64
-	// failure is why the pod can't continue, or empty. failureKind is its kind if the
-	// pod reported it. malformed is set if the failure is a malformed message.
-	failure     string
-	failureKind session.FailureKind
-	malformed   bool
-
-	// Of a client.
-	ready       bool
-	cpus        string
-	warmupEnded bool
-	seconds     map[sessionpb.Stage]int64 // the first second that has not arrived
-	script      session.ScriptState
-	totals      *result.Totals
-	clockError  int64
-
-	// Of a pod that probes the target.
-	probeResult  *session.ProbeResult
-	probeFailure string
+	// malformed is set if Failure is about a malformed message.
+	malformed bool
+	seconds   map[sessionpb.Stage]int64 // of a client, the first second that has not arrived
 }
 
 func newRun() *run {
@@ -208,12 +191,12 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 		return m
 	}
 	for _, stage := range stages {
-		if at := r.starts[stage]; at != 0 && p.starts[stage] == 0 {
-			p.starts[stage] = at
+		if at := r.starts[stage]; at != 0 && p.Starts[stage] == 0 {
+			p.Starts[stage] = at
 			return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Start{Start: &sessionpb.Start{Stage: stage, At: at}}}
 		}
 	}
-	if d.end && !st.ended && p.starts[sessionpb.Stage_STAGE_WARMUP] != 0 && !p.warmupEnded && p.identity.Role == sessionpb.Role_ROLE_CLIENT {
+	if d.end && !st.ended && p.Starts[sessionpb.Stage_STAGE_WARMUP] != 0 && !p.WarmupEnded && p.identity.Role == sessionpb.Role_ROLE_CLIENT {
 		st.ended = true
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_End{End: &sessionpb.End{}}}
 	}
@@ -223,12 +206,12 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 // dueSetupData returns what setup() of the k6 script returned, for a client that doesn't have it.
 func (r *run) dueSetupData(st *stream, p *participant) *sessionpb.ManagerMessage {
 	leader := r.clients[session.ScriptLeader]
-	if p.identity.Role != sessionpb.Role_ROLE_CLIENT || p == leader || leader == nil || !leader.script.SetupEnded ||
-		p.script.SetupEnded || st.setup {
+	if p.identity.Role != sessionpb.Role_ROLE_CLIENT || p == leader || leader == nil || !leader.Script.SetupEnded ||
+		p.Script.SetupEnded || st.setup {
 		return nil
 	}
 	st.setup = true
-	data := &sessionpb.SetupData{Data: leader.script.SetupData}
+	data := &sessionpb.SetupData{Data: leader.Script.SetupData}
 	return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_SetupData{SetupData: data}}
 }
 
@@ -241,7 +224,7 @@ func (d *desired) dueByRole(st *stream, p *participant) *sessionpb.ManagerMessag
 	case p.identity.Role == sessionpb.Role_ROLE_AGENT && d.samplePending && st.sampleRequests != d.sampleRequests:
 		st.sampleRequests = d.sampleRequests
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Sample{Sample: &sessionpb.Sample{}}}
-	case p.identity.Role == sessionpb.Role_ROLE_CLIENT && !p.ready && !st.prepared && p.identity.Index < len(d.plans):
+	case p.identity.Role == sessionpb.Role_ROLE_CLIENT && !p.Ready && !st.prepared && p.identity.Index < len(d.plans):
 		st.prepared = true
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Prepare{
 			Prepare: &sessionpb.Prepare{Plan: session.PlanToWire(d.plans[p.identity.Index]), Address: d.address},
@@ -252,7 +235,7 @@ func (d *desired) dueByRole(st *stream, p *participant) *sessionpb.ManagerMessag
 
 // fail sets why the pod can't continue. The first reason stands.
 func (p *participant) fail(reason string) {
-	if p.failure == "" {
-		p.failure = reason
+	if p.Failure == "" {
+		p.Failure = reason
 	}
 }

@@ -73,7 +73,7 @@ func (s *series) double() {
 			pair.usage.Add(e.usage)
 			pair.total.Merge(e.total)
 		}
-		pair.total.TryPack()
+		pair.total.Pack()
 	}
 }
 

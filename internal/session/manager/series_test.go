@@ -129,15 +129,15 @@ func TestUsage(t *testing.T) {
 					u.add(r)
 				}
 				var begin int64
-				if u.begin != nil {
-					begin = u.begin.At
+				if u.Begin != nil {
+					begin = u.Begin.At
 				}
 				var cpu, resident []int64
 				for i := range int64(3) {
 					c, r := u.between(test.start+i*s, test.start+(i+1)*s)
 					cpu, resident = append(cpu, c), append(resident, r)
 				}
-				if diff := cmp.Diff([]any{test.begin, test.cpu, test.resident, test.peak, test.rss}, []any{begin, cpu, resident, u.peak(), u.rss}); diff != "" {
+				if diff := cmp.Diff([]any{test.begin, test.cpu, test.resident, test.peak, test.rss}, []any{begin, cpu, resident, u.peak(), u.PeakResident}); diff != "" {
 					t.Errorf("start first %t: %s", startFirst, diff)
 				}
 			}

@@ -336,7 +336,7 @@ func TestForgetLeavesNothing(t *testing.T) {
 		}
 	}
 	b.receivers.Wait()
-	if b.known("run") != nil {
+	if b.runs["run"] != nil {
 		t.Error("the run is still known")
 	}
 	stacks := make([]byte, 1<<20)

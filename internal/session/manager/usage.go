@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/assay-dev/assay/internal/result"
@@ -20,13 +21,10 @@ const (
 
 // usage holds what one container of the target's pod has used, by the agent's usage samples.
 type usage struct {
+	session.Usage
 	start  int64 // of the measurement, or 0 if it is unknown
-	latest *result.ServerUsage
-	begin  *result.ServerUsage // the sample nearest to start
 	points []point
 	base   *result.ServerUsage // the sample from which the next CPU usage is taken
-	cpu    float64             // the peak, in percent of one CPU
-	rss    int64               // the peak, in bytes
 }
 
 // point is a sample in short: CPU time in microseconds, RSS in bytes.
@@ -35,7 +33,7 @@ type point struct{ at, cpu, resident int64 }
 // addSample adds a usage sample of all containers. It reports whether one of them
 // appeared for the first time. It bounds the containers of all samples together.
 func (r *run) addSample(sample *result.ServerSample) (appeared bool, err error) {
-	appeared = r.usage.latest == nil
+	appeared = r.usage.Latest == nil
 	for i := range sample.Backends {
 		if name := sample.Backends[i].Name; r.backends[name] == nil {
 			if len(r.backends) >= session.MaxBackends {
@@ -53,23 +51,25 @@ func (r *run) addSample(sample *result.ServerSample) (appeared bool, err error) 
 }
 
 func (u *usage) state() session.Usage {
-	return session.Usage{Begin: u.begin, Latest: u.latest, PeakCPUPercent: u.peak(), PeakResident: u.rss}
+	state := u.Usage
+	state.PeakCPUPercent = u.peak()
+	return state
 }
 
 // setStart sets the start time of the measurement.
 func (u *usage) setStart(at int64) {
 	u.start = at
-	u.begin, u.base = u.latest, u.latest
+	u.Begin, u.base = u.Latest, u.Latest
 }
 
 // add adds a sample. It drops one that isn't newer than the last: the agent's
 // clock was corrected in between.
 func (u *usage) add(sample *result.ServerUsage) {
-	if u.latest != nil && sample.At <= u.latest.At {
+	if u.Latest != nil && sample.At <= u.Latest.At {
 		return
 	}
-	u.latest = sample
-	u.points = append(u.points, point{at: sample.At, cpu: sample.UserCPU + sample.SystemCPU, resident: sample.Resident})
+	u.Latest = sample
+	u.points = append(u.points, point{at: sample.At, cpu: sample.CPU(), resident: sample.Resident})
 	if len(u.points) > maxPoints {
 		half := u.points[:0]
 		for i := 0; i < len(u.points); i += 2 {
@@ -80,14 +80,14 @@ func (u *usage) add(sample *result.ServerUsage) {
 	if u.start == 0 {
 		return
 	}
-	if u.begin == nil || distance(sample.At, u.start) <= distance(u.begin.At, u.start) {
-		u.begin, u.base = sample, sample
-		u.rss = sample.Resident
+	if u.Begin == nil || distance(sample.At, u.start) <= distance(u.Begin.At, u.start) {
+		u.Begin, u.base = sample, sample
+		u.PeakResident = sample.Resident
 		return
 	}
-	u.rss = max(u.rss, sample.Resident)
+	u.PeakResident = max(u.PeakResident, sample.Resident)
 	if elapsed := sample.At - u.base.At; elapsed >= peakMicroseconds {
-		u.cpu = max(u.cpu, percentBetween(u.base, sample))
+		u.PeakCPUPercent = max(u.PeakCPUPercent, percentBetween(u.base, sample))
 		u.base = sample
 	}
 }
@@ -95,10 +95,10 @@ func (u *usage) add(sample *result.ServerUsage) {
 // peak returns the highest CPU usage in any second of the measurement, in percent
 // of one CPU. For a measurement shorter than a second it returns the mean.
 func (u *usage) peak() float64 {
-	if u.cpu > 0 || u.begin == nil || u.latest.At <= u.begin.At {
-		return u.cpu
+	if u.PeakCPUPercent > 0 || u.Begin == nil || u.Latest.At <= u.Begin.At {
+		return u.PeakCPUPercent
 	}
-	return percentBetween(u.begin, u.latest)
+	return percentBetween(u.Begin, u.Latest)
 }
 
 // between returns the CPU time that the container used between two times, and its RSS at the end,
@@ -140,19 +140,11 @@ func (u *usage) cpuAt(at int64) (cpu int64, ok bool) {
 
 // search returns the index of the first sample that isn't before a time.
 func (u *usage) search(at int64) (int, bool) {
-	return slices.BinarySearchFunc(u.points, at, func(p point, at int64) int {
-		switch {
-		case p.at < at:
-			return -1
-		case p.at > at:
-			return 1
-		}
-		return 0
-	})
+	return slices.BinarySearchFunc(u.points, at, func(p point, at int64) int { return cmp.Compare(p.at, at) })
 }
 
 func percentBetween(a, b *result.ServerUsage) float64 {
-	return 100 * float64(b.UserCPU+b.SystemCPU-a.UserCPU-a.SystemCPU) / float64(b.At-a.At)
+	return 100 * float64(b.CPU()-a.CPU()) / float64(b.At-a.At)
 }
 
 func distance(a, b int64) int64 { return max(a-b, b-a) }

@@ -118,7 +118,7 @@ func (s *Session) wait(ctx, life context.Context, delay time.Duration) bool {
 func (s *Session) mayFlush() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.connected || s.state.failure != ""
+	return s.connected || s.reports[failed] != nil
 }
 
 // connect returns a connection to the manager that listens. gRPC opens it on first

@@ -188,33 +188,15 @@ func (k *kept) merge(i int) error {
 }
 
 func mergeSamples(a, b *sessionpb.ClientSample) (*sessionpb.ClientSample, error) {
-	measure, err := session.MeasureFromWire(a.GetMeasure())
+	merged, _, err := session.SecondFromWire(a)
 	if err != nil {
 		return nil, err
 	}
-	other, err := session.MeasureFromWire(b.GetMeasure())
+	other, seconds, err := session.SecondFromWire(b)
 	if err != nil {
 		return nil, err
 	}
-	measure.Merge(other)
-	encoded, err := session.MeasureToWire(measure)
-	if err != nil {
-		return nil, err
-	}
-	usage, err := session.ClientUsageFromWire(a.GetUsage())
-	if err != nil {
-		return nil, err
-	}
-	more, err := session.ClientUsageFromWire(b.GetUsage())
-	if err != nil {
-		return nil, err
-	}
-	usage.Add(more)
-	return &sessionpb.ClientSample{
-		Stage:   a.GetStage(),
-		Second:  a.GetSecond(),
-		Seconds: b.GetSecond() + max(b.GetSeconds(), 1) - a.GetSecond(),
-		Measure: encoded,
-		Usage:   session.ClientUsageToWire(usage),
-	}, nil
+	merged.Merge(&other.Measure)
+	merged.Usage.Add(other.Usage)
+	return session.SecondToWire(a.GetStage(), merged, other.Second+seconds-merged.Second)
 }

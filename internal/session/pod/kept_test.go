@@ -26,7 +26,7 @@ func sample(t *testing.T, second int64, took ...int64) *sessionpb.PodMessage {
 		t.Fatal(err)
 	}
 	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
-		Stage: measurement, Second: second, Measure: w, Usage: session.ClientUsageToWire(result.ClientUsage{UserCPU: 3, SystemCPU: 1, Throttled: -1, MaxResident: second}),
+		Stage: measurement, Second: second, Measure: w, Usage: result.ClientFigures.Values(&result.ClientUsage{UserCPU: 3, SystemCPU: 1, Throttled: -1, MaxResident: second}),
 	}}}
 }
 

@@ -44,7 +44,7 @@ type Session struct {
 	wake     chan struct{} // wakes the sender
 
 	mu       sync.Mutex
-	state    state
+	reports  reports
 	kept     kept
 	received received
 	// sampleRequested is when a usage sample was requested, or 0 if no request is pending.
@@ -53,16 +53,19 @@ type Session struct {
 	connected bool
 }
 
-// state is the state that a pod reports. It reports all of it on each connection.
-type state struct {
-	ready        *sessionpb.Ready
-	warmupEnded  bool
-	probed       *sessionpb.ProbeSucceeded
-	probeFailure string
-	failure      string
-	failureKind  session.FailureKind
-	script       *sessionpb.ScriptState
-}
+// reports are the messages with the pod's state, by kind; nil for what there is nothing to say
+// about. All of it is reported on each connection.
+type reports [probeFailed + 1]*sessionpb.PodMessage
+
+// The kinds of reports, in the order in which they are sent.
+const (
+	failed = iota
+	probeSucceeded
+	ready
+	warmupEnded
+	scriptState
+	probeFailed
+)
 
 // received holds the orders that were delivered.
 type received struct {
@@ -100,28 +103,29 @@ func (s *Session) Orders() <-chan Order { return s.orders }
 // Ready reports that a client has initialized k6 and knows the target's address. cpus lists the
 // CPUs that it may run on, as in "0-3,8". The report is sent once the manager's clock is known.
 func (s *Session) Ready(cpus string) {
-	s.report(func(t *state) { t.ready = &sessionpb.Ready{Cpus: cpus} })
+	s.report(ready, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Ready{Ready: &sessionpb.Ready{Cpus: cpus}}})
 }
 
 // StageEnded reports that a client has ended its warm-up. SendTotals reports the end
 // of the measurement.
 func (s *Session) StageEnded(stage sessionpb.Stage) {
-	if stage != sessionpb.Stage_STAGE_WARMUP {
-		return
+	if stage == sessionpb.Stage_STAGE_WARMUP {
+		s.report(warmupEnded, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{StageEnded: &sessionpb.StageEnded{Stage: stage}}})
 	}
-	s.report(func(t *state) { t.warmupEnded = true })
 }
 
 // ProbeSucceeded reports a probe's success and its result. A client that probes the
 // target calls it before Ready.
 func (s *Session) ProbeSucceeded(probed *session.ProbeResult) {
-	s.report(func(t *state) { t.probed = &sessionpb.ProbeSucceeded{Result: session.ProbeResultToWire(probed)} })
+	message := &sessionpb.ProbeSucceeded{Result: session.ProbeResultToWire(probed)}
+	s.report(probeSucceeded, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeSucceeded{ProbeSucceeded: message}})
 }
 
 // ProbeFailed reports why a probe failed. Of several reasons, only the last is sure
 // to reach the manager.
 func (s *Session) ProbeFailed(reason string) {
-	s.report(func(t *state) { t.probeFailure = strings.ToValidUTF8(reason, "\uFFFD") })
+	message := &sessionpb.ProbeFailed{Reason: strings.ToValidUTF8(reason, "\uFFFD")}
+	s.report(probeFailed, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeFailed{ProbeFailed: message}})
 }
 
 // Fail reports what went wrong, for the run's user. The first reason stands. If
@@ -130,34 +134,36 @@ func (s *Session) Fail(reason string) { s.FailAs(0, reason) }
 
 // FailAs is like Fail, with the kind of the failure.
 func (s *Session) FailAs(kind session.FailureKind, reason string) {
-	s.report(func(t *state) {
-		if t.failure == "" {
-			t.failure, t.failureKind = strings.ToValidUTF8(reason, "\uFFFD"), kind
-		}
-	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail(kind, reason)
+}
+
+// fail is FailAs with the mutex held.
+func (s *Session) fail(kind session.FailureKind, reason string) {
+	if s.reports[failed] == nil {
+		message := &sessionpb.Failure{Reason: strings.ToValidUTF8(reason, "\uFFFD"), Kind: kind}
+		s.reports[failed] = &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Failure{Failure: message}}
+		s.notify()
+	}
 }
 
 // ScriptState reports the progress of a client's k6 script.
 func (s *Session) ScriptState(script session.ScriptState) {
-	s.report(func(t *state) { t.script = session.ScriptStateToWire(script) })
+	s.report(scriptState, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptState{ScriptState: session.ScriptStateToWire(script)}})
 }
 
 // SendSecond sends a sample second of a client. Of its latencies it sends only those of the phase
 // total: the series has no others. The caller may change the second afterwards.
 func (s *Session) SendSecond(stage sessionpb.Stage, second *result.ClientSecond) {
-	measure := result.Measure{Counts: second.Counts}
-	measure.Latencies[result.Total] = second.Latencies[result.Total]
-	encoded, err := session.MeasureToWire(&measure)
+	sent := *second
+	sent.Latencies = result.Latencies{result.Total: second.Latencies[result.Total]}
+	encoded, err := session.SecondToWire(stage, &sent, 0)
 	if err != nil {
 		s.Fail("send a sample: " + err.Error())
 		return
 	}
-	s.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
-		Stage:   stage,
-		Second:  second.Second,
-		Measure: encoded,
-		Usage:   session.ClientUsageToWire(second.Usage),
-	}}})
+	s.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: encoded}})
 }
 
 // SendTotals sends a client's final figures.
@@ -175,14 +181,12 @@ func (s *Session) SendTotals(totals *result.Totals) {
 		Measure:    encoded,
 		StartedAt:  totals.StartedAt,
 		EndedAt:    totals.EndedAt,
-		Usage:      session.ClientUsageToWire(totals.Usage),
+		Usage:      result.ClientFigures.Values(&totals.Usage),
 		ClockError: s.ClockError().Microseconds(),
-		Arrivals:   session.ArrivalsToWire(totals.Arrivals),
+		Arrivals:   result.ArrivalFigures.Values(totals.Arrivals),
+		Warmup:     session.CountsToWire(totals.Warmup),
 
 		WarmupDuration: totals.WarmupMicroseconds,
-	}
-	if totals.Warmup != nil {
-		message.Warmup = session.CountsToWire(totals.Warmup)
 	}
 	s.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: message}})
 }
@@ -210,10 +214,10 @@ func (s *Session) Local(at int64) time.Time { return s.clock.local(at) }
 // connection it is the longest possible duration.
 func (s *Session) ClockError() time.Duration { return s.clock.error() }
 
-// report changes the state that the pod reports.
-func (s *Session) report(change func(*state)) {
+// report replaces the report of a kind.
+func (s *Session) report(kind int, message *sessionpb.PodMessage) {
 	s.mu.Lock()
-	change(&s.state)
+	s.reports[kind] = message
 	s.mu.Unlock()
 	s.notify()
 }

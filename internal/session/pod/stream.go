@@ -39,7 +39,7 @@ type stream struct {
 	rpc      grpc.BidiStreamingClient[sessionpb.PodMessage, sessionpb.ManagerMessage]
 	contact  *time.Timer   // ends the stream unless it is reset
 	ping     chan struct{} // makes the sender send a ping
-	reported state         // the state that was sent on this stream
+	reported reports       // those that were sent on this stream
 	next     uint64        // the next number to send
 }
 
@@ -119,18 +119,19 @@ func (st *stream) greet() error {
 func (st *stream) hello() *sessionpb.PodMessage {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.reported = state{warmupEnded: st.state.warmupEnded, probed: st.state.probed, script: st.state.script}
-	if st.clock.measured() {
-		st.reported.ready = st.state.ready
+	st.reported = st.reports
+	st.reported[failed], st.reported[probeFailed] = nil, nil
+	if !st.clock.measured() {
+		st.reported[ready] = nil
 	}
 	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Hello{Hello: &sessionpb.Hello{
 		Role:           st.config.Role,
 		Instance:       st.instance,
-		Ready:          st.reported.ready,
+		Ready:          st.reported[ready].GetReady(),
 		Starts:         st.received.starts,
-		WarmupEnded:    st.reported.warmupEnded,
-		ProbeSucceeded: st.reported.probed,
-		ScriptState:    st.reported.script,
+		WarmupEnded:    st.reported[warmupEnded] != nil,
+		ProbeSucceeded: st.reported[probeSucceeded].GetProbeSucceeded(),
+		ScriptState:    st.reported[scriptState].GetScriptState(),
 		Protocol:       session.Protocol(),
 	}}}
 }
@@ -192,32 +193,12 @@ func (st *stream) take() *sessionpb.PodMessage {
 	settled := st.clock.settled()
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	is, reported := &st.state, &st.reported
-	switch {
-	case is.failure != reported.failure:
-		reported.failure = is.failure
-		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Failure{Failure: &sessionpb.Failure{
-			Reason: is.failure, Kind: is.failureKind,
-		}}}
-	case is.probed != reported.probed:
-		reported.probed = is.probed
-		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeSucceeded{ProbeSucceeded: is.probed}}
-	case is.ready != reported.ready && settled:
-		reported.ready = is.ready
-		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Ready{Ready: is.ready}}
-	case is.warmupEnded != reported.warmupEnded:
-		reported.warmupEnded = is.warmupEnded
-		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{
-			StageEnded: &sessionpb.StageEnded{Stage: sessionpb.Stage_STAGE_WARMUP},
-		}}
-	case is.script != reported.script:
-		reported.script = is.script
-		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptState{ScriptState: is.script}}
-	case is.probed == nil && is.probeFailure != reported.probeFailure:
-		reported.probeFailure = is.probeFailure
-		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeFailed{
-			ProbeFailed: &sessionpb.ProbeFailed{Reason: is.probeFailure},
-		}}
+	for kind, message := range st.reports {
+		waits := kind == ready && !settled || kind == probeFailed && st.reports[probeSucceeded] != nil
+		if !waits && !proto.Equal(message, st.reported[kind]) {
+			st.reported[kind] = message
+			return message
+		}
 	}
 	m, ok := st.kept.from(st.next)
 	if !ok {
@@ -226,8 +207,7 @@ func (st *stream) take() *sessionpb.PodMessage {
 	st.next, st.kept.sent = m.last+1, m.last
 	body, err := m.body()
 	if err != nil { // it was encoded here
-		is.failure = err.Error()
-		st.notify()
+		st.fail(0, err.Error())
 		return nil
 	}
 	return body
@@ -285,17 +265,12 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 	defer st.mu.Unlock()
 	switch m := message.GetMessage().(type) {
 	case *sessionpb.ManagerMessage_Prepare:
-		if st.received.prepared {
-			return nil
-		}
 		plan, err := session.PlanFromWire(m.Prepare.GetPlan())
 		if err != nil {
-			st.state.failure = "invalid plan from the manager: " + err.Error()
-			st.notify()
+			st.fail(0, "invalid plan from the manager: "+err.Error())
 			return nil
 		}
-		st.received.prepared = true
-		return Prepare{Plan: plan, Address: m.Prepare.GetAddress()}
+		return once(&st.received.prepared, Prepare{Plan: plan, Address: m.Prepare.GetAddress()})
 	case *sessionpb.ManagerMessage_Start:
 		for _, start := range st.received.starts {
 			if start.GetStage() == m.Start.GetStage() {
@@ -308,25 +283,16 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 		}
 		return Start{Stage: m.Start.GetStage(), At: m.Start.GetAt()}
 	case *sessionpb.ManagerMessage_SetupData:
-		if st.received.setup {
-			return nil
-		}
-		st.received.setup = true
-		return SetupData{Data: m.SetupData.GetData()}
+		return once(&st.received.setup, SetupData{Data: m.SetupData.GetData()})
 	case *sessionpb.ManagerMessage_End:
-		if st.received.end {
-			return nil
-		}
-		st.received.end = true
-		return End{}
+		return once(&st.received.end, End{})
 	case *sessionpb.ManagerMessage_Watch:
 		if proto.Equal(m.Watch, st.received.watch) {
 			return nil
 		}
 		watch, err := session.WatchFromWire(m.Watch)
 		if err != nil {
-			st.state.failure = "invalid watch from the manager: " + err.Error()
-			st.notify()
+			st.fail(0, "invalid watch from the manager: "+err.Error())
 			return nil
 		}
 		st.received.watch = m.Watch
@@ -336,6 +302,15 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 		return Sample{}
 	}
 	return nil
+}
+
+// once returns an order, or nil if one of its kind was received before.
+func once(received *bool, order Order) Order {
+	if *received {
+		return nil
+	}
+	*received = true
+	return order
 }
 
 // deliver delivers an order. All orders of a run except Sample fit into half of the

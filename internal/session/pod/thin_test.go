@@ -26,7 +26,7 @@ func busy(t testing.TB, random *rand.Rand, total *result.Histogram, second int64
 		t.Fatal(err)
 	}
 	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
-		Stage: measurement, Second: second, Measure: w, Usage: session.ClientUsageToWire(result.ClientUsage{UserCPU: 1}),
+		Stage: measurement, Second: second, Measure: w, Usage: result.ClientFigures.Values(&result.ClientUsage{UserCPU: 1}),
 	}}}
 }
 
