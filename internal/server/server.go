@@ -6,6 +6,8 @@ package server
 import (
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -75,12 +77,12 @@ type Configurations map[string]map[string]string
 // declared is a server of a target, with its adapter.
 type declared struct {
 	adapter.Server
+	*adapter.Description
 	in *adapter.Input
 }
 
-// declaredBy returns the servers of a target: first the one that clients talk
-// to, then the backends. A server that this version doesn't know is missing
-// from the table, and an error.
+// declaredBy returns the servers of a target: first the one that clients talk to, then the
+// backends. It returns an error, and the servers before, at one that this version doesn't know.
 func declaredBy(t *v1alpha1.Target, configurations Configurations) ([]declared, error) {
 	inputs := []*adapter.Input{{
 		Name: ContainerName, Image: t.Image, Server: &t.Server, TLS: t.TLS, CPUs: wholeCPUs(&t.Resources), Backends: map[string]int32{},
@@ -91,27 +93,21 @@ func declaredBy(t *v1alpha1.Target, configurations Configurations) ([]declared, 
 	}
 	var all []declared
 	for i, in := range inputs {
-		kind := kindOf(in.Server)
-		if kind == nil {
-			return nil, fmt.Errorf("server of container %s: this version of Assay doesn't support it", in.Name)
-		}
 		in.Files = configurations[in.Name]
-		if i > 0 {
-			inputs[0].Backends[in.Name] = kind.Port(in.Server, false)
+		for _, s := range servers {
+			if description := s.Describe(in); description != nil {
+				all = append(all, declared{s, description, in})
+				break
+			}
 		}
-		all = append(all, declared{kind, in})
+		if len(all) == i {
+			return all, fmt.Errorf("server of container %s: this version of Assay doesn't support it", in.Name)
+		}
+		if i > 0 {
+			inputs[0].Backends[in.Name] = all[i].Port
+		}
 	}
 	return all, nil
-}
-
-// kindOf returns the adapter of a server, or nil if there is none.
-func kindOf(spec *v1alpha1.Server) adapter.Server {
-	for _, s := range servers {
-		if s.Declared(spec) {
-			return s
-		}
-	}
-	return nil
 }
 
 func wholeCPUs(r *v1alpha1.Resources) int32 {
@@ -121,14 +117,14 @@ func wholeCPUs(r *v1alpha1.Resources) int32 {
 	return int32((r.CPU.MilliValue() + 999) / 1000)
 }
 
-// ConfigurationNames returns the name of the ConfigMap with the user's own
-// configuration, by container.
+// ConfigurationNames returns the name of the ConfigMap with the user's own configuration, by
+// container.
 func ConfigurationNames(t *v1alpha1.Target) map[string]string {
 	names := map[string]string{}
 	all, _ := declaredBy(t, nil)
 	for _, s := range all {
-		if c := s.Configuration(s.in.Server); c != nil {
-			names[s.in.Name] = c.ConfigMapName
+		if s.Configuration != nil {
+			names[s.in.Name] = s.Configuration.ConfigMapName
 		}
 	}
 	return names
@@ -142,25 +138,21 @@ func Render(t *v1alpha1.Target, configurations Configurations) (*Rendering, erro
 	if err != nil {
 		return nil, err
 	}
-	r := &Rendering{Description: describe(all), Port: Port(t), Files: map[string]string{}}
+	r := &Rendering{Description: describe(all), Port: all[0].Port, Files: map[string]string{}}
 	ports := map[int32]string{}
-	for i, s := range all {
+	for _, s := range all {
 		one, err := s.Render(s.in)
 		if err != nil {
 			return nil, err
 		}
-		port := r.Port
-		if i > 0 {
-			port = s.Port(s.in.Server, false)
+		if other, taken := ports[s.Port]; taken {
+			return nil, fmt.Errorf("spec.target: the containers %s and %s have the same port %d: set different ports", other, s.in.Name, s.Port)
 		}
-		if other, taken := ports[port]; taken {
-			return nil, fmt.Errorf("spec.target: the containers %s and %s have the same port %d: set different ports", other, s.in.Name, port)
-		}
-		ports[port] = s.in.Name
+		ports[s.Port] = s.in.Name
 		maps.Copy(r.Files, one.Files)
 		r.Volumes = append(r.Volumes, one.Volumes...)
 		one.Container.Name, one.Container.Image, one.Container.ImagePullPolicy = s.in.Name, s.in.Image, t.ImagePullPolicy
-		one.Container.Ports = []corev1.ContainerPort{{ContainerPort: port}}
+		one.Container.Ports = []corev1.ContainerPort{{ContainerPort: s.Port}}
 		r.Containers = append(r.Containers, one.Container)
 	}
 	return r, nil
@@ -168,53 +160,56 @@ func Render(t *v1alpha1.Target, configurations Configurations) (*Rendering, erro
 
 // Port returns the TCP port on which a target listens that Assay starts.
 func Port(t *v1alpha1.Target) int32 {
-	if kind := kindOf(&t.Server); kind != nil {
-		return kind.Port(&t.Server, t.TLS != nil)
+	all, _ := declaredBy(t, nil)
+	if len(all) == 0 {
+		return 0
 	}
-	return 0
+	return all[0].Port
 }
 
-// Describe names the servers of a target and their connectors, as in "HTTPD
-// Event with Tomcat NIO".
+// IsExternal reports whether Assay doesn't start the target.
+func IsExternal(t *v1alpha1.Target) bool { return t.Server.External != nil }
+
+// ExternalURL returns the URL of a target that Assay doesn't start.
+func ExternalURL(t *v1alpha1.Target) string { return t.Server.External.URL }
+
+// ExternalAddress returns the host and port of a target that Assay doesn't start.
+func ExternalAddress(t *v1alpha1.Target) string { return external.Address(t.Server.External) }
+
+// CertificateAuthority returns the source of the CA bundle that verifies a target that Assay doesn't
+// start, or nil if there is none.
+func CertificateAuthority(t *v1alpha1.Target) *v1alpha1.CertificateAuthority {
+	if !IsExternal(t) {
+		return nil
+	}
+	return t.Server.External.CertificateAuthority
+}
+
+// Describe names the servers of a target and their connectors, as in "HTTPD Event with Tomcat NIO".
 func Describe(t *v1alpha1.Target) string {
 	all, _ := declaredBy(t, nil)
 	return describe(all)
 }
 
 func describe(all []declared) string {
-	var description string
-	for i, s := range all {
-		name, _ := s.Describe(s.in)
-		if i > 0 {
-			description += " with "
-		}
-		description += name
+	var names []string
+	for _, s := range all {
+		names = append(names, s.Name)
 	}
-	return description
+	return strings.Join(names, " with ")
 }
 
-// Label adds to the description of a target what tells it from others in a
-// table, as in "Tomcat NIO + JSSE" or "Generic nginx:1.28".
+// Label adds to the description of a target what tells it from others in a table, as in "Tomcat NIO
+// + JSSE" or "Generic nginx:1.28".
 func Label(description string, t *v1alpha1.Target) string {
-	all, err := declaredBy(t, nil)
-	if err != nil {
-		return description
-	}
-	if _, detail := all[0].Describe(all[0].in); detail != "" {
-		description += " " + detail
+	if all, _ := declaredBy(t, nil); len(all) > 0 && all[0].Detail != "" {
+		description += " " + all[0].Detail
 	}
 	return description
 }
 
-// Verifiable reports whether Assay can verify, by its log, the server that clients talk
-// to.
-func Verifiable(t *v1alpha1.Target) bool {
-	_, ok := kindOf(&t.Server).(adapter.Verifiable)
-	return ok
-}
-
-// VerifiableContainers returns the names of the containers whose servers are
-// Verifiable.
+// VerifiableContainers returns the names of the containers whose servers Assay can verify by their
+// logs.
 func VerifiableContainers(t *v1alpha1.Target) []string {
 	var names []string
 	all, _ := declaredBy(t, nil)
@@ -224,6 +219,11 @@ func VerifiableContainers(t *v1alpha1.Target) []string {
 		}
 	}
 	return names
+}
+
+// Verifiable reports whether Assay can verify the server that clients talk to by its log.
+func Verifiable(t *v1alpha1.Target) bool {
+	return slices.Contains(VerifiableContainers(t), ContainerName)
 }
 
 // ReadLogs returns what the logs of a target's servers say about them, by container,

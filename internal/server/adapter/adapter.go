@@ -1,61 +1,51 @@
-// Package adapter defines the interface of a server's adapter, its input and its
-// output, and the paths of the run's files in a container. Each adapter is a package of
-// its own next to this one. Package server has the table of all adapters.
+// Package adapter defines the interface of a server's adapter, its input and its output, and the
+// paths of the run's files in a container. Each adapter is a package of its own next to this one.
+// Package server has the table of all adapters.
 package adapter
 
 import (
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 )
 
 // Server is one kind of server.
 type Server interface {
-	// Declared reports whether spec declares a server of this kind.
-	Declared(spec *v1alpha1.Server) bool
-	// Describe returns the name of the server and its connector, as in "Tomcat
-	// NIO", and what else tells it from other servers in a table, such as "+ JSSE";
-	// empty for nothing.
-	Describe(in *Input) (name, detail string)
-	// Port returns the TCP port on which the server listens.
-	Port(spec *v1alpha1.Server, tls bool) int32
-	// Configuration returns the user's own configuration, or nil if there is none.
-	Configuration(spec *v1alpha1.Server) *v1alpha1.Configuration
-	// Render returns the server's configuration files and container. An error is the
-	// user's to fix, and names the field.
+	// Describe describes the server that in declares, or returns nil if it is of another kind.
+	Describe(in *Input) *Description
+	// Render returns the server's configuration files and container. An error is the user's to
+	// fix, and names the field.
 	Render(in *Input) (*Rendering, error)
 }
 
 // Verifiable is a Server whose log says what was really started.
 type Verifiable interface {
 	Server
-	// ReadLog returns what the server's log says about the server, and where that
-	// differs from what was declared.
+	// ReadLog returns what the server's log says about the server, and where that differs from
+	// what was declared.
 	ReadLog(in *Input, log string) (Log, []Mismatch)
 }
 
-// External is a Server that Assay doesn't start. It has no port of its own and
-// can't be rendered.
-type External interface {
-	Server
-	// URL returns the URL as the user wrote it.
-	URL(spec *v1alpha1.Server) string
-	// Address returns the host and port at which the server is found.
-	Address(spec *v1alpha1.Server) string
-	// Host returns the Host header that requests have.
-	Host(spec *v1alpha1.Server) string
-	// TLSServerName returns the name that the server's certificate must have, or an
-	// empty string if the server doesn't speak TLS.
-	TLSServerName(spec *v1alpha1.Server) string
-	// CertificateAuthority returns the source of the CA bundle that verifies the server's
-	// certificate, or nil for the CAs of the clients' image.
-	CertificateAuthority(spec *v1alpha1.Server) *v1alpha1.CertificateAuthority
+// Description is what is known of a server without rendering it.
+type Description struct {
+	// Name is the name of the server and its connector, as in "Tomcat NIO".
+	Name string
+	// Detail tells it from other servers in a table, such as "+ JSSE". It may be empty.
+	Detail string
+	// Port is the TCP port on which the server listens, or 0 if Assay doesn't start it.
+	Port int32
+	// Configuration is the user's own configuration, or nil if there is none.
+	Configuration *v1alpha1.Configuration
 }
 
 // ContainerName is the name of the container of the server that clients talk to.
 const ContainerName = "server"
 
-// Input is the input of Render.
+// Input is what a run declares about a server.
 type Input struct {
 	// Name is the name of the server's container.
 	Name   string
@@ -71,21 +61,53 @@ type Input struct {
 	Files map[string]string
 }
 
-// Field returns the path of a field of the server in the spec.
+// Field returns the path in the spec of a field of the server, such as tomcat.home, or of its TLS,
+// such as tls.protocols.
 func (in *Input) Field(path string) string {
-	if in.Name == ContainerName {
+	switch {
+	case path == "tls" || strings.HasPrefix(path, "tls."):
+		return "spec.target." + path
+	case in.Name == ContainerName:
 		return "spec.target.server." + path
 	}
 	return fmt.Sprintf("spec.target.backends[%s].server.%s", in.Name, path)
 }
 
-// Port returns port if it is set, else the usual port.
-func Port(port *int32, tls bool) int32 {
+// Port returns port if it is set, or else the usual port.
+func (in *Input) Port(port *int32) int32 {
 	switch {
 	case port != nil:
 		return *port
-	case tls:
+	case in.TLS != nil:
 		return 8443
 	}
 	return 8080
+}
+
+// FileNames returns the names of the user's own configuration files in alphabetical order.
+func (in *Input) FileNames() []string { return slices.Sorted(maps.Keys(in.Files)) }
+
+// pathSyntax is what the API server accepts too. It must not be the only check that keeps a value
+// from adding a line to a file.
+var pathSyntax = regexp.MustCompile(`^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$`)
+
+// CheckPath returns an error if value, which is that of field, isn't the absolute path of a file or
+// directory.
+func (in *Input) CheckPath(field, value, example string) error {
+	if !pathSyntax.MatchString(value) {
+		return fmt.Errorf("%s: %q must be an absolute path of letters, digits, '.', '_' and '-', such as %s",
+			in.Field(field), value, example)
+	}
+	return nil
+}
+
+// CheckFiles returns an error with the remedy if a file of the user's own configuration, which is
+// that of field, has a name that doesn't match syntax.
+func (in *Input) CheckFiles(field string, syntax *regexp.Regexp, remedy string) error {
+	for _, name := range in.FileNames() {
+		if !syntax.MatchString(name) {
+			return fmt.Errorf("%s: the ConfigMap has the key %q, which %s", in.Field(field), name, remedy)
+		}
+	}
+	return nil
 }

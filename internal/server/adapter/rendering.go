@@ -1,8 +1,6 @@
 package adapter
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -88,7 +86,3 @@ func (r *Rendering) MountTLS(in *Input) {
 // Literal returns value such that Kubernetes doesn't expand $(NAME) in it: $$
 // stands for $.
 func Literal(value string) string { return strings.ReplaceAll(value, "$(", "$$(") }
-
-// FileNames returns the names of the user's own configuration files in
-// alphabetical order.
-func (in *Input) FileNames() []string { return slices.Sorted(maps.Keys(in.Files)) }

@@ -1,8 +1,8 @@
-// Package external is the adapter of servers that Assay doesn't start: they are
-// found at a URL.
+// Package external is the adapter of servers that Assay doesn't start: they are found at a URL.
 package external
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"net/url"
@@ -15,70 +15,46 @@ import (
 // Server is the adapter. Nothing is known of the server's log.
 type Server struct{}
 
-var _ adapter.External = Server{}
-
-// Declared implements adapter.Server.
-func (Server) Declared(spec *v1alpha1.Server) bool { return spec.External != nil }
-
 // Describe implements adapter.Server.
-func (Server) Describe(in *adapter.Input) (name, detail string) {
-	return "External", in.Server.External.URL
+func (Server) Describe(in *adapter.Input) *adapter.Description {
+	if in.Server.External == nil {
+		return nil
+	}
+	return &adapter.Description{Name: "External", Detail: in.Server.External.URL}
 }
-
-// Port implements adapter.Server.
-func (Server) Port(*v1alpha1.Server, bool) int32 { return 0 }
-
-// Configuration implements adapter.Server.
-func (Server) Configuration(*v1alpha1.Server) *v1alpha1.Configuration { return nil }
 
 // Render implements adapter.Server.
 func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 	return nil, errors.New(in.Field("external") + ": an external server isn't started")
 }
 
-// URL implements adapter.External.
-func (Server) URL(spec *v1alpha1.Server) string { return spec.External.URL }
-
-// Address implements adapter.External. The port is the usual one of the URL's scheme if the URL has
-// none.
-func (Server) Address(spec *v1alpha1.Server) string {
-	location := parsed(spec)
-	port := location.Port()
-	switch {
-	case port != "":
-	case location.Scheme == "https":
-		port = "443"
-	default:
-		port = "80"
+// Address returns the host and port at which a server is found.
+func Address(e *v1alpha1.ExternalServer) string {
+	location, usual := parsed(e), "80"
+	if location.Scheme == "https" {
+		usual = "443"
 	}
-	return net.JoinHostPort(location.Hostname(), port)
+	return net.JoinHostPort(location.Hostname(), cmp.Or(location.Port(), usual))
 }
 
-// Host implements adapter.External.
-func (Server) Host(spec *v1alpha1.Server) string {
-	if host := spec.External.Host; host != "" {
-		return host
-	}
-	_, host, _ := strings.Cut(spec.External.URL, "://")
-	return host
+// Host returns the Host header that requests to a server have.
+func Host(e *v1alpha1.ExternalServer) string {
+	_, host, _ := strings.Cut(e.URL, "://")
+	return cmp.Or(e.Host, host)
 }
 
-// TLSServerName implements adapter.External.
-func (Server) TLSServerName(spec *v1alpha1.Server) string {
-	if location := parsed(spec); location.Scheme == "https" {
+// TLSServerName returns the name that a server's certificate must have, or an empty string if the
+// server doesn't speak TLS.
+func TLSServerName(e *v1alpha1.ExternalServer) string {
+	if location := parsed(e); location.Scheme == "https" {
 		return location.Hostname()
 	}
 	return ""
 }
 
-// CertificateAuthority implements adapter.External.
-func (Server) CertificateAuthority(spec *v1alpha1.Server) *v1alpha1.CertificateAuthority {
-	return spec.External.CertificateAuthority
-}
-
-// parsed returns the server's URL. The API server rejects one that can't be parsed.
-func parsed(spec *v1alpha1.Server) *url.URL {
-	location, err := url.Parse(spec.External.URL)
+// parsed returns a server's URL. The API server rejects one that can't be parsed.
+func parsed(e *v1alpha1.ExternalServer) *url.URL {
+	location, err := url.Parse(e.URL)
 	if err != nil {
 		return &url.URL{}
 	}

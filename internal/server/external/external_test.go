@@ -16,13 +16,13 @@ func TestExternal(t *testing.T) {
 		"https://[2001:db8::1]:8443":   {"[2001:db8::1]:8443", "[2001:db8::1]:8443", "2001:db8::1"},
 	} {
 		spec := &v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: url}}
-		if address := (Server{}).Address(spec); address != want.address {
+		if address := Address(spec.External); address != want.address {
 			t.Errorf("%s: address %q", url, address)
 		}
-		if host := (Server{}).Host(spec); host != want.host {
+		if host := Host(spec.External); host != want.host {
 			t.Errorf("%s: host %q", url, host)
 		}
-		if name := (Server{}).TLSServerName(spec); name != want.serverName {
+		if name := TLSServerName(spec.External); name != want.serverName {
 			t.Errorf("%s: server name %q", url, name)
 		}
 		if _, err := (Server{}).Render(&adapter.Input{Name: adapter.ContainerName, Server: spec}); err == nil {
@@ -30,7 +30,7 @@ func TestExternal(t *testing.T) {
 		}
 	}
 	named := &v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "http://10.0.0.1", Host: "www.example.org"}}
-	if host := (Server{}).Host(named); host != "www.example.org" {
+	if host := Host(named.External); host != "www.example.org" {
 		t.Errorf("host %q", host)
 	}
 }

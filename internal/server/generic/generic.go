@@ -8,28 +8,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/server/adapter"
 )
 
 // Server is the adapter. Nothing is known of what such a server logs.
 type Server struct{}
 
-// Declared implements adapter.Server.
-func (Server) Declared(spec *v1alpha1.Server) bool { return spec.Generic != nil }
-
-// Describe implements adapter.Server: the detail is the image's name without its
-// registry, directories and digest.
-func (Server) Describe(in *adapter.Input) (name, detail string) {
+// Describe implements adapter.Server: the detail is the image's name without its registry,
+// directories and digest.
+func (Server) Describe(in *adapter.Input) *adapter.Description {
+	g := in.Server.Generic
+	if g == nil {
+		return nil
+	}
 	image, _, _ := strings.Cut(in.Image, "@")
-	return "Generic", image[strings.LastIndex(image, "/")+1:]
+	return &adapter.Description{Name: "Generic", Detail: image[strings.LastIndex(image, "/")+1:], Port: ptr.Deref(g.Port, 8080)}
 }
-
-// Port implements adapter.Server.
-func (Server) Port(spec *v1alpha1.Server, _ bool) int32 { return ptr.Deref(spec.Generic.Port, 8080) }
-
-// Configuration implements adapter.Server.
-func (Server) Configuration(*v1alpha1.Server) *v1alpha1.Configuration { return nil }
 
 // Render implements adapter.Server.
 func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {

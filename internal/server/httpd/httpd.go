@@ -9,7 +9,6 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/server/adapter"
-	"github.com/assay-dev/assay/internal/server/openssl"
 	"github.com/assay-dev/assay/internal/server/webserver"
 )
 
@@ -29,37 +28,30 @@ type Server struct{}
 
 var _ adapter.Verifiable = Server{}
 
-// Declared implements adapter.Server.
-func (Server) Declared(spec *v1alpha1.Server) bool { return spec.HTTPD != nil }
-
 // Describe implements adapter.Server: it names the multi-processing module.
-func (Server) Describe(in *adapter.Input) (name, detail string) {
-	return "HTTPD " + string(mpmOf(in.Server.HTTPD)), ""
-}
-
-// Port implements adapter.Server.
-func (Server) Port(spec *v1alpha1.Server, tls bool) int32 { return adapter.Port(spec.HTTPD.Port, tls) }
-
-// Configuration implements adapter.Server.
-func (Server) Configuration(spec *v1alpha1.Server) *v1alpha1.Configuration {
-	return spec.HTTPD.Configuration
+func (Server) Describe(in *adapter.Input) *adapter.Description {
+	h := in.Server.HTTPD
+	if h == nil {
+		return nil
+	}
+	return &adapter.Description{Name: "HTTPD " + mpmOf(in), Port: in.Port(h.Port), Configuration: h.Configuration}
 }
 
 // Render implements adapter.Server.
 func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 	h := in.Server.HTTPD
-	home := cmp.Or(h.Home, defaultHome)
+	home := homeOf(in)
 	executable := cmp.Or(h.Executable, home+"/bin/httpd")
-	if err := webserver.CheckPath(in.Field("httpd.home"), home, defaultHome); err != nil {
+	if err := in.CheckPath("httpd.home", home, defaultHome); err != nil {
 		return nil, err
 	}
-	if err := webserver.CheckPath(in.Field("httpd.executable"), executable, "/usr/sbin/apache2"); err != nil {
+	if err := in.CheckPath("httpd.executable", executable, "/usr/sbin/apache2"); err != nil {
 		return nil, err
 	}
 	if err := webserver.CheckFiles(in, "httpd.configuration", mainFile); err != nil {
 		return nil, err
 	}
-	text, err := mainText(in, home)
+	text, err := mainText(in)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +59,7 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 		Command: []string{executable},
 		Args:    []string{"-D", "FOREGROUND", "-f", directory + "/" + mainFile},
 	}}
-	own := webserver.Text{}
+	own := adapter.Text{}
 	for _, name := range in.FileNames() {
 		if name == mainFile {
 			text = in.Files[name] + "\n"
@@ -85,9 +77,12 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 	return r, nil
 }
 
+// homeOf returns ServerRoot.
+func homeOf(in *adapter.Input) string { return cmp.Or(in.Server.HTTPD.Home, defaultHome) }
+
 // mainText returns the whole configuration without the user's own. What isn't in
 // it has httpd's own default.
-func mainText(in *adapter.Input, home string) (string, error) {
+func mainText(in *adapter.Input) (string, error) {
 	h := in.Server.HTTPD
 	processes, err := processesOf(in)
 	if err != nil {
@@ -97,22 +92,23 @@ func mainText(in *adapter.Input, home string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tls, err := openssl.New(in.TLS)
-	if err != nil {
+	if err := in.CheckTLS(); err != nil {
 		return "", err
 	}
-	c := &webserver.Text{}
-	c.Line(`ServerRoot "%s"`, home)
+	c := &adapter.Text{}
+	c.Line(`ServerRoot "%s"`, homeOf(in))
 	c.Line(`ServerName localhost`)
-	if tls != nil {
-		c.Line(`Listen %d https`, adapter.Port(h.Port, true))
-	} else {
-		c.Line(`Listen %d`, adapter.Port(h.Port, false))
+	scheme, http2, logLevel := "", "h2c", "notice"
+	if in.TLS != nil {
+		// The warnings of mod_ssl are about a name in the certificate other than ServerName and
+		// about the missing session cache, which are both intended.
+		scheme, http2, logLevel = " https", "h2", "notice ssl:error"
 	}
+	c.Line(`Listen %d%s`, in.Port(h.Port), scheme)
 	c.LineIfSet(`ListenBacklog %d`, h.ListenBacklog)
 
 	c.Line(``)
-	for _, module := range modules(h, tls, len(routes) > 0) {
+	for _, module := range modules(in) {
 		// Some distributions have some of them built in. Those can't be loaded.
 		c.Block(`<IfModule !%s_module>`, module)
 		c.Line(`LoadModule %s_module modules/mod_%s.so`, module, module)
@@ -120,7 +116,11 @@ func mainText(in *adapter.Input, home string) (string, error) {
 	}
 
 	c.Line(``)
-	processes.write(c)
+	for _, d := range processes.directives() {
+		if d.value != 0 {
+			c.Line(`%s %d`, d.name, d.value)
+		}
+	}
 	c.Block(`<IfModule unixd_module>`)
 	c.Line(`# For images that run as root: its processes don't.`)
 	c.Line(`User "#65534"`)
@@ -132,32 +132,22 @@ func mainText(in *adapter.Input, home string) (string, error) {
 	c.Line(`DefaultRuntimeDir "%s"`, webserver.RunDirectory)
 	c.Line(`PidFile "%s/httpd.pid"`, webserver.RunDirectory)
 	c.Line(`ErrorLog "/proc/self/fd/2"`)
-	if tls != nil {
-		// Its warnings are about a name in the certificate other than ServerName and
-		// about the missing session cache, which are both intended.
-		c.Line(`LogLevel notice ssl:error`)
-	} else {
-		c.Line(`LogLevel notice`)
-	}
+	c.Line(`LogLevel %s`, logLevel)
 	if h.AccessLog == v1alpha1.Enabled {
 		c.Line(`CustomLog "%s" "%%h %%l %%u %%t \"%%r\" %%>s %%b \"%%{Referer}i\" \"%%{User-Agent}i\""`, webserver.AccessLog)
 	}
 
 	c.Line(``)
 	if k := h.KeepAlive; k != nil {
-		c.Line(`KeepAlive %s`, webserver.OnOff(cmp.Or(k.Mode, v1alpha1.Enabled)))
+		c.Line(`KeepAlive %s`, adapter.OnOff(cmp.Or(k.Mode, v1alpha1.Enabled)))
 		c.LineIfSet(`MaxKeepAliveRequests %d`, k.MaxRequests)
 		c.LineIfSet(`KeepAliveTimeout %dms`, k.TimeoutMilliseconds)
 	}
 	if h.HTTP2 == v1alpha1.Enabled {
-		if tls != nil {
-			c.Line(`Protocols h2 http/1.1`)
-		} else {
-			c.Line(`Protocols h2c http/1.1`)
-		}
+		c.Line(`Protocols %s http/1.1`, http2)
 	}
 	if h.Sendfile != "" {
-		c.Line(`EnableSendfile %s`, webserver.OnOff(h.Sendfile))
+		c.Line(`EnableSendfile %s`, adapter.OnOff(h.Sendfile))
 	}
 	// The Server header names the version and the libraries, as by default.
 	c.Line(`ServerTokens Full`)
@@ -174,28 +164,26 @@ func mainText(in *adapter.Input, home string) (string, error) {
 	c.Line(`Require all granted`)
 	c.End(`</Directory>`)
 
-	writeTLS(c, tls)
+	writeTLS(c, in.TLS)
 	writeRoutes(c, routes)
 	return c.String(), nil
 }
 
 // modules returns the modules that the configuration needs.
-func modules(h *v1alpha1.HTTPDServer, tls *openssl.Settings, forwards bool) []string {
-	modules := []string{
-		"mpm_" + strings.ToLower(string(mpmOf(h))),
-		"unixd", "authz_core", "mime", "dir",
-	}
+func modules(in *adapter.Input) []string {
+	h := in.Server.HTTPD
+	modules := []string{"mpm_" + strings.ToLower(mpmOf(in)), "unixd", "authz_core", "mime", "dir"}
 	if h.AccessLog == v1alpha1.Enabled {
 		modules = append(modules, "log_config")
 	}
 	if h.HTTP2 == v1alpha1.Enabled {
 		modules = append(modules, "http2")
 	}
-	if forwards {
+	if len(h.Forward) > 0 {
 		modules = append(modules, "proxy", "proxy_http")
 	}
-	if tls != nil {
-		if tls.Resume {
+	if in.TLS != nil {
+		if adapter.Resumes(in.TLS) {
 			modules = append(modules, "socache_shmcb")
 		}
 		modules = append(modules, "ssl")
@@ -205,38 +193,39 @@ func modules(h *v1alpha1.HTTPDServer, tls *openssl.Settings, forwards bool) []st
 
 // writeTLS makes httpd speak TLS
 // (https://httpd.apache.org/docs/2.4/mod/mod_ssl.html).
-func writeTLS(c *webserver.Text, o *openssl.Settings) {
-	if o == nil {
+func writeTLS(c *adapter.Text, tls *v1alpha1.TLS) {
+	if tls == nil {
 		return
 	}
+	ciphers, suites := adapter.OpenSSLCiphers(tls, "DEFAULT")
 	c.Line(``)
 	c.Line(`SSLEngine on`)
 	c.Line(`SSLCertificateFile "%s"`, adapter.CertificateFile)
 	c.Line(`SSLCertificateKeyFile "%s"`, adapter.PrivateKeyFile)
-	c.Line(`SSLProtocol -all +%s`, strings.Join(o.Protocols, " +"))
-	if o.Ciphers != "" {
-		c.Line(`SSLCipherSuite "%s"`, o.Ciphers)
+	c.Line(`SSLProtocol -all +%s`, strings.Join(adapter.Protocols(tls), " +"))
+	if ciphers != "" {
+		c.Line(`SSLCipherSuite "%s"`, ciphers)
 	}
-	if o.TLS13Suites != "" {
-		c.Line(`SSLCipherSuite TLSv1.3 "%s"`, o.TLS13Suites)
+	if suites != "" {
+		c.Line(`SSLCipherSuite TLSv1.3 "%s"`, suites)
 	}
-	if o.Resume {
-		c.Line(`SSLSessionCache "shmcb:%s/sessions(%d)"`, webserver.RunDirectory, openssl.SessionCacheBytes)
+	if adapter.Resumes(tls) {
+		c.Line(`SSLSessionCache "shmcb:%s/sessions(%d)"`, webserver.RunDirectory, adapter.SessionCacheBytes)
 		c.Line(`SSLSessionTickets on`)
 	} else {
 		c.Line(`SSLSessionCache none`)
 		c.Line(`SSLSessionTickets off`)
 	}
-	if o.ClientCertificate {
+	if tls.ClientAuthentication != nil {
 		c.Line(`SSLVerifyClient require`)
-		c.Line(`SSLVerifyDepth %d`, openssl.VerifyDepth)
+		c.Line(`SSLVerifyDepth %d`, adapter.VerifyDepth)
 		c.Line(`SSLCACertificateFile "%s"`, adapter.ClientCAFile)
 	}
 }
 
 // writeRoutes forwards requests; the first route that fits counts
 // (https://httpd.apache.org/docs/2.4/mod/mod_proxy.html#proxypass).
-func writeRoutes(c *webserver.Text, routes []webserver.Route) {
+func writeRoutes(c *adapter.Text, routes []webserver.Route) {
 	if len(routes) == 0 {
 		return
 	}

@@ -1,7 +1,6 @@
 package httpd
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,35 +16,35 @@ var (
 	logsAdjusted = regexp.MustCompile(`(?m)\bAH\d{5}: (?:WARNING: )?(MaxRequestWorkers|ServerLimit|ThreadLimit|ThreadsPerChild|StartServers) of (\d+) (.*(?:decreasing|increasing) .*)$`)
 	adjustedTo   = regexp.MustCompile(`creasing (?:MaxRequestWorkers )?to (?:nearest multiple )?(\d+)`)
 	limitOf      = regexp.MustCompile(`\bof (\d+)`)
-	// noModule matches the error of a LoadModule whose file doesn't exist.
-	noModule = regexp.MustCompile(`Cannot load (modules/mod_(\w+)\.so) into server: .*`)
-	// logsRefusals are what the library, or httpd as it was built, doesn't do.
-	logsRefusals = []*regexp.Regexp{
-		noModule,
-		regexp.MustCompile(`More than one MPM loaded`),
-		regexp.MustCompile(`Unable to configure permitted (?:SSL|TLSv1\.3) ciphers`),
-		regexp.MustCompile(`SSLProtocol: Illegal protocol '[^']*'`),
-		regexp.MustCompile(`No SSL protocols available`),
-	}
 )
+
+// refusals are what the library, or httpd as it was built, doesn't do.
+var refusals = []adapter.Refusal{
+	adapter.Refuses(`Cannot load modules/mod_mpm_\w+\.so into server: .*`, "httpd.mpm", mpmOf,
+		"use an image that has it in home, or an mpm that the image has"),
+	adapter.Refuses(`Cannot load modules/mod_proxy\w*\.so into server: .*`, "httpd.forward", adapter.IsSet,
+		"use an image that has it in home, or remove forward"),
+	adapter.Refuses(`Cannot load modules/mod_(?:ssl|socache_shmcb)\.so into server: .*`, "tls", adapter.IsSet,
+		"use an image that has it in home, or remove tls"),
+	adapter.Refuses(`Cannot load modules/mod_\w+\.so into server: .*`, "httpd.home", homeOf,
+		"use an image with httpd's modules in home/modules, or another home"),
+	adapter.Refuses(`More than one MPM loaded`, "httpd.mpm", mpmOf,
+		"another one is built into this httpd: use that one, or an image without a built-in mpm"),
+	adapter.Refuses(`Unable to configure permitted (?:SSL|TLSv1\.3) ciphers`, "tls.ciphers", adapter.DeclaredCiphers,
+		"this httpd's OpenSSL doesn't support them: use others, or another image"),
+	adapter.Refuses(`SSLProtocol: Illegal protocol '[^']*'|No SSL protocols available`, "tls.protocols", adapter.DeclaredProtocols,
+		"this httpd's OpenSSL doesn't support it: use others, or another image"),
+}
 
 // logged is what httpd's log says about it.
 type logged struct {
 	adapter.Log
-	// refusals are the lines about what httpd doesn't have.
-	refusals []string
 	// adjustments are the settings that httpd changed.
 	adjustments []adjustment
 }
 
 // adjustment is a setting that httpd changed.
 type adjustment struct{ setting, configured, real string }
-
-// ReadLog implements adapter.Verifiable.
-func (Server) ReadLog(in *adapter.Input, log string) (adapter.Log, []adapter.Mismatch) {
-	l := readLog(log)
-	return l.Log, check(in, l)
-}
 
 // readLog reads an error log of httpd of the level notice
 // (https://httpd.apache.org/docs/2.4/logs.html#errorlog).
@@ -72,63 +71,30 @@ func readLog(log string) logged {
 			l.adjustments = append(l.adjustments, a)
 		}
 	}
-	l.refusals = adapter.FirstMatches(log, logsRefusals)
 	return l
 }
 
-// check compares what was declared with the log. A configuration of the user's own may
-// differ from the spec, so then only values of the spec that httpd itself changed are
-// compared.
-func check(in *adapter.Input, l logged) []adapter.Mismatch {
-	h := in.Server.HTTPD
-	var found []adapter.Mismatch
-	mismatch := func(field, declared, real, remedy string, unsupported bool) {
-		found = append(found, adapter.Mismatch{Field: field, Declared: declared, Real: real, Remedy: remedy, Unsupported: unsupported})
-	}
-	mpm := mpmOf(h)
-	if h.Configuration == nil {
-		for _, refusal := range l.refusals {
-			switch module := noModule.FindStringSubmatch(refusal); {
-			case module != nil && strings.HasPrefix(module[2], "mpm_"):
-				mismatch(in.Field("httpd.mpm"), string(mpm), refusal, "use an image that has it in home, or an mpm that the image has", true)
-			case module != nil && strings.HasPrefix(module[2], "proxy"):
-				mismatch(in.Field("httpd.forward"), "set", refusal, "use an image that has it in home, or remove forward", true)
-			case module != nil && (module[2] == "ssl" || module[2] == "socache_shmcb"):
-				mismatch("spec.target.tls", "set", refusal, "use an image that has it in home, or remove tls", true)
-			case module != nil:
-				mismatch(in.Field("httpd.home"), cmp.Or(h.Home, defaultHome), refusal, "use an image with httpd's modules in home/modules, or another home", true)
-			case strings.Contains(refusal, "MPM"):
-				mismatch(in.Field("httpd.mpm"), string(mpm), refusal, "another one is built into this httpd: use that one, or an image without a built-in mpm", true)
-			case strings.Contains(refusal, "ciphers"):
-				mismatch("spec.target.tls.ciphers", adapter.DeclaredCiphers(in.TLS), refusal, "this httpd's OpenSSL doesn't support them: use others, or another image", true)
-			default:
-				mismatch("spec.target.tls.protocols", adapter.DeclaredProtocols(in.TLS), refusal, "this httpd's OpenSSL doesn't support it: use others, or another image", true)
-			}
-		}
-		if want := "mpm_" + strings.ToLower(string(mpm)); l.Connector != "" && l.Connector != want {
-			mismatch(in.Field("httpd.mpm"), string(mpm), l.Connector, "use an image whose httpd has no built-in mpm", false)
+// ReadLog implements adapter.Verifiable. A configuration of the user's own may differ from the spec,
+// so then only values of the spec that httpd itself changed are compared.
+func (Server) ReadLog(in *adapter.Input, log string) (adapter.Log, []adapter.Mismatch) {
+	l, found := readLog(log), adapter.Mismatches{In: in}
+	if in.Server.HTTPD.Configuration == nil {
+		found.Refusals(log, refusals)
+		if mpm := mpmOf(in); l.Connector != "" && l.Connector != "mpm_"+strings.ToLower(mpm) {
+			found.Differs("httpd.mpm", mpm, l.Connector, "use an image whose httpd has no built-in mpm")
 		}
 	}
 	counts, err := processesOf(in)
 	if err != nil { // it was rendered before
-		return found
+		return l.Log, found.All
 	}
-	for _, f := range []struct {
-		setting, field string
-		value          int32
-	}{
-		{"MaxRequestWorkers", "maxRequestWorkers", counts.maxRequestWorkers},
-		{"ServerLimit", "serverLimit", counts.serverLimit},
-		{"StartServers", "startServers", counts.startServers},
-		{"ThreadLimit", "threadsPerChild", counts.threadLimit},
-		{"ThreadsPerChild", "threadsPerChild", counts.threadsPerChild},
-	} {
+	for _, d := range counts.directives() {
 		for _, a := range l.adjustments {
-			if a.setting == f.setting && a.configured == strconv.Itoa(int(f.value)) {
-				mismatch(in.Field("httpd."+f.field), a.configured, a.setting+" "+a.real,
-					"set values that fit: maxRequestWorkers must be at most serverLimit times threadsPerChild, and a multiple of threadsPerChild", false)
+			if a.setting == d.name && a.configured == strconv.Itoa(int(d.value)) {
+				found.Differs("httpd."+d.field, a.configured, a.setting+" "+a.real,
+					"set values that fit: maxRequestWorkers must be at most serverLimit times threadsPerChild, and a multiple of threadsPerChild")
 			}
 		}
 	}
-	return found
+	return l.Log, found.All
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/server/adapter"
-	"github.com/assay-dev/assay/internal/server/webserver"
 )
 
 // httpd's defaults and limits (https://httpd.apache.org/docs/2.4/mod/mpm_common.html).
@@ -35,33 +34,32 @@ type processCounts struct {
 	startServers, serverLimit, threadLimit, threadsPerChild, maxRequestWorkers int32
 }
 
-func (f processCounts) write(c *webserver.Text) {
-	for _, directive := range []struct {
-		name  string
-		value int32
-	}{
-		{"ServerLimit", f.serverLimit},
-		{"ThreadLimit", f.threadLimit},
-		{"StartServers", f.startServers},
-		{"ThreadsPerChild", f.threadsPerChild},
-		{"MaxRequestWorkers", f.maxRequestWorkers},
-	} {
-		if directive.value != 0 {
-			c.Line("%s %d", directive.name, directive.value)
-		}
+// directive is a setting of httpd for a field of the spec.
+type directive struct {
+	name, field string
+	value       int32
+}
+
+func (f processCounts) directives() []directive {
+	return []directive{
+		{"ServerLimit", "serverLimit", f.serverLimit},
+		{"ThreadLimit", "threadsPerChild", f.threadLimit},
+		{"StartServers", "startServers", f.startServers},
+		{"ThreadsPerChild", "threadsPerChild", f.threadsPerChild},
+		{"MaxRequestWorkers", "maxRequestWorkers", f.maxRequestWorkers},
 	}
 }
 
 // mpmOf returns the multi-processing module, Event by default.
-func mpmOf(h *v1alpha1.HTTPDServer) v1alpha1.HTTPDMPM { return cmp.Or(h.MPM, v1alpha1.HTTPDEvent) }
+func mpmOf(in *adapter.Input) string { return string(cmp.Or(in.Server.HTTPD.MPM, v1alpha1.HTTPDEvent)) }
 
-// processesOf completes the declared figures to a set that httpd accepts as it
-// is. An error names those that don't fit together.
+// processesOf completes the declared figures, which the API server has checked one against another, to
+// a set that httpd accepts as it is. An error names those that can't be completed.
 func processesOf(in *adapter.Input) (processCounts, error) {
 	h := in.Server.HTTPD
 	var figures processCounts
 	var err error
-	switch mpmOf(h) {
+	switch v1alpha1.HTTPDMPM(mpmOf(in)) {
 	case v1alpha1.HTTPDPrefork:
 		figures, err = preforkProcesses(in)
 	case v1alpha1.HTTPDEvent, v1alpha1.HTTPDWorker:
@@ -94,10 +92,6 @@ func processesOf(in *adapter.Input) (processCounts, error) {
 
 func preforkProcesses(in *adapter.Input) (processCounts, error) {
 	h := in.Server.HTTPD
-	if h.ThreadsPerChild != nil {
-		return processCounts{}, fmt.Errorf("%s must not be set with the mpm Prefork, whose processes have one thread each: remove it",
-			in.Field("httpd.threadsPerChild"))
-	}
 	workers, limit := h.MaxRequestWorkers, h.ServerLimit
 	switch {
 	case workers == nil && limit == nil:
@@ -110,10 +104,6 @@ func preforkProcesses(in *adapter.Input) (processCounts, error) {
 		workers = limit
 	case limit == nil:
 		limit = workers
-	}
-	if *workers > *limit {
-		return processCounts{}, fmt.Errorf("%s is %d, but serverLimit %d allows no more processes, and with the mpm Prefork each serves one request: "+
-			"increase serverLimit or remove it", in.Field("httpd.maxRequestWorkers"), *workers, *limit)
 	}
 	if *limit > maxServers {
 		return processCounts{}, fmt.Errorf("%s is %d, but with the mpm Prefork each request has a process, of which there can be %d: decrease it, or use the mpm Event",
@@ -138,16 +128,7 @@ func threadedProcesses(in *adapter.Input) (processCounts, error) {
 	}
 	workers, limit := *h.MaxRequestWorkers, ptr.Deref(h.ServerLimit, maxServers)
 	if h.ThreadsPerChild != nil {
-		threads := *h.ThreadsPerChild
-		switch {
-		case workers%threads != 0:
-			return processCounts{}, fmt.Errorf("%s is %d, which is not a multiple of threadsPerChild %d, and httpd would lower it to %d: use a multiple",
-				in.Field("httpd.maxRequestWorkers"), workers, threads, workers/threads*threads)
-		case workers/threads > limit:
-			return processCounts{}, fmt.Errorf("%s is %d, but serverLimit %d with threadsPerChild %d allows %d: increase one of them, or remove serverLimit",
-				in.Field("httpd.maxRequestWorkers"), workers, limit, threads, int64(limit)*int64(threads))
-		}
-		return threadedFor(h, workers, threads), nil
+		return threadedFor(h, workers, *h.ThreadsPerChild), nil
 	}
 	fits := func(threads int32) bool { return workers%threads == 0 && workers/threads <= limit }
 	if fits(defaultThreadsPerChild) {

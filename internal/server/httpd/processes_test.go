@@ -40,9 +40,7 @@ func TestProcesses(t *testing.T) {
 		"start":                     {given: given{start: 5}, want: processCounts{startServers: 5}},
 		"a start beyond the usual":  {given: given{start: 20}, want: processCounts{startServers: 20, serverLimit: 20, threadsPerChild: 25, threadLimit: 64, maxRequestWorkers: 500}},
 		"everything":                {given: given{start: 4, limit: 4, threads: 25, requests: 100}, want: processCounts{startServers: 4, serverLimit: 4, threadsPerChild: 25, threadLimit: 64, maxRequestWorkers: 100}},
-		"not a multiple":            {given: given{requests: 60, threads: 25}, err: field + "maxRequestWorkers is 60, which is not a multiple of threadsPerChild 25, and httpd would lower it to 50"},
 		"beyond the limit":          {given: given{requests: 1000, limit: 4}, err: field + "maxRequestWorkers is 1000, which no threadsPerChild from 8 to 64 divides into at most 4 processes"},
-		"beyond limit and threads":  {given: given{requests: 1000, limit: 4, threads: 100}, err: field + "maxRequestWorkers is 1000, but serverLimit 4 with threadsPerChild 100 allows 400"},
 		"more at the start":         {given: given{start: 5, limit: 4}, err: field + "startServers is 5, but there are at most 4 processes"},
 		"more than derived":         {given: given{start: 5, requests: 100}, err: field + "startServers is 5, but there are at most 4 processes"},
 		"too much of all":           {given: given{limit: 20000, threads: 15000}, err: field[:len(field)-1] + ": serverLimit 20000 with threadsPerChild 15000 is more than 1000000 requests"},
@@ -53,11 +51,9 @@ func TestProcesses(t *testing.T) {
 		"prefork, limit":             {given: given{mpm: v1alpha1.HTTPDPrefork, limit: 500}, want: processCounts{serverLimit: 500, maxRequestWorkers: 500}},
 		"prefork, both":              {given: given{mpm: v1alpha1.HTTPDPrefork, limit: 500, requests: 100, start: 50}, want: processCounts{startServers: 50, serverLimit: 500, maxRequestWorkers: 100}},
 		"prefork, start":             {given: given{mpm: v1alpha1.HTTPDPrefork, start: 300}, want: processCounts{startServers: 300, serverLimit: 300, maxRequestWorkers: 300}},
-		"prefork beyond the limit":   {given: given{mpm: v1alpha1.HTTPDPrefork, limit: 100, requests: 300}, err: field + "maxRequestWorkers is 300, but serverLimit 100"},
 		"prefork, too many":          {given: given{mpm: v1alpha1.HTTPDPrefork, requests: 20001}, err: field + "maxRequestWorkers is 20001, but with the mpm Prefork"},
 		"prefork, more at the start": {given: given{mpm: v1alpha1.HTTPDPrefork, requests: 10, start: 11}, err: field + "startServers is 11, but there are at most 10"},
 		"prefork, all at the start":  {given: given{mpm: v1alpha1.HTTPDPrefork, requests: 300, limit: 400, start: 350}, err: field + "startServers is 350, but there are at most 300"},
-		"prefork with threads":       {given: given{mpm: v1alpha1.HTTPDPrefork, threads: 5}, err: field + "threadsPerChild must not be set"},
 		"an unknown mpm":             {given: given{mpm: "Winnt"}, err: field + `mpm: "Winnt" must be Event, Worker or Prefork`},
 	}
 	optional := func(n int32) *int32 {

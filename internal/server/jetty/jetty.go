@@ -35,25 +35,17 @@ type Server struct{}
 
 var _ adapter.Verifiable = Server{}
 
-// Declared implements adapter.Server.
-func (Server) Declared(spec *v1alpha1.Server) bool { return spec.Jetty != nil }
-
 // Describe implements adapter.Server: it names the type of the threads.
-func (Server) Describe(in *adapter.Input) (name, detail string) {
-	if hasVirtualThreads(in.Server.Jetty) {
-		return "Jetty Virtual", ""
+func (Server) Describe(in *adapter.Input) *adapter.Description {
+	j := in.Server.Jetty
+	if j == nil {
+		return nil
 	}
-	return "Jetty", ""
-}
-
-// Port implements adapter.Server.
-func (Server) Port(spec *v1alpha1.Server, tls bool) int32 {
-	return adapter.Port(connectorOf(spec.Jetty).Port, tls)
-}
-
-// Configuration implements adapter.Server.
-func (Server) Configuration(spec *v1alpha1.Server) *v1alpha1.Configuration {
-	return spec.Jetty.Configuration
+	name := "Jetty"
+	if j.Threads != nil && j.Threads.Type == v1alpha1.JettyVirtualThreads {
+		name = "Jetty Virtual"
+	}
+	return &adapter.Description{Name: name, Port: in.Port(connectorOf(j).Port), Configuration: j.Configuration}
 }
 
 // Render implements adapter.Server.
@@ -120,22 +112,16 @@ func connectorOf(j *v1alpha1.JettyServer) v1alpha1.JettyConnector {
 	return ptr.Deref(j.Connector, v1alpha1.JettyConnector{})
 }
 
-func hasVirtualThreads(j *v1alpha1.JettyServer) bool {
-	return j.Threads != nil && j.Threads.Type == v1alpha1.JettyVirtualThreads
-}
-
 // deploys reports whether a module deploys what is in webapps.
 func deploys(j *v1alpha1.JettyServer) bool {
 	return slices.ContainsFunc(j.Modules, func(module string) bool { return strings.HasSuffix(module, "-deploy") })
 }
 
-// The values that enter files and command lines. The API server accepts no
-// others, but for the keys of a ConfigMap.
+// The values that enter files and command lines. The API server accepts no others, but for the keys
+// of a ConfigMap.
 var (
-	directorySyntax = regexp.MustCompile(`^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$`)
-	moduleSyntax    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*([./][A-Za-z0-9_-]+)*$`)
-	optionSyntax    = regexp.MustCompile(`^-[A-Za-z0-9_.:=/,+%@~*-]+$`)
-	fileSyntax      = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,195}\.(ini|xml|mod)$`)
+	moduleSyntax = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*([./][A-Za-z0-9_-]+)*$`)
+	fileSyntax   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,195}\.(ini|xml|mod)$`)
 )
 
 // directoryOf returns the directory of base for a file of the user's own.
@@ -143,32 +129,29 @@ func directoryOf(name string) string {
 	return map[string]string{".ini": "start.d", ".xml": "etc", ".mod": "modules"}[path.Ext(name)]
 }
 
-// checkInput rejects values that would change more than their own field, and what
-// Jetty can't do.
+// checkInput rejects values that would change more than their own field, and what Jetty can't do.
 func checkInput(in *adapter.Input) error {
 	j := in.Server.Jetty
-	for _, directory := range []struct{ field, value string }{{"jetty.home", homeOf(j)}, {"jetty.base", baseOf(j)}} {
-		if !directorySyntax.MatchString(directory.value) {
-			return fmt.Errorf("%s: %q must be an absolute path of letters, digits, '.', '_' and '-', such as %s",
-				in.Field(directory.field), directory.value, defaultHome)
-		}
+	if err := in.CheckPath("jetty.home", homeOf(j), defaultHome); err != nil {
+		return err
+	}
+	if err := in.CheckPath("jetty.base", baseOf(j), defaultBase); err != nil {
+		return err
 	}
 	for i, module := range j.Modules {
 		if !moduleSyntax.MatchString(module) {
 			return fmt.Errorf("%s[%d]: %q must be the name of a module, such as ee10-deploy", in.Field("jetty.modules"), i, module)
 		}
 	}
-	for i, option := range j.JVMOptions {
-		if !optionSyntax.MatchString(option) {
-			return fmt.Errorf("%s[%d]: %q must begin with '-' and have only letters, digits and _.:=/,+%%@~*-, one option per item",
-				in.Field("jetty.jvmOptions"), i, option)
-		}
+	if err := in.CheckFiles("jetty.configuration", fileSyntax,
+		"must end in .ini, .xml or .mod and have up to 200 letters, digits, '.', '_' and '-'"); err != nil {
+		return err
 	}
-	for _, name := range in.FileNames() {
-		if !fileSyntax.MatchString(name) {
-			return fmt.Errorf("%s: the ConfigMap has the key %q, which must end in .ini, .xml or .mod and have up to 200 letters, digits, '.', '_' and '-'",
-				in.Field("jetty.configuration"), name)
-		}
+	if in.TLS != nil && in.TLS.Implementation == v1alpha1.TLSOpenSSL {
+		return fmt.Errorf("spec.target.tls.implementation: must be JSSE with Jetty, or omitted")
 	}
-	return checkTLS(in)
+	if err := in.CheckTLS(); err != nil {
+		return err
+	}
+	return jsse.CheckOptions(in, "jetty.jvmOptions", j.JVMOptions, in.TLS != nil)
 }

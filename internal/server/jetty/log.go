@@ -21,12 +21,30 @@ var (
 	logsJava      = regexp.MustCompile(`\bjetty-\d[^\s;]*; built: .*; jvm (\S+)`)
 	logsConnector = regexp.MustCompile(`Started (?:oejs\.)?ServerConnector@[0-9a-f]+\{([^,{}]+), \(([^(){}]*)\)\}\{[^{}]*:(\d+)\}`)
 
-	unknownModule  = regexp.MustCompile(`Unknown module=\[?([^\]\s]*)\]?`)
-	missingFile    = regexp.MustCompile(`Cannot read file: etc/\S+`)
 	noVirtual      = regexp.MustCompile(`Virtual Threads not supported`)
 	tooFewThreads  = regexp.MustCompile(`Insufficient configured threads: required=\d+ < max=\d+`)
 	noKeyAlgorithm = regexp.MustCompile(`PKCS#8 KeyFactory not available`)
 )
+
+// refusals are what this Jetty or its image doesn't have.
+var refusals = []adapter.Refusal{
+	adapter.Refuses(`Unknown module=\[?`+virtualModule+`\]?`, "jetty.threads.type", threadType,
+		"use an image of a Jetty that has the module, or the type Platform"),
+	adapter.Refuses(`Unknown module=\[?`+limitModule+`\]?`, "jetty.connector.maxConnections", maxConnections,
+		"use an image of a Jetty that has the module, or don't set it"),
+	adapter.Refuses(`Unknown module=\[?[^\]\s]*\]?`, "jetty.modules", modules,
+		"use an image of a Jetty that has the module, or remove it"),
+	adapter.Refuses(`Cannot read file: etc/\S+`, "jetty.modules", modules,
+		"use an image in which the files of the module are, as start.jar --add-modules creates them"),
+}
+
+func threadType(*adapter.Input) string { return string(v1alpha1.JettyVirtualThreads) }
+
+func maxConnections(in *adapter.Input) string {
+	return fmt.Sprint(ptr.Deref(connectorOf(in.Server.Jetty).MaxConnections, 0))
+}
+
+func modules(in *adapter.Input) string { return strings.Join(in.Server.Jetty.Modules, ", ") }
 
 // maxConnectors limits how many connectors are read from a log.
 const maxConnectors = 16
@@ -59,10 +77,13 @@ func (Server) ReadLog(in *adapter.Input, log string) (adapter.Log, []adapter.Mis
 		names = append(names, c.String())
 	}
 	l.Connector = strings.Join(names, "; ")
-	if found := unsupported(in, log, adapter.FirstMatch(log, logsJava)); found != nil {
-		return l, found
+	found := adapter.Mismatches{In: in}
+	checkSupport(&found, log)
+	if len(found.All) == 0 {
+		checkConnectors(&found, connectors)
+		checkThreads(&found, log)
 	}
-	return l, append(check(in, connectors), checkThreads(in, log)...)
+	return l, found.All
 }
 
 func connectorsIn(log string) []connector {
@@ -75,37 +96,17 @@ func connectorsIn(log string) []connector {
 	return all
 }
 
-// unsupported returns what this Jetty, its Java or its image can't do.
-func unsupported(in *adapter.Input, log, java string) []adapter.Mismatch {
-	j := in.Server.Jetty
-	var found []adapter.Mismatch
-	add := func(field, declared, real, remedy string) {
-		found = append(found, adapter.Mismatch{Field: field, Declared: declared, Real: real, Remedy: remedy, Unsupported: true})
-	}
-	if module := unknownModule.FindStringSubmatch(log); module != nil {
-		const remedy = "use an image of a Jetty that has the module"
-		switch module[1] {
-		case virtualModule:
-			add(in.Field("jetty.threads.type"), string(v1alpha1.JettyVirtualThreads), module[0], remedy+", or the type Platform")
-		case limitModule:
-			add(in.Field("jetty.connector.maxConnections"), fmt.Sprint(ptr.Deref(connectorOf(j).MaxConnections, 0)), module[0], remedy+", or don't set it")
-		default:
-			add(in.Field("jetty.modules"), strings.Join(j.Modules, ", "), module[0], remedy+", or remove it")
-		}
-	}
-	if missing := missingFile.FindString(log); missing != "" {
-		add(in.Field("jetty.modules"), strings.Join(j.Modules, ", "), missing,
-			"use an image in which the files of the module are, as start.jar --add-modules creates them")
-	}
+// checkSupport adds what this Jetty, its Java or its image can't do.
+func checkSupport(found *adapter.Mismatches, log string) {
+	found.Refusals(log, refusals)
 	if no := noVirtual.FindString(log); no != "" {
-		add(in.Field("jetty.threads.type"), string(v1alpha1.JettyVirtualThreads), no+javaOf(java),
+		found.Unsupported("jetty.threads.type", string(v1alpha1.JettyVirtualThreads), no+javaOf(adapter.FirstMatch(log, logsJava)),
 			"virtual threads need Java 21: use an image with it, or the type Platform")
 	}
-	if no := noKeyAlgorithm.FindString(log); no != "" && in.TLS != nil {
-		add("spec.target.tls.certificate", "set", "tls.key isn't an RSA or ECDSA key in PKCS#8 ("+no+")",
+	if no := noKeyAlgorithm.FindString(log); no != "" && found.In.TLS != nil {
+		found.Unsupported("tls.certificate", "set", "tls.key isn't an RSA or ECDSA key in PKCS#8 ("+no+")",
 			"convert it: openssl pkcs8 -topk8 -nocrypt -in tls.key -out tls-pkcs8.key")
 	}
-	return found
 }
 
 // javaOf returns the version of Java for a message, or an empty string if it is
@@ -117,53 +118,45 @@ func javaOf(version string) string {
 	return " by Java " + version
 }
 
-// check compares what was declared with the connectors that Jetty started. With a
+// checkConnectors compares what was declared with the connectors that Jetty started. With a
 // configuration of the user's own, one of them must be as the clients need it.
-func check(in *adapter.Input, connectors []connector) []adapter.Mismatch {
+func checkConnectors(found *adapter.Mismatches, connectors []connector) {
 	if len(connectors) == 0 {
-		return nil
+		return
 	}
-	var found []adapter.Mismatch
+	in, declared := found.In, connectorOf(found.In.Server.Jetty)
 	remedy := "see whether the image sets another one, in start.ini or in a file of modules"
 	if in.Server.Jetty.Configuration != nil {
 		remedy = "have the configuration set it as declared, or declare what it sets"
 	}
-	differs := func(field, declared, real string) {
-		found = append(found, adapter.Mismatch{Field: field, Declared: declared, Real: real, Remedy: remedy})
-	}
-	port := int(adapter.Port(connectorOf(in.Server.Jetty).Port, in.TLS != nil))
+	port := int(in.Port(declared.Port))
 	at := slices.IndexFunc(connectors, func(c connector) bool { return c.port == port })
 	if at < 0 {
-		differs(in.Field("jetty.connector.port"), strconv.Itoa(port), connectors[0].String())
-		return found
+		found.Differs("jetty.connector.port", strconv.Itoa(port), connectors[0].String(), remedy)
+		return
 	}
 	c := connectors[at]
 	switch {
 	case in.TLS != nil && !c.tls():
-		differs("spec.target.tls", "set", c.String())
+		found.Differs("tls", "set", c.String(), remedy)
 	case in.TLS == nil && c.tls():
-		differs("spec.target.tls", "not set", c.String())
+		found.Differs("tls", "not set", c.String(), remedy)
 	}
-	http2 := connectorOf(in.Server.Jetty).HTTP2 == v1alpha1.Enabled
-	if has := c.has("h2") || c.has("h2c"); http2 && !has {
-		differs(in.Field("jetty.connector.http2"), string(v1alpha1.Enabled), c.String())
+	if declared.HTTP2 == v1alpha1.Enabled && !c.has("h2") && !c.has("h2c") {
+		found.Differs("jetty.connector.http2", string(v1alpha1.Enabled), c.String(), remedy)
 	}
-	return found
 }
 
-// checkThreads returns that Jetty needs more threads than it may have. It doesn't
-// start then.
-func checkThreads(in *adapter.Input, log string) []adapter.Mismatch {
+// checkThreads adds that Jetty needs more threads than it may have. It doesn't start then.
+func checkThreads(found *adapter.Mismatches, log string) {
 	few := tooFewThreads.FindString(log)
 	if few == "" {
-		return nil
+		return
 	}
 	declared := "not set"
-	if t := in.Server.Jetty.Threads; t != nil && t.Max != nil {
+	if t := found.In.Server.Jetty.Threads; t != nil && t.Max != nil {
 		declared = strconv.Itoa(int(*t.Max))
 	}
-	return []adapter.Mismatch{{
-		Field: in.Field("jetty.threads.max"), Declared: declared, Real: few,
-		Remedy: "set it to more than Jetty requires, or set fewer connector.acceptors and connector.selectors",
-	}}
+	found.Differs("jetty.threads.max", declared, few,
+		"set it to more than Jetty requires, or set fewer connector.acceptors and connector.selectors")
 }

@@ -2,7 +2,6 @@ package jetty
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/server/adapter"
@@ -16,88 +15,76 @@ const (
 	limitModule   = "network-connection-limit"
 )
 
-// ini is the text of a file of start.d
-// (https://jetty.org/docs/jetty/12.1/operations-guide/start/index.html).
-type ini struct{ strings.Builder }
-
-func (f *ini) line(format string, values ...any) { _, _ = fmt.Fprintf(f, format+"\n", values...) }
-
-// set sets a property, if there is a value.
-func (f *ini) set(property string, value *int32) {
-	if value != nil {
-		f.line("%s=%d", property, *value)
-	}
-}
-
-// settings returns the text of mainFile. What isn't in it has Jetty's own default.
+// settings returns the text of mainFile
+// (https://jetty.org/docs/jetty/12.1/operations-guide/start/index.html). What isn't in it has Jetty's own default.
 // The modules of an environment, such as ee10-deploy, come last: properties after
 // them would be that environment's alone.
 func settings(in *adapter.Input) string {
 	j := in.Server.Jetty
-	f := &ini{}
+	f := &adapter.Text{}
 	writeConnector(f, in)
 	writeThreads(f, j.Threads)
 	if j.AccessLog == v1alpha1.Enabled {
-		f.line("")
-		f.line("--modules=requestlog")
-		f.line("jetty.requestlog.dir=%s", adapter.LogDirectory)
-		f.line("jetty.requestlog.filePath=%s/access.log", adapter.LogDirectory)
+		f.Line("")
+		f.Line("--modules=requestlog")
+		f.Line("jetty.requestlog.dir=%s", adapter.LogDirectory)
+		f.Line("jetty.requestlog.filePath=%s/access.log", adapter.LogDirectory)
 	}
-	f.line("")
+	f.Line("")
 	if deploys(j) {
-		f.line("# What is in webapps is deployed once.")
-		f.line("jetty.deploy.scanInterval=0")
+		f.Line("# What is in webapps is deployed once.")
+		f.Line("jetty.deploy.scanInterval=0")
 	} else {
-		f.line("%s", contentFile)
+		f.Line("%s", contentFile)
 	}
 	for _, module := range j.Modules {
-		f.line("--modules=%s", module)
+		f.Line("--modules=%s", module)
 	}
 	return f.String()
 }
 
 // writeConnector writes the connector. Its properties have another prefix with TLS.
-func writeConnector(f *ini, in *adapter.Input) {
+func writeConnector(f *adapter.Text, in *adapter.Input) {
 	c := connectorOf(in.Server.Jetty)
 	module, http2, prefix := "http", "http2c", "jetty.http."
 	if in.TLS != nil {
 		module, http2, prefix = "https", "http2", "jetty.ssl."
 	}
-	f.line("--modules=%s", module)
+	f.Line("--modules=%s", module)
 	if c.HTTP2 == v1alpha1.Enabled {
-		f.line("--modules=%s", http2)
+		f.Line("--modules=%s", http2)
 	}
-	f.line("%sport=%d", prefix, adapter.Port(c.Port, in.TLS != nil))
-	f.set(prefix+"acceptors", c.Acceptors)
-	f.set(prefix+"selectors", c.Selectors)
-	f.set(prefix+"acceptQueueSize", c.AcceptQueueSize)
+	f.Line("%sport=%d", prefix, in.Port(c.Port))
+	f.LineIfSet(prefix+"acceptors=%d", c.Acceptors)
+	f.LineIfSet(prefix+"selectors=%d", c.Selectors)
+	f.LineIfSet(prefix+"acceptQueueSize=%d", c.AcceptQueueSize)
 	if k := c.KeepAlive; k != nil {
-		f.set(prefix+"idleTimeout", k.TimeoutMilliseconds)
+		f.LineIfSet(prefix+"idleTimeout=%d", k.TimeoutMilliseconds)
 		if k.Mode == v1alpha1.Disabled {
-			f.line("jetty.httpConfig.persistentConnectionsEnabled=false")
+			f.Line("jetty.httpConfig.persistentConnectionsEnabled=false")
 		}
 	}
 	if c.MaxConnections != nil {
-		f.line("--modules=%s", limitModule)
-		f.set("jetty.networkConnectionLimit.maxNetworkConnectionCount", c.MaxConnections)
+		f.Line("--modules=%s", limitModule)
+		f.LineIfSet("jetty.networkConnectionLimit.maxNetworkConnectionCount=%d", c.MaxConnections)
 	}
 	writeTLS(f, in)
 }
 
 // writeThreads writes the thread pool.
-func writeThreads(f *ini, t *v1alpha1.JettyThreads) {
+func writeThreads(f *adapter.Text, t *v1alpha1.JettyThreads) {
 	if t == nil {
 		return
 	}
-	f.line("")
+	f.Line("")
 	if t.Type == v1alpha1.JettyVirtualThreads {
-		f.line("--modules=%s", virtualModule)
-		f.set("jetty.threadPool.virtual.maxConcurrentTasks", t.Max)
+		f.Line("--modules=%s", virtualModule)
+		f.LineIfSet("jetty.threadPool.virtual.maxConcurrentTasks=%d", t.Max)
 		return
 	}
-	f.line("--modules=threadpool")
-	f.set("jetty.threadPool.maxThreads", t.Max)
-	f.set("jetty.threadPool.minThreads", t.Min)
+	f.Line("--modules=threadpool")
+	f.LineIfSet("jetty.threadPool.maxThreads=%d", t.Max)
+	f.LineIfSet("jetty.threadPool.minThreads=%d", t.Min)
 }
 
 // contentXML returns a file that makes Jetty serve the content by a resource

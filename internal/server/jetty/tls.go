@@ -2,7 +2,6 @@ package jetty
 
 import (
 	"crypto/tls"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -68,34 +67,34 @@ const keyStoreXML = xmlHeader + `<Configure id="sslContextFactory" class="org.ec
 const weakSuites = "^.*_MD5$,^SSL_.*$,^.*_NULL_.*$,^.*_anon_.*$"
 
 // writeTLS writes the settings of TLS, if the run has it.
-func writeTLS(f *ini, in *adapter.Input) {
+func writeTLS(f *adapter.Text, in *adapter.Input) {
 	if in.TLS == nil {
 		return
 	}
-	f.line("")
-	f.line("# The file must exist; keystore.xml replaces the store.")
-	f.line("jetty.sslContext.keyStorePath=%s", adapter.CertificateFile)
-	f.line("%s", keyStoreFile)
+	f.Line("")
+	f.Line("# The file must exist; keystore.xml replaces the store.")
+	f.Line("jetty.sslContext.keyStorePath=%s", adapter.CertificateFile)
+	f.Line("%s", keyStoreFile)
 	// A request may have another Host than the certificate, as with other servers.
-	f.line("jetty.ssl.sniHostCheck=false")
-	f.line("jetty.sslContext.includeProtocols=%s", strings.Join(adapter.Protocols(in.TLS), ","))
+	f.Line("jetty.ssl.sniHostCheck=false")
+	f.Line("jetty.sslContext.includeProtocols=%s", strings.Join(adapter.Protocols(in.TLS), ","))
 	if suites := includedSuites(in.TLS); suites != nil {
-		f.line("jetty.sslContext.includeCipherSuites=%s", strings.Join(suites, ","))
+		f.Line("jetty.sslContext.includeCipherSuites=%s", strings.Join(suites, ","))
 	}
 	if jsse.NeedsSecurity(in.TLS) || len(in.TLS.Ciphers) > 0 {
-		f.line("jetty.sslContext.excludeCipherSuites=%s", weakSuites)
+		f.Line("jetty.sslContext.excludeCipherSuites=%s", weakSuites)
 	}
-	if in.TLS.SessionResumption != v1alpha1.Enabled {
-		f.line("jetty.sslContext.sessionCachingEnabled=false")
+	if !adapter.Resumes(in.TLS) {
+		f.Line("jetty.sslContext.sessionCachingEnabled=false")
 		// Jetty has no switch: 0 is without limit, so that the least is 1.
-		f.line("jetty.sslContext.sslSessionCacheSize=1")
-		f.line("jetty.sslContext.sslSessionTimeout=1")
+		f.Line("jetty.sslContext.sslSessionCacheSize=1")
+		f.Line("jetty.sslContext.sslSessionTimeout=1")
 	}
 	if store := trustStore(in); store != "" {
-		f.line("jetty.sslContext.needClientAuth=true")
-		f.line("jetty.sslContext.trustStorePath=%s", store)
-		f.line("jetty.sslContext.trustStoreType=PKCS12")
-		f.line("jetty.sslContext.trustStorePassword=%s", jsse.TrustStorePassword)
+		f.Line("jetty.sslContext.needClientAuth=true")
+		f.Line("jetty.sslContext.trustStorePath=%s", store)
+		f.Line("jetty.sslContext.trustStoreType=PKCS12")
+		f.Line("jetty.sslContext.trustStorePassword=%s", jsse.TrustStorePassword)
 	}
 }
 
@@ -110,7 +109,7 @@ func includedSuites(t *v1alpha1.TLS) []string {
 	}
 	var names []string
 	for _, suite := range slices.Concat(tls13, old) {
-		id, _ := cipher.ID(suite) // checkTLS did
+		id, _ := cipher.ID(suite) // checked before
 		names = append(names, tls.CipherSuiteName(id))
 	}
 	return names
@@ -124,18 +123,4 @@ func trustStore(in *adapter.Input) string {
 		return ""
 	}
 	return baseOf(in.Server.Jetty) + "/work/client-ca.p12"
-}
-
-// checkTLS rejects what Jetty can't do.
-func checkTLS(in *adapter.Input) error {
-	if in.TLS == nil {
-		return nil
-	}
-	if by := in.TLS.Implementation; by != "" && by != v1alpha1.TLSJSSE {
-		return fmt.Errorf("spec.target.tls.implementation: must be JSSE with Jetty, or omitted")
-	}
-	if err := adapter.CheckTLS(in.TLS); err != nil {
-		return err
-	}
-	return jsse.CheckOptions(in.TLS, in.Field("jetty.jvmOptions"), in.Server.Jetty.JVMOptions)
 }

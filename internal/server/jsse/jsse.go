@@ -4,6 +4,7 @@ package jsse
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -33,19 +34,29 @@ func Options(tls *v1alpha1.TLS, securityFile string) []string {
 	if NeedsSecurity(tls) {
 		options = append(options, "-Djava.security.properties="+securityFile)
 	}
-	if tls.SessionResumption != v1alpha1.Enabled {
+	if !adapter.Resumes(tls) {
 		// The first is of Java 13 and later, the second of Java 21 and later.
 		options = append(options, "-Djdk.tls.server.enableSessionTicketExtension=false", "-Djdk.tls.server.newSessionTicketCount=0")
 	}
 	return options
 }
 
-// CheckOptions returns an error if the user's options of the Java virtual
-// machine, which are a field of the spec, conflict with those that TLS needs.
-func CheckOptions(tls *v1alpha1.TLS, field string, options []string) error {
-	if NeedsSecurity(tls) && slices.ContainsFunc(options, SetsProperty("java.security.properties")) {
+// optionSyntax is what the API server accepts too. It keeps a value from becoming several options.
+var optionSyntax = regexp.MustCompile(`^-[A-Za-z0-9_.:=/,+%@~*-]+$`)
+
+// CheckOptions returns an error if the user's options of the Java virtual machine, which are those
+// of field, aren't one per item or conflict with those that TLS needs. usesJSSE reports whether
+// the server speaks TLS by JSSE.
+func CheckOptions(in *adapter.Input, field string, options []string, usesJSSE bool) error {
+	for i, option := range options {
+		if !optionSyntax.MatchString(option) {
+			return fmt.Errorf("%s[%d]: %q must begin with '-' and have only letters, digits and _.:=/,+%%@~*-, one option per item",
+				in.Field(field), i, option)
+		}
+	}
+	if usesJSSE && NeedsSecurity(in.TLS) && slices.ContainsFunc(options, SetsProperty("java.security.properties")) {
 		return fmt.Errorf("%s: -Djava.security.properties must not be set with TLSv1, TLSv1.1 or a cipher suite without ECDHE, because Assay enables these by it: remove it, or set jdk.tls.disabledAlgorithms in the image's java.security",
-			field)
+			in.Field(field))
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"k8s.io/utils/ptr"
 
@@ -22,14 +21,19 @@ var (
 	noLimit      = regexp.MustCompile(`\[alert\] \d+#\d+: setrlimit\(RLIMIT_NOFILE, \d+\) failed`)
 	logsExceeds  = regexp.MustCompile(`\[warn\] \d+#\d+: (\d+) worker_connections exceed open file resource limit: (\d+)`)
 	noFork       = regexp.MustCompile(`fork\(\) failed while spawning "worker process".*`)
-	noCipher     = regexp.MustCompile(`SSL_CTX_set_cipher_list\(.*\) failed.*`)
-	noSuite      = regexp.MustCompile(`SSL_CONF_cmd\("Ciphersuites".*\) failed.*`)
-	noSuites     = regexp.MustCompile(`unknown directive "ssl_conf_command"`)
-	noTLS        = regexp.MustCompile(`requires ngx_http_ssl_module`)
-	noTLSVersion = regexp.MustCompile(`invalid value "(?:TLSv1(?:\.\d)?)"`)
-
-	logsRefusals = []*regexp.Regexp{noFork, noCipher, noSuite, noSuites, noTLS, noTLSVersion}
 )
+
+// refusals are what the library, or nginx as it was built, doesn't do.
+var refusals = []adapter.Refusal{
+	adapter.Refuses(`SSL_CTX_set_cipher_list\(.*\) failed.*|SSL_CONF_cmd\("Ciphersuites".*\) failed.*`, "tls.ciphers", adapter.DeclaredCiphers,
+		"this nginx's OpenSSL doesn't support them: use others, or another image"),
+	adapter.Refuses(`unknown directive "ssl_conf_command"`, "tls.ciphers", adapter.DeclaredCiphers,
+		"suites of TLS 1.3 can be set since nginx 1.19.4: remove them, or use another image"),
+	adapter.Refuses(`requires ngx_http_ssl_module`, "tls", adapter.IsSet,
+		"use an image whose nginx is built with it, or remove tls"),
+	adapter.Refuses(`invalid value "(?:TLSv1(?:\.\d)?)"`, "tls.protocols", adapter.DeclaredProtocols,
+		"this nginx doesn't support it: use others, or another image"),
+}
 
 // openFiles is the setting for the maximum number of open files of a worker process.
 const openFiles = "worker_rlimit_nofile"
@@ -37,8 +41,6 @@ const openFiles = "worker_rlimit_nofile"
 // logged is what nginx's log says about it.
 type logged struct {
 	adapter.Log
-	// refusals are the lines about what nginx doesn't have.
-	refusals []string
 	// adjustments are the settings that nginx changed.
 	adjustments []adjustment
 	// workers is how many worker processes nginx has started.
@@ -48,22 +50,10 @@ type logged struct {
 // adjustment is a setting that nginx changed.
 type adjustment struct{ setting, configured, real string }
 
-// ReadLog implements adapter.Verifiable.
-func (Server) ReadLog(in *adapter.Input, log string) (adapter.Log, []adapter.Mismatch) {
-	l := readLog(log)
-	return l.Log, check(in, l)
-}
-
 // readLog reads an error log of nginx of the level notice
 // (https://nginx.org/en/docs/ngx_core_module.html#error_log).
 func readLog(log string) logged {
-	if stopping := logsStopping.FindStringIndex(log); stopping != nil {
-		log = log[:stopping[0]]
-	}
-	l := logged{
-		Log:      adapter.Log{Version: adapter.FirstMatch(log, logsVersion), Connector: adapter.FirstMatch(log, logsMethod)},
-		refusals: adapter.FirstMatches(log, logsRefusals),
-	}
+	l := logged{Log: adapter.Log{Version: adapter.FirstMatch(log, logsVersion), Connector: adapter.FirstMatch(log, logsMethod)}}
 	if library := adapter.FirstMatch(log, logsLibrary); library != "" {
 		l.Libraries = []string{library}
 	}
@@ -77,46 +67,41 @@ func readLog(log string) logged {
 	return l
 }
 
-// check compares what was declared with the log. A configuration of the user's own may
-// differ from the spec, so then only values of the spec that nginx itself changed are
-// compared.
-func check(in *adapter.Input, l logged) []adapter.Mismatch {
-	n := in.Server.Nginx
-	var found []adapter.Mismatch
-	mismatch := func(field, declared, real, remedy string, unsupported bool) {
-		found = append(found, adapter.Mismatch{Field: field, Declared: declared, Real: real, Remedy: remedy, Unsupported: unsupported})
+// running returns what nginx logged until it was stopped.
+func running(log string) string {
+	if stopping := logsStopping.FindStringIndex(log); stopping != nil {
+		return log[:stopping[0]]
 	}
+	return log
+}
+
+// ReadLog implements adapter.Verifiable. A configuration of the user's own may differ from the spec,
+// so then only values of the spec that nginx itself changed are compared.
+func (Server) ReadLog(in *adapter.Input, log string) (adapter.Log, []adapter.Mismatch) {
+	log = running(log)
+	n := in.Server.Nginx
+	l, found := readLog(log), adapter.Mismatches{In: in}
 	connections := int(ptr.Deref(n.WorkerConnections, defaultConnections))
 	for _, a := range l.adjustments {
 		files, _ := strconv.Atoi(a.real)
 		exceeds := a.setting == "worker_connections" && a.configured == strconv.Itoa(connections)
 		if exceeds || a.setting == openFiles && n.Configuration == nil && files < connections {
-			mismatch(in.Field("nginx.workerConnections"), strconv.Itoa(connections), fmt.Sprintf("a worker can have %d files open", files),
-				fmt.Sprintf("decrease it, or increase the limit of open files of the node's container runtime to %d", 2*connections), false)
+			found.Differs("nginx.workerConnections", strconv.Itoa(connections), fmt.Sprintf("a worker can have %d files open", files),
+				fmt.Sprintf("decrease it, or increase the limit of open files of the node's container runtime to %d", 2*connections))
 		}
 	}
 	if n.Configuration != nil {
-		return found
+		return l.Log, found.All
 	}
 	workers := int(workerProcesses(in))
-	for _, refusal := range l.refusals {
-		switch {
-		case noFork.MatchString(refusal):
-			mismatch(in.Field("nginx.workerProcesses"), strconv.Itoa(workers), fmt.Sprintf("%d started, then %s", l.workers, refusal),
-				"decrease it, or increase the node's limit of processes per pod", false)
-		case noTLS.MatchString(refusal):
-			mismatch("spec.target.tls", "set", refusal, "use an image whose nginx is built with it, or remove tls", true)
-		case noTLSVersion.MatchString(refusal):
-			mismatch("spec.target.tls.protocols", adapter.DeclaredProtocols(in.TLS), refusal, "this nginx doesn't support it: use others, or another image", true)
-		case noSuites.MatchString(refusal):
-			mismatch("spec.target.tls.ciphers", adapter.DeclaredCiphers(in.TLS), refusal, "suites of TLS 1.3 can be set since nginx 1.19.4: remove them, or use another image", true)
-		default:
-			mismatch("spec.target.tls.ciphers", adapter.DeclaredCiphers(in.TLS), strings.TrimSpace(refusal), "this nginx's OpenSSL doesn't support them: use others, or another image", true)
-		}
+	if failed := noFork.FindString(log); failed != "" {
+		found.Differs("nginx.workerProcesses", strconv.Itoa(workers), fmt.Sprintf("%d started, then %s", l.workers, failed),
+			"decrease it, or increase the node's limit of processes per pod")
 	}
+	found.Refusals(log, refusals)
 	// Some may still be starting: nginx responds as soon as the first has started.
 	if l.workers > workers {
-		mismatch(in.Field("nginx.workerProcesses"), strconv.Itoa(workers), fmt.Sprintf("%d started", l.workers), "check the image's nginx", false)
+		found.Differs("nginx.workerProcesses", strconv.Itoa(workers), fmt.Sprintf("%d started", l.workers), "check the image's nginx")
 	}
-	return found
+	return l.Log, found.All
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/server/adapter"
-	"github.com/assay-dev/assay/internal/server/openssl"
 	"github.com/assay-dev/assay/internal/server/webserver"
 )
 
@@ -37,25 +36,20 @@ type Server struct{}
 
 var _ adapter.Verifiable = Server{}
 
-// Declared implements adapter.Server.
-func (Server) Declared(spec *v1alpha1.Server) bool { return spec.Nginx != nil }
-
 // Describe implements adapter.Server.
-func (Server) Describe(*adapter.Input) (name, detail string) { return "Nginx", "" }
-
-// Port implements adapter.Server.
-func (Server) Port(spec *v1alpha1.Server, tls bool) int32 { return adapter.Port(spec.Nginx.Port, tls) }
-
-// Configuration implements adapter.Server.
-func (Server) Configuration(spec *v1alpha1.Server) *v1alpha1.Configuration {
-	return spec.Nginx.Configuration
+func (Server) Describe(in *adapter.Input) *adapter.Description {
+	n := in.Server.Nginx
+	if n == nil {
+		return nil
+	}
+	return &adapter.Description{Name: "Nginx", Port: in.Port(n.Port), Configuration: n.Configuration}
 }
 
 // Render implements adapter.Server.
 func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 	n := in.Server.Nginx
 	executable := cmp.Or(n.Executable, defaultExecutable)
-	if err := webserver.CheckPath(in.Field("nginx.executable"), executable, defaultExecutable); err != nil {
+	if err := in.CheckPath("nginx.executable", executable, defaultExecutable); err != nil {
 		return nil, err
 	}
 	if err := webserver.CheckFiles(in, "nginx.configuration", mainFile); err != nil {
@@ -106,13 +100,12 @@ func mainText(in *adapter.Input) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tls, err := openssl.New(in.TLS)
-	if err != nil {
+	if err := in.CheckTLS(); err != nil {
 		return "", err
 	}
 	connections := ptr.Deref(n.WorkerConnections, defaultConnections)
 
-	c := &webserver.Text{}
+	c := &adapter.Text{}
 	c.Line(`worker_processes %d;`, workerProcesses(in))
 	c.Line(`# A connection may have a file beside it.`)
 	c.Line(`worker_rlimit_nofile %d;`, 2*connections)
@@ -138,14 +131,14 @@ func mainText(in *adapter.Input) (string, error) {
 	c.Line(`server_tokens on;`)
 	c.Line(`client_max_body_size 0;`)
 	if n.Sendfile != "" {
-		c.Line(`sendfile %s;`, webserver.OnOff(n.Sendfile))
+		c.Line(`sendfile %s;`, adapter.OnOff(n.Sendfile))
 	}
 	writeKeepAlive(c, n.KeepAlive)
 	writeBackends(c, routes)
 	c.Line(``)
 	c.Block(`server {`)
-	listen := fmt.Sprintf("listen %d", adapter.Port(n.Port, tls != nil))
-	if tls != nil {
+	listen := fmt.Sprintf("listen %d", in.Port(n.Port))
+	if in.TLS != nil {
 		listen += " ssl"
 	}
 	if n.HTTP2 == v1alpha1.Enabled {
@@ -157,7 +150,7 @@ func mainText(in *adapter.Input) (string, error) {
 	c.Line(`%s;`, listen)
 	c.Line(`root "%s";`, webserver.ContentDirectory)
 	c.Line(`index index.html;`)
-	writeTLS(c, tls)
+	writeTLS(c, in.TLS)
 	writeRoutes(c, routes)
 	for _, name := range in.FileNames() {
 		if name != mainFile {
@@ -174,7 +167,7 @@ func workerProcesses(in *adapter.Input) int32 {
 	return ptr.Deref(in.Server.Nginx.WorkerProcesses, max(in.CPUs, 1))
 }
 
-func writeKeepAlive(c *webserver.Text, k *v1alpha1.NginxKeepAlive) {
+func writeKeepAlive(c *adapter.Text, k *v1alpha1.NginxKeepAlive) {
 	switch {
 	case k == nil:
 		return
@@ -188,36 +181,37 @@ func writeKeepAlive(c *webserver.Text, k *v1alpha1.NginxKeepAlive) {
 
 // writeTLS makes nginx speak TLS
 // (https://nginx.org/en/docs/http/ngx_http_ssl_module.html).
-func writeTLS(c *webserver.Text, o *openssl.Settings) {
-	if o == nil {
+func writeTLS(c *adapter.Text, tls *v1alpha1.TLS) {
+	if tls == nil {
 		return
 	}
+	ciphers, suites := adapter.OpenSSLCiphers(tls, "DEFAULT")
 	c.Line(`ssl_certificate "%s";`, adapter.CertificateFile)
 	c.Line(`ssl_certificate_key "%s";`, adapter.PrivateKeyFile)
-	c.Line(`ssl_protocols %s;`, strings.Join(o.Protocols, " "))
-	if o.Ciphers != "" {
-		c.Line(`ssl_ciphers "%s";`, o.Ciphers)
+	c.Line(`ssl_protocols %s;`, strings.Join(adapter.Protocols(tls), " "))
+	if ciphers != "" {
+		c.Line(`ssl_ciphers "%s";`, ciphers)
 	}
-	if o.TLS13Suites != "" {
-		c.Line(`ssl_conf_command Ciphersuites "%s";`, o.TLS13Suites)
+	if suites != "" {
+		c.Line(`ssl_conf_command Ciphersuites "%s";`, suites)
 	}
-	if o.Resume {
-		c.Line(`ssl_session_cache shared:sessions:%d;`, openssl.SessionCacheBytes)
+	if adapter.Resumes(tls) {
+		c.Line(`ssl_session_cache shared:sessions:%d;`, adapter.SessionCacheBytes)
 		c.Line(`ssl_session_tickets on;`)
 	} else {
 		c.Line(`ssl_session_cache off;`)
 		c.Line(`ssl_session_tickets off;`)
 	}
-	if o.ClientCertificate {
+	if tls.ClientAuthentication != nil {
 		c.Line(`ssl_verify_client on;`)
-		c.Line(`ssl_verify_depth %d;`, openssl.VerifyDepth)
+		c.Line(`ssl_verify_depth %d;`, adapter.VerifyDepth)
 		c.Line(`ssl_client_certificate "%s";`, adapter.ClientCAFile)
 	}
 }
 
 // writeBackends writes the backends that requests are forwarded to. Their names have a
 // prefix, so that none has another meaning.
-func writeBackends(c *webserver.Text, routes []webserver.Route) {
+func writeBackends(c *adapter.Text, routes []webserver.Route) {
 	written := map[string]bool{}
 	for _, r := range routes {
 		if written[r.Backend] {
@@ -242,7 +236,7 @@ func writeBackends(c *webserver.Text, routes []webserver.Route) {
 // tries regular expressions in their order, after the prefixes with ^~. So
 // that is what a prefix can be unless a suffix comes before it
 // (https://nginx.org/en/docs/http/ngx_http_core_module.html#location).
-func writeRoutes(c *webserver.Text, routes []webserver.Route) {
+func writeRoutes(c *adapter.Text, routes []webserver.Route) {
 	location := func(match string, r webserver.Route) {
 		c.Block(`location %s {`, match)
 		c.Line(`proxy_pass http://backend-%s;`, r.Backend)

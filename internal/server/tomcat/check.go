@@ -8,16 +8,15 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/server/adapter"
 	"github.com/assay-dev/assay/internal/server/jsse"
 )
 
-const (
-	javaLibrary     = "Java "
-	fieldOfTLS      = "spec.target.tls"
-	imageWithNative = "use an image with it in a directory of java.library.path (the official one has it in native-jni-lib)"
-)
+// javaLibrary begins the version of Java in Log.Libraries.
+const javaLibrary = "Java "
 
 // handlerName matches the name of a protocol handler:
 // AbstractProtocol.getName and the getNamePrefix of its subclasses.
@@ -28,150 +27,120 @@ var (
 	handlerImplementations = map[string]v1alpha1.TLSImplementation{"jsse": v1alpha1.TLSJSSE, "openssl": v1alpha1.TLSOpenSSL}
 )
 
-// check compares what was declared with the log. The log shows whether server.xml is
-// the user's own: the service of the rendered one has another name.
-func check(in *adapter.Input, l logged) []adapter.Mismatch {
-	if found := unsupported(in, l); len(found) > 0 {
-		return found
-	}
-	if in.Server.Tomcat.Configuration != nil && l.service != serviceName {
-		return checkPort(in, l)
-	}
-	found := append(checkConnector(in, l), checkOmitted(in, l)...)
-	if no := l.refused("Sendfile is not supported"); no != "" && in.Server.Tomcat.Connector.Sendfile == v1alpha1.Enabled {
-		found = append(found, adapter.Mismatch{
-			Field: in.Field("tomcat.connector.sendfile"), Declared: string(v1alpha1.Enabled), Real: no,
-			Remedy: "remove sendfile or tls",
-		})
-	}
-	return found
-}
-
-// unsupported returns what this Tomcat, its Java or its image can't do. With a
-// server.xml of the user's own it returns only what the log itself says.
-func unsupported(in *adapter.Input, l logged) []adapter.Mismatch {
-	t := in.Server.Tomcat
+// check adds where the log differs from what was declared. The log shows whether server.xml is the
+// user's own: the service of the rendered one has another name.
+func check(found *adapter.Mismatches, l logged) {
+	t := found.In.Server.Tomcat
 	own := t.Configuration != nil && l.service != serviceName
-	var found []adapter.Mismatch
-	add := func(field, declared, real, remedy string) {
-		found = append(found, adapter.Mismatch{Field: field, Declared: declared, Real: real, Remedy: remedy, Unsupported: true})
-	}
-	protocol, asked := in.Field("tomcat.connector.protocol"), string(protocolOf(t))
-	if protocolOf(t) == v1alpha1.TomcatAPR {
-		if !own && atLeast(l.Version, 10, 1) || l.refused("ClassNotFoundException: org.apache.coyote.http11.Http11AprProtocol") != "" {
-			add(protocol, asked, cmp.Or(l.Version, "this Tomcat has no Http11AprProtocol"),
-				"the APR connector was removed in Tomcat 10.1: use protocol NIO or NIO2, with tls.implementation OpenSSL for OpenSSL, or an image of Tomcat 9.0")
-			return found
+	checkSupport(found, l, own)
+	switch {
+	case len(found.All) > 0:
+	case own:
+		checkPort(found, l)
+	default:
+		checkConnector(found, l)
+		checkOmitted(found, l)
+		if no := l.refused("Sendfile is not supported"); no != "" && t.Connector.Sendfile == v1alpha1.Enabled {
+			found.Differs("tomcat.connector.sendfile", string(v1alpha1.Enabled), no, "remove sendfile or tls")
 		}
 	}
-	executor := in.Field("tomcat.connector.executor")
+}
+
+// checkSupport adds what this Tomcat, its Java or its image can't do. With a server.xml of the user's
+// own it adds only what the log itself says.
+func checkSupport(found *adapter.Mismatches, l logged, own bool) {
+	t, implementation := found.In.Server.Tomcat, tlsImplementation(found.In)
+	const protocol, executor = "tomcat.connector.protocol", "tomcat.connector.executor"
+	apr := protocolOf(t) == v1alpha1.TomcatAPR
+	if apr && (!own && atLeast(l.Version, 10, 1) || l.refused("ClassNotFoundException: "+protocols[v1alpha1.TomcatAPR]) != "") {
+		found.Unsupported(protocol, string(v1alpha1.TomcatAPR), cmp.Or(l.Version, "this Tomcat has no Http11AprProtocol"),
+			"the APR connector was removed in Tomcat 10.1: use protocol NIO or NIO2, with tls.implementation OpenSSL for OpenSSL, or an image of Tomcat 9.0")
+		return
+	}
 	if t.Connector.Executor == v1alpha1.TomcatVirtualThreads {
 		if l.refused("ClassNotFoundException: "+executors[v1alpha1.TomcatVirtualThreads]) != "" {
-			add(executor, string(t.Connector.Executor), cmp.Or(l.Version, "this Tomcat has no StandardVirtualThreadExecutor"),
+			found.Unsupported(executor, string(t.Connector.Executor), cmp.Or(l.Version, "this Tomcat has no StandardVirtualThreadExecutor"),
 				"use an image of Tomcat 9.0.76, 10.1.10, 11 or later, or the executor Internal or Shared")
 		} else if java := javaMajor(l.Libraries); !own && java > 0 && java < 21 {
-			add(executor, string(t.Connector.Executor), l.Libraries[0],
+			found.Unsupported(executor, string(t.Connector.Executor), l.Libraries[0],
 				"virtual threads need Java 21: use an image with it, or the executor Internal or Shared")
 		}
 	}
-	field, declared := protocol, asked
-	if protocolOf(t) != v1alpha1.TomcatAPR {
-		field, declared = fieldOfTLS+".implementation", string(tlsImplementation(in))
+	if implementation != v1alpha1.TLSOpenSSL && !apr {
+		return
 	}
-	if protocolOf(t) == v1alpha1.TomcatAPR || tlsImplementation(in) == v1alpha1.TLSOpenSSL {
-		without := "or protocol NIO or NIO2"
-		if field != protocol {
-			without = "or the implementation JSSE"
-		}
-		if tooOld := l.refused("An incompatible version"); tooOld != "" {
-			add(field, declared, tooOld, "use an image with a Tomcat Native that this Tomcat supports, "+without)
-		} else if missing := cmp.Or(l.refused("was not found"), l.refused("failed to load"), l.refused("requires the APR/native library")); missing != "" {
-			add(field, declared, missing, imageWithNative+", "+without)
-		}
+	field, declared, without := "tls.implementation", string(implementation), "or the implementation JSSE"
+	if apr {
+		field, declared, without = protocol, string(v1alpha1.TomcatAPR), "or protocol NIO or NIO2"
 	}
-	return found
+	if tooOld := l.refused("An incompatible version"); tooOld != "" {
+		found.Unsupported(field, declared, tooOld, "use an image with a Tomcat Native that this Tomcat supports, "+without)
+	} else if missing := cmp.Or(l.refused("was not found"), l.refused("failed to load"), l.refused("requires the APR/native library")); missing != "" {
+		found.Unsupported(field, declared, missing,
+			"use an image with it in a directory of java.library.path (the official one has it in native-jni-lib), "+without)
+	}
 }
 
 // checkConnector compares the connector with the declared one.
-func checkConnector(in *adapter.Input, l logged) []adapter.Mismatch {
+func checkConnector(found *adapter.Mismatches, l logged) {
 	handlers := handlersOf(l)
 	if len(handlers) == 0 {
-		return nil
+		return
 	}
-	h := handlers[0]
-	var found []adapter.Mismatch
-	differs := func(field, declared, remedy string) {
-		found = append(found, adapter.Mismatch{Field: field, Declared: declared, Real: h.name, Remedy: remedy})
-	}
+	in, h := found.In, handlers[0]
+	const remedy = "check whether the image replaces conf/server.xml when it starts"
 	if declared := protocolOf(in.Server.Tomcat); h.protocol != declared {
-		differs(in.Field("tomcat.connector.protocol"), string(declared), "check whether the image replaces conf/server.xml when it starts")
+		found.Differs("tomcat.connector.protocol", string(declared), h.name, remedy)
 	}
-	if port := adapter.Port(in.Server.Tomcat.Connector.Port, in.TLS != nil); h.port != port {
-		differs(in.Field("tomcat.connector.port"), strconv.Itoa(int(port)), "check whether the image replaces conf/server.xml when it starts")
+	if port := in.Port(in.Server.Tomcat.Connector.Port); h.port != port {
+		found.Differs("tomcat.connector.port", strconv.Itoa(int(port)), h.name, remedy)
 	}
-	if in.TLS != nil {
-		if declared := tlsImplementation(in); h.implementation != declared {
-			differs(fieldOfTLS+".implementation", string(declared), "check whether the image replaces conf/server.xml when it starts")
-		}
-	} else if h.tls {
-		differs(fieldOfTLS, "not set", "check whether the image replaces conf/server.xml when it starts")
+	switch declared := tlsImplementation(in); {
+	case in.TLS != nil && h.implementation != declared:
+		found.Differs("tls.implementation", string(declared), h.name, remedy)
+	case in.TLS == nil && h.tls:
+		found.Differs("tls", "not set", h.name, remedy)
 	}
-	return found
 }
 
-// checkPort reports whether a server.xml of the user's own has the connector that
-// the clients need.
-func checkPort(in *adapter.Input, l logged) []adapter.Mismatch {
+// checkPort compares a server.xml of the user's own with the connector that the clients need.
+func checkPort(found *adapter.Mismatches, l logged) {
 	handlers := handlersOf(l)
 	if len(handlers) == 0 {
-		return nil
+		return
 	}
-	port := adapter.Port(in.Server.Tomcat.Connector.Port, in.TLS != nil)
+	port := found.In.Port(found.In.Server.Tomcat.Connector.Port)
 	at := slices.IndexFunc(handlers, func(h handler) bool { return h.port == port })
 	switch {
 	case at < 0:
-		return []adapter.Mismatch{{
-			Field: in.Field("tomcat.connector.port"), Declared: strconv.Itoa(int(port)), Real: l.Connector,
-			Remedy: "make a Connector in server.xml listen on this port, or declare its port",
-		}}
-	case in.TLS != nil && !handlers[at].tls:
-		return []adapter.Mismatch{{
-			Field: fieldOfTLS, Declared: "set", Real: handlers[at].name,
-			Remedy: "set SSLEnabled=\"true\" on the Connector in server.xml, or remove tls",
-		}}
+		found.Differs("tomcat.connector.port", strconv.Itoa(int(port)), l.Connector,
+			"make a Connector in server.xml listen on this port, or declare its port")
+	case found.In.TLS != nil && !handlers[at].tls:
+		found.Differs("tls", "set", handlers[at].name, "set SSLEnabled=\"true\" on the Connector in server.xml, or remove tls")
 	}
-	return nil
 }
 
-// checkOmitted returns what Tomcat says it omitted of the declared TLS.
-func checkOmitted(in *adapter.Input, l logged) []adapter.Mismatch {
-	if in.TLS == nil {
-		return nil
-	}
-	var found []adapter.Mismatch
+// checkOmitted adds what Tomcat says it omitted of the declared TLS.
+func checkOmitted(found *adapter.Mismatches, l logged) {
+	tls := ptr.Deref(found.In.TLS, v1alpha1.TLS{})
+	const remedy = "remove those that this Java or OpenSSL doesn't support, or use an image with one that does"
 	for _, list := range []struct {
 		name     string
 		declared []string
 	}{
-		{"ciphers", adapter.Texts(in.TLS.Ciphers)},
-		{"protocols", adapter.Texts(in.TLS.Protocols)},
+		{"ciphers", adapter.Texts(tls.Ciphers)},
+		{"protocols", adapter.Texts(tls.Protocols)},
 	} {
 		if len(list.declared) == 0 {
 			continue
 		}
-		omitted := adapter.Mismatch{
-			Field: fieldOfTLS + "." + list.name, Declared: strings.Join(list.declared, ", "),
-			Remedy: "remove those that this Java or OpenSSL doesn't support, or use an image with one that does",
-		}
+		declared := strings.Join(list.declared, ", ")
 		if none := l.refused("None of the [" + list.name + "]"); none != "" {
-			omitted.Real, omitted.Unsupported = none, true
-			found = append(found, omitted)
+			found.Unsupported("tls."+list.name, declared, none, remedy)
 		} else if some := l.refused("Some of the specified [" + list.name + "]"); some != "" {
-			omitted.Real = some
-			found = append(found, omitted)
+			found.Differs("tls."+list.name, declared, some, remedy)
 		}
 	}
-	return found
 }
 
 // handler is a protocol handler, as its name describes it.
@@ -205,12 +174,11 @@ func handlersOf(l logged) []handler {
 
 // refused returns the first refusal that contains text, or an empty string.
 func (l *logged) refused(text string) string {
-	for _, refusal := range l.refusals {
-		if strings.Contains(refusal, text) {
-			return refusal
-		}
+	at := slices.IndexFunc(l.refusals, func(refusal string) bool { return strings.Contains(refusal, text) })
+	if at < 0 {
+		return ""
 	}
-	return ""
+	return l.refusals[at]
 }
 
 // atLeast reports whether version, such as Apache Tomcat/10.1.34, is known to be

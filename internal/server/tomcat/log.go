@@ -19,8 +19,9 @@ type logged struct {
 
 // ReadLog implements adapter.Verifiable.
 func (Server) ReadLog(in *adapter.Input, log string) (adapter.Log, []adapter.Mismatch) {
-	l := readLog(log)
-	return l.Log, check(in, l)
+	l, found := readLog(log), adapter.Mismatches{In: in}
+	check(&found, l)
+	return l.Log, found.All
 }
 
 // The lines of all versions from 8.5 on. How they begin depends on logging.properties,
@@ -96,11 +97,8 @@ func readLog(log string) logged {
 // every returns the matches of an expression, each once.
 func every(log string, e *regexp.Regexp) []string {
 	var all []string
-	seen := map[string]bool{}
 	for _, m := range e.FindAllStringSubmatch(log, maxRefusals) {
-		found := strings.Join(m[1:], "")
-		if !seen[found] {
-			seen[found] = true
+		if found := strings.Join(m[1:], ""); !slices.Contains(all, found) {
 			all = append(all, found)
 		}
 	}

@@ -115,7 +115,7 @@ func spareThreads(c *v1alpha1.TomcatConnector) *int32 {
 
 func connectorElement(in *adapter.Input) xmlElement {
 	c := &in.Server.Tomcat.Connector
-	connector := element("Connector", "port", strconv.Itoa(int(adapter.Port(c.Port, in.TLS != nil))),
+	connector := element("Connector", "port", strconv.Itoa(int(in.Port(c.Port))),
 		"protocol", protocols[protocolOf(in.Server.Tomcat)])
 	if _, shared := executors[c.Executor]; shared {
 		connector.set("executor", executorName)
@@ -131,11 +131,8 @@ func connectorElement(in *adapter.Input) xmlElement {
 	if c.Sendfile != "" {
 		connector.set("useSendfile", strconv.FormatBool(c.Sendfile == v1alpha1.Enabled))
 	}
-	switch c.Compression {
-	case v1alpha1.Enabled:
-		connector.set("compression", "on")
-	case v1alpha1.Disabled:
-		connector.set("compression", "off")
+	if c.Compression != "" {
+		connector.set("compression", adapter.OnOff(c.Compression))
 	}
 	addTLS(in, &connector)
 	if c.HTTP2 == v1alpha1.Enabled {

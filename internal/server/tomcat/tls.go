@@ -1,7 +1,7 @@
 package tomcat
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -17,10 +17,8 @@ var tlsImplementations = map[v1alpha1.TLSImplementation]string{
 	v1alpha1.TLSOpenSSL: "org.apache.tomcat.util.net.openssl.OpenSSLImplementation",
 }
 
-var (
-	// defaultCiphers is the default of Tomcat up to TLS 1.2.
-	defaultCiphers = "HIGH:!aNULL:!eNULL:!EXPORT:!DES:!RC4:!MD5:!kRSA"
-)
+// defaultCiphers is the default of Tomcat up to TLS 1.2.
+const defaultCiphers = "HIGH:!aNULL:!eNULL:!EXPORT:!DES:!RC4:!MD5:!kRSA"
 
 // tlsImplementation returns what Tomcat speaks TLS by, or an empty string for no
 // TLS.
@@ -30,10 +28,8 @@ func tlsImplementation(in *adapter.Input) v1alpha1.TLSImplementation {
 		return ""
 	case protocolOf(in.Server.Tomcat) == v1alpha1.TomcatAPR:
 		return v1alpha1.TLSOpenSSL
-	case in.TLS.Implementation == "":
-		return v1alpha1.TLSJSSE
 	}
-	return in.TLS.Implementation
+	return cmp.Or(in.TLS.Implementation, v1alpha1.TLSJSSE)
 }
 
 // addTLS makes a connector speak TLS, if the run does.
@@ -54,7 +50,7 @@ func addTLS(in *adapter.Input, connector *xmlElement) {
 	} else {
 		setJSSE(in, &host)
 	}
-	if in.TLS.SessionResumption != v1alpha1.Enabled {
+	if !adapter.Resumes(in.TLS) {
 		// Tomcat can't disable its session cache: 0 means unlimited, so 1 is the minimum.
 		host.set("sessionCacheSize", "1")
 		host.set("sessionTimeout", "1")
@@ -68,7 +64,7 @@ func setJSSE(in *adapter.Input, host *xmlElement) {
 	if len(in.TLS.Ciphers) > 0 {
 		// A Tomcat without the attribute cipherSuites uses all of ciphers. One with it
 		// (9.0.114, 10.1.51, 11.0.16 and later) moves those of TLS 1.3 there.
-		all := append([]string{}, old...)
+		all := old
 		switch {
 		case len(tls13) > 0:
 			all = append(all, tls13...)
@@ -87,15 +83,7 @@ func setJSSE(in *adapter.Input, host *xmlElement) {
 }
 
 func setOpenSSL(in *adapter.Input, host *xmlElement) {
-	old, tls13 := adapter.CipherSuites(in.TLS)
-	ciphers := strings.Join(old, ":")
-	if adapter.AcceptsOldTLS(in.TLS) {
-		if ciphers == "" {
-			ciphers = defaultCiphers
-		}
-		// OpenSSL disables both from security level 1 on.
-		ciphers += ":@SECLEVEL=0"
-	}
+	ciphers, suites := adapter.OpenSSLCiphers(in.TLS, defaultCiphers)
 	if ciphers != "" {
 		host.set("ciphers", ciphers)
 	}
@@ -103,14 +91,14 @@ func setOpenSSL(in *adapter.Input, host *xmlElement) {
 	// attribute for suites of TLS 1.3 before 9.0.114, 10.1.51 and 11.0.16.
 	commands := element("OpenSSLConf")
 	commands.add(element("OpenSSLConfCmd", "name", "Certificate", "value", adapter.CertificateFile))
-	if len(tls13) > 0 {
-		commands.add(element("OpenSSLConfCmd", "name", "Ciphersuites", "value", strings.Join(tls13, ":")))
+	if suites != "" {
+		commands.add(element("OpenSSLConfCmd", "name", "Ciphersuites", "value", suites))
 	}
-	if in.TLS.SessionResumption != v1alpha1.Enabled {
+	if !adapter.Resumes(in.TLS) {
 		commands.add(element("OpenSSLConfCmd", "name", "NumTickets", "value", "0"))
 	}
 	host.add(commands)
-	if in.TLS.SessionResumption != v1alpha1.Enabled {
+	if !adapter.Resumes(in.TLS) {
 		host.set("disableSessionTickets", "true")
 	}
 	if in.TLS.ClientAuthentication != nil {
@@ -131,23 +119,4 @@ func trustStore(in *adapter.Input) string {
 	}
 	_, base := directories(in.Server.Tomcat)
 	return base + "/temp/client-authorities.p12"
-}
-
-func checkTLS(in *adapter.Input) error {
-	if in.TLS == nil {
-		return nil
-	}
-	if protocolOf(in.Server.Tomcat) == v1alpha1.TomcatAPR && in.TLS.Implementation == v1alpha1.TLSJSSE {
-		return fmt.Errorf("spec.target.tls.implementation: must be OpenSSL with the connector APR, which has no other: omit it, or use NIO or NIO2 for JSSE")
-	}
-	if by := tlsImplementation(in); tlsImplementations[by] == "" {
-		return fmt.Errorf("spec.target.tls.implementation: %q is not supported: use JSSE or OpenSSL", by)
-	}
-	if err := adapter.CheckTLS(in.TLS); err != nil {
-		return err
-	}
-	if usesJSSE(in) {
-		return jsse.CheckOptions(in.TLS, in.Field("tomcat.jvmOptions"), in.Server.Tomcat.JVMOptions)
-	}
-	return nil
 }

@@ -2,8 +2,8 @@
 package tomcat
 
 import (
+	"cmp"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,26 +44,17 @@ type Server struct{}
 
 var _ adapter.Verifiable = Server{}
 
-// Declared implements adapter.Server.
-func (Server) Declared(spec *v1alpha1.Server) bool { return spec.Tomcat != nil }
-
-// Describe implements adapter.Server: it names the connector, and what speaks
-// TLS.
-func (Server) Describe(in *adapter.Input) (name, detail string) {
-	if by := tlsImplementation(in); by != "" {
-		detail = "+ " + string(by)
+// Describe implements adapter.Server: it names the connector, and what speaks TLS.
+func (Server) Describe(in *adapter.Input) *adapter.Description {
+	t := in.Server.Tomcat
+	if t == nil {
+		return nil
 	}
-	return "Tomcat " + string(protocolOf(in.Server.Tomcat)), detail
-}
-
-// Port implements adapter.Server.
-func (Server) Port(spec *v1alpha1.Server, tls bool) int32 {
-	return adapter.Port(spec.Tomcat.Connector.Port, tls)
-}
-
-// Configuration implements adapter.Server.
-func (Server) Configuration(spec *v1alpha1.Server) *v1alpha1.Configuration {
-	return spec.Tomcat.Configuration
+	d := &adapter.Description{Name: "Tomcat " + string(protocolOf(t)), Port: in.Port(t.Connector.Port), Configuration: t.Configuration}
+	if by := tlsImplementation(in); by != "" {
+		d.Detail = "+ " + string(by)
+	}
+	return d
 }
 
 // logging makes Tomcat log to the container's output. Its own configuration would log
@@ -123,23 +114,13 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 
 // protocolOf returns the connector, NIO by default.
 func protocolOf(t *v1alpha1.TomcatServer) v1alpha1.TomcatProtocol {
-	if t.Connector.Protocol == "" {
-		return v1alpha1.TomcatNIO
-	}
-	return t.Connector.Protocol
+	return cmp.Or(t.Connector.Protocol, v1alpha1.TomcatNIO)
 }
 
 // directories returns CATALINA_HOME and CATALINA_BASE.
 func directories(t *v1alpha1.TomcatServer) (home, base string) {
-	home = t.Home
-	if home == "" {
-		home = defaultHome
-	}
-	base = t.Base
-	if base == "" {
-		base = home
-	}
-	return home, base
+	home = cmp.Or(t.Home, defaultHome)
+	return home, cmp.Or(t.Base, home)
 }
 
 // jvmOptions returns the options of the Java virtual machine. If two options set the
@@ -193,38 +174,36 @@ func libraryPath(in *adapter.Input) string {
 	}, ":")
 }
 
-var (
-	directoryName = regexp.MustCompile(`^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$`)
-	optionSyntax  = regexp.MustCompile(`^-[A-Za-z0-9_.:=/,+%@~*-]+$`)
-	fileName      = regexp.MustCompile(`^[A-Za-z0-9._-]{1,200}$`)
-)
+// fileName matches names that stay in conf.
+var fileName = regexp.MustCompile(`^([.]?[A-Za-z0-9_-][A-Za-z0-9._-]{0,198})$`)
 
-// checkInput rejects values that would change more than their own field. The API
-// server rejects most of them, but not those of a ConfigMap.
+// checkInput rejects values that would change more than their own field, and what Tomcat can't do.
+// The API server rejects most of them, but not those of a ConfigMap.
 func checkInput(in *adapter.Input) error {
 	t := in.Server.Tomcat
 	home, base := directories(t)
-	for _, directory := range []struct{ field, value string }{{"tomcat.home", home}, {"tomcat.base", base}} {
-		if !directoryName.MatchString(directory.value) || path.Clean(directory.value) != directory.value {
-			return fmt.Errorf("%s: %q must be an absolute path of letters, digits, '.', '_' and '-', such as %s",
-				in.Field(directory.field), directory.value, defaultHome)
-		}
+	if err := in.CheckPath("tomcat.home", home, defaultHome); err != nil {
+		return err
 	}
-	for i, option := range t.JVMOptions {
-		if !optionSyntax.MatchString(option) {
-			return fmt.Errorf("%s[%d]: %q must begin with '-' and may hold letters, digits and _.:=/,+%%@~*- only, one option per item",
-				in.Field("tomcat.jvmOptions"), i, option)
-		}
+	if err := in.CheckPath("tomcat.base", base, defaultHome); err != nil {
+		return err
 	}
 	if _, known := protocols[protocolOf(t)]; !known {
 		return fmt.Errorf("%s: %q is not supported: use NIO, NIO2 or APR",
 			in.Field("tomcat.connector.protocol"), t.Connector.Protocol)
 	}
-	for _, name := range in.FileNames() {
-		if !fileName.MatchString(name) || name == "." || name == ".." {
-			return fmt.Errorf("%s: the key %q of the ConfigMap %s is not a valid file name: use up to 200 letters, digits, '-', '_' and '.'",
-				in.Field("tomcat.configuration"), name, t.Configuration.ConfigMapName)
-		}
+	if err := in.CheckFiles("tomcat.configuration", fileName,
+		"is not a valid file name: use up to 200 letters, digits, '-', '_' and '.'"); err != nil {
+		return err
 	}
-	return checkTLS(in)
+	if in.TLS != nil && protocolOf(t) == v1alpha1.TomcatAPR && in.TLS.Implementation == v1alpha1.TLSJSSE {
+		return fmt.Errorf("spec.target.tls.implementation: must be OpenSSL with the connector APR, which has no other: omit it, or use NIO or NIO2 for JSSE")
+	}
+	if by := tlsImplementation(in); by != "" && tlsImplementations[by] == "" {
+		return fmt.Errorf("spec.target.tls.implementation: %q is not supported: use JSSE or OpenSSL", by)
+	}
+	if err := in.CheckTLS(); err != nil {
+		return err
+	}
+	return jsse.CheckOptions(in, "tomcat.jvmOptions", t.JVMOptions, usesJSSE(in))
 }

@@ -64,3 +64,7 @@ func Routes(in *adapter.Input, field string, forward []v1alpha1.Forward) ([]Rout
 	}
 	return all, nil
 }
+
+// QuotePattern escapes the dots of a path or of its end for a regular expression;
+// nothing else in them is special there.
+func QuotePattern(text string) string { return strings.ReplaceAll(text, ".", `\.`) }

@@ -1,4 +1,4 @@
-package webserver
+package adapter
 
 import (
 	"fmt"
@@ -41,11 +41,7 @@ func (c *Text) LineIfSet(format string, value *int32) {
 	}
 }
 
-// QuotePattern escapes the dots of a path or of its end for a regular expression;
-// nothing else in them is special there.
-func QuotePattern(text string) string { return strings.ReplaceAll(text, ".", `\.`) }
-
-// OnOff returns a switch as both servers write it. An empty one is Disabled.
+// OnOff returns a switch as httpd, nginx and Tomcat write it. An empty one is Disabled.
 func OnOff(s v1alpha1.Switch) string {
 	if s == v1alpha1.Enabled {
 		return "on"
