@@ -59,8 +59,7 @@ type Rendering struct {
 	Description string
 	// Port is the TCP port on which the target listens.
 	Port int32
-	// Files are the rendered configuration files by name: the contents of
-	// ConfigVolume.
+	// Files are the rendered configuration files by name: the contents of ConfigVolume.
 	Files map[string]string
 	// Containers are the server's container and, after it, the backends': image,
 	// command, environment and mounts. The caller sets resources and security.

@@ -61,8 +61,7 @@ func SessionTLS(run *v1alpha1.BenchmarkRun) *session.TLS {
 	return s
 }
 
-// TLSMismatches returns where the TLS that was negotiated differs from what was
-// declared.
+// TLSMismatches returns where the TLS that was negotiated differs from what was declared.
 func TLSMismatches(t *v1alpha1.Target, e *session.ProbeResult) []Mismatch {
 	if t.TLS == nil || e.TLS == nil {
 		return nil
@@ -91,8 +90,7 @@ func TLSMismatches(t *v1alpha1.Target, e *session.ProbeResult) []Mismatch {
 	return found.All
 }
 
-// Key returns the kind of key that k declares, with its defaults, and its size in
-// bits.
+// Key returns the kind of key that k declares, with its defaults, and its size in bits.
 func Key(k *v1alpha1.PrivateKey) (v1alpha1.KeyAlgorithm, int) {
 	key := ptr.Deref(k, v1alpha1.PrivateKey{})
 	usual := int32(2048)

@@ -9,10 +9,9 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// Alert returns the alert with which the target closed TLS (RFC 8446, section 6.2), as
-// crypto/tls names it, or an empty string for any other error. In TLS 1.3 a target
-// rejects the client's certificate after the client's handshake is complete: the next
-// read returns the error.
+// Alert returns the alert with which the target closed TLS (RFC 8446, section 6.2), as crypto/tls
+// names it, or an empty string for any other error. In TLS 1.3 a target rejects the client's
+// certificate after the client's handshake is complete: the next read returns the error.
 func Alert(err error) string {
 	var operation *net.OpError
 	if !errors.As(err, &operation) || operation.Op != "remote error" {

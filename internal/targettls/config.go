@@ -1,6 +1,5 @@
-// Package targettls makes the TLS configuration of a run's pods for connections to
-// the target, from the settings of a plan and the pod's files. It also describes the
-// handshake of a connection.
+// Package targettls makes the TLS configuration of a run's pods for connections to the target, from
+// the settings of a plan and the pod's files. It also describes the handshake of a connection.
 package targettls
 
 import (

@@ -8,10 +8,9 @@ import (
 // WithSession returns a copy of config for consecutive connections. Each resumes the
 // session of the previous one if the target allows it.
 //
-// crypto/tls keeps one session per server name for all connections. Concurrent
-// connections would then offer the same ticket, but a TLS 1.3 ticket must be used for
-// one connection only (RFC 8446, appendix C.4), and servers with a session cache
-// enforce that.
+// crypto/tls keeps one session per server name for all connections. Concurrent connections would
+// then offer the same ticket, but a TLS 1.3 ticket must be used for one connection only (RFC 8446,
+// appendix C.4), and servers with a session cache enforce that.
 func WithSession(config *tls.Config) *tls.Config {
 	config = config.Clone()
 	config.ClientSessionCache = &slot{}

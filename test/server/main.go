@@ -49,14 +49,12 @@ type Report struct {
 	// requests without a known session.
 	Received  int64 `json:"received"`
 	Anonymous int64 `json:"anonymous"`
-	// Methods counts requests by method. Connections is the number of connections
-	// they used.
+	// Methods counts requests by method. Connections is the number of connections they used.
 	Methods     map[string]int64 `json:"methods"`
 	Connections int64            `json:"connections"`
 	// BodyBytes is the number of bytes of response bodies written.
 	BodyBytes int64 `json:"bodyBytes"`
-	// Imposed is the time from reading a request to writing its response, for
-	// successful requests.
+	// Imposed is the time from reading a request to writing its response, for successful requests.
 	Imposed *result.Histogram `json:"imposed"`
 
 	addresses map[string]bool // client addresses of the connections

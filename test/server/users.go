@@ -32,8 +32,7 @@ func (u *users) openSession(loggedIn bool) string {
 	return id
 }
 
-// userPaths are the first elements of the paths with authentication, cookies and
-// redirects.
+// userPaths are the first elements of the paths with authentication, cookies and redirects.
 var userPaths = []string{"basic", "bearer", "digest", "cookie", "redirect"}
 
 // serveUsers serves those paths.
@@ -82,8 +81,7 @@ func (s *server) serveUsers(w http.ResponseWriter, request *http.Request, parts 
 	_, _ = io.WriteString(w, "ok")
 }
 
-// hasValidDigest reports whether a request has a valid digest (RFC 7616, MD5 with
-// qop=auth).
+// hasValidDigest reports whether a request has a valid digest (RFC 7616, MD5 with qop=auth).
 func hasValidDigest(request *http.Request) bool {
 	p := map[string]string{}
 	for _, field := range strings.Split(strings.TrimPrefix(request.Header.Get("Authorization"), "Digest "), ", ") {

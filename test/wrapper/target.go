@@ -86,8 +86,7 @@ func GenericBackend(port int32, args ...string) v1alpha1.BackendServer {
 	return v1alpha1.BackendServer{Generic: &v1alpha1.GenericServer{Port: ptr.To(port), Args: args}}
 }
 
-// ContentFrom has the target serve a file from a ConfigMap, and the clients ask
-// for it.
+// ContentFrom has the target serve a file from a ConfigMap, and the clients ask for it.
 func (r *Run) ContentFrom(path, configMap, key string) *Run {
 	r.Spec.Target.Content = append(r.Spec.Target.Content,
 		v1alpha1.ContentFile{Path: path, ConfigMapKeyRef: &v1alpha1.ConfigMapKeyReference{Name: configMap, Key: key}})

@@ -24,8 +24,7 @@ func Issuer(kind, name string) v1alpha1.Certificate {
 	return v1alpha1.Certificate{IssuerRef: &v1alpha1.IssuerReference{Kind: kind, Name: name}}
 }
 
-// Secret is a certificate that is there already. The target's needs a
-// ServerName.
+// Secret is a certificate that is there already. The target's needs a ServerName.
 func Secret(name string) v1alpha1.Certificate {
 	return v1alpha1.Certificate{SecretName: name}
 }
@@ -75,8 +74,7 @@ func (r *Run) Resumed() *Run {
 	return r
 }
 
-// CertificateAuthority names a ConfigMap with what vouches for an external
-// server.
+// CertificateAuthority names a ConfigMap with what vouches for an external server.
 func (r *Run) CertificateAuthority(configMap string) *Run {
 	r.Spec.Target.Server.External.CertificateAuthority = &v1alpha1.CertificateAuthority{ConfigMapName: configMap}
 	return r

@@ -12,9 +12,8 @@ const (
 	ContentVolume = "content"
 	// ConfigVolume is the volume that holds the rendered files.
 	ConfigVolume = "config"
-	// TLSVolume is the volume that holds the server's certificate: the files
-	// CertificateKey, PrivateKeyKey and, if clients need a certificate,
-	// ClientCAKey.
+	// TLSVolume is the volume that holds the server's certificate: the files CertificateKey,
+	// PrivateKeyKey and, if clients need a certificate, ClientCAKey.
 	TLSVolume = "tls"
 )
 
@@ -37,8 +36,7 @@ const (
 
 // Rendering is a server, ready to be made into a container of a pod.
 type Rendering struct {
-	// Files are the rendered configuration files by name: the contents of
-	// ConfigVolume.
+	// Files are the rendered configuration files by name: the contents of ConfigVolume.
 	Files map[string]string
 	// Container has the command, the environment and the mounts.
 	Container corev1.Container
@@ -47,9 +45,8 @@ type Rendering struct {
 	Volumes []corev1.Volume
 }
 
-// Configure adds a configuration file, which the container finds at path. Its
-// name in ConfigVolume begins with the container's, because several containers
-// may have a file of the same name.
+// Configure adds a configuration file, which the container finds at path. Its name in ConfigVolume
+// begins with the container's, because several containers may have a file of the same name.
 func (r *Rendering) Configure(in *Input, name, text, path string) {
 	key := in.Name + "_" + name
 	if r.Files == nil {
@@ -83,6 +80,5 @@ func (r *Rendering) MountTLS(in *Input) {
 	}
 }
 
-// Literal returns value such that Kubernetes doesn't expand $(NAME) in it: $$
-// stands for $.
+// Literal returns value such that Kubernetes doesn't expand $(NAME) in it: $$ stands for $.
 func Literal(value string) string { return strings.ReplaceAll(value, "$(", "$$(") }

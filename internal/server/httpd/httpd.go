@@ -191,8 +191,7 @@ func modules(in *adapter.Input) []string {
 	return modules
 }
 
-// writeTLS makes httpd speak TLS
-// (https://httpd.apache.org/docs/2.4/mod/mod_ssl.html).
+// writeTLS makes httpd speak TLS (https://httpd.apache.org/docs/2.4/mod/mod_ssl.html).
 func writeTLS(c *adapter.Text, tls *v1alpha1.TLS) {
 	if tls == nil {
 		return

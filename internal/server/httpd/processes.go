@@ -19,8 +19,7 @@ const (
 	defaultThreadLimit     = 64
 	// minThreads is the smallest number of threads per process, unless it is set.
 	minThreads = 8
-	// maxServers is the hard limit of ServerLimit for Event and Worker, and
-	// the field's for all.
+	// maxServers is the hard limit of ServerLimit for Event and Worker, and the field's for all.
 	maxServers = 20000
 	maxWorkers = 1000000
 
@@ -28,8 +27,7 @@ const (
 	defaultPreforkServerLimit  = 256
 )
 
-// processCounts are the numbers of processes and threads. Zero leaves one to
-// httpd.
+// processCounts are the numbers of processes and threads. Zero leaves one to httpd.
 type processCounts struct {
 	startServers, serverLimit, threadLimit, threadsPerChild, maxRequestWorkers int32
 }

@@ -109,8 +109,7 @@ func checkSupport(found *adapter.Mismatches, log string) {
 	}
 }
 
-// javaOf returns the version of Java for a message, or an empty string if it is
-// unknown.
+// javaOf returns the version of Java for a message, or an empty string if it is unknown.
 func javaOf(version string) string {
 	if jsse.Major(version) == 0 {
 		return ""

@@ -14,10 +14,9 @@ import (
 // keyStoreFile is the file of keyStoreXML.
 const keyStoreFile = ownDirectory + "/keystore.xml"
 
-// keyStoreXML makes a key store of the server's certificate and key, which Jetty
-// doesn't read from PEM. The kind of key follows from the beginning of its PKCS#8
-// encoding; nothing of another encoding gets into a message. The store's password
-// protects no secret.
+// keyStoreXML makes a key store of the server's certificate and key, which Jetty doesn't read from
+// PEM. The kind of key follows from the beginning of its PKCS#8 encoding; nothing of another
+// encoding gets into a message. The store's password protects no secret.
 const keyStoreXML = xmlHeader + `<Configure id="sslContextFactory" class="org.eclipse.jetty.util.ssl.SslContextFactory$Server">
   <Call class="java.security.cert.CertificateFactory" name="getInstance">
     <Arg>X.509</Arg>
@@ -115,9 +114,8 @@ func includedSuites(t *v1alpha1.TLS) []string {
 	return names
 }
 
-// trustStore returns the file from which Jetty reads which client certificates to
-// trust, or an empty string if clients need none. It is made when the container
-// starts.
+// trustStore returns the file from which Jetty reads which client certificates to trust, or an
+// empty string if clients need none. It is made when the container starts.
 func trustStore(in *adapter.Input) string {
 	if in.TLS.ClientAuthentication == nil {
 		return ""

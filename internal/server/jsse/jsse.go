@@ -61,12 +61,10 @@ func CheckOptions(in *adapter.Input, field string, options []string, usesJSSE bo
 	return nil
 }
 
-// NeedsSecurity reports whether the declared TLS needs what Java disables by
-// itself.
+// NeedsSecurity reports whether the declared TLS needs what Java disables by itself.
 func NeedsSecurity(tls *v1alpha1.TLS) bool { return adapter.AcceptsOldTLS(tls) || staticRSA(tls) }
 
-// staticRSA reports whether a cipher suite is declared whose keys are exchanged by
-// RSA.
+// staticRSA reports whether a cipher suite is declared whose keys are exchanged by RSA.
 func staticRSA(tls *v1alpha1.TLS) bool {
 	old, _ := adapter.CipherSuites(tls)
 	return slices.ContainsFunc(old, func(c string) bool { return !strings.HasPrefix(c, "ECDHE-") })
@@ -90,10 +88,9 @@ func Security(tls *v1alpha1.TLS) string {
 	return "jdk.tls.disabledAlgorithms=" + strings.Join(disabled, ", ") + "\n"
 }
 
-// TrustStoreScript returns a shell script that makes a PKCS#12 store of the
-// certificates that clients' certificates are checked by, and then runs a
-// command. JSSE reads no PEM. The script uses Java's own keytool, which takes one
-// certificate at a time.
+// TrustStoreScript returns a shell script that makes a PKCS#12 store of the certificates that
+// clients' certificates are checked by, and then runs a command. JSSE reads no PEM. The script uses
+// Java's own keytool, which takes one certificate at a time.
 func TrustStoreScript(store, command string) string {
 	return fmt.Sprintf(`set -eu
 java=${JRE_HOME:-${JAVA_HOME:-}}

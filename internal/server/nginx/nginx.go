@@ -179,8 +179,7 @@ func writeKeepAlive(c *adapter.Text, k *v1alpha1.NginxKeepAlive) {
 	c.LineIfSet(`keepalive_requests %d;`, k.MaxRequests)
 }
 
-// writeTLS makes nginx speak TLS
-// (https://nginx.org/en/docs/http/ngx_http_ssl_module.html).
+// writeTLS makes nginx speak TLS (https://nginx.org/en/docs/http/ngx_http_ssl_module.html).
 func writeTLS(c *adapter.Text, tls *v1alpha1.TLS) {
 	if tls == nil {
 		return
@@ -232,10 +231,9 @@ func writeBackends(c *adapter.Text, routes []webserver.Route) {
 	}
 }
 
-// writeRoutes forwards requests; the first route that fits counts. nginx
-// tries regular expressions in their order, after the prefixes with ^~. So
-// that is what a prefix can be unless a suffix comes before it
-// (https://nginx.org/en/docs/http/ngx_http_core_module.html#location).
+// writeRoutes forwards requests; the first route that fits counts. nginx tries regular expressions
+// in their order, after the prefixes with ^~. So that is what a prefix can be unless a suffix comes
+// before it (https://nginx.org/en/docs/http/ngx_http_core_module.html#location).
 func writeRoutes(c *adapter.Text, routes []webserver.Route) {
 	location := func(match string, r webserver.Route) {
 		c.Block(`location %s {`, match)

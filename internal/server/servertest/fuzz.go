@@ -15,8 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/server/adapter"
 )
 
-// Strings are all user-defined strings in the files and command lines of httpd and
-// nginx.
+// Strings are all user-defined strings in the files and command lines of httpd and nginx.
 type Strings struct {
 	Home, Executable, Suffix, Prefix, Backend, Cipher, Protocol, MPM, Key string
 }
@@ -70,8 +69,7 @@ func (s Strings) acceptable() bool {
 		crdCipher.MatchString(s.Cipher) && crdProtocol.MatchString(s.Protocol) && crdMPM.MatchString(s.MPM)
 }
 
-// Input returns the input of an adapter, with backends and with one file of the
-// user's own.
+// Input returns the input of an adapter, with backends and with one file of the user's own.
 func (s Strings) Input(spec *v1alpha1.Server) *adapter.Input {
 	return &adapter.Input{
 		Name: adapter.ContainerName, CPUs: 1, Server: spec, Backends: map[string]int32{s.Backend: 9001},

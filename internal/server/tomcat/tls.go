@@ -20,8 +20,7 @@ var tlsImplementations = map[v1alpha1.TLSImplementation]string{
 // defaultCiphers is the default of Tomcat up to TLS 1.2.
 const defaultCiphers = "HIGH:!aNULL:!eNULL:!EXPORT:!DES:!RC4:!MD5:!kRSA"
 
-// tlsImplementation returns what Tomcat speaks TLS by, or an empty string for no
-// TLS.
+// tlsImplementation returns what Tomcat speaks TLS by, or an empty string for no TLS.
 func tlsImplementation(in *adapter.Input) v1alpha1.TLSImplementation {
 	switch {
 	case in.TLS == nil:
@@ -110,9 +109,8 @@ func setOpenSSL(in *adapter.Input, host *xmlElement) {
 // usesJSSE reports whether Tomcat speaks TLS by JSSE.
 func usesJSSE(in *adapter.Input) bool { return tlsImplementation(in) == v1alpha1.TLSJSSE }
 
-// trustStore returns the file from which JSSE reads which client certificates to
-// trust, or an empty string if clients need none. It is made when the container
-// starts.
+// trustStore returns the file from which JSSE reads which client certificates to trust, or an empty
+// string if clients need none. It is made when the container starts.
 func trustStore(in *adapter.Input) string {
 	if !usesJSSE(in) || in.TLS.ClientAuthentication == nil {
 		return ""

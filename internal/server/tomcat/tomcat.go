@@ -37,9 +37,8 @@ var protocols = map[v1alpha1.TomcatProtocol]string{
 	v1alpha1.TomcatAPR:  "org.apache.coyote.http11.Http11AprProtocol",
 }
 
-// Server is the adapter. It replaces conf/server.xml and
-// conf/logging.properties of an image with the layout of the official one and
-// keeps the rest of its configuration.
+// Server is the adapter. It replaces conf/server.xml and conf/logging.properties of an image with
+// the layout of the official one and keeps the rest of its configuration.
 type Server struct{}
 
 var _ adapter.Verifiable = Server{}
@@ -123,9 +122,8 @@ func directories(t *v1alpha1.TomcatServer) (home, base string) {
 	return home, cmp.Or(t.Base, home)
 }
 
-// jvmOptions returns the options of the Java virtual machine. If two options set the
-// same, the later one wins, so the user's come last. The shell of catalina.sh
-// evaluates them once more.
+// jvmOptions returns the options of the Java virtual machine. If two options set the same, the
+// later one wins, so the user's come last. The shell of catalina.sh evaluates them once more.
 func jvmOptions(in *adapter.Input) []string {
 	t := in.Server.Tomcat
 	options := []string{
@@ -160,10 +158,9 @@ func needsNative(in *adapter.Input) bool {
 	return own || protocolOf(in.Server.Tomcat) == v1alpha1.TomcatAPR || tlsImplementation(in) == v1alpha1.TLSOpenSSL
 }
 
-// libraryPath returns where Java looks for Tomcat Native: where the image says
-// (the official one by LD_LIBRARY_PATH), in its own directory of the official
-// image, and where Debian, others and a build from source have it. The property
-// replaces all that Java would search by itself.
+// libraryPath returns where Java looks for Tomcat Native: where the image says (the official one by
+// LD_LIBRARY_PATH), in its own directory of the official image, and where Debian, others and a
+// build from source have it. The property replaces all that Java would search by itself.
 func libraryPath(in *adapter.Input) string {
 	home, _ := directories(in.Server.Tomcat)
 	return `"${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}"` + strings.Join([]string{

@@ -68,8 +68,7 @@ var mimeTypes = []struct{ name, extensions string }{
 	{"video/webm", "webm"},
 }
 
-// MIMETypes returns the list with each entry formatted: its name and the ends of
-// file names.
+// MIMETypes returns the list with each entry formatted: its name and the ends of file names.
 func MIMETypes(format string) string {
 	var text strings.Builder
 	for _, t := range mimeTypes {

@@ -99,8 +99,7 @@ type Files struct {
 	Client     *Certificate
 }
 
-// Directory writes files under the names that they have in a pod, and returns their
-// directory.
+// Directory writes files under the names that they have in a pod, and returns their directory.
 func Directory(tb testing.TB, files Files) string {
 	tb.Helper()
 	directory := tb.TempDir()
