@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"testing"
 	"time"
 
@@ -51,39 +50,18 @@ func (c *cluster) serverReport(t *testing.T, run *v1alpha1.BenchmarkRun) map[str
 }
 
 // TestFigures compares the merged figures of five clients with the delays that the
-// server imposed. Counts and bytes must be equal, percentiles within 0.1% (the
-// histogram's resolution) plus 200 µs, and the merged histogram equal to that of
-// all samples pooled.
+// server imposed. Counts and bytes are equal, the merged histogram equals that of all
+// samples pooled, and no percentile is below the server's.
 //
-// Target and clients share this host with other processes, which may delay them by
-// more than 200 µs at any time. A disturbance makes a percentile too large in one
-// run; a bug makes it wrong in all. Therefore the best of several runs counts for
-// each percentile, but a percentile that is too small fails the test in any run.
+// How far a percentile may be above the server's depends on what else the machine does:
+// a disturbance lengthens requests, by any time, but never shortens one. What a client
+// adds in any case is therefore seen on the fastest tenth of the requests of each delay,
+// which /mix gives to 850, 100, 45 and 5 of 1000 requests: there, a percentile is at
+// most 0.1% (the histogram's resolution) and 200 µs above the server's.
 func TestFigures(t *testing.T) {
-	const runs = 3
-	percentiles := []float64{50, 90, 99, 99.9}
-	excess := map[float64]int64{}
-	for i := range runs {
-		for p, over := range figures(t, fmt.Sprintf("figures-%d", i), percentiles) {
-			if best, known := excess[p]; !known || over < best {
-				excess[p] = over
-			}
-		}
-	}
-	for _, p := range percentiles {
-		if excess[p] > 200 {
-			t.Errorf("p%v is %d µs too large at best, beyond the histogram's 0.1%%", p, excess[p])
-		}
-	}
-}
-
-// figures executes one run and returns by how much its percentiles exceed the
-// imposed ones, beyond the histogram's 0.1%, in microseconds.
-func figures(t *testing.T, name string, percentiles []float64) map[float64]int64 {
-	t.Helper()
 	c := theCluster
 	const perClient, length = 2000, 1000
-	run := wrapper.NewRun(c.namespace(t), name, serverImage).Path("/mix/1000").TargetResources("1", "128Mi").
+	run := wrapper.NewRun(c.namespace(t), "figures", serverImage).Path("/mix/1000").TargetResources("1", "128Mi").
 		Clients(5, "140m", "128Mi").Requests(2, perClient).Retain(v1alpha1.RetainAlways).Obj()
 	c.create(t, run)
 	done := c.finished(t, run, 3*time.Minute)
@@ -100,14 +78,21 @@ func figures(t *testing.T, name string, percentiles []float64) map[float64]int64
 		t.Errorf("%d bytes of bodies; the server sent %d", merged.BodyBytes, server.BodyBytes)
 	}
 	total := merged.Latencies.Get(result.Total)
-	excess := map[float64]int64{}
-	for _, p := range percentiles {
-		got, imposed := total.Percentile(p), server.Imposed.Percentile(p)
-		t.Logf("p%v: %d µs measured, %d µs imposed, %+d µs", p, got, imposed, got-imposed)
-		if got < imposed-imposed/1000 {
-			t.Errorf("p%v: %d µs measured, less than the %d µs imposed", p, got, imposed)
+	for _, point := range []struct {
+		percentile float64
+		fastest    bool // the fastest tenth of the requests of one delay
+	}{
+		{8.5, true}, {50, false}, {86, true}, {90, false}, {95.45, true}, {99, false}, {99.55, true}, {99.9, false},
+	} {
+		got, imposed := total.Percentile(point.percentile), server.Imposed.Percentile(point.percentile)
+		over := got - imposed
+		t.Logf("p%v: %d µs measured, %d µs imposed, %+d µs", point.percentile, got, imposed, over)
+		if over < -imposed/1000 {
+			t.Errorf("p%v: %d µs measured, less than the %d µs imposed", point.percentile, got, imposed)
 		}
-		excess[p] = got - imposed - imposed/1000
+		if point.fastest && over > 200+imposed/1000 {
+			t.Errorf("p%v: %d µs measured, more than 200 µs above the %d µs imposed", point.percentile, got, imposed)
+		}
 	}
 
 	pooled := result.NewHistogram()
@@ -123,7 +108,6 @@ func figures(t *testing.T, name string, percentiles []float64) map[float64]int64
 			t.Errorf("bucket %d: %+v merged, %+v pooled", i, got[i], want[i])
 		}
 	}
-	return excess
 }
 
 // TestFailures compares the errors of two clients, by kind, with the failures that

@@ -188,12 +188,12 @@ func (s *server) warmupDelay(path string, begin time.Time, microseconds, seconds
 
 func (s *server) answer(w http.ResponseWriter, request *http.Request, begin time.Time, delay time.Duration, length int) {
 	time.Sleep(delay - time.Since(begin))
+	imposed := time.Since(begin) // before the response, so that no client can have waited for less
 	w.Header().Set("Content-Length", strconv.Itoa(length))
 	_, err := w.Write(body(length))
 	if err == nil {
 		err = http.NewResponseController(w).Flush()
 	}
-	imposed := time.Since(begin)
 	if err != nil {
 		return
 	}
