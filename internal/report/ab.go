@@ -14,19 +14,21 @@ import (
 
 // block holds the figures of one block of a report: those of a client, or of all merged.
 type block struct {
-	concurrency  int64
-	microseconds int64
-	counts       result.Counts
+	concurrency       int64
+	microseconds      int64
+	counts            result.Counts
+	requestsPerSecond float64
 	// latencies include, in Connect and TLS, a zero for each request that reused a connection.
 	latencies result.Summaries
 }
 
 func clientBlock(r *result.Result, c *result.Client) block {
 	b := block{
-		concurrency:  r.Run.Concurrency(r.Run.Connections),
-		microseconds: c.DurationMicroseconds(),
-		counts:       c.Counts,
-		latencies:    c.Summaries,
+		concurrency:       r.Run.Concurrency(r.Run.Connections),
+		microseconds:      c.DurationMicroseconds(),
+		counts:            c.Counts,
+		requestsPerSecond: c.RequestsPerSecond(),
+		latencies:         c.Summaries,
 	}
 	if c.Latencies.Get(result.Total).Count() > 0 {
 		b.latencies = c.Latencies.Summarize()
@@ -40,19 +42,12 @@ func mergedBlock(r *result.Result) block {
 		concurrency = r.Script.VirtualUsers
 	}
 	return block{
-		concurrency:  concurrency,
-		microseconds: r.DurationMicroseconds,
-		counts:       r.Merged.Counts,
-		latencies:    r.Merged.Latencies.Summarize(),
+		concurrency:       concurrency,
+		microseconds:      r.DurationMicroseconds,
+		counts:            r.Merged.Counts,
+		requestsPerSecond: r.RequestsPerSecond(),
+		latencies:         r.Merged.Latencies.Summarize(),
 	}
-}
-
-// requestsPerSecond returns the successful requests divided by the time.
-func (b block) requestsPerSecond() float64 {
-	if b.microseconds <= 0 {
-		return 0
-	}
-	return float64(b.counts.Succeeded()) * 1e6 / float64(b.microseconds)
 }
 
 // phase returns the summary of a phase. A phase that did not occur took 0 in each
@@ -106,7 +101,7 @@ func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 		line("HTML transferred:", "%d bytes", c.BodyBytes)
 	}
 	if succeeded := float64(c.Succeeded()); succeeded > 0 && seconds > 0 {
-		line("Requests per second:", "%.2f [#/sec] (mean)", b.requestsPerSecond())
+		line("Requests per second:", "%.2f [#/sec] (mean)", b.requestsPerSecond)
 		if r.Run.Load == result.LoadClosed { // in others not all connections are busy
 			line("Time per request:", "%.3f [ms] (mean)", float64(b.concurrency)*seconds*1000/succeeded)
 		}
@@ -124,36 +119,31 @@ func writeAB(w *bytes.Buffer, r *result.Result, b block) {
 // writeDocuments writes the requested documents: ab has one, a run may have
 // several, each with its share.
 func writeDocuments(line func(name, format string, args ...any), r *result.Result) {
-	requests := r.Run.Requests
 	if r.Run.RequestList != nil {
 		line("Document Path:", "%s", listName(r.Run.RequestList))
 		line("Document Length:", "Variable")
 		return
 	}
 	var weights int64
-	for _, q := range requests {
+	for _, q := range r.Run.Requests {
 		weights += q.Weight
 	}
 	name := "Document Path:"
-	for _, q := range requests {
-		if len(requests) == 1 {
-			line(name, "%s", requestName(q))
-		} else {
-			line(name, "%s (weight %d of %d)", requestName(q), q.Weight, weights)
+	for _, q := range r.Run.Requests {
+		text := requestName(q)
+		if len(r.Run.Requests) > 1 {
+			text += fmt.Sprintf(" (weight %d of %d)", q.Weight, weights)
 		}
+		line(name, "%s", text)
 		name = ""
 	}
 	name = "Document Length:"
-	for i, q := range requests {
-		length := q.Length
-		if i == 0 && length < 0 {
-			length = r.Environment.DocumentLength
+	for _, q := range requestsOf(r) {
+		text := "Variable"
+		if q.Length >= 0 {
+			text = fmt.Sprintf("%d bytes", q.Length)
 		}
-		if length < 0 {
-			line(name, "Variable")
-		} else {
-			line(name, "%d bytes", length)
-		}
+		line(name, "%s", text)
 		name = ""
 	}
 }

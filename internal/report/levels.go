@@ -20,20 +20,20 @@ const (
 // writeLevels writes a row for each level of the load, and the first levels at
 // which the server was saturated and requests failed.
 func writeLevels(w *bytes.Buffer, r *result.Result) {
-	asked := "connections"
+	held := "connections"
 	if r.Run.Load == result.LoadOpen {
-		asked = "target/s"
+		held = "target/s"
 	}
 	fmt.Fprintf(w, "Requests completed while a level was held; CPU is in percent of the limits.\n\n")
-	t := newTable(1, asked, "seconds", "requests/s", "p50 ms", "p99 ms", "max ms", "requests", "failed %", "dropped", "target CPU %", "client CPU %")
+	t := newTable(words(held), "seconds", "requests/s", "p50 ms", "p99 ms", "max ms", "requests", "failed %", "dropped", "target CPU %", "client CPU %")
 	for i := range r.Levels {
 		l := &r.Levels[i]
 		total := levelSummary(l)
-		server := l.ServerCPUPercent(r.Environment.TargetCPULimit)
-		client := (&result.Level{Start: l.Start, End: l.End, ServerCPU: l.ClientCPU}).ServerCPUPercent(r.Environment.ClientCPULimit)
+		server := l.CPUPercent(l.ServerCPU, r.Environment.TargetCPULimit)
+		client := l.CPUPercent(l.ClientCPU, r.Environment.ClientCPULimit)
 		some := total.Count > 0
 		t.AppendRow(table.Row{
-			askedOf(l), l.End - l.Start, decimals(l.RequestsPerSecond(), 2),
+			heldOf(l), l.End - l.Start, decimals(l.RequestsPerSecond(), 2),
 			msText(total.Percentiles[percentile.P50], some), msText(total.Percentiles[percentile.P99], some), msText(total.Max, some),
 			l.Requests, decimals(l.ErrorPercent(), 2), l.Dropped,
 			orDash(server >= 0, decimals(server, 1)), orDash(client >= 0, decimals(client, 1)),
@@ -43,7 +43,7 @@ func writeLevels(w *bytes.Buffer, r *result.Result) {
 	first := func(what string, is func(l *result.Level) bool) {
 		for i := range r.Levels {
 			if l := &r.Levels[i]; is(l) {
-				fmt.Fprintf(w, "%s: %d\n", what, askedOf(l))
+				fmt.Fprintf(w, "%s: %d\n", what, heldOf(l))
 				return
 			}
 		}
@@ -51,7 +51,7 @@ func writeLevels(w *bytes.Buffer, r *result.Result) {
 	}
 	fmt.Fprintln(w)
 	first("First level with the target's CPU over 90%", func(l *result.Level) bool {
-		return l.ServerCPUPercent(r.Environment.TargetCPULimit) > saturatedPercent
+		return l.CPUPercent(l.ServerCPU, r.Environment.TargetCPULimit) > saturatedPercent
 	})
 	first("First level with a failed request", func(l *result.Level) bool { return l.Errors.Total() > 0 })
 	first("First level with at least 5% failed requests", func(l *result.Level) bool {
@@ -59,7 +59,7 @@ func writeLevels(w *bytes.Buffer, r *result.Result) {
 	})
 }
 
-func askedOf(l *result.Level) int64 { return l.TargetConnections + l.TargetRatePerSecond }
+func heldOf(l *result.Level) int64 { return l.TargetConnections + l.TargetRatePerSecond }
 
 func levelSummary(l *result.Level) result.Summary {
 	if s := l.Summaries[result.Total]; s != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/assay-dev/assay/internal/result"
@@ -12,6 +13,16 @@ import (
 // requestName returns method and path of a request, or the path alone for GET.
 func requestName(q result.Request) string {
 	return strings.TrimSpace(q.Method + " " + q.Path)
+}
+
+// requestsOf returns the kinds of requests. The length of the first is that of the document, unless
+// the load declares another.
+func requestsOf(r *result.Result) []result.Request {
+	requests := slices.Clone(r.Run.Requests)
+	if len(requests) > 0 && requests[0].Length < 0 {
+		requests[0].Length = r.Environment.DocumentLength
+	}
+	return requests
 }
 
 // listName returns the number of requests of a list and where it is from.
@@ -26,8 +37,8 @@ func listName(l *result.RequestList) string {
 	return fmt.Sprintf("%s of ConfigMap %s, key %s", number, cmp.Or(l.ConfigMap, "unknown"), cmp.Or(l.Key, "unknown"))
 }
 
-// writeMeaning writes what a latency is under the load, and how requests were
-// chosen and by whom they were made if that is out of the ordinary.
+// writeMeaning writes what a latency is under the load, and how requests were chosen and
+// authenticated if that is out of the ordinary.
 func writeMeaning(w *bytes.Buffer, run *result.Run) {
 	fmt.Fprintf(w, "Latencies are %s.\n", latencyMeaning(run))
 	var parts []string

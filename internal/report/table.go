@@ -1,8 +1,6 @@
 package report
 
 import (
-	"slices"
-
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
@@ -85,12 +83,9 @@ type RowContainer struct {
 func NewRow(connector string, r *result.Result) Row {
 	row := Row{
 		Namespace: r.Run.Namespace, Name: r.Run.Name, Connector: connector,
-		Requests: slices.Clone(r.Run.Requests), RequestList: r.Run.RequestList, Sequential: r.Run.Sequential, Authentication: r.Run.Authentication,
+		Requests: requestsOf(r), RequestList: r.Run.RequestList, Sequential: r.Run.Sequential, Authentication: r.Run.Authentication,
 		KeepAlive: r.Run.KeepAlive, Connections: r.Run.Connections, TargetRatePerSecond: r.Run.TargetRatePerSecond,
 		Findings: r.Findings,
-	}
-	if len(row.Requests) > 0 && row.Requests[0].Length < 0 {
-		row.Requests[0].Length = r.Environment.DocumentLength
 	}
 	if t := r.Environment.TLS; t != nil {
 		row.TLS = &RowTLS{Protocol: t.Protocol, Cipher: t.Cipher}
@@ -112,7 +107,7 @@ func NewRow(connector string, r *result.Result) Row {
 }
 
 func figuresOf(b block) Figures {
-	f := Figures{RequestsPerSecond: b.requestsPerSecond(), Counts: b.counts}
+	f := Figures{RequestsPerSecond: b.requestsPerSecond, Counts: b.counts}
 	if b.counts.Succeeded() > 0 {
 		total := b.phase(result.Total)
 		f.Latency = &RowLatency{P50: total.Percentiles[percentile.P50], P99: total.Percentiles[percentile.P99], Max: total.Max}

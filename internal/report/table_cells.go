@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,16 +13,9 @@ import (
 
 // tableColumns are the columns of a table for people.
 var tableColumns = []any{
-	"run", "connector", "file", "options", "requests/s per client", "total",
-	"p50/p99/max ms per client", "merged", failedColumn, "target CPU %", validColumn,
+	words("run"), words("connector"), words("file"), words("options"), "requests/s per client", "total",
+	"p50/p99/max ms per client", "merged", words("failed per client"), "target CPU %", words("valid"),
 }
-
-// The first leftTableColumns and these two hold words, the others numbers.
-const (
-	leftTableColumns = 4
-	failedColumn     = "failed per client"
-	validColumn      = "valid"
-)
 
 // tableCells returns the cells of a row under tableColumns, and the note to which
 // the last of them refers by its number; empty for none.
@@ -92,15 +86,15 @@ func thousands(n int64) string {
 	return digits
 }
 
-// methodsOf returns the methods of requests but GET, as in "HEAD/POST"; empty for none.
-func methodsOf(requests []result.Request) string {
+// methodsOf returns the methods of requests, each once.
+func methodsOf(requests []result.Request) []string {
 	var methods []string
 	for _, q := range requests {
-		if q.Method != "" && !slices.Contains(methods, q.Method) {
-			methods = append(methods, q.Method)
+		if method := cmp.Or(q.Method, "GET"); !slices.Contains(methods, method) {
+			methods = append(methods, method)
 		}
 	}
-	return strings.Join(methods, "/")
+	return methods
 }
 
 // optionsCell returns how clients connected, in ab's terms if it has them, the
@@ -114,8 +108,8 @@ func optionsCell(row *Row) string {
 		text += fmt.Sprintf(", %s/s", thousands(row.TargetRatePerSecond))
 	}
 	text += fmt.Sprintf(", -c %d", row.Connections)
-	if methods := methodsOf(row.Requests); methods != "" {
-		text += ", " + methods
+	if others := slices.DeleteFunc(methodsOf(row.Requests), func(m string) bool { return m == "GET" }); len(others) > 0 {
+		text += ", " + strings.Join(others, "/")
 	}
 	if row.Authentication != "" {
 		text += ", " + row.Authentication
@@ -140,36 +134,31 @@ func failedCell(row *Row) string {
 	if row.Merged == nil {
 		return "-"
 	}
-	switch kinds := errorKinds(row.Merged.Errors); len(kinds) {
-	case 0:
+	if kinds := errorKinds(row.Merged.Errors); len(kinds) == 0 {
 		return "0"
-	case 1:
-		return each(row.Clients, func(f Figures) string { return strconv.FormatInt(f.Errors.Total(), 10) }) + " (" + kinds[0].String() + ")"
+	} else if len(kinds) == 1 {
+		return each(row.Clients, func(f Figures) string { return failedField(&f) }) + " (" + kinds[0].String() + ")"
 	}
 	return each(row.Clients, func(f Figures) string {
-		kinds := errorKinds(f.Errors)
-		text := strconv.FormatInt(f.Errors.Total(), 10)
-		switch len(kinds) {
-		case 0:
-			return text
-		case 1:
-			return text + " (" + kinds[0].String() + ")"
-		}
 		var parts []string
+		kinds := errorKinds(f.Errors)
 		for _, k := range kinds {
-			parts = append(parts, fmt.Sprintf("%d %s", f.Errors[k], k))
+			if len(kinds) == 1 {
+				parts = append(parts, k.String())
+			} else {
+				parts = append(parts, fmt.Sprintf("%d %s", f.Errors[k], k))
+			}
 		}
-		return text + " (" + strings.Join(parts, ", ") + ")"
+		if len(parts) == 0 {
+			return "0"
+		}
+		return failedField(&f) + " (" + strings.Join(parts, ", ") + ")"
 	})
 }
 
 // errorKinds returns the kinds that occurred.
 func errorKinds(errors result.ErrorCounts) []result.ErrorKind {
-	var kinds []result.ErrorKind
-	for k := range errors.Occurred() {
-		kinds = append(kinds, k)
-	}
-	return kinds
+	return slices.Sorted(maps.Keys(maps.Collect(errors.Occurred())))
 }
 
 // cpuCell returns the CPU of each container of the target in percent of its limit,
@@ -193,20 +182,14 @@ func validCell(row *Row, number int) (cell, note string) {
 	case row.Merged == nil:
 		return "no result " + mark, fmt.Sprintf("%s %s has %s", mark, row.Name, cmp.Or(row.NoResult, "no result"))
 	case !row.valid():
-		return "NO " + mark, fmt.Sprintf("%s %s is not valid: %s", mark, row.Name, strings.Join(invalidating(row), " "))
+		return "NO " + mark, fmt.Sprintf("%s %s is not valid: %s", mark, row.Name, reasons(row))
 	case len(row.Findings) > 0:
 		return "yes, " + plural(len(row.Findings), "warning"), ""
 	}
 	return "yes", ""
 }
 
-// invalidating returns the findings that invalidate a row's result as text.
-func invalidating(row *Row) []string {
-	var texts []string
-	for _, f := range row.Findings {
-		if f.Severity == result.Invalidates {
-			texts = append(texts, f.Reason+": "+f.Message)
-		}
-	}
-	return texts
+// reasons returns the findings that invalidate a row's result as text.
+func reasons(row *Row) string {
+	return strings.Join(invalidating(row.Findings, func(f result.Finding) string { return f.Reason + ": " + f.Message }), " ")
 }

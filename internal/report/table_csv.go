@@ -57,7 +57,7 @@ func csvColumns() []csvColumn {
 		csvColumn{"target_cpu_percent", func(row *Row) string { return cpuField(row, false) }},
 		csvColumn{"backend_cpu_percent", func(row *Row) string { return cpuField(row, true) }},
 		csvColumn{"valid", ofResult(func(row *Row) string { return strconv.FormatBool(row.valid()) })},
-		csvColumn{"reason", func(row *Row) string { return cmp.Or(row.NoResult, strings.Join(invalidating(row), " ")) }},
+		csvColumn{"reason", func(row *Row) string { return cmp.Or(row.NoResult, reasons(row)) }},
 	)
 }
 
@@ -75,15 +75,7 @@ var declaredColumns = []csvColumn{
 		}
 		return strconv.FormatInt(row.TargetRatePerSecond, 10)
 	}},
-	{"methods", func(row *Row) string {
-		var methods []string
-		for _, q := range row.Requests { // those of a list are unknown
-			if method := cmp.Or(q.Method, "GET"); !slices.Contains(methods, method) {
-				methods = append(methods, method)
-			}
-		}
-		return strings.Join(methods, " ")
-	}},
+	{"methods", func(row *Row) string { return strings.Join(methodsOf(row.Requests), " ") }}, // those of a list are unknown
 	{"authentication", func(row *Row) string { return row.Authentication }},
 	{"tls_protocol", func(row *Row) string { return cmp.Or(row.TLS, &RowTLS{}).Protocol }},
 	{"tls_cipher", func(row *Row) string { return cmp.Or(row.TLS, &RowTLS{}).Cipher }},

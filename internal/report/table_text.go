@@ -1,25 +1,27 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// newRunsTable is the table for people, and the notes under it.
-func newRunsTable(rows []Row) (t table.Writer, notes []string) {
-	t = newTable(leftTableColumns, tableColumns...)
-	var aligned []table.ColumnConfig
-	for i := leftTableColumns; i < len(tableColumns); i++ {
-		if words := tableColumns[i] == failedColumn || tableColumns[i] == validColumn; words {
-			continue
-		}
-		aligned = append(aligned, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(aligned)
+// writeTableText writes a line for each run, and under them why results aren't
+// valid or aren't there.
+func writeTableText(w io.Writer, rows []Row) error {
+	return writeRuns(w, rows, table.Writer.Render, "\n")
+}
+
+// writeTableMarkdown writes what the text has as a table of GitHub's Markdown, in which a backslash
+// keeps a line break.
+func writeTableMarkdown(w io.Writer, rows []Row) error {
+	return writeRuns(w, rows, table.Writer.RenderMarkdown, "\\\n")
+}
+
+func writeRuns(w io.Writer, rows []Row, render func(table.Writer) string, lineBreak string) error {
+	t := newTable(tableColumns...)
+	var notes []string
 	for i := range rows {
 		cells, note := tableCells(&rows[i], len(notes)+1)
 		if note != "" {
@@ -27,17 +29,10 @@ func newRunsTable(rows []Row) (t table.Writer, notes []string) {
 		}
 		t.AppendRow(cells)
 	}
-	return t, notes
-}
-
-// writeTableText writes a line for each run, and under them why results aren't
-// valid or aren't there.
-func writeTableText(w io.Writer, rows []Row) error {
-	t, notes := newRunsTable(rows)
-	document := t.Render() + "\n"
+	document := render(t) + "\n"
 	if len(notes) > 0 {
-		document += "\n" + strings.Join(notes, "\n") + "\n"
+		document += "\n" + strings.Join(notes, lineBreak) + "\n"
 	}
-	_, err := fmt.Fprint(w, document)
+	_, err := io.WriteString(w, document)
 	return err
 }

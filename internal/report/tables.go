@@ -13,9 +13,12 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// newTable returns a table without lines, its first leftColumns columns aligned to
-// the left and the others, which hold numbers, to the right.
-func newTable(leftColumns int, columns ...any) table.Writer {
+// words is the heading of a column of words, which is aligned to the left. Other columns hold
+// numbers and are aligned to the right.
+type words string
+
+// newTable returns a table without lines.
+func newTable(columns ...any) table.Writer {
 	t := table.NewWriter()
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
@@ -24,8 +27,8 @@ func newTable(leftColumns int, columns ...any) table.Writer {
 	t.SetStyle(style)
 	t.SuppressTrailingSpaces()
 	var aligned []table.ColumnConfig
-	for i := range columns {
-		if i >= leftColumns {
+	for i, column := range columns {
+		if _, left := column.(words); !left {
 			aligned = append(aligned, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
 		}
 	}
@@ -36,11 +39,11 @@ func newTable(leftColumns int, columns ...any) table.Writer {
 
 // writeSummary writes a row for each client and one for all together.
 func writeSummary(w *bytes.Buffer, r *result.Result) {
-	t := newTable(1, "", "requests/s", "p50 ms", "p99 ms", "max ms", "requests", "failed")
+	t := newTable(words(""), "requests/s", "p50 ms", "p99 ms", "max ms", "requests", "failed")
 	row := func(name string, b block) {
 		total, some := b.phase(result.Total), b.counts.Succeeded() > 0
 		t.AppendRow(table.Row{
-			name, decimals(b.requestsPerSecond(), 2),
+			name, decimals(b.requestsPerSecond, 2),
 			msText(total.Percentiles[percentile.P50], some), msText(total.Percentiles[percentile.P99], some), msText(total.Max, some),
 			b.counts.Requests, b.counts.Errors.Total(),
 		})
@@ -62,7 +65,7 @@ func writeThresholds(w *bytes.Buffer, outcomes []result.ThresholdOutcome) {
 	} else {
 		section(w, "Thresholds: MISSED")
 	}
-	t := newTable(3, "metric", "bound", "actual", "")
+	t := newTable(words("metric"), words("bound"), words("actual"), "")
 	for _, o := range outcomes {
 		verdict := "met"
 		if !o.Met {
@@ -77,13 +80,13 @@ func writeThresholds(w *bytes.Buffer, outcomes []result.ThresholdOutcome) {
 func writeClients(w *bytes.Buffer, r *result.Result) {
 	limit := r.Environment.ClientCPULimit
 	fmt.Fprintf(w, "CPU is in percent of each client's limit of %s CPUs.\n\n", cpus(limit))
-	columns := []any{"", "node", "CPU %"}
+	columns := []any{words(""), words("node"), "CPU %"}
 	for i := range result.ClientFigures {
 		if f := &result.ClientFigures[i]; f.Column != "" {
 			columns = append(columns, f.Column+" "+units[f.Unit].name)
 		}
 	}
-	t := newTable(2, append(columns, "start skew ms", "clock error ms")...)
+	t := newTable(append(columns, "start skew ms", "clock error ms")...)
 	for i := range r.Clients {
 		c := &r.Clients[i]
 		row := table.Row{"client " + strconv.Itoa(c.Index), cmp.Or(c.Node, "unknown"), decimals(c.CPUPercentOf(limit), 1)}
@@ -97,4 +100,29 @@ func writeClients(w *bytes.Buffer, r *result.Result) {
 	fmt.Fprintf(w, "%s\n\n", t.Render())
 	line(w, "Start skew:", "%s ms between clients", msText(r.StartSkewMicroseconds(), true))
 	writeWarmup(w, r.Warmup)
+}
+
+// writeArrivals writes how well an open load kept its rate and, next to the response times, which
+// are measured from the intended start times, the service times.
+func writeArrivals(w *bytes.Buffer, r *result.Result) {
+	a, dropped := r.Arrivals, r.Merged.Dropped
+	fmt.Fprintf(w, "Target rate: %s requests/s, %d total\n", decimals(a.TargetRatePerSecond(), 2), a.Due)
+	fmt.Fprintf(w, "Achieved:    %s requests/s, %d dropped\n\n", decimals(a.AchievedPerSecond(dropped), 2), dropped)
+	headings := []any{words("")}
+	for _, p := range percentile.Common {
+		headings = append(headings, fmt.Sprintf("p%s ms", p))
+	}
+	t := newTable(append(headings, "max ms")...)
+	for _, row := range []struct {
+		name  string
+		phase result.Phase
+	}{{"start delay", result.Delay}, {"service time", result.Service}, {"response time", result.Total}} {
+		h := r.Merged.Latencies.Get(row.phase)
+		cells := table.Row{row.name}
+		for _, p := range percentile.Common {
+			cells = append(cells, msText(h.Percentile(p.Percent()), h.Count() > 0))
+		}
+		t.AppendRow(append(cells, msText(h.Max(), h.Count() > 0)))
+	}
+	fmt.Fprintln(w, t.Render())
 }

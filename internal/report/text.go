@@ -5,10 +5,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/validity"
+	"github.com/assay-dev/assay/internal/steady"
 )
 
 // abDifferences describes how the blocks differ from ab's own output.
@@ -23,7 +24,7 @@ merged histograms.`
 func writeText(w io.Writer, r *result.Result) error {
 	r = shown(r)
 	if r.Run.Standalone {
-		return writeAlone(w, r)
+		return writeStandalone(w, r)
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "BenchmarkRun %s/%s: %s on %s\n", r.Run.Namespace, r.Run.Name, cmp.Or(r.Run.Server, "unknown"), cmp.Or(r.Run.Image, "unknown"))
@@ -77,14 +78,8 @@ func section(w *bytes.Buffer, format string, args ...any) {
 // writeVerdict writes whether the result is valid, and the findings: first those
 // that invalidate it.
 func writeVerdict(w *bytes.Buffer, r *result.Result) {
-	var reasons []string
-	for _, f := range r.Findings {
-		if f.Severity == result.Invalidates {
-			reasons = append(reasons, f.Reason)
-		}
-	}
-	switch {
-	case !validity.Valid(r.Findings):
+	switch reasons := invalidating(r.Findings, func(f result.Finding) string { return f.Reason }); {
+	case len(reasons) > 0:
 		fmt.Fprintf(w, "NOT VALID: %s\n", strings.Join(reasons, ", "))
 	case len(r.Findings) > 0:
 		fmt.Fprintf(w, "VALID, with %s\n", plural(len(r.Findings), "warning"))
@@ -98,10 +93,35 @@ func writeVerdict(w *bytes.Buffer, r *result.Result) {
 
 // thresholdsMet reports whether all thresholds were met.
 func thresholdsMet(outcomes []result.ThresholdOutcome) bool {
-	for _, o := range outcomes {
-		if !o.Met {
-			return false
+	return !slices.ContainsFunc(outcomes, func(o result.ThresholdOutcome) bool { return !o.Met })
+}
+
+// invalidating returns the findings that invalidate a result as texts.
+func invalidating(findings []result.Finding, text func(result.Finding) string) []string {
+	var texts []string
+	for _, f := range findings {
+		if f.Severity == result.Invalidates {
+			texts = append(texts, text(f))
 		}
 	}
-	return true
+	return texts
+}
+
+// writeWarmup writes what was sent before the measurement and, if the warm-up was
+// to last until the target is steady, whether it became so and by which figures.
+func writeWarmup(w *bytes.Buffer, warmup *result.Warmup) {
+	if warmup == nil {
+		line(w, "Warm-up:", "none")
+		return
+	}
+	line(w, "Warm-up:", "%d requests, %d failed, %d bytes in %s, not in the result",
+		warmup.Requests, warmup.Errors.Total(), warmup.BytesReceived, secondsText(warmup.DurationMicroseconds))
+	if warmup.Steady == nil {
+		return
+	}
+	reached := "NO"
+	if warmup.Steady.Reached {
+		reached = "yes"
+	}
+	line(w, "Steady after it:", "%s; %s", reached, steady.Describe(warmup.Steady))
 }

@@ -25,13 +25,13 @@ func (l *Level) RequestsPerSecond() float64 {
 	return perSecond(l.Succeeded(), (l.End-l.Start)*1_000_000)
 }
 
-// ServerCPUPercent returns the server's CPU time in percent of a limit in
-// thousandths of a CPU; -1 if it is unknown.
-func (l *Level) ServerCPUPercent(limitMillis int64) float64 {
-	if l.ServerCPU < 0 || limitMillis <= 0 || l.End <= l.Start {
+// CPUPercent returns ClientCPU or ServerCPU in percent of a limit in thousandths of a CPU; -1 if it is
+// unknown.
+func (l *Level) CPUPercent(microseconds, limitMillis int64) float64 {
+	if microseconds < 0 || limitMillis <= 0 || l.End <= l.Start {
 		return -1
 	}
-	return 100 * float64(l.ServerCPU) / float64((l.End-l.Start)*1_000_000) * 1000 / float64(limitMillis)
+	return percentOfLimit(100*float64(microseconds)/float64((l.End-l.Start)*1_000_000), limitMillis)
 }
 
 // LevelTotals are one client's figures of one level. The measure has the latencies of LevelPhases.

@@ -9,9 +9,9 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// writeAlone writes the report of a client that ran without a cluster: the
+// writeStandalone writes the report of a client that ran without a cluster: the
 // verdict, what ab would print, what the client used.
-func writeAlone(w io.Writer, r *result.Result) error {
+func writeStandalone(w io.Writer, r *result.Result) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s: load on %s\n", cmp.Or(r.Run.Name, "unknown"), cmp.Or(r.Run.Server, "unknown"))
 	writeVerdict(&b, r)
