@@ -62,6 +62,7 @@ The list is JSON: [{"path": "/js/app.js", "sizeBytes": 31819},
 			if err != nil {
 				return err
 			}
+			syscall.Umask(0o022) // the server may run as another user
 			return content.Write(directory, files)
 		},
 	}

@@ -3,9 +3,9 @@
 package content
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -15,13 +15,9 @@ import (
 	"strings"
 )
 
-const (
-	// seed determines the bytes of generated files. Another seed would make results incomparable
-	// with those of other versions.
-	seed = "assay content 1\x00"
-
-	writeBuffer = 256 << 10
-)
+// seed determines the bytes of generated files. Another seed would make results incomparable with
+// those of other versions.
+const seed = "assay content 1\x00"
 
 // File is a file that the server serves.
 type File struct {
@@ -72,19 +68,16 @@ func write(root *os.Root, file File) error {
 	if file.SizeBytes < 0 {
 		return fmt.Errorf("a size of %d bytes", file.SizeBytes)
 	}
-	if err := mkdir(root, path.Dir(name)); err != nil {
+	directory, base := path.Split(name)
+	if err := root.MkdirAll(path.Clean(directory), 0o755); err != nil {
 		return err
 	}
-	unfinished := path.Join(path.Dir(name), ".assay-"+path.Base(name))
+	unfinished := path.Join(directory, ".assay-"+base)
 	out, err := root.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return err
 	}
-	err = fill(out, file)
-	if closeErr := out.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
+	if err = errors.Join(fill(out, file), out.Close()); err == nil {
 		err = root.Rename(unfinished, name)
 	}
 	if err != nil {
@@ -93,22 +86,12 @@ func write(root *os.Root, file File) error {
 	return err
 }
 
-func fill(out *os.File, file File) error {
-	if err := out.Chmod(0o644); err != nil { // whatever the umask is
+// fill writes the bytes of a file.
+func fill(out io.Writer, file File) error {
+	if file.Source == "" {
+		_, err := io.CopyN(out, bytesOf(file.Path), file.SizeBytes)
 		return err
 	}
-	if file.Source != "" {
-		return copyFile(out, file)
-	}
-	buffered := bufio.NewWriterSize(out, writeBuffer)
-	if _, err := io.CopyN(buffered, bytesOf(file.Path), file.SizeBytes); err != nil {
-		return err
-	}
-	return buffered.Flush()
-}
-
-// copyFile copies a file's source.
-func copyFile(out *os.File, file File) error {
 	in, err := os.Open(file.Source)
 	if err != nil {
 		return err
@@ -124,21 +107,4 @@ func copyFile(out *os.File, file File) error {
 // bytesOf returns an endless reader of the bytes of a generated file.
 func bytesOf(name string) io.Reader {
 	return rand.NewChaCha8(sha256.Sum256([]byte(seed + name)))
-}
-
-// mkdir creates a directory and its parents, readable by everybody.
-func mkdir(root *os.Root, name string) error {
-	if name == "." {
-		return nil
-	}
-	if info, err := root.Stat(name); err == nil && info.IsDir() {
-		return nil
-	}
-	if err := mkdir(root, path.Dir(name)); err != nil {
-		return err
-	}
-	if err := root.Mkdir(name, 0o755); err != nil {
-		return err
-	}
-	return root.Chmod(name, 0o755)
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/http"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -19,7 +21,7 @@ func form(a *v1alpha1.Authentication) *session.Form {
 		Statuses: []int{http.StatusFound, http.StatusSeeOther},
 	}
 	for _, field := range a.Form.Fields {
-		f.Fields = append(f.Fields, session.FormField{Name: field.Name, Value: orDefault(field.Value, "")})
+		f.Fields = append(f.Fields, session.FormField{Name: field.Name, Value: ptr.Deref(field.Value, "")})
 	}
 	if expect := a.Form.Expect; expect != nil {
 		f.Location = expect.Location

@@ -5,6 +5,8 @@ package loadplan
 import (
 	"hash/fnv"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
@@ -25,7 +27,7 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 		plans[i] = &session.Plan{
 			Streams:             Streams(spec),
 			KeepAlive:           spec.Load.Connection.KeepAlive != v1alpha1.Disabled,
-			TimeoutMicroseconds: int64(orDefault(spec.Load.Connection.TimeoutSeconds, 30)) * microsecondsPerSecond,
+			TimeoutMicroseconds: int64(ptr.Deref(spec.Load.Connection.TimeoutSeconds, 30)) * microsecondsPerSecond,
 			Host:                server.Host(run),
 			TLS:                 server.SessionTLS(run),
 			Requests:            requests(spec, lengths),
@@ -54,14 +56,14 @@ func AddList(plans []*session.Plan, list []byte, lengths map[string]int64) {
 }
 
 // Replicas is the number of clients.
-func Replicas(spec *v1alpha1.BenchmarkRunSpec) int { return int(orDefault(spec.Clients.Replicas, 1)) }
+func Replicas(spec *v1alpha1.BenchmarkRunSpec) int { return int(ptr.Deref(spec.Clients.Replicas, 1)) }
 
 // Streams is the number of concurrent requests on each HTTP/2 connection; 0 for HTTP/1.1.
 func Streams(spec *v1alpha1.BenchmarkRunSpec) int {
 	if spec.Load.Connection.Protocol != v1alpha1.HTTP2 {
 		return 0
 	}
-	return int(orDefault(spec.Load.Connection.Streams, 1))
+	return int(ptr.Deref(spec.Load.Connection.Streams, 1))
 }
 
 // requests are the run's, each with the length that its response must have, where the run or its
@@ -71,7 +73,7 @@ func requests(spec *v1alpha1.BenchmarkRunSpec, lengths map[string]int64) []sessi
 	for i := range spec.Load.Requests {
 		r := &spec.Load.Requests[i]
 		p := session.PlannedRequest{
-			Path: r.Path, Host: r.Host, Weight: int(orDefault(r.Weight, 1)), Length: length(r, lengths),
+			Path: r.Path, Host: r.Host, Weight: int(ptr.Deref(r.Weight, 1)), Length: length(r, lengths),
 			Follow: r.Redirects == v1alpha1.RedirectsFollow,
 		}
 		if r.Method != "" && r.Method != v1alpha1.MethodGet {
@@ -81,7 +83,7 @@ func requests(spec *v1alpha1.BenchmarkRunSpec, lengths map[string]int64) []sessi
 			p.Headers = append(p.Headers, session.Header{Name: h.Name, Value: h.Value})
 		}
 		if r.Body != nil {
-			p.Body, p.GeneratedBytes = []byte(r.Body.Text), orDefault(r.Body.SizeBytes, 0)
+			p.Body, p.GeneratedBytes = []byte(r.Body.Text), ptr.Deref(r.Body.SizeBytes, 0)
 		}
 		if r.Expect != nil {
 			for _, status := range r.Expect.Statuses {
@@ -119,11 +121,4 @@ func seed(index int) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte{byte(index), byte(index >> 8), byte(index >> 16)})
 	return h.Sum64()
-}
-
-func orDefault[T any](p *T, value T) T {
-	if p == nil {
-		return value
-	}
-	return *p
 }

@@ -1,6 +1,8 @@
 package loadplan
 
 import (
+	"k8s.io/utils/ptr"
+
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
@@ -46,8 +48,8 @@ func (s sharing) all(n int64) int64 {
 // amount is a client's part of a number of requests or a duration.
 func (s sharing) amount(requests *int64, seconds *int32) session.Amount {
 	return session.Amount{
-		Requests:             s.own(orDefault(requests, 0)),
-		DurationMicroseconds: int64(orDefault(seconds, 0)) * microsecondsPerSecond,
+		Requests:             s.own(ptr.Deref(requests, 0)),
+		DurationMicroseconds: int64(ptr.Deref(seconds, 0)) * microsecondsPerSecond,
 	}
 }
 
@@ -71,24 +73,23 @@ func shape(p *session.Plan, spec *v1alpha1.BenchmarkRunSpec, s sharing) {
 
 func closed(p *session.Plan, load *v1alpha1.ClosedLoad, s sharing) {
 	p.Connections = int(s.own(int64(load.Connections)))
-	p.ThinkTime = pause(load.ThinkTime)
+	p.ThinkTime = thinkTime(load.ThinkTime)
 	p.Measurement = s.amount(load.Requests, load.DurationSeconds)
-	if ramp := orDefault(load.RampSeconds, 0); ramp > 0 {
+	if ramp := ptr.Deref(load.RampSeconds, 0); ramp > 0 {
 		p.Measurement.Profile = profile.Profile{{To: int64(p.Connections), DurationMicroseconds: int64(ramp) * microsecondsPerSecond}}
 	}
 }
 
 // open returns the profile of the warm-up, as stages does.
 func open(p *session.Plan, load *v1alpha1.OpenLoad, s sharing) profile.Profile {
-	p.Connections = int(s.own(int64(orDefault(load.MaxConnections, maxConnections(p.Streams)))))
-	p.Arrivals = arrivals(load.InterArrivalTimes, s)
+	arrivals(p, load.MaxConnections, load.InterArrivalTimes, s)
 	p.Measurement = s.amount(load.Requests, load.DurationSeconds)
 	rate := s.all(int64(load.RequestsPerSecond))
 	steady := profile.Profile{{From: rate, To: rate}}
 	p.Measurement.Profile = steady
 	if r := load.Ramp; r != nil {
 		p.Measurement.Profile = profile.Profile{
-			{From: s.all(int64(orDefault(r.From, 0))), To: rate, DurationMicroseconds: int64(r.Seconds) * microsecondsPerSecond},
+			{From: s.all(int64(ptr.Deref(r.From, 0))), To: rate, DurationMicroseconds: int64(r.Seconds) * microsecondsPerSecond},
 		}
 	}
 	return steady
@@ -97,11 +98,11 @@ func open(p *session.Plan, load *v1alpha1.OpenLoad, s sharing) profile.Profile {
 func stages(p *session.Plan, load *v1alpha1.StagesLoad, s sharing) profile.Profile {
 	var before int64
 	for _, l := range load.Levels {
-		n := s.all(int64(orDefault(l.RequestsPerSecond, 0)))
+		n := s.all(int64(ptr.Deref(l.RequestsPerSecond, 0)))
 		if l.Connections != nil {
 			n = s.own(int64(*l.Connections))
 		}
-		if ramp := orDefault(l.RampSeconds, 0); ramp > 0 {
+		if ramp := ptr.Deref(l.RampSeconds, 0); ramp > 0 {
 			p.Measurement.Profile = append(p.Measurement.Profile,
 				profile.Segment{From: before, To: n, DurationMicroseconds: int64(ramp) * microsecondsPerSecond})
 		}
@@ -110,31 +111,30 @@ func stages(p *session.Plan, load *v1alpha1.StagesLoad, s sharing) profile.Profi
 		before = n
 	}
 	p.Measurement.DurationMicroseconds = p.Measurement.Profile.Duration().Microseconds()
-	p.ThinkTime = pause(load.ThinkTime)
+	p.ThinkTime = thinkTime(load.ThinkTime)
 	if load.Levels[0].Connections != nil {
 		p.Connections = int(p.Measurement.Profile.Max())
 	} else {
-		p.Connections = int(s.own(int64(orDefault(load.MaxConnections, maxConnections(p.Streams)))))
-		p.Arrivals = arrivals(load.InterArrivalTimes, s)
+		arrivals(p, load.MaxConnections, load.InterArrivalTimes, s)
 	}
 	first := p.Measurement.Profile.Levels()[0].Load
 	return profile.Profile{{From: first, To: first}}
 }
 
-func arrivals(spacing v1alpha1.InterArrivalTimes, s sharing) *session.Arrivals {
-	return &session.Arrivals{Share: s.index, Shares: s.clients, Poisson: spacing == v1alpha1.InterArrivalPoisson}
+// arrivals makes a client send requests at their intended start times.
+func arrivals(p *session.Plan, connections *int32, times v1alpha1.InterArrivalTimes, s sharing) {
+	p.Connections = int(s.own(int64(ptr.Deref(connections, maxConnections(p.Streams)))))
+	p.Arrivals = &session.Arrivals{Share: s.index, Shares: s.clients, Poisson: times == v1alpha1.InterArrivalPoisson}
 }
 
-func pause(p *v1alpha1.ThinkTime) *session.ThinkTime {
-	if p == nil {
+func thinkTime(t *v1alpha1.ThinkTime) *session.ThinkTime {
+	if t == nil {
 		return nil
 	}
-	least := int64(p.MinMilliseconds) * 1000
-	most := least
-	if p.MaxMilliseconds != nil {
-		most = int64(*p.MaxMilliseconds) * 1000
+	return &session.ThinkTime{
+		MinMicroseconds: int64(t.MinMilliseconds) * 1000,
+		MaxMicroseconds: int64(ptr.Deref(t.MaxMilliseconds, t.MinMilliseconds)) * 1000,
 	}
-	return &session.ThinkTime{MinMicroseconds: least, MaxMicroseconds: most}
 }
 
 // Shape is the shape of a load, as results name it.
@@ -159,7 +159,7 @@ func TargetRatePerSecond(spec *v1alpha1.BenchmarkRunSpec) int64 {
 	var most int64
 	if spec.Load.Stages != nil {
 		for _, l := range spec.Load.Stages.Levels {
-			most = max(most, s.all(int64(orDefault(l.RequestsPerSecond, 0))))
+			most = max(most, s.all(int64(ptr.Deref(l.RequestsPerSecond, 0))))
 		}
 	}
 	return most
@@ -194,7 +194,7 @@ type Extent struct{ Requests, Seconds int64 }
 func Extents(spec *v1alpha1.BenchmarkRunSpec) (warmup, measurement Extent) {
 	s := sharing{scope: spec.Load.Scope, clients: Replicas(spec)}
 	extent := func(requests *int64, seconds *int32) Extent {
-		return Extent{Requests: s.all(orDefault(requests, 0)), Seconds: int64(orDefault(seconds, 0))}
+		return Extent{Requests: s.all(ptr.Deref(requests, 0)), Seconds: int64(ptr.Deref(seconds, 0))}
 	}
 	if w := spec.Load.Warmup; w != nil {
 		warmup = extent(w.Requests, warmupSeconds(w))
@@ -204,7 +204,7 @@ func Extents(spec *v1alpha1.BenchmarkRunSpec) (warmup, measurement Extent) {
 		measurement = extent(load.Open.Requests, load.Open.DurationSeconds)
 	case load.Stages != nil:
 		for _, l := range load.Stages.Levels {
-			measurement.Seconds += int64(orDefault(l.RampSeconds, 0)) + int64(l.HoldSeconds)
+			measurement.Seconds += int64(ptr.Deref(l.RampSeconds, 0)) + int64(l.HoldSeconds)
 		}
 	case load.Closed != nil:
 		measurement = extent(load.Closed.Requests, load.Closed.DurationSeconds)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,9 @@ const (
 
 // Methods are those that a request of a list may have.
 var Methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+// validPath matches the beginning of a path up to the first byte that a path can't have.
+var validPath = regexp.MustCompile(`^/([0-9A-Za-z._~!$&()*+,;=:@/?[\]-]|%[0-9A-Fa-f]{2})*`)
 
 // Entry is a request of a list. Its texts are parts of the list's.
 type Entry struct {
@@ -90,7 +94,7 @@ func parse(line string) (Entry, error) {
 	if entry.Path = words[0]; len(entry.Path) > MaxPathBytes {
 		return entry, fmt.Errorf("the path has %d characters: give at most %d", len(entry.Path), MaxPathBytes)
 	}
-	if at := badByte(entry.Path); at >= 0 {
+	if at := len(validPath.FindString(entry.Path)); at < len(entry.Path) {
 		return entry, fmt.Errorf("the path %s has %q at position %d: it must begin with a slash and have only characters that a URL may have, without a fragment; percent-encode the others, a space as %%20",
 			shown(entry.Path), entry.Path[at], at+1)
 	}
@@ -108,27 +112,6 @@ func parse(line string) (Entry, error) {
 	return entry, fmt.Errorf("there is %s after the weight: give METHOD, path and weight only", shown(words[2]))
 }
 
-// badByte is where a path has what it can't; -1 for nowhere.
-func badByte(path string) int {
-	if path == "" || path[0] != '/' {
-		return 0
-	}
-	for i := range len(path) {
-		c := path[i]
-		switch {
-		case '0' <= c && c <= '9', 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', strings.IndexByte("._~!$&()*+,;=:@/?[]-", c) >= 0:
-		case c == '%' && i+2 < len(path) && isHex(path[i+1]) && isHex(path[i+2]):
-		default:
-			return i
-		}
-	}
-	return -1
-}
-
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'A' <= c && c <= 'F' || 'a' <= c && c <= 'f'
-}
-
 // shown is a word as a message has it, not too long.
 func shown(word string) string {
 	const most = 80
@@ -143,20 +126,17 @@ func shown(word string) string {
 func Encode(entries []Entry) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	line := []byte{}
 	for _, e := range entries {
-		line = append(append(append(line[:0], e.Method...), ' '), e.Path...)
+		line := e.Method + " " + e.Path
 		if e.Weight != 1 {
-			line = strconv.AppendInt(append(line, ' '), int64(e.Weight), 10)
+			line += " " + strconv.Itoa(e.Weight)
 		}
-		if _, err := z.Write(append(line, '\n')); err != nil {
+		if _, err := io.WriteString(z, line+"\n"); err != nil {
 			return nil, err
 		}
 	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	err := z.Close()
+	return b.Bytes(), err
 }
 
 // encodedBytes bounds what Encode makes of a list that Parse has taken: a method more in each line.
