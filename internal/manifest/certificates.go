@@ -121,7 +121,7 @@ func serverTLSVolume(run *v1alpha1.BenchmarkRun) *corev1.Volume {
 			}))
 		}
 	}
-	return projected(server.TLSVolume, sources)
+	return projected(server.TLSVolume, sources...)
 }
 
 // clientTLSVolume returns the volume with what a pod needs to connect to the target by TLS, or nil
@@ -149,14 +149,12 @@ func clientTLSVolume(run *v1alpha1.BenchmarkRun) *corev1.Volume {
 		ca.Secret.Optional = new(true)
 		sources = append(sources, ca, secretFiles(c.Secret, map[string]string{corev1.TLSCertKey: "server.crt"}))
 	}
-	return projected(clientTLSVolumeName, sources)
+	return projected(clientTLSVolumeName, sources...)
 }
 
 // mountClientTLS adds what a container needs to connect to the target by TLS.
 func mountClientTLS(run *v1alpha1.BenchmarkRun, spec *corev1.PodSpec, container *corev1.Container) {
 	if volume := clientTLSVolume(run); volume != nil {
-		spec.Volumes = append(spec.Volumes, *volume)
-		container.VolumeMounts = append(container.VolumeMounts,
-			corev1.VolumeMount{Name: volume.Name, MountPath: session.TLSDirectory, ReadOnly: true})
+		mount(spec, container, volume, session.TLSDirectory)
 	}
 }

@@ -26,7 +26,6 @@ func ClientJob(run *v1alpha1.BenchmarkRun, script []ScriptFile, settings *Settin
 		ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels},
 		Spec:       podSpec(true),
 	}
-	template.Spec.Volumes = []corev1.Volume{identity(run)}
 	template.Spec.Affinity = awayFromTarget(run)
 	template.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
 		MaxSkew:           1,
@@ -34,25 +33,17 @@ func ClientJob(run *v1alpha1.BenchmarkRun, script []ScriptFile, settings *Settin
 		WhenUnsatisfiable: corev1.ScheduleAnyway,
 		LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{LabelRunUID: string(run.UID), LabelRole: RoleClient}},
 	}}
-	template.Spec.Containers = []corev1.Container{{
-		Name:            clientContainer,
-		Image:           settings.LoadImage,
-		ImagePullPolicy: settings.ImagePullPolicy,
-		Command:         []string{"/assay-load"},
-		Args:            []string{"client"},
-		Env: []corev1.EnvVar{
-			{Name: "ASSAY_MANAGER", Value: settings.SessionAddress},
-			{Name: "ASSAY_CPU_LIMIT_MILLIS", Value: strconv.FormatInt(resources.Limits.Cpu().MilliValue(), 10)},
-			{Name: "ASSAY_MEMORY_LIMIT_BYTES", Value: strconv.FormatInt(resources.Limits.Memory().Value(), 10)},
-		},
-		Resources:                resources,
-		SecurityContext:          restrictedAssayContainer(),
-		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		VolumeMounts:             []corev1.VolumeMount{{Name: identityVolume, MountPath: identityFolder, ReadOnly: true}},
-	}}
-	mountClientTLS(run, &template.Spec, &template.Spec.Containers[0])
-	mountCredentials(run, &template.Spec, &template.Spec.Containers[0])
-	mountScript(run, script, &template.Spec, &template.Spec.Containers[0])
+	client := assayContainer(clientContainer, settings.LoadImage, settings, resources, "/assay-load", "client")
+	client.Env = []corev1.EnvVar{
+		{Name: "ASSAY_MANAGER", Value: settings.SessionAddress},
+		{Name: "ASSAY_CPU_LIMIT_MILLIS", Value: strconv.FormatInt(resources.Limits.Cpu().MilliValue(), 10)},
+		{Name: "ASSAY_MEMORY_LIMIT_BYTES", Value: strconv.FormatInt(resources.Limits.Memory().Value(), 10)},
+	}
+	mount(&template.Spec, &client, identity(run), identityFolder)
+	mountClientTLS(run, &template.Spec, &client)
+	mountCredentials(run, &template.Spec, &client)
+	mountScript(run, script, &template.Spec, &client)
+	template.Spec.Containers = []corev1.Container{client}
 	return &batchv1.Job{
 		ObjectMeta: objectMeta(run, ClientsName(run)),
 		Spec: batchv1.JobSpec{
@@ -88,7 +79,5 @@ func mountCredentials(run *v1alpha1.BenchmarkRun, spec *corev1.PodSpec, containe
 	for _, key := range session.CredentialKeys(string(a.Scheme)) {
 		keys[key] = key
 	}
-	spec.Volumes = append(spec.Volumes, *projected(CredentialsVolume, []corev1.VolumeProjection{secretFiles(a.SecretName, keys)}))
-	container.VolumeMounts = append(container.VolumeMounts,
-		corev1.VolumeMount{Name: CredentialsVolume, MountPath: session.CredentialsDirectory, ReadOnly: true})
+	mount(spec, container, projected(CredentialsVolume, secretFiles(a.SecretName, keys)), session.CredentialsDirectory)
 }

@@ -90,21 +90,15 @@ func ConfigMap(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, in *Inpu
 
 // ReadRendering returns the rendering that the run's ConfigMap was built with, without its files.
 func ReadRendering(config *corev1.ConfigMap) (*server.Rendering, error) {
-	rendering := &server.Rendering{}
-	if err := readJSON(config, renderingFile, rendering); err != nil {
-		return nil, err
-	}
-	return rendering, nil
+	return readJSON[*server.Rendering](config, renderingFile)
 }
 
 // ReadScript returns the files of the script in the run's ConfigMap, without their texts.
 func ReadScript(config *corev1.ConfigMap) ([]ScriptFile, error) {
-	var files []ScriptFile
 	if config.Data[scriptListFile] == "" {
 		return nil, nil
 	}
-	err := readJSON(config, scriptListFile, &files)
-	return files, err
+	return readJSON[[]ScriptFile](config, scriptListFile)
 }
 
 // ReadRequests returns the encoded list of requests in the run's ConfigMap, or nil if there is
@@ -114,8 +108,8 @@ func ReadRequests(config *corev1.ConfigMap) []byte { return config.BinaryData[re
 // ReadContentLengths returns the lengths of the files that the target serves, by path. It omits
 // files that the server executes: the length of what such a file answers is unknown.
 func ReadContentLengths(config *corev1.ConfigMap) (map[string]int64, error) {
-	var files []content.File
-	if err := readJSON(config, contentListFile, &files); err != nil {
+	files, err := readJSON[[]content.File](config, contentListFile)
+	if err != nil {
 		return nil, err
 	}
 	lengths := map[string]int64{}
@@ -127,11 +121,11 @@ func ReadContentLengths(config *corev1.ConfigMap) (map[string]int64, error) {
 	return lengths, nil
 }
 
-func readJSON(config *corev1.ConfigMap, key string, into any) error {
-	if err := json.Unmarshal([]byte(config.Data[key]), into); err != nil {
-		return fmt.Errorf("read %s in ConfigMap %s: %w", key, config.Name, err)
+func readJSON[T any](config *corev1.ConfigMap, key string) (value T, err error) {
+	if err = json.Unmarshal([]byte(config.Data[key]), &value); err != nil {
+		err = fmt.Errorf("read %s in ConfigMap %s: %w", key, config.Name, err)
 	}
-	return nil
+	return value, err
 }
 
 // Artifact returns the ConfigMap that stores the run's full result. A measurement is complete as

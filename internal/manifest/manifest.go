@@ -5,9 +5,6 @@
 package manifest
 
 import (
-	"maps"
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -90,5 +87,3 @@ func podMeta(run *v1alpha1.BenchmarkRun, name, role string) metav1.ObjectMeta {
 	meta.Labels[LabelLane] = run.Spec.Lane
 	return meta
 }
-
-func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,6 +1,9 @@
 package manifest
 
 import (
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
@@ -77,33 +80,47 @@ func restrictedContainer() *corev1.SecurityContext {
 	}
 }
 
-// restrictedAssayContainer returns the security context of Assay's own containers, which write only
-// to mounted volumes. It also restricts them in a pod whose server runs as root.
-func restrictedAssayContainer() *corev1.SecurityContext {
+// assayContainer returns a container of Assay's own, which writes only to mounted volumes. It is
+// also restricted in a pod whose server runs as root.
+func assayContainer(name, image string, settings *Settings, resources corev1.ResourceRequirements, command ...string) corev1.Container {
 	context := restrictedContainer()
 	context.ReadOnlyRootFilesystem = ptr.To(true)
 	context.RunAsNonRoot = ptr.To(true)
 	context.RunAsUser = ptr.To(int64(nonRootUser))
 	context.RunAsGroup = ptr.To(int64(nonRootUser))
-	return context
+	return corev1.Container{
+		Name:                     name,
+		Image:                    image,
+		ImagePullPolicy:          settings.ImagePullPolicy,
+		Command:                  command[:1],
+		Args:                     command[1:],
+		Resources:                resources,
+		SecurityContext:          context,
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+}
+
+// mount adds a volume to a pod and mounts it, to be read, into one of its containers.
+func mount(spec *corev1.PodSpec, container *corev1.Container, volume *corev1.Volume, path string) {
+	spec.Volumes = append(spec.Volumes, *volume)
+	container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: volume.Name, MountPath: path, ReadOnly: true})
 }
 
 // identity returns the volume with the token that authenticates a pod and the CA bundle that
 // verifies the manager.
-func identity(run *v1alpha1.BenchmarkRun) corev1.Volume {
-	return *projected(identityVolume, []corev1.VolumeProjection{
-		{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
+func identity(run *v1alpha1.BenchmarkRun) *corev1.Volume {
+	return projected(identityVolume,
+		corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
 			Audience: session.Audience, ExpirationSeconds: ptr.To(int64(tokenLifetime)), Path: "token",
 		}},
-		{ConfigMap: &corev1.ConfigMapProjection{
+		corev1.VolumeProjection{ConfigMap: &corev1.ConfigMapProjection{
 			LocalObjectReference: corev1.LocalObjectReference{Name: ConfigName(run)},
 			Items:                []corev1.KeyToPath{{Key: caFile, Path: caFile}},
-		}},
-	})
+		}})
 }
 
 // projected returns a projected volume, or nil if it has no sources.
-func projected(name string, sources []corev1.VolumeProjection) *corev1.Volume {
+func projected(name string, sources ...corev1.VolumeProjection) *corev1.Volume {
 	if len(sources) == 0 {
 		return nil
 	}
@@ -113,7 +130,7 @@ func projected(name string, sources []corev1.VolumeProjection) *corev1.Volume {
 // secretFiles projects keys of a Secret to files. files maps each key to its file's name.
 func secretFiles(name string, files map[string]string) corev1.VolumeProjection {
 	projection := &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: name}}
-	for _, key := range sortedKeys(files) {
+	for _, key := range slices.Sorted(maps.Keys(files)) {
 		projection.Items = append(projection.Items, corev1.KeyToPath{Key: key, Path: files[key]})
 	}
 	return corev1.VolumeProjection{Secret: projection}

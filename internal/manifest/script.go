@@ -30,12 +30,11 @@ func mountScript(run *v1alpha1.BenchmarkRun, files []ScriptFile, spec *corev1.Po
 	for _, f := range files {
 		source.Items = append(source.Items, corev1.KeyToPath{Key: f.Key, Path: f.Path})
 	}
-	spec.Volumes = append(spec.Volumes, *projected(scriptVolume, []corev1.VolumeProjection{{ConfigMap: source}}), corev1.Volume{
+	mount(spec, container, projected(scriptVolume, corev1.VolumeProjection{ConfigMap: source}), session.ScriptDirectory)
+	spec.Volumes = append(spec.Volumes, corev1.Volume{
 		Name: workVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(workLimit)}},
 	})
-	container.VolumeMounts = append(container.VolumeMounts,
-		corev1.VolumeMount{Name: scriptVolume, MountPath: session.ScriptDirectory, ReadOnly: true},
-		corev1.VolumeMount{Name: workVolume, MountPath: session.WorkDirectory})
+	container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: workVolume, MountPath: session.WorkDirectory})
 	container.Args = append(container.Args, "--script")
 	container.Env = append(container.Env, scriptEnvironment(run.Spec.Script)...)
 }

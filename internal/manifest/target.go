@@ -24,19 +24,22 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 	for _, secret := range spec.ImagePullSecrets {
 		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: secret.Name})
 	}
-	pod.Spec.Volumes = []corev1.Volume{
-		identity(run),
-		{Name: server.ConfigVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+	watcher := assayContainer(AgentContainer, settings.AssayImage, settings, agentResources, "/agent", "sample")
+	watcher.Env = []corev1.EnvVar{{Name: "ASSAY_MANAGER", Value: settings.SessionAddress}}
+	mount(&pod.Spec, &watcher, identity(run), identityFolder)
+	pod.Spec.Volumes = append(pod.Spec.Volumes,
+		corev1.Volume{Name: server.ConfigVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 			LocalObjectReference: corev1.LocalObjectReference{Name: ConfigName(run)},
 		}}},
-		{Name: server.ContentVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
-	}
-	watcher := agentContainer(settings)
+		corev1.Volume{Name: server.ContentVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
 	mountClientTLS(run, &pod.Spec, &watcher)
 	if volume := serverTLSVolume(run); volume != nil {
 		pod.Spec.Volumes = append(pod.Spec.Volumes, *volume)
 	}
 	pod.Spec.Volumes = append(pod.Spec.Volumes, rendering.Volumes...)
+	// The kubelet starts the first container first. As a native sidecar (a restartable init container)
+	// the agent would delay the server by a second: the kubelet polls only that often whether a
+	// sidecar has started.
 	pod.Spec.Containers = []corev1.Container{watcher}
 	for i, server := range rendering.Containers {
 		server.Resources = requirements(resourcesOf(spec, i), defaultTargetMemory)
@@ -64,38 +67,13 @@ func resourcesOf(spec *v1alpha1.Target, i int) v1alpha1.Resources {
 // contentWriter returns the container that writes the content. It gets the resources of the server,
 // which isn't running yet: so it is quick, and the pod requests no more.
 func contentWriter(resources corev1.ResourceRequirements, settings *Settings) corev1.Container {
-	return corev1.Container{
-		Name:                     ContentContainer,
-		Image:                    settings.AssayImage,
-		ImagePullPolicy:          settings.ImagePullPolicy,
-		Command:                  []string{"/agent"},
-		Args:                     []string{"content", "--list", configFolder + "/" + contentListFile, "--dir", contentFolder},
-		Resources:                resources,
-		SecurityContext:          restrictedAssayContainer(),
-		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		VolumeMounts: []corev1.VolumeMount{
-			{Name: server.ConfigVolume, MountPath: configFolder, ReadOnly: true},
-			{Name: server.ContentVolume, MountPath: contentFolder},
-		},
+	writer := assayContainer(ContentContainer, settings.AssayImage, settings, resources,
+		"/agent", "content", "--list", configFolder+"/"+contentListFile, "--dir", contentFolder)
+	writer.VolumeMounts = []corev1.VolumeMount{
+		{Name: server.ConfigVolume, MountPath: configFolder, ReadOnly: true},
+		{Name: server.ContentVolume, MountPath: contentFolder},
 	}
-}
-
-// agentContainer returns the agent's container. It is listed before the servers, so that the
-// kubelet starts it first. As a native sidecar (a restartable init container) it would delay the
-// server by a second: the kubelet polls only that often whether a sidecar has started.
-func agentContainer(settings *Settings) corev1.Container {
-	return corev1.Container{
-		Name:                     AgentContainer,
-		Image:                    settings.AssayImage,
-		ImagePullPolicy:          settings.ImagePullPolicy,
-		Command:                  []string{"/agent"},
-		Args:                     []string{"sample"},
-		Env:                      []corev1.EnvVar{{Name: "ASSAY_MANAGER", Value: settings.SessionAddress}},
-		Resources:                agentResources,
-		SecurityContext:          restrictedAssayContainer(),
-		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		VolumeMounts:             []corev1.VolumeMount{{Name: identityVolume, MountPath: identityFolder, ReadOnly: true}},
-	}
+	return writer
 }
 
 // Servers returns the containers of the target's pod that run a server, first the one that clients
