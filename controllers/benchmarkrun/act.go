@@ -78,22 +78,17 @@ func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *r
 		}
 		obj = manifest.Secret(br, name.Name, made)
 	}
-	refusal := &run.Refusal{Creation: *c, Kind: r.kind(obj)}
 	err := r.Create(ctx, obj)
-	if apierrors.IsAlreadyExists(err) && !c.Unreadable {
-		return r.existing(ctx, br, refusal)
-	}
+	refusal := &run.Refusal{Creation: *c, Kind: r.kind(obj), Err: err}
 	switch {
+	case apierrors.IsAlreadyExists(err) && !c.Unreadable:
+		return r.existing(ctx, br, refusal)
 	case err == nil || apierrors.IsAlreadyExists(err):
 		if c.Certificate != nil {
 			r.signed.Store(name, br.UID)
 		}
 		return nil, nil
-	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err):
-		refusal.Cause, refusal.Message = run.Rejected, err.Error()
-		return refusal, nil
-	case meta.IsNoMatchError(err):
-		refusal.Cause, refusal.Message = run.KindUnknown, err.Error()
+	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err) || meta.IsNoMatchError(err):
 		return refusal, nil
 	}
 	return nil, fmt.Errorf("create %s %s: %w", refusal.Kind, name.Name, err)
@@ -109,7 +104,6 @@ func (r *Reconciler) existing(ctx context.Context, br *v1alpha1.BenchmarkRun, re
 	}
 	switch run.OwnershipOf(obj, br) {
 	case run.Foreign:
-		refusal.Cause = run.NameTaken
 		return refusal, nil
 	case run.EarlierRun:
 		return nil, fmt.Errorf("%s %s of an earlier run still exists", refusal.Kind, name.Name)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -85,7 +86,7 @@ func certManagerIsMissingAfterARestart(t *testing.T) {
 	b := newBench(t, mutual(selfSigned(), issuedBy("ca")))
 	b.reload()
 	plan := run.Decide(b.run, &run.Observed{Position: run.Position{Free: true}, CA: b.CA()}, b.clock.Now())
-	if refusal, err := b.act(t.Context(), b.run, &plan); err != nil || refusal.Cause != run.KindUnknown {
+	if refusal, err := b.act(t.Context(), b.run, &plan); err != nil || !meta.IsNoMatchError(refusal.Err) {
 		t.Fatal(refusal, err)
 	}
 	if got := b.secrets(); len(got) != 2 {

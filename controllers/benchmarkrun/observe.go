@@ -7,7 +7,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -108,19 +107,21 @@ func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 // child reads an object of the run into obj and returns it. It returns nil if there is none, or if
 // somebody else owns it, which it records.
 func child[T client.Object](ctx context.Context, r *Reconciler, br *v1alpha1.BenchmarkRun, o *run.Observed, name string, obj T) (T, error) {
-	var none T
-	err := r.Get(ctx, types.NamespacedName{Namespace: br.Namespace, Name: name}, obj)
-	if apierrors.IsNotFound(err) {
-		return none, nil
-	}
-	if err != nil {
-		return none, fmt.Errorf("get %s %s: %w", r.kind(obj), name, err)
-	}
-	if owner := run.OwnershipOf(obj, br); owner != run.Own {
-		o.NoteOwner(owner, r.kind(obj)+" "+name)
-		return none, nil
+	found, err := r.read(ctx, r, types.NamespacedName{Namespace: br.Namespace, Name: name}, obj)
+	if !found || !o.Owns(br, r.kind(obj), obj) {
+		var none T
+		return none, err
 	}
 	return obj, nil
+}
+
+// read reads an object into obj, and reports whether there is one.
+func (r *Reconciler) read(ctx context.Context, from client.Reader, name types.NamespacedName, obj client.Object) (bool, error) {
+	err := from.Get(ctx, name, obj)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("get %s %s: %w", r.kind(obj), name.Name, err)
+	}
+	return err == nil, nil
 }
 
 func (r *Reconciler) observeClients(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
@@ -173,32 +174,26 @@ func (r *Reconciler) observeInputs(ctx context.Context, br *v1alpha1.BenchmarkRu
 	o.Inputs = map[string]*corev1.ConfigMap{}
 	for _, name := range run.InputNames(br) {
 		config := &corev1.ConfigMap{}
-		err := r.APIReader.Get(ctx, types.NamespacedName{Namespace: br.Namespace, Name: name}, config)
-		if apierrors.IsNotFound(err) {
-			continue
-		}
+		found, err := r.read(ctx, r.APIReader, types.NamespacedName{Namespace: br.Namespace, Name: name}, config)
 		if err != nil {
-			return fmt.Errorf("get ConfigMap %s: %w", name, err)
+			return err
 		}
-		o.Inputs[name] = config
+		if found {
+			o.Inputs[name] = config
+		}
 	}
 	return nil
 }
 
-// observeNode reads the target's node.
 func (r *Reconciler) observeNode(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	name := run.NeedsNode(br, o)
 	if name == "" {
 		return nil
 	}
 	node := &corev1.Node{}
-	err := r.APIReader.Get(ctx, types.NamespacedName{Name: name}, node)
-	if apierrors.IsNotFound(err) {
-		return nil
+	found, err := r.read(ctx, r.APIReader, types.NamespacedName{Name: name}, node)
+	if found {
+		o.Node = node
 	}
-	if err != nil {
-		return fmt.Errorf("get node %s: %w", name, err)
-	}
-	o.Node = node
-	return nil
+	return err
 }

@@ -60,8 +60,7 @@ func (r *Reconciler) observeIssued(ctx context.Context, br *v1alpha1.BenchmarkRu
 // noteIssued records a Certificate that has the name of one of the run's.
 func (r *Reconciler) noteIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed, issued *unstructured.Unstructured) error {
 	name := issued.GetName()
-	if owner := run.OwnershipOf(issued, br); owner != run.Own {
-		o.NoteOwner(owner, "Certificate "+name)
+	if !o.Owns(br, "Certificate", issued) {
 		return nil
 	}
 	if r.WatchCertificates != nil {

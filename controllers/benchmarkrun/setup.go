@@ -44,21 +44,12 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 	}
 	// A cluster may be without cert-manager: its kinds are watched when the first run has a
 	// Certificate.
-	var watching sync.Mutex
-	watched := false
-	r.WatchCertificates = func() error {
-		watching.Lock()
-		defer watching.Unlock()
-		if watched {
-			return nil
-		}
+	r.WatchCertificates = sync.OnceValue(func() error {
 		issued := &unstructured.Unstructured{}
 		issued.SetGroupVersionKind(manifest.CertificateKind)
 		owner := handler.TypedEnqueueRequestForOwner[*unstructured.Unstructured](mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.BenchmarkRun{}, handler.OnlyControllerOwner())
-		err := built.Watch(source.Kind(mgr.GetCache(), issued, owner))
-		watched = err == nil
-		return err
-	}
+		return built.Watch(source.Kind(mgr.GetCache(), issued, owner))
+	})
 	return nil
 }
 

@@ -1,14 +1,18 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
@@ -126,10 +130,10 @@ func TestDecideFailsARunWhoseObjectIsRefused(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"forbidden":       {Refusal{config, "ConfigMap", Rejected, "exceeded quota"}, v1alpha1.ReasonInvalidSpec, "ConfigMap run-config was rejected by the API server: exceeded quota. Fix the spec, or the policies and quotas of namespace ns."},
-		"somebody else's": {Refusal{config, "ConfigMap", NameTaken, ""}, v1alpha1.ReasonNameConflict, "ConfigMap run-config already exists and does not belong to this run. Delete it, or give the run another name."},
-		"no such kind":    {Refusal{certificate, "Certificate", KindUnknown, "no match"}, v1alpha1.ReasonCertManagerMissing, "spec.target.tls.certificate.issuerRef needs cert-manager, which is not installed in this cluster. Install it, or use selfSigned or secretName."},
-		"the artifact":    {Refusal{result, "ConfigMap", Rejected, "too large"}, v1alpha1.ReasonArtifactNotStored, "ConfigMap run-result was rejected by the API server: too large. Fix the spec, or the policies and quotas of namespace ns."},
+		"forbidden":       {Refusal{config, "ConfigMap", errors.New("exceeded quota")}, v1alpha1.ReasonInvalidSpec, "ConfigMap run-config was rejected by the API server: exceeded quota. Fix the spec, or the policies and quotas of namespace ns."},
+		"somebody else's": {Refusal{config, "ConfigMap", apierrors.NewAlreadyExists(schema.GroupResource{}, "")}, v1alpha1.ReasonNameConflict, "ConfigMap run-config already exists and does not belong to this run. Delete it, or give the run another name."},
+		"no such kind":    {Refusal{certificate, "Certificate", &meta.NoKindMatchError{}}, v1alpha1.ReasonCertManagerMissing, "spec.target.tls.certificate.issuerRef needs cert-manager, which is not installed in this cluster. Install it, or use selfSigned or secretName."},
+		"the artifact":    {Refusal{result, "ConfigMap", errors.New("too large")}, v1alpha1.ReasonArtifactNotStored, "ConfigMap run-result was rejected by the API server: too large. Fix the spec, or the policies and quotas of namespace ns."},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -45,10 +47,10 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 // resolve it.
 func refused(run *v1alpha1.BenchmarkRun, r *Refusal) *Failure {
 	name := r.Kind + " " + r.Creation.Object.GetName()
-	switch r.Cause {
-	case NameTaken:
+	switch {
+	case apierrors.IsAlreadyExists(r.Err):
 		return conflict(name)
-	case KindUnknown:
+	case meta.IsNoMatchError(r.Err):
 		for _, c := range manifest.Certificates(run) {
 			if c.Secret == r.Creation.Object.GetName() {
 				return certManagerMissing(c.Field)
@@ -56,7 +58,7 @@ func refused(run *v1alpha1.BenchmarkRun, r *Refusal) *Failure {
 		}
 	}
 	return failuref(r.Creation.Reason, "%s was rejected by the API server: %s. Fix the spec, or the policies and quotas of namespace %s.",
-		name, r.Message, run.Namespace)
+		name, r.Err, run.Namespace)
 }
 
 // failure returns why an admitted run can't end with a result, or nil. Once every client has sent

@@ -94,26 +94,13 @@ type PodEvent struct{ Reason, Message string }
 
 func (e *PodEvent) String() string { return e.Reason + ": " + e.Message }
 
-// Refusal is an object that the API server did not accept.
+// Refusal is an object that the API server did not accept. Err is why: somebody else owns an object of
+// that name, the kind is unknown, or the object is forbidden or invalid.
 type Refusal struct {
 	Creation Creation
 	Kind     string
-	Cause    RefusalCause
-	// Message is the API server's.
-	Message string
+	Err      error
 }
-
-// RefusalCause is the reason why an object could not be created.
-type RefusalCause int
-
-const (
-	// Rejected means that the API server forbids the object, or finds it invalid.
-	Rejected RefusalCause = iota
-	// NameTaken means that somebody else owns an object of that name.
-	NameTaken
-	// KindUnknown means that the API server doesn't know the object's kind.
-	KindUnknown
-)
 
 // Ownership is the relation between a run and an object that has the name of one of its children.
 type Ownership int
@@ -140,14 +127,17 @@ func OwnershipOf(obj metav1.Object, run *v1alpha1.BenchmarkRun) Ownership {
 	return Foreign
 }
 
-// NoteOwner records an object, given as kind and name, that isn't the run's own.
-func (o *Observed) NoteOwner(owner Ownership, name string) {
+// Owns reports whether the run owns an object that has the name of one of its children. It records one
+// of another owner.
+func (o *Observed) Owns(run *v1alpha1.BenchmarkRun, kind string, obj metav1.Object) bool {
+	owner := OwnershipOf(obj, run)
 	switch owner {
 	case EarlierRun:
-		o.Leftover = name
+		o.Leftover = kind + " " + obj.GetName()
 	case Foreign:
-		o.Conflict = name
+		o.Conflict = kind + " " + obj.GetName()
 	}
+	return owner == Own
 }
 
 // NoteDeletions records the children of a run that are being deleted.
