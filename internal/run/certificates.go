@@ -6,8 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/certificate"
@@ -25,44 +28,38 @@ const (
 
 // IsIssued reports whether cert-manager has issued a Certificate.
 func IsIssued(issued *unstructured.Unstructured) bool {
-	status, _ := certManagerCondition(issued, "Ready")
-	return status == string(metav1.ConditionTrue)
+	return certManagerCondition(issued, "Ready").Status == metav1.ConditionTrue
 }
 
 // IssuingMessage says in cert-manager's words why a Certificate isn't ready. requests are its
 // CertificateRequests.
 func IssuingMessage(issued *unstructured.Unstructured, requests []unstructured.Unstructured) string {
-	var messages []string
-	for _, kind := range []string{"Ready", "Issuing"} {
-		if _, message := certManagerCondition(issued, kind); message != "" {
-			messages = append(messages, message)
-		}
-	}
+	conditions := []metav1.Condition{certManagerCondition(issued, "Ready"), certManagerCondition(issued, "Issuing")}
 	for i := range requests {
-		if status, message := certManagerCondition(&requests[i], "Ready"); status != string(metav1.ConditionTrue) && message != "" {
+		if c := certManagerCondition(&requests[i], "Ready"); c.Status != metav1.ConditionTrue {
+			conditions = append(conditions, c)
+		}
+	}
+	var messages []string
+	for _, c := range conditions {
+		if message := strings.Trim(c.Reason+": "+c.Message, ": "); message != "" {
 			messages = append(messages, message)
 		}
 	}
-	if len(messages) == 0 {
-		return "no status yet"
-	}
-	return strings.Join(messages, "; ")
+	return cmp.Or(strings.Join(messages, "; "), "no status yet")
 }
 
-// certManagerCondition returns the status of a condition, and its reason with its message.
-func certManagerCondition(obj *unstructured.Unstructured, kind string) (status, message string) {
-	conditions, _, err := unstructured.NestedSlice(obj.Object, "status", "conditions")
-	if err != nil {
-		return "", err.Error()
+// certManagerCondition returns a condition, which is empty if there is none or it can't be read.
+func certManagerCondition(obj *unstructured.Unstructured, kind string) metav1.Condition {
+	var issued struct {
+		Status struct {
+			Conditions []metav1.Condition `json:"conditions"`
+		} `json:"status"`
 	}
-	for _, item := range conditions {
-		condition, _ := item.(map[string]any)
-		text := func(key string) string { s, _ := condition[key].(string); return s }
-		if text("type") == kind {
-			return text("status"), strings.Trim(text("reason")+": "+text("message"), ": ")
-		}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, &issued); err != nil {
+		return metav1.Condition{Message: err.Error()}
 	}
-	return "", ""
+	return ptr.Deref(meta.FindStatusCondition(issued.Status.Conditions, kind), metav1.Condition{})
 }
 
 // createCertificates plans the Secrets of a run's certificates, and cert-manager's Certificates.

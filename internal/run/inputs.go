@@ -44,8 +44,8 @@ func InputNames(run *v1alpha1.BenchmarkRun) []string {
 	for _, name := range server.ConfigurationNames(&run.Spec.Target) {
 		names = append(names, name)
 	}
-	for _, name := range scriptDirectories(run) {
-		names = append(names, name)
+	for _, source := range scriptSources(run) {
+		names = append(names, source.configMap)
 	}
 	if from := run.Spec.Load.RequestsFrom; from != nil {
 		names = append(names, from.ConfigMapKeyRef.Name)
@@ -89,14 +89,11 @@ func (in *inputs) valueOf(configs map[string]*corev1.ConfigMap, ref *v1alpha1.Co
 	if config == nil {
 		return nil, false
 	}
-	if text, ok := config.Data[ref.Key]; ok {
-		return []byte(text), true
-	}
-	text, ok := config.BinaryData[ref.Key]
+	text, ok := texts(config)[ref.Key]
 	if !ok {
 		in.missing = append(in.missing, fmt.Sprintf("key %s of ConfigMap %s: not found", ref.Key, ref.Name))
 	}
-	return text, ok
+	return []byte(text), ok
 }
 
 // readRequests reads the list of requests.

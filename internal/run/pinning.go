@@ -13,16 +13,6 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// pinningRemedy is what to do about CPUs that are shared.
-const pinningRemedy = `Set the kubelet's cpuManagerPolicy to static, request whole CPUs, or set cpuPinning to Preferred.`
-
-// targetExclusivity returns whether the server has CPUs of its own. The agent runs on the CPUs that
-// the node's containers share, since it requests a fraction of one. So CPUs that the agent may use
-// aren't exclusive; others are, if they are as many as were requested.
-func targetExclusivity(run *v1alpha1.BenchmarkRun, usage *result.ServerUsage) v1alpha1.CPUExclusivity {
-	return exclusivity(usage.CPUs, usage.AgentCPUs, manifest.CPUMillis(run.Spec.Target.Resources))
-}
-
 // cpusKnown reports whether the agent has sent the CPUs of each server.
 func cpusKnown(run *v1alpha1.BenchmarkRun, agent *session.AgentState) bool {
 	if agent == nil || agent.Latest == nil {
@@ -37,78 +27,71 @@ func cpusKnown(run *v1alpha1.BenchmarkRun, agent *session.AgentState) bool {
 	return true
 }
 
-func exclusivity(own, shared string, limitMillis int64) v1alpha1.CPUExclusivity {
+// exclusivity returns whether a container of the target has CPUs of its own. shared are the CPUs that
+// the agent may use. It runs on those that the node's containers share, since it requests a fraction
+// of one. Others are exclusive, if they are as many as were requested.
+func exclusivity(own, shared string, resources v1alpha1.Resources) v1alpha1.CPUExclusivity {
 	cpus, err := cpuset.Parse(own)
 	others, otherErr := cpuset.Parse(shared)
 	switch {
 	case err != nil || otherErr != nil || cpus.IsEmpty() || others.IsEmpty():
 		return v1alpha1.CPUsUnknown
-	case int64(cpus.Size())*1000 == limitMillis && cpus.Intersection(others).IsEmpty():
+	case int64(cpus.Size())*1000 == manifest.CPUMillis(resources) && cpus.Intersection(others).IsEmpty():
 		return v1alpha1.CPUsExclusive
 	}
 	return v1alpha1.CPUsShared
 }
 
-// unpinned returns the failure for a container that must have CPUs of its own and doesn't, or nil.
-// A client on the target's node is judged like the target. Of a client on another node only the
+// unpinned returns the failure for a container that must have CPUs of its own and doesn't, or nil. A
+// client on the target's node is judged like the target. Of a client on another node only the
 // number of CPUs is known.
 func unpinned(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 	var usage *result.ServerUsage
 	if o.Sessions.Agent != nil {
 		usage = o.Sessions.Agent.Latest
 	}
-	if o.Target != nil && run.Spec.Target.Resources.CPUPinning == v1alpha1.CPUPinningRequired {
-		if e := targetExclusivity(run, usage); e != v1alpha1.CPUsExclusive {
-			return failuref(v1alpha1.ReasonCPUNotExclusive,
-				"spec.target.resources.cpuPinning is Required, but the server runs on CPUs %q, which are %s, on node %s. %s",
-				usage.CPUs, e, o.Target.Spec.NodeName, pinningRemedy)
+	if target := run.Spec.Target.Resources; o.Target != nil && target.CPUPinning == v1alpha1.CPUPinningRequired {
+		if e := exclusivity(usage.CPUs, usage.AgentCPUs, target); e != v1alpha1.CPUsExclusive {
+			return notExclusive("target", "the server", usage.CPUs, e, ", on node "+o.Target.Spec.NodeName)
 		}
 	}
-	if f := unpinnedBackend(run, o); f != nil {
-		return f
-	}
-	if run.Spec.Clients.Resources.CPUPinning != v1alpha1.CPUPinningRequired {
-		return nil
-	}
-	limit := manifest.CPUMillis(run.Spec.Clients.Resources)
-	for i := range loadplan.Replicas(&run.Spec) {
-		c := o.Sessions.Clients[i]
-		shared := fmt.Sprint(maxCPU) // no CPU that exists
-		if o.Target != nil && c.Node == o.Target.Spec.NodeName {
-			shared = usage.AgentCPUs
-		}
-		if e := exclusivity(c.CPUs, shared, limit); e != v1alpha1.CPUsExclusive {
-			return failuref(v1alpha1.ReasonCPUNotExclusive,
-				"spec.clients.resources.cpuPinning is Required, but client %d runs on CPUs %q, which are %s, on node %s. %s",
-				i, c.CPUs, e, c.Node, pinningRemedy)
-		}
-	}
-	return nil
-}
-
-func unpinnedBackend(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 	for i := range run.Spec.Target.Backends {
 		b := &run.Spec.Target.Backends[i]
-		if b.Resources.CPUPinning != v1alpha1.CPUPinningRequired {
-			continue
-		}
 		cpus, e := backendCPUs(b, o.Sessions.Agent)
-		if e != v1alpha1.CPUsExclusive {
-			return failuref(v1alpha1.ReasonCPUNotExclusive,
-				"spec.target.backends[%s].resources.cpuPinning is Required, but the backend runs on CPUs %q, which are %s. %s", b.Name, cpus, e, pinningRemedy)
+		if b.Resources.CPUPinning == v1alpha1.CPUPinningRequired && e != v1alpha1.CPUsExclusive {
+			return notExclusive("target.backends["+b.Name+"]", "the backend", cpus, e, "")
+		}
+	}
+	clients := run.Spec.Clients.Resources
+	if clients.CPUPinning != v1alpha1.CPUPinningRequired {
+		return nil
+	}
+	for i := range loadplan.Replicas(&run.Spec) {
+		c := o.Sessions.Clients[i]
+		others := fmt.Sprint(maxCPU) // no CPU that exists
+		if o.Target != nil && c.Node == o.Target.Spec.NodeName {
+			others = usage.AgentCPUs
+		}
+		if e := exclusivity(c.CPUs, others, clients); e != v1alpha1.CPUsExclusive {
+			return notExclusive("clients", fmt.Sprintf("client %d", i), c.CPUs, e, ", on node "+c.Node)
 		}
 	}
 	return nil
 }
 
-// backendCPUs returns the CPUs of a backend as the agent sampled them, and whether they are its
-// own.
-func backendCPUs(b *v1alpha1.Backend, agent *session.AgentState) (cpus string, e v1alpha1.CPUExclusivity) {
+// notExclusive returns the failure for a container that must have CPUs of its own.
+func notExclusive(field, container, cpus string, e v1alpha1.CPUExclusivity, where string) *Failure {
+	return failuref(v1alpha1.ReasonCPUNotExclusive,
+		"spec.%s.resources.cpuPinning is Required, but %s runs on CPUs %q, which are %s%s. "+
+			"Set the kubelet's cpuManagerPolicy to static, request whole CPUs, or set cpuPinning to Preferred.", field, container, cpus, e, where)
+}
+
+// backendCPUs returns the CPUs of a backend as the agent sampled them, and whether they are its own.
+func backendCPUs(b *v1alpha1.Backend, agent *session.AgentState) (string, v1alpha1.CPUExclusivity) {
 	if agent != nil && agent.Latest != nil {
 		for _, sampled := range agent.Backends {
 			if sampled.Name == b.Name {
-				cpus = sampled.Latest.CPUs
-				return cpus, exclusivity(cpus, agent.Latest.AgentCPUs, manifest.CPUMillis(b.Resources))
+				return sampled.Latest.CPUs, exclusivity(sampled.Latest.CPUs, agent.Latest.AgentCPUs, b.Resources)
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package run
 import (
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/assay-dev/assay/api/v1alpha1"
 )
 
@@ -22,7 +24,7 @@ func TestExclusivity(t *testing.T) {
 		{"x", "0", 1000, v1alpha1.CPUsUnknown},
 	}
 	for _, test := range tests {
-		if got := exclusivity(test.own, test.shared, test.limit); got != test.want {
+		if got := exclusivity(test.own, test.shared, v1alpha1.Resources{CPU: resource.NewMilliQuantity(test.limit, resource.DecimalSI)}); got != test.want {
 			t.Errorf("CPUs %q beside %q with %d m: %s, want %s", test.own, test.shared, test.limit, got, test.want)
 		}
 	}

@@ -183,27 +183,21 @@ func (p *planner) loadPlans() ([]*session.Plan, error) {
 // unknown.
 func (p *planner) progress(stage sessionpb.Stage, at int64, extent loadplan.Extent) *v1alpha1.Progress {
 	seen := p.observed.Sessions.Progress[stage]
-	elapsed := max(p.now.Sub(time.UnixMicro(at)), 0)
-	var done float64
-	if extent == (loadplan.Extent{}) {
-		return &v1alpha1.Progress{
-			Requests: ptr.To(seen.Requests), Errors: ptr.To(seen.Errors), RequestsPerSecond: strconv.FormatInt(seen.RequestsPerSecond, 10),
-		}
+	progress := &v1alpha1.Progress{
+		Requests: ptr.To(seen.Requests), Errors: ptr.To(seen.Errors), RequestsPerSecond: strconv.FormatInt(seen.RequestsPerSecond, 10),
 	}
+	if extent == (loadplan.Extent{}) {
+		return progress
+	}
+	elapsed := max(p.now.Sub(time.UnixMicro(at)), 0).Seconds()
+	done := elapsed / float64(extent.Seconds)
 	if extent.Requests > 0 {
 		done = float64(seen.Requests+seen.Dropped) / float64(extent.Requests)
-	} else {
-		done = elapsed.Seconds() / float64(extent.Seconds)
 	}
 	done = min(done, 1)
-	progress := &v1alpha1.Progress{
-		Percent:           ptr.To(int32(done * 100)),
-		Requests:          ptr.To(seen.Requests),
-		Errors:            ptr.To(seen.Errors),
-		RequestsPerSecond: strconv.FormatInt(seen.RequestsPerSecond, 10),
-	}
+	progress.Percent = ptr.To(int32(done * 100))
 	if done > 0 {
-		progress.RemainingSeconds = ptr.To(int64(elapsed.Seconds() * (1 - done) / done))
+		progress.RemainingSeconds = ptr.To(int64(elapsed * (1 - done) / done))
 	}
 	return progress
 }

@@ -16,26 +16,31 @@ import (
 func (p *planner) ready() bool {
 	o := p.observed
 	answered := probed(p.run, o) != nil
-	if answered {
-		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionTrue, v1alpha1.ReasonReady, "The readiness probe succeeded.")
-	} else if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionTargetReady) {
-		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, p.targetProgress())
-		if o.Target != nil || o.Job != nil {
-			p.requeueAt(targetReadyBy(p.run, o))
-		}
+	if p.becomes(v1alpha1.ConditionTargetReady, answered, "The readiness probe succeeded.", p.targetProgress) && (o.Target != nil || o.Job != nil) {
+		p.requeueAt(targetReadyBy(p.run, o))
 	}
 	replicas := loadplan.Replicas(&p.run.Spec)
 	n := p.countClients(func(c *session.ClientState) bool { return c.Ready && c.Connected })
-	if n == replicas {
-		p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionTrue, v1alpha1.ReasonReady, fmt.Sprintf("All %d clients are ready.", replicas))
-	} else if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionClientsReady) {
-		p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, fmt.Sprintf("%d of %d clients are ready.%s", n, replicas, p.clientProgress()))
-		if o.Job != nil {
-			p.requeueAt(clientReadyBy(p.run, o, false))
-			p.requeueAt(clientReadyBy(p.run, o, true))
-		}
+	if p.becomes(v1alpha1.ConditionClientsReady, n == replicas, fmt.Sprintf("All %d clients are ready.", replicas), func() string {
+		return fmt.Sprintf("%d of %d clients are ready.%s", n, replicas, p.clientProgress())
+	}) && o.Job != nil {
+		p.requeueAt(clientReadyBy(p.run, o, false))
+		p.requeueAt(clientReadyBy(p.run, o, true))
 	}
 	return answered && n == replicas
+}
+
+// becomes sets a condition of readiness, and reports whether it still has to become true. One that
+// was true stays so: the sessions may be gone because the manager was restarted.
+func (p *planner) becomes(kind string, ready bool, message string, progress func() string) bool {
+	switch {
+	case ready:
+		p.condition(kind, metav1.ConditionTrue, v1alpha1.ReasonReady, message)
+	case !meta.IsStatusConditionTrue(p.Status.Conditions, kind):
+		p.condition(kind, metav1.ConditionFalse, v1alpha1.ReasonNotReady, progress())
+		return true
+	}
+	return false
 }
 
 // awaitReadiness waits for target and clients.

@@ -14,33 +14,29 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 )
 
-// scriptDirectories returns the names of the ConfigMaps of a run's script, by the directories that
-// they become.
-func scriptDirectories(run *v1alpha1.BenchmarkRun) map[string]string {
+// scriptSource is a ConfigMap with files of a run's script, and the directory that it becomes.
+type scriptSource struct{ field, directory, configMap string }
+
+// scriptSources returns the sources of a run's script in the order of their directories.
+func scriptSources(run *v1alpha1.BenchmarkRun) []scriptSource {
 	s := run.Spec.Script
 	if s == nil {
 		return nil
 	}
-	directories := map[string]string{"": s.ConfigMapName}
-	for _, directory := range s.Directories {
-		directories[directory.Path] = directory.ConfigMapName
+	sources := []scriptSource{{field: "spec.script.configMapName", configMap: s.ConfigMapName}}
+	for i, d := range s.Directories {
+		sources = append(sources, scriptSource{fmt.Sprintf("spec.script.directories[%d].configMapName", i), d.Path, d.ConfigMapName})
 	}
-	return directories
+	slices.SortStableFunc(sources, func(a, b scriptSource) int { return strings.Compare(a.directory, b.directory) })
+	return sources
 }
 
-// scriptField returns the field of the script that names a ConfigMap, as the beginning of a
-// message, or "" if none does.
+// scriptField returns the field of the script that names a ConfigMap, as the beginning of a message,
+// or "" if none does.
 func scriptField(run *v1alpha1.BenchmarkRun, configMap string) string {
-	s := run.Spec.Script
-	if s == nil {
-		return ""
-	}
-	if s.ConfigMapName == configMap {
-		return "spec.script.configMapName: "
-	}
-	for i, directory := range s.Directories {
-		if directory.ConfigMapName == configMap {
-			return fmt.Sprintf("spec.script.directories[%d].configMapName: ", i)
+	for _, source := range scriptSources(run) {
+		if source.configMap == configMap {
+			return source.field + ": "
 		}
 	}
 	return ""
@@ -49,13 +45,12 @@ func scriptField(run *v1alpha1.BenchmarkRun, configMap string) string {
 // readScript returns the files of the run's script. It says what is missing if all ConfigMaps exist
 // but none has the file that is executed.
 func readScript(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) (files []manifest.ScriptFile, missing string) {
-	directories := scriptDirectories(run)
-	if directories == nil {
+	if run.Spec.Script == nil {
 		return nil, ""
 	}
 	complete := true
-	for _, directory := range slices.Sorted(maps.Keys(directories)) {
-		config := configs[directories[directory]]
+	for _, source := range scriptSources(run) {
+		config := configs[source.configMap]
 		if config == nil {
 			complete = false
 			continue
@@ -63,7 +58,7 @@ func readScript(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap
 		values := texts(config)
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			files = append(files, manifest.ScriptFile{
-				Key: "script-" + strconv.Itoa(len(files)), Path: path.Join(directory, key), Text: values[key],
+				Key: "script-" + strconv.Itoa(len(files)), Path: path.Join(source.directory, key), Text: values[key],
 			})
 		}
 	}
@@ -92,10 +87,8 @@ func checkScript(files []manifest.ScriptFile) error {
 
 // texts returns all values of a ConfigMap.
 func texts(config *corev1.ConfigMap) map[string]string {
-	all := maps.Clone(config.Data)
-	if all == nil {
-		all = map[string]string{}
-	}
+	all := map[string]string{}
+	maps.Copy(all, config.Data)
 	for key, text := range config.BinaryData {
 		all[key] = string(text)
 	}

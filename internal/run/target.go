@@ -54,7 +54,7 @@ func (p *planner) observeTarget() bool {
 		t.ServerSoftware, t.TLS = e.Software, tlsStatus(e.TLS)
 	}
 	if agent := p.observed.Sessions.Agent; agent != nil && agent.Latest != nil && pod != nil {
-		t.CPUs, t.CPUExclusivity = agent.Latest.CPUs, targetExclusivity(p.run, agent.Latest)
+		t.CPUs, t.CPUExclusivity = agent.Latest.CPUs, exclusivity(agent.Latest.CPUs, agent.Latest.AgentCPUs, p.run.Spec.Target.Resources)
 	}
 	p.recordTarget()
 	return address == "" || p.prepareClients(address)
