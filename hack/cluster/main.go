@@ -1,7 +1,6 @@
-// Command assay-cluster runs the Kubernetes cluster for demos and tests of Assay.
-// It uses kind if a Docker engine is running and the node image is available.
-// Otherwise it runs the cluster natively, from binaries that are built from the
-// Go modules of Kubernetes.
+// Command assay-cluster runs the Kubernetes cluster for demos and tests of Assay. It uses kind if a
+// Docker engine is running and the node image is available. Otherwise it runs the cluster natively,
+// from binaries that are built from the Go modules of Kubernetes.
 package main
 
 import (

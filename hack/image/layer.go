@@ -32,8 +32,7 @@ func parseLayer(text string) ([]piece, error) {
 	return pieces, nil
 }
 
-// epoch is the modification time of all files in images, so that digests depend
-// on content alone.
+// epoch is the modification time of all files in images, so that digests depend on content alone.
 var epoch = time.Unix(0, 0).UTC()
 
 // writeLayer writes the pieces as a tar archive whose entries belong to root. A
@@ -145,10 +144,9 @@ func unixMode(mode fs.FileMode) int64 {
 	return bits
 }
 
-// describe writes a description of the pieces that changes when they do. It
-// contains the content of single files. For files in directories it contains
-// names, sizes, modes and times, which suffices for directories that are unpacked
-// once.
+// describe writes a description of the pieces that changes when they do. It contains the content of
+// single files. For files in directories it contains names, sizes, modes and times, which suffices
+// for directories that are unpacked once.
 func describe(out io.Writer, pieces []piece) error {
 	for _, p := range pieces {
 		info, err := os.Stat(p.source)

@@ -1,6 +1,5 @@
-// Command assay-image writes an image archive in the format of `docker save` from
-// plain files, without a Docker engine or a registry. Equal files give equal
-// digests.
+// Command assay-image writes an image archive in the format of `docker save` from plain files,
+// without a Docker engine or a registry. Equal files give equal digests.
 package main
 
 import (
@@ -69,8 +68,7 @@ func command() *cobra.Command {
 	return cmd
 }
 
-// build writes the archive unless the existing one was built from the same files
-// and flags.
+// build writes the archive unless the existing one was built from the same files and flags.
 func (i image) build(output string) error {
 	var layers [][]piece
 	digest := sha256.New()

@@ -178,8 +178,7 @@ func (a *arrivals) advance(now time.Duration) time.Duration {
 	return intended
 }
 
-// drop drops requests that are later than maxDelay. It returns whether any requests are
-// left.
+// drop drops requests that are later than maxDelay. It returns whether any requests are left.
 func (a *arrivals) drop(now time.Duration) bool {
 	var dropped int64
 	for a.more && now-a.next > a.maxDelay {

@@ -33,8 +33,7 @@ type connection struct {
 	memory  memory
 
 	// transport is the open connection, or nil if there is none. Only the connection's own
-	// goroutine sets it. mu is for Stop, which closes the transport if no loop runs the
-	// connection.
+	// goroutine sets it. mu is for Stop, which closes the transport if no loop runs the connection.
 	mu        sync.Mutex
 	transport transport
 	// wire is the transport or, over TLS, the one below it. It is nil if that isn't a wire.
@@ -223,8 +222,7 @@ func (c *connection) close(response *response, o *recorder.Outcome) {
 		// That was close_notify. The end of the connection follows.
 		_, err = s.inner.Read(c.reader.space())
 	}
-	// A server that closes without close_notify has truncated nothing: the response is
-	// complete.
+	// A server that closes without close_notify has truncated nothing: the response is complete.
 	if n == 0 && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
 		c.drop()
 		return
@@ -259,8 +257,7 @@ func (c *connection) drop() {
 	}
 }
 
-// abandon resets the connection. Data in transit is lost, and neither side keeps its
-// port.
+// abandon resets the connection. Data in transit is lost, and neither side keeps its port.
 func (c *connection) abandon() {
 	_ = c.transport.SetLinger(0) // fails only on a closed connection
 	c.drop()
@@ -287,9 +284,8 @@ func (c *connection) interrupt() {
 	c.mu.Unlock()
 }
 
-// dropIfEnded closes an idle connection if the server has closed it, as servers do after
-// a keep-alive timeout. A request on it could only fail, and that wouldn't be an error of
-// the server.
+// dropIfEnded closes an idle connection if the server has closed it, as servers do after a
+// keep-alive timeout. A request on it could only fail, and that wouldn't be an error of the server.
 func (c *connection) dropIfEnded() {
 	if c.shared != nil {
 		return // the reader of the HTTP/2 connection notices

@@ -93,8 +93,7 @@ func (j *jar) appendField(text []byte, r *request, secure bool) []byte {
 	return text
 }
 
-// matches reports whether the cookie's host and path match a request (sections 5.1.3 and
-// 5.1.4).
+// matches reports whether the cookie's host and path match a request (sections 5.1.3 and 5.1.4).
 func (c *cookie) matches(r *request) bool {
 	host := hostOf(r.host)
 	if host != c.host && (!c.shared || !domainMatches(host, c.host)) {

@@ -11,10 +11,9 @@ import (
 )
 
 const (
-	// minBackoff and maxBackoff limit the delay after a failure to open a connection. The
-	// delay doubles with each consecutive failure. Without it, a server that refuses
-	// connections would get a flood of attempts, and a load with a number of requests would
-	// be over in no time.
+	// minBackoff and maxBackoff limit the delay after a failure to open a connection. The delay
+	// doubles with each consecutive failure. Without it, a server that refuses connections would
+	// get a flood of attempts, and a load with a number of requests would be over in no time.
 	minBackoff = 10 * time.Millisecond
 	maxBackoff = 100 * time.Millisecond
 )

@@ -161,8 +161,7 @@ func cutToken(text string) (token, rest string) {
 	return text, ""
 }
 
-// cutValue splits text after its leading token or quoted-string, which it returns
-// unquoted.
+// cutValue splits text after its leading token or quoted-string, which it returns unquoted.
 func cutValue(text string) (value, rest string, ok bool) {
 	if !strings.HasPrefix(text, `"`) {
 		value, rest = cutToken(text)

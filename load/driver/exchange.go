@@ -7,8 +7,7 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// memory holds what a connection keeps of responses for later requests. It outlives the
-// transport.
+// memory holds what a connection keeps of responses for later requests. It outlives the transport.
 type memory struct {
 	jar    jar
 	digest digest
@@ -134,8 +133,7 @@ func (c *connection) writeAndWait(text []byte, limit, at time.Time) (sent int, e
 	return sent, nil
 }
 
-// compose returns the text of a request, including cookies and a digest if the connection
-// has any.
+// compose returns the text of a request, including cookies and a digest if the connection has any.
 func (c *connection) compose(r *request) []byte {
 	m := &c.memory
 	if len(m.jar.cookies) == 0 && !m.digest.challenged {
@@ -166,9 +164,8 @@ func (c *connection) readWhileWriting(r *request, o *recorder.Outcome) response 
 		sent <- n
 	}()
 	got := c.reader.read(r.noBody)
-	// Once the response is complete, the rest of the body may take closeWait. A write that
-	// starts later sets its own deadline, so that this one is set again until the goroutine
-	// has ended.
+	// Once the response is complete, the rest of the body may take closeWait. A write that starts
+	// later sets its own deadline, so that this one is set again until the goroutine has ended.
 	ticker := time.NewTicker(closeWait)
 	defer ticker.Stop()
 	for writing := true; writing; {

@@ -41,8 +41,7 @@ type openAttempt struct {
 	fault      result.ErrorKind
 }
 
-// addShared adds the streams of the plan's HTTP/2 connection number, as connections of
-// the stage.
+// addShared adds the streams of the plan's HTTP/2 connection number, as connections of the stage.
 func (s *Stage) addShared(number int) {
 	shared := newShared(s, number)
 	for range s.load.plan.Streams {

@@ -14,11 +14,9 @@ const (
 	// receiveWindow is the flow-control window announced for each stream and for the
 	// connection. It is so large that a server never waits, because bodies are only counted.
 	receiveWindow = 1 << 30
-	// initialWindow is the initial flow-control window of both sides (RFC 9113, section
-	// 6.9.2).
+	// initialWindow is the initial flow-control window of both sides (RFC 9113, section 6.9.2).
 	initialWindow = 65535
-	// frameBytes is the initial maximum payload of a frame in both directions (section
-	// 6.5.2).
+	// frameBytes is the initial maximum payload of a frame in both directions (section 6.5.2).
 	frameBytes = 16384
 	// frameHeaderBytes is the length of a frame header (section 4.1).
 	frameHeaderBytes = 9

@@ -16,9 +16,8 @@ const (
 	staticFields = 61
 
 	pathField = ":path"
-	// pathIndex is the index of :path in the static table. pseudoFields is the number of
-	// other pseudo-header fields, which come before all regular fields (RFC 9113, section
-	// 8.3.1).
+	// pathIndex is the index of :path in the static table. pseudoFields is the number of other
+	// pseudo-header fields, which come before all regular fields (RFC 9113, section 8.3.1).
 	pathIndex, pseudoFields = 4, 3
 
 	indexedPrefix    = 0x80 // starts an indexed field (section 6.1)
@@ -36,9 +35,8 @@ type http2Table struct {
 	indexes map[hpack.HeaderField]int
 }
 
-// http2Field holds the encodings of a field: plain leaves the dynamic table alone, added
-// adds the field to it. Both are the same for a field in HPACK's static table, where they
-// are its index.
+// http2Field holds the encodings of a field: plain leaves the dynamic table alone, added adds the
+// field to it. Both are the same for a field in HPACK's static table, where they are its index.
 type http2Field struct {
 	plain, added []byte
 	static       bool
@@ -115,9 +113,8 @@ type fieldEncoder struct {
 	// current number of entries.
 	added []uint32
 	count uint32
-	// full reports whether the dynamic table isn't used, because the load's fields don't
-	// fit. announceEmpty reports whether the server must still be told that the table is
-	// empty.
+	// full reports whether the dynamic table isn't used, because the load's fields don't fit.
+	// announceEmpty reports whether the server must still be told that the table is empty.
 	full, announceEmpty bool
 }
 
@@ -169,8 +166,7 @@ func (e *fieldEncoder) append(b []byte, r *request, extra []byte) []byte {
 	return b
 }
 
-// appendField appends a literal field that isn't added to the dynamic table (section
-// 6.2.2).
+// appendField appends a literal field that isn't added to the dynamic table (section 6.2.2).
 func appendField(b []byte, name, value string) []byte {
 	return appendText(appendText(append(b, 0), name), value)
 }
@@ -180,8 +176,7 @@ func appendText(b []byte, text string) []byte {
 	return hpack.AppendHuffmanString(appendInteger(b, 0x80, 7, uint32(hpack.HuffmanEncodeLength(text))), text)
 }
 
-// appendInteger appends an integer with a prefix of the given number of bits (section
-// 5.1).
+// appendInteger appends an integer with a prefix of the given number of bits (section 5.1).
 func appendInteger(b []byte, first byte, bits int, n uint32) []byte {
 	limit := uint32(1)<<bits - 1
 	if n < limit {

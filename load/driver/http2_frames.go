@@ -21,8 +21,7 @@ const (
 type frameReader struct {
 	buffer   []byte
 	from, to int
-	// hasSettings reports whether the server's first frame, which must be SETTINGS, has
-	// arrived.
+	// hasSettings reports whether the server's first frame, which must be SETTINGS, has arrived.
 	hasSettings bool
 
 	// inData reports whether a DATA frame is being read. stream is its stream, or nil if
@@ -33,9 +32,8 @@ type frameReader struct {
 	body, padding int
 	endData       bool
 
-	// continued is the stream whose header section is incomplete, or 0 if there is none.
-	// block is the part of it received so far, size its length on the wire with frame
-	// headers.
+	// continued is the stream whose header section is incomplete, or 0 if there is none. block is
+	// the part of it received so far, size its length on the wire with frame headers.
 	continued     uint32
 	block         []byte
 	endStream     bool
@@ -90,8 +88,7 @@ func (h *http2Connection) read() {
 	}
 }
 
-// refuse closes the connection because of a connection error of the server. h.mu must be
-// held.
+// refuse closes the connection because of a connection error of the server. h.mu must be held.
 func (h *http2Connection) refuse(code errorCode) {
 	if !h.writing && !h.broken {
 		h.reply(frameGoAway, 0, 0, 0, uint32(code))
@@ -179,8 +176,7 @@ func (h *http2Connection) find(id uint32) (*http2Stream, bool) {
 	return nil, false
 }
 
-// beginData starts a DATA frame and updates the flow-control windows (RFC 9113, section
-// 6.1).
+// beginData starts a DATA frame and updates the flow-control windows (RFC 9113, section 6.1).
 func (h *http2Connection) beginData(next frame, pad []byte) errorCode {
 	f := &h.in
 	st, ok := h.find(next.stream)

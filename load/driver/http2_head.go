@@ -97,8 +97,7 @@ func (d *headDecoder) setStatus(value string) bool {
 	return d.head.status >= 100
 }
 
-// isFieldName reports whether name is a valid field name in HTTP/2, which has no
-// uppercase letters.
+// isFieldName reports whether name is a valid field name in HTTP/2, which has no uppercase letters.
 func isFieldName(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; !tokenBytes[c] || 'A' <= c && c <= 'Z' {

@@ -13,13 +13,11 @@ import (
 type http2Stream struct {
 	id      uint32
 	request *request
-	// wake has a buffer of one and signals a change to the goroutine that waits on the
-	// stream.
+	// wake has a buffer of one and signals a change to the goroutine that waits on the stream.
 	wake chan struct{}
 	// ended reports whether the response is complete or has failed.
 	ended bool
-	// blocked reports whether the sender of the body waits for a larger window or a shorter
-	// queue.
+	// blocked reports whether the sender of the body waits for a larger window or a shorter queue.
 	blocked bool
 
 	response response

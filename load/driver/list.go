@@ -40,8 +40,7 @@ type listMethod struct {
 	name         string // the method as in session.PlannedRequest
 }
 
-// newList decodes a plan's list and adds its header fields to table, which is nil with
-// HTTP/1.1.
+// newList decodes a plan's list and adds its header fields to table, which is nil with HTTP/1.1.
 func newList(plan *session.Plan, host string, common *commonHeaders, table *http2Table) (*list, error) {
 	entries, err := requestlist.Decode(plan.RequestList)
 	if err != nil {
@@ -94,8 +93,7 @@ func newListMethod(method, host string, common *commonHeaders, table *http2Table
 	return m, nil
 }
 
-// write turns r into the request of an entry. It doesn't allocate once r.bytes is large
-// enough.
+// write turns r into the request of an entry. It doesn't allocate once r.bytes is large enough.
 func (l *list) write(r *request, entry int) {
 	e := &l.entries[entry]
 	r.bytes = append(append(append(r.bytes[:0], e.method.prefix...), e.path...), e.method.suffix...)

@@ -1,9 +1,8 @@
-// Package driver makes the requests of a plan: HTTP/1.1 or HTTP/2 over TCP, on many
-// connections. Each connection has its request ready as bytes and reads the response with
-// a minimal and strict parser, so that a request costs about as much CPU time as with
-// wrk. A connection is a goroutine or, where that costs less, a coroutine of an event
-// loop. The driver never retries a request: a failure is an outcome, and the next request
-// opens a new connection.
+// Package driver makes the requests of a plan: HTTP/1.1 or HTTP/2 over TCP, on many connections.
+// Each connection has its request ready as bytes and reads the response with a minimal and strict
+// parser, so that a request costs about as much CPU time as with wrk. A connection is a goroutine
+// or, where that costs less, a coroutine of an event loop. The driver never retries a request: a
+// failure is an outcome, and the next request opens a new connection.
 //
 // A Recorder receives the outcomes. The caller decides when stages start.
 package driver
@@ -25,8 +24,7 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// Recorder records outcomes. It must be safe for concurrent use and must not retain the
-// outcome.
+// Recorder records outcomes. It must be safe for concurrent use and must not retain the outcome.
 type Recorder interface {
 	Record(connection int, o *recorder.Outcome)
 	// Drop counts requests that were dropped before they started. at is the time from the
@@ -51,17 +49,15 @@ type Load struct {
 	looped   bool
 	endpoint endpoint
 	dial     dialer
-	// coarse makes arrivals wait with Go's timers, which advance with the fake clock of
-	// tests.
+	// coarse makes arrivals wait with Go's timers, which advance with the fake clock of tests.
 	coarse      bool
 	tlsConfigs  []*tls.Config // by connection; nil without TLS
 	credentials *Credentials  // for the Digest scheme; otherwise nil
 	common      commonHeaders
 	requests    []*request
 	list        *list // replaces requests; nil if the plan has no list
-	// jars holds the cookies of connections that have logged in, by connection, or is nil
-	// without a login. formCredentials and formTransport are the credentials and the
-	// transport for the login.
+	// jars holds the cookies of connections that have logged in, by connection, or is nil without a
+	// login. formCredentials and formTransport are the credentials and the transport for the login.
 	jars            []jar
 	formCredentials *Credentials
 	formTransport   http.RoundTripper

@@ -205,8 +205,7 @@ func (g *login) request(ctx context.Context, method, path, body string) (*http.R
 	return response, string(text), nil
 }
 
-// newFormTransport returns the transport for logins. It opens a connection for each
-// request.
+// newFormTransport returns the transport for logins. It opens a connection for each request.
 func (l *Load) newFormTransport(access Access) *http.Transport {
 	t := &http.Transport{
 		DisableKeepAlives: true, MaxResponseHeaderBytes: bufferBytes,

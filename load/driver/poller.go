@@ -16,13 +16,11 @@ const (
 	// at most one spinFraction-th of the time is spent spinning.
 	spin         = 20 * time.Microsecond
 	spinFraction = 10
-	// maxHold is the longest time for which a loop keeps its processor from other
-	// goroutines.
+	// maxHold is the longest time for which a loop keeps its processor from other goroutines.
 	maxHold = time.Millisecond
 )
 
-// poller is what a loop waits with: an epoll instance with a timer and a descriptor for
-// wake-ups.
+// poller is what a loop waits with: an epoll instance with a timer and a descriptor for wake-ups.
 type poller struct {
 	// file is the epoll instance. For longer waits Go's poller waits on it, so that no
 	// thread is blocked.
@@ -132,8 +130,7 @@ func (l *loop) yield(now time.Duration) {
 	}
 }
 
-// planSleep determines the next time at which something is due. It returns the time left
-// to sleep.
+// planSleep determines the next time at which something is due. It returns the time left to sleep.
 func (l *loop) planSleep() time.Duration {
 	next := min(l.earliest, l.due)
 	if len(l.sleeping) > 0 {

@@ -11,8 +11,7 @@ import (
 // maxRedirects limits the redirects of one request.
 const maxRedirects = 10
 
-// isRedirect reports whether a response with the status and a Location field is a
-// redirect.
+// isRedirect reports whether a response with the status and a Location field is a redirect.
 func isRedirect(status int) bool {
 	switch status {
 	case 301, 302, 303, 307, 308:

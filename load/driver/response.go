@@ -104,8 +104,7 @@ func (r *responseReader) release() {
 	}
 }
 
-// read reads one response. head reports whether it responds to a HEAD request and so has
-// no body.
+// read reads one response. head reports whether it responds to a HEAD request and so has no body.
 func (r *responseReader) read(head bool) response {
 	r.received, r.firstByte, r.lastByte, r.excess = 0, 0, 0, false
 	r.space()

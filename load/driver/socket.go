@@ -44,8 +44,7 @@ func dialTCP(address netip.AddrPort) dialer {
 	}
 }
 
-// newSocket waits until a socket is connected, at most until the deadline or the end of
-// ctx.
+// newSocket waits until a socket is connected, at most until the deadline or the end of ctx.
 func newSocket(ctx context.Context, fd int, deadline time.Time) (*socket, error) {
 	s := &socket{file: os.NewFile(uintptr(fd), "")}
 	s.readNow, s.writeNow, s.writeAndWaitNow = s.tryRead, s.tryWrite, s.tryWriteAndWait

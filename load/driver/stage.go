@@ -13,9 +13,8 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// Stage is a part of a load with a start and an end: a warm-up or a measurement. Run runs
-// its connections. They wait until Begin starts all of them at once, and are closed at
-// the end.
+// Stage is a part of a load with a start and an end: a warm-up or a measurement. Run runs its
+// connections. They wait until Begin starts all of them at once, and are closed at the end.
 //
 // With a number of requests, each connection takes the next request when it is free. With
 // a duration, no request starts after it, and requests in flight are completed.
@@ -225,10 +224,9 @@ func (s *Stage) End() {
 // Stopped returns a channel that is closed by Stop.
 func (s *Stage) Stopped() <-chan struct{} { return s.context.Done() }
 
-// Span returns the times at which the first request began and the last one ended, or
-// false if there was none. For an open load, first is shifted back by the intended start
-// time of the first request, as if that had been due at the start time. It must be called
-// after the stage is done.
+// Span returns the times at which the first request began and the last one ended, or false if there
+// was none. For an open load, first is shifted back by the intended start time of the first
+// request, as if that had been due at the start time. It must be called after the stage is done.
 func (s *Stage) Span() (first, last time.Time, ok bool) {
 	for _, c := range s.connections {
 		if !c.made {

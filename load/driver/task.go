@@ -20,8 +20,7 @@ const (
 	forArrival
 )
 
-// task is a connection that a loop runs: a coroutine that yields to the loop at each
-// wait.
+// task is a connection that a loop runs: a coroutine that yields to the loop at each wait.
 type task struct {
 	loop  *loop
 	index int32 // among the loop's tasks
@@ -53,9 +52,8 @@ func newTask(l *loop, index int, c *connection) *task {
 	return t
 }
 
-// wait yields to the loop until what it waits for has happened. It returns
-// os.ErrDeadlineExceeded if that hasn't happened by the time until, and net.ErrClosed if
-// the stage was stopped.
+// wait yields to the loop until what it waits for has happened. It returns os.ErrDeadlineExceeded
+// if that hasn't happened by the time until, and net.ErrClosed if the stage was stopped.
 func (t *task) wait(what waits, until time.Duration) error {
 	l := t.loop
 	if l.stage.stopping.Load() {
@@ -76,8 +74,7 @@ func (t *task) wait(what waits, until time.Duration) error {
 	return nil
 }
 
-// notify records events on the task's socket. It reports whether the task must be
-// resumed.
+// notify records events on the task's socket. It reports whether the task must be resumed.
 func (t *task) notify(events uint32) bool {
 	const gone = syscall.EPOLLRDHUP | syscall.EPOLLHUP | syscall.EPOLLERR
 	s := &t.socket

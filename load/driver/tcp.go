@@ -10,10 +10,9 @@ import (
 	"unsafe"
 )
 
-// These are the system calls of a nonblocking TCP connection, as few as possible. Unlike
-// packages net and syscall they don't notify Go's scheduler of a call that may block.
-// None of them blocks, and the scheduler would take the processor away from a goroutine
-// that only opens a connection.
+// These are the system calls of a nonblocking TCP connection, as few as possible. Unlike packages
+// net and syscall they don't notify Go's scheduler of a call that may block. None of them blocks,
+// and the scheduler would take the processor away from a goroutine that only opens a connection.
 
 // endpoint is an address in the kernel's format.
 type endpoint struct {
@@ -96,8 +95,7 @@ func receive(fd int, p []byte, flags int) (int, error) {
 	}
 }
 
-// send writes as many bytes as the socket accepts. It returns EAGAIN if that isn't all of
-// them.
+// send writes as many bytes as the socket accepts. It returns EAGAIN if that isn't all of them.
 func send(fd int, p []byte) (int, error) {
 	sent := 0
 	for sent < len(p) {

@@ -19,8 +19,7 @@ func (s *tlsTransport) Close() error { return s.inner.Close() }
 // SetLinger implements transport.
 func (s *tlsTransport) SetLinger(seconds int) error { return s.inner.SetLinger(seconds) }
 
-// handshake starts TLS on the open transport. It reports whether an earlier session was
-// resumed.
+// handshake starts TLS on the open transport. It reports whether an earlier session was resumed.
 func (c *connection) handshake(config *tls.Config) (resumed bool, err error) {
 	s := &tlsTransport{Conn: tls.Client(c.transport, config), inner: c.transport}
 	if err := s.Handshake(); err != nil {

@@ -11,9 +11,8 @@ import (
 // waitState holds a socket's state for writeAndWait. Unlike the rest of a socket it may
 // be used by one goroutine only, which must not set other deadlines.
 type waitState struct {
-	// writeAndWaitNow is tryWriteAndWait as a function value. attempted reports whether the
-	// current request has been written to the socket, and written when that was, as a
-	// duration since epoch.
+	// writeAndWaitNow is tryWriteAndWait as a function value. attempted reports whether the current
+	// request has been written to the socket, and written when that was, as a duration since epoch.
 	writeAndWaitNow func(fd uintptr) bool
 	attempted       bool
 	epoch           time.Time
@@ -25,10 +24,9 @@ type waitState struct {
 
 // writeAndWait implements wire.
 //
-// Go's poller reports only what happens after the wait was prepared, which is before the
-// write. A close that arrived earlier, from a server that keeps reading, would go
-// unnoticed. Therefore the wait ends after pollInterval to check the socket, and then
-// continues until the limit.
+// Go's poller reports only what happens after the wait was prepared, which is before the write. A
+// close that arrived earlier, from a server that keeps reading, would go unnoticed. Therefore the
+// wait ends after pollInterval to check the socket, and then continues until the limit.
 func (s *socket) writeAndWait(p []byte, at, epoch, limit time.Time) (n int, written time.Duration, err error) {
 	s.limit = limit
 	if earliest, latest := at.Add(pollInterval), at.Add(2*pollInterval); s.pollAt.Before(earliest) || s.pollAt.After(latest) {

@@ -204,8 +204,7 @@ func (c *converter) warmup(w *v1alpha1.Warmup, l *v1alpha1.Load) {
 	}
 }
 
-// amount is a number of requests, one for each connection at least, or a
-// duration.
+// amount is a number of requests, one for each connection at least, or a duration.
 func (c *converter) amount(field string, requests *int64, seconds *int32, connections int64) {
 	if !c.one(field, member{"requests", requests != nil}, member{"durationSeconds", seconds != nil}) {
 		return

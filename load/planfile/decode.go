@@ -96,8 +96,7 @@ func steps(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 }
 
-// line is where a path stands, to begin a message with; empty when it isn't
-// found.
+// line is where a path stands, to begin a message with; empty when it isn't found.
 func line(document *yaml.Node, path string) string {
 	if _, at := find(document, path); at > 0 {
 		return fmt.Sprintf("line %d: ", at)

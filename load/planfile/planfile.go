@@ -35,9 +35,8 @@ type tls struct {
 	ClientKeyFile            string   `json:"clientKeyFile"`
 }
 
-// Read returns the job that a plan describes. Paths in it are relative to a
-// folder, name is what reports call it. Its error names all that is wrong, each
-// with the field and what would be right.
+// Read returns the job that a plan describes. Paths in it are relative to a folder, name is what
+// reports call it. Its error names all that is wrong, each with the field and what would be right.
 func Read(data []byte, name, folder string) (*standalone.Job, error) {
 	f, err := decode(data)
 	if err != nil {

@@ -32,13 +32,11 @@ type Outcome struct {
 	// ClosedByServer is the number of keep-alive connections that the server closed
 	// after a response, as the response announced.
 	ClosedByServer int64
-	// Connect, TLS, Processing, Waiting, Receiving and Total are the phases of package
-	// result. They only count if the request succeeded, Connect only if Opened, TLS
-	// only if Secured.
+	// Connect, TLS, Processing, Waiting, Receiving and Total are the phases of package result. They
+	// only count if the request succeeded, Connect only if Opened, TLS only if Secured.
 	Connect, TLS, Processing, Waiting, Receiving, Total time.Duration
-	// Scheduled reports whether the request is one of open load. Then Service is the
-	// time from its start, Delay that from its intended start to its start, and Total
-	// the sum.
+	// Scheduled reports whether the request is one of open load. Then Service is the time from its
+	// start, Delay that from its intended start to its start, and Total the sum.
 	Scheduled      bool
 	Delay, Service time.Duration
 	// Sent and Received are the bytes written to and read from the connection, Body

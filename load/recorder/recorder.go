@@ -7,12 +7,11 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Recorder records the outcomes of one stage. It has shards, so that connections
-// seldom wait for each other. Each shard has three measures: for the second that is
-// being taken, for the current one, and for the one after it. An outcome belongs to
-// the second in which its request ended, whenever it is recorded. If that second has
-// been taken already, it belongs to the next. Nothing is lost: the sum of all seconds
-// is exactly the total.
+// Recorder records the outcomes of one stage. It has shards, so that connections seldom wait for
+// each other. Each shard has three measures: for the second that is being taken, for the current
+// one, and for the one after it. An outcome belongs to the second in which its request ended,
+// whenever it is recorded. If that second has been taken already, it belongs to the next. Nothing
+// is lost: the sum of all seconds is exactly the total.
 type Recorder struct {
 	shards []shard
 	// taken is the first second that has not been taken.

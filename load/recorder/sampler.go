@@ -55,9 +55,8 @@ func NewSampler(r *Recorder, start time.Time, send func(*result.ClientSecond)) *
 	return &Sampler{recorder: r, start: start, send: send, first: used, last: used}
 }
 
-// Run takes each second when it ends, until done is closed. Nothing may be recorded
-// after that. Then Run takes what is left. It does not send the second after the last
-// if that is empty.
+// Run takes each second when it ends, until done is closed. Nothing may be recorded after that.
+// Then Run takes what is left. It does not send the second after the last if that is empty.
 func (s *Sampler) Run(done <-chan struct{}) {
 	timer := time.NewTimer(s.untilNext())
 	defer timer.Stop()
@@ -70,8 +69,7 @@ func (s *Sampler) Run(done <-chan struct{}) {
 			running = false
 		}
 	}
-	// What is left is the incomplete second and, if that ended in the meantime, the one
-	// after it.
+	// What is left is the incomplete second and, if that ended in the meantime, the one after it.
 	s.sample(true)
 	s.sample(false)
 }

@@ -61,9 +61,8 @@ func statFiles(membership string) []string {
 	return files
 }
 
-// throttledIn returns the throttled time of a cpu.stat file in microseconds, or -1 if
-// it has none: throttled_usec in cgroup v2 (microseconds), throttled_time in v1
-// (nanoseconds).
+// throttledIn returns the throttled time of a cpu.stat file in microseconds, or -1 if it has none:
+// throttled_usec in cgroup v2 (microseconds), throttled_time in v1 (nanoseconds).
 func throttledIn(stat []byte) int64 {
 	for line := range bytes.Lines(stat) {
 		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), " ")

@@ -10,9 +10,8 @@ import (
 	"github.com/assay-dev/assay/internal/percentile"
 )
 
-// The Go runtime's metrics of scheduling latencies, the times for which runnable
-// goroutines waited for a CPU, and of GC pauses. See
-// https://pkg.go.dev/runtime/metrics#hdr-Supported_metrics.
+// The Go runtime's metrics of scheduling latencies, the times for which runnable goroutines waited
+// for a CPU, and of GC pauses. See https://pkg.go.dev/runtime/metrics#hdr-Supported_metrics.
 const (
 	latenciesMetric = "/sched/latencies:seconds"
 	pausesMetric    = "/sched/pauses/total/gc:seconds"
@@ -42,8 +41,7 @@ func readMetrics() runtimeSample {
 	return r
 }
 
-// ownLatencies are scheduling latencies that Go's runtime does not know; see
-// AddSchedulingLatency.
+// ownLatencies are scheduling latencies that Go's runtime does not know; see AddSchedulingLatency.
 var ownLatencies struct {
 	buckets []float64
 	counts  []atomic.Uint64
@@ -80,9 +78,8 @@ func since(h, earlier metrics.Float64Histogram) metrics.Float64Histogram {
 	return metrics.Float64Histogram{Counts: counts, Buckets: h.Buckets}
 }
 
-// upperPercentile returns the upper bound of the bucket with the p-th percentile, in
-// microseconds; 0 without values. The runtime's buckets are a quarter of a power of
-// two wide.
+// upperPercentile returns the upper bound of the bucket with the p-th percentile, in microseconds;
+// 0 without values. The runtime's buckets are a quarter of a power of two wide.
 func upperPercentile(h metrics.Float64Histogram, p float64) int64 {
 	var all uint64
 	for _, n := range h.Counts {

@@ -8,8 +8,7 @@ import (
 	"strconv"
 )
 
-// http2Tools returns the tools that speak HTTP/2 with a given number of streams on each
-// connection.
+// http2Tools returns the tools that speak HTTP/2 with a given number of streams on each connection.
 func http2Tools(cache string) []tool {
 	return []tool{
 		{name: "h2load", program: "h2load", arguments: h2loadStreams, parse: parseH2load},

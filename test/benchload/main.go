@@ -170,8 +170,7 @@ func (s *settings) chosenTools() []tool {
 	return chosen
 }
 
-// halfSaturation returns half of the rate at which assay-load saturates this machine in a
-// case.
+// halfSaturation returns half of the rate at which assay-load saturates this machine in a case.
 func (s *settings) halfSaturation(ctx context.Context, server *server, directory string, c *benchCase) (int, error) {
 	l := &load{url: server.url(c.kib, c.tls), connections: saturatingConnections, keepAlive: c.keepAlive, duration: s.duration, directory: directory}
 	t := assayLoadTool(s.cache)

@@ -20,8 +20,7 @@ type benchCase struct {
 	rate int
 }
 
-// saturatingConnections is the number of connections with which the saturation rate is
-// measured.
+// saturatingConnections is the number of connections with which the saturation rate is measured.
 const saturatingConnections = 25
 
 var cases = []benchCase{
@@ -64,8 +63,7 @@ func (c *benchCase) reference() string {
 	return reference
 }
 
-// row holds the samples of one tool in a case, by round. A sample is nil if the tool
-// failed.
+// row holds the samples of one tool in a case, by round. A sample is nil if the tool failed.
 type row struct {
 	tool    string
 	samples []*sample

@@ -34,8 +34,7 @@ type tool struct {
 	environment []string
 	// parse parses its output.
 	parse func(output string) (figures, error)
-	// extraTime is the time by which it may exceed the duration of its load beyond the
-	// others.
+	// extraTime is the time by which it may exceed the duration of its load beyond the others.
 	extraTime time.Duration
 }
 
@@ -61,8 +60,7 @@ const http2Reference = "h2load"
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
 
-// tools returns all tools, starting with the reference. cache is the directory with built
-// tools.
+// tools returns all tools, starting with the reference. cache is the directory with built tools.
 func tools(cache string) []tool {
 	built := func(name string) string { return filepath.Join(cache, "bin", name) }
 	return []tool{

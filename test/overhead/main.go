@@ -140,8 +140,7 @@ func remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) er
 	})
 }
 
-// waitUntilFinished waits for the end of a run and returns the time at which the watch
-// received it.
+// waitUntilFinished waits for the end of a run and returns the time at which the watch received it.
 func waitUntilFinished(ctx context.Context, c client.WithWatch, run *v1alpha1.BenchmarkRun) (*v1alpha1.BenchmarkRun, time.Time, error) {
 	events, err := c.Watch(ctx, &v1alpha1.BenchmarkRunList{}, client.InNamespace(run.Namespace), client.MatchingFields{"metadata.name": run.Name},
 		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: run.ResourceVersion}})

@@ -1,5 +1,4 @@
-// Package kind runs the local cluster with kind, in a container of a Docker
-// engine.
+// Package kind runs the local cluster with kind, in a container of a Docker engine.
 package kind
 
 import (
@@ -41,8 +40,7 @@ type Cluster struct {
 	Program string
 }
 
-// Available reports whether a Docker engine is running and has the node image or
-// can pull it.
+// Available reports whether a Docker engine is running and has the node image or can pull it.
 func (c Cluster) Available(ctx context.Context) bool {
 	if _, err := os.Stat(c.Program); err != nil {
 		return false

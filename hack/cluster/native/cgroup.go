@@ -121,8 +121,7 @@ func inheritCPUSet(dir string) error {
 	return nil
 }
 
-// enterSystemCgroup moves the calling process to the daemons' cgroup, which its
-// children inherit.
+// enterSystemCgroup moves the calling process to the daemons' cgroup, which its children inherit.
 func enterSystemCgroup() error {
 	all, err := hierarchies()
 	if err != nil {

@@ -17,8 +17,7 @@ func (l Layout) etcdArgs() []string {
 		"--key-file=" + l.pki("etcd.key"),
 		"--trusted-ca-file=" + l.pki("ca.crt"),
 		"--client-cert-auth",
-		// The data is disposable. Waiting for the disk would only slow the
-		// tests.
+		// The data is disposable. Waiting for the disk would only slow the tests.
 		"--unsafe-no-fsync",
 		"--log-level=warn",
 	}

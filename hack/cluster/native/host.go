@@ -99,8 +99,7 @@ func (l Layout) restoreHost() error {
 	return failed
 }
 
-// hostAddress returns the source address of the default route. It sends no
-// packets.
+// hostAddress returns the source address of the default route. It sends no packets.
 func hostAddress() (string, error) {
 	conn, err := net.Dial("udp4", "192.0.2.1:9")
 	if err != nil {
@@ -195,8 +194,7 @@ func unmountBelow(dirs ...string) error {
 	return failed
 }
 
-// mountPointsBelow returns the mount points below the directories, the latest
-// mount first.
+// mountPointsBelow returns the mount points below the directories, the latest mount first.
 func mountPointsBelow(mountinfo string, dirs []string) []string {
 	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\134`, `\`)
 	var points []string

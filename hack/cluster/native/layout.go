@@ -1,7 +1,6 @@
-// Package native runs a single-node Kubernetes cluster from plain binaries,
-// without a Docker engine, a registry or systemd. It keeps everything in two
-// directories and one cgroup, starts and supervises the programs, and can remove
-// all of it.
+// Package native runs a single-node Kubernetes cluster from plain binaries, without a Docker
+// engine, a registry or systemd. It keeps everything in two directories and one cgroup, starts and
+// supervises the programs, and can remove all of it.
 package native
 
 import (
@@ -38,15 +37,13 @@ const (
 
 // Layout holds the directories of the cluster.
 type Layout struct {
-	// State holds what must survive a restart of the programs: keys, etcd's
-	// data, images and logs.
+	// State holds what must survive a restart of the programs: keys, etcd's data, images and logs.
 	State string
 	// Run holds the rest: pids, sockets and the runtime state of pods.
 	Run string
 	// Bin holds the Kubernetes and etcd binaries.
 	Bin string
-	// Images holds the image archives that `up` loads: pause.tar and
-	// coredns.tar.
+	// Images holds the image archives that `up` loads: pause.tar and coredns.tar.
 	Images string
 }
 

@@ -23,8 +23,7 @@ type archived struct {
 	RepoTags []string `json:"RepoTags"`
 }
 
-// id returns the image ID as container runtimes define it: the digest of the
-// image's config.
+// id returns the image ID as container runtimes define it: the digest of the image's config.
 func (a archived) id() string {
 	name := strings.TrimSuffix(filepath.Base(a.Config), ".json")
 	if strings.HasPrefix(name, "sha256:") {
@@ -33,8 +32,7 @@ func (a archived) id() string {
 	return "sha256:" + name
 }
 
-// readArchive returns the images of an archive. It reads the manifest and skips
-// the layers.
+// readArchive returns the images of an archive. It reads the manifest and skips the layers.
 func readArchive(file string) ([]archived, error) {
 	f, err := os.Open(file)
 	if err != nil {

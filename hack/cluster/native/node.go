@@ -51,10 +51,9 @@ disabled_plugins = [
 		pauseImage, l.run("runc"), cniPlugins, l.state("cni", "net.d"))
 }
 
-// networkConfig connects each pod with a veth pair that the host routes. On a
-// bridge, responses between pods bypass the host's address translation unless
-// bridge-nf-call-iptables is on, which breaks Services. Routing doesn't depend on
-// that setting.
+// networkConfig connects each pod with a veth pair that the host routes. On a bridge, responses
+// between pods bypass the host's address translation unless bridge-nf-call-iptables is on, which
+// breaks Services. Routing doesn't depend on that setting.
 func (l Layout) networkConfig() string {
 	return fmt.Sprintf(`{
   "cniVersion": "0.4.0",

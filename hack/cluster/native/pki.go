@@ -26,8 +26,7 @@ type certificate struct {
 	addresses    []string
 }
 
-// certificates returns all leaf certificates. The serving ones have the node's
-// address.
+// certificates returns all leaf certificates. The serving ones have the node's address.
 func certificates(nodeIP string) []certificate {
 	loopback := []string{"127.0.0.1", "::1"}
 	return []certificate{

@@ -17,8 +17,7 @@ func (l Layout) dialRuntime() (*grpc.ClientConn, error) {
 	return grpc.NewClient("unix://"+l.containerdSocket(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 }
 
-// waitRuntime waits until containerd serves the CRI, shortly after it has created
-// its socket.
+// waitRuntime waits until containerd serves the CRI, shortly after it has created its socket.
 func (l Layout) waitRuntime(ctx context.Context) error {
 	conn, err := l.dialRuntime()
 	if err != nil {

@@ -96,8 +96,7 @@ func version(ctx context.Context, path string) string {
 	return line
 }
 
-// StopPart stops one daemon and keeps the supervisor from restarting it, to
-// simulate an outage.
+// StopPart stops one daemon and keeps the supervisor from restarting it, to simulate an outage.
 func (l Layout) StopPart(name string) error {
 	d, err := l.part(name)
 	if err != nil {

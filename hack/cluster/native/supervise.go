@@ -81,8 +81,7 @@ func (l Layout) Supervise(ctx context.Context, newNamespace bool) error {
 	}
 }
 
-// allHealthy reports whether the named daemons are healthy. It probes each at most
-// once per round.
+// allHealthy reports whether the named daemons are healthy. It probes each at most once per round.
 func (l Layout) allHealthy(ctx context.Context, daemons []daemon, names []string, known map[string]bool) bool {
 	for _, name := range names {
 		ok, asked := known[name]

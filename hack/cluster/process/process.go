@@ -1,6 +1,5 @@
-// Package process starts detached programs and finds them later. It identifies a
-// process by its pid and start time, so that a reused pid is never mistaken for
-// it.
+// Package process starts detached programs and finds them later. It identifies a process by its pid
+// and start time, so that a reused pid is never mistaken for it.
 package process
 
 import (
@@ -18,13 +17,11 @@ import (
 // ID identifies a process until the machine reboots.
 type ID struct {
 	PID int
-	// Start is the start time in clock ticks since boot, field 22 of
-	// /proc/PID/stat.
+	// Start is the start time in clock ticks since boot, field 22 of /proc/PID/stat.
 	Start uint64
 }
 
-// Find returns the ID of the running process with this pid. A zombie counts as
-// exited.
+// Find returns the ID of the running process with this pid. A zombie counts as exited.
 func Find(pid int) (ID, error) {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
@@ -40,9 +37,8 @@ func Find(pid int) (ID, error) {
 	return ID{PID: pid, Start: start}, nil
 }
 
-// parseStat returns the state and the start time from a line of /proc/PID/stat.
-// The second field is the name in parentheses, which may itself contain spaces
-// and parentheses.
+// parseStat returns the state and the start time from a line of /proc/PID/stat. The second field is
+// the name in parentheses, which may itself contain spaces and parentheses.
 func parseStat(line string) (state string, start uint64, err error) {
 	end := strings.LastIndexByte(line, ')')
 	if end < 0 {

@@ -1,6 +1,5 @@
-// Command pause holds a pod's namespaces open. As process 1 of a pod whose
-// containers share their process namespace it also inherits the orphans, and
-// must reap them.
+// Command pause holds a pod's namespaces open. As process 1 of a pod whose containers share their
+// process namespace it also inherits the orphans, and must reap them.
 package main
 
 import (

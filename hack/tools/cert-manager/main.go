@@ -70,8 +70,7 @@ func start(args []string) error {
 	return p.run(logf.NewContext(ctx, logf.Log, name))
 }
 
-// election is how replicas of a part agree on the one that acts; the defaults
-// are cert-manager's.
+// election is how replicas of a part agree on the one that acts; the defaults are cert-manager's.
 type election struct {
 	enabled                        bool
 	namespace                      string

@@ -1,6 +1,5 @@
-// Command golangci-lint is golangci-lint with the Kubernetes API linter
-// compiled in, so that the API types are held to the API conventions by the
-// same run that lints everything else.
+// Command golangci-lint is golangci-lint with the Kubernetes API linter compiled in, so that the
+// API types are held to the API conventions by the same run that lints everything else.
 package main
 
 import (
