@@ -2,7 +2,7 @@ package driver
 
 import (
 	"context"
-	"slices"
+	"math/bits"
 	"sync"
 	"time"
 
@@ -29,7 +29,10 @@ type arrivals struct {
 	schedule schedule
 	next     time.Duration // intended start time of the next request
 	more     bool          // reports whether there is a next request
-	free     []*connection
+	free     []*connection // with HTTP/1.1
+	// freeStreams has a bit for each stream with HTTP/2, which is set while the stream is free.
+	// freeWords has a bit for each of its words, which is set unless the word is 0.
+	freeStreams, freeWords []uint64
 	// starved reports whether a request is due and no connection is free.
 	starved bool
 	// anyStarted reports whether a request has started. firstStart and firstIntended are the
@@ -48,6 +51,9 @@ func newArrivals(s *Stage) *arrivals {
 	a := &arrivals{
 		stage: s, maxDelay: s.load.timeout(), schedule: newSchedule(s.load.plan, s.amount),
 		freed: make(chan struct{}, 1), exhausted: make(chan struct{}),
+	}
+	if s.load.plan.Streams > 0 {
+		a.makeFreeStreams(len(s.connections))
 	}
 	a.next, a.more = a.schedule.next()
 	return a
@@ -101,24 +107,43 @@ func (a *arrivals) wait(c *connection) (intended time.Duration, ok bool) {
 	return 0, false
 }
 
-// put adds c to the free connections. With HTTP/2 they are sorted by descending number.
-// a.mu must be held.
-func (a *arrivals) put(c *connection) {
-	i := len(a.free)
-	if c.shared != nil {
-		i, _ = slices.BinarySearchFunc(a.free, c, func(f, c *connection) int { return c.number - f.number })
-	}
-	a.free = slices.Insert(a.free, i, c)
+func (a *arrivals) makeFreeStreams(streams int) {
+	a.freeStreams, a.freeWords = make([]uint64, streams/64+1), make([]uint64, streams/(64*64)+1)
 }
 
-// pick removes and returns the free connection to use next. With HTTP/1.1 it is the one
-// that became free last. With HTTP/2 it is the stream with the lowest number, so that the
-// streams of open connections are used first. a.mu must be held.
+// put adds c to the free connections. a.mu must be held.
+func (a *arrivals) put(c *connection) {
+	if c.shared == nil {
+		a.free = append(a.free, c)
+		return
+	}
+	word := c.number / 64
+	a.freeStreams[word] |= 1 << (c.number % 64)
+	a.freeWords[word/64] |= 1 << (word % 64)
+}
+
+// pick removes and returns the free connection to use next, or nil if none is free. With HTTP/1.1
+// it is the one that became free last. With HTTP/2 it is the stream with the lowest number, so that
+// the streams of open connections are used first. a.mu must be held.
 func (a *arrivals) pick() *connection {
-	last := len(a.free) - 1
-	c := a.free[last]
-	a.free = a.free[:last]
-	return c
+	if last := len(a.free) - 1; last >= 0 {
+		c := a.free[last]
+		a.free = a.free[:last]
+		return c
+	}
+	for i, words := range a.freeWords {
+		if words == 0 {
+			continue
+		}
+		word := i*64 + bits.TrailingZeros64(words)
+		streams := a.freeStreams[word]
+		a.freeStreams[word] = streams & (streams - 1) // without its lowest bit
+		if a.freeStreams[word] == 0 {
+			a.freeWords[i] = words & (words - 1)
+		}
+		return a.stage.connections[word*64+bits.TrailingZeros64(streams)]
+	}
+	return nil
 }
 
 // dispatch hands a request to a free connection. If a loop dispatches the requests, only
@@ -254,11 +279,12 @@ func (a *arrivals) dispatchDue() (at time.Duration, starved, more bool) {
 	defer a.mu.Unlock()
 	now := a.stage.now()
 	for a.drop(now) && a.next <= now {
-		if len(a.free) == 0 {
+		c := a.pick()
+		if c == nil {
 			a.starved = true
 			return a.next, true, true
 		}
-		a.dispatch(a.pick(), a.next)
+		a.dispatch(c, a.next)
 		a.next, a.more = a.schedule.next()
 	}
 	return a.next, false, a.more
