@@ -11,38 +11,22 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 )
 
-// Bounds, as a BenchmarkRun has them. There the API server checks them, by a
-// schema and rules that are too large to be part of each client.
+// Bounds that several fields have. All bounds are those of a BenchmarkRun. There the API server
+// checks them, by a schema and rules that are too large to be part of each client.
 const (
-	mostConnections       = 20_000 // times streams
-	mostStreams           = 1000
-	mostPerSecond         = 100_000
-	mostRequests          = 1_000_000_000_000
-	mostSeconds           = 604_800
-	mostLevelSeconds      = 86_400
-	mostTimeoutSeconds    = 3600
-	mostPauseMilliseconds = 3_600_000
-	mostWeight            = 1_000_000
-	mostBodyBytes         = 64 << 20
-	mostLevels            = 20
-	mostWindowSeconds     = 60
-	leastWindows          = 2
-	mostWindows           = 10
+	maxConnections  = 20_000
+	maxPerSecond    = 100_000
+	maxLevelSeconds = 86_400
+	maxThinkTime    = 3_600_000 // milliseconds
+	maxLevels       = 20
 )
 
-// load looks for what a BenchmarkRun would be refused for.
+// load checks a load as the API server checks that of a BenchmarkRun.
 func (c *converter) load(l *v1alpha1.Load) {
 	choice(c, "load.order", l.Order, v1alpha1.OrderRandom, v1alpha1.OrderSequential)
 	choice(c, "load.scope", l.Scope, v1alpha1.ScopeClient, v1alpha1.ScopeRun)
-	choice(c, "load.connection.keepAlive", l.Connection.KeepAlive, v1alpha1.Enabled, v1alpha1.Disabled)
-	c.streams(l)
-	choice(c, "load.connection.cookies", l.Connection.Cookies, v1alpha1.Disabled, v1alpha1.Enabled)
-	within(c, "load.connection.timeoutSeconds", l.Connection.TimeoutSeconds, 1, mostTimeoutSeconds)
-	if l.Authentication != nil {
-		choice(c, "load.authentication.scheme", l.Authentication.Scheme,
-			v1alpha1.AuthenticationBasic, v1alpha1.AuthenticationDigest, v1alpha1.AuthenticationBearer, v1alpha1.AuthenticationForm)
-		c.form(l)
-	}
+	c.connection(l)
+	c.authentication(l)
 	for i := range l.Requests {
 		c.request(fmt.Sprintf("load.requests[%d]", i), &l.Requests[i])
 	}
@@ -53,24 +37,24 @@ func (c *converter) load(l *v1alpha1.Load) {
 	}
 }
 
-// streams looks at the protocol and how many requests there are on a connection.
-func (c *converter) streams(l *v1alpha1.Load) {
+func (c *converter) connection(l *v1alpha1.Load) {
 	p := &l.Connection
+	http2 := p.Protocol == v1alpha1.HTTP2
+	choice(c, "load.connection.keepAlive", p.KeepAlive, v1alpha1.Enabled, v1alpha1.Disabled)
 	choice(c, "load.connection.protocol", p.Protocol, v1alpha1.HTTP1, v1alpha1.HTTP2)
-	within(c, "load.connection.streams", p.Streams, 1, mostStreams)
-	if p.Streams != nil && p.Protocol != v1alpha1.HTTP2 {
-		c.wrong("load.connection.streams", "it's for the protocol HTTP2: in HTTP/1.1 a connection has one request at a time")
-	}
-	if p.Protocol == v1alpha1.HTTP2 && l.Authentication != nil && l.Authentication.Scheme == v1alpha1.AuthenticationForm {
-		c.wrong("load.connection.protocol", "it must be HTTP1 with the scheme Form: connections log in by HTTP/1.1")
-	}
-	if p.Protocol == v1alpha1.HTTP2 && p.KeepAlive == v1alpha1.Disabled {
-		c.wrong("load.connection.keepAlive", "it must be Enabled with the protocol HTTP2, whose connections are there to be shared")
-	}
+	choice(c, "load.connection.cookies", p.Cookies, v1alpha1.Disabled, v1alpha1.Enabled)
+	within(c, "load.connection.streams", p.Streams, 1, 1000)
+	within(c, "load.connection.timeoutSeconds", p.TimeoutSeconds, 1, 3600)
+	c.rejectIf(p.Streams != nil && !http2,
+		"load.connection.streams", "must not be set without the protocol HTTP2: in HTTP/1.1 a connection has one request at a time")
+	c.rejectIf(http2 && l.Authentication != nil && l.Authentication.Scheme == v1alpha1.AuthenticationForm,
+		"load.connection.protocol", "must be HTTP1 with the scheme Form: connections log in by HTTP/1.1")
+	c.rejectIf(http2 && p.KeepAlive == v1alpha1.Disabled,
+		"load.connection.keepAlive", "must be Enabled with the protocol HTTP2, whose connections are there to be shared")
 }
 
-// concurrent is how many requests a closed load has at once, each of which the
-// first of its requests must be there for.
+// concurrent returns the number of requests that a closed load has in progress at once. Its number
+// of requests must not be smaller.
 func concurrent(l *v1alpha1.Load) int64 {
 	if l.Closed == nil {
 		return 1
@@ -78,37 +62,39 @@ func concurrent(l *v1alpha1.Load) int64 {
 	return int64(l.Closed.Connections) * int64(ptr.Deref(l.Connection.Streams, 1))
 }
 
-// form looks at how connections log in.
-func (c *converter) form(l *v1alpha1.Load) {
+func (c *converter) authentication(l *v1alpha1.Load) {
 	a := l.Authentication
+	if a == nil {
+		return
+	}
+	choice(c, "load.authentication.scheme", a.Scheme,
+		v1alpha1.AuthenticationBasic, v1alpha1.AuthenticationDigest, v1alpha1.AuthenticationBearer, v1alpha1.AuthenticationForm)
 	isForm := a.Scheme == v1alpha1.AuthenticationForm
 	switch {
 	case isForm != (a.Form != nil):
-		c.wrong("load.authentication.form", "it goes with the scheme Form and with no other")
+		c.reject("load.authentication.form", "must be set with the scheme Form, and with no other")
 	case isForm && !strings.HasPrefix(a.Form.Path, "/"):
-		c.wrong("load.authentication.form.path", "%q must begin with a slash: give the path that the form is posted to", a.Form.Path)
+		c.reject("load.authentication.form.path", "%q must begin with a slash: set the path that the form is posted to", a.Form.Path)
 	case isForm && l.Connection.Cookies != v1alpha1.Enabled:
-		c.wrong("load.connection.cookies", "it must be Enabled with a form: the cookie is what the login is for")
+		c.reject("load.connection.cookies", "must be Enabled with a form: the cookie is what the login is for")
 	}
 }
 
 func (c *converter) request(field string, r *v1alpha1.Request) {
-	if !strings.HasPrefix(r.Path, "/") || strings.ContainsFunc(r.Path, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }) {
-		c.wrong(field+".path", "%q must begin with a slash, and have only characters that a URL may have: percent-encode the others, a space as %%20", r.Path)
-	}
+	c.rejectIf(!strings.HasPrefix(r.Path, "/") || strings.ContainsFunc(r.Path, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }),
+		field+".path", "%q must begin with a slash and have only characters that a URL may have: percent-encode the others, a space as %%20", r.Path)
 	method := choice(c, field+".method", r.Method, v1alpha1.MethodGet, v1alpha1.MethodHead, v1alpha1.MethodPost,
 		v1alpha1.MethodPut, v1alpha1.MethodPatch, v1alpha1.MethodDelete, v1alpha1.MethodOptions)
 	choice(c, field+".redirects", r.Redirects, v1alpha1.RedirectsIgnore, v1alpha1.RedirectsFollow)
-	within(c, field+".weight", r.Weight, 1, mostWeight)
+	within(c, field+".weight", r.Weight, 1, 1_000_000)
 	if b := r.Body; b != nil {
-		if method == v1alpha1.MethodGet || method == v1alpha1.MethodHead {
-			c.wrong(field+".body", "it has no meaning with %s: give method, such as POST, or leave it out", method)
-		}
+		c.rejectIf(method == v1alpha1.MethodGet || method == v1alpha1.MethodHead,
+			field+".body", "has no meaning with %s: set method, such as POST, or omit the body", method)
 		c.one(field+".body", member{"text", b.Text != ""}, member{"sizeBytes", b.SizeBytes != nil})
-		within(c, field+".body.sizeBytes", b.SizeBytes, 1, mostBodyBytes)
+		within(c, field+".body.sizeBytes", b.SizeBytes, 1, 64<<20)
 	}
-	if e := r.Expect; e != nil {
-		within(c, field+".expect.bodyBytes", e.BodyBytes, 0, 1<<40)
+	if r.Expect != nil {
+		within(c, field+".expect.bodyBytes", r.Expect.BodyBytes, 0, 1<<40)
 	}
 }
 
@@ -117,9 +103,9 @@ func (c *converter) closed(load *v1alpha1.Load) {
 	if l == nil {
 		return
 	}
-	required(c, "load.closed.connections", l.Connections, 1, mostConnections)
-	within(c, "load.closed.rampSeconds", l.RampSeconds, 0, mostLevelSeconds)
-	c.pause("load.closed.thinkTime", l.ThinkTime)
+	required(c, "load.closed.connections", l.Connections, maxConnections)
+	within(c, "load.closed.rampSeconds", l.RampSeconds, 0, maxLevelSeconds)
+	c.thinkTime("load.closed.thinkTime", l.ThinkTime)
 	c.amount("load.closed", l.Requests, l.DurationSeconds, concurrent(load))
 }
 
@@ -127,17 +113,16 @@ func (c *converter) open(l *v1alpha1.OpenLoad) {
 	if l == nil {
 		return
 	}
-	required(c, "load.open.requestsPerSecond", l.RequestsPerSecond, 1, mostPerSecond)
-	within(c, "load.open.maxConnections", l.MaxConnections, 1, mostConnections)
+	required(c, "load.open.requestsPerSecond", l.RequestsPerSecond, maxPerSecond)
+	within(c, "load.open.maxConnections", l.MaxConnections, 1, maxConnections)
 	choice(c, "load.open.interArrivalTimes", l.InterArrivalTimes, v1alpha1.InterArrivalConstant, v1alpha1.InterArrivalPoisson)
 	if r := l.Ramp; r != nil {
-		if r.From == nil {
-			c.wrong("load.open.ramp.from", "it's missing: give the rate at the beginning, or 0")
-		}
-		within(c, "load.open.ramp.from", r.From, 0, mostPerSecond)
-		required(c, "load.open.ramp.seconds", r.Seconds, 1, mostLevelSeconds)
-		if l.DurationSeconds != nil && r.Seconds > *l.DurationSeconds {
-			c.wrong("load.open.ramp.seconds", "it's %d: give at most durationSeconds, which is %d", r.Seconds, *l.DurationSeconds)
+		c.rejectIf(r.From == nil, "load.open.ramp.from", "must be set: it is the rate at the beginning, or 0")
+		within(c, "load.open.ramp.from", r.From, 0, maxPerSecond)
+		required(c, "load.open.ramp.seconds", r.Seconds, maxLevelSeconds)
+		if l.DurationSeconds != nil {
+			c.rejectIf(r.Seconds > *l.DurationSeconds,
+				"load.open.ramp.seconds", "must be at most durationSeconds, which is %d, not %d", *l.DurationSeconds, r.Seconds)
 		}
 	}
 	c.amount("load.open", l.Requests, l.DurationSeconds, 1)
@@ -147,126 +132,111 @@ func (c *converter) stages(l *v1alpha1.StagesLoad) {
 	if l == nil {
 		return
 	}
-	if len(l.Levels) < 1 || len(l.Levels) > mostLevels {
-		c.wrong("load.stages.levels", "there are %d: give from 1 to %d", len(l.Levels), mostLevels)
+	if len(l.Levels) < 1 || len(l.Levels) > maxLevels {
+		c.reject("load.stages.levels", "must have from 1 to %d levels, not %d", maxLevels, len(l.Levels))
 		return
 	}
 	connections := l.Levels[0].Connections != nil
 	for i := range l.Levels {
 		field, level := fmt.Sprintf("load.stages.levels[%d]", i), &l.Levels[i]
 		c.one(field, member{"connections", level.Connections != nil}, member{"requestsPerSecond", level.RequestsPerSecond != nil})
-		if connections != (level.Connections != nil) {
-			c.wrong(field, "all levels must have the same of connections and requestsPerSecond")
-		}
-		within(c, field+".connections", level.Connections, 1, mostConnections)
-		within(c, field+".requestsPerSecond", level.RequestsPerSecond, 1, mostPerSecond)
-		within(c, field+".rampSeconds", level.RampSeconds, 0, mostLevelSeconds)
-		required(c, field+".holdSeconds", level.HoldSeconds, 1, mostLevelSeconds)
+		c.rejectIf(connections != (level.Connections != nil), field, "all levels must have the same of connections and requestsPerSecond")
+		within(c, field+".connections", level.Connections, 1, maxConnections)
+		within(c, field+".requestsPerSecond", level.RequestsPerSecond, 1, maxPerSecond)
+		within(c, field+".rampSeconds", level.RampSeconds, 0, maxLevelSeconds)
+		required(c, field+".holdSeconds", level.HoldSeconds, maxLevelSeconds)
 	}
-	c.pause("load.stages.thinkTime", l.ThinkTime)
+	c.thinkTime("load.stages.thinkTime", l.ThinkTime)
 	choice(c, "load.stages.interArrivalTimes", l.InterArrivalTimes, v1alpha1.InterArrivalConstant, v1alpha1.InterArrivalPoisson)
-	within(c, "load.stages.maxConnections", l.MaxConnections, 1, mostConnections)
-	if !connections && l.ThinkTime != nil {
-		c.wrong("load.stages.thinkTime", "it's for levels of connections: a rate has no pauses")
-	}
-	if connections && l.InterArrivalTimes != "" {
-		c.wrong("load.stages.interArrivalTimes", "it's for levels of requestsPerSecond")
-	}
-	if connections && l.MaxConnections != nil {
-		c.wrong("load.stages.maxConnections", "it's for levels of requestsPerSecond")
-	}
+	within(c, "load.stages.maxConnections", l.MaxConnections, 1, maxConnections)
+	c.rejectIf(!connections && l.ThinkTime != nil, "load.stages.thinkTime", "is for levels of connections: a rate has no think time")
+	c.rejectIf(connections && l.InterArrivalTimes != "", "load.stages.interArrivalTimes", "is for levels of requestsPerSecond")
+	c.rejectIf(connections && l.MaxConnections != nil, "load.stages.maxConnections", "is for levels of requestsPerSecond")
 }
 
-func (c *converter) pause(field string, p *v1alpha1.ThinkTime) {
-	if p == nil {
-		return
+func (c *converter) thinkTime(field string, t *v1alpha1.ThinkTime) {
+	if t != nil {
+		required(c, field+".minMilliseconds", t.MinMilliseconds, maxThinkTime)
+		within(c, field+".maxMilliseconds", t.MaxMilliseconds, int64(t.MinMilliseconds), maxThinkTime)
 	}
-	required(c, field+".minMilliseconds", p.MinMilliseconds, 1, mostPauseMilliseconds)
-	within(c, field+".maxMilliseconds", p.MaxMilliseconds, int64(p.MinMilliseconds), mostPauseMilliseconds)
 }
 
 func (c *converter) warmup(w *v1alpha1.Warmup, l *v1alpha1.Load) {
-	least := concurrent(l)
-	if w.Steady == nil || w.Requests != nil || w.DurationSeconds != nil {
-		if c.one("load.warmup", member{"requests", w.Requests != nil}, member{"durationSeconds", w.DurationSeconds != nil}, member{"steady", w.Steady != nil}) {
-			c.amount("load.warmup", w.Requests, w.DurationSeconds, least)
-		}
+	if !c.one("load.warmup", member{"requests", w.Requests != nil}, member{"durationSeconds", w.DurationSeconds != nil}, member{"steady", w.Steady != nil}) {
 		return
 	}
-	within(c, "load.warmup.steady.windowSeconds", w.Steady.WindowSeconds, 1, mostWindowSeconds)
-	within(c, "load.warmup.steady.windows", w.Steady.Windows, leastWindows, mostWindows)
+	if w.Steady == nil {
+		c.amount("load.warmup", w.Requests, w.DurationSeconds, concurrent(l))
+		return
+	}
+	within(c, "load.warmup.steady.windowSeconds", w.Steady.WindowSeconds, 1, 60)
+	within(c, "load.warmup.steady.windows", w.Steady.Windows, 2, 10)
 	within(c, "load.warmup.steady.throughputPercent", w.Steady.ThroughputPercent, 1, 100)
 	within(c, "load.warmup.steady.p99Percent", w.Steady.P99Percent, 1, 100)
-	within(c, "load.warmup.steady.timeoutSeconds", w.Steady.TimeoutSeconds, 1, mostLevelSeconds)
+	within(c, "load.warmup.steady.timeoutSeconds", w.Steady.TimeoutSeconds, 1, maxLevelSeconds)
 	criterion := loadplan.Steady(w.Steady)
-	if least := criterion.Windows * criterion.WindowSeconds; criterion.TimeoutSeconds < least {
-		c.wrong("load.warmup.steady.timeoutSeconds", "it's %d: give at least windows times windowSeconds, which is %d", criterion.TimeoutSeconds, least)
-	}
+	least := criterion.Windows * criterion.WindowSeconds
+	c.rejectIf(criterion.TimeoutSeconds < least,
+		"load.warmup.steady.timeoutSeconds", "must be at least windows times windowSeconds, which is %d, not %d", least, criterion.TimeoutSeconds)
 }
 
-// amount is a number of requests, one for each connection at least, or a duration.
+// amount checks the length of a load: a duration or a number of requests, at least one for each
+// connection.
 func (c *converter) amount(field string, requests *int64, seconds *int32, connections int64) {
 	if !c.one(field, member{"requests", requests != nil}, member{"durationSeconds", seconds != nil}) {
 		return
 	}
-	within(c, field+".durationSeconds", seconds, 1, mostSeconds)
-	if within(c, field+".requests", requests, 1, mostRequests) && requests != nil && *requests < connections {
-		c.wrong(field+".requests", "it's %d for %d connections or streams: give at least as many requests, so that each makes one", *requests, connections)
+	within(c, field+".durationSeconds", seconds, 1, 604_800)
+	if within(c, field+".requests", requests, 1, 1_000_000_000_000) && requests != nil {
+		c.rejectIf(*requests < connections, field+".requests",
+			"must be at least %d, the number of connections or streams, so that each makes a request, not %d", connections, *requests)
 	}
 }
 
-// member is a field of which there may be others instead.
+// member is a field of a union.
 type member struct {
-	name  string
-	given bool
+	name string
+	set  bool
 }
 
-// one says when not exactly one of some fields is given.
+// one rejects a union unless exactly one of its members is set. It reports whether that is so.
 func (c *converter) one(field string, members ...member) bool {
-	given, names := 0, make([]string, len(members))
-	for i, m := range members {
-		names[i] = m.name
-		if m.given {
-			given++
+	var names []string
+	set := 0
+	for _, m := range members {
+		names = append(names, m.name)
+		if m.set {
+			set++
 		}
 	}
-	if given != 1 {
-		last := len(names) - 1
-		c.wrong(field, "give exactly one of %s and %s", strings.Join(names[:last], ", "), names[last])
-	}
-	return given == 1
+	c.rejectIf(set != 1, field, "exactly one of the fields in %v must be set", names)
+	return set == 1
 }
 
-// within says when a number that is given is out of bounds.
+// within rejects a number that is set and out of bounds. It reports whether the number is accepted.
 func within[N int32 | int64](c *converter, field string, n *N, least, most int64) bool {
 	if n == nil || int64(*n) >= least && int64(*n) <= most {
 		return true
 	}
-	c.wrong(field, "it's %d: give a number from %d to %d", *n, least, most)
+	c.reject(field, "must be from %d to %d, not %d", least, most, *n)
 	return false
 }
 
-// required says when a number isn't given or is out of bounds, which begin at 1.
-func required[N int32 | int64](c *converter, field string, n N, least, most int64) {
+// required rejects a number that isn't set or isn't from 1 to most.
+func required[N int32 | int64](c *converter, field string, n N, most int64) {
 	if n == 0 {
-		c.wrong(field, "it's missing or 0: give a number from %d to %d", least, most)
+		c.reject(field, "must be set to a number from 1 to %d", most)
 		return
 	}
-	within(c, field, &n, least, most)
+	within(c, field, &n, 1, most)
 }
 
-// choice is one of some values, the first when nothing was chosen.
-func choice[S ~string](c *converter, field string, chosen S, values ...S) S {
-	if chosen == "" {
+// choice rejects a value that isn't one of values. It returns the value, or the default, which is
+// the first of values, if none is set.
+func choice[S ~string](c *converter, field string, value S, values ...S) S {
+	if value == "" {
 		return values[0]
 	}
-	if !slices.Contains(values, chosen) {
-		names := make([]string, len(values))
-		for i, v := range values {
-			names[i] = string(v)
-		}
-		last := len(names) - 1
-		c.wrong(field, "it's %q: give %s or %s", chosen, strings.Join(names[:last], ", "), names[last])
-	}
-	return chosen
+	c.rejectIf(!slices.Contains(values, value), field, "must be one of %v, not %q", values, value)
+	return value
 }

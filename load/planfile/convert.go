@@ -1,11 +1,15 @@
 package planfile
 
 import (
+	"cmp"
+	"fmt"
 	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/cipher"
@@ -29,7 +33,7 @@ func (c *converter) job(f *file) *standalone.Job {
 		plans := loadplan.Plans(&v1alpha1.BenchmarkRun{Spec: *spec}, nil)
 		loadplan.AddList(plans, list, nil)
 		job.Plan = plans[0]
-		job.Plan.Probe = "" // the target is asked before the load
+		job.Plan.Probe = "" // Job.Prepare probes the target
 		job.ProbeFirstRequest = job.Plan.Authentication != "" || len(f.Load.Requests) > 0 && hasStatuses(&f.Load.Requests[0])
 		if w := f.Load.Warmup; w != nil && w.Steady != nil {
 			job.Steady = new(loadplan.Steady(w.Steady))
@@ -44,117 +48,99 @@ func (c *converter) job(f *file) *standalone.Job {
 }
 
 func (c *converter) url(text string) *url.URL {
-	const form = "give http:// or https:// with a host and, if it isn't 80 or 443, a port, such as http://127.0.0.1:8080"
-	if text == "" {
-		c.wrong("url", "it's missing: %s", form)
-		return nil
-	}
+	const form = "must be http:// or https:// with a host and, if it isn't 80 or 443, a port, such as http://127.0.0.1:8080"
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
-		c.wrong("url", "%q can't be used: %s", text, form)
+		c.reject("url", "%q %s", text, form)
 		return nil
 	}
 	if port, err := strconv.Atoi(u.Port()); u.Port() != "" && (err != nil || port < 1 || port > 65535) {
-		c.wrong("url", "%q has no port that there can be: %s", text, form)
+		c.reject("url", "%q: the port must be from 1 to 65535", text)
 		return nil
 	}
 	return u
 }
 
-// requests sees to it that the load has some: those of the file, those of a list,
-// which it returns, or the one that the url names.
+// requests returns the list of requests, if the plan has one. Without requests of its own or a list
+// the load has one request, for the path of the url.
 func (c *converter) requests(f *file, job *standalone.Job) (list []byte) {
+	c.rejectIf(f.Load.RequestsFrom != nil, "load.requestsFrom", "ConfigMaps are not available: use requestsFile, with the ConfigMap's content, instead")
 	u, err := url.Parse(f.URL)
 	if err != nil {
-		return nil // said before
-	}
-	if f.Load.RequestsFrom != nil {
-		c.wrong("load.requestsFrom", "there are no ConfigMaps here: give requestsFile, with what it would have, instead")
+		return nil // c.url has rejected it
 	}
 	switch hasPath := u.Path != "" && u.Path != "/" || u.RawQuery != ""; {
 	case len(f.Load.Requests) > 0 && f.RequestsFile != "":
-		c.wrong("requestsFile", "there is load.requests beside it: leave one of them out")
+		c.reject("requestsFile", "must not be set together with load.requests")
 	case len(f.Load.Requests) > 0 && hasPath:
-		c.wrong("url", "it has a path beside load.requests: leave one of them out")
+		c.reject("url", "must not have a path together with load.requests")
 	case f.RequestsFile != "" && hasPath:
-		c.wrong("url", "it has a path beside requestsFile: leave one of them out")
+		c.reject("url", "must not have a path together with requestsFile")
 	case f.RequestsFile != "":
 		job.RequestList = &result.RequestList{File: f.RequestsFile}
-		list, job.RequestList.Requests = c.list(c.path(f.RequestsFile))
-		return list
+		list, job.RequestList.Requests, err = readList(c.path(f.RequestsFile))
+		if err != nil {
+			c.reject("requestsFile", "%s", err)
+		}
 	case len(f.Load.Requests) == 0:
 		f.Load.Requests = []v1alpha1.Request{{Path: u.RequestURI()}}
 	}
-	return nil
+	return list
 }
 
-// list reads a list of requests; number is how many there are.
-func (c *converter) list(path string) (list []byte, number int64) {
+// readList reads a list of requests. It returns the encoded list and its length.
+func readList(path string) (list []byte, length int64, err error) {
 	text, err := os.ReadFile(path)
-	var entries []requestlist.Entry
-	if err == nil {
-		entries, err = requestlist.Parse(string(text))
-	}
-	if err == nil {
-		list, err = requestlist.Encode(entries)
-	}
 	if err != nil {
-		c.wrong("requestsFile", "%s", err)
+		return nil, 0, err
 	}
-	return list, int64(len(entries))
+	entries, err := requestlist.Parse(string(text))
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err = requestlist.Encode(entries)
+	return list, int64(len(entries)), err
 }
 
-// hasStatuses is whether a request says itself what a success is.
+// hasStatuses reports whether a request defines which statuses are a success.
 func hasStatuses(r *v1alpha1.Request) bool { return r.Expect != nil && len(r.Expect.Statuses) > 0 }
 
-// credentials sees to it that there are files where the load authenticates.
+// credentials checks that the plan has credentials if and only if the load authenticates.
 func (c *converter) credentials(f *file) {
 	a := f.Load.Authentication
 	switch {
-	case a == nil && f.CredentialsDirectory != "":
-		c.wrong("credentialsDirectory", "nothing authenticates: give load.authentication, or leave it out")
 	case a == nil:
+		c.rejectIf(f.CredentialsDirectory != "", "credentialsDirectory", "must not be set without load.authentication")
 	case a.SecretName != "":
-		c.wrong("load.authentication.secretName", "there are no Secrets here: give credentialsDirectory, with the keys as files, instead")
+		c.reject("load.authentication.secretName", "Secrets are not available: use credentialsDirectory, with the keys as files, instead")
 	case f.CredentialsDirectory == "":
-		c.wrong("credentialsDirectory", "it's missing: give a folder with the files %s", strings.Join(session.CredentialKeys(string(a.Scheme)), " and "))
+		c.reject("credentialsDirectory", "must be set to a directory with the files %s", strings.Join(session.CredentialKeys(string(a.Scheme)), " and "))
 	}
 }
 
 func (c *converter) security(f *file, job *standalone.Job) {
 	if job.URL.Scheme != "https" {
-		if f.TLS != nil {
-			c.wrong("tls", "the url begins with http: write https, or leave tls out")
-		}
+		c.rejectIf(f.TLS != nil, "tls", "must not be set unless the url begins with https")
 		return
 	}
-	t := f.TLS
-	if t == nil {
-		t = &tls{}
-	}
+	t := ptr.Deref(f.TLS, tls{})
 	for i, name := range t.Protocols {
-		if !slices.Contains(session.Protocols, name) {
-			c.wrong("tls.protocols["+strconv.Itoa(i)+"]", "there is no %s: take some of %s", name, strings.Join(session.Protocols, ", "))
-		}
+		c.rejectIf(!slices.Contains(session.Protocols, name), fmt.Sprintf("tls.protocols[%d]", i), "must be one of %v, not %q", session.Protocols, name)
 	}
 	for i, name := range t.Ciphers {
 		if _, err := cipher.ID(name); err != nil {
-			c.wrong("tls.ciphers["+strconv.Itoa(i)+"]", "%s", err)
+			c.reject(fmt.Sprintf("tls.ciphers[%d]", i), "%s", err)
 		}
 	}
-	if t.ClientKeyFile != "" && t.ClientCertificateFile == "" {
-		c.wrong("tls.clientKeyFile", "there is no certificate for it: give clientCertificateFile")
-	}
+	c.rejectIf(t.ClientKeyFile != "" && t.ClientCertificateFile == "", "tls.clientKeyFile", "must not be set without clientCertificateFile")
 	job.Plan.TLS = &session.TLS{
 		ServerName: t.ServerName, Protocols: t.Protocols, Ciphers: t.Ciphers,
 		Unverified:        choice(c, "tls.verification", t.Verification, "Full", "None") == "None",
 		Resume:            choice(c, "tls.sessionResumption", t.SessionResumption, "Disabled", "Enabled") == "Enabled",
 		ClientCertificate: t.ClientCertificateFile != "",
 	}
+	certificate := c.path(t.ClientCertificateFile)
 	job.Files = standalone.Files{
-		CA: c.path(t.CertificateAuthorityFile), Certificate: c.path(t.ClientCertificateFile), Key: c.path(t.ClientKeyFile),
-	}
-	if job.Files.Key == "" {
-		job.Files.Key = job.Files.Certificate
+		CA: c.path(t.CertificateAuthorityFile), Certificate: certificate, Key: cmp.Or(c.path(t.ClientKeyFile), certificate),
 	}
 }

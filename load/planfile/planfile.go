@@ -1,6 +1,5 @@
-// Package planfile reads the load that `assay-load run` drives from YAML. What
-// stands under load is what stands there in a BenchmarkRun, in the
-// API's own types: it can be moved from one to the other.
+// Package planfile reads the load that `assay-load run` runs from YAML. Its field load has the API's
+// own types: it can be copied from a BenchmarkRun and back.
 package planfile
 
 import (
@@ -12,13 +11,13 @@ import (
 	"github.com/assay-dev/assay/load/standalone"
 )
 
-// file is a plan as it is written.
+// file is a plan as in its file.
 type file struct {
 	URL  string `json:"url"`
 	Host string `json:"host"`
-	// CredentialsDirectory has the files that load.authentication's Secret has as keys.
+	// CredentialsDirectory holds a file for each key that the Secret of load.authentication has.
 	CredentialsDirectory string `json:"credentialsDirectory"`
-	// RequestsFile is a list of requests, as load.requestsFrom's ConfigMap has it.
+	// RequestsFile is a list of requests, as in the ConfigMap of load.requestsFrom.
 	RequestsFile string        `json:"requestsFile"`
 	Load         v1alpha1.Load `json:"load"`
 	TLS          *tls          `json:"tls"`
@@ -35,14 +34,14 @@ type tls struct {
 	ClientKeyFile            string   `json:"clientKeyFile"`
 }
 
-// Read returns the job that a plan describes. Paths in it are relative to a folder, name is what
-// reports call it. Its error names all that is wrong, each with the field and what would be right.
-func Read(data []byte, name, folder string) (*standalone.Job, error) {
+// Read returns the job of a plan. Paths in the plan are relative to directory. name is the job's name
+// in reports. The error names all fields that are wrong, and what is right.
+func Read(data []byte, name, directory string) (*standalone.Job, error) {
 	f, err := decode(data)
 	if err != nil {
 		return nil, err
 	}
-	c := &converter{folder: folder}
+	c := &converter{directory: directory}
 	job := c.job(f)
 	if err := errors.Join(c.errors...); err != nil {
 		return nil, err
@@ -54,20 +53,27 @@ func Read(data []byte, name, folder string) (*standalone.Job, error) {
 	return job, nil
 }
 
-// converter makes a job of a file and collects what is wrong with it.
+// converter converts a file to a job and collects errors.
 type converter struct {
-	folder string
-	errors []error
+	directory string
+	errors    []error
 }
 
-func (c *converter) wrong(field, format string, args ...any) {
+// reject adds an error about a field.
+func (c *converter) reject(field, format string, args ...any) {
 	c.errors = append(c.errors, fmt.Errorf("%s: %s", field, fmt.Sprintf(format, args...)))
 }
 
-// path is a path of the file's, as seen from here.
+func (c *converter) rejectIf(wrong bool, field, format string, args ...any) {
+	if wrong {
+		c.reject(field, format, args...)
+	}
+}
+
+// path returns a path of the file, which is relative to the file's directory.
 func (c *converter) path(path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(c.folder, path)
+	return filepath.Join(c.directory, path)
 }
