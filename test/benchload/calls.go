@@ -32,9 +32,9 @@ func (s *settings) calls(ctx context.Context, server *server, directory string) 
 		if c.open {
 			continue
 		}
-		l := &load{url: server.url(c.kib, c.tls), connections: c.connections, keepAlive: c.keepAlive, duration: s.duration, directory: directory}
-		for _, t := range tools(s.cache) {
-			if t.name != reference && t.name != assayLoadTool(s.cache).name {
+		l := s.load(&c, server, directory)
+		for _, t := range s.toolsFor(&c) {
+			if t.name != c.reference() && t.name != assayLoadName {
 				continue
 			}
 			counts := filepath.Join(directory, "calls")

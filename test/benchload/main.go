@@ -119,7 +119,7 @@ func (s *settings) compareAll(ctx context.Context, server *server, directory str
 
 // compare runs all tools in turn, round by round, and prints their table.
 func (s *settings) compare(ctx context.Context, server *server, directory string, c *benchCase) error {
-	chosen := toolsFor(c, s.chosenTools(), s.cache)
+	chosen := s.toolsFor(c)
 	rows := make([]row, len(chosen))
 	if c.open {
 		var err error
@@ -127,10 +127,7 @@ func (s *settings) compare(ctx context.Context, server *server, directory string
 			return err
 		}
 	}
-	l := &load{url: server.url(c.kib, c.tls), connections: c.connections, keepAlive: c.keepAlive, rate: c.rate, duration: s.duration, directory: directory}
-	if l.streams = c.streams; c.streams > 0 {
-		l.url = fmt.Sprintf("https://%s/%dk", server.http2, c.kib)
-	}
+	l := s.load(c, server, directory)
 	for round := range s.rounds {
 		for i := range chosen {
 			r := &rows[i]
@@ -156,23 +153,31 @@ func (s *settings) compare(ctx context.Context, server *server, directory string
 	return nil
 }
 
-func (s *settings) chosenTools() []tool {
-	all := tools(s.cache)
-	if s.tools == "" {
-		return all
+// toolsFor returns the tools for a case that the flag selects.
+func (s *settings) toolsFor(c *benchCase) []tool {
+	prefixes := strings.Split(s.tools, ",")
+	return slices.DeleteFunc(tools(s.cache), func(t tool) bool {
+		chosen := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(t.name, prefix) })
+		return !chosen || c.streams > 0 && !t.http2 || c.streams == 0 && !t.http1
+	})
+}
+
+// load returns the load of a case.
+func (s *settings) load(c *benchCase, server *server, directory string) *load {
+	l := &load{
+		url: server.url(c.kib, c.tls), connections: c.connections, keepAlive: c.keepAlive, streams: c.streams, rate: c.rate,
+		duration: s.duration, directory: directory,
 	}
-	var chosen []tool
-	for _, t := range all {
-		if slices.ContainsFunc(strings.Split(s.tools, ","), func(name string) bool { return strings.HasPrefix(t.name, name) }) {
-			chosen = append(chosen, t)
-		}
+	if c.streams > 0 {
+		l.url = fmt.Sprintf("https://%s/%dk", server.http2, c.kib)
 	}
-	return chosen
+	return l
 }
 
 // halfSaturation returns half of the rate at which assay-load saturates this machine in a case.
 func (s *settings) halfSaturation(ctx context.Context, server *server, directory string, c *benchCase) (int, error) {
-	l := &load{url: server.url(c.kib, c.tls), connections: saturatingConnections, keepAlive: c.keepAlive, duration: s.duration, directory: directory}
+	l := s.load(c, server, directory)
+	l.connections, l.rate = saturatingConnections, 0
 	t := assayLoadTool(s.cache)
 	sample, err := measure(ctx, &t, l, s.clientCPU, nil)
 	if err != nil {

@@ -36,9 +36,12 @@ func (s *sample) rate() float64 { return float64(s.requests) / s.seconds }
 // measure runs a tool on one CPU. Meanwhile it calls watch, unless that is nil. The error
 // is errSkipped if the tool can't make the load.
 func measure(ctx context.Context, t *tool, l *load, cpu int, watch func(*process)) (*sample, error) {
+	if l.rate > 0 && !t.openLoad {
+		return nil, fmt.Errorf("%w: has no open load", errSkipped)
+	}
 	args, err := t.arguments(l)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errSkipped, err)
+		return nil, err
 	}
 	if _, err := exec.LookPath(t.program); err != nil {
 		return nil, fmt.Errorf("%w: not found (install it with make bench-deps)", errSkipped)

@@ -10,50 +10,45 @@ import (
 	"time"
 )
 
-// findNumber returns the number that the first group of pattern matches, and whether
-// there is a match.
-func findNumber(text, pattern string) (float64, bool) {
+// find returns the text that the first group of pattern matches, or an empty string without a match.
+func find(text, pattern string) string {
 	m := regexp.MustCompile("(?m)" + pattern).FindStringSubmatch(text)
 	if m == nil {
-		return 0, false
+		return ""
 	}
-	n, err := strconv.ParseFloat(m[1], 64)
-	return n, err == nil
+	return m[1]
 }
 
-// parseFigures finds a tool's figures by patterns. Those of failures may be missing.
-func parseFigures(output, requests, seconds string, failures ...string) (figures, error) {
-	n, found := findNumber(output, requests)
-	took, timed := findNumber(output, seconds)
-	if !found || !timed {
-		return figures{}, fmt.Errorf("output lacks %q or %q:\n%s", requests, seconds, output)
+// parseFigures finds a tool's figures by patterns. That of the time matches a duration, such as
+// 1.02s, or a number of seconds. Those of failures may be missing.
+func parseFigures(output, requests, took string, failures ...string) (figures, error) {
+	n, err := strconv.ParseInt(find(output, requests), 10, 64)
+	duration := find(output, took)
+	if strings.Trim(duration, "0123456789.") == "" {
+		duration += "s"
 	}
-	var failed float64
+	time, timeErr := time.ParseDuration(duration)
+	if err := errors.Join(err, timeErr); err != nil {
+		return figures{}, fmt.Errorf("output lacks %q or %q: %w:\n%s", requests, took, err, output)
+	}
+	f := figures{requests: n, seconds: time.Seconds()}
 	for _, pattern := range failures {
-		one, _ := findNumber(output, pattern)
-		failed += one
+		if text := find(output, pattern); text != "" {
+			failed, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				return f, err
+			}
+			f.failed += failed
+		}
 	}
-	return figures{requests: int64(n), failed: int64(failed), seconds: took}, nil
+	return f, nil
 }
 
+// parseWrk doesn't count read errors: with "Connection: close" wrk reports the end of each connection
+// as one.
 func parseWrk(output string) (figures, error) {
-	m := regexp.MustCompile(`(?m)^ +(\d+) requests in (\S+), `).FindStringSubmatch(output)
-	if m == nil {
-		return figures{}, fmt.Errorf("output lacks the number of requests:\n%s", output)
-	}
-	took, err := time.ParseDuration(m[2])
-	if err != nil {
-		return figures{}, err
-	}
-	n, err := strconv.ParseInt(m[1], 10, 64)
-	f := figures{requests: n, seconds: took.Seconds()}
-	for _, pattern := range []string{`Non-2xx or 3xx responses: (\d+)`, `Socket errors: connect (\d+)`, `Socket errors: .* write (\d+)`, `Socket errors: .* timeout (\d+)`} {
-		failed, _ := findNumber(output, pattern)
-		f.failed += int64(failed)
-	}
-	// Read errors aren't counted: with "Connection: close" wrk reports the end of each
-	// connection as one.
-	return f, err
+	return parseFigures(output, `^ +(\d+) requests in `, `^ +\d+ requests in (\S+), `, `Non-2xx or 3xx responses: (\d+)`,
+		`Socket errors: connect (\d+)`, `Socket errors: .* write (\d+)`, `Socket errors: .* timeout (\d+)`)
 }
 
 func parseAB(output string) (figures, error) {
@@ -63,14 +58,7 @@ func parseAB(output string) (figures, error) {
 }
 
 func parseH2load(output string) (figures, error) {
-	m := regexp.MustCompile(`(?m)^finished in ([\d.]+m?s),`).FindStringSubmatch(output)
-	n, found := findNumber(output, `^requests: .* (\d+) succeeded`)
-	if m == nil || !found {
-		return figures{}, fmt.Errorf("output lacks the number of requests:\n%s", output)
-	}
-	took, err := time.ParseDuration(m[1])
-	failed, _ := findNumber(output, `^requests: .* (\d+) failed`)
-	return figures{requests: int64(n), failed: int64(failed), seconds: took.Seconds()}, err
+	return parseFigures(output, `^requests: .* (\d+) succeeded`, `^finished in ([\d.]+m?s),`, `^requests: .* (\d+) failed`)
 }
 
 func parseHey(output string) (figures, error) {
@@ -91,8 +79,8 @@ func parseHey(output string) (figures, error) {
 			f.failed += n
 		}
 	}
-	took, found := findNumber(output, `^\s+Total:\s+([\d.]+) secs`)
-	if !found || f.requests == 0 {
+	took, err := strconv.ParseFloat(find(output, `^\s+Total:\s+([\d.]+) secs`), 64)
+	if err != nil || f.requests == 0 {
 		return f, fmt.Errorf("output lacks responses:\n%s", output)
 	}
 	f.seconds = took

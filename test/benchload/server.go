@@ -2,20 +2,15 @@ package main
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/assay-dev/assay/internal/certificate"
 )
 
 // server is an nginx on loopback that this program starts.
@@ -55,27 +50,29 @@ http {
 // startServer starts nginx on a CPU with files in directory. The caller must call stop.
 func startServer(ctx context.Context, directory string, cpu int) (*server, error) {
 	s := &server{}
-	var err error
-	if s.plain, err = freeAddress(); err != nil {
-		return nil, err
-	}
-	if s.tls, err = freeAddress(); err != nil {
-		return nil, err
-	}
-	if s.http2, err = freeAddress(); err != nil {
-		return nil, err
+	for _, address := range []*string{&s.plain, &s.tls, &s.http2} {
+		var err error
+		if *address, err = freeAddress(); err != nil {
+			return nil, err
+		}
 	}
 	for name, size := range map[string]int{"1k": 1 << 10, "32k": 32 << 10} {
 		if err := os.WriteFile(filepath.Join(directory, name), make([]byte, size), 0o644); err != nil {
 			return nil, err
 		}
 	}
-	if err := writeCertificate(directory); err != nil {
+	bundle, err := certificate.Issue(certificate.Request{Algorithm: "ECDSA", Size: 256, DNSNames: []string{"localhost"}, Lifetime: 24 * time.Hour}, time.Now())
+	if err != nil {
 		return nil, err
 	}
 	config := filepath.Join(directory, "nginx.conf")
-	if err := os.WriteFile(config, fmt.Appendf(nil, nginxConfig, directory, s.plain, s.tls, s.http2), 0o644); err != nil {
-		return nil, err
+	for path, content := range map[string][]byte{
+		filepath.Join(directory, "server.crt"): bundle.Certificate, filepath.Join(directory, "server.key"): bundle.Key,
+		config: fmt.Appendf(nil, nginxConfig, directory, s.plain, s.tls, s.http2),
+	} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			return nil, err
+		}
 	}
 	version, err := exec.CommandContext(ctx, "nginx", "-v").CombinedOutput()
 	if err != nil {
@@ -126,29 +123,4 @@ func freeAddress() (string, error) {
 		return "", err
 	}
 	return listener.Addr().String(), listener.Close()
-}
-
-func writeCertificate(directory string) error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "127.0.0.1"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return err
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return err
-	}
-	for name, block := range map[string]*pem.Block{"server.crt": {Type: "CERTIFICATE", Bytes: der}, "server.key": {Type: "PRIVATE KEY", Bytes: private}} {
-		if err := os.WriteFile(filepath.Join(directory, name), pem.EncodeToMemory(block), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
 }

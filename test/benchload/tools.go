@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -22,13 +24,20 @@ type load struct {
 	directory string // for the tool's files
 }
 
+// write writes a file for the tool and returns its path.
+func (l *load) write(name, format string, args ...any) (string, error) {
+	path := filepath.Join(l.directory, name)
+	return path, os.WriteFile(path, fmt.Appendf(nil, format, args...), 0o600)
+}
+
 // tool is a load generator.
 type tool struct {
 	name string
 	// program is the name or path of its executable.
 	program string
-	// arguments returns its command line for a load, or an error that says why it can't make
-	// the load.
+	// http1, http2 and openLoad report which loads it can make.
+	http1, http2, openLoad bool
+	// arguments returns its command line for a load.
 	arguments func(l *load) ([]string, error)
 	// environment is added to this program's environment.
 	environment []string
@@ -58,35 +67,32 @@ const reference = "wrk"
 // http2Reference is the reference for HTTP/2.
 const http2Reference = "h2load"
 
+const assayLoadName = "assay-load"
+
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
 
-// tools returns all tools, starting with the reference. cache is the directory with built tools.
+// tools returns all tools, the references first. cache is the directory with built tools.
 func tools(cache string) []tool {
 	built := func(name string) string { return filepath.Join(cache, "bin", name) }
 	return []tool{
-		{name: reference, program: "wrk", arguments: wrk, parse: parseWrk},
-		assayLoadTool(cache),
-		{name: "ab", program: "ab", arguments: ab, parse: parseAB},
-		{name: "h2load --h1", program: "h2load", arguments: h2load, parse: parseH2load},
-		{name: "hey", program: "hey", arguments: hey, parse: parseHey},
+		{name: reference, program: "wrk", http1: true, arguments: wrk, parse: parseWrk},
+		{name: http2Reference, program: "h2load", http2: true, arguments: h2load, parse: parseH2load},
+		{name: assayLoadName, program: built("assay-load"), http1: true, http2: true, openLoad: true, arguments: assayLoad, parse: parseAssayLoad},
+		{name: "ab", program: "ab", http1: true, arguments: ab, parse: parseAB},
+		{name: "h2load --h1", program: "h2load", http1: true, arguments: h2load, parse: parseH2load},
+		{name: "hey", program: "hey", http1: true, openLoad: true, arguments: hey, parse: parseHey},
 		{
-			name: "k6, bodies discarded", program: built("k6"), arguments: k6, parse: parseK6,
+			name: "k6, bodies discarded", program: built("k6"), http1: true, openLoad: true, arguments: k6, parse: parseK6,
 			environment: []string{"K6_NO_USAGE_REPORT=true", "K6_AUTO_EXTENSION_RESOLUTION=false"},
 		},
-		{name: "siege -b", program: "siege", arguments: siege, parse: parseSiege},
+		{name: "siege -b", program: "siege", http1: true, arguments: siege, parse: parseSiege},
 	}
 }
 
 // assayLoadTool returns the tool assay-load.
 func assayLoadTool(cache string) tool {
-	return tool{name: "assay-load", program: filepath.Join(cache, "bin", "assay-load"), arguments: assayLoad, parse: parseAssayLoad}
-}
-
-func noOpenLoad(l *load) error {
-	if l.rate > 0 {
-		return fmt.Errorf("has no open load")
-	}
-	return nil
+	all := tools(cache)
+	return all[slices.IndexFunc(all, func(t tool) bool { return t.name == assayLoadName })]
 }
 
 func wrk(l *load) ([]string, error) {
@@ -94,7 +100,7 @@ func wrk(l *load) ([]string, error) {
 	if !l.keepAlive {
 		args = append(args, "-H", "Connection: close")
 	}
-	return append(args, l.url), noOpenLoad(l)
+	return append(args, l.url), nil
 }
 
 // manyRequests is more than any tool makes in the time of a run.
@@ -105,18 +111,23 @@ func ab(l *load) ([]string, error) {
 	if l.keepAlive {
 		args = append(args, "-k")
 	}
-	return append(args, l.url), noOpenLoad(l)
+	return append(args, l.url), nil
 }
 
 func h2load(l *load) ([]string, error) {
-	args := []string{"--h1", "-t1", "-c" + strconv.Itoa(l.connections)}
+	args := []string{"-t1", "-c" + strconv.Itoa(l.connections)}
+	if l.streams > 0 {
+		args = append(args, "-m"+strconv.Itoa(l.streams))
+	} else {
+		args = append(args, "--h1")
+	}
 	if l.keepAlive {
 		args = append(args, "-D"+seconds(l.duration))
 	} else {
 		// Without keep-alive, -D doesn't end the run (h2load 1.52).
 		args = append(args, "-H", "connection: close", "-n"+strconv.FormatInt(max(l.expected, int64(l.connections)), 10))
 	}
-	return append(args, l.url), noOpenLoad(l)
+	return append(args, l.url), nil
 }
 
 func hey(l *load) ([]string, error) {
@@ -132,19 +143,13 @@ func hey(l *load) ([]string, error) {
 }
 
 func siege(l *load) ([]string, error) {
-	if err := noOpenLoad(l); err != nil {
-		return nil, err
-	}
 	connection := "close"
 	if l.keepAlive {
 		connection = "keep-alive"
 	}
-	path := filepath.Join(l.directory, "siegerc")
-	text := fmt.Sprintf("verbose = false\nquiet = true\njson_output = true\nlogging = false\nlimit = %d\nbenchmark = true\nconnection = %s\nparser = false\n", l.connections, connection)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
-	return []string{"-R", path, "-b", "-c" + strconv.Itoa(l.connections), "-t" + seconds(l.duration) + "S", l.url}, nil
+	path, err := l.write("siegerc", "verbose = false\nquiet = true\njson_output = true\nlogging = false\nlimit = %d\nbenchmark = true\nconnection = %s\nparser = false\n",
+		l.connections, connection)
+	return []string{"-R", path, "-b", "-c" + strconv.Itoa(l.connections), "-t" + seconds(l.duration) + "S", l.url}, err
 }
 
 // k6Script is a load for stock k6 that does as little as k6 permits.
@@ -166,17 +171,14 @@ func k6(l *load) ([]string, error) {
 		scenario = fmt.Sprintf("{ executor: 'constant-arrival-rate', rate: %d, timeUnit: '1s', duration: '%s', preAllocatedVUs: %d, gracefulStop: '1s' }",
 			l.rate, l.duration, l.connections)
 	}
-	path := filepath.Join(l.directory, "k6.js")
-	if err := os.WriteFile(path, fmt.Appendf(nil, k6Script, !l.keepAlive, scenario, l.url), 0o600); err != nil {
-		return nil, err
-	}
-	return []string{"run", "--quiet", "--no-color", "--address", "", path}, nil
+	path, err := l.write("k6.js", k6Script, !l.keepAlive, scenario, l.url)
+	return []string{"run", "--quiet", "--no-color", "--address", "", path}, err
 }
 
 // assayLoadPlan is a load for assay-load run.
 const assayLoadPlan = `url: %s
 load:
-  connection: {keepAlive: %s}
+  connection: {%s}
   %s
 %s`
 
@@ -185,17 +187,16 @@ func assayLoad(l *load) ([]string, error) {
 	if l.rate > 0 {
 		shape = fmt.Sprintf("open: {requestsPerSecond: %d, maxConnections: %d, durationSeconds: %s}", l.rate, l.connections, seconds(l.duration))
 	}
-	keepAlive, security := "Enabled", ""
-	if !l.keepAlive {
-		keepAlive = "Disabled"
+	connection, security := "keepAlive: Enabled", ""
+	switch {
+	case l.streams > 0:
+		connection = fmt.Sprintf("protocol: HTTP2, streams: %d", l.streams)
+	case !l.keepAlive:
+		connection = "keepAlive: Disabled"
 	}
-	if l.url[:len("https")] == "https" {
+	if strings.HasPrefix(l.url, "https:") {
 		security = "tls: {verification: None}\n"
 	}
-	path := filepath.Join(l.directory, "plan.yaml")
-	text := fmt.Sprintf(assayLoadPlan, l.url, keepAlive, shape, security)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
-	return []string{"run", "-o", "json", path}, nil
+	path, err := l.write("plan.yaml", assayLoadPlan, l.url, connection, shape, security)
+	return []string{"run", "-o", "json", path}, err
 }
