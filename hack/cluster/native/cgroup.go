@@ -1,12 +1,12 @@
 package native
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -39,13 +39,9 @@ func parseHierarchies(mountinfo string) []hierarchy {
 		if !ok || len(fields) < 5 || len(tail) == 0 || fields[3] != "/" || seen[fields[4]] {
 			continue
 		}
-		switch tail[0] {
-		case "cgroup":
+		if tail[0] == "cgroup" || tail[0] == "cgroup2" {
 			seen[fields[4]] = true
-			found = append(found, hierarchy{mount: fields[4]})
-		case "cgroup2":
-			seen[fields[4]] = true
-			found = append(found, hierarchy{mount: fields[4], unified: true})
+			found = append(found, hierarchy{mount: fields[4], unified: tail[0] == "cgroup2"})
 		}
 	}
 	return found
@@ -167,11 +163,11 @@ func removeTree(root string) error {
 			return err
 		}
 		left := 0
-		for i := len(dirs) - 1; i >= 0; i-- {
+		for _, dir := range slices.Backward(dirs) {
 			// A frozen process handles SIGKILL only when it is thawed.
-			_ = os.WriteFile(filepath.Join(dirs[i], "freezer.state"), []byte("THAWED"), 0o644)
-			killAll(filepath.Join(dirs[i], "cgroup.procs"))
-			if err := syscall.Rmdir(dirs[i]); err != nil {
+			_ = os.WriteFile(filepath.Join(dir, "freezer.state"), []byte("THAWED"), 0o644)
+			killAll(filepath.Join(dir, "cgroup.procs"))
+			if err := syscall.Rmdir(dir); err != nil {
 				left++
 			}
 		}
@@ -186,13 +182,12 @@ func removeTree(root string) error {
 }
 
 func killAll(procs string) {
-	file, err := os.Open(procs)
+	content, err := os.ReadFile(procs)
 	if err != nil {
 		return
 	}
-	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		pid, err := strconv.Atoi(lines.Text())
+	for _, line := range strings.Fields(string(content)) {
+		pid, err := strconv.Atoi(line)
 		if err == nil && pid > 1 && pid != os.Getpid() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}

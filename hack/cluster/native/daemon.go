@@ -85,10 +85,16 @@ func (l Layout) daemons(nodeIP string) []daemon {
 	}
 }
 
-func (l Layout) running(d daemon) bool {
-	id, err := process.Read(l.pidFile(d.name))
-	return err == nil && id.Alive()
+// pid returns the pid of a daemon or of the supervisor, or 0 if it isn't running.
+func (l Layout) pid(name string) int {
+	id, err := process.Read(l.pidFile(name))
+	if err != nil || !id.Alive() {
+		return 0
+	}
+	return id.PID
 }
+
+func (l Layout) running(name string) bool { return l.pid(name) != 0 }
 
 // held reports whether the daemon was stopped with StopPart.
 func (l Layout) held(name string) bool {

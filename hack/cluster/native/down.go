@@ -39,33 +39,28 @@ func (l Layout) Down(ctx context.Context, report Report) error {
 	// The supervisor first, since it restarts daemons that stop.
 	step("stop the supervisor", func() error { return l.stop(supervisor, 2*time.Second) })
 
+	controlPlane := []string{"containerd", "etcd", "kube-apiserver"}
 	daemons := l.daemons("")
 	slices.Reverse(daemons)
-	for _, d := range daemons {
-		if d.name == "containerd" || d.name == "etcd" || d.name == "kube-apiserver" {
-			continue
-		}
-		step("stop "+d.name, func() error { return l.stop(d.name, d.stopGrace) })
-	}
-	report("node programs stopped")
-	for _, d := range daemons {
-		if d.name == "containerd" && l.running(d) {
-			limit, cancel := context.WithTimeout(ctx, 40*time.Second)
-			// Not a failure yet: the remaining pods are killed and unmounted below.
-			if err := l.removePods(limit); err != nil {
-				report("pods: %v", err)
-			}
-			cancel()
-			report("pods removed")
-		}
-	}
-	for _, name := range []string{"kube-apiserver", "etcd", "containerd"} {
+	stop := func(stopped func(name string) bool) {
 		for _, d := range daemons {
-			if d.name == name {
-				step("stop "+name, func() error { return l.stop(name, d.stopGrace) })
+			if stopped(d.name) {
+				step("stop "+d.name, func() error { return l.stop(d.name, d.stopGrace) })
 			}
 		}
 	}
+	stop(func(name string) bool { return !slices.Contains(controlPlane, name) })
+	report("node programs stopped")
+	if l.running("containerd") {
+		limit, cancel := context.WithTimeout(ctx, 40*time.Second)
+		// Not a failure yet: the remaining pods are killed and unmounted below.
+		if err := l.removePods(limit); err != nil {
+			report("pods: %v", err)
+		}
+		cancel()
+		report("pods removed")
+	}
+	stop(func(name string) bool { return slices.Contains(controlPlane, name) })
 	report("control plane stopped")
 
 	step("kill what is left and remove the cgroups", removeCgroups)

@@ -44,6 +44,9 @@ type hostRecord struct {
 
 // recordHost records the host's settings unless they are recorded already.
 func (l Layout) recordHost() error {
+	if err := os.MkdirAll(l.State, 0o755); err != nil {
+		return err
+	}
 	file := l.state("host-before.json")
 	if _, err := os.Stat(file); err == nil {
 		return nil

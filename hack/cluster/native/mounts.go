@@ -69,8 +69,8 @@ func (l Layout) supervisorCommand(self string) *exec.Cmd {
 // anyProcess returns the pid of a running daemon or shim, or 0 if none is running.
 func (l Layout) anyProcess() int {
 	for _, d := range l.daemons("") {
-		if id, err := process.Read(l.pidFile(d.name)); err == nil && id.Alive() {
-			return id.PID
+		if pid := l.pid(d.name); pid != 0 {
+			return pid
 		}
 	}
 	all, err := hierarchies()

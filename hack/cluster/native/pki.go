@@ -71,7 +71,7 @@ func (l Layout) issueCertificates(nodeIP string, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if err := l.writePair(name, made.der, made.key); err != nil {
+		if err := l.writePair(name, made.certificate.Raw, made.key); err != nil {
 			return err
 		}
 		cas[name] = made
@@ -103,7 +103,6 @@ func (l Layout) issueCertificates(nodeIP string, now time.Time) error {
 // ca is a CA certificate with its key.
 type ca struct {
 	certificate *x509.Certificate
-	der         []byte
 	key         *ecdsa.PrivateKey
 }
 
@@ -111,50 +110,25 @@ type ca struct {
 const lifetime = 10 * 365 * 24 * time.Hour
 
 func newCA(name string, now time.Time) (*ca, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	serial, err := serialNumber()
-	if err != nil {
-		return nil, err
-	}
 	template := &x509.Certificate{
-		SerialNumber:          serial,
 		Subject:               pkix.Name{CommonName: "assay-cluster-" + name},
-		NotBefore:             now.Add(-time.Hour),
-		NotAfter:              now.Add(lifetime),
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 		BasicConstraintsValid: true,
 		IsCA:                  true,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	der, key, err := (&ca{}).sign(template, now)
 	if err != nil {
 		return nil, fmt.Errorf("CA %s: %w", name, err)
 	}
 	parsed, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil, err
-	}
-	return &ca{certificate: parsed, der: der, key: key}, nil
+	return &ca{certificate: parsed, key: key}, err
 }
 
 func (a *ca) issue(c certificate, now time.Time) ([]byte, *ecdsa.PrivateKey, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, nil, err
-	}
-	serial, err := serialNumber()
-	if err != nil {
-		return nil, nil, err
-	}
 	template := &x509.Certificate{
-		SerialNumber: serial,
-		Subject:      pkix.Name{CommonName: c.commonName},
-		NotBefore:    now.Add(-time.Hour),
-		NotAfter:     now.Add(lifetime),
-		KeyUsage:     x509.KeyUsageDigitalSignature,
-		DNSNames:     c.dnsNames,
+		Subject:  pkix.Name{CommonName: c.commonName},
+		KeyUsage: x509.KeyUsageDigitalSignature,
+		DNSNames: c.dnsNames,
 	}
 	if c.organization != "" {
 		template.Subject.Organization = []string{c.organization}
@@ -168,12 +142,24 @@ func (a *ca) issue(c certificate, now time.Time) ([]byte, *ecdsa.PrivateKey, err
 	if c.client {
 		template.ExtKeyUsage = append(template.ExtKeyUsage, x509.ExtKeyUsageClientAuth)
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
-	return der, key, err
+	return a.sign(template, now)
 }
 
-func serialNumber() (*big.Int, error) {
-	return rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+// sign completes and signs a certificate with a new key. A CA without a key makes it self-signed.
+func (a *ca) sign(template *x509.Certificate, now time.Time) (der []byte, key *ecdsa.PrivateKey, err error) {
+	if key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+		return nil, nil, err
+	}
+	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)); err != nil {
+		return nil, nil, err
+	}
+	template.NotBefore, template.NotAfter = now.Add(-time.Hour), now.Add(lifetime)
+	parent, signer := a.certificate, a.key
+	if signer == nil {
+		parent, signer = template, key
+	}
+	der, err = x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	return der, key, err
 }
 
 func (l Layout) writePair(name string, der []byte, key *ecdsa.PrivateKey) error {

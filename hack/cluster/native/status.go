@@ -7,11 +7,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	"github.com/assay-dev/assay/hack/cluster/process"
 )
 
 // ErrUnhealthy is returned by Status if a part is not healthy.
@@ -25,28 +24,30 @@ func (l Layout) Status(ctx context.Context, out io.Writer) error {
 	bad := false
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "PART\tPID\tHEALTH\tVERSION")
-	fmt.Fprintf(table, "%s\t%s\t%s\t\n", supervisor, l.pid(supervisor), aliveWord(l.alive(supervisor)))
-	bad = bad || !l.alive(supervisor)
-	for _, d := range l.daemons("") {
-		health := "healthy"
-		if err := l.healthyNow(ctx, d); err != nil {
+	row := func(part, good, version string, err error) {
+		pid := "-"
+		if n := l.pid(part); n != 0 {
+			pid = strconv.Itoa(n)
+		}
+		health := good
+		if err != nil {
 			health, bad = err.Error(), true
 		}
-		if l.held(d.name) {
+		if l.held(part) {
 			health = "stopped on purpose"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", d.name, l.pid(d.name), health, version(ctx, d.path))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", part, pid, health, version)
 	}
-	for _, inside := range []struct {
-		part  string
-		check func(context.Context) error
-	}{{"node " + nodeName, l.nodeReady}, {"coredns", l.dnsReady}} {
-		health := "ready"
-		if err := inside.check(ctx); err != nil {
-			health, bad = err.Error(), true
-		}
-		fmt.Fprintf(table, "%s\t\t%s\t\n", inside.part, health)
+	var supervisorErr error
+	if !l.running(supervisor) {
+		supervisorErr = errNotRunning
 	}
+	row(supervisor, "healthy", "", supervisorErr)
+	for _, d := range l.daemons("") {
+		row(d.name, "healthy", version(ctx, d.path), l.healthyNow(ctx, d))
+	}
+	row("node "+nodeName, "ready", "", l.nodeReady(ctx))
+	row("coredns", "ready", "", l.dnsReady(ctx))
 	if err := table.Flush(); err != nil {
 		return err
 	}
@@ -55,26 +56,6 @@ func (l Layout) Status(ctx context.Context, out io.Writer) error {
 		return ErrUnhealthy
 	}
 	return nil
-}
-
-func (l Layout) alive(name string) bool {
-	id, err := process.Read(l.pidFile(name))
-	return err == nil && id.Alive()
-}
-
-func aliveWord(alive bool) string {
-	if alive {
-		return "healthy"
-	}
-	return "not running"
-}
-
-func (l Layout) pid(name string) string {
-	id, err := process.Read(l.pidFile(name))
-	if err != nil || !id.Alive() {
-		return "-"
-	}
-	return fmt.Sprint(id.PID)
 }
 
 // version returns the version that a program prints: the last word of the first

@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -54,7 +55,7 @@ func (l Layout) Supervise(ctx context.Context, newNamespace bool) error {
 		settled := true
 		healthy := map[string]bool{}
 		for _, d := range daemons {
-			if l.running(d) {
+			if l.running(d.name) {
 				continue
 			}
 			settled = false
@@ -88,7 +89,7 @@ func (l Layout) allHealthy(ctx context.Context, daemons []daemon, names []string
 		if !asked {
 			for _, d := range daemons {
 				if d.name == name {
-					ok = l.running(d) && l.healthy(ctx, d) == nil
+					ok = l.healthyNow(ctx, d) == nil
 				}
 			}
 			known[name] = ok
@@ -102,7 +103,7 @@ func (l Layout) allHealthy(ctx context.Context, daemons []daemon, names []string
 
 // startSupervisor starts this program as the supervisor unless one is running.
 func (l Layout) startSupervisor() error {
-	if id, err := process.Read(l.pidFile(supervisor)); err == nil && id.Alive() {
+	if l.running(supervisor) {
 		return nil
 	}
 	self, err := os.Executable()
@@ -148,7 +149,7 @@ func lockFile(file string, wait bool) (*os.File, error) {
 			return f, nil
 		}
 		f.Close()
-		if err := os.MkdirAll(parent(file), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return nil, err
 		}
 	}

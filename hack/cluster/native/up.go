@@ -15,8 +15,6 @@ import (
 // Report prints one line of progress.
 type Report func(format string, args ...any)
 
-func parent(file string) string { return filepath.Dir(file) }
-
 // lock keeps two commands from changing the cluster at the same time.
 func (l Layout) lock(report Report) (*os.File, error) {
 	if err := os.MkdirAll(l.Run, 0o755); err != nil {
@@ -41,43 +39,25 @@ func (l Layout) Up(ctx context.Context, report Report) error {
 		return err
 	}
 	defer lock.Close()
-	if err := l.checkPrograms(); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(l.State, 0o755); err != nil {
-		return err
-	}
-	// First of all, so that `down` can always restore it.
-	if err := l.recordHost(); err != nil {
-		return err
-	}
-	if err := l.makeDirs(); err != nil {
-		return err
-	}
-	if err := l.makeCoverDirs(); err != nil {
-		return err
-	}
 	nodeIP, err := hostAddress()
 	if err != nil {
 		return err
 	}
-	if err := l.checkPorts(nodeIP); err != nil {
-		return err
-	}
-	if err := l.issueCertificates(nodeIP, time.Now()); err != nil {
-		return err
-	}
-	if err := l.writeConfigs(); err != nil {
-		return err
-	}
-	if err := makeCgroups(); err != nil {
-		return err
-	}
-	if err := masquerade(); err != nil {
-		return err
-	}
-	if err := l.startSupervisor(); err != nil {
-		return err
+	for _, step := range []func() error{
+		l.checkPrograms,
+		l.recordHost, // before anything is changed, so that `down` can always restore it
+		l.makeDirs,
+		l.makeCoverDirs,
+		func() error { return l.checkPorts(nodeIP) },
+		func() error { return l.issueCertificates(nodeIP, time.Now()) },
+		l.writeConfigs,
+		makeCgroups,
+		masquerade,
+		l.startSupervisor,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
 	return l.settle(ctx, nodeIP, report)
 }
@@ -118,9 +98,11 @@ func (l Layout) settle(ctx context.Context, nodeIP string, report Report) error 
 	return nil
 }
 
+var errNotRunning = errors.New("not running")
+
 func (l Layout) healthyNow(ctx context.Context, d daemon) error {
-	if !l.running(d) {
-		return errors.New("not running")
+	if !l.running(d.name) {
+		return errNotRunning
 	}
 	return l.healthy(ctx, d)
 }
@@ -163,19 +145,20 @@ func (l Layout) loadSystemImages(ctx context.Context, report Report) error {
 }
 
 func (l Layout) nodeReady(ctx context.Context) error {
-	body, err := l.get(ctx, fmt.Sprintf("https://127.0.0.1:%d/api/v1/nodes/%s", apiPort, nodeName))
-	if err != nil {
-		return err
-	}
-	return conditionTrue(body, "Ready")
+	return l.condition(ctx, "api/v1/nodes/"+nodeName, "Ready")
 }
 
 func (l Layout) dnsReady(ctx context.Context) error {
-	body, err := l.get(ctx, fmt.Sprintf("https://127.0.0.1:%d/apis/apps/v1/namespaces/kube-system/deployments/coredns", apiPort))
+	return l.condition(ctx, "apis/apps/v1/namespaces/kube-system/deployments/coredns", "Available")
+}
+
+// condition returns nil if the object at a path of the API has the condition as true.
+func (l Layout) condition(ctx context.Context, path, kind string) error {
+	object, err := l.get(ctx, fmt.Sprintf("https://127.0.0.1:%d/%s", apiPort, path))
 	if err != nil {
 		return err
 	}
-	return conditionTrue(body, "Available")
+	return conditionTrue(object, kind)
 }
 
 // conditionTrue returns nil if the object's status has the condition as true.
@@ -227,7 +210,7 @@ func (l Layout) checkPorts(nodeIP string) error {
 	}
 	for _, d := range l.daemons(nodeIP) {
 		port, ok := ports[d.name]
-		if !ok || l.running(d) {
+		if !ok || l.running(d.name) {
 			continue
 		}
 		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
