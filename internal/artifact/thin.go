@@ -42,7 +42,8 @@ func Encode(r *result.Result, limit int) ([]byte, error) {
 			return encoded, err
 		}
 	}
-	kept.Clients, kept.Levels = summarize(r.Clients), summarizeLevels(r.Levels)
+	kept.Clients = summarize(r.Clients, func(c *result.Client) (*result.Latencies, *result.Summaries) { return &c.Latencies, &c.Summaries })
+	kept.Levels = summarize(r.Levels, func(l *result.Level) (*result.Latencies, *result.Summaries) { return &l.Latencies, &l.Summaries })
 	encoded, err := encodeSeries(&kept, limit, minPoints)
 	if err != nil {
 		return nil, err
@@ -98,24 +99,12 @@ func histograms(clients []result.Client) int {
 	return n
 }
 
-// summarizeLevels returns the levels with summaries instead of histograms.
-func summarizeLevels(levels []result.Level) []result.Level {
-	summarized := make([]result.Level, 0, len(levels))
-	for _, l := range levels {
-		l.Summaries = l.Latencies.Summarize()
-		l.Latencies = result.Latencies{}
-		summarized = append(summarized, l)
-	}
-	return summarized
-}
-
-// summarize returns the clients with summaries instead of histograms.
-func summarize(clients []result.Client) []result.Client {
-	summarized := make([]result.Client, len(clients))
-	for i, c := range clients {
-		c.Summaries = c.Latencies.Summarize()
-		c.Latencies = result.Latencies{}
-		summarized[i] = c
+// summarize returns a copy of clients or levels with summaries instead of histograms.
+func summarize[T any](all []T, of func(*T) (*result.Latencies, *result.Summaries)) []T {
+	summarized := append(make([]T, 0, len(all)), all...)
+	for i := range summarized {
+		latencies, summaries := of(&summarized[i])
+		*summaries, *latencies = latencies.Summarize(), result.Latencies{}
 	}
 	return summarized
 }

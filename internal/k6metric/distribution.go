@@ -1,9 +1,9 @@
 package k6metric
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/DataDog/sketches-go/ddsketch"
 	"github.com/DataDog/sketches-go/ddsketch/mapping"
@@ -32,12 +32,17 @@ type distribution struct {
 	n      int64 // the number of packed values
 }
 
-func newDistribution() *distribution {
+// index returns the mapping of values to bins.
+var index = sync.OnceValue(func() mapping.IndexMapping {
 	index, err := mapping.NewLogarithmicMapping(accuracy)
 	if err != nil {
 		panic(err) // accuracy is a constant within the bounds that it checks
 	}
-	return &distribution{sketch: ddsketch.NewDDSketchFromStoreProvider(index, boundedStore)}
+	return index
+})
+
+func newDistribution() *distribution {
+	return &distribution{sketch: ddsketch.NewDDSketchFromStoreProvider(index(), boundedStore)}
 }
 
 func boundedStore() store.Store { return store.NewCollapsingLowestDenseStore(bins) }
@@ -56,11 +61,7 @@ func (d *distribution) view() *ddsketch.DDSketch {
 }
 
 func decode(encoded []byte) (*ddsketch.DDSketch, error) {
-	index, err := mapping.NewLogarithmicMapping(accuracy)
-	if err != nil {
-		return nil, err
-	}
-	return ddsketch.DecodeDDSketch(encoded, boundedStore, index)
+	return ddsketch.DecodeDDSketch(encoded, boundedStore, index())
 }
 
 // add adds a value, unless it is too large or not a number. It reports whether it did.
@@ -112,22 +113,4 @@ func (d *distribution) UnmarshalBinary(encoded []byte) error {
 	}
 	d.packed, d.n, d.sketch = encoded, int64(math.Round(sketch.GetCount())), nil
 	return nil
-}
-
-// MarshalJSON is MarshalBinary in base64.
-func (d *distribution) MarshalJSON() ([]byte, error) {
-	encoded, err := d.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(encoded)
-}
-
-// UnmarshalJSON reads what MarshalJSON returned.
-func (d *distribution) UnmarshalJSON(data []byte) error {
-	var encoded []byte
-	if err := json.Unmarshal(data, &encoded); err != nil {
-		return err
-	}
-	return d.UnmarshalBinary(encoded)
 }

@@ -65,9 +65,9 @@ var AB = which(func(p Percentile) bool { return table[p].ab })
 // Common holds the percentiles that every kind of summary has.
 var Common = which(func(p Percentile) bool { return table[p].common })
 
-func which(wanted func(Percentile) bool) (some []Percentile) {
+func which(included func(Percentile) bool) (some []Percentile) {
 	for p := range Count {
-		if wanted(p) {
+		if included(p) {
 			some = append(some, p)
 		}
 	}

@@ -44,7 +44,7 @@ type Result struct {
 
 // Run describes what was run, as far as reports need it.
 type Run struct {
-	// Alone reports whether one client ran the load without a cluster, against a target
+	// Standalone reports whether one client ran the load without a cluster, against a target
 	// of which nothing is known.
 	Standalone bool   `json:"standalone,omitempty"`
 	Namespace  string `json:"namespace"`

@@ -120,8 +120,8 @@ func (r *Result) AddScript() {
 	if len(all) == 0 {
 		return
 	}
-	merged, leftOut := k6metric.Merge(all...)
-	s.MetricsOmitted += leftOut
+	merged, omitted := k6metric.Merge(all...)
+	s.MetricsOmitted += omitted
 	byName := map[string]*k6metric.Metric{}
 	for i := range merged {
 		byName[merged[i].Name] = &merged[i]

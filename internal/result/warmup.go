@@ -5,7 +5,7 @@ type Warmup struct {
 	Counts
 	// DurationMicroseconds is the longest warm-up of a client.
 	DurationMicroseconds int64 `json:"durationMicroseconds"`
-	// Steady tells whether the target became steady; nil for a warm-up of a number of
+	// Steady reports whether the target became steady; nil for a warm-up of a number of
 	// requests or a duration.
 	Steady *Steadiness `json:"steady,omitempty"`
 }

@@ -21,9 +21,9 @@ func targetUnverified(r *result.Result) *result.Finding {
 		r.Run.Server, r.Environment.TargetAddress)
 }
 
-// targetUnseen finds containers of unknown usage. Without the CPU time of the target nobody can
-// tell whether it was the bottleneck; of several containers, each may have been.
-func targetUnseen(r *result.Result) *result.Finding {
+// targetUsageUnknown finds containers of unknown usage. Without the CPU time of the target nothing
+// shows whether it was the bottleneck; of several containers, each may have been.
+func targetUsageUnknown(r *result.Result) *result.Finding {
 	containers := r.Containers()
 	var unknown []string
 	for _, c := range containers {

@@ -40,12 +40,6 @@ func Thresholds(r *result.Result, bounds []Bound) ([]result.ThresholdOutcome, er
 	return outcomes, nil
 }
 
-// Check returns an error if the bound is invalid.
-func (b Bound) Check() error {
-	_, err := Thresholds(&result.Result{}, []Bound{b})
-	return err
-}
-
 func (b Bound) compare(r *result.Result) (result.ThresholdOutcome, error) {
 	if (b.Below == "") == (b.Above == "") {
 		return result.ThresholdOutcome{}, errors.New("exactly one of below and above must be set")

@@ -115,15 +115,14 @@ func TestBoundsRefused(t *testing.T) {
 		{validity.Bound{Metric: "RequestsPerSecond", Above: "NaN"}, "must be of the form"},
 	} {
 		t.Run(tc.bound.Metric+" "+tc.bound.Below+tc.bound.Above, func(t *testing.T) {
-			if err := tc.bound.Check(); err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("error %v, want one with %q", err, tc.want)
-			}
-			if _, err := validity.Thresholds(exactly(), []validity.Bound{tc.bound}); err == nil {
-				t.Error("compared with it")
+			for _, r := range []*result.Result{{}, exactly()} {
+				if _, err := validity.Thresholds(r, []validity.Bound{tc.bound}); err == nil || !strings.Contains(err.Error(), tc.want) {
+					t.Errorf("error %v, want one with %q", err, tc.want)
+				}
 			}
 		})
 	}
-	if err := (validity.Bound{Metric: "LatencyP99", Below: "50ms"}).Check(); err != nil {
+	if _, err := validity.Thresholds(&result.Result{}, []validity.Bound{{Metric: "LatencyP99", Below: "50ms"}}); err != nil {
 		t.Error(err)
 	}
 }

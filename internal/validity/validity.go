@@ -3,6 +3,7 @@
 package validity
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/assay-dev/assay/internal/result"
@@ -30,7 +31,7 @@ var rules = []rule{
 	tooShort,
 	noWarmup,
 	warmupNotSteady,
-	targetUnseen,
+	targetUsageUnknown,
 	targetCPUShared,
 	targetThrottled,
 	latencyClamped,
@@ -48,7 +49,7 @@ func Judge(r *result.Result) []result.Finding {
 		}
 	}
 	slices.SortStableFunc(findings, func(a, b result.Finding) int {
-		return rank(a.Severity) - rank(b.Severity)
+		return cmp.Compare(a.Severity, b.Severity) // Invalidates, Warns
 	})
 	return findings
 }
@@ -58,11 +59,4 @@ func Valid(findings []result.Finding) bool {
 	return !slices.ContainsFunc(findings, func(f result.Finding) bool {
 		return f.Severity == result.Invalidates
 	})
-}
-
-func rank(s result.Severity) int {
-	if s == result.Invalidates {
-		return 0
-	}
-	return 1
 }

@@ -3,6 +3,7 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -72,10 +73,18 @@ func NotFound(namespace, name string) error {
 		name, namespace, namespace)
 }
 
-// IsNoSuchObject reports whether err means that an object doesn't exist although the API server
-// serves its kind. For an unknown kind the API server's response contains no Status object.
-func IsNoSuchObject(err error) bool {
-	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+// Run returns a run of the namespace. It distinguishes a run that doesn't exist from an unknown kind,
+// for which the API server's response contains no Status object.
+func (c *Cluster) Run(ctx context.Context, name string) (*v1alpha1.BenchmarkRun, error) {
+	run := &v1alpha1.BenchmarkRun{}
+	err := c.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, run)
+	switch {
+	case err == nil:
+		return run, nil
+	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
+		return nil, NotFound(c.Namespace, name)
+	}
+	return nil, Explain(err)
 }
 
 // Explain wraps an error of a request to the API server with the likely cause. The
@@ -91,21 +100,13 @@ func Explain(err error) error {
 	return exit.Errorf(exit.Unknown, "cannot reach the API server: %w", err)
 }
 
-// CompleteName returns a shell completion for a single name of a run.
-func CompleteName(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
-	complete := CompleteNames(flags)
-	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
+// Complete returns a shell completion for at most limit names of runs. It omits the names that are
+// already on the command line.
+func Complete(flags *genericclioptions.ConfigFlags, limit int) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) >= limit {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return complete(cmd, args, prefix)
-	}
-}
-
-// CompleteNames returns a shell completion for any number of names of runs. It
-// omits the names that are already on the command line.
-func CompleteNames(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		c, err := Connect(flags)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
@@ -121,5 +122,13 @@ func CompleteNames(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
 			}
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// OutputFlag adds the flag for the output format to a command.
+func OutputFlag(cmd *cobra.Command, format *string, formats []string, list string) {
+	cmd.Flags().StringVarP(format, "output", "o", *format, "output format: "+list)
+	if err := cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag isn't defined
 	}
 }

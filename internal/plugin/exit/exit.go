@@ -51,6 +51,14 @@ func Errorf(code int, format string, args ...any) error {
 	return &Error{Code: code, Err: fmt.Errorf(format, args...)}
 }
 
+// Coded returns an error with an exit code and no message, or nil for Success.
+func Coded(code int) error {
+	if code == Success {
+		return nil
+	}
+	return &Error{Code: code}
+}
+
 // Report prints the message of err, if it has one, and returns its exit code. The
 // exit code of an error that isn't an Error is Unknown.
 func Report(w io.Writer, err error) int {

@@ -30,15 +30,16 @@ type APIServer struct {
 	t       *testing.T
 	address string
 
+	server *http.Server
+
 	mutex     sync.Mutex
-	server    *http.Server
-	version   int
 	run       *v1alpha1.BenchmarkRun
 	configMap *corev1.ConfigMap
 	rejection *apierrors.StatusError
-	watchers  map[chan event]struct{}
 	// history holds all events. Each of them raised the version by one from firstVersion.
 	history []event
+	// changed is closed and replaced when the history grows, ended by EndWatches.
+	changed, ended chan struct{}
 }
 
 const firstVersion = 100
@@ -51,7 +52,7 @@ type event struct {
 // Start starts a server without objects. It is stopped at the end of the test.
 func Start(t *testing.T) *APIServer {
 	t.Helper()
-	s := &APIServer{t: t, address: "127.0.0.1:0", version: firstVersion, watchers: map[chan event]struct{}{}}
+	s := &APIServer{t: t, address: "127.0.0.1:0", changed: make(chan struct{}), ended: make(chan struct{})}
 	s.Up()
 	t.Cleanup(s.Down)
 	return s
@@ -70,21 +71,12 @@ func (s *APIServer) Up() {
 	s.address = listener.Addr().String()
 	server := &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }()
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
 	s.server = server
 }
 
 // Down stops the server and closes its connections.
 func (s *APIServer) Down() {
-	s.mutex.Lock()
-	server := s.server
-	s.server = nil
-	s.mutex.Unlock()
-	if server == nil {
-		return
-	}
-	if err := server.Close(); err != nil {
+	if err := s.server.Close(); err != nil {
 		s.t.Error(err)
 	}
 }
@@ -93,34 +85,32 @@ func (s *APIServer) Down() {
 func (s *APIServer) EndWatches() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	for w := range s.watchers {
-		close(w)
-		delete(s.watchers, w)
-	}
+	close(s.ended)
+	s.ended = make(chan struct{})
 }
+
+// version returns the version of the latest event.
+func (s *APIServer) version() string { return strconv.Itoa(firstVersion + len(s.history)) }
 
 // SetRun creates or updates the run, or deletes it when run is nil.
 func (s *APIServer) SetRun(run *v1alpha1.BenchmarkRun) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.version++
-	e := event{Type: "MODIFIED"}
-	if run == nil {
-		e = event{Type: "DELETED", Object: s.run}
-		s.run = nil
-	} else {
+	s.history = append(s.history, event{Type: "DELETED", Object: s.run})
+	if run != nil {
+		e := &s.history[len(s.history)-1]
+		e.Type = "MODIFIED"
 		if s.run == nil {
 			e.Type = "ADDED"
 		}
-		s.run = run.DeepCopy()
-		s.run.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkRun"}
-		s.run.Namespace, s.run.ResourceVersion = "default", strconv.Itoa(s.version)
-		e.Object = s.run
+		run = run.DeepCopy()
+		run.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkRun"}
+		run.Namespace, run.ResourceVersion = "default", s.version()
+		e.Object = run
 	}
-	s.history = append(s.history, e)
-	for w := range s.watchers {
-		w <- e
-	}
+	s.run = run
+	close(s.changed)
+	s.changed = make(chan struct{})
 }
 
 // SetConfigMap creates or replaces the ConfigMap, or deletes it when configMap is nil.
@@ -139,7 +129,7 @@ func (s *APIServer) Reject(err *apierrors.StatusError) {
 
 func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
 	s.mutex.Lock()
-	rejection, run, configMap, version := s.rejection, s.run, s.configMap, s.version
+	rejection, run, configMap, version := s.rejection, s.run, s.configMap, s.version()
 	s.mutex.Unlock()
 	switch {
 	case rejection != nil:
@@ -149,7 +139,7 @@ func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == runsPath:
 		list := v1alpha1.BenchmarkRunList{
 			TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkRunList"},
-			ListMeta: metav1.ListMeta{ResourceVersion: strconv.Itoa(version)},
+			ListMeta: metav1.ListMeta{ResourceVersion: version},
 		}
 		if selector := r.URL.Query().Get("fieldSelector"); run != nil && (selector == "" || selector == "metadata.name="+run.Name) {
 			list.Items = []v1alpha1.BenchmarkRun{*run}
@@ -170,27 +160,27 @@ func (s *APIServer) watch(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusBadRequest, status(apierrors.NewBadRequest("no resourceVersion")))
 		return
 	}
-	events := make(chan event, 16)
 	s.mutex.Lock()
-	for _, e := range s.history[since-firstVersion:] {
-		events <- e
-	}
-	s.watchers[events] = struct{}{}
+	ended := s.ended
 	s.mutex.Unlock()
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusOK)
-	for {
+	for next := since - firstVersion; ; {
+		s.mutex.Lock()
+		events, changed := s.history[next:], s.changed
+		s.mutex.Unlock()
+		for _, e := range events {
+			if json.NewEncoder(w).Encode(e) != nil {
+				return
+			}
+		}
+		next += len(events)
 		w.(http.Flusher).Flush()
 		select {
 		case <-r.Context().Done():
-			s.mutex.Lock()
-			delete(s.watchers, events)
-			s.mutex.Unlock()
 			return
-		case e, open := <-events:
-			if !open || json.NewEncoder(w).Encode(e) != nil {
-				return
-			}
+		case <-ended:
+			return
+		case <-changed:
 		}
 	}
 }

@@ -44,7 +44,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 		Long:              long,
 		Example:           example,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: cluster.CompleteName(flags),
+		ValidArgsFunction: cluster.Complete(flags, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := cluster.Connect(flags)
 			if err != nil {
@@ -53,9 +53,6 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			return write(cmd.Context(), c, args[0], format, streams.Out)
 		},
 	}
-	cmd.Flags().StringVarP(&format, "output", "o", format, "output format: "+strings.Join(report.Names(), " or "))
-	if err := cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(report.Names(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag isn't defined
-	}
+	cluster.OutputFlag(cmd, &format, report.Names(), strings.Join(report.Names(), " or "))
 	return cmd
 }

@@ -3,6 +3,7 @@
 package table
 
 import (
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,7 +60,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 		Short:             "Print a table of BenchmarkRuns, one row per run",
 		Long:              long,
 		Example:           example,
-		ValidArgsFunction: cluster.CompleteNames(flags),
+		ValidArgsFunction: cluster.Complete(flags, math.MaxInt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.names = args
 			if err := o.check(); err != nil {
@@ -73,9 +74,6 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 		},
 	}
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "label selector, as in kubectl get, for example series=r1,size!=small")
-	cmd.Flags().StringVarP(&o.format, "output", "o", o.format, "output format: "+strings.Join(report.TableNames(), ", "))
-	if err := cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(report.TableNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag isn't defined
-	}
+	cluster.OutputFlag(cmd, &o.format, report.TableNames(), strings.Join(report.TableNames(), ", "))
 	return cmd
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -59,10 +58,7 @@ func (o *options) write(ctx context.Context, c *cluster.Cluster, out io.Writer) 
 	if err := report.WriteTable(out, o.format, rows); err != nil {
 		return err
 	}
-	if code != exit.Success { // the table shows the reason
-		return &exit.Error{Code: code}
-	}
-	return nil
+	return exit.Coded(code) // the table shows the reason
 }
 
 // runs returns the selected runs. Named runs are in the order of the options.
@@ -72,12 +68,11 @@ func (o *options) runs(ctx context.Context, c *cluster.Cluster) ([]v1alpha1.Benc
 	if len(o.names) > 0 {
 		runs := make([]v1alpha1.BenchmarkRun, len(o.names))
 		for i, name := range o.names {
-			if err := c.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: name}, &runs[i]); err != nil {
-				if cluster.IsNoSuchObject(err) {
-					return nil, cluster.NotFound(c.Namespace, name)
-				}
-				return nil, cluster.Explain(err)
+			run, err := c.Run(ctx, name)
+			if err != nil {
+				return nil, err
 			}
+			runs[i] = *run
 		}
 		return runs, nil
 	}

@@ -14,7 +14,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
-	"github.com/assay-dev/assay/internal/plugin/exit"
 )
 
 const long = `Follow a BenchmarkRun until it has finished and exit with its verdict.
@@ -57,7 +56,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 		Long:              long,
 		Example:           example,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: cluster.CompleteName(flags),
+		ValidArgsFunction: cluster.Complete(flags, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := cluster.Connect(flags)
 			if err != nil {
@@ -95,12 +94,4 @@ func newDisplay(streams genericiooptions.IOStreams) display {
 		}}
 	}
 	return &lines{out: streams.Out, notes: streams.ErrOut}
-}
-
-// withCode returns an error that has an exit code but no message, or nil for exit.Success.
-func withCode(code int) error {
-	if code == exit.Success {
-		return nil
-	}
-	return &exit.Error{Code: code}
 }

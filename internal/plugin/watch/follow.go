@@ -49,7 +49,7 @@ func (f *follower) watch(ctx context.Context, out io.Writer) error {
 	if _, err := fmt.Fprintln(out, strings.Join(v.lines, "\n")); err != nil {
 		return fmt.Errorf("write verdict: %w", err)
 	}
-	return withCode(v.code)
+	return exit.Coded(v.code)
 }
 
 // lastState returns the latest state of the run as text that follows "it".
