@@ -21,7 +21,7 @@ import (
 // +kubebuilder:printcolumn:name="Progress",type=string,priority=1,JSONPath=`.status.progress.percent`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Succeeded")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,50}[a-z0-9])?$')",message="metadata.name must have at most 52 characters, lower-case letters, digits and '-' only: the names of the run's pods are made from it"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,50}[a-z0-9])?$')",message="metadata.name must have at most 52 characters, lowercase letters, digits and '-' only: the names of the run's pods begin with it"
 // +kubebuilder:validation:XValidation:rule="[self.spec.?load] == [oldSelf.spec.?load] && [self.spec.?script] == [oldSelf.spec.?script] && [self.spec.?thresholds] == [oldSelf.spec.?thresholds] && [self.spec.?activeDeadlineSeconds, self.spec.?clients.replicas] == [oldSelf.spec.?activeDeadlineSeconds, oldSelf.spec.?clients.replicas] && [self.spec.?lane, self.spec.?podRetention, self.spec.target.?image, self.spec.target.?imagePullPolicy, self.spec.target.?podSecurity, self.spec.target.?resources.cpuPinning, self.spec.?clients.resources.cpuPinning] == [oldSelf.spec.?lane, oldSelf.spec.?podRetention, oldSelf.spec.target.?image, oldSelf.spec.target.?imagePullPolicy, oldSelf.spec.target.?podSecurity, oldSelf.spec.target.?resources.cpuPinning, oldSelf.spec.?clients.resources.cpuPinning] && [self.spec.target.?imagePullSecrets] == [oldSelf.spec.target.?imagePullSecrets] && [self.spec.target.?server] == [oldSelf.spec.target.?server] && [self.spec.target.?tls] == [oldSelf.spec.target.?tls] && [self.spec.target.?backends] == [oldSelf.spec.target.?backends] && [self.spec.target.?content] == [oldSelf.spec.target.?content] && [self.spec.target.?readiness] == [oldSelf.spec.target.?readiness] && [self.spec.target.?pod] == [oldSelf.spec.target.?pod] && has(self.spec.target.resources) == has(oldSelf.spec.target.resources) && (!has(self.spec.target.resources) || has(self.spec.target.resources.cpu) == has(oldSelf.spec.target.resources.cpu) && (!has(self.spec.target.resources.cpu) || quantity(string(self.spec.target.resources.cpu)).compareTo(quantity(string(oldSelf.spec.target.resources.cpu))) == 0) && has(self.spec.target.resources.memory) == has(oldSelf.spec.target.resources.memory) && (!has(self.spec.target.resources.memory) || quantity(string(self.spec.target.resources.memory)).compareTo(quantity(string(oldSelf.spec.target.resources.memory))) == 0)) && has(self.spec.clients) == has(oldSelf.spec.clients) && (!has(self.spec.clients) || has(self.spec.clients.resources) == has(oldSelf.spec.clients.resources) && (!has(self.spec.clients.resources) || has(self.spec.clients.resources.cpu) == has(oldSelf.spec.clients.resources.cpu) && (!has(self.spec.clients.resources.cpu) || quantity(string(self.spec.clients.resources.cpu)).compareTo(quantity(string(oldSelf.spec.clients.resources.cpu))) == 0) && has(self.spec.clients.resources.memory) == has(oldSelf.spec.clients.resources.memory) && (!has(self.spec.clients.resources.memory) || quantity(string(self.spec.clients.resources.memory)).compareTo(quantity(string(oldSelf.spec.clients.resources.memory))) == 0)))",fieldPath=".spec",reason="FieldValueInvalid",messageExpression="(([self.spec.?load] == [oldSelf.spec.?load] ? \"\" : ', spec.load') + ([self.spec.?script] == [oldSelf.spec.?script] ? \"\" : ', spec.script') + ([self.spec.?thresholds] == [oldSelf.spec.?thresholds] ? \"\" : ', spec.thresholds') + ([self.spec.?lane] == [oldSelf.spec.?lane] ? \"\" : ', spec.lane') + ([self.spec.?activeDeadlineSeconds] == [oldSelf.spec.?activeDeadlineSeconds] ? \"\" : ', spec.activeDeadlineSeconds') + ([self.spec.?podRetention] == [oldSelf.spec.?podRetention] ? \"\" : ', spec.podRetention') + ([self.spec.?clients] == [oldSelf.spec.?clients] ? \"\" : ', spec.clients') + ([self.spec.target.?image] == [oldSelf.spec.target.?image] ? \"\" : ', spec.target.image') + ([self.spec.target.?imagePullPolicy] == [oldSelf.spec.target.?imagePullPolicy] ? \"\" : ', spec.target.imagePullPolicy') + ([self.spec.target.?imagePullSecrets] == [oldSelf.spec.target.?imagePullSecrets] ? \"\" : ', spec.target.imagePullSecrets') + ([self.spec.target.?resources] == [oldSelf.spec.target.?resources] ? \"\" : ', spec.target.resources') + ([self.spec.target.?server] == [oldSelf.spec.target.?server] ? \"\" : ', spec.target.server') + ([self.spec.target.?tls] == [oldSelf.spec.target.?tls] ? \"\" : ', spec.target.tls') + ([self.spec.target.?backends] == [oldSelf.spec.target.?backends] ? \"\" : ', spec.target.backends') + ([self.spec.target.?content] == [oldSelf.spec.target.?content] ? \"\" : ', spec.target.content') + ([self.spec.target.?readiness] == [oldSelf.spec.target.?readiness] ? \"\" : ', spec.target.readiness') + ([self.spec.target.?podSecurity] == [oldSelf.spec.target.?podSecurity] ? \"\" : ', spec.target.podSecurity') + ([self.spec.target.?pod] == [oldSelf.spec.target.?pod] ? \"\" : ', spec.target.pod')).substring(2) + ' must not change: create a new BenchmarkRun instead'",message="spec must not change, except suspend and ttlSecondsAfterFinished: create a new BenchmarkRun instead"
 type BenchmarkRun struct {
 	metav1.TypeMeta `json:",inline"`
@@ -35,8 +35,7 @@ type BenchmarkRun struct {
 	// +required
 	Spec BenchmarkRunSpec `json:"spec,omitempty,omitzero"`
 
-	// status is what was observed: how far the run is, its verdict and its
-	// result.
+	// status is what was observed: how far the run is, its verdict and its result.
 	// +default={"observedGeneration": -1}
 	// +optional
 	Status BenchmarkRunStatus `json:"status,omitempty,omitzero"`
@@ -63,7 +62,7 @@ type BenchmarkRunList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.?warmup.durationSeconds.orValue(0) + (has(self.load.warmup) && has(self.load.warmup.steady) ? self.load.warmup.steady.windows * self.load.warmup.steady.windowSeconds : 0) + self.load.?closed.durationSeconds.or(self.load.?open.durationSeconds).orValue(0) + (has(self.load.stages) ? self.load.stages.levels.map(l, l.holdSeconds + l.?rampSeconds.orValue(0)).sum() : 0) < self.activeDeadlineSeconds",reason="FieldValueInvalid",fieldPath=".activeDeadlineSeconds",message="activeDeadlineSeconds must be greater than the seconds that load and its warmup take together: the run would end without a result"
 // +kubebuilder:validation:XValidation:rule="!has(self.load) || !has(self.load.open) || !has(self.load.open.requests) || self.load.open.requests < self.load.open.requestsPerSecond * self.activeDeadlineSeconds",reason="FieldValueInvalid",fieldPath=".load.open.requests",message="load.open.requests must be less than requestsPerSecond times activeDeadlineSeconds: the run would end without a result"
 // +kubebuilder:validation:XValidation:rule="!has(self.load) || !has(self.load.closed) || !has(self.load.closed.requests) || !has(self.load.closed.thinkTime) || (self.load.closed.requests / self.load.closed.connections - 1) * self.load.closed.thinkTime.minMilliseconds < self.activeDeadlineSeconds * 1000",reason="FieldValueInvalid",fieldPath=".load.closed.thinkTime",message="load.closed.thinkTime of a connection's requests must take less than activeDeadlineSeconds in total: the run would end without a result"
-// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.connection.protocol != 'HTTP2' || !has(self.target.tls) || !has(self.target.tls.protocols) || self.target.tls.protocols.exists(p, p in ['TLSv1.2', 'TLSv1.3'])",reason="FieldValueInvalid",fieldPath=".target.tls.protocols",message="target.tls.protocols must have TLSv1.2 or TLSv1.3 with the protocol HTTP2, which no older version can carry"
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.connection.protocol != 'HTTP2' || !has(self.target.tls) || !has(self.target.tls.protocols) || self.target.tls.protocols.exists(p, p in ['TLSv1.2', 'TLSv1.3'])",reason="FieldValueInvalid",fieldPath=".target.tls.protocols",message="target.tls.protocols must have TLSv1.2 or TLSv1.3 with the protocol HTTP2, which older versions don't support"
 type BenchmarkRunSpec struct {
 	// The rules of single servers.
 	TomcatRules `json:",inline"`
@@ -85,13 +84,12 @@ type BenchmarkRunSpec struct {
 	// +optional
 	Load Load `json:"load,omitempty,omitzero"`
 
-	// script has k6 run a script of the user's on the clients, instead of a load.
-	// Latencies are service times, as k6 takes them.
+	// script is a k6 script that the clients run instead of a load. Latencies are service times, as
+	// k6 measures them.
 	// +optional
 	Script *Script `json:"script,omitempty"`
 
-	// thresholds are what the result has to meet for the condition ThresholdsMet
-	// to become True.
+	// thresholds are what the result must meet for the condition ThresholdsMet to become True.
 	// +listType=map
 	// +listMapKey=metric
 	// +kubebuilder:validation:MinItems=1
@@ -106,24 +104,24 @@ type BenchmarkRunSpec struct {
 	// +optional
 	Lane DNSLabel `json:"lane,omitempty"`
 
-	// suspend keeps the run from starting while true. Set on an active run it
-	// stops the run's pods; set back to false the run starts anew. May be changed
-	// at any time until the run has finished. Defaults to false.
+	// suspend keeps the run from starting while true. Set on an active run it stops the run's pods;
+	// set back to false the run starts from scratch. May be changed at any time until the run has
+	// finished. Defaults to false.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// activeDeadlineSeconds is how long the run may take from its admission to
-	// its end, in seconds. Past it the run ends with the reason DeadlineExceeded.
-	// Waiting in the lane doesn't count. Defaults to 3600.
+	// activeDeadlineSeconds is the time limit from the run's admission to its end, in seconds. Past
+	// it the run ends with the reason DeadlineExceeded. Waiting in the lane doesn't count. Defaults
+	// to 3600.
 	// +default=3600
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800
 	// +optional
 	ActiveDeadlineSeconds *int32 `json:"activeDeadlineSeconds,omitempty"`
 
-	// ttlSecondsAfterFinished is how long the finished run is kept before it is
-	// deleted together with its artifact, in seconds. When left out it is kept
-	// until somebody deletes it. May be changed at any time.
+	// ttlSecondsAfterFinished is how long the finished run is kept before it is deleted together
+	// with its artifact, in seconds. If not set, it is kept until somebody deletes it. May be
+	// changed at any time.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
@@ -141,11 +139,9 @@ type BenchmarkRunSpec struct {
 // +kubebuilder:validation:Enum=Never;OnFailure;Always
 type PodRetention string
 
+// The values of PodRetention.
 const (
-	// RetainNever deletes the pods as soon as the run has finished.
-	RetainNever PodRetention = "Never"
-	// RetainOnFailure keeps the pods of a run that didn't succeed.
+	RetainNever     PodRetention = "Never"
 	RetainOnFailure PodRetention = "OnFailure"
-	// RetainAlways keeps the pods of every run.
-	RetainAlways PodRetention = "Always"
+	RetainAlways    PodRetention = "Always"
 )

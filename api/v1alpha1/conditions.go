@@ -2,30 +2,27 @@ package v1alpha1
 
 // Types of the conditions of a BenchmarkRun.
 const (
-	// ConditionAdmitted is True while the run holds its lane, and stays True when
-	// it has finished.
+	// ConditionAdmitted is True while the run holds its lane, and stays True when it has finished.
 	ConditionAdmitted = "Admitted"
-	// ConditionTargetReady is True from when the target first answered with
-	// success.
+	// ConditionTargetReady is True from when the target first answered with success.
 	ConditionTargetReady = "TargetReady"
 	// ConditionClientsReady is True from when all clients reported ready.
 	ConditionClientsReady = "ClientsReady"
 	// ConditionFinished is True in every terminal state.
 	ConditionFinished = "Finished"
-	// ConditionSucceeded is Unknown while the run is active, its reason being the
-	// state; True when the measurement was completed and its result stored;
-	// False when the run ended without a result, the reason saying why.
+	// ConditionSucceeded is Unknown while the run is active, its reason being the state; True when
+	// the measurement was completed and its result stored; False when the run ended without a
+	// result, with the cause as reason.
 	ConditionSucceeded = "Succeeded"
-	// ConditionValid says whether the result can be trusted. Its message lists
-	// what speaks against it.
+	// ConditionValid says whether the result can be trusted. Its message lists the findings.
 	ConditionValid = "Valid"
 	// ConditionReconciling and ConditionStalled say how far the run is in the terms of
 	// kstatus, which Flux, Helm and others wait by. Reconciling is True while the run
 	// is active. Stalled is True when it has finished with another verdict than Passed.
 	ConditionReconciling = "Reconciling"
 	ConditionStalled     = "Stalled"
-	// ConditionThresholdsMet says whether every threshold was met. It is left out
-	// when the run has no thresholds.
+	// ConditionThresholdsMet says whether every threshold was met. It is omitted when the run has
+	// no thresholds.
 	ConditionThresholdsMet = "ThresholdsMet"
 )
 
@@ -55,11 +52,9 @@ const (
 	ReasonCompleted = "Completed"
 )
 
-// Reasons of Succeeded when it is False. The condition's message says what was
-// seen and what to do.
+// Reasons of Succeeded when it is False. The condition's message says what was seen and what to do.
 const (
-	// ReasonInvalidSpec: something in the spec can't work, although the API
-	// server took it.
+	// ReasonInvalidSpec: something in the spec can't work, although the API server took it.
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonDeadlineExceeded: activeDeadlineSeconds passed.
 	ReasonDeadlineExceeded = "DeadlineExceeded"
@@ -68,43 +63,41 @@ const (
 	ReasonConfigurationMissing = "ConfigurationMissing"
 	// ReasonCertificateNotReady: a certificate wasn't issued in time.
 	ReasonCertificateNotReady = "CertificateNotReady"
-	// ReasonCertManagerMissing: the spec has an issuerRef, but the cluster has no
-	// cert-manager.
+	// ReasonCertManagerMissing: the spec has an issuerRef, but the cluster has no cert-manager.
 	ReasonCertManagerMissing = "CertManagerMissing"
 	// ReasonTargetImageUnavailable: the target's image can't be pulled.
 	ReasonTargetImageUnavailable = "TargetImageUnavailable"
-	// ReasonTargetUnschedulable: no node can take the target's pod.
+	// ReasonTargetUnschedulable: the target's pod could not be scheduled.
 	ReasonTargetUnschedulable = "TargetUnschedulable"
 	// ReasonTargetNotStarted: the target's container couldn't be started, or a
 	// volume of it not mounted.
 	ReasonTargetNotStarted = "TargetNotStarted"
 	// ReasonTargetNotReady: the target didn't become ready in time.
 	ReasonTargetNotReady = "TargetNotReady"
-	// ReasonTargetCrashed: the server ended by itself.
+	// ReasonTargetCrashed: the server exited.
 	ReasonTargetCrashed = "TargetCrashed"
-	// ReasonTargetUnsupported: the version of the server in the image can't do what
-	// the spec asks for.
+	// ReasonTargetUnsupported: the version of the server in the image doesn't support what the spec
+	// declares.
 	ReasonTargetUnsupported = "TargetUnsupported"
-	// ReasonTargetMismatch: the server says that it runs otherwise than declared.
+	// ReasonTargetMismatch: the server reports other settings than declared.
 	ReasonTargetMismatch = "TargetMismatch"
-	// ReasonTargetLost: the target's pod was deleted or evicted, or its agent
-	// went silent.
+	// ReasonTargetLost: the target's pod was deleted or evicted, or its agent disconnected.
 	ReasonTargetLost = "TargetLost"
 	// ReasonCPUNotExclusive: cpuPinning is Required, but the CPUs are shared.
 	ReasonCPUNotExclusive = "CPUNotExclusive"
 	// ReasonClientImageUnavailable: the image of the clients can't be pulled.
 	ReasonClientImageUnavailable = "ClientImageUnavailable"
-	// ReasonClientUnschedulable: no node can take a client's pod.
+	// ReasonClientUnschedulable: a client's pod could not be scheduled.
 	ReasonClientUnschedulable = "ClientUnschedulable"
 	// ReasonClientsNotReady: some client didn't report ready in time.
 	ReasonClientsNotReady = "ClientsNotReady"
-	// ReasonClientFailed: a client ended before its measurement was complete.
+	// ReasonClientFailed: a client terminated before its measurement was complete.
 	ReasonClientFailed = "ClientFailed"
-	// ReasonClientLost: a client's pod was deleted or evicted, or went silent.
+	// ReasonClientLost: a client's pod was deleted or evicted, or disconnected.
 	ReasonClientLost = "ClientLost"
 	// ReasonScriptInvalid: k6 can't load the script, or its options are wrong.
 	ReasonScriptInvalid = "ScriptInvalid"
-	// ReasonScriptException: the script's setup() failed, or k6 broke off.
+	// ReasonScriptException: the script's setup() failed, or k6 aborted.
 	ReasonScriptException = "ScriptException"
 	// ReasonScriptAborted: the script called test.abort().
 	ReasonScriptAborted = "ScriptAborted"
@@ -129,14 +122,14 @@ const (
 	ReasonFinished = "Finished"
 )
 
-// Reasons of ThresholdsMet, and of Valid where no finding gives its own.
+// Reasons of ThresholdsMet, and of Valid where no finding has its own.
 const (
 	// ReasonThresholdsMet: every threshold was met.
 	ReasonThresholdsMet = "AllMet"
 	// ReasonThresholdsMissed: at least one threshold was missed.
 	ReasonThresholdsMissed = "Missed"
-	// ReasonValid: nothing speaks against the result.
+	// ReasonValid: there are no findings.
 	ReasonValid = "NoFindings"
-	// ReasonNoResult: the run has no result to judge.
+	// ReasonNoResult: the run has no result.
 	ReasonNoResult = "NoResult"
 )

@@ -2,7 +2,7 @@ package v1alpha1
 
 // ExternalServer is a server that Assay doesn't start.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.certificateAuthority) || self.url.startsWith('https:')",reason="FieldValueForbidden",fieldPath=".certificateAuthority",message="certificateAuthority has no meaning when url is http: leave it out, or use an https url"
+// +kubebuilder:validation:XValidation:rule="!has(self.certificateAuthority) || self.url.startsWith('https:')",reason="FieldValueForbidden",fieldPath=".certificateAuthority",message="certificateAuthority must not be set when url is http: omit it, or use an https url"
 type ExternalServer struct {
 	// url is where it is: http or https, host and, if it isn't 80 or 443, port,
 	// such as https://www.example.org:8443. The clients' pods must reach it.
@@ -16,14 +16,13 @@ type ExternalServer struct {
 	// +optional
 	Host HostPort `json:"host,omitempty"`
 
-	// certificateAuthority has the certificates, in PEM under the key ca.crt, that
-	// vouch for the server. Defaults to those of Mozilla's root program.
+	// certificateAuthority has the CA bundle, in PEM under the key ca.crt, that the server's
+	// certificate is verified against. Defaults to Mozilla's root program.
 	// +optional
 	CertificateAuthority *CertificateAuthority `json:"certificateAuthority,omitempty"`
 }
 
-// CertificateAuthority is where certificates are found that vouch for a
-// server, under the key ca.crt.
+// CertificateAuthority is the source of a CA bundle, under the key ca.crt.
 //
 // +kubebuilder:validation:ExactlyOneOf=configMapName;secretName
 // +kubebuilder:validation:MinProperties=1
@@ -32,8 +31,7 @@ type CertificateAuthority struct {
 	// +optional
 	ConfigMapName ConfigMapName `json:"configMapName,omitempty"`
 
-	// secretName names a Secret in the run's namespace. No other key of it is
-	// used.
+	// secretName names a Secret in the run's namespace. No other key of it is used.
 	// +optional
 	SecretName SecretName `json:"secretName,omitempty"`
 }

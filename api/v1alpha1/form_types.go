@@ -3,10 +3,9 @@ package v1alpha1
 // FormLogin is how a connection logs in by a form in HTML. What it sends for that
 // isn't in the result.
 type FormLogin struct {
-	// page is the path and query of a page that is asked for before, redirects
-	// followed, as a browser would: its cookies are kept, and the hidden fields of
-	// its form are sent along, such as a token against forged requests. When left
-	// out nothing is asked for before.
+	// page is the path and query of a page that is requested before, redirects followed, as a
+	// browser would: its cookies are kept, and the hidden fields of its form are sent along, such
+	// as a CSRF token. If not set, no page is requested before.
 	// +optional
 	Page URLPath `json:"page,omitempty"`
 
@@ -27,8 +26,7 @@ type FormLogin struct {
 	// +optional
 	PasswordField FormFieldName `json:"passwordField,omitempty"`
 
-	// fields are further fields that are sent, instead of hidden ones of the same
-	// name.
+	// fields are further fields that are sent, instead of hidden ones of the same name.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
@@ -36,8 +34,8 @@ type FormLogin struct {
 	// +optional
 	Fields []FormField `json:"fields,omitempty"`
 
-	// expect is what the answer to the form has to be for the connection to be
-	// logged in. When left out: a redirect (302 or 303) to anywhere but path.
+	// expect is what the response to the form must be for the login to have succeeded. Defaults to
+	// a redirect (302 or 303) to anywhere but path.
 	// +optional
 	Expect *LoginExpectation `json:"expect,omitempty"`
 }
@@ -55,7 +53,7 @@ type FormField struct {
 	Value *string `json:"value,omitempty"`
 }
 
-// LoginExpectation is what the answer to a form has to be.
+// LoginExpectation is what the response to a form must be.
 //
 // +kubebuilder:validation:MinProperties=1
 type LoginExpectation struct {
@@ -68,8 +66,8 @@ type LoginExpectation struct {
 	// +optional
 	Statuses []int32 `json:"statuses,omitempty"`
 
-	// location is what path and query of the place that it redirects to must begin
-	// with. When left out that may be anywhere but the form's path.
+	// location is what the path and query of the redirect's target must begin with. If not set, it
+	// may be anywhere but the form's path.
 	// +optional
 	Location URLPath `json:"location,omitempty"`
 }

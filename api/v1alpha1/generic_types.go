@@ -19,15 +19,15 @@ type GenericServer struct {
 	// +optional
 	Args []string `json:"args,omitempty"`
 
-	// port is the TCP port on which the server answers. With target.tls it must
-	// speak TLS there. Defaults to 8080.
+	// port is the TCP port on which the server listens. With target.tls it must speak TLS there.
+	// Defaults to 8080.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	// +optional
 	Port *int32 `json:"port,omitempty"`
 
-	// contentPath is the folder of the container under which the run's content
-	// is mounted, read-only. Defaults to /assay/content.
+	// contentPath is the directory of the container at which the run's content is mounted,
+	// read-only. Defaults to /assay/content.
 	// +optional
 	ContentPath AbsolutePath `json:"contentPath,omitempty"`
 }

@@ -5,9 +5,8 @@ package v1alpha1
 // +kubebuilder:validation:Enum=HTTP1;HTTP2
 type HTTPProtocol string
 
+// The values of HTTPProtocol.
 const (
-	// HTTP1 is HTTP/1.1.
 	HTTP1 HTTPProtocol = "HTTP1"
-	// HTTP2 is HTTP/2.
 	HTTP2 HTTPProtocol = "HTTP2"
 )

@@ -1,17 +1,16 @@
 package v1alpha1
 
-// HTTPDServer configures Apache httpd 2.4. The run starts it with a
-// configuration of its own, which loads what it needs as modules; that of the
-// image isn't read.
+// HTTPDServer configures Apache httpd 2.4. The run starts it with a configuration of its own, which
+// loads what it needs as modules; that of the image isn't read.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.mpm) || self.mpm != 'Prefork' || !has(self.threadsPerChild)",reason="FieldValueInvalid",fieldPath=".threadsPerChild",message="threadsPerChild has no meaning with the mpm Prefork, whose processes have one thread each: leave it out"
+// +kubebuilder:validation:XValidation:rule="!has(self.mpm) || self.mpm != 'Prefork' || !has(self.threadsPerChild)",reason="FieldValueInvalid",fieldPath=".threadsPerChild",message="threadsPerChild must not be set with the mpm Prefork, whose processes have one thread each: omit it"
 // +kubebuilder:validation:XValidation:rule="!has(self.startServers) || !has(self.serverLimit) || self.startServers <= self.serverLimit",reason="FieldValueInvalid",fieldPath=".startServers",message="startServers must be at most serverLimit: httpd would lower it"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxRequestWorkers) || !has(self.threadsPerChild) || self.maxRequestWorkers % self.threadsPerChild == 0",reason="FieldValueInvalid",fieldPath=".maxRequestWorkers",message="maxRequestWorkers must be a multiple of threadsPerChild: httpd would change it to one"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxRequestWorkers) || !has(self.serverLimit) || self.maxRequestWorkers <= self.serverLimit * (has(self.mpm) && self.mpm == 'Prefork' ? 1 : self.?threadsPerChild.orValue(64))",reason="FieldValueInvalid",fieldPath=".maxRequestWorkers",message="maxRequestWorkers must be at most serverLimit times threadsPerChild, which is at most 64 if not set, or at most serverLimit with the mpm Prefork: httpd would lower it"
-// +kubebuilder:validation:XValidation:rule="!has(self.mpm) || self.mpm != 'Prefork' || !has(self.http2) || self.http2 == 'Disabled'",reason="FieldValueInvalid",fieldPath=".http2",message="http2 can't be had with the mpm Prefork: use Event or Worker"
+// +kubebuilder:validation:XValidation:rule="!has(self.mpm) || self.mpm != 'Prefork' || !has(self.http2) || self.http2 == 'Disabled'",reason="FieldValueInvalid",fieldPath=".http2",message="http2 must not be Enabled with the mpm Prefork: use Event or Worker"
 type HTTPDServer struct {
-	// home is the folder of the image with httpd (ServerRoot): its modules are in
-	// home/modules. Defaults to /usr/local/apache2, as in the official image.
+	// home is the directory of the image with httpd (ServerRoot): its modules are in home/modules.
+	// Defaults to /usr/local/apache2, as in the official image.
 	// +default="/usr/local/apache2"
 	// +optional
 	Home AbsolutePath `json:"home,omitempty"`
@@ -20,8 +19,7 @@ type HTTPDServer struct {
 	// +optional
 	Executable AbsolutePath `json:"executable,omitempty"`
 
-	// mpm is how httpd handles connections: Event, Worker or Prefork. Defaults to
-	// Event.
+	// mpm is how httpd handles connections: Event, Worker or Prefork. Defaults to Event.
 	// +default="Event"
 	// +optional
 	MPM HTTPDMPM `json:"mpm,omitempty"`
@@ -58,8 +56,7 @@ type HTTPDServer struct {
 	// +optional
 	MaxRequestWorkers *int32 `json:"maxRequestWorkers,omitempty"`
 
-	// listenBacklog is the length of the queue of connections that wait
-	// (ListenBacklog).
+	// listenBacklog is the length of the queue of connections that wait (ListenBacklog).
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	// +optional
@@ -69,14 +66,12 @@ type HTTPDServer struct {
 	// +optional
 	KeepAlive *HTTPDKeepAlive `json:"keepAlive,omitempty"`
 
-	// sendfile says whether static files may be sent by the kernel
-	// (EnableSendfile).
+	// sendfile says whether static files may be sent by the kernel (EnableSendfile).
 	// +optional
 	Sendfile Switch `json:"sendfile,omitempty"`
 
-	// http2 says whether httpd speaks HTTP/2 as well (Protocols), by mod_http2.
-	// Assay's clients do where load.connection.protocol says so. Defaults to
-	// Disabled.
+	// http2 says whether httpd speaks HTTP/2 as well (Protocols), by mod_http2. Assay's clients do
+	// where load.connection.protocol says so. Defaults to Disabled.
 	// +default="Disabled"
 	// +optional
 	HTTP2 Switch `json:"http2,omitempty"`
@@ -87,7 +82,7 @@ type HTTPDServer struct {
 	// +optional
 	AccessLog Switch `json:"accessLog,omitempty"`
 
-	// forward sends some requests on to backends.
+	// forward forwards some requests to backends.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
@@ -95,26 +90,24 @@ type HTTPDServer struct {
 	// +optional
 	Forward []Forward `json:"forward,omitempty"`
 
-	// configuration is the user's own. The key httpd.conf takes the place of the
-	// rendered file; every other key must end in .conf and is included at its end,
-	// in alphabetical order.
+	// configuration is the user's own. The key httpd.conf replaces the rendered file; every other
+	// key must end in .conf and is included at its end, in alphabetical order.
 	// +optional
 	Configuration *Configuration `json:"configuration,omitempty"`
 }
 
 // HTTPDKeepAlive says how httpd reuses connections.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Disabled' || (!has(self.maxRequests) && !has(self.timeoutMilliseconds))",reason="FieldValueInvalid",fieldPath=".mode",message="maxRequests and timeoutMilliseconds have no meaning with the mode Disabled: leave them out"
+// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Disabled' || (!has(self.maxRequests) && !has(self.timeoutMilliseconds))",reason="FieldValueInvalid",fieldPath=".mode",message="maxRequests and timeoutMilliseconds must not be set with the mode Disabled: omit them"
 // +kubebuilder:validation:MinProperties=1
 type HTTPDKeepAlive struct {
-	// mode says whether connections are reused at all (KeepAlive). Defaults to
-	// Enabled.
+	// mode says whether connections are reused at all (KeepAlive). Defaults to Enabled.
 	// +default="Enabled"
 	// +optional
 	Mode Switch `json:"mode,omitempty"`
 
-	// maxRequests is how many requests a connection may carry
-	// (MaxKeepAliveRequests); 0 is without limit.
+	// maxRequests is the maximum number of requests per connection (MaxKeepAliveRequests); 0 is
+	// without limit.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	MaxRequests *int32 `json:"maxRequests,omitempty"`
@@ -131,17 +124,14 @@ type HTTPDKeepAlive struct {
 // +kubebuilder:validation:Enum=Event;Worker;Prefork
 type HTTPDMPM string
 
+// The values of HTTPDMPM.
 const (
-	// HTTPDEvent is mpm_event.
-	HTTPDEvent HTTPDMPM = "Event"
-	// HTTPDWorker is mpm_worker.
-	HTTPDWorker HTTPDMPM = "Worker"
-	// HTTPDPrefork is mpm_prefork.
+	HTTPDEvent   HTTPDMPM = "Event"
+	HTTPDWorker  HTTPDMPM = "Worker"
 	HTTPDPrefork HTTPDMPM = "Prefork"
 )
 
-// HTTPDRules holds what a run must meet whose target is an Apache httpd. It has no
-// fields.
+// HTTPDRules holds what a run must meet whose target is an Apache httpd. It has no fields.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.connection.protocol != 'HTTP2' || !has(self.target.server.httpd) || has(self.target.server.httpd.configuration) || self.target.server.httpd.http2 == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.connection.protocol",message="load.connection.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.httpd.http2 to Enabled"
 // +kubebuilder:validation:XValidation:rule="!has(self.target.server.httpd) || !has(self.target.server.httpd.forward) || self.target.server.httpd.forward.all(f, has(self.target.backends) && self.target.backends.exists(b, b.name == f.backend))",reason="FieldValueInvalid",fieldPath=".target.server.httpd.forward",message="forward must name members of target.backends"

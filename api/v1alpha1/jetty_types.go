@@ -1,10 +1,9 @@
 package v1alpha1
 
-// JettyServer configures Eclipse Jetty 12. The run replaces the directory start.d
-// of base by one with one connector, and serves the content as webapps/ROOT of
-// base, by a resource handler or, if modules has one whose name ends in -deploy,
-// as a web application; work is an empty directory. All else stays as it is in the
-// image.
+// JettyServer configures Eclipse Jetty 12. The run replaces the directory start.d of base by one
+// with one connector, and serves the content as webapps/ROOT of base, by a resource handler or, if
+// modules has one whose name ends in -deploy, as a web application; work is an empty directory. All
+// else stays as it is in the image.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.threads) || !has(self.threads.type) || self.threads.type != 'Virtual' || !has(self.threads.min)",reason="FieldValueInvalid",fieldPath=".threads.min",message="min must not be set with threads of the type Virtual, which are not kept"
 // +kubebuilder:validation:XValidation:rule="!has(self.threads) || !has(self.threads.max) || !has(self.threads.min) || self.threads.min <= self.threads.max",reason="FieldValueInvalid",fieldPath=".threads.min",message="min must be at most max"
@@ -40,8 +39,7 @@ type JettyServer struct {
 	// +optional
 	Modules []string `json:"modules,omitempty"`
 
-	// jvmOptions are options of the Java virtual machine, one per item, such as
-	// -Xmx512m.
+	// jvmOptions are options of the Java virtual machine, one per item, such as -Xmx512m.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -51,15 +49,13 @@ type JettyServer struct {
 	// +optional
 	JVMOptions []string `json:"jvmOptions,omitempty"`
 
-	// accessLog says whether Jetty writes a request log, to /assay/logs. Defaults to
-	// Disabled.
+	// accessLog says whether Jetty writes a request log, to /assay/logs. Defaults to Disabled.
 	// +default="Disabled"
 	// +optional
 	AccessLog Switch `json:"accessLog,omitempty"`
 
-	// configuration is the user's own. A key that ends in .ini is a file of start.d,
-	// one that ends in .xml of etc, one that ends in .mod of modules; assay.ini
-	// replaces the rendered file.
+	// configuration is the user's own. A key that ends in .ini is a file of start.d, one that ends
+	// in .xml of etc, one that ends in .mod of modules; assay.ini replaces the rendered file.
 	// +optional
 	Configuration *Configuration `json:"configuration,omitempty"`
 }
@@ -73,8 +69,7 @@ type JettyConnector struct {
 	// +optional
 	Port *int32 `json:"port,omitempty"`
 
-	// acceptors is the number of threads that accept connections. With 0 the
-	// selectors accept.
+	// acceptors is the number of threads that accept connections. With 0 the selectors accept.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1024
 	// +optional
@@ -110,8 +105,7 @@ type JettyConnector struct {
 	HTTP2 Switch `json:"http2,omitempty"`
 }
 
-// JettyKeepAlive says how Jetty reuses connections. Jetty has no limit of requests
-// per connection.
+// JettyKeepAlive says how Jetty reuses connections. Jetty has no limit of requests per connection.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Disabled' || !has(self.timeoutMilliseconds)",reason="FieldValueInvalid",fieldPath=".mode",message="timeoutMilliseconds must not be set with the mode Disabled"
 type JettyKeepAlive struct {
@@ -137,9 +131,8 @@ type JettyThreads struct {
 	// +optional
 	Type JettyThreadType `json:"type,omitempty"`
 
-	// max is the largest number of threads, or of requests that run in virtual threads
-	// at a time. Jetty's default is 200. The acceptors and selectors need some of the
-	// platform threads.
+	// max is the largest number of threads, or of requests that run in virtual threads at a time.
+	// Jetty's default is 200. The acceptors and selectors need some of the platform threads.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	// +optional
@@ -158,11 +151,10 @@ type JettyThreads struct {
 // +kubebuilder:validation:Enum=Platform;Virtual
 type JettyThreadType string
 
+// The values of JettyThreadType.
 const (
-	// JettyPlatformThreads are threads of the operating system.
 	JettyPlatformThreads JettyThreadType = "Platform"
-	// JettyVirtualThreads are virtual threads of Java 21.
-	JettyVirtualThreads JettyThreadType = "Virtual"
+	JettyVirtualThreads  JettyThreadType = "Virtual"
 )
 
 // JettyRules holds what a run must meet whose target is a Jetty. It has no fields.

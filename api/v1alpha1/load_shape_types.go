@@ -12,8 +12,8 @@ type ClosedLoad struct {
 	// +required
 	Connections int32 `json:"connections,omitempty"`
 
-	// requests is the number of requests that each client makes in all, at least
-	// as many as connections.
+	// requests is the total number of requests that each client makes, at least as many as
+	// connections.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	// +optional
@@ -26,8 +26,8 @@ type ClosedLoad struct {
 	// +optional
 	DurationSeconds *int32 `json:"durationSeconds,omitempty"`
 
-	// rampSeconds is the time over which the connections begin, one after the
-	// other, in seconds. When left out, or 0, all begin at once: a sudden load.
+	// rampSeconds is the time over which the connections begin, one after the other, in seconds. If
+	// not set, or 0, all begin at once: a sudden load.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=86400
 	// +optional
@@ -50,9 +50,8 @@ type ThinkTime struct {
 	// +required
 	MinMilliseconds int32 `json:"minMilliseconds,omitempty"`
 
-	// maxMilliseconds is the longest think time, in milliseconds: each is drawn
-	// from between the two, uniformly and from a fixed seed. Defaults to
-	// minMilliseconds: all are the same.
+	// maxMilliseconds is the longest think time, in milliseconds: each is drawn from between the
+	// two, uniformly and from a fixed seed. Defaults to minMilliseconds: all are the same.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600000
 	// +optional
@@ -72,27 +71,26 @@ type OpenLoad struct {
 	// +required
 	RequestsPerSecond int32 `json:"requestsPerSecond,omitempty"`
 
-	// ramp has the rate change evenly before it stays at requestsPerSecond. When
-	// left out it is that from the beginning.
+	// ramp changes the rate linearly before it stays at requestsPerSecond. If not set, the rate is
+	// requestsPerSecond from the beginning.
 	// +optional
 	Ramp *RateRamp `json:"ramp,omitempty"`
 
-	// interArrivalTimes are Constant, with requests at equal intervals, or Poisson,
-	// with independent random intervals from a fixed seed, as those of many users who
-	// don't know of each other. Defaults to Constant.
+	// interArrivalTimes are Constant, with requests at equal intervals, or Poisson, with
+	// independent random intervals from a fixed seed, as those of many independent users. Defaults
+	// to Constant.
 	// +default="Constant"
 	// +optional
 	InterArrivalTimes InterArrivalTimes `json:"interArrivalTimes,omitempty"`
 
-	// requests is the number of requests that each client makes in all.
+	// requests is the total number of requests that each client makes.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	// +optional
 	Requests *int64 `json:"requests,omitempty"`
 
-	// durationSeconds is how long requests are meant to start, in seconds. Those
-	// that wait for a connection or are under way at its end are finished and
-	// counted.
+	// durationSeconds is the time in which requests have their intended start, in seconds. Those
+	// that wait for a connection or are under way at its end are finished and counted.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800
 	// +optional
@@ -108,7 +106,7 @@ type OpenLoad struct {
 	MaxConnections *int32 `json:"maxConnections,omitempty"`
 }
 
-// RateRamp is a rate that changes evenly.
+// RateRamp is a rate that changes linearly.
 type RateRamp struct {
 	// from is the rate at the beginning, in requests per second.
 	// +kubebuilder:validation:Minimum=0
@@ -123,28 +121,26 @@ type RateRamp struct {
 	Seconds int32 `json:"seconds,omitempty"`
 }
 
-// InterArrivalTimes says how the intervals between the requests of a rate are
-// distributed.
+// InterArrivalTimes says how the intervals between the requests of a rate are distributed.
 //
 // +kubebuilder:validation:Enum=Constant;Poisson
 type InterArrivalTimes string
 
+// The values of InterArrivalTimes.
 const (
-	// InterArrivalConstant makes them equal.
 	InterArrivalConstant InterArrivalTimes = "Constant"
-	// InterArrivalPoisson draws each at random from an exponential distribution.
-	InterArrivalPoisson InterArrivalTimes = "Poisson"
+	InterArrivalPoisson  InterArrivalTimes = "Poisson"
 )
 
-// StagesLoad goes through levels of load.
+// StagesLoad is a sequence of levels of load.
 //
 // +kubebuilder:validation:XValidation:rule="self.levels.all(l, has(l.connections)) || self.levels.all(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".levels",message="all levels must have the same of connections and requestsPerSecond"
 // +kubebuilder:validation:XValidation:rule="!has(self.thinkTime) || self.levels.all(l, has(l.connections))",reason="FieldValueInvalid",fieldPath=".thinkTime",message="thinkTime is for levels of connections: an arrival rate has no think time"
 // +kubebuilder:validation:XValidation:rule="!has(self.interArrivalTimes) || self.levels.all(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".interArrivalTimes",message="interArrivalTimes is for levels of requestsPerSecond"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxConnections) || self.levels.all(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".maxConnections",message="maxConnections is for levels of requestsPerSecond"
 type StagesLoad struct {
-	// levels are gone through in this order. Either all have connections, as in
-	// closed, or all have requestsPerSecond, as in open.
+	// levels are run in this order. Either all have connections, as in closed, or all have
+	// requestsPerSecond, as in open.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
@@ -183,9 +179,9 @@ type LoadLevel struct {
 	// +optional
 	RequestsPerSecond *int32 `json:"requestsPerSecond,omitempty"`
 
-	// rampSeconds is the time over which the load changes evenly from the level
-	// before, or from nothing, to this one, in seconds. What ends meanwhile is in
-	// the result, but in no level. When left out, or 0, the load changes at once.
+	// rampSeconds is the time over which the load changes linearly from the level before, or from
+	// nothing, to this one, in seconds. Requests that end meanwhile are in the result, but in no
+	// level. If not set, or 0, the load changes at once.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=86400
 	// +optional

@@ -19,13 +19,12 @@ type Clients struct {
 	Resources Resources `json:"resources,omitempty,omitzero"`
 }
 
-// Load is what the clients do: requests, in one of the shapes closed, open and
-// stages.
+// Load is what the clients do: requests, in one of the shapes closed, open and stages.
 //
 // +kubebuilder:validation:ExactlyOneOf=closed;open;stages
 // +kubebuilder:validation:ExactlyOneOf=requests;requestsFrom
-// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.connection.cookies == 'Enabled'",reason="FieldValueInvalid",fieldPath=".connection.cookies",message="connection.cookies must be Enabled with the scheme Form: who has logged in is known by a cookie"
-// +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the connection makes it"
+// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.connection.cookies == 'Enabled'",reason="FieldValueInvalid",fieldPath=".connection.cookies",message="connection.cookies must be Enabled with the scheme Form: the server recognizes a user by a cookie"
+// +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the client sets it"
 // +kubebuilder:validation:XValidation:rule="!has(self.connection.streams) || [self.?closed.connections, self.?open.maxConnections, self.?stages.maxConnections].all(n, n.orValue(0) * self.connection.streams <= 20000) && (!has(self.stages) || self.stages.levels.all(l, l.?connections.orValue(0) * self.connection.streams <= 20000))",reason="FieldValueInvalid",fieldPath=".connection.streams",message="connection.streams times the connections (at a rate, maxConnections) must be at most 20000"
 // +kubebuilder:validation:XValidation:rule="!has(self.connection.streams) || !has(self.closed) || !has(self.closed.requests) || self.closed.requests >= self.closed.connections * self.connection.streams",reason="FieldValueInvalid",fieldPath=".closed.requests",message="closed.requests must be at least connections times connection.streams: each stream makes a request"
 // +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || !has(self.connection.protocol) || self.connection.protocol != 'HTTP2'",reason="FieldValueInvalid",fieldPath=".connection.protocol",message="connection.protocol must be HTTP1 with the scheme Form: connections log in by HTTP/1.1"
@@ -40,20 +39,19 @@ type Load struct {
 	// +optional
 	Requests []Request `json:"requests,omitempty"`
 
-	// requestsFrom is where a list of what the clients ask for is, instead of
-	// requests: for more of them than fit here.
+	// requestsFrom is the source of a list of requests, instead of requests: for more of them than
+	// fit here.
 	// +optional
 	RequestsFrom *RequestsSource `json:"requestsFrom,omitempty"`
 
-	// order says which of the requests comes next: Random draws each in proportion
-	// to the weights, from a fixed seed; Sequential has every connection go through
-	// the list again and again. Defaults to Random.
+	// order says which of the requests comes next: Random draws each in proportion to the weights,
+	// from a fixed seed; with Sequential every connection repeats the list. Defaults to Random.
 	// +default="Random"
 	// +optional
 	Order RequestOrder `json:"order,omitempty"`
 
-	// authentication has clients authenticate each request by a name and a password
-	// or a token. When left out they don't.
+	// authentication is how clients authenticate each request: by a name and a password or a token.
+	// If not set, they don't.
 	// +optional
 	Authentication *Authentication `json:"authentication,omitempty"`
 
@@ -62,27 +60,25 @@ type Load struct {
 	// +optional
 	Connection Connection `json:"connection,omitempty,omitzero"`
 
-	// scope says whose the numbers of connections and requests and the rates are:
-	// each client's (Client), or those of the run, split exactly over the clients
-	// (Run). Defaults to Client.
+	// scope says whether the numbers of connections and requests and the rates are those of each
+	// client (Client) or of the run, split exactly over the clients (Run). Defaults to Client.
 	// +default="Client"
 	// +optional
 	Scope LoadScope `json:"scope,omitempty"`
 
-	// closed keeps a fixed number of connections busy: each sends its next
-	// request when the response to the last has been read. Latencies are service
-	// times. It must have exactly one of requests and durationSeconds.
+	// closed keeps a fixed number of connections busy (a closed model): each sends its next request
+	// when the response to the last has been read. Latencies are service times. It must have
+	// exactly one of requests and durationSeconds.
 	// +optional
 	Closed *ClosedLoad `json:"closed,omitempty"`
 
-	// open makes requests at a rate, whatever became of those before. Latencies
-	// are from the instant at which a request was meant to start. It must have
-	// exactly one of requests and durationSeconds.
+	// open makes requests at an arrival rate, independent of responses (an open model). Latencies
+	// are from a request's intended start time. It must have exactly one of requests and
+	// durationSeconds.
 	// +optional
 	Open *OpenLoad `json:"open,omitempty"`
 
-	// stages raises or lowers the load level by level, and keeps the figures of
-	// each level apart.
+	// stages raises or lowers the load level by level, and keeps the figures of each level apart.
 	// +optional
 	Stages *StagesLoad `json:"stages,omitempty"`
 
@@ -94,16 +90,15 @@ type Load struct {
 	Warmup *Warmup `json:"warmup,omitempty"`
 }
 
-// LoadScope says whose the numbers of a load are.
+// LoadScope says whether the numbers of a load are those of each client or of the run.
 //
 // +kubebuilder:validation:Enum=Client;Run
 type LoadScope string
 
+// The values of LoadScope.
 const (
-	// ScopeClient has the numbers be those of each client.
 	ScopeClient LoadScope = "Client"
-	// ScopeRun has the numbers be those of all clients together.
-	ScopeRun LoadScope = "Run"
+	ScopeRun    LoadScope = "Run"
 )
 
 // Connection is how clients connect.
@@ -112,7 +107,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.streams) || (has(self.protocol) && self.protocol == 'HTTP2')",reason="FieldValueInvalid",fieldPath=".streams",message="streams is for the protocol HTTP2: in HTTP/1.1 a connection has one request at a time"
 // +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !has(self.keepAlive) || self.keepAlive != 'Disabled'",reason="FieldValueInvalid",fieldPath=".keepAlive",message="keepAlive must be Enabled with the protocol HTTP2, whose connections are there to be shared"
 type Connection struct {
-	// keepAlive says whether a connection carries many requests (Enabled) or one
+	// keepAlive says whether connections are reused (Enabled) or closed after one request
 	// (Disabled). Defaults to Enabled.
 	// +default="Enabled"
 	// +optional
@@ -132,19 +127,17 @@ type Connection struct {
 	// +optional
 	Streams *int32 `json:"streams,omitempty"`
 
-	// timeoutSeconds is how long a request may take, from the start of its
-	// connection or, on an open connection, of its sending, to the last byte of
-	// its response, in seconds. Past it, it counts as an error of the kind
-	// timeout. Defaults to 30.
+	// timeoutSeconds is the timeout of a request, from the start of its connection or, on an open
+	// connection, of its sending, to the last byte of its response, in seconds. Past it, it counts
+	// as an error of the kind timeout. Defaults to 30.
 	// +default=30
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600
 	// +optional
 	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
 
-	// cookies says whether the cookies that a connection is given are sent back on
-	// it and on those that it is followed by, as by one user each (Enabled), or
-	// forgotten (Disabled). Defaults to Disabled.
+	// cookies says whether the cookies that a connection receives are sent back on it and on those
+	// that replace it, as by one user each (Enabled), or ignored (Disabled). Defaults to Disabled.
 	// +default="Disabled"
 	// +optional
 	Cookies Switch `json:"cookies,omitempty"`
@@ -154,9 +147,8 @@ type Connection struct {
 //
 // +kubebuilder:validation:ExactlyOneOf=requests;durationSeconds;steady
 type Warmup struct {
-	// requests is the number of requests that each client makes in all, at least
-	// as many as closed.connections. With scope Run, all clients make as
-	// many together.
+	// requests is the total number of requests that each client makes, at least as many as
+	// closed.connections. With scope Run, all clients make as many together.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	// +optional
@@ -168,14 +160,13 @@ type Warmup struct {
 	// +optional
 	DurationSeconds *int32 `json:"durationSeconds,omitempty"`
 
-	// steady has the warm-up last until the throughput and the latency of successive
-	// windows of time, over all clients, differ by little.
+	// steady lets the warm-up last until the throughput and the latency of successive windows of
+	// time, over all clients, differ by little.
 	// +optional
 	Steady *SteadyState `json:"steady,omitempty"`
 }
 
-// Threshold is what the result has to meet: a bound from above, from below, or
-// both.
+// Threshold is what the result must meet: an upper bound, a lower bound, or both.
 //
 // +kubebuilder:validation:AtLeastOneOf=below;above
 // +kubebuilder:validation:XValidation:rule="!self.metric.startsWith('Latency') || (!has(self.below) || self.below.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$')) && (!has(self.above) || self.above.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$'))",message="the bound of a latency must be a number with one of the units us, ms and s, such as 50ms"
@@ -185,23 +176,21 @@ type Warmup struct {
 // +kubebuilder:validation:XValidation:rule="self.metric != 'ErrorRate' || !has(self.above) || !self.above.matches('^100([.]0+)?%$')",reason="FieldValueInvalid",fieldPath=".above",message="above must be less than 100% for ErrorRate: no figure is above it"
 // +kubebuilder:validation:XValidation:rule="!has(self.below) || !has(self.above) || ![self.below, self.above].all(b, b.matches('^[0-9]{1,12}([.][0-9]{1,6})?(us|ms|s|%)?$')) || double(self.below.replace('us', \"\").replace('ms', \"\").replace('s', \"\").replace('%', \"\")) * (self.below.endsWith('us') ? 1.0 : self.below.endsWith('ms') ? 1000.0 : self.below.endsWith('s') ? 1000000.0 : 1.0) > double(self.above.replace('us', \"\").replace('ms', \"\").replace('s', \"\").replace('%', \"\")) * (self.above.endsWith('us') ? 1.0 : self.above.endsWith('ms') ? 1000.0 : self.above.endsWith('s') ? 1000000.0 : 1.0)",reason="FieldValueInvalid",fieldPath=".below",message="below must be greater than above: no figure is between them"
 type Threshold struct {
-	// metric is what is compared: LatencyMean, LatencyP50, LatencyP90,
-	// LatencyP95, LatencyP99, LatencyP999, LatencyP9999, LatencyMax (of the total
-	// time of a request, over all clients), ErrorRate or RequestsPerSecond (of all
-	// clients together).
+	// metric is what is compared: LatencyMean, LatencyP50, LatencyP90, LatencyP95, LatencyP99,
+	// LatencyP999, LatencyP9999, LatencyMax (of the total time of a request, over all clients),
+	// ErrorRate or RequestsPerSecond (of all clients together).
 	// +required
 	Metric ThresholdMetric `json:"metric,omitempty"`
 
-	// below is the bound that the metric has to stay under: a duration such as
-	// 50ms, a percentage such as 1%, or a number, as the metric has it. If not set,
-	// the metric may be as large as it is.
+	// below is the bound that the metric must stay under: a duration such as 50ms, a percentage
+	// such as 1%, or a number, as the metric has it. If not set, there is no upper bound.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=24
 	// +optional
 	Below string `json:"below,omitempty"`
 
-	// above is the bound that the metric has to exceed, in the same forms. If not
-	// set, the metric may be as small as it is.
+	// above is the bound that the metric must exceed, in the same forms. If not set, there is no
+	// lower bound.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=24
 	// +optional

@@ -30,8 +30,7 @@ type NginxServer struct {
 	// +optional
 	WorkerConnections *int32 `json:"workerConnections,omitempty"`
 
-	// backlog is the length of the queue of connections that wait (backlog of
-	// listen).
+	// backlog is the length of the queue of connections that wait (backlog of listen).
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	// +optional
@@ -58,7 +57,7 @@ type NginxServer struct {
 	// +optional
 	AccessLog Switch `json:"accessLog,omitempty"`
 
-	// forward sends some requests on to backends.
+	// forward forwards some requests to backends.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
@@ -66,16 +65,15 @@ type NginxServer struct {
 	// +optional
 	Forward []Forward `json:"forward,omitempty"`
 
-	// configuration is the user's own. The key nginx.conf takes the place of the
-	// rendered file; every other key must end in .conf and is included at the end
-	// of the server block, in alphabetical order.
+	// configuration is the user's own. The key nginx.conf replaces the rendered file; every other
+	// key must end in .conf and is included at the end of the server block, in alphabetical order.
 	// +optional
 	Configuration *Configuration `json:"configuration,omitempty"`
 }
 
 // NginxKeepAlive says how nginx reuses connections.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Disabled' || (!has(self.maxRequests) && !has(self.timeoutMilliseconds))",reason="FieldValueInvalid",fieldPath=".mode",message="maxRequests and timeoutMilliseconds have no meaning with the mode Disabled: leave them out"
+// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Disabled' || (!has(self.maxRequests) && !has(self.timeoutMilliseconds))",reason="FieldValueInvalid",fieldPath=".mode",message="maxRequests and timeoutMilliseconds must not be set with the mode Disabled: omit them"
 // +kubebuilder:validation:MinProperties=1
 type NginxKeepAlive struct {
 	// mode says whether connections are reused at all. Defaults to Enabled.
@@ -83,8 +81,7 @@ type NginxKeepAlive struct {
 	// +optional
 	Mode Switch `json:"mode,omitempty"`
 
-	// maxRequests is how many requests a connection may carry
-	// (keepalive_requests).
+	// maxRequests is the maximum number of requests per connection (keepalive_requests).
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	MaxRequests *int32 `json:"maxRequests,omitempty"`
@@ -96,8 +93,7 @@ type NginxKeepAlive struct {
 	TimeoutMilliseconds *int32 `json:"timeoutMilliseconds,omitempty"`
 }
 
-// NginxRules holds what a run must meet whose target is an nginx. It has no
-// fields.
+// NginxRules holds what a run must meet whose target is an nginx. It has no fields.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.connection.protocol != 'HTTP2' || !has(self.target.server.nginx) || has(self.target.server.nginx.configuration) || self.target.server.nginx.http2 == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.connection.protocol",message="load.connection.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.nginx.http2 to Enabled"
 // +kubebuilder:validation:XValidation:rule="!has(self.target.server.nginx) || !has(self.target.server.nginx.forward) || self.target.server.nginx.forward.all(f, has(self.target.backends) && self.target.backends.exists(b, b.name == f.backend))",reason="FieldValueInvalid",fieldPath=".target.server.nginx.forward",message="forward must name members of target.backends"

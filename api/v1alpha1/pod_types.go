@@ -2,9 +2,8 @@ package v1alpha1
 
 import corev1 "k8s.io/api/core/v1"
 
-// PodAdditions are merged into the target's pod, strategically: what has the
-// same name or key is joined. Nothing that the measurement stands on can be
-// changed by them.
+// PodAdditions are merged into the target's pod, strategically: what has the same name or key is
+// joined. They can't change what the measurement depends on.
 //
 // A typed client drops what is empty, and a run can't change: so no list and no
 // text in it may be empty.
@@ -14,7 +13,7 @@ type PodAdditions struct {
 	// annotations are added to the pod's.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('assay.dev/') && !k.contains('.assay.dev/'))",message="annotations of assay.dev are Assay's own: leave them out"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('assay.dev/') && !k.contains('.assay.dev/'))",message="annotations of assay.dev are Assay's own: omit them"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="annotations must have names such as example.org/team"
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
@@ -26,12 +25,12 @@ type PodAdditions struct {
 	// +optional
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// tolerations are taints of nodes that the pod bears.
+	// tolerations are taints of nodes that the pod tolerates.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:items:XValidation:rule="(!has(self.operator) || self.operator in ['Exists', 'Equal', 'Lt', 'Gt']) && (!has(self.effect) || self.effect in ['NoSchedule', 'PreferNoSchedule', 'NoExecute'])",message="tolerations must have an operator Exists, Equal, Lt or Gt and an effect NoSchedule, PreferNoSchedule or NoExecute, or leave them out"
-	// +kubebuilder:validation:items:XValidation:rule="(!has(self.key) || self.key != '') && (!has(self.value) || self.value != '')",message="tolerations must not have an empty key or value: leave it out"
+	// +kubebuilder:validation:items:XValidation:rule="(!has(self.operator) || self.operator in ['Exists', 'Equal', 'Lt', 'Gt']) && (!has(self.effect) || self.effect in ['NoSchedule', 'PreferNoSchedule', 'NoExecute'])",message="tolerations must have an operator Exists, Equal, Lt or Gt and an effect NoSchedule, PreferNoSchedule or NoExecute, or omit them"
+	// +kubebuilder:validation:items:XValidation:rule="(!has(self.key) || self.key != '') && (!has(self.value) || self.value != '')",message="tolerations must not have an empty key or value: omit it"
 	// +optional
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
@@ -44,7 +43,7 @@ type PodAdditions struct {
 	RuntimeClassName ObjectName `json:"runtimeClassName,omitempty"`
 
 	// securityContext is the pod's, sysctls included.
-	// +kubebuilder:validation:XValidation:rule="(!has(self.sysctls) || self.sysctls.size() > 0) && (!has(self.supplementalGroups) || self.supplementalGroups.size() > 0) && self.?seLinuxOptions.user.orValue('-') != '' && self.?seLinuxOptions.role.orValue('-') != '' && self.?seLinuxOptions.type.orValue('-') != '' && self.?seLinuxOptions.level.orValue('-') != ''",message="securityContext must not have an empty list or text: leave it out"
+	// +kubebuilder:validation:XValidation:rule="(!has(self.sysctls) || self.sysctls.size() > 0) && (!has(self.supplementalGroups) || self.supplementalGroups.size() > 0) && self.?seLinuxOptions.user.orValue('-') != '' && self.?seLinuxOptions.role.orValue('-') != '' && self.?seLinuxOptions.type.orValue('-') != '' && self.?seLinuxOptions.level.orValue('-') != ''",message="securityContext must not have an empty list or text: omit it"
 	// +optional
 	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
 
@@ -90,7 +89,7 @@ type ContainerAdditions struct {
 	VolumeMounts []VolumeMount `json:"volumeMounts,omitempty"`
 
 	// securityContext is the container's.
-	// +kubebuilder:validation:XValidation:rule="(!has(self.capabilities) || (!has(self.capabilities.add) || self.capabilities.add.size() > 0) && (!has(self.capabilities.drop) || self.capabilities.drop.size() > 0)) && self.?seLinuxOptions.user.orValue('-') != '' && self.?seLinuxOptions.role.orValue('-') != '' && self.?seLinuxOptions.type.orValue('-') != '' && self.?seLinuxOptions.level.orValue('-') != ''",message="securityContext must not have an empty list or text: leave it out"
+	// +kubebuilder:validation:XValidation:rule="(!has(self.capabilities) || (!has(self.capabilities.add) || self.capabilities.add.size() > 0) && (!has(self.capabilities.drop) || self.capabilities.drop.size() > 0)) && self.?seLinuxOptions.user.orValue('-') != '' && self.?seLinuxOptions.role.orValue('-') != '' && self.?seLinuxOptions.type.orValue('-') != '' && self.?seLinuxOptions.level.orValue('-') != ''",message="securityContext must not have an empty list or text: omit it"
 	// +optional
 	SecurityContext *corev1.SecurityContext `json:"securityContext,omitempty"`
 }

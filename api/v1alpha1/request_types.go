@@ -1,11 +1,10 @@
 package v1alpha1
 
-// Request is one kind of request. Its fields have no defaults in the schema: those
-// that the API server writes into the items of a list make every later apply of the
-// same manifest a change.
+// Request is one kind of request. Its fields have no defaults in the schema: those that the API
+// server writes into the items of a list make every later apply of the same manifest a change.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.body) || (has(self.method) && !(self.method in ['GET', 'HEAD']))",reason="FieldValueInvalid",fieldPath=".body",message="body has no meaning with GET and HEAD: give method, such as POST, or leave it out"
-// +kubebuilder:validation:XValidation:rule="!has(self.expect) || !has(self.expect.bodyBytes) || !has(self.method) || self.method != 'HEAD'",reason="FieldValueInvalid",fieldPath=".expect.bodyBytes",message="bodyBytes has no meaning with HEAD, whose responses have no body: leave it out"
+// +kubebuilder:validation:XValidation:rule="!has(self.body) || (has(self.method) && !(self.method in ['GET', 'HEAD']))",reason="FieldValueInvalid",fieldPath=".body",message="body must not be set with GET and HEAD: set method, such as POST, or omit it"
+// +kubebuilder:validation:XValidation:rule="!has(self.expect) || !has(self.expect.bodyBytes) || !has(self.method) || self.method != 'HEAD'",reason="FieldValueInvalid",fieldPath=".expect.bodyBytes",message="bodyBytes must not be set with HEAD, whose responses have no body: omit it"
 type Request struct {
 	// method is the request's method. Defaults to GET.
 	// +optional
@@ -37,13 +36,13 @@ type Request struct {
 	// +optional
 	Headers []Header `json:"headers,omitempty"`
 
-	// body is the request's body. When left out there is none.
+	// body is the request's body. If not set, there is none.
 	// +optional
 	Body *Body `json:"body,omitempty"`
 
-	// expect is what the response has to be for the request to have succeeded.
-	// When left out: a status from 200 to 399 and, where the path is that of a file
-	// of target.content with sizeBytes and the method is GET, its length.
+	// expect is what the response must be for the request to have succeeded. Defaults to a status
+	// from 200 to 399 and, where the path is that of a file of target.content with sizeBytes and
+	// the method is GET, its length.
 	// +optional
 	Expect *Expectation `json:"expect,omitempty"`
 
@@ -76,7 +75,7 @@ type Header struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_.-]+$')",message="name must be the name of a header: letters, digits, '-', '_' and '.'"
-	// +kubebuilder:validation:XValidation:rule="!(self.lowerAscii() in ['host', 'authorization', 'proxy-authorization', 'connection', 'keep-alive', 'content-length', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'expect'])",message="name must not be a header that the client makes: give host, load.authentication, load.connection.keepAlive or body instead"
+	// +kubebuilder:validation:XValidation:rule="!(self.lowerAscii() in ['host', 'authorization', 'proxy-authorization', 'connection', 'keep-alive', 'content-length', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'expect'])",message="name must not be a header that the client sets: use host, load.authentication, load.connection.keepAlive or body instead"
 	// +required
 	Name string `json:"name,omitempty"`
 
@@ -100,16 +99,16 @@ type Body struct {
 	// +optional
 	Text string `json:"text,omitempty"`
 
-	// sizeBytes has the clients make a body of so many bytes, which can hardly be
-	// compressed and is the same in each request. Its Content-Type is
-	// application/octet-stream unless headers has another.
+	// sizeBytes is the length of a generated body, in bytes. It can hardly be compressed and is the
+	// same in each request. Its Content-Type is application/octet-stream unless headers has
+	// another.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=67108864
 	// +optional
 	SizeBytes *int64 `json:"sizeBytes,omitempty"`
 }
 
-// Expectation is what a response has to be.
+// Expectation is what a response must be.
 //
 // +kubebuilder:validation:MinProperties=1
 type Expectation struct {
@@ -131,15 +130,14 @@ type Expectation struct {
 	BodyBytes *int64 `json:"bodyBytes,omitempty"`
 }
 
-// Redirects says what becomes of redirects.
+// Redirects says whether redirects are followed.
 //
 // +kubebuilder:validation:Enum=Ignore;Follow
 type Redirects string
 
+// The values of Redirects.
 const (
-	// RedirectsIgnore takes a redirect for the response.
 	RedirectsIgnore Redirects = "Ignore"
-	// RedirectsFollow goes where it points.
 	RedirectsFollow Redirects = "Follow"
 )
 
@@ -148,28 +146,25 @@ const (
 // +kubebuilder:validation:Enum=Random;Sequential
 type RequestOrder string
 
+// The values of RequestOrder.
 const (
-	// OrderRandom draws by weight.
-	OrderRandom RequestOrder = "Random"
-	// OrderSequential goes through the list.
+	OrderRandom     RequestOrder = "Random"
 	OrderSequential RequestOrder = "Sequential"
 )
 
 // Authentication is how clients authenticate requests.
 //
-// +kubebuilder:validation:XValidation:rule="(self.scheme == 'Form') == has(self.form)",reason="FieldValueInvalid",fieldPath=".form",message="form must be given with the scheme Form, and with no other"
+// +kubebuilder:validation:XValidation:rule="(self.scheme == 'Form') == has(self.form)",reason="FieldValueInvalid",fieldPath=".form",message="form must be set with the scheme Form, and with no other"
 type Authentication struct {
-	// scheme is how: Basic (RFC 7617) and Bearer (RFC 6750) with each request;
-	// Digest (RFC 7616) as the server challenges, whose challenges are part of the
-	// request that meets them; Form by a form in HTML that each connection sends
-	// once, before there is load.
+	// scheme is how: Basic (RFC 7617) and Bearer (RFC 6750) with each request; Digest (RFC 7616) as
+	// the server challenges, whose challenges are part of the request that meets them; Form by a
+	// form in HTML that each connection sends once, before there is load.
 	// +required
 	Scheme AuthenticationScheme `json:"scheme,omitempty"`
 
-	// secretName names a Secret in the run's namespace: with the keys username and
-	// password, as those of the type kubernetes.io/basic-auth have, for Basic,
-	// Digest and Form, with the key token for Bearer. A line break at the end of a
-	// value isn't part of it.
+	// secretName names a Secret in the run's namespace: with the keys username and password, as
+	// those of the type kubernetes.io/basic-auth have, for Basic, Digest and Form, with the key
+	// token for Bearer. A line break at the end of a value isn't part of it.
 	// +required
 	SecretName SecretName `json:"secretName,omitempty"`
 
@@ -183,13 +178,10 @@ type Authentication struct {
 // +kubebuilder:validation:Enum=Basic;Bearer;Digest;Form
 type AuthenticationScheme string
 
+// The values of AuthenticationScheme.
 const (
-	// AuthenticationBasic sends a name and a password.
-	AuthenticationBasic AuthenticationScheme = "Basic"
-	// AuthenticationBearer sends a token.
+	AuthenticationBasic  AuthenticationScheme = "Basic"
 	AuthenticationBearer AuthenticationScheme = "Bearer"
-	// AuthenticationDigest proves the knowledge of a password.
 	AuthenticationDigest AuthenticationScheme = "Digest"
-	// AuthenticationForm logs each connection in by a form, once.
-	AuthenticationForm AuthenticationScheme = "Form"
+	AuthenticationForm   AuthenticationScheme = "Form"
 )

@@ -1,11 +1,10 @@
 package v1alpha1
 
-// Script has k6 run a script of the user's, unchanged. What it does is the
-// script's; each client has its part of it, by k6's execution segments.
+// Script is a k6 script, which runs unchanged. Each client runs its part of the load, by k6's
+// execution segments.
 type Script struct {
-	// configMapName names a ConfigMap in the run's namespace. Each of its keys is a
-	// file in the script's directory: the script, its modules, its data. It is read
-	// once, when the run starts.
+	// configMapName names a ConfigMap in the run's namespace. Each of its keys is a file in the
+	// script's directory: the script, its modules, its data. It is read once, when the run starts.
 	// +required
 	ConfigMapName ConfigMapName `json:"configMapName,omitempty"`
 
@@ -27,17 +26,15 @@ type Script struct {
 	// +optional
 	Directories []ScriptDirectory `json:"directories,omitempty"`
 
-	// hostNames are names that the script has for the target: they lead to it, at
-	// whatever port, so that a script needs no change to be run against it. With
-	// target.tls they belong into the certificate as well.
+	// hostNames are host names in the script that resolve to the target, at any port, so that a
+	// script needs no change. With target.tls they must be in the certificate as well.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +optional
 	HostNames []DNSName `json:"hostNames,omitempty"`
 
-	// env is added to the environment, which scripts read as __ENV and k6 its
-	// options (K6_…) from.
+	// env is added to the environment, which scripts read as __ENV and k6 its options (K6_…) from.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
@@ -46,7 +43,7 @@ type Script struct {
 	// +optional
 	Env []EnvironmentVariable `json:"env,omitempty"`
 
-	// tags are added to all samples of k6's metrics, besides those of the script.
+	// tags are added to all samples of k6's metrics, in addition to those of the script.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
@@ -54,8 +51,7 @@ type Script struct {
 	// +optional
 	Tags []ScriptTag `json:"tags,omitempty"`
 
-	// outputs has k6 send its samples elsewhere too, while the script runs. When
-	// left out it doesn't.
+	// outputs are where k6 sends its samples in addition, while the script runs.
 	// +optional
 	Outputs *ScriptOutputs `json:"outputs,omitempty"`
 }
@@ -91,8 +87,8 @@ type ScriptTag struct {
 	Value string `json:"value,omitempty"`
 }
 
-// ScriptOutputs are where k6 sends its samples besides. They have the tags
-// assay_run and assay_client, so that the series of clients differ.
+// ScriptOutputs are where k6 sends its samples in addition. They have the tags assay_run and
+// assay_client, so that the series of clients differ.
 //
 // +kubebuilder:validation:MinProperties=1
 type ScriptOutputs struct {
@@ -128,8 +124,8 @@ type PrometheusRemoteWrite struct {
 	// +optional
 	TrendStatistics []string `json:"trendStatistics,omitempty"`
 
-	// authentication has k6 authenticate itself, with the scheme Basic or Bearer.
-	// When left out it doesn't.
+	// authentication is how k6 authenticates, with the scheme Basic or Bearer. If not set, it
+	// doesn't.
 	// +optional
 	Authentication *OutputAuthentication `json:"authentication,omitempty"`
 }
@@ -148,8 +144,7 @@ type OpenTelemetry struct {
 	// +optional
 	Protocol TelemetryProtocol `json:"protocol,omitempty"`
 
-	// encryption says whether it is spoken to by TLS (TLS) or in the clear (None).
-	// Defaults to TLS.
+	// encryption is TLS, or None for plain text. Defaults to TLS.
 	// +default="TLS"
 	// +optional
 	Encryption TelemetryEncryption `json:"encryption,omitempty"`
@@ -160,15 +155,14 @@ type OpenTelemetry struct {
 	HeadersSecretRef *SecretKeyReference `json:"headersSecretRef,omitempty"`
 }
 
-// TelemetryProtocol is how OTLP is carried.
+// TelemetryProtocol is the transport of OTLP.
 //
 // +kubebuilder:validation:Enum=HTTP;GRPC
 type TelemetryProtocol string
 
+// The values of TelemetryProtocol.
 const (
-	// TelemetryHTTP is OTLP over HTTP.
 	TelemetryHTTP TelemetryProtocol = "HTTP"
-	// TelemetryGRPC is OTLP over gRPC.
 	TelemetryGRPC TelemetryProtocol = "GRPC"
 )
 
@@ -177,10 +171,9 @@ const (
 // +kubebuilder:validation:Enum=TLS;None
 type TelemetryEncryption string
 
+// The values of TelemetryEncryption.
 const (
-	// TelemetryTLS encrypts.
-	TelemetryTLS TelemetryEncryption = "TLS"
-	// TelemetryClear doesn't.
+	TelemetryTLS   TelemetryEncryption = "TLS"
 	TelemetryClear TelemetryEncryption = "None"
 )
 

@@ -1,28 +1,27 @@
 package v1alpha1
 
-// Server says how the target's image is configured, or where the target is
-// found.
+// Server says how the target's image is configured, or where the target is found.
 //
 // +kubebuilder:validation:ExactlyOneOf=tomcat;httpd;nginx;jetty;generic;external
 // +kubebuilder:validation:MinProperties=1
 type Server struct {
-	// tomcat configures an image with the layout of the official Tomcat image.
-	// Give {} for Tomcat's own defaults.
+	// tomcat configures an image with the layout of the official Tomcat image. Set {} for Tomcat's
+	// own defaults.
 	// +optional
 	Tomcat *TomcatServer `json:"tomcat,omitempty"`
 
-	// httpd configures an image with the layout of the official Apache httpd
-	// image. Give {} for httpd's own defaults.
+	// httpd configures an image with the layout of the official Apache httpd image. Set {} for
+	// httpd's own defaults.
 	// +optional
 	HTTPD *HTTPDServer `json:"httpd,omitempty"`
 
-	// nginx configures an image with the layout of the official nginx image. Give
-	// {} for nginx's own defaults.
+	// nginx configures an image with the layout of the official nginx image. Set {} for nginx's own
+	// defaults.
 	// +optional
 	Nginx *NginxServer `json:"nginx,omitempty"`
 
-	// jetty configures an image with the layout of the official Jetty image. Give {}
-	// for Jetty's own defaults.
+	// jetty configures an image with the layout of the official Jetty image. Set {} for Jetty's own
+	// defaults.
 	// +optional
 	Jetty *JettyServer `json:"jetty,omitempty"`
 
@@ -41,15 +40,13 @@ type Server struct {
 // +kubebuilder:validation:Enum=Enabled;Disabled
 type Switch string
 
+// The values of Switch.
 const (
-	// Enabled turns it on.
-	Enabled Switch = "Enabled"
-	// Disabled turns it off.
+	Enabled  Switch = "Enabled"
 	Disabled Switch = "Disabled"
 )
 
-// Configuration is the user's own configuration of a server, for settings that
-// have no field.
+// Configuration is the user's own configuration of a server, for settings that have no field.
 type Configuration struct {
 	// configMapName names a ConfigMap in the run's namespace whose keys are files
 	// of the server's configuration. It is read once, when the run starts.
@@ -57,18 +54,18 @@ type Configuration struct {
 	ConfigMapName ConfigMapName `json:"configMapName,omitempty"`
 }
 
-// Forward sends some requests on to a backend.
+// Forward forwards some requests to a backend.
 //
 // +kubebuilder:validation:ExactlyOneOf=pathSuffix;pathPrefix
 type Forward struct {
-	// pathSuffix is the end of the paths that are sent on, such as .jsp.
+	// pathSuffix is the end of the paths that are forwarded, such as .jsp.
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[.][A-Za-z0-9_-]+$')",message="pathSuffix must be a dot followed by letters, digits, '_' or '-', such as .jsp"
 	// +optional
 	PathSuffix string `json:"pathSuffix,omitempty"`
 
-	// pathPrefix is the beginning of the paths that are sent on, such as /app.
+	// pathPrefix is the beginning of the paths that are forwarded, such as /app.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?$')",message="pathPrefix must begin with a slash and consist of segments of letters, digits, '.', '_' and '-', none beginning with a dot, such as /app"

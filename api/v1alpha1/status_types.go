@@ -21,7 +21,7 @@ type BenchmarkRunStatus struct {
 	// is -1 until the operator has seen the run.
 	// +kubebuilder:validation:Minimum=-1
 	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"` //nolint:kubeapilinter // generations start at 1, so 0 is never set
+	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
 	// verdict is the outcome of a finished run in one word, for pipelines: Error when
 	// it has no result (Succeeded is False), else Invalid when the result can't be
@@ -30,12 +30,11 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
 
-	// admissionTime is when the run was given its lane.
+	// admissionTime is when the run was admitted to its lane (its queue).
 	// +optional
 	AdmissionTime *metav1.Time `json:"admissionTime,omitempty"`
 
-	// measurementTime is the instant at which all clients were told to begin
-	// measuring.
+	// measurementTime is the common start time of the clients' measurement.
 	// +optional
 	MeasurementTime *metav1.MicroTime `json:"measurementTime,omitempty"`
 
@@ -51,8 +50,7 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Target *TargetStatus `json:"target,omitempty"`
 
-	// warmup is how a warm-up with spec.warmup.steady ended. Left out before that,
-	// and for others.
+	// warmup is how a warm-up with spec.load.warmup.steady ended.
 	// +optional
 	Warmup *WarmupStatus `json:"warmup,omitempty"`
 
@@ -77,15 +75,12 @@ type BenchmarkRunStatus struct {
 // +kubebuilder:validation:Enum=Passed;Failed;Invalid;Error
 type Verdict string
 
+// The values of Verdict.
 const (
-	// VerdictPassed means that the result can be trusted and meets every threshold.
-	VerdictPassed Verdict = "Passed"
-	// VerdictFailed means that the result can be trusted and misses a threshold.
-	VerdictFailed Verdict = "Failed"
-	// VerdictInvalid means that the result can't be trusted.
+	VerdictPassed  Verdict = "Passed"
+	VerdictFailed  Verdict = "Failed"
 	VerdictInvalid Verdict = "Invalid"
-	// VerdictError means that there is no result.
-	VerdictError Verdict = "Error"
+	VerdictError   Verdict = "Error"
 )
 
 // Progress is how far a run is.
@@ -99,13 +94,11 @@ type Progress struct {
 	// +optional
 	Percent *int32 `json:"percent,omitempty"`
 
-	// requests is the number of requests that ended in this state, over all
-	// clients.
+	// requests is the number of completed requests in this state, over all clients.
 	// +optional
 	Requests *int64 `json:"requests,omitempty"`
 
-	// errors is the number of requests that failed in this state, over all
-	// clients.
+	// errors is the number of requests that failed in this state, over all clients.
 	// +optional
 	Errors *int64 `json:"errors,omitempty"`
 
@@ -115,8 +108,7 @@ type Progress struct {
 	// +optional
 	RequestsPerSecond string `json:"requestsPerSecond,omitempty"`
 
-	// remainingSeconds is an estimate of how long the state will still last, in
-	// seconds.
+	// remainingSeconds is an estimate of how long the state will still last, in seconds.
 	// +optional
 	RemainingSeconds *int64 `json:"remainingSeconds,omitempty"`
 }
@@ -142,7 +134,7 @@ type ClientStatus struct {
 	// +optional
 	Node string `json:"node,omitempty"`
 
-	// requests is the number of requests that ended, with success or not.
+	// requests is the number of completed requests, successful or not.
 	// +optional
 	Requests *int64 `json:"requests,omitempty"`
 
@@ -150,8 +142,8 @@ type ClientStatus struct {
 	// +optional
 	Errors *int64 `json:"errors,omitempty"`
 
-	// requestsPerSecond is the requests that succeeded, divided by the time that
-	// this client measured.
+	// requestsPerSecond is the number of successful requests, divided by the time that this client
+	// measured.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
@@ -161,15 +153,15 @@ type ClientStatus struct {
 	// +optional
 	CPUPercent *int32 `json:"cpuPercent,omitempty"`
 
-	// startSkewMicroseconds is how long after the common start instant the client
-	// began its first request.
+	// startSkewMicroseconds is how long after the common start time the client began its first
+	// request.
 	// +optional
 	StartSkewMicroseconds *int64 `json:"startSkewMicroseconds,omitempty"`
 }
 
 // ResultStatus is the summary of a result.
 type ResultStatus struct {
-	// requests is the number of requests that ended, with success or not.
+	// requests is the number of completed requests, successful or not.
 	// +optional
 	Requests *int64 `json:"requests,omitempty"`
 
@@ -177,19 +169,18 @@ type ResultStatus struct {
 	// +optional
 	Errors *ErrorCounts `json:"errors,omitempty"`
 
-	// requestsPerSecond is the requests that succeeded, divided by the time from
-	// the first client's start to the last client's end.
+	// requestsPerSecond is the number of successful requests, divided by the time from the first
+	// client's start to the last client's end.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
 	RequestsPerSecond string `json:"requestsPerSecond,omitempty"`
 
-	// arrivals is how well an open load kept its rate. Left out for other loads.
+	// arrivals is how well an open load kept its rate. It is omitted for other loads.
 	// +optional
 	Arrivals *ArrivalsStatus `json:"arrivals,omitempty"`
 
-	// durationMicroseconds is the time from the first client's start to the last
-	// client's end.
+	// durationMicroseconds is the time from the first client's start to the last client's end.
 	// +optional
 	DurationMicroseconds *int64 `json:"durationMicroseconds,omitempty"`
 
@@ -205,8 +196,7 @@ type ResultStatus struct {
 	// +optional
 	BytesSent *int64 `json:"bytesSent,omitempty"`
 
-	// keepAliveRequests is the number of requests that were sent on a connection
-	// that had carried a request before.
+	// keepAliveRequests is the number of requests that were sent on a reused connection.
 	// +optional
 	KeepAliveRequests *int64 `json:"keepAliveRequests,omitempty"`
 
@@ -215,7 +205,7 @@ type ResultStatus struct {
 	// +optional
 	TLSResumedConnections *int64 `json:"tlsResumedConnections,omitempty"`
 
-	// latency is the time that requests which succeeded took, by phase.
+	// latency is the time of successful requests, by phase.
 	// +optional
 	Latency *PhaseLatencies `json:"latency,omitempty"`
 
@@ -237,8 +227,8 @@ type ArrivalsStatus struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
 	AchievedPerSecond string `json:"achievedPerSecond,omitempty"`
-	// dropped is the number of requests that weren't made, since no connection was
-	// free for them within connection.timeoutSeconds.
+	// dropped is the number of requests that weren't made, because no connection was free within
+	// connection.timeoutSeconds.
 	// +optional
 	Dropped *int64 `json:"dropped,omitempty"`
 }
@@ -257,8 +247,7 @@ type ErrorCounts struct {
 	// timeout counts requests that took longer than connection.timeoutSeconds.
 	// +optional
 	Timeout *int64 `json:"timeout,omitempty"`
-	// receive counts connections that broke while a request or its response was
-	// under way.
+	// receive counts connections that failed during a request or its response.
 	// +optional
 	Receive *int64 `json:"receive,omitempty"`
 	// length counts responses whose body wasn't as long as expected.
@@ -277,8 +266,7 @@ type PhaseLatencies struct {
 	// connect is the time to open a connection, of requests that opened one.
 	// +optional
 	Connect *Latency `json:"connect,omitempty"`
-	// tls is the time of the TLS handshake, of requests that opened a connection
-	// with TLS.
+	// tls is the time of the TLS handshake, of requests that opened a connection with TLS.
 	// +optional
 	TLS *Latency `json:"tls,omitempty"`
 	// waiting is the time from the request sent to the first byte of the response.
@@ -287,15 +275,14 @@ type PhaseLatencies struct {
 	// receiving is the time from the first byte to the last of the response.
 	// +optional
 	Receiving *Latency `json:"receiving,omitempty"`
-	// total is the time of the whole request, opening of its connection included.
-	// Under open load it is from the instant at which the request was meant to
-	// start.
+	// total is the time of the whole request, opening of its connection included. Under open load
+	// it is from the intended start time.
 	// +optional
 	Total *Latency `json:"total,omitempty"`
-	// delay is how much later than meant a request of open load started.
+	// delay is the time from the intended to the actual start of a request of open load.
 	// +optional
 	Delay *Latency `json:"delay,omitempty"`
-	// service is the time of a request of open load from its start.
+	// service is the time of a request of open load from its actual start.
 	// +optional
 	Service *Latency `json:"service,omitempty"`
 }

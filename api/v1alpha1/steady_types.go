@@ -6,44 +6,39 @@ package v1alpha1
 // +kubebuilder:validation:MinProperties=1
 // +kubebuilder:validation:XValidation:rule="self.timeoutSeconds >= self.windows * self.windowSeconds",reason="FieldValueInvalid",fieldPath=".timeoutSeconds",message="timeoutSeconds must be at least windows times windowSeconds: so long it takes until they can be compared"
 type SteadyState struct {
-	// windowSeconds is the length of a window, in seconds. In each there must be at
-	// least 100 requests that succeeded: fewer have no 99th percentile of their own.
-	// Defaults to 5.
+	// windowSeconds is the length of a window, in seconds. Each must have at least 100 successful
+	// requests: fewer have no 99th percentile of their own. Defaults to 5.
 	// +default=5
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=60
 	// +optional
 	WindowSeconds *int32 `json:"windowSeconds,omitempty"`
 
-	// windows is how many successive windows are compared, the last ones. Defaults
-	// to 3.
+	// windows is how many successive windows are compared, the last ones. Defaults to 3.
 	// +default=3
 	// +kubebuilder:validation:Minimum=2
 	// +kubebuilder:validation:Maximum=10
 	// +optional
 	Windows *int32 `json:"windows,omitempty"`
 
-	// throughputPercent is by how much the largest and the smallest number of
-	// requests that succeeded may differ between these windows, in percent of their
-	// mean. Defaults to 5.
+	// throughputPercent is by how much the largest and the smallest number of successful requests
+	// may differ between these windows, in percent of their mean. Defaults to 5.
 	// +default=5
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	// +optional
 	ThroughputPercent *int32 `json:"throughputPercent,omitempty"`
 
-	// p99Percent is by how much the largest and the smallest 99th percentile of the
-	// total time of a request may differ between them, in percent of their mean.
-	// Defaults to 25.
+	// p99Percent is by how much the largest and the smallest 99th percentile of the total time of a
+	// request may differ between them, in percent of their mean. Defaults to 25.
 	// +default=25
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	// +optional
 	P99Percent *int32 `json:"p99Percent,omitempty"`
 
-	// timeoutSeconds is how long the warm-up lasts at most, in seconds. When it ends
-	// by that, the measurement begins all the same, and the result has the finding
-	// WarmupNotSteady. Defaults to 300.
+	// timeoutSeconds is the timeout of the warm-up, in seconds. The measurement then begins all the
+	// same, and the result has the finding WarmupNotSteady. Defaults to 300.
 	// +default=300
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
@@ -51,11 +46,10 @@ type SteadyState struct {
 	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
 }
 
-// WarmupStatus is how a warm-up ended that was to last until the target is
-// steady.
+// WarmupStatus is how a warm-up until the target is steady ended.
 type WarmupStatus struct {
-	// steady is Reached when the target became steady, NotReached when the warm-up
-	// ended by its limit.
+	// steady is Reached when the target became steady, NotReached when the warm-up reached its
+	// timeout.
 	// +required
 	Steady SteadyOutcome `json:"steady,omitempty"`
 
@@ -71,10 +65,9 @@ type WarmupStatus struct {
 // +kubebuilder:validation:Enum=Reached;NotReached
 type SteadyOutcome string
 
+// The values of SteadyOutcome.
 const (
-	// SteadyReached means that the target became steady.
-	SteadyReached SteadyOutcome = "Reached"
-	// SteadyNotReached means that the warm-up ended by its limit.
+	SteadyReached    SteadyOutcome = "Reached"
 	SteadyNotReached SteadyOutcome = "NotReached"
 )
 
@@ -83,7 +76,7 @@ type WarmupWindow struct {
 	// startSeconds is when the window begins, in seconds from the warm-up's start.
 	// +required
 	StartSeconds *int64 `json:"startSeconds,omitempty"`
-	// succeeded is the number of requests that succeeded in it.
+	// succeeded is the number of successful requests in it.
 	// +required
 	Succeeded *int64 `json:"succeeded,omitempty"`
 	// p99Microseconds is the 99th percentile of their total time, in microseconds.

@@ -4,6 +4,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // TargetStatus is what was really started and measured.
 type TargetStatus struct {
+	ServerStatus `json:",inline"`
+
 	// node is the name of the node that the target runs on.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -16,40 +18,11 @@ type TargetStatus struct {
 	// +optional
 	Address string `json:"address,omitempty"`
 
-	// imageID is the identity of the image as the container runtime gives it.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=1024
-	// +optional
-	ImageID string `json:"imageID,omitempty"`
-
 	// serverSoftware is the Server header of the target's first response.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	// +optional
 	ServerSoftware string `json:"serverSoftware,omitempty"`
-
-	// serverVersion is the server's name and version as it logged them, such as
-	// Apache Tomcat/9.0.98.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=256
-	// +optional
-	ServerVersion string `json:"serverVersion,omitempty"`
-
-	// connector is how the server accepts connections, as it logged it, such as
-	// https-openssl-apr-8443 or mpm_event.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=256
-	// +optional
-	Connector string `json:"connector,omitempty"`
-
-	// libraries are the versions of what the server runs on as it logged them,
-	// such as OpenSSL 3.0.15.
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=256
-	// +optional
-	Libraries []string `json:"libraries,omitempty"`
 
 	// tls is what was negotiated with the target.
 	// +optional
@@ -80,6 +53,38 @@ type TargetStatus struct {
 	CPUExclusivity CPUExclusivity `json:"cpuExclusivity,omitempty"`
 }
 
+// ServerStatus is what was really started of a server.
+type ServerStatus struct {
+	// imageID is the identity of the image as the container runtime reports it.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	ImageID string `json:"imageID,omitempty"`
+
+	// serverVersion is the server's name and version as it logged them, such as
+	// Apache Tomcat/9.0.98.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	ServerVersion string `json:"serverVersion,omitempty"`
+
+	// connector is how the server accepts connections, as it logged it, such as
+	// https-openssl-apr-8443 or mpm_event.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	Connector string `json:"connector,omitempty"`
+
+	// libraries are the versions of what the server runs on as it logged them,
+	// such as OpenSSL 3.0.15.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=256
+	// +optional
+	Libraries []string `json:"libraries,omitempty"`
+}
+
 // TLSStatus is what was negotiated with the target before the load.
 type TLSStatus struct {
 	// protocol is the version of TLS, such as TLSv1.3.
@@ -94,8 +99,7 @@ type TLSStatus struct {
 	// +optional
 	Cipher string `json:"cipher,omitempty"`
 
-	// keyAlgorithm is the algorithm of the certificate's key: RSA, ECDSA or
-	// Ed25519.
+	// keyAlgorithm is the algorithm of the certificate's key: RSA, ECDSA or Ed25519.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
@@ -105,13 +109,13 @@ type TLSStatus struct {
 	// +optional
 	KeySize *int32 `json:"keySize,omitempty"`
 
-	// subject is whom the certificate names.
+	// subject is the subject of the certificate.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +optional
 	Subject string `json:"subject,omitempty"`
 
-	// issuer is who has signed the certificate.
+	// issuer is the issuer of the certificate.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +optional
@@ -127,58 +131,32 @@ type TLSStatus struct {
 	// +optional
 	NotAfter *metav1.Time `json:"notAfter,omitempty"`
 
-	// clientCertificate says whether the target asked for a certificate of the
-	// client: Requested or NotRequested.
+	// clientCertificate says whether the target requested a client certificate: Requested or
+	// NotRequested.
 	// +optional
 	ClientCertificate ClientCertificateRequest `json:"clientCertificate,omitempty"`
 }
 
-// ClientCertificateRequest says whether a target asks for a certificate of the
-// client.
+// ClientCertificateRequest says whether a target requests a client certificate.
 //
 // +kubebuilder:validation:Enum=Requested;NotRequested
 type ClientCertificateRequest string
 
+// The values of ClientCertificateRequest.
 const (
-	// ClientCertificateRequested means that it does.
-	ClientCertificateRequested ClientCertificateRequest = "Requested"
-	// ClientCertificateNotRequested means that it doesn't.
+	ClientCertificateRequested    ClientCertificateRequest = "Requested"
 	ClientCertificateNotRequested ClientCertificateRequest = "NotRequested"
 )
 
 // BackendStatus is what was really started of a backend.
 type BackendStatus struct {
+	ServerStatus `json:",inline"`
+
 	// name is the backend's name.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +required
 	Name string `json:"name,omitempty"`
-
-	// imageID is the identity of the image as the container runtime gives it.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=1024
-	// +optional
-	ImageID string `json:"imageID,omitempty"`
-
-	// serverVersion is the server's name and version as it logged them.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=256
-	// +optional
-	ServerVersion string `json:"serverVersion,omitempty"`
-
-	// connector is how the server accepts connections, as it logged it.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=256
-	// +optional
-	Connector string `json:"connector,omitempty"`
-
-	// libraries are the versions of what the server runs on as it logged them.
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=256
-	// +optional
-	Libraries []string `json:"libraries,omitempty"`
 
 	// usage is what the backend used while it was measured.
 	// +optional
@@ -190,11 +168,9 @@ type BackendStatus struct {
 // +kubebuilder:validation:Enum=Exclusive;Shared;Unknown
 type CPUExclusivity string
 
+// The values of CPUExclusivity.
 const (
-	// CPUsExclusive belong to one container alone.
 	CPUsExclusive CPUExclusivity = "Exclusive"
-	// CPUsShared are also used by others.
-	CPUsShared CPUExclusivity = "Shared"
-	// CPUsUnknown could not be told.
-	CPUsUnknown CPUExclusivity = "Unknown"
+	CPUsShared    CPUExclusivity = "Shared"
+	CPUsUnknown   CPUExclusivity = "Unknown"
 )

@@ -7,15 +7,14 @@ import (
 
 // Target is the server under test.
 //
-// A rule that compares the whole target would refuse an update that writes the
-// same amount of CPU or memory in another form, as every typed client does:
-// Resources compares its own.
-// +kubebuilder:validation:XValidation:rule="has(self.server.external) || has(self.image)",reason="FieldValueRequired",fieldPath=".image",message="image must be given, unless the server is external"
-// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.image)",reason="FieldValueForbidden",fieldPath=".image",message="image must be left out with an external server, which isn't started"
-// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !(has(self.content) || has(self.backends) || has(self.pod) || has(self.imagePullSecrets))",reason="FieldValueForbidden",fieldPath=".server.external",message="content, backends, pod and imagePullSecrets have no meaning with an external server, which isn't started: leave them out"
-// +kubebuilder:validation:XValidation:rule="!has(self.tls) || has(self.server.external) || has(self.tls.certificate)",reason="FieldValueRequired",fieldPath=".tls.certificate",message="certificate must be given, unless the server is external: selfSigned {} needs nothing else"
-// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.server.external) || !has(self.tls.certificate)",reason="FieldValueForbidden",fieldPath=".tls.certificate",message="certificate must be left out with an external server, which has its own: server.external.certificateAuthority says who vouches for it"
-// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.server.external) || self.server.external.url.startsWith('https:')",reason="FieldValueInvalid",fieldPath=".tls",message="tls must be left out when server.external.url is http: use an https url, or no tls"
+// A rule that compares the whole target would refuse an update that writes the same amount of CPU
+// or memory in another form, as every typed client does: Resources compares its own.
+// +kubebuilder:validation:XValidation:rule="has(self.server.external) || has(self.image)",reason="FieldValueRequired",fieldPath=".image",message="image must be set, unless the server is external"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.image)",reason="FieldValueForbidden",fieldPath=".image",message="image must be omitted with an external server, which isn't started"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !(has(self.content) || has(self.backends) || has(self.pod) || has(self.imagePullSecrets))",reason="FieldValueForbidden",fieldPath=".server.external",message="content, backends, pod and imagePullSecrets must not be set with an external server, which isn't started: omit them"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || has(self.server.external) || has(self.tls.certificate)",reason="FieldValueRequired",fieldPath=".tls.certificate",message="certificate must be set, unless the server is external: selfSigned {} needs nothing else"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.server.external) || !has(self.tls.certificate)",reason="FieldValueForbidden",fieldPath=".tls.certificate",message="certificate must be omitted with an external server, which has its own: server.external.certificateAuthority has the CA bundle that verifies it"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.server.external) || self.server.external.url.startsWith('https:')",reason="FieldValueInvalid",fieldPath=".tls",message="tls must be omitted when server.external.url is http: use an https url, or no tls"
 // +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, c.name == 'server' || has(self.backends) && self.backends.exists(b, b.name == c.name))",reason="FieldValueInvalid",fieldPath=".pod.containers",message="containers must name server or members of target.backends"
 // +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, !has(c.securityContext) || !c.securityContext.?privileged.orValue(false) && c.securityContext.?procMount.orValue('Default') != 'Unmasked' && c.securityContext.?seccompProfile.type.orValue(\"\") != 'Unconfined')",reason="FieldValueForbidden",fieldPath=".pod.containers",message="containers must not be privileged, have an unmasked procMount, or the seccomp profile Unconfined: the Pod Security Standards Restricted and Baseline forbid it"
 // +kubebuilder:validation:XValidation:rule="self.podSecurity != 'Restricted' || !has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, !has(c.securityContext) || !c.securityContext.?allowPrivilegeEscalation.orValue(false) && c.securityContext.?runAsNonRoot.orValue(true) && c.securityContext.?runAsUser.orValue(1) != 0)",reason="FieldValueForbidden",fieldPath=".pod.containers",message="containers must not run as root or escalate privileges with podSecurity Restricted: use Baseline"
@@ -47,13 +46,13 @@ type Target struct {
 	// +optional
 	Resources Resources `json:"resources,omitempty,omitzero"`
 
-	// server says how the image is configured: exactly one of tomcat, httpd,
-	// nginx, generic and external.
+	// server says how the image is configured: exactly one of tomcat, httpd, nginx, jetty, generic
+	// and external.
 	// +required
 	Server Server `json:"server,omitempty,omitzero"`
 
-	// tls has target and clients speak TLS. When left out they don't, unless the
-	// url of an external server is https.
+	// tls is how target and clients speak TLS. If not set, they don't, unless the url of an
+	// external server is https.
 	// +optional
 	TLS *TLS `json:"tls,omitempty"`
 
@@ -66,15 +65,14 @@ type Target struct {
 	// +optional
 	Backends []Backend `json:"backends,omitempty"`
 
-	// content lists files that the server serves, made before it starts. Responses
-	// for these paths must have exactly the file's length, else they count as
-	// errors of the kind length; but not those of .jsp and .jspx, which the server
-	// carries out.
+	// content lists files that the server serves, created before it starts. Responses for these
+	// paths must have exactly the file's length, else they count as errors of the kind length; but
+	// not those of .jsp and .jspx, which the server executes.
 	// +listType=map
 	// +listMapKey=path
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=128
-	// +kubebuilder:validation:XValidation:rule="self.all(f, !self.exists(g, g.path.startsWith(f.path + '/')))",message="content can't have a path that is both a file and a folder: rename one of them"
+	// +kubebuilder:validation:XValidation:rule="self.all(f, !self.exists(g, g.path.startsWith(f.path + '/')))",message="content must not have a path that is both a file and a directory: rename one of them"
 	// +optional
 	Content []ContentFile `json:"content,omitempty"`
 
@@ -83,16 +81,16 @@ type Target struct {
 	// +optional
 	Readiness Readiness `json:"readiness,omitempty,omitzero"`
 
-	// podSecurity says which Pod Security Standard the target's pod meets:
-	// Restricted runs the server as user 65532 without any capability; Baseline
-	// runs it as the user its image names, for images that need root. The agent
-	// beside it is restricted in both. Defaults to Restricted.
+	// podSecurity says which Pod Security Standard the target's pod meets: Restricted runs the
+	// server as user 65532 without any capability; Baseline runs it as the user its image names,
+	// for images that need root. The sidecar with the agent is restricted in both. Defaults to
+	// Restricted.
 	// +default="Restricted"
 	// +optional
 	PodSecurity PodSecurity `json:"podSecurity,omitempty"`
 
-	// pod adds to the target's pod, for what Kubernetes has and Assay has no field
-	// for: node selector, tolerations, security contexts, sysctls and volumes.
+	// pod adds to the target's pod what Assay has no field for: node selector, tolerations,
+	// security contexts, sysctls and volumes.
 	// +optional
 	Pod *PodAdditions `json:"pod,omitempty"`
 }
@@ -103,7 +101,7 @@ type Backend struct {
 	// name is the name of the container.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$') && !(self in ['server', 'agent', 'content'])",message="name must consist of lower-case letters, digits and '-', begin with a letter, and not be server, agent or content"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$') && !(self in ['server', 'agent', 'content'])",message="name must consist of lowercase letters, digits and '-', begin with a letter, and not be server, agent or content"
 	// +required
 	Name string `json:"name,omitempty"`
 
@@ -136,8 +134,7 @@ type BackendServer struct {
 	Generic *GenericServer `json:"generic,omitempty"`
 }
 
-// AsServer returns the backend's server in the terms of the one that clients
-// talk to.
+// AsServer returns the backend's server in the terms of the one that clients talk to.
 func (b *BackendServer) AsServer() *Server { return &Server{Tomcat: b.Tomcat, Generic: b.Generic} }
 
 // PullSecret names a Secret with the credentials for pulling an image.
@@ -152,11 +149,10 @@ type PullSecret struct {
 // +kubebuilder:validation:Enum=Restricted;Baseline
 type PodSecurity string
 
+// The values of PodSecurity.
 const (
-	// PodSecurityRestricted is the restricted Pod Security Standard.
 	PodSecurityRestricted PodSecurity = "Restricted"
-	// PodSecurityBaseline is the baseline Pod Security Standard.
-	PodSecurityBaseline PodSecurity = "Baseline"
+	PodSecurityBaseline   PodSecurity = "Baseline"
 )
 
 // Resources is what a container gets, as request and as limit.
@@ -176,9 +172,9 @@ type Resources struct {
 	// +optional
 	Memory *resource.Quantity `json:"memory,omitempty"`
 
-	// cpuPinning says whether exclusive CPUs are a condition of the run: with
-	// Required a run whose container shares its CPUs fails; with Preferred the
-	// status tells. Defaults to Preferred.
+	// cpuPinning says whether exclusive CPUs are a condition of the run: with Required a run whose
+	// container shares its CPUs fails; with Preferred the status says whether they are. Defaults to
+	// Preferred.
 	// +optional
 	CPUPinning CPUPinning `json:"cpuPinning,omitempty"`
 }
@@ -188,10 +184,9 @@ type Resources struct {
 // +kubebuilder:validation:Enum=Required;Preferred
 type CPUPinning string
 
+// The values of CPUPinning.
 const (
-	// CPUPinningRequired fails a run whose container shares its CPUs.
-	CPUPinningRequired CPUPinning = "Required"
-	// CPUPinningPreferred lets a run go on with shared CPUs.
+	CPUPinningRequired  CPUPinning = "Required"
 	CPUPinningPreferred CPUPinning = "Preferred"
 )
 
@@ -213,7 +208,7 @@ type ContentFile struct {
 	// +optional
 	SizeBytes int64 `json:"sizeBytes,omitempty"`
 
-	// configMapKeyRef has the file copied from a ConfigMap of the run's namespace,
+	// configMapKeyRef is a key of a ConfigMap of the run's namespace from which the file is copied,
 	// once, when the run starts.
 	// +optional
 	ConfigMapKeyRef *ConfigMapKeyReference `json:"configMapKeyRef,omitempty"`
@@ -230,19 +225,18 @@ type ConfigMapKeyReference struct {
 	Key DataKey `json:"key,omitempty"`
 }
 
-// Readiness says when the server counts as ready for load: when a GET of path
-// is answered with a status from 200 to 399.
+// Readiness says when the server counts as ready for load: when a GET of path returns a status from
+// 200 to 399.
 //
 // +kubebuilder:validation:MinProperties=1
 type Readiness struct {
-	// path is what is asked for. Defaults to the path of the first request of the
+	// path is the path of the readiness probe. Defaults to the path of the first request of the
 	// load.
 	// +optional
 	Path URLPath `json:"path,omitempty"`
 
-	// timeoutSeconds is how long the target may take from the creation of its pod
-	// until it is ready, in seconds. Past it the run ends with the reason
-	// TargetNotReady. Defaults to 300.
+	// timeoutSeconds is the timeout from the creation of the target's pod until it is ready, in
+	// seconds. Past it the run ends with the reason TargetNotReady. Defaults to 300.
 	// +default=300
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400

@@ -3,17 +3,16 @@ package v1alpha1
 // TLS says how target and clients speak TLS.
 //
 // +kubebuilder:validation:MinProperties=1
-// +kubebuilder:validation:XValidation:rule="!has(self.certificate) || !has(self.certificate.secretName) || has(self.serverName) || (has(self.verification) && self.verification == 'None')",reason="FieldValueInvalid",fieldPath=".serverName",message="serverName must be given with certificate.secretName: a name that the certificate has, by which the clients check it"
+// +kubebuilder:validation:XValidation:rule="!has(self.certificate) || !has(self.certificate.secretName) || has(self.serverName) || (has(self.verification) && self.verification == 'None')",reason="FieldValueInvalid",fieldPath=".serverName",message="serverName must be set with certificate.secretName: a name that the certificate has, by which the clients check it"
 // +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p != 'TLSv1.3') || self.ciphers.all(c, c.startsWith('TLS_'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="with TLSv1.3 alone ciphers must be of TLS 1.3: TLS_AES_128_GCM_SHA256, TLS_AES_256_GCM_SHA384 or TLS_CHACHA20_POLY1305_SHA256"
 // +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p == 'TLSv1.3') || self.ciphers.exists(c, !c.startsWith('TLS_'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has only suites of TLS 1.3, but protocols doesn't have TLSv1.3: add the protocol, or suites of the others"
 // +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || has(self.protocols) || self.ciphers.exists(c, !c.startsWith('TLS_'))",reason="FieldValueInvalid",fieldPath=".protocols",message="protocols must be [TLSv1.3] when ciphers has only suites of TLS 1.3"
-// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p in ['TLSv1.2', 'TLSv1.3']) || self.ciphers.all(c, c.startsWith('TLS_')) || self.ciphers.exists(c, c.endsWith('-SHA'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has no suite that TLSv1 and TLSv1.1 have: take some that end in -SHA, such as ECDHE-RSA-AES128-SHA, or add the protocol TLSv1.2"
-// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.certificate) || has(self.certificate.secretName) || self.ciphers.all(c, c.startsWith('TLS_')) || self.ciphers.exists(c, !c.startsWith('TLS_') && c.contains('-ECDSA-') == (self.certificate.?privateKey.algorithm.orValue(\"\") == 'ECDSA'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has no suite for the certificate's key: take suites with ECDSA in their name for an ECDSA key, others for an RSA key, or change certificate.privateKey.algorithm"
+// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p in ['TLSv1.2', 'TLSv1.3']) || self.ciphers.all(c, c.startsWith('TLS_')) || self.ciphers.exists(c, c.endsWith('-SHA'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has no suite that TLSv1 and TLSv1.1 have: use some that end in -SHA, such as ECDHE-RSA-AES128-SHA, or add the protocol TLSv1.2"
+// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.certificate) || has(self.certificate.secretName) || self.ciphers.all(c, c.startsWith('TLS_')) || self.ciphers.exists(c, !c.startsWith('TLS_') && c.contains('-ECDSA-') == (self.certificate.?privateKey.algorithm.orValue(\"\") == 'ECDSA'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has no suite for the certificate's key: use suites with ECDSA in their name for an ECDSA key, others for an RSA key, or change certificate.privateKey.algorithm"
 type TLS struct {
-	// implementation is what Tomcat speaks TLS by: JSSE, the Java virtual
-	// machine's own, or OpenSSL, by Tomcat Native in the image. Defaults to JSSE
-	// for the connectors NIO and NIO2; APR has OpenSSL only. Other servers don't
-	// have it.
+	// implementation is Tomcat's TLS implementation: JSSE, the Java virtual machine's own, or
+	// OpenSSL, by Tomcat Native in the image. Defaults to JSSE for the connectors NIO and NIO2; APR
+	// has OpenSSL only. Other servers don't have it.
 	// +optional
 	Implementation TLSImplementation `json:"implementation,omitempty"`
 
@@ -23,14 +22,13 @@ type TLS struct {
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
-	// +kubebuilder:validation:XValidation:rule="!(self.exists(p, p == 'TLSv1') && !self.exists(p, p == 'TLSv1.1') && self.exists(p, p == 'TLSv1.2' || p == 'TLSv1.3')) && !(self.exists(p, p == 'TLSv1' || p == 'TLSv1.1') && !self.exists(p, p == 'TLSv1.2') && self.exists(p, p == 'TLSv1.3'))",message="protocols must not leave out a version between two that it has"
+	// +kubebuilder:validation:XValidation:rule="!(self.exists(p, p == 'TLSv1') && !self.exists(p, p == 'TLSv1.1') && self.exists(p, p == 'TLSv1.2' || p == 'TLSv1.3')) && !(self.exists(p, p == 'TLSv1' || p == 'TLSv1.1') && !self.exists(p, p == 'TLSv1.2') && self.exists(p, p == 'TLSv1.3'))",message="protocols must not omit a version between two that it has"
 	// +optional
 	Protocols []TLSProtocol `json:"protocols,omitempty"`
 
-	// ciphers are the cipher suites that server and clients accept, by OpenSSL's
-	// names. TLS 1.3 has its own, beginning with TLS_: of these the clients always
-	// offer all, and the server accepts the given ones, or all when none is given.
-	// Defaults to what both sides have.
+	// ciphers are the cipher suites that server and clients accept, by OpenSSL's names. TLS 1.3 has
+	// its own, beginning with TLS_: of these the clients always offer all, and the server accepts
+	// those that are set, or all if none is. Defaults to what both sides have.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
@@ -41,9 +39,8 @@ type TLS struct {
 	// +optional
 	Certificate *Certificate `json:"certificate,omitempty"`
 
-	// serverName is the name that clients ask for (SNI) and check the certificate
-	// by. Defaults to the first of certificate.dnsNames, or the external url's
-	// host.
+	// serverName is the name that clients send (SNI) and verify the certificate by. Defaults to the
+	// first of certificate.dnsNames, or the external url's host.
 	// +optional
 	ServerName DNSName `json:"serverName,omitempty"`
 
@@ -59,16 +56,15 @@ type TLS struct {
 	// +optional
 	SessionResumption Switch `json:"sessionResumption,omitempty"`
 
-	// clientAuthentication has the server demand a certificate of the clients
-	// (mutual TLS).
+	// clientAuthentication makes the server require a client certificate (mutual TLS).
 	// +optional
 	ClientAuthentication *ClientAuthentication `json:"clientAuthentication,omitempty"`
 }
 
 // ClientAuthentication is the clients' certificate.
 type ClientAuthentication struct {
-	// certificate is what all clients present. With secretName the Secret must
-	// have ca.crt too, the certificates by which the server checks the clients.
+	// certificate is what all clients present. With secretName the Secret must also have ca.crt,
+	// the CA bundle that the server verifies clients against.
 	// +required
 	Certificate Certificate `json:"certificate,omitempty,omitzero"`
 }
@@ -76,21 +72,19 @@ type ClientAuthentication struct {
 // Certificate says where a certificate and its key come from.
 //
 // +kubebuilder:validation:ExactlyOneOf=issuerRef;secretName;selfSigned
-// +kubebuilder:validation:XValidation:rule="!has(self.secretName) || (!has(self.privateKey) && !has(self.dnsNames))",reason="FieldValueInvalid",fieldPath=".secretName",message="privateKey and dnsNames have no meaning with secretName, whose certificate is there already: leave them out"
+// +kubebuilder:validation:XValidation:rule="!has(self.secretName) || (!has(self.privateKey) && !has(self.dnsNames))",reason="FieldValueInvalid",fieldPath=".secretName",message="privateKey and dnsNames must not be set with secretName, whose certificate already exists: omit them"
 // +kubebuilder:validation:MinProperties=1
 type Certificate struct {
-	// issuerRef has cert-manager issue the certificate. The run waits until it has.
+	// issuerRef is the issuer of cert-manager that issues the certificate. The run waits for it.
 	// +optional
 	IssuerRef *IssuerReference `json:"issuerRef,omitempty"`
 
-	// secretName names a Secret of the type kubernetes.io/tls in the run's
-	// namespace. Clients trust its ca.crt, if it has one, and the certificate
-	// itself.
+	// secretName names a Secret of the type kubernetes.io/tls in the run's namespace. Clients trust
+	// its ca.crt, if it has one, and the certificate itself.
 	// +optional
 	SecretName SecretName `json:"secretName,omitempty"`
 
-	// selfSigned has the operator make an authority for this run, and the
-	// certificate. Give {}.
+	// selfSigned makes the operator create a CA for this run, and the certificate. Set {}.
 	// +optional
 	SelfSigned *SelfSigned `json:"selfSigned,omitempty"`
 
@@ -98,8 +92,7 @@ type Certificate struct {
 	// +optional
 	PrivateKey *PrivateKey `json:"privateKey,omitempty"`
 
-	// dnsNames are the names in the certificate. Defaults to
-	// NAME-target.NAMESPACE.svc.
+	// dnsNames are the names in the certificate. Defaults to NAME-target.NAMESPACE.svc.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
@@ -154,22 +147,20 @@ type PrivateKey struct {
 // +kubebuilder:validation:Enum=RSA;ECDSA
 type KeyAlgorithm string
 
+// The values of KeyAlgorithm.
 const (
-	// KeyRSA is RSA.
-	KeyRSA KeyAlgorithm = "RSA"
-	// KeyECDSA is ECDSA.
+	KeyRSA   KeyAlgorithm = "RSA"
 	KeyECDSA KeyAlgorithm = "ECDSA"
 )
 
-// TLSImplementation is what Tomcat speaks TLS by.
+// TLSImplementation is a TLS implementation of Tomcat.
 //
 // +kubebuilder:validation:Enum=JSSE;OpenSSL
 type TLSImplementation string
 
+// The values of TLSImplementation.
 const (
-	// TLSJSSE is the Java virtual machine's own.
-	TLSJSSE TLSImplementation = "JSSE"
-	// TLSOpenSSL is OpenSSL by Tomcat Native.
+	TLSJSSE    TLSImplementation = "JSSE"
 	TLSOpenSSL TLSImplementation = "OpenSSL"
 )
 
@@ -191,10 +182,9 @@ const (
 // +kubebuilder:validation:Enum=Full;None
 type TLSVerification string
 
+// The values of TLSVerification.
 const (
-	// TLSVerifyFull checks who vouches for it, its name and its time.
 	TLSVerifyFull TLSVerification = "Full"
-	// TLSVerifyNone accepts any.
 	TLSVerifyNone TLSVerification = "None"
 )
 

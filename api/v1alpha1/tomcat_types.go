@@ -5,13 +5,13 @@ package v1alpha1
 // conf/logging.properties by one that logs to the container's output; logs,
 // temp and work are empty directories. All else stays as it is in the image.
 type TomcatServer struct {
-	// home is the folder of the image with Tomcat itself (CATALINA_HOME).
-	// Defaults to /usr/local/tomcat, as in the official image.
+	// home is the directory of the image with Tomcat itself (CATALINA_HOME). Defaults to
+	// /usr/local/tomcat, as in the official image.
 	// +optional
 	Home AbsolutePath `json:"home,omitempty"`
 
-	// base is the folder of the image with the configuration of this instance
-	// (CATALINA_BASE): conf, webapps, logs, temp and work. Defaults to home.
+	// base is the directory of the image with the configuration of this instance (CATALINA_BASE):
+	// conf, webapps, logs, temp and work. Defaults to home.
 	// +optional
 	Base AbsolutePath `json:"base,omitempty"`
 
@@ -19,33 +19,32 @@ type TomcatServer struct {
 	// +optional
 	Connector TomcatConnector `json:"connector,omitempty,omitzero"`
 
-	// jvmOptions are handed to the Java virtual machine before Tomcat's own
-	// (CATALINA_OPTS), one option per item, such as -Xmx512m.
+	// jvmOptions are options of the Java virtual machine (CATALINA_OPTS), one option per item, such
+	// as -Xmx512m.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=2
 	// +kubebuilder:validation:items:MaxLength=512
-	// +kubebuilder:validation:items:XValidation:rule="self.matches('^-[A-Za-z0-9_.:=/,+%@~*-]+$')",message="a JVM option must begin with '-' and may hold letters, digits and _.:=/,+%@~*- only, one option per item"
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^-[A-Za-z0-9_.:=/,+%@~*-]+$')",message="a JVM option must begin with '-' and have only letters, digits and _.:=/,+%@~*-, one option per item"
 	// +optional
 	JVMOptions []string `json:"jvmOptions,omitempty"`
 
-	// accessLog says whether Tomcat writes an access log, to
-	// logs/localhost_access_log in its own folder. Defaults to Disabled.
+	// accessLog says whether Tomcat writes an access log, to logs/localhost_access_log in its own
+	// directory. Defaults to Disabled.
 	// +optional
 	AccessLog Switch `json:"accessLog,omitempty"`
 
-	// configuration is the user's own. Each key is a file of conf: server.xml
-	// takes the place of the rendered one, context.xml or web.xml that of the
-	// image's.
+	// configuration is the user's own. Each key is a file of conf: server.xml replaces the rendered
+	// one, context.xml or web.xml that of the image.
 	// +optional
 	Configuration *Configuration `json:"configuration,omitempty"`
 }
 
-// TomcatConnector is Tomcat's HTTP connector. A field that is left out keeps
-// the default of the Tomcat version.
+// TomcatConnector is Tomcat's HTTP connector. A field that is omitted keeps the default of the
+// Tomcat version.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.executor) || self.executor != 'VirtualThreads' || (!has(self.maxThreads) && !has(self.minSpareThreads))",reason="FieldValueInvalid",fieldPath=".executor",message="maxThreads and minSpareThreads have no meaning with the executor VirtualThreads: leave them out"
+// +kubebuilder:validation:XValidation:rule="!has(self.executor) || self.executor != 'VirtualThreads' || (!has(self.maxThreads) && !has(self.minSpareThreads))",reason="FieldValueInvalid",fieldPath=".executor",message="maxThreads and minSpareThreads must not be set with the executor VirtualThreads: omit them"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxThreads) || !has(self.minSpareThreads) || self.minSpareThreads <= self.maxThreads",reason="FieldValueInvalid",fieldPath=".minSpareThreads",message="minSpareThreads must be at most maxThreads"
 // +kubebuilder:validation:MinProperties=1
 type TomcatConnector struct {
@@ -73,15 +72,14 @@ type TomcatConnector struct {
 	// +optional
 	MinSpareThreads *int32 `json:"minSpareThreads,omitempty"`
 
-	// acceptCount is the length of the queue of connections that wait when all
-	// are taken.
+	// acceptCount is the length of the queue of connections that wait when all are in use (the
+	// backlog).
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	// +optional
 	AcceptCount *int32 `json:"acceptCount,omitempty"`
 
-	// maxConnections is the largest number of connections that are served at a
-	// time.
+	// maxConnections is the largest number of connections that are served at a time.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional
@@ -91,16 +89,14 @@ type TomcatConnector struct {
 	// +optional
 	KeepAlive *TomcatKeepAlive `json:"keepAlive,omitempty"`
 
-	// executor says what runs requests: Internal, the connector's own threads;
-	// Shared, a StandardThreadExecutor of the service; or VirtualThreads, a new
-	// virtual thread for each request (Tomcat 9.0.82, 10.1.15 or 11 with Java 21).
-	// Defaults to Internal.
+	// executor says what runs requests: Internal, the connector's own threads; Shared, a
+	// StandardThreadExecutor of the service; or VirtualThreads, a new virtual thread for each
+	// request (Tomcat 9.0.82, 10.1.15 or 11 with Java 21). Defaults to Internal.
 	// +optional
 	Executor TomcatExecutor `json:"executor,omitempty"`
 
-	// sendfile says whether static files may be sent by the kernel (useSendfile).
-	// Tomcat never does so over TLS with NIO and NIO2 by JSSE, nor for compressed
-	// responses.
+	// sendfile says whether static files may be sent by the kernel (useSendfile). Tomcat never does
+	// so over TLS with NIO and NIO2 by JSSE, nor for compressed responses.
 	// +optional
 	Sendfile Switch `json:"sendfile,omitempty"`
 
@@ -117,9 +113,8 @@ type TomcatConnector struct {
 
 // TomcatKeepAlive limits how Tomcat reuses connections.
 type TomcatKeepAlive struct {
-	// maxRequests is how many requests a connection may carry before Tomcat
-	// closes it (maxKeepAliveRequests): 1 disables keep-alive, -1 is without
-	// limit.
+	// maxRequests is the maximum number of requests per connection
+	// (maxKeepAliveRequests): 1 disables keep-alive, -1 is without limit.
 	// +kubebuilder:validation:Minimum=-1
 	// +kubebuilder:validation:XValidation:rule="self != 0",message="maxRequests must be a positive number, or -1 for no limit"
 	// +optional
@@ -137,13 +132,11 @@ type TomcatKeepAlive struct {
 // +kubebuilder:validation:Enum=NIO;NIO2;APR
 type TomcatProtocol string
 
+// The values of TomcatProtocol.
 const (
-	// TomcatNIO is org.apache.coyote.http11.Http11NioProtocol.
-	TomcatNIO TomcatProtocol = "NIO"
-	// TomcatNIO2 is org.apache.coyote.http11.Http11Nio2Protocol.
+	TomcatNIO  TomcatProtocol = "NIO"
 	TomcatNIO2 TomcatProtocol = "NIO2"
-	// TomcatAPR is org.apache.coyote.http11.Http11AprProtocol.
-	TomcatAPR TomcatProtocol = "APR"
+	TomcatAPR  TomcatProtocol = "APR"
 )
 
 // TomcatExecutor says what runs requests in Tomcat.
@@ -151,18 +144,14 @@ const (
 // +kubebuilder:validation:Enum=Internal;Shared;VirtualThreads
 type TomcatExecutor string
 
+// The values of TomcatExecutor.
 const (
-	// TomcatInternal is the connector's own pool of threads.
-	TomcatInternal TomcatExecutor = "Internal"
-	// TomcatShared is org.apache.catalina.core.StandardThreadExecutor.
-	TomcatShared TomcatExecutor = "Shared"
-	// TomcatVirtualThreads is
-	// org.apache.catalina.core.StandardVirtualThreadExecutor.
+	TomcatInternal       TomcatExecutor = "Internal"
+	TomcatShared         TomcatExecutor = "Shared"
 	TomcatVirtualThreads TomcatExecutor = "VirtualThreads"
 )
 
-// TomcatRules holds what a run must meet whose target is a Tomcat. It has no
-// fields.
+// TomcatRules holds what a run must meet whose target is a Tomcat. It has no fields.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.connection.protocol != 'HTTP2' || !has(self.target.server.tomcat) || has(self.target.server.tomcat.configuration) || self.target.server.tomcat.?connector.http2.orValue(\"\") == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.connection.protocol",message="load.connection.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.tomcat.connector.http2 to Enabled"
 // +kubebuilder:validation:XValidation:rule="!has(self.target.server.tomcat) || self.target.server.tomcat.?connector.protocol.orValue(\"\") != 'APR' || self.target.?tls.implementation.orValue(\"\") != 'JSSE'",reason="FieldValueInvalid",fieldPath=".target.tls.implementation",message="target.tls.implementation must be OpenSSL with the connector APR, which has no other: omit it, or use NIO or NIO2 for JSSE"

@@ -18,7 +18,7 @@ type PodVolume struct {
 	// +optional
 	Secret *SecretVolume `json:"secret,omitempty"`
 
-	// emptyDir is an empty folder: on Disk or in Memory.
+	// emptyDir is an empty directory: on Disk or in Memory.
 	// +optional
 	EmptyDir EmptyDirMedium `json:"emptyDir,omitempty"`
 
@@ -27,31 +27,13 @@ type PodVolume struct {
 	PersistentVolumeClaim *ClaimVolume `json:"persistentVolumeClaim,omitempty"`
 }
 
-// ConfigMapVolume is a ConfigMap as a volume. Its fields are those of Kubernetes'
-// own.
+// ConfigMapVolume is a ConfigMap as a volume. Its fields are those of Kubernetes' own.
 type ConfigMapVolume struct {
 	// name is the ConfigMap's name.
 	// +required
 	Name ConfigMapName `json:"name,omitempty"`
 
-	// items are the keys that become files. Defaults to all of them.
-	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=64
-	// +optional
-	Items []corev1.KeyToPath `json:"items,omitempty"`
-
-	// defaultMode is the files' mode, as a number from 0 to 511 (0777). Defaults to
-	// 420 (0644).
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=511
-	// +optional
-	DefaultMode *int32 `json:"defaultMode,omitempty"`
-
-	// optional says whether the run starts without the ConfigMap or its keys.
-	// Defaults to false.
-	// +optional
-	Optional *bool `json:"optional,omitempty"`
+	VolumeFiles `json:",inline"`
 }
 
 // SecretVolume is a Secret as a volume. Its fields are those of Kubernetes' own.
@@ -60,6 +42,11 @@ type SecretVolume struct {
 	// +required
 	SecretName SecretName `json:"secretName,omitempty"`
 
+	VolumeFiles `json:",inline"`
+}
+
+// VolumeFiles says which files a ConfigMap or a Secret becomes.
+type VolumeFiles struct {
 	// items are the keys that become files. Defaults to all of them.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -67,15 +54,13 @@ type SecretVolume struct {
 	// +optional
 	Items []corev1.KeyToPath `json:"items,omitempty"`
 
-	// defaultMode is the files' mode, as a number from 0 to 511 (0777). Defaults to
-	// 420 (0644).
+	// defaultMode is the files' mode, as a number from 0 to 511 (0777). Defaults to 420 (0644).
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=511
 	// +optional
 	DefaultMode *int32 `json:"defaultMode,omitempty"`
 
-	// optional says whether the run starts without the Secret or its keys. Defaults
-	// to false.
+	// optional says whether the run starts without the object or its keys. Defaults to false.
 	// +optional
 	Optional *bool `json:"optional,omitempty"`
 }
@@ -115,8 +100,7 @@ type VolumeMount struct {
 	// +optional
 	SubPath string `json:"subPath,omitempty"`
 
-	// subPathExpr is like subPath, with $(NAME) expanded from the container's
-	// environment.
+	// subPathExpr is like subPath, with $(NAME) expanded from the container's environment.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([.]?[A-Za-z0-9_]|[$][(][A-Za-z_][A-Za-z0-9_]*[)])([A-Za-z0-9._@+-]|[$][(][A-Za-z_][A-Za-z0-9_]*[)])*(/([.]?[A-Za-z0-9_]|[$][(][A-Za-z_][A-Za-z0-9_]*[)])([A-Za-z0-9._@+-]|[$][(][A-Za-z_][A-Za-z0-9_]*[)])*)*$')",message="subPathExpr must be a relative path such as logs/$(POD): letters, digits and ._@+- only"
@@ -149,14 +133,13 @@ type VolumeMount struct {
 	BindMountOptions []string `json:"bindMountOptions,omitempty"`
 }
 
-// EmptyDirMedium says where an empty folder is.
+// EmptyDirMedium says where an empty directory is.
 //
 // +kubebuilder:validation:Enum=Disk;Memory
 type EmptyDirMedium string
 
+// The values of EmptyDirMedium.
 const (
-	// EmptyDirDisk is on the node's disk.
-	EmptyDirDisk EmptyDirMedium = "Disk"
-	// EmptyDirMemory is in memory (tmpfs).
+	EmptyDirDisk   EmptyDirMedium = "Disk"
 	EmptyDirMemory EmptyDirMedium = "Memory"
 )

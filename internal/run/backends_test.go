@@ -28,7 +28,7 @@ func TestBackendsAreToldToTheAgentAsTheyStart(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"s": "server", "b": "app"}, p.Watch.Containers); diff != "" {
 		t.Errorf("then (-want +got):\n%s", diff)
 	}
-	want := []v1alpha1.BackendStatus{{Name: "app", ImageID: "app@1"}}
+	want := []v1alpha1.BackendStatus{{Name: "app", ServerStatus: v1alpha1.ServerStatus{ImageID: "app@1"}}}
 	if diff := cmp.Diff(want, p.Status.Target.Backends); diff != "" || p.Status.Target.ImageID != "image@1" {
 		t.Errorf("image %s, backends (-want +got):\n%s", p.Status.Target.ImageID, diff)
 	}
@@ -42,7 +42,9 @@ func TestBackendsAreNotToldWithoutAny(t *testing.T) {
 
 func TestBackendsKeepWhatIsKnownOfThem(t *testing.T) {
 	s := newScene().withBackend().ready().readBackend("app", "2")
-	known := v1alpha1.BackendStatus{Name: "app", ImageID: "app@1", ServerVersion: "Tomcat", Connector: "nio", Libraries: []string{"Java"}}
+	known := v1alpha1.BackendStatus{Name: "app", ServerStatus: v1alpha1.ServerStatus{
+		ImageID: "app@1", ServerVersion: "Tomcat", Connector: "nio", Libraries: []string{"Java"},
+	}}
 	s.run.Status.Target = &v1alpha1.TargetStatus{Backends: []v1alpha1.BackendStatus{known}}
 	if diff := cmp.Diff([]v1alpha1.BackendStatus{known}, s.decide().Status.Target.Backends); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

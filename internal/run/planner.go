@@ -43,7 +43,7 @@ func newPlanner(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *planner
 	run = run.DeepCopy()
 	p := &planner{run: run, observed: o, now: now}
 	p.Status = run.Status
-	p.Status.ObservedGeneration = run.Generation
+	p.Status.ObservedGeneration = ptr.To(run.Generation)
 	if o.Logs != nil {
 		p.logged, p.mismatches = server.ReadLogs(&run.Spec.Target, o.Logs)
 	}

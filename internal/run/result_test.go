@@ -63,8 +63,10 @@ func TestResultNamesItsListOfRequests(t *testing.T) {
 // they are gone.
 func TestEnvironmentIsWhatWasObserved(t *testing.T) {
 	recorded := &v1alpha1.TargetStatus{
-		Node: "old-node", Address: "old:1", ImageID: "old@1", Kernel: "old", CPUs: "9", ServerSoftware: "old",
-		ServerVersion: "Tomcat", Connector: "http-nio-8080", Libraries: []string{"Java"},
+		Node: "old-node", Address: "old:1", Kernel: "old", CPUs: "9", ServerSoftware: "old",
+		ServerStatus: v1alpha1.ServerStatus{
+			ImageID: "old@1", ServerVersion: "Tomcat", Connector: "http-nio-8080", Libraries: []string{"Java"},
+		},
 	}
 	observed := func() *scene {
 		s := newScene().collected().sampled().runs(server.ContainerName, "containerd://s", "image@1")

@@ -195,7 +195,8 @@ func TestVerificationIsRecordedOrGivenUp(t *testing.T) {
 // TestLogsAreReadWhenTheyDecide checks when logs are read, and of which containers.
 func TestLogsAreReadWhenTheyDecide(t *testing.T) {
 	verified := func(s *scene) *scene {
-		s.run.Status.Target = &v1alpha1.TargetStatus{ServerVersion: "Tomcat", Backends: []v1alpha1.BackendStatus{{Name: "app", ServerVersion: "Tomcat"}}}
+		tomcat := v1alpha1.ServerStatus{ServerVersion: "Tomcat"}
+		s.run.Status.Target = &v1alpha1.TargetStatus{ServerStatus: tomcat, Backends: []v1alpha1.BackendStatus{{Name: "app", ServerStatus: tomcat}}}
 		return s
 	}
 	inState := func(s *scene, reason string) *scene {

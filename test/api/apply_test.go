@@ -53,7 +53,7 @@ func observeRuns(t *testing.T, namespace string) {
 		t.Fatal(err)
 	}
 	for i := range runs.Items {
-		runs.Items[i].Status.ObservedGeneration = runs.Items[i].Generation
+		runs.Items[i].Status.ObservedGeneration = &runs.Items[i].Generation
 		if err := apiClient.Status().Update(t.Context(), &runs.Items[i]); err != nil {
 			t.Fatal(err)
 		}

@@ -39,11 +39,11 @@ var requestRefusals = []refusal{
 	{name: "method in small letters", patch: withRequest(`method: get`),
 		want: []string{"spec.load.requests[0].method", `"GET"`}},
 	{name: "GET with a body", patch: withRequest(`body: {text: a}`),
-		want: []string{"spec.load.requests[0].body", "no meaning with GET and HEAD"}},
+		want: []string{"spec.load.requests[0].body", "must not be set with GET and HEAD"}},
 	{name: "HEAD with a body", patch: `spec: {target: {readiness: {path: /}}, load: {requests: [{path: /, method: HEAD, body: {text: a}}]}}`,
-		want: []string{"spec.load.requests[0].body", "no meaning with GET and HEAD"}},
+		want: []string{"spec.load.requests[0].body", "must not be set with GET and HEAD"}},
 	{name: "HEAD with a length", patch: withRequest(`method: HEAD, expect: {bodyBytes: 0}`),
-		want: []string{"spec.load.requests[0].expect.bodyBytes", "no meaning with HEAD"}},
+		want: []string{"spec.load.requests[0].expect.bodyBytes", "must not be set with HEAD"}},
 	{name: "body with both", patch: withRequest(`method: POST, body: {text: a, sizeBytes: 1}`),
 		want: []string{"spec.load.requests[0].body", "exactly one of the fields in [text sizeBytes]"}},
 	{name: "body with neither", patch: withRequest(`method: POST, body: {}`),
@@ -114,7 +114,7 @@ var requestRefusals = []refusal{
 	{name: "form of another scheme", patch: `spec: {load: {authentication: {scheme: Basic, secretName: a, form: {path: /login}}}}`,
 		want: []string{"spec.load.authentication.form", "with no other"}},
 	{name: "scheme Form without one", patch: `spec: {load: {authentication: {scheme: Form, secretName: a}, connection: {cookies: Enabled}}}`,
-		want: []string{"spec.load.authentication.form", "must be given with the scheme Form"}},
+		want: []string{"spec.load.authentication.form", "must be set with the scheme Form"}},
 	{name: "users who are forgotten", patch: `spec: {load: {authentication: {scheme: Form, secretName: a, form: {path: /login}}}}`,
 		want: []string{"spec.load.connection.cookies", "must be Enabled with the scheme Form"}},
 	{name: "form that goes nowhere", patch: withForm(`page: /login`),
@@ -152,7 +152,7 @@ var headerRefusals = func() (all []refusal) {
 		"Upgrade", "Expect",
 	} {
 		all = append(all, refusal{name: "the header " + name, patch: withRequest(`headers: [{name: ` + name + `, value: a}]`),
-			want: []string{"spec.load.requests[0].headers[0].name", "the client makes"}})
+			want: []string{"spec.load.requests[0].headers[0].name", "the client sets"}})
 	}
 	return all
 }()

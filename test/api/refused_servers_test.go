@@ -86,9 +86,9 @@ var serverRefusals = []refusal{
 
 	// Tomcat
 	{name: "threads beside virtual threads", patch: `spec: {target: {server: {tomcat: {connector: {executor: VirtualThreads}}}}}`,
-		want: []string{"spec.target.server.tomcat.connector.executor", "no meaning with the executor VirtualThreads", "leave them out"}},
+		want: []string{"spec.target.server.tomcat.connector.executor", "must not be set with the executor VirtualThreads", "omit them"}},
 	{name: "spare threads beside virtual threads", patch: asServer("tomcat", `{connector: {executor: VirtualThreads, minSpareThreads: 1, maxThreads: null}}`),
-		want: []string{"spec.target.server.tomcat.connector.executor", "no meaning with the executor VirtualThreads", "leave them out"}},
+		want: []string{"spec.target.server.tomcat.connector.executor", "must not be set with the executor VirtualThreads", "omit them"}},
 	{name: "more spare threads than threads", patch: `spec: {target: {server: {tomcat: {connector: {minSpareThreads: 201}}}}}`,
 		want: []string{"spec.target.server.tomcat.connector.minSpareThreads", "at most maxThreads"}},
 	{name: "relative home", patch: asServer("tomcat", `{home: tomcat}`),
@@ -102,7 +102,7 @@ var serverRefusals = []refusal{
 
 	// httpd
 	{name: "threads with processes", patch: asServer("httpd", `{mpm: Prefork, threadsPerChild: 1}`),
-		want: []string{"spec.target.server.httpd.threadsPerChild", "no meaning with the mpm Prefork", "leave it out"}},
+		want: []string{"spec.target.server.httpd.threadsPerChild", "must not be set with the mpm Prefork", "omit it"}},
 	{name: "more processes at first than ever", patch: asServer("httpd", `{startServers: 3, serverLimit: 2}`),
 		want: []string{"spec.target.server.httpd.startServers", "at most serverLimit"}},
 	{name: "part of a process", patch: asServer("httpd", `{maxRequestWorkers: 150, threadsPerChild: 64}`),
@@ -114,7 +114,7 @@ var serverRefusals = []refusal{
 	{name: "more requests than processes", patch: asServer("httpd", `{mpm: Prefork, maxRequestWorkers: 3, serverLimit: 2}`),
 		want: []string{"spec.target.server.httpd.maxRequestWorkers", "at most serverLimit with the mpm Prefork"}},
 	{name: "limits of no keep-alive", patch: asServer("httpd", `{keepAlive: {mode: Disabled, maxRequests: 1}}`),
-		want: []string{"spec.target.server.httpd.keepAlive.mode", "no meaning with the mode Disabled", "leave them out"}},
+		want: []string{"spec.target.server.httpd.keepAlive.mode", "must not be set with the mode Disabled", "omit them"}},
 	{name: "relative home of httpd", patch: asServer("httpd", `{home: apache2}`),
 		want: []string{"spec.target.server.httpd.home", "absolute path such as /"}},
 	{name: "relative httpd", patch: asServer("httpd", `{executable: httpd}`),
@@ -122,7 +122,7 @@ var serverRefusals = []refusal{
 
 	// nginx
 	{name: "time of no keep-alive", patch: asServer("nginx", `{keepAlive: {mode: Disabled, timeoutMilliseconds: 1}}`),
-		want: []string{"spec.target.server.nginx.keepAlive.mode", "no meaning with the mode Disabled", "leave them out"}},
+		want: []string{"spec.target.server.nginx.keepAlive.mode", "must not be set with the mode Disabled", "omit them"}},
 	{name: "relative nginx", patch: asServer("nginx", `{executable: nginx}`),
 		want: []string{"spec.target.server.nginx.executable", "absolute path such as /"}},
 

@@ -27,7 +27,7 @@ var refusals = []refusal{
 	{name: "name too long", patch: `metadata: {name: ` + longName + `}`,
 		want: []string{"metadata.name", "at most 52 characters"}},
 	{name: "name with a dot", patch: `metadata: {name: tomcat-9.0}`,
-		want: []string{"metadata.name", "lower-case letters, digits and '-' only"}},
+		want: []string{"metadata.name", "lowercase letters, digits and '-' only"}},
 
 	// load: its shape
 	{name: "no load", patch: `spec: {load: null}`,
@@ -119,7 +119,7 @@ var refusals = []refusal{
 	{name: "no target", patch: `spec: {target: null}`,
 		want: []string{"spec.target", "Required value"}},
 	{name: "no image", patch: `spec: {target: {image: null}}`,
-		want: []string{"spec.target.image", "must be given, unless the server is external"}},
+		want: []string{"spec.target.image", "must be set, unless the server is external"}},
 	{name: "empty image", patch: `spec: {target: {image: ""}}`,
 		want: []string{"spec.target.image", "at least 1 char"}, rawOnly: true},
 	{name: "image with a space", patch: `spec: {target: {image: "tomcat: 9.0"}}`,
@@ -157,7 +157,7 @@ var refusals = []refusal{
 	{name: "content path twice", patch: `spec: {target: {content: [{path: /a, sizeBytes: 1}, {path: /a, sizeBytes: 2}]}}`,
 		want: []string{"spec.target.content[1]", "Duplicate value", `"path":"/a"`}},
 	{name: "content path both file and folder", patch: `spec: {target: {content: [{path: /a/b, sizeBytes: 1}, {path: /a, sizeBytes: 2}]}}`,
-		want: []string{"spec.target.content", "both a file and a folder", "rename one"}},
+		want: []string{"spec.target.content", "both a file and a directory", "rename one"}},
 	{name: "content without a size", patch: `spec: {target: {content: [{path: /a}]}}`,
 		want: []string{"spec.target.content[0]", "exactly one of the fields in [sizeBytes configMapKeyRef]"}},
 	{name: "content of size zero", patch: `spec: {target: {content: [{path: /a, sizeBytes: 0}]}}`,

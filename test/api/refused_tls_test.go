@@ -79,9 +79,9 @@ var tlsRefusals = []refusal{
 
 	// certificates
 	{name: "empty tls", patch: `spec: {target: {tls: {}}}`,
-		want: []string{"spec.target.tls.certificate", "must be given", "selfSigned {}"}},
+		want: []string{"spec.target.tls.certificate", "must be set", "selfSigned {}"}},
 	{name: "tls without a certificate", patch: `spec: {target: {tls: {protocols: [TLSv1.2]}}}`,
-		want: []string{"spec.target.tls.certificate", "must be given", "selfSigned {}"}},
+		want: []string{"spec.target.tls.certificate", "must be set", "selfSigned {}"}},
 	{name: "empty certificate", patch: withCertificate(``),
 		want: []string{"spec.target.tls.certificate", "exactly one of the fields in [issuerRef secretName selfSigned]"}},
 	{name: "certificate from nowhere", patch: withCertificate(`dnsNames: [a]`),
@@ -93,13 +93,13 @@ var tlsRefusals = []refusal{
 	{name: "certificate from everywhere", patch: withCertificate(`selfSigned: {}, issuerRef: {name: a}, secretName: a`),
 		want: []string{"spec.target.tls.certificate", "exactly one of the fields in [issuerRef secretName selfSigned]"}},
 	{name: "key of a Secret", patch: withCertificate(`secretName: a, privateKey: {algorithm: ECDSA}`),
-		want: []string{"spec.target.tls.certificate.secretName", "privateKey and dnsNames have no meaning with secretName", "leave them out"}},
+		want: []string{"spec.target.tls.certificate.secretName", "privateKey and dnsNames must not be set with secretName", "omit them"}},
 	{name: "names of a Secret", patch: withCertificate(`secretName: a, dnsNames: [a]`),
-		want: []string{"spec.target.tls.certificate.secretName", "privateKey and dnsNames have no meaning with secretName", "leave them out"}},
+		want: []string{"spec.target.tls.certificate.secretName", "privateKey and dnsNames must not be set with secretName", "omit them"}},
 	{name: "Secret in capitals", patch: withCertificate(`secretName: A`),
 		want: []string{"spec.target.tls.certificate.secretName", "name of a Secret"}},
 	{name: "Secret whose names aren't known", patch: `spec: {target: {tls: {certificate: {secretName: a}}}}`,
-		want: []string{"spec.target.tls.serverName", "must be given with certificate.secretName"}},
+		want: []string{"spec.target.tls.serverName", "must be set with certificate.secretName"}},
 	{name: "names not for DNS", patch: withCertificate(`selfSigned: {}, dnsNames: ["https://a"]`),
 		want: []string{"spec.target.tls.certificate.dnsNames[0]", "such as www.example.org"}},
 	{name: "names with an empty part", patch: withCertificate(`selfSigned: {}, dnsNames: [a, a..b]`),
@@ -137,11 +137,11 @@ var tlsRefusals = []refusal{
 
 	// external servers
 	{name: "certificate of an external server", patch: asExternal(`url: "https://a"`, `certificate: {selfSigned: {}}`),
-		want: []string{"spec.target.tls.certificate", "left out with an external server", "server.external.certificateAuthority"}},
+		want: []string{"spec.target.tls.certificate", "omitted with an external server", "server.external.certificateAuthority"}},
 	{name: "tls without https", patch: asExternal(`url: "http://a"`, `verification: None`),
 		want: []string{"spec.target.tls", "use an https url, or no tls"}},
 	{name: "authority without https", patch: `spec: {target: {image: null, server: {tomcat: null, external: {url: "http://a", certificateAuthority: {secretName: a}}}}}`,
-		want: []string{"spec.target.server.external.certificateAuthority", "no meaning when url is http", "leave it out"}},
+		want: []string{"spec.target.server.external.certificateAuthority", "must not be set when url is http", "omit it"}},
 	{name: "empty authority", patch: asExternal(`url: "https://a", certificateAuthority: {}`, ``),
 		want: []string{"spec.target.server.external.certificateAuthority", "exactly one of the fields in [configMapName secretName]"}},
 	{name: "two authorities", patch: asExternal(`url: "https://a", certificateAuthority: {secretName: a, configMapName: a}`, ``),
@@ -161,15 +161,15 @@ var tlsRefusals = []refusal{
 	{name: "host that is an address without brackets", patch: asExternal(`url: "https://a", host: "2001:db8::1"`, ``),
 		want: []string{"spec.target.server.external.host", "[2001:db8::1]"}},
 	{name: "external with an image", patch: `spec: {target: {server: {tomcat: null, external: {url: "http://a"}}}}`,
-		want: []string{"spec.target.image", "left out with an external server"}},
+		want: []string{"spec.target.image", "omitted with an external server"}},
 	{name: "external with content", patch: `spec: {target: {image: null, content: [{path: /a, sizeBytes: 1}], server: {tomcat: null, external: {url: "http://a"}}}}`,
-		want: []string{"spec.target.server.external", "content, backends, pod and imagePullSecrets have no meaning", "leave them out"}},
+		want: []string{"spec.target.server.external", "content, backends, pod and imagePullSecrets must not be set", "omit them"}},
 	{name: "external with backends", patch: `spec: {target: {image: null, backends: [{name: a, image: a, server: {generic: {}}}], server: {tomcat: null, external: {url: "http://a"}}}}`,
-		want: []string{"spec.target.server.external", "content, backends, pod and imagePullSecrets have no meaning", "leave them out"}},
+		want: []string{"spec.target.server.external", "content, backends, pod and imagePullSecrets must not be set", "omit them"}},
 	{name: "external with a pod", patch: `spec: {target: {image: null, pod: {priorityClassName: a}, server: {tomcat: null, external: {url: "http://a"}}}}`,
-		want: []string{"spec.target.server.external", "content, backends, pod and imagePullSecrets have no meaning", "leave them out"}},
+		want: []string{"spec.target.server.external", "content, backends, pod and imagePullSecrets must not be set", "omit them"}},
 	{name: "external with secrets", patch: `spec: {target: {image: null, imagePullSecrets: [{name: a}], server: {tomcat: null, external: {url: "http://a"}}}}`,
-		want: []string{"spec.target.server.external", "content, backends, pod and imagePullSecrets have no meaning", "leave them out"}},
+		want: []string{"spec.target.server.external", "content, backends, pod and imagePullSecrets must not be set", "omit them"}},
 }
 
 // badURLs are urls of external servers.
@@ -194,7 +194,7 @@ func TestBadTLSIsRefused(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) { r.check(t, minimal, namespace) })
 	}
 	for _, protocols := range gaps() {
-		r := refusal{patch: withTLS(`protocols: [` + protocols + `]`), want: []string{"spec.target.tls.protocols", "must not leave out a version between two"}}
+		r := refusal{patch: withTLS(`protocols: [` + protocols + `]`), want: []string{"spec.target.tls.protocols", "must not omit a version between two"}}
 		t.Run("gap in "+protocols, func(t *testing.T) { r.check(t, minimal, namespace) })
 	}
 	for _, url := range badURLs {

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -106,7 +107,7 @@ func TestLane(t *testing.T) {
 	for _, name := range []string{"b-first", "a-second", "c-third"} {
 		run := wrapper.NewRun(ns, name, serverImage).Lane("queue").Path("/fixed/1000/10").Requests(1, 200).Obj()
 		c.create(t, run)
-		c.until(t, run, time.Minute, "an observation", func(r *v1alpha1.BenchmarkRun) bool { return r.Status.ObservedGeneration != 0 })
+		c.until(t, run, time.Minute, "an observation", func(r *v1alpha1.BenchmarkRun) bool { return ptr.Deref(r.Status.ObservedGeneration, -1) > 0 })
 		runs = append(runs, run)
 		if name != "c-third" {
 			nextSecond(t, run)
