@@ -60,6 +60,12 @@ type HostPort = string
 // +kubebuilder:validation:XValidation:rule="self.matches('^/([A-Za-z0-9._~!$&()*+,;=:@/?\\\\[\\\\]-]|%[0-9A-Fa-f]{2})*$')",message="must begin with a slash and have only characters that a URL may have, without a fragment; percent-encode the others, a space as %20"
 type URLPath = string
 
+// Rate is a number per second, as a decimal string.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=32
+type Rate = string
+
 // AbsolutePath is the path of a file or a directory in a container.
 //
 // +kubebuilder:validation:MinLength=2

@@ -103,10 +103,8 @@ type Progress struct {
 	Errors *int64 `json:"errors,omitempty"`
 
 	// requestsPerSecond is the rate of the last whole seconds, over all clients.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=32
 	// +optional
-	RequestsPerSecond string `json:"requestsPerSecond,omitempty"`
+	RequestsPerSecond Rate `json:"requestsPerSecond,omitempty"`
 
 	// remainingSeconds is an estimate of how long the state will still last, in seconds.
 	// +optional
@@ -144,10 +142,8 @@ type ClientStatus struct {
 
 	// requestsPerSecond is the number of successful requests, divided by the time that this client
 	// measured.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=32
 	// +optional
-	RequestsPerSecond string `json:"requestsPerSecond,omitempty"`
+	RequestsPerSecond Rate `json:"requestsPerSecond,omitempty"`
 
 	// cpuPercent is the client's CPU time in percent of its CPU limit.
 	// +optional
@@ -171,10 +167,8 @@ type ResultStatus struct {
 
 	// requestsPerSecond is the number of successful requests, divided by the time from the first
 	// client's start to the last client's end.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=32
 	// +optional
-	RequestsPerSecond string `json:"requestsPerSecond,omitempty"`
+	RequestsPerSecond Rate `json:"requestsPerSecond,omitempty"`
 
 	// arrivals is how well an open load kept its rate. It is omitted for other loads.
 	// +optional
@@ -218,15 +212,11 @@ type ResultStatus struct {
 type ArrivalsStatus struct {
 	// targetRatePerSecond is the rate at which requests were to start, over all
 	// clients, on average.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=32
 	// +optional
-	TargetRatePerSecond string `json:"targetRatePerSecond,omitempty"`
+	TargetRatePerSecond Rate `json:"targetRatePerSecond,omitempty"`
 	// achievedPerSecond is the rate at which they started.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=32
 	// +optional
-	AchievedPerSecond string `json:"achievedPerSecond,omitempty"`
+	AchievedPerSecond Rate `json:"achievedPerSecond,omitempty"`
 	// dropped is the number of requests that weren't made, because no connection was free within
 	// connection.timeoutSeconds.
 	// +optional

@@ -32,12 +32,12 @@ func NewRun(namespace, name, image string) *Run {
 	}}
 }
 
-// Resources is CPU and memory.
+// Resources returns CPU and memory.
 func Resources(cpu, memory string) v1alpha1.Resources {
 	return v1alpha1.Resources{CPU: ptr.To(resource.MustParse(cpu)), Memory: ptr.To(resource.MustParse(memory))}
 }
 
-// Obj is the run made.
+// Obj returns the run.
 func (r *Run) Obj() *v1alpha1.BenchmarkRun { return &r.BenchmarkRun }
 
 // Args gives the server arguments.
@@ -46,19 +46,19 @@ func (r *Run) Args(args ...string) *Run {
 	return r
 }
 
-// Content has the target serve a file, and the clients ask for it.
+// Content makes the target serve a file, and the clients request it.
 func (r *Run) Content(path string, sizeBytes int64) *Run {
 	r.Spec.Target.Content = append(r.Spec.Target.Content, v1alpha1.ContentFile{Path: path, SizeBytes: sizeBytes})
 	return r.Path(path)
 }
 
-// Path has the clients ask for one path.
+// Path makes the clients request one path.
 func (r *Run) Path(path string) *Run {
 	r.Spec.Load.Requests = []v1alpha1.Request{{Path: path}}
 	return r
 }
 
-// Script has k6 run the script of a ConfigMap, once /ready is answered.
+// Script makes k6 run the script of a ConfigMap. Readiness probes use /ready.
 func (r *Run) Script(configMap string) *Run {
 	r.Spec.Load, r.Spec.Script = v1alpha1.Load{}, &v1alpha1.Script{ConfigMapName: configMap}
 	r.Spec.Target.Readiness.Path = "/ready"
@@ -77,25 +77,25 @@ func (r *Run) Clients(replicas int32, cpu, memory string) *Run {
 	return r
 }
 
-// Requests has each client make so many requests over so many connections.
+// Requests makes each client send the given number of requests over the given number of connections.
 func (r *Run) Requests(connections int32, requests int64) *Run {
 	r.Spec.Load.Closed = &v1alpha1.ClosedLoad{Connections: connections, Requests: ptr.To(requests)}
 	return r
 }
 
-// Seconds has each client make requests for so long over so many connections.
+// Seconds makes each client send requests for the given time over the given number of connections.
 func (r *Run) Seconds(connections, seconds int32) *Run {
 	r.Spec.Load.Closed = &v1alpha1.ClosedLoad{Connections: connections, DurationSeconds: ptr.To(seconds)}
 	return r
 }
 
-// WarmupUntilSteady has clients warm the target up until it is steady.
+// WarmupUntilSteady makes clients warm the target up until it is steady.
 func (r *Run) WarmupUntilSteady(steady v1alpha1.SteadyState) *Run {
 	r.Spec.Load.Warmup = &v1alpha1.Warmup{Steady: &steady}
 	return r
 }
 
-// Warmup has each client make so many requests before the measurement.
+// Warmup makes each client send the given number of requests before the measurement.
 func (r *Run) Warmup(requests int64) *Run {
 	r.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(requests)}
 	return r
@@ -131,7 +131,7 @@ func (r *Run) Retain(retention v1alpha1.PodRetention) *Run {
 	return r
 }
 
-// TTL has the run deleted so many seconds after it finished.
+// TTL sets how many seconds after its end the run is deleted.
 func (r *Run) TTL(seconds int32) *Run {
 	r.Spec.TTLSecondsAfterFinished = ptr.To(seconds)
 	return r

@@ -55,7 +55,7 @@ func (r *Run) serverField(name string) reflect.Value {
 	panic("the run has no server")
 }
 
-// Forward has httpd or nginx send paths on to a backend: those with an end such
+// Forward makes httpd or nginx forward paths to a backend: those with an end such
 // as .jsp, or with a beginning such as /app.
 func (r *Run) Forward(path, backend string) *Run {
 	forward := v1alpha1.Forward{Backend: backend}
@@ -86,7 +86,7 @@ func GenericBackend(port int32, args ...string) v1alpha1.BackendServer {
 	return v1alpha1.BackendServer{Generic: &v1alpha1.GenericServer{Port: ptr.To(port), Args: args}}
 }
 
-// ContentFrom has the target serve a file from a ConfigMap, and the clients ask for it.
+// ContentFrom makes the target serve a file from a ConfigMap, and the clients request it.
 func (r *Run) ContentFrom(path, configMap, key string) *Run {
 	r.Spec.Target.Content = append(r.Spec.Target.Content,
 		v1alpha1.ContentFile{Path: path, ConfigMapKeyRef: &v1alpha1.ConfigMapKeyReference{Name: configMap, Key: key}})

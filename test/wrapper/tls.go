@@ -38,43 +38,43 @@ func WithKey(certificate v1alpha1.Certificate, algorithm v1alpha1.KeyAlgorithm, 
 	return certificate
 }
 
-// ClientAuth has the clients present a certificate.
+// ClientAuth makes the clients present a certificate.
 func (r *Run) ClientAuth(certificate v1alpha1.Certificate) *Run {
 	r.tls().ClientAuthentication = &v1alpha1.ClientAuthentication{Certificate: certificate}
 	return r
 }
 
-// Implementation is what Tomcat speaks TLS by.
+// Implementation sets Tomcat's TLS implementation.
 func (r *Run) Implementation(implementation v1alpha1.TLSImplementation) *Run {
 	r.tls().Implementation = implementation
 	return r
 }
 
-// Ciphers are the cipher suites that server and clients accept.
+// Ciphers sets the cipher suites that server and clients accept.
 func (r *Run) Ciphers(ciphers ...v1alpha1.CipherSuite) *Run {
 	r.tls().Ciphers = ciphers
 	return r
 }
 
-// ServerName is what the clients ask for and check the certificate by.
+// ServerName sets the name that the clients send and verify the certificate by.
 func (r *Run) ServerName(name string) *Run {
 	r.tls().ServerName = name
 	return r
 }
 
-// Unverified has the clients accept any certificate.
+// Unverified makes the clients accept any certificate.
 func (r *Run) Unverified() *Run {
 	r.tls().Verification = v1alpha1.TLSVerifyNone
 	return r
 }
 
-// Resumed has new connections resume earlier sessions.
+// Resumed makes new connections resume earlier sessions.
 func (r *Run) Resumed() *Run {
 	r.tls().SessionResumption = v1alpha1.Enabled
 	return r
 }
 
-// CertificateAuthority names a ConfigMap with what vouches for an external server.
+// CertificateAuthority names a ConfigMap with the CA bundle for an external server.
 func (r *Run) CertificateAuthority(configMap string) *Run {
 	r.Spec.Target.Server.External.CertificateAuthority = &v1alpha1.CertificateAuthority{ConfigMapName: configMap}
 	return r

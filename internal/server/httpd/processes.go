@@ -90,19 +90,14 @@ func processesOf(in *adapter.Input) (processCounts, error) {
 
 func preforkProcesses(in *adapter.Input) (processCounts, error) {
 	h := in.Server.HTTPD
-	workers, limit := h.MaxRequestWorkers, h.ServerLimit
-	switch {
-	case workers == nil && limit == nil:
-		if start := ptr.Deref(h.StartServers, 0); start > defaultPreforkServerLimit {
-			workers, limit = &start, &start
-		} else {
-			return processCounts{}, nil
-		}
-	case workers == nil:
-		workers = limit
-	case limit == nil:
-		limit = workers
+	workers, start := cmp.Or(h.MaxRequestWorkers, h.ServerLimit), ptr.Deref(h.StartServers, 0)
+	if workers == nil && start > defaultPreforkServerLimit {
+		workers = &start
 	}
+	if workers == nil {
+		return processCounts{}, nil
+	}
+	limit := cmp.Or(h.ServerLimit, workers)
 	if *limit > maxServers {
 		return processCounts{}, fmt.Errorf("%s is %d, but with the mpm Prefork each request has a process, of which there can be %d: decrease it, or use the mpm Event",
 			in.Field("httpd.maxRequestWorkers"), *workers, maxServers)

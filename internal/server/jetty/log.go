@@ -14,7 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/server/jsse"
 )
 
-// What Jetty says of itself. A user's module may give the lines another
+// What Jetty logs about itself. A user's module may give the lines another
 // beginning. Jetty 12.0 doesn't abbreviate the package of ServerConnector.
 var (
 	logsVersion   = regexp.MustCompile(`\b(jetty-\d[^\s;]*); built: `)

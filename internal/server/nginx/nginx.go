@@ -240,25 +240,25 @@ func writeRoutes(c *adapter.Text, routes []webserver.Route) {
 		c.Line(`proxy_pass http://backend-%s;`, r.Backend)
 		c.End(`}`)
 	}
-	folders, afterSuffix := map[string]bool{}, false
+	directories, afterSuffix := map[string]bool{}, false
 	for _, r := range routes {
-		folder := strings.TrimSuffix(r.Prefix, "/") + "/"
+		directory := strings.TrimSuffix(r.Prefix, "/") + "/"
 		switch {
 		case r.Suffix != "":
 			location(fmt.Sprintf(`~ "%s$"`, webserver.QuotePattern(r.Suffix)), r)
 			afterSuffix = true
-		case afterSuffix && r.Prefix == folder:
+		case afterSuffix && r.Prefix == directory:
 			location(fmt.Sprintf(`~ "^%s"`, webserver.QuotePattern(r.Prefix)), r)
 		case afterSuffix:
 			location(fmt.Sprintf(`~ "^%s(/|$)"`, webserver.QuotePattern(r.Prefix)), r)
 		default:
-			if r.Prefix != folder {
+			if r.Prefix != directory {
 				location(fmt.Sprintf(`= "%s"`, r.Prefix), r)
 			}
-			if !folders[folder] {
-				location(fmt.Sprintf(`^~ "%s"`, folder), r)
+			if !directories[directory] {
+				location(fmt.Sprintf(`^~ "%s"`, directory), r)
 			}
-			folders[folder] = true
+			directories[directory] = true
 		}
 	}
 }

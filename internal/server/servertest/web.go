@@ -34,9 +34,11 @@ func (w Web) Target() (*v1alpha1.Target, map[string]map[string]string) {
 		Server: v1alpha1.Server{HTTPD: w.HTTPD, Nginx: w.Nginx}, TLS: w.TLS,
 	}
 	if w.HTTPD != nil && w.HTTPD.Forward != nil || w.Nginx != nil && w.Nginx.Forward != nil {
-		t.Backends = []v1alpha1.Backend{
-			{Name: "app", Image: "example/tomcat:1", Server: v1alpha1.BackendServer{Generic: &v1alpha1.GenericServer{Port: ptr.To(int32(9001)), ContentPath: "/srv"}}},
-			{Name: "api", Image: "example/api:1", Server: v1alpha1.BackendServer{Generic: &v1alpha1.GenericServer{Port: ptr.To(int32(9002)), ContentPath: "/srv"}}},
+		for i, name := range []string{"app", "api"} {
+			generic := &v1alpha1.GenericServer{Port: ptr.To(int32(9001 + i)), ContentPath: "/srv"}
+			t.Backends = append(t.Backends, v1alpha1.Backend{
+				Name: name, Image: []string{"example/tomcat:1", "example/api:1"}[i], Server: v1alpha1.BackendServer{Generic: generic},
+			})
 		}
 	}
 	if w.CPU != "" {
@@ -68,31 +70,19 @@ var Forwards = []v1alpha1.Forward{
 
 // TLS has settings of TLS that httpd and nginx have in common.
 var TLS = map[string]*v1alpha1.TLS{
-	"tls": {Certificate: SelfSigned},
-	"tls-old": {
-		Certificate: SelfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv10, v1alpha1.TLSv11, v1alpha1.TLSv12},
-	},
-	"tls-10-cipher": {
-		Certificate: SelfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv10}, Ciphers: []v1alpha1.CipherSuite{"AES128-SHA"},
-	},
-	"tls-12-cipher": {
-		Certificate: SelfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv12}, SessionResumption: v1alpha1.Disabled,
-		Ciphers: []v1alpha1.CipherSuite{"ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-ECDSA-AES256-GCM-SHA384"},
-	},
-	"tls-12-resume": {
-		Certificate: SelfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv12}, SessionResumption: v1alpha1.Enabled,
-	},
-	"tls-13-cipher": {
-		Certificate: SelfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv13}, Ciphers: []v1alpha1.CipherSuite{"TLS_CHACHA20_POLY1305_SHA256"},
-	},
-	"tls-13-resume": {
-		Certificate: SelfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv13}, SessionResumption: v1alpha1.Enabled,
-	},
-	"tls-ciphers": {
-		Certificate: SelfSigned,
-		Ciphers:     []v1alpha1.CipherSuite{"TLS_AES_256_GCM_SHA384", "TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-SHA", "AES256-GCM-SHA384"},
-	},
-	"tls-mutual": {Certificate: SelfSigned, ClientAuthentication: &v1alpha1.ClientAuthentication{Certificate: *SelfSigned}},
+	"tls":           withTLS("", nil),
+	"tls-old":       withTLS("", []v1alpha1.TLSProtocol{v1alpha1.TLSv10, v1alpha1.TLSv11, v1alpha1.TLSv12}),
+	"tls-10-cipher": withTLS("", []v1alpha1.TLSProtocol{v1alpha1.TLSv10}, "AES128-SHA"),
+	"tls-12-cipher": withTLS(v1alpha1.Disabled, []v1alpha1.TLSProtocol{v1alpha1.TLSv12}, "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-ECDSA-AES256-GCM-SHA384"),
+	"tls-12-resume": withTLS(v1alpha1.Enabled, []v1alpha1.TLSProtocol{v1alpha1.TLSv12}),
+	"tls-13-cipher": withTLS("", []v1alpha1.TLSProtocol{v1alpha1.TLSv13}, "TLS_CHACHA20_POLY1305_SHA256"),
+	"tls-13-resume": withTLS(v1alpha1.Enabled, []v1alpha1.TLSProtocol{v1alpha1.TLSv13}),
+	"tls-ciphers":   withTLS("", nil, "TLS_AES_256_GCM_SHA384", "TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-SHA", "AES256-GCM-SHA384"),
+	"tls-mutual":    {Certificate: SelfSigned, ClientAuthentication: &v1alpha1.ClientAuthentication{Certificate: *SelfSigned}},
+}
+
+func withTLS(resumption v1alpha1.Switch, protocols []v1alpha1.TLSProtocol, ciphers ...v1alpha1.CipherSuite) *v1alpha1.TLS {
+	return &v1alpha1.TLS{Certificate: SelfSigned, SessionResumption: resumption, Protocols: protocols, Ciphers: ciphers}
 }
 
 // Mismatches compares the mismatches of a target's log with want, except for their
