@@ -73,7 +73,6 @@ func encodeSeries(r *result.Result, limit, points int) ([]byte, error) {
 	}
 }
 
-// joinPairs joins pairs of adjacent points of a series.
 func joinPairs(series []result.Second) []result.Second {
 	joined := make([]result.Second, 0, (len(series)+1)/2)
 	for pair := range slices.Chunk(series, 2) {
@@ -86,7 +85,6 @@ func joinPairs(series []result.Second) []result.Second {
 	return joined
 }
 
-// histograms returns the number of histograms of the clients.
 func histograms(clients []result.Client) int {
 	n := 0
 	for i := range clients {

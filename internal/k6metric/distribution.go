@@ -86,7 +86,6 @@ func (d *distribution) percentile(p float64) float64 {
 	return value
 }
 
-// count returns the number of values.
 func (d *distribution) count() int64 {
 	if d.sketch == nil {
 		return d.n

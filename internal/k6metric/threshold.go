@@ -102,7 +102,6 @@ func (e *expression) metByNothing(m *Metric) bool {
 	return e.holds(0)
 }
 
-// of returns the figure of a metric that is compared.
 func (e *expression) of(m *Metric, elapsed time.Duration) (float64, error) {
 	switch {
 	case e.aggregation == "count" && m.Kind == Counter:
@@ -131,18 +130,15 @@ func (e *expression) of(m *Metric, elapsed time.Duration) (float64, error) {
 	return 0, fmt.Errorf("a %s has %s, not %s", m.Kind, strings.Join(aggregations[m.Kind], ", "), e.aggregation)
 }
 
-func (e *expression) holds(value float64) bool {
-	switch e.operator {
-	case "<":
-		return value < e.bound
-	case "<=":
-		return value <= e.bound
-	case ">":
-		return value > e.bound
-	case ">=":
-		return value >= e.bound
-	case "!=":
-		return value != e.bound
-	}
-	return value == e.bound
+func (e *expression) holds(value float64) bool { return operators[e.operator](value, e.bound) }
+
+// operators holds the comparisons of a value with a bound.
+var operators = map[string]func(value, bound float64) bool{
+	"<":   func(value, bound float64) bool { return value < bound },
+	"<=":  func(value, bound float64) bool { return value <= bound },
+	">":   func(value, bound float64) bool { return value > bound },
+	">=":  func(value, bound float64) bool { return value >= bound },
+	"==":  func(value, bound float64) bool { return value == bound },
+	"===": func(value, bound float64) bool { return value == bound },
+	"!=":  func(value, bound float64) bool { return value != bound },
 }

@@ -60,7 +60,6 @@ func valueOf[T any](f *result.Figure[T], figures *T, unknown string, withUnit bo
 
 func decimals(x float64, n int) string { return strconv.FormatFloat(x, 'f', n, 64) }
 
-// ms converts microseconds to milliseconds.
 func ms(microseconds int64) float64 { return float64(microseconds) / 1000 }
 
 // msText returns a duration in microseconds as milliseconds with three decimals,
@@ -69,7 +68,6 @@ func msText(microseconds int64, exists bool) string {
 	return orDash(exists, decimals(ms(microseconds), 3))
 }
 
-// secondsText returns a duration in microseconds as seconds.
 func secondsText(microseconds int64) string { return decimals(float64(microseconds)/1e6, 3) + "s" }
 
 func orDash(known bool, text string) string {
@@ -89,7 +87,6 @@ func cpus(millis int64) string {
 	return strconv.FormatFloat(float64(millis)/1000, 'f', -1, 64)
 }
 
-// plural returns a number with its noun.
 func plural(n int, noun string) string {
 	if n != 1 {
 		noun += "s"

@@ -33,7 +33,6 @@ func writeScript(w *bytes.Buffer, r *result.Result) {
 	}
 }
 
-// figures returns a metric's figures as a line.
 func figures(m *k6metric.Summary) string {
 	value := func(v float64) string {
 		text := strconv.FormatFloat(v, 'g', 6, 64)

@@ -33,7 +33,6 @@ func tableCells(row *Row, number int) (cells []any, note string) {
 	}, note
 }
 
-// each returns a figure of every client.
 func each(clients []Figures, figure func(Figures) string) string {
 	texts := make([]string, 0, len(clients))
 	for _, f := range clients {
@@ -156,7 +155,6 @@ func failedCell(row *Row) string {
 	})
 }
 
-// errorKinds returns the kinds that occurred.
 func errorKinds(errors result.ErrorCounts) []result.ErrorKind {
 	return slices.Sorted(maps.Keys(maps.Collect(errors.Occurred())))
 }

@@ -19,7 +19,6 @@ type csvColumn struct {
 	of   func(row *Row) string
 }
 
-// csvColumns returns the columns of a table as CSV.
 func csvColumns() []csvColumn {
 	type figure struct {
 		name string

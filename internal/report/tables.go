@@ -55,7 +55,6 @@ func writeSummary(w *bytes.Buffer, r *result.Result) {
 	fmt.Fprintln(w, t.Render())
 }
 
-// writeThresholds writes the bounds and whether they were met.
 func writeThresholds(w *bytes.Buffer, outcomes []result.ThresholdOutcome) {
 	if len(outcomes) == 0 {
 		return

@@ -28,7 +28,6 @@ func writeTarget(w *bytes.Buffer, r *result.Result) {
 	}
 }
 
-// writeContainer writes what a container used.
 func writeContainer(w *bytes.Buffer, c result.Container, podWide bool) {
 	line(w, "CPUs:", "%s, %s; limit %s", cmp.Or(c.CPUs, "unknown"), strings.ToLower(cmp.Or(c.CPUExclusivity, "unknown")), cpus(c.CPULimit))
 	if c.Usage == nil {

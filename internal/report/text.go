@@ -69,7 +69,6 @@ func writeText(w io.Writer, r *result.Result) error {
 	return err
 }
 
-// section writes the heading of a part of the report.
 func section(w *bytes.Buffer, format string, args ...any) {
 	title := fmt.Sprintf(format, args...)
 	fmt.Fprintf(w, "\n%s\n%s\n", title, strings.Repeat("-", len(title)))
@@ -91,7 +90,6 @@ func writeVerdict(w *bytes.Buffer, r *result.Result) {
 	}
 }
 
-// thresholdsMet reports whether all thresholds were met.
 func thresholdsMet(outcomes []result.ThresholdOutcome) bool {
 	return !slices.ContainsFunc(outcomes, func(o result.ThresholdOutcome) bool { return !o.Met })
 }

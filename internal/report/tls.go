@@ -9,7 +9,6 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// usedTLS reports whether the load was over TLS.
 func usedTLS(r *result.Result) bool {
 	return r.Environment.TLS != nil || r.Merged.Latencies.Get(result.TLS).Count() > 0
 }

@@ -19,7 +19,6 @@ func (a *Arrivals) AchievedPerSecond(dropped int64) float64 {
 	return perSecond(a.Due-dropped, max(a.PlannedMicroseconds, a.StartedMicroseconds))
 }
 
-// mergeArrivals merges the arrivals of all clients; nil if none has any.
 func mergeArrivals(clients []Client) *Arrivals {
 	var merged *Arrivals
 	for i := range clients {

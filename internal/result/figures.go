@@ -70,7 +70,6 @@ func (f *Figure[T]) Of(figures *T) *int64 {
 // messages between versions: append, and never reorder or remove.
 type Table[T any] []Figure[T]
 
-// tableOf returns the table of the figures T.
 func tableOf[T any]() Table[T] {
 	var table Table[T]
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {

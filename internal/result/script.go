@@ -141,7 +141,6 @@ func count(m *k6metric.Metric) int64 {
 	return int64(m.Sum)
 }
 
-// addThreshold adds a client's threshold to those of the others.
 func addThreshold(all []k6metric.Threshold, t k6metric.Threshold) []k6metric.Threshold {
 	for i := range all {
 		if all[i].Metric == t.Metric && all[i].Source == t.Source {

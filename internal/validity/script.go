@@ -13,7 +13,6 @@ const (
 	droppedInvalidatesShare = shortfallInvalidatesPercent / 100
 )
 
-// scriptFailed finds a script that marked itself as failed.
 func scriptFailed(r *result.Result) *result.Finding {
 	if r.Script == nil || len(r.Script.MarkedFailed) == 0 {
 		return nil
@@ -33,7 +32,6 @@ func loadEndedEarly(r *result.Result) *result.Finding {
 		clientList(r.Script.EndedEarly))
 }
 
-// teardownFailed finds a failed teardown().
 func teardownFailed(r *result.Result) *result.Finding {
 	if r.Script == nil || r.Script.TeardownError == "" {
 		return nil
@@ -59,7 +57,6 @@ func iterationsDropped(r *result.Result) *result.Finding {
 	return found(ReasonIterationsDropped, severity, "%d of %d iterations were dropped because no virtual user was free. Increase maxVUs, or lower the rate.", dropped, all)
 }
 
-// metricsOmitted finds a script with more metrics than are kept.
 func metricsOmitted(r *result.Result) *result.Finding {
 	if r.Script == nil || r.Script.MetricsOmitted == 0 {
 		return nil

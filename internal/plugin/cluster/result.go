@@ -21,7 +21,6 @@ type LostError struct{ text string }
 // Error implements error. It returns what was found instead of the result.
 func (e *LostError) Error() string { return e.text }
 
-// lost returns a LostError with exit code exit.Unknown.
 func lost(format string, args ...any) error {
 	return exit.Errorf(exit.Unknown, "%w", &LostError{fmt.Sprintf(format, args...)})
 }

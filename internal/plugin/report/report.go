@@ -11,7 +11,6 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 )
 
-// write prints the report of a run.
 func write(ctx context.Context, c *cluster.Cluster, name, format string, out io.Writer) error {
 	if !slices.Contains(report.Names(), format) {
 		return exit.Errorf(exit.Unknown, "unknown output format %q: use one of %s", format, strings.Join(report.Names(), ", "))

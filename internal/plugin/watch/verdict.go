@@ -17,7 +17,6 @@ type verdict struct {
 	lines []string
 }
 
-// printf adds a line.
 func (v *verdict) printf(format string, args ...any) {
 	v.lines = append(v.lines, printable.Text(fmt.Sprintf(format, args...)))
 }

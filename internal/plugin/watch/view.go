@@ -21,7 +21,6 @@ type view struct {
 	details string
 }
 
-// viewOf returns the view of a run.
 func viewOf(run *v1alpha1.BenchmarkRun) view {
 	condition := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
 	if condition == nil {
@@ -52,7 +51,6 @@ func figures(p *v1alpha1.Progress) string {
 	return strings.Join(parts, ", ")
 }
 
-// line returns the view as a line of text.
 func (v view) line() string {
 	line := fmt.Sprintf("%-10s", v.state)
 	if v.percent >= 0 {

@@ -121,7 +121,6 @@ func (r *run) receiveNumbered(p *participant, n *numbered) (news bool, err error
 	return news, nil
 }
 
-// allowed reports whether pods of a role send such messages.
 func allowed(role sessionpb.Role, m *sessionpb.PodMessage) bool {
 	switch m.GetMessage().(type) {
 	case *sessionpb.PodMessage_Ping, *sessionpb.PodMessage_Failure,
@@ -138,7 +137,6 @@ func allowed(role sessionpb.Role, m *sessionpb.PodMessage) bool {
 	return false
 }
 
-// nameOf returns the name of a message's kind.
 func nameOf(m *sessionpb.PodMessage) string {
 	if m.GetMessage() == nil {
 		return "a message without content"
@@ -149,7 +147,6 @@ func nameOf(m *sessionpb.PodMessage) string {
 // clipped returns a pod's text as it is kept: bounded and printable.
 func clipped(text string) string { return printable.Clipped(text, maxTextBytes) }
 
-// addSecond adds a client's second to the figures of all clients.
 func (r *run) addSecond(n *numbered) {
 	p := r.progress[n.stage]
 	if p == nil {

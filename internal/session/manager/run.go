@@ -76,7 +76,6 @@ var stages = []sessionpb.Stage{
 	sessionpb.Stage_STAGE_SETUP, sessionpb.Stage_STAGE_WARMUP, sessionpb.Stage_STAGE_MEASUREMENT, sessionpb.Stage_STAGE_TEARDOWN,
 }
 
-// all returns the participants.
 func (r *run) all() []*participant {
 	all := slices.Collect(maps.Values(r.clients))
 	if r.agent != nil {
@@ -94,7 +93,6 @@ func (r *run) wake() {
 	}
 }
 
-// update changes the desired state.
 func (r *run) update(change func(*desired)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,7 +103,6 @@ func (r *run) update(change func(*desired)) {
 	r.wake()
 }
 
-// start sets the start time of a stage, unless it is set.
 func (r *run) start(stage sessionpb.Stage, at int64) {
 	r.update(func(*desired) {
 		if r.starts[stage] == 0 && slices.Contains(stages, stage) {

@@ -58,7 +58,6 @@ func (s *series) entry(key int64) *entry {
 	return e
 }
 
-// double merges pairs of entries.
 func (s *series) double() {
 	s.width *= 2
 	before := s.entries

@@ -68,7 +68,6 @@ func (st *stream) notify() {
 	}
 }
 
-// end ends the stream.
 func (st *stream) end(err error) {
 	select {
 	case st.ends <- err:

@@ -56,7 +56,6 @@ func (u *usage) state() session.Usage {
 	return state
 }
 
-// setStart sets the start time of the measurement.
 func (u *usage) setStart(at int64) {
 	u.start = at
 	u.Begin, u.base = u.Latest, u.Latest
@@ -138,7 +137,6 @@ func (u *usage) cpuAt(at int64) (cpu int64, ok bool) {
 	return a.cpu + int64(float64(b.cpu-a.cpu)*float64(at-a.at)/float64(b.at-a.at)), true
 }
 
-// search returns the index of the first sample that isn't before a time.
 func (u *usage) search(at int64) (int, bool) {
 	return slices.BinarySearchFunc(u.points, at, func(p point, at int64) int { return cmp.Compare(p.at, at) })
 }

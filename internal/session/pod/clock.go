@@ -57,7 +57,6 @@ func (c *clock) settled() bool {
 	return len(c.recent) >= burst
 }
 
-// measured reports whether the offset is known.
 func (c *clock) measured() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

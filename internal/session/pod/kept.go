@@ -78,7 +78,6 @@ func newMessage(body *sessionpb.PodMessage, first, last uint64) (message, error)
 	return m, err
 }
 
-// body returns the decoded message.
 func (m *message) body() (*sessionpb.PodMessage, error) {
 	var body sessionpb.PodMessage
 	if err := proto.Unmarshal(m.encoded, &body); err != nil {
@@ -87,7 +86,6 @@ func (m *message) body() (*sessionpb.PodMessage, error) {
 	return &body, nil
 }
 
-// add numbers a sample and keeps it.
 func (k *kept) add(body *sessionpb.PodMessage) error {
 	k.last++
 	m, err := newMessage(body, k.last, k.last)
@@ -141,7 +139,6 @@ func (k *kept) mergeable() int {
 	return best
 }
 
-// alike reports whether two messages can be merged.
 func alike(a, b *message) bool {
 	switch {
 	case a.kind >= secondsKind:
@@ -159,7 +156,6 @@ func whole(a, b *message) bool {
 	return a.kind < secondsKind || a.seconds == b.seconds && b.second == a.second+a.seconds && a.second%(2*a.seconds) == 0
 }
 
-// merge merges messages i and i+1.
 func (k *kept) merge(i int) error {
 	a, b := &k.messages[i], &k.messages[i+1]
 	body, err := b.body()

@@ -214,7 +214,6 @@ func (s *Session) Local(at int64) time.Time { return s.clock.local(at) }
 // connection it is the longest possible duration.
 func (s *Session) ClockError() time.Duration { return s.clock.error() }
 
-// report replaces the report of a kind.
 func (s *Session) report(kind int, message *sessionpb.PodMessage) {
 	s.mu.Lock()
 	s.reports[kind] = message
@@ -222,7 +221,6 @@ func (s *Session) report(kind int, message *sessionpb.PodMessage) {
 	s.notify()
 }
 
-// send keeps a numbered message and wakes the sender.
 func (s *Session) send(body *sessionpb.PodMessage) {
 	s.mu.Lock()
 	err := s.kept.add(body)

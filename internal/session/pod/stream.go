@@ -83,7 +83,6 @@ func (s *Session) setConnected(connected bool) {
 	s.connected = connected
 }
 
-// greet sends Hello and waits for Welcome.
 func (st *stream) greet() error {
 	if err := st.rpc.Send(st.hello()); err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -136,7 +135,6 @@ func (st *stream) hello() *sessionpb.PodMessage {
 	}}}
 }
 
-// send sends messages until the stream or the context ends.
 func (st *stream) send(ctx context.Context, received <-chan error) error {
 	ticker := time.NewTicker(pingInterval)
 	defer ticker.Stop()
