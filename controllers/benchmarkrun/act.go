@@ -19,8 +19,7 @@ import (
 
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create;delete
 
-// act applies the part of a plan that concerns the API server. It returns the first object that the
-// API server refuses.
+// act applies the part of a plan that concerns the API server, up to the first refused object.
 func (r *Reconciler) act(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) (*run.Refusal, error) {
 	for i := range plan.Create {
 		if refusal, err := r.create(ctx, br, &plan.Create[i]); refusal != nil || err != nil {
@@ -66,8 +65,7 @@ func (r *Reconciler) notify(uid string, plan *run.Plan) {
 	}
 }
 
-// create creates an object. It never applies one: that would take over an object of somebody else's
-// that the cache doesn't show yet.
+// create creates an object. Applying it would take over somebody else's that isn't cached yet.
 func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *run.Creation) (*run.Refusal, error) {
 	obj := c.Object
 	name := client.ObjectKeyFromObject(obj)
@@ -94,8 +92,7 @@ func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *r
 	return nil, fmt.Errorf("create %s %s: %w", refusal.Kind, name.Name, err)
 }
 
-// existing checks the owner of an object that already exists. The run's own is as good as a new
-// one: the cache is behind.
+// existing checks the owner of an existing object. The run's own is one that isn't cached yet.
 func (r *Reconciler) existing(ctx context.Context, br *v1alpha1.BenchmarkRun, refusal *run.Refusal) (*run.Refusal, error) {
 	obj := refusal.Creation.Object
 	name := client.ObjectKeyFromObject(obj)

@@ -57,8 +57,7 @@ func (c runsCollector) Collect(collected chan<- prometheus.Metric) {
 
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// announce reports by events and metrics how the state of a run changed. It runs after the status
-// was written.
+// announce reports by events and metrics how the state of a run changed, once it is written.
 func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkRun) {
 	was, is := run.Succeeded(before), run.Succeeded(after)
 	if was.Reason == is.Reason {

@@ -35,9 +35,8 @@ type Identifier struct {
 	Client client.Client
 }
 
-// Identify reviews a token at the API server and returns the pod and run that it belongs to. The
-// pod must be one that the operator created: a target's pod is controlled by the run, a client's by
-// the run's Job.
+// Identify reviews a token at the API server and returns the pod and run that it belongs to. A
+// target's pod must be controlled by the run, a client's by the run's Job.
 func (i *Identifier) Identify(ctx context.Context, token string) (manager.Identity, error) {
 	name, uid, err := i.pod(ctx, token)
 	if err != nil {

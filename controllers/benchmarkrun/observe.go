@@ -154,8 +154,7 @@ func (r *Reconciler) observeArtifact(ctx context.Context, br *v1alpha1.Benchmark
 	return nil
 }
 
-// observePosition reads where a run is in its lane. It reads past the cache: two runs must not both
-// see the lane free.
+// observePosition reads past the cache: two runs must not both see their lane free.
 func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	var runs v1alpha1.BenchmarkRunList
 	if err := r.APIReader.List(ctx, &runs); err != nil {

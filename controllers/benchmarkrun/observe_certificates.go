@@ -25,8 +25,7 @@ import (
 // (https://cert-manager.io/docs/reference/api-docs).
 var certificateRequestKind = schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "CertificateRequestList"}
 
-// observeIssued reads the run's Certificates of cert-manager, and which Secrets this manager has
-// made for it.
+// observeIssued reads the run's Certificates, and which Secrets this manager has made for it.
 func (r *Reconciler) observeIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	o.Issued, o.Issuing, o.Signed = map[string]*unstructured.Unstructured{}, map[string]string{}, map[string]bool{}
 	for _, c := range manifest.Certificates(br) {

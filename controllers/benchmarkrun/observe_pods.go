@@ -56,8 +56,7 @@ func (r *Reconciler) observeLogs(ctx context.Context, br *v1alpha1.BenchmarkRun,
 	}
 }
 
-// observePodEvents reads the events of pods that don't start. The status shows an error in place of
-// the last event.
+// observePodEvents reads the events of pods that don't start. An error takes the place of an event.
 func (r *Reconciler) observePodEvents(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	o.PodEvents = map[string]*run.PodEvent{}
 	for _, pod := range run.NeedsEvents(br, o, r.Clock.Now()) {

@@ -40,22 +40,20 @@ type Reconciler struct {
 	Events    events.EventRecorder
 	Clock     clock.PassiveClock
 	Sessions  Sessions
-	// CA returns the CA bundle, in PEM, by which pods verify the manager. It returns nil until the
-	// manager has its certificate.
+	// CA returns the CA bundle, in PEM, by which pods verify the manager, or nil before there is
+	// one.
 	CA       func() []byte
 	Settings manifest.Settings
 	// Logs reads the end of a container's log. It may be nil.
 	Logs Logs
-	// WatchCertificates starts to watch cert-manager's Certificates, if it hasn't yet. It may be
-	// nil. SetupWithManager sets it.
+	// WatchCertificates watches cert-manager's Certificates from its first call on. It may be nil.
 	WatchCertificates func() error
 
 	// admission is held while a run may be given its lane, so that no two are.
 	admission sync.Mutex
 	// uids holds the UIDs of known runs, to forget the sessions of deleted ones.
 	uids sync.Map
-	// signed holds the names of the Secrets that this manager has made, with the UIDs of their
-	// runs.
+	// signed holds the names of the Secrets that this manager has made, with their runs' UIDs.
 	signed sync.Map
 }
 

@@ -42,8 +42,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 	if err != nil {
 		return fmt.Errorf("build the controller: %w", err)
 	}
-	// A cluster may be without cert-manager: its kinds are watched when the first run has a
-	// Certificate.
+	// A cluster may lack cert-manager: its kinds are watched from the first Certificate of a run
+	// on.
 	r.WatchCertificates = sync.OnceValue(func() error {
 		issued := &unstructured.Unstructured{}
 		issued.SetGroupVersionKind(manifest.CertificateKind)

@@ -1,7 +1,6 @@
-// Package sessioncertificate provides the certificate of the session server, by which the pods of a
-// run verify the manager. A Keeper issues it, stores it in a Secret and renews it. A Loader reads
-// it from a Secret that somebody else, such as cert-manager, maintains. Trust adds a new CA to the
-// ConfigMaps of active runs.
+// Package sessioncertificate provides the certificate of the session server, by which a run's pods
+// verify the manager. A Keeper issues it, stores it in a Secret and renews it. A Loader reads it
+// from a Secret of somebody else's, such as cert-manager's. Trust adds a new CA to active runs.
 package sessioncertificate
 
 import (
@@ -51,8 +50,7 @@ func NewKeeper(apiClient client.Client, namespace string, clock clock.WithTicker
 // SetupWithManager implements Source.
 func (k *Keeper) SetupWithManager(mgr ctrl.Manager) error { return mgr.Add(k) }
 
-// Start issues or reads the certificate and renews it in time, until the context ends. It
-// implements manager.Runnable.
+// Start implements manager.Runnable: it maintains the certificate until the context ends.
 func (k *Keeper) Start(ctx context.Context) error {
 	logger := log.FromContext(ctx).WithName("session-certificate")
 	for {

@@ -35,8 +35,7 @@ const (
 type bundle struct {
 	// data is the data of the Secret.
 	data map[string][]byte
-	// ca is the CA bundle, in PEM, by which pods verify serving. roots is the same for a
-	// certificate that a Loader read.
+	// ca is the CA bundle, in PEM, that verifies serving. roots is the same for a Loader.
 	ca      []byte
 	roots   *x509.CertPool
 	serving tls.Certificate
@@ -74,8 +73,7 @@ func parseCA(data map[string][]byte, now time.Time) (*tls.Certificate, error) {
 	return &ca, nil
 }
 
-// issue creates a bundle. It keeps the CA of the old data while that is valid, so that running pods
-// continue to trust the manager.
+// issue creates a bundle. It keeps the CA of old data while that is valid: running pods trust it.
 func issue(old map[string][]byte, now time.Time) (*bundle, error) {
 	data := map[string][]byte{}
 	ca, err := parseCA(old, now)
@@ -110,8 +108,7 @@ func issue(old map[string][]byte, now time.Time) (*bundle, error) {
 	return parse(data, now)
 }
 
-// sign returns a backdated certificate with a new key, in PEM. It is signed by ca, or self-signed
-// if ca is nil.
+// sign returns a backdated certificate with a new key, in PEM, self-signed if ca is nil.
 func sign(template *x509.Certificate, ca *tls.Certificate, now time.Time) (signed, privateKey []byte, err error) {
 	key, err := certificate.NewKey()
 	if err != nil {

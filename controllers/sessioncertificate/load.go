@@ -46,8 +46,7 @@ type Loader struct {
 	reader client.Reader
 
 	holder
-	// newest is the certificate in the Secret, and adopt the time from which it is served. It waits
-	// while pods don't have its CA yet.
+	// newest is the Secret's certificate. It is served from adopt on, when pods have its CA.
 	newest *bundle
 	adopt  time.Time
 	// problem is why the Secret can't be used, or nil.
@@ -102,8 +101,7 @@ type everywhere struct{ cache.Cache }
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (everywhere) NeedLeaderElection() bool { return false }
 
-// Ready returns an error while there is no certificate to serve, or the Secret can't be used. It is
-// a healthz.Checker.
+// Ready is a healthz.Checker: it fails without a certificate to serve or a usable Secret.
 func (l *Loader) Ready(*http.Request) error {
 	if problem := l.problem.Load(); problem != nil {
 		return *problem
@@ -114,8 +112,7 @@ func (l *Loader) Ready(*http.Request) error {
 	return nil
 }
 
-// Reconcile reads the Secret. While the Secret is missing or can't be used, the previous
-// certificate is still served.
+// Reconcile reads the Secret. Until that can be used, the previous certificate is still served.
 func (l *Loader) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	secret := &corev1.Secret{}
 	if err := l.reader.Get(ctx, l.secret, secret); apierrors.IsNotFound(err) {
@@ -138,8 +135,7 @@ func (l *Loader) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 	return reconcile.Result{RequeueAfter: wait}, nil
 }
 
-// refuse records why the Secret can't be used. Retrying would not help: the next change of the
-// Secret is an event.
+// refuse records why the Secret can't be used. Its next change is an event: no need to retry.
 func (l *Loader) refuse(problem error) (reconcile.Result, error) {
 	l.problem.Store(&problem)
 	return reconcile.Result{}, reconcile.TerminalError(problem)
@@ -193,8 +189,7 @@ func parseIssued(data map[string][]byte, now time.Time) (*bundle, error) {
 	return &bundle{data: data, ca: data[caCertKey], roots: roots, serving: serving}, nil
 }
 
-// verify verifies a certificate as pods do. It accepts one that becomes valid in a moment, by the
-// clock of another machine.
+// verify verifies a certificate as pods do. Another machine's clock may be ahead for a moment.
 func verify(serving tls.Certificate, roots *x509.CertPool, now time.Time) error {
 	leaf := serving.Leaf
 	if !slices.Contains(leaf.DNSNames, session.ServerName) {

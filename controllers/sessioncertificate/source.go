@@ -13,13 +13,12 @@ import (
 // Source provides the manager's certificate. It is a Keeper, which issues it, or a Loader, which
 // reads it from a Secret of somebody else's.
 type Source interface {
-	// CA returns the CA bundle, in PEM, by which pods verify the manager. It returns nil while
-	// there is no certificate.
+	// CA returns the CA bundle, in PEM, by which pods verify the manager, or nil before there is
+	// one.
 	CA() []byte
 	// Changed sends an event when the result of CA changes.
 	Changed() <-chan event.GenericEvent
-	// TLSConfig returns the configuration of the session server. It always serves the newest
-	// certificate that pods trust.
+	// TLSConfig returns the session server's, with the newest certificate that pods trust.
 	TLSConfig() *tls.Config
 	// SetupWithManager starts the source with the manager.
 	SetupWithManager(mgr ctrl.Manager) error

@@ -70,8 +70,7 @@ func (t *Trust) Reconcile(ctx context.Context, config *corev1.ConfigMap) (reconc
 	return reconcile.Result{}, nil
 }
 
-// addCertificates appends to certificates, in PEM, those of more that it lacks, and reports whether
-// there were any.
+// addCertificates appends to certificates, in PEM, those of more that it lacks, if any.
 func addCertificates(certificates, more []byte) (all []byte, added bool) {
 	known := map[string]bool{}
 	for block, rest := pem.Decode(certificates); block != nil; block, rest = pem.Decode(rest) {

@@ -80,8 +80,7 @@ func (a *account) update(all []processSample) {
 	a.seen = now
 }
 
-// liveAncestor returns the nearest live ancestor of a process that has exited, and whether there is
-// one.
+// liveAncestor returns the nearest live ancestor, if there is one, of a process that has exited.
 func (a *account) liveAncestor(e entry, living map[int]process) (process, bool) {
 	for range len(a.seen) {
 		if p, ok := living[e.parent]; ok {

@@ -26,17 +26,14 @@ type Session interface {
 
 // Sampler samples the usage of the target's containers.
 type Sampler interface {
-	// SetContainers sets which containers are sampled separately, in the form of
-	// session.Watch.Containers.
+	// SetContainers sets which containers are sampled separately, as session.Watch.Containers does.
 	SetContainers(containers map[string]string)
-	// Sample samples all of them. now returns the time of the sample, in microseconds since the
-	// Unix epoch.
+	// Sample samples all of them. now returns the time in microseconds since the Unix epoch.
 	Sample(now func() int64) (*result.ServerSample, error)
 }
 
-// Run runs the agent's side of the session. It probes the target until a probe succeeds, and from
-// the start of each stage sends a usage sample every second. It returns nil when the manager has
-// released the agent or ctx is done.
+// Run runs the agent's side of the session. It probes the target until a probe succeeds, and sends
+// a usage sample every second from the start of each stage, until it is released or ctx is done.
 func Run(ctx context.Context, s Session, sampler Sampler, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// allowedCPUs returns the list of CPUs that a process may run on, as in "0-3,8", or an empty string
-// if it can't be read.
+// allowedCPUs returns the CPUs that a process may run on, as in "0-3,8", or "" if unknown.
 func (s *ProcSampler) allowedCPUs(pid string) string {
 	status, err := s.file(pid, "status")
 	if err != nil {
@@ -18,8 +17,7 @@ func (s *ProcSampler) allowedCPUs(pid string) string {
 	return string(bytes.TrimSpace(list))
 }
 
-// throttleFiles are the files that say for how long a container was throttled, in control groups of
-// version 2 and of version 1.
+// throttleFiles say for how long a container was throttled, with control groups of version 2 and 1.
 var throttleFiles = []struct {
 	path, key string
 	perMicro  int64

@@ -51,9 +51,8 @@ func NewProcSampler(directory string) (*ProcSampler, error) {
 	return &ProcSampler{proc: proc, directory: directory, own: own, containers: newContainers(), buffer: make([]byte, 8<<10)}, nil
 }
 
-// SetContainers sets which containers are sampled separately; see session.Watch.Containers. It can
-// be called again with others. Earlier usage of a process stays with the container that it was
-// counted for.
+// SetContainers sets which containers are sampled separately; see session.Watch.Containers. Earlier
+// usage of a process stays with the container that it was counted for.
 func (s *ProcSampler) SetContainers(containers map[string]string) { s.containers.set(containers) }
 
 // Sample returns the usage of each container's processes since they were first seen in it; the
@@ -107,8 +106,7 @@ func (c *container) report(u *result.ServerUsage) {
 	u.MaxResident = c.resident
 }
 
-// targetPIDs returns the PIDs of the target's processes, in ascending order, and the container of
-// each.
+// targetPIDs returns the PIDs of the target's processes, in ascending order, and their containers.
 func (s *ProcSampler) targetPIDs() ([]int, []*container, error) {
 	all, err := s.proc.AllProcs()
 	if err != nil {
@@ -144,8 +142,7 @@ func (s *ProcSampler) stats(pids []int, in []*container) []processSample {
 	return all
 }
 
-// levels are gauges: the RSS in bytes, the number of threads, and the number of open descriptors,
-// or -1 if that can't be read.
+// levels are gauges: RSS in bytes, threads, and open descriptors, or -1 if those can't be read.
 type levels struct{ resident, threads, descriptors int64 }
 
 // levels returns the gauges of each container that has processes.

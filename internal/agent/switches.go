@@ -17,9 +17,8 @@ type thread struct {
 // switched holds the numbers of context switches of a thread.
 type switched struct{ voluntary, involuntary int64 }
 
-// switches sums the context switches of all threads. The kernel counts them per thread and forgets
-// them when the thread ends. Switches between two samples are added to the container of the process
-// at the second sample.
+// switches sums the context switches of all threads. The kernel forgets those of a thread that
+// ended. Switches between two samples count for the process's container at the second sample.
 type switches struct {
 	seen map[thread]switched
 	// sampled is the time of the latest sample, cost how long it took.

@@ -40,8 +40,8 @@ var Suites = []Suite{
 	{"AES256-SHA", tls.TLS_RSA_WITH_AES_256_CBC_SHA},
 }
 
-// ID returns the number of a suite. The error for a suite that the clients don't support lists
-// those that they do.
+// ID returns the number of a suite. The error for an unsupported one lists those that are
+// supported.
 func ID(name string) (uint16, error) {
 	for _, s := range Suites {
 		if s.Name == name {

@@ -1,5 +1,5 @@
-// Package loadplan turns the load of a run into one plan per client. It is pure: the same spec
-// always gives the same plans.
+// Package loadplan turns the load of a run into one plan per client. The same spec gives the same
+// plans.
 package loadplan
 
 import (
@@ -66,8 +66,7 @@ func Streams(spec *v1alpha1.BenchmarkRunSpec) int {
 	return int(ptr.Deref(spec.Load.Connection.Streams, 1))
 }
 
-// requests are the run's, each with the length that its response must have, where the run or its
-// content tells it.
+// requests returns the requests of a run, with the lengths of their responses where known.
 func requests(spec *v1alpha1.BenchmarkRunSpec, lengths map[string]int64) []session.PlannedRequest {
 	planned := make([]session.PlannedRequest, 0, len(spec.Load.Requests))
 	for i := range spec.Load.Requests {
@@ -95,8 +94,7 @@ func requests(spec *v1alpha1.BenchmarkRunSpec, lengths map[string]int64) []sessi
 	return planned
 }
 
-// length is what the run says it is; else, where a success can only be the file itself, that of the
-// file; else -1.
+// length returns the declared length, or that of a file that a success must be, or -1.
 func length(r *v1alpha1.Request, lengths map[string]int64) int64 {
 	if r.Expect != nil && r.Expect.BodyBytes != nil {
 		return *r.Expect.BodyBytes
@@ -115,8 +113,7 @@ func authentication(a *v1alpha1.Authentication) string {
 	return string(a.Scheme)
 }
 
-// seed differs from client to client, so that they don't make the same requests in step, and is the
-// same in every run.
+// seed keeps clients from sending the same requests in step. It is the same in every run.
 func seed(index int) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte{byte(index), byte(index >> 8), byte(index >> 16)})

@@ -17,8 +17,7 @@ const (
 	VariableTelemetryHeaders    = "K6_OTEL_HEADERS"
 )
 
-// script is the part of one client in a script: its execution segment, so that all clients together
-// do what the script says.
+// script returns a client's part of a script: an execution segment. Together they do the whole.
 func script(run *v1alpha1.BenchmarkRun, index, clients int) *session.Script {
 	s := run.Spec.Script
 	planned := &session.Script{

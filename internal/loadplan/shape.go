@@ -13,8 +13,7 @@ import (
 // set it: 1000, or fewer where that would be more than 20000 streams.
 func maxConnections(streams int) int32 { return int32(min(1000, 20_000/max(streams, 1))) }
 
-// split is the part of one client of so many in a total: all parts add up to it, and none is larger
-// than another by more than one.
+// split returns a client's part of a total. Parts differ by at most one, and add up to the total.
 func split(total int64, index, clients int) int64 {
 	part := total / int64(clients)
 	if int64(index) < total%int64(clients) {
@@ -149,8 +148,7 @@ func Shape(spec *v1alpha1.BenchmarkRunSpec) string {
 	return result.LoadClosed
 }
 
-// TargetRatePerSecond is the arrival rate over all clients that an open load comes to, of levels
-// the highest; 0 for closed load.
+// TargetRatePerSecond returns the highest arrival rate of an open load over all clients, else 0.
 func TargetRatePerSecond(spec *v1alpha1.BenchmarkRunSpec) int64 {
 	s := sharing{scope: spec.Load.Scope, clients: Replicas(spec)}
 	if spec.Load.Open != nil {
@@ -186,8 +184,7 @@ func Levels(spec *v1alpha1.BenchmarkRunSpec) []result.Level {
 	return levels
 }
 
-// Extent is how much a load amounts to: requests over all clients or, where that is zero, seconds;
-// of a k6 script neither is known.
+// Extent is the size of a load: requests over all clients, or else seconds. A script has neither.
 type Extent struct{ Requests, Seconds int64 }
 
 // Extents are what the warm-up and the measurement amount to.

@@ -20,8 +20,7 @@ func Steady(s *v1alpha1.SteadyState) steady.Criterion {
 	}
 }
 
-// warmupSeconds is how long a warm-up takes, until the target is steady at most; nil for one of a
-// number of requests.
+// warmupSeconds returns the length or the timeout of a warm-up, or nil for a number of requests.
 func warmupSeconds(w *v1alpha1.Warmup) *int32 {
 	if w.Steady != nil {
 		return ptr.To(int32(Steady(w.Steady).TimeoutSeconds))

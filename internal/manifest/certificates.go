@@ -37,8 +37,8 @@ type Certificate struct {
 // OwnSecret reports whether the Secret is made for the run. Otherwise it is the user's.
 func (c *Certificate) OwnSecret() bool { return c.Spec.SecretName == "" }
 
-// Certificates returns the certificates that a run needs. The name of a Secret that is made for the
-// run contains the run's UID: the manager may not read Secrets, so it can't check the owner of an
+// Certificates returns those that a run needs. The name of a Secret that is made for the run
+// contains the run's UID: the manager may not read Secrets, so it can't check the owner of an
 // existing one.
 func Certificates(run *v1alpha1.BenchmarkRun) []Certificate {
 	t := run.Spec.Target.TLS

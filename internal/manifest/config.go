@@ -20,13 +20,13 @@ const (
 	contentListFile = "content.json"
 	scriptListFile  = "script.json"
 	renderingFile   = "rendering.json"
-	// requestListFile holds the list of requests from the user's ConfigMap, checked and encoded by
-	// package requestlist.
+	// requestListFile holds the user's list of requests, checked and encoded by package
+	// requestlist.
 	requestListFile = "requests.gz"
 )
 
-// Inputs holds what a run copies from the user's ConfigMaps when it starts. Later changes of those
-// don't reach the run.
+// Inputs holds what a run copies from the user's ConfigMaps when it starts. Later changes don't
+// count.
 type Inputs struct {
 	// Content holds the files of content, by path.
 	Content map[string][]byte
@@ -46,10 +46,9 @@ type ScriptFile struct {
 	Text string `json:"-"`
 }
 
-// ConfigMap returns the run's ConfigMap. It holds what the run's pods read: the server's rendered
-// files, the content and its list, the script, the list of requests, and the CA bundle that
-// verifies the manager. It also holds the rendered containers, so that the target's pod can be
-// built from it alone.
+// ConfigMap returns the run's ConfigMap. It holds what the run's pods read: the servers' files, the
+// content and its list, the script, the list of requests, and the CA bundle for the manager. It
+// also holds the rendered containers: the target's pod can be built from it alone.
 func ConfigMap(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, in *Inputs, ca []byte) (*corev1.ConfigMap, error) {
 	list, binary, err := contentList(run, in)
 	if err != nil {
@@ -101,8 +100,7 @@ func ReadScript(config *corev1.ConfigMap) ([]ScriptFile, error) {
 	return readJSON[[]ScriptFile](config, scriptListFile)
 }
 
-// ReadRequests returns the encoded list of requests in the run's ConfigMap, or nil if there is
-// none.
+// ReadRequests returns the encoded list of requests in the run's ConfigMap, or nil.
 func ReadRequests(config *corev1.ConfigMap) []byte { return config.BinaryData[requestListFile] }
 
 // ReadContentLengths returns the lengths of the files that the target serves, by path. It omits
@@ -128,8 +126,7 @@ func readJSON[T any](config *corev1.ConfigMap, key string) (value T, err error) 
 	return value, err
 }
 
-// Artifact returns the ConfigMap that stores the run's full result. A measurement is complete as
-// soon as it exists.
+// Artifact returns the ConfigMap with the run's full result, which completes the measurement.
 func Artifact(run *v1alpha1.BenchmarkRun, encoded []byte) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: objectMeta(run, ArtifactName(run)), BinaryData: map[string][]byte{artifact.Key: encoded}}
 }

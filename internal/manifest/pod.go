@@ -20,8 +20,7 @@ const (
 )
 
 const (
-	// caFile is the key, in the run's ConfigMap, and the file of the CA bundle that verifies the
-	// manager.
+	// caFile is the key in the run's ConfigMap, and the file, of the CA bundle for the manager.
 	caFile = "ca.crt"
 
 	identityVolume = "identity"
@@ -106,8 +105,7 @@ func mount(spec *corev1.PodSpec, container *corev1.Container, volume *corev1.Vol
 	container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: volume.Name, MountPath: path, ReadOnly: true})
 }
 
-// identity returns the volume with the token that authenticates a pod and the CA bundle that
-// verifies the manager.
+// identity returns the volume with a pod's token and the CA bundle that verifies the manager.
 func identity(run *v1alpha1.BenchmarkRun) *corev1.Volume {
 	return projected(identityVolume,
 		corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{

@@ -39,8 +39,7 @@ func mountScript(run *v1alpha1.BenchmarkRun, files []ScriptFile, spec *corev1.Po
 	container.Env = append(container.Env, scriptEnvironment(run.Spec.Script)...)
 }
 
-// scriptEnvironment returns the variables that a script and k6's outputs read. The kubelet sets
-// those that come from Secrets.
+// scriptEnvironment returns the variables that a script and k6's outputs read.
 func scriptEnvironment(s *v1alpha1.Script) []corev1.EnvVar {
 	env := environment(s.Env)
 	if s.Outputs == nil {

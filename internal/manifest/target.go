@@ -37,9 +37,8 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 		pod.Spec.Volumes = append(pod.Spec.Volumes, *volume)
 	}
 	pod.Spec.Volumes = append(pod.Spec.Volumes, rendering.Volumes...)
-	// The kubelet starts the first container first. As a native sidecar (a restartable init container)
-	// the agent would delay the server by a second: the kubelet polls only that often whether a
-	// sidecar has started.
+	// The kubelet starts the first container first. As a native sidecar the agent would delay the
+	// server by a second: the kubelet polls only that often whether a sidecar has started.
 	pod.Spec.Containers = []corev1.Container{watcher}
 	for i, server := range rendering.Containers {
 		server.Resources = requirements(resourcesOf(spec, i), defaultTargetMemory)
@@ -55,8 +54,7 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 	return addTo(pod, spec.Pod)
 }
 
-// resourcesOf returns the resources of the i-th server of a target. The first is the one that
-// clients connect to.
+// resourcesOf returns the resources of the i-th server. Clients connect to the first.
 func resourcesOf(spec *v1alpha1.Target, i int) v1alpha1.Resources {
 	if i == 0 {
 		return spec.Resources

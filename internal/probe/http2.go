@@ -14,15 +14,13 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// exchangeHTTP2 is exchange for HTTP/2. It fails if the server allows fewer concurrent requests on
-// a connection than the load needs.
+// exchangeHTTP2 is exchange for HTTP/2. It fails if the server allows too few streams for the load.
 func (q *attempt) exchangeHTTP2(ctx context.Context, conn net.Conn) (*session.ProbeResult, error) {
 	request, err := q.httpRequest(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// The transport of net/http can't use an open connection, such as this one, whose handshake was
-	// observed.
+	// The transport of net/http can't use an open connection, whose handshake was observed.
 	transport := &http2.Transport{AllowHTTP: true, DisableCompression: true, MaxHeaderListSize: maxHeadBytes} //nolint:staticcheck // see above
 	// The first bytes of a response that isn't HTTP/2 show what it is.
 	peeked := &peekedConn{Conn: conn, reader: bufio.NewReader(conn), known: make(chan struct{})}
@@ -47,8 +45,8 @@ func (q *attempt) exchangeHTTP2(ctx context.Context, conn net.Conn) (*session.Pr
 	return r, nil
 }
 
-// failureHTTP2 returns why there was no response. The error of RoundTrip may only say that the
-// connection failed.
+// failureHTTP2 returns why there was no response: RoundTrip may only say that the connection
+// failed.
 func (q *attempt) failureHTTP2(ctx context.Context, conn *peekedConn, err error) error {
 	select {
 	case <-conn.known:

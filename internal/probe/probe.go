@@ -46,15 +46,13 @@ type Request struct {
 	Host string
 	// UserAgent is the User-Agent header.
 	UserAgent string
-	// As is sent instead of a GET, and the response may have any status. Its path and host are
-	// ignored. Nil means a GET.
+	// As is sent instead of a GET, without its path and host. The response may have any status.
 	As *session.PlannedRequest
 	// TLS is the TLS configuration, or nil for no TLS.
 	TLS *tls.Config
 	// Timeout is the timeout of the probe.
 	Timeout time.Duration
-	// Streams is the number of concurrent requests that the server must allow on an HTTP/2
-	// connection. Zero means HTTP/1.1.
+	// Streams is the number of streams that an HTTP/2 server must allow. Zero means HTTP/1.1.
 	Streams int
 }
 
@@ -85,9 +83,8 @@ func Until(ctx context.Context, r *Request, failed func(reason string)) (*sessio
 	}
 }
 
-// Once sends one probe, on a connection of its own, and follows no redirect. The error of a probe
-// that failed names the request, what happened and, if known, what to change. The same failure
-// always has the same error.
+// Once sends one probe, on a connection of its own, and follows no redirect. The error names the
+// request, what happened and, if known, what to change. The same failure has the same error.
 func Once(ctx context.Context, r *Request) (*session.ProbeResult, error) {
 	result, err := (&attempt{Request: r}).send(ctx)
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/targettls"
 )
 
-// plain returns err as a reason for which a probe failed. It omits what differs from one attempt to
-// the next, such as ports.
+// plain returns why a probe failed, without what differs between attempts, such as ports.
 func (q *attempt) plain(err error) error {
 	var named *net.DNSError
 	var operation *net.OpError

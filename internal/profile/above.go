@@ -2,10 +2,10 @@ package profile
 
 import "time"
 
-// Above returns the next period at or after from in which the load is above number. The period
-// begins at begin and ends before end. end is Never if the load stays above number, and both are
-// Never if it is never above it again. A load that changes between two numbers spends the same time
-// at each whole number in between.
+// Above returns the next period at or after from in which the load is above number: from begin
+// until before end. end is Never if the load stays above number, and both are Never if it is never
+// above it again. A load that changes between two numbers spends the same time at each one in
+// between.
 func (p Profile) Above(number int64, from time.Duration) (begin, end time.Duration) {
 	begin = Never
 	var start time.Duration

@@ -10,8 +10,7 @@ import (
 
 // Segment is a period in which the load is constant or changes linearly.
 type Segment struct {
-	// From and To are the load at the start and at the end of the segment: connections, or requests
-	// per second.
+	// From and To are the load at both ends of the segment: connections, or requests per second.
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
 	// DurationMicroseconds is the length of the segment. The load may jump between two segments.
@@ -23,8 +22,7 @@ type Segment struct {
 // Profile is a sequence of segments. After the last one the load stays as it was at its end.
 type Profile []Segment
 
-// Check returns an error if no load can follow the profile. maxLoad is the largest load that is
-// possible.
+// Check returns an error if no load of up to maxLoad can follow the profile.
 func (p Profile) Check(maxLoad int64) error {
 	for i, s := range p {
 		switch {
@@ -99,8 +97,7 @@ func (s Segment) seconds() float64 { return float64(s.DurationMicroseconds) / 1e
 // area returns the integral of the load over the segment: requests, if it is a rate.
 func (s Segment) area() float64 { return float64(s.From+s.To) / 2 * s.seconds() }
 
-// Area returns the integral of the load from the start until a time: the number of requests, if it
-// is a rate.
+// Area returns the integral of the load until a time: the number of requests, if it is a rate.
 func (p Profile) Area(until time.Duration) float64 {
 	var area float64
 	rest := until.Seconds()
@@ -129,8 +126,7 @@ func (p Profile) When(area float64) time.Duration {
 			before += s.seconds()
 			continue
 		}
-		// Solves f·t + k·t²/2 = area for t, in a form without cancellation that also holds if the
-		// slope k is zero or negative.
+		// Solves f·t + k·t²/2 = area for t, without cancellation, also for a slope k ≤ 0.
 		f, k := float64(s.From), float64(s.To-s.From)/s.seconds()
 		root := f + math.Sqrt(max(0, f*f+2*k*area))
 		if area == 0 {

@@ -40,8 +40,7 @@ type Entry struct {
 	Weight int
 }
 
-// Parse reads a list. An error names the line that is wrong, counted from 1, and what would be
-// right.
+// Parse reads a list. An error names the line that is wrong, counted from 1, and the remedy.
 func Parse(text string) ([]Entry, error) {
 	if len(text) > maxBytes {
 		return nil, fmt.Errorf("it has %d bytes: give at most %d", len(text), maxBytes)

@@ -19,8 +19,7 @@ import (
 )
 
 const (
-	// certificateInterval is how often a certificate that isn't ready is read again, in case its
-	// change isn't noticed.
+	// certificateInterval is how often a certificate that isn't ready is read again.
 	certificateInterval = 2 * time.Second
 	// certificateMargin is added to the run's deadline for the lifetime of its certificates.
 	certificateMargin = 24 * time.Hour
@@ -31,8 +30,7 @@ func IsIssued(issued *unstructured.Unstructured) bool {
 	return certManagerCondition(issued, "Ready").Status == metav1.ConditionTrue
 }
 
-// IssuingMessage says in cert-manager's words why a Certificate isn't ready. requests are its
-// CertificateRequests.
+// IssuingMessage says in cert-manager's words why a Certificate, with these requests, isn't ready.
 func IssuingMessage(issued *unstructured.Unstructured, requests []unstructured.Unstructured) string {
 	conditions := []metav1.Condition{certManagerCondition(issued, "Ready"), certManagerCondition(issued, "Issuing")}
 	for i := range requests {
@@ -86,8 +84,7 @@ func (p *planner) createCertificates() {
 	}
 }
 
-// certificatesReady reports whether cert-manager has issued the run's certificates. Otherwise it
-// plans to wait, or fails the run.
+// certificatesReady reports whether cert-manager has issued all. Else it waits, or fails the run.
 func (p *planner) certificatesReady() bool {
 	for _, c := range manifest.Certificates(p.run) {
 		issued := p.observed.Issued[c.Secret]

@@ -17,8 +17,7 @@ const (
 	deletionInterval = 250 * time.Millisecond
 )
 
-// cleanUp deletes what a finished run no longer needs, and finally the run. The pods of a run that
-// succeeded first get time to exit.
+// cleanUp deletes what a finished run no longer needs. Pods of a success first get time to exit.
 func (p *planner) cleanUp() {
 	p.Release = true
 	completed := p.Status.CompletionTime.Time
@@ -47,8 +46,7 @@ func (p *planner) succeeded() bool {
 	return meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionSucceeded)
 }
 
-// clientsEnded reports whether every client's pod has terminated. The target's server never exits
-// by itself.
+// clientsEnded reports whether the clients' pods have terminated. The server never exits by itself.
 func (p *planner) clientsEnded() bool {
 	for _, pod := range p.observed.Clients {
 		if !podEnded(pod) {
@@ -58,8 +56,7 @@ func (p *planner) clientsEnded() bool {
 	return true
 }
 
-// stopPods plans to terminate the run's pods but to keep them, so that their logs can be read.
-// Their certificates aren't kept.
+// stopPods plans to terminate the run's pods but to keep them, for their logs.
 func (p *planner) stopPods() {
 	for _, pod := range p.observed.pods() {
 		switch {

@@ -43,8 +43,7 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 	return p.Plan
 }
 
-// refused returns the failure of a run of which an object could not be created. The user has to
-// resolve it.
+// refused returns the failure of a run of which an object could not be created.
 func refused(run *v1alpha1.BenchmarkRun, r *Refusal) *Failure {
 	name := r.Kind + " " + r.Creation.Object.GetName()
 	switch {

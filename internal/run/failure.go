@@ -9,8 +9,7 @@ import (
 // maxMessage limits the message of a condition, as metav1.Condition does.
 const maxMessage = 32768
 
-// Failure is why a run ends without a result: a reason of the condition Succeeded, and a message
-// with the evidence and what to do.
+// Failure is why a run has no result: a reason of Succeeded, and the evidence and what to do.
 type Failure struct {
 	Reason  string
 	Message string

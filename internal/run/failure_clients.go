@@ -139,8 +139,7 @@ func clientLost(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure
 	return nil
 }
 
-// scriptReason returns the reason of a run whose client failed because of its script, or "" for any
-// other failure.
+// scriptReason returns the reason for a failure that the script caused, or "".
 func scriptReason(kind session.FailureKind) string {
 	switch kind {
 	case session.FailureScriptInvalid:

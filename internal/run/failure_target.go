@@ -49,10 +49,9 @@ func targetEnded(_ *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 	return nil
 }
 
-// targetMismatch fails a run whose servers, by the mismatches in their logs, or TLS handshake are
-// not as the spec declares them. What a version doesn't support comes before what it does
-// differently. What is logged under load doesn't count, as it isn't about how the servers were
-// started.
+// targetMismatch fails a run whose servers, by their logs or the TLS handshake, are not as
+// declared. What a version doesn't support comes before what it does differently. Logs under load
+// don't count: they aren't about how the servers were started.
 func targetMismatch(run *v1alpha1.BenchmarkRun, o *Observed, logged []server.Mismatch) *Failure {
 	var found []server.Mismatch
 	if !underLoad(State(run)) {
@@ -130,8 +129,7 @@ func targetNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fai
 		server.ReadinessPath(&run.Spec), timeout, seen, o.logTail(server.ContainerName))
 }
 
-// targetLost fails a run whose agent failed, or has had no session for too long. A manager that was
-// restarted may never have had one.
+// targetLost fails a run whose agent failed, or has had no session with this manager for too long.
 func targetLost(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
 	agent := o.Sessions.Agent
 	switch {

@@ -20,8 +20,7 @@ const (
 	inputTimeout = 20 * time.Second
 	// inputInterval is how often a missing ConfigMap is looked for.
 	inputInterval = time.Second
-	// maxInputBytes limits what is copied from the user's ConfigMaps into the run's own, which can
-	// hold 1 MiB.
+	// maxInputBytes limits what is copied into the run's own ConfigMap, which can hold 1 MiB.
 	maxInputBytes = 900_000
 )
 

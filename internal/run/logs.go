@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	// lastLines is how many lines of a failed server's log a message shows, and lastBytes how many
-	// bytes.
+	// lastLines and lastBytes limit what a message shows of a failed server's log.
 	lastLines = 12
 	lastBytes = 2048
 )

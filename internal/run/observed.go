@@ -21,8 +21,7 @@ import (
 type Observed struct {
 	// Settings holds what the operator was started with.
 	Settings manifest.Settings
-	// CA is the CA bundle, in PEM, by which pods verify the manager. It is nil until the manager
-	// has its certificate.
+	// CA is the CA bundle, in PEM, by which pods verify the manager, or nil before there is one.
 	CA []byte
 
 	Config *corev1.ConfigMap
@@ -37,8 +36,7 @@ type Observed struct {
 
 	// Sessions holds what the run's pods reported.
 	Sessions session.Observation
-	// Windows holds the last windows of a warm-up that lasts until the target is steady. It is read
-	// only until that is decided.
+	// Windows holds the last windows of a warm-up, until it is decided that the target is steady.
 	Windows []result.WarmupWindow
 	// Series holds the seconds of the measurement, and Levels the levels of the load with the CPU
 	// time of the server in each. Both are read only when every client has sent its totals.
@@ -47,14 +45,12 @@ type Observed struct {
 
 	// Position is the run's place in its lane. It is read only for a run that isn't admitted.
 	Position Position
-	// Inputs holds the user's ConfigMaps that the run's own is built from, by name. It is nil once
-	// that exists.
+	// Inputs holds the user's ConfigMaps by name, until the run's own is built from them.
 	Inputs map[string]*corev1.ConfigMap
 
-	// Issued holds the run's Certificates of cert-manager, by the names of their Secrets. Issuing
-	// says why one of them isn't ready, in cert-manager's words. NoCertManager is the field that
-	// needs cert-manager, if the cluster has none. They are read only while the run starts, and
-	// when it is cleaned up.
+	// Issued holds the run's Certificates by the names of their Secrets. Issuing says why one isn't
+	// ready, in cert-manager's words. NoCertManager is the field that needs cert-manager, if there
+	// is none. They are read only while the run starts, and when it is cleaned up.
 	Issued        map[string]*unstructured.Unstructured
 	Issuing       map[string]string
 	NoCertManager string
@@ -70,9 +66,8 @@ type Observed struct {
 	// Node is the target's node. It is read only when NeedsNode says so.
 	Node *corev1.Node
 
-	// Conflict names an object that the run needs and that somebody else owns. Leftover names one
-	// that will soon be gone: it belongs to an earlier run of the same name, or to this run before
-	// it was suspended.
+	// Conflict names an object that the run needs and somebody else owns. Leftover names one that
+	// will soon be gone, of an earlier run of the same name or of this run before its suspension.
 	Conflict, Leftover string
 	// Refusal is the object of the plan that could not be created, if there was one.
 	Refusal *Refusal
@@ -94,8 +89,8 @@ type PodEvent struct{ Reason, Message string }
 
 func (e *PodEvent) String() string { return e.Reason + ": " + e.Message }
 
-// Refusal is an object that the API server did not accept. Err is why: somebody else owns an object of
-// that name, the kind is unknown, or the object is forbidden or invalid.
+// Refusal is an object that the API server did not accept. Err is why: somebody else owns an object
+// of that name, the kind is unknown, or the object is forbidden or invalid.
 type Refusal struct {
 	Creation Creation
 	Kind     string
@@ -108,8 +103,7 @@ type Ownership int
 const (
 	// Own means the run itself.
 	Own Ownership = iota
-	// EarlierRun means a run of the same name that was deleted. The object will be deleted soon, as
-	// its owner is gone.
+	// EarlierRun means a deleted run of the same name. The object will be deleted with its owner.
 	EarlierRun
 	// Foreign means anybody else.
 	Foreign
@@ -127,8 +121,7 @@ func OwnershipOf(obj metav1.Object, run *v1alpha1.BenchmarkRun) Ownership {
 	return Foreign
 }
 
-// Owns reports whether the run owns an object that has the name of one of its children. It records one
-// of another owner.
+// Owns reports whether the run owns an object with a child's name. Else it records that.
 func (o *Observed) Owns(run *v1alpha1.BenchmarkRun, kind string, obj metav1.Object) bool {
 	owner := OwnershipOf(obj, run)
 	switch owner {

@@ -27,9 +27,9 @@ func cpusKnown(run *v1alpha1.BenchmarkRun, agent *session.AgentState) bool {
 	return true
 }
 
-// exclusivity returns whether a container of the target has CPUs of its own. shared are the CPUs that
-// the agent may use. It runs on those that the node's containers share, since it requests a fraction
-// of one. Others are exclusive, if they are as many as were requested.
+// exclusivity returns whether a container of the target has CPUs of its own. shared are the CPUs
+// that the agent may use. It runs on those that the node's containers share, since it requests a
+// fraction of one. Others are exclusive, if they are as many as were requested.
 func exclusivity(own, shared string, resources v1alpha1.Resources) v1alpha1.CPUExclusivity {
 	cpus, err := cpuset.Parse(own)
 	others, otherErr := cpuset.Parse(shared)
@@ -42,9 +42,8 @@ func exclusivity(own, shared string, resources v1alpha1.Resources) v1alpha1.CPUE
 	return v1alpha1.CPUsShared
 }
 
-// unpinned returns the failure for a container that must have CPUs of its own and doesn't, or nil. A
-// client on the target's node is judged like the target. Of a client on another node only the
-// number of CPUs is known.
+// unpinned returns the failure for a container that must have CPUs of its own and doesn't, or nil.
+// Of a client on another node than the target's only the number of CPUs is known.
 func unpinned(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 	var usage *result.ServerUsage
 	if o.Sessions.Agent != nil {
@@ -86,7 +85,8 @@ func notExclusive(field, container, cpus string, e v1alpha1.CPUExclusivity, wher
 			"Set the kubelet's cpuManagerPolicy to static, request whole CPUs, or set cpuPinning to Preferred.", field, container, cpus, e, where)
 }
 
-// backendCPUs returns the CPUs of a backend as the agent sampled them, and whether they are its own.
+// backendCPUs returns the CPUs of a backend as the agent sampled them, and whether they are its
+// own.
 func backendCPUs(b *v1alpha1.Backend, agent *session.AgentState) (string, v1alpha1.CPUExclusivity) {
 	if agent != nil && agent.Latest != nil {
 		for _, sampled := range agent.Backends {

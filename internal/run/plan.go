@@ -19,8 +19,7 @@ type Plan struct {
 	Create []Creation
 	// Stop holds pods that must terminate but are kept.
 	Stop []*corev1.Pod
-	// Delete holds objects that must go, in their order. One without a UID was never read and is
-	// deleted by its name.
+	// Delete holds objects that must go, in their order. One without a UID is deleted by its name.
 	Delete []manifest.Object
 	// Expire reports that Delete holds the run itself, whose status is no longer written.
 	Expire bool
@@ -43,16 +42,14 @@ type Plan struct {
 	// Release lets the pods exit.
 	Release bool
 
-	// RequeueAfter is the longest delay until the next reconciliation. Zero means to wait for a
-	// change.
+	// RequeueAfter is the longest delay until the next reconciliation, or zero for the next change.
 	RequeueAfter time.Duration
 }
 
 // Creation is an object to create.
 type Creation struct {
 	Object manifest.Object
-	// Certificate describes the key and certificate to generate for a Secret. It is nil for an
-	// object that is complete.
+	// Certificate describes the key and certificate to generate for a Secret, or is nil.
 	Certificate *certificate.Request
 	// Unreadable reports that the manager may not read an existing object of that name. It is the
 	// run's own: its name contains the run's UID.

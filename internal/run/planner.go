@@ -27,14 +27,12 @@ type planner struct {
 	// started describes the target as it was started. What can't be observed any more, because the
 	// pod is gone or the manager was restarted, is as the status recorded it when it could.
 	started v1alpha1.TargetStatus
-	// config is the run's ConfigMap, existing or planned; loads are the clients' plans. Both are
-	// built when they are first needed.
+	// config is the run's ConfigMap, existing or planned; loads are the clients' plans. See frozen.
 	config *corev1.ConfigMap
 	loads  []*session.Plan
 	// inputs holds what the user's ConfigMaps contain, once that was read.
 	inputs *inputs
-	// logged holds what the observed logs contain, by container, and mismatches what differs from
-	// the spec.
+	// logged holds what the logs contain, by container, mismatches what differs from the spec.
 	logged     map[string]server.Log
 	mismatches []server.Mismatch
 }
@@ -179,8 +177,7 @@ func (p *planner) loadPlans() ([]*session.Plan, error) {
 	return p.loads, nil
 }
 
-// progress returns the progress of a stage, whose extent is a number of requests, a duration or
-// unknown.
+// progress returns the progress of a stage of a certain extent.
 func (p *planner) progress(stage sessionpb.Stage, at int64, extent loadplan.Extent) *v1alpha1.Progress {
 	seen := p.observed.Sessions.Progress[stage]
 	progress := &v1alpha1.Progress{

@@ -70,9 +70,8 @@ func lastSeen(e *corev1.Event) time.Time {
 	return last
 }
 
-// missing reports whether a ConfigMap or a Secret, or a key of it, doesn't exist. e may be nil. The
-// words are those of the kubelet's volume plugins (k8s.io/kubernetes/pkg/volume: configmap, secret
-// and projected).
+// missing reports whether a ConfigMap or Secret, or a key of it, doesn't exist. e may be nil. The
+// words are those of the kubelet's volume plugins (configmap, secret, projected).
 func (e *PodEvent) missing() bool {
 	if e == nil || e.Reason != "FailedMount" {
 		return false
@@ -86,8 +85,7 @@ func (e *PodEvent) missing() bool {
 }
 
 // ofClient describes what keeps a client from starting. The manager may not read Secrets: the
-// kubelet reports that the one with the credentials, or a key of it, is missing, but doesn't know
-// which field names it.
+// kubelet reports that one, or a key of it, is missing, but not which field names it.
 func (e *PodEvent) ofClient(run *v1alpha1.BenchmarkRun) string {
 	a := run.Spec.Load.Authentication
 	if a == nil || !e.missing() || !strings.Contains(e.Message, `volume "`+manifest.CredentialsVolume+`"`) {

@@ -9,8 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// imagePullTimeout is how long pulling an image may fail before the run fails: a registry may be
-// out of reach for a moment.
+// imagePullTimeout is how long pulling may fail: a registry may be out of reach for a moment.
 const imagePullTimeout = 20 * time.Second
 
 func podEnded(pod *corev1.Pod) bool {
@@ -66,8 +65,7 @@ func blockedIn(pod *corev1.Pod) *blocked {
 	return nil
 }
 
-// waiting returns a container that can't be started and won't be: at once where waiting can't help,
-// otherwise after imagePullTimeout.
+// waiting returns a container that can't be started, at once or after imagePullTimeout.
 func waiting(pod *corev1.Pod, now time.Time) *blocked {
 	b := blockedIn(pod)
 	if b == nil || !b.final && !now.After(pod.CreationTimestamp.Add(imagePullTimeout)) {
@@ -86,8 +84,7 @@ func unschedulable(pod *corev1.Pod) string {
 	return ""
 }
 
-// exit describes how a container terminated, with the last lines of its log if the kubelet kept
-// them.
+// exit describes how a container terminated, with the end of its log if the kubelet kept that.
 func exit(end *corev1.ContainerStateTerminated) string {
 	text := fmt.Sprintf("exit code %d", end.ExitCode)
 	if end.Signal != 0 {

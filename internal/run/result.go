@@ -15,8 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/validity"
 )
 
-// lastSampleTimeout is how long the agent's last usage sample is waited for, and lastSampleInterval
-// how often it is looked for.
+// lastSampleTimeout bounds the wait for the agent's last usage sample.
 const (
 	lastSampleTimeout  = 2 * time.Second
 	lastSampleInterval = lastSampleTimeout / 20
@@ -56,8 +55,8 @@ func (p *planner) store() {
 	p.Create = append(p.Create, Creation{Object: manifest.Artifact(p.run, encoded), Reason: v1alpha1.ReasonArtifactNotStored})
 }
 
-// merge returns the result of a run whose clients have all sent their totals, with its findings and
-// the outcomes of its thresholds.
+// merge returns the result from all clients' totals, with its findings and its thresholds'
+// outcomes.
 func (p *planner) merge() (*result.Result, error) {
 	at := p.measurementStart()
 	described, err := p.describe(at)
@@ -157,8 +156,7 @@ func bounds(run *v1alpha1.BenchmarkRun) []validity.Bound {
 	return bounds
 }
 
-// environment returns the conditions under which the result was measured. It omits what can't be
-// observed any more.
+// environment returns the conditions of the measurement, as far as they can still be observed.
 func (p *planner) environment() result.Environment {
 	spec, o, started := &p.run.Spec, p.observed, &p.started
 	e := result.Environment{

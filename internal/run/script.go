@@ -31,8 +31,7 @@ func scriptSources(run *v1alpha1.BenchmarkRun) []scriptSource {
 	return sources
 }
 
-// scriptField returns the field of the script that names a ConfigMap, as the beginning of a message,
-// or "" if none does.
+// scriptField returns the field that names a ConfigMap of the script, to begin a message, or "".
 func scriptField(run *v1alpha1.BenchmarkRun, configMap string) string {
 	for _, source := range scriptSources(run) {
 		if source.configMap == configMap {

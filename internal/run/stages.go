@@ -46,8 +46,7 @@ func (p *planner) measure(at int64) {
 	p.requeueIn(progressInterval)
 }
 
-// setUp makes client 0 execute the script's setup(), and starts the measurement when every client
-// has what that returned.
+// setUp waits until client 0 has executed setup() and every client has what that returned.
 func (p *planner) setUp(at int64) {
 	replicas := loadplan.Replicas(&p.run.Spec)
 	have := p.countClients(func(c *session.ClientState) bool { return c.Script.SetupEnded && c.Connected })

@@ -38,8 +38,7 @@ func State(run *v1alpha1.BenchmarkRun) string {
 	return cmp.Or(Succeeded(run).Reason, v1alpha1.ReasonQueued)
 }
 
-// verdictOf returns the verdict of a finished run, and the condition that is the reason for a
-// verdict other than Passed.
+// verdictOf returns the verdict of a finished run, and the condition that makes it not Passed.
 func verdictOf(conditions []metav1.Condition) (v1alpha1.Verdict, *metav1.Condition) {
 	for _, by := range []struct {
 		condition string

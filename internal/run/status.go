@@ -42,8 +42,7 @@ func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
 	return s
 }
 
-// usage returns what a container of the target used during the measurement, or nil if that is
-// unknown.
+// usage returns what a container of the target used during the measurement, or nil if unknown.
 func usage(s *result.Server, limitMillis int64) *v1alpha1.TargetUsage {
 	if s == nil {
 		return nil

@@ -11,16 +11,14 @@ import (
 )
 
 const (
-	// verificationTimeout is how long a server that is ready may take to log its version and its
-	// connector. Backends have as long, although they may still be starting: their readiness isn't
-	// probed.
+	// verificationTimeout is how long servers may take to log their version and connector once the
+	// target is ready. Backends may still be starting: their readiness isn't probed.
 	verificationTimeout = 30 * time.Second
 	// verificationInterval is how often its log is read until then.
 	verificationInterval = 100 * time.Millisecond
 )
 
-// verify records what the servers logged. It returns false, with what it waits for, while a server
-// may still log what is missing.
+// verify records what the servers logged. It returns what it waits for while one may still log it.
 func (p *planner) verify() (done bool, waits string) {
 	ready := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionTargetReady)
 	if p.observed.Logs == nil || p.observed.Target == nil || ready == nil || probed(p.run, p.observed) == nil {

@@ -13,8 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/steady"
 )
 
-// warmUp makes the clients warm up the target, and starts the measurement when all of them have
-// ended that.
+// warmUp warms up the target, and starts the measurement when all clients have ended that.
 func (p *planner) warmUp(at int64) {
 	replicas := loadplan.Replicas(&p.run.Spec)
 	ended := p.countClients(func(c *session.ClientState) bool { return c.WarmupEnded && c.Connected })
@@ -69,8 +68,7 @@ func warmupStatus(s *result.Steadiness) *v1alpha1.WarmupStatus {
 	return status
 }
 
-// steadiness returns the decision that the status records about a run's warm-up, or nil if it
-// records none.
+// steadiness returns the decision that the status records about a warm-up, or nil.
 func steadiness(run *v1alpha1.BenchmarkRun) *result.Steadiness {
 	status := run.Status.Warmup
 	if status == nil || run.Spec.Load.Warmup == nil || run.Spec.Load.Warmup.Steady == nil {

@@ -3,11 +3,9 @@ package steady
 import "github.com/assay-dev/assay/internal/result"
 
 const (
-	// keptSeconds is the number of seconds that are kept, the last ones: twice the length of the
-	// longest and most windows.
+	// keptSeconds is how many of the last seconds are kept: twice the longest and most windows.
 	keptSeconds = 1200
-	// openSeconds is the number of seconds that stay unpacked, since clients send several at a
-	// time.
+	// openSeconds is how many seconds stay unpacked: clients send several at a time.
 	openSeconds = 4
 )
 
@@ -18,8 +16,7 @@ type Seconds struct {
 	open    result.Recent // histograms that are not packed
 }
 
-// entry holds what completed in one second or, where a client has joined several, in those up to
-// last.
+// entry holds what completed in a second or, where a client joined several, in those up to last.
 type entry struct {
 	last      int64
 	succeeded int64
@@ -53,9 +50,8 @@ func (s *Seconds) Add(second *result.ClientSecond, seconds int64) {
 	}
 }
 
-// Windows returns the windows that a criterion compares, of those that end before a second, in
-// their order. They are counted from the start of the stage. A window is omitted if a joined entry
-// crosses its bounds.
+// Windows returns the windows that a criterion compares, of those that end before a second of the
+// stage, in their order. It omits a window whose bounds a joined entry crosses.
 func (s *Seconds) Windows(c Criterion, before int64) []result.WarmupWindow {
 	var windows []result.WarmupWindow
 	end := min(before, c.TimeoutSeconds) / c.WindowSeconds

@@ -11,8 +11,7 @@ package steady
 
 import "github.com/assay-dev/assay/internal/result"
 
-// MinRequests is the number of successful requests that a window needs: the 99th percentile of
-// fewer is their maximum.
+// MinRequests is what a window needs: the 99th percentile of fewer requests is their maximum.
 const MinRequests = 100
 
 // Criterion is the condition that a steady target meets.
@@ -21,8 +20,7 @@ type Criterion struct {
 	WindowSeconds, Windows int64
 	// ThroughputPercent and P99Percent bound the spreads over the windows; see result.Steadiness.
 	ThroughputPercent, P99Percent int64
-	// TimeoutSeconds is the timeout of the warm-up. After it, active requests complete but no
-	// further one starts.
+	// TimeoutSeconds is the timeout of the warm-up. After it, only active requests complete.
 	TimeoutSeconds int64
 }
 
