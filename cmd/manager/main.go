@@ -59,7 +59,6 @@ const (
 // version is the operator's version. The build sets it.
 var version = "development"
 
-// options holds the command line.
 type options struct {
 	leaderElect   bool
 	metricsAddr   string
@@ -129,7 +128,6 @@ func (o *options) check() error {
 	return nil
 }
 
-// certificateSource returns the source of the session server's certificate.
 func (o *options) certificateSource(apiClient client.Client) sessioncertificate.Source {
 	if o.certificate == certificateSecret {
 		return sessioncertificate.NewLoader(types.NamespacedName{Namespace: o.namespace, Name: o.secretName}, clock.RealClock{})

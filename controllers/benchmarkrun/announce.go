@@ -31,7 +31,6 @@ var (
 
 func init() { metrics.Registry.MustRegister(finishedTotal, measuredTotal) }
 
-// runsCollector is a metric of the number of runs in the cache, by state.
 type runsCollector struct{ reader client.Reader }
 
 // Describe implements prometheus.Collector.

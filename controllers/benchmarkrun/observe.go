@@ -115,7 +115,6 @@ func child[T client.Object](ctx context.Context, r *Reconciler, br *v1alpha1.Ben
 	return obj, nil
 }
 
-// read reads an object into obj, and reports whether there is one.
 func (r *Reconciler) read(ctx context.Context, from client.Reader, name types.NamespacedName, obj client.Object) (bool, error) {
 	err := from.Get(ctx, name, obj)
 	if client.IgnoreNotFound(err) != nil {
@@ -168,7 +167,6 @@ func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.Benchmark
 	return nil
 }
 
-// observeInputs reads the user's ConfigMaps that the run copies.
 func (r *Reconciler) observeInputs(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	o.Inputs = map[string]*corev1.ConfigMap{}
 	for _, name := range run.InputNames(br) {

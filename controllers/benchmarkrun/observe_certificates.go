@@ -56,7 +56,6 @@ func (r *Reconciler) observeIssued(ctx context.Context, br *v1alpha1.BenchmarkRu
 	return nil
 }
 
-// noteIssued records a Certificate that has the name of one of the run's.
 func (r *Reconciler) noteIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed, issued *unstructured.Unstructured) error {
 	name := issued.GetName()
 	if !o.Owns(br, "Certificate", issued) {

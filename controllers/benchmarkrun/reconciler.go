@@ -60,7 +60,6 @@ type Reconciler struct {
 // Logs reads the end of a container's log.
 type Logs func(ctx context.Context, namespace, pod, container string) (string, error)
 
-// kind returns the kind of an object, for messages.
 func (r *Reconciler) kind(obj client.Object) string {
 	gvk, err := r.GroupVersionKindFor(obj)
 	if err != nil {

@@ -53,7 +53,6 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 	return nil
 }
 
-// runOfSession returns the run with a UID.
 func (r *Reconciler) runOfSession(_ context.Context, uid types.UID) []reconcile.Request {
 	var requests []reconcile.Request
 	r.uids.Range(func(name, known any) bool {
@@ -72,7 +71,6 @@ func (r *Reconciler) runsOfPod(ctx context.Context, pod client.Object) []reconci
 	return append(r.next(ctx, pod.GetLabels()[manifest.LabelLane]), reconcile.Request{NamespacedName: name})
 }
 
-// nextInLane returns the next run of the lane in which a run changed.
 func (r *Reconciler) nextInLane(ctx context.Context, br client.Object) []reconcile.Request {
 	return r.next(ctx, br.(*v1alpha1.BenchmarkRun).Spec.Lane)
 }

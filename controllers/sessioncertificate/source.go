@@ -59,7 +59,6 @@ func (h *holder) TLSConfig() *tls.Config {
 	}
 }
 
-// serve serves the certificate of b from now on.
 func (h *holder) serve(b *bundle) {
 	if before := h.current.Swap(b); before != nil && bytes.Equal(before.ca, b.ca) {
 		return

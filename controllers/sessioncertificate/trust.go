@@ -39,7 +39,6 @@ func (t *Trust) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(reconcile.AsReconciler(t.Client, t))
 }
 
-// all enqueues every ConfigMap.
 func (t *Trust) all(ctx context.Context, _ event.GenericEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	var configs corev1.ConfigMapList
 	if err := t.Client.List(ctx, &configs); err != nil {

@@ -18,7 +18,6 @@ type processSample struct {
 	in *container
 }
 
-// process returns the identity of the process.
 func (s *processSample) process() process { return process{pid: s.PID, started: s.Starttime} }
 
 // entry holds the usage of a process and of the children that it has reaped. The kernel keeps both
@@ -104,7 +103,6 @@ func minus(a, b usage) usage {
 	return usage{user: a.user - b.user, system: a.system - b.system, minor: a.minor - b.minor, major: a.major - b.major}
 }
 
-// maxUsage returns the larger value of each counter.
 func maxUsage(a, b usage) usage {
 	return usage{user: max(a.user, b.user), system: max(a.system, b.system), minor: max(a.minor, b.minor), major: max(a.major, b.major)}
 }

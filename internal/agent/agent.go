@@ -65,7 +65,6 @@ func Run(ctx context.Context, s Session, sampler Sampler, log *slog.Logger) erro
 	}
 }
 
-// agent is the state of the agent in a session.
 type agent struct {
 	session     Session
 	sampler     Sampler
@@ -76,7 +75,6 @@ type agent struct {
 	stopProbing func()
 }
 
-// handle handles an order of the manager.
 func (a *agent) handle(ctx context.Context, order pod.Order) error {
 	switch order := order.(type) {
 	case pod.Watch:
@@ -115,7 +113,6 @@ func (a *agent) startProbing(ctx context.Context, order session.Watch) error {
 	return nil
 }
 
-// sample sends a usage sample.
 func (a *agent) sample() {
 	sample, err := a.sampler.Sample(a.session.Now)
 	if err != nil {

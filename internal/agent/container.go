@@ -83,7 +83,6 @@ func (c *containers) update(all []processSample) {
 	c.in = now
 }
 
-// backends returns the sorted names of all containers but the server's.
 func (c *containers) backends() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.byName)), func(name string) bool {
 		return name == result.ServerContainer

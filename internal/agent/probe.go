@@ -9,10 +9,8 @@ import (
 	"github.com/assay-dev/assay/internal/targettls"
 )
 
-// userAgent is the User-Agent header of the agent's probes.
 const userAgent = "assay-agent"
 
-// probeRequest returns the request of the probe that the manager ordered.
 func probeRequest(order *session.Watch, tlsDirectory string) (*probe.Request, error) {
 	r := &probe.Request{
 		Address: order.Address, Path: order.Path, Host: order.Host, UserAgent: userAgent, Timeout: probe.Timeout, Streams: order.Streams,

@@ -97,7 +97,6 @@ func (s *ProcSampler) Sample(now func() int64) (*result.ServerSample, error) {
 	return r, nil
 }
 
-// report sets the cumulative counters and the peak RSS.
 func (c *container) report(u *result.ServerUsage) {
 	c.reported = maxUsage(c.reported, c.used)
 	u.UserCPU, u.SystemCPU, u.MinorFaults, u.MajorFaults = c.reported.user, c.reported.system, c.reported.minor, c.reported.major

@@ -14,7 +14,6 @@ type thread struct {
 	tid int
 }
 
-// switched holds the numbers of context switches of a thread.
 type switched struct{ voluntary, involuntary int64 }
 
 // switches sums the context switches of all threads. The kernel forgets those of a thread that
@@ -44,7 +43,6 @@ func (s *ProcSampler) readSwitches(all []processSample) {
 	}
 }
 
-// readThreads reads the context switches of a process's threads into now.
 func (s *ProcSampler) readThreads(of *processSample, now map[thread]switched) {
 	pid := strconv.Itoa(of.PID)
 	tasks, err := os.Open(filepath.Join(s.directory, pid, "task"))

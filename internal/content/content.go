@@ -84,7 +84,6 @@ func write(root *os.Root, file File) error {
 	return err
 }
 
-// fill writes the bytes of a file.
 func fill(out io.Writer, file File) error {
 	if file.Source == "" {
 		_, err := io.CopyN(out, bytesOf(file.Path), file.SizeBytes)

@@ -44,7 +44,6 @@ func (s sharing) all(n int64) int64 {
 	return n * int64(s.clients)
 }
 
-// amount is a client's part of a number of requests or a duration.
 func (s sharing) amount(requests *int64, seconds *int32) session.Amount {
 	return session.Amount{
 		Requests:             s.own(ptr.Deref(requests, 0)),
@@ -52,7 +51,6 @@ func (s sharing) amount(requests *int64, seconds *int32) session.Amount {
 	}
 }
 
-// shape writes the load's shape into a client's plan.
 func shape(p *session.Plan, spec *v1alpha1.BenchmarkRunSpec, s sharing) {
 	var warm profile.Profile
 	switch load := &spec.Load; {

@@ -152,7 +152,6 @@ func clientTLSVolume(run *v1alpha1.BenchmarkRun) *corev1.Volume {
 	return projected(clientTLSVolumeName, sources...)
 }
 
-// mountClientTLS adds what a container needs to connect to the target by TLS.
 func mountClientTLS(run *v1alpha1.BenchmarkRun, spec *corev1.PodSpec, container *corev1.Container) {
 	if volume := clientTLSVolume(run); volume != nil {
 		mount(spec, container, volume, session.TLSDirectory)

@@ -69,7 +69,6 @@ func awayFromTarget(run *v1alpha1.BenchmarkRun) *corev1.Affinity {
 	}}
 }
 
-// mountCredentials adds the credentials with which a client authenticates its requests.
 func mountCredentials(run *v1alpha1.BenchmarkRun, spec *corev1.PodSpec, container *corev1.Container) {
 	a := run.Spec.Load.Authentication
 	if a == nil {

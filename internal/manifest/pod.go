@@ -117,7 +117,6 @@ func identity(run *v1alpha1.BenchmarkRun) *corev1.Volume {
 		}})
 }
 
-// projected returns a projected volume, or nil if it has no sources.
 func projected(name string, sources ...corev1.VolumeProjection) *corev1.Volume {
 	if len(sources) == 0 {
 		return nil

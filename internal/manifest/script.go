@@ -21,7 +21,6 @@ const (
 // workLimit limits what a client writes for k6: certificates and a configuration.
 var workLimit = resource.MustParse("16Mi")
 
-// mountScript adds what a client needs to execute the run's script.
 func mountScript(run *v1alpha1.BenchmarkRun, files []ScriptFile, spec *corev1.PodSpec, container *corev1.Container) {
 	if run.Spec.Script == nil {
 		return
@@ -56,7 +55,6 @@ func scriptEnvironment(s *v1alpha1.Script) []corev1.EnvVar {
 	return env
 }
 
-// environment returns variables as a container has them.
 func environment(variables []v1alpha1.EnvironmentVariable) []corev1.EnvVar {
 	var env []corev1.EnvVar
 	for _, v := range variables {

@@ -93,7 +93,6 @@ func Once(ctx context.Context, r *Request) (*session.ProbeResult, error) {
 	return result, nil
 }
 
-// attempt is a probe in progress.
 type attempt struct {
 	*Request
 	// requested reports whether the target requested a client certificate.
@@ -141,7 +140,6 @@ func (q *attempt) send(ctx context.Context) (*session.ProbeResult, error) {
 	return result, nil
 }
 
-// exchange sends the request and reads the response.
 func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.ProbeResult, error) {
 	request, err := q.httpRequest(ctx)
 	if err != nil {
@@ -167,7 +165,6 @@ func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.ProbeRe
 	return q.read(response)
 }
 
-// read reads a response.
 func (q *attempt) read(response *http.Response) (*session.ProbeResult, error) {
 	if q.As == nil && (response.StatusCode < 200 || response.StatusCode > 399) {
 		return nil, fmt.Errorf("answered with %s", response.Status)
@@ -182,7 +179,6 @@ func (q *attempt) read(response *http.Response) (*session.ProbeResult, error) {
 	return &session.ProbeResult{Software: response.Header.Get("Server"), DocumentLength: length}, nil
 }
 
-// method returns the method of the request.
 func (q *Request) method() string {
 	if q.As == nil || q.As.Method == "" {
 		return http.MethodGet
@@ -190,7 +186,6 @@ func (q *Request) method() string {
 	return q.As.Method
 }
 
-// httpRequest returns the request in the form of net/http.
 func (q *Request) httpRequest(ctx context.Context) (*http.Request, error) {
 	var body io.Reader
 	if q.As != nil && len(q.As.Body) > 0 {

@@ -68,7 +68,6 @@ func (q *attempt) handshakeError(err error) error {
 	return fmt.Errorf("the TLS handshake failed: %s", strings.TrimPrefix(err.Error(), "tls: "))
 }
 
-// unverifiedError returns why the server's certificate was rejected.
 func unverifiedError(unverified *tls.CertificateVerificationError) error {
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError
@@ -119,10 +118,8 @@ func (q *attempt) alertError(alert string) error {
 	return fmt.Errorf("the server closed TLS with the alert %q", alert)
 }
 
-// offered returns the TLS versions that were offered.
 func (q *attempt) offered() string { return strings.Join(targettls.Protocols(q.TLS), ", ") }
 
-// timedOut reports whether err is a timeout.
 func timedOut(err error) bool {
 	var timeout net.Error
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()

@@ -91,7 +91,6 @@ func (s Segment) duration() time.Duration {
 	return time.Duration(s.DurationMicroseconds) * time.Microsecond
 }
 
-// seconds returns the segment's length in seconds.
 func (s Segment) seconds() float64 { return float64(s.DurationMicroseconds) / 1e6 }
 
 // area returns the integral of the load over the segment: requests, if it is a rate.

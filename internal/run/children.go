@@ -75,7 +75,6 @@ func (p *planner) createConfig(complete bool) bool {
 	return true
 }
 
-// awaitInputs waits for ConfigMaps of the user's that don't exist yet.
 func (p *planner) awaitInputs(missing []string) {
 	by := p.Status.AdmissionTime.Add(inputTimeout)
 	if p.now.After(by) {

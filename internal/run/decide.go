@@ -43,7 +43,6 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 	return p.Plan
 }
 
-// refused returns the failure of a run of which an object could not be created.
 func refused(run *v1alpha1.BenchmarkRun, r *Refusal) *Failure {
 	name := r.Kind + " " + r.Creation.Object.GetName()
 	switch {
@@ -120,7 +119,6 @@ func (p *planner) awaitDeletion() {
 	p.requeueIn(deletionInterval)
 }
 
-// admit gives the run its lane.
 func (p *planner) admit() {
 	if IsAdmitted(p.run) {
 		return
@@ -170,7 +168,6 @@ func (p *planner) advance() {
 	}
 }
 
-// startLoad starts the first stage of the load.
 func (p *planner) startLoad() {
 	switch {
 	case runsScript(p.run):

@@ -20,7 +20,6 @@ const (
 	contactTimeout = 2 * time.Minute
 )
 
-// clientsGone fails a run whose clients' Job or pods were deleted.
 func clientsGone(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 	seen := len(o.Sessions.Clients) > 0
 	if (o.Job == nil && seen) || (o.Job != nil && !o.Job.DeletionTimestamp.IsZero()) {
@@ -61,7 +60,6 @@ func clientEnded(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure 
 	return nil
 }
 
-// clientBlocked fails a run of which a client can't be started.
 func clientBlocked(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
 	for i := range loadplan.Replicas(&run.Spec) {
 		pod := o.Clients[i]
@@ -109,7 +107,6 @@ func clientsNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fa
 	return nil
 }
 
-// clientReadyBy returns the time by which a client must be ready.
 func clientReadyBy(run *v1alpha1.BenchmarkRun, o *Observed, connected bool) time.Time {
 	from := o.Job.CreationTimestamp.Time
 	if connected {

@@ -12,7 +12,6 @@ import (
 	"github.com/assay-dev/assay/internal/server"
 )
 
-// targetGone fails a run whose target's pod was deleted.
 func targetGone(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 	seen := run.Status.Target != nil && run.Status.Target.Node != ""
 	if (o.Target == nil && seen) || (o.Target != nil && !o.Target.DeletionTimestamp.IsZero()) {
@@ -78,7 +77,6 @@ func targetMismatch(run *v1alpha1.BenchmarkRun, o *Observed, logged []server.Mis
 	return failuref(reason, "%s", Bounded(strings.Join(said, " "), maxMessage/2))
 }
 
-// targetBlocked fails a run of which a container of the target can't be started.
 func targetBlocked(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
 	if o.Target == nil {
 		return nil
@@ -102,7 +100,6 @@ func targetBlocked(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fail
 	return failuref(v1alpha1.ReasonTargetNotStarted, "The image of Assay's container %s can't be pulled: %s. Check the installation of the operator.", wait.container, wait.message)
 }
 
-// targetNotReady fails a run whose server was not ready in time.
 func targetNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
 	started := o.Target != nil || isExternal(run) && o.Job != nil
 	if !started || !now.After(targetReadyBy(run, o)) || probed(run, o) != nil || targetWasReady(run) {

@@ -24,7 +24,6 @@ const (
 	maxInputBytes = 900_000
 )
 
-// inputs holds what a run copies from the user's ConfigMaps.
 type inputs struct {
 	manifest.Inputs
 	// missing says what doesn't exist, wrong what can't be used.
@@ -95,7 +94,6 @@ func (in *inputs) valueOf(configs map[string]*corev1.ConfigMap, ref *v1alpha1.Co
 	return []byte(text), ok
 }
 
-// readRequests reads the list of requests.
 func (in *inputs) readRequests(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) error {
 	from := run.Spec.Load.RequestsFrom
 	if from == nil {
@@ -116,7 +114,6 @@ func (in *inputs) readRequests(run *v1alpha1.BenchmarkRun, configs map[string]*c
 	return nil
 }
 
-// checkSize returns an error if the inputs don't fit into the run's ConfigMap.
 func (in *inputs) checkSize() error {
 	size, script := len(in.Requests), 0
 	for _, text := range in.Content {

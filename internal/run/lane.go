@@ -53,7 +53,6 @@ func Next(lane string, runs []v1alpha1.BenchmarkRun) (types.NamespacedName, bool
 	return types.NamespacedName{Namespace: first.Namespace, Name: first.Name}, true
 }
 
-// waits reports whether a run waits for its lane.
 func waits(run *v1alpha1.BenchmarkRun) bool {
 	return !IsAdmitted(run) && !IsFinished(run) && !IsSuspended(run) && run.DeletionTimestamp.IsZero()
 }

@@ -160,7 +160,6 @@ func (o *Observed) Collected(replicas int) bool {
 // created after the ConfigMap, and deleted before it.
 func (o *Observed) Remains() bool { return o.Config != nil || o.Target != nil || o.Job != nil }
 
-// pods returns the run's existing pods.
 func (o *Observed) pods() []*corev1.Pod {
 	var all []*corev1.Pod
 	if o.Target != nil {

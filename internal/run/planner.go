@@ -48,7 +48,6 @@ func newPlanner(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *planner
 	return p
 }
 
-// state sets the state of an active run.
 func (p *planner) state(reason, message string, progress *v1alpha1.Progress) {
 	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionUnknown, reason, message)
 	p.condition(v1alpha1.ConditionFinished, metav1.ConditionFalse, v1alpha1.ReasonActive, "The run has not finished.")
@@ -101,7 +100,6 @@ func (p *planner) finish() {
 	}
 }
 
-// create plans an object.
 func (p *planner) create(obj manifest.Object) {
 	p.Create = append(p.Create, Creation{Object: obj, Reason: v1alpha1.ReasonInvalidSpec})
 }
@@ -121,7 +119,6 @@ func (p *planner) requeueIn(delay time.Duration) {
 	}
 }
 
-// countClients returns the number of clients of which a predicate holds.
 func (p *planner) countClients(is func(*session.ClientState) bool) int {
 	n := 0
 	for i := range loadplan.Replicas(&p.run.Spec) {
@@ -132,7 +129,6 @@ func (p *planner) countClients(is func(*session.ClientState) bool) int {
 	return n
 }
 
-// userInputs returns what the user's ConfigMaps contain.
 func (p *planner) userInputs() *inputs {
 	if p.inputs == nil {
 		p.inputs = readInputs(p.run, p.observed.Inputs)

@@ -55,7 +55,6 @@ func LastWarning(events []corev1.Event) *PodEvent {
 	return &PodEvent{Reason: last.Reason, Message: Bounded(strings.TrimSpace(last.Message), 1024)}
 }
 
-// lastSeen returns the time at which an event was last seen.
 func lastSeen(e *corev1.Event) time.Time {
 	last := e.CreationTimestamp.Time
 	candidates := []time.Time{e.LastTimestamp.Time, e.EventTime.Time}

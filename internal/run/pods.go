@@ -31,7 +31,6 @@ func starting(pod *corev1.Pod) bool {
 	})
 }
 
-// blocked is a container that can't be started.
 type blocked struct {
 	container string
 	message   string

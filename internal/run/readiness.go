@@ -43,7 +43,6 @@ func (p *planner) becomes(kind string, ready bool, message string, progress func
 	return false
 }
 
-// awaitReadiness waits for target and clients.
 func (p *planner) awaitReadiness() {
 	targets := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionTargetReady)
 	clients := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionClientsReady)

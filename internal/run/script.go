@@ -84,7 +84,6 @@ func checkScript(files []manifest.ScriptFile) error {
 	return nil
 }
 
-// texts returns all values of a ConfigMap.
 func texts(config *corev1.ConfigMap) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, config.Data)

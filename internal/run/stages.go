@@ -63,7 +63,6 @@ func (p *planner) setUp(at int64) {
 	p.requeueIn(progressInterval)
 }
 
-// loadsEnded reports whether the script's load has ended on every client.
 func (p *planner) loadsEnded() bool {
 	ended := p.countClients(func(c *session.ClientState) bool { return c.Script.LoadEnded || c.Totals != nil })
 	return ended == loadplan.Replicas(&p.run.Spec)

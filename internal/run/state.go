@@ -78,7 +78,6 @@ func clientsWereReady(run *v1alpha1.BenchmarkRun) bool {
 // isExternal reports whether the target is one that Assay doesn't start.
 func isExternal(run *v1alpha1.BenchmarkRun) bool { return server.IsExternal(&run.Spec.Target) }
 
-// runsScript reports whether the clients execute a k6 script.
 func runsScript(run *v1alpha1.BenchmarkRun) bool { return run.Spec.Script != nil }
 
 // probed returns what the target's first successful answer showed, or nil if there was none yet.
@@ -106,7 +105,6 @@ func deadlineOf(run *v1alpha1.BenchmarkRun) time.Time {
 
 func seconds(n int32) time.Duration { return time.Duration(n) * time.Second }
 
-// targetReadyBy returns the time by which the target must be ready.
 func targetReadyBy(run *v1alpha1.BenchmarkRun, o *Observed) time.Time {
 	if o.Target == nil {
 		return o.Job.CreationTimestamp.Add(readinessTimeout(run))

@@ -13,7 +13,6 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// resultStatus returns the summary of a result for the status.
 func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
 	m := &r.Merged
 	s := &v1alpha1.ResultStatus{
@@ -55,7 +54,6 @@ func usage(s *result.Server, limitMillis int64) *v1alpha1.TargetUsage {
 	}
 }
 
-// addBackendUsage adds to each backend what it used.
 func addBackendUsage(t *v1alpha1.TargetStatus, r *result.Result) {
 	if t == nil {
 		return
@@ -90,7 +88,6 @@ func clientStatuses(r *result.Result) []v1alpha1.ClientStatus {
 	return statuses
 }
 
-// errorCounts returns failed requests by kind.
 func errorCounts(e result.ErrorCounts) *v1alpha1.ErrorCounts {
 	byName := map[string]int64{"total": e.Total()}
 	for k, n := range e {
@@ -110,7 +107,6 @@ func latencies(l *result.Latencies) *v1alpha1.PhaseLatencies {
 	return byFieldNames[v1alpha1.PhaseLatencies](byName)
 }
 
-// latency returns the summary of a histogram.
 func latency(h *result.Histogram) *v1alpha1.Latency {
 	byName := map[string]int64{
 		"count": h.Count(), "minMicroseconds": h.Min(), "meanMicroseconds": int64(math.Round(h.Mean())), "maxMicroseconds": h.Max(),
@@ -138,5 +134,4 @@ func byFieldNames[T, V any](values map[string]V) *T {
 // rate returns a number per second with two decimals.
 func rate(perSecond float64) string { return strconv.FormatFloat(perSecond, 'f', 2, 64) }
 
-// percent rounds a percentage to a whole number.
 func percent(share float64) int32 { return int32(math.Round(share)) }

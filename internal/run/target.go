@@ -131,7 +131,6 @@ func (p *planner) recordTarget() {
 	p.Status.Target = t
 }
 
-// tlsStatus returns what was negotiated, as the status records it.
 func tlsStatus(e *result.Handshake) *v1alpha1.TLSStatus {
 	if e == nil {
 		return nil

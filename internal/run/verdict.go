@@ -36,7 +36,6 @@ func (p *planner) complete() {
 	p.requeueIn(exitTimeout)
 }
 
-// judge sets the conditions Valid and ThresholdsMet.
 func (p *planner) judge(r *result.Result) {
 	status, reason := metav1.ConditionTrue, v1alpha1.ReasonValid
 	var messages []string
