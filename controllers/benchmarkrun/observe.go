@@ -2,6 +2,7 @@ package benchmarkrun
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -29,14 +30,11 @@ func (r *Reconciler) observe(ctx context.Context, br *v1alpha1.BenchmarkRun) (*r
 		Settings: r.Settings, CA: r.CA(), Clients: map[int]*corev1.Pod{}, Sessions: r.Sessions.Observe(string(br.UID)),
 	}
 	r.observeLoad(br, o)
-	var err error
-	if o.Config, err = child(ctx, r, br, o, manifest.ConfigName(br), &corev1.ConfigMap{}); err != nil {
-		return nil, err
-	}
-	if o.Target, err = child(ctx, r, br, o, manifest.TargetName(br), &corev1.Pod{}); err != nil {
-		return nil, err
-	}
-	if o.Job, err = child(ctx, r, br, o, manifest.ClientsName(br), &batchv1.Job{}); err != nil {
+	var errs [3]error
+	o.Config, errs[0] = child(ctx, r, br, o, manifest.ConfigName(br), &corev1.ConfigMap{})
+	o.Target, errs[1] = child(ctx, r, br, o, manifest.TargetName(br), &corev1.Pod{})
+	o.Job, errs[2] = child(ctx, r, br, o, manifest.ClientsName(br), &batchv1.Job{})
+	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
 	if err := r.observeClients(ctx, br, o); err != nil {

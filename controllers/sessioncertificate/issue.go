@@ -3,7 +3,6 @@ package sessioncertificate
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"fmt"
 	"time"
 
@@ -80,40 +79,26 @@ func issue(old map[string][]byte, now time.Time) (*bundle, error) {
 	if err == nil {
 		data[caCertKey], data[caKeyKey] = old[caCertKey], old[caKeyKey]
 	} else {
-		template := &x509.Certificate{
-			Subject:               pkix.Name{CommonName: "assay session CA"},
-			NotAfter:              now.Add(caLifetime),
-			KeyUsage:              x509.KeyUsageCertSign,
-			IsCA:                  true,
-			BasicConstraintsValid: true,
-			MaxPathLenZero:        true,
-		}
-		if data[caCertKey], data[caKeyKey], err = sign(template, nil, now); err != nil {
+		template := certificate.CA("assay session CA", now.Add(-clockTolerance), now.Add(caLifetime))
+		if data[caCertKey], data[caKeyKey], err = sign(template, nil); err != nil {
 			return nil, err
 		}
 		if ca, err = parseCA(data, now); err != nil {
 			return nil, err
 		}
 	}
-	template := &x509.Certificate{
-		Subject:     pkix.Name{CommonName: session.ServerName},
-		DNSNames:    []string{session.ServerName},
-		NotAfter:    now.Add(servingLifetime),
-		KeyUsage:    x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	if data[servingCertKey], data[servingKeyKey], err = sign(template, ca, now); err != nil {
+	template := certificate.Leaf([]string{session.ServerName}, x509.ExtKeyUsageServerAuth, now.Add(-clockTolerance), now.Add(servingLifetime))
+	if data[servingCertKey], data[servingKeyKey], err = sign(template, ca); err != nil {
 		return nil, err
 	}
 	return parse(data, now)
 }
 
-// sign returns a backdated certificate with a new key, in PEM, self-signed if ca is nil.
-func sign(template *x509.Certificate, ca *tls.Certificate, now time.Time) (signed, privateKey []byte, err error) {
+// sign returns a certificate with a new key, in PEM, self-signed if ca is nil.
+func sign(template *x509.Certificate, ca *tls.Certificate) (signed, privateKey []byte, err error) {
 	key, err := certificate.NewKey()
 	if err != nil {
 		return nil, nil, err
 	}
-	template.NotBefore = now.Add(-clockTolerance)
 	return certificate.Sign(template, key, ca)
 }

@@ -33,7 +33,7 @@ type issuer struct {
 
 func newIssuer(t *testing.T, now time.Time) *issuer {
 	t.Helper()
-	certificate, key, err := sign(caTemplate(now), nil, now)
+	certificate, key, err := sign(caTemplate(now), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func newIssuer(t *testing.T, now time.Time) *issuer {
 
 func caTemplate(now time.Time) *x509.Certificate {
 	return &x509.Certificate{
-		Subject: pkix.Name{CommonName: "issuer"}, NotAfter: now.Add(24 * time.Hour),
+		Subject: pkix.Name{CommonName: "issuer"}, NotBefore: now.Add(-clockTolerance), NotAfter: now.Add(24 * time.Hour),
 		KeyUsage: x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
 	}
 }
@@ -76,13 +76,13 @@ func (i *issuer) renewed(t *testing.T, now time.Time) *issuer {
 func (i *issuer) issue(t *testing.T, now time.Time, change func(*x509.Certificate)) map[string][]byte {
 	t.Helper()
 	template := &x509.Certificate{
-		DNSNames: []string{session.ServerName}, NotAfter: now.Add(time.Hour),
+		DNSNames: []string{session.ServerName}, NotBefore: now.Add(-clockTolerance), NotAfter: now.Add(time.Hour),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	if change != nil {
 		change(template)
 	}
-	certificate, key, err := sign(template, &i.pair, now)
+	certificate, key, err := sign(template, &i.pair)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestParseIssuedSaysWhatIsWrong(t *testing.T) {
 func TestParseIssuedTakesAChain(t *testing.T) {
 	now := time.Now()
 	root := newIssuer(t, now)
-	certificate, key, err := sign(caTemplate(now), &root.pair, now)
+	certificate, key, err := sign(caTemplate(now), &root.pair)
 	if err != nil {
 		t.Fatal(err)
 	}

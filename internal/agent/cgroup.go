@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 )
@@ -12,9 +11,7 @@ func (s *ProcSampler) allowedCPUs(pid string) string {
 	if err != nil {
 		return ""
 	}
-	_, after, _ := bytes.Cut(status, []byte("\nCpus_allowed_list:"))
-	list, _, _ := bytes.Cut(after, []byte("\n"))
-	return string(bytes.TrimSpace(list))
+	return statusField(status, "Cpus_allowed_list")
 }
 
 // throttleFiles say for how long a container was throttled, with control groups of version 2 and 1.

@@ -62,8 +62,8 @@ func (s *ProcSampler) readThreads(of *processSample, now map[thread]switched) {
 		number, _ := strconv.Atoi(tid)
 		t := thread{of.process(), number}
 		n := switched{
-			voluntary:   figure(status, "\nvoluntary_ctxt_switches:"),
-			involuntary: figure(status, "\nnonvoluntary_ctxt_switches:"),
+			voluntary:   switchesIn(status, "voluntary_ctxt_switches"),
+			involuntary: switchesIn(status, "nonvoluntary_ctxt_switches"),
 		}
 		of.in.switched.add(n.since(s.switches.seen[t]))
 		now[t] = n
@@ -83,13 +83,14 @@ func (n switched) since(before switched) switched {
 	return switched{voluntary: n.voluntary - before.voluntary, involuntary: n.involuntary - before.involuntary}
 }
 
-// figure returns the number after key in a status file, or 0 if there is none.
-func figure(status []byte, key string) int64 {
-	_, after, found := bytes.Cut(status, []byte(key))
-	if !found {
-		return 0
-	}
-	line, _, _ := bytes.Cut(after, []byte("\n"))
-	n, _ := strconv.ParseInt(string(bytes.TrimSpace(line)), 10, 64)
+func switchesIn(status []byte, field string) int64 {
+	n, _ := strconv.ParseInt(statusField(status, field), 10, 64)
 	return n
+}
+
+// statusField returns a field of a status file, or "" if there is none.
+func statusField(status []byte, name string) string {
+	_, after, _ := bytes.Cut(status, []byte("\n"+name+":"))
+	line, _, _ := bytes.Cut(after, []byte("\n"))
+	return string(bytes.TrimSpace(line))
 }

@@ -49,29 +49,15 @@ func Issue(request Request, now time.Time) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	ca := &x509.Certificate{
-		Subject:               pkix.Name{CommonName: "Assay, for one run"},
-		NotBefore:             now.Add(-clockTolerance),
-		NotAfter:              now.Add(request.Lifetime),
-		KeyUsage:              x509.KeyUsageCertSign,
-		IsCA:                  true,
-		BasicConstraintsValid: true,
-		MaxPathLenZero:        true,
-	}
+	from, until := now.Add(-clockTolerance), now.Add(request.Lifetime)
+	ca := CA("Assay, for one run", from, until)
 	caPEM, _, err := Sign(ca, caKey, nil)
 	if err != nil {
 		return nil, err
 	}
-	leaf := &x509.Certificate{
-		Subject:     pkix.Name{CommonName: commonName(request.DNSNames)},
-		DNSNames:    request.DNSNames,
-		NotBefore:   ca.NotBefore,
-		NotAfter:    ca.NotAfter,
-		KeyUsage:    x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
+	leaf := Leaf(request.DNSNames, x509.ExtKeyUsageServerAuth, from, until)
 	if request.Client {
-		leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+		leaf.ExtKeyUsage[0] = x509.ExtKeyUsageClientAuth
 	}
 	if request.Algorithm == "RSA" {
 		leaf.KeyUsage |= x509.KeyUsageKeyEncipherment // for suites without (EC)DHE
@@ -81,6 +67,22 @@ func Issue(request Request, now time.Time) (*Bundle, error) {
 		return nil, err
 	}
 	return &Bundle{Certificate: leafPEM, Key: keyPEM, CA: caPEM}, nil
+}
+
+// CA returns the template of a certificate that signs no other CA.
+func CA(name string, from, until time.Time) *x509.Certificate {
+	return &x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, NotBefore: from, NotAfter: until,
+		KeyUsage: x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true,
+	}
+}
+
+// Leaf returns the template of a certificate for TLS.
+func Leaf(names []string, usage x509.ExtKeyUsage, from, until time.Time) *x509.Certificate {
+	return &x509.Certificate{
+		Subject: pkix.Name{CommonName: commonName(names)}, DNSNames: names, NotBefore: from, NotAfter: until,
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{usage},
+	}
 }
 
 // Sign returns a certificate for a key, and the key, in PEM. It is signed by ca, or self-signed if

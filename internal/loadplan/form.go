@@ -26,10 +26,7 @@ func form(a *v1alpha1.Authentication) *session.Form {
 	if expect := a.Form.Expect; expect != nil {
 		f.Location = expect.Location
 		if len(expect.Statuses) > 0 {
-			f.Statuses = nil
-		}
-		for _, status := range expect.Statuses {
-			f.Statuses = append(f.Statuses, int(status))
+			f.Statuses = statuses(expect.Statuses)
 		}
 	}
 	return f

@@ -85,13 +85,19 @@ func requests(spec *v1alpha1.BenchmarkRunSpec, lengths map[string]int64) []sessi
 			p.Body, p.GeneratedBytes = []byte(r.Body.Text), ptr.Deref(r.Body.SizeBytes, 0)
 		}
 		if r.Expect != nil {
-			for _, status := range r.Expect.Statuses {
-				p.Statuses = append(p.Statuses, int(status))
-			}
+			p.Statuses = statuses(r.Expect.Statuses)
 		}
 		planned = append(planned, p)
 	}
 	return planned
+}
+
+func statuses(declared []int32) []int {
+	var all []int
+	for _, status := range declared {
+		all = append(all, int(status))
+	}
+	return all
 }
 
 // length returns the declared length, or that of a file that a success must be, or -1.

@@ -113,13 +113,11 @@ func IssuedCertificate(run *v1alpha1.BenchmarkRun, c *Certificate) *unstructured
 func serverTLSVolume(run *v1alpha1.BenchmarkRun) *corev1.Volume {
 	var sources []corev1.VolumeProjection
 	for _, c := range Certificates(run) {
+		files := map[string]string{corev1.TLSCertKey: server.CertificateKey, corev1.TLSPrivateKeyKey: server.PrivateKeyKey}
 		if c.Client {
-			sources = append(sources, secretFiles(c.Secret, map[string]string{caKey: server.ClientCAKey}))
-		} else {
-			sources = append(sources, secretFiles(c.Secret, map[string]string{
-				corev1.TLSCertKey: server.CertificateKey, corev1.TLSPrivateKeyKey: server.PrivateKeyKey,
-			}))
+			files = map[string]string{caKey: server.ClientCAKey}
 		}
+		sources = append(sources, secretFiles(c.Secret, files))
 	}
 	return projected(server.TLSVolume, sources...)
 }

@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -81,13 +83,5 @@ func Servers(run *v1alpha1.BenchmarkRun, pod *corev1.Pod) []corev1.Container {
 	for i := range run.Spec.Target.Backends {
 		names = append(names, run.Spec.Target.Backends[i].Name)
 	}
-	var all []corev1.Container
-	for _, name := range names {
-		for _, c := range pod.Spec.Containers {
-			if c.Name == name {
-				all = append(all, c)
-			}
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(pod.Spec.Containers), func(c corev1.Container) bool { return !slices.Contains(names, c.Name) })
 }

@@ -73,11 +73,9 @@ func Until(ctx context.Context, r *Request, failed func(reason string)) (*sessio
 			last = reason
 			failed(reason)
 		}
-		timer := time.NewTimer(interval)
 		select {
-		case <-timer.C:
+		case <-time.After(interval):
 		case <-ctx.Done():
-			timer.Stop()
 			return nil, ctx.Err()
 		}
 	}

@@ -82,16 +82,8 @@ func (p *planner) observePod(pod *corev1.Pod) (address string) {
 	if p.observed.Node != nil {
 		t.Kernel = cmp.Or(p.observed.Node.Status.NodeInfo.KernelVersion, t.Kernel)
 	}
-	recorded := t.Backends
-	t.Backends = nil
-	for i := range spec.Backends {
-		b := v1alpha1.BackendStatus{Name: spec.Backends[i].Name}
-		for _, known := range recorded {
-			if known.Name == b.Name {
-				b = known
-			}
-		}
-		t.Backends = append(t.Backends, b)
+	for i := len(t.Backends); i < len(spec.Backends); i++ {
+		t.Backends = append(t.Backends, v1alpha1.BackendStatus{Name: spec.Backends[i].Name})
 	}
 	containers := map[string]string{}
 	servers := manifest.Servers(p.run, pod)

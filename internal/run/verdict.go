@@ -40,10 +40,8 @@ func (p *planner) judge(r *result.Result) {
 	status, reason := metav1.ConditionTrue, v1alpha1.ReasonValid
 	var messages []string
 	for _, finding := range r.Findings {
-		if finding.Severity == result.Invalidates {
-			if status == metav1.ConditionTrue {
-				status, reason = metav1.ConditionFalse, finding.Reason
-			}
+		if finding.Severity == result.Invalidates && status == metav1.ConditionTrue {
+			status, reason = metav1.ConditionFalse, finding.Reason
 		}
 		messages = append(messages, finding.Reason+": "+strings.TrimSuffix(finding.Message, ".")+".")
 	}
