@@ -16,9 +16,9 @@
 //	planner.go
 //	    the planner: conditions, how a run fails, the plans of its clients
 //	certificates.go, failure_clients.go, failure_target.go, target.go
-//	children.go, readiness.go, verify.go
+//	children.go, readiness.go
 //	    why a run can't end with a result, and the way to the start of its load
-//	stages.go, warmup.go
+//	stages.go
 //	    the load
 //	result.go, verdict.go, cleanup.go
 //	    the result, the verdict and the end

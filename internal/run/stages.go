@@ -9,8 +9,10 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/steady"
 )
 
 const (
@@ -73,4 +75,79 @@ func (p *planner) tearDown(at int64) {
 	p.startAt(sessionpb.Stage_STAGE_TEARDOWN, at)
 	p.state(v1alpha1.ReasonTearingDown, fmt.Sprintf("Client %d executes the script's teardown().", session.ScriptLeader), p.Status.Progress)
 	p.requeueIn(progressInterval)
+}
+
+// warmUp warms up the target, and starts the measurement when all clients have ended that.
+func (p *planner) warmUp(at int64) {
+	replicas := loadplan.Replicas(&p.run.Spec)
+	ended := p.countClients(func(c *session.ClientState) bool { return c.WarmupEnded && c.Connected })
+	message := fmt.Sprintf("%d of %d clients have finished their warm-up", ended, replicas)
+	if said := p.settle(ended == replicas); said != "" {
+		message += "; " + said
+	}
+	if ended == replicas {
+		p.measure(p.begin(sessionpb.Stage_STAGE_MEASUREMENT))
+		return
+	}
+	p.startAt(sessionpb.Stage_STAGE_WARMUP, at)
+	extent, _ := loadplan.Extents(&p.run.Spec)
+	progress := p.progress(sessionpb.Stage_STAGE_WARMUP, at, extent)
+	if p.run.Spec.Load.Warmup.Steady != nil {
+		progress.RemainingSeconds = nil // the extent is a limit
+	}
+	p.state(v1alpha1.ReasonWarmingUp, message, progress)
+	p.requeueIn(progressInterval)
+}
+
+// settle decides whether the target has become steady, if the warm-up lasts until then, and returns
+// the state of that decision in words. The decision is written into the status before it is sent to
+// any client, so that another manager keeps to it. Until it is written, another manager decides the
+// same from what the clients send again. ended reports whether the warm-up is over in any case.
+func (p *planner) settle(ended bool) string {
+	spec := p.run.Spec.Load.Warmup.Steady
+	if spec == nil {
+		return ""
+	}
+	if p.Status.Warmup == nil {
+		seen := loadplan.Steady(spec).Judge(p.observed.Windows)
+		if !seen.Reached && !ended {
+			return steady.Describe(seen)
+		}
+		p.Status.Warmup = warmupStatus(seen)
+	}
+	p.EndWarmup = p.Status.Warmup.Steady == v1alpha1.SteadyReached
+	return "the target is steady"
+}
+
+func warmupStatus(s *result.Steadiness) *v1alpha1.WarmupStatus {
+	status := &v1alpha1.WarmupStatus{Steady: v1alpha1.SteadyNotReached}
+	if s.Reached {
+		status.Steady = v1alpha1.SteadyReached
+	}
+	for _, w := range s.Windows {
+		status.Windows = append(status.Windows, v1alpha1.WarmupWindow{
+			StartSeconds: ptr.To(w.Second), Succeeded: ptr.To(w.Succeeded), P99Microseconds: ptr.To(w.P99),
+		})
+	}
+	return status
+}
+
+// steadiness returns the decision that the status records about a warm-up, or nil.
+func steadiness(run *v1alpha1.BenchmarkRun) *result.Steadiness {
+	status := run.Status.Warmup
+	if status == nil || run.Spec.Load.Warmup == nil || run.Spec.Load.Warmup.Steady == nil {
+		return nil
+	}
+	c := loadplan.Steady(run.Spec.Load.Warmup.Steady)
+	s := &result.Steadiness{
+		Reached: status.Steady == v1alpha1.SteadyReached, ThroughputPercent: c.ThroughputPercent, P99Percent: c.P99Percent,
+		Windows: []result.WarmupWindow{},
+	}
+	for _, w := range status.Windows {
+		s.Windows = append(s.Windows, result.WarmupWindow{
+			Second: ptr.Deref(w.StartSeconds, 0), Seconds: c.WindowSeconds,
+			Succeeded: ptr.Deref(w.Succeeded, 0), P99: ptr.Deref(w.P99Microseconds, 0),
+		})
+	}
+	return s
 }
