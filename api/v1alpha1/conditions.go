@@ -46,11 +46,9 @@ const (
 	ReasonCollecting = "Collecting"
 )
 
-// Reasons of Succeeded when it is True.
-const (
-	// ReasonCompleted: the measurement was completed and its result is stored.
-	ReasonCompleted = "Completed"
-)
+// ReasonCompleted is the reason of Succeeded when it is True: the measurement was completed and its
+// result is stored.
+const ReasonCompleted = "Completed"
 
 // Reasons of Succeeded when it is False. The condition's message says what was seen and what to do.
 const (

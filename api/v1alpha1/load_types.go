@@ -215,3 +215,14 @@ const (
 	MetricErrorRate         ThresholdMetric = "ErrorRate"
 	MetricRequestsPerSecond ThresholdMetric = "RequestsPerSecond"
 )
+
+// HTTPProtocol is a version of HTTP.
+//
+// +kubebuilder:validation:Enum=HTTP1;HTTP2
+type HTTPProtocol string
+
+// The values of HTTPProtocol.
+const (
+	HTTP1 HTTPProtocol = "HTTP1"
+	HTTP2 HTTPProtocol = "HTTP2"
+)
