@@ -124,6 +124,14 @@ func (o *Options) set(option byte, value string) (err error) {
 	if reason, is := unsupported[option]; is {
 		return errors.New(reason)
 	}
+	if flag := o.flags()[option]; flag != nil {
+		*flag = true
+		return nil
+	}
+	if text := o.texts()[option]; text != nil {
+		*text = value
+		return nil
+	}
 	switch option {
 	case 'n':
 		o.Requests, err = parseNumber(value, 1, 1_000_000_000_000)
@@ -138,42 +146,29 @@ func (o *Options) set(option byte, value string) (err error) {
 		if err = setNumber(&o.Verbosity, value, 0, 100); err == nil && o.Verbosity > 2 {
 			err = errors.New("must be 0, 1 or 2: responses aren't recorded, so they can't be printed")
 		}
-	case 'k':
-		o.KeepAlive = true
-	case 'l':
-		o.AnyLength = true
-	case 'r':
-		o.Tolerant = true
-	case 'q':
-		o.Quiet = true
-	case 'd':
-		o.NoPercents = true
-	case 'S':
-		o.NoSpread = true
-	case 'e':
-		o.CSV = value
-	case 'w':
-		o.HTML = true
 	case 'x':
 		o.HTML, err = true, setAttributes(&o.TableAttributes, value)
 	case 'y':
 		o.HTML, err = true, setAttributes(&o.RowAttributes, value)
 	case 'z':
 		o.HTML, err = true, setAttributes(&o.CellAttributes, value)
-	case 'f':
-		o.Protocol = value
-	case 'Z':
-		o.Ciphers = value
-	case 'E':
-		o.Certificate = value
-	case 'h':
-		o.Help = true
-	case 'V':
-		o.Version = true
 	default:
 		return o.setRequest(option, value)
 	}
 	return err
+}
+
+// flags returns the fields of the options without a value.
+func (o *Options) flags() map[byte]*bool {
+	return map[byte]*bool{
+		'k': &o.KeepAlive, 'l': &o.AnyLength, 'r': &o.Tolerant, 'q': &o.Quiet, 'd': &o.NoPercents, 'S': &o.NoSpread,
+		'w': &o.HTML, 'h': &o.Help, 'V': &o.Version,
+	}
+}
+
+// texts returns the fields of the options whose value needs no check.
+func (o *Options) texts() map[byte]*string {
+	return map[byte]*string{'e': &o.CSV, 'f': &o.Protocol, 'Z': &o.Ciphers, 'E': &o.Certificate, 'T': &o.ContentType}
 }
 
 func setNumber(to *int, value string, minimum, maximum int64) error {

@@ -39,8 +39,6 @@ func (o *Options) setRequest(option byte, value string) error {
 	case 'u':
 		o.Body = value
 		return o.setMethod(http.MethodPut)
-	case 'T':
-		o.ContentType = value
 	case 'H':
 		name, text, found := strings.Cut(value, ":")
 		switch {

@@ -64,28 +64,42 @@ func New(s Session, users int, log *slog.Logger) *Client {
 // reached. RunShares returns without an error only after the release. So k6 can't
 // exit with code 0 before the caller has ended the process with Run's error.
 func (c *Client) Run(ctx context.Context) error {
+	return RunSession(ctx, c.session.Run, func(ctx context.Context) error {
+		err := c.handleOrders(ctx)
+		if c.current != nil {
+			c.current.Stop()
+		}
+		if err == nil {
+			close(c.released)
+			return nil
+		}
+		c.session.Fail(err.Error())
+		return err
+	})
+}
+
+// ErrSessionClosed is the error of a client whose session ended before its release. RunSession adds
+// the reason.
+var ErrSessionClosed = errors.New("the session with the manager closed")
+
+// RunSession runs a session and meanwhile handle, which handles the manager's orders until it
+// releases the client. After an error of handle it also ends the session. A released session ends by
+// itself.
+func RunSession(ctx context.Context, session, handle func(context.Context) error) error {
 	sessionCtx, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
 	ended := make(chan error, 1)
-	go func() { ended <- c.session.Run(sessionCtx) }()
-
-	err := c.handleOrders(ctx)
-	if c.current != nil {
-		c.current.Stop()
-	}
+	go func() { ended <- session(sessionCtx) }()
+	err := handle(ctx)
 	if err == nil {
-		close(c.released)
 		return nil
 	}
-	c.session.Fail(err.Error())
 	leave()
-	if sessionErr := <-ended; errors.Is(err, errSessionClosed) {
+	if sessionErr := <-ended; errors.Is(err, ErrSessionClosed) {
 		return fmt.Errorf("%w: %w", err, sessionErr)
 	}
 	return err
 }
-
-var errSessionClosed = errors.New("the session with the manager closed")
 
 // handleOrders handles the manager's orders until it releases the client.
 func (c *Client) handleOrders(ctx context.Context) error {
@@ -100,7 +114,7 @@ func (c *Client) handleOrders(ctx context.Context) error {
 		select {
 		case order, ok := <-c.session.Orders():
 			if !ok {
-				return errSessionClosed
+				return ErrSessionClosed
 			}
 			if _, released := order.(pod.Release); released {
 				return nil

@@ -12,15 +12,26 @@ import (
 	"github.com/assay-dev/assay/load/driver"
 )
 
-// userAgent is the User-Agent header of probes. Requests of the load have the same.
-const userAgent = "assay-load"
+// UserAgent is the User-Agent header of probes. Requests of the load have the same.
+const UserAgent = "assay-load"
+
+// TLSConfig returns the TLS configuration for a plan's target from the files in directory, or nil for
+// a plan without TLS.
+func TLSConfig(plan *session.Plan, address, directory string) (*tls.Config, error) {
+	if plan.TLS == nil {
+		return nil, nil
+	}
+	config, err := targettls.Config(plan.TLS, address, directory)
+	if err != nil {
+		return nil, fmt.Errorf("configure TLS for the target: %w", err)
+	}
+	return config, nil
+}
 
 // access reads the pod's files that the plan needs: certificates and credentials.
 func (c *Client) access(order pod.Prepare) (access driver.Access, err error) {
-	if order.Plan.TLS != nil {
-		if access.TLS, err = targettls.Config(order.Plan.TLS, order.Address, c.tlsDirectory); err != nil {
-			return access, fmt.Errorf("configure TLS for the target: %w", err)
-		}
+	if access.TLS, err = TLSConfig(order.Plan, order.Address, c.tlsDirectory); err != nil {
+		return access, err
 	}
 	if scheme := order.Plan.Authentication; scheme != "" {
 		if access.Credentials, err = driver.ReadCredentials(scheme, c.credentialsDirectory); err != nil {
@@ -34,7 +45,7 @@ func (c *Client) access(order pod.Prepare) (access driver.Access, err error) {
 // that the load will use. Its timeout is the load's, but at least probe.Timeout.
 func targetProbe(order pod.Prepare, address string, config *tls.Config) *probe.Request {
 	return &probe.Request{
-		Address: address, Path: order.Plan.Probe, UserAgent: userAgent, TLS: config, Streams: order.Plan.Streams,
+		Address: address, Path: order.Plan.Probe, UserAgent: UserAgent, TLS: config, Streams: order.Plan.Streams,
 		Host:    session.HostHeader(order.Plan.Host, order.Address, config != nil),
 		Timeout: max(probe.Timeout, time.Duration(order.Plan.TimeoutMicroseconds)*time.Microsecond),
 	}

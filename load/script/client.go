@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
-	"time"
 
 	v1 "go.k6.io/k6/v2/api/v1"
 	"go.k6.io/k6/v2/errext/exitcodes"
@@ -22,31 +21,18 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
-	"github.com/assay-dev/assay/internal/targettls"
+	"github.com/assay-dev/assay/load/client"
 	"github.com/assay-dev/assay/load/usage"
 )
 
-const (
-	// maxMessageBytes is the maximum length of a message of k6 in an error.
-	maxMessageBytes = 1000
-	// userAgent is the User-Agent header of probes.
-	userAgent = "assay-load"
-)
+// maxMessageBytes is the maximum length of a message of k6 in an error.
+const maxMessageBytes = 1000
 
 // Session is the part of pod.Session that a client uses. The methods are documented there.
 type Session interface {
-	Run(ctx context.Context) error
-	Orders() <-chan pod.Order
-	ProbeSucceeded(probed *session.ProbeResult)
-	ProbeFailed(reason string)
-	Ready(cpus string)
-	SendSecond(stage sessionpb.Stage, second *result.ClientSecond)
-	SendTotals(totals *result.Totals)
+	client.Session
 	ScriptState(state session.ScriptState)
-	Fail(reason string)
 	FailAs(kind session.FailureKind, reason string)
-	Now() int64
-	Local(at int64) time.Time
 }
 
 // Client is one client in a run.
@@ -87,31 +73,23 @@ func (c *Client) UseDirectories(script, work, tls string) {
 	c.scriptDirectory, c.workDirectory, c.tlsDirectory = script, work, tls
 }
 
-var errSessionClosed = errors.New("the session with the manager closed")
-
 // Run runs the session until the manager releases the client. It has already reported any error
 // that it returns to the manager, if the manager could be reached.
 func (c *Client) Run(ctx context.Context) error {
-	sessionCtx, leave := context.WithCancel(context.WithoutCancel(ctx))
-	defer leave()
-	ended := make(chan error, 1)
-	go func() { ended <- c.session.Run(sessionCtx) }()
-	err := c.handleOrders(ctx)
-	if err == nil {
-		return nil
-	}
-	var failure *session.FailureError
-	if errors.As(err, &failure) {
-		c.session.FailAs(failure.Kind, err.Error())
-	} else {
-		c.session.Fail(err.Error())
-	}
-	c.cleanUp()
-	leave()
-	if sessionErr := <-ended; errors.Is(err, errSessionClosed) {
-		return fmt.Errorf("%w: %w", err, sessionErr)
-	}
-	return err
+	return client.RunSession(ctx, c.session.Run, func(ctx context.Context) error {
+		err := c.handleOrders(ctx)
+		if err == nil {
+			return nil
+		}
+		var failure *session.FailureError
+		if errors.As(err, &failure) {
+			c.session.FailAs(failure.Kind, err.Error())
+		} else {
+			c.session.Fail(err.Error())
+		}
+		c.cleanUp()
+		return err
+	})
 }
 
 // handleOrders handles the manager's orders and the outcomes of background work
@@ -124,7 +102,7 @@ func (c *Client) handleOrders(ctx context.Context) error {
 		select {
 		case order, ok := <-c.session.Orders():
 			if !ok {
-				return errSessionClosed
+				return client.ErrSessionClosed
 			}
 			if _, released := order.(pod.Release); released {
 				return nil
@@ -281,17 +259,14 @@ func (c *Client) launch(ctx context.Context) {
 // probeTarget probes a target that has no agent until the probe succeeds.
 func (c *Client) probeTarget(ctx context.Context) error {
 	q := &probe.Request{
-		Address: c.address, Path: c.plan.Probe, UserAgent: userAgent, Timeout: probe.Timeout,
+		Address: c.address, Path: c.plan.Probe, UserAgent: client.UserAgent, Timeout: probe.Timeout,
 		Host: session.HostHeader(c.plan.Host, c.address, c.plan.TLS != nil),
 	}
-	if c.plan.TLS != nil {
-		var err error
-		if q.TLS, err = targettls.Config(c.plan.TLS, c.address, c.tlsDirectory); err != nil {
-			return fmt.Errorf("configure TLS for the target: %w", err)
-		}
+	var err error
+	if q.TLS, err = client.TLSConfig(c.plan, c.address, c.tlsDirectory); err != nil {
+		return err
 	}
-	probed, err := probe.Until(ctx, q, c.session.ProbeFailed)
-	if err == nil {
+	if probed, err := probe.Until(ctx, q, c.session.ProbeFailed); err == nil {
 		c.session.ProbeSucceeded(probed)
 	}
 	return nil // probe.Until only returns ctx's error
