@@ -27,7 +27,6 @@ import (
 type injector struct {
 	logging     *logsapi.LoggingConfiguration
 	metricsAddr string
-	election    election
 }
 
 func newCAInjector() (part, error) {
@@ -36,7 +35,6 @@ func newCAInjector() (part, error) {
 
 func (i *injector) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&i.metricsAddr, "metrics-listen-address", "0.0.0.0:9402", "Address of the metrics; 0 switches them off.")
-	i.election.addFlags(flags)
 	logf.AddFlags(i.logging, flags)
 }
 
@@ -59,16 +57,9 @@ func (i *injector) run(ctx context.Context) error {
 	manager, err := ctrl.NewManager(util.RestConfigWithUserAgent(cluster, "cainjector"), ctrl.Options{
 		Scheme: scheme,
 		// Secrets are watched by their metadata only, and read when needed.
-		Cache:                         cache.Options{ReaderFailOnMissingInformer: true},
-		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
-		Metrics:                       server.Options{BindAddress: i.metricsAddr},
-		LeaderElection:                i.election.enabled,
-		LeaderElectionNamespace:       i.election.namespace,
-		LeaderElectionID:              "cert-manager-cainjector-leader-election",
-		LeaderElectionReleaseOnCancel: true,
-		LeaseDuration:                 &i.election.duration,
-		RenewDeadline:                 &i.election.renewDeadline,
-		RetryPeriod:                   &i.election.retry,
+		Cache:   cache.Options{ReaderFailOnMissingInformer: true},
+		Client:  client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
+		Metrics: server.Options{BindAddress: i.metricsAddr},
 	})
 	if err != nil {
 		return fmt.Errorf("set up the cainjector: %w", err)

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
-	"k8s.io/client-go/tools/leaderelection"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	logsapi "k8s.io/component-base/logs/api/v1"
 
 	"github.com/cert-manager/cert-manager/pkg/controller"
@@ -40,7 +37,6 @@ type issuance struct {
 	metricsAddr string
 	healthAddr  string
 	logging     *logsapi.LoggingConfiguration
-	election    election
 }
 
 func newController() (part, error) {
@@ -63,7 +59,6 @@ func (i *issuance) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&i.metricsAddr, "metrics-listen-address", "0.0.0.0:9402", "Address of the metrics.")
 	flags.StringVar(&i.healthAddr, "internal-healthz-listen-address", "0.0.0.0:9403", "Address of /livez.")
 	_ = flags.String("acme-http01-solver-image", "", "Accepted since the chart always sets it. There is no ACME issuer here.")
-	i.election.addFlags(flags)
 	logf.AddFlags(i.logging, flags)
 }
 
@@ -89,25 +84,20 @@ func (i *issuance) run(ctx context.Context) error {
 	group.Go(func() error { return ignoreClosed(metrics.Serve(listener)) })
 	group.Go(func() error { <-ctx.Done(); return metrics.Close() })
 
-	alive := leaderelection.NewLeaderHealthzAdaptor(20 * time.Second)
-	health := &http.Server{Addr: i.healthAddr, ReadHeaderTimeout: 10 * time.Second, Handler: livez(alive)}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/livez", func(http.ResponseWriter, *http.Request) {}) // 200 while the process runs
+	health := &http.Server{Addr: i.healthAddr, ReadHeaderTimeout: 10 * time.Second, Handler: mux}
 	group.Go(func() error { return ignoreClosed(health.ListenAndServe()) })
 	group.Go(func() error { <-ctx.Done(); return health.Close() })
 
-	group.Go(func() error {
-		if i.election.enabled {
-			return i.lead(ctx, shared, alive, func(ctx context.Context) error { return i.control(ctx, factory, shared) })
-		}
-		return i.control(ctx, factory, shared)
-	})
+	group.Go(func() error { return i.control(ctx, factory, shared) })
 	if err := group.Wait(); err != nil && !errors.Is(err, errStopped) {
 		return err
 	}
 	return nil
 }
 
-// errStopped says that the controllers ended because they were told to, so
-// that the servers beside them end, too.
+// errStopped reports that the controllers have ended without an error. It stops the servers too.
 var errStopped = errors.New("the controllers were stopped")
 
 // control runs all controllers until the context ends or one of them fails.
@@ -131,62 +121,6 @@ func (i *issuance) control(ctx context.Context, factory *controller.ContextFacto
 		return err
 	}
 	return errStopped
-}
-
-// lead calls act while this process is the leader.
-func (i *issuance) lead(ctx context.Context, shared *controller.Context, alive *leaderelection.HealthzAdaptor, act func(context.Context) error) error {
-	identity, err := os.Hostname()
-	if err != nil {
-		return fmt.Errorf("find a name for the leader's election: %w", err)
-	}
-	lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, i.election.namespace, "cert-manager-controller",
-		resourcelock.ResourceLockConfig{Identity: identity, EventRecorder: shared.Recorder}, shared.RESTConfig, i.election.renewDeadline)
-	if err != nil {
-		return fmt.Errorf("make the leader's lock: %w", err)
-	}
-	acted := make(chan error, 1)
-	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock:            lock,
-		LeaseDuration:   i.election.duration,
-		RenewDeadline:   i.election.renewDeadline,
-		RetryPeriod:     i.election.retry,
-		ReleaseOnCancel: true,
-		WatchDog:        alive,
-		Name:            "cert-manager-controller",
-		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(ctx context.Context) { acted <- act(ctx) },
-			OnStoppedLeading: func() {},
-		},
-	})
-	if err != nil {
-		return fmt.Errorf("set up the leader's election: %w", err)
-	}
-	elected := make(chan struct{})
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() { defer close(elected); elector.Run(ctx) }()
-	select {
-	case err := <-acted:
-		stop()
-		<-elected
-		return err
-	case <-elected:
-		if ctx.Err() == nil {
-			return errors.New("leadership was lost")
-		}
-		return errStopped
-	}
-}
-
-// livez answers 200 unless this process is a leader that can't renew its Lease.
-func livez(alive *leaderelection.HealthzAdaptor) http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("/livez", func(w http.ResponseWriter, r *http.Request) {
-		if err := alive.Check(r); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-		}
-	})
-	return mux
 }
 
 func ignoreClosed(err error) error {

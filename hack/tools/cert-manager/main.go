@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
@@ -56,6 +55,11 @@ func start(args []string) error {
 	}
 	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	p.addFlags(flags)
+	if name != "webhook" { // the chart sets these; a test cluster has one replica of each part
+		for _, flag := range []string{"namespace", "lease-duration", "renew-deadline", "retry-period"} {
+			_ = flags.String("leader-election-"+flag, "", "Accepted and ignored: there is no leader election here.")
+		}
+	}
 	if err := flags.Parse(slices.Delete(slices.Clone(args), at, at+1)); err != nil {
 		return err
 	}
@@ -68,19 +72,4 @@ func start(args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return p.run(logf.NewContext(ctx, logf.Log, name))
-}
-
-// election is how replicas of a part agree on the one that acts; the defaults are cert-manager's.
-type election struct {
-	enabled                        bool
-	namespace                      string
-	duration, renewDeadline, retry time.Duration
-}
-
-func (e *election) addFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&e.enabled, "leader-elect", true, "Elect a leader among several replicas; only the leader acts.")
-	flags.StringVar(&e.namespace, "leader-election-namespace", "kube-system", "Namespace of the Lease.")
-	flags.DurationVar(&e.duration, "leader-election-lease-duration", 60*time.Second, "How long a leader that fell silent is waited for.")
-	flags.DurationVar(&e.renewDeadline, "leader-election-renew-deadline", 40*time.Second, "How long a leader tries to renew the Lease before it gives up.")
-	flags.DurationVar(&e.retry, "leader-election-retry-period", 15*time.Second, "How long to wait between tries to take or renew the Lease.")
 }
