@@ -21,7 +21,6 @@ import (
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/plugin"
 	"github.com/assay-dev/assay/internal/plugin/exit"
-	"github.com/assay-dev/assay/internal/plugin/plugintest"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -69,7 +68,7 @@ type started struct {
 }
 
 // start runs the plugin against a server, in the background.
-func start(t *testing.T, server *plugintest.APIServer, args ...string) *started {
+func start(t *testing.T, server *apiServer, args ...string) *started {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(kubeconfig, nil, 0o600); err != nil {
@@ -145,7 +144,7 @@ func withThresholds(r *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
 }
 
 func TestWatchFollowsARun(t *testing.T) {
-	server := plugintest.Start(t)
+	server := startAPIServer(t)
 	server.SetRun(&v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: "tomcat", UID: "uid-1"}})
 	c := start(t, server, "watch", "tomcat")
 	c.out.waitFor(t, "waiting for the operator")
@@ -177,7 +176,7 @@ func TestWatchExitCodes(t *testing.T) {
 		"missed with the wrong type": {succeeded(valid, missed), 0, "Valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := plugintest.Start(t)
+			server := startAPIServer(t)
 			server.SetRun(tc.run)
 			start(t, server, "watch", "tomcat").wantEnd(t, tc.code, tc.text)
 		})
@@ -185,7 +184,7 @@ func TestWatchExitCodes(t *testing.T) {
 }
 
 func TestWatchSurvivesAnAPIServerRestart(t *testing.T) {
-	server := plugintest.Start(t)
+	server := startAPIServer(t)
 	server.SetRun(measuring(10))
 	c := start(t, server, "watch", "tomcat")
 	c.out.waitFor(t, "10%")
@@ -204,7 +203,7 @@ func TestWatchSurvivesAnAPIServerRestart(t *testing.T) {
 
 func TestWatchOfADeletedRun(t *testing.T) {
 	t.Run("deleted while watched", func(t *testing.T) {
-		server := plugintest.Start(t)
+		server := startAPIServer(t)
 		server.SetRun(measuring(10))
 		c := start(t, server, "watch", "tomcat")
 		c.out.waitFor(t, "10%")
@@ -212,7 +211,7 @@ func TestWatchOfADeletedRun(t *testing.T) {
 		c.wantEnd(t, exit.Unknown, "was deleted while it was Measuring")
 	})
 	t.Run("recreated while the API server was down", func(t *testing.T) {
-		server := plugintest.Start(t)
+		server := startAPIServer(t)
 		server.SetRun(measuring(10))
 		c := start(t, server, "watch", "tomcat")
 		c.out.waitFor(t, "10%")
@@ -226,7 +225,7 @@ func TestWatchOfADeletedRun(t *testing.T) {
 }
 
 func TestWatchOfAMissingRun(t *testing.T) {
-	server := plugintest.Start(t)
+	server := startAPIServer(t)
 	start(t, server, "watch", "tomcat").wantEnd(t, exit.Unknown, `BenchmarkRun "tomcat" not found in namespace "default"`)
 
 	c := start(t, server, "watch", "tomcat", "--wait-for-creation")
@@ -236,7 +235,7 @@ func TestWatchOfAMissingRun(t *testing.T) {
 }
 
 func TestWatchTimeout(t *testing.T) {
-	server := plugintest.Start(t)
+	server := startAPIServer(t)
 	server.SetRun(measuring(10))
 	start(t, server, "watch", "tomcat", "--timeout", "1s").wantEnd(t, exit.Unknown, "timed out waiting for", "is still Measuring")
 }
@@ -246,7 +245,7 @@ func TestUnusableCluster(t *testing.T) {
 	unserved := apierrors.NewGenericServerResponse(404, "get", schema.GroupResource{Resource: "benchmarkruns"}, "tomcat", "404 page not found", 0, true)
 	for _, verb := range []string{"watch", "report", "table"} {
 		t.Run(verb, func(t *testing.T) {
-			server := plugintest.Start(t)
+			server := startAPIServer(t)
 			server.Reject(forbidden)
 			start(t, server, verb, "tomcat").wantEnd(t, exit.Unknown, "the API server rejected the request", "forbidden")
 			server.Reject(unserved)
@@ -287,7 +286,7 @@ func reference(t *testing.T, uid string) *v1alpha1.ArtifactReference {
 }
 
 func TestReport(t *testing.T) {
-	server := plugintest.Start(t)
+	server := startAPIServer(t)
 	finished := succeeded(valid)
 	finished.Status.Artifact = reference(t, "uid-1")
 	server.SetRun(finished)
@@ -310,7 +309,7 @@ func TestReport(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	server := plugintest.Start(t)
+	server := startAPIServer(t)
 	server.SetRun(measuring(42))
 	start(t, server, "table").wantEnd(t, exit.Failed, `[1] tomcat has no result yet (wait for it with "kubectl assay watch tomcat"): it is Measuring (42%): measuring`)
 	finished := succeeded(valid)
@@ -333,7 +332,7 @@ func TestReportOfARunWithoutResult(t *testing.T) {
 		"failed": {run(metav1.ConditionFalse, v1alpha1.ReasonDeadlineExceeded, "3600 s passed"), "it failed with DeadlineExceeded: 3600 s passed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := plugintest.Start(t)
+			server := startAPIServer(t)
 			server.SetRun(tc.run)
 			start(t, server, "report", "tomcat").wantEnd(t, exit.Failed, tc.text)
 		})
@@ -341,7 +340,7 @@ func TestReportOfARunWithoutResult(t *testing.T) {
 }
 
 func TestCompletionOfNames(t *testing.T) {
-	server := plugintest.Start(t)
+	server := startAPIServer(t)
 	server.SetRun(measuring(1))
 	for _, verb := range []string{"watch", "report", "table"} {
 		start(t, server, "__complete", verb, "").wantEnd(t, exit.Success, "tomcat\n")
@@ -358,5 +357,5 @@ func TestCompletionOfNames(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	start(t, plugintest.Start(t), "version").wantEnd(t, exit.Success, "kubectl-assay v1.2.3\n")
+	start(t, startAPIServer(t), "version").wantEnd(t, exit.Success, "kubectl-assay v1.2.3\n")
 }

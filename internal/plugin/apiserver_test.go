@@ -1,7 +1,4 @@
-// Package plugintest provides a fake API server for the tests of the plugin. The
-// server holds one BenchmarkRun and one ConfigMap, and supports get, list and
-// watch. It can be stopped and restarted at the same address.
-package plugintest
+package plugin_test
 
 import (
 	"encoding/json"
@@ -25,8 +22,10 @@ const (
 	configMapsPath = "/api/v1/namespaces/default/configmaps/"
 )
 
-// APIServer is a fake API server. Its objects are in the namespace default.
-type APIServer struct {
+// apiServer is a fake API server for the tests of the plugin. It holds one BenchmarkRun and one
+// ConfigMap in the namespace default, and supports get, list and watch. It can be stopped and
+// restarted at the same address.
+type apiServer struct {
 	t       *testing.T
 	address string
 
@@ -49,20 +48,20 @@ type event struct {
 	Object any    `json:"object"`
 }
 
-// Start starts a server without objects. It is stopped at the end of the test.
-func Start(t *testing.T) *APIServer {
+// startAPIServer starts a server without objects. It is stopped at the end of the test.
+func startAPIServer(t *testing.T) *apiServer {
 	t.Helper()
-	s := &APIServer{t: t, address: "127.0.0.1:0", changed: make(chan struct{}), ended: make(chan struct{})}
+	s := &apiServer{t: t, address: "127.0.0.1:0", changed: make(chan struct{}), ended: make(chan struct{})}
 	s.Up()
 	t.Cleanup(s.Down)
 	return s
 }
 
 // URL returns the server's URL.
-func (s *APIServer) URL() string { return "http://" + s.address }
+func (s *apiServer) URL() string { return "http://" + s.address }
 
 // Up starts the server again at the same address after Down.
-func (s *APIServer) Up() {
+func (s *apiServer) Up() {
 	s.t.Helper()
 	listener, err := net.Listen("tcp", s.address)
 	if err != nil {
@@ -75,14 +74,14 @@ func (s *APIServer) Up() {
 }
 
 // Down stops the server and closes its connections.
-func (s *APIServer) Down() {
+func (s *apiServer) Down() {
 	if err := s.server.Close(); err != nil {
 		s.t.Error(err)
 	}
 }
 
 // EndWatches ends all watches, as an API server does when they time out.
-func (s *APIServer) EndWatches() {
+func (s *apiServer) EndWatches() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	close(s.ended)
@@ -90,10 +89,10 @@ func (s *APIServer) EndWatches() {
 }
 
 // version returns the version of the latest event.
-func (s *APIServer) version() string { return strconv.Itoa(firstVersion + len(s.history)) }
+func (s *apiServer) version() string { return strconv.Itoa(firstVersion + len(s.history)) }
 
 // SetRun creates or updates the run, or deletes it when run is nil.
-func (s *APIServer) SetRun(run *v1alpha1.BenchmarkRun) {
+func (s *apiServer) SetRun(run *v1alpha1.BenchmarkRun) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.history = append(s.history, event{Type: "DELETED", Object: s.run})
@@ -114,20 +113,20 @@ func (s *APIServer) SetRun(run *v1alpha1.BenchmarkRun) {
 }
 
 // SetConfigMap creates or replaces the ConfigMap, or deletes it when configMap is nil.
-func (s *APIServer) SetConfigMap(configMap *corev1.ConfigMap) {
+func (s *apiServer) SetConfigMap(configMap *corev1.ConfigMap) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.configMap = configMap
 }
 
 // Reject makes the server answer every request with err, or as usual again when err is nil.
-func (s *APIServer) Reject(err *apierrors.StatusError) {
+func (s *apiServer) Reject(err *apierrors.StatusError) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.rejection = err
 }
 
-func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
+func (s *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 	s.mutex.Lock()
 	rejection, run, configMap, version := s.rejection, s.run, s.configMap, s.version()
 	s.mutex.Unlock()
@@ -154,7 +153,7 @@ func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *APIServer) watch(w http.ResponseWriter, r *http.Request) {
+func (s *apiServer) watch(w http.ResponseWriter, r *http.Request) {
 	since, err := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
 	if err != nil {
 		answer(w, http.StatusBadRequest, status(apierrors.NewBadRequest("no resourceVersion")))
