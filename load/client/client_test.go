@@ -96,11 +96,11 @@ func TestClientMeasures(t *testing.T) {
 	if err := runClient(t.Context(), t, s); err != nil {
 		t.Fatal(err)
 	}
-	ready, totals := of[fakesession.Ready](s), of[fakesession.Totals](s)
-	if len(ready) != 1 || ready[0].CPUs == "" || len(totals) != 1 {
+	ready, totals := of[fakesession.Ready](s), of[result.Totals](s)
+	if len(ready) != 1 || ready[0] == "" || len(totals) != 1 {
 		t.Fatalf("events %+v", s.Events())
 	}
-	got := totals[0].Totals
+	got := totals[0]
 	if got.Requests != 2000 || got.Succeeded() != 2000 || got.Connections != 5 || got.Warmup != nil {
 		t.Errorf("totals %+v", got.Counts)
 	}
@@ -130,8 +130,8 @@ func TestWarmupIsNotInTheResult(t *testing.T) {
 	if err := runClient(t.Context(), t, s); err != nil {
 		t.Fatal(err)
 	}
-	totals := of[fakesession.Totals](s)
-	if len(of[fakesession.StageEnded](s)) != 1 || len(of[fakesession.Ready](s)) != 1 || len(totals) != 1 {
+	totals := of[result.Totals](s)
+	if len(of[sessionpb.Stage](s)) != 1 || len(of[fakesession.Ready](s)) != 1 || len(totals) != 1 {
 		t.Fatalf("events %+v", s.Events())
 	}
 	if got := totals[0]; got.Requests != 300 || got.Connections != 5 || got.Warmup == nil || got.Warmup.Requests != 100 {
@@ -154,7 +154,7 @@ func TestDurationWithoutASuccessfulRequest(t *testing.T) {
 	if err := runClient(t.Context(), t, s); err != nil {
 		t.Fatal(err)
 	}
-	got := of[fakesession.Totals](s)[0]
+	got := of[result.Totals](s)[0]
 	if got.Requests == 0 || got.Errors[result.ErrorConnect] != got.Requests || got.EndedAt < got.StartedAt {
 		t.Errorf("totals %+v", got)
 	}
@@ -181,8 +181,8 @@ func TestClientProbesTheTarget(t *testing.T) {
 	for _, event := range s.Events() {
 		switch e := event.(type) {
 		case fakesession.ProbeFailed:
-			reports = append(reports, "failed: "+e.Reason)
-		case fakesession.ProbeSucceeded:
+			reports = append(reports, "failed: "+string(e))
+		case *session.ProbeResult:
 			reports = append(reports, fmt.Sprintf("succeeded: %s, %d bytes, %s", e.Software, e.DocumentLength, e.TLS.Subject))
 		case fakesession.Ready:
 			reports = append(reports, "ready")
@@ -196,7 +196,7 @@ func TestClientProbesTheTarget(t *testing.T) {
 	if !slices.Equal(reports, want) {
 		t.Errorf("reported %q, want %q", reports, want)
 	}
-	if totals := of[fakesession.Totals](s); len(totals) != 1 || totals[0].Succeeded() != 20 || totals[0].Latencies.Get(result.TLS).Count() == 0 {
+	if totals := of[result.Totals](s); len(totals) != 1 || totals[0].Succeeded() != 20 || totals[0].Latencies.Get(result.TLS).Count() == 0 {
 		t.Errorf("totals %+v", totals)
 	}
 	if paths := server.Seen().Paths; paths["/ready"] != 3 {
@@ -253,7 +253,7 @@ func TestClientFails(t *testing.T) {
 			if failed := of[fakesession.Failed](s); len(failed) != 1 || !strings.Contains(failed[0].Reason, test.want) {
 				t.Errorf("the manager received %v", failed)
 			}
-			if totals := of[fakesession.Totals](s); len(totals) != 0 {
+			if totals := of[result.Totals](s); len(totals) != 0 {
 				t.Errorf("totals %v", totals)
 			}
 		})
@@ -311,7 +311,7 @@ func TestInterrupted(t *testing.T) {
 			if !errors.Is(err, interrupted) {
 				t.Errorf("error %v", err)
 			}
-			if failed := of[fakesession.Failed](s); len(failed) != 1 || len(of[fakesession.Totals](s)) != 0 {
+			if failed := of[fakesession.Failed](s); len(failed) != 1 || len(of[result.Totals](s)) != 0 {
 				t.Errorf("events %+v", s.Events())
 			}
 		})
@@ -338,7 +338,7 @@ func TestReleasedEarly(t *testing.T) {
 	if err := runClient(t.Context(), t, s); err != nil {
 		t.Fatal(err)
 	}
-	if len(of[fakesession.Totals](s)) != 0 || len(of[fakesession.Failed](s)) != 0 {
+	if len(of[result.Totals](s)) != 0 || len(of[fakesession.Failed](s)) != 0 {
 		t.Errorf("events %+v", s.Events())
 	}
 }

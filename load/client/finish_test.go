@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/load/internal/fakesession"
@@ -32,9 +33,9 @@ func TestFinish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := of[fakesession.Totals](s)[0]
+	got := of[result.Totals](s)[0]
 	if got.Requests < 990 || got.Errors.Total() != 0 || got.DurationMicroseconds() <= 0 {
-		t.Errorf("totals %+v", got.Totals)
+		t.Errorf("totals %+v", got)
 	}
 }
 
@@ -54,7 +55,7 @@ func TestFinishBeforeTheMeasurement(t *testing.T) {
 	if err := runClient(t.Context(), t, s, func(created *Client) { c = created }); !errors.Is(err, ErrNothingMeasured) {
 		t.Errorf("error %v", err)
 	}
-	if totals := of[fakesession.Totals](s); len(totals) > 0 {
+	if totals := of[result.Totals](s); len(totals) > 0 {
 		t.Errorf("totals %+v", totals)
 	}
 }

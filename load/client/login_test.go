@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/load/internal/fakesession"
@@ -58,7 +59,7 @@ func TestClientLogsIn(t *testing.T) {
 	if err := runClient(t.Context(), t, s, change); err != nil {
 		t.Fatal(err)
 	}
-	totals := of[fakesession.Totals](s)
+	totals := of[result.Totals](s)
 	if len(totals) != 1 || totals[0].Succeeded() != 100 || totals[0].Warmup.Requests != 20 || totals[0].Warmup.Errors.Total() != 0 {
 		t.Errorf("totals %+v", totals)
 	}

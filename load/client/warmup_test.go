@@ -3,6 +3,7 @@ package client
 import (
 	"testing"
 
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -26,7 +27,7 @@ func TestManagerEndsWarmup(t *testing.T) {
 				ended = true
 				return append(orders, pod.End{})
 			}
-		case fakesession.StageEnded:
+		case sessionpb.Stage:
 			return append(orders, pod.End{}) // must have no effect
 		}
 		return orders
@@ -34,9 +35,9 @@ func TestManagerEndsWarmup(t *testing.T) {
 	if err := runClient(t.Context(), t, s); err != nil {
 		t.Fatal(err)
 	}
-	got := of[fakesession.Totals](s)[0]
+	got := of[result.Totals](s)[0]
 	if got.Requests != 300 || got.Errors.Total() != 0 || got.Warmup == nil || got.Warmup.Requests == 0 || got.Warmup.Errors.Total() != 0 {
-		t.Errorf("totals %+v", got.Totals)
+		t.Errorf("totals %+v", got)
 	}
 	if took := got.WarmupMicroseconds; took < 900_000 || took > 30_000_000 {
 		t.Errorf("the warm-up took %d µs", took)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/pod"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/load/internal/fakesession"
 	"github.com/assay-dev/assay/load/internal/testserver"
 	"github.com/assay-dev/assay/load/runner"
@@ -69,11 +72,72 @@ func (w writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
+// fakeSession is a fake session with the reports of clients of scripts.
+type fakeSession struct{ *fakesession.Session }
+
+func (s fakeSession) FailAs(kind session.FailureKind, reason string) {
+	s.Report(fakesession.Failed{Kind: kind, Reason: reason})
+}
+
+func (s fakeSession) ScriptState(state session.ScriptState) { s.Report(state) }
+
+// fakeSessions returns the sessions of the clients of a script, by the index of their plans. One
+// manager runs all of them against a target.
+func fakeSessions(plans []*session.Plan, address string) []fakeSession {
+	sessions := make([]fakeSession, len(plans))
+	var mu sync.Mutex
+	ready, have, ended := 0, 0, 0
+	everyone := func(order pod.Order) {
+		for _, s := range sessions {
+			s.Send(order)
+		}
+	}
+	for i, plan := range plans {
+		var had session.ScriptState
+		sessions[i] = fakeSession{fakesession.New(func(event fakesession.Event) []pod.Order {
+			mu.Lock()
+			defer mu.Unlock()
+			now := sessions[i].Now()
+			switch event := event.(type) {
+			case fakesession.Connected:
+				return []pod.Order{pod.Prepare{Plan: plan, Address: address}}
+			case fakesession.Ready:
+				if ready++; ready == len(plans) {
+					everyone(pod.Start{Stage: sessionpb.Stage_STAGE_SETUP, At: now})
+				}
+			case session.ScriptState:
+				if event.SetupEnded && !had.SetupEnded {
+					if plan.Script.Leads {
+						for j, other := range sessions {
+							if j != i {
+								other.Send(pod.SetupData{Data: event.SetupData})
+							}
+						}
+					}
+					if have++; have == len(plans) {
+						everyone(pod.Start{Stage: sessionpb.Stage_STAGE_MEASUREMENT, At: now + 50_000})
+					}
+				}
+				if event.LoadEnded && !had.LoadEnded {
+					if ended++; ended == len(plans) {
+						sessions[session.ScriptLeader].Send(pod.Start{Stage: sessionpb.Stage_STAGE_TEARDOWN, At: now})
+					}
+				}
+				had = event
+			case result.Totals:
+				return []pod.Order{pod.Release{}}
+			}
+			return nil
+		})}
+	}
+	return sessions
+}
+
 // run runs a client for each plan, with the script in the directory scripts. It
 // returns the clients' sessions and errors.
-func run(t *testing.T, scripts string, plans []*session.Plan, address string) ([]*fakesession.Session, []error) {
+func run(t *testing.T, scripts string, plans []*session.Plan, address string) ([]fakeSession, []error) {
 	t.Helper()
-	sessions := fakesession.Scripted(plans, address)
+	sessions := fakeSessions(plans, address)
 	errs := make([]error, len(plans))
 	var group errgroup.Group
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -94,7 +158,7 @@ func run(t *testing.T, scripts string, plans []*session.Plan, address string) ([
 }
 
 // of returns the events of one type.
-func of[E any](s *fakesession.Session) (found []E) {
+func of[E any](s fakeSession) (found []E) {
 	for _, event := range s.Events() {
 		if e, ok := event.(E); ok {
 			found = append(found, e)
@@ -153,7 +217,7 @@ func TestWholeScript(t *testing.T) {
 	r := &result.Result{}
 	var clients []result.Client
 	for i, s := range sessions {
-		totals := of[fakesession.Totals](s)
+		totals := of[result.Totals](s)
 		if errs[i] != nil || len(totals) != 1 {
 			t.Fatalf("client %d: %v, %d totals", i, errs[i], len(totals))
 		}
@@ -161,10 +225,10 @@ func TestWholeScript(t *testing.T) {
 		for _, second := range of[fakesession.Second](s) {
 			sum.Add(second.Counts)
 		}
-		if got := totals[0].Totals; sum != got.Counts || got.StartedAt == 0 || got.EndedAt <= got.StartedAt || got.Usage.UserCPU <= 0 {
+		if got := totals[0]; sum != got.Counts || got.StartedAt == 0 || got.EndedAt <= got.StartedAt || got.Usage.UserCPU <= 0 {
 			t.Errorf("client %d: seconds %+v, totals %+v", i, sum, got)
 		}
-		clients = append(clients, result.Client{Index: i, Totals: totals[0].Totals})
+		clients = append(clients, result.Client{Index: i, Totals: totals[0]})
 	}
 	r.AddClients(clients)
 	r.AddScript()

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/load/internal/fakesession"
 )
 
 // published lists scripts from k6's examples. They use no network, or a site for
@@ -42,12 +41,12 @@ func TestPublishedExamples(t *testing.T) {
 			p := plans(1)
 			p[0].Script.File, p[0].Script.HostNames = name, []string{"httpbin.org"}
 			sessions, errs := run(t, examples, p, server.Listener.Addr().String())
-			totals := of[fakesession.Totals](sessions[0])
+			totals := of[result.Totals](sessions[0])
 			if errs[0] != nil || len(totals) != 1 {
 				t.Fatalf("%v, events %+v", errs[0], sessions[0].Events())
 			}
 			r := &result.Result{}
-			r.AddClients([]result.Client{{Totals: totals[0].Totals}})
+			r.AddClients([]result.Client{{Totals: totals[0]}})
 			r.AddScript()
 			if r.Script.Iterations == 0 || r.Merged.Errors.Total() > 2 { // the challenges of http_*_auth.js count as errors
 				t.Errorf("%d iterations, %+v", r.Script.Iterations, r.Merged.Counts)

@@ -59,11 +59,11 @@ func TestFailures(t *testing.T) {
 func totalsOf(t *testing.T, script string, address string) result.Totals {
 	t.Helper()
 	sessions, errs := run(t, directory(t, map[string]string{"script.js": script}), plans(1), address)
-	totals := of[fakesession.Totals](sessions[0])
+	totals := of[result.Totals](sessions[0])
 	if errs[0] != nil || len(totals) != 1 {
 		t.Fatalf("%v, events %+v", errs[0], sessions[0].Events())
 	}
-	return totals[0].Totals
+	return totals[0]
 }
 
 const get = `import http from 'k6/http'; import exec from 'k6/execution'; const target = __ENV.ASSAY_TARGET_URL;` + "\n"
@@ -146,7 +146,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	var text strings.Builder
 	p := plans(1)
 	p[0].Script.Secrets = []string{"TOKEN"}
-	sessions := fakesession.Scripted(p, "127.0.0.1:1")
+	sessions := fakeSessions(p, "127.0.0.1:1")
 	c := New(sessions[0], slog.New(slog.NewTextHandler(&text, nil)))
 	c.UseDirectories(directory(t, map[string]string{"script.js": `
 export function setup() { console.log('it is ' + __ENV.TOKEN); throw new Error('bad ' + __ENV.TOKEN) }
@@ -171,7 +171,7 @@ func TestStoppedClientTearsDown(t *testing.T) {
 		}
 		return testserver.OK(10)
 	})
-	sessions := fakesession.Scripted(plans(1), server.Address())
+	sessions := fakeSessions(plans(1), server.Address())
 	c := New(sessions[0], slog.New(slog.NewTextHandler(writer{t}, nil)))
 	c.UseDirectories(directory(t, map[string]string{"script.js": get + `
 export const options = { duration: '60s' };

@@ -4,9 +4,9 @@ import (
 	"crypto/tls"
 	"testing"
 
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/targettls/tlstest"
-	"github.com/assay-dev/assay/load/internal/fakesession"
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
@@ -28,7 +28,7 @@ func TestScriptVerifiesTheTarget(t *testing.T) {
 			server := testserver.NewTLS(t, config, ok)
 			p := plans(1)
 			p[0].TLS = &session.TLS{ServerName: tlstest.Name, Protocols: []string{"TLSv1.2"}, Ciphers: []string{"ECDHE-ECDSA-AES256-GCM-SHA384"}, ClientCertificate: true}
-			sessions := fakesession.Scripted(p, server.Address())
+			sessions := fakeSessions(p, server.Address())
 			c := New(sessions[0], discard)
 			scripts := directory(t, map[string]string{"script.js": get + `
 import { check } from 'k6';
@@ -40,7 +40,7 @@ export default function () {
 			if err := c.Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			got := of[fakesession.Totals](sessions[0])[0].Totals
+			got := of[result.Totals](sessions[0])[0]
 			if got.Requests != 3 || got.Succeeded() != tc.succeeded {
 				t.Errorf("%+v", got.Counts)
 			}

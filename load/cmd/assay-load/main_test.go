@@ -79,8 +79,8 @@ func runFakeClient(text string) error {
 			}
 		case fakesession.Second:
 			got.Seconds.Add(event.Counts)
-		case fakesession.Totals:
-			got.Totals = event.Totals
+		case result.Totals:
+			got.Totals = event
 			got.StartedAfter = got.Totals.StartedAt - startAt
 			if err := json.NewEncoder(os.Stdout).Encode(got); err != nil {
 				fmt.Fprintln(os.Stderr, err)

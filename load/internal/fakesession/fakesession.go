@@ -1,9 +1,10 @@
-// Package fakesession is a session for tests. A function plays the manager, and there
-// is no network.
+// Package fakesession is a client.Session for tests. A function acts as the manager, and nothing is
+// sent over a network.
 package fakesession
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,34 +14,23 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// ClockOffset is the offset of the manager's clock, in microseconds.
-const ClockOffset = int64(time.Hour / time.Microsecond)
-
-// Event is a report of a client: Connected, ProbeSucceeded, ProbeFailed, Ready,
-// StageEnded, Second, Totals, ScriptState or Failed.
+// Event is a report of a client: one of the types below, *session.ProbeResult of a successful probe,
+// sessionpb.Stage of a stage that has ended, or result.Totals.
 type Event any
 
 type (
 	// Connected is the start of the session.
 	Connected struct{}
-	// Ready is a call of that name.
-	Ready struct{ CPUs string }
-	// ProbeSucceeded is a call of that name.
-	ProbeSucceeded struct{ *session.ProbeResult }
-	// ProbeFailed is a call of that name.
-	ProbeFailed struct{ Reason string }
-	// StageEnded is a call of that name.
-	StageEnded struct{ Stage sessionpb.Stage }
-	// Second is a call of SendSecond.
+	// Ready is the CPUs of a client that is ready.
+	Ready string
+	// ProbeFailed is the reason of a failed probe.
+	ProbeFailed string
+	// Second is a second of a stage, without latencies.
 	Second struct {
 		Stage sessionpb.Stage
 		result.ClientSecond
 	}
-	// Totals is a call of SendTotals.
-	Totals struct{ result.Totals }
-	// ScriptState is a call of that name.
-	ScriptState struct{ session.ScriptState }
-	// Failed is a call of Fail or FailAs.
+	// Failed is the failure of a client. Only clients of scripts set Kind.
 	Failed struct {
 		Kind   session.FailureKind
 		Reason string
@@ -77,89 +67,42 @@ func Regular(plan *session.Plan, address string, lead time.Duration) func(Event)
 				return start(sessionpb.Stage_STAGE_WARMUP)
 			}
 			return start(sessionpb.Stage_STAGE_MEASUREMENT)
-		case StageEnded:
+		case sessionpb.Stage:
 			return start(sessionpb.Stage_STAGE_MEASUREMENT)
-		case Totals:
+		case result.Totals:
 			return []pod.Order{pod.Release{}}
 		}
 		return nil
 	}
 }
 
-// Scripted returns the sessions of the clients of a k6 script, by the index of their
-// plans. One manager runs all of them against a target.
-func Scripted(plans []*session.Plan, address string) []*Session {
-	sessions := make([]*Session, len(plans))
-	var mu sync.Mutex
-	ready, have, ended := 0, 0, 0
-	everyone := func(order pod.Order) {
-		for _, s := range sessions {
-			s.orders <- order
-		}
-	}
-	for i, plan := range plans {
-		var had session.ScriptState
-		sessions[i] = New(func(event Event) []pod.Order {
-			mu.Lock()
-			defer mu.Unlock()
-			switch event := event.(type) {
-			case Connected:
-				return []pod.Order{pod.Prepare{Plan: plan, Address: address}}
-			case Ready:
-				if ready++; ready == len(plans) {
-					everyone(pod.Start{Stage: sessionpb.Stage_STAGE_SETUP, At: now()})
-				}
-			case ScriptState:
-				if event.SetupEnded && !had.SetupEnded {
-					if plan.Script.Leads {
-						for j, other := range sessions {
-							if j != i {
-								other.orders <- pod.SetupData{Data: event.SetupData}
-							}
-						}
-					}
-					if have++; have == len(plans) {
-						everyone(pod.Start{Stage: sessionpb.Stage_STAGE_MEASUREMENT, At: now() + 50_000})
-					}
-				}
-				if event.LoadEnded && !had.LoadEnded {
-					if ended++; ended == len(plans) {
-						sessions[session.ScriptLeader].orders <- pod.Start{Stage: sessionpb.Stage_STAGE_TEARDOWN, At: now()}
-					}
-				}
-				had = event.ScriptState
-			case Totals:
-				return []pod.Order{pod.Release{}}
-			}
-			return nil
-		})
-	}
-	return sessions
-}
-
 // Events returns the client's reports so far.
 func (s *Session) Events() []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Event(nil), s.events...)
+	return slices.Clone(s.events)
 }
 
-func (s *Session) report(event Event) {
+// Report records an event and sends the manager's orders in answer to it.
+func (s *Session) Report(event Event) {
 	s.mu.Lock()
 	s.events = append(s.events, event)
 	s.mu.Unlock()
 	for _, order := range s.answer(event) {
-		s.orders <- order
+		s.Send(order)
 		if _, ok := order.(pod.Release); ok {
 			close(s.ended)
 		}
 	}
 }
 
-// Run works like that of pod.Session.
+// Send sends the client an order.
+func (s *Session) Send(order pod.Order) { s.orders <- order }
+
+// Run implements client.Session.
 func (s *Session) Run(ctx context.Context) error {
 	defer close(s.orders)
-	s.report(Connected{})
+	s.Report(Connected{})
 	select {
 	case <-s.ended:
 		return nil
@@ -168,46 +111,41 @@ func (s *Session) Run(ctx context.Context) error {
 	}
 }
 
-// Orders works like that of pod.Session.
+// Orders implements client.Session.
 func (s *Session) Orders() <-chan pod.Order { return s.orders }
 
-// Ready works like that of pod.Session.
-func (s *Session) Ready(cpus string) { s.report(Ready{cpus}) }
+// Ready implements client.Session.
+func (s *Session) Ready(cpus string) { s.Report(Ready(cpus)) }
 
-// ProbeSucceeded works like that of pod.Session.
-func (s *Session) ProbeSucceeded(probed *session.ProbeResult) { s.report(ProbeSucceeded{probed}) }
+// ProbeSucceeded implements client.Session.
+func (s *Session) ProbeSucceeded(probed *session.ProbeResult) { s.Report(probed) }
 
-// ProbeFailed works like that of pod.Session.
-func (s *Session) ProbeFailed(reason string) { s.report(ProbeFailed{reason}) }
+// ProbeFailed implements client.Session.
+func (s *Session) ProbeFailed(reason string) { s.Report(ProbeFailed(reason)) }
 
-// StageEnded works like that of pod.Session.
-func (s *Session) StageEnded(stage sessionpb.Stage) { s.report(StageEnded{stage}) }
+// StageEnded implements client.Session.
+func (s *Session) StageEnded(stage sessionpb.Stage) { s.Report(stage) }
 
-// SendSecond works like that of pod.Session. Of the measure it keeps the counts.
+// SendSecond implements client.Session.
 func (s *Session) SendSecond(stage sessionpb.Stage, second *result.ClientSecond) {
 	kept := *second
 	kept.Latencies = result.Latencies{}
-	s.report(Second{stage, kept})
+	s.Report(Second{stage, kept})
 }
 
-// SendTotals works like that of pod.Session.
-func (s *Session) SendTotals(totals *result.Totals) { s.report(Totals{*totals}) }
+// SendTotals implements client.Session.
+func (s *Session) SendTotals(totals *result.Totals) { s.Report(*totals) }
 
-// Fail works like that of pod.Session.
-func (s *Session) Fail(reason string) { s.report(Failed{Reason: reason}) }
+// Fail implements client.Session.
+func (s *Session) Fail(reason string) { s.Report(Failed{Reason: reason}) }
 
-// FailAs works like that of pod.Session.
-func (s *Session) FailAs(kind session.FailureKind, reason string) { s.report(Failed{kind, reason}) }
-
-// ScriptState works like that of pod.Session.
-func (s *Session) ScriptState(state session.ScriptState) { s.report(ScriptState{state}) }
-
-// Now works like that of pod.Session.
+// Now implements client.Session.
 func (s *Session) Now() int64 { return now() }
 
-func now() int64 { return time.Now().UnixMicro() + ClockOffset }
+// now returns the time of the manager's clock, which is an hour ahead of this machine's.
+func now() int64 { return time.Now().Add(time.Hour).UnixMicro() }
 
-// Local works like that of pod.Session.
+// Local implements client.Session.
 func (s *Session) Local(at int64) time.Time {
 	local := time.Now()
 	return local.Add(time.Duration(at-now()) * time.Microsecond)
