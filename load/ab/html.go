@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/load/standalone"
 )
@@ -57,38 +56,16 @@ func (o *Options) ReportHTML(w io.Writer, job *standalone.Job, r *result.Result)
 	t := &htmlTable{Options: o}
 	c, seconds := r.Merged.Counts, float64(r.DurationMicroseconds)/1e6
 	fmt.Fprintf(&t.Buffer, "\n\n<table %s>\n", o.TableAttributes)
-	t.row("Server Software:", "%s", printable.Text(r.Environment.ServerSoftware))
-	t.row("Server Hostname:", "%s", job.URL.Hostname())
-	t.row("Server Port:", "%s", standalone.Port(job.URL))
-	t.row("Document Path:", "%s", job.Plan.Requests[0].Path)
-	t.row("Document Length:", "%s", documentLength(job))
-	t.row("Concurrency Level:", "%d", o.Concurrency)
-	t.row("Time taken for tests:", "%.3f seconds", seconds)
-	t.row("Complete requests:", "%d", c.Requests)
-	failed := failuresOf(c)
-	t.row("Failed requests:", "%d", failed.total)
-	if failed.total > 0 {
+	writeServer(t.row, job, r)
+	writeDocument(t.row, job)
+	o.writeCounts(t.row, r, func(connect, _, length, exceptions int64) {
 		fmt.Fprintf(&t.Buffer, "<tr %s><td colspan=4 %s >   (Connect: %d, Length: %d, Exceptions: %d)</td></tr>\n",
-			o.RowAttributes, o.CellAttributes, failed.connect, failed.length, failed.exceptions)
-	}
-	if c.Non2xx > 0 {
-		t.row("Non-2xx responses:", "%d", c.Non2xx)
-	}
-	if o.KeepAlive {
-		t.row("Keep-Alive requests:", "%d", keptAlive(c, int64(o.Concurrency)))
-	}
-	t.row("Total transferred:", "%d bytes", c.BytesReceived)
-	if o.Body != "" {
-		t.row("Total body sent:", "%d", c.BytesSent)
-	}
-	t.row("HTML transferred:", "%d bytes", c.BodyBytes)
+			o.RowAttributes, o.CellAttributes, connect, length, exceptions)
+	})
 	if seconds > 0 && c.Requests > 0 {
 		t.row("Requests per second:", "%.2f", float64(c.Requests)/seconds)
 		t.row("Transfer rate:", "%.2f kb/s received", float64(c.BytesReceived)/1024/seconds)
-		if o.Body != "" {
-			t.row("", "%.2f kb/s sent", float64(c.BytesSent)/1024/seconds)
-			t.row("", "%.2f kb/s total", float64(c.BytesReceived+c.BytesSent)/1024/seconds)
-		}
+		o.writeRatesWithBody(t.row, c, seconds)
 	}
 	if c.Succeeded() > 0 {
 		s := r.Merged.Latencies.Summarize()

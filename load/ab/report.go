@@ -14,34 +14,38 @@ import (
 	"github.com/assay-dev/assay/load/standalone"
 )
 
+// rowWriter writes a row of a report: its name, which may be empty, and a figure.
+type rowWriter func(name, format string, args ...any)
+
 // Report writes the result in the format of ab's report (output_results in
 // support/ab.c), so that programs that parse ab's output can parse it.
 func (o *Options) Report(w io.Writer, job *standalone.Job, r *result.Result) error {
 	var b bytes.Buffer
-	o.writeServer(&b, job, r)
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-24s%s\n", name, fmt.Sprintf(format, args...))
+	}
+	b.WriteString("\n\n")
+	writeServer(row, job, r)
+	if e := r.Environment.TLS; e != nil {
+		row("SSL/TLS Protocol:", "%s,%s,%d,%d", e.Protocol, e.Cipher, e.KeySize, report.CipherBits(e.Cipher))
+		if _, err := netip.ParseAddr(job.URL.Hostname()); err != nil {
+			row("TLS Server Name:", "%s", job.URL.Hostname())
+		}
+	}
+	b.WriteString("\n")
+	writeDocument(row, job)
+	b.WriteString("\n")
 	c, seconds := r.Merged.Counts, float64(r.DurationMicroseconds)/1e6
 	done, concurrency := float64(c.Requests), float64(o.Concurrency)
-	fmt.Fprintf(&b, "Concurrency Level:      %d\n", o.Concurrency)
-	fmt.Fprintf(&b, "Time taken for tests:   %.3f seconds\n", seconds)
-	fmt.Fprintf(&b, "Complete requests:      %d\n", c.Requests)
-	writeFailed(&b, c)
-	if o.KeepAlive {
-		fmt.Fprintf(&b, "Keep-Alive requests:    %d\n", keptAlive(c, int64(o.Concurrency)))
-	}
-	fmt.Fprintf(&b, "Total transferred:      %d bytes\n", c.BytesReceived)
-	if o.Body != "" {
-		fmt.Fprintf(&b, "Total body sent:        %d\n", c.BytesSent) // headers included, as ab counts
-	}
-	fmt.Fprintf(&b, "HTML transferred:       %d bytes\n", c.BodyBytes)
+	o.writeCounts(row, r, func(connect, receive, length, exceptions int64) {
+		fmt.Fprintf(&b, "   (Connect: %d, Receive: %d, Length: %d, Exceptions: %d)\n", connect, receive, length, exceptions)
+	})
 	if seconds > 0 && done > 0 {
-		fmt.Fprintf(&b, "Requests per second:    %.2f [#/sec] (mean)\n", done/seconds)
-		fmt.Fprintf(&b, "Time per request:       %.3f [ms] (mean)\n", concurrency*seconds*1000/done)
-		fmt.Fprintf(&b, "Time per request:       %.3f [ms] (mean, across all concurrent requests)\n", seconds*1000/done)
-		fmt.Fprintf(&b, "Transfer rate:          %.2f [Kbytes/sec] received\n", float64(c.BytesReceived)/1024/seconds)
-		if o.Body != "" {
-			fmt.Fprintf(&b, "                        %.2f kb/s sent\n", float64(c.BytesSent)/1024/seconds)
-			fmt.Fprintf(&b, "                        %.2f kb/s total\n", float64(c.BytesReceived+c.BytesSent)/1024/seconds)
-		}
+		row("Requests per second:", "%.2f [#/sec] (mean)", done/seconds)
+		row("Time per request:", "%.3f [ms] (mean)", concurrency*seconds*1000/done)
+		row("Time per request:", "%.3f [ms] (mean, across all concurrent requests)", seconds*1000/done)
+		row("Transfer rate:", "%.2f [Kbytes/sec] received", float64(c.BytesReceived)/1024/seconds)
+		o.writeRatesWithBody(row, c, seconds)
 	}
 	if c.Succeeded() > 0 {
 		summaries := r.Merged.Latencies.Summarize()
@@ -54,49 +58,53 @@ func (o *Options) Report(w io.Writer, job *standalone.Job, r *result.Result) err
 	return err
 }
 
-func (o *Options) writeServer(b *bytes.Buffer, job *standalone.Job, r *result.Result) {
-	e := r.Environment
-	fmt.Fprintf(b, "\n\nServer Software:        %s\n", printable.Text(e.ServerSoftware))
-	fmt.Fprintf(b, "Server Hostname:        %s\n", job.URL.Hostname())
-	fmt.Fprintf(b, "Server Port:            %s\n", standalone.Port(job.URL))
-	if e.TLS != nil {
-		fmt.Fprintf(b, "SSL/TLS Protocol:       %s,%s,%d,%d\n", e.TLS.Protocol, e.TLS.Cipher, e.TLS.KeySize, report.CipherBits(e.TLS.Cipher))
-		if _, err := netip.ParseAddr(job.URL.Hostname()); err != nil {
-			fmt.Fprintf(b, "TLS Server Name:        %s\n", job.URL.Hostname())
-		}
-	}
-	fmt.Fprintf(b, "\nDocument Path:          %s\n", job.Plan.Requests[0].Path)
-	fmt.Fprintf(b, "Document Length:        %s\n\n", documentLength(job))
+func writeServer(row rowWriter, job *standalone.Job, r *result.Result) {
+	row("Server Software:", "%s", printable.Text(r.Environment.ServerSoftware))
+	row("Server Hostname:", "%s", job.URL.Hostname())
+	row("Server Port:", "%s", standalone.Port(job.URL))
 }
 
-func documentLength(job *standalone.Job) string {
+func writeDocument(row rowWriter, job *standalone.Job) {
+	row("Document Path:", "%s", job.Plan.Requests[0].Path)
 	if length := job.Plan.Requests[0].Length; length >= 0 {
-		return fmt.Sprintf("%d bytes", length)
-	}
-	return "Variable"
-}
-
-// failures holds the failed requests by ab's kinds. As with ab, a response of any
-// status counts as complete. TLS errors count as connect errors and timeouts as
-// receive errors, because ab has no such kinds.
-type failures struct{ total, connect, receive, length, exceptions int64 }
-
-func failuresOf(c result.Counts) failures {
-	e := c.Errors
-	return failures{
-		total: e.Total() - e[result.ErrorStatus], connect: e[result.ErrorConnect] + e[result.ErrorTLS],
-		receive: e[result.ErrorReceive] + e[result.ErrorTimeout], length: e[result.ErrorLength], exceptions: e[result.ErrorException],
+		row("Document Length:", "%d bytes", length)
+	} else {
+		row("Document Length:", "Variable")
 	}
 }
 
-func writeFailed(b *bytes.Buffer, c result.Counts) {
-	f := failuresOf(c)
-	fmt.Fprintf(b, "Failed requests:        %d\n", f.total)
-	if f.total > 0 {
-		fmt.Fprintf(b, "   (Connect: %d, Receive: %d, Length: %d, Exceptions: %d)\n", f.connect, f.receive, f.length, f.exceptions)
+// writeCounts writes the counts. If requests have failed, it calls writeFailures with their numbers
+// by ab's kinds. As with ab, a response of any status counts as complete. TLS errors count as
+// connect errors and timeouts as receive errors, because ab has no such kinds.
+func (o *Options) writeCounts(row rowWriter, r *result.Result, writeFailures func(connect, receive, length, exceptions int64)) {
+	c, e := r.Merged.Counts, r.Merged.Errors
+	row("Concurrency Level:", "%d", o.Concurrency)
+	row("Time taken for tests:", "%.3f seconds", float64(r.DurationMicroseconds)/1e6)
+	row("Complete requests:", "%d", c.Requests)
+	failed := e.Total() - e[result.ErrorStatus]
+	row("Failed requests:", "%d", failed)
+	if failed > 0 {
+		writeFailures(e[result.ErrorConnect]+e[result.ErrorTLS], e[result.ErrorReceive]+e[result.ErrorTimeout],
+			e[result.ErrorLength], e[result.ErrorException])
 	}
 	if c.Non2xx > 0 {
-		fmt.Fprintf(b, "Non-2xx responses:      %d\n", c.Non2xx)
+		row("Non-2xx responses:", "%d", c.Non2xx)
+	}
+	if o.KeepAlive {
+		row("Keep-Alive requests:", "%d", keptAlive(c, int64(o.Concurrency)))
+	}
+	row("Total transferred:", "%d bytes", c.BytesReceived)
+	if o.Body != "" {
+		row("Total body sent:", "%d", c.BytesSent) // headers included, as ab counts
+	}
+	row("HTML transferred:", "%d bytes", c.BodyBytes)
+}
+
+// writeRatesWithBody writes the rates that ab reports only for requests with a body.
+func (o *Options) writeRatesWithBody(row rowWriter, c result.Counts, seconds float64) {
+	if o.Body != "" {
+		row("", "%.2f kb/s sent", float64(c.BytesSent)/1024/seconds)
+		row("", "%.2f kb/s total", float64(c.BytesReceived+c.BytesSent)/1024/seconds)
 	}
 }
 
@@ -132,28 +140,27 @@ func (o *Options) connect(s result.Summaries) result.Summary {
 // writeTimes writes ab's table of connection times, in whole milliseconds.
 func (o *Options) writeTimes(b *bytes.Buffer, s result.Summaries) {
 	rows := []struct {
-		name    string
-		summary result.Summary
+		name, inWarning string
+		result.Summary
 	}{
-		{"Connect", o.connect(s)}, {"Processing", phaseSummary(s, result.Processing)},
-		{"Waiting", phaseSummary(s, result.Waiting)}, {"Total", phaseSummary(s, result.Total)},
+		{"Connect:", "initial connection", o.connect(s)}, {"Processing:", "processing", phaseSummary(s, result.Processing)},
+		{"Waiting:", "waiting", phaseSummary(s, result.Waiting)}, {"Total:", "total", phaseSummary(s, result.Total)},
 	}
 	fmt.Fprintf(b, "\nConnection Times (ms)\n")
 	if o.NoSpread {
 		fmt.Fprintf(b, "              min   avg   max\n")
 		for _, row := range rows {
-			x := row.summary
-			fmt.Fprintf(b, "%-12s%5d %5d%5d\n", row.name+":", ms(x.Min), meanMs(x), ms(x.Max))
+			fmt.Fprintf(b, "%-12s%5d %5d%5d\n", row.name, ms(row.Min), meanMs(row.Summary), ms(row.Max))
 		}
 		return
 	}
 	fmt.Fprintf(b, "              min  mean[+/-sd] median   max\n")
 	for _, row := range rows {
-		x := row.summary
-		fmt.Fprintf(b, "%-12s%5d %4d %5.1f %6d %7d\n", row.name+":", ms(x.Min), meanMs(x), float64(x.StdDev)/1000, ms(x.Percentiles[percentile.P50]), ms(x.Max))
+		fmt.Fprintf(b, "%-12s%5d %4d %5.1f %6d %7d\n",
+			row.name, ms(row.Min), meanMs(row.Summary), float64(row.StdDev)/1000, ms(row.Percentiles[percentile.P50]), ms(row.Max))
 	}
 	for _, row := range rows {
-		writeSkewWarning(b, row.name, row.summary)
+		writeSkewWarning(b, row.inWarning, row.Summary)
 	}
 }
 
@@ -169,12 +176,11 @@ func phaseSummary(s result.Summaries, phase result.Phase) result.Summary {
 // writeSkewWarning writes ab's warning if the median and the mean are far apart.
 func writeSkewWarning(b *bytes.Buffer, name string, s result.Summary) {
 	apart := math.Abs(s.Mean() - float64(s.Percentiles[percentile.P50]))
-	names := map[string]string{"Connect": "the initial connection time", "Processing": "the processing time", "Waiting": "the waiting time", "Total": "the total time"}
 	switch sd := float64(s.StdDev); {
 	case apart > 2*sd:
-		fmt.Fprintf(b, "ERROR: The median and mean for %s are more than twice the standard\n       deviation apart. These results are NOT reliable.\n", names[name])
+		fmt.Fprintf(b, "ERROR: The median and mean for the %s time are more than twice the standard\n       deviation apart. These results are NOT reliable.\n", name)
 	case apart > sd:
-		fmt.Fprintf(b, "WARNING: The median and mean for %s are not within a normal deviation\n        These results are probably not that reliable.\n", names[name])
+		fmt.Fprintf(b, "WARNING: The median and mean for the %s time are not within a normal deviation\n        These results are probably not that reliable.\n", name)
 	}
 }
 
