@@ -1,3 +1,6 @@
+// Package client implements one client of a run. It joins the session with the manager, runs the
+// plan's load stage by stage, and reports what it measured. Package driver makes the requests.
+// Package runner runs the load inside k6.
 package client
 
 import (
@@ -6,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/assay-dev/assay/internal/probe"
 	"github.com/assay-dev/assay/internal/result"
@@ -15,6 +19,21 @@ import (
 	"github.com/assay-dev/assay/load/driver"
 	"github.com/assay-dev/assay/load/usage"
 )
+
+// Session is the part of pod.Session that a client uses. The methods are documented there.
+type Session interface {
+	Run(ctx context.Context) error
+	Orders() <-chan pod.Order
+	ProbeSucceeded(probed *session.ProbeResult)
+	ProbeFailed(reason string)
+	Ready(cpus string)
+	StageEnded(stage sessionpb.Stage)
+	SendSecond(stage sessionpb.Stage, second *result.ClientSecond)
+	SendTotals(totals *result.Totals)
+	Fail(reason string)
+	Now() int64
+	Local(at int64) time.Time
+}
 
 // Client is one client in a run.
 type Client struct {
@@ -180,7 +199,7 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 		return nil
 	}
 	go func() {
-		if probed, err := probe.Until(ctx, targetProbe(order, load.Address(), access.TLS), c.session.ProbeFailed); err == nil {
+		if probed, err := probe.Until(ctx, Probe(c.plan, order.Address, load.Address(), access.TLS), c.session.ProbeFailed); err == nil {
 			c.probed <- probed
 		}
 	}()
@@ -311,4 +330,31 @@ func (c *Client) Ended(err error) {
 	}
 	c.k6Ended <- err
 	<-c.released
+}
+
+// ErrNothingMeasured is the error that Run returns if Finish was called before
+// the measurement began.
+var ErrNothingMeasured = errors.New("stopped before the measurement began: there is no result")
+
+// UseDirectories makes the client read the files for TLS and the credentials from other directories
+// than a pod's. The file names are the same as in a pod. It must be called before Run.
+func (c *Client) UseDirectories(tls, credentials string) {
+	c.tlsDirectory, c.credentialsDirectory = tls, credentials
+}
+
+// Finish ends the measurement now. The result holds what was measured so far; requests in progress
+// aren't counted. Before the measurement, Finish makes Run fail with ErrNothingMeasured.
+func (c *Client) Finish() { c.finishOnce.Do(func() { close(c.finish) }) }
+
+// interrupt ends the measurement for Finish.
+func (c *Client) interrupt() error {
+	switch {
+	case c.measured:
+		return nil
+	case c.current == nil, c.current.kind != sessionpb.Stage_STAGE_MEASUREMENT, c.current.sampled == nil:
+		return ErrNothingMeasured
+	}
+	c.interrupted = true
+	c.current.Stop()
+	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/assay-dev/assay/load/driver"
 )
 
-// UserAgent is the User-Agent header of probes. Requests of the load have the same.
-const UserAgent = "assay-load"
+// userAgent is the User-Agent header of probes. Requests of the load have the same.
+const userAgent = "assay-load"
 
 // TLSConfig returns the TLS configuration for a plan's target from the files in directory, or nil for
 // a plan without TLS.
@@ -41,12 +41,12 @@ func (c *Client) access(order pod.Prepare) (access driver.Access, err error) {
 	return access, nil
 }
 
-// targetProbe returns the readiness probe of a target that has no agent. It goes to the address
-// that the load will use. Its timeout is the load's, but at least probe.Timeout.
-func targetProbe(order pod.Prepare, address string, config *tls.Config) *probe.Request {
+// Probe returns the readiness probe of a target that has no agent: a GET of the plan's path to the
+// IP address and port that the load will use. Its timeout is the load's, but at least probe.Timeout.
+func Probe(plan *session.Plan, target, address string, config *tls.Config) *probe.Request {
 	return &probe.Request{
-		Address: address, Path: order.Plan.Probe, UserAgent: UserAgent, TLS: config, Streams: order.Plan.Streams,
-		Host:    session.HostHeader(order.Plan.Host, order.Address, config != nil),
-		Timeout: max(probe.Timeout, time.Duration(order.Plan.TimeoutMicroseconds)*time.Microsecond),
+		Address: address, Path: plan.Probe, UserAgent: userAgent, TLS: config, Streams: plan.Streams,
+		Host:    session.HostHeader(plan.Host, target, config != nil),
+		Timeout: max(probe.Timeout, time.Duration(plan.TimeoutMicroseconds)*time.Microsecond),
 	}
 }

@@ -6,10 +6,15 @@ package runner
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 
 	"go.k6.io/k6/v2/cmd"
+	"go.k6.io/k6/v2/js/common"
+	"go.k6.io/k6/v2/js/modules"
+	"go.k6.io/k6/v2/metrics"
+	"go.k6.io/k6/v2/output"
 )
 
 // Load is a load that k6's virtual users run.
@@ -50,15 +55,7 @@ func K6(args ...string) {
 // StayOffline sets the environment variables that keep k6 from reporting its
 // usage and from downloading the extensions that a script imports.
 func StayOffline() error {
-	for _, setting := range [][2]string{
-		{"K6_AUTO_EXTENSION_RESOLUTION", "false"},
-		{"K6_NO_USAGE_REPORT", "true"},
-	} {
-		if err := os.Setenv(setting[0], setting[1]); err != nil {
-			return fmt.Errorf("set %s: %w", setting[0], err)
-		}
-	}
-	return nil
+	return errors.Join(os.Setenv("K6_AUTO_EXTENSION_RESOLUTION", "false"), os.Setenv("K6_NO_USAGE_REPORT", "true"))
 }
 
 // setStdin makes text the standard input of this process, from which k6 reads its script, so that
@@ -73,4 +70,65 @@ func setStdin(text string) error {
 	}
 	os.Stdin = read
 	return write.Close()
+}
+
+const (
+	// moduleName is the name by which scripts import the module.
+	moduleName = "k6/x/assay"
+	// outputName is the name of the output in k6's --out flag.
+	outputName = "assay"
+)
+
+func init() {
+	modules.Register(moduleName, module{})
+	output.RegisterExtension(outputName, func(output.Params) (output.Output, error) { return endNotifier{}, nil })
+}
+
+// module implements modules.Module.
+type module struct{}
+
+// instance is the module of one virtual user.
+type instance struct{ vu modules.VU }
+
+// NewModuleInstance implements modules.Module. k6 calls it for each virtual user.
+func (module) NewModuleInstance(vu modules.VU) modules.Instance { return instance{vu} }
+
+// Exports implements modules.Instance. It returns the functions that scripts can import.
+func (i instance) Exports() modules.Exports {
+	return modules.Exports{Named: map[string]any{"run": i.run}}
+}
+
+// run runs the virtual user's shares of the load. An error becomes a JavaScript exception.
+func (i instance) run() {
+	if load == nil {
+		common.Throw(i.vu.Runtime(), errors.New(moduleName+" works only in `assay-load client`, `run` and `ab`"))
+	}
+	if err := load.RunShares(i.vu.Context()); err != nil {
+		common.Throw(i.vu.Runtime(), err)
+	}
+}
+
+// endNotifier is a k6 output that discards all samples and calls load.Ended when
+// the test has ended.
+type endNotifier struct{}
+
+// Description implements output.Output.
+func (endNotifier) Description() string { return outputName }
+
+// Start implements output.Output. k6 calls it before it creates virtual users.
+func (endNotifier) Start() error { return nil }
+
+// AddMetricSamples implements output.Output. It discards k6's own metrics.
+func (endNotifier) AddMetricSamples([]metrics.SampleContainer) {}
+
+// Stop implements output.Output. k6 calls StopWithTestError instead.
+func (n endNotifier) Stop() error { return n.StopWithTestError(nil) }
+
+// StopWithTestError implements output.WithStopWithTestError. k6 calls it when the
+// test has ended, with the test's error.
+func (endNotifier) StopWithTestError(err error) error {
+	if load != nil {
+		load.Ended(err)
+	}
+	return nil
 }

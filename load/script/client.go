@@ -258,15 +258,11 @@ func (c *Client) launch(ctx context.Context) {
 
 // probeTarget probes a target that has no agent until the probe succeeds.
 func (c *Client) probeTarget(ctx context.Context) error {
-	q := &probe.Request{
-		Address: c.address, Path: c.plan.Probe, UserAgent: client.UserAgent, Timeout: probe.Timeout,
-		Host: session.HostHeader(c.plan.Host, c.address, c.plan.TLS != nil),
-	}
-	var err error
-	if q.TLS, err = client.TLSConfig(c.plan, c.address, c.tlsDirectory); err != nil {
+	config, err := client.TLSConfig(c.plan, c.address, c.tlsDirectory)
+	if err != nil {
 		return err
 	}
-	if probed, err := probe.Until(ctx, q, c.session.ProbeFailed); err == nil {
+	if probed, err := probe.Until(ctx, client.Probe(c.plan, c.address, c.address, config), c.session.ProbeFailed); err == nil {
 		c.session.ProbeSucceeded(probed)
 	}
 	return nil // probe.Until only returns ctx's error

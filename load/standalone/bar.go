@@ -18,19 +18,18 @@ const (
 // Bar shows a load's progress on one line of a terminal.
 type Bar struct {
 	out    io.Writer
-	now    func() time.Time
 	stage  string
 	amount session.Amount
 	began  time.Time
 	counts result.Counts
 }
 
-// NewBar returns a bar that writes to out, a terminal.
-func NewBar(out io.Writer) *Bar { return &Bar{out: out, now: time.Now} }
+// NewBar returns a bar that writes to out: a terminal, or io.Discard to show nothing.
+func NewBar(out io.Writer) *Bar { return &Bar{out: out} }
 
 // Begin implements Watcher. It shows the name of the stage.
 func (b *Bar) Begin(warmup bool, amount session.Amount) {
-	b.stage, b.amount, b.began, b.counts = "measuring", amount, b.now(), result.Counts{}
+	b.stage, b.amount, b.began, b.counts = "measuring", amount, time.Now(), result.Counts{}
 	if warmup {
 		b.stage = "warming up"
 	}
@@ -40,7 +39,7 @@ func (b *Bar) Begin(warmup bool, amount session.Amount) {
 // Second implements Watcher. It shows the stage's progress and figures.
 func (b *Bar) Second(counts result.Counts) {
 	b.counts.Add(counts)
-	elapsed := b.now().Sub(b.began)
+	elapsed := time.Since(b.began)
 	done := float64(b.counts.Requests) / float64(max(1, b.amount.Requests))
 	if b.amount.Requests == 0 {
 		done = elapsed.Seconds() / b.amount.Duration().Seconds()
@@ -60,12 +59,3 @@ func (b *Bar) Clear() { b.write("") }
 
 // write replaces the line. It ignores errors: they don't affect the result.
 func (b *Bar) write(line string) { _, _ = fmt.Fprint(b.out, toLineStart+line+eraseToEnd) }
-
-// Quiet is a Watcher that shows nothing.
-type Quiet struct{}
-
-// Begin implements Watcher.
-func (Quiet) Begin(bool, session.Amount) {}
-
-// Second implements Watcher.
-func (Quiet) Second(result.Counts) {}

@@ -6,7 +6,6 @@ package standalone
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -22,7 +21,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/steady"
-	"github.com/assay-dev/assay/internal/targettls"
+	"github.com/assay-dev/assay/load/client"
 )
 
 // Job is a load and its target.
@@ -91,15 +90,12 @@ func (j *Job) Prepare(ctx context.Context) error {
 	if err := j.prepareFiles(); err != nil {
 		return err
 	}
-	var config *tls.Config
 	if j.Plan.TLS != nil {
-		if j.Plan.TLS.ServerName == "" {
-			j.Plan.TLS.ServerName = j.URL.Hostname()
-		}
-		var err error
-		if config, err = targettls.Config(j.Plan.TLS, target, j.directory); err != nil {
-			return err
-		}
+		j.Plan.TLS.ServerName = cmp.Or(j.Plan.TLS.ServerName, j.URL.Hostname())
+	}
+	config, err := client.TLSConfig(j.Plan, target, j.directory)
+	if err != nil {
+		return err
 	}
 	if err := j.Plan.Check(); err != nil {
 		return err
@@ -108,21 +104,15 @@ func (j *Job) Prepare(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("resolve target: %w", err)
 	}
-	_, port, err := net.SplitHostPort(target)
-	if err != nil {
-		return err
-	}
 	first, err := j.firstRequest()
 	if err != nil {
 		return err
 	}
 	var failures []error
 	for _, address := range addresses {
-		j.address = net.JoinHostPort(address.Unmap().String(), port)
-		q := &probe.Request{
-			Address: j.address, Path: first.Path, Host: j.Plan.Host, UserAgent: "assay-load", TLS: config, Streams: j.Plan.Streams,
-			Timeout: max(probe.Timeout, time.Duration(j.Plan.TimeoutMicroseconds)*time.Microsecond),
-		}
+		j.address = net.JoinHostPort(address.Unmap().String(), Port(j.URL))
+		q := client.Probe(j.Plan, target, j.address, config)
+		q.Path = first.Path
 		if j.ProbeFirstRequest || first.Method != "" {
 			q.As = first
 		}

@@ -97,14 +97,12 @@ func run(ctx context.Context, path, format string) error {
 	if err := job.Prepare(ctx); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	var watcher standalone.Watcher = standalone.Quiet{}
-	clear := func() {}
+	bar := standalone.NewBar(io.Discard)
 	if term.IsTerminal(int(os.Stderr.Fd())) {
-		bar := standalone.NewBar(os.Stderr)
-		watcher, clear = bar, bar.Clear
+		bar = standalone.NewBar(os.Stderr)
 	}
-	return standalone.Drive(job, watcher, nil, func(o standalone.Outcome) int {
-		clear()
+	return standalone.Drive(job, bar, nil, func(o standalone.Outcome) int {
+		bar.Clear()
 		if o.Interrupted {
 			fmt.Fprintln(os.Stderr, "assay-load: interrupted")
 		}
