@@ -2,6 +2,9 @@ package main
 
 import (
 	"archive/tar"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +14,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 // piece is a file or directory of this machine and its path in the image.
@@ -49,13 +55,12 @@ func writeLayer(out io.Writer, pieces []piece) error {
 		if err := addParents(archive, path.Dir(p.target), made); err != nil {
 			return err
 		}
-		if !info.IsDir() {
-			if err := addFile(archive, p.source, p.target, info.Size(), 0o755); err != nil {
-				return err
-			}
-			continue
+		if info.IsDir() {
+			err = addTree(archive, p, made)
+		} else {
+			err = add(archive, p, info, 0o755)
 		}
-		if err := addTree(archive, p, made); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -75,73 +80,64 @@ func addParents(archive *tar.Writer, dir string, made map[string]bool) error {
 	})
 }
 
-func addFile(archive *tar.Writer, source, target string, size int64, mode int64) error {
-	header := &tar.Header{
-		Typeflag: tar.TypeReg, Name: strings.TrimPrefix(target, "/"), Size: size, Mode: mode, ModTime: epoch,
+// add adds a file, directory or symbolic link. A mode of 0 keeps its own.
+func add(archive *tar.Writer, p piece, info fs.FileInfo, mode int64) error {
+	link := ""
+	if info.Mode()&fs.ModeSymlink != 0 {
+		var err error
+		if link, err = os.Readlink(p.source); err != nil {
+			return err
+		}
 	}
-	if err := archive.WriteHeader(header); err != nil {
+	own, err := tar.FileInfoHeader(info, link)
+	if err != nil {
 		return err
 	}
+	header := &tar.Header{
+		Typeflag: own.Typeflag, Name: strings.TrimPrefix(p.target, "/"), Linkname: link,
+		Size: own.Size, Mode: cmp.Or(mode, own.Mode), ModTime: epoch,
+	}
+	if info.IsDir() {
+		header.Name += "/"
+	}
+	if err := archive.WriteHeader(header); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return copyFile(archive, p.source)
+}
+
+func copyFile(out io.Writer, source string) error {
 	file, err := os.Open(source)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	_, err = io.Copy(archive, file)
+	_, err = io.Copy(out, file)
 	return err
 }
 
-func addTree(archive *tar.Writer, p piece, made map[string]bool) error {
-	return filepath.WalkDir(p.source, func(name string, entry fs.DirEntry, err error) error {
+func addTree(archive *tar.Writer, tree piece, made map[string]bool) error {
+	return filepath.WalkDir(tree.source, func(source string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		below, err := filepath.Rel(p.source, name)
+		below, err := filepath.Rel(tree.source, source)
 		if err != nil {
 			return err
 		}
-		target := path.Join(p.target, filepath.ToSlash(below))
 		info, err := entry.Info()
 		if err != nil {
 			return err
 		}
-		switch {
-		case info.IsDir():
-			if made[target] {
-				return nil
-			}
+		target := path.Join(tree.target, filepath.ToSlash(below))
+		switch mode := info.Mode(); {
+		case mode.IsDir() && made[target], !mode.IsDir() && !mode.IsRegular() && mode&fs.ModeSymlink == 0:
+			return nil
+		case mode.IsDir():
 			made[target] = true
-			return archive.WriteHeader(&tar.Header{
-				Typeflag: tar.TypeDir, Name: strings.TrimPrefix(target, "/") + "/", Mode: unixMode(info.Mode()), ModTime: epoch,
-			})
-		case info.Mode()&fs.ModeSymlink != 0:
-			link, err := os.Readlink(name)
-			if err != nil {
-				return err
-			}
-			return archive.WriteHeader(&tar.Header{
-				Typeflag: tar.TypeSymlink, Name: strings.TrimPrefix(target, "/"), Linkname: link, Mode: 0o777, ModTime: epoch,
-			})
-		case info.Mode().IsRegular():
-			return addFile(archive, name, target, info.Size(), unixMode(info.Mode()))
 		}
-		return nil
+		return add(archive, piece{source, target}, info, 0)
 	})
-}
-
-// unixMode converts the mode to that of chmod(2).
-func unixMode(mode fs.FileMode) int64 {
-	bits := int64(mode.Perm())
-	if mode&fs.ModeSetuid != 0 {
-		bits |= 0o4000
-	}
-	if mode&fs.ModeSetgid != 0 {
-		bits |= 0o2000
-	}
-	if mode&fs.ModeSticky != 0 {
-		bits |= 0o1000
-	}
-	return bits
 }
 
 // describe writes a description of the pieces that changes when they do. It contains the content of
@@ -158,13 +154,7 @@ func describe(out io.Writer, pieces []piece) error {
 		}
 		fmt.Fprintln(out, "piece", p.target)
 		if !info.IsDir() {
-			file, err := os.Open(p.source)
-			if err != nil {
-				return err
-			}
-			_, err = io.Copy(out, file)
-			file.Close()
-			if err != nil {
+			if err := copyFile(out, p.source); err != nil {
 				return err
 			}
 			continue
@@ -185,4 +175,44 @@ func describe(out io.Writer, pieces []piece) error {
 		}
 	}
 	return nil
+}
+
+// layer is an uncompressed layer that is generated each time it is read. Archives
+// stay on one machine, where compression costs more time than it saves.
+type layer struct {
+	pieces []piece
+	digest v1.Hash
+	size   int64
+}
+
+func newLayer(pieces []piece) (v1.Layer, error) {
+	digest := sha256.New()
+	counter := &countingWriter{}
+	if err := writeLayer(io.MultiWriter(digest, counter), pieces); err != nil {
+		return nil, fmt.Errorf("layer: %w", err)
+	}
+	return &layer{
+		pieces: pieces,
+		digest: v1.Hash{Algorithm: "sha256", Hex: hex.EncodeToString(digest.Sum(nil))},
+		size:   counter.n,
+	}, nil
+}
+
+func (l *layer) Digest() (v1.Hash, error)             { return l.digest, nil }
+func (l *layer) DiffID() (v1.Hash, error)             { return l.digest, nil }
+func (l *layer) Size() (int64, error)                 { return l.size, nil }
+func (l *layer) MediaType() (types.MediaType, error)  { return types.DockerUncompressedLayer, nil }
+func (l *layer) Uncompressed() (io.ReadCloser, error) { return l.Compressed() }
+
+func (l *layer) Compressed() (io.ReadCloser, error) {
+	reader, writer := io.Pipe()
+	go func() { writer.CloseWithError(writeLayer(writer, l.pieces)) }()
+	return reader, nil
+}
+
+type countingWriter struct{ n int64 }
+
+func (w *countingWriter) Write(p []byte) (int, error) {
+	w.n += int64(len(p))
+	return len(p), nil
 }

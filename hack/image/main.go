@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -25,11 +24,9 @@ type image struct {
 	Entrypoint []string
 	Cmd        []string
 	Env        []string
-	Labels     []string
 	Ports      []string
 	User       string
 	WorkingDir string
-	Arch       string
 }
 
 func main() {
@@ -57,11 +54,9 @@ func command() *cobra.Command {
 	flags.StringArrayVar(&i.Entrypoint, "entrypoint", nil, "argument of the entrypoint; may be repeated")
 	flags.StringArrayVar(&i.Cmd, "cmd", nil, "argument of the command; may be repeated")
 	flags.StringArrayVar(&i.Env, "env", nil, "NAME=VALUE; may be repeated")
-	flags.StringArrayVar(&i.Labels, "label", nil, "NAME=VALUE; may be repeated")
 	flags.StringArrayVar(&i.Ports, "port", nil, "exposed PORT/PROTOCOL; may be repeated")
 	flags.StringVar(&i.User, "user", "", "UID:GID of the process")
 	flags.StringVar(&i.WorkingDir, "workdir", "", "working directory")
-	flags.StringVar(&i.Arch, "arch", "amd64", "architecture of the binaries")
 	_ = cmd.MarkFlagRequired("tag")
 	_ = cmd.MarkFlagRequired("output")
 	_ = cmd.MarkFlagRequired("layer")
@@ -127,7 +122,7 @@ func (i image) build(output string) error {
 func (i image) assemble(layers [][]piece) (v1.Image, error) {
 	made, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
 		OS:           "linux",
-		Architecture: i.Arch,
+		Architecture: "amd64",
 		RootFS:       v1.RootFS{Type: "layers"},
 		Config: v1.Config{
 			Entrypoint:   i.Entrypoint,
@@ -135,7 +130,6 @@ func (i image) assemble(layers [][]piece) (v1.Image, error) {
 			Env:          i.Env,
 			User:         i.User,
 			WorkingDir:   i.WorkingDir,
-			Labels:       pairs(i.Labels),
 			ExposedPorts: set(i.Ports),
 		},
 	})
@@ -152,15 +146,6 @@ func (i image) assemble(layers [][]piece) (v1.Image, error) {
 		}
 	}
 	return made, nil
-}
-
-func pairs(texts []string) map[string]string {
-	found := map[string]string{}
-	for _, text := range texts {
-		key, value, _ := strings.Cut(text, "=")
-		found[key] = value
-	}
-	return found
 }
 
 func set(texts []string) map[string]struct{} {
