@@ -4,8 +4,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -38,11 +40,8 @@ func report(format string, args ...any) {
 }
 
 func command() *cobra.Command {
-	cache := os.Getenv("ASSAY_CACHE")
-	if cache == "" {
-		home, _ := os.UserHomeDir()
-		cache = filepath.Join(home, ".cache", "assay")
-	}
+	home, _ := os.UserHomeDir()
+	cache := cmp.Or(os.Getenv("ASSAY_CACHE"), filepath.Join(home, ".cache", "assay"))
 	var o options
 	root := &cobra.Command{
 		Use:           "assay-cluster",
@@ -101,54 +100,48 @@ func (o *options) superviseCommand() *cobra.Command {
 	return cmd
 }
 
-func (o options) kind() kind.Cluster {
-	return kind.Cluster{Program: filepath.Join(o.layout.Bin, "kind")}
+// cluster is a cluster of either engine.
+type cluster interface {
+	Up(ctx context.Context, report func(format string, args ...any)) error
+	Status(ctx context.Context, out io.Writer) error
+	Load(ctx context.Context, archive string, report func(format string, args ...any)) error
 }
 
-// useKind reports whether to use kind. With auto, an existing cluster decides,
-// then what this machine supports.
-func (o options) useKind(ctx context.Context) (bool, error) {
+func (o options) kind() kind.Cluster {
+	return kind.Cluster{Program: filepath.Join(o.layout.Bin, "kind"), Kubeconfig: o.kubeconfig}
+}
+
+// cluster returns the cluster of the engine to use. With auto, an existing cluster decides, then
+// what this machine supports.
+func (o options) cluster(ctx context.Context) (cluster, error) {
 	switch o.engine {
 	case "kind":
-		return true, nil
+		return o.kind(), nil
 	case "native":
-		return false, nil
+		return o.layout, nil
 	case "auto":
-		if o.layout.Exists() {
-			return false, nil
+		if !o.layout.Exists() && (o.kind().Exists(ctx) || o.kind().Available(ctx)) {
+			return o.kind(), nil
 		}
-		return o.kind().Exists(ctx) || o.kind().Available(ctx), nil
+		return o.layout, nil
 	}
-	return false, fmt.Errorf("--engine must be kind, native or auto, not %q", o.engine)
+	return nil, fmt.Errorf("--engine must be kind, native or auto, not %q", o.engine)
 }
 
 func (o options) up(ctx context.Context) error {
-	useKind, err := o.useKind(ctx)
+	c, err := o.cluster(ctx)
 	if err != nil {
 		return err
 	}
-	kubeconfig := o.layout.Kubeconfig()
-	if useKind {
-		if o.kubeconfig == "" {
-			return fmt.Errorf("--kubeconfig-copy must be set with kind")
-		}
-		if err := o.kind().Up(ctx, o.kubeconfig, report); err != nil {
+	if err := c.Up(ctx, report); err != nil {
+		return err
+	}
+	if c == o.layout && o.kubeconfig != "" {
+		if err := copyFile(o.kubeconfig, o.layout.Kubeconfig()); err != nil {
 			return err
 		}
-	} else {
-		if err := o.layout.Up(ctx, report); err != nil {
-			return err
-		}
-		if o.kubeconfig != "" {
-			if err := copyFile(o.kubeconfig, kubeconfig); err != nil {
-				return err
-			}
-		}
 	}
-	if o.kubeconfig != "" {
-		kubeconfig = o.kubeconfig
-	}
-	fmt.Printf("\nexport KUBECONFIG=%s\n", kubeconfig)
+	fmt.Printf("\nexport KUBECONFIG=%s\n", cmp.Or(o.kubeconfig, o.layout.Kubeconfig()))
 	return nil
 }
 
@@ -171,28 +164,20 @@ func (o options) down(ctx context.Context) error {
 }
 
 func (o options) status(ctx context.Context) error {
-	useKind, err := o.useKind(ctx)
+	c, err := o.cluster(ctx)
 	if err != nil {
 		return err
 	}
-	if useKind {
-		return o.kind().Status(ctx, o.kubeconfig, os.Stdout)
-	}
-	return o.layout.Status(ctx, os.Stdout)
+	return c.Status(ctx, os.Stdout)
 }
 
 func (o options) load(ctx context.Context, files []string) error {
-	useKind, err := o.useKind(ctx)
+	c, err := o.cluster(ctx)
 	if err != nil {
 		return err
 	}
 	for _, file := range files {
-		if useKind {
-			err = o.kind().Load(ctx, file, report)
-		} else {
-			err = o.layout.Load(ctx, file, report)
-		}
-		if err != nil {
+		if err := c.Load(ctx, file, report); err != nil {
 			return err
 		}
 	}

@@ -35,10 +35,9 @@ kubeadmConfigPatches:
   failCgroupV1: false
 `
 
-// Cluster is a cluster that the kind program at the path Program manages.
-type Cluster struct {
-	Program string
-}
+// Cluster is a cluster that kind manages. Program is the path of kind, Kubeconfig that of the file
+// which Up writes.
+type Cluster struct{ Program, Kubeconfig string }
 
 // Available reports whether a Docker engine is running and has the node image or can pull it.
 func (c Cluster) Available(ctx context.Context) bool {
@@ -71,17 +70,20 @@ func (c Cluster) Exists(ctx context.Context) bool {
 }
 
 // Up creates the cluster unless it exists, and writes its kubeconfig.
-func (c Cluster) Up(ctx context.Context, kubeconfig string, report func(string, ...any)) error {
-	if err := os.MkdirAll(filepath.Dir(kubeconfig), 0o755); err != nil {
+func (c Cluster) Up(ctx context.Context, report func(string, ...any)) error {
+	if c.Kubeconfig == "" {
+		return errors.New("--kubeconfig-copy must be set with kind")
+	}
+	if err := os.MkdirAll(filepath.Dir(c.Kubeconfig), 0o755); err != nil {
 		return err
 	}
 	if c.Exists(ctx) {
 		report("kind cluster %s exists", name)
-		return c.run(ctx, nil, "export", "kubeconfig", "--name", name, "--kubeconfig", kubeconfig)
+		return c.run(ctx, nil, "export", "kubeconfig", "--name", name, "--kubeconfig", c.Kubeconfig)
 	}
 	report("kind cluster %s: creating", name)
 	return c.run(ctx, strings.NewReader(config), "create", "cluster", "--name", name, "--image", nodeImage,
-		"--config", "-", "--kubeconfig", kubeconfig, "--wait", "120s")
+		"--config", "-", "--kubeconfig", c.Kubeconfig, "--wait", "120s")
 }
 
 // Down deletes the cluster.
@@ -97,11 +99,11 @@ func (c Cluster) Load(ctx context.Context, archive string, report func(string, .
 }
 
 // Status prints the cluster's node.
-func (c Cluster) Status(ctx context.Context, kubeconfig string, out io.Writer) error {
+func (c Cluster) Status(ctx context.Context, out io.Writer) error {
 	if !c.Exists(ctx) {
 		return errors.New("cluster not found; `up` creates one")
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(c.Program), "kubectl"), "--kubeconfig", kubeconfig, "get", "nodes", "-o", "wide")
+	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(c.Program), "kubectl"), "--kubeconfig", c.Kubeconfig, "get", "nodes", "-o", "wide")
 	cmd.Stdout, cmd.Stderr = out, out
 	return cmd.Run()
 }

@@ -166,7 +166,11 @@ func removeTree(root string) error {
 		for _, dir := range slices.Backward(dirs) {
 			// A frozen process handles SIGKILL only when it is thawed.
 			_ = os.WriteFile(filepath.Join(dir, "freezer.state"), []byte("THAWED"), 0o644)
-			killAll(filepath.Join(dir, "cgroup.procs"))
+			for _, pid := range processesIn(dir) {
+				if pid > 1 && pid != os.Getpid() {
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+			}
 			if err := syscall.Rmdir(dir); err != nil {
 				left++
 			}
@@ -181,15 +185,13 @@ func removeTree(root string) error {
 	}
 }
 
-func killAll(procs string) {
-	content, err := os.ReadFile(procs)
-	if err != nil {
-		return
-	}
+// processesIn returns the pids of the processes in a cgroup, or none if it can't be read.
+func processesIn(dir string) (pids []int) {
+	content, _ := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
 	for _, line := range strings.Fields(string(content)) {
-		pid, err := strconv.Atoi(line)
-		if err == nil && pid > 1 && pid != os.Getpid() {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+		if pid, err := strconv.Atoi(line); err == nil {
+			pids = append(pids, pid)
 		}
 	}
+	return pids
 }

@@ -14,7 +14,7 @@ import (
 // Down removes the cluster: its pods, processes, mounts, interfaces, netfilter
 // tables, cgroups and files. It tries every step, whatever state an interrupted
 // command has left, and returns the errors of all steps.
-func (l Layout) Down(ctx context.Context, report Report) error {
+func (l Layout) Down(ctx context.Context, report func(string, ...any)) error {
 	if !l.Exists() {
 		report("cluster not found; nothing to remove")
 		return nil

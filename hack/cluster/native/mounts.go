@@ -1,12 +1,9 @@
 package native
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -78,15 +75,9 @@ func (l Layout) anyProcess() int {
 		return 0
 	}
 	for _, h := range all {
-		content, err := os.ReadFile(filepath.Join(h.system(), "cgroup.procs"))
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		for _, line := range strings.Fields(string(content)) {
-			if pid, err := strconv.Atoi(line); err == nil {
-				if _, err := process.Find(pid); err == nil {
-					return pid
-				}
+		for _, pid := range processesIn(h.system()) {
+			if _, err := process.Find(pid); err == nil {
+				return pid
 			}
 		}
 	}

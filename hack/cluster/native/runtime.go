@@ -1,10 +1,19 @@
 package native
 
 import (
+	"archive/tar"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"google.golang.org/grpc"
@@ -58,4 +67,106 @@ func (l Layout) removePods(ctx context.Context) error {
 	}
 	group.Wait()
 	return errors.Join(failures...)
+}
+
+// archived describes one image of an archive in the format of `docker save`.
+type archived struct {
+	Config   string   `json:"Config"`
+	RepoTags []string `json:"RepoTags"`
+}
+
+// id returns the image ID as container runtimes define it: the digest of the image's config.
+func (a archived) id() string {
+	name := strings.TrimSuffix(filepath.Base(a.Config), ".json")
+	if strings.HasPrefix(name, "sha256:") {
+		return name
+	}
+	return "sha256:" + name
+}
+
+// readArchive returns the images of an archive. It reads the manifest and skips the layers.
+func readArchive(file string) ([]archived, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for entries := tar.NewReader(f); ; {
+		entry, err := entries.Next()
+		if errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%s: not an image archive: manifest.json not found", file)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if entry.Name != "manifest.json" {
+			continue
+		}
+		var images []archived
+		if err := json.NewDecoder(entries).Decode(&images); err != nil {
+			return nil, fmt.Errorf("%s: manifest.json: %w", file, err)
+		}
+		return images, nil
+	}
+}
+
+// Load imports an image archive unless its images are already loaded. It calls
+// report with what it did.
+func (l Layout) Load(ctx context.Context, file string, report func(string, ...any)) error {
+	images, err := readArchive(file)
+	if err != nil {
+		return err
+	}
+	conn, err := l.dialRuntime()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	service := cri.NewImageServiceClient(conn)
+
+	var replaced []string
+	present := true
+	for _, image := range images {
+		for _, tag := range image.RepoTags {
+			status, err := service.ImageStatus(ctx, &cri.ImageStatusRequest{Image: &cri.ImageSpec{Image: tag}})
+			if err != nil {
+				return fmt.Errorf("look for image %s: %w", tag, err)
+			}
+			if old := status.Image.GetId(); old != image.id() {
+				present = false
+				if old != "" {
+					replaced = append(replaced, old)
+				}
+			}
+		}
+	}
+	if present {
+		report("image  %s: already loaded", tagsOf(images))
+		return nil
+	}
+	cmd := exec.CommandContext(ctx, "ctr", "--address", l.containerdSocket(), "--namespace", "k8s.io",
+		"images", "import", file)
+	// Kill ctr if this program is killed.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("import %s: %w: %s", file, err, bytes.TrimSpace(out))
+	}
+	report("image  %s: loaded", tagsOf(images))
+
+	// Remove the replaced images that have no tag left.
+	for _, id := range replaced {
+		status, err := service.ImageStatus(ctx, &cri.ImageStatusRequest{Image: &cri.ImageSpec{Image: id}})
+		if err == nil && status.Image != nil && len(status.Image.RepoTags) == 0 {
+			_, _ = service.RemoveImage(ctx, &cri.RemoveImageRequest{Image: &cri.ImageSpec{Image: id}})
+		}
+	}
+	return nil
+}
+
+func tagsOf(images []archived) string {
+	var tags []string
+	for _, image := range images {
+		tags = append(tags, image.RepoTags...)
+	}
+	return strings.Join(tags, ", ")
 }

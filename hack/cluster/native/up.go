@@ -1,7 +1,10 @@
 package native
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,14 +12,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
-// Report prints one line of progress.
-type Report func(format string, args ...any)
-
 // lock keeps two commands from changing the cluster at the same time.
-func (l Layout) lock(report Report) (*os.File, error) {
+func (l Layout) lock(report func(string, ...any)) (*os.File, error) {
 	if err := os.MkdirAll(l.Run, 0o755); err != nil {
 		return nil, err
 	}
@@ -30,7 +31,7 @@ func (l Layout) lock(report Report) (*os.File, error) {
 
 // Up starts the cluster, or those parts of it that are down. It returns when the
 // node is ready and CoreDNS is available.
-func (l Layout) Up(ctx context.Context, report Report) error {
+func (l Layout) Up(ctx context.Context, report func(string, ...any)) error {
 	if os.Geteuid() != 0 {
 		return errors.New("the native cluster runs the kubelet and containerd, which need root: run this as root")
 	}
@@ -63,7 +64,7 @@ func (l Layout) Up(ctx context.Context, report Report) error {
 }
 
 // settle waits until all parts are healthy, and installs CoreDNS.
-func (l Layout) settle(ctx context.Context, nodeIP string, report Report) error {
+func (l Layout) settle(ctx context.Context, nodeIP string, report func(string, ...any)) error {
 	for _, d := range l.daemons(nodeIP) {
 		if l.held(d.name) {
 			report("%-24s stopped with `stop`; `start %s` starts it", d.name, d.name)
@@ -130,7 +131,7 @@ func waitFor(ctx context.Context, limit time.Duration, try func() error) (string
 	}
 }
 
-func (l Layout) loadSystemImages(ctx context.Context, report Report) error {
+func (l Layout) loadSystemImages(ctx context.Context, report func(string, ...any)) error {
 	waiting, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	if err := l.waitRuntime(waiting); err != nil {
@@ -220,4 +221,26 @@ func (l Layout) checkPorts(nodeIP string) error {
 		listener.Close()
 	}
 	return nil
+}
+
+//go:embed coredns.yaml
+var corednsManifest string
+
+// installAddons applies the manifest of CoreDNS if it has changed.
+func (l Layout) installAddons(ctx context.Context) error {
+	manifest := strings.NewReplacer("$DNS_SERVICE_IP", dnsServiceIP, "$CLUSTER_DOMAIN", clusterDomain).Replace(corednsManifest)
+	stamp := fmt.Sprintf("%x", sha256.Sum256([]byte(manifest)))
+	file := l.state("addons-applied")
+	if have, err := os.ReadFile(file); err == nil && string(have) == stamp {
+		return nil
+	}
+	cmd := exec.CommandContext(ctx, l.bin("kubectl"), "--kubeconfig", l.Kubeconfig(),
+		"apply", "--server-side", "--force-conflicts", "--field-manager=assay-cluster", "-f", "-")
+	cmd.Stdin = strings.NewReader(manifest)
+	// kubectl must not write caches to the user's home directory.
+	cmd.Env = append(os.Environ(), "KUBECACHEDIR="+l.run("kubectl-cache"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("install coredns: %w: %s", err, bytes.TrimSpace(out))
+	}
+	return os.WriteFile(file, []byte(stamp), 0o644)
 }
