@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // extraTime is the time by which a tool may exceed the duration of its load.
@@ -111,28 +111,17 @@ func (p *process) watch(every time.Duration, read func(resident, peak int64)) {
 		case <-p.ended:
 			return
 		case <-ticker.C:
-			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
+			proc, err := procfs.NewProc(p.pid)
 			if err != nil {
 				return
 			}
-			if peak := memoryField(string(status), "VmHWM:"); peak > 0 {
-				read(memoryField(string(status), "VmRSS:"), peak)
+			status, err := proc.NewStatus()
+			if err != nil {
+				return
+			}
+			if status.VmHWM > 0 { // a zombie has none
+				read(int64(status.VmRSS), int64(status.VmHWM))
 			}
 		}
 	}
-}
-
-// memoryField returns a field of /proc/PID/status in bytes, or 0 if there is none.
-func memoryField(status, name string) int64 {
-	for line := range strings.Lines(status) {
-		rest, is := strings.CutPrefix(line, name)
-		if !is {
-			continue
-		}
-		kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
-		if err == nil {
-			return kib << 10
-		}
-	}
-	return 0
 }

@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -89,12 +88,12 @@ func runOnce(ctx context.Context, c client.WithWatch, namespace, name, image str
 	defer cancel()
 	run := wrapper.NewRun(namespace, name, image).Lane("overhead").Path("/fixed/1000/100").
 		TargetResources("300m", "128Mi").Clients(2, "500m", "128Mi").Requests(4, 2000).Obj()
-	running := &runningWatch{}
 	pods, err := c.Watch(ctx, &corev1.PodList{}, client.InNamespace(namespace), client.MatchingLabels{manifest.LabelRun: name})
 	if err != nil {
 		return sample{}, fmt.Errorf("watch pods: %w", err)
 	}
-	go running.follow(pods.ResultChan())
+	running := make(chan time.Time, 1)
+	go func() { running <- lastRunning(pods.ResultChan()) }()
 	defer pods.Stop()
 
 	applied := time.Now()
@@ -106,6 +105,7 @@ func runOnce(ctx context.Context, c client.WithWatch, namespace, name, image str
 	if err != nil {
 		return sample{}, err
 	}
+	pods.Stop()
 	if !meta.IsStatusConditionTrue(finished.Status.Conditions, v1alpha1.ConditionSucceeded) {
 		return sample{}, fmt.Errorf("the run did not succeed: %+v", finished.Status.Conditions)
 	}
@@ -119,7 +119,7 @@ func runOnce(ctx context.Context, c client.WithWatch, namespace, name, image str
 	}
 	first, last, _ := result.Window(r.Clients)
 	return sample{
-		toFirstRequest: time.UnixMicro(first).Sub(running.lastSeen()),
+		toFirstRequest: time.UnixMicro(first).Sub(<-running),
 		toFinished:     at.Sub(time.UnixMicro(last)),
 		skew:           time.Duration(r.StartSkewMicroseconds()) * time.Microsecond,
 		fromApply:      time.UnixMicro(first).Sub(applied),
@@ -157,34 +157,17 @@ func waitUntilFinished(ctx context.Context, c client.WithWatch, run *v1alpha1.Be
 	return nil, time.Time{}, fmt.Errorf("the watch ended before the run did: %w", ctx.Err())
 }
 
-// runningWatch records the time at which the last pod was first seen Running.
-type runningWatch struct {
-	mu   sync.Mutex
-	seen map[types.UID]bool
-	last time.Time
-}
-
-func (w *runningWatch) follow(events <-chan watch.Event) {
+// lastRunning returns the time at which the last pod was first seen Running. It returns when the watch
+// has stopped.
+func lastRunning(events <-chan watch.Event) (last time.Time) {
+	seen := map[types.UID]bool{}
 	for event := range events {
 		pod, ok := event.Object.(*corev1.Pod)
-		if !ok || pod.Status.Phase != corev1.PodRunning {
-			continue
+		if ok && pod.Status.Phase == corev1.PodRunning && !seen[pod.UID] {
+			seen[pod.UID], last = true, time.Now()
 		}
-		w.mu.Lock()
-		if w.seen == nil {
-			w.seen = map[types.UID]bool{}
-		}
-		if !w.seen[pod.UID] {
-			w.seen[pod.UID], w.last = true, time.Now()
-		}
-		w.mu.Unlock()
 	}
-}
-
-func (w *runningWatch) lastSeen() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.last
+	return last
 }
 
 func print(samples []sample) error {
