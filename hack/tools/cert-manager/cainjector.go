@@ -22,19 +22,19 @@ import (
 	"github.com/cert-manager/cert-manager/pkg/util"
 )
 
-// injector writes certificate authorities into webhook configurations, API
-// services and CustomResourceDefinitions that ask for them by annotation.
+// injector writes CA bundles into webhook configurations, API services and CustomResourceDefinitions
+// that request them by annotation.
 type injector struct {
 	logging     *logsapi.LoggingConfiguration
 	metricsAddr string
 }
 
-func newCAInjector() (part, error) {
+func newCAInjector() (component, error) {
 	return &injector{logging: logsapi.NewLoggingConfiguration()}, nil
 }
 
 func (i *injector) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&i.metricsAddr, "metrics-listen-address", "0.0.0.0:9402", "Address of the metrics; 0 switches them off.")
+	flags.StringVar(&i.metricsAddr, "metrics-listen-address", "0.0.0.0:9402", "Listen address of the metrics; 0 disables them.")
 	logf.AddFlags(i.logging, flags)
 }
 
@@ -52,11 +52,11 @@ func (i *injector) run(ctx context.Context) error {
 	}
 	cluster, err := ctrl.GetConfig()
 	if err != nil {
-		return fmt.Errorf("find the cluster: %w", err)
+		return fmt.Errorf("load kubeconfig: %w", err)
 	}
 	manager, err := ctrl.NewManager(util.RestConfigWithUserAgent(cluster, "cainjector"), ctrl.Options{
 		Scheme: scheme,
-		// Secrets are watched by their metadata only, and read when needed.
+		// Only the metadata of Secrets is cached. Their data is read from the API server.
 		Cache:   cache.Options{ReaderFailOnMissingInformer: true},
 		Client:  client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
 		Metrics: server.Options{BindAddress: i.metricsAddr},

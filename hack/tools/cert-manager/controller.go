@@ -30,7 +30,7 @@ import (
 	logf "github.com/cert-manager/cert-manager/pkg/logs"
 )
 
-// issuance runs the controllers that are imported above: each registers itself.
+// issuance runs the imported controllers, which register themselves.
 type issuance struct {
 	options     controller.ContextOptions
 	workers     int
@@ -39,26 +39,26 @@ type issuance struct {
 	logging     *logsapi.LoggingConfiguration
 }
 
-func newController() (part, error) {
+func newController() (component, error) {
 	return &issuance{logging: logsapi.NewLoggingConfiguration()}, nil
 }
 
-// addFlags has cert-manager's names and defaults.
+// addFlags defines flags with cert-manager's names and defaults.
 func (i *issuance) addFlags(flags *pflag.FlagSet) {
 	o := &i.options
-	flags.StringVar(&o.ClusterResourceNamespace, "cluster-resource-namespace", "kube-system", "Namespace of what ClusterIssuers refer to.")
-	flags.BoolVar(&o.EnableOwnerRef, "enable-certificate-owner-ref", false, "Make a Certificate the owner of its Secret.")
+	flags.StringVar(&o.ClusterResourceNamespace, "cluster-resource-namespace", "kube-system", "Namespace of the Secrets that ClusterIssuers refer to.")
+	flags.BoolVar(&o.EnableOwnerRef, "enable-certificate-owner-ref", false, "Whether a Certificate owns its Secret.")
 	flags.StringSliceVar(&o.CopiedAnnotationPrefixes, "copied-annotation-prefixes",
 		[]string{"*", "-kubectl.kubernetes.io/", "-fluxcd.io/", "-argocd.argoproj.io/"},
-		"Prefixes of the annotations that a CertificateRequest takes from its Certificate; those with a dash it doesn't.")
+		"Prefixes of the annotations to copy from a Certificate to its CertificateRequests. A leading dash excludes a prefix.")
 	flags.DurationVar(&o.CertificateRequestMinimumBackoffDuration, "certificate-request-minimum-backoff-duration", time.Hour,
-		"How long to wait after the first failure of a request.")
+		"Backoff after the first failure of a request.")
 	flags.DurationVar(&o.CertificateRequestMaximumBackoffDuration, "certificate-request-maximum-backoff-duration", 32*time.Hour,
-		"How long to wait at most after further failures.")
-	flags.IntVar(&i.workers, "concurrent-workers", 5, "Workers of each controller.")
-	flags.StringVar(&i.metricsAddr, "metrics-listen-address", "0.0.0.0:9402", "Address of the metrics.")
-	flags.StringVar(&i.healthAddr, "internal-healthz-listen-address", "0.0.0.0:9403", "Address of /livez.")
-	_ = flags.String("acme-http01-solver-image", "", "Accepted since the chart always sets it. There is no ACME issuer here.")
+		"Maximum backoff after repeated failures of a request.")
+	flags.IntVar(&i.workers, "concurrent-workers", 5, "Number of workers of each controller.")
+	flags.StringVar(&i.metricsAddr, "metrics-listen-address", "0.0.0.0:9402", "Listen address of the metrics.")
+	flags.StringVar(&i.healthAddr, "internal-healthz-listen-address", "0.0.0.0:9403", "Listen address of /livez.")
+	_ = flags.String("acme-http01-solver-image", "", "Ignored: the ACME issuer is not included.")
 	logf.AddFlags(i.logging, flags)
 }
 
@@ -66,7 +66,7 @@ func (i *issuance) run(ctx context.Context) error {
 	if err := logf.ValidateAndApply(i.logging); err != nil {
 		return fmt.Errorf("set up logging: %w", err)
 	}
-	// The first part that ends takes the others with it.
+	// When one goroutine fails, the group cancels ctx, which stops the others.
 	group, ctx := errgroup.WithContext(ctx)
 	factory, err := controller.NewContextFactory(ctx, i.options)
 	if err != nil {
@@ -97,10 +97,10 @@ func (i *issuance) run(ctx context.Context) error {
 	return nil
 }
 
-// errStopped reports that the controllers have ended without an error. It stops the servers too.
+// errStopped is the error of control if the controllers ended without one, so that the servers stop.
 var errStopped = errors.New("the controllers were stopped")
 
-// control runs all controllers until the context ends or one of them fails.
+// control runs all controllers until ctx is done or one of them fails.
 func (i *issuance) control(ctx context.Context, factory *controller.ContextFactory, shared *controller.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for name, construct := range controller.Known() {

@@ -1,9 +1,8 @@
-// Command cert-manager is cert-manager's controller, webhook and cainjector in
-// one program, with the issuers that need nothing outside the cluster: CA and
-// SelfSigned. All three run cert-manager's own code; what is here reads the
-// flags that its Helm chart sets, and starts that code.
+// Command cert-manager is cert-manager's controller, webhook and cainjector in one program, with the
+// issuers that work without external services: CA and SelfSigned. It parses the flags that
+// cert-manager's Helm chart sets and runs cert-manager's own code.
 //
-// The chart gives flags only, so the part to run may stand anywhere among them.
+// The name of the component to run may precede or follow the flags, which the chart sets.
 package main
 
 import (
@@ -23,11 +22,11 @@ import (
 	logf "github.com/cert-manager/cert-manager/pkg/logs"
 )
 
-// part is one of the programs that cert-manager consists of.
-type part interface {
-	// addFlags makes the flags of the part known.
+// component is one of the programs of cert-manager.
+type component interface {
+	// addFlags defines the component's flags.
 	addFlags(flags *pflag.FlagSet)
-	// run runs the part until the context ends.
+	// run runs the component until ctx is done.
 	run(ctx context.Context) error
 }
 
@@ -39,37 +38,37 @@ func main() {
 }
 
 func start(args []string) error {
-	makers := map[string]func() (part, error){
+	makers := map[string]func() (component, error){
 		"controller": newController,
 		"webhook":    newWebhook,
 		"cainjector": newCAInjector,
 	}
 	at := slices.IndexFunc(args, func(arg string) bool { return makers[arg] != nil })
 	if at < 0 {
-		return errors.New("name the part to run: controller, webhook or cainjector")
+		return errors.New("specify the component to run: controller, webhook or cainjector")
 	}
 	name := args[at]
-	p, err := makers[name]()
+	c, err := makers[name]()
 	if err != nil {
 		return fmt.Errorf("set up the %s: %w", name, err)
 	}
 	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
-	p.addFlags(flags)
-	if name != "webhook" { // the chart sets these; a test cluster has one replica of each part
+	c.addFlags(flags)
+	if name != "webhook" { // the chart sets these; a test cluster has one replica of each component
 		for _, flag := range []string{"namespace", "lease-duration", "renew-deadline", "retry-period"} {
-			_ = flags.String("leader-election-"+flag, "", "Accepted and ignored: there is no leader election here.")
+			_ = flags.String("leader-election-"+flag, "", "Ignored: leader election is disabled.")
 		}
 	}
 	if err := flags.Parse(slices.Delete(slices.Clone(args), at, at+1)); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("%s: what is %s?", name, strings.Join(flags.Args(), " "))
+		return fmt.Errorf("%s: unexpected arguments: %s", name, strings.Join(flags.Args(), " "))
 	}
 	logf.InitLogs()
 	defer logf.FlushLogs()
 	ctrl.SetLogger(klog.Background())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return p.run(logf.NewContext(ctx, logf.Log, name))
+	return c.run(logf.NewContext(ctx, logf.Log, name))
 }

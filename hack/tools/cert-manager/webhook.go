@@ -12,13 +12,13 @@ import (
 	"github.com/cert-manager/cert-manager/pkg/webhook/options"
 )
 
-// admission validates and defaults cert-manager's resources. It makes its own
-// serving certificate, by an authority in a Secret.
+// admission validates and defaults cert-manager's resources. It issues its serving certificate from
+// a CA that it keeps in a Secret.
 type admission struct {
 	config *config.WebhookConfiguration
 }
 
-func newWebhook() (part, error) {
+func newWebhook() (component, error) {
 	c, err := options.NewWebhookConfiguration()
 	return &admission{config: c}, err
 }
