@@ -107,28 +107,13 @@ func (p *planner) describe(at int64) (*result.Run, error) {
 		return nil, err
 	}
 	spec, plan := &p.run.Spec, plans[0] // where clients can't have the same, the first has most
-	d := &result.Run{
-		Namespace:           p.run.Namespace,
-		Name:                p.run.Name,
-		UID:                 string(p.run.UID),
-		Image:               spec.Target.Image,
-		Server:              server.Describe(&spec.Target),
-		MeasurementTime:     time.UnixMicro(at).UTC(),
-		Load:                loadplan.Shape(spec),
-		Connections:         int64(plan.Connections),
-		Streams:             int64(plan.Streams),
-		KeepAlive:           plan.KeepAlive,
-		Sequential:          plan.Sequential,
-		Cookies:             plan.Cookies,
-		Authentication:      plan.Authentication,
-		TargetRatePerSecond: loadplan.TargetRatePerSecond(spec),
-		Requests:            []result.Request{},
-	}
+	d := plan.Describe()
+	d.Namespace, d.Name, d.UID = p.run.Namespace, p.run.Name, string(p.run.UID)
+	d.Image, d.Server = spec.Target.Image, server.Describe(&spec.Target)
+	d.MeasurementTime = time.UnixMicro(at).UTC()
+	d.Load, d.TargetRatePerSecond = loadplan.Shape(spec), loadplan.TargetRatePerSecond(spec)
 	for _, p := range plans {
 		d.AllConnections += int64(p.Connections)
-	}
-	for _, request := range plan.Requests {
-		d.Requests = append(d.Requests, result.Request{Method: request.Method, Path: request.Path, Weight: int64(request.Weight), Length: request.Length})
 	}
 	if from := spec.Load.RequestsFrom; from != nil {
 		d.RequestList = &result.RequestList{ConfigMap: from.ConfigMapKeyRef.Name, Key: from.ConfigMapKeyRef.Key}
@@ -140,7 +125,7 @@ func (p *planner) describe(at int64) (*result.Run, error) {
 			d.RequestList.Requests = int64(len(entries))
 		}
 	}
-	return d, nil
+	return &d, nil
 }
 
 func bounds(run *v1alpha1.BenchmarkRun) []validity.Bound {

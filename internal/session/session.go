@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/profile"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -77,6 +78,41 @@ type Plan struct {
 	// Probe is a path that the client probes until it succeeds, before it is ready. It is set for a
 	// target that has no agent, or to which connections log in, and empty for any other.
 	Probe string `json:"probe,omitempty"`
+}
+
+// maxPerSecond bounds arrival rates, over all clients.
+const maxPerSecond = 100_000_000
+
+// MaxLevels bounds the levels of a load.
+const MaxLevels = 20
+
+// Arrivals sets the intended start times of the requests of an open load, which don't depend on the
+// responses to earlier ones. The arrival rate is that of all clients together. Each client has a
+// share: together they send the requests that a single one would send.
+type Arrivals struct {
+	// Share is the client's number, from 0. Shares is the number of clients.
+	Share  int `json:"share"`
+	Shares int `json:"shares"`
+	// Poisson makes the inter-arrival times independent and exponentially
+	// distributed, instead of constant.
+	Poisson bool `json:"poisson,omitempty"`
+}
+
+// ThinkTime is the time between two requests of a connection. It is uniformly
+// distributed between two bounds.
+type ThinkTime struct {
+	MinMicroseconds int64 `json:"minMicroseconds"`
+	MaxMicroseconds int64 `json:"maxMicroseconds"`
+}
+
+func (a *Arrivals) check(amount Amount) error {
+	switch {
+	case a.Share < 0 || a.Share >= a.Shares:
+		return fmt.Errorf("share %d of %d arrivals", a.Share, a.Shares)
+	case amount.Profile.Final() == 0:
+		return fmt.Errorf("arrivals that end at rate 0")
+	}
+	return amount.Profile.Check(maxPerSecond)
 }
 
 // Watch sets what an agent probes and samples.
@@ -175,7 +211,22 @@ func (p *Plan) checkAmount(a Amount) error {
 	if (a.Requests > 0) == (a.DurationMicroseconds > 0) || a.Requests < 0 || a.DurationMicroseconds < 0 {
 		return fmt.Errorf("%d requests and %d µs", a.Requests, a.DurationMicroseconds)
 	}
-	return p.checkShape(a)
+	if p.Arrivals != nil {
+		return p.Arrivals.check(a)
+	}
+	return a.Profile.Check(int64(p.Connections))
+}
+
+// Describe returns what results say of a plan, which is nothing of its target, name and time.
+func (p *Plan) Describe() result.Run {
+	described := result.Run{
+		Connections: int64(p.Connections), Streams: int64(p.Streams), KeepAlive: p.KeepAlive, Sequential: p.Sequential,
+		Cookies: p.Cookies, Authentication: p.Authentication, Requests: []result.Request{},
+	}
+	for _, r := range p.Requests {
+		described.Requests = append(described.Requests, result.Request{Method: r.Method, Path: r.Path, Weight: int64(r.Weight), Length: r.Length})
+	}
+	return described
 }
 
 // PlanToWire returns the message for a plan.

@@ -107,23 +107,18 @@ func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) i
 
 // result returns the job's result with its findings.
 func (j *Job) result(totals *result.Totals, s *localSession) *result.Result {
-	plan := j.Plan
 	r := &result.Result{
 		SchemaVersion: result.SchemaVersion,
-		Run: result.Run{
-			Standalone: true, RequestList: j.RequestList, Name: j.Name, Server: j.URL.Scheme + "://" + j.URL.Host, Load: j.Load,
-			Connections: int64(plan.Connections), Streams: int64(plan.Streams), KeepAlive: plan.KeepAlive,
-			Sequential: plan.Sequential, Cookies: plan.Cookies, Authentication: plan.Authentication, MeasurementTime: time.UnixMicro(totals.StartedAt).UTC(),
-		},
+		Run:           j.Plan.Describe(),
 		Environment: result.Environment{
 			TargetAddress: Target(j.URL), ServerSoftware: j.probed.Software, DocumentLength: j.probed.DocumentLength,
 			HTTP: j.probed.HTTP, TLS: j.probed.TLS, ClientCPULimit: int64(runtime.GOMAXPROCS(0)) * 1000, Assay: j.Version,
 		},
 		Series: s.series,
 	}
-	for _, q := range plan.Requests {
-		r.Run.Requests = append(r.Run.Requests, result.Request{Method: q.Method, Path: q.Path, Weight: int64(q.Weight), Length: q.Length})
-	}
+	r.Run.Standalone, r.Run.RequestList, r.Run.Load = true, j.RequestList, j.Load
+	r.Run.Name, r.Run.Server = j.Name, j.URL.Scheme+"://"+j.URL.Host
+	r.Run.MeasurementTime = time.UnixMicro(totals.StartedAt).UTC()
 	host, _ := os.Hostname() // empty if it is unknown
 	r.AddClients([]result.Client{{Node: host, Totals: *totals}})
 	if r.Warmup != nil {

@@ -12,9 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/server"
 )
 
@@ -111,4 +113,30 @@ func rowOf(ctx context.Context, c *cluster.Cluster, run *v1alpha1.BenchmarkRun) 
 		return report.Row{}, exit.Unknown, err
 	}
 	return report.NewRow(server.Label(r.Run.Server, &run.Spec.Target), r), exit.Success, nil
+}
+
+// declared returns the row of a run without a result. It holds the configuration
+// of the spec and the reason why there is no result.
+func declared(run *v1alpha1.BenchmarkRun, why string) report.Row {
+	lengths := map[string]int64{}
+	for _, file := range run.Spec.Target.Content {
+		if file.SizeBytes > 0 {
+			lengths[file.Path] = file.SizeBytes
+		}
+	}
+	plan := loadplan.Plans(run, lengths)[0]
+	described := plan.Describe()
+	row := report.Row{
+		Namespace: run.Namespace, Name: run.Name, NoResult: why,
+		Connector: server.Label(server.Describe(&run.Spec.Target), &run.Spec.Target),
+		Requests:  described.Requests, Sequential: described.Sequential, Authentication: described.Authentication,
+		KeepAlive: described.KeepAlive, Connections: described.Connections, TargetRatePerSecond: loadplan.TargetRatePerSecond(&run.Spec),
+	}
+	if from := run.Spec.Load.RequestsFrom; from != nil {
+		row.RequestList = &result.RequestList{ConfigMap: from.ConfigMapKeyRef.Name, Key: from.ConfigMapKeyRef.Key}
+	}
+	if run.Spec.Target.TLS != nil {
+		row.TLS = &report.RowTLS{Protocol: strings.Join(plan.TLS.Protocols, "/"), Cipher: strings.Join(plan.TLS.Ciphers, "/")}
+	}
+	return row
 }
