@@ -12,10 +12,11 @@ func (u *usage) add(other usage) {
 	u.major += other.major
 }
 
-// processSample is the state of a process at a sample, and its container.
+// processSample is a process, its state at a sample, and its container.
 type processSample struct {
 	procfs.ProcStat
-	in *container
+	proc procfs.Proc
+	in   *container
 }
 
 func (s *processSample) process() process { return process{pid: s.PID, started: s.Starttime} }

@@ -38,7 +38,7 @@ func TestAccount(t *testing.T) {
 			for _, sample := range test.samples {
 				var all []processSample
 				for _, stat := range sample {
-					all = append(all, processSample{stat, &c})
+					all = append(all, processSample{ProcStat: stat, in: &c})
 				}
 				a.update(all)
 				var u result.ServerUsage
@@ -101,7 +101,8 @@ func TestAccountOfContainers(t *testing.T) {
 			for _, sample := range test.samples {
 				var all []processSample
 				for _, p := range sample {
-					all = append(all, processSample{procfs.ProcStat{PID: p.pid, PPID: p.parent, UTime: uint(p.own), CUTime: p.children}, &both[p.container]})
+					stat := procfs.ProcStat{PID: p.pid, PPID: p.parent, UTime: uint(p.own), CUTime: p.children}
+					all = append(all, processSample{ProcStat: stat, in: &both[p.container]})
 				}
 				a.update(all)
 				got = append(got, [2]int64{both[0].used.user / tick, both[1].used.user / tick})

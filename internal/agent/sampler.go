@@ -61,20 +61,20 @@ func (s *ProcSampler) SetContainers(containers map[string]string) { s.containers
 // kernel's resolution of 10 ms. Context switches of a thread that started and ended between two
 // samples are unknown. Network bytes are the pod's and are part of the server's usage.
 func (s *ProcSampler) Sample(now func() int64) (*result.ServerSample, error) {
-	pids, in, err := s.targetPIDs()
+	processes, err := s.processes()
 	if err != nil {
 		return nil, err
 	}
 	at := now()
 	// CPU times first: they must be close to the time of the sample.
-	all := s.stats(pids, in)
+	all := withStats(processes)
 	s.account.update(all)
 	s.containers.update(all)
 	received, sent, err := s.network()
 	if err != nil {
 		return nil, err
 	}
-	levels := s.levels(all)
+	levels := levelsOf(all)
 	s.readSwitches(all)
 	agentCPUs := s.allowedCPUs("self")
 	of := func(name string) result.ServerUsage {
@@ -105,37 +105,32 @@ func (c *container) report(u *result.ServerUsage) {
 	u.MaxResident = c.resident
 }
 
-// targetPIDs returns the PIDs of the target's processes, in ascending order, and their containers.
-func (s *ProcSampler) targetPIDs() ([]int, []*container, error) {
+// processes returns the target's processes, in ascending order of their PIDs, without their state.
+func (s *ProcSampler) processes() ([]processSample, error) {
 	all, err := s.proc.AllProcs()
 	if err != nil {
-		return nil, nil, fmt.Errorf("list processes: %w", err)
+		return nil, fmt.Errorf("list processes: %w", err)
 	}
 	slices.SortFunc(all, func(a, b procfs.Proc) int { return a.PID - b.PID })
-	var pids []int
-	var in []*container
+	var targets []processSample
 	for _, p := range all {
 		if p.PID == 1 {
 			continue
 		}
 		cgroup, err := s.file(strconv.Itoa(p.PID), "cgroup")
 		if err == nil && !bytes.Equal(cgroup, s.own) {
-			pids, in = append(pids, p.PID), append(in, s.containers.of(cgroup))
+			targets = append(targets, processSample{proc: p, in: s.containers.of(cgroup)})
 		}
 	}
-	return pids, in, nil
+	return targets, nil
 }
 
-// stats samples the processes, except those that have just exited.
-func (s *ProcSampler) stats(pids []int, in []*container) []processSample {
-	all := make([]processSample, 0, len(pids))
-	for i, pid := range pids {
-		p, err := s.proc.Proc(pid)
-		if err != nil {
-			continue
-		}
-		if stat, err := p.Stat(); err == nil {
-			all = append(all, processSample{stat, in[i]})
+// withStats returns the processes with their state, except those that have just exited.
+func withStats(processes []processSample) []processSample {
+	all := make([]processSample, 0, len(processes))
+	for _, one := range processes {
+		if stat, err := one.proc.Stat(); err == nil {
+			all = append(all, processSample{stat, one.proc, one.in})
 		}
 	}
 	return all
@@ -144,8 +139,8 @@ func (s *ProcSampler) stats(pids []int, in []*container) []processSample {
 // levels are gauges: RSS in bytes, threads, and open descriptors, or -1 if those can't be read.
 type levels struct{ resident, threads, descriptors int64 }
 
-// levels returns the gauges of each container that has processes.
-func (s *ProcSampler) levels(all []processSample) map[*container]*levels {
+// levelsOf returns the gauges of each container that has processes.
+func levelsOf(all []processSample) map[*container]*levels {
 	of := map[*container]*levels{}
 	for i := range all {
 		one := &all[i]
@@ -155,18 +150,16 @@ func (s *ProcSampler) levels(all []processSample) map[*container]*levels {
 			of[one.in] = l
 		}
 		l.threads += int64(one.NumThreads)
-		p, err := s.proc.Proc(one.PID)
-		if err != nil {
+		status, err := one.proc.NewStatus()
+		if err != nil { // it has just exited
 			continue
 		}
-		if status, err := p.NewStatus(); err == nil {
-			l.resident += int64(status.VmRSS)
-			one.in.resident = max(one.in.resident, int64(status.VmHWM))
-		}
+		l.resident += int64(status.VmRSS)
+		one.in.resident = max(one.in.resident, int64(status.VmHWM))
 		if l.descriptors < 0 {
 			continue
 		}
-		n, err := p.FileDescriptorsLen()
+		n, err := one.proc.FileDescriptorsLen()
 		if err != nil {
 			l.descriptors = -1
 			continue
