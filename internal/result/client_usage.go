@@ -21,13 +21,7 @@ func (u *ClientUsage) Add(other ClientUsage) { ClientFigures.Merge(u, &other) }
 func (u *ClientUsage) CPU() int64 { return u.UserCPU + u.SystemCPU }
 
 // CPUPercent returns the client's mean CPU time in percent of one CPU.
-func (t *Totals) CPUPercent() float64 {
-	elapsed := t.DurationMicroseconds()
-	if elapsed <= 0 {
-		return 0
-	}
-	return 100 * float64(t.Usage.CPU()) / float64(elapsed)
-}
+func (t *Totals) CPUPercent() float64 { return ratio(t.Usage.CPU(), t.DurationMicroseconds(), 100) }
 
 // CPUPercentOf returns the client's mean CPU time in percent of a limit in
 // thousandths of a CPU; 0 if there is no limit.

@@ -31,12 +31,7 @@ func (c Counts) Succeeded() int64 { return c.Requests - c.Errors.Total() }
 
 // ErrorPercent returns the number of failed requests divided by the number of all
 // requests, in percent; 0 if there are no requests.
-func (c Counts) ErrorPercent() float64 {
-	if c.Requests == 0 {
-		return 0
-	}
-	return float64(100*c.Errors.Total()) / float64(c.Requests)
-}
+func (c Counts) ErrorPercent() float64 { return ratio(c.Errors.Total(), c.Requests, 100) }
 
 // Add adds other counts to these.
 func (c *Counts) Add(other Counts) {

@@ -137,12 +137,7 @@ func (h *Histogram) Max() int64 { return h.max }
 func (h *Histogram) Clamped() int64 { return h.clamped }
 
 // Mean returns the arithmetic mean in microseconds, or 0 if there is no duration.
-func (h *Histogram) Mean() float64 {
-	if h.count == 0 {
-		return 0
-	}
-	return float64(h.sum) / float64(h.count)
-}
+func (h *Histogram) Mean() float64 { return ratio(h.sum, h.count, 1) }
 
 // StdDev returns the standard deviation in microseconds, computed from the
 // buckets, or 0 if there is no duration.

@@ -1,13 +1,15 @@
 package result
 
-// perSecond returns a count divided by a time in microseconds as a rate per second;
-// 0 for an empty span.
-func perSecond(count, microseconds int64) float64 {
-	if microseconds <= 0 {
+// ratio returns a divided by b, times scale: 100 for percent; 0 unless b is positive.
+func ratio(a, b int64, scale float64) float64 {
+	if b <= 0 {
 		return 0
 	}
-	return float64(count) * 1e6 / float64(microseconds)
+	return float64(a) * scale / float64(b)
 }
+
+// perSecond returns a count divided by a time in microseconds as a rate per second.
+func perSecond(count, microseconds int64) float64 { return ratio(count, microseconds, 1e6) }
 
 // RequestsPerSecond returns the successful requests of all clients divided by the
 // time from the first client's start to the last client's end.

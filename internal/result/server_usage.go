@@ -66,11 +66,7 @@ func (s *Server) Spent() ServerUsage {
 
 // CPUPercent returns the server's mean CPU time in percent of one CPU.
 func (s *Server) CPUPercent() float64 {
-	elapsed := s.DurationMicroseconds()
-	if elapsed <= 0 {
-		return 0
-	}
-	return 100 * float64(s.End.CPU()-s.Begin.CPU()) / float64(elapsed)
+	return ratio(s.End.CPU()-s.Begin.CPU(), s.DurationMicroseconds(), 100)
 }
 
 // CPUPercentOf returns the server's mean CPU time in percent of a limit in

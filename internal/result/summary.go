@@ -96,9 +96,4 @@ func (h *Histogram) stdDevWithZeros(zeros int64) float64 {
 }
 
 // Mean returns the arithmetic mean in microseconds; 0 if there is no duration.
-func (s *Summary) Mean() float64 {
-	if s.Count == 0 {
-		return 0
-	}
-	return float64(s.Sum) / float64(s.Count)
-}
+func (s *Summary) Mean() float64 { return ratio(s.Sum, s.Count, 1) }
