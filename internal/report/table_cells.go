@@ -3,10 +3,13 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -190,4 +193,34 @@ func validCell(row *Row, number int) (cell, note string) {
 // reasons returns the findings that invalidate a row's result as text.
 func reasons(row *Row) string {
 	return strings.Join(invalidating(row.Findings, func(f result.Finding) string { return f.Reason + ": " + f.Message }), " ")
+}
+
+// writeTableText writes a line for each run, and under them why results aren't
+// valid or aren't there.
+func writeTableText(w io.Writer, rows []Row) error {
+	return writeRuns(w, rows, table.Writer.Render, "\n")
+}
+
+// writeTableMarkdown writes what the text has as a table of GitHub's Markdown, in which a backslash
+// keeps a line break.
+func writeTableMarkdown(w io.Writer, rows []Row) error {
+	return writeRuns(w, rows, table.Writer.RenderMarkdown, "\\\n")
+}
+
+func writeRuns(w io.Writer, rows []Row, render func(table.Writer) string, lineBreak string) error {
+	t := newTable(tableColumns...)
+	var notes []string
+	for i := range rows {
+		cells, note := tableCells(&rows[i], len(notes)+1)
+		if note != "" {
+			notes = append(notes, note)
+		}
+		t.AppendRow(cells)
+	}
+	document := render(t) + "\n"
+	if len(notes) > 0 {
+		document += "\n" + strings.Join(notes, lineBreak) + "\n"
+	}
+	_, err := io.WriteString(w, document)
+	return err
 }

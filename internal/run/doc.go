@@ -4,7 +4,7 @@
 //
 // The files are layers. Each uses only files of its own layer and of those above:
 //
-//	failure.go, script.go, inputs.go, plan.go, pods.go, status.go
+//	script.go, inputs.go, plan.go, pods.go, status.go
 //	    what a plan and a failure are; what the user's ConfigMaps, a pod and a
 //	    result say by themselves
 //	observed.go

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 
@@ -143,3 +144,49 @@ func roots(directory string) (*x509.CertPool, error) {
 
 // inDirectory returns where directory has a file of session.TLSDirectory.
 func inDirectory(directory, path string) string { return filepath.Join(directory, filepath.Base(path)) }
+
+// ProtocolHTTP2 is the ALPN protocol name of HTTP/2 over TLS (RFC 9113, section 3.2).
+const ProtocolHTTP2 = "h2"
+
+// HTTP2 returns a copy of config that offers only HTTP/2, or nil if config is nil.
+func HTTP2(config *tls.Config) *tls.Config {
+	if config == nil {
+		return nil
+	}
+	config = config.Clone()
+	config.NextProtos = []string{ProtocolHTTP2}
+	return config
+}
+
+// WithSession returns a copy of config for consecutive connections. Each resumes the
+// session of the previous one if the target allows it.
+//
+// crypto/tls keeps one session per server name for all connections. Concurrent connections would
+// then offer the same ticket, but a TLS 1.3 ticket must be used for one connection only (RFC 8446,
+// appendix C.4), and servers with a session cache enforce that.
+func WithSession(config *tls.Config) *tls.Config {
+	config = config.Clone()
+	config.ClientSessionCache = &slot{}
+	return config
+}
+
+// slot keeps the latest session.
+type slot struct {
+	mu      sync.Mutex
+	session *tls.ClientSessionState
+}
+
+// Get implements tls.ClientSessionCache. It is called before a handshake.
+func (s *slot) Get(string) (*tls.ClientSessionState, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.session, s.session != nil
+}
+
+// Put implements tls.ClientSessionCache. It is called with each ticket, and with nil if
+// the target rejected the latest one.
+func (s *slot) Put(_ string, session *tls.ClientSessionState) {
+	s.mu.Lock()
+	s.session = session
+	s.mu.Unlock()
+}

@@ -3,6 +3,9 @@
 package report
 
 import (
+	"context"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report"
 )
 
@@ -55,4 +59,22 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	}
 	cluster.OutputFlag(cmd, &format, report.Names(), strings.Join(report.Names(), " or "))
 	return cmd
+}
+
+func write(ctx context.Context, c *cluster.Cluster, name, format string, out io.Writer) error {
+	if !slices.Contains(report.Names(), format) {
+		return exit.Errorf(exit.Unknown, "unknown output format %q: use one of %s", format, strings.Join(report.Names(), ", "))
+	}
+	run, err := c.Run(ctx, name)
+	if err != nil {
+		return err
+	}
+	if run.Status.Artifact == nil {
+		return exit.Errorf(exit.Failed, "BenchmarkRun %q has %s", run.Name, cluster.NoResult(run))
+	}
+	r, err := c.Result(ctx, run)
+	if err != nil {
+		return err
+	}
+	return report.Write(out, format, r)
 }

@@ -3,7 +3,12 @@ package watch
 import (
 	"fmt"
 	"io"
+	"strings"
+	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/printable"
 )
 
@@ -78,4 +83,71 @@ func (b *bar) close() {
 		_, _ = fmt.Fprintln(b.out)
 	}
 	b.open = false
+}
+
+// view is what watch shows of an active run.
+type view struct {
+	// state is the run's state, for example Measuring.
+	state string
+	// percent is the progress within the state, or -1 if there is none.
+	percent int32
+	// details holds figures, or the message of the run's state if there are none.
+	details string
+}
+
+func viewOf(run *v1alpha1.BenchmarkRun) view {
+	condition := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
+	if condition == nil {
+		return view{state: "New", percent: -1, details: "waiting for the operator"}
+	}
+	v := view{state: printable.Text(condition.Reason), percent: -1}
+	if p := run.Status.Progress; p != nil && p.Percent != nil && string(p.State) == condition.Reason {
+		v.percent = *p.Percent
+		v.details = figures(p)
+	}
+	if v.details == "" {
+		v.details = printable.Text(condition.Message)
+	}
+	return v
+}
+
+func figures(p *v1alpha1.Progress) string {
+	var parts []string
+	if p.RequestsPerSecond != "" {
+		parts = append(parts, printable.Text(p.RequestsPerSecond)+" requests/s")
+	}
+	if p.Errors != nil {
+		parts = append(parts, fmt.Sprintf("%d errors", *p.Errors))
+	}
+	if p.RemainingSeconds != nil {
+		parts = append(parts, (time.Duration(*p.RemainingSeconds)*time.Second).String()+" left")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (v view) line() string {
+	line := fmt.Sprintf("%-10s", v.state)
+	if v.percent >= 0 {
+		line += fmt.Sprintf(" %3d%%", v.percent)
+	}
+	return strings.TrimRight(line+"  "+v.details, " ")
+}
+
+// barCells is the number of characters between the ends of the bar.
+const barCells = 30
+
+// bar returns the view as a line with a progress bar, truncated to the width of the
+// terminal in characters.
+func (v view) bar(width int) string {
+	line := fmt.Sprintf("%-10s", v.state)
+	if v.percent >= 0 {
+		done := barCells * int(min(max(v.percent, 0), 100)) / 100
+		line += fmt.Sprintf(" [%s%s] %3d%%", strings.Repeat("=", done), strings.Repeat(" ", barCells-done), v.percent)
+	}
+	cells := []rune(strings.TrimRight(line+"  "+v.details, " "))
+	// Leave the last column empty: a character in it makes some terminals wrap.
+	if len(cells) >= width {
+		cells = cells[:max(width-1, 0)]
+	}
+	return string(cells)
 }
