@@ -1,6 +1,7 @@
 package k6metric
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"sync"
@@ -112,4 +113,23 @@ func (d *distribution) UnmarshalBinary(encoded []byte) error {
 	}
 	d.packed, d.n, d.sketch = encoded, int64(math.Round(sketch.GetCount())), nil
 	return nil
+}
+
+// MarshalJSON is MarshalBinary in base64: k6's process reports to the client in JSON, and the
+// artifact is JSON.
+func (d *distribution) MarshalJSON() ([]byte, error) {
+	encoded, err := d.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(encoded)
+}
+
+// UnmarshalJSON reads what MarshalJSON returned.
+func (d *distribution) UnmarshalJSON(data []byte) error {
+	var encoded []byte
+	if err := json.Unmarshal(data, &encoded); err != nil {
+		return err
+	}
+	return d.UnmarshalBinary(encoded)
 }

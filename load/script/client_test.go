@@ -228,6 +228,9 @@ func TestWholeScript(t *testing.T) {
 		if got := totals[0]; sum != got.Counts || got.StartedAt == 0 || got.EndedAt <= got.StartedAt || got.Usage.UserCPU <= 0 {
 			t.Errorf("client %d: seconds %+v, totals %+v", i, sum, got)
 		}
+		if err := totals[0].Script.Check(); err != nil { // as the manager checks them
+			t.Errorf("client %d: %s", i, err)
+		}
 		clients = append(clients, result.Client{Index: i, Totals: totals[0]})
 	}
 	r.AddClients(clients)
