@@ -35,7 +35,7 @@ type BenchmarkRun struct {
 	// +required
 	Spec BenchmarkRunSpec `json:"spec,omitempty,omitzero"`
 
-	// status is what was observed: how far the run is, its verdict and its result.
+	// status reports the run's progress, verdict and result.
 	// +default={"observedGeneration": -1}
 	// +optional
 	Status BenchmarkRunStatus `json:"status,omitempty,omitzero"`
@@ -80,7 +80,7 @@ type BenchmarkRunSpec struct {
 	// +optional
 	Clients Clients `json:"clients,omitempty,omitzero"`
 
-	// load is what the clients do. A run has either a load or a script.
+	// load specifies the requests of the clients. A run has either a load or a script.
 	// +optional
 	Load Load `json:"load,omitempty,omitzero"`
 
@@ -89,7 +89,7 @@ type BenchmarkRunSpec struct {
 	// +optional
 	Script *Script `json:"script,omitempty"`
 
-	// thresholds are what the result must meet for the condition ThresholdsMet to become True.
+	// thresholds are the bounds that the result must meet for the condition ThresholdsMet to become True.
 	// +listType=map
 	// +listMapKey=metric
 	// +kubebuilder:validation:MinItems=1
@@ -119,7 +119,7 @@ type BenchmarkRunSpec struct {
 	// +optional
 	ActiveDeadlineSeconds *int32 `json:"activeDeadlineSeconds,omitempty"`
 
-	// ttlSecondsAfterFinished is how long the finished run is kept before it is deleted together
+	// ttlSecondsAfterFinished is the time after which the finished run is deleted together
 	// with its artifact, in seconds. If not set, it is kept until somebody deletes it. May be
 	// changed at any time.
 	// +kubebuilder:validation:Minimum=0

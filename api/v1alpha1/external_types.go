@@ -4,7 +4,7 @@ package v1alpha1
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.certificateAuthority) || self.url.startsWith('https:')",reason="FieldValueForbidden",fieldPath=".certificateAuthority",message="certificateAuthority must not be set when url is http: omit it, or use an https url"
 type ExternalServer struct {
-	// url is where it is: http or https, host and, if it isn't 80 or 443, port,
+	// url is the server's URL: http or https, host and, if it isn't 80 or 443, port,
 	// such as https://www.example.org:8443. The clients' pods must reach it.
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=512

@@ -1,6 +1,6 @@
 package v1alpha1
 
-// FormLogin is how a connection logs in by a form in HTML. What it sends for that
+// FormLogin specifies the login of a connection by a form in HTML. What it sends for that
 // isn't in the result.
 type FormLogin struct {
 	// page is the path and query of a page that is requested before, redirects followed, as a
@@ -34,7 +34,7 @@ type FormLogin struct {
 	// +optional
 	Fields []FormField `json:"fields,omitempty"`
 
-	// expect is what the response to the form must be for the login to have succeeded. Defaults to
+	// expect specifies the response to the form of a successful login. Defaults to
 	// a redirect (302 or 303) to anywhere but path.
 	// +optional
 	Expect *LoginExpectation `json:"expect,omitempty"`
@@ -53,7 +53,7 @@ type FormField struct {
 	Value *string `json:"value,omitempty"`
 }
 
-// LoginExpectation is what the response to a form must be.
+// LoginExpectation specifies the response to the form of a successful login.
 //
 // +kubebuilder:validation:MinProperties=1
 type LoginExpectation struct {
@@ -66,7 +66,7 @@ type LoginExpectation struct {
 	// +optional
 	Statuses []int32 `json:"statuses,omitempty"`
 
-	// location is what the path and query of the redirect's target must begin with. If not set, it
+	// location is the required prefix of the path and query of the redirect's target. If not set, it
 	// may be anywhere but the form's path.
 	// +optional
 	Location URLPath `json:"location,omitempty"`

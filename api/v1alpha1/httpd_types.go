@@ -19,7 +19,7 @@ type HTTPDServer struct {
 	// +optional
 	Executable AbsolutePath `json:"executable,omitempty"`
 
-	// mpm is how httpd handles connections: Event, Worker or Prefork. Defaults to Event.
+	// mpm is httpd's multi-processing module: Event, Worker or Prefork. Defaults to Event.
 	// +default="Event"
 	// +optional
 	MPM HTTPDMPM `json:"mpm,omitempty"`
@@ -112,7 +112,7 @@ type HTTPDKeepAlive struct {
 	// +optional
 	MaxRequests *int32 `json:"maxRequests,omitempty"`
 
-	// timeoutMilliseconds is how long an idle connection is kept
+	// timeoutMilliseconds is the time for which an idle connection is kept
 	// (KeepAliveTimeout), in milliseconds.
 	// +kubebuilder:validation:Minimum=1
 	// +optional

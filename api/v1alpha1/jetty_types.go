@@ -20,7 +20,7 @@ type JettyServer struct {
 	// +optional
 	Base AbsolutePath `json:"base,omitempty"`
 
-	// connector is how Jetty accepts connections.
+	// connector configures Jetty's connector.
 	// +optional
 	Connector *JettyConnector `json:"connector,omitempty"`
 
@@ -88,7 +88,7 @@ type JettyConnector struct {
 	// +optional
 	AcceptQueueSize *int32 `json:"acceptQueueSize,omitempty"`
 
-	// maxConnections is how many connections Jetty has at a time. It accepts no more
+	// maxConnections is the maximum number of open connections. It accepts no more
 	// until one is closed. Unlimited if omitted.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
@@ -115,7 +115,7 @@ type JettyKeepAlive struct {
 	// +optional
 	Mode Switch `json:"mode,omitempty"`
 
-	// timeoutMilliseconds is how long a connection may be idle before Jetty closes it
+	// timeoutMilliseconds is the time for which a connection may be idle before Jetty closes it
 	// (idleTimeout). Defaults to 30000.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600000

@@ -19,7 +19,7 @@ type ClosedLoad struct {
 	// +optional
 	Requests *int64 `json:"requests,omitempty"`
 
-	// durationSeconds is how long requests are started, in seconds. Those under
+	// durationSeconds is the time in which requests are started, in seconds. Those under
 	// way at its end are finished and counted.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800
@@ -33,7 +33,7 @@ type ClosedLoad struct {
 	// +optional
 	RampSeconds *int32 `json:"rampSeconds,omitempty"`
 
-	// thinkTime is how long a connection waits after each response before its next
+	// thinkTime is the time that a connection waits after each response before its next
 	// request. If not set, it doesn't wait.
 	// +optional
 	ThinkTime *ThinkTime `json:"thinkTime,omitempty"`
@@ -114,7 +114,7 @@ type RateRamp struct {
 	// +required
 	From *int32 `json:"from,omitempty"`
 
-	// seconds is how long the rate takes to become requestsPerSecond.
+	// seconds is the time in which the rate becomes requestsPerSecond.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
 	// +required
@@ -187,7 +187,7 @@ type LoadLevel struct {
 	// +optional
 	RampSeconds *int32 `json:"rampSeconds,omitempty"`
 
-	// holdSeconds is how long the level is held and measured, in seconds.
+	// holdSeconds is the time for which the level is held and measured, in seconds.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
 	// +required

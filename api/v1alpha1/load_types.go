@@ -12,14 +12,14 @@ type Clients struct {
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// resources is what each client gets, as request and as limit. Defaults to
+	// resources are the requests and limits of each client. Defaults to
 	// one CPU and 512Mi of memory.
 	// +default={"cpu": "1", "memory": "512Mi"}
 	// +optional
 	Resources Resources `json:"resources,omitempty,omitzero"`
 }
 
-// Load is what the clients do: requests, in one of the shapes closed, open and stages.
+// Load specifies the requests of the clients, in one of the shapes closed, open and stages.
 //
 // +kubebuilder:validation:ExactlyOneOf=closed;open;stages
 // +kubebuilder:validation:ExactlyOneOf=requests;requestsFrom
@@ -32,7 +32,7 @@ type Clients struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.warmup) || !has(self.warmup.requests) || !has(self.closed) || self.warmup.requests >= self.closed.connections",reason="FieldValueInvalid",fieldPath=".warmup.requests",message="warmup.requests must be at least closed.connections: each connection makes a request"
 // +kubebuilder:validation:MinProperties=1
 type Load struct {
-	// requests are what the clients request, in the order that order says.
+	// requests are the requests that clients send, in the order given by order.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=128
@@ -50,12 +50,12 @@ type Load struct {
 	// +optional
 	Order RequestOrder `json:"order,omitempty"`
 
-	// authentication is how clients authenticate each request: by a name and a password or a token.
-	// If not set, they don't.
+	// authentication specifies the credentials of each request: a name and a password, or a token.
+	// If not set, requests have none.
 	// +optional
 	Authentication *Authentication `json:"authentication,omitempty"`
 
-	// connection is how clients connect.
+	// connection configures the clients' connections.
 	// +default={"keepAlive": "Enabled"}
 	// +optional
 	Connection Connection `json:"connection,omitempty,omitzero"`
@@ -101,7 +101,7 @@ const (
 	ScopeRun    LoadScope = "Run"
 )
 
-// Connection is how clients connect.
+// Connection configures the clients' connections.
 //
 // +kubebuilder:validation:MinProperties=1
 // +kubebuilder:validation:XValidation:rule="!has(self.streams) || (has(self.protocol) && self.protocol == 'HTTP2')",reason="FieldValueInvalid",fieldPath=".streams",message="streams is for the protocol HTTP2: in HTTP/1.1 a connection has one request at a time"
@@ -113,7 +113,7 @@ type Connection struct {
 	// +optional
 	KeepAlive Switch `json:"keepAlive,omitempty"`
 
-	// protocol is what clients speak: HTTP1, that is HTTP/1.1, or HTTP2; with TLS
+	// protocol is the clients' protocol: HTTP1, that is HTTP/1.1, or HTTP2; with TLS
 	// negotiated by ALPN, without TLS at once (prior knowledge, h2c). A server that
 	// doesn't speak HTTP2 then gets no load. Defaults to HTTP1.
 	// +default="HTTP1"
@@ -154,7 +154,7 @@ type Warmup struct {
 	// +optional
 	Requests *int64 `json:"requests,omitempty"`
 
-	// durationSeconds is how long requests are started, in seconds.
+	// durationSeconds is the time in which requests are started, in seconds.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800
 	// +optional
@@ -166,7 +166,7 @@ type Warmup struct {
 	Steady *SteadyState `json:"steady,omitempty"`
 }
 
-// Threshold is what the result must meet: an upper bound, a lower bound, or both.
+// Threshold bounds a metric of the result: by an upper bound, a lower bound, or both.
 //
 // +kubebuilder:validation:AtLeastOneOf=below;above
 // +kubebuilder:validation:XValidation:rule="!self.metric.startsWith('Latency') || (!has(self.below) || self.below.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$')) && (!has(self.above) || self.above.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$'))",message="the bound of a latency must be a number with one of the units us, ms and s, such as 50ms"
@@ -176,7 +176,7 @@ type Warmup struct {
 // +kubebuilder:validation:XValidation:rule="self.metric != 'ErrorRate' || !has(self.above) || !self.above.matches('^100([.]0+)?%$')",reason="FieldValueInvalid",fieldPath=".above",message="above must be less than 100% for ErrorRate: no figure is above it"
 // +kubebuilder:validation:XValidation:rule="!has(self.below) || !has(self.above) || ![self.below, self.above].all(b, b.matches('^[0-9]{1,12}([.][0-9]{1,6})?(us|ms|s|%)?$')) || double(self.below.replace('us', \"\").replace('ms', \"\").replace('s', \"\").replace('%', \"\")) * (self.below.endsWith('us') ? 1.0 : self.below.endsWith('ms') ? 1000.0 : self.below.endsWith('s') ? 1000000.0 : 1.0) > double(self.above.replace('us', \"\").replace('ms', \"\").replace('s', \"\").replace('%', \"\")) * (self.above.endsWith('us') ? 1.0 : self.above.endsWith('ms') ? 1000.0 : self.above.endsWith('s') ? 1000000.0 : 1.0)",reason="FieldValueInvalid",fieldPath=".below",message="below must be greater than above: no figure is between them"
 type Threshold struct {
-	// metric is what is compared: LatencyMean, LatencyP50, LatencyP90, LatencyP95, LatencyP99,
+	// metric is the bounded metric: LatencyMean, LatencyP50, LatencyP90, LatencyP95, LatencyP99,
 	// LatencyP999, LatencyP9999, LatencyMax (of the total time of a request, over all clients),
 	// ErrorRate or RequestsPerSecond (of all clients together).
 	// +required

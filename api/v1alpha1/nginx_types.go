@@ -86,7 +86,7 @@ type NginxKeepAlive struct {
 	// +optional
 	MaxRequests *int32 `json:"maxRequests,omitempty"`
 
-	// timeoutMilliseconds is how long an idle connection is kept
+	// timeoutMilliseconds is the time for which an idle connection is kept
 	// (keepalive_timeout), in milliseconds.
 	// +kubebuilder:validation:Minimum=1
 	// +optional

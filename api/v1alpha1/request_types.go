@@ -14,8 +14,8 @@ type Request struct {
 	// +required
 	Path URLPath `json:"path,omitempty"`
 
-	// weight is how often this request is made in proportion to the others; in the
-	// order Sequential, how many times in succession. Defaults to 1.
+	// weight is the frequency of this request relative to the others; in the
+	// order Sequential, its number of repetitions. Defaults to 1.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional
@@ -40,7 +40,7 @@ type Request struct {
 	// +optional
 	Body *Body `json:"body,omitempty"`
 
-	// expect is what the response must be for the request to have succeeded. Defaults to a status
+	// expect specifies the response of a successful request. Defaults to a status
 	// from 200 to 399 and, where the path is that of a file of target.content with sizeBytes and
 	// the method is GET, its length.
 	// +optional
@@ -108,7 +108,7 @@ type Body struct {
 	SizeBytes *int64 `json:"sizeBytes,omitempty"`
 }
 
-// Expectation is what a response must be.
+// Expectation specifies the response of a successful request.
 //
 // +kubebuilder:validation:MinProperties=1
 type Expectation struct {
@@ -152,13 +152,13 @@ const (
 	OrderSequential RequestOrder = "Sequential"
 )
 
-// Authentication is how clients authenticate requests.
+// Authentication specifies the credentials of requests.
 //
 // +kubebuilder:validation:XValidation:rule="(self.scheme == 'Form') == has(self.form)",reason="FieldValueInvalid",fieldPath=".form",message="form must be set with the scheme Form, and with no other"
 type Authentication struct {
-	// scheme is how: Basic (RFC 7617) and Bearer (RFC 6750) with each request; Digest (RFC 7616) as
-	// the server challenges, whose challenges are part of the request that meets them; Form by a
-	// form in HTML that each connection sends once, before there is load.
+	// scheme is the authentication scheme. Basic (RFC 7617) and Bearer (RFC 6750) are sent with each
+	// request. Digest (RFC 7616) answers the server's challenges, which are part of the request that
+	// meets them. With Form each connection sends a form in HTML once, before the load begins.
 	// +required
 	Scheme AuthenticationScheme `json:"scheme,omitempty"`
 
@@ -168,7 +168,7 @@ type Authentication struct {
 	// +required
 	SecretName SecretName `json:"secretName,omitempty"`
 
-	// form is how name and password are sent by the scheme Form.
+	// form specifies the login of the scheme Form.
 	// +optional
 	Form *FormLogin `json:"form,omitempty"`
 }

@@ -51,7 +51,7 @@ type Script struct {
 	// +optional
 	Tags []ScriptTag `json:"tags,omitempty"`
 
-	// outputs are where k6 sends its samples in addition, while the script runs.
+	// outputs are additional destinations of k6's samples while the script runs.
 	// +optional
 	Outputs *ScriptOutputs `json:"outputs,omitempty"`
 }
@@ -87,7 +87,7 @@ type ScriptTag struct {
 	Value string `json:"value,omitempty"`
 }
 
-// ScriptOutputs are where k6 sends its samples in addition. They have the tags assay_run and
+// ScriptOutputs are additional destinations of k6's samples. They have the tags assay_run and
 // assay_client, so that the series of clients differ.
 //
 // +kubebuilder:validation:MinProperties=1
@@ -105,7 +105,7 @@ type ScriptOutputs struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme in ['Basic', 'Bearer']",reason="FieldValueInvalid",fieldPath=".authentication.scheme",message="scheme must be Basic or Bearer: k6's output has no other"
 type PrometheusRemoteWrite struct {
-	// url is where the samples are sent, such as
+	// url is the destination of the samples, such as
 	// http://prometheus.monitoring.svc:9090/api/v1/write.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
@@ -124,8 +124,8 @@ type PrometheusRemoteWrite struct {
 	// +optional
 	TrendStatistics []string `json:"trendStatistics,omitempty"`
 
-	// authentication is how k6 authenticates, with the scheme Basic or Bearer. If not set, it
-	// doesn't.
+	// authentication specifies k6's credentials, of the scheme Basic or Bearer. If not set, k6
+	// sends none.
 	// +optional
 	Authentication *OutputAuthentication `json:"authentication,omitempty"`
 }
@@ -177,9 +177,9 @@ const (
 	TelemetryClear TelemetryEncryption = "None"
 )
 
-// OutputAuthentication is how an output authenticates.
+// OutputAuthentication specifies the credentials of an output.
 type OutputAuthentication struct {
-	// scheme is how: Basic (RFC 7617) or Bearer (RFC 6750).
+	// scheme is the authentication scheme: Basic (RFC 7617) or Bearer (RFC 6750).
 	// +required
 	Scheme AuthenticationScheme `json:"scheme,omitempty"`
 

@@ -4,7 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkRunStatus is what was observed of a run.
+// BenchmarkRunStatus reports the progress, verdict and result of a run.
 //
 // +kubebuilder:validation:MinProperties=1
 type BenchmarkRunStatus struct {
@@ -30,7 +30,7 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
 
-	// admissionTime is when the run was admitted to its lane (its queue).
+	// admissionTime is the time at which the run was admitted to its lane (its queue).
 	// +optional
 	AdmissionTime *metav1.Time `json:"admissionTime,omitempty"`
 
@@ -38,19 +38,19 @@ type BenchmarkRunStatus struct {
 	// +optional
 	MeasurementTime *metav1.MicroTime `json:"measurementTime,omitempty"`
 
-	// completionTime is when the run finished.
+	// completionTime is the time at which the run finished.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// progress is how far the run is.
+	// progress is the progress of the run's current state.
 	// +optional
 	Progress *Progress `json:"progress,omitempty"`
 
-	// target is what was really started and measured.
+	// target describes the target that was started and measured.
 	// +optional
 	Target *TargetStatus `json:"target,omitempty"`
 
-	// warmup is how a warm-up with spec.load.warmup.steady ended.
+	// warmup is the outcome of a warm-up with spec.load.warmup.steady.
 	// +optional
 	Warmup *WarmupStatus `json:"warmup,omitempty"`
 
@@ -65,7 +65,7 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Result *ResultStatus `json:"result,omitempty"`
 
-	// artifact is where the full result is kept.
+	// artifact refers to the full result.
 	// +optional
 	Artifact *ArtifactReference `json:"artifact,omitempty"`
 }
@@ -83,14 +83,14 @@ const (
 	VerdictError   Verdict = "Error"
 )
 
-// Progress is how far a run is.
+// Progress is the progress of a run's current state.
 type Progress struct {
 	// state is the state that these figures are about. While the run is active it is
 	// the reason of the condition Succeeded.
 	// +optional
 	State RunState `json:"state,omitempty"`
 
-	// percent is how much of the state's load is done, from 0 to 100.
+	// percent is the completed share of the state's load, from 0 to 100.
 	// +optional
 	Percent *int32 `json:"percent,omitempty"`
 
@@ -149,7 +149,7 @@ type ClientStatus struct {
 	// +optional
 	CPUPercent *int32 `json:"cpuPercent,omitempty"`
 
-	// startSkewMicroseconds is how long after the common start time the client began its first
+	// startSkewMicroseconds is the time from the common start time to the client's first
 	// request.
 	// +optional
 	StartSkewMicroseconds *int64 `json:"startSkewMicroseconds,omitempty"`
@@ -170,7 +170,7 @@ type ResultStatus struct {
 	// +optional
 	RequestsPerSecond Rate `json:"requestsPerSecond,omitempty"`
 
-	// arrivals is how well an open load kept its rate. It is omitted for other loads.
+	// arrivals compares the rate of an open load with its target rate. It is omitted for other loads.
 	// +optional
 	Arrivals *ArrivalsStatus `json:"arrivals,omitempty"`
 
@@ -203,12 +203,12 @@ type ResultStatus struct {
 	// +optional
 	Latency *PhaseLatencies `json:"latency,omitempty"`
 
-	// target is what the server used while it was measured.
+	// target is the server's usage during the measurement.
 	// +optional
 	Target *TargetUsage `json:"target,omitempty"`
 }
 
-// ArrivalsStatus is how well an open load kept its rate.
+// ArrivalsStatus compares the rate of an open load with its target rate.
 type ArrivalsStatus struct {
 	// targetRatePerSecond is the rate at which requests were to start, over all
 	// clients, on average.
@@ -311,7 +311,7 @@ type Latency struct {
 	MaxMicroseconds *int64 `json:"maxMicroseconds,omitempty"`
 }
 
-// TargetUsage is what the server used while it was measured.
+// TargetUsage is a server's usage during the measurement.
 type TargetUsage struct {
 	// cpuPercent is the mean CPU time in percent of the CPU limit.
 	// +optional

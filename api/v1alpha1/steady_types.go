@@ -14,7 +14,7 @@ type SteadyState struct {
 	// +optional
 	WindowSeconds *int32 `json:"windowSeconds,omitempty"`
 
-	// windows is how many successive windows are compared, the last ones. Defaults to 3.
+	// windows is the number of windows that are compared, the last ones. Defaults to 3.
 	// +default=3
 	// +kubebuilder:validation:Minimum=2
 	// +kubebuilder:validation:Maximum=10
@@ -46,7 +46,7 @@ type SteadyState struct {
 	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
 }
 
-// WarmupStatus is how a warm-up until the target is steady ended.
+// WarmupStatus is the outcome of a warm-up until the target is steady.
 type WarmupStatus struct {
 	// steady is Reached when the target became steady, NotReached when the warm-up reached its
 	// timeout.
@@ -73,7 +73,7 @@ const (
 
 // WarmupWindow is the figures of one window of a warm-up, over all clients.
 type WarmupWindow struct {
-	// startSeconds is when the window begins, in seconds from the warm-up's start.
+	// startSeconds is the start of the window, in seconds from the warm-up's start.
 	// +required
 	StartSeconds *int64 `json:"startSeconds,omitempty"`
 	// succeeded is the number of successful requests in it.

@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// TargetStatus is what was really started and measured.
+// TargetStatus describes the target that was started and measured.
 type TargetStatus struct {
 	ServerStatus `json:",inline"`
 
@@ -24,7 +24,7 @@ type TargetStatus struct {
 	// +optional
 	ServerSoftware string `json:"serverSoftware,omitempty"`
 
-	// tls is what was negotiated with the target.
+	// tls has the TLS parameters negotiated with the target.
 	// +optional
 	TLS *TLSStatus `json:"tls,omitempty"`
 
@@ -53,7 +53,7 @@ type TargetStatus struct {
 	CPUExclusivity CPUExclusivity `json:"cpuExclusivity,omitempty"`
 }
 
-// ServerStatus is what was really started of a server.
+// ServerStatus describes a server as it was started.
 type ServerStatus struct {
 	// imageID is the identity of the image as the container runtime reports it.
 	// +kubebuilder:validation:MinLength=1
@@ -68,7 +68,7 @@ type ServerStatus struct {
 	// +optional
 	ServerVersion string `json:"serverVersion,omitempty"`
 
-	// connector is how the server accepts connections, as it logged it, such as
+	// connector is the server's connector as it logged it, such as
 	// https-openssl-apr-8443 or mpm_event.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
@@ -85,7 +85,7 @@ type ServerStatus struct {
 	Libraries []string `json:"libraries,omitempty"`
 }
 
-// TLSStatus is what was negotiated with the target before the load.
+// TLSStatus has the TLS parameters negotiated with the target before the load.
 type TLSStatus struct {
 	// protocol is the version of TLS, such as TLSv1.3.
 	// +kubebuilder:validation:MinLength=1
@@ -127,7 +127,7 @@ type TLSStatus struct {
 	// +optional
 	Fingerprint string `json:"fingerprint,omitempty"`
 
-	// notAfter is when the certificate expires.
+	// notAfter is the time at which the certificate expires.
 	// +optional
 	NotAfter *metav1.Time `json:"notAfter,omitempty"`
 
@@ -148,7 +148,7 @@ const (
 	ClientCertificateNotRequested ClientCertificateRequest = "NotRequested"
 )
 
-// BackendStatus is what was really started of a backend.
+// BackendStatus describes a backend as it was started.
 type BackendStatus struct {
 	ServerStatus `json:",inline"`
 
@@ -158,7 +158,7 @@ type BackendStatus struct {
 	// +required
 	Name string `json:"name,omitempty"`
 
-	// usage is what the backend used while it was measured.
+	// usage is the backend's usage during the measurement.
 	// +optional
 	Usage *TargetUsage `json:"usage,omitempty"`
 }

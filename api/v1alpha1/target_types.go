@@ -40,7 +40,7 @@ type Target struct {
 	// +optional
 	ImagePullSecrets []PullSecret `json:"imagePullSecrets,omitempty"`
 
-	// resources is what the server's container gets, as request and as limit.
+	// resources are the requests and limits of the server's container.
 	// Defaults to one CPU and 1Gi of memory.
 	// +default={"cpu": "1", "memory": "1Gi"}
 	// +optional
@@ -51,8 +51,8 @@ type Target struct {
 	// +required
 	Server Server `json:"server,omitempty,omitzero"`
 
-	// tls is how target and clients speak TLS. If not set, they don't, unless the url of an
-	// external server is https.
+	// tls configures TLS between the clients and the target. If not set, there is none, unless the
+	// url of an external server is https.
 	// +optional
 	TLS *TLS `json:"tls,omitempty"`
 
@@ -109,7 +109,7 @@ type Backend struct {
 	// +required
 	Image ImageName `json:"image,omitempty"`
 
-	// resources is what the container gets, as request and as limit. Defaults to
+	// resources are the requests and limits of the container. Defaults to
 	// one CPU and 1Gi of memory.
 	// +optional
 	Resources Resources `json:"resources,omitempty,omitzero"`
@@ -155,7 +155,7 @@ const (
 	PodSecurityBaseline   PodSecurity = "Baseline"
 )
 
-// Resources is what a container gets, as request and as limit.
+// Resources are the requests and limits of a container.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.cpuPinning) && self.cpuPinning == 'Required') || !has(self.cpu) || [quantity(string(self.cpu)).asApproximateFloat()].all(n, n - double(int(n + 0.5)) < 0.0000000005 && double(int(n + 0.5)) - n < 0.0000000005)",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu must be a whole number of CPUs when cpuPinning is Required: only whole CPUs can be exclusive; use e.g. \"1\", or set cpuPinning to Preferred"
 // +kubebuilder:validation:XValidation:rule="!has(self.cpu) || quantity(string(self.cpu)).compareTo(quantity('10m')) >= 0",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu must be at least 10m"

@@ -63,8 +63,8 @@ type TLS struct {
 
 // ClientAuthentication is the clients' certificate.
 type ClientAuthentication struct {
-	// certificate is what all clients present. With secretName the Secret must also have ca.crt,
-	// the CA bundle that the server verifies clients against.
+	// certificate is the certificate that all clients present. With secretName the Secret must
+	// also have ca.crt, the CA bundle that the server verifies clients against.
 	// +required
 	Certificate Certificate `json:"certificate,omitempty,omitzero"`
 }

@@ -15,7 +15,7 @@ type TomcatServer struct {
 	// +optional
 	Base AbsolutePath `json:"base,omitempty"`
 
-	// connector is how Tomcat accepts connections.
+	// connector configures Tomcat's connector.
 	// +optional
 	Connector TomcatConnector `json:"connector,omitempty,omitzero"`
 
@@ -120,7 +120,7 @@ type TomcatKeepAlive struct {
 	// +optional
 	MaxRequests *int32 `json:"maxRequests,omitempty"`
 
-	// timeoutMilliseconds is how long an idle connection is kept
+	// timeoutMilliseconds is the time for which an idle connection is kept
 	// (keepAliveTimeout), in milliseconds.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
