@@ -41,7 +41,7 @@ import (
 const (
 	// leaseName is the name of the Lease for leader election.
 	leaseName = "assay-manager"
-	// leaseDuration is how long the others wait for a leader that doesn't renew its Lease. A
+	// leaseDuration is the time that the others wait for a leader that doesn't renew its Lease. A
 	// manager that restarts in its pod continues at once, since its identity is the pod's name.
 	leaseDuration = 10 * time.Second
 	renewDeadline = 7 * time.Second

@@ -22,7 +22,7 @@ import (
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarkruns/status,verbs=update
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarkruns/finalizers,verbs=update
 
-// conflictRetryDelay is how long to wait for a newer version of a run.
+// conflictRetryDelay is the time to wait for a newer version of a run.
 const conflictRetryDelay = 100 * time.Millisecond
 
 // Reconcile takes a run one step further.

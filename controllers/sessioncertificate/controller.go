@@ -22,7 +22,7 @@ const (
 	// SecretName is the name of the Secret in the manager's namespace.
 	SecretName = "assay-session-tls"
 
-	// checkInterval is how often the remaining lifetime of the certificate is checked,
+	// checkInterval is the interval at which the remaining lifetime of the certificate is checked,
 	// retryInterval the delay after a failure.
 	checkInterval = 12 * time.Hour
 	retryInterval = 10 * time.Second

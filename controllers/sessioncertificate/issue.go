@@ -18,7 +18,8 @@ const (
 	// caMargin and servingMargin are the minimum remaining lifetimes.
 	caMargin      = 365 * 24 * time.Hour
 	servingMargin = 30 * 24 * time.Hour
-	// clockTolerance is how far certificates are backdated, for pods whose clock is behind.
+	// clockTolerance is the time by which certificates are backdated, for pods whose clock is
+	// behind.
 	clockTolerance = time.Hour
 )
 

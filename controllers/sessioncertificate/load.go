@@ -32,9 +32,9 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// overlap is how long the manager still serves the old certificate after the Secret has one of
-// another CA. During that time the kubelets project the new CA, which Trust added, into the pods:
-// they sync at least every minute and a half.
+// overlap is the time for which the manager still serves the old certificate after the Secret has
+// one of another CA. During that time the kubelets project the new CA, which Trust added, into the
+// pods: they sync at least every minute and a half.
 const overlap = 3 * time.Minute
 
 // Loader reads the certificate from a Secret that somebody else maintains, and follows its

@@ -25,8 +25,8 @@ type switches struct {
 	cost    time.Duration
 }
 
-// maxSwitchesCost is how long a sample of the switches may take before they are sampled less often,
-// so that they use at most one percent of a CPU. 200 threads take 4 ms.
+// maxSwitchesCost is the time that a sample of the switches may take before they are sampled less
+// often, so that they use at most one percent of a CPU. 200 threads take 4 ms.
 const maxSwitchesCost = 10 * time.Millisecond
 
 // readSwitches adds the context switches of all threads of the processes to their containers. If

@@ -26,7 +26,7 @@ type Request struct {
 	DNSNames []string
 	// Client reports whether it is a client certificate, not a server certificate.
 	Client bool
-	// Lifetime is how long it is valid from now on. It is backdated by a minute.
+	// Lifetime is its validity from now on. It is backdated by a minute.
 	Lifetime time.Duration
 }
 
@@ -36,7 +36,7 @@ type Bundle struct {
 	Certificate, Key, CA []byte
 }
 
-// clockTolerance is how far a pod's clock may be behind the manager's.
+// clockTolerance is the time that a pod's clock may be behind the manager's.
 const clockTolerance = time.Minute
 
 // Issue issues a certificate and its CA certificate.

@@ -128,7 +128,7 @@ func seed(index int) uint64 {
 	return h.Sum64()
 }
 
-// form is how connections log in; nil when they don't.
+// form returns the form that connections log in with, or nil if they don't log in.
 func form(a *v1alpha1.Authentication) *session.Form {
 	if a == nil || a.Form == nil {
 		return nil

@@ -39,7 +39,7 @@ func (s sharing) own(n int64) int64 {
 	return n
 }
 
-// all is what a number of the spec is over all clients.
+// all returns a number of the spec as the sum over all clients.
 func (s sharing) all(n int64) int64 {
 	if s.scope == v1alpha1.ScopeRun {
 		return n
@@ -188,7 +188,7 @@ func Levels(spec *v1alpha1.BenchmarkRunSpec) []result.Level {
 // Extent is the size of a load: requests over all clients, or else seconds. A script has neither.
 type Extent struct{ Requests, Seconds int64 }
 
-// Extents are what the warm-up and the measurement amount to.
+// Extents returns the extents of the warm-up and of the measurement.
 func Extents(spec *v1alpha1.BenchmarkRunSpec) (warmup, measurement Extent) {
 	s := sharing{scope: spec.Load.Scope, clients: Replicas(spec)}
 	extent := func(requests *int64, seconds *int32) Extent {
@@ -210,7 +210,7 @@ func Extents(spec *v1alpha1.BenchmarkRunSpec) (warmup, measurement Extent) {
 	return warmup, measurement
 }
 
-// Steady is when a target counts as steady.
+// Steady returns the criterion by which a target counts as steady.
 func Steady(s *v1alpha1.SteadyState) steady.Criterion {
 	given := func(n *int32, byDefault int64) int64 { return cmp.Or(int64(ptr.Deref(n, 0)), byDefault) }
 	d := steady.Defaults

@@ -29,8 +29,8 @@ const (
 	maxInterval = 200 * time.Millisecond
 	// maxHeadBytes limits the head of a response.
 	maxHeadBytes = 64 << 10
-	// maxBodyBytes is how much of a body is read to count it. The agent has little CPU time; the
-	// length of a longer body is its Content-Length.
+	// maxBodyBytes is the part of a body that is read to count it. The agent has little CPU time;
+	// the length of a longer body is its Content-Length.
 	maxBodyBytes = 1 << 20
 	// maxInterim limits the number of interim responses (1xx).
 	maxInterim = 10

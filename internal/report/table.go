@@ -46,7 +46,8 @@ type Row struct {
 	NoResult string `json:"noResult,omitempty"`
 }
 
-// RowTLS is what was negotiated. Without a result it is what was declared: several values, or none.
+// RowTLS holds the negotiated parameters of TLS. Without a result it holds the declared ones:
+// several values, or none.
 type RowTLS struct {
 	Protocol string `json:"protocol,omitempty"`
 	Cipher   string `json:"cipher,omitempty"`
@@ -59,7 +60,7 @@ type Figures struct {
 	result.Counts
 	// Latency is of the total times of successful requests; nil without any.
 	Latency *RowLatency `json:"latency,omitempty"`
-	// Usage is what a client used; nil for all merged.
+	// Usage is the usage of a client, or nil for all clients merged.
 	Usage *result.ClientUsage `json:"usage,omitempty"`
 }
 
@@ -70,7 +71,7 @@ type RowLatency struct {
 	Max int64 `json:"maxMicroseconds"`
 }
 
-// RowContainer is what a container of the target's pod used.
+// RowContainer is the usage of a container of the target's pod.
 type RowContainer struct {
 	// Name is "server" for the one that clients talk to.
 	Name string `json:"name"`

@@ -16,9 +16,9 @@ import (
 
 // Bounds of a list. What a ConfigMap can hold is less than maxBytes.
 const (
-	// MaxRequests is how many requests it has at most.
+	// MaxRequests is the largest number of requests.
 	MaxRequests = 100_000
-	// MaxPathBytes is how long a path is at most.
+	// MaxPathBytes is the length of the longest path.
 	MaxPathBytes = 2048
 	maxBytes     = 1 << 20
 	maxWeight    = 1_000_000
@@ -36,7 +36,7 @@ type Entry struct {
 	Method string
 	// Path is path and query.
 	Path string
-	// Weight is how often it is made in proportion to the others, at least 1.
+	// Weight is its frequency in proportion to the others, at least 1.
 	Weight int
 }
 

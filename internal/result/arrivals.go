@@ -1,6 +1,6 @@
 package result
 
-// Arrivals is how well an open load kept its rate. ArrivalFigures says what each figure is.
+// Arrivals shows how well an open load kept its rate. ArrivalFigures describes each figure.
 type Arrivals struct {
 	Due                 int64 `json:"due" help:"requests to be made, dropped ones included"`
 	PlannedMicroseconds int64 `json:"plannedMicroseconds" merging:"max" help:"time from the start in which they were to start"`

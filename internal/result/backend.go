@@ -13,7 +13,7 @@ type ServerSample struct {
 	Backends []BackendUsage
 }
 
-// BackendUsage is what the processes of a container behind the server have used since they were
+// BackendUsage is the usage of the processes of a container behind the server since they were
 // first seen in it. Figures of the whole pod are 0, since they are recorded with the server.
 type BackendUsage struct {
 	Name string

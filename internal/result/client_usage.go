@@ -1,6 +1,6 @@
 package result
 
-// ClientUsage is what a client used of its machine over some span of time.
+// ClientUsage is the usage of a client's machine by the client over some span of time.
 type ClientUsage struct {
 	UserCPU              int64 `json:"userCPUMicroseconds" help:"CPU time in user mode"`
 	SystemCPU            int64 `json:"systemCPUMicroseconds" help:"CPU time in kernel mode"`

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Unit is what a figure counts or measures.
+// Unit is the unit of a figure.
 type Unit string
 
 // The units. Number is for counts, Bytes for amounts of data, Memory for bytes of memory.

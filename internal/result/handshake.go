@@ -15,7 +15,7 @@ type Handshake struct {
 	Issuer  string `json:"issuer"`
 	// Fingerprint is the SHA-256 of the certificate, in hexadecimal.
 	Fingerprint string `json:"fingerprint"`
-	// NotAfter is when the certificate expires, in microseconds since the Unix epoch.
+	// NotAfter is the time at which the certificate expires, in microseconds since the Unix epoch.
 	NotAfter int64 `json:"notAfterMicroseconds"`
 	// CertificateRequested reports whether the target requested a certificate of the client.
 	CertificateRequested bool `json:"certificateRequested"`

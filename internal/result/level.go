@@ -1,8 +1,8 @@
 package result
 
-// Level is what was measured while a load was held at one of its levels.
+// Level holds the figures of a load while it was held at one of its levels.
 type Level struct {
-	// TargetConnections or TargetRatePerSecond is what was held, over all clients; the other is 0.
+	// TargetConnections or TargetRatePerSecond is the level, over all clients; the other is 0.
 	TargetConnections   int64 `json:"targetConnections,omitempty"`
 	TargetRatePerSecond int64 `json:"targetRatePerSecond,omitempty"`
 	// Start and End are the bounds of the level in whole seconds from the start time.

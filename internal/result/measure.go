@@ -41,7 +41,7 @@ var phaseNames = [Phases]string{"connect", "tls", "processing", "waiting", "rece
 // String returns the name of the phase in JSON.
 func (p Phase) String() string { return phaseNames[p] }
 
-// Measure is what was counted and timed in a span of time: a second, or a whole measurement.
+// Measure holds the counts and times of a span of time: a second, or a whole measurement.
 type Measure struct {
 	Counts
 	// Latencies are the durations of successful requests by Phase. An entry is nil if

@@ -16,7 +16,7 @@ type Result struct {
 	Environment Environment `json:"environment"`
 	// Merged is the measure of all clients merged.
 	Merged Measure `json:"merged"`
-	// Arrivals is how well an open load kept its rate over all clients; nil for other loads.
+	// Arrivals shows how well an open load kept its rate over all clients; nil for other loads.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
 	// Levels are the levels of a load that goes through stages.
 	Levels []Level `json:"levels,omitempty"`
@@ -26,9 +26,9 @@ type Result struct {
 	DurationMicroseconds int64 `json:"durationMicroseconds"`
 	// Clients are the figures of each client by index.
 	Clients []Client `json:"clients"`
-	// Warmup is what was sent before the measurement; nil without a warm-up.
+	// Warmup holds the counts of the warm-up; nil without a warm-up.
 	Warmup *Warmup `json:"warmup,omitempty"`
-	// Server is what the server that clients talk to used during the measurement; nil
+	// Server is the usage of the server that clients talk to during the measurement, or nil
 	// if that is unknown.
 	Server *Server `json:"server,omitempty"`
 	// Backends are the containers of the target's pod behind that server, by name,
@@ -136,7 +136,7 @@ type Environment struct {
 	DocumentLength int64 `json:"documentLength"`
 	// HTTP is the version of HTTP in the target's response: HTTP2; empty for HTTP/1.1 and before.
 	HTTP string `json:"http,omitempty"`
-	// TLS is what was negotiated with the target; nil without TLS.
+	// TLS holds the parameters negotiated with the target; nil without TLS.
 	TLS *Handshake `json:"tls,omitempty"`
 	// TargetCPULimit and ClientCPULimit are in thousandths of a CPU.
 	TargetCPULimit int64 `json:"targetCPULimitMillis"`
@@ -175,14 +175,14 @@ type Client struct {
 // Totals are a client's final figures of its measurement.
 type Totals struct {
 	Measure
-	// Arrivals is how well an open load kept its rate; nil for other loads.
+	// Arrivals shows how well an open load kept its rate; nil for other loads.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
 	// StartedAt and EndedAt are the start of the first request and the end of the last:
 	// microseconds since the Unix epoch by the manager's clock. Under open load
 	// StartedAt is the start time plus the delay of the first request.
 	StartedAt int64 `json:"startedAtMicroseconds"`
 	EndedAt   int64 `json:"endedAtMicroseconds"`
-	// Usage is what the client used from StartedAt to EndedAt.
+	// Usage is the client's usage from StartedAt to EndedAt.
 	Usage ClientUsage `json:"usage"`
 	// Warmup has the counts of the warm-up; nil without one.
 	Warmup *Counts `json:"warmup,omitempty"`

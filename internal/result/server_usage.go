@@ -1,7 +1,7 @@
 package result
 
-// ServerUsage is what the processes of one container of the target's pod have
-// used since they started. ServerFigures says what each figure is.
+// ServerUsage is the usage of the processes of one container of the target's pod
+// since they started. ServerFigures describes each figure.
 type ServerUsage struct {
 	// At is the time of the sample: microseconds since the Unix epoch by the manager's clock.
 	At                  int64 `json:"atMicroseconds"`
@@ -41,7 +41,7 @@ func (u ServerUsage) WithoutPod() ServerUsage {
 	return u
 }
 
-// Server is what a container of the target's pod used between two samples: the
+// Server is the usage of a container of the target's pod between two samples: the
 // last before the measurement began and the first after it ended.
 type Server struct {
 	Begin ServerUsage `json:"begin"`

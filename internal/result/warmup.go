@@ -1,6 +1,6 @@
 package result
 
-// Warmup is what was sent before the measurement, over all clients. No other figure includes it.
+// Warmup holds the counts of the warm-up, over all clients. No other figure includes it.
 type Warmup struct {
 	Counts
 	// DurationMicroseconds is the longest warm-up of a client.

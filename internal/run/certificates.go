@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// certificateInterval is how often a certificate that isn't ready is read again.
+	// certificateInterval is the interval at which a certificate that isn't ready is read again.
 	certificateInterval = 2 * time.Second
 	// certificateMargin is added to the run's deadline for the lifetime of its certificates.
 	certificateMargin = 24 * time.Hour

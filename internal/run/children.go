@@ -10,7 +10,7 @@ import (
 	"github.com/assay-dev/assay/internal/server"
 )
 
-// sessionCertificateInterval is how often the manager's own certificate is looked for.
+// sessionCertificateInterval is the interval at which the manager's own certificate is looked for.
 const sessionCertificateInterval = time.Second
 
 // prepare plans the run's objects, and returns false while the run must wait for something before

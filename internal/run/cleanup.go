@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// exitTimeout is how long released pods may take to exit before they are deleted.
+	// exitTimeout is the time that released pods may take to exit before they are deleted.
 	exitTimeout = 5 * time.Second
-	// deletionInterval is how often an object that is being deleted is looked for.
+	// deletionInterval is the interval at which an object that is being deleted is looked for.
 	deletionInterval = 250 * time.Millisecond
 )
 

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// clientsReadyTimeout is how long clients may take to become ready.
+	// clientsReadyTimeout is the time that clients may take to become ready.
 	clientsReadyTimeout = 5 * time.Minute
-	// contactTimeout is how long a pod may be without a session during the run.
+	// contactTimeout is the time that a pod may be without a session during the run.
 	contactTimeout = 2 * time.Minute
 )
 

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// inputTimeout is how long an object that the spec names may be missing: it may be applied
+	// inputTimeout is the time that an object that the spec names may be missing: it may be applied
 	// together with the run, and after it.
 	inputTimeout = 20 * time.Second
-	// inputInterval is how often a missing ConfigMap is looked for.
+	// inputInterval is the interval at which a missing ConfigMap is looked for.
 	inputInterval = time.Second
 	// maxInputBytes limits what is copied into the run's own ConfigMap, which can hold 1 MiB.
 	maxInputBytes = 900_000

@@ -13,7 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// Plan is what to do next about a run: objects to create and delete, then the status to write, then
+// Plan lists the next steps of a run: objects to create and delete, then the status to write, then
 // what to send to its pods. Every step may be repeated without harm.
 type Plan struct {
 	// Create holds objects that don't exist yet, in their order.
@@ -30,9 +30,9 @@ type Plan struct {
 
 	// Forget drops what the pods have reported so far, before anything is sent to them.
 	Forget bool
-	// Watch is what the agent must probe and sample, or nil if that isn't known.
+	// Watch tells the agent what to probe and sample, or is nil if that isn't known.
 	Watch *session.Watch
-	// Prepare is what the clients must prepare for, or nil if that isn't known.
+	// Prepare tells the clients what to prepare for, or is nil if that isn't known.
 	Prepare *Prepare
 	// Start holds the start times of stages, in microseconds since the Unix epoch.
 	Start map[sessionpb.Stage]int64

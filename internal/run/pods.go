@@ -9,7 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// imagePullTimeout is how long pulling may fail: a registry may be out of reach for a moment.
+// imagePullTimeout is the time for which pulling may fail: a registry may be out of reach for a
+// moment.
 const imagePullTimeout = 20 * time.Second
 
 func podEnded(pod *corev1.Pod) bool {

@@ -118,10 +118,10 @@ func (p *planner) disconnected() bool {
 }
 
 const (
-	// verificationTimeout is how long servers may take to log their version and connector once the
-	// target is ready. Backends may still be starting: their readiness isn't probed.
+	// verificationTimeout is the time that servers may take to log their version and connector once
+	// the target is ready. Backends may still be starting: their readiness isn't probed.
 	verificationTimeout = 30 * time.Second
-	// verificationInterval is how often its log is read until then.
+	// verificationInterval is the interval at which its log is read until then.
 	verificationInterval = 100 * time.Millisecond
 )
 

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// startLead is how far in the future a start time is, so that it reaches every client before it
-	// comes. startLeadPerClient is added for each client.
+	// startLead is the time from setting a start time until that time, so that it reaches every
+	// client before it comes. startLeadPerClient is added for each client.
 	startLead          = 100 * time.Millisecond
 	startLeadPerClient = 200 * time.Microsecond
-	// progressInterval is how often the progress of a load is written.
+	// progressInterval is the interval at which the progress of a load is written.
 	progressInterval = 2 * time.Second
 )
 

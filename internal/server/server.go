@@ -47,7 +47,7 @@ const (
 )
 
 type (
-	// Log is what a server's log says about the server.
+	// Log holds the facts about a server that its log states.
 	Log = adapter.Log
 	// Mismatch is a difference between what was declared and what the server reports.
 	Mismatch = adapter.Mismatch
@@ -64,7 +64,7 @@ type Rendering struct {
 	// Containers are the server's container and, after it, the backends': image,
 	// command, environment and mounts. The caller sets resources and security.
 	Containers []corev1.Container
-	// Volumes are what the containers mount in addition to ContentVolume,
+	// Volumes are those that the containers mount in addition to ContentVolume,
 	// ConfigVolume and TLSVolume.
 	Volumes []corev1.Volume
 }

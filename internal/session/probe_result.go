@@ -21,7 +21,7 @@ const (
 	maxKeyBits = 1 << 20
 )
 
-// ProbeResult is what a successful probe before the load found out about the target.
+// ProbeResult holds the findings of a successful probe of the target before the load.
 type ProbeResult struct {
 	// Software is the response's Server header.
 	Software string `json:"software,omitempty"`

@@ -65,7 +65,7 @@ type ScriptState struct {
 	// SetupEnded is set once the client has what setup() returned: from its own call,
 	// or from the client that leads.
 	SetupEnded bool
-	// SetupData is what setup() returned, on the client that leads: JSON, or nothing.
+	// SetupData is the JSON that setup() returned on the client that leads, or empty.
 	SetupData []byte
 	// LoadEnded is set once the client's load has ended.
 	LoadEnded bool

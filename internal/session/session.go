@@ -137,7 +137,7 @@ type Watch struct {
 type Amount struct {
 	Requests             int64 `json:"requests,omitempty"`
 	DurationMicroseconds int64 `json:"durationMicroseconds,omitempty"`
-	// Profile is how the load changes. With Plan.Arrivals it is the rate of all
+	// Profile describes how the load changes. With Plan.Arrivals it is the rate of all
 	// clients together, in requests per second, else the number of this client's
 	// connections. Without a profile all of them start at once.
 	Profile profile.Profile `json:"profile,omitempty"`

@@ -3,9 +3,9 @@ package steady
 import "github.com/assay-dev/assay/internal/result"
 
 const (
-	// keptSeconds is how many of the last seconds are kept: twice the longest and most windows.
+	// keptSeconds is the number of last seconds kept: twice the longest and most windows.
 	keptSeconds = 1200
-	// openSeconds is how many seconds stay unpacked: clients send several at a time.
+	// openSeconds is the number of seconds that stay unpacked: clients send several at a time.
 	openSeconds = 4
 )
 

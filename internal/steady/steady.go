@@ -17,7 +17,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// MinRequests is what a window needs: the 99th percentile of fewer requests is their maximum.
+// MinRequests is the number of requests that a window needs: the 99th percentile of fewer requests
+// is their maximum.
 const MinRequests = 100
 
 // Criterion is the condition that a steady target meets.

@@ -20,7 +20,7 @@ const (
 	maxHold = time.Millisecond
 )
 
-// poller is what a loop waits with: an epoll instance with a timer and a descriptor for wake-ups.
+// poller waits for a loop: an epoll instance with a timer and a descriptor for wake-ups.
 type poller struct {
 	// file is the epoll instance. For longer waits Go's poller waits on it, so that no
 	// thread is blocked.

@@ -16,7 +16,7 @@ const NoError result.ErrorKind = -1
 type Outcome struct {
 	// Ended is the time at which the request ended, from the stage's start.
 	Ended time.Duration
-	// Error is how the request failed, or NoError if it succeeded.
+	// Error is the kind of the request's failure, or NoError if it succeeded.
 	Error result.ErrorKind
 	// Status is the status of the response, or 0 if no response was complete.
 	Status int

@@ -8,7 +8,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Sample is what the process has used since it started.
+// Sample is the process's usage since it started.
 type Sample struct {
 	used    result.ClientUsage // without what runtime has
 	runtime runtimeSample

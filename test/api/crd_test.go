@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// pages are what users copy runs from.
+// pages are those that users copy runs from.
 var pages = []string{"../../README.md", "../../docs/*.md", "../../docs/*/*.md"}
 
 // TestRunsOfPagesAreTaken: every whole run that a page shows.

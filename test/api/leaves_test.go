@@ -94,7 +94,7 @@ func leafPatch(t *testing.T, l *leaf, operation string, value any) []byte {
 	return patch
 }
 
-// hostile are what a shell, XML, a configuration file or a header would take
+// hostile are texts that a shell, XML, a configuration file or a header would take
 // apart or run, put after a good value.
 var hostile = map[string]string{
 	"nothing": "", "space": " ", "tab": "\t", "line break at the end": "\n", "second line": "\nb", "header": "\r\nA: b",
@@ -109,10 +109,10 @@ var verbatim = regexp.MustCompile(`\.generic\.(command|args)\[\]$|\.env\[\]\.val
 // urlPaths are the fields that are paths with queries.
 var urlPaths = regexp.MustCompile(`^spec\.(load\.requests\[\]\.path|target\.readiness\.path|load\.authentication\.form\.(page|path|expect\.location))$`)
 
-// inURLs are what a path with a query may have.
+// inURLs are those that a path with a query may have.
 var inURLs = map[string]bool{"substitution": true, "semicolon": true, "ampersand": true, "entity": true}
 
-// notInHeaders are what the value of a header can't have.
+// notInHeaders are those that the value of a header can't have.
 var notInHeaders = map[string]bool{
 	"nothing": true, "space": true, "tab": true, "line break at the end": true, "second line": true, "header": true, "null": true,
 }

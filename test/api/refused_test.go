@@ -302,7 +302,7 @@ var genericRefusals = []refusal{
 		want: []string{"spec.target.server.generic.contentPath", "at least 2 chars"}},
 }
 
-// badJVMOptions are what a shell would take apart or run, and what isn't an
+// badJVMOptions are texts that a shell would take apart or run, and some that aren't an
 // option.
 var badJVMOptions = map[string]string{
 	"two in one":           `-Xms1g -Xmx1g`,

@@ -23,13 +23,13 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 )
 
-// crdFolder is what controller-gen makes of the types.
+// crdFolder has the CRDs that controller-gen makes of the types.
 const crdFolder = "../../config/crd/bases"
 
 // apiClient refuses unknown fields, as kubectl does.
 var apiClient client.Client
 
-// apiConfig is how the API server is reached, kubeconfig the same as kubectl reads
+// apiConfig is the configuration to reach the API server, kubeconfig the same as kubectl reads
 // it.
 var (
 	apiConfig  *rest.Config

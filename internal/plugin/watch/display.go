@@ -85,7 +85,7 @@ func (b *bar) close() {
 	b.open = false
 }
 
-// view is what watch shows of an active run.
+// view holds the lines that watch shows of an active run.
 type view struct {
 	// state is the run's state, for example Measuring.
 	state string

@@ -30,7 +30,7 @@ type Verifiable interface {
 	ReadLog(in *Input, log string) (Log, []Mismatch)
 }
 
-// Description is what is known of a server without rendering it.
+// Description describes a server without rendering it.
 type Description struct {
 	// Name is the name of the server and its connector, as in "Tomcat NIO".
 	Name string
@@ -45,7 +45,7 @@ type Description struct {
 // ContainerName is the name of the container of the server that clients talk to.
 const ContainerName = "server"
 
-// Input is what a run declares about a server.
+// Input holds the declarations of a run about a server.
 type Input struct {
 	// Name is the name of the server's container.
 	Name   string
@@ -87,8 +87,8 @@ func (in *Input) Port(port *int32) int32 {
 // FileNames returns the names of the user's own configuration files in alphabetical order.
 func (in *Input) FileNames() []string { return slices.Sorted(maps.Keys(in.Files)) }
 
-// pathSyntax is what the API server accepts too. It must not be the only check that keeps a value
-// from adding a line to a file.
+// pathSyntax is the pattern that the API server checks too. It must not be the only check that
+// keeps a value from adding a line to a file.
 var pathSyntax = regexp.MustCompile(`^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$`)
 
 // CheckPath returns an error if value, which is that of field, isn't the absolute path of a file or

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// Log is what a server's log says about the server. A field is empty if the log doesn't have it.
+// Log holds the facts about a server that its log states. A field is empty if the log doesn't have
+// it.
 type Log struct {
 	// Version is the server's name and version, such as Apache Tomcat/9.0.98.
 	Version string
-	// Connector is how the server accepts connections, such as https-openssl-apr-8443 or mpm_event.
+	// Connector names the server's connector, such as https-openssl-apr-8443 or mpm_event.
 	Connector string
 	// Preparing reports whether the server logged its connector before opening it, which may still
 	// fail.
@@ -66,7 +67,7 @@ func (m *Mismatches) Unsupported(field, declared, real, remedy string) {
 	m.All[len(m.All)-1].Unsupported = true
 }
 
-// Refusal is what a server logs when it can't do what is declared.
+// Refusal is a line that a server logs when it can't do what is declared.
 type Refusal struct {
 	line          *regexp.Regexp
 	field, remedy string

@@ -33,7 +33,7 @@ const (
 	CertificateFile = TLSDirectory + "/" + CertificateKey
 	PrivateKeyFile  = TLSDirectory + "/" + PrivateKeyKey
 	ClientCAFile    = TLSDirectory + "/" + ClientCAKey
-	// LogDirectory is where servers write access logs.
+	// LogDirectory is the directory in which servers write access logs.
 	LogDirectory = "/assay/logs"
 )
 
@@ -43,7 +43,7 @@ type Rendering struct {
 	Files map[string]string
 	// Container has the command, the environment and the mounts.
 	Container corev1.Container
-	// Volumes are what the container mounts in addition to ContentVolume,
+	// Volumes are those that the container mounts in addition to ContentVolume,
 	// ConfigVolume and TLSVolume.
 	Volumes []corev1.Volume
 }

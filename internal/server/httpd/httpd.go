@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// defaultHome is where the official image has httpd.
+	// defaultHome is the directory of httpd in the official image.
 	defaultHome = "/usr/local/apache2"
 
 	directory    = "/assay/httpd"

@@ -18,7 +18,7 @@ var (
 	limitOf      = regexp.MustCompile(`\bof (\d+)`)
 )
 
-// refusals are what the library, or httpd as it was built, doesn't do.
+// refusals are the lines that httpd logs if it, as built, or its library can't do what is declared.
 var refusals = []adapter.Refusal{
 	adapter.Refuses(`Cannot load modules/mod_mpm_\w+\.so into server: .*`, "httpd.mpm", mpmOf,
 		"use an image that has it in home, or an mpm that the image has"),
@@ -36,7 +36,7 @@ var refusals = []adapter.Refusal{
 		"this httpd's OpenSSL doesn't support it: use others, or another image"),
 }
 
-// logged is what httpd's log says about it.
+// logged holds the facts about httpd that its log states.
 type logged struct {
 	adapter.Log
 	// adjustments are the settings that httpd changed.

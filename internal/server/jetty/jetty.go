@@ -22,7 +22,7 @@ const (
 	// configuration of an instance.
 	defaultHome = "/usr/local/jetty"
 	defaultBase = "/var/lib/jetty"
-	// ownDirectory is where the rendered files are that base doesn't have.
+	// ownDirectory has the rendered files that base doesn't have.
 	ownDirectory = "/assay/jetty"
 	securityFile = ownDirectory + "/java.security"
 	// mainFile is the file of start.d that has the rendered settings.

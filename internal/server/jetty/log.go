@@ -26,7 +26,7 @@ var (
 	noKeyAlgorithm = regexp.MustCompile(`PKCS#8 KeyFactory not available`)
 )
 
-// refusals are what this Jetty or its image doesn't have.
+// refusals are the lines that Jetty logs if it or its image can't do what is declared.
 var refusals = []adapter.Refusal{
 	adapter.Refuses(`Unknown module=\[?`+virtualModule+`\]?`, "jetty.threads.type", threadType,
 		"use an image of a Jetty that has the module, or the type Platform"),

@@ -41,7 +41,8 @@ func Options(tls *v1alpha1.TLS, securityFile string) []string {
 	return options
 }
 
-// optionSyntax is what the API server accepts too. It keeps a value from becoming several options.
+// optionSyntax is the pattern that the API server checks too. It keeps a value from becoming
+// several options.
 var optionSyntax = regexp.MustCompile(`^-[A-Za-z0-9_.:=/,+%@~*-]+$`)
 
 // CheckOptions returns an error if the user's options of the Java virtual machine, which are those

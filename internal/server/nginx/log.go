@@ -23,7 +23,7 @@ var (
 	noFork       = regexp.MustCompile(`fork\(\) failed while spawning "worker process".*`)
 )
 
-// refusals are what the library, or nginx as it was built, doesn't do.
+// refusals are the lines that nginx logs if it, as built, or its library can't do what is declared.
 var refusals = []adapter.Refusal{
 	adapter.Refuses(`SSL_CTX_set_cipher_list\(.*\) failed.*|SSL_CONF_cmd\("Ciphersuites".*\) failed.*`, "tls.ciphers", adapter.DeclaredCiphers,
 		"this nginx's OpenSSL doesn't support them: use others, or another image"),
@@ -38,12 +38,12 @@ var refusals = []adapter.Refusal{
 // openFiles is the setting for the maximum number of open files of a worker process.
 const openFiles = "worker_rlimit_nofile"
 
-// logged is what nginx's log says about it.
+// logged holds the facts about nginx that its log states.
 type logged struct {
 	adapter.Log
 	// adjustments are the settings that nginx changed.
 	adjustments []adjustment
-	// workers is how many worker processes nginx has started.
+	// workers is the number of worker processes that nginx has started.
 	workers int
 }
 

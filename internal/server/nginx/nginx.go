@@ -22,7 +22,7 @@ const (
 	mimeFile           = directory + "/mime.types"
 	ownDirectory       = directory + "/conf.d"
 	defaultConnections = 16384
-	// idleConnections is how many idle connections to each backend a worker keeps.
+	// idleConnections is the number of idle connections to each backend that a worker keeps.
 	idleConnections = 1024
 )
 

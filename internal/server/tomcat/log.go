@@ -8,7 +8,7 @@ import (
 	"github.com/assay-dev/assay/internal/server/adapter"
 )
 
-// logged is what Tomcat's log says about it.
+// logged holds the facts about Tomcat that its log states.
 type logged struct {
 	adapter.Log
 	// refusals are the lines about what Tomcat doesn't have, or omits.

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// defaultHome is where the official image has Tomcat.
+	// defaultHome is the directory of Tomcat in the official image.
 	defaultHome = "/usr/local/tomcat"
 	// ownDirectory has the rendered files that aren't in Tomcat's configuration.
 	ownDirectory = "/assay/tomcat"

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// ContentDirectory is where the server finds the run's content.
+	// ContentDirectory is the directory of the run's content.
 	ContentDirectory = "/assay/content"
-	// RunDirectory is where the server writes files while it runs.
+	// RunDirectory is the directory in which the server writes files while it runs.
 	RunDirectory = "/assay/run"
 	// AccessLog is the file of the access log, if there is one.
 	AccessLog = adapter.LogDirectory + "/access.log"

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// clockSlack is how far in the future a time may lie: clocks differ, most of all
+	// clockSlack is the time by which a time may lie in the future: clocks differ, most of all
 	// after the manager has moved to another node.
 	clockSlack = int64(time.Minute / time.Microsecond)
 	// maxRequests bounds the requests of one message, so that sums of messages can't overflow.

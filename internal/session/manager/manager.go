@@ -43,7 +43,7 @@ type Identity struct {
 // Identify returns the identity of the pod that a token belongs to.
 type Identify func(ctx context.Context, token string) (Identity, error)
 
-// orphanTimeout is how long the state of a run's pods is kept if no controller
+// orphanTimeout is the time for which the state of a run's pods is kept if no controller
 // sets anything for the run.
 const orphanTimeout = 10 * time.Minute
 

@@ -33,7 +33,7 @@ type run struct {
 	backends  map[string]*usage // of the containers behind it, by name
 }
 
-// desired is what the controllers have set for the pods.
+// desired holds what the controllers have set for the pods.
 type desired struct {
 	watch          *session.Watch
 	watches        uint64 // the number of times that watch was changed

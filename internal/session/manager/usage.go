@@ -15,7 +15,7 @@ const (
 	// peakMicroseconds is the shortest time over which the peak CPU usage is taken:
 	// the kernel counts CPU time in hundredths of a second.
 	peakMicroseconds = 900_000
-	// maxSampleDelay is how much later than its intended time a sample may be taken.
+	// maxSampleDelay is the longest delay of a sample after its intended time.
 	maxSampleDelay = 200_000
 )
 

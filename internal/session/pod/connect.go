@@ -24,7 +24,7 @@ const (
 	// The backoff between two attempts to connect doubles from minBackoff to maxBackoff.
 	minBackoff = 50 * time.Millisecond
 	maxBackoff = time.Second
-	// rejectionTimeout is how long a pod retries if it is rejected: the manager may
+	// rejectionTimeout is the time for which a pod retries if it is rejected: the manager may
 	// not know it yet, or the token may be about to be replaced.
 	rejectionTimeout = 30 * time.Second
 	// flushTimeout bounds the time after the end of Run's context.

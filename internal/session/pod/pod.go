@@ -48,7 +48,8 @@ type Session struct {
 	reports  reports
 	kept     kept
 	received received
-	// sampleRequested is when a usage sample was requested, or 0 if no request is pending.
+	// sampleRequested is the time at which a usage sample was requested, or 0 if no request is
+	// pending.
 	sampleRequested int64
 	// connected is set while there is a stream on which the manager has sent Welcome.
 	connected bool

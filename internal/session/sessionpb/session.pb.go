@@ -97,7 +97,7 @@ func (Stage) EnumDescriptor() ([]byte, []int) {
 	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{0}
 }
 
-// Role is what a pod does in a run.
+// Role is the part of a pod in a run.
 type Role int32
 
 const (
@@ -663,7 +663,7 @@ func (*ManagerMessage_SetupData) isManagerMessage_Message() {}
 
 func (*ManagerMessage_End) isManagerMessage_Message() {}
 
-// Protocol is what one end of a session can speak.
+// Protocol is the range of versions that one end of a session speaks.
 type Protocol struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// version is the version that it speaks. Before version 1, Hello and Welcome
@@ -3096,7 +3096,7 @@ type ClientTotals struct {
 	Levels []*LevelTotals `protobuf:"bytes,9,rep,name=levels,proto3" json:"levels,omitempty"`
 	// script is omitted without a k6 script.
 	Script *ScriptTotals `protobuf:"bytes,20,opt,name=script,proto3" json:"script,omitempty"`
-	// warmup_duration is how long the warm-up took.
+	// warmup_duration is the duration of the warm-up.
 	WarmupDuration int64 `protobuf:"varint,10,opt,name=warmup_duration,json=warmupDuration,proto3" json:"warmup_duration,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -3282,7 +3282,7 @@ func (x *ServerSample) GetBackends() []*BackendUsage {
 	return nil
 }
 
-// ServerUsage is what the processes of a container of the target's pod used.
+// ServerUsage is the usage of the processes of a container of the target's pod.
 type ServerUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// values are by result.ServerFigures.
@@ -3337,7 +3337,7 @@ func (x *ServerUsage) GetCpus() string {
 	return ""
 }
 
-// BackendUsage is what a container of the target's pod behind the server used.
+// BackendUsage is the usage of a container of the target's pod behind the server.
 type BackendUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// name is the container's name.

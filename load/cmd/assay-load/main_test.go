@@ -30,13 +30,13 @@ const (
 	sessionVariable = "ASSAY_TEST_SESSION"
 )
 
-// assignment is what the fake manager sends to the client.
+// assignment is sent to the client by the fake manager.
 type assignment struct {
 	Plan    *session.Plan
 	Address string
 }
 
-// received is what the fake manager received from the client.
+// received holds what the client sent to the fake manager.
 type received struct {
 	Totals  result.Totals
 	Seconds result.Counts
