@@ -30,7 +30,7 @@ type settings struct {
 	rounds               int
 	duration, memoryTime time.Duration
 	cases, tools         string
-	cache                string
+	cache, against       string
 	serverCPU, clientCPU int
 }
 
@@ -42,6 +42,7 @@ func main() {
 	flag.StringVar(&s.cases, "cases", "", "Comma-separated cases: "+strings.Join(caseNames(), ",")+"; all by default.")
 	flag.StringVar(&s.tools, "tools", "", "Comma-separated prefixes of tools' names; all by default.")
 	flag.StringVar(&s.cache, "cache", os.Getenv("ASSAY_CACHE"), "Directory with built tools.")
+	flag.StringVar(&s.against, "against", "", "Another build of assay-load to compare with, for example of an earlier commit.")
 	flag.IntVar(&s.serverCPU, "server-cpu", 0, "CPU of the server.")
 	flag.IntVar(&s.clientCPU, "client-cpu", 1, "CPU of the tools.")
 	quick := flag.Bool("quick", false, "One round of 2 s each: about two minutes.")
@@ -156,7 +157,13 @@ func (s *settings) compare(ctx context.Context, server *server, directory string
 // toolsFor returns the tools for a case that the flag selects.
 func (s *settings) toolsFor(c *benchCase) []tool {
 	prefixes := strings.Split(s.tools, ",")
-	return slices.DeleteFunc(tools(s.cache), func(t tool) bool {
+	all := tools(s.cache)
+	if s.against != "" {
+		other := assayLoadTool(s.cache)
+		other.name, other.program = assayLoadName+", other build", s.against
+		all = slices.Insert(all, slices.IndexFunc(all, func(t tool) bool { return t.name == assayLoadName }), other)
+	}
+	return slices.DeleteFunc(all, func(t tool) bool {
 		chosen := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(t.name, prefix) })
 		return !chosen || c.streams > 0 && !t.http2 || c.streams == 0 && !t.http1
 	})
