@@ -42,6 +42,11 @@ type BenchmarkRunStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
+	// children identify the pod and the Job that the manager created. A pod speaks for the run only
+	// if it is this pod, or a pod of this Job.
+	// +optional
+	Children *ChildrenStatus `json:"children,omitempty"`
+
 	// progress is the progress of the run's current state.
 	// +optional
 	Progress *Progress `json:"progress,omitempty"`
@@ -68,6 +73,23 @@ type BenchmarkRunStatus struct {
 	// artifact refers to the full result.
 	// +optional
 	Artifact *ArtifactReference `json:"artifact,omitempty"`
+}
+
+// ChildrenStatus identifies the objects of a run whose pods speak for it.
+//
+// +kubebuilder:validation:MinProperties=1
+type ChildrenStatus struct {
+	// targetPodUID is the UID of the target's pod.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	TargetPodUID string `json:"targetPodUID,omitempty"`
+
+	// clientJobUID is the UID of the clients' Job.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	ClientJobUID string `json:"clientJobUID,omitempty"`
 }
 
 // Verdict is the outcome of a finished run.

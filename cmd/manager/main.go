@@ -162,7 +162,7 @@ func run(ctx context.Context, o *options) error {
 		return fmt.Errorf("create a client for logs: %w", err)
 	}
 	changed := make(chan event.TypedGenericEvent[types.UID], sessionEvents)
-	identifier := &benchmarkrun.Identifier{Client: mgr.GetClient()}
+	identifier := &benchmarkrun.Identifier{Client: mgr.GetClient(), APIReader: apiClient}
 	sessions := sessionmanager.New(identifier.Identify, func(run string) {
 		changed <- event.TypedGenericEvent[types.UID]{Object: types.UID(run)}
 	}, ctrl.Log.WithName("sessions"))

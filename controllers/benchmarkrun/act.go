@@ -82,6 +82,9 @@ func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *r
 	case apierrors.IsAlreadyExists(err) && !c.Unreadable:
 		return r.existing(ctx, br, refusal)
 	case err == nil || apierrors.IsAlreadyExists(err):
+		if err == nil {
+			r.created.Store(obj.GetUID(), br.UID)
+		}
 		if c.Certificate != nil {
 			r.signed.Store(name, br.UID)
 		}
@@ -94,7 +97,7 @@ func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *r
 
 // existing checks the owner of an existing object. The run's own is one that isn't cached yet.
 func (r *Reconciler) existing(ctx context.Context, br *v1alpha1.BenchmarkRun, refusal *run.Refusal) (*run.Refusal, error) {
-	obj := refusal.Creation.Object
+	obj := refusal.Creation.Object.DeepCopyObject().(manifest.Object)
 	name := client.ObjectKeyFromObject(obj)
 	if err := r.APIReader.Get(ctx, name, obj); err != nil {
 		return nil, fmt.Errorf("get %s %s: %w", refusal.Kind, name.Name, err)
@@ -105,7 +108,15 @@ func (r *Reconciler) existing(ctx context.Context, br *v1alpha1.BenchmarkRun, re
 	case run.EarlierRun:
 		return nil, fmt.Errorf("%s %s of an earlier run still exists", refusal.Kind, name.Name)
 	}
-	return nil, nil
+	recorded, err := r.recorded(ctx, br, obj)
+	if recorded || err != nil {
+		return nil, err
+	}
+	// It isn't in the cache, which has only objects with the labels of runs.
+	if err := r.delete(ctx, obj); err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%s %s exists and is not recorded: deleted it", refusal.Kind, name.Name)
 }
 
 // stop terminates a pod and keeps it: the kubelet stops a pod whose deadline has passed.

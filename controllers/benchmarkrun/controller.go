@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -36,13 +37,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		defer r.admission.Unlock()
 	}
 	observed, err := r.observe(ctx, br)
-	if err != nil {
+	if errors.Is(err, errCacheBehind) {
+		return ctrl.Result{RequeueAfter: conflictRetryDelay}, nil
+	} else if err != nil {
 		return ctrl.Result{}, err
 	}
 	now := r.Clock.Now()
 	plan := run.Decide(br, observed, now)
+	planned := plan.Create
 	if observed.Refusal, err = r.act(ctx, br, &plan); observed.Refusal != nil {
 		plan = run.Decide(br, observed, now)
+	}
+	for i := range planned {
+		plan.Record(planned[i].Object)
 	}
 	if plan.Expire {
 		return ctrl.Result{}, err
@@ -64,12 +71,14 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 	case apierrors.IsNotFound(err) || err == nil && !br.DeletionTimestamp.IsZero():
 		if uid, known := r.uids.LoadAndDelete(name); known {
 			r.Sessions.Forget(string(uid.(types.UID)))
-			r.signed.Range(func(secret, owner any) bool {
-				if owner == uid {
-					r.signed.Delete(secret)
-				}
-				return true
-			})
+			for _, made := range []*sync.Map{&r.signed, &r.created} {
+				made.Range(func(key, owner any) bool {
+					if owner == uid {
+						made.Delete(key)
+					}
+					return true
+				})
+			}
 		}
 		return nil, nil
 	case err != nil:

@@ -9,12 +9,12 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -31,12 +31,15 @@ const (
 
 // Identifier authenticates the pods of runs by their tokens.
 type Identifier struct {
-	// Client creates TokenReviews and reads pods and Jobs.
-	Client client.Client
+	// Client creates TokenReviews and reads pods and runs, APIReader reads runs past the cache.
+	Client    client.Client
+	APIReader client.Reader
 }
 
-// Identify reviews a token at the API server and returns the pod and run that it belongs to. A
-// target's pod must be controlled by the run, a client's by the run's Job.
+// Identify reviews a token at the API server and returns the pod and run that it belongs to. A pod
+// speaks for a run only if the run exists in the pod's namespace, is active, and records the pod: as
+// the target's, or as created by the Job controller for the run's Job. The labels and the owner
+// reference of the pod only say which run to look at: anybody who may create pods can write them.
 func (i *Identifier) Identify(ctx context.Context, token string) (manager.Identity, error) {
 	name, uid, err := i.pod(ctx, token)
 	if err != nil {
@@ -49,23 +52,58 @@ func (i *Identifier) Identify(ctx context.Context, token string) (manager.Identi
 	if string(pod.UID) != uid {
 		return manager.Identity{}, fmt.Errorf("%w: pod %s is not the one that the token was issued for", manager.ErrForbidden, name)
 	}
-	identity := manager.Identity{Pod: pod.Name, PodUID: uid, Node: pod.Spec.NodeName}
-	owner := metav1.GetControllerOf(&pod)
-	switch {
-	case manifest.IsRun(owner) && pod.Labels[manifest.LabelRole] == manifest.RoleTarget:
-		identity.Role, identity.Run = sessionpb.Role_ROLE_AGENT, string(owner.UID)
-		return identity, nil
-	case owner != nil && owner.Kind == "Job" && pod.Labels[manifest.LabelRole] == manifest.RoleClient:
-		identity.Role = sessionpb.Role_ROLE_CLIENT
-		if identity.Run, err = i.runOfJob(ctx, name.Namespace, owner); err != nil {
-			return manager.Identity{}, err
-		}
-		if identity.Index, err = strconv.Atoi(pod.Labels[batchv1.JobCompletionIndexAnnotation]); err != nil {
-			return manager.Identity{}, fmt.Errorf("%w: pod %s has no completion index", manager.ErrForbidden, name)
-		}
-		return identity, nil
+	runName := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Labels[manifest.LabelRun]}
+	if runName.Name == "" {
+		return manager.Identity{}, fmt.Errorf("%w: pod %s does not belong to a run", manager.ErrForbidden, name)
 	}
-	return manager.Identity{}, fmt.Errorf("%w: pod %s does not belong to a run", manager.ErrForbidden, name)
+	// The cache may not have the status that records the pod yet.
+	for _, reader := range []client.Reader{i.Client, i.APIReader} {
+		var br v1alpha1.BenchmarkRun
+		err := reader.Get(ctx, runName, &br)
+		if client.IgnoreNotFound(err) != nil {
+			return manager.Identity{}, fmt.Errorf("get run %s: %w", runName, err)
+		}
+		if identity, ok := identityIn(&br, &pod); err == nil && ok {
+			return identity, i.checkUnique(ctx, &br, &pod, identity)
+		}
+	}
+	return manager.Identity{}, fmt.Errorf("%w: pod %s does not belong to an active run", manager.ErrForbidden, name)
+}
+
+// identityIn returns the identity of a pod in a run, or false if it may not speak for the run.
+func identityIn(br *v1alpha1.BenchmarkRun, pod *corev1.Pod) (manager.Identity, bool) {
+	if br.Status.Children == nil || !run.IsAdmitted(br) || run.IsFinished(br) || !br.DeletionTimestamp.IsZero() {
+		return manager.Identity{}, false
+	}
+	identity := manager.Identity{Run: string(br.UID), Pod: pod.Name, PodUID: string(pod.UID), Node: pod.Spec.NodeName}
+	if manifest.IsTarget(br, pod) {
+		identity.Role = sessionpb.Role_ROLE_AGENT
+		return identity, true
+	}
+	index, ok := manifest.ClientIndex(br, br.Status.Children.ClientJobUID, pod)
+	identity.Role, identity.Index = sessionpb.Role_ROLE_CLIENT, index
+	return identity, ok
+}
+
+// checkUnique refuses a client if another pod claims its index. The Job controller creates one pod for
+// each index, so somebody else created one of the two, and nothing shows which.
+func (i *Identifier) checkUnique(ctx context.Context, br *v1alpha1.BenchmarkRun, pod *corev1.Pod, identity manager.Identity) error {
+	if identity.Role != sessionpb.Role_ROLE_CLIENT {
+		return nil
+	}
+	var others corev1.PodList
+	if err := i.Client.List(ctx, &others, client.InNamespace(br.Namespace), client.UnsafeDisableDeepCopy, client.MatchingLabels{
+		manifest.LabelRunUID: string(br.UID), batchv1.JobCompletionIndexAnnotation: strconv.Itoa(identity.Index),
+	}); err != nil {
+		return fmt.Errorf("list the pods of client %d: %w", identity.Index, err)
+	}
+	for n := range others.Items {
+		other := &others.Items[n]
+		if _, ok := manifest.ClientIndex(br, br.Status.Children.ClientJobUID, other); ok && other.UID != pod.UID && !run.PodEnded(other) {
+			return fmt.Errorf("%w: pods %s and %s both claim to be client %d", manager.ErrForbidden, pod.Name, other.Name, identity.Index)
+		}
+	}
+	return nil
 }
 
 // pod returns the name and UID of the pod that a token was issued for.
@@ -83,17 +121,4 @@ func (i *Identifier) pod(ctx context.Context, token string) (types.NamespacedNam
 		return types.NamespacedName{}, "", fmt.Errorf("%w: not a pod's token for audience %q", manager.ErrUnauthenticated, session.Audience)
 	}
 	return types.NamespacedName{Namespace: parts[2], Name: names[0]}, uids[0], nil
-}
-
-func (i *Identifier) runOfJob(ctx context.Context, namespace string, owner *metav1.OwnerReference) (string, error) {
-	var job batchv1.Job
-	err := i.Client.Get(ctx, types.NamespacedName{Namespace: namespace, Name: owner.Name}, &job)
-	if client.IgnoreNotFound(err) != nil {
-		return "", fmt.Errorf("get Job %s/%s: %w", namespace, owner.Name, err)
-	}
-	runOwner := metav1.GetControllerOf(&job)
-	if apierrors.IsNotFound(err) || job.UID != owner.UID || !manifest.IsRun(runOwner) {
-		return "", fmt.Errorf("%w: Job %s/%s does not belong to a run", manager.ErrForbidden, namespace, owner.Name)
-	}
-	return string(runOwner.UID), nil
 }

@@ -2,6 +2,7 @@ package benchmarkrun
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"testing"
 
@@ -41,20 +42,21 @@ func token(t *testing.T, namespace, audience string, pod *corev1.Pod) string {
 	return request.Status.Token
 }
 
-// clientOf creates a pod as the Job controller does.
-func clientOf(t *testing.T, b *bench, index int) *corev1.Pod {
+// clientOf creates a pod as the Job controller does, after the given changes.
+func clientOf(t *testing.T, b *bench, index int, changes ...func(*corev1.Pod)) *corev1.Pod {
 	t.Helper()
 	var job batchv1.Job
 	if err := b.get("run-client", &job); err != nil {
 		t.Fatal(err)
 	}
-	pod := &corev1.Pod{ObjectMeta: job.Spec.Template.ObjectMeta, Spec: job.Spec.Template.Spec}
-	pod.Namespace, pod.Name = job.Namespace, "run-client-"+strconv.Itoa(index)
-	pod.Labels = map[string]string{batchv1.JobCompletionIndexAnnotation: strconv.Itoa(index)}
-	for k, v := range job.Spec.Template.Labels {
-		pod.Labels[k] = v
-	}
+	pod := &corev1.Pod{ObjectMeta: *job.Spec.Template.ObjectMeta.DeepCopy(), Spec: *job.Spec.Template.Spec.DeepCopy()}
+	pod.Namespace, pod.GenerateName = job.Namespace, fmt.Sprintf("run-client-%d-", index)
+	pod.Labels[batchv1.JobCompletionIndexAnnotation] = strconv.Itoa(index)
+	pod.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: strconv.Itoa(index)}
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(&job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+	for _, change := range changes {
+		change(pod)
+	}
 	if err := api.Create(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
@@ -69,14 +71,14 @@ func TestIdentify(t *testing.T) {
 		t.Fatal(err)
 	}
 	client1 := clientOf(t, b, 1)
-	identifier := &Identifier{Client: api}
+	identifier := &Identifier{Client: api, APIReader: api}
 	uid := string(b.run.UID)
 	for name, test := range map[string]struct {
 		pod  *corev1.Pod
 		want manager.Identity
 	}{
 		"target": {&target, manager.Identity{Run: uid, Role: sessionpb.Role_ROLE_AGENT, Pod: "run-target", PodUID: string(target.UID)}},
-		"client": {client1, manager.Identity{Run: uid, Role: sessionpb.Role_ROLE_CLIENT, Index: 1, Pod: "run-client-1", PodUID: string(client1.UID)}},
+		"client": {client1, manager.Identity{Run: uid, Role: sessionpb.Role_ROLE_CLIENT, Index: 1, Pod: client1.Name, PodUID: string(client1.UID)}},
 	} {
 		got, err := identifier.Identify(t.Context(), token(t, b.run.Namespace, session.Audience, test.pod))
 		if err != nil {
@@ -150,7 +152,7 @@ func TestIdentifyRefuses(t *testing.T) {
 			})
 		}()), manager.ErrForbidden},
 	}
-	identifier := &Identifier{Client: api}
+	identifier := &Identifier{Client: api, APIReader: api}
 	for name, test := range tests {
 		if who, err := identifier.Identify(t.Context(), test.token); !errors.Is(err, test.want) {
 			t.Errorf("a token %s: %+v, %v; want %v", name, who, err, test.want)

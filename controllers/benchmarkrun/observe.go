@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -110,7 +108,36 @@ func child[T client.Object](ctx context.Context, r *Reconciler, br *v1alpha1.Ben
 		var none T
 		return none, err
 	}
+	recorded, err := r.recorded(ctx, br, obj)
+	if !recorded {
+		if err == nil {
+			o.Unrecorded = append(o.Unrecorded, obj)
+		}
+		var none T
+		return none, err
+	}
 	return obj, nil
+}
+
+// errCacheBehind reports that the cache has an older version of the run than the API server.
+var errCacheBehind = errors.New("the cache has an older version of the run")
+
+// recorded reports whether an object that names the run as its owner is one that a manager created
+// and recorded. Owner references and labels don't show that: anybody who may create pods can write
+// them. A manager that is killed between the creation and the status leaves an unrecorded object,
+// which is created again. Before that is decided, the run is read past the cache.
+func (r *Reconciler) recorded(ctx context.Context, br *v1alpha1.BenchmarkRun, obj client.Object) (bool, error) {
+	if _, created := r.created.Load(obj.GetUID()); created || run.Recorded(br, obj) {
+		return true, nil
+	}
+	live := &v1alpha1.BenchmarkRun{}
+	if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(br), live); err != nil {
+		return false, fmt.Errorf("get the run past the cache: %w", err)
+	}
+	if live.ResourceVersion != br.ResourceVersion {
+		return false, errCacheBehind
+	}
+	return false, nil
 }
 
 func (r *Reconciler) read(ctx context.Context, from client.Reader, name types.NamespacedName, obj client.Object) (bool, error) {
@@ -129,11 +156,13 @@ func (r *Reconciler) observeClients(ctx context.Context, br *v1alpha1.BenchmarkR
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		index, err := strconv.Atoi(pod.Labels[batchv1.JobCompletionIndexAnnotation])
-		if err != nil || o.Job == nil || !metav1.IsControlledBy(pod, o.Job) {
+		if o.Job == nil {
 			continue // not a client: its Job is another's or gone
 		}
-		o.Clients[index] = pod
+		index, ok := manifest.ClientIndex(br, string(o.Job.UID), pod)
+		if first := o.Clients[index]; ok && (first == nil || pod.CreationTimestamp.Before(&first.CreationTimestamp)) {
+			o.Clients[index] = pod
+		}
 	}
 	return nil
 }

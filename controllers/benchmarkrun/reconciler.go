@@ -51,6 +51,9 @@ type Reconciler struct {
 
 	// admission is held while a run may be given its lane, so that no two are.
 	admission sync.Mutex
+	// created holds the UIDs of the pods and Jobs that this manager has created, with their runs'
+	// UIDs: the status may not record them yet.
+	created sync.Map
 	// uids holds the UIDs of known runs, to forget the sessions of deleted ones.
 	uids sync.Map
 	// signed holds the names of the Secrets that this manager has made, with their runs' UIDs.

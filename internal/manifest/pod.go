@@ -23,6 +23,9 @@ const (
 	// caFile is the key in the run's ConfigMap, and the file, of the CA bundle for the manager.
 	caFile = "ca.crt"
 
+	// serviceAccount is the service account of a run's pods.
+	serviceAccount = "default"
+
 	identityVolume = "identity"
 	identityFolder = "/var/run/assay"
 	contentFolder  = "/assay/content"
@@ -54,7 +57,7 @@ func CPUMillis(r v1alpha1.Resources) int64 {
 func podSpec(restricted bool) corev1.PodSpec {
 	spec := corev1.PodSpec{
 		RestartPolicy:                 corev1.RestartPolicyNever,
-		ServiceAccountName:            "default",
+		ServiceAccountName:            serviceAccount,
 		AutomountServiceAccountToken:  ptr.To(false),
 		EnableServiceLinks:            ptr.To(false),
 		TerminationGracePeriodSeconds: ptr.To(int64(terminationGracePeriod)),

@@ -49,7 +49,7 @@ func (p *planner) succeeded() bool {
 // clientsEnded reports whether the clients' pods have terminated. The server never exits by itself.
 func (p *planner) clientsEnded() bool {
 	for _, pod := range p.observed.Clients {
-		if !podEnded(pod) {
+		if !PodEnded(pod) {
 			return false
 		}
 	}
@@ -60,7 +60,7 @@ func (p *planner) clientsEnded() bool {
 func (p *planner) stopPods() {
 	for _, pod := range p.observed.pods() {
 		switch {
-		case podEnded(pod) || pod.Spec.ActiveDeadlineSeconds != nil || !pod.DeletionTimestamp.IsZero():
+		case PodEnded(pod) || pod.Spec.ActiveDeadlineSeconds != nil || !pod.DeletionTimestamp.IsZero():
 		case pod.Spec.NodeName == "": // it has no log, and no kubelet that would stop it
 			p.Delete = append(p.Delete, pod)
 		default:

@@ -28,10 +28,12 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 		p.complete()
 	case IsSuspended(run):
 		p.suspend()
+	case len(o.Unrecorded) > 0 && !o.Collected(loadplan.Replicas(&run.Spec)):
+		p.replace()
 	case !IsAdmitted(run) && !o.Position.Free:
 		p.queue()
 	case o.Leftover != "":
-		p.awaitDeletion()
+		p.awaitDeletion(o.Leftover + " of an earlier run")
 	default:
 		p.admit()
 		if f := p.failure(); f != nil {
@@ -109,9 +111,25 @@ func (p *planner) queue() {
 	p.state(v1alpha1.ReasonQueued, message, nil)
 }
 
+// replace deletes objects that the run hasn't recorded, so that they are created again. None of
+// their pods has spoken for the run: a pod may do so only once its object is recorded.
+func (p *planner) replace() {
+	if IsAdmitted(p.run) {
+		if f := p.failure(); f != nil {
+			p.fail(f)
+			return
+		}
+		p.requeueAt(deadlineOf(p.run))
+	}
+	for _, obj := range p.observed.Unrecorded {
+		p.delete(obj)
+	}
+	p.awaitDeletion("an object that the run has not recorded: " + p.observed.Unrecorded[0].GetName())
+}
+
 // awaitDeletion waits until an object is gone whose name the run needs.
-func (p *planner) awaitDeletion() {
-	message := fmt.Sprintf("Waiting for the deletion of %s of an earlier run.", p.observed.Leftover)
+func (p *planner) awaitDeletion(what string) {
+	message := fmt.Sprintf("Waiting for the deletion of %s.", what)
 	if !IsAdmitted(p.run) {
 		p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonQueued, message)
 	}

@@ -26,7 +26,7 @@ func clientsGone(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure 
 		return failuref(v1alpha1.ReasonClientLost, "The clients' Job was deleted during the run. Find out what deleted it, and create a new run.")
 	}
 	for i := range loadplan.Replicas(&run.Spec) {
-		if pod := o.Clients[i]; pod != nil && !pod.DeletionTimestamp.IsZero() && !podEnded(pod) {
+		if pod := o.Clients[i]; pod != nil && !pod.DeletionTimestamp.IsZero() && !PodEnded(pod) {
 			return failuref(v1alpha1.ReasonClientLost, "Client %d was deleted before its measurement was complete%s. Find out what deleted it, and create a new run.", i, eviction(pod))
 		}
 	}
@@ -40,7 +40,7 @@ func clientEnded(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure 
 		if client.Failure != "" {
 			return failuref(cmp.Or(scriptReason(client.FailureKind), v1alpha1.ReasonClientFailed), "Client %d failed: %s", i, client.Failure)
 		}
-		if pod == nil || !podEnded(pod) || client.Totals != nil {
+		if pod == nil || !PodEnded(pod) || client.Totals != nil {
 			continue
 		}
 		for _, status := range pod.Status.ContainerStatuses {

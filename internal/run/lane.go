@@ -31,7 +31,7 @@ func PositionOf(run *v1alpha1.BenchmarkRun, runs []v1alpha1.BenchmarkRun, pods [
 	for i := range pods {
 		pod := &pods[i]
 		own := pod.Labels[manifest.LabelRunUID] == string(run.UID) && pod.DeletionTimestamp.IsZero()
-		if pod.Labels[manifest.LabelLane] == run.Spec.Lane && !own && !podEnded(pod) && p.Holder == "" {
+		if pod.Labels[manifest.LabelLane] == run.Spec.Lane && !own && !PodEnded(pod) && p.Holder == "" {
 			p.Holder = pod.Namespace + "/" + pod.Labels[manifest.LabelRun]
 		}
 	}

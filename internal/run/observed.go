@@ -69,6 +69,10 @@ type Observed struct {
 	// Conflict names an object that the run needs and somebody else owns. Leftover names one that
 	// will soon be gone, of an earlier run of the same name or of this run before its suspension.
 	Conflict, Leftover string
+	// Unrecorded holds objects with the names of the target's pod and the clients' Job, and with the
+	// run as their owner, that the run's status doesn't record. Somebody else created them, or a
+	// manager that was killed before it could record them.
+	Unrecorded []manifest.Object
 	// Refusal is the object of the plan that could not be created, if there was one.
 	Refusal *Refusal
 }

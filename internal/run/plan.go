@@ -1,10 +1,13 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/certificate"
@@ -45,6 +48,23 @@ type Plan struct {
 
 	// RequeueAfter is the longest delay until the next reconciliation, or zero for the next change.
 	RequeueAfter time.Duration
+}
+
+// Record adds the UIDs of the run's pod and Job, which the manager has created, to the status to
+// write. It ignores objects without a UID, which were not created.
+func (p *Plan) Record(objects ...manifest.Object) {
+	children := ptr.Deref(p.Status.Children, v1alpha1.ChildrenStatus{})
+	for _, obj := range objects {
+		switch obj.(type) {
+		case *corev1.Pod:
+			children.TargetPodUID = cmp.Or(string(obj.GetUID()), children.TargetPodUID)
+		case *batchv1.Job:
+			children.ClientJobUID = cmp.Or(string(obj.GetUID()), children.ClientJobUID)
+		}
+	}
+	if children != (v1alpha1.ChildrenStatus{}) {
+		p.Status.Children = &children
+	}
 }
 
 // Creation is an object to create.

@@ -42,6 +42,12 @@ func newPlanner(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *planner
 	p := &planner{run: run, observed: o, now: now}
 	p.Status = run.Status
 	p.Status.ObservedGeneration = ptr.To(run.Generation)
+	if o.Target != nil && !IsFinished(run) {
+		p.Record(o.Target)
+	}
+	if o.Job != nil && !IsFinished(run) {
+		p.Record(o.Job)
+	}
 	if o.Logs != nil {
 		p.logged, p.mismatches = server.ReadLogs(&run.Spec.Target, o.Logs)
 	}

@@ -13,7 +13,8 @@ import (
 // moment.
 const imagePullTimeout = 20 * time.Second
 
-func podEnded(pod *corev1.Pod) bool {
+// PodEnded reports whether all containers of a pod have terminated for good.
+func PodEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -26,6 +28,23 @@ func IsFinished(run *v1alpha1.BenchmarkRun) bool {
 
 // IsSuspended reports whether spec.suspend is set.
 func IsSuspended(run *v1alpha1.BenchmarkRun) bool { return ptr.Deref(run.Spec.Suspend, false) }
+
+// Recorded reports whether the run's status records an object as its own, so that its pods may speak
+// for the run. Only the target's pod and the clients' Job have to be recorded, and only while the run
+// goes on: what a run leaves behind is deleted in any case.
+func Recorded(run *v1alpha1.BenchmarkRun, obj metav1.Object) bool {
+	if IsFinished(run) || IsSuspended(run) {
+		return true
+	}
+	children := ptr.Deref(run.Status.Children, v1alpha1.ChildrenStatus{})
+	switch obj.(type) {
+	case *corev1.Pod:
+		return string(obj.GetUID()) == children.TargetPodUID
+	case *batchv1.Job:
+		return string(obj.GetUID()) == children.ClientJobUID
+	}
+	return true
+}
 
 // Succeeded returns the condition Succeeded as it was last written, or a zero condition. While the
 // run is active, its reason is the run's state.
