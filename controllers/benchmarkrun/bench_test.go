@@ -1,6 +1,8 @@
 package benchmarkrun
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -55,6 +57,26 @@ func (f *fakeSessions) RequestSample(string)                            { f.read
 func (f *fakeSessions) Release(string)                                  { f.released = true }
 func (f *fakeSessions) Forget(string)                                   { f.forgotten = true }
 
+// indexed is a client with the cache's index of lanes.
+type indexed struct{ client.Client }
+
+// List implements client.Client.
+func (c indexed) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	all := (&client.ListOptions{}).ApplyOptions(options)
+	lane, ok := "", false
+	if all.FieldSelector != nil {
+		lane, ok = all.FieldSelector.RequiresExactMatch(laneField)
+	}
+	if !ok {
+		return c.Client.List(ctx, list, options...)
+	}
+	all.FieldSelector = nil
+	runs := list.(*v1alpha1.BenchmarkRunList)
+	err := c.Client.List(ctx, runs, all)
+	runs.Items = slices.DeleteFunc(runs.Items, func(br v1alpha1.BenchmarkRun) bool { return !slices.Contains(laneIndex(&br), lane) })
+	return err
+}
+
 // bench is a reconciler with one run.
 type bench struct {
 	*Reconciler
@@ -84,7 +106,7 @@ func newBench(t *testing.T, change ...func(*wrapper.Run)) *bench {
 	return &bench{
 		t: t, sessions: sessions, clock: clock, run: w.Obj(),
 		Reconciler: &Reconciler{
-			Client: api, APIReader: api, Events: events.NewFakeRecorder(100), Clock: clock, Sessions: sessions,
+			Client: indexed{api}, APIReader: api, Events: events.NewFakeRecorder(100), Clock: clock, Sessions: sessions,
 			CA:       func() []byte { return []byte("ca") },
 			Settings: manifest.Settings{AssayImage: "assay:1", LoadImage: "assay-load:1", SessionAddress: "assay-session.assay-system.svc:9443"},
 		},

@@ -33,8 +33,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	if !run.IsAdmitted(br) && !run.IsFinished(br) {
-		r.admission.Lock()
-		defer r.admission.Unlock()
+		defer r.lanes.lock(br.Spec.Lane, r.Clock.Now())()
 	}
 	observed, err := r.observe(ctx, br)
 	if errors.Is(err, errCacheBehind) {
@@ -99,6 +98,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, br *v1alpha1.BenchmarkRun,
 	if err := r.Status().Update(ctx, updated); err != nil {
 		return fmt.Errorf("write the status: %w", err)
 	}
+	r.lanes.note(updated)
 	r.announce(br, updated)
 	return nil
 }

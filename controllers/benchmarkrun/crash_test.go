@@ -22,8 +22,8 @@ func (b *bench) intercept(funcs interceptor.Funcs) (restore func()) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.Client = interceptor.NewClient(watching, funcs)
-	return func() { b.Client = api }
+	b.Client = indexed{interceptor.NewClient(watching, funcs)}
+	return func() { b.Client = indexed{api} }
 }
 
 // killed reconciles the run and expects errKilled.

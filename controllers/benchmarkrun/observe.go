@@ -140,14 +140,6 @@ func (r *Reconciler) recorded(ctx context.Context, br *v1alpha1.BenchmarkRun, ob
 	return false, nil
 }
 
-func (r *Reconciler) read(ctx context.Context, from client.Reader, name types.NamespacedName, obj client.Object) (bool, error) {
-	err := from.Get(ctx, name, obj)
-	if client.IgnoreNotFound(err) != nil {
-		return false, fmt.Errorf("get %s %s: %w", r.kind(obj), name.Name, err)
-	}
-	return err == nil, nil
-}
-
 func (r *Reconciler) observeClients(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	var pods corev1.PodList
 	if err := r.List(ctx, &pods, client.InNamespace(br.Namespace),
@@ -177,20 +169,6 @@ func (r *Reconciler) observeArtifact(ctx context.Context, br *v1alpha1.Benchmark
 		return fmt.Errorf("read the artifact %s: %w", stored.Name, err)
 	}
 	o.Artifact = artifact.Identify(data)
-	return nil
-}
-
-// observePosition reads past the cache: two runs must not both see their lane free.
-func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
-	var runs v1alpha1.BenchmarkRunList
-	if err := r.APIReader.List(ctx, &runs); err != nil {
-		return fmt.Errorf("list the runs of lane %s: %w", br.Spec.Lane, err)
-	}
-	var pods corev1.PodList
-	if err := r.APIReader.List(ctx, &pods, client.MatchingLabels{manifest.LabelLane: br.Spec.Lane}); err != nil {
-		return fmt.Errorf("list the pods of lane %s: %w", br.Spec.Lane, err)
-	}
-	o.Position = run.PositionOf(br, runs.Items, pods.Items)
 	return nil
 }
 

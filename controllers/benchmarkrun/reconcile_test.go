@@ -204,8 +204,7 @@ func TestReconcileGivesALaneToOneRun(t *testing.T) {
 	second := newBench(t, func(w *wrapper.Run) { w.Lane(first.run.Spec.Lane) })
 	first.reload()
 	second.reload()
-	runs := []v1alpha1.BenchmarkRun{*first.run, *second.run}
-	if next, _ := run.Next(first.run.Spec.Lane, runs); next.Namespace == second.run.Namespace { // created in the same second, with generated names
+	if next, _ := run.Next(&run.Lane{Runs: []*v1alpha1.BenchmarkRun{first.run, second.run}}); next.Namespace == second.run.Namespace { // created in the same second, with generated names
 		first, second = second, first
 	}
 	first.reconcile()

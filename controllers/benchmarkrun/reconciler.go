@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -49,8 +50,8 @@ type Reconciler struct {
 	// WatchCertificates watches cert-manager's Certificates from its first call on. It may be nil.
 	WatchCertificates func() error
 
-	// admission is held while a run may be given its lane, so that no two are.
-	admission sync.Mutex
+	// lanes holds the admissions to each lane.
+	lanes lanes
 	// created holds the UIDs of the pods and Jobs that this manager has created, with their runs'
 	// UIDs: the status may not record them yet.
 	created sync.Map
@@ -69,4 +70,12 @@ func (r *Reconciler) kind(obj client.Object) string {
 		return fmt.Sprintf("%T", obj)
 	}
 	return gvk.Kind
+}
+
+func (r *Reconciler) read(ctx context.Context, from client.Reader, name types.NamespacedName, obj client.Object) (bool, error) {
+	err := from.Get(ctx, name, obj)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("get %s %s: %w", r.kind(obj), name.Name, err)
+	}
+	return err == nil, nil
 }

@@ -1,7 +1,6 @@
 package benchmarkrun
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -10,10 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -42,20 +39,7 @@ func TestReconcileDoesNotTakeOver(t *testing.T) {
 	if err := api.Create(t.Context(), theirs); err != nil {
 		t.Fatal(err)
 	}
-	watching, err := client.NewWithWatch(apiConfig, client.Options{Scheme: api.Scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.Client = interceptor.NewClient(watching, interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, options ...client.GetOption) error {
-			err := c.Get(ctx, key, obj, options...)
-			if _, isRun := obj.(*v1alpha1.BenchmarkRun); err == nil && !isRun && obj.GetLabels()[manifest.LabelRunUID] == "" {
-				obj.SetUID("")
-				return apierrors.NewNotFound(corev1.Resource("configmaps"), key.Name)
-			}
-			return err
-		},
-	})
+	b.Client = asCached(t)
 	b.reconcile()
 	if got := b.state(); got.Reason != v1alpha1.ReasonNameConflict {
 		t.Errorf("%+v", got)

@@ -29,6 +29,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 	if err := metrics.Registry.Register(runsCollector{reader: mgr.GetClient()}); err != nil {
 		return fmt.Errorf("register the metric of runs: %w", err)
 	}
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.BenchmarkRun{}, laneField, laneIndex); err != nil {
+		return fmt.Errorf("index the runs by lane: %w", err)
+	}
 	built, err := ctrl.NewControllerManagedBy(mgr).
 		Named("benchmarkrun").
 		For(&v1alpha1.BenchmarkRun{}).
@@ -75,13 +78,16 @@ func (r *Reconciler) nextInLane(ctx context.Context, br client.Object) []reconci
 	return r.next(ctx, br.(*v1alpha1.BenchmarkRun).Spec.Lane)
 }
 
-func (r *Reconciler) next(ctx context.Context, lane string) []reconcile.Request {
-	var runs v1alpha1.BenchmarkRunList
-	if err := r.List(ctx, &runs); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Failed to list the runs of a lane", "lane", lane)
+func (r *Reconciler) next(ctx context.Context, name string) []reconcile.Request {
+	if name == "" {
 		return nil
 	}
-	if name, ok := run.Next(lane, runs.Items); ok {
+	lane, err := r.observeLane(ctx, name)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to list the runs of a lane", "lane", name)
+		return nil
+	}
+	if name, ok := run.Next(lane); ok {
 		return []reconcile.Request{{NamespacedName: name}}
 	}
 	return nil

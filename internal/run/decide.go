@@ -104,9 +104,13 @@ func (p *planner) suspend() {
 func (p *planner) queue() {
 	position := p.observed.Position
 	message := fmt.Sprintf("Waiting for lane %s: %d runs are ahead.", p.run.Spec.Lane, position.Ahead)
-	if position.Holder != "" {
+	switch {
+	case position.Holder != "":
 		message += " Run " + position.Holder + " or its pods hold the lane."
+	case position.Held:
+		message += " A run of another namespace or its pods hold the lane."
 	}
+	p.requeueAt(position.HeldUntil)
 	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonQueued, message)
 	p.state(v1alpha1.ReasonQueued, message, nil)
 }

@@ -2,62 +2,148 @@ package run
 
 import (
 	"cmp"
+	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 )
 
-// PositionOf returns a run's position among all runs and pods of its lane. A lane is held by an
-// admitted run until it finishes, and then by its pods until they terminate: no run may be
-// disturbed by the end of another, nor by its own end when it was suspended and starts again. Runs
-// wait in the order of their creation.
-func PositionOf(run *v1alpha1.BenchmarkRun, runs []v1alpha1.BenchmarkRun, pods []corev1.Pod) Position {
+// PodReleaseTimeout is how long the pods of a run that has ended may hold its lane. A kubelet needs
+// seconds to terminate them. Pods that are left then are on a lost node, or somebody keeps them from
+// being deleted.
+const PodReleaseTimeout = 2 * time.Minute
+
+// Lane is what is known of a lane, a queue of runs.
+type Lane struct {
+	// Runs holds the runs of the lane that have not finished, and finished or deleted ones whose
+	// pods may still run. A deleted one has a deletion timestamp.
+	Runs []*v1alpha1.BenchmarkRun
+	// Pods holds pods that may belong to these runs.
+	Pods []corev1.Pod
+	// Turns holds the time of the last admission of each namespace.
+	Turns map[string]time.Time
+}
+
+// PositionOf returns a run's position in its lane. An admitted run holds the lane until it finishes, and then
+// its pods do until they terminate, PodReleaseTimeout at most: no run may be disturbed by the end of
+// another, nor by its own end when it was suspended and starts again. Only pods that a run recorded
+// hold a lane: anybody may create pods with any labels. Namespaces take turns: see order.
+func PositionOf(run *v1alpha1.BenchmarkRun, lane *Lane, now time.Time) Position {
 	var p Position
-	for i := range runs {
-		other := &runs[i]
-		switch {
-		case other.UID == run.UID || other.Spec.Lane != run.Spec.Lane:
-		case IsAdmitted(other) && !IsFinished(other):
-			p.Ahead++
-			p.Holder = other.Namespace + "/" + other.Name
-		case waits(other) && compareAge(other, run) < 0:
-			p.Ahead++
+	hold := func(holder *v1alpha1.BenchmarkRun) {
+		p.Held = true
+		if holder.Namespace == run.Namespace {
+			p.Holder = cmp.Or(p.Holder, holder.Name)
 		}
 	}
-	for i := range pods {
-		pod := &pods[i]
-		own := pod.Labels[manifest.LabelRunUID] == string(run.UID) && pod.DeletionTimestamp.IsZero()
-		if pod.Labels[manifest.LabelLane] == run.Spec.Lane && !own && !PodEnded(pod) && p.Holder == "" {
-			p.Holder = pod.Namespace + "/" + pod.Labels[manifest.LabelRun]
+	for _, other := range lane.Runs {
+		if other.UID != run.UID && holdsLane(other) {
+			p.Ahead++
+			hold(other)
 		}
 	}
-	p.Free = p.Ahead == 0 && p.Holder == ""
+	for i := range lane.Pods {
+		pod := &lane.Pods[i]
+		owner := ownerOf(pod, lane.Runs)
+		if owner == nil || PodEnded(pod) || holdsLane(owner) || owner.UID == run.UID && pod.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if until := endOf(owner).Add(PodReleaseTimeout); now.Before(until) {
+			hold(owner)
+			if until.After(p.HeldUntil) {
+				p.HeldUntil = until
+			}
+		}
+	}
+	for _, other := range order(lane) {
+		if other.UID == run.UID {
+			break
+		}
+		p.Ahead++
+	}
+	p.Free = p.Ahead == 0 && !p.Held
 	return p
 }
 
 // Next returns the run that is first in a lane, or false if none waits.
-func Next(lane string, runs []v1alpha1.BenchmarkRun) (types.NamespacedName, bool) {
-	var first *v1alpha1.BenchmarkRun
-	for i := range runs {
-		if run := &runs[i]; run.Spec.Lane == lane && waits(run) && (first == nil || compareAge(run, first) < 0) {
-			first = run
-		}
-	}
-	if first == nil {
+func Next(lane *Lane) (types.NamespacedName, bool) {
+	waiting := order(lane)
+	if len(waiting) == 0 {
 		return types.NamespacedName{}, false
 	}
-	return types.NamespacedName{Namespace: first.Namespace, Name: first.Name}, true
+	return types.NamespacedName{Namespace: waiting[0].Namespace, Name: waiting[0].Name}, true
+}
+
+// order returns the waiting runs of a lane in their order. Within a namespace the oldest is first. The
+// namespaces take turns, beginning with the one whose last admission is the longest ago.
+func order(lane *Lane) []*v1alpha1.BenchmarkRun {
+	var waiting []*v1alpha1.BenchmarkRun
+	for _, run := range lane.Runs {
+		if waits(run) {
+			waiting = append(waiting, run)
+		}
+	}
+	slices.SortFunc(waiting, compareAge)
+	round, rounds := map[types.UID]int{}, map[string]int{}
+	for _, run := range waiting {
+		round[run.UID] = rounds[run.Namespace]
+		rounds[run.Namespace]++
+	}
+	slices.SortStableFunc(waiting, func(a, b *v1alpha1.BenchmarkRun) int {
+		return cmp.Or(cmp.Compare(round[a.UID], round[b.UID]), lane.Turns[a.Namespace].Compare(lane.Turns[b.Namespace]))
+	})
+	return waiting
 }
 
 func waits(run *v1alpha1.BenchmarkRun) bool {
 	return !IsAdmitted(run) && !IsFinished(run) && !IsSuspended(run) && run.DeletionTimestamp.IsZero()
 }
 
-// compareAge returns a negative number if a is before b in their lane.
+// holdsLane reports whether a run itself holds its lane. One that is being deleted doesn't, however
+// long somebody's finalizer keeps it: its pods may, for a while.
+func holdsLane(run *v1alpha1.BenchmarkRun) bool {
+	return IsAdmitted(run) && !IsFinished(run) && run.DeletionTimestamp.IsZero()
+}
+
+// LeftLane reports whether neither a run nor its pods can hold its lane any more.
+func LeftLane(run *v1alpha1.BenchmarkRun, now time.Time) bool {
+	return !holdsLane(run) && !now.Before(endOf(run).Add(PodReleaseTimeout))
+}
+
+// ownerOf returns the run that recorded a pod or the pod's Job, or nil.
+func ownerOf(pod *corev1.Pod, runs []*v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
+	for _, run := range runs {
+		if pod.Namespace != run.Namespace || run.Status.Children == nil {
+			continue
+		}
+		if _, isClient := manifest.ClientIndex(run, run.Status.Children.ClientJobUID, pod); isClient || manifest.IsTarget(run, pod) {
+			return run
+		}
+	}
+	return nil
+}
+
+// endOf returns when a run that doesn't hold its lane gave it up.
+func endOf(run *v1alpha1.BenchmarkRun) time.Time {
+	switch {
+	case IsFinished(run):
+		return ptr.Deref(run.Status.CompletionTime, metav1.Time{}).Time
+	case !run.DeletionTimestamp.IsZero():
+		return run.DeletionTimestamp.Time
+	}
+	admitted := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionAdmitted)
+	return ptr.Deref(admitted, metav1.Condition{}).LastTransitionTime.Time // when it was suspended
+}
+
+// compareAge returns a negative number if a was created before b.
 func compareAge(a, b *v1alpha1.BenchmarkRun) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
 }

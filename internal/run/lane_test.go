@@ -38,64 +38,143 @@ func with(kind string) func(*v1alpha1.BenchmarkRun) {
 
 func suspended(run *v1alpha1.BenchmarkRun) { run.Spec.Suspend = ptr.To(true) }
 
-func inLane(lane string) func(*v1alpha1.BenchmarkRun) {
-	return func(run *v1alpha1.BenchmarkRun) { run.Spec.Lane = lane }
+// recorded gives a run a target's pod and a Job, whose UIDs begin with its name.
+func recorded(run *v1alpha1.BenchmarkRun) {
+	run.Status.Children = &v1alpha1.ChildrenStatus{TargetPodUID: run.Name + "-pod", ClientJobUID: run.Name + "-job"}
 }
 
-func lanePod(run string, phase corev1.PodPhase) corev1.Pod {
-	return corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Labels: map[string]string{manifest.LabelLane: "l", manifest.LabelRun: run, manifest.LabelRunUID: run + "-uid"}},
-		Status:     corev1.PodStatus{Phase: phase},
+// completed sets the time of a finished run's end, in seconds before now.
+func completed(ago int) func(*v1alpha1.BenchmarkRun) {
+	return func(run *v1alpha1.BenchmarkRun) {
+		run.Status.CompletionTime = ptr.To(metav1.NewTime(now.Add(-time.Duration(ago) * time.Second)))
 	}
+}
+
+func deleting(ago int) func(*v1alpha1.BenchmarkRun) {
+	return func(run *v1alpha1.BenchmarkRun) {
+		run.DeletionTimestamp = ptr.To(metav1.NewTime(now.Add(-time.Duration(ago) * time.Second)))
+	}
+}
+
+func in(namespace string) func(*v1alpha1.BenchmarkRun) {
+	return func(run *v1alpha1.BenchmarkRun) {
+		run.Namespace, run.UID = namespace, types.UID(namespace+"-"+run.Name+"-uid")
+	}
+}
+
+// lanePod returns the target's pod of a run, with its labels.
+func lanePod(run string, phase corev1.PodPhase, changes ...func(*corev1.Pod)) corev1.Pod {
+	pod := corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ns", Name: run + "-target", UID: types.UID(run + "-pod"),
+			Labels:          map[string]string{manifest.LabelLane: "l", manifest.LabelRun: run, manifest.LabelRunUID: run + "-uid"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "assay.dev/v1alpha1", Kind: "BenchmarkRun", Name: run, UID: types.UID(run + "-uid"), Controller: ptr.To(true)}},
+		},
+		Status: corev1.PodStatus{Phase: phase},
+	}
+	for _, change := range changes {
+		change(&pod)
+	}
+	return pod
 }
 
 func TestPositionOf(t *testing.T) {
 	admitted, finished := with(v1alpha1.ConditionAdmitted), with(v1alpha1.ConditionFinished)
+	of := func(runs ...v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun { return runs }
+	pods := func(pods ...corev1.Pod) []corev1.Pod { return pods }
+	running := lanePod("old", corev1.PodRunning)
 	tests := map[string]struct {
-		runs []v1alpha1.BenchmarkRun
-		pods []corev1.Pod
-		want Position
+		runs  []v1alpha1.BenchmarkRun
+		pods  []corev1.Pod
+		turns map[string]time.Time
+		want  Position
 	}{
-		"alone":                     {want: Position{Free: true}},
-		"an older one waits":        {runs: []v1alpha1.BenchmarkRun{laneRun("old", 5)}, want: Position{Ahead: 1}},
-		"a younger one waits":       {runs: []v1alpha1.BenchmarkRun{laneRun("young", 15)}, want: Position{Free: true}},
-		"as old, its name is first": {runs: []v1alpha1.BenchmarkRun{laneRun("a", 10)}, want: Position{Ahead: 1}},
-		"as old, its name is last":  {runs: []v1alpha1.BenchmarkRun{laneRun("z", 10)}, want: Position{Free: true}},
-		"one runs":                  {runs: []v1alpha1.BenchmarkRun{laneRun("young", 15, admitted)}, want: Position{Ahead: 1, Holder: "ns/young"}},
-		"one runs and one waits":    {runs: []v1alpha1.BenchmarkRun{laneRun("a", 1, admitted), laneRun("b", 2)}, want: Position{Ahead: 2, Holder: "ns/a"}},
-		"an older one has finished": {runs: []v1alpha1.BenchmarkRun{laneRun("old", 5, admitted, finished)}, want: Position{Free: true}},
-		"an older one is suspended": {runs: []v1alpha1.BenchmarkRun{laneRun("old", 5, suspended)}, want: Position{Free: true}},
-		"one runs in another lane":  {runs: []v1alpha1.BenchmarkRun{laneRun("old", 5, admitted, inLane("other"))}, want: Position{Free: true}},
+		"alone":                                    {want: Position{Free: true}},
+		"an older one waits":                       {runs: of(laneRun("old", 5)), want: Position{Ahead: 1}},
+		"a younger one waits":                      {runs: of(laneRun("young", 15)), want: Position{Free: true}},
+		"as old, its name is first":                {runs: of(laneRun("a", 10)), want: Position{Ahead: 1}},
+		"as old, its name is last":                 {runs: of(laneRun("z", 10)), want: Position{Free: true}},
+		"one runs":                                 {runs: of(laneRun("young", 15, admitted)), want: Position{Ahead: 1, Held: true, Holder: "young"}},
+		"one of another namespace":                 {runs: of(laneRun("young", 15, admitted, in("other"))), want: Position{Ahead: 1, Held: true}},
+		"one runs and one waits":                   {runs: of(laneRun("a", 1, admitted), laneRun("b", 2)), want: Position{Ahead: 2, Held: true, Holder: "a"}},
+		"an older one has finished":                {runs: of(laneRun("old", 5, admitted, finished)), want: Position{Free: true}},
+		"an older one is suspended":                {runs: of(laneRun("old", 5, suspended)), want: Position{Free: true}},
+		"somebody's finalizer keeps a deleted one": {runs: of(laneRun("old", 5, admitted, deleting(1))), want: Position{Free: true}},
 		"a finished one's pod runs": {
-			runs: []v1alpha1.BenchmarkRun{laneRun("old", 5, admitted, finished)}, pods: []corev1.Pod{lanePod("old", corev1.PodRunning)},
-			want: Position{Holder: "ns/old"},
+			runs: of(laneRun("old", 5, admitted, finished, recorded, completed(20))), pods: pods(running),
+			want: Position{Held: true, Holder: "old", HeldUntil: now.Add(100 * time.Second)},
 		},
-		"a deleted one's pod runs":     {pods: []corev1.Pod{lanePod("gone", corev1.PodPending)}, want: Position{Holder: "ns/gone"}},
-		"a finished one's pod is kept": {pods: []corev1.Pod{lanePod("old", corev1.PodFailed), lanePod("old", corev1.PodSucceeded)}, want: Position{Free: true}},
-		"its own pod runs":             {pods: []corev1.Pod{lanePod("me", corev1.PodRunning)}, want: Position{Free: true}},
+		"a finished one's pod is on a lost node": {
+			runs: of(laneRun("old", 5, admitted, finished, recorded, completed(120))), pods: pods(running), want: Position{Free: true},
+		},
+		"a deleted one's pod runs": {
+			runs: of(laneRun("old", 5, admitted, recorded, deleting(20))), pods: pods(running),
+			want: Position{Held: true, Holder: "old", HeldUntil: now.Add(100 * time.Second)},
+		},
+		"a deleted one's pod is on a lost node": {
+			runs: of(laneRun("old", 5, admitted, recorded, deleting(120))), pods: pods(running), want: Position{Free: true},
+		},
+		"a finished one's pods are kept": {
+			runs: of(laneRun("old", 5, admitted, finished, recorded, completed(20))), pods: pods(lanePod("old", corev1.PodFailed)), want: Position{Free: true},
+		},
+		"its own pod runs":        {pods: pods(lanePod("me", corev1.PodRunning)), want: Position{Free: true}},
+		"a pod with labels alone": {pods: pods(lanePod("gone", corev1.PodRunning)), want: Position{Free: true}},
+		"a pod that claims a finished run": {
+			runs: of(laneRun("old", 5, admitted, finished, recorded, completed(20))),
+			pods: pods(lanePod("old", corev1.PodRunning, func(p *corev1.Pod) { p.UID = "planted" })), want: Position{Free: true},
+		},
+		"a pod in another namespace that claims a finished run": {
+			runs: of(laneRun("old", 5, admitted, finished, recorded, completed(20))),
+			pods: pods(lanePod("old", corev1.PodRunning, func(p *corev1.Pod) { p.Namespace = "other" })), want: Position{Free: true},
+		},
+		"another namespace had its turn later": {
+			runs:  of(laneRun("old", 5, in("other"))),
+			turns: map[string]time.Time{"ns": now.Add(-time.Hour), "other": now.Add(-time.Minute)}, want: Position{Free: true},
+		},
+		"another namespace had its turn earlier": {
+			runs:  of(laneRun("young", 15, in("other"))),
+			turns: map[string]time.Time{"ns": now.Add(-time.Minute), "other": now.Add(-time.Hour)}, want: Position{Ahead: 1},
+		},
+		"another namespace has many": {
+			runs: of(laneRun("a", 1, in("other")), laneRun("b", 2, in("other")), laneRun("c", 3, in("other"))), want: Position{Ahead: 1},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			me := laneRun("me", 10)
-			got := PositionOf(&me, append(test.runs, me), test.pods)
-			if diff := cmp.Diff(test.want, got); diff != "" {
+			me := laneRun("me", 10, recorded)
+			lane := &Lane{Runs: []*v1alpha1.BenchmarkRun{&me}, Pods: test.pods, Turns: test.turns}
+			for i := range test.runs {
+				lane.Runs = append(lane.Runs, &test.runs[i])
+			}
+			if diff := cmp.Diff(test.want, PositionOf(&me, lane, now)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestNext(t *testing.T) {
+// TestNextTakesTurns admits all waiting runs, one after the other.
+func TestNextTakesTurns(t *testing.T) {
 	admitted, finished := with(v1alpha1.ConditionAdmitted), with(v1alpha1.ConditionFinished)
 	runs := []v1alpha1.BenchmarkRun{
-		laneRun("third", 30), laneRun("first", 10), laneRun("second", 20), laneRun("runs", 1, admitted),
-		laneRun("done", 2, admitted, finished), laneRun("suspended", 3, suspended), laneRun("elsewhere", 4, inLane("other")),
+		laneRun("a2", 2, in("a")), laneRun("a1", 1, in("a")), laneRun("a3", 3, in("a")), laneRun("b1", 10, in("b")), laneRun("b2", 11, in("b")),
+		laneRun("c1", 20, in("c")), laneRun("runs", 1, admitted), laneRun("done", 2, admitted, finished), laneRun("suspended", 3, suspended),
 	}
-	for _, want := range []string{"first", "second", "third", ""} {
-		got, ok := Next("l", runs)
-		if got.Name != want || ok != (want != "") || ok && got.Namespace != "ns" {
-			t.Fatalf("%v, %t, want %q", got, ok, want)
+	lane := &Lane{Turns: map[string]time.Time{}}
+	for i := range runs {
+		lane.Runs = append(lane.Runs, &runs[i])
+	}
+	var got []string
+	for at := now; ; at = at.Add(time.Second) {
+		next, ok := Next(lane)
+		if !ok {
+			break
 		}
-		runs = slices.DeleteFunc(runs, func(run v1alpha1.BenchmarkRun) bool { return run.Name == want })
+		got = append(got, next.Name)
+		lane.Turns[next.Namespace] = at
+		lane.Runs = slices.DeleteFunc(lane.Runs, func(run *v1alpha1.BenchmarkRun) bool { return run.Name == next.Name })
+	}
+	if diff := cmp.Diff([]string{"a1", "b1", "c1", "a2", "b2", "a3"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"maps"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -83,8 +84,13 @@ type Position struct {
 	Free bool
 	// Ahead is the number of runs that wait or run before it.
 	Ahead int
-	// Holder names the run that holds the lane, or whose pods still do.
+	// Held reports whether another run, or pods of a run, hold the lane.
+	Held bool
+	// Holder names the run that holds the lane, or whose pods still do, if it is of the same
+	// namespace. Names of other namespaces are nobody's business.
 	Holder string
+	// HeldUntil is when pods stop to hold the lane at the latest, or zero.
+	HeldUntil time.Time
 }
 
 // PodEvent is the last event of a pod that doesn't start. Only events report that a volume's source

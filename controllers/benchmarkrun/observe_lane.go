@@ -1,0 +1,101 @@
+package benchmarkrun
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run"
+)
+
+// observeLane returns the runs of a lane that matter, without their pods.
+func (r *Reconciler) observeLane(ctx context.Context, name string) (*run.Lane, error) {
+	var active v1alpha1.BenchmarkRunList
+	if err := r.List(ctx, &active, client.MatchingFields{laneField: name}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the runs of lane %s: %w", name, err)
+	}
+	written, turns := r.lanes.snapshot(name, r.Clock.Now())
+	lane := &run.Lane{Turns: turns}
+	for i := range active.Items {
+		br := &active.Items[i]
+		last := written[br.UID]
+		delete(written, br.UID)
+		if last != nil && run.IsAdmitted(last) && !run.IsAdmitted(br) && br.DeletionTimestamp.IsZero() {
+			br = last // the cache is behind
+		}
+		lane.Runs = append(lane.Runs, br)
+	}
+	for _, last := range written {
+		br := &v1alpha1.BenchmarkRun{}
+		found, err := r.read(ctx, r, client.ObjectKeyFromObject(last), br)
+		switch {
+		case err != nil:
+			return nil, err
+		case found && br.UID == last.UID:
+			lane.Runs = append(lane.Runs, br)
+		case last.DeletionTimestamp.IsZero() && !run.IsFinished(last):
+			lane.Runs = append(lane.Runs, r.lanes.deleted(last, r.Clock.Now()))
+		default:
+			lane.Runs = append(lane.Runs, last)
+		}
+	}
+	return lane, nil
+}
+
+// observePosition reads a run's position from the cache, and confirms past it that no pod holds the
+// lane before a run is admitted. What the cache doesn't know of runs yet, this manager has written
+// itself.
+func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
+	if err := r.lanes.load(ctx, r.APIReader); err != nil {
+		return err
+	}
+	lane, err := r.observeLane(ctx, br.Spec.Lane)
+	if err != nil {
+		return err
+	}
+	for _, reader := range []client.Reader{r, r.APIReader} {
+		var pods corev1.PodList
+		if err := reader.List(ctx, &pods, client.HasLabels{manifest.LabelRunUID}, client.MatchingLabels{manifest.LabelLane: br.Spec.Lane},
+			client.UnsafeDisableDeepCopy); err != nil {
+			return fmt.Errorf("list the pods of lane %s: %w", br.Spec.Lane, err)
+		}
+		lane.Pods = pods.Items
+		if err := r.addOwners(ctx, lane, br.Spec.Lane); err != nil {
+			return err
+		}
+		if o.Position = run.PositionOf(br, lane, r.Clock.Now()); !o.Position.Free {
+			return nil
+		}
+	}
+	return nil
+}
+
+// addOwners adds the finished runs that pods name as theirs. Whether they recorded the pods is
+// decided by their status.
+func (r *Reconciler) addOwners(ctx context.Context, lane *run.Lane, name string) error {
+	known := map[types.NamespacedName]bool{}
+	for _, br := range lane.Runs {
+		known[client.ObjectKeyFromObject(br)] = true
+	}
+	for i := range lane.Pods {
+		owner := types.NamespacedName{Namespace: lane.Pods[i].Namespace, Name: lane.Pods[i].Labels[manifest.LabelRun]}
+		if owner.Name == "" || known[owner] {
+			continue
+		}
+		known[owner] = true
+		br := &v1alpha1.BenchmarkRun{}
+		found, err := r.read(ctx, r, owner, br)
+		if err != nil {
+			return err
+		}
+		if found && br.Spec.Lane == name {
+			lane.Runs = append(lane.Runs, br)
+		}
+	}
+	return nil
+}
