@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -98,6 +99,11 @@ func parse() *options {
 	flag.StringVar(&o.reconciler.AssayImage, "assay-image", "", "Image of the agent. Required.")
 	flag.StringVar(&o.reconciler.LoadImage, "load-image", "", "Image of the clients. Required.")
 	flag.StringVar(&o.imagePull, "image-pull-policy", string(corev1.PullIfNotPresent), "Pull policy of both images: Always, IfNotPresent or Never.")
+	flag.DurationVar(&o.reconciler.MaxActiveDeadline, "max-active-deadline", 0, "Longest spec.activeDeadlineSeconds of a run, such as 2h. Zero allows any.")
+	flag.Func("lanes", "Lanes that runs may use, separated by commas. Any lane is allowed if it is omitted.", func(list string) error {
+		o.reconciler.Lanes = strings.Split(list, ",")
+		return nil
+	})
 	o.zap.BindFlags(flag.CommandLine)
 	flag.Parse()
 	o.reconciler.ImagePullPolicy = corev1.PullPolicy(o.imagePull)

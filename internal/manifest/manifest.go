@@ -5,6 +5,8 @@
 package manifest
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -47,6 +49,10 @@ type Settings struct {
 	SessionAddress string
 	// Version is the operator's version, for the result's environment.
 	Version string
+	// MaxActiveDeadline limits spec.activeDeadlineSeconds of runs, unless it is zero. Lanes are the
+	// lanes that runs may use, or empty for all.
+	MaxActiveDeadline time.Duration
+	Lanes             []string
 }
 
 // ConfigName returns the name of the run's ConfigMap.

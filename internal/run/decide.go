@@ -26,6 +26,8 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 		p.fail(refused(run, o.Refusal))
 	case o.Result != nil:
 		p.complete()
+	case outOfBounds(run, &o.Settings) != nil:
+		p.fail(outOfBounds(run, &o.Settings))
 	case IsSuspended(run):
 		p.suspend()
 	case len(o.Unrecorded) > 0 && !o.Collected(loadplan.Replicas(&run.Spec)):

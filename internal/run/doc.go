@@ -11,7 +11,7 @@
 //	    everything that is observed
 //	state.go, pinning.go
 //	    what the status and the CPUs say of a run
-//	lane.go, logs.go, podevent.go
+//	bounds.go, lane.go, logs.go, podevent.go
 //	    what one kind of observation says, and when it is needed
 //	planner.go
 //	    the planner: conditions, how a run fails, the plans of its clients

@@ -1,0 +1,28 @@
+package run
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
+)
+
+// outOfBounds fails a run that the manager's administrator does not allow. It returns nil for an
+// admitted one, which was allowed.
+func outOfBounds(run *v1alpha1.BenchmarkRun, settings *manifest.Settings) *Failure {
+	limit := settings.MaxActiveDeadline
+	switch {
+	case IsAdmitted(run):
+		return nil
+	case limit > 0 && activeDeadline(run) > limit:
+		return failuref(v1alpha1.ReasonInvalidSpec,
+			"spec.activeDeadlineSeconds is %d. The administrator of this manager allows %d at most (--max-active-deadline). Decrease it in a new run.",
+			int64(activeDeadline(run).Seconds()), int64(limit.Seconds()))
+	case len(settings.Lanes) > 0 && !slices.Contains(settings.Lanes, run.Spec.Lane):
+		return failuref(v1alpha1.ReasonInvalidSpec,
+			"spec.lane is %s. The administrator of this manager allows only %s (--lanes). Use one of these in a new run.",
+			run.Spec.Lane, strings.Join(settings.Lanes, ", "))
+	}
+	return nil
+}
