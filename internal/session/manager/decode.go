@@ -34,9 +34,7 @@ type numbered struct {
 // decode returns the content of a numbered message, and nil for any other. It
 // holds the run's mutex only for a moment, since decoding takes long.
 func (r *run) decode(st *stream, m *sessionpb.PodMessage, now int64) (*numbered, error) {
-	r.mu.Lock()
-	next, role, starts := st.participant.next, st.participant.identity.Role, maps.Clone(r.starts)
-	r.mu.Unlock()
+	next, role, starts := r.expected(st)
 	if !allowed(role, m) {
 		return nil, nil
 	}
@@ -72,6 +70,13 @@ func (r *run) decode(st *stream, m *sessionpb.PodMessage, now int64) (*numbered,
 		return nil, malformed("%s: %s", nameOf(m), err)
 	}
 	return n, nil
+}
+
+// expected returns what decode needs to know of a stream's pod, and a copy of the start times.
+func (r *run) expected(st *stream) (next uint64, role sessionpb.Role, starts map[sessionpb.Stage]int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock() // also if it panics: the run is locked once more to reject the pod
+	return st.participant.next, st.participant.identity.Role, maps.Clone(r.starts)
 }
 
 func (n *numbered) decodeSecond(w *sessionpb.ClientSample, starts map[sessionpb.Stage]int64, now int64) error {

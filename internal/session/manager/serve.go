@@ -124,7 +124,12 @@ func (s *Server) endAll(err error) {
 }
 
 // Join is one pod's session, over one connection.
-func (s *Server) Join(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sessionpb.ManagerMessage]) error {
+func (s *Server) Join(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sessionpb.ManagerMessage]) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = status.Error(codes.Internal, s.panicked(v).Error())
+		}
+	}()
 	identity, err := s.authenticate(rpc.Context())
 	if err != nil {
 		return err
@@ -133,8 +138,10 @@ func (s *Server) Join(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, session
 	st := &stream{protocol: s.protocol, wakes: make(chan struct{}, 1), ends: make(chan error, 1)}
 	r := s.of(identity.Run)
 	received := make(chan error, 1)
-	s.receivers.Go(func() { received <- s.receive(rpc, r, st, identity) })
-	err = s.send(rpc, r, st, received)
+	s.receivers.Go(func() {
+		received <- s.contain(r, st, identity, func() error { return s.receive(rpc, r, st, identity) })
+	})
+	err = s.contain(r, st, identity, func() error { return s.send(rpc, r, st, received) })
 	if r.leave(st) {
 		s.changed(identity.Run)
 	}

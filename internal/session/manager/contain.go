@@ -1,0 +1,44 @@
+package manager
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// contain calls f, a part of a pod's session. If f panics, the pod's run fails with the reason, and
+// the error that contain returns ends the session. The other runs continue.
+func (s *Server) contain(r *run, st *stream, identity Identity, f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = s.panicked(v)
+			r.rejectPod(st, identity, err)
+			s.changed(identity.Run)
+			err = status.Error(codes.Internal, err.Error())
+		}
+	}()
+	return f()
+}
+
+// panicked logs a panic with its stack and returns its error.
+func (s *Server) panicked(value any) error {
+	err := fmt.Errorf("the manager panicked: %s", clipped(fmt.Sprint(value)))
+	s.log.Error(err, "Recovered from a panic in a session", "stack", string(debug.Stack()))
+	return err
+}
+
+// rejectPod rejects the pod of a stream. It adds the pod if there is none yet, and spares
+// one that has a newer stream or another UID.
+func (r *run) rejectPod(st *stream, identity Identity, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.find(identity)
+	if p == nil {
+		p = r.add(identity, nil)
+	}
+	if p.PodUID == identity.PodUID && (p.stream == nil || p.stream == st) {
+		p.reject(err)
+	}
+}
