@@ -53,16 +53,11 @@ func (d *distribution) view() *ddsketch.DDSketch {
 	if d.sketch != nil {
 		return d.sketch
 	}
-	// It was decoded before it was packed, so it can be decoded again.
-	sketch, err := decode(d.packed)
-	if err != nil {
+	sketch, err := ddsketch.DecodeDDSketch(d.packed, boundedStore, index())
+	if err != nil { // not possible: UnmarshalBinary has checked it
 		return newDistribution().sketch
 	}
 	return sketch
-}
-
-func decode(encoded []byte) (*ddsketch.DDSketch, error) {
-	return ddsketch.DecodeDDSketch(encoded, boundedStore, index())
 }
 
 // add adds a value, unless it is too large or not a number. It reports whether it did.
@@ -105,13 +100,13 @@ func (d *distribution) MarshalBinary() (encoded []byte, err error) {
 	return encoded, nil
 }
 
-// UnmarshalBinary reads what MarshalBinary returned.
+// UnmarshalBinary reads what MarshalBinary returned, without decoding it.
 func (d *distribution) UnmarshalBinary(encoded []byte) error {
-	sketch, err := decode(encoded)
+	n, err := checkSketch(encoded)
 	if err != nil {
 		return fmt.Errorf("decode a distribution: %w", err)
 	}
-	d.packed, d.n, d.sketch = encoded, int64(math.Round(sketch.GetCount())), nil
+	d.packed, d.n, d.sketch = encoded, n, nil
 	return nil
 }
 

@@ -46,6 +46,8 @@ const (
 	MaxThresholds = 100
 	// maxName bounds the length of names and expressions, in bytes.
 	maxName = 512
+	// maxSamples bounds the values of a client's metric, so that sums over clients can't overflow.
+	maxSamples = 1 << 40
 )
 
 // Metric holds the figures of one metric.
@@ -97,7 +99,12 @@ func (m *Metric) Add(value float64, at int64) {
 	if m.Kind == Rate && value != 0 {
 		value = 1
 	}
-	m.Sum += value
+	m.Sum = finite(m.Sum + value)
+}
+
+// finite returns a sum that JSON can express: the largest number in place of an infinite one.
+func finite(sum float64) float64 {
+	return min(max(sum, -math.MaxFloat64), math.MaxFloat64)
 }
 
 // merge adds the values of another client's metric with the same name.
@@ -115,7 +122,7 @@ func (m *Metric) merge(other *Metric) error {
 		m.Last, m.LastAt = other.Last, other.LastAt
 	}
 	m.Samples += other.Samples
-	m.Sum += other.Sum
+	m.Sum = finite(m.Sum + other.Sum)
 	m.Min, m.Max = min(m.Min, other.Min), max(m.Max, other.Max)
 	if m.Kind != Trend {
 		return nil
@@ -133,8 +140,16 @@ func (m *Metric) Check() error {
 	default:
 		return fmt.Errorf("metric: kind %q", m.Kind)
 	}
-	if m.Name == "" || len(m.Name) > maxName || m.Samples < 0 {
-		return fmt.Errorf("metric: %d samples of %q", m.Samples, m.Name)
+	if m.Name == "" || len(m.Name) > maxName || m.Samples < 0 || m.Samples > maxSamples {
+		return fmt.Errorf("metric: %d samples of %.*q", m.Samples, maxName, m.Name)
+	}
+	if m.Unit != None && m.Unit != Milliseconds && m.Unit != Bytes {
+		return fmt.Errorf("metric %s: unit %.16q", m.Name, m.Unit)
+	}
+	for _, figure := range []float64{m.Sum, m.Min, m.Max, m.Last} {
+		if math.IsNaN(figure) || math.IsInf(figure, 0) { // JSON has neither
+			return fmt.Errorf("metric %s: figure %g", m.Name, figure)
+		}
 	}
 	if m.Kind == Trend && m.Samples > 0 && (m.Values == nil || m.Values.count() != m.Samples) {
 		return fmt.Errorf("metric %s: its distribution does not have its %d samples", m.Name, m.Samples)
