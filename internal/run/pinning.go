@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/utils/cpuset"
-
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/cpulist"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
@@ -31,12 +30,12 @@ func cpusKnown(run *v1alpha1.BenchmarkRun, agent *session.AgentState) bool {
 // that the agent may use. It runs on those that the node's containers share, since it requests a
 // fraction of one. Others are exclusive, if they are as many as were requested.
 func exclusivity(own, shared string, resources v1alpha1.Resources) v1alpha1.CPUExclusivity {
-	cpus, err := cpuset.Parse(own)
-	others, otherErr := cpuset.Parse(shared)
+	cpus, err := cpulist.Parse(own)
+	others, otherErr := cpulist.Parse(shared)
 	switch {
-	case err != nil || otherErr != nil || cpus.IsEmpty() || others.IsEmpty():
+	case err != nil || otherErr != nil || len(cpus) == 0 || len(others) == 0:
 		return v1alpha1.CPUsUnknown
-	case int64(cpus.Size())*1000 == manifest.CPUMillis(resources) && cpus.Intersection(others).IsEmpty():
+	case int64(cpus.Size())*1000 == manifest.CPUMillis(resources) && !cpus.Overlaps(others):
 		return v1alpha1.CPUsExclusive
 	}
 	return v1alpha1.CPUsShared
@@ -67,7 +66,7 @@ func unpinned(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 	}
 	for i := range loadplan.Replicas(&run.Spec) {
 		c := o.Sessions.Clients[i]
-		others := fmt.Sprint(maxCPU) // no CPU that exists
+		others := fmt.Sprint(cpulist.Max) // no CPU that exists
 		if o.Target != nil && c.Node == o.Target.Spec.NodeName {
 			others = usage.AgentCPUs
 		}
@@ -97,6 +96,3 @@ func backendCPUs(b *v1alpha1.Backend, agent *session.AgentState) (string, v1alph
 	}
 	return "", v1alpha1.CPUsUnknown
 }
-
-// maxCPU is above the number of any CPU that Linux knows.
-const maxCPU = 1 << 20

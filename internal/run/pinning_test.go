@@ -22,6 +22,8 @@ func TestExclusivity(t *testing.T) {
 		{"1", "", 1000, v1alpha1.CPUsUnknown},
 		{"", "0", 1000, v1alpha1.CPUsUnknown},
 		{"x", "0", 1000, v1alpha1.CPUsUnknown},
+		{"0-9999999999", "0", 1000, v1alpha1.CPUsUnknown},
+		{"1", "0-9999999999", 1000, v1alpha1.CPUsUnknown},
 	}
 	for _, test := range tests {
 		if got := exclusivity(test.own, test.shared, v1alpha1.Resources{CPU: resource.NewMilliQuantity(test.limit, resource.DecimalSI)}); got != test.want {

@@ -1,0 +1,74 @@
+// Package cpulist reads lists of CPUs in the format of Linux, such as "0-3,8", which pods send. It
+// never expands a range, so that a list takes no more memory than its text.
+package cpulist
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const (
+	// Max is above the number of any CPU that Linux knows.
+	Max = 1 << 20
+	// maxBytes bounds the text of a list.
+	maxBytes = 16 << 10
+)
+
+// Set is a set of CPUs, as ranges in ascending order that don't overlap.
+type Set []span
+
+// span is a range of CPUs. It includes both ends.
+type span struct{ first, last int }
+
+// Parse returns the CPUs of a list. The list must be in ascending order without duplicates, as the
+// kernel writes it. An empty text is an empty list.
+func Parse(text string) (Set, error) {
+	if len(text) > maxBytes {
+		return nil, fmt.Errorf("list of CPUs with %d bytes", len(text))
+	}
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return nil, nil
+	}
+	var set Set
+	next := 0
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		first, err := strconv.ParseUint(from, 10, 32)
+		last, lastErr := strconv.ParseUint(to, 10, 32)
+		if err != nil || lastErr != nil || int(first) < next || last < first || last > Max {
+			return nil, fmt.Errorf("list of CPUs with the range %.32q", part)
+		}
+		set = append(set, span{int(first), int(last)})
+		next = int(last) + 1
+	}
+	return set, nil
+}
+
+// Size returns the number of CPUs.
+func (s Set) Size() int {
+	n := 0
+	for _, r := range s {
+		n += r.last - r.first + 1
+	}
+	return n
+}
+
+// Overlaps reports whether both sets have a CPU in common.
+func (s Set) Overlaps(other Set) bool {
+	for i, j := 0, 0; i < len(s) && j < len(other); {
+		switch {
+		case s[i].last < other[j].first:
+			i++
+		case other[j].last < s[i].first:
+			j++
+		default:
+			return true
+		}
+	}
+	return false
+}
