@@ -78,6 +78,7 @@ type options struct {
 func main() {
 	o := parse()
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.zap)))
+	limitMemory()
 	if err := run(ctrl.SetupSignalHandler(), o); err != nil {
 		ctrl.Log.Error(err, "Manager failed")
 		os.Exit(1)
