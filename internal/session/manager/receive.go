@@ -59,6 +59,9 @@ func (r *run) receive(st *stream, m *sessionpb.PodMessage, now int64) (news bool
 	}
 	switch body := m.GetMessage().(type) {
 	case *sessionpb.PodMessage_Ping:
+		if len(st.pings) >= maxPings {
+			return false, malformed("more than %d pings without reading an answer", maxPings)
+		}
 		st.pings = append(st.pings, ping{sent: body.Ping.GetSent(), received: now})
 		st.notify()
 		return false, nil

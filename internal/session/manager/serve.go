@@ -36,6 +36,12 @@ const (
 	// messageRate the number per second after that. Further ones are delayed.
 	messageBurst = 10_000
 	messageRate  = 1_000
+	// maxPings bounds the pings of a pod that are not answered yet.
+	maxPings = 1_000
+	// maxHeaderBytes bounds the headers of a call: a token and what gRPC adds.
+	maxHeaderBytes = 32 << 10
+	// idleTimeout closes a connection without a session.
+	idleTimeout = time.Minute
 )
 
 // stream is one connection of a pod. Its fields are guarded by the run's mutex.
@@ -86,8 +92,9 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 		grpc.MaxRecvMsgSize(session.MaxMessageBytes),
 		grpc.ForceServerCodecV2(newBoundedCodec()),
 		grpc.MaxConcurrentStreams(4),
+		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.ConnectionTimeout(helloTimeout),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout, MaxConnectionIdle: idleTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
 		// A pod of another version may call another method. The answer to its Hello
 		// says which versions don't match.
