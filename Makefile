@@ -27,6 +27,8 @@ NANOHTTPD_IMAGE ?= localhost/assay-test/nanohttpd:dev
 NANOHTTPD_VERSION ?= 2.3.1
 BLOCKING_IMAGE ?= localhost/assay-test/blocking:dev
 VERSION ?= dev
+# How long make fuzz runs each fuzz test: a duration, or a number of executions such as 100000x.
+FUZZTIME ?= 1m
 
 # ---- Derived from the settings -----------------------------------------------
 
@@ -98,6 +100,12 @@ cluster-status: ## Show the parts of the local cluster and their health
 .PHONY: test-cluster-down
 test-cluster-down: cluster-tools system-images ## Check that the native cluster leaves nothing behind
 	@hack/cluster/leak-test.sh
+
+##@ Fuzzing
+
+.PHONY: fuzz
+fuzz: ## Fuzz each decoder of what pods, servers and users write, for FUZZTIME
+	@hack/fuzz.sh $(FUZZTIME)
 
 ##@ Images
 
