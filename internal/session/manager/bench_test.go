@@ -94,7 +94,7 @@ func (b *bench) restart() {
 // await waits until a run has reached a state.
 func (b *bench) await(run, what string, reached func(session.Observation) bool) session.Observation {
 	b.t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(3 * time.Minute) // a guard against a hang, also on a machine that is overloaded
 	for {
 		if o := b.Observe(run); reached(o) {
 			return o
@@ -171,7 +171,7 @@ func order[O pod.Order](t testing.TB, a *endpoint) O {
 			return got
 		}
 		t.Fatalf("the order %T came (%t), want %T", o, open, *new(O))
-	case <-time.After(30 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatalf("no order came, want %T", *new(O))
 	}
 	panic("unreachable")
