@@ -53,7 +53,12 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 	if len(spec.Content) > 0 {
 		pod.Spec.InitContainers = []corev1.Container{contentWriter(pod.Spec.Containers[1].Resources, settings)}
 	}
-	return addTo(pod, spec.Pod)
+	pod, err := addTo(pod, spec.Pod)
+	if err != nil {
+		return nil, err
+	}
+	limitScratch(pod, run)
+	return pod, nil
 }
 
 // resourcesOf returns the resources of the i-th server. Clients connect to the first.
