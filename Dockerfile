@@ -10,31 +10,57 @@ FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 ENV CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false"
 WORKDIR /src
 # Copy only what is compiled, so that other changes keep the cache valid.
-COPY go.mod go.sum ./
+COPY go.mod go.sum LICENSE ./
 COPY api api
 COPY internal internal
+COPY hack/bom hack/bom
 
 FROM build AS build-assay
 COPY cmd cmd
 COPY controllers controllers
-ARG TARGETOS TARGETARCH
+ARG TARGETOS TARGETARCH VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags "-s -w" -o /out/ ./cmd/manager ./cmd/agent
+    GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/manager ./cmd/agent && \
+    go -C hack/bom run . --image assay --version "$VERSION" --output /sbom --module-cache "$(go env GOMODCACHE)" \
+      --source github.com/assay-dev/assay=/src /out/manager /out/agent
 
 # The module load uses the root module from its parent directory.
 FROM build AS build-assay-load
 COPY load load
 WORKDIR /src/load
-ARG TARGETOS TARGETARCH
+ARG TARGETOS TARGETARCH VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags "-s -w" -o /out/ ./cmd/assay-load
+    GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/assay-load && \
+    go -C ../hack/bom run . --image assay-load --version "$VERSION" --output /sbom --module-cache "$(go env GOMODCACHE)" \
+      --source github.com/assay-dev/assay=/src --source github.com/assay-dev/assay/load=/src/load \
+      --unlicensed buf.build/gen/go/prometheus/prometheus/protocolbuffers/go /out/assay-load
 
 FROM scratch AS assay-load
+ARG VERSION=dev
+LABEL org.opencontainers.image.vendor="Assay" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.documentation="https://github.com/assay-dev/assay/tree/main/docs" \
+      org.opencontainers.image.title="assay-load" \
+      org.opencontainers.image.description="Client of Assay, which generates HTTP load with k6" \
+      org.opencontainers.image.source="https://github.com/assay-dev/assay/tree/main/load" \
+      org.opencontainers.image.licenses="AGPL-3.0-only" \
+      dev.assay.k6.version="v2.2.0" \
+      dev.assay.k6.source="https://github.com/grafana/k6/tree/v2.2.0"
 COPY --from=build-assay-load /out/assay-load /assay-load
+COPY --from=build-assay-load /sbom /usr/share/assay
 USER 65532:65532
 ENTRYPOINT ["/assay-load"]
 
 FROM scratch AS assay
+ARG VERSION=dev
+LABEL org.opencontainers.image.vendor="Assay" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.documentation="https://github.com/assay-dev/assay/tree/main/docs" \
+      org.opencontainers.image.title="assay" \
+      org.opencontainers.image.description="Manager and agent of Assay, which benchmarks HTTP servers on Kubernetes" \
+      org.opencontainers.image.source="https://github.com/assay-dev/assay" \
+      org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build-assay /out/manager /out/agent /
+COPY --from=build-assay /sbom /usr/share/assay
 USER 65532:65532
 ENTRYPOINT ["/manager"]

@@ -46,6 +46,25 @@ MAKEFLAGS += --no-print-directory
 BIN := $(CURDIR)/bin
 IMAGES := $(ASSAY_CACHE)/images
 SERVER_ARCHIVES := $(patsubst %,$(IMAGES)/%.tar,tomcat-9.0 tomcat-10.1 tomcat-11 httpd-2.4 nginx-1 jetty-12.1 jdkhttp nanohttpd blocking)
+# What both images are built from, and under which licenses: docs/install.md.
+REPOSITORY := https://github.com/assay-dev/assay
+K6_VERSION := $(shell awk '$$1 == "go.k6.io/k6/v2" {print $$2}' load/go.mod)
+LABELS = --label org.opencontainers.image.vendor=Assay \
+  --label org.opencontainers.image.version=$(VERSION) \
+  --label org.opencontainers.image.documentation=$(REPOSITORY)/tree/main/docs
+ASSAY_LABELS = $(LABELS) --label org.opencontainers.image.title=assay \
+  --label "org.opencontainers.image.description=Manager and agent of Assay, which benchmarks HTTP servers on Kubernetes" \
+  --label org.opencontainers.image.source=$(REPOSITORY) \
+  --label org.opencontainers.image.licenses=Apache-2.0
+LOAD_LABELS = $(LABELS) --label org.opencontainers.image.title=assay-load \
+  --label "org.opencontainers.image.description=Client of Assay, which generates HTTP load with k6" \
+  --label org.opencontainers.image.source=$(REPOSITORY)/tree/main/load \
+  --label org.opencontainers.image.licenses=AGPL-3.0-only \
+  --label dev.assay.k6.version=$(K6_VERSION) \
+  --label dev.assay.k6.source=https://github.com/grafana/k6/tree/$(K6_VERSION)
+BOM = assay-bom --version $(VERSION) --module-cache "$$(go env GOMODCACHE)" \
+  --source github.com/assay-dev/assay=. --source github.com/assay-dev/assay/load=load \
+  --unlicensed buf.build/gen/go/prometheus/prometheus/protocolbuffers/go
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false
 CLUSTER := assay-cluster --engine $(CLUSTER_ENGINE) --kubeconfig-copy $(KUBECONFIG_FILE)
 # kind needs no Debian packages: its node image has what the cluster runs on.
@@ -80,6 +99,11 @@ cluster-tools: # Build what the cluster itself consists of
 image-tool: # Build assay-image, which writes image archives
 	@hack/check-go.sh
 	@cd hack/image && $(GO_BUILD) -ldflags "-s -w" -o $(ASSAY_CACHE)/bin/assay-image .
+
+.PHONY: bom-tool
+bom-tool: # Build assay-bom, which lists what programs are built from
+	@hack/check-go.sh
+	@cd hack/bom && $(GO_BUILD) -ldflags "-s -w" -o $(ASSAY_CACHE)/bin/assay-bom .
 
 ##@ Local cluster
 
@@ -117,16 +141,27 @@ load-images: images ## Build all images and load them into the cluster
 	@$(CLUSTER) load $(BIN)/images/assay.tar $(BIN)/images/assay-load.tar $(IMAGES)/tomcat-9.0.tar
 
 .PHONY: assay-image
-assay-image: image-tool # Build the image of the manager and the agent
-	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/manager ./cmd/agent
-	@assay-image --tag $(IMAGE) --output $(BIN)/images/assay.tar --user 65532:65532 \
-	  --layer $(BIN)/image/manager=/manager,$(BIN)/image/agent=/agent --entrypoint /manager
+assay-image: image-tool assay-sbom # Build the image of the manager and the agent
+	@assay-image --tag $(IMAGE) --output $(BIN)/images/assay.tar --user 65532:65532 $(ASSAY_LABELS) \
+	  --layer $(BIN)/image/manager=/manager,$(BIN)/image/agent=/agent --layer $(BIN)/sbom/assay=/usr/share/assay --entrypoint /manager
 
 .PHONY: assay-load-image
-assay-load-image: image-tool # Build the image of the client
+assay-load-image: image-tool assay-load-sbom # Build the image of the client
+	@assay-image --tag $(LOAD_IMAGE) --output $(BIN)/images/assay-load.tar --user 65532:65532 $(LOAD_LABELS) \
+	  --layer $(BIN)/image/assay-load=/assay-load --layer $(BIN)/sbom/assay-load=/usr/share/assay --entrypoint /assay-load
+
+.PHONY: sbom
+sbom: assay-sbom assay-load-sbom ## Write the bill of materials and the licenses of both images to bin/sbom
+
+.PHONY: assay-sbom
+assay-sbom: bom-tool
+	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/manager ./cmd/agent
+	@$(BOM) --image assay --output $(BIN)/sbom/assay $(BIN)/image/manager $(BIN)/image/agent
+
+.PHONY: assay-load-sbom
+assay-load-sbom: bom-tool
 	@cd load && $(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/assay-load
-	@assay-image --tag $(LOAD_IMAGE) --output $(BIN)/images/assay-load.tar --user 65532:65532 \
-	  --layer $(BIN)/image/assay-load=/assay-load --entrypoint /assay-load
+	@$(BOM) --image assay-load --output $(BIN)/sbom/assay-load $(BIN)/image/assay-load
 
 .PHONY: tomcat-image
 tomcat-image: deps image-tool ## Build the Tomcat image that the demo and the scenarios use
@@ -218,6 +253,10 @@ lint: ## Lint both modules, the protocol and the chart
 	@helm-unittest charts/assay
 	@kustomize build config/certmanager >/dev/null
 
+.PHONY: vulncheck
+vulncheck: ## Look for known vulnerabilities in what both modules call; VULN_DB=URL selects another database
+	@hack/vulncheck.sh
+
 .PHONY: verify
 verify: ## Fail unless all is generated, formatted, tidy and free of lint
 	@hack/verify.sh
@@ -251,6 +290,7 @@ test: test-unit test-api test-modules test-e2e ## Run every test
 test-modules: # Test the tools that build the cluster and the images
 	@cd hack/cluster && go test ./...
 	@cd hack/image && go test ./...
+	@cd hack/bom && go test ./...
 
 .PHONY: bench-deps
 bench-deps: ## Install the Debian packages that bench-load compares, and build stock k6

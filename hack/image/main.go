@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -25,6 +26,7 @@ type image struct {
 	Cmd        []string
 	Env        []string
 	Ports      []string
+	Labels     []string
 	User       string
 	WorkingDir string
 }
@@ -55,6 +57,7 @@ func command() *cobra.Command {
 	flags.StringArrayVar(&i.Cmd, "cmd", nil, "argument of the command; may be repeated")
 	flags.StringArrayVar(&i.Env, "env", nil, "NAME=VALUE; may be repeated")
 	flags.StringArrayVar(&i.Ports, "port", nil, "exposed PORT/PROTOCOL; may be repeated")
+	flags.StringArrayVar(&i.Labels, "label", nil, "NAME=VALUE; may be repeated")
 	flags.StringVar(&i.User, "user", "", "UID:GID of the process")
 	flags.StringVar(&i.WorkingDir, "workdir", "", "working directory")
 	_ = cmd.MarkFlagRequired("tag")
@@ -131,6 +134,7 @@ func (i image) assemble(layers [][]piece) (v1.Image, error) {
 			User:         i.User,
 			WorkingDir:   i.WorkingDir,
 			ExposedPorts: set(i.Ports),
+			Labels:       labels(i.Labels),
 		},
 	})
 	if err != nil {
@@ -146,6 +150,15 @@ func (i image) assemble(layers [][]piece) (v1.Image, error) {
 		}
 	}
 	return made, nil
+}
+
+func labels(texts []string) map[string]string {
+	found := map[string]string{}
+	for _, text := range texts {
+		name, value, _ := strings.Cut(text, "=")
+		found[name] = value
+	}
+	return found
 }
 
 func set(texts []string) map[string]struct{} {

@@ -1,0 +1,18 @@
+// govulncheck, which finds known vulnerabilities in what the code calls.
+module github.com/assay-dev/assay/hack/tools/govulncheck
+
+go 1.26.0
+
+tool golang.org/x/vuln/cmd/govulncheck
+
+require (
+	golang.org/x/mod v0.42.0 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/telemetry v0.0.0-20261010193011-f71dc92da45e // indirect
+	golang.org/x/tools v0.52.0 // indirect
+	golang.org/x/vuln v1.9.0 // indirect
+)
+
+// The version that it requires isn't served everywhere. This one is a day older.
+replace golang.org/x/telemetry => golang.org/x/telemetry v0.0.0-20261009151841-97e8ea77aa2a
