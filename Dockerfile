@@ -60,7 +60,9 @@ LABEL org.opencontainers.image.vendor="Assay" \
       org.opencontainers.image.description="Manager and agent of Assay, which benchmarks HTTP servers on Kubernetes" \
       org.opencontainers.image.source="https://github.com/assay-dev/assay" \
       org.opencontainers.image.licenses="Apache-2.0"
-COPY --from=build-assay /out/manager /out/agent /
+COPY --from=build-assay /out/manager /manager
+# Not readable, so that its process can't be looked into from the start: see internal/agent/protect.go.
+COPY --from=build-assay --chmod=0111 /out/agent /agent
 COPY --from=build-assay /sbom /usr/share/assay
 USER 65532:65532
 ENTRYPOINT ["/manager"]

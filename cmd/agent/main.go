@@ -83,7 +83,7 @@ server until a probe succeeds. From the start of the load it samples each second
 from /proc, the usage of the server's processes: those of the pod that are not in
 the agent's own control group. The pod's containers must share their process
 namespace (shareProcessNamespace: true). Open files and throttling can be read only
-if the server runs as the same user.
+if the server runs as the same user. The server can't read the agent's files and memory.
 
 The exit code is 0 when the manager has released the agent, and on SIGTERM.
 
@@ -97,6 +97,13 @@ certificate in ` + session.CAPath + `.`,
 }
 
 func sample(ctx context.Context) error {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	switch late, err := agent.Protect(); {
+	case err != nil:
+		return err
+	case late:
+		log.Warn("Agent's program is readable, so that the server could look into the agent until now. Its mode must be 0111 in the image")
+	}
 	manager := os.Getenv(managerVariable)
 	if manager == "" {
 		return errors.New("the environment variable " + managerVariable + " is not set: this command is for pods that Assay starts")
@@ -105,7 +112,6 @@ func sample(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	joined := pod.New(pod.Mounted(manager, sessionpb.Role_ROLE_AGENT, log))
 	if err := agent.Run(ctx, joined, sampler, log); err != nil {
 		return fmt.Errorf("run the session: %w", err)

@@ -10,8 +10,10 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,7 +25,7 @@ import (
 )
 
 // token requests a token of the namespace's default service account, bound to pod
-// unless that is nil.
+// unless that is nil. Without an audience it is for the API server.
 func token(t *testing.T, namespace, audience string, pod *corev1.Pod) string {
 	t.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}}
@@ -33,6 +35,9 @@ func token(t *testing.T, namespace, audience string, pod *corev1.Pod) string {
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
 		Audiences: []string{audience}, ExpirationSeconds: ptr.To(int64(600)),
 	}}
+	if audience == "" {
+		request.Spec.Audiences = nil
+	}
 	if pod != nil {
 		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}
 	}
@@ -156,6 +161,52 @@ func TestIdentifyRefuses(t *testing.T) {
 	for name, test := range tests {
 		if who, err := identifier.Identify(t.Context(), test.token); !errors.Is(err, test.want) {
 			t.Errorf("a token %s: %+v, %v; want %v", name, who, err, test.want)
+		}
+	}
+}
+
+// TestTokensOfPodsHaveNoRights uses the token of a client, whose service account may do everything in its
+// namespace, at the API server.
+func TestTokensOfPodsHaveNoRights(t *testing.T) {
+	b := newBench(t)
+	b.reconcile()
+	pod := clientOf(t, b, 0)
+	mustCreate(t, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: b.run.Namespace, Name: "all"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: b.run.Namespace, Name: pod.Spec.ServiceAccountName}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+	})
+	var target corev1.Pod
+	if err := b.get("run-target", &target); err != nil {
+		t.Fatal(err)
+	}
+	for name, spec := range map[string]*corev1.PodSpec{"target": &target.Spec, "client": &pod.Spec} {
+		tokens := 0
+		for _, v := range spec.Volumes {
+			for _, source := range ptr.Deref(v.Projected, corev1.ProjectedVolumeSource{}).Sources {
+				if source.ServiceAccountToken != nil && source.ServiceAccountToken.Audience == session.Audience {
+					tokens++
+				} else if source.ServiceAccountToken != nil {
+					t.Errorf("the %s has a token for audience %q", name, source.ServiceAccountToken.Audience)
+				}
+			}
+		}
+		if tokens != 1 || ptr.Deref(spec.AutomountServiceAccountToken, true) {
+			t.Errorf("the %s has %d tokens, and mounts that of its service account: %v", name, tokens, spec.AutomountServiceAccountToken)
+		}
+	}
+	for audience, want := range map[string]func(error) bool{
+		session.Audience: apierrors.IsUnauthorized,
+		"":               func(err error) bool { return err == nil }, // the API server's own
+	} {
+		config := rest.AnonymousClientConfig(apiConfig)
+		config.BearerToken = token(t, b.run.Namespace, audience, pod)
+		as, err := client.New(config, client.Options{Scheme: api.Scheme()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := as.List(t.Context(), &corev1.PodList{}, client.InNamespace(b.run.Namespace)); !want(err) {
+			t.Errorf("with a token for audience %q: %v", audience, err)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,21 +20,27 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// piece is a file or directory of this machine and its path in the image.
+// piece is a file or directory of this machine and its path in the image. mode is the mode of a file.
 type piece struct {
 	source string
 	target string
+	mode   int64
 }
 
-// parseLayer parses comma-separated SOURCE=TARGET pairs, which form one layer.
+// parseLayer parses comma-separated SOURCE=TARGET[:MODE] pairs, which form one layer.
 func parseLayer(text string) ([]piece, error) {
 	var pieces []piece
 	for pair := range strings.SplitSeq(text, ",") {
 		source, target, ok := strings.Cut(pair, "=")
-		if !ok || source == "" || !path.IsAbs(target) {
-			return nil, fmt.Errorf("layer %q: must be SOURCE=/TARGET[,SOURCE=/TARGET...]", pair)
+		target, octal, hasMode := strings.Cut(target, ":")
+		mode, err := strconv.ParseInt(octal, 8, 64)
+		if !hasMode {
+			mode, err = 0o755, nil
 		}
-		pieces = append(pieces, piece{source: source, target: path.Clean(target)})
+		if !ok || source == "" || !path.IsAbs(target) || err != nil {
+			return nil, fmt.Errorf("layer %q: must be SOURCE=/TARGET[:MODE][,SOURCE=/TARGET[:MODE]...]", pair)
+		}
+		pieces = append(pieces, piece{source: source, target: path.Clean(target), mode: mode})
 	}
 	return pieces, nil
 }
@@ -42,7 +49,7 @@ func parseLayer(text string) ([]piece, error) {
 var epoch = time.Unix(0, 0).UTC()
 
 // writeLayer writes the pieces as a tar archive whose entries belong to root. A
-// single file becomes executable; files in a directory keep their modes. Devices
+// single file gets the piece's mode; files in a directory keep theirs. Devices
 // and sockets are skipped: the container runtime provides them.
 func writeLayer(out io.Writer, pieces []piece) error {
 	archive := tar.NewWriter(out)
@@ -58,7 +65,7 @@ func writeLayer(out io.Writer, pieces []piece) error {
 		if info.IsDir() {
 			err = addTree(archive, p, made)
 		} else {
-			err = add(archive, p, info, 0o755)
+			err = add(archive, p, info, p.mode)
 		}
 		if err != nil {
 			return err
@@ -136,7 +143,7 @@ func addTree(archive *tar.Writer, tree piece, made map[string]bool) error {
 		case mode.IsDir():
 			made[target] = true
 		}
-		return add(archive, piece{source, target}, info, 0)
+		return add(archive, piece{source: source, target: target}, info, 0)
 	})
 }
 

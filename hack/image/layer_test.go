@@ -23,14 +23,17 @@ func TestParseLayer(t *testing.T) {
 		want []piece
 		bad  bool
 	}{
-		"a file":                  {text: "bin/manager=/manager", want: []piece{{"bin/manager", "/manager"}}},
-		"several":                 {text: "a=/x/a,b=/b", want: []piece{{"a", "/x/a"}, {"b", "/b"}}},
-		"the root":                {text: "rootfs=/", want: []piece{{"rootfs", "/"}}},
-		"a target to be cleaned":  {text: "a=/opt//x/../a/", want: []piece{{"a", "/opt/a"}}},
-		"it can't leave the root": {text: "a=/../../a", want: []piece{{"a", "/a"}}},
+		"a file":                  {text: "bin/manager=/manager", want: []piece{{"bin/manager", "/manager", 0o755}}},
+		"several":                 {text: "a=/x/a,b=/b", want: []piece{{"a", "/x/a", 0o755}, {"b", "/b", 0o755}}},
+		"the root":                {text: "rootfs=/", want: []piece{{"rootfs", "/", 0o755}}},
+		"a mode":                  {text: "a=/a:0111,b=/b", want: []piece{{"a", "/a", 0o111}, {"b", "/b", 0o755}}},
+		"a target to be cleaned":  {text: "a=/opt//x/../a/", want: []piece{{"a", "/opt/a", 0o755}}},
+		"it can't leave the root": {text: "a=/../../a", want: []piece{{"a", "/a", 0o755}}},
 		"no target":               {text: "a", bad: true},
 		"no source":               {text: "=/a", bad: true},
 		"a relative target":       {text: "a=opt/a", bad: true},
+		"no mode":                 {text: "a=/a:", bad: true},
+		"a mode that isn't octal": {text: "a=/a:0888", bad: true},
 		"a trailing comma":        {text: "a=/a,", bad: true},
 		"nothing":                 {bad: true},
 	}
@@ -117,7 +120,7 @@ func TestWriteLayer(t *testing.T) {
 		want   []string
 	}{
 		"a directory as the root": {
-			pieces: []piece{{dir, "/"}},
+			pieces: []piece{{dir, "/", 0o755}},
 			want: []string{
 				"2 0777 bin -> /usr/bin",
 				"5 1777 tmp/",
@@ -128,18 +131,18 @@ func TestWriteLayer(t *testing.T) {
 				"0 0640 usr/notes content of usr/notes",
 			},
 		},
-		"executable files, with each directory once": {
-			pieces: []piece{{notes, "/opt/x/a"}, {notes, "/opt/x/b"}, {notes, "/c"}},
+		"files, with each directory once": {
+			pieces: []piece{{notes, "/opt/x/a", 0o755}, {notes, "/opt/x/b", 0o755}, {notes, "/c", 0o111}},
 			want: []string{
 				"5 0755 opt/",
 				"5 0755 opt/x/",
 				"0 0755 opt/x/a content of usr/notes",
 				"0 0755 opt/x/b content of usr/notes",
-				"0 0755 c content of usr/notes",
+				"0 0111 c content of usr/notes",
 			},
 		},
 		"a directory below the root": {
-			pieces: []piece{{filepath.Join(dir, "usr/bin"), "/opt/bin"}},
+			pieces: []piece{{filepath.Join(dir, "usr/bin"), "/opt/bin", 0o755}},
 			want: []string{
 				"5 0755 opt/",
 				"5 0755 opt/bin/",
@@ -155,7 +158,7 @@ func TestWriteLayer(t *testing.T) {
 			}
 		})
 	}
-	if err := writeLayer(io.Discard, []piece{{filepath.Join(dir, "none"), "/none"}}); !errors.Is(err, fs.ErrNotExist) {
+	if err := writeLayer(io.Discard, []piece{{filepath.Join(dir, "none"), "/none", 0o755}}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing source: %v, want %v", err, fs.ErrNotExist)
 	}
 }
@@ -166,19 +169,19 @@ func TestLayerIsReproducible(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(other, "usr/notes"), time.Now(), time.Now().Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(layerOf(t, piece{one, "/"}), layerOf(t, piece{other, "/"})) {
+	if !bytes.Equal(layerOf(t, piece{one, "/", 0o755}), layerOf(t, piece{other, "/", 0o755})) {
 		t.Error("equal trees give unequal layers")
 	}
 	if err := os.WriteFile(filepath.Join(other, "usr/notes"), []byte("CONTENT of usr/notes"), 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Equal(layerOf(t, piece{one, "/"}), layerOf(t, piece{other, "/"})) {
+	if bytes.Equal(layerOf(t, piece{one, "/", 0o755}), layerOf(t, piece{other, "/", 0o755})) {
 		t.Error("unequal trees give equal layers")
 	}
 }
 
 func TestLayerDigest(t *testing.T) {
-	layer, err := newLayer([]piece{{tree(t), "/"}})
+	layer, err := newLayer([]piece{{tree(t), "/", 0o755}})
 	if err != nil {
 		t.Fatal(err)
 	}

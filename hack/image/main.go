@@ -42,7 +42,7 @@ func command() *cobra.Command {
 	var i image
 	var output string
 	cmd := &cobra.Command{
-		Use:           "assay-image --tag NAME --output ARCHIVE --layer SOURCE=/TARGET[,...]...",
+		Use:           "assay-image --tag NAME --output ARCHIVE --layer SOURCE=/TARGET[:MODE][,...]...",
 		Short:         "Write an image archive from files",
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
@@ -52,7 +52,7 @@ func command() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&i.Tag, "tag", "", "tag of the image")
 	flags.StringVar(&output, "output", "", "archive to write")
-	flags.StringArrayVar(&i.Layers, "layer", nil, "files and directories of one layer; may be repeated")
+	flags.StringArrayVar(&i.Layers, "layer", nil, "files and directories of one layer; MODE is octal, and 0755 for a file if omitted; may be repeated")
 	flags.StringArrayVar(&i.Entrypoint, "entrypoint", nil, "argument of the entrypoint; may be repeated")
 	flags.StringArrayVar(&i.Cmd, "cmd", nil, "argument of the command; may be repeated")
 	flags.StringArrayVar(&i.Env, "env", nil, "NAME=VALUE; may be repeated")

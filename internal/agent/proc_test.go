@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/assay-dev/assay/test/spy"
 )
 
 const childVariable = "ASSAY_TEST_CHILD"
@@ -31,6 +33,15 @@ func beChild(what string) {
 	kind, argument, _ := strings.Cut(what, " ")
 	n, _ := strconv.Atoi(argument)
 	switch kind {
+	case "protect":
+		if late, err := Protect(); err != nil || !late {
+			panic(fmt.Sprint(late, err))
+		}
+	case "spy": // on process n
+		if err := json.NewEncoder(os.Stdout).Encode(spy.Look(n, os.Getenv(fileVariable))); err != nil {
+			panic(err)
+		}
+		return
 	case "busy": // for n ms of CPU time
 		for usedCPU() < time.Duration(n)*time.Millisecond {
 		}

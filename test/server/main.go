@@ -75,9 +75,22 @@ func main() {
 	address := flag.String("listen", ":8080", "Address to listen on.")
 	s := &server{paths: map[string]*Report{}, firstRequests: map[string]time.Time{}}
 	flag.Int64Var(&s.crashAfter, "crash-after", 0, "Number of requests after which to exit with code 3; 0 for never.")
+	spies := flag.Bool("spy", false, "Try to look into the agent's process, and write at the end what was seen.")
+	spyOnly := flag.Bool("spy-only", false, "Like -spy, without a server.")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	if *spyOnly {
+		spyOnAgent(ctx)
+		return
+	}
+	spying := make(chan struct{})
+	go func() {
+		defer close(spying)
+		if *spies {
+			spyOnAgent(ctx)
+		}
+	}()
 	listening := &http.Server{Addr: *address, Handler: s}
 	go func() {
 		if err := listening.ListenAndServe(); err != http.ErrServerClosed {
@@ -86,6 +99,7 @@ func main() {
 		}
 	}()
 	<-ctx.Done()
+	<-spying
 	stop()
 	if err := s.print(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
