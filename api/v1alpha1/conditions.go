@@ -79,8 +79,10 @@ const (
 	ReasonTargetUnsupported = "TargetUnsupported"
 	// ReasonTargetMismatch: the server reports other settings than declared.
 	ReasonTargetMismatch = "TargetMismatch"
-	// ReasonTargetLost: the target's pod was deleted or evicted, or its agent disconnected.
+	// ReasonTargetLost: the target's pod was deleted, or its agent disconnected.
 	ReasonTargetLost = "TargetLost"
+	// ReasonTargetEvicted: the cluster evicted the target's pod.
+	ReasonTargetEvicted = "TargetEvicted"
 	// ReasonCPUNotExclusive: cpuPinning is Required, but the CPUs are shared.
 	ReasonCPUNotExclusive = "CPUNotExclusive"
 	// ReasonClientImageUnavailable: the image of the clients can't be pulled.
@@ -91,8 +93,17 @@ const (
 	ReasonClientsNotReady = "ClientsNotReady"
 	// ReasonClientFailed: a client terminated before its measurement was complete.
 	ReasonClientFailed = "ClientFailed"
-	// ReasonClientLost: a client's pod was deleted or evicted, or disconnected.
+	// ReasonClientLost: a client's pod was deleted, or disconnected.
 	ReasonClientLost = "ClientLost"
+	// ReasonClientEvicted: the cluster evicted a client's pod.
+	ReasonClientEvicted = "ClientEvicted"
+	// ReasonProtocolMismatch: the manager and a pod of the run are from releases that can't work
+	// together, as after an upgrade or a rollback during the run.
+	ReasonProtocolMismatch = "ProtocolMismatch"
+	// ReasonQuotaExceeded: a quota of the namespace does not allow an object or a pod of the run.
+	ReasonQuotaExceeded = "QuotaExceeded"
+	// ReasonPolicyDenied: an admission webhook or policy denied an object or a pod of the run.
+	ReasonPolicyDenied = "PolicyDenied"
 	// ReasonScriptInvalid: k6 can't load the script, or its options are wrong.
 	ReasonScriptInvalid = "ScriptInvalid"
 	// ReasonScriptException: the script's setup() failed, or k6 aborted.

@@ -56,15 +56,15 @@ func (r *Reconciler) observeLogs(ctx context.Context, br *v1alpha1.BenchmarkRun,
 	}
 }
 
-// observePodEvents reads the events of pods that don't start. An error takes the place of an event.
+// observePodEvents reads the events of pods that don't start or aren't created. An error takes the place of an event.
 func (r *Reconciler) observePodEvents(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	o.PodEvents = map[string]*run.PodEvent{}
-	for _, pod := range run.NeedsEvents(br, o, r.Clock.Now()) {
+	for _, obj := range run.NeedsEvents(br, o, r.Clock.Now()) {
 		var events corev1.EventList
-		if err := r.APIReader.List(ctx, &events, client.InNamespace(pod.Namespace), client.MatchingFields{"involvedObject.uid": string(pod.UID)}); err != nil {
-			o.PodEvents[pod.Name] = &run.PodEvent{Reason: "EventsUnknown", Message: err.Error()}
+		if err := r.APIReader.List(ctx, &events, client.InNamespace(obj.GetNamespace()), client.MatchingFields{"involvedObject.uid": string(obj.GetUID())}); err != nil {
+			o.PodEvents[obj.GetName()] = &run.PodEvent{Reason: "EventsUnknown", Message: err.Error()}
 		} else if event := run.LastWarning(events.Items); event != nil {
-			o.PodEvents[pod.Name] = event
+			o.PodEvents[obj.GetName()] = event
 		}
 	}
 }

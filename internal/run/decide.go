@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
-	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -23,7 +20,7 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 	case IsFinished(run):
 		p.cleanUp()
 	case o.Refusal != nil:
-		p.fail(refused(run, o.Refusal))
+		p.fail(refused(run, o))
 	case o.Result != nil:
 		p.complete()
 	case outOfBounds(run, &o.Settings) != nil:
@@ -47,22 +44,6 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 	return p.Plan
 }
 
-func refused(run *v1alpha1.BenchmarkRun, r *Refusal) *Failure {
-	name := r.Kind + " " + r.Creation.Object.GetName()
-	switch {
-	case apierrors.IsAlreadyExists(r.Err):
-		return conflict(name)
-	case meta.IsNoMatchError(r.Err):
-		for _, c := range manifest.Certificates(run) {
-			if c.Secret == r.Creation.Object.GetName() {
-				return certManagerMissing(c.Field)
-			}
-		}
-	}
-	return failuref(r.Creation.Reason, "%s was rejected by the API server: %s. Fix the spec, or the policies and quotas of namespace %s.",
-		name, r.Err, run.Namespace)
-}
-
 // failure returns why an admitted run can't end with a result, or nil. Once every client has sent
 // its totals, nothing that happens to the pods can prevent it.
 func (p *planner) failure() *Failure {
@@ -82,8 +63,8 @@ func (p *planner) failure() *Failure {
 		return targetMismatch(run, o, p.mismatches)
 	}
 	for _, find := range []func(*v1alpha1.BenchmarkRun, *Observed, time.Time) *Failure{
-		targetGone, mismatch, targetEnded, targetBlocked, targetNotReady, targetLost,
-		clientsGone, clientEnded, clientBlocked, clientsNotReady, clientLost,
+		evicted, targetGone, mismatch, targetEnded, targetBlocked, targetNotReady, targetLost,
+		jobGone, clientEnded, clientsDeleted, jobFailed, clientBlocked, clientRefused, clientsNotReady, clientLost,
 	} {
 		if f := find(run, o, now); f != nil {
 			return f

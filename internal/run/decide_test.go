@@ -146,7 +146,6 @@ func TestDecideFailsARun(t *testing.T) {
 		"conflict":       {func(s *scene) { s.o.Conflict = "Pod run-target" }, v1alpha1.ReasonNameConflict, "Pod run-target"},
 		"target deleted": {func(s *scene) { s.o.Target.DeletionTimestamp = &metav1.Time{Time: now} }, v1alpha1.ReasonTargetLost, "deleted"},
 		"target gone":    {func(s *scene) { s.o.Target, s.run.Status.Target = nil, &v1alpha1.TargetStatus{Node: "node"} }, v1alpha1.ReasonTargetLost, "deleted"},
-		"target evicted": {func(s *scene) { s.o.Target.Status.Phase, s.o.Target.Status.Reason = corev1.PodFailed, "Evicted" }, v1alpha1.ReasonTargetLost, "Evicted"},
 		"target crashed": {func(s *scene) {
 			s.o.Target.Status.ContainerStatuses = terminated(corev1.ContainerStateTerminated{ExitCode: 1, Message: "Invalid flag"})
 		}, v1alpha1.ReasonTargetCrashed, "exit code 1: Invalid flag"},

@@ -20,36 +20,51 @@ const (
 	contactTimeout = 2 * time.Minute
 )
 
-func clientsGone(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
+func jobGone(_ *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 	seen := len(o.Sessions.Clients) > 0
 	if (o.Job == nil && seen) || (o.Job != nil && !o.Job.DeletionTimestamp.IsZero()) {
 		return failuref(v1alpha1.ReasonClientLost, "The clients' Job was deleted during the run. Find out what deleted it, and create a new run.")
 	}
+	return nil
+}
+
+// clientsDeleted comes after clientEnded: when one client has terminated, the Job deletes the others.
+func clientsDeleted(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 	for i := range loadplan.Replicas(&run.Spec) {
-		if pod := o.Clients[i]; pod != nil && !pod.DeletionTimestamp.IsZero() && !PodEnded(pod) {
-			return failuref(v1alpha1.ReasonClientLost, "Client %d was deleted before its measurement was complete%s. Find out what deleted it, and create a new run.", i, eviction(pod))
+		if pod := o.Clients[i]; pod != nil && !pod.DeletionTimestamp.IsZero() && o.Sessions.Clients[i].Totals == nil {
+			return failuref(v1alpha1.ReasonClientLost, "Client %d was deleted before its measurement was complete. Find out what deleted it, and create a new run.", i)
 		}
 	}
 	return nil
 }
 
-// clientEnded fails a run of which a client failed or terminated before it sent its totals.
+// clientEnded fails a run of which a client failed, or terminated by itself before it sent its
+// totals.
 func clientEnded(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 	for i := range loadplan.Replicas(&run.Spec) {
 		client, pod := o.Sessions.Clients[i], o.Clients[i]
-		if client.Failure != "" {
-			return failuref(cmp.Or(scriptReason(client.FailureKind), v1alpha1.ReasonClientFailed), "Client %d failed: %s", i, client.Failure)
+		if client.Failure != "" && !beingStopped(&client, pod) {
+			return failuref(cmp.Or(reasonOf(client.FailureKind), v1alpha1.ReasonClientFailed), "Client %d failed: %s", i, client.Failure)
 		}
-		if pod == nil || !PodEnded(pod) || client.Totals != nil {
+		if pod == nil || !PodEnded(pod) || !pod.DeletionTimestamp.IsZero() || client.Totals != nil {
 			continue
 		}
 		for _, status := range pod.Status.ContainerStatuses {
 			if end := status.State.Terminated; end != nil {
-				return failuref(v1alpha1.ReasonClientFailed, "Client %d exited before its measurement was complete: %s%s", i, exit(end), memoryAdvice(end, "spec.clients.resources.memory"))
+				return failuref(v1alpha1.ReasonClientFailed, "Client %d exited before its measurement was complete: %s%s", i, exit(end), memoryAdvice(end, pod, status.Name, "spec.clients.resources.memory"))
 			}
 		}
 		return failuref(v1alpha1.ReasonClientLost, "Client %d was lost before its measurement was complete: %s", i, podReason(pod))
 	}
+	return nil
+}
+
+// beingStopped reports whether a client was stopped by a signal, but its pod does not show yet why.
+func beingStopped(client *session.ClientState, pod *corev1.Pod) bool {
+	return client.FailureKind == session.FailureStopped && pod != nil && (!PodEnded(pod) || !pod.DeletionTimestamp.IsZero())
+}
+
+func jobFailed(_ *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 	if o.Job != nil {
 		for _, condition := range o.Job.Status.Conditions {
 			if condition.Type == "Failed" && condition.Status == corev1.ConditionTrue {
@@ -136,9 +151,11 @@ func clientLost(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure
 	return nil
 }
 
-// scriptReason returns the reason for a failure that the script caused, or "".
-func scriptReason(kind session.FailureKind) string {
+// reasonOf returns the reason for a failure of a kind that has its own, or "".
+func reasonOf(kind session.FailureKind) string {
 	switch kind {
+	case session.FailureProtocolMismatch:
+		return v1alpha1.ReasonProtocolMismatch
 	case session.FailureScriptInvalid:
 		return v1alpha1.ReasonScriptInvalid
 	case session.FailureScriptException:

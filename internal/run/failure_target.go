@@ -30,6 +30,9 @@ func targetEnded(_ *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 			return failuref(v1alpha1.ReasonTargetNotStarted, "The target's content could not be written: %s", exit(end))
 		}
 	}
+	if stopping(o.Target) {
+		return nil
+	}
 	if status := serverEnd(o.Target); status != nil {
 		end := status.State.Terminated
 		if end.Reason == "StartError" || end.Reason == "ContainerCannotRun" {
@@ -137,7 +140,7 @@ func targetLost(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure
 	case agent == nil:
 		return nil
 	case agent.Failure != "":
-		return failuref(v1alpha1.ReasonTargetLost, "The target's agent failed: %s", agent.Failure)
+		return failuref(cmp.Or(reasonOf(agent.FailureKind), v1alpha1.ReasonTargetLost), "The target's agent failed: %s", agent.Failure)
 	case !agent.Connected && now.Sub(agent.DisconnectedSince) > contactTimeout:
 		return failuref(v1alpha1.ReasonTargetLost, "The target's agent was disconnected for %s. Check %s and its network.", contactTimeout, nodeOf(agent.Node))
 	}
@@ -164,7 +167,7 @@ func fieldOf(container string) string {
 // keeps none of a server that exited with code 0 or was killed for memory.
 func (o *Observed) serverExit(container string, end *corev1.ContainerStateTerminated) string {
 	text := exit(end)
-	text += memoryAdvice(end, fieldOf(container)+".resources.memory")
+	text += memoryAdvice(end, o.Target, container, fieldOf(container)+".resources.memory")
 	if strings.TrimSpace(end.Message) == "" {
 		text += o.logTail(container)
 	}

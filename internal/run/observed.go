@@ -62,7 +62,8 @@ type Observed struct {
 	// They are read only when NeedsLogs says so.
 	Logs      map[string]string
 	LogErrors map[string]string
-	// PodEvents holds what keeps pods from starting, by the pods' names.
+	// PodEvents holds what keeps pods from starting, or the Job from creating them, by the names of
+	// the pods and the Job.
 	PodEvents map[string]*PodEvent
 	// Node is the target's node. It is read only when NeedsNode says so.
 	Node *corev1.Node
@@ -93,7 +94,7 @@ type Position struct {
 	HeldUntil time.Time
 }
 
-// PodEvent is the last event of a pod that doesn't start. Only events report that a volume's source
+// PodEvent is the last event of a pod that doesn't start, or of a Job that creates no pod. Only events report that a volume's source
 // doesn't exist: the pod's status doesn't.
 type PodEvent struct{ Reason, Message string }
 

@@ -20,9 +20,9 @@ const (
 	podEventInterval = 5 * time.Second
 )
 
-// NeedsEvents returns the pods whose events must be read: the target's, and the first client's that
-// doesn't start, as the others are like it.
-func NeedsEvents(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) []*corev1.Pod {
+// NeedsEvents returns the objects whose events must be read: the target's pod and the first client's
+// if they don't start, as the other clients are like it, and the Job if it creates no pod.
+func NeedsEvents(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) []manifest.Object {
 	pods := []*corev1.Pod{o.Target}
 	for i := range loadplan.Replicas(&run.Spec) {
 		if starting(o.Clients[i]) {
@@ -30,11 +30,14 @@ func NeedsEvents(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) []*core
 			break
 		}
 	}
-	var needed []*corev1.Pod
+	var needed []manifest.Object
 	for _, pod := range pods {
 		if starting(pod) && !now.Before(pod.CreationTimestamp.Add(podEventDelay)) {
 			needed = append(needed, pod)
 		}
+	}
+	if _, missing := o.missingClient(run); missing && !now.Before(o.Job.CreationTimestamp.Add(podEventDelay)) {
+		needed = append(needed, o.Job)
 	}
 	return needed
 }

@@ -105,13 +105,19 @@ func exit(end *corev1.ContainerStateTerminated) string {
 //
 // The kubelet may lack the reason OOMKilled: a container runtime that is short of CPU reports the
 // end of a container before it has learned of the kernel's OOM event.
-func memoryAdvice(end *corev1.ContainerStateTerminated, field string) string {
+func memoryAdvice(end *corev1.ContainerStateTerminated, pod *corev1.Pod, container, field string) string {
 	const killed = 128 + 9 // by SIGKILL
+	limit := ""
+	for _, c := range pod.Spec.Containers {
+		if memory, ok := c.Resources.Limits[corev1.ResourceMemory]; ok && c.Name == container {
+			limit = " of " + memory.String()
+		}
+	}
 	switch {
 	case end.Reason == "OOMKilled":
-		return ". Increase " + field + ", or let it use less."
+		return ". It exceeded its memory limit" + limit + ". Increase " + field + ", or let it use less."
 	case end.ExitCode == killed || end.Signal == 9:
-		return ". It was killed by SIGKILL, which is how the kernel ends a container that exceeds its memory limit. If nobody else killed it, increase " + field + "."
+		return ". It was killed by SIGKILL, which is how the kernel ends a container that exceeds its memory limit" + limit + ". If nobody else killed it, increase " + field + "."
 	}
 	return ""
 }
@@ -129,14 +135,4 @@ func podReason(pod *corev1.Pod) string {
 		return "no reason given"
 	}
 	return strings.Trim(pod.Status.Reason+": "+pod.Status.Message, ": ")
-}
-
-// eviction returns why the cluster disrupts a pod, as an addition to a message, or "".
-func eviction(pod *corev1.Pod) string {
-	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.DisruptionTarget && condition.Status == corev1.ConditionTrue {
-			return fmt.Sprintf(" (%s: %s)", condition.Reason, condition.Message)
-		}
-	}
-	return ""
 }

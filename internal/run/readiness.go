@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -59,7 +60,7 @@ func (p *planner) awaitReadiness() {
 	if slices.ContainsFunc(pods, isBlocked) {
 		p.requeueIn(imagePullTimeout / 4)
 	}
-	if slices.ContainsFunc(pods, starting) {
+	if _, missing := p.observed.missingClient(p.run); missing || slices.ContainsFunc(pods, starting) {
 		p.requeueIn(podEventInterval)
 	}
 	if p.disconnected() {
@@ -91,6 +92,9 @@ func (p *planner) clientProgress() string {
 	for i := range loadplan.Replicas(&p.run.Spec) {
 		pod := p.observed.Clients[i]
 		if pod == nil {
+			if event := p.observed.PodEvents[manifest.ClientsName(p.run)]; event != nil {
+				return fmt.Sprintf(" Client %d has no pod yet: %s", i, event)
+			}
 			continue
 		}
 		if message := unschedulable(pod); message != "" {

@@ -60,6 +60,7 @@ type AgentState struct {
 	ProbeResult       *ProbeResult
 	ProbeFailure      string
 	Failure           string
+	FailureKind       FailureKind
 	Usage
 	// Backends are the containers behind the server, by name.
 	Backends []BackendState

@@ -89,7 +89,7 @@ func ScriptStateFromWire(w *sessionpb.ScriptState) (ScriptState, error) {
 	return s, nil
 }
 
-// FailureKind is the kind of a client's failure; the zero value is for any that
+// FailureKind is the kind of a pod's failure; the zero value is for any that
 // has none of its own.
 type FailureKind = sessionpb.FailureKind
 
@@ -104,6 +104,14 @@ const (
 	FailureScriptAborted = sessionpb.FailureKind_FAILURE_KIND_SCRIPT_ABORTED
 )
 
+// The other kinds of failures.
+const (
+	// FailureProtocolMismatch: the pod and the manager can't work together; see CheckProtocol.
+	FailureProtocolMismatch = sessionpb.FailureKind_FAILURE_KIND_PROTOCOL_MISMATCH
+	// FailureStopped: the pod was stopped by a signal. Why is known only to the cluster.
+	FailureStopped = sessionpb.FailureKind_FAILURE_KIND_STOPPED
+)
+
 // FailureError is an error of a kind.
 type FailureError struct {
 	Kind FailureKind
@@ -115,6 +123,15 @@ func (e *FailureError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.
 func (e *FailureError) Unwrap() error { return e.Err }
+
+// FailureKindOf returns the kind of an error, or the zero value if it has none.
+func FailureKindOf(err error) FailureKind {
+	var failure *FailureError
+	if errors.As(err, &failure) {
+		return failure.Kind
+	}
+	return 0
+}
 
 // ScriptTotalsToWire returns the message for a client's figures of a script, or nil for none.
 func ScriptTotalsToWire(s *result.ScriptTotals) (*sessionpb.ScriptTotals, error) {

@@ -30,7 +30,7 @@ type Session interface {
 	StageEnded(stage sessionpb.Stage)
 	SendSecond(stage sessionpb.Stage, second *result.ClientSecond)
 	SendTotals(totals *result.Totals)
-	Fail(reason string)
+	FailAs(kind session.FailureKind, reason string)
 	Now() int64
 	Local(at int64) time.Time
 }
@@ -92,7 +92,7 @@ func (c *Client) Run(ctx context.Context) error {
 			close(c.released)
 			return nil
 		}
-		c.session.Fail(err.Error())
+		c.session.FailAs(session.FailureKindOf(err), err.Error())
 		return err
 	})
 }

@@ -81,12 +81,7 @@ func (c *Client) Run(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		var failure *session.FailureError
-		if errors.As(err, &failure) {
-			c.session.FailAs(failure.Kind, err.Error())
-		} else {
-			c.session.Fail(err.Error())
-		}
+		c.session.FailAs(session.FailureKindOf(err), err.Error())
 		c.cleanUp()
 		return err
 	})

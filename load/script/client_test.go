@@ -75,10 +75,6 @@ func (w writer) Write(text []byte) (int, error) {
 // fakeSession is a fake session with the reports of clients of scripts.
 type fakeSession struct{ *fakesession.Session }
 
-func (s fakeSession) FailAs(kind session.FailureKind, reason string) {
-	s.Report(fakesession.Failed{Kind: kind, Reason: reason})
-}
-
 func (s fakeSession) ScriptState(state session.ScriptState) { s.Report(state) }
 
 // fakeSessions returns the sessions of the clients of a script, by the index of their plans. One

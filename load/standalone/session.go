@@ -101,7 +101,7 @@ func (s *localSession) ProbeSucceeded(*session.ProbeResult) {}
 func (s *localSession) ProbeFailed(string) {}
 
 // Fail does nothing: the client's Run returns the same reason.
-func (s *localSession) Fail(string) {}
+func (s *localSession) FailAs(session.FailureKind, string) {}
 
 // Now returns the time in microseconds since the Unix epoch. There is no manager,
 // so this machine's clock is the only one.

@@ -38,6 +38,7 @@ func (r *run) join(st *stream, identity Identity, hello *sessionpb.Hello) error 
 		}
 		if p.PodUID == identity.PodUID {
 			p.fail(mismatch.Error())
+			p.FailureKind = session.FailureProtocolMismatch
 		}
 		return status.Error(codes.FailedPrecondition, mismatch.Error())
 	case p == nil:

@@ -30,7 +30,7 @@ func (r *run) observe() session.Observation {
 		p := r.agent.state()
 		o.Agent = &session.AgentState{
 			Pod: p.Pod, PodUID: p.PodUID, Node: p.Node, Connected: p.Connected, DisconnectedSince: p.DisconnectedSince,
-			ProbeResult: p.ProbeResult, ProbeFailure: p.ProbeFailure, Failure: p.Failure, Usage: r.usage.state(),
+			ProbeResult: p.ProbeResult, ProbeFailure: p.ProbeFailure, Failure: p.Failure, FailureKind: p.FailureKind, Usage: r.usage.state(),
 		}
 		for _, name := range slices.Sorted(maps.Keys(r.backends)) {
 			o.Agent.Backends = append(o.Agent.Backends, session.BackendState{Name: name, Usage: r.backends[name].state()})

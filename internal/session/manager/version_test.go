@@ -140,12 +140,12 @@ func TestRecordedPods(t *testing.T) {
 				t.Errorf("the session ended with %v", err)
 			}
 			o := b.Observe(identity.Run)
-			failure := o.Clients[0].Failure
+			failure, kind := o.Clients[0].Failure, o.Clients[0].FailureKind
 			if identity.Role == agent {
-				failure = o.Agent.Failure
+				failure, kind = o.Agent.Failure, o.Agent.FailureKind
 			}
-			if failure != want {
-				t.Errorf("failure %q", failure)
+			if failure != want || kind != session.FailureProtocolMismatch {
+				t.Errorf("failure %q of kind %s", failure, kind)
 			}
 		})
 	}

@@ -161,6 +161,11 @@ const (
 	FailureKind_FAILURE_KIND_SCRIPT_EXCEPTION FailureKind = 2
 	// FAILURE_KIND_SCRIPT_ABORTED: the script called test.abort().
 	FailureKind_FAILURE_KIND_SCRIPT_ABORTED FailureKind = 3
+	// FAILURE_KIND_PROTOCOL_MISMATCH: the pod and the manager are from releases that can't
+	// work together.
+	FailureKind_FAILURE_KIND_PROTOCOL_MISMATCH FailureKind = 4
+	// FAILURE_KIND_STOPPED: the pod was stopped by a signal. Why is known only to the cluster.
+	FailureKind_FAILURE_KIND_STOPPED FailureKind = 5
 )
 
 // Enum value maps for FailureKind.
@@ -170,12 +175,16 @@ var (
 		1: "FAILURE_KIND_SCRIPT_INVALID",
 		2: "FAILURE_KIND_SCRIPT_EXCEPTION",
 		3: "FAILURE_KIND_SCRIPT_ABORTED",
+		4: "FAILURE_KIND_PROTOCOL_MISMATCH",
+		5: "FAILURE_KIND_STOPPED",
 	}
 	FailureKind_value = map[string]int32{
-		"FAILURE_KIND_UNSPECIFIED":      0,
-		"FAILURE_KIND_SCRIPT_INVALID":   1,
-		"FAILURE_KIND_SCRIPT_EXCEPTION": 2,
-		"FAILURE_KIND_SCRIPT_ABORTED":   3,
+		"FAILURE_KIND_UNSPECIFIED":       0,
+		"FAILURE_KIND_SCRIPT_INVALID":    1,
+		"FAILURE_KIND_SCRIPT_EXCEPTION":  2,
+		"FAILURE_KIND_SCRIPT_ABORTED":    3,
+		"FAILURE_KIND_PROTOCOL_MISMATCH": 4,
+		"FAILURE_KIND_STOPPED":           5,
 	}
 )
 
@@ -3960,12 +3969,14 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vROLE_CLIENT\x10\x01\x12\x0e\n" +
 	"\n" +
-	"ROLE_AGENT\x10\x02*\x90\x01\n" +
+	"ROLE_AGENT\x10\x02*\xce\x01\n" +
 	"\vFailureKind\x12\x1c\n" +
 	"\x18FAILURE_KIND_UNSPECIFIED\x10\x00\x12\x1f\n" +
 	"\x1bFAILURE_KIND_SCRIPT_INVALID\x10\x01\x12!\n" +
 	"\x1dFAILURE_KIND_SCRIPT_EXCEPTION\x10\x02\x12\x1f\n" +
-	"\x1bFAILURE_KIND_SCRIPT_ABORTED\x10\x032V\n" +
+	"\x1bFAILURE_KIND_SCRIPT_ABORTED\x10\x03\x12\"\n" +
+	"\x1eFAILURE_KIND_PROTOCOL_MISMATCH\x10\x04\x12\x18\n" +
+	"\x14FAILURE_KIND_STOPPED\x10\x052V\n" +
 	"\bSessions\x12J\n" +
 	"\x04Join\x12\x1c.assay.session.v1.PodMessage\x1a .assay.session.v1.ManagerMessage(\x010\x01B7Z5github.com/assay-dev/assay/internal/session/sessionpbb\x06proto3"
 

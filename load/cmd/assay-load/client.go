@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/load/client"
@@ -42,11 +43,11 @@ func runClient(runsScript bool) error {
 		return errors.New("environment variable ASSAY_MANAGER isn't set: this command only works in pods that Assay starts")
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	session := pod.New(pod.Mounted(manager, sessionpb.Role_ROLE_CLIENT, log))
+	joined := pod.New(pod.Mounted(manager, sessionpb.Role_ROLE_CLIENT, log))
 	if runsScript {
-		return runScriptClient(session, log)
+		return runScriptClient(joined, log)
 	}
-	return runLoadClient(session, log)
+	return runLoadClient(joined, log)
 }
 
 // runScriptClient runs a client whose load is a k6 script. k6 runs in a process of its own.
@@ -67,7 +68,7 @@ func untilSignal() context.Context {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	go func() {
-		cancel(fmt.Errorf("the client was stopped by the signal %q", (<-signals).String()))
+		cancel(&session.FailureError{Kind: session.FailureStopped, Err: fmt.Errorf("the client was stopped by the signal %q", (<-signals).String())})
 	}()
 	return ctx
 }

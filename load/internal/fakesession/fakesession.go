@@ -30,7 +30,7 @@ type (
 		Stage sessionpb.Stage
 		result.ClientSecond
 	}
-	// Failed is the failure of a client. Only clients of scripts set Kind.
+	// Failed is the failure of a client.
 	Failed struct {
 		Kind   session.FailureKind
 		Reason string
@@ -136,8 +136,10 @@ func (s *Session) SendSecond(stage sessionpb.Stage, second *result.ClientSecond)
 // SendTotals implements client.Session.
 func (s *Session) SendTotals(totals *result.Totals) { s.Report(*totals) }
 
-// Fail implements client.Session.
-func (s *Session) Fail(reason string) { s.Report(Failed{Reason: reason}) }
+// FailAs implements client.Session.
+func (s *Session) FailAs(kind session.FailureKind, reason string) {
+	s.Report(Failed{Kind: kind, Reason: reason})
+}
 
 // Now implements client.Session.
 func (s *Session) Now() int64 { return now() }

@@ -1,0 +1,57 @@
+package run
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
+)
+
+// evicted fails a run of which the cluster evicted a pod: for a drained node, for a pod of higher
+// priority, or because the node or the pod was short of memory or disk space. It comes before what
+// the pod's containers show, whose end is a consequence.
+func evicted(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
+	if why := eviction(o.Target); why != "" {
+		return failuref(v1alpha1.ReasonTargetEvicted, "The target's pod was evicted from %s: %s. Resolve the cause, and create a new run.", nodeOf(o.Target.Spec.NodeName), why)
+	}
+	for i := range loadplan.Replicas(&run.Spec) {
+		pod := o.Clients[i]
+		if why := eviction(pod); why != "" && o.Sessions.Clients[i].Totals == nil {
+			return failuref(v1alpha1.ReasonClientEvicted, "Client %d was evicted from %s before its measurement was complete: %s. Resolve the cause, and create a new run.",
+				i, nodeOf(pod.Spec.NodeName), why)
+		}
+	}
+	return nil
+}
+
+// eviction returns why a pod was evicted, or "". pod may be nil. The condition alone does not mean
+// that the pod goes: what set it may have been refused the deletion.
+func eviction(pod *corev1.Pod) string {
+	if pod == nil || pod.DeletionTimestamp.IsZero() && !PodEnded(pod) {
+		return ""
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.DisruptionTarget && condition.Status == corev1.ConditionTrue {
+			return withoutPeriod(condition.Reason + ": " + condition.Message)
+		}
+	}
+	// The reasons of the kubelet's eviction manager, of its admission of critical pods and of a
+	// node's shutdown.
+	if PodEnded(pod) && slices.Contains([]string{"Evicted", "Preempting", "Terminated", "NodeShutdown"}, pod.Status.Reason) {
+		return withoutPeriod(podReason(pod))
+	}
+	return ""
+}
+
+// stopping reports whether all containers of a pod have terminated but the pod hasn't: the kubelet
+// writes their end before it writes why it stopped the pod. A target's containers don't all exit by
+// themselves.
+func stopping(pod *corev1.Pod) bool {
+	statuses := pod.Status.ContainerStatuses
+	return !PodEnded(pod) && len(statuses) == len(pod.Spec.Containers) && !slices.ContainsFunc(statuses, func(s corev1.ContainerStatus) bool {
+		return s.State.Terminated == nil
+	})
+}

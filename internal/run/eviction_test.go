@@ -1,0 +1,182 @@
+package run
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/server"
+	"github.com/assay-dev/assay/internal/session"
+)
+
+// disrupt adds the condition of a pod that the cluster evicts.
+func disrupt(pod *corev1.Pod, reason, message string) {
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reason, Message: message,
+	})
+}
+
+func deletePod(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: now} }
+
+// terminate ends all containers of a pod.
+func terminate(pod *corev1.Pod, exitCode int32) {
+	pod.Status.ContainerStatuses = nil
+	for _, c := range pod.Spec.Containers {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: exitCode}},
+		})
+	}
+}
+
+// TestDecideNamesAnEviction evicts pods in the ways of the cluster's components. What the eviction
+// causes, such as the end of the containers, must not be reported in its place.
+func TestDecideNamesAnEviction(t *testing.T) {
+	const low = "The node was low on resource: memory. "
+	target, client := v1alpha1.ReasonTargetEvicted, v1alpha1.ReasonClientEvicted
+	stopped := func(s *scene, index int) {
+		c := s.o.Sessions.Clients[index]
+		c.Failure, c.FailureKind = `the client was stopped by the signal "terminated"`, session.FailureStopped
+		s.o.Sessions.Clients[index] = c
+	}
+	tests := map[string]struct {
+		change func(*scene)
+		reason string // empty while the run goes on
+		says   string
+	}{
+		"the target, by a drain": {func(s *scene) {
+			disrupt(s.o.Target, "EvictionByEvictionAPI", "Eviction API: evicting")
+			deletePod(s.o.Target)
+		}, target, "evicted from node node: EvictionByEvictionAPI: Eviction API: evicting."},
+		"the target, by the kubelet": {func(s *scene) {
+			terminate(s.o.Target, 137)
+			s.o.Target.Status.Phase, s.o.Target.Status.Reason, s.o.Target.Status.Message = corev1.PodFailed, "Evicted", low
+			disrupt(s.o.Target, "TerminationByKubelet", low)
+		}, target, "low on resource: memory."},
+		"the target, without the condition": {func(s *scene) {
+			terminate(s.o.Target, 143)
+			s.o.Target.Status.Phase, s.o.Target.Status.Reason, s.o.Target.Status.Message = corev1.PodFailed, "Evicted", low
+		}, target, "Evicted: The node was low"},
+		"the target's containers have ended, why isn't known yet": {func(s *scene) { terminate(s.o.Target, 137) }, "", ""},
+		"an eviction that was given up":                           {func(s *scene) { disrupt(s.o.Target, "EvictionByEvictionAPI", "") }, "", ""},
+		"the server crashed":                                      {func(s *scene) { s.ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 137}) }, v1alpha1.ReasonTargetCrashed, "137"},
+		"all containers crashed": {func(s *scene) {
+			terminate(s.o.Target, 1)
+			s.o.Target.Status.Phase = corev1.PodFailed
+		}, v1alpha1.ReasonTargetCrashed, "exit code 1"},
+		"a client, by a pod of higher priority": {func(s *scene) {
+			disrupt(s.o.Clients[1], "PreemptionByScheduler", "default-scheduler: preempting to accommodate a higher priority pod")
+			deletePod(s.o.Clients[1])
+			stopped(s, 1)
+		}, client, "Client 1 was evicted from node node before its measurement was complete: PreemptionByScheduler"},
+		"a client, by the kubelet, after it has exited": {func(s *scene) {
+			terminate(s.o.Clients[0], 1)
+			s.o.Clients[0].Status.Phase = corev1.PodFailed
+			disrupt(s.o.Clients[0], "TerminationByKubelet", low)
+			stopped(s, 0)
+		}, client, "low on resource: memory."},
+		"a client was stopped, why isn't known yet": {func(s *scene) { stopped(s, 0) }, "", ""},
+		"a client was stopped and deleted": {func(s *scene) {
+			stopped(s, 0)
+			terminate(s.o.Clients[0], 1)
+			s.o.Clients[0].Status.Phase = corev1.PodFailed
+			deletePod(s.o.Clients[0])
+		}, v1alpha1.ReasonClientLost, "Client 0 was deleted"},
+		"a client was stopped by its own signal": {func(s *scene) {
+			stopped(s, 0)
+			terminate(s.o.Clients[0], 1)
+			s.o.Clients[0].Status.Phase = corev1.PodFailed
+		}, v1alpha1.ReasonClientFailed, "terminated"},
+		"a client was stopped and its pod isn't there": {func(s *scene) {
+			stopped(s, 0)
+			s.o.Clients[0] = nil
+		}, v1alpha1.ReasonClientFailed, "terminated"},
+		"a client ended, and the Job deletes the others": {func(s *scene) {
+			deletePod(s.o.Clients[0])
+			s.o.Clients[1].Status.Phase = corev1.PodFailed
+			terminate(s.o.Clients[1], 137)
+		}, v1alpha1.ReasonClientFailed, "Client 1 exited before its measurement was complete: exit code 137"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newScene().started(measurementStage)
+			test.change(s)
+			got := stateIn(s.decide())
+			if test.reason == "" {
+				if got.Status != metav1.ConditionUnknown {
+					t.Errorf("the run ends: %+v", got)
+				}
+				return
+			}
+			if got.Status != metav1.ConditionFalse || got.Reason != test.reason || !strings.Contains(got.Message, test.says) {
+				t.Errorf("%s %s: %s; want %s with %q", got.Status, got.Reason, got.Message, test.reason, test.says)
+			}
+		})
+	}
+}
+
+// TestDecideEndsARunWhosePodStaysSilent checks that waiting for the reason of a pod's end has an end.
+func TestDecideEndsARunWhosePodStaysSilent(t *testing.T) {
+	s := newScene().started(measurementStage)
+	terminate(s.o.Target, 137)
+	s.o.Sessions.Agent.Connected, s.o.Sessions.Agent.DisconnectedSince = false, now.Add(-contactTimeout-time.Second)
+	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonTargetLost {
+		t.Errorf("the target: %+v", got)
+	}
+	s = newScene().started(measurementStage).clients(func(c *session.ClientState) {
+		c.Failure, c.FailureKind = "stopped", session.FailureStopped
+		c.Connected, c.DisconnectedSince = false, now.Add(-contactTimeout-time.Second)
+	})
+	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonClientLost {
+		t.Errorf("the clients: %+v", got)
+	}
+}
+
+func TestAnEvictionAfterTheTotalsLosesNothing(t *testing.T) {
+	s := newScene().started(measurementStage)
+	c := s.o.Sessions.Clients[0]
+	c.Totals = &result.Totals{}
+	s.o.Sessions.Clients[0] = c
+	disrupt(s.o.Clients[0], "EvictionByEvictionAPI", "Eviction API: evicting")
+	deletePod(s.o.Clients[0])
+	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonMeasuring {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestDecideNamesTheMemoryLimit checks the message of a client and a server that were killed for
+// memory.
+func TestDecideNamesTheMemoryLimit(t *testing.T) {
+	killed := corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}
+	s := newScene()
+	s.o.Clients[1].Spec = s.o.Job.Spec.Template.Spec
+	s.o.Clients[1].Status = corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{
+		Name: s.o.Clients[1].Spec.Containers[0].Name, State: corev1.ContainerState{Terminated: &killed},
+	}}}
+	want := "Client 1 exited before its measurement was complete: exit code 137 (OOMKilled). It exceeded its memory limit of 128Mi. Increase spec.clients.resources.memory"
+	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonClientFailed || !strings.Contains(got.Message, want) {
+		t.Errorf("%+v, want %q", got, want)
+	}
+	s = newScene().ended(server.ContainerName, killed)
+	want = "(OOMKilled). It exceeded its memory limit of 128Mi. Increase spec.target.resources.memory"
+	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonTargetCrashed || !strings.Contains(got.Message, want) {
+		t.Errorf("%+v, want %q", got, want)
+	}
+}
+
+func TestDecideNamesAProtocolMismatch(t *testing.T) {
+	mismatch := session.CheckProtocol(nil, session.Protocol()).Error()
+	s := newScene().clients(func(c *session.ClientState) { c.Failure, c.FailureKind = mismatch, session.FailureProtocolMismatch })
+	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonProtocolMismatch || !strings.Contains(got.Message, mismatch) {
+		t.Errorf("a client: %+v", got)
+	}
+	s = newScene()
+	s.o.Sessions.Agent.Failure, s.o.Sessions.Agent.FailureKind = mismatch, session.FailureProtocolMismatch
+	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonProtocolMismatch || !strings.Contains(got.Message, mismatch) {
+		t.Errorf("the agent: %+v", got)
+	}
+}

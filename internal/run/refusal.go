@@ -1,0 +1,141 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/manifest"
+)
+
+// refusalTimeout is how long the Job's pods may be refused: what fills a quota may be terminating.
+const refusalTimeout = 20 * time.Second
+
+// Rejects reports whether an error is the API server's decision about an object, which it would
+// repeat. All else, such as a webhook that fails or times out, may be over at the next attempt.
+func Rejects(err error) bool {
+	if meta.IsNoMatchError(err) {
+		return true
+	}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	message := status.Status().Message
+	switch status.Status().Code {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return true
+	case http.StatusForbidden:
+		// The manager's own rights are unknown for a moment after a start of the API server, and so
+		// is the use of a quota that was just created.
+		return !strings.Contains(message, "cannot create resource") && !strings.Contains(message, "status unknown for quota") &&
+			!apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		return false
+	}
+	return status.Status().Code < http.StatusInternalServerError && reasonOfRejection(message) == v1alpha1.ReasonPolicyDenied
+}
+
+// reasonOfRejection returns the reason for a rejection that the run's spec alone does not explain,
+// or "". The words are those of the API server's admission (quota, webhook, policy/validating).
+func reasonOfRejection(message string) string {
+	switch {
+	case strings.Contains(message, "exceeded quota: "):
+		return v1alpha1.ReasonQuotaExceeded
+	case strings.Contains(message, "admission webhook ") && strings.Contains(message, "denied the request"),
+		strings.Contains(message, "AdmissionPolicy ") && strings.Contains(message, "denied request"):
+		return v1alpha1.ReasonPolicyDenied
+	}
+	return ""
+}
+
+// adviceOn returns what to do about a rejection.
+func adviceOn(message, namespace string) string {
+	switch reasonOfRejection(message) {
+	case v1alpha1.ReasonQuotaExceeded:
+		return fmt.Sprintf("Increase the quota of namespace %s, or decrease what the run requests.", namespace)
+	case v1alpha1.ReasonPolicyDenied:
+		return fmt.Sprintf("Change the spec to what the policy allows, or exempt namespace %s from the policy.", namespace)
+	}
+	return fmt.Sprintf("Fix the spec, or the policies and quotas of namespace %s.", namespace)
+}
+
+// refused returns the failure for an object of the run that the API server rejected.
+func refused(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
+	r := o.Refusal
+	name := r.Kind + " " + r.Creation.Object.GetName()
+	switch {
+	case apierrors.IsAlreadyExists(r.Err):
+		return conflict(name)
+	case meta.IsNoMatchError(r.Err):
+		for _, c := range manifest.Certificates(run) {
+			if c.Secret == r.Creation.Object.GetName() {
+				return certManagerMissing(c.Field)
+			}
+		}
+	}
+	why := r.Err.Error()
+	reason, lost := r.Creation.Reason, ""
+	if reason == v1alpha1.ReasonArtifactNotStored {
+		lost = o.lost(run)
+	} else if own := reasonOfRejection(why); own != "" {
+		reason = own
+	}
+	return failuref(reason, "%s was rejected by the API server: %s. %s%s", name, withoutPeriod(why), lost, adviceOn(why, run.Namespace))
+}
+
+// lost describes the measurement whose result can't be stored.
+func (o *Observed) lost(run *v1alpha1.BenchmarkRun) string {
+	var requests, failed int64
+	for i := range loadplan.Replicas(&run.Spec) {
+		if t := o.Sessions.Clients[i].Totals; t != nil {
+			requests += t.Requests
+			failed += t.Errors.Total()
+		}
+	}
+	return fmt.Sprintf("The measurement was complete (%d requests, %d of them failed), but its result is lost. ", requests, failed)
+}
+
+// clientRefused fails a run whose Job can't create a pod because the API server rejects it.
+func clientRefused(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
+	i, missing := o.missingClient(run)
+	if !missing || !now.After(o.Job.CreationTimestamp.Add(refusalTimeout)) {
+		return nil
+	}
+	e := o.PodEvents[o.Job.Name]
+	if e == nil || e.Reason != "FailedCreate" {
+		return nil
+	}
+	reason := reasonOfRejection(e.Message)
+	switch {
+	case reason != "":
+	case strings.Contains(e.Message, "is forbidden"):
+		reason = v1alpha1.ReasonInvalidSpec
+	default:
+		return nil
+	}
+	return failuref(reason, "The pod of client %d was rejected by the API server: %s. %s", i, withoutPeriod(e.Message), adviceOn(e.Message, run.Namespace))
+}
+
+// missingClient returns the first client without a pod, and whether there is one.
+func (o *Observed) missingClient(run *v1alpha1.BenchmarkRun) (int, bool) {
+	if o.Job == nil || clientsWereReady(run) {
+		return 0, false
+	}
+	for i := range loadplan.Replicas(&run.Spec) {
+		if _, connected := o.Sessions.Clients[i]; o.Clients[i] == nil && !connected {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func withoutPeriod(text string) string { return strings.TrimRight(text, ". ") }

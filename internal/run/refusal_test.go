@@ -1,0 +1,162 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+)
+
+// Messages as the API server writes them.
+const (
+	webhookDenied = `admission webhook "pods.example.org" denied the request: no benchmarks on Fridays`
+	policyDenied  = `pods "run-target" is forbidden: ValidatingAdmissionPolicy 'hours' with binding 'all' denied request: no benchmarks on Fridays`
+	overQuota     = `pods "run-target" is forbidden: exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2`
+)
+
+func answered(code int32, reason metav1.StatusReason, message string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}}
+}
+
+func TestRejects(t *testing.T) {
+	terminating := answered(http.StatusForbidden, metav1.StatusReasonForbidden, "namespace ns is being terminated").(*apierrors.StatusError)
+	terminating.ErrStatus.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}}
+	tests := map[string]struct {
+		err  error
+		want bool
+	}{
+		"a webhook denies":            {answered(http.StatusBadRequest, "", webhookDenied), true},
+		"a webhook denies with 403":   {answered(http.StatusForbidden, "Forbidden", webhookDenied), true},
+		"a webhook denies with 418":   {answered(http.StatusTeapot, "", webhookDenied), true},
+		"a webhook denies with 429":   {answered(http.StatusTooManyRequests, "TooManyRequests", webhookDenied), false},
+		"a webhook's own error":       {answered(http.StatusInternalServerError, "", webhookDenied), false},
+		"a webhook can't be called":   {apierrors.NewInternalError(errors.New(`failed calling webhook "pods.example.org": connection refused`)), false},
+		"a policy denies":             {answered(http.StatusUnprocessableEntity, "Invalid", policyDenied), true},
+		"a quota":                     {answered(http.StatusForbidden, "Forbidden", overQuota), true},
+		"a quota that is new":         {answered(http.StatusForbidden, "Forbidden", `pods "x" is forbidden: status unknown for quota: few, resources: pods`), false},
+		"Pod Security":                {answered(http.StatusForbidden, "Forbidden", `pods "x" is forbidden: violates PodSecurity "restricted:latest"`), true},
+		"invalid":                     {answered(http.StatusUnprocessableEntity, "Invalid", "spec.x"), true},
+		"too large":                   {answered(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "Request entity too large"), true},
+		"unknown kind":                {&meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "Certificate"}}, true},
+		"wrapped":                     {fmt.Errorf("create: %w", answered(http.StatusBadRequest, "", webhookDenied)), true},
+		"rights aren't known yet":     {answered(http.StatusForbidden, "Forbidden", `pods is forbidden: User "x" cannot create resource "pods" in API group ""`), false},
+		"the namespace is being gone": {terminating, false},
+		"not authenticated":           {apierrors.NewUnauthorized("no"), false},
+		"no such namespace":           {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns"), false},
+		"no API server":               {errors.New("dial tcp: connection refused"), false},
+		"API server overloaded":       {apierrors.NewTooManyRequests("later", 1), false},
+		"timeout":                     {apierrors.NewTimeoutError("later", 1), false},
+		"etcd is away":                {apierrors.NewInternalError(errors.New("etcdserver: request timed out")), false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := Rejects(test.err); got != test.want {
+				t.Errorf("%t for %v", got, test.err)
+			}
+		})
+	}
+}
+
+func TestDecideNamesWhatRejectsAnObject(t *testing.T) {
+	tests := map[string]struct {
+		message string
+		reason  string
+		advice  string
+	}{
+		"webhook": {webhookDenied, v1alpha1.ReasonPolicyDenied, "exempt namespace ns"},
+		"policy":  {policyDenied, v1alpha1.ReasonPolicyDenied, "exempt namespace ns"},
+		"quota":   {overQuota, v1alpha1.ReasonQuotaExceeded, "Increase the quota of namespace ns"},
+		"other":   {`pods "x" is forbidden: violates PodSecurity "restricted:latest"`, v1alpha1.ReasonInvalidSpec, "policies and quotas of namespace ns"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newScene()
+			s.o.Refusal = &Refusal{Creation: Creation{Object: s.o.Target, Reason: v1alpha1.ReasonInvalidSpec}, Kind: "Pod", Err: answered(http.StatusForbidden, "Forbidden", test.message)}
+			s.o.Target = nil
+			got := stateIn(s.decide())
+			if got.Status != metav1.ConditionFalse || got.Reason != test.reason || !strings.Contains(got.Message, "Pod run-target was rejected by the API server: "+test.message+". ") ||
+				!strings.Contains(got.Message, test.advice) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// TestDecideSaysWhatIsLostWithTheArtifact checks that a measurement that can't be stored is described.
+func TestDecideSaysWhatIsLostWithTheArtifact(t *testing.T) {
+	s := newScene().collected().clients(func(c *session.ClientState) {
+		c.Totals.Requests = 500
+		c.Totals.Errors[result.ErrorTimeout] = 2
+	})
+	for _, message := range []string{webhookDenied, overQuota} {
+		s.o.Refusal = &Refusal{Creation: Creation{Object: s.o.Config, Reason: v1alpha1.ReasonArtifactNotStored}, Kind: "ConfigMap", Err: answered(http.StatusForbidden, "Forbidden", message)}
+		got := stateIn(s.decide())
+		if got.Reason != v1alpha1.ReasonArtifactNotStored || !strings.Contains(got.Message, message) ||
+			!strings.Contains(got.Message, "The measurement was complete (1000 requests, 4 of them failed), but its result is lost.") {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+// TestDecideEndsARunWhoseClientsAreRefused checks that a Job that can't create a pod ends the run
+// soon, and with the cause.
+func TestDecideEndsARunWhoseClientsAreRefused(t *testing.T) {
+	const podSecurity = `Error creating: pods "run-client-1-x" is forbidden: violates PodSecurity "restricted:latest"`
+	tests := map[string]struct {
+		message string
+		reason  string // empty while the run goes on
+	}{
+		"quota":                  {"Error creating: " + overQuota, v1alpha1.ReasonQuotaExceeded},
+		"webhook":                {"Error creating: " + webhookDenied, v1alpha1.ReasonPolicyDenied},
+		"policy":                 {"Error creating: " + policyDenied, v1alpha1.ReasonPolicyDenied},
+		"other":                  {podSecurity, v1alpha1.ReasonInvalidSpec},
+		"a webhook that is down": {`Error creating: Internal error occurred: failed calling webhook "pods.example.org": connection refused`, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newScene()
+			delete(s.o.Clients, 1)
+			delete(s.o.Sessions.Clients, 1)
+			if got := NeedsEvents(s.run, s.o, begin.Add(podEventDelay)); len(got) != 1 || got[0].GetName() != "run-client" {
+				t.Fatalf("reads the events of %v", names(got))
+			}
+			s.o.PodEvents = map[string]*PodEvent{"run-client": {Reason: "FailedCreate", Message: test.message}}
+			p := s.decide()
+			if got := stateIn(p); got.Reason != v1alpha1.ReasonStarting || !strings.Contains(got.Message, "Client 1 has no pod yet: FailedCreate: "+test.message) || p.RequeueAfter > podEventInterval {
+				t.Errorf("at first: %+v, again after %s", got, p.RequeueAfter)
+			}
+			got := stateIn(Decide(s.run, s.o, begin.Add(refusalTimeout+time.Second)))
+			if test.reason == "" {
+				if got.Reason != v1alpha1.ReasonStarting {
+					t.Errorf("then: %+v", got)
+				}
+			} else if got.Reason != test.reason || !strings.Contains(got.Message, "The pod of client 1 was rejected by the API server: "+test.message) {
+				t.Errorf("then: %+v", got)
+			}
+		})
+	}
+}
+
+func TestEventsOfTheJobAreReadOnlyWithoutAPod(t *testing.T) {
+	s := newScene()
+	if got := NeedsEvents(s.run, s.o, now); got != nil {
+		t.Errorf("with all pods: %v", names(got))
+	}
+	s.clientsWereReady()
+	s.o.Clients = nil
+	if got := NeedsEvents(s.run, s.o, now); got != nil {
+		t.Errorf("when pods are gone: %v", names(got))
+	}
+}
