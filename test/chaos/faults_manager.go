@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func (c *cluster) managerProcess(ctx context.Context) (int, error) {
+	pod, err := c.manager(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return process(pod, managerContainer)
+}
+
+func managerKilled(ctx context.Context, t *trial) (func() error, error) {
+	pid, err := t.managerProcess(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, syscall.Kill(pid, syscall.SIGKILL)
+}
+
+func managerKilledAgain(ctx context.Context, t *trial) (func() error, error) {
+	last := 0
+	for range t.times {
+		if err := await(ctx, 2*time.Minute, func(ctx context.Context) error {
+			pid, err := t.managerProcess(ctx)
+			if err == nil && pid == last {
+				err = errors.New("the manager was not restarted")
+			}
+			last = pid
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		if err := syscall.Kill(last, syscall.SIGKILL); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// managerFrozen stops the manager's process and lets it continue. The kubelet may have killed it in
+// between.
+func managerFrozen(ctx context.Context, t *trial) (func() error, error) {
+	pid, err := t.managerProcess(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		if err := syscall.Kill(pid, syscall.SIGCONT); !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+		return nil
+	}, syscall.Kill(pid, syscall.SIGSTOP)
+}
+
+func managerOutOfMemory(ctx context.Context, t *trial) (func() error, error) {
+	pid, err := t.managerProcess(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, exhaust(ctx, pid)
+}
+
+// exhaust has the kernel kill a process for memory: it lowers the limit of the process's cgroup to
+// little more than is in use, and starts a small program in it that needs more. The kernel kills
+// the largest process.
+func exhaust(ctx context.Context, pid int) error {
+	cgroup, limit, usage, err := memoryCgroup(pid)
+	if err != nil {
+		return err
+	}
+	const script = `echo $$ >"$1/cgroup.procs" && echo $(($(cat "$1/$3") + 1048576)) >"$1/$2"; exec dd if=/dev/zero of=/dev/null bs=4M count=2`
+	for range 20 {
+		_ = exec.CommandContext(ctx, "sh", "-c", script, "sh", cgroup, limit, usage).Run() // it may be the one that is killed
+		for range 10 {
+			if state := stateOf(pid); state == "" || state == "Z" {
+				return nil
+			}
+			sleep(ctx, 20*time.Millisecond)
+		}
+	}
+	return fmt.Errorf("process %d survived at the memory limit of %s", pid, cgroup)
+}
+
+// memoryCgroup returns the directory of the memory cgroup of a process, and the names of the files
+// with its limit and usage, in version 1 or 2.
+func memoryCgroup(pid int) (directory, limit, usage string, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	if err != nil {
+		return "", "", "", err
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(fields) == 3 && fields[1] == "memory" {
+			return "/sys/fs/cgroup/memory" + fields[2], "memory.limit_in_bytes", "memory.usage_in_bytes", nil
+		}
+	}
+	for line := range strings.Lines(string(text)) {
+		if path, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
+			return "/sys/fs/cgroup" + path, "memory.max", "memory.current", nil
+		}
+	}
+	return "", "", "", fmt.Errorf("process %d has no memory cgroup", pid)
+}
+
+// stateOf returns the state of a process as in /proc/PID/stat, or "" if there is none.
+func stateOf(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	end := strings.LastIndexByte(string(text), ')')
+	if err != nil || end < 0 || len(text) < end+3 {
+		return ""
+	}
+	return string(text[end+2])
+}
+
+// secondManager starts another manager: a copy of the pod that no ReplicaSet counts.
+func secondManager(ctx context.Context, t *trial) (func() error, error) {
+	first, err := t.manager(ctx)
+	if err != nil {
+		return nil, err
+	}
+	second := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: first.Namespace, Name: "chaos-second-manager", Labels: map[string]string{}, Annotations: first.Annotations,
+	}, Spec: *first.Spec.DeepCopy()}
+	for name, value := range first.Labels {
+		if name != "pod-template-hash" {
+			second.Labels[name] = value
+		}
+	}
+	second.Spec.NodeName = ""
+	end := func() error {
+		ctx := context.WithoutCancel(ctx)
+		return await(ctx, 2*time.Minute, func(ctx context.Context) error {
+			err := t.Delete(ctx, second)
+			if err == nil {
+				err = errors.New("the second manager terminates")
+			}
+			return client.IgnoreNotFound(err)
+		})
+	}
+	if err := t.Create(ctx, second); err != nil && !apierrors.IsAlreadyExists(err) {
+		return nil, err
+	}
+	return end, await(ctx, time.Minute, func(ctx context.Context) error {
+		if err := t.Get(ctx, client.ObjectKeyFromObject(second), second); err != nil {
+			return err
+		}
+		_, err := process(second, managerContainer)
+		return err
+	})
+}
+
+func leaderKilled(ctx context.Context, t *trial) (func() error, error) {
+	var lease coordinationv1.Lease
+	if err := t.Get(ctx, types.NamespacedName{Namespace: operatorNamespace, Name: "assay-manager"}, &lease); err != nil {
+		return nil, err
+	}
+	var leader corev1.Pod
+	if err := t.Get(ctx, types.NamespacedName{Namespace: operatorNamespace, Name: *lease.Spec.HolderIdentity}, &leader); err != nil {
+		return nil, err
+	}
+	pid, err := process(&leader, managerContainer)
+	if err != nil {
+		return nil, err
+	}
+	return nil, syscall.Kill(pid, syscall.SIGKILL)
+}
+
+func managerClockSet(ctx context.Context, t *trial) (func() error, error) {
+	pid, err := t.managerProcess(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// The next run needs a manager whose clock is right.
+	return func() error { return syscall.Kill(pid, syscall.SIGKILL) }, setClock(pid, t.shift)
+}

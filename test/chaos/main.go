@@ -1,0 +1,144 @@
+// Command chaos makes short runs on the local cluster and strikes each with a random fault at a
+// random time: a manager that is killed, frozen or out of memory, a part of the control plane that is
+// down, a pod that is deleted or evicted, a network or a disk that fails. After each fault it checks
+// that the run has ended as it should, that no request was lost or counted twice, that nothing is
+// left over, and that the next run works.
+//
+// It needs the native cluster of this machine (make cluster-up), on which Assay is installed, and
+// root: it finds the processes of pods in /proc.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const help = `Usage: chaos [flags]
+
+Makes short runs on the local cluster and strikes each with a random fault at a random time.
+After each fault the run must have ended, with the right reason and the count of requests that
+the server had; nothing may be left over, and the next run must work. The exit code is 1 if any
+of that is wrong, and 2 if a fault could not be made.
+
+A seed determines the kinds of the faults, their times and their durations. So does the number
+of a fault: -seed 7 -only 3 repeats the third fault of -seed 7.
+
+Examples:
+  make chaos ARGS='-list'                     the kinds of faults
+  make chaos ARGS='-faults 200'               200 faults with a new seed
+  make chaos ARGS='-seed 7 -only 3'           one fault again
+  make chaos ARGS='-kinds manager-killed,etcd-stopped -faults 10'
+  make test-chaos                             the short form, with a fixed seed
+
+It uses the cluster of $KUBECONFIG, whose nodes' processes must be visible on this machine.
+
+Flags:
+`
+
+type options struct {
+	seed    uint64
+	faults  int
+	only    int
+	kinds   string
+	list    bool
+	maxHold time.Duration
+	json    string
+}
+
+func main() {
+	os.Exit(run())
+}
+
+func run() int {
+	var o options
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), help)
+		flag.PrintDefaults()
+	}
+	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().Unix()), "Seed of the faults. It is printed.")
+	flag.IntVar(&o.faults, "faults", 20, "Number of faults.")
+	flag.IntVar(&o.only, "only", 0, "Number of the only fault to make, from 1; 0 for all.")
+	flag.StringVar(&o.kinds, "kinds", "", "Kinds of faults, separated by commas; all if empty. They determine the faults together with the seed.")
+	flag.BoolVar(&o.list, "list", false, "List the kinds of faults and exit.")
+	flag.DurationVar(&o.maxHold, "max-outage", 2*time.Minute, "Longest outage. It determines the faults together with the seed.")
+	flag.StringVar(&o.json, "json", "", "File for the outcomes, as JSON.")
+	flag.Parse()
+	if o.list {
+		for _, k := range kinds {
+			fmt.Printf("%-26s %s\n", k.name, k.about)
+		}
+		return 0
+	}
+	chosen, err := choose(o.kinds)
+	if err != nil || flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "chaos:", err, strings.Join(flag.Args(), " "))
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	c, err := connect()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		return 2
+	}
+	return c.chaos(ctx, &o, draw(o.seed, o.faults, chosen, o.maxHold))
+}
+
+// chaos makes the faults and returns the exit code.
+func (c *cluster) chaos(ctx context.Context, o *options, faults []fault) int {
+	fmt.Printf("seed %d, %d faults\n", o.seed, len(faults))
+	if err := c.settle(ctx, nil); err != nil {
+		fmt.Fprintln(os.Stderr, "chaos: the cluster is not ready:", err)
+		return 2
+	}
+	var outcomes []*outcome
+	for i := range faults {
+		if ctx.Err() != nil {
+			break
+		}
+		if o.only == 0 || o.only == i+1 {
+			outcome := c.try(ctx, i+1, &faults[i])
+			fmt.Println(outcome.line())
+			outcomes = append(outcomes, outcome)
+		}
+	}
+	c.sweep.Wait()
+	fmt.Print(table(outcomes))
+	if o.json != "" {
+		if err := write(o.json, o.seed, outcomes); err != nil {
+			fmt.Fprintln(os.Stderr, "chaos:", err)
+			return 2
+		}
+	}
+	code := 0
+	for _, outcome := range outcomes {
+		if outcome.Unmade != "" {
+			code = max(code, 2)
+		}
+		if len(outcome.Problems) > 0 {
+			return 1
+		}
+	}
+	if ctx.Err() != nil {
+		return 130
+	}
+	return code
+}
+
+func write(file string, seed uint64, outcomes []*outcome) error {
+	text, err := json.MarshalIndent(struct {
+		Seed   uint64     `json:"seed"`
+		Faults []*outcome `json:"faults"`
+	}{seed, outcomes}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o644)
+}
