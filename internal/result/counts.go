@@ -37,7 +37,7 @@ func (c Counts) ErrorPercent() float64 { return ratio(c.Errors.Total(), c.Reques
 func (c *Counts) Add(other Counts) {
 	Counters.Merge(c, &other)
 	for k, n := range other.Errors {
-		c.Errors[k] += n
+		c.Errors[k] = Plus(c.Errors[k], n)
 	}
 }
 

@@ -3,6 +3,7 @@ package result
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 )
@@ -99,13 +100,21 @@ func (t Table[T]) Merge(into, other *T) {
 		case f.Optional && (*value == Unknown || o == Unknown):
 			*value = Unknown
 		case f.Merging == Sum:
-			*value += o
+			*value = Plus(*value, o)
 		case f.Merging == Max:
 			*value = max(*value, o)
 		case f.Merging == Last:
 			*value = o
 		}
 	}
+}
+
+// Plus returns the sum of two figures. If it doesn't fit, Plus returns the largest number.
+func Plus(a, b int64) int64 {
+	if b > 0 && a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // Since turns the figures at the end of a span of time into those of the span,

@@ -27,6 +27,23 @@ var names = map[string][]string{
 	"Arrivals": {"due", "plannedMicroseconds", "startedMicroseconds"},
 }
 
+// TestPlus adds figures whose sum doesn't fit.
+func TestPlus(t *testing.T) {
+	for _, test := range []struct{ a, b, want int64 }{
+		{1, 2, 3}, {math.MaxInt64, 1, math.MaxInt64}, {1 << 62, 1 << 62, math.MaxInt64}, {math.MaxInt64, 0, math.MaxInt64},
+		{-5, 3, -2}, {3, -5, -2}, {math.MaxInt64, -1, math.MaxInt64 - 1},
+	} {
+		if got := Plus(test.a, test.b); got != test.want {
+			t.Errorf("%d plus %d is %d, want %d", test.a, test.b, got, test.want)
+		}
+	}
+	counts := Counts{BytesSent: math.MaxInt64 - 1, Errors: ErrorCounts{math.MaxInt64}}
+	counts.Add(Counts{BytesSent: 5, Errors: ErrorCounts{1}})
+	if counts.BytesSent != math.MaxInt64 || counts.Errors[0] != math.MaxInt64 {
+		t.Errorf("%+v", counts)
+	}
+}
+
 func TestTables(t *testing.T) {
 	checkTable(t, Counters)
 	checkTable(t, ClientFigures)

@@ -73,8 +73,8 @@ func (h *Histogram) Merge(other *Histogram) {
 	if h.count == 0 || other.min < h.min {
 		h.min = other.min
 	}
-	h.count += other.count
-	h.sum += other.sum
+	h.count = Plus(h.count, other.count)
+	h.sum = Plus(h.sum, other.sum)
 	h.max = max(h.max, other.max)
 	h.clamped += other.clamped
 }

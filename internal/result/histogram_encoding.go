@@ -1,16 +1,12 @@
 package result
 
 import (
-	"bytes"
-	"compress/flate"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"math/bits"
 	"slices"
-	"sync"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
@@ -49,9 +45,15 @@ func (h *Histogram) Encode() (Encoded, error) {
 	return e, nil
 }
 
+// maxCount and maxSum bound the count and the sum of a histogram that comes from elsewhere.
+const (
+	maxCount = 1 << 53
+	maxSum   = 1 << 62
+)
+
 // Decode is the inverse of Encode. It rejects what no histogram of this package encodes to: another
 // unit or precision, a wider range, or buckets that contradict the exact figures. It accepts a
-// narrower range, since histograms of earlier versions end at 60 s.
+// narrower range, since histograms of earlier versions end at 60 s. The histogram is packed.
 func Decode(e Encoded) (*Histogram, error) {
 	if e.Count == 0 {
 		if len(e.HDR) != 0 || e.Sum != 0 || e.Max != 0 || e.Clamped != 0 {
@@ -59,43 +61,33 @@ func Decode(e Encoded) (*Histogram, error) {
 		}
 		return NewHistogram(), nil
 	}
-	buckets, err := decodeBuckets(e.HDR)
+	buckets, err := checkBuckets(e.HDR)
 	if err != nil {
 		return nil, fmt.Errorf("decode histogram: %w", err)
 	}
-	if buckets.TotalCount() != e.Count || e.Clamped < 0 || e.Clamped > e.Count || e.Min > e.Max {
-		return nil, fmt.Errorf("decode histogram: %d durations in the buckets, %d counted, %d clamped, from %d to %d",
-			buckets.TotalCount(), e.Count, e.Clamped, e.Min, e.Max)
+	if buckets.total != e.Count || e.Clamped < 0 || e.Clamped > e.Count || !e.plausible() ||
+		buckets.first != bucketOf(e.Min, buckets.highest) || buckets.last != bucketOf(e.Max, buckets.highest) {
+		return nil, fmt.Errorf("decode histogram: %d durations in the buckets, %d counted, %d clamped, from %d to %d, with the sum %d",
+			buckets.total, e.Count, e.Clamped, e.Min, e.Max, e.Sum)
 	}
-	return &Histogram{buckets: buckets, packed: e.HDR, count: e.Count, sum: e.Sum, min: e.Min, max: e.Max, clamped: e.Clamped}, nil
+	return &Histogram{packed: e.HDR, count: e.Count, sum: e.Sum, min: e.Min, max: e.Max, clamped: e.Clamped}, nil
 }
 
-// inflaters are readers of the header of encoded buckets.
-var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
+// plausible reports whether as many durations from Min to Max can have the sum.
+func (e *Encoded) plausible() bool {
+	if e.Min > e.Max || e.Min < -maxCount || e.Max < 0 || e.Max > maxCount || e.Sum < -maxSum || e.Sum > maxSum {
+		return false
+	}
+	if e.Min < 0 || e.Max > HighestMicroseconds {
+		return e.Clamped > 0
+	}
+	lowHigh, low := bits.Mul64(uint64(e.Count), uint64(e.Min))
+	highHigh, high := bits.Mul64(uint64(e.Count), uint64(e.Max))
+	return e.Sum >= 0 && lowHigh == 0 && low <= uint64(e.Sum) && (highHigh > 0 || uint64(e.Sum) <= high)
+}
 
-// decodeBuckets decodes buckets in the V2 compressed format after checking that
-// they fit the geometry, on which the memory that they take depends.
+// decodeBuckets decodes buckets that checkBuckets has accepted.
 func decodeBuckets(hdr []byte) (*hdrhistogram.Histogram, error) {
-	const cookieAndLength, zlibHeader = 8, 2
-	if len(hdr) < cookieAndLength+zlibHeader || int64(binary.BigEndian.Uint32(hdr[4:])) != int64(len(hdr)-cookieAndLength) {
-		return nil, fmt.Errorf("buckets of %d bytes are cut off or followed by others", len(hdr))
-	}
-	inflated := inflaters.Get().(io.Reader)
-	defer inflaters.Put(inflated)
-	if err := inflated.(flate.Resetter).Reset(bytes.NewReader(hdr[cookieAndLength+zlibHeader:]), nil); err != nil {
-		return nil, err
-	}
-	var header struct {
-		Cookie, PayloadLength, IndexOffset, Digits int32
-		Lowest, Highest                            int64
-	}
-	if err := binary.Read(io.LimitReader(inflated, int64(binary.Size(header))), binary.BigEndian, &header); err != nil {
-		return nil, err
-	}
-	if header.Lowest != LowestMicroseconds || header.Highest < 1 || header.Highest > HighestMicroseconds || header.Digits != SignificantDigits {
-		return nil, fmt.Errorf("geometry %d to %d with %d digits, want %d to %d with %d",
-			header.Lowest, header.Highest, header.Digits, LowestMicroseconds, HighestMicroseconds, SignificantDigits)
-	}
 	return hdrhistogram.Decode([]byte(base64.StdEncoding.EncodeToString(hdr)))
 }
 
@@ -141,6 +133,5 @@ func (h *Histogram) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*h = *decoded
-	h.buckets = nil // what is read is seldom changed
 	return nil
 }

@@ -1,8 +1,12 @@
 package result
 
 import (
+	"bytes"
+	"compress/zlib"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -195,6 +199,23 @@ func TestDecodeRefuses(t *testing.T) {
 	if err := wider.RecordValues(100, 2); err != nil {
 		t.Fatal(err)
 	}
+	beyond, err := of(HighestMicroseconds + 5).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	negative, err := of(-5, 3).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := func(counts ...int64) *hdrhistogram.Histogram {
+		h := hdrhistogram.New(LowestMicroseconds, HighestMicroseconds, SignificantDigits)
+		for i, n := range counts {
+			if err := h.RecordValues(int64(100+i), n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return h
+	}
 	for name, tc := range map[string]struct {
 		change func(*Encoded)
 		want   string
@@ -210,6 +231,22 @@ func TestDecodeRefuses(t *testing.T) {
 		"no buckets":              {func(e *Encoded) { e.HDR = nil }, "decode histogram"},
 		"buckets cut off":         {func(e *Encoded) { e.HDR = e.HDR[:len(e.HDR)-8] }, "cut off"},
 		"something after them":    {func(e *Encoded) { e.HDR = append(slices.Clone(e.HDR), 0) }, "followed by others"},
+		"a sum of less":           {func(e *Encoded) { e.Sum = 199 }, "with the sum 199"},
+		"a sum of more":           {func(e *Encoded) { e.Sum = 401 }, "with the sum 401"},
+		"a negative sum":          {func(e *Encoded) { e.Sum = math.MinInt64 }, "with the sum -"},
+		"a sum without end":       {func(e *Encoded) { e.Min, e.Clamped, e.Sum = -1, 1, math.MaxInt64 }, "with the sum 9"},
+		"another maximum":         {func(e *Encoded) { e.Max, e.Sum = 201, 301 }, "from 100 to 201"},
+		"another minimum":         {func(e *Encoded) { e.Min, e.Sum = 99, 299 }, "from 99 to 200"},
+		"a maximum without end":   {func(e *Encoded) { *e = beyond; e.Max = math.MaxInt64 }, "counted"},
+		"a minimum without end":   {func(e *Encoded) { *e = negative; e.Min = math.MinInt64 }, "counted"},
+		"a maximum not clamped":   {func(e *Encoded) { *e = beyond; e.Clamped = 0 }, "0 clamped"},
+		"a minimum not clamped":   {func(e *Encoded) { *e = negative; e.Clamped = 0 }, "0 clamped"},
+		"counts without end":      {func(e *Encoded) { e.HDR = raw(t, many(1<<53, 1)) }, "more than"},
+		"a count without end":     {func(e *Encoded) { e.HDR = raw(t, many(math.MaxInt64)) }, "count"},
+		"bytes within":            {func(e *Encoded) { e.HDR = deflated(t, unpacked(t, e.HDR), []byte("garbage")) }, "followed by"},
+		"more counts than said":   {func(e *Encoded) { e.HDR = deflated(t, append(unpacked(t, e.HDR), 2), nil) }, "bytes of counts"},
+		"a bomb":                  {func(e *Encoded) { e.HDR = deflated(t, append(unpacked(t, e.HDR), make([]byte, 64<<20)...), nil) }, "bytes of counts"},
+		"large buckets":           {func(e *Encoded) { e.HDR = deflated(t, unpacked(t, e.HDR), make([]byte, maxPackedBytes)) }, "too large"},
 		"buckets that aren't":     {func(e *Encoded) { e.HDR = []byte("Hello, histogram") }, "decode histogram"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -220,6 +257,36 @@ func TestDecodeRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// unpacked returns encoded buckets without their compression.
+func unpacked(t *testing.T, hdr []byte) []byte {
+	t.Helper()
+	z, err := zlib.NewReader(bytes.NewReader(hdr[8:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// deflated is the inverse of unpacked. It appends further bytes to what is compressed.
+func deflated(t *testing.T, data, further []byte) []byte {
+	t.Helper()
+	var compressed bytes.Buffer
+	w := zlib.NewWriter(&compressed)
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	hdr := binary.BigEndian.AppendUint32(nil, uint32(hdrhistogram.V2CompressedEncodingCookieBase|0x10))
+	hdr = binary.BigEndian.AppendUint32(hdr, uint32(compressed.Len()+len(further)))
+	return append(append(hdr, compressed.Bytes()...), further...)
 }
 
 // raw returns the buckets as they are encoded, without base64.
@@ -282,14 +349,24 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(e.HDR, int64(3), int64(6), int64(1), int64(3), int64(0))
+	wide, err := of(-7, 1, HighestMicroseconds+9).Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(wide.HDR, wide.Count, wide.Sum, wide.Min, wide.Max, wide.Clamped)
 	f.Add([]byte(nil), int64(0), int64(0), int64(0), int64(0), int64(0))
 	f.Fuzz(func(t *testing.T, hdr []byte, count, sum, least, most, clamped int64) {
 		h, err := Decode(Encoded{HDR: hdr, Count: count, Sum: sum, Min: least, Max: most, Clamped: clamped})
 		if err != nil {
 			return
 		}
+		if buckets := h.view(); h.Count() > 0 && (buckets == nil || buckets.TotalCount() != count) {
+			t.Fatalf("the library doesn't read %d durations", count)
+		}
 		h.Percentile(99)
+		h.StdDev()
 		h.Merge(of(1))
+		h.Merge(h)
 		if _, err := h.Encode(); err != nil {
 			t.Errorf("decoded, but can't be encoded: %v", err)
 		}

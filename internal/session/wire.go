@@ -8,6 +8,15 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
+const (
+	// maxRequests bounds the requests of one message and the durations of one phase, so that sums of
+	// messages can't overflow.
+	maxRequests = 1 << 40
+	// maxSum bounds the sum of the durations of one phase in microseconds: 10,000 connections over
+	// ten days.
+	maxSum = 1 << 53
+)
+
 // MeasureToWire returns the message for a measure.
 func MeasureToWire(m *result.Measure) (*sessionpb.Measure, error) {
 	latencies := make([]*sessionpb.Histogram, result.Phases)
@@ -41,6 +50,9 @@ func MeasureFromWire(w *sessionpb.Measure) (*result.Measure, error) {
 		if err != nil {
 			return nil, fmt.Errorf("measure: %s: %w", result.Phase(p), err)
 		}
+		if decoded.Count() > maxRequests || decoded.Sum() > maxSum || decoded.Sum() < -maxSum {
+			return nil, fmt.Errorf("measure: %s: %d durations with the sum %d", result.Phase(p), decoded.Count(), decoded.Sum())
+		}
 		m.Latencies[p] = decoded
 	}
 	if got := m.Latencies.Get(result.Total).Count(); got != m.Succeeded() {
@@ -72,6 +84,9 @@ func CountsFromWire(w *sessionpb.Counts) (*result.Counts, error) {
 	}
 	if c.Succeeded() < 0 {
 		return nil, fmt.Errorf("counts: %d errors of %d requests", c.Errors.Total(), c.Requests)
+	}
+	if c.Requests > maxRequests || c.Dropped > maxRequests {
+		return nil, fmt.Errorf("counts: %d requests, %d dropped", c.Requests, c.Dropped)
 	}
 	return c, nil
 }
@@ -108,7 +123,7 @@ func LevelsToWire(levels []result.LevelTotals) ([]*sessionpb.LevelTotals, error)
 	return all, nil
 }
 
-// LevelsFromWire is the inverse of LevelsToWire. What it returns is packed.
+// LevelsFromWire is the inverse of LevelsToWire.
 func LevelsFromWire(levels []*sessionpb.LevelTotals) ([]result.LevelTotals, error) {
 	if len(levels) > MaxLevels {
 		return nil, fmt.Errorf("%d levels", len(levels))
@@ -119,7 +134,6 @@ func LevelsFromWire(levels []*sessionpb.LevelTotals) ([]result.LevelTotals, erro
 		if err != nil {
 			return nil, err
 		}
-		measure.Latencies.Pack()
 		all = append(all, result.LevelTotals{Measure: *measure, CPU: max(l.GetCpu(), 0)})
 	}
 	return all, nil

@@ -11,8 +11,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// maxParts bounds the messages within a pod's message. An empty one takes 2 bytes
-// on the wire but more than a hundred in memory. Totals have some hundreds.
+// maxParts bounds the parts of a pod's message: the messages within it, the elements of its lists
+// and maps, and its unknown fields. An empty message takes 2 bytes on the wire but more than a
+// hundred in memory. Totals have some hundreds of parts.
 const maxParts = 10_000
 
 // boundedCodec is gRPC's codec for protobuf, but rejects messages with more than maxParts.
@@ -31,8 +32,8 @@ func (boundedCodec) Unmarshal(data mem.BufferSlice, v any) error {
 	return proto.Unmarshal(encoded, m)
 }
 
-// partsLeft returns left minus the number of messages within an encoded message, or
-// 0 if that is negative. It ignores what can't be decoded.
+// partsLeft returns left minus the number of parts of an encoded message. It stops counting at 0, and
+// at what can't be decoded.
 func partsLeft(encoded []byte, d protoreflect.MessageDescriptor, left int) int {
 	for len(encoded) > 0 && left > 0 {
 		number, kind, n := protowire.ConsumeTag(encoded)
@@ -43,11 +44,42 @@ func partsLeft(encoded []byte, d protoreflect.MessageDescriptor, left int) int {
 		if size < 0 {
 			return left
 		}
-		if field := d.Fields().ByNumber(number); field != nil && field.Message() != nil && kind == protowire.BytesType {
-			inner, _ := protowire.ConsumeBytes(encoded[n:])
+		field, value := d.Fields().ByNumber(number), encoded[n:n+size]
+		switch {
+		case field == nil:
+			left--
+		case field.Message() != nil && kind == protowire.BytesType: // a map's entry too
+			inner, _ := protowire.ConsumeBytes(value)
 			left = partsLeft(inner, field.Message(), left-1)
+		case field.IsList() && kind == protowire.BytesType && packable(field.Kind()):
+			inner, _ := protowire.ConsumeBytes(value)
+			left -= packed(inner, field.Kind())
+		case field.IsList():
+			left--
 		}
 		encoded = encoded[n+size:]
 	}
 	return left
+}
+
+// packable reports whether a list of a kind may be packed: all but texts and messages.
+func packable(kind protoreflect.Kind) bool {
+	return kind != protoreflect.StringKind && kind != protoreflect.BytesKind && kind != protoreflect.MessageKind && kind != protoreflect.GroupKind
+}
+
+// packed returns the number of elements in a packed list.
+func packed(list []byte, kind protoreflect.Kind) int {
+	switch kind {
+	case protoreflect.Fixed32Kind, protoreflect.Sfixed32Kind, protoreflect.FloatKind:
+		return len(list) / 4
+	case protoreflect.Fixed64Kind, protoreflect.Sfixed64Kind, protoreflect.DoubleKind:
+		return len(list) / 8
+	}
+	n := 0
+	for _, b := range list {
+		if b < 0x80 { // the last byte of a number
+			n++
+		}
+	}
+	return n
 }

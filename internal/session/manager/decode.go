@@ -5,6 +5,8 @@ import (
 	"maps"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -14,8 +16,6 @@ const (
 	// clockSlack is the time by which a time may lie in the future: clocks differ, most of all
 	// after the manager has moved to another node.
 	clockSlack = int64(time.Minute / time.Microsecond)
-	// maxRequests bounds the requests of one message, so that sums of messages can't overflow.
-	maxRequests = 1 << 40
 )
 
 // numbered is a numbered message with its content checked. Of a message that has arrived before, or
@@ -26,6 +26,7 @@ type numbered struct {
 	stage       sessionpb.Stage
 	seconds     int64
 	totals      *result.Totals
+	size        int64 // of totals, encoded
 	clockError  int64
 	sample      *result.ServerSample
 	requested   bool
@@ -62,6 +63,7 @@ func (r *run) decode(st *stream, m *sessionpb.PodMessage, now int64) (*numbered,
 	case *sessionpb.PodMessage_ClientSample:
 		err = n.decodeSecond(body.ClientSample, starts, now)
 	case *sessionpb.PodMessage_ClientTotals:
+		n.size = int64(proto.Size(body.ClientTotals))
 		err = n.decodeTotals(body.ClientTotals, starts, now)
 	case *sessionpb.PodMessage_ServerSample:
 		err = n.decodeSample(body.ServerSample, now)
@@ -94,7 +96,7 @@ func (n *numbered) decodeSecond(w *sessionpb.ClientSample, starts map[sessionpb.
 		return err
 	}
 	n.second, n.seconds = second, seconds
-	return checkRequests(&second.Measure)
+	return nil
 }
 
 func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.Stage]int64, now int64) error {
@@ -106,16 +108,10 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 	if err != nil {
 		return err
 	}
-	if err := checkRequests(measure); err != nil {
-		return err
-	}
 	began, ended := w.GetStartedAt(), w.GetEndedAt()
 	if ended < began || ended > now+clockSlack || began < start-clockSlack && (began != 0 || measure.Requests != 0) {
 		return fmt.Errorf("from %d to %d, of a measurement that started at %d", began, ended, start)
 	}
-	// There may be a thousand clients, and the totals of each are kept until the last
-	// has sent its own.
-	measure.Latencies.Pack()
 	n.totals = &result.Totals{Measure: *measure, StartedAt: began, EndedAt: ended}
 	n.clockError = max(w.GetClockError(), 0)
 	if n.totals.Usage, err = session.ClientUsageFromWire(w.GetUsage()); err != nil {
@@ -153,12 +149,5 @@ func (n *numbered) decodeSample(w *sessionpb.ServerSample, now int64) error {
 		u.CPUs, u.AgentCPUs = clipped(u.CPUs), clipped(u.AgentCPUs)
 	}
 	n.sample, n.requested = sample, w.GetRequested()
-	return nil
-}
-
-func checkRequests(m *result.Measure) error {
-	if m.Requests > maxRequests || m.Dropped > maxRequests {
-		return fmt.Errorf("%d requests, %d dropped", m.Requests, m.Dropped)
-	}
 	return nil
 }

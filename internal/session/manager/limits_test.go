@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -8,7 +9,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -28,6 +31,71 @@ func TestUnansweredPings(t *testing.T) {
 	_, err := r.receive(st, ping, 1)
 	if bad := (*malformedError)(nil); !errors.As(err, &bad) || len(st.pings) != maxPings {
 		t.Errorf("%v; %d pings are kept", err, len(st.pings))
+	}
+}
+
+// receiveAll hands messages to the sessions of new clients of a run, one each, and returns the first
+// error with the number of messages before it.
+func receiveAll(t *testing.T, r *run, clients int, message func(index int) *sessionpb.PodMessage) (int, error) {
+	t.Helper()
+	for i := range clients {
+		st := &stream{wakes: make(chan struct{}, 1), ends: make(chan error, 1)}
+		if err := r.join(st, clientOf("run", i), &sessionpb.Hello{Role: client, Instance: 1, Starts: started(fuzzStart)}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.receive(st, message(i), fuzzStart+3600_000_000); err != nil {
+			return i, err
+		}
+	}
+	return clients, nil
+}
+
+// TestTotalsTakeBoundedMemory has the clients of a run send totals of 3 MB each.
+func TestTotalsTakeBoundedMemory(t *testing.T) {
+	thresholds := make([]*sessionpb.ScriptThreshold, 100)
+	for i := range thresholds {
+		thresholds[i] = &sessionpb.ScriptThreshold{Metric: strings.Repeat("m", 512), Source: "p(95)<200"}
+	}
+	large := scriptMessage(fuzzStart, &sessionpb.ScriptTotals{Thresholds: thresholds})
+	size := proto.Size(large.GetClientTotals())
+	n, err := receiveAll(t, newRun(), 10_000, func(int) *sessionpb.PodMessage { return large })
+	if bad := (*malformedError)(nil); !errors.As(err, &bad) || !strings.Contains(bad.what, "those of all clients have more than") {
+		t.Errorf("error %v", err)
+	}
+	if n != maxTotalsBytes/size {
+		t.Errorf("the totals of %d clients with %d bytes each are kept", n, size)
+	}
+}
+
+// TestStagesHaveBoundedRequests has each client of a run send as many requests as a message may have.
+func TestStagesHaveBoundedRequests(t *testing.T) {
+	failed := sampleMessage(t, 1, measurement, second(0))
+	failed.GetClientSample().Measure.Counts = &sessionpb.Counts{Values: []int64{1 << 40}, Errors: []int64{1 << 40}}
+	r := newRun()
+	n, err := receiveAll(t, r, 2000, func(int) *sessionpb.PodMessage { return failed })
+	if bad := (*malformedError)(nil); !errors.As(err, &bad) || !strings.Contains(bad.what, "has more than") || n != 1<<10 {
+		t.Errorf("after %d messages: %v", n, err)
+	}
+	if p := r.observe().Progress[measurement]; p.Requests != maxStageRequests || p.Errors != maxStageRequests {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestSetupDataOfOthers sends data of setup() from a client that doesn't lead. A thousand clients
+// with a megabyte each would take a gigabyte.
+func TestSetupDataOfOthers(t *testing.T) {
+	state := &sessionpb.ScriptState{SetupData: []byte("{}")}
+	n, err := receiveAll(t, newRun(), 2, func(int) *sessionpb.PodMessage {
+		return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptState{ScriptState: state}}
+	})
+	if bad := (*malformedError)(nil); !errors.As(err, &bad) || n != 1 {
+		t.Errorf("client %d: %v", n, err)
+	}
+	nested := bytes.Repeat([]byte("["), session.MaxSetupBytes)
+	for _, data := range [][]byte{nested, append(nested[:session.MaxSetupBytes/2], bytes.Repeat([]byte("]"), session.MaxSetupBytes/2)...)} {
+		if _, err := session.ScriptStateFromWire(&sessionpb.ScriptState{SetupData: data}); err == nil {
+			t.Error("JSON that is nested 500,000 times is accepted")
+		}
 	}
 }
 

@@ -58,9 +58,9 @@ type progress struct {
 
 // add adds the figures of one client in one second or several.
 func (p *progress) add(second *result.ClientSecond, seconds int64) {
-	p.Requests += second.Requests
-	p.Errors += second.Errors.Total()
-	p.Dropped += second.Dropped
+	p.Requests = result.Plus(p.Requests, second.Requests)
+	p.Errors = result.Plus(p.Errors, second.Errors.Total())
+	p.Dropped = result.Plus(p.Dropped, second.Dropped)
 	last := second.Second + seconds - 1
 	if last > p.newest {
 		p.newest = last
@@ -71,7 +71,7 @@ func (p *progress) add(second *result.ClientSecond, seconds int64) {
 		}
 	}
 	for s := max(second.Second, p.newest-recentSeconds+1); s <= last; s++ {
-		p.recent[s] += second.Requests / seconds
+		p.recent[s] = result.Plus(p.recent[s], second.Requests/seconds)
 	}
 }
 

@@ -12,8 +12,14 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// maxTextBytes bounds the texts that are kept of a pod.
-const maxTextBytes = 1024
+const (
+	// maxTextBytes bounds the texts that are kept of a pod.
+	maxTextBytes = 1024
+	// maxTotalsBytes bounds the totals that are kept of a run's clients, as they are encoded.
+	maxTotalsBytes = 128 << 20
+	// maxStageRequests bounds the requests of all clients in a stage, so that counts can't overflow.
+	maxStageRequests = 1 << 50
+)
 
 // malformedError describes a message that no pod should send.
 type malformedError struct{ what string }
@@ -104,10 +110,17 @@ func (r *run) receiveNumbered(p *participant, n *numbered) (news bool, err error
 			return false, malformed("second %d after second %d", n.second.Second, p.seconds[n.stage]-1)
 		}
 		p.seconds[n.stage] = n.second.Second + n.seconds
-		r.addSecond(n)
+		if err := r.addSecond(n); err != nil {
+			return false, err
+		}
 	case n.totals != nil:
 		if p.Totals != nil {
 			return false, malformed("second totals")
+		}
+		// There may be a thousand clients, and the totals of each are kept until the last has sent
+		// its own.
+		if r.totalsBytes += n.size; r.totalsBytes > maxTotalsBytes {
+			return false, malformed("with these totals, those of all clients have more than %d bytes", int64(maxTotalsBytes))
 		}
 		p.Totals, p.ClockError, news = n.totals, n.clockError, true
 	case n.sample != nil:
@@ -150,11 +163,14 @@ func nameOf(m *sessionpb.PodMessage) string {
 // clipped returns a pod's text as it is kept: bounded and printable.
 func clipped(text string) string { return printable.Clipped(text, maxTextBytes) }
 
-func (r *run) addSecond(n *numbered) {
+func (r *run) addSecond(n *numbered) error {
 	p := r.progress[n.stage]
 	if p == nil {
 		p = &progress{recent: map[int64]int64{}}
 		r.progress[n.stage] = p
+	}
+	if p.Requests > maxStageRequests-n.second.Requests {
+		return malformed("with this second, stage %s has more than %d requests", n.stage, int64(maxStageRequests))
 	}
 	p.add(n.second, n.seconds)
 	if n.stage == sessionpb.Stage_STAGE_MEASUREMENT {
@@ -162,6 +178,7 @@ func (r *run) addSecond(n *numbered) {
 	} else if r.starts[sessionpb.Stage_STAGE_MEASUREMENT] == 0 {
 		r.warmup.Add(n.second, n.seconds)
 	}
+	return nil
 }
 
 // passed returns the first second of a stage that some connected client without totals hasn't sent.

@@ -26,11 +26,13 @@ type run struct {
 	starts    map[sessionpb.Stage]int64
 	clients   map[int]*participant
 	agent     *participant
-	progress  map[sessionpb.Stage]*progress
-	series    series
-	warmup    steady.Seconds
-	usage     usage             // of the server
-	backends  map[string]*usage // of the containers behind it, by name
+	// totalsBytes is the size of the clients' totals.
+	totalsBytes int64
+	progress    map[sessionpb.Stage]*progress
+	series      series
+	warmup      steady.Seconds
+	usage       usage             // of the server
+	backends    map[string]*usage // of the containers behind it, by name
 }
 
 // desired holds what the controllers have set for the pods.

@@ -40,9 +40,9 @@ func (s *series) add(second *result.ClientSecond, seconds int64) {
 		s.double()
 	}
 	e := s.entry(second.Second / s.width)
-	e.second.Requests += second.Requests
-	e.second.Errors += second.Errors.Total()
-	e.second.BytesReceived += second.BytesReceived
+	e.second.Requests = result.Plus(e.second.Requests, second.Requests)
+	e.second.Errors = result.Plus(e.second.Errors, second.Errors.Total())
+	e.second.BytesReceived = result.Plus(e.second.BytesReceived, second.BytesReceived)
 	e.usage.Add(second.Usage)
 	e.total.Merge(second.Latencies[result.Total])
 }
