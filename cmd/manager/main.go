@@ -50,8 +50,6 @@ const (
 	// certificateSelf and certificateSecret are the values of --session-certificate-source.
 	certificateSelf   = "Self"
 	certificateSecret = "Secret"
-	// sessionEvents is the capacity of the channel of changed sessions.
-	sessionEvents = 4096
 )
 
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=system,verbs=get;create;update
@@ -61,18 +59,20 @@ const (
 var version = "development"
 
 type options struct {
-	leaderElect   bool
-	metricsAddr   string
-	healthAddr    string
-	sessionAddr   string
-	namespace     string
-	podName       string
-	imagePull     string
-	certificate   string
-	secretName    string
-	reconciler    manifest.Settings
-	zap           zap.Options
-	secureMetrics bool
+	leaderElect bool
+	metricsAddr string
+	healthAddr  string
+	sessionAddr string
+	// sessionConnections bounds the connections of an address to the session server.
+	sessionConnections int
+	namespace          string
+	podName            string
+	imagePull          string
+	certificate        string
+	secretName         string
+	reconciler         manifest.Settings
+	zap                zap.Options
+	secureMetrics      bool
 }
 
 func main() {
@@ -92,6 +92,7 @@ func parse() *options {
 	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "Serve metrics over HTTPS, and only to clients that RBAC allows to get /metrics.")
 	flag.StringVar(&o.healthAddr, "health-probe-bind-address", ":8081", "Address of the health probes /healthz and /readyz.")
 	flag.StringVar(&o.sessionAddr, "session-bind-address", ":9443", "Address on which the leader serves the sessions of a run's pods.")
+	flag.IntVar(&o.sessionConnections, "session-connections-per-address", sessionmanager.MaxConnections, "Largest number of connections to the session server from one IP address.")
 	flag.StringVar(&o.reconciler.SessionAddress, "session-address", "", "Host and port at which a run's pods reach the leader, such as assay-session.assay-system.svc:9443. Required.")
 	flag.StringVar(&o.certificate, "session-certificate-source", certificateSelf, "Source of the session server's certificate: Self (issued and renewed by the manager) or Secret (issued by somebody else, such as cert-manager).")
 	flag.StringVar(&o.secretName, "session-certificate-secret", "", "Name of the Secret with tls.crt, tls.key and ca.crt in the manager's namespace. Required with --session-certificate-source=Secret.")
@@ -168,11 +169,15 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return fmt.Errorf("create a client for logs: %w", err)
 	}
-	changed := make(chan event.TypedGenericEvent[types.UID], sessionEvents)
+	changed := make(chan event.TypedGenericEvent[types.UID])
 	identifier := &benchmarkrun.Identifier{Client: mgr.GetClient(), APIReader: apiClient}
 	sessions := sessionmanager.New(identifier.Identify, func(run string) {
-		changed <- event.TypedGenericEvent[types.UID]{Object: types.UID(run)}
+		select {
+		case changed <- event.TypedGenericEvent[types.UID]{Object: types.UID(run)}:
+		case <-ctx.Done():
+		}
 	}, ctrl.Log.WithName("sessions"))
+	sessions.ConnectionsPerAddress = o.sessionConnections
 	reconciler := &benchmarkrun.Reconciler{
 		Client:    mgr.GetClient(),
 		APIReader: apiClient,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -41,6 +42,9 @@ type Identifier struct {
 // the target's, or as created by the Job controller for the run's Job. The labels and the owner
 // reference of the pod only say which run to look at: anybody who may create pods can write them.
 func (i *Identifier) Identify(ctx context.Context, token string) (manager.Identity, error) {
+	if err := checkClaims(token, time.Now()); err != nil {
+		return manager.Identity{}, err
+	}
 	name, uid, err := i.pod(ctx, token)
 	if err != nil {
 		return manager.Identity{}, err

@@ -73,6 +73,7 @@ func (b *bench) restart() {
 		default:
 		}
 	}, logr.Discard())
+	b.ConnectionsPerAddress = 4096 // all pods have the address of this host
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error)
 	server := b.Server

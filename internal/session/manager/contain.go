@@ -6,6 +6,9 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/steady"
 )
 
 // contain calls f, a part of a pod's session. If f panics, the pod's run fails with the reason, and
@@ -15,11 +18,38 @@ func (s *Server) contain(r *run, st *stream, identity Identity, f func() error) 
 		if v := recover(); v != nil {
 			err = s.panicked(v)
 			r.rejectPod(st, identity, err)
-			s.changed(identity.Run)
+			s.changes.add(identity.Run)
 			err = status.Error(codes.Internal, err.Error())
 		}
 	}()
 	return f()
+}
+
+// contained calls f, which reads the state of a run for a controller. If f panics, the run's pods are
+// rejected with the reason, what they have sent is dropped, and contained calls f again.
+func contained[T any](s *Server, r *run, f func() T) (value T) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.drop(s.panicked(v))
+			value = f()
+		}
+	}()
+	return f()
+}
+
+// drop rejects all pods and drops the figures that they have sent.
+func (r *run) drop(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.all() {
+		p.reject(err)
+		p.Totals, p.seconds = nil, map[sessionpb.Stage]int64{}
+		if p.stream != nil {
+			p.stream.end(status.Error(codes.Internal, err.Error()))
+		}
+	}
+	r.progress, r.series, r.warmup = map[sessionpb.Stage]*progress{}, newSeries(), steady.Seconds{}
+	r.usage, r.backends = usage{}, map[string]*usage{}
 }
 
 // panicked logs a panic with its stack and returns its error.

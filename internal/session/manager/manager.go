@@ -54,7 +54,9 @@ type Server struct {
 	sessionpb.UnimplementedSessionsServer
 
 	identify Identify
-	changed  func(run string)
+	// announce announces changes to the caller of New.
+	announce func(run string)
+	changes  *changes
 	log      logr.Logger
 	protocol *sessionpb.Protocol
 	// origin is the time, with its monotonic reading, at which the clock was epoch.
@@ -63,18 +65,23 @@ type Server struct {
 	// receivers are the goroutines that receive the pods' messages.
 	receivers sync.WaitGroup
 
+	gate *gate
+	// ConnectionsPerAddress bounds the connections of an address. It must not be changed after the
+	// call of Serve.
+	ConnectionsPerAddress int
+
 	mu     sync.Mutex
 	runs   map[string]*run
 	served time.Time // when Serve was called
 }
 
 // New returns a server without sessions. It calls changed with the UID of a run
-// whenever a pod of the run connected or disconnected, or reported something that
-// may let the run proceed, but not for each sample. changed may be called from
-// several goroutines at once, and must not call the server.
+// after a pod of the run connected or disconnected, or reported something that
+// may let the run proceed, but not for each sample. Several changes of a run may lead to one call.
+// changed is called from one goroutine while Serve runs. It may wait.
 func New(identify Identify, changed func(run string), log logr.Logger) *Server {
 	now := time.Now()
-	return &Server{identify: identify, changed: changed, log: log, protocol: session.Protocol(), origin: now, epoch: now.UnixMicro(), runs: map[string]*run{}}
+	return &Server{identify: identify, announce: changed, changes: newChanges(), ConnectionsPerAddress: MaxConnections, log: log, protocol: session.Protocol(), origin: now, epoch: now.UnixMicro(), gate: newGate(), runs: map[string]*run{}}
 }
 
 // now returns the manager's clock: microseconds since the Unix epoch. It runs on
@@ -84,20 +91,23 @@ func (s *Server) now() int64 { return s.epoch + time.Since(s.origin).Microsecond
 // Observe returns the state of a run's pods. The caller may change the returned
 // copy, but not what its pointers lead to.
 func (s *Server) Observe(run string) session.Observation {
-	return s.known(run).observe()
+	r := s.known(run)
+	return contained(s, r, r.observe)
 }
 
 // Series returns the seconds of a run's measurement so far, of all clients and the target, in at
 // most 600 entries. If there were more seconds, each entry has the same number of them, a power of
 // two. Its percentiles are those of all its requests.
 func (s *Server) Series(run string) []result.Second {
-	return s.known(run).seconds()
+	r := s.known(run)
+	return contained(s, r, r.seconds)
 }
 
 // ServerCPU returns the CPU time that the run's server used in the seconds of the
 // measurement from from to to, in microseconds, or -1 if it is unknown.
 func (s *Server) ServerCPU(run string, from, to int64) int64 {
-	return s.known(run).serverCPU(from, to)
+	r := s.known(run)
+	return contained(s, r, func() int64 { return r.serverCPU(from, to) })
 }
 
 // Watch sets what the agent probes until the target answers with success, and what it samples.
@@ -131,7 +141,8 @@ func (s *Server) End(run string) {
 // the seconds that all clients have sent. clients is their number. There are none
 // until that many are known, nor from the start of the measurement on.
 func (s *Server) Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow {
-	return s.known(run).windows(clients, c)
+	r := s.known(run)
+	return contained(s, r, func() []result.WarmupWindow { return r.windows(clients, c) })
 }
 
 // RequestSample requests a usage sample from the agent. While a request is

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -15,7 +14,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/assay-dev/assay/internal/session"
@@ -40,6 +38,8 @@ const (
 	maxPings = 1_000
 	// maxHeaderBytes bounds the headers of a call: a token and what gRPC adds.
 	maxHeaderBytes = 32 << 10
+	// streamWindow bounds what a pod may send on a stream before it is read: gRPC's default.
+	streamWindow = 64 << 10
 	// idleTimeout closes a connection without a session.
 	idleTimeout = time.Minute
 )
@@ -88,10 +88,13 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 	s.served = time.Now()
 	s.mu.Unlock()
 	server := grpc.NewServer(
-		grpc.Creds(credentials.NewTLS(config)),
+		grpc.Creds(limitedCredentials{credentials.NewTLS(config)}),
 		grpc.MaxRecvMsgSize(session.MaxMessageBytes),
 		grpc.ForceServerCodecV2(newBoundedCodec()),
-		grpc.MaxConcurrentStreams(4),
+		grpc.MaxConcurrentStreams(maxPodStreams),
+		// Without a fixed window, gRPC raises it to 16 MiB for each stream.
+		grpc.StaticStreamWindowSize(streamWindow),
+		grpc.StaticConnWindowSize(streamWindow),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.ConnectionTimeout(helloTimeout),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout, MaxConnectionIdle: idleTimeout}),
@@ -111,7 +114,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 		defer bound.Stop()
 		server.GracefulStop()
 	})
-	err := server.Serve(listener)
+	go s.changes.announce(ctx, s.announce)
+	err := server.Serve(newLimitedListener(listener, s.ConnectionsPerAddress))
 	if !stop() {
 		<-done
 	}
@@ -142,6 +146,10 @@ func (s *Server) Join(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, session
 		return err
 	}
 	log := s.log.WithValues("run", identity.Run, "pod", identity.Pod)
+	if !s.gate.enter(identity.PodUID) {
+		return status.Errorf(codes.ResourceExhausted, "pod %s has %d sessions already", identity.Pod, maxPodStreams)
+	}
+	defer s.gate.leave(identity.PodUID)
 	st := &stream{protocol: s.protocol, wakes: make(chan struct{}, 1), ends: make(chan error, 1)}
 	r := s.of(identity.Run)
 	received := make(chan error, 1)
@@ -150,35 +158,10 @@ func (s *Server) Join(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, session
 	})
 	err = s.contain(r, st, identity, func() error { return s.send(rpc, r, st, received) })
 	if r.leave(st) {
-		s.changed(identity.Run)
+		s.changes.add(identity.Run)
 	}
 	log.V(1).Info("Session ended", "error", err)
 	return err
-}
-
-// authenticate returns the identity of the pod that is calling.
-func (s *Server) authenticate(ctx context.Context) (Identity, error) {
-	values := metadata.ValueFromIncomingContext(ctx, "authorization")
-	if len(values) != 1 {
-		return Identity{}, status.Error(codes.Unauthenticated, "the call has no token")
-	}
-	token, ok := strings.CutPrefix(values[0], "Bearer ")
-	if !ok || token == "" {
-		return Identity{}, status.Error(codes.Unauthenticated, "the call has no token")
-	}
-	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
-	defer cancel()
-	identity, err := s.identify(ctx, token)
-	switch {
-	case err == nil:
-		return identity, nil
-	case errors.Is(err, ErrUnauthenticated):
-		return Identity{}, status.Error(codes.Unauthenticated, err.Error())
-	case errors.Is(err, ErrForbidden):
-		return Identity{}, status.Error(codes.PermissionDenied, err.Error())
-	}
-	s.log.Error(err, "Failed to authenticate pod")
-	return Identity{}, status.Error(codes.Unavailable, "the manager failed to authenticate the pod")
 }
 
 // send sends messages when they are due, until the stream ends. It returns why the stream ended.
@@ -218,10 +201,10 @@ func (s *Server) receive(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sess
 		return err
 	}
 	if err := r.join(st, identity, first.GetHello()); err != nil {
-		s.changed(identity.Run)
+		s.changes.add(identity.Run)
 		return err
 	}
-	s.changed(identity.Run)
+	s.changes.add(identity.Run)
 	limit := rate.NewLimiter(messageRate, messageBurst)
 	for {
 		m, err := rpc.Recv()
@@ -241,11 +224,11 @@ func (s *Server) receive(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sess
 		if bad := (*malformedError)(nil); errors.As(err, &bad) {
 			r.reject(st, bad)
 			s.log.Info("Rejected pod for a malformed message", "run", identity.Run, "pod", identity.Pod, "message", bad.what)
-			s.changed(identity.Run)
+			s.changes.add(identity.Run)
 			return status.Error(codes.InvalidArgument, bad.Error())
 		}
 		if news {
-			s.changed(identity.Run)
+			s.changes.add(identity.Run)
 		}
 		if err != nil {
 			return err
