@@ -273,8 +273,8 @@ test-unit: ## Run the tests that need no API server and no cluster
 
 .PHONY: test-api
 test-api: ## Run the tests of the API's rules and of the reconcilers on an API server without nodes
-	@hack/tools/build.sh kubernetes etcd
-	@KUBEBUILDER_ASSETS=$(ASSAY_CACHE)/bin go test ./test/api/... ./controllers/...
+	@hack/tools/build.sh kubernetes etcd helm
+	@KUBEBUILDER_ASSETS=$(ASSAY_CACHE)/bin go test ./test/api/... ./test/install/... ./controllers/...
 
 .PHONY: test-e2e
 test-e2e: cluster-up load-images load-test-images install install-cert-manager plugin ## Run the scenarios on the local cluster; ARGS="-run NAME" selects some

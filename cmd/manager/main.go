@@ -2,13 +2,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,7 +22,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -40,26 +41,19 @@ import (
 )
 
 const (
-	// leaseName is the name of the Lease for leader election.
-	leaseName = "assay-manager"
-	// leaseDuration is the time that the others wait for a leader that doesn't renew its Lease. A
-	// manager that restarts in its pod continues at once, since its identity is the pod's name.
-	leaseDuration = 10 * time.Second
-	renewDeadline = 7 * time.Second
-	retryPeriod   = time.Second
 	// certificateSelf and certificateSecret are the values of --session-certificate-source.
 	certificateSelf   = "Self"
 	certificateSecret = "Secret"
 )
 
-// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=system,verbs=get;create;update
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
 // version is the operator's version. The build sets it.
 var version = "development"
 
 type options struct {
-	leaderElect bool
+	election    election
+	namespaces  []string
 	metricsAddr string
 	healthAddr  string
 	sessionAddr string
@@ -87,7 +81,8 @@ func main() {
 
 func parse() *options {
 	o := &options{}
-	flag.BoolVar(&o.leaderElect, "leader-elect", true, "Elect a leader among several managers. Only the leader acts.")
+	o.election.bind(flag.CommandLine)
+	flag.Func("watch-namespaces", "Namespaces whose runs this manager serves, separated by commas. It serves those of all namespaces if it is omitted.", list(&o.namespaces))
 	flag.StringVar(&o.metricsAddr, "metrics-bind-address", ":8443", "Address of the metrics endpoint, or 0 to disable it.")
 	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "Serve metrics over HTTPS, and only to clients that RBAC allows to get /metrics.")
 	flag.StringVar(&o.healthAddr, "health-probe-bind-address", ":8081", "Address of the health probes /healthz and /readyz.")
@@ -95,22 +90,31 @@ func parse() *options {
 	flag.IntVar(&o.sessionConnections, "session-connections-per-address", sessionmanager.MaxConnections, "Largest number of connections to the session server from one IP address.")
 	flag.StringVar(&o.reconciler.SessionAddress, "session-address", "", "Host and port at which a run's pods reach the leader, such as assay-session.assay-system.svc:9443. Required.")
 	flag.StringVar(&o.certificate, "session-certificate-source", certificateSelf, "Source of the session server's certificate: Self (issued and renewed by the manager) or Secret (issued by somebody else, such as cert-manager).")
-	flag.StringVar(&o.secretName, "session-certificate-secret", "", "Name of the Secret with tls.crt, tls.key and ca.crt in the manager's namespace. Required with --session-certificate-source=Secret.")
+	flag.StringVar(&o.secretName, "session-certificate-secret", "", "Name of the Secret with tls.crt, tls.key and ca.crt in the manager's namespace. Required with --session-certificate-source=Secret. Defaults to "+sessioncertificate.SecretName+" with Self.")
 	flag.StringVar(&o.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "Namespace of the manager, for its Lease and its Secret. Defaults to $POD_NAMESPACE.")
 	flag.StringVar(&o.podName, "pod-name", os.Getenv("POD_NAME"), "Name of the manager's pod, its identity in leader election. Defaults to $POD_NAME.")
 	flag.StringVar(&o.reconciler.AssayImage, "assay-image", "", "Image of the agent. Required.")
 	flag.StringVar(&o.reconciler.LoadImage, "load-image", "", "Image of the clients. Required.")
 	flag.StringVar(&o.imagePull, "image-pull-policy", string(corev1.PullIfNotPresent), "Pull policy of both images: Always, IfNotPresent or Never.")
 	flag.DurationVar(&o.reconciler.MaxActiveDeadline, "max-active-deadline", 0, "Longest spec.activeDeadlineSeconds of a run, such as 2h. Zero allows any.")
-	flag.Func("lanes", "Lanes that runs may use, separated by commas. Any lane is allowed if it is omitted.", func(list string) error {
-		o.reconciler.Lanes = strings.Split(list, ",")
-		return nil
-	})
+	flag.Func("lanes", "Lanes that runs may use, separated by commas. Any lane is allowed if it is omitted.", list(&o.reconciler.Lanes))
+	flag.Func("issuers", "cert-manager issuers that runs may use, separated by commas: Issuer/NAME, ClusterIssuer/NAME or KIND.GROUP/NAME, where NAME may be *. Any issuer is allowed if it is omitted.", list(&o.reconciler.Issuers))
 	o.zap.BindFlags(flag.CommandLine)
 	flag.Parse()
 	o.reconciler.ImagePullPolicy = corev1.PullPolicy(o.imagePull)
 	o.reconciler.Version = version
 	return o
+}
+
+// list returns the function of a flag whose value is a list, separated by commas.
+func list(values *[]string) func(string) error {
+	return func(text string) error {
+		*values = strings.Split(text, ",")
+		if slices.Contains(*values, "") {
+			return errors.New("it has an empty element")
+		}
+		return nil
+	}
 }
 
 func (o *options) check() error {
@@ -130,17 +134,21 @@ func (o *options) check() error {
 		return fmt.Errorf("--session-certificate-source must be %[2]s or %[3]s, not %[1]s", o.certificate, certificateSelf, certificateSecret)
 	case o.certificate == certificateSecret && o.secretName == "":
 		return fmt.Errorf("--session-certificate-secret is required with --session-certificate-source=%s", certificateSecret)
-	case o.certificate == certificateSelf && o.secretName != "":
-		return fmt.Errorf("--session-certificate-secret must not be set with --session-certificate-source=%s: the manager's own Secret is always %s", certificateSelf, sessioncertificate.SecretName)
 	}
-	return nil
+	for _, issuer := range o.reconciler.Issuers {
+		if kind, name, _ := strings.Cut(issuer, "/"); kind == "" || name == "" {
+			return fmt.Errorf("--issuers has %q: it must be KIND/NAME or KIND.GROUP/NAME", issuer)
+		}
+	}
+	return o.election.check()
 }
 
 func (o *options) certificateSource(apiClient client.Client) sessioncertificate.Source {
 	if o.certificate == certificateSecret {
 		return sessioncertificate.NewLoader(types.NamespacedName{Namespace: o.namespace, Name: o.secretName}, clock.RealClock{})
 	}
-	return sessioncertificate.NewKeeper(apiClient, o.namespace, clock.RealClock{})
+	name := cmp.Or(o.secretName, sessioncertificate.SecretName)
+	return sessioncertificate.NewKeeper(apiClient, types.NamespacedName{Namespace: o.namespace, Name: name}, clock.RealClock{})
 }
 
 func run(ctx context.Context, o *options) error {
@@ -163,6 +171,7 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return fmt.Errorf("create a client: %w", err)
 	}
+	apiReader := inNamespaces(apiClient, o.namespaces)
 	certificate := o.certificateSource(apiClient)
 	trust := &sessioncertificate.Trust{Client: mgr.GetClient(), Source: certificate}
 	clientset, err := kubernetes.NewForConfigAndClient(config, mgr.GetHTTPClient())
@@ -170,7 +179,7 @@ func run(ctx context.Context, o *options) error {
 		return fmt.Errorf("create a client for logs: %w", err)
 	}
 	changed := make(chan event.TypedGenericEvent[types.UID])
-	identifier := &benchmarkrun.Identifier{Client: mgr.GetClient(), APIReader: apiClient}
+	identifier := &benchmarkrun.Identifier{Client: mgr.GetClient(), APIReader: apiReader, Namespaces: o.namespaces}
 	sessions := sessionmanager.New(identifier.Identify, func(run string) {
 		select {
 		case changed <- event.TypedGenericEvent[types.UID]{Object: types.UID(run)}:
@@ -180,7 +189,7 @@ func run(ctx context.Context, o *options) error {
 	sessions.ConnectionsPerAddress = o.sessionConnections
 	reconciler := &benchmarkrun.Reconciler{
 		Client:    mgr.GetClient(),
-		APIReader: apiClient,
+		APIReader: apiReader,
 		Events:    mgr.GetEventRecorder("assay"),
 		Clock:     clock.RealClock{},
 		Sessions:  sessions,
@@ -200,6 +209,7 @@ func run(ctx context.Context, o *options) error {
 		func() error { return certificate.SetupWithManager(mgr) },
 		func() error { return trust.SetupWithManager(mgr) },
 		func() error { return mgr.Add(serve) },
+		func() error { return mgr.Add(rightsCheck{apiClient}) },
 		func() error { return mgr.AddHealthzCheck("healthz", healthz.Ping) },
 		func() error { return mgr.AddReadyzCheck("readyz", healthz.Ping) },
 	} {
@@ -220,24 +230,18 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, o *options) (ctrl.M
 		Scheme:                 scheme,
 		HealthProbeBindAddress: o.healthAddr,
 		Metrics:                metricsserver.Options{BindAddress: o.metricsAddr, SecureServing: o.secureMetrics},
-		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}: children, &corev1.ConfigMap{}: children, &batchv1.Job{}: children,
-		}},
-		LeaderElection:                o.leaderElect,
-		LeaderElectionReleaseOnCancel: true,
-		LeaseDuration:                 new(leaseDuration),
-		RenewDeadline:                 new(renewDeadline),
-		RetryPeriod:                   new(retryPeriod),
+		Cache: cache.Options{
+			ByObject: map[client.Object]cache.ByObject{
+				&corev1.Pod{}: children, &corev1.ConfigMap{}: children, &batchv1.Job{}: children,
+			},
+			DefaultNamespaces: cacheNamespaces(o.namespaces),
+		},
 	}
 	if o.secureMetrics {
 		settings.Metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
 	}
-	if o.leaderElect {
-		settings.LeaderElectionResourceLockInterface, err = resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock,
-			o.namespace, leaseName, resourcelock.ResourceLockConfig{Identity: o.podName}, config, renewDeadline)
-		if err != nil {
-			return nil, fmt.Errorf("create the lock for leader election: %w", err)
-		}
+	if err := o.election.configure(&settings, config, o.namespace, o.podName); err != nil {
+		return nil, err
 	}
 	mgr, err := ctrl.NewManager(config, settings)
 	if err != nil {

@@ -3,6 +3,7 @@ package benchmarkrun
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,6 +36,8 @@ type Identifier struct {
 	// Client creates TokenReviews and reads pods and runs, APIReader reads runs past the cache.
 	Client    client.Client
 	APIReader client.Reader
+	// Namespaces are those that the manager serves, or empty for all.
+	Namespaces []string
 }
 
 // Identify reviews a token at the API server and returns the pod and run that it belongs to. A pod
@@ -48,6 +51,9 @@ func (i *Identifier) Identify(ctx context.Context, token string) (manager.Identi
 	name, uid, err := i.pod(ctx, token)
 	if err != nil {
 		return manager.Identity{}, err
+	}
+	if len(i.Namespaces) > 0 && !slices.Contains(i.Namespaces, name.Namespace) {
+		return manager.Identity{}, fmt.Errorf("%w: this manager does not serve the namespace of pod %s", manager.ErrForbidden, name)
 	}
 	var pod corev1.Pod
 	if err := i.Client.Get(ctx, name, &pod); err != nil {

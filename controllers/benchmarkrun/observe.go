@@ -7,7 +7,9 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -187,13 +189,20 @@ func (r *Reconciler) observeInputs(ctx context.Context, br *v1alpha1.BenchmarkRu
 	return nil
 }
 
+// observeNode reads the target's node. A manager that may not read nodes goes without: the result lacks
+// what only the node says.
 func (r *Reconciler) observeNode(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	name := run.NeedsNode(br, o)
-	if name == "" {
+	if name == "" || r.nodesForbidden.Load() {
 		return nil
 	}
 	node := &corev1.Node{}
 	found, err := r.read(ctx, r.APIReader, types.NamespacedName{Name: name}, node)
+	if apierrors.IsForbidden(err) {
+		r.nodesForbidden.Store(true)
+		ctrl.LoggerFrom(ctx).Info("Not allowed to read nodes: results lack kernel, container runtime and kubelet")
+		return nil
+	}
 	if found {
 		o.Node = node
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
@@ -55,6 +56,8 @@ type Reconciler struct {
 	// created holds the UIDs of the pods and Jobs that this manager has created, with their runs'
 	// UIDs: the status may not record them yet.
 	created sync.Map
+	// nodesForbidden reports that the API server has refused to show a node.
+	nodesForbidden atomic.Bool
 	// uids holds the UIDs of known runs, to forget the sessions of deleted ones.
 	uids sync.Map
 	// signed holds the names of the Secrets that this manager has made, with their runs' UIDs.

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// SecretName is the name of the Secret in the manager's namespace.
+	// SecretName is the default name of the Secret in the manager's namespace.
 	SecretName = "assay-session-tls"
 
 	// checkInterval is the interval at which the remaining lifetime of the certificate is checked,
@@ -35,16 +35,16 @@ const (
 type Keeper struct {
 	// Client has no cache, so that it needs no permission to list Secrets.
 	Client client.Client
-	// Namespace is the manager's namespace.
-	Namespace string
-	Clock     clock.WithTicker
+	// Secret is the name of the Secret, in the manager's namespace.
+	Secret types.NamespacedName
+	Clock  clock.WithTicker
 
 	holder
 }
 
 // NewKeeper returns a Keeper. apiClient must not have a cache.
-func NewKeeper(apiClient client.Client, namespace string, clock clock.WithTicker) *Keeper {
-	return &Keeper{Client: apiClient, Namespace: namespace, Clock: clock, holder: newHolder()}
+func NewKeeper(apiClient client.Client, secret types.NamespacedName, clock clock.WithTicker) *Keeper {
+	return &Keeper{Client: apiClient, Secret: secret, Clock: clock, holder: newHolder()}
 }
 
 // SetupWithManager implements Source.
@@ -56,7 +56,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 	for {
 		wait := checkInterval
 		if err := k.Ensure(ctx); err != nil {
-			logger.Error(err, "Failed to maintain the session certificate", "secret", SecretName)
+			logger.Error(err, "Failed to maintain the session certificate", "secret", k.Secret)
 			wait = retryInterval
 		}
 		select {
@@ -71,9 +71,9 @@ func (k *Keeper) Start(ctx context.Context) error {
 func (k *Keeper) Ensure(ctx context.Context) error {
 	now := k.Clock.Now()
 	secret := &corev1.Secret{}
-	err := k.Client.Get(ctx, types.NamespacedName{Namespace: k.Namespace, Name: SecretName}, secret)
+	err := k.Client.Get(ctx, k.Secret, secret)
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("get Secret %s: %w", SecretName, err)
+		return fmt.Errorf("get Secret %s: %w", k.Secret, err)
 	}
 	missing := apierrors.IsNotFound(err)
 	if good, err := parse(secret.Data, now); err == nil {
@@ -86,13 +86,13 @@ func (k *Keeper) Ensure(ctx context.Context) error {
 	}
 	secret.Data = made.data
 	if missing {
-		secret.ObjectMeta = metav1.ObjectMeta{Name: SecretName, Namespace: k.Namespace}
+		secret.ObjectMeta = metav1.ObjectMeta{Name: k.Secret.Name, Namespace: k.Secret.Namespace}
 		err = k.Client.Create(ctx, secret)
 	} else {
 		err = k.Client.Update(ctx, secret)
 	}
 	if err != nil {
-		return fmt.Errorf("write Secret %s: %w", SecretName, err)
+		return fmt.Errorf("write Secret %s: %w", k.Secret, err)
 	}
 	k.serve(made)
 	return nil

@@ -21,7 +21,7 @@ import (
 func keeper(t *testing.T, objects ...client.Object) (*Keeper, *clocktesting.FakeClock) {
 	t.Helper()
 	now := clocktesting.NewFakeClock(time.Now())
-	return NewKeeper(fake.NewClientBuilder().WithObjects(objects...).Build(), "ns", now), now
+	return NewKeeper(fake.NewClientBuilder().WithObjects(objects...).Build(), types.NamespacedName{Namespace: "ns", Name: SecretName}, now), now
 }
 
 func ensure(t *testing.T, k *Keeper) map[string][]byte {

@@ -53,6 +53,9 @@ type Settings struct {
 	// lanes that runs may use, or empty for all.
 	MaxActiveDeadline time.Duration
 	Lanes             []string
+	// Issuers are the cert-manager issuers that runs may use, as KIND/NAME or KIND.GROUP/NAME, where
+	// NAME may be *. Empty allows all.
+	Issuers []string
 }
 
 // ConfigName returns the name of the run's ConfigMap.

@@ -24,5 +24,28 @@ func outOfBounds(run *v1alpha1.BenchmarkRun, settings *manifest.Settings) *Failu
 			"spec.lane is %s. The administrator of this manager allows only %s (--lanes). Use one of these in a new run.",
 			run.Spec.Lane, strings.Join(settings.Lanes, ", "))
 	}
+	return forbiddenIssuer(run, settings.Issuers)
+}
+
+// forbiddenIssuer fails a run with a certificate of an issuer that isn't allowed.
+func forbiddenIssuer(run *v1alpha1.BenchmarkRun, allowed []string) *Failure {
+	if len(allowed) == 0 {
+		return nil
+	}
+	for _, c := range manifest.Certificates(run) {
+		ref := c.Spec.IssuerRef
+		if ref == nil {
+			continue
+		}
+		kind := ref.Kind
+		if ref.Group != manifest.CertificateKind.Group {
+			kind += "." + ref.Group
+		}
+		if !slices.Contains(allowed, kind+"/"+ref.Name) && !slices.Contains(allowed, kind+"/*") {
+			return failuref(v1alpha1.ReasonInvalidSpec,
+				"%s.issuerRef is %s/%s. The administrator of this manager allows only %s (--issuers). Use one of these, selfSigned or secretName in a new run.",
+				c.Field, kind, ref.Name, strings.Join(allowed, ", "))
+		}
+	}
 	return nil
 }

@@ -44,3 +44,40 @@ func TestDecideEndsARunOutOfBounds(t *testing.T) {
 		})
 	}
 }
+
+func TestDecideEndsARunWithAForbiddenIssuer(t *testing.T) {
+	corporate := v1alpha1.Certificate{IssuerRef: &v1alpha1.IssuerReference{Name: "corporate", Kind: "ClusterIssuer", Group: "cert-manager.io"}}
+	step := v1alpha1.Certificate{IssuerRef: &v1alpha1.IssuerReference{Name: "step", Kind: "StepIssuer", Group: "step.example"}}
+	selfSigned := v1alpha1.Certificate{SelfSigned: &v1alpha1.SelfSigned{}}
+	for name, test := range map[string]struct {
+		allowed        []string
+		server, client v1alpha1.Certificate
+		admitted       bool
+		want           string
+	}{
+		"any":                    {server: corporate, client: step},
+		"by name":                {allowed: []string{"Issuer/a", "ClusterIssuer/corporate"}, server: corporate, client: selfSigned},
+		"by kind":                {allowed: []string{"ClusterIssuer/*"}, server: corporate, client: selfSigned},
+		"of another group":       {allowed: []string{"ClusterIssuer/*", "StepIssuer.step.example/step"}, server: corporate, client: step},
+		"none is used":           {allowed: []string{"Issuer/a"}, server: selfSigned, client: selfSigned},
+		"another name":           {allowed: []string{"ClusterIssuer/other"}, server: corporate, client: selfSigned, want: "spec.target.tls.certificate.issuerRef is ClusterIssuer/corporate"},
+		"another kind":           {allowed: []string{"Issuer/corporate", "Issuer/*"}, server: corporate, client: selfSigned, want: "allows only Issuer/corporate, Issuer/* (--issuers)"},
+		"another group":          {allowed: []string{"StepIssuer/step"}, server: selfSigned, client: step, want: "issuerRef is StepIssuer.step.example/step"},
+		"for clients":            {allowed: []string{"ClusterIssuer/*"}, server: corporate, client: step, want: "spec.target.tls.clientAuthentication.certificate.issuerRef"},
+		"it was admitted before": {allowed: []string{"Issuer/a"}, server: corporate, client: selfSigned, admitted: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene()
+			s.run.UID = "0123456789"
+			s.run.Spec.Target.TLS = &v1alpha1.TLS{Certificate: &test.server, ClientAuthentication: &v1alpha1.ClientAuthentication{Certificate: test.client}}
+			if !test.admitted {
+				s.run.Status = v1alpha1.BenchmarkRunStatus{}
+			}
+			s.o.Settings = manifest.Settings{Issuers: test.allowed}
+			got := stateIn(s.decide())
+			if ended := got.Reason == v1alpha1.ReasonInvalidSpec; ended != (test.want != "") || !strings.Contains(got.Message, test.want) {
+				t.Errorf("%+v, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -50,7 +50,41 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end }}
 {{- end }}
 
-{{/* The Secret of the session certificate that cert-manager issues. */}}
+{{/*
+The prefix of the names of objects without a namespace. A release of some namespaces has its own in it: a
+release of the same name may serve others.
+*/}}
+{{- define "assay.clusterName" -}}
+{{- if .Values.namespaces }}
+{{- printf "%s-%s" (include "assay.fullname" .) .Release.Namespace }}
+{{- else }}
+{{- include "assay.fullname" . }}
+{{- end }}
+{{- end }}
+
+{{/* The Secret of the session certificate: the manager's own, or the one that cert-manager issues. */}}
 {{- define "assay.sessionSecret" -}}
-{{- include "assay.fullname" . }}-session-tls-issued
+{{- include "assay.fullname" . }}-session-tls{{ if .Values.sessionCertificate.certManager.enabled }}-issued{{ end }}
+{{- end }}
+
+{{/*
+The manager's rules, of the generated ones, for resources in namespaces or for those in none. The argument is a
+list of the root and "namespaced", "clusterScoped" or "all". Only secure metrics need subjectaccessreviews.
+*/}}
+{{- define "assay.rules.manager" -}}
+{{- $root := index . 0 }}
+{{- $scope := index . 1 }}
+{{- $unscoped := list "nodes" "tokenreviews" "subjectaccessreviews" }}
+{{- range include "assay.rules.ClusterRole.manager-role" $root | fromYamlArray }}
+{{- $resources := list }}
+{{- range .resources }}
+{{- $fits := or (eq $scope "all") (eq (has . $unscoped) (eq $scope "clusterScoped")) }}
+{{- if and $fits (or (ne . "subjectaccessreviews") (and $root.Values.metrics.enabled $root.Values.metrics.secure)) }}
+{{- $resources = append $resources . }}
+{{- end }}
+{{- end }}
+{{- if $resources }}
+{{ list (set . "resources" $resources) | toYaml }}
+{{- end }}
+{{- end }}
 {{- end }}

@@ -118,6 +118,13 @@
   - leases
   verbs:
   - create
+- apiGroups:
+  - coordination.k8s.io
+  resourceNames:
+  - assay-manager
+  resources:
+  - leases
+  verbs:
   - get
   - update
 {{- end }}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=system,verbs=create
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=assay-manager,namespace=system,verbs=get;update
+
+// election is how managers elect a leader.
+type election struct {
+	enabled bool
+	// lease is the name of the Lease.
+	lease string
+	// duration is the time that the others wait for a leader that doesn't renew its Lease. A manager
+	// that restarts in its pod continues at once, since its identity is the pod's name. deadline is
+	// the time after which a leader that can't renew it gives up, retry the interval of both.
+	duration, deadline, retry time.Duration
+}
+
+func (e *election) bind(flags *flag.FlagSet) {
+	flags.BoolVar(&e.enabled, "leader-elect", true, "Elect a leader among several managers. Only the leader acts.")
+	flags.StringVar(&e.lease, "leader-elect-lease-name", "assay-manager", "Name of the Lease for leader election, in the manager's namespace.")
+	flags.DurationVar(&e.duration, "leader-elect-lease-duration", 10*time.Second, "How long other managers wait for a leader that doesn't renew its Lease.")
+	flags.DurationVar(&e.deadline, "leader-elect-renew-deadline", 7*time.Second, "How long a leader tries to renew its Lease before it stops leading. Must be less than the lease duration.")
+	flags.DurationVar(&e.retry, "leader-elect-retry-period", time.Second, "How often managers try to get or renew the Lease.")
+}
+
+// jitter is the factor by which client-go lengthens the retry period at random, at most.
+const jitter = 1.2
+
+func (e *election) check() error {
+	switch {
+	case !e.enabled:
+		return nil
+	case e.lease == "":
+		return errors.New("--leader-elect-lease-name must not be empty")
+	case e.retry <= 0 || e.deadline.Seconds() <= jitter*e.retry.Seconds():
+		return fmt.Errorf("--leader-elect-renew-deadline is %s: it must be more than %.1f times --leader-elect-retry-period, %s", e.deadline, jitter, e.retry)
+	case e.duration <= e.deadline:
+		return fmt.Errorf("--leader-elect-lease-duration is %s: it must be longer than --leader-elect-renew-deadline, %s", e.duration, e.deadline)
+	}
+	return nil
+}
+
+// configure sets leader election in the options of a manager.
+func (e *election) configure(options *ctrl.Options, config *rest.Config, namespace, identity string) error {
+	options.LeaderElection = e.enabled
+	if !e.enabled {
+		return nil
+	}
+	options.LeaderElectionReleaseOnCancel = true
+	options.LeaseDuration, options.RenewDeadline, options.RetryPeriod = &e.duration, &e.deadline, &e.retry
+	lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock,
+		namespace, e.lease, resourcelock.ResourceLockConfig{Identity: identity}, config, e.deadline)
+	if err != nil {
+		return fmt.Errorf("create the lock for leader election: %w", err)
+	}
+	options.LeaderElectionResourceLockInterface = lock
+	return nil
+}
