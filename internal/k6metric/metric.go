@@ -159,13 +159,17 @@ func (m *Metric) Check() error {
 
 // Merge merges the metrics of all clients by name, in the order of their first
 // occurrence. The clients' own metrics are not changed. It omits and counts metrics
-// of another kind than in earlier clients.
+// of another kind than in earlier clients, and those of further names than one client may have.
 func Merge(clients ...[]Metric) (merged []Metric, omitted int64) {
 	index := map[string]int{}
 	for _, metrics := range clients {
 		for i := range metrics {
 			m := &metrics[i]
 			at, known := index[m.Name]
+			if !known && len(merged) == MaxMetrics+MaxThresholds {
+				omitted++
+				continue
+			}
 			if !known {
 				at = len(merged)
 				index[m.Name] = at

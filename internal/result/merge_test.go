@@ -2,6 +2,7 @@ package result
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -225,5 +226,29 @@ func fill(v reflect.Value) {
 		for i := range v.NumField() {
 			fill(v.Field(i))
 		}
+	}
+}
+
+// TestScriptsThatDiffer merges clients that each have other metrics and thresholds. A result has no
+// more of them than a client may have.
+func TestScriptsThatDiffer(t *testing.T) {
+	r := &Result{}
+	for i := range 50 {
+		own := &ScriptTotals{}
+		for n := range k6metric.MaxThresholds {
+			name := fmt.Sprintf("of client %d, %d", i, n)
+			m := k6metric.New(name, k6metric.Trend, k6metric.None)
+			m.Add(1, 1)
+			own.Metrics = append(own.Metrics, *m)
+			own.Thresholds = append(own.Thresholds, k6metric.Threshold{Metric: name, Source: "max<5"})
+		}
+		if err := own.Check(); err != nil {
+			t.Fatal(err)
+		}
+		r.Clients = append(r.Clients, Client{Index: i, Totals: Totals{Script: own}})
+	}
+	r.AddScript()
+	if n := len(r.Script.Metrics); n != 200 || r.Script.MetricsOmitted != 50*100-200 || len(r.Thresholds) != 100 {
+		t.Errorf("%d metrics, %d omitted, %d thresholds", n, r.Script.MetricsOmitted, len(r.Thresholds))
 	}
 }

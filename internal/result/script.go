@@ -37,7 +37,7 @@ func (s *ScriptTotals) Check() error {
 	if len(s.Metrics) > most || len(s.Thresholds) > k6metric.MaxThresholds {
 		return fmt.Errorf("%d metrics and %d thresholds of a script", len(s.Metrics), len(s.Thresholds))
 	}
-	if s.VirtualUsers < 0 || s.RunMicroseconds < 0 || s.Omitted < 0 || len(s.TeardownError) > maxText {
+	if s.VirtualUsers < 0 || s.RunMicroseconds < 0 || s.Omitted < 0 || max(s.VirtualUsers, s.RunMicroseconds, s.Omitted) > maxFigure || len(s.TeardownError) > maxText {
 		return fmt.Errorf("a script of %d virtual users that ran for %d µs", s.VirtualUsers, s.RunMicroseconds)
 	}
 	for i := range s.Metrics {
@@ -147,6 +147,9 @@ func addThreshold(all []k6metric.Threshold, t k6metric.Threshold) []k6metric.Thr
 			all[i].Aborted = all[i].Aborted || t.Aborted
 			return all
 		}
+	}
+	if len(all) == k6metric.MaxThresholds { // no client has more
+		return all
 	}
 	return append(all, t)
 }

@@ -1,9 +1,12 @@
 package session
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/result"
@@ -72,4 +75,44 @@ func TestScriptPlans(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
+}
+
+// FuzzScriptTotals reads figures that a client may have sent, and merges them as a result does.
+func FuzzScriptTotals(f *testing.F) {
+	trend := k6metric.New("trend", k6metric.Trend, k6metric.Milliseconds)
+	for i := range 100 {
+		trend.Add(float64(i-50), int64(i))
+	}
+	for _, totals := range []*result.ScriptTotals{
+		{Metrics: []k6metric.Metric{*trend, *k6metric.New("rate", k6metric.Rate, k6metric.None)}},
+		{VirtualUsers: 5, Thresholds: []k6metric.Threshold{{Metric: "trend", Source: "p(95)<5", Aborted: true}}, MarkedFailed: true, TeardownError: "x"},
+	} {
+		w, err := ScriptTotalsToWire(totals)
+		if err != nil {
+			f.Fatal(err)
+		}
+		wire, err := proto.Marshal(w)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(wire, wire)
+	}
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		r := &result.Result{}
+		for i, wire := range [][]byte{first, second} {
+			var w sessionpb.ScriptTotals
+			if proto.Unmarshal(wire, &w) != nil {
+				return
+			}
+			totals, err := ScriptTotalsFromWire(&w)
+			if err != nil {
+				return
+			}
+			r.Clients = append(r.Clients, result.Client{Index: i, Totals: result.Totals{Script: totals}})
+		}
+		r.AddScript()
+		if _, err := json.Marshal(r); err != nil {
+			t.Errorf("what clients sent can't be stored: %v", err)
+		}
+	})
 }

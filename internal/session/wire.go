@@ -134,7 +134,7 @@ func LevelsFromWire(levels []*sessionpb.LevelTotals) ([]result.LevelTotals, erro
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, result.LevelTotals{Measure: *measure, CPU: max(l.GetCpu(), 0)})
+		all = append(all, result.LevelTotals{Measure: *measure, CPU: min(max(l.GetCpu(), 0), maxSum)})
 	}
 	return all, nil
 }

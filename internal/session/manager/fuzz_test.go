@@ -1,13 +1,17 @@
 package manager
 
 import (
+	"encoding/json"
 	"testing"
 
+	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/steady"
 )
 
 func FuzzReceive(f *testing.F) {
@@ -23,6 +27,24 @@ func FuzzReceive(f *testing.F) {
 		serverMessage(1, &result.ServerUsage{At: fuzzStart, UserCPU: 7}),
 		serversMessage(1, backends(fuzzStart, "a", "b")),
 	}
+	trend := k6metric.New("trend", k6metric.Trend, k6metric.Milliseconds)
+	trend.Add(3, fuzzStart)
+	script, err := session.ScriptTotalsToWire(&result.ScriptTotals{
+		Metrics: []k6metric.Metric{*trend}, Thresholds: []k6metric.Threshold{{Metric: "trend", Source: "p(95)<5"}},
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	levels, err := session.LevelsToWire([]result.LevelTotals{{Measure: *measure(1, 2), CPU: 3}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	all := totalsMessage(f, 1, &result.Totals{StartedAt: fuzzStart, EndedAt: fuzzStart + 1, Measure: *measure(1, 2)})
+	all.GetClientTotals().Script, all.GetClientTotals().Levels = script, levels
+	all.GetClientTotals().Warmup, all.GetClientTotals().Arrivals = session.CountsToWire(&result.Counts{Requests: 1}), []int64{5}
+	seeds = append(seeds, all,
+		&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptState{ScriptState: &sessionpb.ScriptState{SetupEnded: true, SetupData: []byte("[1]")}}},
+		probedMessage(&sessionpb.ProbeResult{Software: "a", Tls: &sessionpb.Handshake{Protocol: "TLSv1.3"}}))
 	for _, m := range seeds {
 		wire, err := proto.Marshal(m)
 		if err != nil {
@@ -39,7 +61,7 @@ func FuzzReceive(f *testing.F) {
 		r := newRun()
 		for i, wire := range [][]byte{first, second} {
 			m := &sessionpb.PodMessage{}
-			if proto.Unmarshal(wire, m) != nil {
+			if newBoundedCodec().Unmarshal(mem.BufferSlice{mem.SliceBuffer(wire)}, m) != nil {
 				return
 			}
 			st := &stream{wakes: make(chan struct{}, 1), ends: make(chan error, 1)}
@@ -53,7 +75,7 @@ func FuzzReceive(f *testing.F) {
 			_, _ = r.receive(st, m, fuzzStart+3600_000_000)
 			for r.due(st) != nil {
 			}
-			_, _ = r.observe(), r.seconds()
+			finish(t, r)
 			if n := len(r.series.entries); n > seriesLength {
 				t.Errorf("%d entries", n)
 			}
@@ -63,6 +85,22 @@ func FuzzReceive(f *testing.F) {
 			r.leave(st)
 		}
 	})
+}
+
+// finish does with the state of a run what a controller does. FuzzDecode of histograms encodes them.
+func finish(t *testing.T, r *run) {
+	o := r.observe()
+	series := r.seconds()
+	_, _ = r.serverCPU(0, 1), r.windows(1, steady.Defaults)
+	server, backends := o.Agent.Measured()
+	res := &result.Result{}
+	if c := o.Clients[0]; c.Totals != nil {
+		res.Clients = []result.Client{{Totals: *c.Totals}}
+		res.AddScript()
+	}
+	if _, err := json.Marshal([]any{series, server, backends, res.Script, o.Clients[0].ProbeResult}); err != nil {
+		t.Errorf("what a pod sent can't be stored: %v", err)
+	}
 }
 
 const fuzzStart = 1_700_000_000_000_000
