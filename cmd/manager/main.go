@@ -99,10 +99,12 @@ func parse() *options {
 	flag.DurationVar(&o.reconciler.MaxActiveDeadline, "max-active-deadline", 0, "Longest spec.activeDeadlineSeconds of a run, such as 2h. Zero allows any.")
 	flag.Func("lanes", "Lanes that runs may use, separated by commas. Any lane is allowed if it is omitted.", list(&o.reconciler.Lanes))
 	flag.Func("issuers", "cert-manager issuers that runs may use, separated by commas: Issuer/NAME, ClusterIssuer/NAME or KIND.GROUP/NAME, where NAME may be *. Any issuer is allowed if it is omitted.", list(&o.reconciler.Issuers))
+	flag.BoolVar(&o.reconciler.NetworkPolicies, "network-policies", false, "Create a NetworkPolicy for each run: its pods reach each other, the manager, DNS and what the run names.")
 	o.zap.BindFlags(flag.CommandLine)
 	flag.Parse()
 	o.reconciler.ImagePullPolicy = corev1.PullPolicy(o.imagePull)
 	o.reconciler.Version = version
+	o.reconciler.Namespace = o.namespace
 	return o
 }
 

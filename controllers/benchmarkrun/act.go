@@ -17,6 +17,7 @@ import (
 )
 
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create;delete
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=create;delete
 
 // act applies the part of a plan that concerns the API server, up to the first refused object.
 func (r *Reconciler) act(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) (*run.Refusal, error) {

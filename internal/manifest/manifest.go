@@ -47,6 +47,10 @@ type Settings struct {
 	ImagePullPolicy corev1.PullPolicy
 	// SessionAddress is the host and port at which pods reach the manager.
 	SessionAddress string
+	// Namespace is the manager's namespace.
+	Namespace string
+	// NetworkPolicies reports whether the pods of runs are isolated by NetworkPolicies.
+	NetworkPolicies bool
 	// Version is the operator's version, for the result's environment.
 	Version string
 	// MaxActiveDeadline limits spec.activeDeadlineSeconds of runs, unless it is zero. Lanes are the

@@ -32,6 +32,11 @@ func (p *planner) prepare() bool {
 			return false
 		}
 	}
+	if !complete && o.Settings.NetworkPolicies {
+		p.Create = append(p.Create, Creation{
+			Object: manifest.NetworkPolicy(p.run, &o.Settings), Unreadable: true, Reason: v1alpha1.ReasonInvalidSpec,
+		})
+	}
 	if err := p.createPods(!started, o.Job == nil); err != nil {
 		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s", err))
 		return false

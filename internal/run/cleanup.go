@@ -71,7 +71,7 @@ func (p *planner) stopPods() {
 }
 
 // deleteChildren plans to delete all but the artifact. The pods go first, as they hold the lane,
-// and the ConfigMap last: it exists as long as Secrets may.
+// and the ConfigMap last: it exists as long as Secrets and the NetworkPolicy may.
 func (p *planner) deleteChildren() {
 	o := p.observed
 	if o.Target != nil {
@@ -81,6 +81,9 @@ func (p *planner) deleteChildren() {
 		p.delete(o.Job)
 	}
 	if p.deleteCertificates() && o.Config != nil {
+		if o.Settings.NetworkPolicies {
+			p.delete(manifest.NetworkPolicy(p.run, &o.Settings))
+		}
 		p.delete(o.Config)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -72,13 +73,18 @@ func TestReleasesOfNamespaces(t *testing.T) {
 	}
 	unserved := newRun(t, "unserved")
 	one := install(t, "assay", "one", "namespaces={a,b}", "rbac.aggregate=false")
-	two := install(t, "assay", "two", "namespaces={c}", "rbac.aggregate=false")
+	two := install(t, "assay", "two", "namespaces={c}", "rbac.aggregate=false", "networkPolicies.runs=true")
 	for namespace, manager := range map[string]*release{"a": one, "b": one, "c": two} {
 		run := newRun(t, namespace)
 		if address, want := started(t, run), "assay-session."+manager.namespace+".svc:9443"; address != want {
 			t.Errorf("the pods in %s look for their manager at %s, want %s", namespace, address, want)
 		}
+		policy := &networkingv1.NetworkPolicy{ObjectMeta: metaOf(namespace, "run-network-"+string(run.UID)[:8])}
+		if err := api.Get(t.Context(), client.ObjectKeyFromObject(policy), policy); (err == nil) != (manager == two) {
+			t.Errorf("the NetworkPolicy of the run in %s: %v", namespace, err)
+		}
 		gone(t, run) // after its deadline and its TTL
+		gone(t, policy)
 		gone(t, &corev1.Secret{ObjectMeta: metaOf(namespace, "run-tls-"+string(run.UID)[:8])})
 		gone(t, &corev1.Pod{ObjectMeta: metaOf(namespace, "run-target")})
 		gone(t, &batchv1.Job{ObjectMeta: metaOf(namespace, "run-client")})

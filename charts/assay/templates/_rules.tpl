@@ -94,6 +94,13 @@
   verbs:
   - create
   - patch
+- apiGroups:
+  - networking.k8s.io
+  resources:
+  - networkpolicies
+  verbs:
+  - create
+  - delete
 {{- end }}
 
 {{- define "assay.rules.Role.manager-role" -}}
