@@ -268,7 +268,7 @@ verify: ## Fail unless all is generated, formatted, tidy and free of lint
 .PHONY: test-unit
 test-unit: ## Run the tests that need no API server and no cluster
 	@hack/install-deps.sh units
-	@go test ./api/... ./cmd/... ./internal/... ./test/wrapper/... ./test/server/... ./test/benchload/...
+	@go test ./api/... ./cmd/... ./internal/... ./test/chaos/... ./test/wrapper/... ./test/server/... ./test/benchload/...
 	@cd load && go test ./...
 
 .PHONY: test-api
@@ -293,6 +293,19 @@ test-modules: # Test the tools that build the cluster and the images
 	@cd hack/cluster && go test ./...
 	@cd hack/image && go test ./...
 	@cd hack/bom && go test ./...
+
+.PHONY: chaos-deps
+chaos-deps: cluster-up load-images test-server-image install
+	@$(CLUSTER) load $(BIN)/images/server.tar
+	@$(GO_BUILD) -o $(BIN)/chaos ./test/chaos
+
+.PHONY: chaos
+chaos: chaos-deps ## Strike runs on the local cluster with random faults; ARGS=-help lists flags
+	@KUBECONFIG=$(KUBECONFIG_FILE) $(BIN)/chaos $(ARGS)
+
+.PHONY: test-chaos
+test-chaos: chaos-deps ## Strike runs with 20 faults of a fixed seed
+	@KUBECONFIG=$(KUBECONFIG_FILE) $(BIN)/chaos -seed 1 -faults 20 -max-outage 8s -kinds $(CHAOS_KINDS)
 
 .PHONY: bench-deps
 bench-deps: ## Install the Debian packages that bench-load compares, and build stock k6

@@ -79,8 +79,9 @@ func namespaceDeleted(ctx context.Context, t *trial) (func() error, error) {
 	return nil, t.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: t.run.Namespace}})
 }
 
-// webhook registers a webhook for the run's artifact, which denies it or is down.
-func webhook(denies bool) strike {
+// webhook registers a webhook for the run's objects of a resource whose names have a suffix. It denies
+// them or is down.
+func webhook(resources, suffix string, denies bool) strike {
 	return func(ctx context.Context, t *trial) (func() error, error) {
 		url, bundle, stop := "https://127.0.0.1:9/", []byte(nil), func() error { return nil }
 		if denies {
@@ -98,11 +99,11 @@ func webhook(denies bool) strike {
 				FailurePolicy:           ptr.To(registrationv1.Fail),
 				TimeoutSeconds:          ptr.To(int32(1)),
 				NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: t.run.Namespace}},
-				MatchConditions:         []registrationv1.MatchCondition{{Name: "artifact", Expression: "object.metadata.name.endsWith('-result')"}},
+				MatchConditions:         []registrationv1.MatchCondition{{Name: "name", Expression: "object.metadata.name.endsWith('" + suffix + "')"}},
 				ClientConfig:            registrationv1.WebhookClientConfig{URL: &url, CABundle: bundle},
 				Rules: []registrationv1.RuleWithOperations{{
 					Operations: []registrationv1.OperationType{registrationv1.Create},
-					Rule:       registrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+					Rule:       registrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{resources}},
 				}},
 			}},
 		}
@@ -141,7 +142,7 @@ func serveDenials() (url string, bundle []byte, stop func() error, err error) {
 				w.WriteHeader(http.StatusBadRequest)
 				return
 			}
-			review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Result: &metav1.Status{Code: http.StatusBadRequest, Message: "no results today"}}
+			review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Result: &metav1.Status{Code: http.StatusBadRequest, Message: "not today"}}
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(review)
 		}),

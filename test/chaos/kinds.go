@@ -116,10 +116,14 @@ var kinds = []*kind{
 		reasons: []string{v1alpha1.ReasonArtifactNotStored}, says: []string{"exceeded quota: chaos", "The measurement was complete (4000 requests, 0 of them failed)"},
 	},
 	{
-		name: "artifact-denied", about: "A webhook denies the result's ConfigMap.", strike: webhook(true), late: true, lasting: true,
-		reasons: []string{v1alpha1.ReasonArtifactNotStored}, says: []string{"no results today", "The measurement was complete (4000 requests, 0 of them failed)"},
+		name: "artifact-denied", about: "A webhook denies the result's ConfigMap.", strike: webhook("configmaps", "-result", true), late: true, lasting: true,
+		reasons: []string{v1alpha1.ReasonArtifactNotStored}, says: []string{"not today", "The measurement was complete (4000 requests, 0 of them failed)"},
 	},
-	{name: "artifact-webhook-down", about: "A webhook that must see the result's ConfigMap is down for a while.", strike: webhook(false), late: true, minHold: time.Second, maxHold: time.Minute},
+	{name: "artifact-webhook-down", about: "A webhook that must see the result's ConfigMap is down for a while.", strike: webhook("configmaps", "-result", false), late: true, minHold: time.Second, maxHold: time.Minute},
+	{
+		name: "target-denied", about: "A webhook denies the target's pod.", prepare: webhook("pods", "-target", true), strike: nothing, lasting: true,
+		reasons: []string{v1alpha1.ReasonPolicyDenied}, says: []string{"not today"},
+	},
 	{
 		name: "clients-over-quota", about: "A quota allows no pods of clients from the start.", prepare: podsOverQuota, strike: nothing, lasting: true,
 		reasons: []string{v1alpha1.ReasonQuotaExceeded}, says: []string{"exceeded quota: chaos"},

@@ -105,6 +105,9 @@ func (c *cluster) chaos(ctx context.Context, o *options, faults []fault) int {
 		}
 		if o.only == 0 || o.only == i+1 {
 			outcome := c.try(ctx, i+1, &faults[i])
+			if ctx.Err() != nil {
+				break // the run was not waited for
+			}
 			fmt.Println(outcome.line())
 			outcomes = append(outcomes, outcome)
 		}

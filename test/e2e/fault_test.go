@@ -3,6 +3,10 @@
 package e2e
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,6 +103,8 @@ func TestFaults(t *testing.T) {
 		// whose process is killed; if it is empty, the pod is deleted.
 		victim map[string]string
 		killed string
+		// fills makes the victim's content exceed its limit on the node's disk instead.
+		fills  bool
 		reason string
 		says   []string
 	}{
@@ -110,6 +116,13 @@ func TestFaults(t *testing.T) {
 		"server-killed":  {spec: endless, victim: target, killed: "server", reason: v1alpha1.ReasonTargetCrashed, says: []string{"137"}},
 		"agent-killed":   {spec: endless, victim: target, killed: "agent", reason: v1alpha1.ReasonTargetLost, says: []string{"agent", "137"}},
 		"target-deleted": {spec: endless, victim: target, reason: v1alpha1.ReasonTargetLost, says: []string{"deleted"}},
+		"target-over-disk": {
+			spec: func(r *run) *run {
+				r.Content("/a", 1000).Spec.Target.Server.Generic.ContentPath = "/srv"
+				return endless(r)
+			},
+			victim: target, fills: true, reason: v1alpha1.ReasonTargetEvicted, says: []string{"Usage of EmptyDir volume"},
+		},
 		"server-crashed": {
 			spec:   func(r *run) *run { return endless(r).Args("--crash-after=500") },
 			reason: v1alpha1.ReasonTargetCrashed, says: []string{"exit code 3", "exiting after -crash-after requests"},
@@ -152,6 +165,8 @@ func TestFaults(t *testing.T) {
 				pod := c.pod(t, run.Namespace, test.victim)
 				if test.killed != "" {
 					c.kill(t, pod, test.killed)
+				} else if test.fills {
+					fill(t, pod, "/srv", 32<<20)
 				} else if err := c.Delete(t.Context(), pod); err != nil {
 					t.Fatal(err)
 				}
@@ -161,6 +176,31 @@ func TestFaults(t *testing.T) {
 			c.nothingLeft(t, done, time.Minute)
 		})
 	}
+}
+
+// fill writes a file into a directory of the server of a pod. It writes from outside: the server
+// itself may only read it.
+func fill(t *testing.T, pod *corev1.Pod, directory string, bytes int) {
+	t.Helper()
+	for _, status := range pod.Status.ContainerStatuses {
+		if status.Name != "server" {
+			continue
+		}
+		_, id, _ := strings.Cut(status.ContainerID, "://")
+		mounts, err := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", processOf(t, id)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(mounts)) {
+			if fields := strings.Fields(line); fields[4] == directory { // of the directory fields[3] of a file system
+				if err := os.WriteFile(filepath.Join(fields[3], "fill"), make([]byte, bytes), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+		}
+	}
+	t.Fatalf("the server of pod %s has nothing mounted at %s", pod.Name, directory)
 }
 
 // TestRetention checks that the pods of a failed run are stopped but not deleted.
