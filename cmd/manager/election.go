@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/assay-dev/assay/controllers/leader"
 )
 
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=system,verbs=create
@@ -50,19 +52,28 @@ func (e *election) check() error {
 	return nil
 }
 
-// configure sets leader election in the options of a manager.
-func (e *election) configure(options *ctrl.Options, config *rest.Config, namespace, identity string) error {
+// lock returns the Lease. It calls returned when the API server is back after an outage that was longer
+// than the Lease of this manager, which doesn't lead.
+func (e *election) lock(config *rest.Config, namespace, identity string, returned func()) (*leader.Lock, error) {
+	config = rest.AddUserAgent(rest.CopyConfig(config), "leader-election")
+	config.Timeout = e.deadline / 2
+	leases, err := coordination.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("create a client for leader election: %w", err)
+	}
+	return leader.New(leases, leader.Config{
+		Namespace: namespace, Name: e.lease, Identity: identity,
+		LeaseDuration: e.duration, RenewDeadline: e.deadline, Returned: returned,
+	}), nil
+}
+
+// configure sets leader election in the options of a manager. lock is nil without it.
+func (e *election) configure(options *ctrl.Options, lock *leader.Lock) {
 	options.LeaderElection = e.enabled
 	if !e.enabled {
-		return nil
+		return
 	}
 	options.LeaderElectionReleaseOnCancel = true
 	options.LeaseDuration, options.RenewDeadline, options.RetryPeriod = &e.duration, &e.deadline, &e.retry
-	lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock,
-		namespace, e.lease, resourcelock.ResourceLockConfig{Identity: identity}, config, e.deadline)
-	if err != nil {
-		return fmt.Errorf("create the lock for leader election: %w", err)
-	}
 	options.LeaderElectionResourceLockInterface = lock
-	return nil
 }

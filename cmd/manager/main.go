@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -35,6 +36,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/benchmarkrun"
+	"github.com/assay-dev/assay/controllers/leader"
 	"github.com/assay-dev/assay/controllers/sessioncertificate"
 	"github.com/assay-dev/assay/internal/manifest"
 	sessionmanager "github.com/assay-dev/assay/internal/session/manager"
@@ -73,7 +75,12 @@ func main() {
 	o := parse()
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.zap)))
 	limitMemory()
-	if err := run(ctrl.SetupSignalHandler(), o); err != nil {
+	err := run(ctrl.SetupSignalHandler(), o)
+	if errors.Is(err, errRestart) {
+		ctrl.Log.Info("Starting from scratch", "reason", err.Error())
+		err = restart()
+	}
+	if err != nil {
 		ctrl.Log.Error(err, "Manager failed")
 		os.Exit(1)
 	}
@@ -164,8 +171,19 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return fmt.Errorf("load the kubeconfig: %w", err)
 	}
+	if err := awaitAPIServer(ctx, config, o.healthAddr, contactInterval); err != nil {
+		return err
+	}
 	config.QPS, config.Burst = 100, 200
-	mgr, err := newManager(config, scheme, o)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var lock *leader.Lock
+	if o.election.enabled {
+		if lock, err = o.election.lock(config, o.namespace, o.podName, func() { cancel(errRestart) }); err != nil {
+			return err
+		}
+	}
+	mgr, err := newManager(config, scheme, o, lock)
 	if err != nil {
 		return err
 	}
@@ -199,6 +217,9 @@ func run(ctx context.Context, o *options) error {
 		Settings:  o.reconciler,
 		Logs:      benchmarkrun.ReadLogs(clientset),
 	}
+	if lock != nil {
+		reconciler.Leadership = lock.Leadership
+	}
 	serve := manager.RunnableFunc(func(ctx context.Context) error {
 		listener, err := net.Listen("tcp", o.sessionAddr)
 		if err != nil {
@@ -219,10 +240,17 @@ func run(ctx context.Context, o *options) error {
 			return fmt.Errorf("set up the manager: %w", err)
 		}
 	}
-	return mgr.Start(ctx)
+	err = mgr.Start(ctx)
+	if err != nil && lock != nil && lock.Lost(time.Now()) {
+		return fmt.Errorf("%w: %w", errRestart, err)
+	}
+	if errors.Is(context.Cause(ctx), errRestart) {
+		return errRestart
+	}
+	return err
 }
 
-func newManager(config *rest.Config, scheme *runtime.Scheme, o *options) (ctrl.Manager, error) {
+func newManager(config *rest.Config, scheme *runtime.Scheme, o *options, lock *leader.Lock) (ctrl.Manager, error) {
 	ofRuns, err := labels.NewRequirement(manifest.LabelRunUID, selection.Exists, nil)
 	if err != nil {
 		return nil, fmt.Errorf("select the objects of runs: %w", err)
@@ -242,9 +270,7 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, o *options) (ctrl.M
 	if o.secureMetrics {
 		settings.Metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
 	}
-	if err := o.election.configure(&settings, config, o.namespace, o.podName); err != nil {
-		return nil, err
-	}
+	o.election.configure(&settings, lock)
 	mgr, err := ctrl.NewManager(config, settings)
 	if err != nil {
 		return nil, fmt.Errorf("create the manager: %w", err)

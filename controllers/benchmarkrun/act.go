@@ -51,8 +51,8 @@ func (r *Reconciler) notify(uid string, plan *run.Plan) {
 	if plan.Prepare != nil {
 		r.Sessions.Prepare(uid, plan.Prepare.Plans, plan.Prepare.Address)
 	}
-	for stage, at := range plan.Start {
-		r.Sessions.Start(uid, stage, at)
+	if b := plan.Begin; b != nil {
+		r.Sessions.Start(uid, b.Stage, r.Sessions.Now()+b.Lead.Microseconds())
 	}
 	if plan.EndWarmup {
 		r.Sessions.End(uid)
@@ -122,7 +122,7 @@ func (r *Reconciler) existing(ctx context.Context, br *v1alpha1.BenchmarkRun, re
 // stop terminates a pod and keeps it: the kubelet stops a pod whose deadline has passed.
 func (r *Reconciler) stop(ctx context.Context, pod *corev1.Pod) error {
 	stopped := pod.DeepCopy()
-	stopped.Spec.ActiveDeadlineSeconds = ptr.To(int64(1))
+	stopped.Spec.ActiveDeadlineSeconds = ptr.To(int64(run.StopDeadline))
 	if err := r.Patch(ctx, stopped, client.MergeFrom(pod)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("stop pod %s: %w", pod.Name, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,6 +27,7 @@ import (
 // fakeSessions returns what a test wants the pods to have reported, and records what
 // is sent to them.
 type fakeSessions struct {
+	clock       clock.PassiveClock
 	observation session.Observation
 	address     string
 	plans       []*session.Plan
@@ -37,7 +39,12 @@ type fakeSessions struct {
 	forgotten   bool
 }
 
-func (f *fakeSessions) Observe(string) session.Observation   { return f.observation }
+func (f *fakeSessions) Observe(string) session.Observation {
+	o := f.observation
+	o.Now = f.Now()
+	return o
+}
+func (f *fakeSessions) Now() int64                           { return f.clock.Now().UnixMicro() }
 func (f *fakeSessions) ServerCPU(string, int64, int64) int64 { return -1 }
 
 func (f *fakeSessions) Windows(string, int, steady.Criterion) []result.WarmupWindow {
@@ -101,8 +108,8 @@ func newBench(t *testing.T, change ...func(*wrapper.Run)) *bench {
 	if err := api.Create(t.Context(), w.Obj()); err != nil {
 		t.Fatal(err)
 	}
-	sessions := &fakeSessions{starts: map[sessionpb.Stage]int64{}}
 	clock := clocktesting.NewFakePassiveClock(time.Now())
+	sessions := &fakeSessions{clock: clock, starts: map[sessionpb.Stage]int64{}}
 	return &bench{
 		t: t, sessions: sessions, clock: clock, run: w.Obj(),
 		Reconciler: &Reconciler{
@@ -190,7 +197,7 @@ func (b *bench) measured(at int64) {
 		for v := range 1000 {
 			totals.Latencies.Of(result.Total).Record(int64(v))
 		}
-		c.Totals = totals
+		c.Totals, c.TotalsSince = totals, time.UnixMicro(at).Add(1050*time.Millisecond)
 		c.Starts = map[sessionpb.Stage]int64{measurementStage: at}
 		b.sessions.observation.Clients[i] = c
 	}

@@ -38,10 +38,28 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	observed, err := r.observe(ctx, br)
 	if errors.Is(err, errCacheBehind) {
 		return ctrl.Result{RequeueAfter: conflictRetryDelay}, nil
+	}
+	plan, err := r.step(ctx, br, observed, err)
+	if plan.Expire {
+		return ctrl.Result{}, err
+	}
+	if err := errors.Join(err, r.writeStatus(ctx, br, plan)); apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: conflictRetryDelay}, nil
 	} else if err != nil {
 		return ctrl.Result{}, err
 	}
+	r.notify(string(br.UID), plan)
+	return ctrl.Result{RequeueAfter: plan.RequeueAfter}, nil
+}
+
+// step plans the next step of a run, as far as it could be observed, and applies the plan. The
+// status that it returns says what failed.
+func (r *Reconciler) step(ctx context.Context, br *v1alpha1.BenchmarkRun, observed *run.Observed, err error) (*run.Plan, error) {
 	now := r.Clock.Now()
+	if err != nil {
+		plan := run.Interrupted(br, observed, now, err)
+		return &plan, err
+	}
 	plan := run.Decide(br, observed, now)
 	planned := plan.Create
 	if observed.Refusal, err = r.act(ctx, br, &plan); observed.Refusal != nil {
@@ -50,16 +68,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	for i := range planned {
 		plan.Record(planned[i].Object)
 	}
-	if plan.Expire {
-		return ctrl.Result{}, err
+	if err != nil && !apierrors.IsConflict(err) {
+		plan.Retry(err)
 	}
-	if err := errors.Join(err, r.writeStatus(ctx, br, &plan)); apierrors.IsConflict(err) {
-		return ctrl.Result{RequeueAfter: conflictRetryDelay}, nil
-	} else if err != nil {
-		return ctrl.Result{}, err
-	}
-	r.notify(string(br.UID), &plan)
-	return ctrl.Result{RequeueAfter: plan.RequeueAfter}, nil
+	return &plan, err
 }
 
 // get reads a run. It returns nil for one that is deleted, whose sessions it forgets.

@@ -24,34 +24,43 @@ import (
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
 
-// observe reads everything that the next step of a run depends on.
+// observe reads everything that the next step of a run depends on. With an error it returns what
+// needs no reading: that is enough to judge the run's deadline.
 func (r *Reconciler) observe(ctx context.Context, br *v1alpha1.BenchmarkRun) (*run.Observed, error) {
 	o := &run.Observed{
 		Settings: r.Settings, CA: r.CA(), Clients: map[int]*corev1.Pod{}, Sessions: r.Sessions.Observe(string(br.UID)),
 	}
+	if r.Leadership != nil {
+		o.Leadership = r.Leadership(r.Clock.Now())
+	}
 	r.observeLoad(br, o)
+	return o, r.observeObjects(ctx, br, o)
+}
+
+// observeObjects reads the run's children, and what matters of other objects.
+func (r *Reconciler) observeObjects(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	var errs [3]error
 	o.Config, errs[0] = child(ctx, r, br, o, manifest.ConfigName(br), &corev1.ConfigMap{})
 	o.Target, errs[1] = child(ctx, r, br, o, manifest.TargetName(br), &corev1.Pod{})
 	o.Job, errs[2] = child(ctx, r, br, o, manifest.ClientsName(br), &batchv1.Job{})
 	if err := errors.Join(errs[:]...); err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.observeClients(ctx, br, o); err != nil {
-		return nil, err
+		return err
 	}
 	if o.Remains() && (run.IsFinished(br) || run.IsSuspended(br)) {
 		if err := r.observeIssued(ctx, br, o); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if run.IsFinished(br) {
-		return o, nil
+		return nil
 	}
 	if err := r.observeArtifact(ctx, br, o); err != nil {
-		return nil, err
+		return err
 	}
-	return o, r.observeProgress(ctx, br, o)
+	return r.observeProgress(ctx, br, o)
 }
 
 // observeProgress reads what matters for a run that hasn't finished: its position in its lane until
@@ -105,7 +114,12 @@ func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 // child reads an object of the run into obj and returns it. It returns nil if there is none, or if
 // somebody else owns it, which it records.
 func child[T client.Object](ctx context.Context, r *Reconciler, br *v1alpha1.BenchmarkRun, o *run.Observed, name string, obj T) (T, error) {
-	found, err := r.read(ctx, r, types.NamespacedName{Namespace: br.Namespace, Name: name}, obj)
+	key := types.NamespacedName{Namespace: br.Namespace, Name: name}
+	found, err := r.read(ctx, r, key, obj)
+	if err == nil && !found && run.Expects(br, obj) {
+		// A cache that was filled by an API server that is behind may lack it.
+		found, err = r.read(ctx, r.APIReader, key, obj)
+	}
 	if !found || !o.Owns(br, r.kind(obj), obj) {
 		var none T
 		return none, err

@@ -69,7 +69,7 @@ func (r *Reconciler) noteIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, 
 	}
 	o.Issued[name] = issued
 	if issued.GetDeletionTimestamp() != nil {
-		o.Leftover = "Certificate " + name
+		o.NoteDeletion("Certificate", issued)
 		return nil
 	}
 	if run.IsIssued(issued) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/steady"
@@ -27,6 +29,7 @@ type Sessions interface {
 	Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow
 	Watch(run string, watch session.Watch)
 	Prepare(run string, plans []*session.Plan, address string)
+	Now() int64
 	Start(run string, stage sessionpb.Stage, at int64)
 	End(run string)
 	RequestSample(run string)
@@ -42,6 +45,8 @@ type Reconciler struct {
 	Events    events.EventRecorder
 	Clock     clock.PassiveClock
 	Sessions  Sessions
+	// Leadership returns for which time there was a leader. It may be nil: always.
+	Leadership func(now time.Time) run.Leadership
 	// CA returns the CA bundle, in PEM, by which pods verify the manager, or nil before there is
 	// one.
 	CA       func() []byte

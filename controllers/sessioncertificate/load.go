@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/assay-dev/assay/controllers/retry"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -87,7 +88,7 @@ func (l *Loader) SetupWithManager(mgr ctrl.Manager) error {
 		Named("session-certificate").
 		WatchesRawSource(source.Kind[client.Object](own, &corev1.Secret{}, &handler.EnqueueRequestForObject{})).
 		WatchesRawSource(first).
-		WithOptions(controller.Options{NeedLeaderElection: ptr.To(false)}).
+		WithOptions(controller.Options{NeedLeaderElection: ptr.To(false), RateLimiter: retry.Limiter()}).
 		Complete(l)
 	if err != nil {
 		return fmt.Errorf("watch Secret %s: %w", l.secret, err)

@@ -10,12 +10,14 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/assay-dev/assay/controllers/retry"
 	"github.com/assay-dev/assay/internal/manifest"
 )
 
@@ -36,6 +38,7 @@ func (t *Trust) SetupWithManager(mgr ctrl.Manager) error {
 		Named("session-trust").
 		For(&corev1.ConfigMap{}).
 		WatchesRawSource(source.Channel(t.Source.Changed(), handler.Funcs{GenericFunc: t.all})).
+		WithOptions(controller.Options{RateLimiter: retry.Limiter()}).
 		Complete(reconcile.AsReconciler(t.Client, t))
 }
 

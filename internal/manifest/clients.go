@@ -52,7 +52,9 @@ func ClientJob(run *v1alpha1.BenchmarkRun, script []ScriptFile, settings *Settin
 			Parallelism:          ptr.To(replicas),
 			BackoffLimit:         ptr.To(int32(0)),
 			PodReplacementPolicy: ptr.To(batchv1.Failed),
-			Template:             template,
+
+			ActiveDeadlineSeconds: ptr.To(podDeadline(run)),
+			Template:              template,
 		},
 	}
 }

@@ -3,6 +3,7 @@ package manifest
 import (
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -31,9 +32,9 @@ const (
 	contentFolder  = "/assay/content"
 	configFolder   = "/assay/config"
 
-	// tokenLifetime is the lifetime of a pod's token in seconds, the shortest that Kubernetes
-	// allows. The kubelet renews the token.
-	tokenLifetime = 600
+	// deadlineMargin is how much later than the run's own deadline its pods end by themselves. Only
+	// a manager that is gone for that long doesn't end them first.
+	deadlineMargin = time.Hour
 	// nonRootUser is the user of Assay's images and of a restricted target.
 	nonRootUser = 65532
 	// terminationGracePeriod is the pods' terminationGracePeriodSeconds.
@@ -52,6 +53,17 @@ var (
 func CPUMillis(r v1alpha1.Resources) int64 {
 	cpu := ptr.Deref(r.CPU, defaultCPU)
 	return cpu.MilliValue()
+}
+
+// ActiveDeadline returns the run's time limit from its admission to its end.
+func ActiveDeadline(run *v1alpha1.BenchmarkRun) time.Duration {
+	return time.Duration(ptr.Deref(run.Spec.ActiveDeadlineSeconds, 3600)) * time.Second
+}
+
+// podDeadline returns the activeDeadlineSeconds of a run's pod and Job. It ends a run's load if no
+// manager does.
+func podDeadline(run *v1alpha1.BenchmarkRun) int64 {
+	return int64((ActiveDeadline(run) + deadlineMargin).Seconds())
 }
 
 func podSpec(restricted bool) corev1.PodSpec {
@@ -108,11 +120,13 @@ func mount(spec *corev1.PodSpec, container *corev1.Container, volume *corev1.Vol
 	container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: volume.Name, MountPath: path, ReadOnly: true})
 }
 
-// identity returns the volume with a pod's token and the CA bundle that verifies the manager.
+// identity returns the volume with a pod's token and the CA bundle that verifies the manager. The
+// token is valid as long as the pod may run: it needs no renewal, which an outage of the API server
+// would prevent. It is bound to the pod, and invalid once that is deleted.
 func identity(run *v1alpha1.BenchmarkRun) *corev1.Volume {
 	return projected(identityVolume,
 		corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
-			Audience: session.Audience, ExpirationSeconds: ptr.To(int64(tokenLifetime)), Path: "token",
+			Audience: session.Audience, ExpirationSeconds: ptr.To(podDeadline(run)), Path: "token",
 		}},
 		corev1.VolumeProjection{ConfigMap: &corev1.ConfigMapProjection{
 			LocalObjectReference: corev1.LocalObjectReference{Name: ConfigName(run)},

@@ -22,6 +22,7 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 		ObjectMeta: podMeta(run, TargetName(run), RoleTarget),
 		Spec:       podSpec(restricted),
 	}
+	pod.Spec.ActiveDeadlineSeconds = ptr.To(podDeadline(run))
 	pod.Spec.ShareProcessNamespace = ptr.To(true)
 	for _, secret := range spec.ImagePullSecrets {
 		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: secret.Name})

@@ -15,10 +15,10 @@ func outOfBounds(run *v1alpha1.BenchmarkRun, settings *manifest.Settings) *Failu
 	switch {
 	case IsAdmitted(run):
 		return nil
-	case limit > 0 && activeDeadline(run) > limit:
+	case limit > 0 && manifest.ActiveDeadline(run) > limit:
 		return failuref(v1alpha1.ReasonInvalidSpec,
 			"spec.activeDeadlineSeconds is %d. The administrator of this manager allows %d at most (--max-active-deadline). Decrease it in a new run.",
-			int64(activeDeadline(run).Seconds()), int64(limit.Seconds()))
+			int64(manifest.ActiveDeadline(run).Seconds()), int64(limit.Seconds()))
 	case len(settings.Lanes) > 0 && !slices.Contains(settings.Lanes, run.Spec.Lane):
 		return failuref(v1alpha1.ReasonInvalidSpec,
 			"spec.lane is %s. The administrator of this manager allows only %s (--lanes). Use one of these in a new run.",

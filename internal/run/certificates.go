@@ -72,7 +72,7 @@ func (p *planner) createCertificates() {
 			algorithm, size := server.Key(c.Spec.PrivateKey)
 			secret.Certificate = &certificate.Request{
 				Algorithm: string(algorithm), Size: size, DNSNames: server.DNSNames(p.run, c.Spec), Client: c.Client,
-				Lifetime: activeDeadline(p.run) + certificateMargin,
+				Lifetime: manifest.ActiveDeadline(p.run) + certificateMargin,
 			}
 			p.Create = append(p.Create, secret)
 		case c.Spec.IssuerRef != nil && p.observed.Issued[c.Secret] == nil:
@@ -93,7 +93,7 @@ func (p *planner) certificatesReady() bool {
 		}
 		reported := cmp.Or(p.observed.Issuing[c.Secret], "the Certificate does not exist yet")
 		timeout := readinessTimeout(p.run)
-		by := p.Status.AdmissionTime.Add(timeout)
+		by := p.observed.Leadership.deadline(p.Status.AdmissionTime.Time, timeout)
 		if p.now.After(by) {
 			p.fail(failuref(v1alpha1.ReasonCertificateNotReady,
 				"The certificate of %s was not issued within %ds (spec.target.readiness.timeoutSeconds). cert-manager: %s", c.Field, int(timeout.Seconds()), reported))

@@ -81,7 +81,7 @@ func (p *planner) createConfig(complete bool) bool {
 }
 
 func (p *planner) awaitInputs(missing []string) {
-	by := p.Status.AdmissionTime.Add(inputTimeout)
+	by := p.observed.Leadership.deadline(p.Status.AdmissionTime.Time, inputTimeout)
 	if p.now.After(by) {
 		p.fail(failuref(v1alpha1.ReasonConfigurationMissing, "%s. Create it, then create a new run.", strings.Join(missing, "; ")))
 		return

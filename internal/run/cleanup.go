@@ -1,9 +1,13 @@
 package run
 
 import (
+	"math"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/certificate"
@@ -11,6 +15,9 @@ import (
 )
 
 const (
+	// StopDeadline is the activeDeadlineSeconds of a pod that must terminate but is kept: the kubelet
+	// stops a pod whose deadline has passed.
+	StopDeadline = 1
 	// exitTimeout is the time that released pods may take to exit before they are deleted.
 	exitTimeout = 5 * time.Second
 	// deletionInterval is the interval at which an object that is being deleted is looked for.
@@ -20,6 +27,7 @@ const (
 // cleanUp deletes what a finished run no longer needs. Pods of a success first get time to exit.
 func (p *planner) cleanUp() {
 	p.Release = true
+	p.condition(v1alpha1.ConditionReconciling, metav1.ConditionFalse, v1alpha1.ReasonFinished, finishedMessage)
 	completed := p.Status.CompletionTime.Time
 	if p.succeeded() && !p.clientsEnded() && p.now.Before(completed.Add(exitTimeout)) {
 		p.requeueAt(completed.Add(exitTimeout))
@@ -60,7 +68,7 @@ func (p *planner) clientsEnded() bool {
 func (p *planner) stopPods() {
 	for _, pod := range p.observed.pods() {
 		switch {
-		case PodEnded(pod) || pod.Spec.ActiveDeadlineSeconds != nil || !pod.DeletionTimestamp.IsZero():
+		case PodEnded(pod) || wasStopped(pod) || !pod.DeletionTimestamp.IsZero():
 		case pod.Spec.NodeName == "": // it has no log, and no kubelet that would stop it
 			p.Delete = append(p.Delete, pod)
 		default:
@@ -68,6 +76,11 @@ func (p *planner) stopPods() {
 		}
 	}
 	p.deleteCertificates()
+}
+
+// wasStopped reports whether a pod was given the deadline that stops it.
+func wasStopped(pod *corev1.Pod) bool {
+	return ptr.Deref(pod.Spec.ActiveDeadlineSeconds, math.MaxInt64) <= StopDeadline
 }
 
 // deleteChildren plans to delete all but the artifact. The pods go first, as they hold the lane,

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -32,7 +31,7 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 	case !IsAdmitted(run) && !o.Position.Free:
 		p.queue()
 	case o.Leftover != "":
-		p.awaitDeletion(o.Leftover + " of an earlier run")
+		p.awaitLeftover()
 	default:
 		p.admit()
 		if f := p.failure(); f != nil {
@@ -44,20 +43,30 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 	return p.Plan
 }
 
+// Interrupted returns what to do about a run that could not be observed: nothing but to say so, and
+// to end it once its deadline has passed.
+func Interrupted(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time, err error) Plan {
+	p := newPlanner(run, o, now)
+	if f := overdue(run, o, now); f != nil && !IsFinished(run) {
+		p.fail(f)
+		return p.Plan
+	}
+	if !IsFinished(run) {
+		p.state(State(run), "", p.Status.Progress)
+	}
+	p.Retry(err)
+	return p.Plan
+}
+
 // failure returns why an admitted run can't end with a result, or nil. Once every client has sent
-// its totals, nothing that happens to the pods can prevent it.
+// its totals, nothing that happens to the pods can prevent it, only that they can't be stored.
 func (p *planner) failure() *Failure {
 	run, o, now := p.run, p.observed, p.now
 	if o.Conflict != "" {
 		return conflict(o.Conflict)
 	}
-	if o.Collected(loadplan.Replicas(&run.Spec)) {
-		return nil
-	}
-	if now.After(deadlineOf(run)) {
-		return failuref(v1alpha1.ReasonDeadlineExceeded,
-			"The run took longer than spec.activeDeadlineSeconds (%ds). Increase it, or reduce the load. The last state was %s: %s",
-			int(activeDeadline(run).Seconds()), State(run), cmp.Or(Succeeded(run).Message, "nothing was done yet"))
+	if f := overdue(run, o, now); f != nil || o.Collected(loadplan.Replicas(&run.Spec)) {
+		return f
 	}
 	mismatch := func(*v1alpha1.BenchmarkRun, *Observed, time.Time) *Failure {
 		return targetMismatch(run, o, p.mismatches)
@@ -106,12 +115,25 @@ func (p *planner) replace() {
 			p.fail(f)
 			return
 		}
-		p.requeueAt(deadlineOf(p.run))
+		p.requeueAt(judgedAt(p.run, p.observed))
 	}
 	for _, obj := range p.observed.Unrecorded {
 		p.delete(obj)
 	}
 	p.awaitDeletion("an object that the run has not recorded: " + p.observed.Unrecorded[0].GetName())
+}
+
+// awaitLeftover waits until an object of an earlier run is gone.
+func (p *planner) awaitLeftover() {
+	f := stuckLeftover(p.run, p.observed, p.now)
+	if IsAdmitted(p.run) {
+		f = overdue(p.run, p.observed, p.now)
+	}
+	if f != nil {
+		p.fail(f)
+		return
+	}
+	p.awaitDeletion(p.observed.Leftover + " of an earlier run")
 }
 
 // awaitDeletion waits until an object is gone whose name the run needs.
@@ -137,7 +159,8 @@ func (p *planner) admit() {
 // advance takes an admitted run to its next stage.
 func (p *planner) advance() {
 	o, starts := p.observed, p.observed.Sessions.Starts
-	p.requeueAt(deadlineOf(p.run))
+	p.requeueAt(judgedAt(p.run, o))
+	p.requeueAt(o.Leadership.Since.Add(contactTimeout))
 	collected := o.Collected(loadplan.Replicas(&p.run.Spec))
 	if !collected && !p.prepare() || !p.observeTarget() {
 		return
@@ -148,13 +171,14 @@ func (p *planner) advance() {
 	case collected:
 		p.collect()
 	case starts[sessionpb.Stage_STAGE_TEARDOWN] != 0:
-		p.tearDown(starts[sessionpb.Stage_STAGE_TEARDOWN])
+		p.tearDown()
 	case starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0 && runsScript(p.run) && p.loadsEnded():
-		p.tearDown(p.beginNow(sessionpb.Stage_STAGE_TEARDOWN))
+		p.beginNow(sessionpb.Stage_STAGE_TEARDOWN)
+		p.tearDown()
 	case starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0:
 		p.measure(starts[sessionpb.Stage_STAGE_MEASUREMENT])
 	case starts[sessionpb.Stage_STAGE_SETUP] != 0:
-		p.setUp(starts[sessionpb.Stage_STAGE_SETUP])
+		p.setUp()
 	case p.run.Spec.Load.Warmup != nil && starts[sessionpb.Stage_STAGE_WARMUP] != 0:
 		p.warmUp(starts[sessionpb.Stage_STAGE_WARMUP])
 	case !ready:
@@ -176,10 +200,13 @@ func (p *planner) advance() {
 func (p *planner) startLoad() {
 	switch {
 	case runsScript(p.run):
-		p.setUp(p.beginNow(sessionpb.Stage_STAGE_SETUP))
+		p.beginNow(sessionpb.Stage_STAGE_SETUP)
+		p.setUp()
 	case p.run.Spec.Load.Warmup != nil:
-		p.warmUp(p.begin(sessionpb.Stage_STAGE_WARMUP))
+		p.begin(sessionpb.Stage_STAGE_WARMUP)
+		p.warmUp(0)
 	default:
-		p.measure(p.begin(sessionpb.Stage_STAGE_MEASUREMENT))
+		p.begin(sessionpb.Stage_STAGE_MEASUREMENT)
+		p.measure(0)
 	}
 }

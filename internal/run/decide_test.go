@@ -37,19 +37,18 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 			},
 		},
 		"pods run": {newScene(), v1alpha1.ReasonStarting, func(p Plan) bool {
-			return !creates(p, "run-config") && !creates(p, "run-target") && !creates(p, "run-client") && p.Prepare.Address == "10.0.0.1:8080" && p.Start == nil
+			return !creates(p, "run-config") && !creates(p, "run-target") && !creates(p, "run-client") && p.Prepare.Address == "10.0.0.1:8080" && p.Begin == nil
 		}},
 		"the CPUs aren't known": {
 			func() *scene { s := newScene().ready(); s.o.Sessions.Agent.Latest = nil; return s }(),
-			v1alpha1.ReasonStarting, func(p Plan) bool { return p.Read && p.Start == nil },
+			v1alpha1.ReasonStarting, func(p Plan) bool { return p.Read && p.Begin == nil },
 		},
 		"a client's session is gone": {
 			newScene().ready().clients(func(c *session.ClientState) { c.Connected, c.DisconnectedSince = false, now }),
-			v1alpha1.ReasonStarting, func(p Plan) bool { return p.Start == nil && p.RequeueAfter <= contactTimeout },
+			v1alpha1.ReasonStarting, func(p Plan) bool { return p.Begin == nil && p.RequeueAfter <= contactTimeout },
 		},
 		"all are ready": {newScene().ready(), v1alpha1.ReasonMeasuring, func(p Plan) bool {
-			at := time.UnixMicro(p.Start[measurementStage])
-			return at.After(now) && at.Before(now.Add(time.Second)) && p.Status.MeasurementTime.Equal(&metav1.MicroTime{Time: at})
+			return p.Begin.Stage == measurementStage && p.Begin.Lead > 0 && p.Begin.Lead < time.Second && p.Status.MeasurementTime == nil
 		}},
 		"all are ready to warm up": {
 			func() *scene {
@@ -57,7 +56,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(9))}
 				return s
 			}(),
-			v1alpha1.ReasonWarmingUp, func(p Plan) bool { return p.Start[warmupStage] != 0 && p.Start[measurementStage] == 0 },
+			v1alpha1.ReasonWarmingUp, func(p Plan) bool { return p.Begin.Stage == warmupStage },
 		},
 		"the warm-up is under way": {
 			func() *scene {
@@ -65,7 +64,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(9))}
 				return s
 			}(), v1alpha1.ReasonWarmingUp, func(p Plan) bool {
-				return p.Start[warmupStage] == now.Add(-time.Second).UnixMicro() && p.RequeueAfter == progressInterval
+				return p.Begin == nil && p.RequeueAfter == progressInterval
 			},
 		},
 		"the warm-up has ended": {
@@ -73,10 +72,10 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 				s := newScene().started(warmupStage).clients(func(c *session.ClientState) { c.WarmupEnded = true })
 				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(9))}
 				return s
-			}(), v1alpha1.ReasonMeasuring, func(p Plan) bool { return p.Start[measurementStage] > now.UnixMicro() },
+			}(), v1alpha1.ReasonMeasuring, func(p Plan) bool { return p.Begin.Stage == measurementStage && p.Begin.Lead > 0 },
 		},
 		"the measurement is under way": {newScene().started(measurementStage), v1alpha1.ReasonMeasuring, func(p Plan) bool {
-			return p.Start[measurementStage] == now.Add(-time.Second).UnixMicro() && !creates(p, "run-result") && p.RequeueAfter == progressInterval
+			return p.Begin == nil && p.Status.MeasurementTime.Time.Equal(now.Add(-time.Second)) && !creates(p, "run-result") && p.RequeueAfter == progressInterval
 		}},
 		"the agent hasn't read the end": {newScene().collected(), v1alpha1.ReasonCollecting, func(p Plan) bool { return p.Read && !creates(p, "run-result") }},
 		"the agent has read the end": {
@@ -213,7 +212,7 @@ func TestDecideFailsARun(t *testing.T) {
 			if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionFinished) {
 				t.Error("a run that failed isn't Finished")
 			}
-			if creates(p, "run-target") || p.Start != nil || creates(p, "run-result") {
+			if creates(p, "run-target") || p.Begin != nil || creates(p, "run-result") {
 				t.Errorf("the plan doesn't end the run: %+v", p)
 			}
 			if len(p.Delete) > 0 || len(p.Stop) > 0 {
@@ -299,6 +298,15 @@ func TestCleanUp(t *testing.T) {
 				return s
 			}(),
 			delete: []string{"client-1"}, stop: []string{"run-target", "client-0"},
+		},
+		"a deadline of their own doesn't stop them": {
+			scene: func() *scene {
+				s := retain(finished(metav1.ConditionFalse, 0), v1alpha1.RetainAlways)
+				s.o.Target.Spec.ActiveDeadlineSeconds = ptr.To(int64(7200))
+				s.o.Clients[0].Spec.ActiveDeadlineSeconds = ptr.To(int64(StopDeadline))
+				return s
+			}(),
+			stop: []string{"run-target", "client-1"},
 		},
 		"expires later": {scene: ttl(finished(metav1.ConditionTrue, exitTimeout), 60), delete: children},
 		"expires":       {scene: ttl(finished(metav1.ConditionTrue, exitTimeout), 5), delete: []string{"run"}, expire: true},

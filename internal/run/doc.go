@@ -4,7 +4,7 @@
 //
 // The files are layers. Each uses only files of its own layer and of those above:
 //
-//	script.go, inputs.go, plan.go, pods.go, status.go
+//	leadership.go, script.go, inputs.go, plan.go, pods.go, status.go
 //	    what a plan and a failure are; what the user's ConfigMaps, a pod and a
 //	    result say by themselves
 //	observed.go
@@ -18,8 +18,8 @@
 //	certificates.go, failure_clients.go, failure_target.go, target.go
 //	children.go, readiness.go
 //	    why a run can't end with a result, and the way to the start of its load
-//	stages.go
-//	    the load
+//	deadline.go, stages.go
+//	    its time limit, and the load
 //	result.go, verdict.go, cleanup.go
 //	    the result, the verdict and the end
 //	decide.go

@@ -16,8 +16,6 @@ import (
 const (
 	// clientsReadyTimeout is the time that clients may take to become ready.
 	clientsReadyTimeout = 5 * time.Minute
-	// contactTimeout is the time that a pod may be without a session during the run.
-	contactTimeout = 2 * time.Minute
 )
 
 func jobGone(_ *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
@@ -104,7 +102,8 @@ func clientsNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fa
 	}
 	for i := range loadplan.Replicas(&run.Spec) {
 		client := o.Sessions.Clients[i]
-		if client.Ready || !now.After(clientReadyBy(run, o, client.Connected)) {
+		rejoins := !client.Connected && o.Leadership.rejoins(o.Job.CreationTimestamp.Time, now)
+		if client.Ready || rejoins || !now.After(clientReadyBy(run, o, client.Connected)) {
 			continue
 		}
 		pod := o.Clients[i]
@@ -133,7 +132,7 @@ func clientReadyBy(run *v1alpha1.BenchmarkRun, o *Observed, connected bool) time
 			from = ready.LastTransitionTime.Time
 		}
 	}
-	return from.Add(clientsReadyTimeout)
+	return o.Leadership.deadline(from, clientsReadyTimeout)
 }
 
 // clientLost fails a run of which a client has had no session for too long.

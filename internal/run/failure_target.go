@@ -108,6 +108,9 @@ func targetNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fai
 	if !started || !now.After(targetReadyBy(run, o)) || probed(run, o) != nil || targetWasReady(run) {
 		return nil
 	}
+	if o.Sessions.Agent == nil && len(o.Sessions.Clients) == 0 && o.Leadership.rejoins(targetCreated(o), now) {
+		return nil
+	}
 	timeout := int(readinessTimeout(run).Seconds())
 	if isExternal(run) {
 		return failuref(v1alpha1.ReasonTargetNotReady,

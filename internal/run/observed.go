@@ -25,6 +25,9 @@ type Observed struct {
 	// CA is the CA bundle, in PEM, by which pods verify the manager, or nil before there is one.
 	CA []byte
 
+	// Leadership tells for which time there was a leader.
+	Leadership Leadership
+
 	Config *corev1.ConfigMap
 	Target *corev1.Pod
 	Job    *batchv1.Job
@@ -71,6 +74,8 @@ type Observed struct {
 	// Conflict names an object that the run needs and somebody else owns. Leftover names one that
 	// will soon be gone, of an earlier run of the same name or of this run before its suspension.
 	Conflict, Leftover string
+	// LeftoverSince is the time since which Leftover should be gone.
+	LeftoverSince time.Time
 	// Unrecorded holds objects with the names of the target's pod and the clients' Job, and with the
 	// run as their owner, that the run's status doesn't record. Somebody else created them, or a
 	// manager that was killed before it could record them.
@@ -137,23 +142,34 @@ func (o *Observed) Owns(run *v1alpha1.BenchmarkRun, kind string, obj metav1.Obje
 	owner := OwnershipOf(obj, run)
 	switch owner {
 	case EarlierRun:
-		o.Leftover = kind + " " + obj.GetName()
+		o.NoteDeletion(kind, obj)
+		if o.LeftoverSince.Before(run.CreationTimestamp.Time) {
+			o.LeftoverSince = run.CreationTimestamp.Time // its owner was deleted before that
+		}
 	case Foreign:
 		o.Conflict = kind + " " + obj.GetName()
 	}
 	return owner == Own
 }
 
+// NoteDeletion records an object of the run that is being deleted.
+func (o *Observed) NoteDeletion(kind string, obj metav1.Object) {
+	o.Leftover = kind + " " + obj.GetName()
+	if at := obj.GetDeletionTimestamp(); at != nil {
+		o.LeftoverSince = at.Time
+	}
+}
+
 // NoteDeletions records the children of a run that are being deleted.
 func (o *Observed) NoteDeletions() {
 	if o.Config != nil && !o.Config.DeletionTimestamp.IsZero() {
-		o.Leftover = "ConfigMap " + o.Config.Name
+		o.NoteDeletion("ConfigMap", o.Config)
 	}
 	if o.Target != nil && !o.Target.DeletionTimestamp.IsZero() {
-		o.Leftover = "Pod " + o.Target.Name
+		o.NoteDeletion("Pod", o.Target)
 	}
 	if o.Job != nil && !o.Job.DeletionTimestamp.IsZero() {
-		o.Leftover = "Job " + o.Job.Name
+		o.NoteDeletion("Job", o.Job)
 	}
 }
 

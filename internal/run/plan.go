@@ -37,8 +37,8 @@ type Plan struct {
 	Watch *session.Watch
 	// Prepare tells the clients what to prepare for, or is nil if that isn't known.
 	Prepare *Prepare
-	// Start holds the start times of stages, in microseconds since the Unix epoch.
-	Start map[sessionpb.Stage]int64
+	// Begin is a stage to begin, or nil.
+	Begin *Begin
 	// EndWarmup makes the clients end their warm-up.
 	EndWarmup bool
 	// Read requests a usage sample from the agent.
@@ -83,6 +83,13 @@ type Creation struct {
 type Prepare struct {
 	Plans   []*session.Plan
 	Address string
+}
+
+// Begin is the begin of a stage. Its start time is Lead after the status was written: however long that
+// takes, the start time reaches every client before it comes.
+type Begin struct {
+	Stage sessionpb.Stage
+	Lead  time.Duration
 }
 
 // maxMessage limits the message of a condition, as metav1.Condition does.

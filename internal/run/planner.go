@@ -2,6 +2,7 @@ package run
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -85,11 +86,14 @@ func (p *planner) fail(f *Failure) {
 	p.finish()
 }
 
+// finishedMessage is the message of Reconciling of a finished run.
+const finishedMessage = "The run has finished."
+
 // finish ends a run whose conditions Succeeded, Valid and ThresholdsMet are set.
 func (p *planner) finish() {
 	verdict := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionSucceeded)
 	p.condition(v1alpha1.ConditionFinished, metav1.ConditionTrue, verdict.Reason, verdict.Message)
-	p.condition(v1alpha1.ConditionReconciling, metav1.ConditionFalse, v1alpha1.ReasonFinished, "The run has finished.")
+	p.condition(v1alpha1.ConditionReconciling, metav1.ConditionFalse, v1alpha1.ReasonFinished, finishedMessage)
 	var reason *metav1.Condition
 	if p.Status.Verdict, reason = verdictOf(p.Status.Conditions); reason != nil {
 		p.condition(v1alpha1.ConditionStalled, metav1.ConditionTrue, reason.Reason, reason.Message)
@@ -105,6 +109,23 @@ func (p *planner) finish() {
 		State: v1alpha1.StateFinished, Percent: progress.Percent, Requests: progress.Requests, Errors: progress.Errors,
 	}
 }
+
+// Retry adds to the status that the last step failed and is tried again. A finished run says so in
+// the condition Reconciling, any other in Succeeded too.
+func (p *Plan) Retry(err error) {
+	kinds := []string{v1alpha1.ConditionReconciling}
+	if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionFinished) {
+		kinds = append(kinds, v1alpha1.ConditionSucceeded)
+	}
+	for _, kind := range kinds {
+		if c := meta.FindStatusCondition(p.Status.Conditions, kind); c != nil {
+			c.Message = strings.TrimSpace(Bounded(c.Message, maxMessage/2) + " Retrying: " + Bounded(err.Error(), maxError))
+		}
+	}
+}
+
+// maxError limits an error in the message of a condition.
+const maxError = 1024
 
 func (p *planner) create(obj manifest.Object) {
 	p.Create = append(p.Create, Creation{Object: obj, Reason: v1alpha1.ReasonInvalidSpec})
@@ -179,7 +200,21 @@ func (p *planner) loadPlans() ([]*session.Plan, error) {
 	return p.loads, nil
 }
 
-// progress returns the progress of a stage of a certain extent.
+// wall converts a time of the sessions' clock, which is monotonic, to the wall clock. They differ if
+// that was set, or the host slept, since the manager was started.
+func (p *planner) wall(at int64) time.Time {
+	step := p.now.Sub(time.UnixMicro(p.observed.Sessions.Now))
+	if step.Abs() < minClockStep {
+		step = 0
+	}
+	return time.UnixMicro(at).Add(step.Truncate(time.Second))
+}
+
+// minClockStep is the difference between two clocks from which on one of them was set.
+const minClockStep = time.Second
+
+// progress returns the progress of a stage of a certain extent that began at at, or hasn't begun if
+// that is 0.
 func (p *planner) progress(stage sessionpb.Stage, at int64, extent loadplan.Extent) *v1alpha1.Progress {
 	seen := p.observed.Sessions.Progress[stage]
 	progress := &v1alpha1.Progress{
@@ -188,7 +223,10 @@ func (p *planner) progress(stage sessionpb.Stage, at int64, extent loadplan.Exte
 	if extent == (loadplan.Extent{}) {
 		return progress
 	}
-	elapsed := max(p.now.Sub(time.UnixMicro(at)), 0).Seconds()
+	elapsed := 0.0
+	if at != 0 {
+		elapsed = max(time.Duration(p.observed.Sessions.Now-at)*time.Microsecond, 0).Seconds()
+	}
 	done := elapsed / float64(extent.Seconds)
 	if extent.Requests > 0 {
 		done = float64(seen.Requests+seen.Dropped) / float64(extent.Requests)

@@ -25,12 +25,14 @@ const (
 // client's end. Without an agent there is nothing to wait for.
 func (p *planner) collect() {
 	var end int64
+	late := true
 	for i := range loadplan.Replicas(&p.run.Spec) {
-		end = max(end, p.observed.Sessions.Clients[i].Totals.EndedAt)
+		client := p.observed.Sessions.Clients[i]
+		end = max(end, client.Totals.EndedAt)
+		late = late && p.now.Sub(client.TotalsSince) > lastSampleTimeout
 	}
 	p.state(v1alpha1.ReasonCollecting, "Every client has sent its totals.", nil)
 	agent := p.observed.Sessions.Agent
-	late := p.now.Sub(time.UnixMicro(end)) > lastSampleTimeout
 	if agent != nil && agent.Connected && !late && (agent.Latest == nil || agent.Latest.At < end) {
 		p.Read = true
 		p.requeueIn(lastSampleInterval)
@@ -110,7 +112,7 @@ func (p *planner) describe(at int64) (*result.Run, error) {
 	d := plan.Describe()
 	d.Namespace, d.Name, d.UID = p.run.Namespace, p.run.Name, string(p.run.UID)
 	d.Image, d.Server = spec.Target.Image, server.Describe(&spec.Target)
-	d.MeasurementTime = time.UnixMicro(at).UTC()
+	d.MeasurementTime = p.wall(at).UTC()
 	d.Load, d.TargetRatePerSecond = loadplan.Shape(spec), loadplan.TargetRatePerSecond(spec)
 	for _, p := range plans {
 		d.AllConnections += int64(p.Connections)

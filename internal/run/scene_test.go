@@ -60,6 +60,7 @@ func newScene() *scene {
 		Config: config, Target: pod, Job: job,
 		Clients: map[int]*corev1.Pod{0: clientPod(0), 1: clientPod(1)},
 		Sessions: session.Observation{
+			Now:     now.UnixMicro(),
 			Clients: map[int]session.ClientState{0: {Connected: true, Node: "node"}, 1: {Connected: true, Node: "node"}},
 			Agent:   &session.AgentState{Connected: true},
 		},
@@ -101,6 +102,7 @@ func (s *scene) started(stage sessionpb.Stage) *scene {
 func (s *scene) collected() *scene {
 	s.started(measurementStage)
 	return s.clients(func(c *session.ClientState) {
+		c.TotalsSince = now.Add(-time.Second / 2)
 		c.Totals = &result.Totals{StartedAt: now.Add(-time.Second).UnixMicro(), EndedAt: now.Add(-time.Second / 2).UnixMicro()}
 	})
 }

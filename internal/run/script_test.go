@@ -19,24 +19,28 @@ func TestDecideTakesAScriptFromStageToStage(t *testing.T) {
 	setUp := func(c *session.ClientState) { c.Script.SetupEnded = true }
 	loaded := func(c *session.ClientState) { c.Script = session.ScriptState{SetupEnded: true, LoadEnded: true} }
 	for name, tc := range map[string]struct {
-		scene *scene
-		state string
-		start sessionpb.Stage
+		scene  *scene
+		state  string
+		begins sessionpb.Stage
 	}{
 		"ready":                        {scripted().ready(), v1alpha1.ReasonSettingUp, setupStage},
-		"setup() runs":                 {scripted().started(setupStage), v1alpha1.ReasonSettingUp, setupStage},
-		"setup() ran":                  {leader(scripted().started(setupStage), setUp), v1alpha1.ReasonSettingUp, setupStage},
+		"setup() runs":                 {scripted().started(setupStage), v1alpha1.ReasonSettingUp, 0},
+		"setup() ran":                  {leader(scripted().started(setupStage), setUp), v1alpha1.ReasonSettingUp, 0},
 		"all have what it returned":    {scripted().started(setupStage).clients(setUp), v1alpha1.ReasonMeasuring, measurementStage},
-		"measuring":                    {scripted().started(measurementStage).clients(setUp), v1alpha1.ReasonMeasuring, measurementStage},
-		"one load has ended":           {leader(scripted().started(measurementStage), loaded), v1alpha1.ReasonMeasuring, measurementStage},
+		"measuring":                    {scripted().started(measurementStage).clients(setUp), v1alpha1.ReasonMeasuring, 0},
+		"one load has ended":           {leader(scripted().started(measurementStage), loaded), v1alpha1.ReasonMeasuring, 0},
 		"all loads have ended":         {scripted().started(measurementStage).clients(loaded), v1alpha1.ReasonTearingDown, teardownStage},
-		"teardown() runs":              {scripted().started(teardownStage).clients(loaded), v1alpha1.ReasonTearingDown, teardownStage},
-		"the manager was restarted in": {scripted().started(setupStage).clients(func(c *session.ClientState) { c.Ready = false }), v1alpha1.ReasonSettingUp, setupStage},
+		"teardown() runs":              {scripted().started(teardownStage).clients(loaded), v1alpha1.ReasonTearingDown, 0},
+		"the manager was restarted in": {scripted().started(setupStage).clients(func(c *session.ClientState) { c.Ready = false }), v1alpha1.ReasonSettingUp, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := tc.scene.decide()
-			if got := stateIn(p); got.Reason != tc.state || p.Start[tc.start] == 0 || len(p.Start) != 1 {
-				t.Errorf("%s: %s; starts %v", got.Reason, got.Message, p.Start)
+			var begun sessionpb.Stage
+			if p.Begin != nil {
+				begun = p.Begin.Stage
+			}
+			if got := stateIn(p); got.Reason != tc.state || begun != tc.begins {
+				t.Errorf("%s: %s; begins %v", got.Reason, got.Message, begun)
 			}
 		})
 	}

@@ -25,23 +25,18 @@ const (
 )
 
 // begin plans the start of a stage that all clients start together.
-func (p *planner) begin(stage sessionpb.Stage) int64 {
-	lead := startLead + time.Duration(loadplan.Replicas(&p.run.Spec))*startLeadPerClient
-	return p.startAt(stage, p.now.Add(lead).UnixMicro())
+func (p *planner) begin(stage sessionpb.Stage) {
+	p.Begin = &Begin{Stage: stage, Lead: startLead + time.Duration(loadplan.Replicas(&p.run.Spec))*startLeadPerClient}
 }
 
 // beginNow plans the start of a stage that needs no barrier.
-func (p *planner) beginNow(stage sessionpb.Stage) int64 { return p.startAt(stage, p.now.UnixMicro()) }
+func (p *planner) beginNow(stage sessionpb.Stage) { p.Begin = &Begin{Stage: stage} }
 
-func (p *planner) startAt(stage sessionpb.Stage, at int64) int64 {
-	p.Start = map[sessionpb.Stage]int64{stage: at}
-	return at
-}
-
-// measure makes the clients send the load from at on.
+// measure records that the clients send the load from at on, or that they are about to if at is 0.
 func (p *planner) measure(at int64) {
-	p.startAt(sessionpb.Stage_STAGE_MEASUREMENT, at)
-	p.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(time.UnixMicro(at)))
+	if at != 0 {
+		p.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(p.wall(at)))
+	}
 	_, extent := loadplan.Extents(&p.run.Spec)
 	p.state(v1alpha1.ReasonMeasuring, "The clients send the load.",
 		p.progress(sessionpb.Stage_STAGE_MEASUREMENT, at, extent))
@@ -49,14 +44,14 @@ func (p *planner) measure(at int64) {
 }
 
 // setUp waits until client 0 has executed setup() and every client has what that returned.
-func (p *planner) setUp(at int64) {
+func (p *planner) setUp() {
 	replicas := loadplan.Replicas(&p.run.Spec)
 	have := p.countClients(func(c *session.ClientState) bool { return c.Script.SetupEnded && c.Connected })
 	if have == replicas {
-		p.measure(p.begin(sessionpb.Stage_STAGE_MEASUREMENT))
+		p.begin(sessionpb.Stage_STAGE_MEASUREMENT)
+		p.measure(0)
 		return
 	}
-	p.startAt(sessionpb.Stage_STAGE_SETUP, at)
 	message := fmt.Sprintf("Client %d executes the script's setup().", session.ScriptLeader)
 	if have > 0 {
 		message = fmt.Sprintf("%d of %d clients have received what the script's setup() returned.", have, replicas)
@@ -71,8 +66,7 @@ func (p *planner) loadsEnded() bool {
 }
 
 // tearDown makes client 0 execute the script's teardown(), after which it sends its totals.
-func (p *planner) tearDown(at int64) {
-	p.startAt(sessionpb.Stage_STAGE_TEARDOWN, at)
+func (p *planner) tearDown() {
 	p.state(v1alpha1.ReasonTearingDown, fmt.Sprintf("Client %d executes the script's teardown().", session.ScriptLeader), p.Status.Progress)
 	p.requeueIn(progressInterval)
 }
@@ -86,10 +80,10 @@ func (p *planner) warmUp(at int64) {
 		message += "; " + said
 	}
 	if ended == replicas {
-		p.measure(p.begin(sessionpb.Stage_STAGE_MEASUREMENT))
+		p.begin(sessionpb.Stage_STAGE_MEASUREMENT)
+		p.measure(0)
 		return
 	}
-	p.startAt(sessionpb.Stage_STAGE_WARMUP, at)
 	extent, _ := loadplan.Extents(&p.run.Spec)
 	progress := p.progress(sessionpb.Stage_STAGE_WARMUP, at, extent)
 	if p.run.Spec.Load.Warmup.Steady != nil {

@@ -29,6 +29,21 @@ func IsFinished(run *v1alpha1.BenchmarkRun) bool {
 // IsSuspended reports whether spec.suspend is set.
 func IsSuspended(run *v1alpha1.BenchmarkRun) bool { return ptr.Deref(run.Spec.Suspend, false) }
 
+// Expects reports whether the run's status records an object of the kind of obj, without which the
+// run would fail: the target's pod or the clients' Job.
+func Expects(run *v1alpha1.BenchmarkRun, obj metav1.Object) bool {
+	if IsFinished(run) || IsSuspended(run) || run.Status.Children == nil {
+		return false
+	}
+	switch obj.(type) {
+	case *corev1.Pod:
+		return run.Status.Children.TargetPodUID != ""
+	case *batchv1.Job:
+		return run.Status.Children.ClientJobUID != ""
+	}
+	return false
+}
+
 // Recorded reports whether the run's status records an object as its own, so that its pods may speak
 // for the run. Only the target's pod and the clients' Job have to be recorded, and only while the run
 // goes on: what a run leaves behind is deleted in any case.
@@ -114,21 +129,18 @@ func readinessTimeout(run *v1alpha1.BenchmarkRun) time.Duration {
 	return seconds(ptr.Deref(run.Spec.Target.Readiness.TimeoutSeconds, 300))
 }
 
-func activeDeadline(run *v1alpha1.BenchmarkRun) time.Duration {
-	return seconds(ptr.Deref(run.Spec.ActiveDeadlineSeconds, 3600))
-}
-
-func deadlineOf(run *v1alpha1.BenchmarkRun) time.Time {
-	return run.Status.AdmissionTime.Add(activeDeadline(run))
-}
-
 func seconds(n int32) time.Duration { return time.Duration(n) * time.Second }
 
 func targetReadyBy(run *v1alpha1.BenchmarkRun, o *Observed) time.Time {
+	return o.Leadership.deadline(targetCreated(o), readinessTimeout(run))
+}
+
+// targetCreated returns the time at which the target was created, or the clients of an external one.
+func targetCreated(o *Observed) time.Time {
 	if o.Target == nil {
-		return o.Job.CreationTimestamp.Add(readinessTimeout(run))
+		return o.Job.CreationTimestamp.Time
 	}
-	return o.Target.CreationTimestamp.Add(readinessTimeout(run))
+	return o.Target.CreationTimestamp.Time
 }
 
 // Bounded returns the first limit bytes of a text, without a partial character.

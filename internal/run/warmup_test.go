@@ -64,8 +64,8 @@ func TestWarmUpUntilSteady(t *testing.T) {
 			if test.state == v1alpha1.ReasonWarmingUp && p.Status.Progress.RemainingSeconds != nil {
 				t.Errorf("%d s remain, although it may end at any time", *p.Status.Progress.RemainingSeconds)
 			}
-			if begun := p.Start[measurementStage] != 0; begun != (test.state == v1alpha1.ReasonMeasuring) {
-				t.Errorf("starts %v", p.Start)
+			if begun := p.Begin != nil && p.Begin.Stage == measurementStage; begun != (test.state == v1alpha1.ReasonMeasuring) {
+				t.Errorf("begins %v", p.Begin)
 			}
 		})
 	}

@@ -18,6 +18,12 @@ type Observation struct {
 	Starts map[sessionpb.Stage]int64
 	// Since is the time since which the run's pods could connect to this manager.
 	Since time.Time
+	// Now is the time of the observation by the sessions' clock, which is monotonic: microseconds
+	// since the Unix epoch, as the wall clock said when the manager was started.
+	Now int64
+	// ClockStep is by how much the wall clock was set since Since, or the host slept. It is 0 if
+	// neither happened.
+	ClockStep time.Duration
 	// Progress is the progress of each stage.
 	Progress map[sessionpb.Stage]Progress
 }
@@ -26,9 +32,11 @@ type Observation struct {
 type ClientState struct {
 	Pod, PodUID, Node string
 	Connected         bool
-	// DisconnectedSince is the end of the last session if the client isn't connected.
+	// DisconnectedSince is the end of the last session, or the begin of the first one.
 	DisconnectedSince time.Time
-	Ready             bool
+	// Behind reports whether messages that the client had when it connected haven't arrived yet.
+	Behind bool
+	Ready  bool
 	// CPUs lists the CPUs that the client may run on.
 	CPUs string
 	// Starts are the start times that the client has, or was sent.
@@ -41,6 +49,8 @@ type ClientState struct {
 	ProbeFailure string
 	// Totals are the client's final figures, or nil until they have arrived.
 	Totals *result.Totals
+	// TotalsSince is the time at which they arrived.
+	TotalsSince time.Time
 	// ClockError bounds the error of the client's clock, in microseconds.
 	ClockError int64
 	// Script is the progress of the client's k6 script.

@@ -66,6 +66,7 @@ func (r *run) join(st *stream, identity Identity, hello *sessionpb.Hello) error 
 		p.stream.end(status.Error(codes.Aborted, "the pod has connected again"))
 	}
 	p.stream, st.participant = st, p
+	p.had = hello.GetLastNumber()
 	if err := r.resume(p, hello); err != nil {
 		p.reject(err)
 		return status.Error(codes.InvalidArgument, err.Error())

@@ -88,11 +88,16 @@ func New(identify Identify, changed func(run string), log logr.Logger) *Server {
 // the monotonic clock, so that a step of the wall clock doesn't disturb a run.
 func (s *Server) now() int64 { return s.epoch + time.Since(s.origin).Microseconds() }
 
+// Now returns the manager's clock, by which start times are set.
+func (s *Server) Now() int64 { return s.now() }
+
 // Observe returns the state of a run's pods. The caller may change the returned
 // copy, but not what its pointers lead to.
 func (s *Server) Observe(run string) session.Observation {
 	r := s.known(run)
-	return contained(s, r, r.observe)
+	o := contained(s, r, r.observe)
+	o.Now = s.now()
+	return o
 }
 
 // Series returns the seconds of a run's measurement so far, of all clients and the target, in at

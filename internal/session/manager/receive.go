@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -122,7 +123,7 @@ func (r *run) receiveNumbered(p *participant, n *numbered) (news bool, err error
 		if r.totalsBytes += n.size; r.totalsBytes > maxTotalsBytes {
 			return false, malformed("with these totals, those of all clients have more than %d bytes", int64(maxTotalsBytes))
 		}
-		p.Totals, p.ClockError, news = n.totals, n.clockError, true
+		p.Totals, p.TotalsSince, p.ClockError, news = n.totals, time.Now(), n.clockError, true
 	case n.sample != nil:
 		appeared, err := r.addSample(n.sample)
 		if err != nil {
@@ -133,8 +134,9 @@ func (r *run) receiveNumbered(p *participant, n *numbered) (news bool, err error
 			r.desired.samplePending = false
 		}
 	}
+	behind := p.next <= p.had
 	p.next = n.last + 1
-	return news, nil
+	return news || behind && p.next > p.had, nil
 }
 
 func allowed(role sessionpb.Role, m *sessionpb.PodMessage) bool {

@@ -57,6 +57,8 @@ type participant struct {
 	stream   *stream // nil while the pod is disconnected
 	// next is the number of the first message that has not arrived.
 	next uint64
+	// had is the number of the last message that the pod had when it connected.
+	had uint64
 	// malformed is set if Failure is about a malformed message.
 	malformed bool
 	seconds   map[sessionpb.Stage]int64 // of a client, the first second that has not arrived

@@ -25,8 +25,11 @@ const (
 	minBackoff = 50 * time.Millisecond
 	maxBackoff = time.Second
 	// rejectionTimeout is the time for which a pod retries if it is rejected: the manager may
-	// not know it yet, or the token may be about to be replaced.
+	// not know it yet.
 	rejectionTimeout = 30 * time.Second
+	// authenticationTimeout is the same for a pod whose token isn't accepted. The API server may
+	// reject a valid token in and after an outage, and the kubelet can't replace an expired one.
+	authenticationTimeout = 5 * time.Minute
 	// flushTimeout bounds the time after the end of Run's context.
 	flushTimeout = 2 * time.Second
 )
@@ -81,21 +84,28 @@ func (s *Session) Run(ctx context.Context) error {
 // rejections finds out whether the manager rejects the pod for good.
 type rejections struct {
 	since time.Time // zero if the last session didn't end with a rejection
+	code  codes.Code
 }
 
 // final records the end of a session, and reports whether another attempt is of no use.
 func (r *rejections) final(err error, began, ended time.Time) bool {
-	switch status.Code(err) {
+	code, timeout := status.Code(err), rejectionTimeout
+	switch code {
 	case codes.FailedPrecondition:
 		return true
-	case codes.Unauthenticated, codes.PermissionDenied, codes.InvalidArgument, codes.Unimplemented:
-		if r.since.IsZero() || ended.Sub(began) > rejectionTimeout {
-			r.since = ended
-		}
-		return ended.Sub(r.since) > rejectionTimeout
+	case codes.Unauthenticated:
+		timeout = authenticationTimeout
+	case codes.PermissionDenied, codes.InvalidArgument, codes.Unimplemented:
+	default:
+		r.since = time.Time{}
+		return false
 	}
-	r.since = time.Time{}
-	return false
+	sameKind := (code == codes.Unauthenticated) == (r.code == codes.Unauthenticated)
+	if r.since.IsZero() || !sameKind || ended.Sub(began) > rejectionTimeout {
+		r.since = ended
+	}
+	r.code = code
+	return ended.Sub(r.since) > timeout
 }
 
 // wait waits between two attempts to connect. It reports whether there is to be another attempt.

@@ -25,7 +25,10 @@ func TestRejections(t *testing.T) {
 	}{
 		"at once":                     {[]ending{{codes.FailedPrecondition, 0, s}}, true},
 		"not known yet":               {[]ending{{codes.PermissionDenied, 0, s}, {codes.PermissionDenied, s, 2 * s}}, false},
-		"for long":                    {[]ending{{codes.PermissionDenied, 0, s}, {codes.Unauthenticated, 15 * s, 16 * s}, {codes.InvalidArgument, 31 * s, 32 * s}}, true},
+		"for long":                    {[]ending{{codes.PermissionDenied, 0, s}, {codes.PermissionDenied, 15 * s, 16 * s}, {codes.InvalidArgument, 31 * s, 32 * s}}, true},
+		"no token for four minutes":   {[]ending{{codes.Unauthenticated, 0, s}, {codes.Unauthenticated, 240 * s, 241 * s}}, false},
+		"no token for six minutes":    {[]ending{{codes.Unauthenticated, 0, s}, {codes.Unauthenticated, 240 * s, 241 * s}, {codes.Unauthenticated, 360 * s, 361 * s}}, true},
+		"a new token isn't the run's": {[]ending{{codes.Unauthenticated, 0, s}, {codes.Unauthenticated, 240 * s, 241 * s}, {codes.PermissionDenied, 242 * s, 243 * s}, {codes.PermissionDenied, 274 * s, 275 * s}}, true},
 		"with a break in between":     {[]ending{{codes.PermissionDenied, 0, s}, {codes.Unavailable, 15 * s, 16 * s}, {codes.PermissionDenied, 31 * s, 32 * s}}, false},
 		"after a session of an hour":  {[]ending{{codes.InvalidArgument, 0, s}, {codes.InvalidArgument, 2 * s, 3600 * s}}, false},
 		"no manager for an hour":      {[]ending{{codes.Unavailable, 0, s}, {codes.Unavailable, 3600 * s, 3601 * s}}, false},

@@ -131,6 +131,7 @@ func (st *stream) hello() *sessionpb.PodMessage {
 		WarmupEnded:    st.reported[warmupEnded] != nil,
 		ProbeSucceeded: st.reported[probeSucceeded].GetProbeSucceeded(),
 		ScriptState:    st.reported[scriptState].GetScriptState(),
+		LastNumber:     st.kept.last,
 		Protocol:       session.Protocol(),
 	}}}
 }

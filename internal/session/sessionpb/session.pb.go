@@ -748,7 +748,10 @@ type Hello struct {
 	// probe_succeeded repeats what the pod has sent.
 	ProbeSucceeded *ProbeSucceeded `protobuf:"bytes,8,opt,name=probe_succeeded,json=probeSucceeded,proto3" json:"probe_succeeded,omitempty"`
 	// script_state repeats what a client has sent.
-	ScriptState   *ScriptState `protobuf:"bytes,20,opt,name=script_state,json=scriptState,proto3" json:"script_state,omitempty"`
+	ScriptState *ScriptState `protobuf:"bytes,20,opt,name=script_state,json=scriptState,proto3" json:"script_state,omitempty"`
+	// last_number is the number of the last message that the pod has for the manager. A
+	// manager that doesn't have all up to it doesn't know yet what the pod has done.
+	LastNumber    uint64 `protobuf:"varint,21,opt,name=last_number,json=lastNumber,proto3" json:"last_number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -837,6 +840,13 @@ func (x *Hello) GetScriptState() *ScriptState {
 		return x.ScriptState
 	}
 	return nil
+}
+
+func (x *Hello) GetLastNumber() uint64 {
+	if x != nil {
+		return x.LastNumber
+	}
+	return 0
 }
 
 // Welcome answers Hello.
@@ -3711,7 +3721,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\bProtocol\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x1f\n" +
 	"\vmin_version\x18\x02 \x01(\rR\n" +
-	"minVersion\"\x9d\x03\n" +
+	"minVersion\"\xbe\x03\n" +
 	"\x05Hello\x12*\n" +
 	"\x04role\x18\x01 \x01(\x0e2\x16.assay.session.v1.RoleR\x04role\x12-\n" +
 	"\x05ready\x18\x02 \x01(\v2\x17.assay.session.v1.ReadyR\x05ready\x12/\n" +
@@ -3720,7 +3730,9 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\binstance\x18\x06 \x01(\x04R\binstance\x126\n" +
 	"\bprotocol\x18\a \x01(\v2\x1a.assay.session.v1.ProtocolR\bprotocol\x12I\n" +
 	"\x0fprobe_succeeded\x18\b \x01(\v2 .assay.session.v1.ProbeSucceededR\x0eprobeSucceeded\x12@\n" +
-	"\fscript_state\x18\x14 \x01(\v2\x1d.assay.session.v1.ScriptStateR\vscriptStateJ\x04\b\x05\x10\x06\"b\n" +
+	"\fscript_state\x18\x14 \x01(\v2\x1d.assay.session.v1.ScriptStateR\vscriptState\x12\x1f\n" +
+	"\vlast_number\x18\x15 \x01(\x04R\n" +
+	"lastNumberJ\x04\b\x05\x10\x06\"b\n" +
 	"\aWelcome\x12\x1f\n" +
 	"\vnext_number\x18\x01 \x01(\x04R\n" +
 	"nextNumber\x126\n" +

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"syscall"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// errRestart is the error of a manager that must start from scratch: it lost its Lease, or could not
+// reach the API server for so long that its caches are behind.
+var errRestart = errors.New("the manager must start from scratch")
+
+const (
+	// contactInterval is the time between two attempts to reach the API server, and contactTimeout
+	// the limit of each.
+	contactInterval = time.Second
+	contactTimeout  = 2 * time.Second
+)
+
+// restart replaces the process by a new one of the same program. Unlike an exit this ends no
+// container: a manager that lost its Lease in an outage of the API server would sit in
+// CrashLoopBackOff when it is needed. It returns only if that fails.
+func restart() error {
+	path, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find the program: %w", err)
+	}
+	return fmt.Errorf("execute %s: %w", path, syscall.Exec(path, os.Args, os.Environ()))
+}
+
+// awaitAPIServer waits until the API server is ready. Meanwhile the manager is healthy but not ready.
+// Setting up the manager would fail without an API server, and its caches would wait for up to a
+// minute after that is back.
+func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddr string, interval time.Duration) error {
+	config = rest.CopyConfig(config)
+	config.Timeout = contactTimeout
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return fmt.Errorf("create a client for the API server's readiness: %w", err)
+	}
+	ask := func(ctx context.Context) (bool, error) {
+		err := client.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+		answered := err == nil || apierrors.IsForbidden(err) || apierrors.IsNotFound(err)
+		if !answered {
+			ctrl.Log.Info("Waiting for the API server", "error", err.Error())
+		}
+		return answered, nil
+	}
+	if ready, _ := ask(ctx); ready {
+		return nil
+	}
+	if healthAddr != "0" {
+		mux := http.NewServeMux()
+		mux.HandleFunc("/healthz", func(http.ResponseWriter, *http.Request) {})
+		mux.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "waiting for the API server", http.StatusServiceUnavailable)
+		})
+		server := &http.Server{Addr: healthAddr, Handler: mux, ReadHeaderTimeout: contactTimeout}
+		go func() {
+			if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+				ctrl.Log.Error(err, "Failed to serve health probes")
+			}
+		}()
+		defer func() { _ = server.Close() }()
+	}
+	return wait.PollUntilContextCancel(ctx, interval, false, ask)
+}
