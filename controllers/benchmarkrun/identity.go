@@ -45,8 +45,8 @@ type Identifier struct {
 // the target's, or as created by the Job controller for the run's Job. The labels and the owner
 // reference of the pod only say which run to look at: anybody who may create pods can write them.
 func (i *Identifier) Identify(ctx context.Context, token string) (manager.Identity, error) {
-	if err := checkClaims(token, time.Now()); err != nil {
-		return manager.Identity{}, err
+	if err := session.CheckClaims(token, time.Now()); err != nil {
+		return manager.Identity{}, fmt.Errorf("%w: %w", manager.ErrUnauthenticated, err)
 	}
 	name, uid, err := i.pod(ctx, token)
 	if err != nil {

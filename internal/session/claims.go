@@ -1,4 +1,4 @@
-package benchmarkrun
+package session
 
 import (
 	"encoding/base64"
@@ -8,9 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/session/manager"
 )
 
 // tokenClockError is how far the manager's clock may be from the API server's. It is large, since a
@@ -42,25 +39,25 @@ func (a *audiences) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(a))
 }
 
-// checkClaims returns an error for a token that the API server can't accept as a pod's for a session.
+// CheckClaims returns an error for a token that the API server can't accept as a pod's for a session.
 // It costs no call to the API server, and says nothing of a token that may be right.
-func checkClaims(token string, now time.Time) error {
+func CheckClaims(token string, now time.Time) error {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return fmt.Errorf("%w: not a token of a service account", manager.ErrUnauthenticated)
+		return errors.New("not a token of a service account")
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
 	var c claims
 	if err = errors.Join(err, json.Unmarshal(payload, &c)); err != nil {
-		return fmt.Errorf("%w: not a token of a service account", manager.ErrUnauthenticated)
+		return errors.New("not a token of a service account")
 	}
 	switch expires := time.Unix(int64(min(c.Expires, 1<<40)), 0); {
-	case !slices.Contains(c.Audience, session.Audience):
-		return fmt.Errorf("%w: not a token for audience %q", manager.ErrUnauthenticated, session.Audience)
+	case !slices.Contains(c.Audience, Audience):
+		return fmt.Errorf("not a token for audience %q", Audience)
 	case c.Kubernetes.Pod.UID == "":
-		return fmt.Errorf("%w: not a pod's token", manager.ErrUnauthenticated)
+		return errors.New("not a pod's token")
 	case expires.Before(now.Add(-tokenClockError)):
-		return fmt.Errorf("%w: the token expired at %s", manager.ErrUnauthenticated, expires.UTC().Format(time.RFC3339))
+		return fmt.Errorf("the token expired at %s", expires.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
