@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +46,8 @@ func TestHostileClient(t *testing.T) {
 		}
 	}
 	before := c.manager(t)
-	command := exec.CommandContext(t.Context(), program, "-duration", "20s", "-manager", net.JoinHostPort(before.Status.PodIP, "9443"),
+	_, managerID, _ := strings.Cut(before.Status.ContainerStatuses[0].ContainerID, "://")
+	command := exec.CommandContext(t.Context(), program, "-duration", "20s", "-manager", net.JoinHostPort(before.Status.PodIP, "9443"), "-pid", strconv.Itoa(processOf(t, managerID)),
 		"-token", filepath.Join(files, filepath.Base(session.TokenPath)), "-ca", filepath.Join(files, filepath.Base(session.CAPath)))
 	table := make(chan string, 1)
 	go func() {
