@@ -18,11 +18,14 @@ import (
 )
 
 // newRun creates a run that has a Secret of its own, ends by its deadline and expires at once.
-func newRun(t *testing.T, namespace string) *v1alpha1.BenchmarkRun {
+func newRun(t *testing.T, namespace string, changes ...func(*v1alpha1.BenchmarkRun)) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	run := wrapper.NewRun(namespace, "run", "image:1").Tomcat().Requests(1, 1).Lane(namespace).TTL(1).Obj()
 	run.Spec.ActiveDeadlineSeconds = ptr.To(int32(5))
 	run.Spec.Target.TLS = &v1alpha1.TLS{Certificate: &v1alpha1.Certificate{SelfSigned: &v1alpha1.SelfSigned{}}}
+	for _, change := range changes {
+		change(run)
+	}
 	if err := api.Create(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}

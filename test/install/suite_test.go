@@ -34,8 +34,8 @@ var (
 	environment *envtest.Environment
 	// api is a client with all rights.
 	api client.Client
-	// program is the path of the manager.
-	program string
+	// program is the path of the manager, auditLog that of the API server's log of requests.
+	program, auditLog string
 )
 
 func TestMain(m *testing.M) {
@@ -65,6 +65,12 @@ func withManager(run func() int) (code int, err error) {
 	}
 	environment = &envtest.Environment{CRDDirectoryPaths: []string{filepath.Join("..", "..", "config", "crd", "bases")}, ErrorIfCRDPathMissing: true}
 	defer func() { err = errors.Join(err, environment.Stop()) }()
+	audit, err := auditTo(filepath.Join(dir, "policy.yaml"))
+	if err != nil {
+		return 0, err
+	}
+	auditLog = filepath.Join(dir, "audit.log")
+	environment.ControlPlane.GetAPIServer().Configure().Append("audit-policy-file", audit).Append("audit-log-path", auditLog)
 	config, err := environment.Start()
 	if err != nil {
 		return 0, err
@@ -75,9 +81,18 @@ func withManager(run func() int) (code int, err error) {
 	return run(), nil
 }
 
+// auditTo writes a policy by which the API server logs all requests, without their bodies.
+func auditTo(file string) (string, error) {
+	return file, os.WriteFile(file, []byte(`{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}`), 0o600)
+}
+
 // release is an installation of the chart: its rights on the API server, and its manager as a process.
 type release struct {
 	namespace string
+	// user is the name of the manager's service account.
+	user string
+	// client has the rights of the manager.
+	client client.Client
 	// done is closed when the manager has exited, with err.
 	done chan struct{}
 	err  error
@@ -159,11 +174,15 @@ func installIn(t *testing.T, name, namespace string, values ...string) *release 
 		}
 	}
 	pod := deployment.Spec.Template.Spec
+	r.user = "system:serviceaccount:" + namespace + ":" + pod.ServiceAccountName
 	user, err := environment.AddUser(envtest.User{
-		Name:   "system:serviceaccount:" + namespace + ":" + pod.ServiceAccountName,
+		Name:   r.user,
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"},
 	}, nil)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if r.client, err = client.New(user.Config(), client.Options{Scheme: api.Scheme()}); err != nil {
 		t.Fatal(err)
 	}
 	kubeconfig, err := user.KubeConfig()
