@@ -3,7 +3,6 @@ package run
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -29,19 +28,20 @@ func Rejects(err error) bool {
 	if !errors.As(err, &status) {
 		return false
 	}
-	message := status.Status().Message
-	switch status.Status().Code {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+	message, code := status.Status().Message, status.Status().Code
+	switch {
+	case apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsInvalid(err):
 		return true
-	case http.StatusForbidden:
+	case apierrors.IsForbidden(err):
 		// The manager's own rights are unknown for a moment after a start of the API server, and so
 		// is the use of a quota that was just created.
 		return !strings.Contains(message, "cannot create resource") && !strings.Contains(message, "status unknown for quota") &&
 			!apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
-	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+	case apierrors.IsUnauthorized(err) || apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err):
 		return false
 	}
-	return status.Status().Code < http.StatusInternalServerError && reasonOfRejection(message) == v1alpha1.ReasonPolicyDenied
+	// A webhook denies with any code from 400 on. From 500 on it could not decide.
+	return code < 500 && reasonOfRejection(message) == v1alpha1.ReasonPolicyDenied
 }
 
 // reasonOfRejection returns the reason for a rejection that the run's spec alone does not explain,

@@ -31,7 +31,7 @@ func answered(code int32, reason metav1.StatusReason, message string) error {
 }
 
 func TestRejects(t *testing.T) {
-	terminating := answered(http.StatusForbidden, metav1.StatusReasonForbidden, "namespace ns is being terminated").(*apierrors.StatusError)
+	terminating := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "x", errors.New("namespace ns is being terminated"))
 	terminating.ErrStatus.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}}
 	tests := map[string]struct {
 		err  error

@@ -39,7 +39,7 @@ func setClock(pid int, seconds int32) error {
 	if err != nil {
 		return err
 	}
-	defer memory.Close()
+	defer func() { _ = memory.Close() }()
 	from, to, err := vdsoOf(pid)
 	if err != nil {
 		return err

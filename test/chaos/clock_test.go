@@ -42,7 +42,9 @@ func TestSetClock(t *testing.T) {
 	lines := bufio.NewScanner(out)
 	ask := func() (wall, elapsed int64) {
 		t.Helper()
-		fmt.Fprintln(in)
+		if _, err := fmt.Fprintln(in); err != nil {
+			t.Fatal(err)
+		}
 		for lines.Scan() {
 			if _, err := fmt.Sscanf(strings.TrimSpace(lines.Text()), "clock %d %d", &wall, &elapsed); err == nil {
 				return wall, elapsed

@@ -59,7 +59,7 @@ func main() {
 func run() int {
 	var o options
 	flag.Usage = func() {
-		fmt.Fprint(flag.CommandLine.Output(), help)
+		_, _ = fmt.Fprint(flag.CommandLine.Output(), help)
 		flag.PrintDefaults()
 	}
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().Unix()), "Seed of the faults. It is printed.")

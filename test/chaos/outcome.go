@@ -110,19 +110,21 @@ func table(outcomes []*outcome) string {
 	slices.Sort(columns)
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\nfault\t%s\n", strings.Join(columns, "\t"))
+	rows := "\nfault\t" + strings.Join(columns, "\t") + "\n"
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		fmt.Fprint(w, kind)
+		rows += kind
 		for _, column := range columns {
 			cell := "."
 			if n := counts[kind][column]; n > 0 {
 				cell = fmt.Sprint(n)
 			}
-			fmt.Fprint(w, "\t", cell)
+			rows += "\t" + cell
 		}
-		fmt.Fprintln(w)
+		rows += "\n"
 	}
-	w.Flush()
-	fmt.Fprintf(&text, "\n%d faults, %d problems; the longest run took %.0fs\n", len(outcomes), problems, longest.Seconds())
+	// A strings.Builder fails no write.
+	_, _ = fmt.Fprint(w, rows)
+	_ = w.Flush()
+	_, _ = fmt.Fprintf(&text, "\n%d faults, %d problems; the longest run took %.0fs\n", len(outcomes), problems, longest.Seconds())
 	return text.String()
 }

@@ -67,3 +67,17 @@ func TestKinds(t *testing.T) {
 		names[k.name] = true
 	}
 }
+
+func TestTableCountsFaultsByKindAndOutcome(t *testing.T) {
+	outcomes := []*outcome{
+		{Kind: "b", Reason: "Completed", Seconds: 3}, {Kind: "a", Reason: "Completed", Seconds: 7}, {Kind: "a", Reason: "ClientLost"}, {Kind: "a", Unmade: "why"},
+	}
+	outcomes[1].problem(wrongCount, "%d", 3)
+	want := "\nfault  ClientLost  Completed  NOT MADE  WRONG COUNT  no end\n" +
+		"a      1           1          1         1            1\n" +
+		"b      .           1          .         .            .\n" +
+		"\n4 faults, 1 problems; the longest run took 7s\n"
+	if diff := cmp.Diff(want, table(outcomes)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -86,7 +86,9 @@ func (t *trial) make(ctx context.Context) (err error) {
 	}()
 	if t.kind.prepare != nil {
 		u, err := t.kind.prepare(ctx, t)
-		undo = append(undo, u)
+		if u != nil {
+			undo = append(undo, u)
+		}
 		if err != nil {
 			return err
 		}
