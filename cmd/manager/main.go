@@ -233,6 +233,9 @@ func run(ctx context.Context, o *options) error {
 		func() error { return trust.SetupWithManager(mgr) },
 		func() error { return mgr.Add(serve) },
 		func() error { return mgr.Add(rightsCheck{apiClient}) },
+		func() error {
+			return mgr.Add(lastEnd{apiClient, reconciler.Events, types.NamespacedName{Namespace: o.namespace, Name: o.podName}})
+		},
 		func() error { return mgr.AddHealthzCheck("healthz", healthz.Ping) },
 		func() error { return mgr.AddReadyzCheck("readyz", healthz.Ping) },
 	} {
