@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -34,14 +34,18 @@ func issued(w *wrapper.Run) {
 	w.Spec.Target.TLS = &v1alpha1.TLS{Certificate: new(issuedBy("ca"))}
 }
 
-// TestCertManager starts with a cluster without cert-manager.
+// TestCertManager starts with a cluster without cert-manager, and ends with one from which
+// cert-manager was removed while clients had seen it.
 func TestCertManager(t *testing.T) {
-	for name, test := range map[string]func(*testing.T){
-		"ends the run at once":              certManagerIsMissing,
-		"even if some of it is made before": certManagerIsMissingAfterARestart,
-	} {
-		t.Run("missing "+name, test)
+	missing := func(when string) {
+		for name, test := range map[string]func(*testing.T){
+			"ends the run at once":              certManagerIsMissing,
+			"even if some of it is made before": certManagerIsMissingAfterARestart,
+		} {
+			t.Run("missing "+when+name, test)
+		}
 	}
+	missing("")
 	crds := envtest.CRDInstallOptions{Paths: []string{filepath.Join("testdata", "cert-manager.yaml")}, ErrorIfPathMissing: true}
 	if _, err := envtest.InstallCRDs(apiConfig, crds); err != nil {
 		t.Fatal(err)
@@ -63,6 +67,16 @@ func TestCertManager(t *testing.T) {
 	} {
 		t.Run(name, test)
 	}
+	if err := envtest.UninstallCRDs(apiConfig, crds); err != nil {
+		t.Fatal(err)
+	}
+	gone := func(ctx context.Context) (bool, error) {
+		return run.KindMissing(api.Get(ctx, client.ObjectKey{Namespace: "default", Name: "any"}, ofKind("Certificate"))), nil
+	}
+	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, gone); err != nil {
+		t.Fatal(err)
+	}
+	missing("again ")
 }
 
 func certManagerIsMissing(t *testing.T) {
@@ -86,7 +100,7 @@ func certManagerIsMissingAfterARestart(t *testing.T) {
 	b := newBench(t, mutual(selfSigned(), issuedBy("ca")))
 	b.reload()
 	plan := run.Decide(b.run, &run.Observed{Position: run.Position{Free: true}, CA: b.CA()}, b.clock.Now())
-	if refusal, err := b.act(t.Context(), b.run, &plan); err != nil || !meta.IsNoMatchError(refusal.Err) {
+	if refusal, err := b.act(t.Context(), b.run, &plan); err != nil || refusal == nil || !run.KindMissing(refusal.Err) {
 		t.Fatal(refusal, err)
 	}
 	if got := b.secrets(); len(got) != 2 {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -38,7 +37,7 @@ func (r *Reconciler) observeIssued(ctx context.Context, br *v1alpha1.BenchmarkRu
 		issued.SetGroupVersionKind(manifest.CertificateKind)
 		err := r.APIReader.Get(ctx, name, issued)
 		switch {
-		case meta.IsNoMatchError(err):
+		case run.KindMissing(err):
 			o.NoCertManager = c.Field
 			return nil
 		case apierrors.IsNotFound(err):

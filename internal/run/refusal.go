@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
@@ -18,10 +19,16 @@ import (
 // refusalTimeout is how long the Job's pods may be refused: what fills a quota may be terminating.
 const refusalTimeout = 20 * time.Second
 
+// KindMissing reports whether an error says that the API server doesn't have the kind of an object.
+// Clients that have seen the kind before get an answer without an object's name.
+func KindMissing(err error) bool {
+	return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
 // Rejects reports whether an error is the API server's decision about an object, which it would
 // repeat. All else, such as a webhook that fails or times out, may be over at the next attempt.
 func Rejects(err error) bool {
-	if meta.IsNoMatchError(err) {
+	if KindMissing(err) {
 		return true
 	}
 	var status apierrors.APIStatus
@@ -75,7 +82,7 @@ func refused(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 	switch {
 	case apierrors.IsAlreadyExists(r.Err):
 		return conflict(name)
-	case meta.IsNoMatchError(r.Err):
+	case KindMissing(r.Err):
 		for _, c := range manifest.Certificates(run) {
 			if c.Secret == r.Creation.Object.GetName() {
 				return certManagerMissing(c.Field)
