@@ -238,17 +238,29 @@ func ReadLogs(t *v1alpha1.Target, logs map[string]string) (map[string]Log, []Mis
 			continue
 		}
 		l, found := verifiable.ReadLog(s.in, log)
-		read[s.in.Name] = withoutControls(l)
-		mismatches = append(mismatches, found...)
+		read[s.in.Name] = bounded(l)
+		for _, m := range found {
+			m.Declared, m.Real = printable.Clipped(m.Declared, maxTextBytes), printable.Clipped(m.Real, maxTextBytes)
+			mismatches = append(mismatches, m)
+		}
 	}
-	return read, mismatches
+	return read, mismatches[:min(len(mismatches), maxMismatches)]
 }
 
-// withoutControls removes what a terminal would interpret from what a server logged.
-func withoutControls(l Log) Log {
-	l.Version, l.Connector = printable.Text(l.Version), printable.Text(l.Connector)
+const (
+	// maxTextBytes bounds each text of a log. A status couldn't be stored if it had a log's longest line.
+	maxTextBytes = 512
+	// maxMismatches and maxLibraries bound the mismatches and libraries. They are more than any server has.
+	maxMismatches = 32
+	maxLibraries  = 32
+)
+
+// bounded bounds what a server logged, and removes what a terminal would interpret.
+func bounded(l Log) Log {
+	l.Version, l.Connector = printable.Clipped(l.Version, maxTextBytes), printable.Clipped(l.Connector, maxTextBytes)
+	l.Libraries = slices.Clone(l.Libraries[:min(len(l.Libraries), maxLibraries)])
 	for i, library := range l.Libraries {
-		l.Libraries[i] = printable.Text(library)
+		l.Libraries[i] = printable.Clipped(library, maxTextBytes)
 	}
 	return l
 }

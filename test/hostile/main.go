@@ -27,15 +27,15 @@ func main() {
 		pid      = flag.Int("pid", 0, "Process ID of the manager, to read its memory.")
 	)
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *address, *token, *ca, *duration, *pid); err != nil {
+	if err := run(*address, *token, *ca, *duration, *pid); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, address, token, ca string, duration time.Duration, pid int) error {
+func run(address, token, ca string, duration time.Duration, pid int) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, duration)
 	defer cancel()
 	var t *target

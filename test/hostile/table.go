@@ -29,18 +29,18 @@ type table struct {
 
 // String returns the table in Markdown.
 func (t *table) String() string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
-	fmt.Fprintln(w, "| attack\t| attempts\t| outcome\t|")
-	fmt.Fprintln(w, "| ---\t| ---\t| ---\t|")
+	var b, rows strings.Builder
+	rows.WriteString("| attack\t| attempts\t| outcome\t|\n| ---\t| ---\t| ---\t|\n")
 	for _, a := range attacks {
 		o := t.attacks[a.name]
 		var parts []string
 		for _, name := range slices.Sorted(maps.Keys(o)) {
 			parts = append(parts, fmt.Sprintf("%s: %d", name, o[name]))
 		}
-		fmt.Fprintf(w, "| %s\t| %d\t| %s\t|\n", a.name, o.total(), strings.Join(parts, "; "))
+		fmt.Fprintf(&rows, "| %s\t| %d\t| %s\t|\n", a.name, o.total(), strings.Join(parts, "; "))
 	}
+	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
+	_, _ = w.Write([]byte(rows.String())) // a Builder returns no error
 	_ = w.Flush()
 	if t.before > 0 {
 		fmt.Fprintf(&b, "\nResident memory of the manager: %d MiB before, %d MiB at most.\n", t.before>>20, t.peak>>20)
