@@ -98,7 +98,8 @@ type BenchmarkRunSpec struct {
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 
 	// lane is the queue in which this run waits. Of all runs in the cluster with
-	// the same lane, one runs at a time, the oldest first. Use different lanes
+	// the same lane, whatever their namespace, one runs at a time. The namespaces
+	// take turns; within a namespace the oldest run is first. Use different lanes
 	// only for runs that can't disturb each other. Defaults to "default".
 	// +default="default"
 	// +optional

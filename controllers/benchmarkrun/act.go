@@ -102,21 +102,15 @@ func (r *Reconciler) existing(ctx context.Context, br *v1alpha1.BenchmarkRun, re
 	if err := r.APIReader.Get(ctx, name, obj); err != nil {
 		return nil, fmt.Errorf("get %s %s: %w", refusal.Kind, name.Name, err)
 	}
-	switch run.OwnershipOf(obj, br) {
-	case run.Foreign:
-		return refusal, nil
-	case run.EarlierRun:
-		return nil, fmt.Errorf("%s %s of an earlier run still exists", refusal.Kind, name.Name)
+	owner := run.OwnershipOf(obj, br)
+	if owner == run.Foreign || obj.GetLabels()[manifest.LabelRunUID] == "" {
+		return refusal, nil // the cache never has one without labels, which no manager created
 	}
 	recorded, err := r.recorded(ctx, br, obj)
-	if recorded || err != nil {
-		return nil, err
+	if err == nil && (owner != run.Own || !recorded) {
+		err = errCacheBehind
 	}
-	// It isn't in the cache, which has only objects with the labels of runs.
-	if err := r.delete(ctx, obj); err != nil {
-		return nil, err
-	}
-	return nil, fmt.Errorf("%s %s exists and is not recorded: deleted it", refusal.Kind, name.Name)
+	return nil, err
 }
 
 // stop terminates a pod and keeps it: the kubelet stops a pod whose deadline has passed.

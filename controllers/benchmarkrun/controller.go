@@ -12,8 +12,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/run"
@@ -32,14 +34,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if br == nil || err != nil {
 		return ctrl.Result{}, err
 	}
-	if !run.IsAdmitted(br) && !run.IsFinished(br) {
-		defer r.lanes.lock(br.Spec.Lane, r.Clock.Now())()
-	}
 	observed, err := r.observe(ctx, br)
 	if errors.Is(err, errCacheBehind) {
 		return ctrl.Result{RequeueAfter: conflictRetryDelay}, nil
 	}
 	plan, err := r.step(ctx, br, observed, err)
+	if errors.Is(err, errCacheBehind) {
+		return ctrl.Result{RequeueAfter: conflictRetryDelay}, nil
+	}
 	if plan.Expire {
 		return ctrl.Result{}, err
 	}
@@ -61,6 +63,7 @@ func (r *Reconciler) step(ctx context.Context, br *v1alpha1.BenchmarkRun, observ
 		return &plan, err
 	}
 	plan := run.Decide(br, observed, now)
+	defer func() { r.settle(ctx, br, &plan) }()
 	planned := plan.Create
 	if observed.Refusal, err = r.act(ctx, br, &plan); observed.Refusal != nil {
 		plan = run.Decide(br, observed, now)
@@ -68,10 +71,24 @@ func (r *Reconciler) step(ctx context.Context, br *v1alpha1.BenchmarkRun, observ
 	for i := range planned {
 		plan.Record(planned[i].Object)
 	}
-	if err != nil && !apierrors.IsConflict(err) {
+	if err != nil && !apierrors.IsConflict(err) && !errors.Is(err, errCacheBehind) {
 		plan.Retry(err)
 	}
 	return &plan, err
+}
+
+// settle gives up the lane that is reserved for a run, unless the plan admits the run. After an admission
+// that failed, or of which nobody knows whether it was written, the lane stays reserved until the next
+// reconciliation of the run. Then the next run of the lane is reconciled: it may have found it held.
+func (r *Reconciler) settle(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) {
+	admitting := meta.IsStatusConditionTrue(plan.Status.Conditions, v1alpha1.ConditionAdmitted)
+	if admitting || !r.lanes.release(br) || r.freed == nil {
+		return
+	}
+	select {
+	case r.freed <- event.TypedGenericEvent[string]{Object: br.Spec.Lane}:
+	case <-ctx.Done():
+	}
 }
 
 // get reads a run. It returns nil for one that is deleted, whose sessions it forgets.

@@ -3,6 +3,7 @@ package benchmarkrun
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -187,39 +188,51 @@ func (b *bench) settled() {
 	b.reload()
 }
 
+// plant creates a pod and a Job with the names of the run's, as a tenant would.
+func (b *bench) plant(change func(client.Object)) map[string]types.UID {
+	b.t.Helper()
+	b.reload()
+	pod := forged(b, b.run.Namespace, "run-target", manifest.RoleTarget, refOf(b))
+	job := &batchv1.Job{ObjectMeta: *pod.ObjectMeta.DeepCopy(), Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: pod.Spec}}}
+	job.Name = "run-client"
+	planted := map[string]types.UID{}
+	for _, obj := range []client.Object{pod, job} {
+		change(obj)
+		planted[mustCreate(b.t, obj).GetName()] = obj.GetUID()
+	}
+	b.Client = asCached(b.t)
+	return planted
+}
+
 // TestReconcileReplacesPlantedObjects has a tenant plant objects before the manager creates its own.
 func TestReconcileReplacesPlantedObjects(t *testing.T) {
-	labelled := func(o client.Object, _ *bench) client.Object { return o }
-	bare := func(o client.Object, _ *bench) client.Object { o.SetLabels(nil); return o }
-	for name, change := range map[string]func(client.Object, *bench) client.Object{"with labels": labelled, "without labels": bare} {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
-			b.reload()
-			pod := forged(b, b.run.Namespace, "run-target", manifest.RoleTarget, refOf(b))
-			planted := map[string]types.UID{}
-			job := &batchv1.Job{ObjectMeta: *pod.ObjectMeta.DeepCopy(), Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: pod.Spec}}}
-			job.Name = "run-client"
-			for _, obj := range []client.Object{change(pod, b), change(job, b)} {
-				planted[mustCreate(t, obj).GetName()] = obj.GetUID()
-			}
-			b.Client = asCached(t)
-			b.settled()
-			children := b.run.Status.Children
-			if children == nil || children.TargetPodUID == "" || children.ClientJobUID == "" {
-				t.Fatalf("nothing is recorded: %+v, %+v", children, b.run.Status.Conditions)
-			}
-			if children.TargetPodUID == string(planted["run-target"]) || children.ClientJobUID == string(planted["run-client"]) {
-				t.Errorf("a planted object is recorded: %+v of %v", children, planted)
-			}
-			identifier := &Identifier{Client: api, APIReader: api}
-			var target corev1.Pod
-			if err := b.get("run-target", &target); err != nil || string(target.UID) != children.TargetPodUID {
-				t.Fatalf("%v: %s", err, target.UID)
-			}
-			if _, err := identifier.Identify(t.Context(), token(t, b.run.Namespace, session.Audience, &target)); err != nil {
-				t.Error(err)
-			}
-		})
+	b := newBench(t)
+	planted := b.plant(func(client.Object) {})
+	b.settled()
+	children := b.run.Status.Children
+	if children == nil || children.TargetPodUID == "" || children.ClientJobUID == "" {
+		t.Fatalf("nothing is recorded: %+v, %+v", children, b.run.Status.Conditions)
+	}
+	if children.TargetPodUID == string(planted["run-target"]) || children.ClientJobUID == string(planted["run-client"]) {
+		t.Errorf("a planted object is recorded: %+v of %v", children, planted)
+	}
+	identifier := &Identifier{Client: api, APIReader: api}
+	var target corev1.Pod
+	if err := b.get("run-target", &target); err != nil || string(target.UID) != children.TargetPodUID {
+		t.Fatalf("%v: %s", err, target.UID)
+	}
+	if _, err := identifier.Identify(t.Context(), token(t, b.run.Namespace, session.Audience, &target)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReconcileRefusesPlantedObjectsThatTheCacheHides plants objects without the labels of a run's.
+func TestReconcileRefusesPlantedObjectsThatTheCacheHides(t *testing.T) {
+	b := newBench(t)
+	b.plant(func(obj client.Object) { obj.SetLabels(nil) })
+	b.reconcile()
+	if got := b.state(); got.Reason != v1alpha1.ReasonNameConflict || !strings.Contains(got.Message, "Pod run-target") {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,18 +28,21 @@ const (
 // lanes holds what this manager knows of lanes before its cache does, and what the cache can't know. The zero
 // value is ready to use.
 type lanes struct {
-	mu     sync.Mutex
-	loaded bool
+	loading sync.Mutex // held while runs are read past the cache, and guards loaded
+	loaded  bool
+
+	mu     sync.Mutex // never held during a call to the API server
 	byName map[string]*laneState
 }
 
 type laneState struct {
-	// admission is held while a run may be given the lane, so that no two are. Lanes don't wait for
-	// each other.
-	admission sync.Mutex
-	users     int
+	// reserved is the UID of the run that may be admitted, or empty. version counts reservations: a
+	// lane may be reserved only if that wasn't done since it was observed.
+	reserved types.UID
+	version  uint64
 	// written holds runs as this manager has written them last, until their pods can't hold the
-	// lane any more: the cache may be behind, and runs may be deleted before their pods.
+	// lane any more: the cache may be behind, and runs may be deleted before their pods. A run for
+	// which the lane is reserved counts as written.
 	written map[types.UID]*v1alpha1.BenchmarkRun
 	// turns holds the time of the last admission of each namespace, also by runs that were deleted.
 	turns map[string]time.Time
@@ -64,32 +68,43 @@ func (l *lanes) state(name string) *laneState {
 	return s
 }
 
-// lock waits until no other goroutine may admit a run to a lane.
-func (l *lanes) lock(name string, now time.Time) (unlock func()) {
+// reserve keeps a lane for a run until its admission is written, so that no other run is admitted
+// meanwhile. It returns false if the lane was reserved since its state had the given version: what was
+// observed of it then may be wrong by now. Nobody waits for the end of a reservation.
+func (l *lanes) reserve(br *v1alpha1.BenchmarkRun, version uint64) bool {
 	l.mu.Lock()
-	s := l.state(name)
-	s.users++
-	if len(l.byName) > maxIdleLanes {
-		maps.DeleteFunc(l.byName, func(_ string, s *laneState) bool {
-			s.purge(now)
-			return s.users == 0 && len(s.written) == 0
-		})
+	defer l.mu.Unlock()
+	s := l.state(br.Spec.Lane)
+	if s.version != version {
+		return false
 	}
-	l.mu.Unlock()
-	s.admission.Lock()
-	return func() {
-		s.admission.Unlock()
-		l.mu.Lock()
-		s.users--
-		l.mu.Unlock()
+	admitted := br.DeepCopy()
+	meta.SetStatusCondition(&admitted.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionTrue})
+	s.version++
+	s.reserved, s.written[br.UID] = br.UID, essence(admitted)
+	return true
+}
+
+// release gives up the reservation for a run that was not admitted. It reports whether there was one.
+func (l *lanes) release(br *v1alpha1.BenchmarkRun) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.byName[br.Spec.Lane]
+	if s == nil || s.reserved != br.UID {
+		return false
 	}
+	s.reserved = ""
+	if run.IsAdmitted(s.written[br.UID]) { // by reserve
+		delete(s.written, br.UID)
+	}
+	return true
 }
 
 func (s *laneState) purge(now time.Time) {
 	maps.DeleteFunc(s.written, func(_ types.UID, br *v1alpha1.BenchmarkRun) bool { return run.LeftLane(br, now) })
 }
 
-// note remembers a run that was admitted at some time, as it was written.
+// note remembers a run as it was written. One that was never admitted can't hold the lane.
 func (l *lanes) note(br *v1alpha1.BenchmarkRun) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,24 +112,31 @@ func (l *lanes) note(br *v1alpha1.BenchmarkRun) {
 		return
 	}
 	s := l.state(br.Spec.Lane)
-	s.written[br.UID] = &v1alpha1.BenchmarkRun{
-		ObjectMeta: metav1.ObjectMeta{Namespace: br.Namespace, Name: br.Name, UID: br.UID},
-		Spec:       v1alpha1.BenchmarkRunSpec{Lane: br.Spec.Lane, Clients: v1alpha1.Clients{Replicas: br.Spec.Clients.Replicas}},
-		Status: v1alpha1.BenchmarkRunStatus{
-			Conditions: br.Status.Conditions, CompletionTime: br.Status.CompletionTime, Children: br.Status.Children,
-		},
+	if s.reserved == br.UID && run.IsAdmitted(br) {
+		s.reserved = ""
 	}
+	s.written[br.UID] = essence(br)
 	if at := br.Status.AdmissionTime; at != nil && at.After(s.turns[br.Namespace]) {
 		s.turns[br.Namespace] = at.Time
 	}
 }
 
+// essence returns what decides whether a run or its pods hold a lane.
+func essence(br *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
+	return &v1alpha1.BenchmarkRun{
+		ObjectMeta: metav1.ObjectMeta{Namespace: br.Namespace, Name: br.Name, UID: br.UID, ResourceVersion: br.ResourceVersion},
+		Spec:       v1alpha1.BenchmarkRunSpec{Lane: br.Spec.Lane, Clients: v1alpha1.Clients{Replicas: br.Spec.Clients.Replicas}},
+		Status: v1alpha1.BenchmarkRunStatus{
+			Conditions: br.Status.Conditions, CompletionTime: br.Status.CompletionTime, Children: br.Status.Children,
+		},
+	}
+}
+
 // load reads once, past the cache, which runs have been admitted before this manager.
 func (l *lanes) load(ctx context.Context, reader client.Reader) error {
-	l.mu.Lock()
-	loaded := l.loaded
-	l.mu.Unlock()
-	if loaded {
+	l.loading.Lock()
+	defer l.loading.Unlock()
+	if l.loaded {
 		return nil
 	}
 	for token := ""; ; {
@@ -129,22 +151,23 @@ func (l *lanes) load(ctx context.Context, reader client.Reader) error {
 			break
 		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.loaded = true
 	return nil
 }
 
-// snapshot returns copies of what is known of a lane.
-func (l *lanes) snapshot(name string, now time.Time) (written map[types.UID]*v1alpha1.BenchmarkRun, turns map[string]time.Time) {
+// snapshot returns copies of what is known of a lane, and its version.
+func (l *lanes) snapshot(name string, now time.Time) (written map[types.UID]*v1alpha1.BenchmarkRun, turns map[string]time.Time, version uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := l.byName[name]
-	if s == nil {
-		return nil, nil
-	}
+	s := l.state(name)
 	s.purge(now)
-	return maps.Clone(s.written), maps.Clone(s.turns)
+	if len(l.byName) > maxIdleLanes {
+		maps.DeleteFunc(l.byName, func(other string, s *laneState) bool {
+			s.purge(now)
+			return other != name && s.reserved == "" && len(s.written) == 0
+		})
+	}
+	return maps.Clone(s.written), maps.Clone(s.turns), s.version
 }
 
 // deleted notes that a run was deleted, if that is news.

@@ -64,7 +64,7 @@ func (c lagging) List(ctx context.Context, list client.ObjectList, options ...cl
 	err := c.indexed.List(ctx, list, options...)
 	if runs, ok := list.(*v1alpha1.BenchmarkRunList); ok {
 		for i := range runs.Items {
-			runs.Items[i].Status = v1alpha1.BenchmarkRunStatus{}
+			runs.Items[i].Status, runs.Items[i].ResourceVersion = v1alpha1.BenchmarkRunStatus{}, "1"
 		}
 	}
 	return err

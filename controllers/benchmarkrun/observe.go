@@ -127,16 +127,13 @@ func child[T client.Object](ctx context.Context, r *Reconciler, br *v1alpha1.Ben
 	recorded, err := r.recorded(ctx, br, obj)
 	if !recorded {
 		if err == nil {
-			o.Unrecorded = append(o.Unrecorded, obj)
+			o.Unrecorded = append(o.Unrecorded, run.Leftover{Kind: r.kind(obj), Object: obj})
 		}
 		var none T
 		return none, err
 	}
 	return obj, nil
 }
-
-// errCacheBehind reports that the cache has an older version of the run than the API server.
-var errCacheBehind = errors.New("the cache has an older version of the run")
 
 // recorded reports whether an object that names the run as its owner is one that a manager created
 // and recorded. Owner references and labels don't show that: anybody who may create pods can write

@@ -68,7 +68,7 @@ func (r *Reconciler) noteIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, 
 	}
 	o.Issued[name] = issued
 	if issued.GetDeletionTimestamp() != nil {
-		o.NoteDeletion("Certificate", issued)
+		o.Leftover = &run.Leftover{Kind: "Certificate", Object: issued}
 		return nil
 	}
 	if run.IsIssued(issued) {

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -13,19 +14,20 @@ import (
 	"github.com/assay-dev/assay/internal/run"
 )
 
-// observeLane returns the runs of a lane that matter, without their pods.
-func (r *Reconciler) observeLane(ctx context.Context, name string) (*run.Lane, error) {
+// observeLane returns the runs of a lane that matter, without their pods, and the version of the lane's
+// state before it looked.
+func (r *Reconciler) observeLane(ctx context.Context, name string) (*run.Lane, uint64, error) {
+	written, turns, version := r.lanes.snapshot(name, r.Clock.Now())
 	var active v1alpha1.BenchmarkRunList
 	if err := r.List(ctx, &active, client.MatchingFields{laneField: name}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list the runs of lane %s: %w", name, err)
+		return nil, 0, fmt.Errorf("list the runs of lane %s: %w", name, err)
 	}
-	written, turns := r.lanes.snapshot(name, r.Clock.Now())
 	lane := &run.Lane{Turns: turns}
 	for i := range active.Items {
 		br := &active.Items[i]
 		last := written[br.UID]
 		delete(written, br.UID)
-		if last != nil && run.IsAdmitted(last) && !run.IsAdmitted(br) && br.DeletionTimestamp.IsZero() {
+		if last != nil && run.IsAdmitted(last) && !run.IsAdmitted(br) && br.DeletionTimestamp.IsZero() && !newer(br, last) {
 			br = last // the cache is behind
 		}
 		lane.Runs = append(lane.Runs, br)
@@ -35,7 +37,7 @@ func (r *Reconciler) observeLane(ctx context.Context, name string) (*run.Lane, e
 		found, err := r.read(ctx, r, client.ObjectKeyFromObject(last), br)
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, 0, err
 		case found && br.UID == last.UID:
 			lane.Runs = append(lane.Runs, br)
 		case last.DeletionTimestamp.IsZero() && !run.IsFinished(last):
@@ -44,17 +46,24 @@ func (r *Reconciler) observeLane(ctx context.Context, name string) (*run.Lane, e
 			lane.Runs = append(lane.Runs, last)
 		}
 	}
-	return lane, nil
+	return lane, version, nil
+}
+
+// newer reports whether a run in the cache is of a later version than as this manager wrote it: a run that
+// was suspended may be in the cache before the manager knows that its write succeeded.
+func newer(cached, written *v1alpha1.BenchmarkRun) bool {
+	order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, written.ResourceVersion)
+	return err == nil && order > 0
 }
 
 // observePosition reads a run's position from the cache, and confirms past it that no pod holds the
 // lane before a run is admitted. What the cache doesn't know of runs yet, this manager has written
-// itself.
+// itself. The lane of a run that may be admitted is reserved.
 func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	if err := r.lanes.load(ctx, r.APIReader); err != nil {
 		return err
 	}
-	lane, err := r.observeLane(ctx, br.Spec.Lane)
+	lane, version, err := r.observeLane(ctx, br.Spec.Lane)
 	if err != nil {
 		return err
 	}
@@ -71,6 +80,9 @@ func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.Benchmark
 		if o.Position = run.PositionOf(br, lane, r.Clock.Now()); !o.Position.Free {
 			return nil
 		}
+	}
+	if !r.lanes.reserve(br, version) {
+		return errCacheBehind
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package benchmarkrun
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
@@ -56,8 +58,10 @@ type Reconciler struct {
 	// WatchCertificates watches cert-manager's Certificates from its first call on. It may be nil.
 	WatchCertificates func() error
 
-	// lanes holds the admissions to each lane.
+	// lanes holds the admissions to each lane. freed carries the names of lanes that were reserved for a
+	// run which was not admitted.
 	lanes lanes
+	freed chan event.TypedGenericEvent[string]
 	// created holds the UIDs of the pods and Jobs that this manager has created, with their runs'
 	// UIDs: the status may not record them yet.
 	created sync.Map
@@ -68,6 +72,9 @@ type Reconciler struct {
 	// signed holds the names of the Secrets that this manager has made, with their runs' UIDs.
 	signed sync.Map
 }
+
+// errCacheBehind reports that what was observed is older than what the API server or this manager knows.
+var errCacheBehind = errors.New("what was observed is out of date")
 
 // Logs reads the end of a container's log.
 type Logs func(ctx context.Context, namespace, pod, container string) (string, error)

@@ -33,6 +33,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.BenchmarkRun{}, laneField, laneIndex); err != nil {
 		return fmt.Errorf("index the runs by lane: %w", err)
 	}
+	r.freed = make(chan event.TypedGenericEvent[string])
 	built, err := ctrl.NewControllerManagedBy(mgr).
 		Named("benchmarkrun").
 		For(&v1alpha1.BenchmarkRun{}).
@@ -40,6 +41,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 		Owns(&corev1.ConfigMap{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.runsOfPod)).
 		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.nextInLane)).
+		WatchesRawSource(source.Channel(r.freed, handler.TypedEnqueueRequestsFromMapFunc(r.next))).
 		WatchesRawSource(source.Channel(changed, handler.TypedEnqueueRequestsFromMapFunc(r.runOfSession))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 4, RateLimiter: retry.Limiter()}).
 		Build(r)
@@ -83,7 +85,7 @@ func (r *Reconciler) next(ctx context.Context, name string) []reconcile.Request 
 	if name == "" {
 		return nil
 	}
-	lane, err := r.observeLane(ctx, name)
+	lane, _, err := r.observeLane(ctx, name)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Failed to list the runs of a lane", "lane", name)
 		return nil

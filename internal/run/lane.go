@@ -40,9 +40,7 @@ func PositionOf(run *v1alpha1.BenchmarkRun, lane *Lane, now time.Time) Position 
 	var p Position
 	hold := func(holder *v1alpha1.BenchmarkRun) {
 		p.Held = true
-		if holder.Namespace == run.Namespace {
-			p.Holder = cmp.Or(p.Holder, holder.Name)
-		}
+		p.Holder = cmp.Or(p.Holder, holderOf(run, holder))
 	}
 	for _, other := range lane.Runs {
 		if other.UID != run.UID && holdsLane(other) {
@@ -71,6 +69,20 @@ func PositionOf(run *v1alpha1.BenchmarkRun, lane *Lane, now time.Time) Position 
 	}
 	p.Free = p.Ahead == 0 && !p.Held
 	return p
+}
+
+// holderOf returns how the message of a waiting run refers to the one that holds its lane, or an empty
+// text if that is in another namespace.
+func holderOf(run, holder *v1alpha1.BenchmarkRun) string {
+	switch {
+	case holder.Namespace != run.Namespace:
+		return ""
+	case holder.UID == run.UID:
+		return "Its own pods from before its suspension"
+	case holder.Name == run.Name:
+		return "Pods of an earlier run of the same name"
+	}
+	return "Run " + holder.Name + " or its pods"
 }
 
 // Next returns the run that is first in a lane, or false if none waits.

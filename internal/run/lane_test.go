@@ -43,6 +43,13 @@ func recorded(run *v1alpha1.BenchmarkRun) {
 	run.Status.Children = &v1alpha1.ChildrenStatus{TargetPodUID: run.Name + "-pod", ClientJobUID: run.Name + "-job"}
 }
 
+// suspendedBefore makes a run one that was suspended 10 seconds ago.
+func suspendedBefore(run *v1alpha1.BenchmarkRun) {
+	run.Status.Conditions = append(run.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionFalse, LastTransitionTime: metav1.NewTime(now.Add(-10 * time.Second)),
+	})
+}
+
 // completed sets the time of a finished run's end, in seconds before now.
 func completed(ago int) func(*v1alpha1.BenchmarkRun) {
 	return func(run *v1alpha1.BenchmarkRun) {
@@ -94,28 +101,39 @@ func TestPositionOf(t *testing.T) {
 		"a younger one waits":                      {runs: of(laneRun("young", 15)), want: Position{Free: true}},
 		"as old, its name is first":                {runs: of(laneRun("a", 10)), want: Position{Ahead: 1}},
 		"as old, its name is last":                 {runs: of(laneRun("z", 10)), want: Position{Free: true}},
-		"one runs":                                 {runs: of(laneRun("young", 15, admitted)), want: Position{Ahead: 1, Held: true, Holder: "young"}},
+		"one runs":                                 {runs: of(laneRun("young", 15, admitted)), want: Position{Ahead: 1, Held: true, Holder: "Run young or its pods"}},
 		"one of another namespace":                 {runs: of(laneRun("young", 15, admitted, in("other"))), want: Position{Ahead: 1, Held: true}},
-		"one runs and one waits":                   {runs: of(laneRun("a", 1, admitted), laneRun("b", 2)), want: Position{Ahead: 2, Held: true, Holder: "a"}},
+		"one runs and one waits":                   {runs: of(laneRun("a", 1, admitted), laneRun("b", 2)), want: Position{Ahead: 2, Held: true, Holder: "Run a or its pods"}},
 		"an older one has finished":                {runs: of(laneRun("old", 5, admitted, finished)), want: Position{Free: true}},
 		"an older one is suspended":                {runs: of(laneRun("old", 5, suspended)), want: Position{Free: true}},
 		"somebody's finalizer keeps a deleted one": {runs: of(laneRun("old", 5, admitted, deleting(1))), want: Position{Free: true}},
 		"a finished one's pod runs": {
 			runs: of(laneRun("old", 5, admitted, finished, recorded, completed(20))), pods: pods(running),
-			want: Position{Held: true, Holder: "old", HeldUntil: now.Add(100 * time.Second)},
+			want: Position{Held: true, Holder: "Run old or its pods", HeldUntil: now.Add(100 * time.Second)},
 		},
 		"a finished one's pod is on a lost node": {
 			runs: of(laneRun("old", 5, admitted, finished, recorded, completed(120))), pods: pods(running), want: Position{Free: true},
 		},
 		"a deleted one's pod runs": {
 			runs: of(laneRun("old", 5, admitted, recorded, deleting(20))), pods: pods(running),
-			want: Position{Held: true, Holder: "old", HeldUntil: now.Add(100 * time.Second)},
+			want: Position{Held: true, Holder: "Run old or its pods", HeldUntil: now.Add(100 * time.Second)},
 		},
 		"a deleted one's pod is on a lost node": {
 			runs: of(laneRun("old", 5, admitted, recorded, deleting(120))), pods: pods(running), want: Position{Free: true},
 		},
 		"a finished one's pods are kept": {
 			runs: of(laneRun("old", 5, admitted, finished, recorded, completed(20))), pods: pods(lanePod("old", corev1.PodFailed)), want: Position{Free: true},
+		},
+		"pods of an earlier run of its name run": {
+			runs: of(laneRun("me", 5, admitted, finished, recorded, completed(20), func(run *v1alpha1.BenchmarkRun) {
+				run.UID, run.Status.Children = "earlier", &v1alpha1.ChildrenStatus{TargetPodUID: "earlier-pod"}
+			})),
+			pods: pods(lanePod("me", corev1.PodRunning, func(p *corev1.Pod) { p.UID = "earlier-pod" })),
+			want: Position{Held: true, Holder: "Pods of an earlier run of the same name", HeldUntil: now.Add(100 * time.Second)},
+		},
+		"its own pod from before its suspension is deleted": {
+			pods: pods(lanePod("me", corev1.PodRunning, func(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(metav1.NewTime(now)) })),
+			want: Position{Held: true, Holder: "Its own pods from before its suspension", HeldUntil: now.Add(110 * time.Second)},
 		},
 		"its own pod runs":        {pods: pods(lanePod("me", corev1.PodRunning)), want: Position{Free: true}},
 		"a pod with labels alone": {pods: pods(lanePod("gone", corev1.PodRunning)), want: Position{Free: true}},
@@ -141,7 +159,7 @@ func TestPositionOf(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			me := laneRun("me", 10, recorded)
+			me := laneRun("me", 10, recorded, suspendedBefore)
 			lane := &Lane{Runs: []*v1alpha1.BenchmarkRun{&me}, Pods: test.pods, Turns: test.turns}
 			for i := range test.runs {
 				lane.Runs = append(lane.Runs, &test.runs[i])

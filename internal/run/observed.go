@@ -71,15 +71,15 @@ type Observed struct {
 	// Node is the target's node. It is read only when NeedsNode says so.
 	Node *corev1.Node
 
-	// Conflict names an object that the run needs and somebody else owns. Leftover names one that
-	// will soon be gone, of an earlier run of the same name or of this run before its suspension.
-	Conflict, Leftover string
-	// LeftoverSince is the time since which Leftover should be gone.
-	LeftoverSince time.Time
+	// Conflict names an object that the run needs and somebody else owns.
+	Conflict string
+	// Leftover is an object that will soon be gone, of an earlier run of the same name or of this run
+	// before its suspension, or nil.
+	Leftover *Leftover
 	// Unrecorded holds objects with the names of the target's pod and the clients' Job, and with the
 	// run as their owner, that the run's status doesn't record. Somebody else created them, or a
 	// manager that was killed before it could record them.
-	Unrecorded []manifest.Object
+	Unrecorded []Leftover
 	// Refusal is the object of the plan that could not be created, if there was one.
 	Refusal *Refusal
 }
@@ -92,11 +92,17 @@ type Position struct {
 	Ahead int
 	// Held reports whether another run, or pods of a run, hold the lane.
 	Held bool
-	// Holder names the run that holds the lane, or whose pods still do, if it is of the same
-	// namespace. Names of other namespaces are nobody's business.
+	// Holder says which run or pods hold the lane. It is empty if they are in another namespace, whose
+	// names are nobody's business.
 	Holder string
 	// HeldUntil is when pods stop to hold the lane at the latest, or zero.
 	HeldUntil time.Time
+}
+
+// Leftover is an object with the name of a run's child that must be deleted before the run starts.
+type Leftover struct {
+	Kind   string
+	Object manifest.Object
 }
 
 // PodEvent is the last event of a pod that doesn't start, or of a Job that creates no pod. Only events report that a volume's source
@@ -138,38 +144,27 @@ func OwnershipOf(obj metav1.Object, run *v1alpha1.BenchmarkRun) Ownership {
 }
 
 // Owns reports whether the run owns an object with a child's name. Else it records that.
-func (o *Observed) Owns(run *v1alpha1.BenchmarkRun, kind string, obj metav1.Object) bool {
+func (o *Observed) Owns(run *v1alpha1.BenchmarkRun, kind string, obj manifest.Object) bool {
 	owner := OwnershipOf(obj, run)
 	switch owner {
 	case EarlierRun:
-		o.NoteDeletion(kind, obj)
-		if o.LeftoverSince.Before(run.CreationTimestamp.Time) {
-			o.LeftoverSince = run.CreationTimestamp.Time // its owner was deleted before that
-		}
+		o.Leftover = &Leftover{kind, obj}
 	case Foreign:
 		o.Conflict = kind + " " + obj.GetName()
 	}
 	return owner == Own
 }
 
-// NoteDeletion records an object of the run that is being deleted.
-func (o *Observed) NoteDeletion(kind string, obj metav1.Object) {
-	o.Leftover = kind + " " + obj.GetName()
-	if at := obj.GetDeletionTimestamp(); at != nil {
-		o.LeftoverSince = at.Time
-	}
-}
-
 // NoteDeletions records the children of a run that are being deleted.
 func (o *Observed) NoteDeletions() {
 	if o.Config != nil && !o.Config.DeletionTimestamp.IsZero() {
-		o.NoteDeletion("ConfigMap", o.Config)
+		o.Leftover = &Leftover{"ConfigMap", o.Config}
 	}
 	if o.Target != nil && !o.Target.DeletionTimestamp.IsZero() {
-		o.NoteDeletion("Pod", o.Target)
+		o.Leftover = &Leftover{"Pod", o.Target}
 	}
 	if o.Job != nil && !o.Job.DeletionTimestamp.IsZero() {
-		o.NoteDeletion("Job", o.Job)
+		o.Leftover = &Leftover{"Job", o.Job}
 	}
 }
 

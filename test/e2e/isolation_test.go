@@ -63,9 +63,9 @@ func TestServerCanNotReadTheAgentsToken(t *testing.T) {
 			if log := string(c.logs(t, pod, "agent")); strings.Contains(log, "is readable") {
 				t.Errorf("the agent wasn't protected from its start:\n%s", log)
 			}
-			// The agent still sees of the server what it may: files and throttling only of its own user.
+			// The agent still sees of the server what it may: throttling only of its own user's.
 			own := test.as != 0
-			if u := c.artifact(t, done).Server.End; u.CPU() == 0 || u.Threads == 0 || (u.Descriptors > 0) != own || (u.Throttled >= 0) != own {
+			if u := c.artifact(t, done).Server.End; u.CPU() == 0 || u.Threads == 0 || own && (u.Descriptors <= 0 || u.Throttled < 0) {
 				t.Errorf("the agent's figures: %+v", u)
 			}
 		})

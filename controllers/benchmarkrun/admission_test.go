@@ -1,0 +1,228 @@
+package benchmarkrun
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+// with returns a bench with another run of the same manager, in a namespace of its own.
+func (b *bench) with(lane string) *bench {
+	b.t.Helper()
+	other := newBench(b.t, func(w *wrapper.Run) { w.Lane(lane) })
+	other.Reconciler, other.sessions, other.clock = b.Reconciler, b.sessions, b.clock
+	return other
+}
+
+// hadItsTurn makes a run come after those of other namespaces.
+func (b *bench) hadItsTurn(other *bench) {
+	b.lanes.state(other.run.Spec.Lane).turns[other.run.Namespace] = time.Now()
+}
+
+func (b *bench) wantState(reason, message string) {
+	b.t.Helper()
+	if got := b.state(); got.Reason != reason || !strings.Contains(got.Message, message) {
+		b.t.Errorf("%s: %s, want %s: %s", got.Reason, got.Message, reason, message)
+	}
+}
+
+type updateFunc = func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error
+
+// TestReconcileWaitsForNoCallOfAnotherRun stops the API server in the middle of an admission. Neither a
+// run of the same lane nor one of another lane waits for it.
+func TestReconcileWaitsForNoCallOfAnotherRun(t *testing.T) {
+	first := newBench(t)
+	lane := first.run.Spec.Lane
+	same, other := first.with(lane), first.with(lane+"-other")
+	first.hadItsTurn(same)
+	called, answer, done := make(chan bool), make(chan bool), make(chan error)
+	first.intercept(interceptor.Funcs{SubResourceUpdate: func(ctx context.Context, c client.Client, name string, obj client.Object, options ...client.SubResourceUpdateOption) error {
+		if obj.GetNamespace() == first.run.Namespace {
+			close(called)
+			<-answer
+		}
+		return c.SubResource(name).Update(ctx, obj, options...)
+	}})
+	go func() {
+		_, err := first.Reconcile(t.Context(), first.request())
+		done <- err
+	}()
+	<-called
+	same.reconcile()
+	same.wantState(v1alpha1.ReasonQueued, "hold the lane")
+	other.reconcile()
+	other.wantState(v1alpha1.ReasonStarting, "")
+	close(answer)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	first.reload()
+	first.wantState(v1alpha1.ReasonStarting, "")
+}
+
+// blind is a client whose cache doesn't have runs of other namespaces yet.
+type blind struct {
+	client.Client
+	namespace string
+}
+
+// List implements client.Client.
+func (c blind) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if _, ok := list.(*v1alpha1.BenchmarkRunList); ok {
+		options = append(options, client.InNamespace(c.namespace))
+	}
+	return c.Client.List(ctx, list, options...)
+}
+
+// TestReconcileAdmitsNoRunByAnOldObservation admits a run between another one's observation and admission.
+func TestReconcileAdmitsNoRunByAnOldObservation(t *testing.T) {
+	first := newBench(t)
+	second := first.with(first.run.Spec.Lane)
+	first.hadItsTurn(second)
+	watching, err := client.NewWithWatch(apiConfig, client.Options{Scheme: api.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Client = blind{indexed{api}, first.run.Namespace}
+	first.APIReader = interceptor.NewClient(watching, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+		err := c.List(ctx, list, options...)
+		if _, ok := list.(*corev1.PodList); ok {
+			first.APIReader, first.Client = api, blind{indexed{api}, second.run.Namespace}
+			second.reconcile()
+			first.Client = indexed{api}
+		}
+		return err
+	}})
+	first.reload()
+	if result, err := first.Reconcile(t.Context(), first.request()); err != nil || result.RequeueAfter == 0 {
+		first.reload()
+		t.Errorf("%+v, %v: %+v", result, err, first.run.Status.Conditions)
+	}
+	second.wantState(v1alpha1.ReasonStarting, "")
+	first.reconcile()
+	first.wantState(v1alpha1.ReasonQueued, "hold the lane")
+}
+
+// TestReconcileKeepsTheLaneOfAnUnansweredAdmission has the API server take the write of an admission but
+// not answer. Nobody else may have the lane, although the cache still shows no admission.
+func TestReconcileKeepsTheLaneOfAnUnansweredAdmission(t *testing.T) {
+	first := newBench(t)
+	second := first.with(first.run.Spec.Lane)
+	restore := first.intercept(interceptor.Funcs{SubResourceUpdate: func(ctx context.Context, c client.Client, name string, obj client.Object, options ...client.SubResourceUpdateOption) error {
+		return errors.Join(errKilled, c.SubResource(name).Update(ctx, obj, options...))
+	}})
+	first.hadItsTurn(second)
+	first.killed()
+	restore()
+	second.Client = lagging{indexed{api}}
+	second.reconcile()
+	second.wantState(v1alpha1.ReasonQueued, "hold the lane")
+}
+
+// TestReconcileGivesUpTheLaneOfARunThatIsNotAdmitted has an admission fail, and then a run of another
+// namespace come first. That run found the lane held: it must be reconciled again.
+func TestReconcileGivesUpTheLaneOfARunThatIsNotAdmitted(t *testing.T) {
+	first := newBench(t)
+	lane := first.run.Spec.Lane
+	first.freed = make(chan event.TypedGenericEvent[string], 1)
+	restore := first.intercept(interceptor.Funcs{SubResourceUpdate: updateFunc(func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
+		return errKilled
+	})})
+	first.killed()
+	restore()
+	second := first.with(lane)
+	first.hadItsTurn(first)
+	second.reconcile()
+	second.wantState(v1alpha1.ReasonQueued, "hold the lane")
+	first.reconcile()
+	first.wantState(v1alpha1.ReasonQueued, "")
+	select {
+	case e := <-first.freed:
+		if e.Object != lane {
+			t.Errorf("lane %s is free", e.Object)
+		}
+	default:
+		t.Fatal("nobody learns that the lane is free")
+	}
+	second.reconcile()
+	second.wantState(v1alpha1.ReasonStarting, "")
+}
+
+// TestTurnsSurviveARestart has a namespace use a lane. The manager that follows gives the lane to another
+// namespace, though its run is younger.
+func TestTurnsSurviveARestart(t *testing.T) {
+	first := newBench(t)
+	lane := first.run.Spec.Lane
+	first.reconcile()
+	first.wantState(v1alpha1.ReasonStarting, "")
+	first.podsRun()
+	first.sessions.observation.Agent.Failure = "on purpose"
+	first.reconcile()
+	first.reconcile() // cleans up
+	var target corev1.Pod
+	if err := first.get("run-target", &target); err == nil {
+		if err := api.Delete(t.Context(), &target, client.GracePeriodSeconds(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := wrapper.NewRun(first.run.Namespace, "again", "image:1").Lane(lane).Obj()
+	mustCreate(t, again)
+	fresh := newBench(t, func(w *wrapper.Run) { w.Lane(lane) }) // the manager that follows
+	position := func(br *v1alpha1.BenchmarkRun) run.Position {
+		var o run.Observed
+		if err := fresh.observePosition(t.Context(), br, &o); err != nil {
+			t.Fatal(err)
+		}
+		return o.Position
+	}
+	if got := position(again); got.Free || got.Ahead != 1 {
+		t.Errorf("the namespace that had its turn: %+v", got)
+	}
+	fresh.reload()
+	if got := position(fresh.run); !got.Free {
+		t.Errorf("the one that had none: %+v", got)
+	}
+}
+
+// TestAForeignFinalizerDoesNotHoldALane has a tenant plant a pod that can't be deleted, for a run that is
+// first in its lane.
+func TestAForeignFinalizerDoesNotHoldALane(t *testing.T) {
+	first := newBench(t)
+	first.reload()
+	first.with("unused")
+	pod := forged(first, first.run.Namespace, "run-target", manifest.RoleTarget, refOf(first))
+	pod.Finalizers = []string{"example.org/forever"}
+	mustCreate(t, pod)
+	t.Cleanup(func() {
+		pod.Finalizers = nil
+		if err := api.Update(context.Background(), pod); err != nil {
+			t.Error(err)
+		}
+	})
+	first.reconcile()
+	first.wantState(v1alpha1.ReasonQueued, "Waiting for the deletion of Pod run-target")
+	if err := api.Get(t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil || pod.DeletionTimestamp.IsZero() {
+		t.Fatalf("%v: deleted at %s", err, pod.DeletionTimestamp)
+	}
+	second := first.with(first.run.Spec.Lane)
+	first.hadItsTurn(second)
+	second.reconcile()
+	second.wantState(v1alpha1.ReasonQueued, "1 runs are ahead")
+	first.clock.SetTime(time.Now().Add(run.PodReleaseTimeout + time.Minute))
+	first.reconcile()
+	first.wantState(v1alpha1.ReasonNameConflict, "example.org/forever")
+	second.reconcile()
+	second.wantState(v1alpha1.ReasonStarting, "")
+}
