@@ -191,6 +191,9 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return fmt.Errorf("create a client: %w", err)
 	}
+	if err := checkRights(ctx, apiClient); err != nil {
+		return err
+	}
 	apiReader := inNamespaces(apiClient, o.namespaces)
 	certificate := o.certificateSource(apiClient)
 	trust := &sessioncertificate.Trust{Client: mgr.GetClient(), Source: certificate}
@@ -232,7 +235,6 @@ func run(ctx context.Context, o *options) error {
 		func() error { return certificate.SetupWithManager(mgr) },
 		func() error { return trust.SetupWithManager(mgr) },
 		func() error { return mgr.Add(serve) },
-		func() error { return mgr.Add(rightsCheck{apiClient}) },
 		func() error {
 			return mgr.Add(lastEnd{apiClient, reconciler.Events, types.NamespacedName{Namespace: o.namespace, Name: o.podName}})
 		},
