@@ -286,7 +286,7 @@ test-upgrade: cluster-up load-images test-server-image install ## Run this manag
 	@CLUSTER_ENGINE=$(CLUSTER_ENGINE) KUBECONFIG=$(KUBECONFIG_FILE) hack/upgrade-test.sh $(IMAGE) $(LOAD_IMAGE) $(TEST_SERVER_IMAGE)
 
 .PHONY: test
-test: test-unit test-api test-modules test-e2e ## Run every test
+test: test-unit test-api test-modules test-e2e test-chaos ## Run every test
 
 .PHONY: test-modules
 test-modules: # Test the tools that build the cluster and the images
