@@ -155,6 +155,9 @@ type Environment struct {
 	Kubelet          string `json:"kubelet"`
 	// Assay is the version of the operator.
 	Assay string `json:"assay"`
+	// ClockStepMicroseconds is by how much the wall clock of the manager's host was set during the
+	// run, or that host slept; 0 if neither happened.
+	ClockStepMicroseconds int64 `json:"clockStepMicroseconds,omitempty"`
 }
 
 // Client holds the figures of one client.

@@ -162,6 +162,8 @@ func (p *planner) environment() result.Environment {
 		CPUExclusivity: string(started.CPUExclusivity),
 		Kernel:         started.Kernel,
 		Assay:          o.Settings.Version,
+
+		ClockStepMicroseconds: o.Sessions.ClockStep.Microseconds(),
 	}
 	if answer := probed(p.run, o); answer != nil {
 		e.DocumentLength, e.HTTP, e.TLS = answer.DocumentLength, answer.HTTP, answer.TLS

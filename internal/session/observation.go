@@ -28,6 +28,23 @@ type Observation struct {
 	Progress map[sessionpb.Stage]Progress
 }
 
+// minClockStep is more than two readings of a clock differ by.
+const minClockStep = time.Second
+
+// ClockStep returns by how much more the wall clock has advanced between two times of a process than
+// the monotonic clock, which stands still while the host sleeps. It returns 0 for less than a second.
+func ClockStep(from, to time.Time) time.Duration {
+	return clockStep(to.Round(0).Sub(from.Round(0)), to.Sub(from))
+}
+
+// clockStep compares how much the two clocks have advanced.
+func clockStep(wall, monotonic time.Duration) time.Duration {
+	if step := wall - monotonic; step.Abs() >= minClockStep {
+		return step
+	}
+	return 0
+}
+
 // ClientState is the state that a client has reported.
 type ClientState struct {
 	Pod, PodUID, Node string

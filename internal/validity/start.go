@@ -86,3 +86,17 @@ func clockUncertain(r *result.Result) *result.Finding {
 			"Look for a slow network between clients and manager.",
 		count, len(r.Clients), milliseconds(clockErrorWarns), c.Index, milliseconds(c.ClockErrorMicroseconds))
 }
+
+// clockStepped finds a wall clock that was set, or a host that slept, while the manager attended to the
+// run. Durations are measured with the monotonic clock, but time limits aren't; and a host that slept
+// may be one that measured.
+func clockStepped(r *result.Result) *result.Finding {
+	step := r.Environment.ClockStepMicroseconds
+	if step == 0 {
+		return nil
+	}
+	return found(ReasonClockStepped, result.Warns,
+		"The wall clock of the manager's host advanced by %s more than its monotonic clock during the run: it was set, or the host slept. "+
+			"Repeat the measurement. Let NTP slew the clock, and keep the host from sleeping.",
+		seconds(step))
+}

@@ -27,6 +27,7 @@ var rules = []rule{
 	startSkew,
 	clientsUneven,
 	clockUncertain,
+	clockStepped,
 	rateNotAchieved,
 	iterationsDropped,
 	startsLate,
@@ -73,6 +74,7 @@ const (
 	ReasonStartSkew        = "StartSkew"
 	ReasonClientsUneven    = "ClientsUneven"
 	ReasonClockUncertain   = "ClockUncertain"
+	ReasonClockStepped     = "ClockStepped"
 	ReasonRateNotAchieved  = "RateNotAchieved"
 	ReasonStartsLate       = "StartsLate"
 	ReasonTooShort         = "TooShort"

@@ -190,6 +190,9 @@ func TestRules(t *testing.T) {
 		{"ClockUncertain", "5 ms", clockError(5_000), "", ""},
 		{"ClockUncertain", "more than 5 ms", clockError(5_001), result.Warns, "1 of 2 clients are uncertain by more than 5ms (worst: client 1, ±5.001ms)"},
 
+		{"ClockStepped", "no", func(r *result.Result) { r.Environment.ClockStepMicroseconds = 0 }, "", ""},
+		{"ClockStepped", "an hour", func(r *result.Result) { r.Environment.ClockStepMicroseconds = 3_600_000_000 }, result.Warns, "advanced by 3600.000s more"},
+
 		{"RateNotAchieved", "all on time", arrived(30_000_000, 0, 0), "", ""},
 		{"RateNotAchieved", "0.9 % slower", arrived(30_270_000, 0, 0), "", ""},
 		{"RateNotAchieved", "1.1 % slower", arrived(30_333_000, 0, 0), result.Warns, "659.35 requests/s, 1.1% less than the target rate of 666.67."},

@@ -17,7 +17,7 @@ func (r *run) observe() session.Observation {
 		Clients:   make(map[int]session.ClientState, len(r.clients)),
 		Starts:    maps.Clone(r.starts),
 		Since:     r.created,
-		ClockStep: clockStep(r.created, time.Now()),
+		ClockStep: session.ClockStep(r.created, time.Now()),
 		Progress:  make(map[sessionpb.Stage]session.Progress, len(r.progress)),
 	}
 	for stage, p := range r.progress {
@@ -47,19 +47,6 @@ func (p *participant) state() session.ClientState {
 	state.Connected, state.Starts = p.stream != nil, maps.Clone(p.Starts)
 	state.Behind = p.next <= p.had
 	return state
-}
-
-// minClockStep is more than two readings of a clock differ by.
-const minClockStep = time.Second
-
-// clockStep returns by how much more the wall clock has advanced between two times than the
-// monotonic clock, which stands still while the host sleeps. It returns 0 for less than a second.
-func clockStep(from, to time.Time) time.Duration {
-	step := to.Round(0).Sub(from.Round(0)) - to.Sub(from)
-	if step.Abs() < minClockStep {
-		return 0
-	}
-	return step
 }
 
 // recentSeconds is the number of seconds that are kept one by one for the rate.

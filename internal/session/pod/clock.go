@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/assay-dev/assay/internal/session"
 )
 
 const (
@@ -23,9 +25,9 @@ type clock struct {
 	mu     sync.Mutex
 	recent []pong // of this connection
 	best   pong
-	set    bool // best is valid
-	sure   bool // a burst was complete
-	frozen bool
+	set    bool      // best is valid
+	sure   bool      // a burst was complete
+	frozen time.Time // zero until freeze
 }
 
 // pong is one measurement of the manager's clock, in microseconds.
@@ -68,7 +70,7 @@ func (c *clock) measured() bool {
 func (c *clock) freeze() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.frozen = true
+	c.frozen = time.Now()
 }
 
 // answered adds a ping. sent and returned are by the pod's clock, received and left
@@ -89,7 +91,7 @@ func (c *clock) answered(sent, received, left, returned int64) {
 		c.recent = c.recent[1:]
 	}
 	complete := len(c.recent) >= burst
-	if c.sure && (c.frozen || !complete) {
+	if c.sure && (!c.frozen.IsZero() || !complete) {
 		return
 	}
 	best := c.recent[0]
@@ -122,7 +124,8 @@ func (c *clock) local(at int64) time.Time {
 	return c.origin.Add(time.Duration(at-offset-c.origin.UnixMicro()) * time.Microsecond)
 }
 
-// error returns a bound of the error of now and local.
+// error returns a bound of the error of now and local. A wall clock that was set since freeze adds as
+// much: the host may have slept, in which the pod's clock stood still.
 func (c *clock) error() time.Duration {
 	own := c.own()
 	c.mu.Lock()
@@ -130,5 +133,9 @@ func (c *clock) error() time.Duration {
 	if !c.set {
 		return math.MaxInt64
 	}
-	return time.Duration(c.best.errorAt(own)) * time.Microsecond
+	step := time.Duration(0)
+	if !c.frozen.IsZero() {
+		step = session.ClockStep(c.frozen, time.Now()).Abs()
+	}
+	return time.Duration(c.best.errorAt(own))*time.Microsecond + step
 }
