@@ -38,8 +38,6 @@ func (b *bench) wantState(reason, message string) {
 	}
 }
 
-type updateFunc = func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error
-
 // TestReconcileWaitsForNoCallOfAnotherRun stops the API server in the middle of an admission. Neither a
 // run of the same lane nor one of another lane waits for it.
 func TestReconcileWaitsForNoCallOfAnotherRun(t *testing.T) {
@@ -137,9 +135,9 @@ func TestReconcileGivesUpTheLaneOfARunThatIsNotAdmitted(t *testing.T) {
 	first := newBench(t)
 	lane := first.run.Spec.Lane
 	first.freed = make(chan event.TypedGenericEvent[string], 1)
-	restore := first.intercept(interceptor.Funcs{SubResourceUpdate: updateFunc(func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
+	restore := first.intercept(interceptor.Funcs{SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
 		return errKilled
-	})})
+	}})
 	first.killed()
 	restore()
 	second := first.with(lane)
