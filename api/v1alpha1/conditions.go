@@ -112,6 +112,9 @@ const (
 	ReasonScriptAborted = "ScriptAborted"
 	// ReasonArtifactNotStored: the result couldn't be stored.
 	ReasonArtifactNotStored = "ArtifactNotStored"
+	// ReasonArtifactInvalid: the artifact can't be read, has another schema version, or isn't what
+	// the manager stored.
+	ReasonArtifactInvalid = "ArtifactInvalid"
 	// ReasonNameConflict: an object that the run needs exists and isn't its own.
 	ReasonNameConflict = "NameConflict"
 )

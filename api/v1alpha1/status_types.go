@@ -70,7 +70,7 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Result *ResultStatus `json:"result,omitempty"`
 
-	// artifact refers to the full result.
+	// artifact refers to the full result. It is set immediately before the result is stored.
 	// +optional
 	Artifact *ArtifactReference `json:"artifact,omitempty"`
 }

@@ -13,11 +13,8 @@ import (
 	"strings"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -25,7 +22,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -58,6 +54,7 @@ type options struct {
 	namespaces  []string
 	metricsAddr string
 	healthAddr  string
+	pprofAddr   string
 	sessionAddr string
 	// sessionConnections bounds the connections of an address to the session server.
 	sessionConnections int
@@ -93,6 +90,7 @@ func parse() *options {
 	flag.StringVar(&o.metricsAddr, "metrics-bind-address", ":8443", "Address of the metrics endpoint, or 0 to disable it.")
 	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "Serve metrics over HTTPS, and only to clients that RBAC allows to get /metrics.")
 	flag.StringVar(&o.healthAddr, "health-probe-bind-address", ":8081", "Address of the health probes /healthz and /readyz.")
+	flag.StringVar(&o.pprofAddr, "pprof-bind-address", "", "Address of Go's profiles, without authentication, such as 127.0.0.1:6060. Empty disables them.")
 	flag.StringVar(&o.sessionAddr, "session-bind-address", ":9443", "Address on which the leader serves the sessions of a run's pods.")
 	flag.IntVar(&o.sessionConnections, "session-connections-per-address", sessionmanager.MaxConnections, "Largest number of connections to the session server from one IP address.")
 	flag.StringVar(&o.reconciler.SessionAddress, "session-address", "", "Host and port at which a run's pods reach the leader, such as assay-session.assay-system.svc:9443. Required.")
@@ -196,7 +194,7 @@ func run(ctx context.Context, o *options) error {
 	}
 	apiReader := inNamespaces(apiClient, o.namespaces)
 	certificate := o.certificateSource(apiClient)
-	trust := &sessioncertificate.Trust{Client: mgr.GetClient(), Source: certificate}
+	trust := &sessioncertificate.Trust{Client: mgr.GetClient(), APIReader: apiClient, Source: certificate}
 	clientset, err := kubernetes.NewForConfigAndClient(config, mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("create a client for logs: %w", err)
@@ -256,21 +254,17 @@ func run(ctx context.Context, o *options) error {
 }
 
 func newManager(config *rest.Config, scheme *runtime.Scheme, o *options, lock *leader.Lock) (ctrl.Manager, error) {
-	ofRuns, err := labels.NewRequirement(manifest.LabelRunUID, selection.Exists, nil)
+	cached, err := benchmarkrun.CacheOptions()
 	if err != nil {
-		return nil, fmt.Errorf("select the objects of runs: %w", err)
+		return nil, err
 	}
-	children := cache.ByObject{Label: labels.NewSelector().Add(*ofRuns)}
+	cached.DefaultNamespaces = cacheNamespaces(o.namespaces)
 	settings := ctrl.Options{
 		Scheme:                 scheme,
 		HealthProbeBindAddress: o.healthAddr,
+		PprofBindAddress:       o.pprofAddr,
 		Metrics:                metricsserver.Options{BindAddress: o.metricsAddr, SecureServing: o.secureMetrics},
-		Cache: cache.Options{
-			ByObject: map[client.Object]cache.ByObject{
-				&corev1.Pod{}: children, &corev1.ConfigMap{}: children, &batchv1.Job{}: children,
-			},
-			DefaultNamespaces: cacheNamespaces(o.namespaces),
-		},
+		Cache:                  cached,
 	}
 	if o.secureMetrics {
 		settings.Metrics.FilterProvider = filters.WithAuthenticationAndAuthorization

@@ -88,6 +88,9 @@ func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *r
 		if c.Certificate != nil {
 			r.signed.Store(name, br.UID)
 		}
+		if config, ok := obj.(*corev1.ConfigMap); ok && err == nil && config.Name == manifest.ConfigName(br) {
+			r.configs.Store(br.UID, config)
+		}
 		return nil, nil
 	case run.Rejects(err):
 		return refusal, nil

@@ -41,7 +41,7 @@ func (c runsCollector) Describe(descriptions chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c runsCollector) Collect(collected chan<- prometheus.Metric) {
 	var runs v1alpha1.BenchmarkRunList
-	if err := c.reader.List(context.Background(), &runs); err != nil {
+	if err := c.reader.List(context.Background(), &runs, client.UnsafeDisableDeepCopy); err != nil {
 		collected <- prometheus.NewInvalidMetric(runsDescription, err)
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -24,6 +25,10 @@ import (
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarkruns,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarkruns/status,verbs=update
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarkruns/finalizers,verbs=update
+
+// errExists reports that an artifact exists that this manager didn't create. The next reconciliation
+// reads it.
+var errExists = errors.New("it exists already")
 
 // conflictRetryDelay is the time to wait for a newer version of a run.
 const conflictRetryDelay = 100 * time.Millisecond
@@ -45,7 +50,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if plan.Expire {
 		return ctrl.Result{}, err
 	}
-	if err := errors.Join(err, r.writeStatus(ctx, br, plan)); apierrors.IsConflict(err) {
+	err = errors.Join(err, r.writeStatus(ctx, br, plan))
+	if err == nil && plan.Store != nil {
+		plan, err = r.store(ctx, br, observed, plan)
+	}
+	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: conflictRetryDelay}, nil
 	} else if err != nil {
 		return ctrl.Result{}, err
@@ -99,6 +108,8 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 	case apierrors.IsNotFound(err) || err == nil && !br.DeletionTimestamp.IsZero():
 		if uid, known := r.uids.LoadAndDelete(name); known {
 			r.Sessions.Forget(string(uid.(types.UID)))
+			r.configs.Delete(uid)
+			r.names.Delete(uid)
 			for _, made := range []*sync.Map{&r.signed, &r.created} {
 				made.Range(func(key, owner any) bool {
 					if owner == uid {
@@ -113,14 +124,41 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 		return nil, fmt.Errorf("get the run: %w", err)
 	}
 	r.uids.Store(name, br.UID)
+	r.names.Store(br.UID, name)
+	if run.IsFinished(br) || run.IsSuspended(br) {
+		r.configs.Delete(br.UID)
+	}
 	return br, nil
 }
 
-// writeStatus writes the status if it changed, and then announces that by events and metrics. A
-// conflict means that the cache is behind: the newer version is reconciled when it arrives.
+// store creates the artifact that the written status announces, and writes the verdict. A manager
+// that is killed in between, or doesn't get the answer, leaves that to the next reconciliation, which
+// reads the artifact.
+func (r *Reconciler) store(ctx context.Context, br *v1alpha1.BenchmarkRun, observed *run.Observed, plan *run.Plan) (*run.Plan, error) {
+	refusal, err := r.create(ctx, br, &plan.Store.Creation)
+	if err == nil && refusal == nil && plan.Store.Object.GetUID() == "" {
+		err = fmt.Errorf("create the artifact: %w", errExists)
+	}
+	if err != nil {
+		plan.Retry(err)
+		return plan, errors.Join(err, r.writeStatus(ctx, br, plan))
+	}
+	if observed.Refusal = refusal; refusal == nil {
+		observed.Stored = &plan.Store.Stored
+	}
+	next := run.Decide(br, observed, r.Clock.Now())
+	return &next, r.writeStatus(ctx, br, &next)
+}
+
+// writeStatus writes the status if it changed, and then announces that by events and metrics. br has
+// it afterwards. A conflict means that the cache is behind: the newer version is reconciled when it
+// arrives.
 func (r *Reconciler) writeStatus(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) error {
 	if equality.Semantic.DeepEqual(br.Status, plan.Status) {
 		return nil
+	}
+	if run.IsFinished(br) {
+		return r.writeFinished(ctx, br, plan)
 	}
 	updated := br.DeepCopy()
 	updated.Status = plan.Status
@@ -129,5 +167,24 @@ func (r *Reconciler) writeStatus(ctx context.Context, br *v1alpha1.BenchmarkRun,
 	}
 	r.lanes.note(updated)
 	r.announce(br, updated)
+	updated.DeepCopyInto(br)
+	return nil
+}
+
+// writeFinished writes what may still change in the status of a finished run: which spec was observed,
+// and whether the cleanup goes on. The cache doesn't have the rest.
+func (r *Reconciler) writeFinished(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) error {
+	live := &v1alpha1.BenchmarkRun{}
+	found, err := r.read(ctx, r.APIReader, client.ObjectKeyFromObject(br), live)
+	if err != nil || !found || live.UID != br.UID {
+		return err
+	}
+	live.Status.ObservedGeneration = plan.Status.ObservedGeneration
+	if c := meta.FindStatusCondition(plan.Status.Conditions, v1alpha1.ConditionReconciling); c != nil {
+		meta.SetStatusCondition(&live.Status.Conditions, *c)
+	}
+	if err := r.Status().Update(ctx, live); err != nil {
+		return fmt.Errorf("write the status: %w", err)
+	}
 	return nil
 }

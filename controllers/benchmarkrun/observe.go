@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
@@ -40,7 +39,7 @@ func (r *Reconciler) observe(ctx context.Context, br *v1alpha1.BenchmarkRun) (*r
 // observeObjects reads the run's children, and what matters of other objects.
 func (r *Reconciler) observeObjects(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	var errs [3]error
-	o.Config, errs[0] = child(ctx, r, br, o, manifest.ConfigName(br), &corev1.ConfigMap{})
+	errs[0] = r.observeConfig(ctx, br, o)
 	o.Target, errs[1] = child(ctx, r, br, o, manifest.TargetName(br), &corev1.Pod{})
 	o.Job, errs[2] = child(ctx, r, br, o, manifest.ClientsName(br), &batchv1.Job{})
 	if err := errors.Join(errs[:]...); err != nil {
@@ -111,52 +110,10 @@ func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	}
 }
 
-// child reads an object of the run into obj and returns it. It returns nil if there is none, or if
-// somebody else owns it, which it records.
-func child[T client.Object](ctx context.Context, r *Reconciler, br *v1alpha1.BenchmarkRun, o *run.Observed, name string, obj T) (T, error) {
-	key := types.NamespacedName{Namespace: br.Namespace, Name: name}
-	found, err := r.read(ctx, r, key, obj)
-	if err == nil && !found && run.Expects(br, obj) {
-		// A cache that was filled by an API server that is behind may lack it.
-		found, err = r.read(ctx, r.APIReader, key, obj)
-	}
-	if !found || !o.Owns(br, r.kind(obj), obj) {
-		var none T
-		return none, err
-	}
-	recorded, err := r.recorded(ctx, br, obj)
-	if !recorded {
-		if err == nil {
-			o.Unrecorded = append(o.Unrecorded, run.Leftover{Kind: r.kind(obj), Object: obj})
-		}
-		var none T
-		return none, err
-	}
-	return obj, nil
-}
-
-// recorded reports whether an object that names the run as its owner is one that a manager created
-// and recorded. Owner references and labels don't show that: anybody who may create pods can write
-// them. A manager that is killed between the creation and the status leaves an unrecorded object,
-// which is created again. Before that is decided, the run is read past the cache.
-func (r *Reconciler) recorded(ctx context.Context, br *v1alpha1.BenchmarkRun, obj client.Object) (bool, error) {
-	if _, created := r.created.Load(obj.GetUID()); created || run.Recorded(br, obj) {
-		return true, nil
-	}
-	live := &v1alpha1.BenchmarkRun{}
-	if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(br), live); err != nil {
-		return false, fmt.Errorf("get the run past the cache: %w", err)
-	}
-	if live.ResourceVersion != br.ResourceVersion {
-		return false, errCacheBehind
-	}
-	return false, nil
-}
-
 func (r *Reconciler) observeClients(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	var pods corev1.PodList
 	if err := r.List(ctx, &pods, client.InNamespace(br.Namespace),
-		client.MatchingLabels{manifest.LabelRunUID: string(br.UID), manifest.LabelRole: manifest.RoleClient}); err != nil {
+		client.MatchingLabels{manifest.LabelRunUID: string(br.UID), manifest.LabelRole: manifest.RoleClient}, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the clients' pods: %w", err)
 	}
 	for i := range pods.Items {
@@ -169,19 +126,6 @@ func (r *Reconciler) observeClients(ctx context.Context, br *v1alpha1.BenchmarkR
 			o.Clients[index] = pod
 		}
 	}
-	return nil
-}
-
-func (r *Reconciler) observeArtifact(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
-	stored, err := child(ctx, r, br, o, manifest.ArtifactName(br), &corev1.ConfigMap{})
-	if stored == nil || err != nil {
-		return err
-	}
-	data := stored.BinaryData[artifact.Key]
-	if o.Result, err = artifact.Decode(data); err != nil {
-		return fmt.Errorf("read the artifact %s: %w", stored.Name, err)
-	}
-	o.Artifact = artifact.Identify(data)
 	return nil
 }
 

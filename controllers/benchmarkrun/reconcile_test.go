@@ -113,8 +113,7 @@ func TestReconcileTakesARunThroughAllStages(t *testing.T) {
 	}
 
 	b.measured(at)
-	b.reconcile() // stores
-	b.reconcile() // completes
+	b.reconcile() // stores and completes
 	if got := b.state(); got.Status != metav1.ConditionTrue {
 		t.Fatalf("with all collected: %+v", got)
 	}
@@ -144,18 +143,6 @@ func TestReconcileTakesARunThroughAllStages(t *testing.T) {
 				t.Errorf("%T %s is left: %v", obj, name, err)
 			}
 		}
-	}
-}
-
-func TestReconcileCompletesFromAnArtifactAfterACrash(t *testing.T) {
-	b := newBench(t)
-	b.measuring()
-	b.measured(b.sessions.starts[measurementStage])
-	b.reconcile() // stores; and here the manager is killed
-	b.sessions.observation = session.Observation{}
-	b.reconcile()
-	if got := b.state(); got.Status != metav1.ConditionTrue || *b.run.Status.Result.Requests != 2000 {
-		t.Errorf("%+v", got)
 	}
 }
 

@@ -69,8 +69,12 @@ type Reconciler struct {
 	nodesForbidden atomic.Bool
 	// uids holds the UIDs of known runs, to forget the sessions of deleted ones.
 	uids sync.Map
+	// names holds their names by their UIDs.
+	names sync.Map
 	// signed holds the names of the Secrets that this manager has made, with their runs' UIDs.
 	signed sync.Map
+	// configs holds the ConfigMaps of active runs, by the runs' UIDs: the cache has no content.
+	configs sync.Map
 }
 
 // errCacheBehind reports that what was observed is older than what the API server or this manager knows.

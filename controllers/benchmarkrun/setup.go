@@ -10,11 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -38,9 +40,10 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 		Named("benchmarkrun").
 		For(&v1alpha1.BenchmarkRun{}).
 		Owns(&batchv1.Job{}).
-		Owns(&corev1.ConfigMap{}).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.runsOfPod)).
-		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.nextInLane)).
+		Owns(&corev1.ConfigMap{}, builder.OnlyMetadata).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(runOfPod)).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.nextAfterPod), builder.WithPredicates(podEnds)).
+		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.nextInLane), builder.WithPredicates(laneMoves)).
 		WatchesRawSource(source.Channel(r.freed, handler.TypedEnqueueRequestsFromMapFunc(r.next))).
 		WatchesRawSource(source.Channel(changed, handler.TypedEnqueueRequestsFromMapFunc(r.runOfSession))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 4, RateLimiter: retry.Limiter()}).
@@ -60,21 +63,41 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 }
 
 func (r *Reconciler) runOfSession(_ context.Context, uid types.UID) []reconcile.Request {
-	var requests []reconcile.Request
-	r.uids.Range(func(name, known any) bool {
-		if known.(types.UID) == uid {
-			requests = append(requests, reconcile.Request{NamespacedName: name.(types.NamespacedName)})
-		}
-		return len(requests) == 0
-	})
-	return requests
+	if name, known := r.names.Load(uid); known {
+		return []reconcile.Request{{NamespacedName: name.(types.NamespacedName)}}
+	}
+	return nil
 }
 
-// runsOfPod returns the run that a pod belongs to and the next run of its lane, since the pod may
-// be the last one that holds the lane.
-func (r *Reconciler) runsOfPod(ctx context.Context, pod client.Object) []reconcile.Request {
-	name := types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetLabels()[manifest.LabelRun]}
-	return append(r.next(ctx, pod.GetLabels()[manifest.LabelLane]), reconcile.Request{NamespacedName: name})
+// podEnds selects the events after which a pod no longer holds its lane. laneMoves selects those after
+// which a run no longer holds its lane, or no longer waits for it. A queue of thousands of runs is
+// looked through after these alone; a run that begins to wait is reconciled for itself.
+var (
+	podEnds = predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return run.PodEnded(e.ObjectNew.(*corev1.Pod)) && !run.PodEnded(e.ObjectOld.(*corev1.Pod))
+		},
+	}
+	laneMoves = predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return inLane(e.ObjectOld.(*v1alpha1.BenchmarkRun)) != inLane(e.ObjectNew.(*v1alpha1.BenchmarkRun))
+		},
+	}
+)
+
+// inLane returns all that decides whether a run waits for its lane or holds it.
+func inLane(br *v1alpha1.BenchmarkRun) [4]bool {
+	return [...]bool{run.IsAdmitted(br), run.IsFinished(br), run.IsSuspended(br), br.DeletionTimestamp.IsZero()}
+}
+
+func runOfPod(_ context.Context, pod client.Object) []reconcile.Request {
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetLabels()[manifest.LabelRun]}}}
+}
+
+func (r *Reconciler) nextAfterPod(ctx context.Context, pod client.Object) []reconcile.Request {
+	return r.next(ctx, pod.GetLabels()[manifest.LabelLane])
 }
 
 func (r *Reconciler) nextInLane(ctx context.Context, br client.Object) []reconcile.Request {

@@ -179,7 +179,6 @@ var ends = map[string]func(*bench){
 		b.reconcile()
 		b.measured(b.sessions.starts[measurementStage])
 		b.reconcile()
-		b.reconcile()
 		b.wants(v1alpha1.ReasonCompleted)
 		b.later(exitTimeout + time.Second)
 	},

@@ -130,7 +130,7 @@ func startManager(t *testing.T, config *rest.Config, l *Loader, identity string)
 	if err := l.SetupWithManager(mgr); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&Trust{Client: mgr.GetClient(), Source: l}).SetupWithManager(mgr); err != nil {
+	if err := (&Trust{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Source: l}).SetupWithManager(mgr); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())

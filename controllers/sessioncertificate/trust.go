@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -27,23 +28,26 @@ import (
 // pods read it whenever they connect, so that they can reconnect to the manager after the CA, or
 // its source, changed during a run. It runs only on the leader.
 type Trust struct {
-	// Client reads ConfigMaps from a cache that holds only those of runs.
-	Client client.Client
-	Source Source
+	// Client reads the metadata of ConfigMaps from a cache that holds only that of runs. APIReader
+	// reads past the cache.
+	Client    client.Client
+	APIReader client.Reader
+	Source    Source
 }
 
 // SetupWithManager registers Trust with mgr.
 func (t *Trust) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("session-trust").
-		For(&corev1.ConfigMap{}).
+		For(&corev1.ConfigMap{}, builder.OnlyMetadata).
 		WatchesRawSource(source.Channel(t.Source.Changed(), handler.Funcs{GenericFunc: t.all})).
 		WithOptions(controller.Options{RateLimiter: retry.Limiter()}).
-		Complete(reconcile.AsReconciler(t.Client, t))
+		Complete(t)
 }
 
 func (t *Trust) all(ctx context.Context, _ event.GenericEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-	var configs corev1.ConfigMapList
+	var configs metav1.PartialObjectMetadataList
+	configs.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	if err := t.Client.List(ctx, &configs); err != nil {
 		log.FromContext(ctx).Error(err, "Failed to list the ConfigMaps of runs")
 		return
@@ -53,18 +57,30 @@ func (t *Trust) all(ctx context.Context, _ event.GenericEvent, queue workqueue.T
 	}
 }
 
-// Reconcile adds to the CA bundle in a run's ConfigMap what it lacks.
-func (t *Trust) Reconcile(ctx context.Context, config *corev1.ConfigMap) (reconcile.Result, error) {
+// Reconcile adds to the CA bundle in a run's ConfigMap what it lacks. It reads the content only if the
+// metadata doesn't show that there is nothing to add.
+func (t *Trust) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	cached := &metav1.PartialObjectMetadata{}
+	cached.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	if err := t.Client.Get(ctx, request.NamespacedName, cached); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	ca := t.Source.CA()
+	if ca == nil || !manifest.IsConfig(cached) || manifest.Trusts(cached, ca) {
+		return reconcile.Result{}, nil
+	}
+	config := &corev1.ConfigMap{}
+	if err := t.APIReader.Get(ctx, request.NamespacedName, config); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
 	given, found := config.Data[caCertKey]
-	if !found || !manifest.IsRun(metav1.GetControllerOf(config)) {
+	if !found || !manifest.IsConfig(config) {
 		return reconcile.Result{}, nil
 	}
-	trusted, added := addCertificates([]byte(given), t.Source.CA())
-	if !added {
-		return reconcile.Result{}, nil
-	}
+	trusted, _ := addCertificates([]byte(given), ca)
 	before := config.DeepCopy()
 	config.Data[caCertKey] = string(trusted)
+	manifest.SetTrusted(config, ca)
 	if err := t.Client.Patch(ctx, config, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(fmt.Errorf("add the CA to ConfigMap %s: %w", config.Name, err))
 	}

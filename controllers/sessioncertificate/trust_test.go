@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
@@ -32,8 +33,9 @@ func runConfig(ca string) *corev1.ConfigMap {
 // given returns the CA in the ConfigMap after Trust reconciled it.
 func given(t *testing.T, config *corev1.ConfigMap, source Source) string {
 	t.Helper()
-	trust := &Trust{Client: fake.NewClientBuilder().WithObjects(config).Build(), Source: source}
-	if _, err := trust.Reconcile(t.Context(), config.DeepCopy()); err != nil {
+	c := fake.NewClientBuilder().WithObjects(config).Build()
+	trust := &Trust{Client: c, APIReader: c, Source: source}
+	if _, err := trust.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(config)}); err != nil {
 		t.Fatal(err)
 	}
 	var written corev1.ConfigMap

@@ -31,9 +31,6 @@ const (
 	// k8s.io/kubernetes/pkg/apis/core). etcd rejects requests larger than 1.5 MiB, which contain
 	// binaryData without base64. 900 KiB leaves room for names and labels.
 	ConfigMapLimit = 900 << 10
-
-	// maxDecoded bounds the JSON that Decode unpacks, in bytes.
-	maxDecoded = 64 << 20
 )
 
 // Identity identifies the bytes of a stored artifact.
@@ -70,12 +67,15 @@ func compress(r *result.Result) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Decode is the inverse of Encode, but for what Encode has omitted. It rejects other
-// schema versions than its own, and JSON of more than 64 MiB.
+// Decode is the inverse of Encode, but for what Encode has omitted. It rejects other schema versions
+// than its own, and JSON that is longer, deeper nested or has more elements than any result.
 func Decode(data []byte) (*result.Result, error) {
 	plain, err := Unpack(data)
 	if err != nil {
 		return nil, err
+	}
+	if err := checkBounds(plain); err != nil {
+		return nil, fmt.Errorf("decode result: %w", err)
 	}
 	var schema struct {
 		Version int `json:"schemaVersion"`

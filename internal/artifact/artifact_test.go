@@ -130,7 +130,15 @@ func TestThinning(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%d bytes, %d points", len(encoded), len(kept.Series))
+			plain, err := artifact.Unpack(encoded)
+			if err != nil {
+				t.Fatal(err)
+			}
+			elements := bytes.Count(plain, []byte("{")) + bytes.Count(plain, []byte("["))
+			t.Logf("%d bytes, %d unpacked with %d objects and arrays, %d points", len(encoded), len(plain), elements, len(kept.Series))
+			if len(plain) > 16<<20 || elements > 80_000 {
+				t.Error("it is close to what Decode rejects")
+			}
 			if diff := cmp.Diff(whole.Merged, kept.Merged, sameHistograms); diff != "" {
 				t.Errorf("merged (-want +got):\n%s", diff)
 			}
@@ -274,7 +282,15 @@ func TestBackendsFit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%d bytes, %d points", len(encoded), len(kept.Series))
+			plain, err := artifact.Unpack(encoded)
+			if err != nil {
+				t.Fatal(err)
+			}
+			elements := bytes.Count(plain, []byte("{")) + bytes.Count(plain, []byte("["))
+			t.Logf("%d bytes, %d unpacked with %d objects and arrays, %d points", len(encoded), len(plain), elements, len(kept.Series))
+			if len(plain) > 16<<20 || elements > 80_000 {
+				t.Error("it is close to what Decode rejects")
+			}
 			if diff := cmp.Diff(whole.Backends, kept.Backends); diff != "" {
 				t.Errorf("backends (-want +got):\n%s", diff)
 			}
@@ -327,7 +343,10 @@ func TestDecodeRefuses(t *testing.T) {
 		"not JSON":              {pack("{"), "decode result"},
 		"no version":            {pack("{}"), "schema version is 0"},
 		"a later version":       {pack(`{"schemaVersion":99,"merged":"other"}`), "schema version is 99"},
-		"unpacks to too much":   {pack(strings.Repeat(" ", 64<<20+1)), "more than 67108864 bytes"},
+		"unpacks to too much":   {pack(strings.Repeat(" ", 32<<20+1)), "more than 33554432 bytes"},
+		"too many clients":      {pack(`{"schemaVersion":2,"clients":[{}` + strings.Repeat(",{}", 100_000) + "]}"), "more than 100000 objects and arrays"},
+		"too deep":              {pack(strings.Repeat("[", 33)), "more than 32 levels"},
+		"too many histograms":   {pack(`{"schemaVersion":2,"clients":[{}` + strings.Repeat(`,{"hdr":1}`, 2001) + "]}"), "2001 histograms"},
 		"figures that can't be": {pack(`{"schemaVersion":2,"merged":{"latencies":{"total":{"count":0,"sumMicroseconds":5}}}}`), "figures without a count"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,11 +3,14 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
@@ -84,7 +87,36 @@ func ConfigMap(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, in *Inpu
 	if in.Requests != nil {
 		binary[requestListFile] = in.Requests
 	}
-	return &corev1.ConfigMap{ObjectMeta: objectMeta(run, ConfigName(run)), Data: data, BinaryData: binary}, nil
+	config := &corev1.ConfigMap{ObjectMeta: objectMeta(run, ConfigName(run)), Data: data, BinaryData: binary}
+	SetTrusted(config, ca)
+	return config, nil
+}
+
+// annotationCA is set on a run's ConfigMap to the SHA-256 of the manager's CA bundle that it has, so
+// that a manager that changes its CA needn't read the ConfigMaps that have it.
+const annotationCA = "assay.dev/ca-sha256"
+
+// Trusts reports whether a run's ConfigMap, of which only the metadata must be given, has a CA bundle
+// of the manager.
+func Trusts(config metav1.Object, ca []byte) bool {
+	return config.GetAnnotations()[annotationCA] == artifact.Identify(ca).SHA256
+}
+
+// SetTrusted records that a run's ConfigMap has a CA bundle of the manager.
+func SetTrusted(config metav1.Object, ca []byte) {
+	annotations := maps.Clone(config.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[annotationCA] = artifact.Identify(ca).SHA256
+	config.SetAnnotations(annotations)
+}
+
+// IsConfig reports whether an object, of which only the metadata must be given, is a run's ConfigMap
+// with that run as its owner.
+func IsConfig(obj metav1.Object) bool {
+	owner := metav1.GetControllerOf(obj)
+	return IsRun(owner) && obj.GetName() == owner.Name+configSuffix
 }
 
 // ReadRendering returns the rendering that the run's ConfigMap was built with, without its files.
@@ -126,9 +158,12 @@ func readJSON[T any](config *corev1.ConfigMap, key string) (value T, err error) 
 	return value, err
 }
 
-// Artifact returns the ConfigMap with the run's full result, which completes the measurement.
+// Artifact returns the ConfigMap with the run's full result, which completes the measurement. The
+// API server rejects changes of its content.
 func Artifact(run *v1alpha1.BenchmarkRun, encoded []byte) *corev1.ConfigMap {
-	return &corev1.ConfigMap{ObjectMeta: objectMeta(run, ArtifactName(run)), BinaryData: map[string][]byte{artifact.Key: encoded}}
+	return &corev1.ConfigMap{
+		ObjectMeta: objectMeta(run, ArtifactName(run)), Immutable: ptr.To(true), BinaryData: map[string][]byte{artifact.Key: encoded},
+	}
 }
 
 // contentList returns the list of content for the container that writes it, and the copied files by

@@ -28,6 +28,8 @@ const (
 	RoleTarget = "target"
 	RoleClient = "client"
 
+	configSuffix = "-config"
+
 	managedBy = "assay"
 	runKind   = "BenchmarkRun"
 )
@@ -63,7 +65,7 @@ type Settings struct {
 }
 
 // ConfigName returns the name of the run's ConfigMap.
-func ConfigName(run *v1alpha1.BenchmarkRun) string { return run.Name + "-config" }
+func ConfigName(run *v1alpha1.BenchmarkRun) string { return run.Name + configSuffix }
 
 // TargetName returns the name of the target's pod.
 func TargetName(run *v1alpha1.BenchmarkRun) string { return run.Name + "-target" }

@@ -124,7 +124,7 @@ func TestDecideCreatesChildrenInOrder(t *testing.T) {
 func TestDecideFailsARunWhoseObjectIsRefused(t *testing.T) {
 	plan := fresh().mutualTLS(byIssuer, bySelf).decide()
 	stored := newScene().collected().sampled().decide()
-	config, certificate, result := plan.Create[0], plan.Create[2], stored.Create[0]
+	config, certificate, result := plan.Create[0], plan.Create[2], stored.Store.Creation
 	tests := map[string]struct {
 		refusal Refusal
 		reason  string

@@ -22,7 +22,7 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 		p.cleanUp()
 	case o.Refusal != nil:
 		p.fail(refused(run, o))
-	case o.Result != nil:
+	case o.Stored != nil:
 		p.complete()
 	case outOfBounds(run, &o.Settings) != nil:
 		p.fail(outOfBounds(run, &o.Settings))
@@ -103,7 +103,7 @@ func unrecordedBefore(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 func (p *planner) suspend() {
 	p.Forget = true
 	p.deleteChildren()
-	p.Status.AdmissionTime, p.Status.MeasurementTime = nil, nil
+	p.Status.AdmissionTime, p.Status.MeasurementTime, p.Status.Artifact = nil, nil, nil
 	p.Status.Target, p.Status.Clients, p.Status.Warmup = nil, nil, nil
 	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "spec.suspend is true.")
 	p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "")

@@ -240,12 +240,14 @@ func TestNoFaultUndoesWhatWasCollected(t *testing.T) {
 func TestDecideCompletesARunFromItsArtifact(t *testing.T) {
 	s := newScene()
 	s.o.Target, s.o.Job, s.o.Clients, s.o.Sessions = nil, nil, nil, session.Observation{}
-	s.o.Result = &result.Result{
+	s.run.Status.Artifact = &v1alpha1.ArtifactReference{
+		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: "run-result", Key: "result.json.gz"}, SizeBytes: ptr.To(int64(3)), SHA256: "abc",
+	}
+	s.o.Stored = &Stored{Identity: artifact.Identity{SizeBytes: 3, SHA256: "abc"}, Result: &result.Result{
 		Clients:    []result.Client{{Index: 0}, {Index: 1}},
 		Findings:   []result.Finding{{Reason: "Careful", Severity: result.Warns}, {Reason: "ClientSaturated", Severity: result.Invalidates, Message: "too busy"}},
 		Thresholds: []result.ThresholdOutcome{{Metric: "ErrorRate", Bound: "below 1%", Actual: "0%", Met: true}},
-	}
-	s.o.Artifact = artifact.Identity{SizeBytes: 3, SHA256: "abc"}
+	}}
 	p := s.decide()
 	if got := stateIn(p); got.Status != metav1.ConditionTrue || got.Reason != v1alpha1.ReasonCompleted {
 		t.Errorf("%+v", got)
@@ -256,10 +258,7 @@ func TestDecideCompletesARunFromItsArtifact(t *testing.T) {
 	if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionThresholdsMet) {
 		t.Error("the threshold was met")
 	}
-	wantArtifact := &v1alpha1.ArtifactReference{
-		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: "run-result", Key: "result.json.gz"}, SizeBytes: ptr.To(int64(3)), SHA256: "abc",
-	}
-	if diff := cmp.Diff(wantArtifact, p.Status.Artifact); diff != "" {
+	if diff := cmp.Diff(s.run.Status.Artifact, p.Status.Artifact); diff != "" {
 		t.Errorf("the artifact (-want +got):\n%s", diff)
 	}
 	if len(p.Status.Clients) != 2 || !p.Release || len(p.Delete) > 0 {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -19,7 +20,11 @@ import (
 func TestKstatusAndVerdict(t *testing.T) {
 	judged := func(findings []result.Finding, thresholds ...result.ThresholdOutcome) *scene {
 		s := newScene()
-		s.o.Result = &result.Result{Clients: []result.Client{{}}, Findings: findings, Thresholds: thresholds}
+		s.run.Status.Artifact = &v1alpha1.ArtifactReference{SHA256: "abc"}
+		s.o.Stored = &Stored{
+			Identity: artifact.Identity{SHA256: "abc"},
+			Result:   &result.Result{Clients: []result.Client{{}}, Findings: findings, Thresholds: thresholds},
+		}
 		return s
 	}
 	changed := func(change func(*scene)) *scene { s := newScene(); change(s); return s }

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
@@ -33,10 +32,10 @@ type Observed struct {
 	Job    *batchv1.Job
 	// Clients holds the clients' pods, by index.
 	Clients map[int]*corev1.Pod
-	// Result is the stored result. It is read only for a run that hasn't finished.
-	Result *result.Result
-	// Artifact identifies the bytes of the artifact that holds Result.
-	Artifact artifact.Identity
+	// Stored is the run's artifact, or nil if there is none. It is read only for a run that hasn't
+	// finished, and only if the status announces it. An artifact that the status doesn't announce has
+	// no content here.
+	Stored *Stored
 
 	// Sessions holds what the run's pods reported.
 	Sessions session.Observation

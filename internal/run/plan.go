@@ -10,8 +10,10 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -30,6 +32,9 @@ type Plan struct {
 
 	// Status is the status that the run should have.
 	Status v1alpha1.BenchmarkRunStatus
+
+	// Store is the artifact to create once the status that announces it is written, or nil.
+	Store *Storage
 
 	// Forget drops what the pods have reported so far, before anything is sent to them.
 	Forget bool
@@ -77,6 +82,20 @@ type Creation struct {
 	Unreadable bool
 	// Reason is the reason of the run's failure if the API server rejects the object.
 	Reason string
+}
+
+// Storage is an artifact to create.
+type Storage struct {
+	Creation
+	Stored
+}
+
+// Stored is an artifact that exists.
+type Stored struct {
+	artifact.Identity
+	// Result is the content, or nil if it can't be read. Err says why.
+	Result *result.Result
+	Err    error
 }
 
 // Prepare holds the clients' plans by index, and the host and port of the target.

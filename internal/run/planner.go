@@ -78,6 +78,7 @@ func (p *planner) condition(kind string, status metav1.ConditionStatus, reason, 
 // only when the verdict is written: after a crash in between, the run's pods would look lost.
 func (p *planner) fail(f *Failure) {
 	p.Plan = Plan{Status: p.Status}
+	p.Status.Artifact = nil
 	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionFalse, f.Reason, f.Message)
 	p.condition(v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonNoResult, "The run ended without a result.")
 	if len(p.run.Spec.Thresholds) > 0 {

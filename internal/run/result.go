@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/loadplan"
@@ -42,7 +44,8 @@ func (p *planner) collect() {
 }
 
 // store plans the artifact with the merged and judged result. Once it exists, the measurement is
-// complete, whatever happens. It is never replaced.
+// complete, whatever happens. It is never replaced. The status announces its digest first, so that a
+// later manager can tell it from what somebody else has put in its place.
 func (p *planner) store() {
 	merged, err := p.merge()
 	if err != nil {
@@ -54,7 +57,15 @@ func (p *planner) store() {
 		p.fail(failuref(v1alpha1.ReasonArtifactNotStored, "The result can't be encoded: %s", err))
 		return
 	}
-	p.Create = append(p.Create, Creation{Object: manifest.Artifact(p.run, encoded), Reason: v1alpha1.ReasonArtifactNotStored})
+	identity := artifact.Identify(encoded)
+	p.Status.Artifact = &v1alpha1.ArtifactReference{
+		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: manifest.ArtifactName(p.run), Key: artifact.Key},
+		SizeBytes: ptr.To(identity.SizeBytes), SHA256: identity.SHA256,
+	}
+	p.Store = &Storage{
+		Creation{Object: manifest.Artifact(p.run, encoded), Reason: v1alpha1.ReasonArtifactNotStored},
+		Stored{Identity: identity, Result: merged},
+	}
 }
 
 // merge returns the result from all clients' totals, with its findings and its thresholds'

@@ -22,7 +22,7 @@ func stored(t *testing.T, p Plan) *result.Result {
 	if !creates(p, "run-result") {
 		t.Fatalf("no result is stored: %+v", stateIn(p))
 	}
-	r, err := artifact.Decode(p.Create[0].Object.(*corev1.ConfigMap).BinaryData[artifact.Key])
+	r, err := artifact.Decode(p.Store.Object.(*corev1.ConfigMap).BinaryData[artifact.Key])
 	if err != nil {
 		t.Fatal(err)
 	}

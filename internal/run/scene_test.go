@@ -115,6 +115,9 @@ func stateIn(p Plan) metav1.Condition {
 
 // creates reports whether a plan creates an object of a name.
 func creates(p Plan, name string) bool {
+	if p.Store != nil && p.Store.Object.GetName() == name {
+		return true
+	}
 	return slices.ContainsFunc(p.Create, func(c Creation) bool { return c.Object.GetName() == name })
 }
 

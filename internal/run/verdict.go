@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -8,21 +9,20 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// complete ends a run whose result is stored.
+// complete ends a run whose artifact exists.
 func (p *planner) complete() {
-	r := p.observed.Result
+	if f := unusable(p.run, p.observed.Stored); f != nil {
+		p.fail(f)
+		return
+	}
+	r := p.observed.Stored.Result
 	p.Status.Result = resultStatus(r)
 	addBackendUsage(p.Status.Target, r)
 	p.Status.Clients = clientStatuses(r)
-	p.Status.Artifact = &v1alpha1.ArtifactReference{
-		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: manifest.ArtifactName(p.run), Key: artifact.Key},
-		SizeBytes: ptr.To(p.observed.Artifact.SizeBytes), SHA256: p.observed.Artifact.SHA256,
-	}
 	p.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(r.Run.MeasurementTime))
 	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonCompleted,
 		fmt.Sprintf("%d requests were measured, %d of them failed. Show the result with: kubectl assay report %s -n %s",
@@ -34,6 +34,25 @@ func (p *planner) complete() {
 	p.Status.Progress.Percent = ptr.To(int32(100))
 	p.Release = true
 	p.requeueIn(exitTimeout)
+}
+
+// unusable returns why a run can't end with the result in its artifact, or nil. Anybody who may
+// create ConfigMaps in the run's namespace can create one of that name. Only a manager writes the
+// status, which has the digest of what it was about to store.
+func unusable(run *v1alpha1.BenchmarkRun, stored *Stored) *Failure {
+	name, announced := manifest.ArtifactName(run), run.Status.Artifact
+	switch {
+	case announced == nil:
+		return failuref(v1alpha1.ReasonArtifactInvalid,
+			"ConfigMap %s existed before the run had a result. Find out what created it, and create a new run.", name)
+	case announced.SHA256 != stored.SHA256:
+		return failuref(v1alpha1.ReasonArtifactInvalid,
+			"ConfigMap %s does not hold the run's result: its SHA-256 is %s, but that of the result is %s. Find out what created it, and create a new run.",
+			name, cmp.Or(stored.SHA256, "unknown"), announced.SHA256)
+	case stored.Err != nil:
+		return failuref(v1alpha1.ReasonArtifactInvalid, "ConfigMap %s can't be read: %s. Create a new run.", name, stored.Err)
+	}
+	return nil
 }
 
 func (p *planner) judge(r *result.Result) {

@@ -1,0 +1,71 @@
+package benchmarkrun
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run"
+)
+
+// configMetadata returns an empty ConfigMap without content, to be read from the cache, which has no
+// content of ConfigMaps.
+func configMetadata() *metav1.PartialObjectMetadata {
+	obj := &metav1.PartialObjectMetadata{}
+	obj.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	return obj
+}
+
+// observeConfig reads the run's ConfigMap. Its content is read past the cache once, unless this
+// manager has created it, and is kept while the run goes on. Of a run that has finished, there is no
+// content.
+func (r *Reconciler) observeConfig(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
+	cached, err := child(ctx, r, br, o, manifest.ConfigName(br), configMetadata())
+	if err != nil || cached == nil {
+		return err
+	}
+	if run.IsFinished(br) || run.IsSuspended(br) {
+		o.Config = &corev1.ConfigMap{ObjectMeta: cached.ObjectMeta}
+		return nil
+	}
+	if kept, ok := r.configs.Load(br.UID); ok && kept.(*corev1.ConfigMap).ResourceVersion == cached.ResourceVersion {
+		o.Config = kept.(*corev1.ConfigMap)
+		return nil
+	}
+	config := &corev1.ConfigMap{}
+	found, err := r.read(ctx, r.APIReader, client.ObjectKeyFromObject(cached), config)
+	if err != nil || !found || !o.Owns(br, "ConfigMap", config) {
+		return err
+	}
+	r.configs.Store(br.UID, config)
+	o.Config = config
+	return nil
+}
+
+// observeArtifact reads the run's artifact past the cache if the status announces it. Before that,
+// nobody may have one: the cache knows whether there is.
+func (r *Reconciler) observeArtifact(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
+	name := manifest.ArtifactName(br)
+	if br.Status.Artifact == nil {
+		cached, err := child(ctx, r, br, o, name, configMetadata())
+		if cached != nil {
+			o.Stored = &run.Stored{}
+		}
+		return err
+	}
+	stored, err := childFrom(ctx, r, r.APIReader, br, o, name, &corev1.ConfigMap{})
+	if stored == nil || err != nil {
+		return err
+	}
+	data := stored.BinaryData[artifact.Key]
+	o.Stored = &run.Stored{Identity: artifact.Identify(data)}
+	if o.Stored.SHA256 == br.Status.Artifact.SHA256 { // else it isn't worth decoding
+		o.Stored.Result, o.Stored.Err = artifact.Decode(data)
+	}
+	return nil
+}

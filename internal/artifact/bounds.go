@@ -1,0 +1,49 @@
+package artifact
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// Bounds of the JSON that Decode reads. What a value of it takes in memory can be a thousand times its
+// length: an empty object may stand for a client.
+const (
+	// maxDecoded bounds its length in bytes.
+	maxDecoded = 32 << 20
+	// maxDepth bounds how deep its objects and arrays are nested. A result has less than 10 levels.
+	maxDepth = 32
+	// maxElements bounds the number of its objects and arrays. A result of 1,000 clients and 20,000
+	// points has some 60,000.
+	maxElements = 100_000
+	// maxEncodedHistograms bounds the histograms. Checking one takes some 200 kB for a moment.
+	maxEncodedHistograms = 2 * maxHistograms
+)
+
+// checkBounds returns an error for JSON that isn't worth decoding. It accepts whatever else is wrong with it.
+func checkBounds(plain []byte) error {
+	if n := bytes.Count(plain, []byte(`"hdr"`)); n > maxEncodedHistograms {
+		return fmt.Errorf("%d histograms, at most %d are read", n, maxEncodedHistograms)
+	}
+	depth, elements, inString := 0, 0, false
+	for i := 0; i < len(plain); i++ {
+		switch c := plain[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			depth++
+			elements++
+		case c == '}' || c == ']':
+			depth--
+		}
+		if depth > maxDepth {
+			return fmt.Errorf("more than %d levels of nesting", maxDepth)
+		}
+		if elements > maxElements {
+			return fmt.Errorf("more than %d objects and arrays", maxElements)
+		}
+	}
+	return nil
+}
