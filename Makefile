@@ -329,6 +329,12 @@ bench-load: bench-deps assay-load ## Measure the CPU time per request of assay-l
 bench-overhead: cluster-up load-images load-test-images install ## Measure the time that Assay adds to a run, as medians of 10 runs
 	@KUBECONFIG=$(KUBECONFIG_FILE) go run ./test/overhead
 
+.PHONY: bench-manager
+bench-manager: cluster-tools ## Measure the manager's CPU time, memory and API calls with simulated pods; ARGS=-help explains
+	@$(GO_BUILD) -ldflags "-s -w" -o $(BIN)/image/ ./cmd/manager
+	@$(GO_BUILD) -o $(BIN)/benchmanager ./test/benchmanager
+	@$(BIN)/benchmanager $(ARGS)
+
 ##@ Use
 
 .PHONY: plugin

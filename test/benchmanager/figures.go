@@ -1,0 +1,98 @@
+package main
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+const (
+	// perSecond is the number of requests of a client in a second.
+	perSecond = 2000
+	// variants is the number of different seconds and totals. The clients share them.
+	variants = 50
+)
+
+// figures are what all clients of a case send, and what is noted of their sessions.
+type figures struct {
+	seconds int // of each client's measurement
+	sent    []*result.ClientSecond
+	sums    []*result.Totals
+
+	mu        sync.Mutex
+	delays    []time.Duration
+	began     chan struct{} // closed when the first measurement starts
+	started   bool
+	ended     int
+	retries   int
+	lastRetry error
+}
+
+// newFigures returns the figures of clients that each send the given number of seconds. Latencies are
+// log-normal around 5 ms, with a tail to half a second.
+func newFigures(seconds int) *figures {
+	f := &figures{seconds: seconds, began: make(chan struct{})}
+	random := rand.New(rand.NewPCG(1, 2))
+	record := func(m *result.Measure, phase result.Phase, requests int, mean float64) {
+		h := m.Latencies.Of(phase)
+		for range requests {
+			h.Record(int64(mean * (0.5 + random.ExpFloat64())))
+		}
+		h.Pack() // so that it is encoded once
+	}
+	usage := result.ClientUsage{UserCPU: 200_000, SystemCPU: 300_000, MaxResident: 50 << 20}
+	for range variants {
+		second := &result.ClientSecond{Usage: usage}
+		second.Requests, second.KeepAlive, second.BytesReceived = perSecond, perSecond, perSecond*1200
+		record(&second.Measure, result.Total, perSecond, 5000)
+		f.sent = append(f.sent, second)
+		totals := &result.Totals{Usage: usage}
+		totals.Requests, totals.KeepAlive, totals.BytesReceived = 50_000, 50_000, 50_000*1200
+		for _, phase := range []result.Phase{result.Processing, result.Waiting, result.Receiving, result.Total} {
+			record(&totals.Measure, phase, 50_000, 5000)
+		}
+		record(&totals.Measure, result.Connect, 25, 300)
+		f.sums = append(f.sums, totals)
+	}
+	return f
+}
+
+// second returns what a client sends of a second.
+func (f *figures) second(client, number int) *result.ClientSecond {
+	second := *f.sent[(client+number)%variants]
+	second.Second = int64(number)
+	return &second
+}
+
+func (f *figures) totals(client int) *result.Totals { return f.sums[client%variants] }
+
+// start notes that a measurement starts at a time.
+func (f *figures) start(int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.started {
+		f.started = true
+		close(f.began)
+	}
+}
+
+func (f *figures) merged(delay time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.delays = append(f.delays, delay)
+}
+
+func (f *figures) finished() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended++
+}
+
+func (f *figures) retried(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.retries++
+	f.lastRetry = err
+}
