@@ -168,7 +168,7 @@ func (r *recorder) annotate(lease *coordinationv1.Lease) ([]run.Gap, error) {
 	defer r.mu.Unlock()
 	gaps := slices.Clone(r.gaps)
 	if at := lease.Spec.RenewTime; at != nil && !r.renewed.IsZero() && (r.since.IsZero() || r.expired(at.Time)) && at.After(r.renewed) {
-		gaps = append(gaps, run.Gap{From: r.renewed.Round(0), To: at.Time.Round(0)})
+		gaps = append(gaps, run.Gap{From: r.renewed.Round(0), To: at.Round(0)})
 	}
 	gaps = gaps[max(0, len(gaps)-maxGaps):]
 	if len(gaps) == 0 {

@@ -64,7 +64,7 @@ func requestsOf(t *testing.T, user string) (used map[string]bool, refused []stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	used = map[string]bool{}
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)

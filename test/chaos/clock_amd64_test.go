@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -21,9 +20,6 @@ func TestSetClock(t *testing.T) {
 			fmt.Println("clock", now.Unix(), int(now.Sub(began).Hours()))
 		}
 		os.Exit(0)
-	}
-	if runtime.GOARCH != "amd64" || os.Geteuid() != 0 {
-		t.Skip("needs amd64 and root")
 	}
 	other := exec.Command(os.Args[0], "-test.run=TestSetClock")
 	other.Env = append(os.Environ(), "CHAOS_CLOCK=1")
