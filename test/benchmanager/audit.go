@@ -25,7 +25,7 @@ func (c *cluster) calls(from int64) (calls, int64, error) {
 	} else if err != nil {
 		return nil, 0, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	if _, err := file.Seek(from, io.SeekStart); err != nil {
 		return nil, 0, err
 	}

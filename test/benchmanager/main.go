@@ -80,7 +80,7 @@ func main() {
 	flag.IntVar(&s.queued, "queued", 1000, "Waiting runs of the case queue.")
 	flag.IntVar(&s.turns, "turns", 20, "Runs of the case queue that are run.")
 	flag.Usage = func() {
-		fmt.Fprint(flag.CommandLine.Output(), usage)
+		_, _ = fmt.Fprint(flag.CommandLine.Output(), usage)
 		flag.PrintDefaults()
 	}
 	flag.Parse()

@@ -54,14 +54,14 @@ func loadAverage() string {
 
 // print writes the table and reports whether a bound is missed.
 func (t *table) print(w io.Writer) (missed bool) {
-	fmt.Fprintf(w, "%s, %d CPUs, load average %s before and %s after:\n\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), t.before, loadAverage())
-	fmt.Fprint(w, "| figure | measured | bound |\n| --- | --: | --: |\n")
+	_, _ = fmt.Fprintf(w, "%s, %d CPUs, load average %s before and %s after:\n\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), t.before, loadAverage())
+	_, _ = fmt.Fprint(w, "| figure | measured | bound |\n| --- | --: | --: |\n")
 	for _, r := range t.rows {
 		bound := r.bound
 		if r.missed {
 			missed, bound = true, bound+" (missed)"
 		}
-		fmt.Fprintf(w, "| %s | %s | %s |\n", r.name, r.measured, bound)
+		_, _ = fmt.Fprintf(w, "| %s | %s | %s |\n", r.name, r.measured, bound)
 	}
 	return missed
 }
