@@ -113,6 +113,43 @@ func TestReconcileAdmitsNoRunByAnOldObservation(t *testing.T) {
 	first.wantState(v1alpha1.ReasonQueued, "hold the lane")
 }
 
+// outdated is a cache that has an old version of a run.
+type outdated struct {
+	client.Client
+	run *v1alpha1.BenchmarkRun
+}
+
+// Get implements client.Client.
+func (c outdated) Get(ctx context.Context, key client.ObjectKey, obj client.Object, options ...client.GetOption) error {
+	if br, ok := obj.(*v1alpha1.BenchmarkRun); ok && key == client.ObjectKeyFromObject(c.run) {
+		c.run.DeepCopyInto(br)
+		return nil
+	}
+	return c.Client.Get(ctx, key, obj, options...)
+}
+
+// TestReconcileKeepsThePodsOfARunThatTheCacheHasNotAdmitted reconciles a run with a cache from before its
+// admission, while a run of another namespace waits, whose turn is next. The run must not be queued
+// again: its pods would be deleted.
+func TestReconcileKeepsThePodsOfARunThatTheCacheHasNotAdmitted(t *testing.T) {
+	first := newBench(t)
+	second := first.with(first.run.Spec.Lane)
+	first.hadItsTurn(second)
+	first.reload()
+	old := first.run.DeepCopy()
+	first.reconcile()
+	first.wantState(v1alpha1.ReasonStarting, "")
+	first.Client = outdated{first.Client, old}
+	result, err := first.Reconcile(t.Context(), first.request())
+	if err != nil || result.RequeueAfter == 0 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	target := &corev1.Pod{}
+	if err := first.get(manifest.TargetName(first.run), target); err != nil || !target.DeletionTimestamp.IsZero() {
+		t.Errorf("the target's pod is deleted: %v %v", target.DeletionTimestamp, err)
+	}
+}
+
 // TestReconcileKeepsTheLaneOfAnUnansweredAdmission has the API server take the write of an admission but
 // not answer. Nobody else may have the lane, although the cache still shows no admission.
 func TestReconcileKeepsTheLaneOfAnUnansweredAdmission(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -83,6 +84,26 @@ func (l *lanes) reserve(br *v1alpha1.BenchmarkRun, version uint64) bool {
 	s.version++
 	s.reserved, s.written[br.UID] = br.UID, essence(admitted)
 	return true
+}
+
+// admitted reports whether a manager has written the admission of a run, and the run as it was read, which
+// isn't admitted, is older than that.
+func (l *lanes) admitted(br *v1alpha1.BenchmarkRun) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.byName[br.Spec.Lane]
+	if s == nil || s.reserved == br.UID {
+		return false
+	}
+	last := s.written[br.UID]
+	return last != nil && run.IsAdmitted(last) && !newer(br, last)
+}
+
+// newer reports whether a run in the cache is of a later version than as this manager wrote it: a run that
+// was suspended may be in the cache before the manager knows that its write succeeded.
+func newer(cached, written *v1alpha1.BenchmarkRun) bool {
+	order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, written.ResourceVersion)
+	return err == nil && order > 0
 }
 
 // release gives up the reservation for a run that was not admitted. It reports whether there was one.

@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -49,19 +48,15 @@ func (r *Reconciler) observeLane(ctx context.Context, name string) (*run.Lane, u
 	return lane, version, nil
 }
 
-// newer reports whether a run in the cache is of a later version than as this manager wrote it: a run that
-// was suspended may be in the cache before the manager knows that its write succeeded.
-func newer(cached, written *v1alpha1.BenchmarkRun) bool {
-	order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, written.ResourceVersion)
-	return err == nil && order > 0
-}
-
 // observePosition reads a run's position from the cache, and confirms past it that no pod holds the
 // lane before a run is admitted. What the cache doesn't know of runs yet, this manager has written
 // itself. The lane of a run that may be admitted is reserved.
 func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	if err := r.lanes.load(ctx, r.APIReader); err != nil {
 		return err
+	}
+	if r.lanes.admitted(br) {
+		return errCacheBehind // to queue it again would delete its pods
 	}
 	lane, version, err := r.observeLane(ctx, br.Spec.Lane)
 	if err != nil {

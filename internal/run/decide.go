@@ -208,6 +208,9 @@ func (p *planner) admit() {
 func (p *planner) advance() {
 	o, starts := p.observed, p.observed.Sessions.Starts
 	p.requeueAt(judgedAt(p.run, o))
+	if until, may := mayBeStopping(o.Target, p.now); may {
+		p.requeueAt(until)
+	}
 	p.requeueAt(o.Leadership.Since.Add(contactTimeout))
 	collected := o.Collected(loadplan.Replicas(&p.run.Spec))
 	if !collected && !p.prepare() || !p.observeTarget() {

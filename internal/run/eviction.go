@@ -46,6 +46,25 @@ func eviction(pod *corev1.Pod) string {
 	return ""
 }
 
+// stopDelay is the time after the exit of a server in which the kubelet may turn out to have stopped the
+// whole pod: it writes the end of each container as it comes, and only then why it stopped the pod.
+const stopDelay = 3 * time.Second
+
+// mayBeStopping reports whether a server exited so recently, and as a program does that receives a
+// signal, that the pod may be stopping, and until when. It doesn't wait for a node whose clock differs
+// by more than stopDelay. pod may be nil.
+func mayBeStopping(pod *corev1.Pod, now time.Time) (until time.Time, may bool) {
+	if pod == nil || PodEnded(pod) {
+		return time.Time{}, false
+	}
+	status := serverEnd(pod)
+	if status == nil || !slices.Contains([]int32{0, 128 + 15, 128 + 9}, status.State.Terminated.ExitCode) || status.State.Terminated.Reason == "OOMKilled" {
+		return time.Time{}, false
+	}
+	until = status.State.Terminated.FinishedAt.Add(stopDelay)
+	return until, now.Before(until) && until.Sub(now) <= 2*stopDelay
+}
+
 // stopping reports whether all containers of a pod have terminated but the pod hasn't: the kubelet
 // writes their end before it writes why it stopped the pod. A target's containers don't all exit by
 // themselves.

@@ -64,6 +64,21 @@ func TestDecideNamesAnEviction(t *testing.T) {
 		"the target's containers have ended, why isn't known yet": {func(s *scene) { terminate(s.o.Target, 137) }, "", ""},
 		"an eviction that was given up":                           {func(s *scene) { disrupt(s.o.Target, "EvictionByEvictionAPI", "") }, "", ""},
 		"the server crashed":                                      {func(s *scene) { s.ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 137}) }, v1alpha1.ReasonTargetCrashed, "137"},
+		"the server exited a moment ago, as after a signal": {func(s *scene) {
+			s.ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 0, FinishedAt: metav1.NewTime(now.Add(-time.Second))})
+		}, "", ""},
+		"the server exited, and its agent goes on": {func(s *scene) {
+			s.ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 0, FinishedAt: metav1.NewTime(now.Add(-stopDelay))})
+		}, v1alpha1.ReasonTargetCrashed, "exit code 0"},
+		"the server failed by itself a moment ago": {func(s *scene) {
+			s.ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.NewTime(now.Add(-time.Second))})
+		}, v1alpha1.ReasonTargetCrashed, "exit code 1"},
+		"the server was short of memory a moment ago": {func(s *scene) {
+			s.ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", FinishedAt: metav1.NewTime(now.Add(-time.Second))})
+		}, v1alpha1.ReasonTargetCrashed, "137"},
+		"the server exited on a node whose clock is an hour ahead": {func(s *scene) {
+			s.ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 137, FinishedAt: metav1.NewTime(now.Add(time.Hour))})
+		}, v1alpha1.ReasonTargetCrashed, "137"},
 		"all containers crashed": {func(s *scene) {
 			terminate(s.o.Target, 1)
 			s.o.Target.Status.Phase = corev1.PodFailed

@@ -21,7 +21,7 @@ func targetGone(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 }
 
 // targetEnded fails a run of which a container of the target terminated.
-func targetEnded(_ *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
+func targetEnded(_ *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
 	if o.Target == nil {
 		return nil
 	}
@@ -30,7 +30,7 @@ func targetEnded(_ *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 			return failuref(v1alpha1.ReasonTargetNotStarted, "The target's content could not be written: %s", exit(end))
 		}
 	}
-	if stopping(o.Target) {
+	if _, may := mayBeStopping(o.Target, now); may || stopping(o.Target) {
 		return nil
 	}
 	if status := serverEnd(o.Target); status != nil {
