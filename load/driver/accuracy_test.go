@@ -1,13 +1,8 @@
 package driver
 
 import (
-	"bufio"
-	"io"
 	"math"
-	"net"
-	"net/http"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -55,7 +50,7 @@ func deviations(h *result.Histogram, truth []time.Duration) []time.Duration {
 }
 
 // fiveClients drives five clients against a server with a known mix of response
-// times. It returns their results and the times that the server measured.
+// times. It returns their results and the delays that the server imposed.
 func fiveClients(t *testing.T, p session.Plan) (clients []stageResult, truth []time.Duration) {
 	t.Helper()
 	server := testserver.New(t, slow)
@@ -63,7 +58,7 @@ func fiveClients(t *testing.T, p session.Plan) (clients []stageResult, truth []t
 		clients = append(clients, drive(t, p, server.Address()))
 	}
 	server.Stop()
-	return clients, server.Seen().Served
+	return clients, server.Seen().Delayed
 }
 
 func merge(clients []stageResult) *result.Measure {
@@ -74,89 +69,37 @@ func merge(clients []stageResult) *result.Measure {
 	return &merged
 }
 
-// bareClient makes the same number of requests on the same number of connections
-// with plain code. It returns the times it measured and those that the server
-// measured.
-func bareClient(t *testing.T, p session.Plan) (*result.Histogram, []time.Duration) {
-	t.Helper()
-	server := testserver.New(t, slow)
-	var mu sync.Mutex
-	h := result.NewHistogram()
-	var group sync.WaitGroup
-	for range p.Connections {
-		group.Go(func() {
-			conn, err := net.Dial("tcp", server.Address())
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer func() { _ = conn.Close() }()
-			reader := bufio.NewReader(conn)
-			for range p.Measurement.Requests / int64(p.Connections) {
-				began := time.Now()
-				_, _ = conn.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
-				response, err := http.ReadResponse(reader, nil)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				_, _ = io.Copy(io.Discard, response.Body)
-				took := time.Since(began)
-				mu.Lock()
-				h.Record(took.Microseconds())
-				mu.Unlock()
-			}
-		})
-	}
-	group.Wait()
-	server.Stop()
-	return h, server.Seen().Served
-}
-
 // TestPercentilesMatchServer compares what five clients measured over real
 // sockets with the delays that the server imposed. Between the two are the kernel
-// and its scheduler. Other work on the machine only increases the difference, so
-// the best of some attempts counts for each percentile. If that exceeds the
-// bound, it must be close to what a bare client measures on the same machine.
-// (TestMeasuredTimesAreExact shows that the driver itself adds nothing.) The
-// counts must be right in all attempts.
+// and its scheduler: other work on the machine lengthens requests, by any time, but
+// never shortens one. So no percentile is below the server's, and what the client
+// adds to each request is seen on the fastest: the 8.5th percentile, a tenth of the
+// 85% of the requests that take 3 ms, is at most 200 µs above the server's.
+// (TestMeasuredTimesAreExact shows that the driver itself adds nothing.)
 func TestPercentilesMatchServer(t *testing.T) { inBothModes(t, testPercentilesMatchServer) }
 
 func testPercentilesMatchServer(t *testing.T) {
-	const bound = 200 * time.Microsecond
 	p := plan(20, 2000, "/")
 	p.Requests[0].Length = 1024
-	var best, bareBest []time.Duration
-	for range 5 {
-		clients, truth := fiveClients(t, p)
-		merged := merge(clients)
-		if merged.Requests != 10_000 || merged.Succeeded() != 10_000 || len(truth) != 10_000 {
-			t.Fatalf("%d requests, %d succeeded, the server served %d", merged.Requests, merged.Succeeded(), len(truth))
+	clients, truth := fiveClients(t, p)
+	merged := merge(clients)
+	if merged.Requests != 10_000 || merged.Succeeded() != 10_000 || len(truth) != 10_000 {
+		t.Fatalf("%d requests, %d succeeded, the server answered %d", merged.Requests, merged.Succeeded(), len(truth))
+	}
+	slices.Sort(truth)
+	h := merged.Latencies.Get(result.Total)
+	for _, p := range append([]float64{8.5}, percentiles...) {
+		// The index is exact because the number of requests is a multiple of 1000.
+		imposed := truth[int(math.Round(p*float64(len(truth))/100))-1]
+		got := time.Duration(h.Percentile(p)) * time.Microsecond
+		t.Logf("p%v: %v measured, %v imposed, %v more", p, got, imposed, got-imposed)
+		if got < imposed-imposed/1000-time.Microsecond {
+			t.Errorf("p%v: %v measured, less than the %v imposed", p, got, imposed)
 		}
-		best = smaller(best, deviations(merged.Latencies.Get(result.Total), truth))
-		if slices.Max(best) <= bound {
-			t.Logf("p50, p90, p99, p99.9 beyond the histogram's 0.1%%: %v", best)
-			return
-		}
-		bare, truth := bareClient(t, p)
-		bareBest = smaller(bareBest, deviations(bare, truth))
-	}
-	for i, p := range []float64{50, 90, 99, 99.9} {
-		if best[i] > bound && best[i] > bareBest[i]+bound {
-			t.Errorf("p%v deviates by %v, a bare client's by %v", p, best[i], bareBest[i])
+		if p == 8.5 && got > imposed+imposed/1000+200*time.Microsecond {
+			t.Errorf("p%v: %v measured, more than 200 µs above the %v imposed", p, got, imposed)
 		}
 	}
-}
-
-// smaller returns the element-wise minimum of a and b. It returns b if a is nil.
-func smaller(a, b []time.Duration) []time.Duration {
-	if a == nil {
-		return b
-	}
-	for i := range a {
-		a[i] = min(a[i], b[i])
-	}
-	return a
 }
 
 // TestMergedHistogramsEqualPooled checks that merging clients loses nothing: each

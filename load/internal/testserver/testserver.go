@@ -104,9 +104,9 @@ type Seen struct {
 	BytesReceived, BytesSent, Body int64
 	// Handshakes counts completed TLS handshakes, Resumed those of them that resumed a session.
 	Handshakes, Resumed int64
-	// Served holds, for each request, the time from the end of the request to the
-	// end of its answer, in no particular order.
-	Served []time.Duration
+	// Delayed holds, for each request, the time from the end of the request to the
+	// beginning of its answer, in no particular order. No client can measure less.
+	Delayed []time.Duration
 	// Paths counts requests by path.
 	Paths map[string]int64
 }
@@ -169,7 +169,7 @@ func (s *Server) Seen() Seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seen := s.seen
-	seen.Served, seen.Paths = slices.Clone(s.seen.Served), maps.Clone(s.seen.Paths)
+	seen.Delayed, seen.Paths = slices.Clone(s.seen.Delayed), maps.Clone(s.seen.Paths)
 	return seen
 }
 
@@ -240,12 +240,11 @@ func (s *Server) serve(tcp *net.TCPConn) {
 		}
 		began := time.Now()
 		answer := s.answer(request)
-		if !s.write(conn, answer) {
+		if !s.write(conn, answer, began) {
 			return
 		}
 		s.mu.Lock()
 		s.seen.Body += int64(answer.Body)
-		s.seen.Served = append(s.seen.Served, time.Since(began))
 		s.mu.Unlock()
 		switch answer.Then {
 		case Close:
@@ -294,10 +293,14 @@ func (s *Server) read(reader *bufio.Reader, onConnection int) (Request, bool) {
 	return request, true
 }
 
-func (s *Server) write(conn net.Conn, answer Answer) bool {
+func (s *Server) write(conn net.Conn, answer Answer, began time.Time) bool {
 	if !s.wait(answer.Delay) {
 		return false
 	}
+	delayed := time.Since(began)
+	s.mu.Lock()
+	s.seen.Delayed = append(s.seen.Delayed, delayed)
+	s.mu.Unlock()
 	for i, part := range answer.Parts {
 		if i > 0 && !s.wait(answer.Pause) {
 			return false
