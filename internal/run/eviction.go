@@ -10,11 +10,20 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 )
 
+// evictedReason is the reason of the kubelet's event about a pod that it evicts, and of the pod's status.
+const evictedReason = "Evicted"
+
 // evicted fails a run of which the cluster evicted a pod: for a drained node, for a pod of higher
 // priority, or because the node or the pod was short of memory or disk space. It comes before what
 // the pod's containers show, whose end is a consequence.
 func evicted(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
-	if why := eviction(o.Target); why != "" {
+	why := eviction(o.Target)
+	if why == "" && o.Target != nil && PodEnded(o.Target) {
+		if e := o.PodEvents[o.Target.Name]; e != nil && e.Reason == evictedReason {
+			why = withoutPeriod(e.String())
+		}
+	}
+	if why != "" {
 		return failuref(v1alpha1.ReasonTargetEvicted, "The target's pod was evicted from %s: %s. Resolve the cause, and create a new run.", nodeOf(o.Target.Spec.NodeName), why)
 	}
 	for i := range loadplan.Replicas(&run.Spec) {
@@ -40,7 +49,7 @@ func eviction(pod *corev1.Pod) string {
 	}
 	// The reasons of the kubelet's eviction manager, of its admission of critical pods and of a
 	// node's shutdown.
-	if PodEnded(pod) && slices.Contains([]string{"Evicted", "Preempting", "Terminated", "NodeShutdown"}, pod.Status.Reason) {
+	if PodEnded(pod) && slices.Contains([]string{evictedReason, "Preempting", "Terminated", "NodeShutdown"}, pod.Status.Reason) {
 		return withoutPeriod(podReason(pod))
 	}
 	return ""

@@ -64,6 +64,14 @@ func TestDecideNamesAnEviction(t *testing.T) {
 		"the target's containers have ended, why isn't known yet": {func(s *scene) { terminate(s.o.Target, 137) }, "", ""},
 		"an eviction that was given up":                           {func(s *scene) { disrupt(s.o.Target, "EvictionByEvictionAPI", "") }, "", ""},
 		"the server crashed":                                      {func(s *scene) { s.ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 137}) }, v1alpha1.ReasonTargetCrashed, "137"},
+		"the target, by the kubelet, and its containers exited with 0": {func(s *scene) {
+			terminate(s.o.Target, 0)
+			s.o.Target.Status.Phase = corev1.PodSucceeded
+			s.o.PodEvents = map[string]*PodEvent{s.o.Target.Name: LastWarning([]corev1.Event{
+				{Type: corev1.EventTypeWarning, Reason: "Evicted", Message: "Usage of EmptyDir volume exceeds the limit.", LastTimestamp: metav1.NewTime(now)},
+				{Type: corev1.EventTypeNormal, Reason: "Killing", LastTimestamp: metav1.NewTime(now.Add(time.Second))},
+			})}
+		}, target, "Evicted: Usage of EmptyDir volume exceeds the limit."},
 		"the server exited a moment ago, as after a signal": {func(s *scene) {
 			s.ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 0, FinishedAt: metav1.NewTime(now.Add(-time.Second))})
 		}, "", ""},

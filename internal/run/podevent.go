@@ -21,7 +21,9 @@ const (
 )
 
 // NeedsEvents returns the objects whose events must be read: the target's pod and the first client's
-// if they don't start, as the other clients are like it, and the Job if it creates no pod.
+// if they don't start, as the other clients are like it, and the Job if it creates no pod. Those of a
+// target that has ended show whether it was evicted: the status of a pod whose containers all exit
+// with 0 does not.
 func NeedsEvents(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) []manifest.Object {
 	pods := []*corev1.Pod{o.Target}
 	for i := range loadplan.Replicas(&run.Spec) {
@@ -36,6 +38,9 @@ func NeedsEvents(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) []manif
 			needed = append(needed, pod)
 		}
 	}
+	if o.Target != nil && PodEnded(o.Target) {
+		needed = append(needed, o.Target)
+	}
 	if _, missing := o.missingClient(run); missing && !now.Before(o.Job.CreationTimestamp.Add(podEventDelay)) {
 		needed = append(needed, o.Job)
 	}
@@ -43,11 +48,15 @@ func NeedsEvents(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) []manif
 }
 
 // LastWarning returns the last of a pod's events if that is a warning, or nil. A later event shows
-// that the cause of a warning is gone.
+// that the cause of a warning is gone, but that of an eviction is final.
 func LastWarning(events []corev1.Event) *PodEvent {
 	var last *corev1.Event
 	for i := range events {
 		e := &events[i]
+		if e.Type == corev1.EventTypeWarning && e.Reason == evictedReason {
+			last = e
+			break
+		}
 		if last == nil || lastSeen(e).After(lastSeen(last)) || lastSeen(e).Equal(lastSeen(last)) && e.Type != corev1.EventTypeWarning {
 			last = e
 		}

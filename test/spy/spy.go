@@ -74,8 +74,13 @@ func link(name string) error {
 	return err
 }
 
+// list fails for an empty directory: any process may list the files of one that has exited, of which
+// there are none.
 func list(name string) error {
-	_, err := os.ReadDir(name)
+	entries, err := os.ReadDir(name)
+	if err == nil && len(entries) == 0 {
+		return errors.New("none")
+	}
 	return err
 }
 
