@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/retry"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
 )
@@ -29,6 +30,7 @@ func CacheOptions() (cache.Options, error) {
 	return cache.Options{
 		ReaderFailOnMissingInformer: true,
 		DefaultTransform:            trim,
+		NewInformer:                 retry.NewInformer,
 		ByObject: map[client.Object]cache.ByObject{
 			&v1alpha1.BenchmarkRun{}: {Transform: trimRun},
 			&corev1.Pod{}:            children, &corev1.ConfigMap{}: children, &batchv1.Job{}: children,

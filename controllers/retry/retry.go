@@ -1,4 +1,4 @@
-// Package retry bounds the time between a controller's attempts.
+// Package retry bounds the time between a controller's attempts, and between those of its caches.
 package retry
 
 import (
