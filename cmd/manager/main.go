@@ -243,7 +243,7 @@ func run(ctx context.Context, o *options) error {
 			return fmt.Errorf("set up the manager: %w", err)
 		}
 	}
-	err = mgr.Start(ctx)
+	err = start(ctx, mgr, stopTimeout)
 	if err != nil && lock != nil && lock.Lost(time.Now()) {
 		return fmt.Errorf("%w: %w", errRestart, err)
 	}
@@ -265,6 +265,8 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, o *options, lock *l
 		PprofBindAddress:       o.pprofAddr,
 		Metrics:                metricsserver.Options{BindAddress: o.metricsAddr, SecureServing: o.secureMetrics},
 		Cache:                  cached,
+
+		GracefulShutdownTimeout: new(shutdownTimeout),
 	}
 	if o.secureMetrics {
 		settings.Metrics.FilterProvider = filters.WithAuthenticationAndAuthorization

@@ -83,7 +83,7 @@ func clockUncertain(r *result.Result) *result.Finding {
 	}
 	return found(ReasonClockUncertain, result.Warns,
 		"The clocks of %d of %d clients are uncertain by more than %s (worst: client %d, ±%s), and so are start skew and the second-by-second series. "+
-			"Look for a slow network between clients and manager.",
+			"A slow network between clients and manager causes this, and so does a wall clock that is set: let NTP slew it.",
 		count, len(r.Clients), milliseconds(clockErrorWarns), c.Index, milliseconds(c.ClockErrorMicroseconds))
 }
 
