@@ -75,7 +75,9 @@ func (r *run) join(st *stream, identity Identity, hello *sessionpb.Hello) error 
 	return nil
 }
 
-// resume takes over the state that a pod repeats in Hello.
+// resume takes over the state that a pod repeats in Hello. A stage has started if a client was sent its
+// start time: an agent may have one that an earlier manager sent to nobody else before it was killed,
+// and that has passed. Its usage samples count from then on, unless the stage starts at another time.
 func (r *run) resume(p *participant, hello *sessionpb.Hello) error {
 	p.Starts = map[sessionpb.Stage]int64{}
 	for _, start := range hello.GetStarts() {
@@ -83,13 +85,18 @@ func (r *run) resume(p *participant, hello *sessionpb.Hello) error {
 		if !slices.Contains(stages, stage) || at <= 0 {
 			return malformed("start time %d of stage %d", at, stage)
 		}
-		if r.starts[stage] == 0 {
+		p.Starts[stage] = at
+		switch {
+		case p.identity.Role == sessionpb.Role_ROLE_AGENT:
+			if stage == sessionpb.Stage_STAGE_MEASUREMENT && r.starts[stage] == 0 {
+				r.setUsageStart(at)
+			}
+		case r.starts[stage] == 0:
 			r.setStart(stage, at)
 			r.wake()
-		} else if r.starts[stage] != at {
+		case r.starts[stage] != at:
 			return malformed("start time %d, but the run's is %d", at, r.starts[stage])
 		}
-		p.Starts[stage] = at
 	}
 	if hello.GetProbeSucceeded() != nil {
 		if err := p.setProbeResult(hello.GetProbeSucceeded()); err != nil {

@@ -119,10 +119,14 @@ func (r *run) setStart(stage sessionpb.Stage, at int64) {
 	r.starts[stage] = at
 	if stage == sessionpb.Stage_STAGE_MEASUREMENT {
 		r.warmup = steady.Seconds{} // nobody needs them any more
-		r.usage.setStart(at)
-		for _, backend := range r.backends {
-			backend.setStart(at)
-		}
+		r.setUsageStart(at)
+	}
+}
+
+func (r *run) setUsageStart(at int64) {
+	r.usage.setStart(at)
+	for _, backend := range r.backends {
+		backend.setStart(at)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 const (
@@ -39,7 +38,7 @@ func (r *run) addSample(sample *result.ServerSample) (appeared bool, err error) 
 			if len(r.backends) >= session.MaxBackends {
 				return false, malformed("samples of more than %d containers behind the server", session.MaxBackends)
 			}
-			r.backends[name] = &usage{start: r.starts[sessionpb.Stage_STAGE_MEASUREMENT]}
+			r.backends[name] = &usage{start: r.usage.start}
 			appeared = true
 		}
 	}
@@ -57,8 +56,12 @@ func (u *usage) state() session.Usage {
 }
 
 func (u *usage) setStart(at int64) {
+	if u.start == at {
+		return
+	}
 	u.start = at
 	u.Begin, u.base = u.Latest, u.Latest
+	u.PeakCPUPercent, u.PeakResident = 0, 0
 }
 
 // add adds a sample. It drops one that isn't newer than the last: the agent's
