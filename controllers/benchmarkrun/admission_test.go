@@ -3,11 +3,13 @@ package benchmarkrun
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -70,10 +72,12 @@ func TestReconcileWaitsForNoCallOfAnotherRun(t *testing.T) {
 	first.wantState(v1alpha1.ReasonStarting, "")
 }
 
-// blind is a client whose cache doesn't have runs of other namespaces yet.
+// blind is a client whose cache doesn't have runs of other namespaces yet. It calls listed, which may be nil,
+// after it has listed the pods of a lane.
 type blind struct {
 	client.Client
 	namespace string
+	listed    func()
 }
 
 // List implements client.Client.
@@ -81,7 +85,16 @@ func (c blind) List(ctx context.Context, list client.ObjectList, options ...clie
 	if _, ok := list.(*v1alpha1.BenchmarkRunList); ok {
 		options = append(options, client.InNamespace(c.namespace))
 	}
-	return c.Client.List(ctx, list, options...)
+	err := c.Client.List(ctx, list, options...)
+	if c.listed != nil && slices.ContainsFunc(options, isOfLane) {
+		c.listed()
+	}
+	return err
+}
+
+func isOfLane(option client.ListOption) bool {
+	labels, ok := option.(client.MatchingLabels)
+	return ok && labels[manifest.LabelLane] != ""
 }
 
 // TestReconcileAdmitsNoRunByAnOldObservation admits a run between another one's observation and admission.
@@ -89,20 +102,11 @@ func TestReconcileAdmitsNoRunByAnOldObservation(t *testing.T) {
 	first := newBench(t)
 	second := first.with(first.run.Spec.Lane)
 	first.hadItsTurn(second)
-	watching, err := client.NewWithWatch(apiConfig, client.Options{Scheme: api.Scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	first.Client = blind{indexed{api}, first.run.Namespace}
-	first.APIReader = interceptor.NewClient(watching, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-		err := c.List(ctx, list, options...)
-		if _, ok := list.(*corev1.PodList); ok {
-			first.APIReader, first.Client = api, blind{indexed{api}, second.run.Namespace}
-			second.reconcile()
-			first.Client = indexed{api}
-		}
-		return err
-	}})
+	first.Client = blind{indexed{api}, first.run.Namespace, func() {
+		first.Client = blind{indexed{api}, second.run.Namespace, nil}
+		second.reconcile()
+		first.Client = indexed{api}
+	}}
 	first.reload()
 	if result, err := first.Reconcile(t.Context(), first.request()); err != nil || result.RequeueAfter == 0 {
 		first.reload()
@@ -193,6 +197,61 @@ func TestReconcileGivesUpTheLaneOfARunThatIsNotAdmitted(t *testing.T) {
 	}
 	second.reconcile()
 	second.wantState(v1alpha1.ReasonStarting, "")
+}
+
+// wantFreed checks that the next run of a lane is told, and then admitted.
+func (b *bench) wantFreed(second *bench) {
+	b.t.Helper()
+	select {
+	case <-b.freed:
+	default:
+		b.t.Fatal("nobody learns that the lane is free")
+	}
+	second.reconcile()
+	second.wantState(v1alpha1.ReasonStarting, "")
+}
+
+// TestReconcileGivesUpTheLaneOfARefusedAdmission has the API server refuse the write of an admission. It
+// was not written, whatever may follow.
+func TestReconcileGivesUpTheLaneOfARefusedAdmission(t *testing.T) {
+	first := newBench(t)
+	second := first.with(first.run.Spec.Lane)
+	first.freed = make(chan event.TypedGenericEvent[string], 1)
+	first.hadItsTurn(second)
+	forbidden := apierrors.NewForbidden(v1alpha1.GroupVersion.WithResource("benchmarkruns").GroupResource(), first.run.Name, errKilled)
+	restore := first.intercept(interceptor.Funcs{SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
+		return forbidden
+	}})
+	first.reload()
+	if _, err := first.Reconcile(t.Context(), first.request()); !apierrors.IsForbidden(err) {
+		t.Fatal(err)
+	}
+	restore()
+	first.hadItsTurn(first)
+	first.wantFreed(second)
+}
+
+// TestReconcileGivesUpTheLaneOfARunThatCanNotBeObserved has an admission fail, and then all observations
+// of the run.
+func TestReconcileGivesUpTheLaneOfARunThatCanNotBeObserved(t *testing.T) {
+	first := newBench(t)
+	second := first.with(first.run.Spec.Lane)
+	first.freed = make(chan event.TypedGenericEvent[string], 1)
+	first.hadItsTurn(second)
+	first.intercept(interceptor.Funcs{SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
+		return errKilled
+	}})
+	first.killed()
+	restore := first.intercept(interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+		if _, ok := list.(*corev1.PodList); ok {
+			return errKilled
+		}
+		return c.List(ctx, list, options...)
+	}})
+	first.killed()
+	restore()
+	first.hadItsTurn(first)
+	first.wantFreed(second)
 }
 
 // TestTurnsSurviveARestart has a namespace use a lane. The manager that follows gives the lane to another

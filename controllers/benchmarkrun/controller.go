@@ -50,7 +50,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if plan.Expire {
 		return ctrl.Result{}, err
 	}
-	err = errors.Join(err, r.writeStatus(ctx, br, plan))
+	written := r.writeStatus(ctx, br, plan)
+	if refused(written) {
+		r.release(ctx, br)
+	}
+	err = errors.Join(err, written)
 	if err == nil && plan.Store != nil {
 		plan, err = r.store(ctx, br, observed, plan)
 	}
@@ -69,6 +73,7 @@ func (r *Reconciler) step(ctx context.Context, br *v1alpha1.BenchmarkRun, observ
 	now := r.Clock.Now()
 	if err != nil {
 		plan := run.Interrupted(br, observed, now, err)
+		r.settleUnobserved(ctx, br)
 		return &plan, err
 	}
 	plan := run.Decide(br, observed, now)
@@ -87,17 +92,45 @@ func (r *Reconciler) step(ctx context.Context, br *v1alpha1.BenchmarkRun, observ
 }
 
 // settle gives up the lane that is reserved for a run, unless the plan admits the run. After an admission
-// that failed, or of which nobody knows whether it was written, the lane stays reserved until the next
-// reconciliation of the run. Then the next run of the lane is reconciled: it may have found it held.
+// of which nobody knows whether it was written, the lane stays reserved until the next reconciliation of
+// the run. Then the next run of the lane is reconciled: it may have found it held.
 func (r *Reconciler) settle(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) {
-	admitting := meta.IsStatusConditionTrue(plan.Status.Conditions, v1alpha1.ConditionAdmitted)
-	if admitting || !r.lanes.release(br) || r.freed == nil {
+	if !meta.IsStatusConditionTrue(plan.Status.Conditions, v1alpha1.ConditionAdmitted) {
+		r.release(ctx, br)
+	}
+}
+
+// settleUnobserved does the same for a run that can't be observed, as soon as the API server says whether
+// the run was admitted: it may stay unobservable for as long as somebody wishes.
+func (r *Reconciler) settleUnobserved(ctx context.Context, br *v1alpha1.BenchmarkRun) {
+	if !r.lanes.isReserved(br) {
+		return
+	}
+	live := &v1alpha1.BenchmarkRun{}
+	found, err := r.read(ctx, r.APIReader, client.ObjectKeyFromObject(br), live)
+	switch {
+	case err != nil:
+	case found && live.UID == br.UID && run.IsAdmitted(live):
+		r.lanes.note(live)
+	default:
+		r.release(ctx, br)
+	}
+}
+
+func (r *Reconciler) release(ctx context.Context, br *v1alpha1.BenchmarkRun) {
+	if !r.lanes.release(br) || r.freed == nil {
 		return
 	}
 	select {
 	case r.freed <- event.TypedGenericEvent[string]{Object: br.Spec.Lane}:
 	case <-ctx.Done():
 	}
+}
+
+// refused reports whether an error is the API server's answer that it has not written an object.
+func refused(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && status.Status().Code/100 == 4
 }
 
 // get reads a run. It returns nil for one that is deleted, whose sessions it forgets.
@@ -109,6 +142,7 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 		if uid, known := r.uids.LoadAndDelete(name); known {
 			r.Sessions.Forget(string(uid.(types.UID)))
 			r.configs.Delete(uid)
+			r.nodes.Delete(uid)
 			r.names.Delete(uid)
 			for _, made := range []*sync.Map{&r.signed, &r.created} {
 				made.Range(func(key, owner any) bool {
@@ -127,6 +161,7 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 	r.names.Store(br.UID, name)
 	if run.IsFinished(br) || run.IsSuspended(br) {
 		r.configs.Delete(br.UID)
+		r.nodes.Delete(br.UID)
 	}
 	return br, nil
 }

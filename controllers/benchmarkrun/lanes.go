@@ -20,7 +20,7 @@ import (
 const (
 	// laneField is the cache's index of the runs of a lane that have not finished.
 	laneField = "lane"
-	// lanePage is how many runs are read at a time when a manager starts.
+	// lanePage limits the runs or pods of one read past the cache.
 	lanePage = 500
 	// maxIdleLanes is the number of lanes past which those without a run are forgotten.
 	maxIdleLanes = 1024
@@ -104,6 +104,14 @@ func (l *lanes) admitted(br *v1alpha1.BenchmarkRun) bool {
 func newer(cached, written *v1alpha1.BenchmarkRun) bool {
 	order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, written.ResourceVersion)
 	return err == nil && order > 0
+}
+
+// isReserved reports whether a run's lane is reserved for it.
+func (l *lanes) isReserved(br *v1alpha1.BenchmarkRun) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.byName[br.Spec.Lane]
+	return s != nil && s.reserved == br.UID
 }
 
 // release gives up the reservation for a run that was not admitted. It reports whether there was one.

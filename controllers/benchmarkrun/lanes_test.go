@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
@@ -30,6 +31,17 @@ func TestReconcileIgnoresOthersPodsInALane(t *testing.T) {
 			mustCreate(t, pod)
 		}
 	}
+	watching, err := client.NewWithWatch(apiConfig, client.Options{Scheme: api.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.APIReader = interceptor.NewClient(watching, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+		var o client.ListOptions
+		if _, ok := list.(*corev1.PodList); ok && (o.ApplyOptions(options).Namespace == "" || o.Namespace == ns.Name || o.Limit == 0) {
+			t.Errorf("pods of namespace %q were read, %d at a time", o.Namespace, o.Limit)
+		}
+		return c.List(ctx, list, options...)
+	}})
 	b.reconcile()
 	if got := b.state(); got.Reason != v1alpha1.ReasonStarting {
 		t.Errorf("%+v", got)

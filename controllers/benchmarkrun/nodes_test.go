@@ -15,6 +15,16 @@ import (
 // TestReconcileGoesOnWithoutTheRightToReadNodes reconciles a run as a manager of a namespaced
 // installation may have to. It must ask for the node once only.
 func TestReconcileGoesOnWithoutTheRightToReadNodes(t *testing.T) {
+	asksOnce(t, func(name string) error { return apierrors.NewForbidden(corev1.Resource("nodes"), name, nil) })
+}
+
+// TestReconcileReadsANodeOnce reconciles a run whose target's node doesn't say what kernel it has.
+func TestReconcileReadsANodeOnce(t *testing.T) {
+	asksOnce(t, func(string) error { return nil })
+}
+
+func asksOnce(t *testing.T, answer func(name string) error) {
+	t.Helper()
 	b := newBench(t)
 	watching, err := client.NewWithWatch(apiConfig, client.Options{Scheme: api.Scheme()})
 	if err != nil {
@@ -25,7 +35,7 @@ func TestReconcileGoesOnWithoutTheRightToReadNodes(t *testing.T) {
 		Get: func(ctx context.Context, c client.WithWatch, name client.ObjectKey, obj client.Object, options ...client.GetOption) error {
 			if _, isNode := obj.(*corev1.Node); isNode {
 				asked++
-				return apierrors.NewForbidden(corev1.Resource("nodes"), name.Name, nil)
+				return answer(name.Name)
 			}
 			return c.Get(ctx, name, obj, options...)
 		},

@@ -144,11 +144,15 @@ func (r *Reconciler) observeInputs(ctx context.Context, br *v1alpha1.BenchmarkRu
 	return nil
 }
 
-// observeNode reads the target's node. A manager that may not read nodes goes without: the result lacks
+// observeNode reads the target's node, once for a run. A manager that may not read nodes goes without: the result lacks
 // what only the node says.
 func (r *Reconciler) observeNode(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	name := run.NeedsNode(br, o)
 	if name == "" || r.nodesForbidden.Load() {
+		return nil
+	}
+	if known, ok := r.nodes.Load(br.UID); ok && known.(*targetNode).name == name {
+		o.Node = known.(*targetNode).node
 		return nil
 	}
 	node := &corev1.Node{}
@@ -158,8 +162,12 @@ func (r *Reconciler) observeNode(ctx context.Context, br *v1alpha1.BenchmarkRun,
 		ctrl.LoggerFrom(ctx).Info("Not allowed to read nodes: results lack kernel, container runtime and kubelet")
 		return nil
 	}
+	if err != nil {
+		return err
+	}
 	if found {
 		o.Node = node
 	}
-	return err
+	r.nodes.Store(br.UID, &targetNode{name, o.Node})
+	return nil
 }

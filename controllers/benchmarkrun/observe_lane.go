@@ -62,15 +62,9 @@ func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.Benchmark
 	if err != nil {
 		return err
 	}
-	for _, reader := range []client.Reader{r, r.APIReader} {
-		var pods corev1.PodList
-		if err := reader.List(ctx, &pods, client.HasLabels{manifest.LabelRunUID}, client.MatchingLabels{manifest.LabelLane: br.Spec.Lane},
-			client.UnsafeDisableDeepCopy); err != nil {
+	for _, list := range []func(context.Context, *run.Lane, string) error{r.cachedPods, r.livePods} {
+		if err := list(ctx, lane, br.Spec.Lane); err != nil {
 			return fmt.Errorf("list the pods of lane %s: %w", br.Spec.Lane, err)
-		}
-		lane.Pods = pods.Items
-		if err := r.addOwners(ctx, lane, br.Spec.Lane); err != nil {
-			return err
 		}
 		if o.Position = run.PositionOf(br, lane, r.Clock.Now()); !o.Position.Free {
 			return nil
@@ -78,6 +72,46 @@ func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.Benchmark
 	}
 	if !r.lanes.reserve(br, version) {
 		return errCacheBehind
+	}
+	return nil
+}
+
+// cachedPods reads the pods with the label of a lane from the cache, and the runs that they name.
+func (r *Reconciler) cachedPods(ctx context.Context, lane *run.Lane, name string) error {
+	var pods corev1.PodList
+	if err := r.List(ctx, &pods, client.HasLabels{manifest.LabelRunUID}, client.MatchingLabels{manifest.LabelLane: name},
+		client.UnsafeDisableDeepCopy); err != nil {
+		return err
+	}
+	lane.Pods = pods.Items
+	return r.addOwners(ctx, lane, name)
+}
+
+// livePods reads the pods that runs of a lane have recorded past the cache. Anybody may create pods with
+// any labels: it reads only the namespaces of runs whose pods may hold the lane, page by page.
+func (r *Reconciler) livePods(ctx context.Context, lane *run.Lane, name string) error {
+	lane.Pods = nil
+	read := map[string]bool{}
+	for _, br := range lane.Runs {
+		if br.Status.Children == nil || read[br.Namespace] || run.LeftLane(br, r.Clock.Now()) {
+			continue
+		}
+		read[br.Namespace] = true
+		for token := ""; ; {
+			var page corev1.PodList
+			if err := r.APIReader.List(ctx, &page, client.InNamespace(br.Namespace), client.HasLabels{manifest.LabelRunUID},
+				client.MatchingLabels{manifest.LabelLane: name}, client.Limit(lanePage), client.Continue(token)); err != nil {
+				return err
+			}
+			for i := range page.Items {
+				if run.OwnerOf(&page.Items[i], lane.Runs) != nil {
+					lane.Pods = append(lane.Pods, page.Items[i])
+				}
+			}
+			if token = page.Continue; token == "" {
+				break
+			}
+		}
 	}
 	return nil
 }

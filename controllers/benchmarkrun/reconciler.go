@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -75,6 +76,14 @@ type Reconciler struct {
 	signed sync.Map
 	// configs holds the ConfigMaps of active runs, by the runs' UIDs: the cache has no content.
 	configs sync.Map
+	// nodes holds the targetNodes of active runs, by the runs' UIDs.
+	nodes sync.Map
+}
+
+// targetNode is the node of a run's target as it was read, or nil if it was not found.
+type targetNode struct {
+	name string
+	node *corev1.Node
 }
 
 // errCacheBehind reports that what was observed is older than what the API server or this manager knows.

@@ -50,7 +50,7 @@ func PositionOf(run *v1alpha1.BenchmarkRun, lane *Lane, now time.Time) Position 
 	}
 	for i := range lane.Pods {
 		pod := &lane.Pods[i]
-		owner := ownerOf(pod, lane.Runs)
+		owner := OwnerOf(pod, lane.Runs)
 		if owner == nil || PodEnded(pod) || holdsLane(owner) || owner.UID == run.UID && pod.DeletionTimestamp.IsZero() {
 			continue
 		}
@@ -130,8 +130,8 @@ func LeftLane(run *v1alpha1.BenchmarkRun, now time.Time) bool {
 	return !holdsLane(run) && !now.Before(endOf(run).Add(PodReleaseTimeout))
 }
 
-// ownerOf returns the run that recorded a pod or the pod's Job, or nil.
-func ownerOf(pod *corev1.Pod, runs []*v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
+// OwnerOf returns the run that recorded a pod or the pod's Job, or nil.
+func OwnerOf(pod *corev1.Pod, runs []*v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
 	for _, run := range runs {
 		if pod.Namespace != run.Namespace || run.Status.Children == nil {
 			continue
