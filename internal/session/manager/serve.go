@@ -30,6 +30,10 @@ const (
 	keepaliveTimeout = 10 * time.Second
 	// stopTimeout bounds the end of Serve.
 	stopTimeout = 2 * time.Second
+	// connectionBuffer is the size of a connection's read buffer in bytes, connectionWindow the number of
+	// bytes that a pod may send before the manager reads them.
+	connectionBuffer = 4 << 10
+	connectionWindow = 64 << 10
 	// messageBurst is the number of messages that a pod may send at once,
 	// messageRate the number per second after that. Further ones are delayed.
 	messageBurst = 10_000
@@ -90,6 +94,10 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 	server := grpc.NewServer(
 		grpc.Creds(limitedCredentials{credentials.NewTLS(config)}),
 		grpc.MaxRecvMsgSize(session.MaxMessageBytes),
+		// A thousand pods are connected at once: what the server holds of each while it can't keep up is
+		// bounded. A window that is set doesn't grow.
+		grpc.ReadBufferSize(connectionBuffer), grpc.WriteBufferSize(connectionBuffer), grpc.SharedWriteBuffer(true),
+		grpc.InitialWindowSize(connectionWindow), grpc.InitialConnWindowSize(connectionWindow),
 		grpc.ForceServerCodecV2(newBoundedCodec()),
 		grpc.MaxConcurrentStreams(maxPodStreams),
 		// Without a fixed window, gRPC raises it to 16 MiB for each stream.
