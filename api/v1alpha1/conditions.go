@@ -110,7 +110,7 @@ const (
 	ReasonScriptException = "ScriptException"
 	// ReasonScriptAborted: the script called test.abort().
 	ReasonScriptAborted = "ScriptAborted"
-	// ReasonArtifactNotStored: the result couldn't be stored.
+	// ReasonArtifactNotStored: the result couldn't be stored. The status has its summary.
 	ReasonArtifactNotStored = "ArtifactNotStored"
 	// ReasonArtifactInvalid: the artifact can't be read, has another schema version, or isn't what
 	// the manager stored.

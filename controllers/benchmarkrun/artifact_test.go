@@ -5,7 +5,9 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -178,8 +180,12 @@ func TestReconcileEndsARunWithAnotherArtifact(t *testing.T) {
 				b.sessions.observation = session.Observation{}
 			}
 			b.reconcile()
-			if got := b.state(); got.Reason != test.want || b.run.Status.Artifact != nil || b.run.Status.Result != nil {
+			if got := b.state(); got.Reason != test.want || b.run.Status.Artifact != nil {
 				t.Errorf("%+v, artifact %+v", got, b.run.Status.Artifact)
+			}
+			// As long as the pods have the measurement, its figures are kept.
+			if r := b.run.Status.Result; test.before != (r != nil) || r != nil && *r.Requests != 2000 {
+				t.Errorf("the status has the result %+v", r)
 			}
 		})
 	}
@@ -229,17 +235,68 @@ func packed(t *testing.T, plain string) []byte {
 
 var errForbidden = apierrors.NewForbidden(corev1.Resource("configmaps"), "run-result", errors.New("exceeded quota"))
 
-func TestReconcileReportsARejectedArtifact(t *testing.T) {
-	b := collected(t)
-	restore := b.intercept(interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, obj client.Object, o ...client.CreateOption) error {
-		if obj.GetName() == "run-result" {
-			return errForbidden
+// failingStore returns funcs that let the creation of the artifact fail as long as there is an error.
+func failingStore(err *error) interceptor.Funcs {
+	return interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, obj client.Object, o ...client.CreateOption) error {
+		if obj.GetName() == "run-result" && *err != nil {
+			return *err
 		}
 		return c.Create(ctx, obj, o...)
-	}})
-	b.reconcile()
-	restore()
-	if got := b.state(); got.Reason != v1alpha1.ReasonArtifactNotStored || b.run.Status.Artifact != nil {
-		t.Errorf("%+v, artifact %+v", got, b.run.Status.Artifact)
+	}}
+}
+
+// attempt reconciles the run, which may fail.
+func (b *bench) attempt() {
+	b.t.Helper()
+	_, _ = b.Reconcile(b.t.Context(), b.request())
+	b.reload()
+}
+
+// TestReconcileStoresAnArtifactThatWasRefused has a quota refuse the artifact, or a webhook fail, for a
+// while. The result is merged and encoded once, and the status written once.
+func TestReconcileStoresAnArtifactThatWasRefused(t *testing.T) {
+	for name, cause := range map[string]error{
+		"quota": errForbidden, "webhook": apierrors.NewInternalError(errors.New("failed calling webhook: connection refused")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := collected(t)
+			err := cause
+			defer b.intercept(failingStore(&err))()
+			b.attempt()
+			if got := b.state(); got.Reason != v1alpha1.ReasonCollecting || !strings.Contains(got.Message, "Retrying: ") || !strings.Contains(got.Message, cause.Error()) ||
+				b.sessions.released {
+				t.Fatalf("%+v, released %t", got, b.sessions.released)
+			}
+			written := b.run.ResourceVersion
+			for range 3 {
+				b.clock.SetTime(b.clock.Now().Add(5 * time.Second))
+				b.attempt()
+			}
+			if b.run.ResourceVersion != written || b.sessions.merged != 1 {
+				t.Errorf("version %s of the status was replaced by %s; %d merges", written, b.run.ResourceVersion, b.sessions.merged)
+			}
+			err = nil
+			b.attempt()
+			if got := b.state(); got.Reason != v1alpha1.ReasonCompleted || artifact.Identify(b.artifact().BinaryData[artifact.Key]).SHA256 != b.run.Status.Artifact.SHA256 {
+				t.Errorf("%+v", got)
+			}
+			b.attempt()
+			if _, kept := b.unstored.Load(b.run.UID); kept {
+				t.Error("the artifact is kept in memory")
+			}
+		})
+	}
+}
+
+// TestReconcileKeepsTheFiguresOfARejectedArtifact has a quota refuse the artifact until the manager gives up.
+func TestReconcileKeepsTheFiguresOfARejectedArtifact(t *testing.T) {
+	b := collected(t)
+	err := error(errForbidden)
+	defer b.intercept(failingStore(&err))()
+	b.attempt()
+	b.clock.SetTime(b.clock.Now().Add(time.Minute))
+	b.attempt()
+	if got := b.state(); got.Reason != v1alpha1.ReasonArtifactNotStored || b.run.Status.Artifact != nil || b.run.Status.Result == nil || *b.run.Status.Result.Requests != 2000 {
+		t.Errorf("%+v, artifact %+v, result %+v", got, b.run.Status.Artifact, b.run.Status.Result)
 	}
 }

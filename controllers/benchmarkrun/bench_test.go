@@ -35,6 +35,7 @@ type fakeSessions struct {
 	windows     []result.WarmupWindow
 	ended       bool
 	read        int
+	merged      int // calls of Series
 	released    bool
 	forgotten   bool
 }
@@ -52,6 +53,7 @@ func (f *fakeSessions) Windows(string, int, steady.Criterion) []result.WarmupWin
 }
 
 func (f *fakeSessions) Series(string) []result.Second {
+	f.merged++
 	return []result.Second{{Seconds: 1, Requests: 2000}}
 }
 func (f *fakeSessions) Watch(_ string, watch session.Watch) { f.address = watch.Address }
@@ -87,13 +89,13 @@ func (c indexed) List(ctx context.Context, list client.ObjectList, options ...cl
 // bench is a reconciler with one run.
 type bench struct {
 	*Reconciler
-	t        *testing.T
+	t        testing.TB
 	sessions *fakeSessions
 	clock    *clocktesting.FakePassiveClock
 	run      *v1alpha1.BenchmarkRun
 }
 
-func newBench(t *testing.T, change ...func(*wrapper.Run)) *bench {
+func newBench(t testing.TB, change ...func(*wrapper.Run)) *bench {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "reconcile-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},

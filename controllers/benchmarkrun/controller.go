@@ -143,6 +143,7 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 			r.Sessions.Forget(string(uid.(types.UID)))
 			r.configs.Delete(uid)
 			r.nodes.Delete(uid)
+			r.unstored.Delete(uid)
 			r.names.Delete(uid)
 			for _, made := range []*sync.Map{&r.signed, &r.created} {
 				made.Range(func(key, owner any) bool {
@@ -162,6 +163,7 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 	if run.IsFinished(br) || run.IsSuspended(br) {
 		r.configs.Delete(br.UID)
 		r.nodes.Delete(br.UID)
+		r.unstored.Delete(br.UID)
 	}
 	return br, nil
 }
@@ -173,6 +175,10 @@ func (r *Reconciler) store(ctx context.Context, br *v1alpha1.BenchmarkRun, obser
 	refusal, err := r.create(ctx, br, &plan.Store.Creation)
 	if err == nil && refusal == nil && plan.Store.Object.GetUID() == "" {
 		err = fmt.Errorf("create the artifact: %w", errExists)
+	}
+	observed.Unstored = plan.Store
+	if err != nil || refusal != nil {
+		r.unstored.Store(br.UID, plan.Store)
 	}
 	if err != nil {
 		plan.Retry(err)

@@ -37,7 +37,7 @@ func forged(b *bench, namespace, name, role string, owner metav1.OwnerReference)
 	return pod
 }
 
-func mustCreate[T client.Object](t *testing.T, obj T) T {
+func mustCreate[T client.Object](t testing.TB, obj T) T {
 	t.Helper()
 	if err := api.Create(t.Context(), obj); err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func TestReconcileRefusesPlantedObjectsThatTheCacheHides(t *testing.T) {
 }
 
 // asCached returns a client that sees pods and Jobs as the manager's cache does: by their labels.
-func asCached(t *testing.T) client.Client {
+func asCached(t testing.TB) client.Client {
 	t.Helper()
 	watching, err := client.NewWithWatch(apiConfig, client.Options{Scheme: api.Scheme()})
 	if err != nil {

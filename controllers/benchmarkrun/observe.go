@@ -104,6 +104,10 @@ func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	if run.IsFinished(br) || !o.Collected(replicas) {
 		return
 	}
+	if unstored, ok := r.unstored.Load(br.UID); ok {
+		o.Unstored = unstored.(*run.Storage)
+		return
+	}
 	o.Series, o.Levels = r.Sessions.Series(uid), loadplan.Levels(&br.Spec)
 	for i := range o.Levels {
 		o.Levels[i].ServerCPU = r.Sessions.ServerCPU(uid, o.Levels[i].Start, o.Levels[i].End)

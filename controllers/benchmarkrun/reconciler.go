@@ -76,6 +76,8 @@ type Reconciler struct {
 	signed sync.Map
 	// configs holds the ConfigMaps of active runs, by the runs' UIDs: the cache has no content.
 	configs sync.Map
+	// unstored holds artifacts that could not be created yet, by the runs' UIDs.
+	unstored sync.Map
 	// nodes holds the targetNodes of active runs, by the runs' UIDs.
 	nodes sync.Map
 }

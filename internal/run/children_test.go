@@ -133,7 +133,7 @@ func TestDecideFailsARunWhoseObjectIsRefused(t *testing.T) {
 		"forbidden":       {Refusal{config, "ConfigMap", errors.New("exceeded quota")}, v1alpha1.ReasonInvalidSpec, "ConfigMap run-config was rejected by the API server: exceeded quota. Fix the spec, or the policies and quotas of namespace ns."},
 		"somebody else's": {Refusal{config, "ConfigMap", apierrors.NewAlreadyExists(schema.GroupResource{}, "")}, v1alpha1.ReasonNameConflict, "ConfigMap run-config already exists and does not belong to this run. Delete it, or give the run another name."},
 		"no such kind":    {Refusal{certificate, "Certificate", &meta.NoKindMatchError{}}, v1alpha1.ReasonCertManagerMissing, "spec.target.tls.certificate.issuerRef needs cert-manager, which is not installed in this cluster. Install it, or use selfSigned or secretName."},
-		"the artifact":    {Refusal{result, "ConfigMap", errors.New("too large")}, v1alpha1.ReasonArtifactNotStored, "ConfigMap run-result was rejected by the API server: too large. The measurement was complete (0 requests, 0 of them failed), but its result is lost. Fix the spec, or the policies and quotas of namespace ns."},
+		"the artifact":    {Refusal{result, "ConfigMap", errors.New("too large")}, v1alpha1.ReasonArtifactNotStored, "ConfigMap run-result was rejected by the API server: too large. Fix the spec, or the policies and quotas of namespace ns."},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -20,6 +20,9 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 	switch {
 	case IsFinished(run):
 		p.cleanUp()
+	case o.Refusal != nil && mayBeAccepted(run, o, now):
+		p.Retry(o.Refusal)
+		p.requeueIn(acceptanceInterval)
 	case o.Refusal != nil:
 		p.fail(refused(run, o))
 	case o.Stored != nil:
@@ -42,6 +45,7 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 			p.advance()
 		}
 	}
+	p.salvage()
 	return p.Plan
 }
 
@@ -51,6 +55,7 @@ func Interrupted(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time, err err
 	p := newPlanner(run, o, now)
 	if f := overdue(run, o, now); f != nil && !IsFinished(run) {
 		p.fail(f)
+		p.salvage()
 		return p.Plan
 	}
 	if !IsFinished(run) {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -36,6 +37,8 @@ type Observed struct {
 	// finished, and only if the status announces it. An artifact that the status doesn't announce has
 	// no content here.
 	Stored *Stored
+	// Unstored is the artifact that this manager could not create yet, or nil. It is encoded once.
+	Unstored *Storage
 
 	// Sessions holds what the run's pods reported.
 	Sessions session.Observation
@@ -116,6 +119,13 @@ type Refusal struct {
 	Creation Creation
 	Kind     string
 	Err      error
+}
+
+func (r *Refusal) name() string { return r.Kind + " " + r.Creation.Object.GetName() }
+
+// Error implements error.
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("%s was rejected by the API server: %s", r.name(), r.Err)
 }
 
 // Ownership is the relation between a run and an object that has the name of one of its children.

@@ -120,13 +120,19 @@ func (p *Plan) Retry(err error) {
 	}
 	for _, kind := range kinds {
 		if c := meta.FindStatusCondition(p.Status.Conditions, kind); c != nil {
-			c.Message = strings.TrimSpace(Bounded(c.Message, maxMessage/2) + " Retrying: " + Bounded(err.Error(), maxError))
+			before, _, _ := strings.Cut(c.Message, retrying)
+			c.Message = strings.TrimSpace(Bounded(before, maxMessage/2)) + " " + retrying + Bounded(err.Error(), maxError)
+			c.Message = strings.TrimSpace(c.Message)
 		}
 	}
 }
 
-// maxError limits an error in the message of a condition.
-const maxError = 1024
+const (
+	// retrying precedes the error of the last step in the message of a condition.
+	retrying = "Retrying: "
+	// maxError limits an error in the message of a condition.
+	maxError = 1024
+)
 
 func (p *planner) create(obj manifest.Object) {
 	p.Create = append(p.Create, Creation{Object: obj, Reason: v1alpha1.ReasonInvalidSpec})

@@ -16,8 +16,14 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 )
 
-// refusalTimeout is how long the Job's pods may be refused: what fills a quota may be terminating.
-const refusalTimeout = 20 * time.Second
+const (
+	// refusalTimeout is how long the Job's pods may be refused: what fills a quota may be terminating.
+	refusalTimeout = 20 * time.Second
+	// acceptanceTimeout is how long after the last totals the artifact may be refused, and
+	// acceptanceInterval how often it is tried again until then.
+	acceptanceTimeout  = time.Minute
+	acceptanceInterval = 2 * time.Second
+)
 
 // KindMissing reports whether an error says that the API server doesn't have the kind of an object.
 // Clients that have seen the kind before get an answer without an object's name.
@@ -78,10 +84,9 @@ func adviceOn(message, namespace string) string {
 // refused returns the failure for an object of the run that the API server rejected.
 func refused(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 	r := o.Refusal
-	name := r.Kind + " " + r.Creation.Object.GetName()
 	switch {
 	case apierrors.IsAlreadyExists(r.Err):
-		return conflict(name)
+		return conflict(r.name())
 	case KindMissing(r.Err):
 		for _, c := range manifest.Certificates(run) {
 			if c.Secret == r.Creation.Object.GetName() {
@@ -90,25 +95,27 @@ func refused(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 		}
 	}
 	why := r.Err.Error()
-	reason, lost := r.Creation.Reason, ""
-	if reason == v1alpha1.ReasonArtifactNotStored {
-		lost = o.lost(run)
-	} else if own := reasonOfRejection(why); own != "" {
+	reason := r.Creation.Reason
+	if own := reasonOfRejection(why); own != "" && reason != v1alpha1.ReasonArtifactNotStored {
 		reason = own
 	}
-	return failuref(reason, "%s was rejected by the API server: %s. %s%s", name, withoutPeriod(why), lost, adviceOn(why, run.Namespace))
+	return failuref(reason, "%s. %s", withoutPeriod(r.Error()), adviceOn(why, run.Namespace))
 }
 
-// lost describes the measurement whose result can't be stored.
-func (o *Observed) lost(run *v1alpha1.BenchmarkRun) string {
-	var requests, failed int64
+// mayBeAccepted reports whether to try again to create an artifact that the API server rejected: its
+// quota or a policy may change, while the pods still have the measurement. The run holds its lane meanwhile.
+func mayBeAccepted(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) bool {
+	r := o.Refusal
+	if r.Creation.Reason != v1alpha1.ReasonArtifactNotStored || !apierrors.IsForbidden(r.Err) && reasonOfRejection(r.Err.Error()) == "" {
+		return false
+	}
+	var last time.Time
 	for i := range loadplan.Replicas(&run.Spec) {
-		if t := o.Sessions.Clients[i].Totals; t != nil {
-			requests += t.Requests
-			failed += t.Errors.Total()
+		if since := o.Sessions.Clients[i].TotalsSince; since.After(last) {
+			last = since
 		}
 	}
-	return fmt.Sprintf("The measurement was complete (%d requests, %d of them failed), but its result is lost. ", requests, failed)
+	return now.Before(last.Add(acceptanceTimeout))
 }
 
 // clientRefused fails a run whose Job can't create a pod because the API server rejects it.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -94,19 +95,93 @@ func TestDecideNamesWhatRejectsAnObject(t *testing.T) {
 	}
 }
 
-// TestDecideSaysWhatIsLostWithTheArtifact checks that a measurement that can't be stored is described.
-func TestDecideSaysWhatIsLostWithTheArtifact(t *testing.T) {
-	s := newScene().collected().clients(func(c *session.ClientState) {
+// refusedArtifact returns a scene in which the API server rejects the artifact of 1,000 requests, so long
+// after the last totals.
+func refusedArtifact(after time.Duration, err error) *scene {
+	s := newScene().collected().sampled().clients(func(c *session.ClientState) {
+		c.TotalsSince = now.Add(-after)
 		c.Totals.Requests = 500
 		c.Totals.Errors[result.ErrorTimeout] = 2
 	})
-	for _, message := range []string{webhookDenied, overQuota} {
-		s.o.Refusal = &Refusal{Creation: Creation{Object: s.o.Config, Reason: v1alpha1.ReasonArtifactNotStored}, Kind: "ConfigMap", Err: answered(http.StatusForbidden, "Forbidden", message)}
-		got := stateIn(s.decide())
-		if got.Reason != v1alpha1.ReasonArtifactNotStored || !strings.Contains(got.Message, message) ||
-			!strings.Contains(got.Message, "The measurement was complete (1000 requests, 4 of them failed), but its result is lost.") {
-			t.Errorf("%+v", got)
-		}
+	p := s.decide()
+	s.o.Unstored, s.run.Status = p.Store, p.Status
+	s.o.Refusal = &Refusal{Creation: s.o.Unstored.Creation, Kind: "ConfigMap", Err: err}
+	return s
+}
+
+// TestDecideTriesARefusedArtifactAgain checks that a quota and a policy get time to change, while the pods
+// keep the measurement, and nothing else.
+func TestDecideTriesARefusedArtifactAgain(t *testing.T) {
+	denied := func(message string) error { return answered(http.StatusForbidden, "Forbidden", message) }
+	tests := map[string]struct {
+		after time.Duration
+		err   error
+		ends  bool
+	}{
+		"a webhook":                    {0, denied(webhookDenied), false},
+		"a webhook, with another code": {0, answered(http.StatusBadRequest, "BadRequest", webhookDenied), false},
+		"a policy":                     {0, denied(policyDenied), false},
+		"a quota, just before the end": {acceptanceTimeout - time.Second, denied(overQuota), false},
+		"a quota, for too long":        {acceptanceTimeout, denied(overQuota), true},
+		"it is too large":              {0, answered(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "too large"), true},
+		"it is invalid":                {0, answered(http.StatusUnprocessableEntity, "Invalid", "invalid"), true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := refusedArtifact(test.after, test.err)
+			p := s.decide()
+			got := stateIn(p)
+			if ends := p.Status.CompletionTime != nil; ends != test.ends {
+				t.Fatalf("%+v", got)
+			}
+			if !strings.Contains(got.Message, "ConfigMap run-result was rejected by the API server: "+test.err.Error()) {
+				t.Errorf("the message is %q", got.Message)
+			}
+			if test.ends {
+				return
+			}
+			if got.Reason != v1alpha1.ReasonCollecting || !strings.Contains(got.Message, "Retrying: ") || p.RequeueAfter != acceptanceInterval || p.Release || p.Delete != nil {
+				t.Errorf("%+v, again after %s, release %t", got, p.RequeueAfter, p.Release)
+			}
+			// The next attempt changes nothing in the status, and stores the same artifact.
+			s.run.Status, s.o.Refusal = p.Status, nil
+			next := s.decide()
+			if diff := cmp.Diff(p.Status, next.Status); diff != "" || next.Store != s.o.Unstored {
+				t.Errorf("the next attempt stores %p, want %p, and changes the status (-want +got):\n%s", next.Store, s.o.Unstored, diff)
+			}
+		})
+	}
+}
+
+// TestDecideKeepsTheFiguresOfARefusedArtifact checks that only what the status has no room for is lost of
+// a measurement that was complete at the pods.
+func TestDecideKeepsTheFiguresOfARefusedArtifact(t *testing.T) {
+	quota := answered(http.StatusForbidden, "Forbidden", overQuota)
+	restarted := func() *scene { // the deadline ends the run before a new manager can store anything
+		s := refusedArtifact(storeTimeout+time.Second, quota)
+		s.o.Refusal, s.o.Unstored = nil, nil
+		s.run.Spec.ActiveDeadlineSeconds = new(int32(1))
+		return s
+	}
+	blind := restarted()
+	for name, p := range map[string]Plan{
+		"refused for too long":                refusedArtifact(acceptanceTimeout, quota).decide(),
+		"not stored in time":                  restarted().decide(),
+		"not stored in time, nothing is read": Interrupted(blind.run, &Observed{Sessions: blind.o.Sessions}, now, errors.New("no answer")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, valid := stateIn(p), meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionValid)
+			if got.Reason != v1alpha1.ReasonArtifactNotStored || p.Status.Verdict != v1alpha1.VerdictError || p.Status.Artifact != nil ||
+				!strings.HasSuffix(got.Message, "The measurement was complete (1000 requests, 4 of them failed): status.result has its summary, but the full result is lost.") {
+				t.Errorf("%+v", got)
+			}
+			if r := p.Status.Result; r == nil || *r.Requests != 1000 || *r.Errors.Total != 4 || len(p.Status.Clients) != 2 {
+				t.Errorf("the status has %+v and %d clients", r, len(p.Status.Clients))
+			}
+			if valid.Reason == v1alpha1.ReasonNoResult || p.Release || p.Delete != nil {
+				t.Errorf("%+v, release %t", valid, p.Release)
+			}
+		})
 	}
 }
 

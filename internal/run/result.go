@@ -26,6 +26,10 @@ const (
 // collect plans to store the result as soon as the agent has sampled the server after the last
 // client's end. Without an agent there is nothing to wait for.
 func (p *planner) collect() {
+	if unstored := p.observed.Unstored; unstored != nil { // the status says why
+		p.announce(unstored)
+		return
+	}
 	var end int64
 	late := true
 	for i := range loadplan.Replicas(&p.run.Spec) {
@@ -57,14 +61,18 @@ func (p *planner) store() {
 		p.fail(failuref(v1alpha1.ReasonArtifactNotStored, "The result can't be encoded: %s", err))
 		return
 	}
-	identity := artifact.Identify(encoded)
+	p.announce(&Storage{
+		Creation{Object: manifest.Artifact(p.run, encoded), Reason: v1alpha1.ReasonArtifactNotStored},
+		Stored{Identity: artifact.Identify(encoded), Result: merged},
+	})
+}
+
+// announce plans to create an artifact once the status has its digest.
+func (p *planner) announce(s *Storage) {
+	p.Store = s
 	p.Status.Artifact = &v1alpha1.ArtifactReference{
 		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: manifest.ArtifactName(p.run), Key: artifact.Key},
-		SizeBytes: ptr.To(identity.SizeBytes), SHA256: identity.SHA256,
-	}
-	p.Store = &Storage{
-		Creation{Object: manifest.Artifact(p.run, encoded), Reason: v1alpha1.ReasonArtifactNotStored},
-		Stored{Identity: identity, Result: merged},
+		SizeBytes: ptr.To(s.SizeBytes), SHA256: s.SHA256,
 	}
 }
 

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -20,20 +22,53 @@ func (p *planner) complete() {
 		return
 	}
 	r := p.observed.Stored.Result
-	p.Status.Result = resultStatus(r)
-	addBackendUsage(p.Status.Target, r)
-	p.Status.Clients = clientStatuses(r)
-	p.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(r.Run.MeasurementTime))
+	p.summarize(r)
 	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonCompleted,
 		fmt.Sprintf("%d requests were measured, %d of them failed. Show the result with: kubectl assay report %s -n %s",
 			r.Merged.Requests, r.Merged.Errors.Total(), p.run.Name, p.run.Namespace))
 	p.judge(r)
 	p.finish()
-	p.Status.Progress.Requests = ptr.To(r.Merged.Requests)
-	p.Status.Progress.Errors = ptr.To(r.Merged.Errors.Total())
-	p.Status.Progress.Percent = ptr.To(int32(100))
 	p.Release = true
 	p.requeueIn(exitTimeout)
+}
+
+// summarize adds the figures of a result to the status.
+func (p *planner) summarize(r *result.Result) {
+	p.Status.Result = resultStatus(r)
+	addBackendUsage(p.Status.Target, r)
+	p.Status.Clients = clientStatuses(r)
+	p.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(r.Run.MeasurementTime))
+	p.Status.Progress = &v1alpha1.Progress{
+		Requests: ptr.To(r.Merged.Requests), Errors: ptr.To(r.Merged.Errors.Total()), Percent: ptr.To(int32(100)),
+	}
+}
+
+// salvage adds the figures to the status of a run that ends now without an artifact, although every client
+// has sent its totals. Only what the status has no room for is lost.
+func (p *planner) salvage() {
+	if IsFinished(p.run) || p.Status.CompletionTime == nil || p.Status.Verdict != v1alpha1.VerdictError || !p.observed.Collected(loadplan.Replicas(&p.run.Spec)) {
+		return
+	}
+	r, err := p.measured()
+	if err != nil {
+		return // the failure says so
+	}
+	p.summarize(r)
+	p.judge(r)
+	succeeded := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionSucceeded)
+	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionFalse, succeeded.Reason, fmt.Sprintf(
+		"%s The measurement was complete (%d requests, %d of them failed): status.result has its summary, but the full result is lost.",
+		succeeded.Message, r.Merged.Requests, r.Merged.Errors.Total()))
+	p.finish()
+}
+
+// measured returns the merged result of a run that ends without an artifact.
+func (p *planner) measured() (*result.Result, error) {
+	if unstored := p.observed.Unstored; unstored != nil {
+		return unstored.Result, nil
+	}
+	p.started = ptr.Deref(p.Status.Target, v1alpha1.TargetStatus{})
+	return p.merge()
 }
 
 // unusable returns why a run can't end with the result in its artifact, or nil. Anybody who may

@@ -116,6 +116,10 @@ var kinds = []*kind{
 		reasons: []string{v1alpha1.ReasonArtifactNotStored}, says: []string{"exceeded quota: chaos", "The measurement was complete (4000 requests, 0 of them failed)"},
 	},
 	{
+		name: "artifact-over-quota-briefly", about: "A quota allows no more ConfigMaps for a while when the result is stored.", strike: artifactOverQuota, late: true,
+		minHold: time.Second, maxHold: 30 * time.Second,
+	},
+	{
 		name: "artifact-denied", about: "A webhook denies the result's ConfigMap.", strike: webhook("configmaps", "-result", true), late: true, lasting: true,
 		reasons: []string{v1alpha1.ReasonArtifactNotStored}, says: []string{"not today", "The measurement was complete (4000 requests, 0 of them failed)"},
 	},

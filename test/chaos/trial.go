@@ -203,8 +203,8 @@ func (t *trial) judge(ctx context.Context) {
 		o.Served = served
 	}
 	if o.Reason != v1alpha1.ReasonCompleted {
-		if served == requests && !t.kind.hurtsPods && !strings.Contains(o.Message, "The measurement was complete") {
-			o.problem(lostResult, "the server had all %d requests, but the run has no result", served)
+		if r := t.run.Status.Result; served == requests && !t.kind.hurtsPods && (r == nil || *r.Requests != requests) {
+			o.problem(lostResult, "the server had all %d requests, but the status doesn't", served)
 		}
 		return
 	}
