@@ -59,6 +59,7 @@ func trimRun(obj any) (any, error) {
 	if !ok || !run.IsFinished(br) || br.Status.Verdict == "" { // without a verdict it is trimmed
 		return trim(obj)
 	}
+	br.Labels, br.Annotations, br.OwnerReferences = nil, nil, nil // users' own
 	spec, status := &br.Spec, &br.Status
 	br.Spec = v1alpha1.BenchmarkRunSpec{
 		Lane: spec.Lane, Suspend: spec.Suspend, PodRetention: spec.PodRetention, TTLSecondsAfterFinished: spec.TTLSecondsAfterFinished,

@@ -1,0 +1,213 @@
+package benchmarkrun
+
+import (
+	"encoding/json"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+// cachedRuns is how many finished runs a manager must have room for, and cachedBytes the memory that they
+// may take of its 256 MiB.
+const (
+	cachedRuns  = 10_000
+	cachedBytes = 64 << 20
+)
+
+// finishedRun returns a run as the API server has it when it has finished, with everything that users add.
+func finishedRun(t testing.TB, change ...func(*wrapper.Run)) *v1alpha1.BenchmarkRun {
+	t.Helper()
+	b := newBench(t, append(change, func(w *wrapper.Run) {
+		w.Obj().Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: "{}", "ci.example.org/commit": "0123456789"}
+		w.Obj().Labels = map[string]string{"app.kubernetes.io/part-of": "shop"}
+	})...)
+	b.measuring()
+	b.measured(b.sessions.starts[measurementStage])
+	b.reconcile()
+	if got := b.state(); got.Reason != v1alpha1.ReasonCompleted {
+		t.Fatalf("%+v", got)
+	}
+	return b.run
+}
+
+func trimmed(t testing.TB, br *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
+	t.Helper()
+	obj, err := trimRun(br.DeepCopy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return obj.(*v1alpha1.BenchmarkRun)
+}
+
+// TestTrimmedRunsAreCleanedUpAlike compares what is decided of a finished run from the cache with what is
+// decided of the run itself.
+func TestTrimmedRunsAreCleanedUpAlike(t *testing.T) {
+	for name, change := range map[string]func(*wrapper.Run){
+		"plain":             func(*wrapper.Run) {},
+		"TLS":               mutual(selfSigned(), selfSigned()),
+		"pods are kept":     func(w *wrapper.Run) { w.Retain(v1alpha1.RetainAlways) },
+		"it expires":        func(w *wrapper.Run) { w.Obj().Spec.TTLSecondsAfterFinished = ptr.To(int32(0)) },
+		"it is kept for 1h": func(w *wrapper.Run) { w.Obj().Spec.TTLSecondsAfterFinished = ptr.To(int32(3600)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			br := finishedRun(t, change)
+			now := br.Status.CompletionTime.Add(10e9)
+			o := &run.Observed{Target: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "run-target"}}, Config: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "run-config"}}}
+			cached := trimmed(t, br)
+			want, got := run.Decide(br, o, now), run.Decide(cached, o, now)
+			if len(want.Delete)+len(want.Stop) == 0 {
+				t.Fatal("nothing is planned")
+			}
+			var deletes [2][]string
+			for i, plan := range []run.Plan{want, got} {
+				for _, obj := range plan.Delete {
+					deletes[i] = append(deletes[i], obj.GetNamespace()+"/"+obj.GetName())
+				}
+			}
+			if diff := cmp.Diff(deletes[0], deletes[1]); diff != "" {
+				t.Errorf("deletes (-want +got):\n%s", diff)
+			}
+			if want.Expire != got.Expire || want.Release != got.Release || want.RequeueAfter != got.RequeueAfter || len(want.Stop) != len(got.Stop) {
+				t.Errorf("want %+v, got %+v", want, got)
+			}
+			if run.State(cached) != run.State(br) || run.LeftLane(cached, now) != run.LeftLane(br, now) || cached.Spec.Lane != br.Spec.Lane {
+				t.Errorf("state %s, want %s", run.State(cached), run.State(br))
+			}
+			again := trimmed(t, cached)
+			if diff := cmp.Diff(cached, again); diff != "" {
+				t.Errorf("trimmed twice (-once +twice):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTrimmedRunsHaveNothingOfUsers checks that what is kept of a finished run has a bounded size.
+func TestTrimmedRunsHaveNothingOfUsers(t *testing.T) {
+	br := finishedRun(t)
+	br.Annotations["large"], br.Labels["large"] = strings.Repeat("x", 100_000), strings.Repeat("x", 60)
+	br.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+	for i := range br.Status.Conditions {
+		br.Status.Conditions[i].Message = strings.Repeat("x", 1000)
+	}
+	meta.FindStatusCondition(br.Status.Conditions, v1alpha1.ConditionReconciling).Message = "The run has finished."
+	encoded, err := json.Marshal(trimmed(t, br))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(encoded) > 2000 {
+		t.Errorf("%d bytes are kept", len(encoded))
+	}
+}
+
+// TestTrimKeepsRunsThatGoOn checks that all of a run is in the cache until it has finished, except for
+// what no controller reads.
+func TestTrimKeepsRunsThatGoOn(t *testing.T) {
+	br := wrapper.NewRun("ns", "run", "image:1").Lane("l").Requests(5, 1000).Obj()
+	br.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: "{}", "mine": "kept"}
+	br.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+	br.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionTrue, Message: "kept"}}
+	got, want := trimmed(t, br), br.DeepCopy()
+	want.ManagedFields = nil
+	delete(want.Annotations, corev1.LastAppliedConfigAnnotation)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// BenchmarkCachedRun reports the heap that a finished run takes in the cache, and fails if there isn't room
+// for as many as there must be.
+func BenchmarkCachedRun(b *testing.B) {
+	encoded, err := json.Marshal(finishedRun(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	cached := make([]*v1alpha1.BenchmarkRun, cachedRuns)
+	for b.Loop() {
+		clear(cached)
+		before := heap()
+		for i := range cached {
+			br := &v1alpha1.BenchmarkRun{}
+			if err := json.Unmarshal(encoded, br); err != nil {
+				b.Fatal(err)
+			}
+			cached[i] = trimmed(b, br)
+		}
+		all := heap() - before
+		if all > cachedBytes {
+			b.Errorf("%d finished runs take %d bytes, more than %d", cachedRuns, all, cachedBytes)
+		}
+		b.ReportMetric(float64(all)/cachedRuns, "heap-B/run")
+	}
+	b.ReportMetric(float64(len(encoded)), "JSON-B/run")
+	runtime.KeepAlive(cached)
+}
+
+func heap() int64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
+
+// TestPredicates checks after which events the next run of a lane is looked for.
+func TestPredicates(t *testing.T) {
+	base := func(conditions ...string) *v1alpha1.BenchmarkRun {
+		br := wrapper.NewRun("ns", "run", "image:1").Lane("l").Obj()
+		for _, kind := range conditions {
+			br.Status.Conditions = append(br.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionTrue})
+		}
+		return br
+	}
+	pod := func(phase corev1.PodPhase) *corev1.Pod { return &corev1.Pod{Status: corev1.PodStatus{Phase: phase}} }
+	waiting, admitted := base(), base(v1alpha1.ConditionAdmitted)
+	finished := base(v1alpha1.ConditionAdmitted, v1alpha1.ConditionFinished)
+	progressed := base(v1alpha1.ConditionAdmitted)
+	progressed.Status.Progress = &v1alpha1.Progress{Percent: ptr.To(int32(50))}
+	suspended, deleted := base(), base()
+	suspended.Spec.Suspend = ptr.To(true)
+	deleted.DeletionTimestamp = ptr.To(metav1.Now())
+
+	moves := func(before, after client.Object) bool {
+		return laneMoves.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})
+	}
+	ends := func(before, after client.Object) bool {
+		return podEnds.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})
+	}
+	tests := map[string]struct{ got, want bool }{
+		"a run is created":        {laneMoves.Create(event.CreateEvent{Object: waiting}), false},
+		"a run is deleted":        {laneMoves.Delete(event.DeleteEvent{Object: waiting}), true},
+		"is admitted":             {moves(waiting, admitted), true},
+		"makes progress":          {moves(admitted, progressed), false},
+		"finishes":                {moves(admitted, finished), true},
+		"finishes, as it is kept": {moves(admitted, trimmed(t, finished)), true},
+		"is cleaned up":           {moves(finished, trimmed(t, finished)), false},
+		"is suspended":            {moves(waiting, suspended), true},
+		"goes on":                 {moves(suspended, waiting), true},
+		"is being deleted":        {moves(waiting, deleted), true},
+		"a pod is created":        {podEnds.Create(event.CreateEvent{Object: pod(corev1.PodPending)}), false},
+		"a pod is gone":           {podEnds.Delete(event.DeleteEvent{Object: pod(corev1.PodRunning)}), true},
+		"a pod starts":            {ends(pod(corev1.PodPending), pod(corev1.PodRunning)), false},
+		"a pod succeeds":          {ends(pod(corev1.PodRunning), pod(corev1.PodSucceeded)), true},
+		"a pod fails":             {ends(pod(corev1.PodRunning), pod(corev1.PodFailed)), true},
+		"a pod had ended before":  {ends(pod(corev1.PodFailed), pod(corev1.PodFailed)), false},
+	}
+	for _, name := range slices.Sorted(maps.Keys(tests)) {
+		if test := tests[name]; test.got != test.want {
+			t.Errorf("%s: %t", name, test.got)
+		}
+	}
+}
