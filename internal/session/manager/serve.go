@@ -13,7 +13,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/experimental"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 
 	"github.com/assay-dev/assay/internal/session"
@@ -30,10 +32,8 @@ const (
 	keepaliveTimeout = 10 * time.Second
 	// stopTimeout bounds the end of Serve.
 	stopTimeout = 2 * time.Second
-	// connectionBuffer is the size of a connection's read buffer in bytes, connectionWindow the number of
-	// bytes that a pod may send before the manager reads them.
+	// connectionBuffer is the size of a connection's read buffer in bytes. A thousand pods are connected at once.
 	connectionBuffer = 4 << 10
-	connectionWindow = 64 << 10
 	// messageBurst is the number of messages that a pod may send at once,
 	// messageRate the number per second after that. Further ones are delayed.
 	messageBurst = 10_000
@@ -47,6 +47,10 @@ const (
 	// idleTimeout closes a connection without a session.
 	idleTimeout = time.Minute
 )
+
+// frames holds buffers for what waits until it is read. A sample second is a frame of about 5 KiB, for which
+// gRPC's own pool has nothing between 4 and 16 KiB: a backlog would take three times its size.
+var frames = mem.NewTieredBufferPool(1<<10, 2<<10, 3<<10, 4<<10, 5<<10, 6<<10, 7<<10, 8<<10, 10<<10, 12<<10, 14<<10, 16<<10, 32<<10, 1<<20)
 
 // stream is one connection of a pod. Its fields are guarded by the run's mutex.
 type stream struct {
@@ -94,10 +98,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 	server := grpc.NewServer(
 		grpc.Creds(limitedCredentials{credentials.NewTLS(config)}),
 		grpc.MaxRecvMsgSize(session.MaxMessageBytes),
-		// A thousand pods are connected at once: what the server holds of each while it can't keep up is
-		// bounded. A window that is set doesn't grow.
-		grpc.ReadBufferSize(connectionBuffer), grpc.WriteBufferSize(connectionBuffer), grpc.SharedWriteBuffer(true),
-		grpc.InitialWindowSize(connectionWindow), grpc.InitialConnWindowSize(connectionWindow),
+		grpc.ReadBufferSize(connectionBuffer),
+		experimental.BufferPool(frames),
 		grpc.ForceServerCodecV2(newBoundedCodec()),
 		grpc.MaxConcurrentStreams(maxPodStreams),
 		// Without a fixed window, gRPC raises it to 16 MiB for each stream.
