@@ -55,11 +55,11 @@ func startCluster(ctx context.Context, s *settings) (c *cluster, err error) {
 	if c.directory, err = os.MkdirTemp("", "benchmanager-"); err != nil {
 		return nil, err
 	}
-	defer func() {
+	defer func(c *cluster) { // an error is returned without it
 		if err != nil {
 			err = errors.Join(err, c.stop())
 		}
-	}()
+	}(c)
 	c.audit = filepath.Join(c.directory, "audit.log")
 	policy := filepath.Join(c.directory, "audit.yaml")
 	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
