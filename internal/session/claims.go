@@ -57,7 +57,8 @@ func CheckClaims(token string, now time.Time) error {
 	case c.Kubernetes.Pod.UID == "":
 		return errors.New("not a pod's token")
 	case expires.Before(now.Add(-tokenClockError)):
-		return fmt.Errorf("the token expired at %s", expires.UTC().Format(time.RFC3339))
+		return fmt.Errorf("the token expired at %s, but the manager's clock is %s. If the token is newer, set the clock of the manager's node",
+			expires.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 	}
 	return nil
 }

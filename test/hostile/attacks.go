@@ -38,7 +38,7 @@ var attacks = []attack{
 	{"a token without its signature", []string{"Unauthenticated", "ResourceExhausted"}, withToken(unsigned)},
 	{"the agent's role", []string{"FailedPrecondition"}, withHello(&sessionpb.Hello{Role: sessionpb.Role_ROLE_AGENT})},
 	{"another method", []string{"InvalidArgument", "FailedPrecondition"}, withHello(nil)},
-	{"thousands of starts", []string{"Internal", "InvalidArgument", "FailedPrecondition"}, withHello(&sessionpb.Hello{Role: sessionpb.Role_ROLE_CLIENT, Starts: make([]*sessionpb.Start, 1_000_000)})},
+	{"thousands of starts", []string{"Unavailable", "Internal", "InvalidArgument", "FailedPrecondition"}, withHello(&sessionpb.Hello{Role: sessionpb.Role_ROLE_CLIENT, Starts: make([]*sessionpb.Start, 1_000_000)})},
 	{"another start", []string{"InvalidArgument", "FailedPrecondition"}, withHello(&sessionpb.Hello{Role: sessionpb.Role_ROLE_CLIENT, Starts: []*sessionpb.Start{{Stage: 77, At: -1}}})},
 	{"a list of 10^10 CPUs", []string{"accepted", "FailedPrecondition"}, withMessage(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_Ready{Ready: &sessionpb.Ready{Cpus: "0-9999999999"}}})},
 	{"a text of 4 MB", []string{"accepted", "FailedPrecondition"}, withMessage(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeFailed{ProbeFailed: &sessionpb.ProbeFailed{Reason: strings.Repeat("x", 4_000_000)}}})},
@@ -54,7 +54,7 @@ var attacks = []attack{
 		Metrics: []*sessionpb.ScriptMetric{{Name: "m", Kind: "trend", Samples: 1, Values: []byte("\x05\x01\xfe\xff\xff\xff\x0f\x02")}},
 	}})},
 	{"totals from the future", []string{"InvalidArgument", "FailedPrecondition"}, withTotals(&sessionpb.ClientTotals{Measure: measure(), StartedAt: 1, EndedAt: 1 << 62})},
-	{"thousands of pings", []string{"accepted", "InvalidArgument", "FailedPrecondition"}, pings},
+	{"thousands of pings", []string{"accepted", "Unavailable", "InvalidArgument", "FailedPrecondition"}, pings},
 	{"a call that is broken off", []string{"Canceled"}, brokenOff},
 }
 
@@ -86,25 +86,16 @@ func hold(ctx context.Context, dial func() (net.Conn, error)) (string, error) {
 	return "open", nil
 }
 
-// withoutHello opens more streams than a pod may have, and returns how the last one ends.
+// withoutHello opens more streams than a pod may have, and returns how the first of them ends.
 func withoutHello(ctx context.Context, t *target, token string) (string, error) {
-	conn, err := t.connect()
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = conn.Close() }()
-	other, err := t.connect()
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = other.Close() }()
 	ends := make(chan string, 8)
-	for i := range cap(ends) {
-		over := conn
-		if i%2 == 1 {
-			over = other
+	for range cap(ends) {
+		conn, err := t.connect()
+		if err != nil {
+			return "", err
 		}
-		stream, err := call(ctx, over, token)
+		defer func() { _ = conn.Close() }()
+		stream, err := call(ctx, conn, token)
 		if err != nil {
 			return outcomeOf(err), nil
 		}

@@ -48,20 +48,20 @@ func (b *bench) flood(i Identity) *flood {
 		f.must(encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}))
 	}
 	f.must(f.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true}))
-	f.data(framed(f.tb, hello(&sessionpb.Hello{Role: client, Instance: 1})), http2MaxFrame)
+	f.data(encoded(f.tb, hello(&sessionpb.Hello{Role: client, Instance: 1})), http2MaxFrame)
 	return f
 }
 
 const http2MaxFrame = 16 << 10
 
-// framed returns a message as gRPC sends it.
-func framed(tb testing.TB, m *sessionpb.PodMessage) []byte {
+// encoded returns a message as gRPC sends it.
+func encoded(tb testing.TB, m *sessionpb.PodMessage) []byte {
 	tb.Helper()
-	encoded, err := proto.Marshal(m)
+	message, err := proto.Marshal(m)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(encoded))), encoded...)
+	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
 }
 
 func (f *flood) must(err error) {
@@ -121,7 +121,7 @@ func BenchmarkBacklog(b *testing.B) {
 		b.Run(fmt.Sprintf("frames of %d B", frame), func(b *testing.B) {
 			const sessions = 50
 			sent := make([]byte, 60_000) // less than the window: nothing has to be waited for
-			message := framed(b, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Ping{Ping: &sessionpb.Ping{Sent: 1}}})
+			message := encoded(b, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Ping{Ping: &sessionpb.Ping{Sent: 1}}})
 			for i := 0; i+len(message) <= len(sent); i += len(message) {
 				copy(sent[i:], message)
 			}

@@ -43,13 +43,16 @@ type bench struct {
 	config  *tls.Config
 	address string
 	changes chan string
+	// identify is that of this package, connections are 4096 if they aren't set.
+	identify    Identify
+	connections int
 
 	*Server
 	kill func()
 }
 
 func newBench(t testing.TB) *bench {
-	b := &bench{t: t, address: "127.0.0.1:0", changes: make(chan string, 1)}
+	b := &bench{t: t, address: "127.0.0.1:0", changes: make(chan string, 1), identify: identify, connections: 4096}
 	b.pem, b.config = certificate(t)
 	b.restart()
 	return b
@@ -67,13 +70,13 @@ func (b *bench) restart() {
 		b.t.Fatal(err)
 	}
 	b.address = listener.Addr().String()
-	b.Server = New(identify, func(run string) {
+	b.Server = New(b.identify, func(run string) {
 		select {
 		case b.changes <- run:
 		default:
 		}
 	}, logr.Discard())
-	b.ConnectionsPerAddress = 4096 // all pods have the address of this host
+	b.ConnectionsPerAddress = b.connections // all pods have the address of this host
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error)
 	server := b.Server

@@ -11,8 +11,12 @@ const (
 	// MaxConnections is the default of Server.ConnectionsPerAddress. Where the pods of a node share an
 	// address, it is twice as many as a node has pods.
 	MaxConnections = 512
-	// maxHandshakes bounds the connections of an address whose TLS handshake hasn't ended.
-	maxHandshakes = 64
+	// maxWaiting bounds the connections of an address without the session of a pod that is identified:
+	// those in a TLS handshake, those without a call, those whose token is reviewed.
+	maxWaiting = 64
+	// maxAllWaiting bounds those of all addresses, but an address may always have fewWaiting.
+	maxAllWaiting = 1024
+	fewWaiting    = 4
 	// maxAllConnections bounds the connections of all addresses.
 	maxAllConnections = 16_384
 )
@@ -22,13 +26,14 @@ type limitedListener struct {
 	net.Listener
 	most int // connections of an address
 
-	mu        sync.Mutex
-	all       int
-	addresses map[string]connections
+	mu         sync.Mutex
+	all        int
+	allWaiting int
+	addresses  map[string]connections
 }
 
-// connections are the numbers of an address's connections. handshaking is among open.
-type connections struct{ open, handshaking int }
+// connections are the numbers of an address's connections. waiting are among open.
+type connections struct{ open, waiting int }
 
 func newLimitedListener(listener net.Listener, most int) *limitedListener {
 	return &limitedListener{Listener: listener, most: most, addresses: map[string]connections{}}
@@ -41,7 +46,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		limited := &limitedConn{Conn: conn, listener: l, host: hostOf(conn.RemoteAddr()), handshaking: true}
+		limited := &limitedConn{Conn: conn, listener: l, host: hostOf(conn.RemoteAddr()), waiting: true}
 		if l.admit(limited.host) {
 			return limited, nil
 		}
@@ -52,45 +57,55 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit counts a connection whose handshake begins, unless its address has as many as it may have.
+// admit counts a connection that begins, unless its address has as many as it may have.
 func (l *limitedListener) admit(host string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.addresses[host]
-	if l.all >= maxAllConnections || c.open >= l.most || c.handshaking >= maxHandshakes {
+	if l.all >= maxAllConnections || c.open >= l.most || c.waiting >= maxWaiting || l.allWaiting >= maxAllWaiting && c.waiting >= fewWaiting {
 		return false
 	}
 	l.all++
-	l.addresses[host] = connections{open: c.open + 1, handshaking: c.handshaking + 1}
+	l.allWaiting++
+	l.addresses[host] = connections{open: c.open + 1, waiting: c.waiting + 1}
 	return true
 }
 
-// limitedConn is a connection that limitedListener counts. The fields from handshaking on are guarded
-// by the listener's mutex.
+// limitedConn is a connection that limitedListener counts. The fields from waiting on are guarded by
+// the listener's mutex.
 type limitedConn struct {
 	net.Conn
 	listener *limitedListener
 	host     string
 
-	handshaking bool
-	closed      bool
+	waiting bool
+	closed  bool
 }
 
-// endHandshake counts the connection as one whose handshake has ended.
-func (c *limitedConn) endHandshake() {
-	c.listener.mu.Lock()
-	defer c.listener.mu.Unlock()
-	if c.handshaking {
-		c.handshaking = false
-		counted := c.listener.addresses[c.host]
-		counted.handshaking--
-		c.listener.addresses[c.host] = counted
+// setWaiting counts the connection among those without a session, or doesn't any more.
+func (c *limitedConn) setWaiting(waiting bool) {
+	if c == nil {
+		return // no network connection, as in tests
 	}
+	l := c.listener
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.waiting == waiting || c.closed {
+		return
+	}
+	n := -1
+	if waiting {
+		n = 1
+	}
+	c.waiting = waiting
+	l.allWaiting += n
+	counted := l.addresses[c.host]
+	counted.waiting += n
+	l.addresses[c.host] = counted
 }
 
 // Close implements net.Conn.
 func (c *limitedConn) Close() error {
-	c.endHandshake()
 	c.listener.remove(c)
 	return c.Conn.Close()
 }
@@ -104,6 +119,10 @@ func (l *limitedListener) remove(c *limitedConn) {
 	c.closed = true
 	l.all--
 	counted := l.addresses[c.host]
+	if c.waiting {
+		l.allWaiting--
+		counted.waiting--
+	}
 	if counted.open--; counted.open == 0 {
 		delete(l.addresses, c.host)
 		return
@@ -111,23 +130,26 @@ func (l *limitedListener) remove(c *limitedConn) {
 	l.addresses[c.host] = counted
 }
 
-// limitedCredentials tells a limitedConn when its handshake has ended.
+// limitedCredentials has calls know their connection, and bounds what arrives on it.
 type limitedCredentials struct {
 	credentials.TransportCredentials
+	intake *intake
 }
 
 // ServerHandshake implements credentials.TransportCredentials.
 func (c limitedCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := c.TransportCredentials.ServerHandshake(raw)
-	if limited, ok := raw.(*limitedConn); ok && err == nil {
-		limited.endHandshake()
+	if err != nil {
+		return conn, info, err
 	}
-	return conn, info, err
+	counted := c.intake.newConn(conn)
+	limited, _ := raw.(*limitedConn)
+	return counted, connInfo{AuthInfo: info, conn: counted, limited: limited}, nil
 }
 
 // Clone implements credentials.TransportCredentials.
 func (c limitedCredentials) Clone() credentials.TransportCredentials {
-	return limitedCredentials{c.TransportCredentials.Clone()}
+	return limitedCredentials{c.TransportCredentials.Clone(), c.intake}
 }
 
 // hostOf returns the host of an address, without its port.

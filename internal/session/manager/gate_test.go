@@ -105,21 +105,21 @@ func TestStreamsOfAPod(t *testing.T) {
 }
 
 // TestHalfOpenHandshakes opens connections that send nothing. Those above the limit are closed at
-// once. A connection whose handshake has ended doesn't count.
+// once. A connection with a session doesn't count.
 func TestHalfOpenHandshakes(t *testing.T) {
 	b := newBench(t)
 	b.join(clientOf("run", 0))
 	b.await("run", "connected", func(o session.Observation) bool { return o.Clients[0].Connected })
-	for i := range maxHandshakes + 10 {
+	for i := range maxWaiting + 10 {
 		conn, err := net.Dial("tcp", b.address)
-		if errors.Is(err, syscall.ECONNRESET) && i >= maxHandshakes {
+		if errors.Is(err, syscall.ECONNRESET) && i >= maxWaiting {
 			continue // it was closed before the dialing side looked
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = conn.Close() })
-		if i < maxHandshakes {
+		if i < maxWaiting {
 			continue
 		}
 		if n, err := conn.Read(make([]byte, 1)); err == nil {

@@ -178,7 +178,9 @@ func TestMalformedMessages(t *testing.T) {
 				t.Errorf("failure %q, want %q", failure, test.failure)
 			}
 			// The pod must not connect again.
+			c.close()
 			c = b.dial(token(identity))
+			defer c.close()
 			c.send(greeting)
 			if err := c.end(); status.Code(err) != codes.FailedPrecondition {
 				t.Errorf("the second session ended with %v", err)

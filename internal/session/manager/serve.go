@@ -45,7 +45,7 @@ const (
 	// streamWindow bounds what a pod may send on a stream before it is read: gRPC's default.
 	streamWindow = 64 << 10
 	// idleTimeout closes a connection without a session.
-	idleTimeout = time.Minute
+	idleTimeout = helloTimeout
 )
 
 // frames holds buffers for what waits until it is read. A sample second is a frame of about 5 KiB, for which
@@ -96,12 +96,12 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 	s.served = time.Now()
 	s.mu.Unlock()
 	server := grpc.NewServer(
-		grpc.Creds(limitedCredentials{credentials.NewTLS(config)}),
+		grpc.Creds(limitedCredentials{credentials.NewTLS(config), s.intake}),
 		grpc.MaxRecvMsgSize(session.MaxMessageBytes),
 		grpc.ReadBufferSize(connectionBuffer),
 		experimental.BufferPool(frames),
 		grpc.ForceServerCodecV2(newBoundedCodec()),
-		grpc.MaxConcurrentStreams(maxPodStreams),
+		grpc.MaxConcurrentStreams(1), // the intake counts what arrives on a connection
 		// Without a fixed window, gRPC raises it to 16 MiB for each stream.
 		grpc.StaticStreamWindowSize(streamWindow),
 		grpc.StaticConnWindowSize(streamWindow),
@@ -160,6 +160,9 @@ func (s *Server) Join(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, session
 		return status.Errorf(codes.ResourceExhausted, "pod %s has %d sessions already", identity.Pod, maxPodStreams)
 	}
 	defer s.gate.leave(identity.PodUID)
+	conn := connOf(rpc.Context())
+	conn.enter(identity.Run)
+	defer conn.leave()
 	st := &stream{protocol: s.protocol, wakes: make(chan struct{}, 1), ends: make(chan error, 1)}
 	r := s.of(identity.Run)
 	received := make(chan error, 1)
@@ -215,8 +218,10 @@ func (s *Server) receive(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sess
 		return err
 	}
 	s.changes.add(identity.Run)
+	conn := connOf(rpc.Context()).conn
 	limit := rate.NewLimiter(messageRate, messageBurst)
 	for {
+		conn.received(messageIntake)
 		m, err := rpc.Recv()
 		received := s.now()
 		if errors.Is(err, io.EOF) {
