@@ -163,6 +163,23 @@ func TestIdentifyRefuses(t *testing.T) {
 			t.Errorf("a token %s: %+v, %v; want %v", name, who, err, test.want)
 		}
 	}
+
+	// The target's token is good for a manager that serves its namespace.
+	good := token(t, namespace, session.Audience, &target)
+	for name, test := range map[string]struct {
+		serves []string
+		want   error
+	}{
+		"all namespaces":         {nil, nil},
+		"its namespace":          {[]string{"another", namespace}, nil},
+		"another namespace":      {[]string{"another"}, manager.ErrForbidden},
+		"one with a longer name": {[]string{namespace + "-2", namespace[:len(namespace)-1]}, manager.ErrForbidden},
+	} {
+		identifier := &Identifier{Client: api, APIReader: api, Namespaces: test.serves}
+		if who, err := identifier.Identify(t.Context(), good); !errors.Is(err, test.want) || (err == nil) != (who.Run == string(b.run.UID)) {
+			t.Errorf("a manager of %s: %+v, %v; want %v", name, who, err, test.want)
+		}
+	}
 }
 
 // TestTokensOfPodsHaveNoRights uses the token of a client, whose service account may do everything in its
