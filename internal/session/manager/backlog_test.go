@@ -99,7 +99,7 @@ func (f *flood) read() {
 // TestOneMessageInTinyFrames sends the first part of the largest message in frames of one byte, one by one, so
 // that the manager reads each for itself. Each is kept until the message is complete.
 func TestOneMessageInTinyFrames(t *testing.T) {
-	const sent, most = 48 << 10, 64 // less than the window, and bytes of memory for each byte
+	const sent, most = 24 << 10, 64 // less than the manager takes in such frames, and bytes of memory for each byte
 	b := newBench(t)
 	f := b.flood(clientOf("run", 0))
 	b.await("run", "joined", joined(1))

@@ -49,7 +49,8 @@ func stall(t *testing.T, b *bench, i Identity, first []byte, size int) (ended ch
 	request.Header.Set("Content-Type", "application/grpc")
 	request.Header.Set("Te", "trailers")
 	request.Header.Set("Authorization", "Bearer "+token(i))
-	transport := &http2.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, Protocols: new(http.Protocols)}
+	transport.Protocols.SetHTTP2(true)
 	ended = make(chan error, 1)
 	go func() {
 		response, err := transport.RoundTrip(request)
