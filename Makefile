@@ -295,12 +295,10 @@ test-modules: # Test the tools that build the cluster and the images
 	@cd hack/bom && go test ./...
 
 # The kinds of faults that test-chaos makes once each: those that take less than half a minute.
-comma := ,
-space := $(subst ,, )
-CHAOS_KINDS := $(subst $(space),$(comma),$(strip manager-killed manager-out-of-memory leader-killed \
+CHAOS_KINDS := manager-killed manager-out-of-memory leader-killed \
   api-server-stopped etcd-stopped scheduler-stopped kubelet-stopped dns-gone client-killed client-deleted \
   client-evicted client-out-of-memory server-killed agent-killed target-evicted client-cut-off \
-  artifact-over-quota artifact-denied target-denied namespace-deleted))
+  artifact-over-quota artifact-denied target-denied namespace-deleted
 
 .PHONY: chaos-deps
 chaos-deps: cluster-up load-images test-server-image install
@@ -313,7 +311,7 @@ chaos: chaos-deps ## Strike runs on the local cluster with random faults; ARGS=-
 
 .PHONY: test-chaos
 test-chaos: chaos-deps ## Strike runs with 20 faults of a fixed seed
-	@KUBECONFIG=$(KUBECONFIG_FILE) $(BIN)/chaos -seed 1 -faults 20 -max-outage 5s -kinds $(CHAOS_KINDS)
+	@KUBECONFIG=$(KUBECONFIG_FILE) $(BIN)/chaos -seed 1 -faults 20 -max-outage 5s -kinds '$(CHAOS_KINDS)'
 
 .PHONY: bench-deps
 bench-deps: ## Install the Debian packages that bench-load compares, and build stock k6

@@ -16,7 +16,7 @@ import (
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=system,verbs=create
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=assay-manager,namespace=system,verbs=get;update
 
-// election is how managers elect a leader.
+// election configures the leader election.
 type election struct {
 	enabled bool
 	// lease is the name of the Lease.
@@ -30,9 +30,9 @@ type election struct {
 func (e *election) bind(flags *flag.FlagSet) {
 	flags.BoolVar(&e.enabled, "leader-elect", true, "Elect a leader among several managers. Only the leader acts. Without it, time in which no manager ran counts for the time limits of runs.")
 	flags.StringVar(&e.lease, "leader-elect-lease-name", "assay-manager", "Name of the Lease for leader election, in the manager's namespace.")
-	flags.DurationVar(&e.duration, "leader-elect-lease-duration", 10*time.Second, "How long other managers wait for a leader that doesn't renew its Lease.")
-	flags.DurationVar(&e.deadline, "leader-elect-renew-deadline", 7*time.Second, "How long a leader tries to renew its Lease before it stops leading. Must be less than the lease duration.")
-	flags.DurationVar(&e.retry, "leader-elect-retry-period", time.Second, "How often managers try to get or renew the Lease.")
+	flags.DurationVar(&e.duration, "leader-elect-lease-duration", 10*time.Second, "Time for which other managers wait for a leader that doesn't renew its Lease.")
+	flags.DurationVar(&e.deadline, "leader-elect-renew-deadline", 7*time.Second, "Time for which a leader tries to renew its Lease before it stops leading. Must be less than the lease duration.")
+	flags.DurationVar(&e.retry, "leader-elect-retry-period", time.Second, "Interval at which managers try to get or renew the Lease.")
 }
 
 // jitter is the factor by which client-go lengthens the retry period at random, at most.

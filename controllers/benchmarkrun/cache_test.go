@@ -21,7 +21,7 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// cachedRuns is how many finished runs a manager must have room for, and cachedBytes the memory that they
+// cachedRuns is the number of finished runs a manager must have room for, and cachedBytes the memory that they
 // may take of its 256 MiB.
 const (
 	cachedRuns  = 10_000

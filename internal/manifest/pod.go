@@ -32,8 +32,8 @@ const (
 	contentFolder  = "/assay/content"
 	configFolder   = "/assay/config"
 
-	// deadlineMargin is how much later than the run's own deadline its pods end by themselves. Only
-	// a manager that is gone for that long doesn't end them first.
+	// deadlineMargin is the time from the run's own deadline to that of its pods. Only a manager that
+	// is gone for that long doesn't end them first.
 	deadlineMargin = time.Hour
 	// nonRootUser is the user of Assay's images and of a restricted target.
 	nonRootUser = 65532

@@ -16,12 +16,12 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 )
 
-// PodReleaseTimeout is how long the pods of a run that has ended may hold its lane. A kubelet needs
+// PodReleaseTimeout limits the time for which the pods of a run that has ended hold its lane. A kubelet needs
 // seconds to terminate them. Pods that are left then are on a lost node, or somebody keeps them from
 // being deleted.
 const PodReleaseTimeout = 2 * time.Minute
 
-// Lane is what is known of a lane, a queue of runs.
+// Lane is the observed state of a lane, a queue of runs.
 type Lane struct {
 	// Runs holds the runs of the lane that have not finished, and finished or deleted ones whose
 	// pods may still run. A deleted one has a deletion timestamp.

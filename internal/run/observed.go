@@ -97,7 +97,7 @@ type Position struct {
 	// Holder says which run or pods hold the lane. It is empty if they are in another namespace, whose
 	// names are nobody's business.
 	Holder string
-	// HeldUntil is when pods stop to hold the lane at the latest, or zero.
+	// HeldUntil is the latest time at which pods stop holding the lane, or zero.
 	HeldUntil time.Time
 }
 

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// refusalTimeout is how long the Job's pods may be refused: what fills a quota may be terminating.
+	// refusalTimeout limits the time for which the Job's pods may be refused: what fills a quota may be terminating.
 	refusalTimeout = 20 * time.Second
-	// acceptanceTimeout is how long after the last totals the artifact may be refused, and
-	// acceptanceInterval how often it is tried again until then.
+	// acceptanceTimeout limits the time from the last totals for which the artifact may be refused;
+	// acceptanceInterval is the interval at which it is tried again until then.
 	acceptanceTimeout  = time.Minute
 	acceptanceInterval = 2 * time.Second
 )

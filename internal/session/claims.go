@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// tokenClockError is how far the manager's clock may be from the API server's. It is large, since a
+// tokenClockError is the tolerated difference between the manager's clock and the API server's. It is large, since a
 // token whose time isn't over must never be refused: the API server decides.
 const tokenClockError = 2 * time.Hour
 

@@ -15,7 +15,7 @@ const (
 	variants = 50
 )
 
-// figures are what all clients of a case send, and what is noted of their sessions.
+// figures holds the load of all clients of a case and the times of their sessions.
 type figures struct {
 	seconds int // of each client's measurement
 	sent    []*result.ClientSecond

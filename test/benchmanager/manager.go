@@ -85,7 +85,7 @@ func (p *process) stop() error {
 	return p.log.Close()
 }
 
-// used is what a process has used so far.
+// used is the usage of a process since its start.
 type used struct {
 	cpu            time.Duration
 	resident, peak int64

@@ -28,7 +28,7 @@ const (
 	queueLane    = "queue"
 	queueClients = 2
 	queueSeconds = 5
-	// quiet is how long a manager that has started makes no API calls.
+	// quiet is the time without API calls after which a manager counts as started.
 	quiet = 3 * time.Second
 )
 

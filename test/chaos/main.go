@@ -65,7 +65,7 @@ func run() int {
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().Unix()), "Seed of the faults. It is printed.")
 	flag.IntVar(&o.faults, "faults", 20, "Number of faults.")
 	flag.IntVar(&o.only, "only", 0, "Number of the only fault to make, from 1; 0 for all.")
-	flag.StringVar(&o.kinds, "kinds", "", "Kinds of faults, separated by commas; all if empty. They determine the faults together with the seed.")
+	flag.StringVar(&o.kinds, "kinds", "", "Kinds of faults, separated by commas or spaces; all if empty. They determine the faults together with the seed.")
 	flag.BoolVar(&o.list, "list", false, "List the kinds of faults and exit.")
 	flag.DurationVar(&o.maxHold, "max-outage", 2*time.Minute, "Longest outage. It determines the faults together with the seed.")
 	flag.StringVar(&o.json, "json", "", "File for the outcomes, as JSON.")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// outcome is what a fault did.
+// outcome describes a fault and its effects.
 type outcome struct {
 	Number int    `json:"number"`
 	Kind   string `json:"kind"`
@@ -27,7 +27,7 @@ type outcome struct {
 	// Seconds is the time from the creation of the run to its end, Total that with all checks.
 	Seconds float64 `json:"seconds"`
 	Total   float64 `json:"totalSeconds"`
-	// Problems are what must not be. Unmade is why the fault could not be made.
+	// Problems lists violated promises. Unmade says why the fault could not be made.
 	Problems []string `json:"problems"`
 	Unmade   string   `json:"unmade,omitempty"`
 

@@ -16,13 +16,13 @@ type fault struct {
 	// the measurement.
 	early bool
 	delay time.Duration
-	// hold is how long the fault lasts, if it is one that does.
+	// hold is the duration of the fault, if it has one.
 	hold time.Duration
-	// times is how often a fault is repeated, if it is one that is.
+	// times is the number of repetitions, if the fault is repeated.
 	times int
 	// victim is the index of the client.
 	victim int
-	// shift is how far a clock is set, in seconds.
+	// shift is the change of a clock, in seconds.
 	shift int32
 }
 
@@ -32,13 +32,13 @@ const (
 	clients         = 2
 )
 
-// choose returns the kinds of a list of names, or all for an empty list.
+// choose returns the kinds of a list of names, separated by commas or spaces, or all for an empty list.
 func choose(names string) ([]*kind, error) {
 	if names == "" {
 		return kinds, nil
 	}
 	var chosen []*kind
-	for name := range strings.SplitSeq(names, ",") {
+	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return r == ',' || r == ' ' }) {
 		i := slices.IndexFunc(kinds, func(k *kind) bool { return k.name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("unknown kind of fault %q; see -list", name)

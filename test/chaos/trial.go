@@ -29,10 +29,10 @@ const (
 	perClient = 2000
 	requests  = clients * perClient
 
-	// endLimit is how long a run may take to end once its fault is over: the timeout after which
+	// endLimit bounds the time from the end of the fault to that of the run: the timeout after which
 	// a pod is lost, and some for managers that the kubelet lets wait.
 	endLimit = 4 * time.Minute
-	// sweepLimit is how long the objects of a deleted run may remain. After an outage of the API
+	// sweepLimit bounds the time for which the objects of a deleted run remain. After an outage of the API
 	// server the garbage collector needs half a minute, more with another outage in between.
 	sweepLimit = 5 * time.Minute
 	deleted    = "Deleted"

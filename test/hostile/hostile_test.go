@@ -10,7 +10,7 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// rounds is how often the test tries each attack. An attempt makes up to 5,000 messages or a hundred
+// rounds is the number of times that the test tries each attack. An attempt makes up to 5,000 messages or a hundred
 // connections.
 const rounds = 40
 

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 )
 
-// outcomes are how often the attempts of an attack ended in which way.
+// outcomes counts the attempts of an attack by their outcome.
 type outcomes map[string]int
 
 func (o outcomes) total() int {

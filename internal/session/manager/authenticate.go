@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// identityLifetime is how long the identity of a token is kept: a pod that connects again and again
+	// identityLifetime is the time for which the identity of a token is kept: a pod that connects again and again
 	// makes no call to the API server each time.
 	identityLifetime = 10 * time.Second
 	// maxIdentities bounds the identities that are kept.
@@ -48,7 +48,7 @@ type knownIdentity struct {
 // caller is an address that calls.
 type caller struct {
 	identifying int
-	// refusals is how many tokens were refused at the time since, less those that are forgiven.
+	// refusals is the number of tokens refused until since, less those that are forgiven.
 	refusals float64
 	since    time.Time
 }

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// smallIntake is what a connection may send without a message's end: gRPC's window of a stream,
+	// smallIntake limits the bytes that a connection sends without a message's end: gRPC's window of a stream,
 	// and headers. Before the pod is identified, nothing larger is accepted.
 	smallIntake = 128 << 10
 	// helloIntake is the same after that, until the Hello is accepted. It repeats what setup() returned.
 	helloIntake = session.MaxSetupBytes + smallIntake
 	// messageIntake is the same for the other messages.
 	messageIntake = session.MaxMessageBytes + 4*smallIntake
-	// frameIntake is what an HTTP/2 frame counts in addition to its bytes. gRPC keeps the payload of
+	// frameIntake is the number of bytes that an HTTP/2 frame counts in addition to its own. gRPC keeps the payload of
 	// each until the message is complete, which takes a hundred bytes more, also for a payload of one.
 	frameIntake = 128
 	// maxLarge bounds the messages above smallIntake that are partly received, maxRunLarge those of
@@ -188,7 +188,7 @@ func (c *sessionConn) Close() error {
 	return c.Conn.Close()
 }
 
-// connInfo is what a call knows of its connection.
+// connInfo holds a call's connection.
 type connInfo struct {
 	credentials.AuthInfo
 	conn    *sessionConn
