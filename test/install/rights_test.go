@@ -100,8 +100,8 @@ func TestGrantedRightsAreUsed(t *testing.T) {
 	run := newRun(t, "rights", func(run *v1alpha1.BenchmarkRun) {
 		run.Spec.Target.Content = []v1alpha1.ContentFile{{Path: "/index.html", ConfigMapKeyRef: &v1alpha1.ConfigMapKeyReference{Name: "page", Key: "index"}}}
 	})
-	next := newRun(t, "rights", func(run *v1alpha1.BenchmarkRun) { run.Name = "next" })
 	started(t, run)
+	next := newRun(t, "rights", func(run *v1alpha1.BenchmarkRun) { run.Name = "next" })
 	gone(t, run)
 	started(t, next) // after a look for pods that hold the lane
 	gone(t, next)
