@@ -20,11 +20,11 @@ import (
 const agentUser = 65532
 
 // spyOnAgent looks into the agent's process again and again until ctx is done, and then writes what
-// it saw to standard error. As root it does so as the agent's user too.
+// it saw to standard output, where the report follows it in any case. As root it does so as the agent's user too.
 func spyOnAgent(ctx context.Context) {
 	if os.Getuid() == 0 {
 		other := exec.CommandContext(ctx, "/proc/self/exe", "-spy-only")
-		other.Stderr = os.Stderr
+		other.Stdout, other.Stderr = os.Stdout, os.Stderr
 		other.Cancel = func() error { return other.Process.Signal(syscall.SIGTERM) }
 		other.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: agentUser, Gid: agentUser}}
 		if err := other.Start(); err != nil {
@@ -45,7 +45,7 @@ func spyOnAgent(ctx context.Context) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	fmt.Fprintf(os.Stderr, "spy: user %d saw %q in %d looks\n", os.Getuid(), saw, looks)
+	fmt.Printf("spy: user %d saw %q in %d looks\n", os.Getuid(), saw, looks)
 }
 
 // agents returns the process IDs of agents.
