@@ -280,6 +280,11 @@ test-api: ## Run the tests of the API's rules and of the reconcilers on an API s
 test-e2e: cluster-up load-images load-test-images install install-cert-manager plugin ## Run the scenarios on the local cluster; ARGS="-run NAME" selects some
 	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -parallel 4 -timeout 25m ./test/e2e/... $(ARGS)
 
+.PHONY: test-hostile
+test-hostile: cluster-up load-images test-server-image install ## Attack the manager on the local cluster for five minutes
+	@$(CLUSTER) load $(BIN)/images/server.tar
+	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -timeout 25m -v -run TestHostileClient ./test/e2e -hostile 5m
+
 .PHONY: test-upgrade
 test-upgrade: cluster-up load-images test-server-image install ## Run this manager with the pods of an earlier commit, which it must reject
 	@$(CLUSTER) load $(BIN)/images/server.tar
