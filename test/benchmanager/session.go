@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -142,7 +143,7 @@ func (s *simulated) join(ctx context.Context) error {
 			if m.GetRelease() != nil {
 				return nil
 			}
-			if err := s.handle(m); err != nil {
+			if err := s.handle(m); err != nil && !errors.Is(err, io.EOF) {
 				return err
 			}
 			if m.GetStart().GetStage() == sessionpb.Stage_STAGE_MEASUREMENT && s.role == sessionpb.Role_ROLE_CLIENT {
@@ -150,7 +151,9 @@ func (s *simulated) join(ctx context.Context) error {
 			}
 		case <-next.C:
 			again, err := s.due()
-			if err != nil {
+			if errors.Is(err, io.EOF) { // the manager has ended the session: what is received says why
+				continue
+			} else if err != nil {
 				return err
 			}
 			next.Reset(again)
