@@ -9,8 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -45,6 +47,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.nextAfterPod), builder.WithPredicates(podEnds)).
 		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.nextInLane), builder.WithPredicates(laneMoves)).
 		WatchesRawSource(source.Channel(r.freed, handler.TypedEnqueueRequestsFromMapFunc(r.next))).
+		WatchesRawSource(r.first(mgr.GetCache())).
 		WatchesRawSource(source.Channel(changed, handler.TypedEnqueueRequestsFromMapFunc(r.runOfSession))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 4, RateLimiter: retry.Limiter()}).
 		Build(r)
@@ -60,6 +63,42 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 		return built.Watch(source.Kind(mgr.GetCache(), issued, owner))
 	})
 	return nil
+}
+
+// first is a source of the runs that a manager reconciles first when it starts: those that hold a lane, and
+// the next one of each lane. All others, which may be thousands of finished and waiting runs, are those of the
+// cache's initial list and have a lower priority.
+func (r *Reconciler) first(runs cache.Cache) source.Source {
+	return source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		go func() {
+			var list v1alpha1.BenchmarkRunList
+			_, err := runs.GetInformer(ctx, &v1alpha1.BenchmarkRun{}) // waits for the initial list
+			if err == nil {
+				err = runs.List(ctx, &list, client.UnsafeDisableDeepCopy)
+			}
+			if err != nil {
+				ctrl.LoggerFrom(ctx).Error(err, "Failed to list the active runs")
+				return
+			}
+			lanes := map[string]bool{}
+			for i := range list.Items {
+				br := &list.Items[i]
+				if run.IsFinished(br) {
+					continue
+				}
+				lanes[br.Spec.Lane] = true
+				if run.IsAdmitted(br) {
+					queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(br)})
+				}
+			}
+			for lane := range lanes {
+				for _, request := range r.next(ctx, lane) {
+					queue.Add(request)
+				}
+			}
+		}()
+		return nil
+	})
 }
 
 func (r *Reconciler) runOfSession(_ context.Context, uid types.UID) []reconcile.Request {

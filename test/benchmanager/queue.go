@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -160,7 +161,7 @@ func (c *cluster) template(ctx context.Context, s *settings) (_ *v1alpha1.Benchm
 	})
 }
 
-// seed creates finished runs that are like the template, and then waiting ones.
+// seed creates runs that are like the template and finished an hour ago, and then waiting ones.
 func (c *cluster) seed(ctx context.Context, s *settings, template *v1alpha1.BenchmarkRun, stored *corev1.ConfigMap) error {
 	if err := parallel(ctx, s.finished, func(i int) error {
 		run := newRun(fmt.Sprintf("finished-%d", i), queueLane, queueClients, queueSeconds)
@@ -168,6 +169,7 @@ func (c *cluster) seed(ctx context.Context, s *settings, template *v1alpha1.Benc
 			return err
 		}
 		run.Status = *template.Status.DeepCopy()
+		run.Status.CompletionTime = ptr.To(metav1.NewTime(template.Status.CompletionTime.Add(-time.Hour)))
 		run.Status.Artifact.ConfigMap.Name = manifest.ArtifactName(run)
 		if err := c.Status().Update(ctx, run); err != nil {
 			return err
