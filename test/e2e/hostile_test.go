@@ -105,7 +105,7 @@ type neighbors []*result.Result
 func (c *cluster) neighbor(t *testing.T, namespace string, i int) *result.Result {
 	t.Helper()
 	run := wrapper.NewRun(namespace, fmt.Sprintf("neighbor-%d", i), serverImage).Lane("hostile-neighbor").Path("/fixed/2000/100").
-		Clients(2, "100m", "128Mi").Requests(2, 4000).Retain(v1alpha1.RetainAlways).Obj()
+		Clients(2, "100m", "128Mi").Requests(2, 2000).Retain(v1alpha1.RetainAlways).Obj()
 	c.create(t, run)
 	done := c.finished(t, run, 2*time.Minute)
 	wantSucceeded(t, done)

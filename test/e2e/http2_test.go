@@ -56,7 +56,7 @@ func TestHTTP2(t *testing.T) {
 				t.Errorf("%q with %d streams on %d connections", stored.Environment.HTTP, stored.Run.Streams, stored.Merged.Connections)
 			}
 			if got := *done.Status.Result.BodyBytesReceived; got != clients*requests*1000 {
-				t.Errorf("%d bytes of bodies", got)
+				t.Errorf("%d bytes of bodies; the server's log:\n%s", got, c.logs(t, c.targetOf(t, done), "server"))
 			}
 			if !s.logs {
 				return

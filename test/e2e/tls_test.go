@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -38,7 +39,8 @@ func nginxServer() v1alpha1.Server { return v1alpha1.Server{Nginx: &v1alpha1.Ngi
 func wantAll(t *testing.T, run *v1alpha1.BenchmarkRun, requests int64) {
 	t.Helper()
 	if r := run.Status.Result; *r.Requests != requests || *r.Errors.Total != 0 {
-		t.Errorf("%d requests, %d errors; want %d and none", *r.Requests, *r.Errors.Total, requests)
+		failed, _ := json.Marshal(r.Errors)
+		t.Errorf("%d requests, want %d; errors: %s", *r.Requests, requests, failed)
 	}
 }
 
