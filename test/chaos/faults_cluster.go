@@ -47,10 +47,12 @@ func dnsGone(ctx context.Context, t *trial) (func() error, error) {
 	}, scale(ctx, 0)
 }
 
+const quotaName = "chaos"
+
 // quota limits the namespace to what it has of a resource.
 func (t *trial) quota(ctx context.Context, name corev1.ResourceName, n int) error {
 	quota := &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Namespace: t.run.Namespace, Name: "chaos"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: t.run.Namespace, Name: quotaName},
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{name: *resource.NewQuantity(int64(n), resource.DecimalSI)}},
 	}
 	if err := t.Create(ctx, quota); err != nil {
@@ -67,7 +69,9 @@ func (t *trial) quota(ctx context.Context, name corev1.ResourceName, n int) erro
 
 // artifactOverQuota allows the ConfigMaps that there are without the result's.
 func artifactOverQuota(ctx context.Context, t *trial) (func() error, error) {
-	return nil, t.quota(ctx, "count/configmaps", 2) // the run's and kube-root-ca.crt
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: t.run.Namespace, Name: quotaName}}
+	return func() error { return client.IgnoreNotFound(t.Delete(context.WithoutCancel(ctx), quota)) },
+		t.quota(ctx, "count/configmaps", 2) // the run's and kube-root-ca.crt
 }
 
 // podsOverQuota allows one pod, the target.
