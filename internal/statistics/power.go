@@ -1,0 +1,185 @@
+package statistics
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"sync"
+)
+
+// Power is the probability with which MinimalEffect is found, and with which the blocks of
+// BlocksToDecide decide.
+const Power = 0.8
+
+// MinimalEffect returns the smallest ratio on the bad side of a rule that another comparison of the
+// same size would fail with probability Power, if its values spread as those seen. It returns +Inf,
+// or 0 if higher is better, if there are too few values for any effect, and NaN if the spread is
+// unknown.
+//
+// The figure is the bound of the tolerance times exp(k*spread). k comes from simulated values, normal
+// ones and some with heavy tails. It takes into account that the spread itself is only an estimate.
+func (c Comparison) MinimalEffect(alpha float64, r Rule) float64 {
+	low, high := r.bounds()
+	distance := c.design.factor(c.design.freedom(), alpha)
+	if !math.IsInf(distance, 1) {
+		distance *= c.spread
+	}
+	if r.Better == Higher {
+		return low * math.Exp(-distance)
+	}
+	return high * math.Exp(distance)
+}
+
+// BlocksToDecide returns the number of blocks in all, more than those seen, with which the verdict is
+// Passed or Failed with probability Power, if the true effect and spread are those seen. Unpaired, it
+// is the number of the candidate's runs. It returns false if more than limit (at most MaxRuns) are
+// needed, or if it is unknown.
+func (c Comparison) BlocksToDecide(alpha float64, r Rule, limit int) (int, bool) {
+	low, high := r.bounds()
+	bound := math.Log(high)
+	if r.Better == Higher {
+		bound = math.Log(low)
+	}
+	distance := math.Abs(median(c.ranked.known) - bound)
+	first := c.design.candidate + 1
+	more := max(0, min(limit, MaxRuns)-c.design.candidate)
+	found := sort.Search(more, func(i int) bool {
+		d := design{baseline: c.design.baseline, candidate: first + i}
+		// False if the spread or the distance is NaN.
+		return c.spread*d.factor(c.design.freedom(), alpha) < distance
+	})
+	return first + found, found < more
+}
+
+// factor returns the distance between the true effect and a bound with which the interval is beyond
+// the bound with probability Power, in estimated standard deviations that have the given degrees of
+// freedom. It is +Inf if the interval is unbounded.
+func (d design) factor(freedom int, alpha float64) float64 {
+	return factors.get(factorKey{d, freedom, alpha})
+}
+
+type factorKey struct {
+	design  design
+	freedom int
+	alpha   float64
+}
+
+const (
+	simulations = 4000
+	keptFactors = 1000
+	factorSeed  = 20261122
+	halvings    = 40 // of the range: an error of 1e-11 standard deviations
+)
+
+// factors remembers what was simulated.
+var factors = factorCache{known: map[factorKey]float64{}}
+
+type factorCache struct {
+	sync.Mutex
+	known map[factorKey]float64
+}
+
+func (c *factorCache) get(k factorKey) float64 {
+	c.Lock()
+	defer c.Unlock()
+	f, ok := c.known[k]
+	if !ok {
+		if len(c.known) >= keptFactors {
+			clear(c.known)
+		}
+		f = k.simulate()
+		c.known[k] = f
+	}
+	return f
+}
+
+// simulate returns the larger of the distances for normal values and for values with heavy tails
+// (Student's t with 3 degrees of freedom), as of runs of which one now and then stalls.
+func (k factorKey) simulate() float64 {
+	rank := critical(k.design.tail(), k.alpha)
+	if rank == 0 || k.freedom < 1 {
+		return math.Inf(1)
+	}
+	random := rand.New(rand.NewPCG(factorSeed, 0))
+	student := func() float64 {
+		z, other := random.NormFloat64(), random.NormFloat64()
+		return z / math.Sqrt((2*random.ExpFloat64()+other*other)/3)
+	}
+	return max(k.distance(rank, random.NormFloat64), k.distance(rank, student))
+}
+
+// distance returns the quantile Power of -L/s over simulated values about 0. L is the low end of the
+// interval, s the standard deviation of earlier values.
+func (k factorKey) distance(rank int, draw func() float64) float64 {
+	earlier := make([]float64, k.freedom+1)
+	baseline := make([]float64, k.design.baseline)
+	candidate := make([]float64, k.design.candidate)
+	distances := make([]float64, simulations)
+	for i := range distances {
+		fill(earlier, draw)
+		fill(baseline, draw)
+		fill(candidate, draw)
+		slices.Sort(baseline)
+		slices.Sort(candidate)
+		spread := math.Sqrt(squares(earlier) / float64(k.freedom))
+		distances[i] = -lowEnd(baseline, candidate, rank) / spread
+	}
+	slices.Sort(distances)
+	return distances[int(Power*simulations)]
+}
+
+func fill(sample []float64, draw func() float64) {
+	for i := range sample {
+		sample[i] = draw()
+	}
+}
+
+// lowEnd returns the Walsh average of the given rank of a sorted candidate or, with a baseline, the
+// difference of that rank, without computing them all.
+func lowEnd(baseline, candidate []float64, rank int) float64 {
+	count := countDifferences
+	low, high := candidate[0], candidate[len(candidate)-1]
+	if len(baseline) == 0 {
+		count = countAverages
+	} else {
+		low, high = low-baseline[len(baseline)-1], high-baseline[0]
+	}
+	for range halvings {
+		middle := (low + high) / 2
+		if count(baseline, candidate, middle) >= rank {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}
+
+// countAverages returns the number of Walsh averages of sorted values that are at most v.
+func countAverages(_, values []float64, v float64) int {
+	n, j := 0, len(values)-1
+	for i := range values {
+		for j >= i && values[i]+values[j] > 2*v {
+			j--
+		}
+		if j < i {
+			break
+		}
+		n += j - i + 1
+	}
+	return n
+}
+
+// countDifferences returns the number of differences between a value of candidate and one of
+// baseline, both sorted, that are at most v.
+func countDifferences(baseline, candidate []float64, v float64) int {
+	n, j := 0, 0
+	for _, c := range candidate {
+		for j < len(baseline) && c-baseline[j] > v {
+			j++
+		}
+		n += len(baseline) - j
+	}
+	return n
+}

@@ -1,0 +1,292 @@
+package statistics
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+)
+
+const (
+	simulatedRounds  = 400
+	simulatedBlocks  = 10
+	simulatedMetrics = 5
+	confidence       = 95.0
+)
+
+// A noise returns the figures of consecutive runs of one variant: figures[run][metric].
+type noise func(random *rand.Rand, runs int) [][]float64
+
+// noiseFile holds the figures of identical runs on a cluster, one after the other: an array of
+// objects from a metric's name to its figure.
+const noiseFile = "testdata/noise.json"
+
+// newNoise resamples the runs of noiseFile. Without the file it generates runs like those measured.
+func newNoise(t *testing.T) noise {
+	data, err := os.ReadFile(noiseFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return generate
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []map[string]float64
+	if err := json.Unmarshal(data, &runs); err != nil {
+		t.Fatalf("%s: %v", noiseFile, err)
+	}
+	if len(runs) < 20 {
+		t.Fatalf("%s: %d runs are too few", noiseFile, len(runs))
+	}
+	names := slices.Sorted(maps.Keys(runs[0]))
+	if len(names) < simulatedMetrics {
+		t.Fatalf("%s: metrics %v, want at least %d", noiseFile, names, simulatedMetrics)
+	}
+	for i, run := range runs {
+		for _, name := range names {
+			if v, ok := run[name]; !ok || v <= 0 || len(run) != len(names) {
+				t.Fatalf("%s: run %d has %d metrics and %s %g", noiseFile, i, len(run), name, v)
+			}
+		}
+	}
+	return func(random *rand.Rand, n int) [][]float64 {
+		// Four neighboring runs at a time keep what they have in common.
+		const neighbors = 4
+		var figures [][]float64
+		for len(figures) < n {
+			first := random.IntN(len(runs) - neighbors + 1)
+			for _, run := range runs[first : first+neighbors] {
+				var values []float64
+				for _, name := range names[:simulatedMetrics] {
+					values = append(values, run[name])
+				}
+				figures = append(figures, values)
+			}
+		}
+		return figures[:n]
+	}
+}
+
+// generate returns runs like the 20 identical ones of docs/statistics.md. Their logarithms spread by
+// 8% (throughput and 99th percentile), 10% (median), 34% (maximum) and 7% (CPU time per request).
+// What most of it comes from is common to all metrics and lasts for several runs. One run of 20
+// stalls and is a fifth slower.
+func generate(random *rand.Rand, runs int) [][]float64 {
+	const memory = 0.6 // correlation of neighboring runs
+	var figures [][]float64
+	machine := random.NormFloat64()
+	for range runs {
+		machine = memory*machine + math.Sqrt(1-memory*memory)*random.NormFloat64()
+		stall := 0.0
+		if random.IntN(20) == 0 {
+			stall = 0.2
+		}
+		slow := 0.055*machine + stall
+		skewed := random.ExpFloat64() - 1
+		figures = append(figures, []float64{
+			14000 * math.Exp(-slow-0.04*random.NormFloat64()),
+			3000 * math.Exp(1.2*slow+0.05*random.NormFloat64()),
+			9000 * math.Exp(slow+0.04*random.NormFloat64()),
+			40000 * math.Exp(slow+0.33*skewed),
+			70 * math.Exp(slow+0.02*random.NormFloat64()),
+		})
+	}
+	return figures
+}
+
+// A round runs two identical variants.
+type round struct {
+	blocks     int
+	sequential bool    // all runs of the baseline, then all of the candidate
+	drift      float64 // by which the last run is worse than the first, whichever variant it is of
+}
+
+// direction makes metric 0, the throughput, better if higher.
+func direction(metric int) Direction {
+	if metric == 0 {
+		return Higher
+	}
+	return Lower
+}
+
+// worsen makes a figure worse by a factor.
+func worsen(figure, factor float64, metric int) float64 {
+	if direction(metric) == Higher {
+		return figure / factor
+	}
+	return figure * factor
+}
+
+// values returns the figures of each metric in each block.
+func (r round) values(random *rand.Rand, n noise) (baseline, candidate [][]float64) {
+	runs := 2 * r.blocks
+	baseline, candidate = make([][]float64, simulatedMetrics), make([][]float64, simulatedMetrics)
+	candidateFirst := false
+	for i, figures := range n(random, runs) {
+		if i%2 == 0 {
+			candidateFirst = random.IntN(2) == 0
+		}
+		isCandidate := (i%2 == 0) == candidateFirst
+		if r.sequential {
+			isCandidate = i >= r.blocks
+		}
+		for m, figure := range figures {
+			figure = worsen(figure, 1+r.drift*float64(i)/float64(runs-1), m)
+			if isCandidate {
+				candidate[m] = append(candidate[m], figure)
+			} else {
+				baseline[m] = append(baseline[m], figure)
+			}
+		}
+	}
+	return baseline, candidate
+}
+
+// gate returns the verdict on all metrics.
+func gate(t *testing.T, baseline, candidate [][]float64, tolerancePercent float64) Verdict {
+	t.Helper()
+	var verdicts []Verdict
+	for m := range baseline {
+		verdict, _ := Rule{direction(m), tolerancePercent}.Decide(effectOf(t, baseline[m], candidate[m]))
+		verdicts = append(verdicts, verdict)
+	}
+	return Combine(verdicts...)
+}
+
+func effectOf(t *testing.T, baseline, candidate []float64) Effect {
+	t.Helper()
+	return compared(t, baseline, candidate).Effect(Alpha(confidence, simulatedMetrics))
+}
+
+func compared(t *testing.T, baseline, candidate []float64) Comparison {
+	t.Helper()
+	c, err := Paired(baseline, candidate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestIdenticalVariants is the A/A test. The tolerance is 0: any other fails even fewer.
+func TestIdenticalVariants(t *testing.T) {
+	const alpha = 1 - confidence/100
+	n := newNoise(t)
+	for name, test := range map[string]struct {
+		round  round
+		within bool // whether the share of Failed is within alpha
+	}{
+		"blocks":                            {round{blocks: simulatedBlocks}, true},
+		"blocks, drift of 10%":              {round{blocks: simulatedBlocks, drift: 0.1}, true},
+		"one after the other, drift of 10%": {round{blocks: simulatedBlocks, drift: 0.1, sequential: true}, false},
+	} {
+		random := rand.New(rand.NewPCG(10, 0))
+		failed, differ := 0, 0
+		for range simulatedRounds {
+			baseline, candidate := test.round.values(random, n)
+			if gate(t, baseline, candidate, 0) == Failed {
+				failed++
+			}
+			for m := range baseline {
+				if e := effectOf(t, baseline[m], candidate[m]); e.Low > 1 || e.High < 1 {
+					differ++
+					break
+				}
+			}
+		}
+		low, high := share(failed, simulatedRounds)
+		t.Logf("%s: %d of %d failed (%.1f%% to %.1f%%), %d differ in either direction", name, failed, simulatedRounds, 100*low, 100*high, differ)
+		if within := low <= alpha; within != test.within {
+			t.Errorf("%s: %d of %d failed, a share of %.3f to %.3f; within %.2f: %t, want %t", name, failed, simulatedRounds, low, high, alpha, within, test.within)
+		}
+		if low, _ := share(differ, simulatedRounds); test.within && low > alpha {
+			t.Errorf("%s: %d of %d differ", name, differ, simulatedRounds)
+		}
+	}
+}
+
+// TestStopByWidth adds blocks until the interval of one metric is narrow, up to a maximum: looking at
+// the width after each block doesn't make identical variants differ.
+func TestStopByWidth(t *testing.T) {
+	const alpha, maxBlocks = 1 - confidence/100, 20
+	n := newNoise(t)
+	random := rand.New(rand.NewPCG(11, 0))
+	baseline, candidate := round{blocks: 100}.values(random, n)
+	var widths []float64
+	for first := 0; first < 100; first += simulatedBlocks {
+		last := first + simulatedBlocks
+		widths = append(widths, effectOf(t, baseline[0][first:last], candidate[0][first:last]).HalfWidthPercent())
+	}
+	slices.Sort(widths)
+	narrow := 0.75 * median(widths)
+
+	failed, early := 0, 0
+	for range simulatedRounds {
+		baseline, candidate := round{blocks: maxBlocks}.values(random, n)
+		blocks := simulatedBlocks
+		for blocks < maxBlocks && effectOf(t, baseline[0][:blocks], candidate[0][:blocks]).HalfWidthPercent() > narrow {
+			blocks++
+		}
+		if blocks < maxBlocks {
+			early++
+		}
+		for m := range baseline {
+			baseline[m], candidate[m] = baseline[m][:blocks], candidate[m][:blocks]
+		}
+		if gate(t, baseline, candidate, 0) == Failed {
+			failed++
+		}
+	}
+	t.Logf("%d of %d failed, %d stopped early, at %.1f%%", failed, simulatedRounds, early, narrow)
+	if low, _ := share(failed, simulatedRounds); low > alpha {
+		t.Errorf("%d of %d failed", failed, simulatedRounds)
+	}
+	if early < simulatedRounds/10 {
+		t.Errorf("%d of %d rounds stopped early: the rule isn't tried", early, simulatedRounds)
+	}
+}
+
+// TestInjectedSlowdown is the A/B test: a round publishes the minimal effect of each metric, and the
+// next is worse by it.
+func TestInjectedSlowdown(t *testing.T) {
+	alpha := Alpha(confidence, simulatedMetrics)
+	normal := func(random *rand.Rand, runs int) [][]float64 {
+		figures := make([][]float64, runs)
+		for i := range figures {
+			for range simulatedMetrics {
+				figures[i] = append(figures[i], math.Exp(0.08*random.NormFloat64()))
+			}
+		}
+		return figures
+	}
+	const rounds = 5 * simulatedRounds
+	for name, n := range map[string]noise{"runs": newNoise(t), "normal": normal} {
+		random := rand.New(rand.NewPCG(12, 0))
+		var found [simulatedMetrics]int
+		var sum [simulatedMetrics]float64
+		for range rounds {
+			baseline, candidate := round{blocks: simulatedBlocks}.values(random, n)
+			laterBaseline, laterCandidate := round{blocks: simulatedBlocks}.values(random, n)
+			for m := range simulatedMetrics {
+				rule := Rule{direction(m), 5}
+				minimal := compared(t, baseline[m], candidate[m]).MinimalEffect(alpha, rule)
+				sum[m] += Percent(minimal) / rounds
+				for i := range laterCandidate[m] {
+					laterCandidate[m][i] *= minimal
+				}
+				if verdict, _ := rule.Decide(effectOf(t, laterBaseline[m], laterCandidate[m])); verdict == Failed {
+					found[m]++
+				}
+			}
+		}
+		for m, found := range found {
+			t.Logf("%s, metric %d: %d of %d found (%.1f%%), minimal effect %+.1f%% on average", name, m, found, rounds, 100*float64(found)/rounds, sum[m])
+			if float64(found) < Power*rounds {
+				t.Errorf("%s, metric %d: %d of %d found", name, m, found, rounds)
+			}
+		}
+	}
+}

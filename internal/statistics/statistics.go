@@ -1,0 +1,140 @@
+// Package statistics estimates medians and effects from repeated runs, with exact confidence
+// intervals, and decides by them. Numbers in, numbers out: it knows neither runs nor metrics.
+//
+// One value is the figure of one whole run. Nothing assumes a normal distribution: an interval is
+// two order statistics, chosen by the exact null distribution of a rank statistic. docs/statistics.md
+// explains the methods and has their sources.
+//
+// Values are at least 0, and NaN stands for a missing one. What a missing value could have been is
+// unknown, so it counts as very small for the low end of an interval and as very large for the high
+// end: a missing value can widen an interval, never move or narrow it.
+package statistics
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+)
+
+// MaxRuns is the largest number of values in a sample.
+const MaxRuns = 200
+
+// Interval is an estimate with its confidence interval. Both ends belong to the interval.
+type Interval struct {
+	// Estimate is NaN if no value is known.
+	Estimate float64
+	// Low and High are -Inf (0 for a ratio) and +Inf where the values don't bound the interval: they
+	// are too few for the confidence, or too many of them are missing.
+	Low, High float64
+	// Confidence is the coverage of the interval, between 0 and 1: at least the one asked for, and 1
+	// if there are too few values for it.
+	Confidence float64
+}
+
+// Bounded reports whether both ends are finite and the low end isn't that of an unbounded interval.
+func (i Interval) Bounded() bool {
+	return i.Confidence < 1 && !math.IsInf(i.Low, 0) && !math.IsInf(i.High, 0)
+}
+
+// HalfWidthPercent returns half the width of the interval in percent of the estimate: 0 for an
+// interval of one value, and +Inf for an unbounded one or if the estimate is 0 or unknown. It
+// doesn't depend on where the interval lies, so that a rule that stops at a width favors no side.
+func (i Interval) HalfWidthPercent() float64 {
+	switch {
+	case !i.Bounded():
+		return math.Inf(1)
+	case i.Low == i.High:
+		return 0
+	case i.Estimate > 0:
+		return 100 * (i.High - i.Low) / 2 / i.Estimate
+	default:
+		return math.Inf(1)
+	}
+}
+
+// Median returns the median of a sample with its order-statistic interval, whose coverage follows
+// from the binomial distribution (Conover, Practical Nonparametric Statistics, section 3.2). alpha is
+// 1 minus the confidence. The interval is unbounded with fewer than MinBlocks(alpha) values.
+func Median(values []float64, alpha float64) (Interval, error) {
+	if err := check("values", values); err != nil {
+		return Interval{}, err
+	}
+	return newRanked(values, binomial(len(values))).interval(alpha), nil
+}
+
+func check(name string, values []float64) error {
+	if len(values) == 0 || len(values) > MaxRuns {
+		return fmt.Errorf("%s: %d values, must be 1 to %d", name, len(values), MaxRuns)
+	}
+	for i, v := range values {
+		if v < 0 || math.IsInf(v, 0) {
+			return fmt.Errorf("%s[%d]: %g must be finite and not negative", name, i, v)
+		}
+	}
+	return nil
+}
+
+// ranked holds candidates for the ends of an interval in ascending order.
+type ranked struct {
+	known   []float64
+	unknown int
+	// tail[k] is the probability that at most k candidates are below the true value. It equals the
+	// probability that at most k are above, and is held up to the middle.
+	tail []float64
+}
+
+// newRanked sorts candidates and counts those that are NaN.
+func newRanked(candidates, tail []float64) ranked {
+	known := slices.DeleteFunc(slices.Clone(candidates), math.IsNaN)
+	slices.Sort(known)
+	return ranked{known: known, unknown: len(candidates) - len(known), tail: tail}
+}
+
+// interval leaves out at both ends as many candidates as keep the error within alpha.
+//
+// The null distributions are those of continuous values. With ties they hold as well: values that
+// differ by next to nothing would have no ties, and their interval covers the true value as often as
+// promised. Its ends come as close as one likes to the ends here, which belong to the interval.
+func (r ranked) interval(alpha float64) Interval {
+	i := Interval{Estimate: median(r.known), Low: math.Inf(-1), High: math.Inf(1), Confidence: 1}
+	cut := critical(r.tail, alpha)
+	if cut == 0 {
+		return i
+	}
+	i.Confidence = 1 - 2*r.tail[cut-1]
+	if at := cut - r.unknown; at > 0 && at <= len(r.known) {
+		i.Low, i.High = r.known[at-1], r.known[len(r.known)-at]
+	}
+	return i
+}
+
+// p returns the smallest alpha at which the interval doesn't contain a value.
+func (r ranked) p(value float64) float64 {
+	notAbove := sort.Search(len(r.known), func(i int) bool { return r.known[i] > value })
+	notBelow := len(r.known) - sort.SearchFloat64s(r.known, value)
+	k := min(notAbove, notBelow) + r.unknown
+	if k >= len(r.tail) {
+		return 1
+	}
+	return min(1, 2*r.tail[k])
+}
+
+// critical returns how many candidates an interval leaves out at each end, plus one: the rank of its
+// low end. Zero means that no interval has the confidence.
+func critical(tail []float64, alpha float64) int {
+	return sort.Search(len(tail), func(k int) bool { return 2*tail[k] > alpha })
+}
+
+// median returns the median of sorted values, or NaN without values.
+func median(sorted []float64) float64 {
+	n := len(sorted)
+	switch {
+	case n == 0:
+		return math.NaN()
+	case sorted[(n-1)/2] == sorted[n/2]:
+		return sorted[n/2]
+	default:
+		return (sorted[(n-1)/2] + sorted[n/2]) / 2
+	}
+}
