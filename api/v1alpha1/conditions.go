@@ -1,6 +1,6 @@
 package v1alpha1
 
-// Types of the conditions of a BenchmarkRun.
+// Types of the conditions of a BenchmarkRun. A Benchmark has Finished, Succeeded, Reconciling and Stalled.
 const (
 	// ConditionAdmitted is True while the run holds its lane, and stays True when it has finished.
 	ConditionAdmitted = "Admitted"
@@ -144,4 +144,19 @@ const (
 	ReasonValid = "NoFindings"
 	// ReasonNoResult: the run has no result.
 	ReasonNoResult = "NoResult"
+)
+
+// Reasons of a Benchmark's Succeeded, beside ReasonQueued, ReasonSuspended, ReasonInvalidSpec,
+// ReasonNameConflict and ReasonArtifactNotStored.
+const (
+	// ReasonRunning: the runs of a round are made.
+	ReasonRunning = "Running"
+	// ReasonPaused: the round waits for repetitions.pauseSeconds.
+	ReasonPaused = "Paused"
+	// ReasonPassed, ReasonFailed and ReasonInconclusive: the verdict of the last round.
+	ReasonPassed       = "Passed"
+	ReasonFailed       = "Failed"
+	ReasonInconclusive = "Inconclusive"
+	// ReasonCancelled: the round was cancelled, or the spec was changed during it.
+	ReasonCancelled = "Cancelled"
 )

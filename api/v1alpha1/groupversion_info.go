@@ -16,7 +16,7 @@ var GroupVersion = schema.GroupVersion{Group: "assay.dev", Version: "v1alpha1"}
 
 // AddToScheme adds the kinds of this package to a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &BenchmarkRun{}, &BenchmarkRunList{})
+	scheme.AddKnownTypes(GroupVersion, &BenchmarkRun{}, &BenchmarkRunList{}, &Benchmark{}, &BenchmarkList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

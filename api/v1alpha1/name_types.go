@@ -93,3 +93,10 @@ type FormFieldName = string
 // +kubebuilder:validation:MaxLength=253
 // +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="must consist of letters, digits and '_', and not begin with a digit"
 type VariableName = string
+
+// JSONPointer is a path into a document, as in RFC 6901, such as /load/closed/connections.
+//
+// +kubebuilder:validation:MinLength=2
+// +kubebuilder:validation:MaxLength=512
+// +kubebuilder:validation:Pattern=`^(/([^~/]|~[01])+)+$`
+type JSONPointer = string

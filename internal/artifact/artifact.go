@@ -50,19 +50,28 @@ func Identify(data []byte) Identity {
 // ErrTooLarge means that a result does not fit even without everything that may be omitted.
 var ErrTooLarge = errors.New("the result does not fit")
 
-// compress returns the result as it is stored, of any size. The same result always
-// gives the same bytes: the gzip header has neither time nor name.
+// compress returns the result as it is stored, of any size.
 func compress(r *result.Result) ([]byte, error) {
+	packed, err := Pack(r)
+	if err != nil {
+		return nil, fmt.Errorf("encode result: %w", err)
+	}
+	return packed, nil
+}
+
+// Pack is the inverse of Unpack: it returns v as gzip-compressed JSON of any size. The same value always gives
+// the same bytes: the gzip header has neither time nor name.
+func Pack(v any) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err != nil {
 		return nil, err
 	}
-	if err := json.NewEncoder(w).Encode(r); err != nil {
-		return nil, fmt.Errorf("encode result: %w", err)
+	if err := json.NewEncoder(w).Encode(v); err != nil {
+		return nil, err
 	}
 	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("encode result: %w", err)
+		return nil, err
 	}
 	return out.Bytes(), nil
 }
@@ -94,7 +103,7 @@ func Decode(data []byte) (*result.Result, error) {
 	return &r, nil
 }
 
-// Unpack returns the JSON of an encoded result.
+// Unpack returns the JSON of an artifact, of at most 32 MiB.
 func Unpack(data []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {

@@ -24,6 +24,12 @@ func checkBounds(plain []byte) error {
 	if n := bytes.Count(plain, []byte(`"hdr"`)); n > maxEncodedHistograms {
 		return fmt.Errorf("%d histograms, at most %d are read", n, maxEncodedHistograms)
 	}
+	return CheckNesting(plain, maxElements)
+}
+
+// CheckNesting returns an error for JSON that is nested too deep, or has more objects and arrays than the given
+// number. It accepts whatever else is wrong with it.
+func CheckNesting(plain []byte, maxElements int) error {
 	depth, elements, inString := 0, 0, false
 	for i := 0; i < len(plain); i++ {
 		switch c := plain[i]; {

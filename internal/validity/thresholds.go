@@ -57,7 +57,7 @@ func (b Bound) compare(r *result.Result) (result.ThresholdOutcome, error) {
 		return result.ThresholdOutcome{}, err
 	}
 	outcome := result.ThresholdOutcome{Metric: b.Metric, Bound: sense + " " + bound}
-	actual, exists := m.of(r)
+	actual, exists := result.Metrics[b.Metric](r)
 	if !exists {
 		outcome.Actual = m.absent
 		return outcome, nil
@@ -109,11 +109,9 @@ func split(bound string, units []unit) (float64, unit, error) {
 	return 0, unit{}, fmt.Errorf("bound %q must be of the form %s", bound, strings.Join(forms, " or "))
 }
 
-// metric is a figure that can have a bound.
+// metric is a figure that can have a bound: one of result.Metrics.
 type metric struct {
 	units []unit
-	// of returns the figure, in units of size 1, and whether there is one.
-	of func(*result.Result) (float64, bool)
 	// absent says why there is none.
 	absent string
 }
@@ -121,24 +119,14 @@ type metric struct {
 // metrics are the figures by their names in the API: LatencyP999 is the 99.9th percentile.
 var metrics = func() map[string]metric {
 	all := map[string]metric{
-		"LatencyMean": latency((*result.Histogram).Mean),
-		"LatencyMax":  latency(func(h *result.Histogram) float64 { return float64(h.Max()) }),
-		"ErrorRate": {units: percentUnits, absent: "no requests", of: func(r *result.Result) (float64, bool) {
-			return r.Merged.ErrorPercent(), r.Merged.Requests > 0
-		}},
-		"RequestsPerSecond": {units: rateUnits, of: func(r *result.Result) (float64, bool) {
-			return r.RequestsPerSecond(), true
-		}},
+		"ErrorRate":         {units: percentUnits, absent: "no requests"},
+		"RequestsPerSecond": {units: rateUnits},
+	}
+	for _, name := range []string{"LatencyMean", "LatencyMax"} {
+		all[name] = metric{units: durationUnits, absent: "no successful request"}
 	}
 	for _, p := range percentile.Common {
-		all["Latency"+p.Name()] = latency(func(h *result.Histogram) float64 { return float64(h.Percentile(p.Percent())) })
+		all["Latency"+p.Name()] = metric{units: durationUnits, absent: "no successful request"}
 	}
 	return all
 }()
-
-func latency(figure func(*result.Histogram) float64) metric {
-	return metric{units: durationUnits, absent: "no successful request", of: func(r *result.Result) (float64, bool) {
-		total := r.Merged.Latencies.Get(result.Total)
-		return figure(total), total.Count() > 0
-	}}
-}

@@ -1,0 +1,207 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Benchmark makes BenchmarkRuns and draws the conclusion: which variant is better, whether something got
+// worse, where a server breaks.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=bm,categories=assay
+// +kubebuilder:printcolumn:name="Round",type=integer,JSONPath=`.status.round.number`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].reason`
+// +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
+// +kubebuilder:printcolumn:name="Cells",type=integer,JSONPath=`.status.round.cells`
+// +kubebuilder:printcolumn:name="Blocks",type=integer,JSONPath=`.status.round.completedBlocks`
+// +kubebuilder:printcolumn:name="Runs",type=integer,JSONPath=`.status.round.finishedRuns`
+// +kubebuilder:printcolumn:name="Expected end",type=date,priority=1,JSONPath=`.status.round.expectedCompletionTime`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Succeeded")].message`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,32}[a-z0-9])?$')",message="metadata.name must have at most 34 characters, lowercase letters, digits and '-' only: the names of the runs begin with it"
+type Benchmark struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty,omitzero"`
+
+	// spec says what to run, what to compare and when.
+	// +required
+	Spec BenchmarkSpec `json:"spec,omitempty,omitzero"`
+
+	// status reports the round under way, and the conclusions of the last one.
+	// +default={"observedGeneration": -1}
+	// +optional
+	Status BenchmarkStatus `json:"status,omitempty,omitzero"`
+}
+
+// BenchmarkList is a list of Benchmarks.
+//
+// +kubebuilder:object:root=true
+type BenchmarkList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Benchmark `json:"items"`
+}
+
+// AnnotationRunRound asks for a round of a Benchmark: whenever its value changes, a round begins.
+const AnnotationRunRound = "assay.dev/run-round"
+
+// AnnotationCancelRound cancels the round of a Benchmark whose number is its value. The run under way is
+// deleted.
+const AnnotationCancelRound = "assay.dev/cancel-round"
+
+// BenchmarkSpec says what to run, what to compare and when. A change of anything but suspend, schedule,
+// rerun and history cancels the round under way.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.comparison) || !has(self.comparison.baseline.cell) || has(self.axes)",reason="FieldValueInvalid",fieldPath=".comparison.baseline.cell",message="comparison.baseline.cell needs axes: without them there is a single cell, which can only be compared with other rounds or runs"
+// +kubebuilder:validation:XValidation:rule="!has(self.comparison) || !has(self.capacity) || has(self.repetitions)",reason="FieldValueInvalid",fieldPath=".repetitions",message="repetitions must be set when comparison is set beside capacity: a capacity search repeats nothing that could be compared"
+// +kubebuilder:validation:XValidation:rule="!has(self.comparison) || !has(self.repetitions) || self.repetitions.min > 11 || self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * [1,2,4,8,16,32,64,128,256,512,1024][self.repetitions.min - 1]",reason="FieldValueInvalid",fieldPath=".repetitions.min",message="repetitions.min is too small for comparison.confidencePercent and the number of gate metrics: no interval would exist",messageExpression="'repetitions.min must be at least ' + (self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 1 ? '1' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 2 ? '2' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 4 ? '3' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 8 ? '4' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 16 ? '5' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 32 ? '6' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 64 ? '7' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 128 ? '8' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 256 ? '9' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 512 ? '10' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 1024 ? '11' : '12') + ' for so many gate metrics with this comparison.confidencePercent: with fewer blocks no interval exists'"
+type BenchmarkSpec struct {
+	// template is the BenchmarkRun that the axes vary.
+	// +required
+	Template BenchmarkRunTemplate `json:"template,omitempty,omitzero"`
+
+	// axes are what varies. Each combination of their values is a cell. Without axes there is one
+	// cell, the template itself.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	// +optional
+	Axes []Axis `json:"axes,omitempty"`
+
+	// exclude leaves out cells: every combination that has all values of an entry.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Exclude []CellSelector `json:"exclude,omitempty"`
+
+	// repetitions say how often each cell is run, and in which order. Defaults to 10 blocks, unless
+	// capacity is set.
+	// +optional
+	Repetitions *Repetitions `json:"repetitions,omitempty"`
+
+	// comparison compares the cells with a baseline and decides. Without it the round reports
+	// estimates of each cell, and passes if every cell could be measured.
+	// +optional
+	Comparison *Comparison `json:"comparison,omitempty"`
+
+	// capacity searches for the largest load that each cell sustains.
+	// +optional
+	Capacity *Capacity `json:"capacity,omitempty"`
+
+	// rerun says whether a change of the spec begins a round: OnChange or Never. Defaults to OnChange.
+	// +default="OnChange"
+	// +optional
+	Rerun Rerun `json:"rerun,omitempty"`
+
+	// schedule begins rounds at given times.
+	// +optional
+	Schedule *Schedule `json:"schedule,omitempty"`
+
+	// suspend keeps rounds from beginning, and the round under way from creating further runs, while
+	// true. The run under way is completed. Defaults to false.
+	// +optional
+	Suspend *bool `json:"suspend,omitempty"`
+
+	// history says how many completed rounds are kept. Defaults to 3 that passed and 3 others.
+	// +default={"passed": 3, "failed": 3}
+	// +optional
+	History History `json:"history,omitempty,omitzero"`
+}
+
+// BenchmarkRunTemplate describes the runs of a Benchmark.
+type BenchmarkRunTemplate struct {
+	// metadata has labels and annotations of the runs.
+	// +optional
+	Metadata TemplateMetadata `json:"metadata,omitempty,omitzero"`
+
+	// spec is the spec of the runs, which axes change. Runs of a round are created one at a time, so
+	// that the order of the lane is that of the round.
+	// +required
+	Spec BenchmarkRunSpec `json:"spec,omitempty,omitzero"`
+}
+
+// TemplateMetadata is the metadata that a template gives to objects.
+//
+// +kubebuilder:validation:MinProperties=1
+type TemplateMetadata struct {
+	// labels are added to those that the operator sets.
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=32
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+
+	// annotations are the runs' annotations.
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=32
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// CellSelector selects cells by the names of axes' values, by the axes' names. The name of a plain value is
+// the value as a string, or its position, as in "#2", if it is an object or a list.
+//
+// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:MaxProperties=8
+type CellSelector map[string]string
+
+// Rerun says whether a change of the spec begins a round.
+//
+// +kubebuilder:validation:Enum=OnChange;Never
+type Rerun string
+
+// The values of Rerun.
+const (
+	RerunOnChange Rerun = "OnChange"
+	RerunNever    Rerun = "Never"
+)
+
+// Schedule begins rounds at given times, as a CronJob does. A round that is due while another is under
+// way is skipped.
+type Schedule struct {
+	// cron has the times: minute, hour, day of the month, month and day of the week, such as "0 2 * * *".
+	// +kubebuilder:validation:MinLength=9
+	// +kubebuilder:validation:MaxLength=128
+	// +required
+	Cron string `json:"cron,omitempty"`
+
+	// timeZone is the name of the time zone of cron, such as Europe/Berlin. Defaults to UTC.
+	// +default="UTC"
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	TimeZone string `json:"timeZone,omitempty"`
+
+	// startingDeadlineSeconds is the time after which a round that could not begin at its time is
+	// skipped, in seconds. Defaults to 3600.
+	// +default=3600
+	// +kubebuilder:validation:Minimum=10
+	// +kubebuilder:validation:Maximum=604800
+	// +optional
+	StartingDeadlineSeconds *int32 `json:"startingDeadlineSeconds,omitempty"`
+}
+
+// History says how many completed rounds are kept, with their runs and artifacts. The last one that
+// passed is kept in any case.
+//
+// +kubebuilder:validation:MinProperties=1
+type History struct {
+	// passed is the number of rounds that passed. Defaults to 3.
+	// +default=3
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	// +optional
+	Passed *int32 `json:"passed,omitempty"`
+
+	// failed is the number of rounds with another verdict. Defaults to 3.
+	// +default=3
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	// +optional
+	Failed *int32 `json:"failed,omitempty"`
+}

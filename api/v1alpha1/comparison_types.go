@@ -1,0 +1,281 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Repetitions say how often each cell is run. A block has every cell once.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.max) || self.max >= self.min",reason="FieldValueInvalid",fieldPath=".max",message="max must be at least min"
+// +kubebuilder:validation:XValidation:rule="has(self.max) == has(self.until)",reason="FieldValueInvalid",fieldPath=".until",message="max and until belong together: until says when to stop between min and max"
+type Repetitions struct {
+	// min is the number of blocks after which the round may end. Defaults to 10.
+	// +default=10
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	// +optional
+	Min *int32 `json:"min,omitempty"`
+
+	// max is the number of blocks after which the round ends in any case. If not set, it ends after min.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	// +optional
+	Max *int32 `json:"max,omitempty"`
+
+	// order is the order of the runs: RandomizedBlocks runs every cell once, in random order, and then
+	// every cell again. Defaults to RandomizedBlocks.
+	// +default="RandomizedBlocks"
+	// +optional
+	Order RunOrder `json:"order,omitempty"`
+
+	// until ends the round after min blocks as soon as an interval is narrow enough.
+	// +optional
+	Until *Precision `json:"until,omitempty"`
+
+	// invalidRuns says what happens with runs that have no valid result.
+	// +default={"replace": 3}
+	// +optional
+	InvalidRuns InvalidRuns `json:"invalidRuns,omitempty,omitzero"`
+
+	// pauseSeconds is the time between the end of a run and the creation of the next, in seconds.
+	// Defaults to 0.
+	// +default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=86400
+	// +optional
+	PauseSeconds *int32 `json:"pauseSeconds,omitempty"`
+}
+
+// RunOrder is the order of a round's runs.
+//
+// +kubebuilder:validation:Enum=RandomizedBlocks
+type RunOrder string
+
+// OrderRandomizedBlocks runs every cell once, in random order, and then every cell again.
+const OrderRandomizedBlocks RunOrder = "RandomizedBlocks"
+
+// Precision is the width of an interval.
+type Precision struct {
+	// metric is the figure that is estimated: of each cell, or, if it is one of the comparison's
+	// metrics, its difference from the baseline.
+	// +required
+	Metric BenchmarkMetric `json:"metric,omitempty"`
+
+	// halfWidthPercent is half the width of the confidence interval, in percent of the estimate.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	// +required
+	HalfWidthPercent int32 `json:"halfWidthPercent,omitempty"`
+}
+
+// InvalidRuns says what happens with runs that have no valid result.
+//
+// +kubebuilder:validation:MinProperties=1
+type InvalidRuns struct {
+	// replace is the number of such runs in a round that are made again. After that the round ends
+	// as Inconclusive. Defaults to 3.
+	// +default=3
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=99
+	// +optional
+	Replace *int32 `json:"replace,omitempty"`
+}
+
+// Comparison compares cells with a baseline.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.baseline.cell) ? self.measure == 'Rerun' : self.measure == 'Stored'",reason="FieldValueInvalid",fieldPath=".measure",message="measure must be Rerun with baseline.cell, which each block measures again, and Stored with any other baseline"
+type Comparison struct {
+	// baseline is what the cells are compared with.
+	// +required
+	Baseline Baseline `json:"baseline,omitempty,omitzero"`
+
+	// measure says whether the baseline is measured again in each block (Rerun), or its figures are
+	// those of earlier runs (Stored), which is less certain: machines change. Defaults to Rerun.
+	// +default="Rerun"
+	// +optional
+	Measure BaselineMeasure `json:"measure,omitempty"`
+
+	// metrics are the compared figures.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +required
+	Metrics []ComparedMetric `json:"metrics,omitempty"`
+
+	// confidencePercent is the probability with which all intervals of the gate's metrics together hold
+	// the true differences, in percent. Defaults to 95.
+	// +default=95
+	// +kubebuilder:validation:Minimum=50
+	// +kubebuilder:validation:Maximum=99
+	// +optional
+	ConfidencePercent *int32 `json:"confidencePercent,omitempty"`
+
+	// onInconclusive is the exit code of kubectl assay for an inconclusive round: 5, which fails a
+	// pipeline (Fail), or that of one that passed, 0 (Pass). Defaults to Fail.
+	// +default="Fail"
+	// +optional
+	OnInconclusive InconclusivePolicy `json:"onInconclusive,omitempty"`
+}
+
+// Baseline is what cells are compared with.
+//
+// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:ExactlyOneOf=cell;lastPassed;runs;benchmark
+type Baseline struct {
+	// cell selects a value of one or more axes, such as {connector: nio}. Each cell is compared with the
+	// one that differs from it only on those axes.
+	// +optional
+	Cell CellSelector `json:"cell,omitempty"`
+
+	// lastPassed compares each cell with the same cell in the last round that passed. The first
+	// round has nothing to be compared with, and passes.
+	// +optional
+	LastPassed *LastPassed `json:"lastPassed,omitempty"`
+
+	// runs compares each cell with finished BenchmarkRuns of the namespace, all taken together.
+	// +optional
+	Runs *RunSelector `json:"runs,omitempty"`
+
+	// benchmark compares each cell with the same cell in the last completed round of another
+	// Benchmark of the namespace.
+	// +optional
+	Benchmark *BenchmarkReference `json:"benchmark,omitempty"`
+}
+
+// LastPassed selects the last round that passed. It has no settings.
+type LastPassed struct{}
+
+// RunSelector selects BenchmarkRuns by their labels.
+type RunSelector struct {
+	// selector selects the runs.
+	// +required
+	Selector metav1.LabelSelector `json:"selector,omitempty,omitzero"`
+}
+
+// BenchmarkReference names a Benchmark.
+type BenchmarkReference struct {
+	// name is the Benchmark's name, in the same namespace.
+	// +required
+	Name ObjectName `json:"name,omitempty"`
+}
+
+// BaselineMeasure says when a baseline is measured.
+//
+// +kubebuilder:validation:Enum=Rerun;Stored
+type BaselineMeasure string
+
+// The values of BaselineMeasure.
+const (
+	MeasureRerun  BaselineMeasure = "Rerun"
+	MeasureStored BaselineMeasure = "Stored"
+)
+
+// InconclusivePolicy says how pipelines take an inconclusive round.
+//
+// +kubebuilder:validation:Enum=Fail;Pass
+type InconclusivePolicy string
+
+// The values of InconclusivePolicy.
+const (
+	InconclusiveFails  InconclusivePolicy = "Fail"
+	InconclusivePasses InconclusivePolicy = "Pass"
+)
+
+// ComparedMetric is a figure that is compared with the baseline's.
+type ComparedMetric struct {
+	// name is the figure.
+	// +required
+	Name BenchmarkMetric `json:"name,omitempty"`
+
+	// better says which direction is an improvement: Lower or Higher. Defaults to Higher for
+	// RequestsPerSecond and BytesPerSecond, and to Lower for all others.
+	// +optional
+	Better Direction `json:"better,omitempty"`
+
+	// tolerancePercent is the difference below which it doesn't matter, in percent. Defaults to 5.
+	// +default=5
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=99
+	// +optional
+	TolerancePercent *int32 `json:"tolerancePercent,omitempty"`
+
+	// role says whether the metric decides (Gate) or is reported only (Report). Defaults to Gate.
+	// +default="Gate"
+	// +optional
+	Role MetricRole `json:"role,omitempty"`
+}
+
+// Direction is the direction in which a metric improves.
+//
+// +kubebuilder:validation:Enum=Lower;Higher
+type Direction string
+
+// The values of Direction.
+const (
+	LowerIsBetter  Direction = "Lower"
+	HigherIsBetter Direction = "Higher"
+)
+
+// MetricRole says whether a metric decides.
+//
+// +kubebuilder:validation:Enum=Gate;Report
+type MetricRole string
+
+// The values of MetricRole.
+const (
+	RoleGate   MetricRole = "Gate"
+	RoleReport MetricRole = "Report"
+)
+
+// BenchmarkMetric is a figure of a run.
+//
+// +kubebuilder:validation:Enum=LatencyMean;LatencyP50;LatencyP90;LatencyP95;LatencyP99;LatencyP999;LatencyP9999;LatencyMax;ErrorRate;RequestsPerSecond;BytesPerSecond;TargetCPUPerRequest;TargetPeakMemory;ClientCPUPerRequest
+type BenchmarkMetric string
+
+// The figures that only Benchmarks name; the others are those of thresholds.
+const (
+	MetricBytesPerSecond      BenchmarkMetric = "BytesPerSecond"
+	MetricTargetCPUPerRequest BenchmarkMetric = "TargetCPUPerRequest"
+	MetricTargetPeakMemory    BenchmarkMetric = "TargetPeakMemory"
+	MetricClientCPUPerRequest BenchmarkMetric = "ClientCPUPerRequest"
+)
+
+// Capacity searches for the largest load that a cell sustains: a trial passes if the run's thresholds are
+// met, no request was dropped, and at least 99 % of the asked rate was achieved.
+//
+// +kubebuilder:validation:XValidation:rule="self.max > self.from",reason="FieldValueInvalid",fieldPath=".max",message="max must be greater than from"
+type Capacity struct {
+	// path is the field that is searched for, as a JSON pointer into the template's spec: a rate or a
+	// number of connections, such as /load/open/requestsPerSecond.
+	// +required
+	Path JSONPointer `json:"path,omitempty"`
+
+	// from is the first trial's value.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000000
+	// +required
+	From int64 `json:"from,omitempty"`
+
+	// max is the largest value that is tried.
+	// +kubebuilder:validation:Minimum=2
+	// +kubebuilder:validation:Maximum=10000000
+	// +required
+	Max int64 `json:"max,omitempty"`
+
+	// precisionPercent is the largest distance between the bounds of the capacity, in percent of the
+	// lower one. Defaults to 5.
+	// +default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=50
+	// +optional
+	PrecisionPercent *int32 `json:"precisionPercent,omitempty"`
+
+	// trialSeconds is the duration of a trial's measurement, in seconds. It replaces that of the
+	// template's load. Defaults to 30.
+	// +default=30
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	// +optional
+	TrialSeconds *int32 `json:"trialSeconds,omitempty"`
+}

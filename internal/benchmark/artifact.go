@@ -1,0 +1,199 @@
+package benchmark
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/statistics"
+)
+
+const (
+	// SchemaVersion is the version of the JSON format of Round. It changes if a reader of the old format
+	// would misread the new one.
+	SchemaVersion = 1
+	// ArtifactKey is the key of a ConfigMap's binaryData under which a round is kept.
+	ArtifactKey = "round.json.gz"
+	// maxElements bounds the objects and arrays of an encoded round: a run has three.
+	maxElements = 200_000
+)
+
+// Round is everything about a round that has ended, as it is stored.
+type Round struct {
+	// SchemaVersion is SchemaVersion.
+	SchemaVersion int `json:"schemaVersion"`
+	// Namespace and Benchmark identify the Benchmark.
+	Namespace string `json:"namespace"`
+	Benchmark string `json:"benchmark"`
+	// Number is the round's number, Trigger its cause. Seed determined the order of its runs.
+	Number  int64                 `json:"number"`
+	Trigger v1alpha1.RoundTrigger `json:"trigger"`
+	Seed    int64                 `json:"seed"`
+	// Hash identifies what the round measured, Spec has it whole.
+	Hash string                 `json:"hash"`
+	Spec v1alpha1.BenchmarkSpec `json:"spec"`
+	// Started and Ended are the times of the round's begin and end.
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+	// Cells are by index.
+	Cells []Cell `json:"cells"`
+	// Runs are all runs of the round, trials and invalid ones included.
+	Runs []Run `json:"runs"`
+	// Omitted has the metrics whose figures are missing in Runs, because they didn't fit.
+	Omitted []v1alpha1.BenchmarkMetric `json:"omitted,omitempty"`
+	// ForeignRuns is the number of runs of others that the lane admitted between those of the round.
+	ForeignRuns int `json:"foreignRuns,omitempty"`
+	Evaluation
+	// Capacities are the results of the capacity searches.
+	Capacities []Capacity                `json:"capacities,omitempty"`
+	Verdict    v1alpha1.BenchmarkVerdict `json:"verdict"`
+	Reason     string                    `json:"reason"`
+	Message    string                    `json:"message"`
+}
+
+// Encode returns the round as it is stored, in at most limit bytes: gzip-compressed JSON. The same round always
+// gives the same bytes. In a round that doesn't fit, runs only keep the figures that the comparison and
+// repetitions.until name; if it still doesn't fit, only those of the gate. The estimates of all figures are
+// kept. The round itself is not changed. Errors wrap artifact.ErrTooLarge if it doesn't fit even then.
+func (r *Round) Encode(limit int) ([]byte, error) {
+	for _, keep := range []func(v1alpha1.BenchmarkMetric) bool{nil, r.named, r.gated} {
+		kept := *r
+		kept.SchemaVersion = SchemaVersion
+		if keep != nil {
+			kept.omit(keep)
+		}
+		packed, err := artifact.Pack(&kept)
+		if err != nil {
+			return nil, fmt.Errorf("encode round: %w", err)
+		}
+		if len(packed) > limit {
+			continue
+		}
+		if _, err := artifact.Unpack(packed); err == nil { // else it couldn't be read
+			return packed, nil
+		}
+	}
+	return nil, fmt.Errorf("encode round of %d runs in %d bytes: %w", len(r.Runs), limit, artifact.ErrTooLarge)
+}
+
+// omit omits figures of runs, and says which.
+func (r *Round) omit(keep func(v1alpha1.BenchmarkMetric) bool) {
+	omitted := map[v1alpha1.BenchmarkMetric]bool{}
+	r.Runs = slices.Clone(r.Runs)
+	for i := range r.Runs {
+		figures := maps.Clone(r.Runs[i].Figures)
+		maps.DeleteFunc(figures, func(m v1alpha1.BenchmarkMetric, _ float64) bool {
+			if keep(m) {
+				return false
+			}
+			omitted[m] = true
+			return true
+		})
+		r.Runs[i].Figures = figures
+	}
+	r.Omitted = slices.Sorted(maps.Keys(omitted))
+}
+
+// named reports whether a figure is compared, or decides when to stop.
+func (r *Round) named(metric v1alpha1.BenchmarkMetric) bool {
+	if p := r.Spec.Repetitions; p != nil && p.Until != nil && p.Until.Metric == metric {
+		return true
+	}
+	c := r.Spec.Comparison
+	return c != nil && slices.ContainsFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool { return m.Name == metric })
+}
+
+// gated reports whether a figure decides.
+func (r *Round) gated(metric v1alpha1.BenchmarkMetric) bool {
+	c := r.Spec.Comparison
+	return c != nil && slices.ContainsFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool {
+		return m.Name == metric && roleOf(&m) == v1alpha1.RoleGate
+	})
+}
+
+// DecodeRound is the inverse of Round.Encode, but for what that has omitted. It rejects other schema versions
+// than its own, JSON that is larger than any round's, and rounds of which a part is about a cell that
+// doesn't exist. Cells have no changes then: they can't make specs.
+func DecodeRound(data []byte) (*Round, error) {
+	plain, err := artifact.Unpack(data)
+	if err != nil {
+		return nil, fmt.Errorf("decode round: %w", err)
+	}
+	if err := artifact.CheckNesting(plain, maxElements); err != nil {
+		return nil, fmt.Errorf("decode round: %w", err)
+	}
+	var schema struct {
+		Version int `json:"schemaVersion"`
+	}
+	if err := json.Unmarshal(plain, &schema); err != nil {
+		return nil, fmt.Errorf("decode round: %w", err)
+	}
+	if schema.Version != SchemaVersion {
+		return nil, fmt.Errorf("decode round: its schema version is %d, this program reads %d: use the version of Assay that wrote it", schema.Version, SchemaVersion)
+	}
+	var r Round
+	if err := json.Unmarshal(plain, &r); err != nil {
+		return nil, fmt.Errorf("decode round: %w", err)
+	}
+	if err := r.check(); err != nil {
+		return nil, fmt.Errorf("decode round: %w", err)
+	}
+	return &r, nil
+}
+
+// check returns an error if a part of the round is about a cell that doesn't exist.
+func (r *Round) check() error {
+	if len(r.Cells) > MaxCells {
+		return fmt.Errorf("%d cells, must be at most %d", len(r.Cells), MaxCells)
+	}
+	for i := range r.Cells {
+		if c := &r.Cells[i]; c.Index != i || c.Baseline < NoBaseline || c.Baseline >= len(r.Cells) {
+			return fmt.Errorf("cell %d has the index %d and the baseline %d", i, c.Index, c.Baseline)
+		}
+	}
+	for _, indexes := range [][]int{
+		cellsOf(r.Runs, func(x *Run) int { return x.Cell }), cellsOf(r.Estimates, func(x *Estimate) int { return x.Cell }),
+		cellsOf(r.Effects, func(x *Effect) int { return x.Cell }), cellsOf(r.Capacities, func(x *Capacity) int { return x.Cell }),
+	} {
+		for _, cell := range indexes {
+			if cell < 0 || cell >= len(r.Cells) {
+				return fmt.Errorf("there is no cell %d", cell)
+			}
+		}
+	}
+	return nil
+}
+
+func cellsOf[T any](all []T, cell func(*T) int) []int {
+	cells := make([]int, len(all))
+	for i := range all {
+		cells[i] = cell(&all[i])
+	}
+	return cells
+}
+
+// Stored returns the runs with which a later round compares each of its cells, by the names of the cells: the
+// valid ones of the whole blocks, the last of them if they are more than statistics can take.
+func (r *Round) Stored() map[string][]Run {
+	stored := map[string][]Run{}
+	for i := range r.Runs {
+		if run := &r.Runs[i]; !run.Trial && run.Valid && !run.Ended.IsZero() && run.Number < r.Blocks {
+			name := r.Cells[run.Cell].Name
+			stored[name] = append(stored[name], *run)
+		}
+	}
+	for name, runs := range stored {
+		stored[name] = Newest(runs)
+	}
+	return stored
+}
+
+// Newest returns the runs that ended last, in the order of their end: as many as a stored baseline can have.
+func Newest(runs []Run) []Run {
+	sorted := slices.SortedStableFunc(slices.Values(runs), func(a, b Run) int { return a.Ended.Compare(b.Ended) })
+	return sorted[max(0, len(sorted)-statistics.MaxRuns):]
+}

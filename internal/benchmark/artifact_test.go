@@ -1,0 +1,212 @@
+package benchmark
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+)
+
+// ended returns a round as it is stored.
+func ended(t testing.TB, r *round) *Round {
+	t.Helper()
+	end := r.finish(t).End
+	hash, err := Hash(r.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Round{
+		SchemaVersion: SchemaVersion, Namespace: "default", Benchmark: r.Benchmark, Number: r.Number, Trigger: v1alpha1.TriggerCreated,
+		Seed: r.Seed, Hash: hash, Spec: *r.Spec, Started: begin, Ended: r.Progress(r.runs).ExpectedEnd, Cells: r.Cells, Runs: r.runs,
+		Evaluation: end.Evaluation, Capacities: r.Capacities(r.runs), Verdict: end.Verdict, Reason: end.Reason, Message: end.Message,
+	}
+}
+
+func TestArtifact(t *testing.T) {
+	r := exampleRound(t, 5)
+	r.Spec.Capacity = &v1alpha1.Capacity{Path: "/x", From: 100, Max: 5000}
+	measure := r.measure
+	r.measure = func(run *Run) {
+		if run.Trial {
+			run.Outcome, run.Achieved = upTo(1000)(run.Load), float64(run.Load)
+		} else {
+			measure(run)
+		}
+		run.Conditions = Conditions{NodeType: "c5", Kernel: "6.1"}
+		if run.Name == "bm-r1-c001-b03" {
+			run.Fail("ClientLost", "the pod was deleted.")
+		}
+	}
+	want := ended(t, r)
+	data, err := want.Encode(artifact.ConfigMapLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeRound(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Cell{})); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if again, err := want.Encode(artifact.ConfigMapLimit); err != nil || string(again) != string(data) {
+		t.Errorf("another encoding: %v", err)
+	}
+
+	stored := got.Stored()
+	if len(stored) != 2 || len(stored["a=x"]) != 10 || len(stored["a=y"]) != 10 || stored["a=y"][0].Figures["RequestsPerSecond"] != example[1][0] {
+		t.Errorf("stored %v", stored)
+	}
+}
+
+func TestNewest(t *testing.T) {
+	var runs []Run
+	for i := range 300 {
+		runs = append(runs, Run{RunKey: RunKey{Number: i}, Ended: begin.Add(-time.Duration(i) * time.Second)})
+	}
+	got := Newest(runs)
+	if len(got) != 200 || got[0].Number != 199 || got[199].Number != 0 {
+		t.Errorf("%d runs, from %d to %d", len(got), got[0].Number, got[len(got)-1].Number)
+	}
+}
+
+// large returns a round of 256 cells whose runs have all figures and no two the same.
+func large(t testing.TB, blocks int) *Round {
+	spec := &v1alpha1.BenchmarkSpec{
+		Axes:        []v1alpha1.Axis{values("connections", "/x", numbers(1, 64)...), options("connector", "nio", "nio2", "apr", "nginx")},
+		Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(1)), Max: ptr.To(int32(100)), Until: &v1alpha1.Precision{Metric: "LatencyP50", HalfWidthPercent: 5}},
+		Comparison:  &v1alpha1.Comparison{Metrics: []v1alpha1.ComparedMetric{{Name: "LatencyP99"}, {Name: "ErrorRate", Role: v1alpha1.RoleReport}}},
+	}
+	p := planner(t, spec)
+	r := &Round{Spec: *spec, Cells: p.Cells}
+	random := rand.New(rand.NewPCG(1, 0))
+	for block := range blocks {
+		for cell := range p.Cells {
+			run := Run{
+				RunKey: RunKey{Round: 1, Cell: cell, Number: block}, Started: begin.Add(time.Duration(len(r.Runs)) * time.Minute), Valid: true,
+				Figures: map[v1alpha1.BenchmarkMetric]float64{}, Conditions: Conditions{NodeType: "c5.large", Kernel: "6.1.0-40-amd64", CPUExclusivity: "Exclusive", Image: "tomcat@sha256:" + strings.Repeat("0123456789abcdef", 4)},
+			}
+			run.Ended = run.Started.Add(time.Duration(50+random.IntN(10)) * time.Second)
+			run.Name = run.RunKey.Name("connectors")
+			for _, m := range metricNames {
+				run.Figures[m] = rounded(1000 * random.Float64())
+			}
+			r.Runs = append(r.Runs, run)
+		}
+	}
+	return r
+}
+
+func TestArtifactFits(t *testing.T) {
+	r := large(t, 20)
+	data, err := r.Encode(artifact.ConfigMapLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := DecodeRound(data)
+	if err != nil || len(decoded.Omitted) > 0 {
+		t.Errorf("256 cells with 20 blocks: %v, without %v", err, decoded.Omitted)
+	}
+	t.Logf("256 cells with 20 blocks take %d bytes", len(data))
+
+	// Where there is no room for all, the figures that decide are kept.
+	for _, c := range []struct {
+		limit int
+		kept  []v1alpha1.BenchmarkMetric
+	}{
+		{len(data) - 1, []v1alpha1.BenchmarkMetric{"ErrorRate", "LatencyP50", "LatencyP99"}},
+		{len(data) / 4, []v1alpha1.BenchmarkMetric{"LatencyP99"}},
+	} {
+		data, err := r.Encode(c.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decoded, err := DecodeRound(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(data) > c.limit || len(decoded.Runs) != len(r.Runs) || len(decoded.Omitted) != len(metricNames)-len(c.kept) {
+			t.Errorf("%d bytes of %d, %d runs, without %v", len(data), c.limit, len(decoded.Runs), decoded.Omitted)
+		}
+		for i := range decoded.Runs {
+			want := map[v1alpha1.BenchmarkMetric]float64{}
+			for _, m := range c.kept {
+				want[m] = r.Runs[i].Figures[m]
+			}
+			if diff := cmp.Diff(want, decoded.Runs[i].Figures); diff != "" {
+				t.Fatalf("run %d: (-want +got)\n%s", i, diff)
+			}
+		}
+	}
+	if len(r.Runs[0].Figures) != len(metricNames) || r.Omitted != nil {
+		t.Error("the round changed")
+	}
+	if _, err := r.Encode(10_000); !errors.Is(err, artifact.ErrTooLarge) {
+		t.Errorf("in 10,000 bytes: %v", err)
+	}
+}
+
+func TestArtifactRefused(t *testing.T) {
+	for doc, want := range map[string]string{
+		`{"schemaVersion": 2}`: "decode round: its schema version is 2, this program reads 1: use the version of Assay that wrote it",
+		`{}`:                   "decode round: its schema version is 0, this program reads 1: use the version of Assay that wrote it",
+		`{"schemaVersion": 1, "cells": [{"index": 1}]}`:                                        "decode round: cell 0 has the index 1 and the baseline 0",
+		`{"schemaVersion": 1, "cells": [{"baseline": 1}]}`:                                     "decode round: cell 0 has the index 0 and the baseline 1",
+		`{"schemaVersion": 1, "runs": [{"cell": 0}]}`:                                          "decode round: there is no cell 0",
+		`{"schemaVersion": 1, "cells": [{"index": 0}], "effects": [{"cell": -1}]}`:             "decode round: there is no cell -1",
+		`{"schemaVersion": 1, "cells": [{"index": 0}], "estimates": [{"cell": 1}]}`:            "decode round: there is no cell 1",
+		`{"schemaVersion": 1, "cells": [{"index": 0}], "capacities": [{"cell": 7}]}`:           "decode round: there is no cell 7",
+		`{"schemaVersion": 1, "runs": [` + strings.Repeat("{},", 200_000) + `{}]}`:             "decode round: more than 200000 objects and arrays",
+		`{"schemaVersion": 1, "cells": [` + strings.Repeat(`{"index":0},`, 256) + `{}]}`:       "decode round: 257 cells, must be at most 256",
+		`{"schemaVersion": 1, "x": ` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`: "decode round: more than 32 levels of nesting",
+	} {
+		data, err := artifact.Pack(json.RawMessage(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := DecodeRound(data); err == nil || err.Error() != want {
+			t.Errorf("%.80s: got %v, want %s", doc, err, want)
+		}
+	}
+	if _, err := DecodeRound([]byte("x")); err == nil {
+		t.Error("text was decoded")
+	}
+}
+
+// Whatever is decoded can be used: every index that it has exists.
+func FuzzDecodeRound(f *testing.F) {
+	encoded, err := json.Marshal(large(f, 1))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(encoded[:2000]))
+	f.Add(`{"schemaVersion": 1, "cells": [{"index": 0, "name": "a", "baseline": -1}], "runs": [{"cell": 0, "valid": true, "ended": "2026-11-22T12:00:00Z"}], "blocks": 1, "effects": [{"cell": 0, "percent": 1}], "capacities": [{"sustained": 1}]}`)
+	f.Fuzz(func(t *testing.T, doc string) {
+		data, err := artifact.Pack(json.RawMessage(doc))
+		if err != nil {
+			return
+		}
+		r, err := DecodeRound(data)
+		if err != nil {
+			return
+		}
+		r.Stored()
+		EffectStatuses(r.Cells, r.Effects)
+		CapacityStatuses(r.Cells, r.Capacities)
+		if again, err := r.Encode(artifact.ConfigMapLimit); err == nil {
+			if _, err := DecodeRound(again); err != nil {
+				t.Errorf("%s can't be decoded again: %v", fmt.Sprintf("%.200s", doc), err)
+			}
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package benchmark
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/validity"
+)
+
+// Run is what a round knows of one of its runs.
+type Run struct {
+	RunKey
+	// Name is the BenchmarkRun's name.
+	Name string `json:"name"`
+	// Started is the time of its creation, Ended that of its end: zero while it is under way.
+	Started time.Time `json:"started,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
+	// Valid reports whether its figures count: of a trial, whether it says if the load was sustained.
+	Valid bool `json:"valid,omitempty"`
+	// Message says why a run isn't valid, or why a trial failed; empty otherwise.
+	Message string `json:"message,omitempty"`
+	// Figures are those that the run has.
+	Figures map[v1alpha1.BenchmarkMetric]float64 `json:"figures,omitempty"`
+	// Conditions must be the same for runs to be compared.
+	Conditions Conditions `json:"conditions,omitzero"`
+	// Load is the load that a trial tried; 0 for other runs.
+	Load int64 `json:"load,omitempty"`
+	// Outcome is the outcome of a trial; empty for other runs, and for a trial that isn't valid.
+	Outcome Outcome `json:"outcome,omitempty"`
+	// Achieved is a trial's rate over all clients: of open load the rate at which requests started, of
+	// closed load that of successful requests.
+	Achieved float64 `json:"achievedPerSecond,omitempty"`
+	// Connections is the number of concurrent connections of closed load over all clients; 0 for other
+	// loads.
+	Connections int64 `json:"connections,omitempty"`
+}
+
+// Outcome is the outcome of a trial of a capacity search.
+type Outcome string
+
+// The outcomes.
+const (
+	// OutcomePassed: the target sustained the load.
+	OutcomePassed Outcome = "Passed"
+	// OutcomeFailed: the target didn't sustain it.
+	OutcomeFailed Outcome = "Failed"
+	// OutcomeSaturated: the clients couldn't make the load, so that the trial says nothing about the target.
+	OutcomeSaturated Outcome = "Saturated"
+)
+
+// Conditions are what must be the same in runs whose figures are compared. Empty ones are unknown, which
+// is the same as unknown.
+type Conditions struct {
+	// NodeType is the type of the target's node, such as its label node.kubernetes.io/instance-type.
+	NodeType string `json:"nodeType,omitempty"`
+	// Kernel is the release of that node's kernel.
+	Kernel string `json:"kernel,omitempty"`
+	// Image has the digest of the target's image, followed by those of its backends.
+	Image string `json:"image,omitempty"`
+	// CPUExclusivity is Exclusive, Shared or Unknown, followed by that of its backends.
+	CPUExclusivity string `json:"cpuExclusivity,omitempty"`
+}
+
+// FiguresOf returns the figures of a result, in the units of result.Metrics. Those that it doesn't have
+// are omitted. Others are rounded to 7 significant digits, so that a round's artifact has room for all, and
+// has exactly the figures by which the round was decided.
+func FiguresOf(r *result.Result) map[v1alpha1.BenchmarkMetric]float64 {
+	figures := make(map[v1alpha1.BenchmarkMetric]float64, len(result.Metrics))
+	for name, of := range result.Metrics {
+		if value, exists := of(r); exists && value >= 0 && !math.IsInf(value, 0) {
+			figures[v1alpha1.BenchmarkMetric(name)] = rounded(value)
+		}
+	}
+	return figures
+}
+
+func rounded(value float64) float64 {
+	value, _ = strconv.ParseFloat(strconv.FormatFloat(value, 'g', 7, 64), 64)
+	return value
+}
+
+// ConditionsOf returns the conditions of a result. nodeType is the type of the target's node.
+func ConditionsOf(r *result.Result, nodeType string) Conditions {
+	e := &r.Environment
+	images, exclusivity := []string{e.TargetImageID}, []string{e.CPUExclusivity}
+	for _, b := range e.Backends {
+		images = append(images, b.Name+" "+b.ImageID)
+		exclusivity = append(exclusivity, b.Name+" "+b.CPUExclusivity)
+	}
+	return Conditions{NodeType: nodeType, Kernel: e.Kernel, Image: strings.Join(images, ", "), CPUExclusivity: strings.Join(exclusivity, ", ")}
+}
+
+// achievedShare is the share of the target rate that a trial must achieve to pass.
+const achievedShare = 0.99
+
+// Complete sets what the result of a finished run says: figures, conditions, validity, the outcome of a
+// trial. nodeType is the type of the target's node.
+func (r *Run) Complete(res *result.Result, nodeType string) {
+	r.Figures, r.Conditions = FiguresOf(res), ConditionsOf(res, nodeType)
+	if res.Run.Load == result.LoadClosed {
+		r.Connections = cmp.Or(res.Run.AllConnections, res.Run.Connections*int64(len(res.Clients)))
+	}
+	var reasons, messages []string
+	for _, f := range res.Findings {
+		if f.Severity == result.Invalidates {
+			reasons, messages = append(reasons, f.Reason), append(messages, f.Message)
+		}
+	}
+	r.Valid, r.Message = len(reasons) == 0, strings.Join(messages, " ")
+	if r.Trial {
+		r.completeTrial(res, reasons)
+	}
+}
+
+// overload holds the findings that invalidate a run, but say of a trial that the target didn't sustain
+// the load.
+var overload = []string{validity.ReasonNothingSucceeded, validity.ReasonErrorsDominate, validity.ReasonRateNotAchieved}
+
+func (r *Run) completeTrial(res *result.Result, invalidating []string) {
+	achieved := res.RequestsPerSecond()
+	if a := res.Arrivals; a != nil {
+		achieved = a.AchievedPerSecond(res.Merged.Dropped)
+	}
+	r.Achieved = rounded(achieved)
+	r.Outcome, r.Valid = "", true
+	switch {
+	case slices.Contains(invalidating, validity.ReasonClientSaturated), slices.Contains(invalidating, validity.ReasonClientThrottled):
+		r.Outcome = OutcomeSaturated
+	case slices.ContainsFunc(invalidating, func(reason string) bool { return !slices.Contains(overload, reason) }):
+		r.Valid = false
+	case len(invalidating) > 0:
+		r.Outcome = OutcomeFailed
+	default:
+		if missed := missed(res, achieved); len(missed) > 0 {
+			r.Outcome, r.Message = OutcomeFailed, strings.Join(missed, "; ")
+		} else {
+			r.Outcome = OutcomePassed
+		}
+	}
+}
+
+// missed returns what keeps a trial from passing.
+func missed(res *result.Result, achieved float64) (missed []string) {
+	for _, t := range res.Thresholds {
+		if !t.Met {
+			missed = append(missed, fmt.Sprintf("%s is %s, must be %s", t.Metric, t.Actual, t.Bound))
+		}
+	}
+	if n := res.Merged.Dropped; n > 0 {
+		missed = append(missed, fmt.Sprintf("%d requests were dropped", n))
+	}
+	if a := res.Arrivals; a != nil && achieved < achievedShare*a.TargetRatePerSecond() {
+		missed = append(missed, fmt.Sprintf("%.2f requests/s were started of %.2f", achieved, a.TargetRatePerSecond()))
+	}
+	return missed
+}
+
+// Fail records that a run ended without a result, with the reason and the message of its condition
+// Succeeded. It isn't valid. But a trial whose target crashed has failed.
+func (r *Run) Fail(reason, message string) {
+	r.Valid, r.Message = false, strings.TrimSpace(reason+": "+message)
+	if r.Trial && reason == v1alpha1.ReasonTargetCrashed {
+		r.Valid, r.Outcome = true, OutcomeFailed
+	}
+}

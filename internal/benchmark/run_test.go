@@ -1,0 +1,163 @@
+package benchmark
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/validity"
+)
+
+// measured returns the result of a second at the given rate, all of it achieved.
+func measured(rate int64) *result.Result {
+	r := &result.Result{
+		DurationMicroseconds: 1_000_000,
+		Merged:               result.Measure{Counts: result.Counts{Requests: rate, BytesReceived: 10 * rate}},
+		Clients:              []result.Client{{}},
+		Server:               &result.Server{End: result.ServerUsage{UserCPU: 5 * rate}},
+		Arrivals:             &result.Arrivals{Due: rate, PlannedMicroseconds: 1_000_000, StartedMicroseconds: 1_000_000},
+		Environment: result.Environment{
+			Kernel: "6.1.0", TargetImageID: "tomcat@sha256:1", CPUExclusivity: "Exclusive",
+			Backends: []result.BackendEnvironment{{Name: "app", ImageID: "app@sha256:2", CPUExclusivity: "Shared"}},
+		},
+		Backends: []result.Backend{{Name: "app"}},
+	}
+	r.Merged.Latencies.Of(result.Total).Record(500)
+	return r
+}
+
+// Every metric that the API knows is a figure, and the other way around.
+func TestFiguresAreThoseOfTheAPI(t *testing.T) {
+	data, err := os.ReadFile("../../config/crd/bases/assay.dev_benchmarks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd any
+	if err := yaml.Unmarshal(data, &crd); err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range []string{"spec", "versions", "0", "schema", "openAPIV3Schema", "properties", "spec", "properties",
+		"comparison", "properties", "metrics", "items", "properties", "name", "enum"} {
+		if crd, _, err = lookUp(crd, token); err != nil {
+			t.Fatal(token, err)
+		}
+	}
+	var want []string
+	for _, name := range crd.([]any) {
+		want = append(want, name.(string))
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(result.Metrics))); diff != "" {
+		t.Errorf("(-API +figures)\n%s", diff)
+	}
+	figures := FiguresOf(measured(100))
+	for _, name := range want {
+		if _, ok := figures[v1alpha1.BenchmarkMetric(name)]; !ok {
+			t.Errorf("a whole result has no %s", name)
+		}
+	}
+}
+
+func TestComplete(t *testing.T) {
+	finding := func(reason string, severity result.Severity) func(*result.Result) {
+		return func(r *result.Result) {
+			r.Findings = append(r.Findings, result.Finding{Reason: reason, Severity: severity, Message: "About " + reason + "."})
+		}
+	}
+	for name, c := range map[string]struct {
+		change       func(*result.Result)
+		valid        bool   // as a run of a block
+		message      string // of that
+		outcome      Outcome
+		trialMessage string
+	}{
+		"as asked": {
+			change: func(*result.Result) {}, valid: true, outcome: OutcomePassed,
+		},
+		"a warning": {
+			change: finding(validity.ReasonClientSaturated, result.Warns), valid: true, outcome: OutcomePassed,
+		},
+		"99% achieved": {
+			change: func(r *result.Result) { r.Arrivals.StartedMicroseconds = 1_010_000 }, valid: true, outcome: OutcomePassed,
+		},
+		"less than 99% achieved": {
+			change: func(r *result.Result) { r.Arrivals.StartedMicroseconds = 1_011_000 }, valid: true, outcome: OutcomeFailed,
+			trialMessage: "989.12 requests/s were started of 1000.00",
+		},
+		"dropped": {
+			change: func(r *result.Result) { r.Merged.Dropped = 1 }, valid: true, outcome: OutcomeFailed,
+			trialMessage: "1 requests were dropped",
+		},
+		"thresholds": {
+			change: func(r *result.Result) {
+				r.Thresholds = []result.ThresholdOutcome{{Metric: "LatencyP99", Bound: "below 50ms", Actual: "51ms"}, {Metric: "LatencyP50", Met: true}}
+			}, valid: true, outcome: OutcomeFailed, trialMessage: "LatencyP99 is 51ms, must be below 50ms",
+		},
+		"closed load": {
+			change: func(r *result.Result) { r.Arrivals = nil }, valid: true, outcome: OutcomePassed,
+		},
+		"overloaded": {
+			change: finding(validity.ReasonRateNotAchieved, result.Invalidates), message: "About RateNotAchieved.", outcome: OutcomeFailed, trialMessage: "About RateNotAchieved.",
+		},
+		"saturated": {
+			change: func(r *result.Result) {
+				finding(validity.ReasonRateNotAchieved, result.Invalidates)(r)
+				finding(validity.ReasonClientThrottled, result.Invalidates)(r)
+			},
+			message: "About RateNotAchieved. About ClientThrottled.", outcome: OutcomeSaturated, trialMessage: "About RateNotAchieved. About ClientThrottled.",
+		},
+		"invalid": {
+			change: func(r *result.Result) {
+				finding(validity.ReasonErrorsDominate, result.Invalidates)(r)
+				finding(validity.ReasonStartSkew, result.Invalidates)(r)
+			},
+			message: "About ErrorsDominate. About StartSkew.", trialMessage: "About ErrorsDominate. About StartSkew.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := measured(1000)
+			c.change(r)
+			run, trial := Run{}, Run{RunKey: RunKey{Trial: true}}
+			run.Complete(r, "c5.large")
+			trial.Complete(r, "c5.large")
+			if run.Valid != c.valid || run.Message != c.message || run.Outcome != "" {
+				t.Errorf("run: valid %t, %q, outcome %q", run.Valid, run.Message, run.Outcome)
+			}
+			if trial.Valid != (c.outcome != "") || trial.Message != c.trialMessage || trial.Outcome != c.outcome {
+				t.Errorf("trial: valid %t, %q, outcome %q", trial.Valid, trial.Message, trial.Outcome)
+			}
+			want := Conditions{NodeType: "c5.large", Kernel: "6.1.0", Image: "tomcat@sha256:1, app app@sha256:2", CPUExclusivity: "Exclusive, app Shared"}
+			if run.Conditions != want {
+				t.Errorf("conditions %+v", run.Conditions)
+			}
+			if run.Figures["RequestsPerSecond"] != 1000 || trial.Figures["TargetCPUPerRequest"] != 5 {
+				t.Errorf("figures %v, %v", run.Figures, trial.Figures)
+			}
+		})
+	}
+}
+
+func TestFail(t *testing.T) {
+	for _, c := range []struct {
+		trial  bool
+		reason string
+		want   Run
+	}{
+		{false, "TargetCrashed", Run{Message: "TargetCrashed: exit code 137"}},
+		{true, "TargetCrashed", Run{Message: "TargetCrashed: exit code 137", Valid: true, Outcome: OutcomeFailed}},
+		{true, "ClientLost", Run{Message: "ClientLost: exit code 137"}},
+	} {
+		got := Run{RunKey: RunKey{Trial: c.trial}}
+		got.Fail(c.reason, "exit code 137")
+		c.want.Trial = c.trial
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", c.reason, diff)
+		}
+	}
+}
