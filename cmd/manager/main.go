@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	_ "time/tzdata" // for schedules: the image has no time zones
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -31,6 +32,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/benchmark"
 	"github.com/assay-dev/assay/controllers/benchmarkrun"
 	"github.com/assay-dev/assay/controllers/leader"
 	"github.com/assay-dev/assay/controllers/sessioncertificate"
@@ -221,6 +223,7 @@ func run(ctx context.Context, o *options) error {
 	if lock != nil {
 		reconciler.Leadership = lock.Leadership
 	}
+	benchmarks := &benchmark.Reconciler{Client: mgr.GetClient(), APIReader: apiReader, Events: reconciler.Events, Clock: clock.RealClock{}}
 	serve := manager.RunnableFunc(func(ctx context.Context) error {
 		listener, err := net.Listen("tcp", o.sessionAddr)
 		if err != nil {
@@ -230,6 +233,7 @@ func run(ctx context.Context, o *options) error {
 	})
 	for _, add := range []func() error{
 		func() error { return reconciler.SetupWithManager(mgr, changed) },
+		func() error { return benchmarks.SetupWithManager(mgr) },
 		func() error { return certificate.SetupWithManager(mgr) },
 		func() error { return trust.SetupWithManager(mgr) },
 		func() error { return mgr.Add(serve) },

@@ -2,12 +2,15 @@ package benchmarkrun
 
 import (
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -59,7 +62,8 @@ func trimRun(obj any) (any, error) {
 	if !ok || !run.IsFinished(br) || br.Status.Verdict == "" { // without a verdict it is trimmed
 		return trim(obj)
 	}
-	br.Labels, br.Annotations, br.OwnerReferences = nil, nil, nil // users' own
+	br.Labels, br.Annotations = nil, nil // users' own
+	br.OwnerReferences = slices.DeleteFunc(br.OwnerReferences, func(owner metav1.OwnerReference) bool { return !ptr.Deref(owner.Controller, false) })
 	spec, status := &br.Spec, &br.Status
 	br.Spec = v1alpha1.BenchmarkRunSpec{
 		Lane: spec.Lane, Suspend: spec.Suspend, PodRetention: spec.PodRetention, TTLSecondsAfterFinished: spec.TTLSecondsAfterFinished,

@@ -15,6 +15,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -24,18 +25,20 @@ import (
 // usedElsewhere are the rights that the manager doesn't always use in this test, each with the cause and
 // the test that does. A right that isn't among them must be used here.
 var usedElsewhere = map[string]string{
-	"get assay.dev/benchmarkruns":               "an identity that the cache doesn't have yet: TestIdentifyReadsPastACacheThatIsBehind",
-	"list /configmaps":                          "an API server that doesn't stream lists to the cache",
-	"list batch/jobs":                           "an API server that doesn't stream lists to the cache",
-	"update /secrets":                           "a certificate that is about to expire: controller_test.go of sessioncertificate",
-	"update assay.dev/benchmarkruns/finalizers": "owner references, where the API server checks them (OwnerReferencesPermissionEnforcement)",
-	"get /pods":                                 "a target that exists before it is created: TestReconcileReplacesPlantedObjects",
-	"patch /pods":                               "retained pods, which a kubelet has started: remains_test.go",
-	"get batch/jobs":                            "clients that exist before they are created: TestReconcileReplacesPlantedObjects",
-	"patch /configmaps":                         "a new CA of the session certificate: trust_test.go",
-	"get /pods/log":                             "a kubelet's: test/e2e",
-	"get /nodes":                                "a scheduler's: TestReconcileGoesOnWithoutTheRightToReadNodes",
-	"create authentication.k8s.io/tokenreviews": "a pod's token: TestIdentify",
+	"list assay.dev/benchmarks":                        "an API server that doesn't stream lists to the cache",
+	"get assay.dev/benchmarkruns":                      "an identity that the cache doesn't have yet: TestIdentifyReadsPastACacheThatIsBehind",
+	"list /configmaps":                                 "an API server that doesn't stream lists to the cache",
+	"list batch/jobs":                                  "an API server that doesn't stream lists to the cache",
+	"update /secrets":                                  "a certificate that is about to expire: controller_test.go of sessioncertificate",
+	"update assay.dev/benchmarks/finalizers":           "owner references, where the API server checks them (OwnerReferencesPermissionEnforcement)",
+	"update assay.dev/benchmarkruns/finalizers":        "owner references, where the API server checks them (OwnerReferencesPermissionEnforcement)",
+	"get /pods":                                        "a target that exists before it is created: TestReconcileReplacesPlantedObjects",
+	"patch /pods":                                      "retained pods, which a kubelet has started: remains_test.go",
+	"get batch/jobs":                                   "clients that exist before they are created: TestReconcileReplacesPlantedObjects",
+	"patch /configmaps":                                "a new CA of the session certificate: trust_test.go",
+	"get /pods/log":                                    "a kubelet's: test/e2e",
+	"get /nodes":                                       "a scheduler's: TestReconcileGoesOnWithoutTheRightToReadNodes",
+	"create authentication.k8s.io/tokenreviews":        "a pod's token: TestIdentify",
 	"create authorization.k8s.io/subjectaccessreviews": "a scraper of metrics: controller-runtime",
 	"patch events.k8s.io/events":                       "a repeated event: client-go",
 	"list cert-manager.io/certificaterequests":         "cert-manager's kinds: certmanager_test.go",
@@ -101,10 +104,20 @@ func TestGrantedRightsAreUsed(t *testing.T) {
 		run.Spec.Target.Content = []v1alpha1.ContentFile{{Path: "/index.html", ConfigMapKeyRef: &v1alpha1.ConfigMapKeyReference{Name: "page", Key: "index"}}}
 	})
 	started(t, run)
+	benchmark := &v1alpha1.Benchmark{ObjectMeta: metaOf("rights", "benchmark")}
+	benchmark.Spec.Template.Spec = *run.Spec.DeepCopy()
+	benchmark.Spec.Template.Spec.Lane = "benchmark"
+	if err := api.Create(t.Context(), benchmark); err != nil {
+		t.Fatal(err)
+	}
 	next := newRun(t, "rights", func(run *v1alpha1.BenchmarkRun) { run.Name = "next" })
 	gone(t, run)
 	started(t, next) // after a look for pods that hold the lane
 	gone(t, next)
+	eventually(t, "the Benchmark's run", func(ctx context.Context) (bool, error) {
+		err := api.Get(ctx, client.ObjectKeyFromObject(benchmark), benchmark)
+		return benchmark.Status.Round != nil && ptr.Deref(benchmark.Status.Round.FinishedRuns, 0) > 0, err
+	})
 	used, refused := requestsOf(t, r.user)
 	for _, line := range refused {
 		t.Errorf("refused: %s", line)

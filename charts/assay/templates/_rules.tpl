@@ -38,6 +38,7 @@
   resources:
   - benchmarkruns
   verbs:
+  - create
   - delete
   - get
   - list
@@ -47,8 +48,17 @@
   resources:
   - benchmarkruns/finalizers
   - benchmarkruns/status
+  - benchmarks/finalizers
+  - benchmarks/status
   verbs:
   - update
+- apiGroups:
+  - assay.dev
+  resources:
+  - benchmarks
+  verbs:
+  - list
+  - watch
 - apiGroups:
   - authentication.k8s.io
   resources:
@@ -141,6 +151,7 @@
   - assay.dev
   resources:
   - benchmarkruns
+  - benchmarks
   verbs:
   - create
   - delete
@@ -154,6 +165,7 @@
   - assay.dev
   resources:
   - benchmarkruns/status
+  - benchmarks/status
   verbs:
   - get
 {{- end }}
@@ -163,6 +175,7 @@
   - assay.dev
   resources:
   - benchmarkruns
+  - benchmarks
   verbs:
   - get
   - list
@@ -171,6 +184,7 @@
   - assay.dev
   resources:
   - benchmarkruns/status
+  - benchmarks/status
   verbs:
   - get
 {{- end }}

@@ -1,0 +1,78 @@
+package benchmark
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+)
+
+// cancel deletes the run under way.
+func (r *Reconciler) cancel(ctx context.Context, b *v1alpha1.Benchmark) error {
+	return r.deleteRuns(ctx, b, func(round int64, finished bool) bool { return round == b.Status.Round.Number && !finished })
+}
+
+// expire deletes the runs and artifacts of rounds that history doesn't keep.
+func (r *Reconciler) expire(ctx context.Context, b *v1alpha1.Benchmark) error {
+	if b.Status.Round == nil {
+		return nil
+	}
+	benchmark.Expire(b)
+	kept := func(round int64) bool {
+		return round >= b.Status.Round.Number ||
+			slices.ContainsFunc(b.Status.History, func(r v1alpha1.RoundReference) bool { return r.Number == round })
+	}
+	if err := r.deleteRuns(ctx, b, func(round int64, _ bool) bool { return !kept(round) }); err != nil {
+		return err
+	}
+	var artifacts metav1.PartialObjectMetadataList
+	artifacts.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+	if err := r.APIReader.List(ctx, &artifacts, client.InNamespace(b.Namespace), client.MatchingLabels{benchmark.LabelBenchmark: b.Name}); err != nil {
+		return fmt.Errorf("list the artifacts: %w", err)
+	}
+	for i := range artifacts.Items {
+		obj := &artifacts.Items[i]
+		round, ok := benchmark.RoundOf(obj)
+		if ok && metav1.IsControlledBy(obj, b) && !kept(round) {
+			if err := r.delete(ctx, obj); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Reconciler) deleteRuns(ctx context.Context, b *v1alpha1.Benchmark, which func(round int64, finished bool) bool) error {
+	var runs v1alpha1.BenchmarkRunList
+	if err := r.List(ctx, &runs, client.InNamespace(b.Namespace), client.MatchingFields{ownerField: string(b.UID)}, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list the runs: %w", err)
+	}
+	for i := range runs.Items {
+		run := &runs.Items[i]
+		key, ok := benchmark.ParseRunName(b.Name, run.Name)
+		if !ok || !run.DeletionTimestamp.IsZero() || !which(key.Round, meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)) {
+			continue
+		}
+		if err := r.delete(ctx, run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// delete deletes an object that was observed, and no other of its name.
+func (r *Reconciler) delete(ctx context.Context, obj client.Object) error {
+	uid := obj.GetUID()
+	err := r.Delete(ctx, obj, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete %s: %w", obj.GetName(), err)
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+// Package benchmark reconciles Benchmarks: it makes the BenchmarkRuns of a round, reads their figures, and
+// writes what package benchmark in internal concludes from them.
+package benchmark
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/retry"
+	"github.com/assay-dev/assay/internal/benchmark"
+)
+
+// Reconciler reconciles Benchmarks.
+type Reconciler struct {
+	client.Client
+	// APIReader reads past the cache, which has neither artifacts nor the results of finished runs.
+	APIReader client.Reader
+	Events    events.EventRecorder
+	Clock     clock.PassiveClock
+
+	mu sync.Mutex
+	// rounds holds the rounds under way as far as this manager has read them, by the Benchmarks' UIDs.
+	rounds map[types.UID]*round
+}
+
+// round is a round under way. Everything in it can be read again.
+type round struct {
+	number int64
+	// checked reports that the API server accepts every cell.
+	checked bool
+	// runs holds the finished runs whose figures were read, by their names.
+	runs map[string]benchmark.Run
+	// stored holds the runs of a stored baseline by the names of cells; nil if they weren't read.
+	stored map[string][]benchmark.Run
+}
+
+// ownerField is the cache's index of runs by the UID of their Benchmark.
+const ownerField = "benchmark"
+
+// SetupWithManager registers the reconciler.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.BenchmarkRun{}, ownerField, ownerIndex); err != nil {
+		return fmt.Errorf("index the runs by Benchmark: %w", err)
+	}
+	err := ctrl.NewControllerManagedBy(mgr).
+		Named("benchmark").
+		For(&v1alpha1.Benchmark{}).
+		Owns(&v1alpha1.BenchmarkRun{}, builder.WithPredicates(steps)).
+		WithOptions(controller.Options{RateLimiter: retry.Limiter()}).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("build the controller: %w", err)
+	}
+	return nil
+}
+
+// steps selects the events of runs after which a round may go on.
+var steps = predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := e.ObjectOld.(*v1alpha1.BenchmarkRun), e.ObjectNew.(*v1alpha1.BenchmarkRun)
+		return stateOf(before) != stateOf(after) || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero()
+	},
+}
+
+func ownerIndex(obj client.Object) []string {
+	if owner := benchmark.OwnerOf(obj); owner != nil {
+		return []string{string(owner.UID)}
+	}
+	return nil
+}
+
+// of returns what is known of the round under way of a Benchmark.
+func (r *Reconciler) of(b *v1alpha1.Benchmark) *round {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.rounds == nil {
+		r.rounds = map[types.UID]*round{}
+	}
+	known := r.rounds[b.UID]
+	if known == nil || known.number != b.Status.Round.Number {
+		known = &round{number: b.Status.Round.Number, runs: map[string]benchmark.Run{}}
+		r.rounds[b.UID] = known
+	}
+	return known
+}
+
+func (r *Reconciler) forget(uid types.UID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.rounds, uid)
+}
