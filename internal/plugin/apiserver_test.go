@@ -2,28 +2,33 @@ package plugin_test
 
 import (
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
+	"path"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 )
 
 const (
 	runsPath       = "/apis/assay.dev/v1alpha1/namespaces/default/benchmarkruns"
+	benchmarksPath = "/apis/assay.dev/v1alpha1/namespaces/default/benchmarks"
 	configMapsPath = "/api/v1/namespaces/default/configmaps/"
 )
 
-// apiServer is a fake API server for the tests of the plugin. It holds one BenchmarkRun and one
-// ConfigMap in the namespace default, and supports get, list and watch. It can be stopped and
+// apiServer is a fake API server for the tests of the plugin. It holds one BenchmarkRun, one Benchmark and one
+// ConfigMap in the namespace default, and supports get, list, watch and merge patches. It can be stopped and
 // restarted at the same address.
 type apiServer struct {
 	t       *testing.T
@@ -31,8 +36,9 @@ type apiServer struct {
 
 	server *http.Server
 
-	mutex     sync.Mutex
-	run       *v1alpha1.BenchmarkRun
+	mutex sync.Mutex
+	// objects holds the run and the Benchmark by the paths of their kinds.
+	objects   map[string]client.Object
 	configMap *corev1.ConfigMap
 	rejection *apierrors.StatusError
 	// history holds all events. Each of them raised the version by one from firstVersion.
@@ -44,14 +50,15 @@ type apiServer struct {
 const firstVersion = 100
 
 type event struct {
-	Type   string `json:"type"`
-	Object any    `json:"object"`
+	Type   string        `json:"type"`
+	Object client.Object `json:"object"`
+	path   string
 }
 
 // startAPIServer starts a server without objects. It is stopped at the end of the test.
 func startAPIServer(t *testing.T) *apiServer {
 	t.Helper()
-	s := &apiServer{t: t, address: "127.0.0.1:0", changed: make(chan struct{}), ended: make(chan struct{})}
+	s := &apiServer{t: t, address: "127.0.0.1:0", objects: map[string]client.Object{}, changed: make(chan struct{}), ended: make(chan struct{})}
 	s.Up()
 	t.Cleanup(s.Down)
 	return s
@@ -95,19 +102,50 @@ func (s *apiServer) version() string { return strconv.Itoa(firstVersion + len(s.
 func (s *apiServer) SetRun(run *v1alpha1.BenchmarkRun) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.history = append(s.history, event{Type: "DELETED", Object: s.run})
-	if run != nil {
-		e := &s.history[len(s.history)-1]
-		e.Type = "MODIFIED"
-		if s.run == nil {
+	if run == nil {
+		s.set(runsPath, nil)
+		return
+	}
+	run = run.DeepCopy()
+	run.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkRun"}
+	s.set(runsPath, run)
+}
+
+// SetBenchmark creates or updates the Benchmark.
+func (s *apiServer) SetBenchmark(b *v1alpha1.Benchmark) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.setBenchmark(b)
+}
+
+func (s *apiServer) setBenchmark(b *v1alpha1.Benchmark) {
+	b = b.DeepCopy()
+	b.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Benchmark"}
+	s.set(benchmarksPath, b)
+}
+
+// Benchmark returns the Benchmark as it is.
+func (s *apiServer) Benchmark() *v1alpha1.Benchmark {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.objects[benchmarksPath].(*v1alpha1.Benchmark).DeepCopy()
+}
+
+func (s *apiServer) set(path string, object client.Object) {
+	e := event{Type: "DELETED", Object: s.objects[path], path: path}
+	if object != nil {
+		e = event{Type: "MODIFIED", Object: object, path: path}
+		if s.objects[path] == nil {
 			e.Type = "ADDED"
 		}
-		run = run.DeepCopy()
-		run.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkRun"}
-		run.Namespace, run.ResourceVersion = "default", s.version()
-		e.Object = run
 	}
-	s.run = run
+	s.history = append(s.history, e)
+	delete(s.objects, path)
+	if object != nil {
+		object.SetNamespace("default")
+		object.SetResourceVersion(s.version())
+		s.objects[path] = object
+	}
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
@@ -128,29 +166,62 @@ func (s *apiServer) Reject(err *apierrors.StatusError) {
 
 func (s *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 	s.mutex.Lock()
-	rejection, run, configMap, version := s.rejection, s.run, s.configMap, s.version()
+	rejection, configMap, version := s.rejection, s.configMap, s.version()
+	collection, name := r.URL.Path, ""
+	if collection != runsPath && collection != benchmarksPath {
+		collection, name = path.Dir(r.URL.Path), path.Base(r.URL.Path)
+	}
+	object := s.objects[collection]
 	s.mutex.Unlock()
 	switch {
 	case rejection != nil:
 		answer(w, int(rejection.ErrStatus.Code), status(rejection))
-	case r.URL.Path == runsPath && r.URL.Query().Get("watch") != "":
+	case name == "" && r.URL.Query().Get("watch") != "":
 		s.watch(w, r)
-	case r.URL.Path == runsPath:
-		list := v1alpha1.BenchmarkRunList{
-			TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkRunList"},
-			ListMeta: metav1.ListMeta{ResourceVersion: version},
+	case name == "":
+		kind := map[string]string{runsPath: "BenchmarkRunList", benchmarksPath: "BenchmarkList"}[collection]
+		items := []client.Object{}
+		if selector := r.URL.Query().Get("fieldSelector"); object != nil && (selector == "" || selector == "metadata.name="+object.GetName()) {
+			items = append(items, object)
 		}
-		if selector := r.URL.Query().Get("fieldSelector"); run != nil && (selector == "" || selector == "metadata.name="+run.Name) {
-			list.Items = []v1alpha1.BenchmarkRun{*run}
-		}
-		answer(w, http.StatusOK, list)
-	case run != nil && r.URL.Path == runsPath+"/"+run.Name:
-		answer(w, http.StatusOK, run)
+		answer(w, http.StatusOK, map[string]any{
+			"apiVersion": v1alpha1.GroupVersion.String(), "kind": kind, "metadata": metav1.ListMeta{ResourceVersion: version}, "items": items,
+		})
+	case object != nil && name == object.GetName() && r.Method == http.MethodPatch:
+		s.patch(w, r)
+	case object != nil && name == object.GetName():
+		answer(w, http.StatusOK, object)
 	case configMap != nil && r.URL.Path == configMapsPath+configMap.Name:
 		answer(w, http.StatusOK, configMap)
 	default:
 		answer(w, http.StatusNotFound, status(apierrors.NewNotFound(schema.GroupResource{Resource: "things"}, r.URL.Path)))
 	}
+}
+
+// patch merges a patch into the Benchmark.
+func (s *apiServer) patch(w http.ResponseWriter, r *http.Request) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	before, err := json.Marshal(s.objects[benchmarksPath])
+	if err != nil {
+		s.t.Error(err)
+	}
+	patch, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.t.Error(err)
+	}
+	after, err := jsonpatch.MergePatch(before, patch)
+	if err != nil {
+		s.t.Error(err)
+	}
+	b := &v1alpha1.Benchmark{}
+	if err := json.Unmarshal(after, b); err != nil {
+		s.t.Error(err)
+	}
+	if r.URL.Query().Get("dryRun") == "" {
+		s.setBenchmark(b)
+	}
+	answer(w, http.StatusOK, b)
 }
 
 func (s *apiServer) watch(w http.ResponseWriter, r *http.Request) {
@@ -168,7 +239,7 @@ func (s *apiServer) watch(w http.ResponseWriter, r *http.Request) {
 		events, changed := s.history[next:], s.changed
 		s.mutex.Unlock()
 		for _, e := range events {
-			if json.NewEncoder(w).Encode(e) != nil {
+			if e.path == r.URL.Path && json.NewEncoder(w).Encode(e) != nil {
 				return
 			}
 		}

@@ -9,12 +9,14 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/assay-dev/assay/internal/plugin/benchmark"
+	"github.com/assay-dev/assay/internal/plugin/compare"
 	"github.com/assay-dev/assay/internal/plugin/report"
 	"github.com/assay-dev/assay/internal/plugin/table"
 	"github.com/assay-dev/assay/internal/plugin/watch"
 )
 
-const long = `Watch BenchmarkRuns, print their reports and compare them.
+const long = `Watch BenchmarkRuns and Benchmarks, print their reports and compare them.
 
 A BenchmarkRun benchmarks an HTTP server. Create one with "kubectl apply", wait
 for it to finish, and print its report:
@@ -22,18 +24,26 @@ for it to finish, and print its report:
   kubectl apply -f run.yaml
   kubectl assay watch tomcat-nio && kubectl assay report tomcat-nio
 
-Compare several runs in a table:
+Show several runs in a table:
 
   kubectl assay table tomcat-nio tomcat-apr
 
-"kubectl explain benchmarkrun.spec" describes every field of a BenchmarkRun.`
+A Benchmark makes runs of several variants and says which is better, by how much and
+how sure that is:
+
+  kubectl apply -f benchmark.yaml
+  kubectl assay watch benchmark/connectors
+  kubectl assay report benchmark/connectors
+
+"kubectl explain benchmarkrun.spec" and "kubectl explain benchmark.spec" describe every
+field.`
 
 // NewCommand returns the plugin's root command with all verbs.
 func NewCommand(streams genericiooptions.IOStreams, version string) *cobra.Command {
 	flags := genericclioptions.NewConfigFlags(true)
 	root := &cobra.Command{
 		Use:           "kubectl-assay",
-		Short:         "Watch BenchmarkRuns, print their reports and compare them",
+		Short:         "Watch BenchmarkRuns and Benchmarks, print their reports and compare them",
 		Long:          long,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl assay"},
 		SilenceUsage:  true,
@@ -44,6 +54,8 @@ func NewCommand(streams genericiooptions.IOStreams, version string) *cobra.Comma
 	root.SetErr(streams.ErrOut)
 	flags.AddFlags(root.PersistentFlags())
 	root.AddCommand(
+		benchmark.NewCommand(flags, streams),
+		compare.NewCommand(flags, streams),
 		report.NewCommand(flags, streams),
 		table.NewCommand(flags, streams),
 		watch.NewCommand(flags, streams),

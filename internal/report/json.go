@@ -77,11 +77,11 @@ func writeJSON(w io.Writer, r *result.Result) error {
 			Latencies:         latenciesJSON(c.Latencies, c.Summaries),
 		})
 	}
-	return writeIndented(w, d)
+	return WriteIndented(w, d)
 }
 
-// writeIndented writes a document as JSON that terminals only show.
-func writeIndented(w io.Writer, document any) error {
+// WriteIndented writes a document as JSON that terminals only show.
+func WriteIndented(w io.Writer, document any) error {
 	encoded, err := json.MarshalIndent(document, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
@@ -175,5 +175,5 @@ func writeTableJSON(w io.Writer, rows []Row) error {
 		}
 		document.Runs = append(document.Runs, r)
 	}
-	return writeIndented(w, document)
+	return WriteIndented(w, document)
 }

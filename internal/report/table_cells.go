@@ -16,8 +16,8 @@ import (
 
 // tableColumns are the columns of a table for people.
 var tableColumns = []any{
-	words("run"), words("connector"), words("file"), words("options"), "requests/s per client", "total",
-	"p50/p99/max ms per client", "merged", words("failed per client"), "target CPU %", words("valid"),
+	Words("run"), Words("connector"), Words("file"), Words("options"), "requests/s per client", "total",
+	"p50/p99/max ms per client", "merged", Words("failed per client"), "target CPU %", Words("valid"),
 }
 
 // tableCells returns the cells of a row under tableColumns, and the note to which
@@ -208,7 +208,7 @@ func writeTableMarkdown(w io.Writer, rows []Row) error {
 }
 
 func writeRuns(w io.Writer, rows []Row, render func(table.Writer) string, lineBreak string) error {
-	t := newTable(tableColumns...)
+	t := NewTable(tableColumns...)
 	var notes []string
 	for i := range rows {
 		cells, note := tableCells(&rows[i], len(notes)+1)

@@ -13,12 +13,12 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// words is the heading of a column of words, which is aligned to the left. Other columns hold
+// Words is the heading of a column of words, which is aligned to the left. Other columns hold
 // numbers and are aligned to the right.
-type words string
+type Words string
 
-// newTable returns a table without lines.
-func newTable(columns ...any) table.Writer {
+// NewTable returns a table without lines.
+func NewTable(columns ...any) table.Writer {
 	t := table.NewWriter()
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
@@ -28,7 +28,7 @@ func newTable(columns ...any) table.Writer {
 	t.SuppressTrailingSpaces()
 	var aligned []table.ColumnConfig
 	for i, column := range columns {
-		if _, left := column.(words); !left {
+		if _, left := column.(Words); !left {
 			aligned = append(aligned, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
 		}
 	}
@@ -39,7 +39,7 @@ func newTable(columns ...any) table.Writer {
 
 // writeSummary writes a row for each client and one for all together.
 func writeSummary(w *bytes.Buffer, r *result.Result) {
-	t := newTable(words(""), "requests/s", "p50 ms", "p99 ms", "max ms", "requests", "failed")
+	t := NewTable(Words(""), "requests/s", "p50 ms", "p99 ms", "max ms", "requests", "failed")
 	row := func(name string, b block) {
 		total, some := b.phase(result.Total), b.counts.Succeeded() > 0
 		t.AppendRow(table.Row{
@@ -64,7 +64,7 @@ func writeThresholds(w *bytes.Buffer, outcomes []result.ThresholdOutcome) {
 	} else {
 		section(w, "Thresholds: MISSED")
 	}
-	t := newTable(words("metric"), words("bound"), words("actual"), "")
+	t := NewTable(Words("metric"), Words("bound"), Words("actual"), "")
 	for _, o := range outcomes {
 		verdict := "met"
 		if !o.Met {
@@ -79,13 +79,13 @@ func writeThresholds(w *bytes.Buffer, outcomes []result.ThresholdOutcome) {
 func writeClients(w *bytes.Buffer, r *result.Result) {
 	limit := r.Environment.ClientCPULimit
 	fmt.Fprintf(w, "CPU is in percent of each client's limit of %s CPUs.\n\n", cpus(limit))
-	columns := []any{words(""), words("node"), "CPU %"}
+	columns := []any{Words(""), Words("node"), "CPU %"}
 	for i := range result.ClientFigures {
 		if f := &result.ClientFigures[i]; f.Column != "" {
 			columns = append(columns, f.Column+" "+units[f.Unit].name)
 		}
 	}
-	t := newTable(append(columns, "start skew ms", "clock error ms")...)
+	t := NewTable(append(columns, "start skew ms", "clock error ms")...)
 	for i := range r.Clients {
 		c := &r.Clients[i]
 		row := table.Row{"client " + strconv.Itoa(c.Index), cmp.Or(c.Node, "unknown"), decimals(c.CPUPercentOf(limit), 1)}
@@ -107,11 +107,11 @@ func writeArrivals(w *bytes.Buffer, r *result.Result) {
 	a, dropped := r.Arrivals, r.Merged.Dropped
 	fmt.Fprintf(w, "Target rate: %s requests/s, %d total\n", decimals(a.TargetRatePerSecond(), 2), a.Due)
 	fmt.Fprintf(w, "Achieved:    %s requests/s, %d dropped\n\n", decimals(a.AchievedPerSecond(dropped), 2), dropped)
-	headings := []any{words("")}
+	headings := []any{Words("")}
 	for _, p := range percentile.Common {
 		headings = append(headings, fmt.Sprintf("p%s ms", p))
 	}
-	t := newTable(append(headings, "max ms")...)
+	t := NewTable(append(headings, "max ms")...)
 	for _, row := range []struct {
 		name  string
 		phase result.Phase
@@ -141,7 +141,7 @@ func writeLevels(w *bytes.Buffer, r *result.Result) {
 		held = "target/s"
 	}
 	fmt.Fprintf(w, "Requests completed while a level was held; CPU is in percent of the limits.\n\n")
-	t := newTable(words(held), "seconds", "requests/s", "p50 ms", "p99 ms", "max ms", "requests", "failed %", "dropped", "target CPU %", "client CPU %")
+	t := NewTable(Words(held), "seconds", "requests/s", "p50 ms", "p99 ms", "max ms", "requests", "failed %", "dropped", "target CPU %", "client CPU %")
 	for i := range r.Levels {
 		l := &r.Levels[i]
 		total := levelSummary(l)

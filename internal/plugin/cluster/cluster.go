@@ -62,29 +62,35 @@ func NewScheme() (*runtime.Scheme, error) {
 // discovery unnecessary.
 func mapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
-	m.Add(v1alpha1.GroupVersion.WithKind("BenchmarkRun"), meta.RESTScopeNamespace)
+	m.Add(v1alpha1.GroupVersion.WithKind(BenchmarkRun.Name), meta.RESTScopeNamespace)
+	m.Add(v1alpha1.GroupVersion.WithKind(Benchmark.Name), meta.RESTScopeNamespace)
 	m.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
 	return m
 }
 
-// NotFound returns the error for a run that doesn't exist.
-func NotFound(namespace, name string) error {
-	return exit.Errorf(exit.Unknown, "BenchmarkRun %q not found in namespace %q; list the runs with \"kubectl get benchmarkruns --namespace %s\"",
-		name, namespace, namespace)
-}
-
-// Run returns a run of the namespace. It distinguishes a run that doesn't exist from an unknown kind,
-// for which the API server's response contains no Status object.
+// Run returns a run of the namespace.
 func (c *Cluster) Run(ctx context.Context, name string) (*v1alpha1.BenchmarkRun, error) {
 	run := &v1alpha1.BenchmarkRun{}
-	err := c.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, run)
+	return run, c.get(ctx, BenchmarkRun, name, run)
+}
+
+// Benchmark returns a Benchmark of the namespace.
+func (c *Cluster) Benchmark(ctx context.Context, name string) (*v1alpha1.Benchmark, error) {
+	b := &v1alpha1.Benchmark{}
+	return b, c.get(ctx, Benchmark, name, b)
+}
+
+// get distinguishes an object that doesn't exist from an unknown kind, for which the API server's
+// response contains no Status object.
+func (c *Cluster) get(ctx context.Context, kind *Kind, name string, object client.Object) error {
+	err := c.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, object)
 	switch {
 	case err == nil:
-		return run, nil
+		return nil
 	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
-		return nil, NotFound(c.Namespace, name)
+		return kind.NotFound(c.Namespace, name)
 	}
-	return nil, Explain(err)
+	return Explain(err)
 }
 
 // Explain wraps an error of a request to the API server with the likely cause. The
@@ -93,16 +99,37 @@ func Explain(err error) error {
 	var status apierrors.APIStatus
 	switch {
 	case apierrors.IsNotFound(err):
-		return exit.Errorf(exit.Unknown, "the cluster has no resource BenchmarkRun; is Assay installed? (%w)", err)
+		return exit.Errorf(exit.Unknown, "the cluster doesn't know this kind; is Assay installed? Is it as new as this plugin? (%w)", err)
 	case errors.As(err, &status):
 		return exit.Errorf(exit.Unknown, "the API server rejected the request: %w", err)
 	}
 	return exit.Errorf(exit.Unknown, "cannot reach the API server: %w", err)
 }
 
-// Complete returns a shell completion for at most limit names of runs. It omits the names that are
-// already on the command line.
+// Complete returns a shell completion for at most limit names of runs, and of Benchmarks as
+// benchmark/NAME. It omits the names that are already on the command line.
 func Complete(flags *genericclioptions.ConfigFlags, limit int) cobra.CompletionFunc {
+	return complete(flags, limit, func(ctx context.Context, c *Cluster) ([]string, error) {
+		runs, err := c.names(ctx, &v1alpha1.BenchmarkRunList{}, "")
+		if err != nil {
+			return nil, err
+		}
+		benchmarks, err := c.names(ctx, &v1alpha1.BenchmarkList{}, "benchmark/")
+		if err != nil {
+			return runs, nil //nolint:nilerr // an older Assay has no Benchmarks
+		}
+		return append(runs, benchmarks...), nil
+	})
+}
+
+// CompleteBenchmarks returns a shell completion for the name of a Benchmark.
+func CompleteBenchmarks(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
+	return complete(flags, 1, func(ctx context.Context, c *Cluster) ([]string, error) {
+		return c.names(ctx, &v1alpha1.BenchmarkList{}, "")
+	})
+}
+
+func complete(flags *genericclioptions.ConfigFlags, limit int, list func(context.Context, *Cluster) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) >= limit {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -111,18 +138,26 @@ func Complete(flags *genericclioptions.ConfigFlags, limit int) cobra.CompletionF
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		var runs v1alpha1.BenchmarkRunList
-		if err := c.List(cmd.Context(), &runs, client.InNamespace(c.Namespace)); err != nil {
+		names, err := list(cmd.Context(), c)
+		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		names := make([]string, 0, len(runs.Items))
-		for i := range runs.Items {
-			if !slices.Contains(args, runs.Items[i].Name) {
-				names = append(names, runs.Items[i].Name)
-			}
-		}
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) })
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// names returns the names of the objects of a kind in the namespace, each with a prefix.
+func (c *Cluster) names(ctx context.Context, list client.ObjectList, prefix string) ([]string, error) {
+	if err := c.List(ctx, list, client.InNamespace(c.Namespace)); err != nil {
+		return nil, err
+	}
+	var names []string
+	err := meta.EachListItem(list, func(item runtime.Object) error {
+		names = append(names, prefix+item.(client.Object).GetName())
+		return nil
+	})
+	return names, err
 }
 
 // OutputFlag adds the flag for the output format to a command.

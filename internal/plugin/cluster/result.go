@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -28,34 +29,54 @@ func lost(format string, args ...any) error {
 // Result returns the result in the artifact of a run. run.Status.Artifact must be
 // set. The error is a LostError if the artifact is missing or isn't the run's.
 func (c *Cluster) Result(ctx context.Context, run *v1alpha1.BenchmarkRun) (*result.Result, error) {
-	var stored corev1.ConfigMap
-	reference := run.Status.Artifact
+	stored, err := c.stored(ctx, run.Status.Artifact, BenchmarkRun, run.Name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := artifact.Decode(stored.data)
+	if err != nil {
+		return nil, lost("ConfigMap %q: %v", stored.name, err)
+	}
+	if r.Run.UID != string(run.UID) {
+		return nil, lost("ConfigMap %q holds the result of another run (UID %s, not %s)", stored.name, r.Run.UID, run.UID)
+	}
+	return r, stored.check("result than the run's")
+}
+
+// storedArtifact is an artifact as it is in a ConfigMap.
+type storedArtifact struct {
+	name      string
+	data      []byte
+	announced string // its SHA-256 in the status
+}
+
+// check returns an error if the artifact isn't what the status announces.
+func (s *storedArtifact) check(what string) error {
+	if sum := artifact.Identify(s.data).SHA256; sum != s.announced {
+		return lost("ConfigMap %q holds another %s: its SHA-256 is %s, not %s", s.name, what, sum, s.announced)
+	}
+	return nil
+}
+
+// stored reads the artifact that the status of an object refers to.
+func (c *Cluster) stored(ctx context.Context, reference *v1alpha1.ArtifactReference, kind *Kind, name string) (*storedArtifact, error) {
 	if reference.ConfigMap == nil {
 		return nil, lost("the result is kept in a place that this version of the plugin doesn't know")
 	}
-	key := types.NamespacedName{Namespace: run.Namespace, Name: reference.ConfigMap.Name}
-	if err := c.Get(ctx, key, &stored); err != nil {
+	var configMap corev1.ConfigMap
+	key := types.NamespacedName{Namespace: c.Namespace, Name: reference.ConfigMap.Name}
+	if err := c.Get(ctx, key, &configMap); err != nil {
 		if apierrors.IsNotFound(err) {
-			return nil, lost("ConfigMap %q with the result not found; the summary is still in \"kubectl get benchmarkrun %s --namespace %s --output yaml\"",
-				key.Name, run.Name, run.Namespace)
+			return nil, lost("ConfigMap %q with the result not found; the summary is still in \"kubectl get %s %s --namespace %s --output yaml\"",
+				key.Name, strings.ToLower(kind.Name), name, c.Namespace)
 		}
 		return nil, Explain(err)
 	}
-	data, has := stored.BinaryData[reference.ConfigMap.Key]
+	data, has := configMap.BinaryData[reference.ConfigMap.Key]
 	if !has {
-		return nil, lost("ConfigMap %q is not the result of a run: key %q not found", key.Name, reference.ConfigMap.Key)
+		return nil, lost("ConfigMap %q is not the result of a %s: key %q not found", key.Name, kind.noun, reference.ConfigMap.Key)
 	}
-	r, err := artifact.Decode(data)
-	if err != nil {
-		return nil, lost("ConfigMap %q: %v", key.Name, err)
-	}
-	if r.Run.UID != string(run.UID) {
-		return nil, lost("ConfigMap %q holds the result of another run (UID %s, not %s)", key.Name, r.Run.UID, run.UID)
-	}
-	if sum := artifact.Identify(data).SHA256; sum != reference.SHA256 {
-		return nil, lost("ConfigMap %q holds another result than the run's: its SHA-256 is %s, not %s", key.Name, sum, reference.SHA256)
-	}
-	return r, nil
+	return &storedArtifact{name: key.Name, data: data, announced: reference.SHA256}, nil
 }
 
 // NoResult returns the reason why a run has no result, as text that follows the words "the run

@@ -1,5 +1,5 @@
 // Package report implements the verb "report", which prints the report of a
-// finished run from the run's artifact.
+// finished run, or of a Benchmark's round, from its artifact.
 package report
 
 import (
@@ -15,49 +15,76 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/round"
 )
 
-const long = `Print the report of a finished BenchmarkRun.
+const long = `Print the report of a finished BenchmarkRun, or of a round of a Benchmark.
 
-The report begins with whether the result is valid and, if not, why and what to
-do. Thresholds and a table with one row per client and one for all clients follow,
+The report of a run begins with whether the result is valid and, if not, why and what
+to do. Thresholds and a table with one row per client and one for all clients follow,
 then the lines of ab's report for each client and for all clients, and the
 resource usage of the target and the clients.
 
 Percentiles over all clients are computed from merged histograms, never averaged.
 
+The report of a round begins with the verdict: what is better or worse than the
+baseline, by how much and how sure that is; if it can't tell yet, which difference it
+could have found, and about how many blocks would decide. The medians of each cell
+with their intervals follow, capacities, invalid runs, and the conditions.
+
 Exit codes:
   0  the report was printed, whatever its verdict
-  1  the run has no result: it failed or isn't finished
-  4  unknown: the API server can't be reached or rejects the request, the run or
-     its artifact doesn't exist, or the command line is invalid`
+  1  the run has no result: it failed or isn't finished; or the Benchmark has no
+     completed round
+  4  unknown: the API server can't be reached or rejects the request, the run,
+     Benchmark, round or its artifact doesn't exist, or the command line is invalid`
 
 const example = `  # The report of a run, as text
   kubectl assay report tomcat-nio
 
   # The 99th percentile over all clients, in microseconds
   kubectl assay report tomcat-nio -o json |
-    jq '.summary.merged.latencies.total.percentilesMicroseconds["99"]'`
+    jq '.summary.merged.latencies.total.percentilesMicroseconds["99"]'
+
+  # The last completed round of a Benchmark, as text or for a pull request
+  kubectl assay report benchmark/connectors
+  kubectl assay report benchmark/connectors -o markdown
+
+  # An earlier round, and the figures of each of its runs
+  kubectl assay report benchmark/connectors --round 3
+  kubectl assay report benchmark/connectors -o json |
+    jq -r '.runs[] | [.name, .figures.RequestsPerSecond] | @tsv'`
 
 // NewCommand returns the command.
 func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
-	format := "text"
+	format, number := "text", int64(0)
 	cmd := &cobra.Command{
-		Use:               "report NAME",
-		Short:             "Print the report of a finished BenchmarkRun",
+		Use:               "report (NAME | benchmark/NAME)",
+		Short:             "Print the report of a finished BenchmarkRun or of a Benchmark's round",
 		Long:              long,
 		Example:           example,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: cluster.Complete(flags, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			kind, name, err := cluster.Parse(args[0], cluster.BenchmarkRun)
+			if err != nil {
+				return err
+			}
+			if number < 0 || number > 0 && kind != cluster.Benchmark {
+				return exit.Errorf(exit.Unknown, "--round needs benchmark/NAME and a number from 1 on")
+			}
 			c, err := cluster.Connect(flags)
 			if err != nil {
 				return err
 			}
-			return write(cmd.Context(), c, args[0], format, streams.Out)
+			if kind == cluster.Benchmark {
+				return writeBenchmark(cmd.Context(), c, name, number, format, streams.Out)
+			}
+			return write(cmd.Context(), c, name, format, streams.Out)
 		},
 	}
-	cluster.OutputFlag(cmd, &format, report.Names(), strings.Join(report.Names(), " or "))
+	cluster.OutputFlag(cmd, &format, round.Names(), strings.Join(report.Names(), " or ")+"; of a round also markdown")
+	cmd.Flags().Int64Var(&number, "round", 0, "number of a Benchmark's round; the last completed one if not set")
 	return cmd
 }
 

@@ -1,5 +1,6 @@
 // Package table implements the verb "table", which prints the results of several
-// runs, one row per run, from the runs' artifacts.
+// runs, one row per run, from the runs' artifacts, and the cells of a Benchmark by
+// the values of two axes.
 package table
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 )
 
-const long = `Print a table of BenchmarkRuns, one row per run.
+const long = `Print a table of BenchmarkRuns, one row per run, or of the cells of a Benchmark.
 
 Without names the table has all runs of the namespace, or those that --selector
 selects, oldest first. Runs that are named are in the order of the command line.
@@ -31,11 +32,19 @@ A run whose result isn't valid, or that has none, is marked. The reason is below
 the table, or in the column "reason" in CSV. Other findings are in the run's
 report.
 
+With benchmark/NAME the table has the medians of a metric over the runs of the last
+completed round. --pivot names the axis of the rows and the axis of the columns; without
+it they are the first two axes. Other axes have a table for each combination of their
+values. With --percent-of it has the differences from the cell that differs only on the
+named axes, in percent, estimated within blocks as in the report. Whether a difference
+is more than noise is said by "kubectl assay report".
+
 Exit codes:
   0  the table was printed and every run has a result, whatever its verdict
-  1  the table was printed, but a run has no result: it failed or isn't finished
-  4  unknown: the API server can't be reached or rejects the request, a run or an
-     artifact doesn't exist, or the command line is invalid`
+  1  the table was printed, but a run has no result: it failed or isn't finished; or
+     the Benchmark has no completed round
+  4  unknown: the API server can't be reached or rejects the request, a run, Benchmark,
+     round or artifact doesn't exist, or the command line is invalid`
 
 const example = `  # All runs with a label, oldest first
   kubectl assay table -l series=r1
@@ -50,30 +59,50 @@ const example = `  # All runs with a label, oldest first
   # Valid runs sorted by requests per second, fastest first
   kubectl assay table -o json | jq -r '.runs | map(select(.valid)) |
     sort_by(-.merged.requestsPerSecond) | .[] |
-    "\(.name) \(.merged.requestsPerSecond)"'`
+    "\(.name) \(.merged.requestsPerSecond)"'
+
+  # A Benchmark's requests per second by file size and connections
+  kubectl assay table benchmark/sizes --pivot size,connections -o markdown
+
+  # Its 99th percentiles as CSV
+  kubectl assay table benchmark/sizes --pivot size,connections --metric LatencyP99 -o csv
+
+  # By how many percent each server is above or below httpd
+  kubectl assay table benchmark/servers --pivot server,clients --percent-of server=httpd`
 
 // NewCommand returns the command.
 func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
 	o := options{format: "text"}
 	cmd := &cobra.Command{
-		Use:               "table [NAME...]",
-		Short:             "Print a table of BenchmarkRuns, one row per run",
+		Use:               "table [NAME... | benchmark/NAME]",
+		Short:             "Print a table of BenchmarkRuns, or of the cells of a Benchmark",
 		Long:              long,
 		Example:           example,
 		ValidArgsFunction: cluster.Complete(flags, math.MaxInt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.names = args
-			if err := o.check(); err != nil {
+			benchmark, err := o.benchmark()
+			if err == nil {
+				err = o.check()
+			}
+			if err != nil {
 				return err
 			}
 			c, err := cluster.Connect(flags)
 			if err != nil {
 				return err
 			}
+			if benchmark != "" {
+				return o.writePivot(cmd.Context(), c, benchmark, streams.Out)
+			}
 			return o.write(cmd.Context(), c, streams.Out)
 		},
 	}
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "label selector, as in kubectl get, for example series=r1,size!=small")
+	cmd.Flags().StringSliceVar(&o.pivot.axes, "pivot", nil, "of a Benchmark: the axis of the rows and the axis of the columns, for example size,connections")
+	cmd.Flags().StringVar(&o.pivot.metric, "metric", "", "of a Benchmark: the metric, for example LatencyP99 (default RequestsPerSecond)")
+	cmd.Flags().StringVar(&o.pivot.percentOf, "percent-of", "", "of a Benchmark: the values of axes from which differences are printed in percent, for example server=httpd")
+	cmd.Flags().Int64Var(&o.pivot.round, "round", 0, "of a Benchmark: the number of the round; the last completed one if not set")
 	cluster.OutputFlag(cmd, &o.format, report.TableNames(), strings.Join(report.TableNames(), ", "))
 	return cmd
 }

@@ -25,6 +25,7 @@ type options struct {
 	names    []string
 	selector string
 	format   string
+	pivot    pivotOptions
 }
 
 // check validates the options without contacting the cluster.

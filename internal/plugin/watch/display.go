@@ -12,10 +12,10 @@ import (
 	"github.com/assay-dev/assay/internal/printable"
 )
 
-// display shows the progress of a run. Its methods return no errors: a failure to
+// display shows the progress of a run or a round. Its methods return no errors: a failure to
 // write must not change the exit code.
 type display interface {
-	// show shows the current state of the run.
+	// show shows the current state.
 	show(view)
 	// note shows a message that isn't part of the state.
 	note(text string)
@@ -85,17 +85,17 @@ func (b *bar) close() {
 	b.open = false
 }
 
-// view holds the lines that watch shows of an active run.
+// view holds the lines that watch shows of an active run or round.
 type view struct {
-	// state is the run's state, for example Measuring.
+	// state is the state, for example Measuring.
 	state string
 	// percent is the progress within the state, or -1 if there is none.
 	percent int32
-	// details holds figures, or the message of the run's state if there are none.
+	// details holds figures, or the message of the state if there are none.
 	details string
 }
 
-func viewOf(run *v1alpha1.BenchmarkRun) view {
+func viewOfRun(run *v1alpha1.BenchmarkRun) view {
 	condition := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
 	if condition == nil {
 		return view{state: "New", percent: -1, details: "waiting for the operator"}

@@ -11,61 +11,73 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 )
 
-// follower follows one run until it has finished.
+// subject is a kind of object that can be followed.
+type subject struct {
+	kind *cluster.Kind
+	// newList returns an empty list of the kind.
+	newList func() client.ObjectList
+	// finished reports whether there is nothing left to wait for.
+	finished func(client.Object) bool
+	view     func(client.Object) view
+	verdict  func(client.Object) verdict
+}
+
+// follower follows one object until it has finished.
 type follower struct {
+	subject
 	client          client.WithWatch
 	key             types.NamespacedName
 	waitForCreation bool
 	display         display
 
-	// last is the latest state of the run, or nil before the first.
-	last *v1alpha1.BenchmarkRun
+	// last is the latest state of the object, or nil before the first.
+	last client.Object
 	// connected reports whether the API server has ever answered. lostAt is the time
 	// when contact was lost, or zero if it isn't lost.
 	connected bool
 	lostAt    time.Time
 }
 
-// watch follows the run and then writes its verdict. The error has the exit code.
+// watch follows the object and then writes its verdict. The error has the exit code.
 func (f *follower) watch(ctx context.Context, out io.Writer) error {
-	run, err := f.untilFinished(ctx)
+	object, err := f.untilFinished(ctx)
 	f.display.close()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return exit.Errorf(exit.Unknown, "timed out waiting for BenchmarkRun %q: it %s", f.key.Name, f.lastState())
+		return exit.Errorf(exit.Unknown, "timed out waiting for %s %q: it %s", f.kind.Name, f.key.Name, f.lastState())
 	case err != nil:
 		return err
 	}
-	v := verdictOf(run)
+	v := f.verdict(object)
 	if _, err := fmt.Fprintln(out, strings.Join(v.lines, "\n")); err != nil {
 		return fmt.Errorf("write verdict: %w", err)
 	}
 	return exit.Coded(v.code)
 }
 
-// lastState returns the latest state of the run as text that follows "it".
+// lastState returns the latest state of the object as text that follows "it".
 func (f *follower) lastState() string {
 	if f.last == nil {
 		return "does not exist"
 	}
-	return "is still " + viewOf(f.last).state
+	return "is still " + f.view(f.last).state
 }
 
-// untilFinished reads the run and watches it until it has finished. It starts over whenever the
+// untilFinished reads the object and watches it until it has finished. It starts over whenever the
 // watch fails or ends: the API server ends every watch after some time.
-func (f *follower) untilFinished(ctx context.Context) (*v1alpha1.BenchmarkRun, error) {
+func (f *follower) untilFinished(ctx context.Context) (client.Object, error) {
 	for {
 		version, err := f.read(ctx)
-		if err == nil && !f.finished() {
+		if err == nil && !f.done() {
 			err = f.stream(ctx, version)
 		}
 		switch {
@@ -73,7 +85,7 @@ func (f *follower) untilFinished(ctx context.Context) (*v1alpha1.BenchmarkRun, e
 			return nil, ctx.Err()
 		case errors.As(err, new(*exit.Error)):
 			return nil, err
-		case f.finished():
+		case f.done():
 			return f.last, nil
 		case err != nil:
 			if err := f.disconnect(err); err != nil {
@@ -88,32 +100,34 @@ func (f *follower) untilFinished(ctx context.Context) (*v1alpha1.BenchmarkRun, e
 	}
 }
 
-func (f *follower) finished() bool {
-	return f.last != nil && meta.IsStatusConditionTrue(f.last.Status.Conditions, v1alpha1.ConditionFinished)
-}
+func (f *follower) done() bool { return f.last != nil && f.finished(f.last) }
 
-// read lists the run. It uses a list rather than a get because a watch can start at
-// the list's resource version, even if the run doesn't exist.
+// read lists the object. It uses a list rather than a get because a watch can start at
+// the list's resource version, even if the object doesn't exist.
 func (f *follower) read(ctx context.Context) (version string, err error) {
-	var runs v1alpha1.BenchmarkRunList
-	if err := f.client.List(ctx, &runs, f.options()); err != nil {
+	list := f.newList()
+	if err := f.client.List(ctx, list, f.options()); err != nil {
 		return "", err
 	}
 	f.connect()
-	if len(runs.Items) == 0 {
+	items, err := meta.ExtractList(list)
+	if err != nil {
+		return "", err
+	}
+	if len(items) == 0 {
 		switch {
 		case f.last != nil:
 			return "", f.deleted()
 		case !f.waitForCreation:
-			return "", cluster.NotFound(f.key.Namespace, f.key.Name)
+			return "", f.kind.NotFound(f.key.Namespace, f.key.Name)
 		}
-		f.display.note(fmt.Sprintf("BenchmarkRun %q does not exist yet, waiting for its creation", f.key.Name))
-		return runs.ResourceVersion, nil
+		f.display.note(fmt.Sprintf("%s %q does not exist yet, waiting for its creation", f.kind.Name, f.key.Name))
+		return list.GetResourceVersion(), nil
 	}
-	return runs.ResourceVersion, f.update(&runs.Items[0])
+	return list.GetResourceVersion(), f.update(items[0])
 }
 
-// options returns list options that select only the run.
+// options returns list options that select only the object.
 func (f *follower) options() *client.ListOptions {
 	options := &client.ListOptions{}
 	client.InNamespace(f.key.Namespace).ApplyToList(options)
@@ -121,12 +135,12 @@ func (f *follower) options() *client.ListOptions {
 	return options
 }
 
-// stream watches the run from a resource version on. It returns when the run has
+// stream watches the object from a resource version on. It returns when the object has
 // finished or the watch ends.
 func (f *follower) stream(ctx context.Context, version string) error {
 	options := f.options()
 	options.Raw = &metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true}
-	w, err := f.client.Watch(ctx, &v1alpha1.BenchmarkRunList{}, options)
+	w, err := f.client.Watch(ctx, f.newList(), options)
 	if err != nil {
 		return err
 	}
@@ -138,14 +152,10 @@ func (f *follower) stream(ctx context.Context, version string) error {
 		case watch.Error:
 			return apierrors.FromObject(event.Object)
 		case watch.Added, watch.Modified:
-			run, is := event.Object.(*v1alpha1.BenchmarkRun)
-			if !is {
-				return fmt.Errorf("the watch sent an unexpected %T", event.Object)
-			}
-			if err := f.update(run); err != nil {
+			if err := f.update(event.Object); err != nil {
 				return err
 			}
-			if f.finished() {
+			if f.done() {
 				return nil
 			}
 		}
@@ -153,21 +163,25 @@ func (f *follower) stream(ctx context.Context, version string) error {
 	return nil
 }
 
-// update stores the current state of the run and shows it. It fails if the run was
+// update stores the current state of the object and shows it. It fails if the object was
 // deleted and recreated.
-func (f *follower) update(run *v1alpha1.BenchmarkRun) error {
-	if f.last != nil && f.last.UID != run.UID {
+func (f *follower) update(read runtime.Object) error {
+	object, is := read.(client.Object)
+	if !is {
+		return fmt.Errorf("the watch sent an unexpected %T", read)
+	}
+	if f.last != nil && f.last.GetUID() != object.GetUID() {
 		return f.deleted()
 	}
-	f.last = run
-	if !f.finished() {
-		f.display.show(viewOf(run))
+	f.last = object
+	if !f.done() {
+		f.display.show(f.view(object))
 	}
 	return nil
 }
 
 func (f *follower) deleted() error {
-	return exit.Errorf(exit.Unknown, "BenchmarkRun %q was deleted while it was %s", f.key.Name, viewOf(f.last).state)
+	return exit.Errorf(exit.Unknown, "%s %q was deleted while it was %s", f.kind.Name, f.key.Name, f.view(f.last).state)
 }
 
 // connect records that the API server has answered.

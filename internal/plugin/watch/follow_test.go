@@ -50,7 +50,8 @@ func testReconnectTimeout(t *testing.T) {
 	}).Build()
 	shown := &notes{}
 	f := &follower{
-		client: failingWatch{c, refused}, key: types.NamespacedName{Namespace: "default", Name: "tomcat"},
+		subject: runs,
+		client:  failingWatch{c, refused}, key: types.NamespacedName{Namespace: "default", Name: "tomcat"},
 		display: shown,
 	}
 	began := time.Now()

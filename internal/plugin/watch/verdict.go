@@ -5,13 +5,26 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/printable"
 )
 
-// verdict holds the exit code for a finished run and the lines to print.
+// runs is how to follow a run.
+var runs = subject{
+	kind:    cluster.BenchmarkRun,
+	newList: func() client.ObjectList { return &v1alpha1.BenchmarkRunList{} },
+	finished: func(o client.Object) bool {
+		return meta.IsStatusConditionTrue(o.(*v1alpha1.BenchmarkRun).Status.Conditions, v1alpha1.ConditionFinished)
+	},
+	view:    func(o client.Object) view { return viewOfRun(o.(*v1alpha1.BenchmarkRun)) },
+	verdict: func(o client.Object) verdict { return verdictOfRun(o.(*v1alpha1.BenchmarkRun)) },
+}
+
+// verdict holds the exit code for a finished run or round and the lines to print.
 type verdict struct {
 	code  int
 	lines []string
@@ -21,9 +34,9 @@ func (v *verdict) printf(format string, args ...any) {
 	v.lines = append(v.lines, printable.Text(fmt.Sprintf(format, args...)))
 }
 
-// verdictOf returns the verdict on a finished run. An invalid result takes
+// verdictOfRun returns the verdict on a finished run. An invalid result takes
 // precedence over missed thresholds.
-func verdictOf(run *v1alpha1.BenchmarkRun) verdict {
+func verdictOfRun(run *v1alpha1.BenchmarkRun) verdict {
 	var v verdict
 	succeeded := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
 	switch {

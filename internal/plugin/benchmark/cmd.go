@@ -1,0 +1,156 @@
+// Package benchmark implements the verbs below "benchmark", which begin, cancel, suspend and resume the rounds of
+// a Benchmark. They change the Benchmark alone; the operator does what it says.
+package benchmark
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/plugin/exit"
+)
+
+const long = `Begin, cancel, suspend and resume the rounds of a Benchmark.
+
+A Benchmark measures every cell, which is a combination of the values of its axes,
+in several blocks, compares the cells with a baseline and decides. Carrying this
+out once is a round. A round begins when the Benchmark is created, when its spec
+changes, by its schedule, and with "kubectl assay benchmark run".
+
+  kubectl apply -f benchmark.yaml
+  kubectl assay watch benchmark/connectors
+  kubectl assay report benchmark/connectors
+
+"kubectl explain benchmark.spec" describes every field of a Benchmark.`
+
+const runLong = `Begin a round of a Benchmark now.
+
+The round has the spec as it is in the cluster. If a round is under way, the new one
+begins after it. A suspended Benchmark is refused: resume it first.
+
+The command sets the annotation assay.dev/run-round and returns. With --wait it
+follows the round until it has ended, as "kubectl assay watch" does, and exits with
+its verdict.
+
+Exit codes:
+    0  a round was asked for; with --wait: it passed
+    1  the Benchmark is suspended; with --wait: the round ended with an error
+    2  with --wait: the round failed: a metric of its gate got worse than its
+       tolerance
+    4  unknown: the API server can't be reached or rejects the request, the
+       Benchmark doesn't exist or was deleted, the timeout expired, or the command
+       line is invalid
+    5  with --wait: the round is inconclusive: it can't tell yet; 0 if the
+       Benchmark's comparison.onInconclusive is Pass
+  130  interrupted; the round goes on`
+
+const runExample = `  # A round now
+  kubectl assay benchmark run connectors
+
+  # In a pipeline: fail it if the new image is slower
+  kubectl assay benchmark run image-gate --wait --timeout 2h
+
+  # Measure once more than the schedule does, then read what it says
+  kubectl assay benchmark run nightly --wait; kubectl assay report benchmark/nightly`
+
+const cancelLong = `Cancel the round of a Benchmark that is under way.
+
+The run under way is deleted, and the round ends with the verdict Error. Runs that
+have finished are kept as long as the Benchmark's history says. The next round begins
+as usual; use "kubectl assay benchmark suspend" to prevent it.
+
+The command sets the annotation assay.dev/cancel-round to the number of the round, so
+that it never cancels another one.
+
+Exit codes:
+  0  the operator was asked to cancel the round
+  1  no round is under way
+  4  unknown: the API server can't be reached or rejects the request, the Benchmark
+     doesn't exist, or the command line is invalid`
+
+const cancelExample = `  # Cancel the round, and let no other begin
+  kubectl assay benchmark suspend connectors
+  kubectl assay benchmark cancel connectors`
+
+const suspendLong = `Suspend a Benchmark: no round begins, and the round under way makes no further runs.
+
+The run under way is completed. "kubectl assay benchmark resume" lets the round go on
+where it stood. The command sets spec.suspend, as an edit of the manifest would. If a
+GitOps tool owns the field, change it there: the tool would undo the change.
+
+Exit codes:
+  0  the Benchmark is suspended, or was before
+  4  unknown: the API server can't be reached or rejects the request, the Benchmark
+     doesn't exist, or the command line is invalid`
+
+const suspendExample = `  # Leave the machine to others for a while
+  kubectl assay benchmark suspend connectors
+  kubectl assay benchmark resume connectors`
+
+const resumeLong = `Resume a suspended Benchmark. The round under way goes on where it stood. Without one, a
+round begins if the spec changed or one was asked for since; the schedule is in force again.
+
+Exit codes:
+  0  the Benchmark isn't suspended, or wasn't before
+  4  unknown: the API server can't be reached or rejects the request, the Benchmark
+     doesn't exist, or the command line is invalid`
+
+// NewCommand returns the command with its verbs.
+func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "benchmark",
+		Aliases: []string{"benchmarks", "bm"},
+		Short:   "Begin, cancel, suspend and resume the rounds of a Benchmark",
+		Long:    long,
+		// Without it, a verb that doesn't exist would print the help and exit with 0.
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return exit.Errorf(exit.Unknown, "unknown verb %q: use benchmark run, cancel, suspend or resume", args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	var wait bool
+	var timeout time.Duration
+	run := newVerb(flags, streams, "run", "Begin a round of a Benchmark now", runLong, runExample, func(o *options) verb { return o.run(wait, timeout) })
+	run.Flags().BoolVar(&wait, "wait", false, "wait for the end of the round and exit with its verdict")
+	run.Flags().DurationVar(&timeout, "timeout", 0, "maximum time to wait, for example 2h; 0 means no limit")
+	cmd.AddCommand(
+		run,
+		newVerb(flags, streams, "cancel", "Cancel the round of a Benchmark that is under way", cancelLong, cancelExample, func(o *options) verb { return o.cancel }),
+		newVerb(flags, streams, "suspend", "Suspend a Benchmark", suspendLong, suspendExample, func(o *options) verb { return o.suspend }),
+		newVerb(flags, streams, "resume", "Resume a suspended Benchmark", resumeLong, suspendExample, func(o *options) verb { return o.resume }),
+	)
+	return cmd
+}
+
+func newVerb(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams, name, short, long, example string, of func(*options) verb) *cobra.Command {
+	o := &options{streams: streams}
+	cmd := &cobra.Command{
+		Use:               name + " NAME",
+		Short:             short,
+		Long:              long,
+		Example:           example,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: cluster.CompleteBenchmarks(flags),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, err := cluster.ParseOf(args[0], cluster.Benchmark)
+			if err != nil {
+				return err
+			}
+			if o.cluster, err = cluster.Connect(flags); err != nil {
+				return err
+			}
+			b, err := o.cluster.Benchmark(cmd.Context(), name)
+			if err != nil {
+				return err
+			}
+			return of(o)(cmd.Context(), b)
+		},
+	}
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "let the API server check the change without making it")
+	return cmd
+}

@@ -1,0 +1,91 @@
+// Package compare implements the verb "compare", which compares two runs, rounds or sets of runs that were measured
+// at different times.
+package compare
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+const long = `Compare two runs, rounds of Benchmarks, or sets of runs: how the second differs from
+the first, which is the baseline.
+
+A side is one of
+  NAME                 a BenchmarkRun
+  benchmark/NAME       the last completed round of a Benchmark
+  benchmark/NAME#3     its round 3
+  -l SELECTOR          all valid runs with these labels; sides that are named come first
+
+Rounds are compared cell by cell, by the names of the cells. Runs that were selected
+otherwise are taken together, and compared with each cell of a round.
+
+With several runs on each side the differences have confidence intervals. The two sides
+were measured at different times: what changed on the machines in between is part of the
+difference, and no interval shows it. A Benchmark with comparison.baseline.cell measures
+both in turn, and is more certain. Of two single runs the differences are only printed:
+runs of the same server differ by 10% and more.
+
+Below the differences is what differs in the specs of the runs and in the environments:
+node, kernel, image, versions, CPUs.
+
+Exit codes:
+  0  the comparison was printed, whatever it says
+  1  nothing to compare: a side has no valid run, or no cell is on both sides
+  4  unknown: the API server can't be reached or rejects the request, a run, Benchmark,
+     round or artifact doesn't exist, or the command line is invalid`
+
+const example = `  # Two runs
+  kubectl assay compare tomcat-nio tomcat-apr
+
+  # The last round of a Benchmark with an earlier one
+  kubectl assay compare 'benchmark/nightly#12' benchmark/nightly
+
+  # Two sets of runs, by label, with two metrics
+  kubectl assay compare -l release=1.4 -l release=1.5 --metric LatencyP99,RequestsPerSecond
+
+  # What differs in the specs, for another program
+  kubectl assay compare tomcat-nio tomcat-apr -o json | jq .specDifferences`
+
+// NewCommand returns the command.
+func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
+	o := options{format: "text"}
+	cmd := &cobra.Command{
+		Use:               "compare A B",
+		Short:             "Compare two runs, rounds of Benchmarks, or sets of runs",
+		Long:              long,
+		Example:           example,
+		ValidArgsFunction: cluster.Complete(flags, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.names = args
+			sources, err := o.check()
+			if err != nil {
+				return err
+			}
+			c, err := cluster.Connect(flags)
+			if err != nil {
+				return err
+			}
+			return o.write(cmd.Context(), c, sources, streams.Out)
+		},
+	}
+	cmd.Flags().StringArrayVarP(&o.selectors, "selector", "l", nil, "label selector of the runs of a side, as in kubectl get; may be repeated")
+	cmd.Flags().StringSliceVar(&o.metrics, "metric", nil, "metrics to compare, for example LatencyP99,ErrorRate; if not set, those that a Benchmark compares, and the usual ones")
+	cmd.Flags().Int32Var(&o.tolerance, "tolerance", 5, "the difference that doesn't matter, in percent, unless a Benchmark says")
+	cmd.Flags().Int32Var(&o.confidence, "confidence", 95, "the confidence of intervals in percent")
+	if err := cmd.RegisterFlagCompletionFunc("metric", cobra.FixedCompletions(metricNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag isn't defined
+	}
+	cluster.OutputFlag(cmd, &o.format, round.ComparisonNames(), strings.Join(round.ComparisonNames(), ", "))
+	return cmd
+}
+
+func metricNames() []string { return slices.Sorted(maps.Keys(result.Metrics)) }

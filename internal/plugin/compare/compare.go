@@ -1,0 +1,114 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/report/round"
+)
+
+// options holds the options of the command line.
+type options struct {
+	names, selectors, metrics []string
+	tolerance, confidence     int32
+	format                    string
+}
+
+// source is where the runs of a side are read from.
+type source struct {
+	text string
+	// selector selects runs; nil for a source that is named.
+	selector labels.Selector
+	kind     *cluster.Kind
+	name     string
+	// round is the number of a Benchmark's round; 0 for the last.
+	round int64
+}
+
+// check validates the options without contacting the cluster, and returns the two sources.
+func (o *options) check() ([]source, error) {
+	if !slices.Contains(round.ComparisonNames(), o.format) {
+		return nil, exit.Errorf(exit.Unknown, "unknown output format %q: use one of %s", o.format, strings.Join(round.ComparisonNames(), ", "))
+	}
+	for _, m := range o.metrics {
+		if !slices.Contains(metricNames(), m) {
+			return nil, exit.Errorf(exit.Unknown, "unknown metric %q: use one of %s", m, strings.Join(metricNames(), ", "))
+		}
+	}
+	if o.tolerance < 0 || o.tolerance > 99 {
+		return nil, exit.Errorf(exit.Unknown, "--tolerance %d must be 0 to 99", o.tolerance)
+	}
+	if o.confidence < 50 || o.confidence > 99 {
+		return nil, exit.Errorf(exit.Unknown, "--confidence %d must be 50 to 99", o.confidence)
+	}
+	var sources []source
+	for _, name := range o.names {
+		s, err := named(name)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, s)
+	}
+	for _, text := range o.selectors {
+		selector, err := labels.Parse(text)
+		if err != nil {
+			return nil, exit.Errorf(exit.Unknown, "--selector %q: %w", text, err)
+		}
+		sources = append(sources, source{text: "runs with " + text, selector: selector})
+	}
+	if len(sources) != 2 {
+		return nil, exit.Errorf(exit.Unknown, "%d sides, must be 2: names of runs, benchmark/NAME, benchmark/NAME#ROUND, or --selector", len(sources))
+	}
+	return sources, nil
+}
+
+func named(text string) (source, error) {
+	argument, number, numbered := strings.Cut(text, "#")
+	kind, name, err := cluster.Parse(argument, cluster.BenchmarkRun)
+	if err != nil {
+		return source{}, err
+	}
+	s := source{text: text, kind: kind, name: name}
+	if !numbered {
+		return s, nil
+	}
+	s.round, err = strconv.ParseInt(number, 10, 64)
+	if err != nil || s.round < 1 || kind != cluster.Benchmark {
+		return source{}, exit.Errorf(exit.Unknown, "%q must be benchmark/NAME#ROUND with the number of a round", text)
+	}
+	return s, nil
+}
+
+func (o *options) write(ctx context.Context, c *cluster.Cluster, sources []source, out io.Writer) error {
+	var sides []round.Side
+	for i := range sources {
+		side, err := read(ctx, c, &sources[i])
+		if err != nil {
+			return err
+		}
+		sides = append(sides, side)
+	}
+	metrics := make([]v1alpha1.BenchmarkMetric, len(o.metrics))
+	for i, m := range o.metrics {
+		metrics[i] = v1alpha1.BenchmarkMetric(m)
+	}
+	comparison, err := round.Compare(sides[0], sides[1], round.CompareOptions{
+		Metrics: metrics, TolerancePercent: o.tolerance, ConfidencePercent: o.confidence,
+	})
+	if errors.Is(err, round.ErrNoRuns) {
+		return exit.Errorf(exit.Failed, "%w", err)
+	} else if err != nil {
+		return fmt.Errorf("compare: %w", err)
+	}
+	return round.WriteComparison(out, o.format, comparison)
+}

@@ -1,0 +1,235 @@
+package compare
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+var began = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// measured returns a completed run of an image with a label, and the ConfigMap with its result: 100 requests of a
+// latency in microseconds. change changes the result.
+func measured(t *testing.T, name, image string, latency int64, change func(*result.Result)) []client.Object {
+	t.Helper()
+	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: "uid", Labels: map[string]string{"image": image}}}
+	run.Spec.Target.Image = image
+	run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}, {Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionTrue}}
+	r := &result.Result{
+		Run:         result.Run{Namespace: "default", Name: name, UID: "uid", Load: result.LoadClosed},
+		Environment: result.Environment{TargetAddress: name, Kernel: "6.1", ServerVersion: "Tomcat/" + image, TargetImageID: "sha256:" + image, CPUExclusivity: "Shared"},
+	}
+	c := result.Client{Totals: result.Totals{StartedAt: 1, EndedAt: 1 + 100*latency}}
+	c.Requests = 100
+	for range 100 {
+		c.Latencies.Of(result.Total).Record(latency)
+	}
+	r.AddClients([]result.Client{c})
+	if change != nil {
+		change(r)
+	}
+	data, err := artifact.Encode(r, artifact.ConfigMapLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := store(name+"-result", artifact.Key, data, &run.Status.Artifact)
+	return []client.Object{run, config}
+}
+
+// store returns a ConfigMap with an artifact, and sets the reference to it.
+func store(name, key string, data []byte, reference **v1alpha1.ArtifactReference) *corev1.ConfigMap {
+	identity := artifact.Identify(data)
+	*reference = &v1alpha1.ArtifactReference{ConfigMap: &v1alpha1.ArtifactConfigMap{Name: name, Key: key}, SizeBytes: &identity.SizeBytes, SHA256: identity.SHA256}
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, BinaryData: map[string][]byte{key: data}}
+}
+
+// release returns six runs of an image.
+func release(t *testing.T, image string, latency int64) (objects []client.Object) {
+	for i := range int64(6) {
+		objects = append(objects, measured(t, fmt.Sprintf("%s-%d", image, i), image, latency+10*i, nil)...)
+	}
+	return objects
+}
+
+// nightly returns a Benchmark with a completed round for each latency of its cell connector=apr; that of
+// connector=nio is 1,000 microseconds.
+func nightly(t *testing.T, latencies ...float64) []client.Object {
+	t.Helper()
+	b := &v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "nightly"}}
+	b.Spec.Axes = []v1alpha1.Axis{{Name: "connector", Options: []v1alpha1.AxisOption{{Name: "nio"}, {Name: "apr"}}}}
+	objects := []client.Object{b}
+	for i, latency := range latencies {
+		b.Spec.Template.Spec.Target.Image = fmt.Sprintf("tomcat:%d", i+1)
+		cells, err := benchmark.Cells(&b.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &benchmark.Round{Namespace: "default", Benchmark: "nightly", Number: int64(i + 1), Spec: b.Spec, Cells: cells, Verdict: v1alpha1.BenchmarkPassed}
+		r.Blocks = 6
+		for block := range r.Blocks {
+			for cell, latency := range []float64{1000, latency} {
+				r.Runs = append(r.Runs, benchmark.Run{
+					RunKey: benchmark.RunKey{Round: r.Number, Cell: cell, Number: block}, Ended: began, Valid: true,
+					Figures:    map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": latency + float64(block)},
+					Conditions: benchmark.Conditions{Kernel: fmt.Sprintf("6.%d", i+1)},
+				})
+			}
+		}
+		data, err := r.Encode(artifact.ConfigMapLimit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reference := v1alpha1.RoundReference{Number: r.Number, Verdict: r.Verdict, CompletionTime: metav1.NewTime(began)}
+		objects = append(objects, store(fmt.Sprintf("nightly-r%d", r.Number), benchmark.ArtifactKey, data, &reference.Artifact))
+		b.Status.History = append([]v1alpha1.RoundReference{reference}, b.Status.History...)
+	}
+	return objects
+}
+
+// compare runs the command, and returns what it printed with its exit code and error.
+func compare(t *testing.T, o options, objects ...client.Object) (string, int, error) {
+	t.Helper()
+	scheme, err := cluster.NewScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.format == "" {
+		o.format = "json"
+	}
+	o.tolerance, o.confidence = 5, 95
+	var out bytes.Buffer
+	sources, err := o.check()
+	if err == nil {
+		c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+		err = o.write(t.Context(), &cluster.Cluster{WithWatch: c, Namespace: "default"}, sources, &out)
+	}
+	return out.String(), exit.Report(&bytes.Buffer{}, err), err
+}
+
+func decoded(t *testing.T, document string) (c round.Comparison) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(document), &c); err != nil {
+		t.Fatalf("%v:\n%s", err, document)
+	}
+	return c
+}
+
+func TestCompareSelectors(t *testing.T) {
+	objects := append(release(t, "v1", 1000), release(t, "v2", 1200)...)
+	objects = append(objects, measured(t, "v2-invalid", "v2", 9000, func(r *result.Result) {
+		r.Findings = []result.Finding{{Reason: "ClientSaturated", Severity: result.Invalidates, Message: "Client 0 used 99%."}}
+	})...)
+	unfinished := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "v2-new", Labels: map[string]string{"image": "v2"}}}
+	trial := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "bm-r1-c000-t03", Labels: map[string]string{"image": "v2", benchmark.LabelBenchmark: "bm"}}}
+	document, code, err := compare(t, options{selectors: []string{"image=v1", "image=v2"}, metrics: []string{"LatencyP99"}}, append(objects, unfinished, trial)...)
+	if err != nil || code != exit.Success {
+		t.Fatal(code, err)
+	}
+	c := decoded(t, document)
+	if e := c.Effects[0]; len(c.Effects) != 1 || e.Word != v1alpha1.EffectWorse || e.BaselineRuns != 6 || e.CandidateRuns != 6 || e.LowPercent == nil || !e.DifferentTimes || e.TolerancePercent != 5 {
+		t.Errorf("%+v", c.Effects)
+	}
+	if diff := cmp.Diff([]round.Difference{{Path: "/target/image", Baseline: "v1", Candidate: "v2"}}, c.Specs); diff != "" {
+		t.Error(diff)
+	}
+	environments := []round.Difference{{Path: "/serverVersion", Baseline: "Tomcat/v1", Candidate: "Tomcat/v2"}, {Path: "/targetImageID", Baseline: "sha256:v1", Candidate: "sha256:v2"}}
+	if diff := cmp.Diff(environments, c.Environments); diff != "" {
+		t.Error(diff)
+	}
+	if c.Candidate.Name != "runs with image=v2 (6)" || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "v2-invalid isn't valid: Client 0 used 99%.") ||
+		!strings.Contains(c.Notes[0], "v2-new has no result yet") || !strings.Contains(c.Notes[0], "trials of capacity searches, which measure different loads (1)") {
+		t.Errorf("%s: %q", c.Candidate.Name, c.Notes)
+	}
+}
+
+func TestCompareTwoRuns(t *testing.T) {
+	objects := append(measured(t, "a", "v1", 1000, nil), measured(t, "b", "v1", 1500, nil)...)
+	text, code, err := compare(t, options{names: []string{"a", "benchmarkrun/b"}, format: "text"}, objects...)
+	if err != nil || code != exit.Success {
+		t.Fatal(code, err)
+	}
+	for _, part := range []string{
+		"benchmarkrun/b compared with a: ", "LatencyP99 ms", "+50%", "can't tell yet", "A single run on a side says nothing about noise",
+		"The specs don't differ.\n", "Nothing that is known of the environments differs.\n",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in:\n%s", part, text)
+		}
+	}
+}
+
+func TestCompareRounds(t *testing.T) {
+	objects := nightly(t, 2000, 1500)
+	document, _, err := compare(t, options{names: []string{"benchmark/nightly#1", "benchmark/nightly"}}, objects...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := decoded(t, document)
+	if c.Candidate.Name != "benchmark/nightly#2" || len(c.Effects) != 2 || c.Effects[0].Word != v1alpha1.EffectNoDifference || c.Effects[1].Word != v1alpha1.EffectBetter {
+		t.Errorf("%s: %+v", c.Candidate.Name, c.Effects)
+	}
+	all := []string{"connector=nio", "connector=apr"}
+	if diff := cmp.Diff([]round.Difference{{Path: "/target/image", Baseline: "tomcat:1", Candidate: "tomcat:2", Cells: all}}, c.Specs); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]round.Difference{{Path: "/kernel", Baseline: "6.1", Candidate: "6.2", Cells: all}}, c.Environments); diff != "" {
+		t.Error(diff)
+	}
+
+	// Runs with a round: a name comes before a selector.
+	document, _, err = compare(t, options{names: []string{"benchmark/nightly#2"}, selectors: []string{"image=v1"}, metrics: []string{"LatencyP99"}}, append(objects, release(t, "v1", 1000)...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := decoded(t, document); c.Baseline.Name != "benchmark/nightly#2" || len(c.Effects) != 2 || c.Effects[0].CandidateRuns != 6 || c.Environments[0].Path != "/kernel" {
+		t.Errorf("%s: %+v, %+v", c.Baseline.Name, c.Effects, c.Environments)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	invalid := measured(t, "invalid", "v1", 1000, func(r *result.Result) {
+		r.Findings = []result.Finding{{Severity: result.Invalidates, Message: "Client 0 used 99%."}}
+	})
+	objects := append(append(nightly(t, 2000), invalid...), measured(t, "a", "v1", 1000, nil)...)
+	for _, tc := range []struct {
+		options options
+		code    int
+		text    string
+	}{
+		{options{names: []string{"a"}}, exit.Unknown, "1 sides, must be 2"},
+		{options{names: []string{"a", "b", "c"}}, exit.Unknown, "3 sides, must be 2"},
+		{options{names: []string{"a", "b#3"}}, exit.Unknown, `"b#3" must be benchmark/NAME#ROUND with the number of a round`},
+		{options{names: []string{"a", "benchmark/b#x"}}, exit.Unknown, `"benchmark/b#x" must be benchmark/NAME#ROUND`},
+		{options{names: []string{"a", "pod/b"}}, exit.Unknown, `unknown kind "pod"`},
+		{options{selectors: []string{"a=b=c", "d"}}, exit.Unknown, `--selector "a=b=c"`},
+		{options{names: []string{"a", "b"}, format: "yaml"}, exit.Unknown, `unknown output format "yaml": use one of json, markdown, text`},
+		{options{names: []string{"a", "b"}, metrics: []string{"p99"}}, exit.Unknown, `unknown metric "p99": use one of BytesPerSecond`},
+		{options{names: []string{"a", "gone"}}, exit.Unknown, `BenchmarkRun "gone" not found`},
+		{options{names: []string{"a", "benchmark/gone"}}, exit.Unknown, `Benchmark "gone" not found`},
+		{options{names: []string{"a", "benchmark/nightly#9"}}, exit.Unknown, "round 9 of Benchmark"},
+		{options{names: []string{"a", "invalid"}}, exit.Failed, "invalid isn't valid: Client 0 used 99%."},
+		{options{names: []string{"a"}, selectors: []string{"image=v7"}}, exit.Failed, "no run matches"},
+	} {
+		out, code, err := compare(t, tc.options, objects...)
+		if err == nil || !strings.Contains(err.Error(), tc.text) || code != tc.code || out != "" {
+			t.Errorf("%+v: exit code %d, error %v, want %q", tc.options, code, err, tc.text)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package watch
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/printable"
+)
+
+// rounds returns how to follow the round of a Benchmark that is under way or, if request is not empty, the
+// round that this value of the annotation assay.dev/run-round asks for.
+func rounds(request string) subject {
+	return subject{
+		kind:     cluster.Benchmark,
+		newList:  func() client.ObjectList { return &v1alpha1.BenchmarkList{} },
+		finished: func(o client.Object) bool { return roundFinished(o.(*v1alpha1.Benchmark), request) },
+		view:     func(o client.Object) view { return viewOfBenchmark(o.(*v1alpha1.Benchmark)) },
+		verdict:  func(o client.Object) verdict { return verdictOfBenchmark(o.(*v1alpha1.Benchmark)) },
+	}
+}
+
+// roundFinished reports whether no round is under way of the spec as it is. With a request it also wants a round
+// that began after it, unless the spec is invalid, so that none will begin.
+func roundFinished(b *v1alpha1.Benchmark, request string) bool {
+	s := &b.Status
+	if ptr.Deref(s.ObservedGeneration, -1) < b.Generation || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionFinished) {
+		return false
+	}
+	return request == "" || ptr.Deref(s.LastRequest, "") == request || rejected(b)
+}
+
+// rejected reports whether the operator begins no round of the spec as it is. A round that ended since the API
+// server rejected one of its cells has the same reason.
+func rejected(b *v1alpha1.Benchmark) bool {
+	round := b.Status.Round
+	return benchmark.Succeeded(b).Reason == v1alpha1.ReasonInvalidSpec &&
+		(round == nil || round.Verdict != v1alpha1.BenchmarkError || round.Hash != b.Status.Hash)
+}
+
+func viewOfBenchmark(b *v1alpha1.Benchmark) view {
+	state, round := benchmark.Succeeded(b), b.Status.Round
+	switch {
+	case state.Reason == "":
+		return view{state: "New", percent: -1, details: "waiting for the operator"}
+	case meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionFinished):
+		return view{state: "Requested", percent: -1, details: "waiting for the operator to begin a round"}
+	case round == nil:
+		return view{state: printable.Text(state.Reason), percent: -1, details: printable.Text(state.Message)}
+	}
+	v := view{state: printable.Text(state.Reason), percent: -1}
+	texts := []string{fmt.Sprintf("round %d", round.Number)}
+	if run := round.CurrentRun; run != nil && run.Trial != nil {
+		texts = append(texts, fmt.Sprintf("trial of %d, %d runs finished", *run.Trial, ptr.Deref(round.FinishedRuns, 0)))
+	} else {
+		var text string
+		text, v.percent = blocksOf(b)
+		texts = append(texts, text)
+	}
+	if n := ptr.Deref(round.InvalidRuns, 0); n > 0 {
+		texts = append(texts, fmt.Sprintf("%d invalid", n))
+	}
+	if run := round.CurrentRun; run != nil {
+		texts = append(texts, printable.Text(run.Cell))
+	} else {
+		texts = append(texts, "no run under way")
+	}
+	if end := round.ExpectedCompletionTime; end != nil {
+		texts = append(texts, "ends about "+end.UTC().Format("2006-01-02 15:04 UTC"))
+	}
+	v.details = strings.Join(texts, "; ")
+	return v
+}
+
+// blocksOf returns how far the blocks of the round have come, and in percent of all of their runs: -1 if capacity
+// searches follow, which need nobody knows how many runs. Rounds that stop early end below 100%.
+func blocksOf(b *v1alpha1.Benchmark) (text string, percent int32) {
+	round := b.Status.Round
+	least, most := benchmark.Blocks(&b.Spec)
+	cells, whole := int(ptr.Deref(round.Cells, 0)), int(ptr.Deref(round.CompletedBlocks, 0))
+	valid := int(ptr.Deref(round.FinishedRuns, 0) - ptr.Deref(round.InvalidRuns, 0))
+	of := fmt.Sprint(most)
+	if least < most {
+		of = fmt.Sprintf("%d to %d", least, most)
+	}
+	text = fmt.Sprintf("%d of %s blocks, %d of %d cells of the next", whole, of, max(0, valid-whole*cells), cells)
+	if b.Spec.Capacity != nil || most*cells == 0 {
+		return text, -1
+	}
+	return text, int32(min(100, max(0, 100*valid/(most*cells))))
+}
+
+// verdictOfBenchmark returns the verdict of the last round.
+func verdictOfBenchmark(b *v1alpha1.Benchmark) verdict {
+	var v verdict
+	state := benchmark.Succeeded(b)
+	name := b.Name
+	if round := b.Status.Round; round != nil && !rejected(b) {
+		name = fmt.Sprintf("%s, round %d", b.Name, round.Number)
+	}
+	switch b.Status.Verdict {
+	case v1alpha1.BenchmarkPassed:
+		v.printf("%s passed: %s", name, state.Message)
+	case v1alpha1.BenchmarkFailed:
+		v.code = exit.GateFailed
+		v.printf("%s FAILED: %s", name, state.Message)
+	case v1alpha1.BenchmarkInconclusive:
+		v.code = exit.Inconclusive
+		v.printf("%s CAN'T TELL YET: %s: %s", name, state.Reason, state.Message)
+		if c := b.Spec.Comparison; c != nil && c.OnInconclusive == v1alpha1.InconclusivePasses {
+			v.code = exit.Success
+			v.printf("It counts as passed, because comparison.onInconclusive is Pass.")
+		}
+	case v1alpha1.BenchmarkError:
+		v.code = exit.Failed
+		v.printf("%s ended with an error: %s: %s", name, state.Reason, state.Message)
+	default:
+		v.code = exit.Unknown
+		v.printf("%s finished, but its status has no verdict", name)
+	}
+	if b.Status.Round != nil && !rejected(b) && b.Status.Verdict != "" {
+		v.effects(b.Status.Round.Effects)
+		v.printf("To print the report: kubectl assay report benchmark/%s --namespace %s", b.Name, b.Namespace)
+	}
+	return v
+}
+
+// maxEffects is the largest number of effects in a verdict; the report has all.
+const maxEffects = 10
+
+// effects adds a line for each effect, those of the gate first, as in the status.
+func (v *verdict) effects(effects []v1alpha1.EffectStatus) {
+	for i, e := range effects {
+		if i == maxEffects {
+			v.printf("  and %d more in the report", len(effects)-i)
+			break
+		}
+		role := ""
+		if e.Role == v1alpha1.RoleReport {
+			role = ", not in the gate"
+		}
+		v.printf("  %s of %s: %s%s%s", e.Metric, e.Cell, benchmark.Phrase(e.Word), interval(&e), role)
+	}
+}
+
+// interval returns an effect as text that follows a phrase.
+func interval(e *v1alpha1.EffectStatus) string {
+	end := func(percent string) string {
+		if percent == "" {
+			return "unbounded"
+		}
+		return withSign(percent) + "%"
+	}
+	switch {
+	case e.Percent == "":
+		return ""
+	case e.LowPercent == "" && e.HighPercent == "":
+		return fmt.Sprintf(", %s%% without an interval", withSign(e.Percent))
+	}
+	return fmt.Sprintf(", %s%% (%s to %s)", withSign(e.Percent), end(e.LowPercent), end(e.HighPercent))
+}
+
+func withSign(percent string) string {
+	if strings.HasPrefix(percent, "-") || percent == "0" {
+		return percent
+	}
+	return "+" + percent
+}

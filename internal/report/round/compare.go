@@ -1,0 +1,232 @@
+package round
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/statistics"
+)
+
+// Side is one of two sides of a comparison: a run, a set of runs, or a round.
+type Side struct {
+	// Name is the side's name on the command line.
+	Name string `json:"name"`
+	// Groups are the cells of a round, or one group with all runs.
+	Groups []Group `json:"groups"`
+	// Compared are the metrics that a round's own comparison names.
+	Compared []v1alpha1.ComparedMetric `json:"-"`
+	// Notes say what was left out.
+	Notes []string `json:"-"`
+}
+
+// Group is a set of runs of which one figure each is a sample.
+type Group struct {
+	// Cell is the name of the cell; empty for runs that were selected in another way.
+	Cell string `json:"cell,omitempty"`
+	// Runs are valid and have ended.
+	Runs []benchmark.Run `json:"runs"`
+	// Specs and Environments are what is known of the runs.
+	Specs        Facts `json:"-"`
+	Environments Facts `json:"-"`
+}
+
+// CompareOptions say what is compared.
+type CompareOptions struct {
+	// Metrics are the figures. If empty, they are those that a round's own comparison names, and the usual ones.
+	Metrics []v1alpha1.BenchmarkMetric
+	// TolerancePercent is the difference that doesn't matter, for metrics for which no comparison has one.
+	TolerancePercent int32
+	// ConfidencePercent is that of the intervals.
+	ConfidencePercent int32
+}
+
+// Comparison says how a side differs from another that was measured at another time.
+type Comparison struct {
+	Baseline  Side `json:"baseline"`
+	Candidate Side `json:"candidate"`
+	// Cells has the names of the effects' cells, by index.
+	Cells   []string         `json:"cells"`
+	Effects []ComparedEffect `json:"effects"`
+	// ConfidencePercent is that of the intervals, which share a false discovery rate.
+	ConfidencePercent int32 `json:"confidencePercent"`
+	// Specs and Environments are what differs between the sides beside the figures.
+	Specs        []Difference `json:"specDifferences"`
+	Environments []Difference `json:"environmentDifferences"`
+	Notes        []string     `json:"notes,omitempty"`
+}
+
+// ComparedEffect is an effect with the medians of both sides, in the units of result.Metrics.
+type ComparedEffect struct {
+	benchmark.Effect
+	BaselineMedian  float64 `json:"baselineMedian"`
+	CandidateMedian float64 `json:"candidateMedian"`
+	BaselineRuns    int     `json:"baselineRuns"`
+	CandidateRuns   int     `json:"candidateRuns"`
+}
+
+// ErrNoRuns means that a side of a comparison has no valid run, or that no cell is on both sides.
+var ErrNoRuns = errors.New("nothing to compare")
+
+// pair has the groups of both sides that are compared with each other.
+type pair struct {
+	cell                string
+	baseline, candidate *Group
+}
+
+// Compare compares two sides: rounds cell by cell, by the names of the cells, and any runs that were selected in
+// another way with each of a round's cells.
+func Compare(baseline, candidate Side, o CompareOptions) (*Comparison, error) {
+	c := &Comparison{Baseline: baseline, Candidate: candidate, ConfidencePercent: o.ConfidencePercent}
+	c.Notes = slices.Concat(baseline.Notes, candidate.Notes)
+	pairs := c.pairs()
+	if len(pairs) == 0 {
+		return nil, fmt.Errorf("%w: %s and %s have no cell of the same name with valid runs. %s", ErrNoRuns, baseline.Name, candidate.Name, joined(c.Notes))
+	}
+	sets := make([]benchmark.Sets, len(pairs))
+	for i, p := range pairs {
+		c.Cells = append(c.Cells, p.cell)
+		sets[i] = benchmark.Sets{Cell: i, Baseline: p.baseline.Runs, Candidate: p.candidate.Runs}
+	}
+	for _, e := range benchmark.CompareSets(sets, metricsToCompare(&baseline, &candidate, o), o.ConfidencePercent) {
+		c.Effects = append(c.Effects, compared(e, &pairs[e.Cell]))
+	}
+	if len(c.Effects) == 0 {
+		return nil, fmt.Errorf("%w: no run has one of the metrics", ErrNoRuns)
+	}
+	c.Specs = c.merged(pairs, func(p *pair) []Difference { return differ(p.baseline.Specs, p.candidate.Specs, false) })
+	c.Environments = c.merged(pairs, func(p *pair) []Difference {
+		return differ(p.baseline.Environments, p.candidate.Environments, true)
+	})
+	c.noteFewRuns()
+	return c, nil
+}
+
+func (c *Comparison) pairs() (pairs []pair) {
+	a, b := c.Baseline.Groups, c.Candidate.Groups
+	if len(a) == 0 || len(b) == 0 {
+		return nil
+	}
+	add := func(cell string, x, y *Group) {
+		if len(x.Runs) > 0 && len(y.Runs) > 0 {
+			pairs = append(pairs, pair{cell, x, y})
+		}
+	}
+	for i := range b {
+		switch {
+		case len(a) == 1 && len(b) == 1, len(a) == 1 && a[0].Cell == "":
+			add(b[i].Cell, &a[0], &b[i])
+		case len(b) == 1 && b[0].Cell == "":
+			for j := range a {
+				add(a[j].Cell, &a[j], &b[i])
+			}
+		default:
+			at := slices.IndexFunc(a, func(g Group) bool { return g.Cell == b[i].Cell })
+			if at < 0 {
+				c.Notes = append(c.Notes, fmt.Sprintf("Cell %s is only in %s.", b[i].Cell, c.Candidate.Name))
+				continue
+			}
+			add(b[i].Cell, &a[at], &b[i])
+		}
+	}
+	for i := range a {
+		if len(a) > 1 && (len(b) > 1 || b[0].Cell != "") && !slices.ContainsFunc(b, func(g Group) bool { return g.Cell == a[i].Cell }) {
+			c.Notes = append(c.Notes, fmt.Sprintf("Cell %s is only in %s.", a[i].Cell, c.Baseline.Name))
+		}
+	}
+	return pairs
+}
+
+// metricsToCompare returns the metrics with their tolerances and directions: as the candidate's comparison has
+// them or, if it names none, the baseline's.
+func metricsToCompare(baseline, candidate *Side, o CompareOptions) []v1alpha1.ComparedMetric {
+	known := candidate.Compared
+	if len(known) == 0 {
+		known = baseline.Compared
+	}
+	names := o.Metrics
+	if len(names) == 0 {
+		for _, m := range known {
+			names = append(names, m.Name)
+		}
+		for _, m := range append(slices.Clone(usual), v1alpha1.MetricTargetPeakMemory) {
+			if !slices.Contains(names, m) {
+				names = append(names, m)
+			}
+		}
+	}
+	metrics := make([]v1alpha1.ComparedMetric, len(names))
+	for i, name := range names {
+		metrics[i] = v1alpha1.ComparedMetric{Name: name, TolerancePercent: ptr.To(o.TolerancePercent)}
+		if at := slices.IndexFunc(known, func(m v1alpha1.ComparedMetric) bool { return m.Name == name }); at >= 0 {
+			metrics[i] = known[at]
+		}
+	}
+	return metrics
+}
+
+func compared(e benchmark.Effect, p *pair) ComparedEffect {
+	median := func(runs []benchmark.Run) (float64, int) {
+		values := benchmark.FiguresIn(runs, e.Metric)
+		i, err := statistics.Median(values, 0.05)
+		if err != nil {
+			return 0, 0 // not reached: the effect has figures
+		}
+		return i.Estimate, len(values)
+	}
+	c := ComparedEffect{Effect: e}
+	c.BaselineMedian, c.BaselineRuns = median(p.baseline.Runs)
+	c.CandidateMedian, c.CandidateRuns = median(p.candidate.Runs)
+	return c
+}
+
+// merged returns the differences of all pairs, those that are the same in several cells once.
+func (c *Comparison) merged(pairs []pair, differences func(*pair) []Difference) []Difference {
+	all := []Difference{}
+	for i := range pairs {
+		for _, d := range differences(&pairs[i]) {
+			at := slices.IndexFunc(all, func(other Difference) bool {
+				return other.Path == d.Path && other.Baseline == d.Baseline && other.Candidate == d.Candidate
+			})
+			if at < 0 {
+				at, all = len(all), append(all, d)
+			}
+			if pairs[i].cell != "" {
+				all[at].Cells = append(all[at].Cells, pairs[i].cell)
+			}
+		}
+	}
+	return all
+}
+
+// noteFewRuns says how many runs intervals need, if there are too few.
+func (c *Comparison) noteFewRuns() {
+	least, few := 0, false
+	for i := range c.Effects {
+		e := &c.Effects[i]
+		if e.Percent != nil && e.LowPercent == nil && e.HighPercent == nil {
+			few = true
+		}
+		if n := min(e.BaselineRuns, e.CandidateRuns); i == 0 || n < least {
+			least = n
+		}
+	}
+	if !few {
+		return
+	}
+	alpha := statistics.Alpha(float64(c.ConfidencePercent), len(c.Effects))
+	need := 2
+	for statistics.MinRuns(alpha, need) > need {
+		need++
+	}
+	text := fmt.Sprintf("%s on a side are too few for an interval: such a difference may be noise alone.", plural(least, "run"))
+	if least == 1 {
+		text = "A single run on a side says nothing about noise: such a difference may be noise alone."
+	}
+	c.Notes = append(c.Notes, fmt.Sprintf("%s For %s at %d%% confidence make at least %d runs on each side, or compare fewer with --metric.",
+		text, plural(len(c.Effects), "difference"), c.ConfidencePercent, need))
+}

@@ -1,0 +1,127 @@
+package round
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/report"
+)
+
+var comparisonWriters = map[string]func(io.Writer, *Comparison) error{
+	"json":     func(w io.Writer, c *Comparison) error { return report.WriteIndented(w, c) },
+	"markdown": func(w io.Writer, c *Comparison) error { return c.write(w, &markdown{}) },
+	"text":     func(w io.Writer, c *Comparison) error { return c.write(w, &text{}) },
+}
+
+// ComparisonNames returns the names of all formats of comparisons in alphabetical order.
+func ComparisonNames() []string { return slices.Sorted(maps.Keys(comparisonWriters)) }
+
+// WriteComparison writes a comparison in the format of that name.
+func WriteComparison(w io.Writer, format string, c *Comparison) error {
+	write, known := comparisonWriters[format]
+	if !known {
+		return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(ComparisonNames(), ", "))
+	}
+	if err := write(w, c); err != nil {
+		return fmt.Errorf("write as %s: %w", format, err)
+	}
+	return nil
+}
+
+// write writes the conclusions, then the effects, and what else differs.
+func (c *Comparison) write(w io.Writer, d document) error {
+	d.title(fmt.Sprintf("%s compared with %s: %s", c.Candidate.Name, c.Baseline.Name, c.conclusions()))
+	d.paragraph("Measured at different times: what changed in between is part of each difference. Runs of one Benchmark, interleaved, are more certain.")
+	for _, note := range c.Notes {
+		d.paragraph("Note: " + note)
+	}
+	d.section("Differences")
+	d.paragraph(fmt.Sprintf("Of the differences that are found here at most %d%% are false on average. None of them decides.", 100-c.ConfidencePercent))
+	c.writeEffects(d)
+	writeDifferences(d, "Specs", "The specs don't differ.", c.Specs, len(c.Cells))
+	writeDifferences(d, "Environments", "Nothing that is known of the environments differs.", c.Environments, len(c.Cells))
+	_, err := io.WriteString(w, strings.TrimLeft(d.String(), "\n"))
+	return err
+}
+
+// conclusions counts the effects by their words.
+func (c *Comparison) conclusions() string {
+	var texts []string
+	for _, word := range []v1alpha1.EffectWord{v1alpha1.EffectWorse, v1alpha1.EffectBetter, v1alpha1.EffectNoDifference, v1alpha1.EffectCannotTell} {
+		n := 0
+		for i := range c.Effects {
+			if c.Effects[i].Word == word {
+				n++
+			}
+		}
+		if n > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", n, benchmark.Phrase(word)))
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (c *Comparison) writeEffects(d document) {
+	several := len(c.Cells) > 1 || c.Cells[0] != ""
+	columns := []any{report.Words("metric"), "baseline", "candidate", "runs", "difference", "interval", report.Words("conclusion"), "tolerance", "detectable"}
+	if several {
+		columns = slices.Insert(columns, 0, any(report.Words("cell")))
+	}
+	var rows [][]string
+	for i := range c.Effects {
+		e := &c.Effects[i]
+		u := unitOf(e.Metric)
+		detectable := "-"
+		if e.DetectablePercent != nil {
+			detectable = benchmark.Decimal(*e.DetectablePercent) + "%"
+		}
+		row := []string{
+			heading(e.Metric), u.format(e.BaselineMedian), u.format(e.CandidateMedian), strconv.Itoa(e.BaselineRuns) + ", " + strconv.Itoa(e.CandidateRuns),
+			percent(e.Percent), between(&e.Effect), benchmark.Phrase(e.Word), tolerance(&e.Effect), detectable,
+		}
+		if several {
+			row = slices.Insert(row, 0, c.Cells[e.Cell])
+		}
+		rows = append(rows, row)
+	}
+	d.table(columns, rows)
+}
+
+const (
+	maxDifferences = 50
+	maxValue       = 100
+)
+
+func writeDifferences(d document, title, none string, differences []Difference, cells int) {
+	d.section(title)
+	if len(differences) == 0 {
+		d.paragraph(none)
+		return
+	}
+	columns := []any{report.Words("path"), report.Words("baseline"), report.Words("candidate")}
+	some := slices.ContainsFunc(differences, func(d Difference) bool { return len(d.Cells) > 0 && len(d.Cells) < cells })
+	if some {
+		columns = append(columns, report.Words("where"))
+	}
+	var rows [][]string
+	for _, difference := range differences[:min(len(differences), maxDifferences)] {
+		row := []string{difference.Path, printable.Clipped(difference.Baseline, maxValue), printable.Clipped(difference.Candidate, maxValue)}
+		if some {
+			row = append(row, fmt.Sprintf("in %d of %d cells, first in %s", len(difference.Cells), cells, difference.Cells[0]))
+		}
+		rows = append(rows, row)
+	}
+	if more := len(differences) - maxDifferences; more > 0 {
+		d.paragraph(fmt.Sprintf("%d more are in the output as JSON.", more))
+	}
+	d.table(columns, rows)
+}
+
+func joined(texts []string) string { return strings.Join(texts, " ") }

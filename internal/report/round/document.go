@@ -1,0 +1,122 @@
+package round
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/report"
+)
+
+// document is a text that is being written. Its methods take plain texts, which may come from users: each format
+// makes them printable, and escapes what would be markup in it.
+type document interface {
+	title(text string)
+	section(text string)
+	paragraph(text string)
+	list(items ...string)
+	// table writes a table. Columns are report.Words, aligned to the left, or strings, aligned to the right.
+	table(columns []any, rows [][]string)
+	String() string
+}
+
+// text is a document for a terminal. A paragraph and a table are separated by an empty line.
+type text struct {
+	out            strings.Builder
+	afterParagraph bool
+}
+
+// String returns what was written.
+func (d *text) String() string { return d.out.String() }
+
+func (d *text) title(text string) { fmt.Fprintln(&d.out, printable.Text(text)) }
+
+func (d *text) section(text string) {
+	text = printable.Text(text)
+	fmt.Fprintf(&d.out, "\n%s\n%s\n", text, strings.Repeat("-", len([]rune(text))))
+	d.afterParagraph = false
+}
+
+func (d *text) paragraph(text string) {
+	if text != "" {
+		fmt.Fprintln(&d.out, printable.Text(text))
+		d.afterParagraph = true
+	}
+}
+
+func (d *text) list(items ...string) {
+	for _, item := range items {
+		fmt.Fprintf(&d.out, "  %s\n", strings.TrimRight(printable.Text(item), " "))
+	}
+}
+
+func (d *text) table(columns []any, rows [][]string) {
+	if d.afterParagraph {
+		fmt.Fprintln(&d.out)
+	}
+	d.afterParagraph = false
+	fmt.Fprintln(&d.out, tableOf(columns, rows, printable.Text).Render())
+}
+
+// markdown is a document in GitHub's Markdown.
+type markdown struct{ out strings.Builder }
+
+// String returns what was written.
+func (d *markdown) String() string { return d.out.String() }
+
+func (d *markdown) title(text string)   { fmt.Fprintf(&d.out, "## %s\n", escaped(text)) }
+func (d *markdown) section(text string) { fmt.Fprintf(&d.out, "\n### %s\n", escaped(text)) }
+
+func (d *markdown) paragraph(text string) {
+	if text != "" {
+		fmt.Fprintf(&d.out, "\n%s\n", escaped(text))
+	}
+}
+
+func (d *markdown) list(items ...string) {
+	if len(items) > 0 {
+		fmt.Fprintln(&d.out)
+	}
+	for _, item := range items {
+		fmt.Fprintf(&d.out, "- %s\n", strings.Join(strings.Fields(escaped(item)), " "))
+	}
+}
+
+func (d *markdown) table(columns []any, rows [][]string) {
+	fmt.Fprintf(&d.out, "\n%s\n", tableOf(columns, rows, escaped).RenderMarkdown())
+}
+
+func tableOf(columns []any, rows [][]string, clean func(string) string) table.Writer {
+	cleaned := make([]any, len(columns))
+	for i, column := range columns {
+		switch column := column.(type) {
+		case report.Words:
+			cleaned[i] = report.Words(clean(string(column)))
+		case string:
+			cleaned[i] = clean(column)
+		}
+	}
+	t := report.NewTable(cleaned...)
+	for _, row := range rows {
+		cells := make(table.Row, len(row))
+		for i, cell := range row {
+			cells[i] = clean(cell)
+		}
+		t.AppendRow(cells)
+	}
+	return t
+}
+
+// escaped returns a text in which Markdown finds no markup, HTML, link or mention. A vertical bar becomes an
+// entity, because tables escape it once more.
+func escaped(text string) string { return markup.Replace(printable.Text(text)) }
+
+var markup = func() *strings.Replacer {
+	pairs := []string{"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "&#124;", "://", "&#58;//", "www.", "www&#46;"}
+	for _, r := range "\\`*_{}[]#!~@$" {
+		pairs = append(pairs, string(r), `\`+string(r))
+	}
+	return strings.NewReplacer(pairs...)
+}()

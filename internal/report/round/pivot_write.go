@@ -1,0 +1,141 @@
+package round
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/report"
+)
+
+var pivotWriters = map[string]func(io.Writer, *Pivot) error{
+	"csv":      writePivotCSV,
+	"json":     func(w io.Writer, p *Pivot) error { return report.WriteIndented(w, p) },
+	"markdown": func(w io.Writer, p *Pivot) error { return p.write(w, &markdown{}) },
+	"text":     func(w io.Writer, p *Pivot) error { return p.write(w, &text{}) },
+}
+
+// PivotNames returns the names of all formats of pivot tables in alphabetical order.
+func PivotNames() []string { return slices.Sorted(maps.Keys(pivotWriters)) }
+
+// WritePivot writes a pivot table in the format of that name.
+func WritePivot(w io.Writer, format string, p *Pivot) error {
+	write, known := pivotWriters[format]
+	if !known {
+		return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(PivotNames(), ", "))
+	}
+	if err := write(w, p); err != nil {
+		return fmt.Errorf("write as %s: %w", format, err)
+	}
+	return nil
+}
+
+func (p *Pivot) write(w io.Writer, d document) error {
+	d.paragraph(fmt.Sprintf("Benchmark %s/%s, round %d (%s): %s", p.Namespace, p.Benchmark, p.Round, p.Verdict, p.what()))
+	for i := range p.Grids {
+		g := &p.Grids[i]
+		if g.Title != "" {
+			d.section(g.Title)
+		}
+		columns := []any{report.Words(p.corner())}
+		for _, c := range g.Columns {
+			columns = append(columns, c)
+		}
+		rows := make([][]string, len(g.Rows))
+		for j, name := range g.Rows {
+			rows[j] = []string{name}
+			for _, value := range g.Values[j] {
+				rows[j] = append(rows[j], p.format(value))
+			}
+		}
+		d.table(columns, rows)
+	}
+	_, err := io.WriteString(w, strings.TrimLeft(d.String(), "\n"))
+	return err
+}
+
+// what says what the figures are.
+func (p *Pivot) what() string {
+	if p.PercentOf != "" {
+		return fmt.Sprintf("%s, difference from %s in %%", p.Metric, p.PercentOf)
+	}
+	return "median of " + heading(p.Metric)
+}
+
+// corner returns the heading of the column of row names.
+func (p *Pivot) corner() string {
+	switch {
+	case p.RowAxis == "":
+		return "cell"
+	case p.ColumnAxis == "":
+		return p.RowAxis
+	}
+	return p.RowAxis + ` \ ` + p.ColumnAxis
+}
+
+func (p *Pivot) format(value *float64) string {
+	switch {
+	case value == nil:
+		return "-"
+	case p.PercentOf != "":
+		return fmt.Sprintf("%+.1f", *value)
+	}
+	return unitOf(p.Metric).format(*value)
+}
+
+// writePivotCSV writes a record for each row under a header, whose first field says what the figures are. With
+// several grids, the first column has the values of the other axes. Cells without a figure are empty.
+func writePivotCSV(w io.Writer, p *Pivot) error {
+	out := csv.NewWriter(w)
+	several := len(p.Grids) > 1
+	for i := range p.Grids {
+		g := &p.Grids[i]
+		record := []string{field(p.corner() + ": " + p.what())}
+		if several {
+			record = append([]string{"table"}, record...)
+		}
+		for _, c := range g.Columns {
+			record = append(record, field(c))
+		}
+		if i == 0 || !slices.Equal(g.Columns, p.Grids[i-1].Columns) {
+			if err := out.Write(record); err != nil {
+				return err
+			}
+		}
+		for j, name := range g.Rows {
+			record := []string{field(name)}
+			if several {
+				record = append([]string{field(g.Title)}, record...)
+			}
+			for _, value := range g.Values[j] {
+				record = append(record, p.field(value))
+			}
+			if err := out.Write(record); err != nil {
+				return err
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (p *Pivot) field(value *float64) string {
+	if value == nil {
+		return ""
+	}
+	return strings.TrimPrefix(p.format(value), "+")
+}
+
+// field returns a text of a user as a field of CSV, which a spreadsheet doesn't take for a formula.
+func field(text string) string {
+	text = printable.Text(text)
+	if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" && strings.ContainsRune("=+-@", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

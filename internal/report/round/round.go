@@ -1,0 +1,60 @@
+// Package round writes what a round of a Benchmark says, for people and for other programs: its verdict with
+// effects and intervals, its cells as a table, and comparisons of other sets of runs. It only reads what package
+// benchmark decided. Texts from outside are printed without what a terminal or a Markdown viewer would obey.
+package round
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report"
+)
+
+// Report is a round to report on.
+type Report struct {
+	*benchmark.Round
+	// Notes say what the reader should know of the report itself, for example that figures are missing.
+	Notes []string `json:"notes,omitempty"`
+}
+
+var writers = map[string]func(io.Writer, *Report) error{
+	"json":     func(w io.Writer, r *Report) error { return report.WriteIndented(w, r) },
+	"markdown": func(w io.Writer, r *Report) error { return r.write(w, &markdown{}) },
+	"text":     func(w io.Writer, r *Report) error { return r.write(w, &text{}) },
+}
+
+// Names returns the names of all formats of reports in alphabetical order.
+func Names() []string { return slices.Sorted(maps.Keys(writers)) }
+
+// Write writes a report in the format of that name.
+func Write(w io.Writer, format string, r *Report) error {
+	write, known := writers[format]
+	if !known {
+		return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(Names(), ", "))
+	}
+	if err := write(w, r); err != nil {
+		return fmt.Errorf("write as %s: %w", format, err)
+	}
+	return nil
+}
+
+// write writes the verdict and what it is made of, the figures of the cells, and at last the conditions.
+func (r *Report) write(w io.Writer, d document) error {
+	d.title(fmt.Sprintf("Benchmark %s/%s, round %d: %s", r.Namespace, r.Benchmark, r.Number, headline(r.Round)))
+	d.paragraph(r.Message)
+	for _, note := range r.Notes {
+		d.paragraph("Note: " + note)
+	}
+	r.writeConclusions(d)
+	r.writeEffects(d)
+	r.writeCells(d)
+	r.writeCapacities(d)
+	r.writeInvalid(d)
+	r.writeConditions(d)
+	_, err := io.WriteString(w, d.String())
+	return err
+}

@@ -1,0 +1,132 @@
+package round_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/round"
+)
+
+func write(t *testing.T, format string, r *round.Report) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := round.Write(&out, format, r); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestGolden(t *testing.T) {
+	r := &round.Report{Round: connectors(t), Notes: []string{"Round 4 is under way."}}
+	for _, format := range []string{"text", "markdown"} {
+		t.Run(format, func(t *testing.T) { golden(t, "connectors."+format, []byte(write(t, format, r))) })
+	}
+}
+
+func TestJSON(t *testing.T) {
+	r := &round.Report{Round: connectors(t), Notes: []string{"a note"}}
+	document := write(t, "json", r)
+	var read struct {
+		benchmark.Round
+		Notes []string
+	}
+	if err := json.Unmarshal([]byte(document), &read); err != nil {
+		t.Fatal(err)
+	}
+	if len(read.Runs) != len(r.Runs) || len(read.Effects) != 6 || len(read.Estimates) != 28 || len(read.Capacities) != 4 || read.Notes[0] != "a note" {
+		t.Errorf("%d runs, %d effects, %d estimates, %d capacities", len(read.Runs), len(read.Effects), len(read.Estimates), len(read.Capacities))
+	}
+	if strings.ContainsRune(document, '\x1b') {
+		t.Error("a control character")
+	}
+}
+
+// TestSentences has every conclusion that an effect can have.
+func TestSentences(t *testing.T) {
+	effect := func(word v1alpha1.EffectWord, verdict v1alpha1.BenchmarkVerdict, percent, low, high *float64) benchmark.Effect {
+		return benchmark.Effect{
+			Cell: 1, Metric: "LatencyP99", Role: v1alpha1.RoleGate, Better: v1alpha1.LowerIsBetter, TolerancePercent: 5, Word: word, Verdict: verdict,
+			Percent: percent, LowPercent: low, HighPercent: high, ConfidencePercent: 97.5, DetectablePercent: ptr.To(9.25),
+		}
+	}
+	f := ptr.To[float64]
+	stored := effect(v1alpha1.EffectBetter, v1alpha1.BenchmarkPassed, f(-12), f(-14), f(-10.5))
+	stored.DifferentTimes = true
+	open := effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkInconclusive, f(3), f(-2), f(9))
+	open.BlocksToDecide = 23
+	incomparable := effect(v1alpha1.EffectIncomparable, v1alpha1.BenchmarkInconclusive, nil, nil, nil)
+	incomparable.Message = "The kernel of b is 6.1, that of a is 5.10."
+	for want, e := range map[string]benchmark.Effect{
+		"Worse: LatencyP99 of x=b is 12% higher (10.5% to 14%) than of x=a. Confidence: 97.5%.":                                                                                                     effect(v1alpha1.EffectWorse, v1alpha1.BenchmarkFailed, f(12), f(10.5), f(14)),
+		"Better: LatencyP99 of x=b is 12% lower (10.5% to 14%) than of x=a. Confidence: 97.5%. The two were measured at different times: what changed in between is part of it.":                    stored,
+		"No difference: LatencyP99 of x=b differs by -1% from that of x=a, by -3% at most. The tolerance is 5%. Confidence: 97.5%.":                                                                 effect(v1alpha1.EffectNoDifference, v1alpha1.BenchmarkPassed, f(-1), f(-3), f(2)),
+		"Not worse: LatencyP99 of x=b is 4% lower (8% lower to 1% higher) than of x=a, which may also be no difference. Confidence: 97.5%.":                                                         effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkPassed, f(-4), f(-8), f(1)),
+		"Can't tell yet: LatencyP99 of x=b is 3% higher (2% lower to 9% higher) than of x=a. The tolerance is 5%. A round like this one finds 9.25% in 4 of 5 cases. About 23 blocks would decide.": open,
+		"Can't tell yet: LatencyP99 of x=b is 3% higher (too few blocks for an interval) than of x=a. The tolerance is 5%. A round like this one finds 9.25% in 4 of 5 cases.":                      effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkInconclusive, f(3), nil, nil),
+		"Can't tell yet: LatencyP99 of x=b is 3% higher (at least 2% lower) than of x=a. The tolerance is 5%. A round like this one finds 9.25% in 4 of 5 cases.":                                   effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkInconclusive, f(3), f(-2), nil),
+		"Can't tell yet: LatencyP99 of x=b is unknown.":                                        effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkInconclusive, nil, nil, nil),
+		"Incomparable: LatencyP99 of x=b with x=a. The kernel of b is 6.1, that of a is 5.10.": incomparable,
+	} {
+		r := &benchmark.Round{Cells: []benchmark.Cell{{Name: "x=a", Baseline: benchmark.NoBaseline}, {Index: 1, Name: "x=b", Baseline: 0}}}
+		r.Effects = []benchmark.Effect{e}
+		if text := write(t, "text", &round.Report{Round: r}); !strings.Contains(text, "  "+want+"\n") {
+			t.Errorf("want %q in:\n%s", want, text)
+		}
+	}
+}
+
+func TestHeadlines(t *testing.T) {
+	for want, r := range map[string]benchmark.Round{
+		"PASSED\n":                      {Verdict: v1alpha1.BenchmarkPassed, Reason: benchmark.ReasonCompleted},
+		"FAILED\n":                      {Verdict: v1alpha1.BenchmarkFailed, Reason: benchmark.ReasonCompleted},
+		"CAN'T TELL YET\n":              {Verdict: v1alpha1.BenchmarkInconclusive, Reason: benchmark.ReasonCompleted},
+		"CAN'T TELL YET: InvalidRuns\n": {Verdict: v1alpha1.BenchmarkInconclusive, Reason: benchmark.ReasonInvalidRuns},
+		"ERROR: Cancelled\n":            {Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonCancelled},
+	} {
+		if text := write(t, "text", &round.Report{Round: &r}); !strings.Contains(text, ": "+want) {
+			t.Errorf("want %q in:\n%s", want, text)
+		}
+	}
+}
+
+// TestHostileTexts checks that what users and servers wrote neither controls a terminal nor is markup.
+func TestHostileTexts(t *testing.T) {
+	const hostile = "\x1b[2J\u202e<img src=x>[a](javascript:b)`c`|d*e*_f_&lt;\nhttps://g www.h # i"
+	r := connectors(t)
+	for i := range r.Cells {
+		r.Cells[i].Name = hostile
+	}
+	for i := range r.Runs {
+		r.Runs[i].Message, r.Runs[i].Valid, r.Runs[i].Conditions.Kernel = hostile, i%2 == 0, hostile
+	}
+	r.Message, r.Benchmark, r.Hash, r.Reason = hostile, hostile, hostile, hostile
+	for _, format := range round.Names() {
+		document := write(t, format, &round.Report{Round: r, Notes: []string{hostile}})
+		for _, c := range document {
+			if c != '\n' && !unicode.IsPrint(c) {
+				t.Fatalf("%s: the character %q", format, c)
+			}
+		}
+		if format != "markdown" {
+			continue
+		}
+		for _, markup := range []string{"<img", "[a](", "`c`", "|d", "*e*", "_f_", "&lt;http", "https://", "www.", " # i"} {
+			if strings.Contains(strings.NewReplacer(`\[`, "", "\\`", "", `\*`, "", `\_`, "", `\#`, "").Replace(document), markup) {
+				t.Errorf("the markup %q in:\n%s", markup, document)
+			}
+		}
+	}
+}
+
+func TestUnknownFormat(t *testing.T) {
+	if err := round.Write(&bytes.Buffer{}, "yaml", &round.Report{Round: &benchmark.Round{}}); err == nil || err.Error() != `unknown format "yaml": use one of json, markdown, text` {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,82 @@
+package round
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+)
+
+// FromStatus returns what the status of a Benchmark says of its last round, which must exist: the conclusions, but
+// no figures of cells or runs.
+func FromStatus(b *v1alpha1.Benchmark) *Report {
+	s := b.Status.Round
+	r := &benchmark.Round{
+		Namespace: b.Namespace, Benchmark: b.Name, Number: s.Number, Trigger: s.Trigger, Seed: ptr.Deref(s.Seed, 0), Hash: s.Hash,
+		Started: s.StartTime.Time, Verdict: s.Verdict,
+	}
+	report := &Report{Round: r}
+	if s.CompletionTime != nil {
+		r.Ended = s.CompletionTime.Time
+	}
+	r.Blocks = int(ptr.Deref(s.CompletedBlocks, 0))
+	if state := benchmark.Succeeded(b); s.CompletionTime != nil && s.Verdict == b.Status.Verdict {
+		r.Reason, r.Message = state.Reason, state.Message
+	}
+	if b.Status.Hash == s.Hash {
+		r.Spec = b.Spec
+		if cells, err := benchmark.Cells(&b.Spec); err == nil {
+			r.Cells = cells
+		}
+	}
+	for i := range s.Effects {
+		r.Effects = append(r.Effects, effectOf(report, &s.Effects[i]))
+	}
+	for _, c := range s.Capacities {
+		achieved, _ := strconv.ParseFloat(c.Achieved, 64)
+		r.Capacities = append(r.Capacities, benchmark.Capacity{
+			Cell: cellOf(report, c.Cell), Sustained: ptr.Deref(c.Sustained, 0), Failed: ptr.Deref(c.Failed, 0), Limit: c.Limit,
+			Trials: int(ptr.Deref(c.Trials, 0)), AchievedPerSecond: achieved,
+		})
+	}
+	report.Notes = []string{fmt.Sprintf("This is from the Benchmark's status: %s of %s, %d invalid. The figures of cells and runs are missing.",
+		plural(int(ptr.Deref(s.FinishedRuns, 0)), "run"), plural(int(ptr.Deref(s.Cells, 0)), "cell"), ptr.Deref(s.InvalidRuns, 0))}
+	return report
+}
+
+func effectOf(r *Report, s *v1alpha1.EffectStatus) benchmark.Effect {
+	e := benchmark.Effect{
+		Cell: cellOf(r, s.Cell), Metric: s.Metric, Role: s.Role, Percent: parsed(s.Percent), LowPercent: parsed(s.LowPercent), HighPercent: parsed(s.HighPercent),
+		DetectablePercent: parsed(s.DetectablePercent), Word: s.Word, Verdict: s.Verdict, BlocksToDecide: int(ptr.Deref(s.BlocksToDecide, 0)),
+	}
+	if c := r.Spec.Comparison; c != nil {
+		if i := slices.IndexFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool { return m.Name == s.Metric }); i >= 0 {
+			e.Better, e.TolerancePercent = c.Metrics[i].Better, ptr.Deref(c.Metrics[i].TolerancePercent, 5)
+		}
+		e.DifferentTimes = c.Baseline.Cell == nil
+	}
+	return e
+}
+
+// cellOf returns the index of a cell by its name. It adds cells that the spec no longer has.
+func cellOf(r *Report, name string) int {
+	at := slices.IndexFunc(r.Cells, func(c benchmark.Cell) bool { return c.Name == name })
+	if at < 0 {
+		at = len(r.Cells)
+		r.Cells = append(r.Cells, benchmark.Cell{Index: at, Name: name, Baseline: benchmark.NoBaseline})
+	}
+	return at
+}
+
+// parsed returns a decimal number of the status, or nil for none.
+func parsed(decimal string) *float64 {
+	x, err := strconv.ParseFloat(decimal, 64)
+	if err != nil {
+		return nil
+	}
+	return &x
+}
