@@ -3,12 +3,14 @@ package api
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
@@ -16,7 +18,8 @@ import (
 var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
 // TestManifestsOfDocsAreAccepted creates, as a dry run, every whole manifest on a page,
-// and every spec, which gets what it lacks from a small run.
+// every spec of a run, which gets what it lacks from a small run, and the fields of a Benchmark's spec on its page. Of
+// a Benchmark it also creates the runs of all cells.
 func TestManifestsOfDocsAreAccepted(t *testing.T) {
 	namespace := newNamespace(t)
 	pages := []string{"../../README.md"}
@@ -40,6 +43,17 @@ func TestManifestsOfDocsAreAccepted(t *testing.T) {
 			if strings.HasPrefix(manifest, "spec:") {
 				manifest = completed(t, manifest)
 			} else if !strings.Contains(manifest, "kind: BenchmarkRun") {
+				if strings.Contains(manifest, "kind: Benchmark\n") {
+					count++
+					t.Run(fmt.Sprintf("%s-%d", filepath.Base(page), i), func(t *testing.T) {
+						acceptCells(t, parse(t, manifest, `{}`), namespace)
+					})
+				} else if filepath.Base(page) == "benchmark.md" {
+					count++
+					t.Run(fmt.Sprintf("%s-%d", filepath.Base(page), i), func(t *testing.T) {
+						acceptCells(t, benchmarkWith(t, manifest), namespace)
+					})
+				}
 				continue
 			}
 			count++
@@ -58,6 +72,18 @@ func TestManifestsOfDocsAreAccepted(t *testing.T) {
 	if count < 10 {
 		t.Errorf("found %d manifests", count)
 	}
+}
+
+// benchmarkWith returns a Benchmark with fields of a spec.
+func benchmarkWith(t *testing.T, fields string) *unstructured.Unstructured {
+	t.Helper()
+	object := parse(t, benchmark, `{metadata: {name: a, generateName: null}, spec: {axes: null, exclude: null, repetitions: null, comparison: null, capacity: null, schedule: null}}`)
+	spec, ok := object.Object["spec"].(map[string]any)
+	if !ok {
+		t.Fatalf("no spec in %v", object.Object)
+	}
+	maps.Copy(spec, parse(t, fields, `{}`).Object)
+	return object
 }
 
 // completed adds a load to a spec without one, and an image to a target that needs it.

@@ -1,0 +1,107 @@
+package api
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// benchmark is a Benchmark that the API server takes, with something in every place that the cases change.
+const benchmark = `
+apiVersion: assay.dev/v1alpha1
+kind: Benchmark
+metadata: {generateName: connectors-}
+spec:
+  template:
+    metadata: {labels: {team: a}}
+    spec:
+      target:
+        image: tomcat:9.0
+        server: {tomcat: {}}
+      load: {requests: [{path: /}], closed: {connections: 25, durationSeconds: 10}}
+  axes:
+  - {name: connections, path: /load/closed/connections, values: [25, 100]}
+  - name: connector
+    options:
+    - {name: nio, set: [{path: /target/server/tomcat/connector/protocol, value: NIO}]}
+    - {name: nginx, remove: [/target/server/tomcat], set: [{path: /target/server/nginx, value: {}}, {path: /target/image, value: "nginx:1"}]}
+  exclude: [{connector: nginx, connections: "25"}]
+  repetitions: {min: 10, max: 20, order: RandomizedBlocks, until: {metric: LatencyP99, halfWidthPercent: 3}, invalidRuns: {replace: 3}}
+  comparison:
+    baseline: {cell: {connector: nio}}
+    measure: Rerun
+    metrics: [{name: LatencyP99, better: Lower, tolerancePercent: 5, role: Gate}, {name: TargetCPUPerRequest, better: Lower, role: Report}]
+    confidencePercent: 95
+    onInconclusive: Fail
+  capacity: {path: /load/closed/connections, from: 500, max: 50000, precisionPercent: 5, trialSeconds: 30}
+  rerun: OnChange
+  schedule: {cron: "0 2 * * *", timeZone: Europe/Berlin, startingDeadlineSeconds: 3600}
+  suspend: false
+  history: {passed: 3, failed: 3}
+`
+
+// acceptBenchmark creates a Benchmark from the document with changes, and returns it as it was stored.
+func acceptBenchmark(t *testing.T, changes string) (*v1alpha1.Benchmark, error) {
+	t.Helper()
+	document := &unstructured.Unstructured{Object: parse(t, benchmark, changes).Object}
+	document.SetNamespace(newNamespace(t))
+	if err := apiClient.Create(t.Context(), document); err != nil {
+		return nil, err
+	}
+	stored := &v1alpha1.Benchmark{}
+	if err := apiClient.Get(t.Context(), client.ObjectKeyFromObject(document), stored); err != nil {
+		t.Fatal(err)
+	}
+	return stored, nil
+}
+
+func TestBenchmarkIsAccepted(t *testing.T) {
+	b, err := acceptBenchmark(t, `{}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := *b.Status.ObservedGeneration; got != -1 {
+		t.Errorf("observedGeneration %d", got)
+	}
+	smallest, err := acceptBenchmark(t, `{spec: {axes: null, exclude: null, repetitions: {max: null, until: null, min: null, invalidRuns: null, order: null}, comparison: null, capacity: null, schedule: null, suspend: null, rerun: null, history: null}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := smallest.Spec.Repetitions
+	if *r.Min != 10 || r.Order != v1alpha1.OrderRandomizedBlocks || *r.InvalidRuns.Replace != 3 || smallest.Spec.Rerun != v1alpha1.RerunOnChange ||
+		*smallest.Spec.History.Passed != 3 || *smallest.Spec.History.Failed != 3 {
+		t.Errorf("defaults: %+v %+v", r, smallest.Spec)
+	}
+}
+
+func TestBenchmarkIsRefused(t *testing.T) {
+	for changes, want := range map[string]string{
+		`{metadata: {name: a2345678901234567890123456789012345}}`:                  "at most 34 characters",
+		`{spec: {template: {spec: {clients: {replicas: 0}}}}}`:                     "spec.template.spec.clients.replicas",
+		`{spec: {axes: [{name: a, path: load/x, values: [1]}]}}`:                   "spec.axes[0].path",
+		`{spec: {axes: [{name: a, values: [1]}]}}`:                                 "exactly one of the fields in [path options] must be set",
+		`{spec: {axes: [{name: a, path: /x, options: [{name: b}]}]}}`:              "exactly one of the fields in [path options] must be set",
+		`{spec: {axes: [{name: a, path: /x, values: [1], options: [{name: b}]}]}}`: "exactly one of the fields in [path options] must be set",
+		`{spec: {repetitions: {max: 5}}}`:                                          "max must be at least min",
+		`{spec: {repetitions: {max: null}}}`:                                       "max and until belong together",
+		`{spec: {repetitions: {min: 5}}}`:                                          "repetitions.min must be at least 6 for so many gate metrics",
+		`{spec: {repetitions: {min: 7}, comparison: {metrics: [{name: LatencyP50}, {name: LatencyP90}, {name: LatencyP99}, {name: ErrorRate}]}}}`: "repetitions.min must be at least 8 for so many gate metrics",
+		`{spec: {repetitions: {min: 7}, comparison: {confidencePercent: 99}}}`:                                                                    "repetitions.min must be at least 8 for so many gate metrics",
+		`{spec: {repetitions: null}}`:                                    "repetitions must be set when comparison is set beside capacity",
+		`{spec: {axes: null, exclude: null}}`:                            "comparison.baseline.cell needs axes",
+		`{spec: {comparison: {baseline: {lastPassed: {}}}}}`:             "exactly one of the fields in [cell lastPassed runs benchmark] must be set",
+		`{spec: {comparison: {baseline: {cell: null, lastPassed: {}}}}}`: "measure must be Rerun with baseline.cell",
+		`{spec: {comparison: {metrics: [{name: Speed}]}}}`:               "Unsupported value: \"Speed\"",
+		`{spec: {capacity: {from: 50000}}}`:                              "max must be greater than from",
+		`{spec: {schedule: {cron: x}}}`:                                  "spec.schedule.cron",
+		`{spec: {unknown: 1}}`:                                           "unknown field \"spec.unknown\"",
+	} {
+		if _, err := acceptBenchmark(t, changes); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", changes, err, want)
+		}
+	}
+}
