@@ -25,7 +25,7 @@ import (
 func (r *Reconciler) conclude(ctx context.Context, b *v1alpha1.Benchmark, p *benchmark.Planner, runs []benchmark.Run, end *benchmark.End, now time.Time) error {
 	round := b.Status.Round
 	whole := &benchmark.Round{
-		Namespace: b.Namespace, Benchmark: b.Name, Number: round.Number, Trigger: round.Trigger, Seed: *round.Seed, Hash: round.Hash, Spec: b.Spec,
+		Namespace: b.Namespace, Benchmark: b.Name, Number: round.Number, Trigger: round.Trigger, Seed: *round.Seed, Hash: round.Hash, Spec: benchmark.Measured(&b.Spec),
 		Started: round.StartTime.UTC(), Ended: lastEnd(runs, round.StartTime.UTC()), Cells: p.Cells, Runs: runs, ForeignRuns: int(ptr.Deref(round.ForeignRuns, 0)),
 		Evaluation: end.Evaluation, Capacities: p.Capacities(runs), Verdict: end.Verdict, Reason: end.Reason, Message: end.Message,
 	}

@@ -81,7 +81,7 @@ func (r *Reconciler) step(ctx context.Context, b *v1alpha1.Benchmark) (time.Dura
 		benchmark.Complete(b, &benchmark.End{Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonCancelled, Message: why}, now)
 	}
 	cells, wait, err := r.plan(b, now)
-	if err != nil { // the spec's
+	if err != nil && (cells == nil || !benchmark.IsActive(b)) { // the spec's; a round goes on without a valid schedule
 		benchmark.Reject(b, hash, err.Error(), now)
 		return 0, nil
 	}
@@ -96,7 +96,7 @@ func (r *Reconciler) step(ctx context.Context, b *v1alpha1.Benchmark) (time.Dura
 	return r.advance(ctx, b, cells, now)
 }
 
-// schedule is what the schedule of a Benchmark asks for, and the time until it does so again.
+// schedule holds the due times of a Benchmark's schedule, and the time until the next.
 type schedule struct {
 	due  benchmark.Due
 	next time.Duration
@@ -115,7 +115,7 @@ func (r *Reconciler) plan(b *v1alpha1.Benchmark, now time.Time) ([]benchmark.Cel
 	}
 	times, err := benchmark.ParseSchedule(b.Spec.Schedule)
 	if err != nil {
-		return nil, s, err
+		return cells, s, err
 	}
 	after := b.CreationTimestamp.Time
 	if last := b.Status.LastScheduleTime; last != nil {
@@ -155,7 +155,7 @@ func (r *Reconciler) advance(ctx context.Context, b *v1alpha1.Benchmark, cells [
 		return 0, err
 	}
 	step := planner.Next(runs)
-	if err := r.countForeign(ctx, b); err != nil {
+	if err := r.countForeign(ctx, b, lastEnd(runs, b.Status.Round.StartTime.UTC())); err != nil {
 		return 0, err
 	}
 	benchmark.Track(b, planner, runs, step, now)

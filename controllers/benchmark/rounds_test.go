@@ -191,27 +191,50 @@ func TestSuspend(t *testing.T) {
 	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkPassed)
 }
 
-// TestForeignRunsAreCounted has the lane admit somebody else's run during a round.
+// TestForeignRunsAreCounted has the lane admit somebody else's runs during a round and after its last run.
 func TestForeignRunsAreCounted(t *testing.T) {
 	b := newBench(t, func(spec *v1alpha1.BenchmarkSpec) {
 		spec.Repetitions.Min = ptr.To(int32(2))
 		spec.Template.Spec.Lane = "foreign"
 	})
 	b.reconcile()
+	start := time.Now().Add(-time.Minute)
+	b.b.Status.Round.StartTime = metav1.NewTime(start)
+	if err := api.Status().Update(t.Context(), b.b); err != nil {
+		t.Fatal(err)
+	}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "foreign-"}}
 	if err := api.Create(t.Context(), ns); err != nil {
 		t.Fatal(err)
 	}
-	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "foreign"}, Spec: *b.b.Spec.Template.Spec.DeepCopy()}
-	if err := api.Create(t.Context(), run); err != nil {
-		t.Fatal(err)
-	}
-	run.Status.AdmissionTime = ptr.To(metav1.NewTime(b.b.Status.Round.StartTime.Add(time.Second)))
-	if err := api.Status().Update(t.Context(), run); err != nil {
-		t.Fatal(err)
+	for name, admitted := range map[string]time.Time{"during": start.Add(time.Second), "after": start.Add(time.Hour)} {
+		run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: name}, Spec: *b.b.Spec.Template.Spec.DeepCopy()}
+		if err := api.Create(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+		run.Status.AdmissionTime = ptr.To(metav1.NewTime(admitted))
+		if err := api.Status().Update(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
 	}
 	b.round(1000)
 	if n := b.b.Status.Round.ForeignRuns; n == nil || *n != 1 {
 		t.Errorf("%+v", b.b.Status.Round)
+	}
+}
+
+// TestARoundGoesOnWithoutAValidSchedule breaks the schedule in mid-round, which doesn't change what is measured.
+func TestARoundGoesOnWithoutAValidSchedule(t *testing.T) {
+	b := newBench(t, short)
+	b.reconcile()
+	b.update(func(b *v1alpha1.Benchmark) { b.Spec.Schedule = &v1alpha1.Schedule{Cron: "99 99 99 * *"} })
+	b.reconcile()
+	if !benchmark.IsActive(b.b) || benchmark.Succeeded(b.b).Status != metav1.ConditionUnknown {
+		t.Fatalf("%+v", b.b.Status)
+	}
+	b.measured(func(*v1alpha1.BenchmarkRun) int64 { return 1000 })
+	b.reconcile()
+	if len(b.b.Status.History) != 1 || b.b.Status.History[0].Verdict != v1alpha1.BenchmarkPassed {
+		t.Errorf("%+v", b.b.Status)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -58,8 +59,9 @@ func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.Benchmark, known *
 	return states, nil
 }
 
-// countForeign counts the runs of others that the lane has admitted since the round began.
-func (r *Reconciler) countForeign(ctx context.Context, b *v1alpha1.Benchmark) error {
+// countForeign counts the runs of others that the lane admitted between the begin of the round and the end of
+// its last run. Later ones don't count: the artifact must be the same after a crash.
+func (r *Reconciler) countForeign(ctx context.Context, b *v1alpha1.Benchmark, end time.Time) error {
 	var list v1alpha1.BenchmarkRunList
 	if err := r.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the runs of the lane: %w", err)
@@ -68,7 +70,7 @@ func (r *Reconciler) countForeign(ctx context.Context, b *v1alpha1.Benchmark) er
 	for i := range list.Items {
 		run := &list.Items[i]
 		admitted := run.Status.AdmissionTime
-		if run.Spec.Lane == b.Spec.Template.Spec.Lane && admitted != nil && b.Status.Round.StartTime.Before(admitted) && !metav1.IsControlledBy(run, b) {
+		if run.Spec.Lane == b.Spec.Template.Spec.Lane && admitted != nil && b.Status.Round.StartTime.Before(admitted) && !admitted.After(end) && !metav1.IsControlledBy(run, b) {
 			foreign++
 		}
 	}

@@ -18,9 +18,7 @@ import (
 // Hashes are therefore only worth comparing if metadata.generation changed as well: that doesn't count
 // such defaults.
 func Hash(spec *v1alpha1.BenchmarkSpec) (string, error) {
-	measured := *spec
-	measured.Suspend, measured.Rerun, measured.Schedule, measured.History = nil, "", nil, v1alpha1.History{}
-	encoded, err := json.Marshal(measured)
+	encoded, err := json.Marshal(Measured(spec))
 	if err != nil {
 		return "", fmt.Errorf("encode spec: %w", err)
 	}
@@ -37,4 +35,11 @@ func Hash(spec *v1alpha1.BenchmarkSpec) (string, error) {
 	}
 	sum := sha256.Sum256(canonical)
 	return hex.EncodeToString(sum[:])[:16], nil
+}
+
+// Measured returns what a spec says about what rounds measure: it lacks suspend, rerun, schedule and history.
+func Measured(spec *v1alpha1.BenchmarkSpec) v1alpha1.BenchmarkSpec {
+	measured := *spec
+	measured.Suspend, measured.Rerun, measured.Schedule, measured.History = nil, "", nil, v1alpha1.History{}
+	return measured
 }
