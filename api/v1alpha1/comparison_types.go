@@ -118,7 +118,7 @@ type Comparison struct {
 	OnInconclusive InconclusivePolicy `json:"onInconclusive,omitempty"`
 }
 
-// Baseline is what cells are compared with.
+// Baseline selects the figures that cells are compared with.
 //
 // +kubebuilder:validation:MinProperties=1
 // +kubebuilder:validation:ExactlyOneOf=cell;lastPassed;runs;benchmark

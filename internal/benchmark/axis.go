@@ -19,7 +19,7 @@ type axis struct {
 	options []change
 }
 
-// change is what one value of an axis does to the template's spec.
+// change holds the changes of the template's spec by one value of an axis.
 type change struct {
 	axis, option string
 	remove       []string

@@ -41,7 +41,7 @@ type Trial struct {
 	Outcome Outcome
 }
 
-// SearchStep is what a capacity search does next, or its result.
+// SearchStep is the next step of a capacity search, or its result.
 type SearchStep struct {
 	// Next is the load of the next trial; 0 if the search has ended.
 	Next int64
@@ -82,7 +82,7 @@ type search struct {
 	loads      map[int64]*load
 }
 
-// load is what is known of one load.
+// load is the state of one load of a search.
 type load struct {
 	failures  int // while it isn't decided
 	decided   bool
