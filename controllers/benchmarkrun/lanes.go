@@ -161,20 +161,37 @@ func essence(br *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
 	}
 }
 
-// load reads once, past the cache, which runs have been admitted before this manager.
-func (l *lanes) load(ctx context.Context, reader client.Reader) error {
+// load learns once which runs have been admitted before this manager. The cache may be behind, so the
+// metadata of all runs is read past it, and each run of which the cache has another version. Thousands of
+// finished runs take seconds to be sent as a whole.
+func (l *lanes) load(ctx context.Context, cached, live client.Reader) error {
 	l.loading.Lock()
 	defer l.loading.Unlock()
 	if l.loaded {
 		return nil
 	}
+	var runs v1alpha1.BenchmarkRunList
+	if err := cached.List(ctx, &runs, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list the runs that were admitted before: %w", err)
+	}
+	known := make(map[types.UID]*v1alpha1.BenchmarkRun, len(runs.Items))
+	for i := range runs.Items {
+		known[runs.Items[i].UID] = &runs.Items[i]
+	}
 	for token := ""; ; {
-		var page v1alpha1.BenchmarkRunList
-		if err := reader.List(ctx, &page, client.Limit(lanePage), client.Continue(token)); err != nil {
+		page := &metav1.PartialObjectMetadataList{}
+		page.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("BenchmarkRunList"))
+		if err := live.List(ctx, page, client.Limit(lanePage), client.Continue(token)); err != nil {
 			return fmt.Errorf("list the runs that were admitted before: %w", err)
 		}
 		for i := range page.Items {
-			l.note(&page.Items[i])
+			br, err := sameVersion(ctx, known[page.Items[i].UID], &page.Items[i], live)
+			if client.IgnoreNotFound(err) != nil {
+				return fmt.Errorf("get a run that may have been admitted before: %w", err)
+			}
+			if err == nil {
+				l.note(br)
+			}
 		}
 		if token = page.Continue; token == "" {
 			break
@@ -182,6 +199,17 @@ func (l *lanes) load(ctx context.Context, reader client.Reader) error {
 	}
 	l.loaded = true
 	return nil
+}
+
+// sameVersion returns a cached run, which may be nil, if it is of the version of its metadata, and else the
+// run as it is now.
+func sameVersion(ctx context.Context, cached *v1alpha1.BenchmarkRun, metadata *metav1.PartialObjectMetadata, live client.Reader) (*v1alpha1.BenchmarkRun, error) {
+	if cached != nil && cached.ResourceVersion == metadata.ResourceVersion {
+		return cached, nil
+	}
+	var br v1alpha1.BenchmarkRun
+	err := live.Get(ctx, client.ObjectKeyFromObject(metadata), &br)
+	return &br, err
 }
 
 // snapshot returns copies of what is known of a lane, and its version.

@@ -52,7 +52,7 @@ func (r *Reconciler) observeLane(ctx context.Context, name string) (*run.Lane, u
 // lane before a run is admitted. What the cache doesn't know of runs yet, this manager has written
 // itself. The lane of a run that may be admitted is reserved.
 func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
-	if err := r.lanes.load(ctx, r.APIReader); err != nil {
+	if err := r.lanes.load(ctx, r, r.APIReader); err != nil {
 		return err
 	}
 	if r.lanes.admitted(br) {

@@ -14,7 +14,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 // kubelet plays the scheduler and the kubelet of the only node: it binds pods, makes them Running and
@@ -98,17 +102,26 @@ func (k *kubelet) run(ctx context.Context, pod *corev1.Pod) error {
 	if err := k.phase(ctx, pod, corev1.PodRunning); err != nil {
 		return k.unless(ctx, err)
 	}
-	s, err := k.newSession(ctx, pod)
-	if err != nil {
-		return k.unless(ctx, err)
+	for {
+		s, err := k.newSession(ctx, pod)
+		if err != nil {
+			return k.unless(ctx, err)
+		}
+		err = s.join(ctx)
+		// The manager forgets a run that has finished. Its agent connects again until the pod is deleted.
+		if status.Code(err) == codes.Aborted && s.role == sessionpb.Role_ROLE_AGENT {
+			continue
+		}
+		if err != nil {
+			return k.unless(ctx, fmt.Errorf("session of pod %s: %w", pod.Name, err))
+		}
+		break
 	}
-	if err := s.join(ctx); err != nil {
-		return k.unless(ctx, fmt.Errorf("session of pod %s: %w", pod.Name, err))
+	if pod.Labels[manifest.LabelRole] != manifest.RoleClient {
+		return nil
 	}
-	if pod.Labels[manifest.LabelRole] == manifest.RoleClient {
-		err = k.phase(ctx, pod, corev1.PodSucceeded)
-		k.gone(pod)
-	}
+	err := k.phase(ctx, pod, corev1.PodSucceeded)
+	k.gone(pod)
 	return k.unless(ctx, err)
 }
 
