@@ -21,6 +21,24 @@ func targetUnverified(r *result.Result) *result.Finding {
 		r.Run.Server, r.Environment.TargetAddress)
 }
 
+// serverExited finds containers that had no process any more when the measurement had ended. A run fails
+// if its server exits, but the requests of the last seconds may all have ended, without a response, before
+// the kubelet says so.
+func serverExited(r *result.Result) *result.Finding {
+	var exited []string
+	for _, c := range r.Containers() {
+		if c.Usage != nil && c.Usage.Begin.Resident > 0 && c.Usage.End.Resident == 0 {
+			exited = append(exited, c.Name)
+		}
+	}
+	if len(exited) == 0 {
+		return nil
+	}
+	return found(ReasonServerExited, result.Invalidates,
+		"The target's containers had no process left when the measurement had ended (%s), and %d requests failed. See their logs and exit codes, and create the run again.",
+		strings.Join(exited, ", "), r.Merged.Errors.Total())
+}
+
 // targetUsageUnknown finds containers of unknown usage. Without the CPU time of the target nothing
 // shows whether it was the bottleneck; of several containers, each may have been.
 func targetUsageUnknown(r *result.Result) *result.Finding {

@@ -21,6 +21,7 @@ var rules = []rule{
 	scriptFailed,
 	loadEndedEarly,
 	targetUnverified,
+	serverExited,
 	clientSaturated,
 	clientThrottled,
 	clientStalls,
@@ -89,6 +90,7 @@ const (
 	ReasonNoWarmup           = "NoWarmup"
 	ReasonWarmupNotSteady    = "WarmupNotSteady"
 	ReasonTargetUnverified   = "TargetUnverified"
+	ReasonServerExited       = "ServerExited"
 	ReasonTargetUsageUnknown = "TargetUsageUnknown"
 	ReasonTargetCPUShared    = "TargetCPUShared"
 	ReasonTargetThrottled    = "TargetThrottled"

@@ -226,6 +226,13 @@ func TestRules(t *testing.T) {
 		{"TargetUnverified", "proven", func(r *result.Result) { r.Environment.Connector = "http-nio-8080" }, "", ""},
 		{"TargetUnverified", "unverified", func(r *result.Result) { r.Run.Server, r.Environment.Unverified = "Tomcat NIO", true },
 			result.Invalidates, "as declared (Tomcat NIO)"},
+		{"ServerExited", "running", containers(func(*result.Result) {}), "", ""},
+		{"ServerExited", "unknown before", func(r *result.Result) { r.Server.Begin.Resident, r.Server.End.Resident = 0, 0 }, "", ""},
+		{"ServerExited", "one of several", containers(func(r *result.Result) {
+			r.Backends[1].Begin.Resident, r.Backends[1].End.Resident = 1<<20, 0
+			r.Merged.Errors[0] = 61
+		}), result.Invalidates, "had no process left when the measurement had ended (tomcat), and 61 requests failed."},
+
 		{"TargetUsageUnknown", "external", func(r *result.Result) { r.Server, r.Environment.TargetNode = nil, "" }, result.Warns, "Assay did not start the target"},
 		{"TargetUsageUnknown", "unseen", func(r *result.Result) { r.Server = nil }, result.Warns, "is not available"},
 

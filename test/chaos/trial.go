@@ -19,6 +19,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/validity"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -213,12 +214,19 @@ func (t *trial) judge(ctx context.Context) {
 	switch {
 	case err != nil && !t.kind.hurtsPods:
 		o.problem(wrongCount, "the server's count is not known: %s", err)
+	case o.Requests == requests && failed != 0 && t.kind.hurtsPods && t.foundExit(): // all had ended before the kubelet saw it
 	case o.Requests != requests || failed != 0 || err == nil && served >= 0 && served != requests: // it may have gone with its count
 		o.problem(wrongCount, "the result has %d requests with %d errors, the server had %d, want %d with none", o.Requests, failed, served, requests)
 	}
 	if t.run.Status.Artifact == nil {
 		o.problem(lostResult, "the run has no artifact")
 	}
+}
+
+// foundExit reports whether the result is invalid because the server had exited.
+func (t *trial) foundExit() bool {
+	c := meta.FindStatusCondition(t.run.Status.Conditions, v1alpha1.ConditionValid)
+	return c != nil && c.Status == metav1.ConditionFalse && strings.Contains(c.Message, validity.ReasonServerExited)
 }
 
 // served returns the number of requests that the server counted. It logs them when it is stopped.
