@@ -7,7 +7,7 @@ func TestMemoryLimit(t *testing.T) {
 		limit, gomemlimit string
 		want              int64
 	}{
-		{"536870912", "", 483183819}, {"", "", 0}, {"512Mi", "", 0}, {"-1", "", 0}, {"536870912", "100MiB", 0}, {"9223372036854775807", "", 9223372036854775807 / 10 * 9},
+		{"536870912", "", 402653184}, {"", "", 0}, {"512Mi", "", 0}, {"-1", "", 0}, {"536870912", "100MiB", 0}, {"9223372036854775807", "", 9223372036854775807 / 4 * 3},
 	} {
 		env := map[string]string{memoryLimitVariable: test.limit, "GOMEMLIMIT": test.gomemlimit}
 		if got := memoryLimit(func(name string) string { return env[name] }); got != test.want {
