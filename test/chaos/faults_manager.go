@@ -16,18 +16,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/test/local"
 )
 
-func (c *cluster) managerProcess(ctx context.Context) (int, error) {
-	pod, err := c.manager(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return process(pod, managerContainer)
-}
-
 func managerKilled(ctx context.Context, t *trial) (func() error, error) {
-	pid, err := t.managerProcess(ctx)
+	pid, err := t.ManagerProcess(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +31,8 @@ func managerKilled(ctx context.Context, t *trial) (func() error, error) {
 func managerKilledAgain(ctx context.Context, t *trial) (func() error, error) {
 	last := 0
 	for range t.times {
-		if err := await(ctx, 2*time.Minute, func(ctx context.Context) error {
-			pid, err := t.managerProcess(ctx)
+		if err := local.Await(ctx, 2*time.Minute, func(ctx context.Context) error {
+			pid, err := t.ManagerProcess(ctx)
 			if err == nil && pid == last {
 				err = errors.New("the manager was not restarted")
 			}
@@ -57,7 +51,7 @@ func managerKilledAgain(ctx context.Context, t *trial) (func() error, error) {
 // managerFrozen stops the manager's process and lets it continue. The kubelet may have killed it in
 // between.
 func managerFrozen(ctx context.Context, t *trial) (func() error, error) {
-	pid, err := t.managerProcess(ctx)
+	pid, err := t.ManagerProcess(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +64,7 @@ func managerFrozen(ctx context.Context, t *trial) (func() error, error) {
 }
 
 func managerOutOfMemory(ctx context.Context, t *trial) (func() error, error) {
-	pid, err := t.managerProcess(ctx)
+	pid, err := t.ManagerProcess(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +86,7 @@ func exhaust(ctx context.Context, pid int) error {
 			if state := stateOf(pid); state == "" || state == "Z" {
 				return nil
 			}
-			sleep(ctx, 20*time.Millisecond)
+			local.Sleep(ctx, 20*time.Millisecond)
 		}
 	}
 	return fmt.Errorf("process %d survived at the memory limit of %s", pid, cgroup)
@@ -131,7 +125,7 @@ func stateOf(pid int) string {
 
 // secondManager starts another manager: a copy of the pod that no ReplicaSet counts.
 func secondManager(ctx context.Context, t *trial) (func() error, error) {
-	first, err := t.manager(ctx)
+	first, err := t.Manager(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +140,7 @@ func secondManager(ctx context.Context, t *trial) (func() error, error) {
 	second.Spec.NodeName = ""
 	end := func() error {
 		ctx := context.WithoutCancel(ctx)
-		return await(ctx, 2*time.Minute, func(ctx context.Context) error {
+		return local.Await(ctx, 2*time.Minute, func(ctx context.Context) error {
 			err := t.Delete(ctx, second)
 			if err == nil {
 				err = errors.New("the second manager terminates")
@@ -157,25 +151,25 @@ func secondManager(ctx context.Context, t *trial) (func() error, error) {
 	if err := t.Create(ctx, second); err != nil && !apierrors.IsAlreadyExists(err) {
 		return nil, err
 	}
-	return end, await(ctx, time.Minute, func(ctx context.Context) error {
+	return end, local.Await(ctx, time.Minute, func(ctx context.Context) error {
 		if err := t.Get(ctx, client.ObjectKeyFromObject(second), second); err != nil {
 			return err
 		}
-		_, err := process(second, managerContainer)
+		_, err := local.Process(second, local.ManagerContainer)
 		return err
 	})
 }
 
 func leaderKilled(ctx context.Context, t *trial) (func() error, error) {
 	var lease coordinationv1.Lease
-	if err := t.Get(ctx, types.NamespacedName{Namespace: operatorNamespace, Name: "assay-manager"}, &lease); err != nil {
+	if err := t.Get(ctx, types.NamespacedName{Namespace: local.OperatorNamespace, Name: "assay-manager"}, &lease); err != nil {
 		return nil, err
 	}
 	var leader corev1.Pod
-	if err := t.Get(ctx, types.NamespacedName{Namespace: operatorNamespace, Name: *lease.Spec.HolderIdentity}, &leader); err != nil {
+	if err := t.Get(ctx, types.NamespacedName{Namespace: local.OperatorNamespace, Name: *lease.Spec.HolderIdentity}, &leader); err != nil {
 		return nil, err
 	}
-	pid, err := process(&leader, managerContainer)
+	pid, err := local.Process(&leader, local.ManagerContainer)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +177,7 @@ func leaderKilled(ctx context.Context, t *trial) (func() error, error) {
 }
 
 func managerClockSet(ctx context.Context, t *trial) (func() error, error) {
-	pid, err := t.managerProcess(ctx)
+	pid, err := t.ManagerProcess(ctx)
 	if err != nil {
 		return nil, err
 	}

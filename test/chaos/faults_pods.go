@@ -14,17 +14,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/test/local"
 )
 
 // find returns a pod of the run.
 type find func(context.Context, *trial) (*corev1.Pod, error)
 
 func aClient(ctx context.Context, t *trial) (*corev1.Pod, error) {
-	return t.pod(ctx, t.run.Namespace, clientLabels(t.run, t.victim))
+	return t.Pod(ctx, t.run.Namespace, clientLabels(t.run, t.victim))
 }
 
 func target(ctx context.Context, t *trial) (*corev1.Pod, error) {
-	return t.pod(ctx, t.run.Namespace, targetLabels(t.run))
+	return t.Pod(ctx, t.run.Namespace, targetLabels(t.run))
 }
 
 // strike is a function that makes a fault.
@@ -38,7 +39,7 @@ func atProcess(pod find, container string, do func(ctx context.Context, t *trial
 		if err != nil {
 			return nil, t.unlessEnded(ctx, err)
 		}
-		pid, err := process(found, container)
+		pid, err := local.Process(found, container)
 		if err != nil {
 			return nil, t.unlessEnded(ctx, err)
 		}
@@ -52,7 +53,7 @@ func atProcess(pod find, container string, do func(ctx context.Context, t *trial
 
 // unlessEnded returns nil if the run ends, since its pods then do so too, and err otherwise.
 func (t *trial) unlessEnded(ctx context.Context, err error) error {
-	if await(ctx, 3*time.Second, t.ended) == nil {
+	if local.Await(ctx, 3*time.Second, t.ended) == nil {
 		t.outcome.State += ", too late"
 		return nil
 	}
@@ -114,7 +115,7 @@ func podEvicted(pod find) strike {
 		if err != nil {
 			return nil, t.unlessEnded(ctx, err)
 		}
-		return nil, client.IgnoreNotFound(t.kube.PolicyV1().Evictions(found.Namespace).Evict(ctx, &policyv1.Eviction{
+		return nil, client.IgnoreNotFound(t.Kube.PolicyV1().Evictions(found.Namespace).Evict(ctx, &policyv1.Eviction{
 			ObjectMeta: metav1.ObjectMeta{Namespace: found.Namespace, Name: found.Name},
 		}))
 	}

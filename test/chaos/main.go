@@ -18,6 +18,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/assay-dev/assay/test/local"
 )
 
 const help = `Usage: chaos [flags]
@@ -83,12 +85,12 @@ func run() int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	c, err := connect()
+	connection, err := local.Connect()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
 		return 2
 	}
-	return c.chaos(ctx, &o, draw(o.seed, o.faults, chosen, o.maxHold))
+	return (&cluster{Cluster: connection}).chaos(ctx, &o, draw(o.seed, o.faults, chosen, o.maxHold))
 }
 
 // chaos makes the faults and returns the exit code.

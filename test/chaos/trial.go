@@ -20,6 +20,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/validity"
+	"github.com/assay-dev/assay/test/local"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -55,11 +56,11 @@ func (c *cluster) try(ctx context.Context, number int, f *fault) *outcome {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "assay-chaos-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}}
-	if err := retry(ctx, func(ctx context.Context) error { return c.Create(ctx, namespace) }); err != nil {
+	if err := local.Retry(ctx, func(ctx context.Context) error { return c.Create(ctx, namespace) }); err != nil {
 		o.Unmade = err.Error()
 		return o
 	}
-	run := wrapper.NewRun(namespace.Name, "chaos", serverImage).Path(path).Lane("chaos").
+	run := wrapper.NewRun(namespace.Name, "chaos", local.ServerImage).Path(path).Lane("chaos").
 		Clients(clients, "100m", "128Mi").Requests(2, perClient).Retain(v1alpha1.RetainAlways).Obj()
 	t := &trial{cluster: c, fault: f, run: run, outcome: o}
 	defer t.clear(ctx)
@@ -94,17 +95,17 @@ func (t *trial) make(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := retry(ctx, func(ctx context.Context) error { return t.Create(ctx, t.run) }); err != nil {
+	if err := local.Retry(ctx, func(ctx context.Context) error { return t.Create(ctx, t.run) }); err != nil {
 		return err
 	}
 	created := time.Now()
 	defer func() { t.outcome.Seconds = time.Since(created).Seconds() }()
 	if !t.early {
-		if err := await(ctx, time.Minute, t.measures); err != nil {
+		if err := local.Await(ctx, time.Minute, t.measures); err != nil {
 			return err
 		}
 	}
-	sleep(ctx, t.delay)
+	local.Sleep(ctx, t.delay)
 	t.observe(ctx)
 	u, err := t.kind.strike(ctx, t)
 	if u != nil {
@@ -113,7 +114,7 @@ func (t *trial) make(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	sleep(ctx, t.hold)
+	local.Sleep(ctx, t.hold)
 	for len(undo) > 0 && !t.kind.lasting {
 		u := undo[len(undo)-1]
 		undo = undo[:len(undo)-1]
@@ -121,17 +122,10 @@ func (t *trial) make(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := await(ctx, endLimit, t.ended); err != nil {
+	if err := local.Await(ctx, endLimit, t.ended); err != nil {
 		t.outcome.problem(hung, "%s", err)
 	}
 	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }
 
 func (t *trial) get(ctx context.Context) error {
@@ -231,8 +225,8 @@ func (t *trial) foundExit() bool {
 
 // served returns the number of requests that the server counted. It logs them when it is stopped.
 func (t *trial) served(ctx context.Context) (count int64, err error) {
-	err = await(ctx, 45*time.Second, func(ctx context.Context) error {
-		pod, err := t.pod(ctx, t.run.Namespace, targetLabels(t.run))
+	err = local.Await(ctx, 45*time.Second, func(ctx context.Context) error {
+		pod, err := t.Pod(ctx, t.run.Namespace, targetLabels(t.run))
 		if err != nil {
 			if t.kind.hurtsPods || t.outcome.Reason != v1alpha1.ReasonCompleted {
 				count = -1
@@ -243,7 +237,7 @@ func (t *trial) served(ctx context.Context) (count int64, err error) {
 		if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
 			return fmt.Errorf("the target is %s", pod.Status.Phase)
 		}
-		log, err := t.kube.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: "server"}).DoRaw(ctx)
+		log, err := t.Kube.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: "server"}).DoRaw(ctx)
 		if err != nil {
 			return err
 		}
@@ -265,16 +259,16 @@ func (t *trial) served(ctx context.Context) (count int64, err error) {
 // next makes a run without a fault.
 func (t *trial) next(ctx context.Context) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "assay-chaos-next-"}}
-	if err := retry(ctx, func(ctx context.Context) error { return t.Create(ctx, namespace) }); err != nil {
+	if err := local.Retry(ctx, func(ctx context.Context) error { return t.Create(ctx, namespace) }); err != nil {
 		t.outcome.problem(nextFailed, "%s", err)
 		return
 	}
 	next := &trial{cluster: t.cluster, fault: t.fault, outcome: &outcome{}}
-	next.run = wrapper.NewRun(namespace.Name, "next", serverImage).Path("/fixed/1000/10").Lane("chaos").Requests(1, 100).Obj()
+	next.run = wrapper.NewRun(namespace.Name, "next", local.ServerImage).Path("/fixed/1000/10").Lane("chaos").Requests(1, 100).Obj()
 	defer next.remove(ctx, t.outcome)
-	err := retry(ctx, func(ctx context.Context) error { return t.Create(ctx, next.run) })
+	err := local.Retry(ctx, func(ctx context.Context) error { return t.Create(ctx, next.run) })
 	if err == nil {
-		err = await(ctx, 90*time.Second, next.ended)
+		err = local.Await(ctx, 90*time.Second, next.ended)
 	}
 	if err != nil || next.outcome.Reason != v1alpha1.ReasonCompleted || *next.run.Status.Result.Requests != 100 {
 		t.outcome.problem(nextFailed, "%v %s: %s", err, next.outcome.Reason, next.outcome.Message)
@@ -291,7 +285,7 @@ func (t *trial) remove(ctx context.Context, o *outcome) {
 		ctx := context.WithoutCancel(ctx)
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: run.Namespace}}
 		var left []string
-		err := await(ctx, sweepLimit, func(ctx context.Context) error {
+		err := local.Await(ctx, sweepLimit, func(ctx context.Context) error {
 			if err := client.IgnoreNotFound(t.Delete(ctx, run)); err != nil {
 				return err
 			}
@@ -304,7 +298,7 @@ func (t *trial) remove(ctx context.Context, o *outcome) {
 		if err != nil {
 			o.late(leftOver, "%s", err)
 		}
-		err = await(ctx, sweepLimit, func(ctx context.Context) error {
+		err = local.Await(ctx, sweepLimit, func(ctx context.Context) error {
 			err := t.Delete(ctx, namespace)
 			if err == nil || apierrors.IsConflict(err) {
 				err = errors.New("the namespace is being deleted")
