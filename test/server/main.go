@@ -6,6 +6,8 @@
 //	/warming/MICROSECONDS/SECONDS/BYTES
 //	                            responds after a time that falls linearly from ten times MICROSECONDS to
 //	                            MICROSECONDS within SECONDS of the path's first request
+//	/random/MICROSECONDS/BYTES  responds after a random time, uniformly between half and one and a half times MICROSECONDS
+//	/limited/RATE/BYTES         responds to RATE requests per second, and with 503 to all others
 //	/failures/BYTES             of 20 requests in turn, 1 gets status 500, 1 half of its body and 1 no response
 //	/down                       responds with 503
 //	/ready                      responds with 200 and isn't counted
@@ -25,6 +27,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"os/signal"
@@ -34,6 +37,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -69,11 +74,16 @@ type server struct {
 	served        int64
 	users         users
 	firstRequests map[string]time.Time // time of each path's first request
+	buckets       map[string]*rate.Limiter
+}
+
+func newServer() *server {
+	return &server{paths: map[string]*Report{}, firstRequests: map[string]time.Time{}, buckets: map[string]*rate.Limiter{}}
 }
 
 func main() {
 	address := flag.String("listen", ":8080", "Address to listen on.")
-	s := &server{paths: map[string]*Report{}, firstRequests: map[string]time.Time{}}
+	s := newServer()
 	flag.Int64Var(&s.crashAfter, "crash-after", 0, "Number of requests after which to exit with code 3; 0 for never.")
 	spies := flag.Bool("spy", false, "Try to look into the agent's process, and write at the end what was seen.")
 	spyOnly := flag.Bool("spy-only", false, "Like -spy, without a server.")
@@ -140,6 +150,15 @@ func (s *server) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		s.answer(w, request, begin, mixDelay(n), parseNumber(parts[1]))
 	case parts[0] == "warming" && len(parts) == 4:
 		s.answer(w, request, begin, s.warmupDelay(request.URL.Path, begin, parseNumber(parts[1]), parseNumber(parts[2])), parseNumber(parts[3]))
+	case parts[0] == "random" && len(parts) == 3:
+		s.answer(w, request, begin, randomDelay(parseNumber(parts[1])), parseNumber(parts[2]))
+	case parts[0] == "limited" && len(parts) == 3:
+		if !s.admit(request.URL.Path, begin, parseNumber(parts[1])) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			s.record(request.URL.Path, func(r *Report) { r.Status++ })
+			return
+		}
+		s.answer(w, request, begin, 0, parseNumber(parts[2]))
 	case parts[0] == "failures" && len(parts) == 2:
 		s.fail(w, request, begin, n, parseNumber(parts[1]))
 	default:
@@ -198,6 +217,30 @@ func (s *server) warmupDelay(path string, begin time.Time, microseconds, seconds
 	s.mu.Unlock()
 	cold := max(0, 1-begin.Sub(first).Seconds()/float64(max(1, seconds)))
 	return time.Duration((1 + 9*min(cold, 1)) * float64(time.Duration(microseconds)*time.Microsecond))
+}
+
+// randomDelay returns a time whose mean is the given one and whose standard deviation is 0.29 times that.
+func randomDelay(microseconds int) time.Duration {
+	return time.Duration((0.5 + rand.Float64()) * float64(microseconds) * float64(time.Microsecond))
+}
+
+// burstSeconds is the time for which a path with a limited rate saves up what isn't used of it. Requests that come
+// late, since the client had no CPU for a moment, are then served in addition to those that come in time.
+const burstSeconds = 0.1
+
+// admit takes a token from the bucket of a path with a limited rate. Buckets begin empty but for the first
+// token, so that a rate above the limit is refused from the beginning.
+func (s *server) admit(path string, now time.Time, perSecond int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	bucket := s.buckets[path]
+	if bucket == nil {
+		burst := max(1, int(burstSeconds*float64(perSecond)))
+		bucket = rate.NewLimiter(rate.Limit(perSecond), burst)
+		bucket.AllowN(now, burst-1)
+		s.buckets[path] = bucket
+	}
+	return bucket.AllowN(now, 1)
 }
 
 func (s *server) answer(w http.ResponseWriter, request *http.Request, begin time.Time, delay time.Duration, length int) {

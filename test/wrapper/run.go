@@ -101,6 +101,18 @@ func (r *Run) Warmup(requests int64) *Run {
 	return r
 }
 
+// WarmupSeconds makes each client send requests for the given time before the measurement.
+func (r *Run) WarmupSeconds(seconds int32) *Run {
+	r.Spec.Load.Warmup = &v1alpha1.Warmup{DurationSeconds: ptr.To(seconds)}
+	return r
+}
+
+// Rate makes each client start the given number of requests per second for the given time.
+func (r *Run) Rate(requestsPerSecond, seconds int32) *Run {
+	r.Spec.Load.Closed, r.Spec.Load.Open = nil, &v1alpha1.OpenLoad{RequestsPerSecond: requestsPerSecond, DurationSeconds: ptr.To(seconds)}
+	return r
+}
+
 // KeepAlive says whether connections are reused.
 func (r *Run) KeepAlive(keepAlive v1alpha1.Switch) *Run {
 	r.Spec.Load.Connection.KeepAlive = keepAlive
