@@ -268,7 +268,7 @@ verify: ## Fail unless all is generated, formatted, tidy and free of lint
 .PHONY: test-unit
 test-unit: ## Run the tests that need no API server and no cluster
 	@hack/install-deps.sh units
-	@go test ./api/... ./cmd/... ./internal/... ./test/chaos/... ./test/hostile/... ./test/wrapper/... ./test/server/... ./test/benchload/...
+	@go test ./api/... ./cmd/... ./internal/... ./test/chaos/... ./test/hostile/... ./test/wrapper/... ./test/benchmark/... ./test/server/... ./test/benchload/...
 	@cd load && go test ./...
 
 .PHONY: test-api
@@ -317,6 +317,12 @@ chaos: chaos-deps ## Strike runs on the local cluster with random faults; ARGS=-
 .PHONY: test-chaos
 test-chaos: chaos-deps ## Strike runs with 20 faults of a fixed seed
 	@KUBECONFIG=$(KUBECONFIG_FILE) $(BIN)/chaos -seed 1 -faults 20 -max-outage 5s -kinds '$(CHAOS_KINDS)'
+
+.PHONY: test-benchmark
+test-benchmark: cluster-up load-images test-server-image install ## Show that Benchmarks conclude what is known, with a manager that is killed; ARGS=-help lists flags
+	@$(CLUSTER) load $(BIN)/images/server.tar
+	@$(GO_BUILD) -o $(BIN)/benchmark ./test/benchmark
+	@KUBECONFIG=$(KUBECONFIG_FILE) $(BIN)/benchmark $(ARGS)
 
 .PHONY: bench-deps
 bench-deps: ## Install the Debian packages that bench-load compares, and build stock k6

@@ -28,9 +28,10 @@ import (
 const (
 	// ServerImage is the image of test/server.
 	ServerImage = "localhost/assay-test/server:dev"
-	// OperatorNamespace is the namespace of the manager, ManagerContainer its container.
+	// OperatorNamespace is the namespace of the manager.
 	OperatorNamespace = "assay-system"
-	ManagerContainer  = "manager"
+	// ManagerContainer is the container of the manager in its pod.
+	ManagerContainer = "manager"
 
 	requestTimeout = 5 * time.Second
 	pollInterval   = 200 * time.Millisecond

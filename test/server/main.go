@@ -75,6 +75,7 @@ type server struct {
 	users         users
 	firstRequests map[string]time.Time // time of each path's first request
 	buckets       map[string]*rate.Limiter
+	lastAdmit     time.Time
 }
 
 func newServer() *server {
@@ -226,7 +227,7 @@ func randomDelay(microseconds int) time.Duration {
 
 // burstSeconds is the time for which a path with a limited rate saves up what isn't used of it. Requests that come
 // late, since the client had no CPU for a moment, are then served in addition to those that come in time.
-const burstSeconds = 0.1
+const burstSeconds = 0.05
 
 // admit takes a token from the bucket of a path with a limited rate. Buckets begin empty but for the first
 // token, so that a rate above the limit is refused from the beginning.
@@ -240,6 +241,11 @@ func (s *server) admit(path string, now time.Time, perSecond int) bool {
 		bucket.AllowN(now, burst-1)
 		s.buckets[path] = bucket
 	}
+	// A time before the last one would let the bucket fill twice.
+	if now.Before(s.lastAdmit) {
+		now = s.lastAdmit
+	}
+	s.lastAdmit = now
 	return bucket.AllowN(now, 1)
 }
 

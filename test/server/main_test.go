@@ -15,7 +15,7 @@ func TestLimitedRate(t *testing.T) {
 		served    int // of all requests
 	}{
 		{perSecond: 297, served: 2970},
-		{perSecond: 297, stall: 80 * time.Millisecond, served: 2970},
+		{perSecond: 297, stall: 40 * time.Millisecond, served: 2970},
 		{perSecond: 306, served: 3000},
 		{perSecond: 1200, served: 3000},
 	} {

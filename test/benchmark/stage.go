@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+// clearLimit bounds the time in which a namespace with everything in it is deleted.
+const clearLimit = 3 * time.Minute
+
+// stage is where a section makes its Benchmark: a namespace and a lane of its own.
+type stage struct {
+	*local.Cluster
+	*options
+	name      string
+	namespace string
+	seen      *sightings
+	checks    []check
+
+	stop context.CancelFunc // ends the watches of seen
+}
+
+// enter makes a namespace and watches it.
+func enter(ctx context.Context, c *local.Cluster, o *options, name string) (*stage, error) {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "assay-benchmark-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	if err := c.Create(ctx, namespace); err != nil {
+		return nil, fmt.Errorf("create namespace: %w", err)
+	}
+	s := &stage{Cluster: c, options: o, name: name, namespace: namespace.Name}
+	ctx, s.stop = context.WithCancel(ctx)
+	var err error
+	if s.seen, err = watch(ctx, c, s.namespace); err != nil {
+		s.leave(ctx)
+		return nil, err
+	}
+	return s, nil
+}
+
+// leave deletes the namespace and waits until it is gone.
+func (s *stage) leave(ctx context.Context) {
+	s.stop()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
+	err := local.Await(context.WithoutCancel(ctx), clearLimit, func(ctx context.Context) error {
+		err := s.Delete(ctx, namespace)
+		if err == nil || apierrors.IsConflict(err) {
+			err = errors.New("it is being deleted")
+		}
+		return client.IgnoreNotFound(err)
+	})
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "benchmark: delete namespace %s: %s\n", s.namespace, err)
+	}
+}
+
+// newBenchmark returns a Benchmark with a template in the lane of the section.
+func (s *stage) newBenchmark(name string, run *wrapper.Run) *v1alpha1.Benchmark {
+	b := &v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}
+	b.Spec.Template.Spec = run.Lane("benchmark-" + s.name).Obj().Spec
+	return b
+}
+
+// get reads a Benchmark again. It is decoded into an empty object: what the API server omits must be gone.
+func (s *stage) get(ctx context.Context, b *v1alpha1.Benchmark) error {
+	read := v1alpha1.Benchmark{}
+	err := s.Get(ctx, client.ObjectKeyFromObject(b), &read)
+	if err == nil {
+		*b = read
+	}
+	return err
+}
+
+// change changes a Benchmark.
+func (s *stage) change(ctx context.Context, b *v1alpha1.Benchmark, change func(*v1alpha1.Benchmark)) error {
+	changed := b.DeepCopy()
+	change(changed)
+	return s.Patch(ctx, changed, client.MergeFrom(b))
+}
+
+// begin begins a round: the first by creating the Benchmark, others on request.
+func (s *stage) begin(ctx context.Context, b *v1alpha1.Benchmark, number int64) error {
+	if number == 1 {
+		return s.Create(ctx, b)
+	}
+	return s.change(ctx, b, func(b *v1alpha1.Benchmark) {
+		b.Annotations = map[string]string{v1alpha1.AnnotationRunRound: strconv.FormatInt(number, 10)}
+	})
+}
+
+// ended returns nil when a round has ended.
+func (s *stage) ended(ctx context.Context, b *v1alpha1.Benchmark, number int64) error {
+	if err := s.get(ctx, b); err != nil {
+		return err
+	}
+	if r := b.Status.Round; r == nil || r.Number < number || r.CompletionTime == nil || !meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionFinished) {
+		return fmt.Errorf("round %d has not ended: %s", number, benchmark.Succeeded(b).Message)
+	}
+	return nil
+}
+
+// round makes a round and returns what is stored of it.
+func (s *stage) round(ctx context.Context, b *v1alpha1.Benchmark, number int64, limit time.Duration) (*benchmark.Round, error) {
+	if err := s.begin(ctx, b, number); err != nil {
+		return nil, fmt.Errorf("begin round %d: %w", number, err)
+	}
+	if err := local.Await(ctx, limit, func(ctx context.Context) error { return s.ended(ctx, b, number) }); err != nil {
+		return nil, err
+	}
+	return s.stored(ctx, b)
+}
+
+// stored returns the artifact of a Benchmark's round.
+func (s *stage) stored(ctx context.Context, b *v1alpha1.Benchmark) (*benchmark.Round, error) {
+	reference := b.Status.Round.Artifact
+	if reference == nil || reference.ConfigMap == nil {
+		return nil, fmt.Errorf("round %d has no artifact: %s", b.Status.Round.Number, benchmark.Succeeded(b).Message)
+	}
+	var stored corev1.ConfigMap
+	if err := s.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: reference.ConfigMap.Name}, &stored); err != nil {
+		return nil, fmt.Errorf("get the artifact: %w", err)
+	}
+	data := stored.BinaryData[reference.ConfigMap.Key]
+	if artifact.Identify(data).SHA256 != reference.SHA256 {
+		return nil, fmt.Errorf("ConfigMap %s is not what the status announces", stored.Name)
+	}
+	return benchmark.DecodeRound(data)
+}
