@@ -13,30 +13,50 @@ import (
 	rounds "github.com/assay-dev/assay/internal/benchmark"
 )
 
-// TestBenchmarkSamplesAreAccepted creates each sample of a Benchmark and each run of its cells, as a dry run.
+// TestBenchmarkSamplesAreAccepted creates each sample of a Benchmark and each run of its cells, as a dry run, and
+// checks what the sample's comment says.
 func TestBenchmarkSamplesAreAccepted(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(sampleDirectory, "benchmarks", "*.yaml"))
 	if err != nil || len(paths) < 2 {
 		t.Fatalf("%d samples of Benchmarks: %v", len(paths), err)
 	}
+	page, err := os.ReadFile("../../docs/samples.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	namespace := newNamespace(t)
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
+			if !strings.Contains(string(page), "`"+filepath.Base(path)+"`") {
+				t.Error("docs/samples.md doesn't list it")
 			}
-			object := parse(t, string(text), `{}`)
-			if name := strings.TrimSuffix(filepath.Base(path), ".yaml"); object.GetName() != name || object.GetNamespace() != "" {
-				t.Errorf("%s/%s, want the file's name and no namespace", object.GetNamespace(), object.GetName())
+			benchmarks := 0
+			for _, object := range sampleObjects(t, filepath.Join("benchmarks", filepath.Base(path))) {
+				if object.GetNamespace() != "" {
+					t.Errorf("%s names a namespace: kubectl's own wouldn't be used", object.GetName())
+				}
+				if object.GetKind() != "Benchmark" {
+					if err := dryCreate(t.Context(), object, namespace); err != nil {
+						t.Error(err)
+					}
+					continue
+				}
+				benchmarks++
+				if name := strings.TrimSuffix(filepath.Base(path), ".yaml"); object.GetName() != name {
+					t.Errorf("it is named %s, want the file's name", object.GetName())
+				}
+				checkComment(t, path, acceptCells(t, object, namespace))
 			}
-			acceptCells(t, object, namespace)
+			if benchmarks != 1 {
+				t.Errorf("%d Benchmarks, want one", benchmarks)
+			}
 		})
 	}
 }
 
-// acceptCells creates a Benchmark, each run of its cells and the first trial of each, as a dry run.
-func acceptCells(t *testing.T, object *unstructured.Unstructured, namespace string) {
+// acceptCells creates a Benchmark, each run of its cells and the first trial of each, as a dry run. It returns the
+// Benchmark with its defaults.
+func acceptCells(t *testing.T, object *unstructured.Unstructured, namespace string) *v1alpha1.Benchmark {
 	t.Helper()
 	if err := dryCreate(t.Context(), object, namespace); err != nil { // which sets the defaults
 		t.Fatal(err)
@@ -68,6 +88,7 @@ func acceptCells(t *testing.T, object *unstructured.Unstructured, namespace stri
 		}
 		acceptRun(t, b, key, &cells[i], spec)
 	}
+	return b
 }
 
 func acceptRun(t *testing.T, b *v1alpha1.Benchmark, key rounds.RunKey, cell *rounds.Cell, spec []byte) {

@@ -1,0 +1,213 @@
+package api
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	rounds "github.com/assay-dev/assay/internal/benchmark"
+)
+
+const (
+	// startAndCollection is the time that a run needs for its pods, their start and the collection of its result, next
+	// to warm-up and measurement.
+	startAndCollection = 6 * time.Second
+	// assumedRate is the rate of each client, in requests per second, from which the duration of a number of requests
+	// follows: about that of report R4.
+	assumedRate = 5000
+	// smallLimit is the longest time that a small sample may take, invalid runs included.
+	smallLimit = 10 * time.Minute
+	// smallMilliCPUs is what a node with 2 CPUs has for a run: 1900m can be allocated there, and Assay's manager and the
+	// cluster's DNS request some of them.
+	smallMilliCPUs = 1800
+	// agentMilliCPUs is requested by the agent in the target's pod.
+	agentMilliCPUs = 50
+)
+
+// cost is what a round of a sample needs.
+type cost struct {
+	runs, trials int
+	// load describes the warm-up and the measurement of each run.
+	load string
+	// total is the duration of the round without invalid runs, replaced that of the invalid runs that it may replace.
+	total, replaced time.Duration
+	// milliCPUs is requested by a run's pods, of the cell that requests most.
+	milliCPUs int64
+}
+
+func costOf(t *testing.T, b *v1alpha1.Benchmark) (c cost) {
+	t.Helper()
+	cells, err := rounds.Cells(&b.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, replace := 0, int32(3)
+	if r := b.Spec.Repetitions; r != nil {
+		blocks, replace = int(ptr.Deref(r.Max, *r.Min)), *r.InvalidRuns.Replace
+	} else if b.Spec.Capacity == nil {
+		blocks = 10
+	}
+	longest := time.Duration(0)
+	count := func(spec *v1alpha1.BenchmarkRunSpec, err error, n int) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		load, duration := loadOf(t, spec)
+		if c.load != "" && c.load != load {
+			t.Errorf("the cells have different loads: %s and %s", c.load, load)
+		}
+		c.load, longest = load, max(longest, duration)
+		c.total += time.Duration(n) * duration
+		c.milliCPUs = max(c.milliCPUs, requestsOf(spec))
+	}
+	for i := range cells {
+		if blocks > 0 {
+			spec, err := cells[i].Spec(&b.Spec.Template.Spec)
+			count(spec, err, blocks)
+			c.runs += blocks
+		}
+		if s := b.Spec.Capacity; s != nil {
+			spec, err := cells[i].TrialSpec(&b.Spec.Template.Spec, s, s.From)
+			count(spec, err, rounds.MaxTrials(s))
+			c.trials += rounds.MaxTrials(s)
+		}
+	}
+	c.replaced = time.Duration(replace) * longest
+	return c
+}
+
+// loadOf describes the warm-up and the measurement of a run, and returns the duration of the whole run.
+func loadOf(t *testing.T, spec *v1alpha1.BenchmarkRunSpec) (string, time.Duration) {
+	t.Helper()
+	var seconds *int32
+	var requests *int64
+	switch {
+	case spec.Load.Closed != nil:
+		seconds, requests = spec.Load.Closed.DurationSeconds, spec.Load.Closed.Requests
+	case spec.Load.Open != nil:
+		seconds, requests = spec.Load.Open.DurationSeconds, spec.Load.Open.Requests
+	}
+	if spec.Load.Warmup == nil {
+		t.Fatal("there is no warm-up")
+	}
+	warmup, first := amount(t, spec.Load.Warmup.DurationSeconds, spec.Load.Warmup.Requests)
+	measurement, second := amount(t, seconds, requests)
+	return fmt.Sprintf("%s of warm-up and %s of measurement", warmup, measurement), first + second + startAndCollection
+}
+
+func amount(t *testing.T, seconds *int32, requests *int64) (string, time.Duration) {
+	t.Helper()
+	switch {
+	case seconds != nil:
+		return fmt.Sprintf("%d s", *seconds), time.Duration(*seconds) * time.Second
+	case requests != nil:
+		return fmt.Sprintf("%d requests", *requests), time.Duration(*requests) * time.Second / assumedRate
+	}
+	t.Fatal("the load has neither durationSeconds nor requests")
+	return "", 0
+}
+
+// requestsOf returns what the pods of a run request, in thousandths of a CPU.
+func requestsOf(spec *v1alpha1.BenchmarkRunSpec) int64 {
+	of := func(r *v1alpha1.Resources) int64 {
+		if r.CPU == nil {
+			return 1000
+		}
+		return r.CPU.MilliValue()
+	}
+	target := of(&spec.Target.Resources) + agentMilliCPUs
+	for i := range spec.Target.Backends {
+		target += of(&spec.Target.Backends[i].Resources)
+	}
+	return target + int64(*spec.Clients.Replicas)*of(&spec.Clients.Resources)
+}
+
+var (
+	statedTime = regexp.MustCompile(`It takes (?:about|at most) ([\d.]+) (minutes|hours)[^:.]*: (\d+) (runs|trials) with ([^.,]* of measurement)`)
+	statedCPUs = regexp.MustCompile(`It needs ([\d.]+) CPUs?\b`)
+	command    = regexp.MustCompile(`benchmark[/ ]([a-z0-9-]+)`)
+	pivot      = regexp.MustCompile(`--pivot ([a-z,-]+)`)
+	percentOf  = regexp.MustCompile(`--percent-of ([a-z-]+)=(\S+)`)
+)
+
+// checkComment checks the comment at the head of a sample: its duration and CPUs against the spec, and that its
+// commands name the Benchmark, its axes and their values. A sample is small unless another one is its small form.
+func checkComment(t *testing.T, path string, b *v1alpha1.Benchmark) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := strings.Cut(string(text), "\napiVersion:")
+	comment := strings.ReplaceAll(strings.TrimPrefix(head, "# "), "\n# ", " ")
+
+	c := costOf(t, b)
+	t.Logf("%d runs and %d trials, %s; %v, and %v for invalid runs; %d milliCPUs", c.runs, c.trials, c.load, c.total, c.replaced, c.milliCPUs)
+	if _, err := os.Stat(strings.TrimSuffix(path, ".yaml") + "-small.yaml"); err != nil {
+		if c.total+c.replaced >= smallLimit || c.milliCPUs > smallMilliCPUs {
+			t.Errorf("it takes %v, and %v for invalid runs, with %d milliCPUs; a small sample takes less than %v with at most %d",
+				c.total, c.replaced, c.milliCPUs, smallLimit, smallMilliCPUs)
+		}
+	}
+	if said := statedTime.FindStringSubmatch(comment); said == nil {
+		t.Errorf("the comment doesn't say how long it takes, as %s", statedTime)
+	} else {
+		unit := map[string]time.Duration{"minutes": time.Minute, "hours": time.Hour}[said[2]]
+		n, err := strconv.ParseFloat(said[1], 64)
+		if off := time.Duration(n*float64(unit)) - c.total; err != nil || off.Abs() > max(c.total/10, 30*time.Second) {
+			t.Errorf("the comment says that it takes %s %s; it takes %v", said[1], said[2], c.total)
+		}
+		if want := fmt.Sprintf("%d %s with %s", c.runs+c.trials, said[4], c.load); !strings.HasSuffix(said[0], want) {
+			t.Errorf("the comment says %q, want %q", said[0], want)
+		}
+	}
+	need := math.Ceil(float64(c.milliCPUs)/100) / 10
+	if said := statedCPUs.FindStringSubmatch(comment); said == nil || said[1] != strconv.FormatFloat(need, 'f', -1, 64) {
+		t.Errorf("the comment must say: It needs %v CPUs", need)
+	}
+	checkCommands(t, comment, b)
+}
+
+func checkCommands(t *testing.T, comment string, b *v1alpha1.Benchmark) {
+	t.Helper()
+	cells, err := rounds.Cells(&b.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := command.FindAllStringSubmatch(comment, -1)
+	for _, said := range commands {
+		if said[1] != b.Name {
+			t.Errorf("%q is of another Benchmark", said[0])
+		}
+	}
+	for _, verb := range []string{"apply -f config/samples/benchmarks/" + b.Name + ".yaml", "watch benchmark/" + b.Name} {
+		if !strings.Contains(comment, verb) {
+			t.Errorf("the comment lacks the command %q", verb)
+		}
+	}
+	if len(b.Spec.Axes) > 0 && !pivot.MatchString(comment) {
+		t.Error("the comment lacks the command that prints its table, with --pivot")
+	}
+	for _, said := range pivot.FindAllStringSubmatch(comment, -1) {
+		for axis := range strings.SplitSeq(said[1], ",") {
+			if cells[0].Values[axis] == "" {
+				t.Errorf("%q: there is no axis %s", said[0], axis)
+			}
+		}
+	}
+	for _, said := range percentOf.FindAllStringSubmatch(comment, -1) {
+		if !slices.ContainsFunc(cells, func(c rounds.Cell) bool { return c.Values[said[1]] == said[2] }) {
+			t.Errorf("%q selects no cell", said[0])
+		}
+	}
+}
