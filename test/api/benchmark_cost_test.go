@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,10 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	rounds "github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/round"
 )
 
 const (
@@ -136,12 +140,11 @@ var (
 	statedTime = regexp.MustCompile(`It takes (?:about|at most) ([\d.]+) (minutes|hours)[^:.]*: (\d+) (runs|trials) with ([^.,]* of measurement)`)
 	statedCPUs = regexp.MustCompile(`It needs ([\d.]+) CPUs?\b`)
 	command    = regexp.MustCompile(`benchmark[/ ]([a-z0-9-]+)`)
-	pivot      = regexp.MustCompile(`--pivot ([a-z,-]+)`)
-	percentOf  = regexp.MustCompile(`--percent-of ([a-z-]+)=(\S+)`)
+	table      = regexp.MustCompile(`--pivot ([a-z,-]+)(?: --metric ([A-Za-z0-9]+))?(?: --percent-of (\S+))?`)
 )
 
 // checkComment checks the comment at the head of a sample: its duration and CPUs against the spec, and that its
-// commands name the Benchmark, its axes and their values. A sample is small unless another one is its small form.
+// commands name the Benchmark and print whole tables. A sample is small unless another one is its small form.
 func checkComment(t *testing.T, path string, b *v1alpha1.Benchmark) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -180,12 +183,7 @@ func checkComment(t *testing.T, path string, b *v1alpha1.Benchmark) {
 
 func checkCommands(t *testing.T, comment string, b *v1alpha1.Benchmark) {
 	t.Helper()
-	cells, err := rounds.Cells(&b.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	commands := command.FindAllStringSubmatch(comment, -1)
-	for _, said := range commands {
+	for _, said := range command.FindAllStringSubmatch(comment, -1) {
 		if said[1] != b.Name {
 			t.Errorf("%q is of another Benchmark", said[0])
 		}
@@ -195,19 +193,74 @@ func checkCommands(t *testing.T, comment string, b *v1alpha1.Benchmark) {
 			t.Errorf("the comment lacks the command %q", verb)
 		}
 	}
-	if len(b.Spec.Axes) > 0 && !pivot.MatchString(comment) {
+	tables := table.FindAllStringSubmatch(comment, -1)
+	if len(b.Spec.Axes) > 0 && len(tables) == 0 {
 		t.Error("the comment lacks the command that prints its table, with --pivot")
 	}
-	for _, said := range pivot.FindAllStringSubmatch(comment, -1) {
-		for axis := range strings.SplitSeq(said[1], ",") {
-			if cells[0].Values[axis] == "" {
-				t.Errorf("%q: there is no axis %s", said[0], axis)
+	for _, said := range tables {
+		o := round.PivotOptions{Axes: strings.Split(said[1], ","), Metric: v1alpha1.BenchmarkMetric(said[2]), PercentOf: said[3]}
+		for _, grid := range gridsOf(t, b, o) {
+			if slices.ContainsFunc(slices.Concat(grid.Values...), func(v *float64) bool { return v == nil }) {
+				t.Errorf("%q prints a table with empty cells", said[0])
 			}
 		}
 	}
-	for _, said := range percentOf.FindAllStringSubmatch(comment, -1) {
-		if !slices.ContainsFunc(cells, func(c rounds.Cell) bool { return c.Values[said[1]] == said[2] }) {
-			t.Errorf("%q selects no cell", said[0])
+}
+
+// gridsOf returns the tables that kubectl assay table prints of a round of the Benchmark. The median of each cell is the
+// number of the cell, from 1.
+func gridsOf(t *testing.T, b *v1alpha1.Benchmark, o round.PivotOptions) []round.Grid {
+	t.Helper()
+	cells, err := rounds.Cells(&b.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Metric == "" {
+		o.Metric = v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond)
+	}
+	r := &rounds.Round{Benchmark: b.Name, Spec: b.Spec, Cells: cells, Omitted: []v1alpha1.BenchmarkMetric{o.Metric}}
+	for i := range cells {
+		r.Estimates = append(r.Estimates, rounds.Estimate{Cell: i, Metric: o.Metric, Median: float64(i + 1)})
+	}
+	p, err := round.NewPivot(r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Grids
+}
+
+// TestTablesOfR2 checks that the samples' tables have the rows and columns of the report's.
+func TestTablesOfR2(t *testing.T) {
+	sizes := []string{"/1KB", "/5KB", "/10KB", "/20KB", "/40KB", "/80KB", "/160KB"}
+	sudden := []string{"100", "150", "200"}
+	for _, c := range []struct {
+		name, rows, columns     string
+		wantRows, wantColumns   []string
+		wantTables, wantNumbers int
+	}{
+		{"r2", "size", "connections", sizes, []string{"5", "10", "15", "20", "25", "30"}, 1, 42},
+		{"r2-sudden", "server", "connections", []string{"tomcat-9", "tomcat-11", "httpd-prefork", "httpd-worker"}, sudden, 2, 24},
+		{"r2-jvm", "jvm", "connections", []string{"jdk8-c1", "jdk21-c1", "jdk21-c2", "jdk21-tiered", "jdk21-interpreted"}, sudden, 2, 30},
+		{"r2-sudden-small", "server", "connections", []string{"tomcat", "httpd"}, sudden, 1, 6},
+	} {
+		objects := sampleObjects(t, filepath.Join("benchmarks", c.name+".yaml"))
+		b := &v1alpha1.Benchmark{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(objects[0].Object, b); err != nil {
+			t.Fatal(err)
+		}
+		grids := gridsOf(t, b, round.PivotOptions{Axes: []string{c.rows, c.columns}})
+		if len(grids) != c.wantTables {
+			t.Errorf("%s: %d tables, want %d", c.name, len(grids), c.wantTables)
+		}
+		numbers := 0
+		for _, grid := range grids {
+			if diff := cmp.Diff([][]string{c.wantRows, c.wantColumns}, [][]string{grid.Rows, grid.Columns}); diff != "" {
+				t.Errorf("%s: rows and columns, -report +sample:\n%s", c.name, diff)
+			}
+			numbers += len(slices.Concat(grid.Values...))
+		}
+		if numbers != c.wantNumbers {
+			t.Errorf("%s: %d figures, want %d", c.name, numbers, c.wantNumbers)
 		}
 	}
 }
