@@ -3,7 +3,6 @@ package round
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,25 +13,14 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 )
 
-var comparisonWriters = map[string]func(io.Writer, *Comparison) error{
-	"json":     func(w io.Writer, c *Comparison) error { return report.WriteIndented(w, c) },
-	"markdown": func(w io.Writer, c *Comparison) error { return c.write(w, &markdown{}) },
-	"text":     func(w io.Writer, c *Comparison) error { return c.write(w, &text{}) },
-}
+var comparisonWriters = newFormats((*Comparison).write)
 
 // ComparisonNames returns the names of all formats of comparisons in alphabetical order.
-func ComparisonNames() []string { return slices.Sorted(maps.Keys(comparisonWriters)) }
+func ComparisonNames() []string { return comparisonWriters.names() }
 
 // WriteComparison writes a comparison in the format of that name.
 func WriteComparison(w io.Writer, format string, c *Comparison) error {
-	write, known := comparisonWriters[format]
-	if !known {
-		return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(ComparisonNames(), ", "))
-	}
-	if err := write(w, c); err != nil {
-		return fmt.Errorf("write as %s: %w", format, err)
-	}
-	return nil
+	return comparisonWriters.write(w, format, c)
 }
 
 // write writes the conclusions, then the effects, and what else differs.

@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,27 +12,13 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 )
 
-var pivotWriters = map[string]func(io.Writer, *Pivot) error{
-	"csv":      writePivotCSV,
-	"json":     func(w io.Writer, p *Pivot) error { return report.WriteIndented(w, p) },
-	"markdown": func(w io.Writer, p *Pivot) error { return p.write(w, &markdown{}) },
-	"text":     func(w io.Writer, p *Pivot) error { return p.write(w, &text{}) },
-}
+var pivotWriters = newFormats((*Pivot).write).with("csv", writePivotCSV)
 
 // PivotNames returns the names of all formats of pivot tables in alphabetical order.
-func PivotNames() []string { return slices.Sorted(maps.Keys(pivotWriters)) }
+func PivotNames() []string { return pivotWriters.names() }
 
 // WritePivot writes a pivot table in the format of that name.
-func WritePivot(w io.Writer, format string, p *Pivot) error {
-	write, known := pivotWriters[format]
-	if !known {
-		return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(PivotNames(), ", "))
-	}
-	if err := write(w, p); err != nil {
-		return fmt.Errorf("write as %s: %w", format, err)
-	}
-	return nil
-}
+func WritePivot(w io.Writer, format string, p *Pivot) error { return pivotWriters.write(w, format, p) }
 
 func (p *Pivot) write(w io.Writer, d document) error {
 	d.paragraph(fmt.Sprintf("Benchmark %s/%s, round %d (%s): %s", p.Namespace, p.Benchmark, p.Round, p.Verdict, p.what()))

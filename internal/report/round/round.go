@@ -6,12 +6,8 @@ package round
 import (
 	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/report"
 )
 
 // Report is a round to report on.
@@ -21,26 +17,13 @@ type Report struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-var writers = map[string]func(io.Writer, *Report) error{
-	"json":     func(w io.Writer, r *Report) error { return report.WriteIndented(w, r) },
-	"markdown": func(w io.Writer, r *Report) error { return r.write(w, &markdown{}) },
-	"text":     func(w io.Writer, r *Report) error { return r.write(w, &text{}) },
-}
+var writers = newFormats((*Report).write)
 
 // Names returns the names of all formats of reports in alphabetical order.
-func Names() []string { return slices.Sorted(maps.Keys(writers)) }
+func Names() []string { return writers.names() }
 
 // Write writes a report in the format of that name.
-func Write(w io.Writer, format string, r *Report) error {
-	write, known := writers[format]
-	if !known {
-		return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(Names(), ", "))
-	}
-	if err := write(w, r); err != nil {
-		return fmt.Errorf("write as %s: %w", format, err)
-	}
-	return nil
-}
+func Write(w io.Writer, format string, r *Report) error { return writers.write(w, format, r) }
 
 // write writes the verdict and what it is made of, the figures of the cells, and at last the conditions.
 func (r *Report) write(w io.Writer, d document) error {
