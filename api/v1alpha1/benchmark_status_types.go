@@ -31,13 +31,23 @@ type BenchmarkStatus struct {
 	// +optional
 	Round *RoundStatus `json:"round,omitempty"`
 
-	// lastPassed is the last round that passed.
+	// lastPassed is the last round that passed, or that was accepted as the baseline since.
 	// +optional
 	LastPassed *RoundReference `json:"lastPassed,omitempty"`
 
+	// acceptance is the outcome of the last request to accept a round as the baseline.
+	// +optional
+	Acceptance *Acceptance `json:"acceptance,omitempty"`
+
+	// trend has the changes of level over the rounds up to the last completed one, the newest first. They
+	// are information and decide nothing. The artifact has all, with the medians of all rounds.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Trend []LevelChange `json:"trend,omitempty"`
+
 	// history has the completed rounds that are kept, the newest first.
-	// +listType=map
-	// +listMapKey=number
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=200
 	// +optional
 	History []RoundReference `json:"history,omitempty"`
@@ -150,6 +160,12 @@ type RoundStatus struct {
 	// verdict is the round's verdict.
 	// +optional
 	Verdict BenchmarkVerdict `json:"verdict,omitempty"`
+
+	// reason is the reason of Succeeded with which the round ended.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	Reason string `json:"reason,omitempty"`
 
 	// effects are the differences from the baseline, those of the gate first. The artifact has all.
 	// +listType=atomic
@@ -299,23 +315,3 @@ const (
 	LimitMaximum CapacityLimit = "Maximum"
 	LimitTrials  CapacityLimit = "Trials"
 )
-
-// RoundReference is a completed round.
-type RoundReference struct {
-	// number is the round's number.
-	// +kubebuilder:validation:Minimum=1
-	// +required
-	Number int64 `json:"number,omitempty"`
-
-	// verdict is its verdict.
-	// +required
-	Verdict BenchmarkVerdict `json:"verdict,omitempty"`
-
-	// completionTime is the time at which it ended.
-	// +required
-	CompletionTime metav1.Time `json:"completionTime,omitempty,omitzero"`
-
-	// artifact refers to all figures of its runs.
-	// +optional
-	Artifact *ArtifactReference `json:"artifact,omitempty"`
-}

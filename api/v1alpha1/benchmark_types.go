@@ -53,6 +53,10 @@ const AnnotationRunRound = "assay.dev/run-round"
 // deleted.
 const AnnotationCancelRound = "assay.dev/cancel-round"
 
+// AnnotationAcceptRound accepts the round of a Benchmark whose number is its value as the baseline of later
+// rounds, whatever its verdict: the newest completed round that has an artifact.
+const AnnotationAcceptRound = "assay.dev/accept-round"
+
 // BenchmarkSpec says what to run, what to compare and when. A change of anything but suspend, schedule,
 // rerun and history cancels the round under way.
 //

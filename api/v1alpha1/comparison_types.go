@@ -128,8 +128,8 @@ type Baseline struct {
 	// +optional
 	Cell CellSelector `json:"cell,omitempty"`
 
-	// lastPassed compares each cell with the same cell in the last round that passed. The first
-	// round has nothing to be compared with, and passes.
+	// lastPassed compares each cell with the same cell in the last round that passed or was accepted by
+	// hand. The first round has nothing to be compared with, and passes.
 	// +optional
 	LastPassed *LastPassed `json:"lastPassed,omitempty"`
 

@@ -146,8 +146,8 @@ const (
 	ReasonNoResult = "NoResult"
 )
 
-// Reasons of a Benchmark's Succeeded, beside ReasonQueued, ReasonSuspended, ReasonInvalidSpec,
-// ReasonNameConflict and ReasonArtifactNotStored.
+// Reasons of a Benchmark's Succeeded, in addition to ReasonSuspended, ReasonInvalidSpec, ReasonNameConflict and
+// ReasonArtifactNotStored.
 const (
 	// ReasonRunning: the runs of a round are made.
 	ReasonRunning = "Running"

@@ -49,22 +49,29 @@ type Round struct {
 	ForeignRuns int `json:"foreignRuns,omitempty"`
 	Evaluation
 	// Capacities are the results of the capacity searches.
-	Capacities []Capacity                `json:"capacities,omitempty"`
-	Verdict    v1alpha1.BenchmarkVerdict `json:"verdict"`
-	Reason     string                    `json:"reason"`
-	Message    string                    `json:"message"`
+	Capacities []Capacity `json:"capacities,omitempty"`
+	// Baseline is the round that this one was compared with by comparison.baseline.lastPassed; nil if there is none.
+	Baseline *v1alpha1.RoundReference `json:"baseline,omitempty"`
+	// Trend has the medians of this round and those before; nil without a gate, or if it didn't fit.
+	Trend   *Trend                    `json:"trend,omitempty"`
+	Verdict v1alpha1.BenchmarkVerdict `json:"verdict"`
+	Reason  string                    `json:"reason"`
+	Message string                    `json:"message"`
 }
 
 // Encode returns the round as it is stored, in at most limit bytes: gzip-compressed JSON. The same round always
 // gives the same bytes. In a round that doesn't fit, runs only keep the figures that the comparison and
-// repetitions.until name; if it still doesn't fit, only those of the gate. The estimates of all figures are
-// kept. The round itself is not changed. Errors wrap artifact.ErrTooLarge if it doesn't fit even then.
+// repetitions.until name; if it still doesn't fit, only those of the gate; at last it has no trend. The estimates of
+// all figures are kept. The round itself is not changed. Errors wrap artifact.ErrTooLarge if it doesn't fit even then.
 func (r *Round) Encode(limit int) ([]byte, error) {
-	for _, keep := range []func(v1alpha1.BenchmarkMetric) bool{nil, r.named, r.gated} {
+	for i, keep := range []func(v1alpha1.BenchmarkMetric) bool{nil, r.named, r.gated, r.gated} {
 		kept := *r
 		kept.SchemaVersion = SchemaVersion
 		if keep != nil {
 			kept.omit(keep)
+		}
+		if i == 3 {
+			kept.Trend = nil
 		}
 		packed, err := artifact.Pack(&kept)
 		if err != nil {
@@ -165,7 +172,7 @@ func (r *Round) check() error {
 			}
 		}
 	}
-	return nil
+	return r.Trend.check()
 }
 
 func cellsOf[T any](all []T, cell func(*T) int) []int {

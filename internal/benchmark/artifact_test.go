@@ -160,15 +160,16 @@ func TestArtifactRefused(t *testing.T) {
 	for doc, want := range map[string]string{
 		`{"schemaVersion": 2}`: "decode round: its schema version is 2, this program reads 1: use the version of Assay that wrote it",
 		`{}`:                   "decode round: its schema version is 0, this program reads 1: use the version of Assay that wrote it",
-		`{"schemaVersion": 1, "cells": [{"index": 1}]}`:                                        "decode round: cell 0 has the index 1 and the baseline 0",
-		`{"schemaVersion": 1, "cells": [{"baseline": 1}]}`:                                     "decode round: cell 0 has the index 0 and the baseline 1",
-		`{"schemaVersion": 1, "runs": [{"cell": 0}]}`:                                          "decode round: there is no cell 0",
-		`{"schemaVersion": 1, "cells": [{"index": 0}], "effects": [{"cell": -1}]}`:             "decode round: there is no cell -1",
-		`{"schemaVersion": 1, "cells": [{"index": 0}], "estimates": [{"cell": 1}]}`:            "decode round: there is no cell 1",
-		`{"schemaVersion": 1, "cells": [{"index": 0}], "capacities": [{"cell": 7}]}`:           "decode round: there is no cell 7",
-		`{"schemaVersion": 1, "runs": [` + strings.Repeat("{},", 200_000) + `{}]}`:             "decode round: more than 200000 objects and arrays",
-		`{"schemaVersion": 1, "cells": [` + strings.Repeat(`{"index":0},`, 256) + `{}]}`:       "decode round: 257 cells, must be at most 256",
-		`{"schemaVersion": 1, "x": ` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`: "decode round: more than 32 levels of nesting",
+		`{"schemaVersion": 1, "cells": [{"index": 1}]}`:                                                            "decode round: cell 0 has the index 1 and the baseline 0",
+		`{"schemaVersion": 1, "cells": [{"baseline": 1}]}`:                                                         "decode round: cell 0 has the index 0 and the baseline 1",
+		`{"schemaVersion": 1, "runs": [{"cell": 0}]}`:                                                              "decode round: there is no cell 0",
+		`{"schemaVersion": 1, "cells": [{"index": 0}], "effects": [{"cell": -1}]}`:                                 "decode round: there is no cell -1",
+		`{"schemaVersion": 1, "cells": [{"index": 0}], "estimates": [{"cell": 1}]}`:                                "decode round: there is no cell 1",
+		`{"schemaVersion": 1, "cells": [{"index": 0}], "capacities": [{"cell": 7}]}`:                               "decode round: there is no cell 7",
+		`{"schemaVersion": 1, "trend": {"rounds": [{"number": 1}], "series": [{"cell": "a", "medians": [1, 2]}]}}`: "decode round: trend of a: 2 medians of 1 rounds",
+		`{"schemaVersion": 1, "runs": [` + strings.Repeat("{},", 200_000) + `{}]}`:                                 "decode round: more than 200000 objects and arrays",
+		`{"schemaVersion": 1, "cells": [` + strings.Repeat(`{"index":0},`, 256) + `{}]}`:                           "decode round: 257 cells, must be at most 256",
+		`{"schemaVersion": 1, "x": ` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`:                     "decode round: more than 32 levels of nesting",
 	} {
 		data, err := artifact.Pack(json.RawMessage(doc))
 		if err != nil {
@@ -203,6 +204,7 @@ func FuzzDecodeRound(f *testing.F) {
 		r.Stored()
 		EffectStatuses(r.Cells, r.Effects)
 		CapacityStatuses(r.Cells, r.Capacities)
+		LevelChanges(NextTrend(r.Trend, r))
 		if again, err := r.Encode(artifact.ConfigMapLimit); err == nil {
 			if _, err := DecodeRound(again); err != nil {
 				t.Errorf("%s can't be decoded again: %v", fmt.Sprintf("%.200s", doc), err)

@@ -94,7 +94,7 @@ func (c Capacity) obstacle() string {
 	return "the trials contradict each other after " + strconv.Itoa(c.Trials) + " of them. Increase capacity.trialSeconds or precisionPercent."
 }
 
-// CapacityStatuses returns capacities as the status has them: at most 64.
+// CapacityStatuses returns capacities as the status has them: at most 64 of 24 KiB as JSON.
 func CapacityStatuses(cells []Cell, capacities []Capacity) []v1alpha1.CapacityStatus {
 	statuses := make([]v1alpha1.CapacityStatus, min(len(capacities), maxStatus))
 	for i := range statuses {
@@ -108,5 +108,5 @@ func CapacityStatuses(cells []Cell, capacities []Capacity) []v1alpha1.CapacitySt
 			statuses[i].Failed = &c.Failed
 		}
 	}
-	return statuses
+	return fitting(statuses, maxCapacitiesBytes)
 }

@@ -60,7 +60,7 @@ func Trigger(b *v1alpha1.Benchmark, hash string, due Due) v1alpha1.RoundTrigger 
 
 // requestOf returns the value of the annotation that asks for a round, as far as the status has it.
 func requestOf(b *v1alpha1.Benchmark) string {
-	return bounded(b.Annotations[v1alpha1.AnnotationRunRound], 256)
+	return bounded(b.Annotations[v1alpha1.AnnotationRunRound], maxRequest)
 }
 
 // Begin begins a round in a status.
@@ -94,7 +94,7 @@ func Complete(b *v1alpha1.Benchmark, end *End, now time.Time) {
 		reason = string(verdict)
 	}
 	s.Verdict = verdict
-	s.Round.Verdict = verdict
+	s.Round.Verdict, s.Round.Reason = verdict, reason
 	s.Round.CompletionTime = ptr.To(metav1.NewTime(now))
 	s.Round.ExpectedCompletionTime, s.Round.CurrentRun = nil, nil
 	reference := v1alpha1.RoundReference{Number: s.Round.Number, Verdict: verdict, CompletionTime: *s.Round.CompletionTime, Artifact: s.Round.Artifact}
@@ -102,41 +102,8 @@ func Complete(b *v1alpha1.Benchmark, end *End, now time.Time) {
 	if verdict == v1alpha1.BenchmarkPassed {
 		s.LastPassed = &reference
 	}
+	Expire(b) // else history could be longer than the API allows
 	settle(b, verdict, reason, end.Message, now)
-}
-
-// Reject says that the spec can't be run. No round begins for it.
-func Reject(b *v1alpha1.Benchmark, hash, message string, now time.Time) {
-	if b.Status.Round != nil { // else the first round is still to come
-		b.Status.Hash = hash
-	}
-	b.Status.Verdict = v1alpha1.BenchmarkError
-	settle(b, v1alpha1.BenchmarkError, v1alpha1.ReasonInvalidSpec, message, now)
-}
-
-func settle(b *v1alpha1.Benchmark, verdict v1alpha1.BenchmarkVerdict, reason, message string, now time.Time) {
-	set := setter(b, now)
-	succeeded, stalled := metav1.ConditionTrue, metav1.ConditionFalse
-	if verdict != v1alpha1.BenchmarkPassed {
-		succeeded, stalled = metav1.ConditionFalse, metav1.ConditionTrue
-	}
-	set(v1alpha1.ConditionFinished, metav1.ConditionTrue, reason, message)
-	set(v1alpha1.ConditionSucceeded, succeeded, reason, message)
-	set(v1alpha1.ConditionReconciling, metav1.ConditionFalse, v1alpha1.ReasonFinished, "No round is under way.")
-	set(v1alpha1.ConditionStalled, stalled, reason, message)
-}
-
-// Idle sets the state of a Benchmark that has had no round yet, since it is suspended.
-func Idle(b *v1alpha1.Benchmark, now time.Time) {
-	if b.Status.Round != nil {
-		return
-	}
-	const message = "spec.suspend keeps the first round from beginning."
-	set := setter(b, now)
-	set(v1alpha1.ConditionFinished, metav1.ConditionFalse, v1alpha1.ReasonSuspended, message)
-	set(v1alpha1.ConditionSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonSuspended, message)
-	set(v1alpha1.ConditionReconciling, metav1.ConditionFalse, v1alpha1.ReasonSuspended, message)
-	set(v1alpha1.ConditionStalled, metav1.ConditionFalse, v1alpha1.ReasonSuspended, message)
 }
 
 // Succeeded returns the condition Succeeded, or a zero condition.
@@ -191,28 +158,22 @@ func Report(b *v1alpha1.Benchmark, reason, message string, now time.Time) {
 	}
 }
 
-// setter returns a function that sets a condition of a Benchmark.
-func setter(b *v1alpha1.Benchmark, now time.Time) func(kind string, status metav1.ConditionStatus, reason, message string) {
-	return func(kind string, status metav1.ConditionStatus, reason, message string) {
-		meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{
-			Type: kind, Status: status, Reason: reason, Message: bounded(message, maxMessage), ObservedGeneration: b.Generation,
-			LastTransitionTime: metav1.NewTime(now),
-		})
-	}
-}
-
-// maxMessage limits the message of a condition in bytes.
-const maxMessage = 8 << 10
-
-// Expire removes from a status the rounds that history doesn't keep.
+// Expire removes from a status the rounds that history doesn't keep. The baseline of later rounds is kept in any case,
+// and is one of those that history allows for, if it allows for any.
 func Expire(b *v1alpha1.Benchmark) {
 	keep := map[bool]int32{
 		true:  ptr.Deref(b.Spec.History.Passed, 3),
 		false: ptr.Deref(b.Spec.History.Failed, 3),
 	}
+	passed := func(r *v1alpha1.RoundReference) bool { return r.Verdict == v1alpha1.BenchmarkPassed }
+	if b.Status.LastPassed != nil {
+		keep[passed(b.Status.LastPassed)]--
+	}
 	b.Status.History = slices.DeleteFunc(b.Status.History, func(r v1alpha1.RoundReference) bool {
-		passed := r.Verdict == v1alpha1.BenchmarkPassed
-		keep[passed]--
-		return keep[passed] < 0 && (b.Status.LastPassed == nil || b.Status.LastPassed.Number != r.Number)
+		if IsBaseline(b, &r) {
+			return false
+		}
+		keep[passed(&r)]--
+		return keep[passed(&r)] < 0
 	})
 }

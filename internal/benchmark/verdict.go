@@ -239,8 +239,8 @@ func ranked(effects []Effect) []Effect {
 // maxStatus is the largest number of effects, and of capacities, in a status.
 const maxStatus = 64
 
-// EffectStatuses returns effects as the status has them: at most 64, those of the gate first, of these the
-// worst.
+// EffectStatuses returns effects as the status has them: at most 64 of 32 KiB as JSON, those of the gate first, of
+// these the worst.
 func EffectStatuses(cells []Cell, effects []Effect) []v1alpha1.EffectStatus {
 	order := ranked(effects)
 	statuses := make([]v1alpha1.EffectStatus, min(len(order), maxStatus))
@@ -255,7 +255,7 @@ func EffectStatuses(cells []Cell, effects []Effect) []v1alpha1.EffectStatus {
 			statuses[i].BlocksToDecide = &n
 		}
 	}
-	return statuses
+	return fitting(statuses, maxEffectsBytes)
 }
 
 func optional(percent *float64) string {

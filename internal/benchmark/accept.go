@@ -1,0 +1,97 @@
+package benchmark
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// AcceptanceRequest returns the value of the annotation that asks to accept a round, or "" if there is none, or the
+// status has the answer.
+func AcceptanceRequest(b *v1alpha1.Benchmark) string {
+	request := bounded(b.Annotations[v1alpha1.AnnotationAcceptRound], maxRequest)
+	if a := b.Status.Acceptance; a != nil && a.Request == request {
+		return ""
+	}
+	return request
+}
+
+// Acceptable returns the round that can be accepted as the baseline, as far as the status says: the newest
+// completed one that has an artifact. If none can, it returns nil and the reason.
+func Acceptable(b *v1alpha1.Benchmark) (round *v1alpha1.RoundReference, refusal string) {
+	if c := b.Spec.Comparison; c == nil || c.Baseline.LastPassed == nil {
+		return nil, "spec.comparison.baseline.lastPassed is not set, so that no round is the baseline of later ones."
+	}
+	if IsActive(b) {
+		return nil, fmt.Sprintf("Round %d is under way. Wait for its end, or cancel it.", b.Status.Round.Number)
+	}
+	if r := b.Status.Round; r != nil && r.Artifact != nil {
+		return &v1alpha1.RoundReference{Number: r.Number, Verdict: r.Verdict, CompletionTime: *r.CompletionTime, Artifact: r.Artifact}, ""
+	}
+	for i := range b.Status.History {
+		if r := &b.Status.History[i]; r.Artifact != nil {
+			return r, ""
+		}
+	}
+	return nil, "No completed round has an artifact."
+}
+
+// IsRequested returns why a round is not the one that a request asks to accept, or "".
+func IsRequested(round *v1alpha1.RoundReference, request string) (refusal string) {
+	if request == strconv.FormatInt(round.Number, 10) {
+		return ""
+	}
+	return fmt.Sprintf("%q is not the number of the newest completed round that has an artifact: that is round %d.", request, round.Number)
+}
+
+// Unacceptable returns why later rounds could not be compared with a round, or "".
+func (r *Round) Unacceptable() string {
+	switch {
+	case r.Reason == ReasonIncomparable:
+		return fmt.Sprintf("The runs of round %d were made under different conditions, so that no later round could be compared with them. %s", r.Number, r.Message)
+	case len(r.Stored()) == 0:
+		return fmt.Sprintf("Round %d has no block in which every cell has a valid run.", r.Number)
+	}
+	return ""
+}
+
+// IsBaseline reports whether a round is the one that later ones are compared with.
+func IsBaseline(b *v1alpha1.Benchmark, round *v1alpha1.RoundReference) bool {
+	return b.Status.LastPassed != nil && b.Status.LastPassed.Number == round.Number
+}
+
+// Accept makes a round the baseline of later ones, and answers the request.
+func Accept(b *v1alpha1.Benchmark, request string, round *v1alpha1.RoundReference, now time.Time) {
+	message := fmt.Sprintf("Round %d is the baseline of later rounds. There was none before.", round.Number)
+	switch last := b.Status.LastPassed; {
+	case IsBaseline(b, round):
+		message = fmt.Sprintf("Round %d was the baseline already.", round.Number)
+	case last != nil:
+		message = fmt.Sprintf("Round %d is the baseline of later rounds, instead of round %d.", round.Number, last.Number)
+	}
+	if !IsBaseline(b, round) {
+		accepted := *round
+		accepted.AcceptanceTime = ptr.To(metav1.NewTime(now))
+		b.Status.LastPassed = &accepted
+		for i := range b.Status.History {
+			if b.Status.History[i].Number == round.Number {
+				b.Status.History[i] = accepted
+			}
+		}
+	}
+	answer(b, request, v1alpha1.AcceptanceAccepted, message, now)
+}
+
+// Refuse answers a request to accept a round that can't be accepted.
+func Refuse(b *v1alpha1.Benchmark, request, message string, now time.Time) {
+	answer(b, request, v1alpha1.AcceptanceRefused, message, now)
+}
+
+func answer(b *v1alpha1.Benchmark, request string, outcome v1alpha1.AcceptanceOutcome, message string, now time.Time) {
+	b.Status.Acceptance = &v1alpha1.Acceptance{Request: request, Outcome: outcome, Time: metav1.NewTime(now), Message: bounded(message, maxError)}
+}

@@ -1,0 +1,186 @@
+package benchmark
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+)
+
+// trendRound returns a round whose cells a=x and a=y have medians of LatencyP99, the only metric of the gate. NaN and a
+// missing one are the same.
+func trendRound(number int64, medians ...float64) *Round {
+	r := &Round{
+		Number: number, Ended: begin.Add(time.Duration(number) * time.Hour), Cells: []Cell{{Name: "a=x"}, {Index: 1, Name: "a=y"}},
+		Spec: v1alpha1.BenchmarkSpec{Comparison: compare("x", "LatencyP99")},
+	}
+	r.Spec.Comparison.Metrics = append(r.Spec.Comparison.Metrics, v1alpha1.ComparedMetric{Name: "ErrorRate", Role: v1alpha1.RoleReport})
+	for cell, median := range medians {
+		r.Estimates = append(r.Estimates, Estimate{Cell: cell, Metric: "LatencyP99", Median: median}, Estimate{Cell: cell, Metric: "ErrorRate", Median: float64(number)})
+	}
+	return r
+}
+
+// TestTrend has one cell whose level rises by a fifth with round 9 and one whose level stays, both with the noise of
+// medians.
+func TestTrend(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 0))
+	var trend *Trend
+	for number := range int64(16) {
+		level := 1000.0
+		if number+1 >= 9 {
+			level = 1200
+		}
+		noise := func() float64 { return 1 + 0.03*random.NormFloat64() }
+		trend = NextTrend(trend, trendRound(number+1, level*noise(), 1000*noise()))
+	}
+	if len(trend.Rounds) != 16 || len(trend.Series) != 2 || trend.Rounds[0] != (TrendRound{1, begin.Add(time.Hour)}) {
+		t.Fatalf("%+v", trend)
+	}
+	rising, steady := trend.Series[0], trend.Series[1]
+	if rising.Cell != "a=x" || rising.Metric != "LatencyP99" || len(rising.Medians) != 16 || len(rising.Changes) != 1 {
+		t.Fatalf("%+v", rising)
+	}
+	change := rising.Changes[0]
+	if change.Round != 9 || *change.Percent() < 15 || *change.Percent() > 25 || change.P > trendSignificance {
+		t.Errorf("%+v", change)
+	}
+	if len(steady.Changes) != 0 {
+		t.Errorf("a change in a steady series: %+v", steady.Changes)
+	}
+	want := []v1alpha1.LevelChange{{Cell: "a=x", Metric: "LatencyP99", Round: 9, Percent: optional(change.Percent())}}
+	if diff := cmp.Diff(want, LevelChanges(trend)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestSteadySeriesHaveNoChanges counts the series of pure noise in which a change is found.
+func TestSteadySeriesHaveNoChanges(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 0))
+	found := 0
+	const series = 300
+	for range series {
+		s := TrendSeries{}
+		var rounds []TrendRound
+		for number := range int64(15) {
+			s.Medians = append(s.Medians, ptr.To(1000*(1+0.05*random.NormFloat64())))
+			rounds = append(rounds, TrendRound{Number: number + 1})
+		}
+		if s.findChanges(rounds); len(s.Changes) > 0 {
+			found++
+		}
+	}
+	if found > 8 { // 3 are expected; more than 8 have a probability below 0.4%
+		t.Errorf("a change in %d of %d steady series", found, series)
+	}
+}
+
+// TestTrendSkips has rounds without medians, cells that come and go, and rounds without a gate.
+func TestTrendSkips(t *testing.T) {
+	trend := NextTrend(nil, trendRound(1, 10))
+	trend = NextTrend(trend, trendRound(2))
+	trend = NextTrend(trend, trendRound(3, 12, 20))
+	f := ptr.To[float64]
+	want := &Trend{
+		Rounds: []TrendRound{{1, begin.Add(time.Hour)}, {3, begin.Add(3 * time.Hour)}},
+		Series: []TrendSeries{
+			{Cell: "a=x", Metric: "LatencyP99", Medians: []*float64{f(10), f(12)}},
+			{Cell: "a=y", Metric: "LatencyP99", Medians: []*float64{nil, f(20)}},
+		},
+	}
+	if diff := cmp.Diff(want, trend); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	other := trendRound(4, 12)
+	other.Cells = []Cell{{Name: "a=y"}}
+	trend = NextTrend(trend, other)
+	if len(trend.Series) != 1 || len(trend.Series[0].Medians) != 3 || *trend.Series[0].Medians[2] != 12 {
+		t.Errorf("%+v", trend)
+	}
+	other.Spec.Comparison = nil
+	if trend := NextTrend(trend, other); trend != nil {
+		t.Errorf("without a gate: %+v", trend)
+	}
+	if trend := NextTrend(nil, trendRound(1)); trend != nil {
+		t.Errorf("without medians: %+v", trend)
+	}
+}
+
+// longTrend returns a trend of 100 rounds, and the round of 256 cells that continues it. Each level rises by a half.
+func longTrend(t testing.TB, blocks, metrics int) (*Trend, *Round) {
+	r := large(t, blocks)
+	r.Number, r.Spec.Comparison = 101, compare("x", metricNames[:metrics]...)
+	random := rand.New(rand.NewPCG(2, 0))
+	trend := &Trend{}
+	for number := range int64(maxTrendRounds) {
+		trend.Rounds = append(trend.Rounds, TrendRound{number + 1, begin.Add(time.Duration(number) * time.Hour)})
+	}
+	for cell := range r.Cells {
+		for _, m := range metricNames[:metrics] {
+			s := TrendSeries{Cell: r.Cells[cell].Name, Metric: m}
+			for number := range maxTrendRounds {
+				level := 1000.0
+				if number >= maxTrendRounds-6 {
+					level = 1500
+				}
+				s.Medians = append(s.Medians, ptr.To(rounded(level*(1+0.05*random.Float64()))))
+			}
+			trend.Series = append(trend.Series, s)
+			r.Estimates = append(r.Estimates, Estimate{Cell: cell, Metric: m, Median: 1500})
+		}
+	}
+	return trend, r
+}
+
+// TestTrendIsBounded continues long trends of few and of many series.
+func TestTrendIsBounded(t *testing.T) {
+	for metrics, rounds := range map[int]int{1: 32, 14: 12} {
+		previous, r := longTrend(t, metrics+6, metrics)
+		r.Trend = NextTrend(previous, r)
+		if n := len(r.Trend.Rounds); n != rounds || r.Trend.Rounds[n-1].Number != 101 || len(r.Trend.Series[0].Medians) != n || len(r.Trend.Series) != 256*metrics {
+			t.Errorf("%d metrics: %d rounds, %d series", metrics, n, len(r.Trend.Series))
+		}
+		if changes := r.Trend.Series[0].Changes; len(changes) != 1 || changes[0].Round != 95 {
+			t.Errorf("%d metrics: %+v", metrics, changes)
+		}
+		if n := len(LevelChanges(r.Trend)); n != maxLevelChanges {
+			t.Errorf("%d metrics: %d changes in the status", metrics, n)
+		}
+		data, err := r.Encode(artifact.ConfigMapLimit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if decoded, err := DecodeRound(data); err != nil || !cmp.Equal(decoded.Trend, r.Trend) {
+			t.Errorf("%d metrics: decoded %v", metrics, err)
+		}
+		t.Logf("%d metrics: %d bytes", metrics, len(data))
+	}
+	previous, r := longTrend(t, 1, 1)
+	previous.Series = previous.Series[:1]
+	r.Cells, r.Estimates, r.Runs = r.Cells[:1], r.Estimates[:1], nil
+	if r.Trend = NextTrend(previous, r); len(r.Trend.Rounds) != maxTrendRounds || r.Trend.Rounds[0].Number != 2 {
+		t.Errorf("%d rounds from %d", len(r.Trend.Rounds), r.Trend.Rounds[0].Number)
+	}
+
+	// A round is stored without its trend rather than not at all.
+	data, err := r.Encode(1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if decoded, err := DecodeRound(data); err != nil || decoded.Trend != nil || decoded.Number != 101 {
+		t.Errorf("%+v: %v", decoded, err)
+	}
+}
+
+// BenchmarkNextTrend is what the manager does at the end of a large round.
+func BenchmarkNextTrend(b *testing.B) {
+	previous, r := longTrend(b, 1, 1)
+	for b.Loop() {
+		NextTrend(previous, r)
+	}
+}
