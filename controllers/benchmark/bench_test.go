@@ -92,6 +92,8 @@ type bench struct {
 	*Reconciler
 	t *testing.T
 	b *v1alpha1.Benchmark
+	// kernel is the release of the kernel of the node.
+	kernel string
 }
 
 func newBench(t *testing.T, change func(*v1alpha1.BenchmarkSpec)) *bench {
@@ -113,7 +115,7 @@ func newBench(t *testing.T, change func(*v1alpha1.BenchmarkSpec)) *bench {
 	if err := api.Create(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	return &bench{t: t, b: b, Reconciler: newReconciler()}
+	return &bench{t: t, b: b, Reconciler: newReconciler(), kernel: "6.1"}
 }
 
 func newReconciler() *Reconciler {
@@ -157,7 +159,9 @@ func (b *bench) measured(latency func(run *v1alpha1.BenchmarkRun) int64) *v1alph
 	if err := api.Get(b.t.Context(), client.ObjectKey{Namespace: b.b.Namespace, Name: b.b.Status.Round.CurrentRun.Name}, run); err != nil {
 		b.t.Fatal(err)
 	}
-	encoded, err := artifact.Encode(resultOf(latency(run)), artifact.ConfigMapLimit)
+	measured := resultOf(latency(run))
+	measured.Environment.Kernel = b.kernel
+	encoded, err := artifact.Encode(measured, artifact.ConfigMapLimit)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -196,7 +200,7 @@ func resultOf(latency int64) *result.Result {
 	r := &result.Result{
 		SchemaVersion: result.SchemaVersion,
 		Run:           result.Run{Load: result.LoadClosed, Connections: 25},
-		Environment:   result.Environment{Kernel: "6.1", TargetImageID: "sha256:1", CPUExclusivity: "Exclusive"},
+		Environment:   result.Environment{TargetImageID: "sha256:1", CPUExclusivity: "Exclusive"},
 	}
 	client := result.Client{Totals: result.Totals{StartedAt: 1, EndedAt: 1 + latency*1000}}
 	client.Requests = 1000

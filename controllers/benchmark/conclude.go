@@ -2,13 +2,11 @@ package benchmark
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,6 +27,14 @@ func (r *Reconciler) conclude(ctx context.Context, b *v1alpha1.Benchmark, p *ben
 		Started: round.StartTime.UTC(), Ended: lastEnd(runs, round.StartTime.UTC()), Cells: p.Cells, Runs: runs, ForeignRuns: int(ptr.Deref(round.ForeignRuns, 0)),
 		Evaluation: end.Evaluation, Capacities: p.Capacities(runs), Verdict: end.Verdict, Reason: end.Reason, Message: end.Message,
 	}
+	if c := b.Spec.Comparison; c != nil && c.Baseline.LastPassed != nil {
+		whole.Baseline = b.Status.LastPassed
+	}
+	previous, err := r.lastTrend(ctx, b)
+	if err != nil {
+		return err
+	}
+	whole.Trend = benchmark.NextTrend(previous, whole)
 	encoded, err := whole.Encode(artifact.ConfigMapLimit)
 	if err != nil {
 		end = &benchmark.End{Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonArtifactNotStored, Message: fmt.Sprintf("The round can't be stored: %s.", err)}
@@ -39,6 +45,7 @@ func (r *Reconciler) conclude(ctx context.Context, b *v1alpha1.Benchmark, p *ben
 	}
 	round.Effects = benchmark.EffectStatuses(p.Cells, end.Evaluation.Effects)
 	round.Capacities = benchmark.CapacityStatuses(p.Cells, whole.Capacities)
+	b.Status.Trend = benchmark.LevelChanges(whole.Trend)
 	benchmark.Complete(b, end, now)
 	r.forget(b.UID)
 	return nil
@@ -62,8 +69,11 @@ func (r *Reconciler) store(ctx context.Context, b *v1alpha1.Benchmark, encoded [
 		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: obj.Name, Key: benchmark.ArtifactKey}, SizeBytes: &identity.SizeBytes, SHA256: identity.SHA256,
 	}
 	err := r.Create(ctx, obj)
-	if !apierrors.IsAlreadyExists(err) {
-		return reference, err
+	switch {
+	case err == nil:
+		return reference, nil
+	case !apierrors.IsAlreadyExists(err):
+		return nil, fmt.Errorf("create ConfigMap %s: %w", obj.Name, err)
 	}
 	var existing corev1.ConfigMap
 	if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(obj), &existing); err != nil {
@@ -73,97 +83,4 @@ func (r *Reconciler) store(ctx context.Context, b *v1alpha1.Benchmark, encoded [
 		return nil, fmt.Errorf("ConfigMap %s %w", obj.Name, errConflict)
 	}
 	return reference, nil
-}
-
-// baseline returns the stored runs with which the cells are compared, by the names of the cells.
-func (r *Reconciler) baseline(ctx context.Context, b *v1alpha1.Benchmark, known *round, cells []benchmark.Cell) (map[string][]benchmark.Run, error) {
-	if b.Spec.Comparison == nil || known.stored != nil {
-		return known.stored, nil
-	}
-	var err error
-	stored := map[string][]benchmark.Run{}
-	switch from := &b.Spec.Comparison.Baseline; {
-	case from.LastPassed != nil && b.Status.LastPassed != nil:
-		stored, err = r.storedRuns(ctx, b.Namespace, b.Status.LastPassed)
-	case from.Benchmark != nil:
-		other := &v1alpha1.Benchmark{}
-		err = r.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: from.Benchmark.Name}, other)
-		if err == nil && len(other.Status.History) > 0 {
-			stored, err = r.storedRuns(ctx, b.Namespace, &other.Status.History[0])
-		}
-		err = client.IgnoreNotFound(err)
-	case from.Runs != nil:
-		var selected []benchmark.Run
-		selected, err = r.selectedRuns(ctx, b, &from.Runs.Selector)
-		for i := range cells {
-			if len(selected) > 0 {
-				stored[cells[i].Name] = selected
-			}
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the baseline: %w", err)
-	}
-	known.stored = stored
-	return stored, nil
-}
-
-var errNotAnnounced = errors.New("it is not what the status announces")
-
-// storedRuns returns the runs of a round that is stored. There are none if the artifact is gone.
-func (r *Reconciler) storedRuns(ctx context.Context, namespace string, round *v1alpha1.RoundReference) (map[string][]benchmark.Run, error) {
-	if round.Artifact == nil || round.Artifact.ConfigMap == nil {
-		return map[string][]benchmark.Run{}, nil
-	}
-	var obj corev1.ConfigMap
-	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: round.Artifact.ConfigMap.Name}, &obj)
-	if apierrors.IsNotFound(err) {
-		return map[string][]benchmark.Run{}, nil
-	} else if err != nil {
-		return nil, err
-	}
-	data := obj.BinaryData[round.Artifact.ConfigMap.Key]
-	if artifact.Identify(data).SHA256 != round.Artifact.SHA256 {
-		return nil, fmt.Errorf("ConfigMap %s: %w", obj.Name, errNotAnnounced)
-	}
-	decoded, err := benchmark.DecodeRound(data)
-	if err != nil {
-		return nil, fmt.Errorf("ConfigMap %s: %w", obj.Name, err)
-	}
-	return decoded.Stored(), nil
-}
-
-// selectedPage limits the runs of one read.
-const selectedPage = 100
-
-// selectedRuns returns the finished runs that a selector selects.
-func (r *Reconciler) selectedRuns(ctx context.Context, b *v1alpha1.Benchmark, selector *metav1.LabelSelector) ([]benchmark.Run, error) {
-	by, err := metav1.LabelSelectorAsSelector(selector)
-	if err != nil {
-		return nil, err
-	}
-	var selected []benchmark.Run
-	for token := ""; ; {
-		var page v1alpha1.BenchmarkRunList
-		if err := r.APIReader.List(ctx, &page, client.InNamespace(b.Namespace), client.MatchingLabelsSelector{Selector: by},
-			client.Limit(selectedPage), client.Continue(token)); err != nil {
-			return nil, fmt.Errorf("list the selected runs: %w", err)
-		}
-		for i := range page.Items {
-			run := &page.Items[i]
-			if !meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) || metav1.IsControlledBy(run, b) {
-				continue
-			}
-			read, err := r.figures(ctx, b, run, benchmark.RunKey{})
-			if err != nil {
-				return nil, err
-			}
-			if read.Valid {
-				selected = append(selected, read)
-			}
-		}
-		if token = page.Continue; token == "" {
-			return benchmark.Newest(selected), nil
-		}
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,9 +34,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, fmt.Errorf("get the Benchmark: %w", err)
 	}
 	before := b.DeepCopy()
+	benchmark.Forget(b)
 	wait, err := r.step(ctx, b)
-	if err == nil {
+	switch {
+	case err == nil:
 		b.Status.ObservedGeneration = ptr.To(b.Generation)
+	case !apierrors.IsConflict(err):
+		benchmark.Retry(b, err)
 	}
 	if written := r.writeStatus(ctx, before, b); apierrors.IsConflict(written) {
 		return ctrl.Result{RequeueAfter: conflictRetryDelay}, nil
@@ -55,14 +58,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, before, b *v1alpha1.Benchm
 	if err := r.Status().Update(ctx, b); err != nil {
 		return fmt.Errorf("write the status: %w", err)
 	}
-	was, is := benchmark.Succeeded(before), benchmark.Succeeded(b)
-	if was.Reason != is.Reason {
-		kind := corev1.EventTypeNormal
-		if is.Status == metav1.ConditionFalse {
-			kind = corev1.EventTypeWarning
-		}
-		r.Events.Eventf(b, nil, kind, is.Reason, "Reconcile", "%.1024s", is.Message)
-	}
+	r.announce(before, b)
 	return nil
 }
 
@@ -80,10 +76,16 @@ func (r *Reconciler) step(ctx context.Context, b *v1alpha1.Benchmark) (time.Dura
 		}
 		benchmark.Complete(b, &benchmark.End{Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonCancelled, Message: why}, now)
 	}
+	if err := r.accept(ctx, b, now); err != nil {
+		return 0, err
+	}
 	cells, wait, err := r.plan(b, now)
 	if err != nil && (cells == nil || !benchmark.IsActive(b)) { // the spec's; a round goes on without a valid schedule
 		benchmark.Reject(b, hash, err.Error(), now)
 		return 0, nil
+	}
+	if err == nil {
+		benchmark.Restore(b, now)
 	}
 	if trigger := benchmark.Trigger(b, hash, wait.due); trigger != "" {
 		benchmark.Begin(b, trigger, hash, len(cells), rand.Int64(), now)
@@ -105,6 +107,9 @@ type schedule struct {
 // plan returns the cells, and what the schedule asks for. Its errors are the spec's.
 func (r *Reconciler) plan(b *v1alpha1.Benchmark, now time.Time) ([]benchmark.Cell, schedule, error) {
 	cells, err := benchmark.Cells(&b.Spec)
+	if err == nil {
+		err = benchmark.CheckSize(&b.Spec)
+	}
 	if err == nil {
 		err = benchmark.CheckRepetitions(&b.Spec, cells)
 	}
@@ -188,7 +193,11 @@ func (r *Reconciler) next(ctx context.Context, b *v1alpha1.Benchmark, p *benchma
 	case err == nil:
 		return nil
 	case rejected(err):
-		benchmark.Complete(b, benchmark.Rejected(next.Name, err.Error()), now)
+		end := benchmark.Rejected(next.Name, err.Error())
+		if errors.Is(err, errConflict) {
+			end.Reason = v1alpha1.ReasonNameConflict
+		}
+		benchmark.Complete(b, end, now)
 		return nil
 	}
 	return fmt.Errorf("create run %s: %w", next.Name, err)

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -51,6 +52,9 @@ const ownerField = "benchmark"
 
 // SetupWithManager registers the reconciler.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	if err := metrics.Registry.Register(benchmarksCollector{reader: mgr.GetClient()}); err != nil {
+		return fmt.Errorf("register the metric of Benchmarks: %w", err)
+	}
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.BenchmarkRun{}, ownerField, ownerIndex); err != nil {
 		return fmt.Errorf("index the runs by Benchmark: %w", err)
 	}

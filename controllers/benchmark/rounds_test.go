@@ -163,7 +163,7 @@ func TestAPlantedRunIsNotTaken(t *testing.T) {
 	}
 	b.reconcile()
 	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkError)
-	if c := benchmark.Succeeded(b.b); !strings.Contains(c.Message, "isn't the Benchmark's own") {
+	if c := benchmark.Succeeded(b.b); c.Reason != v1alpha1.ReasonNameConflict || !strings.Contains(c.Message, "isn't the Benchmark's own") {
 		t.Errorf("%+v", c)
 	}
 }
@@ -236,5 +236,15 @@ func TestARoundGoesOnWithoutAValidSchedule(t *testing.T) {
 	b.reconcile()
 	if len(b.b.Status.History) != 1 || b.b.Status.History[0].Verdict != v1alpha1.BenchmarkPassed {
 		t.Errorf("%+v", b.b.Status)
+	}
+	b.reconcile()
+	if c := benchmark.Succeeded(b.b); !benchmark.IsRejected(b.b) || b.b.Status.Verdict != v1alpha1.BenchmarkError || c.Reason != v1alpha1.ReasonInvalidSpec {
+		t.Errorf("with an invalid schedule: %+v", b.b.Status)
+	}
+	b.update(func(b *v1alpha1.Benchmark) { b.Spec.Schedule = nil })
+	b.reconcile()
+	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkPassed)
+	if c := benchmark.Succeeded(b.b); benchmark.IsRejected(b.b) || c.Status != metav1.ConditionTrue {
+		t.Errorf("after it was resolved: %+v", b.b.Status)
 	}
 }
