@@ -170,6 +170,65 @@ func TestCancelSuspendAndResume(t *testing.T) {
 	start(t, server, "benchmark", "cancel", "connectors").wantEnd(t, exit.Failed, `no round of Benchmark "connectors" is under way`)
 }
 
+// TestRunKeepsItsVerdict makes the schedule invalid while the round that was asked for is under way, and again after
+// a round that ended with an error.
+func TestRunKeepsItsVerdict(t *testing.T) {
+	server := startAPIServer(t)
+	b := complete(active(connectors()), v1alpha1.BenchmarkPassed, benchmark.ReasonCompleted, "1 of 1.")
+	server.SetBenchmark(b)
+	c := start(t, server, "benchmark", "run", "connectors", "--wait")
+	c.out.waitFor(t, "waiting for the operator to begin a round")
+	b = active(server.Benchmark())
+	server.SetBenchmark(b)
+	c.out.waitFor(t, "round 2;")
+	complete(b, v1alpha1.BenchmarkFailed, benchmark.ReasonCompleted, "1 of 1 failed.")
+	benchmark.Reject(b, b.Status.Hash, "spec.schedule.cron: no", roundStart)
+	server.SetBenchmark(b)
+	c.wantEnd(t, exit.GateFailed, "No further round begins: InvalidSpec: spec.schedule.cron: no\n", "connectors, round 2 FAILED: The round ended before the spec became invalid.",
+		"kubectl assay report benchmark/connectors")
+
+	// A round that is cancelled has the verdict that an invalid schedule has.
+	b = complete(active(connectors()), v1alpha1.BenchmarkError, v1alpha1.ReasonCancelled, "By you.")
+	benchmark.Reject(b, b.Status.Hash, "spec.schedule.cron: no", roundStart)
+	server.SetBenchmark(b)
+	start(t, server, "benchmark", "run", "connectors", "--wait").wantEnd(t, exit.Failed, "connectors ended with an error: InvalidSpec: spec.schedule.cron: no")
+	start(t, server, "watch", "benchmark/connectors").wantEnd(t, exit.Failed, "connectors ended with an error: InvalidSpec: spec.schedule.cron: no")
+}
+
+func TestAcceptARound(t *testing.T) {
+	server := startAPIServer(t)
+	b := connectors()
+	accept := []string{"benchmark", "accept", "connectors"}
+	server.SetBenchmark(b)
+	start(t, server, accept...).wantEnd(t, exit.Failed, `no round of Benchmark "connectors" can be accepted: spec.comparison.baseline.lastPassed is not set`)
+	config := conclude(t, b, 1.2)
+	b.Spec.Comparison.Baseline = v1alpha1.Baseline{LastPassed: &v1alpha1.LastPassed{}}
+	server.SetBenchmark(b)
+	start(t, server, accept...).wantEnd(t, exit.Unknown, `ConfigMap "connectors-r1-round" with the result not found`)
+	server.SetConfigMap(config)
+	start(t, server, append(accept, "--dry-run")...).wantEnd(t, exit.Success, "round 1 (Failed) is accepted as the baseline of later rounds (dry run)\n")
+	if request := server.Benchmark().Annotations[v1alpha1.AnnotationAcceptRound]; request != "" {
+		t.Errorf("a dry run set the annotation to %s", request)
+	}
+	start(t, server, accept...).wantEnd(t, exit.Success, "benchmark/connectors round 1 (Failed) is accepted as the baseline of later rounds\n")
+	b = server.Benchmark()
+	if request := benchmark.AcceptanceRequest(b); request != "1" {
+		t.Errorf("the request is %q", request)
+	}
+
+	// The report says what became of the request.
+	benchmark.Refuse(b, "1", "Round 2 is under way.", roundStart)
+	server.SetBenchmark(b)
+	start(t, server, "report", "benchmark/connectors").wantEnd(t, exit.Success, "round 1: FAILED\n", "Note: The request to accept this round as the baseline was refused: Round 2 is under way.\n")
+	candidate, _ := benchmark.Acceptable(b)
+	benchmark.Accept(b, "1", candidate, roundStart.Add(2*time.Hour))
+	server.SetBenchmark(b)
+	start(t, server, "report", "benchmark/connectors").wantEnd(t, exit.Success, "round 1: FAILED\n", "Note: This round was accepted as the baseline by hand at 2026-11-22T14:00:00Z.\n")
+	start(t, server, accept...).wantEnd(t, exit.Success, "benchmark/connectors round 1 is the baseline already\n")
+	server.SetBenchmark(active(b))
+	start(t, server, accept...).wantEnd(t, exit.Failed, "Round 2 is under way. Wait for its end, or cancel it.")
+}
+
 func TestBenchmarkNames(t *testing.T) {
 	server := startAPIServer(t)
 	server.SetRun(succeeded(valid))
@@ -182,7 +241,7 @@ func TestBenchmarkNames(t *testing.T) {
 		{[]string{"watch", "pod/other"}, `unknown kind "pod": use benchmark/NAME or benchmarkrun/NAME`},
 		{[]string{"watch", "benchmark/a/b"}, `"benchmark/a/b" is not the name of a Benchmark`},
 		{[]string{"benchmark", "run", "benchmarkrun/tomcat"}, `"benchmarkrun/tomcat" is not a Benchmark`},
-		{[]string{"benchmark", "connectors"}, `unknown verb "connectors": use benchmark run, cancel, suspend or resume`},
+		{[]string{"benchmark", "connectors"}, `unknown verb "connectors": use benchmark run, cancel, accept, suspend or resume`},
 		{[]string{"benchmark", "cancel", "other"}, `Benchmark "other" not found`},
 		{[]string{"benchmark", "run", "connectors", "--wait", "--dry-run"}, "must not be used together"},
 		{[]string{"benchmark", "run", "connectors", "--timeout", "1m"}, "--timeout needs --wait"},

@@ -1,4 +1,4 @@
-// Package benchmark implements the verbs below "benchmark", which begin, cancel, suspend and resume the rounds of
+// Package benchmark implements the verbs below "benchmark", which begin, cancel, accept, suspend and resume the rounds of
 // a Benchmark. They change the Benchmark alone; the operator does what it says.
 package benchmark
 
@@ -13,7 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/exit"
 )
 
-const long = `Begin, cancel, suspend and resume the rounds of a Benchmark.
+const long = `Begin, cancel, accept, suspend and resume the rounds of a Benchmark.
 
 A Benchmark measures every cell, which is a combination of the values of its axes,
 in several blocks, compares the cells with a baseline and decides. Carrying this
@@ -75,6 +75,32 @@ const cancelExample = `  # Cancel the round, and let no other begin
   kubectl assay benchmark suspend connectors
   kubectl assay benchmark cancel connectors`
 
+const acceptLong = `Accept the newest completed round of a Benchmark as the baseline of later rounds.
+
+With comparison.baseline.lastPassed each round is compared with the last one that
+passed. If the machine changed since, for example its kernel, no later round can be
+compared with it. If the server became slower for a good reason, every later round
+fails. Accept a round to compare later ones with it instead, whatever its verdict.
+
+The newest completed round that has an artifact is accepted. A round is refused whose
+runs were made under different conditions, or that has no block in which every cell
+has a valid run. The verdict of the round doesn't change.
+
+The command sets the annotation assay.dev/accept-round to the number of the round, so
+that it never accepts another one. The status has the outcome in acceptance, and the
+report says which round was accepted.
+
+Exit codes:
+  0  the operator was asked to accept the round, or the round is the baseline already
+  1  no round can be accepted
+  4  unknown: the API server can't be reached or rejects the request, the Benchmark or
+     the artifact of the round doesn't exist, or the command line is invalid`
+
+const acceptExample = `  # After an upgrade of the kernel: measure, look, accept
+  kubectl assay benchmark run image-gate --wait
+  kubectl assay report benchmark/image-gate
+  kubectl assay benchmark accept image-gate`
+
 const suspendLong = `Suspend a Benchmark: no round begins, and the round under way makes no further runs.
 
 The run under way is completed. "kubectl assay benchmark resume" lets the round go on
@@ -103,12 +129,12 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	cmd := &cobra.Command{
 		Use:     "benchmark",
 		Aliases: []string{"benchmarks", "bm"},
-		Short:   "Begin, cancel, suspend and resume the rounds of a Benchmark",
+		Short:   "Begin, cancel, accept, suspend and resume the rounds of a Benchmark",
 		Long:    long,
 		// Without it, a verb that doesn't exist would print the help and exit with 0.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return exit.Errorf(exit.Unknown, "unknown verb %q: use benchmark run, cancel, suspend or resume", args[0])
+				return exit.Errorf(exit.Unknown, "unknown verb %q: use benchmark run, cancel, accept, suspend or resume", args[0])
 			}
 			return cmd.Help()
 		},
@@ -121,6 +147,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	cmd.AddCommand(
 		run,
 		newVerb(flags, streams, "cancel", "Cancel the round of a Benchmark that is under way", cancelLong, cancelExample, func(o *options) verb { return o.cancel }),
+		newVerb(flags, streams, "accept", "Accept the newest completed round as the baseline of later ones", acceptLong, acceptExample, func(o *options) verb { return o.accept }),
 		newVerb(flags, streams, "suspend", "Suspend a Benchmark", suspendLong, suspendExample, func(o *options) verb { return o.suspend }),
 		newVerb(flags, streams, "resume", "Resume a suspended Benchmark", resumeLong, suspendExample, func(o *options) verb { return o.resume }),
 	)

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
@@ -52,6 +54,13 @@ func notes(b *v1alpha1.Benchmark, number int64) (notes []string) {
 		notes = append(notes, fmt.Sprintf("The last round is %d.", latest.Number))
 	case latest.Verdict != b.Status.Verdict:
 		notes = append(notes, "No round has begun for the spec as it is now. "+benchmark.Succeeded(b).Message)
+	}
+	at := slices.IndexFunc(b.Status.History, func(r v1alpha1.RoundReference) bool { return r.Number == number && r.AcceptanceTime != nil })
+	switch a := b.Status.Acceptance; {
+	case at >= 0:
+		notes = append(notes, fmt.Sprintf("This round was accepted as the baseline by hand at %s.", b.Status.History[at].AcceptanceTime.UTC().Format(time.RFC3339)))
+	case a != nil && a.Outcome == v1alpha1.AcceptanceRefused && a.Request == strconv.FormatInt(number, 10):
+		notes = append(notes, "The request to accept this round as the baseline was refused: "+a.Message)
 	}
 	return notes
 }

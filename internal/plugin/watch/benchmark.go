@@ -23,7 +23,7 @@ func rounds(request string) subject {
 		newList:  func() client.ObjectList { return &v1alpha1.BenchmarkList{} },
 		finished: func(o client.Object) bool { return roundFinished(o.(*v1alpha1.Benchmark), request) },
 		view:     func(o client.Object) view { return viewOfBenchmark(o.(*v1alpha1.Benchmark)) },
-		verdict:  func(o client.Object) verdict { return verdictOfBenchmark(o.(*v1alpha1.Benchmark)) },
+		verdict:  func(o client.Object) verdict { return verdictOfBenchmark(o.(*v1alpha1.Benchmark), request) },
 	}
 }
 
@@ -34,15 +34,7 @@ func roundFinished(b *v1alpha1.Benchmark, request string) bool {
 	if ptr.Deref(s.ObservedGeneration, -1) < b.Generation || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionFinished) {
 		return false
 	}
-	return request == "" || ptr.Deref(s.LastRequest, "") == request || rejected(b)
-}
-
-// rejected reports whether the operator begins no round of the spec as it is. A round that ended since the API
-// server rejected one of its cells has the same reason.
-func rejected(b *v1alpha1.Benchmark) bool {
-	round := b.Status.Round
-	return benchmark.Succeeded(b).Reason == v1alpha1.ReasonInvalidSpec &&
-		(round == nil || round.Verdict != v1alpha1.BenchmarkError || round.Hash != b.Status.Hash)
+	return request == "" || ptr.Deref(s.LastRequest, "") == request || benchmark.IsRejected(b)
 }
 
 func viewOfBenchmark(b *v1alpha1.Benchmark) view {
@@ -97,15 +89,21 @@ func blocksOf(b *v1alpha1.Benchmark) (text string, percent int32) {
 	return text, int32(min(100, max(0, 100*valid/(most*cells))))
 }
 
-// verdictOfBenchmark returns the verdict of the last round.
-func verdictOfBenchmark(b *v1alpha1.Benchmark) verdict {
+// verdictOfBenchmark returns the verdict of the last round, or of the spec if none begins for it. A round that was asked
+// for keeps its own verdict if the spec became invalid since.
+func verdictOfBenchmark(b *v1alpha1.Benchmark, request string) verdict {
 	var v verdict
-	state := benchmark.Succeeded(b)
-	name := b.Name
-	if round := b.Status.Round; round != nil && !rejected(b) {
+	state, round, rejected := benchmark.Succeeded(b), b.Status.Round, benchmark.IsRejected(b)
+	name, decided := b.Name, b.Status.Verdict
+	ofRound := round != nil && (!rejected || request != "" && ptr.Deref(b.Status.LastRequest, "") == request)
+	if ofRound {
 		name = fmt.Sprintf("%s, round %d", b.Name, round.Number)
 	}
-	switch b.Status.Verdict {
+	if ofRound && rejected {
+		v.printf("No further round begins: %s: %s", state.Reason, state.Message)
+		decided, state.Reason, state.Message = round.Verdict, round.Reason, "The round ended before the spec became invalid. Its report has the details."
+	}
+	switch decided {
 	case v1alpha1.BenchmarkPassed:
 		v.printf("%s passed: %s", name, state.Message)
 	case v1alpha1.BenchmarkFailed:
@@ -125,8 +123,8 @@ func verdictOfBenchmark(b *v1alpha1.Benchmark) verdict {
 		v.code = exit.Unknown
 		v.printf("%s finished, but its status has no verdict", name)
 	}
-	if b.Status.Round != nil && !rejected(b) && b.Status.Verdict != "" {
-		v.effects(b.Status.Round.Effects)
+	if ofRound && decided != "" {
+		v.effects(round.Effects)
 		v.printf("To print the report: kubectl assay report benchmark/%s --namespace %s", b.Name, b.Namespace)
 	}
 	return v

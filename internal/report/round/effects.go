@@ -141,6 +141,10 @@ func (r *Report) baselineOf(e *benchmark.Effect) string {
 	}
 	switch {
 	case c == nil:
+	case c.Baseline.LastPassed != nil && r.Baseline != nil && r.Baseline.AcceptanceTime != nil:
+		return fmt.Sprintf("round %d, which was accepted", r.Baseline.Number)
+	case c.Baseline.LastPassed != nil && r.Baseline != nil:
+		return fmt.Sprintf("round %d, the last that passed", r.Baseline.Number)
 	case c.Baseline.LastPassed != nil:
 		return "the last round that passed"
 	case c.Baseline.Runs != nil:

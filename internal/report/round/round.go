@@ -36,6 +36,7 @@ func (r *Report) write(w io.Writer, d document) error {
 	r.writeEffects(d)
 	r.writeCells(d)
 	r.writeCapacities(d)
+	r.writeTrend(d)
 	r.writeInvalid(d)
 	r.writeConditions(d)
 	_, err := io.WriteString(w, d.String())

@@ -3,10 +3,13 @@ package round_test
 import (
 	"bytes"
 	"encoding/json"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -27,6 +30,61 @@ func TestGolden(t *testing.T) {
 	r := &round.Report{Round: connectors(t), Notes: []string{"Round 4 is under way."}}
 	for _, format := range []string{"text", "markdown"} {
 		t.Run(format, func(t *testing.T) { golden(t, "connectors."+format, []byte(write(t, format, r))) })
+	}
+}
+
+// TestTrend has a cell whose level rises with round 9, and one whose level stays.
+func TestTrend(t *testing.T) {
+	r := connectors(t)
+	var trend *benchmark.Trend
+	for number := range int64(14) {
+		random := rand.New(rand.NewPCG(1, uint64(number)))
+		level := map[string]float64{"connector=nio": 5000, "connector=nio2": 6000}
+		if number >= 8 {
+			level["connector=nio2"] = 7200
+		}
+		past := *r
+		past.Number, past.Ended, past.Estimates = number+1, start.Add(time.Duration(number)*24*time.Hour), nil
+		for i := range r.Cells[:2] {
+			past.Estimates = append(past.Estimates, benchmark.Estimate{Cell: i, Metric: "LatencyP99", Median: level[r.Cells[i].Name] * (1 + 0.02*random.NormFloat64())})
+		}
+		trend = benchmark.NextTrend(trend, &past)
+	}
+	only := &round.Report{Round: &benchmark.Round{
+		Namespace: "default", Benchmark: "connectors", Number: 14, Verdict: v1alpha1.BenchmarkPassed, Reason: benchmark.ReasonCompleted, Trend: trend,
+	}}
+	for _, format := range []string{"text", "markdown"} {
+		t.Run(format, func(t *testing.T) { golden(t, "trend."+format, []byte(write(t, format, only))) })
+	}
+	var read struct{ Trend benchmark.Trend }
+	if err := json.Unmarshal([]byte(write(t, "json", only)), &read); err != nil || len(read.Trend.Rounds) != 14 || len(read.Trend.Series[1].Changes) != 1 {
+		t.Errorf("%+v: %v", read.Trend, err)
+	}
+
+	// Without a change the report says so, and of a single round nothing.
+	trend.Series = trend.Series[:1]
+	if text := write(t, "text", only); !strings.Contains(text, "A change of level decides nothing. None was found.") {
+		t.Error(text)
+	}
+	only.Trend = benchmark.NextTrend(nil, r)
+	if text := write(t, "text", only); strings.Contains(text, "Trend") {
+		t.Error(text)
+	}
+}
+
+// TestBaselines names the round that a round was compared with.
+func TestBaselines(t *testing.T) {
+	for want, baseline := range map[string]*v1alpha1.RoundReference{
+		"round 2, the last that passed": {Number: 2},
+		"round 3, which was accepted":   {Number: 3, AcceptanceTime: &metav1.Time{Time: start}},
+		"the last round that passed":    nil,
+	} {
+		r := &benchmark.Round{Cells: []benchmark.Cell{{Name: "template", Baseline: benchmark.NoBaseline}}, Baseline: baseline}
+		r.Spec.Comparison = &v1alpha1.Comparison{Baseline: v1alpha1.Baseline{LastPassed: &v1alpha1.LastPassed{}}}
+		r.Effects = []benchmark.Effect{{Metric: "LatencyP99", Role: v1alpha1.RoleGate, Word: v1alpha1.EffectWorse, Percent: ptr.To(12.0)}}
+		if text := write(t, "text", &round.Report{Round: r}); !strings.Contains(text, "than of "+want+".") || !strings.Contains(text, "  "+want+"  ") {
+			t.Errorf("want %q in:\n%s", want, text)
+		}
 	}
 }
 
