@@ -18,7 +18,7 @@ func (r *Reconciler) accept(ctx context.Context, b *v1alpha1.Benchmark, now time
 	}
 	candidate, refusal := benchmark.Acceptable(b)
 	if refusal == "" {
-		refusal = benchmark.IsRequested(candidate, request)
+		refusal = benchmark.RequestMismatch(candidate, request)
 	}
 	if refusal == "" {
 		round, err := r.storedRound(ctx, b.Namespace, candidate)

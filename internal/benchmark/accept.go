@@ -41,8 +41,8 @@ func Acceptable(b *v1alpha1.Benchmark) (round *v1alpha1.RoundReference, refusal 
 	return nil, "No completed round has an artifact."
 }
 
-// IsRequested returns why a round is not the one that a request asks to accept, or "".
-func IsRequested(round *v1alpha1.RoundReference, request string) (refusal string) {
+// RequestMismatch returns why a round is not the one that a request asks to accept, or "" if it is.
+func RequestMismatch(round *v1alpha1.RoundReference, request string) (refusal string) {
 	if request == strconv.FormatInt(round.Number, 10) {
 		return ""
 	}

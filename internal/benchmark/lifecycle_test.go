@@ -33,7 +33,7 @@ func accept(t *testing.T, b *v1alpha1.Benchmark, request string) {
 	t.Helper()
 	round, refusal := Acceptable(b)
 	if refusal == "" {
-		refusal = IsRequested(round, request)
+		refusal = RequestMismatch(round, request)
 	}
 	if refusal != "" {
 		t.Fatal(refusal)
@@ -94,7 +94,7 @@ func TestAcceptance(t *testing.T) {
 	if round == nil || round.Number != 2 {
 		t.Fatalf("after a cancelled round: %+v", round)
 	}
-	if got, want := IsRequested(round, "1"), `"1" is not the number of the newest completed round that has an artifact: that is round 2.`; got != want {
+	if got, want := RequestMismatch(round, "1"), `"1" is not the number of the newest completed round that has an artifact: that is round 2.`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	b.Annotations = map[string]string{v1alpha1.AnnotationAcceptRound: "2"}

@@ -111,11 +111,18 @@ func TestTrendSkips(t *testing.T) {
 	}
 }
 
-// longTrend returns a trend of 100 rounds, and the round of 256 cells that continues it. Each level rises by a half.
+// longTrend returns a trend of 100 rounds, and the round of 256 cells that continues it. The levels of
+// 20 cells rise by a half.
 func longTrend(t testing.TB, blocks, metrics int) (*Trend, *Round) {
 	r := large(t, blocks)
 	r.Number, r.Spec.Comparison = 101, compare("x", metricNames[:metrics]...)
 	random := rand.New(rand.NewPCG(2, 0))
+	level := func(cell, number int) float64 {
+		if number >= maxTrendRounds-6 && cell < 20 {
+			return 1500
+		}
+		return 1000
+	}
 	trend := &Trend{}
 	for number := range int64(maxTrendRounds) {
 		trend.Rounds = append(trend.Rounds, TrendRound{number + 1, begin.Add(time.Duration(number) * time.Hour)})
@@ -124,14 +131,10 @@ func longTrend(t testing.TB, blocks, metrics int) (*Trend, *Round) {
 		for _, m := range metricNames[:metrics] {
 			s := TrendSeries{Cell: r.Cells[cell].Name, Metric: m}
 			for number := range maxTrendRounds {
-				level := 1000.0
-				if number >= maxTrendRounds-6 {
-					level = 1500
-				}
-				s.Medians = append(s.Medians, ptr.To(rounded(level*(1+0.05*random.Float64()))))
+				s.Medians = append(s.Medians, ptr.To(rounded(level(cell, number)*(1+0.05*random.Float64()))))
 			}
 			trend.Series = append(trend.Series, s)
-			r.Estimates = append(r.Estimates, Estimate{Cell: cell, Metric: m, Median: 1500})
+			r.Estimates = append(r.Estimates, Estimate{Cell: cell, Metric: m, Median: level(cell, maxTrendRounds)})
 		}
 	}
 	return trend, r
@@ -140,7 +143,7 @@ func longTrend(t testing.TB, blocks, metrics int) (*Trend, *Round) {
 // TestTrendIsBounded continues long trends of few and of many series.
 func TestTrendIsBounded(t *testing.T) {
 	for metrics, rounds := range map[int]int{1: 32, 14: 12} {
-		previous, r := longTrend(t, metrics+6, metrics)
+		previous, r := longTrend(t, 2, metrics)
 		r.Trend = NextTrend(previous, r)
 		if n := len(r.Trend.Rounds); n != rounds || r.Trend.Rounds[n-1].Number != 101 || len(r.Trend.Series[0].Medians) != n || len(r.Trend.Series) != 256*metrics {
 			t.Errorf("%d metrics: %d rounds, %d series", metrics, n, len(r.Trend.Series))

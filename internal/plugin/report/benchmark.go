@@ -52,7 +52,7 @@ func notes(b *v1alpha1.Benchmark, number int64) (notes []string) {
 		notes = append(notes, fmt.Sprintf("Round %d is under way.", latest.Number))
 	case latest.Number != number:
 		notes = append(notes, fmt.Sprintf("The last round is %d.", latest.Number))
-	case latest.Verdict != b.Status.Verdict:
+	case benchmark.IsRejected(b):
 		notes = append(notes, "No round has begun for the spec as it is now. "+benchmark.Succeeded(b).Message)
 	}
 	at := slices.IndexFunc(b.Status.History, func(r v1alpha1.RoundReference) bool { return r.Number == number && r.AcceptanceTime != nil })

@@ -24,8 +24,9 @@ func FromStatus(b *v1alpha1.Benchmark) *Report {
 		r.Ended = s.CompletionTime.Time
 	}
 	r.Blocks = int(ptr.Deref(s.CompletedBlocks, 0))
-	if state := benchmark.Succeeded(b); s.CompletionTime != nil && s.Verdict == b.Status.Verdict {
-		r.Reason, r.Message = state.Reason, state.Message
+	r.Reason = s.Reason
+	if s.CompletionTime != nil && !benchmark.IsRejected(b) {
+		r.Message = benchmark.Succeeded(b).Message
 	}
 	if b.Status.Hash == s.Hash {
 		r.Spec = b.Spec
