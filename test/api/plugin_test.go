@@ -64,6 +64,7 @@ func TestPluginChangesABenchmark(t *testing.T) {
 		t.Errorf("%+v", got.Spec)
 	}
 	assay(exit.Failed, "benchmark", "cancel", b.Name)
+	assay(exit.Failed, "benchmark", "accept", b.Name)
 	assay(exit.Failed, "report", "benchmark/"+b.Name)
 	assay(exit.Unknown, "watch", "benchmark/other")
 }
