@@ -187,6 +187,15 @@ func TestRunKeepsItsVerdict(t *testing.T) {
 	c.wantEnd(t, exit.GateFailed, "No further round begins: InvalidSpec: spec.schedule.cron: no\n", "connectors, round 2 FAILED: The round ended before the spec became invalid.",
 		"kubectl assay report benchmark/connectors")
 
+	// The same of a round that watch follows.
+	server.SetBenchmark(active(connectors()))
+	c = start(t, server, "watch", "benchmark/connectors")
+	c.out.waitFor(t, "round 1;")
+	b = complete(active(connectors()), v1alpha1.BenchmarkPassed, benchmark.ReasonCompleted, "1 of 1.")
+	benchmark.Reject(b, b.Status.Hash, "spec.schedule.cron: no", roundStart)
+	server.SetBenchmark(b)
+	c.wantEnd(t, exit.Success, "connectors, round 1 passed: The round ended before the spec became invalid.")
+
 	// A round that is cancelled has the verdict that an invalid schedule has.
 	b = complete(active(connectors()), v1alpha1.BenchmarkError, v1alpha1.ReasonCancelled, "By you.")
 	benchmark.Reject(b, b.Status.Hash, "spec.schedule.cron: no", roundStart)

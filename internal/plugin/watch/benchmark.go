@@ -18,12 +18,26 @@ import (
 // rounds returns how to follow the round of a Benchmark that is under way or, if request is not empty, the
 // round that this value of the annotation assay.dev/run-round asks for.
 func rounds(request string) subject {
+	underWay := int64(0) // the number of the round that was last seen under way
 	return subject{
-		kind:     cluster.Benchmark,
-		newList:  func() client.ObjectList { return &v1alpha1.BenchmarkList{} },
-		finished: func(o client.Object) bool { return roundFinished(o.(*v1alpha1.Benchmark), request) },
-		view:     func(o client.Object) view { return viewOfBenchmark(o.(*v1alpha1.Benchmark)) },
-		verdict:  func(o client.Object) verdict { return verdictOfBenchmark(o.(*v1alpha1.Benchmark), request) },
+		kind:    cluster.Benchmark,
+		newList: func() client.ObjectList { return &v1alpha1.BenchmarkList{} },
+		finished: func(o client.Object) bool {
+			b := o.(*v1alpha1.Benchmark)
+			if benchmark.IsActive(b) {
+				underWay = b.Status.Round.Number
+			}
+			return roundFinished(b, request)
+		},
+		view: func(o client.Object) view { return viewOfBenchmark(o.(*v1alpha1.Benchmark)) },
+		verdict: func(o client.Object) verdict {
+			b := o.(*v1alpha1.Benchmark)
+			followed := ptr.Deref(b.Status.LastRequest, "") == request
+			if request == "" {
+				followed = b.Status.Round != nil && b.Status.Round.Number == underWay
+			}
+			return verdictOfBenchmark(b, followed)
+		},
 	}
 }
 
@@ -89,13 +103,13 @@ func blocksOf(b *v1alpha1.Benchmark) (text string, percent int32) {
 	return text, int32(min(100, max(0, 100*valid/(most*cells))))
 }
 
-// verdictOfBenchmark returns the verdict of the last round, or of the spec if none begins for it. A round that was asked
-// for keeps its own verdict if the spec became invalid since.
-func verdictOfBenchmark(b *v1alpha1.Benchmark, request string) verdict {
+// verdictOfBenchmark returns the verdict of the last round, or of the spec if none begins for it. A round that was
+// followed keeps its own verdict if the spec became invalid since.
+func verdictOfBenchmark(b *v1alpha1.Benchmark, followed bool) verdict {
 	var v verdict
 	state, round, rejected := benchmark.Succeeded(b), b.Status.Round, benchmark.IsRejected(b)
 	name, decided := b.Name, b.Status.Verdict
-	ofRound := round != nil && (!rejected || request != "" && ptr.Deref(b.Status.LastRequest, "") == request)
+	ofRound := round != nil && (followed || !rejected)
 	if ofRound {
 		name = fmt.Sprintf("%s, round %d", b.Name, round.Number)
 	}
