@@ -34,7 +34,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, fmt.Errorf("get the Benchmark: %w", err)
 	}
 	before := b.DeepCopy()
-	benchmark.Forget(b)
+	benchmark.ClearRetry(b)
 	wait, err := r.step(ctx, b)
 	switch {
 	case err == nil:

@@ -86,8 +86,8 @@ func Retry(b *v1alpha1.Benchmark, err error) {
 	}
 }
 
-// Forget removes from the status that a step failed.
-func Forget(b *v1alpha1.Benchmark) {
+// ClearRetry removes from the status that a step failed.
+func ClearRetry(b *v1alpha1.Benchmark) {
 	for _, c := range stateConditions(b) {
 		c.Message = withoutRetry(c.Message)
 	}

@@ -157,7 +157,7 @@ func TestErrorsAreVisible(t *testing.T) {
 			t.Errorf("Reconciling: %q", got)
 		}
 	}
-	Forget(b)
+	ClearRetry(b)
 	if got := message(v1alpha1.ConditionSucceeded); got != before {
 		t.Errorf("afterwards: %q", got)
 	}
