@@ -189,7 +189,9 @@ func TestIntakeOfAConnection(t *testing.T) {
 func TestTurnsOfLargeMessages(t *testing.T) {
 	in := newIntake()
 	begin := func(run string) (*sessionConn, <-chan struct{}) {
-		c := in.newConn(nil)
+		near, far := net.Pipe()
+		c := in.newConn(near)
+		t.Cleanup(func() { _, _ = c.Close(), far.Close() }) // else its timer would, in another test
 		c.assign(run, messageIntake)
 		wait, _ := c.add(smallIntake + 1)
 		return c, wait
