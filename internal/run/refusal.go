@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,13 @@ func KindMissing(err error) bool {
 	return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
+// passing holds texts of Forbidden errors that are over in a moment: after a start of the API server, which knows
+// neither the manager's rights nor what its admission plugins need, with a quota that is new, and in a namespace that
+// is so new that it has no service account.
+var passing = []string{
+	"cannot create resource", "not yet ready to handle request", "status unknown for quota", "error looking up service account",
+}
+
 // Rejects reports whether an error is the API server's decision about an object, which it would
 // repeat. All else, such as a webhook that fails or times out, may be over at the next attempt.
 func Rejects(err error) bool {
@@ -46,10 +54,9 @@ func Rejects(err error) bool {
 	case apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsInvalid(err):
 		return true
 	case apierrors.IsForbidden(err):
-		// The manager's own rights are unknown for a moment after a start of the API server, and so
-		// is the use of a quota that was just created.
-		return !strings.Contains(message, "cannot create resource") && !strings.Contains(message, "status unknown for quota") &&
-			!apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+		return !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && !slices.ContainsFunc(passing, func(text string) bool {
+			return strings.Contains(message, text)
+		})
 	case apierrors.IsUnauthorized(err) || apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err):
 		return false
 	}

@@ -47,6 +47,8 @@ func TestRejects(t *testing.T) {
 		"a policy denies":             {answered(http.StatusUnprocessableEntity, "Invalid", policyDenied), true},
 		"a quota":                     {answered(http.StatusForbidden, "Forbidden", overQuota), true},
 		"a quota that is new":         {answered(http.StatusForbidden, "Forbidden", `pods "x" is forbidden: status unknown for quota: few, resources: pods`), false},
+		"a namespace that is new":     {answered(http.StatusForbidden, "Forbidden", `pods "x" is forbidden: error looking up service account ns/default: serviceaccount "default" not found`), false},
+		"admission is starting":       {answered(http.StatusForbidden, "Forbidden", `pods "x" is forbidden: not yet ready to handle request`), false},
 		"Pod Security":                {answered(http.StatusForbidden, "Forbidden", `pods "x" is forbidden: violates PodSecurity "restricted:latest"`), true},
 		"invalid":                     {answered(http.StatusUnprocessableEntity, "Invalid", "spec.x"), true},
 		"too large":                   {answered(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "Request entity too large"), true},
