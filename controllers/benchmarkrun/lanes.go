@@ -185,7 +185,7 @@ func (l *lanes) load(ctx context.Context, cached, live client.Reader) error {
 			return fmt.Errorf("list the runs that were admitted before: %w", err)
 		}
 		for i := range page.Items {
-			br, err := sameVersion(ctx, known[page.Items[i].UID], &page.Items[i], live)
+			br, err := inVersion(ctx, known[page.Items[i].UID], &page.Items[i], live)
 			if client.IgnoreNotFound(err) != nil {
 				return fmt.Errorf("get a run that may have been admitted before: %w", err)
 			}
@@ -201,9 +201,9 @@ func (l *lanes) load(ctx context.Context, cached, live client.Reader) error {
 	return nil
 }
 
-// sameVersion returns a cached run, which may be nil, if it is of the version of its metadata, and else the
+// inVersion returns a cached run, which may be nil, if it is of the version of its metadata, and else the
 // run as it is now.
-func sameVersion(ctx context.Context, cached *v1alpha1.BenchmarkRun, metadata *metav1.PartialObjectMetadata, live client.Reader) (*v1alpha1.BenchmarkRun, error) {
+func inVersion(ctx context.Context, cached *v1alpha1.BenchmarkRun, metadata *metav1.PartialObjectMetadata, live client.Reader) (*v1alpha1.BenchmarkRun, error) {
 	if cached != nil && cached.ResourceVersion == metadata.ResourceVersion {
 		return cached, nil
 	}

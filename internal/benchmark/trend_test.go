@@ -180,7 +180,7 @@ func TestTrendIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkNextTrend is what the manager does at the end of a large round.
+// BenchmarkNextTrend continues the trend of a large round, as the manager does at its end.
 func BenchmarkNextTrend(b *testing.B) {
 	previous, r := longTrend(b, 1, 1)
 	for b.Loop() {

@@ -30,14 +30,14 @@ const (
 	assumedRate = 5000
 	// smallLimit is the longest time that a small sample may take, invalid runs included.
 	smallLimit = 10 * time.Minute
-	// smallMilliCPUs is what a node with 2 CPUs has for a run: 1900m can be allocated there, and Assay's manager and the
-	// cluster's DNS request some of them.
+	// smallMilliCPUs is the CPU available to a run on a node with 2 CPUs: 1900m are allocatable there, some of which
+	// Assay's manager and the cluster's DNS request.
 	smallMilliCPUs = 1800
 	// agentMilliCPUs is requested by the agent in the target's pod.
 	agentMilliCPUs = 50
 )
 
-// cost is what a round of a sample needs.
+// cost holds the CPU and the time that a round of a sample needs.
 type cost struct {
 	runs, trials int
 	// load describes the warm-up and the measurement of each run.

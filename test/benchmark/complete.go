@@ -47,8 +47,8 @@ func incomplete(round *benchmark.Round, cells, blocks int) []string {
 	return problems
 }
 
-// recomputed returns an error unless the verdict of a round, and all that it rests on, is what the recorded
-// figures of its runs give.
+// recomputed returns an error unless the recorded figures of a round's runs give its verdict, its message and its
+// effects.
 func recomputed(round *benchmark.Round) error {
 	cells, err := benchmark.Cells(&round.Spec)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 // clearLimit bounds the time in which a namespace with everything in it is deleted.
 const clearLimit = 3 * time.Minute
 
-// stage is where a section makes its Benchmark: a namespace and a lane of its own.
+// stage holds the namespace and the lane in which a section makes its Benchmark.
 type stage struct {
 	*local.Cluster
 	*options

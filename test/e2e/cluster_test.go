@@ -6,12 +6,9 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -32,6 +29,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/test/local"
 )
 
 const (
@@ -280,28 +278,14 @@ func (c *cluster) kill(t *testing.T, pod *corev1.Pod, container string) {
 	t.Fatalf("pod %s has no container %s", pod.Name, container)
 }
 
-// processOf returns the lowest pid in the cgroup of a container.
+// processOf returns the lowest process ID in the control groups of a container.
 func processOf(t *testing.T, containerID string) int {
 	t.Helper()
-	files, err := filepath.Glob("/proc/[0-9]*/cgroup")
+	pid, err := local.FirstProcess(containerID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lowest := 0
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil || !bytes.Contains(text, []byte(containerID)) {
-			continue
-		}
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err == nil && (lowest == 0 || pid < lowest) {
-			lowest = pid
-		}
-	}
-	if containerID == "" || lowest == 0 {
-		t.Fatalf("process of container %q not found on this host", containerID)
-	}
-	return lowest
+	return pid
 }
 
 // manager returns the pod of the operator.

@@ -148,24 +148,30 @@ func Process(pod *corev1.Pod, container string) (int, error) {
 		if status.Name != container || id == "" || status.State.Running == nil {
 			continue
 		}
-		files, err := filepath.Glob("/proc/[0-9]*/cgroup")
-		if err != nil {
-			return 0, err
+		return FirstProcess(id)
+	}
+	return 0, fmt.Errorf("container %s of pod %s isn't running", container, pod.Name)
+}
+
+// FirstProcess returns the lowest process ID in the control groups of a container.
+func FirstProcess(containerID string) (int, error) {
+	files, err := filepath.Glob("/proc/[0-9]*/cgroup")
+	if err != nil {
+		return 0, err
+	}
+	lowest := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(text, []byte(containerID)) {
+			continue
 		}
-		lowest := 0
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil || !bytes.Contains(text, []byte(id)) {
-				continue
-			}
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-			if err == nil && (lowest == 0 || pid < lowest) {
-				lowest = pid
-			}
-		}
-		if lowest != 0 {
-			return lowest, nil
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err == nil && (lowest == 0 || pid < lowest) {
+			lowest = pid
 		}
 	}
-	return 0, fmt.Errorf("container %s of pod %s has no process on this machine", container, pod.Name)
+	if containerID == "" || lowest == 0 {
+		return 0, fmt.Errorf("container %q has no process on this machine", containerID)
+	}
+	return lowest, nil
 }

@@ -47,7 +47,7 @@ func TestRandomDelay(t *testing.T) {
 		}
 		sum += d
 	}
-	// The mean of so many has a standard deviation of 0.9 microseconds.
+	// The mean of n times has a standard deviation of 0.9 microseconds.
 	if mean := sum / n; mean < 990*time.Microsecond || mean > 1010*time.Microsecond {
 		t.Errorf("the mean is %s", mean)
 	}
