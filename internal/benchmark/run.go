@@ -121,7 +121,7 @@ func (r *Run) Complete(res *result.Result, nodeType string) {
 
 // overload holds the findings that invalidate a run, but say of a trial that the target didn't sustain
 // the load.
-var overload = []string{validity.ReasonNothingSucceeded, validity.ReasonErrorsDominate, validity.ReasonRateNotAchieved}
+var overload = []string{validity.ReasonNothingSucceeded, validity.ReasonErrorsDominate, validity.ReasonRateNotAchieved, validity.ReasonNotKeepingUp}
 
 func (r *Run) completeTrial(res *result.Result, invalidating []string) {
 	achieved := res.RequestsPerSecond()

@@ -105,6 +105,9 @@ func TestComplete(t *testing.T) {
 		"overloaded": {
 			change: finding(validity.ReasonRateNotAchieved, result.Invalidates), message: "About RateNotAchieved.", outcome: OutcomeFailed, trialMessage: "About RateNotAchieved.",
 		},
+		"not kept up with": {
+			change: finding(validity.ReasonNotKeepingUp, result.Invalidates), message: "About NotKeepingUp.", outcome: OutcomeFailed, trialMessage: "About NotKeepingUp.",
+		},
 		"saturated": {
 			change: func(r *result.Result) {
 				finding(validity.ReasonRateNotAchieved, result.Invalidates)(r)

@@ -52,6 +52,29 @@ func mannWhitney(n, m int) []float64 {
 	return cumulate(p)
 }
 
+// kendall returns the lower half of the cumulative null distribution of the number of inversions of n
+// values: the pairs of which the earlier is the larger. Value i is inverted with any number, from 0 to
+// i-1, of those before it, all of them equally likely (Kendall, "A New Measure of Rank Correlation",
+// Biometrika 30, 1938).
+func kendall(n int) []float64 {
+	p := []float64{1}
+	for i := 2; i <= n; i++ {
+		next := make([]float64, len(p)+i-1)
+		sum := 0.0
+		for k := range next {
+			if k < len(p) {
+				sum += p[k]
+			}
+			if k >= i {
+				sum -= p[k-i]
+			}
+			next[k] = sum / float64(i)
+		}
+		p = next
+	}
+	return cumulate(p[:(len(p)+1)/2])
+}
+
 func cumulate(p []float64) []float64 {
 	for k := 1; k < len(p); k++ {
 		p[k] += p[k-1]

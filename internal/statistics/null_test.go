@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 	"testing"
 )
 
@@ -23,6 +24,18 @@ func TestNullDistributions(t *testing.T) {
 		}
 		compareTails(t, "binomial", binomial(n), cumulate(signs))
 		compareTails(t, "signed rank", signedRank(n), cumulate(ranks))
+	}
+	for n := 1; n <= 7; n++ {
+		counts := make([]float64, n*(n-1)/2+1)
+		permute(make([]int, 0, n), n, func(order []int) { counts[inversions(order)]++ })
+		all := 0.0
+		for _, c := range counts {
+			all += c
+		}
+		for k := range counts {
+			counts[k] /= all
+		}
+		compareTails(t, "Kendall", kendall(n), cumulate(counts))
 	}
 	for n := 1; n <= 6; n++ {
 		for m := 1; m <= 6; m++ {
@@ -48,6 +61,30 @@ func TestNullDistributions(t *testing.T) {
 			compareTails(t, "Mann-Whitney", mannWhitney(n, m), cumulate(counts))
 		}
 	}
+}
+
+// permute visits every order of the numbers below n.
+func permute(order []int, n int, visit func([]int)) {
+	if len(order) == n {
+		visit(order)
+		return
+	}
+	for i := range n {
+		if !slices.Contains(order, i) {
+			permute(append(order, i), n, visit)
+		}
+	}
+}
+
+func inversions(order []int) (n int) {
+	for i := range order {
+		for _, later := range order[i+1:] {
+			if order[i] > later {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func compareTails(t *testing.T, name string, got, whole []float64) {
@@ -96,6 +133,11 @@ func TestCriticalValues(t *testing.T) {
 	for n, want := range map[int]int{3: -1, 4: 0, 5: 2, 8: 13, 10: 23, 20: 127} {
 		if got := critical(mannWhitney(n, n), 0.05) - 1; got != want {
 			t.Errorf("Mann-Whitney of %d and %d: %d, want %d", n, n, got, want)
+		}
+	}
+	for n, want := range map[int]int{4: -1, 5: 0, 8: 5, 10: 11, 20: 64} {
+		if got := critical(kendall(n), 0.05) - 1; got != want {
+			t.Errorf("Kendall of %d: %d, want %d", n, got, want)
 		}
 	}
 	for n, want := range map[int]int{5: -1, 6: 0, 10: 1, 20: 5, 100: 39} {

@@ -29,6 +29,7 @@ var rules = []rule{
 	clientsUneven,
 	clockUncertain,
 	clockStepped,
+	notKeepingUp,
 	rateNotAchieved,
 	iterationsDropped,
 	startsLate,
@@ -76,6 +77,7 @@ const (
 	ReasonClientsUneven    = "ClientsUneven"
 	ReasonClockUncertain   = "ClockUncertain"
 	ReasonClockStepped     = "ClockStepped"
+	ReasonNotKeepingUp     = "NotKeepingUp"
 	ReasonRateNotAchieved  = "RateNotAchieved"
 	ReasonStartsLate       = "StartsLate"
 	ReasonTooShort         = "TooShort"

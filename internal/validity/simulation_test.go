@@ -1,0 +1,150 @@
+package validity_test
+
+import (
+	"container/heap"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// simulation is a target, its machine and its load, from which a result follows.
+type simulation struct {
+	seed    uint64
+	seconds int64
+	// rate is the arrival rate of an open load. Otherwise connections each make their next request think
+	// seconds after a response.
+	rate        float64
+	poisson     bool
+	connections int
+	think       float64
+
+	// threads serve one request at a time each, in work seconds in the mean, of which cpu seconds are CPU
+	// time; the rest waits. The spread of the work is exponential.
+	threads   int
+	work, cpu float64
+	// noise is the standard deviation of the logarithm of the machine's speed from second to second, and
+	// memory the correlation of one second with the next.
+	noise, memory float64
+	// speed changes the target's speed on purpose; nil for 1.
+	speed func(at float64) float64
+	// stall is a time from which on the target does nothing for stallSeconds.
+	stall, stallSeconds float64
+	// clientCPU is the clients' share of their limit in each second; nil for 0.3.
+	clientCPU func(second int64) float64
+}
+
+// times is a heap of times in seconds.
+type times []float64
+
+func (t times) Len() int           { return len(t) }
+func (t times) Less(i, j int) bool { return t[i] < t[j] }
+func (t times) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
+func (t *times) Push(x any)        { *t = append(*t, x.(float64)) }
+func (t *times) Pop() any {
+	last := (*t)[len(*t)-1]
+	*t = (*t)[:len(*t)-1]
+	return last
+}
+
+// run serves requests in the order of their arrival, and returns the result of the load.
+func (s simulation) run() *result.Result {
+	random := rand.New(rand.NewPCG(s.seed, 1))
+	speeds, state := make([]float64, 4*s.seconds), random.NormFloat64()
+	for i := range speeds {
+		speeds[i] = math.Exp(s.noise * state)
+		state = s.memory*state + math.Sqrt(1-s.memory*s.memory)*random.NormFloat64()
+	}
+	speed := func(at float64) float64 {
+		v := speeds[min(int(at), len(speeds)-1)]
+		if s.speed != nil {
+			v *= s.speed(at)
+		}
+		return v
+	}
+
+	free := make(times, s.threads)
+	var due times
+	next := func(after float64) {
+		gap := 1 / s.rate
+		if s.poisson {
+			gap *= random.ExpFloat64()
+		}
+		heap.Push(&due, after+gap)
+	}
+	if s.rate > 0 {
+		next(0)
+	} else {
+		due = make(times, s.connections)
+		for i := range due {
+			due[i] = s.think * random.Float64()
+		}
+		heap.Init(&due)
+	}
+
+	// clientLimit is the CPU limit of the only client, in thousandths of a CPU.
+	const clientLimit = 2000
+	r := &result.Result{
+		Run: result.Run{Load: result.LoadClosed, Connections: int64(s.connections), Requests: []result.Request{{Path: "/"}}},
+		Environment: result.Environment{
+			TargetCPULimit: 1000, ClientCPULimit: clientLimit, CPUExclusivity: "Exclusive", TargetCPUs: "1", TargetNode: "node-1",
+		},
+		Server: &result.Server{},
+		Warmup: &result.Warmup{Counts: result.Counts{Requests: 100}},
+	}
+	client, seconds := result.Client{}, map[int64]*result.Measure{}
+	var started, busy, ended float64
+	end := float64(s.seconds)
+	for len(due) > 0 {
+		at := heap.Pop(&due).(float64)
+		if at >= end {
+			break
+		}
+		started = at
+		if s.rate > 0 {
+			next(at)
+		}
+		begin := max(at, heap.Pop(&free).(float64))
+		if begin >= s.stall && begin < s.stall+s.stallSeconds {
+			begin = s.stall + s.stallSeconds
+		}
+		work := random.ExpFloat64() / speed(begin)
+		done := begin + s.work*work
+		busy += s.cpu * work
+		heap.Push(&free, done)
+		if s.rate == 0 {
+			heap.Push(&due, done+s.think)
+		}
+		ended = max(ended, done)
+		second := int64(done)
+		if seconds[second] == nil {
+			seconds[second] = &result.Measure{}
+		}
+		for _, m := range []*result.Measure{&client.Measure, seconds[second]} {
+			m.Requests++
+			m.Latencies.Of(result.Total).Record(max(1, int64(1e6*(done-at))))
+		}
+	}
+	client.StartedAt, client.EndedAt = start, start+int64(1e6*ended)
+	if s.rate > 0 {
+		r.Run.Load, r.Run.TargetRatePerSecond = result.LoadOpen, int64(s.rate)
+		client.Arrivals = &result.Arrivals{Due: client.Requests, PlannedMicroseconds: s.seconds * second, StartedMicroseconds: int64(1e6 * started)}
+	}
+	r.Server.End.At, r.Server.End.UserCPU = s.seconds*second, int64(1e6*busy)
+	for at, m := range seconds {
+		point := result.Second{Second: at, Seconds: 1, Requests: m.Requests, ServerCPU: -1}
+		point.SetLatency(m.Latencies[result.Total])
+		share := 0.3
+		if s.clientCPU != nil {
+			share = s.clientCPU(at)
+		}
+		point.ClientCPU = int64(share * clientLimit * 1000)
+		client.Usage.UserCPU += point.ClientCPU
+		r.Series = append(r.Series, point)
+	}
+	slices.SortFunc(r.Series, func(a, b result.Second) int { return int(a.Second - b.Second) })
+	r.AddClients([]result.Client{client})
+	r.Warmup = &result.Warmup{Counts: result.Counts{Requests: 100}}
+	return r
+}
