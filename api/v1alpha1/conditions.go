@@ -21,8 +21,8 @@ const (
 	// is active. Stalled is True when it has finished with another verdict than Passed.
 	ConditionReconciling = "Reconciling"
 	ConditionStalled     = "Stalled"
-	// ConditionThresholdsMet says whether every threshold was met. It is omitted when the run has
-	// no thresholds.
+	// ConditionThresholdsMet says whether every threshold was met. It is Unknown when the result is
+	// not valid, and omitted when the run has no thresholds.
 	ConditionThresholdsMet = "ThresholdsMet"
 )
 
@@ -140,8 +140,12 @@ const (
 	ReasonThresholdsMet = "AllMet"
 	// ReasonThresholdsMissed: at least one threshold was missed.
 	ReasonThresholdsMissed = "Missed"
+	// ReasonNotValid: the result is not valid, so that it says nothing about thresholds.
+	ReasonNotValid = "NotValid"
 	// ReasonValid: there are no findings.
 	ReasonValid = "NoFindings"
+	// ReasonWarnings: there are findings, none of which invalidates the result.
+	ReasonWarnings = "Warnings"
 	// ReasonNoResult: the run has no result.
 	ReasonNoResult = "NoResult"
 )

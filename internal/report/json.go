@@ -21,7 +21,7 @@ type document struct {
 
 type summaryJSON struct {
 	// Valid reports whether no finding invalidates the result, ThresholdsMet whether
-	// all thresholds were met; omitted without any.
+	// all thresholds were met; omitted without any, and if the result is not valid.
 	Valid         bool  `json:"valid"`
 	ThresholdsMet *bool `json:"thresholdsMet,omitempty"`
 	// StartSkewMicroseconds is the time between the first client's start and the last one's.
@@ -65,7 +65,7 @@ func writeJSON(w io.Writer, r *result.Result) error {
 		Clients:    []figuresJSON{},
 		Containers: containersJSON(r),
 	}}
-	if len(r.Thresholds) > 0 {
+	if len(r.Thresholds) > 0 && d.Summary.Valid {
 		met := thresholdsMet(r.Thresholds)
 		d.Summary.ThresholdsMet = &met
 	}

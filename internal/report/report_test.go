@@ -46,6 +46,26 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestThresholdsOfAnInvalidResult checks that reports don't judge by figures that can't be trusted.
+func TestThresholdsOfAnInvalidResult(t *testing.T) {
+	valid, invalid := tomcat(), tomcat()
+	invalid.Findings = failing().Findings
+	for name, want := range map[string]struct{ valid, invalid string }{
+		"text": {"Thresholds: MISSED\n", "Thresholds: unknown, since the result is not valid\n"},
+		"json": {`"thresholdsMet": false,`, `"valid": false,` + "\n" + `    "startSkewMicroseconds"`},
+	} {
+		for r, text := range map[*result.Result]string{valid: want.valid, invalid: want.invalid} {
+			var got bytes.Buffer
+			if err := report.Write(&got, name, r); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(got.String(), text) {
+				t.Errorf("%s: lacks %q:\n%s", name, text, got.String())
+			}
+		}
+	}
+}
+
 func TestJSONKeepsTheWholeResult(t *testing.T) {
 	want := forwarding()
 	want.Environment.ServerSoftware = "a\u009b31mb\u202e\u00e9"

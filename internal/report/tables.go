@@ -55,13 +55,15 @@ func writeSummary(w *bytes.Buffer, r *result.Result) {
 	fmt.Fprintln(w, t.Render())
 }
 
-func writeThresholds(w *bytes.Buffer, outcomes []result.ThresholdOutcome) {
-	if len(outcomes) == 0 {
+func writeThresholds(w *bytes.Buffer, outcomes []result.ThresholdOutcome, valid bool) {
+	switch {
+	case len(outcomes) == 0:
 		return
-	}
-	if thresholdsMet(outcomes) {
+	case !valid:
+		section(w, "Thresholds: unknown, since the result is not valid")
+	case thresholdsMet(outcomes):
 		section(w, "Thresholds: all met")
-	} else {
+	default:
 		section(w, "Thresholds: MISSED")
 	}
 	t := NewTable(Words("metric"), Words("bound"), Words("actual"), "")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/steady"
+	"github.com/assay-dev/assay/internal/validity"
 )
 
 // abDifferences describes how the blocks differ from ab's own output.
@@ -29,7 +30,7 @@ func writeText(w io.Writer, r *result.Result) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "BenchmarkRun %s/%s: %s on %s\n", r.Run.Namespace, r.Run.Name, cmp.Or(r.Run.Server, "unknown"), cmp.Or(r.Run.Image, "unknown"))
 	writeVerdict(&b, r)
-	writeThresholds(&b, r.Thresholds)
+	writeThresholds(&b, r.Thresholds, validity.Valid(r.Findings))
 	section(&b, "Summary")
 	writeMeaning(&b, &r.Run)
 	writeSummary(&b, r)

@@ -255,14 +255,46 @@ func TestDecideCompletesARunFromItsArtifact(t *testing.T) {
 	if got := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionValid); got.Status != metav1.ConditionFalse || got.Reason != "ClientSaturated" {
 		t.Errorf("%+v", got)
 	}
-	if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionThresholdsMet) {
-		t.Error("the threshold was met")
+	got := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionThresholdsMet)
+	if got.Status != metav1.ConditionUnknown || got.Reason != v1alpha1.ReasonNotValid || !strings.Contains(got.Message, "ErrorRate below 1%: 0% (met)") {
+		t.Errorf("thresholds of an invalid result: %+v", got)
 	}
 	if diff := cmp.Diff(s.run.Status.Artifact, p.Status.Artifact); diff != "" {
 		t.Errorf("the artifact (-want +got):\n%s", diff)
 	}
 	if len(p.Status.Clients) != 2 || !p.Release || len(p.Delete) > 0 {
 		t.Errorf("%+v", p)
+	}
+}
+
+// TestReasonsOfAVerdict checks that Valid and ThresholdsMet tell apart what their statuses don't.
+func TestReasonsOfAVerdict(t *testing.T) {
+	warns := result.Finding{Reason: "NoWarmup", Severity: result.Warns, Message: "measured cold"}
+	invalidates := result.Finding{Reason: "ClientSaturated", Severity: result.Invalidates, Message: "too busy"}
+	for name, tc := range map[string]struct {
+		findings        []result.Finding
+		met             bool
+		valid, verified string
+	}{
+		"nothing found":         {nil, true, "True NoFindings", "True AllMet"},
+		"a warning":             {[]result.Finding{warns}, true, "True Warnings", "True AllMet"},
+		"a warning, and missed": {[]result.Finding{warns}, false, "True Warnings", "False Missed"},
+		"invalid and met":       {[]result.Finding{invalidates, warns}, true, "False ClientSaturated", "Unknown NotValid"},
+		"invalid and missed":    {[]result.Finding{invalidates}, false, "False ClientSaturated", "Unknown NotValid"},
+		"a warning before it":   {[]result.Finding{warns, invalidates}, true, "False ClientSaturated", "Unknown NotValid"},
+	} {
+		s := newScene()
+		s.run.Status.Artifact = &v1alpha1.ArtifactReference{SHA256: "abc"}
+		s.o.Stored = &Stored{Identity: artifact.Identity{SHA256: "abc"}, Result: &result.Result{
+			Clients: []result.Client{{}}, Findings: tc.findings, Thresholds: []result.ThresholdOutcome{{Metric: "ErrorRate", Met: tc.met}},
+		}}
+		p := s.decide()
+		for kind, want := range map[string]string{v1alpha1.ConditionValid: tc.valid, v1alpha1.ConditionThresholdsMet: tc.verified} {
+			c := meta.FindStatusCondition(p.Status.Conditions, kind)
+			if got := string(c.Status) + " " + c.Reason; got != want {
+				t.Errorf("%s: %s is %s, want %s", name, kind, got, want)
+			}
+		}
 	}
 }
 

@@ -90,12 +90,17 @@ func unusable(run *v1alpha1.BenchmarkRun, stored *Stored) *Failure {
 	return nil
 }
 
+// judge sets Valid and ThresholdsMet. Thresholds that an invalid result meets, or misses, are those of
+// something else than the declared run, so that nobody knows whether that meets them.
 func (p *planner) judge(r *result.Result) {
 	status, reason := metav1.ConditionTrue, v1alpha1.ReasonValid
 	var messages []string
 	for _, finding := range r.Findings {
-		if finding.Severity == result.Invalidates && status == metav1.ConditionTrue {
+		switch {
+		case finding.Severity == result.Invalidates && status == metav1.ConditionTrue:
 			status, reason = metav1.ConditionFalse, finding.Reason
+		case finding.Severity == result.Warns && reason == v1alpha1.ReasonValid:
+			reason = v1alpha1.ReasonWarnings
 		}
 		messages = append(messages, finding.Reason+": "+strings.TrimSuffix(finding.Message, ".")+".")
 	}
@@ -107,6 +112,7 @@ func (p *planner) judge(r *result.Result) {
 	if len(r.Thresholds) == 0 {
 		return
 	}
+	valid := status == metav1.ConditionTrue
 	status, reason = metav1.ConditionTrue, v1alpha1.ReasonThresholdsMet
 	messages = nil
 	for _, t := range r.Thresholds {
@@ -117,5 +123,10 @@ func (p *planner) judge(r *result.Result) {
 		}
 		messages = append(messages, fmt.Sprintf("%s %s: %s (%s)", t.Metric, t.Bound, t.Actual, word))
 	}
-	p.condition(v1alpha1.ConditionThresholdsMet, status, reason, strings.Join(messages, "; "))
+	message := strings.Join(messages, "; ")
+	if !valid {
+		status, reason = metav1.ConditionUnknown, v1alpha1.ReasonNotValid
+		message = "The result is not valid, and neither is what it says of thresholds: " + message
+	}
+	p.condition(v1alpha1.ConditionThresholdsMet, status, reason, message)
 }

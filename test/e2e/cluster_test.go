@@ -167,6 +167,19 @@ func condition(run *v1alpha1.BenchmarkRun, kind string) metav1.Condition {
 	return metav1.Condition{}
 }
 
+// thresholds returns the condition ThresholdsMet. Of a result that this host was too busy to make valid, which
+// is Unknown, its status is what the figures in its message say.
+func thresholds(run *v1alpha1.BenchmarkRun) metav1.Condition {
+	c := condition(run, v1alpha1.ConditionThresholdsMet)
+	if c.Reason == v1alpha1.ReasonNotValid {
+		c.Status = metav1.ConditionTrue
+		if strings.Contains(c.Message, "(missed)") {
+			c.Status = metav1.ConditionFalse
+		}
+	}
+	return c
+}
+
 func conditions(run *v1alpha1.BenchmarkRun) string {
 	var text strings.Builder
 	for _, c := range run.Status.Conditions {

@@ -106,7 +106,7 @@ func TestScriptCanNotUseItsTokenAtTheAPIServer(t *testing.T) {
 	c.create(t, run)
 	done := c.finished(t, run, 2*time.Minute)
 	wantSucceeded(t, done)
-	if got := condition(done, v1alpha1.ConditionThresholdsMet); got.Status != metav1.ConditionTrue {
+	if got := thresholds(done); got.Status != metav1.ConditionTrue {
 		t.Errorf("%+v", got)
 	}
 }

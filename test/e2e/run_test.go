@@ -51,7 +51,7 @@ func TestTomcat(t *testing.T) {
 	if done.Status.Result.Target == nil || *done.Status.Result.Target.UserCPUMicroseconds == 0 {
 		t.Error("the target's CPU time was not measured")
 	}
-	if got := condition(done, v1alpha1.ConditionThresholdsMet); got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, "LatencyP50") {
+	if got := thresholds(done); got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, "LatencyP50") {
 		t.Errorf("thresholds: %+v", got)
 	}
 	stored := c.artifact(t, done)

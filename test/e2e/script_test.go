@@ -76,7 +76,7 @@ func TestScript(t *testing.T) {
 	if got := *done.Status.Result.Requests; got != 301 || *done.Status.Result.Errors.Total != 0 {
 		t.Errorf("%d requests, errors %+v", got, done.Status.Result.Errors)
 	}
-	if got := condition(done, v1alpha1.ConditionThresholdsMet); got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, "price max<5: 6 (missed)") ||
+	if got := thresholds(done); got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, "price max<5: 6 (missed)") ||
 		strings.Count(got.Message, "(met)") != 3 {
 		t.Errorf("thresholds: %+v", got)
 	}
@@ -203,7 +203,7 @@ func TestScriptPublished(t *testing.T) {
 		if s := c.artifact(t, done).Script; s == nil || s.Iterations == 0 {
 			t.Errorf("%s: %+v", name, s)
 		}
-		if got := *done.Status.Result.Requests; name == "thresholds.js" && (got != 2 || condition(done, v1alpha1.ConditionThresholdsMet).Status != metav1.ConditionTrue) {
+		if got := *done.Status.Result.Requests; name == "thresholds.js" && (got != 2 || thresholds(done).Status != metav1.ConditionTrue) {
 			t.Errorf("%s: %d requests%s", name, got, conditions(done))
 		}
 	}
