@@ -15,17 +15,28 @@ const (
 	// throttledShare of the measurement spent throttled by the CFS quota shows in the
 	// high percentiles: a client's latencies contain all of that time.
 	throttledShare = 0.01
+
+	// minSaturatedSeconds is the smallest number of consecutive seconds that count as a part of the
+	// measurement. The opening of all connections takes one or two.
+	minSaturatedSeconds = 3
+	// saturatedInvalidatesShare of the measurement is what the 90th percentile is about.
+	saturatedInvalidatesShare = 0.1
 )
 
-// clientSaturated finds clients that had no CPU time left. Such a client measures itself, which has
+// clientSaturated finds clients that had no CPU time left, in the mean or for a part of the measurement. Such a client measures itself, which has
 // reversed the conclusions of published comparisons: one of Tomcat and httpd in 2004 came out at
 // -16.6% with a slow client machine and at about +17% with faster ones. 90% is the bound that the
 // benchmarks of the time also applied to servers.
 func clientSaturated(r *result.Result) *result.Finding {
-	remedy := "Increase clients.resources.cpu, or spread the load over more clients.replicas."
-	if r.Run.Standalone {
-		remedy = "Run it with more CPUs, or lower the load."
+	mean, part := saturatedInTheMean(r), saturatedForAPart(r)
+	if mean == nil || part != nil && mean.Severity == result.Warns && part.Severity == result.Invalidates {
+		return part
 	}
+	return mean
+}
+
+func saturatedInTheMean(r *result.Result) *result.Finding {
+	remedy := saturatedRemedy(r)
 	for _, level := range []struct {
 		percent  float64
 		severity result.Severity
@@ -42,6 +53,48 @@ func clientSaturated(r *result.Result) *result.Finding {
 		}
 	}
 	return nil
+}
+
+func saturatedRemedy(r *result.Result) string {
+	if r.Run.Standalone {
+		return "Run it with more CPUs, or lower the load."
+	}
+	return "Increase clients.resources.cpu, or spread the load over more clients.replicas."
+}
+
+// saturatedForAPart finds consecutive seconds in which the clients together used nearly all that their
+// limits allow, so that each of them did.
+func saturatedForAPart(r *result.Result) *result.Finding {
+	limit := float64(r.Environment.ClientCPULimit) * 1000 * float64(len(r.Clients)) // in microseconds each second
+	if limit <= 0 {
+		return nil
+	}
+	started, ended := underLoad(r)
+	all := within(r.Series, started, ended)
+	var from, length, begin, cpu, worstCPU int64
+	for i := range all {
+		s := &all[i]
+		if 100*float64(s.ClientCPU) < saturatedInvalidatesPercent*limit*float64(s.Seconds) {
+			begin, cpu = s.Second+s.Seconds, 0
+			continue
+		}
+		if cpu == 0 {
+			begin = s.Second
+		}
+		if cpu += s.ClientCPU; s.Second+s.Seconds-begin > length {
+			from, length, worstCPU = begin, s.Second+s.Seconds-begin, cpu
+		}
+	}
+	if length < minSaturatedSeconds {
+		return nil
+	}
+	severity := result.Warns
+	if float64(length*1_000_000) >= saturatedInvalidatesShare*float64(r.DurationMicroseconds) && len(r.Levels) == 0 {
+		severity = result.Invalidates
+	}
+	return found(ReasonClientSaturated, severity,
+		"For %ds of %s, from second %d on, the clients used %.1f%% of their CPU limit. For that time the clients, not the target, may have been the bottleneck. %s",
+		length, seconds(r.DurationMicroseconds), from, 100*float64(worstCPU)/limit/float64(length), saturatedRemedy(r))
 }
 
 // clientThrottled finds clients that were throttled. When a container has used its CPU quota of a

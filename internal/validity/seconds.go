@@ -1,6 +1,7 @@
 package validity
 
 import (
+	"math"
 	"slices"
 
 	"github.com/assay-dev/assay/internal/result"
@@ -22,18 +23,10 @@ type span struct {
 // spans returns the levels of a load that goes through stages, else the whole measurement. A script may
 // change its load at any time, and has none.
 func spans(r *result.Result) []span {
-	if r.Run.Load == result.LoadScript || len(r.Clients) == 0 || len(r.Series) == 0 {
+	if r.Run.Load == result.LoadScript {
 		return nil
 	}
-	started, ended := r.Clients[0].StartSkewMicroseconds, int64(1)<<62
-	for i := range r.Clients {
-		c := &r.Clients[i]
-		started = max(started, c.StartSkewMicroseconds)
-		ended = min(ended, c.StartSkewMicroseconds+c.DurationMicroseconds())
-	}
-	if a := r.Arrivals; a != nil { // what comes later only completes
-		ended = min(ended, a.PlannedMicroseconds)
-	}
+	started, ended := underLoad(r)
 	if len(r.Levels) == 0 {
 		return []span{{seconds: within(r.Series, started, ended)}}
 	}
@@ -45,9 +38,26 @@ func spans(r *result.Result) []span {
 	return all
 }
 
+// underLoad returns the time in which all clients kept up the load, in microseconds from the common start.
+func underLoad(r *result.Result) (started, ended int64) {
+	if len(r.Clients) == 0 {
+		return 0, 0
+	}
+	started, ended = r.Clients[0].StartSkewMicroseconds, math.MaxInt64
+	for i := range r.Clients {
+		c := &r.Clients[i]
+		started = max(started, c.StartSkewMicroseconds)
+		ended = min(ended, c.StartSkewMicroseconds+c.DurationMicroseconds())
+	}
+	if a := r.Arrivals; a != nil { // what comes later only completes
+		ended = min(ended, a.PlannedMicroseconds)
+	}
+	return started, ended
+}
+
 // within returns the entries from started to ended, in microseconds.
 func within(series []result.Second, started, ended int64) []result.Second {
-	width := series[0].Seconds
+	width := int64(0)
 	for i := range series {
 		width = max(width, series[i].Seconds)
 	}

@@ -86,6 +86,22 @@ func TestRules(t *testing.T) {
 			r.Clients[client].Usage.UserCPU, r.Clients[client].Usage.SystemCPU = used/4, used-used/4
 		}
 	}
+	// part has both clients use a share of their limits from one second to another, and little in the others.
+	part := func(of, from, to int64, share float64) change {
+		return func(r *result.Result) {
+			for i := range r.Clients {
+				r.Clients[i].EndedAt = start + of*second
+			}
+			merged(r)
+			for n := range of {
+				s := result.Second{Second: n, Seconds: 1, ClientCPU: 400_000}
+				if n >= from && n < to {
+					s.ClientCPU = int64(share * 4_000_000)
+				}
+				r.Series = append(r.Series, s)
+			}
+		}
+	}
 	throttled := func(microseconds int64) change {
 		return func(r *result.Result) { r.Clients[1].Usage.Throttled = microseconds }
 	}
@@ -162,6 +178,35 @@ func TestRules(t *testing.T) {
 		{"ClientSaturated", "alone", func(r *result.Result) { cpu(1, 90)(r); r.Run.Standalone = true }, result.Invalidates, "were the bottleneck. Run it with more CPUs, or lower the load."},
 		{"ClientSaturated", "both", func(r *result.Result) { cpu(0, 97)(r); cpu(1, 95)(r) }, result.Invalidates, "2 of 2 clients used at least 90% of their CPU limit (worst: client 0, 97.0%)."},
 		{"ClientSaturated", "no limit known", func(r *result.Result) { cpu(0, 97)(r); r.Environment.ClientCPULimit = 0 }, "", ""},
+
+		{"ClientSaturated", "for half", part(10, 5, 10, 0.95), result.Invalidates, "For 5s of 10.000s, from second 5 on, the clients used 95.0% of their CPU limit."},
+		{"ClientSaturated", "for three seconds of 30", part(30, 10, 13, 1), result.Invalidates, "For 3s of 30.000s, from second 10 on"},
+		{"ClientSaturated", "for three seconds of 31", part(31, 10, 13, 1), result.Warns, "For 3s of 31.000s"},
+		{"ClientSaturated", "for three seconds of 30 in stages", func(r *result.Result) {
+			part(30, 10, 13, 1)(r)
+			r.Levels = make([]result.Level, 2)
+		}, result.Warns, "For 3s of 30.000s"},
+		{"ClientSaturated", "for two seconds", part(10, 0, 2, 1), "", ""},
+		{"ClientSaturated", "nearly, for half", part(10, 5, 10, 0.89), "", ""},
+		{"ClientSaturated", "every other second", func(r *result.Result) {
+			part(10, 0, 10, 1)(r)
+			for i := 0; i < 10; i += 2 {
+				r.Series[i].ClientCPU = 0
+			}
+		}, "", ""},
+		{"ClientSaturated", "in seconds without load", func(r *result.Result) {
+			part(20, 10, 20, 1)(r)
+			r.Clients[0].EndedAt = start + length
+			merged(r)
+		}, "", ""},
+		{"ClientSaturated", "warned of in the mean, for half", func(r *result.Result) {
+			part(10, 5, 10, 0.95)(r)
+			cpu(0, 85)(r)
+		}, result.Invalidates, "For 5s of 10.000s"},
+		{"ClientSaturated", "invalid in the mean, for a part", func(r *result.Result) {
+			part(31, 10, 13, 1)(r)
+			cpu(0, 310)(r)
+		}, result.Invalidates, "1 of 2 clients used at least 90%"},
 
 		{"ClientThrottled", "unknown", throttled(-1), "", ""},
 		{"ClientThrottled", "1 %", throttled(100_000), "", ""},
