@@ -36,6 +36,7 @@ var rules = []rule{
 	tooShort,
 	noWarmup,
 	warmupNotSteady,
+	notSteady,
 	targetUsageUnknown,
 	targetCPUShared,
 	targetThrottled,
@@ -91,6 +92,7 @@ const (
 
 	ReasonNoWarmup           = "NoWarmup"
 	ReasonWarmupNotSteady    = "WarmupNotSteady"
+	ReasonNotSteady          = "NotSteady"
 	ReasonTargetUnverified   = "TargetUnverified"
 	ReasonServerExited       = "ServerExited"
 	ReasonTargetUsageUnknown = "TargetUsageUnknown"
