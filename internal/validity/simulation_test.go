@@ -24,6 +24,11 @@ type simulation struct {
 	// time; the rest waits. The spread of the work is exponential.
 	threads   int
 	work, cpu float64
+	// constant makes all work equal.
+	constant bool
+	// backlog limits the requests that wait; one that finds no place comes back after about a second, then two,
+	// four and so on, as a SYN does. 0 is no limit.
+	backlog int
 	// noise is the standard deviation of the logarithm of the machine's speed from second to second, and
 	// memory the correlation of one second with the next.
 	noise, memory float64
@@ -35,18 +40,25 @@ type simulation struct {
 	clientCPU func(second int64) float64
 }
 
-// times is a heap of times in seconds.
-type times []float64
+// attempt is a request, or the place of a thread, at a time in seconds.
+type attempt struct {
+	at, first, again float64
+}
 
-func (t times) Len() int           { return len(t) }
-func (t times) Less(i, j int) bool { return t[i] < t[j] }
-func (t times) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
-func (t *times) Push(x any)        { *t = append(*t, x.(float64)) }
-func (t *times) Pop() any {
-	last := (*t)[len(*t)-1]
-	*t = (*t)[:len(*t)-1]
+// attempts is a heap by time.
+type attempts []attempt
+
+func (a attempts) Len() int           { return len(a) }
+func (a attempts) Less(i, j int) bool { return a[i].at < a[j].at }
+func (a attempts) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
+func (a *attempts) Push(x any)        { *a = append(*a, x.(attempt)) }
+func (a *attempts) Pop() any {
+	last := (*a)[len(*a)-1]
+	*a = (*a)[:len(*a)-1]
 	return last
 }
+
+func (a *attempts) add(at float64) { heap.Push(a, attempt{at: at, first: at, again: 1}) }
 
 // run serves requests in the order of their arrival, and returns the result of the load.
 func (s simulation) run() *result.Result {
@@ -64,23 +76,23 @@ func (s simulation) run() *result.Result {
 		return v
 	}
 
-	free := make(times, s.threads)
-	var due times
+	free := make(attempts, s.threads)
+	var due attempts
+	var begins []float64 // of accepted requests, in their order
+	accepted := 0        // of those that began before now
 	next := func(after float64) {
 		gap := 1 / s.rate
 		if s.poisson {
 			gap *= random.ExpFloat64()
 		}
-		heap.Push(&due, after+gap)
+		due.add(after + gap)
 	}
 	if s.rate > 0 {
 		next(0)
 	} else {
-		due = make(times, s.connections)
-		for i := range due {
-			due[i] = s.think * random.Float64()
+		for range s.connections {
+			due.add(s.think * random.Float64())
 		}
-		heap.Init(&due)
 	}
 
 	// clientLimit is the CPU limit of the only client, in thousandths of a CPU.
@@ -95,26 +107,40 @@ func (s simulation) run() *result.Result {
 	}
 	client, seconds := result.Client{}, map[int64]*result.Measure{}
 	var started, busy, ended float64
+	spent := map[int64]float64{}
 	end := float64(s.seconds)
 	for len(due) > 0 {
-		at := heap.Pop(&due).(float64)
-		if at >= end {
-			break
+		request := heap.Pop(&due).(attempt)
+		at := request.at
+		if request.first >= end {
+			continue // the load is over, and only what began before ends
 		}
-		started = at
-		if s.rate > 0 {
+		started = max(started, request.first)
+		if s.rate > 0 && at == request.first {
 			next(at)
 		}
-		begin := max(at, heap.Pop(&free).(float64))
+		for accepted < len(begins) && begins[accepted] <= at {
+			accepted++
+		}
+		if s.backlog > 0 && len(begins)-accepted >= s.backlog {
+			heap.Push(&due, attempt{at: at + request.again*(0.9+0.2*random.Float64()), first: request.first, again: 2 * request.again})
+			continue
+		}
+		begin := max(at, heap.Pop(&free).(attempt).at)
 		if begin >= s.stall && begin < s.stall+s.stallSeconds {
 			begin = s.stall + s.stallSeconds
 		}
-		work := random.ExpFloat64() / speed(begin)
+		begins = append(begins, begin)
+		work := 1 / speed(begin)
+		if !s.constant {
+			work *= random.ExpFloat64()
+		}
 		done := begin + s.work*work
 		busy += s.cpu * work
-		heap.Push(&free, done)
+		spent[int64(done)] += s.cpu * work
+		free.add(done)
 		if s.rate == 0 {
-			heap.Push(&due, done+s.think)
+			due.add(done + s.think)
 		}
 		ended = max(ended, done)
 		second := int64(done)
@@ -123,7 +149,9 @@ func (s simulation) run() *result.Result {
 		}
 		for _, m := range []*result.Measure{&client.Measure, seconds[second]} {
 			m.Requests++
-			m.Latencies.Of(result.Total).Record(max(1, int64(1e6*(done-at))))
+			m.BytesReceived += 1000
+			m.Latencies.Of(result.Total).Record(max(1, int64(1e6*(done-request.first))))
+			m.Latencies.Of(result.Connect).Record(int64(1e6 * (at - request.first)))
 		}
 	}
 	client.StartedAt, client.EndedAt = start, start+int64(1e6*ended)
@@ -133,7 +161,7 @@ func (s simulation) run() *result.Result {
 	}
 	r.Server.End.At, r.Server.End.UserCPU = s.seconds*second, int64(1e6*busy)
 	for at, m := range seconds {
-		point := result.Second{Second: at, Seconds: 1, Requests: m.Requests, ServerCPU: -1}
+		point := result.Second{Second: at, Seconds: 1, Requests: m.Requests, ServerCPU: int64(1e6 * spent[at])}
 		point.SetLatency(m.Latencies[result.Total])
 		share := 0.3
 		if s.clientCPU != nil {

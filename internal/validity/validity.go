@@ -40,6 +40,7 @@ var rules = []rule{
 	targetUsageUnknown,
 	targetCPUShared,
 	targetThrottled,
+	targetNotBusy,
 	latencyClamped,
 	teardownFailed,
 	metricsOmitted,
@@ -98,6 +99,7 @@ const (
 	ReasonTargetUsageUnknown = "TargetUsageUnknown"
 	ReasonTargetCPUShared    = "TargetCPUShared"
 	ReasonTargetThrottled    = "TargetThrottled"
+	ReasonTargetNotBusy      = "TargetNotBusy"
 	ReasonLatencyClamped     = "LatencyClamped"
 )
 

@@ -1,0 +1,121 @@
+package validity
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+const (
+	// minBusySeconds is the smallest number of seconds over which a target's CPU use is judged: the samples
+	// of each are up to a second apart.
+	minBusySeconds = 5
+	// idleBelowPercent of its CPU limit is where a container has more CPU time left than it used.
+	idleBelowPercent = 50.0
+	// idleConnectionsShare is the share of the connections with a request in flight below which the
+	// connections' think time, and not the target, explains the throughput.
+	idleConnectionsShare = 0.5
+	// queueingRatio is the mean latency divided by the shortest, and queueingLowShare the 10th percentile
+	// divided by the mean, from which on nearly all requests wait for others: whoever waits behind many
+	// waits for about as long as everybody. Of exponential times without a queue a tenth is below 11% of
+	// the mean.
+	queueingRatio    = 5.0
+	queueingLowShare = 0.5
+	// tailRatio is the mean latency divided by the median from which on most of the connections' time is
+	// that of few requests. It is 1.4 for exponential times.
+	tailRatio = 3.0
+	// synRetransmission is the time in microseconds after which the first SYN is sent again (RFC 6298).
+	synRetransmission = 1_000_000
+)
+
+// targetNotBusy finds closed loads whose connections waited, while the target had CPU time left. By
+// Little's law the throughput of a closed load is the number of busy connections divided by the mean
+// latency. Latencies without a wait say that the number of connections is the limit, and think times that
+// the clients are. Latencies that are waits for CPU say that the target is. Other waits are those for a
+// thread, a place in the accept queue, a lock, a backend or the network.
+func targetNotBusy(r *result.Result) *result.Finding {
+	total := r.Merged.Latencies.Get(result.Total)
+	if r.Run.Load != result.LoadClosed || len(r.Levels) > 0 || len(r.Run.Requests) != 1 || total.Count() == 0 {
+		return nil
+	}
+	for _, explains := range []rule{errorsDominate, clientSaturated, clientThrottled, clientStalls, targetThrottled} {
+		if explains(r) != nil {
+			return nil
+		}
+	}
+	connections := r.Run.AllConnections
+	if connections == 0 {
+		connections = r.Run.Connections * int64(len(r.Clients))
+	}
+	concurrency := r.Run.Concurrency(connections)
+	inFlight := float64(total.Sum()) / float64(max(1, r.DurationMicroseconds))
+	if concurrency*1000 <= r.Environment.TargetCPULimit || inFlight < idleConnectionsShare*float64(concurrency) {
+		return nil
+	}
+	used, busiest := containersUsed(r)
+	if used == nil || busiest >= idleBelowPercent {
+		return nil
+	}
+	mean, low, half := total.Mean(), float64(total.Percentile(10)), float64(total.Percentile(50))
+	var waits string
+	switch {
+	case mean >= queueingRatio*float64(total.Min()) && low >= queueingLowShare*mean:
+		waits = fmt.Sprintf("requests took %s in the mean, %.0f times as long as the quickest, and nearly all waited alike", milliseconds(int64(mean)), mean/float64(max(1, total.Min())))
+	case mean >= tailRatio*half:
+		waits = fmt.Sprintf("requests took %s in the mean, although half of them took %s or less: a few waited for the others", milliseconds(int64(mean)), milliseconds(int64(half)))
+	default:
+		return nil
+	}
+	if longest := r.Merged.Latencies.Get(result.Connect).Max(); longest >= synRetransmission {
+		waits += fmt.Sprintf(". Opening a connection took up to %s, as when the accept queue is full", seconds(longest))
+	}
+	return found(ReasonTargetNotBusy, result.Warns,
+		"The target had CPU time left (%s of the limit), but %.0f of %d connections were waiting for it: %s. Something else than its CPU limited the throughput: "+
+			"threads or workers, the accept queue, locks, a backend, or the network, which carried %.1f MB/s. Find and raise that limit, or read the result as one of it.",
+		strings.Join(used, ", "), inFlight, concurrency, waits, float64(r.Merged.BytesReceived)/float64(max(1, r.DurationMicroseconds)))
+}
+
+// containersUsed returns the CPU use of each container of the target in the seconds that completed at least
+// half as many requests as the best, as text, and that of the busiest in percent of its limit; nil if that of
+// some container is unknown. Other seconds are those in which the last few requests end.
+func containersUsed(r *result.Result) (used []string, busiest float64) {
+	started, ended := underLoad(r)
+	all := within(r.Series, started, ended)
+	if len(all) == 0 || int64(len(all))*all[0].Seconds < minBusySeconds {
+		return nil, 0
+	}
+	var best int64
+	for i := range all {
+		best = max(best, all[i].Requests)
+	}
+	all = slices.DeleteFunc(all, func(s result.Second) bool { return 2*s.Requests < best })
+	containers := r.Containers()
+	for _, c := range containers {
+		var cpu, length int64
+		for i := range all {
+			spent := all[i].ServerCPU
+			if c.Name != result.ServerContainer {
+				var known bool
+				if spent, known = all[i].BackendCPU[c.Name]; !known {
+					spent = result.Unknown
+				}
+			}
+			if spent >= 0 {
+				cpu, length = cpu+spent, length+all[i].Seconds
+			}
+		}
+		if c.CPULimit <= 0 || length < minBusySeconds {
+			return nil, 0
+		}
+		percent := 100 * float64(cpu) / (1000 * float64(c.CPULimit) * float64(length))
+		busiest = max(busiest, percent)
+		text := fmt.Sprintf("%.1f%%", percent)
+		if len(containers) > 1 {
+			text = c.Name + " " + text
+		}
+		used = append(used, text)
+	}
+	return used, busiest
+}

@@ -1,0 +1,74 @@
+package validity_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+func TestTargetNotBusy(t *testing.T) {
+	// pool is a server with threads that mostly wait for something else than a CPU.
+	pool := simulation{seed: 5, seconds: 10, connections: 100, threads: 4, work: 0.01, cpu: 0.0005, noise: 0.1}
+	with := func(change func(*simulation)) simulation {
+		s := pool
+		change(&s)
+		return s
+	}
+	unchanged := func(*result.Result) {}
+	for name, tc := range map[string]struct {
+		of      simulation
+		change  func(*result.Result)
+		figures []string // nil when nothing is to be found
+	}{
+		"four threads for 100 connections": {pool, unchanged, []string{
+			"The target had CPU time left (2", "98 of 100 connections were waiting", "times as long as the quickest", "which carried 0.4 MB/s",
+		}},
+		"four threads, equal work": {with(func(s *simulation) { s.constant = true }), unchanged, []string{"times as long as the quickest"}},
+		"an accept queue of 50": {with(func(s *simulation) { s.connections, s.backlog, s.work, s.threads, s.think = 200, 50, 0.0014, 1, 0.001 }), unchanged, []string{
+			"a few waited for the others. Opening a connection took up to", "as when the accept queue is full",
+		}},
+		"a backend at its limit, too": {pool, func(r *result.Result) {
+			r.Environment.Backends = []result.BackendEnvironment{{Name: "tomcat", CPULimit: 500}}
+			for i := range r.Series {
+				r.Series[i].BackendCPU = map[string]int64{"tomcat": 100_000}
+			}
+		}, []string{"(server 2", "%, tomcat 20.0% of the limit)"}},
+
+		"its CPU": {with(func(s *simulation) { s.cpu = 0.0025 }), unchanged, nil},
+		"the CPU of a backend": {pool, func(r *result.Result) {
+			r.Environment.Backends = []result.BackendEnvironment{{Name: "tomcat", CPULimit: 500}}
+			for i := range r.Series {
+				r.Series[i].BackendCPU = map[string]int64{"tomcat": 480_000}
+			}
+		}, nil},
+		"a backend that nobody can see": {pool, func(r *result.Result) {
+			r.Environment.Backends = []result.BackendEnvironment{{Name: "tomcat", CPULimit: 500}}
+		}, nil},
+		"the number of connections":           {with(func(s *simulation) { s.connections, s.threads, s.constant = 25, 100, true }), unchanged, nil},
+		"as many, with random times":          {with(func(s *simulation) { s.connections, s.threads = 25, 100 }), unchanged, nil},
+		"one connection":                      {with(func(s *simulation) { s.connections = 1 }), unchanged, nil},
+		"think times":                         {with(func(s *simulation) { s.think, s.threads = 0.5, 10 }), unchanged, nil},
+		"the rate":                            {with(func(s *simulation) { s.rate, s.connections = 500, 0 }), unchanged, nil},
+		"a client without CPU":                {with(func(s *simulation) { s.clientCPU = func(int64) float64 { return 0.95 } }), unchanged, nil},
+		"the target's CPU limit, in bursts":   {pool, func(r *result.Result) { r.Server.End.Throttled = second }, nil},
+		"several kinds of requests":           {pool, func(r *result.Result) { r.Run.Requests = append(r.Run.Requests, result.Request{Path: "/b"}) }, nil},
+		"a load that goes through stages":     {pool, func(r *result.Result) { r.Levels = make([]result.Level, 1) }, nil},
+		"four seconds":                        {with(func(s *simulation) { s.seconds = 4 }), unchanged, nil},
+		"a target whose usage nobody can see": {pool, func(r *result.Result) { r.Environment.TargetCPULimit = 0 }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := tc.of.run()
+			tc.change(r)
+			got := find(r, "TargetNotBusy")
+			if (got.Severity == result.Warns) != (tc.figures != nil) {
+				t.Errorf("found %s %q", got.Severity, got.Message)
+			}
+			for _, text := range tc.figures {
+				if !strings.Contains(got.Message, text) {
+					t.Errorf("%q lacks %q", got.Message, text)
+				}
+			}
+		})
+	}
+}
