@@ -1,6 +1,9 @@
 package validity
 
 import (
+	"fmt"
+
+	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/steady"
 )
@@ -10,6 +13,9 @@ const (
 	minMicroseconds = 1_000_000
 	// minRequests is the smallest number of requests whose 99th percentile rests on ten of them.
 	minRequests = 1_000
+	// minBeyond is the smallest number of requests above a percentile that is more than a few of them. How
+	// many there are varies by its square root: of ten by a third.
+	minBeyond = 10
 )
 
 // tooShort finds short measurements. They are dominated by the opening of connections, the filling
@@ -22,6 +28,30 @@ func tooShort(r *result.Result) *result.Finding {
 	return found(ReasonTooShort, result.Warns,
 		"The measurement has %d successful requests in %s. With fewer than %d, or in less than %s, high percentiles rest on a few requests. Make more requests, or measure for longer.",
 		succeeded, seconds(r.DurationMicroseconds), minRequests, seconds(minMicroseconds))
+}
+
+// tooFewSamples finds percentiles that few requests decide: the 99.9th, and those that thresholds use. What
+// tooShort has found has too few for the others as well.
+func tooFewSamples(r *result.Result) *result.Finding {
+	n := r.Merged.Succeeded()
+	if n < minRequests {
+		return nil
+	}
+	highest, because := percentile.P999, ","
+	for _, p := range percentile.Common {
+		for i := range r.Thresholds {
+			if metric := r.Thresholds[i].Metric; metric == "Latency"+p.Name() && p >= highest {
+				highest, because = p, fmt.Sprintf(", which the threshold %s uses,", metric)
+			}
+		}
+	}
+	beyond := n - percentile.Rank(highest.Percent(), n)
+	if beyond >= minBeyond {
+		return nil
+	}
+	return found(ReasonTooFewSamples, result.Warns,
+		"Only %d of %d successful requests are above the %sth percentile%s so that it rests on them. Make at least %.0f requests, or use a lower percentile.",
+		beyond, n, highest, because, minBeyond/(1-highest.Percent()/100))
 }
 
 // noWarmup finds measurements of a cold target: the first requests meet cold caches and code that

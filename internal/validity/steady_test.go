@@ -87,9 +87,9 @@ func TestCleanRuns(t *testing.T) {
 		for name, s := range map[string]simulation{
 			"closed":              noisy(30, nil),
 			"closed for a minute": noisy(60, nil),
-			"closed, think times": {seconds: 30, connections: 50, think: 0.2, threads: 5, work: 0.01, cpu: 0.002, noise: 0.1},
-			"at 40% of its speed": rated(30, nil),
-			"random at 80%":       {seconds: 20, rate: 400, poisson: true, threads: 5, work: 0.01, cpu: 0.002, noise: 0.1},
+			"closed, think times": {seconds: 60, connections: 50, think: 0.2, threads: 5, work: 0.01, cpu: 0.002, noise: 0.1},
+			"at 40% of its speed": rated(60, nil),
+			"random at 80%":       {seconds: 30, rate: 400, poisson: true, threads: 5, work: 0.01, cpu: 0.002, noise: 0.1},
 		} {
 			s.seed, s.memory = seed, 0.3
 			for _, f := range validity.Judge(s.run()) {

@@ -34,6 +34,7 @@ var rules = []rule{
 	iterationsDropped,
 	startsLate,
 	tooShort,
+	tooFewSamples,
 	noWarmup,
 	warmupNotSteady,
 	notSteady,
@@ -83,6 +84,7 @@ const (
 	ReasonRateNotAchieved  = "RateNotAchieved"
 	ReasonStartsLate       = "StartsLate"
 	ReasonTooShort         = "TooShort"
+	ReasonTooFewSamples    = "TooFewSamples"
 	// Those of k6 scripts.
 	ReasonNoRequests         = "NoRequests"
 	ReasonScriptMarkedFailed = "ScriptMarkedFailed"

@@ -133,6 +133,11 @@ func TestRules(t *testing.T) {
 	short := func(microseconds, requests int64) change {
 		return func(r *result.Result) { r.DurationMicroseconds, r.Merged.Requests = microseconds, requests }
 	}
+	samples := func(n int64, threshold string) change {
+		return func(r *result.Result) {
+			r.Merged.Requests, r.Thresholds = n, []result.ThresholdOutcome{{Metric: threshold}}
+		}
+	}
 	clockError := func(microseconds int64) change {
 		return func(r *result.Result) { r.Clients[1].ClockErrorMicroseconds = microseconds }
 	}
@@ -250,6 +255,13 @@ func TestRules(t *testing.T) {
 		{"TooShort", "1 s and 1000 requests", short(second, 1000), "", ""},
 		{"TooShort", "less than 1 s", short(second-1, 1000), result.Warns, "1000 successful requests in 1.000s."},
 		{"TooShort", "999 requests", short(second, 999), result.Warns, "999 successful requests"},
+
+		{"TooFewSamples", "9,999 requests", samples(9_999, ""), result.Warns, "Only 9 of 9999 successful requests are above the 99.9th percentile, so that it rests on them. Make at least 10000 requests"},
+		{"TooFewSamples", "10,000 requests", samples(10_000, ""), "", ""},
+		{"TooFewSamples", "5,000 requests and a threshold of p99", samples(5_000, "LatencyP99"), result.Warns, "Only 5 of 5000 successful requests are above the 99.9th percentile, so"},
+		{"TooFewSamples", "99,999 requests and a threshold of p99.99", samples(99_999, "LatencyP9999"), result.Warns, "Only 9 of 99999 successful requests are above the 99.99th percentile, which the threshold LatencyP9999 uses, so that it rests on them. Make at least 100000"},
+		{"TooFewSamples", "100,000 requests and a threshold of p99.99", samples(100_000, "LatencyP9999"), "", ""},
+		{"TooFewSamples", "what TooShort finds", samples(999, "LatencyP9999"), "", ""},
 
 		{"NoWarmup", "none", func(r *result.Result) { r.Warmup = nil }, result.Warns, "measured cold"},
 		{"WarmupNotSteady", "steady", settled(true), "", ""},
