@@ -144,6 +144,8 @@ const (
 	ReasonNotValid = "NotValid"
 	// ReasonValid: there are no findings.
 	ReasonValid = "NoFindings"
+	// ReasonAccepted: there are findings, all of which the run declared as expected.
+	ReasonAccepted = "Accepted"
 	// ReasonWarnings: there are findings, none of which invalidates the result.
 	ReasonWarnings = "Warnings"
 	// ReasonNoResult: the run has no result.

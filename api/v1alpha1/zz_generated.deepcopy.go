@@ -416,6 +416,11 @@ func (in *BenchmarkRunSpec) DeepCopyInto(out *BenchmarkRunSpec) {
 		*out = make([]Threshold, len(*in))
 		copy(*out, *in)
 	}
+	if in.Accept != nil {
+		in, out := &in.Accept, &out.Accept
+		*out = make([]FindingReason, len(*in))
+		copy(*out, *in)
+	}
 	if in.Suspend != nil {
 		in, out := &in.Suspend, &out.Suspend
 		*out = new(bool)

@@ -66,6 +66,25 @@ func TestThresholdsOfAnInvalidResult(t *testing.T) {
 	}
 }
 
+func TestAcceptedFindingsAreShownButDoNotWarn(t *testing.T) {
+	accepted := result.Finding{Reason: "NoWarmup", Severity: result.Accepted, Message: "measured cold"}
+	warns := result.Finding{Reason: "TooShort", Severity: result.Warns, Message: "5 requests"}
+	for head, findings := range map[string][]result.Finding{
+		"\nVALID\n  Accepted NoWarmup: measured cold\n":                                               {accepted},
+		"\nVALID, with 1 warning\n  Warns TooShort: 5 requests\n  Accepted NoWarmup: measured cold\n": {warns, accepted},
+	} {
+		r := tomcat()
+		r.Findings = findings
+		var got bytes.Buffer
+		if err := report.Write(&got, "text", r); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(got.String(), head) {
+			t.Errorf("lacks %q:\n%.800s", head, got.String())
+		}
+	}
+}
+
 func TestJSONKeepsTheWholeResult(t *testing.T) {
 	want := forwarding()
 	want.Environment.ServerSoftware = "a\u009b31mb\u202e\u00e9"

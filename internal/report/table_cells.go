@@ -184,8 +184,8 @@ func validCell(row *Row, number int) (cell, note string) {
 		return "no result " + mark, fmt.Sprintf("%s %s has %s", mark, row.Name, cmp.Or(row.NoResult, "no result"))
 	case !row.valid():
 		return "NO " + mark, fmt.Sprintf("%s %s is not valid: %s", mark, row.Name, reasons(row))
-	case len(row.Findings) > 0:
-		return "yes, " + plural(len(row.Findings), "warning"), ""
+	case warnings(row.Findings) > 0:
+		return "yes, " + plural(warnings(row.Findings), "warning"), ""
 	}
 	return "yes", ""
 }

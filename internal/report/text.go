@@ -81,8 +81,8 @@ func writeVerdict(w *bytes.Buffer, r *result.Result) {
 	switch reasons := invalidating(r.Findings, func(f result.Finding) string { return f.Reason }); {
 	case len(reasons) > 0:
 		fmt.Fprintf(w, "NOT VALID: %s\n", strings.Join(reasons, ", "))
-	case len(r.Findings) > 0:
-		fmt.Fprintf(w, "VALID, with %s\n", plural(len(r.Findings), "warning"))
+	case warnings(r.Findings) > 0:
+		fmt.Fprintf(w, "VALID, with %s\n", plural(warnings(r.Findings), "warning"))
 	default:
 		fmt.Fprintln(w, "VALID")
 	}
@@ -93,6 +93,17 @@ func writeVerdict(w *bytes.Buffer, r *result.Result) {
 
 func thresholdsMet(outcomes []result.ThresholdOutcome) bool {
 	return !slices.ContainsFunc(outcomes, func(o result.ThresholdOutcome) bool { return !o.Met })
+}
+
+// warnings returns the number of findings that warn.
+func warnings(findings []result.Finding) int {
+	n := 0
+	for i := range findings {
+		if findings[i].Severity == result.Warns {
+			n++
+		}
+	}
+	return n
 }
 
 // invalidating returns the findings that invalidate a result as texts.

@@ -210,6 +210,8 @@ const (
 	Invalidates Severity = "Invalidates"
 	// Warns means that the result is valid with a reservation.
 	Warns Severity = "Warns"
+	// Accepted means that the run declared the finding as expected. It says nothing against the result.
+	Accepted Severity = "Accepted"
 )
 
 // Finding is a reason to distrust a result.

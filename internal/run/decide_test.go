@@ -267,37 +267,6 @@ func TestDecideCompletesARunFromItsArtifact(t *testing.T) {
 	}
 }
 
-// TestReasonsOfAVerdict checks that Valid and ThresholdsMet tell apart what their statuses don't.
-func TestReasonsOfAVerdict(t *testing.T) {
-	warns := result.Finding{Reason: "NoWarmup", Severity: result.Warns, Message: "measured cold"}
-	invalidates := result.Finding{Reason: "ClientSaturated", Severity: result.Invalidates, Message: "too busy"}
-	for name, tc := range map[string]struct {
-		findings        []result.Finding
-		met             bool
-		valid, verified string
-	}{
-		"nothing found":         {nil, true, "True NoFindings", "True AllMet"},
-		"a warning":             {[]result.Finding{warns}, true, "True Warnings", "True AllMet"},
-		"a warning, and missed": {[]result.Finding{warns}, false, "True Warnings", "False Missed"},
-		"invalid and met":       {[]result.Finding{invalidates, warns}, true, "False ClientSaturated", "Unknown NotValid"},
-		"invalid and missed":    {[]result.Finding{invalidates}, false, "False ClientSaturated", "Unknown NotValid"},
-		"a warning before it":   {[]result.Finding{warns, invalidates}, true, "False ClientSaturated", "Unknown NotValid"},
-	} {
-		s := newScene()
-		s.run.Status.Artifact = &v1alpha1.ArtifactReference{SHA256: "abc"}
-		s.o.Stored = &Stored{Identity: artifact.Identity{SHA256: "abc"}, Result: &result.Result{
-			Clients: []result.Client{{}}, Findings: tc.findings, Thresholds: []result.ThresholdOutcome{{Metric: "ErrorRate", Met: tc.met}},
-		}}
-		p := s.decide()
-		for kind, want := range map[string]string{v1alpha1.ConditionValid: tc.valid, v1alpha1.ConditionThresholdsMet: tc.verified} {
-			c := meta.FindStatusCondition(p.Status.Conditions, kind)
-			if got := string(c.Status) + " " + c.Reason; got != want {
-				t.Errorf("%s: %s is %s, want %s", name, kind, got, want)
-			}
-		}
-	}
-}
-
 func TestCleanUp(t *testing.T) {
 	finished := func(succeeded metav1.ConditionStatus, age time.Duration) *scene {
 		s := newScene()

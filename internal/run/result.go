@@ -108,6 +108,7 @@ func (p *planner) merge() (*result.Result, error) {
 	}
 	merged.AddScript()
 	merged.Findings = validity.Judge(merged)
+	validity.Accept(merged.Findings, accepted(p.run))
 	return merged, nil
 }
 
@@ -147,6 +148,14 @@ func (p *planner) describe(at int64) (*result.Run, error) {
 		}
 	}
 	return &d, nil
+}
+
+func accepted(run *v1alpha1.BenchmarkRun) []string {
+	var reasons []string
+	for _, reason := range run.Spec.Accept {
+		reasons = append(reasons, string(reason))
+	}
+	return reasons
 }
 
 func bounds(run *v1alpha1.BenchmarkRun) []validity.Bound {

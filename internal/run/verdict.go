@@ -99,10 +99,16 @@ func (p *planner) judge(r *result.Result) {
 		switch {
 		case finding.Severity == result.Invalidates && status == metav1.ConditionTrue:
 			status, reason = metav1.ConditionFalse, finding.Reason
-		case finding.Severity == result.Warns && reason == v1alpha1.ReasonValid:
+		case finding.Severity == result.Warns && status == metav1.ConditionTrue:
 			reason = v1alpha1.ReasonWarnings
+		case finding.Severity == result.Accepted && reason == v1alpha1.ReasonValid:
+			reason = v1alpha1.ReasonAccepted
 		}
-		messages = append(messages, finding.Reason+": "+strings.TrimSuffix(finding.Message, ".")+".")
+		name := finding.Reason
+		if finding.Severity == result.Accepted {
+			name += " (accepted)"
+		}
+		messages = append(messages, name+": "+strings.TrimSuffix(finding.Message, ".")+".")
 	}
 	if len(messages) == 0 {
 		messages = append(messages, "There are no findings.")

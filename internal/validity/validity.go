@@ -56,10 +56,26 @@ func Judge(r *result.Result) []result.Finding {
 			findings = append(findings, *f)
 		}
 	}
-	slices.SortStableFunc(findings, func(a, b result.Finding) int {
-		return cmp.Compare(a.Severity, b.Severity) // Invalidates, Warns
-	})
+	sortFindings(findings)
 	return findings
+}
+
+// Accept changes the severity of findings with one of the reasons to result.Accepted, and moves them to the
+// end.
+func Accept(findings []result.Finding, reasons []string) {
+	for i := range findings {
+		if slices.Contains(reasons, findings[i].Reason) {
+			findings[i].Severity = result.Accepted
+		}
+	}
+	sortFindings(findings)
+}
+
+func sortFindings(findings []result.Finding) {
+	order := []result.Severity{result.Invalidates, result.Warns, result.Accepted}
+	slices.SortStableFunc(findings, func(a, b result.Finding) int {
+		return cmp.Compare(slices.Index(order, a.Severity), slices.Index(order, b.Severity))
+	})
 }
 
 // Valid reports whether none of the findings invalidates the result.

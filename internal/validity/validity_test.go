@@ -363,6 +363,25 @@ func TestInvalidatingFindingsComeFirst(t *testing.T) {
 	}
 }
 
+func TestAcceptedFindings(t *testing.T) {
+	r := sound()
+	r.Warmup, r.Server = nil, nil
+	r.Clients[0].Usage.Throttled = second
+	findings := validity.Judge(r)
+	validity.Accept(findings, []string{"ClientThrottled", "NoWarmup", "NotKeepingUp"})
+	var got []string
+	for _, f := range findings {
+		got = append(got, fmt.Sprint(f.Severity, " ", f.Reason, " ", f.Message != ""))
+	}
+	want := []string{"Warns TargetUsageUnknown true", "Accepted ClientThrottled true", "Accepted NoWarmup true"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if !validity.Valid(findings) {
+		t.Error("not valid, although what would invalidate it is accepted")
+	}
+}
+
 func TestAnEmptyResultIsJudged(t *testing.T) {
 	if validity.Valid(validity.Judge(&result.Result{})) {
 		t.Error("a result without a request is valid")

@@ -52,6 +52,7 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"warm-up until steady", base, steady("windows: 3")},
 		{"warm-up until steady with the shortest limit", base, steady("windowSeconds: 20, windows: 4, timeoutSeconds: 80")},
 		{"path with everything that a URL may have", base, `spec: {load: {requests: [{path: "/A-z0._~!$&()*+,;=:@%C3%9F/?a[]=b"}]}}`},
+		{"findings that are expected", base, `spec: {accept: [NoWarmup, TargetCPUShared]}`},
 		{"latency in seconds", base, `spec: {thresholds: [{metric: LatencyMax, below: 1.5s}]}`},
 		{"latency in microseconds", base, `spec: {thresholds: [{metric: LatencyP50, below: 900us}]}`},
 		{"every request may fail", base, `spec: {thresholds: [{metric: ErrorRate, above: 0%}]}`},

@@ -58,6 +58,8 @@ var refusedChanges = []change{
 	{field: "script", patch: `{load: null, script: {configMapName: a}}`},
 	{field: "thresholds", patch: `{thresholds: null}`},
 	{field: "thresholds", patch: `{thresholds: [{metric: LatencyP99, below: 51ms}]}`},
+	{field: "accept", patch: `{accept: null}`},
+	{field: "accept", patch: `{accept: [NoWarmup]}`},
 	{field: "lane", patch: `{lane: other}`},
 	{field: "lane", patch: `{lane: null}`},
 	{field: "activeDeadlineSeconds", patch: `{activeDeadlineSeconds: 601}`},
@@ -69,6 +71,7 @@ var refusedChanges = []change{
 var refusedAdditions = []change{
 	{field: "load", patch: `{load: {warmup: {requests: 20000}}}`},
 	{field: "thresholds", patch: `{thresholds: [{metric: LatencyP99, below: 50ms}]}`},
+	{field: "accept", patch: `{accept: [NoWarmup]}`},
 	{field: "target.content", patch: `{target: {content: [{path: /a, sizeBytes: 1}]}}`},
 	{field: "target.imagePullSecrets", patch: `{target: {imagePullSecrets: [{name: a}]}}`},
 	{field: "target.readiness.path", patch: `{target: {readiness: {path: /a}}}`},
@@ -149,9 +152,9 @@ var allowedChanges = []change{
 	{field: "clients.resources", patch: `{clients: {resources: {cpu: "0.3", memory: 268435456}}}`},
 }
 
-// ownLane gives base a lane other than the default, so that taking it away is a
+// ownLane gives base a lane other than the default, and a finding to accept, so that taking them away is a
 // change.
-const ownLane = `spec: {lane: rack-a}`
+const ownLane = `spec: {lane: rack-a, accept: [TooShort]}`
 
 func TestRunsAreImmutable(t *testing.T) {
 	namespace := newNamespace(t)

@@ -111,6 +111,7 @@ spec:
     closed: {connections: 25, requests: 50000}
     warmup: {requests: 20000}
   thresholds: [{metric: LatencyP99, below: 50ms, above: 1ms}, {metric: RequestsPerSecond, above: "1500"}]
+  accept: [TooShort, TargetCPUShared]
   lane: rack-a
   suspend: true
   activeDeadlineSeconds: 600

@@ -225,6 +225,12 @@ var refusals = []refusal{
 	{name: "too many clients", patch: `spec: {clients: {replicas: 1001}}`,
 		want: []string{"spec.clients.replicas", "less than or equal to 1000"}},
 
+	// accept
+	{name: "an unknown finding", patch: `spec: {accept: [NoWarmup, TooSlow]}`,
+		want: []string{"spec.accept[1]", "supported values", `"NoWarmup"`, `"NotKeepingUp"`}},
+	{name: "a finding accepted twice", patch: `spec: {accept: [NoWarmup, NoWarmup]}`,
+		want: []string{"spec.accept[1]", "Duplicate value"}},
+
 	// thresholds
 	{name: "unknown metric", patch: `spec: {thresholds: [{metric: LatencyP42, below: 50ms}]}`,
 		want: []string{"spec.thresholds[0].metric", "supported values", `"LatencyP99"`}},
