@@ -107,7 +107,8 @@ func (p *planner) merge() (*result.Result, error) {
 		return nil, err
 	}
 	merged.AddScript()
-	merged.Findings = validity.Judge(merged)
+	setting, requests := server.Concurrency(&p.run.Spec.Target)
+	merged.Findings = validity.Judge(merged, validity.Limit{Setting: setting, Requests: requests})
 	validity.Accept(merged.Findings, accepted(p.run))
 	return merged, nil
 }

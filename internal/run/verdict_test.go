@@ -10,6 +10,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
 )
 
 // TestReasonsOfAVerdict checks that Valid and ThresholdsMet tell apart what their statuses don't.
@@ -62,6 +63,25 @@ func TestExpectedFindingsAreAccepted(t *testing.T) {
 		at := slices.IndexFunc(findings, func(f result.Finding) bool { return f.Reason == "NoWarmup" })
 		if at < 0 || findings[at].Severity != want {
 			t.Errorf("accept %q: %+v, want %s NoWarmup", accept, findings, want)
+		}
+	}
+}
+
+// TestTheServersLimitIsJudged has three requests in flight at a Tomcat with a few threads.
+func TestTheServersLimitIsJudged(t *testing.T) {
+	for threads, want := range map[int32]bool{2: true, 3: false} {
+		s := newScene().collected().sampled().tomcat(v1alpha1.TomcatNIO)
+		s.run.Spec.Target.Server.Tomcat.Connector.MaxThreads = &threads
+		s.clients(func(c *session.ClientState) {
+			c.Totals.Requests = 1
+			c.Totals.Latencies.Of(result.Total).Record(3 * 500_000 / int64(len(s.o.Sessions.Clients)))
+		})
+		findings := stored(t, s.decide()).Findings
+		got := slices.ContainsFunc(findings, func(f result.Finding) bool {
+			return f.Reason == "ConcurrencyLimited" && strings.Contains(f.Message, "at most 2 at a time (maxThreads)")
+		})
+		if got != want {
+			t.Errorf("maxThreads %d: %+v", threads, findings)
 		}
 	}
 }

@@ -157,6 +157,16 @@ func Render(t *v1alpha1.Target, configurations Configurations) (*Rendering, erro
 	return r, nil
 }
 
+// Concurrency returns how many requests the server that clients talk to processes at a time, and the setting
+// that says so; empty and 0 if there is no limit, or it is unknown, as with a configuration of the user's own.
+func Concurrency(t *v1alpha1.Target) (setting string, requests int64) {
+	all, _ := declaredBy(t, nil)
+	if len(all) == 0 || all[0].Configuration != nil {
+		return "", 0
+	}
+	return all[0].Concurrency.Setting, int64(all[0].Concurrency.Requests)
+}
+
 // Port returns the TCP port on which a target listens that Assay starts.
 func Port(t *v1alpha1.Target) int32 {
 	all, _ := declaredBy(t, nil)

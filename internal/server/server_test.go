@@ -50,3 +50,35 @@ func TestLabel(t *testing.T) {
 		}
 	}
 }
+
+func TestConcurrency(t *testing.T) {
+	three := int32(3)
+	tomcat := func(c v1alpha1.TomcatConnector) v1alpha1.Server {
+		return v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Connector: c}}
+	}
+	httpd := func(h v1alpha1.HTTPDServer) v1alpha1.Server { return v1alpha1.Server{HTTPD: &h} }
+	jetty := func(j v1alpha1.JettyServer) v1alpha1.Server { return v1alpha1.Server{Jetty: &j} }
+	for name, tc := range map[string]struct {
+		server   v1alpha1.Server
+		setting  string
+		requests int64
+	}{
+		"Tomcat":                  {tomcat(v1alpha1.TomcatConnector{}), "maxThreads", 200},
+		"Tomcat, few threads":     {tomcat(v1alpha1.TomcatConnector{MaxThreads: &three, Executor: v1alpha1.TomcatShared}), "maxThreads", 3},
+		"Tomcat, virtual threads": {tomcat(v1alpha1.TomcatConnector{Executor: v1alpha1.TomcatVirtualThreads}), "", 0},
+		"Tomcat, own server.xml":  {v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Configuration: &v1alpha1.Configuration{ConfigMapName: "a"}}}, "", 0},
+		"httpd":                   {httpd(v1alpha1.HTTPDServer{}), "maxRequestWorkers", 400},
+		"httpd Prefork":           {httpd(v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDPrefork}), "maxRequestWorkers", 256},
+		"httpd, three processes":  {httpd(v1alpha1.HTTPDServer{ServerLimit: &three}), "maxRequestWorkers", 75},
+		"httpd Prefork, three":    {httpd(v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDPrefork, MaxRequestWorkers: &three}), "maxRequestWorkers", 3},
+		"Jetty":                   {jetty(v1alpha1.JettyServer{}), "threads.max", 200},
+		"Jetty, few threads":      {jetty(v1alpha1.JettyServer{Threads: &v1alpha1.JettyThreads{Max: &three}}), "threads.max", 3},
+		"nginx":                   {v1alpha1.Server{Nginx: &v1alpha1.NginxServer{}}, "", 0},
+		"an external server":      {v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "http://a"}}, "", 0},
+	} {
+		setting, requests := Concurrency(&v1alpha1.Target{Server: tc.server})
+		if setting != tc.setting || requests != tc.requests {
+			t.Errorf("%s: %s %d, want %s %d", name, setting, requests, tc.setting, tc.requests)
+		}
+	}
+}

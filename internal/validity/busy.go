@@ -50,7 +50,7 @@ func targetNotBusy(r *result.Result) *result.Finding {
 		connections = r.Run.Connections * int64(len(r.Clients))
 	}
 	concurrency := r.Run.Concurrency(connections)
-	inFlight := float64(total.Sum()) / float64(max(1, r.DurationMicroseconds))
+	inFlight := requestsInFlight(r)
 	if concurrency*1000 <= r.Environment.TargetCPULimit || inFlight < idleConnectionsShare*float64(concurrency) {
 		return nil
 	}
@@ -75,6 +75,30 @@ func targetNotBusy(r *result.Result) *result.Finding {
 		"The target had CPU time left (%s of the limit), but %.0f of %d connections were waiting for it: %s. Something else than its CPU limited the throughput: "+
 			"threads or workers, the accept queue, locks, a backend, or the network, which carried %.1f MB/s. Find and raise that limit, or read the result as one of it.",
 		strings.Join(used, ", "), inFlight, concurrency, waits, float64(r.Merged.BytesReceived)/float64(max(1, r.DurationMicroseconds)))
+}
+
+// concurrencyOverLimit finds loads with more requests in flight than the server processes at a time: some
+// always wait for a thread. The number in flight is that of Little's law, the throughput times the mean
+// latency, so that idle connections don't count.
+func concurrencyOverLimit(r *result.Result, l Limit) *result.Finding {
+	inFlight := requestsInFlight(r)
+	if l.Requests == 0 || inFlight <= float64(l.Requests) {
+		return nil
+	}
+	return found(ReasonConcurrencyLimited, result.Warns,
+		"%.0f requests were in flight in the mean, but the server processes at most %d at a time (%s): the others waited, and latencies include that time. "+
+			"Increase %s, or lower the concurrency, unless the queue is what is measured.",
+		inFlight, l.Requests, l.Setting, l.Setting)
+}
+
+// requestsInFlight returns the mean number of requests in flight: of successful ones, whose times are known,
+// without the time that requests of open load waited for a connection.
+func requestsInFlight(r *result.Result) float64 {
+	busy := r.Merged.Latencies.Get(result.Total)
+	if service := r.Merged.Latencies.Get(result.Service); service.Count() > 0 {
+		busy = service
+	}
+	return float64(busy.Sum()) / float64(max(1, r.DurationMicroseconds))
 }
 
 // containersUsed returns the CPU use of each container of the target in the seconds that completed at least

@@ -5,7 +5,37 @@ import (
 	"testing"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/validity"
 )
+
+func TestConcurrencyLimited(t *testing.T) {
+	pool := simulation{seed: 5, seconds: 10, connections: 149, threads: 150, work: 0.05, cpu: 0.0001, constant: true}
+	of := func(s simulation, limit int64) result.Finding {
+		for _, f := range validity.Judge(s.run(), validity.Limit{Setting: "maxThreads", Requests: limit}) {
+			if f.Reason == "ConcurrencyLimited" {
+				return f
+			}
+		}
+		return result.Finding{}
+	}
+	more, thinking, rated := pool, pool, pool
+	more.connections, thinking.connections, thinking.think = 300, 300, 0.1
+	rated.connections, rated.rate, rated.threads = 0, 4500, 1000
+	for name, tc := range map[string]struct {
+		got  result.Finding
+		want string // empty when nothing is to be found
+	}{
+		"149 connections for 150 threads":       {of(pool, 150), ""},
+		"300 connections for 150 threads":       {of(more, 150), "requests were in flight in the mean, but the server processes at most 150 at a time (maxThreads)"},
+		"300 connections that think in between": {of(thinking, 150), ""},
+		"open load of 225 in flight":            {of(rated, 150), "Increase maxThreads"},
+		"no limit":                              {of(more, 0), ""},
+	} {
+		if (tc.got.Severity == result.Warns) != (tc.want != "") || !strings.Contains(tc.got.Message, tc.want) {
+			t.Errorf("%s: found %s %q, want %q", name, tc.got.Severity, tc.got.Message, tc.want)
+		}
+	}
+}
 
 func TestTargetNotBusy(t *testing.T) {
 	// pool is a server with threads that mostly wait for something else than a CPU.

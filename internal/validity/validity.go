@@ -47,14 +47,28 @@ var rules = []rule{
 	metricsOmitted,
 }
 
-// Judge returns the reasons to distrust a result: first those that invalidate it,
-// then those that only warn. It ignores the result's own Findings.
-func Judge(r *result.Result) []result.Finding {
+// Limit is the number of requests that the server which clients talk to processes at a time.
+type Limit struct {
+	// Setting is the name of the setting that says so, such as maxThreads.
+	Setting string
+	// Requests is the number; 0 if there is no limit, or it is unknown.
+	Requests int64
+}
+
+// Judge returns the reasons to distrust a result of a server with the given limits: first those that
+// invalidate it, then those that only warn. It ignores the result's own Findings.
+func Judge(r *result.Result, limits ...Limit) []result.Finding {
 	var findings []result.Finding
-	for _, check := range rules {
-		if f := check(r); f != nil {
+	add := func(f *result.Finding) {
+		if f != nil {
 			findings = append(findings, *f)
 		}
+	}
+	for _, check := range rules {
+		add(check(r))
+	}
+	for _, l := range limits {
+		add(concurrencyOverLimit(r, l))
 	}
 	sortFindings(findings)
 	return findings
@@ -118,6 +132,7 @@ const (
 	ReasonTargetCPUShared    = "TargetCPUShared"
 	ReasonTargetThrottled    = "TargetThrottled"
 	ReasonTargetNotBusy      = "TargetNotBusy"
+	ReasonConcurrencyLimited = "ConcurrencyLimited"
 	ReasonLatencyClamped     = "LatencyClamped"
 )
 

@@ -40,6 +40,17 @@ type Description struct {
 	Port int32
 	// Configuration is the user's own configuration, or nil if there is none.
 	Configuration *v1alpha1.Configuration
+	// Concurrency limits the requests that the server processes at a time. Its zero value is no limit,
+	// or an unknown one.
+	Concurrency Concurrency
+}
+
+// Concurrency is the largest number of requests that a server processes at a time, by the default of the
+// server if the run doesn't set it.
+type Concurrency struct {
+	// Setting is the name of the field that sets it, such as maxThreads.
+	Setting  string
+	Requests int32
 }
 
 // ContainerName is the name of the container of the server that clients talk to.

@@ -34,7 +34,11 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 	if h == nil {
 		return nil
 	}
-	return &adapter.Description{Name: "HTTPD " + mpmOf(in), Port: in.Port(h.Port), Configuration: h.Configuration}
+	d := &adapter.Description{Name: "HTTPD " + mpmOf(in), Port: in.Port(h.Port), Configuration: h.Configuration}
+	if figures, err := processesOf(in); err == nil {
+		d.Concurrency = adapter.Concurrency{Setting: "maxRequestWorkers", Requests: cmp.Or(figures.maxRequestWorkers, defaultWorkers(h.MPM))}
+	}
+	return d
 }
 
 // Render implements adapter.Server.

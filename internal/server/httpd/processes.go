@@ -88,6 +88,14 @@ func processesOf(in *adapter.Input) (processCounts, error) {
 	return figures, nil
 }
 
+// defaultWorkers returns httpd's own MaxRequestWorkers: a request for each thread or, with Prefork, process.
+func defaultWorkers(mpm v1alpha1.HTTPDMPM) int32 {
+	if mpm == v1alpha1.HTTPDPrefork {
+		return defaultPreforkServerLimit
+	}
+	return defaultServerLimit * defaultThreadsPerChild
+}
+
 func preforkProcesses(in *adapter.Input) (processCounts, error) {
 	h := in.Server.HTTPD
 	workers, start := cmp.Or(h.MaxRequestWorkers, h.ServerLimit), ptr.Deref(h.StartServers, 0)

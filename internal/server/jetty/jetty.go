@@ -35,17 +35,26 @@ type Server struct{}
 
 var _ adapter.Verifiable = Server{}
 
+// defaultMaxThreads is that of the modules threadpool and threadpool-virtual.
+const defaultMaxThreads = 200
+
 // Describe implements adapter.Server: it names the type of the threads.
 func (Server) Describe(in *adapter.Input) *adapter.Description {
 	j := in.Server.Jetty
 	if j == nil {
 		return nil
 	}
-	name := "Jetty"
-	if j.Threads != nil && j.Threads.Type == v1alpha1.JettyVirtualThreads {
-		name = "Jetty Virtual"
+	d := &adapter.Description{
+		Name: "Jetty", Port: in.Port(connectorOf(j).Port), Configuration: j.Configuration,
+		Concurrency: adapter.Concurrency{Setting: "threads.max", Requests: defaultMaxThreads},
 	}
-	return &adapter.Description{Name: name, Port: in.Port(connectorOf(j).Port), Configuration: j.Configuration}
+	if t := j.Threads; t != nil {
+		d.Concurrency.Requests = ptr.Deref(t.Max, defaultMaxThreads)
+		if t.Type == v1alpha1.JettyVirtualThreads {
+			d.Name = "Jetty Virtual"
+		}
+	}
+	return d
 }
 
 // Render implements adapter.Server.

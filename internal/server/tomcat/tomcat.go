@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/server/adapter"
@@ -22,6 +23,9 @@ const (
 	ownDirectory = "/assay/tomcat"
 	securityFile = ownDirectory + "/java.security"
 	serverXML    = "server.xml"
+	// defaultMaxThreads is the same for the connector's own threads and for a shared executor
+	// (https://tomcat.apache.org/tomcat-11.0-doc/config/http.html).
+	defaultMaxThreads = 200
 	// optionFile holds the user's JVM options if a shell must not see them.
 	optionFile = "jvm.options"
 )
@@ -50,6 +54,9 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 		return nil
 	}
 	d := &adapter.Description{Name: "Tomcat " + string(protocolOf(t)), Port: in.Port(t.Connector.Port), Configuration: t.Configuration}
+	if t.Connector.Executor != v1alpha1.TomcatVirtualThreads {
+		d.Concurrency = adapter.Concurrency{Setting: "maxThreads", Requests: ptr.Deref(t.Connector.MaxThreads, defaultMaxThreads)}
+	}
 	if by := tlsImplementation(in); by != "" {
 		d.Detail = "+ " + string(by)
 	}
