@@ -80,7 +80,7 @@ func (p *planner) announce(s *Storage) {
 // outcomes.
 func (p *planner) merge() (*result.Result, error) {
 	at := p.measurementStart()
-	described, err := p.describe(at)
+	described, declared, err := p.describe(at)
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +107,7 @@ func (p *planner) merge() (*result.Result, error) {
 		return nil, err
 	}
 	merged.AddScript()
-	setting, requests := server.Concurrency(&p.run.Spec.Target)
-	merged.Findings = validity.Judge(merged, validity.Limit{Setting: setting, Requests: requests})
+	merged.Findings = validity.Judge(merged, declared)
 	validity.Accept(merged.Findings, accepted(p.run))
 	return merged, nil
 }
@@ -123,11 +122,12 @@ func (p *planner) measurementStart() int64 {
 	return p.observed.Sessions.Starts[sessionpb.Stage_STAGE_MEASUREMENT]
 }
 
-// describe returns what was run. at is the start time of the measurement.
-func (p *planner) describe(at int64) (*result.Run, error) {
+// describe returns what was run, and what else the run declares. at is the start time of the measurement.
+func (p *planner) describe(at int64) (*result.Run, validity.Declared, error) {
+	var declared validity.Declared
 	plans, err := p.loadPlans()
 	if err != nil {
-		return nil, err
+		return nil, declared, err
 	}
 	spec, plan := &p.run.Spec, plans[0] // where clients can't have the same, the first has most
 	d := plan.Describe()
@@ -143,12 +143,14 @@ func (p *planner) describe(at int64) (*result.Run, error) {
 		if plan.RequestList != nil { // else its ConfigMaps are gone by now
 			entries, err := requestlist.Decode(plan.RequestList)
 			if err != nil {
-				return nil, fmt.Errorf("read the list of requests: %w", err)
+				return nil, declared, fmt.Errorf("read the list of requests: %w", err)
 			}
 			d.RequestList.Requests = int64(len(entries))
 		}
 	}
-	return &d, nil
+	declared.ThinkTime, declared.RampMicroseconds = plan.ThinkTime != nil, plan.Measurement.Profile.Duration().Microseconds()
+	declared.ConcurrencySetting, declared.Concurrency = server.Concurrency(&spec.Target)
+	return &d, declared, nil
 }
 
 func accepted(run *v1alpha1.BenchmarkRun) []string {

@@ -11,6 +11,7 @@ import (
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/validity"
 )
 
 // TestReasonsOfAVerdict checks that Valid and ThresholdsMet tell apart what their statuses don't.
@@ -82,6 +83,30 @@ func TestTheServersLimitIsJudged(t *testing.T) {
 		})
 		if got != want {
 			t.Errorf("maxThreads %d: %+v", threads, findings)
+		}
+	}
+}
+
+// TestDeclared checks what findings depend on beside the result.
+func TestDeclared(t *testing.T) {
+	ramp, think := int32(15), int32(100)
+	for name, tc := range map[string]struct {
+		load v1alpha1.Load
+		want validity.Declared
+	}{
+		"closed": {v1alpha1.Load{Closed: &v1alpha1.ClosedLoad{Connections: 5}}, validity.Declared{}},
+		"closed, with ramp and think times": {
+			v1alpha1.Load{Closed: &v1alpha1.ClosedLoad{Connections: 5, RampSeconds: &ramp, ThinkTime: &v1alpha1.ThinkTime{MaxMilliseconds: &think}}},
+			validity.Declared{RampMicroseconds: 15_000_000, ThinkTime: true},
+		},
+		"open":              {v1alpha1.Load{Open: &v1alpha1.OpenLoad{RequestsPerSecond: 5}}, validity.Declared{}},
+		"open, with a ramp": {v1alpha1.Load{Open: &v1alpha1.OpenLoad{RequestsPerSecond: 5, Ramp: &v1alpha1.RateRamp{Seconds: 15}}}, validity.Declared{RampMicroseconds: 15_000_000}},
+	} {
+		s := newScene().collected()
+		tc.load.Requests, s.run.Spec.Load = s.run.Spec.Load.Requests, tc.load
+		_, got, err := newPlanner(s.run, s.o, now).describe(0)
+		if err != nil || got != tc.want {
+			t.Errorf("%s: %+v (%v), want %+v", name, got, err, tc.want)
 		}
 	}
 }

@@ -35,7 +35,7 @@ const (
 // latency. Latencies without a wait say that the number of connections is the limit, and think times that
 // the clients are. Latencies that are waits for CPU say that the target is. Other waits are those for a
 // thread, a place in the accept queue, a lock, a backend or the network.
-func targetNotBusy(r *result.Result) *result.Finding {
+func targetNotBusy(r *result.Result, d Declared) *result.Finding {
 	total := r.Merged.Latencies.Get(result.Total)
 	if r.Run.Load != result.LoadClosed || len(r.Levels) > 0 || len(r.Run.Requests) != 1 || total.Count() == 0 {
 		return nil
@@ -51,7 +51,7 @@ func targetNotBusy(r *result.Result) *result.Finding {
 	}
 	concurrency := r.Run.Concurrency(connections)
 	inFlight := requestsInFlight(r)
-	if concurrency*1000 <= r.Environment.TargetCPULimit || inFlight < idleConnectionsShare*float64(concurrency) {
+	if concurrency*1000 <= r.Environment.TargetCPULimit || d.ThinkTime && inFlight < idleConnectionsShare*float64(concurrency) {
 		return nil
 	}
 	used, busiest := containersUsed(r)
@@ -80,15 +80,15 @@ func targetNotBusy(r *result.Result) *result.Finding {
 // concurrencyOverLimit finds loads with more requests in flight than the server processes at a time: some
 // always wait for a thread. The number in flight is that of Little's law, the throughput times the mean
 // latency, so that idle connections don't count.
-func concurrencyOverLimit(r *result.Result, l Limit) *result.Finding {
+func concurrencyOverLimit(r *result.Result, d Declared) *result.Finding {
 	inFlight := requestsInFlight(r)
-	if l.Requests == 0 || inFlight <= float64(l.Requests) {
+	if d.Concurrency == 0 || inFlight <= float64(d.Concurrency) {
 		return nil
 	}
 	return found(ReasonConcurrencyLimited, result.Warns,
 		"%.0f requests were in flight in the mean, but the server processes at most %d at a time (%s): the others waited, and latencies include that time. "+
 			"Increase %s, or lower the concurrency, unless the queue is what is measured.",
-		inFlight, l.Requests, l.Setting, l.Setting)
+		inFlight, d.Concurrency, d.ConcurrencySetting, d.ConcurrencySetting)
 }
 
 // requestsInFlight returns the mean number of requests in flight: of successful ones, whose times are known,

@@ -11,12 +11,7 @@ import (
 func TestConcurrencyLimited(t *testing.T) {
 	pool := simulation{seed: 5, seconds: 10, connections: 149, threads: 150, work: 0.05, cpu: 0.0001, constant: true}
 	of := func(s simulation, limit int64) result.Finding {
-		for _, f := range validity.Judge(s.run(), validity.Limit{Setting: "maxThreads", Requests: limit}) {
-			if f.Reason == "ConcurrencyLimited" {
-				return f
-			}
-		}
-		return result.Finding{}
+		return find(s.run(), "ConcurrencyLimited", validity.Declared{ConcurrencySetting: "maxThreads", Concurrency: limit})
 	}
 	more, thinking, rated := pool, pool, pool
 	more.connections, thinking.connections, thinking.think = 300, 300, 0.1
@@ -90,7 +85,7 @@ func TestTargetNotBusy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := tc.of.run()
 			tc.change(r)
-			got := find(r, "TargetNotBusy")
+			got := find(r, "TargetNotBusy", validity.Declared{ThinkTime: tc.of.think > 0.1})
 			if (got.Severity == result.Warns) != (tc.figures != nil) {
 				t.Errorf("found %s %q", got.Severity, got.Message)
 			}

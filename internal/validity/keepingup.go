@@ -23,14 +23,17 @@ const (
 // only served are completed, one that completes t seconds after the start began at t*served/rate, so that
 // its latency grows by 1-served/rate seconds each second: by the share that isn't served. Percentiles of
 // such latencies are those of the measurement's length.
-func notKeepingUp(r *result.Result) *result.Finding {
+func notKeepingUp(r *result.Result, d Declared) *result.Finding {
 	if r.Arrivals == nil {
 		return nil
 	}
-	for _, s := range spans(r) {
+	for _, s := range spans(r, d) {
 		rate := r.Arrivals.TargetRatePerSecond()
-		if s.level != nil {
+		switch {
+		case s.level != nil:
 			rate = float64(s.level.TargetRatePerSecond)
+		case d.RampMicroseconds > 0 && r.Run.TargetRatePerSecond > 0:
+			rate = float64(r.Run.TargetRatePerSecond)
 		}
 		latencies := medians(s.seconds)
 		if rate == 0 || len(latencies) < minTrendSeconds {

@@ -9,8 +9,8 @@ import (
 )
 
 // find returns the finding with a reason, or an empty one.
-func find(r *result.Result, reason string) result.Finding {
-	for _, f := range validity.Judge(r) {
+func find(r *result.Result, reason string, d validity.Declared) result.Finding {
+	for _, f := range validity.Judge(r, d) {
 		if f.Reason == reason {
 			return f
 		}
@@ -51,7 +51,7 @@ func TestNotKeepingUp(t *testing.T) {
 		"five seconds":                     {with(of500(600), func(s *simulation) { s.seconds = 5 }), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := find(tc.of.run(), "NotKeepingUp")
+			got := find(tc.of.run(), "NotKeepingUp", validity.Declared{})
 			if got.Severity != tc.severity || !strings.Contains(got.Message, tc.figures) {
 				t.Errorf("found %s %q, want %s with %q", got.Severity, got.Message, tc.severity, tc.figures)
 			}
@@ -72,7 +72,7 @@ func TestALevelThatIsNotKeptUpWith(t *testing.T) {
 	r.Levels = []result.Level{{TargetRatePerSecond: 400, Start: 0, End: 10}, {TargetRatePerSecond: 600, Start: 10, End: 20}}
 	r.Arrivals.PlannedMicroseconds = 20 * second
 	r.Clients[0].EndedAt = start + 22*second
-	got := find(r, "NotKeepingUp")
+	got := find(r, "NotKeepingUp", validity.Declared{})
 	if want := "600.00 requests/s at the level of 600/s (seconds 10 to 20)"; got.Severity != result.Warns || !strings.Contains(got.Message, want) {
 		t.Errorf("found %s %q, want a warning with %q", got.Severity, got.Message, want)
 	}
@@ -80,7 +80,7 @@ func TestALevelThatIsNotKeptUpWith(t *testing.T) {
 	for i := range r.Series {
 		r.Series[i].Second = int64(i)
 	}
-	if got := find(r, "NotKeepingUp"); got.Reason != "" {
+	if got := find(r, "NotKeepingUp", validity.Declared{}); got.Reason != "" {
 		t.Errorf("found %q at levels that the target kept up with", got.Message)
 	}
 }

@@ -35,7 +35,7 @@ func TestRulesOfScripts(t *testing.T) {
 			r := sound()
 			r.Run.Load, r.Script = result.LoadScript, &result.Script{Iterations: 1000}
 			tc.change(r)
-			findings := validity.Judge(r)
+			findings := validity.Judge(r, validity.Declared{})
 			if tc.reason == "" {
 				if len(findings) != 0 {
 					t.Errorf("findings %+v", findings)

@@ -20,15 +20,15 @@ type span struct {
 	seconds []result.Second
 }
 
-// spans returns the levels of a load that goes through stages, else the whole measurement. A script may
-// change its load at any time, and has none.
-func spans(r *result.Result) []span {
+// spans returns the levels of a load that goes through stages, else the whole measurement after its ramp. A
+// script may change its load at any time, and has none.
+func spans(r *result.Result, d Declared) []span {
 	if r.Run.Load == result.LoadScript {
 		return nil
 	}
 	started, ended := underLoad(r)
 	if len(r.Levels) == 0 {
-		return []span{{seconds: within(r.Series, started, ended)}}
+		return []span{{seconds: within(r.Series, max(started, d.RampMicroseconds), ended)}}
 	}
 	all := make([]span, len(r.Levels))
 	for i := range r.Levels {

@@ -27,9 +27,9 @@ const (
 // notSteady finds a trend or a step within a measurement: of the throughput or, under open load, where that
 // is the clients' doing, of the median latency. Loads that change by themselves are not judged, nor is one
 // that the target can't keep up with.
-func notSteady(r *result.Result) *result.Finding {
-	all := spans(r)
-	if len(all) != 1 || all[0].level != nil || notKeepingUp(r) != nil {
+func notSteady(r *result.Result, d Declared) *result.Finding {
+	all := spans(r, d)
+	if len(all) != 1 || all[0].level != nil || notKeepingUp(r, d) != nil {
 		return nil
 	}
 	figure, bound, unit := throughputs, throughputRatio, "%.1f requests/s"

@@ -55,7 +55,7 @@ func TestNotSteady(t *testing.T) {
 		"10% slower at last, at rate": {rated(30, slower(0.0033)), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := find(tc.of.run(), "NotSteady")
+			got := find(tc.of.run(), "NotSteady", validity.Declared{})
 			if (got.Severity == result.Warns) != (tc.figures != nil) {
 				t.Errorf("found %s %q", got.Severity, got.Message)
 			}
@@ -66,6 +66,15 @@ func TestNotSteady(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a ramp", func(t *testing.T) {
+		ramp := noisy(40, step(0, 15, 0.5)).run()
+		if got := find(ramp, "NotSteady", validity.Declared{RampMicroseconds: 15 * second}); got.Reason != "" {
+			t.Errorf("found %q", got.Message)
+		}
+		if got := find(ramp, "NotSteady", validity.Declared{}); got.Reason == "" {
+			t.Error("nothing found without a ramp")
+		}
+	})
 	t.Run("a load that changes by itself", func(t *testing.T) {
 		for _, change := range []func(*result.Result){
 			func(r *result.Result) { r.Levels = []result.Level{{TargetConnections: 25, End: 30}} },
@@ -73,7 +82,7 @@ func TestNotSteady(t *testing.T) {
 		} {
 			r := noisy(30, step(15, 30, 0.6)).run()
 			change(r)
-			if got := find(r, "NotSteady"); got.Reason != "" {
+			if got := find(r, "NotSteady", validity.Declared{}); got.Reason != "" {
 				t.Errorf("found %q", got.Message)
 			}
 		}
@@ -92,7 +101,7 @@ func TestCleanRuns(t *testing.T) {
 			"random at 80%":       {seconds: 30, rate: 400, poisson: true, threads: 5, work: 0.01, cpu: 0.002, noise: 0.1},
 		} {
 			s.seed, s.memory = seed, 0.3
-			for _, f := range validity.Judge(s.run()) {
+			for _, f := range validity.Judge(s.run(), validity.Declared{}) {
 				t.Logf("%s, seed %d: %s %s: %s", name, seed, f.Severity, f.Reason, f.Message)
 				if warnings++; f.Severity == result.Invalidates {
 					t.Errorf("a clean run is invalid")

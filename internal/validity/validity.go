@@ -29,7 +29,6 @@ var rules = []rule{
 	clientsUneven,
 	clockUncertain,
 	clockStepped,
-	notKeepingUp,
 	rateNotAchieved,
 	iterationsDropped,
 	startsLate,
@@ -37,27 +36,39 @@ var rules = []rule{
 	tooFewSamples,
 	noWarmup,
 	warmupNotSteady,
-	notSteady,
 	targetUsageUnknown,
 	targetCPUShared,
 	targetThrottled,
-	targetNotBusy,
 	latencyClamped,
 	teardownFailed,
 	metricsOmitted,
 }
 
-// Limit is the number of requests that the server which clients talk to processes at a time.
-type Limit struct {
-	// Setting is the name of the setting that says so, such as maxThreads.
-	Setting string
-	// Requests is the number; 0 if there is no limit, or it is unknown.
-	Requests int64
+// declaredRules are those that also depend on what the run declares, in the order of their findings after
+// the others.
+var declaredRules = []func(*result.Result, Declared) *result.Finding{
+	notKeepingUp,
+	notSteady,
+	targetNotBusy,
+	concurrencyOverLimit,
 }
 
-// Judge returns the reasons to distrust a result of a server with the given limits: first those that
-// invalidate it, then those that only warn. It ignores the result's own Findings.
-func Judge(r *result.Result, limits ...Limit) []result.Finding {
+// Declared is what a run declares and its result doesn't say.
+type Declared struct {
+	// Concurrency is the number of requests that the server which clients talk to processes at a time; 0
+	// if there is no limit, or it is unknown. ConcurrencySetting is the name of the setting that says so,
+	// such as maxThreads.
+	Concurrency        int64
+	ConcurrencySetting string
+	// RampMicroseconds is the time from the start in which a load without levels changes.
+	RampMicroseconds int64
+	// ThinkTime reports whether connections wait between two requests.
+	ThinkTime bool
+}
+
+// Judge returns the reasons to distrust a result: first those that invalidate it, then those that only
+// warn. It ignores the result's own Findings.
+func Judge(r *result.Result, d Declared) []result.Finding {
 	var findings []result.Finding
 	add := func(f *result.Finding) {
 		if f != nil {
@@ -67,8 +78,8 @@ func Judge(r *result.Result, limits ...Limit) []result.Finding {
 	for _, check := range rules {
 		add(check(r))
 	}
-	for _, l := range limits {
-		add(concurrencyOverLimit(r, l))
+	for _, check := range declaredRules {
+		add(check(r, d))
 	}
 	sortFindings(findings)
 	return findings

@@ -72,7 +72,7 @@ func stalled(lag, collecting int64) func(*result.Result) {
 }
 
 func TestSoundResultHasNoFindings(t *testing.T) {
-	if findings := validity.Judge(sound()); len(findings) != 0 || !validity.Valid(findings) {
+	if findings := validity.Judge(sound(), validity.Declared{}); len(findings) != 0 || !validity.Valid(findings) {
 		t.Errorf("findings %v", findings)
 	}
 }
@@ -326,7 +326,7 @@ func TestRules(t *testing.T) {
 			r := sound()
 			tc.change(r)
 			var found result.Finding
-			for _, f := range validity.Judge(r) {
+			for _, f := range validity.Judge(r, validity.Declared{}) {
 				if f.Reason == tc.rule {
 					found = f
 				}
@@ -347,7 +347,7 @@ func TestInvalidatingFindingsComeFirst(t *testing.T) {
 	r.Merged.Errors[result.ErrorConnect] = 300
 	r.Clients[0].Usage.Throttled = second
 	var got []string
-	findings := validity.Judge(r)
+	findings := validity.Judge(r, validity.Declared{})
 	for _, f := range findings {
 		got = append(got, fmt.Sprint(f.Severity, " ", f.Reason))
 	}
@@ -367,7 +367,7 @@ func TestAcceptedFindings(t *testing.T) {
 	r := sound()
 	r.Warmup, r.Server = nil, nil
 	r.Clients[0].Usage.Throttled = second
-	findings := validity.Judge(r)
+	findings := validity.Judge(r, validity.Declared{})
 	validity.Accept(findings, []string{"ClientThrottled", "NoWarmup", "NotKeepingUp"})
 	var got []string
 	for _, f := range findings {
@@ -383,7 +383,7 @@ func TestAcceptedFindings(t *testing.T) {
 }
 
 func TestAnEmptyResultIsJudged(t *testing.T) {
-	if validity.Valid(validity.Judge(&result.Result{})) {
+	if validity.Valid(validity.Judge(&result.Result{}, validity.Declared{})) {
 		t.Error("a result without a request is valid")
 	}
 }

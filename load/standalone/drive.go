@@ -125,7 +125,9 @@ func (j *Job) result(totals *result.Totals, s *localSession) *result.Result {
 		r.Warmup.Steady = s.steady
 	}
 	r.AddLevels(j.Levels)
-	r.Findings = validity.Judge(r)
+	r.Findings = validity.Judge(r, validity.Declared{
+		ThinkTime: j.Plan.ThinkTime != nil, RampMicroseconds: j.Plan.Measurement.Profile.Duration().Microseconds(),
+	})
 	return r
 }
 
