@@ -108,7 +108,7 @@ func sample(ctx context.Context) error {
 	if manager == "" {
 		return errors.New("the environment variable " + managerVariable + " is not set: this command is for pods that Assay starts")
 	}
-	sampler, err := agent.NewProcSampler("/proc")
+	sampler, err := agent.NewProcSampler("/proc", "/sys")
 	if err != nil {
 		return err
 	}

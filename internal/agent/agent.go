@@ -77,6 +77,7 @@ type agent struct {
 	next        time.Time     // when that is
 	probed      session.Watch // the current probe, without containers
 	stopProbing func()
+	missing     bool // whether figures that this node doesn't have were logged
 }
 
 func (a *agent) handle(ctx context.Context, order pod.Order) error {
@@ -124,7 +125,19 @@ func (a *agent) sample() {
 		a.session.Fail("sample the server's usage: " + err.Error())
 		return
 	}
+	a.logMissing(sample.Node)
 	a.session.SendServerSample(sample)
+}
+
+// logMissing logs once what can't be read on this node.
+func (a *agent) logMissing(node *result.NodeUsage) {
+	if node == nil || a.missing {
+		return
+	}
+	if missing := node.Missing(); len(missing) > 0 {
+		a.missing = true
+		a.log.Info("This node does not have all figures", "missing", missing)
+	}
 }
 
 const userAgent = "assay-agent"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
+	"github.com/assay-dev/assay/internal/node"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -34,12 +35,13 @@ type ProcSampler struct {
 	containers containers
 	account    account
 	switches   switches
+	node       *node.Reader
 	buffer     []byte
 }
 
-// NewProcSampler returns a sampler that reads the proc file system mounted at directory. All
-// processes count as the server's until SetContainers is called.
-func NewProcSampler(directory string) (*ProcSampler, error) {
+// NewProcSampler returns a sampler that reads the proc file system mounted at directory, and the sys
+// file system mounted at sys. All processes count as the server's until SetContainers is called.
+func NewProcSampler(directory, sys string) (*ProcSampler, error) {
 	proc, err := procfs.NewFS(directory)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", directory, err)
@@ -48,7 +50,13 @@ func NewProcSampler(directory string) (*ProcSampler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the agent's control groups: %w", err)
 	}
-	return &ProcSampler{proc: proc, directory: directory, own: own, containers: newContainers(), buffer: make([]byte, 8<<10)}, nil
+	around, err := node.NewReader(directory, sys)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", directory, err)
+	}
+	return &ProcSampler{
+		proc: proc, directory: directory, own: own, containers: newContainers(), node: around, buffer: make([]byte, 8<<10),
+	}, nil
 }
 
 // SetContainers sets which containers are sampled separately; see session.Watch.Containers. Earlier
@@ -70,10 +78,11 @@ func (s *ProcSampler) Sample(now func() int64) (*result.ServerSample, error) {
 	all := withStats(processes)
 	s.account.update(all)
 	s.containers.update(all)
-	received, sent, err := s.network()
+	interfaces, err := s.interfaces()
 	if err != nil {
 		return nil, err
 	}
+	around := s.readNode(interfaces)
 	levels := levelsOf(all)
 	s.readSwitches(all)
 	agentCPUs := s.allowedCPUs("self")
@@ -90,7 +99,8 @@ func (s *ProcSampler) Sample(now func() int64) (*result.ServerSample, error) {
 		return u
 	}
 	r := &result.ServerSample{Server: of(result.ServerContainer)}
-	r.Server.BytesReceived, r.Server.BytesSent = received, sent
+	r.Server.BytesReceived, r.Server.BytesSent = traffic(interfaces)
+	r.Node, r.Governor = around, s.node.Governor()
 	for _, name := range s.containers.backends() {
 		r.Backends = append(r.Backends, result.BackendUsage{Name: name, ServerUsage: of(name)})
 	}
@@ -169,23 +179,41 @@ func levelsOf(all []processSample) map[*container]*levels {
 	return of
 }
 
-// network returns the bytes received and sent on the pod's interfaces, except loopback.
-func (s *ProcSampler) network() (received, sent int64, err error) {
+// interfaces returns those of the pod.
+func (s *ProcSampler) interfaces() (procfs.NetDev, error) {
 	self, err := s.proc.Self()
 	if err != nil {
-		return 0, 0, fmt.Errorf("find the agent's own process: %w", err)
+		return nil, fmt.Errorf("find the agent's own process: %w", err)
 	}
-	devices, err := self.NetDev()
+	interfaces, err := self.NetDev()
 	if err != nil {
-		return 0, 0, fmt.Errorf("read the pod's interfaces: %w", err)
+		return nil, fmt.Errorf("read the pod's interfaces: %w", err)
 	}
-	for name, device := range devices {
+	return interfaces, nil
+}
+
+// traffic returns the bytes received and sent on interfaces, except loopback.
+func traffic(interfaces procfs.NetDev) (received, sent int64) {
+	for name, i := range interfaces {
 		if name != "lo" {
-			received += int64(device.RxBytes)
-			sent += int64(device.TxBytes)
+			received += int64(i.RxBytes)
+			sent += int64(i.TxBytes)
 		}
 	}
-	return received, sent, nil
+	return received, sent
+}
+
+// readNode reads what happened around the target's containers.
+func (s *ProcSampler) readNode(interfaces procfs.NetDev) *result.NodeUsage {
+	pod := &node.Pod{Interfaces: interfaces}
+	for _, c := range s.containers.byName {
+		u := maxUsage(c.reported, c.used)
+		pod.CPU += u.user + u.system
+		if c.first != 0 {
+			pod.CPUs = append(pod.CPUs, s.allowedCPUs(strconv.Itoa(c.first)))
+		}
+	}
+	return s.node.Sample(pod)
 }
 
 // file returns a small file of /proc in the sampler's buffer, which the next call overwrites.

@@ -16,7 +16,7 @@ import (
 
 func sampler(t testing.TB, directory string) *ProcSampler {
 	t.Helper()
-	s, err := NewProcSampler(directory)
+	s, err := NewProcSampler(directory, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

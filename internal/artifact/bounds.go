@@ -12,8 +12,8 @@ const (
 	maxDecoded = 32 << 20
 	// maxDepth bounds how deep its objects and arrays are nested. A result has less than 10 levels.
 	maxDepth = 32
-	// maxElements bounds the number of its objects and arrays. A result of 1,000 clients and 20,000
-	// points has some 60,000.
+	// maxElements bounds the number of its objects and arrays. A result of 1,000 clients has
+	// some 40,000, and its series up to maxSeriesElements.
 	maxElements = 100_000
 	// maxEncodedHistograms bounds the histograms. Checking one takes some 200 kB for a moment.
 	maxEncodedHistograms = 2 * maxHistograms

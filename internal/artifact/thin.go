@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// maxPoints of the series are more than ever fit.
-	maxPoints = 20_000
+	// maxSeriesElements bounds the objects of the series: its points, and what is in each. It keeps
+	// them below maxElements, and has more points than ever fit.
+	maxSeriesElements = 40_000
 	// minPoints is the number of points of the series that are always kept, if it has as many.
 	minPoints = 60
 	// minPointsWithHistograms is the number of points to which the series is thinned
@@ -33,7 +34,7 @@ const (
 func Encode(r *result.Result, limit int) ([]byte, error) {
 	kept := *r
 	kept.SchemaVersion = result.SchemaVersion
-	for len(kept.Series) > maxPoints {
+	for elements(kept.Series) > maxSeriesElements {
 		kept.Series = joinPairs(kept.Series)
 	}
 	if histograms(r.Clients) <= maxHistograms {
@@ -71,6 +72,22 @@ func encodeSeries(r *result.Result, limit, points int) ([]byte, error) {
 		}
 		thinned.Series = joinPairs(thinned.Series)
 	}
+}
+
+// elements returns the number of objects of a series.
+func elements(series []result.Second) int {
+	n := 0
+	for i := range series {
+		s := &series[i]
+		n++
+		for _, present := range []bool{s.Server != nil, s.Node != nil, s.ClientNode != nil, s.BackendCPU != nil, s.Backends != nil} {
+			if present {
+				n++
+			}
+		}
+		n += len(s.Backends)
+	}
+	return n
 }
 
 func joinPairs(series []result.Second) []result.Second {

@@ -72,3 +72,13 @@ func (s Set) Overlaps(other Set) bool {
 	}
 	return false
 }
+
+// Contains reports whether a CPU is in the set.
+func (s Set) Contains(cpu int) bool {
+	for _, r := range s {
+		if r.first <= cpu && cpu <= r.last {
+			return true
+		}
+	}
+	return false
+}

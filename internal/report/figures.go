@@ -18,12 +18,20 @@ func line(w *bytes.Buffer, name, format string, args ...any) {
 // writeFigures writes the figures that have a label, those with the same label on
 // one line. Figures of the whole pod are only written if podWide is set.
 func writeFigures[T any](w *bytes.Buffer, table result.Table[T], figures *T, podWide bool) {
+	writeKnown(w, table, figures, podWide, "unknown")
+}
+
+// writeKnown is like writeFigures. Figures that are unknown have the given text, or are omitted if it is
+// empty.
+func writeKnown[T any](w *bytes.Buffer, table result.Table[T], figures *T, podWide bool, unknown string) {
 	for i := 0; i < len(table); {
 		label := table[i].Label
 		var texts []string
 		for ; i < len(table) && table[i].Label == label; i++ {
 			if f := &table[i]; podWide || !f.PodWide {
-				texts = append(texts, strings.TrimSpace(valueOf(f, figures, "unknown", true)+" "+f.Part))
+				if text := valueOf(f, figures, unknown, true); text != "" {
+					texts = append(texts, strings.TrimSpace(text+" "+f.Part))
+				}
 			}
 		}
 		if label != "" && len(texts) > 0 {

@@ -58,12 +58,17 @@ func writeText(w io.Writer, r *result.Result) error {
 	}
 	section(&b, "Target")
 	writeTarget(&b, r)
+	if r.NodeUsage != nil {
+		section(&b, "Around the target")
+		writeNode(&b, r.NodeUsage, r.Environment.Governor)
+	}
 	if usedTLS(r) {
 		section(&b, "TLS")
 		writeTLS(&b, r)
 	}
 	section(&b, "Clients")
 	writeClients(&b, r)
+	writeClientNodes(&b, r)
 	section(&b, "Environment")
 	writeEnvironment(&b, r)
 	_, err := w.Write(b.Bytes())

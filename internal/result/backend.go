@@ -11,6 +11,10 @@ type ServerSample struct {
 	Server ServerUsage
 	// Backends are the containers behind it, by name.
 	Backends []BackendUsage
+	// Node shows what happened around them; nil if that is unknown. Its counters are since any time.
+	Node *NodeUsage
+	// Governor is the frequency governor of the target's CPUs; empty if it is unknown.
+	Governor string
 }
 
 // BackendUsage is the usage of the processes of a container behind the server since they were

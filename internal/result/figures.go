@@ -2,6 +2,7 @@ package result
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -24,6 +25,7 @@ const (
 const (
 	Sum  = "sum"
 	Max  = "max"
+	Min  = "min"
 	Last = "last"
 )
 
@@ -41,7 +43,7 @@ const (
 // with the tag help is one.
 type Figure[T any] struct {
 	// Name is the figure's name in JSON. The tag unit sets its Unit, unless the name
-	// ends with Microseconds. The tag merging sets Merging to Max or Last.
+	// ends with Microseconds. The tag merging sets Merging to Max, Min or Last.
 	Name    string
 	Unit    Unit
 	Merging string
@@ -91,21 +93,26 @@ func tableOf[T any]() Table[T] {
 	return table
 }
 
+// Joined returns the value for two spans of time, or of two clients or containers, given that of each.
+func (f *Figure[T]) Joined(earlier, later int64) int64 {
+	switch {
+	case f.Optional && (earlier == Unknown || later == Unknown):
+		return Unknown
+	case f.Merging == Sum:
+		return Plus(earlier, later)
+	case f.Merging == Max:
+		return max(earlier, later)
+	case f.Merging == Min:
+		return min(earlier, later)
+	}
+	return later
+}
+
 // Merge merges other figures into these.
 func (t Table[T]) Merge(into, other *T) {
 	for i := range t {
-		f := &t[i]
-		value, o := f.Of(into), *f.Of(other)
-		switch {
-		case f.Optional && (*value == Unknown || o == Unknown):
-			*value = Unknown
-		case f.Merging == Sum:
-			*value = Plus(*value, o)
-		case f.Merging == Max:
-			*value = max(*value, o)
-		case f.Merging == Last:
-			*value = o
-		}
+		value := t[i].Of(into)
+		*value = t[i].Joined(*value, *t[i].Of(other))
 	}
 }
 
@@ -162,6 +169,35 @@ func (t Table[T]) Set(figures *T, values []int64) error {
 		}
 		if value < lowest || value > maxFigure {
 			return fmt.Errorf("%s must be from %d to %d, not %d", f.Name, lowest, int64(maxFigure), value)
+		}
+		*f.Of(figures) = value
+	}
+	return nil
+}
+
+// known returns the figures that are not Unknown by their names.
+func (t Table[T]) known(figures *T) map[string]int64 {
+	known := make(map[string]int64, len(t))
+	for i := range t {
+		f := &t[i]
+		if value := *f.Of(figures); !f.Optional || value != Unknown {
+			known[f.Name] = value
+		}
+	}
+	return known
+}
+
+// unmarshal reads the JSON of known figures. Missing ones are unknown if they may be, else 0.
+func (t Table[T]) unmarshal(figures *T, data []byte) error {
+	var known map[string]int64
+	if err := json.Unmarshal(data, &known); err != nil {
+		return fmt.Errorf("decode figures: %w", err)
+	}
+	for i := range t {
+		f := &t[i]
+		value, ok := known[f.Name]
+		if !ok && f.Optional {
+			value = Unknown
 		}
 		*f.Of(figures) = value
 	}

@@ -94,4 +94,6 @@ type ClientSecond struct {
 	Second int64
 	Measure
 	Usage ClientUsage
+	// Node shows what happened around the client; nil if that is unknown.
+	Node *NodeUsage
 }

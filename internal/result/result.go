@@ -34,6 +34,9 @@ type Result struct {
 	// Backends are the containers of the target's pod behind that server, by name,
 	// without those of unknown usage.
 	Backends []Backend `json:"backends,omitempty"`
+	// NodeUsage shows what happened around the target's containers during the measurement; nil if
+	// that is unknown.
+	NodeUsage *NodeUsage `json:"nodeUsage,omitempty"`
 	// Series are the seconds of the measurement, thinned if there are many.
 	Series []Second `json:"series"`
 	// Findings are the reasons to distrust the result.
@@ -148,6 +151,8 @@ type Environment struct {
 	// Backends are the containers of the target's pod behind the server, in the
 	// order of the pod's containers.
 	Backends []BackendEnvironment `json:"backends,omitempty"`
+	// Governor is the frequency governor of the target's CPUs, empty if it is unknown.
+	Governor string `json:"governor,omitempty"`
 	// Kernel is the release of the target node's kernel.
 	Kernel string `json:"kernel"`
 	// ContainerRuntime and Kubelet are the versions on the target's node.
@@ -187,6 +192,8 @@ type Totals struct {
 	EndedAt   int64 `json:"endedAtMicroseconds"`
 	// Usage is the client's usage from StartedAt to EndedAt.
 	Usage ClientUsage `json:"usage"`
+	// NodeUsage shows what happened around the client meanwhile; nil if that is unknown.
+	NodeUsage *NodeUsage `json:"nodeUsage,omitempty"`
 	// Warmup has the counts of the warm-up; nil without one.
 	Warmup *Counts `json:"warmup,omitempty"`
 	// WarmupMicroseconds is the time from the start of the first request of the warm-up

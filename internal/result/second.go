@@ -1,6 +1,10 @@
 package result
 
-import "github.com/assay-dev/assay/internal/percentile"
+import (
+	"encoding/json"
+
+	"github.com/assay-dev/assay/internal/percentile"
+)
 
 // Second is one or, where the series was thinned, several consecutive seconds of the measurement,
 // of all clients and the target. SecondFigures says what each figure is.
@@ -26,6 +30,43 @@ type Second struct {
 	// BackendCPU are the CPU times, in microseconds, of the containers behind the
 	// server by their names; -1 for one that is unknown.
 	BackendCPU map[string]int64 `json:"backendCPUMicroseconds,omitempty"`
+	// Server and Backends are all figures of the target's containers, the latter by name. One
+	// of unknown usage is absent.
+	Server   *Used            `json:"server,omitempty"`
+	Backends map[string]*Used `json:"backends,omitempty"`
+	// Node shows what happened around the target, ClientNode around all clients: their counters
+	// are summed, also if clients share CPUs. They are nil if that is unknown.
+	Node       *NodeUsage `json:"node,omitempty"`
+	ClientNode *NodeUsage `json:"clientNode,omitempty"`
+}
+
+// Used is what a container used in some seconds: the figures of its usage alone.
+type Used ServerUsage
+
+func usedBy(u ServerUsage) *Used {
+	u.At, u.CPUs, u.AgentCPUs = 0, "", ""
+	return (*Used)(&u)
+}
+
+// MarshalJSON writes the figures that are known.
+func (u Used) MarshalJSON() ([]byte, error) {
+	usage := ServerUsage(u)
+	return json.Marshal(ServerFigures.known(&usage))
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (u *Used) UnmarshalJSON(data []byte) error {
+	return ServerFigures.unmarshal((*ServerUsage)(u), data)
+}
+
+// join returns the figures of two spans of time; nil if those of either are unknown.
+func (u *Used) join(next *Used) *Used {
+	if u == nil || next == nil {
+		return nil
+	}
+	sum := ServerUsage(*u)
+	ServerFigures.Merge(&sum, (*ServerUsage)(next))
+	return (*Used)(&sum)
 }
 
 // SecondFigures is the table of those figures of a Second that can be joined.
@@ -35,6 +76,28 @@ var SecondFigures = tableOf[Second]()
 func (s *Second) SetUsage(u ClientUsage) {
 	s.ClientCPU, s.ClientThrottled = u.CPU(), u.Throttled
 	s.ClientSchedulingLatencyP99, s.ClientGCPauseMax = u.SchedulingLatencyP99, u.GCPauseMax
+}
+
+// SetServer sets what the server used, if that is known.
+func (s *Second) SetServer(u *ServerUsage, known bool) {
+	s.ServerCPU, s.ServerResident, s.Server = Unknown, Unknown, nil
+	if known {
+		s.ServerCPU, s.ServerResident, s.Server = u.CPU(), u.Resident, usedBy(*u)
+	}
+}
+
+// SetBackend sets what a container behind the server used, if that is known.
+func (s *Second) SetBackend(name string, u *ServerUsage, known bool) {
+	if s.BackendCPU == nil {
+		s.BackendCPU = map[string]int64{}
+	}
+	s.BackendCPU[name] = Unknown
+	if known {
+		if s.Backends == nil {
+			s.Backends = map[string]*Used{}
+		}
+		s.BackendCPU[name], s.Backends[name] = u.CPU(), usedBy(*u)
+	}
 }
 
 // SetLatency sets the figures of the total times of successful requests.
@@ -55,7 +118,29 @@ func (s *Second) Join(next *Second) {
 	}
 	s.Seconds = next.Second + next.Seconds - s.Second
 	s.BackendCPU = joinCPU(s.BackendCPU, next.BackendCPU)
+	s.Server = s.Server.join(next.Server)
+	var backends map[string]*Used
+	for name, used := range s.Backends {
+		if sum := used.join(next.Backends[name]); sum != nil {
+			if backends == nil {
+				backends = map[string]*Used{}
+			}
+			backends[name] = sum
+		}
+	}
+	s.Backends = backends
+	s.Node, s.ClientNode = joinNodes(s.Node, next.Node), joinNodes(s.ClientNode, next.ClientNode)
 	SecondFigures.Merge(s, next)
+}
+
+// joinNodes returns the figures of two spans of time; nil if those of either are unknown. It changes
+// neither.
+func joinNodes(a, b *NodeUsage) *NodeUsage {
+	if a == nil || b == nil {
+		return nil
+	}
+	sum := *a
+	return sum.Add(b)
 }
 
 // joinCPU adds CPU times by container. One that is unknown in either is -1.

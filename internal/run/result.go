@@ -102,6 +102,9 @@ func (p *planner) merge() (*result.Result, error) {
 	}
 	merged.AddLevels(p.observed.Levels)
 	merged.Server, merged.Backends = p.observed.Sessions.Agent.Measured()
+	if agent := p.observed.Sessions.Agent; agent != nil {
+		merged.NodeUsage = agent.NodeUsage
+	}
 	merged.Environment = p.environment()
 	if merged.Thresholds, err = validity.Thresholds(merged, bounds(p.run)); err != nil {
 		return nil, err
@@ -198,6 +201,9 @@ func (p *planner) environment() result.Environment {
 	}
 	if answer := probed(p.run, o); answer != nil {
 		e.DocumentLength, e.HTTP, e.TLS = answer.DocumentLength, answer.HTTP, answer.TLS
+	}
+	if o.Sessions.Agent != nil {
+		e.Governor = o.Sessions.Agent.Governor
 	}
 	if o.Node != nil {
 		info := o.Node.Status.NodeInfo

@@ -91,6 +91,10 @@ type AgentState struct {
 	Usage
 	// Backends are the containers behind the server, by name.
 	Backends []BackendState
+	// NodeUsage shows what happened around the target since the start of the measurement; nil before
+	// it, or if that is unknown. Governor is the frequency governor of the target's CPUs.
+	NodeUsage *result.NodeUsage
+	Governor  string
 }
 
 // BackendState is the usage of a container behind the server.

@@ -18,7 +18,10 @@ const (
 
 // ServerSampleToWire returns the message for a usage sample of the target's containers.
 func ServerSampleToWire(s *result.ServerSample) *sessionpb.ServerSample {
-	w := &sessionpb.ServerSample{At: s.Server.At, Usage: serverUsageToWire(&s.Server), AgentCpus: s.Server.AgentCPUs}
+	w := &sessionpb.ServerSample{
+		At: s.Server.At, Usage: serverUsageToWire(&s.Server), AgentCpus: s.Server.AgentCPUs,
+		Node: result.NodeFigures.Values(s.Node), Governor: strings.ToValidUTF8(s.Governor, "\uFFFD"),
+	}
 	for i := range s.Backends {
 		usage := s.Backends[i].WithoutPod()
 		w.Backends = append(w.Backends, &sessionpb.BackendUsage{Name: s.Backends[i].Name, Usage: serverUsageToWire(&usage)})
@@ -29,8 +32,12 @@ func ServerSampleToWire(s *result.ServerSample) *sessionpb.ServerSample {
 // ServerSampleFromWire is the inverse of ServerSampleToWire. It returns an error for figures that
 // cannot be, for more than MaxBackends containers, and for names that no container can have.
 func ServerSampleFromWire(w *sessionpb.ServerSample) (*result.ServerSample, error) {
-	s := &result.ServerSample{Server: result.ServerUsage{At: w.GetAt(), AgentCPUs: w.GetAgentCpus()}}
+	s := &result.ServerSample{Server: result.ServerUsage{At: w.GetAt(), AgentCPUs: w.GetAgentCpus()}, Governor: w.GetGovernor()}
 	if err := setServerUsage(&s.Server, w.GetUsage()); err != nil {
+		return nil, fmt.Errorf("server sample: %w", err)
+	}
+	var err error
+	if s.Node, err = NodeUsageFromWire(w.GetNode()); err != nil {
 		return nil, fmt.Errorf("server sample: %w", err)
 	}
 	if n := len(w.GetBackends()); n > MaxBackends {

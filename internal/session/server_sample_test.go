@@ -17,7 +17,8 @@ import (
 // serverSample returns a sample of a server and the given number of containers behind it.
 // Every field has another value, except those that containers share with the server.
 func serverSample(backends int) *result.ServerSample {
-	r := &result.ServerSample{Server: filled[result.ServerUsage]()}
+	node := filled[result.NodeUsage]()
+	r := &result.ServerSample{Server: filled[result.ServerUsage](), Node: &node, Governor: "performance"}
 	for i := range backends {
 		b := result.BackendUsage{Name: fmt.Sprint("tomcat-", i), ServerUsage: filled[result.ServerUsage]()}
 		b.UserCPU, b.BytesReceived, b.BytesSent = int64(100+i), 0, 0
@@ -44,6 +45,25 @@ func TestServerSampleIsKept(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%d containers (-want +got):\n%s", n, diff)
 		}
+	}
+}
+
+// TestServerSampleOfEarlierAgents has no figures of the node, or fewer.
+func TestServerSampleOfEarlierAgents(t *testing.T) {
+	w := ServerSampleToWire(serverSample(0))
+	w.Node = w.Node[:2]
+	got, err := ServerSampleFromWire(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := result.UnknownNode()
+	want.CPUTime, want.Idle = 1, 2
+	if diff := cmp.Diff(want, got.Node); diff != "" {
+		t.Errorf("of an earlier version (-want +got):\n%s", diff)
+	}
+	w.Node = nil
+	if got, err = ServerSampleFromWire(w); err != nil || got.Node != nil {
+		t.Errorf("without a node: %+v, %v", got, err)
 	}
 }
 
@@ -102,6 +122,8 @@ func TestServerSampleFromWireRefuses(t *testing.T) {
 		"the server's switches":  {server("voluntarySwitches", -1), "voluntarySwitches must be"},
 		"the server's bytes":     {server("bytesSent", math.MinInt64), "bytesSent must be"},
 		"throttled for how long": {server("throttledMicroseconds", -2), "throttledMicroseconds must be"},
+		"endless steal time":     {func(w *sessionpb.ServerSample) { w.Node = []int64{1, 2, 3, math.MaxInt64} }, "server sample: node usage: stealMicroseconds must be"},
+		"a thousand of the node": {func(w *sessionpb.ServerSample) { w.Node = make([]int64, 1000) }, "1000 figures"},
 	}
 	for what, test := range tests {
 		t.Run(what, func(t *testing.T) {

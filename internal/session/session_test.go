@@ -49,6 +49,15 @@ func TestWireKeepsEverything(t *testing.T) {
 	if diff := cmp.Diff(client, used); diff != "" {
 		t.Error(diff)
 	}
+	node := filled[result.NodeUsage]()
+	want := &result.ClientSecond{Second: 7, Usage: client, Node: &node}
+	w, err := SecondToWire(sessionpb.Stage_STAGE_MEASUREMENT, want, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second, seconds, err := SecondFromWire(w); err != nil || seconds != 3 || !cmp.Equal(want, second) {
+		t.Errorf("%d seconds (%v):\n%s", seconds, err, cmp.Diff(want, second))
+	}
 	arrivals := filled[result.Arrivals]()
 	due, err := ArrivalsFromWire(result.ArrivalFigures.Values(&arrivals), &result.Counts{})
 	if err != nil {

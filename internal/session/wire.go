@@ -148,6 +148,7 @@ func SecondToWire(stage sessionpb.Stage, s *result.ClientSecond, seconds int64) 
 	}
 	return &sessionpb.ClientSample{
 		Stage: stage, Second: s.Second, Seconds: seconds, Measure: measure, Usage: result.ClientFigures.Values(&s.Usage),
+		Node: result.NodeFigures.Values(s.Node),
 	}, nil
 }
 
@@ -158,7 +159,24 @@ func SecondFromWire(w *sessionpb.ClientSample) (s *result.ClientSecond, seconds 
 		return nil, 0, err
 	}
 	usage, err := ClientUsageFromWire(w.GetUsage())
-	return &result.ClientSecond{Second: w.GetSecond(), Measure: *measure, Usage: usage}, max(w.GetSeconds(), 1), err
+	if err != nil {
+		return nil, 0, err
+	}
+	node, err := NodeUsageFromWire(w.GetNode())
+	return &result.ClientSecond{Second: w.GetSecond(), Measure: *measure, Usage: usage, Node: node}, max(w.GetSeconds(), 1), err
+}
+
+// NodeUsageFromWire returns what happened around a pod, or nil for no values. It returns an error for
+// figures that cannot be.
+func NodeUsageFromWire(values []int64) (*result.NodeUsage, error) {
+	if len(values) == 0 {
+		return nil, nil
+	}
+	u := &result.NodeUsage{}
+	if err := result.NodeFigures.Set(u, values); err != nil {
+		return nil, fmt.Errorf("node usage: %w", err)
+	}
+	return u, nil
 }
 
 // ClientUsageFromWire returns a client's usage, or an error for figures that cannot be.

@@ -49,7 +49,7 @@ func (r *run) drop(err error) {
 		}
 	}
 	r.progress, r.series, r.warmup = map[sessionpb.Stage]*progress{}, newSeries(), steady.Seconds{}
-	r.usage, r.backends = usage{}, map[string]*usage{}
+	r.usage, r.backends, r.node, r.governor = newUsage(0), map[string]*usage{}, newNodeSamples(), ""
 }
 
 // panicked logs a panic with its stack and returns its error.

@@ -117,6 +117,9 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 	if n.totals.Usage, err = session.ClientUsageFromWire(w.GetUsage()); err != nil {
 		return err
 	}
+	if n.totals.NodeUsage, err = session.NodeUsageFromWire(w.GetNode()); err != nil {
+		return err
+	}
 	if n.totals.Arrivals, err = session.ArrivalsFromWire(w.GetArrivals(), &measure.Counts); err != nil {
 		return err
 	}
@@ -148,6 +151,7 @@ func (n *numbered) decodeSample(w *sessionpb.ServerSample, now int64) error {
 	for _, u := range usages {
 		u.CPUs, u.AgentCPUs = clipped(u.CPUs), clipped(u.AgentCPUs)
 	}
+	sample.Governor = clipped(sample.Governor)
 	n.sample, n.requested = sample, w.GetRequested()
 	return nil
 }

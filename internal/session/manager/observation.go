@@ -33,6 +33,10 @@ func (r *run) observe() session.Observation {
 		o.Agent = &session.AgentState{
 			Pod: p.Pod, PodUID: p.PodUID, Node: p.Node, Connected: p.Connected, DisconnectedSince: p.DisconnectedSince,
 			ProbeResult: p.ProbeResult, ProbeFailure: p.ProbeFailure, Failure: p.Failure, FailureKind: p.FailureKind, Usage: r.usage.state(),
+			Governor: r.governor,
+		}
+		if node, ok := r.node.total(r.starts[sessionpb.Stage_STAGE_MEASUREMENT]); ok && o.Starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0 {
+			o.Agent.NodeUsage = &node
 		}
 		for _, name := range slices.Sorted(maps.Keys(r.backends)) {
 			o.Agent.Backends = append(o.Agent.Backends, session.BackendState{Name: name, Usage: r.backends[name].state()})

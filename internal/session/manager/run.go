@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/steady"
@@ -31,8 +32,10 @@ type run struct {
 	progress    map[sessionpb.Stage]*progress
 	series      series
 	warmup      steady.Seconds
-	usage       usage             // of the server
+	usage       *usage            // of the server
 	backends    map[string]*usage // of the containers behind it, by name
+	node        samples[result.NodeUsage]
+	governor    string
 }
 
 // desired holds what the controllers have set for the pods.
@@ -71,7 +74,9 @@ func newRun() *run {
 		clients:  map[int]*participant{},
 		progress: map[sessionpb.Stage]*progress{},
 		series:   newSeries(),
+		usage:    newUsage(0),
 		backends: map[string]*usage{},
+		node:     newNodeSamples(),
 	}
 }
 

@@ -28,6 +28,7 @@ type series struct {
 type entry struct {
 	second result.Second // without percentiles and usage
 	usage  result.ClientUsage
+	node   *result.NodeUsage
 	total  *result.Histogram
 }
 
@@ -44,6 +45,7 @@ func (s *series) add(second *result.ClientSecond, seconds int64) {
 	e.second.Errors = result.Plus(e.second.Errors, second.Errors.Total())
 	e.second.BytesReceived = result.Plus(e.second.BytesReceived, second.BytesReceived)
 	e.usage.Add(second.Usage)
+	e.node = e.node.Add(second.Node)
 	e.total.Merge(second.Latencies[result.Total])
 }
 
@@ -70,6 +72,7 @@ func (s *series) double() {
 		} else {
 			result.SecondFigures.Merge(&pair.second, &e.second)
 			pair.usage.Add(e.usage)
+			pair.node = pair.node.Add(e.node)
 			pair.total.Merge(e.total)
 		}
 		pair.total.Pack()
@@ -82,6 +85,7 @@ func (s *series) seconds() []result.Second {
 	for key, e := range s.entries {
 		second := e.second
 		second.SetUsage(e.usage)
+		second.ClientNode = e.node
 		second.Second, second.Seconds = key*s.width, s.width
 		second.SetLatency(e.total)
 		all = append(all, second)
@@ -109,12 +113,12 @@ func (r *run) windows(clients int, c steady.Criterion) []result.WarmupWindow {
 func (r *run) serverCPU(from, to int64) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.usage.points) == 0 {
-		return -1
-	}
 	start := r.starts[sessionpb.Stage_STAGE_MEASUREMENT]
-	cpu, _ := r.usage.between(start+from*1_000_000, start+to*1_000_000)
-	return cpu
+	used, ok := r.usage.samples.between(start+from*1_000_000, start+to*1_000_000)
+	if !ok {
+		return result.Unknown
+	}
+	return used.CPU()
 }
 
 // seconds returns the series with the target's figures.
@@ -127,12 +131,14 @@ func (r *run) seconds() []result.Second {
 		s := &all[i]
 		from := start + s.Second*1_000_000
 		to := from + s.Seconds*1_000_000
-		s.ServerCPU, s.ServerResident = r.usage.between(from, to)
-		if len(r.backends) > 0 {
-			s.BackendCPU = make(map[string]int64, len(r.backends))
-		}
+		server, known := r.usage.samples.between(from, to)
+		s.SetServer(&server, known)
 		for name, backend := range r.backends {
-			s.BackendCPU[name], _ = backend.between(from, to)
+			used, known := backend.samples.between(from, to)
+			s.SetBackend(name, &used, known)
+		}
+		if node, known := r.node.between(from, to); known {
+			s.Node = &node
 		}
 	}
 	return all

@@ -118,7 +118,7 @@ func TestUsage(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			for _, startFirst := range []bool{true, false} {
-				var u usage
+				u := newUsage(0)
 				if startFirst {
 					u.setStart(test.start)
 				}
@@ -134,8 +134,10 @@ func TestUsage(t *testing.T) {
 				}
 				var cpu, resident []int64
 				for i := range int64(3) {
-					c, r := u.between(test.start+i*s, test.start+(i+1)*s)
-					cpu, resident = append(cpu, c), append(resident, r)
+					var second result.Second
+					used, ok := u.samples.between(test.start+i*s, test.start+(i+1)*s)
+					second.SetServer(&used, ok)
+					cpu, resident = append(cpu, second.ServerCPU), append(resident, second.ServerResident)
 				}
 				if diff := cmp.Diff([]any{test.begin, test.cpu, test.resident, test.peak, test.rss}, []any{begin, cpu, resident, u.peak(), u.PeakResident}); diff != "" {
 					t.Errorf("start first %t: %s", startFirst, diff)
@@ -146,17 +148,17 @@ func TestUsage(t *testing.T) {
 }
 
 func TestUsageIsBounded(t *testing.T) {
-	var u usage
+	u := newUsage(0)
 	u.setStart(1_000_000)
 	const n = 3 * maxPoints
 	for i := range int64(n) {
 		u.add(&result.ServerUsage{At: (i + 1) * 1_000_000, UserCPU: i * 1000})
 	}
-	if len(u.points) > maxPoints {
-		t.Errorf("%d readings are kept", len(u.points))
+	if len(u.samples.points) > maxPoints {
+		t.Errorf("%d readings are kept", len(u.samples.points))
 	}
-	if cpu, _ := u.between(1_000_000, 90_001_000_000); cpu != 90_000_000 {
-		t.Errorf("CPU time %d", cpu)
+	if used, _ := u.samples.between(1_000_000, 24_001_000_000); used.UserCPU != 24_000_000 {
+		t.Errorf("CPU time %d", used.UserCPU)
 	}
 }
 

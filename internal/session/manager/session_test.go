@@ -150,10 +150,17 @@ func TestRun(t *testing.T) {
 	if o.Agent.Begin.At != at || o.Agent.PeakCPUPercent != 70 || o.Agent.PeakResident != 1002 {
 		t.Errorf("server %+v from %+v", o.Agent, o.Agent.Begin)
 	}
+	series := b.Series("run")
+	for i := range series {
+		if used := series[i].Server; used == nil || used.UserCPU+used.SystemCPU != series[i].ServerCPU || used.Resident != series[i].ServerResident {
+			t.Errorf("second %d: the server used %+v", i, used)
+		}
+		series[i].Server = nil
+	}
 	if diff := cmp.Diff([]result.Second{
 		{Second: 0, Seconds: 1, Requests: 3, P50: 2000, P90: 4001, P99: 4001, Max: 4000, BytesReceived: 300, ClientCPU: 2000, ServerCPU: 500_000, ServerResident: 1001},
 		{Second: 1, Seconds: 1, Requests: 4, P50: 5001, P90: 7003, P99: 7003, Max: 7000, BytesReceived: 400, ClientCPU: 2000, ServerCPU: 700_000, ServerResident: 1002},
-	}, b.Series("run"), cmp.Comparer(func(a, b int64) bool { return math.Abs(float64(a-b)) <= 3 })); diff != "" {
+	}, series, cmp.Comparer(func(a, b int64) bool { return math.Abs(float64(a-b)) <= 3 })); diff != "" {
 		t.Error(diff)
 	}
 

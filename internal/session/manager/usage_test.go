@@ -82,3 +82,45 @@ func TestContainersOfTheTarget(t *testing.T) {
 		t.Error("measured without an agent")
 	}
 }
+
+// TestNodeOfTheTarget sends what happened around the target and two clients, for a measurement that
+// begins between two samples.
+func TestNodeOfTheTarget(t *testing.T) {
+	b := newBench(t)
+	watcher := b.join(agentOf("run"))
+	clients := []*endpoint{b.join(clientOf("run", 0)), b.join(clientOf("run", 1))}
+	at := b.now() - 4_000_000
+	send := func(at, other, queue int64) {
+		node := result.UnknownNode()
+		node.OtherCPU, node.RunQueue = other, queue
+		watcher.SendServerSample(&result.ServerSample{Server: result.ServerUsage{At: at}, Node: node, Governor: "performance"})
+	}
+	send(at-500_000, 1_000_000, 90)
+	b.Start("run", measurement, at)
+	order[pod.Start](t, watcher)
+	for i, c := range clients {
+		order[pod.Start](t, c)
+		for second := range int64(2) {
+			s := &result.ClientSecond{Second: second, Measure: *measure(1), Node: &result.NodeUsage{Steal: 10 + second, RunQueue: int64(i)}}
+			c.SendSecond(measurement, s)
+		}
+	}
+	for i, sample := range [][2]int64{{1_100_000, 3}, {1_200_000, 9}, {1_800_000, 5}} {
+		send(at+500_000+int64(i)*1_000_000, sample[0], sample[1])
+	}
+	o := b.await("run", "sampled", func(o session.Observation) bool {
+		return o.Progress[measurement].Requests == 4 && o.Agent.Latest != nil && o.Agent.Latest.At == at+2_500_000
+	})
+	// Half of the second before the first sample, and the two after it.
+	if n := o.Agent.NodeUsage; n == nil || n.OtherCPU != 750_000 || n.RunQueue != 9 || n.Steal != result.Unknown || o.Agent.Governor != "performance" {
+		t.Errorf("%+v, governor %q", n, o.Agent.Governor)
+	}
+	type figures struct{ Other, Queue, Steal, ClientSteal, ClientQueue int64 }
+	var got []figures
+	for _, s := range b.Series("run") {
+		got = append(got, figures{s.Node.OtherCPU, s.Node.RunQueue, s.Node.Steal, s.ClientNode.Steal, s.ClientNode.RunQueue})
+	}
+	if diff := cmp.Diff([]figures{{100_000, 3, -1, 20, 1}, {350_000, 9, -1, 22, 1}}, got); diff != "" {
+		t.Errorf("series (-want +got):\n%s", diff)
+	}
+}

@@ -194,5 +194,6 @@ func mergeSamples(a, b *sessionpb.ClientSample) (*sessionpb.ClientSample, error)
 	}
 	merged.Merge(&other.Measure)
 	merged.Usage.Add(other.Usage)
+	merged.Node = merged.Node.Add(other.Node)
 	return session.SecondToWire(a.GetStage(), merged, other.Second+seconds-merged.Second)
 }

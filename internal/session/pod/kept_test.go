@@ -27,6 +27,7 @@ func sample(t *testing.T, second int64, took ...int64) *sessionpb.PodMessage {
 	}
 	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
 		Stage: measurement, Second: second, Measure: w, Usage: result.ClientFigures.Values(&result.ClientUsage{UserCPU: 3, SystemCPU: 1, Throttled: -1, MaxResident: second}),
+		Node: result.NodeFigures.Values(&result.NodeUsage{Steal: 5, RunQueue: second}),
 	}}}
 }
 
@@ -103,6 +104,7 @@ func TestKeptIsBounded(t *testing.T) {
 		requests int64
 		size     int
 		cpu      int64
+		steal    int64
 		all      = result.NewHistogram()
 	)
 	for {
@@ -130,9 +132,17 @@ func TestKeptIsBounded(t *testing.T) {
 		}
 		requests += measure.Requests
 		cpu += s.GetUsage()[0]
+		node, err := session.NodeUsageFromWire(s.GetNode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		steal += node.Steal
+		if node.RunQueue != second-1 {
+			t.Errorf("a run queue of %d up to second %d", node.RunQueue, second-1)
+		}
 		all.Merge(measure.Latencies.Get(result.Total))
 	}
-	if number != seconds+2 || second != seconds || requests != seconds || cpu != 3*seconds || size != k.size {
+	if number != seconds+2 || second != seconds || requests != seconds || cpu != 3*seconds || steal != 5*seconds || size != k.size {
 		t.Errorf("up to number %d, second %d: %d requests, %d µs, %d bytes of %d", number, second, requests, cpu, size, k.size)
 	}
 	if all.Min() != 1000 || all.Max() != 1000+seconds-1 || all.Count() != seconds {

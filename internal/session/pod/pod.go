@@ -184,6 +184,7 @@ func (s *Session) SendTotals(totals *result.Totals) {
 		StartedAt:  totals.StartedAt,
 		EndedAt:    totals.EndedAt,
 		Usage:      result.ClientFigures.Values(&totals.Usage),
+		Node:       result.NodeFigures.Values(totals.NodeUsage),
 		ClockError: s.ClockError().Microseconds(),
 		Arrivals:   result.ArrivalFigures.Values(totals.Arrivals),
 		Warmup:     session.CountsToWire(totals.Warmup),

@@ -2975,7 +2975,9 @@ type ClientSample struct {
 	// usage is by result.ClientFigures.
 	Usage []int64 `protobuf:"varint,5,rep,packed,name=usage,proto3" json:"usage,omitempty"`
 	// seconds is for how many seconds the sample stands, 0 for one.
-	Seconds       int64 `protobuf:"varint,7,opt,name=seconds,proto3" json:"seconds,omitempty"`
+	Seconds int64 `protobuf:"varint,7,opt,name=seconds,proto3" json:"seconds,omitempty"`
+	// node is by result.NodeFigures, and empty if nothing is known. Since version 2.
+	Node          []int64 `protobuf:"varint,8,rep,packed,name=node,proto3" json:"node,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3043,6 +3045,13 @@ func (x *ClientSample) GetSeconds() int64 {
 		return x.Seconds
 	}
 	return 0
+}
+
+func (x *ClientSample) GetNode() []int64 {
+	if x != nil {
+		return x.Node
+	}
+	return nil
 }
 
 // LevelTotals is as result.LevelTotals.
@@ -3117,8 +3126,10 @@ type ClientTotals struct {
 	Script *ScriptTotals `protobuf:"bytes,20,opt,name=script,proto3" json:"script,omitempty"`
 	// warmup_duration is the duration of the warm-up.
 	WarmupDuration int64 `protobuf:"varint,10,opt,name=warmup_duration,json=warmupDuration,proto3" json:"warmup_duration,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// node is by result.NodeFigures, and empty if nothing is known. Since version 2.
+	Node          []int64 `protobuf:"varint,11,rep,packed,name=node,proto3" json:"node,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClientTotals) Reset() {
@@ -3221,6 +3232,13 @@ func (x *ClientTotals) GetWarmupDuration() int64 {
 	return 0
 }
 
+func (x *ClientTotals) GetNode() []int64 {
+	if x != nil {
+		return x.Node
+	}
+	return nil
+}
+
 type ServerSample struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// at is the time of the sample.
@@ -3231,7 +3249,12 @@ type ServerSample struct {
 	// requested is set on the first sample taken after Sample.
 	Requested bool `protobuf:"varint,19,opt,name=requested,proto3" json:"requested,omitempty"`
 	// backends are the containers behind the server, sampled at the same time.
-	Backends      []*BackendUsage `protobuf:"bytes,20,rep,name=backends,proto3" json:"backends,omitempty"`
+	Backends []*BackendUsage `protobuf:"bytes,20,rep,name=backends,proto3" json:"backends,omitempty"`
+	// node is by result.NodeFigures, and empty if nothing is known. Since version 2.
+	Node []int64 `protobuf:"varint,21,rep,packed,name=node,proto3" json:"node,omitempty"`
+	// governor is the frequency governor of the target's CPUs, empty if it is
+	// unknown. Since version 2.
+	Governor      string `protobuf:"bytes,22,opt,name=governor,proto3" json:"governor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3299,6 +3322,20 @@ func (x *ServerSample) GetBackends() []*BackendUsage {
 		return x.Backends
 	}
 	return nil
+}
+
+func (x *ServerSample) GetNode() []int64 {
+	if x != nil {
+		return x.Node
+	}
+	return nil
+}
+
+func (x *ServerSample) GetGovernor() string {
+	if x != nil {
+		return x.Governor
+	}
+	return ""
 }
 
 // ServerUsage is the usage of the processes of a container of the target's pod.
@@ -3908,16 +3945,17 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06errors\x18\x02 \x03(\x03R\x06errors\"v\n" +
 	"\aMeasure\x120\n" +
 	"\x06counts\x18\x01 \x01(\v2\x18.assay.session.v1.CountsR\x06counts\x129\n" +
-	"\tlatencies\x18\x02 \x03(\v2\x1b.assay.session.v1.HistogramR\tlatencies\"\xba\x01\n" +
+	"\tlatencies\x18\x02 \x03(\v2\x1b.assay.session.v1.HistogramR\tlatencies\"\xce\x01\n" +
 	"\fClientSample\x12-\n" +
 	"\x05stage\x18\x02 \x01(\x0e2\x17.assay.session.v1.StageR\x05stage\x12\x16\n" +
 	"\x06second\x18\x03 \x01(\x03R\x06second\x123\n" +
 	"\ameasure\x18\x04 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x14\n" +
 	"\x05usage\x18\x05 \x03(\x03R\x05usage\x12\x18\n" +
-	"\aseconds\x18\a \x01(\x03R\aseconds\"T\n" +
+	"\aseconds\x18\a \x01(\x03R\aseconds\x12\x12\n" +
+	"\x04node\x18\b \x03(\x03R\x04node\"T\n" +
 	"\vLevelTotals\x123\n" +
 	"\ameasure\x18\x01 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x10\n" +
-	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\"\x9a\x03\n" +
+	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\"\xae\x03\n" +
 	"\fClientTotals\x123\n" +
 	"\ameasure\x18\x02 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x1d\n" +
 	"\n" +
@@ -3931,14 +3969,17 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06levels\x18\t \x03(\v2\x1d.assay.session.v1.LevelTotalsR\x06levels\x126\n" +
 	"\x06script\x18\x14 \x01(\v2\x1e.assay.session.v1.ScriptTotalsR\x06script\x12'\n" +
 	"\x0fwarmup_duration\x18\n" +
-	" \x01(\x03R\x0ewarmupDuration\"\xcc\x01\n" +
+	" \x01(\x03R\x0ewarmupDuration\x12\x12\n" +
+	"\x04node\x18\v \x03(\x03R\x04node\"\xfc\x01\n" +
 	"\fServerSample\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x03R\x02at\x123\n" +
 	"\x05usage\x18\x03 \x01(\v2\x1d.assay.session.v1.ServerUsageR\x05usage\x12\x1d\n" +
 	"\n" +
 	"agent_cpus\x18\x11 \x01(\tR\tagentCpus\x12\x1c\n" +
 	"\trequested\x18\x13 \x01(\bR\trequested\x12:\n" +
-	"\bbackends\x18\x14 \x03(\v2\x1e.assay.session.v1.BackendUsageR\bbackends\"9\n" +
+	"\bbackends\x18\x14 \x03(\v2\x1e.assay.session.v1.BackendUsageR\bbackends\x12\x12\n" +
+	"\x04node\x18\x15 \x03(\x03R\x04node\x12\x1a\n" +
+	"\bgovernor\x18\x16 \x01(\tR\bgovernor\"9\n" +
 	"\vServerUsage\x12\x16\n" +
 	"\x06values\x18\x01 \x03(\x03R\x06values\x12\x12\n" +
 	"\x04cpus\x18\x02 \x01(\tR\x04cpus\"W\n" +

@@ -1,0 +1,145 @@
+package manager
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+const (
+	// maxPoints bounds the samples of one source that are kept. Beyond it, every second one is
+	// dropped.
+	maxPoints = 1 << 13
+	// maxSampleDelay is the longest delay of a sample after its intended time.
+	maxSampleDelay = 200_000
+)
+
+// samples holds usage samples of one source, oldest first. Figures that are summed are cumulative:
+// each sample has their values up to its time.
+type samples[T any] struct {
+	table  result.Table[T]
+	points []point[T]
+}
+
+// point is a sample at a time.
+type point[T any] struct {
+	at      int64
+	figures T
+}
+
+// add adds a sample. It drops one that isn't newer than the last: the agent's clock was corrected in
+// between.
+func (s *samples[T]) add(at int64, figures T) {
+	if n := len(s.points); n > 0 && at <= s.points[n-1].at {
+		return
+	}
+	s.points = append(s.points, point[T]{at, figures})
+	if len(s.points) > maxPoints {
+		s.halve()
+	}
+}
+
+// halve drops every second sample. Its maxima and minima stay with the one after it.
+func (s *samples[T]) halve() {
+	half := s.points[:0]
+	for i := 0; i < len(s.points); i += 2 {
+		kept := s.points[i]
+		if i > 0 {
+			for f := range s.table {
+				if figure := &s.table[f]; figure.Merging != result.Sum {
+					value := figure.Of(&kept.figures)
+					*value = figure.Joined(*figure.Of(&s.points[i-1].figures), *value)
+				}
+			}
+		}
+		half = append(half, kept)
+	}
+	s.points = half
+}
+
+// between returns the figures of the span between two times, as result.Table.Since does. It
+// interpolates what is summed between two samples. Of gauges it returns the last value, or the extreme
+// one, of the samples that were due within the span. ok is false if there are no samples
+// around it.
+func (s *samples[T]) between(from, to int64) (span T, ok bool) {
+	start, ok := s.search(from, maxSampleDelay)
+	if !ok {
+		return span, false
+	}
+	end, ok := s.search(to, maxSampleDelay)
+	if !ok {
+		if end = len(s.points) - 1; s.points[end].at <= from {
+			return span, false // the samples end before
+		}
+		to = s.points[end].at // they end within these seconds
+	}
+	return s.span(max(from, s.points[0].at), to, start, end), true
+}
+
+// total returns the figures of the span between a time, or the first sample if that is later, and
+// the last sample.
+func (s *samples[T]) total(from int64) (span T, ok bool) {
+	last := len(s.points) - 1
+	if last < 0 || s.points[last].at <= from {
+		return span, false
+	}
+	from = max(from, s.points[0].at)
+	start, _ := s.search(from, 0)
+	return s.span(from, s.points[last].at, start, last), true
+}
+
+// span returns the figures of a span, given the first samples at or after its bounds.
+func (s *samples[T]) span(from, to int64, start, end int) (span T) {
+	begin := s.at(from, start)
+	span = s.at(to, end)
+	s.table.Since(&span, &begin)
+	// The samples that were due after from and until to.
+	first, _ := s.search(from+maxSampleDelay+1, 0)
+	last, found := s.search(to+maxSampleDelay, 0)
+	if !found || s.points[last].at > to+maxSampleDelay {
+		last--
+	}
+	last = max(last, 0)
+	for f := range s.table {
+		figure := &s.table[f]
+		if figure.Merging == result.Sum {
+			continue
+		}
+		value := *figure.Of(&s.points[last].figures)
+		for i := first; i < last; i++ {
+			value = figure.Joined(*figure.Of(&s.points[i].figures), value)
+		}
+		*figure.Of(&span) = value
+	}
+	return span
+}
+
+// at returns the figures at a time, given the first sample at or after it.
+func (s *samples[T]) at(at int64, next int) T {
+	figures := s.points[next].figures
+	if next == 0 || s.points[next].at == at {
+		return figures
+	}
+	a, b := &s.points[next-1], &s.points[next]
+	share := float64(at-a.at) / float64(b.at-a.at)
+	for f := range s.table {
+		figure := &s.table[f]
+		value, before := figure.Of(&figures), *figure.Of(&a.figures)
+		switch {
+		case figure.Merging != result.Sum:
+		case figure.Optional && (before == result.Unknown || *value == result.Unknown):
+			*value = result.Unknown
+		default:
+			*value = before + int64(share*float64(*value-before))
+		}
+	}
+	return figures
+}
+
+// search returns the index of the first sample at or after a time. It returns false if all are before
+// it, or if the first of all is later than that by more than slack.
+func (s *samples[T]) search(at, slack int64) (int, bool) {
+	i, _ := slices.BinarySearchFunc(s.points, at, func(p point[T], at int64) int { return cmp.Compare(p.at, at) })
+	return i, i < len(s.points) && (i > 0 || s.points[0].at-at <= slack)
+}
