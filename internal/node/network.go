@@ -33,6 +33,11 @@ func (r *Reader) readSoftnet(u *result.NodeUsage) {
 
 // readNetwork reads the counters of the network namespace.
 func (r *Reader) readNetwork(u *result.NodeUsage, interfaces procfs.NetDev) {
+	if interfaces == nil {
+		if read, err := r.namespace.NetDev(); err == nil {
+			interfaces = read
+		}
+	}
 	if interfaces != nil {
 		u.PacketsReceived, u.PacketsSent, u.ReceiveDrops, u.SendDrops = 0, 0, 0, 0
 	}

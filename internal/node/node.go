@@ -23,7 +23,7 @@ type Pod struct {
 	CPUs []string
 	// CPU is their CPU time since any time, in microseconds. It never decreases.
 	CPU int64
-	// Interfaces are those of the pod's network namespace.
+	// Interfaces are those of the pod's network namespace; nil to have the reader read them.
 	Interfaces procfs.NetDev
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// writeNode writes what happened around the target.
-func writeNode(w *bytes.Buffer, u *result.NodeUsage, governor string) {
+// writeNode writes what happened around the target or the client. name is that of the line of its CPUs.
+func writeNode(w *bytes.Buffer, name string, u *result.NodeUsage, governor string) {
 	var shares []string
 	for _, share := range []struct {
 		figure int64
@@ -27,7 +27,7 @@ func writeNode(w *bytes.Buffer, u *result.NodeUsage, governor string) {
 		}
 	}
 	if len(shares) > 0 {
-		line(w, "The target's CPUs:", "%s", strings.Join(shares, ", "))
+		line(w, name, "%s", strings.Join(shares, ", "))
 	}
 	if hard, soft := u.CPUPercent(u.HardIRQ), u.CPUPercent(u.SoftIRQ); hard != result.Unknown && soft != result.Unknown {
 		line(w, "Interrupts:", "%s%% hardware, %s%% software", decimals(hard, 1), decimals(soft, 1))

@@ -60,7 +60,7 @@ func writeText(w io.Writer, r *result.Result) error {
 	writeTarget(&b, r)
 	if r.NodeUsage != nil {
 		section(&b, "Around the target")
-		writeNode(&b, r.NodeUsage, r.Environment.Governor)
+		writeNode(&b, "The target's CPUs:", r.NodeUsage, r.Environment.Governor)
 	}
 	if usedTLS(r) {
 		section(&b, "TLS")
@@ -157,6 +157,10 @@ func writeStandalone(w io.Writer, r *result.Result) error {
 	section(&b, "Client")
 	for i := range r.Clients {
 		writeOwnUsage(&b, r, &r.Clients[i])
+		if around := r.Clients[i].NodeUsage; around != nil {
+			section(&b, "Around the client")
+			writeNode(&b, "The client's CPUs:", around, "")
+		}
 	}
 	_, err := w.Write(b.Bytes())
 	return err

@@ -299,7 +299,7 @@ func (c *Client) endStage() {
 	c.current, c.measured = nil, true
 	c.totals.Measure, c.totals.Arrivals = *measure, ended.Arrivals()
 	c.totals.Levels = ended.sampler.LevelTotals()
-	c.totals.Usage = ended.sampler.Usage()
+	c.totals.Usage, c.totals.NodeUsage = ended.sampler.Usage(), ended.sampler.NodeUsage()
 	c.totals.StartedAt, c.totals.EndedAt = ended.span(c.session)
 	c.session.SendTotals(&c.totals)
 }

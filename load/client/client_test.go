@@ -107,6 +107,9 @@ func TestClientMeasures(t *testing.T) {
 	if got.StartedAt < startedAt || got.EndedAt <= got.StartedAt || got.EndedAt > s.Now() {
 		t.Errorf("measured from %d to %d, start time %d", got.StartedAt, got.EndedAt, startedAt)
 	}
+	if got.NodeUsage == nil || got.NodeUsage.CPUTime <= 0 || got.NodeUsage.ContextSwitches <= 0 {
+		t.Errorf("around the client %+v", got.NodeUsage)
+	}
 	if got.Usage.UserCPU+got.Usage.SystemCPU <= 0 || got.Usage.MaxResident <= 0 {
 		t.Errorf("usage %+v", got.Usage)
 	}

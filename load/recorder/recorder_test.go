@@ -182,9 +182,14 @@ func TestSamplerSendsEachSecond(t *testing.T) {
 		t.Errorf("the third second was sent after %v", elapsed)
 	}
 	var user, system int64
+	var around *result.NodeUsage
 	for _, second := range got {
 		user += second.Usage.UserCPU
 		system += second.Usage.SystemCPU
+		around = around.Add(second.Node)
+	}
+	if all := s.NodeUsage(); around.ContextSwitches != all.ContextSwitches || around.CPUTime != all.CPUTime || around.CPUTime <= 0 {
+		t.Errorf("around the seconds %+v, around all %+v", around, all)
 	}
 	if used := s.Usage(); used.UserCPU != user || used.SystemCPU != system || used.MaxResident < 1<<20 {
 		t.Errorf("used %+v, the seconds add up to %d and %d", used, user, system)

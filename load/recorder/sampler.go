@@ -77,6 +77,9 @@ func (s *Sampler) Run(done <-chan struct{}) {
 // Usage returns what the process used from the start of the stage to the last second.
 func (s *Sampler) Usage() result.ClientUsage { return s.last.Since(s.first) }
 
+// NodeUsage returns what happened around the process meanwhile, or nil if that is unknown.
+func (s *Sampler) NodeUsage() *result.NodeUsage { return s.last.NodeSince(s.first) }
+
 func (s *Sampler) untilNext() time.Duration {
 	return time.Until(s.start.Add(time.Duration(s.recorder.taken+1) * time.Second))
 }
@@ -87,7 +90,7 @@ func (s *Sampler) sample(sendEmpty bool) {
 		return
 	}
 	used := usage.Read()
-	taken := &result.ClientSecond{Second: second, Measure: *measure, Usage: used.Since(s.last)}
+	taken := &result.ClientSecond{Second: second, Measure: *measure, Usage: used.Since(s.last), Node: used.NodeSince(s.last)}
 	s.addToLevel(taken)
 	s.send(taken)
 	s.last = used

@@ -221,7 +221,7 @@ func TestWholeScript(t *testing.T) {
 		for _, second := range of[fakesession.Second](s) {
 			sum.Add(second.Counts)
 		}
-		if got := totals[0]; sum != got.Counts || got.StartedAt == 0 || got.EndedAt <= got.StartedAt || got.Usage.UserCPU <= 0 {
+		if got := totals[0]; sum != got.Counts || got.StartedAt == 0 || got.EndedAt <= got.StartedAt || got.Usage.UserCPU <= 0 || got.NodeUsage == nil || got.NodeUsage.CPUTime <= 0 {
 			t.Errorf("client %d: seconds %+v, totals %+v", i, sum, got)
 		}
 		if err := totals[0].Script.Check(); err != nil { // as the manager checks them

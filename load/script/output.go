@@ -60,6 +60,7 @@ type load struct {
 	last     time.Time // end of the last request or iteration
 	first    usage.Sample
 	used     result.ClientUsage
+	node     *result.NodeUsage
 	done     chan struct{} // closed when k6 has delivered all samples
 	sampled  chan struct{} // closed when the last second was reported
 }
@@ -98,7 +99,8 @@ func (c *collector) handleOrders() {
 		}
 		if o.End != 0 && c.load != nil {
 			c.load.to = fromWall(o.End)
-			c.load.used = usage.Read().Since(c.load.first)
+			used := usage.Read()
+			c.load.used, c.load.node = used.Since(c.load.first), used.NodeSince(c.load.first)
 		}
 		c.mu.Unlock()
 		c.reports.report(report{Done: true})
@@ -163,7 +165,7 @@ func (c *collector) totals() *result.Totals {
 		script.Thresholds = append(script.Thresholds, t.Threshold)
 	}
 	return &result.Totals{
-		Measure: *l.recorder.Total(), StartedAt: l.from.UnixMicro(), EndedAt: l.last.UnixMicro(), Usage: l.used, Script: script,
+		Measure: *l.recorder.Total(), StartedAt: l.from.UnixMicro(), EndedAt: l.last.UnixMicro(), Usage: l.used, NodeUsage: l.node, Script: script,
 	}
 }
 

@@ -122,5 +122,6 @@ func point(s *result.ClientSecond) result.Second {
 		BytesReceived: s.BytesReceived, ServerCPU: -1, ServerResident: -1,
 	}
 	p.SetUsage(s.Usage)
+	p.ClientNode = s.Node
 	return p
 }

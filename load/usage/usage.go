@@ -12,6 +12,7 @@ import (
 type Sample struct {
 	used    result.ClientUsage // without what runtime has
 	runtime runtimeSample
+	node    *result.NodeUsage // nil if it can't be read
 }
 
 // Read returns the usage up to now.
@@ -23,6 +24,7 @@ func Read() Sample {
 		s.used.UserCPU, s.used.SystemCPU = ru.Utime.Nano()/1000, ru.Stime.Nano()/1000
 		s.used.MaxResident = ru.Maxrss << 10
 	}
+	s.node = around(s.used.CPU())
 	return s
 }
 
@@ -34,4 +36,15 @@ func (s Sample) Since(earlier Sample) result.ClientUsage {
 	u.SchedulingLatencyP99 = upperPercentile(latency, 99)
 	u.GCPause, u.GCPauseMax = sum(pause)
 	return u
+}
+
+// NodeSince returns what happened around the process between an earlier sample and this one, or nil
+// if that is unknown.
+func (s Sample) NodeSince(earlier Sample) *result.NodeUsage {
+	if s.node == nil || earlier.node == nil {
+		return nil
+	}
+	u := *s.node
+	result.NodeFigures.Since(&u, earlier.node)
+	return &u
 }
