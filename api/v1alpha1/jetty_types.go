@@ -54,6 +54,13 @@ type JettyServer struct {
 	// +optional
 	AccessLog Switch `json:"accessLog,omitempty"`
 
+	// gcLog says whether the Java virtual machine logs its garbage collections, so that the result has
+	// their pauses and the heap's size each second. It then gets -Xlog for a file in /assay/gc, by
+	// JDK_JAVA_OPTIONS, which Java 8 ignores and which replaces the image's. It logs nothing for Assay
+	// if jvmOptions have -Xlog or -Xloggc. Defaults to Enabled.
+	// +optional
+	GCLog Switch `json:"gcLog,omitempty"`
+
 	// configuration is the user's own. A key that ends in .ini is a file of start.d, one that ends
 	// in .xml of etc, one that ends in .mod of modules; assay.ini replaces the rendered file.
 	// +optional

@@ -35,6 +35,13 @@ type TomcatServer struct {
 	// +optional
 	AccessLog Switch `json:"accessLog,omitempty"`
 
+	// gcLog says whether the Java virtual machine logs its garbage collections, so that the result has
+	// their pauses and the heap's size each second. It then gets -Xlog for a file in /assay/gc, by
+	// JDK_JAVA_OPTIONS, which Java 8 ignores and which replaces the image's. It logs nothing for Assay
+	// if jvmOptions have -Xlog or -Xloggc. Defaults to Enabled.
+	// +optional
+	GCLog Switch `json:"gcLog,omitempty"`
+
 	// configuration is the user's own. Each key is a file of conf: server.xml replaces the rendered
 	// one, context.xml or web.xml that of the image.
 	// +optional

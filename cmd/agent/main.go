@@ -15,6 +15,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/agent"
 	"github.com/assay-dev/assay/internal/content"
+	"github.com/assay-dev/assay/internal/gclog"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -81,7 +82,8 @@ func sampleCommand() *cobra.Command {
 		Long: `Joins a session with the manager. When the manager orders it, the agent probes the
 server until a probe succeeds. From the start of the load it samples each second,
 from /proc, the usage of the server's processes: those of the pod that are not in
-the agent's own control group. The pod's containers must share their process
+the agent's own control group; what happens around them on their CPUs, on the
+node and in the pod's network; and the garbage collection logs in ` + gclog.Directory + `/CONTAINER. The pod's containers must share their process
 namespace (shareProcessNamespace: true). Open files and throttling can be read only
 if the server runs as the same user. The server can't read the agent's files and memory.
 
@@ -108,7 +110,7 @@ func sample(ctx context.Context) error {
 	if manager == "" {
 		return errors.New("the environment variable " + managerVariable + " is not set: this command is for pods that Assay starts")
 	}
-	sampler, err := agent.NewProcSampler("/proc", "/sys")
+	sampler, err := agent.NewProcSampler("/proc", "/sys", gclog.Directory)
 	if err != nil {
 		return err
 	}

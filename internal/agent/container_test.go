@@ -64,6 +64,7 @@ func TestContainersBecomeKnown(t *testing.T) {
 	const cpu, kib, pod = 10_000, 1024, int64(330)
 	usage := func(u result.ServerUsage) result.ServerUsage {
 		u.At, u.AgentCPUs = 42, "0,2-3"
+		u.GCPauses, u.GCPause, u.GCPauseMax, u.HeapUsed = -1, -1, -1, -1 // no logs
 		return u
 	}
 	check := func(when string, server result.ServerUsage, backends ...result.BackendUsage) {
@@ -143,5 +144,23 @@ func TestSampleOfRealContainers(t *testing.T) {
 	}
 	if r.Server.MaxResident >= 64<<20 || r.Backends[0].MaxResident < 64<<20 {
 		t.Errorf("resident sets of at most %d and %d bytes", r.Server.MaxResident, r.Backends[0].MaxResident)
+	}
+}
+
+// TestGarbageCollections has the logs of a Java virtual machine in one of two containers.
+func TestGarbageCollections(t *testing.T) {
+	directory := podProc(t)
+	s := sampler(t, directory)
+	s.SetContainers(map[string]string{serverID: result.ServerContainer, tomcatID: "tomcat"})
+	put(t, filepath.Join(directory, "gc/tomcat/gc-8.log"), "[2000000ns][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 6M->1M(64M) 0.963ms\n")
+	r := readAll(t, s)
+	if r.Server.GCPauses != -1 || r.Server.HeapUsed != -1 {
+		t.Errorf("the server, without logs: %+v", r.Server)
+	}
+	if u := r.Backends[0]; u.GCPauses != 1 || u.GCPause != 963 || u.GCPauseMax != 963 || u.HeapUsed != 1<<20 {
+		t.Errorf("%+v", u)
+	}
+	if u := readAll(t, s).Backends[0]; u.GCPauses != 1 || u.GCPause != 963 || u.GCPauseMax != 0 || u.HeapUsed != 1<<20 {
+		t.Errorf("without another pause: %+v", u)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
+	"github.com/assay-dev/assay/internal/gclog"
 	"github.com/assay-dev/assay/internal/node"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -36,12 +37,15 @@ type ProcSampler struct {
 	account    account
 	switches   switches
 	node       *node.Reader
+	gcLogs     string // directory with a directory for each container
+	gc         map[string]*gclog.Reader
 	buffer     []byte
 }
 
 // NewProcSampler returns a sampler that reads the proc file system mounted at directory, and the sys
-// file system mounted at sys. All processes count as the server's until SetContainers is called.
-func NewProcSampler(directory, sys string) (*ProcSampler, error) {
+// file system mounted at sys. The directory gcLogs has a directory with the garbage collection logs of each
+// container that has any, by name. All processes count as the server's until SetContainers is called.
+func NewProcSampler(directory, sys, gcLogs string) (*ProcSampler, error) {
 	proc, err := procfs.NewFS(directory)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", directory, err)
@@ -55,7 +59,8 @@ func NewProcSampler(directory, sys string) (*ProcSampler, error) {
 		return nil, fmt.Errorf("open %s: %w", directory, err)
 	}
 	return &ProcSampler{
-		proc: proc, directory: directory, own: own, containers: newContainers(), node: around, buffer: make([]byte, 8<<10),
+		proc: proc, directory: directory, own: own, containers: newContainers(), node: around,
+		gcLogs: gcLogs, gc: map[string]*gclog.Reader{}, buffer: make([]byte, 8<<10),
 	}, nil
 }
 
@@ -93,6 +98,7 @@ func (s *ProcSampler) Sample(now func() int64) (*result.ServerSample, error) {
 			u.Resident, u.Threads, u.Descriptors = l.resident, l.threads, l.descriptors
 		}
 		c.report(&u)
+		s.readGC(name, &u)
 		if c.first != 0 {
 			u.CPUs, u.Throttled = s.allowedCPUs(strconv.Itoa(c.first)), s.throttled(c.first)
 		}
@@ -201,6 +207,17 @@ func traffic(interfaces procfs.NetDev) (received, sent int64) {
 		}
 	}
 	return received, sent
+}
+
+// readGC reads what the Java virtual machines of a container logged of garbage collections.
+func (s *ProcSampler) readGC(container string, u *result.ServerUsage) {
+	u.GCPauses, u.GCPause, u.GCPauseMax, u.HeapUsed = result.Unknown, result.Unknown, result.Unknown, result.Unknown
+	if s.gc[container] == nil {
+		s.gc[container] = gclog.NewReader(filepath.Join(s.gcLogs, container))
+	}
+	if logged, ok := s.gc[container].Read(); ok {
+		u.GCPauses, u.GCPause, u.GCPauseMax, u.HeapUsed = logged.Pauses, logged.Paused, logged.Longest, logged.HeapUsed
+	}
 }
 
 // readNode reads what happened around the target's containers.

@@ -16,7 +16,7 @@ import (
 
 func sampler(t testing.TB, directory string) *ProcSampler {
 	t.Helper()
-	s, err := NewProcSampler(directory, t.TempDir())
+	s, err := NewProcSampler(directory, t.TempDir(), filepath.Join(directory, "gc"))
 	if err != nil {
 		t.Fatal(err)
 	}

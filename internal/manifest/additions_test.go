@@ -46,6 +46,25 @@ func containerOf(pod *corev1.Pod, name string) *corev1.Container {
 	return &pod.Spec.Containers[place(pod, name)]
 }
 
+// TestAgentReadsGCLogs checks that the agent can read, and not write, the garbage collection logs of each server.
+func TestAgentReadsGCLogs(t *testing.T) {
+	run := fullTarget()
+	run.Spec.Target.Backends[0].Server = v1alpha1.BackendServer{Tomcat: &v1alpha1.TomcatServer{}}
+	pod, err := podOf(t, run, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mounts := map[string]string{}
+	for _, m := range containerOf(pod, AgentContainer).VolumeMounts {
+		if strings.HasPrefix(m.MountPath, "/assay/gc") && m.ReadOnly {
+			mounts[m.MountPath] = m.Name
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"/assay/gc/server": "server-gc", "/assay/gc/app": "app-gc"}, mounts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // TestAdditionsChangeNothingElse checks that the pod with an addition differs from
 // the pod without it only in what was added.
 func TestAdditionsChangeNothingElse(t *testing.T) {

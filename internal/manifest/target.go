@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/gclog"
 	"github.com/assay-dev/assay/internal/server"
 )
 
@@ -42,6 +43,7 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 	pod.Spec.Volumes = append(pod.Spec.Volumes, rendering.Volumes...)
 	// The kubelet starts the first container first. As a native sidecar the agent would delay the
 	// server by a second: the kubelet polls only that often whether a sidecar has started.
+	mountGCLogs(&watcher, rendering.Containers)
 	pod.Spec.Containers = []corev1.Container{watcher}
 	for i, server := range rendering.Containers {
 		server.Resources = requirements(resourcesOf(spec, i), defaultTargetMemory)
@@ -60,6 +62,18 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 	}
 	limitScratch(pod, run)
 	return pod, nil
+}
+
+// mountGCLogs mounts the garbage collection logs of the servers that have any into the agent's container.
+func mountGCLogs(watcher *corev1.Container, servers []corev1.Container) {
+	for i := range servers {
+		for _, mount := range servers[i].VolumeMounts {
+			if mount.MountPath == gclog.Directory {
+				mount.MountPath, mount.ReadOnly = gclog.Directory+"/"+servers[i].Name, true
+				watcher.VolumeMounts = append(watcher.VolumeMounts, mount)
+			}
+		}
+	}
 }
 
 // resourcesOf returns the resources of the i-th server. Clients connect to the first.

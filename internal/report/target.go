@@ -39,6 +39,18 @@ func writeContainer(w *bytes.Buffer, c result.Container, podWide bool) {
 	line(w, "CPU time:", "%s user, %s system, in %s", secondsText(spent.UserCPU), secondsText(spent.SystemCPU), secondsText(spent.At))
 	line(w, "Memory:", "%.1f MiB peak RSS in the measurement, %.1f MiB since the start", mebibytes(c.Usage.PeakResident), mebibytes(spent.MaxResident))
 	writeFigures(w, result.ServerFigures, &spent, podWide)
+	if spent.GCPauses != result.Unknown {
+		writeGarbageCollections(w, &spent)
+	}
+}
+
+// writeGarbageCollections writes what the Java virtual machines of a container logged.
+func writeGarbageCollections(w *bytes.Buffer, spent *result.ServerUsage) {
+	line(w, "GC pauses:", "%d, %.3f ms total (%.2f%% of the time), %.3f ms longest", spent.GCPauses, ms(spent.GCPause),
+		100*float64(spent.GCPause)/float64(max(spent.At, 1)), ms(spent.GCPauseMax))
+	if spent.HeapUsed != result.Unknown {
+		line(w, "Heap:", "%.1f MiB after the last garbage collection", mebibytes(spent.HeapUsed))
+	}
 }
 
 // named is a text with a name.

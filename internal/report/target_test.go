@@ -22,9 +22,11 @@ func forwarding() *result.Result {
 	r.Backends = []result.Backend{{Name: "tomcat", Server: result.Server{
 		Begin: result.ServerUsage{At: 0, UserCPU: 4e6, SystemCPU: 1e6, MinorFaults: 1000, VoluntarySwitches: 7, Throttled: 50_000},
 		End: result.ServerUsage{At: 2e6, UserCPU: 6e6, SystemCPU: 1_400_000, Resident: 500 << 20, MaxResident: 600 << 20,
-			MinorFaults: 1500, MajorFaults: 2, VoluntarySwitches: 9007, InvoluntarySwitches: 800, Threads: 45, Descriptors: 120, Throttled: 250_000},
+			MinorFaults: 1500, MajorFaults: 2, VoluntarySwitches: 9007, InvoluntarySwitches: 800, Threads: 45, Descriptors: 120, Throttled: 250_000,
+			GCPauses: 4, GCPause: 20_000, GCPauseMax: 9000, HeapUsed: 300 << 20},
 		PeakCPUPercent: 144, PeakResident: 520 << 20,
 	}}}
+	r.Server.Begin.GCPauses, r.Server.End.GCPauses = -1, -1
 	r.Series = []result.Second{
 		{Second: 0, Seconds: 1, Requests: 1000, P50: 50_015, P90: 90_047, P99: 99_007, Max: 100_000, BytesReceived: 32_000_000,
 			ClientCPU: 500_000, ServerCPU: 750_000, ServerResident: 200 << 20, BackendCPU: map[string]int64{"tomcat": 1_200_000}},
@@ -61,7 +63,7 @@ func TestContainersStandOnTheirOwn(t *testing.T) {
 	for i, want := range [][]string{
 		{"server, clients talk to it", "75.0% of the limit on average, 98.2% in the peak", "1.000s user, 0.500s system", "Pod network:"},
 		{"tomcat, behind it", "2-3, shared; limit 1.5", "80.0% of the limit on average, 96.0% in the peak", "2.000s user, 0.400s system",
-			"200.000 ms\n", "520.0 MiB", "500 minor, 2 major", "9000 voluntary, 800 involuntary", "45"},
+			"200.000 ms\n", "520.0 MiB", "500 minor, 2 major", "9000 voluntary, 800 involuntary", "45", "4, 20.000 ms total (1.00% of the time), 9.000 ms longest", "300.0 MiB"},
 		{"cache, behind it", "limit 0.1", "not available"},
 	} {
 		for _, part := range want {

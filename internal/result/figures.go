@@ -131,9 +131,10 @@ func (t Table[T]) Since(end, start *T) {
 		f := &t[i]
 		value, s := f.Of(end), *f.Of(start)
 		switch {
+		case f.Merging != Sum:
 		case f.Optional && (*value == Unknown || s == Unknown):
 			*value = Unknown
-		case f.Merging == Sum:
+		default:
 			*value -= s
 		}
 	}

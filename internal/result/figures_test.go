@@ -23,6 +23,15 @@ var names = map[string][]string{
 	"ServerUsage": {
 		"userCPUMicroseconds", "systemCPUMicroseconds", "residentBytes", "maxResidentBytes", "throttledMicroseconds", "minorFaults", "majorFaults",
 		"voluntarySwitches", "involuntarySwitches", "bytesReceived", "bytesSent", "threads", "descriptors",
+		"gcPauses", "gcPauseMicroseconds", "gcPauseMaxMicroseconds", "heapUsedBytes",
+	},
+	"NodeUsage": {
+		"cpuTimeMicroseconds", "idleMicroseconds", "otherCPUMicroseconds", "stealMicroseconds", "ioWaitMicroseconds",
+		"hardIRQMicroseconds", "softIRQMicroseconds", "runQueueWaitMicroseconds", "runQueueTasks", "contextSwitches",
+		"cpuPressureMicroseconds", "memoryPressureMicroseconds", "memoryStallMicroseconds", "ioPressureMicroseconds",
+		"ioStallMicroseconds", "minFrequencyKilohertz", "packetsProcessed", "packetsDropped", "packetsReceived", "packetsSent",
+		"receiveDrops", "sendDrops", "segmentsSent", "segmentsRetransmitted", "listenOverflows", "listenDrops", "acceptQueue",
+		"acceptQueueLimit", "sockets", "establishedSockets", "timeWaitSockets",
 	},
 	"Arrivals": {"due", "plannedMicroseconds", "startedMicroseconds"},
 }
@@ -48,6 +57,7 @@ func TestTables(t *testing.T) {
 	checkTable(t, Counters)
 	checkTable(t, ClientFigures)
 	checkTable(t, ServerFigures, "atMicroseconds")
+	checkTable(t, NodeFigures)
 	checkTable(t, ArrivalFigures)
 	checkTable(t, SecondFigures, "second", "seconds", "p50Microseconds", "p90Microseconds", "p99Microseconds")
 }
@@ -64,7 +74,7 @@ func checkTable[T any](t *testing.T, table Table[T], but ...string) {
 		f := &table[i]
 		lines[f.Name] = f.Of(&figures)
 		order = append(order, f.Name)
-		if f.Part != "" && f.Label == "" || !slices.Contains([]string{Sum, Max, Last}, f.Merging) || !slices.Contains([]Unit{Number, Bytes, Memory, Microseconds}, f.Unit) {
+		if f.Part != "" && f.Label == "" || !slices.Contains([]string{Sum, Max, Min, Last}, f.Merging) || !slices.Contains([]Unit{Number, Bytes, Memory, Microseconds}, f.Unit) {
 			t.Errorf("%s: %+v", v.Type(), *f)
 		}
 	}
@@ -174,5 +184,40 @@ func TestPercentilesOfOtherVersions(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(`{"50":1}`), &p); err == nil {
 		t.Error("no error for an object")
+	}
+}
+
+// TestNodeUsage checks what is joined of seconds and pods, and that JSON has what is known alone.
+func TestNodeUsage(t *testing.T) {
+	first, second := UnknownNode(), UnknownNode()
+	first.OtherCPU, first.RunQueue, first.Frequency, first.Steal = 100, 3, 2_000_000, 0
+	second.OtherCPU, second.RunQueue, second.Frequency = 50, 7, 800_000
+	var sum *NodeUsage
+	sum = sum.Add(first).Add(second)
+	want := UnknownNode()
+	want.OtherCPU, want.RunQueue, want.Frequency = 150, 7, 800_000
+	if diff := cmp.Diff(want, sum); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if first.OtherCPU != 100 {
+		t.Error("the first was changed")
+	}
+	data, err := json.Marshal(sum)
+	if err != nil || string(data) != `{"minFrequencyKilohertz":800000,"otherCPUMicroseconds":150,"runQueueTasks":7}` {
+		t.Errorf("%s, %v", data, err)
+	}
+	var got NodeUsage
+	if err := json.Unmarshal(data, &got); err != nil || got != *want {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if unknown := sum.Add(nil); len(unknown.Missing()) != len(NodeFigures) {
+		t.Errorf("with nothing: %+v", unknown)
+	}
+	u := NodeUsage{CPUTime: 2_000_000, OtherCPU: 500_000, HardIRQ: 20_000, SoftIRQ: 80_000, Steal: Unknown}
+	if others, least, steal := u.CPUPercent(u.OtherCPU), u.ProcessPercent(), u.CPUPercent(u.Steal); others != 25 || least != 20 || steal != Unknown {
+		t.Errorf("others %v %%, processes at least %v %%, steal %v", others, least, steal)
+	}
+	if u.SoftIRQ = Unknown; u.ProcessPercent() != Unknown || (&NodeUsage{}).CPUPercent(1) != Unknown {
+		t.Error("a share of what is unknown")
 	}
 }

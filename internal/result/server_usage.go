@@ -18,6 +18,10 @@ type ServerUsage struct {
 	BytesSent           int64 `json:"bytesSent" unit:"bytes" pod:"true" label:"Pod network" part:"out" help:"bytes sent by the pod's interfaces, without loopback"`
 	Threads             int64 `json:"threads" merging:"last" optional:"true" label:"Threads" help:"threads"`
 	Descriptors         int64 `json:"descriptors" merging:"last" optional:"true" label:"Open descriptors" help:"open file descriptors"`
+	GCPauses            int64 `json:"gcPauses" optional:"true" help:"pauses of the container's Java virtual machines for garbage collections"`
+	GCPause             int64 `json:"gcPauseMicroseconds" optional:"true" help:"total duration of the GC pauses"`
+	GCPauseMax          int64 `json:"gcPauseMaxMicroseconds" merging:"max" optional:"true" help:"longest GC pause since the previous sample; of a measurement, the longest in it"`
+	HeapUsed            int64 `json:"heapUsedBytes" unit:"memory" merging:"last" optional:"true" help:"memory in use in the heap after the last garbage collection, in whole units of the log, most often MiB"`
 	// CPUs lists the CPUs that the server may run on, as in "0-3,8".
 	CPUs string `json:"cpus"`
 	// AgentCPUs lists the CPUs that the agent may run on: those that the server

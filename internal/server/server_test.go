@@ -1,14 +1,51 @@
 package server
 
 import (
+	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/gclog"
 )
 
 func TestRenderWithoutServer(t *testing.T) {
 	if _, err := Render(&v1alpha1.Target{}, nil); err == nil {
 		t.Error("a target without a server was rendered")
+	}
+}
+
+// TestGarbageCollectionLog checks when a Java virtual machine logs its garbage collections for the agent: each
+// server, also behind another, unless it is disabled or the user's options configure logs.
+func TestGarbageCollectionLog(t *testing.T) {
+	for name, test := range map[string]struct {
+		gcLog   v1alpha1.Switch
+		options []string
+		want    bool
+	}{
+		"by default":                       {"", []string{"-Xmx512m"}, true},
+		"enabled":                          {v1alpha1.Enabled, nil, true},
+		"disabled":                         {v1alpha1.Disabled, nil, false},
+		"the user's own unified log":       {v1alpha1.Enabled, []string{"-Xmx512m", "-Xlog:safepoint:stdout"}, false},
+		"the user's own log before Java 9": {"", []string{"-Xloggc:/tmp/gc.log"}, false},
+	} {
+		tomcat := &v1alpha1.TomcatServer{GCLog: test.gcLog, JVMOptions: test.options, Connector: v1alpha1.TomcatConnector{Port: new(int32(8081))}}
+		r, err := Render(&v1alpha1.Target{
+			Image: "front:1", Server: v1alpha1.Server{Jetty: &v1alpha1.JettyServer{GCLog: test.gcLog, JVMOptions: test.options}},
+			Backends: []v1alpha1.Backend{{Name: "app", Image: "app:1", Server: v1alpha1.BackendServer{Tomcat: tomcat}}},
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, volume := range []string{"server-gc", "app-gc"} {
+			c := r.Containers[i]
+			set := slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == "JDK_JAVA_OPTIONS" && e.Value == gclog.Option })
+			mounted := slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == volume && m.MountPath == "/assay/gc" })
+			if set != test.want || mounted != test.want {
+				t.Errorf("%s: option %t, directory %t, want %t: %+v", name, set, mounted, test.want, c)
+			}
+		}
 	}
 }
 

@@ -53,6 +53,7 @@ spec:
           http2: Enabled
         jvmOptions: ["-Xmx1g"]
         accessLog: Enabled
+        gcLog: Enabled
         configuration: {configMapName: tomcat-conf}
     tls:
       implementation: OpenSSL
@@ -171,6 +172,7 @@ spec:
             http2: Enabled
           jvmOptions: ["-Xmx1g"]
           accessLog: Enabled
+          gcLog: Disabled
           configuration: {configMapName: tomcat-conf}
     - name: api
       image: localhost/assay-test/server:dev

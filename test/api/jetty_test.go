@@ -23,6 +23,7 @@ spec:
         modules: [ee10-deploy, logging/slf4j]
         jvmOptions: [-Xmx1g, "-Xlog:gc*:stdout:time,uptime"]
         accessLog: Enabled
+        gcLog: Disabled
         configuration: {configMapName: jetty-conf}
     tls:
       protocols: [TLSv1.3]
@@ -68,6 +69,7 @@ func init() {
 		{"connector.keepAlive.mode", `"Enabled", "Disabled"`},
 		{"threads.type", `"Platform", "Virtual"`},
 		{"accessLog", `"Enabled", "Disabled"`},
+		{"gcLog", `"Enabled", "Disabled"`},
 	} {
 		choices = append(choices, struct{ server, field, values string }{"jetty", c.field, c.values})
 	}

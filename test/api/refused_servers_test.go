@@ -58,6 +58,7 @@ var choices = []struct{ server, field, values string }{
 	{"tomcat", "connector.compression", `"Enabled", "Disabled"`},
 	{"tomcat", "connector.http2", `"Enabled", "Disabled"`},
 	{"tomcat", "accessLog", `"Enabled", "Disabled"`},
+	{"tomcat", "gcLog", `"Enabled", "Disabled"`},
 	{"httpd", "mpm", `"Event", "Worker", "Prefork"`},
 	{"httpd", "sendfile", `"Enabled", "Disabled"`},
 	{"httpd", "accessLog", `"Enabled", "Disabled"`},

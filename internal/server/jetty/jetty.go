@@ -92,6 +92,7 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 	r.Container.Args = append(jvmOptions(in), "-jar", homeOf(j)+"/start.jar", "jetty.base="+base)
 	r.MountContent(contentDirectory(base))
 	r.MountTLS(in)
+	r.LogGarbageCollections(in, j.GCLog, j.JVMOptions)
 	r.AddEmptyDir(in, "work", base+"/work", corev1.StorageMediumDefault)
 	if j.AccessLog == v1alpha1.Enabled {
 		r.AddEmptyDir(in, "logs", adapter.LogDirectory, corev1.StorageMediumDefault)

@@ -141,8 +141,12 @@ func checkRenderedContainer(t *testing.T, c *corev1.Container, in *adapter.Input
 	for _, v := range c.Env {
 		env[v.Name] = v.Value
 	}
-	if names := slices.Sorted(maps.Keys(env)); !slices.Equal(names, []string{"CATALINA_BASE", "CATALINA_HOME", "CATALINA_OPTS"}) {
-		t.Fatalf("environment %v", names)
+	want := []string{"CATALINA_BASE", "CATALINA_HOME", "CATALINA_OPTS"}
+	if !slices.ContainsFunc(options, func(o string) bool { return strings.HasPrefix(o, "-Xlog") }) {
+		want = append(want, "JDK_JAVA_OPTIONS")
+	}
+	if names := slices.Sorted(maps.Keys(env)); !slices.Equal(names, want) {
+		t.Fatalf("environment %v, want %v", names, want)
 	}
 	if strings.Contains(strings.Join(options, ""), "*") {
 		options = []string{"@" + ownDirectory + "/" + optionFile}

@@ -112,6 +112,7 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 	}
 	r.MountContent(base + "/webapps/ROOT")
 	r.MountTLS(in)
+	r.LogGarbageCollections(in, t.GCLog, t.JVMOptions)
 	for _, directory := range writtenDirectories {
 		r.AddEmptyDir(in, directory, base+"/"+directory, corev1.StorageMediumDefault)
 	}

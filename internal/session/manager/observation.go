@@ -35,7 +35,7 @@ func (r *run) observe() session.Observation {
 			ProbeResult: p.ProbeResult, ProbeFailure: p.ProbeFailure, Failure: p.Failure, FailureKind: p.FailureKind, Usage: r.usage.state(),
 			Governor: r.governor,
 		}
-		if node, ok := r.node.total(r.starts[sessionpb.Stage_STAGE_MEASUREMENT]); ok && o.Starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0 {
+		if node, ok := r.node.total(); ok {
 			o.Agent.NodeUsage = &node
 		}
 		for _, name := range slices.Sorted(maps.Keys(r.backends)) {

@@ -130,6 +130,7 @@ func (r *run) setStart(stage sessionpb.Stage, at int64) {
 
 func (r *run) setUsageStart(at int64) {
 	r.usage.setStart(at)
+	r.node.setStart(at)
 	for _, backend := range r.backends {
 		backend.setStart(at)
 	}

@@ -20,6 +20,10 @@ const (
 type samples[T any] struct {
 	table  result.Table[T]
 	points []point[T]
+	// start is the beginning of the measurement, 0 before that. since are the figures since then, of
+	// which those that are summed are not used; nil without a sample.
+	start int64
+	since *T
 }
 
 // point is a sample at a time.
@@ -35,8 +39,38 @@ func (s *samples[T]) add(at int64, figures T) {
 		return
 	}
 	s.points = append(s.points, point[T]{at, figures})
+	s.extend(at, &figures)
 	if len(s.points) > maxPoints {
 		s.halve()
+	}
+}
+
+// setStart sets the beginning of the measurement.
+func (s *samples[T]) setStart(at int64) {
+	s.start, s.since = at, nil
+	for i := range s.points {
+		s.extend(s.points[i].at, &s.points[i].figures)
+	}
+}
+
+// extend adds a sample to those since the beginning of the measurement.
+func (s *samples[T]) extend(at int64, figures *T) {
+	switch {
+	case s.start == 0 || at <= s.start+maxSampleDelay:
+	case s.since == nil:
+		first := *figures
+		s.since = &first
+	default:
+		s.join(s.since, s.since, figures)
+	}
+}
+
+// join sets the figures of into that aren't summed to those of an earlier and a later sample together.
+func (s *samples[T]) join(into, earlier, later *T) {
+	for f := range s.table {
+		if figure := &s.table[f]; figure.Merging != result.Sum {
+			*figure.Of(into) = figure.Joined(*figure.Of(earlier), *figure.Of(later))
+		}
 	}
 }
 
@@ -46,12 +80,7 @@ func (s *samples[T]) halve() {
 	for i := 0; i < len(s.points); i += 2 {
 		kept := s.points[i]
 		if i > 0 {
-			for f := range s.table {
-				if figure := &s.table[f]; figure.Merging != result.Sum {
-					value := figure.Of(&kept.figures)
-					*value = figure.Joined(*figure.Of(&s.points[i-1].figures), *value)
-				}
-			}
+			s.join(&kept.figures, &s.points[i-1].figures, &kept.figures)
 		}
 		half = append(half, kept)
 	}
@@ -77,16 +106,21 @@ func (s *samples[T]) between(from, to int64) (span T, ok bool) {
 	return s.span(max(from, s.points[0].at), to, start, end), true
 }
 
-// total returns the figures of the span between a time, or the first sample if that is later, and
-// the last sample.
-func (s *samples[T]) total(from int64) (span T, ok bool) {
+// total returns the figures since the beginning of the measurement, or since the first sample if that is
+// later. ok is false before it, and without samples.
+func (s *samples[T]) total() (span T, ok bool) {
 	last := len(s.points) - 1
-	if last < 0 || s.points[last].at <= from {
+	if s.start == 0 || last < 0 || s.points[last].at <= s.start {
 		return span, false
 	}
-	from = max(from, s.points[0].at)
-	start, _ := s.search(from, 0)
-	return s.span(from, s.points[last].at, start, last), true
+	next, _ := s.search(s.start, 0)
+	begin := s.at(max(s.start, s.points[0].at), next)
+	span = s.points[last].figures
+	s.table.Since(&span, &begin)
+	if s.since != nil {
+		s.join(&span, s.since, s.since)
+	}
+	return span, true
 }
 
 // span returns the figures of a span, given the first samples at or after its bounds.
@@ -101,17 +135,11 @@ func (s *samples[T]) span(from, to int64, start, end int) (span T) {
 		last--
 	}
 	last = max(last, 0)
-	for f := range s.table {
-		figure := &s.table[f]
-		if figure.Merging == result.Sum {
-			continue
-		}
-		value := *figure.Of(&s.points[last].figures)
-		for i := first; i < last; i++ {
-			value = figure.Joined(*figure.Of(&s.points[i].figures), value)
-		}
-		*figure.Of(&span) = value
+	gauges := s.points[min(first, last)].figures
+	for i := first + 1; i <= last; i++ {
+		s.join(&gauges, &gauges, &s.points[i].figures)
 	}
+	s.join(&span, &gauges, &gauges)
 	return span
 }
 

@@ -18,7 +18,7 @@ type usage struct {
 }
 
 func newUsage(start int64) *usage {
-	return &usage{start: start, samples: samples[result.ServerUsage]{table: result.ServerFigures}}
+	return &usage{start: start, samples: samples[result.ServerUsage]{table: result.ServerFigures, start: start}}
 }
 
 func newNodeSamples() samples[result.NodeUsage] {
@@ -52,6 +52,11 @@ func (r *run) addSample(sample *result.ServerSample) (appeared bool, err error) 
 func (u *usage) state() session.Usage {
 	state := u.Usage
 	state.PeakCPUPercent = u.peak()
+	if total, ok := u.samples.total(); ok {
+		latest := *u.Latest
+		latest.GCPauseMax = total.GCPauseMax
+		state.Latest = &latest
+	}
 	return state
 }
 
@@ -60,6 +65,7 @@ func (u *usage) setStart(at int64) {
 		return
 	}
 	u.start = at
+	u.samples.setStart(at)
 	u.Begin, u.base = u.Latest, u.Latest
 	u.PeakCPUPercent, u.PeakResident = 0, 0
 }
