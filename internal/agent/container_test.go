@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -162,5 +163,36 @@ func TestGarbageCollections(t *testing.T) {
 	}
 	if u := readAll(t, s).Backends[0]; u.GCPauses != 1 || u.GCPause != 963 || u.GCPauseMax != 0 || u.HeapUsed != 1<<20 {
 		t.Errorf("without another pause: %+v", u)
+	}
+}
+
+// TestAroundAllContainers checks that the target's CPUs are those of all its containers, and that what these used isn't
+// taken for that of others.
+func TestAroundAllContainers(t *testing.T) {
+	directory := podProc(t)
+	s := sampler(t, directory)
+	s.SetContainers(map[string]string{serverID: result.ServerContainer, tomcatID: "tomcat"})
+	sample := func(ticks, softIRQs int) *result.NodeUsage {
+		t.Helper()
+		written{7, "0::/../cri-containerd-" + serverID + ".scope\n", ticks, 4096, 5120, 2, 10, "0"}.show(t, directory)
+		written{8, "0::/../cri-containerd-" + tomcatID + ".scope\n", ticks, 40960, 51200, 30, 500, "2-3"}.show(t, directory)
+		stat := "cpu  0 0 0 0 0 0 0 0 0 0\n"
+		for cpu := range 5 {
+			stat += fmt.Sprintf("cpu%d 0 0 0 0 0 0 %d 0 0 0\n", cpu, softIRQs<<(4*cpu))
+		}
+		put(t, filepath.Join(directory, "stat"), stat+"ctxt 1\nbtime 1\nprocesses 1\nprocs_running 3\n")
+		return readAll(t, s).Node
+	}
+	sample(5, 0)
+	u := sample(5, 1)
+	if u.SoftIRQ != 0x1101*10_000 || u.RunQueue != 3 {
+		t.Errorf("of CPUs 0, 2 and 3: %+v", u)
+	}
+	if u.CPUTime <= 0 || u.OtherCPU != u.CPUTime {
+		t.Errorf("of three CPUs that were busy for %d µs, others used %d", u.CPUTime, u.OtherCPU)
+	}
+	// 200 hours of the target's CPU time.
+	if later := sample(36_000_000, 1); later.CPUTime <= u.CPUTime || later.OtherCPU != u.OtherCPU {
+		t.Errorf("others used %d µs more, while the target used all", later.OtherCPU-u.OtherCPU)
 	}
 }

@@ -173,6 +173,19 @@ func showIn(t testing.TB, directory string, pid int, cgroup string) {
 	put(t, filepath.Join(directory, name, "cgroup"), cgroup)
 }
 
+// showNode has this machine's figures in place of those that a pod's node and network have.
+func showNode(t testing.TB, directory string) {
+	t.Helper()
+	if err := os.RemoveAll(filepath.Join(directory, "self/net")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"stat", "schedstat", "pressure", "self/net"} {
+		if err := os.Symlink(filepath.Join("/proc", name), filepath.Join(directory, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // written is a process that a test makes up.
 type written struct {
 	pid                    int
