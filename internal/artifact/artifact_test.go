@@ -258,6 +258,7 @@ func withBackends(r *result.Result, n int) *result.Result {
 	}
 	second := func() *result.ServerUsage { return &usages[random.IntN(len(usages))] }
 	around := func() *result.NodeUsage { return &nodes[random.IntN(len(nodes))] }
+	phases := r.Merged.Latencies.Times()
 	for i := range r.Clients {
 		r.Clients[i].NodeUsage = around()
 	}
@@ -268,6 +269,9 @@ func withBackends(r *result.Result, n int) *result.Result {
 			s.SetBackend(r.Backends[j].Name, second(), j > 0 || i > 10)
 		}
 		s.Node, s.ClientNode = around(), around()
+		counts := result.Counts{Requests: s.Requests, BytesReceived: s.BytesReceived, Connections: random.Int64N(1e3), BytesSent: random.Int64N(1e6)}
+		counts.Errors[result.ErrorTimeout] = s.Errors
+		s.SetCounts(counts, phases)
 	}
 	return r
 }
@@ -317,12 +321,12 @@ func TestBackendsFit(t *testing.T) {
 			late, steady := whole.Backends[0].Name, whole.Backends[1].Name
 			var want, got, overflows, queue, keptQueue int64
 			for _, s := range whole.Series {
-				want += s.BackendCPU[steady] + s.Node.OtherCPU + s.Server.MinorFaults
+				want += s.BackendCPU[steady] + s.Node.OtherCPU + s.Server.MinorFaults + s.Counts.Errors[result.ErrorTimeout] + s.Phases[result.Connect].Sum
 				overflows += s.ClientNode.ListenOverflows
 				queue = max(queue, s.Node.AcceptQueue)
 			}
 			for _, s := range kept.Series {
-				got += s.BackendCPU[steady] + s.Node.OtherCPU + s.Server.MinorFaults
+				got += s.BackendCPU[steady] + s.Node.OtherCPU + s.Server.MinorFaults + s.Counts.Errors[result.ErrorTimeout] + s.Phases[result.Connect].Sum
 				overflows -= s.ClientNode.ListenOverflows
 				keptQueue = max(keptQueue, s.Node.AcceptQueue)
 				if cpu, known := s.BackendCPU[late]; s.Seconds > 1 && s.Second <= 10 && s.Second+s.Seconds > 11 && (!known || cpu != -1) {

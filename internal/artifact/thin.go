@@ -80,12 +80,17 @@ func elements(series []result.Second) int {
 	for i := range series {
 		s := &series[i]
 		n++
-		for _, present := range []bool{s.Server != nil, s.Node != nil, s.ClientNode != nil, s.BackendCPU != nil, s.Backends != nil} {
+		for _, present := range []bool{s.Server != nil, s.Node != nil, s.ClientNode != nil, s.BackendCPU != nil, s.Backends != nil, s.Counts != nil, s.Counts != nil, s.Phases != nil} {
 			if present {
 				n++
 			}
 		}
 		n += len(s.Backends)
+		if s.Phases != nil {
+			for _, p := range s.Phases {
+				n += int(min(p.Count, 1))
+			}
+		}
 	}
 	return n
 }

@@ -94,6 +94,8 @@ type ClientSecond struct {
 	Second int64
 	Measure
 	Usage ClientUsage
+	// Phases are the times of all phases, of which messages don't have the latencies.
+	Phases PhaseTimes
 	// Node shows what happened around the client; nil if that is unknown.
 	Node *NodeUsage
 }

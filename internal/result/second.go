@@ -30,6 +30,10 @@ type Second struct {
 	// BackendCPU are the CPU times, in microseconds, of the containers behind the
 	// server by their names; -1 for one that is unknown.
 	BackendCPU map[string]int64 `json:"backendCPUMicroseconds,omitempty"`
+	// Counts are all counts of the clients. Phases are the times of successful requests. They are
+	// nil if they are unknown.
+	Counts *Counts     `json:"counts,omitempty"`
+	Phases *PhaseTimes `json:"phases,omitempty"`
 	// Server and Backends are all figures of the target's containers, the latter by name. One
 	// of unknown usage is absent.
 	Server   *Used            `json:"server,omitempty"`
@@ -71,6 +75,12 @@ func (u *Used) join(next *Used) *Used {
 
 // SecondFigures is the table of those figures of a Second that can be joined.
 var SecondFigures = tableOf[Second]()
+
+// SetCounts sets what the clients counted, and the times of their requests.
+func (s *Second) SetCounts(c Counts, t PhaseTimes) {
+	s.Requests, s.Errors, s.BytesReceived = c.Requests, c.Errors.Total(), c.BytesReceived
+	s.Counts, s.Phases = &c, &t
+}
 
 // SetUsage sets what the clients used.
 func (s *Second) SetUsage(u ClientUsage) {
@@ -118,6 +128,7 @@ func (s *Second) Join(next *Second) {
 	}
 	s.Seconds = next.Second + next.Seconds - s.Second
 	s.BackendCPU = joinCPU(s.BackendCPU, next.BackendCPU)
+	s.Counts, s.Phases = joinCounts(s.Counts, next.Counts), joinPhases(s.Phases, next.Phases)
 	s.Server = s.Server.join(next.Server)
 	var backends map[string]*Used
 	for name, used := range s.Backends {
@@ -131,6 +142,24 @@ func (s *Second) Join(next *Second) {
 	s.Backends = backends
 	s.Node, s.ClientNode = joinNodes(s.Node, next.Node), joinNodes(s.ClientNode, next.ClientNode)
 	SecondFigures.Merge(s, next)
+}
+
+func joinCounts(a, b *Counts) *Counts {
+	if a == nil || b == nil {
+		return nil
+	}
+	sum := *a
+	sum.Add(*b)
+	return &sum
+}
+
+func joinPhases(a, b *PhaseTimes) *PhaseTimes {
+	if a == nil || b == nil {
+		return nil
+	}
+	sum := *a
+	sum.Add(b)
+	return &sum
 }
 
 // joinNodes returns the figures of two spans of time; nil if those of either are unknown. It changes

@@ -50,7 +50,7 @@ func TestWireKeepsEverything(t *testing.T) {
 		t.Error(diff)
 	}
 	node := filled[result.NodeUsage]()
-	want := &result.ClientSecond{Second: 7, Usage: client, Node: &node}
+	want := &result.ClientSecond{Second: 7, Usage: client, Phases: filled[result.PhaseTimes](), Node: &node}
 	w, err := SecondToWire(sessionpb.Stage_STAGE_MEASUREMENT, want, 3)
 	if err != nil {
 		t.Fatal(err)

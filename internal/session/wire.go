@@ -148,7 +148,7 @@ func SecondToWire(stage sessionpb.Stage, s *result.ClientSecond, seconds int64) 
 	}
 	return &sessionpb.ClientSample{
 		Stage: stage, Second: s.Second, Seconds: seconds, Measure: measure, Usage: result.ClientFigures.Values(&s.Usage),
-		Node: result.NodeFigures.Values(s.Node),
+		Node: result.NodeFigures.Values(s.Node), Phases: s.Phases.Values(),
 	}, nil
 }
 
@@ -162,8 +162,12 @@ func SecondFromWire(w *sessionpb.ClientSample) (s *result.ClientSecond, seconds 
 	if err != nil {
 		return nil, 0, err
 	}
-	node, err := NodeUsageFromWire(w.GetNode())
-	return &result.ClientSecond{Second: w.GetSecond(), Measure: *measure, Usage: usage, Node: node}, max(w.GetSeconds(), 1), err
+	s = &result.ClientSecond{Second: w.GetSecond(), Measure: *measure, Usage: usage}
+	if err := s.Phases.Set(w.GetPhases()); err != nil {
+		return nil, 0, fmt.Errorf("phases: %w", err)
+	}
+	s.Node, err = NodeUsageFromWire(w.GetNode())
+	return s, max(w.GetSeconds(), 1), err
 }
 
 // NodeUsageFromWire returns what happened around a pod, or nil for no values. It returns an error for

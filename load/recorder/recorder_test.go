@@ -187,6 +187,9 @@ func TestSamplerSendsEachSecond(t *testing.T) {
 		user += second.Usage.UserCPU
 		system += second.Usage.SystemCPU
 		around = around.Add(second.Node)
+		if p := second.Phases[result.Total]; p != (result.PhaseTime{Count: 1, Sum: 1000, Max: 1000}) {
+			t.Errorf("second %d: times %+v of a request that took 1 ms", second.Second, p)
+		}
 	}
 	if all := s.NodeUsage(); around.ContextSwitches != all.ContextSwitches || around.CPUTime != all.CPUTime || around.CPUTime <= 0 {
 		t.Errorf("around the seconds %+v, around all %+v", around, all)

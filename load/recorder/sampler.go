@@ -90,7 +90,7 @@ func (s *Sampler) sample(sendEmpty bool) {
 		return
 	}
 	used := usage.Read()
-	taken := &result.ClientSecond{Second: second, Measure: *measure, Usage: used.Since(s.last), Node: used.NodeSince(s.last)}
+	taken := &result.ClientSecond{Second: second, Measure: *measure, Phases: measure.Latencies.Times(), Usage: used.Since(s.last), Node: used.NodeSince(s.last)}
 	s.addToLevel(taken)
 	s.send(taken)
 	s.last = used

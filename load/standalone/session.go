@@ -117,10 +117,11 @@ func (s *localSession) Local(at int64) time.Time {
 func point(s *result.ClientSecond) result.Second {
 	total := s.Latencies.Get(result.Total)
 	p := result.Second{
-		Second: s.Second, Seconds: 1, Requests: s.Requests, Errors: s.Errors.Total(),
+		Second: s.Second, Seconds: 1,
 		P50: total.Percentile(50), P90: total.Percentile(90), P99: total.Percentile(99), Max: total.Max(),
-		BytesReceived: s.BytesReceived, ServerCPU: -1, ServerResident: -1,
+		ServerCPU: -1, ServerResident: -1,
 	}
+	p.SetCounts(s.Counts, s.Phases)
 	p.SetUsage(s.Usage)
 	p.ClientNode = s.Node
 	return p

@@ -26,7 +26,8 @@ type series struct {
 
 // entry holds width seconds of all clients. Its key is the first of them divided by width.
 type entry struct {
-	second result.Second // without percentiles and usage
+	counts result.Counts
+	phases result.PhaseTimes
 	usage  result.ClientUsage
 	node   *result.NodeUsage
 	total  *result.Histogram
@@ -41,9 +42,8 @@ func (s *series) add(second *result.ClientSecond, seconds int64) {
 		s.double()
 	}
 	e := s.entry(second.Second / s.width)
-	e.second.Requests = result.Plus(e.second.Requests, second.Requests)
-	e.second.Errors = result.Plus(e.second.Errors, second.Errors.Total())
-	e.second.BytesReceived = result.Plus(e.second.BytesReceived, second.BytesReceived)
+	e.counts.Add(second.Counts)
+	e.phases.Add(&second.Phases)
 	e.usage.Add(second.Usage)
 	e.node = e.node.Add(second.Node)
 	e.total.Merge(second.Latencies[result.Total])
@@ -70,7 +70,8 @@ func (s *series) double() {
 			pair = e
 			s.entries[key/2] = e
 		} else {
-			result.SecondFigures.Merge(&pair.second, &e.second)
+			pair.counts.Add(e.counts)
+			pair.phases.Add(&e.phases)
 			pair.usage.Add(e.usage)
 			pair.node = pair.node.Add(e.node)
 			pair.total.Merge(e.total)
@@ -83,9 +84,10 @@ func (s *series) double() {
 func (s *series) seconds() []result.Second {
 	all := make([]result.Second, 0, len(s.entries))
 	for key, e := range s.entries {
-		second := e.second
+		var second result.Second
 		second.SetUsage(e.usage)
 		second.ClientNode = e.node
+		second.SetCounts(e.counts, e.phases)
 		second.Second, second.Seconds = key*s.width, s.width
 		second.SetLatency(e.total)
 		all = append(all, second)

@@ -37,6 +37,7 @@ func TestSeriesIsThatOfAllSamplesPooled(t *testing.T) {
 				}
 				sample.Requests, sample.BytesReceived = 6, 100
 				sample.Errors[result.ErrorTimeout] = 1
+				sample.Phases[result.Waiting] = result.PhaseTime{Count: 5, Sum: 50, Max: second + 1}
 				s.add(sample, 1)
 			}
 		}
@@ -44,11 +45,14 @@ func TestSeriesIsThatOfAllSamplesPooled(t *testing.T) {
 		for key, h := range pooled {
 			width := min(test.width, test.seconds-key*test.width)
 			n, last := width*test.clients, key*test.width+width-1
-			want = append(want, result.Second{
-				Second: key * test.width, Seconds: test.width, Requests: 6 * n, Errors: n, BytesReceived: 100 * n, ClientCPU: 11 * n,
+			one := result.Second{
+				Second: key * test.width, Seconds: test.width, ClientCPU: 11 * n,
 				ClientThrottled: 2 * n, ClientSchedulingLatencyP99: last + 5, ClientGCPauseMax: 3 * last,
 				P50: h.Percentile(50), P90: h.Percentile(90), P99: h.Percentile(99), Max: h.Max(),
-			})
+			}
+			counts := result.Counts{Requests: 6 * n, BytesReceived: 100 * n, Errors: result.ErrorCounts{result.ErrorTimeout: n}}
+			one.SetCounts(counts, result.PhaseTimes{result.Waiting: {Count: 5 * n, Sum: 50 * n, Max: last + 1}})
+			want = append(want, one)
 		}
 		slices.SortFunc(want, func(a, b result.Second) int { return int(a.Second - b.Second) })
 		if diff := cmp.Diff(want, s.seconds()); diff != "" {

@@ -27,8 +27,14 @@ func sample(t *testing.T, second int64, took ...int64) *sessionpb.PodMessage {
 	}
 	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
 		Stage: measurement, Second: second, Measure: w, Usage: result.ClientFigures.Values(&result.ClientUsage{UserCPU: 3, SystemCPU: 1, Throttled: -1, MaxResident: second}),
-		Node: result.NodeFigures.Values(&result.NodeUsage{Steal: 5, RunQueue: second}),
+		Node: result.NodeFigures.Values(&result.NodeUsage{Steal: 5, RunQueue: second}), Phases: connects(2, second),
 	}}}
+}
+
+// connects returns the values of phases of which the first alone has durations.
+func connects(count, longest int64) []int64 {
+	times := result.PhaseTimes{result.Connect: {Count: count, Sum: longest, Max: longest}}
+	return times.Values()
 }
 
 func reading(at int64, asked bool) *sessionpb.PodMessage {
@@ -137,6 +143,9 @@ func TestKeptIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		steal += node.Steal
+		if phases := s.GetPhases(); phases[0] != 2*max(s.GetSeconds(), 1) || phases[2] != second-1 {
+			t.Errorf("%d connects up to second %d, the longest took %d µs", phases[0], second-1, phases[2])
+		}
 		if node.RunQueue != second-1 {
 			t.Errorf("a run queue of %d up to second %d", node.RunQueue, second-1)
 		}

@@ -2977,7 +2977,10 @@ type ClientSample struct {
 	// seconds is for how many seconds the sample stands, 0 for one.
 	Seconds int64 `protobuf:"varint,7,opt,name=seconds,proto3" json:"seconds,omitempty"`
 	// node is by result.NodeFigures, and empty if nothing is known. Since version 2.
-	Node          []int64 `protobuf:"varint,8,rep,packed,name=node,proto3" json:"node,omitempty"`
+	Node []int64 `protobuf:"varint,8,rep,packed,name=node,proto3" json:"node,omitempty"`
+	// phases has three values for each result.Phase: the number of durations, their
+	// sum and the longest. Since version 2.
+	Phases        []int64 `protobuf:"varint,9,rep,packed,name=phases,proto3" json:"phases,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3050,6 +3053,13 @@ func (x *ClientSample) GetSeconds() int64 {
 func (x *ClientSample) GetNode() []int64 {
 	if x != nil {
 		return x.Node
+	}
+	return nil
+}
+
+func (x *ClientSample) GetPhases() []int64 {
+	if x != nil {
+		return x.Phases
 	}
 	return nil
 }
@@ -3945,14 +3955,15 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06errors\x18\x02 \x03(\x03R\x06errors\"v\n" +
 	"\aMeasure\x120\n" +
 	"\x06counts\x18\x01 \x01(\v2\x18.assay.session.v1.CountsR\x06counts\x129\n" +
-	"\tlatencies\x18\x02 \x03(\v2\x1b.assay.session.v1.HistogramR\tlatencies\"\xce\x01\n" +
+	"\tlatencies\x18\x02 \x03(\v2\x1b.assay.session.v1.HistogramR\tlatencies\"\xe6\x01\n" +
 	"\fClientSample\x12-\n" +
 	"\x05stage\x18\x02 \x01(\x0e2\x17.assay.session.v1.StageR\x05stage\x12\x16\n" +
 	"\x06second\x18\x03 \x01(\x03R\x06second\x123\n" +
 	"\ameasure\x18\x04 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x14\n" +
 	"\x05usage\x18\x05 \x03(\x03R\x05usage\x12\x18\n" +
 	"\aseconds\x18\a \x01(\x03R\aseconds\x12\x12\n" +
-	"\x04node\x18\b \x03(\x03R\x04node\"T\n" +
+	"\x04node\x18\b \x03(\x03R\x04node\x12\x16\n" +
+	"\x06phases\x18\t \x03(\x03R\x06phases\"T\n" +
 	"\vLevelTotals\x123\n" +
 	"\ameasure\x18\x01 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x10\n" +
 	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\"\xae\x03\n" +

@@ -67,7 +67,7 @@ load:
 		t.Errorf("received %d bytes of bodies, the server sent %d: %v", r.Merged.BodyBytes, seen.Body, seen.Paths)
 	}
 	c := r.Clients[0]
-	if !r.Run.Standalone || r.Run.Name != "example" || c.CPUPercent() <= 0 || c.Usage.MaxResident <= 0 || c.NodeUsage == nil || len(r.Series) == 0 || r.Series[0].ClientNode == nil {
+	if !r.Run.Standalone || r.Run.Name != "example" || c.CPUPercent() <= 0 || c.Usage.MaxResident <= 0 || c.NodeUsage == nil || len(r.Series) == 0 || r.Series[0].ClientNode == nil || r.Series[0].Phases[result.Waiting].Count == 0 || r.Series[0].Counts.Connections == 0 {
 		t.Errorf("run %+v, client's usage %+v", r.Run, c.Usage)
 	}
 }

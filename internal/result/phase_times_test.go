@@ -1,0 +1,55 @@
+package result
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestPhaseTimes joins the times of two seconds, of which one phase occurred in both.
+func TestPhaseTimes(t *testing.T) {
+	var first, second Latencies
+	first.Of(Connect).Record(100)
+	first.Of(Connect).Record(300)
+	second.Of(Connect).Record(200)
+	second.Of(Waiting).Record(7)
+	second.Of(TLS) // without durations
+	sum, other := first.Times(), second.Times()
+	sum.Add(&other)
+	want := PhaseTimes{Connect: {3, 600, 300}, Waiting: {1, 7, 7}}
+	if diff := cmp.Diff(want, sum); diff != "" || sum[Connect].Mean() != 200 || sum[TLS].Mean() != 0 {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	data, err := json.Marshal(sum)
+	if err != nil || string(data) != `{"connect":{"count":3,"sumMicroseconds":600,"maxMicroseconds":300},"waiting":{"count":1,"sumMicroseconds":7,"maxMicroseconds":7}}` {
+		t.Errorf("%s, %v", data, err)
+	}
+	var got PhaseTimes
+	if err := json.Unmarshal(data, &got); err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestPhaseTimesOfOtherVersions(t *testing.T) {
+	var got PhaseTimes
+	if err := got.Set([]int64{3, 600, 300, 1, 7}); err != nil || got != (PhaseTimes{Connect: {3, 600, 300}}) {
+		t.Errorf("of an earlier version: %+v, %v", got, err)
+	}
+	want := PhaseTimes{Service: {1, 7, 7}}
+	if err := got.Set(append(want.Values(), 9, 9, 9)); err != nil || got != want {
+		t.Errorf("of a later version: %+v, %v", got, err)
+	}
+	for text, values := range map[string][]int64{
+		"at most 256":            make([]int64, 300),
+		"connect must be from":   {1, 1 << 60, 5},
+		"connect: -1 durations":  {-1, 5, 5},
+		"tls: 0 durations":       {0, 0, 0, 0, 5, 5},
+		"connect: 0 durations w": {0, 0, 5},
+	} {
+		if err := got.Set(values); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("error %v, want %q", err, text)
+		}
+	}
+}
