@@ -100,6 +100,25 @@ func (s *ProcSampler) allowedCPUs(pid string) string {
 	return statusField(status, "Cpus_allowed_list")
 }
 
+// descriptorLimit returns how many open file descriptors a process may have (getrlimit(2),
+// RLIMIT_NOFILE, the soft limit), or -1 if that can't be read.
+func (s *ProcSampler) descriptorLimit(pid int) int64 {
+	limits, err := s.file(strconv.Itoa(pid), "limits")
+	if err != nil {
+		return result.Unknown
+	}
+	_, after, _ := bytes.Cut(limits, []byte("Max open files"))
+	fields := bytes.Fields(after[:min(len(after), 64)])
+	if len(fields) == 0 {
+		return result.Unknown
+	}
+	n, err := strconv.ParseInt(string(fields[0]), 10, 32)
+	if err != nil {
+		return result.Unknown // unlimited, which the kernel doesn't allow
+	}
+	return n
+}
+
 // throttleFiles say for how long a container was throttled, with control groups of version 2 and 1.
 var throttleFiles = []struct {
 	path, key string

@@ -65,7 +65,7 @@ func TestContainersBecomeKnown(t *testing.T) {
 	const cpu, kib, pod = 10_000, 1024, int64(330)
 	usage := func(u result.ServerUsage) result.ServerUsage {
 		u.At, u.AgentCPUs = 42, "0,2-3"
-		u.GCPauses, u.GCPause, u.GCPauseMax, u.HeapUsed = -1, -1, -1, -1 // no logs
+		u.GCPauses, u.GCPause, u.GCPauseMax, u.HeapUsed, u.DescriptorLimit = -1, -1, -1, -1, -1 // no logs, no file
 		return u
 	}
 	check := func(when string, server result.ServerUsage, backends ...result.BackendUsage) {
@@ -145,6 +145,36 @@ func TestSampleOfRealContainers(t *testing.T) {
 	}
 	if r.Server.MaxResident >= 64<<20 || r.Backends[0].MaxResident < 64<<20 {
 		t.Errorf("resident sets of at most %d and %d bytes", r.Server.MaxResident, r.Backends[0].MaxResident)
+	}
+}
+
+// TestDescriptorLimit compares the limit with that of a real process, and reads what other processes could have.
+func TestDescriptorLimit(t *testing.T) {
+	directory := podProc(t)
+	show(t, directory, start(t, "idle").Process.Pid)
+	var own syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &own); err != nil {
+		t.Fatal(err)
+	}
+	// Go raises its soft limit to the hard one, and lowers it for its children.
+	u := read(t, sampler(t, directory))
+	if u.DescriptorLimit < 1 || u.DescriptorLimit > int64(own.Max) {
+		t.Errorf("a limit of %d descriptors, of at most %d", u.DescriptorLimit, own.Max)
+	}
+	s := sampler(t, directory)
+	for text, want := range map[string]int64{
+		"Limit                     Soft Limit           Hard Limit           Units     \nMax open files            1024                 524288               files     \n": 1024,
+		"Max open files            unlimited            unlimited            files     \n":                                                                                 -1,
+		"Max open files": -1,
+		"":               -1,
+	} {
+		put(t, filepath.Join(directory, "9/limits"), text)
+		if got := s.descriptorLimit(9); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+	if got := s.descriptorLimit(10); got != -1 {
+		t.Errorf("of no process: %d", got)
 	}
 }
 

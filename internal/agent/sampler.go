@@ -93,7 +93,7 @@ func (s *ProcSampler) Sample(now func() int64) (*result.ServerSample, error) {
 	agentCPUs := s.allowedCPUs("self")
 	of := func(name string) result.ServerUsage {
 		c := s.containers.byName[name]
-		u := result.ServerUsage{At: at, AgentCPUs: agentCPUs, Throttled: -1}
+		u := result.ServerUsage{At: at, AgentCPUs: agentCPUs, Throttled: result.Unknown, DescriptorLimit: result.Unknown}
 		if l := levels[c]; l != nil {
 			u.Resident, u.Threads, u.Descriptors = l.resident, l.threads, l.descriptors
 		}
@@ -101,6 +101,7 @@ func (s *ProcSampler) Sample(now func() int64) (*result.ServerSample, error) {
 		s.readGC(name, &u)
 		if c.first != 0 {
 			u.CPUs, u.Throttled = s.allowedCPUs(strconv.Itoa(c.first)), s.throttled(c.first)
+			u.DescriptorLimit = s.descriptorLimit(c.first)
 		}
 		return u
 	}

@@ -26,7 +26,7 @@ func tomcat() *result.Result {
 			Begin: result.ServerUsage{At: 0, UserCPU: 1e6, SystemCPU: 2e6, MinorFaults: 100, BytesReceived: 5, Throttled: 0, GCPauses: 3, GCPause: 9000, HeapUsed: -1},
 			End: result.ServerUsage{At: 2e6, UserCPU: 2e6, SystemCPU: 2_500_000, Resident: 200 << 20, MaxResident: 300 << 20,
 				MinorFaults: 142, MajorFaults: 1, VoluntarySwitches: 5000, InvoluntarySwitches: 60, Threads: 230, Descriptors: -1,
-				BytesReceived: 300_005, BytesSent: 64_000_000, Throttled: 0, GCPauses: 15, GCPause: 49_500, GCPauseMax: 8100, HeapUsed: 41 << 20},
+				BytesReceived: 300_005, BytesSent: 64_000_000, Throttled: 0, GCPauses: 15, GCPause: 49_500, GCPauseMax: 8100, HeapUsed: 41 << 20, DescriptorLimit: 1_048_576},
 			PeakCPUPercent: 98.25, PeakResident: 210 << 20,
 		},
 		Findings: []result.Finding{},

@@ -23,7 +23,7 @@ func forwarding() *result.Result {
 		Begin: result.ServerUsage{At: 0, UserCPU: 4e6, SystemCPU: 1e6, MinorFaults: 1000, VoluntarySwitches: 7, Throttled: 50_000},
 		End: result.ServerUsage{At: 2e6, UserCPU: 6e6, SystemCPU: 1_400_000, Resident: 500 << 20, MaxResident: 600 << 20,
 			MinorFaults: 1500, MajorFaults: 2, VoluntarySwitches: 9007, InvoluntarySwitches: 800, Threads: 45, Descriptors: 120, Throttled: 250_000,
-			GCPauses: 4, GCPause: 20_000, GCPauseMax: 9000, HeapUsed: 300 << 20},
+			GCPauses: 4, GCPause: 20_000, GCPauseMax: 9000, HeapUsed: 300 << 20, DescriptorLimit: 65_536},
 		PeakCPUPercent: 144, PeakResident: 520 << 20,
 	}}}
 	r.Server.Begin.GCPauses, r.Server.End.GCPauses = -1, -1

@@ -22,6 +22,7 @@ type ServerUsage struct {
 	GCPause             int64 `json:"gcPauseMicroseconds" optional:"true" help:"total duration of the GC pauses"`
 	GCPauseMax          int64 `json:"gcPauseMaxMicroseconds" merging:"max" optional:"true" help:"longest GC pause since the previous sample; of a measurement, the longest in it"`
 	HeapUsed            int64 `json:"heapUsedBytes" unit:"memory" merging:"last" optional:"true" help:"memory in use in the heap after the last garbage collection, in whole units of the log, most often MiB"`
+	DescriptorLimit     int64 `json:"descriptorLimit" merging:"last" optional:"true" label:"Descriptor limit" help:"open file descriptors that the container's first process may have (RLIMIT_NOFILE)"`
 	// CPUs lists the CPUs that the server may run on, as in "0-3,8".
 	CPUs string `json:"cpus"`
 	// AgentCPUs lists the CPUs that the agent may run on: those that the server
