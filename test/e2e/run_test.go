@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
@@ -65,10 +66,14 @@ func TestTomcat(t *testing.T) {
 	if inSeries != 4000 {
 		t.Errorf("the series has %d requests, want 4000", inSeries)
 	}
+	wantSurroundings(t, stored)
 	c.nothingLeft(t, done, time.Minute)
 
 	report := plugin(t, 0, "report", run.Name, "-n", ns)
-	for _, line := range []string{"Complete requests:", "Requests per second:", "Percentage of the requests served within a certain time"} {
+	for _, line := range []string{
+		"Complete requests:", "Requests per second:", "Percentage of the requests served within a certain time", "GC pauses:", "Around the target\n",
+		"Around the clients\n",
+	} {
 		if !strings.Contains(report, line) {
 			t.Errorf("the report does not contain %q:\n%s", line, report)
 		}
@@ -225,4 +230,42 @@ func plugin(t *testing.T, wantCode int, args ...string) string {
 		t.Fatalf("kubectl assay %s: exit code %d, want %d: %v\n%s%s", strings.Join(args, " "), code, wantCode, err, out, stderr.String())
 	}
 	return string(out)
+}
+
+// wantSurroundings checks that a result of Tomcat has what happened around target and clients, and the garbage
+// collections that its Java virtual machine logged.
+func wantSurroundings(t *testing.T, stored *result.Result) {
+	t.Helper()
+	around := map[string]*result.NodeUsage{"the target": stored.NodeUsage}
+	for i := range stored.Clients {
+		around[fmt.Sprint("client ", i)] = stored.Clients[i].NodeUsage
+	}
+	for of, u := range around {
+		if u == nil || u.CPUTime <= 0 || u.OtherCPU < 0 || u.ContextSwitches <= 0 || u.RunQueue < 1 || u.SegmentsSent <= 0 || u.ListenOverflows < 0 || u.PacketsReceived <= 0 {
+			t.Errorf("around %s: %+v", of, u)
+		}
+	}
+	if u := stored.NodeUsage; u != nil && u.AcceptQueueLimit < 1 {
+		t.Errorf("the limit of the target's accept queue is %d", u.AcceptQueueLimit)
+	}
+	if stored.Server == nil {
+		t.Fatal("the server's usage is unknown")
+	}
+	if u := stored.Server.Spent(); u.GCPauses < 0 || u.GCPause < 0 || u.DescriptorLimit < 1 {
+		t.Errorf("the server used %+v", u)
+	}
+	var counts result.Counts
+	var times result.PhaseTimes
+	for _, second := range stored.Series {
+		counts.Add(*second.Counts)
+		times.Add(second.Phases)
+	}
+	if counts != stored.Merged.Counts {
+		t.Errorf("the seconds have %+v, all %+v", counts, stored.Merged.Counts)
+	}
+	for phase := range result.Phases {
+		if h := stored.Merged.Latencies.Get(phase); times[phase].Count != h.Count() || times[phase].Sum != h.Sum() {
+			t.Errorf("%s: the seconds have %+v, all %d durations with the sum %d", phase, times[phase], h.Count(), h.Sum())
+		}
+	}
 }
