@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/targettls"
 	"github.com/assay-dev/assay/load/internal/testserver"
 	"github.com/assay-dev/assay/load/recorder"
+	"github.com/assay-dev/assay/load/usage"
 )
 
 // tapRecorder is a recorder that also keeps every outcome.
@@ -105,6 +106,7 @@ func tlsConfig(tb testing.TB, plan *session.Plan, address, directory string) *tl
 // driveWith is like drive, with what the load needs beyond its plan.
 func driveWith(t *testing.T, plan session.Plan, address string, access Access) stageResult {
 	t.Helper()
+	usage.Read() // opens what the process keeps open
 	before, files := runtime.NumGoroutine(), descriptors(t)
 	load := newLoad(t, &plan, address, access)
 	r := &tapRecorder{Recorder: recorder.New(2)}
