@@ -24,18 +24,25 @@ const (
 	deletionInterval = 250 * time.Millisecond
 )
 
-// cleanUp deletes what a finished run no longer needs. Pods of a success first get time to exit.
+// cleanUp deletes what a finished run no longer needs. Clients of a success first get time to exit. The target
+// doesn't wait for them: a kubelet takes a second or two to remove a pod, which holds the lane as long.
 func (p *planner) cleanUp() {
 	p.Release = true
 	p.condition(v1alpha1.ConditionReconciling, metav1.ConditionFalse, v1alpha1.ReasonFinished, finishedMessage)
 	completed := p.Status.CompletionTime.Time
 	if p.succeeded() && !p.clientsEnded() && p.now.Before(completed.Add(exitTimeout)) {
+		switch target := p.observed.Target; {
+		case target == nil:
+		case p.retained():
+			p.stop(target)
+		default:
+			p.delete(target)
+		}
 		p.requeueAt(completed.Add(exitTimeout))
 		return
 	}
 	p.Forget = true
-	retention := p.run.Spec.PodRetention
-	if retention == v1alpha1.RetainAlways || (retention == v1alpha1.RetainOnFailure && !p.succeeded()) {
+	if p.retained() {
 		p.stopPods()
 	} else {
 		p.deleteChildren()
@@ -48,6 +55,12 @@ func (p *planner) cleanUp() {
 		}
 		p.Expire, p.Stop, p.Delete = true, nil, []manifest.Object{p.run} // its children follow
 	}
+}
+
+// retained reports whether the run's pods are kept, for their logs.
+func (p *planner) retained() bool {
+	retention := p.run.Spec.PodRetention
+	return retention == v1alpha1.RetainAlways || (retention == v1alpha1.RetainOnFailure && !p.succeeded())
 }
 
 func (p *planner) succeeded() bool {
@@ -64,18 +77,23 @@ func (p *planner) clientsEnded() bool {
 	return true
 }
 
-// stopPods plans to terminate the run's pods but to keep them, for their logs.
+// stopPods plans to terminate the run's pods but to keep them.
 func (p *planner) stopPods() {
 	for _, pod := range p.observed.pods() {
-		switch {
-		case PodEnded(pod) || wasStopped(pod) || !pod.DeletionTimestamp.IsZero():
-		case pod.Spec.NodeName == "": // it has no log, and no kubelet that would stop it
-			p.Delete = append(p.Delete, pod)
-		default:
-			p.Stop = append(p.Stop, pod)
-		}
+		p.stop(pod)
 	}
 	p.deleteCertificates()
+}
+
+// stop plans to terminate a pod but to keep it.
+func (p *planner) stop(pod *corev1.Pod) {
+	switch {
+	case PodEnded(pod) || wasStopped(pod) || !pod.DeletionTimestamp.IsZero():
+	case pod.Spec.NodeName == "": // it has no log, and no kubelet that would stop it
+		p.Delete = append(p.Delete, pod)
+	default:
+		p.Stop = append(p.Stop, pod)
+	}
 }
 
 // wasStopped reports whether a pod was given the deadline that stops it.

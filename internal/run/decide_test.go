@@ -285,12 +285,13 @@ func TestCleanUp(t *testing.T) {
 		stop   []string
 		expire bool
 	}{
-		"pods are exiting":        {scene: finished(metav1.ConditionTrue, time.Second)},
-		"pods didn't exit":        {scene: finished(metav1.ConditionTrue, exitTimeout), delete: children},
+		"clients are exiting":     {scene: finished(metav1.ConditionTrue, time.Second), delete: []string{"run-target"}},
+		"clients didn't exit":     {scene: finished(metav1.ConditionTrue, exitTimeout), delete: children},
 		"failed":                  {scene: finished(metav1.ConditionFalse, time.Second), delete: children},
 		"failed, kept on failure": {scene: retain(finished(metav1.ConditionFalse, time.Second), v1alpha1.RetainOnFailure), stop: pods},
 		"kept on failure":         {scene: retain(finished(metav1.ConditionTrue, exitTimeout), v1alpha1.RetainOnFailure), delete: children},
 		"always kept":             {scene: retain(finished(metav1.ConditionTrue, exitTimeout), v1alpha1.RetainAlways), stop: pods},
+		"always kept, exiting":    {scene: retain(finished(metav1.ConditionTrue, time.Second), v1alpha1.RetainAlways), stop: []string{"run-target"}},
 		"kept, without a node": {
 			scene: func() *scene {
 				s := retain(finished(metav1.ConditionFalse, 0), v1alpha1.RetainAlways)
