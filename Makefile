@@ -324,6 +324,12 @@ test-benchmark: cluster-up load-images test-server-image install ## Show that Be
 	@$(GO_BUILD) -o $(BIN)/benchmark ./test/benchmark
 	@KUBECONFIG=$(KUBECONFIG_FILE) $(BIN)/benchmark $(ARGS)
 
+.PHONY: test-findings
+test-findings: cluster-up load-images test-server-image install ## Provoke each finding, and make runs near it that must not have it; ARGS=-help lists flags
+	@$(CLUSTER) load $(BIN)/images/server.tar
+	@$(GO_BUILD) -o $(BIN)/findings ./test/findings
+	@KUBECONFIG=$(KUBECONFIG_FILE) $(BIN)/findings $(ARGS)
+
 .PHONY: bench-deps
 bench-deps: ## Install the Debian packages that bench-load compares, and build stock k6
 	@hack/install-deps.sh bench

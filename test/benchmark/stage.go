@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,9 +18,6 @@ import (
 	"github.com/assay-dev/assay/test/local"
 	"github.com/assay-dev/assay/test/wrapper"
 )
-
-// clearLimit bounds the time in which a namespace with everything in it is deleted.
-const clearLimit = 3 * time.Minute
 
 // stage holds the namespace and the lane in which a section makes its Benchmark.
 type stage struct {
@@ -38,15 +33,12 @@ type stage struct {
 
 // enter makes a namespace and watches it.
 func enter(ctx context.Context, c *local.Cluster, o *options, name string) (*stage, error) {
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		GenerateName: "assay-benchmark-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
-	}}
-	if err := c.Create(ctx, namespace); err != nil {
-		return nil, fmt.Errorf("create namespace: %w", err)
+	namespace, err := c.NewNamespace(ctx, "assay-benchmark-")
+	if err != nil {
+		return nil, err
 	}
-	s := &stage{Cluster: c, options: o, name: name, namespace: namespace.Name}
+	s := &stage{Cluster: c, options: o, name: name, namespace: namespace}
 	ctx, s.stop = context.WithCancel(ctx)
-	var err error
 	if s.seen, err = watch(ctx, c, s.namespace); err != nil {
 		s.leave(ctx)
 		return nil, err
@@ -57,16 +49,8 @@ func enter(ctx context.Context, c *local.Cluster, o *options, name string) (*sta
 // leave deletes the namespace and waits until it is gone.
 func (s *stage) leave(ctx context.Context) {
 	s.stop()
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
-	err := local.Await(context.WithoutCancel(ctx), clearLimit, func(ctx context.Context) error {
-		err := s.Delete(ctx, namespace)
-		if err == nil || apierrors.IsConflict(err) {
-			err = errors.New("it is being deleted")
-		}
-		return client.IgnoreNotFound(err)
-	})
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "benchmark: delete namespace %s: %s\n", s.namespace, err)
+	if err := s.DeleteNamespace(ctx, s.namespace); err != nil {
+		fmt.Fprintln(os.Stderr, "benchmark:", err)
 	}
 }
 

@@ -6,15 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/test/local"
 )
 
@@ -26,17 +23,6 @@ type cluster struct {
 }
 
 // clientLabels select a client of a run.
-func clientLabels(run *v1alpha1.BenchmarkRun, index int) client.MatchingLabels {
-	return client.MatchingLabels{
-		manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleClient,
-		"batch.kubernetes.io/job-completion-index": strconv.Itoa(index),
-	}
-}
-
-func targetLabels(run *v1alpha1.BenchmarkRun) client.MatchingLabels {
-	return client.MatchingLabels{manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleTarget}
-}
-
 // settle waits until all parts of the cluster are healthy and exactly one manager works. A manager
 // that was restarted is replaced, so that the kubelet's backoff starts from its beginning.
 func (c *cluster) settle(ctx context.Context, o *outcome) error {

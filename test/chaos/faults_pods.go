@@ -21,11 +21,11 @@ import (
 type find func(context.Context, *trial) (*corev1.Pod, error)
 
 func aClient(ctx context.Context, t *trial) (*corev1.Pod, error) {
-	return t.Pod(ctx, t.run.Namespace, clientLabels(t.run, t.victim))
+	return t.Pod(ctx, t.run.Namespace, local.ClientLabels(t.run, t.victim))
 }
 
 func target(ctx context.Context, t *trial) (*corev1.Pod, error) {
-	return t.Pod(ctx, t.run.Namespace, targetLabels(t.run))
+	return t.Pod(ctx, t.run.Namespace, local.TargetLabels(t.run))
 }
 
 // strike is a function that makes a fault.

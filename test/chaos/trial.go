@@ -226,7 +226,7 @@ func (t *trial) foundExit() bool {
 // served returns the number of requests that the server counted. It logs them when it is stopped.
 func (t *trial) served(ctx context.Context) (count int64, err error) {
 	err = local.Await(ctx, 45*time.Second, func(ctx context.Context) error {
-		pod, err := t.Pod(ctx, t.run.Namespace, targetLabels(t.run))
+		pod, err := t.Pod(ctx, t.run.Namespace, local.TargetLabels(t.run))
 		if err != nil {
 			if t.kind.hurtsPods || t.outcome.Reason != v1alpha1.ReasonCompleted {
 				count = -1

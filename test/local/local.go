@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 )
 
 const (
@@ -39,6 +40,19 @@ const (
 
 // ManagerLabels select the manager's pods.
 var ManagerLabels = client.MatchingLabels{"app.kubernetes.io/name": "assay", "app.kubernetes.io/component": "manager"}
+
+// ClientLabels select the pod of one client of a run.
+func ClientLabels(run *v1alpha1.BenchmarkRun, index int) client.MatchingLabels {
+	return client.MatchingLabels{
+		manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleClient,
+		"batch.kubernetes.io/job-completion-index": strconv.Itoa(index),
+	}
+}
+
+// TargetLabels select the pod of a run's target.
+func TargetLabels(run *v1alpha1.BenchmarkRun) client.MatchingLabels {
+	return client.MatchingLabels{manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleTarget}
+}
 
 // Cluster is the cluster of KUBECONFIG. Requests time out after 5 seconds.
 type Cluster struct {

@@ -6,8 +6,16 @@
 //	/warming/MICROSECONDS/SECONDS/BYTES
 //	                            responds after a time that falls linearly from ten times MICROSECONDS to
 //	                            MICROSECONDS within SECONDS of the path's first request
+//	/slowing/MICROSECONDS/SECONDS/BYTES
+//	                            responds after a time that rises linearly from MICROSECONDS to ten times
+//	                            MICROSECONDS within SECONDS of the path's first request
+//	/stalling/MICROSECONDS/BYTES
+//	                            responds after a fixed time, but to nothing in the first fifth of every two seconds
+//	/queue/THREADS/MICROSECONDS/BYTES
+//	                            takes a fixed time for each request, for at most THREADS of them at a time
 //	/random/MICROSECONDS/BYTES  responds after a random time, uniformly between half and one and a half times MICROSECONDS
 //	/limited/RATE/BYTES         responds to RATE requests per second, and with 503 to all others
+//	/failing/PERMILLE/BYTES     responds to PERMILLE of 1000 requests in turn with status 500
 //	/failures/BYTES             of 20 requests in turn, 1 gets status 500, 1 half of its body and 1 no response
 //	/down                       responds with 503
 //	/ready                      responds with 200 and isn't counted
@@ -76,10 +84,12 @@ type server struct {
 	firstRequests map[string]time.Time // time of each path's first request
 	buckets       map[string]*rate.Limiter
 	lastAdmit     time.Time
+	threads       map[string]chan struct{} // those of each path with a queue that are in use
 }
 
 func newServer() *server {
-	return &server{paths: map[string]*Report{}, firstRequests: map[string]time.Time{}, buckets: map[string]*rate.Limiter{}}
+	return &server{paths: map[string]*Report{}, firstRequests: map[string]time.Time{}, buckets: map[string]*rate.Limiter{},
+		threads: map[string]chan struct{}{}}
 }
 
 func main() {
@@ -151,11 +161,26 @@ func (s *server) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		s.answer(w, request, begin, mixDelay(n), parseNumber(parts[1]))
 	case parts[0] == "warming" && len(parts) == 4:
 		s.answer(w, request, begin, s.warmupDelay(request.URL.Path, begin, parseNumber(parts[1]), parseNumber(parts[2])), parseNumber(parts[3]))
+	case parts[0] == "slowing" && len(parts) == 4:
+		s.answer(w, request, begin, s.slowingDelay(request.URL.Path, begin, parseNumber(parts[1]), parseNumber(parts[2])), parseNumber(parts[3]))
+	case parts[0] == "stalling" && len(parts) == 3:
+		delay := time.Duration(parseNumber(parts[1])) * time.Microsecond
+		s.answer(w, request, begin, delay+s.stall(request.URL.Path, begin.Add(delay)), parseNumber(parts[2]))
+	case parts[0] == "queue" && len(parts) == 4:
+		s.wait(request.URL.Path, parseNumber(parts[1]), time.Duration(parseNumber(parts[2]))*time.Microsecond)
+		s.answer(w, request, begin, 0, parseNumber(parts[3]))
 	case parts[0] == "random" && len(parts) == 3:
 		s.answer(w, request, begin, randomDelay(parseNumber(parts[1])), parseNumber(parts[2]))
 	case parts[0] == "limited" && len(parts) == 3:
 		if !s.admit(request.URL.Path, begin, parseNumber(parts[1])) {
 			w.WriteHeader(http.StatusServiceUnavailable)
+			s.record(request.URL.Path, func(r *Report) { r.Status++ })
+			return
+		}
+		s.answer(w, request, begin, 0, parseNumber(parts[2]))
+	case parts[0] == "failing" && len(parts) == 3:
+		if n%1000 < int64(parseNumber(parts[1])) {
+			w.WriteHeader(http.StatusInternalServerError)
 			s.record(request.URL.Path, func(r *Report) { r.Status++ })
 			return
 		}
@@ -213,11 +238,45 @@ func mixDelay(n int64) time.Duration {
 
 // warmupDelay returns the delay of a request for a path that warms up.
 func (s *server) warmupDelay(path string, begin time.Time, microseconds, seconds int) time.Duration {
-	s.mu.Lock()
-	first := s.firstRequests[path]
-	s.mu.Unlock()
-	cold := max(0, 1-begin.Sub(first).Seconds()/float64(max(1, seconds)))
+	cold := max(0, 1-s.age(path, begin).Seconds()/float64(max(1, seconds)))
 	return time.Duration((1 + 9*min(cold, 1)) * float64(time.Duration(microseconds)*time.Microsecond))
+}
+
+// slowingDelay returns the delay of a request for a path that becomes slower.
+func (s *server) slowingDelay(path string, begin time.Time, microseconds, seconds int) time.Duration {
+	worn := min(1, s.age(path, begin).Seconds()/float64(max(1, seconds)))
+	return time.Duration((1 + 9*worn) * float64(time.Duration(microseconds)*time.Microsecond))
+}
+
+const (
+	stallInterval = 2 * time.Second
+	stallLength   = stallInterval / 5
+)
+
+// stall returns how long a response that is due at a time must wait, on a path that stalls.
+func (s *server) stall(path string, due time.Time) time.Duration {
+	return max(0, stallLength-s.age(path, due)%stallInterval)
+}
+
+// age returns the time since the first request for a path.
+func (s *server) age(path string, now time.Time) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(0, now.Sub(s.firstRequests[path]))
+}
+
+// wait takes one of a path's threads for a time, as soon as one is free.
+func (s *server) wait(path string, threads int, d time.Duration) {
+	s.mu.Lock()
+	inUse := s.threads[path]
+	if inUse == nil {
+		inUse = make(chan struct{}, max(1, threads))
+		s.threads[path] = inUse
+	}
+	s.mu.Unlock()
+	inUse <- struct{}{}
+	time.Sleep(d)
+	<-inUse
 }
 
 // randomDelay returns a time whose mean is the given one and whose standard deviation is 0.29 times that.

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/test/local"
+)
+
+const clientContainer = "client"
+
+// stopClient returns a disturbance that stops the process of a client for d, as soon as a time has passed since the
+// measurement was announced.
+func stopClient(index int, after, d time.Duration) func(context.Context, *local.Cluster, *v1alpha1.BenchmarkRun) error {
+	return func(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
+		var pid int
+		err := local.Await(ctx, time.Minute, func(ctx context.Context) error {
+			pod, err := c.Pod(ctx, run.Namespace, local.ClientLabels(run, index))
+			if err == nil {
+				pid, err = local.Process(pod, clientContainer)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if err := awaitMeasurement(ctx, c, run); err != nil {
+			return err
+		}
+		local.Sleep(ctx, after)
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			return err
+		}
+		local.Sleep(ctx, d)
+		return syscall.Kill(pid, syscall.SIGCONT)
+	}
+}
+
+// awaitMeasurement returns as soon as the status of a run announces the measurement, which is a tenth of a second
+// before it starts.
+func awaitMeasurement(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	watching, err := client.NewWithWatch(c.Config, client.Options{Scheme: c.Scheme()})
+	if err != nil {
+		return err
+	}
+	changes, err := watching.Watch(ctx, &v1alpha1.BenchmarkRunList{}, client.InNamespace(run.Namespace), client.MatchingFields{"metadata.name": run.Name})
+	if err != nil {
+		return err
+	}
+	defer changes.Stop()
+	for change := range changes.ResultChan() {
+		changed, ok := change.Object.(*v1alpha1.BenchmarkRun)
+		if !ok {
+			return fmt.Errorf("watch the run: %+v", change.Object)
+		}
+		if s := meta.FindStatusCondition(changed.Status.Conditions, v1alpha1.ConditionSucceeded); s != nil && s.Reason == v1alpha1.ReasonMeasuring {
+			return nil
+		}
+	}
+	return fmt.Errorf("the run was not measured within a minute")
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+const (
+	lane     = "findings"
+	runLimit = 3 * time.Minute
+	scripts  = "script.js"
+)
+
+// scenario is a run whose findings are known.
+type scenario struct {
+	name, about string
+	// raises holds the findings that the run provokes, with their severity.
+	raises map[string]result.Severity
+	// near holds findings that it comes near and must not have.
+	near []string
+	run  func() *wrapper.Run
+	// script is the k6 script of the run, if it has one.
+	script string
+	// disturb disturbs the run. It is called when the run has been created.
+	disturb func(context.Context, *local.Cluster, *v1alpha1.BenchmarkRun) error
+}
+
+// describe returns the name, what the run does, and what is expected of it.
+func (s *scenario) describe() string {
+	var expected []string
+	for _, reason := range slices.Sorted(maps.Keys(s.raises)) {
+		expected = append(expected, strings.ToLower(string(s.raises[reason]))+" by "+reason)
+	}
+	if len(s.near) > 0 {
+		expected = append(expected, "no "+strings.Join(s.near, ", no "))
+	}
+	return fmt.Sprintf("%s: %s: %s", s.name, s.about, strings.Join(expected, "; "))
+}
+
+// make makes the run and returns its findings.
+func (s *scenario) make(ctx context.Context, c *local.Cluster, namespace, name string) ([]result.Finding, error) {
+	run := s.run().Lane(lane).Deadline(int32(runLimit.Seconds())).Obj()
+	run.Namespace, run.Name = namespace, name
+	if s.script != "" {
+		run.Spec.Script.ConfigMapName = name
+		files := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string]string{scripts: s.script}}
+		if err := c.Create(ctx, files); err != nil {
+			return nil, fmt.Errorf("create the script: %w", err)
+		}
+	}
+	if err := c.Create(ctx, run); err != nil {
+		return nil, fmt.Errorf("create the run: %w", err)
+	}
+	if s.disturb != nil {
+		if err := s.disturb(ctx, c, run); err != nil {
+			return nil, fmt.Errorf("disturb the run: %w", err)
+		}
+	}
+	err := local.Await(ctx, runLimit+time.Minute, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(run), run); err != nil {
+			return err
+		}
+		if !meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
+			return errors.New("the run has not finished")
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionSucceeded) {
+		succeeded := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
+		return nil, fmt.Errorf("the run failed: %s: %s", succeeded.Reason, succeeded.Message)
+	}
+	var stored corev1.ConfigMap
+	reference := run.Status.Artifact.ConfigMap
+	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: reference.Name}, &stored); err != nil {
+		return nil, fmt.Errorf("get the artifact: %w", err)
+	}
+	measured, err := artifact.Decode(stored.BinaryData[reference.Key])
+	if err != nil {
+		return nil, err
+	}
+	return measured.Findings, nil
+}
+
+// judge returns what isn't as expected of findings.
+func (s *scenario) judge(findings []result.Finding) []string {
+	var wrong []string
+	for _, reason := range slices.Sorted(maps.Keys(s.raises)) {
+		i := slices.IndexFunc(findings, func(f result.Finding) bool { return f.Reason == reason })
+		switch {
+		case i < 0:
+			wrong = append(wrong, "no "+reason)
+		case findings[i].Severity != s.raises[reason]:
+			wrong = append(wrong, fmt.Sprintf("%s %s, want %s", reason, strings.ToLower(string(findings[i].Severity)), strings.ToLower(string(s.raises[reason]))))
+		}
+	}
+	for _, f := range findings {
+		if slices.Contains(s.near, f.Reason) {
+			wrong = append(wrong, f.Reason+", which is false")
+		}
+	}
+	return wrong
+}
+
+// count returns the number of findings that warn and of those that invalidate.
+func count(findings []result.Finding) (warnings, invalid int) {
+	for i := range findings {
+		switch findings[i].Severity {
+		case result.Warns:
+			warnings++
+		case result.Invalidates:
+			invalid++
+		}
+	}
+	return warnings, invalid
+}
