@@ -87,4 +87,5 @@ func TestBenchmark(t *testing.T) {
 		t.Errorf("%d valid runs of %d, want 12", valid, len(round.Runs))
 	}
 	t.Logf("between the end of a run and the creation of the next, to the second: %v", pauses)
+	c.commands(t, b, round)
 }
