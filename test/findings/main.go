@@ -1,5 +1,6 @@
 // Command findings provokes each finding on the local cluster, for real, and makes a run near it that must
-// not have it. With -clean it makes runs with which nothing is wrong, of five kinds.
+// not have it. With -clean it makes runs with which nothing is wrong, of five kinds. With -truth it compares figures
+// of results with what was imposed on the target.
 //
 // It needs the native cluster of this machine (make cluster-up), on which Assay is installed, and
 // root: it finds the processes of pods in /proc.
@@ -22,13 +23,14 @@ import (
 const help = `Usage: findings [flags]
 
 Makes runs whose findings are known: one that provokes each finding, and one near it. The exit code
-is 1 if a finding was missed or was false, and 2 if a run could not be made.
+is 1 if a finding was missed or was false, or a figure is wrong, and 2 if a run could not be made.
 
 Examples:
   make test-findings ARGS='-list'                       the runs
   make test-findings                                    all of them
   make test-findings ARGS='-only NotSteady,overload'    those about a finding, or with a name
   make test-findings ARGS='-clean 30'                   30 runs of five kinds with which nothing is wrong
+  make test-findings ARGS=-truth                        what is imposed on a server beside what is measured of it
 
 It uses the cluster of $KUBECONFIG, whose nodes' processes must be visible on this machine.
 Nothing else must use the cluster meanwhile.
@@ -47,6 +49,7 @@ func run() int {
 	}
 	only := flag.String("only", "", "Findings, or names of runs, separated by commas; all if empty.")
 	clean := flag.Int("clean", 0, "Number of runs with which nothing is wrong, instead of the others.")
+	truth := flag.Bool("truth", false, "Compare figures with what was imposed, instead.")
 	list := flag.Bool("list", false, "List the runs and exit.")
 	flag.Parse()
 	chosen, err := choose(*only)
@@ -73,6 +76,9 @@ func run() int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if *truth {
+		return compareAll(ctx, c)
+	}
 	return makeAll(ctx, c, chosen, *clean > 0)
 }
 
@@ -119,7 +125,7 @@ func makeAll(ctx context.Context, c *local.Cluster, chosen []scenario, clean boo
 	for i := range chosen {
 		s := &chosen[i]
 		fmt.Println(s.describe())
-		findings, err := s.make(ctx, c, namespace, fmt.Sprintf("run-%d", i))
+		made, err := s.make(ctx, c, namespace, fmt.Sprintf("run-%d", i))
 		if ctx.Err() != nil {
 			return 130
 		}
@@ -128,14 +134,14 @@ func makeAll(ctx context.Context, c *local.Cluster, chosen []scenario, clean boo
 			broken++
 			continue
 		}
-		for _, line := range s.judge(findings) {
+		for _, line := range s.judge(made.Findings) {
 			fmt.Println("  MISSED:", line)
 			wrong++
 		}
-		for _, f := range findings {
+		for _, f := range made.Findings {
 			fmt.Printf("  %s, %s: %s\n", f.Reason, strings.ToLower(string(f.Severity)), f.Message)
 		}
-		w, inv := count(findings)
+		w, inv := count(made.Findings)
 		warnings, invalid = warnings+w, invalid+inv
 	}
 	fmt.Printf("\n%d runs, %d expectations missed, %d runs failed, %d findings that invalidate and %d that warn, in %s\n",

@@ -24,7 +24,9 @@ import (
 const (
 	lane     = "findings"
 	runLimit = 3 * time.Minute
-	scripts  = "script.js"
+
+	// scriptFile is the key of a run's script in its ConfigMap.
+	scriptFile = "script.js"
 )
 
 // scenario is a run whose findings are known.
@@ -53,15 +55,14 @@ func (s *scenario) describe() string {
 	return fmt.Sprintf("%s: %s: %s", s.name, s.about, strings.Join(expected, "; "))
 }
 
-// make makes the run and returns its findings.
-func (s *scenario) make(ctx context.Context, c *local.Cluster, namespace, name string) ([]result.Finding, error) {
+// make makes the run and returns its result.
+func (s *scenario) make(ctx context.Context, c *local.Cluster, namespace, name string) (*result.Result, error) {
 	run := s.run().Lane(lane).Deadline(int32(runLimit.Seconds())).Obj()
 	run.Namespace, run.Name = namespace, name
 	if s.script != "" {
 		run.Spec.Script.ConfigMapName = name
-		files := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string]string{scripts: s.script}}
-		if err := c.Create(ctx, files); err != nil {
-			return nil, fmt.Errorf("create the script: %w", err)
+		if err := createFile(ctx, c, namespace, name, scriptFile, s.script); err != nil {
+			return nil, err
 		}
 	}
 	if err := c.Create(ctx, run); err != nil {
@@ -72,6 +73,20 @@ func (s *scenario) make(ctx context.Context, c *local.Cluster, namespace, name s
 			return nil, fmt.Errorf("disturb the run: %w", err)
 		}
 	}
+	return resultOf(ctx, c, run)
+}
+
+// createFile creates a ConfigMap with one file.
+func createFile(ctx context.Context, c *local.Cluster, namespace, name, file, text string) error {
+	err := c.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string]string{file: text}})
+	if err != nil {
+		return fmt.Errorf("create ConfigMap %s: %w", name, err)
+	}
+	return nil
+}
+
+// resultOf waits for the end of a run, which must succeed, and returns its result.
+func resultOf(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) (*result.Result, error) {
 	err := local.Await(ctx, runLimit+time.Minute, func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(run), run); err != nil {
 			return err
@@ -90,14 +105,10 @@ func (s *scenario) make(ctx context.Context, c *local.Cluster, namespace, name s
 	}
 	var stored corev1.ConfigMap
 	reference := run.Status.Artifact.ConfigMap
-	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: reference.Name}, &stored); err != nil {
+	if err := c.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: reference.Name}, &stored); err != nil {
 		return nil, fmt.Errorf("get the artifact: %w", err)
 	}
-	measured, err := artifact.Decode(stored.BinaryData[reference.Key])
-	if err != nil {
-		return nil, err
-	}
-	return measured.Findings, nil
+	return artifact.Decode(stored.BinaryData[reference.Key])
 }
 
 // judge returns what isn't as expected of findings.

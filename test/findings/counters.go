@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/test/local"
+)
+
+const readInterval = 20 * time.Millisecond
+
+// counterReader reads counters of TcpExt in the network namespace of a run's target.
+type counterReader struct {
+	names  []string
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+	read   []stamped
+}
+
+// beside reads as soon as the target runs.
+func (r *counterReader) beside(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
+	pid, err := serverProcess(ctx, c, run)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join("/proc", strconv.Itoa(pid), "net/netstat")
+	if _, err := readTCPExt(file, r.names); err != nil {
+		return err
+	}
+	ctx, r.cancel = context.WithCancel(ctx)
+	r.done.Go(func() {
+		for ctx.Err() == nil {
+			if values, err := readTCPExt(file, r.names); err == nil { // an error: the target is gone
+				r.read = append(r.read, stamped{time.Now().UnixMicro(), values})
+			}
+			local.Sleep(ctx, readInterval)
+		}
+	})
+	return nil
+}
+
+func (r *counterReader) at(microseconds int64) []float64 { return valuesAt(r.read, microseconds) }
+
+func (r *counterReader) stop() { stop(r.cancel, &r.done) }
+
+// readTCPExt returns counters of TcpExt: a line of names is followed by one of values.
+func readTCPExt(file string, names []string) ([]float64, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var known []string
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || fields[0] != "TcpExt:" {
+			continue
+		}
+		if known == nil {
+			known = fields
+			continue
+		}
+		var values []float64
+		for _, name := range names {
+			for i := range known {
+				if known[i] != name || i >= len(fields) {
+					continue
+				}
+				value, err := strconv.ParseFloat(fields[i], 64)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %s: %w", file, name, err)
+				}
+				values = append(values, value)
+			}
+		}
+		if len(values) == len(names) {
+			return values, nil
+		}
+	}
+	return nil, fmt.Errorf("%s lacks %v", file, names)
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+// truthBound is by how much a figure may differ from what was imposed.
+const truthBound = 0.02
+
+// truth imposes something on a target, in a run of its own, and compares it with the figure of the result.
+type truth struct {
+	name, about string
+	compare     func(ctx context.Context, c *local.Cluster, namespace string) ([]comparison, error)
+}
+
+// comparison is a figure of a result beside what was imposed.
+type comparison struct {
+	about             string
+	imposed, measured float64
+}
+
+func (c comparison) difference() float64 { return c.measured/c.imposed - 1 }
+
+func (c comparison) met() bool { return math.Abs(c.difference()) <= truthBound }
+
+var truths = []truth{
+	{"cpu", "something else uses the target's CPU for a third of the time", compareCPU},
+	{"bytes", "responses of 1 MB", compareBytes},
+	{"overflows", "an accept queue of 50 that overflows", compareOverflows},
+	{"collections", "a page that collects garbage", compareCollections},
+}
+
+// compareAll imposes everything and returns the exit code.
+func compareAll(ctx context.Context, c *local.Cluster) int {
+	namespace, err := c.NewNamespace(ctx, "assay-truth-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "findings:", err)
+		return 2
+	}
+	defer func() {
+		if err := c.DeleteNamespace(ctx, namespace); err != nil {
+			fmt.Fprintln(os.Stderr, "findings:", err)
+		}
+	}()
+	code := 0
+	for _, t := range truths {
+		fmt.Printf("%s: %s\n", t.name, t.about)
+		comparisons, err := t.compare(ctx, c, namespace)
+		if ctx.Err() != nil {
+			return 130
+		}
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "findings: %s: %s\n", t.name, err)
+			code = 2
+		}
+		for _, found := range comparisons {
+			word := "ok"
+			if !found.met() {
+				word, code = "MISSED", max(code, 1)
+			}
+			fmt.Printf("  %s: imposed %.6g, measured %.6g: %+.2f%% (bound: %.0f%%) %s\n",
+				found.about, found.imposed, found.measured, 100*found.difference(), 100*truthBound, word)
+		}
+	}
+	return code
+}
+
+// compareCPU compares the CPU time of a process beside the target, on the same CPU, with what the run says that
+// others used. What others use without it is measured first.
+func compareCPU(ctx context.Context, c *local.Cluster, namespace string) ([]comparison, error) {
+	run := func() *wrapper.Run { return open("/fixed/2000/100", 100, 20, 50) }
+	calm := scenario{run: run}
+	without, err := calm.make(ctx, c, namespace, "cpu-without")
+	if err != nil {
+		return nil, err
+	}
+	spinning := &spinner{}
+	defer spinning.stop()
+	disturbed := scenario{run: run, disturb: spinning.beside}
+	with, err := disturbed.make(ctx, c, namespace, "cpu")
+	if err != nil {
+		return nil, err
+	}
+	spinning.stop()
+	if without.NodeUsage == nil || with.NodeUsage == nil || with.Server == nil {
+		return nil, fmt.Errorf("the node's figures are unknown")
+	}
+	begin, end := with.Server.Begin.At, with.Server.End.At
+	spun := 100 * (spinning.usedAt(end) - spinning.usedAt(begin)) / float64(end-begin)
+	others := without.NodeUsage.CPUPercent(without.NodeUsage.OtherCPU)
+	fmt.Printf("  others used %.2f%% without it\n", others)
+	return []comparison{{"CPU time of others, percent", spun + others, with.NodeUsage.CPUPercent(with.NodeUsage.OtherCPU)}}, nil
+}
+
+// compareBytes compares what the server sent, but for headers of packets, with what its interface did.
+func compareBytes(ctx context.Context, c *local.Cluster, namespace string) ([]comparison, error) {
+	const length = 1_000_000
+	s := scenario{run: func() *wrapper.Run { return open(fmt.Sprintf("/fixed/0/%d", length), 40, 10, 50) }}
+	made, err := s.make(ctx, c, namespace, "bytes")
+	if err != nil {
+		return nil, err
+	}
+	if made.Server == nil {
+		return nil, fmt.Errorf("the target's figures are unknown")
+	}
+	bodies := float64(made.Merged.Requests * length)
+	return []comparison{
+		{"bytes received by the client", bodies, float64(made.Merged.BytesReceived)},
+		{"bytes sent by the target's interface", bodies, float64(made.Server.End.BytesSent - made.Server.Begin.BytesSent)},
+	}, nil
+}
+
+// compareOverflows compares with the kernel's counters, which are read beside the run.
+func compareOverflows(ctx context.Context, c *local.Cluster, namespace string) ([]comparison, error) {
+	reading := &counterReader{names: []string{"ListenOverflows", "ListenDrops"}}
+	defer reading.stop()
+	s := scenario{disturb: reading.beside, run: overflowing}
+	made, err := s.make(ctx, c, namespace, "overflows")
+	if err != nil {
+		return nil, err
+	}
+	reading.stop()
+	if made.NodeUsage == nil || made.Server == nil {
+		return nil, fmt.Errorf("the node's figures are unknown")
+	}
+	begin, end := made.Server.Begin.At, made.Server.End.At
+	return []comparison{
+		{"overflows of the accept queue", reading.at(end)[0] - reading.at(begin)[0], float64(made.NodeUsage.ListenOverflows)},
+		{"connections dropped by the listening socket", reading.at(end)[1] - reading.at(begin)[1], float64(made.NodeUsage.ListenDrops)},
+	}, nil
+}
+
+// overflowing returns a run of a server with one thread and an accept queue of 50, which opens a
+// connection for each request.
+func overflowing() *wrapper.Run {
+	r := wrapper.NewRun("", "", "localhost/assay-test/blocking:dev").Content("/file", 1000).TargetResources("1", "512Mi").
+		Clients(1, "700m", "256Mi").Seconds(200, 10).WarmupSeconds(2).KeepAlive(v1alpha1.Disabled)
+	r.Spec.Target.Server.Generic.ContentPath = "/www"
+	r.Spec.Target.Pod = &v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{{
+		Name: "server", Env: []v1alpha1.EnvironmentVariable{{Name: "BACKLOG", Value: ptr.To("50")}},
+	}}}
+	return r
+}
