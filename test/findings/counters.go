@@ -26,7 +26,7 @@ type counterReader struct {
 
 // beside reads as soon as the target runs.
 func (r *counterReader) beside(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
-	pid, err := serverProcess(ctx, c, run)
+	pid, err := process(ctx, c, run, local.TargetLabels, "server")
 	if err != nil {
 		return err
 	}

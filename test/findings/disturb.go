@@ -13,33 +13,44 @@ import (
 	"github.com/assay-dev/assay/test/local"
 )
 
-const clientContainer = "client"
-
-// stopClient returns a disturbance that stops the process of a client for d, as soon as a time has passed since the
-// measurement was announced.
+// stopClient returns a disturbance that stops the process of a client.
 func stopClient(index int, after, d time.Duration) func(context.Context, *local.Cluster, *v1alpha1.BenchmarkRun) error {
 	return func(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
-		var pid int
-		err := local.Await(ctx, time.Minute, func(ctx context.Context) error {
-			pod, err := c.Pod(ctx, run.Namespace, local.ClientLabels(run, index))
-			if err == nil {
-				pid, err = local.Process(pod, clientContainer)
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if err := awaitMeasurement(ctx, c, run); err != nil {
-			return err
-		}
-		local.Sleep(ctx, after)
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-			return err
-		}
-		local.Sleep(ctx, d)
-		return syscall.Kill(pid, syscall.SIGCONT)
+		labels := func(run *v1alpha1.BenchmarkRun) client.MatchingLabels { return local.ClientLabels(run, index) }
+		return stopProcess(ctx, c, run, labels, "client", after, d)
 	}
+}
+
+// stopProcess stops the process of a container for d, as soon as a time has passed since the measurement was
+// announced. labels select its pod.
+func stopProcess(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun, labels func(*v1alpha1.BenchmarkRun) client.MatchingLabels,
+	container string, after, d time.Duration) error {
+	pid, err := process(ctx, c, run, labels, container)
+	if err != nil {
+		return err
+	}
+	if err := awaitMeasurement(ctx, c, run); err != nil {
+		return err
+	}
+	local.Sleep(ctx, after)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	local.Sleep(ctx, d)
+	return syscall.Kill(pid, syscall.SIGCONT)
+}
+
+// process waits for a container of a run's pod and returns its process ID.
+func process(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun, labels func(*v1alpha1.BenchmarkRun) client.MatchingLabels,
+	container string) (pid int, err error) {
+	err = local.Await(ctx, time.Minute, func(ctx context.Context) error {
+		pod, err := c.Pod(ctx, run.Namespace, labels(run))
+		if err == nil {
+			pid, err = local.Process(pod, container)
+		}
+		return err
+	})
+	return pid, err
 }
 
 // awaitMeasurement returns as soon as the status of a run announces the measurement, which is a tenth of a second

@@ -31,6 +31,7 @@ Examples:
   make test-findings ARGS='-only NotSteady,overload'    those about a finding, or with a name
   make test-findings ARGS='-clean 30'                   30 runs of five kinds with which nothing is wrong
   make test-findings ARGS=-truth                        what is imposed on a server beside what is measured of it
+  make test-findings ARGS='-sampling 10'                what sampling changes, in 10 pairs of runs
 
 It uses the cluster of $KUBECONFIG, whose nodes' processes must be visible on this machine.
 Nothing else must use the cluster meanwhile.
@@ -50,6 +51,7 @@ func run() int {
 	only := flag.String("only", "", "Findings, or names of runs, separated by commas; all if empty.")
 	clean := flag.Int("clean", 0, "Number of runs with which nothing is wrong, instead of the others.")
 	truth := flag.Bool("truth", false, "Compare figures with what was imposed, instead.")
+	sampling := flag.Int("sampling", 0, "Number of pairs of runs with and without sampling of the target, instead.")
 	list := flag.Bool("list", false, "List the runs and exit.")
 	flag.Parse()
 	chosen, err := choose(*only)
@@ -78,6 +80,9 @@ func run() int {
 	defer stop()
 	if *truth {
 		return compareAll(ctx, c)
+	}
+	if *sampling > 0 {
+		return compareSampling(ctx, c, *sampling)
 	}
 	return makeAll(ctx, c, chosen, *clean > 0)
 }

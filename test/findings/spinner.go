@@ -37,7 +37,7 @@ type stamped struct {
 
 // beside spins beside the target of a run, on the first of its CPUs, as soon as the target runs.
 func (s *spinner) beside(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
-	pid, err := serverProcess(ctx, c, run)
+	pid, err := process(ctx, c, run, local.TargetLabels, "server")
 	if err != nil {
 		return err
 	}
@@ -99,18 +99,6 @@ func valuesAt(all []stamped, at int64) []float64 {
 		values = append(values, before.values[k]+share*(after.values[k]-before.values[k]))
 	}
 	return values
-}
-
-// serverProcess waits for a run's server and returns its process ID.
-func serverProcess(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) (pid int, err error) {
-	err = local.Await(ctx, time.Minute, func(ctx context.Context) error {
-		pod, err := c.Pod(ctx, run.Namespace, local.TargetLabels(run))
-		if err == nil {
-			pid, err = local.Process(pod, "server")
-		}
-		return err
-	})
-	return pid, err
 }
 
 // firstCPU returns the first CPU that a process may use.
