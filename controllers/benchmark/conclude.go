@@ -47,7 +47,7 @@ func (r *Reconciler) conclude(ctx context.Context, b *v1alpha1.Benchmark, p *ben
 	round.Capacities = benchmark.CapacityStatuses(p.Cells, whole.Capacities)
 	b.Status.Trend = benchmark.LevelChanges(whole.Trend)
 	benchmark.Complete(b, end, now)
-	r.forget(b.UID)
+	r.forget(client.ObjectKeyFromObject(b))
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
@@ -29,6 +30,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	b := &v1alpha1.Benchmark{}
 	err := r.Get(ctx, request.NamespacedName, b)
 	if apierrors.IsNotFound(err) || err == nil && !b.DeletionTimestamp.IsZero() {
+		r.forget(request.NamespacedName)
 		return ctrl.Result{}, nil // its runs and artifacts go with it
 	} else if err != nil {
 		return ctrl.Result{}, fmt.Errorf("get the Benchmark: %w", err)
@@ -92,6 +94,7 @@ func (r *Reconciler) step(ctx context.Context, b *v1alpha1.Benchmark) (time.Dura
 		return time.Millisecond, nil // the seed is written before the first run is made
 	}
 	if !benchmark.IsActive(b) {
+		r.forget(client.ObjectKeyFromObject(b))
 		benchmark.Idle(b, now)
 		return wait.next, r.expire(ctx, b)
 	}
@@ -138,8 +141,11 @@ func (r *Reconciler) plan(b *v1alpha1.Benchmark, now time.Time) ([]benchmark.Cel
 // advance takes the round under way one step further.
 func (r *Reconciler) advance(ctx context.Context, b *v1alpha1.Benchmark, cells []benchmark.Cell, now time.Time) (time.Duration, error) {
 	known := r.of(b)
-	if !known.checked {
-		objection, err := r.check(ctx, b, cells)
+	planner := &benchmark.Planner{
+		Benchmark: b.Name, Spec: &b.Spec, Cells: cells, Number: b.Status.Round.Number, Seed: *b.Status.Round.Seed,
+	}
+	if !isChecked(b, known) {
+		objection, err := r.check(ctx, b, known, planner)
 		if err != nil {
 			return 0, err
 		}
@@ -147,14 +153,17 @@ func (r *Reconciler) advance(ctx context.Context, b *v1alpha1.Benchmark, cells [
 			benchmark.Complete(b, &benchmark.End{Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonInvalidSpec, Message: objection}, now)
 			return 0, nil
 		}
-		known.checked = true
 	}
-	runs, err := r.observe(ctx, b, known)
+	runs, forged, err := r.observe(ctx, b, known, planner)
 	if err != nil {
 		return 0, err
 	}
-	planner := &benchmark.Planner{
-		Benchmark: b.Name, Spec: &b.Spec, Cells: cells, Number: b.Status.Round.Number, Seed: *b.Status.Round.Seed,
+	if forged != nil {
+		if err := r.cancelOwn(ctx, b, known); err != nil {
+			return 0, err
+		}
+		benchmark.Complete(b, forged, now)
+		return 0, nil
 	}
 	if planner.Stored, err = r.baseline(ctx, b, known, cells); err != nil {
 		return 0, err

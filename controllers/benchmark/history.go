@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -16,7 +15,9 @@ import (
 
 // cancel deletes the run under way.
 func (r *Reconciler) cancel(ctx context.Context, b *v1alpha1.Benchmark) error {
-	return r.deleteRuns(ctx, b, func(round int64, finished bool) bool { return round == b.Status.Round.Number && !finished })
+	return r.deleteRuns(ctx, b, func(run *v1alpha1.BenchmarkRun, round int64) bool {
+		return round == b.Status.Round.Number && !isFinished(run)
+	})
 }
 
 // expire deletes the runs and artifacts of rounds that history doesn't keep.
@@ -29,7 +30,7 @@ func (r *Reconciler) expire(ctx context.Context, b *v1alpha1.Benchmark) error {
 		return round >= b.Status.Round.Number ||
 			slices.ContainsFunc(b.Status.History, func(r v1alpha1.RoundReference) bool { return r.Number == round })
 	}
-	if err := r.deleteRuns(ctx, b, func(round int64, _ bool) bool { return !kept(round) }); err != nil {
+	if err := r.deleteRuns(ctx, b, func(_ *v1alpha1.BenchmarkRun, round int64) bool { return !kept(round) }); err != nil {
 		return err
 	}
 	var artifacts metav1.PartialObjectMetadataList
@@ -49,7 +50,7 @@ func (r *Reconciler) expire(ctx context.Context, b *v1alpha1.Benchmark) error {
 	return nil
 }
 
-func (r *Reconciler) deleteRuns(ctx context.Context, b *v1alpha1.Benchmark, which func(round int64, finished bool) bool) error {
+func (r *Reconciler) deleteRuns(ctx context.Context, b *v1alpha1.Benchmark, which func(run *v1alpha1.BenchmarkRun, round int64) bool) error {
 	var runs v1alpha1.BenchmarkRunList
 	if err := r.List(ctx, &runs, client.InNamespace(b.Namespace), client.MatchingFields{ownerField: string(b.UID)}, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the runs: %w", err)
@@ -57,7 +58,7 @@ func (r *Reconciler) deleteRuns(ctx context.Context, b *v1alpha1.Benchmark, whic
 	for i := range runs.Items {
 		run := &runs.Items[i]
 		key, ok := benchmark.ParseRunName(b.Name, run.Name)
-		if !ok || !run.DeletionTimestamp.IsZero() || !which(key.Round, meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)) {
+		if !ok || !run.DeletionTimestamp.IsZero() || !which(run, key.Round) {
 			continue
 		}
 		if err := r.delete(ctx, run); err != nil {

@@ -32,17 +32,23 @@ type Reconciler struct {
 	Clock     clock.PassiveClock
 
 	mu sync.Mutex
-	// rounds holds the rounds under way as far as this manager has read them, by the Benchmarks' UIDs.
-	rounds map[types.UID]*round
+	// rounds holds the rounds under way as far as this manager has read them, by their Benchmarks.
+	rounds map[types.NamespacedName]*round
 }
 
 // round is a round under way. Everything in it can be read again.
 type round struct {
-	number int64
+	// benchmark is the Benchmark's UID.
+	benchmark types.UID
+	number    int64
 	// checked reports that the API server accepts every cell.
 	checked bool
-	// runs holds the finished runs whose figures were read, by their names.
-	runs map[string]benchmark.Run
+	// planned holds the runs that the round creates as the API server would store them, by cell and whether they are
+	// trials. own holds the UIDs of runs that were found to be like them.
+	planned map[plannedKey]*v1alpha1.BenchmarkRun
+	own     map[types.UID]bool
+	// runs holds the finished runs whose figures were read.
+	runs map[types.UID]benchmark.Run
 	// stored holds the runs of a stored baseline by the names of cells; nil if they weren't read.
 	stored map[string][]benchmark.Run
 }
@@ -90,18 +96,22 @@ func (r *Reconciler) of(b *v1alpha1.Benchmark) *round {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.rounds == nil {
-		r.rounds = map[types.UID]*round{}
+		r.rounds = map[types.NamespacedName]*round{}
 	}
-	known := r.rounds[b.UID]
-	if known == nil || known.number != b.Status.Round.Number {
-		known = &round{number: b.Status.Round.Number, runs: map[string]benchmark.Run{}}
-		r.rounds[b.UID] = known
+	name := client.ObjectKeyFromObject(b)
+	known := r.rounds[name]
+	if known == nil || known.benchmark != b.UID || known.number != b.Status.Round.Number {
+		known = &round{
+			benchmark: b.UID, number: b.Status.Round.Number,
+			planned: map[plannedKey]*v1alpha1.BenchmarkRun{}, own: map[types.UID]bool{}, runs: map[types.UID]benchmark.Run{},
+		}
+		r.rounds[name] = known
 	}
 	return known
 }
 
-func (r *Reconciler) forget(uid types.UID) {
+func (r *Reconciler) forget(benchmark types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.rounds, uid)
+	delete(r.rounds, benchmark)
 }

@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,34 +30,72 @@ func stateOf(run *v1alpha1.BenchmarkRun) string {
 	return v1alpha1.ReasonQueued
 }
 
-// observe returns the runs of the round under way. The figures of each are read once.
-func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.Benchmark, known *round) ([]benchmark.Run, error) {
+func isFinished(run *v1alpha1.BenchmarkRun) bool {
+	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
+}
+
+// observe returns the runs of the round under way. The figures of each are read once. If a run has the name of one that
+// the round plans, but isn't it, the outcome is not nil.
+func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *benchmark.Planner) ([]benchmark.Run, *benchmark.End, error) {
 	var list v1alpha1.BenchmarkRunList
 	if err := r.List(ctx, &list, client.InNamespace(b.Namespace), client.MatchingFields{ownerField: string(b.UID)}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list the runs: %w", err)
+		return nil, nil, fmt.Errorf("list the runs: %w", err)
 	}
 	var states []benchmark.Run
+	var forged *benchmark.End
 	for i := range list.Items {
 		run := &list.Items[i]
 		key, ok := benchmark.ParseRunName(b.Name, run.Name)
-		if !ok || key.Round != known.number {
+		if !ok || !p.Plans(key) {
 			continue
 		}
-		state, read := known.runs[run.Name]
-		switch {
-		case read:
-		case !meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished):
-			state = benchmark.Run{RunKey: key, Name: run.Name, Started: run.CreationTimestamp.Time}
-		default:
+		state, read := known.runs[run.UID]
+		if !read {
+			var end *benchmark.End
 			var err error
-			if state, err = r.read(ctx, b, run, key); err != nil {
-				return nil, err
+			if state, end, err = r.observeRun(ctx, b, known, p, run, key); err != nil {
+				return nil, nil, err
+			} else if end != nil {
+				forged = cmp.Or(forged, end)
+				continue
 			}
-			known.runs[run.Name] = state
 		}
 		states = append(states, state)
 	}
-	return states, nil
+	return states, forged, nil
+}
+
+// observeRun returns the state of a run. It reads one that has finished past the cache, which lacks most of it.
+func (r *Reconciler) observeRun(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *benchmark.Planner, run *v1alpha1.BenchmarkRun, key benchmark.RunKey) (benchmark.Run, *benchmark.End, error) {
+	state := benchmark.Run{RunKey: key, Name: run.Name, Started: run.CreationTimestamp.Time}
+	finished := isFinished(run)
+	if finished {
+		live, err := r.live(ctx, run)
+		if err != nil {
+			return state, nil, err
+		}
+		run = live
+	}
+	if end, err := r.verify(ctx, b, known, p, run, key); end != nil || err != nil || !finished {
+		return state, end, err
+	}
+	state, err := r.figures(ctx, b, run, key)
+	if err == nil {
+		known.runs[run.UID] = state
+	}
+	return state, nil, err
+}
+
+// live reads a run past the cache.
+func (r *Reconciler) live(ctx context.Context, run *v1alpha1.BenchmarkRun) (*v1alpha1.BenchmarkRun, error) {
+	live := &v1alpha1.BenchmarkRun{}
+	if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(run), live); err != nil {
+		return nil, fmt.Errorf("get run %s: %w", run.Name, err)
+	}
+	if live.UID != run.UID {
+		return nil, fmt.Errorf("get run %s: it was deleted and created again", run.Name)
+	}
+	return live, nil
 }
 
 // countForeign counts the runs of others that the lane admitted between the begin of the round and the end of
@@ -76,15 +115,6 @@ func (r *Reconciler) countForeign(ctx context.Context, b *v1alpha1.Benchmark, en
 	}
 	b.Status.Round.ForeignRuns = &foreign
 	return nil
-}
-
-// read reads a finished run and its artifact past the cache.
-func (r *Reconciler) read(ctx context.Context, b *v1alpha1.Benchmark, run *v1alpha1.BenchmarkRun, key benchmark.RunKey) (benchmark.Run, error) {
-	live := &v1alpha1.BenchmarkRun{}
-	if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(run), live); err != nil {
-		return benchmark.Run{}, fmt.Errorf("get run %s: %w", run.Name, err)
-	}
-	return r.figures(ctx, b, live, key)
 }
 
 // figures returns what a finished run says.
@@ -174,46 +204,4 @@ func (r *Reconciler) create(ctx context.Context, b *v1alpha1.Benchmark, run *uns
 		return fmt.Errorf("BenchmarkRun %s %w", name, errConflict)
 	}
 	return nil
-}
-
-// check has the API server check each cell without creating it. It returns its objection to the first that
-// it doesn't accept.
-func (r *Reconciler) check(ctx context.Context, b *v1alpha1.Benchmark, cells []benchmark.Cell) (objection string, err error) {
-	for i := range cells {
-		key := benchmark.RunKey{Round: b.Status.Round.Number, Cell: i}
-		spec, err := cells[i].JSON(&b.Spec.Template.Spec)
-		if err != nil {
-			return err.Error(), nil //nolint:nilerr // it is the spec's
-		}
-		specs := map[benchmark.RunKey][]byte{key: spec}
-		if c := b.Spec.Capacity; c != nil {
-			for number, load := range []int64{c.From, c.Max} {
-				trial := benchmark.RunKey{Round: key.Round, Cell: i, Trial: true, Number: number}
-				if specs[trial], err = cells[i].TrialJSON(&b.Spec.Template.Spec, c, load); err != nil {
-					return err.Error(), nil //nolint:nilerr // it is the spec's
-				}
-			}
-		}
-		for key, spec := range specs {
-			if err := r.dryRun(ctx, b, &cells[i], key, spec); rejected(err) {
-				return fmt.Sprintf("Cell %s is not a valid BenchmarkRun: %s", cells[i].Name, err), nil
-			} else if err != nil {
-				return "", fmt.Errorf("check cell %s: %w", cells[i].Name, err)
-			}
-		}
-	}
-	return "", nil
-}
-
-// dryRun has the API server check a run. One that exists was accepted.
-func (r *Reconciler) dryRun(ctx context.Context, b *v1alpha1.Benchmark, cell *benchmark.Cell, key benchmark.RunKey, spec []byte) error {
-	run, err := benchmark.NewRun(b, key, cell, spec)
-	if err != nil {
-		return err
-	}
-	err = r.Create(ctx, run, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))
-	if apierrors.IsAlreadyExists(err) {
-		return nil
-	}
-	return err
 }

@@ -1,0 +1,133 @@
+package benchmark
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+)
+
+// plannedKey identifies the runs of a round that have the same spec, but for the load of trials.
+type plannedKey struct {
+	cell  int
+	trial bool
+}
+
+// isChecked reports whether the API server has accepted every cell: no run is made before.
+func isChecked(b *v1alpha1.Benchmark, known *round) bool {
+	return known.checked || b.Status.Round.CurrentRun != nil || ptr.Deref(b.Status.Round.FinishedRuns, 0) > 0
+}
+
+// check has the API server check each cell without creating it. It returns its objection to the first that
+// it doesn't accept.
+func (r *Reconciler) check(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *benchmark.Planner) (objection string, err error) {
+	for i := range p.Cells {
+		cell := &p.Cells[i]
+		specs := map[benchmark.RunKey][]byte{}
+		key := benchmark.RunKey{Round: p.Number, Cell: i}
+		if specs[key], err = p.PlannedSpec(key); err != nil {
+			return err.Error(), nil //nolint:nilerr // it is the spec's
+		}
+		if c := p.Spec.Capacity; c != nil {
+			for number, load := range []int64{c.From, c.Max} {
+				trial := benchmark.RunKey{Round: p.Number, Cell: i, Trial: true, Number: number}
+				if specs[trial], err = cell.TrialJSON(&p.Spec.Template.Spec, c, load); err != nil {
+					return err.Error(), nil //nolint:nilerr // it is the spec's
+				}
+			}
+		}
+		for key, spec := range specs {
+			planned, err := r.dryRun(ctx, b, cell, key, spec)
+			if rejected(err) {
+				return fmt.Sprintf("Cell %s is not a valid BenchmarkRun: %s", cell.Name, err), nil
+			} else if err != nil {
+				return "", fmt.Errorf("check cell %s: %w", cell.Name, err)
+			}
+			if key.Number == 0 { // of the trials, that with the load capacity.from
+				known.planned[plannedKey{i, key.Trial}] = planned
+			}
+		}
+	}
+	known.checked = true
+	return "", nil
+}
+
+// verify compares a run with what the round creates under its name. It returns the outcome of the round if they differ.
+// Both are then read again first, since a new version of the CustomResourceDefinition may have brought defaults
+// that only one of them has.
+func (r *Reconciler) verify(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *benchmark.Planner, run *v1alpha1.BenchmarkRun, key benchmark.RunKey) (*benchmark.End, error) {
+	if known.own[run.UID] {
+		return nil, nil
+	}
+	k := plannedKey{key.Cell, key.Trial}
+	var difference string
+	for again := range 2 {
+		if again > 0 {
+			delete(known.planned, k)
+			var err error
+			if run, err = r.live(ctx, run); err != nil {
+				return nil, err
+			}
+		}
+		if known.planned[k] == nil {
+			spec, err := p.PlannedSpec(key)
+			if err == nil {
+				known.planned[k], err = r.dryRun(ctx, b, &p.Cells[key.Cell], key, spec)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("verify run %s: %w", run.Name, err)
+			}
+		}
+		var err error
+		if difference, err = p.Difference(key, run, known.planned[k]); err != nil {
+			return nil, fmt.Errorf("verify run %s: %w", run.Name, err)
+		}
+		if difference == "" {
+			known.own[run.UID] = true
+			return nil, nil
+		}
+	}
+	return benchmark.Forged(run.Name, p.Cells[key.Cell].Name, difference), nil
+}
+
+// dryRun returns a run as the API server would store it. If one of its name exists, another name is tried.
+func (r *Reconciler) dryRun(ctx context.Context, b *v1alpha1.Benchmark, cell *benchmark.Cell, key benchmark.RunKey, spec []byte) (*v1alpha1.BenchmarkRun, error) {
+	run, err := benchmark.NewRun(b, key, cell, spec)
+	if err != nil {
+		return nil, err
+	}
+	other := run.DeepCopy()
+	err = r.Create(ctx, run, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))
+	if apierrors.IsAlreadyExists(err) {
+		const room = 52 - len("-") - 5 // the longest name, and what the API server adds
+		name := other.GetName()
+		other.SetName("")
+		other.SetGenerateName(strings.TrimRight(name[:min(len(name), room)], "-") + "-")
+		run, err = other, r.Create(ctx, other, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))
+	}
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := json.Marshal(run.Object)
+	planned := &v1alpha1.BenchmarkRun{}
+	if err = errors.Join(err, json.Unmarshal(encoded, planned)); err != nil {
+		return nil, fmt.Errorf("decode the dry run's response: %w", err)
+	}
+	return planned, nil
+}
+
+// cancelOwn deletes the run under way of a round with a forged one, which it leaves alone.
+func (r *Reconciler) cancelOwn(ctx context.Context, b *v1alpha1.Benchmark, known *round) error {
+	return r.deleteRuns(ctx, b, func(run *v1alpha1.BenchmarkRun, round int64) bool {
+		return round == b.Status.Round.Number && !isFinished(run) && known.own[run.UID]
+	})
+}

@@ -1,0 +1,148 @@
+package benchmark
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// Plans reports whether the round can make a run of a key. A run of another key has no place in it.
+func (p *Planner) Plans(k RunKey) bool {
+	if k.Round != p.Number || k.Cell < 0 || k.Cell >= len(p.Cells) {
+		return false
+	}
+	if k.Trial {
+		return p.Spec.Capacity != nil
+	}
+	_, most := p.bounds()
+	return k.Number < most
+}
+
+// PlannedSpec returns the spec of the run of a key, as JSON. That of a trial has the load capacity.from: Difference
+// knows that others have other loads.
+func (p *Planner) PlannedSpec(k RunKey) ([]byte, error) {
+	cell, template := &p.Cells[k.Cell], &p.Spec.Template.Spec
+	if k.Trial {
+		return cell.TrialJSON(template, p.Spec.Capacity, p.Spec.Capacity.From)
+	}
+	return cell.JSON(template)
+}
+
+// Difference returns how a run differs from the planned one, or "" if the Benchmark could have created it. Both must be
+// as the API server returns them, so that both have the defaults of the same version. Only what the Benchmark sets and
+// what users can't change is compared: not suspend, not ttlSecondsAfterFinished, and no metadata but the Benchmark's
+// own. A trial may have any load within capacity.from and capacity.max.
+func (p *Planner) Difference(k RunKey, run, planned *v1alpha1.BenchmarkRun) (string, error) {
+	for _, name := range []string{LabelBenchmark, LabelRound} {
+		if got, want := run.Labels[name], planned.Labels[name]; got != want {
+			return fmt.Sprintf("metadata.labels[%s] is %s, must be %s", name, shown(got), shown(want)), nil
+		}
+	}
+	if got, want := run.Annotations[AnnotationCell], planned.Annotations[AnnotationCell]; got != want {
+		return fmt.Sprintf("metadata.annotations[%s] is %s, must be %s", AnnotationCell, shown(got), shown(want)), nil
+	}
+	got, err := measuredSpec(&run.Spec)
+	if err != nil {
+		return "", err
+	}
+	want, err := measuredSpec(&planned.Spec)
+	if err != nil {
+		return "", err
+	}
+	if c := p.Spec.Capacity; k.Trial {
+		load, err := LoadOf(&run.Spec, c)
+		if err != nil {
+			return "spec" + err.Error(), nil //nolint:nilerr // it is the run's
+		}
+		if load < c.From || load > c.Max {
+			return fmt.Sprintf("spec%s is %d, must be %d to %d", c.Path, load, c.From, c.Max), nil
+		}
+		if got, err = set(got, c.Path, json.RawMessage(strconv.FormatInt(c.From, 10))); err != nil {
+			return "", fmt.Errorf("set capacity.path %s: %w", c.Path, err)
+		}
+	}
+	var gotFields, wantFields map[string]any
+	if err := errors.Join(utiljson.Unmarshal(got, &gotFields), utiljson.Unmarshal(want, &wantFields)); err != nil {
+		return "", fmt.Errorf("decode spec: %w", err)
+	}
+	return firstDifference("spec", gotFields, wantFields), nil
+}
+
+// measuredSpec returns a run's spec as JSON, without what can be changed after its creation.
+func measuredSpec(spec *v1alpha1.BenchmarkRunSpec) ([]byte, error) {
+	measured := *spec
+	measured.Suspend, measured.TTLSecondsAfterFinished = nil, nil
+	encoded, err := json.Marshal(&measured)
+	if err != nil {
+		return nil, fmt.Errorf("encode spec: %w", err)
+	}
+	return encoded, nil
+}
+
+// firstDifference returns the first difference between two values of decoded JSON, or "".
+func firstDifference(path string, got, want any) string {
+	if gotFields, ok := got.(map[string]any); ok {
+		if wantFields, ok := want.(map[string]any); ok {
+			names := maps.Clone(wantFields)
+			maps.Copy(names, gotFields)
+			for _, name := range slices.Sorted(maps.Keys(names)) {
+				if d := firstDifference(path+"."+name, gotFields[name], wantFields[name]); d != "" {
+					return d
+				}
+			}
+			return ""
+		}
+	}
+	if gotItems, ok := got.([]any); ok {
+		if wantItems, ok := want.([]any); ok && len(gotItems) == len(wantItems) {
+			for i := range gotItems {
+				if d := firstDifference(fmt.Sprintf("%s[%d]", path, i), gotItems[i], wantItems[i]); d != "" {
+					return d
+				}
+			}
+			return ""
+		}
+	}
+	if shownWhole(got) == shownWhole(want) {
+		return ""
+	}
+	return fmt.Sprintf("%s is %s, must be %s", path, shown(got), shown(want))
+}
+
+// maxShown limits a value in a message, in bytes.
+const maxShown = 200
+
+func shown(value any) string {
+	whole := shownWhole(value)
+	if text := bounded(whole, maxShown); text != whole {
+		return text + "..."
+	}
+	return whole
+}
+
+// shownWhole returns a value of decoded JSON as compact JSON, which escapes control characters.
+func shownWhole(value any) string {
+	if value == nil {
+		return "not set"
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil { // it was decoded before
+		return strings.ToValidUTF8(fmt.Sprint(value), "")
+	}
+	return string(encoded)
+}
+
+// Forged returns the outcome of a round that has a run in its name that it didn't create.
+func Forged(name, cell, difference string) *End {
+	return &End{Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonNameConflict, Message: fmt.Sprintf(
+		"BenchmarkRun %s has the name of a run of cell %s, but is not the one that the Benchmark creates: %s. "+
+			"It was neither counted nor deleted. Find out who created it, delete it, and begin another round.", name, cell, difference)}
+}
