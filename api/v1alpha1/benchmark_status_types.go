@@ -35,7 +35,8 @@ type BenchmarkStatus struct {
 	// +optional
 	LastPassed *RoundReference `json:"lastPassed,omitempty"`
 
-	// acceptance is the outcome of the last request to accept a round as the baseline.
+	// acceptance is the outcome of the last request to accept a round as the baseline. It is removed with the
+	// annotation assay.dev/accept-round.
 	// +optional
 	Acceptance *Acceptance `json:"acceptance,omitempty"`
 

@@ -54,7 +54,8 @@ const AnnotationRunRound = "assay.dev/run-round"
 const AnnotationCancelRound = "assay.dev/cancel-round"
 
 // AnnotationAcceptRound accepts the round of a Benchmark whose number is its value as the baseline of later
-// rounds, whatever its verdict: the newest completed round that has an artifact.
+// rounds, whatever its verdict: the newest completed round that has an artifact. Each value is answered once, in
+// status.acceptance. A space and any text may follow the number, such as the time: another text is another request.
 const AnnotationAcceptRound = "assay.dev/accept-round"
 
 // BenchmarkSpec says what to run, what to compare and when. A change of anything but suspend, schedule,

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -108,6 +110,55 @@ func TestARoundWithoutAnArtifactIsNotAccepted(t *testing.T) {
 	b.annotate(v1alpha1.AnnotationRunRound, "again")
 	b.reconcile()
 	refused("3", "Round 3 is under way. Wait for its end, or cancel it.")
+}
+
+// TestARefusedRequestIsMadeAgain refuses a request once, however often it is read, and answers it again with another
+// time or after it was removed.
+func TestARefusedRequestIsMadeAgain(t *testing.T) {
+	b := newBench(t, gated)
+	b.round(10_000)
+	recorder := b.Events.(*events.FakeRecorder)
+	answers := func(want int, outcome v1alpha1.AcceptanceOutcome) {
+		t.Helper()
+		for range 3 {
+			b.reconcile()
+		}
+		if a := b.b.Status.Acceptance; a == nil || a.Outcome != outcome {
+			t.Errorf("%+v", a)
+		}
+		got := 0
+		for len(recorder.Events) > 0 {
+			if event := <-recorder.Events; strings.Contains(event, "RoundNotAccepted") || strings.Contains(event, "RoundAccepted") {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("%d events, want %d", got, want)
+		}
+	}
+	first := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	b.annotate(v1alpha1.AnnotationAcceptRound, benchmark.NewAcceptanceRequest(2, first))
+	answers(1, v1alpha1.AcceptanceRefused)
+	b.annotate(v1alpha1.AnnotationAcceptRound, benchmark.NewAcceptanceRequest(2, first.Add(time.Second)))
+	answers(1, v1alpha1.AcceptanceRefused)
+	b.annotate(v1alpha1.AnnotationRunRound, "the second")
+	b.round(10_000)
+	answers(0, v1alpha1.AcceptanceRefused)
+
+	// The same value: nothing, until it was removed.
+	again := benchmark.NewAcceptanceRequest(2, first.Add(time.Second))
+	b.annotate(v1alpha1.AnnotationAcceptRound, again)
+	answers(0, v1alpha1.AcceptanceRefused)
+	b.update(func(b *v1alpha1.Benchmark) { delete(b.Annotations, v1alpha1.AnnotationAcceptRound) })
+	b.reconcile()
+	if b.b.Status.Acceptance != nil {
+		t.Errorf("without the annotation: %+v", b.b.Status.Acceptance)
+	}
+	b.annotate(v1alpha1.AnnotationAcceptRound, again)
+	answers(1, v1alpha1.AcceptanceAccepted)
+	if b.b.Status.LastPassed.Number != 2 {
+		t.Errorf("%+v", b.b.Status.LastPassed)
+	}
 }
 
 // TestTheTrendDecidesNothing has both cells of a comparison become slower with round 7. Each round passes, and the trend

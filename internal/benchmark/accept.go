@@ -3,6 +3,7 @@ package benchmark
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,11 +12,28 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 )
 
+// NewAcceptanceRequest returns a value of the annotation that asks to accept a round: its number and the time, so that
+// the same request made twice is answered twice.
+func NewAcceptanceRequest(number int64, now time.Time) string {
+	return strconv.FormatInt(number, 10) + " " + now.UTC().Format(time.RFC3339Nano)
+}
+
+// RequestedRound returns the number of the round that a value of the annotation asks to accept, as text: what precedes
+// the first space.
+func RequestedRound(request string) string {
+	number, _, _ := strings.Cut(request, " ")
+	return number
+}
+
 // AcceptanceRequest returns the value of the annotation that asks to accept a round, or "" if there is none, or the
-// status has the answer.
+// status has the answer. It removes the answer to a value that is no longer there: when the same value is set again, it
+// is a new request.
 func AcceptanceRequest(b *v1alpha1.Benchmark) string {
 	request := bounded(b.Annotations[v1alpha1.AnnotationAcceptRound], maxRequest)
-	if a := b.Status.Acceptance; a != nil && a.Request == request {
+	switch a := b.Status.Acceptance; {
+	case request == "":
+		b.Status.Acceptance = nil
+	case a != nil && a.Request == request:
 		return ""
 	}
 	return request
@@ -43,10 +61,11 @@ func Acceptable(b *v1alpha1.Benchmark) (round *v1alpha1.RoundReference, refusal 
 
 // RequestMismatch returns why a round is not the one that a request asks to accept, or "" if it is.
 func RequestMismatch(round *v1alpha1.RoundReference, request string) (refusal string) {
-	if request == strconv.FormatInt(round.Number, 10) {
+	number := RequestedRound(request)
+	if number == strconv.FormatInt(round.Number, 10) {
 		return ""
 	}
-	return fmt.Sprintf("%q is not the number of the newest completed round that has an artifact: that is round %d.", request, round.Number)
+	return fmt.Sprintf("%q is not the number of the newest completed round that has an artifact: that is round %d.", number, round.Number)
 }
 
 // Unacceptable returns why later rounds could not be compared with a round, or "".

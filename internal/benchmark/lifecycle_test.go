@@ -125,6 +125,44 @@ func TestAcceptance(t *testing.T) {
 	refused("spec.comparison.baseline.lastPassed is not set, so that no round is the baseline of later ones.")
 }
 
+// TestAcceptanceIsRepeated makes the same request again: with another time, and after the annotation was removed.
+func TestAcceptanceIsRepeated(t *testing.T) {
+	b := lasting()
+	carryOut(b, v1alpha1.BenchmarkInconclusive)
+	b.Annotations = map[string]string{}
+	request := func(value string) string {
+		b.Annotations[v1alpha1.AnnotationAcceptRound] = value
+		return AcceptanceRequest(b)
+	}
+	first, second := NewAcceptanceRequest(1, begin), NewAcceptanceRequest(1, begin.Add(time.Nanosecond))
+	for _, value := range []string{first, second, first, "1"} {
+		if got := request(value); got != value || RequestedRound(got) != "1" {
+			t.Fatalf("%q is the request %q", value, got)
+		}
+		Refuse(b, value, "No.", begin)
+		if got := request(value); got != "" {
+			t.Errorf("%q was answered, and is the request %q again", value, got)
+		}
+	}
+	delete(b.Annotations, v1alpha1.AnnotationAcceptRound)
+	if got := AcceptanceRequest(b); got != "" || b.Status.Acceptance != nil {
+		t.Errorf("without the annotation: %q, %+v", got, b.Status.Acceptance)
+	}
+	if got := request("1"); got != "1" {
+		t.Errorf("set again, it is the request %q", got)
+	}
+	round, _ := Acceptable(b)
+	for value, want := range map[string]string{
+		first: "", "1": "", "1 because of the kernel": "",
+		"2 " + begin.String(): `"2" is not the number of the newest completed round that has an artifact: that is round 1.`,
+		" 1":                  `"" is not the number of the newest completed round that has an artifact: that is round 1.`,
+	} {
+		if got := RequestMismatch(round, value); got != want {
+			t.Errorf("%q: %q", value, got)
+		}
+	}
+}
+
 func TestUnacceptable(t *testing.T) {
 	r := ended(t, exampleRound(t, 5))
 	if why := r.Unacceptable(); why != "" {

@@ -38,7 +38,9 @@ type apiServer struct {
 
 	mutex sync.Mutex
 	// objects holds the run and the Benchmark by the paths of their kinds.
-	objects   map[string]client.Object
+	objects map[string]client.Object
+	// operator changes the Benchmark after a patch; nil for a server without an operator.
+	operator  func(*v1alpha1.Benchmark)
 	configMap *corev1.ConfigMap
 	rejection *apierrors.StatusError
 	// history holds all events. Each of them raised the version by one from firstVersion.
@@ -122,6 +124,13 @@ func (s *apiServer) setBenchmark(b *v1alpha1.Benchmark) {
 	b = b.DeepCopy()
 	b.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Benchmark"}
 	s.set(benchmarksPath, b)
+}
+
+// Operator sets what changes the Benchmark after each patch, as the operator does.
+func (s *apiServer) Operator(operator func(*v1alpha1.Benchmark)) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.operator = operator
 }
 
 // Benchmark returns the Benchmark as it is.
@@ -219,6 +228,9 @@ func (s *apiServer) patch(w http.ResponseWriter, r *http.Request) {
 		s.t.Error(err)
 	}
 	if r.URL.Query().Get("dryRun") == "" {
+		if s.operator != nil {
+			s.operator(b)
+		}
 		s.setBenchmark(b)
 	}
 	answer(w, http.StatusOK, b)

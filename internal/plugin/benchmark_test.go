@@ -150,7 +150,7 @@ func TestRunOfARejectedSpec(t *testing.T) {
 func TestCancelSuspendAndResume(t *testing.T) {
 	server := startAPIServer(t)
 	server.SetBenchmark(active(connectors()))
-	start(t, server, "benchmark", "cancel", "connectors").wantEnd(t, exit.Success, "benchmark/connectors round 1 is cancelled\n")
+	start(t, server, "benchmark", "cancel", "connectors").wantEnd(t, exit.Success, "benchmark/connectors round 1 is being cancelled\n")
 	start(t, server, "benchmark", "suspend", "connectors").wantEnd(t, exit.Success, "suspended; round 1 waits after the run under way\n")
 	start(t, server, "benchmark", "suspend", "connectors").wantEnd(t, exit.Success, "is suspended already\n")
 	if b := server.Benchmark(); b.Annotations[v1alpha1.AnnotationCancelRound] != "1" || !*b.Spec.Suspend {
@@ -219,19 +219,27 @@ func TestAcceptARound(t *testing.T) {
 	if request := server.Benchmark().Annotations[v1alpha1.AnnotationAcceptRound]; request != "" {
 		t.Errorf("a dry run set the annotation to %s", request)
 	}
+	start(t, server, append(accept, "--timeout", "1ms")...).wantEnd(t, exit.Unknown, "the operator has not answered within 1ms", "check that Assay is running")
+
+	// The command waits for the answer, and makes a request that was refused again. The report has the answer.
+	var requests []string
+	server.Operator(func(b *v1alpha1.Benchmark) {
+		requests = append(requests, benchmark.AcceptanceRequest(b))
+		benchmark.Refuse(b, benchmark.AcceptanceRequest(b), "Round 2 is under way.", roundStart)
+	})
+	for range 2 {
+		start(t, server, accept...).wantEnd(t, exit.Failed, `the operator refused the request for Benchmark "connectors": Round 2 is under way.`)
+	}
+	if len(requests) != 2 || requests[0] == requests[1] || benchmark.RequestedRound(requests[0]) != "1" {
+		t.Errorf("the requests are %q", requests)
+	}
+	start(t, server, "report", "benchmark/connectors").wantEnd(t, exit.Success, "round 1: FAILED\n", "Note: The request to accept this round as the baseline was refused: Round 2 is under way.\n")
+	server.Operator(func(b *v1alpha1.Benchmark) {
+		candidate, _ := benchmark.Acceptable(b)
+		benchmark.Accept(b, benchmark.AcceptanceRequest(b), candidate, roundStart.Add(2*time.Hour))
+	})
 	start(t, server, accept...).wantEnd(t, exit.Success, "benchmark/connectors round 1 (Failed) is accepted as the baseline of later rounds\n")
 	b = server.Benchmark()
-	if request := benchmark.AcceptanceRequest(b); request != "1" {
-		t.Errorf("the request is %q", request)
-	}
-
-	// The report says what became of the request.
-	benchmark.Refuse(b, "1", "Round 2 is under way.", roundStart)
-	server.SetBenchmark(b)
-	start(t, server, "report", "benchmark/connectors").wantEnd(t, exit.Success, "round 1: FAILED\n", "Note: The request to accept this round as the baseline was refused: Round 2 is under way.\n")
-	candidate, _ := benchmark.Acceptable(b)
-	benchmark.Accept(b, "1", candidate, roundStart.Add(2*time.Hour))
-	server.SetBenchmark(b)
 	start(t, server, "report", "benchmark/connectors").wantEnd(t, exit.Success, "round 1: FAILED\n", "Note: This round was accepted as the baseline by hand at 2026-11-22T14:00:00Z.\n")
 	start(t, server, accept...).wantEnd(t, exit.Success, "benchmark/connectors round 1 is the baseline already\n")
 	server.SetBenchmark(active(b))

@@ -63,28 +63,7 @@ func (o *options) cancel(ctx context.Context, b *v1alpha1.Benchmark) error {
 	if err := o.annotate(ctx, b, v1alpha1.AnnotationCancelRound, strconv.FormatInt(number, 10)); err != nil {
 		return err
 	}
-	return o.say(b, fmt.Sprintf("round %d is cancelled", number))
-}
-
-func (o *options) accept(ctx context.Context, b *v1alpha1.Benchmark) error {
-	candidate, refusal := benchmark.Acceptable(b)
-	if refusal != "" {
-		return exit.Errorf(exit.Failed, "no round of Benchmark %q can be accepted: %s", b.Name, refusal)
-	}
-	if benchmark.IsBaseline(b, candidate) {
-		return o.say(b, fmt.Sprintf("round %d is the baseline already", candidate.Number))
-	}
-	round, err := o.cluster.Round(ctx, b, candidate)
-	if err != nil {
-		return err
-	}
-	if refusal := round.Unacceptable(); refusal != "" {
-		return exit.Errorf(exit.Failed, "no round of Benchmark %q can be accepted: %s", b.Name, refusal)
-	}
-	if err := o.annotate(ctx, b, v1alpha1.AnnotationAcceptRound, strconv.FormatInt(candidate.Number, 10)); err != nil {
-		return err
-	}
-	return o.say(b, fmt.Sprintf("round %d (%s) is accepted as the baseline of later rounds", candidate.Number, candidate.Verdict))
+	return o.say(b, fmt.Sprintf("round %d is being cancelled", number))
 }
 
 func (o *options) suspend(ctx context.Context, b *v1alpha1.Benchmark) error {

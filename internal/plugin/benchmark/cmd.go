@@ -87,14 +87,16 @@ runs were made under different conditions, or that has no block in which every c
 has a valid run. The verdict of the round doesn't change.
 
 The command sets the annotation assay.dev/accept-round to the number of the round, so
-that it never accepts another one. The status has the outcome in acceptance, and the
-report says which round was accepted.
+that it never accepts another one, and the time, so that it can be repeated. It then
+waits for the operator's answer, which is also in status.acceptance.
 
 Exit codes:
-  0  the operator was asked to accept the round, or the round is the baseline already
-  1  no round can be accepted
-  4  unknown: the API server can't be reached or rejects the request, the Benchmark or
-     the artifact of the round doesn't exist, or the command line is invalid`
+    0  the round was accepted, or is the baseline already
+    1  no round can be accepted, or the operator refused the request
+    4  unknown: the API server can't be reached or rejects the request, the Benchmark
+       or the artifact of the round doesn't exist, the operator didn't answer before
+       the timeout expired, or the command line is invalid
+  130  interrupted; the operator may still accept the round`
 
 const acceptExample = `  # After an upgrade of the kernel: measure, look, accept
   kubectl assay benchmark run image-gate --wait
@@ -140,14 +142,16 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 		},
 	}
 	var wait bool
-	var timeout time.Duration
+	var timeout, answerTimeout time.Duration
 	run := newVerb(flags, streams, "run", "Begin a round of a Benchmark now", runLong, runExample, func(o *options) verb { return o.run(wait, timeout) })
 	run.Flags().BoolVar(&wait, "wait", false, "wait for the end of the round and exit with its verdict")
 	run.Flags().DurationVar(&timeout, "timeout", 0, "maximum time to wait, for example 2h; 0 means no limit")
+	accept := newVerb(flags, streams, "accept", "Accept the newest completed round as the baseline of later ones", acceptLong, acceptExample, func(o *options) verb { return o.accept(answerTimeout) })
+	accept.Flags().DurationVar(&answerTimeout, "timeout", 30*time.Second, "maximum time to wait for the operator's answer")
 	cmd.AddCommand(
 		run,
 		newVerb(flags, streams, "cancel", "Cancel the round of a Benchmark that is under way", cancelLong, cancelExample, func(o *options) verb { return o.cancel }),
-		newVerb(flags, streams, "accept", "Accept the newest completed round as the baseline of later ones", acceptLong, acceptExample, func(o *options) verb { return o.accept }),
+		accept,
 		newVerb(flags, streams, "suspend", "Suspend a Benchmark", suspendLong, suspendExample, func(o *options) verb { return o.suspend }),
 		newVerb(flags, streams, "resume", "Resume a suspended Benchmark", resumeLong, suspendExample, func(o *options) verb { return o.resume }),
 	)

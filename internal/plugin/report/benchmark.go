@@ -59,7 +59,7 @@ func notes(b *v1alpha1.Benchmark, number int64) (notes []string) {
 	switch a := b.Status.Acceptance; {
 	case at >= 0:
 		notes = append(notes, fmt.Sprintf("This round was accepted as the baseline by hand at %s.", b.Status.History[at].AcceptanceTime.UTC().Format(time.RFC3339)))
-	case a != nil && a.Outcome == v1alpha1.AcceptanceRefused && a.Request == strconv.FormatInt(number, 10):
+	case a != nil && a.Outcome == v1alpha1.AcceptanceRefused && benchmark.RequestedRound(a.Request) == strconv.FormatInt(number, 10):
 		notes = append(notes, "The request to accept this round as the baseline was refused: "+a.Message)
 	}
 	return notes
