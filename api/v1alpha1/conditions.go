@@ -26,6 +26,10 @@ const (
 	ConditionThresholdsMet = "ThresholdsMet"
 )
 
+// RetryPrefix precedes the error of the operator's last step, if it is tried again, in the message of Reconciling and,
+// until Finished is True, in that of Succeeded.
+const RetryPrefix = "Retrying: "
+
 // Reasons of Succeeded while it is Unknown: the states of an active run.
 const (
 	// ReasonQueued: the run waits for its lane.

@@ -74,15 +74,12 @@ func setter(b *v1alpha1.Benchmark, now time.Time) func(kind string, status metav
 	}
 }
 
-// retrying precedes the error of the last step in the message of a condition.
-const retrying = "Retrying: "
-
 // Retry adds to the status that the last step failed and is tried again: to the condition Reconciling, and during a
 // round to Succeeded, too.
 func Retry(b *v1alpha1.Benchmark, err error) {
 	for _, c := range stateConditions(b) {
-		before := bounded(withoutRetry(c.Message), maxMessage-maxError-len(" "+retrying))
-		c.Message = strings.TrimSpace(before + " " + retrying + bounded(err.Error(), maxError))
+		before := bounded(withoutRetry(c.Message), maxMessage-maxError-len(" "+v1alpha1.RetryPrefix))
+		c.Message = strings.TrimSpace(before + " " + v1alpha1.RetryPrefix + bounded(err.Error(), maxError))
 	}
 }
 
@@ -94,7 +91,7 @@ func ClearRetry(b *v1alpha1.Benchmark) {
 }
 
 func withoutRetry(message string) string {
-	before, _, found := strings.Cut(message, retrying)
+	before, _, found := strings.Cut(message, v1alpha1.RetryPrefix)
 	if !found {
 		return message
 	}

@@ -1,6 +1,8 @@
 package plugin_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +64,42 @@ func TestWatchFollowsABenchmark(t *testing.T) {
 		"  LatencyP99 of connector=apr: better, -12.3% (-16% to -8.1%)\n",
 		"  ErrorRate of connector=apr: can't tell yet, +4% (-1% to unbounded), not in the gate\n",
 		"kubectl assay report benchmark/connectors --namespace default")
+}
+
+// TestWatchShowsErrorsThatAreRetried has steps of a round fail: each error is printed once, until it changes.
+func TestWatchShowsErrorsThatAreRetried(t *testing.T) {
+	server := startAPIServer(t)
+	b := active(connectors())
+	server.SetBenchmark(b)
+	c := start(t, server, "watch", "benchmark/connectors")
+	c.out.waitFor(t, "0 of 2 cells of the next")
+	step := func(blocks int32, err string) {
+		t.Helper()
+		benchmark.ClearRetry(b)
+		if err != "" {
+			benchmark.Retry(b, errors.New(err))
+		}
+		b.Status.Round.CompletedBlocks = ptr.To(blocks)
+		server.SetBenchmark(b)
+		c.out.waitFor(t, fmt.Sprintf("; %d of 10 to 20 blocks", blocks))
+	}
+	step(1, "create run a: webhook is \x1b[2Jdown")
+	step(2, "create run a: webhook is \x1b[2Jdown")
+	step(3, "create run a: quota")
+	step(4, "")
+	step(5, "create run a: quota")
+	server.SetBenchmark(complete(b, v1alpha1.BenchmarkPassed, benchmark.ReasonCompleted, "All."))
+	c.wantEnd(t, exit.Success, "round 1 passed: All.")
+	want := []string{"create run a: webhook is [2Jdown", "create run a: quota", "create run a: quota"}
+	var got []string
+	for line := range strings.Lines(c.out.String()) {
+		if err, found := strings.CutPrefix(strings.TrimSpace(line), "the operator is retrying: "); found {
+			got = append(got, err)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
 }
 
 func TestWatchOfATrial(t *testing.T) {

@@ -120,19 +120,15 @@ func (p *Plan) Retry(err error) {
 	}
 	for _, kind := range kinds {
 		if c := meta.FindStatusCondition(p.Status.Conditions, kind); c != nil {
-			before, _, _ := strings.Cut(c.Message, retrying)
-			c.Message = strings.TrimSpace(Bounded(before, maxMessage/2)) + " " + retrying + Bounded(err.Error(), maxError)
+			before, _, _ := strings.Cut(c.Message, v1alpha1.RetryPrefix)
+			c.Message = strings.TrimSpace(Bounded(before, maxMessage/2)) + " " + v1alpha1.RetryPrefix + Bounded(err.Error(), maxError)
 			c.Message = strings.TrimSpace(c.Message)
 		}
 	}
 }
 
-const (
-	// retrying precedes the error of the last step in the message of a condition.
-	retrying = "Retrying: "
-	// maxError limits an error in the message of a condition.
-	maxError = 1024
-)
+// maxError limits an error in the message of a condition.
+const maxError = 1024
 
 func (p *planner) create(obj manifest.Object) {
 	p.Create = append(p.Create, Creation{Object: obj, Reason: v1alpha1.ReasonInvalidSpec})

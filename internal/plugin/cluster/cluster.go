@@ -88,7 +88,7 @@ func (c *Cluster) get(ctx context.Context, kind *Kind, name string, object clien
 	case err == nil:
 		return nil
 	case apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
-		return kind.NotFound(c.Namespace, name)
+		return kind.NotFound(ctx, c, c.Namespace, name)
 	}
 	return Explain(err)
 }

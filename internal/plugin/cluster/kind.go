@@ -1,11 +1,15 @@
 package cluster
 
 import (
+	"context"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 )
 
@@ -54,8 +58,27 @@ func ParseOf(argument string, kind *Kind) (string, error) {
 	return name, err
 }
 
-// NotFound returns the error for an object that doesn't exist.
-func (k *Kind) NotFound(namespace, name string) error {
+// OneName is the check of the arguments of a command for one object.
+func OneName(cmd *cobra.Command, args []string) error {
+	switch len(args) {
+	case 1:
+		return nil
+	case 0:
+		return exit.Errorf(exit.Unknown, "a name is missing; use %q", cmd.UseLine())
+	}
+	return exit.Errorf(exit.Unknown, "one name is expected, not %d: %s; use %q", len(args), strings.Join(args, " "), cmd.UseLine())
+}
+
+// NotFound returns the error for an object that doesn't exist. It says so if one of the other kind has the name.
+func (k *Kind) NotFound(ctx context.Context, c client.Reader, namespace, name string) error {
+	other, object := Benchmark, client.Object(&v1alpha1.Benchmark{})
+	if k == Benchmark {
+		other, object = BenchmarkRun, &v1alpha1.BenchmarkRun{}
+	}
+	if c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object) == nil {
+		return exit.Errorf(exit.Unknown, "%s %q not found in namespace %q, but a %s of this name; use %s/%s",
+			k.Name, name, namespace, other.Name, other.prefixes[0], name)
+	}
 	return exit.Errorf(exit.Unknown, "%s %q not found in namespace %q; list them with \"kubectl get %s --namespace %s\"",
 		k.Name, name, namespace, k.Plural, namespace)
 }

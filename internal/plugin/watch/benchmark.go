@@ -29,7 +29,8 @@ func rounds(request string) subject {
 			}
 			return roundFinished(b, request)
 		},
-		view: func(o client.Object) view { return viewOfBenchmark(o.(*v1alpha1.Benchmark)) },
+		view:  func(o client.Object) view { return viewOfBenchmark(o.(*v1alpha1.Benchmark)) },
+		retry: func(o client.Object) string { return retried(o.(*v1alpha1.Benchmark).Status.Conditions) },
 		verdict: func(o client.Object) verdict {
 			b := o.(*v1alpha1.Benchmark)
 			followed := ptr.Deref(b.Status.LastRequest, "") == request
@@ -59,7 +60,7 @@ func viewOfBenchmark(b *v1alpha1.Benchmark) view {
 	case meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionFinished):
 		return view{state: "Requested", percent: -1, details: "waiting for the operator to begin a round"}
 	case round == nil:
-		return view{state: printable.Text(state.Reason), percent: -1, details: printable.Text(state.Message)}
+		return view{state: printable.Text(state.Reason), percent: -1, details: withoutRetry(state.Message)}
 	}
 	v := view{state: printable.Text(state.Reason), percent: -1}
 	texts := []string{fmt.Sprintf("round %d", round.Number)}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/printable"
@@ -106,9 +107,24 @@ func viewOfRun(run *v1alpha1.BenchmarkRun) view {
 		v.details = figures(p)
 	}
 	if v.details == "" {
-		v.details = printable.Text(condition.Message)
+		v.details = withoutRetry(condition.Message)
 	}
 	return v
+}
+
+// retried returns the error of the operator's last step if the conditions say that it is tried again, or "".
+func retried(conditions []metav1.Condition) string {
+	if c := meta.FindStatusCondition(conditions, v1alpha1.ConditionReconciling); c != nil {
+		_, err, _ := strings.Cut(c.Message, v1alpha1.RetryPrefix)
+		return err
+	}
+	return ""
+}
+
+// withoutRetry returns the message of a condition without the error that retried returns.
+func withoutRetry(message string) string {
+	message, _, _ = strings.Cut(message, v1alpha1.RetryPrefix)
+	return printable.Text(strings.TrimSpace(message))
 }
 
 func figures(p *v1alpha1.Progress) string {

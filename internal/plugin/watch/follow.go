@@ -28,7 +28,9 @@ type subject struct {
 	// finished reports whether there is nothing left to wait for.
 	finished func(client.Object) bool
 	view     func(client.Object) view
-	verdict  func(client.Object) verdict
+	// retry returns the error of a step that the operator tries again, or "" if there is none.
+	retry   func(client.Object) string
+	verdict func(client.Object) verdict
 }
 
 // follower follows one object until it has finished.
@@ -39,8 +41,10 @@ type follower struct {
 	waitForCreation bool
 	display         display
 
-	// last is the latest state of the object, or nil before the first.
-	last client.Object
+	// last is the latest state of the object, or nil before the first. retried is the error of the step that the
+	// operator then tried again.
+	last    client.Object
+	retried string
 	// connected reports whether the API server has ever answered. lostAt is the time
 	// when contact was lost, or zero if it isn't lost.
 	connected bool
@@ -119,7 +123,7 @@ func (f *follower) read(ctx context.Context) (version string, err error) {
 		case f.last != nil:
 			return "", f.deleted()
 		case !f.waitForCreation:
-			return "", f.kind.NotFound(f.key.Namespace, f.key.Name)
+			return "", f.kind.NotFound(ctx, f.client, f.key.Namespace, f.key.Name)
 		}
 		f.display.note(fmt.Sprintf("%s %q does not exist yet, waiting for its creation", f.kind.Name, f.key.Name))
 		return list.GetResourceVersion(), nil
@@ -176,8 +180,17 @@ func (f *follower) update(read runtime.Object) error {
 	f.last = object
 	if !f.done() {
 		f.display.show(f.view(object))
+		f.noteRetry(f.retry(object))
 	}
 	return nil
+}
+
+// noteRetry shows an error whenever it changes.
+func (f *follower) noteRetry(err string) {
+	if err != "" && err != f.retried {
+		f.display.note("the operator is retrying: " + err)
+	}
+	f.retried = err
 }
 
 func (f *follower) deleted() error {

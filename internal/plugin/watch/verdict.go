@@ -21,6 +21,7 @@ var runs = subject{
 		return meta.IsStatusConditionTrue(o.(*v1alpha1.BenchmarkRun).Status.Conditions, v1alpha1.ConditionFinished)
 	},
 	view:    func(o client.Object) view { return viewOfRun(o.(*v1alpha1.BenchmarkRun)) },
+	retry:   func(o client.Object) string { return retried(o.(*v1alpha1.BenchmarkRun).Status.Conditions) },
 	verdict: func(o client.Object) verdict { return verdictOfRun(o.(*v1alpha1.BenchmarkRun)) },
 }
 
