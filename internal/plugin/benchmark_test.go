@@ -300,6 +300,14 @@ func TestBenchmarkNames(t *testing.T) {
 		{[]string{"benchmark", "cancel", "other"}, `Benchmark "other" not found`},
 		{[]string{"benchmark", "run", "connectors", "--wait", "--dry-run"}, "must not be used together"},
 		{[]string{"benchmark", "run", "connectors", "--timeout", "1m"}, "--timeout needs --wait"},
+		{[]string{"benchmark", "run"}, `a name is missing; use "kubectl assay benchmark run NAME`},
+		{[]string{"report"}, `a name is missing; use "kubectl assay report (NAME | benchmark/NAME)`},
+		{[]string{"watch", "benchmark", "connectors"}, `one name is expected, not 2: benchmark connectors; use "kubectl assay watch (NAME | benchmark/NAME)`},
+		{[]string{"watch", "connectors"}, `BenchmarkRun "connectors" not found in namespace "default", but a Benchmark of this name; use benchmark/connectors`},
+		{[]string{"report", "connectors"}, `but a Benchmark of this name; use benchmark/connectors`},
+		{[]string{"compare", "connectors", "tomcat"}, `but a Benchmark of this name; use benchmark/connectors`},
+		{[]string{"report", "benchmark/tomcat"}, `Benchmark "tomcat" not found in namespace "default", but a BenchmarkRun of this name; use benchmarkrun/tomcat`},
+		{[]string{"benchmark", "run", "tomcat"}, `but a BenchmarkRun of this name`},
 	} {
 		start(t, server, tc.args...).wantEnd(t, exit.Unknown, tc.text)
 	}

@@ -165,7 +165,7 @@ func newVerb(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOSt
 		Short:             short,
 		Long:              long,
 		Example:           example,
-		Args:              cobra.ExactArgs(1),
+		Args:              cluster.OneName,
 		ValidArgsFunction: cluster.CompleteBenchmarks(flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, err := cluster.ParseOf(args[0], cluster.Benchmark)

@@ -63,7 +63,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 		Short:             "Print the report of a finished BenchmarkRun or of a Benchmark's round",
 		Long:              long,
 		Example:           example,
-		Args:              cobra.ExactArgs(1),
+		Args:              cluster.OneName,
 		ValidArgsFunction: cluster.Complete(flags, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind, name, err := cluster.Parse(args[0], cluster.BenchmarkRun)

@@ -64,7 +64,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 		Short:             "Follow a BenchmarkRun or Benchmark until it has finished and exit with its verdict",
 		Long:              long,
 		Example:           example,
-		Args:              cobra.ExactArgs(1),
+		Args:              cluster.OneName,
 		ValidArgsFunction: cluster.Complete(flags, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind, name, err := cluster.Parse(args[0], cluster.BenchmarkRun)
