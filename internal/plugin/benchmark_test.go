@@ -238,7 +238,7 @@ func TestRunKeepsItsVerdict(t *testing.T) {
 	b = complete(active(connectors()), v1alpha1.BenchmarkError, v1alpha1.ReasonCancelled, "By you.")
 	benchmark.Reject(b, b.Status.Hash, "spec.schedule.cron: no", roundStart)
 	server.SetBenchmark(b)
-	start(t, server, "benchmark", "run", "connectors", "--wait").wantEnd(t, exit.Failed, "connectors ended with an error: InvalidSpec: spec.schedule.cron: no")
+	start(t, server, "benchmark", "run", "connectors").wantEnd(t, exit.Failed, `no round of Benchmark "connectors" begins, because its spec is invalid; correct and apply it: spec.schedule.cron: no`)
 	start(t, server, "watch", "benchmark/connectors").wantEnd(t, exit.Failed, "connectors ended with an error: InvalidSpec: spec.schedule.cron: no")
 }
 
@@ -303,11 +303,11 @@ func TestBenchmarkNames(t *testing.T) {
 		{[]string{"benchmark", "run"}, `a name is missing; use "kubectl assay benchmark run NAME`},
 		{[]string{"report"}, `a name is missing; use "kubectl assay report (NAME | benchmark/NAME)`},
 		{[]string{"watch", "benchmark", "connectors"}, `one name is expected, not 2: benchmark connectors; use "kubectl assay watch (NAME | benchmark/NAME)`},
-		{[]string{"watch", "connectors"}, `BenchmarkRun "connectors" not found in namespace "default", but a Benchmark of this name; use benchmark/connectors`},
-		{[]string{"report", "connectors"}, `but a Benchmark of this name; use benchmark/connectors`},
-		{[]string{"compare", "connectors", "tomcat"}, `but a Benchmark of this name; use benchmark/connectors`},
-		{[]string{"report", "benchmark/tomcat"}, `Benchmark "tomcat" not found in namespace "default", but a BenchmarkRun of this name; use benchmarkrun/tomcat`},
-		{[]string{"benchmark", "run", "tomcat"}, `but a BenchmarkRun of this name`},
+		{[]string{"watch", "connectors"}, `BenchmarkRun "connectors" not found in namespace "default"; "connectors" is a Benchmark: use benchmark/connectors`},
+		{[]string{"report", "connectors"}, `"connectors" is a Benchmark: use benchmark/connectors`},
+		{[]string{"compare", "connectors", "tomcat"}, `"connectors" is a Benchmark: use benchmark/connectors`},
+		{[]string{"report", "benchmark/tomcat"}, `Benchmark "tomcat" not found in namespace "default"; "tomcat" is a BenchmarkRun: use benchmarkrun/tomcat`},
+		{[]string{"benchmark", "run", "tomcat"}, `"tomcat" is a BenchmarkRun`},
 	} {
 		start(t, server, tc.args...).wantEnd(t, exit.Unknown, tc.text)
 	}

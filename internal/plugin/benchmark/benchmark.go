@@ -39,6 +39,8 @@ func (o *options) run(wait bool, timeout time.Duration) verb {
 			return exit.Errorf(exit.Unknown, "--timeout needs --wait")
 		case benchmark.IsSuspended(b):
 			return exit.Errorf(exit.Failed, "Benchmark %q is suspended; resume it first with \"kubectl assay benchmark resume %s --namespace %s\"", b.Name, b.Name, b.Namespace)
+		case benchmark.IsRejected(b) && !benchmark.Changed(b):
+			return exit.Errorf(exit.Failed, "no round of Benchmark %q begins, because its spec is invalid; correct and apply it: %s", b.Name, benchmark.Succeeded(b).Message)
 		}
 		request := time.Now().UTC().Format(time.RFC3339Nano)
 		if err := o.annotate(ctx, b, v1alpha1.AnnotationRunRound, request); err != nil {

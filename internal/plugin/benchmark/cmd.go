@@ -29,7 +29,8 @@ changes, by its schedule, and with "kubectl assay benchmark run".
 const runLong = `Begin a round of a Benchmark now.
 
 The round has the spec as it is in the cluster. If a round is under way, the new one
-begins after it. A suspended Benchmark is refused: resume it first.
+begins after it. A suspended Benchmark is refused: resume it first. So is one whose
+spec the operator has found to be invalid.
 
 The command sets the annotation assay.dev/run-round and returns. With --wait it
 follows the round until it has ended, as "kubectl assay watch" does, and exits with
@@ -37,7 +38,8 @@ its verdict.
 
 Exit codes:
     0  a round was asked for; with --wait: it passed
-    1  the Benchmark is suspended; with --wait: the round ended with an error
+    1  the Benchmark is suspended, or its spec is invalid; with --wait: the round ended
+       with an error
     2  with --wait: the round failed: a metric of its gate got worse than its
        tolerance
     4  unknown: the API server can't be reached or rejects the request, the

@@ -76,8 +76,8 @@ func (k *Kind) NotFound(ctx context.Context, c client.Reader, namespace, name st
 		other, object = BenchmarkRun, &v1alpha1.BenchmarkRun{}
 	}
 	if c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object) == nil {
-		return exit.Errorf(exit.Unknown, "%s %q not found in namespace %q, but a %s of this name; use %s/%s",
-			k.Name, name, namespace, other.Name, other.prefixes[0], name)
+		return exit.Errorf(exit.Unknown, "%s %q not found in namespace %q; %q is a %s: use %s/%s",
+			k.Name, name, namespace, name, other.Name, other.prefixes[0], name)
 	}
 	return exit.Errorf(exit.Unknown, "%s %q not found in namespace %q; list them with \"kubectl get %s --namespace %s\"",
 		k.Name, name, namespace, k.Plural, namespace)

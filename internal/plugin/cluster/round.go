@@ -59,7 +59,16 @@ func noRound(b *v1alpha1.Benchmark) string {
 // isn't the round's.
 func (c *Cluster) Round(ctx context.Context, b *v1alpha1.Benchmark, reference *v1alpha1.RoundReference) (*benchmark.Round, error) {
 	if reference.Artifact == nil {
-		return nil, lost("round %d of Benchmark %q has no artifact", reference.Number, b.Name)
+		var others []string
+		for _, r := range b.Status.History {
+			if r.Artifact != nil {
+				others = append(others, fmt.Sprint(r.Number))
+			}
+		}
+		if len(others) == 0 {
+			others = []string{"none"}
+		}
+		return nil, lost("round %d (%s) of Benchmark %q has no artifact; these rounds have one: %s", reference.Number, reference.Verdict, b.Name, strings.Join(others, ", "))
 	}
 	stored, err := c.stored(ctx, reference.Artifact, Benchmark, b.Name)
 	if err != nil {

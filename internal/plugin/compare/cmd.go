@@ -39,7 +39,8 @@ node, kernel, image, versions, CPUs.
 
 Exit codes:
   0  the comparison was printed, whatever it says
-  1  nothing to compare: a side has no valid run, or no cell is on both sides
+  1  nothing to compare: a side has no valid run, no cell is on both sides, or both
+     sides are the same
   4  unknown: the API server can't be reached or rejects the request, a run, Benchmark,
      round or artifact doesn't exist, or the command line is invalid`
 

@@ -67,7 +67,7 @@ func (o *options) check() ([]source, error) {
 		sources = append(sources, source{text: "runs with " + text, selector: selector})
 	}
 	if len(sources) != 2 {
-		return nil, exit.Errorf(exit.Unknown, "%d sides, must be 2: names of runs, benchmark/NAME, benchmark/NAME#ROUND, or --selector", len(sources))
+		return nil, exit.Errorf(exit.Unknown, "compare needs 2 sides, not %d: names of runs, benchmark/NAME, benchmark/NAME#ROUND, or --selector", len(sources))
 	}
 	return sources, nil
 }
@@ -97,6 +97,9 @@ func (o *options) write(ctx context.Context, c *cluster.Cluster, sources []sourc
 			return err
 		}
 		sides = append(sides, side)
+	}
+	if sources[0].selector == nil && sources[1].selector == nil && sides[0].Name == sides[1].Name {
+		return exit.Errorf(exit.Failed, "nothing to compare: both sides are %s", sides[0].Name)
 	}
 	metrics := make([]v1alpha1.BenchmarkMetric, len(o.metrics))
 	for i, m := range o.metrics {

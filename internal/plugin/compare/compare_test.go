@@ -213,14 +213,15 @@ func TestRefusals(t *testing.T) {
 		code    int
 		text    string
 	}{
-		{options{names: []string{"a"}}, exit.Unknown, "1 sides, must be 2"},
-		{options{names: []string{"a", "b", "c"}}, exit.Unknown, "3 sides, must be 2"},
+		{options{names: []string{"a"}}, exit.Unknown, "compare needs 2 sides, not 1"},
+		{options{names: []string{"a", "b", "c"}}, exit.Unknown, "compare needs 2 sides, not 3"},
 		{options{names: []string{"a", "b#3"}}, exit.Unknown, `"b#3" must be benchmark/NAME#ROUND with the number of a round`},
 		{options{names: []string{"a", "benchmark/b#x"}}, exit.Unknown, `"benchmark/b#x" must be benchmark/NAME#ROUND`},
 		{options{names: []string{"a", "pod/b"}}, exit.Unknown, `unknown kind "pod"`},
 		{options{selectors: []string{"a=b=c", "d"}}, exit.Unknown, `--selector "a=b=c"`},
 		{options{names: []string{"a", "b"}, format: "yaml"}, exit.Unknown, `unknown output format "yaml": use one of json, markdown, text`},
 		{options{names: []string{"a", "b"}, metrics: []string{"p99"}}, exit.Unknown, `unknown metric "p99": use one of BytesPerSecond`},
+		{options{names: []string{"a", "a"}}, exit.Failed, "nothing to compare: both sides are a"},
 		{options{names: []string{"a", "gone"}}, exit.Unknown, `BenchmarkRun "gone" not found`},
 		{options{names: []string{"a", "benchmark/gone"}}, exit.Unknown, `Benchmark "gone" not found`},
 		{options{names: []string{"a", "benchmark/nightly#9"}}, exit.Unknown, "round 9 of Benchmark"},

@@ -74,12 +74,16 @@ func viewOfBenchmark(b *v1alpha1.Benchmark) view {
 	if n := ptr.Deref(round.InvalidRuns, 0); n > 0 {
 		texts = append(texts, fmt.Sprintf("%d invalid", n))
 	}
-	if run := round.CurrentRun; run != nil {
+	suspended := round.CurrentRun == nil && state.Reason == v1alpha1.ReasonSuspended
+	switch run := round.CurrentRun; {
+	case suspended:
+		texts = append(texts, fmt.Sprintf("resume it with \"kubectl assay benchmark resume %s --namespace %s\"", b.Name, b.Namespace))
+	case run != nil:
 		texts = append(texts, printable.Text(run.Cell))
-	} else {
+	default:
 		texts = append(texts, "no run under way")
 	}
-	if end := round.ExpectedCompletionTime; end != nil {
+	if end := round.ExpectedCompletionTime; end != nil && !suspended {
 		texts = append(texts, "ends about "+end.UTC().Format("2006-01-02 15:04 UTC"))
 	}
 	v.details = strings.Join(texts, "; ")
