@@ -208,6 +208,19 @@ func TestCancelSuspendAndResume(t *testing.T) {
 	start(t, server, "benchmark", "cancel", "connectors").wantEnd(t, exit.Failed, `no round of Benchmark "connectors" is under way`)
 }
 
+// TestHintsOfRounds has a suspended round, and one that was cancelled after another.
+func TestHintsOfRounds(t *testing.T) {
+	server := startAPIServer(t)
+	b := active(connectors())
+	benchmark.Report(b, v1alpha1.ReasonSuspended, "spec.suspend keeps the round from going on.", roundStart)
+	server.SetBenchmark(b)
+	start(t, server, "watch", "benchmark/connectors").out.waitFor(t, `resume it with "kubectl assay benchmark resume connectors --namespace default"`+"\n")
+	b = connectors()
+	conclude(t, b, 1.2)
+	server.SetBenchmark(complete(active(b), v1alpha1.BenchmarkError, v1alpha1.ReasonCancelled, "By you."))
+	start(t, server, "table", "benchmark/connectors").wantEnd(t, exit.Unknown, `round 2 (Error) of Benchmark "connectors" has no artifact; these rounds have one: 1`)
+}
+
 // TestRunKeepsItsVerdict makes the schedule invalid while the round that was asked for is under way, and again after
 // a round that ended with an error.
 func TestRunKeepsItsVerdict(t *testing.T) {
