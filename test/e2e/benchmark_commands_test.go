@@ -32,7 +32,7 @@ func (c *cluster) commands(t *testing.T, b *v1alpha1.Benchmark, round *benchmark
 	prints(0, "| /fixed/4000/100 |", "table", ref, "--metric", "LatencyP50", "--percent-of", "path=/fixed/2000/100", "-o", "markdown")
 	first, second := ofTwoCells(t, round)
 	prints(0, "/load/requests/0/path", "compare", first, second)
-	prints(0, "no difference", "compare", ref+"#1", ref)
+	plugin(t, 1, "compare", ref+"#1", ref, "-n", ns)
 	plugin(t, 4, "report", "benchmark/none", "-n", ns)
 
 	plugin(t, 0, "benchmark", "accept", b.Name, "-n", ns)
