@@ -7,8 +7,12 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// cpusShared is the value of Environment.CPUExclusivity for CPUs on which other processes may run.
-const cpusShared = "Shared"
+// cpusShared is the value of Environment.CPUExclusivity for CPUs on which other processes may run, and
+// cpusExclusive that for CPUs on which no other container may.
+const (
+	cpusShared    = "Shared"
+	cpusExclusive = "Exclusive"
+)
 
 // targetUnverified finds a target that could not be verified. Without evidence that
 // it runs as declared, the result is not one of what was declared.

@@ -39,6 +39,8 @@ var rules = []rule{
 	targetUsageUnknown,
 	targetCPUShared,
 	targetThrottled,
+	nodeBusy,
+	acceptQueueOverflow,
 	latencyClamped,
 	teardownFailed,
 	metricsOmitted,
@@ -145,6 +147,9 @@ const (
 	ReasonTargetNotBusy      = "TargetNotBusy"
 	ReasonConcurrencyLimited = "ConcurrencyLimited"
 	ReasonLatencyClamped     = "LatencyClamped"
+	// Those of what happened around target and clients.
+	ReasonNodeBusy            = "NodeBusy"
+	ReasonAcceptQueueOverflow = "AcceptQueueOverflow"
 )
 
 // found returns a finding. Its message says what happened, the evidence, and what

@@ -1,0 +1,185 @@
+package validity
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+const (
+	// takenWarnsShare of the CPU time that its limit promises to a pod, used by others, is four times the
+	// error with which that time is known, and half of the variation between equal runs.
+	takenWarnsShare = 0.05
+	// takenInvalidatesShare is twice the variation between equal runs, if the pod would have used the time.
+	takenInvalidatesShare = 0.20
+	// neededShare of the promised time, used by the pod or by others, leaves nothing: the bound of saturation.
+	neededShare = 0.90
+	// minTakenSeconds is the smallest number of consecutive seconds that count as a part of the measurement.
+	minTakenSeconds = 3
+	// stealWarnsShare of the time of its CPUs is what the 99th percentile is about, as of throttling.
+	stealWarnsShare = 0.01
+	// memoryWarnsShare is the same for the time in which tasks of the node waited for memory.
+	memoryWarnsShare = 0.01
+)
+
+// occupation shows who had the CPU time that is promised to a pod, in microseconds.
+type occupation struct {
+	// elapsed is the length of the time.
+	elapsed float64
+	// promised is what the CPU limit allows, but no more than the time of the pod's CPUs. Of that, others and
+	// the hypervisor took what they used beyond the time that isn't promised.
+	promised, taken float64
+	// own is what the pod used. others is the least that other processes used.
+	own, others float64
+}
+
+// occupationOf returns who had the CPU time of a pod with the given limits in thousandths of a CPU. over is the
+// approximate length of the time in microseconds. It reports false if that is unknown, or if nothing is promised.
+func occupationOf(u *result.NodeUsage, limitMillis, over int64) (o occupation, ok bool) {
+	if u == nil || limitMillis <= 0 || over <= 0 || u.CPUTime <= 0 ||
+		min(u.Idle, u.OtherCPU, u.Steal, u.IOWait, u.HardIRQ, u.SoftIRQ) == result.Unknown {
+		return o, false
+	}
+	all := float64(u.CPUTime)
+	cpus := max(math.Round(all/float64(over)), 1)
+	o.elapsed = all / cpus
+	o.promised = min(o.elapsed*float64(limitMillis)/1000, all)
+	// The kernel may have charged interrupts to the pod.
+	o.others = float64(max(u.OtherCPU-u.HardIRQ-u.SoftIRQ, 0))
+	o.own = max(all-float64(u.Idle)-float64(u.IOWait)-float64(u.Steal)-float64(u.OtherCPU), 0)
+	o.taken = max(o.promised-(all-o.others-float64(u.Steal)), 0)
+	return o, true
+}
+
+// share returns how much of what is promised others took.
+func (o *occupation) share() float64 { return o.taken / o.promised }
+
+// needed reports whether the pod could have used what others took.
+func (o *occupation) needed() bool { return o.own+o.taken >= neededShare*o.promised }
+
+// nodeBusy finds pods whose CPUs did something else. CPUs that aren't promised to the pod may be used by
+// others: a pod with a limit of one CPU that may run on eight loses nothing until the eight are full.
+func nodeBusy(r *result.Result) *result.Finding {
+	severity, remedy := result.Warns, ""
+	var said []string
+	add := func(s result.Severity, text string) {
+		// On shared CPUs target and clients are among each other's others.
+		if said = append(said, text); s == result.Invalidates && r.Environment.CPUExclusivity == cpusExclusive {
+			severity = s
+		}
+	}
+	var limit int64
+	for _, c := range r.Containers() {
+		if limit += c.CPULimit; c.CPULimit <= 0 {
+			limit = 0 // of a container without a limit, nothing is promised
+			break
+		}
+	}
+	busyCPUs(r.NodeUsage, "target", limit, r.DurationMicroseconds, add)
+	if len(said) == 0 {
+		busySeconds(r, limit, add)
+	}
+	if !r.Run.Standalone { // whose CPU limit is that of the machine, which the target may share
+		busyClients(r, add)
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	if r.Environment.CPUExclusivity == cpusShared {
+		remedy = " Give target and clients a whole number of CPUs on a node whose kubelet has cpuManagerPolicy: static."
+	}
+	return found(ReasonNodeBusy, severity, "%s Find what else runs on the node, and stop it or move it to another.%s", strings.Join(said, " "), remedy)
+}
+
+// busyCPUs adds what happened to the CPUs of one pod over the measurement.
+func busyCPUs(u *result.NodeUsage, pod string, limit, over int64, add func(result.Severity, string)) {
+	if o, ok := occupationOf(u, limit, over); ok && o.share() >= takenWarnsShare {
+		severity, meaning := result.Warns, "It would not have used all of its own."
+		if o.needed() {
+			meaning = "It had no CPU time left."
+			if o.share() >= takenInvalidatesShare {
+				severity = result.Invalidates
+			}
+		}
+		add(severity, fmt.Sprintf("Other processes used at least %.1f%% of the time of the CPUs of the %s, and took %.1f%% of what its limit of %s allows.%s %s",
+			100*o.others/float64(u.CPUTime), pod, 100*o.share(), cpuText(limit), pressure(u, o.elapsed), meaning))
+	}
+	if u == nil || u.CPUTime <= 0 || over <= 0 {
+		return
+	}
+	if u.Steal > 0 && float64(u.Steal) >= stealWarnsShare*float64(u.CPUTime) {
+		add(result.Warns, fmt.Sprintf("The hypervisor gave %.1f%% of the time of the CPUs of the %s to other virtual machines.", u.CPUPercent(u.Steal), pod))
+	}
+	if waited := float64(u.MemoryPressure); waited >= memoryWarnsShare*float64(over) {
+		add(result.Warns, fmt.Sprintf("Processes on the node of the %s waited for memory for %.1f%% of the time.", pod, 100*waited/float64(over)))
+	}
+}
+
+// pressure returns for how long tasks waited for a CPU of the node, as a sentence; empty if it is unknown.
+func pressure(u *result.NodeUsage, elapsed float64) string {
+	if u.CPUPressure == result.Unknown {
+		return ""
+	}
+	return fmt.Sprintf(" For %.0f%% of the time some process of the node waited for a CPU.", 100*float64(u.CPUPressure)/elapsed)
+}
+
+// cpuText returns a number of CPUs in thousandths as text: "1.5 CPUs".
+func cpuText(millis int64) string {
+	text := strconv.FormatFloat(float64(millis)/1000, 'f', -1, 64)
+	if text == "1" {
+		return "1 CPU"
+	}
+	return text + " CPUs"
+}
+
+// busySeconds adds consecutive seconds in which others took much of the target's CPU time.
+func busySeconds(r *result.Result, limit int64, add func(result.Severity, string)) {
+	started, ended := underLoad(r)
+	var from, length, begin int64
+	var sum, worst float64
+	all := within(r.Series, started, ended)
+	for i := range all {
+		s := &all[i]
+		o, ok := occupationOf(s.Node, limit, s.Seconds*1_000_000)
+		if !ok || o.share() < takenInvalidatesShare {
+			sum = 0
+			continue
+		}
+		if sum == 0 {
+			begin = s.Second
+		}
+		if sum += o.share() * float64(s.Seconds); s.Second+s.Seconds-begin > length {
+			from, length, worst = begin, s.Second+s.Seconds-begin, sum
+		}
+	}
+	if length < minTakenSeconds {
+		return
+	}
+	add(result.Warns, fmt.Sprintf("For %ds of %s, from second %d on, other processes took %.1f%% of what the CPU limit of the target allows.",
+		length, seconds(r.DurationMicroseconds), from, 100*worst/float64(length)))
+}
+
+// busyClients adds what happened to the client whose CPUs others used most.
+func busyClients(r *result.Result, add func(result.Severity, string)) {
+	worst, most := -1, 0.0
+	for i := range r.Clients {
+		c := &r.Clients[i]
+		var share float64
+		if o, ok := occupationOf(c.NodeUsage, r.Environment.ClientCPULimit, c.DurationMicroseconds()); ok {
+			share = o.share()
+		}
+		if u := c.NodeUsage; u != nil && u.CPUTime > 0 {
+			share = max(share, float64(u.Steal)/float64(u.CPUTime), float64(u.MemoryPressure)/float64(max(c.DurationMicroseconds(), 1)))
+		}
+		if worst < 0 || share > most {
+			worst, most = i, share
+		}
+	}
+	if worst >= 0 {
+		c := &r.Clients[worst]
+		busyCPUs(c.NodeUsage, fmt.Sprintf("client %d", c.Index), r.Environment.ClientCPULimit, c.DurationMicroseconds(), add)
+	}
+}
