@@ -152,7 +152,10 @@ func (p *planner) describe(at int64) (*result.Run, validity.Declared, error) {
 		}
 	}
 	declared.ThinkTime, declared.RampMicroseconds = plan.ThinkTime != nil, plan.Measurement.Profile.Duration().Microseconds()
-	declared.ConcurrencySetting, declared.Concurrency = server.Concurrency(&spec.Target)
+	limits := server.LimitsOf(&spec.Target)
+	declared.Concurrency = validity.Limit{Setting: limits.Concurrency.Setting, Value: int64(limits.Concurrency.Value)}
+	declared.KeepAlive = validity.Limit{Setting: limits.KeepAlive.Setting, Value: int64(limits.KeepAlive.Value)}
+	declared.Backlog = validity.Limit{Setting: limits.Backlog.Setting, Value: int64(limits.Backlog.Value)}
 	return &d, declared, nil
 }
 

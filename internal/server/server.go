@@ -49,6 +49,8 @@ const (
 type (
 	// Log holds the facts about a server that its log states.
 	Log = adapter.Log
+	// Limits are what a server's settings allow.
+	Limits = adapter.Limits
 	// Mismatch is a difference between what was declared and what the server reports.
 	Mismatch = adapter.Mismatch
 )
@@ -157,14 +159,14 @@ func Render(t *v1alpha1.Target, configurations Configurations) (*Rendering, erro
 	return r, nil
 }
 
-// Concurrency returns how many requests the server that clients talk to processes at a time, and the setting
-// that says so; empty and 0 if there is no limit, or it is unknown, as with a configuration of the user's own.
-func Concurrency(t *v1alpha1.Target) (setting string, requests int64) {
+// LimitsOf returns what the settings of the server that clients talk to allow. With a configuration of the
+// user's own that is unknown.
+func LimitsOf(t *v1alpha1.Target) Limits {
 	all, _ := declaredBy(t, nil)
 	if len(all) == 0 || all[0].Configuration != nil {
-		return "", 0
+		return Limits{}
 	}
-	return all[0].Concurrency.Setting, int64(all[0].Concurrency.Requests)
+	return all[0].Limits
 }
 
 // Port returns the TCP port on which a target listens that Assay starts.

@@ -1,13 +1,16 @@
 package server
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/gclog"
+	"github.com/assay-dev/assay/internal/server/adapter"
 )
 
 func TestRenderWithoutServer(t *testing.T) {
@@ -88,34 +91,41 @@ func TestLabel(t *testing.T) {
 	}
 }
 
-func TestConcurrency(t *testing.T) {
+func TestLimits(t *testing.T) {
 	three := int32(3)
 	tomcat := func(c v1alpha1.TomcatConnector) v1alpha1.Server {
 		return v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Connector: c}}
 	}
 	httpd := func(h v1alpha1.HTTPDServer) v1alpha1.Server { return v1alpha1.Server{HTTPD: &h} }
+	nginx := func(n v1alpha1.NginxServer) v1alpha1.Server { return v1alpha1.Server{Nginx: &n} }
 	jetty := func(j v1alpha1.JettyServer) v1alpha1.Server { return v1alpha1.Server{Jetty: &j} }
 	for name, tc := range map[string]struct {
-		server   v1alpha1.Server
-		setting  string
-		requests int64
+		server                          v1alpha1.Server
+		concurrency, keepAlive, backlog string
 	}{
-		"Tomcat":                  {tomcat(v1alpha1.TomcatConnector{}), "maxThreads", 200},
-		"Tomcat, few threads":     {tomcat(v1alpha1.TomcatConnector{MaxThreads: &three, Executor: v1alpha1.TomcatShared}), "maxThreads", 3},
-		"Tomcat, virtual threads": {tomcat(v1alpha1.TomcatConnector{Executor: v1alpha1.TomcatVirtualThreads}), "", 0},
-		"Tomcat, own server.xml":  {v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Configuration: &v1alpha1.Configuration{ConfigMapName: "a"}}}, "", 0},
-		"httpd":                   {httpd(v1alpha1.HTTPDServer{}), "maxRequestWorkers", 400},
-		"httpd Prefork":           {httpd(v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDPrefork}), "maxRequestWorkers", 256},
-		"httpd, three processes":  {httpd(v1alpha1.HTTPDServer{ServerLimit: &three}), "maxRequestWorkers", 75},
-		"httpd Prefork, three":    {httpd(v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDPrefork, MaxRequestWorkers: &three}), "maxRequestWorkers", 3},
-		"Jetty":                   {jetty(v1alpha1.JettyServer{}), "threads.max", 200},
-		"Jetty, few threads":      {jetty(v1alpha1.JettyServer{Threads: &v1alpha1.JettyThreads{Max: &three}}), "threads.max", 3},
-		"nginx":                   {v1alpha1.Server{Nginx: &v1alpha1.NginxServer{}}, "", 0},
-		"an external server":      {v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "http://a"}}, "", 0},
+		"Tomcat":                  {tomcat(v1alpha1.TomcatConnector{}), "maxThreads 200", "keepAlive.maxRequests 100", "acceptCount 0"},
+		"Tomcat, few threads":     {tomcat(v1alpha1.TomcatConnector{MaxThreads: &three, Executor: v1alpha1.TomcatShared}), "maxThreads 3", "keepAlive.maxRequests 100", "acceptCount 0"},
+		"Tomcat, virtual threads": {tomcat(v1alpha1.TomcatConnector{Executor: v1alpha1.TomcatVirtualThreads, AcceptCount: &three}), " 0", "keepAlive.maxRequests 100", "acceptCount 3"},
+		"Tomcat, no keep-alive":   {tomcat(v1alpha1.TomcatConnector{KeepAlive: &v1alpha1.TomcatKeepAlive{MaxRequests: ptr.To(int32(-1))}}), "maxThreads 200", "keepAlive.maxRequests -1", "acceptCount 0"},
+		"Tomcat, own server.xml":  {v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Configuration: &v1alpha1.Configuration{ConfigMapName: "a"}}}, " 0", " 0", " 0"},
+		"httpd":                   {httpd(v1alpha1.HTTPDServer{}), "maxRequestWorkers 400", "keepAlive.maxRequests 100", "listenBacklog 0"},
+		"httpd Prefork":           {httpd(v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDPrefork, ListenBacklog: &three}), "maxRequestWorkers 256", "keepAlive.maxRequests 100", "listenBacklog 3"},
+		"httpd, three processes":  {httpd(v1alpha1.HTTPDServer{ServerLimit: &three, KeepAlive: &v1alpha1.HTTPDKeepAlive{MaxRequests: &three}}), "maxRequestWorkers 75", "keepAlive.maxRequests 3", "listenBacklog 0"},
+		"httpd Prefork, three":    {httpd(v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDPrefork, MaxRequestWorkers: &three}), "maxRequestWorkers 3", "keepAlive.maxRequests 100", "listenBacklog 0"},
+		"httpd, no keep-alive":    {httpd(v1alpha1.HTTPDServer{KeepAlive: &v1alpha1.HTTPDKeepAlive{Mode: v1alpha1.Disabled}}), "maxRequestWorkers 400", "keepAlive.mode 0", "listenBacklog 0"},
+		"Jetty":                   {jetty(v1alpha1.JettyServer{}), "threads.max 200", " 0", "acceptQueueSize 0"},
+		"Jetty, few threads":      {jetty(v1alpha1.JettyServer{Threads: &v1alpha1.JettyThreads{Max: &three}, Connector: &v1alpha1.JettyConnector{AcceptQueueSize: &three}}), "threads.max 3", " 0", "acceptQueueSize 3"},
+		"Jetty, no keep-alive":    {jetty(v1alpha1.JettyServer{Connector: &v1alpha1.JettyConnector{KeepAlive: &v1alpha1.JettyKeepAlive{Mode: v1alpha1.Disabled}}}), "threads.max 200", "keepAlive.mode 0", "acceptQueueSize 0"},
+		"nginx":                   {nginx(v1alpha1.NginxServer{}), " 0", "keepAlive.maxRequests 0", "backlog 0"},
+		"nginx, three":            {nginx(v1alpha1.NginxServer{Backlog: &three, KeepAlive: &v1alpha1.NginxKeepAlive{MaxRequests: &three}}), " 0", "keepAlive.maxRequests 3", "backlog 3"},
+		"nginx, no keep-alive":    {nginx(v1alpha1.NginxServer{KeepAlive: &v1alpha1.NginxKeepAlive{Mode: v1alpha1.Disabled}}), " 0", "keepAlive.mode 0", "backlog 0"},
+		"an external server":      {v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "http://a"}}, " 0", " 0", " 0"},
 	} {
-		setting, requests := Concurrency(&v1alpha1.Target{Server: tc.server})
-		if setting != tc.setting || requests != tc.requests {
-			t.Errorf("%s: %s %d, want %s %d", name, setting, requests, tc.setting, tc.requests)
+		limits := LimitsOf(&v1alpha1.Target{Server: tc.server})
+		text := func(l adapter.Limit) string { return fmt.Sprint(l.Setting, " ", l.Value) }
+		got := []string{text(limits.Concurrency), text(limits.KeepAlive), text(limits.Backlog)}
+		if want := []string{tc.concurrency, tc.keepAlive, tc.backlog}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }

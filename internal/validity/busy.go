@@ -82,13 +82,13 @@ func targetNotBusy(r *result.Result, d Declared) *result.Finding {
 // latency, so that idle connections don't count.
 func concurrencyOverLimit(r *result.Result, d Declared) *result.Finding {
 	inFlight := requestsInFlight(r)
-	if d.Concurrency == 0 || inFlight <= float64(d.Concurrency) {
+	if d.Concurrency.Value <= 0 || inFlight <= float64(d.Concurrency.Value) {
 		return nil
 	}
 	return found(ReasonConcurrencyLimited, result.Warns,
 		"%.0f requests were in flight in the mean, but the server processes at most %d at a time (%s): the others waited, and latencies include that time. "+
 			"Increase %s, or lower the concurrency, unless the queue is what is measured.",
-		inFlight, d.Concurrency, d.ConcurrencySetting, d.ConcurrencySetting)
+		inFlight, d.Concurrency.Value, d.Concurrency.Setting, d.Concurrency.Setting)
 }
 
 // requestsInFlight returns the mean number of requests in flight: of successful ones, whose times are known,

@@ -11,7 +11,7 @@ import (
 func TestConcurrencyLimited(t *testing.T) {
 	pool := simulation{seed: 5, seconds: 10, connections: 149, threads: 150, work: 0.05, cpu: 0.0001, constant: true}
 	of := func(s simulation, limit int64) result.Finding {
-		return find(s.run(), "ConcurrencyLimited", validity.Declared{ConcurrencySetting: "maxThreads", Concurrency: limit})
+		return find(s.run(), "ConcurrencyLimited", validity.Declared{Concurrency: validity.Limit{Setting: "maxThreads", Value: limit}})
 	}
 	more, thinking, rated := pool, pool, pool
 	more.connections, thinking.connections, thinking.think = 300, 300, 0.1

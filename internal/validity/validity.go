@@ -53,19 +53,26 @@ var declaredRules = []func(*result.Result, Declared) *result.Finding{
 	notSteady,
 	targetNotBusy,
 	concurrencyOverLimit,
+	keepAliveLimitReached,
 }
 
 // Declared is what a run declares and its result doesn't say.
 type Declared struct {
-	// Concurrency is the number of requests that the server which clients talk to processes at a time; 0
-	// if there is no limit, or it is unknown. ConcurrencySetting is the name of the setting that says so,
-	// such as maxThreads.
-	Concurrency        int64
-	ConcurrencySetting string
+	// Concurrency is the number of requests that the server which clients talk to processes at a time,
+	// KeepAlive the number of requests on a connection, and Backlog the length of the accept queue that the
+	// run sets.
+	Concurrency, KeepAlive, Backlog Limit
 	// RampMicroseconds is the time from the start in which a load without levels changes.
 	RampMicroseconds int64
 	// ThinkTime reports whether connections wait between two requests.
 	ThinkTime bool
+}
+
+// Limit is what a setting of the server allows, such as maxThreads. The value is 0 or less if there is no
+// limit, or it is unknown.
+type Limit struct {
+	Setting string
+	Value   int64
 }
 
 // Judge returns the reasons to distrust a result: first those that invalidate it, then those that only
@@ -150,6 +157,8 @@ const (
 	// Those of what happened around target and clients.
 	ReasonNodeBusy            = "NodeBusy"
 	ReasonAcceptQueueOverflow = "AcceptQueueOverflow"
+
+	ReasonKeepAliveLimitReached = "KeepAliveLimitReached"
 )
 
 // found returns a finding. Its message says what happened, the evidence, and what

@@ -40,17 +40,33 @@ type Description struct {
 	Port int32
 	// Configuration is the user's own configuration, or nil if there is none.
 	Configuration *v1alpha1.Configuration
-	// Concurrency limits the requests that the server processes at a time. Its zero value is no limit,
-	// or an unknown one.
-	Concurrency Concurrency
+	Limits
 }
 
-// Concurrency is the largest number of requests that a server processes at a time, by the default of the
-// server if the run doesn't set it.
-type Concurrency struct {
+// Limits are what a server's settings allow, by the default of the server if the run doesn't set them.
+type Limits struct {
+	// Concurrency is the largest number of requests that the server processes at a time.
+	Concurrency Limit
+	// KeepAlive is the largest number of requests on a connection.
+	KeepAlive Limit
+	// Backlog is the length of the accept queue that the run sets. It has no default.
+	Backlog Limit
+}
+
+// Limit is what a setting allows. Its zero value is no limit, or an unknown one.
+type Limit struct {
 	// Setting is the name of the field that sets it, such as maxThreads.
-	Setting  string
-	Requests int32
+	Setting string
+	// Value is 0 if only the setting is known.
+	Value int32
+}
+
+// LimitOf returns the limit of a setting, or its default if the setting is nil.
+func LimitOf(setting string, value *int32, byDefault int32) Limit {
+	if value != nil {
+		byDefault = *value
+	}
+	return Limit{Setting: setting, Value: byDefault}
 }
 
 // ContainerName is the name of the container of the server that clients talk to.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/server/adapter"
@@ -15,6 +16,8 @@ import (
 const (
 	// defaultHome is the directory of httpd in the official image.
 	defaultHome = "/usr/local/apache2"
+	// defaultMaxKeepAliveRequests is httpd's own (https://httpd.apache.org/docs/2.4/mod/core.html#maxkeepaliverequests).
+	defaultMaxKeepAliveRequests = 100
 
 	directory    = "/assay/httpd"
 	mainFile     = "httpd.conf"
@@ -36,8 +39,14 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 	}
 	d := &adapter.Description{Name: "HTTPD " + mpmOf(in), Port: in.Port(h.Port), Configuration: h.Configuration}
 	if figures, err := processesOf(in); err == nil {
-		d.Concurrency = adapter.Concurrency{Setting: "maxRequestWorkers", Requests: cmp.Or(figures.maxRequestWorkers, defaultWorkers(h.MPM))}
+		d.Concurrency = adapter.Limit{Setting: "maxRequestWorkers", Value: cmp.Or(figures.maxRequestWorkers, defaultWorkers(h.MPM))}
 	}
+	keepAlive := ptr.Deref(h.KeepAlive, v1alpha1.HTTPDKeepAlive{})
+	d.KeepAlive = adapter.LimitOf("keepAlive.maxRequests", keepAlive.MaxRequests, defaultMaxKeepAliveRequests)
+	if keepAlive.Mode == v1alpha1.Disabled {
+		d.KeepAlive = adapter.Limit{Setting: "keepAlive.mode"}
+	}
+	d.Backlog = adapter.LimitOf("listenBacklog", h.ListenBacklog, 0)
 	return d
 }
 

@@ -46,10 +46,14 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 	}
 	d := &adapter.Description{
 		Name: "Jetty", Port: in.Port(connectorOf(j).Port), Configuration: j.Configuration,
-		Concurrency: adapter.Concurrency{Setting: "threads.max", Requests: defaultMaxThreads},
 	}
+	d.Concurrency = adapter.Limit{Setting: "threads.max", Value: defaultMaxThreads}
+	if k := connectorOf(j).KeepAlive; k != nil && k.Mode == v1alpha1.Disabled {
+		d.KeepAlive = adapter.Limit{Setting: "keepAlive.mode"}
+	}
+	d.Backlog = adapter.LimitOf("acceptQueueSize", connectorOf(j).AcceptQueueSize, 0)
 	if t := j.Threads; t != nil {
-		d.Concurrency.Requests = ptr.Deref(t.Max, defaultMaxThreads)
+		d.Concurrency.Value = ptr.Deref(t.Max, defaultMaxThreads)
 		if t.Type == v1alpha1.JettyVirtualThreads {
 			d.Name = "Jetty Virtual"
 		}

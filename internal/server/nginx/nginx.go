@@ -42,7 +42,14 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 	if n == nil {
 		return nil
 	}
-	return &adapter.Description{Name: "Nginx", Port: in.Port(n.Port), Configuration: n.Configuration}
+	d := &adapter.Description{Name: "Nginx", Port: in.Port(n.Port), Configuration: n.Configuration}
+	keepAlive := ptr.Deref(n.KeepAlive, v1alpha1.NginxKeepAlive{})
+	d.KeepAlive = adapter.LimitOf("keepAlive.maxRequests", keepAlive.MaxRequests, 0) // whose default depends on the version
+	if keepAlive.Mode == v1alpha1.Disabled {
+		d.KeepAlive = adapter.Limit{Setting: "keepAlive.mode"}
+	}
+	d.Backlog = adapter.LimitOf("backlog", n.Backlog, 0)
+	return d
 }
 
 // Render implements adapter.Server.

@@ -25,7 +25,8 @@ const (
 	serverXML    = "server.xml"
 	// defaultMaxThreads is the same for the connector's own threads and for a shared executor
 	// (https://tomcat.apache.org/tomcat-11.0-doc/config/http.html).
-	defaultMaxThreads = 200
+	defaultMaxThreads           = 200
+	defaultMaxKeepAliveRequests = 100
 	// optionFile holds the user's JVM options if a shell must not see them.
 	optionFile = "jvm.options"
 )
@@ -55,8 +56,11 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 	}
 	d := &adapter.Description{Name: "Tomcat " + string(protocolOf(t)), Port: in.Port(t.Connector.Port), Configuration: t.Configuration}
 	if t.Connector.Executor != v1alpha1.TomcatVirtualThreads {
-		d.Concurrency = adapter.Concurrency{Setting: "maxThreads", Requests: ptr.Deref(t.Connector.MaxThreads, defaultMaxThreads)}
+		d.Concurrency = adapter.LimitOf("maxThreads", t.Connector.MaxThreads, defaultMaxThreads)
 	}
+	keepAlive := ptr.Deref(t.Connector.KeepAlive, v1alpha1.TomcatKeepAlive{})
+	d.KeepAlive = adapter.LimitOf("keepAlive.maxRequests", keepAlive.MaxRequests, defaultMaxKeepAliveRequests)
+	d.Backlog = adapter.LimitOf("acceptCount", t.Connector.AcceptCount, 0)
 	if by := tlsImplementation(in); by != "" {
 		d.Detail = "+ " + string(by)
 	}
