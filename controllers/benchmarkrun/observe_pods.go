@@ -6,7 +6,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -26,12 +28,16 @@ const (
 
 // ReadLogs returns Logs from a cluster.
 func ReadLogs(cluster kubernetes.Interface) Logs {
-	return func(ctx context.Context, namespace, pod, container string) (string, error) {
+	return func(ctx context.Context, namespace, pod, container string, since time.Time) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, logTimeout)
 		defer cancel()
-		log, err := cluster.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{
-			Container: container, TailLines: new(int64(logLines)), LimitBytes: new(int64(logBytes)),
-		}).DoRaw(ctx)
+		options := &corev1.PodLogOptions{Container: container, LimitBytes: new(int64(logBytes))}
+		if since.IsZero() {
+			options.TailLines = new(int64(logLines))
+		} else {
+			options.SinceTime = new(metav1.NewTime(since))
+		}
+		log, err := cluster.CoreV1().Pods(namespace).GetLogs(pod, options).DoRaw(ctx)
 		if err != nil {
 			return "", fmt.Errorf("read the log of container %s of pod %s: %w", container, pod, err)
 		}
@@ -42,12 +48,27 @@ func ReadLogs(cluster kubernetes.Interface) Logs {
 // observeLogs reads the servers' logs. A run doesn't fail for a log that can't be read: the status
 // says why, and the result that the server is unverified.
 func (r *Reconciler) observeLogs(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) {
-	if r.Logs == nil || !run.NeedsLogs(br, o, r.Clock.Now()) {
+	if r.Logs == nil {
+		return
+	}
+	containers, since := run.NeedsLoadLogs(br, o, r.Clock.Now())
+	for _, container := range containers {
+		log, err := r.Logs(ctx, br.Namespace, o.Target.Name, container, since)
+		if err != nil {
+			ctrl.LoggerFrom(ctx).Info("Failed to read the server's log after the load", "container", container, "error", err.Error())
+			continue
+		}
+		if o.LoadLogs == nil {
+			o.LoadLogs = map[string]string{}
+		}
+		o.LoadLogs[container] = log
+	}
+	if !run.NeedsLogs(br, o, r.Clock.Now()) {
 		return
 	}
 	o.Logs, o.LogErrors = map[string]string{}, map[string]string{}
 	for _, container := range manifest.Servers(br, o.Target) {
-		log, err := r.Logs(ctx, br.Namespace, o.Target.Name, container.Name)
+		log, err := r.Logs(ctx, br.Namespace, o.Target.Name, container.Name, time.Time{})
 		if err != nil {
 			o.LogErrors[container.Name] = err.Error()
 			continue

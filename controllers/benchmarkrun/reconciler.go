@@ -54,7 +54,7 @@ type Reconciler struct {
 	// one.
 	CA       func() []byte
 	Settings manifest.Settings
-	// Logs reads the end of a container's log. It may be nil.
+	// Logs reads a part of a container's log. It may be nil.
 	Logs Logs
 	// WatchCertificates watches cert-manager's Certificates from its first call on. It may be nil.
 	WatchCertificates func() error
@@ -91,8 +91,8 @@ type targetNode struct {
 // errCacheBehind reports that what was observed is older than what the API server or this manager knows.
 var errCacheBehind = errors.New("what was observed is out of date")
 
-// Logs reads the end of a container's log.
-type Logs func(ctx context.Context, namespace, pod, container string) (string, error)
+// Logs reads the end of a container's log, or its beginning from since on unless that is zero.
+type Logs func(ctx context.Context, namespace, pod, container string, since time.Time) (string, error)
 
 func (r *Reconciler) kind(obj client.Object) string {
 	gvk, err := r.GroupVersionKindFor(obj)

@@ -308,7 +308,7 @@ func TestTLSKeepsSecrets(t *testing.T) {
 		}
 		b.reload()
 	}
-	b.Logs = func(context.Context, string, string, string) (string, error) { return "", errKilled }
+	b.Logs = func(context.Context, string, string, string, time.Time) (string, error) { return "", errKilled }
 	reconcile()
 	var keys [][]byte
 	for _, name := range b.secrets() {

@@ -37,6 +37,9 @@ type Result struct {
 	// NodeUsage shows what happened around the target's containers during the measurement; nil if
 	// that is unknown.
 	NodeUsage *NodeUsage `json:"nodeUsage,omitempty"`
+	// ServerErrors are the errors in the logs of the target's servers while they were under load, of
+	// those that have any.
+	ServerErrors []ServerErrors `json:"serverErrors,omitempty"`
 	// Series are the seconds of the measurement, thinned if there are many.
 	Series []Second `json:"series"`
 	// Findings are the reasons to distrust the result.

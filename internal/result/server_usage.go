@@ -30,6 +30,15 @@ type ServerUsage struct {
 	AgentCPUs string `json:"agentCPUs"`
 }
 
+// ServerErrors are the errors in the log of a server while it was under load.
+type ServerErrors struct {
+	// Container is the server's.
+	Container string `json:"container"`
+	// Lines is the number of lines that the server marks as errors, First the first of them.
+	Lines int64  `json:"lines"`
+	First string `json:"first"`
+}
+
 // ServerFigures is the table of ServerUsage, but for At.
 var ServerFigures = tableOf[ServerUsage]()
 

@@ -8,9 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/server"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 const (
@@ -33,6 +35,31 @@ func NeedsLogs(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) bool {
 		return !verified(run)
 	}
 	return !targetWasReady(run) && now.After(targetReadyBy(run, o))
+}
+
+// NeedsLoadLogs returns the containers whose logs must be read for what they say about the load, and since when:
+// once, when the result is about to be stored. By then the servers have nothing to do.
+func NeedsLoadLogs(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) (containers []string, since time.Time) {
+	replicas := loadplan.Replicas(&run.Spec)
+	if o.Target == nil || o.Stored != nil || o.Unstored != nil || IsFinished(run) || !o.Collected(replicas) || awaitsSample(run, o, now) {
+		return nil, time.Time{}
+	}
+	var first int64
+	earliest := func(starts map[sessionpb.Stage]int64) {
+		for _, at := range starts {
+			if at > 0 && (first == 0 || at < first) {
+				first = at
+			}
+		}
+	}
+	earliest(o.Sessions.Starts)
+	for i := range replicas {
+		earliest(o.Sessions.Clients[i].Starts)
+	}
+	if first == 0 {
+		first = o.Sessions.Clients[0].Totals.StartedAt
+	}
+	return server.VerifiableContainers(&run.Spec.Target), o.wall(first, now)
 }
 
 // serverEnd returns the server that terminated first, or nil.

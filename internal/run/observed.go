@@ -67,6 +67,9 @@ type Observed struct {
 	// They are read only when NeedsLogs says so.
 	Logs      map[string]string
 	LogErrors map[string]string
+	// LoadLogs holds the servers' logs since the load began, by container. They are read only when
+	// NeedsLoadLogs says so.
+	LoadLogs map[string]string
 	// PodEvents holds what keeps pods from starting, or the Job from creating them, by the names of
 	// the pods and the Job.
 	PodEvents map[string]*PodEvent

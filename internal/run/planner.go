@@ -205,8 +205,8 @@ func (p *planner) loadPlans() ([]*session.Plan, error) {
 
 // wall converts a time of the sessions' clock, which is monotonic, to the wall clock. They differ if
 // that was set, or the host slept, since the manager was started.
-func (p *planner) wall(at int64) time.Time {
-	step := p.now.Sub(time.UnixMicro(p.observed.Sessions.Now))
+func (o *Observed) wall(at int64, now time.Time) time.Time {
+	step := now.Sub(time.UnixMicro(o.Sessions.Now))
 	if step.Abs() < minClockStep {
 		step = 0
 	}

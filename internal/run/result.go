@@ -30,21 +30,27 @@ func (p *planner) collect() {
 		p.announce(unstored)
 		return
 	}
-	var end int64
-	late := true
-	for i := range loadplan.Replicas(&p.run.Spec) {
-		client := p.observed.Sessions.Clients[i]
-		end = max(end, client.Totals.EndedAt)
-		late = late && p.now.Sub(client.TotalsSince) > lastSampleTimeout
-	}
 	p.state(v1alpha1.ReasonCollecting, "Every client has sent its totals.", nil)
-	agent := p.observed.Sessions.Agent
-	if agent != nil && agent.Connected && !late && (agent.Latest == nil || agent.Latest.At < end) {
+	if awaitsSample(p.run, p.observed, p.now) {
 		p.Read = true
 		p.requeueIn(lastSampleInterval)
 		return
 	}
 	p.store()
+}
+
+// awaitsSample reports whether the agent may still sample the server after the last client's end. Every client
+// has sent its totals.
+func awaitsSample(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) bool {
+	var end int64
+	late := true
+	for i := range loadplan.Replicas(&run.Spec) {
+		client := o.Sessions.Clients[i]
+		end = max(end, client.Totals.EndedAt)
+		late = late && now.Sub(client.TotalsSince) > lastSampleTimeout
+	}
+	agent := o.Sessions.Agent
+	return agent != nil && agent.Connected && !late && (agent.Latest == nil || agent.Latest.At < end)
 }
 
 // store plans the artifact with the merged and judged result. Once it exists, the measurement is
@@ -105,6 +111,9 @@ func (p *planner) merge() (*result.Result, error) {
 	if agent := p.observed.Sessions.Agent; agent != nil {
 		merged.NodeUsage = agent.NodeUsage
 	}
+	for _, e := range server.ReadErrors(&p.run.Spec.Target, p.observed.LoadLogs) {
+		merged.ServerErrors = append(merged.ServerErrors, result.ServerErrors(e))
+	}
 	merged.Environment = p.environment()
 	if merged.Thresholds, err = validity.Thresholds(merged, bounds(p.run)); err != nil {
 		return nil, err
@@ -136,7 +145,7 @@ func (p *planner) describe(at int64) (*result.Run, validity.Declared, error) {
 	d := plan.Describe()
 	d.Namespace, d.Name, d.UID = p.run.Namespace, p.run.Name, string(p.run.UID)
 	d.Image, d.Server = spec.Target.Image, server.Describe(&spec.Target)
-	d.MeasurementTime = p.wall(at).UTC()
+	d.MeasurementTime = p.observed.wall(at, p.now).UTC()
 	d.Load, d.TargetRatePerSecond = loadplan.Shape(spec), loadplan.TargetRatePerSecond(spec)
 	for _, p := range plans {
 		d.AllConnections += int64(p.Connections)

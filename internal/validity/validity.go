@@ -41,6 +41,7 @@ var rules = []rule{
 	targetThrottled,
 	nodeBusy,
 	acceptQueueOverflow,
+	serverLogErrors,
 	latencyClamped,
 	teardownFailed,
 	metricsOmitted,
@@ -159,6 +160,7 @@ const (
 	ReasonAcceptQueueOverflow = "AcceptQueueOverflow"
 
 	ReasonKeepAliveLimitReached = "KeepAliveLimitReached"
+	ReasonServerLogErrors       = "ServerLogErrors"
 )
 
 // found returns a finding. Its message says what happened, the evidence, and what

@@ -28,6 +28,8 @@ type Verifiable interface {
 	// ReadLog returns what the server's log says about the server, and where that differs from
 	// what was declared.
 	ReadLog(in *Input, log string) (Log, []Mismatch)
+	// IsError reports whether the server marks a line of its log as an error.
+	IsError(line string) bool
 }
 
 // Description describes a server without rendering it.

@@ -36,6 +36,12 @@ var refusals = []adapter.Refusal{
 		"this httpd's OpenSSL doesn't support it: use others, or another image"),
 }
 
+// logsError matches a line of the level error or worse (https://httpd.apache.org/docs/2.4/mod/core.html#loglevel).
+var logsError = regexp.MustCompile(`^\[[^\]]*\] \[(?:\w*:)?(?:error|crit|alert|emerg)\]`)
+
+// IsError implements adapter.Verifiable.
+func (Server) IsError(line string) bool { return logsError.MatchString(line) }
+
 // logged holds the facts about httpd that its log states.
 type logged struct {
 	adapter.Log

@@ -65,6 +65,14 @@ func (c connector) has(protocol string) bool {
 	return slices.Contains(strings.Split(c.protocols, ", "), protocol)
 }
 
+// logsError matches a line of the level WARN or ERROR: Jetty's own components log errors as warnings.
+var logsError = regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+:(?:WARN|ERROR) ?:`)
+
+// IsError implements adapter.Verifiable.
+func (Server) IsError(line string) bool {
+	return logsError.MatchString(line) || adapter.IsJavaError(line)
+}
+
 // ReadLog implements adapter.Verifiable.
 func (Server) ReadLog(in *adapter.Input, log string) (adapter.Log, []adapter.Mismatch) {
 	l := adapter.Log{Version: adapter.FirstMatch(log, logsVersion)}

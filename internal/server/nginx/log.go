@@ -20,6 +20,7 @@ var (
 	logsLimit    = regexp.MustCompile(`(?m)\[notice\] \d+#\d+: getrlimit\(RLIMIT_NOFILE\): (\d+):\d+$`)
 	noLimit      = regexp.MustCompile(`\[alert\] \d+#\d+: setrlimit\(RLIMIT_NOFILE, \d+\) failed`)
 	logsExceeds  = regexp.MustCompile(`\[warn\] \d+#\d+: (\d+) worker_connections exceed open file resource limit: (\d+)`)
+	logsError    = regexp.MustCompile(`^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[(?:error|crit|alert|emerg)\]`)
 	noFork       = regexp.MustCompile(`fork\(\) failed while spawning "worker process".*`)
 )
 
@@ -66,6 +67,9 @@ func readLog(log string) logged {
 	}
 	return l
 }
+
+// IsError implements adapter.Verifiable.
+func (Server) IsError(line string) bool { return logsError.MatchString(line) }
 
 // running returns what nginx logged until it was stopped.
 func running(log string) string {

@@ -24,6 +24,14 @@ func (Server) ReadLog(in *adapter.Input, log string) (adapter.Log, []adapter.Mis
 	return l.Log, found.All
 }
 
+// logsError matches a line of the level SEVERE, of Tomcat's own formatters and of Java's.
+var logsError = regexp.MustCompile(`^(?:\S+ \S+ )?SEVERE(?: \[|: )`)
+
+// IsError implements adapter.Verifiable.
+func (Server) IsError(line string) bool {
+	return logsError.MatchString(line) || adapter.IsJavaError(line)
+}
+
 // The lines of all versions from 8.5 on. How they begin depends on logging.properties,
 // which the user may replace.
 var (
