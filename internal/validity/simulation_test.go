@@ -102,7 +102,7 @@ func (s simulation) run() *result.Result {
 		Environment: result.Environment{
 			TargetCPULimit: 1000, ClientCPULimit: clientLimit, CPUExclusivity: "Exclusive", TargetCPUs: "1", TargetNode: "node-1",
 		},
-		Server: &result.Server{},
+		Server: &result.Server{End: result.ServerUsage{GCPauses: result.Unknown}},
 		Warmup: &result.Warmup{Counts: result.Counts{Requests: 100}},
 	}
 	client, seconds := result.Client{}, map[int64]*result.Measure{}

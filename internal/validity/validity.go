@@ -34,6 +34,7 @@ var rules = []rule{
 	startsLate,
 	tooShort,
 	tooFewSamples,
+	fewRequestsForGC,
 	noWarmup,
 	warmupNotSteady,
 	targetUsageUnknown,
@@ -136,6 +137,7 @@ const (
 	ReasonStartsLate       = "StartsLate"
 	ReasonTooShort         = "TooShort"
 	ReasonTooFewSamples    = "TooFewSamples"
+	ReasonFewRequestsForGC = "FewRequestsForGC"
 	// Those of k6 scripts.
 	ReasonNoRequests         = "NoRequests"
 	ReasonScriptMarkedFailed = "ScriptMarkedFailed"

@@ -21,7 +21,7 @@ const (
 func sound() *result.Result {
 	r := &result.Result{
 		Environment: result.Environment{TargetCPULimit: 1500, ClientCPULimit: 2000, CPUExclusivity: "Exclusive", TargetCPUs: "1", TargetNode: "node-1"},
-		Server:      &result.Server{End: result.ServerUsage{At: length}},
+		Server:      &result.Server{End: result.ServerUsage{At: length, GCPauses: result.Unknown}}, // it isn't Java
 		Warmup:      &result.Warmup{Counts: result.Counts{Requests: 100}},
 	}
 	for i := range 2 {
