@@ -45,6 +45,9 @@ func targetNotBusy(r *result.Result, d Declared) *result.Finding {
 			return nil
 		}
 	}
+	if networkLimited(r, d) != nil {
+		return nil
+	}
 	connections := r.Run.AllConnections
 	if connections == 0 {
 		connections = r.Run.Connections * int64(len(r.Clients))
@@ -101,20 +104,21 @@ func requestsInFlight(r *result.Result) float64 {
 	return float64(busy.Sum()) / float64(max(1, r.DurationMicroseconds))
 }
 
-// containersUsed returns the CPU use of each container of the target in the seconds that completed at least
-// half as many requests as the best, as text, and that of the busiest in percent of its limit; nil if that of
-// some container is unknown. Other seconds are those in which the last few requests end.
+// containersUsed returns containersUsedIn of the seconds that completed at least half as many requests as the
+// best. Other seconds are those in which the last few requests end.
 func containersUsed(r *result.Result) (used []string, busiest float64) {
 	started, ended := underLoad(r)
 	all := within(r.Series, started, ended)
-	if len(all) == 0 || int64(len(all))*all[0].Seconds < minBusySeconds {
-		return nil, 0
-	}
 	var best int64
 	for i := range all {
 		best = max(best, all[i].Requests)
 	}
-	all = slices.DeleteFunc(all, func(s result.Second) bool { return 2*s.Requests < best })
+	return containersUsedIn(r, slices.DeleteFunc(all, func(s result.Second) bool { return 2*s.Requests < best }))
+}
+
+// containersUsedIn returns the CPU use of each container of the target in some seconds, as text, and that of the
+// busiest in percent of its limit; nil if that of some container is unknown.
+func containersUsedIn(r *result.Result, all []result.Second) (used []string, busiest float64) {
 	containers := r.Containers()
 	for _, c := range containers {
 		var cpu, length int64

@@ -56,6 +56,7 @@ var declaredRules = []func(*result.Result, Declared) *result.Finding{
 	targetNotBusy,
 	concurrencyOverLimit,
 	keepAliveLimitReached,
+	networkLimited,
 }
 
 // Declared is what a run declares and its result doesn't say.
@@ -64,6 +65,8 @@ type Declared struct {
 	// KeepAlive the number of requests on a connection, and Backlog the length of the accept queue that the
 	// run sets.
 	Concurrency, KeepAlive, Backlog Limit
+	// Link is what the target's network may carry, by the annotations of its pod.
+	Link Link
 	// RampMicroseconds is the time from the start in which a load without levels changes.
 	RampMicroseconds int64
 	// ThinkTime reports whether connections wait between two requests.
@@ -75,6 +78,11 @@ type Declared struct {
 type Limit struct {
 	Setting string
 	Value   int64
+}
+
+// Link is what a network may carry from and to the target in bit/s; 0 if that is unknown.
+type Link struct {
+	Sent, Received int64
 }
 
 // Judge returns the reasons to distrust a result: first those that invalidate it, then those that only
@@ -160,6 +168,7 @@ const (
 	// Those of what happened around target and clients.
 	ReasonNodeBusy            = "NodeBusy"
 	ReasonAcceptQueueOverflow = "AcceptQueueOverflow"
+	ReasonNetworkLimited      = "NetworkLimited"
 
 	ReasonKeepAliveLimitReached = "KeepAliveLimitReached"
 	ReasonServerLogErrors       = "ServerLogErrors"

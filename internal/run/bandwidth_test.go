@@ -1,0 +1,26 @@
+package run
+
+import (
+	"testing"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/validity"
+)
+
+func TestBandwidth(t *testing.T) {
+	for name, tc := range map[string]struct {
+		annotations map[string]string
+		want        validity.Link
+	}{
+		"none":      {nil, validity.Link{}},
+		"both":      {map[string]string{"kubernetes.io/egress-bandwidth": "50M", "kubernetes.io/ingress-bandwidth": "1G"}, validity.Link{Sent: 50_000_000, Received: 1_000_000_000}},
+		"malformed": {map[string]string{"kubernetes.io/egress-bandwidth": "fast", "kubernetes.io/ingress-bandwidth": "-1"}, validity.Link{}},
+	} {
+		s := newScene().collected()
+		s.run.Spec.Target.Pod = &v1alpha1.PodAdditions{Annotations: tc.annotations}
+		_, got, err := newPlanner(s.run, s.o, now).describe(0)
+		if err != nil || got.Link != tc.want {
+			t.Errorf("%s: %+v (%v), want %+v", name, got.Link, err, tc.want)
+		}
+	}
+}

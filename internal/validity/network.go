@@ -1,0 +1,183 @@
+package validity
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+const (
+	// minLinkSeconds is the smallest number of seconds over which a rate is judged.
+	minLinkSeconds = 5
+	// linkFlatShare is by how much the best second may exceed the median of a link that is full.
+	linkFlatShare = 0.01
+	// linkReceivingShare of the requests' time between the first and the last byte of the response is what the
+	// target doesn't need for it if it has written the whole response.
+	linkReceivingShare = 0.2
+	// linkReachedShare of a declared link is all that it carries of packets with their headers.
+	linkReachedShare = 0.90
+	// linkLowShare and linkHighShare bound what a full link of a usual speed shows.
+	linkLowShare, linkHighShare = 0.95, 1.01
+	// lossRequestsShare of the requests with a segment that was lost is what the 99th percentile is about, and
+	// lossSegmentsShare of the segments is several times what is sent again on a machine without losses.
+	lossRequestsShare, lossSegmentsShare = 0.01, 0.005
+)
+
+// linkSpeeds are the usual speeds of links in Mbit/s.
+var linkSpeeds = []int64{10, 100, 1000, 2500, 5000, 10_000, 25_000, 40_000, 50_000, 100_000}
+
+// networkLimited finds loads that the network limited: what the target's interfaces carry has a ceiling, or
+// packets are lost.
+func networkLimited(r *result.Result, d Declared) *result.Finding {
+	var said []string
+	if full := linkFull(r, d); full != "" {
+		said = append(said, full)
+	}
+	if lost := packetsLost(r); lost != "" {
+		said = append(said, lost)
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	return found(ReasonNetworkLimited, result.Warns,
+		"%s Use a faster network between clients and target, make the responses smaller, or read the result as one of this network.", strings.Join(said, " "))
+}
+
+// linkFull returns how the target's interfaces reached a ceiling while the load wanted more and the target had CPU
+// time left; empty if they did not.
+func linkFull(r *result.Result, d Declared) string {
+	for _, s := range spans(r, d) {
+		if !wantsMore(r, d, s.level) {
+			continue
+		}
+		sent, sentFlat := bitRate(s.seconds, func(u *result.Used) int64 { return u.BytesSent })
+		received, receivedFlat := bitRate(s.seconds, func(u *result.Used) int64 { return u.BytesReceived })
+		for _, way := range []struct {
+			verb      string
+			rate      float64
+			flat      bool // and it is the one that carries more
+			receiving float64
+			declared  int64
+		}{
+			{"sent", sent, sentFlat && sent >= received, receivingShare(s.seconds), d.Link.Sent},
+			{"received", received, receivedFlat && received > sent, 0, d.Link.Received},
+		} {
+			why := whyFull(way.rate, way.flat, way.receiving, way.declared)
+			if why == "" {
+				continue
+			}
+			used, busiest := containersUsedIn(r, s.seconds)
+			if used == nil || busiest >= saturatedInvalidatesPercent {
+				continue
+			}
+			return fmt.Sprintf("From second %d on, the target's interfaces %s %.4g Mbit/s: %s. The target had CPU time left (%s of the limit used).",
+				s.seconds[0].Second, way.verb, way.rate/1e6, why, strings.Join(used, ", "))
+		}
+	}
+	return ""
+}
+
+// wantsMore reports whether a load would make more requests if they were answered faster.
+func wantsMore(r *result.Result, d Declared, level *result.Level) bool {
+	switch {
+	case level != nil && level.TargetRatePerSecond > 0:
+		return level.RequestsPerSecond() < (1-shortfallInvalidatesPercent/100)*float64(level.TargetRatePerSecond)
+	case r.Arrivals != nil:
+		return notKeepingUp(r, d) != nil || rateNotAchieved(r) != nil
+	case level != nil:
+		return !d.ThinkTime
+	}
+	connections := r.Run.AllConnections
+	if connections == 0 {
+		connections = r.Run.Connections * int64(len(r.Clients))
+	}
+	return requestsInFlight(r) >= idleConnectionsShare*float64(r.Run.Concurrency(connections))
+}
+
+// bitRate returns the median of what was carried each second, in bit/s, and whether no second had more; 0 if that
+// is unknown.
+func bitRate(all []result.Second, of func(*result.Used) int64) (rate float64, flat bool) {
+	var rates []float64
+	for i := range all {
+		if s := &all[i]; s.Server != nil {
+			rates = append(rates, 8*float64(of(s.Server))/float64(s.Seconds))
+		}
+	}
+	if len(rates) == 0 || int64(len(rates))*all[0].Seconds < minLinkSeconds {
+		return 0, false
+	}
+	slices.Sort(rates)
+	rate = rates[len(rates)/2]
+	return rate, rates[len(rates)-1] <= (1+linkFlatShare)*rate
+}
+
+// receivingShare returns the part of the requests' time between the first and the last byte of the response.
+func receivingShare(all []result.Second) float64 {
+	var receiving, total int64
+	for i := range all {
+		if p := all[i].Phases; p != nil {
+			receiving, total = receiving+p[result.Receiving].Sum, total+p[result.Processing].Sum
+		}
+	}
+	return float64(receiving) / float64(max(total, 1))
+}
+
+// whyFull returns what says that a link is full, by the rate that it carries, in bit/s; empty if nothing does.
+func whyFull(rate float64, flat bool, receiving float64, declared int64) string {
+	if rate == 0 {
+		return ""
+	}
+	if share := rate / float64(declared); declared > 0 && share >= linkReachedShare {
+		return fmt.Sprintf("%.1f%% of the %.4g Mbit/s that its bandwidth annotation allows", 100*share, float64(declared)/1e6)
+	}
+	if !flat {
+		return ""
+	}
+	const ceiling = "no second had 1% more"
+	if receiving >= linkReceivingShare {
+		return fmt.Sprintf("%s, and %.0f%% of the time of requests was that between the first and the last byte of the response", ceiling, 100*receiving)
+	}
+	for _, speed := range linkSpeeds {
+		if share := rate / 1e6 / float64(speed); share >= linkLowShare && share <= linkHighShare {
+			return fmt.Sprintf("%s, and that is what a link of %d Mbit/s carries", ceiling, speed)
+		}
+	}
+	return ""
+}
+
+// packetsLost returns how many packets target and clients sent again or dropped, if that is many; else it is empty.
+func packetsLost(r *result.Result) string {
+	pods := []*result.NodeUsage{r.NodeUsage}
+	for i := range r.Clients {
+		pods = append(pods, r.Clients[i].NodeUsage)
+	}
+	var segments, again, packets, dropped, refused int64
+	for _, u := range pods {
+		if u == nil {
+			continue
+		}
+		segments, again = segments+max(u.SegmentsSent, 0), again+max(u.SegmentsRetransmitted, 0)
+		packets += max(u.PacketsSent, 0) + max(u.PacketsReceived, 0)
+		dropped += max(u.SendDrops, 0) + max(u.ReceiveDrops, 0)
+	}
+	if u := r.NodeUsage; u != nil { // whose SYNs and last ACKs are sent again
+		refused = max(u.ListenDrops, u.ListenOverflows, 0)
+	}
+	many := func(n, of int64) bool {
+		return float64(n) >= max(lossRequestsShare*float64(r.Merged.Requests), lossSegmentsShare*float64(of), 1)
+	}
+	var said []string
+	if again = max(again-2*refused, 0); many(again, segments) {
+		said = append(said, fmt.Sprintf("target and clients sent %d of %d TCP segments again (%.2f%%)", again, segments, 100*float64(again)/float64(max(segments, 1))))
+	}
+	if many(dropped, packets) {
+		said = append(said, fmt.Sprintf("their interfaces dropped %d of %d packets", dropped, packets))
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	text := strings.Join(said, ", and ")
+	return strings.ToUpper(text[:1]) + text[1:] + ". Each costs a request 200ms or more, unless later packets show the loss."
+}
