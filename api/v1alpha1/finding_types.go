@@ -2,5 +2,5 @@ package v1alpha1
 
 // FindingReason is the reason of a finding: of what a rule has against a result. docs/validity.md explains each.
 //
-// +kubebuilder:validation:Enum=NothingSucceeded;ErrorsDominate;ClientSaturated;ClientThrottled;ClientStalls;StartSkew;ClientsUneven;ClockUncertain;ClockStepped;NotKeepingUp;RateNotAchieved;StartsLate;TooShort;TooFewSamples;FewRequestsForGC;NoWarmup;WarmupNotSteady;NotSteady;LatencyClamped;TargetUnverified;ServerExited;TargetUsageUnknown;TargetCPUShared;TargetThrottled;TargetNotBusy;ConcurrencyLimited;NodeBusy;AcceptQueueOverflow;NetworkLimited;KeepAliveLimitReached;ServerLogErrors;NoRequests;ScriptMarkedFailed;LoadEndedEarly;IterationsDropped;TeardownFailed;MetricsOmitted
+// +kubebuilder:validation:Enum=NothingSucceeded;ErrorsDominate;ClientSaturated;ClientThrottled;ClientStalls;StartSkew;ClientsUneven;ClockUncertain;ClockStepped;NotKeepingUp;RateNotAchieved;StartsLate;TooShort;TooFewSamples;FewRequestsForGC;NoWarmup;WarmupNotSteady;NotSteady;LatencyClamped;TargetUnverified;ServerExited;TargetUsageUnknown;TargetCPUShared;TargetThrottled;TargetNotBusy;ConcurrencyLimited;NodeBusy;AcceptQueueOverflow;NetworkLimited;KeepAliveLimitReached;ServerLogErrors;SettingsNotInEffect;NoRequests;ScriptMarkedFailed;LoadEndedEarly;IterationsDropped;TeardownFailed;MetricsOmitted
 type FindingReason string

@@ -161,6 +161,7 @@ func (p *planner) describe(at int64) (*result.Run, validity.Declared, error) {
 		}
 	}
 	declared.ThinkTime, declared.RampMicroseconds = plan.ThinkTime != nil, plan.Measurement.Profile.Duration().Microseconds()
+	declared.TLSResumption = plan.TLS != nil && plan.TLS.Resume
 	declared.Link = bandwidth(&spec.Target)
 	limits := server.LimitsOf(&spec.Target)
 	declared.Concurrency = validity.Limit{Setting: limits.Concurrency.Setting, Value: int64(limits.Concurrency.Value)}

@@ -112,6 +112,7 @@ func TestLimits(t *testing.T) {
 		"httpd Prefork":           {httpd(v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDPrefork, ListenBacklog: &three}), "maxRequestWorkers 256", "keepAlive.maxRequests 100", "listenBacklog 3"},
 		"httpd, three processes":  {httpd(v1alpha1.HTTPDServer{ServerLimit: &three, KeepAlive: &v1alpha1.HTTPDKeepAlive{MaxRequests: &three}}), "maxRequestWorkers 75", "keepAlive.maxRequests 3", "listenBacklog 0"},
 		"httpd Prefork, three":    {httpd(v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDPrefork, MaxRequestWorkers: &three}), "maxRequestWorkers 3", "keepAlive.maxRequests 100", "listenBacklog 0"},
+		"httpd, no limit":         {httpd(v1alpha1.HTTPDServer{KeepAlive: &v1alpha1.HTTPDKeepAlive{MaxRequests: ptr.To(int32(0))}}), "maxRequestWorkers 400", "keepAlive.maxRequests -1", "listenBacklog 0"},
 		"httpd, no keep-alive":    {httpd(v1alpha1.HTTPDServer{KeepAlive: &v1alpha1.HTTPDKeepAlive{Mode: v1alpha1.Disabled}}), "maxRequestWorkers 400", "keepAlive.mode 0", "listenBacklog 0"},
 		"Jetty":                   {jetty(v1alpha1.JettyServer{}), "threads.max 200", " 0", "acceptQueueSize 0"},
 		"Jetty, few threads":      {jetty(v1alpha1.JettyServer{Threads: &v1alpha1.JettyThreads{Max: &three}, Connector: &v1alpha1.JettyConnector{AcceptQueueSize: &three}}), "threads.max 3", " 0", "acceptQueueSize 3"},

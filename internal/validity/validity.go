@@ -57,6 +57,7 @@ var declaredRules = []func(*result.Result, Declared) *result.Finding{
 	concurrencyOverLimit,
 	keepAliveLimitReached,
 	networkLimited,
+	settingsNotInEffect,
 }
 
 // Declared is what a run declares and its result doesn't say.
@@ -69,12 +70,14 @@ type Declared struct {
 	Link Link
 	// RampMicroseconds is the time from the start in which a load without levels changes.
 	RampMicroseconds int64
+	// TLSResumption reports whether new connections are to resume TLS sessions.
+	TLSResumption bool
 	// ThinkTime reports whether connections wait between two requests.
 	ThinkTime bool
 }
 
-// Limit is what a setting of the server allows, such as maxThreads. The value is 0 or less if there is no
-// limit, or it is unknown.
+// Limit is what a setting of the server allows, such as maxThreads. The value is 0 if it is unknown or there is
+// no limit, and -1 if it is set to no limit.
 type Limit struct {
 	Setting string
 	Value   int64
@@ -172,6 +175,7 @@ const (
 
 	ReasonKeepAliveLimitReached = "KeepAliveLimitReached"
 	ReasonServerLogErrors       = "ServerLogErrors"
+	ReasonSettingsNotInEffect   = "SettingsNotInEffect"
 )
 
 // found returns a finding. Its message says what happened, the evidence, and what

@@ -127,6 +127,7 @@ func (j *Job) result(totals *result.Totals, s *localSession) *result.Result {
 	r.AddLevels(j.Levels)
 	r.Findings = validity.Judge(r, validity.Declared{
 		ThinkTime: j.Plan.ThinkTime != nil, RampMicroseconds: j.Plan.Measurement.Profile.Duration().Microseconds(),
+		TLSResumption: j.Plan.TLS != nil && j.Plan.TLS.Resume,
 	})
 	return r
 }

@@ -59,7 +59,7 @@ type Limits struct {
 type Limit struct {
 	// Setting is the name of the field that sets it, such as maxThreads.
 	Setting string
-	// Value is 0 if only the setting is known.
+	// Value is 0 if only the setting is known, and -1 if it is set to no limit.
 	Value int32
 }
 

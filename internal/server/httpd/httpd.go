@@ -43,6 +43,9 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 	}
 	keepAlive := ptr.Deref(h.KeepAlive, v1alpha1.HTTPDKeepAlive{})
 	d.KeepAlive = adapter.LimitOf("keepAlive.maxRequests", keepAlive.MaxRequests, defaultMaxKeepAliveRequests)
+	if d.KeepAlive.Value == 0 { // no limit
+		d.KeepAlive.Value = -1
+	}
 	if keepAlive.Mode == v1alpha1.Disabled {
 		d.KeepAlive = adapter.Limit{Setting: "keepAlive.mode"}
 	}

@@ -24,3 +24,14 @@ func TestBandwidth(t *testing.T) {
 		}
 	}
 }
+
+func TestTLSResumptionIsDeclared(t *testing.T) {
+	for resumption, want := range map[v1alpha1.Switch]bool{v1alpha1.Enabled: true, v1alpha1.Disabled: false} {
+		s := newScene().collected()
+		s.run.Spec.Target.TLS = &v1alpha1.TLS{SessionResumption: resumption}
+		_, got, err := newPlanner(s.run, s.o, now).describe(0)
+		if err != nil || got.TLSResumption != want {
+			t.Errorf("%s: %+v (%v)", resumption, got, err)
+		}
+	}
+}
