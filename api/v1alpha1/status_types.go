@@ -228,6 +228,26 @@ type ResultStatus struct {
 	// target is the server's usage during the measurement.
 	// +optional
 	Target *TargetUsage `json:"target,omitempty"`
+
+	// cpuPerRequest is the CPU time per completed request. If both figures are higher than in another
+	// run, the machine was slower.
+	// +optional
+	CPUPerRequest *CPUPerRequest `json:"cpuPerRequest,omitempty"`
+}
+
+// CPUPerRequest is CPU time per completed request in microseconds, with two decimals.
+type CPUPerRequest struct {
+	// targetMicroseconds is that of all containers of the target. It is omitted if the usage of one
+	// is unknown.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +optional
+	TargetMicroseconds string `json:"targetMicroseconds,omitempty"`
+	// clientsMicroseconds is that of all clients.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +optional
+	ClientsMicroseconds string `json:"clientsMicroseconds,omitempty"`
 }
 
 // ArrivalsStatus compares the rate of an open load with its target rate.

@@ -39,6 +39,8 @@ type Row struct {
 	// Containers are those of the target's pod whose usage is known, the server that
 	// clients talk to first.
 	Containers []RowContainer `json:"containers,omitempty"`
+	// CPUPerRequest is what a request costs; nil without a result.
+	CPUPerRequest *RowCost `json:"cpuPerRequest,omitempty"`
 	// Findings are the reasons to distrust the result.
 	Findings []result.Finding `json:"findings,omitempty"`
 	// NoResult says why there is no result, as in "no result: it ended as
@@ -98,7 +100,7 @@ func NewRow(connector string, r *result.Result) Row {
 		row.Clients = append(row.Clients, f)
 	}
 	merged := figuresOf(mergedBlock(r))
-	row.Merged = &merged
+	row.Merged, row.CPUPerRequest = &merged, costOf(r)
 	for _, c := range r.Containers() {
 		if c.Usage != nil {
 			row.Containers = append(row.Containers, RowContainer{Name: c.Name, CPUPercentOfLimit: c.Usage.CPUPercentOf(c.CPULimit)})

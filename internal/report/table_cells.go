@@ -17,7 +17,7 @@ import (
 // tableColumns are the columns of a table for people.
 var tableColumns = []any{
 	Words("run"), Words("connector"), Words("file"), Words("options"), "requests/s per client", "total",
-	"p50/p99/max ms per client", "merged", Words("failed per client"), "target CPU %", Words("valid"),
+	"p50/p99/max ms per client", "merged", Words("failed per client"), "target CPU %", "CPU µs/request of target/clients", Words("valid"),
 }
 
 // tableCells returns the cells of a row under tableColumns, and the note to which
@@ -32,7 +32,7 @@ func tableCells(row *Row, number int) (cells []any, note string) {
 	valid, note := validCell(row, number)
 	return []any{
 		row.Name, cmp.Or(row.Connector, "unknown"), filesCell(row), optionsCell(row), rates, total,
-		latencies, merged, failedCell(row), cpuCell(row.Containers), valid,
+		latencies, merged, failedCell(row), cpuCell(row.Containers), costCell(row.CPUPerRequest), valid,
 	}, note
 }
 

@@ -52,7 +52,8 @@ func writeSummary(w *bytes.Buffer, r *result.Result) {
 		row("client "+strconv.Itoa(r.Clients[i].Index), clientBlock(r, &r.Clients[i]))
 	}
 	row("merged", mergedBlock(r))
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintf(w, "%s\n\n", t.Render())
+	writeCost(w, r)
 }
 
 func writeThresholds(w *bytes.Buffer, outcomes []result.ThresholdOutcome, valid bool) {

@@ -38,7 +38,24 @@ func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
 		s.BodyBytesReceived = nil
 	}
 	s.Target = usage(r.Server, r.Environment.TargetCPULimit)
+	s.CPUPerRequest = cpuPerRequest(r)
 	return s
+}
+
+// cpuPerRequest returns the CPU time per request, or nil if it is unknown.
+func cpuPerRequest(r *result.Result) *v1alpha1.CPUPerRequest {
+	of := func(metric string) string {
+		value, exists := result.Metrics[metric](r)
+		if !exists {
+			return ""
+		}
+		return rate(value)
+	}
+	c := v1alpha1.CPUPerRequest{TargetMicroseconds: of("TargetCPUPerRequest"), ClientsMicroseconds: of("ClientCPUPerRequest")}
+	if c == (v1alpha1.CPUPerRequest{}) {
+		return nil
+	}
+	return &c
 }
 
 // usage returns what a container of the target used during the measurement, or nil if unknown.

@@ -39,3 +39,19 @@ func TestStatusHasEveryFigure(t *testing.T) {
 		t.Errorf("latencies %+v", *got)
 	}
 }
+
+func TestStatusHasCPUPerRequest(t *testing.T) {
+	r := &result.Result{Clients: make([]result.Client, 2)}
+	if c := resultStatus(r).CPUPerRequest; c != nil {
+		t.Errorf("without requests: %+v", c)
+	}
+	r.Merged.Requests = 3000
+	r.Clients[0].Usage.UserCPU, r.Clients[1].Usage.SystemCPU = 40_000, 30_000
+	if c := resultStatus(r).CPUPerRequest; c == nil || c.TargetMicroseconds != "" || c.ClientsMicroseconds != "23.33" {
+		t.Errorf("of an external target: %+v", c)
+	}
+	r.Server = &result.Server{End: result.ServerUsage{UserCPU: 200_000, SystemCPU: 2000}}
+	if c := resultStatus(r).CPUPerRequest; c.TargetMicroseconds != "67.33" {
+		t.Errorf("%+v", c)
+	}
+}

@@ -102,6 +102,7 @@ func Compare(baseline, candidate Side, o CompareOptions) (*Comparison, error) {
 	c.Environments = c.merged(pairs, func(p *pair) []Difference {
 		return differ(p.baseline.Environments, p.candidate.Environments, true)
 	})
+	c.noteMachines(pairs)
 	c.noteFewRuns()
 	return c, nil
 }

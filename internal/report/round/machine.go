@@ -1,0 +1,59 @@
+package round
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/statistics"
+)
+
+const (
+	// machinePercent is the difference of the CPU time per request, of target and of clients, from which on a
+	// machine counts as slower or faster: half of that between equal runs.
+	machinePercent = 5.0
+	// machineRatio is by how much one of the two may differ more than the other. What a machine does to both is
+	// about the same.
+	machineRatio = 2.0
+)
+
+// noteMachines says of which pairs the CPU time per request differs for target and clients alike. A target that needs
+// more CPU time doesn't change that of the clients.
+func (c *Comparison) noteMachines(pairs []pair) {
+	for i := range pairs {
+		p := &pairs[i]
+		target, ok := changePercent(p, v1alpha1.MetricTargetCPUPerRequest)
+		clients, both := changePercent(p, v1alpha1.MetricClientCPUPerRequest)
+		if !ok || !both || target*clients < 0 || min(math.Abs(target), math.Abs(clients)) < machinePercent ||
+			max(math.Abs(target), math.Abs(clients)) > machineRatio*min(math.Abs(target), math.Abs(clients)) {
+			continue
+		}
+		which, slower := "", "slower"
+		if p.cell != "" {
+			which = " in " + p.cell
+		}
+		if target < 0 {
+			slower = "faster"
+		}
+		was := "was"
+		if len(differ(p.baseline.Specs, p.candidate.Specs, false)) > 0 {
+			was = "may have been" // clients that do something else, or more of it at a time, also need other CPU time
+		}
+		c.Notes = append(c.Notes, fmt.Sprintf("The machine of %s %s %s%s: a request took %s CPU time of the target, and %s of the clients.",
+			c.Candidate.Name, was, slower, which, benchmark.Percent(target), benchmark.Percent(clients)))
+	}
+}
+
+// changePercent returns the difference of the medians of a metric in percent of the baseline's.
+func changePercent(p *pair, metric v1alpha1.BenchmarkMetric) (percent float64, known bool) {
+	var medians [2]float64
+	for i, g := range []*Group{p.baseline, p.candidate} {
+		median, err := statistics.Median(benchmark.FiguresIn(g.Runs, metric), 0.05)
+		if err != nil || median.Estimate <= 0 {
+			return 0, false
+		}
+		medians[i] = median.Estimate
+	}
+	return 100 * (medians[1]/medians[0] - 1), true
+}
