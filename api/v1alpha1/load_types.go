@@ -17,6 +17,18 @@ type Clients struct {
 	// +default={"cpu": "1", "memory": "512Mi"}
 	// +optional
 	Resources Resources `json:"resources,omitempty,omitzero"`
+
+	// placement says on which nodes clients run, relative to the target's: Apart on others only, so
+	// that a run without another node waits and then fails; Prefer on others if there is room;
+	// Together on the target's only. Clients of an external server, whose node is unknown, must have
+	// Prefer. Defaults to Prefer.
+	// +default="Prefer"
+	// +optional
+	Placement ClientPlacement `json:"placement,omitempty"`
+
+	// pod adds to the clients' pods: node selector, tolerations and topology spread constraints.
+	// +optional
+	Pod *ClientPodAdditions `json:"pod,omitempty"`
 }
 
 // Load specifies the requests of the clients, in one of the shapes closed, open and stages.

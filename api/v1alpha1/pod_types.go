@@ -10,6 +10,8 @@ import corev1 "k8s.io/api/core/v1"
 // +kubebuilder:validation:XValidation:rule="!has(self.containers) || self.containers.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name)))",reason="FieldValueInvalid",fieldPath=".containers",message="volumeMounts must name members of pod.volumes"
 // +kubebuilder:validation:MinProperties=1
 type PodAdditions struct {
+	NodeConstraints `json:",inline"`
+
 	// annotations are added to the pod's.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=32
@@ -17,22 +19,6 @@ type PodAdditions struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="annotations must have names such as example.org/team"
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
-
-	// nodeSelector has the labels that the target's node must have.
-	// +kubebuilder:validation:MinProperties=1
-	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$') && self[k].size() < 64)",message="nodeSelector must have labels such as example.org/disk, with values of at most 63 characters"
-	// +optional
-	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
-
-	// tolerations are taints of nodes that the pod tolerates.
-	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:items:XValidation:rule="(!has(self.operator) || self.operator in ['Exists', 'Equal', 'Lt', 'Gt']) && (!has(self.effect) || self.effect in ['NoSchedule', 'PreferNoSchedule', 'NoExecute'])",message="tolerations must have an operator Exists, Equal, Lt or Gt and an effect NoSchedule, PreferNoSchedule or NoExecute, or omit them"
-	// +kubebuilder:validation:items:XValidation:rule="(!has(self.key) || self.key != '') && (!has(self.value) || self.value != '')",message="tolerations must not have an empty key or value: omit it"
-	// +optional
-	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
 	// priorityClassName is the pod's priority class.
 	// +optional

@@ -152,18 +152,38 @@ func (b *bench) state() metav1.Condition {
 	return *meta.FindStatusCondition(b.run.Status.Conditions, v1alpha1.ConditionSucceeded)
 }
 
-// podsRun gives the target's pod, which no kubelet starts here, a node and an
-// address, and makes target and clients ready.
-func (b *bench) podsRun() {
+// scheduled reconciles until the run has all its objects. It gives the target's pod, which no scheduler
+// sees here, a node: the clients are created after that.
+func (b *bench) scheduled() {
+	b.t.Helper()
+	b.reconcile()
+	b.bind()
+	b.reconcile()
+}
+
+// bind gives the target's pod a node, unless it has one.
+func (b *bench) bind() {
 	b.t.Helper()
 	var pod corev1.Pod
 	if err := b.get("run-target", &pod); err != nil {
 		b.t.Fatal(err)
 	}
+	if pod.Spec.NodeName != "" {
+		return
+	}
 	binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "node"}}
 	if err := api.SubResource("binding").Create(b.t.Context(), &pod, binding); err != nil {
 		b.t.Fatal(err)
 	}
+}
+
+// podsRun gives the target's pod, which no kubelet starts here, a node and an
+// address, has the clients created, and makes target and clients ready.
+func (b *bench) podsRun() {
+	b.t.Helper()
+	b.bind()
+	b.reconcile()
+	var pod corev1.Pod
 	if err := b.get("run-target", &pod); err != nil {
 		b.t.Fatal(err)
 	}

@@ -154,6 +154,10 @@ func certificateSurvivesRestarts(t *testing.T) {
 			b.issue(false)
 			b.issue(true)
 		}
+		if at == objects-1 {
+			b.reconcile()
+			b.bind()
+		}
 		b.killed()
 		b.restarted()
 		b.reconcile()
@@ -162,6 +166,8 @@ func certificateSurvivesRestarts(t *testing.T) {
 			b.issue(true)
 			b.reconcile()
 		}
+		b.bind()
+		b.reconcile()
 		b.wants(v1alpha1.ReasonStarting)
 		if !b.hasPods() || len(b.secrets()) != 2 || b.certificates() != 2 {
 			t.Errorf("killed after %d objects: pods %t, Secrets %v, %d Certificates", at, b.hasPods(), b.secrets(), b.certificates())

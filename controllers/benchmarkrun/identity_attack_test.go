@@ -77,7 +77,7 @@ func TestIdentifyRefusesForgedPods(t *testing.T) {
 		},
 		"a client of another run of the same name in another namespace": func(t *testing.T, b *bench) *corev1.Pod {
 			other := newBench(t)
-			other.reconcile()
+			other.scheduled()
 			return clientOf(t, b, 0, func(p *corev1.Pod) { p.Namespace = other.run.Namespace })
 		},
 		"a pod of a Job with a forged owner": func(t *testing.T, b *bench) *corev1.Pod {
@@ -133,7 +133,7 @@ func TestIdentifyRefusesForgedPods(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			b.reconcile()
+			b.scheduled()
 			pod := plant(t, b)
 			identifier := &Identifier{Client: api, APIReader: api}
 			got, err := identifier.Identify(t.Context(), token(t, pod.Namespace, session.Audience, pod))
@@ -163,7 +163,7 @@ func TestIdentifyReadsPastACacheThatIsBehind(t *testing.T) {
 	b := newBench(t)
 	b.reload()
 	before := b.run.DeepCopy()
-	b.reconcile()
+	b.scheduled()
 	pod := clientOf(t, b, 1)
 	identifier := &Identifier{Client: behind{Client: api, run: before}, APIReader: api}
 	if got, err := identifier.Identify(t.Context(), token(t, b.run.Namespace, session.Audience, pod)); err != nil || got.Index != 1 {
@@ -171,11 +171,11 @@ func TestIdentifyReadsPastACacheThatIsBehind(t *testing.T) {
 	}
 }
 
-// settled reconciles until the run has recorded target and Job. Nobody completes deletions of
-// running pods here, so it does.
+// settled reconciles until the run has recorded target and Job. Nobody gives the target a node or
+// completes deletions of running pods here, so it does.
 func (b *bench) settled() {
 	b.t.Helper()
-	for range 4 {
+	for range 6 {
 		b.reload()
 		_, _ = b.Reconcile(b.t.Context(), b.request())
 		var pod corev1.Pod
@@ -183,6 +183,8 @@ func (b *bench) settled() {
 			if err := api.Delete(b.t.Context(), &pod, client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
 				b.t.Fatal(err)
 			}
+		} else if err == nil && b.run.Status.Children != nil && b.run.Status.Children.TargetPodUID == string(pod.UID) {
+			b.bind()
 		}
 	}
 	b.reload()
@@ -298,7 +300,7 @@ func TestReconcileKeepsWhatItCreated(t *testing.T) {
 	if err := b.get("run-target", &before); err != nil {
 		t.Fatal(err)
 	}
-	b.reconcile()
+	b.scheduled()
 	if children := b.run.Status.Children; children == nil || children.TargetPodUID != string(before.UID) || children.ClientJobUID == "" {
 		t.Errorf("%+v, want target %s", children, before.UID)
 	}

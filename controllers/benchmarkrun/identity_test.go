@@ -70,7 +70,7 @@ func clientOf(t *testing.T, b *bench, index int, changes ...func(*corev1.Pod)) *
 
 func TestIdentify(t *testing.T) {
 	b := newBench(t)
-	b.reconcile()
+	b.scheduled()
 	var target corev1.Pod
 	if err := b.get("run-target", &target); err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestIdentify(t *testing.T) {
 		pod  *corev1.Pod
 		want manager.Identity
 	}{
-		"target": {&target, manager.Identity{Run: uid, Role: sessionpb.Role_ROLE_AGENT, Pod: "run-target", PodUID: string(target.UID)}},
+		"target": {&target, manager.Identity{Run: uid, Role: sessionpb.Role_ROLE_AGENT, Pod: "run-target", PodUID: string(target.UID), Node: "node"}},
 		"client": {client1, manager.Identity{Run: uid, Role: sessionpb.Role_ROLE_CLIENT, Index: 1, Pod: client1.Name, PodUID: string(client1.UID)}},
 	} {
 		got, err := identifier.Identify(t.Context(), token(t, b.run.Namespace, session.Audience, test.pod))
@@ -97,7 +97,7 @@ func TestIdentify(t *testing.T) {
 
 func TestIdentifyRefuses(t *testing.T) {
 	b := newBench(t)
-	b.reconcile()
+	b.scheduled()
 	namespace := b.run.Namespace
 	var target corev1.Pod
 	if err := b.get("run-target", &target); err != nil {
@@ -186,7 +186,7 @@ func TestIdentifyRefuses(t *testing.T) {
 // namespace, at the API server.
 func TestTokensOfPodsHaveNoRights(t *testing.T) {
 	b := newBench(t)
-	b.reconcile()
+	b.scheduled()
 	pod := clientOf(t, b, 0)
 	mustCreate(t, &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: b.run.Namespace, Name: "all"},
@@ -231,6 +231,6 @@ func TestTokensOfPodsHaveNoRights(t *testing.T) {
 // clientPodSpec returns a pod that the restricted Pod Security Standard allows.
 func clientPodSpec(namespace, name string) *corev1.Pod {
 	run := wrapper.NewRun(namespace, "run", "image:1").Obj()
-	spec := manifest.ClientJob(run, nil, &manifest.Settings{LoadImage: "image:1"}).Spec.Template.Spec
+	spec := manifest.ClientJob(run, "node", nil, &manifest.Settings{LoadImage: "image:1"}).Spec.Template.Spec
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{}}, Spec: spec}
 }

@@ -85,7 +85,7 @@ func withAPIServer(run func() int) (code int, err error) {
 
 func TestReconcileTakesARunThroughAllStages(t *testing.T) {
 	b := newBench(t)
-	b.reconcile()
+	b.scheduled()
 	if got := b.state(); got.Reason != v1alpha1.ReasonStarting {
 		t.Fatalf("after creation: %+v", got)
 	}

@@ -52,7 +52,7 @@ func TestScriptIsMounted(t *testing.T) {
 	if err := api.Update(t.Context(), shop); err != nil {
 		t.Fatal(err)
 	}
-	b.reconcile()
+	b.scheduled()
 	config := b.config()
 	job := &batchv1.Job{}
 	if err := b.get("run-client", job); err != nil {

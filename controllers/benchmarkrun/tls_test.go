@@ -146,13 +146,17 @@ func TestTLSSurvivesRestarts(t *testing.T) {
 						return errKilled
 					},
 				})
+				if at == objects-1 {
+					b.reconcile()
+					b.bind()
+				}
 				b.killed()
 				before := map[string]*corev1.Secret{}
 				for _, name := range b.secrets() {
 					before[name] = b.secret(name)
 				}
 				b.restarted()
-				b.reconcile()
+				b.scheduled()
 				b.wants(v1alpha1.ReasonStarting)
 				server, clients := b.secretNames()
 				if diff := cmp.Diff([]string{clients, server}, b.secrets()); diff != "" {

@@ -16,9 +16,9 @@ import (
 // CredentialsVolume is the clients' volume with the credentials of load.authentication.
 const CredentialsVolume = "credentials"
 
-// ClientJob returns the Job that starts each client once. Clients prefer other nodes than the
-// target's and spread over nodes. script lists the files of the load's k6 script.
-func ClientJob(run *v1alpha1.BenchmarkRun, script []ScriptFile, settings *Settings) *batchv1.Job {
+// ClientJob returns the Job that starts each client once. targetNode is the name of the target's node, or
+// empty for an external target. script lists the files of the load's k6 script.
+func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFile, settings *Settings) *batchv1.Job {
 	replicas := int32(loadplan.Replicas(&run.Spec))
 	resources := requirements(run.Spec.Clients.Resources, defaultClientMemory)
 	meta := podMeta(run, "", RoleClient)
@@ -26,13 +26,7 @@ func ClientJob(run *v1alpha1.BenchmarkRun, script []ScriptFile, settings *Settin
 		ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels},
 		Spec:       podSpec(true),
 	}
-	template.Spec.Affinity = awayFromTarget(run)
-	template.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
-		MaxSkew:           1,
-		TopologyKey:       corev1.LabelHostname,
-		WhenUnsatisfiable: corev1.ScheduleAnyway,
-		LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{LabelRunUID: string(run.UID), LabelRole: RoleClient}},
-	}}
+	placeClients(run, targetNode, &template.Spec)
 	client := assayContainer(clientContainer, settings.LoadImage, settings, resources, "/assay-load", "client")
 	client.Env = []corev1.EnvVar{
 		{Name: "ASSAY_MANAGER", Value: settings.SessionAddress},
@@ -57,18 +51,6 @@ func ClientJob(run *v1alpha1.BenchmarkRun, script []ScriptFile, settings *Settin
 			Template:              template,
 		},
 	}
-}
-
-func awayFromTarget(run *v1alpha1.BenchmarkRun) *corev1.Affinity {
-	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
-		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{
-			Weight: 100,
-			PodAffinityTerm: corev1.PodAffinityTerm{
-				TopologyKey:   corev1.LabelHostname,
-				LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{LabelRunUID: string(run.UID), LabelRole: RoleTarget}},
-			},
-		}},
-	}}
 }
 
 func mountCredentials(run *v1alpha1.BenchmarkRun, spec *corev1.PodSpec, container *corev1.Container) {

@@ -25,7 +25,7 @@ func TestClientsAreGivenTheirCredentials(t *testing.T) {
 			run.Spec.Load.Authentication = &v1alpha1.Authentication{Scheme: scheme, SecretName: "login"}
 		}
 		var got []string
-		pod := ClientJob(run, nil, &Settings{}).Spec.Template.Spec
+		pod := ClientJob(run, "node", nil, &Settings{}).Spec.Template.Spec
 		for _, volume := range pod.Volumes {
 			if volume.Name == CredentialsVolume {
 				secret := volume.Projected.Sources[0].Secret

@@ -34,7 +34,7 @@ func TestEmptyDirectoriesAreLimited(t *testing.T) {
 			}
 			checkLimits(t, pod.Spec.Volumes)
 			run.Spec.Script = &v1alpha1.Script{}
-			checkLimits(t, ClientJob(run, nil, &Settings{}).Spec.Template.Spec.Volumes)
+			checkLimits(t, ClientJob(run, "node", nil, &Settings{}).Spec.Template.Spec.Volumes)
 		})
 	}
 }

@@ -37,7 +37,7 @@ func (p *planner) prepare() bool {
 			Object: manifest.NetworkPolicy(p.run, &o.Settings), Unreadable: true, Reason: v1alpha1.ReasonInvalidSpec,
 		})
 	}
-	if err := p.createPods(!started, o.Job == nil); err != nil {
+	if err := p.createPods(!started, o.Job == nil && clientsPlaceable(p.run, o)); err != nil {
 		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s", err))
 		return false
 	}
@@ -91,7 +91,7 @@ func (p *planner) awaitInputs(missing []string) {
 	p.requeueIn(inputInterval)
 }
 
-// createPods plans the target's pod and the clients' Job. They are built from the run's ConfigMap:
+// createPods plans the target's pod, then the clients' Job. They are built from the run's ConfigMap:
 // the user's may have changed since that was created.
 func (p *planner) createPods(needsTarget, needsClients bool) error {
 	config, err := p.frozen()
@@ -114,7 +114,7 @@ func (p *planner) createPods(needsTarget, needsClients bool) error {
 		if err != nil {
 			return err
 		}
-		p.create(manifest.ClientJob(p.run, files, &p.observed.Settings))
+		p.create(p.clientJob(files))
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func TestDecideCreatesChildrenInOrder(t *testing.T) {
 		state string
 		want  []string
 	}{
-		"plain": {fresh(), v1alpha1.ReasonStarting, []string{config, target, job}},
+		"plain": {fresh(), v1alpha1.ReasonStarting, []string{config, target}},
 		"external": {func() *scene {
 			s := externalScene()
 			s.o.Config, s.o.Job, s.o.Sessions = nil, nil, session.Observation{}
@@ -85,21 +85,26 @@ func TestDecideCreatesChildrenInOrder(t *testing.T) {
 		}(), v1alpha1.ReasonStarting, []string{config, job}},
 		"an input is missing":            {missing(fresh()), v1alpha1.ReasonStarting, nil},
 		"the manager has no certificate": {withoutCA(fresh()), v1alpha1.ReasonStarting, nil},
-		"self-signed":                    {fresh().mutualTLS(bySelf, bySelf), v1alpha1.ReasonStarting, []string{config, server + newKey, client + newKey, target, job}},
+		"self-signed":                    {fresh().mutualTLS(bySelf, bySelf), v1alpha1.ReasonStarting, []string{config, server + newKey, client + newKey, target}},
 		"self-signed, the server's is made": {func() *scene {
 			s := fresh().mutualTLS(bySelf, bySelf)
 			s.o.Signed = map[string]bool{"run-tls-uid": true}
 			return s
-		}(), v1alpha1.ReasonStarting, []string{config, client + newKey, target, job}},
+		}(), v1alpha1.ReasonStarting, []string{config, client + newKey, target}},
 		"by cert-manager":            {fresh().mutualTLS(byIssuer, bySelf), v1alpha1.ReasonStarting, []string{config, server, issue, client + newKey}},
 		"by cert-manager, not ready": {fresh().mutualTLS(byIssuer, bySelf).issued("False"), v1alpha1.ReasonStarting, []string{config, client + newKey}},
-		"by cert-manager, ready":     {fresh().mutualTLS(byIssuer, bySelf).issued("True"), v1alpha1.ReasonStarting, []string{config, client + newKey, target, job}},
+		"by cert-manager, ready":     {fresh().mutualTLS(byIssuer, bySelf).issued("True"), v1alpha1.ReasonStarting, []string{config, client + newKey, target}},
 		"cert-manager isn't installed": {func() *scene {
 			s := fresh().mutualTLS(byIssuer, bySelf)
 			s.o.NoCertManager = "spec.target.tls.certificate"
 			return s
 		}(), v1alpha1.ReasonCertManagerMissing, nil},
-		"the Job is missing":               {func() *scene { s := newScene(); s.o.Job, s.o.Clients, s.o.Sessions.Clients = nil, nil, nil; return s }(), v1alpha1.ReasonStarting, []string{job}},
+		"the Job is missing": {func() *scene { s := newScene(); s.o.Job, s.o.Clients, s.o.Sessions.Clients = nil, nil, nil; return s }(), v1alpha1.ReasonStarting, []string{job}},
+		"the target has no node yet": {func() *scene {
+			s := newScene()
+			s.o.Job, s.o.Clients, s.o.Sessions, s.o.Target.Spec.NodeName = nil, nil, session.Observation{}, ""
+			return s
+		}(), v1alpha1.ReasonStarting, nil},
 		"all exist":                        {newScene(), v1alpha1.ReasonStarting, nil},
 		"repaired under load":              {lost(newScene().started(measurementStage)), v1alpha1.ReasonMeasuring, []string{config}},
 		"can't be repaired under load":     {lost(missing(newScene().started(measurementStage))), v1alpha1.ReasonMeasuring, nil},

@@ -33,7 +33,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 				s.o.Sessions = session.Observation{}
 				return s
 			}(), v1alpha1.ReasonStarting, func(p Plan) bool {
-				return creates(p, "run-config") && creates(p, "run-target") && creates(p, "run-client")
+				return creates(p, "run-config") && creates(p, "run-target") && !creates(p, "run-client")
 			},
 		},
 		"pods run": {newScene(), v1alpha1.ReasonStarting, func(p Plan) bool {

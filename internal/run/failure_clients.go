@@ -111,7 +111,7 @@ func clientsNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fa
 			return failuref(v1alpha1.ReasonClientsNotReady, "Client %d had no pod after %s. See the events of Job %s.", i, clientsReadyTimeout, o.Job.Name)
 		}
 		if message := unschedulable(pod); message != "" {
-			return failuref(v1alpha1.ReasonClientUnschedulable, "Client %d could not be scheduled within %s: %s. Decrease spec.clients.resources or spec.clients.replicas, or free a node.", i, clientsReadyTimeout, message)
+			return failuref(v1alpha1.ReasonClientUnschedulable, "Client %d could not be scheduled within %s: %s%s %s", i, clientsReadyTimeout, sentence(message), placementCause(run, o), placementRemedy(run))
 		}
 		if e := o.PodEvents[pod.Name]; e != nil {
 			return failuref(v1alpha1.ReasonClientsNotReady, "Client %d did not start within %s: %s", i, clientsReadyTimeout, e)

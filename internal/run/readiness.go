@@ -89,6 +89,9 @@ func (p *planner) targetProgress() string {
 }
 
 func (p *planner) clientProgress() string {
+	if p.observed.Job == nil && !clientsPlaceable(p.run, p.observed) {
+		return " They are created once the target has a node."
+	}
 	for i := range loadplan.Replicas(&p.run.Spec) {
 		pod := p.observed.Clients[i]
 		if pod == nil {
@@ -98,7 +101,7 @@ func (p *planner) clientProgress() string {
 			continue
 		}
 		if message := unschedulable(pod); message != "" {
-			return fmt.Sprintf(" Client %d can't be scheduled yet: %s", i, message)
+			return fmt.Sprintf(" Client %d can't be scheduled yet: %s%s", i, sentence(message), placementCause(p.run, p.observed))
 		}
 		if event := p.observed.PodEvents[pod.Name]; event != nil {
 			return fmt.Sprintf(" Client %d does not start yet: %s", i, event.ofClient(p.run))

@@ -51,6 +51,8 @@ var goodTargets = []goodRun{
 	{"content of 8 GiB", minimal, `spec: {target: {content: [{path: /a, sizeBytes: 8589934592}]}}`},
 	{"content below WEB-INF", minimal, `spec: {target: {content: [{path: /WEB-INF/web.xml, configMapKeyRef: {name: a.b-c, key: ..web_xml}}]}}`},
 	{"toleration of everything", minimal, `spec: {target: {pod: {tolerations: [{operator: Exists}]}}}`},
+	{"clients of an external server with the default placement", minimal, `spec: {target: {image: null, server: {tomcat: null, external: {url: "http://a"}}}, clients: {placement: Prefer}}`},
+	{"clients beside the target", minimal, `spec: {clients: {placement: Together, pod: {topologySpreadConstraints: [{topologyKey: kubernetes.io/hostname}]}}}`},
 	{"annotation of a similar name", minimal, `spec: {target: {pod: {annotations: {notassay.dev/a: b}}}}`},
 	{"mount that may be written", tomcatFull, `spec: {target: {pod: {containers: [{name: server, volumeMounts: [{name: shm, mountPath: /a, readOnly: false}]}]}}}`},
 	{"root in Baseline", minimal, `spec: {target: {podSecurity: Baseline, pod: {securityContext: {runAsUser: 0}, containers: [{name: server, securityContext: {runAsUser: 0, allowPrivilegeEscalation: true}}]}}}`},

@@ -104,6 +104,7 @@ target:
   readiness: {timeoutSeconds: 300}
   podSecurity: Restricted
 clients:
+  placement: Prefer
   replicas: 1
   resources: {cpu: "1", memory: 512Mi}
 load:
@@ -135,6 +136,7 @@ target:
   readiness: {path: /ready, timeoutSeconds: 300}
   podSecurity: Restricted
 clients:
+  placement: Prefer
   replicas: 3
   resources: {cpu: 300m}
 load:

@@ -48,6 +48,8 @@ var refusedChanges = []change{
 	{field: "clients.replicas", patch: `{clients: {replicas: 3}}`},
 	{field: "clients.resources", patch: `{clients: {resources: {cpu: 301m}}}`},
 	{field: "clients.resources", patch: `{clients: {resources: null}}`},
+	{field: "clients.placement", patch: `{clients: {placement: Apart}}`},
+	{field: "clients.pod", patch: `{clients: {pod: {nodeSelector: {a: b}}}}`},
 	{field: "load", patch: `{load: {requests: [{path: /}]}}`},
 	{field: "load", patch: `{load: {connection: {keepAlive: Disabled}}}`},
 	{field: "load", patch: `{load: {connection: {timeoutSeconds: 3}}}`},

@@ -94,7 +94,14 @@ spec:
         - {name: apps, mountPath: /opt/apps, subPath: war, readOnly: true}
         - {name: shm, mountPath: /dev/shm2}
         securityContext: {runAsUser: 1001, capabilities: {drop: [ALL]}}
-  clients: {replicas: 2, resources: {cpu: "2", memory: 256Mi, cpuPinning: Required}}
+  clients:
+    replicas: 2
+    resources: {cpu: "2", memory: 256Mi, cpuPinning: Required}
+    placement: Apart
+    pod:
+      nodeSelector: {disk: nvme}
+      tolerations: [{key: benchmark, operator: Equal, value: web, effect: NoExecute, tolerationSeconds: 60}]
+      topologySpreadConstraints: [{topologyKey: topology.kubernetes.io/zone, maxSkew: 2, whenUnsatisfiable: DoNotSchedule}]
   load:
     requests:
     - path: /a.html

@@ -84,6 +84,7 @@ func (s schema) visit(path string, see func(path string, field schema)) {
 // bounds; the size of a request bounds them.
 var kubernetesOwn = regexp.MustCompile(`^spec\.target\.(pod\.(annotations|nodeSelector)\{\}|pod\.tolerations\[\]` +
 	`|pod\.securityContext|pod\.volumes\[\]\.(configMap|secret)\.items\[\]|pod\.containers\[\]\.securityContext)(\.|$)` +
+	`|^spec\.clients\.pod\.(nodeSelector\{\}|tolerations\[\])(\.|$)` +
 	`|^status\.conditions\[\]\.`)
 
 // TestEveryFieldIsDocumented: kubectl explain shows these texts.

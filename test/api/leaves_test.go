@@ -258,6 +258,11 @@ spec:
       tolerations: [` + list(32, `{key: a%d}`) + `]
       volumes: [` + list(16, `{name: v%d, configMap: {name: `+long+`}}`) + `]
       containers: [` + list(4, `{name: b%[1]d, env: [`+list(64, `{name: A%d, value: `+long+`}`)+`], volumeMounts: [`+list(16, `{name: v%[1]d, mountPath: /`+long+`%[1]d}`)+`]}`) + `]
+  clients:
+    pod:
+      nodeSelector: {` + list(32, `a%d: b`) + `}
+      tolerations: [` + list(32, `{key: a%d}`) + `]
+      topologySpreadConstraints: [` + list(8, `{topologyKey: a.example.org/`+strings.Repeat("a", 60)+`%d}`) + `]
   load: {requests: [` + list(127, `{path: /`+strings.Repeat("%%20", 660)+`%d}`) +
 		`, {path: /, method: POST, body: {text: ` + strings.Repeat("a", 16384) + `}, headers: [` + list(16, `{name: A%d, value: `+long+`}`) + `]}]}
   thresholds: [{metric: LatencyP99, below: 50ms}]

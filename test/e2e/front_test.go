@@ -157,9 +157,11 @@ func TestPodAdditions(t *testing.T) {
 	run := wrapper.NewRun(ns, "additions", nginxImage).Lane("additions").Content("/a.bin", 1000).Requests(1, 100).Retain(v1alpha1.RetainAlways).Obj()
 	run.Spec.Target.Server = nginxServer()
 	run.Spec.Target.Pod = &v1alpha1.PodAdditions{
-		Annotations:     map[string]string{"example.org/note": "added"},
-		NodeSelector:    map[string]string{corev1.LabelOSStable: "linux"},
-		Tolerations:     []corev1.Toleration{{Key: "benchmarks", Operator: corev1.TolerationOpExists}},
+		Annotations: map[string]string{"example.org/note": "added"},
+		NodeConstraints: v1alpha1.NodeConstraints{
+			NodeSelector: map[string]string{corev1.LabelOSStable: "linux"},
+			Tolerations:  []corev1.Toleration{{Key: "benchmarks", Operator: corev1.TolerationOpExists}},
+		},
 		SecurityContext: &corev1.PodSecurityContext{FSGroup: ptr.To(int64(12345)), Sysctls: []corev1.Sysctl{{Name: "net.ipv4.ip_local_port_range", Value: "20000 60000"}}},
 		Containers:      []v1alpha1.ContainerAdditions{{Name: "server", Env: []v1alpha1.EnvironmentVariable{{Name: "ADDED", Value: ptr.To("yes")}}}},
 	}

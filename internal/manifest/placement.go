@@ -1,0 +1,62 @@
+package manifest
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// placeClients sets on which nodes clients may run. targetNode is the name of the target's node, or empty
+// for an external target.
+//
+// The target is found by its node and not by its labels, as an affinity between pods would: anybody who may
+// create pods in the namespace can set those labels, and so keep clients away from nodes, or draw them to one.
+func placeClients(run *v1alpha1.BenchmarkRun, targetNode string, spec *corev1.PodSpec) {
+	clients := &run.Spec.Clients
+	if targetNode != "" {
+		spec.Affinity = &corev1.Affinity{NodeAffinity: relativeTo(targetNode, clients.Placement)}
+	}
+	additions := ptr.Deref(clients.Pod, v1alpha1.ClientPodAdditions{})
+	spec.NodeSelector, spec.Tolerations = additions.NodeSelector, additions.Tolerations
+	spread := additions.TopologySpreadConstraints
+	if len(spread) == 0 {
+		spread = []v1alpha1.TopologySpreadConstraint{{TopologyKey: corev1.LabelHostname}}
+	}
+	for _, s := range spread {
+		constraint := corev1.TopologySpreadConstraint{
+			MaxSkew:           ptr.Deref(s.MaxSkew, 1),
+			TopologyKey:       s.TopologyKey,
+			WhenUnsatisfiable: corev1.ScheduleAnyway,
+			LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{LabelRunUID: string(run.UID), LabelRole: RoleClient}},
+		}
+		if s.WhenUnsatisfiable != "" {
+			constraint.WhenUnsatisfiable = s.WhenUnsatisfiable
+		}
+		spec.TopologySpreadConstraints = append(spec.TopologySpreadConstraints, constraint)
+	}
+}
+
+// relativeTo returns the node affinity of clients to the target's node.
+func relativeTo(node string, placement v1alpha1.ClientPlacement) *corev1.NodeAffinity {
+	term := func(operator corev1.NodeSelectorOperator) corev1.NodeSelectorTerm {
+		return corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{
+			Key: metav1.ObjectNameField, Operator: operator, Values: []string{node},
+		}}}
+	}
+	required := func(operator corev1.NodeSelectorOperator) *corev1.NodeAffinity {
+		return &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+			NodeSelectorTerms: []corev1.NodeSelectorTerm{term(operator)},
+		}}
+	}
+	switch placement {
+	case v1alpha1.PlacementApart:
+		return required(corev1.NodeSelectorOpNotIn)
+	case v1alpha1.PlacementTogether:
+		return required(corev1.NodeSelectorOpIn)
+	}
+	return &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
+		Weight: 100, Preference: term(corev1.NodeSelectorOpNotIn),
+	}}}
+}
