@@ -37,6 +37,7 @@ type ProcSampler struct {
 	account    account
 	switches   switches
 	node       *node.Reader
+	topology   topology
 	gcLogs     string // directory with a directory for each container
 	gc         map[string]*gclog.Reader
 	buffer     []byte
@@ -59,7 +60,7 @@ func NewProcSampler(directory, sys, gcLogs string) (*ProcSampler, error) {
 		return nil, fmt.Errorf("open %s: %w", directory, err)
 	}
 	return &ProcSampler{
-		proc: proc, directory: directory, own: own, containers: newContainers(), node: around,
+		proc: proc, directory: directory, own: own, containers: newContainers(), node: around, topology: newTopology(sys),
 		gcLogs: gcLogs, gc: map[string]*gclog.Reader{}, buffer: make([]byte, 8<<10),
 	}, nil
 }
@@ -102,6 +103,7 @@ func (s *ProcSampler) Sample(now func() int64) (*result.ServerSample, error) {
 		if c.first != 0 {
 			u.CPUs, u.Throttled = s.allowedCPUs(strconv.Itoa(c.first)), s.throttled(c.first)
 			u.DescriptorLimit = s.descriptorLimit(c.first)
+			u.Cores = s.topology.coresOf(u.CPUs)
 		}
 		return u
 	}

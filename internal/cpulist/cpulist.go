@@ -73,6 +73,26 @@ func (s Set) Overlaps(other Set) bool {
 	return false
 }
 
+// Without returns the CPUs of the set that are not in another.
+func (s Set) Without(other Set) Set {
+	var rest Set
+	for _, r := range s {
+		for _, o := range other {
+			if o.last < r.first || r.last < o.first {
+				continue
+			}
+			if r.first < o.first {
+				rest = append(rest, span{r.first, o.first - 1})
+			}
+			r.first = o.last + 1
+		}
+		if r.first <= r.last {
+			rest = append(rest, r)
+		}
+	}
+	return rest
+}
+
 // Contains reports whether a CPU is in the set.
 func (s Set) Contains(cpu int) bool {
 	for _, r := range s {

@@ -78,3 +78,33 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestWithout compares differences of lists with those of Kubernetes.
+func TestWithout(t *testing.T) {
+	lists := []string{"", "0", "3", "0-9", "1,5", "1-2,5-6", "0,2,4-9", "2-3,7", "5-20"}
+	for _, a := range lists {
+		for _, b := range lists {
+			own, err := Parse(a)
+			other, otherErr := Parse(b)
+			if err != nil || otherErr != nil {
+				t.Fatal(err, otherErr)
+			}
+			want := cpuset.New()
+			for cpu := range 32 {
+				if own.Contains(cpu) && !other.Contains(cpu) {
+					want = want.Union(cpuset.New(cpu))
+				}
+			}
+			rest := own.Without(other)
+			got := cpuset.New()
+			for cpu := range 32 {
+				if rest.Contains(cpu) {
+					got = got.Union(cpuset.New(cpu))
+				}
+			}
+			if !got.Equals(want) || rest.Size() != want.Size() || rest.Overlaps(other) {
+				t.Errorf("%q without %q: %v, want %s", a, b, rest, want)
+			}
+		}
+	}
+}

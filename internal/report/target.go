@@ -29,7 +29,7 @@ func writeTarget(w *bytes.Buffer, r *result.Result) {
 }
 
 func writeContainer(w *bytes.Buffer, c result.Container, podWide bool) {
-	line(w, "CPUs:", "%s, %s; limit %s", cmp.Or(c.CPUs, "unknown"), strings.ToLower(cmp.Or(c.CPUExclusivity, "unknown")), cpus(c.CPULimit))
+	line(w, "CPUs:", "%s%s, %s; limit %s", cmp.Or(c.CPUs, "unknown"), coresOf(&c), strings.ToLower(cmp.Or(c.CPUExclusivity, "unknown")), cpus(c.CPULimit))
 	if c.Usage == nil {
 		line(w, "Usage:", "not available")
 		return
@@ -42,6 +42,17 @@ func writeContainer(w *bytes.Buffer, c result.Container, podWide bool) {
 	if spent.GCPauses != result.Unknown {
 		writeGarbageCollections(w, &spent)
 	}
+}
+
+// coresOf says whether a container's CPUs are all those of their cores. It returns "" if that is unknown.
+func coresOf(c *result.Container) string {
+	switch c.Cores {
+	case "":
+		return ""
+	case c.CPUs:
+		return " (whole cores)"
+	}
+	return " (of the cores with CPUs " + c.Cores + ")"
 }
 
 // writeGarbageCollections writes what the Java virtual machines of a container logged.

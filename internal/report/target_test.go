@@ -76,3 +76,18 @@ func TestContainersStandOnTheirOwn(t *testing.T) {
 		t.Errorf("the network stands %d times in:\n%s", n, target)
 	}
 }
+
+// TestCores checks that the text report says of each container whether it had whole cores.
+func TestCores(t *testing.T) {
+	for cores, want := range map[string]string{"": " 1, exclusive;", "1": " 1 (whole cores), exclusive;", "1,5": " 1 (of the cores with CPUs 1,5), exclusive;"} {
+		r := tomcat()
+		r.Environment.TargetCores = cores
+		var text bytes.Buffer
+		if err := report.Write(&text, "text", r); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("cores %q: no %q in:\n%s", cores, want, text.String())
+		}
+	}
+}

@@ -44,6 +44,8 @@ type BackendEnvironment struct {
 	// Shared or Unknown.
 	CPUs           string `json:"cpus"`
 	CPUExclusivity string `json:"cpuExclusivity"`
+	// Cores lists all CPUs of the cores to which CPUs belong, empty if they are unknown.
+	Cores string `json:"cores,omitempty"`
 }
 
 // Container is one container of the target's pod: its conditions and its usage.
@@ -55,6 +57,8 @@ type Container struct {
 	// CPUs lists the CPUs that the container may run on. CPUExclusivity is Exclusive,
 	// Shared or Unknown.
 	CPUs, CPUExclusivity string
+	// Cores lists all CPUs of the cores to which CPUs belong, empty if they are unknown.
+	Cores string
 	// Usage is nil if it is unknown.
 	Usage *Server
 }
@@ -65,7 +69,7 @@ type Container struct {
 func (r *Result) Containers() []Container {
 	e := &r.Environment
 	all := []Container{{
-		Name: ServerContainer, CPULimit: e.TargetCPULimit, CPUs: e.TargetCPUs, CPUExclusivity: e.CPUExclusivity, Usage: r.Server,
+		Name: ServerContainer, CPULimit: e.TargetCPULimit, CPUs: e.TargetCPUs, CPUExclusivity: e.CPUExclusivity, Cores: e.TargetCores, Usage: r.Server,
 	}}
 	seen := make(map[string]*Server, len(r.Backends))
 	for i := range r.Backends {
@@ -73,7 +77,7 @@ func (r *Result) Containers() []Container {
 	}
 	for _, b := range e.Backends {
 		all = append(all, Container{
-			Name: b.Name, CPULimit: b.CPULimit, CPUs: b.CPUs, CPUExclusivity: b.CPUExclusivity, Usage: seen[b.Name],
+			Name: b.Name, CPULimit: b.CPULimit, CPUs: b.CPUs, CPUExclusivity: b.CPUExclusivity, Cores: b.Cores, Usage: seen[b.Name],
 		})
 		delete(seen, b.Name)
 	}

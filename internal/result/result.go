@@ -151,6 +151,8 @@ type Environment struct {
 	// Shared or Unknown.
 	TargetCPUs     string `json:"targetCPUs"`
 	CPUExclusivity string `json:"cpuExclusivity"`
+	// TargetCores lists all CPUs of the cores to which TargetCPUs belong, empty if they are unknown.
+	TargetCores string `json:"targetCores,omitempty"`
 	// Backends are the containers of the target's pod behind the server, in the
 	// order of the pod's containers.
 	Backends []BackendEnvironment `json:"backends,omitempty"`
@@ -172,6 +174,8 @@ type Environment struct {
 type Client struct {
 	Index int    `json:"index"`
 	Node  string `json:"node"`
+	// CPUs lists the CPUs that the client may run on, empty if they are unknown.
+	CPUs string `json:"cpus,omitempty"`
 	Totals
 	// Summaries replace Latencies if those were dropped to keep the stored result
 	// small; all nil otherwise.

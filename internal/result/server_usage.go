@@ -25,6 +25,9 @@ type ServerUsage struct {
 	DescriptorLimit     int64 `json:"descriptorLimit" merging:"last" optional:"true" label:"Descriptor limit" help:"open file descriptors that the container's first process may have (RLIMIT_NOFILE)"`
 	// CPUs lists the CPUs that the server may run on, as in "0-3,8".
 	CPUs string `json:"cpus"`
+	// Cores lists all CPUs of the cores to which those belong: more than CPUs has if a core has several threads
+	// (SMT). It is empty if that is unknown.
+	Cores string `json:"cores,omitempty"`
 	// AgentCPUs lists the CPUs that the agent may run on: those that the server
 	// shares with others, if it shares any.
 	AgentCPUs string `json:"agentCPUs"`

@@ -55,7 +55,7 @@ func unpinned(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 	}
 	for i := range run.Spec.Target.Backends {
 		b := &run.Spec.Target.Backends[i]
-		cpus, e := backendCPUs(b, o.Sessions.Agent)
+		cpus, _, e := backendCPUs(b, o.Sessions.Agent)
 		if b.Resources.CPUPinning == v1alpha1.CPUPinningRequired && e != v1alpha1.CPUsExclusive {
 			return notExclusive("target.backends["+b.Name+"]", "the backend", cpus, e, "")
 		}
@@ -84,15 +84,15 @@ func notExclusive(field, container, cpus string, e v1alpha1.CPUExclusivity, wher
 			"Set the kubelet's cpuManagerPolicy to static, request whole CPUs, or set cpuPinning to Preferred.", field, container, cpus, e, where)
 }
 
-// backendCPUs returns the CPUs of a backend as the agent sampled them, and whether they are its
-// own.
-func backendCPUs(b *v1alpha1.Backend, agent *session.AgentState) (string, v1alpha1.CPUExclusivity) {
+// backendCPUs returns the CPUs of a backend as the agent sampled them, all CPUs of their cores, and
+// whether they are its own.
+func backendCPUs(b *v1alpha1.Backend, agent *session.AgentState) (cpus, cores string, e v1alpha1.CPUExclusivity) {
 	if agent != nil && agent.Latest != nil {
 		for _, sampled := range agent.Backends {
 			if sampled.Name == b.Name {
-				return sampled.Latest.CPUs, exclusivity(sampled.Latest.CPUs, agent.Latest.AgentCPUs, b.Resources)
+				return sampled.Latest.CPUs, sampled.Latest.Cores, exclusivity(sampled.Latest.CPUs, agent.Latest.AgentCPUs, b.Resources)
 			}
 		}
 	}
-	return "", v1alpha1.CPUsUnknown
+	return "", "", v1alpha1.CPUsUnknown
 }

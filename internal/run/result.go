@@ -97,6 +97,7 @@ func (p *planner) merge() (*result.Result, error) {
 		clients = append(clients, result.Client{
 			Index:                  i,
 			Node:                   c.Node,
+			CPUs:                   c.CPUs,
 			Totals:                 *c.Totals,
 			StartSkewMicroseconds:  c.Totals.StartedAt - at,
 			ClockErrorMicroseconds: c.ClockError,
@@ -167,6 +168,7 @@ func (p *planner) describe(at int64) (*result.Run, validity.Declared, error) {
 	declared.Concurrency = validity.Limit{Setting: limits.Concurrency.Setting, Value: int64(limits.Concurrency.Value)}
 	declared.KeepAlive = validity.Limit{Setting: limits.KeepAlive.Setting, Value: int64(limits.KeepAlive.Value)}
 	declared.Backlog = validity.Limit{Setting: limits.Backlog.Setting, Value: int64(limits.Backlog.Value)}
+	declared.Placement = string(spec.Clients.Placement)
 	return &d, declared, nil
 }
 
@@ -218,6 +220,9 @@ func (p *planner) environment() result.Environment {
 	}
 	if o.Sessions.Agent != nil {
 		e.Governor = o.Sessions.Agent.Governor
+		if latest := o.Sessions.Agent.Latest; latest != nil {
+			e.TargetCores = latest.Cores
+		}
 	}
 	if o.Node != nil {
 		info := o.Node.Status.NodeInfo
@@ -236,7 +241,7 @@ func (p *planner) backendEnvironment(b *v1alpha1.Backend) result.BackendEnvironm
 			e.ImageID = started.ImageID
 		}
 	}
-	cpus, exclusivity := backendCPUs(b, p.observed.Sessions.Agent)
-	e.CPUs, e.CPUExclusivity = cpus, string(exclusivity)
+	cpus, cores, exclusivity := backendCPUs(b, p.observed.Sessions.Agent)
+	e.CPUs, e.Cores, e.CPUExclusivity = cpus, cores, string(exclusivity)
 	return e
 }

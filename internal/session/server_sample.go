@@ -66,13 +66,13 @@ func isContainerName(name string) bool {
 }
 
 func serverUsageToWire(u *result.ServerUsage) *sessionpb.ServerUsage {
-	return &sessionpb.ServerUsage{Values: result.ServerFigures.Values(u), Cpus: u.CPUs}
+	return &sessionpb.ServerUsage{Values: result.ServerFigures.Values(u), Cpus: u.CPUs, Cores: u.Cores}
 }
 
 func setServerUsage(u *result.ServerUsage, w *sessionpb.ServerUsage) error {
 	if w == nil {
 		return fmt.Errorf("no figures")
 	}
-	u.CPUs = w.GetCpus()
+	u.CPUs, u.Cores = w.GetCpus(), w.GetCores()
 	return result.ServerFigures.Set(u, w.GetValues())
 }

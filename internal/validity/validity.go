@@ -39,6 +39,7 @@ var rules = []rule{
 	warmupNotSteady,
 	targetUsageUnknown,
 	targetCPUShared,
+	sharedCore,
 	targetThrottled,
 	nodeBusy,
 	acceptQueueOverflow,
@@ -58,6 +59,7 @@ var declaredRules = []func(*result.Result, Declared) *result.Finding{
 	keepAliveLimitReached,
 	networkLimited,
 	settingsNotInEffect,
+	sharedNode,
 }
 
 // Declared is what a run declares and its result doesn't say.
@@ -74,6 +76,9 @@ type Declared struct {
 	TLSResumption bool
 	// ThinkTime reports whether connections wait between two requests.
 	ThinkTime bool
+	// Placement is the placement of clients relative to the target's node that the run asks for:
+	// PlacementApart, PlacementTogether or, for neither, anything else.
+	Placement string
 }
 
 // Limit is what a setting of the server allows, such as maxThreads. The value is 0 if it is unknown or there is
@@ -164,6 +169,8 @@ const (
 	ReasonServerExited       = "ServerExited"
 	ReasonTargetUsageUnknown = "TargetUsageUnknown"
 	ReasonTargetCPUShared    = "TargetCPUShared"
+	ReasonSharedCore         = "SharedCore"
+	ReasonSharedNode         = "SharedNode"
 	ReasonTargetThrottled    = "TargetThrottled"
 	ReasonTargetNotBusy      = "TargetNotBusy"
 	ReasonConcurrencyLimited = "ConcurrencyLimited"

@@ -25,7 +25,7 @@ func sound() *result.Result {
 		Warmup:      &result.Warmup{Counts: result.Counts{Requests: 100}},
 	}
 	for i := range 2 {
-		c := result.Client{Index: i, Node: "node-1"}
+		c := result.Client{Index: i, Node: "node-2"}
 		c.Requests, c.StartedAt, c.EndedAt = 10_000, start, start+length
 		c.Latencies.Of(result.Total).Record(1000)
 		r.Clients = append(r.Clients, c)

@@ -149,7 +149,7 @@ func (n *numbered) decodeSample(w *sessionpb.ServerSample, now int64) error {
 		usages = append(usages, &sample.Backends[i].ServerUsage)
 	}
 	for _, u := range usages {
-		u.CPUs, u.AgentCPUs = clipped(u.CPUs), clipped(u.AgentCPUs)
+		u.CPUs, u.AgentCPUs, u.Cores = clipped(u.CPUs), clipped(u.AgentCPUs), clipped(u.Cores)
 	}
 	sample.Governor = clipped(sample.Governor)
 	n.sample, n.requested = sample, w.GetRequested()

@@ -78,7 +78,7 @@ func (u *usage) add(sample *result.ServerUsage) {
 	}
 	u.Latest = sample
 	kept := *sample
-	kept.CPUs, kept.AgentCPUs = "", "" // the latest sample has them
+	kept.CPUs, kept.AgentCPUs, kept.Cores = "", "", "" // the latest sample has them
 	u.samples.add(sample.At, kept)
 	if u.start == 0 {
 		return

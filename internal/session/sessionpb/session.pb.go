@@ -3354,7 +3354,10 @@ type ServerUsage struct {
 	// values are by result.ServerFigures.
 	Values []int64 `protobuf:"varint,1,rep,packed,name=values,proto3" json:"values,omitempty"`
 	// cpus lists the CPUs that they may run on.
-	Cpus          string `protobuf:"bytes,2,opt,name=cpus,proto3" json:"cpus,omitempty"`
+	Cpus string `protobuf:"bytes,2,opt,name=cpus,proto3" json:"cpus,omitempty"`
+	// cores lists all CPUs of the cores to which those belong, empty if they are
+	// unknown. Since version 2.
+	Cores         string `protobuf:"bytes,3,opt,name=cores,proto3" json:"cores,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3399,6 +3402,13 @@ func (x *ServerUsage) GetValues() []int64 {
 func (x *ServerUsage) GetCpus() string {
 	if x != nil {
 		return x.Cpus
+	}
+	return ""
+}
+
+func (x *ServerUsage) GetCores() string {
+	if x != nil {
+		return x.Cores
 	}
 	return ""
 }
@@ -3990,10 +4000,11 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\trequested\x18\x13 \x01(\bR\trequested\x12:\n" +
 	"\bbackends\x18\x14 \x03(\v2\x1e.assay.session.v1.BackendUsageR\bbackends\x12\x12\n" +
 	"\x04node\x18\x15 \x03(\x03R\x04node\x12\x1a\n" +
-	"\bgovernor\x18\x16 \x01(\tR\bgovernor\"9\n" +
+	"\bgovernor\x18\x16 \x01(\tR\bgovernor\"O\n" +
 	"\vServerUsage\x12\x16\n" +
 	"\x06values\x18\x01 \x03(\x03R\x06values\x12\x12\n" +
-	"\x04cpus\x18\x02 \x01(\tR\x04cpus\"W\n" +
+	"\x04cpus\x18\x02 \x01(\tR\x04cpus\x12\x14\n" +
+	"\x05cores\x18\x03 \x01(\tR\x05cores\"W\n" +
 	"\fBackendUsage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x123\n" +
 	"\x05usage\x18\x02 \x01(\v2\x1d.assay.session.v1.ServerUsageR\x05usage\"\xc1\x02\n" +
