@@ -147,6 +147,12 @@ type StagesLoad struct {
 	// +required
 	Levels []LoadLevel `json:"levels,omitempty"`
 
+	// stopAt ends the load at a breaking point of the target: with a CPU usage, failed requests,
+	// a latency or a throughput that doesn't rise. The run then has a result like any other. If not
+	// set, the load ends with the last level.
+	// +optional
+	StopAt *StopAt `json:"stopAt,omitempty"`
+
 	// thinkTime is as in closed.
 	// +optional
 	ThinkTime *ThinkTime `json:"thinkTime,omitempty"`

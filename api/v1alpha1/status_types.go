@@ -59,6 +59,11 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Warmup *WarmupStatus `json:"warmup,omitempty"`
 
+	// stop is the breaking point of spec.load.stages.stopAt that ended the load before its planned end.
+	// It is omitted if none did.
+	// +optional
+	Stop *StopStatus `json:"stop,omitempty"`
+
 	// clients are the figures of the first 32 clients. The artifact has those of all.
 	// +listType=map
 	// +listMapKey=index
@@ -228,6 +233,13 @@ type ResultStatus struct {
 	// target is the server's usage during the measurement.
 	// +optional
 	Target *TargetUsage `json:"target,omitempty"`
+
+	// breakingPoints are the breaking points of the target that a load with stages reached. Those that it
+	// didn't reach are only in the artifact.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	BreakingPoints []BreakingPoint `json:"breakingPoints,omitempty"`
 
 	// cpuPerRequest is the CPU time per completed request. If both figures are higher than in another
 	// run, the machine was slower.

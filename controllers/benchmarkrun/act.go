@@ -57,6 +57,9 @@ func (r *Reconciler) notify(uid string, plan *run.Plan) {
 	if plan.EndWarmup {
 		r.Sessions.End(uid)
 	}
+	if plan.EndMeasurement > 0 {
+		r.Sessions.EndMeasurement(uid, plan.EndMeasurement)
+	}
 	if plan.Read {
 		r.Sessions.RequestSample(uid)
 	}

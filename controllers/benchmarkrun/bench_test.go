@@ -34,6 +34,8 @@ type fakeSessions struct {
 	starts      map[sessionpb.Stage]int64
 	windows     []result.WarmupWindow
 	ended       bool
+	passed      []result.Second
+	endSecond   int64
 	read        int
 	merged      int // calls of Series
 	released    bool
@@ -45,8 +47,11 @@ func (f *fakeSessions) Observe(string) session.Observation {
 	o.Now = f.Now()
 	return o
 }
-func (f *fakeSessions) Now() int64                           { return f.clock.Now().UnixMicro() }
-func (f *fakeSessions) ServerCPU(string, int64, int64) int64 { return -1 }
+func (f *fakeSessions) Now() int64                         { return f.clock.Now().UnixMicro() }
+func (f *fakeSessions) Passed(string, int) []result.Second { return f.passed }
+func (f *fakeSessions) TargetUsage(string, int64, int64) result.TargetUsage {
+	return result.TargetUsage{Server: &result.Used{UserCPU: 1_000_000}}
+}
 
 func (f *fakeSessions) Windows(string, int, steady.Criterion) []result.WarmupWindow {
 	return f.windows
@@ -62,6 +67,7 @@ func (f *fakeSessions) Prepare(_ string, plans []*session.Plan, _ string) {
 }
 func (f *fakeSessions) Start(_ string, stage sessionpb.Stage, at int64) { f.starts[stage] = at }
 func (f *fakeSessions) End(string)                                      { f.ended = true }
+func (f *fakeSessions) EndMeasurement(_ string, second int64)           { f.endSecond = second }
 func (f *fakeSessions) RequestSample(string)                            { f.read++ }
 func (f *fakeSessions) Release(string)                                  { f.released = true }
 func (f *fakeSessions) Forget(string)                                   { f.forgotten = true }

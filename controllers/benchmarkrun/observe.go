@@ -16,6 +16,7 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
@@ -95,22 +96,32 @@ func (r *Reconciler) observeStart(ctx context.Context, br *v1alpha1.BenchmarkRun
 }
 
 // observeLoad reads from the sessions what the load showed so far: the windows of a warm-up that
-// are compared, and the seconds of a measurement that is complete.
+// are compared, the seconds of a measurement that may end at a breaking point, and those of one that is
+// complete.
 func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	uid, replicas := string(br.UID), loadplan.Replicas(&br.Spec)
 	if w := br.Spec.Load.Warmup; w != nil && w.Steady != nil && br.Status.Warmup == nil {
 		o.Windows = r.Sessions.Windows(uid, replicas, loadplan.Steady(w.Steady))
 	}
 	if run.IsFinished(br) || !o.Collected(replicas) {
+		if run.Stops(br) && o.Sessions.Starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0 {
+			o.Passed = r.Sessions.Passed(uid, replicas)
+		}
 		return
 	}
 	if unstored, ok := r.unstored.Load(br.UID); ok {
 		o.Unstored = unstored.(*run.Storage)
 		return
 	}
-	o.Series, o.Levels = r.Sessions.Series(uid), loadplan.Levels(&br.Spec)
+	o.Series = r.Sessions.Series(uid)
+	o.Levels, o.Steps = run.Levels(br, o.Sessions.Clients)
 	for i := range o.Levels {
-		o.Levels[i].ServerCPU = r.Sessions.ServerCPU(uid, o.Levels[i].Start, o.Levels[i].End)
+		used := r.Sessions.TargetUsage(uid, o.Levels[i].Start, o.Levels[i].End)
+		o.Levels[i].SetTarget(&used)
+	}
+	for i := range o.Steps {
+		used := r.Sessions.TargetUsage(uid, o.Steps[i].Start, o.Steps[i].End)
+		o.Steps[i].SetTarget(&used)
 	}
 }
 

@@ -28,13 +28,15 @@ import (
 type Sessions interface {
 	Observe(run string) session.Observation
 	Series(run string) []result.Second
-	ServerCPU(run string, from, to int64) int64
+	Passed(run string, clients int) []result.Second
+	TargetUsage(run string, from, to int64) result.TargetUsage
 	Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow
 	Watch(run string, watch session.Watch)
 	Prepare(run string, plans []*session.Plan, address string)
 	Now() int64
 	Start(run string, stage sessionpb.Stage, at int64)
 	End(run string)
+	EndMeasurement(run string, second int64)
 	RequestSample(run string)
 	Release(run string)
 	Forget(run string)

@@ -96,20 +96,12 @@ func open(p *session.Plan, load *v1alpha1.OpenLoad, s sharing) profile.Profile {
 }
 
 func stages(p *session.Plan, load *v1alpha1.StagesLoad, s sharing) profile.Profile {
-	var before int64
-	for _, l := range load.Levels {
-		n := s.all(int64(ptr.Deref(l.RequestsPerSecond, 0)))
+	p.Measurement.Profile = segments(load, func(l *v1alpha1.LoadLevel) int64 {
 		if l.Connections != nil {
-			n = s.own(int64(*l.Connections))
+			return s.own(int64(*l.Connections))
 		}
-		if ramp := ptr.Deref(l.RampSeconds, 0); ramp > 0 {
-			p.Measurement.Profile = append(p.Measurement.Profile,
-				profile.Segment{From: before, To: n, DurationMicroseconds: int64(ramp) * microsecondsPerSecond})
-		}
-		p.Measurement.Profile = append(p.Measurement.Profile,
-			profile.Segment{From: n, To: n, DurationMicroseconds: int64(l.HoldSeconds) * microsecondsPerSecond, Level: true})
-		before = n
-	}
+		return s.all(int64(ptr.Deref(l.RequestsPerSecond, 0)))
+	})
 	p.Measurement.DurationMicroseconds = p.Measurement.Profile.Duration().Microseconds()
 	p.ThinkTime = thinkTime(load.ThinkTime)
 	if load.Levels[0].Connections != nil {
@@ -119,6 +111,22 @@ func stages(p *session.Plan, load *v1alpha1.StagesLoad, s sharing) profile.Profi
 	}
 	first := p.Measurement.Profile.Levels()[0].Load
 	return profile.Profile{{From: first, To: first}}
+}
+
+// segments returns the profile of stages, given the load at each level.
+func segments(load *v1alpha1.StagesLoad, at func(*v1alpha1.LoadLevel) int64) profile.Profile {
+	var segments profile.Profile
+	var before int64
+	for i := range load.Levels {
+		l := &load.Levels[i]
+		n := at(l)
+		if ramp := ptr.Deref(l.RampSeconds, 0); ramp > 0 {
+			segments = append(segments, profile.Segment{From: before, To: n, DurationMicroseconds: int64(ramp) * microsecondsPerSecond})
+		}
+		segments = append(segments, profile.Segment{From: n, To: n, DurationMicroseconds: int64(l.HoldSeconds) * microsecondsPerSecond, Level: true})
+		before = n
+	}
+	return segments
 }
 
 // arrivals makes a client send requests at their intended start times.
@@ -162,27 +170,6 @@ func TargetRatePerSecond(spec *v1alpha1.BenchmarkRunSpec) int64 {
 		}
 	}
 	return most
-}
-
-// Levels are the levels of a load over all clients, without figures.
-func Levels(spec *v1alpha1.BenchmarkRunSpec) []result.Level {
-	if spec.Load.Stages == nil {
-		return nil
-	}
-	s := sharing{scope: spec.Load.Scope, clients: Replicas(spec)}
-	var p session.Plan
-	stages(&p, spec.Load.Stages, s)
-	var levels []result.Level
-	for i, l := range p.Measurement.Profile.Levels() {
-		level := result.Level{Start: l.Start, End: l.End, ServerCPU: -1}
-		if asked := spec.Load.Stages.Levels[i]; asked.Connections != nil {
-			level.TargetConnections = s.all(int64(*asked.Connections))
-		} else {
-			level.TargetRatePerSecond = l.Load
-		}
-		levels = append(levels, level)
-	}
-	return levels
 }
 
 // Extent is the size of a load: requests over all clients, or else seconds. A script has neither.

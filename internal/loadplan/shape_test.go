@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/breakingpoint"
 	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
@@ -98,12 +99,51 @@ func TestR5(t *testing.T) {
 			t.Fatalf("client %d: %+v", i, p)
 		}
 	}
-	levels := Levels(&run.Spec)
+	levels, steps := Levels(&run.Spec)
+	if step := steps[4]; len(steps) != 5 || step.From != 800 || step.TargetConnections != 1000 || step.Start != 2640 || step.End != 2700 {
+		t.Errorf("the last of %d steps is %+v", len(steps), step)
+	}
 	if last := levels[4]; last.TargetConnections != 1000 || last.Start != 2700 || last.End != 3300 || last.ServerCPU != -1 {
 		t.Errorf("the last level is %+v", last)
 	}
 	if _, extent := Extents(&run.Spec); extent != (Extent{Seconds: 3300}) {
 		t.Errorf("it takes %+v", extent)
+	}
+}
+
+// TestProfile checks that the load of all clients is that of the spec, or its multiple.
+func TestProfile(t *testing.T) {
+	levels := []v1alpha1.LoadLevel{{RequestsPerSecond: ptr.To(int32(10)), HoldSeconds: 2}, {RequestsPerSecond: ptr.To(int32(30)), RampSeconds: ptr.To(int32(4)), HoldSeconds: 1}}
+	for scope, n := range map[v1alpha1.LoadScope]int64{v1alpha1.ScopeRun: 1, v1alpha1.ScopeClient: 3} {
+		run := of(3, v1alpha1.Load{Scope: scope, Stages: &v1alpha1.StagesLoad{Levels: levels}})
+		want := profile.Profile{
+			{From: 10 * n, To: 10 * n, DurationMicroseconds: 2_000_000, Level: true}, {From: 10 * n, To: 30 * n, DurationMicroseconds: 4_000_000},
+			{From: 30 * n, To: 30 * n, DurationMicroseconds: 1_000_000, Level: true},
+		}
+		if diff := cmp.Diff(want, Profile(&run.Spec)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", scope, diff)
+		}
+	}
+	if p := Profile(&of(1, v1alpha1.Load{Closed: &v1alpha1.ClosedLoad{Connections: 1}}).Spec); p != nil {
+		t.Errorf("of another load: %+v", p)
+	}
+}
+
+func TestBreakingPoints(t *testing.T) {
+	run := of(1, v1alpha1.Load{Stages: &v1alpha1.StagesLoad{}})
+	if got := BreakingPoints(&run.Spec); got != breakingpoint.Defaults || StopAt(run.Spec.Load.Stages) != (breakingpoint.Bounds{}) {
+		t.Errorf("defaults %+v", got)
+	}
+	run.Spec.Thresholds = []v1alpha1.Threshold{{Metric: v1alpha1.MetricLatencyP99, Below: "0.25s"}}
+	if got := BreakingPoints(&run.Spec).LatencyP99; got != 250_000 {
+		t.Errorf("with a threshold: %d", got)
+	}
+	run.Spec.Load.Stages.StopAt = &v1alpha1.StopAt{
+		CPUPercent: ptr.To(int32(80)), FailedRequests: ptr.To(int64(7)), ErrorPercent: ptr.To(int32(6)), LatencyP99: "500ms", ThroughputGainPercent: ptr.To(int32(4)),
+	}
+	want := breakingpoint.Bounds{CPUPercent: 80, FailedRequests: 7, ErrorPercent: 6, LatencyP99: 500_000, ThroughputGainPercent: 4}
+	if got, stop := BreakingPoints(&run.Spec), StopAt(run.Spec.Load.Stages); got != want || stop != want {
+		t.Errorf("%+v, stop at %+v", got, stop)
 	}
 }
 

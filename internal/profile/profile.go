@@ -5,6 +5,7 @@ package profile
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -76,6 +77,33 @@ func (p Profile) Levels() []Level {
 		}
 	}
 	return levels
+}
+
+// Steps returns the segments that change the load from one level to another, if there are levels: those
+// that begin and end at whole seconds. Load is that at the end.
+func (p Profile) Steps() []Level {
+	var steps []Level
+	if !slices.ContainsFunc(p, func(s Segment) bool { return s.Level }) {
+		return nil
+	}
+	for i, s := range p {
+		if start, end := p.start(i), p.start(i+1); !s.Level && start%time.Second == 0 && end%time.Second == 0 && end > start {
+			steps = append(steps, Level{Load: s.To, Start: int64(start / time.Second), End: int64(end / time.Second)})
+		}
+	}
+	return steps
+}
+
+// Period is a span of time since the start of a profile.
+type Period struct{ Start, End time.Duration }
+
+// Bounds returns when each segment starts and ends.
+func (p Profile) Bounds() []Period {
+	periods := make([]Period, len(p))
+	for i := range p {
+		periods[i] = Period{p.start(i), p.start(i + 1)}
+	}
+	return periods
 }
 
 // start returns when a segment starts or, for len(p), when the last one ends.

@@ -47,7 +47,7 @@ func staged() *result.Result {
 		}
 		levels = append(levels, l)
 	}
-	r.AddLevels(levels)
+	r.AddLevels(levels, nil)
 	return r
 }
 

@@ -18,6 +18,82 @@ type Level struct {
 	// server, in microseconds; -1 if it is unknown.
 	ClientCPU int64 `json:"clientCPUMicroseconds"`
 	ServerCPU int64 `json:"serverCPUMicroseconds"`
+	// TargetUsage is what the target's containers used, and what happened around them.
+	TargetUsage
+}
+
+// TargetUsage is what the target's containers used in a span of time, and what happened around them.
+type TargetUsage struct {
+	// Server and Backends are all figures of the target's containers, the latter by name. One
+	// of unknown usage is absent.
+	Server   *Used            `json:"server,omitempty"`
+	Backends map[string]*Used `json:"backends,omitempty"`
+	// Node shows what happened around them; nil if that is unknown.
+	Node *NodeUsage `json:"node,omitempty"`
+}
+
+// CPUOf returns the CPU time of a container of the target in microseconds, or Unknown.
+func (u *TargetUsage) CPUOf(container string) int64 {
+	used := u.Backends[container]
+	if container == ServerContainer {
+		used = u.Server
+	}
+	if used == nil {
+		return Unknown
+	}
+	return (*ServerUsage)(used).CPU()
+}
+
+// Resident returns the sum of the largest resident sets of the target's containers in bytes, or Unknown
+// if that of one of them is.
+func (u *TargetUsage) Resident(containers []Container) int64 {
+	sum := int64(0)
+	for _, c := range containers {
+		used := u.Backends[c.Name]
+		if c.Name == ServerContainer {
+			used = u.Server
+		}
+		if used == nil || used.Resident < 0 {
+			return Unknown
+		}
+		sum += used.Resident
+	}
+	return sum
+}
+
+// SetTarget sets what the target used.
+func (l *Level) SetTarget(u *TargetUsage) {
+	l.TargetUsage, l.ServerCPU = *u, u.CPUOf(ServerContainer)
+}
+
+// Step holds the figures of a load while it changed from one level to another. The level's load is that
+// at the end of the step.
+type Step struct {
+	// From is the load at the start of the step, in the unit of the level.
+	From int64 `json:"from"`
+	Level
+}
+
+// Load returns the connections or the rate of the level.
+func (l *Level) Load() int64 { return l.TargetConnections + l.TargetRatePerSecond }
+
+// PodCPUPercent returns the CPU time of all containers of the target in percent of the sum of their limits,
+// or Unknown if one of these is.
+func (l *Level) PodCPUPercent(containers []Container) float64 {
+	used, limit := int64(0), int64(0)
+	for _, c := range containers {
+		of := l.CPUOf(c.Name)
+		if of == Unknown || c.CPULimit <= 0 {
+			return Unknown
+		}
+		used, limit = used+of, limit+c.CPULimit
+	}
+	return l.CPUPercent(used, limit)
+}
+
+// BytesPerSecond returns the bytes of responses divided by the level's length.
+func (l *Level) BytesPerSecond() float64 {
+	return perSecond(l.BytesReceived, (l.End-l.Start)*1_000_000)
 }
 
 // RequestsPerSecond returns the successful requests divided by the level's length.
@@ -34,30 +110,67 @@ func (l *Level) CPUPercent(microseconds, limitMillis int64) float64 {
 	return percentOfLimit(100*float64(microseconds)/float64((l.End-l.Start)*1_000_000), limitMillis)
 }
 
-// LevelTotals are one client's figures of one level. The measure has the latencies of LevelPhases.
+// LevelTotals are one client's figures of one level, or step. The measure has the latencies of LevelPhases.
 type LevelTotals struct {
 	Measure
 	// CPU is the client's CPU time in microseconds.
 	CPU int64 `json:"cpuMicroseconds"`
+	// Seconds is the number of whole seconds that the figures are of: fewer than planned if the load
+	// was ended before.
+	Seconds int64 `json:"seconds"`
 }
 
 // LevelPhases are the phases with latencies of a level.
 var LevelPhases = [...]Phase{Total, Delay, Service}
 
-// AddLevels merges the clients' figures of the given levels, of which target and
-// bounds are set, and removes them from the clients.
-func (r *Result) AddLevels(levels []Level) {
-	r.Levels = levels
-	for l := range r.Levels {
-		level := &r.Levels[l]
-		for i := range r.Clients {
-			if c := &r.Clients[i]; l < len(c.Levels) {
-				level.Merge(&c.Levels[l].Measure)
-				level.ClientCPU = max(level.ClientCPU, c.Levels[l].CPU)
-			}
+// Reached returns those of a load's levels, and of the steps between them, that clients came to before the load
+// was ended early. The last one ends with it.
+func Reached(levels []Level, steps []Step, clients []*Totals) ([]Level, []Step) {
+	var reachedLevels []Level
+	for i := range levels {
+		if l := levels[i]; l.endWith(i, clients, func(t *Totals) []LevelTotals { return t.Levels }) {
+			reachedLevels = append(reachedLevels, l)
 		}
 	}
-	for i := range r.Clients {
-		r.Clients[i].Levels = nil
+	var reachedSteps []Step
+	for i := range steps {
+		if s := steps[i]; s.endWith(i, clients, func(t *Totals) []LevelTotals { return t.Steps }) {
+			reachedSteps = append(reachedSteps, s)
+		}
 	}
+	return reachedLevels, reachedSteps
+}
+
+// endWith ends a level with the last second that a client has of it. It reports whether there is one.
+func (l *Level) endWith(number int, clients []*Totals, of func(*Totals) []LevelTotals) bool {
+	seconds := int64(0)
+	for _, t := range clients {
+		if all := of(t); number < len(all) {
+			seconds = max(seconds, all[number].Seconds)
+		}
+	}
+	l.End = min(l.End, l.Start+seconds)
+	return seconds > 0
+}
+
+// AddLevels merges the clients' figures of the given levels and steps, of which target, bounds and usage
+// of the target are set, and removes them from the clients. Clients may have figures of later ones, which
+// are dropped.
+func (r *Result) AddLevels(levels []Level, steps []Step) {
+	r.Levels, r.Steps = levels, steps
+	for i := range r.Clients {
+		c := &r.Clients[i]
+		for l := range min(len(levels), len(c.Levels)) {
+			levels[l].add(&c.Levels[l])
+		}
+		for s := range min(len(steps), len(c.Steps)) {
+			steps[s].add(&c.Steps[s])
+		}
+		c.Levels, c.Steps = nil, nil
+	}
+}
+
+func (l *Level) add(t *LevelTotals) {
+	l.Merge(&t.Measure)
+	l.ClientCPU = max(l.ClientCPU, t.CPU)
 }

@@ -18,8 +18,13 @@ type Result struct {
 	Merged Measure `json:"merged"`
 	// Arrivals shows how well an open load kept its rate over all clients; nil for other loads.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
-	// Levels are the levels of a load that goes through stages.
-	Levels []Level `json:"levels,omitempty"`
+	// Levels are the levels of a load that goes through stages, Steps its changes between them that
+	// take time. BreakingPoints are the conditions under which the target counts as overloaded, and
+	// Stop is the one that ended the load before its planned end, or nil if none did.
+	Levels         []Level         `json:"levels,omitempty"`
+	Steps          []Step          `json:"steps,omitempty"`
+	BreakingPoints []BreakingPoint `json:"breakingPoints,omitempty"`
+	Stop           *Stop           `json:"stop,omitempty"`
 	// Script holds the figures of a k6 script; nil for other loads.
 	Script *Script `json:"script,omitempty"`
 	// DurationMicroseconds is the time from the first client's start to the last client's end.
@@ -206,8 +211,10 @@ type Totals struct {
 	// WarmupMicroseconds is the time from the start of the first request of the warm-up
 	// to the end of the last.
 	WarmupMicroseconds int64 `json:"warmupMicroseconds,omitempty"`
-	// Levels are the client's figures of each level. A result has them merged instead.
+	// Levels are the client's figures of each level, Steps those of each step between levels. A
+	// result has them merged instead.
 	Levels []LevelTotals `json:"levels,omitempty"`
+	Steps  []LevelTotals `json:"steps,omitempty"`
 	// Script has the client's figures of a k6 script; nil for other loads. A result has
 	// them merged instead.
 	Script *ScriptTotals `json:"script,omitempty"`

@@ -44,10 +44,15 @@ type Observed struct {
 	Sessions session.Observation
 	// Windows holds the last windows of a warm-up, until it is decided that the target is steady.
 	Windows []result.WarmupWindow
-	// Series holds the seconds of the measurement, and Levels the levels of the load with the CPU
-	// time of the server in each. Both are read only when every client has sent its totals.
+	// Passed holds the seconds of the measurement that all clients have sent, if the load may end at a
+	// breaking point and this is undecided.
+	Passed []result.Second
+	// Series holds the seconds of the measurement, Levels the levels of the load and Steps the steps
+	// between them with the usage of the target in each. They are read only when every client has sent
+	// its totals.
 	Series []result.Second
 	Levels []result.Level
+	Steps  []result.Step
 
 	// Position is the run's place in its lane. It is read only for a run that isn't admitted.
 	Position Position

@@ -46,6 +46,9 @@ type Plan struct {
 	Begin *Begin
 	// EndWarmup makes the clients end their warm-up.
 	EndWarmup bool
+	// EndMeasurement is the second of the measurement with which the clients end it, or 0 for its planned
+	// end.
+	EndMeasurement int64
 	// Read requests a usage sample from the agent.
 	Read bool
 	// Release lets the pods exit.

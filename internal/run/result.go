@@ -107,7 +107,8 @@ func (p *planner) merge() (*result.Result, error) {
 	if merged.Warmup != nil {
 		merged.Warmup.Steady = steadiness(p.run)
 	}
-	merged.AddLevels(p.observed.Levels)
+	merged.AddLevels(p.observed.Levels, p.observed.Steps)
+	p.addBreakingPoints(merged)
 	merged.Server, merged.Backends = p.observed.Sessions.Agent.Measured()
 	if agent := p.observed.Sessions.Agent; agent != nil {
 		merged.NodeUsage = agent.NodeUsage

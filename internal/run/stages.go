@@ -38,7 +38,12 @@ func (p *planner) measure(at int64) {
 		p.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(p.observed.wall(at, p.now)))
 	}
 	_, extent := loadplan.Extents(&p.run.Spec)
-	p.state(v1alpha1.ReasonMeasuring, "The clients send the load.",
+	message := "The clients send the load."
+	if said := p.endEarly(at); said != "" {
+		message += " " + said
+		extent.Seconds = p.EndMeasurement
+	}
+	p.state(v1alpha1.ReasonMeasuring, message,
 		p.progress(sessionpb.Stage_STAGE_MEASUREMENT, at, extent))
 	p.requeueIn(progressInterval)
 }

@@ -39,6 +39,7 @@ func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
 	}
 	s.Target = usage(r.Server, r.Environment.TargetCPULimit)
 	s.CPUPerRequest = cpuPerRequest(r)
+	s.BreakingPoints = breakingPointStatuses(r)
 	return s
 }
 

@@ -23,9 +23,13 @@ func (p *planner) complete() {
 	}
 	r := p.observed.Stored.Result
 	p.summarize(r)
+	stopped := ""
+	if r.Stop != nil {
+		stopped = fmt.Sprintf(" The load ended after %ds, by spec.load.stages.stopAt: %s.", r.Stop.End, describeBreakingPoint(&r.Stop.BreakingPoint))
+	}
 	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonCompleted,
-		fmt.Sprintf("%d requests were measured, %d of them failed. Show the result with: kubectl assay report %s -n %s",
-			r.Merged.Requests, r.Merged.Errors.Total(), p.run.Name, p.run.Namespace))
+		fmt.Sprintf("%d requests were measured, %d of them failed.%s Show the result with: kubectl assay report %s -n %s",
+			r.Merged.Requests, r.Merged.Errors.Total(), stopped, p.run.Name, p.run.Namespace))
 	p.judge(r)
 	p.finish()
 	p.Release = true

@@ -110,7 +110,10 @@ func ArrivalsFromWire(values []int64, counts *result.Counts) (*result.Arrivals, 
 	return a, nil
 }
 
-// LevelsToWire returns the messages for the figures of levels.
+// maxLevelSeconds bounds the seconds of a level, and is more than the API allows.
+const maxLevelSeconds = 1 << 20
+
+// LevelsToWire returns the messages for the figures of levels, or of steps between them.
 func LevelsToWire(levels []result.LevelTotals) ([]*sessionpb.LevelTotals, error) {
 	var all []*sessionpb.LevelTotals
 	for i := range levels {
@@ -118,7 +121,7 @@ func LevelsToWire(levels []result.LevelTotals) ([]*sessionpb.LevelTotals, error)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, &sessionpb.LevelTotals{Measure: measure, Cpu: levels[i].CPU})
+		all = append(all, &sessionpb.LevelTotals{Measure: measure, Cpu: levels[i].CPU, Seconds: levels[i].Seconds})
 	}
 	return all, nil
 }
@@ -134,7 +137,9 @@ func LevelsFromWire(levels []*sessionpb.LevelTotals) ([]result.LevelTotals, erro
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, result.LevelTotals{Measure: *measure, CPU: min(max(l.GetCpu(), 0), maxSum)})
+		all = append(all, result.LevelTotals{
+			Measure: *measure, CPU: min(max(l.GetCpu(), 0), maxSum), Seconds: min(max(l.GetSeconds(), 0), maxLevelSeconds),
+		})
 	}
 	return all, nil
 }

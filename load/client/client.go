@@ -175,6 +175,9 @@ func (c *Client) handle(ctx context.Context, order pod.Order) error {
 	case pod.End:
 		c.end()
 		return nil
+	case pod.EndMeasurement:
+		c.endMeasurement(order)
+		return nil
 	default:
 		return fmt.Errorf("the manager sent the order %T, which clients don't handle", order)
 	}
@@ -273,6 +276,15 @@ func (c *Client) end() {
 	}
 }
 
+// endMeasurement ends the measurement early. It does nothing unless that is under way.
+func (c *Client) endMeasurement(order pod.EndMeasurement) {
+	if s := c.current; s != nil && s.kind == sessionpb.Stage_STAGE_MEASUREMENT && s.sampled != nil {
+		at := c.session.Local(order.At)
+		c.log.Info("Received order to end the measurement", "afterSeconds", at.Sub(s.at).Seconds())
+		s.endAt(at)
+	}
+}
+
 // endStage collects the figures of the stage that has ended. After the warm-up
 // it enters the measurement; after the measurement it sends the totals.
 func (c *Client) endStage() {
@@ -298,7 +310,7 @@ func (c *Client) endStage() {
 	}
 	c.current, c.measured = nil, true
 	c.totals.Measure, c.totals.Arrivals = *measure, ended.Arrivals()
-	c.totals.Levels = ended.sampler.LevelTotals()
+	c.totals.Levels, c.totals.Steps = ended.sampler.LevelTotals()
 	c.totals.Usage, c.totals.NodeUsage = ended.sampler.Usage(), ended.sampler.NodeUsage()
 	c.totals.StartedAt, c.totals.EndedAt = ended.span(c.session)
 	c.session.SendTotals(&c.totals)

@@ -39,13 +39,24 @@ func newStage(kind sessionpb.Stage, load *driver.Load, amount session.Amount) *s
 func (s *stage) start(at time.Time, send func(*result.ClientSecond)) {
 	s.at = at
 	s.sampler = recorder.NewSampler(s.recorder, at, send)
-	s.sampler.Levels(s.amount.Profile.Levels())
+	s.sampler.Levels(s.amount.Profile)
 	s.sampled = make(chan struct{})
 	go s.Begin(at)
 	go func() {
 		s.sampler.Run(s.Done())
 		close(s.sampled)
 	}()
+}
+
+// endAt ends the stage, which has started, at a time instead of its planned end, or now if that has
+// passed. The time must be a whole number of seconds after the start time.
+func (s *stage) endAt(at time.Time) {
+	second := at.Sub(s.at).Round(time.Second)
+	if now := time.Since(s.at); now > second {
+		second = now.Truncate(time.Second) // the second under way is incomplete
+	}
+	s.sampler.EndLevels(int64(second / time.Second))
+	time.AfterFunc(time.Until(at), s.Shorten)
 }
 
 // span returns the start of the first request and the end of the last, in microseconds since the

@@ -3,6 +3,7 @@ package client
 import (
 	"testing"
 
+	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
@@ -53,5 +54,53 @@ func TestManagerEndsWarmup(t *testing.T) {
 	}
 	if seen := server.Seen().Requests; seen != warm+300 {
 		t.Errorf("the server saw %d requests, want %d", seen, warm+300)
+	}
+}
+
+// TestManagerEndsMeasurement has the manager end an hour's measurement with its third second, and again when it
+// has ended. The level under way has the seconds until then, the next one has none.
+func TestManagerEndsMeasurement(t *testing.T) {
+	server := testserver.New(t, ok)
+	p := plan(0)
+	p.Measurement = session.Amount{DurationMicroseconds: 3_600_000_000, Profile: profile.Profile{
+		{From: 2, To: 2, DurationMicroseconds: 1_800_000_000, Level: true}, {To: 4, From: 4, DurationMicroseconds: 1_800_000_000, Level: true},
+	}}
+	regular := fakesession.Regular(p, server.Address(), 0)
+	var at int64
+	seconds := 0
+	s := fakesession.New(func(event fakesession.Event) []pod.Order {
+		orders := regular(event)
+		for _, order := range orders {
+			if start, ok := order.(pod.Start); ok {
+				at = start.At
+			}
+		}
+		if _, ok := event.(fakesession.Second); ok {
+			if seconds++; seconds == 1 || seconds == 4 {
+				return append(orders, pod.EndMeasurement{At: at + 3_000_000})
+			}
+		}
+		return orders
+	})
+	if err := runClient(t.Context(), t, s); err != nil {
+		t.Fatal(err)
+	}
+	got := of[result.Totals](s)[0]
+	if got.Requests == 0 || got.Errors.Total() != 0 || len(got.Levels) != 2 || got.Levels[1].Seconds != 0 || got.Levels[1].Requests != 0 {
+		t.Fatalf("totals %+v", got)
+	}
+	if took := got.DurationMicroseconds(); took < 2_900_000 || took > 30_000_000 {
+		t.Errorf("the measurement took %d µs", took)
+	}
+	var held, whole int64
+	for _, second := range of[fakesession.Second](s) {
+		if second.Second < got.Levels[0].Seconds {
+			held += second.Requests
+			whole++
+		}
+	}
+	// A busy machine may receive the order after the third second.
+	if level := &got.Levels[0]; level.Seconds < 3 || whole != level.Seconds || level.Requests != held {
+		t.Errorf("the level has %d requests of %d s, its seconds %d of %d s", level.Requests, level.Seconds, held, whole)
 	}
 }

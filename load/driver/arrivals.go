@@ -96,13 +96,14 @@ func (a *arrivals) wait(c *connection) (intended time.Duration, ok bool) {
 	case intended = <-c.woken:
 		return intended, true
 	case <-a.exhausted:
-		select { // a request that was dispatched before the end goes first
-		case intended = <-c.woken:
-			return intended, true
-		default:
-		}
 	case <-a.stage.ended:
 	case <-a.stage.context.Done():
+		return 0, false
+	}
+	select { // a request that was dispatched before the end goes first
+	case intended = <-c.woken:
+		return intended, true
+	default:
 	}
 	return 0, false
 }
@@ -201,6 +202,18 @@ func (a *arrivals) advance(now time.Duration) time.Duration {
 	a.noteStart(intended, now)
 	a.next, a.more = a.schedule.next()
 	return intended
+}
+
+// shorten makes now the end of the schedule. It reports whether requests are due that have not started.
+func (a *arrivals) shorten(now time.Duration) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.schedule.amount.Requests, a.schedule.amount.DurationMicroseconds = 0, now.Microseconds()
+	if a.more && a.next >= a.schedule.amount.Duration() {
+		a.more = false
+		a.schedule.count--
+	}
+	return a.more
 }
 
 // drop drops requests that are later than maxDelay. It returns whether any requests are left.

@@ -13,6 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/load/internal/testserver"
 	"github.com/assay-dev/assay/load/recorder"
 )
 
@@ -119,5 +120,86 @@ func pipes(servers *sync.WaitGroup, serve func(net.Conn)) dialer {
 			serve(server)
 		})
 		return pipe{client}, nil
+	}
+}
+
+// TestShorten gives stages that would last for an hour an earlier end. What is due by then still starts, and
+// counts as asked for.
+func TestShorten(t *testing.T) {
+	const serving, after = 300 * time.Millisecond, 1150 * time.Millisecond
+	hour := session.Amount{DurationMicroseconds: 3_600_000_000}
+	tests := map[string]struct {
+		rate     int64 // 0 for closed load
+		requests int64
+		ends     time.Duration
+	}{
+		"closed load":                         {0, 4 * 4, 4 * serving},
+		"a rate":                              {4, 5, time.Second + serving},
+		"a rate beyond the target's capacity": {20, 23, 1900 * time.Millisecond}, // 4 at a time
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := plan(4, 1, "/")
+				p.Measurement = hour
+				if test.rate > 0 {
+					p.Arrivals, p.Measurement.Profile = &session.Arrivals{Shares: 1}, profile.Profile{{From: test.rate, To: test.rate}}
+				}
+				load := newLoad(t, &p, "127.0.0.1:80", Access{})
+				var servers sync.WaitGroup
+				load.coarse, load.looped = true, false
+				load.dial = pipes(&servers, func(conn net.Conn) {
+					for reader := bufio.NewReader(conn); readRequest(reader); {
+						time.Sleep(serving)
+						_, _ = conn.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+					}
+				})
+				r := recorder.New(1)
+				stage := load.NewStage(p.Measurement, r)
+				go stage.Run(0, 1)
+				<-stage.Ready()
+				start := time.Now()
+				sampler := recorder.NewSampler(r, start, func(*result.ClientSecond) {})
+				go stage.Begin(start)
+				time.AfterFunc(after, stage.Shorten)
+				sampler.Run(stage.Done())
+				took := time.Since(start)
+				stage.Stop()
+				servers.Wait()
+				if got := r.Total(); got.Requests != test.requests || got.Errors.Total() != 0 {
+					t.Errorf("%d requests (%d failed), want %d", got.Requests, got.Errors.Total(), test.requests)
+				}
+				if took < max(after, test.ends) || took > max(after, test.ends)+10*time.Millisecond {
+					t.Errorf("the stage ended after %v, want %v", took, max(after, test.ends))
+				}
+				want := result.Arrivals{Due: test.requests, PlannedMicroseconds: after.Microseconds()}
+				if got := stage.Arrivals(); test.rate > 0 && (got.Due != want.Due || got.PlannedMicroseconds/10_000 != want.PlannedMicroseconds/10_000) {
+					t.Errorf("arrivals %+v, want %+v", *got, want)
+				}
+			})
+		})
+	}
+}
+
+// TestShortenLoops does the same in loops, with real connections.
+func TestShortenLoops(t *testing.T) {
+	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.OK(10) })
+	p := plan(4, 1, "/")
+	p.Arrivals = &session.Arrivals{Shares: 1}
+	p.Measurement = session.Amount{DurationMicroseconds: 3_600_000_000, Profile: profile.Profile{{From: 100, To: 100}}}
+	load := newLoad(t, &p, server.Address(), Access{})
+	r := recorder.New(1)
+	stage := load.NewStage(p.Measurement, r)
+	go stage.Run(0, 1)
+	<-stage.Ready()
+	start := time.Now()
+	sampler := recorder.NewSampler(r, start, func(*result.ClientSecond) {})
+	go stage.Begin(start)
+	time.AfterFunc(200*time.Millisecond, stage.Shorten)
+	sampler.Run(stage.Done())
+	stage.Stop()
+	got, a := r.Total(), stage.Arrivals()
+	if got.Requests != a.Due || a.Due < 20 || a.PlannedMicroseconds < 200_000 || a.Due != (a.PlannedMicroseconds-1)/10_000+1 {
+		t.Errorf("%d requests, arrivals %+v", got.Requests, *a)
 	}
 }

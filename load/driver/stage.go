@@ -221,6 +221,19 @@ func (s *Stage) End() {
 	}
 }
 
+// Shorten makes now the planned end of a stage with a duration. Before Begin it waits for that. Of an open load, requests that
+// are due already still start, as at the end that was planned before.
+func (s *Stage) Shorten() {
+	select {
+	case <-s.begun:
+	case <-s.context.Done():
+		return
+	}
+	if s.arrivals == nil || !s.arrivals.shorten(s.now()) {
+		s.End()
+	}
+}
+
 // Stopped returns a channel that is closed by Stop.
 func (s *Stage) Stopped() <-chan struct{} { return s.context.Done() }
 

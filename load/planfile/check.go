@@ -2,6 +2,7 @@ package planfile
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -152,6 +153,23 @@ func (c *converter) stages(l *v1alpha1.StagesLoad) {
 	c.rejectIf(!connections && l.ThinkTime != nil, "load.stages.thinkTime", "is for levels of connections: a rate has no think time")
 	c.rejectIf(connections && l.InterArrivalTimes != "", "load.stages.interArrivalTimes", "is for levels of requestsPerSecond")
 	c.rejectIf(connections && l.MaxConnections != nil, "load.stages.maxConnections", "is for levels of requestsPerSecond")
+	c.stopAt(l.StopAt)
+}
+
+// latencyBound is the form of a latency in the API.
+var latencyBound = regexp.MustCompile(`^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$`)
+
+func (c *converter) stopAt(s *v1alpha1.StopAt) {
+	if s == nil {
+		return
+	}
+	const field = "load.stages.stopAt"
+	c.rejectIf(s.CPUPercent != nil, field+".cpuPercent", "is for runs in a cluster: nothing is known of the target's CPU")
+	within(c, field+".failedRequests", s.FailedRequests, 1, 1_000_000_000_000)
+	within(c, field+".errorPercent", s.ErrorPercent, 1, 100)
+	within(c, field+".throughputGainPercent", s.ThroughputGainPercent, 1, 19)
+	c.rejectIf(s.LatencyP99 != "" && (!latencyBound.MatchString(s.LatencyP99) || !strings.ContainsAny(s.LatencyP99, "123456789")),
+		field+".latencyP99", "must be a duration greater than zero, such as 500ms")
 }
 
 func (c *converter) thinkTime(field string, t *v1alpha1.ThinkTime) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/utils/ptr"
 
@@ -109,13 +110,25 @@ func (c *converter) job(f *file) *standalone.Job {
 		if w := f.Load.Warmup; w != nil && w.Steady != nil {
 			job.Steady = new(loadplan.Steady(w.Steady))
 		}
-		job.Load, job.Levels = loadplan.Shape(spec), loadplan.Levels(spec)
+		job.Load, job.Stages = loadplan.Shape(spec), stagesOf(spec)
 	}
 	job.Plan.Host, job.Credentials = f.Host, c.path(f.CredentialsDirectory)
 	if job.URL != nil {
 		c.security(f, job)
 	}
 	return job
+}
+
+// stagesOf describes a load in stages; nil for another load.
+func stagesOf(spec *v1alpha1.BenchmarkRunSpec) *standalone.Stages {
+	if spec.Load.Stages == nil {
+		return nil
+	}
+	s := &standalone.Stages{StopAt: loadplan.StopAt(spec.Load.Stages), Bounds: loadplan.BreakingPoints(spec)}
+	s.Levels, s.Steps = loadplan.Levels(spec)
+	s.Load.Profile, s.Load.Rate = loadplan.Profile(spec), loadplan.Shape(spec) == result.LoadOpen
+	s.Load.End = int64(s.Load.Profile.Duration() / time.Second)
+	return s
 }
 
 func (c *converter) url(text string) *url.URL {

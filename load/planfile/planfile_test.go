@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/assay-dev/assay/internal/breakingpoint"
 	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/requestlist"
 	"github.com/assay-dev/assay/internal/result"
@@ -93,6 +94,7 @@ load:
   stages:
     interArrivalTimes: Poisson
     levels: [{requestsPerSecond: 10, holdSeconds: 2}, {requestsPerSecond: 30, rampSeconds: 1, holdSeconds: 2}]
+    stopAt: {errorPercent: 10, latencyP99: 0.5s}
   warmup: {requests: 5}
 `), "", "/plans")
 	if err != nil {
@@ -113,7 +115,14 @@ load:
 	if diff := cmp.Diff(want, job.Plan); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if job.Load != result.LoadOpen || len(job.Levels) != 2 || job.Credentials != "/plans/secret" {
+	s := job.Stages
+	if len(s.Levels) != 2 || len(s.Steps) != 1 || s.Steps[0].From != 10 || s.Steps[0].TargetRatePerSecond != 30 || s.Load.End != 5 || !s.Load.Rate {
+		t.Errorf("stages %+v", s)
+	}
+	if bounds := (breakingpoint.Bounds{ErrorPercent: 10, LatencyP99: 500_000}); s.StopAt != bounds || s.Bounds != bounds.Or(breakingpoint.Defaults) {
+		t.Errorf("bounds %+v and %+v", s.StopAt, s.Bounds)
+	}
+	if job.Load != result.LoadOpen || job.Credentials != "/plans/secret" {
 		t.Errorf("job %+v", job)
 	}
 }
@@ -176,6 +185,9 @@ func TestRefusals(t *testing.T) {
 		{"a ramp past the end", "url: http://a\nload: {open: {requestsPerSecond: 1, ramp: {from: 0, seconds: 9}, durationSeconds: 5}}", "load.open.ramp.seconds: must be at most durationSeconds, which is 5, not 9"},
 		{"no levels", "url: http://a\nload: {stages: {}}", "load.stages.levels: must have from 1 to 20 levels, not 0"},
 		{"levels of two kinds", "url: http://a\nload: {stages: {levels: [{connections: 1, holdSeconds: 1}, {requestsPerSecond: 1, holdSeconds: 1}]}}", "load.stages.levels[1]: all levels must have the same"},
+		{"a stop by the target's CPU", "url: http://a\nload: {stages: {stopAt: {cpuPercent: 90}, levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt.cpuPercent: is for runs in a cluster"},
+		{"a stop at no latency", "url: http://a\nload: {stages: {stopAt: {latencyP99: 0ms}, levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt.latencyP99: must be a duration"},
+		{"a stop at 0%", "url: http://a\nload: {stages: {stopAt: {errorPercent: 0}, levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt.errorPercent: must be from 1 to 100, not 0"},
 		{"think time of a rate", "url: http://a\nload: {stages: {thinkTime: {minMilliseconds: 1}, levels: [{requestsPerSecond: 1, holdSeconds: 1}]}}", "load.stages.thinkTime: is for levels of connections"},
 		{"a maximum below the minimum", "url: http://a\nload: {closed: {connections: 1, requests: 1, thinkTime: {minMilliseconds: 5, maxMilliseconds: 2}}}", "load.closed.thinkTime.maxMilliseconds: must be from 5 to 3600000, not 2"},
 		{"a Secret", "url: http://a\nload: {authentication: {scheme: Basic, secretName: a}, closed: {connections: 1, requests: 1}}", "load.authentication.secretName: Secrets are not available: use credentialsDirectory"},

@@ -207,18 +207,48 @@ func TestLevelsAreTheirSeconds(t *testing.T) {
 	close(done)
 	var taken result.Counts
 	s := NewSampler(r, time.Now(), func(second *result.ClientSecond) { taken.Add(second.Counts) })
-	s.Levels([]profile.Level{{Load: 1, Start: 0, End: 1}, {Load: 2, Start: 1, End: 2}})
+	s.Levels(profile.Profile{
+		{From: 1, To: 1, DurationMicroseconds: 1_000_000, Level: true}, {From: 2, To: 2, DurationMicroseconds: 1_000_000, Level: true},
+	})
 	r.Record(0, outcome(500*time.Millisecond, time.Millisecond))
 	r.Record(0, outcome(1500*time.Millisecond, 2*time.Millisecond))
 	r.Record(0, outcome(1600*time.Millisecond, 2*time.Millisecond))
 	r.Drop(1700*time.Millisecond, 4)
 	s.Run(done)
-	levels := s.LevelTotals()
+	levels, steps := s.LevelTotals()
+	if len(steps) != 0 || levels[0].Seconds != 1 || levels[1].Seconds != 1 {
+		t.Errorf("steps %+v, levels of %d s and %d s", steps, levels[0].Seconds, levels[1].Seconds)
+	}
 	if levels[0].Requests != 1 || levels[1].Requests != 2 || levels[1].Dropped != 4 || taken.Dropped != 4 || taken.Requests != 3 {
 		t.Errorf("levels %+v and %+v of %+v", levels[0].Counts, levels[1].Counts, taken)
 	}
 	if h := levels[1].Latencies.Get(result.Total); h.Count() != 2 || h.Min() != 2000 || levels[1].Latencies[result.Waiting] != nil {
 		t.Errorf("latencies of %d requests from %d µs", h.Count(), h.Min())
+	}
+}
+
+// TestLevelsEndWithTheLoad checks that steps between levels have figures of their own, and that none has
+// what completes after a load was ended early.
+func TestLevelsEndWithTheLoad(t *testing.T) {
+	r := New(1)
+	done := make(chan struct{})
+	close(done)
+	s := NewSampler(r, time.Now(), func(*result.ClientSecond) {})
+	s.Levels(profile.Profile{
+		{To: 5, DurationMicroseconds: 1_000_000}, {From: 5, To: 5, DurationMicroseconds: 1_000_000, Level: true},
+		{From: 5, To: 9, DurationMicroseconds: 3_000_000}, {From: 9, To: 9, DurationMicroseconds: 1_000_000, Level: true},
+	})
+	for _, at := range []time.Duration{100, 1100, 1200} {
+		r.Record(0, outcome(at*time.Millisecond, time.Millisecond))
+	}
+	s.EndLevels(1)
+	s.Run(done)
+	levels, steps := s.LevelTotals()
+	if len(steps) != 2 || steps[0].Requests != 1 || steps[0].Seconds != 1 || steps[1].Seconds != 0 {
+		t.Errorf("steps %+v", steps)
+	}
+	if len(levels) != 2 || levels[0].Requests != 0 || levels[0].Seconds != 0 || r.Total().Requests != 3 {
+		t.Errorf("levels %+v of %d requests", levels, r.Total().Requests)
 	}
 }
 

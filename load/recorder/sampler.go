@@ -1,6 +1,8 @@
 package recorder
 
 import (
+	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/assay-dev/assay/internal/profile"
@@ -15,32 +17,52 @@ type Sampler struct {
 	send     func(*result.ClientSecond)
 	first    usage.Sample
 	last     usage.Sample
-	levels   []profile.Level
-	totals   []result.LevelTotals
+	levels   levels
+	steps    levels
+	// end is the first second that is in no level, since the load was ended before its planned
+	// end.
+	end atomic.Int64
 }
 
-// Levels sets the levels of the load of which the sampler keeps figures: the sums of
-// their seconds. It must be called before Run.
-func (s *Sampler) Levels(levels []profile.Level) {
-	s.levels, s.totals = levels, make([]result.LevelTotals, len(levels))
+// levels are levels of a load, or steps between them, with the sums of their seconds.
+type levels struct {
+	levels []profile.Level
+	totals []result.LevelTotals
 }
 
-// LevelTotals returns the figures of the levels, in their order.
-func (s *Sampler) LevelTotals() []result.LevelTotals { return s.totals }
+func newLevels(of []profile.Level) levels {
+	return levels{of, make([]result.LevelTotals, len(of))}
+}
 
-// addToLevel adds a second to its level.
-func (s *Sampler) addToLevel(second *result.ClientSecond) {
-	for i, level := range s.levels {
+// Levels sets the profile of the load. The sampler keeps figures of its levels, and of the steps between
+// them. It must be called before Run.
+func (s *Sampler) Levels(p profile.Profile) {
+	s.levels, s.steps = newLevels(p.Levels()), newLevels(p.Steps())
+}
+
+// LevelTotals returns the figures of the levels and of the steps between them, in their order.
+func (s *Sampler) LevelTotals() (levels, steps []result.LevelTotals) {
+	return s.levels.totals, s.steps.totals
+}
+
+// EndLevels keeps a second of the stage, and later ones, out of the figures of levels and steps. Seconds that have
+// been taken stay in. It is safe to call from any goroutine.
+func (s *Sampler) EndLevels(second int64) { s.end.Store(second) }
+
+// add adds a second to its level.
+func (l *levels) add(second *result.ClientSecond) {
+	for i, level := range l.levels {
 		if second.Second < level.Start || second.Second >= level.End {
 			continue
 		}
-		t := &s.totals[i]
+		t := &l.totals[i]
 		measure := result.Measure{Counts: second.Counts}
 		for _, p := range result.LevelPhases {
 			measure.Latencies[p] = second.Latencies[p]
 		}
 		t.Merge(&measure)
 		t.CPU += second.Usage.CPU()
+		t.Seconds++
 	}
 }
 
@@ -52,7 +74,9 @@ func NewSampler(r *Recorder, start time.Time, send func(*result.ClientSecond)) *
 		r.skip(int64(elapsed / time.Second))
 	}
 	used := usage.Read()
-	return &Sampler{recorder: r, start: start, send: send, first: used, last: used}
+	s := &Sampler{recorder: r, start: start, send: send, first: used, last: used}
+	s.end.Store(math.MaxInt64)
+	return s
 }
 
 // Run takes each second when it ends, until done is closed. Nothing may be recorded after that.
@@ -91,7 +115,10 @@ func (s *Sampler) sample(sendEmpty bool) {
 	}
 	used := usage.Read()
 	taken := &result.ClientSecond{Second: second, Measure: *measure, Phases: measure.Latencies.Times(), Usage: used.Since(s.last), Node: used.NodeSince(s.last)}
-	s.addToLevel(taken)
+	if second < s.end.Load() {
+		s.levels.add(taken)
+		s.steps.add(taken)
+	}
 	s.send(taken)
 	s.last = used
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/assay-dev/assay/internal/breakingpoint"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/validity"
@@ -124,12 +125,26 @@ func (j *Job) result(totals *result.Totals, s *localSession) *result.Result {
 	if r.Warmup != nil {
 		r.Warmup.Steady = s.steady
 	}
-	r.AddLevels(j.Levels)
+	j.addLevels(r, s)
 	r.Findings = validity.Judge(r, validity.Declared{
 		ThinkTime: j.Plan.ThinkTime != nil, RampMicroseconds: j.Plan.Measurement.Profile.Duration().Microseconds(),
 		TLSResumption: j.Plan.TLS != nil && j.Plan.TLS.Resume,
 	})
 	return r
+}
+
+// addLevels adds the levels and the breaking points of a load in stages to the result.
+func (j *Job) addLevels(r *result.Result, s *localSession) {
+	if j.Stages == nil {
+		return
+	}
+	load, levels, steps := j.Stages.Load, j.Stages.Levels, j.Stages.Steps
+	if s.stop != nil {
+		r.Stop, load.End = s.stop, s.stop.End
+		levels, steps = result.Reached(levels, steps, []*result.Totals{&r.Clients[0].Totals})
+	}
+	r.AddLevels(levels, steps)
+	r.BreakingPoints = breakingpoint.Find(r.Series, &load, j.Stages.Bounds)
 }
 
 // interruptedFinding returns the finding for a measurement that a signal ended.

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/assay-dev/assay/internal/breakingpoint"
 	"github.com/assay-dev/assay/internal/probe"
 	"github.com/assay-dev/assay/internal/requestlist"
 	"github.com/assay-dev/assay/internal/result"
@@ -37,8 +38,8 @@ type Job struct {
 	Steady *steady.Criterion
 	// Load is the load's shape, as in result.Run.
 	Load string
-	// Levels holds the levels of a load in stages, without figures.
-	Levels []result.Level
+	// Stages describes a load in stages, or is nil for another load.
+	Stages *Stages
 	// Files holds the paths of the files for TLS.
 	Files Files
 	// Credentials is the directory with the files for Plan.Authentication, or empty
@@ -60,6 +61,17 @@ type Job struct {
 	address   string // the target's IP address and port; set by Prepare
 	probed    *session.ProbeResult
 	directory string // of temporary files
+}
+
+// Stages describes a load in stages.
+type Stages struct {
+	// Levels and Steps are its levels and the steps between them, without figures.
+	Levels []result.Level
+	Steps  []result.Step
+	// Load is the load over time. StopAt are the breaking points that end it early, Bounds those to
+	// look for in the result.
+	Load           breakingpoint.Load
+	StopAt, Bounds breakingpoint.Bounds
 }
 
 // Files holds the paths of PEM files. An empty path means that there is no file.

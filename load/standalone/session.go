@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/assay-dev/assay/internal/breakingpoint"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
@@ -27,6 +28,9 @@ type localSession struct {
 	// steady compares its last windows.
 	warmup steady.Seconds
 	steady *result.Steadiness
+	// started is the start time of the measurement. stop is the breaking point that ended it, or nil.
+	started int64
+	stop    *result.Stop
 	// totals receives the measurement's totals.
 	totals chan *result.Totals
 }
@@ -34,8 +38,8 @@ type localSession struct {
 // newLocalSession returns a session for job. It calls ready when the client is
 // ready, before the first stage starts.
 func newLocalSession(job *Job, watcher Watcher, ready func()) *localSession {
-	// A client receives at most four orders: Prepare, Start, End and Start.
-	return &localSession{job: job, watcher: watcher, ready: ready, orders: make(chan pod.Order, 4), totals: make(chan *result.Totals, 1)}
+	// A client receives at most five orders: Prepare, Start, End, Start and EndMeasurement.
+	return &localSession{job: job, watcher: watcher, ready: ready, orders: make(chan pod.Order, 5), totals: make(chan *result.Totals, 1)}
 }
 
 // Run sends the client its plan and returns when ctx is done.
@@ -65,7 +69,11 @@ func (s *localSession) StageEnded(sessionpb.Stage) {
 
 func (s *localSession) start(stage sessionpb.Stage, amount session.Amount) {
 	s.watcher.Begin(stage == sessionpb.Stage_STAGE_WARMUP, amount)
-	s.orders <- pod.Start{Stage: stage, At: s.Now() + startDelay.Microseconds()}
+	at := s.Now() + startDelay.Microseconds()
+	if stage == sessionpb.Stage_STAGE_MEASUREMENT {
+		s.started = at
+	}
+	s.orders <- pod.Start{Stage: stage, At: at}
 }
 
 // SendSecond records one second of a stage.
@@ -73,6 +81,7 @@ func (s *localSession) SendSecond(stage sessionpb.Stage, second *result.ClientSe
 	s.watcher.Second(second.Counts)
 	if stage == sessionpb.Stage_STAGE_MEASUREMENT {
 		s.series = append(s.series, point(second))
+		s.checkStop()
 	} else if s.job.Steady != nil {
 		s.checkSteady(second)
 	}
@@ -88,6 +97,23 @@ func (s *localSession) checkSteady(second *result.ClientSecond) {
 	s.steady = c.Judge(s.warmup.Windows(*c, second.Second+1))
 	if s.steady.Reached {
 		s.orders <- pod.End{}
+	}
+}
+
+// checkStop ends the measurement when a breaking point is reached.
+func (s *localSession) checkStop() {
+	stages := s.job.Stages
+	if stages == nil || s.stop != nil || stages.StopAt == (breakingpoint.Bounds{}) {
+		return
+	}
+	first := breakingpoint.First(breakingpoint.Find(s.series, &stages.Load, stages.StopAt))
+	if first == nil {
+		return
+	}
+	end := (s.Now()-s.started)/1_000_000 + 1
+	if end < stages.Load.End {
+		s.stop = &result.Stop{BreakingPoint: *first, End: end}
+		s.orders <- pod.EndMeasurement{At: s.started + end*1_000_000}
 	}
 }
 

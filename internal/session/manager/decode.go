@@ -126,6 +126,9 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 	if n.totals.Levels, err = session.LevelsFromWire(w.GetLevels()); err != nil {
 		return err
 	}
+	if n.totals.Steps, err = session.LevelsFromWire(w.GetSteps()); err != nil {
+		return err
+	}
 	if n.totals.Script, err = session.ScriptTotalsFromWire(w.GetScript()); err != nil {
 		return err
 	}

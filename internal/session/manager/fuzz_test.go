@@ -91,7 +91,7 @@ func FuzzReceive(f *testing.F) {
 func finish(t *testing.T, r *run) {
 	o := r.observe()
 	series := r.seconds()
-	_, _ = r.serverCPU(0, 1), r.windows(1, steady.Defaults)
+	_, _, _ = r.targetUsage(0, 1), r.passedSeconds(1), r.windows(1, steady.Defaults)
 	server, backends := o.Agent.Measured()
 	res := &result.Result{}
 	if c := o.Clients[0]; c.Totals != nil {

@@ -109,11 +109,17 @@ func (s *Server) Series(run string) []result.Second {
 	return contained(s, r, r.seconds)
 }
 
-// ServerCPU returns the CPU time that the run's server used in the seconds of the
-// measurement from from to to, in microseconds, or -1 if it is unknown.
-func (s *Server) ServerCPU(run string, from, to int64) int64 {
+// Passed returns the entries of Series whose seconds all clients have sent. clients is their number. There
+// are none until that many are known.
+func (s *Server) Passed(run string, clients int) []result.Second {
 	r := s.known(run)
-	return contained(s, r, func() int64 { return r.serverCPU(from, to) })
+	return contained(s, r, func() []result.Second { return r.passedSeconds(clients) })
+}
+
+// TargetUsage returns what the run's target used in the seconds of the measurement from from to to.
+func (s *Server) TargetUsage(run string, from, to int64) result.TargetUsage {
+	r := s.known(run)
+	return contained(s, r, func() result.TargetUsage { return r.targetUsage(from, to) })
 }
 
 // Watch sets what the agent probes until the target answers with success, and what it samples.
@@ -141,6 +147,12 @@ func (s *Server) Start(run string, stage sessionpb.Stage, at int64) {
 // End makes the clients end their warm-up.
 func (s *Server) End(run string) {
 	s.of(run).update(func(d *desired) { d.end = true })
+}
+
+// EndMeasurement makes the clients end their measurement with a second of it, or at once if that has
+// passed. The first second that is set stands.
+func (s *Server) EndMeasurement(run string, second int64) {
+	s.of(run).update(func(d *desired) { d.endMeasurement = cmp.Or(d.endMeasurement, second) })
 }
 
 // Windows returns the windows of a run's warm-up that a criterion compares, of

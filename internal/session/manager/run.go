@@ -47,6 +47,9 @@ type desired struct {
 	samplePending  bool   // a sample was requested and has not arrived
 	sampleRequests uint64 // the number of requests for a sample
 	end            bool   // the clients are to end their warm-up
+	// endMeasurement is the second of the measurement with which the clients are to end it, 0 for its
+	// planned end.
+	endMeasurement int64
 	release        bool
 }
 
@@ -211,7 +214,18 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 		st.ended = true
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_End{End: &sessionpb.End{}}}
 	}
-	return nil
+	return d.dueEndMeasurement(st, p)
+}
+
+// dueEndMeasurement returns the order to end the measurement early, for a client that is in it.
+func (d *desired) dueEndMeasurement(st *stream, p *participant) *sessionpb.ManagerMessage {
+	start := p.Starts[sessionpb.Stage_STAGE_MEASUREMENT]
+	if d.endMeasurement == 0 || st.endedMeasurement || start == 0 || p.Totals != nil || p.identity.Role != sessionpb.Role_ROLE_CLIENT {
+		return nil
+	}
+	st.endedMeasurement = true
+	end := &sessionpb.End{Stage: sessionpb.Stage_STAGE_MEASUREMENT, At: start + d.endMeasurement*1_000_000}
+	return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_End{End: end}}
 }
 
 // dueSetupData returns what setup() of the k6 script returned, for a client that doesn't have it.

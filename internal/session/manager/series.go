@@ -110,17 +110,46 @@ func (r *run) windows(clients int, c steady.Criterion) []result.WarmupWindow {
 	return r.warmup.Windows(c, before)
 }
 
-// serverCPU returns the CPU time that the server used in the seconds of the
-// measurement from from to to, in microseconds, or -1 if it is unknown.
-func (r *run) serverCPU(from, to int64) int64 {
+// targetUsage returns what the target used in the seconds of the measurement from from to to.
+func (r *run) targetUsage(from, to int64) result.TargetUsage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	var s result.Second
+	r.setTarget(&s, from, to)
+	return result.TargetUsage{Server: s.Server, Backends: s.Backends, Node: s.Node}
+}
+
+// setTarget sets the target's figures in the seconds of the measurement from from to to. r.mu must be held.
+func (r *run) setTarget(s *result.Second, from, to int64) {
 	start := r.starts[sessionpb.Stage_STAGE_MEASUREMENT]
-	used, ok := r.usage.samples.between(start+from*1_000_000, start+to*1_000_000)
-	if !ok {
-		return result.Unknown
+	from, to = start+from*1_000_000, start+to*1_000_000
+	server, known := r.usage.samples.between(from, to)
+	s.SetServer(&server, known)
+	for name, backend := range r.backends {
+		used, known := backend.samples.between(from, to)
+		s.SetBackend(name, &used, known)
 	}
-	return used.CPU()
+	if node, known := r.node.between(from, to); known {
+		s.Node = &node
+	}
+}
+
+// passedSeconds returns the entries of the series whose seconds all clients have sent.
+func (r *run) passedSeconds(clients int) []result.Second {
+	r.mu.Lock()
+	if len(r.clients) < clients {
+		r.mu.Unlock()
+		return nil
+	}
+	before := int64(1) << 62
+	for _, p := range r.clients {
+		if p.Totals == nil {
+			before = min(before, p.seconds[sessionpb.Stage_STAGE_MEASUREMENT])
+		}
+	}
+	r.mu.Unlock()
+	all := r.seconds()
+	return slices.DeleteFunc(all, func(s result.Second) bool { return s.Second+s.Seconds > before })
 }
 
 // seconds returns the series with the target's figures.
@@ -128,20 +157,9 @@ func (r *run) seconds() []result.Second {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := r.series.seconds()
-	start := r.starts[sessionpb.Stage_STAGE_MEASUREMENT]
 	for i := range all {
 		s := &all[i]
-		from := start + s.Second*1_000_000
-		to := from + s.Seconds*1_000_000
-		server, known := r.usage.samples.between(from, to)
-		s.SetServer(&server, known)
-		for name, backend := range r.backends {
-			used, known := backend.samples.between(from, to)
-			s.SetBackend(name, &used, known)
-		}
-		if node, known := r.node.between(from, to); known {
-			s.Node = &node
-		}
+		r.setTarget(s, s.Second, s.Second+s.Seconds)
 	}
 	return all
 }

@@ -65,8 +65,10 @@ type stream struct {
 	sampleRequests uint64
 	prepared       bool
 	ended          bool
-	released       bool
-	setup          bool
+	// endedMeasurement reports whether the client has the order to end its measurement early.
+	endedMeasurement bool
+	released         bool
+	setup            bool
 	// pings are those that are not answered yet.
 	pings []ping
 }

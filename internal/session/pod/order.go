@@ -5,7 +5,7 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// Order is an order of the manager: Prepare, Start, End, SetupData, Watch, Sample or Release.
+// Order is an order of the manager: Prepare, Start, End, EndMeasurement, SetupData, Watch, Sample or Release.
 type Order interface{ order() }
 
 // Prepare sets a client's load.
@@ -31,6 +31,13 @@ type SetupData struct{ Data []byte }
 // End makes a client start no more requests of its warm-up.
 type End struct{}
 
+// EndMeasurement ends a client's measurement before its planned end.
+type EndMeasurement struct {
+	// At is the new planned end: microseconds since the Unix epoch by the manager's clock. It may have
+	// passed. It is a whole number of seconds after the measurement's start.
+	At int64
+}
+
 // Watch sets what an agent probes until the target answers with success, and what
 // it samples. It is valid.
 type Watch struct{ session.Watch }
@@ -41,10 +48,11 @@ type Sample struct{}
 // Release lets the pod exit: everything is stored. It is the last order.
 type Release struct{}
 
-func (Prepare) order()   {}
-func (Start) order()     {}
-func (End) order()       {}
-func (SetupData) order() {}
-func (Watch) order()     {}
-func (Sample) order()    {}
-func (Release) order()   {}
+func (Prepare) order()        {}
+func (Start) order()          {}
+func (End) order()            {}
+func (EndMeasurement) order() {}
+func (SetupData) order()      {}
+func (Watch) order()          {}
+func (Sample) order()         {}
+func (Release) order()        {}

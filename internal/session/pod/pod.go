@@ -71,11 +71,12 @@ const (
 
 // received holds the orders that were delivered.
 type received struct {
-	prepared bool
-	starts   []*sessionpb.Start
-	setup    bool
-	end      bool
-	watch    *sessionpb.Watch
+	prepared       bool
+	starts         []*sessionpb.Start
+	setup          bool
+	end            bool
+	endMeasurement bool
+	watch          *sessionpb.Watch
 }
 
 // New returns a session; Run connects it.
@@ -172,14 +173,16 @@ func (s *Session) SendSecond(stage sessionpb.Stage, second *result.ClientSecond)
 func (s *Session) SendTotals(totals *result.Totals) {
 	encoded, err := session.MeasureToWire(&totals.Measure)
 	levels, levelsErr := session.LevelsToWire(totals.Levels)
+	steps, stepsErr := session.LevelsToWire(totals.Steps)
 	script, scriptErr := session.ScriptTotalsToWire(totals.Script)
-	if err := errors.Join(err, levelsErr, scriptErr); err != nil {
+	if err := errors.Join(err, levelsErr, stepsErr, scriptErr); err != nil {
 		s.Fail("send the totals: " + err.Error())
 		return
 	}
 	message := &sessionpb.ClientTotals{
 		Script:     script,
 		Levels:     levels,
+		Steps:      steps,
 		Measure:    encoded,
 		StartedAt:  totals.StartedAt,
 		EndedAt:    totals.EndedAt,

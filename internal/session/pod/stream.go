@@ -284,6 +284,9 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 	case *sessionpb.ManagerMessage_SetupData:
 		return once(&st.received.setup, SetupData{Data: m.SetupData.GetData()})
 	case *sessionpb.ManagerMessage_End:
+		if m.End.GetStage() == sessionpb.Stage_STAGE_MEASUREMENT {
+			return once(&st.received.endMeasurement, EndMeasurement{At: m.End.GetAt()})
+		}
 		return once(&st.received.end, End{})
 	case *sessionpb.ManagerMessage_Watch:
 		if proto.Equal(m.Watch, st.received.watch) {

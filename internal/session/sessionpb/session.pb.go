@@ -650,7 +650,7 @@ type ManagerMessage_SetupData struct {
 }
 
 type ManagerMessage_End struct {
-	// End requests a client to start no more requests of its warm-up.
+	// End requests a client to start no more requests of a stage.
 	End *End `protobuf:"bytes,8,opt,name=end,proto3,oneof"`
 }
 
@@ -2189,8 +2189,13 @@ func (*Release) Descriptor() ([]byte, []int) {
 	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
 }
 
+// End ends a stage before its planned end. Without fields it ends the warm-up at once.
 type End struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// stage is STAGE_MEASUREMENT to end that. Since version 2.
+	Stage Stage `protobuf:"varint,1,opt,name=stage,proto3,enum=assay.session.v1.Stage" json:"stage,omitempty"`
+	// at is the new planned end of the measurement. Since version 2.
+	At            int64 `protobuf:"varint,2,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2223,6 +2228,20 @@ func (x *End) ProtoReflect() protoreflect.Message {
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
 	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *End) GetStage() Stage {
+	if x != nil {
+		return x.Stage
+	}
+	return Stage_STAGE_UNSPECIFIED
+}
+
+func (x *End) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
 }
 
 type Sample struct {
@@ -3066,9 +3085,11 @@ func (x *ClientSample) GetPhases() []int64 {
 
 // LevelTotals is as result.LevelTotals.
 type LevelTotals struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Measure       *Measure               `protobuf:"bytes,1,opt,name=measure,proto3" json:"measure,omitempty"`
-	Cpu           int64                  `protobuf:"varint,2,opt,name=cpu,proto3" json:"cpu,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Measure *Measure               `protobuf:"bytes,1,opt,name=measure,proto3" json:"measure,omitempty"`
+	Cpu     int64                  `protobuf:"varint,2,opt,name=cpu,proto3" json:"cpu,omitempty"`
+	// Since version 2.
+	Seconds       int64 `protobuf:"varint,3,opt,name=seconds,proto3" json:"seconds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3117,6 +3138,13 @@ func (x *LevelTotals) GetCpu() int64 {
 	return 0
 }
 
+func (x *LevelTotals) GetSeconds() int64 {
+	if x != nil {
+		return x.Seconds
+	}
+	return 0
+}
+
 type ClientTotals struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Measure   *Measure               `protobuf:"bytes,2,opt,name=measure,proto3" json:"measure,omitempty"`
@@ -3137,7 +3165,10 @@ type ClientTotals struct {
 	// warmup_duration is the duration of the warm-up.
 	WarmupDuration int64 `protobuf:"varint,10,opt,name=warmup_duration,json=warmupDuration,proto3" json:"warmup_duration,omitempty"`
 	// node is by result.NodeFigures, and empty if nothing is known. Since version 2.
-	Node          []int64 `protobuf:"varint,11,rep,packed,name=node,proto3" json:"node,omitempty"`
+	Node []int64 `protobuf:"varint,11,rep,packed,name=node,proto3" json:"node,omitempty"`
+	// steps are those between the levels of the plan's measurement, in their order. Since
+	// version 2.
+	Steps         []*LevelTotals `protobuf:"bytes,12,rep,name=steps,proto3" json:"steps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3245,6 +3276,13 @@ func (x *ClientTotals) GetWarmupDuration() int64 {
 func (x *ClientTotals) GetNode() []int64 {
 	if x != nil {
 		return x.Node
+	}
+	return nil
+}
+
+func (x *ClientTotals) GetSteps() []*LevelTotals {
+	if x != nil {
+		return x.Steps
 	}
 	return nil
 }
@@ -3907,8 +3945,10 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\n" +
 	"StageEnded\x12-\n" +
 	"\x05stage\x18\x01 \x01(\x0e2\x17.assay.session.v1.StageR\x05stage\"\t\n" +
-	"\aRelease\"\x05\n" +
-	"\x03End\"\b\n" +
+	"\aRelease\"D\n" +
+	"\x03End\x12-\n" +
+	"\x05stage\x18\x01 \x01(\x0e2\x17.assay.session.v1.StageR\x05stage\x12\x0e\n" +
+	"\x02at\x18\x02 \x01(\x03R\x02at\"\b\n" +
 	"\x06Sample\"\x94\x02\n" +
 	"\x05Watch\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x12\n" +
@@ -3973,10 +4013,11 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x05usage\x18\x05 \x03(\x03R\x05usage\x12\x18\n" +
 	"\aseconds\x18\a \x01(\x03R\aseconds\x12\x12\n" +
 	"\x04node\x18\b \x03(\x03R\x04node\x12\x16\n" +
-	"\x06phases\x18\t \x03(\x03R\x06phases\"T\n" +
+	"\x06phases\x18\t \x03(\x03R\x06phases\"n\n" +
 	"\vLevelTotals\x123\n" +
 	"\ameasure\x18\x01 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x10\n" +
-	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\"\xae\x03\n" +
+	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\x12\x18\n" +
+	"\aseconds\x18\x03 \x01(\x03R\aseconds\"\xe3\x03\n" +
 	"\fClientTotals\x123\n" +
 	"\ameasure\x18\x02 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x1d\n" +
 	"\n" +
@@ -3991,7 +4032,8 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06script\x18\x14 \x01(\v2\x1e.assay.session.v1.ScriptTotalsR\x06script\x12'\n" +
 	"\x0fwarmup_duration\x18\n" +
 	" \x01(\x03R\x0ewarmupDuration\x12\x12\n" +
-	"\x04node\x18\v \x03(\x03R\x04node\"\xfc\x01\n" +
+	"\x04node\x18\v \x03(\x03R\x04node\x123\n" +
+	"\x05steps\x18\f \x03(\v2\x1d.assay.session.v1.LevelTotalsR\x05steps\"\xfc\x01\n" +
 	"\fServerSample\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x03R\x02at\x123\n" +
 	"\x05usage\x18\x03 \x01(\v2\x1d.assay.session.v1.ServerUsageR\x05usage\x12\x1d\n" +
@@ -4166,32 +4208,34 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	49, // 40: assay.session.v1.Script.tags:type_name -> assay.session.v1.Script.TagsEntry
 	0,  // 41: assay.session.v1.Start.stage:type_name -> assay.session.v1.Stage
 	0,  // 42: assay.session.v1.StageEnded.stage:type_name -> assay.session.v1.Stage
-	12, // 43: assay.session.v1.Watch.tls:type_name -> assay.session.v1.TLS
-	50, // 44: assay.session.v1.Watch.containers:type_name -> assay.session.v1.Watch.ContainersEntry
-	30, // 45: assay.session.v1.ProbeSucceeded.result:type_name -> assay.session.v1.ProbeResult
-	31, // 46: assay.session.v1.ProbeResult.tls:type_name -> assay.session.v1.Handshake
-	2,  // 47: assay.session.v1.Failure.kind:type_name -> assay.session.v1.FailureKind
-	37, // 48: assay.session.v1.Measure.counts:type_name -> assay.session.v1.Counts
-	36, // 49: assay.session.v1.Measure.latencies:type_name -> assay.session.v1.Histogram
-	0,  // 50: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
-	38, // 51: assay.session.v1.ClientSample.measure:type_name -> assay.session.v1.Measure
-	38, // 52: assay.session.v1.LevelTotals.measure:type_name -> assay.session.v1.Measure
-	38, // 53: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
-	37, // 54: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
-	40, // 55: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
-	45, // 56: assay.session.v1.ClientTotals.script:type_name -> assay.session.v1.ScriptTotals
-	43, // 57: assay.session.v1.ServerSample.usage:type_name -> assay.session.v1.ServerUsage
-	44, // 58: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
-	43, // 59: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerUsage
-	46, // 60: assay.session.v1.ScriptTotals.metrics:type_name -> assay.session.v1.ScriptMetric
-	47, // 61: assay.session.v1.ScriptTotals.thresholds:type_name -> assay.session.v1.ScriptThreshold
-	3,  // 62: assay.session.v1.Sessions.Join:input_type -> assay.session.v1.PodMessage
-	4,  // 63: assay.session.v1.Sessions.Join:output_type -> assay.session.v1.ManagerMessage
-	63, // [63:64] is the sub-list for method output_type
-	62, // [62:63] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	0,  // 43: assay.session.v1.End.stage:type_name -> assay.session.v1.Stage
+	12, // 44: assay.session.v1.Watch.tls:type_name -> assay.session.v1.TLS
+	50, // 45: assay.session.v1.Watch.containers:type_name -> assay.session.v1.Watch.ContainersEntry
+	30, // 46: assay.session.v1.ProbeSucceeded.result:type_name -> assay.session.v1.ProbeResult
+	31, // 47: assay.session.v1.ProbeResult.tls:type_name -> assay.session.v1.Handshake
+	2,  // 48: assay.session.v1.Failure.kind:type_name -> assay.session.v1.FailureKind
+	37, // 49: assay.session.v1.Measure.counts:type_name -> assay.session.v1.Counts
+	36, // 50: assay.session.v1.Measure.latencies:type_name -> assay.session.v1.Histogram
+	0,  // 51: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
+	38, // 52: assay.session.v1.ClientSample.measure:type_name -> assay.session.v1.Measure
+	38, // 53: assay.session.v1.LevelTotals.measure:type_name -> assay.session.v1.Measure
+	38, // 54: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
+	37, // 55: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
+	40, // 56: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
+	45, // 57: assay.session.v1.ClientTotals.script:type_name -> assay.session.v1.ScriptTotals
+	40, // 58: assay.session.v1.ClientTotals.steps:type_name -> assay.session.v1.LevelTotals
+	43, // 59: assay.session.v1.ServerSample.usage:type_name -> assay.session.v1.ServerUsage
+	44, // 60: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
+	43, // 61: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerUsage
+	46, // 62: assay.session.v1.ScriptTotals.metrics:type_name -> assay.session.v1.ScriptMetric
+	47, // 63: assay.session.v1.ScriptTotals.thresholds:type_name -> assay.session.v1.ScriptThreshold
+	3,  // 64: assay.session.v1.Sessions.Join:input_type -> assay.session.v1.PodMessage
+	4,  // 65: assay.session.v1.Sessions.Join:output_type -> assay.session.v1.ManagerMessage
+	65, // [65:66] is the sub-list for method output_type
+	64, // [64:65] is the sub-list for method input_type
+	64, // [64:64] is the sub-list for extension type_name
+	64, // [64:64] is the sub-list for extension extendee
+	0,  // [0:64] is the sub-list for field type_name
 }
 
 func init() { file_internal_session_sessionpb_session_proto_init() }
