@@ -25,7 +25,7 @@ const (
 // does not fit is thinned, in this order, until it does:
 //
 //   - the series, by joining adjacent seconds, to no fewer than 600 points;
-//   - the histograms of clients and levels, which summaries replace; the series is
+//   - the histograms of clients, levels and steps, which summaries replace; the series is
 //     whole again;
 //   - the series, to no fewer than 60 points.
 //
@@ -45,6 +45,7 @@ func Encode(r *result.Result, limit int) ([]byte, error) {
 	}
 	kept.Clients = summarize(r.Clients, func(c *result.Client) (*result.Latencies, *result.Summaries) { return &c.Latencies, &c.Summaries })
 	kept.Levels = summarize(r.Levels, func(l *result.Level) (*result.Latencies, *result.Summaries) { return &l.Latencies, &l.Summaries })
+	kept.Steps = summarize(r.Steps, func(s *result.Step) (*result.Latencies, *result.Summaries) { return &s.Latencies, &s.Summaries })
 	encoded, err := encodeSeries(&kept, limit, minPoints)
 	if err != nil {
 		return nil, err

@@ -31,6 +31,9 @@ type summaryJSON struct {
 	// Containers are those of the target's pod whose usage is known, the server that
 	// clients talk to first.
 	Containers []map[string]any `json:"containers"`
+	// Levels and Steps are the levels of a load with stages and the steps between them.
+	Levels []levelJSON `json:"levels,omitempty"`
+	Steps  []levelJSON `json:"steps,omitempty"`
 }
 
 type figuresJSON struct {
@@ -65,6 +68,7 @@ func writeJSON(w io.Writer, r *result.Result) error {
 		Clients:    []figuresJSON{},
 		Containers: containersJSON(r),
 	}}
+	d.Summary.Levels, d.Summary.Steps = levelsJSON(r, levelsOf(r)), levelsJSON(r, stepsOf(r))
 	if len(r.Thresholds) > 0 && d.Summary.Valid {
 		met := thresholdsMet(r.Thresholds)
 		d.Summary.ThresholdsMet = &met

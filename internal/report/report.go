@@ -18,7 +18,7 @@ import (
 type formats[T any] map[string]func(w io.Writer, t T) error
 
 var (
-	reports = formats[*result.Result]{"json": writeJSON, "text": writeText}
+	reports = formats[*result.Result]{"csv": writeLevelsCSV, "json": writeJSON, "text": writeText}
 	tables  = formats[[]Row]{"csv": writeTableCSV, "json": writeTableJSON, "markdown": writeTableMarkdown, "text": writeTableText}
 )
 

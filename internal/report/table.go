@@ -41,6 +41,8 @@ type Row struct {
 	Containers []RowContainer `json:"containers,omitempty"`
 	// CPUPerRequest is what a request costs; nil without a result.
 	CPUPerRequest *RowCost `json:"cpuPerRequest,omitempty"`
+	// BreakingPoints are those that a load with stages reached.
+	BreakingPoints []result.BreakingPoint `json:"breakingPoints,omitempty"`
 	// Findings are the reasons to distrust the result.
 	Findings []result.Finding `json:"findings,omitempty"`
 	// NoResult says why there is no result, as in "no result: it ended as
@@ -104,6 +106,11 @@ func NewRow(connector string, r *result.Result) Row {
 	for _, c := range r.Containers() {
 		if c.Usage != nil {
 			row.Containers = append(row.Containers, RowContainer{Name: c.Name, CPUPercentOfLimit: c.Usage.CPUPercentOf(c.CPULimit)})
+		}
+	}
+	for _, p := range r.BreakingPoints {
+		if p.Reached {
+			row.BreakingPoints = append(row.BreakingPoints, p)
 		}
 	}
 	return row

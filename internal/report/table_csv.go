@@ -57,6 +57,7 @@ func csvColumns() []csvColumn {
 		csvColumn{"backend_cpu_percent", func(row *Row) string { return cpuField(row, true) }},
 		csvColumn{"target_cpu_per_request_us", ofResult(func(row *Row) string { return costText(row.CPUPerRequest.Target, "", "") })},
 		csvColumn{"client_cpu_per_request_us", ofResult(func(row *Row) string { return costText(row.CPUPerRequest.Clients, "", "") })},
+		csvColumn{"breaking_points", ofResult(func(row *Row) string { return breakingPointsField(row.BreakingPoints) })},
 		csvColumn{"valid", ofResult(func(row *Row) string { return strconv.FormatBool(row.valid()) })},
 		csvColumn{"reason", func(row *Row) string { return cmp.Or(row.NoResult, reasons(row)) }},
 	)

@@ -38,6 +38,10 @@ func writeText(w io.Writer, r *result.Result) error {
 		section(&b, "Levels")
 		writeLevels(&b, r)
 	}
+	if len(r.BreakingPoints) > 0 {
+		section(&b, "Breaking points")
+		writeBreakingPoints(&b, r)
+	}
 	if r.Script != nil {
 		section(&b, "Script")
 		writeScript(&b, r)
@@ -150,6 +154,14 @@ func writeStandalone(w io.Writer, r *result.Result) error {
 	section(&b, "Summary")
 	writeMeaning(&b, &r.Run)
 	writeAB(&b, r, mergedBlock(r))
+	if len(r.Levels) > 0 {
+		section(&b, "Levels")
+		writeLevels(&b, r)
+	}
+	if len(r.BreakingPoints) > 0 {
+		section(&b, "Breaking points")
+		writeBreakingPoints(&b, r)
+	}
 	if usedTLS(r) {
 		section(&b, "TLS")
 		writeTLS(&b, r)
