@@ -46,6 +46,8 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"a rate", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, requests: 5}}}`},
 		{"a rate that rises from nothing", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, durationSeconds: 10, ramp: {from: 0, seconds: 10}}}}`},
 		{"levels of rates", base, `spec: {load: {closed: null, stages: {interArrivalTimes: Poisson, levels: [{requestsPerSecond: 10, holdSeconds: 1}, {requestsPerSecond: 5, holdSeconds: 1}]}}}`},
+		{"levels up to any breaking point", base, `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], stopAt: {cpuPercent: 99, failedRequests: 1, errorPercent: 100, latencyP99: 0.001ms, throughputGainPercent: 19}}}}`},
+		{"levels up to a breaking point", base, `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], stopAt: {latencyP99: 10s}}}}`},
 		{"load that just ends before the deadline", base, `spec: {load: {closed: {requests: null, durationSeconds: 599}}}`},
 		{"think times that just end before the deadline", base, `spec: {load: {closed: {connections: 1, requests: 600, thinkTime: {minMilliseconds: 1000}}, warmup: null}}`},
 		{"ramp as long as the requests last", base, `spec: {load: {closed: null, open: {requestsPerSecond: 10, requests: 50, ramp: {from: 0, seconds: 10}}}}`},

@@ -259,6 +259,7 @@ spec:
     stages:
       levels: [{connections: 10, rampSeconds: 5, holdSeconds: 60}, {connections: 20, holdSeconds: 60}]
       thinkTime: {minMilliseconds: 500, maxMilliseconds: 600}
+      stopAt: {cpuPercent: 90}
 `
 
 const externalFull = `
@@ -304,5 +305,9 @@ spec:
         fields: [{name: "a.b:c[d]-e_f", value: ""}]
         expect: {statuses: [303, 200], location: /app/}
     connection: {cookies: Enabled}
-    stages: {levels: [{requestsPerSecond: 10, rampSeconds: 1, holdSeconds: 60}], interArrivalTimes: Poisson, maxConnections: 50}
+    stages:
+      levels: [{requestsPerSecond: 10, rampSeconds: 1, holdSeconds: 60}]
+      interArrivalTimes: Poisson
+      maxConnections: 50
+      stopAt: {failedRequests: 100, errorPercent: 5, latencyP99: 0.5s, throughputGainPercent: 5}
 `

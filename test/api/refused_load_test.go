@@ -28,6 +28,17 @@ var loadRefusals = []refusal{
 		want: []string{"spec.load.stages.interArrivalTimes", "levels of requestsPerSecond"}},
 	{name: "bound of connections", patch: `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], maxConnections: 5}}}`,
 		want: []string{"spec.load.stages.maxConnections", "levels of requestsPerSecond"}},
+	{name: "stop at nothing", patch: stopAt(``), want: []string{"spec.load.stages.stopAt", "at least 1 properties"}},
+	{name: "stop at no CPU usage", patch: stopAt(`cpuPercent: 0`), want: []string{"spec.load.stages.stopAt.cpuPercent", "greater than or equal to 1"}},
+	{name: "stop above the whole CPU", patch: stopAt(`cpuPercent: 100`), want: []string{"spec.load.stages.stopAt.cpuPercent", "less than or equal to 99"}},
+	{name: "stop at no failed request", patch: stopAt(`failedRequests: 0`), want: []string{"spec.load.stages.stopAt.failedRequests", "greater than or equal to 1"}},
+	{name: "stop at no share of errors", patch: stopAt(`errorPercent: 0`), want: []string{"spec.load.stages.stopAt.errorPercent", "greater than or equal to 1"}},
+	{name: "stop at more errors than requests", patch: stopAt(`errorPercent: 101`), want: []string{"spec.load.stages.stopAt.errorPercent", "less than or equal to 100"}},
+	{name: "stop at a latency without a unit", patch: stopAt(`latencyP99: "500"`), want: []string{"spec.load.stages.stopAt.latencyP99", "should match"}},
+	{name: "stop at no latency", patch: stopAt(`latencyP99: 0.0ms`), want: []string{"spec.load.stages.stopAt.latencyP99", "latencyP99 must be greater than zero"}},
+	{name: "stop at any throughput", patch: stopAt(`throughputGainPercent: 20`), want: []string{"spec.load.stages.stopAt.throughputGainPercent", "less than or equal to 19"}},
+	{name: "stop at the CPU usage of an external server", patch: `spec: {target: {image: null, server: {tomcat: null, external: {url: "http://a"}}, content: null, resources: null}, load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], stopAt: {cpuPercent: 90}}}}`,
+		want: []string{"spec.load.stages.stopAt.cpuPercent", "must not be set for an external target"}},
 	{name: "think time that ends before it begins", patch: `spec: {load: {closed: {thinkTime: {minMilliseconds: 500, maxMilliseconds: 499}}}}`,
 		want: []string{"spec.load.closed.thinkTime.maxMilliseconds", "at least minMilliseconds"}},
 	{name: "negative ramp", patch: `spec: {load: {closed: {rampSeconds: -1}}}`,
@@ -96,4 +107,9 @@ var deadlineRefusals = []refusal{
 // steady is a patch with a warm-up that lasts until the target is steady.
 func steady(fields string) string {
 	return `spec: {load: {warmup: {requests: null, steady: {` + fields + `}}}}`
+}
+
+// stopAt makes base's load one with stages that ends at breaking points.
+func stopAt(bounds string) string {
+	return `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], stopAt: {` + bounds + `}}}}`
 }

@@ -31,6 +31,10 @@ type entry struct {
 	usage  result.ClientUsage
 	node   *result.NodeUsage
 	total  *result.Histogram
+	// latency has the percentiles of total of counted requests: they are costly, and most
+	// entries don't change any more when the series is read again.
+	latency result.Second
+	counted int64
 }
 
 func newSeries() series { return series{width: 1, entries: map[int64]*entry{}} }
@@ -89,7 +93,11 @@ func (s *series) seconds() []result.Second {
 		second.ClientNode = e.node
 		second.SetCounts(e.counts, e.phases)
 		second.Second, second.Seconds = key*s.width, s.width
-		second.SetLatency(e.total)
+		if n := e.total.Count(); e.counted != n {
+			e.counted = n
+			e.latency.SetLatency(e.total)
+		}
+		second.P50, second.P90, second.P99, second.Max = e.latency.P50, e.latency.P90, e.latency.P99, e.latency.Max
 		all = append(all, second)
 	}
 	slices.SortFunc(all, func(a, b result.Second) int { return int(a.Second - b.Second) })

@@ -65,6 +65,26 @@ func TestSeriesIsThatOfAllSamplesPooled(t *testing.T) {
 }
 
 // TestSeriesOfJoinedSeconds sends several seconds of a client as one.
+// TestSeriesIsReadAgain checks that what a client sends after the series was read counts, also in entries that have
+// been joined since.
+func TestSeriesIsReadAgain(t *testing.T) {
+	s := newSeries()
+	want := func(p99, longest int64, seconds int) {
+		t.Helper()
+		if got := s.seconds(); len(got) != seconds || got[0].P99 != p99 || got[0].Max != longest {
+			t.Errorf("%d entries, the first has %d µs and %d µs; want %d, %d and %d", len(got), got[0].P99, got[0].Max, seconds, p99, longest)
+		}
+	}
+	s.add(second(0, 10), 1)
+	want(10, 10, 1)
+	s.add(second(0, 20), 1) // of another client
+	want(20, 20, 1)
+	s.add(second(1, 30), 1)
+	want(20, 20, 2)
+	s.add(second(seriesLength, 5), 1)
+	want(30, 30, 2)
+}
+
 func TestSeriesOfJoinedSeconds(t *testing.T) {
 	s := newSeries()
 	s.add(second(0, 1), 1)
