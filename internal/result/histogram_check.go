@@ -64,7 +64,9 @@ func checkBuckets(hdr []byte) (encodedBuckets, error) {
 	if err != nil {
 		return encodedBuckets{}, err
 	}
-	return scanBuckets(u.payload.Bytes(), header.Highest)
+	described, err := scanBuckets(u.payload.Bytes(), bucketOf(header.Highest, header.Highest)+1, nil)
+	described.highest = header.Highest
+	return described, err
 }
 
 // unpack reads the header and the payload.
@@ -99,10 +101,11 @@ func (u *unpacker) unpack(compressed []byte) (header bucketsHeader, err error) {
 	return header, nil
 }
 
-// scanBuckets reads counts, which are positive, and numbers of empty buckets, which are negative.
-func scanBuckets(payload []byte, highest int64) (encodedBuckets, error) {
-	b := encodedBuckets{first: -1, highest: highest}
-	buckets := bucketOf(highest, highest) + 1
+// scanBuckets reads counts, which are positive, and numbers of empty buckets, which are negative. It adds the counts
+// to those in into, unless that is nil. It returns an error for more than the given number of buckets, and for more
+// than maxCount durations.
+func scanBuckets(payload []byte, buckets int, into []int64) (encodedBuckets, error) {
+	b := encodedBuckets{first: -1}
 	for at := 0; len(payload) > 0; {
 		n, size := binary.Varint(payload)
 		// In 9 bytes, HdrHistogram's numbers differ from Go's. None of these counts needs as many.
@@ -122,6 +125,9 @@ func scanBuckets(payload []byte, highest int64) (encodedBuckets, error) {
 				b.first = at
 			}
 			b.last = at
+			if into != nil {
+				into[at] += n
+			}
 		}
 		at++
 	}
@@ -130,7 +136,18 @@ func scanBuckets(payload []byte, highest int64) (encodedBuckets, error) {
 
 // bucketOf returns the index of the bucket of a value, which is clamped to 0 and highest.
 func bucketOf(microseconds, highest int64) int {
-	v := min(max(microseconds, 0), highest)
-	width := max(bits.Len64(uint64(v))-subBucketBits-1, 0)
-	return width*subBuckets + int(v>>width)
+	return bucketIndex(min(max(microseconds, 0), highest), subBucketBits)
+}
+
+// bucketIndex returns the index of the bucket of a value that isn't negative, if there are two to the power of subBits
+// buckets of each width but the narrowest, which has twice as many.
+func bucketIndex(microseconds int64, subBits int) int {
+	width := max(bits.Len64(uint64(microseconds))-subBits-1, 0)
+	return width<<subBits + int(microseconds>>width)
+}
+
+// lowestOf returns the lowest value of a bucket. It is the inverse of bucketIndex.
+func lowestOf(index, subBits int) int64 {
+	width := max(index>>subBits-1, 0)
+	return int64(index-width<<subBits) << width
 }

@@ -96,6 +96,8 @@ type ClientSecond struct {
 	Usage ClientUsage
 	// Phases are the times of all phases, of which messages don't have the latencies.
 	Phases PhaseTimes
+	// Sketches are the distributions of the phases in messages.
+	Sketches Sketches
 	// Node shows what happened around the client; nil if that is unknown.
 	Node *NodeUsage
 }

@@ -18,7 +18,7 @@ func TestPhaseTimes(t *testing.T) {
 	second.Of(TLS) // without durations
 	sum, other := first.Times(), second.Times()
 	sum.Add(&other)
-	want := PhaseTimes{Connect: {3, 600, 300}, Waiting: {1, 7, 7}}
+	want := PhaseTimes{Connect: {Count: 3, Sum: 600, Max: 300}, Waiting: {Count: 1, Sum: 7, Max: 7}}
 	if diff := cmp.Diff(want, sum); diff != "" || sum[Connect].Mean() != 200 || sum[TLS].Mean() != 0 {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -34,10 +34,10 @@ func TestPhaseTimes(t *testing.T) {
 
 func TestPhaseTimesOfOtherVersions(t *testing.T) {
 	var got PhaseTimes
-	if err := got.Set([]int64{3, 600, 300, 1, 7}); err != nil || got != (PhaseTimes{Connect: {3, 600, 300}}) {
+	if err := got.Set([]int64{3, 600, 300, 1, 7}); err != nil || got != (PhaseTimes{Connect: {Count: 3, Sum: 600, Max: 300}}) {
 		t.Errorf("of an earlier version: %+v, %v", got, err)
 	}
-	want := PhaseTimes{Service: {1, 7, 7}}
+	want := PhaseTimes{Service: {Count: 1, Sum: 7, Max: 7}}
 	if err := got.Set(append(want.Values(), 9, 9, 9)); err != nil || got != want {
 		t.Errorf("of a later version: %+v, %v", got, err)
 	}

@@ -16,6 +16,7 @@ type Second struct {
 	Errors   int64 `json:"errors" help:"failed requests"`
 	// P50, P90 and P99 are total times of successful requests, in microseconds.
 	// They are -1 where several seconds were joined, since percentiles cannot be.
+	// Those of the other phases are in Phases, and absent there.
 	P50                        int64 `json:"p50Microseconds"`
 	P90                        int64 `json:"p90Microseconds"`
 	P99                        int64 `json:"p99Microseconds"`
@@ -110,10 +111,14 @@ func (s *Second) SetBackend(name string, u *ServerUsage, known bool) {
 	}
 }
 
-// SetLatency sets the figures of the total times of successful requests.
+// SetLatency sets the figures of the total times of successful requests, also those among the phases if SetCounts was
+// called before.
 func (s *Second) SetLatency(total *Histogram) {
 	p := total.Summarize(0).Percentiles
 	s.P50, s.P90, s.P99, s.Max = p[percentile.P50], p[percentile.P90], p[percentile.P99], total.Max()
+	if s.Phases != nil && s.Phases[Total].Count == total.Count() && total.Count() > 0 {
+		s.Phases[Total].PhasePercentiles = &PhasePercentiles{P50: s.P50, P90: s.P90, P99: s.P99}
+	}
 }
 
 // Join joins the seconds that follow. Percentiles become -1, unless only one of

@@ -153,7 +153,7 @@ func SecondToWire(stage sessionpb.Stage, s *result.ClientSecond, seconds int64) 
 	}
 	return &sessionpb.ClientSample{
 		Stage: stage, Second: s.Second, Seconds: seconds, Measure: measure, Usage: result.ClientFigures.Values(&s.Usage),
-		Node: result.NodeFigures.Values(s.Node), Phases: s.Phases.Values(),
+		Node: result.NodeFigures.Values(s.Node), Phases: s.Phases.Values(), Sketches: s.Sketches.Encoded(),
 	}, nil
 }
 
@@ -170,6 +170,15 @@ func SecondFromWire(w *sessionpb.ClientSample) (s *result.ClientSecond, seconds 
 	s = &result.ClientSecond{Second: w.GetSecond(), Measure: *measure, Usage: usage}
 	if err := s.Phases.Set(w.GetPhases()); err != nil {
 		return nil, 0, fmt.Errorf("phases: %w", err)
+	}
+	if err := s.Sketches.Set(w.GetSketches(), &s.Phases); err != nil {
+		return nil, 0, fmt.Errorf("sketches: %w", err)
+	}
+	for p := range s.Sketches {
+		// A request has each phase once at most, and the manager bounds the requests of all clients in a stage.
+		if n := s.Phases[p].Count; len(s.Sketches[p]) > 0 && n > s.Succeeded() {
+			return nil, 0, fmt.Errorf("sketches: %s: %d durations of %d requests", result.Phase(p), n, s.Succeeded())
+		}
 	}
 	s.Node, err = NodeUsageFromWire(w.GetNode())
 	return s, max(w.GetSeconds(), 1), err

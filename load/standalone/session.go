@@ -141,13 +141,11 @@ func (s *localSession) Local(at int64) time.Time {
 
 // point converts a second to a point of a result's series.
 func point(s *result.ClientSecond) result.Second {
-	total := s.Latencies.Get(result.Total)
-	p := result.Second{
-		Second: s.Second, Seconds: 1,
-		P50: total.Percentile(50), P90: total.Percentile(90), P99: total.Percentile(99), Max: total.Max(),
-		ServerCPU: -1, ServerResident: -1,
-	}
-	p.SetCounts(s.Counts, s.Phases)
+	p := result.Second{Second: s.Second, Seconds: 1, ServerCPU: -1, ServerResident: -1}
+	times := s.Phases
+	times.SetExact(&s.Latencies)
+	p.SetCounts(s.Counts, times)
+	p.SetLatency(s.Latencies.Get(result.Total))
 	p.SetUsage(s.Usage)
 	p.ClientNode = s.Node
 	return p

@@ -289,13 +289,11 @@ func probedMessage(result *sessionpb.ProbeResult) *sessionpb.PodMessage {
 
 func sampleMessage(t testing.TB, number uint64, stage sessionpb.Stage, s *result.ClientSecond) *sessionpb.PodMessage {
 	t.Helper()
-	w, err := session.MeasureToWire(&s.Measure)
+	w, err := session.SecondToWire(stage, s, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &sessionpb.PodMessage{Number: number, Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
-		Stage: stage, Second: s.Second, Measure: w, Usage: result.ClientFigures.Values(&s.Usage),
-	}}}
+	return &sessionpb.PodMessage{Number: number, Message: &sessionpb.PodMessage_ClientSample{ClientSample: w}}
 }
 
 func certificate(t testing.TB) ([]byte, *tls.Config) {

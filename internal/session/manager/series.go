@@ -16,7 +16,7 @@ const (
 	openEntries = 64
 )
 
-// series holds the seconds of a measurement, merged over all clients. It keeps the distribution of
+// series holds the seconds of a measurement, merged over all clients. It keeps the distributions of
 // each entry, so that the percentiles of merged entries are those of all their requests.
 type series struct {
 	width   int64 // the seconds of an entry, a power of two
@@ -28,13 +28,19 @@ type series struct {
 type entry struct {
 	counts result.Counts
 	phases result.PhaseTimes
-	usage  result.ClientUsage
-	node   *result.NodeUsage
-	total  *result.Histogram
-	// latency has the percentiles of total of counted requests: they are costly, and most
-	// entries don't change any more when the series is read again.
+	// sketches are the distributions of the phases but the total. They stay encoded: with 600 entries, a few
+	// hundred bytes each are less than the dozens of kB that counts would take.
+	sketches result.Sketches
+	usage    result.ClientUsage
+	node     *result.NodeUsage
+	total    *result.Histogram
+	// latency and times have the percentiles of total, and of the phases, when there were counted requests and
+	// the phases were timed: they are costly, and most entries don't change any more when the series is
+	// read again.
 	latency result.Second
+	times   result.PhaseTimes
 	counted int64
+	timed   result.PhaseTimes
 }
 
 func newSeries() series { return series{width: 1, entries: map[int64]*entry{}} }
@@ -48,6 +54,7 @@ func (s *series) add(second *result.ClientSecond, seconds int64) {
 	e := s.entry(second.Second / s.width)
 	e.counts.Add(second.Counts)
 	e.phases.Add(&second.Phases)
+	e.sketches.Merge(&second.Sketches)
 	e.usage.Add(second.Usage)
 	e.node = e.node.Add(second.Node)
 	e.total.Merge(second.Latencies[result.Total])
@@ -76,6 +83,7 @@ func (s *series) double() {
 		} else {
 			pair.counts.Add(e.counts)
 			pair.phases.Add(&e.phases)
+			pair.sketches.Merge(&e.sketches)
 			pair.usage.Add(e.usage)
 			pair.node = pair.node.Add(e.node)
 			pair.total.Merge(e.total)
@@ -91,12 +99,13 @@ func (s *series) seconds() []result.Second {
 		var second result.Second
 		second.SetUsage(e.usage)
 		second.ClientNode = e.node
-		second.SetCounts(e.counts, e.phases)
-		second.Second, second.Seconds = key*s.width, s.width
-		if n := e.total.Count(); e.counted != n {
-			e.counted = n
+		if n := e.total.Count(); e.counted != n || e.timed != e.phases {
+			e.counted, e.timed, e.times = n, e.phases, e.phases
 			e.latency.SetLatency(e.total)
+			e.times.SetSketched(&e.sketches)
 		}
+		second.SetCounts(e.counts, e.times)
+		second.Second, second.Seconds = key*s.width, s.width
 		second.P50, second.P90, second.P99, second.Max = e.latency.P50, e.latency.P90, e.latency.P99, e.latency.Max
 		all = append(all, second)
 	}

@@ -195,6 +195,7 @@ func mergeSamples(a, b *sessionpb.ClientSample) (*sessionpb.ClientSample, error)
 	merged.Merge(&other.Measure)
 	merged.Usage.Add(other.Usage)
 	merged.Phases.Add(&other.Phases)
+	merged.Sketches.Merge(&other.Sketches)
 	merged.Node = merged.Node.Add(other.Node)
 	return session.SecondToWire(a.GetStage(), merged, other.Second+seconds-merged.Second)
 }

@@ -156,10 +156,11 @@ func (s *Session) ScriptState(script session.ScriptState) {
 	s.report(scriptState, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptState{ScriptState: session.ScriptStateToWire(script)}})
 }
 
-// SendSecond sends a sample second of a client. Of its latencies it sends only those of the phase
-// total: the series has no others. The caller may change the second afterwards.
+// SendSecond sends a sample second of a client. Of its latencies it sends those of the phase total,
+// and sketches of the others. The caller may change the second afterwards.
 func (s *Session) SendSecond(stage sessionpb.Stage, second *result.ClientSecond) {
 	sent := *second
+	sent.Sketches = second.Latencies.Sketches()
 	sent.Latencies = result.Latencies{result.Total: second.Latencies[result.Total]}
 	encoded, err := session.SecondToWire(stage, &sent, 0)
 	if err != nil {

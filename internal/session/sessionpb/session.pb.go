@@ -2999,7 +2999,9 @@ type ClientSample struct {
 	Node []int64 `protobuf:"varint,8,rep,packed,name=node,proto3" json:"node,omitempty"`
 	// phases has three values for each result.Phase: the number of durations, their
 	// sum and the longest. Since version 2.
-	Phases        []int64 `protobuf:"varint,9,rep,packed,name=phases,proto3" json:"phases,omitempty"`
+	Phases []int64 `protobuf:"varint,9,rep,packed,name=phases,proto3" json:"phases,omitempty"`
+	// sketches has a result.Sketch for each result.Phase. Since version 2.
+	Sketches      [][]byte `protobuf:"bytes,10,rep,name=sketches,proto3" json:"sketches,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3079,6 +3081,13 @@ func (x *ClientSample) GetNode() []int64 {
 func (x *ClientSample) GetPhases() []int64 {
 	if x != nil {
 		return x.Phases
+	}
+	return nil
+}
+
+func (x *ClientSample) GetSketches() [][]byte {
+	if x != nil {
+		return x.Sketches
 	}
 	return nil
 }
@@ -4005,7 +4014,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06errors\x18\x02 \x03(\x03R\x06errors\"v\n" +
 	"\aMeasure\x120\n" +
 	"\x06counts\x18\x01 \x01(\v2\x18.assay.session.v1.CountsR\x06counts\x129\n" +
-	"\tlatencies\x18\x02 \x03(\v2\x1b.assay.session.v1.HistogramR\tlatencies\"\xe6\x01\n" +
+	"\tlatencies\x18\x02 \x03(\v2\x1b.assay.session.v1.HistogramR\tlatencies\"\x82\x02\n" +
 	"\fClientSample\x12-\n" +
 	"\x05stage\x18\x02 \x01(\x0e2\x17.assay.session.v1.StageR\x05stage\x12\x16\n" +
 	"\x06second\x18\x03 \x01(\x03R\x06second\x123\n" +
@@ -4013,7 +4022,9 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x05usage\x18\x05 \x03(\x03R\x05usage\x12\x18\n" +
 	"\aseconds\x18\a \x01(\x03R\aseconds\x12\x12\n" +
 	"\x04node\x18\b \x03(\x03R\x04node\x12\x16\n" +
-	"\x06phases\x18\t \x03(\x03R\x06phases\"n\n" +
+	"\x06phases\x18\t \x03(\x03R\x06phases\x12\x1a\n" +
+	"\bsketches\x18\n" +
+	" \x03(\fR\bsketches\"n\n" +
 	"\vLevelTotals\x123\n" +
 	"\ameasure\x18\x01 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x10\n" +
 	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\x12\x18\n" +

@@ -1,0 +1,150 @@
+package result
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/assay-dev/assay/internal/percentile"
+)
+
+// The geometry of every sketch. Up to 64 µs each whole number has a bucket, above that each power of two
+// has 32. A histogram's buckets never cross the bounds of a sketch's, which are multiples of them.
+const (
+	sketchBits = 5
+	// sketchBuckets is the number of buckets up to HighestMicroseconds.
+	sketchBuckets = sketchWidths<<sketchBits + HighestMicroseconds>>sketchWidths + 1
+	// sketchWidths is the number of the bucket widths that double, from 2 µs on.
+	sketchWidths = 27
+)
+
+// Sketch is a coarse Histogram: some hundred bytes instead of some thousand, which merge a hundred times as
+// fast. Sketches with the counts of several clients merge to that of all durations pooled. A percentile is
+// the middle of its bucket, and so within 1/64 (1.6%) of the duration that has its rank. Durations outside the
+// geometry of histograms are in the nearest bucket.
+//
+// Its form is that of the counts in HdrHistogram's V2 encoding: numbers in ZigZag LEB128, of which a positive one
+// is the count of the next bucket and a negative one skips as many empty buckets. It ends with the last count.
+// The zero value is empty. A Sketch from elsewhere must have been checked by Sketches.Set.
+type Sketch []byte
+
+// Sketch returns the sketch of the histogram.
+func (h *Histogram) Sketch() Sketch {
+	if h.count == 0 {
+		return nil
+	}
+	var counts [sketchBuckets]int64
+	for i, n := range h.view().Export().Counts {
+		if n > 0 {
+			counts[bucketIndex(lowestOf(i, subBucketBits), sketchBits)] += n
+		}
+	}
+	return Sketch(nil).with(counts[:])
+}
+
+// with returns the sketch of counts, in the memory of s if that is enough.
+func (s Sketch) with(counts []int64) Sketch {
+	s = s[:0]
+	empty := int64(0)
+	for _, n := range counts {
+		if n == 0 {
+			empty++
+			continue
+		}
+		if empty > 0 {
+			s = binary.AppendVarint(s, -empty)
+			empty = 0
+		}
+		s = binary.AppendVarint(s, n)
+	}
+	return s
+}
+
+// Merge adds the durations of another sketch. The memory of s changes, that of other isn't kept. If there would be
+// more durations than a sketch can count, s keeps its own.
+func (s *Sketch) Merge(other Sketch) {
+	if len(other) == 0 {
+		return
+	}
+	var counts [sketchBuckets]int64
+	a, err := scanBuckets(*s, len(counts), counts[:])
+	if err != nil {
+		return // cannot happen: with wrote it, or Sketches.Set checked it
+	}
+	b, err := scanBuckets(other, len(counts), counts[:])
+	if err != nil || a.total+b.total > maxCount {
+		return
+	}
+	*s = slices.Grow(*s, len(other)).with(counts[:max(a.last, b.last)+1])
+}
+
+// percentiles returns the percentiles of the durations, none above the longest. It returns nil unless there are as
+// many as count.
+func (s Sketch) percentiles(count, longest int64) *PhasePercentiles {
+	var counts [sketchBuckets]int64
+	if b, err := scanBuckets(s, len(counts), counts[:]); err != nil || b.total != count || count == 0 {
+		return nil
+	}
+	at := func(p percentile.Percentile) int64 {
+		rank, i := percentile.Rank(p.Percent(), count), 0
+		for rank -= counts[0]; rank > 0; rank -= counts[i] {
+			i++
+		}
+		lowest, next := lowestOf(i, sketchBits), lowestOf(i+1, sketchBits)
+		return min(lowest+(next-lowest-1)/2, longest)
+	}
+	return &PhasePercentiles{P50: at(percentile.P50), P90: at(percentile.P90), P99: at(percentile.P99)}
+}
+
+// Sketches are sketches by Phase. Those of the total are empty: its histogram is sent and kept.
+type Sketches [Phases]Sketch
+
+// Sketches returns the sketches of the histograms.
+func (l *Latencies) Sketches() (s Sketches) {
+	for p, h := range l {
+		if h != nil && Phase(p) != Total {
+			s[p] = h.Sketch()
+		}
+	}
+	return s
+}
+
+// Merge adds the durations of other sketches; see Sketch.Merge.
+func (s *Sketches) Merge(other *Sketches) {
+	for p := range s {
+		s[p].Merge(other[p])
+	}
+}
+
+// Encoded returns the sketches as messages have them.
+func (s *Sketches) Encoded() [][]byte {
+	encoded := make([][]byte, len(s))
+	for p := range s {
+		encoded[p] = s[p]
+	}
+	return encoded
+}
+
+// Set is the inverse of Encoded. It keeps the bytes. Phases that only a later version has are ignored. A phase may have
+// no sketch. It returns an error for a sketch that contradicts the number of durations or the longest.
+func (s *Sketches) Set(encoded [][]byte, times *PhaseTimes) error {
+	if len(encoded) > maxFigures {
+		return fmt.Errorf("sketches of %d phases, must be at most %d", len(encoded), maxFigures)
+	}
+	*s = Sketches{}
+	for p := range min(len(encoded), len(s)) {
+		if len(encoded[p]) == 0 {
+			continue
+		}
+		b, err := scanBuckets(encoded[p], sketchBuckets, nil)
+		if err != nil {
+			return fmt.Errorf("%s: %w", Phase(p), err)
+		}
+		t := &times[p]
+		if b.total != t.Count || b.last != bucketIndex(min(max(t.Max, 0), HighestMicroseconds), sketchBits) {
+			return fmt.Errorf("%s: %d durations up to bucket %d, of %d of which the longest takes %d µs", Phase(p), b.total, b.last, t.Count, t.Max)
+		}
+		s[p] = encoded[p]
+	}
+	return nil
+}
