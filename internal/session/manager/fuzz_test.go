@@ -22,6 +22,7 @@ func FuzzReceive(f *testing.F) {
 		{Message: &sessionpb.PodMessage_Failure{Failure: &sessionpb.Failure{Reason: "x"}}},
 		{Message: &sessionpb.PodMessage_Ready{}}, {Message: &sessionpb.PodMessage_ClientSample{}}, {Message: &sessionpb.PodMessage_Ping{}},
 		sampleMessage(f, 1, measurement, second(3, 1, 2, 3)),
+		sampleMessage(f, 1, measurement, timed(3, 5, func() float64 { return 1000 })),
 		renumbered(change(sampleMessage(f, 4, measurement, second(3, 1, 2, 3)), func(s *sessionpb.ClientSample) { s.Seconds = 5 }), 1, 4),
 		totalsMessage(f, 1, &result.Totals{StartedAt: fuzzStart, EndedAt: fuzzStart + 1, Measure: *measure(1, 2)}),
 		serverMessage(1, &result.ServerUsage{At: fuzzStart, UserCPU: 7}),

@@ -121,6 +121,8 @@ func TestMalformedMessages(t *testing.T) {
 		"a broken histogram": {client, change(good, func(s *sessionpb.ClientSample) {
 			s.Measure.Latencies[result.Total].Hdr = []byte("HISTFAAAAA")
 		}), "histogram"},
+		"a sketch of others":           {client, change(good, func(s *sessionpb.ClientSample) { s.Sketches = [][]byte{{2}} }), "sketches: connect: 1 durations"},
+		"many sketches":                {client, change(good, func(s *sessionpb.ClientSample) { s.Sketches = make([][]byte, 1000) }), "sketches of 1000 phases"},
 		"many kinds of errors":         {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Errors = make([]int64, 1000) }), "kinds of errors"},
 		"many figures":                 {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Values = make([]int64, 1000) }), "1000 figures"},
 		"negative usage":               {client, change(good, func(s *sessionpb.ClientSample) { s.Usage = []int64{-1} }), "userCPUMicroseconds must be"},

@@ -20,21 +20,19 @@ func sample(t *testing.T, second int64, took ...int64) *sessionpb.PodMessage {
 	m.Requests = int64(len(took))
 	for _, v := range took {
 		m.Latencies.Of(result.Total).Record(v)
+		m.Latencies.Of(result.Waiting).Record(v)
 	}
+	times, sketches := m.Latencies.Times(), m.Latencies.Sketches()
+	times[result.Connect] = result.PhaseTime{Count: 2, Sum: second, Max: second}
+	m.Latencies[result.Waiting] = nil
 	w, err := session.MeasureToWire(&m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
 		Stage: measurement, Second: second, Measure: w, Usage: result.ClientFigures.Values(&result.ClientUsage{UserCPU: 3, SystemCPU: 1, Throttled: -1, MaxResident: second}),
-		Node: result.NodeFigures.Values(&result.NodeUsage{Steal: 5, RunQueue: second}), Phases: connects(2, second),
+		Node: result.NodeFigures.Values(&result.NodeUsage{Steal: 5, RunQueue: second}), Phases: times.Values(), Sketches: sketches.Encoded(),
 	}}}
-}
-
-// connects returns the values of phases of which the first alone has durations.
-func connects(count, longest int64) []int64 {
-	times := result.PhaseTimes{result.Connect: {Count: count, Sum: longest, Max: longest}}
-	return times.Values()
 }
 
 func reading(at int64, asked bool) *sessionpb.PodMessage {
@@ -112,6 +110,8 @@ func TestKeptIsBounded(t *testing.T) {
 		cpu      int64
 		steal    int64
 		all      = result.NewHistogram()
+		times    result.PhaseTimes
+		sketches result.Sketches
 	)
 	for {
 		m, ok := k.from(number)
@@ -132,10 +132,12 @@ func TestKeptIsBounded(t *testing.T) {
 			t.Errorf("message %+v, want second %d", s, second)
 		}
 		second += max(s.GetSeconds(), 1)
-		measure, err := session.MeasureFromWire(s.GetMeasure())
+		measure, _, err := session.SecondFromWire(s)
 		if err != nil {
 			t.Fatal(err)
 		}
+		sketches.Merge(&measure.Sketches)
+		times.Add(&measure.Phases)
 		requests += measure.Requests
 		cpu += s.GetUsage()[0]
 		node, err := session.NodeUsageFromWire(s.GetNode())
@@ -156,6 +158,10 @@ func TestKeptIsBounded(t *testing.T) {
 	}
 	if all.Min() != 1000 || all.Max() != 1000+seconds-1 || all.Count() != seconds {
 		t.Errorf("durations from %d to %d", all.Min(), all.Max())
+	}
+	times.SetSketched(&sketches)
+	if p := times[result.Waiting]; p.Count != seconds || p.PhasePercentiles == nil || p.P50 < 1083 || p.P50 > 1116 {
+		t.Errorf("waiting times %+v", p)
 	}
 	if bodyOf(t, k.messages[len(k.messages)-1]).GetClientTotals() == nil {
 		t.Error("the totals are gone")
