@@ -258,7 +258,7 @@ func withBackends(r *result.Result, n int) *result.Result {
 	}
 	second := func() *result.ServerUsage { return &usages[random.IntN(len(usages))] }
 	around := func() *result.NodeUsage { return &nodes[random.IntN(len(nodes))] }
-	phases := r.Merged.Latencies.Times()
+	times := r.Merged.Latencies.Times()
 	for i := range r.Clients {
 		r.Clients[i].NodeUsage = around()
 	}
@@ -271,6 +271,10 @@ func withBackends(r *result.Result, n int) *result.Result {
 		s.Node, s.ClientNode = around(), around()
 		counts := result.Counts{Requests: s.Requests, BytesReceived: s.BytesReceived, Connections: random.Int64N(1e3), BytesSent: random.Int64N(1e6)}
 		counts.Errors[result.ErrorTimeout] = s.Errors
+		phases := times
+		for p := range phases {
+			phases[p].PhasePercentiles = &result.PhasePercentiles{P50: random.Int64N(20_000), P90: random.Int64N(50_000), P99: random.Int64N(90_000)}
+		}
 		s.SetCounts(counts, phases)
 	}
 	return r

@@ -32,6 +32,27 @@ func TestPhaseTimes(t *testing.T) {
 	}
 }
 
+// TestPercentilesOfJoinedPhases joins two seconds with percentiles. Those of a phase that occurred in both are unknown.
+func TestPercentilesOfJoinedPhases(t *testing.T) {
+	once := PhaseTime{Count: 1, Sum: 0, Max: 0, PhasePercentiles: &PhasePercentiles{}}
+	twice := PhaseTime{Count: 9, Sum: 99, Max: 30, PhasePercentiles: &PhasePercentiles{P50: 10, P90: 20, P99: 30}}
+	first := Second{Second: 0, Seconds: 1, Phases: &PhaseTimes{Connect: once, Waiting: twice}}
+	first.Join(&Second{Second: 1, Seconds: 1, Phases: &PhaseTimes{Waiting: twice, Receiving: twice}})
+	want := PhaseTimes{Connect: once, Waiting: {Count: 18, Sum: 198, Max: 30}, Receiving: twice}
+	data, err := json.Marshal(first.Phases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got PhaseTimes
+	if err := json.Unmarshal(data, &got); err != nil || !cmp.Equal(want, got) || !cmp.Equal(want, *first.Phases) {
+		t.Errorf("%s (%v), want %+v", data, err, want)
+	}
+	const connect = `"connect":{"count":1,"sumMicroseconds":0,"maxMicroseconds":0,"p50Microseconds":0,"p90Microseconds":0,"p99Microseconds":0}`
+	if !strings.Contains(string(data), connect) {
+		t.Errorf("%s", data)
+	}
+}
+
 func TestPhaseTimesOfOtherVersions(t *testing.T) {
 	var got PhaseTimes
 	if err := got.Set([]int64{3, 600, 300, 1, 7}); err != nil || got != (PhaseTimes{Connect: {Count: 3, Sum: 600, Max: 300}}) {

@@ -46,7 +46,11 @@ func newFigures(seconds int) *figures {
 	for range variants {
 		second := &result.ClientSecond{Usage: usage}
 		second.Requests, second.KeepAlive, second.BytesReceived = perSecond, perSecond, perSecond*1200
-		record(&second.Measure, result.Total, perSecond, 5000)
+		for _, phase := range []result.Phase{result.Processing, result.Waiting, result.Receiving, result.Total} {
+			record(&second.Measure, phase, perSecond, 5000)
+		}
+		second.Phases, second.Sketches = second.Latencies.Times(), second.Latencies.Sketches()
+		second.Latencies = result.Latencies{result.Total: second.Latencies[result.Total]} // as a client sends it
 		f.sent = append(f.sent, second)
 		totals := &result.Totals{Usage: usage}
 		totals.Requests, totals.KeepAlive, totals.BytesReceived = 50_000, 50_000, 50_000*1200

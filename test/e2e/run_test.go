@@ -259,6 +259,11 @@ func wantSurroundings(t *testing.T, stored *result.Result) {
 	for _, second := range stored.Series {
 		counts.Add(*second.Counts)
 		times.Add(second.Phases)
+		for phase, p := range second.Phases {
+			if p.Count > 0 && (p.PhasePercentiles == nil || p.P50 > p.P90 || p.P90 > p.P99 || p.P99 > p.Max || result.Phase(phase) == result.Total && p.P99 != second.P99) {
+				t.Errorf("second %d: %s %+v with percentiles %+v", second.Second, result.Phase(phase), p, p.PhasePercentiles)
+			}
+		}
 	}
 	if counts != stored.Merged.Counts {
 		t.Errorf("the seconds have %+v, all %+v", counts, stored.Merged.Counts)

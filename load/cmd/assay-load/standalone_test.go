@@ -70,6 +70,16 @@ load:
 	if !r.Run.Standalone || r.Run.Name != "example" || c.CPUPercent() <= 0 || c.Usage.MaxResident <= 0 || c.NodeUsage == nil || len(r.Series) == 0 || r.Series[0].ClientNode == nil || r.Series[0].Phases[result.Waiting].Count == 0 || r.Series[0].Counts.Connections == 0 {
 		t.Errorf("run %+v, client's usage %+v", r.Run, c.Usage)
 	}
+	for _, s := range r.Series {
+		for _, phase := range []result.Phase{result.Waiting, result.Total} {
+			if p := s.Phases[phase]; p.Count > 0 && (p.PhasePercentiles == nil || p.P50 > p.P99 || p.P99 > p.Max || p.P99 <= 0) {
+				t.Errorf("second %d: %s %+v with percentiles %+v", s.Second, phase, p, p.PhasePercentiles)
+			}
+		}
+		if total := s.Phases[result.Total].PhasePercentiles; total != nil && *total != (result.PhasePercentiles{P50: s.P50, P90: s.P90, P99: s.P99}) {
+			t.Errorf("second %d: total %+v", s.Second, total)
+		}
+	}
 }
 
 // TestRunWithRequestsFile runs a list whose first request is a POST. The target
