@@ -16,10 +16,8 @@ import (
 const (
 	// maxPackedBytes bounds encoded buckets. It is far more than any take.
 	maxPackedBytes = 128 << 10
-	// subBuckets is the number of buckets of each width but the narrowest, which has twice as many:
-	// the smallest power of two that gives three significant digits.
-	subBuckets = 1 << subBucketBits
-	// subBucketBits is the binary logarithm of subBuckets.
+	// subBucketBits is the binary logarithm of the number of buckets of each width but the narrowest, which has
+	// twice as many: the smallest power of two that gives three significant digits.
 	subBucketBits = 10
 )
 

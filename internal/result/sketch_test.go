@@ -227,3 +227,31 @@ func FuzzSketches(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkSketches checks a client's sketches of seven phases with 2,000 requests, and merges them with those of
+// a hundred clients: what a manager does with them.
+func BenchmarkSketches(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var merged Sketches
+	var encoded [][]byte
+	var times PhaseTimes
+	for range 100 {
+		var l Latencies
+		for p := range Phases {
+			for range 2000 {
+				l.Of(p).Record(int64(5000 * (0.5 + random.ExpFloat64()) / float64(p+1)))
+			}
+		}
+		sketches := l.Sketches()
+		merged.Merge(&sketches)
+		encoded, times = sketches.Encoded(), l.Times()
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		var s Sketches
+		if err := s.Set(encoded, &times); err != nil {
+			b.Fatal(err)
+		}
+		merged.Merge(&s)
+	}
+}
