@@ -63,6 +63,7 @@ func (r *Reader) readTCP(u *result.NodeUsage) {
 		if netstat, err := self.Netstat(); err == nil {
 			set(&u.ListenOverflows, netstat.ListenOverflows)
 			set(&u.ListenDrops, netstat.ListenDrops)
+			set(&u.SpuriousRetransmits, netstat.TCPDSACKRecv)
 		}
 	}
 	if sockstat, err := r.namespace.NetSockstat(); err == nil {

@@ -139,7 +139,7 @@ func TestAbsentIsUnknown(t *testing.T) {
 		"nothing":     {nil, nil},
 		"no pressure": {[]string{"pressure"}, []string{"cpuPressureMicroseconds", "memoryPressureMicroseconds", "memoryStallMicroseconds", "ioPressureMicroseconds", "ioStallMicroseconds"}},
 		"no softnet":  {[]string{"7/net/softnet_stat"}, []string{"packetsProcessed", "packetsDropped"}},
-		"no TCP":      {[]string{"7/net/snmp", "7/net/netstat", "7/net/sockstat"}, []string{"segmentsSent", "segmentsRetransmitted", "listenOverflows", "listenDrops", "sockets", "establishedSockets", "timeWaitSockets"}},
+		"no TCP":      {[]string{"7/net/snmp", "7/net/netstat", "7/net/sockstat"}, []string{"segmentsSent", "segmentsRetransmitted", "listenOverflows", "listenDrops", "sockets", "establishedSockets", "timeWaitSockets", "spuriousRetransmissions"}},
 		"no network":  {[]string{"7/net/dev"}, []string{"packetsReceived", "packetsSent", "receiveDrops", "sendDrops"}},
 		"no IPv6":     {[]string{"7/net/sockstat6"}, nil},
 		"no stat": {[]string{"stat"}, []string{

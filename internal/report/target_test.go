@@ -38,7 +38,7 @@ func forwarding() *result.Result {
 	node.RunQueue, node.ContextSwitches, node.PacketsProcessed, node.PacketsDropped = 7, 120_000, 90_000, 0
 	node.PacketsReceived, node.PacketsSent, node.ReceiveDrops, node.SendDrops, node.SegmentsSent, node.SegmentsRetransmitted = 40_000, 50_000, 0, 0, 50_000, 12
 	node.ListenOverflows, node.ListenDrops, node.AcceptQueue, node.AcceptQueueLimit = 3, 3, 101, 100
-	node.Sockets, node.Established, node.TimeWait = 60, 50, 4
+	node.Sockets, node.Established, node.TimeWait, node.SpuriousRetransmits = 60, 50, 4, 2
 	r.NodeUsage, r.Environment.Governor = node, "performance"
 	r.Clients[1].NodeUsage = &result.NodeUsage{CPUTime: 4e6, Idle: 2e6, OtherCPU: 1e6, Steal: 40_000, SoftIRQ: 100_000, RunQueue: 5}
 	r.Series[0].Node, r.Series[0].ClientNode = node, r.Clients[1].NodeUsage

@@ -33,6 +33,7 @@ var names = map[string][]string{
 		"ioStallMicroseconds", "minFrequencyKilohertz", "packetsProcessed", "packetsDropped", "packetsReceived", "packetsSent",
 		"receiveDrops", "sendDrops", "segmentsSent", "segmentsRetransmitted", "listenOverflows", "listenDrops", "acceptQueue",
 		"acceptQueueLimit", "sockets", "establishedSockets", "timeWaitSockets",
+		"spuriousRetransmissions",
 	},
 	"Arrivals": {"due", "plannedMicroseconds", "startedMicroseconds"},
 }

@@ -42,6 +42,7 @@ type NodeUsage struct {
 	Sockets               int64 `json:"sockets" merging:"max" optional:"true" label:"TCP sockets" part:"at most" help:"largest number of TCP sockets in the pod, without those in TIME_WAIT"`
 	Established           int64 `json:"establishedSockets" merging:"max" optional:"true" label:"TCP sockets" part:"established" help:"largest number of TCP connections in the pod in the states ESTABLISHED and CLOSE_WAIT"`
 	TimeWait              int64 `json:"timeWaitSockets" merging:"max" optional:"true" label:"TCP sockets" part:"in TIME_WAIT" help:"largest number of TCP connections in the pod in the state TIME_WAIT"`
+	SpuriousRetransmits   int64 `json:"spuriousRetransmissions" optional:"true" label:"Spurious retransmits" help:"TCP segments that the pod sent again although they had arrived, as their receiver reported (DSACK, RFC 2883)"`
 }
 
 // NodeFigures is the table of NodeUsage.

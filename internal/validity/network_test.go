@@ -112,24 +112,28 @@ func TestLinkFull(t *testing.T) {
 
 func TestPacketsLost(t *testing.T) {
 	for name, tc := range map[string]struct {
-		requests, segments, again, clientsAgain, packets, dropped, refused int64
-		figures                                                            string // empty when nothing is to be found
+		requests, segments, again, arrived, clientsAgain, packets, dropped, refused int64
+		figures                                                                     string // empty when nothing is to be found
 	}{
-		"none":                   {100_000, 3_000_000, 0, 0, 100_000, 0, 0, ""},
-		"a machine without loss": {100_000, 2_900_000, 2300, 15, 100_000, 0, 0, ""},
-		"a lossy network":        {100_000, 2_900_000, 14_000, 500, 100_000, 0, 0, "Target and clients sent 14500 of 2900000 TCP segments again (0.50%)."},
-		"of few requests":        {100, 10_000, 50, 0, 10_000, 0, 0, "sent 50 of 10000"},
-		"less than one request":  {100_000, 10_000, 50, 0, 10_000, 0, 0, ""},
-		"a full accept queue":    {1000, 10_000, 50, 50, 10_000, 0, 50, ""},
-		"drops":                  {1000, 10_000, 0, 0, 10_000, 50, 0, "Their interfaces dropped 50 of 10000 packets."},
-		"both":                   {1000, 10_000, 50, 0, 10_000, 50, 0, "again (0.50%), and their interfaces dropped 50 of 10000 packets."},
-		"unknown":                {1000, result.Unknown, result.Unknown, result.Unknown, result.Unknown, result.Unknown, result.Unknown, ""},
+		"none":                         {100_000, 3_000_000, 0, 0, 0, 100_000, 0, 0, ""},
+		"late acknowledgments":         {26_579, 862_542, 3594, 3594, 0, 100_000, 0, 0, ""},
+		"a little loss":                {100_000, 2_900_000, 2800, 0, 50, 100_000, 0, 0, ""},
+		"a lossy network":              {100_000, 2_900_000, 14_000, 1000, 500, 100_000, 0, 0, "Target and clients had to send 13500 of 2900000 TCP segments again (0.47%)."},
+		"of few requests":              {100, 10_000, 10, 0, 0, 10_000, 0, 0, "send 10 of 10000"},
+		"less than a request":          {100_000, 10_000, 50, 0, 0, 10_000, 0, 0, ""},
+		"a full accept queue":          {1000, 10_000, 50, 0, 50, 10_000, 0, 50, ""},
+		"drops":                        {1000, 10_000, 0, 0, 0, 10_000, 50, 0, "Their interfaces dropped 50 of 10000 packets."},
+		"both":                         {1000, 10_000, 50, 0, 0, 10_000, 50, 0, "again (0.50%), and their interfaces dropped 50 of 10000 packets."},
+		"unknown whether they arrived": {1000, 10_000, 50, result.Unknown, 0, 10_000, 0, 0, ""},
+		"unknown":                      {1000, result.Unknown, result.Unknown, 0, result.Unknown, result.Unknown, result.Unknown, result.Unknown, ""},
 	} {
 		r := sound()
 		r.Merged.Requests = tc.requests
-		r.NodeUsage, r.Clients[1].NodeUsage = result.UnknownNode(), result.UnknownNode()
-		r.NodeUsage.SegmentsSent, r.NodeUsage.SegmentsRetransmitted, r.Clients[1].NodeUsage.SegmentsRetransmitted = tc.segments, tc.again, tc.clientsAgain
-		r.NodeUsage.PacketsSent, r.NodeUsage.SendDrops, r.NodeUsage.ListenDrops = tc.packets, tc.dropped, tc.refused
+		target, client := result.UnknownNode(), result.UnknownNode()
+		target.SegmentsSent, target.SegmentsRetransmitted, target.SpuriousRetransmits = tc.segments, tc.again, tc.arrived
+		client.SegmentsRetransmitted, client.SpuriousRetransmits = tc.clientsAgain, 0
+		target.PacketsSent, target.SendDrops, target.ListenDrops = tc.packets, tc.dropped, tc.refused
+		r.NodeUsage, r.Clients[1].NodeUsage = target, client
 		got := find(r, "NetworkLimited", validity.Declared{})
 		if (got.Severity == result.Warns) != (tc.figures != "") || !strings.Contains(got.Message, tc.figures) {
 			t.Errorf("%s: found %s %q, want %q", name, got.Severity, got.Message, tc.figures)
