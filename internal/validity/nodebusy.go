@@ -13,10 +13,11 @@ const (
 	// takenWarnsShare of the CPU time that its limit promises to a pod, used by others, is four times the
 	// error with which that time is known, and half of the variation between equal runs.
 	takenWarnsShare = 0.05
-	// takenInvalidatesShare is twice the variation between equal runs, if the pod would have used the time.
-	takenInvalidatesShare = 0.20
-	// neededShare of the promised time, used by the pod or by others, leaves nothing: the bound of saturation.
-	neededShare = 0.90
+	// takenMuchShare is twice the variation between equal runs.
+	takenMuchShare = 0.20
+	// neededShare of the promised time, used by the pod or by others, leaves nothing, and littleLeftShare
+	// leaves a client little room for bursts: the bounds of saturation.
+	neededShare, littleLeftShare = 0.90, 0.80
 	// minTakenSeconds is the smallest number of consecutive seconds that count as a part of the measurement.
 	minTakenSeconds = 3
 	// stealWarnsShare of the time of its CPUs is what the 99th percentile is about, as of throttling.
@@ -32,8 +33,9 @@ type occupation struct {
 	// promised is what the CPU limit allows, but no more than the time of the pod's CPUs. Of that, others and
 	// the hypervisor took what they used beyond the time that isn't promised.
 	promised, taken float64
-	// own is what the pod used. others is the least that other processes used.
-	own, others float64
+	// used is what the pod used, and interrupts, most of which are for its network. others is the least that
+	// other processes used.
+	used, others float64
 }
 
 // occupationOf returns who had the CPU time of a pod with the given limits in thousandths of a CPU. over is the
@@ -49,7 +51,7 @@ func occupationOf(u *result.NodeUsage, limitMillis, over int64) (o occupation, o
 	o.promised = min(o.elapsed*float64(limitMillis)/1000, all)
 	// The kernel may have charged interrupts to the pod.
 	o.others = float64(max(u.OtherCPU-u.HardIRQ-u.SoftIRQ, 0))
-	o.own = max(all-float64(u.Idle)-float64(u.IOWait)-float64(u.Steal)-float64(u.OtherCPU), 0)
+	o.used = max(all-float64(u.Idle)-float64(u.IOWait)-float64(u.Steal)-o.others, 0)
 	o.taken = max(o.promised-(all-o.others-float64(u.Steal)), 0)
 	return o, true
 }
@@ -57,8 +59,9 @@ func occupationOf(u *result.NodeUsage, limitMillis, over int64) (o occupation, o
 // share returns how much of what is promised others took.
 func (o *occupation) share() float64 { return o.taken / o.promised }
 
-// needed reports whether the pod could have used what others took.
-func (o *occupation) needed() bool { return o.own+o.taken >= neededShare*o.promised }
+// needed reports whether no more than the given share was left of what is promised: the pod could have used
+// what others took.
+func (o *occupation) needed(share float64) bool { return o.used+o.taken >= share*o.promised }
 
 // nodeBusy finds pods whose CPUs did something else. CPUs that aren't promised to the pod may be used by
 // others: a pod with a limit of one CPU that may run on eight loses nothing until the eight are full.
@@ -78,7 +81,10 @@ func nodeBusy(r *result.Result) *result.Finding {
 			break
 		}
 	}
-	busyCPUs(r.NodeUsage, "target", limit, r.DurationMicroseconds, add)
+	if o, ok := occupationOf(r.NodeUsage, limit, r.DurationMicroseconds); ok && (o.needed(neededShare) || o.share() >= takenMuchShare) {
+		takenFrom("target", limit, &o, r.NodeUsage, add)
+	}
+	stalledBy("target", r.NodeUsage, r.DurationMicroseconds, add)
 	if len(said) == 0 {
 		busySeconds(r, limit, add)
 	}
@@ -94,19 +100,24 @@ func nodeBusy(r *result.Result) *result.Finding {
 	return found(ReasonNodeBusy, severity, "%s Find what else runs on the node, and stop it or move it to another.%s", strings.Join(said, " "), remedy)
 }
 
-// busyCPUs adds what happened to the CPUs of one pod over the measurement.
-func busyCPUs(u *result.NodeUsage, pod string, limit, over int64, add func(result.Severity, string)) {
-	if o, ok := occupationOf(u, limit, over); ok && o.share() >= takenWarnsShare {
-		severity, meaning := result.Warns, "It would not have used all of its own."
-		if o.needed() {
-			meaning = "It had no CPU time left."
-			if o.share() >= takenInvalidatesShare {
-				severity = result.Invalidates
-			}
-		}
-		add(severity, fmt.Sprintf("Other processes used at least %.1f%% of the time of the CPUs of the %s, and took %.1f%% of what its limit of %s allows.%s %s",
-			100*o.others/float64(u.CPUTime), pod, 100*o.share(), cpuText(limit), pressure(u, o.elapsed), meaning))
+// takenFrom adds what others took of a pod's CPU time over the measurement, if that is much.
+func takenFrom(pod string, limit int64, o *occupation, u *result.NodeUsage, add func(result.Severity, string)) {
+	if o.share() < takenWarnsShare {
+		return
 	}
+	severity, meaning := result.Warns, "It had some CPU time left."
+	if o.needed(neededShare) {
+		meaning = "It had no CPU time left."
+		if o.share() >= takenMuchShare {
+			severity = result.Invalidates
+		}
+	}
+	add(severity, fmt.Sprintf("Other processes used at least %.1f%% of the time of the CPUs of the %s, and took %.1f%% of what its limit of %s allows.%s %s",
+		100*o.others/float64(u.CPUTime), pod, 100*o.share(), cpuText(limit), pressure(u, o.elapsed), meaning))
+}
+
+// stalledBy adds for how long a pod's CPUs ran other virtual machines, or its node waited for memory.
+func stalledBy(pod string, u *result.NodeUsage, over int64, add func(result.Severity, string)) {
 	if u == nil || u.CPUTime <= 0 || over <= 0 {
 		return
 	}
@@ -144,7 +155,7 @@ func busySeconds(r *result.Result, limit int64, add func(result.Severity, string
 	for i := range all {
 		s := &all[i]
 		o, ok := occupationOf(s.Node, limit, s.Seconds*1_000_000)
-		if !ok || o.share() < takenInvalidatesShare {
+		if !ok || o.share() < takenMuchShare {
 			sum = 0
 			continue
 		}
@@ -162,24 +173,28 @@ func busySeconds(r *result.Result, limit int64, add func(result.Severity, string
 		length, seconds(r.DurationMicroseconds), from, 100*worst/float64(length)))
 }
 
-// busyClients adds what happened to the client whose CPUs others used most.
+// busyClients adds what others took of the client that lost most of those with little time left, and what
+// stalled the client that was stalled most.
 func busyClients(r *result.Result, add func(result.Severity, string)) {
-	worst, most := -1, 0.0
-	for i := range r.Clients {
-		c := &r.Clients[i]
-		var share float64
-		if o, ok := occupationOf(c.NodeUsage, r.Environment.ClientCPULimit, c.DurationMicroseconds()); ok {
-			share = o.share()
+	limit := r.Environment.ClientCPULimit
+	c, _, _ := worst(r, func(c *result.Client) float64 {
+		o, ok := occupationOf(c.NodeUsage, limit, c.DurationMicroseconds())
+		if !ok || !o.needed(littleLeftShare) {
+			return 0
 		}
-		if u := c.NodeUsage; u != nil && u.CPUTime > 0 {
-			share = max(share, float64(u.Steal)/float64(u.CPUTime), float64(u.MemoryPressure)/float64(max(c.DurationMicroseconds(), 1)))
-		}
-		if worst < 0 || share > most {
-			worst, most = i, share
-		}
+		return o.share()
+	}, func(share float64) bool { return share >= takenWarnsShare })
+	if c != nil {
+		o, _ := occupationOf(c.NodeUsage, limit, c.DurationMicroseconds())
+		takenFrom(fmt.Sprintf("client %d", c.Index), limit, &o, c.NodeUsage, add)
 	}
-	if worst >= 0 {
-		c := &r.Clients[worst]
-		busyCPUs(c.NodeUsage, fmt.Sprintf("client %d", c.Index), r.Environment.ClientCPULimit, c.DurationMicroseconds(), add)
+	c, _, _ = worst(r, func(c *result.Client) float64 {
+		if c.NodeUsage == nil || c.NodeUsage.CPUTime <= 0 {
+			return 0
+		}
+		return max(float64(c.NodeUsage.Steal)/float64(c.NodeUsage.CPUTime), shareOf(c, c.NodeUsage.MemoryPressure))
+	}, func(share float64) bool { return share >= min(stealWarnsShare, memoryWarnsShare) })
+	if c != nil {
+		stalledBy(fmt.Sprintf("client %d", c.Index), c.NodeUsage, c.DurationMicroseconds(), add)
 	}
 }

@@ -59,15 +59,19 @@ func TestNodeBusy(t *testing.T) {
 		"idle CPUs":                        {target(around(2, 70, 1)), "", ""},
 		"others where nothing is promised": {target(around(8, 15, 70)), "", ""},
 		"others on CPUs of its own": {
-			func(r *result.Result) { r.Environment.TargetCPULimit, r.NodeUsage = 2000, around(2, 60, 6) }, result.Warns,
-			"Other processes used at least 6.0% of the time of the CPUs of the target, and took 6.0% of what its limit of 2 CPUs allows. For 25% of the time some process of the node waited for a CPU. It would not have used all",
+			func(r *result.Result) { r.Environment.TargetCPULimit, r.NodeUsage = 2000, around(2, 86, 6) }, result.Warns,
+			"Other processes used at least 6.0% of the time of the CPUs of the target, and took 6.0% of what its limit of 2 CPUs allows. For 25% of the time some process of the node waited for a CPU. It had no CPU time left.",
 		},
-		"fewer of them": {func(r *result.Result) { r.Environment.TargetCPULimit, r.NodeUsage = 2000, around(2, 60, 4.9) }, "", ""},
+		"of an idle target": {func(r *result.Result) { r.Environment.TargetCPULimit, r.NodeUsage = 2000, around(2, 60, 19) }, "", ""},
+		"fewer of them":     {func(r *result.Result) { r.Environment.TargetCPULimit, r.NodeUsage = 2000, around(2, 90, 4.9) }, "", ""},
 		"as many, which were interrupts": {func(r *result.Result) {
-			r.Environment.TargetCPULimit, r.NodeUsage = 2000, with(around(2, 60, 6), func(u *result.NodeUsage) { u.SoftIRQ = 2 * second / 2 })
+			r.Environment.TargetCPULimit, r.NodeUsage = 2000, with(around(2, 90, 6), func(u *result.NodeUsage) { u.SoftIRQ = second })
 		}, "", ""},
+		"others beside interrupts": {func(r *result.Result) {
+			r.Environment.TargetCPULimit, r.NodeUsage = 2000, with(around(2, 70, 25), func(u *result.NodeUsage) { u.SoftIRQ = 3 * second })
+		}, result.Warns, "took 10.0%"},
 		"many, with time left": {
-			func(r *result.Result) { r.Environment.TargetCPULimit, r.NodeUsage = 2000, around(2, 30, 30) }, result.Warns, "took 30.0%",
+			func(r *result.Result) { r.Environment.TargetCPULimit, r.NodeUsage = 2000, around(2, 30, 30) }, result.Warns, "took 30.0% of what its limit of 2 CPUs allows. For 25% of the time some process of the node waited for a CPU. It had some CPU time left.",
 		},
 		"many, without": {
 			func(r *result.Result) { r.Environment.TargetCPULimit, r.NodeUsage = 2000, around(2, 65, 30) }, result.Invalidates, "It had no CPU time left.",
@@ -91,10 +95,11 @@ func TestNodeBusy(t *testing.T) {
 		"a little of that":      {target(with(around(2, 50, 1), func(u *result.NodeUsage) { u.MemoryPressure = length / 200 })), "", ""},
 		"three of 100 seconds":  {part(40, 43), result.Warns, "For 3s of 100.000s, from second 40 on, other processes took 100.0% of what the CPU limit of the target allows."},
 		"two of them":           {part(40, 42), "", ""},
-		"a client's CPUs":       {client(around(2, 50, 10)), result.Warns, "the CPUs of the client 1, and took 10.0%"},
+		"a client's CPUs":       {client(around(2, 71, 10)), result.Warns, "the CPUs of the client 1, and took 10.0%"},
+		"of an idle client":     {client(around(2, 69, 10)), "", ""},
 		"a client without time": {client(around(2, 70, 25)), result.Invalidates, "It had no CPU time left."},
 		"a client's hypervisor": {client(with(around(2, 50, 1), func(u *result.NodeUsage) { u.Steal = second })), result.Warns, "gave 5.0% of the time of the CPUs of the client 1"},
-		"clients on idle CPUs":  {client(around(2, 50, 2)), "", ""},
+		"little of a busy one":  {client(around(2, 90, 4)), "", ""},
 		"a client without a cluster": {func(r *result.Result) {
 			client(around(2, 50, 50))(r)
 			r.Run.Standalone = true
