@@ -42,8 +42,9 @@ type NodeConstraints struct {
 type ClientPodAdditions struct {
 	NodeConstraints `json:",inline"`
 
-	// topologySpreadConstraints say how the run's clients are spread. Defaults to nodes
-	// (kubernetes.io/hostname) with a maxSkew of 1, if possible.
+	// topologySpreadConstraints say how the run's clients are spread. One with a small maxSkew can
+	// outweigh the placement Prefer. Defaults to nodes (kubernetes.io/hostname), if possible, with a
+	// maxSkew of 10, which doesn't.
 	// +listType=map
 	// +listMapKey=topologyKey
 	// +kubebuilder:validation:MinItems=1

@@ -8,6 +8,13 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 )
 
+// preferredSkew is the maxSkew of the default constraint, which is only a preference. The scheduler gives it as much
+// weight as the preference for other nodes than the target's. With a maxSkew of 1 both are equal if there is one other
+// node, on which there is a client already: the next one would run on the target's. The scheduler adds maxSkew - 1 to the
+// weighted number of clients of each node before it compares the nodes (scoreForCount in its plugin PodTopologySpread),
+// so that with 10 the spread has a tenth of its weight for the second client, and half of it for the eighth.
+const preferredSkew = 10
+
 // placeClients sets on which nodes clients may run. targetNode is the name of the target's node, or empty
 // for an external target.
 //
@@ -22,7 +29,7 @@ func placeClients(run *v1alpha1.BenchmarkRun, targetNode string, spec *corev1.Po
 	spec.NodeSelector, spec.Tolerations = additions.NodeSelector, additions.Tolerations
 	spread := additions.TopologySpreadConstraints
 	if len(spread) == 0 {
-		spread = []v1alpha1.TopologySpreadConstraint{{TopologyKey: corev1.LabelHostname}}
+		spread = []v1alpha1.TopologySpreadConstraint{{TopologyKey: corev1.LabelHostname, MaxSkew: ptr.To(int32(preferredSkew))}}
 	}
 	for _, s := range spread {
 		constraint := corev1.TopologySpreadConstraint{

@@ -72,7 +72,7 @@ func TestAdditionsToClients(t *testing.T) {
 		return corev1.TopologySpreadConstraint{TopologyKey: key, MaxSkew: skew, WhenUnsatisfiable: when, LabelSelector: selector}
 	}
 	const zone = corev1.LabelTopologyZone
-	byNode := []corev1.TopologySpreadConstraint{spread(corev1.LabelHostname, 1, corev1.ScheduleAnyway)}
+	byNode := []corev1.TopologySpreadConstraint{spread(corev1.LabelHostname, preferredSkew, corev1.ScheduleAnyway)}
 	for name, test := range map[string]struct {
 		pod    *v1alpha1.ClientPodAdditions
 		change func(*corev1.PodSpec)
@@ -91,7 +91,7 @@ func TestAdditionsToClients(t *testing.T) {
 				{TopologyKey: zone, MaxSkew: ptr.To(int32(2)), WhenUnsatisfiable: corev1.DoNotSchedule}, {TopologyKey: corev1.LabelHostname},
 			}},
 			func(s *corev1.PodSpec) {
-				s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{spread(zone, 2, corev1.DoNotSchedule), byNode[0]}
+				s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{spread(zone, 2, corev1.DoNotSchedule), spread(corev1.LabelHostname, 1, corev1.ScheduleAnyway)}
 			},
 		},
 	} {
