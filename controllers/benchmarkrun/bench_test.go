@@ -170,6 +170,12 @@ func (b *bench) scheduled() {
 // bind gives the target's pod a node, unless it has one.
 func (b *bench) bind() {
 	b.t.Helper()
+	b.bindTo("node")
+}
+
+// bindTo is like bind, with a given node.
+func (b *bench) bindTo(node string) {
+	b.t.Helper()
 	var pod corev1.Pod
 	if err := b.get("run-target", &pod); err != nil {
 		b.t.Fatal(err)
@@ -177,7 +183,7 @@ func (b *bench) bind() {
 	if pod.Spec.NodeName != "" {
 		return
 	}
-	binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "node"}}
+	binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: node}}
 	if err := api.SubResource("binding").Create(b.t.Context(), &pod, binding); err != nil {
 		b.t.Fatal(err)
 	}
