@@ -73,6 +73,7 @@ func (e *election) configure(options *ctrl.Options, lock *leader.Lock) {
 	if !e.enabled {
 		return
 	}
+	options.LeaderElectionID = e.lease // the label of leader_election_master_status
 	options.LeaderElectionReleaseOnCancel = true
 	options.LeaseDuration, options.RenewDeadline, options.RetryPeriod = &e.duration, &e.deadline, &e.retry
 	options.LeaderElectionResourceLockInterface = lock

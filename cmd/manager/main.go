@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -35,6 +36,7 @@ import (
 	"github.com/assay-dev/assay/controllers/benchmark"
 	"github.com/assay-dev/assay/controllers/benchmarkrun"
 	"github.com/assay-dev/assay/controllers/leader"
+	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/controllers/sessioncertificate"
 	"github.com/assay-dev/assay/internal/manifest"
 	sessionmanager "github.com/assay-dev/assay/internal/session/manager"
@@ -210,10 +212,12 @@ func run(ctx context.Context, o *options) error {
 		}
 	}, ctrl.Log.WithName("sessions"))
 	sessions.ConnectionsPerAddress = o.sessionConnections
+	observed := metrics.New(mgr.GetClient(), sessions, clock.RealClock{}, version)
 	reconciler := &benchmarkrun.Reconciler{
 		Client:    mgr.GetClient(),
 		APIReader: apiReader,
 		Events:    mgr.GetEventRecorder("assay"),
+		Metrics:   observed,
 		Clock:     clock.RealClock{},
 		Sessions:  sessions,
 		CA:        certificate.CA,
@@ -223,7 +227,9 @@ func run(ctx context.Context, o *options) error {
 	if lock != nil {
 		reconciler.Leadership = lock.Leadership
 	}
-	benchmarks := &benchmark.Reconciler{Client: mgr.GetClient(), APIReader: apiReader, Events: reconciler.Events, Clock: clock.RealClock{}}
+	benchmarks := &benchmark.Reconciler{
+		Client: mgr.GetClient(), APIReader: apiReader, Events: reconciler.Events, Metrics: observed, Clock: clock.RealClock{},
+	}
 	serve := manager.RunnableFunc(func(ctx context.Context) error {
 		listener, err := net.Listen("tcp", o.sessionAddr)
 		if err != nil {
@@ -232,6 +238,7 @@ func run(ctx context.Context, o *options) error {
 		return sessions.Serve(ctx, listener, certificate.TLSConfig())
 	})
 	for _, add := range []func() error{
+		func() error { return observed.Register(crmetrics.Registry) },
 		func() error { return reconciler.SetupWithManager(mgr, changed) },
 		func() error { return benchmarks.SetupWithManager(mgr) },
 		func() error { return certificate.SetupWithManager(mgr) },

@@ -18,7 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/session/manager"
 )
 
 // gated compares rounds with the last that passed.
@@ -240,17 +242,18 @@ func TestErrorsAreVisible(t *testing.T) {
 	}
 }
 
-// gathered returns the values of a collector's metrics by their only label.
-func gathered(t *testing.T, c prometheus.Collector) map[string]float64 {
+// gathered returns the values of a metric by its only label.
+func gathered(t *testing.T, registry *prometheus.Registry, name string) map[string]float64 {
 	t.Helper()
-	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(c)
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	values := map[string]float64{}
 	for _, family := range families {
+		if family.GetName() != name {
+			continue
+		}
 		for _, m := range family.GetMetric() {
 			values[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
 		}
@@ -258,27 +261,36 @@ func gathered(t *testing.T, c prometheus.Collector) map[string]float64 {
 	return values
 }
 
+// noSessions has no sessions.
+type noSessions struct{}
+
+// Statistics implements metrics.Sessions.
+func (noSessions) Statistics() manager.Statistics { return manager.Statistics{} }
+
 // TestMetrics counts rounds by their verdict, and Benchmarks by their state.
 func TestMetrics(t *testing.T) {
-	before := gathered(t, roundsTotal)
 	b := newBench(t, short)
-	collector := benchmarksCollector{reader: inNamespace{api, b.b.Namespace}}
-	if diff := cmp.Diff(map[string]float64{"New": 1}, gathered(t, collector)); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+	registry := prometheus.NewPedanticRegistry()
+	b.Metrics = metrics.New(inNamespace{api, b.b.Namespace}, noSessions{}, b.Clock, "1")
+	if err := b.Metrics.Register(registry); err != nil {
+		t.Fatal(err)
 	}
+	check := func(name string, want map[string]float64) {
+		t.Helper()
+		if diff := cmp.Diff(want, gathered(t, registry, name)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+	check("assay_benchmarks", map[string]float64{"New": 1})
 	b.round(1000)
 	b.reconcile()
 	b.annotate(v1alpha1.AnnotationRunRound, "to be cancelled")
 	b.reconcile()
 	b.update(func(b *v1alpha1.Benchmark) { b.Spec.Template.Spec.Load.Closed.Connections = 30 }) // cancels it, and begins another
 	b.reconcile()
-	after := gathered(t, roundsTotal)
-	if p, e := after["Passed"]-before["Passed"], after["Error"]-before["Error"]; p != 1 || e != 1 {
-		t.Errorf("%g passed, %g ended with an error", p, e)
-	}
-	if diff := cmp.Diff(map[string]float64{"Running": 1}, gathered(t, collector)); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	check("assay_benchmark_rounds_finished_total", map[string]float64{"Passed": 1, "Error": 1})
+	check("assay_benchmarks", map[string]float64{"Running": 1})
+	check("assay_artifact_failures_total", map[string]float64{})
 }
 
 // inNamespace reads a single namespace.

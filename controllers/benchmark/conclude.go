@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/benchmark"
 )
@@ -73,6 +74,7 @@ func (r *Reconciler) store(ctx context.Context, b *v1alpha1.Benchmark, encoded [
 	case err == nil:
 		return reference, nil
 	case !apierrors.IsAlreadyExists(err):
+		r.Metrics.ArtifactFailed(metrics.KindBenchmark, err)
 		return nil, fmt.Errorf("create ConfigMap %s: %w", obj.Name, err)
 	}
 	var existing corev1.ConfigMap
@@ -80,6 +82,7 @@ func (r *Reconciler) store(ctx context.Context, b *v1alpha1.Benchmark, encoded [
 		return nil, fmt.Errorf("get ConfigMap %s: %w", obj.Name, err)
 	}
 	if !metav1.IsControlledBy(&existing, b) || artifact.Identify(existing.BinaryData[benchmark.ArtifactKey]).SHA256 != identity.SHA256 {
+		r.Metrics.ArtifactFailed(metrics.KindBenchmark, err)
 		return nil, fmt.Errorf("ConfigMap %s %w", obj.Name, errConflict)
 	}
 	return reference, nil

@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/controllers/retry"
 	"github.com/assay-dev/assay/internal/benchmark"
 )
@@ -29,7 +29,9 @@ type Reconciler struct {
 	// APIReader reads past the cache, which has neither artifacts nor the results of finished runs.
 	APIReader client.Reader
 	Events    events.EventRecorder
-	Clock     clock.PassiveClock
+	// Metrics may be nil.
+	Metrics *metrics.Metrics
+	Clock   clock.PassiveClock
 
 	mu sync.Mutex
 	// rounds holds the rounds under way as far as this manager has read them, by their Benchmarks.
@@ -58,9 +60,6 @@ const ownerField = "benchmark"
 
 // SetupWithManager registers the reconciler.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	if err := metrics.Registry.Register(benchmarksCollector{reader: mgr.GetClient()}); err != nil {
-		return fmt.Errorf("register the metric of Benchmarks: %w", err)
-	}
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.BenchmarkRun{}, ownerField, ownerIndex); err != nil {
 		return fmt.Errorf("index the runs by Benchmark: %w", err)
 	}

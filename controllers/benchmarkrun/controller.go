@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/internal/run"
 )
 
@@ -177,6 +178,12 @@ func (r *Reconciler) store(ctx context.Context, br *v1alpha1.BenchmarkRun, obser
 		err = fmt.Errorf("create the artifact: %w", errExists)
 	}
 	observed.Unstored = plan.Store
+	switch {
+	case refusal != nil:
+		r.Metrics.ArtifactFailed(metrics.KindBenchmarkRun, refusal.Err)
+	case err != nil && !errors.Is(err, errExists) && !errors.Is(err, errCacheBehind):
+		r.Metrics.ArtifactFailed(metrics.KindBenchmarkRun, err)
+	}
 	if err != nil || refusal != nil {
 		r.unstored.Store(br.UID, plan.Store)
 	}
@@ -207,7 +214,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, br *v1alpha1.BenchmarkRun,
 		return fmt.Errorf("write the status: %w", err)
 	}
 	r.lanes.note(updated)
-	r.announce(br, updated)
+	r.announce(br, updated, plan.Findings)
 	updated.DeepCopyInto(br)
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
+	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run"
@@ -48,8 +49,10 @@ type Reconciler struct {
 	// APIReader reads past the cache.
 	APIReader client.Reader
 	Events    events.EventRecorder
-	Clock     clock.PassiveClock
-	Sessions  Sessions
+	// Metrics may be nil.
+	Metrics  *metrics.Metrics
+	Clock    clock.PassiveClock
+	Sessions Sessions
 	// Leadership returns for which time there was a leader. It may be nil: always.
 	Leadership func(now time.Time) run.Leadership
 	// CA returns the CA bundle, in PEM, by which pods verify the manager, or nil before there is

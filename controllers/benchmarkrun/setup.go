@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -31,9 +30,6 @@ import (
 // SetupWithManager registers the reconciler with mgr. A change to a run, its children or its
 // sessions triggers a reconciliation. changed carries the UIDs of runs whose sessions changed.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.TypedGenericEvent[types.UID]) error {
-	if err := metrics.Registry.Register(runsCollector{reader: mgr.GetClient()}); err != nil {
-		return fmt.Errorf("register the metric of runs: %w", err)
-	}
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.BenchmarkRun{}, laneField, laneIndex); err != nil {
 		return fmt.Errorf("index the runs by lane: %w", err)
 	}

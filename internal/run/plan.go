@@ -32,6 +32,8 @@ type Plan struct {
 
 	// Status is the status that the run should have.
 	Status v1alpha1.BenchmarkRunStatus
+	// Findings are those about the result of a run that ends.
+	Findings []result.Finding
 
 	// Store is the artifact to create once the status that announces it is written, or nil.
 	Store *Storage

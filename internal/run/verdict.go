@@ -99,6 +99,7 @@ func unusable(run *v1alpha1.BenchmarkRun, stored *Stored) *Failure {
 func (p *planner) judge(r *result.Result) {
 	status, reason := metav1.ConditionTrue, v1alpha1.ReasonValid
 	var messages []string
+	p.Findings = r.Findings
 	for _, finding := range r.Findings {
 		switch {
 		case finding.Severity == result.Invalidates && status == metav1.ConditionTrue:

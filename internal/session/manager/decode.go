@@ -56,6 +56,7 @@ func (r *run) decode(st *stream, m *sessionpb.PodMessage, now int64) (*numbered,
 		return nil, malformed("numbers from %d to %d", n.first, n.last)
 	}
 	if n.last < next {
+		r.counters.duplicate(m, n)
 		return n, nil
 	}
 	var err error

@@ -65,8 +65,9 @@ type Server struct {
 	// receivers are the goroutines that receive the pods' messages.
 	receivers sync.WaitGroup
 
-	gate   *gate
-	intake *intake
+	gate     *gate
+	intake   *intake
+	counters *counters
 	// ConnectionsPerAddress bounds the connections of an address. It must not be changed after the
 	// call of Serve.
 	ConnectionsPerAddress int
@@ -82,7 +83,7 @@ type Server struct {
 // changed is called from one goroutine while Serve runs. It may wait.
 func New(identify Identify, changed func(run string), log logr.Logger) *Server {
 	now := time.Now()
-	return &Server{identify: identify, announce: changed, changes: newChanges(), ConnectionsPerAddress: MaxConnections, log: log, protocol: session.Protocol(), origin: now, epoch: now.UnixMicro(), gate: newGate(), intake: newIntake(), runs: map[string]*run{}}
+	return &Server{identify: identify, announce: changed, changes: newChanges(), ConnectionsPerAddress: MaxConnections, log: log, protocol: session.Protocol(), origin: now, epoch: now.UnixMicro(), gate: newGate(), intake: newIntake(), counters: &counters{}, runs: map[string]*run{}}
 }
 
 // now returns the manager's clock: microseconds since the Unix epoch. It runs on
@@ -214,6 +215,7 @@ func (s *Server) of(uid string) *run {
 		}
 	}
 	r := newRun()
+	r.counters = s.counters
 	s.runs[uid] = r
 	return r
 }

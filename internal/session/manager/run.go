@@ -19,7 +19,8 @@ var errForgotten = status.Error(codes.Aborted, "the manager no longer handles th
 
 // run is the state of one run's pods.
 type run struct {
-	created time.Time
+	created  time.Time
+	counters *counters // of all runs; may be nil
 
 	mu        sync.Mutex
 	forgotten bool

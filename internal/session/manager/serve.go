@@ -152,6 +152,7 @@ func (s *Server) Join(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, session
 		if v := recover(); v != nil {
 			err = status.Error(codes.Internal, s.panicked(v).Error())
 		}
+		s.counters.sessionEnded(err)
 	}()
 	identity, err := s.authenticate(rpc.Context())
 	if err != nil {

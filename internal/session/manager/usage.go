@@ -38,6 +38,9 @@ func (r *run) addSample(sample *result.ServerSample) (appeared bool, err error) 
 			appeared = true
 		}
 	}
+	if last := r.usage.Latest; last != nil && sample.Server.At <= last.At {
+		r.counters.staleSample()
+	}
 	r.usage.add(&sample.Server)
 	if sample.Node != nil {
 		r.node.add(sample.Server.At, *sample.Node)
