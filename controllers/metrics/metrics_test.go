@@ -22,6 +22,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
@@ -172,32 +173,99 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestDocumented compares docs/observability.md with what is served: name, type and labels of each metric.
-func TestDocumented(t *testing.T) {
+// documented returns type and labels of the metrics in docs/observability.md by their names.
+func documented(t *testing.T) map[string]string {
+	t.Helper()
 	page, err := os.ReadFile("../../docs/observability.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	documented := map[string]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(assay_[a-z_]+)` \\| (\\w+) \\| ([^|]*)\\|").FindAllStringSubmatch(string(page), -1) {
-		documented[row[1]] = row[2] + " " + strings.TrimSpace(row[3])
+	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (\\w+) \\| ([^|]*)\\|").FindAllStringSubmatch(string(page), -1) {
+		documented[row[1]] = row[2] + " " + strings.ReplaceAll(strings.TrimSpace(row[3]), "`", "")
 	}
+	return documented
+}
+
+// TestDocumented compares docs/observability.md with what is served: name, type and labels of each metric.
+func TestDocumented(t *testing.T) {
 	b := everything(t)
 	served := map[string]string{}
 	for name, family := range b.families() {
 		var labels []string
 		for _, label := range family.GetMetric()[0].GetLabel() {
-			labels = append(labels, "`"+label.GetName()+"`")
+			labels = append(labels, label.GetName())
 		}
 		served[name] = strings.ToLower(family.GetType().String()) + " " + strings.Join(labels, ", ")
 	}
-	if diff := cmp.Diff(served, documented); diff != "" {
+	own := documented(t)
+	maps.DeleteFunc(own, func(name, _ string) bool { return !strings.HasPrefix(name, "assay_") })
+	if diff := cmp.Diff(served, own); diff != "" {
 		t.Errorf("docs/observability.md (-served +documented):\n%s", diff)
 	}
-	descriptions := make(chan *prometheus.Desc, 100)
-	b.Describe(descriptions)
-	if len(descriptions) != len(served) {
+	if descriptions := described(b); len(descriptions) != len(served) {
 		t.Errorf("%d metrics are described, %d served", len(descriptions), len(served))
+	}
+}
+
+// described returns the labels of a collector's metrics by their names.
+func described(c prometheus.Collector) map[string]string {
+	descriptions := make(chan *prometheus.Desc)
+	go func() {
+		defer close(descriptions)
+		c.Describe(descriptions)
+	}()
+	described := map[string]string{}
+	pattern := regexp.MustCompile(`fqName: "(\w+)".* variableLabels: \{([^}]*)\}`)
+	for d := range descriptions {
+		if match := pattern.FindStringSubmatch(d.String()); match != nil {
+			labels := strings.Split(match[2], ",")
+			slices.Sort(labels)
+			described[match[1]] = strings.Join(labels, ", ")
+		}
+	}
+	return described
+}
+
+// TestOthersDocumented checks the documented metrics of controller-runtime, client-go and the process.
+func TestOthersDocumented(t *testing.T) {
+	registered := described(crmetrics.Registry.(prometheus.Collector))
+	n := 0
+	for name, what := range documented(t) {
+		if strings.HasPrefix(name, "assay_") {
+			continue
+		}
+		n++
+		_, labels, _ := strings.Cut(what, " ")
+		if got, ok := registered[name]; !ok || got != labels {
+			t.Errorf("%s has the labels %q, the documented ones are %q", name, got, labels)
+		}
+	}
+	if n == 0 {
+		t.Error("none is documented")
+	}
+}
+
+// TestReasonsOfAlerts checks that the alerts name reasons that runs end with.
+func TestReasonsOfAlerts(t *testing.T) {
+	alerts, err := os.ReadFile("../../charts/assay/alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	constants, err := os.ReadFile("../../api/v1alpha1/conditions.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	matches := regexp.MustCompile(`reason=~?"([^"]*)"`).FindAllStringSubmatch(string(alerts), -1)
+	for _, match := range matches {
+		for reason := range strings.SplitSeq(match[1], "|") {
+			if !strings.Contains(string(constants), fmt.Sprintf("Reason%[1]s = %[1]q", reason)) {
+				t.Errorf("no run ends with %s", reason)
+			}
+		}
+	}
+	if len(matches) == 0 {
+		t.Error("no alert names a reason")
 	}
 }
 
