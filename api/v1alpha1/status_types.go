@@ -42,6 +42,14 @@ type BenchmarkRunStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
+	// timeline has the times of the events in the course of the run, in their order. A run that was
+	// suspended begins again with Queued.
+	// +listType=map
+	// +listMapKey=event
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Timeline []TimelineEntry `json:"timeline,omitempty"`
+
 	// children identify the pod and the Job that the manager created. A pod speaks for the run only
 	// if it is this pod, or a pod of this Job.
 	// +optional

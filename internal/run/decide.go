@@ -46,7 +46,15 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 		}
 	}
 	p.salvage()
+	p.recordEvents(run)
 	return p.Plan
+}
+
+// recordEvents adds to the timeline what the plan changes in the status of a run.
+func (p *planner) recordEvents(run *v1alpha1.BenchmarkRun) {
+	if !IsFinished(run) {
+		p.Status.Timeline = timeline(&run.Status, &p.Status, p.now)
+	}
 }
 
 // Interrupted returns what to do about a run that could not be observed: nothing but to say so, and
@@ -56,11 +64,13 @@ func Interrupted(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time, err err
 	if f := overdue(run, o, now); f != nil && !IsFinished(run) {
 		p.fail(f)
 		p.salvage()
+		p.recordEvents(run)
 		return p.Plan
 	}
 	if !IsFinished(run) {
 		p.state(State(run), "", p.Status.Progress)
 	}
+	p.recordEvents(run)
 	p.Retry(err)
 	return p.Plan
 }

@@ -9,8 +9,8 @@
 //	    result say by themselves
 //	observed.go
 //	    everything that is observed
-//	state.go, pinning.go
-//	    what the status and the CPUs say of a run
+//	state.go, pinning.go, timeline.go
+//	    what the status and the CPUs say of a run, and its course
 //	bounds.go, lane.go, logs.go, podevent.go
 //	    what one kind of observation says, and when it is needed
 //	planner.go

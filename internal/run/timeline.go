@@ -1,0 +1,52 @@
+package run
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// timeline returns the timeline of a run whose status changes from before to after. Each event has one
+// entry: a run that was suspended begins again where it comes to an event once more.
+func timeline(before, after *v1alpha1.BenchmarkRunStatus, now time.Time) []v1alpha1.TimelineEntry {
+	entries := slices.Clone(before.Timeline)
+	add := func(event v1alpha1.TimelineEvent) {
+		if i := slices.IndexFunc(entries, func(e v1alpha1.TimelineEntry) bool { return e.Event == event }); i >= 0 {
+			entries = entries[:i]
+		}
+		entries = append(entries, v1alpha1.TimelineEntry{Event: event, Time: metav1.NewMicroTime(now.Truncate(time.Microsecond))})
+	}
+	state, was := activeState(after), activeState(before)
+	entered := state != was && state != ""
+	if entered && !underLoad(state) {
+		add(v1alpha1.TimelineEvent(state))
+	}
+	for _, ready := range []string{v1alpha1.ConditionTargetReady, v1alpha1.ConditionClientsReady} {
+		if meta.IsStatusConditionTrue(after.Conditions, ready) && !meta.IsStatusConditionTrue(before.Conditions, ready) {
+			add(v1alpha1.TimelineEvent(ready))
+		}
+	}
+	if entered && underLoad(state) {
+		add(v1alpha1.TimelineEvent(state))
+	}
+	if after.Artifact != nil && before.Artifact == nil {
+		add(v1alpha1.EventStoring)
+	}
+	if after.CompletionTime != nil && before.CompletionTime == nil {
+		add(v1alpha1.EventFinished)
+	}
+	return entries
+}
+
+// activeState returns the state of a run that has not finished, or an empty text.
+func activeState(status *v1alpha1.BenchmarkRunStatus) string {
+	c := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionSucceeded)
+	if c == nil || c.Status != metav1.ConditionUnknown {
+		return ""
+	}
+	return c.Reason
+}
