@@ -20,6 +20,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/controllers/retry"
+	"github.com/assay-dev/assay/controllers/traces"
 	"github.com/assay-dev/assay/internal/benchmark"
 )
 
@@ -29,8 +30,9 @@ type Reconciler struct {
 	// APIReader reads past the cache, which has neither artifacts nor the results of finished runs.
 	APIReader client.Reader
 	Events    events.EventRecorder
-	// Metrics may be nil.
+	// Metrics and Traces may be nil.
 	Metrics *metrics.Metrics
+	Traces  *traces.Traces
 	Clock   clock.PassiveClock
 
 	mu sync.Mutex

@@ -40,6 +40,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if br == nil || err != nil {
 		return ctrl.Result{}, err
 	}
+	if err := r.trace(ctx, br); err != nil {
+		return ctrl.Result{}, err
+	}
 	observed, err := r.observe(ctx, br)
 	if errors.Is(err, errCacheBehind) {
 		return ctrl.Result{RequeueAfter: conflictRetryDelay}, nil
@@ -146,6 +149,7 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 			r.nodes.Delete(uid)
 			r.unstored.Delete(uid)
 			r.names.Delete(uid)
+			r.Traces.Forget(uid.(types.UID))
 			for _, made := range []*sync.Map{&r.signed, &r.created} {
 				made.Range(func(key, owner any) bool {
 					if owner == uid {

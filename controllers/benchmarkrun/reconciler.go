@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/assay-dev/assay/controllers/metrics"
+	"github.com/assay-dev/assay/controllers/traces"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run"
@@ -49,8 +50,9 @@ type Reconciler struct {
 	// APIReader reads past the cache.
 	APIReader client.Reader
 	Events    events.EventRecorder
-	// Metrics may be nil.
+	// Metrics and Traces may be nil.
 	Metrics  *metrics.Metrics
+	Traces   *traces.Traces
 	Clock    clock.PassiveClock
 	Sessions Sessions
 	// Leadership returns for which time there was a leader. It may be nil: always.

@@ -181,7 +181,7 @@ func documented(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	documented := map[string]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (\\w+) \\| ([^|]*)\\|").FindAllStringSubmatch(string(page), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (counter|gauge|histogram) \\| ([^|]*)\\|").FindAllStringSubmatch(string(page), -1) {
 		documented[row[1]] = row[2] + " " + strings.ReplaceAll(strings.TrimSpace(row[3]), "`", "")
 	}
 	return documented

@@ -14,8 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/crypto/x509roots/fallback/bundle"
-
+	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/cipher"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -128,16 +127,8 @@ func roots(directory string) (*x509.CertPool, error) {
 	if found {
 		return pool, nil
 	}
-	for root := range bundle.Roots() {
-		certificate, err := x509.ParseCertificate(root.Certificate)
-		if err != nil {
-			return nil, fmt.Errorf("parse a certificate of Mozilla's root program: %w", err)
-		}
-		if root.Constraint == nil {
-			pool.AddCert(certificate)
-		} else {
-			pool.AddCertWithConstraint(certificate, root.Constraint)
-		}
+	if err := certificate.AddPublicRoots(pool); err != nil {
+		return nil, err
 	}
 	return pool, nil
 }

@@ -4,6 +4,7 @@
 package tracing
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -222,7 +223,7 @@ func ofRound(b *v1alpha1.Benchmark, round *v1alpha1.RoundStatus, verdict v1alpha
 		s.end = s.start
 	}
 	if verdict == v1alpha1.BenchmarkError {
-		s.failure = round.Reason
+		s.failure = cmp.Or(round.Reason, string(verdict))
 	}
 	return &trace{seed: roundSeed(b.UID, round.Number), spans: []span{s}}
 }

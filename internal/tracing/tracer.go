@@ -2,8 +2,10 @@ package tracing
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -17,6 +19,7 @@ import (
 	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/printable"
 )
 
@@ -29,6 +32,9 @@ const (
 	maxAttributeBytes = 256
 	// batchTimeout is the longest time for which spans wait for others.
 	batchTimeout = time.Second
+	// exportTimeout is the default of OTEL_EXPORTER_OTLP_TIMEOUT, the time for which a batch is tried again. The
+	// specification's 10 seconds are less than a receiver needs to restart.
+	exportTimeout = time.Minute
 	// maxErrorBytes bounds an error in the log. A receiver chooses its text.
 	maxErrorBytes = 512
 )
@@ -58,12 +64,29 @@ func New(ctx context.Context, o Options, getenv func(string) string) (*Tracer, e
 		return nil, err
 	}
 	silence(o.Log)
-	exporter, err := otlptracegrpc.New(ctx)
+	if err := trustPublicRoots(); err != nil {
+		return nil, err
+	}
+	var options []otlptracegrpc.Option
+	if getenv(prefix+"TIMEOUT") == "" && getenv(tracesPrefix+"TIMEOUT") == "" {
+		options = append(options, otlptracegrpc.WithTimeout(exportTimeout))
+	}
+	exporter, err := otlptracegrpc.New(ctx, options...)
 	if err != nil {
 		return nil, fmt.Errorf("create the exporter of traces: %s", printable.Clipped(err.Error(), maxErrorBytes))
 	}
 	return newTracer(ctx, o, &counting{SpanExporter: exporter, sent: o.Sent, log: o.Log})
 }
+
+// trustPublicRoots makes this process trust the CAs of Mozilla's root program if its image has none.
+var trustPublicRoots = sync.OnceValue(func() error {
+	pool := x509.NewCertPool()
+	if err := certificate.AddPublicRoots(pool); err != nil {
+		return err
+	}
+	x509.SetFallbackRoots(pool)
+	return nil
+})
 
 func newTracer(ctx context.Context, o Options, exporter sdktrace.SpanExporter) (*Tracer, error) {
 	described, err := resource.New(ctx,
@@ -80,7 +103,7 @@ func newTracer(ctx context.Context, o Options, exporter sdktrace.SpanExporter) (
 	limits := sdktrace.NewSpanLimits()
 	limits.AttributeValueLengthLimit = maxAttributeBytes
 	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(exporter, sdktrace.WithBatchTimeout(batchTimeout)),
+		sdktrace.WithBatcher(exporter, sdktrace.WithBatchTimeout(batchTimeout), sdktrace.WithExportTimeout(exportTimeout+batchTimeout)),
 		sdktrace.WithIDGenerator(ids{}),
 		sdktrace.WithResource(described),
 		sdktrace.WithRawSpanLimits(limits),

@@ -123,11 +123,7 @@ func TestSameTrace(t *testing.T) {
 	br := newRun(v1alpha1.ReasonTargetCrashed, whole)
 	var all []tracetest.SpanStubs
 	for range 2 {
-		spans := sent(t, func(tracer *Tracer) { tracer.Run(br.DeepCopy()) })
-		for i := range spans {
-			spans[i].InstrumentationLibrary.Name = "" // deprecated
-		}
-		all = append(all, spans)
+		all = append(all, sent(t, func(tracer *Tracer) { tracer.Run(br.DeepCopy()) }))
 	}
 	for i := range all[0] {
 		a, b := &all[0][i], &all[1][i]

@@ -34,7 +34,7 @@ func metrics(t *testing.T) map[string]metric {
 		t.Fatal(err)
 	}
 	all := map[string]metric{"up": {"gauge", targetLabels}}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (\\w+) \\| ([^|]*)\\|").FindAllStringSubmatch(string(page), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (counter|gauge|histogram) \\| ([^|]*)\\|").FindAllStringSubmatch(string(page), -1) {
 		m := metric{row[2], slices.Clone(targetLabels)}
 		for _, label := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(row[3], -1) {
 			m.labels = append(m.labels, label[1])

@@ -90,3 +90,42 @@ list of the root and "namespaced", "clusterScoped" or "all". Only secure metrics
 {{- end }}
 {{- end }}
 {{- end }}
+
+{{/* The mounts and the volumes of the Secrets for the receiver of traces, or nothing. */}}
+{{- define "assay.tracing.mounts" -}}
+{{- with .Values.tracing }}
+{{- if and .endpoint (or .caSecret .clientCertificateSecret) }}
+volumeMounts:
+{{- if .caSecret }}
+- name: otlp-ca
+  mountPath: /etc/assay/otlp-ca
+  readOnly: true
+{{- end }}
+{{- if .clientCertificateSecret }}
+- name: otlp-client
+  mountPath: /etc/assay/otlp-client
+  readOnly: true
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "assay.tracing.volumes" -}}
+{{- with .Values.tracing }}
+{{- if and .endpoint (or .caSecret .clientCertificateSecret) }}
+volumes:
+{{- if .caSecret }}
+- name: otlp-ca
+  secret:
+    secretName: {{ .caSecret }}
+    items: [{key: ca.crt, path: ca.crt}]
+{{- end }}
+{{- if .clientCertificateSecret }}
+- name: otlp-client
+  secret:
+    secretName: {{ .clientCertificateSecret }}
+    items: [{key: tls.crt, path: tls.crt}, {key: tls.key, path: tls.key}]
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
