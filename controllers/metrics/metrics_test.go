@@ -30,7 +30,7 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// cluster is a reader of what is in it, and the statistics of sessions.
+// cluster lists its runs and Benchmarks, and has statistics of sessions.
 type cluster struct {
 	client.Reader
 	runs       []v1alpha1.BenchmarkRun
