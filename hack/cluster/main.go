@@ -58,10 +58,7 @@ func command() *cobra.Command {
 	flags.StringVar(&o.kubeconfig, "kubeconfig-copy", "", "file to write a copy of the kubeconfig to")
 
 	root.AddCommand(
-		&cobra.Command{
-			Use: "up", Short: "Start the cluster, or those parts of it that are down", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return o.up(cmd.Context()) },
-		},
+		o.upCommand(),
 		&cobra.Command{
 			Use: "down", Short: "Remove the cluster without a trace", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return o.down(cmd.Context()) },
@@ -75,34 +72,61 @@ func command() *cobra.Command {
 			RunE: func(cmd *cobra.Command, files []string) error { return o.load(cmd.Context(), files) },
 		},
 		&cobra.Command{
-			Use: "stop PART", Short: "Stop one part of the native cluster to simulate an outage", Args: cobra.ExactArgs(1),
+			Use: "stop PART", Short: "Stop one part of the native cluster, or its second node, to simulate an outage", Args: cobra.ExactArgs(1),
 			RunE: func(_ *cobra.Command, parts []string) error { return o.layout.StopPart(parts[0]) },
 		},
 		&cobra.Command{
 			Use: "start PART", Short: "Start a part that was stopped with stop", Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, parts []string) error {
-				return o.layout.StartPart(cmd.Context(), parts[0])
+				return o.layout.StartPart(cmd.Context(), parts[0], report)
 			},
 		},
+		o.linkCommand(),
 		o.superviseCommand(),
 	)
 	return root
 }
 
+func (o *options) upCommand() *cobra.Command {
+	var nodes int
+	cmd := &cobra.Command{
+		Use: "up", Short: "Start the cluster, or those parts of it that are down", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.up(cmd.Context(), nodes) },
+	}
+	cmd.Flags().IntVar(&nodes, "nodes", 0, "number of nodes, 1 or 2; 0 is as many as the cluster has, or 1 for a new cluster")
+	return cmd
+}
+
+// linkCommand returns the command that slows the network between the nodes.
+func (o *options) linkCommand() *cobra.Command {
+	var link native.Link
+	cmd := &cobra.Command{
+		Use: "link", Short: "Limit the network between the nodes of the native cluster; without flags, remove the limits", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return o.layout.SetLink(link) },
+	}
+	cmd.Flags().StringVar(&link.Rate, "rate", "", "bandwidth in each direction, such as 10mbit")
+	cmd.Flags().DurationVar(&link.Delay, "delay", 0, "time that a packet takes in each direction, such as 20ms; needs a kernel with netem")
+	cmd.Flags().Float64Var(&link.LossPercent, "loss", 0, "percentage of packets that are lost in each direction; 100 cuts the link")
+	return cmd
+}
+
 // superviseCommand returns the command that `up` starts in the background.
 func (o *options) superviseCommand() *cobra.Command {
-	var newNamespace bool
+	var newNamespace, second bool
 	cmd := &cobra.Command{
 		Use: "supervise", Hidden: true, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.layout.Supervise(cmd.Context(), newNamespace) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.layout.Supervise(cmd.Context(), second, newNamespace)
+		},
 	}
 	cmd.Flags().BoolVar(&newNamespace, "new-namespace", false, "prepare the mount namespace first")
+	cmd.Flags().BoolVar(&second, "second-node", false, "supervise the second node instead of the first")
 	return cmd
 }
 
 // cluster is a cluster of either engine.
 type cluster interface {
-	Up(ctx context.Context, report func(format string, args ...any)) error
+	Up(ctx context.Context, nodes int, report func(format string, args ...any)) error
 	Status(ctx context.Context, out io.Writer) error
 	Load(ctx context.Context, archive string, report func(format string, args ...any)) error
 }
@@ -128,12 +152,12 @@ func (o options) cluster(ctx context.Context) (cluster, error) {
 	return nil, fmt.Errorf("--engine must be kind, native or auto, not %q", o.engine)
 }
 
-func (o options) up(ctx context.Context) error {
+func (o options) up(ctx context.Context, nodes int) error {
 	c, err := o.cluster(ctx)
 	if err != nil {
 		return err
 	}
-	if err := c.Up(ctx, report); err != nil {
+	if err := c.Up(ctx, nodes, report); err != nil {
 		return err
 	}
 	if c == o.layout && o.kubeconfig != "" {

@@ -69,8 +69,11 @@ func (c Cluster) Exists(ctx context.Context) bool {
 	return err == nil && slices.Contains(strings.Fields(string(out)), name)
 }
 
-// Up creates the cluster unless it exists, and writes its kubeconfig.
-func (c Cluster) Up(ctx context.Context, report func(string, ...any)) error {
+// Up creates the cluster unless it exists, and writes its kubeconfig. It can't create a second node.
+func (c Cluster) Up(ctx context.Context, nodes int, report func(string, ...any)) error {
+	if nodes > 1 {
+		return errors.New("only the native cluster can have a second node: set CLUSTER_ENGINE=native")
+	}
 	if c.Kubeconfig == "" {
 		return errors.New("--kubeconfig-copy must be set with kind")
 	}

@@ -47,12 +47,13 @@ func parseHierarchies(mountinfo string) []hierarchy {
 	return found
 }
 
-func (h hierarchy) root() string   { return filepath.Join(h.mount, cgroupName) }
-func (h hierarchy) system() string { return filepath.Join(h.root(), "system") }
+// root returns the directory of a node's cgroup. That of the first node contains the whole cluster.
+func (h hierarchy) root(n node) string   { return filepath.Join(h.mount, n.cgroup) }
+func (h hierarchy) system(n node) string { return filepath.Join(h.root(n), "system") }
 
-// makeCgroups creates the cgroup that contains the whole cluster: `system` for
-// the daemons, and the cgroups that the kubelet creates for pods.
-func makeCgroups() error {
+// makeCgroups creates the cgroup of the node: it contains `system` for the daemons, and
+// the cgroups that the kubelet creates for pods.
+func (l Layout) makeCgroups() error {
 	all, err := hierarchies()
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func makeCgroups() error {
 		if h.unified {
 			enableControllers(h.mount)
 		}
-		for _, dir := range []string{h.root(), h.system()} {
+		for _, dir := range []string{h.root(l.node()), h.system(l.node())} {
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return fmt.Errorf("cgroup: %w", err)
 			}
@@ -70,7 +71,7 @@ func makeCgroups() error {
 			}
 		}
 		if h.unified {
-			enableControllers(h.root())
+			enableControllers(h.root(l.node()))
 		}
 	}
 	return nil
@@ -118,30 +119,30 @@ func inheritCPUSet(dir string) error {
 }
 
 // enterSystemCgroup moves the calling process to the daemons' cgroup, which its children inherit.
-func enterSystemCgroup() error {
+func (l Layout) enterSystemCgroup() error {
 	all, err := hierarchies()
 	if err != nil {
 		return err
 	}
 	pid := []byte(strconv.Itoa(os.Getpid()))
 	for _, h := range all {
-		if err := os.WriteFile(filepath.Join(h.system(), "cgroup.procs"), pid, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(h.system(l.node()), "cgroup.procs"), pid, 0o644); err != nil {
 			return fmt.Errorf("enter cgroup: %w", err)
 		}
 	}
 	return nil
 }
 
-// removeCgroups kills the processes in the cluster's cgroup and removes it. All of
-// them were started by the cluster.
-func removeCgroups() error {
+// removeCgroups kills the processes in the node's cgroup and removes it. All of
+// them were started by the cluster. The cgroup of the first node contains that of the second.
+func (l Layout) removeCgroups() error {
 	all, err := hierarchies()
 	if err != nil {
 		return err
 	}
 	var failed error
 	for _, h := range all {
-		failed = errors.Join(failed, removeTree(h.root()))
+		failed = errors.Join(failed, removeTree(h.root(l.node())))
 	}
 	return failed
 }

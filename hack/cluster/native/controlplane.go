@@ -6,13 +6,13 @@ func (l Layout) etcdArgs() []string {
 	client := fmt.Sprintf("https://127.0.0.1:%d", etcdPort)
 	peer := fmt.Sprintf("http://127.0.0.1:%d", etcdPeerPort)
 	return []string{
-		"--name=" + nodeName,
+		"--name=" + firstNode.name,
 		"--data-dir=" + l.state("etcd"),
 		"--listen-client-urls=" + client,
 		"--advertise-client-urls=" + client,
 		"--listen-peer-urls=" + peer,
 		"--initial-advertise-peer-urls=" + peer,
-		"--initial-cluster=" + nodeName + "=" + peer,
+		"--initial-cluster=" + firstNode.name + "=" + peer,
 		"--cert-file=" + l.pki("etcd.crt"),
 		"--key-file=" + l.pki("etcd.key"),
 		"--trusted-ca-file=" + l.pki("ca.crt"),
@@ -102,12 +102,12 @@ clientConnection: {kubeconfig: %s}
 hostnameOverride: %s
 clusterCIDR: %s
 detectLocalMode: ClusterCIDR
-healthzBindAddress: 127.0.0.1:%d
+healthzBindAddress: %s:%d
 metricsBindAddress: 127.0.0.1:%d
 oomScoreAdj: 0
 # A change of a Service is seen at once.
 nftables: {minSyncPeriod: 0s, syncPeriod: 30s}
 # The host's own limits stay as they are.
 conntrack: {maxPerCore: 0, min: 0, tcpEstablishedTimeout: 0s, tcpCloseWaitTimeout: 0s}
-`, l.kubeconfig("kube-proxy"), nodeName, podRange, proxyHealthPort, proxyMetricsPort)
+`, l.kubeconfig("kube-proxy"), l.node().name, podRange, l.node().probed, proxyHealthPort, proxyMetricsPort)
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/assay-dev/assay/hack/cluster/process"
@@ -28,14 +29,41 @@ type daemon struct {
 	stopGrace time.Duration
 }
 
-// daemons returns the programs in their start order.
+// daemons returns the programs of the node in their start order. Those of the second node wait
+// for the API server themselves.
 func (l Layout) daemons(nodeIP string) []daemon {
-	return []daemon{
-		{
-			name: "containerd", path: "containerd",
-			args:      []string{"--config", l.config("containerd.toml")},
-			stopGrace: 5 * time.Second,
+	containerd := daemon{
+		name: "containerd", path: "containerd",
+		args:      []string{"--config", l.config("containerd.toml")},
+		stopGrace: 5 * time.Second,
+	}
+	kubelet := daemon{
+		name: "kubelet", path: l.bin("kubelet"),
+		args: []string{
+			"--config", l.config("kubelet.yaml"), "--kubeconfig", l.kubeconfig(l.node().user),
+			"--hostname-override", l.node().name, "--node-ip", nodeIP, "--root-dir", l.state("kubelet"),
 		},
+		needs:     []string{"containerd"},
+		healthURL: fmt.Sprintf("http://%s:%d/healthz", l.node().probed, kubeletHealthPort),
+		stopGrace: 3 * time.Second,
+	}
+	proxy := daemon{
+		name: "kube-proxy", path: l.bin("kube-proxy"),
+		args: []string{"--config", l.config("proxy.yaml")},
+		// livez, since healthz fails while the node is being deleted.
+		healthURL: fmt.Sprintf("http://%s:%d/livez", l.node().probed, proxyHealthPort),
+		stopGrace: 2 * time.Second,
+	}
+	if l.whole != nil {
+		return []daemon{containerd, kubelet, proxy}
+	}
+	kubelet.needs = append(kubelet.needs, "kube-apiserver")
+	proxy.needs = append(proxy.needs, "kube-apiserver")
+	return slices.Concat([]daemon{containerd}, l.controlPlane(nodeIP), []daemon{kubelet, proxy})
+}
+
+func (l Layout) controlPlane(nodeIP string) []daemon {
+	return []daemon{
 		{
 			name: "etcd", path: l.bin("etcd"),
 			args:      l.etcdArgs(),
@@ -62,24 +90,6 @@ func (l Layout) daemons(nodeIP string) []daemon {
 			args:      []string{"--config", l.config("scheduler.yaml"), "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", schedulerPort)},
 			needs:     []string{"kube-apiserver"},
 			healthURL: schedulerHealth,
-			stopGrace: 2 * time.Second,
-		},
-		{
-			name: "kubelet", path: l.bin("kubelet"),
-			args: []string{
-				"--config", l.config("kubelet.yaml"), "--kubeconfig", l.kubeconfig("kubelet"),
-				"--hostname-override", nodeName, "--node-ip", nodeIP, "--root-dir", l.state("kubelet"),
-			},
-			needs:     []string{"containerd", "kube-apiserver"},
-			healthURL: fmt.Sprintf("http://127.0.0.1:%d/healthz", kubeletHealthPort),
-			stopGrace: 3 * time.Second,
-		},
-		{
-			name: "kube-proxy", path: l.bin("kube-proxy"),
-			args:  []string{"--config", l.config("proxy.yaml")},
-			needs: []string{"kube-apiserver"},
-			// livez, since healthz fails while the node is being deleted.
-			healthURL: fmt.Sprintf("http://127.0.0.1:%d/livez", proxyHealthPort),
 			stopGrace: 2 * time.Second,
 		},
 	}

@@ -38,6 +38,7 @@ func (l Layout) Down(ctx context.Context, report func(string, ...any)) error {
 
 	// The supervisor first, since it restarts daemons that stop.
 	step("stop the supervisor", func() error { return l.stop(supervisor, 2*time.Second) })
+	step("stop node "+secondNode.name, l.second().powerOff)
 
 	controlPlane := []string{"containerd", "etcd", "kube-apiserver"}
 	daemons := l.daemons("")
@@ -63,7 +64,8 @@ func (l Layout) Down(ctx context.Context, report func(string, ...any)) error {
 	stop(func(name string) bool { return slices.Contains(controlPlane, name) })
 	report("control plane stopped")
 
-	step("kill what is left and remove the cgroups", removeCgroups)
+	step("kill what is left and remove the cgroups", l.removeCgroups)
+	step("remove the link to node "+secondNode.name, removeLink)
 	step("wait for the pods' interfaces to go", func() error { return waitForInterfaces(15 * time.Second) })
 	step("remove netfilter tables", removeNetfilterTables)
 	step("unmount", func() error { return unmountBelow(l.State, l.Run) })

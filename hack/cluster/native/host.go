@@ -121,14 +121,12 @@ delete table ip %[1]s
 table ip %[1]s {
 	chain postrouting {
 		type nat hook postrouting priority srcnat; policy accept;
-		ip saddr %[2]s ip daddr != { %[2]s, %[3]s } fib daddr type != local masquerade
+		ip saddr %[2]s ip daddr != { %[2]s, %[3]s, %[4]s } fib daddr type != local masquerade
 	}
 }
-`, networkName, podRange, serviceRange)
-	cmd := exec.Command("nft", "-f", "-")
-	cmd.Stdin = strings.NewReader(rules)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("nft: %w: %s", err, bytes.TrimSpace(out))
+`, networkName, podRange, serviceRange, linkRange)
+	if err := inNetwork("", rules, "nft", "-f", "-"); err != nil {
+		return err
 	}
 	return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644)
 }
@@ -152,8 +150,8 @@ func removeNetfilterTables() error {
 	return failed
 }
 
-// waitForInterfaces waits until the kernel has removed the pods' interfaces, which
-// it does shortly after the last process of their namespaces has exited.
+// waitForInterfaces waits until the kernel has removed the interfaces of the first node's
+// pods, which it does shortly after the last process of their namespaces has exited.
 func waitForInterfaces(limit time.Duration) error {
 	for deadline := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) {
 		interfaces, err := net.Interfaces()
@@ -167,7 +165,7 @@ func waitForInterfaces(limit time.Duration) error {
 				continue // removed in the meantime
 			}
 			for _, address := range addresses {
-				if strings.HasPrefix(address.String(), podGateway+"/") {
+				if strings.HasPrefix(address.String(), firstNode.gateway+"/") {
 					left = append(left, i.Name)
 				}
 			}

@@ -1,4 +1,4 @@
-// Package native runs a single-node Kubernetes cluster from plain binaries, without a Docker
+// Package native runs a Kubernetes cluster of one or two nodes from plain binaries, without a Docker
 // engine, a registry or systemd. It keeps everything in two directories and one cgroup, starts and
 // supervises the programs, and can remove all of it.
 package native
@@ -11,13 +11,11 @@ import (
 // Names, ports and address ranges. The ports differ from Kubernetes' defaults, so
 // that another cluster can run on the same machine.
 const (
-	nodeName      = "assay"
 	cgroupName    = "assay-cluster"
 	networkName   = "assay-cluster"
 	clusterDomain = "cluster.local"
 
-	podRange     = "10.234.0.0/16"
-	podGateway   = "10.234.0.1"
+	podRange     = "10.234.0.0/16" // of all nodes
 	serviceRange = "10.235.0.0/16"
 	apiServiceIP = "10.235.0.1"
 	dnsServiceIP = "10.235.0.10"
@@ -35,7 +33,8 @@ const (
 	pauseImage = "localhost/assay-test/pause:dev"
 )
 
-// Layout holds the directories of the cluster.
+// Layout holds the directories of the cluster, which are those of its first node too, or the
+// directories of its second node.
 type Layout struct {
 	// State holds what must survive a restart of the programs: keys, etcd's data, images and logs.
 	State string
@@ -45,6 +44,17 @@ type Layout struct {
 	Bin string
 	// Images holds the image archives that `up` loads: pause.tar and coredns.tar.
 	Images string
+
+	// whole holds the directories of the cluster if these are the second node's. Otherwise it is nil.
+	whole *Layout
+}
+
+// cluster returns the directories of the whole cluster.
+func (l Layout) cluster() Layout {
+	if l.whole != nil {
+		return *l.whole
+	}
+	return l
 }
 
 func (l Layout) state(elem ...string) string {
@@ -56,7 +66,7 @@ func (l Layout) run(elem ...string) string {
 }
 
 func (l Layout) bin(name string) string        { return filepath.Join(l.Bin, name) }
-func (l Layout) pki(name string) string        { return l.state("pki", name) }
+func (l Layout) pki(name string) string        { return l.cluster().state("pki", name) }
 func (l Layout) config(name string) string     { return l.state("config", name) }
 func (l Layout) log(name string) string        { return l.state("log", name+".log") }
 func (l Layout) pidFile(name string) string    { return l.run("pid", name) }
@@ -65,7 +75,7 @@ func (l Layout) kubeconfig(user string) string { return l.state("kubeconfig-" + 
 func (l Layout) containerdSocket() string      { return l.run("containerd.sock") }
 
 // Kubeconfig returns the path of the kubeconfig with cluster-admin rights.
-func (l Layout) Kubeconfig() string { return l.state("kubeconfig") }
+func (l Layout) Kubeconfig() string { return l.cluster().state("kubeconfig") }
 
 // Exists reports whether there is a cluster, even an incomplete one.
 func (l Layout) Exists() bool {
@@ -78,15 +88,19 @@ func (l Layout) Exists() bool {
 }
 
 func (l Layout) makeDirs() error {
-	for _, dir := range []string{
-		l.state("pki"), l.state("config"), l.state("log"), l.state("etcd"),
+	dirs := []string{
+		l.state("config"), l.state("log"),
 		l.state("kubelet"), l.state("pod-logs"), l.state("cni", "net.d"),
 		l.state("cni", "addresses"), l.state("volume-plugins"), l.state("opt"),
 		l.run("pid"), l.run("hold"),
-	} {
+	}
+	if l.whole == nil {
+		dirs = append(dirs, l.pki(""), l.state("etcd"))
+	}
+	for _, dir := range dirs {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
 	}
-	return os.Chmod(l.state("pki"), 0o700)
+	return os.Chmod(l.pki(""), 0o700)
 }

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/assay-dev/assay/hack/cluster/process"
 )
 
-// All daemons run in one mount namespace. Their mounts are invisible outside of it
+// All daemons of a node run in one mount namespace. Their mounts are invisible outside of it
 // and disappear with the last process in it, however that exits.
 
 // covered lists the directories outside of Layout that containerd, the kubelet,
@@ -51,15 +52,28 @@ func (l Layout) coverDirs() error {
 }
 
 // supervisorCommand returns the command line of the supervisor. It enters the
-// mount namespace of running daemons, or creates one if none is running.
+// mount namespace of the node's running daemons, or creates one if none is running. That
+// of the second node also enters the node's network namespace.
 func (l Layout) supervisorCommand(self string) *exec.Cmd {
-	args := []string{"supervise", "--state", l.State, "--run", l.Run, "--bin", l.Bin}
-	if pid := l.anyProcess(); pid != 0 {
-		namespace := fmt.Sprintf("--mount=/proc/%d/ns/mnt", pid)
-		return exec.Command("nsenter", append([]string{namespace, "--", self}, args...)...)
+	args := []string{self, "supervise", "--state", l.cluster().State, "--run", l.cluster().Run, "--bin", l.Bin}
+	var namespaces []string
+	if l.whole != nil {
+		args = append(args, "--second-node")
+		namespaces = append(namespaces, "--net="+l.cluster().network())
 	}
-	cmd := exec.Command(self, append(args, "--new-namespace")...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	pid := l.anyProcess()
+	if pid == 0 {
+		args = append(args, "--new-namespace")
+	} else {
+		namespaces = append(namespaces, fmt.Sprintf("--mount=/proc/%d/ns/mnt", pid))
+	}
+	if len(namespaces) > 0 {
+		args = slices.Concat([]string{"nsenter"}, namespaces, []string{"--"}, args)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	if pid == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	}
 	return cmd
 }
 
@@ -75,7 +89,7 @@ func (l Layout) anyProcess() int {
 		return 0
 	}
 	for _, h := range all {
-		for _, pid := range processesIn(h.system()) {
+		for _, pid := range processesIn(h.system(l.node())) {
 			if _, err := process.Find(pid); err == nil {
 				return pid
 			}

@@ -71,14 +71,15 @@ func (l Layout) networkConfig() string {
     }
   ]
 }
-`, networkName, l.state("cni", "addresses"), podRange, podGateway)
+`, networkName, l.state("cni", "addresses"), l.node().pods, l.node().gateway)
 }
 
-func (l Layout) kubeletConfig() string {
+// kubeletConfig returns the configuration of the kubelet. cpus is the part that reserves CPUs.
+func (l Layout) kubeletConfig(cpus string) string {
 	return fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 port: %d
-healthzBindAddress: 127.0.0.1
+healthzBindAddress: %s
 healthzPort: %d
 tlsCertFile: %s
 tlsPrivateKeyFile: %s
@@ -102,10 +103,9 @@ eventRecordQPS: 50
 eventBurst: 100
 oomScoreAdj: 0
 
-# Whole CPUs of Guaranteed pods are theirs alone. The reserve is small, so that
-# on two CPUs one can be given away and 0.9 are left for everything else.
+# Whole CPUs of Guaranteed pods are theirs alone.
 cpuManagerPolicy: static
-kubeReserved: {cpu: 100m}
+%s
 cgroupDriver: cgroupfs
 cgroupRoot: /%s
 failCgroupV1: false
@@ -118,9 +118,9 @@ evictionHard: {memory.available: 100Mi, nodefs.available: 1%%, nodefs.inodesFree
 
 # No iptables chains of the kubelet's own.
 makeIPTablesUtilChains: false
-`, kubeletPort, kubeletHealthPort, l.pki("kubelet-server.crt"), l.pki("kubelet-server.key"), l.pki("ca.crt"),
-		clusterDomain, dnsServiceIP, l.config("resolv.conf"), l.containerdSocket(), l.state("pod-logs"),
-		l.state("volume-plugins"), cgroupName)
+`, kubeletPort, l.node().probed, kubeletHealthPort, l.pki(l.node().user+"-server.crt"), l.pki(l.node().user+"-server.key"),
+		l.pki("ca.crt"), clusterDomain, dnsServiceIP, l.config("resolv.conf"), l.containerdSocket(), l.state("pod-logs"),
+		l.state("volume-plugins"), cpus, l.node().cgroup)
 }
 
 // podResolvers returns the /etc/resolv.conf of pods with dnsPolicy Default, such as
@@ -142,19 +142,25 @@ func podResolvers(host string) string {
 	return strings.Join(kept, "\n") + "\n"
 }
 
-// writeConfigs writes the configuration files of all daemons.
+// writeConfigs writes the configuration files of the daemons.
 func (l Layout) writeConfigs() error {
 	host, err := os.ReadFile("/etc/resolv.conf")
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
+	cpus, err := l.reservation()
+	if err != nil {
+		return err
+	}
 	files := map[string]string{
 		l.config("containerd.toml"):                  l.containerdConfig(),
-		l.config("kubelet.yaml"):                     l.kubeletConfig(),
-		l.config("scheduler.yaml"):                   l.schedulerConfig(),
+		l.config("kubelet.yaml"):                     l.kubeletConfig(cpus),
 		l.config("proxy.yaml"):                       l.proxyConfig(),
 		l.config("resolv.conf"):                      podResolvers(string(host)),
 		l.state("cni", "net.d", "10-assay.conflist"): l.networkConfig(),
+	}
+	if l.whole == nil {
+		files[l.config("scheduler.yaml")] = l.schedulerConfig()
 	}
 	for file, content := range files {
 		// kube-proxy exits when its file is written, even if nothing changed.

@@ -51,26 +51,43 @@ func TestNetworkConfig(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(Layout{State: "/state"}.networkConfig()), &parsed); err != nil {
-		t.Fatal(err)
-	}
-	ipam := parsed.Plugins[0].IPAM
-	if parsed.Name != networkName || ipam.DataDir != "/state/cni/addresses" {
-		t.Errorf("network %q with addresses in %q", parsed.Name, ipam.DataDir)
-	}
-	if got := ipam.Ranges[0][0]; got.Subnet != podRange || got.Gateway != podGateway {
-		t.Errorf("range %+v, want %s by %s", got, podRange, podGateway)
+	first := Layout{State: "/state"}
+	for _, l := range []Layout{first, first.second()} {
+		if err := json.Unmarshal([]byte(l.networkConfig()), &parsed); err != nil {
+			t.Fatal(err)
+		}
+		ipam := parsed.Plugins[0].IPAM
+		if parsed.Name != networkName || ipam.DataDir != l.State+"/cni/addresses" {
+			t.Errorf("network %q with addresses in %q", parsed.Name, ipam.DataDir)
+		}
+		if got := ipam.Ranges[0][0]; got.Subnet != l.node().pods || got.Gateway != l.node().gateway {
+			t.Errorf("range %+v, want %s by %s", got, l.node().pods, l.node().gateway)
+		}
 	}
 }
 
 // The fixed addresses must be in their ranges, and the ranges must not overlap.
 func TestRanges(t *testing.T) {
 	pods, services := netip.MustParsePrefix(podRange), netip.MustParsePrefix(serviceRange)
-	if pods.Overlaps(services) {
-		t.Errorf("pods %v and services %v overlap", pods, services)
+	link := netip.MustParsePrefix(linkRange)
+	own := []netip.Prefix{netip.MustParsePrefix(firstNode.pods), netip.MustParsePrefix(secondNode.pods)}
+	for _, pair := range [][2]netip.Prefix{{pods, services}, {pods, link}, {services, link}, {own[0], own[1]}} {
+		if pair[0].Overlaps(pair[1]) {
+			t.Errorf("%v and %v overlap", pair[0], pair[1])
+		}
 	}
-	if !pods.Contains(netip.MustParseAddr(podGateway)) {
-		t.Errorf("gateway %s is outside %v", podGateway, pods)
+	for i, n := range []node{firstNode, secondNode} {
+		if !pods.Contains(own[i].Addr()) || own[i].Bits() <= pods.Bits() {
+			t.Errorf("the pods of node %s, %v, are not in %v", n.name, own[i], pods)
+		}
+		if !own[i].Contains(netip.MustParseAddr(n.gateway)) {
+			t.Errorf("gateway %s is outside %v", n.gateway, own[i])
+		}
+	}
+	for _, address := range []string{firstAddress, secondAddress} {
+		if !link.Contains(netip.MustParseAddr(address)) {
+			t.Errorf("node %s is outside %v", address, link)
+		}
 	}
 	for _, address := range []string{apiServiceIP, dnsServiceIP} {
 		if !services.Contains(netip.MustParseAddr(address)) {
@@ -110,16 +127,19 @@ func TestConditionTrue(t *testing.T) {
 
 // Each daemon must come after those that it needs. Otherwise it never starts.
 func TestDaemonsNeedEarlierOnes(t *testing.T) {
-	seen := map[string]bool{}
-	for _, d := range (Layout{State: "/state", Run: "/run"}).daemons("198.51.100.7") {
-		for _, need := range d.needs {
-			if !seen[need] {
-				t.Errorf("%s needs %s, which doesn't start before it", d.name, need)
+	first := Layout{State: "/state", Run: "/run"}
+	for _, l := range []Layout{first, first.second()} {
+		seen := map[string]bool{}
+		for _, d := range l.daemons("198.51.100.7") {
+			for _, need := range d.needs {
+				if !seen[need] {
+					t.Errorf("%s needs %s, which doesn't start before it", d.name, need)
+				}
 			}
+			if seen[d.name] {
+				t.Errorf("%s is there twice", d.name)
+			}
+			seen[d.name] = true
 		}
-		if seen[d.name] {
-			t.Errorf("%s is there twice", d.name)
-		}
-		seen[d.name] = true
 	}
 }

@@ -43,17 +43,30 @@ func certificates(nodeIP string) []certificate {
 		},
 		{name: "apiserver-kubelet-client", commonName: "kube-apiserver-kubelet-client", organization: "system:masters", signer: "ca", client: true},
 		{name: "front-proxy-client", commonName: "front-proxy-client", signer: "front-proxy-ca", client: true},
-		{name: "kubelet-server", commonName: nodeName, signer: "ca", server: true, dnsNames: []string{nodeName}, addresses: append([]string{nodeIP}, loopback...)},
+		firstNode.serving(nodeIP),
+		secondNode.serving(secondAddress),
 		{name: "admin", commonName: "assay-cluster-admin", organization: "system:masters", signer: "ca", client: true},
 		{name: "kube-controller-manager", commonName: "system:kube-controller-manager", signer: "ca", client: true},
 		{name: "kube-scheduler", commonName: "system:kube-scheduler", signer: "ca", client: true},
 		{name: "kube-proxy", commonName: "system:kube-proxy", signer: "ca", client: true},
-		{name: "kubelet", commonName: "system:node:" + nodeName, organization: "system:nodes", signer: "ca", client: true},
+		firstNode.identity(),
+		secondNode.identity(),
 	}
 }
 
+func (n node) serving(address string) certificate {
+	return certificate{
+		name: n.user + "-server", commonName: n.name, signer: "ca", server: true,
+		dnsNames: []string{n.name}, addresses: []string{address, "127.0.0.1", "::1"},
+	}
+}
+
+func (n node) identity() certificate {
+	return certificate{name: n.user, commonName: "system:node:" + n.name, organization: "system:nodes", signer: "ca", client: true}
+}
+
 // kubeconfigUsers lists the certificates for which a kubeconfig is written.
-var kubeconfigUsers = []string{"admin", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet"}
+var kubeconfigUsers = []string{"admin", "kube-controller-manager", "kube-scheduler", "kube-proxy", firstNode.user}
 
 // issueCertificates writes the two CAs, the leaf certificates, the service account
 // key and the kubeconfigs unless they exist. It writes a marker file last, so that
@@ -94,7 +107,7 @@ func (l Layout) issueCertificates(nodeIP string, now time.Time) error {
 		return err
 	}
 	for _, user := range kubeconfigUsers {
-		if err := l.writeKubeconfig(user); err != nil {
+		if err := l.writeKubeconfig(user, "127.0.0.1"); err != nil {
 			return err
 		}
 	}
@@ -179,9 +192,9 @@ func writeKey(file string, key *ecdsa.PrivateKey) error {
 	return os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), 0o600)
 }
 
-// writeKubeconfig writes the kubeconfig of one user. It embeds the user's
-// certificate, so that the file can be copied.
-func (l Layout) writeKubeconfig(user string) error {
+// writeKubeconfig writes the kubeconfig of one user for the API server at an address. It
+// embeds the user's certificate, so that the file can be copied.
+func (l Layout) writeKubeconfig(user, server string) error {
 	var parts [3]string
 	for i, file := range []string{"ca.crt", user + ".crt", user + ".key"} {
 		content, err := os.ReadFile(l.pki(file))
@@ -199,7 +212,7 @@ kind: Config
 clusters:
 - name: assay
   cluster:
-    server: https://127.0.0.1:%d
+    server: https://%s:%d
     certificate-authority-data: %s
 users:
 - name: %s
@@ -210,6 +223,6 @@ contexts:
 - name: assay
   context: {cluster: assay, user: %s}
 current-context: assay
-`, apiPort, parts[0], user, parts[1], parts[2], user)
+`, server, apiPort, parts[0], user, parts[1], parts[2], user)
 	return os.WriteFile(file, []byte(content), 0o600)
 }

@@ -96,9 +96,10 @@ func TestCertificateNames(t *testing.T) {
 	const nodeIP = "198.51.100.7"
 	l := issue(t, nodeIP)
 	for name, hosts := range map[string][]string{
-		"apiserver":      {nodeIP, "127.0.0.1", apiServiceIP, "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"},
-		"kubelet-server": {nodeIP, "127.0.0.1", nodeName},
-		"etcd":           {"127.0.0.1", "localhost"},
+		"apiserver":        {nodeIP, "127.0.0.1", apiServiceIP, "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"},
+		"kubelet-server":   {nodeIP, "127.0.0.1", "assay"},
+		"kubelet-2-server": {secondAddress, "127.0.0.1", "assay-2"},
+		"etcd":             {"127.0.0.1", "localhost"},
 	} {
 		leaf := readCertificate(t, l.pki(name+".crt"))
 		for _, host := range hosts {

@@ -21,7 +21,7 @@ import (
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// dialRuntime connects to the cluster's containerd.
+// dialRuntime connects to the node's containerd.
 func (l Layout) dialRuntime() (*grpc.ClientConn, error) {
 	return grpc.NewClient("unix://"+l.containerdSocket(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 }
@@ -110,9 +110,21 @@ func readArchive(file string) ([]archived, error) {
 	}
 }
 
-// Load imports an image archive unless its images are already loaded. It calls
+// Load imports an image archive on all nodes unless its images are already loaded. It calls
 // report with what it did.
 func (l Layout) Load(ctx context.Context, file string, report func(string, ...any)) error {
+	if err := l.load(ctx, file, report); err != nil || !l.hasSecond() {
+		return err
+	}
+	if l.held(secondNode.name) {
+		report("image  node %s is stopped: load %s again after its start", secondNode.name, filepath.Base(file))
+		return nil
+	}
+	return l.second().load(ctx, file, report)
+}
+
+// load imports an image archive on the node.
+func (l Layout) load(ctx context.Context, file string, report func(string, ...any)) error {
 	images, err := readArchive(file)
 	if err != nil {
 		return err
@@ -141,7 +153,7 @@ func (l Layout) Load(ctx context.Context, file string, report func(string, ...an
 		}
 	}
 	if present {
-		report("image  %s: already loaded", tagsOf(images))
+		report("image  %s: already loaded on %s", tagsOf(images), l.node().name)
 		return nil
 	}
 	cmd := exec.CommandContext(ctx, "ctr", "--address", l.containerdSocket(), "--namespace", "k8s.io",
@@ -151,7 +163,7 @@ func (l Layout) Load(ctx context.Context, file string, report func(string, ...an
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("import %s: %w: %s", file, err, bytes.TrimSpace(out))
 	}
-	report("image  %s: loaded", tagsOf(images))
+	report("image  %s: loaded on %s", tagsOf(images), l.node().name)
 
 	// Remove the replaced images that have no tag left.
 	for _, id := range replaced {

@@ -24,30 +24,39 @@ func (l Layout) Status(ctx context.Context, out io.Writer) error {
 	bad := false
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "PART\tPID\tHEALTH\tVERSION")
-	row := func(part, good, version string, err error) {
+	row := func(of Layout, name, part, good, version string, err error) {
 		pid := "-"
-		if n := l.pid(part); n != 0 {
+		if n := of.pid(part); n != 0 {
 			pid = strconv.Itoa(n)
 		}
 		health := good
 		if err != nil {
 			health, bad = err.Error(), true
 		}
-		if l.held(part) {
+		if of.held(part) {
 			health = "stopped on purpose"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", part, pid, health, version)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, pid, health, version)
 	}
-	var supervisorErr error
-	if !l.running(supervisor) {
-		supervisorErr = errNotRunning
+	node := func(of Layout) {
+		var supervisorErr error
+		if !of.running(supervisor) {
+			supervisorErr = errNotRunning
+		}
+		row(of, of.partName(supervisor), supervisor, "healthy", "", supervisorErr)
+		for _, d := range of.daemons("") {
+			row(of, of.partName(d.name), d.name, "healthy", version(ctx, d.path), of.healthyNow(ctx, d))
+		}
+		row(of, "node "+of.node().name, "-", "ready", "", of.nodeReady(ctx))
 	}
-	row(supervisor, "healthy", "", supervisorErr)
-	for _, d := range l.daemons("") {
-		row(d.name, "healthy", version(ctx, d.path), l.healthyNow(ctx, d))
+	node(l)
+	row(l, "coredns", "-", "ready", "", l.dnsReady(ctx))
+	switch {
+	case l.hasSecond() && l.held(secondNode.name):
+		row(l, "node "+secondNode.name, secondNode.name, "", "", errNotRunning)
+	case l.hasSecond():
+		node(l.second())
 	}
-	row("node "+nodeName, "ready", "", l.nodeReady(ctx))
-	row("coredns", "ready", "", l.dnsReady(ctx))
 	if err := table.Flush(); err != nil {
 		return err
 	}
@@ -77,38 +86,55 @@ func version(ctx context.Context, path string) string {
 	return line
 }
 
-// StopPart stops one daemon and keeps the supervisor from restarting it, to simulate an outage.
+// StopPart stops one daemon and keeps the supervisor from restarting it, or the whole second
+// node, to simulate an outage.
 func (l Layout) StopPart(name string) error {
-	d, err := l.part(name)
+	if name == secondNode.name && l.hasSecond() {
+		return l.stopNode()
+	}
+	of, d, err := l.part(name)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(l.holdFile(name), nil, 0o644); err != nil {
+	if err := os.WriteFile(of.holdFile(d.name), nil, 0o644); err != nil {
 		return err
 	}
-	return l.stop(name, d.stopGrace)
+	return of.stop(d.name, d.stopGrace)
 }
 
-// StartPart starts a daemon that StopPart stopped and waits until it is healthy.
-func (l Layout) StartPart(ctx context.Context, name string) error {
-	d, err := l.part(name)
+// StartPart starts what StopPart stopped. It returns when the daemon is healthy, or the node ready.
+func (l Layout) StartPart(ctx context.Context, name string, report func(string, ...any)) error {
+	if name == secondNode.name && l.hasSecond() {
+		return l.restartNode(ctx, report)
+	}
+	of, d, err := l.part(name)
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(l.holdFile(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(of.holdFile(d.name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	_, err = waitFor(ctx, 60*time.Second, func() error { return l.healthyNow(ctx, d) })
+	_, err = waitFor(ctx, 60*time.Second, func() error { return of.healthyNow(ctx, d) })
 	return err
 }
 
-func (l Layout) part(name string) (daemon, error) {
-	var names []string
-	for _, d := range l.daemons("") {
-		if d.name == name {
-			return d, nil
-		}
-		names = append(names, d.name)
+// part returns the daemon with this name and the directories of its node.
+func (l Layout) part(name string) (Layout, daemon, error) {
+	nodes := []Layout{l}
+	if l.hasSecond() {
+		nodes = append(nodes, l.second())
 	}
-	return daemon{}, fmt.Errorf("unknown part %q: must be one of %s", name, strings.Join(names, ", "))
+	var names []string
+	for _, of := range nodes {
+		for _, d := range of.daemons("") {
+			if of.partName(d.name) == name {
+				return of, d, nil
+			}
+			names = append(names, of.partName(d.name))
+		}
+	}
+	if l.hasSecond() {
+		names = append(names, secondNode.name)
+	}
+	return Layout{}, daemon{}, fmt.Errorf("unknown part %q: must be one of %s", name, strings.Join(names, ", "))
 }

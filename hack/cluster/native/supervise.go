@@ -16,11 +16,14 @@ import (
 
 const supervisor = "supervisor"
 
-// Supervise keeps the daemons running until ctx is canceled. It starts each daemon
+// Supervise keeps the daemons of the first or the second node running until ctx is canceled. It starts each daemon
 // when those that it needs are healthy, and restarts it when it has exited. When
 // Supervise returns, the daemons keep running; the next supervisor finds them by
 // their pid files. In a new mount namespace it first mounts what they need.
-func (l Layout) Supervise(ctx context.Context, newNamespace bool) error {
+func (l Layout) Supervise(ctx context.Context, second, newNamespace bool) error {
+	if second {
+		l = l.second()
+	}
 	lock, err := lockFile(l.run("supervisor.lock"), false)
 	if errors.Is(err, errLocked) {
 		return nil // another supervisor is running
@@ -36,7 +39,7 @@ func (l Layout) Supervise(ctx context.Context, newNamespace bool) error {
 	if err := self.Write(l.pidFile(supervisor)); err != nil {
 		return err
 	}
-	if err := enterSystemCgroup(); err != nil {
+	if err := l.enterSystemCgroup(); err != nil {
 		return err
 	}
 	if newNamespace {
@@ -44,12 +47,12 @@ func (l Layout) Supervise(ctx context.Context, newNamespace bool) error {
 			return err
 		}
 	}
-	nodeIP, err := os.ReadFile(l.pki("issued-for"))
+	address, err := l.address()
 	if err != nil {
 		return err
 	}
 
-	daemons := l.daemons(string(nodeIP))
+	daemons := l.daemons(address)
 	retryAt := map[string]time.Time{}
 	for {
 		settled := true

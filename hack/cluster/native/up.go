@@ -30,8 +30,10 @@ func (l Layout) lock(report func(string, ...any)) (*os.File, error) {
 }
 
 // Up starts the cluster, or those parts of it that are down. It returns when the
-// node is ready and CoreDNS is available.
-func (l Layout) Up(ctx context.Context, report func(string, ...any)) error {
+// nodes are ready and CoreDNS is available.
+//
+// nodes is the number of nodes of a new cluster. If it isn't zero, an existing one must have as many.
+func (l Layout) Up(ctx context.Context, nodes int, report func(string, ...any)) error {
 	if os.Geteuid() != 0 {
 		return errors.New("the native cluster runs the kubelet and containerd, which need root: run this as root")
 	}
@@ -48,11 +50,12 @@ func (l Layout) Up(ctx context.Context, report func(string, ...any)) error {
 		l.checkPrograms,
 		l.recordHost, // before anything is changed, so that `down` can always restore it
 		l.makeDirs,
+		func() error { return l.setNodes(nodes) },
 		l.makeCoverDirs,
 		func() error { return l.checkPorts(nodeIP) },
 		func() error { return l.issueCertificates(nodeIP, time.Now()) },
 		l.writeConfigs,
-		makeCgroups,
+		l.makeCgroups,
 		masquerade,
 		l.startSupervisor,
 	} {
@@ -60,21 +63,41 @@ func (l Layout) Up(ctx context.Context, report func(string, ...any)) error {
 			return err
 		}
 	}
-	return l.settle(ctx, nodeIP, report)
+	if err := l.settleDaemons(ctx, nodeIP, report); err != nil {
+		return err
+	}
+	if err := l.settleNode(ctx, report); err != nil {
+		return err
+	}
+	took, err := waitFor(ctx, 60*time.Second, func() error { return l.dnsReady(ctx) })
+	if err != nil {
+		return fmt.Errorf("coredns: %w", err)
+	}
+	report("%-24s ready%s", "coredns", took)
+	switch {
+	case !l.hasSecond():
+		return nil
+	case l.held(secondNode.name):
+		report("%-24s stopped with `stop`; `start %s` starts it", "node "+secondNode.name, secondNode.name)
+		return nil
+	}
+	return l.second().startNode(ctx, report)
 }
 
-// settle waits until all parts are healthy, and installs CoreDNS.
-func (l Layout) settle(ctx context.Context, nodeIP string, report func(string, ...any)) error {
+// settleDaemons waits until the daemons of the node are healthy. It loads the images that the
+// cluster itself runs, and installs CoreDNS.
+func (l Layout) settleDaemons(ctx context.Context, nodeIP string, report func(string, ...any)) error {
 	for _, d := range l.daemons(nodeIP) {
+		name := l.partName(d.name)
 		if l.held(d.name) {
-			report("%-24s stopped with `stop`; `start %s` starts it", d.name, d.name)
+			report("%-24s stopped with `stop`; `start %s` starts it", name, name)
 			continue
 		}
 		took, err := waitFor(ctx, 90*time.Second, func() error { return l.healthyNow(ctx, d) })
 		if err != nil {
-			return fmt.Errorf("%s did not become healthy (log: %s): %w", d.name, l.log(d.name), err)
+			return fmt.Errorf("%s did not become healthy (log: %s): %w", name, l.log(d.name), err)
 		}
-		report("%-24s healthy%s", d.name, took)
+		report("%-24s healthy%s", name, took)
 		if d.name == "containerd" {
 			if err := l.loadSystemImages(ctx, report); err != nil {
 				return err
@@ -86,16 +109,16 @@ func (l Layout) settle(ctx context.Context, nodeIP string, report func(string, .
 			}
 		}
 	}
+	return nil
+}
+
+// settleNode waits until the node is ready.
+func (l Layout) settleNode(ctx context.Context, report func(string, ...any)) error {
 	took, err := waitFor(ctx, 60*time.Second, func() error { return l.nodeReady(ctx) })
 	if err != nil {
-		return fmt.Errorf("node: %w", err)
+		return fmt.Errorf("node %s: %w", l.node().name, err)
 	}
-	report("%-24s ready%s", "node "+nodeName, took)
-	took, err = waitFor(ctx, 60*time.Second, func() error { return l.dnsReady(ctx) })
-	if err != nil {
-		return fmt.Errorf("coredns: %w", err)
-	}
-	report("%-24s ready%s", "coredns", took)
+	report("%-24s ready%s", "node "+l.node().name, took)
 	return nil
 }
 
@@ -137,8 +160,12 @@ func (l Layout) loadSystemImages(ctx context.Context, report func(string, ...any
 	if err := l.waitRuntime(waiting); err != nil {
 		return fmt.Errorf("wait for containerd: %w", err)
 	}
-	for _, name := range []string{"pause.tar", "coredns.tar"} {
-		if err := l.Load(ctx, filepath.Join(l.Images, name), report); err != nil {
+	images := []string{"pause.tar"}
+	if l.whole == nil {
+		images = append(images, "coredns.tar")
+	}
+	for _, name := range images {
+		if err := l.load(ctx, filepath.Join(l.Images, name), report); err != nil {
 			return err
 		}
 	}
@@ -146,7 +173,7 @@ func (l Layout) loadSystemImages(ctx context.Context, report func(string, ...any
 }
 
 func (l Layout) nodeReady(ctx context.Context) error {
-	return l.condition(ctx, "api/v1/nodes/"+nodeName, "Ready")
+	return l.condition(ctx, "api/v1/nodes/"+l.node().name, "Ready")
 }
 
 func (l Layout) dnsReady(ctx context.Context) error {
@@ -191,7 +218,7 @@ func (l Layout) checkPrograms() error {
 			return fmt.Errorf("%s is not built (`make tools` builds it): %w", name, err)
 		}
 	}
-	for _, name := range []string{"containerd", "ctr", "runc", "nft", "nsenter"} {
+	for _, name := range []string{"containerd", "ctr", "runc", "nft", "nsenter", "unshare", "ip", "tc"} {
 		if _, err := exec.LookPath(name); err != nil {
 			return fmt.Errorf("%s is not installed (`make deps` installs it): %w", name, err)
 		}
@@ -228,7 +255,7 @@ var corednsManifest string
 
 // installAddons applies the manifest of CoreDNS if it has changed.
 func (l Layout) installAddons(ctx context.Context) error {
-	manifest := strings.NewReplacer("$DNS_SERVICE_IP", dnsServiceIP, "$CLUSTER_DOMAIN", clusterDomain).Replace(corednsManifest)
+	manifest := strings.NewReplacer("$DNS_SERVICE_IP", dnsServiceIP, "$CLUSTER_DOMAIN", clusterDomain, "$NODE", firstNode.name).Replace(corednsManifest)
 	stamp := fmt.Sprintf("%x", sha256.Sum256([]byte(manifest)))
 	file := l.state("addons-applied")
 	if have, err := os.ReadFile(file); err == nil && string(have) == stamp {
