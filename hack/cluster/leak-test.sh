@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts and removes the native cluster in several ways. Fails if that changed the
-# machine: its processes, mounts, interfaces, addresses, routes, netfilter tables,
+# Starts and removes the native cluster in several ways, with one node and with two.
+# Fails if that changed the machine: its processes, mounts, interfaces, addresses, routes, netfilter tables,
 # cgroups, network namespaces, files or kernel settings. Nothing else may change
 # the machine in the meantime.
 #
@@ -150,7 +150,7 @@ compare() {
 
 # If the cluster can't be started or removed, keep it for inspection.
 up() {
-  "$cluster" --engine native up >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+  "$cluster" --engine native up --nodes "${1:-1}" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 }
 
 down() {
@@ -164,7 +164,7 @@ kill_after() {
   wait "$2" 2>/dev/null || true
 }
 
-# with_pods creates pods with volumes and a Service, which `down` must remove.
+# with_pods creates pods with volumes on each node and a Service, which `down` must remove.
 with_pods() {
   KUBECONFIG=$state/kubeconfig KUBECACHEDIR=$work/kubectl "$kubectl" apply --filename - >"$work/log" <<'YAML'
 apiVersion: apps/v1
@@ -176,6 +176,11 @@ spec:
   template:
     metadata: {labels: {app: leak}}
     spec:
+      topologySpreadConstraints:
+      - maxSkew: 1
+        topologyKey: kubernetes.io/hostname
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector: {matchLabels: {app: leak}}
       containers:
       - name: leak
         image: localhost/assay-test/pause:dev
@@ -233,6 +238,45 @@ compare "supervisor and containerd killed with pods running, down"
 up
 "$cluster" --engine native stop kubelet
 down
-compare "kubelet stopped with `stop`, down"
+compare "kubelet stopped on purpose, down"
+
+up 2
+with_pods
+"$cluster" link --rate 10mbit --loss 1
+down
+compare "two nodes, pods, link limited, down"
+
+for delay in 5.5 6.5 8 10 13; do
+  "$cluster" --engine native up --nodes 2 >"$work/log" 2>&1 &
+  kill_after "$delay" $!
+  down
+  compare "two nodes, up killed after $delay s, down"
+done
+
+up 2
+with_pods
+"$cluster" --engine native down >"$work/log" 2>&1 &
+kill_after 0.4 $!
+down
+compare "two nodes, down killed, down again"
+
+up 2
+with_pods
+kill -KILL "$(cut -d' ' -f1 "$run/node-2/pid/supervisor")" "$(cut -d' ' -f1 "$run/node-2/pid/containerd")"
+down
+compare "two nodes, supervisor and containerd of the second killed with pods running, down"
+
+up 2
+with_pods
+"$cluster" stop assay-2
+down
+compare "two nodes, the second stopped with pods running, down"
+
+up 2
+with_pods
+"$cluster" stop assay-2
+"$cluster" start assay-2 >"$work/log" 2>&1 || { cat "$work/log"; fail; }
+down
+compare "two nodes, the second stopped and started with pods running, down"
 
 exit $((failures > 0))
