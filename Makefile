@@ -6,6 +6,8 @@
 ASSAY_CACHE ?= $(HOME)/.cache/assay
 # auto, kind or native. auto uses kind where Docker and its node image are available.
 CLUSTER_ENGINE ?= auto
+# The number of nodes of a new cluster, 1 or 2; empty is 1, or as many as the cluster has.
+NODES ?=
 # Where to write a copy of the cluster's kubeconfig.
 KUBECONFIG_FILE ?= $(CURDIR)/.cluster/kubeconfig
 # Tags of the images that the cluster runs.
@@ -108,8 +110,8 @@ bom-tool: # Build assay-bom, which lists what programs are built from
 ##@ Local cluster
 
 .PHONY: cluster-up
-cluster-up: $(CLUSTER_DEPS) cluster-tools system-images ## Start the local cluster, or those parts of it that are down
-	@$(CLUSTER) up --images $(IMAGES)
+cluster-up: $(CLUSTER_DEPS) cluster-tools system-images ## Start the local cluster, or those parts of it that are down; NODES=2 adds a node
+	@$(CLUSTER) up --images $(IMAGES) $(if $(NODES),--nodes $(NODES))
 
 .PHONY: cluster-down
 cluster-down: ## Remove the local cluster without a trace
@@ -278,7 +280,15 @@ test-api: ## Run the tests of the API's rules and of the reconcilers on an API s
 
 .PHONY: test-e2e
 test-e2e: cluster-up load-images load-test-images install install-cert-manager plugin ## Run the scenarios on the local cluster; ARGS="-run NAME" selects some
-	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -parallel 4 -timeout 25m ./test/e2e/... $(ARGS)
+	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -parallel 4 -timeout 25m -skip '^TestNodes' ./test/e2e/... $(ARGS)
+
+# The manager stays on the node that isn't lost.
+.PHONY: test-nodes
+test-nodes: NODES := 2
+test-nodes: HELM_ARGS := --set-string nodeSelector.kubernetes\.io/hostname=assay
+test-nodes: cluster-up load-images test-server-image install ## Run the scenarios that need two nodes on a local cluster with NODES=2; ARGS="-run NAME" selects some
+	@$(CLUSTER) load $(BIN)/images/server.tar
+	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -timeout 25m -run '^TestNodes' ./test/e2e $(ARGS)
 
 .PHONY: test-hostile
 test-hostile: cluster-up load-images test-server-image install ## Attack the manager on the local cluster for five minutes
@@ -364,7 +374,7 @@ assay-load: ## Build the client into the per-user cache for use without a cluste
 .PHONY: install
 install: ## Install or upgrade the operator on the local cluster with Helm
 	@hack/tools/build.sh helm
-	@KUBECONFIG=$(KUBECONFIG_FILE) hack/install.sh $(IMAGE) $(LOAD_IMAGE)
+	@KUBECONFIG=$(KUBECONFIG_FILE) hack/install.sh $(IMAGE) $(LOAD_IMAGE) $(HELM_ARGS)
 
 .PHONY: uninstall
 uninstall: ## Remove the operator from the local cluster

@@ -1,0 +1,204 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+// The scenarios of this file need the second node of `make cluster-up NODES=2`, and the manager on the
+// first; see `make test-nodes`. They run one after the other: there is one second node, and one network to it.
+
+// on puts the target on a node.
+func on(node string, run *wrapper.Run) *wrapper.Run {
+	return run.Pod(&v1alpha1.PodAdditions{NodeSelector: map[string]string{corev1.LabelHostname: node}})
+}
+
+// apart puts the target on the first node and one client on the second, each with a CPU of its own. The
+// first node hasn't enough left for the client.
+func apart(run *wrapper.Run) *wrapper.Run {
+	return on(local.FirstNode, run).TargetResources("1", "256Mi").Clients(1, "1", "256Mi")
+}
+
+// wantNodes fails the test unless target and client 0 ran on these nodes.
+func wantNodes(t *testing.T, run *v1alpha1.BenchmarkRun, target, client string) {
+	t.Helper()
+	if run.Status.Target.Node != target || len(run.Status.Clients) == 0 || run.Status.Clients[0].Node != client {
+		t.Fatalf("the target ran on node %q and the clients on %+v, want %s and %s", run.Status.Target.Node, run.Status.Clients, target, client)
+	}
+}
+
+func targetOf(run *v1alpha1.BenchmarkRun) client.MatchingLabels {
+	return client.MatchingLabels{manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleTarget}
+}
+
+func clientsOf(run *v1alpha1.BenchmarkRun) client.MatchingLabels {
+	return client.MatchingLabels{manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleClient}
+}
+
+// cpusOf returns the CPUs on which the first process of a container may run, as the kernel lists them.
+func cpusOf(t *testing.T, pod *corev1.Pod, container string) string {
+	t.Helper()
+	pid, err := local.Process(pod, container)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(status), "Cpus_allowed_list:")
+	list, _, _ := strings.Cut(after, "\n")
+	return strings.TrimSpace(list)
+}
+
+// TestNodesApart measures a server from the other node. Every request is counted, target and client each
+// have a CPU of their own although both nodes are one machine, and the result is valid.
+func TestNodesApart(t *testing.T) {
+	c := theCluster
+	run := apart(wrapper.NewRun(c.namespace(t), "apart", serverImage)).Path("/fixed/2000/1000").
+		Requests(8, 8000).Retain(v1alpha1.RetainAlways).Obj()
+	c.create(t, run)
+	measuring := c.state(t, run, v1alpha1.ReasonMeasuring, time.Minute)
+	server, load := cpusOf(t, c.pod(t, run.Namespace, targetOf(measuring)), "server"), cpusOf(t, c.pod(t, run.Namespace, clientsOf(measuring)), "client")
+	for _, list := range []string{server, load} {
+		if _, err := strconv.Atoi(list); err != nil || server == load {
+			t.Errorf("the server may run on CPUs %s and the client on %s, want one each that differ", server, load)
+		}
+	}
+	done := c.finished(t, run, 2*time.Minute)
+	wantSucceeded(t, done)
+	wantNodes(t, done, local.FirstNode, local.SecondNode)
+	if s := done.Status.Result; *s.Requests != 8000 || *s.Errors.Total != 0 || *s.BodyBytesReceived != 8000*1000 {
+		t.Errorf("result: %d requests, %d errors, %d bytes", *s.Requests, *s.Errors.Total, *s.BodyBytesReceived)
+	}
+	if got := c.serverReport(t, done)["/fixed/2000/1000"]; got.Requests != 8000 {
+		t.Errorf("the server had %d requests, want 8000", got.Requests)
+	}
+	if got := done.Status.Target.CPUExclusivity; got != v1alpha1.CPUsExclusive {
+		t.Errorf("the server's CPUs are %s", got)
+	}
+	if valid := condition(done, v1alpha1.ConditionValid); valid.Status != metav1.ConditionTrue {
+		t.Errorf("%+v", valid)
+	}
+	if around := c.artifact(t, done).Clients[0].NodeUsage; around == nil || around.SegmentsSent == 0 {
+		t.Errorf("around the client: %+v", around)
+	}
+	// Its log comes from the second node's kubelet.
+	if log := c.logs(t, c.pod(t, run.Namespace, clientsOf(done)), "client"); len(log) == 0 {
+		t.Error("the client's log is empty")
+	}
+}
+
+// TestNodesLost powers off the node of the target or of the client during a measurement. The run must say
+// which was lost while the node is away, and delete its objects when it is back.
+func TestNodesLost(t *testing.T) {
+	endless := func(t *testing.T, name string) *wrapper.Run {
+		return wrapper.NewRun(theCluster.namespace(t), name, serverImage).Path("/fixed/1000/10").Seconds(2, 600)
+	}
+	tests := map[string]struct {
+		run    func(*testing.T) *wrapper.Run
+		reason string
+		says   string
+	}{
+		"target": {
+			// The second node hasn't enough left for the client.
+			run:    func(t *testing.T) *wrapper.Run { return on(local.SecondNode, endless(t, "target")).TargetResources("900m", "128Mi") },
+			reason: v1alpha1.ReasonTargetLost, says: "agent was disconnected for 2m0s. Check node assay-2",
+		},
+		"client": {
+			run:    func(t *testing.T) *wrapper.Run { return apart(endless(t, "client")) },
+			reason: v1alpha1.ReasonClientLost, says: "Client 0 was disconnected for 2m0s. Check node assay-2",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := theCluster
+			run := test.run(t).Obj()
+			c.create(t, run)
+			c.until(t, run, time.Minute, "requests", func(r *v1alpha1.BenchmarkRun) bool {
+				return r.Status.Progress != nil && ptr.Deref(r.Status.Progress.Requests, 0) > 0 &&
+					condition(r, v1alpha1.ConditionSucceeded).Reason == v1alpha1.ReasonMeasuring
+			})
+			t.Cleanup(func() {
+				if err := local.StartNode(context.WithoutCancel(t.Context())); err != nil {
+					t.Error(err)
+				}
+			})
+			if err := local.StopNode(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			done := c.finished(t, run, 4*time.Minute)
+			wantFailed(t, done, test.reason, test.says)
+			if err := local.StartNode(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			c.nothingLeft(t, done, 2*time.Minute)
+		})
+	}
+}
+
+// TestNodesNetwork measures a server over a network that is the limit, or that loses packets. Every
+// request is counted once.
+func TestNodesNetwork(t *testing.T) {
+	const requests, length = 2000, 10000
+	path := fmt.Sprintf("/fixed/0/%d", length)
+	tests := map[string]struct {
+		link local.Link
+		// maxBitsPerSecond bounds what the bodies can take of the network.
+		maxBitsPerSecond int64
+		retransmits      bool
+	}{
+		"narrow": {link: local.Link{Rate: "20mbit"}, maxBitsPerSecond: 20_000_000},
+		"lossy":  {link: local.Link{LossPercent: 1}, retransmits: true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := theCluster
+			t.Cleanup(func() {
+				if err := local.SetLink(context.WithoutCancel(t.Context()), local.Link{}); err != nil {
+					t.Error(err)
+				}
+			})
+			if err := local.SetLink(t.Context(), test.link); err != nil {
+				t.Fatal(err)
+			}
+			run := apart(wrapper.NewRun(c.namespace(t), name, serverImage)).Path(path).Requests(8, requests).Retain(v1alpha1.RetainAlways).Obj()
+			c.create(t, run)
+			done := c.finished(t, run, 3*time.Minute)
+			wantSucceeded(t, done)
+			wantNodes(t, done, local.FirstNode, local.SecondNode)
+			s := done.Status.Result
+			if *s.Requests != requests || *s.Errors.Total != 0 || *s.BodyBytesReceived != requests*length {
+				t.Errorf("result: %d requests, %d errors, %d bytes", *s.Requests, *s.Errors.Total, *s.BodyBytesReceived)
+			}
+			if got := c.serverReport(t, done)[path]; got.Requests != requests {
+				t.Errorf("the server had %d requests, want %d", got.Requests, requests)
+			}
+			bits := *s.BodyBytesReceived * 8 * 1_000_000 / *s.DurationMicroseconds
+			t.Logf("%d bits/s, %s", bits, condition(done, v1alpha1.ConditionValid).Message)
+			if test.maxBitsPerSecond > 0 && bits > test.maxBitsPerSecond {
+				t.Errorf("%d bits/s through a network of %s", bits, test.link.Rate)
+			}
+			if around := c.artifact(t, done).NodeUsage; test.retransmits && (around == nil || around.SegmentsRetransmitted <= 0) {
+				t.Errorf("around the target: %+v", around)
+			}
+		})
+	}
+}

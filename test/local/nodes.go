@@ -1,0 +1,48 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// The nodes of a cluster that was created with NODES=2, as their label kubernetes.io/hostname has them.
+// The control plane is on the first.
+const (
+	FirstNode  = "assay"
+	SecondNode = "assay-2"
+)
+
+// StopNode ends the second node as a loss of power does.
+func StopNode(ctx context.Context) error { return assayCluster(ctx, "stop", SecondNode) }
+
+// StartNode starts the second node after StopNode, and returns when it is ready.
+func StartNode(ctx context.Context) error { return assayCluster(ctx, "start", SecondNode) }
+
+// Link holds the limits of the network between the two nodes, in each direction. The zero value
+// limits nothing.
+type Link struct {
+	// Rate is the bandwidth as tc(8) writes it, such as 10mbit.
+	Rate string
+	// Delay is the time that each packet takes. SetLink fails if the node's kernel has no netem.
+	Delay time.Duration
+	// LossPercent is the probability with which a packet is lost. 100 cuts the network.
+	LossPercent float64
+}
+
+// SetLink replaces the limits of the network between the two nodes.
+func SetLink(ctx context.Context, link Link) error {
+	return assayCluster(ctx, "link", "--rate="+link.Rate, "--delay="+link.Delay.String(), fmt.Sprintf("--loss=%g", link.LossPercent))
+}
+
+// assayCluster runs a command of assay-cluster.
+func assayCluster(ctx context.Context, args ...string) error {
+	out, err := exec.CommandContext(ctx, "assay-cluster", args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("assay-cluster %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(out))
+	}
+	return nil
+}
