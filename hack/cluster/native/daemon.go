@@ -25,6 +25,8 @@ type daemon struct {
 	// healthURL returns 200 when the daemon is healthy. It is empty for
 	// containerd, which is probed by a connection to its socket.
 	healthURL string
+	// forgets is a file that must not exist when the program starts. It is empty for none.
+	forgets string
 	// stopGrace is the time between SIGTERM and SIGKILL.
 	stopGrace time.Duration
 }
@@ -55,6 +57,9 @@ func (l Layout) daemons(nodeIP string) []daemon {
 		stopGrace: 2 * time.Second,
 	}
 	if l.whole != nil {
+		// The kubelet can't start from a state in which all its CPUs are exclusive. Without one it
+		// assigns them to its pods again.
+		kubelet.forgets = l.state("kubelet", "cpu_manager_state")
 		return []daemon{containerd, kubelet, proxy}
 	}
 	kubelet.needs = append(kubelet.needs, "kube-apiserver")

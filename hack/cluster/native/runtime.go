@@ -26,14 +26,20 @@ func (l Layout) dialRuntime() (*grpc.ClientConn, error) {
 	return grpc.NewClient("unix://"+l.containerdSocket(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 }
 
-// waitRuntime waits until containerd serves the CRI, shortly after it has created its socket.
+// waitRuntime waits until containerd serves the CRI: after it has created its socket, and has
+// recovered the pods that it finds on the disk.
 func (l Layout) waitRuntime(ctx context.Context) error {
 	conn, err := l.dialRuntime()
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	_, err = cri.NewRuntimeServiceClient(conn).Version(ctx, &cri.VersionRequest{}, grpc.WaitForReady(true))
+	waiting, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	_, err = waitFor(waiting, 30*time.Second, func() error {
+		_, err := cri.NewRuntimeServiceClient(conn).Version(waiting, &cri.VersionRequest{}, grpc.WaitForReady(true))
+		return err
+	})
 	return err
 }
 

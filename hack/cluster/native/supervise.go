@@ -67,6 +67,11 @@ func (l Layout) Supervise(ctx context.Context, second, newNamespace bool) error 
 			}
 			retryAt[d.name] = time.Now().Add(time.Second)
 			log.Printf("starting %s", d.name)
+			if d.forgets != "" {
+				if err := os.Remove(d.forgets); err != nil && !errors.Is(err, os.ErrNotExist) {
+					log.Printf("%s: %v", d.name, err)
+				}
+			}
 			cmd := exec.Command(d.path, d.args...)
 			cmd.Dir = l.state()
 			if _, err := process.Start(cmd, l.log(d.name), l.pidFile(d.name)); err != nil {

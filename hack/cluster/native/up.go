@@ -155,9 +155,7 @@ func waitFor(ctx context.Context, limit time.Duration, try func() error) (string
 }
 
 func (l Layout) loadSystemImages(ctx context.Context, report func(string, ...any)) error {
-	waiting, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	if err := l.waitRuntime(waiting); err != nil {
+	if err := l.waitRuntime(ctx); err != nil {
 		return fmt.Errorf("wait for containerd: %w", err)
 	}
 	images := []string{"pause.tar"}
