@@ -164,6 +164,12 @@ kill_after() {
   wait "$2" 2>/dev/null || true
 }
 
+# kill_when kills a background command as soon as a file exists.
+kill_when() {
+  until [[ -e $1 ]] || ! kill -0 "$2" 2>/dev/null; do sleep 0.01; done
+  kill_after 0 "$2"
+}
+
 # with_pods creates pods with volumes on each node and a Service, which `down` must remove.
 with_pods() {
   KUBECONFIG=$state/kubeconfig KUBECACHEDIR=$work/kubectl "$kubectl" apply --filename - >"$work/log" <<'YAML'
@@ -246,11 +252,11 @@ with_pods
 down
 compare "two nodes, pods, link limited, down"
 
-for delay in 5.5 6.5 8 10 13; do
+for made in node-2/pid network-2 node-2/pid/supervisor node-2/pid/containerd node-2/pid/kubelet; do
   "$cluster" --engine native up --nodes 2 >"$work/log" 2>&1 &
-  kill_after "$delay" $!
+  kill_when "$run/$made" $!
   down
-  compare "two nodes, up killed after $delay s, down"
+  compare "two nodes, up killed when it had made $made, down"
 done
 
 up 2

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -50,6 +52,28 @@ func targetOf(run *v1alpha1.BenchmarkRun) client.MatchingLabels {
 
 func clientsOf(run *v1alpha1.BenchmarkRun) client.MatchingLabels {
 	return client.MatchingLabels{manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleClient}
+}
+
+// measures waits until the clients of a run have made requests.
+func (c *cluster) measures(t *testing.T, run *v1alpha1.BenchmarkRun) {
+	t.Helper()
+	c.until(t, run, time.Minute, "requests", func(r *v1alpha1.BenchmarkRun) bool {
+		return r.Status.Progress != nil && ptr.Deref(r.Status.Progress.Requests, 0) > 0 &&
+			condition(r, v1alpha1.ConditionSucceeded).Reason == v1alpha1.ReasonMeasuring
+	})
+}
+
+// limitLink limits the network between the nodes until the end of the test.
+func limitLink(t *testing.T, link local.Link) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := local.SetLink(context.WithoutCancel(t.Context()), local.Link{}); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := local.SetLink(t.Context(), link); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // cpusOf returns the CPUs on which the first process of a container may run, as the kernel lists them.
@@ -119,7 +143,9 @@ func TestNodesLost(t *testing.T) {
 	}{
 		"target": {
 			// The second node hasn't enough left for the client.
-			run:    func(t *testing.T) *wrapper.Run { return on(local.SecondNode, endless(t, "target")).TargetResources("900m", "128Mi") },
+			run: func(t *testing.T) *wrapper.Run {
+				return on(local.SecondNode, endless(t, "target")).TargetResources("900m", "128Mi")
+			},
 			reason: v1alpha1.ReasonTargetLost, says: "agent was disconnected for 2m0s. Check node assay-2",
 		},
 		"client": {
@@ -132,10 +158,7 @@ func TestNodesLost(t *testing.T) {
 			c := theCluster
 			run := test.run(t).Obj()
 			c.create(t, run)
-			c.until(t, run, time.Minute, "requests", func(r *v1alpha1.BenchmarkRun) bool {
-				return r.Status.Progress != nil && ptr.Deref(r.Status.Progress.Requests, 0) > 0 &&
-					condition(r, v1alpha1.ConditionSucceeded).Reason == v1alpha1.ReasonMeasuring
-			})
+			c.measures(t, run)
 			t.Cleanup(func() {
 				if err := local.StartNode(context.WithoutCancel(t.Context())); err != nil {
 					t.Error(err)
@@ -151,6 +174,40 @@ func TestNodesLost(t *testing.T) {
 			}
 			c.nothingLeft(t, done, 2*time.Minute)
 		})
+	}
+}
+
+// TestNodesCutOff cuts the network between client and target during a measurement, until Kubernetes takes the
+// client's node for lost. When the network is back, the client makes the requests that are left.
+func TestNodesCutOff(t *testing.T) {
+	c := theCluster
+	const requests, path = 8000, "/fixed/10000/10"
+	run := apart(wrapper.NewRun(c.namespace(t), "cut", serverImage)).Path(path).Requests(8, requests).Retain(v1alpha1.RetainAlways).Obj()
+	c.create(t, run)
+	c.measures(t, run)
+	limitLink(t, local.Link{LossPercent: 100})
+	if err := wait.PollUntilContextTimeout(t.Context(), time.Second, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
+		var node corev1.Node
+		if err := c.Get(ctx, client.ObjectKey{Name: local.SecondNode}, &node); err != nil {
+			return false, err
+		}
+		return slices.ContainsFunc(node.Status.Conditions, func(n corev1.NodeCondition) bool {
+			return n.Type == corev1.NodeReady && n.Status == corev1.ConditionUnknown
+		}), nil
+	}); err != nil {
+		t.Fatalf("node %s is still ready: %v", local.SecondNode, err)
+	}
+	limitLink(t, local.Link{})
+	done := c.finished(t, run, 3*time.Minute)
+	wantSucceeded(t, done)
+	wantNodes(t, done, local.FirstNode, local.SecondNode)
+	s := done.Status.Result
+	if *s.Requests != requests || *s.Errors.Total == 0 {
+		t.Errorf("result: %d requests, %d errors; want %d and those that the cut made time out", *s.Requests, *s.Errors.Total, requests)
+	}
+	// A request that failed may have reached the server or not.
+	if got := c.serverReport(t, done)[path]; got.Requests < requests-*s.Errors.Total || got.Requests > requests {
+		t.Errorf("the server had %d requests, the client made %d of which %d failed", got.Requests, requests, *s.Errors.Total)
 	}
 }
 
@@ -171,14 +228,7 @@ func TestNodesNetwork(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := theCluster
-			t.Cleanup(func() {
-				if err := local.SetLink(context.WithoutCancel(t.Context()), local.Link{}); err != nil {
-					t.Error(err)
-				}
-			})
-			if err := local.SetLink(t.Context(), test.link); err != nil {
-				t.Fatal(err)
-			}
+			limitLink(t, test.link)
 			run := apart(wrapper.NewRun(c.namespace(t), name, serverImage)).Path(path).Requests(8, requests).Retain(v1alpha1.RetainAlways).Obj()
 			c.create(t, run)
 			done := c.finished(t, run, 3*time.Minute)
