@@ -29,10 +29,10 @@ func (l Layout) reservation() (string, error) {
 	return reservation(l.node(), cpus), nil
 }
 
-// reservation divides the CPUs between two nodes, so that a CPU which is exclusive to a pod of one
-// node is used by no pod of the other. The second node gets the first half: everything on it
-// runs there. The first node gets the second half. On fewer than four CPUs it also shares the
-// second node's CPU, since a server with an exclusive CPU leaves none for the agent next to it.
+// reservation divides the CPUs between two nodes. The second node gets the first half, and its pods run
+// nowhere else. The first node gets the second half. So no pod of one node runs on a CPU that is exclusive to
+// a pod of the other, with one exception: on fewer than four CPUs, pods of the first node that share CPUs
+// also run on those of the second, since a server with an exclusive CPU leaves none for the agent next to it.
 func reservation(n node, cpus []int) string {
 	lower, upper := cpus[:len(cpus)/2], cpus[len(cpus)/2:]
 	reserved := lower
