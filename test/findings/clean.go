@@ -3,7 +3,10 @@ package main
 import (
 	"fmt"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/validity"
 	"github.com/assay-dev/assay/test/local"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -14,7 +17,7 @@ const maxFalseWarnings = 1
 // cleanRuns are five kinds of runs with which nothing is wrong, for a machine on which nothing else runs.
 var cleanRuns = []scenario{
 	{name: "tomcat", about: "25 keep-alive connections to Tomcat", run: func() *wrapper.Run {
-		return served(tomcatImage).Tomcat()
+		return limitedTo(-1, served(tomcatImage).Tomcat())
 	}},
 	{name: "tomcat-close", about: "a connection for each request to Tomcat", run: func() *wrapper.Run {
 		return served(tomcatImage).Tomcat().KeepAlive(v1alpha1.Disabled)
@@ -23,7 +26,9 @@ var cleanRuns = []scenario{
 		return served("localhost/assay-test/nginx:1").Nginx()
 	}},
 	{name: "httpd", about: "25 keep-alive connections to httpd", run: func() *wrapper.Run {
-		return served("localhost/assay-test/httpd:2.4").HTTPD()
+		r := served("localhost/assay-test/httpd:2.4").HTTPD()
+		r.Spec.Target.Server.HTTPD.KeepAlive = &v1alpha1.HTTPDKeepAlive{MaxRequests: ptr.To(int32(0))} // no limit
+		return r
 	}},
 	{name: "open", about: "1,000 requests/s for a server that takes 2 ms", run: func() *wrapper.Run {
 		return wrapper.NewRun("", "", local.ServerImage).Path("/fixed/2000/100").TargetResources("1", "256Mi").Clients(1, "700m", "128Mi").
@@ -41,6 +46,12 @@ func cleanScenarios(n int) []scenario {
 	var all []scenario
 	for i := range n {
 		s := cleanRuns[i%len(cleanRuns)]
+		of := s.run
+		s.run = func() *wrapper.Run {
+			r := of()
+			r.Spec.Accept = []v1alpha1.FindingReason{validity.ReasonSharedNode} // true on a cluster with one node
+			return r
+		}
 		s.name = fmt.Sprintf("%s-%d", s.name, i/len(cleanRuns)+1)
 		all = append(all, s)
 	}

@@ -31,20 +31,20 @@ const (
 	collectionRequests = 200
 )
 
+// collecting returns a run of collectingPage.
+func collecting() *wrapper.Run {
+	return wrapper.NewRun("", "", tomcatImage).Tomcat().Path("/"+pageFile).TargetResources("1", "1Gi").
+		Clients(1, "500m", "128Mi").Requests(1, collectionRequests).Warmup(collectionWarmup)
+}
+
 // compareCollections compares the GC pauses of the result with the virtual machine's count, and with the number of
 // requests: each is one collection at least.
 func compareCollections(ctx context.Context, c *local.Cluster, namespace string) ([]comparison, error) {
 	const name = "collections"
-	if err := createFile(ctx, c, namespace, name+"-pages", "gc.jsp", collectingPage); err != nil {
-		return nil, err
-	}
 	var made *v1alpha1.BenchmarkRun
 	s := scenario{
-		run: func() *wrapper.Run {
-			r := wrapper.NewRun("", "", tomcatImage).Tomcat().ContentFrom("/gc.jsp", name+"-pages", "gc.jsp").TargetResources("1", "1Gi").
-				Clients(1, "500m", "128Mi").Requests(1, collectionRequests).Warmup(collectionWarmup).Retain(v1alpha1.RetainAlways)
-			return r
-		},
+		page:    collectingPage,
+		run:     func() *wrapper.Run { return collecting().Retain(v1alpha1.RetainAlways) },
 		disturb: func(_ context.Context, _ *local.Cluster, run *v1alpha1.BenchmarkRun) error { made = run; return nil },
 	}
 	measured, err := s.make(ctx, c, namespace, name)

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os/exec"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -77,4 +79,21 @@ func awaitMeasurement(ctx context.Context, c *local.Cluster, run *v1alpha1.Bench
 		}
 	}
 	return fmt.Errorf("the run was not measured within a minute")
+}
+
+// narrow returns a disturbance that limits what the target's interface sends to a rate, as tc writes it. It goes with
+// the target's network namespace.
+func narrow(rate string) func(context.Context, *local.Cluster, *v1alpha1.BenchmarkRun) error {
+	return func(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
+		pid, err := process(ctx, c, run, local.TargetLabels, "server")
+		if err != nil {
+			return err
+		}
+		out, err := exec.CommandContext(ctx, "nsenter", "--target", strconv.Itoa(pid), "--net", "tc", "qdisc", "add", "dev", "eth0", "root",
+			"tbf", "rate", rate, "burst", "64kb", "latency", "50ms").CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("limit the target's interface: %w: %s", err, out)
+		}
+		return nil
+	}
 }

@@ -25,8 +25,9 @@ const (
 	lane     = "findings"
 	runLimit = 3 * time.Minute
 
-	// scriptFile is the key of a run's script in its ConfigMap.
+	// scriptFile is the key of a run's script in its ConfigMap, pageFile that of a page.
 	scriptFile = "script.js"
+	pageFile   = "page.jsp"
 )
 
 // scenario is a run whose findings are known.
@@ -37,8 +38,8 @@ type scenario struct {
 	// near holds findings that it comes near and must not have.
 	near []string
 	run  func() *wrapper.Run
-	// script is the k6 script of the run, if it has one.
-	script string
+	// script is the k6 script of the run, if it has one, and page that of the target at /page.jsp, if it has one.
+	script, page string
 	// disturb disturbs the run. It is called when the run has been created.
 	disturb func(context.Context, *local.Cluster, *v1alpha1.BenchmarkRun) error
 }
@@ -57,8 +58,16 @@ func (s *scenario) describe() string {
 
 // make makes the run and returns its result.
 func (s *scenario) make(ctx context.Context, c *local.Cluster, namespace, name string) (*result.Result, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // it ends what disturb has begun
 	run := s.run().Lane(lane).Deadline(int32(runLimit.Seconds())).Obj()
 	run.Namespace, run.Name = namespace, name
+	if s.page != "" {
+		run.Spec.Target.Content = []v1alpha1.ContentFile{{Path: "/" + pageFile, ConfigMapKeyRef: &v1alpha1.ConfigMapKeyReference{Name: name, Key: pageFile}}}
+		if err := createFile(ctx, c, namespace, name, pageFile, s.page); err != nil {
+			return nil, err
+		}
+	}
 	if s.script != "" {
 		run.Spec.Script.ConfigMapName = name
 		if err := createFile(ctx, c, namespace, name, scriptFile, s.script); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strconv"
 	"time"
 
@@ -39,6 +40,12 @@ func tomcat(threads, connections int32) *wrapper.Run {
 	return r
 }
 
+// limitedTo limits the number of requests on a connection of a Tomcat; -1 for no limit.
+func limitedTo(requests int32, r *wrapper.Run) *wrapper.Run {
+	r.Spec.Target.Server.Tomcat.Connector.KeepAlive = &v1alpha1.TomcatKeepAlive{MaxRequests: ptr.To(requests)}
+	return r
+}
+
 var steady = v1alpha1.SteadyState{WindowSeconds: ptr.To(int32(2)), Windows: ptr.To(int32(2)), ThroughputPercent: ptr.To(int32(20)), P99Percent: ptr.To(int32(100))}
 
 // untilSteady returns a run with a warm-up that has a time limit.
@@ -56,9 +63,14 @@ var scenarios = []scenario{
 			validity.ReasonNothingSucceeded, validity.ReasonClientSaturated, validity.ReasonClientThrottled, validity.ReasonClientStalls,
 			validity.ReasonClockUncertain, validity.ReasonClockStepped, validity.ReasonTooShort, validity.ReasonTooFewSamples, validity.ReasonNoWarmup,
 			validity.ReasonLatencyClamped, validity.ReasonServerExited, validity.ReasonTargetUsageUnknown, validity.ReasonTargetCPUShared,
-			validity.ReasonTargetThrottled, validity.ReasonTargetNotBusy,
+			validity.ReasonTargetThrottled, validity.ReasonTargetNotBusy, validity.ReasonNodeBusy, validity.ReasonAcceptQueueOverflow,
 		},
 		run: func() *wrapper.Run { return calm("/fixed/2000/100") },
+	},
+	{
+		name: "one-node", about: "a client on the node of the target, which is where the only node has it",
+		raises: findings{validity.ReasonSharedNode: result.Warns},
+		run:    func() *wrapper.Run { return calm("/fixed/2000/100").Seconds(25, 3) },
 	},
 	{
 		name: "overload", about: "600 requests/s asked of a server that can do 500",
@@ -185,6 +197,72 @@ export default function () { for (let i = 0, n = 0; i < 20000; i++) n += i; http
 		name: "threads", about: "149 connections to a Tomcat of 150 threads",
 		near: []string{validity.ReasonConcurrencyLimited},
 		run:  func() *wrapper.Run { return tomcat(150, 149) },
+	},
+	{
+		name: "keep-alive-limit", about: "a Tomcat that closes each connection after 100 requests",
+		raises: findings{validity.ReasonKeepAliveLimitReached: result.Warns},
+		near:   []string{validity.ReasonSettingsNotInEffect},
+		run:    func() *wrapper.Run { return limitedTo(100, tomcat(150, 25)) },
+	},
+	{
+		name: "keep-alive-unlimited", about: "a Tomcat that keeps connections",
+		near: []string{validity.ReasonKeepAliveLimitReached, validity.ReasonServerLogErrors},
+		run:  func() *wrapper.Run { return limitedTo(-1, tomcat(150, 25)) },
+	},
+	{
+		name: "backlog", about: "an accept queue that is longer than the kernel allows",
+		raises: findings{validity.ReasonSettingsNotInEffect: result.Warns},
+		run: func() *wrapper.Run {
+			r := tomcat(150, 25)
+			r.Spec.Target.Server.Tomcat.Connector.AcceptCount = ptr.To(int32(100_000))
+			return r
+		},
+	},
+	{
+		name: "accept-queue", about: "200 connections that are opened for each request to a server of one thread with an accept queue of 50",
+		raises: findings{validity.ReasonAcceptQueueOverflow: result.Warns},
+		run:    overflowing,
+	},
+	{
+		name: "others", about: "something else uses a third of the target's CPU, which has no time left",
+		raises: findings{validity.ReasonNodeBusy: result.Invalidates},
+		run:    func() *wrapper.Run { return calm("/fixed/0/100") },
+		disturb: func(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
+			return (&spinner{}).beside(ctx, c, run)
+		},
+	},
+	{
+		name: "busy", about: "a target whose CPU has no time left, and nothing else on it",
+		near: []string{validity.ReasonNodeBusy, validity.ReasonNetworkLimited},
+		run:  func() *wrapper.Run { return calm("/fixed/0/100") },
+	},
+	{
+		name: "narrow", about: "responses of 100 kB over an interface that is limited to 100 Mbit/s",
+		raises:  findings{validity.ReasonNetworkLimited: result.Warns},
+		run:     func() *wrapper.Run { return calm("/fixed/0/100000") },
+		disturb: narrow("100mbit"),
+	},
+	{
+		name: "wide", about: "responses of 100 kB over an interface without a limit",
+		near: []string{validity.ReasonNetworkLimited},
+		run:  func() *wrapper.Run { return calm("/fixed/0/100000") },
+	},
+	{
+		name: "throwing", about: "a page of Tomcat that throws an exception",
+		raises: findings{validity.ReasonServerLogErrors: result.Warns},
+		page:   `<%@ page session="false" %><% if (true) throw new IllegalStateException("by the page"); %>`,
+		run:    func() *wrapper.Run { return tomcat(150, 2).Path("/"+pageFile).Seconds(2, 3) },
+	},
+	{
+		name: "few-collections", about: "5,000 requests to a Tomcat",
+		raises: findings{validity.ReasonFewRequestsForGC: result.Warns},
+		run:    func() *wrapper.Run { return tomcat(150, 5).Requests(5, 5000) },
+	},
+	{
+		name: "collections", about: "a page that collects garbage for each request",
+		near: []string{validity.ReasonFewRequestsForGC},
+		page: collectingPage,
+		run:  collecting,
 	},
 	{
 		name: "script", about: "a script with which nothing is wrong",
