@@ -69,7 +69,7 @@ type BenchmarkSpec struct {
 	// +required
 	Template BenchmarkRunTemplate `json:"template,omitempty,omitzero"`
 
-	// axes are what varies. Each combination of their values is a cell. Without axes there is one
+	// axes vary the template. Each combination of their values is a cell. Without axes there is one
 	// cell, the template itself.
 	// +listType=map
 	// +listMapKey=name

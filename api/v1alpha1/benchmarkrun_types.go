@@ -100,7 +100,7 @@ type BenchmarkRunSpec struct {
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 
 	// accept lists the reasons of findings that are expected in this run, such as NoWarmup where a cold
-	// start is what is measured. They neither invalidate its result nor warn, but stay visible as
+	// start is measured. They neither invalidate its result nor warn, but stay visible as
 	// accepted in the condition Valid, in the artifact and in reports. Defaults to none.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1

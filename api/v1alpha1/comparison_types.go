@@ -85,7 +85,7 @@ type InvalidRuns struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.baseline.cell) ? self.measure == 'Rerun' : self.measure == 'Stored'",reason="FieldValueInvalid",fieldPath=".measure",message="measure must be Rerun with baseline.cell, which each block measures again, and Stored with any other baseline"
 type Comparison struct {
-	// baseline is what the cells are compared with.
+	// baseline selects the results that the cells are compared with.
 	// +required
 	Baseline Baseline `json:"baseline,omitempty,omitzero"`
 

@@ -4,12 +4,12 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // TimelineEntry is the time of an event in the course of a run.
 type TimelineEntry struct {
-	// event is what happened: the run entered the state of this name, its target or its clients
+	// event names a change: the run entered the state of this name, its target or its clients
 	// became ready, the manager began to store its result (Storing), or it ended (Finished).
 	// +required
 	Event TimelineEvent `json:"event,omitempty"`
 
-	// time is when the manager decided that, by its clock.
+	// time is that of the manager's decision, by its clock.
 	// +required
 	Time metav1.MicroTime `json:"time,omitempty,omitzero"`
 }

@@ -2,7 +2,7 @@ package benchmark
 
 import "time"
 
-// Progress is how far a round has come.
+// Progress counts what a round has completed.
 type Progress struct {
 	// Blocks is the number of whole blocks.
 	Blocks int

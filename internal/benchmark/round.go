@@ -22,7 +22,7 @@ type Planner struct {
 	Stored map[string][]Run
 }
 
-// Step is what a round does next. One of Waiting, Create and End is set.
+// Step is the next action of a round. One of Waiting, Create and End is set.
 type Step struct {
 	// Waiting is the run under way, for whose end the round waits.
 	Waiting *Run

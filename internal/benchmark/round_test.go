@@ -341,7 +341,7 @@ func TestRoundCapacity(t *testing.T) {
 	}
 }
 
-// Planning is what the manager does whenever a run of a round changes.
+// BenchmarkNext plans a round, as the manager does whenever a run of a round changes.
 func BenchmarkNext(b *testing.B) {
 	spec := &v1alpha1.BenchmarkSpec{
 		Axes:        []v1alpha1.Axis{values("n", "/x", numbers(1, 64)...), options("a", "w", "x", "y", "z")},

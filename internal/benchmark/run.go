@@ -14,7 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/validity"
 )
 
-// Run is what a round knows of one of its runs.
+// Run holds the figures and the state of a round's run.
 type Run struct {
 	RunKey
 	// Name is the BenchmarkRun's name.
@@ -55,8 +55,8 @@ const (
 	OutcomeSaturated Outcome = "Saturated"
 )
 
-// Conditions are what must be the same in runs whose figures are compared. Empty ones are unknown, which
-// is the same as unknown.
+// Conditions must be the same in runs whose figures are compared. Empty ones are unknown, which
+// equals unknown.
 type Conditions struct {
 	// NodeType is the type of the target's node, such as its label node.kubernetes.io/instance-type.
 	NodeType string `json:"nodeType,omitempty"`

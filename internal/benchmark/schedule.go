@@ -57,7 +57,7 @@ func (s *Schedule) Next(after time.Time) time.Time {
 	return s.times.Next(after.In(s.zone))
 }
 
-// Due is what a schedule asks for at a time.
+// Due says whether a schedule asks for a round at a time.
 type Due struct {
 	// Start is the time for which a round is to begin now: the last that has come and isn't older
 	// than the starting deadline. It is zero if there is none. Earlier ones are never made up.

@@ -33,11 +33,11 @@ type Pause struct {
 	// Start is the time from the start of the virtual machine, Duration the pause's duration, both in
 	// nanoseconds.
 	Start, Duration int64
-	// Kind is what the collector calls it, such as "Young (Normal)", "Full", "Remark" or "Mark Start".
+	// Kind is the collector's name of it, such as "Young (Normal)", "Full", "Remark" or "Mark Start".
 	Kind string
 }
 
-// Line is what a line of the log says.
+// Line is a parsed line of the log.
 type Line struct {
 	// Pause is nil if it isn't about a pause.
 	Pause *Pause

@@ -20,7 +20,7 @@ const (
 	maxLine = 4 << 10
 )
 
-// Usage is what the Java virtual machines of a container logged.
+// Usage sums what the Java virtual machines of a container logged.
 type Usage struct {
 	// Pauses is their number since the logs began, Paused their total duration in microseconds.
 	Pauses, Paused int64

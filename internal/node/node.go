@@ -16,7 +16,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Pod is what a Reader must know of the processes whose surroundings it reads.
+// Pod describes the processes whose surroundings a Reader reads.
 type Pod struct {
 	// CPUs lists the CPUs that they may run on, as in "0-3,8": one list for each container, or
 	// several with the same CPUs.

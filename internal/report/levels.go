@@ -51,7 +51,7 @@ func allParts(r *result.Result) []part {
 	return parts
 }
 
-// unitOfLoad is what a load is a number of.
+// unitOfLoad returns the unit in which a load is counted.
 func unitOfLoad(r *result.Result) string {
 	if r.Run.Load == result.LoadOpen {
 		return "requests/s"

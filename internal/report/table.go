@@ -39,7 +39,7 @@ type Row struct {
 	// Containers are those of the target's pod whose usage is known, the server that
 	// clients talk to first.
 	Containers []RowContainer `json:"containers,omitempty"`
-	// CPUPerRequest is what a request costs; nil without a result.
+	// CPUPerRequest is the CPU time of a request; nil without a result.
 	CPUPerRequest *RowCost `json:"cpuPerRequest,omitempty"`
 	// BreakingPoints are those that a load with stages reached.
 	BreakingPoints []result.BreakingPoint `json:"breakingPoints,omitempty"`

@@ -18,11 +18,11 @@ type Level struct {
 	// server, in microseconds; -1 if it is unknown.
 	ClientCPU int64 `json:"clientCPUMicroseconds"`
 	ServerCPU int64 `json:"serverCPUMicroseconds"`
-	// TargetUsage is what the target's containers used, and what happened around them.
+	// TargetUsage has the usage of the target's containers, and the figures from around them.
 	TargetUsage
 }
 
-// TargetUsage is what the target's containers used in a span of time, and what happened around them.
+// TargetUsage has the usage of the target's containers in a span of time, and the figures from around them.
 type TargetUsage struct {
 	// Server and Backends are all figures of the target's containers, the latter by name. One
 	// of unknown usage is absent.

@@ -45,7 +45,7 @@ type Second struct {
 	ClientNode *NodeUsage `json:"clientNode,omitempty"`
 }
 
-// Used is what a container used in some seconds: the figures of its usage alone.
+// Used is the usage of a container in some seconds.
 type Used ServerUsage
 
 func usedBy(u ServerUsage) *Used {

@@ -49,7 +49,7 @@ const (
 type (
 	// Log holds the facts about a server that its log states.
 	Log = adapter.Log
-	// Limits are what a server's settings allow.
+	// Limits are those of a server's settings.
 	Limits = adapter.Limits
 	// Mismatch is a difference between what was declared and what the server reports.
 	Mismatch = adapter.Mismatch

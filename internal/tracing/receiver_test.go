@@ -103,7 +103,7 @@ func certified(t *testing.T, clients bool) (options grpc.ServerOption, ca, certi
 	return grpc.Creds(credentials.NewTLS(config)), ca, ca, write("tls.key", "PRIVATE KEY", encoded)
 }
 
-// outcome is what a Tracer with variables of the environment has sent.
+// outcome holds the spans that a Tracer with variables of the environment has sent.
 type outcome struct {
 	sent, failed int
 	logged       string

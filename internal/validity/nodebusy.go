@@ -30,10 +30,10 @@ const (
 type occupation struct {
 	// elapsed is the length of the time.
 	elapsed float64
-	// promised is what the CPU limit allows, but no more than the time of the pod's CPUs. Of that, others and
+	// promised is the CPU time that the limit allows, but no more than the time of the pod's CPUs. Of that, others and
 	// the hypervisor took what they used beyond the time that isn't promised.
 	promised, taken float64
-	// used is what the pod used, and interrupts, most of which are for its network. others is the least that
+	// used is the CPU time of the pod, and of interrupts, most of which are for its network. others is the least that
 	// other processes used.
 	used, others float64
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// edgeMicroseconds is how much of an entry of the series may be outside of the load. The first requests
+// edgeMicroseconds of an entry of the series may be outside of the load. The first requests
 // begin some milliseconds late, and under a low rate the last one ends some milliseconds early.
 const edgeMicroseconds = 50_000
 

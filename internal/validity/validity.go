@@ -62,13 +62,13 @@ var declaredRules = []func(*result.Result, Declared) *result.Finding{
 	sharedNode,
 }
 
-// Declared is what a run declares and its result doesn't say.
+// Declared holds declarations of a run that its result doesn't have.
 type Declared struct {
 	// Concurrency is the number of requests that the server which clients talk to processes at a time,
 	// KeepAlive the number of requests on a connection, and Backlog the length of the accept queue that the
 	// run sets.
 	Concurrency, KeepAlive, Backlog Limit
-	// Link is what the target's network may carry, by the annotations of its pod.
+	// Link limits what the target's network carries, by the annotations of its pod.
 	Link Link
 	// RampMicroseconds is the time from the start in which a load without levels changes.
 	RampMicroseconds int64
@@ -81,14 +81,14 @@ type Declared struct {
 	Placement string
 }
 
-// Limit is what a setting of the server allows, such as maxThreads. The value is 0 if it is unknown or there is
+// Limit is the value of a setting of the server, such as maxThreads. The value is 0 if it is unknown or there is
 // no limit, and -1 if it is set to no limit.
 type Limit struct {
 	Setting string
 	Value   int64
 }
 
-// Link is what a network may carry from and to the target in bit/s; 0 if that is unknown.
+// Link is the bandwidth of a network from and to the target in bit/s; 0 if that is unknown.
 type Link struct {
 	Sent, Received int64
 }

@@ -21,7 +21,7 @@ const (
 	identicalLimit  = 10 * time.Minute
 )
 
-// identicalMetrics are what gates on a server's performance have: throughput, latencies and cost.
+// identicalMetrics are the usual ones of gates: throughput, latencies and cost.
 var identicalMetrics = []v1alpha1.BenchmarkMetric{
 	v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond),
 	v1alpha1.BenchmarkMetric(v1alpha1.MetricLatencyP50),

@@ -185,7 +185,7 @@ func TestChecker(t *testing.T) {
 	}
 }
 
-// dashboard is what a Grafana dashboard has that is checked.
+// dashboard has the checked parts of a Grafana dashboard.
 type dashboard struct {
 	UID        string
 	Templating struct {

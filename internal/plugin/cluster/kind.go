@@ -17,7 +17,7 @@ import (
 type Kind struct {
 	// Name is the kind's name in the API, Plural that of its resource.
 	Name, Plural string
-	// noun is what the kind carries out.
+	// noun names the thing that the kind carries out.
 	noun string
 	// prefixes are the names that may stand before an object's name, as in kubectl.
 	prefixes []string

@@ -24,7 +24,7 @@ type options struct {
 	format                    string
 }
 
-// source is where the runs of a side are read from.
+// source reads the runs of a side.
 type source struct {
 	text string
 	// selector selects runs; nil for a source that is named.

@@ -13,7 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/printable"
 )
 
-// runs is how to follow a run.
+// runs follows a run.
 var runs = subject{
 	kind:    cluster.BenchmarkRun,
 	newList: func() client.ObjectList { return &v1alpha1.BenchmarkRunList{} },

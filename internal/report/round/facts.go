@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Facts are what is known of runs, for example their specs: for each run its values by path.
+// Facts hold the values of runs by path, for example those of their specs.
 type Facts []map[string]string
 
 // Flatten returns the values in a JSON document as compact JSON, by their JSON pointers (RFC 6901).

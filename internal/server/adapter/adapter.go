@@ -45,7 +45,7 @@ type Description struct {
 	Limits
 }
 
-// Limits are what a server's settings allow, by the default of the server if the run doesn't set them.
+// Limits are those of a server's settings, by the default of the server if the run doesn't set them.
 type Limits struct {
 	// Concurrency is the largest number of requests that the server processes at a time.
 	Concurrency Limit
@@ -55,7 +55,7 @@ type Limits struct {
 	Backlog Limit
 }
 
-// Limit is what a setting allows. Its zero value is no limit, or an unknown one.
+// Limit is the largest value that a setting allows. Its zero value is no limit, or an unknown one.
 type Limit struct {
 	// Setting is the name of the field that sets it, such as maxThreads.
 	Setting string
