@@ -132,7 +132,7 @@ func wantRow(t *testing.T, line, name string, cells ...string) {
 	for _, cell := range cells {
 		pattern += " +" + regexp.QuoteMeta(cell)
 	}
-	pattern += " +" + ratesOfTwo + " +" + latenciesOfTwo + ` +(0|\d+, \d+ \(timeout\)) +\d+\.\d +(yes|NO)`
+	pattern += " +" + ratesOfTwo + " +" + latenciesOfTwo + ` +(0|\d+, \d+ \(timeout\)) +\d+\.\d +\d+\.\d/\d+\.\d +(yes|NO)`
 	if !regexp.MustCompile(pattern).MatchString(line) {
 		t.Errorf("want a row like %s, got:\n%s", pattern, line)
 	}

@@ -100,9 +100,12 @@ func (s *series) seconds() []result.Second {
 		second.SetUsage(e.usage)
 		second.ClientNode = e.node
 		if n := e.total.Count(); e.counted != n || e.timed != e.phases {
-			e.counted, e.timed, e.times = n, e.phases, e.phases
+			e.counted, e.timed = n, e.phases
+			times := e.phases
+			times.SetSketched(&e.sketches)
+			e.latency.SetCounts(e.counts, times)
 			e.latency.SetLatency(e.total)
-			e.times.SetSketched(&e.sketches)
+			e.times = *e.latency.Phases
 		}
 		second.SetCounts(e.counts, e.times)
 		second.Second, second.Seconds = key*s.width, s.width
