@@ -41,8 +41,11 @@ func started(t *testing.T, run *v1alpha1.BenchmarkRun) string {
 		name := func(suffix string) client.ObjectKey {
 			return client.ObjectKey{Namespace: run.Namespace, Name: run.Name + suffix}
 		}
+		if err := bind(ctx, name("-target"), &pod); err != nil {
+			return false, client.IgnoreNotFound(err)
+		}
 		for _, err := range []error{
-			api.Get(ctx, name("-target"), &pod), api.Get(ctx, name("-client"), &batchv1.Job{}),
+			api.Get(ctx, name("-client"), &batchv1.Job{}),
 			api.Get(ctx, name("-tls-"+string(run.UID)[:8]), &corev1.Secret{}),
 		} {
 			if err != nil {
@@ -59,9 +62,37 @@ func started(t *testing.T, run *v1alpha1.BenchmarkRun) string {
 	return ""
 }
 
+// bind reads a pod and gives it a node, as a scheduler would: clients are placed by the target's node.
+func bind(ctx context.Context, name client.ObjectKey, pod *corev1.Pod) error {
+	if err := api.Get(ctx, name, pod); err != nil || pod.Spec.NodeName != "" {
+		return err
+	}
+	return api.SubResource("binding").Create(ctx, pod, &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "node"}})
+}
+
+// remove removes the pods of a namespace that are being deleted, as their kubelet would.
+func remove(ctx context.Context, namespace string) error {
+	var pods corev1.PodList
+	if err := api.List(ctx, &pods, client.InNamespace(namespace)); err != nil {
+		return err
+	}
+	for i := range pods.Items {
+		if pods.Items[i].DeletionTimestamp.IsZero() {
+			continue
+		}
+		if err := api.Delete(ctx, &pods.Items[i], client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func gone(t *testing.T, obj client.Object) {
 	t.Helper()
 	eventually(t, "the deletion of "+obj.GetName(), func(ctx context.Context) (bool, error) {
+		if err := remove(ctx, obj.GetNamespace()); err != nil {
+			return false, err
+		}
 		err := api.Get(ctx, client.ObjectKeyFromObject(obj), obj)
 		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 	})
