@@ -173,6 +173,9 @@ func TestPredicates(t *testing.T) {
 		return br
 	}
 	pod := func(phase corev1.PodPhase) *corev1.Pod { return &corev1.Pod{Status: corev1.PodStatus{Phase: phase}} }
+	exited := pod(corev1.PodRunning)
+	exited.Spec.Containers = []corev1.Container{{Name: "client"}}
+	exited.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}
 	waiting, admitted := base(), base(v1alpha1.ConditionAdmitted)
 	finished := base(v1alpha1.ConditionAdmitted, v1alpha1.ConditionFinished)
 	progressed := base(v1alpha1.ConditionAdmitted)
@@ -201,6 +204,8 @@ func TestPredicates(t *testing.T) {
 		"a pod is created":        {podEnds.Create(event.CreateEvent{Object: pod(corev1.PodPending)}), false},
 		"a pod is gone":           {podEnds.Delete(event.DeleteEvent{Object: pod(corev1.PodRunning)}), true},
 		"a pod starts":            {ends(pod(corev1.PodPending), pod(corev1.PodRunning)), false},
+		"a pod's containers end":  {ends(pod(corev1.PodRunning), exited), true},
+		"a pod ends after them":   {ends(exited, pod(corev1.PodSucceeded)), false},
 		"a pod succeeds":          {ends(pod(corev1.PodRunning), pod(corev1.PodSucceeded)), true},
 		"a pod fails":             {ends(pod(corev1.PodRunning), pod(corev1.PodFailed)), true},
 		"a pod had ended before":  {ends(pod(corev1.PodFailed), pod(corev1.PodFailed)), false},

@@ -111,7 +111,7 @@ var (
 	podEnds = predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			return run.PodEnded(e.ObjectNew.(*corev1.Pod)) && !run.PodEnded(e.ObjectOld.(*corev1.Pod))
+			return run.ContainersEnded(e.ObjectNew.(*corev1.Pod)) && !run.ContainersEnded(e.ObjectOld.(*corev1.Pod))
 		},
 	}
 	laneMoves = predicate.Funcs{

@@ -77,9 +77,4 @@ func mayBeStopping(pod *corev1.Pod, now time.Time) (until time.Time, may bool) {
 // stopping reports whether all containers of a pod have terminated but the pod hasn't: the kubelet
 // writes their end before it writes why it stopped the pod. A target's containers don't all exit by
 // themselves.
-func stopping(pod *corev1.Pod) bool {
-	statuses := pod.Status.ContainerStatuses
-	return !PodEnded(pod) && len(statuses) == len(pod.Spec.Containers) && !slices.ContainsFunc(statuses, func(s corev1.ContainerStatus) bool {
-		return s.State.Terminated == nil
-	})
-}
+func stopping(pod *corev1.Pod) bool { return ContainersEnded(pod) && !PodEnded(pod) }

@@ -33,7 +33,7 @@ type Lane struct {
 }
 
 // PositionOf returns a run's position in its lane. An admitted run holds the lane until it finishes, and then
-// its pods do until they terminate, PodReleaseTimeout at most: no run may be disturbed by the end of
+// its pods do until their containers have terminated, PodReleaseTimeout at most: no run may be disturbed by the end of
 // another, nor by its own end when it was suspended and starts again. Only pods that a run recorded
 // hold a lane: anybody may create pods with any labels. Namespaces take turns: see order.
 func PositionOf(run *v1alpha1.BenchmarkRun, lane *Lane, now time.Time) Position {
@@ -51,7 +51,7 @@ func PositionOf(run *v1alpha1.BenchmarkRun, lane *Lane, now time.Time) Position 
 	for i := range lane.Pods {
 		pod := &lane.Pods[i]
 		owner := OwnerOf(pod, lane.Runs)
-		if owner == nil || PodEnded(pod) || holdsLane(owner) || owner.UID == run.UID && pod.DeletionTimestamp.IsZero() {
+		if owner == nil || ContainersEnded(pod) || holdsLane(owner) || owner.UID == run.UID && pod.DeletionTimestamp.IsZero() {
 			continue
 		}
 		if until := endOf(owner).Add(PodReleaseTimeout); now.Before(until) {

@@ -85,6 +85,12 @@ func lanePod(run string, phase corev1.PodPhase, changes ...func(*corev1.Pod)) co
 	return pod
 }
 
+// ended terminates the only container of a pod.
+func ended(pod *corev1.Pod) {
+	pod.Spec.Containers = []corev1.Container{{Name: "server"}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "server", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}
+}
+
 func TestPositionOf(t *testing.T) {
 	admitted, finished := with(v1alpha1.ConditionAdmitted), with(v1alpha1.ConditionFinished)
 	of := func(runs ...v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun { return runs }
@@ -134,6 +140,9 @@ func TestPositionOf(t *testing.T) {
 		"its own pod from before its suspension is deleted": {
 			pods: pods(lanePod("me", corev1.PodRunning, func(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(metav1.NewTime(now)) })),
 			want: Position{Held: true, Holder: "Its own pods from before its suspension", HeldUntil: now.Add(110 * time.Second)},
+		},
+		"its containers have ended, its kubelet hasn't noticed": {
+			runs: of(laneRun("old", 5, admitted, finished, recorded, completed(20))), pods: pods(lanePod("old", corev1.PodRunning, ended)), want: Position{Free: true},
 		},
 		"its own pod runs":        {pods: pods(lanePod("me", corev1.PodRunning)), want: Position{Free: true}},
 		"a pod with labels alone": {pods: pods(lanePod("gone", corev1.PodRunning)), want: Position{Free: true}},

@@ -18,6 +18,14 @@ func PodEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
+// ContainersEnded reports whether all containers of a pod have terminated, for good since none is restarted. It takes
+// the kubelet about a second more to end the pod.
+func ContainersEnded(pod *corev1.Pod) bool {
+	statuses := pod.Status.ContainerStatuses
+	return PodEnded(pod) || len(statuses) > 0 && len(statuses) == len(pod.Spec.Containers) &&
+		!slices.ContainsFunc(statuses, func(s corev1.ContainerStatus) bool { return s.State.Terminated == nil })
+}
+
 // containerStatuses returns those of the init containers, then those of the others.
 func containerStatuses(pod *corev1.Pod) []corev1.ContainerStatus {
 	return slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
