@@ -46,6 +46,9 @@ const example = `  # The report of a run, as text
   kubectl assay report tomcat-nio -o json |
     jq '.summary.merged.latencies.total.percentilesMicroseconds["99"]'
 
+  # The levels of a load with stages
+  kubectl assay report stages -o csv
+
   # The last completed round of a Benchmark, as text or for a pull request
   kubectl assay report benchmark/connectors
   kubectl assay report benchmark/connectors -o markdown
@@ -83,7 +86,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			return write(cmd.Context(), c, name, format, streams.Out)
 		},
 	}
-	cluster.OutputFlag(cmd, &format, round.Names(), strings.Join(report.Names(), " or ")+"; of a round also markdown")
+	cluster.OutputFlag(cmd, &format, round.Names(), strings.Join(report.Names(), " or ")+"; csv is for loads with stages; of a round also markdown, but not csv")
 	cmd.Flags().Int64Var(&number, "round", 0, "number of a Benchmark's round; the last completed one if not set")
 	return cmd
 }

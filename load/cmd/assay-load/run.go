@@ -79,7 +79,7 @@ Exit codes:
 		},
 		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), args[0], format) },
 	}
-	command.Flags().StringVarP(&format, "output", "o", format, "output format: "+strings.Join(report.Names(), " or "))
+	command.Flags().StringVarP(&format, "output", "o", format, "output format: "+strings.Join(report.Names(), " or ")+"; csv has the levels of a load with stages")
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &codedError{exitUsage, err} })
 	return command
 }
@@ -91,6 +91,9 @@ func run(ctx context.Context, path, format string) error {
 	}
 	if err != nil {
 		return &codedError{exitUsage, fmt.Errorf("%s: %w", path, err)}
+	}
+	if format == "csv" && job.Stages == nil { // before there is a load whose result would be lost
+		return &codedError{exitUsage, fmt.Errorf("%s: the output format csv is for loads with stages", path)}
 	}
 	job.Version = version
 	defer job.Clean()
