@@ -224,11 +224,11 @@ export default function () { for (let i = 0, n = 0; i < 20000; i++) n += i; http
 		run:    overflowing,
 	},
 	{
-		name: "others", about: "something else uses a third of the target's CPU, which has no time left",
+		name: "others", about: "something else wants all of the target's CPU, which has no time left",
 		raises: findings{validity.ReasonNodeBusy: result.Invalidates},
 		run:    func() *wrapper.Run { return calm("/fixed/0/100") },
 		disturb: func(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
-			return (&spinner{}).beside(ctx, c, run)
+			return (&spinner{length: spinInterval}).beside(ctx, c, run)
 		},
 	},
 	{

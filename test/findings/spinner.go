@@ -15,14 +15,13 @@ import (
 	"github.com/assay-dev/assay/test/local"
 )
 
-const (
-	// A spinner spins for spinLength of every spinInterval.
-	spinInterval = 15 * time.Millisecond
-	spinLength   = spinInterval / 3
-)
+// spinInterval is the interval at which a spinner takes its CPU time down.
+const spinInterval = 15 * time.Millisecond
 
 // spinner is something else on the target's CPU.
 type spinner struct {
+	// length is the part of each spinInterval for which it wants the CPU.
+	length time.Duration
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 	// used holds its CPU time, in microseconds.
@@ -63,7 +62,7 @@ func (s *spinner) spin(ctx context.Context, cpu int, failed chan<- error) {
 	failed <- nil
 	for ctx.Err() == nil {
 		begin := time.Now()
-		for time.Since(begin) < spinLength {
+		for time.Since(begin) < s.length {
 		}
 		var used unix.Timespec
 		if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used); err != nil {

@@ -83,7 +83,7 @@ func compareCPU(ctx context.Context, c *local.Cluster, namespace string) ([]comp
 	if err != nil {
 		return nil, err
 	}
-	spinning := &spinner{}
+	spinning := &spinner{length: spinInterval / 3}
 	defer spinning.stop()
 	disturbed := scenario{run: run, disturb: spinning.beside}
 	with, err := disturbed.make(ctx, c, namespace, "cpu")
