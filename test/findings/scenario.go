@@ -63,7 +63,8 @@ func (s *scenario) make(ctx context.Context, c *local.Cluster, namespace, name s
 	run := s.run().Lane(lane).Deadline(int32(runLimit.Seconds())).Obj()
 	run.Namespace, run.Name = namespace, name
 	if s.page != "" {
-		run.Spec.Target.Content = []v1alpha1.ContentFile{{Path: "/" + pageFile, ConfigMapKeyRef: &v1alpha1.ConfigMapKeyReference{Name: name, Key: pageFile}}}
+		run.Spec.Target.Content = append(run.Spec.Target.Content,
+			v1alpha1.ContentFile{Path: "/" + pageFile, ConfigMapKeyRef: &v1alpha1.ConfigMapKeyReference{Name: name, Key: pageFile}})
 		if err := createFile(ctx, c, namespace, name, pageFile, s.page); err != nil {
 			return nil, err
 		}
