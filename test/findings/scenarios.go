@@ -251,7 +251,11 @@ export default function () { for (let i = 0, n = 0; i < 20000; i++) n += i; http
 		name: "throwing", about: "a page of Tomcat that throws an exception",
 		raises: findings{validity.ReasonServerLogErrors: result.Warns},
 		page:   `<%@ page session="false" %><% if (true) throw new IllegalStateException("by the page"); %>`,
-		run:    func() *wrapper.Run { return tomcat(150, 2).Path("/"+pageFile).Seconds(2, 3) },
+		run: func() *wrapper.Run {
+			r := tomcat(150, 2).Path("/"+pageFile).Seconds(2, 3)
+			r.Spec.Target.Readiness.Path = "/page.html"
+			return r
+		},
 	},
 	{
 		name: "few-collections", about: "5,000 requests to a Tomcat",
