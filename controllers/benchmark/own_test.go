@@ -60,7 +60,7 @@ func (b *bench) exists(run *v1alpha1.BenchmarkRun) bool {
 }
 
 // TestAForgedRunEndsTheRound has somebody create a run in the Benchmark's name that measures something else: before the
-// Benchmark's own one, and beside it after it was measured.
+// Benchmark's own one, and in addition to it when that was measured.
 func TestAForgedRunEndsTheRound(t *testing.T) {
 	const differs = "spec.load.closed.connections is 26, must be 25."
 	forged := func(b *bench, run *v1alpha1.BenchmarkRun) {

@@ -166,8 +166,8 @@ func TestFindIsStable(t *testing.T) {
 	}
 }
 
-// TestFindInABeginning checks that a series that grows has the same points as soon as they can be known, which
-// is what ends a load early.
+// TestFindInABeginning checks that a series that grows has the same points as soon as they can be known: a load
+// ends early at them.
 func TestFindInABeginning(t *testing.T) {
 	p := profile.Profile{ramp(0, 1000, 200), hold(1000, 60)}
 	series := target{knee: 450, serverPercent: 0.1, appPercent: 0.21, failing: 600, failedPercent: 10}.series(p, 1)

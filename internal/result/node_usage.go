@@ -6,7 +6,7 @@ import "encoding/json"
 // processes may run on ("the pod's CPUs"), on its node, and in its network namespace. A figure that
 // the kernel doesn't have is Unknown, and absent in JSON. NodeFigures describes each figure.
 //
-// The pod's CPU time is what remains of CPUTime without Idle, IOWait, Steal and OtherCPU. OtherCPU
+// The pod's CPU time is CPUTime - Idle - IOWait - Steal - OtherCPU. OtherCPU
 // includes interrupts, unless the kernel charges them to the process that they interrupt (without
 // CONFIG_IRQ_TIME_ACCOUNTING). So other processes used at least OtherCPU - HardIRQ - SoftIRQ, and at
 // most OtherCPU.

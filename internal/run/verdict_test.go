@@ -87,7 +87,7 @@ func TestTheServersLimitIsJudged(t *testing.T) {
 	}
 }
 
-// TestDeclared checks what findings depend on beside the result.
+// TestDeclared checks the declarations of a run on which findings depend, in addition to the result.
 func TestDeclared(t *testing.T) {
 	ramp, think := int32(15), int32(100)
 	for name, tc := range map[string]struct {

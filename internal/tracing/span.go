@@ -111,8 +111,8 @@ type milestone struct {
 	at    time.Time
 }
 
-// milestones returns the milestones of a run. The queue begins with the run's creation. The measurement is where the
-// clients were: from their common start time to the last one's end. Before the target was ready, nobody waited
+// milestones returns the milestones of a run. The queue begins with the run's creation. The measurement lasts from
+// the clients' common start time to the last one's end. Before the target was ready, nobody waited
 // for clients.
 func milestones(br *v1alpha1.BenchmarkRun) []milestone {
 	status := &br.Status

@@ -12,7 +12,7 @@ const (
 	// minBusySeconds is the smallest number of seconds over which a target's CPU use is judged: the samples
 	// of each are up to a second apart.
 	minBusySeconds = 5
-	// idleBelowPercent of its CPU limit is where a container has more CPU time left than it used.
+	// idleBelowPercent bounds the CPU usage of a container that has more CPU time left than it used.
 	idleBelowPercent = 50.0
 	// idleConnectionsShare is the share of the connections with a request in flight below which the
 	// connections' think time, and not the target, explains the throughput.

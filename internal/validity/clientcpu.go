@@ -19,7 +19,7 @@ const (
 	// minSaturatedSeconds is the smallest number of consecutive seconds that count as a part of the
 	// measurement. The opening of all connections takes one or two.
 	minSaturatedSeconds = 3
-	// saturatedInvalidatesShare of the measurement is what the 90th percentile is about.
+	// saturatedInvalidatesShare of the measurement changes the 90th percentile.
 	saturatedInvalidatesShare = 0.1
 )
 

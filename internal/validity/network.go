@@ -13,14 +13,14 @@ const (
 	minLinkSeconds = 5
 	// linkFlatShare is by how much the best second may exceed the median of a link that is full.
 	linkFlatShare = 0.01
-	// linkReceivingShare of the requests' time between the first and the last byte of the response is what the
-	// target doesn't need for it if it has written the whole response.
+	// linkReceivingShare of the requests' time is longer between the first and the last byte of the response than
+	// a target needs that has written all of it at once.
 	linkReceivingShare = 0.2
 	// linkReachedShare of a declared link is all that it carries of packets with their headers.
 	linkReachedShare = 0.90
 	// linkLowShare and linkHighShare bound what a full link of a usual speed shows.
 	linkLowShare, linkHighShare = 0.95, 1.01
-	// lossRequestsShare of the requests with a segment that was lost is what the 99th percentile is about.
+	// lossRequestsShare of the requests with a segment that was lost changes the 99th percentile.
 	// lossSegmentsShare of the segments, at a round trip of 1 ms, limits TCP to half of a link of 1 Gbit/s.
 	lossRequestsShare, lossSegmentsShare = 0.01, 0.001
 )

@@ -20,7 +20,7 @@ const (
 	neededShare, littleLeftShare = 0.90, 0.80
 	// minTakenSeconds is the smallest number of consecutive seconds that count as a part of the measurement.
 	minTakenSeconds = 3
-	// stealWarnsShare of the time of its CPUs is what the 99th percentile is about, as of throttling.
+	// stealWarnsShare of the time of its CPUs changes the 99th percentile, as throttling does.
 	stealWarnsShare = 0.01
 	// memoryWarnsShare is the same for the time in which tasks of the node waited for memory.
 	memoryWarnsShare = 0.01

@@ -24,8 +24,8 @@ type counterReader struct {
 	read   []stamped
 }
 
-// beside reads as soon as the target runs.
-func (r *counterReader) beside(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
+// disturb reads from the start of the target on.
+func (r *counterReader) disturb(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
 	pid, err := process(ctx, c, run, local.TargetLabels, "server")
 	if err != nil {
 		return err

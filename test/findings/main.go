@@ -30,7 +30,7 @@ Examples:
   make test-findings                                    all of them
   make test-findings ARGS='-only NotSteady,overload'    those about a finding, or with a name
   make test-findings ARGS='-clean 30'                   30 runs of five kinds with which nothing is wrong
-  make test-findings ARGS=-truth                        what is imposed on a server beside what is measured of it
+  make test-findings ARGS=-truth                        figures of results and what was imposed on the server
   make test-findings ARGS='-sampling 10'                what sampling changes, in 10 pairs of runs
 
 It uses the cluster of $KUBECONFIG, whose nodes' processes must be visible on this machine.
@@ -78,13 +78,23 @@ func run() int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if *truth {
-		return compareAll(ctx, c)
+	namespace, err := c.NewNamespace(ctx, "assay-findings-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "findings:", err)
+		return 2
 	}
-	if *sampling > 0 {
-		return compareSampling(ctx, c, *sampling)
+	defer func() {
+		if err := c.DeleteNamespace(ctx, namespace); err != nil {
+			fmt.Fprintln(os.Stderr, "findings:", err)
+		}
+	}()
+	switch {
+	case *truth:
+		return compareAll(ctx, c, namespace)
+	case *sampling > 0:
+		return compareSampling(ctx, c, namespace, *sampling)
 	}
-	return makeAll(ctx, c, chosen, *clean > 0)
+	return makeAll(ctx, c, namespace, chosen, *clean > 0)
 }
 
 // choose returns the scenarios with these names and those about these findings.
@@ -115,17 +125,7 @@ func choose(names string) ([]scenario, error) {
 
 // makeAll makes the runs one after the other and returns the exit code. Of clean runs together, few may have a
 // finding.
-func makeAll(ctx context.Context, c *local.Cluster, chosen []scenario, clean bool) int {
-	namespace, err := c.NewNamespace(ctx, "assay-findings-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "findings:", err)
-		return 2
-	}
-	defer func() {
-		if err := c.DeleteNamespace(ctx, namespace); err != nil {
-			fmt.Fprintln(os.Stderr, "findings:", err)
-		}
-	}()
+func makeAll(ctx context.Context, c *local.Cluster, namespace string, chosen []scenario, clean bool) int {
 	began, wrong, warnings, invalid, broken := time.Now(), 0, 0, 0, 0
 	for i := range chosen {
 		s := &chosen[i]

@@ -27,17 +27,7 @@ const (
 // compareSampling makes pairs of runs, in turn with the agent sampling first and last. In one of them the agent is
 // stopped for nearly all of the measurement. It prints by how much sampling changes the throughput and the CPU time per
 // request, and returns the exit code: 1 if an interval doesn't include no change.
-func compareSampling(ctx context.Context, c *local.Cluster, pairs int) int {
-	namespace, err := c.NewNamespace(ctx, "assay-sampling-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "findings:", err)
-		return 2
-	}
-	defer func() {
-		if err := c.DeleteNamespace(ctx, namespace); err != nil {
-			fmt.Fprintln(os.Stderr, "findings:", err)
-		}
-	}()
+func compareSampling(ctx context.Context, c *local.Cluster, namespace string, pairs int) int {
 	var rates, costs [2][]float64 // without and with sampling
 	for pair := range pairs {
 		for place := range 2 {

@@ -228,7 +228,7 @@ export default function () { for (let i = 0, n = 0; i < 20000; i++) n += i; http
 		raises: findings{validity.ReasonNodeBusy: result.Invalidates},
 		run:    func() *wrapper.Run { return calm("/fixed/0/100") },
 		disturb: func(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
-			return (&spinner{length: spinInterval}).beside(ctx, c, run)
+			return (&spinner{length: spinInterval}).disturb(ctx, c, run)
 		},
 	},
 	{

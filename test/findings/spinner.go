@@ -34,8 +34,8 @@ type stamped struct {
 	values []float64
 }
 
-// beside spins beside the target of a run, on the first of its CPUs, as soon as the target runs.
-func (s *spinner) beside(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
+// disturb spins on the first CPU of a run's target, from the target's start on.
+func (s *spinner) disturb(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
 	pid, err := process(ctx, c, run, local.TargetLabels, "server")
 	if err != nil {
 		return err

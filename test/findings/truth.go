@@ -22,7 +22,7 @@ type truth struct {
 	compare     func(ctx context.Context, c *local.Cluster, namespace string) ([]comparison, error)
 }
 
-// comparison is a figure of a result beside what was imposed.
+// comparison holds a figure of a result and what was imposed.
 type comparison struct {
 	about             string
 	imposed, measured float64
@@ -40,17 +40,7 @@ var truths = []truth{
 }
 
 // compareAll imposes everything and returns the exit code.
-func compareAll(ctx context.Context, c *local.Cluster) int {
-	namespace, err := c.NewNamespace(ctx, "assay-truth-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "findings:", err)
-		return 2
-	}
-	defer func() {
-		if err := c.DeleteNamespace(ctx, namespace); err != nil {
-			fmt.Fprintln(os.Stderr, "findings:", err)
-		}
-	}()
+func compareAll(ctx context.Context, c *local.Cluster, namespace string) int {
 	code := 0
 	for _, t := range truths {
 		fmt.Printf("%s: %s\n", t.name, t.about)
@@ -74,7 +64,7 @@ func compareAll(ctx context.Context, c *local.Cluster) int {
 	return code
 }
 
-// compareCPU compares the CPU time of a process beside the target, on the same CPU, with what the run says that
+// compareCPU compares the CPU time of a process on the target's CPU with what the run says that
 // others used. What others use without it is measured first.
 func compareCPU(ctx context.Context, c *local.Cluster, namespace string) ([]comparison, error) {
 	run := func() *wrapper.Run { return open("/fixed/2000/100", 100, 20, 50) }
@@ -85,7 +75,7 @@ func compareCPU(ctx context.Context, c *local.Cluster, namespace string) ([]comp
 	}
 	spinning := &spinner{length: spinInterval / 3}
 	defer spinning.stop()
-	disturbed := scenario{run: run, disturb: spinning.beside}
+	disturbed := scenario{run: run, disturb: spinning.disturb}
 	with, err := disturbed.make(ctx, c, namespace, "cpu")
 	if err != nil {
 		return nil, err
@@ -119,11 +109,11 @@ func compareBytes(ctx context.Context, c *local.Cluster, namespace string) ([]co
 	}, nil
 }
 
-// compareOverflows compares with the kernel's counters, which are read beside the run.
+// compareOverflows compares with the kernel's counters, which are read during the run.
 func compareOverflows(ctx context.Context, c *local.Cluster, namespace string) ([]comparison, error) {
 	reading := &counterReader{names: []string{"ListenOverflows", "ListenDrops"}}
 	defer reading.stop()
-	s := scenario{disturb: reading.beside, run: overflowing}
+	s := scenario{disturb: reading.disturb, run: overflowing}
 	made, err := s.make(ctx, c, namespace, "overflows")
 	if err != nil {
 		return nil, err
