@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
@@ -165,6 +166,20 @@ func (b *bench) scheduled() {
 	b.reconcile()
 	b.bind()
 	b.reconcile()
+}
+
+// stored returns the result in the run's artifact.
+func (b *bench) stored() *result.Result {
+	b.t.Helper()
+	var stored corev1.ConfigMap
+	if err := b.get("run-result", &stored); err != nil {
+		b.t.Fatal(err)
+	}
+	decoded, err := artifact.Decode(stored.BinaryData[artifact.Key])
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return decoded
 }
 
 // bind gives the target's pod a node, unless it has one.

@@ -5,12 +5,10 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/test/wrapper"
@@ -65,14 +63,7 @@ func TestReconcileStopsAtABreakingPoint(t *testing.T) {
 	}
 	b.reconcile()
 	b.reconcile()
-	var stored corev1.ConfigMap
-	if err := b.get("run-result", &stored); err != nil {
-		t.Fatal(err)
-	}
-	decoded, err := artifact.Decode(stored.BinaryData[artifact.Key])
-	if err != nil {
-		t.Fatal(err)
-	}
+	decoded := b.stored()
 	if s := decoded.Stop; s == nil || s.End != 107 || s.Kind != result.BreakingErrorRate || s.Actual != "6.0%" {
 		t.Errorf("the result was stopped by %+v", s)
 	}

@@ -4,10 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/test/wrapper"
@@ -54,14 +52,7 @@ func TestReconcileWarmsUpUntilSteady(t *testing.T) {
 	}
 	b.reconcile()
 	b.reconcile()
-	var stored corev1.ConfigMap
-	if err := b.get("run-result", &stored); err != nil {
-		t.Fatal(err)
-	}
-	decoded, err := artifact.Decode(stored.BinaryData[artifact.Key])
-	if err != nil {
-		t.Fatal(err)
-	}
+	decoded := b.stored()
 	want := &result.Warmup{DurationMicroseconds: 21_000_000, Steady: &result.Steadiness{
 		Reached: true, ThroughputPercent: 5, P99Percent: 25, Windows: warmed(1020),
 	}}
