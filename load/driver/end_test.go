@@ -52,35 +52,12 @@ func TestEnd(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := plan(4, 1, "/")
 				test.change(&p)
-				load := newLoad(t, &p, "127.0.0.1:80", Access{})
-				var asked atomic.Int64
-				var servers sync.WaitGroup
-				load.coarse = true
-				load.looped = false
-				load.dial = pipes(&servers, func(conn net.Conn) {
-					for reader := bufio.NewReader(conn); readRequest(reader); {
-						asked.Add(1)
-						time.Sleep(serving)
-						_, _ = conn.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-					}
+				r, _, asked, took := runUntil(t, &p, serving, after, func(s *Stage) {
+					s.End()
+					s.End()
 				})
-				r := recorder.New(1)
-				stage := load.NewStage(p.Measurement, r)
-				go stage.Run(0, 1)
-				<-stage.Ready()
-				start := time.Now()
-				sampler := recorder.NewSampler(r, start, func(*result.ClientSecond) {})
-				go stage.Begin(start)
-				time.AfterFunc(after, func() {
-					stage.End()
-					stage.End()
-				})
-				sampler.Run(stage.Done())
-				took := time.Since(start)
-				stage.Stop()
-				servers.Wait()
-				if got := r.Total(); got.Requests != asked.Load() || got.Requests != test.requests || got.Errors.Total() != 0 {
-					t.Errorf("%d requests (%d failed), the server saw %d, want %d", got.Requests, got.Errors.Total(), asked.Load(), test.requests)
+				if got := r.Total(); got.Requests != asked || got.Requests != test.requests || got.Errors.Total() != 0 {
+					t.Errorf("%d requests (%d failed), the server saw %d, want %d", got.Requests, got.Errors.Total(), asked, test.requests)
 				}
 				if took < min(after, test.ends) || took > max(after, test.ends)+10*time.Millisecond {
 					t.Errorf("the stage ended after %v, want %v", took, max(after, test.ends))
@@ -88,6 +65,36 @@ func TestEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// runUntil runs the measurement of a plan on a server that takes a time for each request, and ends it after another
+// time. It returns what was recorded, the stage, the number of requests that the server saw, and how long it took.
+func runUntil(t *testing.T, p *session.Plan, serving, after time.Duration, end func(*Stage)) (r *recorder.Recorder, stage *Stage, asked int64, took time.Duration) {
+	t.Helper()
+	load := newLoad(t, p, "127.0.0.1:80", Access{})
+	var seen atomic.Int64
+	var servers sync.WaitGroup
+	load.coarse, load.looped = true, false
+	load.dial = pipes(&servers, func(conn net.Conn) {
+		for reader := bufio.NewReader(conn); readRequest(reader); {
+			seen.Add(1)
+			time.Sleep(serving)
+			_, _ = conn.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		}
+	})
+	r = recorder.New(1)
+	stage = load.NewStage(p.Measurement, r)
+	go stage.Run(0, 1)
+	<-stage.Ready()
+	start := time.Now()
+	sampler := recorder.NewSampler(r, start, func(*result.ClientSecond) {})
+	go stage.Begin(start)
+	time.AfterFunc(after, func() { end(stage) })
+	sampler.Run(stage.Done())
+	took = time.Since(start)
+	stage.Stop()
+	servers.Wait()
+	return r, stage, seen.Load(), took
 }
 
 // TestEndBeforeBegin checks that a stage makes no request if it ends before it
@@ -145,27 +152,7 @@ func TestShorten(t *testing.T) {
 				if test.rate > 0 {
 					p.Arrivals, p.Measurement.Profile = &session.Arrivals{Shares: 1}, profile.Profile{{From: test.rate, To: test.rate}}
 				}
-				load := newLoad(t, &p, "127.0.0.1:80", Access{})
-				var servers sync.WaitGroup
-				load.coarse, load.looped = true, false
-				load.dial = pipes(&servers, func(conn net.Conn) {
-					for reader := bufio.NewReader(conn); readRequest(reader); {
-						time.Sleep(serving)
-						_, _ = conn.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-					}
-				})
-				r := recorder.New(1)
-				stage := load.NewStage(p.Measurement, r)
-				go stage.Run(0, 1)
-				<-stage.Ready()
-				start := time.Now()
-				sampler := recorder.NewSampler(r, start, func(*result.ClientSecond) {})
-				go stage.Begin(start)
-				time.AfterFunc(after, stage.Shorten)
-				sampler.Run(stage.Done())
-				took := time.Since(start)
-				stage.Stop()
-				servers.Wait()
+				r, stage, _, took := runUntil(t, &p, serving, after, (*Stage).Shorten)
 				if got := r.Total(); got.Requests != test.requests || got.Errors.Total() != 0 {
 					t.Errorf("%d requests (%d failed), want %d", got.Requests, got.Errors.Total(), test.requests)
 				}
