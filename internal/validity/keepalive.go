@@ -17,7 +17,7 @@ const (
 // keepAliveLimitReached finds connections that the server closed after responses, although keep-alive was
 // requested: the load then also opens connections, which it doesn't declare.
 func keepAliveLimitReached(r *result.Result, d Declared) *result.Finding {
-	closed, requests := r.Merged.ClosedByServer, r.Merged.Requests
+	closed, requests := closedByLimit(r), r.Merged.Requests
 	least := closedShare
 	if usedTLS(r) {
 		least = closedShareTLS
@@ -37,6 +37,12 @@ func keepAliveLimitReached(r *result.Result, d Declared) *result.Finding {
 		"The server closed %d connections, after %.0f requests each in the mean, although keep-alive was requested: %.2f%% of the requests had to open one again, "+
 			"which took %s in the mean and costs CPU time. Change %s, or read the result as one of connections that are opened that often.",
 		closed, float64(requests)/float64(closed), 100*float64(closed)/float64(requests), milliseconds(int64(opening)), limit)
+}
+
+// closedByLimit returns the least number of connections that the server closed after a response that was no error: after
+// one that is, such as 400 or 500, servers close the connection whatever its limit.
+func closedByLimit(r *result.Result) int64 {
+	return max(0, r.Merged.ClosedByServer-r.Merged.Errors[result.ErrorStatus])
 }
 
 func usedTLS(r *result.Result) bool {

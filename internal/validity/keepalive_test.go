@@ -16,19 +16,23 @@ func TestKeepAliveLimitReached(t *testing.T) {
 		tls       bool
 		limit     validity.Limit
 		figures   string // empty when nothing is to be found
+		failed    int64  // responses with a status of an error
 	}{
-		"Tomcat's 100":         {995, true, false, tomcat, "closed 995 connections, after 101 requests each in the mean, although keep-alive was requested: 0.99% of the requests had to open one again, which took 2.5ms"},
-		"its name":             {995, true, false, tomcat, "Change keepAlive.maxRequests (100), or"},
-		"an unknown limit":     {995, true, false, validity.Limit{}, "Change the server's limit of requests per connection, or"},
-		"nginx's 1000":         {99, true, false, validity.Limit{Setting: "keepAlive.maxRequests"}, ""},
-		"500 requests, TLS":    {198, true, true, validity.Limit{Setting: "keepAlive.maxRequests"}, "0.20% of the requests"},
-		"nginx's 1000, TLS":    {99, true, true, validity.Limit{Setting: "keepAlive.maxRequests"}, ""},
-		"no keep-alive asked":  {995, false, false, tomcat, ""},
-		"no limit was reached": {0, true, false, tomcat, ""},
+		"Tomcat's 100":         {995, true, false, tomcat, "closed 995 connections, after 101 requests each in the mean, although keep-alive was requested: 0.99% of the requests had to open one again, which took 2.5ms", 0},
+		"its name":             {995, true, false, tomcat, "Change keepAlive.maxRequests (100), or", 0},
+		"an unknown limit":     {995, true, false, validity.Limit{}, "Change the server's limit of requests per connection, or", 0},
+		"nginx's 1000":         {99, true, false, validity.Limit{Setting: "keepAlive.maxRequests"}, "", 0},
+		"500 requests, TLS":    {198, true, true, validity.Limit{Setting: "keepAlive.maxRequests"}, "0.20% of the requests", 0},
+		"nginx's 1000, TLS":    {99, true, true, validity.Limit{Setting: "keepAlive.maxRequests"}, "", 0},
+		"no keep-alive asked":  {995, false, false, tomcat, "", 0},
+		"closed after errors":  {995, true, false, tomcat, "", 700},
+		"and by the limit":     {995, true, false, tomcat, "closed 595 connections, after 168 requests", 400},
+		"no limit was reached": {0, true, false, tomcat, "", 0},
 	} {
 		r := sound()
 		r.Run.KeepAlive = tc.keepAlive
 		r.Merged.Requests, r.Merged.ClosedByServer = 100_000, tc.closed
+		r.Merged.Errors[result.ErrorStatus] = tc.failed
 		r.Merged.Latencies.Of(result.Connect).Record(2500)
 		if tc.tls {
 			r.Environment.TLS = &result.Handshake{Protocol: "TLSv1.3"}

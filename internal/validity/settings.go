@@ -45,7 +45,7 @@ func backlogLimited(r *result.Result, d Declared) string {
 // closedEarly compares the requests of the connections that the server closed with what is declared. Requests of
 // other connections count as theirs, so that it is never too few.
 func closedEarly(r *result.Result, d Declared) string {
-	closed := r.Merged.ClosedByServer
+	closed := closedByLimit(r)
 	if closed < minClosed || !r.Run.KeepAlive || d.KeepAlive.Value == 0 {
 		return ""
 	}
