@@ -39,9 +39,11 @@ const (
 )
 
 const (
-	// MaxMetrics bounds the metrics of a script that are kept. It includes k6's own
-	// metrics, but not the submetrics of thresholds.
-	MaxMetrics = 100
+	// MaxScriptMetrics bounds the metrics that are kept of those that a script itself defines.
+	MaxScriptMetrics = 100
+	// MaxMetrics bounds the metrics that are kept. It includes k6's own, of which there are fewer than 30,
+	// but not the submetrics of thresholds.
+	MaxMetrics = MaxScriptMetrics + 30
 	// MaxThresholds bounds a script's thresholds.
 	MaxThresholds = 100
 	// maxName bounds the length of names and expressions, in bytes.

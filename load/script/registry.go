@@ -15,6 +15,7 @@ import (
 type registry struct {
 	known      map[*metrics.Metric]*metric
 	recorded   []*metric               // the known metrics that have values, in order of their first samples
+	defined    int                     // how many of those the script itself defines
 	dropped    int64                   // metrics without values because there are too many
 	submetrics map[string][]*submetric // by the name of the metric
 	thresholds []*threshold
@@ -105,8 +106,19 @@ func (m *submetric) matches(tags *metrics.TagSet) bool {
 // unmergeable lists gauges of the current state. Their values can't be merged over clients.
 var unmergeable = []string{metrics.VUsName, metrics.VUsMaxName}
 
+// ofK6 are the names of the metrics that k6 itself defines.
+var ofK6 = func() []string {
+	all := metrics.NewRegistry()
+	metrics.RegisterBuiltinMetrics(all)
+	var names []string
+	for _, m := range all.All() {
+		names = append(names, m.Name)
+	}
+	return names
+}()
+
 // register adds a metric. The metric is recorded if a threshold refers to it;
-// otherwise only if it can be merged and there are not too many.
+// otherwise only if it can be merged and is k6's own or one of the first that the script defines.
 func (r *registry) register(k *metrics.Metric) *metric {
 	kind, unit := kindOf(k)
 	m := &metric{submetrics: r.submetrics[k.Name]}
@@ -114,11 +126,15 @@ func (r *registry) register(k *metrics.Metric) *metric {
 		sub.values.Kind, sub.values.Unit = kind, unit
 	}
 	r.known[k] = m
+	own := !slices.Contains(ofK6, k.Name)
 	switch required := r.hasThreshold(k.Name); {
 	case slices.Contains(unmergeable, k.Name) && !required:
-	case len(r.recorded) >= k6metric.MaxMetrics && !required:
+	case own && r.defined >= k6metric.MaxScriptMetrics && !required:
 		r.dropped++
 	default:
+		if own && !required {
+			r.defined++
+		}
 		m.values = k6metric.New(k.Name, kind, unit)
 		r.recorded = append(r.recorded, m)
 	}
