@@ -69,7 +69,7 @@ func (l Layout) Down(ctx context.Context, report func(string, ...any)) error {
 	step("wait for the pods' interfaces to go", func() error { return waitForInterfaces(15 * time.Second) })
 	step("remove netfilter tables", removeNetfilterTables)
 	step("unmount", func() error { return unmountBelow(l.State, l.Run) })
-	step("restore the host's settings", l.restoreHost)
+	step("restore the host's settings", func() error { return l.restoreHost(report) })
 	if failed != nil {
 		// Keep the records, so that the next `down` can finish.
 		return failed

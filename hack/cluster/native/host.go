@@ -73,8 +73,8 @@ func (l Layout) recordHost() error {
 }
 
 // restoreHost restores the settings and removes the directories that were created
-// as mount points if they are empty.
-func (l Layout) restoreHost() error {
+// as mount points, unless something else uses them.
+func (l Layout) restoreHost(report func(string, ...any)) error {
 	content, err := os.ReadFile(l.state("host-before.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -94,8 +94,25 @@ func (l Layout) restoreHost() error {
 		}
 		failed = errors.Join(failed, os.WriteFile(file, []byte(value), 0o644))
 	}
-	for _, dir := range record.MissingDirs {
-		if err := syscall.Rmdir(dir); err != nil && !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.ENOTEMPTY) {
+	mountinfo, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	return errors.Join(failed, removeMountPoints(record.MissingDirs, string(mountinfo), syscall.Rmdir, report))
+}
+
+// removeMountPoints removes those of the directories that are empty. The cluster mounts on them only in its own mount
+// namespaces, so a mount that is visible here belongs to something else, such as `ip netns`, which mounts
+// /run/netns on itself and never unmounts it. Such a directory stays and is reported.
+func removeMountPoints(dirs []string, mountinfo string, remove func(dir string) error, report func(string, ...any)) error {
+	var failed error
+	for _, dir := range dirs {
+		err := remove(dir)
+		switch {
+		case err == nil, errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTEMPTY):
+		case errors.Is(err, syscall.EBUSY) && slices.Contains(mountPointsBelow(mountinfo, []string{dir}), dir):
+			report("%s stays: something else has mounted a file system on it", dir)
+		default:
 			failed = errors.Join(failed, fmt.Errorf("remove %s: %w", dir, err))
 		}
 	}

@@ -2,8 +2,10 @@ package native
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -147,13 +149,14 @@ func TestRestoreHostRemovesItsFolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.restoreHost(); err != nil {
+	report := func(text string, args ...any) { t.Errorf(text, args...) }
+	if err := l.restoreHost(report); err != nil {
 		t.Errorf("without a record: %v", err)
 	}
 	if err := os.WriteFile(l.state("host-before.json"), record, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.restoreHost(); err != nil {
+	if err := l.restoreHost(report); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(empty); !os.IsNotExist(err) {
@@ -161,6 +164,49 @@ func TestRestoreHostRemovesItsFolders(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(used, "by-another")); err != nil {
 		t.Errorf("a used directory was removed: %v", err)
+	}
+}
+
+// Directories that something else uses stay, and the others are removed all the same.
+func TestRemoveMountPoints(t *testing.T) {
+	const mountinfo = `27 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
+90 27 0:21 /netns /run/netns rw shared:9 - tmpfs tmpfs rw
+91 27 0:44 / /run/containerd/other rw - tmpfs tmpfs rw
+`
+	tests := map[string]struct {
+		dir      string
+		err      error
+		reported []string
+		fails    bool
+	}{
+		"removed":                     {dir: "/run/netns"},
+		"missing":                     {dir: "/run/netns", err: syscall.ENOENT},
+		"used":                        {dir: "/run/netns", err: syscall.ENOTEMPTY},
+		"another's mount":             {dir: "/run/netns", err: syscall.EBUSY, reported: []string{"/run/netns stays: something else has mounted a file system on it"}},
+		"busy, with a mount below it": {dir: "/run/containerd", err: syscall.EBUSY, fails: true},
+		"busy without a mount":        {dir: "/run/mount", err: syscall.EBUSY, fails: true},
+		"not permitted":               {dir: "/run/netns", err: syscall.EPERM, fails: true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var reported, removed []string
+			err := removeMountPoints([]string{test.dir, "/var/lib/cni"}, mountinfo, func(dir string) error {
+				removed = append(removed, dir)
+				if dir == test.dir {
+					return test.err
+				}
+				return nil
+			}, func(text string, args ...any) { reported = append(reported, fmt.Sprintf(text, args...)) })
+			if (err != nil) != test.fails {
+				t.Errorf("error %v", err)
+			}
+			if diff := cmp.Diff(test.reported, reported); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff([]string{test.dir, "/var/lib/cni"}, removed); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 
