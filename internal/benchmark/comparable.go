@@ -8,13 +8,15 @@ import (
 )
 
 // exempt says which conditions may differ between runs that are compared.
-type exempt struct{ node, image, cpus bool }
+type exempt struct{ node, image, cpus, placement bool }
 
 // The fields of the template that decide about a condition.
 var (
 	nodeFields  = []string{"/target/pod/nodeSelector", "/target/pod/runtimeClassName"}
 	imageFields = []string{"/target/image", "/target/backends"}
 	cpuFields   = []string{"/target/resources", "/target/backends"}
+	// placementFields decide on which nodes clients may run, and whether the target's is one of them.
+	placementFields = []string{"/clients/placement", "/clients/pod", "/target/pod/nodeSelector"}
 )
 
 // betweenCells returns which conditions may differ between two cells: those that the axes on which the cells
@@ -29,6 +31,7 @@ func betweenCells(a, b *Cell) exempt {
 			e.node = e.node || c.touches(nodeFields)
 			e.image = e.image || c.touches(imageFields)
 			e.cpus = e.cpus || c.touches(cpuFields)
+			e.placement = e.placement || c.touches(placementFields)
 		}
 	}
 	return e
@@ -73,6 +76,7 @@ func difference(a, b *Run, e exempt) string {
 		{"kernel", x.Kernel, y.Kernel, e.node},
 		{"image", x.Image, y.Image, e.image},
 		{"CPU exclusivity", x.CPUExclusivity, y.CPUExclusivity, e.cpus},
+		{"placement of clients", x.Placement, y.Placement, e.placement},
 	} {
 		if !c.exempt && c.x != c.y {
 			return fmt.Sprintf("The %s of %s is %s, that of %s is %s.", c.name, b.Name, orUnknown(c.y), a.Name, orUnknown(c.x))

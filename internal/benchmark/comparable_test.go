@@ -12,7 +12,7 @@ import (
 // A round in which the runs of a cell, or of a cell and its baseline, were made under different conditions ends
 // at once, unless the axes are there to change the condition.
 func TestIncomparable(t *testing.T) {
-	same := Conditions{NodeType: "c5", Kernel: "6.1", Image: "sha256:1", CPUExclusivity: "Exclusive"}
+	same := Conditions{NodeType: "c5", Kernel: "6.1", Image: "sha256:1", CPUExclusivity: "Exclusive", Placement: "Apart"}
 	with := func(change func(*Conditions)) Conditions {
 		c := same
 		change(&c)
@@ -22,12 +22,13 @@ func TestIncomparable(t *testing.T) {
 	node := with(func(c *Conditions) { c.NodeType = "" })
 	image := with(func(c *Conditions) { c.Image = "sha256:2" })
 	shared := with(func(c *Conditions) { c.CPUExclusivity = "Shared" })
+	together := with(func(c *Conditions) { c.Placement = "Together" })
 	plain := options("a", "x", "y")
 	compared := compare("x", "LatencyP99")
 	changing := func(path, x, y string) v1alpha1.Axis {
 		return v1alpha1.Axis{Name: "a", Options: []v1alpha1.AxisOption{option("x", nil, path, x), option("y", nil, path, y)}}
 	}
-	const pin = " Let all runs have the same nodes with target.pod.nodeSelector, and name images by digest."
+	const pin = " Let all runs have the same nodes with target.pod.nodeSelector and clients.placement, and name images by digest."
 	for name, c := range map[string]struct {
 		axis       v1alpha1.Axis
 		comparison *v1alpha1.Comparison
@@ -65,6 +66,18 @@ func TestIncomparable(t *testing.T) {
 		"an axis of CPUs": {
 			axis: changing("/target/resources/cpu", `"1"`, `"1500m"`), comparison: compared,
 			conditions: map[string]Conditions{"bm-r1-c001-b00": shared, "bm-r1-c001-b01": shared, "bm-r1-c001-b02": shared},
+		},
+		"placement of clients in one cell": {
+			axis: plain, conditions: map[string]Conditions{"bm-r1-c001-b02": together},
+			want: "The runs of cell a=y can't be compared. The placement of clients of bm-r1-c001-b02 is Together, that of bm-r1-c001-b00 is Apart." + pin,
+		},
+		"placement of clients in two cells": {
+			axis: changing("/clients/replicas", "1", "2"), comparison: compared, conditions: map[string]Conditions{"bm-r1-c001-b00": together},
+			want: "The runs of cell a=y can't be compared. The placement of clients of bm-r1-c001-b00 is Together, that of bm-r1-c000-b00 is Apart." + pin,
+		},
+		"an axis of placements": {
+			axis: changing("/clients", `{"placement": "Apart"}`, `{"placement": "Together"}`), comparison: compared,
+			conditions: map[string]Conditions{"bm-r1-c001-b00": together, "bm-r1-c001-b01": together, "bm-r1-c001-b02": together},
 		},
 		"an axis of nodes": {
 			axis: changing("/target/pod", `{"nodeSelector": {"a": "b"}}`, `{}`), comparison: compared,
@@ -128,8 +141,9 @@ func TestStoredIncomparable(t *testing.T) {
 		verdict v1alpha1.BenchmarkVerdict
 		message string
 	}{
-		"another image":  {Conditions{Kernel: "6.1", Image: "sha256:2"}, "Passed", "1 gate comparison passed after 6 blocks."},
-		"another kernel": {Conditions{Kernel: "6.0", Image: "sha256:1"}, "Inconclusive", "1 of 1 gate comparison could not be decided after 6 blocks: LatencyP99 of template is incomparable: The kernel of bm-r1-c000-b00 is 6.1, that of old-1 is 6.0."},
+		"another image":   {Conditions{Kernel: "6.1", Image: "sha256:2", Placement: "Apart"}, "Passed", "1 gate comparison passed after 6 blocks."},
+		"other placement": {Conditions{Kernel: "6.1", Placement: "Together"}, "Inconclusive", "1 of 1 gate comparison could not be decided after 6 blocks: LatencyP99 of template is incomparable: The placement of clients of bm-r1-c000-b00 is Apart, that of old-1 is Together."},
+		"another kernel":  {Conditions{Kernel: "6.0", Image: "sha256:1"}, "Inconclusive", "1 of 1 gate comparison could not be decided after 6 blocks: LatencyP99 of template is incomparable: The kernel of bm-r1-c000-b00 is 6.1, that of old-1 is 6.0."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			comparison := &v1alpha1.Comparison{Baseline: v1alpha1.Baseline{LastPassed: &v1alpha1.LastPassed{}}, Metrics: []v1alpha1.ComparedMetric{{Name: "LatencyP99"}}}
@@ -138,7 +152,9 @@ func TestStoredIncomparable(t *testing.T) {
 			for i := range 6 {
 				r.Stored = map[string][]Run{"template": append(r.Stored["template"], Run{Name: "old-" + string(rune('1'+i)), Ended: begin.Add(-time.Hour), Valid: true, Figures: figures, Conditions: c.stored})}
 			}
-			r.measure = func(run *Run) { run.Figures, run.Conditions = figures, Conditions{Kernel: "6.1", Image: "sha256:1"} }
+			r.measure = func(run *Run) {
+				run.Figures, run.Conditions = figures, Conditions{Kernel: "6.1", Image: "sha256:1", Placement: "Apart"}
+			}
 			step := r.finish(t)
 			if step.End.Verdict != c.verdict || step.End.Message != c.message {
 				t.Errorf("%+v", step.End)

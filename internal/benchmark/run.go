@@ -66,6 +66,8 @@ type Conditions struct {
 	Image string `json:"image,omitempty"`
 	// CPUExclusivity is Exclusive, Shared or Unknown, followed by that of its backends.
 	CPUExclusivity string `json:"cpuExclusivity,omitempty"`
+	// Placement is Together if all clients ran on the target's node, Apart if none did, and Mixed otherwise.
+	Placement string `json:"placement,omitempty"`
 }
 
 // FiguresOf returns the figures of a result, in the units of result.Metrics. Those that it doesn't have
@@ -94,7 +96,36 @@ func ConditionsOf(r *result.Result, nodeType string) Conditions {
 		images = append(images, b.Name+" "+b.ImageID)
 		exclusivity = append(exclusivity, b.Name+" "+b.CPUExclusivity)
 	}
-	return Conditions{NodeType: nodeType, Kernel: e.Kernel, Image: strings.Join(images, ", "), CPUExclusivity: strings.Join(exclusivity, ", ")}
+	return Conditions{
+		NodeType: nodeType, Kernel: e.Kernel, Image: strings.Join(images, ", "), CPUExclusivity: strings.Join(exclusivity, ", "), Placement: placementOf(r),
+	}
+}
+
+// placementMixed is the placement of clients some of which ran on the target's node.
+const placementMixed = "Mixed"
+
+// placementOf returns where clients ran relative to the target, or "" if a node is unknown, as that of an external target.
+func placementOf(r *result.Result) string {
+	apart, together := 0, 0
+	for i := range r.Clients {
+		switch r.Clients[i].Node {
+		case "":
+			return ""
+		case r.Environment.TargetNode:
+			together++
+		default:
+			apart++
+		}
+	}
+	switch {
+	case r.Environment.TargetNode == "", len(r.Clients) == 0:
+		return ""
+	case together == 0:
+		return validity.PlacementApart
+	case apart == 0:
+		return validity.PlacementTogether
+	}
+	return placementMixed
 }
 
 // achievedShare is the share of the target rate that a trial must achieve to pass.

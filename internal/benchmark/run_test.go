@@ -146,6 +146,31 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+func TestPlacement(t *testing.T) {
+	for name, c := range map[string]struct {
+		target  string
+		clients []string
+		want    string
+	}{
+		"apart":                  {"a", []string{"b", "c"}, "Apart"},
+		"together":               {"a", []string{"a", "a"}, "Together"},
+		"one on the same":        {"a", []string{"b", "a"}, "Mixed"},
+		"an external target":     {"", []string{"b"}, ""},
+		"an unknown client node": {"a", []string{"a", ""}, ""},
+		"no clients":             {"a", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &result.Result{Environment: result.Environment{TargetNode: c.target}}
+			for _, node := range c.clients {
+				r.Clients = append(r.Clients, result.Client{Node: node})
+			}
+			if got := ConditionsOf(r, "").Placement; got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 func TestFail(t *testing.T) {
 	for _, c := range []struct {
 		trial  bool

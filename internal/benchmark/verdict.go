@@ -61,7 +61,7 @@ func (p *Planner) cutShort(l *ledger, blocks int) *End {
 	switch {
 	case at >= 0:
 		end.Reason = ReasonIncomparable
-		end.Message = fmt.Sprintf("The runs of cell %s can't be compared. %s Let all runs have the same nodes with target.pod.nodeSelector, and name images by digest.",
+		end.Message = fmt.Sprintf("The runs of cell %s can't be compared. %s Let all runs have the same nodes with target.pod.nodeSelector and clients.placement, and name images by digest.",
 			p.Cells[at].Name, mixed[at])
 	case len(l.invalid) > p.replace():
 		end.Reason = ReasonInvalidRuns

@@ -175,7 +175,7 @@ func addSpec(group *round.Group, spec []byte) error {
 
 // conditions returns what a round knows of the environment of a run, by the paths of result.Environment.
 func conditions(c benchmark.Conditions) map[string]string {
-	known := map[string]string{"/nodeType": c.NodeType, "/kernel": c.Kernel, "/targetImageID": c.Image, "/cpuExclusivity": c.CPUExclusivity}
+	known := map[string]string{"/nodeType": c.NodeType, "/kernel": c.Kernel, "/targetImageID": c.Image, "/cpuExclusivity": c.CPUExclusivity, "/placement": c.Placement}
 	for path, value := range known {
 		if value == "" {
 			delete(known, path)

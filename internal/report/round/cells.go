@@ -143,6 +143,7 @@ func (r *Report) writeConditions(d document) {
 		{"Node type", func(c *benchmark.Conditions) string { return c.NodeType }},
 		{"Kernel", func(c *benchmark.Conditions) string { return c.Kernel }},
 		{"CPU exclusivity", func(c *benchmark.Conditions) string { return c.CPUExclusivity }},
+		{"Placement", func(c *benchmark.Conditions) string { return c.Placement }},
 		{"Image", func(c *benchmark.Conditions) string { return c.Image }},
 	} {
 		item(c.name, strings.Join(distinct(r.Runs, c.of), "; "))
