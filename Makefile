@@ -285,7 +285,7 @@ test-e2e: cluster-up load-images load-test-images install install-cert-manager p
 # The manager stays on the node that isn't lost.
 .PHONY: test-nodes
 test-nodes: NODES := 2
-test-nodes: HELM_ARGS := --set-string nodeSelector.kubernetes\.io/hostname=assay
+test-nodes: HELM_ARGS := --set-string 'nodeSelector.kubernetes\.io/hostname=assay'
 test-nodes: cluster-up load-images test-server-image install ## Run the scenarios that need two nodes on a local cluster with NODES=2; ARGS="-run NAME" selects some
 	@$(CLUSTER) load $(BIN)/images/server.tar
 	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -timeout 25m -run '^TestNodes' ./test/e2e $(ARGS)

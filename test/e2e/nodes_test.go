@@ -20,6 +20,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/validity"
 	"github.com/assay-dev/assay/test/local"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -32,10 +34,9 @@ func on(node string, run *wrapper.Run) *wrapper.Run {
 	return run.Pod(&v1alpha1.PodAdditions{NodeConstraints: v1alpha1.NodeConstraints{NodeSelector: map[string]string{corev1.LabelHostname: node}}})
 }
 
-// apart puts the target on the first node and one client on the second, each with a CPU of its own. The
-// first node hasn't enough left for the client.
+// apart puts the target on the first node and one client on the second, each with a CPU of its own.
 func apart(run *wrapper.Run) *wrapper.Run {
-	return on(local.FirstNode, run).TargetResources("1", "256Mi").Clients(1, "1", "256Mi")
+	return on(local.FirstNode, run).TargetResources("1", "256Mi").Clients(1, "1", "256Mi").Placement(v1alpha1.PlacementApart)
 }
 
 // wantNodes fails the test unless target and client 0 ran on these nodes.
@@ -61,6 +62,18 @@ func (c *cluster) measures(t *testing.T, run *v1alpha1.BenchmarkRun) {
 		return r.Status.Progress != nil && ptr.Deref(r.Status.Progress.Requests, 0) > 0 &&
 			condition(r, v1alpha1.ConditionSucceeded).Reason == v1alpha1.ReasonMeasuring
 	})
+}
+
+// findingOf returns the severity of a finding of a run; empty if the run doesn't have it.
+func (c *cluster) findingOf(t *testing.T, run *v1alpha1.BenchmarkRun, reason string) result.Severity {
+	t.Helper()
+	findings := c.artifact(t, run).Findings
+	i := slices.IndexFunc(findings, func(f result.Finding) bool { return f.Reason == reason })
+	if i < 0 {
+		return ""
+	}
+	t.Log(findings[i].Message)
+	return findings[i].Severity
 }
 
 // limitLink limits the network between the nodes until the end of the test.
@@ -121,6 +134,9 @@ func TestNodesApart(t *testing.T) {
 	if valid := condition(done, v1alpha1.ConditionValid); valid.Status != metav1.ConditionTrue {
 		t.Errorf("%+v", valid)
 	}
+	if got := c.findingOf(t, done, validity.ReasonSharedNode); got != "" {
+		t.Errorf("SharedNode %s, although they are apart", got)
+	}
 	if around := c.artifact(t, done).Clients[0].NodeUsage; around == nil || around.SegmentsSent == 0 {
 		t.Errorf("around the client: %+v", around)
 	}
@@ -130,11 +146,25 @@ func TestNodesApart(t *testing.T) {
 	}
 }
 
+// TestNodesTogether measures a server from its own node, as the run asks for, although the other node is free.
+func TestNodesTogether(t *testing.T) {
+	c := theCluster
+	run := on(local.FirstNode, wrapper.NewRun(c.namespace(t), "together", serverImage)).Path("/fixed/1000/10").
+		Placement(v1alpha1.PlacementTogether).Requests(2, 1000).Obj()
+	c.create(t, run)
+	done := c.finished(t, run, 2*time.Minute)
+	wantSucceeded(t, done)
+	wantNodes(t, done, local.FirstNode, local.FirstNode)
+	if got := c.findingOf(t, done, validity.ReasonSharedNode); got != result.Accepted {
+		t.Errorf("SharedNode %q, want it to be accepted", got)
+	}
+}
+
 // TestNodesLost powers off the node of the target or of the client during a measurement. The run must say
 // which was lost while the node is away, and delete its objects when it is back.
 func TestNodesLost(t *testing.T) {
 	endless := func(t *testing.T, name string) *wrapper.Run {
-		return wrapper.NewRun(theCluster.namespace(t), name, serverImage).Path("/fixed/1000/10").Seconds(2, 600)
+		return wrapper.NewRun(theCluster.namespace(t), name, serverImage).Path("/fixed/1000/10").Seconds(2, 600).Placement(v1alpha1.PlacementApart)
 	}
 	tests := map[string]struct {
 		run    func(*testing.T) *wrapper.Run
@@ -142,10 +172,7 @@ func TestNodesLost(t *testing.T) {
 		says   string
 	}{
 		"target": {
-			// The second node hasn't enough left for the client.
-			run: func(t *testing.T) *wrapper.Run {
-				return on(local.SecondNode, endless(t, "target")).TargetResources("900m", "128Mi")
-			},
+			run:    func(t *testing.T) *wrapper.Run { return on(local.SecondNode, endless(t, "target")) },
 			reason: v1alpha1.ReasonTargetLost, says: "agent was disconnected for 2m0s. Check node assay-2",
 		},
 		"client": {
@@ -212,30 +239,31 @@ func TestNodesCutOff(t *testing.T) {
 }
 
 // TestNodesNetwork measures a server over a network that is the limit, or that loses packets. Every
-// request is counted once.
+// request is counted once, and the result says that it is one of the network.
 func TestNodesNetwork(t *testing.T) {
-	const requests, length = 2000, 10000
-	path := fmt.Sprintf("/fixed/0/%d", length)
 	tests := map[string]struct {
 		link local.Link
+		// The narrow link is full for 10 s. Its responses are longer than what is sent at once.
+		requests, length int64
 		// maxBitsPerSecond bounds what the bodies can take of the network.
 		maxBitsPerSecond int64
 		retransmits      bool
 	}{
-		"narrow": {link: local.Link{Rate: "20mbit"}, maxBitsPerSecond: 20_000_000},
-		"lossy":  {link: local.Link{LossPercent: 1}, retransmits: true},
+		"narrow": {link: local.Link{Rate: "20mbit"}, requests: 250, length: 100_000, maxBitsPerSecond: 20_000_000},
+		"lossy":  {link: local.Link{LossPercent: 1}, requests: 2000, length: 10_000, retransmits: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := theCluster
 			limitLink(t, test.link)
+			requests, path := test.requests, fmt.Sprintf("/fixed/0/%d", test.length)
 			run := apart(wrapper.NewRun(c.namespace(t), name, serverImage)).Path(path).Requests(8, requests).Retain(v1alpha1.RetainAlways).Obj()
 			c.create(t, run)
 			done := c.finished(t, run, 3*time.Minute)
 			wantSucceeded(t, done)
 			wantNodes(t, done, local.FirstNode, local.SecondNode)
 			s := done.Status.Result
-			if *s.Requests != requests || *s.Errors.Total != 0 || *s.BodyBytesReceived != requests*length {
+			if *s.Requests != requests || *s.Errors.Total != 0 || *s.BodyBytesReceived != requests*test.length {
 				t.Errorf("result: %d requests, %d errors, %d bytes", *s.Requests, *s.Errors.Total, *s.BodyBytesReceived)
 			}
 			if got := c.serverReport(t, done)[path]; got.Requests != requests {
@@ -245,6 +273,9 @@ func TestNodesNetwork(t *testing.T) {
 			t.Logf("%d bits/s, %s", bits, condition(done, v1alpha1.ConditionValid).Message)
 			if test.maxBitsPerSecond > 0 && bits > test.maxBitsPerSecond {
 				t.Errorf("%d bits/s through a network of %s", bits, test.link.Rate)
+			}
+			if got := c.findingOf(t, done, validity.ReasonNetworkLimited); got != result.Warns {
+				t.Errorf("NetworkLimited %q, want a warning", got)
 			}
 			if around := c.artifact(t, done).NodeUsage; test.retransmits && (around == nil || around.SegmentsRetransmitted <= 0) {
 				t.Errorf("around the target: %+v", around)

@@ -77,6 +77,12 @@ func (r *Run) Clients(replicas int32, cpu, memory string) *Run {
 	return r
 }
 
+// Placement says on which nodes clients run, relative to the target's.
+func (r *Run) Placement(placement v1alpha1.ClientPlacement) *Run {
+	r.Spec.Clients.Placement = placement
+	return r
+}
+
 // Requests makes each client send the given number of requests over the given number of connections.
 func (r *Run) Requests(connections int32, requests int64) *Run {
 	r.Spec.Load.Closed = &v1alpha1.ClosedLoad{Connections: connections, Requests: ptr.To(requests)}
