@@ -56,6 +56,7 @@ type section struct {
 var sections = []section{
 	{"identical", "identical servers: never better or worse in rounds of 10 blocks with 5 gate metrics", showIdentical},
 	{"slower", "a server with 10% more service time: worse, and the interval holds 10%", showSlower},
+	{"reversal", "the same two servers compared by a strong client, and by a starved one, whose runs are void", showReversal},
 	{"capacity", "a server with a limited rate: its capacity is found within 5%", showCapacity},
 	{"killed", "a manager that is killed at random times of a round: every run once, the same verdict", showKilled},
 	{"scheduled", "a schedule: rounds begin by themselves, one at a time, and not while suspended", showScheduled},

@@ -35,6 +35,7 @@ func TestBenchmarks(t *testing.T) {
 	}{
 		"identical": {identicalBenchmark(testStage("identical")), []string{"variant=a", "variant=b"}},
 		"slower":    {slowerBenchmark(testStage("slower")), []string{"path=/random/40000/100", "path=/random/44000/100"}},
+		"reversal":  {reversalBenchmark(testStage("reversal"), "starved", starvedClient, starvedReplace), []string{"path=/fixed/2500/100", "path=/fixed/3000/100"}},
 		"capacity":  {capacityBenchmark(testStage("capacity"), "capacity-1", 300), []string{"template"}},
 		"killed":    {killedBenchmark(testStage("killed")), []string{"path=/fixed/10000/100", "path=/fixed/20000/100"}},
 		"scheduled": {scheduledBenchmark(testStage("scheduled")), []string{"template"}},
