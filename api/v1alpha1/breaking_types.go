@@ -7,8 +7,8 @@ package v1alpha1
 // +kubebuilder:validation:MinProperties=1
 type StopAt struct {
 	// cpuPercent ends the load when the CPU usage is above this percentage for 3 seconds: of the server
-	// or a backend in percent of its own CPU limit, or of all of them in percent of the sum of
-	// their limits. If not set, the CPU usage doesn't end the load; the result then has the breaking
+	// or a backend in percent of its own CPU limit, or of all of them in percent of target.sharedCPU or
+	// else of the sum of their limits. If not set, the CPU usage doesn't end the load; the result then has the breaking
 	// points of 90.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=99
@@ -70,7 +70,7 @@ const (
 // met.
 type BreakingPoint struct {
 	// kind is CPU (of a container of the target, in percent of its limit), PodCPU (of all containers, in
-	// percent of the sum of their limits), FailedRequests (since the start), ErrorRate, LatencyP99
+	// percent of target.sharedCPU or else of the sum of their limits), FailedRequests (since the start), ErrorRate, LatencyP99
 	// or Throughput (which no longer rises).
 	// +required
 	Kind BreakingPointKind `json:"kind,omitempty"`

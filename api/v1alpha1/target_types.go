@@ -19,6 +19,9 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, !has(c.securityContext) || !c.securityContext.?privileged.orValue(false) && c.securityContext.?procMount.orValue('Default') != 'Unmasked' && c.securityContext.?seccompProfile.type.orValue(\"\") != 'Unconfined')",reason="FieldValueForbidden",fieldPath=".pod.containers",message="containers must not be privileged, have an unmasked procMount, or the seccomp profile Unconfined: the Pod Security Standards Restricted and Baseline forbid it"
 // +kubebuilder:validation:XValidation:rule="self.podSecurity != 'Restricted' || !has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, !has(c.securityContext) || !c.securityContext.?allowPrivilegeEscalation.orValue(false) && c.securityContext.?runAsNonRoot.orValue(true) && c.securityContext.?runAsUser.orValue(1) != 0)",reason="FieldValueForbidden",fieldPath=".pod.containers",message="containers must not run as root or escalate privileges with podSecurity Restricted: use Baseline"
 // +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.securityContext) || self.pod.securityContext.?seccompProfile.type.orValue(\"\") != 'Unconfined' && (self.podSecurity != 'Restricted' || self.pod.securityContext.?runAsNonRoot.orValue(true) && self.pod.securityContext.?runAsUser.orValue(1) != 0)",reason="FieldValueForbidden",fieldPath=".pod.securityContext",message="securityContext must not have the seccomp profile Unconfined, nor run as root with podSecurity Restricted"
+// +kubebuilder:validation:XValidation:rule="!has(self.sharedCPU) || has(self.backends)",reason="FieldValueForbidden",fieldPath=".sharedCPU",message="sharedCPU is for targets with backends: a server alone has resources.cpu"
+// +kubebuilder:validation:XValidation:rule="!has(self.sharedCPU) || self.?resources.cpuPinning.orValue('Preferred') != 'Required' && (!has(self.backends) || self.backends.all(b, b.?resources.cpuPinning.orValue('Preferred') != 'Required'))",reason="FieldValueInvalid",fieldPath=".sharedCPU",message="sharedCPU must not be set when cpuPinning of the server or a backend is Required: CPUs that they share are exclusive to none of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.sharedCPU) || quantity(string(self.sharedCPU)).compareTo(quantity('100m')) >= 0",reason="FieldValueInvalid",fieldPath=".sharedCPU",message="sharedCPU must be at least 100m"
 type Target struct {
 	// image is the container image of the server. An external server has none.
 	// +optional
@@ -45,6 +48,13 @@ type Target struct {
 	// +default={"cpu": "1", "memory": "1Gi"}
 	// +optional
 	Resources Resources `json:"resources,omitempty,omitzero"`
+
+	// sharedCPU is the number of CPUs that the server and its backends may use together, as if they
+	// ran on one machine of that size; the resources of each still limit that one. The CPUs aren't
+	// exclusive. It needs pod-level resources, which Kubernetes 1.34 and later have. If not set, all
+	// together may use the sum of their resources.
+	// +optional
+	SharedCPU *resource.Quantity `json:"sharedCPU,omitempty"`
 
 	// server says how the image is configured: exactly one of tomcat, httpd, nginx, jetty, generic
 	// and external.

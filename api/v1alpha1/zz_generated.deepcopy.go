@@ -3228,6 +3228,11 @@ func (in *Target) DeepCopyInto(out *Target) {
 		}
 	}
 	in.Resources.DeepCopyInto(&out.Resources)
+	if in.SharedCPU != nil {
+		in, out := &in.SharedCPU, &out.SharedCPU
+		x := (*in).DeepCopy()
+		*out = &x
+	}
 	in.Server.DeepCopyInto(&out.Server)
 	if in.TLS != nil {
 		in, out := &in.TLS, &out.TLS

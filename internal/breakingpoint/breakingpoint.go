@@ -62,6 +62,8 @@ type Load struct {
 	End int64
 	// Containers are the target's containers with their limits; none if their usage is unknown.
 	Containers []result.Container
+	// SharedCPULimit limits them together, in thousandths of a CPU; 0 if only their own limits do.
+	SharedCPULimit int64
 }
 
 // entry is a second of the series, or several joined ones, and its place in the load.
@@ -202,8 +204,13 @@ func (s *search) sustained(bound float64, of func(e *entry) (value float64, know
 // cpu returns the breaking point of the CPU time of some containers together. known reports whether their usage
 // is known in any entry.
 func (s *search) cpu(containers []result.Container, p result.BreakingPoint, bound int64) (of result.BreakingPoint, known bool) {
+	shared := s.load.SharedCPULimit
+	if p.Kind == result.BreakingCPU {
+		shared = 0 // the container's own limit
+	}
+	limit := result.PodCPULimit(containers, shared)
 	percent := func(e *entry) (float64, bool) {
-		used, limit := int64(0), int64(0)
+		used := int64(0)
 		for i := range containers {
 			c := &containers[i]
 			time := e.ServerCPU
@@ -214,10 +221,10 @@ func (s *search) cpu(containers []result.Container, p result.BreakingPoint, boun
 					time = result.Unknown
 				}
 			}
-			if time < 0 || c.CPULimit <= 0 {
+			if time < 0 || limit <= 0 {
 				return 0, false
 			}
-			used, limit = used+time, limit+c.CPULimit
+			used += time
 		}
 		// CPU µs, divided by limit/1000 CPUs and Seconds·1,000,000 µs, in percent
 		return 100 * float64(used) / (float64(limit) * 1000 * float64(e.Seconds)), true

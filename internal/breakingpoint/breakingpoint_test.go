@@ -246,6 +246,20 @@ func TestUnknownUsage(t *testing.T) {
 	}
 }
 
+// TestSharedLimit checks that the CPU of the pod is that of its limit if this is less than the sum of the containers'.
+func TestSharedLimit(t *testing.T) {
+	p := profile.Profile{ramp(0, 1000, 200), hold(1000, 60)}
+	series := target{knee: 2000, serverPercent: 0.1, appPercent: 0.05}.series(p, 1) // 0.2% of a CPU per user, 90% of 1.5 CPUs at 675
+	load := loadOf(p)
+	load.SharedCPULimit = 1500
+	for _, point := range Find(series, load, Bounds{CPUPercent: 90}) {
+		want := map[string]int64{"CPUserver": 180, "PodCPU": 135}[string(point.Kind)+point.Container]
+		if point.Reached != (want > 0) || point.Second != want {
+			t.Errorf("%+v, want it at %d s", point, want)
+		}
+	}
+}
+
 func TestFirst(t *testing.T) {
 	points := []result.BreakingPoint{
 		{Kind: result.BreakingCPU}, {Kind: result.BreakingPodCPU, Reached: true, Second: 7},

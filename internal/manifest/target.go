@@ -53,6 +53,9 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 		server.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError
 		pod.Spec.Containers = append(pod.Spec.Containers, server)
 	}
+	if spec.SharedCPU != nil {
+		shareCPU(&pod.Spec, *spec.SharedCPU)
+	}
 	if len(spec.Content) > 0 {
 		pod.Spec.InitContainers = []corev1.Container{contentWriter(pod.Spec.Containers[1].Resources, settings)}
 	}
@@ -74,14 +77,6 @@ func mountGCLogs(watcher *corev1.Container, servers []corev1.Container) {
 			}
 		}
 	}
-}
-
-// resourcesOf returns the resources of the i-th server. Clients connect to the first.
-func resourcesOf(spec *v1alpha1.Target, i int) v1alpha1.Resources {
-	if i == 0 {
-		return spec.Resources
-	}
-	return spec.Backends[i-1].Resources
 }
 
 // contentWriter returns the container that writes the content. It gets the resources of the server,

@@ -126,7 +126,7 @@ func usageColumns(r *result.Result) []usageColumn {
 		}})
 	}
 	if len(containers) > 1 {
-		columns = append(columns, usageColumn{"pod CPU %", "cpu_percent_pod", func(l *result.Level) float64 { return l.PodCPUPercent(containers) }})
+		columns = append(columns, usageColumn{"pod CPU %", "cpu_percent_pod", func(l *result.Level) float64 { return l.PodCPUPercent(containers, r.Environment.SharedCPULimit) }})
 	}
 	return append(columns,
 		usageColumn{"idle %", "idle_percent", func(l *result.Level) float64 {

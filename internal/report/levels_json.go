@@ -38,7 +38,7 @@ func levelsJSON(r *result.Result, parts []part) []levelJSON {
 				l.CPUPercentOfLimit[c.Name] = percent
 			}
 		}
-		if percent := p.PodCPUPercent(containers); percent >= 0 {
+		if percent := p.PodCPUPercent(containers, r.Environment.SharedCPULimit); percent >= 0 {
 			l.PodCPUPercentOfLimit = &percent
 		}
 		if p.Node != nil {

@@ -31,11 +31,11 @@ func opened() *result.Result {
 }
 
 // staged returns a result of levels like R5's, ended at the third, at which the application behind the server is
-// saturated. The server's limit is 2 CPUs, the application's 1.
+// saturated. The server's limit is 2 CPUs, the application's 1, that of both together 2.5.
 func staged() *result.Result {
 	r := tomcat()
 	r.Run.Connections, r.Run.AllConnections = 300, 600
-	r.Environment.TargetCPULimit = 2000
+	r.Environment.TargetCPULimit, r.Environment.SharedCPULimit = 2000, 2500
 	r.Environment.Backends = []result.BackendEnvironment{{Name: "app", Image: "tomcat:9.0", CPULimit: 1000}}
 	level := func(of, start, end int64) result.Level {
 		l := result.Level{TargetConnections: of, Start: start, End: end, ClientCPU: (end - start) * 100_000}

@@ -14,6 +14,10 @@ import (
 // measurement, with names if there are several.
 func writeTarget(w *bytes.Buffer, r *result.Result) {
 	containers := r.Containers()
+	if shared := r.Environment.SharedCPULimit; shared > 0 {
+		line(w, "Shared limit:", "%s CPUs for all containers together", cpus(shared))
+		fmt.Fprintln(w)
+	}
 	for i, c := range containers {
 		role := "clients talk to it"
 		if i > 0 {

@@ -63,6 +63,22 @@ type Container struct {
 	Usage *Server
 }
 
+// PodCPULimit returns the limit of all containers of the target together, in thousandths of a CPU: the shared one or
+// the sum of their own. It is 0 if that of one of them is unknown.
+func PodCPULimit(containers []Container, shared int64) int64 {
+	sum := int64(0)
+	for i := range containers {
+		if containers[i].CPULimit <= 0 {
+			return 0
+		}
+		sum += containers[i].CPULimit
+	}
+	if shared > 0 {
+		return min(shared, sum)
+	}
+	return sum
+}
+
 // Containers returns the containers of the target's pod: the server that clients
 // talk to, then those behind it in the order of Environment.Backends, then those
 // with a usage that are not in the environment.

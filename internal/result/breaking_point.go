@@ -7,7 +7,7 @@ type BreakingPointKind string
 const (
 	// BreakingCPU is a container of the target above a share of its own CPU limit.
 	BreakingCPU BreakingPointKind = "CPU"
-	// BreakingPodCPU is all containers of the target together above a share of their limits' sum.
+	// BreakingPodCPU is all containers of the target together above a share of their PodCPULimit.
 	BreakingPodCPU BreakingPointKind = "PodCPU"
 	// BreakingFailedRequests is a number of failed requests since the start.
 	BreakingFailedRequests BreakingPointKind = "FailedRequests"

@@ -77,18 +77,18 @@ type Step struct {
 // Load returns the connections or the rate of the level.
 func (l *Level) Load() int64 { return l.TargetConnections + l.TargetRatePerSecond }
 
-// PodCPUPercent returns the CPU time of all containers of the target in percent of the sum of their limits,
-// or Unknown if one of these is.
-func (l *Level) PodCPUPercent(containers []Container) float64 {
-	used, limit := int64(0), int64(0)
+// PodCPUPercent returns the CPU time of all containers of the target in percent of their PodCPULimit, or
+// Unknown.
+func (l *Level) PodCPUPercent(containers []Container, shared int64) float64 {
+	used := int64(0)
 	for _, c := range containers {
 		of := l.CPUOf(c.Name)
-		if of == Unknown || c.CPULimit <= 0 {
+		if of == Unknown {
 			return Unknown
 		}
-		used, limit = used+of, limit+c.CPULimit
+		used += of
 	}
-	return l.CPUPercent(used, limit)
+	return l.CPUPercent(used, PodCPULimit(containers, shared))
 }
 
 // BytesPerSecond returns the bytes of responses divided by the level's length.

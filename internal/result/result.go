@@ -152,6 +152,9 @@ type Environment struct {
 	// TargetCPULimit and ClientCPULimit are in thousandths of a CPU.
 	TargetCPULimit int64 `json:"targetCPULimitMillis"`
 	ClientCPULimit int64 `json:"clientCPULimitMillis"`
+	// SharedCPULimit limits the server and the backends together, in thousandths of a CPU; 0 if only
+	// their own limits do.
+	SharedCPULimit int64 `json:"sharedCPULimitMillis,omitempty"`
 	// TargetCPUs lists the CPUs that the server may run on. CPUExclusivity is Exclusive,
 	// Shared or Unknown.
 	TargetCPUs     string `json:"targetCPUs"`

@@ -81,12 +81,21 @@ func brokenLoad(run *v1alpha1.BenchmarkRun) *breakingpoint.Load {
 	if isExternal(run) {
 		return load
 	}
-	load.Containers = []result.Container{{Name: result.ServerContainer, CPULimit: manifest.CPUMillis(spec.Target.Resources)}}
+	load.Containers = []result.Container{{Name: result.ServerContainer, CPULimit: manifest.ServerCPUMillis(&spec.Target, 0)}}
 	for i := range spec.Target.Backends {
 		b := &spec.Target.Backends[i]
-		load.Containers = append(load.Containers, result.Container{Name: b.Name, CPULimit: manifest.CPUMillis(b.Resources)})
+		load.Containers = append(load.Containers, result.Container{Name: b.Name, CPULimit: manifest.ServerCPUMillis(&spec.Target, i+1)})
 	}
+	load.SharedCPULimit = sharedCPUMillis(&spec.Target)
 	return load
+}
+
+// sharedCPUMillis returns the limit of all servers together in thousandths of a CPU, or 0 if only their own limits do.
+func sharedCPUMillis(t *v1alpha1.Target) int64 {
+	if t.SharedCPU == nil {
+		return 0
+	}
+	return t.SharedCPU.MilliValue()
 }
 
 // addBreakingPoints adds the breaking points to the result of a load with stages, whose levels it has.

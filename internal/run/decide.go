@@ -92,7 +92,7 @@ func (p *planner) failure() *Failure {
 		return targetMismatch(run, o, p.mismatches)
 	}
 	for _, find := range []func(*v1alpha1.BenchmarkRun, *Observed, time.Time) *Failure{
-		evicted, targetGone, mismatch, targetEnded, targetBlocked, targetNotReady, targetLost,
+		evicted, targetGone, sharingUnsupported, mismatch, targetEnded, targetBlocked, targetNotReady, targetLost,
 		jobGone, clientEnded, clientsDeleted, jobFailed, clientBlocked, clientRefused, clientsNotReady, clientLost,
 	} {
 		if f := find(run, o, now); f != nil {

@@ -20,6 +20,16 @@ func targetGone(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
 	return nil
 }
 
+// sharingUnsupported fails a run whose servers share a limit that the API server didn't keep.
+func sharingUnsupported(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
+	if run.Spec.Target.SharedCPU == nil || o.Target == nil || o.Target.Spec.Resources != nil {
+		return nil
+	}
+	return failuref(v1alpha1.ReasonInvalidSpec,
+		"spec.target.sharedCPU needs pod-level resources, which this cluster doesn't have: the API server dropped resources of the target's pod. "+
+			"Use Kubernetes 1.34 or later with the feature gate PodLevelResources, or omit sharedCPU.")
+}
+
 // targetEnded fails a run of which a container of the target terminated.
 func targetEnded(_ *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
 	if o.Target == nil {

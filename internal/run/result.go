@@ -207,7 +207,8 @@ func (p *planner) environment() result.Environment {
 		Libraries:      started.Libraries,
 		Unverified:     server.Verifiable(&spec.Target) && started.Connector == "",
 		DocumentLength: -1,
-		TargetCPULimit: manifest.CPUMillis(spec.Target.Resources),
+		TargetCPULimit: manifest.ServerCPUMillis(&spec.Target, 0),
+		SharedCPULimit: sharedCPUMillis(&spec.Target),
 		ClientCPULimit: manifest.CPUMillis(spec.Clients.Resources),
 		TargetCPUs:     started.CPUs,
 		CPUExclusivity: string(started.CPUExclusivity),
@@ -230,13 +231,13 @@ func (p *planner) environment() result.Environment {
 		e.Kernel, e.ContainerRuntime, e.Kubelet = info.KernelVersion, info.ContainerRuntimeVersion, info.KubeletVersion
 	}
 	for i := range spec.Target.Backends {
-		e.Backends = append(e.Backends, p.backendEnvironment(&spec.Target.Backends[i]))
+		e.Backends = append(e.Backends, p.backendEnvironment(&spec.Target.Backends[i], manifest.ServerCPUMillis(&spec.Target, i+1)))
 	}
 	return e
 }
 
-func (p *planner) backendEnvironment(b *v1alpha1.Backend) result.BackendEnvironment {
-	e := result.BackendEnvironment{Name: b.Name, Image: b.Image, CPULimit: manifest.CPUMillis(b.Resources)}
+func (p *planner) backendEnvironment(b *v1alpha1.Backend, cpuLimit int64) result.BackendEnvironment {
+	e := result.BackendEnvironment{Name: b.Name, Image: b.Image, CPULimit: cpuLimit}
 	for _, started := range p.started.Backends {
 		if started.Name == b.Name {
 			e.ImageID = started.ImageID

@@ -117,9 +117,11 @@ func containersUsed(r *result.Result) (used []string, busiest float64) {
 }
 
 // containersUsedIn returns the CPU use of each container of the target in some seconds, as text, and that of the
-// busiest in percent of its limit; nil if that of some container is unknown.
+// busiest in percent of its limit, or that of all together in percent of the limit that they share if this is
+// higher; nil if that of some container is unknown.
 func containersUsedIn(r *result.Result, all []result.Second) (used []string, busiest float64) {
 	containers := r.Containers()
+	var together float64 // CPUs
 	for _, c := range containers {
 		var cpu, length int64
 		for i := range all {
@@ -144,6 +146,12 @@ func containersUsedIn(r *result.Result, all []result.Second) (used []string, bus
 			text = c.Name + " " + text
 		}
 		used = append(used, text)
+		together += float64(cpu) / (1_000_000 * float64(length))
+	}
+	if shared := r.Environment.SharedCPULimit; shared > 0 {
+		percent := 100_000 * together / float64(shared)
+		busiest = max(busiest, percent)
+		used = append(used, fmt.Sprintf("together %.1f%%", percent))
 	}
 	return used, busiest
 }

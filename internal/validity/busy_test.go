@@ -67,6 +67,13 @@ func TestTargetNotBusy(t *testing.T) {
 				r.Series[i].BackendCPU = map[string]int64{"tomcat": 480_000}
 			}
 		}, nil},
+		"the CPU that server and backend share": {pool, func(r *result.Result) {
+			r.Environment.Backends = []result.BackendEnvironment{{Name: "tomcat", CPULimit: 1000}}
+			r.Environment.SharedCPULimit = 450
+			for i := range r.Series {
+				r.Series[i].BackendCPU = map[string]int64{"tomcat": 200_000}
+			}
+		}, nil},
 		"a backend that nobody can see": {pool, func(r *result.Result) {
 			r.Environment.Backends = []result.BackendEnvironment{{Name: "tomcat", CPULimit: 500}}
 		}, nil},

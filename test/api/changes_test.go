@@ -80,6 +80,7 @@ var refusedAdditions = []change{
 	{field: "target.server", patch: `{target: {server: {tomcat: {connector: {maxThreads: 1}}}}}`},
 	{field: "target.tls", patch: `{target: {tls: {certificate: {selfSigned: {}}}}}`},
 	{field: "target.backends", patch: `{target: {backends: [{name: a, image: a, server: {generic: {}}}]}}`},
+	{field: "target.sharedCPU", patch: `{target: {sharedCPU: 1, backends: [{name: a, image: a, server: {generic: {}}}]}}`},
 	{field: "target.pod", patch: `{target: {pod: {priorityClassName: a}}}`},
 }
 

@@ -221,6 +221,7 @@ spec:
       ciphers: [TLS_CHACHA20_POLY1305_SHA256]
       certificate: {selfSigned: {}}
     backends: [{name: app, image: "localhost/assay-test/tomcat:9.0", server: {tomcat: {}}}]
+    sharedCPU: 1500m
     content: [{path: /a.html, sizeBytes: 1}]
     readiness: {path: /a.html}
   load:
