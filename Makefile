@@ -336,8 +336,7 @@ test-benchmark: cluster-up load-images test-server-image install ## Show that Be
 	@KUBECONFIG=$(KUBECONFIG_FILE) $(BIN)/benchmark $(ARGS)
 
 .PHONY: test-findings
-test-findings: cluster-up load-images test-server-image install ## Provoke each finding, and make runs near it that must not have it; ARGS=-help lists flags
-	@$(CLUSTER) load $(BIN)/images/server.tar
+test-findings: cluster-up load-images load-test-images install ## Provoke each finding, and make runs near it that must not have it; ARGS=-help lists flags
 	@$(GO_BUILD) -o $(BIN)/findings ./test/findings
 	@KUBECONFIG=$(KUBECONFIG_FILE) $(BIN)/findings $(ARGS)
 

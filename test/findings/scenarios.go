@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -68,9 +69,14 @@ var scenarios = []scenario{
 		run: func() *wrapper.Run { return calm("/fixed/2000/100") },
 	},
 	{
-		name: "one-node", about: "a client on the node of the target, which is where the only node has it",
+		name: "one-node", about: "a client that may only run on the target's node",
 		raises: findings{validity.ReasonSharedNode: result.Warns},
-		run:    func() *wrapper.Run { return calm("/fixed/2000/100").Seconds(25, 3) },
+		run: func() *wrapper.Run {
+			r := calm("/fixed/2000/100").Seconds(25, 3)
+			first := v1alpha1.NodeConstraints{NodeSelector: map[string]string{corev1.LabelHostname: local.FirstNode}}
+			r.Spec.Target.Pod, r.Spec.Clients.Pod = &v1alpha1.PodAdditions{NodeConstraints: first}, &v1alpha1.ClientPodAdditions{NodeConstraints: first}
+			return r
+		},
 	},
 	{
 		name: "overload", about: "600 requests/s asked of a server that can do 500",
@@ -252,15 +258,20 @@ export default function () { for (let i = 0, n = 0; i < 20000; i++) n += i; http
 		raises: findings{validity.ReasonServerLogErrors: result.Warns},
 		page:   `<%@ page session="false" %><% if (true) throw new IllegalStateException("by the page"); %>`,
 		run: func() *wrapper.Run {
-			r := tomcat(150, 2).Path("/"+pageFile).Seconds(2, 3)
+			r := tomcat(150, 2).Path("/"+pageFile).Requests(2, 100).Warmup(10)
 			r.Spec.Target.Readiness.Path = "/page.html"
 			return r
 		},
 	},
 	{
-		name: "few-collections", about: "5,000 requests to a Tomcat",
+		name: "few-collections", about: "1,000 requests to a Tomcat whose heap has room for the garbage of all",
 		raises: findings{validity.ReasonFewRequestsForGC: result.Warns},
-		run:    func() *wrapper.Run { return tomcat(150, 5).Requests(5, 5000) },
+		run: func() *wrapper.Run {
+			r := tomcat(150, 5).Requests(5, 1000).Warmup(500)
+			// Room for code, too, which is otherwise collected while the server starts to be used.
+			r.Spec.Target.Server.Tomcat.JVMOptions = []string{"-Xms640m", "-Xmx640m", "-Xmn512m", "-XX:MetaspaceSize=128m"}
+			return r
+		},
 	},
 	{
 		name: "collections", about: "a page that collects garbage for each request",
@@ -285,14 +296,14 @@ export default function () { for (let i = 0, n = 0; i < 20000; i++) n += i; http
 	},
 	{
 		name: "script-failing", about: "a script that calls test.fail(), with a teardown() that throws",
-		raises: findings{validity.ReasonScriptMarkedFailed: result.Warns, validity.ReasonTeardownFailed: result.Warns},
+		raises: findings{validity.ReasonScriptMarkedFailed: result.Invalidates, validity.ReasonTeardownFailed: result.Warns},
 		script: rateScript(20, `if (exec.scenario.iterationInTest === 10) exec.test.fail('by the script');`) +
 			`export function teardown() { throw new Error('by the script'); }`,
 		run: scripted,
 	},
 	{
 		name: "script-ending", about: "a script whose threshold ends the load",
-		raises: findings{validity.ReasonLoadEndedEarly: result.Warns},
+		raises: findings{validity.ReasonLoadEndedEarly: result.Invalidates},
 		script: `import http from 'k6/http';
 export const options = { vus: 5, duration: '30s', thresholds: { http_reqs: [{ threshold: 'count<200', abortOnFail: true }] } };
 export default function () { http.get(__ENV.ASSAY_TARGET_URL + '/fixed/2000/100'); }
@@ -312,7 +323,7 @@ export default function () { counters.forEach((c) => c.add(1)); sleep(0.1); }
 	},
 }
 
-func scripted() *wrapper.Run { return calm("/").Script("") }
+func scripted() *wrapper.Run { return calm("/").Clients(1, "700m", "256Mi").Script("") }
 
 // rateScript returns a script that starts 50 iterations per second.
 func rateScript(virtualUsers int, also string) string {
