@@ -18,9 +18,13 @@ import (
 // stopClient returns a disturbance that stops the process of a client.
 func stopClient(index int, after, d time.Duration) func(context.Context, *local.Cluster, *v1alpha1.BenchmarkRun) error {
 	return func(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
-		labels := func(run *v1alpha1.BenchmarkRun) client.MatchingLabels { return local.ClientLabels(run, index) }
-		return stopProcess(ctx, c, run, labels, "client", after, d)
+		return stopProcess(ctx, c, run, clientLabels(index), "client", after, d)
 	}
+}
+
+// clientLabels returns a function that returns the labels of a client's pod.
+func clientLabels(index int) func(*v1alpha1.BenchmarkRun) client.MatchingLabels {
+	return func(run *v1alpha1.BenchmarkRun) client.MatchingLabels { return local.ClientLabels(run, index) }
 }
 
 // stopProcess stops the process of a container for d, as soon as a time has passed since the measurement was

@@ -1,6 +1,6 @@
 // Command findings provokes each finding on the local cluster, for real, and makes a run near it that must
 // not have it. With -clean it makes runs with which nothing is wrong, of five kinds. With -truth it compares figures
-// of results with what was imposed on the target.
+// of results with what was imposed on the target, and with -calibrate it measures what an imposed disturbance costs.
 //
 // It needs the native cluster of this machine (make cluster-up), on which Assay is installed, and
 // root: it finds the processes of pods in /proc.
@@ -32,6 +32,7 @@ Examples:
   make test-findings ARGS='-clean 30'                   30 runs of five kinds with which nothing is wrong
   make test-findings ARGS=-truth                        figures of results and what was imposed on the server
   make test-findings ARGS='-sampling 10'                what sampling changes, in 10 pairs of runs
+  make test-findings ARGS='-calibrate nodebusy'         how the throughput follows what others use of the target's CPU
 
 It uses the cluster of $KUBECONFIG, whose nodes' processes must be visible on this machine.
 Nothing else must use the cluster meanwhile.
@@ -52,11 +53,16 @@ func run() int {
 	clean := flag.Int("clean", 0, "Number of runs with which nothing is wrong, instead of the others.")
 	truth := flag.Bool("truth", false, "Compare figures with what was imposed, instead.")
 	sampling := flag.Int("sampling", 0, "Number of pairs of runs with and without sampling of the target, instead.")
+	calibrated := flag.String("calibrate", "", "Measure how figures of runs follow what is imposed, instead: nodebusy, nodebusy-spare, slower or memory.")
 	list := flag.Bool("list", false, "List the runs and exit.")
 	flag.Parse()
 	chosen, err := choose(*only)
-	if err == nil && (flag.NArg() > 0 || *clean < 0) {
-		err = fmt.Errorf("-clean must not be negative, and there are no arguments: %v", flag.Args())
+	if err == nil && (flag.NArg() > 0 || *clean < 0 || *sampling < 0) {
+		err = fmt.Errorf("-clean and -sampling must not be negative, and there are no arguments: %v", flag.Args())
+	}
+	var levels *calibration
+	if err == nil && *calibrated != "" {
+		levels, err = calibrationOf(*calibrated)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "findings:", err)
@@ -93,6 +99,8 @@ func run() int {
 		return compareAll(ctx, c, namespace)
 	case *sampling > 0:
 		return compareSampling(ctx, c, namespace, *sampling)
+	case levels != nil:
+		return calibrate(ctx, c, namespace, levels)
 	}
 	return makeAll(ctx, c, namespace, chosen, *clean > 0)
 }
@@ -145,6 +153,9 @@ func makeAll(ctx context.Context, c *local.Cluster, namespace string, chosen []s
 		}
 		for _, f := range made.Findings {
 			fmt.Printf("  %s, %s: %s\n", f.Reason, strings.ToLower(string(f.Severity)), f.Message)
+		}
+		if clean {
+			fmt.Println("  " + undisturbed(made))
 		}
 		w, inv := count(made.Findings)
 		warnings, invalid = warnings+w, invalid+inv

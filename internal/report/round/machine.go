@@ -25,8 +25,7 @@ func (c *Comparison) noteMachines(pairs []pair) {
 		p := &pairs[i]
 		target, ok := changePercent(p, v1alpha1.MetricTargetCPUPerRequest)
 		clients, both := changePercent(p, v1alpha1.MetricClientCPUPerRequest)
-		if !ok || !both || target*clients < 0 || min(math.Abs(target), math.Abs(clients)) < machinePercent ||
-			max(math.Abs(target), math.Abs(clients)) > machineRatio*min(math.Abs(target), math.Abs(clients)) {
+		if !ok || !both || !MachineDiffers(target, clients) {
 			continue
 		}
 		which, slower := "", "slower"
@@ -43,6 +42,13 @@ func (c *Comparison) noteMachines(pairs []pair) {
 		c.Notes = append(c.Notes, fmt.Sprintf("The machine of %s %s %s%s: a request took %s CPU time of the target, and %s of the clients.",
 			c.Candidate.Name, was, slower, which, benchmark.Percent(target), benchmark.Percent(clients)))
 	}
+}
+
+// MachineDiffers reports whether the CPU time per request of target and clients differs between two sides, in percent, as
+// it does if the machine of one of them was slower.
+func MachineDiffers(target, clients float64) bool {
+	less, more := min(math.Abs(target), math.Abs(clients)), max(math.Abs(target), math.Abs(clients))
+	return target*clients > 0 && less >= machinePercent && more <= machineRatio*less
 }
 
 // changePercent returns the difference of the medians of a metric in percent of the baseline's.
