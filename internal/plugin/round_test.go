@@ -86,8 +86,8 @@ func TestReportOfABenchmark(t *testing.T) {
 	server.SetBenchmark(b)
 	server.SetConfigMap(first)
 	report := []string{"report", "benchmark/connectors"}
-	start(t, server, report...).wantEnd(t, exit.Success, "Benchmark default/connectors, round 1: FAILED\n", "  Worse: LatencyP99 of connector=apr is 21.04% higher (", "Cells\n-----\n")
-	start(t, server, append(report, "-o", "markdown")...).wantEnd(t, exit.Success, "## Benchmark default/connectors, round 1: FAILED\n", "| connector=apr | connector=nio | LatencyP99 | +21.04% |")
+	start(t, server, report...).wantEnd(t, exit.Success, "Benchmark default/connectors, round 1: FAILED\n", "  Failed: p99 of apr is 21.0% worse than nio's (", "Cells\n-----\n")
+	start(t, server, append(report, "-o", "markdown")...).wantEnd(t, exit.Success, "## Benchmark default/connectors, round 1: FAILED\n", "| connector=apr | connector=nio | LatencyP99 | +21.0% |")
 	start(t, server, append(report, "-o", "json")...).wantEnd(t, exit.Success, `"schemaVersion": 1,`, `"verdict": "Failed"`, `"name": "connectors-r1-c001-b09"`)
 	start(t, server, append(report, "-o", "yaml")...).wantEnd(t, exit.Unknown, `unknown output format "yaml": use one of json, markdown, text`)
 
@@ -98,7 +98,7 @@ func TestReportOfABenchmark(t *testing.T) {
 	start(t, server, "report", "connectors", "--round", "1").wantEnd(t, exit.Unknown, "--round needs benchmark/NAME")
 
 	// Without its artifact, the last round is reported from the status, an earlier one not at all.
-	start(t, server, report...).wantEnd(t, exit.Success, "round 2: PASSED\n", "  Better: LatencyP99 of connector=apr is 19.31% lower (18.68% to 20%)", "than of connector=nio.",
+	start(t, server, report...).wantEnd(t, exit.Success, "round 2: PASSED\n", "  Passed: p99 of apr is 19.3% better than nio's (18.7% to 20.0%, tolerance 5%).",
 		"The figures of cells and runs are missing.", `ConfigMap "connectors-r2-round" with the result not found`)
 	server.SetConfigMap(second)
 	start(t, server, append(report, "--round", "1")...).wantEnd(t, exit.Unknown, `ConfigMap "connectors-r1-round" with the result not found; the summary is still in "kubectl get benchmark connectors`)
@@ -128,7 +128,7 @@ func TestReportFromTheStatus(t *testing.T) {
 	round.Capacities = []v1alpha1.CapacityStatus{{Cell: "connector=gone", Sustained: ptr.To(int64(4000)), Achieved: "3996.50", Limit: v1alpha1.LimitClients, Trials: ptr.To(int32(9))}}
 	server.SetBenchmark(complete(b, v1alpha1.BenchmarkInconclusive, benchmark.ReasonCompleted, "1 of 1."))
 	start(t, server, "report", "benchmark/connectors").wantEnd(t, exit.Success, "round 1: CAN'T TELL YET\n1 of 1.\n",
-		"Can't tell yet: LatencyP99 of connector=gone is 3% higher (2% lower to 8% higher) than of the baseline.", "About 40 blocks would decide.",
+		"Can't tell yet: p99 of connector=gone is between 2% better and 8% worse than that of the baseline;", "About 40 blocks would decide.",
 		"connector=gone      4,000              -  the clients: the server's is unknown      3996.5")
 	benchmark.Reject(b, "other", "spec.axes: 300 cells", roundStart)
 	server.SetBenchmark(b)

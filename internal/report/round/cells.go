@@ -57,12 +57,11 @@ func (r *Report) writeCells(d document) {
 }
 
 func estimate(e *benchmark.Estimate) string {
-	u := unitOf(e.Metric)
-	text := u.format(e.Median)
-	if e.Low != nil && e.High != nil {
-		text += fmt.Sprintf(" (%s to %s)", u.format(*e.Low), u.format(*e.High))
+	median, interval := EstimateTexts(e)
+	if interval != "" {
+		median += " (" + interval + ")"
 	}
-	return text
+	return median
 }
 
 // writeCapacities writes the results of the capacity searches.

@@ -65,14 +65,9 @@ func (c *Comparison) writeEffects(d document) {
 	var rows [][]string
 	for i := range c.Effects {
 		e := &c.Effects[i]
-		u := unitOf(e.Metric)
-		detectable := "-"
-		if e.DetectablePercent != nil {
-			detectable = benchmark.Decimal(*e.DetectablePercent) + "%"
-		}
 		row := []string{
-			heading(e.Metric), u.format(e.BaselineMedian), u.format(e.CandidateMedian), strconv.Itoa(e.BaselineRuns) + ", " + strconv.Itoa(e.CandidateRuns),
-			percent(e.Percent), between(&e.Effect), benchmark.Phrase(e.Word), tolerance(&e.Effect), detectable,
+			heading(e.Metric), Figure(e.Metric, e.BaselineMedian), Figure(e.Metric, e.CandidateMedian), strconv.Itoa(e.BaselineRuns) + ", " + strconv.Itoa(e.CandidateRuns),
+			Change(&e.Effect), Interval(&e.Effect), benchmark.Phrase(e.Word), tolerance(&e.Effect), Detectable(&e.Effect),
 		}
 		if several {
 			row = slices.Insert(row, 0, c.Cells[e.Cell])

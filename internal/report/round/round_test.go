@@ -82,7 +82,7 @@ func TestBaselines(t *testing.T) {
 		r := &benchmark.Round{Cells: []benchmark.Cell{{Name: "template", Baseline: benchmark.NoBaseline}}, Baseline: baseline}
 		r.Spec.Comparison = &v1alpha1.Comparison{Baseline: v1alpha1.Baseline{LastPassed: &v1alpha1.LastPassed{}}}
 		r.Effects = []benchmark.Effect{{Metric: "LatencyP99", Role: v1alpha1.RoleGate, Word: v1alpha1.EffectWorse, Percent: ptr.To(12.0)}}
-		if text := write(t, "text", &round.Report{Round: r}); !strings.Contains(text, "than of "+want+".") || !strings.Contains(text, "  "+want+"  ") {
+		if text := write(t, "text", &round.Report{Round: r}); !strings.Contains(text, "than that of "+want+" (") || !strings.Contains(text, "  "+want+"  ") {
 			t.Errorf("want %q in:\n%s", want, text)
 		}
 	}
@@ -121,16 +121,21 @@ func TestSentences(t *testing.T) {
 	open.BlocksToDecide = 23
 	incomparable := effect(v1alpha1.EffectIncomparable, v1alpha1.BenchmarkInconclusive, nil, nil, nil)
 	incomparable.Message = "The kernel of b is 6.1, that of a is 5.10."
+	throughput := effect(v1alpha1.EffectWorse, v1alpha1.BenchmarkFailed, f(-12), f(-14), f(-10.5))
+	throughput.Metric, throughput.Better = "RequestsPerSecond", v1alpha1.HigherIsBetter
 	for want, e := range map[string]benchmark.Effect{
-		"Worse: LatencyP99 of x=b is 12% higher (10.5% to 14%) than of x=a. Confidence: 97.5%.":                                                                                                     effect(v1alpha1.EffectWorse, v1alpha1.BenchmarkFailed, f(12), f(10.5), f(14)),
-		"Better: LatencyP99 of x=b is 12% lower (10.5% to 14%) than of x=a. Confidence: 97.5%. The two were measured at different times: what changed in between is part of it.":                    stored,
-		"No difference: LatencyP99 of x=b differs by -1% from that of x=a, by -3% at most. The tolerance is 5%. Confidence: 97.5%.":                                                                 effect(v1alpha1.EffectNoDifference, v1alpha1.BenchmarkPassed, f(-1), f(-3), f(2)),
-		"Not worse: LatencyP99 of x=b is 4% lower (8% lower to 1% higher) than of x=a, which may also be no difference. Confidence: 97.5%.":                                                         effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkPassed, f(-4), f(-8), f(1)),
-		"Can't tell yet: LatencyP99 of x=b is 3% higher (2% lower to 9% higher) than of x=a. The tolerance is 5%. A round like this one finds 9.25% in 4 of 5 cases. About 23 blocks would decide.": open,
-		"Can't tell yet: LatencyP99 of x=b is 3% higher (too few blocks for an interval) than of x=a. The tolerance is 5%. A round like this one finds 9.25% in 4 of 5 cases.":                      effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkInconclusive, f(3), nil, nil),
-		"Can't tell yet: LatencyP99 of x=b is 3% higher (at least 2% lower) than of x=a. The tolerance is 5%. A round like this one finds 9.25% in 4 of 5 cases.":                                   effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkInconclusive, f(3), f(-2), nil),
-		"Can't tell yet: LatencyP99 of x=b is unknown.":                                        effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkInconclusive, nil, nil, nil),
-		"Incomparable: LatencyP99 of x=b with x=a. The kernel of b is 6.1, that of a is 5.10.": incomparable,
+		"Failed: p99 of x=b is 12.0% worse than x=a's (10.5% to 14.0%, tolerance 5%).":                                                                                                  effect(v1alpha1.EffectWorse, v1alpha1.BenchmarkFailed, f(12), f(10.5), f(14)),
+		"Failed: requests/s of x=b is 12.0% worse than x=a's (10.5% to 14.0%, tolerance 5%).":                                                                                           throughput,
+		"Failed: p99 of x=b is 2.4 times x=a's (2.1 times to 2.8 times, tolerance 5%).":                                                                                                 effect(v1alpha1.EffectWorse, v1alpha1.BenchmarkFailed, f(140), f(110), f(180)),
+		"Passed: p99 of x=b is 12.0% better than x=a's (10.5% to 14.0%, tolerance 5%, measured at different times).":                                                                    stored,
+		"Passed: p99 of x=b is at most 2.0% worse than x=a's (-3.0% to +2.0%, tolerance 5%).":                                                                                                 effect(v1alpha1.EffectNoDifference, v1alpha1.BenchmarkPassed, f(-1), f(-3), f(2)),
+		"Passed: p99 of x=b is at most 1% worse than x=a's (-8% to +1%, tolerance 5%): not worse.":                                                                                      effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkPassed, f(-4), f(-8), f(1)),
+		"Passed: p99 of x=b is at most 4.98% worse than x=a's (-8.00% to +4.98%, tolerance 5%): not worse.":                                                                             effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkPassed, f(-4), f(-8), f(4.98)),
+		"Can't tell yet: p99 of x=b is between 2% better and 9% worse than x=a's; the tolerance is 5%. A round like this one can find differences of 9%. About 23 blocks would decide.": open,
+		"Can't tell yet: p99 of x=b is 3.00% worse than x=a's, with too few blocks for an interval; the tolerance is 5%. A round like this one can find differences of 9%.":             effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkInconclusive, f(3), nil, nil),
+		"Can't tell yet: p99 of x=b is 3.00% worse than x=a's, at most 2.00% better; the tolerance is 5%. A round like this one can find differences of 9%.":                            effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkInconclusive, f(3), f(-2), nil),
+		"Can't tell yet: p99 of x=b is unknown.":                                        effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkInconclusive, nil, nil, nil),
+		"Not compared: p99 of x=b with x=a. The kernel of b is 6.1, that of a is 5.10.": incomparable,
 	} {
 		r := &benchmark.Round{Cells: []benchmark.Cell{{Name: "x=a", Baseline: benchmark.NoBaseline}, {Index: 1, Name: "x=b", Baseline: 0}}}
 		r.Effects = []benchmark.Effect{e}

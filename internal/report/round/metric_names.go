@@ -1,0 +1,81 @@
+package round
+
+import (
+	"cmp"
+	"unicode"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+)
+
+// metricNames are the names of metrics in sentences and on axes.
+var metricNames = map[v1alpha1.BenchmarkMetric]string{
+	"LatencyMean":         "mean latency",
+	"LatencyP50":          "p50",
+	"LatencyP90":          "p90",
+	"LatencyP95":          "p95",
+	"LatencyP99":          "p99",
+	"LatencyP999":         "p99.9",
+	"LatencyP9999":        "p99.99",
+	"LatencyMax":          "longest latency",
+	"ErrorRate":           "error rate",
+	"RequestsPerSecond":   "requests/s",
+	"BytesPerSecond":      "received data",
+	"TargetCPUPerRequest": "target CPU per request",
+	"TargetPeakMemory":    "target peak memory",
+	"ClientCPUPerRequest": "client CPU per request",
+}
+
+// MetricName returns the name of a metric in sentences and on axes.
+func MetricName(metric v1alpha1.BenchmarkMetric) string {
+	return cmp.Or(metricNames[metric], string(metric))
+}
+
+// MetricUnit returns the unit in which a metric is written; empty if its name says it.
+func MetricUnit(metric v1alpha1.BenchmarkMetric) string { return unitOf(metric).name }
+
+// MetricTitle returns the name of a metric with its unit: "p99, ms".
+func MetricTitle(metric v1alpha1.BenchmarkMetric) string {
+	if unit := MetricUnit(metric); unit != "" {
+		return MetricName(metric) + ", " + unit
+	}
+	return MetricName(metric)
+}
+
+// InUnit converts a figure from the unit of result.Metrics to MetricUnit.
+func InUnit(metric v1alpha1.BenchmarkMetric, figure float64) float64 {
+	return figure / unitOf(metric).size
+}
+
+// Figure formats a figure of a metric in MetricUnit with 3 significant digits.
+func Figure(metric v1alpha1.BenchmarkMetric, figure float64) string {
+	x := InUnit(metric, figure)
+	return fixed(x, decimalsOf(x, 0))
+}
+
+// EstimateTexts returns a median in MetricUnit and its interval, as in "93.8" and "91.2 to 95.1", with the digits that
+// the interval supports. The interval is empty if the runs don't bound it.
+func EstimateTexts(e *benchmark.Estimate) (median, interval string) {
+	size := unitOf(e.Metric).size
+	decimals := decimalsOf(e.Median/size, half(e.Low, e.High)/size)
+	write := func(figure float64) string { return fixed(figure/size, decimals) }
+	if e.Low != nil && e.High != nil {
+		interval = write(*e.Low) + " to " + write(*e.High)
+	}
+	return write(e.Median), interval
+}
+
+// Label returns the name of a cell in sentences and pictures. With one axis it is the name of its value, if that can't
+// be taken for a number.
+func (r *Report) Label(cell int) string {
+	c := &r.Cells[cell]
+	if len(c.Values) != 1 {
+		return c.Name
+	}
+	for _, value := range c.Values {
+		if first := []rune(value); len(first) > 0 && unicode.IsLetter(first[0]) {
+			return value
+		}
+	}
+	return c.Name
+}
