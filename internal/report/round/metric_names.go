@@ -79,3 +79,11 @@ func (r *Report) Label(cell int) string {
 	}
 	return c.Name
 }
+
+// Whole formats a whole number with separated thousands.
+func Whole(n int64) string { return number(float64(n)) }
+
+// SignedPercent formats a change without an interval.
+func SignedPercent(percent float64) string {
+	return signedPercent(&benchmark.Effect{Percent: &percent}, &percent)
+}

@@ -1,0 +1,109 @@
+package chart
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/round"
+)
+
+// Trend holds the medians of a metric of a cell over the rounds of a Benchmark.
+type Trend struct {
+	Label  string
+	Metric v1alpha1.BenchmarkMetric
+	Points []TrendPoint
+	Levels []TrendLevel
+}
+
+// TrendPoint is the median of a round.
+type TrendPoint struct {
+	Round int64
+	Ended time.Time
+	// Median is in the unit of round.MetricUnit; nil where the round has none.
+	Median *float64
+	// Low and High are the ends of its interval; nil for all rounds but the one that is reported, whose artifact
+	// has it.
+	Low, High *float64
+}
+
+// TrendLevel is the median of the rounds between two changes of level.
+type TrendLevel struct {
+	// First and Last are the places of its rounds in Points.
+	First, Last int
+	Median      float64
+	// Change says how the level before changed; empty for the first level.
+	Change string
+}
+
+// NewTrends returns the trends of a round, those with changes first. A trend of a single round is none.
+func NewTrends(r *round.Report) []Trend {
+	if r.Trend == nil || len(r.Trend.Rounds) < 2 {
+		return nil
+	}
+	var trends []Trend
+	for i := range r.Trend.Series {
+		s := &r.Trend.Series[i]
+		t := Trend{Label: s.Cell, Metric: s.Metric}
+		if at := slices.IndexFunc(r.Cells, func(c benchmark.Cell) bool { return c.Name == s.Cell }); at >= 0 {
+			t.Label = r.Label(at)
+		}
+		for j, of := range r.Trend.Rounds {
+			p := TrendPoint{Round: of.Number, Ended: of.Ended, Median: inUnit(s.Metric, s.Medians[j])}
+			if of.Number == r.Number {
+				p.Low, p.High = interval(r, s)
+			}
+			t.Points = append(t.Points, p)
+		}
+		t.Levels = levels(s, r.Trend.Rounds)
+		trends = append(trends, t)
+	}
+	slices.SortStableFunc(trends, func(a, b Trend) int { return compareBool(len(b.Levels) > 1, len(a.Levels) > 1) })
+	return trends
+}
+
+func inUnit(metric v1alpha1.BenchmarkMetric, figure *float64) *float64 {
+	if figure == nil {
+		return nil
+	}
+	x := round.InUnit(metric, *figure)
+	return &x
+}
+
+// interval returns the interval of the round's own median.
+func interval(r *round.Report, s *benchmark.TrendSeries) (low, high *float64) {
+	for i := range r.Estimates {
+		if e := &r.Estimates[i]; e.Metric == s.Metric && r.Cells[e.Cell].Name == s.Cell {
+			return inUnit(s.Metric, e.Low), inUnit(s.Metric, e.High)
+		}
+	}
+	return nil, nil
+}
+
+// levels returns the levels between the changes of a series; none if it has no change.
+func levels(s *benchmark.TrendSeries, rounds []benchmark.TrendRound) []TrendLevel {
+	if len(s.Changes) == 0 {
+		return nil
+	}
+	place := func(number int64) int {
+		return slices.IndexFunc(rounds, func(r benchmark.TrendRound) bool { return r.Number == number })
+	}
+	all := []TrendLevel{{Median: round.InUnit(s.Metric, s.Changes[0].Before)}}
+	for i := range s.Changes {
+		c := &s.Changes[i]
+		at := place(c.Round)
+		if at < 1 {
+			continue // the rounds before it were dropped
+		}
+		all[len(all)-1].Last = at - 1
+		change := fmt.Sprintf("from round %d", c.Round)
+		if percent := c.Percent(); percent != nil {
+			change = round.SignedPercent(*percent) + " " + change
+		}
+		all = append(all, TrendLevel{First: at, Median: round.InUnit(s.Metric, c.After), Change: change})
+	}
+	all[len(all)-1].Last = len(rounds) - 1
+	return all
+}
