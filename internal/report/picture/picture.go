@@ -1,0 +1,315 @@
+// Package picture draws SVG: colors, scales with their ticks, marks and texts. It knows neither runs nor Benchmarks.
+//
+// Texts are escaped, so that they may come from anywhere. The same calls always give the same bytes. Places and sizes are
+// in pixels; letters have their size at the width at which a picture is drawn.
+package picture
+
+import (
+	"fmt"
+	"html"
+	"html/template"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// NarrowWidth is the width below which pictures put names above a plot instead of at its right.
+const NarrowWidth = 560
+
+// Picture is an SVG that is being drawn.
+type Picture struct {
+	Width, Height float64
+
+	title, description string
+	body               strings.Builder
+	used               []Color
+	hatches            []Color
+}
+
+// New returns an empty picture.
+func New(width, height float64) *Picture { return &Picture{Width: width, Height: height} }
+
+// Describe sets the picture's title, and what it shows in a sentence: range, extremes and findings.
+func (p *Picture) Describe(title, description string) { p.title, p.description = title, description }
+
+// Title returns the title, Description what the picture shows in a sentence.
+func (p *Picture) Title() string { return p.title }
+
+// Description is described at Title.
+func (p *Picture) Description() string { return p.description }
+
+// Anchor says which part of a text is at its place.
+type Anchor string
+
+// The anchors.
+const (
+	Start  Anchor = "start"
+	Middle Anchor = "middle"
+	End    Anchor = "end"
+)
+
+// TextStyle is how a text looks. The zero value is 12 pixels high, in Text, and begins at its place.
+type TextStyle struct {
+	Size   float64
+	Color  Color
+	Anchor Anchor
+	Bold   bool
+}
+
+func (s *TextStyle) size() float64 {
+	if s.Size == 0 {
+		return 12
+	}
+	return s.Size
+}
+
+// Text writes a text whose baseline is at y.
+func (p *Picture) Text(x, y float64, text string, style TextStyle) {
+	color := style.Color
+	if color == "" {
+		color = Text
+	}
+	fmt.Fprintf(&p.body, `<text class="%s" x="%s" y="%s"`, p.fill(color), number(x), number(y))
+	if style.size() != 12 {
+		fmt.Fprintf(&p.body, ` font-size="%s"`, number(style.size()))
+	}
+	if style.Anchor != "" && style.Anchor != Start {
+		fmt.Fprintf(&p.body, ` text-anchor="%s"`, style.Anchor)
+	}
+	if style.Bold {
+		p.body.WriteString(` font-weight="600"`)
+	}
+	fmt.Fprintf(&p.body, ">%s</text>", escape(text))
+}
+
+// Clipped writes a text that is at most width wide. A longer one ends with "…" and has the whole text as its tip.
+func (p *Picture) Clipped(x, y float64, text string, width float64, style TextStyle) {
+	short := Clip(text, width, style)
+	if short == text {
+		p.Text(x, y, text, style)
+		return
+	}
+	fmt.Fprintf(&p.body, "<g><title>%s</title>", escape(text))
+	p.Text(x, y, short, style)
+	p.body.WriteString("</g>")
+}
+
+// Clip returns a text that is about width wide at most; a longer one ends with "…".
+func Clip(text string, width float64, style TextStyle) string {
+	if TextWidth(text, style) <= width {
+		return text
+	}
+	letters := []rune(text)
+	for len(letters) > 0 && TextWidth(string(letters)+"…", style) > width {
+		letters = letters[:len(letters)-1]
+	}
+	return strings.TrimRight(string(letters), " ") + "…"
+}
+
+// TextWidth returns about how wide a text is, rather too much than too little: fonts differ.
+func TextWidth(text string, style TextStyle) float64 {
+	width := 0.0
+	for _, r := range text {
+		switch {
+		case strings.ContainsRune("iljtfrI.,:;|!'()[] \u202f", r):
+			width += 0.34
+		case strings.ContainsRune("mwMW%@—…", r):
+			width += 0.9
+		case unicode.IsUpper(r):
+			width += 0.68
+		case r > 0x2fff: // full-width scripts and pictographs
+			width += 1.05
+		default:
+			width += 0.57
+		}
+	}
+	if style.Bold {
+		width *= 1.06
+	}
+	return width * style.size()
+}
+
+// Stroke is how a line looks. The zero value of Width is 1; Dash is that of SVG, in pixels: "4 3".
+type Stroke struct {
+	Color Color
+	Width float64
+	Dash  string
+}
+
+func (p *Picture) stroke(s Stroke) string {
+	text := fmt.Sprintf(`class="%s"`, p.line(s.Color))
+	if s.Width != 0 && s.Width != 1 {
+		text += fmt.Sprintf(` stroke-width="%s"`, number(s.Width))
+	}
+	if s.Dash != "" {
+		text += fmt.Sprintf(` stroke-dasharray="%s"`, escape(s.Dash))
+	}
+	return text
+}
+
+// Line draws a line.
+func (p *Picture) Line(x1, y1, x2, y2 float64, s Stroke) {
+	fmt.Fprintf(&p.body, `<path %s d="M%s %sL%s %s"/>`, p.stroke(s), number(x1), number(y1), number(x2), number(y2))
+}
+
+// Point is a place of a picture.
+type Point struct{ X, Y float64 }
+
+// Gap is a point at which a line is interrupted.
+func Gap() Point { return Point{math.NaN(), math.NaN()} }
+
+// IsGap reports whether a line is interrupted at the point.
+func (p Point) IsGap() bool { return math.IsNaN(p.X) || math.IsNaN(p.Y) }
+
+// Path draws a line through points, but not across gaps. A point between two gaps becomes a dot.
+func (p *Picture) Path(points []Point, s Stroke) {
+	if d := Trace(points); d != "" {
+		fmt.Fprintf(&p.body, `<path %s d="%s"/>`, p.stroke(s), d)
+	}
+}
+
+// Trace returns the SVG path data of a line through points.
+func Trace(points []Point) string {
+	var d strings.Builder
+	command := byte('M')
+	for i, at := range points {
+		if at.IsGap() {
+			command = 'M'
+			continue
+		}
+		d.WriteByte(command)
+		d.WriteString(number(at.X))
+		d.WriteByte(' ')
+		d.WriteString(number(at.Y))
+		if command == 'M' && (i+1 == len(points) || points[i+1].IsGap()) {
+			d.WriteString("h0") // with round caps, a dot
+		}
+		command = 'L'
+	}
+	return d.String()
+}
+
+// Area fills the area within points.
+func (p *Picture) Area(points []Point, c Color) {
+	if d := Trace(points); d != "" {
+		fmt.Fprintf(&p.body, `<path class="%s" stroke="none" d="%sZ"/>`, p.fill(c), d)
+	}
+}
+
+// Rect fills a rectangle. One whose width or height is negative isn't drawn.
+func (p *Picture) Rect(x, y, w, h float64, c Color) { p.TippedRect(x, y, w, h, c, "") }
+
+// TippedRect is like Rect, with a tip that says what it is.
+func (p *Picture) TippedRect(x, y, w, h float64, c Color, tip string) {
+	if w < 0 || h < 0 {
+		return
+	}
+	p.tipped(fmt.Sprintf(`<rect class="%s" x="%s" y="%s" width="%s" height="%s"`, p.fill(c), number(x), number(y), number(w), number(h)), "rect", tip)
+}
+
+// tipped ends an element with its tip, if it has one.
+func (p *Picture) tipped(element, name, tip string) {
+	if tip == "" {
+		p.body.WriteString(element + "/>")
+		return
+	}
+	fmt.Fprintf(&p.body, "%s><title>%s</title></%s>", element, escape(tip), name)
+}
+
+func (p *Picture) fill(c Color) string { return "f-" + p.use(c) }
+
+func (p *Picture) line(c Color) string { return "s-" + p.use(c) }
+
+func (p *Picture) use(c Color) string {
+	if !slices.Contains(p.used, c) {
+		shadeOf(c)
+		p.used = append(p.used, c)
+	}
+	return string(c)
+}
+
+// HTML returns the picture as part of a page that has StyleSheet. Programs that read pages aloud say the title and the
+// description.
+func (p *Picture) HTML() template.HTML {
+	// All texts are escaped by the functions that write them.
+	return template.HTML(p.head(`class="picture"`) + p.definitions() + p.body.String() + "</svg>") //nolint:gosec // see above
+}
+
+func (p *Picture) head(attributes string) string {
+	label := p.title
+	if p.description != "" {
+		label += ": " + p.description
+	}
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" %s role="img" aria-label="%s" viewBox="0 0 %s %s" width="%s" height="%s" font-size="12" fill="none" stroke-linecap="round" stroke-linejoin="round">`,
+		attributes, escape(label), number(p.Width), number(p.Height), number(p.Width), number(p.Height))
+}
+
+// definitions returns the hatches. Their names are those of their colors, so that it doesn't matter which of several
+// pictures of a page a browser takes them from.
+func (p *Picture) definitions() string {
+	var defs strings.Builder
+	for _, c := range p.hatches {
+		fmt.Fprintf(&defs, `<pattern id="hatch-%s" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="s-%s" stroke-width="1.5" stroke-opacity="0.4" d="M0 0V6"/></pattern>`, c, c)
+	}
+	if defs.Len() == 0 {
+		return ""
+	}
+	return "<defs>" + defs.String() + "</defs>"
+}
+
+// Caption says what a picture that stands alone is of.
+type Caption struct {
+	// Subject is the run or round, Verdict its verdict in words, Date when it was measured. Empty ones are omitted.
+	Subject, Verdict, Date string
+	// VerdictColor is Good, Bad, Unsure or Same.
+	VerdictColor Color
+	// Invalid hatches the picture, whose figures are no result.
+	Invalid bool
+}
+
+// SVG returns the picture as a file of its own, with its title and caption above it.
+func (p *Picture) SVG(c Caption) string {
+	const head, margin = 56, 16
+	whole := New(p.Width+2*margin, p.Height+head+margin)
+	whole.Describe(p.title, strings.TrimSpace(fmt.Sprintf("%s. %s. %s", c.Subject, c.Verdict, p.description)))
+	whole.hatches, whole.used = slices.Clone(p.hatches), slices.Clone(p.used)
+	whole.Rect(0, 0, whole.Width, whole.Height, Plot)
+	whole.Clipped(margin, 24, p.title, p.Width, TextStyle{Size: 15, Bold: true})
+	x := float64(margin)
+	for _, part := range []struct {
+		text  string
+		style TextStyle
+	}{{c.Verdict, TextStyle{Size: 13, Bold: true, Color: c.VerdictColor}}, {strings.Trim(c.Subject+", "+c.Date, ", "), TextStyle{Size: 13, Color: Muted}}} {
+		if part.text != "" {
+			whole.Clipped(x, 44, part.text, p.Width+margin-x, part.style)
+			x += TextWidth(part.text, part.style) + 12
+		}
+	}
+	fmt.Fprintf(&whole.body, `<g transform="translate(%d %d)">%s</g>`, margin, head, p.body.String())
+	if c.Invalid {
+		whole.Hatched(0, head-4, whole.Width, 6, Bad, "not a result")
+		whole.Text(whole.Width/2, head+18, "not a result", TextStyle{Size: 15, Bold: true, Color: Bad, Anchor: Middle})
+	}
+	style := `<style>text{font-family:system-ui,"Segoe UI",Roboto,"Noto Sans",sans-serif;font-variant-numeric:tabular-nums}` + ownStyleSheet(whole.used) + "</style>"
+	return whole.head("") + style + whole.definitions() + whole.body.String() + "</svg>\n"
+}
+
+// number formats a place with at most one decimal.
+func number(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return "0"
+	}
+	return strconv.FormatFloat(math.Round(x*10)/10+0, 'f', -1, 64)
+}
+
+// escape returns a text for XML and HTML: escaped, and without characters that XML doesn't allow.
+func escape(text string) string {
+	return html.EscapeString(strings.Map(func(r rune) rune {
+		if r == unicode.ReplacementChar || r == 0xfffe || r == 0xffff || unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text))
+}
