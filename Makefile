@@ -301,7 +301,7 @@ test-upgrade: cluster-up load-images test-server-image install ## Run this manag
 	@CLUSTER_ENGINE=$(CLUSTER_ENGINE) KUBECONFIG=$(KUBECONFIG_FILE) hack/upgrade-test.sh $(IMAGE) $(LOAD_IMAGE) $(TEST_SERVER_IMAGE)
 
 .PHONY: test
-test: test-unit test-api test-modules test-e2e test-chaos ## Run every test
+test: test-unit test-api test-modules test-browser test-e2e test-chaos ## Run every test
 
 .PHONY: test-modules
 test-modules: # Test the tools that build the cluster and the images, the dashboard and the alerts
@@ -309,6 +309,17 @@ test-modules: # Test the tools that build the cluster and the images, the dashbo
 	@cd hack/image && go test ./...
 	@cd hack/bom && go test ./...
 	@cd test/promql && go test ./...
+
+.PHONY: test-browser
+test-browser: ## Check the pages of reports in Chromium, by sight and by keyboard
+	@hack/install-deps.sh browser
+	@AXE=$$(hack/axe.sh) && cd test/browser && AXE=$$AXE go test ./... $(ARGS)
+
+.PHONY: screenshots
+screenshots: ## Write a screenshot of each page of a report to docs/screenshots
+	@hack/install-deps.sh browser
+	@mkdir -p docs/screenshots
+	@cd test/browser && go test -count=1 -run TestScreenshots . -screenshots $(CURDIR)/docs/screenshots
 
 # The kinds of faults that test-chaos makes once each: those that take less than half a minute.
 CHAOS_KINDS := manager-killed manager-out-of-memory leader-killed \

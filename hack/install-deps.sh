@@ -4,6 +4,7 @@
 #   hack/install-deps.sh [cluster]  for the local cluster and the test images
 #   hack/install-deps.sh units      for the unit tests
 #   hack/install-deps.sh bench      for `make bench-load`
+#   hack/install-deps.sh browser    for the tests of pages in a browser
 #
 # Does nothing if all programs are installed. Starts no service: the cluster and
 # the benchmark run containerd and nginx themselves. Go is not included; see
@@ -52,12 +53,19 @@ units=(
   # Compared with assay-load ab.
   "apache2-utils ab"
 )
+browser=(
+  "chromium chromium"
+  "fonts-dejavu-core /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
+  # Called by hack/axe.sh.
+  "npm npm"
+)
 case ${1:-cluster} in
 cluster) wanted=("${cluster[@]}") ;;
 units) wanted=("${units[@]}") ;;
 bench) wanted=("${bench[@]}") ;;
+browser) wanted=("${browser[@]}") ;;
 *)
-  echo "install-deps: unknown set $1: must be cluster, units or bench" >&2
+  echo "install-deps: unknown set $1: must be cluster, units, bench or browser" >&2
   exit 2
   ;;
 esac
