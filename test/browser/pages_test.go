@@ -42,6 +42,11 @@ func pages(t *testing.T) map[string]func(io.Writer) error {
 		r := golden(t, name)
 		all["run-"+name] = func(w io.Writer) error { return runpage.Write(w, r, runpage.Extras{}) }
 	}
+	// Results of real runs on the local cluster, which have all that there is.
+	for _, name := range []string{"keep-alive", "tls"} {
+		r := read(t, filepath.Join("testdata", name+".json"))
+		all["run-"+name] = func(w io.Writer) error { return runpage.Write(w, r, runpage.Extras{}) }
+	}
 	return all
 }
 
