@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -62,7 +61,7 @@ func (b block) phase(p result.Phase) result.Summary {
 // writeAB writes a block as ab prints it: the same lines with the same units in
 // the same order (output_results in support/ab.c of Apache httpd 2.4), and further
 // counters between them. abDifferences lists what differs.
-func writeAB(w *bytes.Buffer, r *result.Result, b block) {
+func writeAB(w *paper, r *result.Result, b block) {
 	line := func(name, format string, args ...any) { line(w, name, format, args...) }
 	host, port, err := net.SplitHostPort(r.Environment.TargetAddress)
 	if err != nil {
@@ -150,7 +149,7 @@ func writeDocuments(line func(name, format string, args ...any), r *result.Resul
 
 // writeFailures writes ab's line of failed requests by kind, and a second one of
 // the other kinds that occurred.
-func writeFailures(w *bytes.Buffer, e result.ErrorCounts) {
+func writeFailures(w *paper, e result.ErrorCounts) {
 	if e.Total() == 0 {
 		return
 	}
@@ -170,7 +169,7 @@ func writeFailures(w *bytes.Buffer, e result.ErrorCounts) {
 	}
 }
 
-func writeConnectionTimes(w *bytes.Buffer, b block) {
+func writeConnectionTimes(w *paper, b block) {
 	fmt.Fprintf(w, "\nConnection Times (ms)\n%-11s %9s %9s %9s %9s %9s\n", "", "min", "mean", "[+/-sd]", "median", "max")
 	row := func(name string, p result.Phase) {
 		s := b.phase(p)
@@ -199,7 +198,7 @@ func sampleStdDev(s result.Summary) float64 {
 	return float64(s.StdDev) * math.Sqrt(float64(s.Count)/float64(s.Count-1))
 }
 
-func writePercentages(w *bytes.Buffer, b block) {
+func writePercentages(w *paper, b block) {
 	fmt.Fprintf(w, "\nPercentage of the requests served within a certain time (ms)\n")
 	total := b.phase(result.Total)
 	for _, p := range percentile.AB {

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bytes"
-
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -33,7 +31,7 @@ func costText(microseconds *float64, unit, unknown string) string {
 }
 
 // writeCost writes the CPU time per request next to the throughput.
-func writeCost(w *bytes.Buffer, r *result.Result) {
+func writeCost(w *paper, r *result.Result) {
 	c := costOf(r)
 	line(w, "CPU per request:", "target %s, clients %s", costText(c.Target, " µs", "unknown"), costText(c.Clients, " µs", "unknown"))
 }

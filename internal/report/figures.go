@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,20 +9,19 @@ import (
 )
 
 // line writes a line with a name, its text aligned with that of other lines.
-func line(w *bytes.Buffer, name, format string, args ...any) {
-	text := fmt.Sprintf("%-23s %s", name, fmt.Sprintf(format, args...))
-	fmt.Fprintln(w, strings.TrimRight(text, " "))
+func line(w *paper, name, format string, args ...any) {
+	w.line(name, fmt.Sprintf(format, args...))
 }
 
 // writeFigures writes the figures that have a label, those with the same label on
 // one line. Figures of the whole pod are only written if podWide is set.
-func writeFigures[T any](w *bytes.Buffer, table result.Table[T], figures *T, podWide bool) {
+func writeFigures[T any](w *paper, table result.Table[T], figures *T, podWide bool) {
 	writeKnown(w, table, figures, podWide, "unknown")
 }
 
 // writeKnown is like writeFigures. Figures that are unknown have the given text, or are omitted if it is
 // empty.
-func writeKnown[T any](w *bytes.Buffer, table result.Table[T], figures *T, podWide bool, unknown string) {
+func writeKnown[T any](w *paper, table result.Table[T], figures *T, podWide bool, unknown string) {
 	for i := 0; i < len(table); {
 		label := table[i].Label
 		var texts []string
@@ -87,8 +85,8 @@ func orDash(known bool, text string) string {
 
 func mebibytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }
 
-// cpus returns thousandths of a CPU as CPUs: "2", "1.5", "unknown".
-func cpus(millis int64) string {
+// CPUs returns thousandths of a CPU as CPUs: "2", "1.5", "unknown".
+func CPUs(millis int64) string {
 	if millis <= 0 {
 		return "unknown"
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -51,8 +50,8 @@ func allParts(r *result.Result) []part {
 	return parts
 }
 
-// unitOfLoad returns the unit in which a load is counted.
-func unitOfLoad(r *result.Result) string {
+// UnitOfLoad returns the unit in which a load is counted.
+func UnitOfLoad(r *result.Result) string {
 	if r.Run.Load == result.LoadOpen {
 		return "requests/s"
 	}
@@ -61,7 +60,7 @@ func unitOfLoad(r *result.Result) string {
 
 // writeLevels writes a row for each level of the load, and one for each step between levels: first what the clients
 // measured, then what the target used.
-func writeLevels(w *bytes.Buffer, r *result.Result) {
+func writeLevels(w *paper, r *result.Result) {
 	held := "connections"
 	if r.Run.Load == result.LoadOpen {
 		held = "target/s"
@@ -87,15 +86,15 @@ func writeLevels(w *bytes.Buffer, r *result.Result) {
 			fmt.Fprintln(w)
 		}
 		first = false
-		fmt.Fprintf(w, "Failed at %s %s: %s\n", p.name(), unitOfLoad(r), strings.Join(kinds, ", "))
+		fmt.Fprintf(w, "Failed at %s %s: %s\n", p.name(), UnitOfLoad(r), strings.Join(kinds, ", "))
 	}
 }
 
-func writeParts(w *bytes.Buffer, held string, parts []part) {
+func writeParts(w *paper, held string, parts []part) {
 	t := NewTable(Words(held), "seconds", "requests/s", "kB/s", "mean ms", "p50 ms", "p90 ms", "p99 ms", "max ms", "requests", "failed", "failed %", "dropped")
 	for i := range parts {
 		p := &parts[i]
-		total := levelSummary(p.Level)
+		total := LevelSummary(p.Level)
 		some := total.Count > 0
 		at := func(of percentile.Percentile) string { return msText(total.Percentiles[of], some) }
 		t.AppendRow(table.Row{
@@ -104,7 +103,7 @@ func writeParts(w *bytes.Buffer, held string, parts []part) {
 			p.Requests, p.Errors.Total(), decimals(p.ErrorPercent(), 2), p.Dropped,
 		})
 	}
-	fmt.Fprintln(w, t.Render())
+	w.table(t)
 }
 
 // usageColumn is a figure of what the target or a client used in a part of the load; unknown is negative.
@@ -146,7 +145,7 @@ func usageColumns(r *result.Result) []usageColumn {
 	)
 }
 
-func writeUsage(w *bytes.Buffer, r *result.Result, held string, parts []part) {
+func writeUsage(w *paper, r *result.Result, held string, parts []part) {
 	columns := usageColumns(r)
 	headings := []any{Words(held)}
 	for _, c := range columns {
@@ -161,10 +160,11 @@ func writeUsage(w *bytes.Buffer, r *result.Result, held string, parts []part) {
 		}
 		t.AppendRow(row)
 	}
-	fmt.Fprintln(w, t.Render())
+	w.table(t)
 }
 
-func levelSummary(l *result.Level) result.Summary {
+// LevelSummary returns the figures of a level's total times.
+func LevelSummary(l *result.Level) result.Summary {
 	if s := l.Summaries[result.Total]; s != nil {
 		return *s
 	}
@@ -172,25 +172,25 @@ func levelSummary(l *result.Level) result.Summary {
 }
 
 // writeBreakingPoints writes what ended the load early, if anything did, and a row for each breaking point.
-func writeBreakingPoints(w *bytes.Buffer, r *result.Result) {
-	unit := unitOfLoad(r)
+func writeBreakingPoints(w *paper, r *result.Result) {
+	unit := UnitOfLoad(r)
 	if s := r.Stop; s != nil {
-		fmt.Fprintf(w, "The load was ended after %ds, as stopAt says: %s was %s (%s) at %d %s.\n\n", s.End, breakingPointName(&s.BreakingPoint), s.Actual, s.Bound, s.Load(), unit)
+		fmt.Fprintf(w, "The load was ended after %ds, as stopAt says: %s was %s (%s) at %d %s.\n\n", s.End, BreakingPointName(&s.BreakingPoint), s.Actual, s.Bound, s.Load(), unit)
 	}
 	t := NewTable(Words("breaking point"), Words("bound"), unit, "second", Words("during"), Words("actual"))
 	for i := range r.BreakingPoints {
 		p := &r.BreakingPoints[i]
 		if !p.Reached {
-			t.AppendRow(table.Row{breakingPointName(p), p.Bound, "none", "-", "-", "-"})
+			t.AppendRow(table.Row{BreakingPointName(p), p.Bound, "none", "-", "-", "-"})
 			continue
 		}
 		during := "a level"
 		if p.Step {
 			during = "a step"
 		}
-		t.AppendRow(table.Row{breakingPointName(p), p.Bound, p.Load(), p.Second, during, p.Actual})
+		t.AppendRow(table.Row{BreakingPointName(p), p.Bound, p.Load(), p.Second, during, p.Actual})
 	}
-	fmt.Fprintln(w, t.Render())
+	w.table(t)
 }
 
 var breakingPointNames = map[result.BreakingPointKind]string{
@@ -198,8 +198,8 @@ var breakingPointNames = map[result.BreakingPointKind]string{
 	result.BreakingErrorRate: "failing share", result.BreakingLatencyP99: "p99", result.BreakingThroughput: "gain of throughput",
 }
 
-// breakingPointName names a breaking point: "CPU of app". One of a later version has the name of its kind.
-func breakingPointName(p *result.BreakingPoint) string {
+// BreakingPointName names a breaking point: "CPU of app". One of a later version has the name of its kind.
+func BreakingPointName(p *result.BreakingPoint) string {
 	name := cmp.Or(breakingPointNames[p.Kind], string(p.Kind))
 	if p.Container != "" {
 		name += " of " + p.Container

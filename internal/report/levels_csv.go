@@ -21,7 +21,7 @@ func levelColumns(r *result.Result) []levelColumn {
 	whole := func(n int64) string { return strconv.FormatInt(n, 10) }
 	latency := func(name string, of func(s *result.Summary) int64) levelColumn {
 		return levelColumn{name, func(p *part) string {
-			total := levelSummary(p.Level)
+			total := LevelSummary(p.Level)
 			if total.Count == 0 {
 				return ""
 			}
@@ -35,7 +35,7 @@ func levelColumns(r *result.Result) []levelColumn {
 			}
 			return "level"
 		}},
-		{"unit", func(*part) string { return unitOfLoad(r) }},
+		{"unit", func(*part) string { return UnitOfLoad(r) }},
 		{"load_from", func(p *part) string {
 			if p.step {
 				return whole(p.from)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -14,7 +13,7 @@ import (
 )
 
 // writeNode writes what happened around the target or the client. name is that of the line of its CPUs.
-func writeNode(w *bytes.Buffer, name string, u *result.NodeUsage, governor string) {
+func writeNode(w *paper, name string, u *result.NodeUsage, governor string) {
 	var shares []string
 	for _, share := range []struct {
 		figure int64
@@ -55,7 +54,7 @@ var clientNodeColumns = []struct {
 }
 
 // writeClientNodes writes what happened around each client, if that is known of any.
-func writeClientNodes(w *bytes.Buffer, r *result.Result) {
+func writeClientNodes(w *paper, r *result.Result) {
 	if !slices.ContainsFunc(r.Clients, func(c result.Client) bool { return c.NodeUsage != nil }) {
 		return
 	}
@@ -80,5 +79,5 @@ func writeClientNodes(w *bytes.Buffer, r *result.Result) {
 		}
 		t.AppendRow(row)
 	}
-	fmt.Fprintln(w, t.Render())
+	w.table(t)
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -39,7 +38,7 @@ func listName(l *result.RequestList) string {
 
 // writeMeaning writes what a latency is under the load, and how requests were chosen and
 // authenticated if that is out of the ordinary.
-func writeMeaning(w *bytes.Buffer, run *result.Run) {
+func writeMeaning(w *paper, run *result.Run) {
 	fmt.Fprintf(w, "Latencies are %s.\n", latencyMeaning(run))
 	var parts []string
 	switch {

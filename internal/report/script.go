@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,7 +11,7 @@ import (
 )
 
 // writeScript writes k6's metrics, each in a line with the figures that its kind has.
-func writeScript(w *bytes.Buffer, r *result.Result) {
+func writeScript(w *paper, r *result.Result) {
 	s := r.Script
 	line(w, "Virtual users:", "%d", s.VirtualUsers)
 	line(w, "Iterations:", "%d", s.Iterations)

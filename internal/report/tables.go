@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"strconv"
@@ -18,7 +17,7 @@ import (
 type Words string
 
 // NewTable returns a table without lines.
-func NewTable(columns ...any) table.Writer {
+func NewTable(columns ...any) *Sheet {
 	t := table.NewWriter()
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
@@ -34,11 +33,11 @@ func NewTable(columns ...any) table.Writer {
 	}
 	t.SetColumnConfigs(aligned)
 	t.AppendHeader(columns)
-	return t
+	return newSheet(t, columns)
 }
 
 // writeSummary writes a row for each client and one for all together.
-func writeSummary(w *bytes.Buffer, r *result.Result) {
+func writeSummary(w *paper, r *result.Result) {
 	t := NewTable(Words(""), "requests/s", "p50 ms", "p99 ms", "max ms", "requests", "failed")
 	row := func(name string, b block) {
 		total, some := b.phase(result.Total), b.counts.Succeeded() > 0
@@ -52,11 +51,12 @@ func writeSummary(w *bytes.Buffer, r *result.Result) {
 		row("client "+strconv.Itoa(r.Clients[i].Index), clientBlock(r, &r.Clients[i]))
 	}
 	row("merged", mergedBlock(r))
-	fmt.Fprintf(w, "%s\n\n", t.Render())
+	w.table(t)
+	fmt.Fprintln(w)
 	writeCost(w, r)
 }
 
-func writeThresholds(w *bytes.Buffer, outcomes []result.ThresholdOutcome, valid bool) {
+func writeThresholds(w *paper, outcomes []result.ThresholdOutcome, valid bool) {
 	switch {
 	case len(outcomes) == 0:
 		return
@@ -75,13 +75,13 @@ func writeThresholds(w *bytes.Buffer, outcomes []result.ThresholdOutcome, valid 
 		}
 		t.AppendRow(table.Row{o.Metric, o.Bound, o.Actual, verdict})
 	}
-	fmt.Fprintln(w, t.Render())
+	w.table(t)
 }
 
 // writeClients writes what each client used, and how close together they started.
-func writeClients(w *bytes.Buffer, r *result.Result) {
+func writeClients(w *paper, r *result.Result) {
 	limit := r.Environment.ClientCPULimit
-	fmt.Fprintf(w, "CPU is in percent of each client's limit of %s CPUs.\n\n", cpus(limit))
+	fmt.Fprintf(w, "CPU is in percent of each client's limit of %s CPUs.\n\n", CPUs(limit))
 	columns := []any{Words(""), Words("node"), "CPU %"}
 	for i := range result.ClientFigures {
 		if f := &result.ClientFigures[i]; f.Column != "" {
@@ -99,14 +99,15 @@ func writeClients(w *bytes.Buffer, r *result.Result) {
 		}
 		t.AppendRow(append(row, msText(c.StartSkewMicroseconds, true), msText(c.ClockErrorMicroseconds, true)))
 	}
-	fmt.Fprintf(w, "%s\n\n", t.Render())
+	w.table(t)
+	fmt.Fprintln(w)
 	line(w, "Start skew:", "%s ms between clients", msText(r.StartSkewMicroseconds(), true))
 	writeWarmup(w, r.Warmup)
 }
 
 // writeArrivals writes how well an open load kept its rate and, next to the response times, which
 // are measured from the intended start times, the service times.
-func writeArrivals(w *bytes.Buffer, r *result.Result) {
+func writeArrivals(w *paper, r *result.Result) {
 	a, dropped := r.Arrivals, r.Merged.Dropped
 	fmt.Fprintf(w, "Target rate: %s requests/s, %d total\n", decimals(a.TargetRatePerSecond(), 2), a.Due)
 	fmt.Fprintf(w, "Achieved:    %s requests/s, %d dropped\n\n", decimals(a.AchievedPerSecond(dropped), 2), dropped)
@@ -126,5 +127,5 @@ func writeArrivals(w *bytes.Buffer, r *result.Result) {
 		}
 		t.AppendRow(append(cells, msText(h.Max(), h.Count() > 0)))
 	}
-	fmt.Fprintln(w, t.Render())
+	w.table(t)
 }

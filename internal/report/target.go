@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"strings"
@@ -12,7 +11,7 @@ import (
 
 // writeTarget writes what each container of the target used during the
 // measurement, with names if there are several.
-func writeTarget(w *bytes.Buffer, r *result.Result) {
+func writeTarget(w *paper, r *result.Result) {
 	containers := r.Containers()
 	if shared := r.Environment.SharedCPULimit; shared > 0 {
 		line(w, "Shared limit:", "%s CPUs for all containers together", cpus(shared))
@@ -32,8 +31,8 @@ func writeTarget(w *bytes.Buffer, r *result.Result) {
 	}
 }
 
-func writeContainer(w *bytes.Buffer, c result.Container, podWide bool) {
-	line(w, "CPUs:", "%s%s, %s; limit %s", cmp.Or(c.CPUs, "unknown"), coresOf(&c), strings.ToLower(cmp.Or(c.CPUExclusivity, "unknown")), cpus(c.CPULimit))
+func writeContainer(w *paper, c result.Container, podWide bool) {
+	line(w, "CPUs:", "%s%s, %s; limit %s", cmp.Or(c.CPUs, "unknown"), coresOf(&c), strings.ToLower(cmp.Or(c.CPUExclusivity, "unknown")), CPUs(c.CPULimit))
 	if c.Usage == nil {
 		line(w, "Usage:", "not available")
 		return
@@ -60,7 +59,7 @@ func coresOf(c *result.Container) string {
 }
 
 // writeGarbageCollections writes what the Java virtual machines of a container logged.
-func writeGarbageCollections(w *bytes.Buffer, spent *result.ServerUsage) {
+func writeGarbageCollections(w *paper, spent *result.ServerUsage) {
 	line(w, "GC pauses:", "%d, %.3f ms total (%.2f%% of the time), %.3f ms longest", spent.GCPauses, ms(spent.GCPause),
 		100*float64(spent.GCPause)/float64(max(spent.At, 1)), ms(spent.GCPauseMax))
 	if spent.HeapUsed != result.Unknown {
@@ -72,14 +71,14 @@ func writeGarbageCollections(w *bytes.Buffer, spent *result.ServerUsage) {
 type named struct{ name, text string }
 
 // writeLines writes a line for each text, "unknown" for an empty one.
-func writeLines(w *bytes.Buffer, lines []named) {
+func writeLines(w *paper, lines []named) {
 	for _, l := range lines {
 		line(w, l.name, "%s", cmp.Or(l.text, "unknown"))
 	}
 }
 
 // writeEnvironment writes the conditions under which the run was made.
-func writeEnvironment(w *bytes.Buffer, r *result.Result) {
+func writeEnvironment(w *paper, r *result.Result) {
 	e := r.Environment
 	lines := []named{
 		{"Measured at:", measuredAt(r.Run.MeasurementTime)}, {"Run UID:", r.Run.UID}, {"Image:", r.Run.Image}, {"Image ID:", e.TargetImageID},
@@ -122,7 +121,7 @@ func CipherBits(suite string) int {
 }
 
 // writeTLS writes what was negotiated with the target, and how many connections resumed a session.
-func writeTLS(w *bytes.Buffer, r *result.Result) {
+func writeTLS(w *paper, r *result.Result) {
 	if t := r.Environment.TLS; t != nil {
 		requested := "not requested"
 		if t.CertificateRequested {

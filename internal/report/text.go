@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -23,70 +22,74 @@ merged histograms.`
 // print for each client and, if there are several, for all merged, and at last what ab cannot know:
 // the target, the usage of the clients and the environment.
 func writeText(w io.Writer, r *result.Result) error {
-	r = shown(r)
-	if r.Run.Standalone {
-		return writeStandalone(w, r)
-	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "BenchmarkRun %s/%s: %s on %s\n", r.Run.Namespace, r.Run.Name, cmp.Or(r.Run.Server, "unknown"), cmp.Or(r.Run.Image, "unknown"))
-	writeVerdict(&b, r)
-	writeThresholds(&b, r.Thresholds, validity.Valid(r.Findings))
-	section(&b, "Summary")
-	writeMeaning(&b, &r.Run)
-	writeSummary(&b, r)
-	if len(r.Levels) > 0 {
-		section(&b, "Levels")
-		writeLevels(&b, r)
-	}
-	if len(r.BreakingPoints) > 0 {
-		section(&b, "Breaking points")
-		writeBreakingPoints(&b, r)
-	}
-	if r.Script != nil {
-		section(&b, "Script")
-		writeScript(&b, r)
-	}
-	if r.Arrivals != nil {
-		section(&b, "Arrivals")
-		writeArrivals(&b, r)
-	}
-	fmt.Fprintf(&b, "\n%s\n", abDifferences)
-	for i := range r.Clients {
-		c := &r.Clients[i]
-		section(&b, "Client %d on %s", c.Index, cmp.Or(c.Node, "unknown"))
-		writeAB(&b, r, clientBlock(r, c))
-	}
-	if len(r.Clients) != 1 {
-		section(&b, "All %d clients merged", len(r.Clients))
-		writeAB(&b, r, mergedBlock(r))
-	}
-	section(&b, "Target")
-	writeTarget(&b, r)
-	if r.NodeUsage != nil {
-		section(&b, "Around the target")
-		writeNode(&b, "The target's CPUs:", r.NodeUsage, r.Environment.Governor)
-	}
-	if usedTLS(r) {
-		section(&b, "TLS")
-		writeTLS(&b, r)
-	}
-	section(&b, "Clients")
-	writeClients(&b, r)
-	writeClientNodes(&b, r)
-	section(&b, "Environment")
-	writeEnvironment(&b, r)
-	_, err := w.Write(b.Bytes())
+	var p paper
+	p.writeResult(shown(r))
+	_, err := w.Write(p.Bytes())
 	return err
 }
 
-func section(w *bytes.Buffer, format string, args ...any) {
-	title := fmt.Sprintf(format, args...)
-	fmt.Fprintf(w, "\n%s\n%s\n", title, strings.Repeat("-", len(title)))
+// writeResult writes the report of a result whose texts are printable.
+func (p *paper) writeResult(r *result.Result) {
+	if r.Run.Standalone {
+		writeStandalone(p, r)
+		return
+	}
+	fmt.Fprintf(p, "BenchmarkRun %s/%s: %s on %s\n", r.Run.Namespace, r.Run.Name, cmp.Or(r.Run.Server, "unknown"), cmp.Or(r.Run.Image, "unknown"))
+	writeVerdict(p, r)
+	writeThresholds(p, r.Thresholds, validity.Valid(r.Findings))
+	section(p, "Summary")
+	writeMeaning(p, &r.Run)
+	writeSummary(p, r)
+	if len(r.Levels) > 0 {
+		section(p, "Levels")
+		writeLevels(p, r)
+	}
+	if len(r.BreakingPoints) > 0 {
+		section(p, "Breaking points")
+		writeBreakingPoints(p, r)
+	}
+	if r.Script != nil {
+		section(p, "Script")
+		writeScript(p, r)
+	}
+	if r.Arrivals != nil {
+		section(p, "Arrivals")
+		writeArrivals(p, r)
+	}
+	fmt.Fprintf(p, "\n%s\n", abDifferences)
+	for i := range r.Clients {
+		c := &r.Clients[i]
+		section(p, "Client %d on %s", c.Index, cmp.Or(c.Node, "unknown"))
+		writeAB(p, r, clientBlock(r, c))
+	}
+	if len(r.Clients) != 1 {
+		section(p, "All %d clients merged", len(r.Clients))
+		writeAB(p, r, mergedBlock(r))
+	}
+	section(p, "Target")
+	writeTarget(p, r)
+	if r.NodeUsage != nil {
+		section(p, "Around the target")
+		writeNode(p, "The target's CPUs:", r.NodeUsage, r.Environment.Governor)
+	}
+	if usedTLS(r) {
+		section(p, "TLS")
+		writeTLS(p, r)
+	}
+	section(p, "Clients")
+	writeClients(p, r)
+	writeClientNodes(p, r)
+	section(p, "Environment")
+	writeEnvironment(p, r)
+}
+
+func section(w *paper, format string, args ...any) {
+	w.section(fmt.Sprintf(format, args...))
 }
 
 // writeVerdict writes whether the result is valid, and the findings: first those
 // that invalidate it.
-func writeVerdict(w *bytes.Buffer, r *result.Result) {
+func writeVerdict(w *paper, r *result.Result) {
 	switch reasons := invalidating(r.Findings, func(f result.Finding) string { return f.Reason }); {
 	case len(reasons) > 0:
 		fmt.Fprintf(w, "NOT VALID: %s\n", strings.Join(reasons, ", "))
@@ -128,7 +131,7 @@ func invalidating(findings []result.Finding, text func(result.Finding) string) [
 
 // writeWarmup writes what was sent before the measurement and, if the warm-up was
 // to last until the target is steady, whether it became so and by which figures.
-func writeWarmup(w *bytes.Buffer, warmup *result.Warmup) {
+func writeWarmup(w *paper, warmup *result.Warmup) {
 	if warmup == nil {
 		line(w, "Warm-up:", "none")
 		return
@@ -147,41 +150,38 @@ func writeWarmup(w *bytes.Buffer, warmup *result.Warmup) {
 
 // writeStandalone writes the report of a client that ran without a cluster: the
 // verdict, what ab would print, what the client used.
-func writeStandalone(w io.Writer, r *result.Result) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s: load on %s\n", cmp.Or(r.Run.Name, "unknown"), cmp.Or(r.Run.Server, "unknown"))
-	writeVerdict(&b, r)
-	section(&b, "Summary")
-	writeMeaning(&b, &r.Run)
-	writeAB(&b, r, mergedBlock(r))
+func writeStandalone(w *paper, r *result.Result) {
+	fmt.Fprintf(w, "%s: load on %s\n", cmp.Or(r.Run.Name, "unknown"), cmp.Or(r.Run.Server, "unknown"))
+	writeVerdict(w, r)
+	section(w, "Summary")
+	writeMeaning(w, &r.Run)
+	writeAB(w, r, mergedBlock(r))
 	if len(r.Levels) > 0 {
-		section(&b, "Levels")
-		writeLevels(&b, r)
+		section(w, "Levels")
+		writeLevels(w, r)
 	}
 	if len(r.BreakingPoints) > 0 {
-		section(&b, "Breaking points")
-		writeBreakingPoints(&b, r)
+		section(w, "Breaking points")
+		writeBreakingPoints(w, r)
 	}
 	if usedTLS(r) {
-		section(&b, "TLS")
-		writeTLS(&b, r)
+		section(w, "TLS")
+		writeTLS(w, r)
 	}
-	section(&b, "Client")
+	section(w, "Client")
 	for i := range r.Clients {
-		writeOwnUsage(&b, r, &r.Clients[i])
+		writeOwnUsage(w, r, &r.Clients[i])
 		if around := r.Clients[i].NodeUsage; around != nil {
-			section(&b, "Around the client")
-			writeNode(&b, "The client's CPUs:", around, "")
+			section(w, "Around the client")
+			writeNode(w, "The client's CPUs:", around, "")
 		}
 	}
-	_, err := w.Write(b.Bytes())
-	return err
 }
 
 // writeOwnUsage writes what the client used, which is what a load generator costs.
-func writeOwnUsage(w *bytes.Buffer, r *result.Result, c *result.Client) {
+func writeOwnUsage(w *paper, r *result.Result, c *result.Client) {
 	limit, usage := r.Environment.ClientCPULimit, c.Usage
-	line(w, "CPU:", "%.1f%% of %s CPUs", c.CPUPercentOf(limit), cpus(limit))
+	line(w, "CPU:", "%.1f%% of %s CPUs", c.CPUPercentOf(limit), CPUs(limit))
 	line(w, "CPU time:", "%s user, %s system, in %s", secondsText(usage.UserCPU), secondsText(usage.SystemCPU), secondsText(c.DurationMicroseconds()))
 	if c.Requests > 0 {
 		line(w, "CPU per request:", "%.1f µs", float64(usage.CPU())/float64(c.Requests))

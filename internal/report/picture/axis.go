@@ -17,12 +17,17 @@ func (b Box) Bottom() float64 { return b.Y + b.H }
 
 // YAxis draws the grid and the labels of a scale at the left of a plot, and the axis's name with its unit above it.
 func (p *Picture) YAxis(plot Box, s *Scale, name string) {
+	p.Grid(plot, s)
+	p.Clipped(0, plot.Y-12, name, p.Width, TextStyle{Color: Muted})
+}
+
+// Grid draws the grid and the labels of a scale at the left of a plot.
+func (p *Picture) Grid(plot Box, s *Scale) {
 	for _, t := range s.Ticks {
 		y := s.At(t.Value)
 		p.Line(plot.X, y, plot.Right(), y, Stroke{Color: Grid})
 		p.Text(plot.X-8, y+4, t.Label, TextStyle{Color: Muted, Anchor: End})
 	}
-	p.Clipped(0, plot.Y-12, name, p.Width, TextStyle{Color: Muted})
 }
 
 // XAxis draws the line and the labels of a scale below a plot, and the axis's name with its unit below them; it takes 40

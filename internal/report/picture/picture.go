@@ -170,31 +170,91 @@ func (p *Picture) Path(points []Point, s Stroke) {
 	}
 }
 
-// Trace returns the SVG path data of a line through points.
+// Trace returns the SVG path data of a line through points, to a tenth of a pixel.
 func Trace(points []Point) string {
 	var d strings.Builder
-	command := byte('M')
+	began, first, lastX, lastY := false, false, 0, 0 // in tenths of a pixel
 	for i, at := range points {
 		if at.IsGap() {
-			command = 'M'
+			began = false
 			continue
 		}
-		d.WriteByte(command)
-		d.WriteString(number(at.X))
-		d.WriteByte(' ')
-		d.WriteString(number(at.Y))
-		if command == 'M' && (i+1 == len(points) || points[i+1].IsGap()) {
-			d.WriteString("h0") // with round caps, a dot
+		x, y := int(math.Round(at.X*10)), int(math.Round(at.Y*10))
+		switch {
+		case !began:
+			d.WriteString("M" + tenths(x))
+			pad(&d, tenths(y))
+			if i+1 == len(points) || points[i+1].IsGap() {
+				d.WriteString("h0") // with round caps, a dot
+			} else {
+				d.WriteByte('l')
+			}
+			began, first = true, true
+		default:
+			if step := tenths(x - lastX); first {
+				d.WriteString(step)
+			} else {
+				pad(&d, step)
+			}
+			pad(&d, tenths(y-lastY))
+			first = false
 		}
-		command = 'L'
+		lastX, lastY = x, y
 	}
 	return d.String()
+}
+
+// tenths returns a number of tenths as a decimal number: "-.5".
+func tenths(n int) string {
+	if n%10 == 0 {
+		return strconv.Itoa(n / 10)
+	}
+	sign := ""
+	if n < 0 {
+		sign, n = "-", -n
+	}
+	if n < 10 {
+		return fmt.Sprintf("%s.%d", sign, n)
+	}
+	return fmt.Sprintf("%s%d.%d", sign, n/10, n%10)
+}
+
+// pad writes a number behind another: a sign separates them, else a space does.
+func pad(d *strings.Builder, number string) {
+	if number[0] != '-' {
+		d.WriteByte(' ')
+	}
+	d.WriteString(number)
 }
 
 // Area fills the area within points.
 func (p *Picture) Area(points []Point, c Color) {
 	if d := Trace(points); d != "" {
-		fmt.Fprintf(&p.body, `<path class="%s" stroke="none" d="%sZ"/>`, p.fill(c), d)
+		fmt.Fprintf(&p.body, `<path class="%s" d="%sZ"/>`, p.fill(c), d)
+	}
+}
+
+// Areas fills several areas by one element.
+func (p *Picture) Areas(areas [][]Point, c Color) {
+	var d strings.Builder
+	for _, points := range areas {
+		d.WriteString(Trace(points) + "Z")
+	}
+	if d.Len() > 0 {
+		fmt.Fprintf(&p.body, `<path class="%s" d="%s"/>`, p.fill(c), d.String())
+	}
+}
+
+// Dots draws dots of a radius by one element, and nothing at gaps.
+func (p *Picture) Dots(points []Point, r float64, c Color) {
+	var d strings.Builder
+	for _, at := range points {
+		if !at.IsGap() {
+			d.WriteString(Trace([]Point{at}))
+		}
+	}
+	if d.Len() > 0 {
+		fmt.Fprintf(&p.body, `<path class="%s" stroke-width="%s" d="%s"/>`, p.line(c), number(2*r), d.String())
 	}
 }
 
@@ -304,10 +364,11 @@ func number(x float64) string {
 	return strconv.FormatFloat(math.Round(x*10)/10+0, 'f', -1, 64)
 }
 
-// escape returns a text for XML and HTML: escaped, and without characters that XML doesn't allow.
+// escape returns a text for XML and HTML: escaped, and without characters that XML doesn't allow or that are invisible,
+// such as those that change the direction of a text. A narrow no-break space separates figures from units.
 func escape(text string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {
-		if r == unicode.ReplacementChar || r == 0xfffe || r == 0xffff || unicode.IsControl(r) {
+		if r != '\u202f' && !unicode.IsPrint(r) {
 			return unicode.ReplacementChar
 		}
 		return r

@@ -200,7 +200,11 @@ func LogRatio(reach, from, to float64) Scale {
 	}}
 	var up []float64
 	last := s.At(0)
-	for _, t := range []float64{1, 2, 5, 10, 20, 50, 100, 400} {
+	steps := []float64{1, 2, 5, 10, 20, 50, 100}
+	if end > math.Log(4) {
+		steps = []float64{100, 400}
+	}
+	for _, t := range steps {
 		if x, beyond := s.Place(t); !beyond && math.Abs(x-last) >= room {
 			up, last = append(up, t), x
 		}

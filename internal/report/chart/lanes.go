@@ -1,0 +1,220 @@
+package chart
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// unknown is the value of a figure that isn't known.
+var unknown = math.NaN()
+
+// The IDs of lanes, which are also names of pictures.
+const (
+	LaneLoad       = "load"
+	LaneFindings   = "findings"
+	LaneThroughput = "throughput"
+	LaneLatency    = "latency"
+	LaneErrors     = "errors"
+	LaneCPU        = "cpu"
+	LaneClientCPU  = "clients"
+)
+
+func lanes(r *result.Result, t *Timeline) []Lane {
+	all := []Lane{loadLane(r, t), {ID: LaneFindings, Name: "findings"}, throughputLane(r), latencyLane(r), errorsLane(r), targetLane(r), clientLane(r)}
+	if len(t.Marks) == 0 {
+		all[1].Empty = "none"
+	}
+	return append(all, foldedLanes(r)...)
+}
+
+// values returns a figure of each point.
+func values(r *result.Result, of func(*result.Second) float64) []float64 {
+	all := make([]float64, len(r.Series))
+	for i := range r.Series {
+		all[i] = of(&r.Series[i])
+	}
+	return all
+}
+
+// perSecond divides by the seconds of a point.
+func perSecond(s *result.Second, x float64) float64 { return x / float64(max(1, s.Seconds)) }
+
+func throughputLane(r *result.Result) Lane {
+	return Lane{ID: LaneThroughput, Name: "throughput, successful requests/s", Unit: "requests/s", Lines: []Line{{
+		Name: "requests/s", Color: picture.Throughput, Width: 2, Step: true,
+		Values: values(r, func(s *result.Second) float64 { return perSecond(s, float64(s.Requests-s.Errors)) }),
+	}}}
+}
+
+// latencyLane has percentiles of each point. A point of several seconds has none, since percentiles can't be joined, but
+// its maximum.
+func latencyLane(r *result.Result) Lane {
+	of := func(figure func(*result.Second) int64) []float64 {
+		return values(r, func(s *result.Second) float64 {
+			if us := figure(s); us != result.Unknown && s.Requests > s.Errors {
+				return float64(us) / 1000
+			}
+			return unknown
+		})
+	}
+	l := Lane{ID: LaneLatency, Name: "latency (" + LatencyName(&r.Run) + "), ms, log scale", Unit: "ms", Log: true, Lines: []Line{
+		{Name: "p50", Color: picture.P50, Width: 1.5, Values: of(func(s *result.Second) int64 { return s.P50 })},
+		{Name: "p90", Color: picture.P90, Width: 1.5, Values: of(func(s *result.Second) int64 { return s.P90 })},
+		{Name: "p99", Color: picture.P99, Width: 2, Values: of(func(s *result.Second) int64 { return s.P99 })},
+		{Name: "max", Color: picture.P999, Dots: true, Values: of(func(s *result.Second) int64 { return s.Max })},
+	}}
+	if !l.known() {
+		l.Lines, l.Empty = nil, "none: no request succeeded"
+	}
+	return l
+}
+
+// LatencyName returns what a latency is under the load of a run.
+func LatencyName(run *result.Run) string {
+	switch run.Load {
+	case result.LoadOpen:
+		return "response time"
+	case result.LoadScript:
+		return "service time as k6 measures it"
+	}
+	return "service time"
+}
+
+func errorsLane(r *result.Result) Lane {
+	l := Lane{ID: LaneErrors, Name: "failed requests/s, by kind", Unit: "failed/s", Stacked: true}
+	total := r.Merged.Errors.Total()
+	kinds, byKind := int64(0), true
+	for i := range r.Series {
+		kinds += r.Series[i].Errors
+		byKind = byKind && (r.Series[i].Errors == 0 || r.Series[i].Counts != nil)
+	}
+	switch {
+	case total == 0 && kinds == 0:
+		l.Empty = "none"
+	case !byKind:
+		l.Lines = []Line{{Name: "failed", Color: picture.Muted, Step: true, Values: values(r, func(s *result.Second) float64 { return perSecond(s, float64(s.Errors)) })}}
+	default:
+		for k := range result.ErrorKinds {
+			of := values(r, func(s *result.Second) float64 {
+				if s.Counts == nil {
+					return 0
+				}
+				return perSecond(s, float64(s.Counts.Errors[k]))
+			})
+			if slices.Max(of) > 0 {
+				l.Lines = append(l.Lines, Line{Name: k.String(), Color: picture.ErrorColor(int(k)), Step: true, Values: of})
+			}
+		}
+		if len(l.Lines) == 0 {
+			l.Empty = "not available by time"
+		}
+	}
+	return l
+}
+
+// loadLane shows the connections or the target rate over time.
+func loadLane(r *result.Result, t *Timeline) Lane {
+	l := Lane{ID: LaneLoad, Name: "load, connections"}
+	of := float64(cmp.Or(r.Run.AllConnections, r.Run.Connections*int64(max(1, len(r.Clients)))))
+	switch r.Run.Load {
+	case result.LoadOpen:
+		l.Name, of = "load, target rate in requests/s", float64(r.Run.TargetRatePerSecond)
+		if of == 0 && r.Arrivals != nil {
+			of = r.Arrivals.TargetRatePerSecond()
+		}
+	case result.LoadScript:
+		l.Name, l.Empty = "load", "a k6 script, which has neither connections nor a target rate"
+		if r.Script != nil {
+			l.Empty += ": " + picture.Count(r.Script.VirtualUsers) + " virtual users"
+		}
+		return l
+	}
+	line := Line{Name: "load", Color: picture.Text, Width: 1.5, Dash: "6 3", Values: make([]float64, t.Points())}
+	for i := range line.Values {
+		line.Values[i] = of
+		if len(r.Levels) > 0 {
+			line.Values[i] = loadAt(r, (t.Times[i]+t.Times[i+1])/2)
+		}
+	}
+	l.Lines = []Line{line}
+	return l
+}
+
+// loadAt returns the load of a second, between levels in proportion to the time.
+func loadAt(r *result.Result, second float64) float64 {
+	for i := range r.Levels {
+		if l := &r.Levels[i]; second >= float64(l.Start) && second < float64(l.End) {
+			return float64(l.Load())
+		}
+	}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		if from, to := float64(s.Start), float64(s.End); second >= from && second < to {
+			return float64(s.From) + (float64(s.Load())-float64(s.From))*(second-from)/(to-from)
+		}
+	}
+	return unknown
+}
+
+// cpuPercent returns CPU time of a point in percent of a limit in thousandths of a CPU, or of one CPU without a limit.
+func cpuPercent(s *result.Second, microseconds, limitMillis int64) float64 {
+	if microseconds < 0 {
+		return unknown
+	}
+	if limitMillis <= 0 {
+		limitMillis = 1000
+	}
+	return perSecond(s, float64(microseconds)) / 1e6 * 100 * 1000 / float64(limitMillis)
+}
+
+// dashes tell the containers of the target apart.
+var dashes = [...]string{"", "5 3", "1.5 3", "6 3 1.5 3"}
+
+func targetLane(r *result.Result) Lane {
+	l := Lane{ID: LaneCPU, Name: "target CPU, % of the limit of each container", Unit: "%"}
+	for i, c := range r.Containers() {
+		line := Line{Name: c.Name, Color: picture.TargetColor(i), Width: 1.5, Dash: dashes[min(i, len(dashes)-1)], Step: true}
+		line.Values = values(r, func(s *result.Second) float64 {
+			used := s.ServerCPU
+			if c.Name != result.ServerContainer {
+				of, exists := s.BackendCPU[c.Name]
+				if used = of; !exists {
+					used = result.Unknown
+				}
+			}
+			return cpuPercent(s, used, c.CPULimit)
+		})
+		if c.CPULimit <= 0 {
+			line.Name += " (of one CPU)"
+		}
+		l.Lines = append(l.Lines, line)
+	}
+	if !l.known() || r.Run.Standalone {
+		l.Lines, l.Empty = nil, "not available: the target's usage was not measured"
+	}
+	return l
+}
+
+// clientLane shows the CPU of all clients together, of which the artifact has the sum.
+func clientLane(r *result.Result) Lane {
+	limit := r.Environment.ClientCPULimit * int64(max(1, len(r.Clients)))
+	l := Lane{ID: LaneClientCPU, Name: "CPU of all clients, % of the sum of their limits", Unit: "%", Rules: []Rule{{80, "80"}, {90, "90"}}, Lines: []Line{{
+		Name: "clients", Color: picture.Clients, Width: 1.5, Step: true,
+		Values: values(r, func(s *result.Second) float64 { return cpuPercent(s, s.ClientCPU, limit) }),
+	}}}
+	if limit <= 0 {
+		l.Name, l.Rules = "CPU of all clients, % of one CPU", nil
+	}
+	return l
+}
+
+// known reports whether a lane has a figure.
+func (l *Lane) known() bool {
+	return slices.ContainsFunc(l.Lines, func(line Line) bool {
+		return slices.ContainsFunc(line.Values, func(v float64) bool { return !math.IsNaN(v) })
+	})
+}

@@ -1,0 +1,134 @@
+package chart
+
+import (
+	"slices"
+
+	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/validity"
+)
+
+// openFor are the reasons of findings for which a folded lane is open.
+var openFor = map[string][]string{
+	"network":   {validity.ReasonNetworkLimited},
+	"throttled": {validity.ReasonClientThrottled, validity.ReasonTargetThrottled},
+	"pauses":    {validity.ReasonClientStalls, validity.ReasonFewRequestsForGC},
+	"delays":    {validity.ReasonClientStalls},
+	"node":      {validity.ReasonNodeBusy, validity.ReasonSharedCore, validity.ReasonSharedNode},
+	"tcp":       {validity.ReasonNetworkLimited, validity.ReasonAcceptQueueOverflow},
+}
+
+// foldedLanes are the lanes that few readers need. Those without any figure are omitted, and those that a finding is
+// about aren't folded.
+func foldedLanes(r *result.Result) []Lane {
+	all := []Lane{memoryLane(r), networkLane(r), pausesLane(r), throttledLane(r), delaysLane(r), nodeLane(r), tcpLane(r)}
+	all = slices.DeleteFunc(all, func(l Lane) bool { return !l.known() })
+	for i := range all {
+		all[i].Folded = !slices.ContainsFunc(r.Findings, func(f result.Finding) bool { return slices.Contains(openFor[all[i].ID], f.Reason) })
+	}
+	return all
+}
+
+// used returns the usage of a container in a point; nil if that is unknown.
+func used(s *result.Second, container string) *result.Used {
+	if container == result.ServerContainer {
+		return s.Server
+	}
+	return s.Backends[container]
+}
+
+// perContainer adds a line for each container of which a figure is known.
+func (l *Lane) perContainer(r *result.Result, suffix string, of func(*result.Second, *result.Used) float64) {
+	for i, c := range r.Containers() {
+		l.add(r, Line{Name: c.Name + suffix, Color: picture.TargetColor(i), Width: 1.5, Dash: dashes[min(i, len(dashes)-1)]}, func(s *result.Second) float64 {
+			if u := used(s, c.Name); u != nil {
+				return of(s, u)
+			}
+			return unknown
+		})
+	}
+}
+
+// add adds a line, if one of its figures is known.
+func (l *Lane) add(r *result.Result, line Line, of func(*result.Second) float64) {
+	line.Values = values(r, of)
+	one := Lane{Lines: []Line{line}}
+	if one.known() {
+		l.Lines = append(l.Lines, line)
+	}
+}
+
+// figure returns a figure divided by size, or unknown.
+func figure(x int64, size float64) float64 {
+	if x == result.Unknown {
+		return unknown
+	}
+	return float64(x) / size
+}
+
+func memoryLane(r *result.Result) Lane {
+	l := Lane{ID: "memory", Name: "memory (RSS), MiB", Unit: "MiB"}
+	l.perContainer(r, "", func(_ *result.Second, u *result.Used) float64 { return figure(u.Resident, 1<<20) })
+	return l
+}
+
+func networkLane(r *result.Result) Lane {
+	l := Lane{ID: "network", Name: "responses received, MB/s", Unit: "MB/s"}
+	if r.Merged.BytesReceived > 0 {
+		l.add(r, Line{Name: "received", Color: picture.Throughput, Width: 1.5}, func(s *result.Second) float64 { return perSecond(s, float64(s.BytesReceived)/1e6) })
+	}
+	return l
+}
+
+func pausesLane(r *result.Result) Lane {
+	l := Lane{ID: "pauses", Name: "longest GC pause, ms", Unit: "ms"}
+	l.perContainer(r, "", func(_ *result.Second, u *result.Used) float64 { return figure(u.GCPauseMax, 1000) })
+	l.add(r, Line{Name: "clients", Color: picture.Clients, Width: 1.5}, func(s *result.Second) float64 { return figure(s.ClientGCPauseMax, 1000) })
+	return l
+}
+
+func throttledLane(r *result.Result) Lane {
+	l := Lane{ID: "throttled", Name: "CPU throttled, ms/s", Unit: "ms/s"}
+	l.perContainer(r, "", func(s *result.Second, u *result.Used) float64 { return perSecond(s, figure(u.Throttled, 1000)) })
+	l.add(r, Line{Name: "clients", Color: picture.Clients, Width: 1.5}, func(s *result.Second) float64 { return perSecond(s, figure(s.ClientThrottled, 1000)) })
+	return l
+}
+
+func delaysLane(r *result.Result) Lane {
+	l := Lane{ID: "delays", Name: "scheduling latency of the worst client, p99, ms", Unit: "ms"}
+	l.add(r, Line{Name: "p99", Color: picture.Clients, Width: 1.5}, func(s *result.Second) float64 { return figure(s.ClientSchedulingLatencyP99, 1000) })
+	return l
+}
+
+func nodeLane(r *result.Result) Lane {
+	l := Lane{ID: "node", Name: "target's CPUs used by others and interrupts, or stolen, %", Unit: "%"}
+	share := func(of func(*result.NodeUsage) int64) func(*result.Second) float64 {
+		return func(s *result.Second) float64 {
+			if s.Node == nil {
+				return unknown
+			}
+			if percent := s.Node.CPUPercent(of(s.Node)); percent != result.Unknown {
+				return percent
+			}
+			return unknown
+		}
+	}
+	l.add(r, Line{Name: "others", Color: picture.Muted, Width: 1.5}, share(func(u *result.NodeUsage) int64 { return u.OtherCPU }))
+	l.add(r, Line{Name: "stolen", Color: picture.Muted, Width: 1.5, Dash: "5 3"}, share(func(u *result.NodeUsage) int64 { return u.Steal }))
+	return l
+}
+
+func tcpLane(r *result.Result) Lane {
+	l := Lane{ID: "tcp", Name: "retransmitted segments and queue overflows of the target, per second", Unit: "/s"}
+	count := func(of func(*result.NodeUsage) int64) func(*result.Second) float64 {
+		return func(s *result.Second) float64 {
+			if s.Node == nil {
+				return unknown
+			}
+			return perSecond(s, figure(of(s.Node), 1))
+		}
+	}
+	l.add(r, Line{Name: "retransmitted", Color: picture.TargetColor(0), Width: 1.5}, count(func(u *result.NodeUsage) int64 { return u.SegmentsRetransmitted }))
+	l.add(r, Line{Name: "overflows", Color: picture.TargetColor(1), Width: 1.5, Dash: "5 3"}, count(func(u *result.NodeUsage) int64 { return u.ListenOverflows }))
+	return l
+}

@@ -1,0 +1,187 @@
+// Package chart draws the result of a run. Each picture has a model with the figures, which also the page's tables and its
+// script use, and a function that draws it. Charts only show what packages result and validity measured and decided.
+package chart
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/validity"
+)
+
+// Timeline holds the plots over time of a result, which share the axis.
+type Timeline struct {
+	// Warmup is the length of the warm-up in seconds, 0 for none. Start is where the axis begins, at most 0; it is later
+	// than the warm-up's begin if that would take more than a fifth of the axis. End is where the axis ends. All are in
+	// seconds from the start of the measurement.
+	Warmup, Start, End float64
+	// Times has the begin of each point, and the end of the last.
+	Times []float64
+	// Levels are the levels of the load, of which every second one has a band.
+	Levels []Span
+	// Marks are findings and breaking points, by the time at which they happened.
+	Marks []Mark
+	// Lanes are the plots, in the order from above. The first shows the load, and the folded ones come last.
+	Lanes []Lane
+	// Invalid reports whether the result isn't valid.
+	Invalid bool
+}
+
+// Span is a part of the time in seconds.
+type Span struct {
+	From, To float64
+	Name     string
+}
+
+// Mark is what happened at a time. Number is that of its finding; 0 for a breaking point, and negative for the whole
+// measurement.
+type Mark struct {
+	At     float64
+	Number int
+	Text   string
+}
+
+// Lane is a plot of a timeline.
+type Lane struct {
+	// ID is a word. Name is the axis's name with its unit.
+	ID, Name string
+	// Unit follows figures in sentences: " ms", "%".
+	Unit string
+	// Log reports whether the axis is logarithmic, Stacked whether the lines are columns on top of each other.
+	Log, Stacked bool
+	// Folded reports whether the plot is low and closed at first.
+	Folded bool
+	Lines  []Line
+	// Rules are bounds with their names.
+	Rules []Rule
+	// Empty says why there is no plot, instead of one.
+	Empty string
+	// Note is said below the plot's name.
+	Note string
+}
+
+// Line is a line of a plot: a figure of each point, NaN where it is unknown.
+type Line struct {
+	Name   string
+	Color  picture.Color
+	Width  float64
+	Dash   string
+	Dots   bool // no line, but a dot for each point
+	Step   bool // the figure is of the whole point
+	Values []float64
+}
+
+// Rule is a bound of a plot.
+type Rule struct {
+	Value float64
+	Text  string
+}
+
+// maxWarmupShare is the share of the axis that a warm-up takes at most.
+const maxWarmupShare = 0.2
+
+// NewTimeline returns the plots over time; nil if the result has no seconds.
+func NewTimeline(r *result.Result) *Timeline {
+	if len(r.Series) == 0 {
+		return nil
+	}
+	t := &Timeline{Invalid: invalid(r)}
+	for i := range r.Series {
+		t.Times = append(t.Times, float64(r.Series[i].Second))
+	}
+	last := &r.Series[len(r.Series)-1]
+	t.End = float64(last.Second + max(1, last.Seconds))
+	t.Times = append(t.Times, t.End)
+	if r.Warmup != nil {
+		t.Warmup = float64(r.Warmup.DurationMicroseconds) / 1e6
+		t.Start = -min(t.Warmup, t.End*maxWarmupShare/(1-maxWarmupShare))
+	}
+	for i := range r.Levels {
+		l := &r.Levels[i]
+		t.Levels = append(t.Levels, Span{float64(l.Start), float64(l.End), picture.Count(l.Load())})
+	}
+	t.addMarks(r)
+	t.Lanes = lanes(r, t)
+	return t
+}
+
+// atStart are the reasons of findings about the start of the measurement.
+var atStart = map[string]bool{
+	validity.ReasonNoWarmup: true, validity.ReasonWarmupNotSteady: true, validity.ReasonStartSkew: true,
+}
+
+// addMarks adds findings, which have no time in a result but those of the start, and breaking points, which have one.
+func (t *Timeline) addMarks(r *result.Result) {
+	for i, f := range r.Findings {
+		m := Mark{Number: i + 1, Text: f.Reason}
+		if !atStart[f.Reason] {
+			m.At = -1
+		}
+		t.Marks = append(t.Marks, m)
+	}
+	for i := range r.BreakingPoints {
+		if p := &r.BreakingPoints[i]; p.Reached {
+			t.Marks = append(t.Marks, Mark{At: float64(p.Second), Text: BreakingPointText(r, p)})
+		}
+	}
+}
+
+// Joined returns the number of seconds of the longest point.
+func (t *Timeline) Joined() int {
+	longest := 0.0
+	for i := range t.Points() {
+		longest = max(longest, t.Times[i+1]-t.Times[i])
+	}
+	return int(math.Round(longest))
+}
+
+// Points returns the number of points.
+func (t *Timeline) Points() int { return len(t.Times) - 1 }
+
+// Lane returns the lane of that ID; nil if there is none.
+func (t *Timeline) Lane(id string) *Lane {
+	for i := range t.Lanes {
+		if t.Lanes[i].ID == id {
+			return &t.Lanes[i]
+		}
+	}
+	return nil
+}
+
+// Summary returns range and extremes of a lane in a sentence.
+func (t *Timeline) Summary(l *Lane) string {
+	if l.Empty != "" {
+		return l.Empty + "."
+	}
+	text := ""
+	for i := range l.Lines {
+		line := &l.Lines[i]
+		least, most, leastAt, mostAt := math.Inf(1), math.Inf(-1), 0, 0
+		for p, v := range line.Values {
+			if v < least {
+				least, leastAt = v, p
+			}
+			if v > most {
+				most, mostAt = v, p
+			}
+		}
+		name := line.Name
+		if text != "" {
+			text += "; "
+		}
+		switch {
+		case math.IsInf(least, 1):
+			text += name + " not available"
+		case least == most:
+			text += fmt.Sprintf("%s %s", name, picture.Unit(picture.Significant(least), l.Unit))
+		default:
+			text += fmt.Sprintf("%s from %s at %s to %s at %s", name, picture.Significant(least), picture.Clock(t.Times[leastAt], t.End),
+				picture.Unit(picture.Significant(most), l.Unit), picture.Clock(t.Times[mostAt], t.End))
+		}
+	}
+	return text + "."
+}
+
+func invalid(r *result.Result) bool { return !validity.Valid(r.Findings) }

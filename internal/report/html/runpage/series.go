@@ -1,0 +1,89 @@
+package runpage
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/assay-dev/assay/internal/report/chart"
+	"github.com/assay-dev/assay/internal/report/picture"
+)
+
+// seriesJSON is what the page's script reads: the figures of all plots over time, and how to write them.
+type seriesJSON struct {
+	// Start and End are the ends of the axis, in seconds. Times has the begin of each point.
+	Start float64    `json:"start"`
+	End   float64    `json:"end"`
+	Times []float64  `json:"times"`
+	Lanes []laneJSON `json:"lanes"`
+	// Left and Right are the distances of the plot from the ends of a picture, for wide, medium and narrow pages.
+	Places [3]placeJSON `json:"places"`
+}
+
+type placeJSON struct {
+	Width float64 `json:"width"`
+	Left  float64 `json:"left"`
+	Right float64 `json:"right"`
+}
+
+type laneJSON struct {
+	ID    string     `json:"id"`
+	Name  string     `json:"name"`
+	Unit  string     `json:"unit,omitempty"`
+	Log   bool       `json:"log,omitempty"`
+	Stack bool       `json:"stack,omitempty"`
+	Low   float64    `json:"low"`
+	High  float64    `json:"high"`
+	Lines []lineJSON `json:"lines"`
+}
+
+type lineJSON struct {
+	Name  string `json:"name"`
+	Color string `json:"color"`
+	Dash  string `json:"dash,omitempty"`
+	Dots  bool   `json:"dots,omitempty"`
+	Step  bool   `json:"step,omitempty"`
+	// Values are the figures, null where they are unknown.
+	Values []value `json:"values"`
+}
+
+// value is a figure with four significant digits, or null.
+type value float64
+
+// MarshalJSON writes the figure.
+func (v value) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(v)) {
+		return []byte("null"), nil
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', 4, 64), 64)
+	if err != nil {
+		return nil, err
+	}
+	return strconv.AppendFloat(nil, rounded, 'f', -1, 64), nil
+}
+
+// series returns the data of the plots.
+func series(t *chart.Timeline) *seriesJSON {
+	s := &seriesJSON{Start: t.Start, End: t.End, Times: t.Times[:t.Points()]}
+	for i, width := range pageWidths {
+		box := chart.Frame(width)
+		s.Places[i] = placeJSON{width, box.X, width - box.Right()}
+	}
+	for i := range t.Lanes {
+		l := &t.Lanes[i]
+		if len(l.Lines) == 0 {
+			continue
+		}
+		y := l.Scale(picture.Box{H: 1})
+		lane := laneJSON{ID: l.ID, Name: l.Name, Unit: l.Unit, Log: l.Log, Stack: l.Stacked, Low: y.Low, High: y.High}
+		for j := range l.Lines {
+			line := &l.Lines[j]
+			values := make([]value, len(line.Values))
+			for p, v := range line.Values {
+				values[p] = value(v)
+			}
+			lane.Lines = append(lane.Lines, lineJSON{Name: line.Name, Color: string(line.Color), Dash: line.Dash, Dots: line.Dots, Step: line.Step, Values: values})
+		}
+		s.Lanes = append(s.Lanes, lane)
+	}
+	return s
+}

@@ -1,0 +1,63 @@
+package html
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/report/picture"
+)
+
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed page.css
+	pageCSS string
+	//go:embed timeline.js
+	timelineJS string
+	// uPlot zooms the plots over time. https://github.com/leeoniya/uPlot, version 1.6.32; its license is in uplot/LICENSE.
+	//
+	//go:embed uplot/uPlot.iife.min.js
+	uplotJS string
+	//go:embed uplot/uPlot.min.css
+	uplotCSS string
+	//go:embed uplot/LICENSE
+	uplotLicense string
+)
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"print": printable.Text}).Parse(pageHTML))
+
+// Write writes the page. Its head forbids it to load anything, and to run any script but the page's own, whose hash the
+// head has. The same page always gives the same bytes.
+func (p *Page) Write(w io.Writer) error {
+	style, script := pageCSS+picture.StyleSheet(), ""
+	if p.Series != nil {
+		style += uplotCSS
+		script = "/*\n" + uplotLicense + "*/\n" + uplotJS + "\n" + timelineJS
+	}
+	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + hash(style)
+	if script != "" {
+		policy += "; script-src " + hash(script)
+	}
+	// None of style, script and policy has anything of a user.
+	data := struct {
+		*Page
+		Policy string
+		Style  template.CSS
+		Script template.JS
+	}{p, policy, template.CSS(style), template.JS(script)} //nolint:gosec // see above
+	if err := page.Execute(w, data); err != nil {
+		return fmt.Errorf("write page: %w", err)
+	}
+	return nil
+}
+
+// hash returns the source expression of a text in a Content Security Policy.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
