@@ -24,6 +24,10 @@ type Trend struct {
 type TrendRound struct {
 	Number int64     `json:"number"`
 	Ended  time.Time `json:"ended"`
+	// Verdict is that of the round; empty if the round is of a version that didn't store it.
+	Verdict v1alpha1.BenchmarkVerdict `json:"verdict,omitempty"`
+	// Conditions are those of the first cell's first valid run; all empty if they are unknown.
+	Conditions Conditions `json:"conditions,omitzero"`
 }
 
 // TrendSeries holds the medians of a metric of a cell, in the units of result.Metrics.
@@ -72,7 +76,7 @@ func NextTrend(previous *Trend, r *Round) *Trend {
 	next := &Trend{Rounds: slices.Clone(previous.Rounds)}
 	medians := r.gateMedians()
 	if len(medians) > 0 {
-		next.Rounds = append(next.Rounds, TrendRound{Number: r.Number, Ended: r.Ended})
+		next.Rounds = append(next.Rounds, TrendRound{Number: r.Number, Ended: r.Ended, Verdict: r.Verdict, Conditions: r.firstConditions()})
 	}
 	known := map[seriesKey][]*float64{}
 	for i := range previous.Series {
@@ -103,6 +107,17 @@ func NextTrend(previous *Trend, r *Round) *Trend {
 		next.Series[i].findChanges(next.Rounds)
 	}
 	return next
+}
+
+// firstConditions returns the conditions of the first cell's first valid run: of the same cell in each round, because
+// cells may differ in them.
+func (r *Round) firstConditions() Conditions {
+	for i := range r.Runs {
+		if run := &r.Runs[i]; run.Cell == 0 && run.Valid && !run.Trial && !run.Ended.IsZero() {
+			return run.Conditions
+		}
+	}
+	return Conditions{}
 }
 
 type seriesKey struct {

@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func TestTrend(t *testing.T) {
 		noise := func() float64 { return 1 + 0.03*random.NormFloat64() }
 		trend = NextTrend(trend, trendRound(number+1, level*noise(), 1000*noise()))
 	}
-	if len(trend.Rounds) != 16 || len(trend.Series) != 2 || trend.Rounds[0] != (TrendRound{1, begin.Add(time.Hour)}) {
+	if len(trend.Rounds) != 16 || len(trend.Series) != 2 || trend.Rounds[0] != (TrendRound{Number: 1, Ended: begin.Add(time.Hour)}) {
 		t.Fatalf("%+v", trend)
 	}
 	rising, steady := trend.Series[0], trend.Series[1]
@@ -87,7 +88,7 @@ func TestTrendSkips(t *testing.T) {
 	trend = NextTrend(trend, trendRound(3, 12, 20))
 	f := ptr.To[float64]
 	want := &Trend{
-		Rounds: []TrendRound{{1, begin.Add(time.Hour)}, {3, begin.Add(3 * time.Hour)}},
+		Rounds: []TrendRound{{Number: 1, Ended: begin.Add(time.Hour)}, {Number: 3, Ended: begin.Add(3 * time.Hour)}},
 		Series: []TrendSeries{
 			{Cell: "a=x", Metric: "LatencyP99", Medians: []*float64{f(10), f(12)}},
 			{Cell: "a=y", Metric: "LatencyP99", Medians: []*float64{nil, f(20)}},
@@ -111,6 +112,26 @@ func TestTrendSkips(t *testing.T) {
 	}
 }
 
+// TestTrendConditions has the verdict of each round, and the conditions of the first cell's first valid run.
+func TestTrendConditions(t *testing.T) {
+	r := trendRound(1, 10)
+	r.Verdict = v1alpha1.BenchmarkInconclusive
+	for i, run := range []Run{
+		{RunKey: RunKey{Cell: 1}, Valid: true, Conditions: Conditions{Kernel: "another cell"}},
+		{RunKey: RunKey{Trial: true}, Valid: true, Conditions: Conditions{Kernel: "a trial"}},
+		{Conditions: Conditions{Kernel: "not valid"}},
+		{Valid: true, Conditions: Conditions{Kernel: "6.1"}},
+		{Valid: true, Conditions: Conditions{Kernel: "a later one"}},
+	} {
+		run.Ended = begin.Add(time.Duration(i) * time.Minute)
+		r.Runs = append(r.Runs, run)
+	}
+	got := NextTrend(nil, r).Rounds[0]
+	if want := (TrendRound{Number: 1, Ended: begin.Add(time.Hour), Verdict: v1alpha1.BenchmarkInconclusive, Conditions: Conditions{Kernel: "6.1"}}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 // longTrend returns a trend of 100 rounds, and the round of 256 cells that continues it. The levels of
 // 20 cells rise by a half.
 func longTrend(t testing.TB, blocks, metrics int) (*Trend, *Round) {
@@ -125,7 +146,10 @@ func longTrend(t testing.TB, blocks, metrics int) (*Trend, *Round) {
 	}
 	trend := &Trend{}
 	for number := range int64(maxTrendRounds) {
-		trend.Rounds = append(trend.Rounds, TrendRound{number + 1, begin.Add(time.Duration(number) * time.Hour)})
+		trend.Rounds = append(trend.Rounds, TrendRound{
+			Number: number + 1, Ended: begin.Add(time.Duration(number) * time.Hour), Verdict: v1alpha1.BenchmarkInconclusive,
+			Conditions: Conditions{NodeType: "m7i.2xlarge", Kernel: fmt.Sprintf("6.1.0-%d-amd64", number/10), Image: fmt.Sprintf("sha256:%064d", number), CPUExclusivity: "Exclusive"},
+		})
 	}
 	for cell := range r.Cells {
 		for _, m := range metricNames[:metrics] {

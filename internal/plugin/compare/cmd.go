@@ -12,7 +12,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
-	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -35,12 +34,14 @@ both in turn, and is more certain. Of two single runs the differences are only p
 runs of the same server differ by 10% and more.
 
 Below the differences is what differs in the specs of the runs and in the environments:
-node, kernel, image, versions, CPUs.
+node, kernel, image, versions, CPUs. Sides of different node types, kernels, CPU
+exclusivity or kinds of load aren't compared, and neither are runs of several images on
+one side.
 
 Exit codes:
   0  the comparison was printed, whatever it says
-  1  nothing to compare: a side has no valid run, no cell is on both sides, or both
-     sides are the same
+  1  nothing to compare: a side has no valid run, no cell is on both sides, both sides
+     are the same, or they were measured under different conditions
   4  unknown: the API server can't be reached or rejects the request, a run, Benchmark,
      round or artifact doesn't exist, or the command line is invalid`
 
@@ -52,6 +53,9 @@ const example = `  # Two runs
 
   # Two sets of runs, by label, with two metrics
   kubectl assay compare -l release=1.4 -l release=1.5 --metric LatencyP99,RequestsPerSecond
+
+  # Two runs as a page for a browser: percentile curves, and what differs
+  kubectl assay compare tomcat-nio tomcat-apr -o html > compare.html
 
   # What differs in the specs, for another program
   kubectl assay compare tomcat-nio tomcat-apr -o json | jq .specDifferences`
@@ -85,7 +89,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	if err := cmd.RegisterFlagCompletionFunc("metric", cobra.FixedCompletions(metricNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag isn't defined
 	}
-	cluster.OutputFlag(cmd, &o.format, round.ComparisonNames(), strings.Join(round.ComparisonNames(), ", "))
+	cluster.OutputFlag(cmd, &o.format, formats(), strings.Join(formats(), ", "))
 	return cmd
 }
 

@@ -14,7 +14,9 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 // options holds the options of the command line.
@@ -37,8 +39,8 @@ type source struct {
 
 // check validates the options without contacting the cluster, and returns the two sources.
 func (o *options) check() ([]source, error) {
-	if !slices.Contains(round.ComparisonNames(), o.format) {
-		return nil, exit.Errorf(exit.Unknown, "unknown output format %q: use one of %s", o.format, strings.Join(round.ComparisonNames(), ", "))
+	if !slices.Contains(formats(), o.format) {
+		return nil, exit.Errorf(exit.Unknown, "unknown output format %q: use one of %s", o.format, strings.Join(formats(), ", "))
 	}
 	for _, m := range o.metrics {
 		if !slices.Contains(metricNames(), m) {
@@ -90,13 +92,13 @@ func named(text string) (source, error) {
 }
 
 func (o *options) write(ctx context.Context, c *cluster.Cluster, sources []source, out io.Writer) error {
-	var sides []round.Side
+	var sides [2]round.Side
+	var results [2]*result.Result
 	for i := range sources {
-		side, err := read(ctx, c, &sources[i])
-		if err != nil {
+		var err error
+		if sides[i], results[i], err = read(ctx, c, &sources[i]); err != nil {
 			return err
 		}
-		sides = append(sides, side)
 	}
 	if sources[0].selector == nil && sources[1].selector == nil && sides[0].Name == sides[1].Name {
 		return exit.Errorf(exit.Failed, "nothing to compare: both sides are %s", sides[0].Name)
@@ -108,10 +110,47 @@ func (o *options) write(ctx context.Context, c *cluster.Cluster, sources []sourc
 	comparison, err := round.Compare(sides[0], sides[1], round.CompareOptions{
 		Metrics: metrics, TolerancePercent: o.tolerance, ConfidencePercent: o.confidence,
 	})
-	if errors.Is(err, round.ErrNoRuns) {
+	switch {
+	case errors.Is(err, round.ErrNoRuns) && o.format == htmlFormat:
+		comparison = round.NotCompared(sides[0], sides[1], err.Error())
+	case errors.Is(err, round.ErrNoRuns):
 		return exit.Errorf(exit.Failed, "%w", err)
-	} else if err != nil {
+	case err != nil:
 		return fmt.Errorf("compare: %w", err)
 	}
-	return round.WriteComparison(out, o.format, comparison)
+	if err := o.writeComparison(&roundpage.Comparison{Comparison: comparison, Results: results}, out); err != nil {
+		return err
+	}
+	if comparison.Refusal != "" {
+		return exit.Errorf(exit.Failed, "not compared: %s", comparison.Refusal)
+	}
+	return nil
+}
+
+const (
+	htmlFormat = "html"
+	svgPrefix  = "svg="
+)
+
+// formats returns the names of all formats of comparisons.
+func formats() []string {
+	all := append(round.ComparisonNames(), htmlFormat)
+	for _, name := range roundpage.ComparisonPictures() {
+		all = append(all, svgPrefix+name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (o *options) writeComparison(c *roundpage.Comparison, out io.Writer) error {
+	if name, ok := strings.CutPrefix(o.format, svgPrefix); ok {
+		if err := roundpage.WriteComparisonSVG(out, name, c); err != nil {
+			return exit.Errorf(exit.Failed, "%w", err)
+		}
+		return nil
+	}
+	if o.format == htmlFormat {
+		return roundpage.WriteComparison(out, c)
+	}
+	return round.WriteComparison(out, o.format, c.Comparison)
 }

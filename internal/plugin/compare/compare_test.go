@@ -88,7 +88,7 @@ func nightly(t *testing.T, latencies ...float64) []client.Object {
 				r.Runs = append(r.Runs, benchmark.Run{
 					RunKey: benchmark.RunKey{Round: r.Number, Cell: cell, Number: block}, Ended: began, Valid: true,
 					Figures:    map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": latency + float64(block)},
-					Conditions: benchmark.Conditions{Kernel: fmt.Sprintf("6.%d", i+1)},
+					Conditions: benchmark.Conditions{Kernel: "6.1", Image: fmt.Sprintf("sha256:%d", i+1)},
 				})
 			}
 		}
@@ -166,7 +166,7 @@ func TestCompareTwoRuns(t *testing.T) {
 		t.Fatal(code, err)
 	}
 	for _, part := range []string{
-		"benchmarkrun/b compared with a: ", "LatencyP99 ms", "+50%", "can't tell yet", "A single run on a side says nothing about noise",
+		"benchmarkrun/b compared with a: ", "LatencyP99 ms", "+50.0%", "can't tell yet", "A single run on a side says nothing about noise",
 		"The specs don't differ.\n", "Nothing that is known of the environments differs.\n",
 	} {
 		if !strings.Contains(text, part) {
@@ -189,7 +189,7 @@ func TestCompareRounds(t *testing.T) {
 	if diff := cmp.Diff([]round.Difference{{Path: "/target/image", Baseline: "tomcat:1", Candidate: "tomcat:2", Cells: all}}, c.Specs); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]round.Difference{{Path: "/kernel", Baseline: "6.1", Candidate: "6.2", Cells: all}}, c.Environments); diff != "" {
+	if diff := cmp.Diff([]round.Difference{{Path: "/targetImageID", Baseline: "sha256:1", Candidate: "sha256:2", Cells: all}}, c.Environments); diff != "" {
 		t.Error(diff)
 	}
 
@@ -198,8 +198,48 @@ func TestCompareRounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := decoded(t, document); c.Baseline.Name != "benchmark/nightly#2" || len(c.Effects) != 2 || c.Effects[0].CandidateRuns != 6 || c.Environments[0].Path != "/kernel" {
+	if c := decoded(t, document); c.Baseline.Name != "benchmark/nightly#2" || len(c.Effects) != 2 || c.Effects[0].CandidateRuns != 6 || c.Environments[0].Path != "/targetImageID" {
 		t.Errorf("%s: %+v, %+v", c.Baseline.Name, c.Effects, c.Environments)
+	}
+}
+
+// TestPages has the page of two runs, of two rounds, and of sides that aren't compared, and the pictures.
+func TestPages(t *testing.T) {
+	objects := append(nightly(t, 2000, 1500), measured(t, "a", "v1", 1000, nil)...)
+	objects = append(objects, measured(t, "b", "v1", 1500, nil)...)
+	objects = append(objects, measured(t, "other", "v1", 1500, func(r *result.Result) { r.Environment.Kernel = "6.2" })...)
+	objects = append(objects, measured(t, "invalid", "v1", 1000, func(r *result.Result) {
+		r.Findings = []result.Finding{{Severity: result.Invalidates, Message: "Client 0 used 99%."}}
+	})...)
+	for _, test := range []struct {
+		names  []string
+		format string
+		code   int
+		parts  []string
+	}{
+		{[]string{"a", "b"}, "html", exit.Success, []string{"<!DOCTYPE html>", "One run each: this doesn&#39;t tell which is better", `id="percentiles"`}},
+		{[]string{"a", "b"}, "svg=percentiles", exit.Success, []string{"<svg ", "1.50"}},
+		{[]string{"a", "b"}, "svg=difference", exit.Success, []string{"<svg "}},
+		{[]string{"a", "b"}, "svg=effects", exit.Failed, nil},
+		{[]string{"benchmark/nightly#1", "benchmark/nightly"}, "html", exit.Success, []string{`id="effects"`, "1 better, 1 no difference"}},
+		{[]string{"benchmark/nightly#1", "benchmark/nightly"}, "svg=effects", exit.Success, []string{"<svg "}},
+		{[]string{"a", "other"}, "html", exit.Failed, []string{"Not compared", "Of a the kernel is 6.1, of other 6.2."}},
+		{[]string{"a", "other"}, "text", exit.Failed, []string{"other compared with a: not compared\n"}},
+		{[]string{"a", "invalid"}, "html", exit.Failed, []string{"Not compared", "Client 0 used 99%."}},
+		{[]string{"a", "invalid"}, "svg=percentiles", exit.Failed, nil},
+	} {
+		out, code, err := compare(t, options{names: test.names, format: test.format}, objects...)
+		if code != test.code || len(test.parts) == 0 && out != "" {
+			t.Errorf("%q as %s: exit code %d, want %d: %v", test.names, test.format, code, test.code, err)
+		}
+		for _, part := range test.parts {
+			if !strings.Contains(out, part) {
+				t.Errorf("%q as %s: no %q in:\n%s", test.names, test.format, part, out)
+			}
+		}
+		if code == exit.Failed && strings.Contains(out, `id="percentiles"`) {
+			t.Errorf("%q as %s: a picture of what isn't compared", test.names, test.format)
+		}
 	}
 }
 
@@ -219,7 +259,7 @@ func TestRefusals(t *testing.T) {
 		{options{names: []string{"a", "benchmark/b#x"}}, exit.Unknown, `"benchmark/b#x" must be benchmark/NAME#ROUND`},
 		{options{names: []string{"a", "pod/b"}}, exit.Unknown, `unknown kind "pod"`},
 		{options{selectors: []string{"a=b=c", "d"}}, exit.Unknown, `--selector "a=b=c"`},
-		{options{names: []string{"a", "b"}, format: "yaml"}, exit.Unknown, `unknown output format "yaml": use one of json, markdown, text`},
+		{options{names: []string{"a", "b"}, format: "yaml"}, exit.Unknown, `unknown output format "yaml": use one of html, json, markdown, svg=difference, svg=effects, svg=percentiles, text`},
 		{options{names: []string{"a", "b"}, metrics: []string{"p99"}}, exit.Unknown, `unknown metric "p99": use one of BytesPerSecond`},
 		{options{names: []string{"a", "a"}}, exit.Failed, "nothing to compare: both sides are a"},
 		{options{names: []string{"a", "gone"}}, exit.Unknown, `BenchmarkRun "gone" not found`},

@@ -17,21 +17,22 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// read returns the runs of a side.
-func read(ctx context.Context, c *cluster.Cluster, s *source) (round.Side, error) {
+// read returns the runs of a side and, if it is a single run that is valid, its result.
+func read(ctx context.Context, c *cluster.Cluster, s *source) (round.Side, *result.Result, error) {
 	switch {
 	case s.selector != nil:
 		var list v1alpha1.BenchmarkRunList
 		if err := c.List(ctx, &list, client.InNamespace(c.Namespace), client.MatchingLabelsSelector{Selector: s.selector}); err != nil {
-			return round.Side{}, cluster.Explain(err)
+			return round.Side{}, nil, cluster.Explain(err)
 		}
 		return runsOf(ctx, c, s.text, list.Items)
 	case s.kind == cluster.Benchmark:
-		return roundOf(ctx, c, s)
+		side, err := roundOf(ctx, c, s)
+		return side, nil, err
 	}
 	run, err := c.Run(ctx, s.name)
 	if err != nil {
-		return round.Side{}, err
+		return round.Side{}, nil, err
 	}
 	return runsOf(ctx, c, s.text, []v1alpha1.BenchmarkRun{*run})
 }
@@ -81,12 +82,14 @@ func roundOf(ctx context.Context, c *cluster.Cluster, s *source) (round.Side, er
 	return side, nil
 }
 
-// runsOf returns one group of the runs that are valid. It holds one result in memory at a time.
-func runsOf(ctx context.Context, c *cluster.Cluster, text string, runs []v1alpha1.BenchmarkRun) (round.Side, error) {
+// runsOf returns one group of the runs that are valid and, if there is one run, its result. It holds one result in
+// memory at a time.
+func runsOf(ctx context.Context, c *cluster.Cluster, text string, runs []v1alpha1.BenchmarkRun) (round.Side, *result.Result, error) {
 	side := round.Side{Name: text, Groups: []round.Group{{}}}
 	group := &side.Groups[0]
 	var dropped []string
 	trials := 0
+	var single *result.Result
 	for i := range runs {
 		run := &runs[i]
 		if key, ok := benchmark.ParseRunName(run.Labels[benchmark.LabelBenchmark], run.Name); ok && key.Trial {
@@ -104,12 +107,14 @@ func runsOf(ctx context.Context, c *cluster.Cluster, text string, runs []v1alpha
 			dropped = append(dropped, run.Name+" has no readable result: "+lost.Error())
 			continue
 		case err != nil:
-			return round.Side{}, err
+			return round.Side{}, nil, err
 		}
 		if problem, err := add(group, run, r); err != nil {
-			return round.Side{}, err
+			return round.Side{}, nil, err
 		} else if problem != "" {
 			dropped = append(dropped, run.Name+" isn't valid: "+problem)
+		} else if len(runs) == 1 {
+			single, side.Spec = r, &run.Spec
 		}
 	}
 	if len(runs) > 1 {
@@ -124,7 +129,7 @@ func runsOf(ctx context.Context, c *cluster.Cluster, text string, runs []v1alpha
 	if len(dropped) > 0 {
 		side.Notes = append(side.Notes, fmt.Sprintf("Not in %s: %s.", text, strings.TrimSuffix(strings.Join(firstFew(dropped), "; "), ".")))
 	}
-	return side, nil
+	return side, single, nil
 }
 
 // add adds a run to a group, or returns why it isn't valid.

@@ -15,7 +15,6 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report"
-	"github.com/assay-dev/assay/internal/report/round"
 )
 
 const long = `Print the report of a finished BenchmarkRun, or of a round of a Benchmark.
@@ -53,6 +52,10 @@ const example = `  # The report of a run, as text
   kubectl assay report benchmark/connectors
   kubectl assay report benchmark/connectors -o markdown
 
+  # The last completed round as a page for a browser, and one of its pictures
+  kubectl assay report benchmark/connectors -o html > report.html
+  kubectl assay report benchmark/connectors -o svg=effects > effects.svg
+
   # An earlier round, and the figures of each of its runs
   kubectl assay report benchmark/connectors --round 3
   kubectl assay report benchmark/connectors -o json |
@@ -86,7 +89,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			return write(cmd.Context(), c, name, format, streams.Out)
 		},
 	}
-	cluster.OutputFlag(cmd, &format, round.Names(), strings.Join(report.Names(), " or ")+"; csv is for loads with stages; of a round also markdown, but not csv")
+	cluster.OutputFlag(cmd, &format, roundFormats(), strings.Join(report.Names(), " or ")+"; csv is for loads with stages; of a round "+strings.Join(roundFormats(), ", "))
 	cmd.Flags().Int64Var(&number, "round", 0, "number of a Benchmark's round; the last completed one if not set")
 	return cmd
 }

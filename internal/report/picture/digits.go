@@ -6,24 +6,67 @@ import (
 	"strings"
 )
 
+// significantDigits is the number of digits of a figure without an interval.
+const significantDigits = 3
+
 // Significant returns a figure with three significant digits, and whole thousands and more: "4,510", "93.8", "0.0512".
 // It returns "-" if x isn't finite.
 func Significant(x float64) string {
+	text := Fixed(x, Decimals(x, 0))
+	if number, negative := strings.CutPrefix(text, "-"); negative && number != "" {
+		return "−" + number
+	}
+	return text
+}
+
+// Decimals returns the number of decimals of a figure that is known to within halfWidth, half the width of its interval:
+// its last digit is at the first digit of the half-width, one further if that is 1 or 2. A negative number stands for
+// tens, hundreds and so on. Without a half-width, the figure has 3 significant digits.
+func Decimals(figure, halfWidth float64) int {
+	if halfWidth > 0 && !math.IsInf(halfWidth, 0) {
+		first, exponent := leading(halfWidth, -1)
+		if first == '1' || first == '2' {
+			exponent--
+		}
+		return -exponent
+	}
+	if figure == 0 || math.IsNaN(figure) || math.IsInf(figure, 0) {
+		return 0
+	}
+	_, exponent := leading(figure, significantDigits-1)
+	return significantDigits - 1 - exponent
+}
+
+// leading returns the first digit of a number that has the given number of further digits, or as many as it needs
+// with -1, and the power of ten of that digit.
+func leading(x float64, digits int) (first byte, exponent int) {
+	mantissa, power, _ := strings.Cut(strconv.FormatFloat(math.Abs(x), 'e', digits, 64), "e")
+	exponent, _ = strconv.Atoi(power)
+	return mantissa[0], exponent
+}
+
+// Fixed formats a number with decimals, or rounds it to tens, hundreds and so on if they are negative. A positive number
+// that would be written as 0 is written as less than the unit of the last digit: "<0.1". It returns "-" if x isn't
+// finite.
+func Fixed(x float64, decimals int) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "-"
 	}
-	if x == 0 {
-		return "0"
+	if decimals < 0 {
+		unit := math.Pow10(-decimals)
+		if rounded := math.Round(x/unit) * unit; rounded != 0 || x <= 0 {
+			return Separated(strconv.FormatFloat(rounded+0, 'f', 0, 64))
+		}
+		decimals = 0
 	}
-	mantissa := strconv.FormatFloat(math.Abs(x), 'e', 2, 64)
-	_, power, _ := strings.Cut(mantissa, "e")
-	exponent, _ := strconv.Atoi(power)
-	rounded, _ := strconv.ParseFloat(mantissa, 64)
-	text := Separated(strconv.FormatFloat(rounded, 'f', max(0, 2-exponent), 64))
-	if x < 0 {
-		return "−" + text
+	text := strconv.FormatFloat(x, 'f', decimals, 64)
+	if strings.Trim(text, "-0.") != "" {
+		return Separated(text)
 	}
-	return text
+	if x > 0 {
+		return "<" + strconv.FormatFloat(math.Pow10(-decimals), 'f', decimals, 64)
+	}
+	return strings.TrimPrefix(text, "-")
 }
 
 // Count returns a whole number with a comma before each three digits.

@@ -122,9 +122,18 @@ func (r *Report) writeInvalid(d document) {
 func (r *Report) writeConditions(d document) {
 	d.section("Conditions")
 	var items []string
+	for _, fact := range r.Conditions() {
+		items = append(items, fmt.Sprintf("%-16s %s", fact[0]+":", fact[1]))
+	}
+	d.list(items...)
+}
+
+// Conditions returns the conditions under which the runs were made, and their order, as names and values.
+func (r *Report) Conditions() [][2]string {
+	var items [][2]string
 	item := func(name, value string) {
 		if value != "" {
-			items = append(items, fmt.Sprintf("%-16s %s", name+":", value))
+			items = append(items, [2]string{name, value})
 		}
 	}
 	item("Trigger", string(r.Trigger))
@@ -154,7 +163,7 @@ func (r *Report) writeConditions(d document) {
 		}
 		item("Not stored", "figures of single runs for "+strings.Join(names, ", ")+": the artifact had no room")
 	}
-	d.list(items...)
+	return items
 }
 
 // counts says how many runs the round made.

@@ -22,6 +22,8 @@ type Side struct {
 	Compared []v1alpha1.ComparedMetric `json:"-"`
 	// Notes say what was left out.
 	Notes []string `json:"-"`
+	// Spec is that of a single run; nil for rounds and sets of runs.
+	Spec *v1alpha1.BenchmarkRunSpec `json:"-"`
 }
 
 // Group is a set of runs of which one figure each is a sample.
@@ -52,6 +54,8 @@ type Comparison struct {
 	// Cells has the names of the effects' cells, by index.
 	Cells   []string         `json:"cells"`
 	Effects []ComparedEffect `json:"effects"`
+	// Refusal says why the sides aren't compared; empty if they are. There are no effects then.
+	Refusal string `json:"refusal,omitempty"`
 	// ConfidencePercent is that of the intervals, which share a false discovery rate.
 	ConfidencePercent int32 `json:"confidencePercent"`
 	// Specs and Environments are what differs between the sides beside the figures.
@@ -88,9 +92,18 @@ func Compare(baseline, candidate Side, o CompareOptions) (*Comparison, error) {
 		return nil, fmt.Errorf("%w: %s and %s have no cell of the same name with valid runs. %s", ErrNoRuns, baseline.Name, candidate.Name, joined(c.Notes))
 	}
 	sets := make([]benchmark.Sets, len(pairs))
-	for i, p := range pairs {
+	for i := range pairs {
+		p := &pairs[i]
 		c.Cells = append(c.Cells, p.cell)
 		sets[i] = benchmark.Sets{Cell: i, Baseline: p.baseline.Runs, Candidate: p.candidate.Runs}
+	}
+	c.Specs = c.merged(pairs, func(p *pair) []Difference { return differ(p.baseline.Specs, p.candidate.Specs, false) })
+	c.Environments = c.merged(pairs, func(p *pair) []Difference {
+		return differ(p.baseline.Environments, p.candidate.Environments, true)
+	})
+	if c.Refusal = refusal(baseline.Name, candidate.Name, pairs); c.Refusal != "" {
+		c.Effects = []ComparedEffect{}
+		return c, nil
 	}
 	for _, e := range benchmark.CompareSets(sets, metricsToCompare(&baseline, &candidate, o), o.ConfidencePercent) {
 		c.Effects = append(c.Effects, compared(e, &pairs[e.Cell]))
@@ -98,10 +111,6 @@ func Compare(baseline, candidate Side, o CompareOptions) (*Comparison, error) {
 	if len(c.Effects) == 0 {
 		return nil, fmt.Errorf("%w: no run has one of the metrics", ErrNoRuns)
 	}
-	c.Specs = c.merged(pairs, func(p *pair) []Difference { return differ(p.baseline.Specs, p.candidate.Specs, false) })
-	c.Environments = c.merged(pairs, func(p *pair) []Difference {
-		return differ(p.baseline.Environments, p.candidate.Environments, true)
-	})
 	c.noteMachines(pairs)
 	c.noteFewRuns()
 	return c, nil

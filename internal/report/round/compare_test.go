@@ -12,10 +12,13 @@ import (
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/report/round/roundtest"
 )
 
 var options = round.CompareOptions{TolerancePercent: 5, ConfidencePercent: 95}
@@ -27,7 +30,7 @@ func set(t *testing.T, cell string, runs int, microseconds float64, image, kerne
 	random := rand.New(rand.NewPCG(uint64(microseconds), uint64(runs)))
 	for i := range runs {
 		f := microseconds * (1 + 0.02*random.NormFloat64())
-		g.Runs = append(g.Runs, benchmark.Run{Ended: start.Add(time.Duration(i) * time.Minute), Valid: true, Figures: map[v1alpha1.BenchmarkMetric]float64{
+		g.Runs = append(g.Runs, benchmark.Run{Ended: roundtest.Start.Add(time.Duration(i) * time.Minute), Valid: true, Figures: map[v1alpha1.BenchmarkMetric]float64{
 			"LatencyP50": f / 5, "LatencyP99": f, "RequestsPerSecond": 1e8 / f, "ErrorRate": 0,
 		}})
 		spec, err := round.Flatten([]byte(`{"target": {"image": "` + image + `", "jvm": ["-Xmx1g"]}, "load": {"closed": {"connections": 25.0}}}`))
@@ -35,7 +38,7 @@ func set(t *testing.T, cell string, runs int, microseconds float64, image, kerne
 			t.Fatal(err)
 		}
 		g.Specs = append(g.Specs, spec)
-		g.Environments = append(g.Environments, map[string]string{"/kernel": kernel, "/only/" + image: "x"})
+		g.Environments = append(g.Environments, map[string]string{"/kernel": kernel, "/kubelet": "v1 of " + image, "/only/" + image: "x"})
 	}
 	return g
 }
@@ -60,7 +63,7 @@ func writeComparison(t *testing.T, format string, c *round.Comparison) string {
 
 func TestCompareSets(t *testing.T) {
 	a := round.Side{Name: "runs with release=1.4 (12)", Groups: []round.Group{set(t, "", 12, 5000, "tomcat:9", "6.1")}, Notes: []string{"Not in runs with release=1.4: r7 isn't valid: ClientSaturated."}}
-	b := round.Side{Name: "runs with release=1.5 (12)", Groups: []round.Group{set(t, "", 12, 6000, "tomcat:10", "6.2")}}
+	b := round.Side{Name: "runs with release=1.5 (12)", Groups: []round.Group{set(t, "", 12, 6000, "tomcat:10", "6.1")}}
 	c := compare(t, a, b, options)
 	for _, format := range []string{"text", "markdown"} {
 		golden(t, "compare."+format, []byte(writeComparison(t, format, c)))
@@ -81,7 +84,7 @@ func TestCompareSets(t *testing.T) {
 		t.Error(diff)
 	}
 	// What one side doesn't know of its environment is no difference.
-	if diff := cmp.Diff([]round.Difference{{Path: "/kernel", Baseline: "6.1", Candidate: "6.2"}}, c.Environments); diff != "" {
+	if diff := cmp.Diff([]round.Difference{{Path: "/kubelet", Baseline: "v1 of tomcat:9", Candidate: "v1 of tomcat:10"}}, c.Environments); diff != "" {
 		t.Error(diff)
 	}
 	var read struct {
@@ -159,6 +162,98 @@ func TestCompareRounds(t *testing.T) {
 	}
 }
 
+// TestManifest checks that the Benchmark of two runs has a cell with each of their specs.
+func TestManifest(t *testing.T) {
+	var a, b v1alpha1.BenchmarkRunSpec
+	a.Target.Image, b.Target.Image = "tomcat:9", "tomcat:10"
+	a.Load.Requests = []v1alpha1.Request{{Path: "/a"}, {Path: "/b"}}
+	b.Load.Requests = []v1alpha1.Request{{Path: "/a"}}
+	a.Load.Closed, b.Load.Closed = &v1alpha1.ClosedLoad{Connections: 25}, &v1alpha1.ClosedLoad{Connections: 50}
+	a.Thresholds = []v1alpha1.Threshold{{Metric: v1alpha1.MetricLatencyP99, Below: "50ms"}}
+	b.Suspend = ptr.To(true)
+	c := round.NotCompared(round.Side{Name: "x\n\x1b", Spec: &a}, round.Side{Name: "y", Spec: &b}, "")
+	manifest, err := c.Manifest()
+	if err != nil || !strings.HasPrefix(manifest, "# a is x, b is y\n") {
+		t.Fatal(err, manifest)
+	}
+	var read v1alpha1.Benchmark
+	if err := yaml.UnmarshalStrict([]byte(manifest), &read); err != nil {
+		t.Fatalf("%v:\n%s", err, manifest)
+	}
+	cells, err := benchmark.Cells(&read.Spec)
+	if err != nil || len(cells) != 2 || cells[1].Baseline != 0 {
+		t.Fatalf("%+v: %v", cells, err)
+	}
+	b.Suspend = nil
+	for i, want := range []*v1alpha1.BenchmarkRunSpec{&a, &b} {
+		got, err := cells[i].JSON(&read.Spec.Template.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var spec v1alpha1.BenchmarkRunSpec
+		if err := json.Unmarshal(got, &spec); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, &spec); diff != "" {
+			t.Errorf("cell %d: %s", i, diff)
+		}
+	}
+	c.Baseline.Spec = nil
+	if none, err := c.Manifest(); none != "" || err != nil {
+		t.Error(none, err)
+	}
+}
+
+// TestRefused has each reason not to compare two sides. Both texts and JSON then have no effect.
+func TestRefused(t *testing.T) {
+	for want, change := range map[string]func(a, b *round.Group){
+		"Of a the kernel is 6.1, of b 6.2. Measure both under the same conditions.":                   func(_, b *round.Group) { b.Environments[0]["/kernel"] = "6.2"; b.Environments = b.Environments[:1] },
+		"Of a the node type is big, of b small. Measure both under the same conditions.":              setBoth("/nodeType", "big", "small"),
+		"Of a the CPU exclusivity is Exclusive, of b Shared. Measure both under the same conditions.": setBoth("/cpuExclusivity", "Exclusive", "Shared"),
+		"The runs of b have different images: sha256:1 | sha256:2. Compare runs of one image on each side.": func(_, b *round.Group) {
+			for i, e := range b.Environments {
+				e["/targetImageID"] = []string{"sha256:1", "sha256:2"}[i%2]
+			}
+		},
+		"The load of a is of the closed model, that of b of the open model. Make both runs with the same kind of load.": func(_, b *round.Group) {
+			for _, spec := range b.Specs {
+				delete(spec, "/load/closed/connections")
+				spec["/load/open/requestsPerSecond"] = "100"
+			}
+		},
+		"The load of a is of the closed model, that of b a script. Make both runs with the same kind of load.": func(_, b *round.Group) {
+			for _, spec := range b.Specs {
+				delete(spec, "/load/closed/connections")
+				spec["/script/file"] = "a.js"
+			}
+		},
+	} {
+		a, b := set(t, "", 5, 5000, "v1", "6.1"), set(t, "", 5, 6000, "v1", "6.1")
+		change(&a, &b)
+		c := compare(t, round.Side{Name: "a", Groups: []round.Group{a}}, round.Side{Name: "b", Groups: []round.Group{b}}, options)
+		if c.Refusal != want || len(c.Effects) > 0 {
+			t.Errorf("%q, %d effects, want %q", c.Refusal, len(c.Effects), want)
+		}
+		if text := writeComparison(t, "text", c); !strings.HasPrefix(text, "b compared with a: not compared\n"+want+"\n") || strings.Contains(text, "LatencyP99") {
+			t.Error(text)
+		}
+		if document := writeComparison(t, "json", c); !strings.Contains(document, `"effects": []`) || !strings.Contains(document, `"refusal": "`) {
+			t.Error(document)
+		}
+	}
+}
+
+// setBoth returns a change that sets a fact of all runs of both sides.
+func setBoth(path, baseline, candidate string) func(a, b *round.Group) {
+	return func(a, b *round.Group) {
+		for i, g := range []*round.Group{a, b} {
+			for _, e := range g.Environments {
+				e[path] = []string{baseline, candidate}[i]
+			}
+		}
+	}
+}
+
 func TestNothingToCompare(t *testing.T) {
 	full := round.Side{Name: "full", Groups: []round.Group{set(t, "c=1", 3, 5000, "v1", "k"), set(t, "c=2", 3, 5000, "v1", "k")}}
 	for want, side := range map[string]round.Side{
@@ -177,7 +272,8 @@ func TestNothingToCompare(t *testing.T) {
 
 func TestCompareHostileTexts(t *testing.T) {
 	const hostile = "\x1b[2J<b>`|https://x"
-	a, b := set(t, "", 5, 5000, "v1", hostile), set(t, "", 5, 5000, "v2", "k")
+	a, b := set(t, "", 5, 5000, "v1", "k"), set(t, "", 5, 5000, "v2", "k")
+	a.Environments[0]["/kubelet"] = hostile
 	a.Specs[0][hostile] = strings.Repeat(hostile, 50)
 	c := compare(t, round.Side{Name: hostile, Groups: []round.Group{a}}, round.Side{Name: "b", Groups: []round.Group{b}, Notes: []string{hostile}}, options)
 	for _, format := range round.ComparisonNames() {

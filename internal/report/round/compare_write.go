@@ -25,7 +25,14 @@ func WriteComparison(w io.Writer, format string, c *Comparison) error {
 
 // write writes the conclusions, then the effects, and what else differs.
 func (c *Comparison) write(w io.Writer, d document) error {
-	d.title(fmt.Sprintf("%s compared with %s: %s", c.Candidate.Name, c.Baseline.Name, c.conclusions()))
+	d.title(fmt.Sprintf("%s compared with %s: %s", c.Candidate.Name, c.Baseline.Name, c.Conclusions()))
+	if c.Refusal != "" {
+		d.paragraph(c.Refusal)
+		for _, note := range c.Notes {
+			d.paragraph("Note: " + note)
+		}
+		return c.writeDifferences(w, d)
+	}
 	d.paragraph("Measured at different times: what changed in between is part of each difference. Runs of one Benchmark, interleaved, are more certain.")
 	for _, note := range c.Notes {
 		d.paragraph("Note: " + note)
@@ -33,14 +40,22 @@ func (c *Comparison) write(w io.Writer, d document) error {
 	d.section("Differences")
 	d.paragraph(fmt.Sprintf("Of the differences that are found here at most %d%% are false on average. None of them decides.", 100-c.ConfidencePercent))
 	c.writeEffects(d)
+	return c.writeDifferences(w, d)
+}
+
+// writeDifferences writes what differs in specs and environments.
+func (c *Comparison) writeDifferences(w io.Writer, d document) error {
 	writeDifferences(d, "Specs", "The specs don't differ.", c.Specs, len(c.Cells))
 	writeDifferences(d, "Environments", "Nothing that is known of the environments differs.", c.Environments, len(c.Cells))
 	_, err := io.WriteString(w, strings.TrimLeft(d.String(), "\n"))
 	return err
 }
 
-// conclusions counts the effects by their words.
-func (c *Comparison) conclusions() string {
+// Conclusions counts the effects by their words.
+func (c *Comparison) Conclusions() string {
+	if c.Refusal != "" {
+		return "not compared"
+	}
 	var texts []string
 	for _, word := range []v1alpha1.EffectWord{v1alpha1.EffectWorse, v1alpha1.EffectBetter, v1alpha1.EffectNoDifference, v1alpha1.EffectCannotTell} {
 		n := 0

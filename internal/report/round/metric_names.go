@@ -6,6 +6,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/picture"
 )
 
 // metricNames are the names of metrics in sentences and on axes.
@@ -50,15 +51,15 @@ func InUnit(metric v1alpha1.BenchmarkMetric, figure float64) float64 {
 // Figure formats a figure of a metric in MetricUnit with 3 significant digits.
 func Figure(metric v1alpha1.BenchmarkMetric, figure float64) string {
 	x := InUnit(metric, figure)
-	return fixed(x, decimalsOf(x, 0))
+	return picture.Fixed(x, picture.Decimals(x, 0))
 }
 
 // EstimateTexts returns a median in MetricUnit and its interval, as in "93.8" and "91.2 to 95.1", with the digits that
 // the interval supports. The interval is empty if the runs don't bound it.
 func EstimateTexts(e *benchmark.Estimate) (median, interval string) {
 	size := unitOf(e.Metric).size
-	decimals := decimalsOf(e.Median/size, half(e.Low, e.High)/size)
-	write := func(figure float64) string { return fixed(figure/size, decimals) }
+	decimals := picture.Decimals(e.Median/size, half(e.Low, e.High)/size)
+	write := func(figure float64) string { return picture.Fixed(figure/size, decimals) }
 	if e.Low != nil && e.High != nil {
 		interval = write(*e.Low) + " to " + write(*e.High)
 	}
@@ -79,9 +80,6 @@ func (r *Report) Label(cell int) string {
 	}
 	return c.Name
 }
-
-// Whole formats a whole number with separated thousands.
-func Whole(n int64) string { return number(float64(n)) }
 
 // SignedPercent formats a change without an interval.
 func SignedPercent(percent float64) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/report/picture"
 )
 
 // unit is the unit in which reports write a metric: figures are divided by size.
@@ -47,9 +48,5 @@ func heading(metric v1alpha1.BenchmarkMetric) string {
 
 // number formats a large number with separators: 1,234,567.
 func number(x float64) string {
-	digits := strconv.FormatFloat(math.Round(x), 'f', 0, 64)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
+	return picture.Separated(strconv.FormatFloat(math.Round(x), 'f', 0, 64))
 }

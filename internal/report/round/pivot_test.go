@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/report/round/roundtest"
 )
 
 func pivot(t *testing.T, format string, r *benchmark.Round, o round.PivotOptions) string {
@@ -31,26 +31,8 @@ func pivot(t *testing.T, format string, r *benchmark.Round, o round.PivotOptions
 	return out.String()
 }
 
-// sizes returns a round of R2's first series: 7 sizes of files and 6 numbers of threads. The rate is 1,500/s for
-// 1 KB and falls with the size, as a network of 11 MB/s lets it.
-func sizes(t *testing.T, exclude ...v1alpha1.CellSelector) *benchmark.Round {
-	spec := &v1alpha1.BenchmarkSpec{
-		Axes: []v1alpha1.Axis{
-			{Name: "size", Path: "/x", Values: numbers(`"1 KB"`, `"5 KB"`, `"10 KB"`, `"20 KB"`, `"40 KB"`, `"80 KB"`, `"160 KB"`)},
-			{Name: "threads", Path: "/y", Values: numbers("5", "10", "15", "20", "25", "30")},
-		},
-		Exclude: exclude, Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(3))},
-	}
-	return carriedOut(t, spec, func(run *benchmark.Run, cell *benchmark.Cell) {
-		kilobytes, _ := strconv.ParseFloat(strings.TrimSuffix(cell.Values["size"], " KB"), 64)
-		threads, _ := strconv.ParseFloat(cell.Values["threads"], 64)
-		rate := min(1500-5*kilobytes-4*threads, 11_000/kilobytes) * (1 + 0.01*float64(run.Number-1))
-		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"RequestsPerSecond": math.Round(rate*100) / 100, "LatencyP99": 1e6 * threads / rate}
-	})
-}
-
 func TestGridOfR2(t *testing.T) {
-	r := sizes(t)
+	r := roundtest.Sizes(t)
 	for _, format := range round.PivotNames() {
 		t.Run(format, func(t *testing.T) {
 			golden(t, "sizes."+format, []byte(pivot(t, format, r, round.PivotOptions{Axes: []string{"size", "threads"}})))
@@ -65,7 +47,7 @@ func TestGridOfR2(t *testing.T) {
 
 // TestExcludedCells checks that rows and columns keep their order and that a missing cell is none.
 func TestExcludedCells(t *testing.T) {
-	r := sizes(t, v1alpha1.CellSelector{"size": "1 KB", "threads": "5"}, v1alpha1.CellSelector{"size": "5 KB"})
+	r := roundtest.Sizes(t, v1alpha1.CellSelector{"size": "1 KB", "threads": "5"}, v1alpha1.CellSelector{"size": "5 KB"})
 	lines := strings.Split(pivot(t, "csv", r, round.PivotOptions{}), "\n")
 	if lines[0] != `size \ threads: median of RequestsPerSecond,5,10,15,20,25,30` || !strings.HasPrefix(lines[1], "1 KB,,1455.00,") || !strings.HasPrefix(lines[2], "10 KB,1100.00,") {
 		t.Errorf("%q", lines)
@@ -79,12 +61,12 @@ func servers(t *testing.T) *benchmark.Round {
 		Axes: []v1alpha1.Axis{
 			{Name: "server", Options: []v1alpha1.AxisOption{{Name: "tomcat"}, {Name: "httpd"}}},
 			{Name: "client", Options: []v1alpha1.AxisOption{{Name: "laptop"}, {Name: "hpux"}, {Name: "netra"}}},
-			{Name: "size", Path: "/x", Values: numbers("1", "10")},
+			{Name: "size", Path: "/x", Values: roundtest.Numbers("1", "10")},
 		},
 		Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(5))},
 	}
 	rates := map[string]float64{"tomcat,laptop": 1164, "httpd,laptop": 1000, "tomcat,hpux": 1188, "httpd,hpux": 1000, "tomcat,netra": 834, "httpd,netra": 1000}
-	return carriedOut(t, spec, func(run *benchmark.Run, cell *benchmark.Cell) {
+	return roundtest.CarriedOut(t, spec, func(run *benchmark.Run, cell *benchmark.Cell) {
 		size, _ := strconv.ParseFloat(cell.Values["size"], 64)
 		rate := rates[cell.Values["server"]+","+cell.Values["client"]] / size * (1 + 0.2*float64(run.Number))
 		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"RequestsPerSecond": rate}
@@ -113,7 +95,7 @@ func TestPercentOfABaseline(t *testing.T) {
 }
 
 func TestPivotOfFewAxes(t *testing.T) {
-	one := pivot(t, "json", connectors(t), round.PivotOptions{Axes: []string{"connector"}, Metric: "LatencyP99"})
+	one := pivot(t, "json", roundtest.Connectors(t), round.PivotOptions{Axes: []string{"connector"}, Metric: "LatencyP99"})
 	var p round.Pivot
 	if err := json.Unmarshal([]byte(one), &p); err != nil {
 		t.Fatal(err)
@@ -121,7 +103,7 @@ func TestPivotOfFewAxes(t *testing.T) {
 	if diff := cmp.Diff([]string{"nio", "nio2", "apr", "nginx"}, p.Grids[0].Rows); diff != "" || len(p.Grids[0].Columns) != 1 || *p.Grids[0].Values[3][0] < 5000 {
 		t.Errorf("%s\n%s", diff, one)
 	}
-	none := carriedOut(t, &v1alpha1.BenchmarkSpec{Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(1))}}, func(run *benchmark.Run, _ *benchmark.Cell) {
+	none := roundtest.CarriedOut(t, &v1alpha1.BenchmarkSpec{Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(1))}}, func(run *benchmark.Run, _ *benchmark.Cell) {
 		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"RequestsPerSecond": 7}
 	})
 	if got := pivot(t, "csv", none, round.PivotOptions{}); got != "cell: median of RequestsPerSecond,RequestsPerSecond\ntemplate,7.00\n" {

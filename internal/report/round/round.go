@@ -15,6 +15,8 @@ type Report struct {
 	*benchmark.Round
 	// Notes say what the reader should know of the report itself, for example that figures are missing.
 	Notes []string `json:"notes,omitempty"`
+	// Levels are the levels of the runs that count, if the load has stages; the artifact doesn't have them.
+	Levels []LevelRun `json:"-"`
 }
 
 var writers = newFormats((*Report).write)

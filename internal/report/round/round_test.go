@@ -3,10 +3,8 @@ package round_test
 import (
 	"bytes"
 	"encoding/json"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +13,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/report/round/roundtest"
 )
 
 func write(t *testing.T, format string, r *round.Report) string {
@@ -27,7 +26,7 @@ func write(t *testing.T, format string, r *round.Report) string {
 }
 
 func TestGolden(t *testing.T) {
-	r := &round.Report{Round: connectors(t), Notes: []string{"Round 4 is under way."}}
+	r := &round.Report{Round: roundtest.Connectors(t), Notes: []string{"Round 4 is under way."}}
 	for _, format := range []string{"text", "markdown"} {
 		t.Run(format, func(t *testing.T) { golden(t, "connectors."+format, []byte(write(t, format, r))) })
 	}
@@ -35,21 +34,8 @@ func TestGolden(t *testing.T) {
 
 // TestTrend has a cell whose level rises with round 9, and one whose level stays.
 func TestTrend(t *testing.T) {
-	r := connectors(t)
-	var trend *benchmark.Trend
-	for number := range int64(14) {
-		random := rand.New(rand.NewPCG(1, uint64(number)))
-		level := map[string]float64{"connector=nio": 5000, "connector=nio2": 6000}
-		if number >= 8 {
-			level["connector=nio2"] = 7200
-		}
-		past := *r
-		past.Number, past.Ended, past.Estimates = number+1, start.Add(time.Duration(number)*24*time.Hour), nil
-		for i := range r.Cells[:2] {
-			past.Estimates = append(past.Estimates, benchmark.Estimate{Cell: i, Metric: "LatencyP99", Median: level[r.Cells[i].Name] * (1 + 0.02*random.NormFloat64())})
-		}
-		trend = benchmark.NextTrend(trend, &past)
-	}
+	r := roundtest.Trending(t)
+	trend := r.Trend
 	only := &round.Report{Round: &benchmark.Round{
 		Namespace: "default", Benchmark: "connectors", Number: 14, Verdict: v1alpha1.BenchmarkPassed, Reason: benchmark.ReasonCompleted, Trend: trend,
 	}}
@@ -76,7 +62,7 @@ func TestTrend(t *testing.T) {
 func TestBaselines(t *testing.T) {
 	for want, baseline := range map[string]*v1alpha1.RoundReference{
 		"round 2, the last that passed": {Number: 2},
-		"round 3, which was accepted":   {Number: 3, AcceptanceTime: &metav1.Time{Time: start}},
+		"round 3, which was accepted":   {Number: 3, AcceptanceTime: &metav1.Time{Time: roundtest.Start}},
 		"the last round that passed":    nil,
 	} {
 		r := &benchmark.Round{Cells: []benchmark.Cell{{Name: "template", Baseline: benchmark.NoBaseline}}, Baseline: baseline}
@@ -89,7 +75,7 @@ func TestBaselines(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	r := &round.Report{Round: connectors(t), Notes: []string{"a note"}}
+	r := &round.Report{Round: roundtest.Connectors(t), Notes: []string{"a note"}}
 	document := write(t, "json", r)
 	var read struct {
 		benchmark.Round
@@ -128,7 +114,7 @@ func TestSentences(t *testing.T) {
 		"Failed: requests/s of x=b is 12.0% worse than x=a's (10.5% to 14.0%, tolerance 5%).":                                                                                           throughput,
 		"Failed: p99 of x=b is 2.4 times x=a's (2.1 times to 2.8 times, tolerance 5%).":                                                                                                 effect(v1alpha1.EffectWorse, v1alpha1.BenchmarkFailed, f(140), f(110), f(180)),
 		"Passed: p99 of x=b is 12.0% better than x=a's (10.5% to 14.0%, tolerance 5%, measured at different times).":                                                                    stored,
-		"Passed: p99 of x=b is at most 2.0% worse than x=a's (-3.0% to +2.0%, tolerance 5%).":                                                                                                 effect(v1alpha1.EffectNoDifference, v1alpha1.BenchmarkPassed, f(-1), f(-3), f(2)),
+		"Passed: p99 of x=b is at most 2.0% worse than x=a's (-3.0% to +2.0%, tolerance 5%).":                                                                                           effect(v1alpha1.EffectNoDifference, v1alpha1.BenchmarkPassed, f(-1), f(-3), f(2)),
 		"Passed: p99 of x=b is at most 1% worse than x=a's (-8% to +1%, tolerance 5%): not worse.":                                                                                      effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkPassed, f(-4), f(-8), f(1)),
 		"Passed: p99 of x=b is at most 4.98% worse than x=a's (-8.00% to +4.98%, tolerance 5%): not worse.":                                                                             effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkPassed, f(-4), f(-8), f(4.98)),
 		"Can't tell yet: p99 of x=b is between 2% better and 9% worse than x=a's; the tolerance is 5%. A round like this one can find differences of 9%. About 23 blocks would decide.": open,
@@ -162,7 +148,7 @@ func TestHeadlines(t *testing.T) {
 // TestHostileTexts checks that what users and servers wrote neither controls a terminal nor is markup.
 func TestHostileTexts(t *testing.T) {
 	const hostile = "\x1b[2J\u202e<img src=x>[a](javascript:b)`c`|d*e*_f_&lt;\nhttps://g www.h # i"
-	r := connectors(t)
+	r := roundtest.Connectors(t)
 	for i := range r.Cells {
 		r.Cells[i].Name = hostile
 	}

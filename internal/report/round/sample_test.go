@@ -2,22 +2,16 @@ package round_test
 
 import (
 	"flag"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/utils/ptr"
-
-	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
+<<<<<<< HEAD
 var start = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 // carriedOut returns round 3 of a Benchmark with a spec. Its runs measure what measure sets, and take a minute.
@@ -93,6 +87,8 @@ func connectors(t *testing.T) *benchmark.Round {
 	})
 }
 
+=======
+>>>>>>> fadd09d (Rounds and comparisons as pages and pictures: effects, runs, grid, levels, capacity, trend, percentile curves)
 // golden compares a document with a golden file.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()

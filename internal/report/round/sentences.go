@@ -8,6 +8,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/picture"
 )
 
 // Headline returns the verdict in words.
@@ -149,12 +150,12 @@ func isRatio(percent float64) bool { return percent >= doubledPercent || percent
 // ratio returns a change as a factor.
 func ratio(percent float64) string {
 	factor := 1 + percent/100
-	return fixed(factor, max(1, decimalsOf(factor, 0)-1))
+	return picture.Fixed(factor, max(1, picture.Decimals(factor, 0)-1))
 }
 
 // size returns a change in percent without its sign.
 func size(e *benchmark.Effect, percent float64) string {
-	return fixed(math.Abs(percent), percentDecimals(e)) + "%"
+	return picture.Fixed(math.Abs(percent), percentDecimals(e)) + "%"
 }
 
 // sided returns a change with its direction, as in "12% worse".
@@ -276,7 +277,7 @@ func signedPercent(e *benchmark.Effect, p *float64) string {
 	if p == nil {
 		return "-"
 	}
-	text := fixed(*p, percentDecimals(e))
+	text := picture.Fixed(*p, percentDecimals(e))
 	if *p > 0 {
 		text = "+" + text
 	}
@@ -288,7 +289,7 @@ func Detectable(e *benchmark.Effect) string {
 	if e.DetectablePercent == nil {
 		return "-"
 	}
-	return fixed(*e.DetectablePercent, max(0, decimalsOf(*e.DetectablePercent, *e.DetectablePercent))) + "%"
+	return picture.Fixed(*e.DetectablePercent, max(0, picture.Decimals(*e.DetectablePercent, *e.DetectablePercent))) + "%"
 }
 
 // ComparedWith returns the name of what an effect's cell is compared with.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/picture"
 	"github.com/assay-dev/assay/internal/report/round"
 )
 
@@ -102,9 +103,9 @@ func latencyBound(spec *v1alpha1.BenchmarkSpec) float64 {
 func (c *Capacity) Sentence() string {
 	load := func(n int64) string {
 		if c.Open {
-			return round.Whole(n) + "/s"
+			return picture.Count(n) + "/s"
 		}
-		return round.Whole(n) + " connections"
+		return picture.Count(n) + " connections"
 	}
 	switch {
 	case c.Limit == v1alpha1.LimitMaximum:

@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -27,6 +28,10 @@ type TrendPoint struct {
 	// Low and High are the ends of its interval; nil for all rounds but the one that is reported, whose artifact
 	// has it.
 	Low, High *float64
+	// Inconclusive reports whether the round was.
+	Inconclusive bool
+	// Changed names what was different in the round before: node type, kernel, image; empty for nothing.
+	Changed string
 }
 
 // TrendLevel is the median of the rounds between two changes of level.
@@ -51,7 +56,10 @@ func NewTrends(r *round.Report) []Trend {
 			t.Label = r.Label(at)
 		}
 		for j, of := range r.Trend.Rounds {
-			p := TrendPoint{Round: of.Number, Ended: of.Ended, Median: inUnit(s.Metric, s.Medians[j])}
+			p := TrendPoint{Round: of.Number, Ended: of.Ended, Median: inUnit(s.Metric, s.Medians[j]), Inconclusive: of.Verdict == v1alpha1.BenchmarkInconclusive}
+			if j > 0 {
+				p.Changed = changed(&r.Trend.Rounds[j-1].Conditions, &of.Conditions)
+			}
 			if of.Number == r.Number {
 				p.Low, p.High = interval(r, s)
 			}
@@ -62,6 +70,19 @@ func NewTrends(r *round.Report) []Trend {
 	}
 	slices.SortStableFunc(trends, func(a, b Trend) int { return compareBool(len(b.Levels) > 1, len(a.Levels) > 1) })
 	return trends
+}
+
+// changed names the conditions that differ; those that are unknown don't.
+func changed(before, after *benchmark.Conditions) string {
+	var names []string
+	for _, c := range []struct{ name, before, after string }{
+		{"node type", before.NodeType, after.NodeType}, {"kernel", before.Kernel, after.Kernel}, {"image", before.Image, after.Image},
+	} {
+		if c.before != "" && c.after != "" && c.before != c.after {
+			names = append(names, c.name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 func inUnit(metric v1alpha1.BenchmarkMetric, figure *float64) *float64 {

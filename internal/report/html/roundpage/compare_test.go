@@ -1,0 +1,178 @@
+package roundpage_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/html/roundpage"
+	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/report/round/roundtest"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// side returns a side of n runs whose p99 is about microseconds.
+func side(t *testing.T, name string, n int, microseconds float64, image string) round.Side {
+	t.Helper()
+	g := round.Group{}
+	for i := range n {
+		f := microseconds * (1 + 0.01*float64(i%5))
+		g.Runs = append(g.Runs, benchmark.Run{Name: name, Ended: roundtest.Start.Add(time.Duration(i) * time.Minute), Valid: true, Figures: map[v1alpha1.BenchmarkMetric]float64{
+			"LatencyP50": f / 5, "LatencyP99": f, "RequestsPerSecond": 1e8 / f, "ErrorRate": 0,
+		}})
+		spec, err := round.Flatten([]byte(`{"target": {"image": "` + image + `", "port": 8080}, "load": {"closed": {"connections": 25}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Specs = append(g.Specs, spec)
+		g.Environments = append(g.Environments, map[string]string{"/kernel": "6.1", "/targetImageID": image})
+	}
+	return round.Side{Name: name, Groups: []round.Group{g}}
+}
+
+func comparison(t *testing.T, a, b round.Side) *roundpage.Comparison {
+	t.Helper()
+	c, err := round.Compare(a, b, round.CompareOptions{TolerancePercent: 5, ConfidencePercent: 95})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &roundpage.Comparison{Comparison: c}
+}
+
+func writeComparison(t *testing.T, c *roundpage.Comparison) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := roundpage.WriteComparison(&out, c); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// resultOf returns a result of 10,000 requests, of which 1 in 50 takes slow microseconds and the others fast.
+func resultOf(fast, slow int64) *result.Result {
+	r := &result.Result{Run: result.Run{Load: result.LoadClosed}}
+	for i := range 10_000 {
+		if i%50 == 0 {
+			r.Merged.Latencies.Of(result.Total).Record(slow)
+		} else {
+			r.Merged.Latencies.Of(result.Total).Record(fast)
+		}
+	}
+	return r
+}
+
+// TestComparisonOfSets checks that the page has the effects of the comparison, with the words of the text.
+func TestComparisonOfSets(t *testing.T) {
+	c := comparison(t, side(t, "release 1.4", 12, 5000, "v1"), side(t, "release 1.5", 12, 6000, "v2"))
+	page := writeComparison(t, c)
+	if page != writeComparison(t, c) {
+		t.Error("other bytes the second time")
+	}
+	root := parse(t, page)
+	checkSelfContained(t, root)
+	if h1 := text(all(root, "h1")[0]); h1 != c.Conclusions() || h1 != "3 worse, 1 no difference" {
+		t.Error(h1)
+	}
+	found := tables(t, page)
+	for i := range c.Effects {
+		e := &c.Effects[i]
+		row := find(found["Effects in "+round.MetricName(e.Metric)], 0, "release 1.5")
+		medians := find(found["Medians of both sides"], 1, round.MetricTitle(e.Metric))
+		if row == nil || !agrees(row[2], *e.Percent) || row[7] != benchmark.Phrase(e.Word) || medians == nil || !agrees(medians[2], round.InUnit(e.Metric, e.BaselineMedian)) || !agrees(medians[3], round.InUnit(e.Metric, e.CandidateMedian)) {
+			t.Errorf("%q, %q, want %+v", row, medians, e)
+		}
+	}
+	if row := find(found["Spec"], 0, "/target/image"); !slices.Equal(row, []string{"/target/image", "v1", "v2"}) {
+		t.Errorf("%q", row)
+	}
+	for _, part := range []string{"Spec: 1 differ, 2 others are equal", "2 things differ; the effect is of all of them together."} {
+		if !strings.Contains(page, part) {
+			t.Errorf("no %q", part)
+		}
+	}
+}
+
+// TestComparisonOfTwoRuns checks the table of percentiles against the histograms, and that the page draws no conclusion.
+func TestComparisonOfTwoRuns(t *testing.T) {
+	c := comparison(t, side(t, "a", 1, 94_000, "v1"), side(t, "b", 1, 81_000, "v1"))
+	c.Results = [2]*result.Result{resultOf(5000, 94_000), resultOf(6000, 81_000)}
+	page := writeComparison(t, c)
+	root := parse(t, page)
+	checkSelfContained(t, root)
+	header := all(root, "header")[0]
+	if want := "b answered 99% within 81.0 ms, a within 94.0 ms. One run each: this doesn't tell which is better. Repeat with a Benchmark."; !strings.Contains(text(header), want) || attribute(header, "class") != "answer same" {
+		t.Errorf("%s, %s", attribute(header, "class"), text(header))
+	}
+	rows := tables(t, page)["Percentiles"]
+	for _, percent := range []float64{50, 90, 99, 99.9, 99.99} {
+		row := find(rows, 0, strconv.FormatFloat(percent, 'f', -1, 64)+"%")
+		if row == nil {
+			t.Fatalf("no %g%% in %q", percent, rows)
+		}
+		for i, r := range c.Results {
+			if want := float64(r.Merged.Latencies.Get(result.Total).Percentile(percent)) / 1000; !agrees(row[1+i], want) {
+				t.Errorf("%q, want %g ms", row, want)
+			}
+		}
+		if enough := percent < 99.95; (row[3] == "-") == enough {
+			t.Errorf("%q", row)
+		}
+	}
+	for _, none := range []string{`id="effects"`, "can&#39;t tell yet", "s-good", "s-bad"} {
+		if body := page[strings.Index(page, "<body>"):]; strings.Contains(body, none) {
+			t.Errorf("%s on the page of two runs", none)
+		}
+	}
+}
+
+// TestRefusedComparison checks that a page that compares nothing has the reason and no figure.
+func TestRefusedComparison(t *testing.T) {
+	a, b := side(t, "a", 1, 5000, "v1"), side(t, "b", 1, 6000, "v1")
+	b.Groups[0].Environments[0]["/kernel"] = "6.2"
+	refused := comparison(t, a, b)
+	refused.Results = [2]*result.Result{resultOf(5000, 94_000), resultOf(6000, 81_000)}
+	invalid := round.Side{Name: "c", Notes: []string{"Not in c: c isn't valid: Client 0 used 99%."}}
+	for want, c := range map[string]*roundpage.Comparison{
+		"Of a the kernel is 6.1, of b 6.2. Measure both under the same conditions.": refused,
+		"c has no valid run.": {Comparison: round.NotCompared(a, invalid, "c has no valid run.")},
+	} {
+		page := writeComparison(t, c)
+		root := parse(t, page)
+		checkSelfContained(t, root)
+		if header := text(all(root, "header")[0]); !strings.Contains(header, "Not compared") || !strings.Contains(header, want) || len(all(root, "svg")) > 0 {
+			t.Errorf("%s, %d pictures", header, len(all(root, "svg")))
+		}
+		for _, picture := range roundpage.ComparisonPictures() {
+			if err := roundpage.WriteComparisonSVG(&bytes.Buffer{}, picture, c); !errors.Is(err, roundpage.ErrNoPicture) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", picture, err)
+			}
+		}
+	}
+}
+
+func TestHostileComparison(t *testing.T) {
+	const hostile = "\x1b[2J\u202e</title></svg><script>alert(1)</script><img src=x onerror=alert(1)>\"'`&lt;"
+	a, b := side(t, "a"+hostile, 12, 5000, "v1"), side(t, "b"+hostile, 12, 6000, "v1")
+	a.Groups[0].Specs[0][hostile], a.Notes = hostile, []string{hostile}
+	sets := comparison(t, a, b)
+	single := comparison(t, side(t, "a"+hostile, 1, 5000, "v1"), side(t, "b"+hostile, 1, 6000, "v1"))
+	single.Results = [2]*result.Result{resultOf(5000, 94_000), resultOf(6000, 81_000)}
+	for _, c := range []*roundpage.Comparison{sets, single, {Comparison: round.NotCompared(a, b, hostile)}} {
+		page := writeComparison(t, c)
+		checkSelfContained(t, parse(t, page))
+		checkPrintable(t, c.Baseline.Name, page)
+		for _, picture := range roundpage.ComparisonPictures() {
+			var out bytes.Buffer
+			if err := roundpage.WriteComparisonSVG(&out, picture, c); err == nil {
+				checkSelfContained(t, parse(t, out.String()))
+				checkPrintable(t, picture, out.String())
+			}
+		}
+	}
+}

@@ -1,0 +1,443 @@
+package roundpage_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/html/roundpage"
+	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/report/round/roundtest"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func write(t *testing.T, r *round.Report) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := roundpage.Write(&out, r); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// walk calls visit for a node and all below it.
+func walk(n *html.Node, visit func(*html.Node)) {
+	visit(n)
+	for child := range n.ChildNodes() {
+		walk(child, visit)
+	}
+}
+
+func parse(t *testing.T, page string) *html.Node {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func text(n *html.Node) string {
+	var out strings.Builder
+	walk(n, func(n *html.Node) {
+		if n.Type == html.TextNode {
+			out.WriteString(n.Data)
+		}
+	})
+	return strings.TrimSpace(out.String())
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// all returns the elements with a name.
+func all(root *html.Node, name string) (found []*html.Node) {
+	walk(root, func(n *html.Node) {
+		if n.Type == html.ElementNode && n.Data == name {
+			found = append(found, n)
+		}
+	})
+	return found
+}
+
+// tables returns the rows of each table, the first being the head, by the table's caption.
+func tables(t *testing.T, page string) map[string][][]string {
+	found := map[string][][]string{}
+	for _, table := range all(parse(t, page), "table") {
+		var rows [][]string
+		for _, tr := range all(table, "tr") {
+			var row []string
+			walk(tr, func(n *html.Node) {
+				if n.Type == html.ElementNode && (n.Data == "td" || n.Data == "th") {
+					row = append(row, text(n))
+				}
+			})
+			rows = append(rows, row)
+		}
+		found[text(all(table, "caption")[0])] = rows
+	}
+	return found
+}
+
+// TestPages checks of each verdict and picture that its page is the same each time, needs nothing but itself, is small,
+// and says the verdict first, in words and by its color.
+func TestPages(t *testing.T) {
+	headlines := map[string][2]string{
+		"passed": {"Passed", "good"}, "failed": {"Failed", "bad"}, "inconclusive": {"Inconclusive: can't tell yet", "unsure"},
+		"invalid-runs": {"Inconclusive: can't tell yet: InvalidRuns", "unsure"}, "incomparable": {"Inconclusive: not compared", "unsure"},
+		"error": {"Error: RunRejected", "bad"}, "connectors": {"Failed", "bad"}, "ratios": {"Failed", "bad"}, "sizes": {"Passed", "good"},
+		"scaling": {"Failed", "bad"}, "levels": {"Passed", "good"}, "trend": {"Failed", "bad"},
+	}
+	rounds := roundtest.All(t)
+	if len(rounds) != len(headlines) {
+		t.Errorf("%d rounds, %d headlines", len(rounds), len(headlines))
+	}
+	for name, r := range rounds {
+		t.Run(name, func(t *testing.T) {
+			page := write(t, r)
+			if page != write(t, r) {
+				t.Error("other bytes the second time")
+			}
+			if len(page) > 1_000_000 {
+				t.Errorf("%d bytes", len(page))
+			}
+			root := parse(t, page)
+			header := all(root, "header")[0]
+			want := headlines[name]
+			if h1 := text(all(header, "h1")[0]); h1 != want[0] || attribute(header, "class") != "answer "+want[1] {
+				t.Errorf("%q, %q, want %q", h1, attribute(header, "class"), want)
+			}
+			checkSelfContained(t, root)
+		})
+	}
+}
+
+// checkSelfContained checks that a page refers to nothing but its own parts, each of which there is once.
+func checkSelfContained(t *testing.T, root *html.Node) {
+	t.Helper()
+	ids := map[string]int{}
+	walk(root, func(n *html.Node) {
+		if id := attribute(n, "id"); id != "" && n.Data != "pattern" {
+			ids[id]++
+		}
+	})
+	walk(root, func(n *html.Node) {
+		for _, a := range n.Attr {
+			switch a.Key {
+			case "src", "action", "data", "poster", "srcset":
+				t.Errorf("%s has %s", n.Data, a.Key)
+			case "href", "aria-labelledby":
+				if ids[strings.TrimPrefix(a.Val, "#")] != 1 {
+					t.Errorf("%s refers to %q", n.Data, a.Val)
+				}
+			}
+			if strings.HasPrefix(a.Key, "on") {
+				t.Errorf("%s has %s", n.Data, a.Key)
+			}
+		}
+		if n.Type == html.ElementNode && slices.Contains([]string{"script", "img", "iframe", "link", "object", "foreignobject", "image", "use"}, n.Data) {
+			t.Errorf("the element %s", n.Data)
+		}
+	})
+}
+
+// agrees reports whether a figure was written as text, to within half of the text's last digit.
+func agrees(text string, figure float64) bool {
+	plain := strings.NewReplacer(",", "", "+", "", "%", "", "−", "-").Replace(text)
+	if strings.HasPrefix(plain, "<") {
+		limit, err := strconv.ParseFloat(plain[1:], 64)
+		return err == nil && figure > 0 && figure < limit
+	}
+	written, err := strconv.ParseFloat(plain, 64)
+	if err != nil {
+		return false
+	}
+	_, fraction, _ := strings.Cut(plain, ".")
+	last := math.Pow10(-len(fraction))
+	if fraction == "" {
+		digits := strings.TrimLeft(plain, "-")
+		last = math.Pow10(len(digits) - len(strings.TrimRight(digits, "0")))
+		if digits == "0" {
+			last = 1
+		}
+	}
+	return math.Abs(written-figure) <= last*0.5000001
+}
+
+// TestFigures checks that the tables of a page have every figure of the round's JSON: of all effects, medians, runs and
+// trials.
+func TestFigures(t *testing.T) {
+	for name, r := range roundtest.All(t) {
+		t.Run(name, func(t *testing.T) {
+			var document bytes.Buffer
+			if err := round.Write(&document, "json", r); err != nil {
+				t.Fatal(err)
+			}
+			var stored benchmark.Round
+			if err := json.Unmarshal(document.Bytes(), &stored); err != nil {
+				t.Fatal(err)
+			}
+			tables := tables(t, write(t, r))
+			checkEffects(t, r, &stored, tables)
+			checkMedians(t, &stored, tables)
+			checkRuns(t, &stored, tables)
+			checkTrials(t, r, &stored, tables)
+		})
+	}
+}
+
+func find(rows [][]string, column int, text string) []string {
+	at := slices.IndexFunc(rows, func(row []string) bool { return len(row) > column && row[column] == text })
+	if at < 0 {
+		return nil
+	}
+	return rows[at]
+}
+
+func checkEffects(t *testing.T, report *round.Report, stored *benchmark.Round, tables map[string][][]string) {
+	for i := range stored.Effects {
+		e := &stored.Effects[i]
+		row := find(tables["Effects in "+round.MetricName(e.Metric)], 0, report.Label(e.Cell))
+		if row == nil {
+			t.Fatalf("no row for %s in %s", report.Label(e.Cell), e.Metric)
+		}
+		if e.Percent == nil {
+			if row[2] != "-" {
+				t.Errorf("%q, not known", row)
+			}
+			continue
+		}
+		low, high, _ := strings.Cut(row[3], " to ")
+		if !agrees(row[2], *e.Percent) || e.LowPercent != nil && !agrees(low, *e.LowPercent) || e.HighPercent != nil && !agrees(high, *e.HighPercent) {
+			t.Errorf("%q, want %g (%v to %v)", row, *e.Percent, e.LowPercent, e.HighPercent)
+		}
+		if row[7] != benchmark.Phrase(e.Word) || e.Verdict != "" && row[8] != string(e.Verdict) {
+			t.Errorf("%q, want %s, %s", row, e.Word, e.Verdict)
+		}
+	}
+}
+
+func checkMedians(t *testing.T, stored *benchmark.Round, tables map[string][][]string) {
+	medians := tables["Medians of all cells"]
+	if len(stored.Estimates) > 0 && len(medians) != len(stored.Cells)+1 {
+		t.Fatalf("%d rows", len(medians))
+	}
+	for i := range stored.Estimates {
+		e := &stored.Estimates[i]
+		column := slices.Index(medians[0], round.MetricTitle(e.Metric))
+		row := find(medians, 0, stored.Cells[e.Cell].Name)
+		if column < 0 || row == nil {
+			t.Fatalf("no %s of %s", e.Metric, stored.Cells[e.Cell].Name)
+		}
+		median, rest, _ := strings.Cut(row[column], " (")
+		low, high, _ := strings.Cut(strings.TrimSuffix(rest, ")"), " to ")
+		if !agrees(median, round.InUnit(e.Metric, e.Median)) || e.Low != nil && e.High != nil && (!agrees(low, round.InUnit(e.Metric, *e.Low)) || !agrees(high, round.InUnit(e.Metric, *e.High))) {
+			t.Errorf("%s, want %g (%v to %v)", row[column], e.Median, e.Low, e.High)
+		}
+	}
+}
+
+func checkRuns(t *testing.T, stored *benchmark.Round, tables map[string][][]string) {
+	for i := range stored.Runs {
+		run := &stored.Runs[i]
+		if run.Trial {
+			continue
+		}
+		rows := tables["p99, ms of each run"]
+		row := find(rows, 2, run.Name)
+		if !run.Valid {
+			if invalid := find(tables["Invalid runs"], 0, run.Name); row != nil || invalid == nil || invalid[3] == "" {
+				t.Errorf("%s isn't valid: %q, %q", run.Name, row, invalid)
+			}
+			continue
+		}
+		if row == nil || row[1] != fmt.Sprint(run.Number+1) || !agrees(row[3], round.InUnit("LatencyP99", run.Figures["LatencyP99"])) {
+			t.Errorf("%s: %q, want %g", run.Name, row, run.Figures["LatencyP99"])
+		}
+	}
+}
+
+func checkTrials(t *testing.T, report *round.Report, stored *benchmark.Round, tables map[string][][]string) {
+	for i := range stored.Runs {
+		run := &stored.Runs[i]
+		if !run.Trial {
+			continue
+		}
+		row := find(tables["Trials of "+report.Label(run.Cell)], 1, run.Name)
+		if row == nil || strings.ReplaceAll(row[2], ",", "") != fmt.Sprint(run.Load) || row[3] != string(run.Outcome) {
+			t.Errorf("%s: %q, want %d, %s", run.Name, row, run.Load, run.Outcome)
+		}
+	}
+	for _, c := range stored.Capacities {
+		row := find(tables["At the sustained load"], 0, report.Label(c.Cell))
+		if row == nil || strings.ReplaceAll(row[1], ",", "") != fmt.Sprint(c.Sustained) || !agrees(row[4], c.RequestsPerDay) {
+			t.Errorf("%q, want %+v", row, c)
+		}
+	}
+}
+
+// TestSentences checks that the page says what the text says.
+func TestSentences(t *testing.T) {
+	r := &round.Report{Round: roundtest.Connectors(t), Notes: []string{"Round 4 is under way."}}
+	header := text(all(parse(t, write(t, r)), "header")[0])
+	for _, s := range r.Sentences() {
+		if !strings.Contains(header, s.Lead) || !strings.Contains(header, s.Text) {
+			t.Errorf("no %q in:\n%s", s, header)
+		}
+	}
+	for _, part := range []string{"nio sustains 11,815/s, fails at 12,338/s.", "Counts as failed", "Round 4 is under way."} {
+		if has := strings.Contains(header, part); has == (part == "Counts as failed") {
+			t.Errorf("%q in %s: %t", part, header, has)
+		}
+	}
+	inconclusive := write(t, &round.Report{Round: roundtest.Inconclusive(t)})
+	for _, part := range []string{"the tolerance is 5%. With 10 blocks this round can find differences of ", "blocks would decide.", "Counts as failed: comparison.onInconclusive is Fail."} {
+		if !strings.Contains(inconclusive, part) {
+			t.Errorf("no %q in %s", part, text(all(parse(t, inconclusive), "header")[0]))
+		}
+	}
+	failed := write(t, &round.Report{Round: roundtest.Error(t)})
+	if strings.Contains(failed, `id="effects"`) || !strings.Contains(failed, "exceeded quota: team") {
+		t.Error("effects of a round that couldn't be carried out")
+	}
+}
+
+// TestHostileTexts checks that nothing that users and servers wrote becomes markup, in pages and in files.
+func TestHostileTexts(t *testing.T) {
+	const hostile = "\x1b[2J\u202e</title></svg></pre><script>alert(1)</script><img src=x onerror=alert(1)>\"'`]]>&lt; https://x"
+	for name, r := range roundtest.All(t) {
+		for i := range r.Cells {
+			r.Cells[i].Name += hostile
+			for axis := range r.Cells[i].Values {
+				r.Cells[i].Values[axis] += hostile
+			}
+		}
+		for i := range r.Runs {
+			r.Runs[i].Name += hostile
+			r.Runs[i].Message, r.Runs[i].Conditions.Kernel = hostile, hostile
+		}
+		for i := range r.Effects {
+			r.Effects[i].Message = hostile
+		}
+		if r.Trend != nil {
+			for i := range r.Trend.Series {
+				r.Trend.Series[i].Cell += hostile
+			}
+		}
+		r.Message, r.Benchmark, r.Hash, r.Reason = hostile, hostile, hostile, hostile
+		r.Notes = []string{hostile}
+		page := write(t, r)
+		checkSelfContained(t, parse(t, page))
+		checkPrintable(t, name, page)
+		for _, picture := range roundpage.Pictures() {
+			var out bytes.Buffer
+			if err := roundpage.WriteSVG(&out, picture, r); errors.Is(err, roundpage.ErrNoPicture) {
+				continue
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			checkSelfContained(t, parse(t, out.String()))
+			checkPrintable(t, name+" "+picture, out.String())
+		}
+	}
+}
+
+func checkPrintable(t *testing.T, name, document string) {
+	t.Helper()
+	for _, c := range document {
+		if c != '\n' && c != '\u202f' && !unicode.IsPrint(c) {
+			t.Fatalf("%s: the character %q", name, c)
+		}
+	}
+}
+
+// TestSVG checks which pictures rounds have, and that each says what it is of.
+func TestSVG(t *testing.T) {
+	has := map[string][]string{
+		"passed": {"effects", "runs"}, "failed": {"effects", "runs"}, "inconclusive": {"effects", "runs"}, "ratios": {"effects", "runs"}, "invalid-runs": {"effects", "runs"},
+		"incomparable": {"effects", "runs"}, "error": {"runs"}, "connectors": {"capacity", "effects", "runs"}, "trend": {"capacity", "effects", "runs", "trend"},
+		"sizes": {"grid", "runs"}, "scaling": {"effects", "grid", "runs"}, "levels": {"grid", "levels", "runs"},
+	}
+	for name, r := range roundtest.All(t) {
+		var drawn []string
+		for _, picture := range roundpage.Pictures() {
+			var out bytes.Buffer
+			err := roundpage.WriteSVG(&out, picture, r)
+			if errors.Is(err, roundpage.ErrNoPicture) {
+				continue
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			drawn = append(drawn, picture)
+			for _, part := range []string{"default/connectors, round", r.Headline()} {
+				if !strings.Contains(html.UnescapeString(out.String()), part) {
+					t.Errorf("%s of %s doesn't say %q", picture, name, part)
+				}
+			}
+		}
+		if diff := cmp.Diff(has[name], drawn); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if err := roundpage.WriteSVG(&bytes.Buffer{}, "pie", &round.Report{Round: roundtest.Failed(t)}); err == nil || err.Error() != `unknown picture "pie": use one of capacity, effects, grid, levels, runs, trend` {
+		t.Error(err)
+	}
+}
+
+func TestGolden(t *testing.T) {
+	var out bytes.Buffer
+	if err := roundpage.WriteSVG(&out, "effects", &round.Report{Round: roundtest.Failed(t)}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", "effects.svg.golden")
+	got := strings.ReplaceAll(out.String(), "><", ">\n<")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("run go test with -update if this is right (-want +got):\n%s", diff)
+	}
+}
+
+// TestRoundOfTheStatus checks that a round whose artifact is lost has a page of what the status says.
+func TestRoundOfTheStatus(t *testing.T) {
+	r := roundtest.Failed(t)
+	b := &v1alpha1.Benchmark{}
+	b.Namespace, b.Name, b.Spec = r.Namespace, r.Benchmark, r.Spec
+	b.Status.Hash = r.Hash
+	b.Status.Round = &v1alpha1.RoundStatus{Number: r.Number, Hash: r.Hash, Verdict: r.Verdict, Reason: r.Reason, Effects: benchmark.EffectStatuses(r.Cells, r.Effects)}
+	page := write(t, round.FromStatus(b))
+	found := tables(t, page)
+	if len(slices.Sorted(maps.Keys(found))) != 2 || find(found["Effects in p99"], 0, "apr") == nil || !strings.Contains(page, "The figures of cells and runs are missing.") {
+		t.Errorf("tables %q", slices.Sorted(maps.Keys(found)))
+	}
+}
