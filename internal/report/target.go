@@ -14,7 +14,7 @@ import (
 func writeTarget(w *paper, r *result.Result) {
 	containers := r.Containers()
 	if shared := r.Environment.SharedCPULimit; shared > 0 {
-		line(w, "Shared limit:", "%s CPUs for all containers together", cpus(shared))
+		line(w, "Shared limit:", "%s CPUs for all containers together", CPUs(shared))
 		fmt.Fprintln(w)
 	}
 	for i, c := range containers {

@@ -42,7 +42,7 @@ func NewLevelRun(cell int, r *result.Result) *LevelRun {
 			of := l.Latencies.Get(result.Total).Summarize(0)
 			s = &of
 		}
-		figures := LevelFigures{Load: l.Load(), P50: -1, P99: -1, RequestsPerSecond: l.RequestsPerSecond(), CPUPercent: l.PodCPUPercent(containers)}
+		figures := LevelFigures{Load: l.Load(), P50: -1, P99: -1, RequestsPerSecond: l.RequestsPerSecond(), CPUPercent: l.PodCPUPercent(containers, r.Environment.SharedCPULimit)}
 		if s.Count > 0 {
 			figures.P50, figures.P99 = float64(s.Percentiles[percentile.P50])/1000, float64(s.Percentiles[percentile.P99])/1000
 		}

@@ -44,7 +44,7 @@ func CarriedOut(t testing.TB, spec *v1alpha1.BenchmarkSpec, measure func(run *be
 		}
 		run := benchmark.Run{
 			RunKey: step.Create.RunKey, Name: step.Create.Name, Load: step.Create.Load, Started: r.Ended, Ended: r.Ended.Add(time.Minute), Valid: true,
-			Conditions: benchmark.Conditions{Kernel: "6.1.0-40-amd64", Image: "sha256:0123", CPUExclusivity: "Exclusive"},
+			Conditions: benchmark.Conditions{Kernel: "6.1.0-40-amd64", Image: "sha256:0123", CPUExclusivity: "Exclusive", Placement: "Together"},
 		}
 		measure(&run, &cells[run.Cell])
 		r.Runs = append(r.Runs, run)
