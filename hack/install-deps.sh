@@ -3,6 +3,7 @@
 #
 #   hack/install-deps.sh [cluster]  for the local cluster and the test images
 #   hack/install-deps.sh units      for the unit tests
+#   hack/install-deps.sh readers    for `make test-readers`
 #   hack/install-deps.sh bench      for `make bench-load`
 #   hack/install-deps.sh browser    for the tests of pages in a browser
 #
@@ -59,13 +60,20 @@ browser=(
   # Called by hack/axe.sh.
   "npm npm"
 )
+readers=(
+  # Read reports.
+  "maven mvn"
+  "default-jre-headless java"
+  "gnuplot-nox gnuplot"
+)
 case ${1:-cluster} in
 cluster) wanted=("${cluster[@]}") ;;
 units) wanted=("${units[@]}") ;;
+readers) wanted=("${readers[@]}") ;;
 bench) wanted=("${bench[@]}") ;;
 browser) wanted=("${browser[@]}") ;;
 *)
-  echo "install-deps: unknown set $1: must be cluster, units, bench or browser" >&2
+  echo "install-deps: unknown set $1: must be cluster, units, readers, bench or browser" >&2
   exit 2
   ;;
 esac

@@ -353,7 +353,7 @@ func TestCompletionOfNames(t *testing.T) {
 			t.Errorf("%s: completion repeats a name of the command line", verb)
 		}
 	}
-	start(t, server, "__complete", "table", "--output", "").wantEnd(t, exit.Success, "csv\njson\nmarkdown\ntext\n")
+	start(t, server, "__complete", "table", "--output", "").wantEnd(t, exit.Success, "benchstat\ncsv\njson\njunit\nmarkdown\ntext\n")
 }
 
 func TestVersion(t *testing.T) {

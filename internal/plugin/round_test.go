@@ -89,7 +89,7 @@ func TestReportOfABenchmark(t *testing.T) {
 	start(t, server, report...).wantEnd(t, exit.Success, "Benchmark default/connectors, round 1: FAILED\n", "  Failed: p99 of apr is 21.0% worse than nio's (", "Cells\n-----\n")
 	start(t, server, append(report, "-o", "markdown")...).wantEnd(t, exit.Success, "## Benchmark default/connectors, round 1: FAILED\n", "| connector=apr | connector=nio | LatencyP99 | +21.0% |")
 	start(t, server, append(report, "-o", "json")...).wantEnd(t, exit.Success, `"schemaVersion": 1,`, `"verdict": "Failed"`, `"name": "connectors-r1-c001-b09"`)
-	start(t, server, append(report, "-o", "yaml")...).wantEnd(t, exit.Unknown, `unknown output format "yaml": use one of html, json, markdown, svg=capacity`)
+	start(t, server, append(report, "-o", "yaml")...).wantEnd(t, exit.Unknown, `unknown output format "yaml": use one of benchstat, csv, html, json, junit, markdown, svg=capacity`)
 	start(t, server, append(report, "-o", "html")...).wantEnd(t, exit.Success, "<!DOCTYPE html>", "p99 of apr is 21.0% worse than nio")
 	start(t, server, append(report, "-o", "svg=effects")...).wantEnd(t, exit.Success, "<svg ", "+21.0%")
 	start(t, server, append(report, "-o", "svg=capacity")...).wantEnd(t, exit.Failed, "has nothing for the picture \"capacity\"")

@@ -160,6 +160,11 @@ func escapeUnprintable(document []byte) []byte {
 	return out.Bytes()
 }
 
+// tableJSON is a table of runs.
+type tableJSON struct {
+	Runs []rowJSON `json:"runs"`
+}
+
 // rowJSON is a row, and whether its result is valid; omitted without a result.
 type rowJSON struct {
 	Row
@@ -168,9 +173,7 @@ type rowJSON struct {
 
 // writeTableJSON writes the rows as a document with the array "runs".
 func writeTableJSON(w io.Writer, rows []Row) error {
-	document := struct {
-		Runs []rowJSON `json:"runs"`
-	}{Runs: []rowJSON{}}
+	document := tableJSON{Runs: []rowJSON{}}
 	for i := range rows {
 		r := rowJSON{Row: rows[i]}
 		if r.Merged != nil {

@@ -61,10 +61,7 @@ func UnitOfLoad(r *result.Result) string {
 // writeLevels writes a row for each level of the load, and one for each step between levels: first what the clients
 // measured, then what the target used.
 func writeLevels(w *paper, r *result.Result) {
-	held := "connections"
-	if r.Run.Load == result.LoadOpen {
-		held = "target/s"
-	}
+	held := heldUnit(r)
 	fmt.Fprintf(w, "Requests completed while a level was held.\n\n")
 	writeParts(w, held, levelsOf(r))
 	if steps := stepsOf(r); len(steps) > 0 {
@@ -90,7 +87,19 @@ func writeLevels(w *paper, r *result.Result) {
 	}
 }
 
+// heldUnit returns the heading of the column of levels.
+func heldUnit(r *result.Result) string {
+	if r.Run.Load == result.LoadOpen {
+		return "target/s"
+	}
+	return "connections"
+}
+
 func writeParts(w *paper, held string, parts []part) {
+	w.table(partsTable(held, parts))
+}
+
+func partsTable(held string, parts []part) *Sheet {
 	t := NewTable(Words(held), "seconds", "requests/s", "kB/s", "mean ms", "p50 ms", "p90 ms", "p99 ms", "max ms", "requests", "failed", "failed %", "dropped")
 	for i := range parts {
 		p := &parts[i]
@@ -103,7 +112,7 @@ func writeParts(w *paper, held string, parts []part) {
 			p.Requests, p.Errors.Total(), decimals(p.ErrorPercent(), 2), p.Dropped,
 		})
 	}
-	w.table(t)
+	return t
 }
 
 // usageColumn is a figure of what the target or a client used in a part of the load; unknown is negative.
@@ -177,7 +186,11 @@ func writeBreakingPoints(w *paper, r *result.Result) {
 	if s := r.Stop; s != nil {
 		fmt.Fprintf(w, "The load was ended after %ds, as stopAt says: %s was %s (%s) at %d %s.\n\n", s.End, BreakingPointName(&s.BreakingPoint), s.Actual, s.Bound, s.Load(), unit)
 	}
-	t := NewTable(Words("breaking point"), Words("bound"), unit, "second", Words("during"), Words("actual"))
+	w.table(breakingPointsTable(r))
+}
+
+func breakingPointsTable(r *result.Result) *Sheet {
+	t := NewTable(Words("breaking point"), Words("bound"), UnitOfLoad(r), "second", Words("during"), Words("actual"))
 	for i := range r.BreakingPoints {
 		p := &r.BreakingPoints[i]
 		if !p.Reached {
@@ -190,7 +203,7 @@ func writeBreakingPoints(w *paper, r *result.Result) {
 		}
 		t.AppendRow(table.Row{BreakingPointName(p), p.Bound, p.Load(), p.Second, during, p.Actual})
 	}
-	w.table(t)
+	return t
 }
 
 var breakingPointNames = map[result.BreakingPointKind]string{

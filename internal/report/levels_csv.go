@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"errors"
 	"io"
 	"strconv"
@@ -11,11 +10,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// levelColumn is a column of the levels of a load as CSV. What is unknown is empty.
-type levelColumn struct {
-	name string
-	of   func(p *part) string
-}
+// levelColumn is a column of the levels of a load as CSV.
+type levelColumn = column[part]
 
 func levelColumns(r *result.Result) []levelColumn {
 	whole := func(n int64) string { return strconv.FormatInt(n, 10) }
@@ -83,7 +79,7 @@ func levelColumns(r *result.Result) []levelColumn {
 }
 
 // errNoLevels is the error of a result that has no table of levels.
-var errNoLevels = errors.New("the load has no levels: csv is for loads with stages")
+var errNoLevels = errors.New("the load has no levels: csv is for loads with stages; use csv=series or csv=percentiles")
 
 // writeLevelsCSV writes a record for each level of the load, and for each step between levels, in the order of
 // time.
@@ -92,23 +88,5 @@ func writeLevelsCSV(w io.Writer, r *result.Result) error {
 		return errNoLevels
 	}
 	r = shown(r)
-	out, columns := csv.NewWriter(w), levelColumns(r)
-	record := make([]string, len(columns))
-	for i, column := range columns {
-		record[i] = column.name
-	}
-	if err := out.Write(record); err != nil {
-		return err
-	}
-	parts := allParts(r)
-	for i := range parts {
-		for j, column := range columns {
-			record[j] = column.of(&parts[i])
-		}
-		if err := out.Write(record); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
+	return WriteCSV(w, records(levelColumns(r), allParts(r)))
 }

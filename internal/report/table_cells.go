@@ -198,22 +198,25 @@ func reasons(row *Row) string {
 // writeTableText writes a line for each run, and under them why results aren't
 // valid or aren't there.
 func writeTableText(w io.Writer, rows []Row) error {
-	return writeRuns(w, rows, table.Writer.Render, "\n")
+	return writeRuns(w, rows, table.Writer.Render, "\n", func(text string) string { return text })
 }
 
 // writeTableMarkdown writes what the text has as a table of GitHub's Markdown, in which a backslash
 // keeps a line break.
 func writeTableMarkdown(w io.Writer, rows []Row) error {
-	return writeRuns(w, rows, table.Writer.RenderMarkdown, "\\\n")
+	return writeRuns(w, rows, table.Writer.RenderMarkdown, "\\\n", EscapeMarkdown)
 }
 
-func writeRuns(w io.Writer, rows []Row, render func(table.Writer) string, lineBreak string) error {
+func writeRuns(w io.Writer, rows []Row, render func(table.Writer) string, lineBreak string, escape func(string) string) error {
 	t := NewTable(tableColumns...)
 	var notes []string
 	for i := range rows {
 		cells, note := tableCells(&rows[i], len(notes)+1)
 		if note != "" {
-			notes = append(notes, note)
+			notes = append(notes, escape(note))
+		}
+		for i := range cells {
+			cells[i] = escape(cells[i].(string))
 		}
 		t.AppendRow(cells)
 	}

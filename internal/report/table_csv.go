@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -14,10 +13,7 @@ import (
 
 // csvColumn is a column of a table as CSV. Values of several clients or containers are in one
 // field, separated by spaces, clients in the order of their indexes. What is unknown is empty.
-type csvColumn struct {
-	name string
-	of   func(row *Row) string
-}
+type csvColumn = column[Row]
 
 func csvColumns() []csvColumn {
 	type figure struct {
@@ -83,28 +79,8 @@ var declaredColumns = []csvColumn{
 	{"tls_cipher", func(row *Row) string { return cmp.Or(row.TLS, &RowTLS{}).Cipher }},
 }
 
-// writeTableCSV writes a record for each run under a header, as specified by RFC
-// 4180 but with line feeds alone.
-func writeTableCSV(w io.Writer, rows []Row) error {
-	out, columns := csv.NewWriter(w), csvColumns()
-	record := make([]string, len(columns))
-	for i, column := range columns {
-		record[i] = column.name
-	}
-	if err := out.Write(record); err != nil {
-		return err
-	}
-	for i := range rows {
-		for j, column := range columns {
-			record[j] = column.of(&rows[i])
-		}
-		if err := out.Write(record); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
+// writeTableCSV writes a record for each run under a header.
+func writeTableCSV(w io.Writer, rows []Row) error { return WriteCSV(w, records(csvColumns(), rows)) }
 
 // ofResult returns a column that is empty without a result.
 func ofResult(of func(*Row) string) func(*Row) string {

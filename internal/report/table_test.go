@@ -184,7 +184,7 @@ func TestNothingInTablesObeyedByTerminals(t *testing.T) {
 
 func TestUnknownTableFormat(t *testing.T) {
 	err := report.WriteTable(&bytes.Buffer{}, "yaml", rows())
-	if err == nil || !strings.Contains(err.Error(), "csv, json, markdown, text") {
+	if err == nil || !strings.Contains(err.Error(), "csv, json, junit, markdown, text") {
 		t.Errorf("error %v, want one that names the formats", err)
 	}
 }

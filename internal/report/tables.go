@@ -38,6 +38,12 @@ func NewTable(columns ...any) *Sheet {
 
 // writeSummary writes a row for each client and one for all together.
 func writeSummary(w *paper, r *result.Result) {
+	w.table(summaryTable(r))
+	fmt.Fprintln(w)
+	writeCost(w, r)
+}
+
+func summaryTable(r *result.Result) *Sheet {
 	t := NewTable(Words(""), "requests/s", "p50 ms", "p99 ms", "max ms", "requests", "failed")
 	row := func(name string, b block) {
 		total, some := b.phase(result.Total), b.counts.Succeeded() > 0
@@ -51,31 +57,15 @@ func writeSummary(w *paper, r *result.Result) {
 		row("client "+strconv.Itoa(r.Clients[i].Index), clientBlock(r, &r.Clients[i]))
 	}
 	row("merged", mergedBlock(r))
-	w.table(t)
-	fmt.Fprintln(w)
-	writeCost(w, r)
+	return t
 }
 
 func writeThresholds(w *paper, outcomes []result.ThresholdOutcome, valid bool) {
-	switch {
-	case len(outcomes) == 0:
+	if len(outcomes) == 0 {
 		return
-	case !valid:
-		section(w, "Thresholds: unknown, since the result is not valid")
-	case thresholdsMet(outcomes):
-		section(w, "Thresholds: all met")
-	default:
-		section(w, "Thresholds: MISSED")
 	}
-	t := NewTable(Words("metric"), Words("bound"), Words("actual"), "")
-	for _, o := range outcomes {
-		verdict := "met"
-		if !o.Met {
-			verdict = "MISSED"
-		}
-		t.AppendRow(table.Row{o.Metric, o.Bound, o.Actual, verdict})
-	}
-	w.table(t)
+	section(w, "%s", thresholdsTitle(outcomes, valid))
+	w.table(thresholdsTable(outcomes))
 }
 
 // writeClients writes what each client used, and how close together they started.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/steady"
@@ -66,6 +65,7 @@ func (p *paper) writeResult(r *result.Result) {
 		section(p, "All %d clients merged", len(r.Clients))
 		writeAB(p, r, mergedBlock(r))
 	}
+	writeSiege(p, r)
 	section(p, "Target")
 	writeTarget(p, r)
 	if r.NodeUsage != nil {
@@ -90,14 +90,7 @@ func section(w *paper, format string, args ...any) {
 // writeVerdict writes whether the result is valid, and the findings: first those
 // that invalidate it.
 func writeVerdict(w *paper, r *result.Result) {
-	switch reasons := invalidating(r.Findings, func(f result.Finding) string { return f.Reason }); {
-	case len(reasons) > 0:
-		fmt.Fprintf(w, "NOT VALID: %s\n", strings.Join(reasons, ", "))
-	case warnings(r.Findings) > 0:
-		fmt.Fprintf(w, "VALID, with %s\n", plural(warnings(r.Findings), "warning"))
-	default:
-		fmt.Fprintln(w, "VALID")
-	}
+	fmt.Fprintln(w, headline(r))
 	for _, f := range r.Findings {
 		fmt.Fprintf(w, "  %s %s: %s\n", f.Severity, f.Reason, f.Message)
 	}
@@ -156,6 +149,7 @@ func writeStandalone(w *paper, r *result.Result) {
 	section(w, "Summary")
 	writeMeaning(w, &r.Run)
 	writeAB(w, r, mergedBlock(r))
+	writeSiege(w, r)
 	if len(r.Levels) > 0 {
 		section(w, "Levels")
 		writeLevels(w, r)

@@ -5,8 +5,6 @@ package report
 import (
 	"context"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -31,6 +29,26 @@ baseline, by how much and how sure that is; if it can't tell yet, which differen
 could have found, and about how many blocks would decide. The medians of each cell
 with their intervals follow, capacities, invalid runs, and the conditions.
 
+Output formats of a run:
+  text               for people, with the lines of ab and the summary of siege
+  markdown           for a comment on a pull request
+  json               the whole result and its figures, for programs
+  csv[=levels]       the levels of a load with stages, for a spreadsheet
+  csv=series         each second
+  csv=percentiles    percentiles of each phase, of all clients and of each
+  hgrm[=PHASE]       HdrHistogram's percentile distribution of total times or a phase
+  hlog               HdrHistogram's log with all histograms of the result
+  gnuplot            a script with its data, for "| gnuplot > report.svg"; with
+                     --directory a script and data files
+  gnuplot=series, gnuplot=percentiles, gnuplot=requests
+                     data for scripts of your own; requests is a list like that of
+                     "ab -g", sampled from the histograms
+  junit              a test case for each finding and threshold, for pipelines
+  benchstat          Go's benchmark format, for benchstat
+
+Of a round: text, markdown, json, csv (a record for each run), junit (a test case for
+each metric of the gate) and benchstat (a repetition for each run).
+
 Exit codes:
   0  the report was printed, whatever its verdict
   1  the run has no result: it failed or isn't finished; or the Benchmark has no
@@ -45,8 +63,18 @@ const example = `  # The report of a run, as text
   kubectl assay report tomcat-nio -o json |
     jq '.summary.merged.latencies.total.percentilesMicroseconds["99"]'
 
-  # The levels of a load with stages
+  # The levels of a load with stages, and each second of any load
   kubectl assay report stages -o csv
+  kubectl assay report tomcat-nio -o csv=series > series.csv
+
+  # Charts by gnuplot
+  kubectl assay report tomcat-nio -o gnuplot | gnuplot > report.svg
+  kubectl assay report tomcat-nio -o gnuplot --directory tomcat-nio
+
+  # Compare runs by benchstat
+  kubectl assay report tomcat-nio -o benchstat > nio.txt
+  kubectl assay report tomcat-apr -o benchstat > apr.txt
+  benchstat -col /connector nio.txt apr.txt
 
   # The last completed round of a Benchmark, as text or for a pull request
   kubectl assay report benchmark/connectors
@@ -63,7 +91,7 @@ const example = `  # The report of a run, as text
 
 // NewCommand returns the command.
 func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
-	format, number := "text", int64(0)
+	format, directory, number := "text", "", int64(0)
 	cmd := &cobra.Command{
 		Use:               "report (NAME | benchmark/NAME)",
 		Short:             "Print the report of a finished BenchmarkRun or of a Benchmark's round",
@@ -79,6 +107,9 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if number < 0 || number > 0 && kind != cluster.Benchmark {
 				return exit.Errorf(exit.Unknown, "--round needs benchmark/NAME and a number from 1 on")
 			}
+			if err := checkDirectory(directory, kind, format); err != nil {
+				return err
+			}
 			c, err := cluster.Connect(flags)
 			if err != nil {
 				return err
@@ -86,17 +117,18 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if kind == cluster.Benchmark {
 				return writeBenchmark(cmd.Context(), c, name, number, format, streams.Out)
 			}
-			return write(cmd.Context(), c, name, format, streams.Out)
+			return write(cmd.Context(), c, name, format, directory, streams.Out)
 		},
 	}
-	cluster.OutputFlag(cmd, &format, roundFormats(), strings.Join(report.Names(), " or ")+"; csv is for loads with stages; of a round "+strings.Join(roundFormats(), ", "))
+	cluster.OutputFlag(cmd, &format, roundFormats(), report.Usage(report.Names())+"; of a round: "+report.Usage(roundFormats()))
+	cmd.Flags().StringVar(&directory, "directory", "", "with -o gnuplot: write the script and its data as files into this directory")
 	cmd.Flags().Int64Var(&number, "round", 0, "number of a Benchmark's round; the last completed one if not set")
 	return cmd
 }
 
-func write(ctx context.Context, c *cluster.Cluster, name, format string, out io.Writer) error {
-	if !slices.Contains(report.Names(), format) {
-		return exit.Errorf(exit.Unknown, "unknown output format %q: use one of %s", format, strings.Join(report.Names(), ", "))
+func write(ctx context.Context, c *cluster.Cluster, name, format, directory string, out io.Writer) error {
+	if err := report.CheckFormat(format, report.Names()); err != nil {
+		return exit.Errorf(exit.Unknown, "%w", err)
 	}
 	run, err := c.Run(ctx, name)
 	if err != nil {
@@ -108,6 +140,9 @@ func write(ctx context.Context, c *cluster.Cluster, name, format string, out io.
 	r, err := c.Result(ctx, run)
 	if err != nil {
 		return err
+	}
+	if directory != "" {
+		return writeFiles(directory, r, out)
 	}
 	return report.Write(out, format, r)
 }

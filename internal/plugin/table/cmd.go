@@ -5,7 +5,6 @@ package table
 
 import (
 	"math"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/round"
 )
 
 const long = `Print a table of BenchmarkRuns, one row per run, or of the cells of a Benchmark.
@@ -55,6 +55,11 @@ const example = `  # All runs with a label, oldest first
   # As Markdown or CSV
   kubectl assay table -l series=r1 -o markdown
   kubectl assay table -l series=r1 -o csv > r1.csv
+
+  # Two sets of repetitions, compared by benchstat
+  kubectl assay table -l release=1.4 -o benchstat > old.txt
+  kubectl assay table -l release=1.5 -o benchstat > new.txt
+  benchstat old.txt new.txt
 
   # Valid runs sorted by requests per second, fastest first
   kubectl assay table -o json | jq -r '.runs | map(select(.valid)) |
@@ -103,6 +108,6 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	cmd.Flags().StringVar(&o.pivot.metric, "metric", "", "of a Benchmark: the metric, for example LatencyP99 (default RequestsPerSecond)")
 	cmd.Flags().StringVar(&o.pivot.percentOf, "percent-of", "", "of a Benchmark: the values of axes from which differences are printed in percent, for example server=httpd")
 	cmd.Flags().Int64Var(&o.pivot.round, "round", 0, "of a Benchmark: the number of the round; the last completed one if not set")
-	cluster.OutputFlag(cmd, &o.format, report.TableNames(), strings.Join(report.TableNames(), ", "))
+	cluster.OutputFlag(cmd, &o.format, report.TableNames(), report.Usage(report.TableNames())+"; of a Benchmark: "+report.Usage(round.PivotNames()))
 	return cmd
 }

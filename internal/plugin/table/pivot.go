@@ -3,12 +3,11 @@ package table
 import (
 	"context"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/round"
 )
 
@@ -47,8 +46,8 @@ func (o *options) benchmark() (string, error) {
 
 // writePivot prints the table of a Benchmark's cells, from the artifact of a round that has ended.
 func (o *options) writePivot(ctx context.Context, c *cluster.Cluster, name string, out io.Writer) error {
-	if !slices.Contains(round.PivotNames(), o.format) {
-		return exit.Errorf(exit.Unknown, "unknown output format %q: use one of %s", o.format, strings.Join(round.PivotNames(), ", "))
+	if err := report.CheckFormat(o.format, round.PivotNames()); err != nil {
+		return exit.Errorf(exit.Unknown, "%w", err)
 	}
 	if o.pivot.round < 0 {
 		return exit.Errorf(exit.Unknown, "--round %d must be a number from 1 on", o.pivot.round)

@@ -30,8 +30,8 @@ type options struct {
 
 // check validates the options without contacting the cluster.
 func (o *options) check() error {
-	if !slices.Contains(report.TableNames(), o.format) {
-		return exit.Errorf(exit.Unknown, "unknown output format %q: use one of %s", o.format, strings.Join(report.TableNames(), ", "))
+	if err := report.CheckFormat(o.format, report.TableNames()); err != nil {
+		return exit.Errorf(exit.Unknown, "%w", err)
 	}
 	if len(o.names) > 0 && o.selector != "" {
 		return exit.Errorf(exit.Unknown, "names and --selector must not be used together")

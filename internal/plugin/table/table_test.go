@@ -180,7 +180,7 @@ func TestRefusals(t *testing.T) {
 		options options
 		text    string
 	}{
-		{options{format: "yaml"}, `unknown output format "yaml": use one of csv, json, markdown, text`},
+		{options{format: "yaml"}, `unknown output format "yaml": use one of benchstat, csv, json, junit, markdown, text`},
 		{options{format: "text", names: []string{"a"}, selector: "series=r1"}, "must not be used together"},
 		{options{format: "text", selector: "series=r1=r2"}, `--selector "series=r1=r2"`},
 	} {

@@ -66,12 +66,14 @@ type markdown struct{ out strings.Builder }
 // String returns what was written.
 func (d *markdown) String() string { return d.out.String() }
 
-func (d *markdown) title(text string)   { fmt.Fprintf(&d.out, "## %s\n", escaped(text)) }
-func (d *markdown) section(text string) { fmt.Fprintf(&d.out, "\n### %s\n", escaped(text)) }
+func (d *markdown) title(text string) { fmt.Fprintf(&d.out, "## %s\n", report.EscapeMarkdown(text)) }
+func (d *markdown) section(text string) {
+	fmt.Fprintf(&d.out, "\n### %s\n", report.EscapeMarkdown(text))
+}
 
 func (d *markdown) paragraph(text string) {
 	if text != "" {
-		fmt.Fprintf(&d.out, "\n%s\n", escaped(text))
+		fmt.Fprintf(&d.out, "\n%s\n", report.EscapeMarkdown(text))
 	}
 }
 
@@ -80,12 +82,12 @@ func (d *markdown) list(items ...string) {
 		fmt.Fprintln(&d.out)
 	}
 	for _, item := range items {
-		fmt.Fprintf(&d.out, "- %s\n", strings.Join(strings.Fields(escaped(item)), " "))
+		fmt.Fprintf(&d.out, "- %s\n", strings.Join(strings.Fields(report.EscapeMarkdown(item)), " "))
 	}
 }
 
 func (d *markdown) table(columns []any, rows [][]string) {
-	fmt.Fprintf(&d.out, "\n%s\n", tableOf(columns, rows, escaped).RenderMarkdown())
+	fmt.Fprintf(&d.out, "\n%s\n", tableOf(columns, rows, report.EscapeMarkdown).RenderMarkdown())
 }
 
 func tableOf(columns []any, rows [][]string, clean func(string) string) table.Writer {
@@ -108,15 +110,3 @@ func tableOf(columns []any, rows [][]string, clean func(string) string) table.Wr
 	}
 	return t
 }
-
-// escaped returns a text in which Markdown finds no markup, HTML, link or mention. A vertical bar becomes an
-// entity, because tables escape it once more.
-func escaped(text string) string { return markup.Replace(printable.Text(text)) }
-
-var markup = func() *strings.Replacer {
-	pairs := []string{"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "&#124;", "://", "&#58;//", "www.", "www&#46;"}
-	for _, r := range "\\`*_{}[]#!~@$" {
-		pairs = append(pairs, string(r), `\`+string(r))
-	}
-	return strings.NewReplacer(pairs...)
-}()

@@ -5,7 +5,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/assay-dev/assay/internal/report"
 )
@@ -33,11 +32,10 @@ func (f formats[T]) names() []string { return slices.Sorted(maps.Keys(f)) }
 
 // write writes x in the format of that name.
 func (f formats[T]) write(w io.Writer, name string, x T) error {
-	write, known := f[name]
-	if !known {
-		return fmt.Errorf("unknown format %q: use one of %s", name, strings.Join(f.names(), ", "))
+	if err := report.CheckFormat(name, f.names()); err != nil {
+		return err
 	}
-	if err := write(w, x); err != nil {
+	if err := f[name](w, x); err != nil {
 		return fmt.Errorf("write as %s: %w", name, err)
 	}
 	return nil

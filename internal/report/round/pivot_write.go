@@ -1,14 +1,11 @@
 package round
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/report"
 )
 
@@ -76,37 +73,29 @@ func (p *Pivot) format(value *float64) string {
 // writePivotCSV writes a record for each row under a header, whose first field says what the figures are. With
 // several grids, the first column has the values of the other axes. Cells without a figure are empty.
 func writePivotCSV(w io.Writer, p *Pivot) error {
-	out := csv.NewWriter(w)
+	var records [][]string
 	several := len(p.Grids) > 1
 	for i := range p.Grids {
 		g := &p.Grids[i]
-		record := []string{field(p.corner() + ": " + p.what())}
+		record := []string{p.corner() + ": " + p.what()}
 		if several {
 			record = append([]string{"table"}, record...)
 		}
-		for _, c := range g.Columns {
-			record = append(record, field(c))
-		}
 		if i == 0 || !slices.Equal(g.Columns, p.Grids[i-1].Columns) {
-			if err := out.Write(record); err != nil {
-				return err
-			}
+			records = append(records, append(record, g.Columns...))
 		}
 		for j, name := range g.Rows {
-			record := []string{field(name)}
+			record := []string{name}
 			if several {
-				record = append([]string{field(g.Title)}, record...)
+				record = append([]string{g.Title}, record...)
 			}
 			for _, value := range g.Values[j] {
 				record = append(record, p.field(value))
 			}
-			if err := out.Write(record); err != nil {
-				return err
-			}
+			records = append(records, record)
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return report.WriteCSV(w, records)
 }
 
 func (p *Pivot) field(value *float64) string {
@@ -114,13 +103,4 @@ func (p *Pivot) field(value *float64) string {
 		return ""
 	}
 	return strings.TrimPrefix(p.format(value), "+")
-}
-
-// field returns a text of a user as a field of CSV, which a spreadsheet doesn't take for a formula.
-func field(text string) string {
-	text = printable.Text(text)
-	if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" && strings.ContainsRune("=+-@", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }

@@ -19,7 +19,7 @@ type Report struct {
 	Levels []LevelRun `json:"-"`
 }
 
-var writers = newFormats((*Report).write)
+var writers = newFormats((*Report).write).with("benchstat", writeBenchstat).with("csv", writeRunsCSV).with("junit", writeJUnit)
 
 // Names returns the names of all formats of reports in alphabetical order.
 func Names() []string { return writers.names() }

@@ -27,7 +27,7 @@ func write(t *testing.T, format string, r *round.Report) string {
 
 func TestGolden(t *testing.T) {
 	r := &round.Report{Round: roundtest.Connectors(t), Notes: []string{"Round 4 is under way."}}
-	for _, format := range []string{"text", "markdown"} {
+	for _, format := range []string{"text", "markdown", "benchstat", "csv", "junit"} {
 		t.Run(format, func(t *testing.T) { golden(t, "connectors."+format, []byte(write(t, format, r))) })
 	}
 }
@@ -175,7 +175,7 @@ func TestHostileTexts(t *testing.T) {
 }
 
 func TestUnknownFormat(t *testing.T) {
-	if err := round.Write(&bytes.Buffer{}, "yaml", &round.Report{Round: &benchmark.Round{}}); err == nil || err.Error() != `unknown format "yaml": use one of json, markdown, text` {
+	if err := round.Write(&bytes.Buffer{}, "yaml", &round.Report{Round: &benchmark.Round{}}); err == nil || err.Error() != `unknown output format "yaml": use one of benchstat, csv, json, junit, markdown, text` {
 		t.Error(err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,14 +71,14 @@ Exit codes:
 			if len(args) != 1 {
 				return &codedError{exitUsage, fmt.Errorf("specify one plan, or - for the standard input; see assay-load run --help")}
 			}
-			if !slices.Contains(report.Names(), format) {
-				return &codedError{exitUsage, fmt.Errorf("unknown output format %q: use one of %s", format, strings.Join(report.Names(), ", "))}
+			if err := report.CheckFormat(format, report.Names()); err != nil {
+				return &codedError{exitUsage, err}
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), args[0], format) },
 	}
-	command.Flags().StringVarP(&format, "output", "o", format, "output format: "+strings.Join(report.Names(), " or ")+"; csv has the levels of a load with stages")
+	command.Flags().StringVarP(&format, "output", "o", format, "output format: "+report.Usage(report.Names())+"; csv has the levels of a load with stages")
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &codedError{exitUsage, err} })
 	return command
 }
@@ -92,8 +91,8 @@ func run(ctx context.Context, path, format string) error {
 	if err != nil {
 		return &codedError{exitUsage, fmt.Errorf("%s: %w", path, err)}
 	}
-	if format == "csv" && job.Stages == nil { // before there is a load whose result would be lost
-		return &codedError{exitUsage, fmt.Errorf("%s: the output format csv is for loads with stages", path)}
+	if report.NeedsLevels(format) && job.Stages == nil { // before there is a load whose result would be lost
+		return &codedError{exitUsage, fmt.Errorf("%s: the output format %s is for loads with stages; use csv=series or csv=percentiles", path, format)}
 	}
 	job.Version = version
 	defer job.Clean()

@@ -1,0 +1,62 @@
+package round
+
+import (
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/report"
+)
+
+// writeBenchstat writes each valid run of the round, trials of capacity searches aside, as a repetition of its cell.
+// The axes are parts of the names, so that benchstat can put any of them in columns.
+func writeBenchstat(w io.Writer, r *Report) error {
+	var all []report.Measured
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		if run.Trial {
+			continue
+		}
+		cell := &r.Cells[run.Cell]
+		m := report.Measured{Base: r.Benchmark}
+		for _, axis := range slices.Sorted(maps.Keys(cell.Values)) {
+			m.Keys = append(m.Keys, report.Key{Name: axis, Value: cell.Values[axis]})
+		}
+		if !run.Valid {
+			m.Omitted = run.Name + " is not valid: " + run.Message
+		}
+		for _, metric := range slices.Sorted(maps.Keys(run.Figures)) {
+			m.Values = append(m.Values, goUnit(metric, run.Figures[metric]))
+		}
+		all = append(all, m)
+	}
+	return report.WriteBenchstat(w, all)
+}
+
+// goUnit returns a figure in a unit of Go's benchmark format. Figures are in the units of result.Metrics.
+func goUnit(metric v1alpha1.BenchmarkMetric, figure float64) report.MeasuredValue {
+	name := string(metric)
+	switch {
+	case name == "LatencyMean":
+		return report.MeasuredValue{Unit: "sec/op", Value: figure / 1e6}
+	case strings.HasPrefix(name, "Latency"):
+		return report.MeasuredValue{Unit: strings.ToLower(strings.TrimPrefix(name, "Latency")) + "-sec", Value: figure / 1e6}
+	}
+	switch metric {
+	case v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond):
+		return report.MeasuredValue{Unit: "req/s", Value: figure}
+	case v1alpha1.BenchmarkMetric(v1alpha1.MetricErrorRate):
+		return report.MeasuredValue{Unit: "error-%", Value: figure}
+	case v1alpha1.MetricBytesPerSecond:
+		return report.MeasuredValue{Unit: "B/s", Value: figure}
+	case v1alpha1.MetricTargetPeakMemory:
+		return report.MeasuredValue{Unit: "target-peak-B", Value: figure}
+	case v1alpha1.MetricTargetCPUPerRequest:
+		return report.MeasuredValue{Unit: "target-cpu-sec/op", Value: figure / 1e6}
+	case v1alpha1.MetricClientCPUPerRequest:
+		return report.MeasuredValue{Unit: "client-cpu-sec/op", Value: figure / 1e6}
+	}
+	return report.MeasuredValue{Unit: name, Value: figure}
+}

@@ -1,0 +1,45 @@
+package round
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/report"
+)
+
+// writeJUnit writes a case for the verdict and one for each effect of the gate. What is inconclusive is skipped with
+// its reason. Invalid runs have no case: the round replaced them, or its verdict says that they were too many.
+func writeJUnit(w io.Writer, r *Report) error {
+	class := r.Namespace + "." + r.Benchmark
+	s := report.TestSuite{Name: fmt.Sprintf("Benchmark %s/%s", r.Namespace, r.Benchmark), Time: r.Started, Duration: r.Ended.Sub(r.Started)}
+	verdict := report.TestCase{Class: class, Name: "verdict", Output: fmt.Sprintf("round %d: %s", r.Number, headline(r.Round))}
+	setOutcome(&verdict, r.Verdict, r.Message)
+	s.Cases = append(s.Cases, verdict)
+	for i := range r.Effects {
+		e := &r.Effects[i]
+		if e.Role != v1alpha1.RoleGate {
+			continue
+		}
+		c := report.TestCase{Class: class + ".gate", Name: fmt.Sprintf("%s of %s", e.Metric, r.Cells[e.Cell].Name), Output: r.Sentence(e).String()}
+		setOutcome(&c, e.Verdict, r.Sentence(e).String())
+		s.Cases = append(s.Cases, c)
+	}
+	return report.WriteJUnit(w, []report.TestSuite{s})
+}
+
+// setOutcome sets the outcome of a case by a verdict.
+func setOutcome(c *report.TestCase, verdict v1alpha1.BenchmarkVerdict, reason string) {
+	if reason == "" {
+		reason = string(verdict)
+	}
+	switch verdict {
+	case v1alpha1.BenchmarkPassed:
+	case v1alpha1.BenchmarkFailed:
+		c.Failure = reason
+	case v1alpha1.BenchmarkInconclusive:
+		c.Skipped = reason
+	default:
+		c.Error = reason
+	}
+}

@@ -1,0 +1,207 @@
+package report
+
+import (
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/percentile"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// seriesColumn is a column of the seconds of the measurement.
+type seriesColumn = column[result.Second]
+
+// seriesColumns returns the columns of the series. Several seconds that were joined have the rates of a second, and
+// no percentiles, which can't be joined.
+func seriesColumns(r *result.Result) []seriesColumn {
+	whole := func(name string, of func(s *result.Second) int64) seriesColumn {
+		return seriesColumn{name, func(s *result.Second) string { return strconv.FormatInt(of(s), 10) }}
+	}
+	columns := []seriesColumn{
+		whole("second", func(s *result.Second) int64 { return s.Second }),
+		whole("seconds", func(s *result.Second) int64 { return s.Seconds }),
+		whole("requests", func(s *result.Second) int64 { return s.Requests }),
+		whole("failed", func(s *result.Second) int64 { return s.Errors }),
+	}
+	counted := func(name string, of func(c *result.Counts) int64) seriesColumn {
+		return seriesColumn{name, func(s *result.Second) string {
+			if s.Counts == nil {
+				return ""
+			}
+			return strconv.FormatInt(of(s.Counts), 10)
+		}}
+	}
+	for k := range result.ErrorKinds {
+		columns = append(columns, counted("failed_"+k.String(), func(c *result.Counts) int64 { return c.Errors[k] }))
+	}
+	columns = append(columns,
+		counted("dropped", func(c *result.Counts) int64 { return c.Dropped }),
+		seriesColumn{"requests_per_second", func(s *result.Second) string { return perSecondText(s.Requests-s.Errors, s.Seconds, 2) }},
+		seriesColumn{"bytes_per_second", func(s *result.Second) string { return perSecondText(s.BytesReceived, s.Seconds, 0) }},
+		seriesColumn{"mean_ms", func(s *result.Second) string { return meanText(s, result.Total) }},
+	)
+	columns = append(columns, totalColumns()...)
+	for phase := range result.Phases {
+		if phase != result.Total && r.Merged.Latencies.Get(phase).Count() > 0 {
+			columns = append(columns, phaseColumns(phase)...)
+		}
+	}
+	for _, c := range usageColumns(r) {
+		columns = append(columns, seriesColumn{c.csv, func(s *result.Second) string {
+			value := c.of(levelOf(s, len(r.Clients)))
+			if value < 0 {
+				return ""
+			}
+			return decimals(value, 1)
+		}})
+	}
+	return append(columns,
+		seriesColumn{"client_scheduling_latency_p99_ms", func(s *result.Second) string { return msText(s.ClientSchedulingLatencyP99, true) }},
+		seriesColumn{"client_gc_pause_max_ms", func(s *result.Second) string { return msText(s.ClientGCPauseMax, true) }},
+	)
+}
+
+// totalColumns are the percentiles of the total times of successful requests.
+func totalColumns() []seriesColumn {
+	total := func(name string, of func(s *result.Second) int64) seriesColumn {
+		return seriesColumn{name, func(s *result.Second) string {
+			if of(s) == result.Unknown || s.Requests == s.Errors {
+				return ""
+			}
+			return msText(of(s), true)
+		}}
+	}
+	return []seriesColumn{
+		total("p50_ms", func(s *result.Second) int64 { return s.P50 }),
+		total("p90_ms", func(s *result.Second) int64 { return s.P90 }),
+		total("p99_ms", func(s *result.Second) int64 { return s.P99 }),
+		total("max_ms", func(s *result.Second) int64 { return s.Max }),
+	}
+}
+
+// phaseColumns are the times of a phase of successful requests.
+func phaseColumns(phase result.Phase) []seriesColumn {
+	known := func(name string, of func(p *result.PhasePercentiles) int64) seriesColumn {
+		return seriesColumn{phase.String() + name, func(s *result.Second) string {
+			if s.Phases == nil || s.Phases[phase].PhasePercentiles == nil {
+				return ""
+			}
+			return msText(of(s.Phases[phase].PhasePercentiles), true)
+		}}
+	}
+	return []seriesColumn{
+		{phase.String() + "_mean_ms", func(s *result.Second) string { return meanText(s, phase) }},
+		known("_p50_ms", func(p *result.PhasePercentiles) int64 { return p.P50 }),
+		known("_p90_ms", func(p *result.PhasePercentiles) int64 { return p.P90 }),
+		known("_p99_ms", func(p *result.PhasePercentiles) int64 { return p.P99 }),
+		{phase.String() + "_max_ms", func(s *result.Second) string {
+			if s.Phases == nil || s.Phases[phase].Count == 0 {
+				return ""
+			}
+			return msText(s.Phases[phase].Max, true)
+		}},
+	}
+}
+
+// levelOf returns seconds as a level of the load, of which usageColumns has columns. The CPU time of clients is their
+// mean.
+func levelOf(s *result.Second, clients int) *result.Level {
+	return &result.Level{
+		Start: s.Second, End: s.Second + s.Seconds, ClientCPU: s.ClientCPU / int64(max(clients, 1)), ServerCPU: s.ServerCPU,
+		TargetUsage: result.TargetUsage{Server: s.Server, Backends: s.Backends, Node: s.Node},
+	}
+}
+
+func perSecondText(count, seconds int64, n int) string {
+	return decimals(float64(count)/float64(max(seconds, 1)), n)
+}
+
+func meanText(s *result.Second, phase result.Phase) string {
+	if s.Phases == nil || s.Phases[phase].Count == 0 {
+		return ""
+	}
+	return decimals(s.Phases[phase].Mean()/1000, 3)
+}
+
+// errNoSeries is the error of a result without seconds.
+var errNoSeries = errors.New("the result has no series: the measurement was shorter than a second")
+
+// writeSeriesCSV writes a record for each second of the measurement, or for several that were joined.
+func writeSeriesCSV(w io.Writer, r *result.Result) error {
+	if len(r.Series) == 0 {
+		return errNoSeries
+	}
+	r = shown(r)
+	return WriteCSV(w, records(seriesColumns(r), r.Series))
+}
+
+// distribution is the distribution of a phase over some requests.
+type distribution struct {
+	// of names the requests: "merged", "client 0", "level 200 connections".
+	of    string
+	phase result.Phase
+	result.Summary
+}
+
+// distributions returns the distributions of all phases that occurred: over all requests, of each client, and of each
+// level and step of the load.
+func distributions(r *result.Result) []distribution {
+	var all []distribution
+	add := func(of string, latencies *result.Latencies, summaries *result.Summaries) {
+		for phase := range result.Phases {
+			if h := latencies.Get(phase); h.Count() > 0 {
+				all = append(all, distribution{of, phase, h.Summarize(0)})
+			} else if s := summaries[phase]; s != nil {
+				all = append(all, distribution{of, phase, *s})
+			}
+		}
+	}
+	add("merged", &r.Merged.Latencies, &result.Summaries{})
+	for i := range r.Clients {
+		c := &r.Clients[i]
+		add("client "+strconv.Itoa(c.Index), &c.Latencies, &c.Summaries)
+	}
+	for _, p := range allParts(r) {
+		kind := "level "
+		if p.step {
+			kind = "step "
+		}
+		add(kind+p.name()+" "+UnitOfLoad(r), &p.Latencies, &p.Summaries)
+	}
+	return all
+}
+
+func distributionColumns() []column[distribution] {
+	columns := []column[distribution]{
+		{"of", func(d *distribution) string { return d.of }},
+		{"phase", func(d *distribution) string { return d.phase.String() }},
+		{"count", func(d *distribution) string { return strconv.FormatInt(d.Count, 10) }},
+		{"clamped", func(d *distribution) string { return strconv.FormatInt(d.Clamped, 10) }},
+		{"min_ms", func(d *distribution) string { return msText(d.Min, true) }},
+		{"mean_ms", func(d *distribution) string { return decimals(d.Mean()/1000, 3) }},
+		{"stddev_ms", func(d *distribution) string { return msText(d.StdDev, true) }},
+	}
+	for p := range percentile.Count {
+		columns = append(columns, column[distribution]{strings.ToLower(p.Name()) + "_ms", func(d *distribution) string {
+			if d.Percentiles[p] == result.Unknown {
+				return ""
+			}
+			return msText(d.Percentiles[p], true)
+		}})
+	}
+	return append(columns, column[distribution]{"max_ms", func(d *distribution) string { return msText(d.Max, true) }})
+}
+
+// errNoLatencies is the error of a result without a successful request.
+var errNoLatencies = errors.New("the result has no latencies: no request succeeded")
+
+// writePercentilesCSV writes a record for each distribution.
+func writePercentilesCSV(w io.Writer, r *result.Result) error {
+	all := distributions(r)
+	if len(all) == 0 {
+		return errNoLatencies
+	}
+	return WriteCSV(w, records(distributionColumns(), all))
+}
