@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/assay-dev/assay/internal/printable"
@@ -100,7 +101,8 @@ func writeScriptText(b *bytes.Buffer, r *result.Result, data func(name string, w
 	}
 	fmt.Fprintf(b, "set terminal svg noenhanced size 1000,%d background rgb 'white'\n", 60+300*rows)
 	fmt.Fprintf(b, "set multiplot layout %d,1 title %s\n", rows, quoted(fmt.Sprintf("%s: %s", nameOf(r), headline(r))))
-	fmt.Fprint(b, "set grid\nset key outside right top noenhanced\nset yrange [0:*]\nset xlabel 'seconds since the start'\n")
+	fmt.Fprint(b, "set grid\nset key outside right top noenhanced\nset lmargin at screen 0.10\nset rmargin at screen 0.80\n")
+	fmt.Fprint(b, "set yrange [0:*]\nset offsets 0, 0, graph 0.05, 0\nset xlabel 'seconds since the start'\n")
 	for i, p := range panels {
 		if i == 0 {
 			last := r.Series[len(r.Series)-1]
@@ -119,17 +121,20 @@ func writeScriptText(b *bytes.Buffer, r *result.Result, data func(name string, w
 
 // panel is a plot of columns of the series.
 type panel struct {
-	label   string
-	columns []int // counted from 1
-	titles  []string
+	label  string
+	curves []curve
 }
 
+// curve is a column of the series, counted from 1, as an expression of gnuplot, and its title.
+type curve struct{ values, title string }
+
+// plots returns the curves for the command plot. A point is in the middle of its seconds.
 func (p *panel) plots(series string) string {
 	var texts []string
-	for i, column := range p.columns {
-		texts = append(texts, fmt.Sprintf("%s using 1:%d with steps title %s", series, column, quoted(p.titles[i])))
+	for _, c := range p.curves {
+		texts = append(texts, fmt.Sprintf("%s using ($1+$2/2.):%s with linespoints pointtype 7 pointsize 0.4 title %s", series, c.values, quoted(c.title)))
 	}
-	return strings.Join(texts, ", ")
+	return strings.Join(texts, ", \\\n  ")
 }
 
 // panelsOf returns the plots of the columns that have a value: throughput, total times, and CPU times.
@@ -140,7 +145,11 @@ func panelsOf(r *result.Result) []panel {
 		for i, c := range columns {
 			text, wanted := title(c.name)
 			if wanted && slices.ContainsFunc(r.Series, func(s result.Second) bool { return c.of(&s) != "" }) {
-				p.columns, p.titles = append(p.columns, i+1), append(p.titles, text)
+				values := strconv.Itoa(i + 1)
+				if c.name == "failed" {
+					values = fmt.Sprintf("($%d/$2)", i+1) // a number, not a rate
+				}
+				p.curves = append(p.curves, curve{values, text})
 			}
 		}
 		return p
@@ -160,11 +169,11 @@ func panelsOf(r *result.Result) []panel {
 	}
 	var panels []panel
 	for _, p := range []panel{
-		build("1/s", named(map[string]string{"requests_per_second": "successful requests/s", "failed": "failed requests"})),
+		build("requests/s", named(map[string]string{"requests_per_second": "successful", "failed": "failed"})),
 		build("total time in ms", named(map[string]string{"p50_ms": "p50", "p90_ms": "p90", "p99_ms": "p99", "max_ms": "maximum", "mean_ms": "mean"})),
 		build("CPU in %", cpu),
 	} {
-		if len(p.columns) > 0 {
+		if len(p.curves) > 0 {
 			panels = append(panels, p)
 		}
 	}
