@@ -73,6 +73,15 @@ func (p *paper) section(title string) {
 	p.noted, p.begins, p.ends = append(p.noted, Part{Title: title}), append(p.begins, p.Len()), append(p.ends, 0)
 }
 
+// aside begins a part that has a text alone and no heading.
+func (p *paper) aside(title, text string) {
+	p.note()
+	p.ends[len(p.ends)-1] = p.Len()
+	fmt.Fprintf(p, "\n%s\n", text)
+	p.mark = p.Len()
+	p.noted, p.begins, p.ends = append(p.noted, Part{Title: title, Paragraphs: []string{strings.ReplaceAll(text, "\n", " ")}}), append(p.begins, p.Len()), append(p.ends, 0)
+}
+
 // line writes a line with a name, its text aligned with that of other lines.
 func (p *paper) line(name, text string) {
 	part := p.note()

@@ -11,6 +11,9 @@ import (
 	"github.com/assay-dev/assay/internal/validity"
 )
 
+// ABTitle is the title of the part that says how the blocks of clients differ from ab's output.
+const ABTitle = "ab"
+
 // abDifferences describes how the blocks differ from ab's own output.
 const abDifferences = `Each block below has the lines of ab's report. Unlike in ab's, times in tables are in
 milliseconds with three decimals, failed requests are in neither rates nor times,
@@ -55,7 +58,7 @@ func (p *paper) writeResult(r *result.Result) {
 		section(p, "Arrivals")
 		writeArrivals(p, r)
 	}
-	fmt.Fprintf(p, "\n%s\n", abDifferences)
+	p.aside(ABTitle, abDifferences)
 	for i := range r.Clients {
 		c := &r.Clients[i]
 		section(p, "Client %d on %s", c.Index, cmp.Or(c.Node, "unknown"))

@@ -3,8 +3,7 @@
 package report
 
 import (
-	"context"
-	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -31,6 +30,8 @@ with their intervals follow, capacities, invalid runs, and the conditions.
 
 Output formats of a run:
   text               for people, with the lines of ab and the summary of siege
+  html               a page with pictures, which needs nothing but itself
+  svg=PICTURE        one of its pictures
   markdown           for a comment on a pull request
   json               the whole result and its figures, for programs
   csv[=levels]       the levels of a load with stages, for a spreadsheet
@@ -46,7 +47,7 @@ Output formats of a run:
   junit              a test case for each finding and threshold, for pipelines
   benchstat          Go's benchmark format, for benchstat
 
-Of a round: text, markdown, json, csv (a record for each run), junit (a test case for
+Of a round: text, html and svg=PICTURE, markdown, json, csv (a record for each run), junit (a test case for
 each metric of the gate) and benchstat (a repetition for each run).
 
 Exit codes:
@@ -62,6 +63,10 @@ const example = `  # The report of a run, as text
   # The 99th percentile over all clients, in microseconds
   kubectl assay report tomcat-nio -o json |
     jq '.summary.merged.latencies.total.percentilesMicroseconds["99"]'
+
+  # A page with pictures, or one of its pictures
+  kubectl assay report tomcat-nio -o html > report.html
+  kubectl assay report tomcat-nio -o svg=percentiles > percentiles.svg
 
   # The levels of a load with stages, and each second of any load
   kubectl assay report stages -o csv
@@ -120,29 +125,9 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			return write(cmd.Context(), c, name, format, directory, streams.Out)
 		},
 	}
-	cluster.OutputFlag(cmd, &format, roundFormats(), report.Usage(report.Names())+"; of a round: "+report.Usage(roundFormats()))
+	all := slices.Compact(slices.Sorted(slices.Values(append(runFormats(), roundFormats()...))))
+	cluster.OutputFlag(cmd, &format, all, report.Usage(runFormats())+"; of a round: "+report.Usage(roundFormats()))
 	cmd.Flags().StringVar(&directory, "directory", "", "with -o gnuplot: write the script and its data as files into this directory")
 	cmd.Flags().Int64Var(&number, "round", 0, "number of a Benchmark's round; the last completed one if not set")
 	return cmd
-}
-
-func write(ctx context.Context, c *cluster.Cluster, name, format, directory string, out io.Writer) error {
-	if err := report.CheckFormat(format, report.Names()); err != nil {
-		return exit.Errorf(exit.Unknown, "%w", err)
-	}
-	run, err := c.Run(ctx, name)
-	if err != nil {
-		return err
-	}
-	if run.Status.Artifact == nil {
-		return exit.Errorf(exit.Failed, "BenchmarkRun %q has %s", run.Name, cluster.NoResult(run))
-	}
-	r, err := c.Result(ctx, run)
-	if err != nil {
-		return err
-	}
-	if directory != "" {
-		return writeFiles(directory, r, out)
-	}
-	return report.Write(out, format, r)
 }

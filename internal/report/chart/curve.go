@@ -30,6 +30,8 @@ type Curve struct {
 	Points []CurvePoint
 	// Max is the longest latency in milliseconds.
 	Max float64
+	// Percentiles are the reported ones, in microseconds.
+	Percentiles result.Percentiles
 }
 
 // CurvePoint is a percentile of a histogram.
@@ -136,7 +138,7 @@ func (c *Curve) at(oneIn float64) float64 {
 func (c *Curve) Thin() float64 { return float64(c.Count) / enoughBeyond }
 
 func newCurve(name string, h *result.Histogram) Curve {
-	c := Curve{Name: name, Count: h.Count(), Max: float64(h.Max()) / 1000}
+	c := Curve{Name: name, Count: h.Count(), Max: float64(h.Max()) / 1000, Percentiles: h.Summarize(0).Percentiles}
 	steps := shares(float64(c.Count))
 	// One pass over the buckets serves all steps, which are in ascending order.
 	bars := h.Bars()
@@ -153,8 +155,20 @@ func newCurve(name string, h *result.Histogram) Curve {
 		}
 		c.Points = append(c.Points, CurvePoint{oneIn, float64(us) / 1000})
 	}
+	// The reported percentiles are on the curve, with the figures that they have everywhere.
+	for p := range percentile.Count {
+		if oneIn := OneIn(p); oneIn < float64(c.Count) {
+			c.Points = append(c.Points, CurvePoint{oneIn, float64(c.Percentiles[p]) / 1000})
+		}
+	}
+	slices.SortFunc(c.Points, func(a, b CurvePoint) int {
+		return cmp.Or(cmp.Compare(a.OneIn, b.OneIn), cmp.Compare(a.Milliseconds, b.Milliseconds))
+	})
 	return c
 }
+
+// OneIn returns 1/(1-p) of a percentile: of so many requests one takes longer.
+func OneIn(p percentile.Percentile) float64 { return 100 / (100 - p.Percent()) }
 
 // shares returns 1/(1-p) from 1 to the count at equal distances on a log scale, which are the same for all counts, and
 // the count itself.
@@ -181,7 +195,7 @@ func curveBound(o result.ThresholdOutcome) (CurveBound, bool) {
 		if !isBelow || err != nil {
 			return CurveBound{}, false
 		}
-		return CurveBound{OneIn: 1 / (1 - p.Percent()/100), Milliseconds: float64(d.Microseconds()) / 1000, Text: "p" + p.String() + " " + o.Bound, Met: o.Met}, true
+		return CurveBound{OneIn: OneIn(p), Milliseconds: float64(d.Microseconds()) / 1000, Text: "p" + p.String() + " " + o.Bound, Met: o.Met}, true
 	}
 	return CurveBound{}, false
 }
@@ -193,8 +207,8 @@ var Marked = []percentile.Percentile{percentile.P50, percentile.P90, percentile.
 func (c *Curves) Summary() string {
 	texts := []string{}
 	for _, p := range Marked {
-		if oneIn := 1 / (1 - p.Percent()/100); oneIn <= float64(c.Merged.Count) {
-			texts = append(texts, fmt.Sprintf("p%s %s", p, picture.Unit(picture.Significant(c.Merged.at(oneIn)), "ms")))
+		if oneIn := OneIn(p); oneIn <= float64(c.Merged.Count) {
+			texts = append(texts, fmt.Sprintf("p%s %s", p, picture.Unit(picture.Milliseconds(c.Merged.Percentiles[p]), "ms")))
 		}
 	}
 	return fmt.Sprintf("%s of %s requests: %s, the longest %s.", c.Name, picture.Count(c.Merged.Count), strings.Join(texts, ", "), picture.Unit(picture.Significant(c.Merged.Max), "ms"))

@@ -112,14 +112,18 @@ func (c *Curves) drawMarked(p *picture.Picture, box picture.Box, x, y *picture.S
 		if up < box.Y+10 {
 			up = height + 18
 		}
-		p.Text(at-4, up, name+" "+text, picture.TextStyle{Anchor: picture.End, Bold: true})
+		style, left := picture.TextStyle{Anchor: picture.End, Bold: true}, at-4
+		if left-picture.TextWidth(name+" "+text, style) < box.X {
+			style.Anchor, left, up = picture.Start, at+6, height+18
+		}
+		p.Text(left, up, name+" "+text, style)
 	}
 	last := math.Inf(-1)
 	end := x.At(float64(c.Merged.Count))
 	for _, of := range Marked {
-		oneIn := 1 / (1 - of.Percent()/100)
+		oneIn := OneIn(of)
 		if at := x.At(oneIn); oneIn <= float64(c.Merged.Count) && at-last > 84 && end-at > 84 {
-			mark("p"+of.String(), oneIn, c.Merged.at(oneIn))
+			mark("p"+of.String(), oneIn, float64(c.Merged.Percentiles[of])/1000)
 			last = at
 		}
 	}
@@ -158,7 +162,7 @@ func DrawShares(p *picture.Picture, box picture.Box, x *picture.Scale) {
 	for i, nines := 1.0, 0; i <= x.High*(1+1e-9); i, nines = i*10, nines+1 {
 		percent, text := "0%", "all"
 		if nines > 0 {
-			percent, text = ninesText(nines), "1 in "+picture.Significant(i)
+			percent, text = ninesText(nines), "1 in "+picture.Count(int64(i))
 		}
 		at := x.At(i)
 		p.Line(at, box.Bottom(), at, box.Bottom()+4, picture.Stroke{Color: picture.AxisColor})
@@ -170,7 +174,7 @@ func DrawShares(p *picture.Picture, box picture.Box, x *picture.Scale) {
 		p.Text(at, box.Bottom()+18, percent, picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
 		p.Text(at, box.Bottom()+34, text, picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
 	}
-	p.Text(box.X+box.W/2, box.Bottom()+52, "percentile: the share of requests that took no longer", picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
+	p.Centered(box.X+box.W/2, box.Bottom()+52, "percentile: the share of requests that took no longer", picture.TextStyle{Color: picture.Muted})
 }
 
 // ninesText returns the percentage of n nines: "90%", "99%", "99.9%".

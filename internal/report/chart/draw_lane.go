@@ -72,7 +72,7 @@ func (t *Timeline) Draw(l *Lane, width float64, axis bool) *picture.Picture {
 	x := t.Scale(box, width)
 	t.drawBackground(p, box, &x, l)
 	y := l.Scale(box)
-	if l.Folded && len(y.Ticks) > 2 {
+	if box.H < 60 && len(y.Ticks) > 2 {
 		y.Ticks = []picture.Tick{y.Ticks[0], y.Ticks[len(y.Ticks)-1]}
 	}
 	p.Clipped(0, laneTop-10, l.Name, width, picture.TextStyle{Color: picture.Muted})
@@ -90,7 +90,7 @@ func (t *Timeline) Draw(l *Lane, width float64, axis bool) *picture.Picture {
 		}
 	}
 	if narrow {
-		drawLegend(p, legend)
+		drawLegend(p, legend, l.Stacked)
 	} else {
 		l.drawNames(p, box, &y)
 	}
@@ -270,11 +270,11 @@ func legendRows(lines []Line, width float64) (rows []legendRow) {
 	return append(rows, row)
 }
 
-func drawLegend(p *picture.Picture, rows []legendRow) {
+func drawLegend(p *picture.Picture, rows []legendRow, stacked bool) {
 	for i, row := range rows {
 		y := laneTop + rowHeight*float64(i) + 4
 		for _, item := range row {
-			item.line.drawSample(p, item.x, y-4, false)
+			item.line.drawSample(p, item.x, y-4, stacked)
 			p.Clipped(item.x+22, y, item.line.Name, p.Width-item.x-22, picture.TextStyle{})
 		}
 	}

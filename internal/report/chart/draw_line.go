@@ -7,7 +7,7 @@ import (
 )
 
 // drawLine draws a line: as steps if points are wide enough, else through their middles. Where several points share a
-// pixel, the first, the least, the largest and the last are drawn, so that no extreme is lost and the line looks the same.
+// pixel, the least and the largest are drawn, so that no extreme is lost.
 func (t *Timeline) drawLine(p *picture.Picture, line *Line, x, y *picture.Scale) {
 	n := t.Points()
 	pixels := (x.At(t.End) - x.At(0)) / float64(max(1, n))
@@ -34,9 +34,8 @@ func (t *Timeline) drawLine(p *picture.Picture, line *Line, x, y *picture.Scale)
 	}
 }
 
-// thinned returns a line that looks the same with at most four points of each column of pixels: the first, the least, the
-// largest and the last, in their order (M4: U. Jugel et al., "M4: A Visualization-Oriented Time Series Data Aggregation",
-// 2014). Gaps stay.
+// thinned returns a line with at most two points of each column of pixels: the least and the largest, in their order. Gaps
+// stay.
 func thinned(points []picture.Point) []picture.Point {
 	var kept []picture.Point
 	for from := 0; from < len(points); {
@@ -57,7 +56,7 @@ func thinned(points []picture.Point) []picture.Point {
 			}
 		}
 		last := -1
-		for _, i := range [...]int{from, min(low, high), max(low, high), to - 1} {
+		for _, i := range [...]int{min(low, high), max(low, high)} {
 			if i != last {
 				kept, last = append(kept, points[i]), i
 			}

@@ -24,7 +24,7 @@ const (
 )
 
 func lanes(r *result.Result, t *Timeline) []Lane {
-	all := []Lane{loadLane(r, t), {ID: LaneFindings, Name: "findings"}, throughputLane(r), latencyLane(r), errorsLane(r), targetLane(r), clientLane(r)}
+	all := []Lane{loadLane(r, t), {ID: LaneFindings, Name: "findings"}, throughputLane(r).withoutEnd(r), latencyLane(r), errorsLane(r), targetLane(r).withoutEnd(r), clientLane(r).withoutEnd(r)}
 	if len(t.Marks) == 0 {
 		all[1].Empty = "none"
 	}
@@ -42,6 +42,28 @@ func values(r *result.Result, of func(*result.Second) float64) []float64 {
 
 // perSecond divides by the seconds of a point.
 func perSecond(s *result.Second, x float64) float64 { return x / float64(max(1, s.Seconds)) }
+
+// cutShort returns the length in seconds of the last point, if the measurement ended within it; 0 otherwise.
+func cutShort(r *result.Result) float64 {
+	last := &r.Series[len(r.Series)-1]
+	const rounding = 0.02 // of the measurement, which ends with the last response
+	length := float64(r.DurationMicroseconds)/1e6 - float64(last.Second)
+	if r.DurationMicroseconds <= 0 || length <= 0 || length > float64(last.Seconds)*(1-rounding) {
+		return 0
+	}
+	return length
+}
+
+// withoutEnd makes the rates of a last point unknown that is shorter than it says: divided by its seconds, they would
+// seem to drop.
+func (l Lane) withoutEnd(r *result.Result) Lane {
+	if cutShort(r) > 0 {
+		for i := range l.Lines {
+			l.Lines[i].Values[len(l.Lines[i].Values)-1] = unknown
+		}
+	}
+	return l
+}
 
 func throughputLane(r *result.Result) Lane {
 	return Lane{ID: LaneThroughput, Name: "throughput, successful requests/s", Unit: "requests/s", Lines: []Line{{

@@ -162,7 +162,7 @@ func (l *Levels) Draw(plot LevelPlot, width float64) *picture.Picture {
 		p.Path(points, picture.Stroke{Color: line.Color, Width: 1, Dash: line.Dash})
 	}
 	if narrow {
-		drawLegend(p, legend)
+		drawLegend(p, legend, false)
 	} else {
 		lane.drawNames(p, box, &y)
 	}

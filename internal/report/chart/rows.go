@@ -60,10 +60,12 @@ func (b *Bounds) Draw(width float64) *picture.Picture {
 			word, color = "unknown: result not valid", picture.Same
 		}
 		y := row * float64(i)
-		text := fmt.Sprintf("%s %s, actually %s: ", r.Outcome.Metric, r.Outcome.Bound, r.Outcome.Actual)
-		texts = append(texts, text+word)
-		p.Clipped(0, y+16, text, width-100, picture.TextStyle{Size: 13})
-		p.Text(min(width, picture.TextWidth(text, picture.TextStyle{Size: 13})+4), y+16, word, picture.TextStyle{Size: 13, Bold: true, Color: color})
+		text := fmt.Sprintf("%s %s: %s", r.Outcome.Metric, r.Outcome.Bound, r.Outcome.Actual)
+		texts = append(texts, text+", "+word)
+		bold := picture.TextStyle{Size: 13, Bold: true, Color: color}
+		p.Text(0, y+16, word, bold)
+		left := picture.TextWidth(word, bold) + 8
+		p.Clipped(left, y+16, text, width-left, picture.TextStyle{Size: 13})
 		x := picture.LinearExact(1.15*max(r.Bound, r.Actual), 4, width-4)
 		from, to := x.At(0), x.At(r.Bound)
 		if strings.HasPrefix(r.Outcome.Bound, "above") {
@@ -166,7 +168,7 @@ func NewClients(r *result.Result) *ClientRows {
 func (c *ClientRows) Draw(width float64) *picture.Picture {
 	const row, left = 26, 72
 	skewWidth := 0.0
-	if width >= picture.NarrowWidth {
+	if width >= picture.NarrowWidth && c.reach > 0 && len(c.Rows) > 1 {
 		skewWidth = 240
 	}
 	box := picture.Box{X: left, Y: laneTop + 8, W: width - left - 56 - skewWidth, H: row * float64(len(c.Rows))}
@@ -188,7 +190,7 @@ func (c *ClientRows) Draw(width float64) *picture.Picture {
 		p.Line(x.At(rule), box.Y, x.At(rule), box.Bottom(), picture.Stroke{Color: picture.Text, Dash: "2 3"})
 	}
 	p.XAxis(box, &x, "")
-	if skewWidth > 0 && c.reach > 0 {
+	if skewWidth > 0 {
 		from, to := box.Right()+72, width-16
 		p.Clipped(from, laneTop-10, "start, ± ms from the common time", width-from, picture.TextStyle{Color: picture.Muted})
 		middle := (from + to) / 2

@@ -25,6 +25,8 @@ type Timeline struct {
 	Marks []Mark
 	// Lanes are the plots, in the order from above. The first shows the load, and the folded ones come last.
 	Lanes []Lane
+	// CutShort is the length in seconds of a last point that is shorter than it says, and therefore without rates; else 0.
+	CutShort float64
 	// Invalid reports whether the result isn't valid.
 	Invalid bool
 }
@@ -93,6 +95,7 @@ func NewTimeline(r *result.Result) *Timeline {
 	}
 	last := &r.Series[len(r.Series)-1]
 	t.End = float64(last.Second + max(1, last.Seconds))
+	t.CutShort = cutShort(r)
 	t.Times = append(t.Times, t.End)
 	if r.Warmup != nil {
 		t.Warmup = float64(r.Warmup.DurationMicroseconds) / 1e6

@@ -14,8 +14,10 @@ type Page struct {
 	Title, Subject string
 	// Verdict colors the headline: picture.Good, Bad, Unsure or Same.
 	Verdict picture.Color
-	// Headline is the verdict in words, with its mark.
+	// Headline is the verdict in words, with its mark. Addendum follows it in a color of its own, such as whether thresholds
+	// were met; empty for none.
 	Headline string
+	Addendum Sentence
 	// Sentences are the answer, the worst first. Remarks follow them. Notes are about the report itself.
 	Sentences []Sentence
 	Remarks   []string

@@ -10,6 +10,9 @@
   var spoken = timeline.querySelector("[data-spoken]");
   var hint = readout.textContent;
   var figures = Array.prototype.slice.call(timeline.querySelectorAll("[data-lane]"));
+  data.lanes.forEach(function (l) { // a figure that all points share is there once
+    l.lines.forEach(function (line) { if (!line.values) line.values = data.times.map(function () { return line.all; }); });
+  });
   var lanes = {};
   data.lanes.forEach(function (l) { lanes[l.id] = l; });
   var at = -1; // the point of the cursor

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/report/picture"
@@ -29,7 +30,17 @@ var (
 	uplotLicense string
 )
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"print": printable.Text}).Parse(pageHTML))
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"print": visible}).Parse(pageHTML))
+
+// visible returns a text in which control characters are visible. The narrow no-break space before units stays.
+func visible(text string) string {
+	const space = "\u202f"
+	parts := strings.Split(text, space)
+	for i := range parts {
+		parts[i] = printable.Text(parts[i])
+	}
+	return strings.Join(parts, space)
+}
 
 // Write writes the page. Its head forbids it to load anything, and to run any script but the page's own, whose hash the
 // head has. The same page always gives the same bytes.

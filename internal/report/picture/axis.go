@@ -43,10 +43,10 @@ func (p *Picture) XAxis(plot Box, s *Scale, name string) {
 			continue
 		}
 		last = x + half
-		p.Text(x, plot.Bottom()+18, t.Label, TextStyle{Color: Muted, Anchor: Middle})
+		p.Text(min(x, p.Width-half), plot.Bottom()+18, t.Label, TextStyle{Color: Muted, Anchor: Middle})
 	}
 	if name != "" {
-		p.Text(plot.X+plot.W/2, plot.Bottom()+36, name, TextStyle{Color: Muted, Anchor: Middle})
+		p.Centered(plot.X+plot.W/2, plot.Bottom()+36, name, TextStyle{Color: Muted})
 	}
 }
 

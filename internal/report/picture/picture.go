@@ -96,6 +96,13 @@ func (p *Picture) Clipped(x, y float64, text string, width float64, style TextSt
 	p.body.WriteString("</g>")
 }
 
+// Centered writes a text around x, or as near to it as the picture has room, and clipped if it has too little.
+func (p *Picture) Centered(x, y float64, text string, style TextStyle) {
+	style.Anchor = Middle
+	half := min(TextWidth(text, style), p.Width) / 2
+	p.Clipped(min(max(x, half), p.Width-half), y, text, p.Width, style)
+}
+
 // Clip returns a text that is about width wide at most; a longer one ends with "…".
 func Clip(text string, width float64, style TextStyle) string {
 	if TextWidth(text, style) <= width {
@@ -113,20 +120,24 @@ func TextWidth(text string, style TextStyle) float64 {
 	width := 0.0
 	for _, r := range text {
 		switch {
-		case strings.ContainsRune("iljtfrI.,:;|!'()[] \u202f", r):
-			width += 0.34
-		case strings.ContainsRune("mwMW%@—…", r):
-			width += 0.9
+		case strings.ContainsRune("ijlI.,:;|!'[]() \u202f", r):
+			width += 0.36
+		case strings.ContainsRune("ftr-/", r):
+			width += 0.42
+		case strings.ContainsRune("mMW%@—…", r):
+			width += 0.98
+		case strings.ContainsRune("=+−<>~w±×", r):
+			width += 0.84
 		case unicode.IsUpper(r):
-			width += 0.68
+			width += 0.7
 		case r > 0x2fff: // full-width scripts and pictographs
 			width += 1.05
 		default:
-			width += 0.57
+			width += 0.63
 		}
 	}
 	if style.Bold {
-		width *= 1.06
+		width *= 1.12
 	}
 	return width * style.size()
 }
@@ -170,26 +181,30 @@ func (p *Picture) Path(points []Point, s Stroke) {
 	}
 }
 
-// Trace returns the SVG path data of a line through points, to a tenth of a pixel.
+// Trace returns the SVG path data of a line through points, to a tenth of a pixel. Points on a level stretch are omitted.
 func Trace(points []Point) string {
 	var d strings.Builder
-	began, first, lastX, lastY := false, false, 0, 0 // in tenths of a pixel
+	began, first := false, false
+	lastX, lastY := 0, 0 // in tenths of a pixel
 	for i, at := range points {
 		if at.IsGap() {
 			began = false
 			continue
 		}
-		x, y := int(math.Round(at.X*10)), int(math.Round(at.Y*10))
+		x, y := tenth(at.X), tenth(at.Y)
+		ends := i+1 == len(points) || points[i+1].IsGap()
 		switch {
 		case !began:
 			d.WriteString("M" + tenths(x))
 			pad(&d, tenths(y))
-			if i+1 == len(points) || points[i+1].IsGap() {
+			if ends {
 				d.WriteString("h0") // with round caps, a dot
 			} else {
 				d.WriteByte('l')
 			}
 			began, first = true, true
+		case !ends && y == lastY && tenth(points[i+1].Y) == y && (x >= lastX) == (tenth(points[i+1].X) >= x):
+			continue
 		default:
 			if step := tenths(x - lastX); first {
 				d.WriteString(step)
@@ -203,6 +218,8 @@ func Trace(points []Point) string {
 	}
 	return d.String()
 }
+
+func tenth(x float64) int { return int(math.Round(x * 10)) }
 
 // tenths returns a number of tenths as a decimal number: "-.5".
 func tenths(n int) string {

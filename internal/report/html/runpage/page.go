@@ -51,7 +51,7 @@ func (b *builder) build(extras Extras) *html.Page {
 		p.Subject += ", " + r.Run.Server
 	}
 	p.Title = subject(r)
-	p.Verdict, p.Headline = verdict(r)
+	p.Verdict, p.Headline, p.Addendum = verdict(r)
 	p.Invalid = !validity.Valid(r.Findings)
 	p.Sentences = b.sentences()
 	p.Figures = figures(r)
@@ -89,8 +89,8 @@ func date(r *result.Result) string {
 	return r.Run.MeasurementTime.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// verdict returns the verdict in words, with its mark, and its color.
-func verdict(r *result.Result) (picture.Color, string) {
+// verdict returns the verdict in words, with its mark, and its color; and whether thresholds were met.
+func verdict(r *result.Result) (color picture.Color, text string, thresholds html.Sentence) {
 	invalidates, warns, missed := 0, 0, 0
 	for _, f := range r.Findings {
 		switch f.Severity {
@@ -107,19 +107,19 @@ func verdict(r *result.Result) (picture.Color, string) {
 		}
 	}
 	if invalidates > 0 {
-		return picture.Bad, "✕ NOT VALID: " + strings.Join(reasons(r), ", ")
+		return picture.Bad, "✕ NOT VALID: " + strings.Join(reasons(r), ", "), thresholds
 	}
-	color, text := picture.Good, "✓ VALID"
+	color, text = picture.Good, "✓ VALID"
 	if warns > 0 {
 		text += ", " + plural(warns, "warning")
 	}
 	switch {
 	case missed > 0:
-		return picture.Bad, text + fmt.Sprintf(" · thresholds MISSED (%d of %d)", missed, len(r.Thresholds))
+		thresholds = html.Sentence{Color: picture.Bad, Text: fmt.Sprintf("· thresholds MISSED (%d of %d)", missed, len(r.Thresholds))}
 	case len(r.Thresholds) > 0:
-		text += " · thresholds met"
+		thresholds = html.Sentence{Color: picture.Good, Text: "· thresholds met"}
 	}
-	return color, text
+	return color, text, thresholds
 }
 
 // reasons returns the reasons of the findings that invalidate the result.
@@ -259,6 +259,9 @@ func (b *builder) overTime() {
 func captions(r *result.Result, t *chart.Timeline) (texts []string) {
 	if n := t.Joined(); n > 1 {
 		texts = append(texts, fmt.Sprintf("The result was thinned to fit: a point is up to %d s. Where seconds were joined, their percentiles are not known: the lines have gaps, and the maximum stays.", n))
+	}
+	if t.CutShort > 0 {
+		texts = append(texts, fmt.Sprintf("The last point has only %s s, so that it has no rates.", picture.Significant(t.CutShort)))
 	}
 	if t.Points() <= 3 {
 		texts = append(texts, fmt.Sprintf("%s s measured.", picture.Significant(t.End)))

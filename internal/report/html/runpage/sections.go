@@ -26,6 +26,14 @@ func blocks(p *report.Part) (all []html.Block) {
 	return all
 }
 
+// lines returns the lines of texts.
+func lines(texts []string) (all []string) {
+	for _, text := range texts {
+		all = append(all, strings.Split(text, "\n")...)
+	}
+	return all
+}
+
 func facts(p *report.Part) (facts []html.Fact) {
 	for _, f := range p.Facts {
 		facts = append(facts, html.Fact{Name: f.Name, Value: f.Text})
@@ -36,7 +44,7 @@ func facts(p *report.Part) (facts []html.Fact) {
 // copied adds a part of the text report as a section of its own, if the report has it.
 func (b *builder) copied(title, id, question string) {
 	if p := b.parts[title]; p != nil {
-		b.add(html.Section{ID: id, Title: title, Question: question, Paragraphs: p.Paragraphs, Blocks: blocks(p)})
+		b.add(html.Section{ID: id, Title: title, Question: question, Paragraphs: lines(p.Paragraphs), Blocks: blocks(p)})
 	}
 }
 
@@ -146,7 +154,7 @@ func (b *builder) levels() {
 	}
 	s.Paragraphs = []string{"Dots are levels; between them nothing was held. Vertical rules are breaking points."}
 	if points := b.parts["Breaking points"]; points != nil {
-		s.Paragraphs = append(s.Paragraphs, points.Paragraphs...)
+		s.Paragraphs = append(s.Paragraphs, lines(points.Paragraphs)...)
 		s.Blocks = append(s.Blocks, html.Block{Title: "Breaking points", Table: table("Breaking points", points.Tables[0])})
 	}
 	for i, t := range p.Tables {
@@ -156,9 +164,7 @@ func (b *builder) levels() {
 		}
 		s.Blocks = append(s.Blocks, html.Block{Title: caption, Folded: true, Table: table(caption, t)})
 	}
-	for _, text := range p.Paragraphs[min(len(p.Tables), len(p.Paragraphs)):] {
-		s.Paragraphs = append(s.Paragraphs, strings.Split(text, "\n")...)
-	}
+	s.Paragraphs = append(s.Paragraphs, lines(p.Paragraphs[min(len(p.Tables), len(p.Paragraphs)):])...)
 	b.add(s)
 }
 
@@ -178,7 +184,7 @@ func (b *builder) clients() {
 			all[0].Title = title
 		}
 		if title != "Summary" {
-			s.Paragraphs = append(s.Paragraphs, p.Paragraphs...)
+			s.Paragraphs = append(s.Paragraphs, lines(p.Paragraphs)...)
 		}
 		// The tables of many clients would hide what follows.
 		if len(b.r.Clients) > maxRows {
@@ -268,6 +274,9 @@ func (b *builder) ab() {
 	s := html.Section{ID: "ab", Title: "ab's lines", Question: "What would ab have printed?"}
 	for i := range b.order {
 		p := &b.order[i]
+		if p.Title == report.ABTitle {
+			s.Paragraphs = p.Paragraphs
+		}
 		if strings.HasPrefix(p.Title, "Client ") || strings.HasPrefix(p.Title, "All ") || b.r.Run.Standalone && p.Title == "Summary" {
 			s.Blocks = append(s.Blocks, html.Block{Title: p.Title, Folded: true, Text: p.Text})
 		}

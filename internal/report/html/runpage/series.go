@@ -2,6 +2,7 @@ package runpage
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/assay-dev/assay/internal/report/chart"
@@ -42,11 +43,12 @@ type lineJSON struct {
 	Dash  string `json:"dash,omitempty"`
 	Dots  bool   `json:"dots,omitempty"`
 	Step  bool   `json:"step,omitempty"`
-	// Values are the figures, null where they are unknown.
-	Values []value `json:"values"`
+	// Values are the figures, null where they are unknown. If all are the same, All is that figure instead.
+	Values []value `json:"values,omitempty"`
+	All    *value  `json:"all,omitempty"`
 }
 
-// value is a figure with four significant digits, or null.
+// value is a figure with the three significant digits with which pages write it, or null.
 type value float64
 
 // MarshalJSON writes the figure.
@@ -54,7 +56,7 @@ func (v value) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(v)) {
 		return []byte("null"), nil
 	}
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', 4, 64), 64)
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', 3, 64), 64)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +83,11 @@ func series(t *chart.Timeline) *seriesJSON {
 			for p, v := range line.Values {
 				values[p] = value(v)
 			}
-			lane.Lines = append(lane.Lines, lineJSON{Name: line.Name, Color: string(line.Color), Dash: line.Dash, Dots: line.Dots, Step: line.Step, Values: values})
+			one := lineJSON{Name: line.Name, Color: string(line.Color), Dash: line.Dash, Dots: line.Dots, Step: line.Step, Values: values}
+			if !slices.ContainsFunc(values, func(v value) bool { return v != values[0] }) {
+				one.Values, one.All = nil, &values[0]
+			}
+			lane.Lines = append(lane.Lines, one)
 		}
 		s.Lanes = append(s.Lanes, lane)
 	}

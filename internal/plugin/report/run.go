@@ -1,0 +1,61 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/html/runpage"
+)
+
+// runFormats returns the formats of a run's report.
+func runFormats() []string {
+	formats := append(report.Names(), htmlFormat)
+	for _, name := range runpage.Pictures() {
+		formats = append(formats, svgPrefix+name)
+	}
+	slices.Sort(formats)
+	return formats
+}
+
+// write writes the report of a run that has a result.
+func write(ctx context.Context, c *cluster.Cluster, name, format, directory string, out io.Writer) error {
+	if err := report.CheckFormat(format, runFormats()); err != nil {
+		return exit.Errorf(exit.Unknown, "%w", err)
+	}
+	run, err := c.Run(ctx, name)
+	if err != nil {
+		return err
+	}
+	if run.Status.Artifact == nil {
+		return exit.Errorf(exit.Failed, "BenchmarkRun %q has %s", run.Name, cluster.NoResult(run))
+	}
+	r, err := c.Result(ctx, run)
+	if err != nil {
+		return err
+	}
+	if picture, ok := strings.CutPrefix(format, svgPrefix); ok {
+		if err := runpage.WriteSVG(out, picture, r); err != nil {
+			return exit.Errorf(exit.Failed, "%w", err)
+		}
+		return nil
+	}
+	if format == htmlFormat {
+		spec, err := yaml.Marshal(&run.Spec)
+		if err != nil {
+			return fmt.Errorf("write spec as YAML: %w", err)
+		}
+		return runpage.Write(out, r, runpage.Extras{Spec: string(spec)})
+	}
+	if directory != "" {
+		return writeFiles(directory, r, out)
+	}
+	return report.Write(out, format, r)
+}
