@@ -22,7 +22,7 @@ func TestDigits(t *testing.T) {
 		{benchmark.Estimate{Metric: "LatencyP99", Median: 93_812, Low: f(91_200), High: f(95_100)}, "93.8", "91.2 to 95.1"},
 		{benchmark.Estimate{Metric: "LatencyP99", Median: 93_812, Low: f(89_200), High: f(96_100)}, "94", "89 to 96"},
 		{benchmark.Estimate{Metric: "LatencyP50", Median: 5524}, "5.52", ""},
-		{benchmark.Estimate{Metric: "ErrorRate", Median: 0, Low: f(0), High: f(0)}, "0", "0 to 0"},
+		{benchmark.Estimate{Metric: "ErrorRate", Median: 0, Low: f(0), High: f(0)}, "0", ""},
 		{benchmark.Estimate{Metric: "ErrorRate", Median: 0.0004, Low: f(0), High: f(1)}, "<0.1", "0.0 to 1.0"},
 	} {
 		if median, interval := round.EstimateTexts(&test.of); median != test.median || interval != test.interval {

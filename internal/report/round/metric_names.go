@@ -55,12 +55,13 @@ func Figure(metric v1alpha1.BenchmarkMetric, figure float64) string {
 }
 
 // EstimateTexts returns a median in MetricUnit and its interval, as in "93.8" and "91.2 to 95.1", with the digits that
-// the interval supports. The interval is empty if the runs don't bound it.
+// the interval supports. The interval is empty if the runs don't bound it,
+// and if all of it is 0.
 func EstimateTexts(e *benchmark.Estimate) (median, interval string) {
 	size := unitOf(e.Metric).size
 	decimals := picture.Decimals(e.Median/size, half(e.Low, e.High)/size)
 	write := func(figure float64) string { return picture.Fixed(figure/size, decimals) }
-	if e.Low != nil && e.High != nil {
+	if e.Low != nil && e.High != nil && (*e.Low != 0 || *e.High != 0) {
 		interval = write(*e.Low) + " to " + write(*e.High)
 	}
 	return write(e.Median), interval

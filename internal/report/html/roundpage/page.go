@@ -52,7 +52,11 @@ func answer(c *html.Page, r *round.Report) {
 	if r.Verdict != v1alpha1.BenchmarkError {
 		sentences := r.Sentences()
 		for _, s := range sentences[:min(len(sentences), maxSentences)] {
-			c.Sentences = append(c.Sentences, html.Sentence{Color: leadColor(s.Lead), Lead: s.Lead, Text: s.Text})
+			lead := s.Lead
+			if len(c.Sentences) == 0 && strings.Contains(strings.ToLower(c.Headline), strings.ToLower(lead)) {
+				lead = "" // the headline has it
+			}
+			c.Sentences = append(c.Sentences, html.Sentence{Color: leadColor(s.Lead), Lead: lead, Text: s.Text})
 		}
 		if more := len(sentences) - maxSentences; more > 0 {
 			c.Remarks = append(c.Remarks, fmt.Sprintf("%d more effects of the gate are below.", more))

@@ -254,8 +254,11 @@ func checkMedians(t *testing.T, stored *benchmark.Round, tables map[string][][]s
 		}
 		median, rest, _ := strings.Cut(row[column], " (")
 		low, high, _ := strings.Cut(strings.TrimSuffix(rest, ")"), " to ")
-		if !agrees(median, round.InUnit(e.Metric, e.Median)) || e.Low != nil && e.High != nil && (!agrees(low, round.InUnit(e.Metric, *e.Low)) || !agrees(high, round.InUnit(e.Metric, *e.High))) {
+		if !agrees(median, round.InUnit(e.Metric, e.Median)) || rest != "" && (!agrees(low, round.InUnit(e.Metric, *e.Low)) || !agrees(high, round.InUnit(e.Metric, *e.High))) {
 			t.Errorf("%s, want %g (%v to %v)", row[column], e.Median, e.Low, e.High)
+		}
+		if bounded := e.Low != nil && e.High != nil && *e.High > 0; bounded != (rest != "") {
+			t.Errorf("%s: with an interval %t", row[column], bounded)
 		}
 	}
 }
@@ -304,7 +307,7 @@ func TestSentences(t *testing.T) {
 	r := &round.Report{Round: roundtest.Connectors(t), Notes: []string{"Round 4 is under way."}}
 	header := text(all(parse(t, write(t, r)), "header")[0])
 	for _, s := range r.Sentences() {
-		if !strings.Contains(header, s.Lead) || !strings.Contains(header, s.Text) {
+		if !strings.Contains(header, s.Text) {
 			t.Errorf("no %q in:\n%s", s, header)
 		}
 	}

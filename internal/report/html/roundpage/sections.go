@@ -188,8 +188,7 @@ func capacitySection(r *round.Report) *html.Section {
 	figures := &html.Table{Caption: "At the sustained load", Columns: slices.Concat(html.Words("cell"), html.Numbers("sustained", "not sustained", "achieved/s", "requests/day", "MB/s", "CPU s per million requests", "KiB per connection"))}
 	for i := range capacities {
 		c := &capacities[i]
-		s.Paragraphs = append(s.Paragraphs, c.Sentence())
-		s.Blocks = append(s.Blocks, html.Block{Title: c.Label, Picture: html.Draw(c.Draw), Table: trialsTable(c)})
+		s.Blocks = append(s.Blocks, html.Block{Title: c.Sentence(), Picture: html.Draw(c.Draw), Table: trialsTable(c)})
 		figures.Rows = append(figures.Rows, []string{
 			c.Label, orDash(c.Sustained > 0, picture.Count(c.Sustained)), orDash(c.Failed > 0, picture.Count(c.Failed)), positive(c.AchievedPerSecond), positive(c.RequestsPerDay),
 			positive(c.BytesPerSecond / 1e6), positive(c.CPUSecondsPerMillionRequests), positive(c.BytesPerConnection / 1024),

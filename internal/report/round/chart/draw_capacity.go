@@ -15,7 +15,7 @@ func (c *Capacity) Draw(width float64) *picture.Picture {
 	if width < picture.NarrowWidth {
 		right = 64
 	}
-	plot := picture.Box{X: axisLeft, Y: 44, W: width - axisLeft - right, H: plotHeight}
+	plot := picture.Box{X: axisLeft, Y: 24, W: width - axisLeft - right, H: plotHeight}
 	lanes := c.lanes(plot)
 	height := plot.Y + plot.H + 64
 	if len(lanes) > 0 {
@@ -23,8 +23,7 @@ func (c *Capacity) Draw(width float64) *picture.Picture {
 		height = last.Y + last.H + 64
 	}
 	p := picture.New(width, height)
-	p.Describe(c.title(), c.Sentence())
-	p.Clipped(0, 16, c.Sentence(), width, picture.TextStyle{Size: 13, Bold: true})
+	p.Describe(c.Sentence(), c.summary())
 	y := c.scale(plot)
 	yAxis(p, plot, &y, "load, "+c.Load)
 	c.drawBounds(p, plot, y)
@@ -38,8 +37,16 @@ func (c *Capacity) Draw(width float64) *picture.Picture {
 	return p
 }
 
-func (c *Capacity) title() string {
-	return fmt.Sprintf("Capacity search of %s, %s of each trial", c.Label, c.Load)
+// summary is the picture in a sentence.
+func (c *Capacity) summary() string {
+	passed, low, high := 0, int64(math.MaxInt64), int64(0)
+	for _, t := range c.Trials {
+		low, high = min(low, t.Load), max(high, t.Load)
+		if t.Valid && t.Outcome == benchmark.OutcomePassed {
+			passed++
+		}
+	}
+	return fmt.Sprintf("%d trials from %s to %s %s, of which %d passed.", len(c.Trials), picture.Count(low), picture.Count(high), c.Load, passed)
 }
 
 func (c *Capacity) scale(plot picture.Box) picture.Scale {
@@ -103,6 +110,7 @@ func (c *Capacity) drawTrial(p *picture.Picture, plot picture.Box, y picture.Sca
 	tip := fmt.Sprintf("trial %d, %s: %s", i+1, picture.Count(t.Load), t.text())
 	switch {
 	case !t.Valid || t.Outcome == benchmark.OutcomeSaturated:
+		outline(p, x-5, at-5, 10, 10, picture.Bad, tip)
 		p.Hatched(x-5, at-5, 10, 10, picture.Bad, tip)
 	case t.Outcome == benchmark.OutcomePassed:
 		p.Circle(x, at, 4, picture.Good, false, tip)

@@ -115,9 +115,10 @@ func (l *forestLayout) drawAxis(p *picture.Picture, f *Forest) {
 	for _, t := range l.x.Ticks {
 		x := l.x.At(t.Value)
 		p.Line(x, l.bottom, x, l.bottom+4, picture.Stroke{Color: picture.AxisColor})
-		p.Text(x, l.bottom+18, t.Label, picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
+		half := picture.TextWidth(t.Label, picture.TextStyle{}) / 2
+		p.Text(min(max(x, half), p.Width-half), l.bottom+18, t.Label, picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
 	}
-	p.Text(l.center, l.bottom+38, "change of "+round.MetricName(f.Metric)+", % (log scale of the ratio)", picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
+	p.Text(l.center, l.bottom+38, "change, % (log scale of the ratio)", picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
 }
 
 func (l *forestLayout) drawRow(p *picture.Picture, f *Forest, i int) {
@@ -152,7 +153,6 @@ func (l *forestLayout) drawRow(p *picture.Picture, f *Forest, i int) {
 		p.Text(l.texts+200, y+4, wordOf(e), picture.TextStyle{Size: 13, Color: color, Bold: true})
 	}
 	if e.Percent == nil {
-		p.Text(l.center+8, y+4, "not drawn: no effect is known", picture.TextStyle{Color: picture.Muted})
 		return
 	}
 	l.drawInterval(p, e, y, color)

@@ -122,7 +122,9 @@ func (r *Runs) drawBlocks(p *picture.Picture, plot picture.Box, lane float64) {
 	for _, run := range r.Invalid {
 		x := r.x(plot, run.Block, 0, 1) + 14*float64(at[run.Block])
 		at[run.Block]++
-		p.Hatched(x-6, plot.Y+plot.H+lane-17, 12, 12, picture.Bad, run.Run+" of "+run.Cell+": "+run.Reason)
+		tip := run.Run + " of " + run.Cell + ": " + run.Reason
+		outline(p, x-6, plot.Y+plot.H+lane-17, 12, 12, picture.Bad, tip)
+		p.Hatched(x-6, plot.Y+plot.H+lane-17, 12, 12, picture.Bad, tip)
 	}
 }
 
@@ -207,7 +209,7 @@ func (r *Runs) drawPanels(width float64) *picture.Picture {
 	rows := (len(cells) + columns - 1) / columns
 	lane := r.laneHeight()
 	height := panelHeight + lane + 74
-	p := picture.New(width, height*float64(rows)+24)
+	p := picture.New(width, height*float64(rows)+40)
 	p.Describe(r.title(), r.summary())
 	each := width / float64(columns)
 	for i := range cells {
@@ -232,7 +234,7 @@ func (r *Runs) drawPanels(width float64) *picture.Picture {
 		r.drawPanelEstimate(p, plot, y, &cells[i])
 	}
 	if more := len(r.Cells) - len(cells); more > 0 {
-		p.Text(0, height*float64(rows)+16, fmt.Sprintf("%d more cells are in the table.", more), picture.TextStyle{Color: picture.Muted})
+		p.Text(0, height*float64(rows)+32, fmt.Sprintf("%d more cells are in the table.", more), picture.TextStyle{Color: picture.Muted})
 	}
 	return p
 }
