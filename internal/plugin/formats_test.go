@@ -1,0 +1,116 @@
+package plugin_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// setMeasured adds a finished run that has all that a report can have: phases, seconds and levels.
+func setMeasured(t *testing.T, server *apiServer) {
+	t.Helper()
+	client := result.Client{}
+	client.Requests, client.StartedAt, client.EndedAt = 100, 1_000_000, 3_000_000
+	for phase := range result.Phases {
+		for n := range int64(100) {
+			client.Latencies.Of(phase).Record(1000 + n)
+		}
+	}
+	second := result.Second{Seconds: 1, Requests: 100}
+	second.SetLatency(client.Latencies.Get(result.Total))
+	level := result.Level{TargetConnections: 5, End: 2, Measure: client.Measure, ServerCPU: result.Unknown}
+	r := &result.Result{
+		SchemaVersion: result.SchemaVersion, Run: result.Run{Namespace: "default", Name: "tomcat", UID: "uid-1", Load: result.LoadClosed},
+		Series: []result.Second{second}, Levels: []result.Level{level},
+	}
+	r.AddClients([]result.Client{client})
+	data, err := artifact.Encode(r, artifact.ConfigMapLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	identity := artifact.Identify(data)
+	run := succeeded(valid)
+	run.Status.Artifact = &v1alpha1.ArtifactReference{
+		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: "tomcat-result", Key: artifact.Key}, SizeBytes: &identity.SizeBytes, SHA256: identity.SHA256,
+	}
+	server.SetRun(run)
+	server.SetConfigMap(&corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "tomcat-result", Namespace: "default"},
+		BinaryData: map[string][]byte{artifact.Key: data},
+	})
+}
+
+// documented matches a command in the documentation, up to where a shell takes over.
+var documented = regexp.MustCompile("kubectl assay ((?:report|table) [^`>|\n]*)")
+
+// TestDocumentedFormats runs each command of the documentation's table of formats, which has every format.
+func TestDocumentedFormats(t *testing.T) {
+	docs, err := os.ReadFile("../../docs/report.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, formats, found := strings.Cut(string(docs), "\n### Formats\n")
+	formats, _, end := strings.Cut(formats, "\n### ")
+	if !found || !end {
+		t.Fatal("docs/report.md has no section Formats")
+	}
+	server := startAPIServer(t)
+	b := connectors()
+	round1 := conclude(t, b, 1.2)
+	server.SetBenchmark(b)
+	t.Chdir(t.TempDir())
+	ran := map[string]bool{}
+	for _, match := range documented.FindAllStringSubmatch(formats, -1) {
+		if strings.Contains(match[1], "benchmark/") { // the server has one ConfigMap at a time
+			server.SetConfigMap(round1)
+		} else {
+			setMeasured(t, server)
+		}
+		command := strings.NewReplacer("benchmark/NAME", "benchmark/connectors", "NAME", "tomcat").Replace(strings.TrimRight(match[1], ` \`))
+		start(t, server, strings.Fields(command)...).wantEnd(t, exit.Success, "")
+		ran[command] = true
+	}
+	for _, set := range []struct {
+		command string
+		names   []string
+	}{{"report tomcat", report.Names()}, {"report benchmark/connectors", round.Names()}} {
+		for _, name := range set.names {
+			switch {
+			case name == "text", name == "csv" && slices.Contains(set.names, "csv=levels"), strings.HasPrefix(name, "hgrm"): // as the default, or as other parts
+			case !ran[set.command+" -o "+name]:
+				t.Errorf("the documentation has no command %s -o %s", set.command, name)
+			}
+		}
+	}
+}
+
+func TestReportDirectory(t *testing.T) {
+	server := startAPIServer(t)
+	setMeasured(t, server)
+	directory := filepath.Join(t.TempDir(), "a", "b")
+	for range 2 { // the second replaces the files of the first
+		start(t, server, "report", "tomcat", "-o", "gnuplot", "--directory", directory).wantEnd(t, exit.Success, filepath.Join(directory, "report.gp")+"\n", "requests.dat\n")
+	}
+	for _, name := range []string{"report.gp", "series.dat", "percentiles.dat", "requests.dat"} {
+		if data, err := os.ReadFile(filepath.Join(directory, name)); err != nil || len(data) == 0 {
+			t.Errorf("%s: %d bytes, %v", name, len(data), err)
+		}
+	}
+	for _, arguments := range [][]string{{"report", "tomcat"}, {"report", "tomcat", "-o", "gnuplot=series"}, {"report", "benchmark/connectors", "-o", "gnuplot"}} {
+		start(t, server, append(arguments, "--directory", directory)...).wantEnd(t, exit.Unknown, "--directory needs the report of a run with -o gnuplot")
+	}
+	start(t, server, "report", "tomcat", "-o", "csv=foo").wantEnd(t, exit.Unknown, `unknown part "foo" of output format csv: use one of levels, percentiles, series`)
+}
