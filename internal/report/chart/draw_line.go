@@ -30,7 +30,11 @@ func (t *Timeline) drawLine(p *picture.Picture, line *Line, x, y *picture.Scale)
 	case line.Dots:
 		p.Dots(highest(points), 1.5, line.Color)
 	default:
-		p.Path(thinned(points), picture.Stroke{Color: line.Color, Width: line.Width, Dash: line.Dash})
+		s := picture.Stroke{Color: line.Color, Width: line.Width, Dash: line.Dash}
+		if pixels < 1 { // many points would make a wide line an area
+			s.Width = 1
+		}
+		p.Path(thinned(points), s)
 	}
 }
 

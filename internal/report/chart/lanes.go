@@ -197,7 +197,7 @@ func cpuPercent(s *result.Second, microseconds, limitMillis int64) float64 {
 var dashes = [...]string{"", "5 3", "1.5 3", "6 3 1.5 3"}
 
 func targetLane(r *result.Result) Lane {
-	l := Lane{ID: LaneCPU, Name: "target CPU, % of the limit of each container", Unit: "%"}
+	l := Lane{ID: LaneCPU, Short: "CPU", Name: "target CPU, % of the limit of each container", Unit: "%"}
 	for i, c := range r.Containers() {
 		line := Line{Name: c.Name, Color: picture.TargetColor(i), Width: 1.5, Dash: dashes[min(i, len(dashes)-1)], Step: true}
 		line.Values = values(r, func(s *result.Second) float64 {
@@ -224,7 +224,7 @@ func targetLane(r *result.Result) Lane {
 // clientLane shows the CPU of all clients together, of which the artifact has the sum.
 func clientLane(r *result.Result) Lane {
 	limit := r.Environment.ClientCPULimit * int64(max(1, len(r.Clients)))
-	l := Lane{ID: LaneClientCPU, Name: "CPU of all clients, % of the sum of their limits", Unit: "%", Rules: []Rule{{80, "80"}, {90, "90"}}, Lines: []Line{{
+	l := Lane{ID: LaneClientCPU, Short: "CPU", Name: "CPU of all clients, % of the sum of their limits", Unit: "%", Rules: []Rule{{80, "80"}, {90, "90"}}, Lines: []Line{{
 		Name: "clients", Color: picture.Clients, Width: 1.5, Step: true,
 		Values: values(r, func(s *result.Second) float64 { return cpuPercent(s, s.ClientCPU, limit) }),
 	}}}

@@ -67,7 +67,7 @@ func figure(x int64, size float64) float64 {
 }
 
 func memoryLane(r *result.Result) Lane {
-	l := Lane{ID: "memory", Name: "memory (RSS), MiB", Unit: "MiB"}
+	l := Lane{ID: "memory", Short: "memory", Name: "memory (RSS), MiB", Unit: "MiB"}
 	l.perContainer(r, "", func(_ *result.Second, u *result.Used) float64 { return figure(u.Resident, 1<<20) })
 	return l
 }
@@ -81,21 +81,21 @@ func networkLane(r *result.Result) Lane {
 }
 
 func pausesLane(r *result.Result) Lane {
-	l := Lane{ID: "pauses", Name: "longest GC pause, ms", Unit: "ms"}
+	l := Lane{ID: "pauses", Short: "GC pause", Name: "longest GC pause, ms", Unit: "ms"}
 	l.perContainer(r, "", func(_ *result.Second, u *result.Used) float64 { return figure(u.GCPauseMax, 1000) })
 	l.add(r, Line{Name: "clients", Color: picture.Clients, Width: 1.5}, func(s *result.Second) float64 { return figure(s.ClientGCPauseMax, 1000) })
 	return l
 }
 
 func throttledLane(r *result.Result) Lane {
-	l := Lane{ID: "throttled", Name: "CPU throttled, ms/s", Unit: "ms/s"}
+	l := Lane{ID: "throttled", Short: "throttled", Name: "CPU throttled, ms/s", Unit: "ms/s"}
 	l.perContainer(r, "", func(s *result.Second, u *result.Used) float64 { return perSecond(s, figure(u.Throttled, 1000)) })
 	l.add(r, Line{Name: "clients", Color: picture.Clients, Width: 1.5}, func(s *result.Second) float64 { return perSecond(s, figure(s.ClientThrottled, 1000)) })
 	return l
 }
 
 func delaysLane(r *result.Result) Lane {
-	l := Lane{ID: "delays", Name: "scheduling latency of the worst client, p99, ms", Unit: "ms"}
+	l := Lane{ID: "delays", Short: "of the scheduling latency", Name: "scheduling latency of the worst client, p99, ms", Unit: "ms"}
 	l.add(r, Line{Name: "p99", Color: picture.Clients, Width: 1.5}, func(s *result.Second) float64 { return figure(s.ClientSchedulingLatencyP99, 1000) })
 	return l
 }

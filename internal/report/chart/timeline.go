@@ -51,6 +51,8 @@ type Lane struct {
 	ID, Name string
 	// Unit follows figures in sentences: " ms", "%".
 	Unit string
+	// Short follows the names of lines in sentences: "CPU"; empty if they don't need it.
+	Short string
 	// Log reports whether the axis is logarithmic, Stacked whether the lines are columns on top of each other.
 	Log, Stacked bool
 	// Folded reports whether the plot is low and closed at first.
@@ -60,8 +62,6 @@ type Lane struct {
 	Rules []Rule
 	// Empty says why there is no plot, instead of one.
 	Empty string
-	// Note is said below the plot's name.
-	Note string
 }
 
 // Line is a line of a plot: a figure of each point, NaN where it is unknown.

@@ -36,11 +36,10 @@
     return sign + Math.floor(whole / 3600) + ":" + two(Math.floor(whole / 60) % 60);
   }
 
+  function visible(figure) { return figure.closest("details:not([open])") === null; }
+
   function place(figure) { // the plot's place in pixels of the page
-    if (figure.classList.contains("zoomed")) {
-      var over = figure.querySelector(".u-over").getBoundingClientRect(), box = figure.getBoundingClientRect();
-      return { left: over.left - box.left, width: over.width };
-    }
+    if (figure.classList.contains("zoomed")) return figure.plot;
     var svgs = figure.querySelectorAll("svg");
     for (var i = 0; i < svgs.length; i++) {
       var width = svgs[i].getBoundingClientRect().width;
@@ -60,11 +59,12 @@
     var parts = [];
     data.lanes.forEach(function (l) {
       var figure = timeline.querySelector('[data-lane="' + l.id + '"]');
-      if (l.id === "load" || !figure || figure.offsetParent === null) return;
+      if (l.id === "load" || !figure || !visible(figure)) return;
       l.lines.forEach(function (line) {
         var v = line.values[i];
         if (v === null || l.stack && v === 0) return;
-        parts.push(line.name === l.unit ? round(v) + "\u202f" + l.unit : line.name + " " + round(v) + (l.unit === "%" ? "%" : "\u202f" + l.unit));
+        var name = line.name + (l.short ? " " + l.short : "");
+        parts.push(line.name === l.unit ? round(v) + "\u202f" + l.unit : name + " " + round(v) + (l.unit === "%" ? "%" : "\u202f" + l.unit));
       });
     });
     return "at " + clock(data.times[i]) + ": " + parts.join(" · ");
@@ -123,7 +123,7 @@
     range = { from: from, to: from + width };
     figures.forEach(function (figure) {
       var lane = lanes[figure.dataset.lane];
-      if (lane && figure.offsetParent !== null) plots.push(draw(figure, lane));
+      if (lane && visible(figure)) plots.push(draw(figure, lane));
     });
     at = kept;
     if (at >= 0) show(at);
@@ -136,7 +136,8 @@
     title.className = "lane-title";
     title.textContent = lane.name;
     box.appendChild(title);
-    var narrow = figure.clientWidth < 560, p = place(figure), height = figure.clientHeight;
+    var p = place(figure), height = figure.clientHeight;
+    figure.plot = p;
     figure.appendChild(box);
     figure.classList.add("zoomed");
     var sums = null;
@@ -146,21 +147,21 @@
       return sums;
     });
     var series = lane.lines.map(function (line, i) {
-      var color = cssColor(line.color), one = { label: line.name, stroke: color, width: line.dots ? 0 : 1.5, spanGaps: false, points: { show: !!line.dots || undefined, size: 4, fill: color } };
+      var color = cssColor(line.color), one = { label: line.name, stroke: color, width: line.dots ? 0 : 1.5, spanGaps: false, points: { show: !!line.dots || undefined, size: 3, width: 0, fill: color } };
       if (line.dash) one.dash = line.dash.split(" ").map(Number);
       if (line.step || lane.stack) one.paths = uPlot.paths.stepped({ align: 1 });
       if (lane.stack) one.fill = color;
       return one;
     });
     if (lane.stack) { values.reverse(); series.reverse(); }
-    var axis = { stroke: cssColor("muted"), grid: { stroke: cssColor("grid"), width: 1 }, ticks: { stroke: cssColor("axis"), width: 1 }, font: "12px system-ui, sans-serif" };
+    var axis = { stroke: cssColor("muted"), grid: { stroke: cssColor("grid"), width: 1 }, ticks: { stroke: cssColor("axis"), width: 1, size: 4 }, gap: 4, font: "12px system-ui, sans-serif" };
     var plot = new uPlot({
-      width: figure.clientWidth, height: Math.max(72, height - 20), padding: [8, figure.clientWidth - p.left - p.width, 0, 0],
+      width: figure.clientWidth, height: Math.max(72, height - 18), padding: [8, figure.clientWidth - p.left - p.width, 0, 0],
       legend: { show: false }, cursor: { show: false },
       scales: { x: { time: false, range: [range.from, range.to] }, y: { distr: lane.log ? 3 : 1, range: [lane.low, lane.high] } },
       axes: [
-        Object.assign({}, axis, { size: 24, values: function (u, v) { return v.map(clock); } }),
-        Object.assign({}, axis, { size: p.left, values: function (u, v) { return v.map(function (x) { return x === null ? "" : round(x); }); } })
+        Object.assign({}, axis, { size: 24, grid: { show: false }, incrs: [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400], values: function (u, v) { return v.map(clock); } }),
+        Object.assign({}, axis, { size: p.left, splits: function () { return lane.ticks.map(function (t) { return t.value; }); }, values: function () { return lane.ticks.map(function (t) { return t.label; }); } })
       ],
       series: [{}].concat(series)
     }, [data.times].concat(values), box);

@@ -228,7 +228,7 @@ func (b *builder) overTime() {
 	t := chart.NewTimeline(b.r)
 	s := html.Section{ID: "time", Title: "Over time", Question: "What happened, and what caused it?"}
 	if t == nil {
-		s.Paragraphs = []string{"The result has no seconds."}
+		s.Paragraphs = []string{"The result has no figures by time."}
 		b.add(s)
 		return
 	}

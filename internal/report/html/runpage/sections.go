@@ -127,6 +127,9 @@ func (b *builder) errors() {
 	e := chart.NewErrors(b.r)
 	if e == nil {
 		s.Paragraphs = []string{fmt.Sprintf("None of %s requests failed.", picture.Count(b.r.Merged.Requests))}
+		if b.r.Merged.Requests == 0 {
+			s.Paragraphs = []string{"No request was completed."}
+		}
 		b.add(s)
 		return
 	}

@@ -29,12 +29,19 @@ type placeJSON struct {
 type laneJSON struct {
 	ID    string     `json:"id"`
 	Name  string     `json:"name"`
+	Short string     `json:"short,omitempty"`
+	Ticks []tickJSON `json:"ticks"`
 	Unit  string     `json:"unit,omitempty"`
 	Log   bool       `json:"log,omitempty"`
 	Stack bool       `json:"stack,omitempty"`
 	Low   float64    `json:"low"`
 	High  float64    `json:"high"`
 	Lines []lineJSON `json:"lines"`
+}
+
+type tickJSON struct {
+	Value float64 `json:"value"`
+	Label string  `json:"label"`
 }
 
 type lineJSON struct {
@@ -76,7 +83,10 @@ func series(t *chart.Timeline) *seriesJSON {
 			continue
 		}
 		y := l.Scale(picture.Box{H: 1})
-		lane := laneJSON{ID: l.ID, Name: l.Name, Unit: l.Unit, Log: l.Log, Stack: l.Stacked, Low: y.Low, High: y.High}
+		lane := laneJSON{ID: l.ID, Name: l.Name, Short: l.Short, Unit: l.Unit, Log: l.Log, Stack: l.Stacked, Low: y.Low, High: y.High}
+		for _, t := range y.Ticks {
+			lane.Ticks = append(lane.Ticks, tickJSON(t))
+		}
 		for j := range l.Lines {
 			line := &l.Lines[j]
 			values := make([]value, len(line.Values))
