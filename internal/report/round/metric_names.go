@@ -2,6 +2,7 @@ package round
 
 import (
 	"cmp"
+	"strings"
 	"unicode"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -67,19 +68,26 @@ func EstimateTexts(e *benchmark.Estimate) (median, interval string) {
 	return write(e.Median), interval
 }
 
-// Label returns the name of a cell in sentences and pictures. With one axis it is the name of its value, if that can't
-// be taken for a number.
+// Label returns the name of a cell in sentences and pictures: the values of its axes, as in "apr connections=400". A
+// value that could be taken for a number has the name of its axis.
 func (r *Report) Label(cell int) string {
 	c := &r.Cells[cell]
-	if len(c.Values) != 1 {
+	var parts []string
+	for i := range r.Spec.Axes {
+		axis := r.Spec.Axes[i].Name
+		value, has := c.Values[axis]
+		if !has {
+			return c.Name
+		}
+		if first := []rune(value); len(first) == 0 || !unicode.IsLetter(first[0]) {
+			value = axis + "=" + value
+		}
+		parts = append(parts, value)
+	}
+	if len(parts) == 0 {
 		return c.Name
 	}
-	for _, value := range c.Values {
-		if first := []rune(value); len(first) > 0 && unicode.IsLetter(first[0]) {
-			return value
-		}
-	}
-	return c.Name
+	return strings.Join(parts, " ")
 }
 
 // SignedPercent formats a change without an interval.

@@ -104,9 +104,9 @@ func differencesSection(c *Comparison) *html.Section {
 		if len(part.all) == 0 && part.equal == 0 {
 			continue
 		}
-		title := fmt.Sprintf("%s: %d differ", part.title, len(part.all))
+		title := fmt.Sprintf("%s: %s", part.title, plural(len(part.all), "difference"))
 		if part.equal > 0 {
-			title += fmt.Sprintf(", %d others are equal", part.equal)
+			title += fmt.Sprintf(", %d equal", part.equal)
 		}
 		b := html.Block{Title: title}
 		if len(part.all) > 0 {

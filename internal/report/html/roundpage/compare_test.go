@@ -91,7 +91,7 @@ func TestComparisonOfSets(t *testing.T) {
 	if row := find(found["Spec"], 0, "/target/image"); !slices.Equal(row, []string{"/target/image", "v1", "v2"}) {
 		t.Errorf("%q", row)
 	}
-	for _, part := range []string{"Spec: 1 differ, 2 others are equal", "2 things differ; the effect is of all of them together."} {
+	for _, part := range []string{"Spec: 1 difference, 2 equal", "2 things differ; the effect is of all of them together."} {
 		if !strings.Contains(page, part) {
 			t.Errorf("no %q", part)
 		}

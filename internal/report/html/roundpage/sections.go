@@ -32,6 +32,9 @@ func effectsSection(forests []chart.Forest, several bool) *html.Section {
 			title += ": reported only"
 		}
 		caption := f.Caption
+		if f.Each {
+			caption += " Each row is compared with its own baseline, which the table names."
+		}
 		if f.Omitted > 0 {
 			caption += fmt.Sprintf(" %d more effects are only in the table below.", f.Omitted)
 		}

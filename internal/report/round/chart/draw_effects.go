@@ -126,7 +126,7 @@ func (l *forestLayout) drawRow(p *picture.Picture, f *Forest, i int) {
 	top := l.top + float64(i)*l.rowHeight
 	y := top + l.rowHeight/2 - 3
 	indent := 12.0
-	if row.Effect == nil {
+	if row.Effect == nil || f.Each {
 		indent = 0
 	}
 	if l.narrow {
@@ -146,7 +146,10 @@ func (l *forestLayout) drawRow(p *picture.Picture, f *Forest, i int) {
 	}
 	color := wordColor(e)
 	if l.narrow {
-		p.Text(l.right, top+14, narrowText(e), picture.TextStyle{Color: color, Anchor: picture.End})
+		style := picture.TextStyle{Color: color, Anchor: picture.End}
+		width := picture.TextWidth(narrowText(e), style)
+		p.Rect(l.right-width-2, top+2, width+2, 16, picture.Plot) // else the band and the axis would be behind the text
+		p.Text(l.right, top+14, narrowText(e), style)
 	} else {
 		p.Text(l.texts+54, y+4, round.Change(e), picture.TextStyle{Size: 13, Bold: true, Anchor: picture.End})
 		p.Text(l.texts+66, y+4, round.Interval(e), picture.TextStyle{Size: 13})

@@ -186,7 +186,7 @@ func (g *Grid) DrawLines(width float64) *picture.Picture {
 			}
 			each := width / float64(columns)
 			g.drawLine(p, &g.Panels[i], j, picture.Box{
-				X: each*float64(drawn%columns) + axisLeft, Y: height*float64(drawn/columns) + 40, W: each - axisLeft - 16, H: panelHeight,
+				X: each*float64(drawn%columns) + axisLeft, Y: height*float64(drawn/columns) + 44, W: each - axisLeft - 16, H: panelHeight,
 			})
 			drawn++
 		}
@@ -206,7 +206,7 @@ func (g *Grid) drawLine(p *picture.Picture, panel *GridPanel, row int, plot pict
 	if panel.Title != "" {
 		title += ", " + panel.Title
 	}
-	p.Clipped(plot.X, plot.Y-24, title, plot.W, picture.TextStyle{Size: 13, Bold: true})
+	p.Clipped(plot.X, plot.Y-28, title, plot.W, picture.TextStyle{Size: 13, Bold: true})
 	yAxis(p, plot, &y, round.MetricTitle(g.Metric))
 	p.XAxis(plot, &x, g.ColumnAxis)
 	var points []picture.Point

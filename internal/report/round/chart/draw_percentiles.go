@@ -143,9 +143,7 @@ func (c *Percentiles) drawDifferences(p *picture.Picture, plot, below picture.Bo
 		p.Line(below.X, y.At(-tolerance), below.X+below.W, y.At(-tolerance), picture.Stroke{Color: picture.AxisColor})
 	}
 	p.Line(below.X, y.At(0), below.X+below.W, y.At(0), picture.Stroke{Color: picture.Text})
-	for _, t := range y.Ticks {
-		p.Text(below.X-8, y.At(t.Value)+4, t.Label, picture.TextStyle{Color: picture.Muted, Anchor: picture.End})
-	}
+	drawChanges(p, below, &y)
 	p.Clipped(0, below.Y-12, fmt.Sprintf("latency of %s against %s, %%", c.Curves[1].Name, c.Curves[0].Name), p.Width, picture.TextStyle{Color: picture.Muted})
 	x := c.x(plot)
 	var points []picture.Point
@@ -153,6 +151,25 @@ func (c *Percentiles) drawDifferences(p *picture.Picture, plot, below picture.Bo
 		points = append(points, picture.Point{X: x.At(d.OneIn), Y: y.At(d.Percent)})
 	}
 	join(p, points, picture.Stroke{Color: picture.Variant(1), Width: 2})
+}
+
+// drawChanges draws the labels of changes at the left of a plot, as many as have room above and below no change.
+func drawChanges(p *picture.Picture, plot picture.Box, y *picture.Scale) {
+	const room = 16
+	style := picture.TextStyle{Color: picture.Muted, Anchor: picture.End}
+	p.Text(plot.X-8, y.At(0)+4, "0", style)
+	for _, up := range []bool{true, false} {
+		last := y.At(0)
+		for _, change := range []float64{5, 10, 20, 50, 100, 400} {
+			if !up {
+				change = 100 * (1/(1+change/100) - 1)
+			}
+			if at, beyond := y.Place(change); !beyond && math.Abs(at-last) >= room {
+				p.Text(plot.X-8, at+4, picture.ChangeLabel(change), style)
+				last = at
+			}
+		}
+	}
 }
 
 // drawShares draws the axis of the shares: the percentiles and, below, of how many requests one takes longer.

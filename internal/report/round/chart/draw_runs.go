@@ -36,7 +36,7 @@ func (r *Runs) Draw(width float64) *picture.Picture {
 	p.Describe(r.title(), r.summary())
 	plot := picture.Box{X: axisLeft, Y: top, W: width - axisLeft - gutter, H: plotHeight}
 	y := r.scale(plot, r.Cells)
-	yAxis(p, plot, &y, round.MetricTitle(r.Metric))
+	yAxis(p, plot, &y, r.axis(&y))
 	r.drawBlocks(p, plot, lane)
 	r.drawDots(p, plot, y, r.Cells, 0)
 	r.drawEstimates(p, plot, y, width)
@@ -78,7 +78,20 @@ func (r *Runs) scale(plot picture.Box, cells []RunsCell) picture.Scale {
 			}
 		}
 	}
+	const wide = 4 // cells that differ by more are on a log scale
+	if low > 0 && high > wide*low {
+		return picture.Logarithmic(low, high, plot.Y+plot.H, plot.Y)
+	}
 	return picture.Range(low, high, plot.Y+plot.H, plot.Y)
+}
+
+// axis returns the name of the y axis.
+func (r *Runs) axis(y *picture.Scale) string {
+	name := round.MetricTitle(r.Metric)
+	if y.Low > 0 && y.High > 4*y.Low {
+		name += " (log)"
+	}
+	return name
 }
 
 // laneHeight is that of the lane of invalid runs below the plot.
@@ -215,13 +228,8 @@ func (r *Runs) drawPanels(width float64) *picture.Picture {
 	for i := range cells {
 		plot := picture.Box{X: each*float64(i%columns) + axisLeft, Y: 52 + height*float64(i/columns), W: each - axisLeft - 34, H: panelHeight}
 		y := r.scale(plot, cells)
-		title := cells[i].Label
-		if e := cells[i].Estimate; e != nil {
-			median, _ := round.EstimateTexts(e)
-			title += " " + median
-		}
-		p.Clipped(plot.X, plot.Y-24, title, plot.W+20, picture.TextStyle{Size: 13, Bold: true})
-		yAxis(p, plot, &y, round.MetricTitle(r.Metric))
+		p.Clipped(plot.X, plot.Y-28, cells[i].Label, plot.W+20, picture.TextStyle{Size: 13, Bold: true})
+		yAxis(p, plot, &y, r.axis(&y))
 		one := *r
 		one.Invalid = nil
 		for _, run := range r.Invalid {

@@ -28,6 +28,8 @@ type Forest struct {
 	Rows    []ForestRow
 	// Omitted is the number of effects that have no row.
 	Omitted int
+	// Each reports whether rows have different baselines, which then have no rows of their own.
+	Each bool
 }
 
 // ForestRow is a row of a forest plot.
@@ -93,7 +95,8 @@ func confidenceOf(r *round.Report, e *benchmark.Effect) string {
 	return fmt.Sprintf("Of the differences that are found at most %d%% are false on average. None of them decides.", 100-confidence)
 }
 
-// arrange puts rows with the same baseline below a row that names it. Of too many rows the worst are kept.
+// arrange puts a row that names the baseline above the others, if they have the same. Of too many rows the worst are
+// kept.
 func (f *Forest) arrange() {
 	if len(f.Rows) > maxRows {
 		byEffect := map[*benchmark.Effect]bool{}
@@ -108,21 +111,11 @@ func (f *Forest) arrange() {
 		f.Omitted = len(f.Rows) - maxRows
 		f.Rows = slices.DeleteFunc(f.Rows, func(row ForestRow) bool { return !byEffect[row.Effect] })
 	}
-	var rows []ForestRow
-	named := map[string]bool{}
-	for _, row := range f.Rows {
-		if named[row.Baseline] {
-			continue
-		}
-		named[row.Baseline] = true
-		rows = append(rows, ForestRow{Label: row.Baseline, Baseline: row.Baseline})
-		for _, other := range f.Rows {
-			if other.Baseline == row.Baseline {
-				rows = append(rows, other)
-			}
-		}
+	f.Each = slices.ContainsFunc(f.Rows, func(row ForestRow) bool { return row.Baseline != f.Rows[0].Baseline })
+	if f.Each {
+		return
 	}
-	f.Rows = rows
+	f.Rows = slices.Insert(f.Rows, 0, ForestRow{Label: f.Rows[0].Baseline, Baseline: f.Rows[0].Baseline})
 }
 
 func compareBool(a, b bool) int {

@@ -65,6 +65,9 @@ func NewTrends(r *round.Report) []Trend {
 			}
 			t.Points = append(t.Points, p)
 		}
+		if !slices.ContainsFunc(t.Points, func(p TrendPoint) bool { return p.Median != nil }) {
+			continue // the cell is new
+		}
 		t.Levels = levels(s, r.Trend.Rounds)
 		trends = append(trends, t)
 	}
