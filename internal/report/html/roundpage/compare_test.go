@@ -125,7 +125,7 @@ func TestComparisonOfTwoRuns(t *testing.T) {
 		}
 	}
 	for _, none := range []string{`id="effects"`, "can&#39;t tell yet", "s-good", "s-bad"} {
-		if body := page[strings.Index(page, "<body>"):]; strings.Contains(body, none) {
+		if _, body, _ := strings.Cut(page, "<body>"); strings.Contains(body, none) {
 			t.Errorf("%s on the page of two runs", none)
 		}
 	}

@@ -250,7 +250,7 @@ func (b *builder) overTime() {
 			s.Timeline.Lanes = append(s.Timeline.Lanes, lane)
 		}
 	}
-	s.Blocks = append(s.Blocks, html.Block{Title: "The same figures as a table", Folded: true, Table: seriesTable(b.r, t)})
+	s.Blocks = append(s.Blocks, html.Block{Title: "The same figures as a table", Folded: true, Table: seriesTable(t)})
 	b.page.Series = series(t)
 	b.add(s)
 }

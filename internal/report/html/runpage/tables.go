@@ -26,7 +26,7 @@ func table(caption string, s *report.Sheet) *html.Table {
 }
 
 // seriesTable has the figures of the plots over time. If there are many points, a row has the largest figure of several.
-func seriesTable(r *result.Result, t *chart.Timeline) *html.Table {
+func seriesTable(t *chart.Timeline) *html.Table {
 	every := (t.Points() + maxTableRows - 1) / maxTableRows
 	table := &html.Table{Caption: "Figures of each point", Columns: html.Words("from, " + picture.TimeUnit(t.End))}
 	if every > 1 {

@@ -20,7 +20,7 @@ func (l *Levels) Draw(width float64) *picture.Picture {
 	stacked := each < 150
 	rows := 1
 	if stacked {
-		columns, rows, each = 1, len(l.Columns), width-axisLeft
+		rows, each = len(l.Columns), width-axisLeft
 	}
 	top := 36.0
 	if width < picture.NarrowWidth {

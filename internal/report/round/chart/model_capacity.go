@@ -50,7 +50,7 @@ func NewCapacities(r *round.Report) []Capacity {
 	var all []Capacity
 	for i := range r.Capacities {
 		c := Capacity{Label: r.Label(r.Capacities[i].Cell), Capacity: r.Capacities[i], Load: "requests/s", Open: true, LatencyBound: latencyBound(&r.Spec)}
-		if path := string(r.Spec.Capacity.Path); strings.HasSuffix(path, "onnections") {
+		if path := r.Spec.Capacity.Path; strings.HasSuffix(path, "onnections") {
 			c.Load, c.Open = "connections", false
 		}
 		c.addTrials(r)

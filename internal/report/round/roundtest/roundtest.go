@@ -136,7 +136,7 @@ func two() *v1alpha1.BenchmarkSpec {
 	}
 }
 
-// Passed, Failed and Inconclusive return rounds with these verdicts.
+// Passed returns a round with the verdict Passed; so do Failed and Inconclusive with theirs.
 func Passed(t testing.TB) *benchmark.Round { return Two(t, 0.99, 0.01) }
 
 // Failed is described at Passed.
