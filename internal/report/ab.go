@@ -76,9 +76,9 @@ func writeAB(w *paper, r *result.Result, b block) {
 	if r.Run.Streams > 0 {
 		line("HTTP Protocol:", "%s, %d streams on each connection", cmp.Or(r.Environment.HTTP, result.HTTP2), r.Run.Streams)
 	}
-	fmt.Fprintln(w)
+	w.printf("\n")
 	writeDocuments(line, r)
-	fmt.Fprintln(w)
+	w.printf("\n")
 	c := b.counts
 	seconds := float64(b.microseconds) / 1e6
 	if b.concurrency > 0 { // of a client of a script it isn't known
@@ -163,17 +163,17 @@ func writeFailures(w *paper, e result.ErrorCounts) {
 			others = append(others, text)
 		}
 	}
-	fmt.Fprintf(w, "   (%s)\n", strings.Join(known, ", "))
+	w.printf("   (%s)\n", strings.Join(known, ", "))
 	if len(others) > 0 {
-		fmt.Fprintf(w, "   (%s)\n", strings.Join(others, ", "))
+		w.printf("   (%s)\n", strings.Join(others, ", "))
 	}
 }
 
 func writeConnectionTimes(w *paper, b block) {
-	fmt.Fprintf(w, "\nConnection Times (ms)\n%-11s %9s %9s %9s %9s %9s\n", "", "min", "mean", "[+/-sd]", "median", "max")
+	w.printf("\nConnection Times (ms)\n%-11s %9s %9s %9s %9s %9s\n", "", "min", "mean", "[+/-sd]", "median", "max")
 	row := func(name string, p result.Phase) {
 		s := b.phase(p)
-		fmt.Fprintf(w, "%-11s %9.3f %9.3f %9.3f %9.3f %9.3f\n", name,
+		w.printf("%-11s %9.3f %9.3f %9.3f %9.3f %9.3f\n", name,
 			ms(s.Min), s.Mean()/1000, sampleStdDev(s)/1000, ms(s.Percentiles[percentile.P50]), ms(s.Max))
 	}
 	row("Connect:", result.Connect)
@@ -199,10 +199,10 @@ func sampleStdDev(s result.Summary) float64 {
 }
 
 func writePercentages(w *paper, b block) {
-	fmt.Fprintf(w, "\nPercentage of the requests served within a certain time (ms)\n")
+	w.printf("\nPercentage of the requests served within a certain time (ms)\n")
 	total := b.phase(result.Total)
 	for _, p := range percentile.AB {
-		fmt.Fprintf(w, " %3s%% %10.3f\n", p, ms(total.Percentiles[p]))
+		w.printf(" %3s%% %10.3f\n", p, ms(total.Percentiles[p]))
 	}
-	fmt.Fprintf(w, " 100%% %10.3f (longest request)\n", ms(total.Max))
+	w.printf(" 100%% %10.3f (longest request)\n", ms(total.Max))
 }

@@ -62,13 +62,13 @@ func UnitOfLoad(r *result.Result) string {
 // measured, then what the target used.
 func writeLevels(w *paper, r *result.Result) {
 	held := heldUnit(r)
-	fmt.Fprintf(w, "Requests completed while a level was held.\n\n")
+	w.printf("Requests completed while a level was held.\n\n")
 	writeParts(w, held, levelsOf(r))
 	if steps := stepsOf(r); len(steps) > 0 {
-		fmt.Fprintf(w, "\nRequests completed during a step from one level to the next.\n\n")
+		w.printf("\nRequests completed during a step from one level to the next.\n\n")
 		writeParts(w, held, steps)
 	}
-	fmt.Fprintf(w, "\nCPU is in percent of the limits; idle is the time of the CPUs that the target may use.\n\n")
+	w.printf("\nCPU is in percent of the limits; idle is the time of the CPUs that the target may use.\n\n")
 	writeUsage(w, r, held, allParts(r))
 	first := true
 	for _, p := range allParts(r) {
@@ -80,10 +80,10 @@ func writeLevels(w *paper, r *result.Result) {
 			continue
 		}
 		if first {
-			fmt.Fprintln(w)
+			w.printf("\n")
 		}
 		first = false
-		fmt.Fprintf(w, "Failed at %s %s: %s\n", p.name(), UnitOfLoad(r), strings.Join(kinds, ", "))
+		w.printf("Failed at %s %s: %s\n", p.name(), UnitOfLoad(r), strings.Join(kinds, ", "))
 	}
 }
 
@@ -184,7 +184,7 @@ func LevelSummary(l *result.Level) result.Summary {
 func writeBreakingPoints(w *paper, r *result.Result) {
 	unit := UnitOfLoad(r)
 	if s := r.Stop; s != nil {
-		fmt.Fprintf(w, "The load was ended after %ds, as stopAt says: %s was %s (%s) at %d %s.\n\n", s.End, BreakingPointName(&s.BreakingPoint), s.Actual, s.Bound, s.Load(), unit)
+		w.printf("The load was ended after %ds, as stopAt says: %s was %s (%s) at %d %s.\n\n", s.End, BreakingPointName(&s.BreakingPoint), s.Actual, s.Bound, s.Load(), unit)
 	}
 	w.table(breakingPointsTable(r))
 }

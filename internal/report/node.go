@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,7 +58,7 @@ func writeClientNodes(w *paper, r *result.Result) {
 		return
 	}
 	section(w, "Around the clients")
-	fmt.Fprint(w, "CPU times are in percent of those of each client's CPUs.\n\n")
+	w.printf("CPU times are in percent of those of each client's CPUs.\n\n")
 	columns := []any{Words(""), Words("node")}
 	for _, c := range clientNodeColumns {
 		columns = append(columns, c.heading)

@@ -44,6 +44,9 @@ type paper struct {
 	mark   int   // up to where the text was noted
 }
 
+// printf writes a text that is a paragraph, or a part of one.
+func (p *paper) printf(format string, args ...any) { fmt.Fprintf(&p.Buffer, format, args...) }
+
 // current returns the part that is being written.
 func (p *paper) current() *Part {
 	if len(p.noted) == 0 {
@@ -68,7 +71,7 @@ func (p *paper) note() *Part {
 func (p *paper) section(title string) {
 	p.note()
 	p.ends[len(p.ends)-1] = p.Len()
-	fmt.Fprintf(p, "\n%s\n%s\n", title, strings.Repeat("-", len(title)))
+	p.printf("\n%s\n%s\n", title, strings.Repeat("-", len(title)))
 	p.mark = p.Len()
 	p.noted, p.begins, p.ends = append(p.noted, Part{Title: title}), append(p.begins, p.Len()), append(p.ends, 0)
 }
@@ -77,7 +80,7 @@ func (p *paper) section(title string) {
 func (p *paper) aside(title, text string) {
 	p.note()
 	p.ends[len(p.ends)-1] = p.Len()
-	fmt.Fprintf(p, "\n%s\n", text)
+	p.printf("\n%s\n", text)
 	p.mark = p.Len()
 	p.noted, p.begins, p.ends = append(p.noted, Part{Title: title, Paragraphs: []string{strings.ReplaceAll(text, "\n", " ")}}), append(p.begins, p.Len()), append(p.ends, 0)
 }
@@ -86,7 +89,7 @@ func (p *paper) aside(title, text string) {
 func (p *paper) line(name, text string) {
 	part := p.note()
 	part.Facts = append(part.Facts, Fact{strings.TrimSuffix(name, ":"), text})
-	fmt.Fprintln(p, strings.TrimRight(fmt.Sprintf("%-23s %s", name, text), " "))
+	p.printf("%s\n", strings.TrimRight(fmt.Sprintf("%-23s %s", name, text), " "))
 	p.mark = p.Len()
 }
 
@@ -94,7 +97,7 @@ func (p *paper) line(name, text string) {
 func (p *paper) table(s *Sheet) {
 	part := p.note()
 	part.Tables = append(part.Tables, s)
-	fmt.Fprintln(p, s.Render())
+	p.printf("%s\n", s.Render())
 	p.mark = p.Len()
 }
 

@@ -39,7 +39,7 @@ func listName(l *result.RequestList) string {
 // writeMeaning writes what a latency is under the load, and how requests were chosen and
 // authenticated if that is out of the ordinary.
 func writeMeaning(w *paper, run *result.Run) {
-	fmt.Fprintf(w, "Latencies are %s.\n", latencyMeaning(run))
+	w.printf("Latencies are %s.\n", latencyMeaning(run))
 	var parts []string
 	switch {
 	case run.Sequential:
@@ -58,9 +58,9 @@ func writeMeaning(w *paper, run *result.Run) {
 		parts = append(parts, "sent with the cookies that their connection received")
 	}
 	if len(parts) > 0 {
-		fmt.Fprintf(w, "Requests are %s.\n", strings.Join(parts, ", and "))
+		w.printf("Requests are %s.\n", strings.Join(parts, ", and "))
 	}
-	fmt.Fprintln(w)
+	w.printf("\n")
 }
 
 // latencyMeaning returns what a latency is under the load.

@@ -21,14 +21,14 @@ func writeScript(w *paper, r *result.Result) {
 	if s.MetricsOmitted > 0 {
 		line(w, "Omitted metrics:", "%d", s.MetricsOmitted)
 	}
-	fmt.Fprintf(w, "\nk6's metrics over all clients, setup() and teardown() included\n")
+	w.printf("\nk6's metrics over all clients, setup() and teardown() included\n")
 	width := 0
 	for i := range s.Metrics {
 		width = max(width, len(s.Metrics[i].Name))
 	}
 	for i := range s.Metrics {
 		m := &s.Metrics[i]
-		fmt.Fprintf(w, "  %-*s  %s\n", min(width, 60), m.Name, figures(m))
+		w.printf("  %-*s  %s\n", min(width, 60), m.Name, figures(m))
 	}
 }
 

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -14,7 +13,7 @@ a complete response, whatever its status. Times are of successful requests.`
 // a MB has 1,048,576 bytes).
 func writeSiege(w *paper, r *result.Result) {
 	section(w, "In siege's terms")
-	fmt.Fprintf(w, "%s\n\n", siegeMeaning)
+	w.printf("%s\n\n", siegeMeaning)
 	c, times := r.Merged.Counts, siegeTimes(r)
 	transactions := siegeTransactions(c)
 	elapsed := float64(r.DurationMicroseconds) / 1e6
@@ -26,7 +25,7 @@ func writeSiege(w *paper, r *result.Result) {
 	}
 	megabytes := float64(c.BytesReceived) / (1 << 20)
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%-24s "+format+"\n", append([]any{name + ":"}, args...)...)
+		w.printf("%-24s "+format+"\n", append([]any{name + ":"}, args...)...)
 	}
 	line("Transactions", "%12d hits", transactions)
 	line("Availability", "%12.2f %%", per(100*float64(transactions), float64(c.Requests)))

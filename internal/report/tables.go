@@ -39,7 +39,7 @@ func NewTable(columns ...any) *Sheet {
 // writeSummary writes a row for each client and one for all together.
 func writeSummary(w *paper, r *result.Result) {
 	w.table(summaryTable(r))
-	fmt.Fprintln(w)
+	w.printf("\n")
 	writeCost(w, r)
 }
 
@@ -71,7 +71,7 @@ func writeThresholds(w *paper, outcomes []result.ThresholdOutcome, valid bool) {
 // writeClients writes what each client used, and how close together they started.
 func writeClients(w *paper, r *result.Result) {
 	limit := r.Environment.ClientCPULimit
-	fmt.Fprintf(w, "CPU is in percent of each client's limit of %s CPUs.\n\n", CPUs(limit))
+	w.printf("CPU is in percent of each client's limit of %s CPUs.\n\n", CPUs(limit))
 	columns := []any{Words(""), Words("node"), "CPU %"}
 	for i := range result.ClientFigures {
 		if f := &result.ClientFigures[i]; f.Column != "" {
@@ -90,7 +90,7 @@ func writeClients(w *paper, r *result.Result) {
 		t.AppendRow(append(row, msText(c.StartSkewMicroseconds, true), msText(c.ClockErrorMicroseconds, true)))
 	}
 	w.table(t)
-	fmt.Fprintln(w)
+	w.printf("\n")
 	line(w, "Start skew:", "%s ms between clients", msText(r.StartSkewMicroseconds(), true))
 	writeWarmup(w, r.Warmup)
 }
@@ -99,8 +99,8 @@ func writeClients(w *paper, r *result.Result) {
 // are measured from the intended start times, the service times.
 func writeArrivals(w *paper, r *result.Result) {
 	a, dropped := r.Arrivals, r.Merged.Dropped
-	fmt.Fprintf(w, "Target rate: %s requests/s, %d total\n", decimals(a.TargetRatePerSecond(), 2), a.Due)
-	fmt.Fprintf(w, "Achieved:    %s requests/s, %d dropped\n\n", decimals(a.AchievedPerSecond(dropped), 2), dropped)
+	w.printf("Target rate: %s requests/s, %d total\n", decimals(a.TargetRatePerSecond(), 2), a.Due)
+	w.printf("Achieved:    %s requests/s, %d dropped\n\n", decimals(a.AchievedPerSecond(dropped), 2), dropped)
 	headings := []any{Words("")}
 	for _, p := range percentile.Common {
 		headings = append(headings, fmt.Sprintf("p%s ms", p))

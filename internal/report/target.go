@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 	"time"
 
@@ -15,13 +14,13 @@ func writeTarget(w *paper, r *result.Result) {
 	containers := r.Containers()
 	if shared := r.Environment.SharedCPULimit; shared > 0 {
 		line(w, "Shared limit:", "%s CPUs for all containers together", CPUs(shared))
-		fmt.Fprintln(w)
+		w.printf("\n")
 	}
 	for i, c := range containers {
 		role := "clients talk to it"
 		if i > 0 {
 			role = "behind it"
-			fmt.Fprintln(w)
+			w.printf("\n")
 		}
 		if len(containers) > 1 {
 			line(w, "Container:", "%s, %s", cmp.Or(c.Name, "unknown"), role)

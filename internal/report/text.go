@@ -36,7 +36,7 @@ func (p *paper) writeResult(r *result.Result) {
 		writeStandalone(p, r)
 		return
 	}
-	fmt.Fprintf(p, "BenchmarkRun %s/%s: %s on %s\n", r.Run.Namespace, r.Run.Name, cmp.Or(r.Run.Server, "unknown"), cmp.Or(r.Run.Image, "unknown"))
+	p.printf("BenchmarkRun %s/%s: %s on %s\n", r.Run.Namespace, r.Run.Name, cmp.Or(r.Run.Server, "unknown"), cmp.Or(r.Run.Image, "unknown"))
 	writeVerdict(p, r)
 	writeThresholds(p, r.Thresholds, validity.Valid(r.Findings))
 	section(p, "Summary")
@@ -93,9 +93,9 @@ func section(w *paper, format string, args ...any) {
 // writeVerdict writes whether the result is valid, and the findings: first those
 // that invalidate it.
 func writeVerdict(w *paper, r *result.Result) {
-	fmt.Fprintln(w, headline(r))
+	w.printf("%s\n", headline(r))
 	for _, f := range r.Findings {
-		fmt.Fprintf(w, "  %s %s: %s\n", f.Severity, f.Reason, f.Message)
+		w.printf("  %s %s: %s\n", f.Severity, f.Reason, f.Message)
 	}
 }
 
@@ -147,7 +147,7 @@ func writeWarmup(w *paper, warmup *result.Warmup) {
 // writeStandalone writes the report of a client that ran without a cluster: the
 // verdict, what ab would print, what the client used.
 func writeStandalone(w *paper, r *result.Result) {
-	fmt.Fprintf(w, "%s: load on %s\n", cmp.Or(r.Run.Name, "unknown"), cmp.Or(r.Run.Server, "unknown"))
+	w.printf("%s: load on %s\n", cmp.Or(r.Run.Name, "unknown"), cmp.Or(r.Run.Server, "unknown"))
 	writeVerdict(w, r)
 	section(w, "Summary")
 	writeMeaning(w, &r.Run)

@@ -98,7 +98,11 @@ func (c *Curves) drawBounds(p *picture.Picture, x, y *picture.Scale) {
 			color, word = picture.Same, "unknown: result not valid"
 		}
 		p.Path([]picture.Point{{X: at - 8, Y: height - 5}, {X: at - 8, Y: height}, {X: at + 8, Y: height}, {X: at + 8, Y: height - 5}}, picture.Stroke{Color: color, Width: 2})
-		p.Clipped(at+12, height+4, b.Text+": "+word, p.Width-at-12, picture.TextStyle{Color: color})
+		text, style, left := b.Text+": "+word, picture.TextStyle{Color: color}, at+12
+		if left+picture.TextWidth(text, style) > p.Width {
+			style.Anchor, left = picture.End, at-12
+		}
+		p.Text(left, height+16, text, style)
 	}
 }
 

@@ -164,7 +164,7 @@
         Object.assign({}, axis, { size: p.left, splits: function () { return lane.ticks.map(function (t) { return t.value; }); }, values: function () { return lane.ticks.map(function (t) { return t.label; }); } })
       ],
       series: [{}].concat(series)
-    }, [data.times].concat(values), box);
+    }, [lane.stack || lane.lines.every(function (line) { return line.step; }) ? data.times : data.times.map(function (_, i) { return middle(i); })].concat(values), box);
     return plot;
   }
 

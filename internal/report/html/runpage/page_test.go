@@ -148,7 +148,7 @@ func TestPictures(t *testing.T) {
 
 func TestSameResultSameBytes(t *testing.T) {
 	for name, of := range results {
-		if first, second := write(t, of()), write(t, of()); first != second {
+		if first, again := write(t, of()), write(t, of()); first != again {
 			t.Errorf("%s: the same result gives other bytes", name)
 		}
 	}
