@@ -20,6 +20,7 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/report/round/chart"
 )
 
 // writeBenchmark writes the report of a round that has ended: of the last one if number is 0. If the artifact of the
@@ -89,12 +90,15 @@ func addLevels(ctx context.Context, c *cluster.Cluster, r *round.Report, format 
 		case err != nil:
 			return err
 		default:
-			if levels := round.NewLevelRun(of.Cell, result); levels != nil {
+			if levels := chart.NewLevelRun(of.Cell, result); levels != nil {
 				r.Levels = append(r.Levels, *levels)
 			}
 		}
 	}
-	if missing > 0 {
+	switch {
+	case missing == 1:
+		r.Notes = append(r.Notes, "The levels of 1 run are missing: its result is gone.")
+	case missing > 1:
 		r.Notes = append(r.Notes, fmt.Sprintf("The levels of %d runs are missing: their results are gone.", missing))
 	}
 	return nil

@@ -15,8 +15,7 @@ const (
 // Draw draws the plots as a grid: all have one axis of the load, those of a row one axis of the metric. On narrow pages
 // the columns are below each other.
 func (l *Levels) Draw(width float64) *picture.Picture {
-	columns := len(l.Columns)
-	each := (width - axisLeft) / float64(columns)
+	each := (width - axisLeft) / float64(len(l.Columns))
 	stacked := each < 150
 	rows := 1
 	if stacked {

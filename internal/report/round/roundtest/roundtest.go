@@ -136,13 +136,14 @@ func two() *v1alpha1.BenchmarkSpec {
 	}
 }
 
-// Passed returns a round with the verdict Passed; so do Failed and Inconclusive with theirs.
+// Passed returns a round that passed.
 func Passed(t testing.TB) *benchmark.Round { return Two(t, 0.99, 0.01) }
 
-// Failed is described at Passed.
+// Failed returns a round that failed.
 func Failed(t testing.TB) *benchmark.Round { return Two(t, 1.15, 0.02) }
 
 // Inconclusive is described at Passed.
+// Inconclusive returns a round that can't tell yet.
 func Inconclusive(t testing.TB) *benchmark.Round { return Two(t, 1.03, 0.05) }
 
 // InvalidRuns returns a round that ended because too many runs were invalid.

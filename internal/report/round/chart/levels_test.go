@@ -1,4 +1,4 @@
-package round_test
+package chart_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/report/round/chart"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -32,10 +33,10 @@ func TestLevelRun(t *testing.T) {
 		{Load: 200, P50: 50.015, P99: 99.007, RequestsPerSecond: 50, CPUPercent: -1},
 		{Load: 300, P50: -1, P99: -1, RequestsPerSecond: 0, CPUPercent: 25},
 	}}
-	if diff := cmp.Diff(want, round.NewLevelRun(3, r)); diff != "" {
+	if diff := cmp.Diff(want, chart.NewLevelRun(3, r)); diff != "" {
 		t.Error(diff)
 	}
-	if none := round.NewLevelRun(0, &result.Result{}); none != nil {
+	if none := chart.NewLevelRun(0, &result.Result{}); none != nil {
 		t.Errorf("%+v", none)
 	}
 }
