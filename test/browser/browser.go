@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -77,6 +78,8 @@ func (b *Browser) Open(file string, scripts bool) (*Tab, func(), error) {
 	address := (&url.URL{Scheme: "file", Path: file}).String()
 	err := errors.Join(chromedp.Listen(ctx, t.record),
 		call(ctx, runtime.Enable, cdp.Empty{}), call(ctx, log.Enable, cdp.Empty{}), call(ctx, network.Enable, network.EnableParams{}),
+		// Each of several tabs is to have the focus of the keyboard.
+		call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}),
 		call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !scripts}),
 		chromedp.Do(ctx, chromedp.Navigate(address)))
 	if err != nil {
@@ -133,6 +136,8 @@ type View struct {
 	Width        int64
 	Dark         bool
 	ForcedColors bool
+	// Print is how it is printed.
+	Print bool
 }
 
 // String names the view in messages and files.
@@ -144,26 +149,40 @@ func (v View) String() string {
 	if v.ForcedColors {
 		theme += ", forced colors"
 	}
+	if v.Print {
+		theme += ", printed"
+	}
 	return fmt.Sprintf("%d px, %s", v.Width, theme)
 }
 
 // Look changes how the page is looked at.
 func (t *Tab) Look(v View) error {
-	scheme, forced := "light", "none"
+	scheme, forced, media := "light", "none", "screen"
 	if v.Dark {
 		scheme = "dark"
 	}
 	if v.ForcedColors {
 		forced = "active"
 	}
+	if v.Print {
+		media = "print"
+	}
 	const height = 900
 	return errors.Join(
 		call(t.ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
 			Width: v.Width, Height: height, DeviceScaleFactor: 1, Mobile: v.Width < 600,
 		}),
-		call(t.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		call(t.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media, Features: []*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: scheme}, {Name: "forced-colors", Value: forced},
 		}}))
+}
+
+// File names the view in the names of files.
+func (v View) File() string {
+	if v.Dark {
+		return fmt.Sprintf("%d-dark", v.Width)
+	}
+	return strconv.FormatInt(v.Width, 10)
 }
 
 // Evaluate evaluates an expression in JavaScript, and waits for it if it is a promise.

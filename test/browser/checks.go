@@ -40,6 +40,30 @@ func (t *Tab) Misaligned() ([]string, error) { return t.list("misaligned") }
 // Undrawn returns the pictures that have no size or no content although their part of the page is shown.
 func (t *Tab) Undrawn() ([]string, error) { return t.list("undrawn") }
 
+// Pale returns the texts and marks of pictures that are hard to tell from what they are on.
+func (t *Tab) Pale() ([]string, error) { return t.list("pale") }
+
+// Injected returns the elements and attributes that no page of a report has.
+func (t *Tab) Injected() ([]string, error) { return t.list("injected") }
+
+// Unfold opens all parts of the page that are folded.
+func (t *Tab) Unfold() error {
+	_, err := Evaluate[int](t, inPage("unfold"))
+	return err
+}
+
+// Pictures returns the texts of the pictures that are shown, a line for each picture.
+func (t *Tab) Pictures() (string, error) { return Evaluate[string](t, inPage("drawn")) }
+
+// Table is a table of the page, with its head as the first row.
+type Table struct {
+	Caption string
+	Rows    [][]string
+}
+
+// Tables returns all tables, those in folded parts included.
+func (t *Tab) Tables() ([]Table, error) { return Evaluate[[]Table](t, inPage("tables")) }
+
 // Unfocusable walks through the page with the tab key and returns what has a focus that can't be seen, and what the
 // keyboard doesn't reach.
 func (t *Tab) Unfocusable() ([]string, error) {
@@ -98,10 +122,8 @@ func (t *Tab) Inaccessible(axe string) ([]string, error) {
 	return found, nil
 }
 
-// Text returns the text of the page that is shown, with the titles of pictures.
-func (t *Tab) Text() (string, error) {
-	return Evaluate[string](t, "document.body.innerText")
-}
+// Text returns the text of the page that is shown, without what only works with scripts.
+func (t *Tab) Text() (string, error) { return Evaluate[string](t, inPage("text")) }
 
 // Print prints the page and returns the bytes of the document.
 func (t *Tab) Print() (int, error) {

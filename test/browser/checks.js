@@ -56,15 +56,29 @@ function cut() {
   return found;
 }
 
+// misaligned compares the pictures of a timeline, what their grids span, and where the measurement begins in them. A
+// browser's boxes of lines differ by some hundredths of a pixel with the length of the line.
 function misaligned() {
+  const most = 0.25;
   const found = [];
-  for (const timeline of document.querySelectorAll('.timeline')) {
-    const lanes = [...timeline.querySelectorAll('.lane svg')].filter(shown).map((svg) => svg.getBoundingClientRect());
-    for (const lane of lanes) {
-      if (Math.abs(lane.left - lanes[0].left) > 0.01 || Math.abs(lane.width - lanes[0].width) > 0.01) {
-        found.push(`a plot from ${lane.left} to ${lane.right}, the first from ${lanes[0].left} to ${lanes[0].right}`);
+  const compare = (what, spans) => {
+    for (const s of spans) {
+      if (Math.abs(s.left - spans[0].left) > most || Math.abs(s.right - spans[0].right) > most) {
+        found.push(`${what} from ${s.left} to ${s.right}, the first from ${spans[0].left} to ${spans[0].right}`);
       }
     }
+  };
+  for (const timeline of document.querySelectorAll('.timeline')) {
+    const lanes = [...timeline.querySelectorAll('.lane svg')].filter(shown);
+    compare('a picture', lanes.map((svg) => svg.getBoundingClientRect()));
+    compare('a plot', lanes.map((svg) => {
+      const lines = [...svg.querySelectorAll('.s-grid')].map((e) => e.getBoundingClientRect());
+      return {left: Math.min(...lines.map((l) => l.left)), right: Math.max(...lines.map((l) => l.right))};
+    }).filter((s) => isFinite(s.left)));
+    compare('a measurement', lanes.flatMap((svg) => {
+      const upright = [...svg.querySelectorAll('.s-axis')].map((e) => e.getBoundingClientRect()).filter((l) => l.width < most && l.height > 20);
+      return upright.slice(0, 1);
+    }));
   }
   return found;
 }
@@ -98,4 +112,92 @@ function focused() {
 
 function focusables() {
   return focusable().length;
+}
+
+function unfold() {
+  const closed = [...document.querySelectorAll('details:not([open])')];
+  closed.forEach((d) => { d.open = true; });
+  return closed.length;
+}
+
+function drawn() {
+  return pictures().map((svg) => `${svg.getAttribute('aria-label')}: ${svg.innerHTML.length}`).join('\n');
+}
+
+function text() {
+  const tools = [...document.querySelectorAll('.tools')];
+  tools.forEach((e) => { e.style.display = 'none'; });
+  const shownText = document.body.innerText;
+  tools.forEach((e) => { e.style.display = ''; });
+  return shownText;
+}
+
+function tables() {
+  return [...document.querySelectorAll('table')].map((table) => ({
+    Caption: table.caption ? table.caption.textContent : '',
+    Rows: [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent)),
+  }));
+}
+
+function injected() {
+  const found = [];
+  if (document.title === 'executed') found.push('a script that set the title');
+  for (const e of document.querySelectorAll('img, iframe, object, embed, link, base, form, video, audio, b, svg svg, main script, head script, meta[http-equiv="refresh"]')) found.push(e.outerHTML.slice(0, 100));
+  for (const e of document.querySelectorAll('*')) {
+    for (const a of e.attributes) {
+      if (a.name.startsWith('on') || /^\s*javascript:/i.test(a.value)) found.push(`${e.tagName} ${a.name}=${a.value.slice(0, 60)}`);
+    }
+  }
+  return found;
+}
+
+// The contrast of two colors by WCAG 2.2, https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio.
+function luminance([r, g, b]) {
+  const [x, y, z] = [r, g, b].map((c) => { c /= 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; });
+  return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+}
+
+function contrast(a, b) {
+  const [dark, light] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+// rgb returns the parts of a color as the browser computes it; null for none.
+function rgb(color) {
+  const parts = (color.match(/^rgba?\(([^)]*)\)$/) ?? [])[1]?.split(/[ ,/]+/).map(Number);
+  return parts && parts[3] !== 0 ? parts.slice(0, 3) : null;
+}
+
+function surface(e) {
+  for (let p = e; p; p = p.parentElement) {
+    const color = rgb(getComputedStyle(p).backgroundColor);
+    if (color) return color;
+  }
+  return rgb(getComputedStyle(document.documentElement).getPropertyValue('color-scheme').includes('dark') ? 'rgb(18, 18, 18)' : 'rgb(255, 255, 255)');
+}
+
+// backgrounds are classes of marks that carry no figure: grid, bands of levels and of the warm-up, tolerances.
+const backgrounds = /^f-(grid|band|plot|page|warmup|heat\d|effect\d)$|^s-(grid|band|plot)$/;
+
+function pale() {
+  const found = new Set();
+  for (const svg of pictures()) {
+    const on = surface(svg);
+    const rects = [...svg.querySelectorAll('rect')].map((e) => ({box: e.getBoundingClientRect(), color: rgb(getComputedStyle(e).fill)})).filter((r) => r.color);
+    for (const t of svg.querySelectorAll('text')) {
+      const box = t.getBoundingClientRect(), x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
+      const under = rects.filter((r) => r.box.left <= x && x <= r.box.right && r.box.top <= y && y <= r.box.bottom).at(-1)?.color ?? on;
+      const color = rgb(getComputedStyle(t).fill);
+      if (color && contrast(color, under) < 4.5) found.add(`${pictureName(svg)}: text "${nameOf(t)}" has a contrast of ${contrast(color, under).toFixed(2)}`);
+    }
+    for (const e of svg.querySelectorAll('path, rect, circle, line')) {
+      if (e.closest('pattern, defs, clipPath') || backgrounds.test(e.getAttribute('class') ?? '')) continue;
+      const style = getComputedStyle(e);
+      const fills = [style.fill, style.stroke].map(rgb).filter(Boolean);
+      if (fills.length > 0 && Math.max(...fills.map((c) => contrast(c, on))) < 3) {
+        found.add(`${pictureName(svg)}: ${e.tagName} class "${e.getAttribute('class') ?? ''}" has a contrast of ${Math.max(...fills.map((c) => contrast(c, on))).toFixed(2)}`);
+      }
+    }
+  }
+  return [...found];
 }

@@ -17,7 +17,10 @@ a:focus { outline: none } p.gray { color: #aaa; background: #bbb }
 <section id="s"><div style="width: 5000px; height: 1px">wide</div>
 <svg role="img" aria-label="texts" width="200" height="60"><text x="10" y="20">one text</text><text x="30" y="22">over another</text><text x="180" y="50">cut off here</text></svg>
 <figure><svg role="img" aria-label="nothing" width="200" height="60"></svg></figure>
-<div class="timeline"><div class="lane"><svg role="img" aria-label="a" width="300" height="20"><g/></svg></div><div class="lane"><svg role="img" aria-label="b" width="290" height="20"><g/></svg></div></div>
+<div class="timeline"><div class="lane"><svg role="img" aria-label="a" width="300" height="20"><g/></svg></div><div class="lane"><svg role="img" aria-label="b" width="290" height="20"><g/></svg></div>
+<div class="lane"><svg role="img" aria-label="c" width="300" height="20" stroke="#777"><path class="s-grid" d="M10 5H290"/></svg></div><div class="lane"><svg role="img" aria-label="d" width="300" height="20" stroke="#777"><path class="s-grid" d="M12 5H290"/></svg></div></div>
+<svg role="img" aria-label="pale" width="200" height="60"><rect width="150" height="40" fill="#fefefe"/><text x="10" y="20" fill="#ddd">pale text</text></svg>
+<svg onload="0"></svg>
 </section>
 <img src="http://127.0.0.1:9/elsewhere.png" alt="elsewhere">
 <script>console.error("an error"); throw new Error("an exception")</script>
@@ -43,11 +46,15 @@ func TestChecks(t *testing.T) {
 		"overlaps":   {(*browser.Tab).Overlaps, `"one text" and "over another"`},
 		"cut":        {(*browser.Tab).Cut, "cut off here"},
 		"undrawn":    {(*browser.Tab).Undrawn, "0 elements"},
-		"misaligned": {(*browser.Tab).Misaligned, "a plot from"},
+		"misaligned": {(*browser.Tab).Misaligned, "a picture from"},
+		"plots":      {(*browser.Tab).Misaligned, "a plot from"},
+		"pale text":  {(*browser.Tab).Pale, "pale text"},
+		"pale mark":  {(*browser.Tab).Pale, "rect"},
+		"injected":   {(*browser.Tab).Injected, "onload"},
 		"focus":      {(*browser.Tab).Unfocusable, "can't be seen"},
 		"axe":        {func(tab *browser.Tab) ([]string, error) { return tab.Inaccessible(axe(t)) }, "color-contrast"},
 	}
-	bad, good := open(t, b, "faulty", faulty), open(t, b, "sound", sound)
+	bad, good := open(t, b, "faulty", faulty, true), open(t, b, "sound", sound, true)
 	for name, tc := range checks {
 		found, err := tc.check(bad)
 		if err != nil || !strings.Contains(strings.Join(found, "\n"), tc.want) {
@@ -69,20 +76,19 @@ func start(t *testing.T) *browser.Browser {
 	return b
 }
 
-func open(t *testing.T, b *browser.Browser, name, text string) *browser.Tab {
+// open opens a page with scripts or without.
+func open(t *testing.T, b *browser.Browser, name, text string, scripts bool) *browser.Tab {
 	t.Helper()
 	path, err := browser.Write(t.TempDir(), name, func(f *os.File) error { _, err := f.WriteString(text); return err })
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab, end, err := b.Open(path, true)
+	tab, end, err := b.Open(path, scripts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(end)
-	if err := tab.Look(browser.View{Width: 1280}); err != nil {
-		t.Fatal(err)
-	}
+	look(t, tab, browser.View{Width: 1280})
 	return tab
 }
 

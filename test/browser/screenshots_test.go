@@ -1,0 +1,101 @@
+package browser_test
+
+import (
+	"bytes"
+	"cmp"
+	"flag"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/assay-dev/assay/test/browser"
+)
+
+var (
+	screenshots = flag.String("screenshots", "", "Directory to which TestScreenshots writes images of the pages.")
+	everyPage   = flag.Bool("every-page", false, "Have TestScreenshots write every page in each view, instead of those for the documentation.")
+)
+
+// documented are the pages and views for the documentation.
+var documented = map[string][]browser.View{
+	"run-warned": {{Width: 1280}, {Width: 1280, Dark: true}, {Width: 390}}, "run-invalid": {{Width: 1280}}, "run-stages": {{Width: 1280}}, "run-open": {{Width: 1280}},
+	"run-hour": {{Width: 1280}}, "run-script": {{Width: 1280}}, "run-real-tls": {{Width: 1280}},
+	"benchmark-failed": {{Width: 1280}, {Width: 1280, Dark: true}, {Width: 390}}, "benchmark-inconclusive": {{Width: 1280}}, "benchmark-connectors": {{Width: 1280}},
+	"benchmark-sizes": {{Width: 1280}}, "benchmark-trend": {{Width: 1280}}, "benchmark-levels": {{Width: 1280}},
+	"compare-runs": {{Width: 1280}}, "compare-sets": {{Width: 1280}}, "compare-refused": {{Width: 1280}},
+}
+
+// TestScreenshots writes images of pages if it is asked to; TestPages checks the pages.
+func TestScreenshots(t *testing.T) {
+	if *screenshots == "" {
+		return
+	}
+	const maxHeight = 6000
+	b, all := start(t), pages(t)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		views := documented[name]
+		if *everyPage {
+			views = []browser.View{{Width: 390}, {Width: 768}, {Width: 1280}, {Width: 1280, Dark: true}, {Width: 1920}}
+		}
+		if len(views) == 0 {
+			continue
+		}
+		tab := open(t, b, name, written(t, all[name]), true)
+		for _, view := range views {
+			look(t, tab, view)
+			shot, err := tab.Screenshot(maxHeight)
+			if err != nil {
+				t.Fatal(err)
+			}
+			small, err := reduced(shot)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(*screenshots, name+"-"+view.File()+".png"), small, 0o644); err != nil { //nolint:gosec // documentation
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// reduced returns a PNG with its 256 most frequent colors, which differs from the first only in the edges of letters.
+func reduced(shot []byte) ([]byte, error) {
+	decoded, err := png.Decode(bytes.NewReader(shot))
+	if err != nil {
+		return nil, err
+	}
+	of := image.NewRGBA(decoded.Bounds())
+	draw.Draw(of, of.Rect, decoded, of.Rect.Min, draw.Src)
+	counts := map[[4]byte]int{}
+	for pixel := range slices.Chunk(of.Pix, 4) {
+		counts[[4]byte(pixel)]++
+	}
+	frequent := slices.SortedFunc(maps.Keys(counts), func(a, b [4]byte) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), bytes.Compare(a[:], b[:]))
+	})
+	const colors = 256
+	var palette color.Palette
+	for _, c := range frequent[:min(colors, len(frequent))] {
+		palette = append(palette, rgba(c))
+	}
+	nearest := map[[4]byte]uint8{}
+	for c := range counts {
+		nearest[c] = uint8(palette.Index(rgba(c))) //nolint:gosec // below 256
+	}
+	small := image.NewPaletted(of.Rect, palette)
+	for i := range small.Pix {
+		small.Pix[i] = nearest[[4]byte(of.Pix[4*i:])]
+	}
+	var out bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	err = encoder.Encode(&out, small)
+	return out.Bytes(), err
+}
+
+func rgba(c [4]byte) color.RGBA { return color.RGBA{c[0], c[1], c[2], c[3]} }

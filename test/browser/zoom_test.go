@@ -1,0 +1,75 @@
+package browser_test
+
+import (
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/assay-dev/assay/internal/report/html/runpage"
+	"github.com/assay-dev/assay/test/browser"
+)
+
+// TestZoom reads the plots over time and zooms into them by keyboard.
+func TestZoom(t *testing.T) {
+	b, r := start(t), clean()
+	tab := open(t, b, "clean", written(t, func(w io.Writer) error { return runpage.Write(w, r, runpage.Extras{}) }), true)
+	if _, err := browser.Evaluate[bool](tab, `document.querySelector('[data-lane="latency"]').focus(), true`); err != nil {
+		t.Fatal(err)
+	}
+	press(t, tab, kb.Home)
+	read, err := browser.Evaluate[string](tab, `document.querySelector('[data-readout]').textContent`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p99 := regexp.MustCompile(`p99 ([\d.,]+)`).FindStringSubmatch(read)
+	if !strings.HasPrefix(read, "at 0") || p99 == nil || !agrees(p99[1], float64(r.Series[0].P99)/1000) {
+		t.Errorf("%q, want a p99 of %d µs", read, r.Series[0].P99)
+	}
+	before := plots(t, tab)
+	if before.Zoomed != 0 || before.Pictures == 0 {
+		t.Fatalf("%+v before zooming", before)
+	}
+	press(t, tab, "+")
+	zoomed := plots(t, tab)
+	if zoomed.Zoomed < 4 || zoomed.Span > 0.3 {
+		t.Errorf("%+v after zooming", zoomed)
+	}
+	press(t, tab, "0")
+	if after := plots(t, tab); after != before {
+		t.Errorf("%+v after zooming, %+v before", after, before)
+	}
+	if found := tab.Messages(); len(found) > 0 {
+		t.Error(found)
+	}
+}
+
+// plotted says how the plots over time look: how many are zoomed, by how many pixels their places differ at most, and
+// how many pictures are shown instead.
+type plotted struct {
+	Zoomed, Pictures int
+	Span             float64
+}
+
+func plots(t *testing.T, tab *browser.Tab) plotted {
+	t.Helper()
+	of, err := browser.Evaluate[plotted](tab, `(() => {
+		const boxes = [...document.querySelectorAll('.timeline .zoom .u-over')].map((e) => e.getBoundingClientRect());
+		const span = (all) => all.length > 0 ? Math.max(...all) - Math.min(...all) : 0;
+		return {Zoomed: boxes.length, Pictures: [...document.querySelectorAll('.timeline .lane svg')].filter((e) => e.checkVisibility()).length,
+			Span: Math.max(span(boxes.map((b) => b.left)), span(boxes.map((b) => b.right)))};
+	})()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return of
+}
+
+func press(t *testing.T, tab *browser.Tab, keys string) {
+	t.Helper()
+	if err := tab.Press(keys); err != nil {
+		t.Fatal(err)
+	}
+}
