@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/assay-dev/assay/internal/printable"
@@ -105,8 +104,9 @@ func writeScriptText(b *bytes.Buffer, r *result.Result, data func(name string, w
 	fmt.Fprint(b, "set yrange [0:*]\nset offsets 0, 0, graph 0.05, 0\nset xlabel 'seconds since the start'\n")
 	for i, p := range panels {
 		if i == 0 {
-			last := r.Series[len(r.Series)-1]
-			fmt.Fprintf(b, "set xrange [0:%d]\n", last.Second+max(last.Seconds, 1))
+			end := plottedEnd(r)
+			fmt.Fprintf(b, "# A last point that the measurement hardly reached has too few requests to be drawn.\n")
+			fmt.Fprintf(b, "plotted(second, seconds, y) = second + seconds <= %d ? y : NaN\nset xrange [0:%d]\n", end, end)
 		}
 		fmt.Fprintf(b, "set ylabel %s\nplot %s\n", quoted(p.label), p.plots(series))
 	}
@@ -119,35 +119,47 @@ func writeScriptText(b *bytes.Buffer, r *result.Result, data func(name string, w
 	return nil
 }
 
+// plottedEnd returns the end of the last point of the series of which at least a half was measured, in seconds.
+func plottedEnd(r *result.Result) int64 {
+	end := int64(0)
+	for i := range r.Series {
+		s := &r.Series[i]
+		if seconds := max(s.Seconds, 1); i == 0 || r.DurationMicroseconds >= s.Second*1_000_000+seconds*500_000 {
+			end = s.Second + seconds
+		}
+	}
+	return end
+}
+
 // panel is a plot of columns of the series.
 type panel struct {
 	label  string
 	curves []curve
 }
 
-// curve is a column of the series, counted from 1, as an expression of gnuplot, and its title.
+// curve is an expression of gnuplot with a column of the series, and its title.
 type curve struct{ values, title string }
 
 // plots returns the curves for the command plot. A point is in the middle of its seconds.
 func (p *panel) plots(series string) string {
 	var texts []string
 	for _, c := range p.curves {
-		texts = append(texts, fmt.Sprintf("%s using ($1+$2/2.):%s with linespoints pointtype 7 pointsize 0.4 title %s", series, c.values, quoted(c.title)))
+		texts = append(texts, fmt.Sprintf("%s using ($1+$2/2.):(plotted($1,$2,%s)) with linespoints pointtype 7 pointsize 0.4 title %s", series, c.values, quoted(c.title)))
 	}
 	return strings.Join(texts, ", \\\n  ")
 }
 
 // panelsOf returns the plots of the columns that have a value: throughput, total times, and CPU times.
 func panelsOf(r *result.Result) []panel {
-	columns := seriesColumns(r)
+	columns, end := seriesColumns(r), plottedEnd(r)
 	build := func(label string, title func(name string) (string, bool)) panel {
 		p := panel{label: label}
 		for i, c := range columns {
 			text, wanted := title(c.name)
-			if wanted && slices.ContainsFunc(r.Series, func(s result.Second) bool { return c.of(&s) != "" }) {
-				values := strconv.Itoa(i + 1)
+			if wanted && slices.ContainsFunc(r.Series, func(s result.Second) bool { return s.Second+max(s.Seconds, 1) <= end && c.of(&s) != "" }) {
+				values := fmt.Sprintf("$%d", i+1)
 				if c.name == "failed" {
-					values = fmt.Sprintf("($%d/$2)", i+1) // a number, not a rate
+					values += "/$2" // a number, not a rate
 				}
 				p.curves = append(p.curves, curve{values, text})
 			}

@@ -104,6 +104,9 @@ func testSuite(r *result.Result) TestSuite {
 	s := TestSuite{
 		Name: "BenchmarkRun " + nameOf(r), Time: r.Run.MeasurementTime, Duration: time.Duration(r.DurationMicroseconds) * time.Microsecond,
 	}
+	if r.Run.Standalone {
+		s.Name = "assay-load " + nameOf(r)
+	}
 	class := strings.ReplaceAll(nameOf(r), "/", ".")
 	reasons := invalidating(r.Findings, func(f result.Finding) string { return f.Reason })
 	valid := TestCase{Class: class, Name: "result is valid"}
