@@ -278,18 +278,18 @@ func TestSiege(t *testing.T) {
 	text := written(t, "text", failing())
 	_, text, _ = strings.Cut(text, "\nIn siege's terms\n")
 	for _, want := range []string{
-		"Transactions:                    2098 hits\n", // of 2,132 requests, 34 had no response
-		"Availability:                   98.41 %\n",    // 2,098 of 2,132
-		"Elapsed time:                   2.002 secs\n", //
-		"Data transferred:               61.04 MB\n",   // 64,000,000 bytes
-		"Response time:               0.050050 secs\n", //
-		"Transaction rate:             1048.21 trans/sec\n",
-		"Throughput:                     30.49 MB/sec\n",
-		"Concurrency:                    50.01\n", // 100.1 s in 2.0015 s
-		"Successful transactions:         2000\n",
-		"Failed transactions:              132\n",
-		"Longest transaction:         0.100000 secs\n",
-		"Shortest transaction:        0.000100 secs\n",
+		"Transactions:           2098 hits\n",     // of 2,132 requests, 34 had no response
+		"Availability:           98.41 %\n",       // 2,098 of 2,132
+		"Elapsed time:           2.002 secs\n",    //
+		"Data transferred:       61.04 MB\n",      // 64,000,000 bytes
+		"Response time:          0.050050 secs\n", //
+		"Transaction rate:       1048.21 trans/sec\n",
+		"Throughput:             30.49 MB/sec\n",
+		"Concurrency:            50.01\n", // 100.1 s in 2.0015 s
+		"Successful transactions: 2000\n",
+		"Failed transactions:    132\n",
+		"Longest transaction:    0.100000 secs\n",
+		"Shortest transaction:   0.000100 secs\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%.900s", want, text)

@@ -23,21 +23,18 @@ func writeSiege(w *paper, r *result.Result) {
 		return amount / by
 	}
 	megabytes := float64(c.BytesReceived) / (1 << 20)
-	line := func(name, format string, args ...any) {
-		w.printf("%-24s "+format+"\n", append([]any{name + ":"}, args...)...)
-	}
-	line("Transactions", "%12d hits", transactions)
-	line("Availability", "%12.2f %%", per(100*float64(transactions), float64(c.Requests)))
-	line("Elapsed time", "%12.3f secs", elapsed)
-	line("Data transferred", "%12.2f MB", megabytes)
-	line("Response time", "%12.6f secs", times.Mean()/1e6)
-	line("Transaction rate", "%12.2f trans/sec", per(float64(transactions), elapsed))
-	line("Throughput", "%12.2f MB/sec", per(megabytes, elapsed))
-	line("Concurrency", "%12.2f", per(float64(times.Sum())/1e6, elapsed))
-	line("Successful transactions", "%12d", c.Succeeded())
-	line("Failed transactions", "%12d", c.Errors.Total())
-	line("Longest transaction", "%12.6f secs", float64(times.Max())/1e6)
-	line("Shortest transaction", "%12.6f secs", float64(times.Min())/1e6)
+	line(w, "Transactions:", "%d hits", transactions)
+	line(w, "Availability:", "%.2f %%", per(100*float64(transactions), float64(c.Requests)))
+	line(w, "Elapsed time:", "%.3f secs", elapsed)
+	line(w, "Data transferred:", "%.2f MB", megabytes)
+	line(w, "Response time:", "%.6f secs", times.Mean()/1e6)
+	line(w, "Transaction rate:", "%.2f trans/sec", per(float64(transactions), elapsed))
+	line(w, "Throughput:", "%.2f MB/sec", per(megabytes, elapsed))
+	line(w, "Concurrency:", "%.2f", per(float64(times.Sum())/1e6, elapsed))
+	line(w, "Successful transactions:", "%d", c.Succeeded())
+	line(w, "Failed transactions:", "%d", c.Errors.Total())
+	line(w, "Longest transaction:", "%.6f secs", float64(times.Max())/1e6)
+	line(w, "Shortest transaction:", "%.6f secs", float64(times.Min())/1e6)
 }
 
 // siegeTransactions returns the number of complete responses. Requests that failed otherwise are what siege's manual
