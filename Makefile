@@ -381,6 +381,7 @@ bench-manager: cluster-tools ## Measure the manager's CPU time, memory and API c
 .PHONY: plugin
 plugin: ## Build the kubectl plugin into the per-user cache
 	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(ASSAY_CACHE)/bin/ ./cmd/kubectl-assay
+	@install -m 755 cmd/kubectl-assay/kubectl_complete-assay $(ASSAY_CACHE)/bin/
 
 .PHONY: assay-load
 assay-load: ## Build the client into the per-user cache for use without a cluster

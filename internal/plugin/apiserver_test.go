@@ -42,6 +42,8 @@ type apiServer struct {
 	// operator changes the Benchmark after a patch; nil for a server without an operator.
 	operator  func(*v1alpha1.Benchmark)
 	configMap *corev1.ConfigMap
+	// others holds what else the server answers, by path.
+	others    map[string]any
 	rejection *apierrors.StatusError
 	// history holds all events. Each of them raised the version by one from firstVersion.
 	history []event
@@ -166,6 +168,16 @@ func (s *apiServer) SetConfigMap(configMap *corev1.ConfigMap) {
 	s.configMap = configMap
 }
 
+// Answer makes the server answer a path with an object, or as not found if object is nil.
+func (s *apiServer) Answer(path string, object any) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.others == nil {
+		s.others = map[string]any{}
+	}
+	s.others[path] = object
+}
+
 // Reject makes the server answer every request with err, or as usual again when err is nil.
 func (s *apiServer) Reject(err *apierrors.StatusError) {
 	s.mutex.Lock()
@@ -180,11 +192,17 @@ func (s *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 	if collection != runsPath && collection != benchmarksPath {
 		collection, name = path.Dir(r.URL.Path), path.Base(r.URL.Path)
 	}
-	object := s.objects[collection]
+	object, other := s.objects[collection], s.others[r.URL.Path]
 	s.mutex.Unlock()
 	switch {
 	case rejection != nil:
 		answer(w, int(rejection.ErrStatus.Code), status(rejection))
+	case other != nil:
+		code := http.StatusOK
+		if refusal, is := other.(*apierrors.StatusError); is {
+			code, other = int(refusal.ErrStatus.Code), status(refusal)
+		}
+		answer(w, code, other)
 	case name == "" && r.URL.Query().Get("watch") != "":
 		s.watch(w, r)
 	case name == "":

@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/benchmark"
+	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/compare"
 	"github.com/assay-dev/assay/internal/plugin/report"
 	"github.com/assay-dev/assay/internal/plugin/table"
@@ -53,6 +54,7 @@ func NewCommand(streams genericiooptions.IOStreams, version string) *cobra.Comma
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	flags.AddFlags(root.PersistentFlags())
+	cluster.CompleteFlags(root, flags)
 	root.AddCommand(
 		benchmark.NewCommand(flags, streams),
 		compare.NewCommand(flags, streams),

@@ -65,6 +65,7 @@ func mapper() meta.RESTMapper {
 	m.Add(v1alpha1.GroupVersion.WithKind(BenchmarkRun.Name), meta.RESTScopeNamespace)
 	m.Add(v1alpha1.GroupVersion.WithKind(Benchmark.Name), meta.RESTScopeNamespace)
 	m.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+	m.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
 	return m
 }
 
@@ -152,6 +153,18 @@ func (c *Cluster) names(ctx context.Context, list client.ObjectList, prefix stri
 	if err := c.List(ctx, list, client.InNamespace(c.Namespace)); err != nil {
 		return nil, err
 	}
+	return namesIn(list, prefix)
+}
+
+// namesEverywhere returns the names of the objects of a kind that has no namespace.
+func (c *Cluster) namesEverywhere(ctx context.Context, list client.ObjectList) ([]string, error) {
+	if err := c.List(ctx, list); err != nil {
+		return nil, err
+	}
+	return namesIn(list, "")
+}
+
+func namesIn(list client.ObjectList, prefix string) ([]string, error) {
 	var names []string
 	err := meta.EachListItem(list, func(item runtime.Object) error {
 		names = append(names, prefix+item.(client.Object).GetName())
@@ -163,7 +176,5 @@ func (c *Cluster) names(ctx context.Context, list client.ObjectList, prefix stri
 // OutputFlag adds the flag for the output format to a command.
 func OutputFlag(cmd *cobra.Command, format *string, formats []string, list string) {
 	cmd.Flags().StringVarP(format, "output", "o", *format, "output format: "+list)
-	if err := cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag isn't defined
-	}
+	FlagCompletion(cmd, "output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }

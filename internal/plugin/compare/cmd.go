@@ -86,9 +86,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	cmd.Flags().StringSliceVar(&o.metrics, "metric", nil, "metrics to compare, for example LatencyP99,ErrorRate; if not set, those that a Benchmark compares, and the usual ones")
 	cmd.Flags().Int32Var(&o.tolerance, "tolerance", 5, "the difference that doesn't matter, in percent, unless a Benchmark says")
 	cmd.Flags().Int32Var(&o.confidence, "confidence", 95, "the confidence of intervals in percent")
-	if err := cmd.RegisterFlagCompletionFunc("metric", cobra.FixedCompletions(metricNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag isn't defined
-	}
+	cluster.FlagCompletion(cmd, "metric", cobra.FixedCompletions(metricNames(), cobra.ShellCompDirectiveNoFileComp))
 	cluster.OutputFlag(cmd, &o.format, formats(), strings.Join(formats(), ", "))
 	return cmd
 }

@@ -4,7 +4,9 @@
 package table
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -13,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 const long = `Print a table of BenchmarkRuns, one row per run, or of the cells of a Benchmark.
@@ -108,6 +111,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	cmd.Flags().StringVar(&o.pivot.metric, "metric", "", "of a Benchmark: the metric, for example LatencyP99 (default RequestsPerSecond)")
 	cmd.Flags().StringVar(&o.pivot.percentOf, "percent-of", "", "of a Benchmark: the values of axes from which differences are printed in percent, for example server=httpd")
 	cmd.Flags().Int64Var(&o.pivot.round, "round", 0, "of a Benchmark: the number of the round; the last completed one if not set")
+	cluster.FlagCompletion(cmd, "metric", cobra.FixedCompletions(slices.Sorted(maps.Keys(result.Metrics)), cobra.ShellCompDirectiveNoFileComp))
 	cluster.OutputFlag(cmd, &o.format, report.TableNames(), report.Usage(report.TableNames())+"; of a Benchmark: "+report.Usage(round.PivotNames()))
 	return cmd
 }
