@@ -12,6 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/benchmark"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/compare"
+	"github.com/assay-dev/assay/internal/plugin/initialize"
 	"github.com/assay-dev/assay/internal/plugin/report"
 	"github.com/assay-dev/assay/internal/plugin/table"
 	"github.com/assay-dev/assay/internal/plugin/watch"
@@ -25,7 +26,7 @@ for it to finish, and print its report:
   kubectl apply -f run.yaml
   kubectl assay watch tomcat-nio && kubectl assay report tomcat-nio
 
-Show several runs in a table:
+"kubectl assay init" writes a manifest to start from. Show several runs in a table:
 
   kubectl assay table tomcat-nio tomcat-apr
 
@@ -58,6 +59,7 @@ func NewCommand(streams genericiooptions.IOStreams, version string) *cobra.Comma
 	root.AddCommand(
 		benchmark.NewCommand(flags, streams),
 		compare.NewCommand(flags, streams),
+		initialize.NewCommand(streams),
 		report.NewCommand(flags, streams),
 		table.NewCommand(flags, streams),
 		watch.NewCommand(flags, streams),
