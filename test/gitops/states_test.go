@@ -126,6 +126,7 @@ func runs(t *testing.T) map[string]state {
 		run := v1alpha1.BenchmarkRun{TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkRun"}}
 		run.Name, run.Namespace, run.Generation = "shop", "default", 3
 		run.Spec.Target.Image = "tomcat:10.1"
+		run.Spec.Target.Server.Tomcat = &v1alpha1.TomcatServer{}
 		generation := int64(3)
 		run.Status = v1alpha1.BenchmarkRunStatus{ObservedGeneration: &generation, Verdict: verdict, Conditions: list}
 		states[name] = state{toUnstructured(t, &run), h, string(verdict), finished}
