@@ -12,6 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/benchmark"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/compare"
+	"github.com/assay-dev/assay/internal/plugin/doctor"
 	"github.com/assay-dev/assay/internal/plugin/initialize"
 	"github.com/assay-dev/assay/internal/plugin/report"
 	"github.com/assay-dev/assay/internal/plugin/table"
@@ -59,6 +60,7 @@ func NewCommand(streams genericiooptions.IOStreams, version string) *cobra.Comma
 	root.AddCommand(
 		benchmark.NewCommand(flags, streams),
 		compare.NewCommand(flags, streams),
+		doctor.NewCommand(flags, streams, version),
 		initialize.NewCommand(streams),
 		report.NewCommand(flags, streams),
 		table.NewCommand(flags, streams),

@@ -1,0 +1,128 @@
+// Package doctor implements the verb "doctor", which checks whether a cluster can make runs whose results can be
+// trusted. It only reads.
+package doctor
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
+
+	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/printable"
+)
+
+const long = `Check whether the cluster can make runs whose results can be trusted, and say what to do
+if it can't.
+
+Each line says ok, warn (runs work, with a limitation), fail (runs don't work) or unknown:
+what your rights don't allow to read isn't guessed. The command only reads.
+
+Exit codes:
+  0  no check failed
+  1  a check failed
+  4  unknown: the API server can't be reached, or the command line is invalid`
+
+const example = `  # After the installation, or when a run waits
+  kubectl assay doctor
+
+  # What isn't ok, for a script
+  kubectl assay doctor -o json | jq -r '.checks[] | select(.status != "ok") | .name'`
+
+// Status is the outcome of a check.
+type Status string
+
+// The values of Status.
+const (
+	OK      Status = "ok"
+	Warn    Status = "warn"
+	Fail    Status = "fail"
+	Unknown Status = "unknown"
+)
+
+// Check is one line of the command's output.
+type Check struct {
+	Name   string `json:"name"`
+	Status Status `json:"status"`
+	// Message says what was seen, or why it couldn't be. Remedy says what to do; it is empty if there is nothing.
+	Message string `json:"message"`
+	Remedy  string `json:"remedy,omitempty"`
+}
+
+// NewCommand returns the command. version is that of the plugin.
+func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams, version string) *cobra.Command {
+	format, formats := "text", []string{"json", "text"}
+	cmd := &cobra.Command{
+		Use:               "doctor",
+		Short:             "Check whether the cluster can make runs whose results can be trusted",
+		Long:              long,
+		Example:           example,
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !slices.Contains(formats, format) {
+				return exit.Errorf(exit.Unknown, "unknown output format %q: use one of %s", format, strings.Join(formats, ", "))
+			}
+			e, err := newExamination(flags, version)
+			if err != nil {
+				return err
+			}
+			checks, err := e.run(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := write(streams.Out, format, checks); err != nil {
+				return err
+			}
+			if slices.ContainsFunc(checks, func(c Check) bool { return c.Status == Fail }) {
+				return exit.Coded(exit.Failed)
+			}
+			return nil
+		},
+	}
+	cluster.OutputFlag(cmd, &format, formats, strings.Join(formats, " or "))
+	return cmd
+}
+
+func newExamination(flags *genericclioptions.ConfigFlags, version string) (*examination, error) {
+	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, fmt.Errorf("read kubeconfig: %w", err)
+	}
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read kubeconfig: %w", err)
+	}
+	config = rest.CopyConfig(config)
+	config.NegotiatedSerializer = codecs.WithoutConversion()
+	client, err := rest.UnversionedRESTClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("create API client: %w", err)
+	}
+	return &examination{client: client, namespace: namespace, version: version, now: time.Now}, nil
+}
+
+func write(out io.Writer, format string, checks []Check) error {
+	if format == "json" {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(map[string][]Check{"checks": checks})
+	}
+	var text strings.Builder
+	for _, c := range checks {
+		fmt.Fprintf(&text, "%-8s%s: %s\n", c.Status, c.Name, printable.Text(c.Message))
+		if c.Remedy != "" {
+			fmt.Fprintf(&text, "        %s\n", printable.Text(c.Remedy))
+		}
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}

@@ -1,0 +1,57 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+)
+
+// codecs decodes errors of the API server.
+var codecs = serializer.NewCodecFactory(runtime.NewScheme())
+
+// examination reads a cluster by the paths of the API: some of what it reads, such as the kubelet's configuration, has
+// no typed client.
+type examination struct {
+	client    rest.Interface
+	namespace string
+	// version is the plugin's version.
+	version string
+	now     func() time.Time
+
+	// operator is the installation that was found, or nil.
+	operator *operator
+	nodes    []node
+}
+
+// maxList bounds the number of objects of a kind that are read.
+const maxList = 500
+
+// get reads the object, or the list of the objects with some labels, at a path.
+func (e *examination) get(ctx context.Context, path, labels string, into any) error {
+	request := e.client.Get().AbsPath(path).Param("limit", fmt.Sprint(maxList))
+	if labels != "" {
+		request = request.Param("labelSelector", labels)
+	}
+	data, err := request.Do(ctx).Raw()
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
+}
+
+// unreadable returns the check for what could not be read, with the right that it takes. what is in the middle of a sentence.
+func unreadable(name, what, right string, err error) Check {
+	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+		return Check{name, Unknown, "You may not read " + what + ".", "Ask an administrator, or for the right to " + right + "."}
+	}
+	return Check{name, Unknown, fmt.Sprintf("Reading %s failed: %v", what, err), ""}
+}
+
+// absent reports whether the cluster doesn't have an object, or its kind.
+func absent(err error) bool { return apierrors.IsNotFound(err) }

@@ -1,0 +1,188 @@
+package plugin_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/plugin/exit"
+)
+
+const (
+	crdPath         = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+	deploymentsPath = "/apis/apps/v1/deployments"
+	leasePath       = "/apis/coordination.k8s.io/v1/namespaces/assay-system/leases/a-manager"
+	slicesPath      = "/apis/discovery.k8s.io/v1/namespaces/assay-system/endpointslices"
+	nodesPath       = "/api/v1/nodes"
+	metricsPath     = "/apis/metrics.k8s.io/v1beta1/nodes"
+)
+
+func crd(version string) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app.kubernetes.io/version": version}}}
+}
+
+func deployment(ready int32, arguments ...string) *appsv1.DeploymentList {
+	d := appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "assay-system"}, Status: appsv1.DeploymentStatus{ReadyReplicas: ready}}
+	d.Spec.Replicas = ptr.To(int32(2))
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Args: append([]string{
+		"--leader-elect", "--leader-elect-lease-name=a-manager", "--session-address=a-session.$(POD_NAMESPACE).svc:9443", "--load-image=x",
+	}, arguments...)}}
+	other := appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "other", Namespace: "other"}}
+	return &appsv1.DeploymentList{Items: []appsv1.Deployment{other, d}}
+}
+
+func lease(age time.Duration) *coordinationv1.Lease {
+	renewed := metav1.NewMicroTime(time.Now().Add(-age))
+	return &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("a-1"), RenewTime: &renewed, LeaseDurationSeconds: ptr.To(int32(3600))}}
+}
+
+func slice(addresses ...string) *discoveryv1.EndpointSliceList {
+	return &discoveryv1.EndpointSliceList{Items: []discoveryv1.EndpointSlice{{Endpoints: []discoveryv1.Endpoint{{Addresses: addresses}}}}}
+}
+
+func nodes(names ...string) *corev1.NodeList {
+	list := &corev1.NodeList{}
+	for _, name := range names {
+		n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		list.Items = append(list.Items, n)
+	}
+	tainted := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "control-plane"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
+	tainted.Spec.Taints = []corev1.Taint{{Key: "x", Effect: corev1.TaintEffectNoSchedule}}
+	list.Items = append(list.Items, tainted)
+	return list
+}
+
+func configz(policy string) any {
+	return map[string]any{"kubeletconfig": map[string]any{"cpuManagerPolicy": policy}}
+}
+
+func usage(cpu string) any {
+	return map[string]any{"items": []any{map[string]any{"metadata": map[string]any{"name": "one"}, "usage": map[string]any{"cpu": cpu}}}}
+}
+
+func forbidden() *apierrors.StatusError {
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "things"}, "x", nil)
+}
+
+// healthyCluster returns a server of a cluster to which no check objects.
+func healthyCluster(t *testing.T) *apiServer {
+	t.Helper()
+	server := startAPIServer(t)
+	for path, object := range map[string]any{
+		crdPath + "benchmarkruns.assay.dev": crd("1.2.3"), crdPath + "benchmarks.assay.dev": crd("v1.2.3"), deploymentsPath: deployment(2),
+		leasePath: lease(0), slicesPath: slice("10.0.0.1", "10.0.0.2"), "/apis/cert-manager.io": map[string]any{"name": "cert-manager.io"},
+		nodesPath: nodes("one", "two"), nodesPath + "/one/proxy/configz": configz("static"), nodesPath + "/two/proxy/configz": configz("static"),
+		metricsPath: usage("700m"),
+	} {
+		server.Answer(path, object)
+	}
+	return server
+}
+
+func TestDoctorOfAHealthyCluster(t *testing.T) {
+	c := start(t, healthyCluster(t), "doctor")
+	c.wantEnd(t, exit.Success, "ok      CRD benchmarkruns: It is of this plugin's version, 1.2.3.\n", "ok      leader: a-1 leads.\n",
+		"ok      session service: Service assay-system/a-session has 2 endpoints.", "ok      nodes: 2 nodes", "ok      CPU manager of two: ")
+	if wrong := regexp.MustCompile(`(?m)^(warn|fail|unknown) .*`).FindAllString(c.out.String(), -1); wrong != nil {
+		t.Errorf("%q", wrong)
+	}
+	start(t, healthyCluster(t), "doctor", "-o", "xml").wantEnd(t, exit.Unknown, "unknown output format")
+}
+
+// TestDoctorFindings changes the healthy cluster in one place each.
+func TestDoctorFindings(t *testing.T) {
+	queued := run(metav1.ConditionUnknown, v1alpha1.ReasonQueued, "2 runs are ahead.\x1b[2J")
+	queued.Spec.Lane = "default"
+	unseen := run(metav1.ConditionUnknown, "", "")
+	unseen.Status.Conditions = nil
+	for name, test := range map[string]struct {
+		path   string
+		answer any
+		run    *v1alpha1.BenchmarkRun
+		want   string
+		code   int
+	}{
+		"no CRD":             {crdPath + "benchmarks.assay.dev", nil, nil, "fail    CRD benchmarks: ", exit.Failed},
+		"older CRD":          {crdPath + "benchmarks.assay.dev", crd("1.2.2"), nil, "warn    CRD benchmarks: It is of version 1.2.2, this plugin is of version 1.2.3.", 0},
+		"CRD without label":  {crdPath + "benchmarks.assay.dev", crd(""), nil, "unknown CRD benchmarks: ", 0},
+		"CRDs not readable":  {crdPath + "benchmarks.assay.dev", forbidden(), nil, "unknown CRD benchmarks: You may not read", 0},
+		"not installed":      {deploymentsPath, &appsv1.DeploymentList{}, nil, "fail    operator: No Deployment", exit.Failed},
+		"not readable":       {deploymentsPath, forbidden(), nil, "unknown operator: You may not read Deployments", 0},
+		"not ready":          {deploymentsPath, deployment(0), nil, "fail    operator: Deployment assay-system/a has no ready pod.", exit.Failed},
+		"partly ready":       {deploymentsPath, deployment(1), nil, "warn    operator: ", 0},
+		"of another place":   {deploymentsPath, deployment(2, "--watch-namespaces=shop,default2"), nil, "fail    operator: Deployment assay-system/a doesn't serve the namespace default.", exit.Failed},
+		"of this place":      {deploymentsPath, deployment(2, "--watch-namespaces=shop,default"), nil, "ok      operator: ", 0},
+		"no lease":           {leasePath, nil, nil, "fail    leader: No manager has been elected.", exit.Failed},
+		"no leader":          {leasePath, &coordinationv1.Lease{}, nil, "fail    leader: No manager leads.", exit.Failed},
+		"dead leader":        {leasePath, lease(2 * time.Hour), nil, "fail    leader: a-1 led, but didn't renew its Lease of 1h0m0s for 2h0m", exit.Failed},
+		"lease not readable": {leasePath, forbidden(), nil, "unknown leader: ", 0},
+		"no endpoints":       {slicesPath, slice(), nil, "fail    session service: ", exit.Failed},
+		"no cert-manager":    {"/apis/cert-manager.io", nil, nil, "ok      cert-manager: It isn't installed. ", 0},
+		"no nodes":           {nodesPath, nodes(), nil, "fail    nodes: ", exit.Failed},
+		"one node":           {nodesPath, nodes("one"), nil, "warn    nodes: One node", 0},
+		"nodes not readable": {nodesPath, forbidden(), nil, "unknown nodes: ", 0},
+		"shared CPUs":        {nodesPath + "/two/proxy/configz", configz("none"), nil, `warn    CPU manager of two: Its policy is "none"`, 0},
+		"kubelet forbidden":  {nodesPath + "/two/proxy/configz", forbidden(), nil, "right to get nodes/proxy, which allows much else", 0},
+		"busy node":          {metricsPath, usage("1"), nil, "warn    load of the nodes: one uses 25% of its CPUs.", 0},
+		"no metrics":         {metricsPath, nil, nil, "unknown load of the nodes: The cluster has no metrics API.", 0},
+		"a run waits":        {metricsPath, usage("0"), queued, "warn    queue: 1 runs of namespace default wait for their lane, a queue in which one runs at a time. tomcat (lane default): 2 runs are ahead.[2J\n", 0},
+		"an unseen run":      {metricsPath, usage("0"), unseen, "warn    queue: Run tomcat hasn't been seen by an operator.", 0},
+		"a run measures":     {metricsPath, usage("0"), measuring(10), "ok      queue: ", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := healthyCluster(t)
+			server.Answer(test.path, test.answer)
+			if test.run != nil {
+				server.SetRun(test.run)
+			}
+			start(t, server, "doctor").wantEnd(t, test.code, test.want)
+		})
+	}
+	issued := healthyCluster(t)
+	issued.Answer(deploymentsPath, deployment(2, "--session-certificate-source=Secret"))
+	issued.Answer("/apis/cert-manager.io", nil)
+	start(t, issued, "doctor").wantEnd(t, exit.Failed, "fail    cert-manager: ")
+}
+
+func TestDoctorJSON(t *testing.T) {
+	server := healthyCluster(t)
+	server.Answer(leasePath, nil)
+	c := start(t, server, "doctor", "-o", "json")
+	c.wantEnd(t, exit.Failed)
+	var got struct {
+		Checks []struct{ Name, Status, Message, Remedy string }
+	}
+	if err := json.Unmarshal([]byte(c.out.String()), &got); err != nil || len(got.Checks) != 11 {
+		t.Fatalf("%v: %s", err, c.out)
+	}
+	for _, check := range got.Checks {
+		if (check.Name == "leader") != (check.Status == "fail") || check.Message == "" || check.Status == "fail" && !strings.Contains(check.Remedy, "logs") {
+			t.Errorf("%+v", check)
+		}
+	}
+}
+
+func TestDoctorWithoutAPIServer(t *testing.T) {
+	server := startAPIServer(t)
+	server.Down()
+	start(t, server, "doctor").wantEnd(t, exit.Unknown, "cannot reach the API server")
+	server.Up()
+	server.Reject(apierrors.NewGenericServerResponse(http.StatusUnauthorized, "get", schema.GroupResource{}, "", "", 0, true))
+	start(t, server, "doctor").wantEnd(t, exit.Success, "unknown CRD benchmarkruns: You may not read")
+}
