@@ -67,6 +67,9 @@ func (t *Timeline) Draw(l *Lane, width float64, axis bool) *picture.Picture {
 	if axis {
 		height += 18
 	}
+	if !narrow { // the names of all lines have room
+		height = max(height, box.Y+nameGap*float64(len(l.Lines))+8)
+	}
 	p := picture.New(width, height)
 	p.Describe(l.Name, t.Summary(l))
 	x := t.Scale(box, width)

@@ -204,7 +204,7 @@ func (c *ClientRows) Draw(width float64) *picture.Picture {
 		p.Text(to, box.Bottom()+18, "+"+picture.Significant(c.reach), picture.TextStyle{Color: picture.Muted, Anchor: picture.End})
 	}
 	if c.Omitted > 0 {
-		p.Text(0, box.Bottom()+38, fmt.Sprintf("The %d clients that used most; %d more are in the table.", len(c.Rows), c.Omitted), picture.TextStyle{Color: picture.Muted})
+		p.Text(0, box.Bottom()+38, fmt.Sprintf("%d clients that used less are in the table.", c.Omitted), picture.TextStyle{Color: picture.Muted})
 	}
 	return p
 }

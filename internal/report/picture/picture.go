@@ -84,11 +84,15 @@ func (p *Picture) Text(x, y float64, text string, style TextStyle) {
 	fmt.Fprintf(&p.body, ">%s</text>", escape(text))
 }
 
-// Clipped writes a text that is at most width wide. A longer one ends with "…" and has the whole text as its tip.
+// Clipped writes a text that is at most width wide. A longer one ends with "…" and has the whole text as its
+// tip. Nothing is written where there is no room for a letter.
 func (p *Picture) Clipped(x, y float64, text string, width float64, style TextStyle) {
 	short := Clip(text, width, style)
 	if short == text {
 		p.Text(x, y, text, style)
+		return
+	}
+	if short == "" {
 		return
 	}
 	fmt.Fprintf(&p.body, "<g><title>%s</title>", escape(text))
@@ -103,7 +107,8 @@ func (p *Picture) Centered(x, y float64, text string, style TextStyle) {
 	p.Clipped(min(max(x, half), p.Width-half), y, text, p.Width, style)
 }
 
-// Clip returns a text that is about width wide at most; a longer one ends with "…".
+// Clip returns a text that is about width wide at most; a longer one ends with "…". It returns "" if there is no room for a
+// letter.
 func Clip(text string, width float64, style TextStyle) string {
 	if TextWidth(text, style) <= width {
 		return text
@@ -111,6 +116,9 @@ func Clip(text string, width float64, style TextStyle) string {
 	letters := []rune(text)
 	for len(letters) > 0 && TextWidth(string(letters)+"…", style) > width {
 		letters = letters[:len(letters)-1]
+	}
+	if len(letters) == 0 {
+		return ""
 	}
 	return strings.TrimRight(string(letters), " ") + "…"
 }

@@ -23,7 +23,6 @@ func Measured(clients, seconds int) *result.Result {
 	}
 	r.Server.Begin.At, r.Server.End.At = 0, int64(seconds)*1e6
 	r.Server.End.UserCPU, r.Server.End.SystemCPU = r.Server.Begin.UserCPU, r.Server.Begin.SystemCPU
-	var total result.Measure
 	all := make([]result.Client, clients)
 	for i := range all {
 		c := &all[i]
@@ -32,9 +31,15 @@ func Measured(clients, seconds int) *result.Result {
 		c.Warmup, c.WarmupMicroseconds = &result.Counts{Requests: 9000, BytesReceived: 16_000_000}, 4_000_000
 		c.Usage.MaxResident, c.Usage.Throttled = 60<<20, 0
 	}
+	var measure result.Measure // of a second
 	for s := range seconds {
 		second := result.Second{Second: int64(s), Seconds: 1}
-		var measure result.Measure
+		measure.Counts = result.Counts{}
+		for _, h := range measure.Latencies {
+			if h != nil {
+				h.Reset()
+			}
+		}
 		slow := 1.0
 		if s == seconds/3 {
 			slow = 20
@@ -42,17 +47,21 @@ func Measured(clients, seconds int) *result.Result {
 		rate := 430 + random.IntN(40)
 		for i := range all {
 			c := &all[i]
-			var one result.Measure
+			record := func(p result.Phase, microseconds int64) {
+				c.Latencies.Of(p).Record(microseconds)
+				measure.Latencies.Of(p).Record(microseconds)
+			}
+			var one result.Counts
 			for range 20 { // a sample of the second's requests stands for all of them
 				wait := int64(math.Exp(8.4+0.5*random.NormFloat64()) * slow)
 				if random.IntN(60) == 0 {
 					wait *= 12
 				}
 				received := int64(200 + random.IntN(300))
-				one.Latencies.Of(result.Waiting).Record(wait)
-				one.Latencies.Of(result.Receiving).Record(received)
-				one.Latencies.Of(result.Processing).Record(wait + received + 20)
-				one.Latencies.Of(result.Total).Record(wait + received + 20)
+				record(result.Waiting, wait)
+				record(result.Receiving, received)
+				record(result.Processing, wait+received+20)
+				record(result.Total, wait+received+20)
 			}
 			one.Requests = 20
 			if s == 2*seconds/3 {
@@ -61,9 +70,9 @@ func Measured(clients, seconds int) *result.Result {
 			}
 			one.KeepAlive, one.BytesReceived = one.Requests, one.Requests*31_950
 			one.BodyBytes, one.BytesSent = one.Requests*31_819, one.Requests*110
-			c.Merge(&one)
+			c.Add(one)
 			c.Usage.UserCPU += 700_000 + int64(random.IntN(100_000)) + int64(i)*20_000
-			measure.Merge(&one)
+			measure.Add(one)
 		}
 		second.SetCounts(measure.Counts, measure.Latencies.Times())
 		second.SetLatency(measure.Latencies.Get(result.Total))
@@ -81,7 +90,6 @@ func Measured(clients, seconds int) *result.Result {
 		node.SegmentsSent, node.SegmentsRetransmitted, node.ListenOverflows = 20_000, int64(random.IntN(3)), 0
 		second.Node = node
 		r.Series = append(r.Series, second)
-		total.Merge(&measure)
 	}
 	r.AddClients(all)
 	return r
