@@ -1,0 +1,154 @@
+package roundpage_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/report/round/roundtest"
+)
+
+// agrees reports whether a figure was written as text, to within half of the text's last digit.
+func agrees(text string, figure float64) bool {
+	plain := strings.NewReplacer(",", "", "+", "", "%", "", "−", "-").Replace(text)
+	if strings.HasPrefix(plain, "<") {
+		limit, err := strconv.ParseFloat(plain[1:], 64)
+		return err == nil && figure > 0 && figure < limit
+	}
+	written, err := strconv.ParseFloat(plain, 64)
+	if err != nil {
+		return false
+	}
+	_, fraction, _ := strings.Cut(plain, ".")
+	last := math.Pow10(-len(fraction))
+	if fraction == "" {
+		digits := strings.TrimLeft(plain, "-")
+		last = math.Pow10(len(digits) - len(strings.TrimRight(digits, "0")))
+		if digits == "0" {
+			last = 1
+		}
+	}
+	return math.Abs(written-figure) <= last*0.5000001
+}
+
+// TestFigures checks that the tables of a page have every figure of the round's JSON: of all effects, medians, runs and
+// trials.
+func TestFigures(t *testing.T) {
+	for name, r := range roundtest.All(t) {
+		t.Run(name, func(t *testing.T) {
+			var document bytes.Buffer
+			if err := round.Write(&document, "json", r); err != nil {
+				t.Fatal(err)
+			}
+			var stored benchmark.Round
+			if err := json.Unmarshal(document.Bytes(), &stored); err != nil {
+				t.Fatal(err)
+			}
+			tables := tables(t, write(t, r))
+			checkEffects(t, r, &stored, tables)
+			checkMedians(t, &stored, tables)
+			checkRuns(t, &stored, tables)
+			checkTrials(t, r, &stored, tables)
+		})
+	}
+}
+
+func find(rows [][]string, column int, text string) []string {
+	at := slices.IndexFunc(rows, func(row []string) bool { return len(row) > column && row[column] == text })
+	if at < 0 {
+		return nil
+	}
+	return rows[at]
+}
+
+func checkEffects(t *testing.T, report *round.Report, stored *benchmark.Round, tables map[string][][]string) {
+	for i := range stored.Effects {
+		e := &stored.Effects[i]
+		row := find(tables["Effects in "+round.MetricName(e.Metric)], 0, report.Label(e.Cell))
+		if row == nil {
+			t.Fatalf("no row for %s in %s", report.Label(e.Cell), e.Metric)
+		}
+		if e.Percent == nil {
+			if row[2] != "-" {
+				t.Errorf("%q, not known", row)
+			}
+			continue
+		}
+		low, high, _ := strings.Cut(row[3], " to ")
+		if !agrees(row[2], *e.Percent) || e.LowPercent != nil && !agrees(low, *e.LowPercent) || e.HighPercent != nil && !agrees(high, *e.HighPercent) {
+			t.Errorf("%q, want %g (%v to %v)", row, *e.Percent, e.LowPercent, e.HighPercent)
+		}
+		if row[7] != benchmark.Phrase(e.Word) || e.Verdict != "" && row[8] != string(e.Verdict) {
+			t.Errorf("%q, want %s, %s", row, e.Word, e.Verdict)
+		}
+	}
+}
+
+func checkMedians(t *testing.T, stored *benchmark.Round, tables map[string][][]string) {
+	medians := tables["Medians of all cells"]
+	if len(stored.Estimates) > 0 && len(medians) != len(stored.Cells)+1 {
+		t.Fatalf("%d rows", len(medians))
+	}
+	for i := range stored.Estimates {
+		e := &stored.Estimates[i]
+		column := slices.Index(medians[0], round.MetricTitle(e.Metric))
+		row := find(medians, 0, stored.Cells[e.Cell].Name)
+		if column < 0 || row == nil {
+			t.Fatalf("no %s of %s", e.Metric, stored.Cells[e.Cell].Name)
+		}
+		median, rest, _ := strings.Cut(row[column], " (")
+		low, high, _ := strings.Cut(strings.TrimSuffix(rest, ")"), " to ")
+		if !agrees(median, round.InUnit(e.Metric, e.Median)) || rest != "" && (!agrees(low, round.InUnit(e.Metric, *e.Low)) || !agrees(high, round.InUnit(e.Metric, *e.High))) {
+			t.Errorf("%s, want %g (%v to %v)", row[column], e.Median, e.Low, e.High)
+		}
+		if bounded := e.Low != nil && e.High != nil && *e.High > 0; bounded != (rest != "") {
+			t.Errorf("%s: with an interval %t", row[column], bounded)
+		}
+	}
+}
+
+func checkRuns(t *testing.T, stored *benchmark.Round, tables map[string][][]string) {
+	for i := range stored.Runs {
+		run := &stored.Runs[i]
+		if run.Trial {
+			continue
+		}
+		rows := tables["p99, ms of each run"]
+		row := find(rows, 2, run.Name)
+		if !run.Valid {
+			if invalid := find(tables["Invalid runs"], 0, run.Name); row != nil || invalid == nil || invalid[3] == "" {
+				t.Errorf("%s isn't valid: %q, %q", run.Name, row, invalid)
+			}
+			continue
+		}
+		if row == nil || row[1] != fmt.Sprint(run.Number+1) || !agrees(row[3], round.InUnit("LatencyP99", run.Figures["LatencyP99"])) {
+			t.Errorf("%s: %q, want %g", run.Name, row, run.Figures["LatencyP99"])
+		}
+	}
+}
+
+func checkTrials(t *testing.T, report *round.Report, stored *benchmark.Round, tables map[string][][]string) {
+	for i := range stored.Runs {
+		run := &stored.Runs[i]
+		if !run.Trial {
+			continue
+		}
+		row := find(tables["Trials of "+report.Label(run.Cell)], 1, run.Name)
+		if row == nil || strings.ReplaceAll(row[2], ",", "") != fmt.Sprint(run.Load) || row[3] != string(run.Outcome) {
+			t.Errorf("%s: %q, want %d, %s", run.Name, row, run.Load, run.Outcome)
+		}
+	}
+	for _, c := range stored.Capacities {
+		row := find(tables["At the sustained load"], 0, report.Label(c.Cell))
+		if row == nil || strings.ReplaceAll(row[1], ",", "") != fmt.Sprint(c.Sustained) || !agrees(row[4], c.RequestsPerDay) {
+			t.Errorf("%q, want %+v", row, c)
+		}
+	}
+}
