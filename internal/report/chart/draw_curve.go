@@ -98,6 +98,9 @@ func (c *Curves) drawBounds(p *picture.Picture, x, y *picture.Scale) {
 			color, word = picture.Same, "unknown: result not valid"
 		}
 		p.Path([]picture.Point{{X: at - 8, Y: height - 5}, {X: at - 8, Y: height}, {X: at + 8, Y: height}, {X: at + 8, Y: height - 5}}, picture.Stroke{Color: color, Width: 2})
+		if p.Width < picture.NarrowWidth { // there is no room for words, which the section of thresholds has
+			continue
+		}
 		text, style, left := b.Text+": "+word, picture.TextStyle{Color: color}, at+12
 		if left+picture.TextWidth(text, style) > p.Width {
 			style.Anchor, left = picture.End, at-12

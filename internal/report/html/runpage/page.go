@@ -62,8 +62,8 @@ func (b *builder) build(extras Extras) *html.Page {
 	b.phases()
 	b.errors()
 	b.levels()
-	b.copied("Arrivals", "arrivals", "Was the target rate met?")
-	b.copied("Script", "script", "What did the script measure?")
+	b.copied("Arrivals", "arrivals", "Was the target rate met?", drawIf(chart.NewArrivals(b.r)))
+	b.copied("Script", "script", "What did the script measure?", nil)
 	b.clients()
 	b.target()
 	b.conditions(extras)
@@ -181,11 +181,14 @@ func figures(r *result.Result) []html.Fact {
 		if c.Usage == nil || c.CPULimit <= 0 {
 			continue
 		}
-		name := "target CPU"
+		name, limit := "target CPU", report.CPUs(c.CPULimit)+" CPUs"
+		if c.CPULimit == 1000 {
+			limit = "1 CPU"
+		}
 		if c.Name != result.ServerContainer {
 			name = "CPU of " + c.Name
 		}
-		facts = append(facts, html.Fact{Name: name, Value: fmt.Sprintf("%s of %s CPUs", picture.Percent(c.Usage.CPUPercentOf(c.CPULimit)), report.CPUs(c.CPULimit))})
+		facts = append(facts, html.Fact{Name: name, Value: fmt.Sprintf("%s of %s", picture.Percent(c.Usage.CPUPercentOf(c.CPULimit)), limit)})
 		if len(facts) > 7 { // the section of the target has the others
 			break
 		}

@@ -41,11 +41,18 @@ func facts(p *report.Part) (facts []html.Fact) {
 	return facts
 }
 
-// copied adds a part of the text report as a section of its own, if the report has it.
-func (b *builder) copied(title, id, question string) {
-	if p := b.parts[title]; p != nil {
-		b.add(html.Section{ID: id, Title: title, Question: question, Paragraphs: lines(p.Paragraphs), Blocks: blocks(p)})
+// copied adds a part of the text report as a section of its own, if the report has it, below a picture if there is one.
+func (b *builder) copied(title, id, question string, drawing *html.Drawing) {
+	p := b.parts[title]
+	if p == nil {
+		return
 	}
+	s := html.Section{ID: id, Title: title, Question: question, Paragraphs: lines(p.Paragraphs)}
+	if drawing != nil {
+		s.Blocks = []html.Block{{Picture: drawing}}
+	}
+	s.Blocks = append(s.Blocks, blocks(p)...)
+	b.add(s)
 }
 
 // thresholds adds the declared bounds with the figures.
