@@ -317,15 +317,20 @@ test-modules: # Test the tools that build the cluster and the images, the dashbo
 	@cd test/gitops && go test ./...
 
 .PHONY: test-browser
-test-browser: ## Check the pages of reports in Chromium, by sight and by keyboard
+test-browser: ## Check the pages of reports in Chromium; ARGS="-run TestPages/NAME" selects one
 	@hack/install-deps.sh browser
 	@AXE=$$(hack/axe.sh) && cd test/browser && AXE=$$AXE go test ./... $(ARGS)
 
 .PHONY: screenshots
-screenshots: ## Write a screenshot of each page of a report to docs/screenshots
+screenshots: ## Write screenshots of the pages of reports to docs/screenshots
 	@hack/install-deps.sh browser
 	@mkdir -p docs/screenshots
 	@cd test/browser && go test -count=1 -run TestScreenshots . -screenshots $(CURDIR)/docs/screenshots
+
+.PHONY: bench-pages
+bench-pages: ## Measure the page of an hour with ten clients: the time to write it, its size, its first paint in Chromium
+	@hack/install-deps.sh browser
+	@cd test/browser && go test -run '^$$' -bench Hour .
 
 # The kinds of faults that test-chaos makes once each: those that take less than half a minute.
 CHAOS_KINDS := manager-killed manager-out-of-memory leader-killed \

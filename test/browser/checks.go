@@ -134,8 +134,12 @@ func (t *Tab) Print() (int, error) {
 	return len(document), err
 }
 
-// Screenshot returns an image of the page in PNG, from its top to its end or to so many pixels.
+// Screenshot returns an image of the page in PNG, from its top to its end or to that number of pixels.
 func (t *Tab) Screenshot(maxHeight float64) ([]byte, error) {
+	const painted = "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true))))"
+	if _, err := Evaluate[bool](t, painted); err != nil {
+		return nil, err
+	}
 	metrics, err := chromedp.Call(t.ctx, page.GetLayoutMetrics, cdp.Empty{})
 	if err != nil {
 		return nil, err

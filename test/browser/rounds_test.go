@@ -18,8 +18,9 @@ import (
 // comparisons returns a comparison for each state of its page, by name.
 func comparisons(t *testing.T) map[string]*roundpage.Comparison {
 	t.Helper()
-	single := compared(t, side(t, "release-1.4", 1, 94_000, "v1"), side(t, "release-1.5", 1, 81_000, "v2"))
-	single.Results = [2]*result.Result{reporttest.Measured(2, 60), reporttest.Measured(3, 90)}
+	results := [2]*result.Result{reporttest.Measured(2, 60), reporttest.Measured(3, 90)}
+	single := compared(t, sideOf(t, "release-1.4", results[0], "v1"), sideOf(t, "release-1.5", results[1], "v2"))
+	single.Results = results
 	kernel := side(t, "release-1.5", 1, 81_000, "v1")
 	kernel.Groups[0].Environments[0]["/kernel"] = "6.2"
 	refused := compared(t, side(t, "release-1.4", 1, 94_000, "v1"), kernel)
@@ -56,6 +57,17 @@ func side(t *testing.T, name string, n int, microseconds float64, image string) 
 		g.Environments = append(g.Environments, map[string]string{"/kernel": "6.1", "/targetImageID": image})
 	}
 	return round.Side{Name: name, Groups: []round.Group{g}}
+}
+
+// sideOf returns a side of one run with that result.
+func sideOf(t *testing.T, name string, r *result.Result, image string) round.Side {
+	t.Helper()
+	s := side(t, name, 1, 1, image)
+	total := r.Merged.Latencies.Get(result.Total)
+	s.Groups[0].Runs[0].Figures = map[v1alpha1.BenchmarkMetric]float64{
+		"LatencyP50": float64(total.Percentile(50)), "LatencyP99": float64(total.Percentile(99)), "RequestsPerSecond": r.RequestsPerSecond(), "ErrorRate": r.Merged.ErrorPercent(),
+	}
+	return s
 }
 
 // hostileRounds returns the pages of rounds and comparisons with the payload in every text.

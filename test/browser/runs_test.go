@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"fmt"
 	"maps"
 	"path/filepath"
 	"strings"
@@ -20,9 +21,9 @@ const (
 func runs(t *testing.T) map[string]*result.Result {
 	t.Helper()
 	all := map[string]*result.Result{
-		"clean": clean(), "warned": reporttest.Measured(2, 22), "invalid": invalid(), "open": openLoad(2, 22), "stages": stages(), "script": script(),
-		"external": external(), "short": reporttest.Measured(1, 3), "cold": cold(), "failed-requests": failedRequests(), "thinned": thinned(),
-		"many-clients": reporttest.Measured(40, 22), "hour": lasting(10, hour), "forwarding": reporttest.Forwarding(), "summarized": reporttest.Failing(),
+		"clean": clean(), "warned": measured(2, 22), "invalid": invalid(), "open": openLoad(2, 22), "stages": stages(), "script": script(),
+		"external": external(), "short": measured(1, 3), "cold": cold(), "failed-requests": failedRequests(), "thinned": thinned(),
+		"many-clients": measured(40, 22), "hour": lasting(10, hour), "forwarding": reporttest.Forwarding(), "summarized": reporttest.Failing(),
 		"nothing": reporttest.Nothing(), "standalone": reporttest.Standalone(),
 	}
 	// Results of real runs on the local cluster, which have all that there is.
@@ -35,7 +36,7 @@ func runs(t *testing.T) map[string]*result.Result {
 // lasting returns a result of some minutes, each of which is like the first.
 func lasting(clients, seconds int) *result.Result {
 	const minute = 60
-	r := reporttest.Measured(clients, minute)
+	r := measured(clients, minute)
 	first := r.Series
 	for from := minute; from < seconds; from += minute {
 		for i := range first {
@@ -60,18 +61,26 @@ func lasting(clients, seconds int) *result.Result {
 	return r
 }
 
-// clean returns a result that nothing speaks against.
-func clean() *result.Result {
-	r := reporttest.Measured(2, 22)
-	r.Findings = []result.Finding{}
-	for i := range r.Thresholds {
-		r.Thresholds[i].Met, r.Thresholds[i].Bound = true, "below 10s"
+// measured returns a result with the outcomes of its thresholds.
+func measured(clients, seconds int) *result.Result {
+	r := reporttest.Measured(clients, seconds)
+	r.Thresholds = []result.ThresholdOutcome{
+		{Metric: "LatencyP99", Bound: "below 50ms", Actual: fmt.Sprintf("%.1fms", float64(r.Merged.Latencies.Get(result.Total).Percentile(99))/1000)},
+		{Metric: "ErrorRate", Bound: "below 5%", Actual: fmt.Sprintf("%.2f%%", r.Merged.ErrorPercent()), Met: true},
 	}
 	return r
 }
 
+// clean returns a result that nothing speaks against.
+func clean() *result.Result {
+	r := measured(2, 22)
+	r.Findings = []result.Finding{}
+	r.Thresholds[0] = result.ThresholdOutcome{Metric: "LatencyP99", Bound: "below 1s", Actual: r.Thresholds[0].Actual, Met: true}
+	return r
+}
+
 func invalid() *result.Result {
-	r := reporttest.Measured(2, 22)
+	r := measured(2, 22)
 	r.Findings = append([]result.Finding{{
 		Reason: "ClientSaturated", Severity: result.Invalidates, Message: "Client 1 used 97% of its CPU limit. Increase clients.resources.cpu.",
 	}}, r.Findings...)
@@ -80,7 +89,7 @@ func invalid() *result.Result {
 
 // openLoad returns a result of an open load, whose requests started late by 150 µs each, and of which some were dropped.
 func openLoad(clients, seconds int) *result.Result {
-	r := reporttest.Measured(clients, seconds)
+	r := measured(clients, seconds)
 	r.Run.Load, r.Run.TargetRatePerSecond = result.LoadOpen, int64(25*clients)
 	for i := range r.Clients {
 		c := &r.Clients[i]
@@ -109,7 +118,7 @@ func stages() *result.Result {
 
 // script returns a result of a k6 script.
 func script() *result.Result {
-	r := reporttest.Measured(2, 22)
+	r := measured(2, 22)
 	r.Run.Load, r.Run.Connections, r.Run.AllConnections = result.LoadScript, 0, 0
 	checks, price := k6metric.New("checks", k6metric.Rate, k6metric.None), k6metric.New("price", k6metric.Trend, k6metric.Milliseconds)
 	stock, sent := k6metric.New("stock", k6metric.Gauge, k6metric.None), k6metric.New("data_sent", k6metric.Counter, k6metric.Bytes)
@@ -126,7 +135,7 @@ func script() *result.Result {
 
 // external returns a result of a target whose usage is unknown.
 func external() *result.Result {
-	r := reporttest.Measured(1, 22)
+	r := measured(1, 22)
 	r.Server, r.Environment.TargetCPULimit, r.Environment.TargetNode, r.Environment.CPUExclusivity = nil, 0, "", "Unknown"
 	for i := range r.Series {
 		r.Series[i].SetServer(nil, false)
@@ -137,7 +146,7 @@ func external() *result.Result {
 
 // cold returns a result without a warm-up.
 func cold() *result.Result {
-	r := reporttest.Measured(1, 22)
+	r := measured(1, 22)
 	for i := range r.Clients {
 		r.Clients[i].Warmup = nil
 	}
@@ -148,7 +157,7 @@ func cold() *result.Result {
 
 // failedRequests returns a result of which no request succeeded.
 func failedRequests() *result.Result {
-	r := reporttest.Measured(1, 22)
+	r := measured(1, 22)
 	failed := result.Counts{Requests: 20, Connections: 20, Errors: result.ErrorCounts{result.ErrorConnect: 12, result.ErrorTLS: 4, result.ErrorStatus: 4}}
 	var counts result.Counts
 	for i := range r.Series {

@@ -64,7 +64,8 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-// reduced returns a PNG with its 256 most frequent colors, which differs from the first only in the edges of letters.
+// reduced returns a PNG with the most frequent of its colors, none of which is near another one: a third of the bytes. It
+// differs from the first in the edges of letters.
 func reduced(shot []byte) ([]byte, error) {
 	decoded, err := png.Decode(bytes.NewReader(shot))
 	if err != nil {
@@ -81,8 +82,11 @@ func reduced(shot []byte) ([]byte, error) {
 	})
 	const colors = 256
 	var palette color.Palette
-	for _, c := range frequent[:min(colors, len(frequent))] {
-		palette = append(palette, rgba(c))
+	var taken [][4]byte
+	for _, c := range frequent {
+		if len(taken) < colors && !slices.ContainsFunc(taken, func(other [4]byte) bool { return near(c, other) }) {
+			taken, palette = append(taken, c), append(palette, rgba(c))
+		}
 	}
 	nearest := map[[4]byte]uint8{}
 	for c := range counts {
@@ -96,6 +100,17 @@ func reduced(shot []byte) ([]byte, error) {
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
 	err = encoder.Encode(&out, small)
 	return out.Bytes(), err
+}
+
+// near reports whether two colors look alike next to each other.
+func near(a, b [4]byte) bool {
+	const most = 7
+	for i := range a {
+		if d := int(a[i]) - int(b[i]); d > most || d < -most {
+			return false
+		}
+	}
+	return a != b
 }
 
 func rgba(c [4]byte) color.RGBA { return color.RGBA{c[0], c[1], c[2], c[3]} }
