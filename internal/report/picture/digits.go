@@ -2,6 +2,7 @@ package picture
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -68,6 +69,12 @@ func Fixed(x float64, decimals int) string {
 	}
 	return strings.TrimPrefix(text, "-")
 }
+
+// Minus returns a text with minus signs in place of the hyphens before its numbers: programs that read pages aloud omit
+// hyphens.
+func Minus(text string) string { return hyphen.ReplaceAllString(text, "${1}−${2}") }
+
+var hyphen = regexp.MustCompile(`(^|[\s(])-([0-9])`)
 
 // Count returns a whole number with a comma before each three digits.
 func Count(n int64) string { return Separated(strconv.FormatInt(n, 10)) }

@@ -165,7 +165,7 @@ func percentilesSection(c *Comparison) *html.Section {
 	for _, row := range chart.PercentileRows(c.Results) {
 		change := "-"
 		if !math.IsNaN(row.Change) {
-			change = round.SignedPercent(row.Change)
+			change = picture.Minus(round.SignedPercent(row.Change))
 		}
 		t.Rows = append(t.Rows, []string{strconv.FormatFloat(row.Percent, 'f', -1, 64) + "%", known(row.Values[0]), known(row.Values[1]), change})
 	}

@@ -34,9 +34,17 @@ func Write(w io.Writer, r *round.Report) error {
 	if r.Verdict != v1alpha1.BenchmarkError {
 		add(c, effectsSection(chart.NewForests(r), true))
 	}
-	add(c, runsSection(r), gridSection(r), levelsSection(r), capacitySection(r), trendSection(r), cellsSection(r), decisionSection(r), specSection(r))
+	if r.Spec.Comparison == nil || len(r.Cells) > fewCells {
+		add(c, gridSection(r), runsSection(r)) // what answers comes first
+	} else {
+		add(c, runsSection(r), gridSection(r))
+	}
+	add(c, levelsSection(r), capacitySection(r), trendSection(r), cellsSection(r), decisionSection(r), specSection(r))
 	return c.Write(w)
 }
+
+// fewCells is the largest number of cells whose runs are shown before the grid, and open.
+const fewCells = 12
 
 // add adds the sections that have anything to a page.
 func add(p *html.Page, sections ...*html.Section) {
@@ -56,7 +64,7 @@ func answer(c *html.Page, r *round.Report) {
 			if len(c.Sentences) == 0 && strings.Contains(strings.ToLower(c.Headline), strings.ToLower(lead)) {
 				lead = "" // the headline has it
 			}
-			c.Sentences = append(c.Sentences, html.Sentence{Color: leadColor(s.Lead), Lead: lead, Text: s.Text})
+			c.Sentences = append(c.Sentences, html.Sentence{Color: leadColor(s.Lead), Lead: lead, Text: picture.Minus(s.Text)})
 		}
 		if more := len(sentences) - maxSentences; more > 0 {
 			c.Remarks = append(c.Remarks, fmt.Sprintf("%d more effects of the gate are below.", more))
@@ -127,27 +135,42 @@ func cellsSection(r *round.Report) *html.Section {
 	slices.SortStableFunc(metrics, func(a, b v1alpha1.BenchmarkMetric) int {
 		return cmp.Compare(rank(compared, a), rank(compared, b))
 	})
-	t := &html.Table{Caption: "Medians of all cells", Columns: slices.Concat(html.Words("cell"), html.Numbers("runs"))}
-	rows := make([][]string, len(r.Cells))
-	for i := range rows {
-		rows[i] = append([]string{r.Cells[i].Name, "-"}, slices.Repeat([]string{"-"}, len(metrics))...)
+	few := min(len(metrics), fewMetrics)
+	section := &html.Section{
+		ID: "cells", Title: "Cells", Question: "What are the figures of each cell?", Blocks: []html.Block{{Table: cellsTable(r, "Medians of all cells", metrics[:few])}},
+		Paragraphs: []string{fmt.Sprintf("Medians over the runs of %s, with intervals that hold the true median with a confidence of %d%% each.", plural(r.Blocks, "block"), confidence(r))},
+	}
+	if few < len(metrics) {
+		const title = "Medians of all cells in other metrics"
+		section.Blocks = append(section.Blocks, html.Block{Title: title, Folded: true, Table: cellsTable(r, title, metrics[few:])})
+	}
+	return section
+}
+
+// fewMetrics is the number of metrics of a table that fits into a page.
+const fewMetrics = 4
+
+func cellsTable(r *round.Report, caption string, metrics []v1alpha1.BenchmarkMetric) *html.Table {
+	t := &html.Table{Caption: caption, Columns: slices.Concat(html.Words("cell"), html.Numbers("runs"))}
+	for i := range r.Cells {
+		t.Rows = append(t.Rows, append([]string{r.Cells[i].Name, "-"}, slices.Repeat([]string{"-"}, len(metrics))...))
 	}
 	for _, m := range metrics {
 		t.Columns = append(t.Columns, html.Numbers(round.MetricTitle(m))...)
 	}
 	for i := range r.Estimates {
 		e := &r.Estimates[i]
+		at := slices.Index(metrics, e.Metric)
+		if at < 0 {
+			continue
+		}
 		median, interval := round.EstimateTexts(e)
 		if interval != "" {
 			median += " (" + interval + ")"
 		}
-		rows[e.Cell][1], rows[e.Cell][2+slices.Index(metrics, e.Metric)] = fmt.Sprint(e.Runs), median
+		t.Rows[e.Cell][1], t.Rows[e.Cell][2+at] = fmt.Sprint(e.Runs), median
 	}
-	t.Rows = rows
-	return &html.Section{
-		ID: "cells", Title: "Cells", Question: "What are the figures of each cell?", Blocks: []html.Block{{Table: t}},
-		Paragraphs: []string{fmt.Sprintf("Medians over the runs of %s, with intervals that hold the true median with a confidence of %d%% each.", plural(r.Blocks, "block"), confidence(r))},
-	}
+	return t
 }
 
 func rank(first []v1alpha1.BenchmarkMetric, m v1alpha1.BenchmarkMetric) int {

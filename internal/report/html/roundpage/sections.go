@@ -55,7 +55,7 @@ func effectsTable(f *chart.Forest) *html.Table {
 			blocks = strconv.Itoa(e.BlocksToDecide)
 		}
 		t.Rows = append(t.Rows, []string{
-			row.Label, row.Baseline, round.Change(e), round.Interval(e), fmt.Sprintf("%d%%", e.TolerancePercent), round.Detectable(e), blocks,
+			row.Label, row.Baseline, chart.Change(e), chart.Interval(e), fmt.Sprintf("%d%%", e.TolerancePercent), round.Detectable(e), blocks,
 			benchmark.Phrase(e.Word), cmp.Or(string(e.Verdict), "-"),
 		})
 	}
@@ -68,12 +68,19 @@ func runsSection(r *round.Report) *html.Section {
 	if len(metrics) == 0 {
 		return nil
 	}
-	s := &html.Section{ID: "runs", Title: "Runs", Question: "Is that the data, or one odd run?", Paragraphs: []string{fmt.Sprintf(
-		"Every valid run is a mark; those of a block are joined. At the right is each cell's median over %s, with an interval that holds the true median with a confidence of %d%%.",
-		plural(r.Blocks, "whole block"), confidence(r))}}
+	text := fmt.Sprintf("Every valid run is a mark; those of a block are joined. At the right is each cell's median over %s", plural(r.Blocks, "whole block"))
+	switch {
+	case len(r.Estimates) == 0:
+		text = "Every valid run is a mark; those of a block are joined. No cell has a median."
+	case slices.ContainsFunc(r.Estimates, func(e benchmark.Estimate) bool { return e.Low != nil && e.High != nil }):
+		text += fmt.Sprintf(", with an interval that holds the true median with a confidence of %d%%.", confidence(r))
+	default:
+		text += fmt.Sprintf(". They are too few for an interval with a confidence of %d%%.", confidence(r))
+	}
+	s := &html.Section{ID: "runs", Title: "Runs", Question: "Is that the data, or one odd run?", Paragraphs: []string{text}}
 	for i, m := range metrics {
 		runs := chart.NewRuns(r, m)
-		s.Blocks = append(s.Blocks, html.Block{Title: round.MetricTitle(m), Picture: html.Draw(runs.Draw), Table: runsTable(runs), Folded: i > 0})
+		s.Blocks = append(s.Blocks, html.Block{Title: round.MetricTitle(m), Picture: html.Draw(runs.Draw), Table: runsTable(runs), Folded: i > 0 || len(r.Cells) > fewCells})
 	}
 	if invalid := invalidTable(chart.NewRuns(r, metrics[0])); invalid != nil {
 		s.Blocks = append(s.Blocks, html.Block{Title: "Invalid runs: their figures are nowhere on this page", Table: invalid})

@@ -36,12 +36,12 @@ func TestForestPlaces(t *testing.T) {
 			continue
 		}
 		count++
-		tip := round.Change(e) + " (" + round.Interval(e) + ")"
+		tip := chart.Change(e) + " (" + chart.Interval(e) + ")"
 		if _, drawn := places[tip]; !drawn {
 			t.Errorf("no dot for %s in %v", tip, places)
 		}
-		if last != nil && places[tip] <= places[round.Change(last)+" ("+round.Interval(last)+")"] {
-			t.Errorf("the dot of %s isn't right of that of %s", round.Change(e), round.Change(last))
+		if last != nil && places[tip] <= places[chart.Change(last)+" ("+chart.Interval(last)+")"] {
+			t.Errorf("the dot of %s isn't right of that of %s", chart.Change(e), chart.Change(last))
 		}
 		last = e
 	}
@@ -54,7 +54,7 @@ func TestForestPlaces(t *testing.T) {
 func TestForestBeyond(t *testing.T) {
 	forest := chart.NewForests(&round.Report{Round: roundtest.Ratios(t)})[0]
 	svg := string(forest.Draw(968).HTML())
-	if e := forest.Rows[1].Effect; *e.Percent < 500 || strings.Contains(svg, "<circle") || strings.Count(svg, ">"+round.Change(e)+"<") != 2 {
+	if e := forest.Rows[1].Effect; *e.Percent < 500 || strings.Contains(svg, "<circle") || strings.Count(svg, ">"+chart.Change(e)+"<") != 2 {
 		t.Errorf("%g: %s", *e.Percent, svg)
 	}
 }

@@ -17,10 +17,10 @@ func (c *Capacity) Draw(width float64) *picture.Picture {
 	}
 	plot := picture.Box{X: axisLeft, Y: 24, W: width - axisLeft - right, H: plotHeight}
 	lanes := c.lanes(plot)
-	height := plot.Y + plot.H + 64
+	height := plot.Y + plot.H + 80
 	if len(lanes) > 0 {
 		last := lanes[len(lanes)-1].Box
-		height = last.Y + last.H + 64
+		height = last.Y + last.H + 80
 	}
 	p := picture.New(width, height)
 	p.Describe(c.Sentence(), c.summary())
@@ -33,7 +33,7 @@ func (c *Capacity) Draw(width float64) *picture.Picture {
 	for i := range lanes {
 		lanes[i].draw(p, c, plot)
 	}
-	c.drawOrder(p, plot, height-64)
+	c.drawOrder(p, plot, height-80)
 	return p
 }
 
@@ -141,7 +141,8 @@ func (c *Capacity) drawOrder(p *picture.Picture, plot picture.Box, bottom float6
 		p.Text(c.x(plot, i), bottom+18, fmt.Sprint(i+1), picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
 	}
 	p.Text(plot.X+plot.W/2, bottom+36, "trial, in order", picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
-	p.Clipped(0, bottom+54, "● passed, ✕ failed, hatched: the clients were the limit, or invalid", p.Width, picture.TextStyle{Color: picture.Muted})
+	p.Clipped(0, bottom+54, "● passed, ✕ failed, hatched: clients' limit, or invalid", p.Width, picture.TextStyle{Color: picture.Muted})
+	p.Clipped(0, bottom+70, "in the plots below the load, hollow: not passed", p.Width, picture.TextStyle{Color: picture.Muted})
 }
 
 // capacityLane is a plot below that of the loads.

@@ -38,7 +38,7 @@ func (f *Forest) summary() string {
 	var texts []string
 	for _, row := range f.Rows {
 		if row.Effect != nil {
-			texts = append(texts, fmt.Sprintf("%s %s (%s), %s", row.Label, round.Change(row.Effect), round.Interval(row.Effect), benchmark.Phrase(row.Effect.Word)))
+			texts = append(texts, fmt.Sprintf("%s %s (%s), %s", row.Label, Change(row.Effect), Interval(row.Effect), benchmark.Phrase(row.Effect.Word)))
 		}
 	}
 	const listed = 8
@@ -151,8 +151,8 @@ func (l *forestLayout) drawRow(p *picture.Picture, f *Forest, i int) {
 		p.Rect(l.right-width-2, top+2, width+2, 16, picture.Plot) // else the band and the axis would be behind the text
 		p.Text(l.right, top+14, narrowText(e), style)
 	} else {
-		p.Text(l.texts+54, y+4, round.Change(e), picture.TextStyle{Size: 13, Bold: true, Anchor: picture.End})
-		p.Text(l.texts+66, y+4, round.Interval(e), picture.TextStyle{Size: 13})
+		p.Text(l.texts+54, y+4, Change(e), picture.TextStyle{Size: 13, Bold: true, Anchor: picture.End})
+		p.Text(l.texts+66, y+4, Interval(e), picture.TextStyle{Size: 13})
 		p.Text(l.texts+200, y+4, wordOf(e), picture.TextStyle{Size: 13, Color: color, Bold: true})
 	}
 	if e.Percent == nil {
@@ -167,7 +167,7 @@ func narrowText(e *benchmark.Effect) string {
 	if e == nil {
 		return "baseline"
 	}
-	return fmt.Sprintf("%s (%s) %s", round.Change(e), round.Interval(e), benchmark.Phrase(e.Word))
+	return fmt.Sprintf("%s (%s) %s", Change(e), Interval(e), benchmark.Phrase(e.Word))
 }
 
 // drawInterval draws the interval with its ends, and the estimate on it.
@@ -189,10 +189,10 @@ func (l *forestLayout) drawInterval(p *picture.Picture, e *benchmark.Effect, y f
 		if *e.Percent < 0 {
 			anchor, at = picture.Start, x+10
 		}
-		p.Text(at, y-6, round.Change(e), picture.TextStyle{Color: color, Anchor: anchor})
+		p.Text(at, y-6, Change(e), picture.TextStyle{Color: color, Anchor: anchor})
 		return
 	}
-	p.Circle(x, y, 4, color, e.Word == v1alpha1.EffectCannotTell, round.Change(e)+" ("+round.Interval(e)+")")
+	p.Circle(x, y, 4, color, e.Word == v1alpha1.EffectCannotTell, Change(e)+" ("+Interval(e)+")")
 }
 
 func (l *forestLayout) drawEnd(p *picture.Picture, percent, y float64, color picture.Color) float64 {

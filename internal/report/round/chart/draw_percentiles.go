@@ -63,7 +63,7 @@ func (c *Percentiles) summary() string {
 	if len(c.Differences) > 0 {
 		low := slices.MinFunc(c.Differences, func(x, y Difference) int { return compareFloat(x.Percent, y.Percent) })
 		high := slices.MaxFunc(c.Differences, func(x, y Difference) int { return compareFloat(x.Percent, y.Percent) })
-		text += fmt.Sprintf(". The percentiles of %s differ by %s to %s", b.Name, round.SignedPercent(low.Percent), round.SignedPercent(high.Percent))
+		text += fmt.Sprintf(". The percentiles of %s differ by %s to %s", b.Name, picture.Minus(round.SignedPercent(low.Percent)), picture.Minus(round.SignedPercent(high.Percent)))
 	}
 	return text + ". One run each: this doesn't tell which is better."
 }
@@ -182,13 +182,14 @@ func (c *Percentiles) drawShares(p *picture.Picture, plot picture.Box, bottom fl
 		percent, text string
 	}{
 		{1, "0%", "all"}, {2, "50%", "1 in 2"}, {10, "90%", "1 in 10"}, {100, "99%", "1 in 100"}, {1000, "99.9%", "1 in 1,000"},
-		{10_000, "99.99%", "1 in 10⁴"}, {100_000, "99.999%", "1 in 10⁵"}, {1_000_000, "99.9999%", "1 in 10⁶"}, {10_000_000, "99.99999%", "1 in 10⁷"},
+		{10_000, "99.99%", "1 in 10,000"}, {100_000, "99.999%", "1 in 100,000"}, {1_000_000, "99.9999%", "1 in 1,000,000"}, {10_000_000, "99.99999%", "1 in 10,000,000"},
 	} {
-		at := x.At(t.oneIn)
-		if at > plot.X+plot.W+1 || at-last < 56 {
+		at, beyond := x.Place(t.oneIn)
+		half := max(picture.TextWidth(t.percent, picture.TextStyle{}), picture.TextWidth(t.text, picture.TextStyle{})) / 2
+		if beyond || at-half < last+6 || at+half > p.Width {
 			continue
 		}
-		last = at
+		last = at + half
 		p.Line(at, bottom, at, bottom+4, picture.Stroke{Color: picture.AxisColor})
 		p.Text(at, bottom+18, t.percent, picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
 		p.Text(at, bottom+34, t.text, picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})

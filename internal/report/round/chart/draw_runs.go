@@ -99,7 +99,7 @@ func (r *Runs) laneHeight() float64 {
 	if len(r.Invalid) == 0 {
 		return 0
 	}
-	return 22
+	return 28
 }
 
 // x returns the place of a run of a block: the cells of a block are next to each other.
@@ -221,7 +221,7 @@ func (r *Runs) drawPanels(width float64) *picture.Picture {
 	cells := r.Cells[:min(len(r.Cells), maxPanels)]
 	rows := (len(cells) + columns - 1) / columns
 	lane := r.laneHeight()
-	height := panelHeight + lane + 74
+	height := panelHeight + lane + 88
 	p := picture.New(width, height*float64(rows)+40)
 	p.Describe(r.title(), r.summary())
 	each := width / float64(columns)

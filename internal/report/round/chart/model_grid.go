@@ -181,7 +181,7 @@ func (c *GridCell) setEffect(r *round.Report, cell int, metric v1alpha1.Benchmar
 	for i := range r.Effects {
 		if e := &r.Effects[i]; e.Cell == cell && e.Metric == metric {
 			c.Figure, c.Low, c.High, c.Word = e.Percent, e.LowPercent, e.HighPercent, e.Word
-			c.Text, c.Interval = round.Change(e), round.Interval(e)
+			c.Text, c.Interval = Change(e), Interval(e)
 			return
 		}
 	}

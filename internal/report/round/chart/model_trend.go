@@ -8,6 +8,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/picture"
 	"github.com/assay-dev/assay/internal/report/round"
 )
 
@@ -124,7 +125,7 @@ func levels(s *benchmark.TrendSeries, rounds []benchmark.TrendRound) []TrendLeve
 		all[len(all)-1].Last = at - 1
 		change := fmt.Sprintf("from round %d", c.Round)
 		if percent := c.Percent(); percent != nil {
-			change = round.SignedPercent(*percent) + " " + change
+			change = picture.Minus(round.SignedPercent(*percent)) + " " + change
 		}
 		all = append(all, TrendLevel{First: at, Median: round.InUnit(s.Metric, c.After), Change: change})
 	}
