@@ -92,6 +92,7 @@ func (t *Timeline) Draw(l *Lane, width float64, axis bool) *picture.Picture {
 			t.drawLine(p, &l.Lines[i], &x, &y)
 		}
 	}
+	t.drawWindows(p, l, &x, &y)
 	if narrow {
 		drawLegend(p, legend, l.Stacked)
 	} else {
@@ -198,6 +199,29 @@ func (t *Timeline) drawHairlines(p *picture.Picture, box picture.Box, x *picture
 		if m.At >= 0 {
 			p.Line(x.At(m.At), box.Y, x.At(m.At), box.Bottom(), picture.Stroke{Color: picture.Text, Dash: "1 3"})
 		}
+	}
+}
+
+// drawWindows draws the windows of the warm-up as hollow dots: they aren't in the result. One above the axis is a head.
+func (t *Timeline) drawWindows(p *picture.Picture, l *Lane, x, y *picture.Scale) {
+	for _, w := range t.Windows {
+		value, color, name := w.PerSecond, picture.Throughput, "requests/s"
+		switch l.ID {
+		case LaneThroughput:
+		case LaneLatency:
+			value, color, name = w.P99, picture.P99, "p99"
+		default:
+			return
+		}
+		if math.IsNaN(value) {
+			continue
+		}
+		at, beyond := y.Place(value)
+		if beyond && value > y.High {
+			p.Clamp(x.At(w.At), at, color)
+			continue
+		}
+		p.Circle(x.At(w.At), at, 3, color, true, "warm-up: "+name+" "+picture.Significant(value))
 	}
 }
 

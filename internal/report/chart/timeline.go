@@ -19,6 +19,8 @@ type Timeline struct {
 	Warmup, Start, End float64
 	// Times has the begin of each point, and the end of the last.
 	Times []float64
+	// Windows are the last parts of a warm-up until the target is steady, which were compared.
+	Windows []Window
 	// Levels are the levels of the load, of which every second one has a band.
 	Levels []Span
 	// Marks are findings and breaking points, by the time at which they happened.
@@ -36,6 +38,10 @@ type Span struct {
 	From, To float64
 	Name     string
 }
+
+// Window is a part of the warm-up: its middle in seconds from the start of the measurement, its throughput, and its 99th
+// percentile in milliseconds, NaN without a successful request.
+type Window struct{ At, PerSecond, P99 float64 }
 
 // Mark is what happened at a time. Number is that of its finding; 0 for a breaking point, and negative for the whole
 // measurement.
@@ -100,6 +106,7 @@ func NewTimeline(r *result.Result) *Timeline {
 	if r.Warmup != nil {
 		t.Warmup = float64(r.Warmup.DurationMicroseconds) / 1e6
 		t.Start = -min(t.Warmup, t.End*maxWarmupShare/(1-maxWarmupShare))
+		t.addWindows(r.Warmup.Steady)
 	}
 	for i := range r.Levels {
 		l := &r.Levels[i]
@@ -108,6 +115,22 @@ func NewTimeline(r *result.Result) *Timeline {
 	t.addMarks(r)
 	t.Lanes = lanes(r, t)
 	return t
+}
+
+// addWindows adds the windows of a warm-up that are on the axis.
+func (t *Timeline) addWindows(s *result.Steadiness) {
+	if s == nil {
+		return
+	}
+	for _, w := range s.Windows {
+		one := Window{At: float64(w.Second) + float64(w.Seconds)/2 - t.Warmup, PerSecond: w.PerSecond(), P99: unknown}
+		if w.Succeeded > 0 {
+			one.P99 = float64(w.P99) / 1000
+		}
+		if one.At >= t.Start && one.At < 0 {
+			t.Windows = append(t.Windows, one)
+		}
+	}
 }
 
 // atStart are the reasons of findings about the start of the measurement.

@@ -278,7 +278,11 @@ func captions(r *result.Result, t *chart.Timeline) (texts []string) {
 		if t.Warmup > -t.Start*(1+1e-9) {
 			text += " (cut short)"
 		}
-		texts = append(texts, text+"; its seconds are not in the result.")
+		text += "; its seconds are not in the result."
+		if len(t.Windows) > 0 {
+			text += " The hollow dots in it are the parts by which it was decided whether the target is steady."
+		}
+		texts = append(texts, text)
 	}
 	return texts
 }
