@@ -13,7 +13,7 @@ const curveHeight = 280
 // room, and the latency on a logarithmic one.
 func (c *Curves) Draw(width float64) *picture.Picture {
 	box := Frame(width)
-	box.Y, box.H = laneTop+invalidStrip, curveHeight
+	box.Y, box.H = laneTop+invalidStrip+8, curveHeight // the name of the maximum is above the plot
 	p := picture.New(width, box.Bottom()+58)
 	p.Describe("Percentile curve, "+c.Name, c.Summary())
 	p.Clipped(0, laneTop-10, "latency ("+c.Name+"), ms, log scale", width, picture.TextStyle{Color: picture.Muted})
@@ -116,9 +116,6 @@ func (c *Curves) drawMarked(p *picture.Picture, box picture.Box, x, y *picture.S
 		text := picture.Unit(picture.Significant(ms), "ms")
 		p.Circle(at, height, 3, picture.Text, false, name+" "+text)
 		up := height - 8
-		if up < box.Y+10 {
-			up = height + 18
-		}
 		style, left := picture.TextStyle{Anchor: picture.End, Bold: true}, at-4
 		if left-picture.TextWidth(name+" "+text, style) < box.X {
 			style.Anchor, left, up = picture.Start, at+6, height+18

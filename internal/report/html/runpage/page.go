@@ -137,12 +137,14 @@ func (b *builder) sentences() []html.Sentence {
 	r := b.r
 	total := r.Merged.Latencies.Get(result.Total)
 	var s []html.Sentence
+	measured := ""
 	if b.page.Invalid {
+		measured = "Measured, but not a result: "
 		s = append(s, html.Sentence{Color: picture.Bad, Lead: "This is not a result",
 			Text: fmt.Sprintf("It can't be trusted because of %s. The figures below may be the clients' or the machine's rather than the target's.", strings.Join(reasons(r), ", "))})
 	}
 	if total.Count() > 0 {
-		s = append(s, html.Sentence{Text: fmt.Sprintf("%s requests/s. Half were answered within %s, 99%% within %s, the slowest in %s.", picture.Significant(r.RequestsPerSecond()),
+		s = append(s, html.Sentence{Text: measured + fmt.Sprintf("%s requests/s. Half were answered within %s, 99%% within %s, the slowest in %s.", picture.Significant(r.RequestsPerSecond()),
 			ms(total.Percentile(percentile.P50.Percent())), ms(total.Percentile(percentile.P99.Percent())), ms(total.Max()))})
 	}
 	failed, requests := r.Merged.Errors.Total(), r.Merged.Requests
@@ -152,7 +154,7 @@ func (b *builder) sentences() []html.Sentence {
 	case failed == 0:
 		s = append(s, html.Sentence{Text: fmt.Sprintf("None of %s failed.", picture.Count(requests))})
 	default:
-		s = append(s, html.Sentence{Text: fmt.Sprintf("%s of %s requests failed (%s).", picture.Count(failed), picture.Count(requests), picture.Share(failed, requests))})
+		s = append(s, html.Sentence{Text: measured + fmt.Sprintf("%s of %s requests failed (%s).", picture.Count(failed), picture.Count(requests), picture.Share(failed, requests))})
 	}
 	if !b.page.Invalid {
 		s = append(s, html.Sentence{Text: "One run: how much the next one would differ is not known."})
