@@ -81,8 +81,9 @@ func (t *Timeline) Draw(l *Lane, width float64, axis bool) *picture.Picture {
 	p.Clipped(0, laneTop-10, l.Name, width, picture.TextStyle{Color: picture.Muted})
 	p.Grid(box, &y)
 	for _, r := range l.Rules {
-		at := y.At(r.Value)
-		p.Line(box.X, at, box.Right(), at, picture.Stroke{Color: picture.AxisColor, Dash: "2 3"})
+		if at, beyond := y.Place(r.Value); !beyond {
+			p.Line(box.X, at, box.Right(), at, picture.Stroke{Color: picture.AxisColor, Dash: "2 3"})
+		}
 	}
 	t.drawHairlines(p, box, &x)
 	if l.Stacked {
