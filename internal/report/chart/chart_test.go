@@ -1,0 +1,213 @@
+package chart_test
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/assay-dev/assay/internal/percentile"
+	"github.com/assay-dev/assay/internal/report/chart"
+	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/reporttest"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// widths are those of wide, medium and narrow pages.
+var widths = []float64{968, 680, 326}
+
+// long returns a result of so many seconds, in one of which everything is ten times as much.
+func long(seconds, peak int) *result.Result {
+	r := reporttest.Measured(1, 1)
+	second := r.Series[0]
+	r.Series = nil
+	for i := range seconds {
+		s := second
+		s.Second, s.Requests, s.P50, s.P90, s.P99, s.Max = int64(i), 100, 1000, 2000, 3000+int64(i%7), 5000
+		if i == peak {
+			s.Requests, s.P50, s.P90, s.P99, s.Max = 1000, 10_000, 20_000, 30_000, 50_000
+		}
+		r.Series = append(r.Series, s)
+	}
+	r.DurationMicroseconds = int64(seconds) * 1e6
+	return r
+}
+
+// places returns the y of all points of the paths of a class, in pixels.
+func places(t *testing.T, svg, class string) (ys []float64) {
+	t.Helper()
+	for _, d := range regexp.MustCompile(`<path class="`+class+`"[^>]* d="([^"]*)"`).FindAllStringSubmatch(svg, -1) {
+		y := 0.0
+		for _, part := range regexp.MustCompile(`([Mlh])([^Mlh]*)`).FindAllStringSubmatch(d[1], -1) {
+			var numbers []float64
+			for _, text := range regexp.MustCompile(`-?[0-9]*\.?[0-9]+`).FindAllString(part[2], -1) {
+				numbers = append(numbers, parse(t, text))
+			}
+			for i := 1; i < len(numbers); i += 2 {
+				if part[1] == "M" {
+					y = numbers[i]
+				} else {
+					y += numbers[i]
+				}
+				ys = append(ys, y)
+			}
+		}
+	}
+	return ys
+}
+
+func parse(t *testing.T, text string) float64 {
+	t.Helper()
+	sign, number := 1.0, strings.TrimPrefix(text, "-")
+	if number != text {
+		sign = -1
+	}
+	whole, fraction, _ := strings.Cut(number, ".")
+	x := 0.0
+	for _, digit := range whole {
+		x = 10*x + float64(digit-'0')
+	}
+	for i, digit := range fraction {
+		x += float64(digit-'0') / math.Pow10(i+1)
+	}
+	return sign * x
+}
+
+// TestExtremesSurviveThinning checks that a single second stands out although points are narrower than a pixel.
+func TestExtremesSurviveThinning(t *testing.T) {
+	tl := chart.NewTimeline(long(5000, 3333))
+	for _, width := range widths {
+		for id, class := range map[string]string{chart.LaneThroughput: "s-throughput", chart.LaneLatency: "s-p99"} {
+			l := tl.Lane(id)
+			svg := string(tl.Draw(l, width, false).HTML())
+			_, high := l.Range()
+			if id == chart.LaneLatency {
+				high = 30 // of p99
+			}
+			var box picture.Box
+			box.Y, box.H = plotOf(t, svg)
+			y := l.Scale(box)
+			drawn := slices.DeleteFunc(places(t, svg, class), func(at float64) bool { return at < box.Y-1 }) // without the line's name
+			if top, want := slices.Min(drawn), y.At(high); math.Abs(top-want) > 0.2 {
+				t.Errorf("%s, %g wide: the highest point is at %g, want %g", id, width, top, want)
+			}
+			if float64(len(drawn)) > 2*width+8 {
+				t.Errorf("%s, %g wide: %d points", id, width, len(drawn))
+			}
+		}
+	}
+}
+
+// plotOf returns top and height of the plot of a lane, which the rectangle of the warm-up fills.
+func plotOf(t *testing.T, svg string) (y, height float64) {
+	t.Helper()
+	m := regexp.MustCompile(`<rect class="f-warmup"[^>]* y="([0-9.]+)"[^>]* height="([0-9.]+)"`).FindStringSubmatch(svg)
+	if m == nil {
+		t.Fatal("no warm-up")
+	}
+	return parse(t, m[1]), parse(t, m[2])
+}
+
+// TestPlotsShareTheirTimes checks that all lanes have the same scale of time to the pixel.
+func TestPlotsShareTheirTimes(t *testing.T) {
+	tl := chart.NewTimeline(reporttest.Measured(2, 22))
+	for _, width := range widths {
+		var first string
+		for i := range tl.Lanes {
+			if l := &tl.Lanes[i]; l.Empty == "" {
+				svg := string(tl.Draw(l, width, true).HTML())
+				place := regexp.MustCompile(`<rect class="f-warmup" x="[0-9.]+"`).FindString(svg) + regexp.MustCompile(`<rect class="f-warmup"[^>]* (width="[0-9.]+")`).FindStringSubmatch(svg)[1]
+				if first == "" {
+					first = place
+				}
+				if place != first {
+					t.Errorf("%g wide: the warm-up of %s is at %s, that of others at %s", width, l.ID, place, first)
+				}
+			}
+		}
+	}
+}
+
+// TestALastPointCutShortHasNoRates checks that the end of a measurement within a second isn't drawn as a drop.
+func TestALastPointCutShortHasNoRates(t *testing.T) {
+	r := long(10, -1)
+	r.DurationMicroseconds = 9_085_000
+	r.Series[9].Requests, r.Series[9].ServerCPU = 8, 100
+	tl := chart.NewTimeline(r)
+	for _, id := range []string{chart.LaneThroughput, chart.LaneCPU, chart.LaneClientCPU} {
+		if v := tl.Lane(id).Lines[0].Values[9]; !math.IsNaN(v) {
+			t.Errorf("%s: %g in the last point", id, v)
+		}
+	}
+	if v := tl.Lane(chart.LaneLatency).Lines[3].Values[9]; v != 5 {
+		t.Errorf("the maximum of the last point is %g ms, want 5", v)
+	}
+	if math.Abs(tl.CutShort-0.085) > 1e-9 {
+		t.Errorf("the last point is said to have %g s", tl.CutShort)
+	}
+}
+
+// TestJoinedPointsAreGaps checks that unknown percentiles interrupt their lines, and that the maximum stays.
+func TestJoinedPointsAreGaps(t *testing.T) {
+	r := long(12, -1)
+	r.Series[5].Join(&r.Series[6])
+	r.Series = slices.Delete(r.Series, 6, 7)
+	tl := chart.NewTimeline(r)
+	l := tl.Lane(chart.LaneLatency)
+	for i, want := range []bool{true, true, true, false} { // p50, p90, p99, max
+		if got := math.IsNaN(l.Lines[i].Values[5]); got != want {
+			t.Errorf("%s is unknown: %t", l.Lines[i].Name, got)
+		}
+	}
+	svg := string(tl.Draw(l, 968, true).HTML())
+	if d := regexp.MustCompile(`<path class="s-p50"[^>]* d="([^"]*)"`).FindStringSubmatch(svg); d == nil || strings.Count(d[1], "M") != 2 {
+		t.Errorf("the line of p50 isn't interrupted once: %v", d)
+	}
+	if tl.Joined() != 2 {
+		t.Errorf("points of %d s", tl.Joined())
+	}
+}
+
+// TestBoundsBeyondTheAxis checks that 80% isn't drawn at the top of an axis that ends below.
+func TestBoundsBeyondTheAxis(t *testing.T) {
+	r := long(10, -1)
+	for i := range r.Series {
+		r.Series[i].ClientCPU = 100_000 // 5% of 2 CPUs
+	}
+	tl := chart.NewTimeline(r)
+	if svg := string(tl.Draw(tl.Lane(chart.LaneClientCPU), 968, true).HTML()); strings.Contains(svg, `stroke-dasharray="2 3"`) || strings.Contains(svg, ">80%<") {
+		t.Error("a bound is drawn that the axis doesn't have")
+	}
+}
+
+// TestCurvesHaveTheReportedPercentiles checks that curves go through the percentiles that tables have, rise, and end at the
+// count with the maximum.
+func TestCurvesHaveTheReportedPercentiles(t *testing.T) {
+	for name, r := range map[string]*result.Result{"2 clients": reporttest.Measured(2, 22), "10 clients": reporttest.Measured(10, 22), "open": reporttest.Opened()} {
+		c := chart.NewCurves(r)
+		total := r.Merged.Latencies.Get(result.Total)
+		for p := range percentile.Count {
+			want := float64(total.Percentile(p.Percent())) / 1000
+			at := slices.IndexFunc(c.Merged.Points, func(point chart.CurvePoint) bool { return point.OneIn == chart.OneIn(p) && point.Milliseconds == want })
+			if at < 0 && chart.OneIn(p) < float64(total.Count()) {
+				t.Errorf("%s: the curve doesn't go through p%s, %g ms", name, p, want)
+			}
+		}
+		if !slices.IsSortedFunc(c.Merged.Points, func(a, b chart.CurvePoint) int {
+			if a.OneIn >= b.OneIn && a.Milliseconds >= b.Milliseconds {
+				return 1
+			}
+			return -1
+		}) {
+			t.Errorf("%s: the curve doesn't rise", name)
+		}
+		last := c.Merged.Points[len(c.Merged.Points)-1]
+		if last.OneIn != float64(total.Count()) || last.Milliseconds != float64(total.Max())/1000 {
+			t.Errorf("%s: the curve ends at 1 in %g with %g ms", name, last.OneIn, last.Milliseconds)
+		}
+		if many := len(r.Clients) > 8; many != (len(c.Envelope) > 0) || many && len(c.Clients) != 1 {
+			t.Errorf("%s: %d curves of clients and a range of %d points", name, len(c.Clients), len(c.Envelope))
+		}
+	}
+}
