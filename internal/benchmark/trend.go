@@ -150,14 +150,32 @@ func (r *Round) gateMetrics() (metrics []v1alpha1.BenchmarkMetric) {
 	return metrics
 }
 
-func (s *TrendSeries) findChanges(rounds []TrendRound) {
-	var values []float64
-	var numbers []int64
+// known returns the medians that there are, and the numbers of their rounds.
+func (s *TrendSeries) known(rounds []TrendRound) (values []float64, numbers []int64) {
 	for i, median := range s.Medians {
 		if median != nil {
 			values, numbers = append(values, *median), append(numbers, rounds[i].Number)
 		}
 	}
+	return values, numbers
+}
+
+// FoundIn returns the number of the round with which a change of a series was found first: that up to which the medians
+// show it. It is 0 if they don't, because the trend has lost earlier rounds.
+func (t *Trend) FoundIn(s *TrendSeries, c *TrendChange) int64 {
+	values, numbers := s.known(t.Rounds)
+	at := slices.Index(numbers, c.Round)
+	for end := at + minTrendSegment; at >= 0 && end <= len(values); end++ {
+		points, err := statistics.ChangePoints(values[:end], minTrendSegment, trendSignificance)
+		if err == nil && slices.ContainsFunc(points, func(p statistics.ChangePoint) bool { return p.Index == at }) {
+			return numbers[end-1]
+		}
+	}
+	return 0
+}
+
+func (s *TrendSeries) findChanges(rounds []TrendRound) {
+	values, numbers := s.known(rounds)
 	points, err := statistics.ChangePoints(values, minTrendSegment, trendSignificance)
 	if err != nil {
 		return // not reached: the values are finite

@@ -112,6 +112,35 @@ func TestTrendSkips(t *testing.T) {
 	}
 }
 
+// TestFoundIn checks that a change is found with the first round up to which the trend has it.
+func TestFoundIn(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 1))
+	var trend *Trend
+	found := map[int64]int64{} // the round with which a change was found first, by its round
+	for number := range int64(16) {
+		level := 10_000.0
+		if number >= 8 {
+			level = 12_000
+		}
+		trend = NextTrend(trend, trendRound(number+1, level*(1+0.02*random.NormFloat64())))
+		for _, c := range trend.Series[0].Changes {
+			if _, known := found[c.Round]; !known {
+				found[c.Round] = number + 1
+			}
+		}
+	}
+	s := &trend.Series[0]
+	if len(s.Changes) != 1 || s.Changes[0].Round != 9 {
+		t.Fatalf("%+v", s.Changes)
+	}
+	if got, want := trend.FoundIn(s, &s.Changes[0]), found[9]; got != want || got < 11 {
+		t.Errorf("found in round %d, want %d", got, want)
+	}
+	if got := trend.FoundIn(s, &TrendChange{Round: 77}); got != 0 {
+		t.Errorf("a change that isn't there was found in round %d", got)
+	}
+}
+
 // TestTrendConditions has the verdict of each round, and the conditions of the first cell's first valid run.
 func TestTrendConditions(t *testing.T) {
 	r := trendRound(1, 10)

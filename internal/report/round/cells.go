@@ -205,10 +205,10 @@ func distinct(runs []benchmark.Run, of func(*benchmark.Conditions) string) []str
 		}
 	}
 	if len(values) == 1 {
-		return []string{cmp.Or(values[0], "unknown")}
+		return []string{cmp.Or(values[0], "not available")}
 	}
 	for i, v := range values {
-		values[i] = fmt.Sprintf("%s (%s)", cmp.Or(v, "unknown"), plural(count[v], "run"))
+		values[i] = fmt.Sprintf("%s (%s)", cmp.Or(v, "not available"), plural(count[v], "run"))
 	}
 	return values
 }

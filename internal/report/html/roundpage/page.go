@@ -182,7 +182,7 @@ func rank(first []v1alpha1.BenchmarkMetric, m v1alpha1.BenchmarkMetric) int {
 
 // decisionSection says how the round came to its verdict, and under which conditions.
 func decisionSection(r *round.Report) *html.Section {
-	facts := []html.Fact{{Name: "reason", Value: cmp.Or(r.Reason, "-")}}
+	facts := []html.Fact{{Name: "Reason", Value: cmp.Or(r.Reason, "-")}}
 	add := func(name, value string) {
 		if value != "" {
 			facts = append(facts, html.Fact{Name: name, Value: value})
@@ -192,10 +192,10 @@ func decisionSection(r *round.Report) *html.Section {
 		add(fact[0], fact[1])
 	}
 	if p := r.Spec.Repetitions; p != nil && p.Until != nil {
-		add("stops early", fmt.Sprintf("after whole blocks, when the intervals of %s are within ±%d%%", round.MetricName(p.Until.Metric), p.Until.HalfWidthPercent))
+		add("Stops early", fmt.Sprintf("after whole blocks, when the intervals of %s are within ±%d%%", round.MetricName(p.Until.Metric), p.Until.HalfWidthPercent))
 	}
 	if n := gates(r); n > 0 {
-		add("comparisons of the gate", fmt.Sprintf("%d, which share an error rate of %d%%", n, 100-confidence(r)))
+		add("Gate", fmt.Sprintf("%s, which share an error rate of %d%%", plural(n, "comparison"), 100-confidence(r)))
 	}
 	return &html.Section{
 		ID: "decision", Title: "How it was decided", Question: "By which rule, and under which conditions?", Blocks: []html.Block{{Facts: facts}},

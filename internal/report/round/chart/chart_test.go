@@ -186,7 +186,7 @@ func TestTrend(t *testing.T) {
 		t.Fatalf("%+v", trends)
 	}
 	first, second := trends[0].Levels[0], trends[0].Levels[1]
-	if first.Last != 7 || second.First != 8 || second.Last != 13 || !strings.HasSuffix(second.Change, "% from round 9") || second.Median < first.Median*1.1 {
+	if first.Last != 7 || second.First != 8 || second.Last != 13 || !strings.Contains(second.Change, "% from round 9, found in round 1") || second.Median < first.Median*1.1 {
 		t.Errorf("%+v", trends[0].Levels)
 	}
 	if points := trends[0].Points; !points[4].Inconclusive || points[3].Inconclusive || points[11].Changed != "kernel" || points[12].Changed != "" {

@@ -14,11 +14,10 @@ const trendHeight = 140.0
 // DrawTrends draws a plot for each series: the medians of the rounds by the time of their end, and the levels between
 // changes. Of too many series those with changes are drawn.
 func DrawTrends(trends []Trend, width float64) *picture.Picture {
-	const most = 12
-	drawn := trends[:min(len(trends), most)]
-	each := trendHeight + 96
+	drawn := trends[:min(len(trends), maxTrends)]
+	each := trendHeight + 112
 	height := each * float64(len(drawn))
-	if len(trends) > most {
+	if len(trends) > maxTrends {
 		height += 24
 	}
 	p := picture.New(width, height)
@@ -26,7 +25,7 @@ func DrawTrends(trends []Trend, width float64) *picture.Picture {
 	for i := range drawn {
 		drawn[i].draw(p, each*float64(i))
 	}
-	if more := len(trends) - most; more > 0 {
+	if more := len(trends) - maxTrends; more > 0 {
 		p.Text(0, height-8, fmt.Sprintf("%d more series are in the table.", more), picture.TextStyle{Color: picture.Muted})
 	}
 	return p
@@ -43,7 +42,7 @@ func trendSummary(trends []Trend) string {
 
 func (t *Trend) draw(p *picture.Picture, top float64) {
 	right := 24.0
-	plot := picture.Box{X: axisLeft, Y: top + 48, W: p.Width - axisLeft - right, H: trendHeight}
+	plot := picture.Box{X: axisLeft, Y: top + 64, W: p.Width - axisLeft - right, H: trendHeight}
 	p.Clipped(0, top+16, fmt.Sprintf("%s of %s", round.MetricName(t.Metric), t.Label), p.Width, picture.TextStyle{Size: 13, Bold: true})
 	low, high := math.Inf(1), math.Inf(-1)
 	see := func(x *float64) {
@@ -88,6 +87,7 @@ func (t *Trend) drawChanged(p *picture.Picture, plot picture.Box, x picture.Scal
 
 // drawLevels draws the median of each level as a line, and a rule where it changed.
 func (t *Trend) drawLevels(p *picture.Picture, plot picture.Box, x, y picture.Scale) {
+	last := math.Inf(-1)
 	for i := range t.Levels {
 		l := &t.Levels[i]
 		from, to := x.At(seconds(t.Points[l.First].Ended)), x.At(seconds(t.Points[l.Last].Ended))
@@ -95,12 +95,16 @@ func (t *Trend) drawLevels(p *picture.Picture, plot picture.Box, x, y picture.Sc
 		if l.Change == "" {
 			continue
 		}
-		p.Line(from-4, plot.Y-14, from-4, plot.Y+plot.H, picture.Stroke{Color: picture.Text, Dash: "3 3"})
-		style := picture.TextStyle{Anchor: picture.Start}
+		p.Line(from-4, plot.Y-26, from-4, plot.Y+plot.H, picture.Stroke{Color: picture.Text, Dash: "3 3"})
+		width := picture.TextWidth(l.Change, picture.TextStyle{})
+		left := from
 		if from > plot.X+plot.W/2 {
-			style.Anchor = picture.End
+			left = from - 4 - width
 		}
-		p.Text(from-4, plot.Y-18, l.Change, style)
+		if left = min(max(left, 0), p.Width-width); left > last+6 {
+			p.Text(left, plot.Y-30, l.Change, picture.TextStyle{})
+			last = left + width // the table has those that have no room
+		}
 	}
 }
 
@@ -117,7 +121,7 @@ func (t *Trend) drawPoint(p *picture.Picture, at *TrendPoint, x, y picture.Scale
 	}
 	p.Circle(x.At(seconds(at.Ended)), y.At(*at.Median), 3.5, picture.Variant(0), at.Inconclusive, tip)
 	if last {
-		p.Text(x.At(seconds(at.Ended)), y.At(*at.Median)-9, fmt.Sprintf("round %d", at.Round), picture.TextStyle{Anchor: picture.End})
+		p.Text(x.At(seconds(at.Ended))-8, y.At(*at.Median)-9, fmt.Sprintf("round %d", at.Round), picture.TextStyle{Anchor: picture.End})
 	}
 }
 

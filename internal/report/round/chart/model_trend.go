@@ -18,7 +18,12 @@ type Trend struct {
 	Metric v1alpha1.BenchmarkMetric
 	Points []TrendPoint
 	Levels []TrendLevel
+
+	series *benchmark.TrendSeries
 }
+
+// maxTrends is the largest number of series that are drawn; the table has all.
+const maxTrends = 12
 
 // TrendPoint is the median of a round.
 type TrendPoint struct {
@@ -52,7 +57,7 @@ func NewTrends(r *round.Report) []Trend {
 	var trends []Trend
 	for i := range r.Trend.Series {
 		s := &r.Trend.Series[i]
-		t := Trend{Label: s.Cell, Metric: s.Metric}
+		t := Trend{Label: s.Cell, Metric: s.Metric, series: s}
 		if at := slices.IndexFunc(r.Cells, func(c benchmark.Cell) bool { return c.Name == s.Cell }); at >= 0 {
 			t.Label = r.Label(at)
 		}
@@ -73,7 +78,24 @@ func NewTrends(r *round.Report) []Trend {
 		trends = append(trends, t)
 	}
 	slices.SortStableFunc(trends, func(a, b Trend) int { return compareBool(len(b.Levels) > 1, len(a.Levels) > 1) })
+	for i := range min(len(trends), maxTrends) {
+		trends[i].addFound(r.Trend)
+	}
 	return trends
+}
+
+// addFound says of each change with which round it was found.
+func (t *Trend) addFound(trend *benchmark.Trend) {
+	for i := range t.Levels {
+		l := &t.Levels[i]
+		at := slices.IndexFunc(t.series.Changes, func(c benchmark.TrendChange) bool { return c.Round == t.Points[l.First].Round })
+		if l.Change == "" || at < 0 {
+			continue
+		}
+		if round := trend.FoundIn(t.series, &t.series.Changes[at]); round > 0 {
+			l.Change += fmt.Sprintf(", found in round %d", round)
+		}
+	}
 }
 
 // changed names the conditions that differ; those that are unknown don't.
