@@ -366,7 +366,7 @@ func (t *Timeline) drawMarks(l *Lane, width float64) *picture.Picture {
 		if room < box.W/2 {
 			style.Anchor, left, room = picture.End, x.At(m.At)-4, x.At(m.At)-4
 		}
-		p.Clipped(left, box.Y+20+rowHeight*float64(i)+12, m.Text, room, style)
+		p.OnPlot(left, box.Y+20+rowHeight*float64(i)+12, m.Text, room, style)
 	}
 	return p
 }

@@ -155,7 +155,7 @@ func loadLane(r *result.Result, t *Timeline) Lane {
 		}
 		return l
 	}
-	line := Line{Name: "load", Color: picture.Text, Width: 1.5, Dash: "6 3", Values: make([]float64, t.Points())}
+	line := Line{Name: "load", Color: picture.Text, Width: 1.5, Dash: "6 3", Step: true, Values: make([]float64, t.Points())}
 	for i := range line.Values {
 		line.Values[i] = of
 		if len(r.Levels) > 0 {

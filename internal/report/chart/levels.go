@@ -139,13 +139,16 @@ func (l *Levels) Draw(plot LevelPlot, width float64) *picture.Picture {
 		}
 	}
 	for i, point := range l.Points {
+		at := x.At(point.Load)
+		p.Line(at, top+rowHeight*float64(i)+4, at, box.Bottom(), picture.Stroke{Color: picture.Text, Dash: "1 3"})
+	}
+	for i, point := range l.Points {
 		at, row := x.At(point.Load), top+rowHeight*float64(i)
-		p.Line(at, row+4, at, box.Bottom(), picture.Stroke{Color: picture.Text, Dash: "1 3"})
 		style, left, room := picture.TextStyle{}, at+4, box.Right()-at-4
 		if room < box.W/2 {
 			style.Anchor, left, room = picture.End, at-4, at-4
 		}
-		p.Clipped(left, row+12, point.Text, room, style)
+		p.OnPlot(left, row+12, point.Text, room, style)
 	}
 	for i := range plot.Lines {
 		line := &plot.Lines[i]

@@ -100,6 +100,23 @@ func (p *Picture) Clipped(x, y float64, text string, width float64, style TextSt
 	p.body.WriteString("</g>")
 }
 
+// OnPlot is like Clipped, but hides what is behind the text, such as lines that would cross it.
+func (p *Picture) OnPlot(x, y float64, text string, width float64, style TextStyle) {
+	short := Clip(text, width, style)
+	w, left := TextWidth(short, style), x
+	switch style.Anchor {
+	case End:
+		left -= w
+	case Middle:
+		left -= w / 2
+	case Start:
+	}
+	if short != "" {
+		p.Rect(left-1, y-style.size(), w+2, style.size()+4, Plot)
+	}
+	p.Clipped(x, y, text, width, style)
+}
+
 // Centered writes a text around x, or as near to it as the picture has room, and clipped if it has too little.
 func (p *Picture) Centered(x, y float64, text string, style TextStyle) {
 	style.Anchor = Middle

@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
+	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/html/runpage"
 	"github.com/assay-dev/assay/internal/report/picture"
@@ -34,7 +35,20 @@ var update = flag.Bool("update", false, "write the golden files")
 var results = map[string]func() *result.Result{
 	"tomcat": reporttest.Tomcat, "failing": reporttest.Failing, "nothing": reporttest.Nothing, "forwarding": reporttest.Forwarding,
 	"standalone": reporttest.Standalone, "open": reporttest.Opened, "stages": reporttest.Staged,
-	"measured": func() *result.Result { return reporttest.Measured(2, 22) },
+	"measured": func() *result.Result { return reporttest.Measured(2, 22) }, "script": scripted,
+}
+
+// scripted returns a result of a k6 script.
+func scripted() *result.Result {
+	r := reporttest.Measured(1, 3)
+	r.Run.Load = result.LoadScript
+	r.Script = &result.Script{VirtualUsers: 10, Iterations: 60, DroppedIterations: 2, Metrics: []k6metric.Summary{
+		{Name: "price", Kind: k6metric.Trend, Samples: 60, Sum: 2970, Min: 1, Max: 99, Percentiles: []float64{48.9599, 90.1, 95.2, 98.5, 99, 99}},
+		{Name: "iterations", Kind: k6metric.Counter, Samples: 60, Sum: 60},
+		{Name: "vus", Kind: k6metric.Gauge, Samples: 3, Last: 10, Min: 1, Max: 10},
+		{Name: "checks", Kind: k6metric.Rate, Samples: 100_000, Sum: 99_999},
+	}}
+	return r
 }
 
 func write(t testing.TB, r *result.Result) string {
@@ -117,7 +131,7 @@ func TestWordsOfPages(t *testing.T) {
 func TestPictures(t *testing.T) {
 	want := map[string]string{
 		"tomcat": "percentiles phases", "failing": "percentiles phases", "nothing": "", "standalone": "percentiles phases", "open": "arrivals percentiles phases",
-		"forwarding": "cpu errors latency percentiles phases throughput", "measured": "cpu errors latency percentiles phases throughput", "stages": "levels percentiles phases",
+		"forwarding": "cpu errors latency percentiles phases throughput", "measured": "cpu errors latency percentiles phases throughput", "script": "cpu errors latency percentiles phases throughput", "stages": "levels percentiles phases",
 	}
 	drawn := map[string]bool{"tomcat.phases": true, "failing.percentiles": true, "open.arrivals": true, "measured.latency": true, "measured.errors": true, "stages.levels": true, "forwarding.cpu": true}
 	for name, of := range results {

@@ -41,17 +41,14 @@ func facts(p *report.Part) (facts []html.Fact) {
 	return facts
 }
 
-// copied adds a part of the text report as a section of its own, if the report has it, below a picture if there is one.
-func (b *builder) copied(title, id, question string, drawing *html.Drawing) {
-	p := b.parts[title]
+// arrivals adds how well an open load kept its rate.
+func (b *builder) arrivals() {
+	p := b.parts["Arrivals"]
 	if p == nil {
 		return
 	}
-	s := html.Section{ID: id, Title: title, Question: question, Paragraphs: lines(p.Paragraphs)}
-	if drawing != nil {
-		s.Blocks = []html.Block{{Picture: drawing}}
-	}
-	s.Blocks = append(s.Blocks, blocks(p)...)
+	s := html.Section{ID: "arrivals", Title: p.Title, Question: "Was the target rate met?", Paragraphs: lines(p.Paragraphs)}
+	s.Blocks = append([]html.Block{{Picture: drawIf(chart.NewArrivals(b.r))}}, blocks(p)...)
 	b.add(s)
 }
 

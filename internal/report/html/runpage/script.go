@@ -1,0 +1,64 @@
+package runpage
+
+import (
+	"math"
+
+	"github.com/assay-dev/assay/internal/k6metric"
+	"github.com/assay-dev/assay/internal/percentile"
+	"github.com/assay-dev/assay/internal/report/html"
+	"github.com/assay-dev/assay/internal/report/picture"
+)
+
+// script adds k6's metrics: trends with their percentiles, and the others with their values.
+func (b *builder) script() {
+	part := b.parts["Script"]
+	if part == nil {
+		return
+	}
+	trends := &html.Table{Caption: "Trends", Columns: append(html.Words("metric", "unit"), html.Numbers("avg", "min")...)}
+	for _, p := range percentile.Common {
+		trends.Columns = append(trends.Columns, html.Numbers("p"+p.String())...)
+	}
+	trends.Columns = append(trends.Columns, html.Numbers("max", "samples")...)
+	others := &html.Table{Caption: "Counters, gauges and rates", Columns: append(html.Words("metric", "kind", "unit"), html.Numbers("value", "min", "max", "samples")...)}
+	metrics := b.r.Script.Metrics
+	for i := range metrics {
+		m := &metrics[i]
+		low, high, samples := picture.Significant(m.Min), picture.Significant(m.Max), picture.Count(m.Samples)
+		switch m.Kind {
+		case k6metric.Counter:
+			others.Rows = append(others.Rows, []string{m.Name, "counter", string(m.Unit), exact(m.Sum), "-", "-", samples})
+		case k6metric.Gauge:
+			others.Rows = append(others.Rows, []string{m.Name, "gauge", string(m.Unit), exact(m.Last), exact(m.Min), exact(m.Max), samples})
+		case k6metric.Rate:
+			others.Rows = append(others.Rows, []string{m.Name, "rate", "", picture.Share(int64(m.Sum), m.Samples), "-", "-", samples})
+		default:
+			row := []string{m.Name, string(m.Unit), picture.Significant(m.Mean()), low}
+			for i := range percentile.Common { // other versions have more or fewer
+				text := "-"
+				if i < len(m.Percentiles) {
+					text = picture.Significant(m.Percentiles[i])
+				}
+				row = append(row, text)
+			}
+			trends.Rows = append(trends.Rows, append(row, high, samples))
+		}
+	}
+	s := html.Section{ID: "script", Title: "Script", Question: "What did the script measure?", Blocks: []html.Block{{Facts: facts(part)}}}
+	s.Paragraphs = []string{"k6's metrics over all clients, setup() and teardown() included. The percentiles of a trend are of the merged values of all clients."}
+	for _, t := range []*html.Table{trends, others} {
+		if len(t.Rows) > 0 {
+			s.Blocks = append(s.Blocks, html.Block{Table: t})
+		}
+	}
+	b.add(s)
+}
+
+// exact returns a whole number with all of its digits, and others with three.
+func exact(x float64) string {
+	const most = 1 << 53 // up to which each whole number is a float64
+	if x == math.Trunc(x) && math.Abs(x) < most {
+		return picture.Count(int64(x))
+	}
+	return picture.Significant(x)
+}
