@@ -43,6 +43,9 @@ type Config struct {
 	Namespace, Name, Identity string
 	// LeaseDuration and RenewDeadline are those of the leader election.
 	LeaseDuration, RenewDeadline time.Duration
+	// Annotations are kept on the Lease while this manager leads, with those that are empty removed; nil for none. It is
+	// called before each renewal.
+	Annotations func() map[string]string
 	// Returned is called instead of reading the Lease after a manager that doesn't lead could not
 	// do so for longer than LeaseDuration. Its caches are behind by then.
 	Returned func()
@@ -162,10 +165,18 @@ func (r *recorder) note(lease *coordinationv1.Lease) {
 	}
 }
 
-// annotate adds to a Lease that is about to be written the times without a leader, and returns them.
+// annotate adds to a Lease that is about to be written its annotations, and returns the times without a leader.
 func (r *recorder) annotate(lease *coordinationv1.Lease) ([]run.Gap, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.config.Annotations != nil {
+		for key, value := range r.config.Annotations() {
+			metav1.SetMetaDataAnnotation(&lease.ObjectMeta, key, value)
+			if value == "" {
+				delete(lease.Annotations, key)
+			}
+		}
+	}
 	gaps := slices.Clone(r.gaps)
 	if at := lease.Spec.RenewTime; at != nil && !r.renewed.IsZero() && (r.since.IsZero() || r.expired(at.Time)) && at.After(r.renewed) {
 		gaps = append(gaps, run.Gap{From: r.renewed.Round(0), To: at.Round(0)})
