@@ -16,6 +16,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/initialize"
 	"github.com/assay-dev/assay/internal/plugin/report"
 	"github.com/assay-dev/assay/internal/plugin/table"
+	"github.com/assay-dev/assay/internal/plugin/ui"
 	"github.com/assay-dev/assay/internal/plugin/watch"
 )
 
@@ -30,6 +31,9 @@ for it to finish, and print its report:
 "kubectl assay init" writes a manifest to start from. Show several runs in a table:
 
   kubectl assay table tomcat-nio tomcat-apr
+
+Show all of that in a browser, runs live while they measure:
+  kubectl assay ui
 
 A Benchmark makes runs of several variants and says which is better, by how much and
 how sure that is:
@@ -64,6 +68,7 @@ func NewCommand(streams genericiooptions.IOStreams, version string) *cobra.Comma
 		initialize.NewCommand(streams),
 		report.NewCommand(flags, streams),
 		table.NewCommand(flags, streams),
+		ui.NewCommand(flags, streams),
 		watch.NewCommand(flags, streams),
 		newVersionCommand(streams, version),
 	)

@@ -1,0 +1,136 @@
+// Keeps a page up to date by server-sent events, and gives the list its keys. Everything works without it, but for
+// what moves by itself.
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+const rows = () => [...document.querySelectorAll("#rows > tr:not([hidden])")];
+const boxes = () => [...document.querySelectorAll("#rows input:checked")];
+
+// Parts and rows are HTML that the program has made, with all texts escaped.
+function show(event) {
+  for (const [id, html] of Object.entries(event.parts || {})) {
+    const element = byId(id);
+    if (element) element.innerHTML = html;
+  }
+  for (const [id, html] of Object.entries(event.rows || {})) replaceRow(id, html);
+  for (const id of event.gone || []) {
+    fresh.delete(id);
+    byId(id)?.classList.add("muted");
+  }
+  announceFresh();
+  if (event.reload) location.reload();
+}
+
+function replaceRow(id, html) {
+  const old = byId(id);
+  if (!old) {
+    fresh.add(id);
+    return;
+  }
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  const row = template.content.querySelector("tr");
+  if (!row || row.dataset.version === old.dataset.version) return;
+  const focused = old.contains(document.activeElement) && document.activeElement.tagName;
+  row.querySelector("input").checked = old.querySelector("input").checked;
+  row.hidden = old.hidden;
+  old.replaceWith(row);
+  if (focused) row.querySelector(focused)?.focus();
+}
+
+// New rows wait behind a button, so that nothing moves while somebody reads.
+const fresh = new Set();
+function announceFresh() {
+  const button = byId("fresh");
+  if (!button) {
+    if (fresh.size && byId("filter")) location.reload();
+    return;
+  }
+  button.hidden = fresh.size === 0;
+  button.textContent = fresh.size + " new";
+  button.onclick = () => location.reload();
+}
+
+function follow(url) {
+  const source = new EventSource(url);
+  let since = null;
+  source.onmessage = (message) => {
+    since = null;
+    byId("offline").hidden = true;
+    const event = JSON.parse(message.data);
+    if (event.reload) source.close();
+    show(event);
+  };
+  source.onerror = () => {
+    since = since || new Date();
+    const line = byId("offline");
+    line.hidden = false;
+    line.textContent = "Not connected to kubectl assay ui since " + since.toLocaleTimeString() + "; figures are of then. Runs go on. Trying again.";
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => follow(url), 5000);
+  };
+}
+if (document.body.dataset.events) follow(document.body.dataset.events);
+
+function chosen() {
+  const button = byId("compare");
+  if (!button) return;
+  const n = boxes().length;
+  button.disabled = n !== 2;
+  byId("chosen").textContent = n ? n + " selected" : "";
+}
+document.addEventListener("change", (e) => {
+  if (e.target.name === "run") chosen();
+  if (e.target.form?.id === "filter" && e.target.tagName === "SELECT") e.target.form.requestSubmit();
+});
+chosen();
+
+// The text filters the rows of the page at once; the URL keeps it.
+const search = byId("search");
+if (search) {
+  const loaded = search.value;
+  search.addEventListener("input", () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of document.querySelectorAll("#rows > tr")) row.hidden = !words.every((word) => row.dataset.text.includes(word));
+    const url = new URL(location.href);
+    url.searchParams.set("q", search.value);
+    history.replaceState(null, "", url);
+    if (!search.value.includes(loaded)) location.reload();
+  });
+}
+
+function move(step) {
+  const all = rows();
+  if (!all.length) return;
+  const at = all.findIndex((row) => row.contains(document.activeElement));
+  const next = at < 0 ? all[0] : all[Math.min(Math.max(at + step, 0), all.length - 1)];
+  next.querySelector("a").focus();
+  next.scrollIntoView({ block: "nearest" });
+}
+
+document.addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey || !byId("rows")) return;
+  const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(e.target.tagName) && e.target.type !== "checkbox";
+  if (typing) {
+    if (e.key === "Escape") e.target.blur();
+    return;
+  }
+  const letters = byId("letters").checked;
+  const row = document.activeElement.closest("#rows > tr");
+  const actions = {
+    ArrowDown: () => move(1),
+    ArrowUp: () => move(-1),
+    ...(letters && {
+      j: () => move(1),
+      k: () => move(-1),
+      x: () => { row?.querySelector("input").click(); },
+      c: () => { if (boxes().length === 2) byId("comparison").submit(); },
+      "/": () => search.focus(),
+      "?": () => { byId("keys").open = true; byId("keys").scrollIntoView(); },
+    }),
+  };
+  const action = actions[e.key];
+  if (action) {
+    e.preventDefault();
+    action();
+  }
+});

@@ -1,0 +1,315 @@
+package ui
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/report/round"
+)
+
+// maxMatrix bounds the blocks of a matrix.
+const maxMatrix = 100
+
+// benchmarkRow is a Benchmark in the list.
+type benchmarkRow struct {
+	Namespace, Name, Path  string
+	Verdict, State, Says   string
+	Round, Cells, Progress string
+	Suspended              bool
+	created                time.Time
+}
+
+func benchmarkRowOf(b *v1alpha1.Benchmark) *benchmarkRow {
+	state := benchmark.Succeeded(b)
+	r := &benchmarkRow{
+		Namespace: b.Namespace, Name: b.Name, Path: pathOf("benchmarks", b.Namespace, b.Name), Verdict: printable.Text(string(b.Status.Verdict)),
+		State: printable.Text(cmp.Or(state.Reason, "New")), Says: printable.Text(state.Message), Round: none, Cells: none, Progress: none,
+		Suspended: benchmark.IsSuspended(b), created: b.CreationTimestamp.Time,
+	}
+	if s := b.Status.Round; s != nil {
+		r.Round, r.Cells = count(s.Number), count(int64(ptr.Deref(s.Cells, 0)))
+		r.Progress = progressOf(b, time.Time{})
+	}
+	return r
+}
+
+// progressOf returns how far a round has come: "Block 7 of 10 to 20 · 43 runs, 2 invalid".
+func progressOf(b *v1alpha1.Benchmark, now time.Time) string {
+	s := b.Status.Round
+	least, most := benchmark.Blocks(&b.Spec)
+	of := fmt.Sprint(most)
+	if least < most {
+		of = fmt.Sprintf("%d to %d", least, most)
+	}
+	text := fmt.Sprintf("%d of %s blocks · %d runs", ptr.Deref(s.CompletedBlocks, 0), of, ptr.Deref(s.FinishedRuns, 0))
+	if n := ptr.Deref(s.InvalidRuns, 0); n > 0 {
+		text += fmt.Sprintf(", %d invalid", n)
+	}
+	if end := s.ExpectedCompletionTime; end != nil && benchmark.IsActive(b) && !now.IsZero() && end.After(now) {
+		text += " · about " + span(end.Sub(now)) + " left"
+	}
+	return text
+}
+
+type benchmarkListPage struct {
+	page
+	Rows []*benchmarkRow
+}
+
+func (s *app) benchmarkList(w http.ResponseWriter, r *http.Request) {
+	p := benchmarkListPage{page: s.page("Benchmarks", "benchmarks")}
+	p.Notice = s.benchmarks.notice(s.now())
+	for _, b := range objects[*v1alpha1.Benchmark](s.benchmarks) {
+		p.Rows = append(p.Rows, benchmarkRowOf(b))
+	}
+	slices.SortFunc(p.Rows, func(a, b *benchmarkRow) int {
+		return cmp.Or(b.created.Compare(a.created), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	render(w, r, http.StatusOK, "benchmarks", p)
+}
+
+// matrix is the runs of a round: cells down, blocks across.
+type matrix struct {
+	Progress, Says string
+	Blocks         []int // numbers from 1
+	Cells          []matrixRow
+	Trials         []place
+}
+
+type matrixRow struct {
+	Name   string
+	Places []place
+}
+
+// place is where a run is or will be. Class is planned, running, valid, invalid or failed.
+type place struct{ Class, Mark, Text, Path string }
+
+// matrixOf returns the matrix of the last round. The runs are those of any Benchmark.
+func matrixOf(b *v1alpha1.Benchmark, runs []*v1alpha1.BenchmarkRun, now time.Time) *matrix {
+	s := b.Status.Round
+	if s == nil {
+		return nil
+	}
+	m := &matrix{Progress: progressOf(b, now), Says: printable.Text(benchmark.Succeeded(b).Message)}
+	cells, err := benchmark.Cells(&b.Spec)
+	if err != nil {
+		m.Says = sentence(err)
+		return m
+	}
+	least, _ := benchmark.Blocks(&b.Spec)
+	blocks := least
+	newest := map[benchmark.RunKey]*v1alpha1.BenchmarkRun{}
+	var trials []benchmark.RunKey
+	for _, run := range runs {
+		k, ok := benchmark.ParseRunName(b.Name, run.Name)
+		if !ok || run.Namespace != b.Namespace || run.Labels[benchmark.LabelBenchmark] != b.Name || k.Round != s.Number || k.Cell >= len(cells) {
+			continue
+		}
+		if k.Trial {
+			newest[k] = run
+			trials = append(trials, k)
+			continue
+		}
+		blocks = max(blocks, k.Number+1)
+		at := k
+		at.Replacement = 0
+		if other := newest[at]; other == nil || replacementOf(b, other) < k.Replacement {
+			newest[at] = run
+		}
+	}
+	blocks = min(blocks, maxMatrix)
+	for i := range blocks {
+		m.Blocks = append(m.Blocks, i+1)
+	}
+	for i := range cells {
+		row := matrixRow{Name: printable.Text(cells[i].Name)}
+		for block := range blocks {
+			row.Places = append(row.Places, placeOf(newest[benchmark.RunKey{Round: s.Number, Cell: i, Number: block}]))
+		}
+		m.Cells = append(m.Cells, row)
+	}
+	slices.SortFunc(trials, func(x, y benchmark.RunKey) int {
+		return cmp.Or(cmp.Compare(x.Cell, y.Cell), cmp.Compare(x.Number, y.Number), cmp.Compare(x.Replacement, y.Replacement))
+	})
+	for _, k := range trials {
+		p := placeOf(newest[k])
+		p.Text = fmt.Sprintf("%s, trial %d, %s: %s", printable.Text(cells[k.Cell].Name), k.Number+1, loadOf(&newest[k].Spec), p.Text)
+		m.Trials = append(m.Trials, p)
+	}
+	return m
+}
+
+func replacementOf(b *v1alpha1.Benchmark, run *v1alpha1.BenchmarkRun) int {
+	k, _ := benchmark.ParseRunName(b.Name, run.Name)
+	return k.Replacement
+}
+
+func placeOf(run *v1alpha1.BenchmarkRun) place {
+	if run == nil {
+		return place{Class: "planned", Mark: "▢", Text: "planned"}
+	}
+	p := place{Class: "running", Mark: "▣", Text: printable.Text(condition(run.Status.Conditions, v1alpha1.ConditionSucceeded).Reason), Path: pathOf("runs", run.Namespace, run.Name)}
+	if !finished(run) {
+		return p
+	}
+	switch run.Status.Verdict {
+	case v1alpha1.VerdictError:
+		p.Class, p.Mark = "failed", "✕"
+	case v1alpha1.VerdictInvalid:
+		p.Class, p.Mark = "invalid", "▨"
+	default:
+		p.Class, p.Mark = "valid", "■"
+	}
+	p.Text = string(run.Status.Verdict)
+	if r := run.Status.Result; r != nil {
+		p.Text += ", " + rate(string(r.RequestsPerSecond)) + " requests/s"
+	}
+	return p
+}
+
+// benchmarkPage is the page of a Benchmark.
+type benchmarkPage struct {
+	page
+	Row    *benchmarkRow
+	Head   *head
+	Matrix *matrix
+	// Report is the path of the last completed round's report, Text why there is none.
+	Report, Text string
+	Spec         string
+}
+
+func headOfBenchmark(b *v1alpha1.Benchmark) *head {
+	state := benchmark.Succeeded(b)
+	h := &head{Class: "plain", Word: printable.Text(cmp.Or(string(b.Status.Verdict), state.Reason, "New")), Sentence: printable.Text(state.Message)}
+	if benchmark.IsActive(b) {
+		h.Word = printable.Text(cmp.Or(state.Reason, "Running"))
+		return h
+	}
+	switch b.Status.Verdict {
+	case v1alpha1.BenchmarkPassed:
+		h.Class = "good"
+	case v1alpha1.BenchmarkFailed, v1alpha1.BenchmarkError:
+		h.Class = "bad"
+	case v1alpha1.BenchmarkInconclusive:
+		h.Class, h.Word = "unsure", "Inconclusive: can't tell yet"
+	}
+	return h
+}
+
+func (s *app) findBenchmark(w http.ResponseWriter, r *http.Request) *v1alpha1.Benchmark {
+	namespace, name := r.PathValue("namespace"), r.PathValue("name")
+	if b, ok := object[*v1alpha1.Benchmark](s.benchmarks, namespace, name); ok {
+		return b
+	}
+	b := &v1alpha1.Benchmark{}
+	if err := s.client.Get(r.Context(), client.ObjectKey{Namespace: namespace, Name: name}, b); err != nil {
+		s.failed(w, r, err)
+		return nil
+	}
+	return b
+}
+
+func (s *app) benchmark(w http.ResponseWriter, r *http.Request) {
+	b := s.findBenchmark(w, r)
+	if b == nil {
+		return
+	}
+	p := benchmarkPage{page: s.page("Benchmark "+b.Name, "benchmarks"), Row: benchmarkRowOf(b), Head: headOfBenchmark(b)}
+	p.Notice, p.Events = s.benchmarks.notice(s.now()), p.Row.Path+"/events"
+	p.Matrix = matrixOf(b, objects[*v1alpha1.BenchmarkRun](s.runs), s.now())
+	if _, err := cluster.CompletedRound(b, 0); err != nil {
+		p.Text = sentence(err)
+	} else {
+		p.Report = p.Row.Path + "/report"
+	}
+	spec, err := yaml.Marshal(b.Spec)
+	if err != nil {
+		spec = []byte(err.Error())
+	}
+	p.Spec = string(spec)
+	render(w, r, http.StatusOK, "benchmark", p)
+}
+
+// benchmarkEvents follows the rounds of a Benchmark. A round that ends makes the browser load the page with its report.
+func (s *app) benchmarkEvents(w http.ResponseWriter, r *http.Request) {
+	b := s.findBenchmark(w, r)
+	if b == nil {
+		return
+	}
+	completed := func(b *v1alpha1.Benchmark) int64 {
+		reference, err := cluster.CompletedRound(b, 0)
+		if err != nil {
+			return 0
+		}
+		return reference.Number
+	}
+	before, uid := completed(b), b.UID
+	var merged <-chan struct{}
+	changes := func() <-chan struct{} {
+		if merged == nil || closed(merged) {
+			merged = either(r.Context(), s.runs.wait(), s.benchmarks.wait())
+		}
+		return merged
+	}
+	s.watch(w, r, changes, func() *event {
+		current, ok := object[*v1alpha1.Benchmark](s.benchmarks, b.Namespace, b.Name)
+		if !ok && !s.benchmarks.contact().synced {
+			return &event{Parts: s.noticePart(s.benchmarks)}
+		}
+		if !ok || current.UID != uid || completed(current) != before {
+			return &event{Reload: true}
+		}
+		parts := s.noticePart(s.benchmarks)
+		for name, data := range map[string]any{"head": headOfBenchmark(current), "matrix": matrixOf(current, objects[*v1alpha1.BenchmarkRun](s.runs), s.now())} {
+			html, err := execute(name, data)
+			if err != nil {
+				html = []byte(err.Error())
+			}
+			parts[name] = string(html)
+		}
+		return &event{Parts: parts}
+	})
+}
+
+// roundReport answers with the report of a round, the last completed one unless the URL says which.
+func (s *app) roundReport(w http.ResponseWriter, r *http.Request) {
+	b := s.findBenchmark(w, r)
+	if b == nil {
+		return
+	}
+	number, _ := strconv.ParseInt(r.URL.Query().Get("round"), 10, 64) // 0 for what isn't a number
+	reference, err := cluster.CompletedRound(b, max(0, number))
+	if err != nil {
+		frame(w, r, sentence(err))
+		return
+	}
+	text, report := bytes.Buffer{}, &round.Report{}
+	var lost *cluster.LostError
+	switch report.Round, err = s.in(b.Namespace).Round(r.Context(), b, &reference); {
+	case errors.As(err, &lost) && b.Status.Round.Number == reference.Number:
+		report = round.FromStatus(b)
+		report.Notes = append(report.Notes, sentence(lost))
+	case err != nil:
+		frame(w, r, sentence(err))
+		return
+	}
+	if err := round.Write(&text, "text", report); err != nil {
+		frame(w, r, sentence(err))
+		return
+	}
+	frame(w, r, text.String())
+}

@@ -1,0 +1,93 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+const (
+	// maxRate is the shortest time between two events of a page.
+	maxRate = 500 * time.Millisecond
+	// heartbeat is the longest time between two events. It shows the browser that the program is still there, and what time
+	// alone changes.
+	heartbeat    = 5 * time.Second
+	writeTimeout = 10 * time.Second
+)
+
+// event is what a page is sent when something has changed. Each is complete: after an interruption the first one brings
+// the page up to date.
+type event struct {
+	// Parts are the contents of elements by their ids, only of those that have changed on this connection.
+	Parts map[string]string `json:"parts,omitempty"`
+	// Rows replace the rows of a table by their ids, Gone are the ids of those that don't exist any more.
+	Rows map[string]string `json:"rows,omitempty"`
+	Gone []string          `json:"gone,omitempty"`
+	// Reload makes the browser load the page again: it is another one now.
+	Reload bool `json:"reload,omitempty"`
+}
+
+// stream sends events to a browser.
+type stream struct {
+	out   *http.ResponseController
+	w     http.ResponseWriter
+	parts map[string]string // as they were sent last
+}
+
+func newStream(w http.ResponseWriter) *stream {
+	w.Header().Set("Content-Type", "text/event-stream")
+	return &stream{out: http.NewResponseController(w), w: w, parts: map[string]string{}}
+}
+
+// send sends an event. An error means that the browser has gone.
+func (s *stream) send(e *event) error {
+	for id, html := range e.Parts {
+		if sent, has := s.parts[id]; has && sent == html {
+			delete(e.Parts, id)
+		}
+	}
+	for id, html := range e.Parts {
+		s.parts[id] = html
+	}
+	data, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("encode an event: %w", err)
+	}
+	// The id changes nothing here: a page needs no earlier events.
+	if err := s.out.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return fmt.Errorf("limit the time to write: %w", err)
+	}
+	if _, err := fmt.Fprintf(s.w, "data: %s\n\n", bytes.TrimSpace(data)); err != nil {
+		return err
+	}
+	return s.out.Flush()
+}
+
+// watch sends the events of a page: now, at each change of one of the channels, but not more often than maxRate, and every
+// heartbeat.
+func (s *app) watch(w http.ResponseWriter, r *http.Request, changes func() <-chan struct{}, next func() *event) {
+	to := newStream(w)
+	timer := time.NewTimer(heartbeat)
+	defer timer.Stop()
+	for {
+		changed := changes()
+		e := next()
+		if to.send(e) != nil || e.Reload {
+			return
+		}
+		timer.Reset(heartbeat)
+		select {
+		case <-r.Context().Done():
+			return
+		case <-changed:
+			select {
+			case <-r.Context().Done():
+				return
+			case <-time.After(maxRate):
+			}
+		case <-timer.C:
+		}
+	}
+}

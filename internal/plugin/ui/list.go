@@ -1,0 +1,276 @@
+package ui
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/server"
+)
+
+// filter selects and orders runs. It is what the URL of the list says.
+type filter struct {
+	Text, Namespace, Label, Server, State, Verdict, Sort string
+	selector                                             labels.Selector
+	// Problem says what is wrong with Label.
+	Problem string
+}
+
+func filterOf(q url.Values) *filter {
+	f := &filter{
+		Text: q.Get("q"), Namespace: q.Get("namespace"), Label: q.Get("label"), Server: q.Get("server"), State: q.Get("state"),
+		Verdict: q.Get("verdict"), Sort: q.Get("sort"),
+	}
+	selector, err := labels.Parse(f.Label)
+	if err != nil {
+		f.Problem = "The label selector can't be read: " + err.Error()
+		selector = labels.Everything()
+	}
+	f.selector = selector
+	return f
+}
+
+// Empty reports whether the filter selects all runs.
+func (f *filter) Empty() bool {
+	return f.Text+f.Namespace+f.Label+f.Server+f.State+f.Verdict == ""
+}
+
+func (f *filter) selects(run *v1alpha1.BenchmarkRun, r *row) bool {
+	for _, text := range strings.Fields(strings.ToLower(f.Text)) {
+		if !strings.Contains(r.Text, text) {
+			return false
+		}
+	}
+	return (f.Namespace == "" || run.Namespace == f.Namespace) && (f.Server == "" || strings.HasPrefix(r.Server, f.Server)) &&
+		(f.State == "" || r.State == f.State) && (f.Verdict == "" || r.Verdict == f.Verdict) && f.selector.Matches(labels.Set(run.Labels))
+}
+
+// row is a run in the list.
+type row struct {
+	ID, Key, Namespace, Name, Path string
+	// Version changes with what the row shows.
+	Version string
+	// Verdict is a run's verdict, State its state, Says the state's message of one that hasn't finished.
+	Verdict, State, Says string
+	Server, Load         string
+	// Rate is in requests/s, P99 in milliseconds.
+	Rate, P99, Failed, CPU string
+	Started, Took          string
+
+	// Text is what the filter searches, in lower case.
+	Text string
+
+	active  bool
+	created time.Time
+}
+
+// rowOf returns a run's row, from its status.
+func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
+	sum := sha256.Sum256([]byte(run.Namespace + "/" + run.Name))
+	r := &row{
+		ID: "r" + hex.EncodeToString(sum[:8]), Key: run.Namespace + "/" + run.Name, Namespace: run.Namespace, Name: run.Name, Path: pathOf("runs", run.Namespace, run.Name),
+		State: "New", Server: printable.Text(server.Describe(&run.Spec.Target)), Load: loadOf(&run.Spec),
+		Rate: none, P99: none, Failed: none, CPU: none, Started: none, Took: none, created: run.CreationTimestamp.Time,
+	}
+	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
+		r.State, r.Says = printable.Text(c.Reason), printable.Text(c.Message)
+	}
+	r.active = !finished(run)
+	if !r.active {
+		r.State, r.Verdict = string(v1alpha1.StateFinished), string(run.Status.Verdict)
+	}
+	if p := run.Status.Progress; p != nil && r.active {
+		if p.RequestsPerSecond != "" {
+			r.Rate = rate(string(p.RequestsPerSecond))
+		}
+		if p.Percent != nil && r.State != v1alpha1.ReasonQueued {
+			r.Says = share(int64(*p.Percent), 100) + " of this state's load"
+		}
+	}
+	if s := run.Status.Result; s != nil {
+		r.set(s)
+	}
+	if at := run.Status.AdmissionTime; at != nil {
+		r.Started = stamp(at.Time)
+		end := now
+		if done := run.Status.CompletionTime; done != nil {
+			end = done.Time
+		}
+		r.Took = span(end.Sub(at.Time))
+	}
+	r.Text = strings.ToLower(strings.Join([]string{r.Key, r.Server, r.Load, r.State, r.Verdict, run.Spec.Target.Image, string(run.Spec.Lane)}, " "))
+	shown := sha256.Sum256([]byte(strings.Join([]string{r.Verdict, r.State, r.Says, r.Rate, r.P99, r.Failed, r.CPU, r.Started, r.Took}, "\x00")))
+	r.Version = hex.EncodeToString(shown[:8])
+	return r
+}
+
+// set sets the figures of a result.
+func (r *row) set(s *v1alpha1.ResultStatus) {
+	r.Rate = rate(string(s.RequestsPerSecond))
+	if l := s.Latency; l != nil && l.Total != nil && l.Total.P99Microseconds != nil {
+		r.P99 = milliseconds(*l.Total.P99Microseconds)
+	}
+	if s.Requests != nil && s.Errors != nil && s.Errors.Total != nil {
+		r.Failed = share(*s.Errors.Total, *s.Requests)
+	}
+	if s.Target != nil && s.Target.CPUPercent != nil {
+		r.CPU = count(int64(*s.Target.CPUPercent)) + "%"
+	}
+}
+
+func finished(run *v1alpha1.BenchmarkRun) bool {
+	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
+}
+
+// loadOf describes a load in a few words: "50 connections", "2,000 requests/s".
+func loadOf(spec *v1alpha1.BenchmarkRunSpec) string {
+	switch {
+	case loadplan.Shape(spec) == result.LoadScript:
+		return "k6 script"
+	case spec.Load.Stages != nil:
+		return count(int64(len(spec.Load.Stages.Levels))) + " stages"
+	case spec.Load.Open != nil:
+		return count(loadplan.TargetRatePerSecond(spec)) + " requests/s"
+	case spec.Load.Closed != nil:
+		text := count(int64(spec.Load.Closed.Connections)) + " connections"
+		if n := ptr.Deref(spec.Clients.Replicas, 1); n > 1 && spec.Load.Scope != v1alpha1.ScopeRun {
+			text = count(int64(n)) + " × " + text
+		}
+		return text
+	}
+	return none
+}
+
+// order compares rows: runs that are active come first in the order in which they begin, then the newest.
+func order(sort string) func(a, b *row) int {
+	newest := func(a, b *row) int { return cmp.Or(b.created.Compare(a.created), cmp.Compare(a.Key, b.Key)) }
+	return func(a, b *row) int {
+		if a.active != b.active {
+			return map[bool]int{true: -1, false: 1}[a.active]
+		}
+		if a.active {
+			queued := func(r *row) int {
+				return slices.Index([]string{v1alpha1.ReasonQueued, v1alpha1.ReasonSuspended}, r.State)
+			}
+			return cmp.Or(cmp.Compare(queued(a), queued(b)), a.created.Compare(b.created), cmp.Compare(a.Key, b.Key))
+		}
+		switch sort {
+		case "name":
+			return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
+		case "server":
+			return cmp.Or(cmp.Compare(a.Server, b.Server), newest(a, b))
+		case "verdict":
+			return cmp.Or(cmp.Compare(a.Verdict, b.Verdict), newest(a, b))
+		}
+		return newest(a, b)
+	}
+}
+
+// rows returns the rows that a filter selects, in their order, and the number of all runs.
+func (s *app) rows(f *filter) (rows []*row, all int) {
+	now := s.now()
+	runs := objects[*v1alpha1.BenchmarkRun](s.runs)
+	for _, run := range runs {
+		if r := rowOf(run, now); f.selects(run, r) {
+			rows = append(rows, r)
+		}
+	}
+	slices.SortFunc(rows, order(f.Sort))
+	return rows, len(runs)
+}
+
+// listPage is the list of runs.
+type listPage struct {
+	page
+	Filter *filter
+	Rows   []*row
+	All    int
+	// Namespaces, Servers, States and Verdicts are what can be selected.
+	Namespaces, Servers, States, Verdicts []string
+}
+
+func (s *app) list(w http.ResponseWriter, r *http.Request) {
+	p := listPage{page: s.page("Runs", "runs"), Filter: filterOf(r.URL.Query())}
+	p.Events = "/events?" + r.URL.RawQuery
+	p.Rows, p.All = s.rows(p.Filter)
+	p.Notice = s.runs.notice(s.now())
+	every, _ := s.rows(&filter{selector: labels.Everything()})
+	choices := func(of func(*row) string) []string {
+		var all []string
+		for _, r := range every {
+			if text := of(r); text != "" {
+				all = append(all, text)
+			}
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	p.Namespaces = choices(func(r *row) string { return r.Namespace })
+	p.Servers = choices(func(r *row) string { return r.Server })
+	p.States = choices(func(r *row) string { return r.State })
+	p.Verdicts = choices(func(r *row) string { return r.Verdict })
+	render(w, r, http.StatusOK, "list", p)
+}
+
+// listEvents sends the rows that have changed. Those that the page doesn't have yet are only counted, so that nothing moves
+// while somebody reads.
+func (s *app) listEvents(w http.ResponseWriter, r *http.Request) {
+	f := filterOf(r.URL.Query())
+	var shown map[string]string
+	s.watch(w, r, s.runs.wait, func() *event {
+		rows, _ := s.rows(f)
+		e := &event{Parts: s.noticePart(s.runs), Rows: map[string]string{}}
+		current := make(map[string]string, len(rows))
+		for _, r := range rows {
+			html, err := execute("row", r)
+			if err != nil {
+				continue
+			}
+			current[r.ID] = string(html)
+			if shown == nil || shown[r.ID] != string(html) {
+				e.Rows[r.ID] = string(html)
+			}
+		}
+		for id := range shown {
+			if _, still := current[id]; !still {
+				e.Gone = append(e.Gone, id)
+			}
+		}
+		slices.Sort(e.Gone)
+		shown = current
+		return e
+	})
+}
+
+// noticePart returns the part of a page with what the user should know of the connection.
+func (s *app) noticePart(of *store) map[string]string {
+	html, err := execute("notice", of.notice(s.now()))
+	if err != nil {
+		return nil
+	}
+	return map[string]string{"notice": string(html)}
+}
+
+// pathOf returns the path of an object's page.
+func pathOf(kind, namespace, name string) string {
+	return "/" + kind + "/" + url.PathEscape(namespace) + "/" + url.PathEscape(name)
+}
+
+// condition returns a condition of an object, or an empty one.
+func condition(conditions []metav1.Condition, name string) metav1.Condition {
+	return ptr.Deref(meta.FindStatusCondition(conditions, name), metav1.Condition{})
+}

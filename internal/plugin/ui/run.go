@@ -1,0 +1,252 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/report"
+)
+
+// runPage is the page of a run.
+type runPage struct {
+	page
+	Row  *row
+	Head *head
+	// Live is what a run that hasn't finished shows, nil for others.
+	Live *livePage
+	// Report is the path of the report, empty without a result. Text is why there is none.
+	Report, Text string
+	Spec         string
+	Suspended    bool
+}
+
+// head is the outcome of a run in words.
+type head struct {
+	// Class is good, bad, unsure or plain.
+	Class, Word, Sentence string
+	Lines                 []string
+}
+
+// headOf returns what the status says of a run: the verdict of one that has finished, else its state.
+func headOf(run *v1alpha1.BenchmarkRun) *head {
+	state := condition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
+	h := &head{Class: "plain", Word: printable.Text(state.Reason), Sentence: printable.Text(state.Message)}
+	if state.Reason == "" {
+		h.Word, h.Sentence = "New", "The operator hasn't seen the run yet. Check that Assay is running if that lasts."
+	}
+	if !finished(run) {
+		return h
+	}
+	valid, met := condition(run.Status.Conditions, v1alpha1.ConditionValid), condition(run.Status.Conditions, v1alpha1.ConditionThresholdsMet)
+	switch {
+	case state.Status != metav1.ConditionTrue:
+		h.Class, h.Word = "bad", "Failed"
+		h.Lines = append(h.Lines, "It has no result: "+printable.Text(state.Reason)+".")
+		return h
+	case valid.Status == metav1.ConditionFalse:
+		h.Class, h.Word, h.Sentence = "bad", "Invalid", "This is not a result. "+printable.Text(valid.Message)
+	case valid.Status == metav1.ConditionTrue && valid.Reason == v1alpha1.ReasonWarnings:
+		h.Class, h.Word, h.Sentence = "good", "Valid, with warnings", printable.Text(valid.Message)
+	case valid.Status == metav1.ConditionTrue:
+		h.Class, h.Word, h.Sentence = "good", "Valid", printable.Text(valid.Message)
+	default:
+		h.Class, h.Word = "unsure", "Validity unknown"
+	}
+	switch met.Status {
+	case metav1.ConditionTrue:
+		h.Lines = append(h.Lines, "Thresholds met: "+printable.Text(met.Message))
+	case metav1.ConditionFalse:
+		h.Lines = append(h.Lines, "Thresholds MISSED: "+printable.Text(met.Message))
+		h.Class = "bad"
+	case metav1.ConditionUnknown:
+		h.Lines = append(h.Lines, "Thresholds: unknown. "+printable.Text(met.Message))
+	}
+	return h
+}
+
+// find answers with a message and returns nil if a run isn't there.
+func (s *app) find(w http.ResponseWriter, r *http.Request) *v1alpha1.BenchmarkRun {
+	namespace, name := r.PathValue("namespace"), r.PathValue("name")
+	run, err := s.read(r.Context(), namespace, name)
+	if err != nil {
+		s.failed(w, r, err)
+		return nil
+	}
+	return run
+}
+
+// read returns a run from the store or, if that doesn't have it, from the API server: it may be in another namespace.
+func (s *app) read(ctx context.Context, namespace, name string) (*v1alpha1.BenchmarkRun, error) {
+	if run, ok := object[*v1alpha1.BenchmarkRun](s.runs, namespace, name); ok {
+		return run, nil
+	}
+	run := &v1alpha1.BenchmarkRun{}
+	return run, s.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, run)
+}
+
+// failed answers with an error of a request to the API server.
+func (s *app) failed(w http.ResponseWriter, r *http.Request, err error) {
+	status, n := http.StatusBadGateway, notice{"The API server", sentence(err)}
+	if code, title := statusOf(err); code != 0 {
+		status, n.Title = code, title
+	}
+	s.message(w, r, status, n)
+}
+
+func (s *app) run(w http.ResponseWriter, r *http.Request) {
+	run := s.find(w, r)
+	if run == nil {
+		return
+	}
+	p := runPage{page: s.page("Run "+run.Name, "runs"), Row: rowOf(run, s.now()), Head: headOf(run), Suspended: run.Spec.Suspend != nil && *run.Spec.Suspend}
+	p.Notice = s.runs.notice(s.now())
+	spec, err := yaml.Marshal(run.Spec)
+	if err != nil {
+		spec = []byte(err.Error())
+	}
+	p.Spec = string(spec)
+	switch {
+	case !finished(run):
+		p.Events = p.Row.Path + "/events"
+		p.Live = newLiveView(run).page(run, s.now())
+	case run.Status.Artifact != nil:
+		p.Report = p.Row.Path + "/report"
+	default:
+		p.Text = "There is no report: the run has " + cluster.NoResult(run) + "."
+	}
+	render(w, r, http.StatusOK, "run", p)
+}
+
+// report answers with the report of a run, as the content of a frame.
+func (s *app) report(w http.ResponseWriter, r *http.Request) {
+	run := s.find(w, r)
+	if run == nil {
+		return
+	}
+	var text bytes.Buffer
+	if run.Status.Artifact == nil {
+		frame(w, r, "It has "+cluster.NoResult(run)+".")
+		return
+	}
+	measured, err := s.in(run.Namespace).Result(r.Context(), run)
+	var lost *cluster.LostError
+	switch {
+	case errors.As(err, &lost):
+		frame(w, r, "The result of "+run.Name+" can't be read; the status is what is left. "+sentence(err)+"\n\n"+statusText(run))
+		return
+	case err != nil:
+		frame(w, r, sentence(err))
+		return
+	}
+	if err := report.Write(&text, "text", measured); err != nil {
+		frame(w, r, sentence(err))
+		return
+	}
+	frame(w, r, text.String())
+}
+
+// statusText returns the summary in a run's status, as YAML.
+func statusText(run *v1alpha1.BenchmarkRun) string {
+	text, err := yaml.Marshal(run.Status.Result)
+	if err != nil {
+		return err.Error()
+	}
+	return printable.Text(string(text))
+}
+
+// frame answers with preformatted text for a frame in a page.
+func frame(w http.ResponseWriter, r *http.Request, text string) {
+	w.Header().Set("Content-Security-Policy", policy+"'self'")
+	render(w, r, http.StatusOK, "frame", text)
+}
+
+// runEvents follows a run until it has finished: by the leader's stream while it measures and, where that can't be had, by
+// the status.
+func (s *app) runEvents(w http.ResponseWriter, r *http.Request) {
+	run := s.find(w, r)
+	if run == nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	uid, view, updates := run.UID, newLiveView(run), newRelay()
+	go s.follow(ctx, run.Namespace, run.Name, updates)
+	var merged <-chan struct{}
+	changes := func() <-chan struct{} {
+		if merged == nil || closed(merged) {
+			merged = either(ctx, s.runs.wait(), updates.wait())
+		}
+		return merged
+	}
+	s.watch(w, r, changes, func() *event {
+		current, err := s.read(ctx, run.Namespace, run.Name)
+		if err != nil || current.UID != uid || finished(current) {
+			return &event{Reload: err == nil || ctx.Err() == nil && isGone(err), Parts: s.noticePart(s.runs)}
+		}
+		update, reason := updates.get()
+		view.add(update, current, s.now())
+		parts := s.noticePart(s.runs)
+		p := view.page(current, s.now())
+		p.Fallback = reason
+		for name, data := range map[string]any{"head": headOf(current), "figures": p, "findings": p, "plots": p} {
+			html, err := execute(name, data)
+			if err != nil {
+				html = []byte(err.Error())
+			}
+			parts[name] = string(html)
+		}
+		return &event{Parts: parts}
+	})
+}
+
+// Times between two attempts to follow the leader.
+const (
+	retryInterval  = 2 * time.Second
+	deniedInterval = time.Minute
+)
+
+// follow keeps the relay up to date with the leader's stream, also when the leader changes.
+func (s *app) follow(ctx context.Context, namespace, name string, to *relay) {
+	for ctx.Err() == nil {
+		err := s.live.Follow(ctx, namespace, name, func(u *update) error {
+			to.put(u)
+			return ctx.Err()
+		})
+		if err == nil || ctx.Err() != nil {
+			return // it has finished
+		}
+		to.fail(err)
+		wait := retryInterval
+		if denied(err) {
+			wait = deniedInterval
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+}
+
+// sentence returns an error as a sentence.
+func sentence(err error) string {
+	text := strings.TrimSpace(printable.Text(err.Error()))
+	if text == "" {
+		return "Something failed."
+	}
+	text = strings.ToUpper(text[:1]) + text[1:]
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return text
+}
