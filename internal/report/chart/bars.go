@@ -147,7 +147,7 @@ func (p *Phases) legend(width float64) []legendRow {
 	for i := range lines {
 		lines[i] = Line{Name: p.Names[i], Color: p.colors[i]}
 	}
-	if rows := legendRows(lines, width); rows != nil {
+	if rows := legendRows(lines, width); rows != nil || len(lines) == 0 {
 		return rows
 	}
 	return []legendRow{{{line: &lines[0]}}}
