@@ -3,7 +3,6 @@ package ui
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -17,8 +16,8 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/plugin/report"
 	"github.com/assay-dev/assay/internal/printable"
-	"github.com/assay-dev/assay/internal/report/round"
 )
 
 // maxMatrix bounds the blocks of a matrix.
@@ -292,24 +291,10 @@ func (s *app) roundReport(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	number, _ := strconv.ParseInt(r.URL.Query().Get("round"), 10, 64) // 0 for what isn't a number
-	reference, err := cluster.CompletedRound(b, max(0, number))
-	if err != nil {
+	var text bytes.Buffer
+	if err := report.WriteRound(r.Context(), s.in(b.Namespace), b.Name, max(0, number), &text); err != nil {
 		frame(w, r, sentence(err))
 		return
 	}
-	text, report := bytes.Buffer{}, &round.Report{}
-	var lost *cluster.LostError
-	switch report.Round, err = s.in(b.Namespace).Round(r.Context(), b, &reference); {
-	case errors.As(err, &lost) && b.Status.Round.Number == reference.Number:
-		report = round.FromStatus(b)
-		report.Notes = append(report.Notes, sentence(lost))
-	case err != nil:
-		frame(w, r, sentence(err))
-		return
-	}
-	if err := round.Write(&text, "text", report); err != nil {
-		frame(w, r, sentence(err))
-		return
-	}
-	frame(w, r, text.String())
+	document(w, text.Bytes())
 }

@@ -118,10 +118,10 @@ func TestReport(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	status, body, header := s.do(s.request(http.MethodGet, "/runs/shop/good/report", nil))
-	if status != http.StatusOK || !strings.Contains(body, "100") || strings.Contains(body, "<script>") {
+	if status != http.StatusOK || !strings.Contains(body, "<!DOCTYPE html>") || strings.Contains(body, "<script>alert") || !strings.Contains(body, "alert(1)") {
 		t.Errorf("%d %s", status, body)
 	}
-	if csp := header.Get("Content-Security-Policy"); !strings.Contains(csp, "frame-ancestors 'self'") {
+	if csp := header.Get("Content-Security-Policy"); !strings.Contains(csp, "frame-ancestors 'self'") || !strings.HasPrefix(csp, "sandbox allow-scripts;") {
 		t.Errorf("Content-Security-Policy %q", csp)
 	}
 	if _, body := s.get("/runs/shop/failed"); !strings.Contains(body, "There is no report") || strings.Contains(body, "iframe") {
@@ -133,7 +133,10 @@ func TestReport(t *testing.T) {
 	if status, body := s.get("/runs/shop/nowhere"); status != http.StatusNotFound || !strings.Contains(body, "not found") {
 		t.Errorf("%d %s", status, body)
 	}
-	if _, body := s.get("/compare?run=shop/good&run=shop/failed"); !strings.Contains(body, "Not compared") {
+	if _, body := s.get("/compare?run=shop/good&run=shop/failed"); !strings.Contains(body, `src="/compare/report?run=shop%2Fgood&amp;run=shop%2Ffailed"`) {
+		t.Error(body)
+	}
+	if _, body := s.get("/compare/report?run=shop/good&run=shop/failed"); !strings.Contains(body, "Not compared") {
 		t.Error(body)
 	}
 	if status, _ := s.get("/compare?run=shop/good"); status != http.StatusBadRequest {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/plugin/report"
 	"github.com/assay-dev/assay/internal/printable"
-	"github.com/assay-dev/assay/internal/report"
 )
 
 // runPage is the page of a run.
@@ -135,25 +135,18 @@ func (s *app) report(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var text bytes.Buffer
-	if run.Status.Artifact == nil {
-		frame(w, r, "It has "+cluster.NoResult(run)+".")
-		return
-	}
-	measured, err := s.in(run.Namespace).Result(r.Context(), run)
+	err := report.WriteRun(r.Context(), s.in(run.Namespace), run, &text)
 	var lost *cluster.LostError
 	switch {
+	case errors.Is(err, report.ErrNoResult):
+		frame(w, r, "The run has "+cluster.NoResult(run)+".")
 	case errors.As(err, &lost):
 		frame(w, r, "The result of "+run.Name+" can't be read; the status is what is left. "+sentence(err)+"\n\n"+statusText(run))
-		return
 	case err != nil:
 		frame(w, r, sentence(err))
-		return
+	default:
+		document(w, text.Bytes())
 	}
-	if err := report.Write(&text, "text", measured); err != nil {
-		frame(w, r, sentence(err))
-		return
-	}
-	frame(w, r, text.String())
 }
 
 // statusText returns the summary in a run's status, as YAML.
@@ -169,6 +162,18 @@ func statusText(run *v1alpha1.BenchmarkRun) string {
 func frame(w http.ResponseWriter, r *http.Request, text string) {
 	w.Header().Set("Content-Security-Policy", policy+"'self'")
 	render(w, r, http.StatusOK, "frame", text)
+}
+
+// documentPolicy makes a report an origin of its own, which can't load anything. The report's own policy is stricter: it
+// has the hashes of its style and its script.
+const documentPolicy = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+
+// document answers with a self-contained report for a frame in a page.
+func document(w http.ResponseWriter, html []byte) {
+	w.Header().Set("Content-Security-Policy", documentPolicy)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(html) // the browser may have gone
 }
 
 // runEvents follows a run until it has finished: by the leader's stream while it measures and, where that can't be had, by

@@ -94,6 +94,7 @@ func (s *app) handler() http.Handler {
 	mux.HandleFunc("GET /runs/{namespace}/{name}/events", s.runEvents)
 	mux.HandleFunc("GET /runs/{namespace}/{name}/report", s.report)
 	mux.HandleFunc("GET /compare", s.compare)
+	mux.HandleFunc("GET /compare/report", s.comparison)
 	mux.HandleFunc("GET /benchmarks", s.benchmarkList)
 	mux.HandleFunc("GET /benchmarks/{namespace}/{name}", s.benchmark)
 	mux.HandleFunc("GET /benchmarks/{namespace}/{name}/events", s.benchmarkEvents)
