@@ -174,7 +174,7 @@ func (w *world) view(user string) *testViewer {
 func (v *testViewer) next() *live.Update {
 	v.t.Helper()
 	line, err := v.lines.ReadBytes('\n')
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	var u live.Update

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -115,7 +116,7 @@ func (u *Update) Apply(next *Update) *Update {
 		for kept < len(u.Seconds) && u.Seconds[kept].Second < next.From {
 			kept++
 		}
-		state.Seconds = append(u.Seconds[:kept:kept], next.Seconds...)
+		state.Seconds = slices.Concat(u.Seconds[:kept], next.Seconds)
 	}
 	return &state
 }

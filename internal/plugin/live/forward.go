@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
+	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/assay-dev/assay/internal/live"
 	"github.com/assay-dev/assay/internal/session"
@@ -48,7 +48,7 @@ func (f *forwarder) forward(ctx context.Context, namespace, pod string, port int
 		return "", nil, err
 	}
 	ready := make(chan struct{})
-	forwarded, err := portforward.NewOnAddressesWithContext(ctx, dialer, []string{"127.0.0.1"}, []string{"0:" + strconv.Itoa(port)}, ready, io.Discard, io.Discard)
+	forwarded, err := portforward.NewOnAddressesForStreamingWithContext(ctx, dialer, []string{"127.0.0.1"}, []string{"0:" + strconv.Itoa(port)}, ready, io.Discard, io.Discard)
 	if err != nil {
 		return "", nil, fmt.Errorf("forward a port: %w", err)
 	}
@@ -91,12 +91,12 @@ func (f *forwarder) dialer(namespace, pod string) (httpstream.Dialer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forward a port: %w", err)
 	}
-	old := spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, url)
-	current, err := portforward.NewSPDYOverWebsocketDialer(url, f.config)
+	old := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: transport}, http.MethodPost, url)
+	current, err := portforward.NewSPDYOverWebsocketDialerForStreaming(url, f.config)
 	if err != nil {
 		return nil, fmt.Errorf("forward a port: %w", err)
 	}
-	return portforward.NewFallbackDialer(current, old, func(err error) bool {
+	return portforward.NewFallbackDialerForStreaming(current, old, func(err error) bool {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 	}), nil
 }

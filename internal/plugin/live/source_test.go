@@ -199,7 +199,7 @@ func TestUnavailable(t *testing.T) {
 			o.lead("manager-1", newLeader(o.t, session.ServerName, answer(http.StatusTooManyRequests, "later")))
 		}, "later", false},
 		"nonsense": {func(o *operator) {
-			o.lead("manager-1", newLeader(o.t, session.ServerName, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "<html>") }))
+			o.lead("manager-1", newLeader(o.t, session.ServerName, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "<html>") }))
 		}, "something else than figures", false},
 		"impersonation": {func(o *operator) { o.source.config.Impersonate.UserName = "ann" }, "--as", true},
 	} {

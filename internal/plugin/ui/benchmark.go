@@ -175,7 +175,7 @@ func placeOf(run *v1alpha1.BenchmarkRun) place {
 	}
 	p.Text = string(run.Status.Verdict)
 	if r := run.Status.Result; r != nil {
-		p.Text += ", " + rate(string(r.RequestsPerSecond)) + " requests/s"
+		p.Text += ", " + rate(r.RequestsPerSecond) + " requests/s"
 	}
 	return p
 }

@@ -95,7 +95,7 @@ func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
 	}
 	if p := run.Status.Progress; p != nil && r.active {
 		if p.RequestsPerSecond != "" {
-			r.Rate = rate(string(p.RequestsPerSecond))
+			r.Rate = rate(p.RequestsPerSecond)
 		}
 		if p.Percent != nil && r.State != v1alpha1.ReasonQueued {
 			r.Says = share(int64(*p.Percent), 100) + " of this state's load"
@@ -120,7 +120,7 @@ func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
 
 // set sets the figures of a result.
 func (r *row) set(s *v1alpha1.ResultStatus) {
-	r.Rate = rate(string(s.RequestsPerSecond))
+	r.Rate = rate(s.RequestsPerSecond)
 	if l := s.Latency; l != nil && l.Total != nil && l.Total.P99Microseconds != nil {
 		r.P99 = milliseconds(*l.Total.P99Microseconds)
 	}

@@ -76,7 +76,7 @@ func TestFallback(t *testing.T) {
 	for second := range int64(3) {
 		v.add(nil, run, at.Add(secondsOf(2*second+1)))
 	}
-	p := v.page(run, at)
+	p := v.page(run)
 	if len(v.polled) != 3 || v.polled[0].Second != 1 || v.polled[0].Seconds != 2 || v.polled[0].Requests != 9020 {
 		t.Errorf("points %+v", v.polled)
 	}
@@ -100,7 +100,7 @@ func TestPlots(t *testing.T) {
 	u.Seconds[7].Requests, u.Seconds[7].Errors = 90_000, 90_000
 	u.Findings = []live.Finding{{Second: 6}}
 	v.add(u, run, run.Status.MeasurementTime.Time)
-	p := v.page(run, run.Status.MeasurementTime.Time)
+	p := v.page(run)
 	rates := p.Plots[0]
 	if n := strings.Count(rates.Lines[0].Path, "M"); n != 2 {
 		t.Errorf("%d parts of a line with one gap: %s", n, rates.Lines[0].Path)
@@ -115,7 +115,7 @@ func TestPlots(t *testing.T) {
 		t.Errorf("marks %v, ticks %v", rates.Marks, p.Ticks)
 	}
 	v.add(measured(2), run, run.Status.MeasurementTime.Time)
-	if p := v.page(run, run.Status.MeasurementTime.Time); p.Plots[0].Top != "100,000" {
+	if p := v.page(run); p.Plots[0].Top != "100,000" {
 		t.Errorf("the scale has shrunk to %s", p.Plots[0].Top)
 	}
 }

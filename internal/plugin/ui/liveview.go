@@ -68,7 +68,7 @@ func (v *liveView) add(u *live.Update, run *v1alpha1.BenchmarkRun, now time.Time
 		v.planned = max(v.planned, roundTime(passed+*p.RemainingSeconds))
 	}
 	perSecond := int64(0)
-	if _, err := fmt.Sscan(string(p.RequestsPerSecond), &perSecond); err != nil {
+	if _, err := fmt.Sscan(p.RequestsPerSecond, &perSecond); err != nil {
 		return
 	}
 	if n := len(v.polled); n > 0 && v.polled[n-1].Second >= passed || n >= maxPolled {
@@ -110,7 +110,7 @@ type finding struct {
 }
 
 // page returns what to show now.
-func (v *liveView) page(run *v1alpha1.BenchmarkRun, now time.Time) *livePage {
+func (v *liveView) page(run *v1alpha1.BenchmarkRun) *livePage {
 	p := &livePage{}
 	progress := run.Status.Progress
 	if progress != nil && progress.Percent != nil {
@@ -135,7 +135,7 @@ func (v *liveView) page(run *v1alpha1.BenchmarkRun, now time.Time) *livePage {
 	} else if progress != nil {
 		p.Measuring = progress.State == v1alpha1.ReasonMeasuring
 		p.Figures = []figure{
-			{"requests/s", rate(string(progress.RequestsPerSecond)), ""},
+			{"requests/s", rate(progress.RequestsPerSecond), ""},
 			{"requests", count(ptr.Deref(progress.Requests, 0)), ""},
 			{"failed", share(ptr.Deref(progress.Errors, 0), ptr.Deref(progress.Requests, 0)), ""},
 		}

@@ -119,7 +119,7 @@ func (s *app) run(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !finished(run):
 		p.Events = p.Row.Path + "/events"
-		p.Live = newLiveView(run).page(run, s.now())
+		p.Live = newLiveView(run).page(run)
 	case run.Status.Artifact != nil:
 		p.Report = p.Row.Path + "/report"
 	default:
@@ -202,7 +202,7 @@ func (s *app) runEvents(w http.ResponseWriter, r *http.Request) {
 		update, reason := updates.get()
 		view.add(update, current, s.now())
 		parts := s.noticePart(s.runs)
-		p := view.page(current, s.now())
+		p := view.page(current)
 		p.Fallback = reason
 		for name, data := range map[string]any{"head": headOf(current), "figures": p, "findings": p, "plots": p} {
 			html, err := execute(name, data)
