@@ -16,7 +16,7 @@ import (
 // maxSampledRequests is the number of lines of a list of requests.
 const maxSampledRequests = 1000
 
-// requestsDataHeader says what the list is. gnuplot and spreadsheets skip lines that begin with #.
+// requestsDataHeader says what the list is. gnuplot skips lines that begin with #.
 const requestsDataHeader = `# Sampled, not recorded: %d lines for %d successful requests. A line is not a request.
 # ctime, dtime, ttime and wait (ms) are each sampled at the same rank of its own merged distribution (connect
 # without the TLS handshake, processing, total, waiting): they don't add up. starttime is a second of the series;
