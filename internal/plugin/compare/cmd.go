@@ -5,13 +5,13 @@ package compare
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -87,7 +87,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	cmd.Flags().Int32Var(&o.tolerance, "tolerance", defaultTolerance, "the difference that doesn't matter, in percent, unless a Benchmark says")
 	cmd.Flags().Int32Var(&o.confidence, "confidence", defaultConfidence, "the confidence of intervals in percent")
 	cluster.FlagCompletion(cmd, "metric", cobra.FixedCompletions(metricNames(), cobra.ShellCompDirectiveNoFileComp))
-	cluster.OutputFlag(cmd, &o.format, formats(), strings.Join(formats(), ", "))
+	cluster.OutputFlag(cmd, &o.format, formats(), report.Usage(formats()))
 	return cmd
 }
 

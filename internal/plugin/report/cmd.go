@@ -47,8 +47,9 @@ Output formats of a run:
   junit              a test case for each finding and threshold, for pipelines
   benchstat          Go's benchmark format, for benchstat
 
-Of a round: text, html and svg=PICTURE, markdown, json, csv (a record for each run), junit (a test case for
-each metric of the gate) and benchstat (a repetition for each run).
+Of a round: text, html and svg=PICTURE, markdown, json, csv (a record for each run),
+junit (a test case for each metric of the gate) and benchstat (a repetition for each
+run).
 
 Exit codes:
   0  the report was printed, whatever its verdict
