@@ -18,7 +18,7 @@ const (
 	SchemaVersion = 1
 	// ArtifactKey is the key of a ConfigMap's binaryData under which a round is kept.
 	ArtifactKey = "round.json.gz"
-	// maxElements bounds the objects and arrays of an encoded round: a run has three.
+	// maxElements bounds the objects and arrays of an encoded round: a run has four.
 	maxElements = 200_000
 )
 

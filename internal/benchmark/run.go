@@ -26,6 +26,8 @@ type Run struct {
 	Valid bool `json:"valid,omitempty"`
 	// Message says why a run isn't valid, or why a trial failed; empty otherwise.
 	Message string `json:"message,omitempty"`
+	// Warnings are the reasons of the findings that warn, such as NetworkLimited: the run is valid with a reservation.
+	Warnings []string `json:"warnings,omitempty"`
 	// Figures are those that the run has.
 	Figures map[v1alpha1.BenchmarkMetric]float64 `json:"figures,omitempty"`
 	// Conditions must be the same for runs to be compared.
@@ -138,10 +140,16 @@ func (r *Run) Complete(res *result.Result, nodeType string) {
 	if res.Run.Load == result.LoadClosed {
 		r.Connections = cmp.Or(res.Run.AllConnections, res.Run.Connections*int64(len(res.Clients)))
 	}
+	r.Warnings = nil
 	var reasons, messages []string
 	for _, f := range res.Findings {
-		if f.Severity == result.Invalidates {
+		switch f.Severity {
+		case result.Invalidates:
 			reasons, messages = append(reasons, f.Reason), append(messages, f.Message)
+		case result.Warns:
+			if !slices.Contains(r.Warnings, f.Reason) {
+				r.Warnings = append(r.Warnings, f.Reason)
+			}
 		}
 	}
 	r.Valid, r.Message = len(reasons) == 0, strings.Join(messages, " ")

@@ -76,12 +76,19 @@ func TestComplete(t *testing.T) {
 		message      string // of that
 		outcome      Outcome
 		trialMessage string
+		warnings     []string
 	}{
 		"as asked": {
 			change: func(*result.Result) {}, valid: true, outcome: OutcomePassed,
 		},
 		"a warning": {
-			change: finding(validity.ReasonClientSaturated, result.Warns), valid: true, outcome: OutcomePassed,
+			change: func(r *result.Result) {
+				finding(validity.ReasonNetworkLimited, result.Warns)(r)
+				finding(validity.ReasonClientSaturated, result.Warns)(r)
+				finding(validity.ReasonNetworkLimited, result.Warns)(r)
+				finding(validity.ReasonStartSkew, result.Accepted)(r)
+			},
+			valid: true, outcome: OutcomePassed, warnings: []string{"NetworkLimited", "ClientSaturated"},
 		},
 		"99% achieved": {
 			change: func(r *result.Result) { r.Arrivals.StartedMicroseconds = 1_010_000 }, valid: true, outcome: OutcomePassed,
@@ -134,6 +141,9 @@ func TestComplete(t *testing.T) {
 			}
 			if trial.Valid != (c.outcome != "") || trial.Message != c.trialMessage || trial.Outcome != c.outcome {
 				t.Errorf("trial: valid %t, %q, outcome %q", trial.Valid, trial.Message, trial.Outcome)
+			}
+			if diff := cmp.Diff(c.warnings, run.Warnings); diff != "" {
+				t.Error(diff)
 			}
 			want := Conditions{NodeType: "c5.large", Kernel: "6.1.0", Image: "tomcat@sha256:1, app app@sha256:2", CPUExclusivity: "Exclusive, app Shared"}
 			if run.Conditions != want {

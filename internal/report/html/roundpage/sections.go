@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
@@ -135,7 +136,7 @@ func gridSection(r *round.Report) *html.Section {
 }
 
 func gridTable(g *chart.Grid) *html.Table {
-	t := &html.Table{Caption: g.Summary(), Columns: append(html.Words("cell"), html.Numbers("figure", "interval")...)}
+	t := &html.Table{Caption: g.Summary(), Columns: slices.Concat(html.Words("cell"), html.Numbers("figure", "interval"), html.Words("warnings"))}
 	if g.Effect {
 		t.Columns = append(t.Columns, html.Words("conclusion")...)
 	}
@@ -145,7 +146,7 @@ func gridTable(g *chart.Grid) *html.Table {
 				if !c.Exists {
 					continue
 				}
-				texts := []string{c.Name, cmp.Or(c.Text, "-"), cmp.Or(c.Interval, "-")}
+				texts := []string{c.Name, cmp.Or(c.Text, "-"), cmp.Or(c.Interval, "-"), cmp.Or(strings.Join(c.Warnings, ", "), "-")}
 				if g.Effect {
 					conclusion := "baseline"
 					if c.Word != "" {

@@ -127,6 +127,9 @@ func TestGrid(t *testing.T) {
 	if len(panel.Rows) != 7 || len(panel.Columns) != 6 || panel.X[5] != 30 || panel.Cells[0][0].Name != "size=1 KB,threads=5" || *panel.Cells[0][0].Figure != g.High || *panel.Cells[6][5].Figure != g.Low {
 		t.Errorf("%+v", panel)
 	}
+	if warned := panel.Cells[4][0].Warnings; !slices.Equal(warned, []string{"NetworkLimited"}) || len(panel.Cells[3][0].Warnings) > 0 || !strings.Contains(string(g.DrawHeatMap(968).HTML()), "corner: warned") {
+		t.Errorf("warnings %q, %q", warned, panel.Cells[3][0].Warnings)
+	}
 	if g.Step(g.Low, 6) != 0 || g.Step(g.High, 6) != 5 || g.Step(math.Sqrt(g.Low*g.High)*1.01, 6) != 3 {
 		t.Error("the shades aren't on a log scale")
 	}

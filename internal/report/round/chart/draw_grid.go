@@ -3,6 +3,8 @@ package chart
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/report/picture"
@@ -105,6 +107,9 @@ func (g *Grid) drawCell(p *picture.Picture, c *GridCell, x, y, w float64) {
 	if c.Interval != "" && c.Interval != "-" {
 		tip += " (" + c.Interval + ")"
 	}
+	if len(c.Warnings) > 0 {
+		tip += ", " + strings.Join(c.Warnings, ", ")
+	}
 	color := picture.Text
 	switch {
 	case c.Figure == nil && g.Effect && c.Word == "":
@@ -128,6 +133,9 @@ func (g *Grid) drawCell(p *picture.Picture, c *GridCell, x, y, w float64) {
 	if w >= minCell/2 {
 		p.Clipped(x+w/2, y+h/2+4, c.Text, w-2, picture.TextStyle{Color: color, Anchor: picture.Middle})
 	}
+	if len(c.Warnings) > 0 {
+		p.Area([]picture.Point{{X: x + w - 9, Y: y}, {X: x + w, Y: y}, {X: x + w, Y: y + 9}}, color)
+	}
 }
 
 // drawKey draws what the shades mean, in two lines.
@@ -147,7 +155,22 @@ func (g *Grid) drawKey(p *picture.Picture, y float64) {
 		x += w
 	}
 	p.Text(x+6, y+12, last, muted)
+	if g.warned() {
+		rest += "; corner: warned"
+	}
 	p.Clipped(0, y+30, rest, p.Width, muted)
+}
+
+// warned reports whether a cell has a warning.
+func (g *Grid) warned() bool {
+	for i := range g.Panels {
+		for _, row := range g.Panels[i].Cells {
+			if slices.ContainsFunc(row, func(c GridCell) bool { return len(c.Warnings) > 0 }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // heat returns the color of a step of a median, from low to high.

@@ -48,6 +48,8 @@ type GridCell struct {
 	Figure, Low, High *float64
 	// Text has the figure with the digits that its interval supports, Interval the interval.
 	Text, Interval string
+	// Warnings are the reasons of the findings of most of the cell's runs, such as NetworkLimited.
+	Warnings []string
 	// Word is that of an effect; empty for medians and baselines.
 	Word v1alpha1.EffectWord
 }
@@ -128,7 +130,7 @@ func (g *Grid) fill(r *round.Report, set func(cell int, c *GridCell)) {
 		if c == nil {
 			continue // not reached: the pivot has all cells
 		}
-		c.Exists, c.Name = true, r.Cells[cell].Name
+		c.Exists, c.Name, c.Warnings = true, r.Cells[cell].Name, warnings(r, cell)
 		set(cell, c)
 		if c.Figure == nil {
 			continue
@@ -141,6 +143,21 @@ func (g *Grid) fill(r *round.Report, set func(cell int, c *GridCell)) {
 		}
 		first = false
 	}
+}
+
+// warnings returns the reasons that more than half of a cell's runs that count have.
+func warnings(r *round.Report, cell int) []string {
+	runs, count := 0, map[string]int{}
+	for i := range r.Runs {
+		if run := &r.Runs[i]; run.Cell == cell && run.Valid && !run.Trial && run.Number < r.Blocks {
+			runs++
+			for _, reason := range run.Warnings {
+				count[reason]++
+			}
+		}
+	}
+	maps.DeleteFunc(count, func(_ string, n int) bool { return 2*n <= runs })
+	return slices.Sorted(maps.Keys(count))
 }
 
 // at returns the place of a cell.

@@ -193,6 +193,9 @@ func Sizes(t testing.TB, exclude ...v1alpha1.CellSelector) *benchmark.Round {
 		threads, _ := strconv.ParseFloat(cell.Values["threads"], 64)
 		rate := min(1500-5*kilobytes-4*threads, 11_000/kilobytes) * (1 + 0.01*float64(run.Number-1))
 		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"RequestsPerSecond": math.Round(rate*100) / 100, "LatencyP99": 1e6 * threads / rate}
+		if kilobytes >= 40 {
+			run.Warnings = []string{"NetworkLimited"}
+		}
 	})
 }
 
