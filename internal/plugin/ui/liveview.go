@@ -22,7 +22,7 @@ type liveView struct {
 	update *live.Update
 	// polled are points made from the status, for want of a stream.
 	polled       []result.Second
-	polledErrors int64 // up to the last of them
+	polledErrors int64 // of all requests so far
 	scales       scales
 	// planned is the time that the x axis spans, in seconds.
 	planned int64
@@ -63,6 +63,7 @@ func (v *liveView) add(u *live.Update, run *v1alpha1.BenchmarkRun, now time.Time
 	if p == nil || p.State != v1alpha1.ReasonMeasuring || start == nil {
 		return
 	}
+	v.polledErrors = ptr.Deref(p.Errors, 0)
 	passed := max(0, int64(now.Sub(start.Time)/time.Second))
 	if _, measurement := loadplan.Extents(&run.Spec); measurement.Seconds == 0 && p.RemainingSeconds != nil {
 		v.planned = max(v.planned, roundTime(passed+*p.RemainingSeconds))
@@ -79,9 +80,7 @@ func (v *liveView) add(u *live.Update, run *v1alpha1.BenchmarkRun, now time.Time
 		before := &v.polled[n-1]
 		before.Seconds = passed - before.Second
 		before.Requests *= before.Seconds
-		before.Errors = max(0, ptr.Deref(p.Errors, 0)-v.polledErrors)
 	}
-	v.polledErrors = ptr.Deref(p.Errors, 0)
 	v.polled = append(v.polled, point)
 }
 

@@ -224,6 +224,11 @@ func (v *liveView) failures(seconds []result.Second) *plot {
 	of := func(s *result.Second) float64 { return perSecond(s.Errors, s) }
 	value, largest := last(seconds, of)
 	p := &plot{Name: "failed/s"}
+	if v.update == nil {
+		p.Empty = count(v.polledErrors) + " so far"
+		p.Label = "Failed requests: " + p.Empty + "."
+		return p
+	}
 	if largest == 0 {
 		p.Empty = fmt.Sprintf("none in %s", v.length(seconds))
 		p.Label = "Failed requests: " + p.Empty + "."
