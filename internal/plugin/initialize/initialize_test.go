@@ -32,7 +32,7 @@ func TestAnswersAreScalars(t *testing.T) {
 			t.Fatalf("%q: %v\n%s", hostile, err, data)
 		}
 		template := b.Spec.Template.Spec
-		got := []string{b.Name, template.Target.Image, string(template.Load.Requests[0].Path), b.Spec.Comparison.Baseline.Cell["image"], b.Kind}
+		got := []string{b.Name, template.Target.Image, template.Load.Requests[0].Path, b.Spec.Comparison.Baseline.Cell["image"], b.Kind}
 		for i, want := range []string{hostile, hostile, "/" + hostile, "z" + hostile, "Benchmark"} {
 			if got[i] != want {
 				t.Errorf("answer %d: %q, want %q", i, got[i], want)

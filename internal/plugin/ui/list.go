@@ -112,7 +112,7 @@ func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
 		}
 		r.Took = span(end.Sub(at.Time))
 	}
-	r.Text = strings.ToLower(strings.Join([]string{r.Key, r.Server, r.Load, r.State, r.Verdict, run.Spec.Target.Image, string(run.Spec.Lane)}, " "))
+	r.Text = strings.ToLower(strings.Join([]string{r.Key, r.Server, r.Load, r.State, r.Verdict, run.Spec.Target.Image, run.Spec.Lane}, " "))
 	shown := sha256.Sum256([]byte(strings.Join([]string{r.Verdict, r.State, r.Says, r.Rate, r.P99, r.Failed, r.CPU, r.Started, r.Took}, "\x00")))
 	r.Version = hex.EncodeToString(shown[:8])
 	return r
