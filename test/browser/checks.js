@@ -179,11 +179,17 @@ function surface(e) {
 // backgrounds are classes of marks that carry no figure: grid, bands of levels and of the warm-up, tolerances.
 const backgrounds = /^f-(grid|band|plot|page|warmup|heat\d|effect\d)$|^s-(grid|band|plot)$/;
 
+// shade returns the color of the rectangle that a mark was drawn on, give or take a pixel.
+function shade(e, box, rects) {
+  return rects.filter((r) => r.element !== e && r.element.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING &&
+    r.box.left <= box.left + 1 && box.right <= r.box.right + 1 && r.box.top <= box.top + 1 && box.bottom <= r.box.bottom + 1).at(-1)?.color;
+}
+
 function pale() {
   const found = new Set();
   for (const svg of pictures()) {
     const on = surface(svg);
-    const rects = [...svg.querySelectorAll('rect')].map((e) => ({box: e.getBoundingClientRect(), color: rgb(getComputedStyle(e).fill)})).filter((r) => r.color);
+    const rects = [...svg.querySelectorAll('rect')].map((e) => ({element: e, box: e.getBoundingClientRect(), color: rgb(getComputedStyle(e).fill)})).filter((r) => r.color);
     for (const t of svg.querySelectorAll('text')) {
       const box = t.getBoundingClientRect(), x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
       const under = rects.filter((r) => r.box.left <= x && x <= r.box.right && r.box.top <= y && y <= r.box.bottom).at(-1)?.color ?? on;
@@ -193,10 +199,10 @@ function pale() {
     for (const e of svg.querySelectorAll('path, rect, circle, line')) {
       if (e.closest('pattern, defs, clipPath') || backgrounds.test(e.getAttribute('class') ?? '')) continue;
       const style = getComputedStyle(e);
-      const fills = [style.fill, style.stroke].map(rgb).filter(Boolean);
-      if (fills.length > 0 && Math.max(...fills.map((c) => contrast(c, on))) < 3) {
-        found.add(`${pictureName(svg)}: ${e.tagName} class "${e.getAttribute('class') ?? ''}" has a contrast of ${Math.max(...fills.map((c) => contrast(c, on))).toFixed(2)}`);
-      }
+      const fills = [style.fill, style.stroke].map(rgb).filter(Boolean), box = e.getBoundingClientRect();
+      const under = /^f-on-/.test(e.getAttribute('class') ?? '') ? shade(e, box, rects) ?? on : on;
+      const most = Math.max(...fills.map((c) => contrast(c, under)));
+      if (fills.length > 0 && most < 3) found.add(`${pictureName(svg)}: ${e.tagName} class "${e.getAttribute('class') ?? ''}" has a contrast of ${most.toFixed(2)}`);
     }
   }
   return [...found];
