@@ -189,7 +189,7 @@ type ComparedMetric struct {
 	Name BenchmarkMetric `json:"name,omitempty"`
 
 	// better says which direction is an improvement: Lower or Higher. Defaults to Higher for
-	// RequestsPerSecond and BytesPerSecond, and to Lower for all others.
+	// RequestsPerSecond, BytesPerSecond and the breaking points, and to Lower for all others.
 	// +optional
 	Better Direction `json:"better,omitempty"`
 
@@ -230,7 +230,7 @@ const (
 
 // BenchmarkMetric is a figure of a run.
 //
-// +kubebuilder:validation:Enum=LatencyMean;LatencyP50;LatencyP90;LatencyP95;LatencyP99;LatencyP999;LatencyP9999;LatencyMax;ErrorRate;RequestsPerSecond;BytesPerSecond;TargetCPUPerRequest;TargetPeakMemory;ClientCPUPerRequest
+// +kubebuilder:validation:Enum=LatencyMean;LatencyP50;LatencyP90;LatencyP95;LatencyP99;LatencyP999;LatencyP9999;LatencyMax;ErrorRate;RequestsPerSecond;BytesPerSecond;TargetCPUPerRequest;TargetPeakMemory;ClientCPUPerRequest;BreakingPointCPU;BreakingPointFailedRequests;BreakingPointErrorRate;BreakingPointLatencyP99;BreakingPointThroughput
 type BenchmarkMetric string
 
 // The figures that only Benchmarks name; the others are those of thresholds.
@@ -239,6 +239,15 @@ const (
 	MetricTargetCPUPerRequest BenchmarkMetric = "TargetCPUPerRequest"
 	MetricTargetPeakMemory    BenchmarkMetric = "TargetPeakMemory"
 	MetricClientCPUPerRequest BenchmarkMetric = "ClientCPUPerRequest"
+)
+
+// The breaking points of a load with stages: the load of all clients at which each was first met.
+const (
+	MetricBreakingPointCPU            BenchmarkMetric = "BreakingPointCPU"
+	MetricBreakingPointFailedRequests BenchmarkMetric = "BreakingPointFailedRequests"
+	MetricBreakingPointErrorRate      BenchmarkMetric = "BreakingPointErrorRate"
+	MetricBreakingPointLatencyP99     BenchmarkMetric = "BreakingPointLatencyP99"
+	MetricBreakingPointThroughput     BenchmarkMetric = "BreakingPointThroughput"
 )
 
 // Capacity searches for the largest load that a cell sustains: a trial passes if the run's thresholds are

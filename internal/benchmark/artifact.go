@@ -45,6 +45,8 @@ type Round struct {
 	Runs []Run `json:"runs"`
 	// Omitted has the metrics whose figures are missing in Runs, because they didn't fit.
 	Omitted []v1alpha1.BenchmarkMetric `json:"omitted,omitempty"`
+	// LevelsOmitted reports whether Levels are missing, because they didn't fit.
+	LevelsOmitted bool `json:"levelsOmitted,omitempty"`
 	// ForeignRuns is the number of runs of others that the lane admitted between those of the round.
 	ForeignRuns int `json:"foreignRuns,omitempty"`
 	Evaluation
@@ -61,17 +63,20 @@ type Round struct {
 
 // Encode returns the round as it is stored, in at most limit bytes: gzip-compressed JSON. The same round always
 // gives the same bytes. In a round that doesn't fit, runs only keep the figures that the comparison and
-// repetitions.until name; if it still doesn't fit, only those of the gate; at last it has no trend. The estimates of
-// all figures are kept. The round itself is not changed. Errors wrap artifact.ErrTooLarge if it doesn't fit even then.
+// repetitions.until name; if it still doesn't fit, only those of the gate; then it has no trend, and at last no
+// levels. The estimates of all figures are kept. The round itself is not changed. Errors wrap artifact.ErrTooLarge if it doesn't fit even then.
 func (r *Round) Encode(limit int) ([]byte, error) {
-	for i, keep := range []func(v1alpha1.BenchmarkMetric) bool{nil, r.named, r.gated, r.gated} {
+	for i, keep := range []func(v1alpha1.BenchmarkMetric) bool{nil, r.named, r.gated, r.gated, r.gated} {
 		kept := *r
 		kept.SchemaVersion = SchemaVersion
 		if keep != nil {
 			kept.omit(keep)
 		}
-		if i == 3 {
+		if i >= 3 {
 			kept.Trend = nil
+		}
+		if i >= 4 && len(kept.Levels) > 0 {
+			kept.Levels, kept.LevelsOmitted = nil, true
 		}
 		packed, err := artifact.Pack(&kept)
 		if err != nil {
@@ -165,6 +170,7 @@ func (r *Round) check() error {
 	for _, indexes := range [][]int{
 		cellsOf(r.Runs, func(x *Run) int { return x.Cell }), cellsOf(r.Estimates, func(x *Estimate) int { return x.Cell }),
 		cellsOf(r.Effects, func(x *Effect) int { return x.Cell }), cellsOf(r.Capacities, func(x *Capacity) int { return x.Cell }),
+		cellsOf(r.Levels, func(x *LevelEstimate) int { return x.Cell }),
 	} {
 		for _, cell := range indexes {
 			if cell < 0 || cell >= len(r.Cells) {

@@ -125,7 +125,7 @@ func TestArtifactFits(t *testing.T) {
 		kept  []v1alpha1.BenchmarkMetric
 	}{
 		{len(data) - 1, []v1alpha1.BenchmarkMetric{"ErrorRate", "LatencyP50", "LatencyP99"}},
-		{len(data) / 4, []v1alpha1.BenchmarkMetric{"LatencyP99"}},
+		{len(data) / 5, []v1alpha1.BenchmarkMetric{"LatencyP99"}},
 	} {
 		data, err := r.Encode(c.limit)
 		if err != nil {

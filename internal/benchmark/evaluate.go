@@ -20,6 +20,8 @@ type Evaluation struct {
 	Estimates []Estimate `json:"estimates,omitempty"`
 	// Effects are by cell, then in the order of the comparison's metrics.
 	Effects []Effect `json:"effects,omitempty"`
+	// Levels are by cell, then in the order of the load.
+	Levels []LevelEstimate `json:"levels,omitempty"`
 }
 
 // Estimate is a cell's median of a metric over the runs, in the units of result.Metrics.
@@ -88,6 +90,7 @@ func (p *Planner) evaluate(l *ledger, blocks int) Evaluation {
 				e.Estimates = append(e.Estimates, estimate)
 			}
 		}
+		e.Levels = append(e.Levels, l.levels(blocks, cell, p.alpha())...)
 	}
 	if p.Spec.Comparison != nil {
 		e.Effects = p.effects(l, blocks, mixed)
@@ -110,6 +113,9 @@ func (p *Planner) estimate(l *ledger, blocks, cell int, metric v1alpha1.Benchmar
 		if !math.IsNaN(v) {
 			known++
 		}
+	}
+	if IsBreakingPoint(metric) {
+		return p.breakingPoint(values, known, cell, metric)
 	}
 	i, err := statistics.Median(values, p.alpha())
 	if err != nil || known == 0 {
@@ -157,7 +163,7 @@ func roleOf(m *v1alpha1.ComparedMetric) v1alpha1.MetricRole { return cmp.Or(m.Ro
 
 func ruleOf(m *v1alpha1.ComparedMetric) statistics.Rule {
 	better := statistics.Lower
-	if m.Name == v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond) || m.Name == v1alpha1.MetricBytesPerSecond {
+	if m.Name == v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond) || m.Name == v1alpha1.MetricBytesPerSecond || IsBreakingPoint(m.Name) {
 		better = statistics.Higher
 	}
 	return statistics.Rule{

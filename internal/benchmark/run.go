@@ -30,6 +30,8 @@ type Run struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Figures are those that the run has.
 	Figures map[v1alpha1.BenchmarkMetric]float64 `json:"figures,omitempty"`
+	// Levels are the figures of the load's levels. A stored round has their medians only.
+	Levels []RunLevel `json:"-"`
 	// Conditions must be the same for runs to be compared.
 	Conditions Conditions `json:"conditions,omitzero"`
 	// Load is the load that a trial tried; 0 for other runs.
@@ -136,7 +138,7 @@ const achievedShare = 0.99
 // Complete sets what the result of a finished run says: figures, conditions, validity, the outcome of a
 // trial. nodeType is the type of the target's node.
 func (r *Run) Complete(res *result.Result, nodeType string) {
-	r.Figures, r.Conditions = FiguresOf(res), ConditionsOf(res, nodeType)
+	r.Figures, r.Levels, r.Conditions = FiguresOf(res), levelsOf(res), ConditionsOf(res, nodeType)
 	if res.Run.Load == result.LoadClosed {
 		r.Connections = cmp.Or(res.Run.AllConnections, res.Run.Connections*int64(len(res.Clients)))
 	}

@@ -56,7 +56,11 @@ func TestFiguresAreThoseOfTheAPI(t *testing.T) {
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(result.Metrics))); diff != "" {
 		t.Errorf("(-API +figures)\n%s", diff)
 	}
-	figures := FiguresOf(measured(100))
+	whole := measured(100)
+	for _, kinds := range result.BreakingMetrics {
+		whole.BreakingPoints = append(whole.BreakingPoints, result.BreakingPoint{Kind: kinds[0], Reached: true, Connections: 25})
+	}
+	figures := FiguresOf(whole)
 	for _, name := range want {
 		if _, ok := figures[v1alpha1.BenchmarkMetric(name)]; !ok {
 			t.Errorf("a whole result has no %s", name)

@@ -103,7 +103,7 @@ func partsTable(held string, parts []part) *Sheet {
 	t := NewTable(Words(held), "seconds", "requests/s", "kB/s", "mean ms", "p50 ms", "p90 ms", "p99 ms", "max ms", "requests", "failed", "failed %", "dropped")
 	for i := range parts {
 		p := &parts[i]
-		total := LevelSummary(p.Level)
+		total := p.Total()
 		some := total.Count > 0
 		at := func(of percentile.Percentile) string { return msText(total.Percentiles[of], some) }
 		t.AppendRow(table.Row{
@@ -170,14 +170,6 @@ func writeUsage(w *paper, r *result.Result, held string, parts []part) {
 		t.AppendRow(row)
 	}
 	w.table(t)
-}
-
-// LevelSummary returns the figures of a level's total times.
-func LevelSummary(l *result.Level) result.Summary {
-	if s := l.Summaries[result.Total]; s != nil {
-		return *s
-	}
-	return l.Latencies.Get(result.Total).Summarize(0)
 }
 
 // writeBreakingPoints writes what ended the load early, if anything did, and a row for each breaking point.

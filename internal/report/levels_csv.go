@@ -17,7 +17,7 @@ func levelColumns(r *result.Result) []levelColumn {
 	whole := func(n int64) string { return strconv.FormatInt(n, 10) }
 	latency := func(name string, of func(s *result.Summary) int64) levelColumn {
 		return levelColumn{name, func(p *part) string {
-			total := LevelSummary(p.Level)
+			total := p.Total()
 			if total.Count == 0 {
 				return ""
 			}

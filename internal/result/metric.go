@@ -13,6 +13,7 @@ import "github.com/assay-dev/assay/internal/percentile"
 //   - TargetCPUPerRequest, ClientCPUPerRequest: CPU time of all containers of the target, or of all clients,
 //     divided by the completed requests.
 //   - TargetPeakMemory: sum of the largest resident sets of the target's containers in the measurement.
+//   - BreakingPoint…: see BreakingMetrics.
 var Metrics = func() map[string]func(*Result) (value float64, exists bool) {
 	all := map[string]func(*Result) (float64, bool){
 		"LatencyMean":       latency((*Histogram).Mean),
@@ -25,6 +26,9 @@ var Metrics = func() map[string]func(*Result) (value float64, exists bool) {
 		"TargetCPUPerRequest": perRequest(targetSum(func(s *Server) int64 { return s.End.CPU() - s.Begin.CPU() })),
 		"TargetPeakMemory":    targetSum(func(s *Server) int64 { return s.PeakResident }),
 		"ClientCPUPerRequest": perRequest(clientCPU),
+	}
+	for name, kinds := range BreakingMetrics {
+		all[name] = firstBroken(kinds)
 	}
 	for _, p := range percentile.Common {
 		all["Latency"+p.Name()] = latency(func(h *Histogram) float64 { return float64(h.Percentile(p.Percent())) })

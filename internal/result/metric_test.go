@@ -39,6 +39,18 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 
+	// The first of the CPU's breaking points counts, whichever container's it is.
+	r.BreakingPoints = []BreakingPoint{
+		{Kind: BreakingCPU, Container: "server", Reached: true, Second: 40, Connections: 312},
+		{Kind: BreakingPodCPU, Reached: true, Second: 30, Connections: 266},
+		{Kind: BreakingFailedRequests, Reached: true, Second: 50, RatePerSecond: 400},
+		{Kind: BreakingErrorRate}, // not reached: none
+	}
+	want["BreakingPointCPU"], want["BreakingPointFailedRequests"] = 266, 400
+	if diff := cmp.Diff(want, metrics(r)); diff != "" {
+		t.Errorf("with breaking points: (-want +got)\n%s", diff)
+	}
+
 	// A container behind the server counts as well.
 	r.Environment.Backends = []BackendEnvironment{{Name: "tomcat"}}
 	r.Backends = []Backend{{Name: "tomcat", Server: Server{End: ServerUsage{UserCPU: 1000}, PeakResident: 30}}}

@@ -260,7 +260,7 @@ func TestRefusals(t *testing.T) {
 		{options{names: []string{"a", "pod/b"}}, exit.Unknown, `unknown kind "pod"`},
 		{options{selectors: []string{"a=b=c", "d"}}, exit.Unknown, `--selector "a=b=c"`},
 		{options{names: []string{"a", "b"}, format: "yaml"}, exit.Unknown, `unknown output format "yaml": use one of html, json, markdown, svg=difference|effects|percentiles, text`},
-		{options{names: []string{"a", "b"}, metrics: []string{"p99"}}, exit.Unknown, `unknown metric "p99": use one of BytesPerSecond`},
+		{options{names: []string{"a", "b"}, metrics: []string{"p99"}}, exit.Unknown, `unknown metric "p99": use one of BreakingPointCPU, `},
 		{options{names: []string{"a", "a"}}, exit.Failed, "nothing to compare: both sides are a"},
 		{options{names: []string{"a", "gone"}}, exit.Unknown, `BenchmarkRun "gone" not found`},
 		{options{names: []string{"a", "benchmark/gone"}}, exit.Unknown, `Benchmark "gone" not found`},

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
@@ -20,7 +18,6 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/report/round"
-	"github.com/assay-dev/assay/internal/report/round/chart"
 )
 
 // writeBenchmark writes the report of a round that has ended: of the last one if number is 0. If the artifact of the
@@ -47,9 +44,6 @@ func writeBenchmark(ctx context.Context, c *cluster.Cluster, name string, number
 		return err
 	}
 	r.Notes = append(notes(b, reference.Number), r.Notes...)
-	if err := addLevels(ctx, c, r, format); err != nil {
-		return err
-	}
 	if name, ok := strings.CutPrefix(format, svgPrefix); ok {
 		if err := roundpage.WriteSVG(out, name, r); err != nil {
 			return exit.Errorf(exit.Failed, "%w", err)
@@ -60,48 +54,6 @@ func writeBenchmark(ctx context.Context, c *cluster.Cluster, name string, number
 		return roundpage.Write(out, r)
 	}
 	return round.Write(out, format, r)
-}
-
-// addLevels reads the levels of the runs that count from their results, if the load has stages and the format draws
-// them. Runs whose results are gone have none, which a note says.
-func addLevels(ctx context.Context, c *cluster.Cluster, r *round.Report, format string) error {
-	if r.Spec.Template.Spec.Load.Stages == nil || format != htmlFormat && format != svgPrefix+"levels" {
-		return nil
-	}
-	missing := 0
-	for i := range r.Runs {
-		of := &r.Runs[i]
-		if of.Trial || !of.Valid || of.Number >= r.Blocks {
-			continue
-		}
-		var run v1alpha1.BenchmarkRun
-		err := c.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: of.Name}, &run)
-		if apierrors.IsNotFound(err) || err == nil && run.Status.Artifact == nil {
-			missing++
-			continue
-		} else if err != nil {
-			return cluster.Explain(err)
-		}
-		result, err := c.Result(ctx, &run)
-		var lost *cluster.LostError
-		switch {
-		case errors.As(err, &lost):
-			missing++
-		case err != nil:
-			return err
-		default:
-			if levels := chart.NewLevelRun(of.Cell, result); levels != nil {
-				r.Levels = append(r.Levels, *levels)
-			}
-		}
-	}
-	switch {
-	case missing == 1:
-		r.Notes = append(r.Notes, "The levels of 1 run are missing: its result is gone.")
-	case missing > 1:
-		r.Notes = append(r.Notes, fmt.Sprintf("The levels of %d runs are missing: their results are gone.", missing))
-	}
-	return nil
 }
 
 const (

@@ -38,9 +38,12 @@ report.
 With benchmark/NAME the table has the medians of a metric over the runs of the last
 completed round. --pivot names the axis of the rows and the axis of the columns; without
 it they are the first two axes. Other axes have a table for each combination of their
-values. With --percent-of it has the differences from the cell that differs only on the
-named axes, in percent, estimated within blocks as in the report. Whether a difference
-is more than noise is said by "kubectl assay report".
+values. Of a load with stages, "level" is an axis too, unless the Benchmark has one of
+that name: the metrics then are those of a level, such as TargetCPUIdle. With
+--percent-of it has the differences from the cell that differs only on the named axes,
+in percent, estimated within blocks as in the report; of levels, the differences of the
+medians. Whether a difference is more than noise is said by "kubectl assay report".
+A breaking point that most runs of a cell didn't meet is "none up to" their highest level.
 
 Exit codes:
   0  the table was printed and every run has a result, whatever its verdict
@@ -74,6 +77,10 @@ const example = `  # All runs with a label, oldest first
 
   # Its 99th percentiles as CSV
   kubectl assay table benchmark/sizes --pivot size,connections --metric LatencyP99 -o csv
+
+  # The users at which each server's CPU passed 90%, and its latencies at each level of users
+  kubectl assay table benchmark/servers --pivot server,cpu --metric BreakingPointCPU
+  kubectl assay table benchmark/servers --pivot level,server --metric LatencyMean
 
   # By how many percent each server is above or below httpd
   kubectl assay table benchmark/servers --pivot server,clients --percent-of server=httpd`

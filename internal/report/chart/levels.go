@@ -58,7 +58,7 @@ func NewLevels(r *result.Result) *Levels {
 	}
 	latency := func(p percentile.Percentile) []float64 {
 		return of(func(level *result.Level) float64 {
-			s := report.LevelSummary(level)
+			s := level.Total()
 			if s.Count == 0 || s.Percentiles[p] == result.Unknown {
 				return unknown
 			}

@@ -41,8 +41,13 @@ func (r *Report) writeCells(d document) {
 		rows[i] = append(slices.Repeat([]string{"-"}, 2+len(metrics)), "")[:2+len(metrics)]
 		rows[i][0] = r.Cells[i].Name
 	}
-	for _, m := range metrics {
+	for at, m := range metrics {
 		columns = append(columns, heading(m))
+		for i := range rows {
+			if highest := r.NoneUpTo(i, m); highest > 0 {
+				rows[i][2+at] = noneUpTo(highest)
+			}
+		}
 	}
 	for i := range r.Estimates {
 		e := &r.Estimates[i]
@@ -162,6 +167,9 @@ func (r *Report) Conditions() [][2]string {
 			names[i] = string(m)
 		}
 		item("Not stored", "figures of single runs for "+strings.Join(names, ", ")+": the artifact had no room")
+	}
+	if r.LevelsOmitted {
+		item("Not stored", "figures of levels: the artifact had no room")
 	}
 	return items
 }

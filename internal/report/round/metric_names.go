@@ -24,8 +24,16 @@ var metricNames = map[v1alpha1.BenchmarkMetric]string{
 	"RequestsPerSecond":   "requests/s",
 	"BytesPerSecond":      "received data",
 	"TargetCPUPerRequest": "target CPU per request",
+	"TargetCPU":           "target CPU",
+	"TargetCPUIdle":       "target CPU idle",
 	"TargetPeakMemory":    "target peak memory",
 	"ClientCPUPerRequest": "client CPU per request",
+
+	v1alpha1.MetricBreakingPointCPU:            "breaking point of the CPU",
+	v1alpha1.MetricBreakingPointFailedRequests: "first failed request",
+	v1alpha1.MetricBreakingPointErrorRate:      "breaking point of failing requests",
+	v1alpha1.MetricBreakingPointLatencyP99:     "breaking point of p99",
+	v1alpha1.MetricBreakingPointThroughput:     "breaking point of throughput",
 }
 
 // MetricName returns the name of a metric in sentences and on axes.
@@ -61,6 +69,9 @@ func Figure(metric v1alpha1.BenchmarkMetric, figure float64) string {
 func EstimateTexts(e *benchmark.Estimate) (median, interval string) {
 	size := unitOf(e.Metric).size
 	decimals := picture.Decimals(e.Median/size, half(e.Low, e.High)/size)
+	if unitOf(e.Metric).decimals == 0 { // a count
+		decimals = min(decimals, 0)
+	}
 	write := func(figure float64) string { return picture.Fixed(figure/size, decimals) }
 	if e.Low != nil && e.High != nil && (*e.Low != 0 || *e.High != 0) {
 		interval = write(*e.Low) + " to " + write(*e.High)

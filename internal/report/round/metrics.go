@@ -7,6 +7,13 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// The metrics that only levels have.
+const (
+	metricTargetCPU     v1alpha1.BenchmarkMetric = "TargetCPU"
+	metricTargetCPUIdle v1alpha1.BenchmarkMetric = "TargetCPUIdle"
 )
 
 // unit is the unit in which reports write a metric: figures are divided by size.
@@ -23,6 +30,10 @@ func unitOf(metric v1alpha1.BenchmarkMetric) unit {
 		return unit{1000, "ms", 3}
 	case metric == v1alpha1.BenchmarkMetric(v1alpha1.MetricErrorRate):
 		return unit{1, "%", 2}
+	case result.BreakingMetrics[string(metric)] != nil:
+		return unit{1, "", 0} // connections or requests/s, as the load's levels
+	case metric == metricTargetCPU, metric == metricTargetCPUIdle:
+		return unit{1, "%", 1}
 	case metric == v1alpha1.MetricBytesPerSecond:
 		return unit{1e6, "MB/s", 2}
 	case metric == v1alpha1.MetricTargetPeakMemory:

@@ -2,10 +2,12 @@ package round
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -35,14 +37,30 @@ type Grid struct {
 	Title   string   `json:"title,omitempty"`
 	Rows    []string `json:"rows"`
 	Columns []string `json:"columns"`
-	// Values are by row and column, in percent or in the units of result.Metrics; nil for a cell that doesn't
-	// exist, or has no figure.
+	// Values are by row and column, in percent or in the units of result.Metrics and result.LevelMetrics; nil for
+	// a cell that doesn't exist, or has no figure.
 	Values [][]*float64 `json:"values"`
+	// NoneUpTo are by row and column, for breaking points: the highest load of a cell that met none, otherwise 0. It
+	// is nil if there is no such cell.
+	NoneUpTo [][]int64 `json:"noneUpTo,omitempty"`
+}
+
+// LevelAxis is the name under which a pivot table has the levels of the load as an axis, unless the Benchmark has
+// an axis of that name.
+const LevelAxis = "level"
+
+// entry is a figure of a cell, or of a level of it, with its values on the axes.
+type entry struct {
+	name     string
+	values   map[string]string
+	value    *float64
+	noneUpTo int64
 }
 
 // PivotOptions say what a pivot table shows.
 type PivotOptions struct {
-	// Axes are the axes of the rows and of the columns. If empty, they are the first two of the Benchmark.
+	// Axes are the axes of the rows and of the columns. If empty, they are the first two of the Benchmark. One of
+	// them may be LevelAxis.
 	Axes []string
 	// Metric is the figure. If empty, it is RequestsPerSecond.
 	Metric v1alpha1.BenchmarkMetric
@@ -60,10 +78,14 @@ func NewPivot(r *benchmark.Round, o PivotOptions) (*Pivot, error) {
 	if p.Metric == "" {
 		p.Metric = v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond)
 	}
-	if !slices.ContainsFunc(r.Estimates, func(e benchmark.Estimate) bool { return e.Metric == p.Metric }) {
-		return nil, fmt.Errorf("the round has no figure %q: use one of %s", p.Metric, strings.Join(metricsOf(r), ", "))
-	}
 	chosen := o.Axes
+	ofLevels := slices.Contains(chosen, LevelAxis) && !slices.Contains(axes, LevelAxis)
+	if ofLevels {
+		axes = append(axes, LevelAxis)
+	}
+	if err := p.checkMetric(r, ofLevels); err != nil {
+		return nil, err
+	}
 	if len(chosen) == 0 {
 		chosen = axes[:min(2, len(axes))]
 	}
@@ -84,12 +106,12 @@ func NewPivot(r *benchmark.Round, o PivotOptions) (*Pivot, error) {
 	default:
 		return nil, fmt.Errorf("%d axes: use one for rows and one for columns; the others have a table for each value", len(chosen))
 	}
-	values, err := p.values(r, axes)
+	entries, err := p.entries(r, axes, ofLevels)
 	if err != nil {
 		return nil, err
 	}
-	for i := range r.Cells {
-		p.place(&r.Cells[i], axes, values[i])
+	for i := range entries {
+		p.place(&entries[i], axes)
 	}
 	for i := range p.Grids {
 		p.Grids[i].sort(valuesOf(r, p.RowAxis), valuesOf(r, p.ColumnAxis))
@@ -97,10 +119,33 @@ func NewPivot(r *benchmark.Round, o PivotOptions) (*Pivot, error) {
 	return p, nil
 }
 
+// checkMetric returns an error if no cell, or no level, has the metric.
+func (p *Pivot) checkMetric(r *benchmark.Round, ofLevels bool) error {
+	switch {
+	case ofLevels && r.LevelsOmitted:
+		return errors.New("the round has no figures of levels: its artifact had no room for them")
+	case ofLevels && len(r.Levels) == 0:
+		return fmt.Errorf("unknown axis %q: the Benchmark has no such axis, and its load has no levels", LevelAxis)
+	case ofLevels:
+		if slices.ContainsFunc(r.Levels, func(l benchmark.LevelEstimate) bool { _, has := l.Medians[p.Metric]; return has }) {
+			return nil
+		}
+		return fmt.Errorf("the levels have no figure %q: use one of %s", p.Metric, strings.Join(levelMetricsOf(r), ", "))
+	case slices.ContainsFunc(r.Estimates, func(e benchmark.Estimate) bool { return e.Metric == p.Metric }):
+		return nil
+	case benchmark.IsBreakingPoint(p.Metric) && len(r.Levels) > 0:
+		return nil // no cell met it
+	}
+	return fmt.Errorf("the round has no figure %q: use one of %s", p.Metric, strings.Join(metricsOf(r), ", "))
+}
+
 // valuesOf returns the names of an axis's values in the order of the spec. The cells need not have this order: those
-// of the first value may be excluded.
+// of the first value may be excluded. Levels are in the order of the load.
 func valuesOf(r *benchmark.Round, axis string) (names []string) {
 	at := slices.IndexFunc(r.Spec.Axes, func(a v1alpha1.Axis) bool { return a.Name == axis })
+	if at < 0 && axis == LevelAxis {
+		return levelNames(r)
+	}
 	if at < 0 {
 		return nil
 	}
@@ -122,40 +167,70 @@ func metricsOf(r *benchmark.Round) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// values returns the figures of the table by cell; nil for those that are unknown.
-func (p *Pivot) values(r *benchmark.Round, axes []string) ([]*float64, error) {
-	values := make([]*float64, len(r.Cells))
-	for i := range r.Estimates {
-		if e := &r.Estimates[i]; e.Metric == p.Metric {
-			values[e.Cell] = &e.Median
-		}
+// entries returns the figures of the table.
+func (p *Pivot) entries(r *benchmark.Round, axes []string, ofLevels bool) ([]entry, error) {
+	source := cellEntries
+	if ofLevels {
+		source = levelEntries
 	}
+	entries := source(r, p.Metric)
 	if p.PercentOf == "" {
-		return values, nil
+		return entries, nil
 	}
 	selected, err := selector(p.PercentOf, axes)
 	if err != nil {
 		return nil, err
 	}
-	differences := make([]*float64, len(r.Cells))
-	found := false
-	for i := range r.Cells {
-		want := maps.Clone(r.Cells[i].Values)
-		maps.Copy(want, selected)
-		at := slices.IndexFunc(r.Cells, func(c benchmark.Cell) bool { return maps.Equal(c.Values, want) })
-		if at >= 0 {
-			found = true
-			differences[i] = difference(r, p.Metric, i, at)
-			if slices.Contains(r.Omitted, p.Metric) && values[i] != nil && values[at] != nil && *values[at] > 0 {
-				percent := statistics.Percent(*values[i] / *values[at]) // of the medians: runs have no figures
-				differences[i] = &percent
+	key := func(values, others map[string]string) string {
+		parts := make([]string, len(axes))
+		for i, axis := range axes {
+			value, replaced := others[axis]
+			if !replaced {
+				value = values[axis]
 			}
+			parts[i] = strconv.Quote(value)
+		}
+		return strings.Join(parts, ",")
+	}
+	places := map[string]int{}
+	for i := range slices.Backward(entries) {
+		places[key(entries[i].values, nil)] = i
+	}
+	differences := slices.Clone(entries)
+	found := false
+	for i := range entries {
+		differences[i].value, differences[i].noneUpTo = nil, 0
+		at, exists := places[key(entries[i].values, selected)]
+		if !exists {
+			continue
+		}
+		found = true
+		if !ofLevels && !slices.Contains(r.Omitted, p.Metric) {
+			differences[i].value = difference(r, p.Metric, i, at)
+		} else if a, b := entries[at].value, entries[i].value; a != nil && b != nil && *a > 0 {
+			percent := statistics.Percent(*b / *a) // of the medians: runs have no figures
+			differences[i].value = &percent
 		}
 	}
 	if !found {
 		return nil, fmt.Errorf("no cell has %s: see the cells with \"kubectl assay report\"", p.PercentOf)
 	}
 	return differences, nil
+}
+
+// cellEntries returns the medians of the cells, in their order.
+func cellEntries(r *benchmark.Round, metric v1alpha1.BenchmarkMetric) []entry {
+	entries := make([]entry, len(r.Cells))
+	for i := range r.Cells {
+		entries[i].name, entries[i].values = r.Cells[i].Name, r.Cells[i].Values
+		entries[i].noneUpTo = r.NoneUpTo(i, metric)
+	}
+	for i := range r.Estimates {
+		if e := &r.Estimates[i]; e.Metric == metric {
+			entries[e.Cell].value, entries[e.Cell].noneUpTo = &e.Median, 0
+		}
+	}
+	return entries
 }
 
 // selector parses the values of axes, as in the names of cells.
@@ -190,52 +265,60 @@ func difference(r *benchmark.Round, metric v1alpha1.BenchmarkMetric, cell, basel
 	return &percent
 }
 
-// place puts the value of a cell into its grid.
-func (p *Pivot) place(cell *benchmark.Cell, axes []string, value *float64) {
+// place puts a figure into its grid.
+func (p *Pivot) place(e *entry, axes []string) {
 	var others []string
 	for _, axis := range axes {
 		if axis != p.RowAxis && axis != p.ColumnAxis {
-			others = append(others, axis+"="+cell.Values[axis])
+			others = append(others, axis+"="+e.values[axis])
 		}
 	}
-	title, row, column := strings.Join(others, ","), cell.Name, string(p.Metric)
+	title, row, column := strings.Join(others, ","), e.name, string(p.Metric)
 	if p.RowAxis != "" {
-		row = cell.Values[p.RowAxis]
+		row = e.values[p.RowAxis]
 	}
 	if p.ColumnAxis != "" {
-		column = cell.Values[p.ColumnAxis]
+		column = e.values[p.ColumnAxis]
 	}
 	at := slices.IndexFunc(p.Grids, func(g Grid) bool { return g.Title == title })
 	if at < 0 {
 		at = len(p.Grids)
 		p.Grids = append(p.Grids, Grid{Title: title})
 	}
-	p.Grids[at].set(row, column, value)
+	p.Grids[at].set(row, column, e)
 }
 
-func (g *Grid) set(row, column string, value *float64) {
+func (g *Grid) set(row, column string, e *entry) {
 	if !slices.Contains(g.Columns, column) {
 		g.Columns = append(g.Columns, column)
 		for i := range g.Values {
-			g.Values[i] = append(g.Values[i], nil)
+			g.Values[i], g.NoneUpTo[i] = append(g.Values[i], nil), append(g.NoneUpTo[i], 0)
 		}
 	}
 	if !slices.Contains(g.Rows, row) {
 		g.Rows = append(g.Rows, row)
-		g.Values = append(g.Values, make([]*float64, len(g.Columns)))
+		g.Values, g.NoneUpTo = append(g.Values, make([]*float64, len(g.Columns))), append(g.NoneUpTo, make([]int64, len(g.Columns)))
 	}
-	g.Values[slices.Index(g.Rows, row)][slices.Index(g.Columns, column)] = value
+	r, c := slices.Index(g.Rows, row), slices.Index(g.Columns, column)
+	g.Values[r][c], g.NoneUpTo[r][c] = e.value, e.noneUpTo
 }
 
 // sort sorts rows and columns into the order of all that there may be.
 func (g *Grid) sort(rows, columns []string) {
 	sorted := Grid{Title: g.Title, Rows: inOrder(g.Rows, rows), Columns: inOrder(g.Columns, columns)}
+	none := false
 	for _, row := range sorted.Rows {
 		var values []*float64
+		var noneUpTo []int64
 		for _, column := range sorted.Columns {
-			values = append(values, g.Values[slices.Index(g.Rows, row)][slices.Index(g.Columns, column)])
+			r, c := slices.Index(g.Rows, row), slices.Index(g.Columns, column)
+			values, noneUpTo = append(values, g.Values[r][c]), append(noneUpTo, g.NoneUpTo[r][c])
+			none = none || g.NoneUpTo[r][c] > 0
 		}
-		sorted.Values = append(sorted.Values, values)
+		sorted.Values, sorted.NoneUpTo = append(sorted.Values, values), append(sorted.NoneUpTo, noneUpTo)
+	}
+	if !none {
+		sorted.NoneUpTo = nil
 	}
 	*g = sorted
 }

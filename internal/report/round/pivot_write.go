@@ -1,6 +1,7 @@
 package round
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -31,8 +32,8 @@ func (p *Pivot) write(w io.Writer, d document) error {
 		rows := make([][]string, len(g.Rows))
 		for j, name := range g.Rows {
 			rows[j] = []string{name}
-			for _, value := range g.Values[j] {
-				rows[j] = append(rows[j], p.format(value))
+			for k := range g.Values[j] {
+				rows[j] = append(rows[j], cmp.Or(p.format(g, j, k), "-"))
 			}
 		}
 		d.table(columns, rows)
@@ -60,10 +61,14 @@ func (p *Pivot) corner() string {
 	return p.RowAxis + ` \ ` + p.ColumnAxis
 }
 
-func (p *Pivot) format(value *float64) string {
+// format formats the figure at a row and a column; empty if there is none.
+func (p *Pivot) format(g *Grid, row, column int) string {
+	value := g.Values[row][column]
 	switch {
+	case value == nil && g.NoneUpTo != nil && g.NoneUpTo[row][column] > 0:
+		return noneUpTo(g.NoneUpTo[row][column])
 	case value == nil:
-		return "-"
+		return ""
 	case p.PercentOf != "":
 		return fmt.Sprintf("%+.1f", *value)
 	}
@@ -89,18 +94,11 @@ func writePivotCSV(w io.Writer, p *Pivot) error {
 			if several {
 				record = append([]string{g.Title}, record...)
 			}
-			for _, value := range g.Values[j] {
-				record = append(record, p.field(value))
+			for k := range g.Values[j] {
+				record = append(record, strings.TrimPrefix(p.format(g, j, k), "+"))
 			}
 			records = append(records, record)
 		}
 	}
 	return report.WriteCSV(w, records)
-}
-
-func (p *Pivot) field(value *float64) string {
-	if value == nil {
-		return ""
-	}
-	return strings.TrimPrefix(p.format(value), "+")
 }

@@ -15,8 +15,6 @@ type Report struct {
 	*benchmark.Round
 	// Notes say what the reader should know of the report itself, for example that figures are missing.
 	Notes []string `json:"notes,omitempty"`
-	// Levels are the levels of the runs that count, if the load has stages; the artifact doesn't have them.
-	Levels []LevelRun `json:"-"`
 }
 
 var writers = newFormats((*Report).write).with("benchstat", writeBenchstat).with("csv", writeRunsCSV).with("junit", writeJUnit)
@@ -37,6 +35,9 @@ func (r *Report) write(w io.Writer, d document) error {
 	r.writeConclusions(d)
 	r.writeEffects(d)
 	r.writeCells(d)
+	r.BreakingPoints().write(d)
+	r.Peaks().write(d)
+	r.writeLevels(d)
 	r.writeCapacities(d)
 	r.writeTrend(d)
 	r.writeInvalid(d)

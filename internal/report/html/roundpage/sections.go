@@ -183,10 +183,25 @@ func levelsSection(r *round.Report) *html.Section {
 			}
 		}
 	}
-	return &html.Section{
+	s := &html.Section{
 		ID: "levels", Title: "Levels", Question: "How does it take more load; where does it break?", Blocks: []html.Block{{Picture: html.Draw(l.Draw), Table: t}},
-		Paragraphs: []string{"Marks are medians over the runs with intervals of 95%. Between the levels nothing was measured: lines only join the marks."},
+		Paragraphs: []string{fmt.Sprintf("Marks are medians over the runs, with intervals of %d%% where there are enough runs. Between the levels nothing was measured: lines only join the marks.", confidence(r))},
 	}
+	for _, of := range []*round.Table{r.BreakingPoints(), r.Peaks()} {
+		if of == nil {
+			continue
+		}
+		figures := &html.Table{Caption: of.Title, Columns: slices.Concat(html.Words(of.Words...), html.Numbers(of.Numbers...))}
+		for _, row := range of.Rows {
+			row = slices.Clone(row)
+			for i := len(of.Words); i < len(row); i++ {
+				row[i] = picture.Minus(row[i])
+			}
+			figures.Rows = append(figures.Rows, row)
+		}
+		s.Blocks = append(s.Blocks, html.Block{Title: of.Title, Table: figures, Caption: of.Text})
+	}
+	return s
 }
 
 // capacitySection has the search of each cell.

@@ -125,7 +125,7 @@ func (m *LevelMetric) scale(plot picture.Box) picture.Scale {
 			}
 		}
 	}
-	if m.Name == levelMetrics[0].name || m.Name == levelMetrics[1].name {
+	if m.Logarithmic {
 		return picture.Logarithmic(low, high, plot.Bottom(), plot.Y)
 	}
 	return picture.Linear(0, high, plot.Bottom(), plot.Y)

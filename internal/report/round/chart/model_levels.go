@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/report/round"
-	"github.com/assay-dev/assay/internal/statistics"
 )
 
 // Levels holds the figures of a round's levels: a column of plots for each combination of the axes but one, whose values
@@ -23,7 +24,8 @@ type Levels struct {
 
 // LevelMetric is a row of plots.
 type LevelMetric struct {
-	Name string
+	Name        string
+	Logarithmic bool
 	// Lines are by column and variant.
 	Lines [][][]LevelPoint
 }
@@ -37,22 +39,14 @@ type LevelPoint struct {
 	Runs      int
 }
 
-var levelMetrics = []struct {
-	name string
-	of   func(*round.LevelFigures) float64
-}{
-	{"p50, ms", func(l *round.LevelFigures) float64 { return l.P50 }},
-	{"p99, ms", func(l *round.LevelFigures) float64 { return l.P99 }},
-	{"requests/s", func(l *round.LevelFigures) float64 { return l.RequestsPerSecond }},
-	{"target CPU, % of limit", func(l *round.LevelFigures) float64 { return l.CPUPercent }},
-}
+var levelMetrics = []v1alpha1.BenchmarkMetric{"LatencyP50", "LatencyP99", "RequestsPerSecond", "TargetCPU"}
 
 // NewLevels returns the levels of a round; nil if its load has none.
 func NewLevels(r *round.Report) *Levels {
 	if len(r.Levels) == 0 {
 		return nil
 	}
-	l := &Levels{Unit: r.Levels[0].Unit, Axis: overlaidAxis(r)}
+	l := &Levels{Unit: round.UnitOfLoad(r.Round), Axis: overlaidAxis(r)}
 	type place struct{ column, variant int }
 	places := make([]place, len(r.Cells))
 	for i := range r.Cells {
@@ -71,12 +65,12 @@ func NewLevels(r *round.Report) *Levels {
 		places[i] = place{position(&l.Columns, column), position(&l.Variants, variant)}
 	}
 	for _, m := range levelMetrics {
-		row := LevelMetric{Name: m.name, Lines: make([][][]LevelPoint, len(l.Columns))}
+		row := LevelMetric{Name: round.MetricTitle(m), Logarithmic: strings.HasPrefix(string(m), "Latency"), Lines: make([][][]LevelPoint, len(l.Columns))}
 		for i := range row.Lines {
 			row.Lines[i] = make([][]LevelPoint, len(l.Variants))
 		}
 		for i := range r.Cells {
-			row.Lines[places[i].column][places[i].variant] = levelPoints(r, i, m.of)
+			row.Lines[places[i].column][places[i].variant] = levelPoints(r, i, m)
 		}
 		l.Metrics = append(l.Metrics, row)
 	}
@@ -106,32 +100,21 @@ func position(names *[]string, name string) int {
 	return at
 }
 
-// levelPoints returns the medians over the runs of a cell by load.
-func levelPoints(r *round.Report, cell int, of func(*round.LevelFigures) float64) []LevelPoint {
-	values := map[int64][]float64{}
+// levelPoints returns the medians of a cell by load.
+func levelPoints(r *round.Report, cell int, metric v1alpha1.BenchmarkMetric) []LevelPoint {
+	var points []LevelPoint
 	for i := range r.Levels {
-		run := &r.Levels[i]
-		if run.Cell != cell {
+		l := &r.Levels[i]
+		median, has := l.Medians[metric]
+		if l.Cell != cell || !has {
 			continue
 		}
-		for j := range run.Levels {
-			if x := of(&run.Levels[j]); x >= 0 {
-				values[run.Levels[j].Load] = append(values[run.Levels[j].Load], x)
-			}
-		}
-	}
-	var points []LevelPoint
-	for load, of := range values {
-		i, err := statistics.Median(of, statistics.Alpha(95, 1))
-		if err != nil {
-			continue // more runs than intervals are computed of
-		}
-		p := LevelPoint{Load: float64(load), Median: i.Estimate, Low: i.Low, High: i.High, Runs: len(of)}
-		if !i.Bounded() {
-			p.Low, p.High = math.NaN(), math.NaN()
+		p := LevelPoint{Load: float64(l.Load), Median: round.InUnit(metric, median), Low: math.NaN(), High: math.NaN(), Runs: l.Runs}
+		if bounds, bounded := l.Intervals[metric]; bounded {
+			p.Low, p.High = round.InUnit(metric, bounds[0]), round.InUnit(metric, bounds[1])
 		}
 		points = append(points, p)
 	}
-	slices.SortFunc(points, func(a, b LevelPoint) int { return cmp.Compare(a.Load, b.Load) })
+	slices.SortStableFunc(points, func(a, b LevelPoint) int { return cmp.Compare(a.Load, b.Load) })
 	return points
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 // Start is the time at which rounds begin.
@@ -262,27 +263,34 @@ func Staged(t testing.TB) *round.Report {
 	}
 	spec.Template.Spec.Load.Stages = &v1alpha1.StagesLoad{}
 	speed := map[string]float64{"tomcat": 1, "jetty": 1.1, "undertow": 1.25, "1 CPU": 1, "2 CPU": 1.9, "4 CPU": 3.4, "4 CPU TLS": 2.2}
-	r := &round.Report{Round: CarriedOut(t, spec, func(run *benchmark.Run, cell *benchmark.Cell) {
-		run.Figures = figures(noise(run, 0.02) / speed[cell.Values["server"]] / speed[cell.Values["target"]])
-	})}
-	for i := range r.Runs {
-		run := &r.Runs[i]
-		values := r.Cells[run.Cell].Values
-		capacity := 4000 * speed[values["server"]] * speed[values["target"]] * noise(run, 0.02)
-		levels := round.LevelRun{Cell: run.Cell, Run: run.Name, Unit: "connections"}
+	return &round.Report{Round: CarriedOut(t, spec, func(run *benchmark.Run, cell *benchmark.Cell) {
+		faster := speed[cell.Values["server"]] * speed[cell.Values["target"]]
+		run.Figures = figures(noise(run, 0.02) / faster)
+		capacity := 4000 * faster * noise(run, 0.02)
 		for _, connections := range []int64{50, 100, 200, 400, 600, 800, 1000} {
-			wanted := float64(connections) * 10
-			load := wanted / capacity
-			l := round.LevelFigures{Load: connections, RequestsPerSecond: min(wanted, capacity), CPUPercent: min(100*load, 100), P50: 2 + 3*load}
-			if load > 1 {
-				l.P50 += 100 * (load - 1)
-			}
-			l.P99 = 4 * l.P50
-			levels.Levels = append(levels.Levels, l)
+			run.Levels = append(run.Levels, level(connections, capacity))
 		}
-		r.Levels = append(r.Levels, levels)
+	})}
+}
+
+// level returns the figures of a level of a server that sustains a number of requests per second.
+func level(connections int64, capacity float64) benchmark.RunLevel {
+	wanted := float64(connections) * 10
+	load := wanted / capacity
+	p50 := 2000 + 3000*load
+	if load > 1 {
+		p50 += 100_000 * (load - 1)
 	}
-	return r
+	known := map[string]float64{"RequestsPerSecond": min(wanted, capacity), "TargetCPU": min(100*load, 100), "LatencyP50": p50, "LatencyP99": 4 * p50}
+	l := benchmark.RunLevel{Load: connections}
+	for _, m := range result.LevelMetrics {
+		if figure, has := known[m.Name]; has {
+			l.Figures = append(l.Figures, float32(figure))
+		} else {
+			l.Figures = append(l.Figures, -1)
+		}
+	}
+	return l
 }
 
 // All returns a round for each verdict and each picture, by name. Each call returns copies: making the rounds takes
@@ -290,11 +298,9 @@ func Staged(t testing.TB) *round.Report {
 func All(t testing.TB) map[string]*round.Report {
 	t.Helper()
 	made.Do(func() {
-		staged := Staged(t)
-		levels = staged.Levels
 		for name, r := range map[string]*benchmark.Round{
 			"passed": Passed(t), "failed": Failed(t), "inconclusive": Inconclusive(t), "invalid-runs": InvalidRuns(t), "incomparable": Incomparable(t), "error": Error(t),
-			"connectors": Connectors(t), "ratios": Ratios(t), "sizes": Sizes(t), "scaling": Scaling(t), "trend": Trending(t), "levels": staged.Round,
+			"connectors": Connectors(t), "ratios": Ratios(t), "sizes": Sizes(t), "scaling": Scaling(t), "trend": Trending(t), "levels": Staged(t).Round,
 		} {
 			document, err := json.Marshal(r)
 			if err != nil {
@@ -311,7 +317,6 @@ func All(t testing.TB) map[string]*round.Report {
 		}
 		all[name] = &round.Report{Round: r}
 	}
-	all["levels"].Levels = slices.Clone(levels)
 	return all
 }
 
@@ -319,5 +324,4 @@ func All(t testing.TB) map[string]*round.Report {
 var (
 	made    sync.Once
 	encoded = map[string][]byte{}
-	levels  []round.LevelRun
 )
