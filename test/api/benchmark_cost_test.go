@@ -19,6 +19,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	rounds "github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 const (
@@ -100,6 +101,11 @@ func loadOf(t *testing.T, spec *v1alpha1.BenchmarkRunSpec) (string, time.Duratio
 		seconds, requests = spec.Load.Closed.DurationSeconds, spec.Load.Closed.Requests
 	case spec.Load.Open != nil:
 		seconds, requests = spec.Load.Open.DurationSeconds, spec.Load.Open.Requests
+	case spec.Load.Stages != nil:
+		seconds = new(int32)
+		for _, l := range spec.Load.Stages.Levels {
+			*seconds += ptr.Deref(l.RampSeconds, 0) + l.HoldSeconds
+		}
 	}
 	if spec.Load.Warmup == nil {
 		t.Fatal("there is no warm-up")
@@ -132,6 +138,9 @@ func requestsOf(spec *v1alpha1.BenchmarkRunSpec) int64 {
 	target := of(&spec.Target.Resources) + agentMilliCPUs
 	for i := range spec.Target.Backends {
 		target += of(&spec.Target.Backends[i].Resources)
+	}
+	if spec.Target.SharedCPU != nil {
+		target = spec.Target.SharedCPU.MilliValue() // of the whole pod
 	}
 	return target + int64(*spec.Clients.Replicas)*of(&spec.Clients.Resources)
 }
@@ -221,12 +230,58 @@ func gridsOf(t *testing.T, b *v1alpha1.Benchmark, o round.PivotOptions) []round.
 	r := &rounds.Round{Benchmark: b.Name, Spec: b.Spec, Cells: cells, Omitted: []v1alpha1.BenchmarkMetric{o.Metric}}
 	for i := range cells {
 		r.Estimates = append(r.Estimates, rounds.Estimate{Cell: i, Metric: o.Metric, Median: float64(i + 1)})
+		if stages := b.Spec.Template.Spec.Load.Stages; stages != nil {
+			for j := range stages.Levels {
+				r.Levels = append(r.Levels, rounds.LevelEstimate{
+					Cell: i, Level: j, Load: int64(ptr.Deref(stages.Levels[j].Connections, 0)), Medians: levelMedians(float64(i + 1)),
+				})
+			}
+		}
 	}
 	p, err := round.NewPivot(r, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p.Grids
+}
+
+// levelMedians returns a figure as each of the metrics that a level has.
+func levelMedians(figure float64) map[v1alpha1.BenchmarkMetric]float64 {
+	medians := map[v1alpha1.BenchmarkMetric]float64{}
+	for _, m := range result.LevelMetrics {
+		medians[v1alpha1.BenchmarkMetric(m.Name)] = figure
+	}
+	return medians
+}
+
+// TestTablesOfR5 checks that the samples' tables have the rows and columns of the report's: Table 1, and a table of levels
+// by servers for each number of CPUs.
+func TestTablesOfR5(t *testing.T) {
+	servers, levels := []string{"httpd-tomcat", "tomcat", "nginx-tomcat"}, []string{"200", "400", "600", "800", "1000"}
+	for name, sizes := range map[string][]string{"r5": {"1", "2", "4", "4-tls"}, "r5-small": {"250m", "500m", "1", "1-tls"}} {
+		b := &v1alpha1.Benchmark{}
+		for _, object := range sampleObjects(t, filepath.Join("benchmarks", name+".yaml")) {
+			if object.GetKind() != "Benchmark" {
+				continue
+			}
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		grids := gridsOf(t, b, round.PivotOptions{Axes: []string{"server", "cpu"}, Metric: v1alpha1.MetricBreakingPointCPU})
+		if diff := cmp.Diff([][]string{servers, sizes}, [][]string{grids[0].Rows, grids[0].Columns}); len(grids) != 1 || diff != "" {
+			t.Errorf("%s: %d tables like Table 1, -report +sample:\n%s", name, len(grids), diff)
+		}
+		grids = gridsOf(t, b, round.PivotOptions{Axes: []string{"level", "server"}, Metric: "TargetCPUIdle"})
+		if len(grids) != len(sizes) {
+			t.Fatalf("%s: %d tables of levels, want %d", name, len(grids), len(sizes))
+		}
+		for _, grid := range grids {
+			if diff := cmp.Diff([][]string{levels, servers}, [][]string{grid.Rows, grid.Columns}); diff != "" {
+				t.Errorf("%s: %s: -report +sample:\n%s", name, grid.Title, diff)
+			}
+		}
+	}
 }
 
 // TestTablesOfR2 checks that the samples' tables have the rows and columns of the report's.
