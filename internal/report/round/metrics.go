@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/picture"
-	"github.com/assay-dev/assay/internal/result"
 )
 
 // The metrics that only levels have.
@@ -30,7 +30,7 @@ func unitOf(metric v1alpha1.BenchmarkMetric) unit {
 		return unit{1000, "ms", 3}
 	case metric == v1alpha1.BenchmarkMetric(v1alpha1.MetricErrorRate):
 		return unit{1, "%", 2}
-	case result.BreakingMetrics[string(metric)] != nil:
+	case benchmark.IsBreakingPoint(metric):
 		return unit{1, "", 0} // connections or requests/s, as the load's levels
 	case metric == metricTargetCPU, metric == metricTargetCPUIdle:
 		return unit{1, "%", 1}
