@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	rounds "github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/server"
 )
 
 // TestBenchmarkSamplesAreAccepted creates each sample of a Benchmark and each run of its cells, as a dry run, and
@@ -91,6 +92,7 @@ func acceptCells(t *testing.T, object *unstructured.Unstructured, namespace stri
 	return b
 }
 
+// acceptRun creates a run as a dry run, and renders its target.
 func acceptRun(t *testing.T, b *v1alpha1.Benchmark, key rounds.RunKey, cell *rounds.Cell, spec []byte) {
 	t.Helper()
 	run, err := rounds.NewRun(b, key, cell, spec)
@@ -99,5 +101,13 @@ func acceptRun(t *testing.T, b *v1alpha1.Benchmark, key rounds.RunKey, cell *rou
 	}
 	if err := dryCreate(t.Context(), run, b.Namespace); err != nil {
 		t.Errorf("cell %s: %v", cell.Name, err)
+		return
+	}
+	typed := &v1alpha1.BenchmarkRun{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(run.Object, typed); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.Render(&typed.Spec.Target, nil); err != nil {
+		t.Errorf("cell %s can't be started: %v", cell.Name, err)
 	}
 }
