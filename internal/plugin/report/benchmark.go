@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
