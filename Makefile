@@ -200,7 +200,7 @@ cert-manager-image: image-tool ## Build cert-manager for the scenarios that use 
 	  --layer $(ASSAY_CACHE)/bin/cert-manager=/cert-manager --entrypoint /cert-manager
 
 .PHONY: system-images
-system-images: image-tool # Build the images that the cluster itself runs
+system-images: cluster-tools image-tool # Build the images that the cluster itself runs
 	@cd hack/image && $(GO_BUILD) -ldflags "-s -w" -o $(ASSAY_CACHE)/build/pause ./pause
 	@assay-image --tag localhost/assay-test/pause:dev --output $(IMAGES)/pause.tar --user 65535:65535 \
 	  --layer $(ASSAY_CACHE)/build/pause=/pause --entrypoint /pause
