@@ -20,6 +20,7 @@ func TestReadErrors(t *testing.T) {
 		memory   = `Exception in thread "http-nio-8080-exec-1" java.lang.OutOfMemoryError: Java heap space`
 		workers  = "[Sat Nov 21 12:50:57.382920 2026] [mpm_event:error] [pid 1:tid 1] AH00484: server reached MaxRequestWorkers setting"
 		few      = "2026/11/21 12:51:05 [alert] 19#19: 4 worker_connections are not enough"
+		files    = "2026/11/21 12:50:13 [alert] 18#18: setrlimit(RLIMIT_NOFILE, 32768) failed (1: Operation not permitted)"
 		warned   = "2026-11-22 03:18:55.352:WARN :oejs.HttpChannel:qtp1-2: /a"
 		info     = "22-Nov-2026 17:27:24.691 INFO [main] org.apache.catalina.startup.VersionLoggerListener.log SEVERE [x"
 		response = `10.0.0.1 - - [21/Nov/2026:12:50:57 +0000] "GET /[error] HTTP/1.1" 200 5 "2026/11/21 12:51:05 [alert] 19#19: "`
@@ -37,7 +38,7 @@ func TestReadErrors(t *testing.T) {
 		"httpd 2.2":            {httpd, []string{"[Sat Nov 21 12:50:57 2026] [error] x"}, 1, "[Sat Nov 21 12:50:57 2026] [error] x"},
 		"httpd, no errors":     {httpd, []string{strings.Replace(workers, "error", "notice", 1), response}, 0, ""},
 		"nginx":                {nginx, []string{few}, 1, few},
-		"nginx, no errors":     {nginx, []string{strings.Replace(few, "alert", "notice", 1), response}, 0, ""},
+		"nginx, no errors":     {nginx, []string{strings.Replace(few, "alert", "notice", 1), response, files}, 0, ""},
 		"Jetty":                {jetty, []string{warned, strings.Replace(warned, "WARN ", "INFO ", 1), memory}, 2, warned},
 		"what a terminal does": {nginx, []string{few + "\x1b[31m\u202e"}, 1, few + "[31m"},
 		"a long line":          {nginx, []string{few + strings.Repeat("x", 5000)}, 1, (few + strings.Repeat("x", 5000))[:maxTextBytes] + "…"},

@@ -64,31 +64,35 @@ func compareAll(ctx context.Context, c *local.Cluster, namespace string) int {
 	return code
 }
 
-// compareCPU compares the CPU time of a process on the target's CPU with what the run says that
-// others used. What others use without it is measured first.
+// compareCPU compares what the kernel has accounted for everything but the target on the target's CPU with what the run says
+// that others used.
 func compareCPU(ctx context.Context, c *local.Cluster, namespace string) ([]comparison, error) {
-	run := func() *wrapper.Run { return open("/fixed/2000/100", 100, 20, 50) }
-	calm := scenario{run: run}
-	without, err := calm.make(ctx, c, namespace, "cpu-without")
-	if err != nil {
-		return nil, err
-	}
-	spinning := &spinner{length: spinInterval / 3}
+	spinning, reading := &spinner{length: spinInterval / 3}, &othersReader{}
 	defer spinning.stop()
-	disturbed := scenario{run: run, disturb: spinning.disturb}
-	with, err := disturbed.make(ctx, c, namespace, "cpu")
+	defer reading.stop()
+	s := scenario{
+		run: func() *wrapper.Run { return open("/fixed/2000/100", 100, 20, 50) },
+		disturb: func(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
+			if err := reading.disturb(ctx, c, run); err != nil {
+				return err
+			}
+			return spinning.disturb(ctx, c, run)
+		},
+	}
+	made, err := s.make(ctx, c, namespace, "cpu")
 	if err != nil {
 		return nil, err
 	}
 	spinning.stop()
-	if without.NodeUsage == nil || with.NodeUsage == nil || with.Server == nil {
+	reading.stop()
+	if made.NodeUsage == nil || made.Server == nil {
 		return nil, fmt.Errorf("the node's figures are unknown")
 	}
-	begin, end := with.Server.Begin.At, with.Server.End.At
-	spun := 100 * (spinning.usedAt(end) - spinning.usedAt(begin)) / float64(end-begin)
-	others := without.NodeUsage.CPUPercent(without.NodeUsage.OtherCPU)
-	fmt.Printf("  others used %.2f%% without it\n", others)
-	return []comparison{{"CPU time of others, percent", spun + others, with.NodeUsage.CPUPercent(with.NodeUsage.OtherCPU)}}, nil
+	begin, end := made.Server.Begin.At, made.Server.End.At
+	percent := 100 / float64(end-begin)
+	others := percent * (reading.at(end) - reading.at(begin))
+	fmt.Printf("  of them, the process that uses a third of the time: %.2f%%\n", percent*(spinning.usedAt(end)-spinning.usedAt(begin)))
+	return []comparison{{"CPU time of others, percent", others, made.NodeUsage.CPUPercent(made.NodeUsage.OtherCPU)}}, nil
 }
 
 // compareBytes compares what the server sent, but for headers of packets, with what its interface did.

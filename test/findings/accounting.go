@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/test/local"
+)
+
+// cpuAccounting is where the kernel keeps the CPU time of control groups on each CPU, to the nanosecond
+// (Documentation/admin-guide/cgroup-v1/cpuacct.rst). Version 2 of control groups has no such figure.
+const cpuAccounting = "/sys/fs/cgroup/cpuacct"
+
+// othersReader reads the CPU time, in microseconds, of everything but the server's container on its first CPU. It is the
+// kernel's own accounting, of which the agent reads nothing.
+type othersReader struct {
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+	read   []stamped
+}
+
+// disturb reads from the start of the target on.
+func (r *othersReader) disturb(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
+	pid, err := process(ctx, c, run, local.TargetLabels, "server")
+	if err != nil {
+		return err
+	}
+	cpu, err := firstCPU(pid)
+	if err != nil {
+		return err
+	}
+	group, err := accountedGroup(pid)
+	if err != nil {
+		return err
+	}
+	if _, err := usageOf(group, cpu); err != nil {
+		return fmt.Errorf("the CPU time of others can't be read on this machine: %w", err)
+	}
+	ctx, r.cancel = context.WithCancel(ctx)
+	r.done.Go(func() {
+		for ctx.Err() == nil {
+			at := time.Now().UnixMicro()
+			all, err := usageOf("", cpu)
+			own, gone := usageOf(group, cpu)
+			if err == nil && gone == nil {
+				r.read = append(r.read, stamped{at, []float64{all - own}})
+			}
+			local.Sleep(ctx, readInterval)
+		}
+	})
+	return nil
+}
+
+func (r *othersReader) at(microseconds int64) float64 { return valuesAt(r.read, microseconds)[0] }
+
+func (r *othersReader) stop() { stop(r.cancel, &r.done) }
+
+// accountedGroup returns the control group by which a process's CPU time is accounted.
+func accountedGroup(pid int) (string, error) {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cgroup"))
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(fields) == 3 && strings.Contains(","+fields[1]+",", ",cpuacct,") {
+			return fields[2], nil
+		}
+	}
+	return "", fmt.Errorf("process %d has no control group of the controller cpuacct, which version 1 of control groups has", pid)
+}
+
+// usageOf returns the CPU time of a control group, and of those below it, on a CPU, in microseconds.
+func usageOf(group string, cpu int) (float64, error) {
+	file := filepath.Join(cpuAccounting, group, "cpuacct.usage_percpu")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(text))
+	if cpu >= len(fields) {
+		return 0, fmt.Errorf("%s has no CPU %d", file, cpu)
+	}
+	nanoseconds, err := strconv.ParseInt(fields[cpu], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", file, err)
+	}
+	return float64(nanoseconds) / 1000, nil
+}
