@@ -337,6 +337,11 @@ func TestReportOfARunWithoutResult(t *testing.T) {
 			server := startAPIServer(t)
 			server.SetRun(tc.run)
 			start(t, server, "report", "tomcat").wantEnd(t, exit.Failed, tc.text)
+			page := start(t, server, "report", "tomcat", "-o", "html")
+			page.wantEnd(t, exit.Failed, tc.text)
+			if has := strings.Contains(page.out.String(), "<!DOCTYPE html>"); has != (name == "failed") {
+				t.Errorf("a page: %t", has)
+			}
 		})
 	}
 }

@@ -16,14 +16,9 @@ import (
 func TestZoom(t *testing.T) {
 	b, r := start(t), clean()
 	tab := open(t, b, "clean", written(t, func(w io.Writer) error { return runpage.Write(w, r, runpage.Extras{}) }), true)
-	if _, err := browser.Evaluate[bool](tab, `document.querySelector('[data-lane="latency"]').focus(), true`); err != nil {
-		t.Fatal(err)
-	}
+	evaluate[bool](t, tab, `(document.querySelector('[data-lane="latency"]').focus(), true)`)
 	press(t, tab, kb.Home)
-	read, err := browser.Evaluate[string](tab, `document.querySelector('[data-readout]').textContent`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := evaluate[string](t, tab, `document.querySelector('[data-readout]').textContent`)
 	p99 := regexp.MustCompile(`p99 ([\d.,]+)`).FindStringSubmatch(read)
 	if !strings.HasPrefix(read, "at 0") || p99 == nil || !agrees(p99[1], float64(r.Series[0].P99)/1000) {
 		t.Errorf("%q, want a p99 of %d µs", read, r.Series[0].P99)
@@ -37,9 +32,21 @@ func TestZoom(t *testing.T) {
 	if zoomed.Zoomed < 4 || zoomed.Span > 0.3 {
 		t.Errorf("%+v after zooming", zoomed)
 	}
+	if hash := evaluate[string](t, tab, `location.hash`); !strings.HasPrefix(hash, "#zoom=") {
+		t.Errorf("the URL has %q", hash)
+	}
+	evaluate[bool](t, tab, `(location.reload(), true)`)
+	await(t, tab, `document.readyState === 'complete' && document.querySelectorAll('.timeline .zoom').length > 0`, "")
+	if again := plots(t, tab); again != zoomed {
+		t.Errorf("%+v after loading the page again, %+v before", again, zoomed)
+	}
+	evaluate[bool](t, tab, `(document.querySelector('[data-lane="latency"]').focus(), true)`)
 	press(t, tab, "0")
 	if after := plots(t, tab); after != before {
 		t.Errorf("%+v after zooming, %+v before", after, before)
+	}
+	if hash := evaluate[string](t, tab, `location.hash`); hash != "" {
+		t.Errorf("the URL has %q without a zoom", hash)
 	}
 	if found := tab.Messages(); len(found) > 0 {
 		t.Error(found)
@@ -65,6 +72,15 @@ func plots(t *testing.T, tab *browser.Tab) plotted {
 		t.Fatal(err)
 	}
 	return of
+}
+
+func evaluate[T any](t *testing.T, tab *browser.Tab, expression string) T {
+	t.Helper()
+	value, err := browser.Evaluate[T](tab, expression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
 }
 
 func press(t *testing.T, tab *browser.Tab, keys string) {

@@ -54,7 +54,7 @@ run).
 Exit codes:
   0  the report was printed, whatever its verdict
   1  the run has no result: it failed or isn't finished; or the Benchmark has no
-     completed round
+     completed round. With -o html the page of a failed run is printed, which says why
   4  unknown: the API server can't be reached or rejects the request, the run,
      Benchmark, round or its artifact doesn't exist, or the command line is invalid`
 

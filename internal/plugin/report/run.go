@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/yaml"
 
+	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report"
@@ -25,7 +27,7 @@ func runFormats() []string {
 	return formats
 }
 
-// write writes the report of a run that has a result.
+// write writes the report of a run. One that has finished without a result has a page only, which says why; the exit code is that of the other formats.
 func write(ctx context.Context, c *cluster.Cluster, name, format, directory string, out io.Writer) error {
 	if err := report.CheckFormat(format, runFormats()); err != nil {
 		return exit.Errorf(exit.Unknown, "%w", err)
@@ -35,6 +37,11 @@ func write(ctx context.Context, c *cluster.Cluster, name, format, directory stri
 		return err
 	}
 	if run.Status.Artifact == nil {
+		if format == htmlFormat && meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
+			if err := writeFailed(run, out); err != nil {
+				return err
+			}
+		}
 		return exit.Errorf(exit.Failed, "BenchmarkRun %q has %s", run.Name, cluster.NoResult(run))
 	}
 	r, err := c.Result(ctx, run)

@@ -103,8 +103,26 @@
 
   function cssColor(name) { return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim(); }
 
-  // unzoom puts the pictures back.
+  // remember keeps the zoomed span in the URL. A page in a frame may not change its URL.
+  function remember() {
+    var hash = range ? "#zoom=" + Number(range.from.toFixed(3)) + "," + Number(range.to.toFixed(3)) : "#";
+    if (!range && location.hash.indexOf("#zoom=") !== 0) return;
+    try { history.replaceState(null, "", hash); } catch (e) { if (e.name !== "SecurityError") throw e; }
+  }
+
+  // remembered zooms into the span of the URL, if it has one.
+  function remembered() {
+    var found = /^#zoom=(-?[0-9.]+),(-?[0-9.]+)$/.exec(location.hash);
+    if (found && Number(found[2]) > Number(found[1])) zoom(Number(found[1]), Number(found[2]));
+  }
+
   function unzoom() {
+    restore();
+    remember();
+  }
+
+  // restore puts the pictures back.
+  function restore() {
     plots.forEach(function (plot) { plot.destroy(); });
     plots = [];
     range = null;
@@ -119,7 +137,7 @@
     if (width >= all * 0.999) { unzoom(); return; }
     from = Math.max(data.start, Math.min(from, data.end - width));
     var kept = at;
-    unzoom();
+    restore();
     range = { from: from, to: from + width };
     figures.forEach(function (figure) {
       var lane = lanes[figure.dataset.lane];
@@ -127,6 +145,16 @@
     });
     at = kept;
     if (at >= 0) show(at);
+    remember();
+  }
+
+  // pinch zooms such that what was under two fingers is under them again.
+  function pinch(figure, fingers) {
+    var p = place(figure), left = figure.getBoundingClientRect().left;
+    var a = fingers[0], b = fingers[1], xa = (a.x - left - p.left) / p.width, xb = (b.x - left - p.left) / p.width;
+    if (Math.abs(xb - xa) < 0.01 || a.seconds === b.seconds) return;
+    var width = (b.seconds - a.seconds) / (xb - xa);
+    if (width > 0) zoom(a.seconds - xa * width, a.seconds + (1 - xa) * width);
   }
 
   function draw(figure, lane) {
@@ -174,13 +202,24 @@
     figure.setAttribute("role", "group");
     figure.setAttribute("aria-label", lanes[figure.dataset.lane].name + ". Arrow keys read points, plus and minus zoom, 0 shows all.");
     var from = null;
-    figure.addEventListener("pointermove", function (e) { show(nearest(secondsAt(figure, e))); });
+    var fingers = {}; // by pointer: what was under it, and where it is
+    figure.addEventListener("pointermove", function (e) {
+      if (fingers[e.pointerId]) fingers[e.pointerId].x = e.clientX;
+      if (Object.keys(fingers).length < 2) show(nearest(secondsAt(figure, e)));
+    });
     figure.addEventListener("pointerleave", function () { if (document.activeElement !== figure) show(-1); });
-    figure.addEventListener("pointerdown", function (e) { from = e.pointerType === "mouse" ? secondsAt(figure, e) : null; });
+    figure.addEventListener("pointerdown", function (e) { 
+      from = e.pointerType === "mouse" ? secondsAt(figure, e) : null;
+      if (e.pointerType === "touch") fingers[e.pointerId] = { seconds: secondsAt(figure, e), x: e.clientX };
+    });
+    figure.addEventListener("pointercancel", function (e) { delete fingers[e.pointerId]; });
     figure.addEventListener("pointerup", function (e) {
       var to = secondsAt(figure, e);
       if (from !== null && Math.abs(to - from) > (span().to - span().from) / 50) zoom(Math.min(from, to), Math.max(from, to));
       from = null;
+      var both = Object.keys(fingers).map(function (id) { return fingers[id]; });
+      if (both.length === 2) { fingers = {}; pinch(figure, both); }
+      delete fingers[e.pointerId];
     });
     figure.addEventListener("dblclick", unzoom);
     figure.addEventListener("keydown", function (e) {
@@ -213,5 +252,7 @@
   });
   readout.after(tools);
   window.addEventListener("resize", function () { if (range) { var r = range; zoom(r.from, r.to); } });
-  window.addEventListener("beforeprint", function () { unzoom(); document.querySelectorAll("details").forEach(function (d) { d.open = true; }); });
+  window.addEventListener("hashchange", remembered);
+  remembered();
+  window.addEventListener("beforeprint", function () { restore(); document.querySelectorAll("details").forEach(function (d) { d.open = true; }); });
 })();
