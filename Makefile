@@ -55,7 +55,7 @@ LABELS = --label org.opencontainers.image.vendor=Assay \
   --label org.opencontainers.image.version=$(VERSION) \
   --label org.opencontainers.image.documentation=$(REPOSITORY)/tree/main/docs
 ASSAY_LABELS = $(LABELS) --label org.opencontainers.image.title=assay \
-  --label "org.opencontainers.image.description=Manager and agent of Assay, which benchmarks HTTP servers on Kubernetes" \
+  --label "org.opencontainers.image.description=Manager, agent and pages of Assay, which benchmarks HTTP servers on Kubernetes" \
   --label org.opencontainers.image.source=$(REPOSITORY) \
   --label org.opencontainers.image.licenses=Apache-2.0
 LOAD_LABELS = $(LABELS) --label org.opencontainers.image.title=assay-load \
@@ -147,7 +147,7 @@ load-images: images ## Build all images and load them into the cluster
 .PHONY: assay-image
 assay-image: image-tool assay-sbom # Build the image of the manager and the agent
 	@assay-image --tag $(IMAGE) --output $(BIN)/images/assay.tar --user 65532:65532 $(ASSAY_LABELS) \
-	  --layer $(BIN)/image/manager=/manager,$(BIN)/image/agent=/agent:0111 --layer $(BIN)/sbom/assay=/usr/share/assay --entrypoint /manager
+	  --layer $(BIN)/image/manager=/manager,$(BIN)/image/ui=/ui,$(BIN)/image/agent=/agent:0111 --layer $(BIN)/sbom/assay=/usr/share/assay --entrypoint /manager
 
 .PHONY: assay-load-image
 assay-load-image: image-tool assay-load-sbom # Build the image of the client
@@ -159,8 +159,8 @@ sbom: assay-sbom assay-load-sbom ## Write the bill of materials and the licenses
 
 .PHONY: assay-sbom
 assay-sbom: bom-tool
-	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/manager ./cmd/agent
-	@$(BOM) --image assay --output $(BIN)/sbom/assay $(BIN)/image/manager $(BIN)/image/agent
+	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/manager ./cmd/agent ./cmd/ui
+	@$(BOM) --image assay --output $(BIN)/sbom/assay $(BIN)/image/manager $(BIN)/image/agent $(BIN)/image/ui
 
 .PHONY: assay-load-sbom
 assay-load-sbom: bom-tool
@@ -328,9 +328,9 @@ screenshots: ## Write screenshots of the pages of reports to docs/screenshots
 	@cd test/browser && go test -count=1 -run TestScreenshots . -screenshots $(CURDIR)/docs/screenshots
 
 .PHONY: bench-pages
-bench-pages: ## Measure the page of an hour with ten clients: the time to write it, its size, its first paint in Chromium
+bench-pages: ## Measure in Chromium the page of an hour with ten clients, and the list of 1,000 runs
 	@hack/install-deps.sh browser
-	@cd test/browser && go test -run '^$$' -bench Hour .
+	@cd test/browser && go test -run '^$$' -bench 'Hour|List' -benchtime 10x .
 
 # The kinds of faults that test-chaos makes once each: those that take less than half a minute.
 CHAOS_KINDS := manager-killed manager-out-of-memory leader-killed \

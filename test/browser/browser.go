@@ -71,11 +71,15 @@ type Tab struct {
 
 // Open opens a file as a page in a tab of its own, with scripts or without. The function that it returns closes it.
 func (b *Browser) Open(file string, scripts bool) (*Tab, func(), error) {
+	return b.OpenURL((&url.URL{Scheme: "file", Path: file}).String(), scripts)
+}
+
+// OpenURL is like Open for the page of an address.
+func (b *Browser) OpenURL(address string, scripts bool) (*Tab, func(), error) {
 	ctx, closeTab := chromedp.NewContext(b.ctx)
 	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	end := func() { cancel(); closeTab() }
 	t := &Tab{ctx: ctx}
-	address := (&url.URL{Scheme: "file", Path: file}).String()
 	err := errors.Join(chromedp.Listen(ctx, t.record),
 		call(ctx, runtime.Enable, cdp.Empty{}), call(ctx, log.Enable, cdp.Empty{}), call(ctx, network.Enable, network.EnableParams{}),
 		// Each of several tabs is to have the focus of the keyboard.
@@ -84,10 +88,13 @@ func (b *Browser) Open(file string, scripts bool) (*Tab, func(), error) {
 		chromedp.Do(ctx, chromedp.Navigate(address)))
 	if err != nil {
 		end()
-		return nil, nil, fmt.Errorf("open %s: %w", filepath.Base(file), err)
+		return nil, nil, fmt.Errorf("open %s: %w", address, err)
 	}
 	return t, end, nil
 }
+
+// Navigate opens another page in the tab.
+func (t *Tab) Navigate(address string) error { return chromedp.Do(t.ctx, chromedp.Navigate(address)) }
 
 // call runs a command of the browser's protocol whose result doesn't matter.
 func call[P, R any](ctx context.Context, command cdp.Command[P, R], parameters P) error {
@@ -122,12 +129,13 @@ func (t *Tab) Messages() []string {
 	return slices.Clone(t.messages)
 }
 
-// Foreign returns the addresses other than the page's own that were asked for.
-func (t *Tab) Foreign() []string {
+// Foreign returns the addresses that were asked for, other than the page's own: those that begin with one of own.
+func (t *Tab) Foreign(own ...string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(t.requests), func(address string) bool {
-		return strings.HasPrefix(address, "file:") || strings.HasPrefix(address, "data:") || strings.HasPrefix(address, "blob:")
+		isOwn := func(prefix string) bool { return strings.HasPrefix(address, prefix) }
+		return slices.ContainsFunc(own, isOwn) || strings.HasPrefix(address, "file:") || strings.HasPrefix(address, "data:") || strings.HasPrefix(address, "blob:")
 	})
 }
 

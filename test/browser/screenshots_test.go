@@ -36,7 +36,6 @@ func TestScreenshots(t *testing.T) {
 	if *screenshots == "" {
 		return
 	}
-	const maxHeight = 6000
 	b, all := start(t), pages(t)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		views := documented[name]
@@ -47,19 +46,45 @@ func TestScreenshots(t *testing.T) {
 			continue
 		}
 		tab := open(t, b, name, written(t, all[name]), true)
-		for _, view := range views {
-			look(t, tab, view)
-			shot, err := tab.Screenshot(maxHeight)
-			if err != nil {
-				t.Fatal(err)
-			}
-			small, err := reduced(shot)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(*screenshots, name+"-"+view.File()+".png"), small, 0o644); err != nil { //nolint:gosec // documentation
-				t.Fatal(err)
-			}
+		take(t, tab, name, views)
+	}
+	const n = 30
+	address := serveUI(t, n)
+	form, end, err := b.OpenURL(address, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	views := []browser.View{{Width: 1280}}
+	take(t, form, "ui-login", views)
+	logIn(t, b, address, n)
+	for _, page := range uiPages {
+		tab, end, err := b.OpenURL(address+page.path, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		await(t, tab, page.complete, "")
+		take(t, tab, "ui-"+page.name, views)
+		end()
+	}
+}
+
+// take writes an image of a page in each view.
+func take(t *testing.T, tab *browser.Tab, name string, views []browser.View) {
+	t.Helper()
+	const maxHeight = 6000
+	for _, view := range views {
+		look(t, tab, view)
+		shot, err := tab.Screenshot(maxHeight)
+		if err != nil {
+			t.Fatal(err)
+		}
+		small, err := reduced(shot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(*screenshots, name+"-"+view.File()+".png"), small, 0o644); err != nil { //nolint:gosec // documentation
+			t.Fatal(err)
 		}
 	}
 }

@@ -31,6 +31,17 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
+{{/* Labels that select the pods of the pages. */}}
+{{- define "assay.ui.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "assay.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: ui
+{{- end }}
+
+{{- define "assay.ui.labels" -}}
+{{ merge (dict "app.kubernetes.io/component" "ui") (include "assay.labels" . | fromYaml) | toYaml }}
+{{- end }}
+
 {{- define "assay.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create }}
 {{- default (printf "%s-manager" (include "assay.fullname" .)) .Values.serviceAccount.name }}

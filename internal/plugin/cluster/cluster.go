@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -38,6 +39,11 @@ func Connect(flags *genericclioptions.ConfigFlags) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
+	return New(config, namespace)
+}
+
+// New returns a client that is configured by config, with a namespace. It sends no request.
+func New(config *rest.Config, namespace string) (*Cluster, error) {
 	scheme, err := NewScheme()
 	if err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ type benchmarkListPage struct {
 	Rows []*benchmarkRow
 }
 
-func (s *app) benchmarkList(w http.ResponseWriter, r *http.Request) {
+func (s *App) benchmarkList(w http.ResponseWriter, r *http.Request) {
 	p := benchmarkListPage{page: s.page("Benchmarks", "benchmarks")}
 	p.Notice = s.benchmarks.notice(s.now())
 	for _, b := range objects[*v1alpha1.Benchmark](s.benchmarks) {
@@ -209,7 +209,7 @@ func headOfBenchmark(b *v1alpha1.Benchmark) *head {
 	return h
 }
 
-func (s *app) findBenchmark(w http.ResponseWriter, r *http.Request) *v1alpha1.Benchmark {
+func (s *App) findBenchmark(w http.ResponseWriter, r *http.Request) *v1alpha1.Benchmark {
 	namespace, name := r.PathValue("namespace"), r.PathValue("name")
 	if b, ok := object[*v1alpha1.Benchmark](s.benchmarks, namespace, name); ok {
 		return b
@@ -222,7 +222,7 @@ func (s *app) findBenchmark(w http.ResponseWriter, r *http.Request) *v1alpha1.Be
 	return b
 }
 
-func (s *app) benchmark(w http.ResponseWriter, r *http.Request) {
+func (s *App) benchmark(w http.ResponseWriter, r *http.Request) {
 	b := s.findBenchmark(w, r)
 	if b == nil {
 		return
@@ -244,7 +244,7 @@ func (s *app) benchmark(w http.ResponseWriter, r *http.Request) {
 }
 
 // benchmarkEvents follows the rounds of a Benchmark. A round that ends makes the browser load the page with its report.
-func (s *app) benchmarkEvents(w http.ResponseWriter, r *http.Request) {
+func (s *App) benchmarkEvents(w http.ResponseWriter, r *http.Request) {
 	b := s.findBenchmark(w, r)
 	if b == nil {
 		return
@@ -285,7 +285,7 @@ func (s *app) benchmarkEvents(w http.ResponseWriter, r *http.Request) {
 }
 
 // roundReport answers with the report of a round, the last completed one unless the URL says which.
-func (s *app) roundReport(w http.ResponseWriter, r *http.Request) {
+func (s *App) roundReport(w http.ResponseWriter, r *http.Request) {
 	b := s.findBenchmark(w, r)
 	if b == nil {
 		return

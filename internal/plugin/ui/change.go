@@ -23,7 +23,7 @@ func changed(kind string, r *http.Request) client.Object {
 }
 
 // suspend returns the handler that suspends an object, or resumes it.
-func (s *app) suspend(kind string, suspended bool) http.HandlerFunc {
+func (s *App) suspend(kind string, suspended bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		o := changed(kind, r)
 		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"suspend":%t}}`, suspended))
@@ -44,7 +44,7 @@ type deletePage struct {
 }
 
 // confirmDelete returns the handler of the page that asks.
-func (s *app) confirmDelete(kind string) http.HandlerFunc {
+func (s *App) confirmDelete(kind string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		o := changed(kind, r)
 		if err := s.client.Get(r.Context(), client.ObjectKeyFromObject(o), o); err != nil {
@@ -63,7 +63,7 @@ func (s *app) confirmDelete(kind string) http.HandlerFunc {
 }
 
 // delete returns the handler that deletes the object that the page has asked about, and no other of that name.
-func (s *app) delete(kind string) http.HandlerFunc {
+func (s *App) delete(kind string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		o, uid := changed(kind, r), types.UID(r.PostForm.Get("uid"))
 		if uid == "" {

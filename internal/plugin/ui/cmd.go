@@ -102,9 +102,10 @@ func (o *options) run(ctx context.Context, flags *genericclioptions.ConfigFlags,
 	if o.everywhere {
 		scope = ""
 	}
-	s := newServer(c, c.Namespace, scope, source, listener.Addr())
-	if _, err := fmt.Fprintf(streams.Out, "Open %s\nStop with Ctrl+C.\n", s.guard.url()); err != nil {
+	s, guard := NewApp(c, c.Namespace, scope, source), newGuard(listener.Addr())
+	s.watchCluster(ctx)
+	if _, err := fmt.Fprintf(streams.Out, "Open %s\nStop with Ctrl+C.\n", guard.url()); err != nil {
 		return err
 	}
-	return s.serve(ctx, listener)
+	return serve(ctx, listener, guard.protect(s.handler(), s.csrf))
 }

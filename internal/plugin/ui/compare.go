@@ -19,7 +19,7 @@ type comparePage struct {
 }
 
 // compare shows the comparison of the two runs that the query names, the first of which is the baseline.
-func (s *app) compare(w http.ResponseWriter, r *http.Request) {
+func (s *App) compare(w http.ResponseWriter, r *http.Request) {
 	keys := r.URL.Query()["run"]
 	if len(keys) != 2 {
 		s.message(w, r, http.StatusBadRequest, notice{"Compare", "Tick two runs in the list to compare them. The first one is the baseline."})
@@ -39,7 +39,7 @@ func (s *app) compare(w http.ResponseWriter, r *http.Request) {
 }
 
 // comparison answers with the comparison of two runs, as the content of a frame.
-func (s *app) comparison(w http.ResponseWriter, r *http.Request) {
+func (s *App) comparison(w http.ResponseWriter, r *http.Request) {
 	keys := r.URL.Query()["run"]
 	if len(keys) != 2 {
 		frame(w, r, "A comparison is of two runs.")

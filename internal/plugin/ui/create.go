@@ -33,7 +33,7 @@ type createPage struct {
 type problem struct{ Field, Message string }
 
 // create shows a form with a sample or what was sent, checks that by a dry run of the API server, or creates the object.
-func (s *app) create(w http.ResponseWriter, r *http.Request) {
+func (s *App) create(w http.ResponseWriter, r *http.Request) {
 	p := createPage{page: s.page("New run", "new"), Samples: samples.Names(), Sample: r.URL.Query().Get("sample"), Namespace: s.namespace}
 	if r.Method == http.MethodGet {
 		if text, ok := samples.Read(p.Sample); ok && slices.Contains(p.Samples, p.Sample) {
@@ -67,7 +67,7 @@ func (s *app) create(w http.ResponseWriter, r *http.Request) {
 }
 
 // parse returns the one run or Benchmark of a manifest.
-func (s *app) parse(manifest string) (*unstructured.Unstructured, error) {
+func (s *App) parse(manifest string) (*unstructured.Unstructured, error) {
 	o := &unstructured.Unstructured{}
 	if err := yaml.UnmarshalStrict([]byte(manifest), &o.Object); err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (s *stream) send(e *event) error {
 
 // watch sends the events of a page: now, at each change of one of the channels, but not more often than maxRate, and every
 // heartbeat.
-func (s *app) watch(w http.ResponseWriter, r *http.Request, changes func() <-chan struct{}, next func() *event) {
+func (s *App) watch(w http.ResponseWriter, r *http.Request, changes func() <-chan struct{}, next func() *event) {
 	to := newStream(w)
 	timer := time.NewTimer(heartbeat)
 	defer timer.Stop()

@@ -6,36 +6,113 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 )
 
 const (
 	// maxBody bounds what a browser may send, in bytes: a manifest.
 	maxBody = 1 << 20
+	// formTimeout bounds the time in which a browser may send it.
+	formTimeout = 30 * time.Second
 	// tokenParameter is the name of the token in the URL that the command prints.
 	tokenParameter = "token"
-	// csrfField is the name of the field of a form that holds the guard's CSRF token.
+	// csrfField is the name of the field of a form that holds the CSRF token of a session.
 	csrfField = "csrf"
 	// policy lets a page load the program's own script and style, and talk to the program alone.
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; frame-ancestors "
 )
 
-// guard keeps everybody out but the user who started the program. Any web page can make a browser send requests to a
-// loopback address, directly or by a name that resolves to it (DNS rebinding), and any user of the machine can connect to it.
-type guard struct {
-	// hosts are the values of Host that are accepted: the loopback address and localhost, with the port.
+// origin is where browsers find the pages. Any web page can make a browser send requests to it, directly or by a name that
+// resolves to its address (DNS rebinding).
+type origin struct {
+	// scheme is http or https.
+	scheme string
+	// hosts are the values of Host that are accepted, with the port if it isn't the scheme's.
 	hosts []string
+}
+
+// admit sets the headers of every response and reports whether the request came by a name of the origin. If not, it has answered.
+func (o *origin) admit(w http.ResponseWriter, r *http.Request) bool {
+	header := w.Header()
+	header.Set("Content-Security-Policy", policy+"'none'")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Cache-Control", "no-store")
+	if slices.ContainsFunc(o.hosts, func(known string) bool { return strings.EqualFold(r.Host, known) }) {
+		return true
+	}
+	http.Error(w, "This address is not "+o.hosts[0]+".", http.StatusMisdirectedRequest)
+	return false
+}
+
+// same reports whether a request comes from a page of the origin, or from the address bar. Browsers say so by Sec-Fetch-Site,
+// older ones by Origin. If it doesn't, same has answered.
+func (o *origin) same(w http.ResponseWriter, r *http.Request) bool {
+	is := false
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "same-origin", "none":
+		is = true
+	case "":
+		from := r.Header.Get("Origin")
+		is = from == "" || from == o.scheme+"://"+r.Host
+	}
+	if !is {
+		http.Error(w, "Another site must not use this one.", http.StatusForbidden)
+	}
+	return is
+}
+
+// readForm reads the form of a request that may change something, and reports whether it has the CSRF token. If not, it has
+// answered. Other requests have no form.
+func readForm(w http.ResponseWriter, r *http.Request, csrf string) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return true
+	}
+	if !parseForm(w, r, maxBody) {
+		return false
+	}
+	if !equal(r.PostForm.Get(csrfField), csrf) {
+		http.Error(w, "This form is of another session. Load the page again.", http.StatusForbidden)
+		return false
+	}
+	return true
+}
+
+// parseForm reads a form of at most some bytes. If it can't, it has answered.
+func parseForm(w http.ResponseWriter, r *http.Request, most int64) bool {
+	out := http.NewResponseController(w)
+	err := out.SetReadDeadline(time.Now().Add(formTimeout))
+	if err == nil {
+		r.Body = http.MaxBytesReader(w, r.Body, most)
+		err = r.ParseForm()
+	}
+	if err != nil {
+		http.Error(w, "The form can't be read: "+err.Error(), http.StatusBadRequest)
+		return false
+	}
+	return out.SetReadDeadline(time.Time{}) == nil // an error: the browser has gone
+}
+
+func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// guard keeps everybody out but the user who started the program on this machine. Any user of the machine can connect to it.
+type guard struct {
+	origin
 	// token opens a session. Its cookie has another value, so that a cookie doesn't open another one.
-	token, session, csrf string
-	cookie               string
+	token, session string
+	cookie         string
 }
 
 func newGuard(address net.Addr) *guard {
 	_, port, _ := net.SplitHostPort(address.String())
 	return &guard{
-		hosts: []string{net.JoinHostPort("127.0.0.1", port), net.JoinHostPort("localhost", port)},
-		token: rand.Text(), session: rand.Text(), csrf: rand.Text(), cookie: "assay-ui-" + port,
+		origin: origin{"http", []string{net.JoinHostPort("127.0.0.1", port), net.JoinHostPort("localhost", port)}},
+		token:  rand.Text(), session: rand.Text(), cookie: "assay-ui-" + port,
 	}
 }
 
@@ -44,70 +121,27 @@ func (g *guard) url() string {
 	return "http://" + g.hosts[0] + "/?" + url.Values{tokenParameter: {g.token}}.Encode()
 }
 
-func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
-
-// protect returns a handler that passes on the user's own requests alone.
-func (g *guard) protect(next http.Handler) http.Handler {
+// protect returns a handler that passes on the user's own requests alone. Forms must have the CSRF token.
+func (g *guard) protect(next http.Handler, csrf string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := w.Header()
-		header.Set("Content-Security-Policy", policy+"'none'")
-		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("Referrer-Policy", "no-referrer")
-		header.Set("Cross-Origin-Opener-Policy", "same-origin")
-		header.Set("Cross-Origin-Resource-Policy", "same-origin")
-		header.Set("Cache-Control", "no-store")
-		if !g.named(r.Host) {
-			http.Error(w, "This address is not "+g.hosts[0]+".", http.StatusMisdirectedRequest)
+		if !g.admit(w, r) {
 			return
 		}
 		if token := r.URL.Query().Get(tokenParameter); token != "" && r.Method == http.MethodGet {
 			g.open(w, r, token)
 			return
 		}
-		cookie, err := r.Cookie(g.cookie)
-		switch {
-		case !g.sameOrigin(r):
-			http.Error(w, "Another site must not use this one.", http.StatusForbidden)
+		if !g.same(w, r) {
 			return
-		case err != nil || !equal(cookie.Value, g.session):
+		}
+		if cookie, err := r.Cookie(g.cookie); err != nil || !equal(cookie.Value, g.session) {
 			http.Error(w, `Open the URL that "kubectl assay ui" has printed.`, http.StatusUnauthorized)
 			return
 		}
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-			if err := r.ParseForm(); err != nil {
-				http.Error(w, "The form can't be read: "+err.Error(), http.StatusBadRequest)
-				return
-			}
-			if !equal(r.PostForm.Get(csrfField), g.csrf) {
-				http.Error(w, "This form is of another session. Load the page again.", http.StatusForbidden)
-				return
-			}
+		if readForm(w, r, csrf) {
+			next.ServeHTTP(w, r)
 		}
-		next.ServeHTTP(w, r)
 	})
-}
-
-func (g *guard) named(host string) bool {
-	for _, known := range g.hosts {
-		if strings.EqualFold(host, known) {
-			return true
-		}
-	}
-	return false
-}
-
-// sameOrigin reports whether a request comes from a page of the program, or from the address bar. Browsers say so by
-// Sec-Fetch-Site, older ones by Origin.
-func (g *guard) sameOrigin(r *http.Request) bool {
-	switch site := r.Header.Get("Sec-Fetch-Site"); site {
-	case "same-origin", "none":
-		return true
-	case "":
-		origin := r.Header.Get("Origin")
-		return origin == "" || origin == "http://"+r.Host
-	}
-	return false
 }
 
 // open answers the URL with the token: it sets the cookie and goes to the page without the token. A redirect would still
@@ -118,5 +152,5 @@ func (g *guard) open(w http.ResponseWriter, r *http.Request, token string) {
 		return
 	}
 	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	render(w, r, http.StatusOK, "enter", nil)
+	render(w, r, http.StatusOK, "enter", "/")
 }

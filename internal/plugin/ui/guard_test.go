@@ -32,7 +32,7 @@ func TestGuard(t *testing.T) {
 		"a wrong token":            {path: "/?token=wrong", without: true, want: http.StatusUnauthorized},
 		"the style too":            {path: "/assets/ui.css", without: true, want: http.StatusUnauthorized},
 		"rebound name":             {path: "/", change: func(r *http.Request) { r.Host = "evil.example:80" }, want: http.StatusMisdirectedRequest},
-		"rebound name, with token": {path: "/?token=" + s.server.guard.token, change: func(r *http.Request) { r.Host = "evil.example" }, without: true, want: http.StatusMisdirectedRequest},
+		"rebound name, with token": {path: "/?token=" + s.guard.token, change: func(r *http.Request) { r.Host = "evil.example" }, without: true, want: http.StatusMisdirectedRequest},
 		"another port":             {path: "/", change: func(r *http.Request) { r.Host = "127.0.0.1:1" }, want: http.StatusMisdirectedRequest},
 		"from another site":        {path: "/", change: header("Sec-Fetch-Site", "cross-site"), want: http.StatusForbidden},
 		"from another port":        {path: "/", change: header("Sec-Fetch-Site", "same-site"), want: http.StatusForbidden},
@@ -71,13 +71,13 @@ func header(name, value string) func(*http.Request) {
 }
 
 func (s *site) cookie() *http.Cookie {
-	return &http.Cookie{Name: s.server.guard.cookie, Value: s.server.guard.session}
+	return &http.Cookie{Name: s.guard.cookie, Value: s.guard.session}
 }
 
 // TestCookie checks that the cookie is for this program alone, and isn't the token.
 func TestCookie(t *testing.T) {
 	s := newSite(t, interceptor.Funcs{})
-	response, err := http.DefaultClient.Do(s.request(http.MethodGet, "/?token="+s.server.guard.token, nil))
+	response, err := http.DefaultClient.Do(s.request(http.MethodGet, "/?token="+s.guard.token, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestCookie(t *testing.T) {
 		t.Fatalf("cookies %v", response.Cookies())
 	}
 	c := response.Cookies()[0]
-	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Value == s.server.guard.token || len(c.Value) < 26 {
+	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Value == s.guard.token || len(c.Value) < 26 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -102,7 +102,7 @@ func TestCSRF(t *testing.T) {
 		}
 		return r
 	}
-	token := s.server.guard.csrf
+	token := s.server.csrf
 	for name, r := range map[string]*http.Request{
 		"without the token": with("", nil), "with a wrong one": with("wrong", nil),
 		"from another site": with(token, header("Sec-Fetch-Site", "cross-site")),

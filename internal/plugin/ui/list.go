@@ -181,7 +181,7 @@ func order(sort string) func(a, b *row) int {
 }
 
 // rows returns the rows that a filter selects, in their order, and the number of all runs.
-func (s *app) rows(f *filter) (rows []*row, all int) {
+func (s *App) rows(f *filter) (rows []*row, all int) {
 	now := s.now()
 	runs := objects[*v1alpha1.BenchmarkRun](s.runs)
 	for _, run := range runs {
@@ -203,7 +203,7 @@ type listPage struct {
 	Namespaces, Servers, States, Verdicts []string
 }
 
-func (s *app) list(w http.ResponseWriter, r *http.Request) {
+func (s *App) list(w http.ResponseWriter, r *http.Request) {
 	p := listPage{page: s.page("Runs", "runs"), Filter: filterOf(r.URL.Query())}
 	p.Events = "/events?" + r.URL.RawQuery
 	p.Rows, p.All = s.rows(p.Filter)
@@ -228,7 +228,7 @@ func (s *app) list(w http.ResponseWriter, r *http.Request) {
 
 // listEvents sends the rows that have changed. Those that the page doesn't have yet are only counted, so that nothing moves
 // while somebody reads.
-func (s *app) listEvents(w http.ResponseWriter, r *http.Request) {
+func (s *App) listEvents(w http.ResponseWriter, r *http.Request) {
 	f := filterOf(r.URL.Query())
 	var shown map[string]string
 	s.watch(w, r, s.runs.wait, func() *event {
@@ -257,7 +257,7 @@ func (s *app) listEvents(w http.ResponseWriter, r *http.Request) {
 }
 
 // noticePart returns the part of a page with what the user should know of the connection.
-func (s *app) noticePart(of *store) map[string]string {
+func (s *App) noticePart(of *store) map[string]string {
 	html, err := execute("notice", of.notice(s.now()))
 	if err != nil {
 		return nil

@@ -76,7 +76,7 @@ func headOf(run *v1alpha1.BenchmarkRun) *head {
 }
 
 // find answers with a message and returns nil if a run isn't there.
-func (s *app) find(w http.ResponseWriter, r *http.Request) *v1alpha1.BenchmarkRun {
+func (s *App) find(w http.ResponseWriter, r *http.Request) *v1alpha1.BenchmarkRun {
 	namespace, name := r.PathValue("namespace"), r.PathValue("name")
 	run, err := s.read(r.Context(), namespace, name)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *app) find(w http.ResponseWriter, r *http.Request) *v1alpha1.BenchmarkRu
 }
 
 // read returns a run from the store or, if that doesn't have it, from the API server: it may be in another namespace.
-func (s *app) read(ctx context.Context, namespace, name string) (*v1alpha1.BenchmarkRun, error) {
+func (s *App) read(ctx context.Context, namespace, name string) (*v1alpha1.BenchmarkRun, error) {
 	if run, ok := object[*v1alpha1.BenchmarkRun](s.runs, namespace, name); ok {
 		return run, nil
 	}
@@ -96,7 +96,7 @@ func (s *app) read(ctx context.Context, namespace, name string) (*v1alpha1.Bench
 }
 
 // failed answers with an error of a request to the API server.
-func (s *app) failed(w http.ResponseWriter, r *http.Request, err error) {
+func (s *App) failed(w http.ResponseWriter, r *http.Request, err error) {
 	status, n := http.StatusBadGateway, notice{"The API server", sentence(err)}
 	if code, title := statusOf(err); code != 0 {
 		status, n.Title = code, title
@@ -104,7 +104,7 @@ func (s *app) failed(w http.ResponseWriter, r *http.Request, err error) {
 	s.message(w, r, status, n)
 }
 
-func (s *app) run(w http.ResponseWriter, r *http.Request) {
+func (s *App) run(w http.ResponseWriter, r *http.Request) {
 	run := s.find(w, r)
 	if run == nil {
 		return
@@ -129,7 +129,7 @@ func (s *app) run(w http.ResponseWriter, r *http.Request) {
 }
 
 // report answers with the report of a run, as the content of a frame.
-func (s *app) report(w http.ResponseWriter, r *http.Request) {
+func (s *App) report(w http.ResponseWriter, r *http.Request) {
 	run := s.find(w, r)
 	if run == nil {
 		return
@@ -178,7 +178,7 @@ func document(w http.ResponseWriter, html []byte) {
 
 // runEvents follows a run until it has finished: by the leader's stream while it measures and, where that can't be had, by
 // the status.
-func (s *app) runEvents(w http.ResponseWriter, r *http.Request) {
+func (s *App) runEvents(w http.ResponseWriter, r *http.Request) {
 	run := s.find(w, r)
 	if run == nil {
 		return
@@ -222,7 +222,7 @@ const (
 )
 
 // follow keeps the relay up to date with the leader's stream, also when the leader changes.
-func (s *app) follow(ctx context.Context, namespace, name string, to *relay) {
+func (s *App) follow(ctx context.Context, namespace, name string, to *relay) {
 	for ctx.Err() == nil {
 		err := s.live.Follow(ctx, namespace, name, func(u *update) error {
 			to.put(u)

@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"embed"
 	"html/template"
 	"io/fs"
@@ -27,7 +28,10 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{"count": func(
 
 const (
 	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
 	stopTimeout   = 2 * time.Second
+	// maxHeader bounds the header of a request, in bytes: it may have a bearer token.
+	maxHeader = 64 << 10
 )
 
 // Streamer streams a running measurement, as Source in internal/plugin/live.
@@ -35,36 +39,41 @@ type Streamer interface {
 	Follow(ctx context.Context, namespace, name string, f func(*live.Update) error) error
 }
 
-// app serves the pages with the rights of one user.
-type app struct {
+// App serves the pages with the rights of one user.
+type App struct {
 	client client.WithWatch
 	// namespace is where new objects are created if their manifest doesn't say; scope that of the lists, empty for all.
 	namespace, scope string
 	live             Streamer
-	guard            *guard
+	// csrf is the token that a form must have. user is the name to show; empty on the user's own machine.
+	csrf, user       string
 	runs, benchmarks *store
 	now              func() time.Time
 }
 
-func newServer(c client.WithWatch, namespace, scope string, streamer Streamer, address net.Addr) *app {
-	return &app{
-		client: c, namespace: namespace, scope: scope, live: streamer, guard: newGuard(address), now: time.Now,
+func NewApp(c client.WithWatch, namespace, scope string, streamer Streamer) *App {
+	return &App{
+		client: c, namespace: namespace, scope: scope, live: streamer, csrf: rand.Text(), now: time.Now,
 		runs:       newStore(c, cluster.BenchmarkRun, scope, &v1alpha1.BenchmarkRun{}, func() client.ObjectList { return &v1alpha1.BenchmarkRunList{} }),
 		benchmarks: newStore(c, cluster.Benchmark, scope, &v1alpha1.Benchmark{}, func() client.ObjectList { return &v1alpha1.BenchmarkList{} }),
 	}
 }
 
 // in returns a client with a namespace.
-func (s *app) in(namespace string) *cluster.Cluster {
+func (s *App) in(namespace string) *cluster.Cluster {
 	return &cluster.Cluster{WithWatch: s.client, Namespace: namespace}
 }
 
-// serve serves on a listener until the context ends.
-func (s *app) serve(ctx context.Context, listener net.Listener) error {
+// watchCluster fills the lists until the context ends.
+func (s *App) watchCluster(ctx context.Context) {
 	go s.runs.run(ctx)
 	go s.benchmarks.run(ctx)
+}
+
+// serve serves on a listener until the context ends.
+func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	httpServer := &http.Server{
-		Handler: s.handler(), ReadHeaderTimeout: headerTimeout, BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -83,11 +92,17 @@ func (s *app) serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-func (s *app) handler() http.Handler {
-	mux := http.NewServeMux()
+// assetsHandler serves the script and the style of the pages.
+func assetsHandler() http.Handler {
 	files, err := fs.Sub(assets, "assets")
 	must(err)
-	mux.Handle("GET /assets/", http.StripPrefix("/assets/", http.FileServerFS(files)))
+	return http.StripPrefix("/assets/", http.FileServerFS(files))
+}
+
+// handler returns the pages. Whoever serves them must keep others out, and check the CSRF token of forms.
+func (s *App) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /assets/", assetsHandler())
 	mux.HandleFunc("GET /{$}", s.list)
 	mux.HandleFunc("GET /events", s.listEvents)
 	mux.HandleFunc("GET /runs/{namespace}/{name}", s.run)
@@ -110,7 +125,7 @@ func (s *app) handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.message(w, r, http.StatusNotFound, notice{"Not found", "There is no page " + r.URL.Path + "."})
 	})
-	return s.guard.protect(mux)
+	return mux
 }
 
 // page is what every page has.
@@ -122,19 +137,21 @@ type page struct {
 	Events string
 	CSRF   string
 	Scope  string
+	// User is who has logged in; empty where nobody has to.
+	User   string
 	Notice notice
 }
 
-func (s *app) page(title, section string) page {
+func (s *App) page(title, section string) page {
 	scope := "all namespaces"
 	if s.scope != "" {
 		scope = "namespace " + s.scope
 	}
-	return page{Title: title, Section: section, CSRF: s.guard.csrf, Scope: scope}
+	return page{Title: title, Section: section, CSRF: s.csrf, Scope: scope, User: s.user}
 }
 
 // message answers with a page that has nothing but a notice.
-func (s *app) message(w http.ResponseWriter, r *http.Request, status int, n notice) {
+func (s *App) message(w http.ResponseWriter, r *http.Request, status int, n notice) {
 	p := s.page(n.Title, "")
 	p.Notice = n
 	render(w, r, status, "message", p)

@@ -132,8 +132,17 @@ func (s *store) contact() contact {
 	return contact{s.err, s.since, s.informer.HasSynced()}
 }
 
+// denied reports whether the user may not list the objects any more, which they then don't see either.
+func (s *store) denied() bool {
+	err := s.contact().err
+	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
+}
+
 // objects returns all objects of a store. They must not be changed.
 func objects[T client.Object](s *store) []T {
+	if s.denied() {
+		return nil
+	}
 	var all []T
 	for _, object := range s.informer.GetStore().List() {
 		all = append(all, object.(T))
@@ -144,7 +153,7 @@ func objects[T client.Object](s *store) []T {
 // object returns an object of a store, or nil if it isn't there. It must not be changed.
 func object[T client.Object](s *store, namespace, name string) (found T, ok bool) {
 	item, exists, err := s.informer.GetStore().GetByKey(namespace + "/" + name)
-	if err != nil || !exists {
+	if err != nil || !exists || s.denied() {
 		return found, false
 	}
 	return item.(T), true

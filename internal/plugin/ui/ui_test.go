@@ -33,7 +33,8 @@ import (
 // site is the pages of a cluster with given objects, and a browser that has opened them.
 type site struct {
 	t       *testing.T
-	server  *app
+	server  *App
+	guard   *guard
 	cluster client.WithWatch
 	base    string
 	browser *http.Client
@@ -101,10 +102,11 @@ func newSite(t *testing.T, functions interceptor.Funcs, objects ...client.Object
 		t.Fatal(err)
 	}
 	s := &site{t: t, cluster: c, live: &leader{changed: make(chan struct{})}, base: "http://" + listener.Addr().String()}
-	s.server = newServer(c, "shop", "shop", s.live, listener.Addr())
+	s.server, s.guard = NewApp(c, "shop", "shop", s.live), newGuard(listener.Addr())
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.server.serve(ctx, listener) }()
+	s.server.watchCluster(ctx)
+	go func() { ended <- serve(ctx, listener, s.guard.protect(s.server.handler(), s.server.csrf)) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -116,7 +118,7 @@ func newSite(t *testing.T, functions interceptor.Funcs, objects ...client.Object
 		t.Fatal(err)
 	}
 	s.browser = &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if status, body := s.get(strings.TrimPrefix(s.server.guard.url(), s.base)); status != http.StatusOK || !strings.Contains(body, "refresh") {
+	if status, body := s.get(strings.TrimPrefix(s.guard.url(), s.base)); status != http.StatusOK || !strings.Contains(body, "refresh") {
 		t.Fatalf("opening the session: %d %s", status, body)
 	}
 	return s
@@ -173,7 +175,7 @@ func (s *site) get(path string) (int, string) {
 
 // post sends a form with the CSRF token.
 func (s *site) post(path string, form url.Values) (int, string, http.Header) {
-	form.Set(csrfField, s.server.guard.csrf)
+	form.Set(csrfField, s.server.csrf)
 	return s.do(s.request(http.MethodPost, path, form))
 }
 

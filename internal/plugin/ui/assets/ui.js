@@ -65,8 +65,11 @@ function follow(url) {
     since = since || new Date();
     const line = byId("offline");
     line.hidden = false;
-    line.textContent = "Not connected to kubectl assay ui since " + since.toLocaleTimeString() + "; figures are of then. Runs go on. Trying again.";
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => follow(url), 5000);
+    line.textContent = "Not connected since " + since.toLocaleTimeString() + "; figures are of then. Runs go on. Trying again.";
+    if (source.readyState !== EventSource.CLOSED) return;
+    // The session may have ended: the page to log in is at the same address.
+    fetch(location.href, { method: "HEAD" }).then((page) => page.status === 401 && location.reload(), () => {});
+    setTimeout(() => follow(url), 5000);
   };
 }
 if (document.body.dataset.events) follow(document.body.dataset.events);

@@ -1,0 +1,72 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/plugin/live"
+)
+
+// Limits of the requests of a session to the API server, each second and in a burst.
+const (
+	sessionQPS   = 20
+	sessionBurst = 40
+)
+
+// apiLogin is the Login of a cluster.
+type apiLogin struct {
+	config                           *rest.Config
+	operatorNamespace, operatorLease string
+}
+
+// NewLogin returns the Login of the cluster with the address and the CA of config, and without its credentials. The operator is in a namespace,
+// and its leader holds the given Lease.
+func NewLogin(config *rest.Config, operatorNamespace, operatorLease string) Login {
+	return &apiLogin{rest.AnonymousClientConfig(config), operatorNamespace, operatorLease}
+}
+
+// as returns the configuration of a token's user.
+func (l *apiLogin) as(token string) *rest.Config {
+	config := rest.CopyConfig(l.config)
+	config.BearerToken, config.QPS, config.Burst = token, sessionQPS, sessionBurst
+	return config
+}
+
+// User implements Login. Every user may ask who they are, by the role system:basic-user
+// (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#self-subject-review).
+func (l *apiLogin) User(ctx context.Context, token string) (string, error) {
+	client, err := authenticationclient.NewForConfig(l.as(token))
+	if err != nil {
+		return "", fmt.Errorf("create a client: %w", err)
+	}
+	review, err := client.SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	return review.Status.UserInfo.Username, nil
+}
+
+// Open implements Login.
+func (l *apiLogin) Open(ctx context.Context, token, namespace string) (*App, error) {
+	config := l.as(token)
+	current := namespace
+	if current == "" {
+		current = metav1.NamespaceDefault
+	}
+	c, err := cluster.New(config, current)
+	if err != nil {
+		return nil, err
+	}
+	source, err := live.New(config, l.operatorNamespace, l.operatorLease)
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, source.Close)
+	return NewApp(c, current, namespace, source), nil
+}

@@ -1,0 +1,152 @@
+package api
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/internal/plugin/ui"
+)
+
+// TestPortal logs in to the pages for many users with tokens of service accounts: each sees and changes what the API server lets its
+// service account see and change.
+func TestPortal(t *testing.T) {
+	const namespace = "portal"
+	create := func(object client.Object) {
+		t.Helper()
+		if err := apiClient.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	run := createRun(t, namespace, base, "{}")
+	tokenOf := func(name string, verbs ...string) string {
+		t.Helper()
+		meta := metav1.ObjectMeta{Name: name, Namespace: namespace}
+		account := &corev1.ServiceAccount{ObjectMeta: meta}
+		create(account)
+		if len(verbs) > 0 {
+			create(&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"assay.dev"}, Resources: []string{"benchmarkruns", "benchmarks"}, Verbs: verbs}}})
+			create(&rbacv1.RoleBinding{
+				ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+				Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: name, Namespace: namespace}},
+			})
+		}
+		request := &authenticationv1.TokenRequest{}
+		if err := apiClient.SubResource("token").Create(t.Context(), account, request); err != nil {
+			t.Fatal(err)
+		}
+		return request.Status.Token
+	}
+	reader, writer, nobody := tokenOf("reader", "get", "list", "watch"), tokenOf("writer", "get", "list", "watch", "patch"), tokenOf("nobody")
+
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "http://" + listener.Addr().String()
+	portal, err := ui.NewPortal(address, ui.NewLogin(apiConfig, namespace, "assay-manager"), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- portal.Serve(ctx, listener) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	type visit func(method, path string, form url.Values) (int, string)
+	browser := func() visit {
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := &http.Client{Jar: jar}
+		return func(method, path string, form url.Values) (int, string) {
+			t.Helper()
+			r, err := http.NewRequestWithContext(t.Context(), method, address+path, strings.NewReader(form.Encode()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Sec-Fetch-Site", "same-origin")
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			response, err := client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			body, err := io.ReadAll(response.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return response.StatusCode, string(body)
+		}
+	}
+	open := func(token string) visit {
+		t.Helper()
+		do := browser()
+		if status, body := do(http.MethodPost, "/login", url.Values{"token": {token}, "namespace": {namespace}}); status != http.StatusOK {
+			t.Fatalf("logging in: %d %s", status, body)
+		}
+		return do
+	}
+	// sees waits until the list has a text.
+	sees := func(do visit, text string) string {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+			_, body := do(http.MethodGet, "/", nil)
+			if strings.Contains(body, text) {
+				return body
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("no %q after a minute: %s", text, body)
+			}
+		}
+	}
+	suspended := func(do visit, page string) (int, string) {
+		t.Helper()
+		_, csrf, _ := strings.Cut(page, `name="csrf" value="`)
+		csrf, _, _ = strings.Cut(csrf, `"`)
+		return do(http.MethodPost, "/runs/"+namespace+"/"+run.GetName()+"/suspend", url.Values{"csrf": {csrf}})
+	}
+
+	asReader := open(reader)
+	page := sees(asReader, run.GetName())
+	if !strings.Contains(page, "system:serviceaccount:"+namespace+":reader") {
+		t.Errorf("the page doesn't say who has logged in: %s", page)
+	}
+	if status, body := suspended(asReader, page); status != http.StatusForbidden || !strings.Contains(body, "forbidden") {
+		t.Errorf("a reader suspends a run: %d %s", status, body)
+	}
+	asWriter := open(writer)
+	if status, body := suspended(asWriter, sees(asWriter, run.GetName())); status != http.StatusOK {
+		t.Errorf("a writer suspends a run: %d %s", status, body)
+	}
+	asNobody := open(nobody)
+	if page := sees(asNobody, "You may not list benchmarkruns"); strings.Contains(page, run.GetName()) {
+		t.Errorf("who may see nothing sees the run: %s", page)
+	}
+	if status, body := asNobody(http.MethodGet, "/runs/"+namespace+"/"+run.GetName(), nil); status != http.StatusForbidden {
+		t.Errorf("who may see nothing opens the run: %d %s", status, body)
+	}
+	for name, token := range map[string]string{"no token": "x", "a changed one": reader[:len(reader)-4] + "AAAA"} {
+		if status, body := browser()(http.MethodPost, "/login", url.Values{"token": {token}}); status != http.StatusUnauthorized || !strings.Contains(body, "expired") {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+}

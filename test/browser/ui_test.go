@@ -1,0 +1,329 @@
+package browser_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/live"
+	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/plugin/ui"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/browser"
+)
+
+// alice is the ui.Login of a cluster with one user.
+type alice struct {
+	cluster client.WithWatch
+	live    ui.Streamer
+}
+
+// User implements ui.Login.
+func (alice) User(context.Context, string) (string, error) { return "alice", nil }
+
+// Open implements ui.Login.
+func (a alice) Open(_ context.Context, _, namespace string) (*ui.App, error) {
+	return ui.NewApp(a.cluster, "shop", namespace, a.live), nil
+}
+
+// under is a Streamer of a measurement that is under way.
+type under struct{ update live.Update }
+
+// Follow implements ui.Streamer.
+func (s under) Follow(ctx context.Context, _, _ string, f func(*live.Update) error) error {
+	if err := f(&s.update); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// uiRun returns a run of namespace shop whose number says in which state it is.
+func uiRun(number int) *v1alpha1.BenchmarkRun {
+	name := fmt.Sprintf("cart-%04d", number)
+	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "shop", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(time.Unix(1_700_000_000+int64(60*number), 0)),
+	}}
+	run.Spec.Target.Image = "tomcat:9"
+	run.Spec.Target.Server.Tomcat = &v1alpha1.TomcatServer{}
+	run.Spec.Load.Closed = &v1alpha1.ClosedLoad{Connections: 50, DurationSeconds: ptr.To(int32(60))}
+	verdicts := []v1alpha1.Verdict{"", v1alpha1.VerdictPassed, v1alpha1.VerdictFailed, v1alpha1.VerdictInvalid, v1alpha1.VerdictError}
+	run.Status.Verdict = verdicts[number%len(verdicts)]
+	condition := metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompleted, Message: "All clients have measured."}
+	switch run.Status.Verdict {
+	case "":
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionUnknown, v1alpha1.ReasonMeasuring, "The clients measure."
+		run.Status.Progress = &v1alpha1.Progress{
+			State: v1alpha1.ReasonMeasuring, Percent: ptr.To(int32(40)), RemainingSeconds: ptr.To(int64(36)),
+			Requests: ptr.To(int64(98_000)), Errors: ptr.To(int64(2)), RequestsPerSecond: "4510",
+		}
+		run.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(time.Now().Add(-24 * time.Second)))
+	case v1alpha1.VerdictError:
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, v1alpha1.ReasonTargetCrashed, "The server exited with code 1."
+	default:
+		run.Status.Result = &v1alpha1.ResultStatus{RequestsPerSecond: fmt.Sprintf("%d.5", 4000+number), Requests: ptr.To(int64(100_000)), Errors: &v1alpha1.ErrorCounts{Total: ptr.To(int64(number % 7))}}
+	}
+	run.Status.Conditions = []metav1.Condition{condition}
+	if run.Status.Verdict != "" {
+		run.Status.Conditions = append(run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonFinished})
+	}
+	return run
+}
+
+// stored stores a result as that of a run.
+func stored(tb testing.TB, run *v1alpha1.BenchmarkRun, r *result.Result) *corev1.ConfigMap {
+	tb.Helper()
+	r.Run.UID, r.Run.Name, r.Run.Namespace = string(run.UID), run.Name, run.Namespace
+	encoded, err := artifact.Encode(r, artifact.ConfigMapLimit)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	name := run.Name + "-result"
+	run.Status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: &v1alpha1.ArtifactConfigMap{Name: name, Key: "result"}, SHA256: artifact.Identify(encoded).SHA256}
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: run.Namespace, Name: name,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(run, v1alpha1.GroupVersion.WithKind("BenchmarkRun"))},
+		},
+		BinaryData: map[string][]byte{"result": encoded},
+	}
+}
+
+// serveUI serves the pages of a cluster with n runs, the first of which have reports, and returns their address.
+func serveUI(tb testing.TB, n int) string {
+	tb.Helper()
+	scheme, err := cluster.NewScheme()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var objects []client.Object
+	for i := range n {
+		run := uiRun(i)
+		switch i {
+		case 1:
+			objects = append(objects, stored(tb, run, clean()))
+		case 2:
+			objects = append(objects, stored(tb, run, measured(2, 22)))
+		}
+		objects = append(objects, run)
+	}
+	objects = append(objects, uiBenchmark())
+	update := live.Update{UID: "uid-cart-0000", State: v1alpha1.ReasonMeasuring, Start: second, Clients: 2, Connected: 2, Seconds: clean().Series}
+	update.Now = update.Start + update.Passed()*second + 400_000
+	update.Findings = []live.Finding{{Finding: result.Finding{Reason: "ClientThrottled", Severity: result.Warns, Message: "Client 1 was CPU-throttled for 3% of the time."}, Second: 4}}
+	for i := range update.Seconds {
+		update.Counts.Requests += update.Seconds[i].Requests
+	}
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	address := "http://" + listener.Addr().String()
+	portal, err := ui.NewPortal(address, alice{c, under{update}}, 100)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- portal.Serve(ctx, listener) }()
+	tb.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			tb.Error(err)
+		}
+	})
+	return address
+}
+
+// uiBenchmark returns a Benchmark in the middle of its first round.
+func uiBenchmark() *v1alpha1.Benchmark {
+	b := &v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "connectors", UID: "uid-connectors"}}
+	b.Spec.Template.Spec = uiRun(1).Spec
+	b.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: "Running", Message: "Block 3 of 10 is under way."}}
+	b.Status.Round = &v1alpha1.RoundStatus{Number: 1, Cells: ptr.To(int32(1)), CompletedBlocks: ptr.To(int32(2)), FinishedRuns: ptr.To(int32(2))}
+	return b
+}
+
+// logIn logs in by the form and waits for the list with n runs.
+func logIn(tb testing.TB, b *browser.Browser, address string, n int) *browser.Tab {
+	tb.Helper()
+	tab, end, err := b.OpenURL(address, true)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(end)
+	if _, err := browser.Evaluate[bool](tab, `document.getElementById('token').focus(), true`); err != nil {
+		tb.Fatal(err)
+	}
+	if err := tab.Press("a-token\r"); err != nil {
+		tb.Fatal(err)
+	}
+	await(tb, tab, fmt.Sprintf(`document.querySelectorAll('#rows > tr').length === %d`, n), address)
+	return tab
+}
+
+// await waits until an expression is true. The page may change meanwhile; it is loaded again if an address is given.
+func await(tb testing.TB, tab *browser.Tab, expression, again string) {
+	tb.Helper()
+	deadline := time.Now().Add(2 * time.Minute)
+	for {
+		is, err := browser.Evaluate[bool](tab, expression)
+		if err == nil && is {
+			return
+		}
+		if time.Now().After(deadline) {
+			text, _ := tab.Text()
+			tb.Fatalf("%s isn't true after two minutes: %v\n%s", expression, err, text)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if again == "" {
+			continue
+		}
+		if here, err := browser.Evaluate[string](tab, `location.pathname + (document.querySelector('#token') ? ' form' : '')`); err == nil && here == "/" {
+			if err := tab.Navigate(again); err != nil {
+				tb.Fatal(err)
+			}
+		}
+	}
+}
+
+// uiPages are the paths of the pages, each with what is true when it is complete.
+var uiPages = []struct{ name, path, complete string }{
+	{"list", "/", `document.querySelectorAll('#rows > tr').length > 0`},
+	{"list-filtered", "/?verdict=Passed&q=cart", `document.querySelectorAll('#rows > tr').length > 0`},
+	{"list-nothing", "/?q=nowhere", `document.body.innerText.includes('match')`},
+	{"run-measuring", "/runs/shop/cart-0000", `document.querySelector('#plots path.line') !== null && document.querySelector('#findings li') !== null`},
+	{"run-report", "/runs/shop/cart-0001", `document.querySelector('iframe.report') !== null`},
+	{"run-failed", "/runs/shop/cart-0004", `document.querySelector('#head') !== null`},
+	{"compare", "/compare?" + url.Values{"run": {"shop/cart-0001", "shop/cart-0002"}}.Encode(), `document.querySelector('iframe.report') !== null`},
+	{"benchmarks", "/benchmarks", `document.body.innerText.includes('connectors')`},
+	{"benchmark", "/benchmarks/shop/connectors", `document.body.innerText.includes('connectors')`},
+	{"new", "/new?sample=generic", `document.querySelector('#manifest').value.includes('BenchmarkRun')`},
+	{"delete", "/runs/shop/cart-0003/delete", `document.querySelector('main form') !== null`},
+	{"not-found", "/nowhere", `document.body.innerText.includes('Not found')`},
+}
+
+// TestUI checks each page of the user interface in each view, from the form to log in on.
+func TestUI(t *testing.T) {
+	const n = 30
+	b, address := start(t), serveUI(t, n)
+	form, end, err := b.OpenURL(address, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(end)
+	t.Run("login", func(t *testing.T) { checkUI(t, form, address) })
+	first := logIn(t, b, address, n)
+	for _, page := range uiPages {
+		t.Run(page.name, func(t *testing.T) {
+			// The tabs of a browser share its cookies.
+			tab, end, err := b.OpenURL(address+page.path, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(end)
+			await(t, tab, page.complete, "")
+			checkUI(t, tab, address)
+		})
+	}
+	t.Run("logged out", func(t *testing.T) {
+		if _, err := browser.Evaluate[bool](first, `document.querySelector('form[action="/logout"] button').click(), true`); err != nil {
+			t.Fatal(err)
+		}
+		await(t, first, `document.querySelector('#token') !== null`, "")
+	})
+}
+
+// checkUI checks a page that is complete. The status 401 of the form to log in, and 404 of a page that isn't there, are written to the console by
+// the browser itself.
+func checkUI(t *testing.T, tab *browser.Tab, address string) {
+	t.Helper()
+	expectNothing(t, browser.View{}, checks{
+		"messages": func() ([]string, error) {
+			return slices.DeleteFunc(tab.Messages(), func(m string) bool { return strings.Contains(m, "responded with a status of 40") }), nil
+		},
+		"requests": func() ([]string, error) { return tab.Foreign(address), nil },
+	})
+	checkKeyboard(t, tab)
+	for _, view := range layouts {
+		look(t, tab, view)
+		expectNothing(t, view, checks{"wider than the page": tab.Scrolling, "texts over each other": tab.Overlaps, "texts cut off": tab.Cut})
+	}
+	for _, view := range colors {
+		look(t, tab, view)
+		expectNothing(t, view, checks{"axe-core": func() ([]string, error) { return tab.Inaccessible(axe(t)) }})
+	}
+}
+
+// slowest returns the longest time in milliseconds from a change of the list to the paint after it: of filtering by a text that is typed, and
+// of scrolling through it.
+const slowest = `(async () => {
+	const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+	const most = async (steps) => {
+		let longest = 0;
+		for (const step of steps) {
+			await painted();
+			const from = performance.now();
+			step();
+			await painted();
+			longest = Math.max(longest, performance.now() - from);
+		}
+		return longest;
+	};
+	const search = document.getElementById('search');
+	const typed = ['c', 'ca', 'cart-00', 'cart-001', 'cart-0', 'tomcat passed', ''].map((text) => () => {
+		search.value = text;
+		search.dispatchEvent(new Event('input', {bubbles: true}));
+	});
+	const filter = await most(typed);
+	const box = document.querySelector('.scroll');
+	const scroll = await most([...Array(40).keys()].map((i) => () => { box.scrollTop = box.scrollHeight * i / 40; }));
+	return {Filter: filter, Scroll: scroll};
+})()`
+
+// BenchmarkList measures how long the list of 1,000 runs takes to be filtered and scrolled, and to load.
+func BenchmarkList(b *testing.B) {
+	const n = 1000
+	chromium, end, err := browser.Start(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer end()
+	tab := logIn(b, chromium, serveUI(b, n), n)
+	var filter, scroll, paint []float64
+	for b.Loop() {
+		times, err := browser.Evaluate[struct{ Filter, Scroll float64 }](tab, slowest)
+		if err != nil {
+			b.Fatal(err)
+		}
+		painted, err := browser.Evaluate[float64](tab, firstPaint)
+		if err != nil {
+			b.Fatal(err)
+		}
+		filter, scroll, paint = append(filter, times.Filter), append(scroll, times.Scroll), append(paint, painted)
+		if _, err := browser.Evaluate[bool](tab, `(location.reload(), true)`); err != nil {
+			b.Fatal(err)
+		}
+		await(b, tab, fmt.Sprintf(`document.readyState === 'complete' && document.querySelectorAll('#rows > tr').length === %d`, n), "")
+	}
+	for unit, all := range map[string][]float64{"filter-ms": filter, "scroll-ms": scroll, "first-paint-ms": paint} {
+		slices.Sort(all)
+		b.ReportMetric(all[len(all)/2], unit)
+		b.ReportMetric(all[len(all)-1], "longest-"+unit)
+	}
+}

@@ -1,0 +1,185 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+// pagesHost is the host of ui.url.
+const pagesHost = "localhost:8080"
+
+// TestPages serves the pages for many users from the chart's Deployment. A user with a token follows a run live by their own rights, one without
+// the rights sees nothing of it, and the report is there when the run has finished.
+func TestPages(t *testing.T) {
+	c := theCluster
+	helm(t, "upgrade", "assay", chart, "--values", restored(t), "--set", "ui.enabled=true,ui.url=http://"+pagesHost, "--wait", "--timeout", "2m")
+	served := c.pod(t, operatorNamespace, client.MatchingLabels{"app.kubernetes.io/component": "ui"})
+	ns := c.namespace(t)
+	viewer, stranger := c.viewer(t, ns, "viewer"), c.tokenOf(t, ns, "stranger")
+
+	run := wrapper.NewRun(ns, "seen", serverImage).Path("/fixed/2000/100").Seconds(2, 12).Obj()
+	c.create(t, run)
+	page := "/runs/" + ns + "/" + run.Name
+	alice, mallory := c.browse(t, served.Status.PodIP, viewer, ns), c.browse(t, served.Status.PodIP, stranger, ns)
+	if status, body := alice.get(t, page); status != http.StatusOK || !strings.Contains(body, run.Name) {
+		t.Fatalf("%d %s", status, body)
+	}
+	if status, body := mallory.get(t, page); status != http.StatusForbidden {
+		t.Errorf("who may not get the run: %d %s", status, body)
+	}
+
+	behind := alice.follow(t, page+"/events")
+	if len(behind) < 5 {
+		t.Fatalf("the page had the leader's figures %d times in a measurement of 12 s", len(behind))
+	}
+	t.Logf("the page was %.1f s behind the clients in the median, %.1f s at most, in %d updates", behind[len(behind)/2], behind[len(behind)-1], len(behind))
+	done := c.finished(t, run, time.Minute)
+	wantSucceeded(t, done)
+	if status, body := alice.get(t, page+"/report"); status != http.StatusOK || !strings.Contains(body, "Distribution") {
+		t.Errorf("the report: %d, %d bytes", status, len(body))
+	}
+}
+
+// tokenOf returns the token of a new service account.
+func (c *cluster) tokenOf(t *testing.T, namespace, name string) string {
+	t.Helper()
+	c.create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
+	request, err := c.kube.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return request.Status.Token
+}
+
+// viewer returns the token of a new service account that may see the namespace, and follow its runs live.
+func (c *cluster) viewer(t *testing.T, namespace, name string) string {
+	t.Helper()
+	token := c.tokenOf(t, namespace, name)
+	subject := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name}}
+	c.create(t, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Subjects: subject,
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
+	})
+	live := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: namespace + "-" + name}, Subjects: subject,
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "assay-live-viewer"},
+	}
+	c.create(t, live)
+	t.Cleanup(func() { // t's context is canceled by then
+		if err := c.Delete(context.Background(), live); err != nil {
+			t.Error(err)
+		}
+	})
+	return token
+}
+
+// pages is a browser at the pages of a pod.
+type pages struct {
+	base    string
+	browser *http.Client
+}
+
+// browse logs in with a token.
+func (c *cluster) browse(t *testing.T, address, token, namespace string) *pages {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &pages{"http://" + address + ":8080", &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	form := url.Values{"token": {token}, "namespace": {namespace}}
+	response := p.do(t, http.MethodPost, "/login", strings.NewReader(form.Encode()))
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusSeeOther {
+		body, _ := io.ReadAll(response.Body)
+		t.Fatalf("logging in: %s %s", response.Status, body)
+	}
+	return p
+}
+
+func (p *pages) do(t *testing.T, method, path string, body io.Reader) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, p.base+path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = pagesHost
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := p.browser.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response
+}
+
+func (p *pages) get(t *testing.T, path string) (int, string) {
+	t.Helper()
+	response := p.do(t, http.MethodGet, path, nil)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+var secondsBehind = regexp.MustCompile(`([\d.]+)\x{202f}s behind`)
+
+// follow reads the events of a run's page until the report is there. It returns by how many seconds the page was behind in each update with the
+// leader's figures, in ascending order.
+func (p *pages) follow(t *testing.T, path string) []float64 {
+	t.Helper()
+	response := p.do(t, http.MethodGet, path, nil)
+	defer response.Body.Close()
+	var behind []float64
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 1<<22)
+	for lines.Scan() {
+		data, is := strings.CutPrefix(lines.Text(), "data: ")
+		if !is {
+			continue
+		}
+		var event struct {
+			Parts  map[string]string `json:"parts"`
+			Reload bool              `json:"reload"`
+		}
+		if err := json.Unmarshal([]byte(data), &event); err != nil {
+			t.Fatal(err)
+		}
+		if m := secondsBehind.FindStringSubmatch(event.Parts["figures"]); m != nil {
+			seconds, err := strconv.ParseFloat(m[1], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			behind = append(behind, seconds)
+		}
+		if event.Reload {
+			slices.Sort(behind)
+			return behind
+		}
+	}
+	t.Fatalf("the events ended: %v", lines.Err())
+	return nil
+}
