@@ -8,12 +8,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,6 +23,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/plugin"
+	"github.com/assay-dev/assay/internal/plugin/exit"
 )
 
 // crdFolder has the CRDs that controller-gen makes of the types.
@@ -37,6 +41,11 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	// Scripts call this program as the plugin.
+	if filepath.Base(os.Args[0]) == "kubectl-assay" {
+		streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
+		os.Exit(exit.Report(os.Stderr, plugin.NewCommand(streams, "test").Execute()))
+	}
 	os.Exit(withAPIServer(m))
 }
 
