@@ -1,5 +1,6 @@
-// Command assay-image writes an image archive in the format of `docker save` from plain files,
-// without a Docker engine or a registry. Equal files give equal digests.
+// Command assay-image writes images from plain files, without a Docker engine: an archive in the format of
+// `docker save` for one platform, or an OCI layout for several, which it can also push to a registry. Equal files
+// give equal digests.
 package main
 
 import (
@@ -40,19 +41,28 @@ func main() {
 
 func command() *cobra.Command {
 	var i image
-	var output string
+	var output, layoutDirectory string
+	var platforms []string
 	cmd := &cobra.Command{
-		Use:           "assay-image --tag NAME --output ARCHIVE --layer SOURCE=/TARGET[:MODE][,...]...",
-		Short:         "Write an image archive from files",
+		Use:           "assay-image --tag NAME {--output ARCHIVE | --layout DIRECTORY} --layer SOURCE=/TARGET[:MODE][,...]...",
+		Short:         "Write an image from files",
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		RunE:          func(*cobra.Command, []string) error { return i.build(output) },
+		RunE: func(*cobra.Command, []string) error {
+			if layoutDirectory != "" {
+				return i.writeLayout(layoutDirectory, platforms)
+			}
+			return i.build(output)
+		},
 	}
+	cmd.AddCommand(pushCommand())
 	flags := cmd.Flags()
 	flags.StringVar(&i.Tag, "tag", "", "tag of the image")
-	flags.StringVar(&output, "output", "", "archive to write")
-	flags.StringArrayVar(&i.Layers, "layer", nil, "files and directories of one layer; MODE is octal, and 0755 for a file if omitted; may be repeated")
+	flags.StringVar(&output, "output", "", "archive to write, for linux/amd64")
+	flags.StringVar(&layoutDirectory, "layout", "", "OCI layout to write, whose index has an image for each platform")
+	flags.StringArrayVar(&platforms, "platform", nil, "OS/ARCHITECTURE of an image of the layout; may be repeated")
+	flags.StringArrayVar(&i.Layers, "layer", nil, "files and directories of one layer; MODE is octal, and 0755 for a file if omitted; {arch} in a SOURCE of a layout is the architecture; may be repeated")
 	flags.StringArrayVar(&i.Entrypoint, "entrypoint", nil, "argument of the entrypoint; may be repeated")
 	flags.StringArrayVar(&i.Cmd, "cmd", nil, "argument of the command; may be repeated")
 	flags.StringArrayVar(&i.Env, "env", nil, "NAME=VALUE; may be repeated")
@@ -61,8 +71,10 @@ func command() *cobra.Command {
 	flags.StringVar(&i.User, "user", "", "UID:GID of the process")
 	flags.StringVar(&i.WorkingDir, "workdir", "", "working directory")
 	_ = cmd.MarkFlagRequired("tag")
-	_ = cmd.MarkFlagRequired("output")
 	_ = cmd.MarkFlagRequired("layer")
+	cmd.MarkFlagsOneRequired("output", "layout")
+	cmd.MarkFlagsMutuallyExclusive("output", "layout")
+	cmd.MarkFlagsRequiredTogether("layout", "platform")
 	return cmd
 }
 
@@ -122,10 +134,11 @@ func (i image) build(output string) error {
 	return os.WriteFile(stampFile, []byte(stamp), 0o644)
 }
 
-func (i image) assemble(layers [][]piece) (v1.Image, error) {
-	made, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
-		OS:           "linux",
-		Architecture: "amd64",
+// config returns the image's configuration for a platform, without layers.
+func (i image) config(platform v1.Platform) *v1.ConfigFile {
+	return &v1.ConfigFile{
+		OS:           platform.OS,
+		Architecture: platform.Architecture,
 		RootFS:       v1.RootFS{Type: "layers"},
 		Config: v1.Config{
 			Entrypoint:   i.Entrypoint,
@@ -136,7 +149,11 @@ func (i image) assemble(layers [][]piece) (v1.Image, error) {
 			ExposedPorts: set(i.Ports),
 			Labels:       labels(i.Labels),
 		},
-	})
+	}
+}
+
+func (i image) assemble(layers [][]piece) (v1.Image, error) {
+	made, err := mutate.ConfigFile(empty.Image, i.config(v1.Platform{OS: "linux", Architecture: "amd64"}))
 	if err != nil {
 		return nil, err
 	}
