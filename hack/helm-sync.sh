@@ -55,11 +55,11 @@ rules() {
   } >$chart/templates/_rules.tpl
 }
 
-# version sets the chart's appVersion to the image tag of config/manager.
+# version sets the chart's appVersion and the tags of its images to the image tag of config/manager.
 version() {
   local tag
   tag=$(awk '$1 == "newTag:" { print $2; exit }' config/manager/kustomization.yaml | tr -d '"')
-  sed -i "s/^appVersion: .*/appVersion: \"$tag\"/" $chart/Chart.yaml
+  sed -i -e "s/^appVersion: .*/appVersion: \"$tag\"/" -e "s|^\(      image: .*\):[^:]*$|\1:$tag|" $chart/Chart.yaml
 }
 
 # values writes the table of values from the comments in values.yaml that begin with
