@@ -72,7 +72,7 @@ CLUSTER := assay-cluster --engine $(CLUSTER_ENGINE) --kubeconfig-copy $(KUBECONF
 # kind needs no Debian packages: its node image has what the cluster runs on.
 CLUSTER_DEPS := $(if $(filter kind,$(CLUSTER_ENGINE)),,deps)
 CLUSTER_TOOLS := kubernetes etcd coredns
-DEV_TOOLS := controller-gen kustomize buf protoc-gen-go protoc-gen-go-grpc golangci-lint helm helm-unittest
+DEV_TOOLS := controller-gen kustomize buf protoc-gen-go protoc-gen-go-grpc golangci-lint helm helm-unittest actionlint
 # kind needs a Docker engine.
 KIND_TOOL := $(if $(shell command -v docker 2>/dev/null),kind)
 
@@ -247,8 +247,8 @@ tidy: ## Tidy all modules
 	  (cd "$$(dirname "$$module")" && GOFLAGS= go mod tidy); done
 
 .PHONY: lint
-lint: ## Lint both modules, the protocol and the chart
-	@hack/tools/build.sh golangci-lint buf helm helm-unittest kustomize
+lint: ## Lint both modules, the protocol, the chart and the workflows
+	@hack/tools/build.sh golangci-lint buf helm helm-unittest kustomize actionlint
 	@golangci-lint run --allow-parallel-runners ./...
 	@cd load && golangci-lint run --allow-parallel-runners ./...
 	@buf lint
@@ -256,6 +256,7 @@ lint: ## Lint both modules, the protocol and the chart
 	@helm lint --strict charts/assay
 	@helm-unittest charts/assay
 	@kustomize build config/certmanager >/dev/null
+	@actionlint -shellcheck= -pyflakes= .github/workflows/*.yml config/gitops/recipes/github-actions/*.yaml
 
 .PHONY: vulncheck
 vulncheck: ## Look for known vulnerabilities in what both modules call; VULN_DB=URL selects another database
