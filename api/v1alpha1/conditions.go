@@ -24,6 +24,8 @@ const (
 	// ConditionThresholdsMet says whether every threshold was met. It is Unknown when the result is
 	// not valid, and omitted when the run has no thresholds.
 	ConditionThresholdsMet = "ThresholdsMet"
+	// ConditionArchived says whether the whole result is in a bucket. It is omitted if the namespace has none.
+	ConditionArchived = "Archived"
 )
 
 // RetryPrefix precedes the error of the operator's last step, if it is tried again, in the message of Reconciling and,
@@ -136,6 +138,16 @@ const (
 	ReasonActive = "Active"
 	// ReasonFinished: the run has finished, and nothing is left to do.
 	ReasonFinished = "Finished"
+)
+
+// Reasons of Archived.
+const (
+	// ReasonArchived: the whole result is in the bucket.
+	ReasonArchived = "Stored"
+	// ReasonBucketUnavailable: the bucket didn't take the whole result in time.
+	ReasonBucketUnavailable = "BucketUnavailable"
+	// ReasonResultTooLarge: the whole result is larger than an object may be.
+	ReasonResultTooLarge = "ResultTooLarge"
 )
 
 // Reasons of ThresholdsMet, and of Valid where no finding has its own.

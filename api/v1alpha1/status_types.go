@@ -198,11 +198,42 @@ type ArtifactReference struct {
 	// +optional
 	ConfigMap *ArtifactConfigMap `json:"configMap,omitempty"`
 
+	// object is the whole result in a bucket, with the histograms of each second and of each client. The
+	// ConfigMap has what fits. It is omitted if the namespace has no bucket, or the bucket could not be
+	// reached; condition Archived says why.
+	// +optional
+	Object *ArtifactObject `json:"object,omitempty"`
+
 	// sizeBytes is the size of the artifact, gzip-compressed JSON, in bytes.
 	// +required
 	SizeBytes *int64 `json:"sizeBytes,omitempty"`
 
 	// sha256 is the SHA-256 of the artifact in hexadecimal.
+	// +kubebuilder:validation:MinLength=64
+	// +kubebuilder:validation:MaxLength=64
+	// +required
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// ArtifactObject is an object in a bucket that holds a whole result.
+type ArtifactObject struct {
+	// bucket is the URL by which the bucket is found, without credentials.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	// +required
+	Bucket string `json:"bucket,omitempty"`
+
+	// key is the object's key, after the prefix in the bucket's URL.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +required
+	Key string `json:"key,omitempty"`
+
+	// sizeBytes is the object's size, gzip-compressed JSON, in bytes.
+	// +required
+	SizeBytes *int64 `json:"sizeBytes,omitempty"`
+
+	// sha256 is the SHA-256 of the object in hexadecimal.
 	// +kubebuilder:validation:MinLength=64
 	// +kubebuilder:validation:MaxLength=64
 	// +required

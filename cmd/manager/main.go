@@ -67,6 +67,7 @@ type options struct {
 	namespace          string
 	podName            string
 	imagePull          string
+	bucketsFile        string
 	certificate        string
 	secretName         string
 	reconciler         manifest.Settings
@@ -112,6 +113,7 @@ func parse() *options {
 	flag.Func("lanes", "Lanes that runs may use, separated by commas. Any lane is allowed if it is omitted.", list(&o.reconciler.Lanes))
 	flag.Func("issuers", "cert-manager issuers that runs may use, separated by commas: Issuer/NAME, ClusterIssuer/NAME or KIND.GROUP/NAME, where NAME may be *. Any issuer is allowed if it is omitted.", list(&o.reconciler.Issuers))
 	flag.BoolVar(&o.reconciler.NetworkPolicies, "network-policies", false, "Create a NetworkPolicy for each run: its pods reach each other, the manager, DNS and what the run names.")
+	flag.StringVar(&o.bucketsFile, "buckets", "", "YAML file that says into which buckets whole results go: the URL default, and namespaces with a URL by namespace. Results are in ConfigMaps alone if it is omitted.")
 	o.zap.BindFlags(flag.CommandLine)
 	flag.Parse()
 	o.reconciler.ImagePullPolicy = corev1.PullPolicy(o.imagePull)
@@ -167,6 +169,10 @@ func (o *options) certificateSource(apiClient client.Client) sessioncertificate.
 
 func run(ctx context.Context, o *options) error {
 	if err := o.check(); err != nil {
+		return err
+	}
+	buckets, err := readBuckets(o.bucketsFile)
+	if err != nil {
 		return err
 	}
 	scheme := runtime.NewScheme()
@@ -238,6 +244,9 @@ func run(ctx context.Context, o *options) error {
 	}
 	if lock != nil {
 		reconciler.Leadership = lock.Leadership
+	}
+	if buckets != nil {
+		reconciler.Buckets = buckets
 	}
 	benchmarks := &benchmark.Reconciler{
 		Client: mgr.GetClient(), APIReader: apiReader, Events: reconciler.Events, Metrics: observed, Traces: sent, Clock: clock.RealClock{},

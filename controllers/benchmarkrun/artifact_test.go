@@ -203,7 +203,7 @@ func TestReconcileEndsARunWhoseArtifactHasAnotherSchema(t *testing.T) {
 			if err := api.Delete(t.Context(), b.artifact()); err != nil {
 				t.Fatal(err)
 			}
-			obj := manifest.Artifact(b.run, data)
+			obj := manifest.Artifact(b.run, data, nil)
 			if err := api.Create(t.Context(), obj); err != nil {
 				t.Fatal(err)
 			}

@@ -62,6 +62,12 @@ func (f *fakeSessions) Series(string) []result.Second {
 	f.merged++
 	return []result.Second{{Seconds: 1, Requests: 2000}}
 }
+
+func (f *fakeSessions) Histograms(string) map[int64]*result.Histogram {
+	second := result.NewHistogram()
+	second.Record(700)
+	return map[int64]*result.Histogram{0: second}
+}
 func (f *fakeSessions) Watch(_ string, watch session.Watch) { f.address = watch.Address }
 func (f *fakeSessions) Prepare(_ string, plans []*session.Plan, _ string) {
 	f.plans = plans

@@ -59,6 +59,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		r.release(ctx, br)
 	}
 	err = errors.Join(err, written)
+	if err == nil && plan.Upload != nil {
+		r.upload(ctx, br, plan)
+	}
 	if err == nil && plan.Store != nil {
 		plan, err = r.store(ctx, br, observed, plan)
 	}
@@ -148,6 +151,7 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 			r.configs.Delete(uid)
 			r.nodes.Delete(uid)
 			r.unstored.Delete(uid)
+			r.uploads.Delete(uid)
 			r.names.Delete(uid)
 			r.Traces.Forget(uid.(types.UID))
 			for _, made := range []*sync.Map{&r.signed, &r.created} {
@@ -169,6 +173,7 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 		r.configs.Delete(br.UID)
 		r.nodes.Delete(br.UID)
 		r.unstored.Delete(br.UID)
+		r.uploads.Delete(br.UID)
 	}
 	return br, nil
 }

@@ -109,11 +109,18 @@ func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 		}
 		return
 	}
+	r.observeBucket(br, o)
 	if unstored, ok := r.unstored.Load(br.UID); ok {
 		o.Unstored = unstored.(*run.Storage)
 		return
 	}
 	o.Series = r.Sessions.Series(uid)
+	if o.Bucket != nil {
+		histograms := r.Sessions.Histograms(uid)
+		for i := range o.Series {
+			o.Series[i].Latency = histograms[o.Series[i].Second]
+		}
+	}
 	o.Levels, o.Steps = run.Levels(br, o.Sessions.Clients)
 	for i := range o.Levels {
 		used := r.Sessions.TargetUsage(uid, o.Levels[i].Start, o.Levels[i].End)

@@ -30,6 +30,7 @@ import (
 type Sessions interface {
 	Observe(run string) session.Observation
 	Series(run string) []result.Second
+	Histograms(run string) map[int64]*result.Histogram
 	Passed(run string, clients int) []result.Second
 	TargetUsage(run string, from, to int64) result.TargetUsage
 	Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow
@@ -44,12 +45,23 @@ type Sessions interface {
 	Forget(run string)
 }
 
+// Buckets are the buckets of namespaces.
+type Buckets interface {
+	// Location returns the URL by which readers find the bucket of a namespace, or "" if it has none.
+	Location(namespace string) string
+	// Put creates an object in the bucket of a namespace. It succeeds if the object is there already. The error wraps
+	// bucket.ErrOther if the object is another one.
+	Put(ctx context.Context, namespace, key string, data []byte) error
+}
+
 // Reconciler reconciles BenchmarkRuns.
 type Reconciler struct {
 	client.Client
 	// APIReader reads past the cache.
 	APIReader client.Reader
 	Events    events.EventRecorder
+	// Buckets may be nil: results are stored in ConfigMaps alone.
+	Buckets Buckets
 	// Metrics and Traces may be nil.
 	Metrics  *metrics.Metrics
 	Traces   *traces.Traces
@@ -85,6 +97,10 @@ type Reconciler struct {
 	configs sync.Map
 	// unstored holds artifacts that could not be created yet, by the runs' UIDs.
 	unstored sync.Map
+	// uploads holds the uploads of whole results, by the runs' UIDs. uploaded carries the UIDs of runs after each
+	// attempt. It may be nil.
+	uploads  sync.Map
+	uploaded chan event.TypedGenericEvent[types.UID]
 	// nodes holds the targetNodes of active runs, by the runs' UIDs.
 	nodes sync.Map
 }

@@ -34,6 +34,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 		return fmt.Errorf("index the runs by lane: %w", err)
 	}
 	r.freed = make(chan event.TypedGenericEvent[string])
+	r.uploaded = make(chan event.TypedGenericEvent[types.UID])
 	built, err := ctrl.NewControllerManagedBy(mgr).
 		Named("benchmarkrun").
 		For(&v1alpha1.BenchmarkRun{}).
@@ -43,6 +44,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.nextAfterPod), builder.WithPredicates(podEnds)).
 		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.nextInLane), builder.WithPredicates(laneMoves)).
 		WatchesRawSource(source.Channel(r.freed, handler.TypedEnqueueRequestsFromMapFunc(r.next))).
+		WatchesRawSource(source.Channel(r.uploaded, handler.TypedEnqueueRequestsFromMapFunc(r.runOfSession))).
 		WatchesRawSource(r.first(mgr.GetCache())).
 		WatchesRawSource(source.Channel(changed, handler.TypedEnqueueRequestsFromMapFunc(r.runOfSession))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 4, RateLimiter: retry.Limiter()}).

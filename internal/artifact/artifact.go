@@ -2,6 +2,8 @@
 // of a run: gzip-compressed JSON with a schema version, bounded in size. It is
 // independent of Kubernetes and of where the bytes are stored.
 //
+// A result has two forms. Encode makes one that fits in a ConfigMap, EncodeWhole one with nothing omitted for a bucket.
+//
 // The JSON is that of result.Result, whose fields have comments. If the target's pod has several
 // containers, "server" is the one that clients talk to. "backends" are those behind it, each with
 // its "name" and the fields of "server". "environment.backends" has the conditions of each, by
@@ -31,6 +33,9 @@ const (
 	// k8s.io/kubernetes/pkg/apis/core). etcd rejects requests larger than 1.5 MiB, which contain
 	// binaryData without base64. 900 KiB leaves room for names and labels.
 	ConfigMapLimit = 900 << 10
+
+	// WholeLimit is the largest size of a whole result, which is an object in a bucket, in bytes.
+	WholeLimit = 64 << 20
 )
 
 // Identity identifies the bytes of a stored artifact.
@@ -76,14 +81,31 @@ func Pack(v any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// EncodeWhole returns the result as it is stored in a bucket, with nothing omitted. Errors wrap ErrTooLarge if it has
+// more than WholeLimit bytes.
+func EncodeWhole(r *result.Result) ([]byte, error) {
+	whole := *r
+	whole.SchemaVersion = result.SchemaVersion
+	encoded, err := compress(&whole)
+	if err == nil && len(encoded) > WholeLimit {
+		err = fmt.Errorf("encode whole result of %d clients in %d bytes: %w", len(r.Clients), WholeLimit, ErrTooLarge)
+	}
+	return encoded, err
+}
+
+// DecodeWhole is the inverse of EncodeWhole. It rejects what Decode rejects, with higher bounds.
+func DecodeWhole(data []byte) (*result.Result, error) { return decode(data, &wholeBounds) }
+
 // Decode is the inverse of Encode, but for what Encode has omitted. It rejects other schema versions
 // than its own, and JSON that is longer, deeper nested or has more elements than any result.
-func Decode(data []byte) (*result.Result, error) {
-	plain, err := Unpack(data)
+func Decode(data []byte) (*result.Result, error) { return decode(data, &configMapBounds) }
+
+func decode(data []byte, b *bounds) (*result.Result, error) {
+	plain, err := unpack(data, b.decoded)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkBounds(plain); err != nil {
+	if err := b.check(plain); err != nil {
 		return nil, fmt.Errorf("decode result: %w", err)
 	}
 	var schema struct {
@@ -104,17 +126,19 @@ func Decode(data []byte) (*result.Result, error) {
 }
 
 // Unpack returns the JSON of an artifact, of at most 32 MiB.
-func Unpack(data []byte) ([]byte, error) {
+func Unpack(data []byte) ([]byte, error) { return unpack(data, maxDecoded) }
+
+func unpack(data []byte, limit int) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("unpack result: %w", err)
 	}
-	plain, err := io.ReadAll(io.LimitReader(r, maxDecoded+1))
+	plain, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
 	if err != nil {
 		return nil, fmt.Errorf("unpack result: %w", err)
 	}
-	if len(plain) > maxDecoded {
-		return nil, fmt.Errorf("unpack result: more than %d bytes", maxDecoded)
+	if len(plain) > limit {
+		return nil, fmt.Errorf("unpack result: more than %d bytes", limit)
 	}
 	return plain, nil
 }

@@ -19,12 +19,23 @@ const (
 	maxEncodedHistograms = 2 * maxHistograms
 )
 
-// checkBounds returns an error for JSON that isn't worth decoding. It accepts whatever else is wrong with it.
-func checkBounds(plain []byte) error {
-	if n := bytes.Count(plain, []byte(`"hdr"`)); n > maxEncodedHistograms {
-		return fmt.Errorf("%d histograms, at most %d are read", n, maxEncodedHistograms)
+// bounds are those of a kind of artifact: the length of its JSON in bytes, and the numbers of its objects and arrays
+// and of its histograms.
+type bounds struct{ decoded, elements, histograms int }
+
+// A whole result has up to 7 histograms of each of 1,000 clients and of each level and step, and one of each point of
+// the series.
+var (
+	configMapBounds = bounds{maxDecoded, maxElements, maxEncodedHistograms}
+	wholeBounds     = bounds{256 << 20, 1_000_000, 20_000}
+)
+
+// check returns an error for JSON that isn't worth decoding. It accepts whatever else is wrong with it.
+func (b *bounds) check(plain []byte) error {
+	if n := bytes.Count(plain, []byte(`"hdr"`)); n > b.histograms {
+		return fmt.Errorf("%d histograms, at most %d are read", n, b.histograms)
 	}
-	return CheckNesting(plain, maxElements)
+	return CheckNesting(plain, b.elements)
 }
 
 // CheckNesting returns an error for JSON that is nested too deep, or has more objects and arrays than the given

@@ -29,11 +29,12 @@ const (
 //     whole again;
 //   - the series, to no fewer than 60 points.
 //
-// Counts, totals, merged histograms, environment and findings are always whole. The result itself
+// The histograms of seconds are always dropped; EncodeWhole keeps them. Counts, totals, merged histograms, environment and findings are always whole. The result itself
 // is not changed. Errors wrap ErrTooLarge if the result does not fit even then.
 func Encode(r *result.Result, limit int) ([]byte, error) {
 	kept := *r
 	kept.SchemaVersion = result.SchemaVersion
+	kept.Series = withoutHistograms(r.Series)
 	for elements(kept.Series) > maxSeriesElements {
 		kept.Series = joinPairs(kept.Series)
 	}
@@ -73,6 +74,17 @@ func encodeSeries(r *result.Result, limit, points int) ([]byte, error) {
 		}
 		thinned.Series = joinPairs(thinned.Series)
 	}
+}
+
+func withoutHistograms(series []result.Second) []result.Second {
+	if !slices.ContainsFunc(series, func(s result.Second) bool { return s.Latency != nil }) {
+		return series
+	}
+	series = slices.Clone(series)
+	for i := range series {
+		series[i].Latency = nil
+	}
+	return series
 }
 
 // elements returns the number of objects of a series.

@@ -43,11 +43,6 @@ func DigestOf(data []byte) Digest {
 // another's.
 func Prefix(namespace, name, uid string) string { return namespace + "/" + name + "-" + uid + "/" }
 
-// Key returns the key of a run's result with the given SHA-256.
-func Key(namespace, name, uid, sha256 string) string {
-	return Prefix(namespace, name, uid) + sha256 + ".json.gz"
-}
-
 // Bucket is an open bucket. It is safe for concurrent use.
 type Bucket struct {
 	blobs *blob.Bucket

@@ -30,15 +30,15 @@ const (
 // prefix is the parameter with the beginning of all keys. It is known for every scheme.
 const prefix = "prefix"
 
-// validation is the parameter of S3 that says when its SDK checks what it reads.
-const validation = "response_checksum_validation"
+// checksums is the parameter of S3 that says when its SDK checks what it reads.
+const checksums = "response_checksum_validation"
 
 // schemes holds the parameters of each scheme. Those that would put credentials into a URL are missing.
 var schemes = map[string]map[string]parameter{
 	"s3": {
 		prefix: where, "region": where, "endpoint": where, "use_path_style": where, "hostname_immutable": where, "dualstack": where, "fips": where,
 		"accelerate": how, "profile": how, "role": how, "ssetype": how, "kmskeyid": how,
-		"request_checksum_calculation": how, validation: how,
+		"request_checksum_calculation": how, checksums: how,
 	},
 	"gs":     {prefix: where},
 	"azblob": {prefix: where, "storage_account": where, "domain": where, "protocol": where, "localemu": where},
@@ -151,8 +151,8 @@ func open(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
 		}
 		return blobs, err
 	case "s3":
-		if !query.Has(validation) {
-			query.Set(validation, "when_required") // Get checks the digest; the SDK would log what it can't check
+		if !query.Has(checksums) {
+			query.Set(checksums, "when_required") // Get checks the digest; the SDK would log what it can't check
 		}
 	case "file":
 		query.Set("no_tmp_dir", "true") // a rename works only within a file system

@@ -35,6 +35,9 @@ type Second struct {
 	// nil if they are unknown.
 	Counts *Counts     `json:"counts,omitempty"`
 	Phases *PhaseTimes `json:"phases,omitempty"`
+	// Latency is the distribution of the total times of successful requests. Only whole results have it; see package
+	// artifact.
+	Latency *Histogram `json:"latency,omitempty"`
 	// Server and Backends are all figures of the target's containers, the latter by name. One
 	// of unknown usage is absent.
 	Server   *Used            `json:"server,omitempty"`
@@ -146,6 +149,7 @@ func (s *Second) Join(next *Second) {
 	}
 	s.Backends = backends
 	s.Node, s.ClientNode = joinNodes(s.Node, next.Node), joinNodes(s.ClientNode, next.ClientNode)
+	s.Latency = nil
 	SecondFigures.Merge(s, next)
 }
 

@@ -20,6 +20,8 @@
 //	    why a run can't end with a result, and the way to the start of its load
 //	deadline.go, stages.go
 //	    its time limit, and the load
+//	refusal.go, archive.go
+//	    an object that is rejected, and the way of a result into its bucket and its artifact
 //	result.go, verdict.go, cleanup.go
 //	    the result, the verdict and the end
 //	decide.go

@@ -40,6 +40,11 @@ type Observed struct {
 	// Unstored is the artifact that this manager could not create yet, or nil. It is encoded once.
 	Unstored *Storage
 
+	// Bucket is the bucket of the run's namespace, or nil. Upload is the state of storing the whole result there, or
+	// nil if this manager hasn't begun. They are read only when every client has sent its totals.
+	Bucket *Bucket
+	Upload *Upload
+
 	// Sessions holds what the run's pods reported.
 	Sessions session.Observation
 	// Windows holds the last windows of a warm-up, until it is decided that the target is steady.
@@ -92,6 +97,25 @@ type Observed struct {
 	Unrecorded []Leftover
 	// Refusal is the object of the plan that could not be created, if there was one.
 	Refusal *Refusal
+}
+
+// Bucket is a bucket for whole results.
+type Bucket struct {
+	// Location is the URL by which readers find it.
+	Location string
+	// Prefix is the beginning of the keys of the run's objects.
+	Prefix string
+}
+
+// Upload is the state of storing a whole result in a bucket.
+type Upload struct {
+	// Running reports that an attempt has begun and not ended.
+	Running bool
+	// Err is the error of the last attempt that ended, which was at At, or nil. Final reports that the next attempt
+	// would fail for the same reason.
+	Err   error
+	At    time.Time
+	Final bool
 }
 
 // Position is a run's place in its lane, a queue of runs.

@@ -37,6 +37,10 @@ type Plan struct {
 
 	// Store is the artifact to create once the status that announces it is written, or nil.
 	Store *Storage
+	// Upload is the artifact whose whole result must be in its bucket before the artifact is created, or nil. Attempt
+	// begins an attempt to store it there.
+	Upload  *Storage
+	Attempt bool
 
 	// Forget drops what the pods have reported so far, before anything is sent to them.
 	Forget bool
@@ -93,6 +97,14 @@ type Creation struct {
 type Storage struct {
 	Creation
 	Stored
+	// Whole is the whole result, which is in its bucket when the artifact is created, or nil if there is none.
+	Whole *Whole
+}
+
+// Whole is a whole result to store in a bucket.
+type Whole struct {
+	v1alpha1.ArtifactObject
+	Data []byte
 }
 
 // Stored is an artifact that exists.

@@ -116,13 +116,18 @@ func mayBeAccepted(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) bool 
 	if r.Creation.Reason != v1alpha1.ReasonArtifactNotStored || !apierrors.IsForbidden(r.Err) && reasonOfRejection(r.Err.Error()) == "" {
 		return false
 	}
+	return now.Before(lastTotals(run, o).Add(acceptanceTimeout))
+}
+
+// lastTotals returns the time at which the last client's totals arrived.
+func lastTotals(run *v1alpha1.BenchmarkRun, o *Observed) time.Time {
 	var last time.Time
 	for i := range loadplan.Replicas(&run.Spec) {
 		if since := o.Sessions.Clients[i].TotalsSince; since.After(last) {
 			last = since
 		}
 	}
-	return now.Before(last.Add(acceptanceTimeout))
+	return last
 }
 
 // clientRefused fails a run whose Job can't create a pod because the API server rejects it.

@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/requestlist"
@@ -27,7 +24,7 @@ const (
 // client's end. Without an agent there is nothing to wait for.
 func (p *planner) collect() {
 	if unstored := p.observed.Unstored; unstored != nil { // the status says why
-		p.announce(unstored)
+		p.commit(unstored)
 		return
 	}
 	p.state(v1alpha1.ReasonCollecting, "Every client has sent its totals.", nil)
@@ -62,23 +59,8 @@ func (p *planner) store() {
 		p.fail(failuref(v1alpha1.ReasonArtifactNotStored, "The result can't be merged: %s", err))
 		return
 	}
-	encoded, err := artifact.Encode(merged, artifact.ConfigMapLimit)
-	if err != nil {
-		p.fail(failuref(v1alpha1.ReasonArtifactNotStored, "The result can't be encoded: %s", err))
-		return
-	}
-	p.announce(&Storage{
-		Creation{Object: manifest.Artifact(p.run, encoded), Reason: v1alpha1.ReasonArtifactNotStored},
-		Stored{Identity: artifact.Identify(encoded), Result: merged},
-	})
-}
-
-// announce plans to create an artifact once the status has its digest.
-func (p *planner) announce(s *Storage) {
-	p.Store = s
-	p.Status.Artifact = &v1alpha1.ArtifactReference{
-		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: manifest.ArtifactName(p.run), Key: artifact.Key},
-		SizeBytes: ptr.To(s.SizeBytes), SHA256: s.SHA256,
+	if s := p.storage(merged, p.whole(merged)); s != nil {
+		p.commit(s)
 	}
 }
 

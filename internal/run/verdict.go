@@ -31,6 +31,7 @@ func (p *planner) complete() {
 		fmt.Sprintf("%d requests were measured, %d of them failed.%s Show the result with: kubectl assay report %s -n %s",
 			r.Merged.Requests, r.Merged.Errors.Total(), stopped, p.run.Name, p.run.Namespace))
 	p.judge(r)
+	p.archived()
 	p.finish()
 	p.Release = true
 	p.requeueIn(exitTimeout)

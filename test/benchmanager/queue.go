@@ -174,7 +174,7 @@ func (c *cluster) seed(ctx context.Context, s *settings, template *v1alpha1.Benc
 		if err := c.Status().Update(ctx, run); err != nil {
 			return err
 		}
-		return c.Create(ctx, manifest.Artifact(run, stored.BinaryData[artifact.Key]))
+		return c.Create(ctx, manifest.Artifact(run, stored.BinaryData[artifact.Key], nil))
 	}); err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func object(size int) (data []byte, key string, digest bucket.Digest) {
 	random := rand.NewChaCha8([32]byte{byte(size)})
 	_, _ = random.Read(data)
 	digest = bucket.DigestOf(data)
-	return data, bucket.Key("default", "static", "1234", digest.SHA256), digest
+	return data, bucket.Prefix("default", "static", "1234") + digest.SHA256, digest
 }
 
 func TestObjects(t *testing.T) {

@@ -102,11 +102,10 @@ list of the root and "namespaced", "clusterScoped" or "all". Only secure metrics
 {{- end }}
 {{- end }}
 
-{{/* The mounts and the volumes of the Secrets for the receiver of traces, or nothing. */}}
-{{- define "assay.tracing.mounts" -}}
+{{/* The mounts and the volumes of the manager: Secrets for the receiver of traces, the buckets and their credentials. */}}
+{{- define "assay.manager.mounts" -}}
 {{- with .Values.tracing }}
-{{- if and .endpoint (or .caSecret .clientCertificateSecret) }}
-volumeMounts:
+{{- if .endpoint }}
 {{- if .caSecret }}
 - name: otlp-ca
   mountPath: /etc/assay/otlp-ca
@@ -119,12 +118,23 @@ volumeMounts:
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if include "assay.buckets" . }}
+- name: buckets
+  mountPath: /etc/assay/buckets
+  readOnly: true
+{{- with .Values.results.bucketCredentials }}
+{{- if and .secretName (or .googleKey .caKey) }}
+- name: bucket-credentials
+  mountPath: /etc/assay/bucket-credentials
+  readOnly: true
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end }}
 
-{{- define "assay.tracing.volumes" -}}
+{{- define "assay.manager.volumes" -}}
 {{- with .Values.tracing }}
-{{- if and .endpoint (or .caSecret .clientCertificateSecret) }}
-volumes:
+{{- if .endpoint }}
 {{- if .caSecret }}
 - name: otlp-ca
   secret:
@@ -139,4 +149,28 @@ volumes:
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if include "assay.buckets" . }}
+- name: buckets
+  configMap:
+    name: {{ include "assay.fullname" . }}-buckets
+{{- with .Values.results.bucketCredentials }}
+{{- if and .secretName (or .googleKey .caKey) }}
+- name: bucket-credentials
+  secret:
+    secretName: {{ .secretName }}
+    items:
+    {{- with .googleKey }}
+    - {key: {{ . | quote }}, path: google.json}
+    {{- end }}
+    {{- with .caKey }}
+    - {key: {{ . | quote }}, path: ca.crt}
+    {{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* true if there are buckets for results, else empty. */}}
+{{- define "assay.buckets" -}}
+{{- with .Values.results }}{{ if or .buckets.default .buckets.namespaces }}true{{ end }}{{ end }}
 {{- end }}

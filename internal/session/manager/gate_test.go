@@ -213,6 +213,8 @@ func TestPanicsOfReadings(t *testing.T) {
 	for name, read := range map[string]func(run string){
 		"observe": func(run string) { s.Observe(run) },
 		"series":  func(run string) { s.Series(run) },
+
+		"histograms": func(run string) { s.Histograms(run) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := s.of(name)

@@ -110,6 +110,12 @@ func (s *Server) Series(run string) []result.Second {
 	return contained(s, r, r.seconds)
 }
 
+// Histograms returns the distributions of the total times in the entries of Series, by their first seconds.
+func (s *Server) Histograms(run string) map[int64]*result.Histogram {
+	r := s.known(run)
+	return contained(s, r, r.histograms)
+}
+
 // Passed returns the entries of Series whose seconds all clients have sent. clients is their number. There
 // are none until that many are known.
 func (s *Server) Passed(run string, clients int) []result.Second {

@@ -116,6 +116,20 @@ func (s *series) seconds() []result.Second {
 	return all
 }
 
+// histograms returns the distributions of the total times in the entries of the series, by their first seconds. They
+// don't change when the series does.
+func (r *run) histograms() map[int64]*result.Histogram {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make(map[int64]*result.Histogram, len(r.series.entries))
+	for key, e := range r.series.entries {
+		e.total.Pack()
+		packed := *e.total // shares its bytes, which are never written to
+		all[key*r.series.width] = &packed
+	}
+	return all
+}
+
 // windows returns the last windows of the warm-up whose seconds all clients have sent.
 func (r *run) windows(clients int, c steady.Criterion) []result.WarmupWindow {
 	r.mu.Lock()

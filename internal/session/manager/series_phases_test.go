@@ -128,3 +128,33 @@ func TestPercentilesOfSentPhases(t *testing.T) {
 		t.Errorf("waiting %+v, want p50 %d, p99 %d", got.PhasePercentiles, pooled.Percentile(50), pooled.Percentile(99))
 	}
 }
+
+// TestHistogramsStay checks that the histograms of seconds are those of all clients, and don't change with the series.
+func TestHistogramsStay(t *testing.T) {
+	b := newBench(t)
+	random := rand.New(rand.NewPCG(3, 4))
+	pooled := result.NewHistogram()
+	for i := range 2 {
+		c := b.join(clientOf("run", i))
+		b.Start("run", measurement, b.now()-100_000_000)
+		second := timed(0, 1000, func() float64 { return random.ExpFloat64() * 5000 })
+		pooled.Merge(second.Latencies[result.Total])
+		c.SendSecond(measurement, second)
+	}
+	b.await("run", "sent", func(o session.Observation) bool { return o.Progress[measurement].Requests == 2000 })
+	first := b.Histograms("run")[0]
+	r := b.of("run")
+	r.mu.Lock()
+	later := &result.ClientSecond{}
+	later.Latencies.Of(result.Total).Record(1)
+	r.series.add(later, 1)
+	r.mu.Unlock()
+	for _, p := range []float64{50, 99, 99.9} {
+		if got, want := first.Percentile(p), pooled.Percentile(p); got != want {
+			t.Errorf("percentile %v: %d, want %d", p, got, want)
+		}
+	}
+	if now := b.Histograms("run")[0]; first.Count() != 2000 || now.Count() != 2001 {
+		t.Errorf("%d durations, then %d", first.Count(), now.Count())
+	}
+}
