@@ -11,10 +11,10 @@ import (
 
 // writeHistogramLog writes whole histograms as HdrHistogram's log (format version 1.3, histograms in the compressed
 // encoding V2): the interval without a tag has the total times over all clients, others have tags: the phase, after
-// the client, the level or the step of which it is. Values are in microseconds, the column Interval_Max in milliseconds.
+// the client, the level or the step of which it is; second for the total times of each second. Values are in microseconds, the column Interval_Max in milliseconds.
 //
-// The log has no histogram that the result doesn't have: none of a single second, and none of clients and levels whose
-// histograms were dropped.
+// The log has no histogram that the result doesn't have: only a whole result, from a bucket, has those of seconds. None of
+// clients and levels are there whose histograms were dropped.
 func writeHistogramLog(w io.Writer, r *result.Result) error {
 	if r.Merged.Latencies.Get(result.Total).Count() == 0 {
 		return errNoLatencies
@@ -51,7 +51,8 @@ type interval struct {
 	histogram     *result.Histogram
 }
 
-// intervals returns the histograms of a result: over all requests, of each client, and of each level and step.
+// intervals returns the histograms of a result: over all requests, of each client, of each level and step, and of each
+// second.
 func intervals(r *result.Result) []interval {
 	var all []interval
 	add := func(prefix string, start, length int64, latencies *result.Latencies) {
@@ -82,6 +83,11 @@ func intervals(r *result.Result) []interval {
 			prefix = fmt.Sprintf("step-%d-%d-", p.from, p.Load())
 		}
 		add(prefix, p.Start*1_000_000, (p.End-p.Start)*1_000_000, &p.Latencies)
+	}
+	for i := range r.Series {
+		if s := &r.Series[i]; s.Latency != nil && s.Latency.Count() > 0 {
+			all = append(all, interval{"second", s.Second * 1_000_000, s.Seconds * 1_000_000, s.Latency})
+		}
 	}
 	return all
 }

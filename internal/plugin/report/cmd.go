@@ -9,6 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/assay-dev/assay/internal/bucket"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report"
@@ -82,6 +83,9 @@ const example = `  # The report of a run, as text
   kubectl assay report tomcat-apr -o benchstat > apr.txt
   benchstat -col /connector nio.txt apr.txt
 
+  # The whole result from the run's bucket: each second's histogram
+  kubectl assay report tomcat-nio --whole -o hlog > tomcat-nio.hlog
+
   # The last completed round of a Benchmark, as text or for a pull request
   kubectl assay report benchmark/connectors
   kubectl assay report benchmark/connectors -o markdown
@@ -97,7 +101,9 @@ const example = `  # The report of a run, as text
 
 // NewCommand returns the command.
 func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
-	format, directory, number := "text", "", int64(0)
+	format, number := "text", int64(0)
+	var from source
+	var directory string
 	cmd := &cobra.Command{
 		Use:               "report (NAME | benchmark/NAME)",
 		Short:             "Print the report of a finished BenchmarkRun or of a Benchmark's round",
@@ -113,6 +119,14 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if number < 0 || number > 0 && kind != cluster.Benchmark {
 				return exit.Errorf(exit.Unknown, "--round needs benchmark/NAME and a number from 1 on")
 			}
+			if from.bucket != "" {
+				if err := bucket.Check(from.bucket); err != nil {
+					return exit.Errorf(exit.Unknown, "--bucket %w", err)
+				}
+			}
+			if (from.whole || from.bucket != "") && (kind == cluster.Benchmark || from.bucket != "" && !from.whole) {
+				return exit.Errorf(exit.Unknown, "--whole needs the name of a BenchmarkRun, and --bucket needs --whole")
+			}
 			if err := checkDirectory(directory, kind, format); err != nil {
 				return err
 			}
@@ -123,12 +137,14 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if kind == cluster.Benchmark {
 				return writeBenchmark(cmd.Context(), c, name, number, format, streams.Out)
 			}
-			return write(cmd.Context(), c, name, format, directory, streams.Out)
+			return write(cmd.Context(), c, name, from, format, directory, streams.Out)
 		},
 	}
 	all := slices.Compact(slices.Sorted(slices.Values(append(runFormats(), roundFormats()...))))
 	cluster.OutputFlag(cmd, &format, all, report.Usage(runFormats())+"; of a round: "+report.Usage(roundFormats()))
 	cmd.Flags().StringVar(&directory, "directory", "", "with -o gnuplot: write the script and its data as files into this directory")
+	cmd.Flags().BoolVar(&from.whole, "whole", false, "read the whole result of a run from its bucket, with your own credentials")
+	cmd.Flags().StringVar(&from.bucket, "bucket", "", "with --whole: URL by which you reach the bucket, such as s3://my-bucket?region=eu-central-1; that in the run's status if not set")
 	cmd.Flags().Int64Var(&number, "round", 0, "number of a Benchmark's round; the last completed one if not set")
 	return cmd
 }

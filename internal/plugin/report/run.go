@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/html/runpage"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 // runFormats returns the formats of a run's report.
@@ -27,8 +28,22 @@ func runFormats() []string {
 	return formats
 }
 
+// source says where a run's result is read from: its ConfigMap, or the whole one from its bucket, at a URL unless that
+// is empty.
+type source struct {
+	whole  bool
+	bucket string
+}
+
+func (s source) read(ctx context.Context, c *cluster.Cluster, run *v1alpha1.BenchmarkRun) (*result.Result, error) {
+	if s.whole {
+		return cluster.Whole(ctx, run, s.bucket)
+	}
+	return c.Result(ctx, run)
+}
+
 // write writes the report of a run. One that has finished without a result has a page only, which says why; the exit code is that of the other formats.
-func write(ctx context.Context, c *cluster.Cluster, name, format, directory string, out io.Writer) error {
+func write(ctx context.Context, c *cluster.Cluster, name string, from source, format, directory string, out io.Writer) error {
 	if err := report.CheckFormat(format, runFormats()); err != nil {
 		return exit.Errorf(exit.Unknown, "%w", err)
 	}
@@ -44,7 +59,7 @@ func write(ctx context.Context, c *cluster.Cluster, name, format, directory stri
 		}
 		return exit.Errorf(exit.Failed, "BenchmarkRun %q has %s", run.Name, cluster.NoResult(run))
 	}
-	r, err := c.Result(ctx, run)
+	r, err := from.read(ctx, c, run)
 	if err != nil {
 		return err
 	}
