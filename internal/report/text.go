@@ -149,10 +149,15 @@ func writeWarmup(w *paper, warmup *result.Warmup) {
 func writeStandalone(w *paper, r *result.Result) {
 	w.printf("%s: load on %s\n", cmp.Or(r.Run.Name, "unknown"), cmp.Or(r.Run.Server, "unknown"))
 	writeVerdict(w, r)
+	writeThresholds(w, r.Thresholds, validity.Valid(r.Findings))
 	section(w, "Summary")
 	writeMeaning(w, &r.Run)
 	writeAB(w, r, mergedBlock(r))
 	writeSiege(w, r)
+	if r.Script != nil {
+		section(w, "Script")
+		writeScript(w, r)
+	}
 	if len(r.Levels) > 0 {
 		section(w, "Levels")
 		writeLevels(w, r)

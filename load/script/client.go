@@ -43,8 +43,9 @@ type Client struct {
 
 	scriptDirectory, workDirectory, tlsDirectory string
 
-	events chan func() error // functions that handleOrders calls, from background work
-	exited chan struct{}     // closed when k6 has exited
+	events  chan func() error // functions that handleOrders calls, from background work
+	resumed chan struct{}     // closed when k6's load has begun
+	exited  chan struct{}     // closed when k6 has exited
 
 	plan    *session.Plan
 	address string
@@ -56,13 +57,16 @@ type Client struct {
 	load    span
 	// setUp reports whether setup() was started, tornDown whether teardown() was.
 	setUp, tornDown bool
-	teardownError   string
+	// stopped reports whether the manager has ended the load early.
+	stopped       bool
+	teardownError string
 }
 
 // New returns a client. The current program must act as k6 if its first argument is "k6".
 func New(s Session, log *slog.Logger) *Client {
 	return &Client{
-		session: s, log: log, program: "/proc/self/exe", events: make(chan func() error, 8), exited: make(chan struct{}),
+		session: s, log: log, program: "/proc/self/exe", events: make(chan func() error, 8),
+		resumed: make(chan struct{}), exited: make(chan struct{}),
 		scriptDirectory: session.ScriptDirectory, workDirectory: session.WorkDirectory, tlsDirectory: session.TLSDirectory,
 	}
 }
@@ -120,6 +124,8 @@ func (c *Client) handle(ctx context.Context, order pod.Order) error {
 		return c.prepare(ctx, order)
 	case pod.SetupData:
 		return c.applySetupData(ctx, order.Data)
+	case pod.EndMeasurement:
+		return c.stop(ctx, order.At)
 	case pod.Start:
 		switch order.Stage {
 		case sessionpb.Stage_STAGE_SETUP:
@@ -271,7 +277,7 @@ func (c *Client) k6Exited(status exitStatus) error {
 		return failure(session.FailureScriptInvalid, status, "k6 failed to run the script")
 	case status.code == exitcodes.ScriptAborted:
 		return failure(session.FailureScriptAborted, status, "the script called test.abort()")
-	case !c.load.isOver(), status.code != 0 && status.code != exitcodes.ThresholdsHaveFailed && status.code != exitcodes.MarkedAsFailed:
+	case !c.load.isOver() || !c.completed(status.code):
 		return failure(session.FailureScriptException, status, "k6 aborted")
 	}
 	totals, err := c.totals(status)
@@ -280,6 +286,17 @@ func (c *Client) k6Exited(status exitStatus) error {
 	}
 	c.session.SendTotals(totals)
 	return nil
+}
+
+// completed reports whether k6 exits with the code after a load that has a result.
+func (c *Client) completed(code exitcodes.ExitCode) bool {
+	switch code {
+	case 0, exitcodes.ThresholdsHaveFailed, exitcodes.MarkedAsFailed:
+		return true
+	case exitcodes.ScriptStoppedFromRESTAPI:
+		return c.stopped
+	}
+	return false
 }
 
 // failure returns an error with what happened, k6's exit code and its last error message.

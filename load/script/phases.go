@@ -83,10 +83,45 @@ func (c *Client) start(ctx context.Context, at int64) error {
 		}
 		return func() error {
 			c.load.began = began
+			close(c.resumed)
 			c.log.Info("Started load", "delay", began.Sub(local))
 			c.awaitEnd(ctx)
 			return nil
 		}
+	})
+	return nil
+}
+
+// stop ends k6's load at a time of the manager's clock, which may have passed. k6 interrupts the
+// iterations that are under way.
+func (c *Client) stop(ctx context.Context, at int64) error {
+	if c.load.began.IsZero() {
+		return errors.New("the manager sent an unexpected order to end the measurement")
+	}
+	if c.stopped {
+		return nil
+	}
+	c.stopped = true
+	local := c.session.Local(at)
+	c.background(ctx, func() func() error {
+		select {
+		case <-c.resumed:
+		case <-ctx.Done():
+			return nothing
+		}
+		timer := time.NewTimer(time.Until(local))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-c.exited:
+			return nothing
+		case <-ctx.Done():
+			return nothing
+		}
+		if err := c.api.stop(ctx); err != nil {
+			c.log.Warn("Failed to end load: it may have ended already", "reason", c.clipped(err.Error()))
+		}
+		return nothing
 	})
 	return nil
 }

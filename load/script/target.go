@@ -190,9 +190,11 @@ func (c *Client) environment() map[string]string {
 	for _, name := range []string{"ASSAY_MANAGER", client.CPULimitVariable, client.MemoryLimitVariable} {
 		delete(env, name)
 	}
-	maps.Copy(env, locate(c.plan, c.address).environment())
-	if _, given := env["BASE_URL"]; !given {
-		env["BASE_URL"] = env["ASSAY_TARGET_URL"]
+	if c.address != "" { // without a manager the script has URLs of its own
+		maps.Copy(env, locate(c.plan, c.address).environment())
+		if _, given := env["BASE_URL"]; !given {
+			env["BASE_URL"] = env["ASSAY_TARGET_URL"]
+		}
 	}
 	if t := c.plan.TLS; t != nil {
 		env["SSL_CERT_FILE"] = filepath.Join(c.workDirectory, caFile)

@@ -193,6 +193,14 @@ func (j *Job) k6Config() string { return filepath.Join(j.directory, "k6.json") }
 // isolate removes the user's settings for k6 from the environment. They would
 // change the scenario that runs the load.
 func (j *Job) isolate() error {
+	if err := unsetK6(); err != nil {
+		return err
+	}
+	return os.Setenv("K6_CONFIG", j.k6Config())
+}
+
+// unsetK6 removes the environment variables from which k6 reads its options.
+func unsetK6() error {
 	for _, setting := range os.Environ() {
 		if name, _, _ := strings.Cut(setting, "="); strings.HasPrefix(name, "K6_") {
 			if err := os.Unsetenv(name); err != nil {
@@ -200,5 +208,5 @@ func (j *Job) isolate() error {
 			}
 		}
 	}
-	return os.Setenv("K6_CONFIG", j.k6Config())
+	return nil
 }

@@ -131,10 +131,16 @@ func (s *localSession) FailAs(session.FailureKind, string) {}
 
 // Now returns the time in microseconds since the Unix epoch. There is no manager,
 // so this machine's clock is the only one.
-func (s *localSession) Now() int64 { return time.Now().UnixMicro() }
+func (s *localSession) Now() int64 { return now() }
 
 // Local converts a time of Now's clock to a time.Time with a monotonic clock reading.
-func (s *localSession) Local(at int64) time.Time {
+func (s *localSession) Local(at int64) time.Time { return local(at) }
+
+// now returns the time of this machine's clock in microseconds since the Unix epoch.
+func now() int64 { return time.Now().UnixMicro() }
+
+// local is the inverse of now. The time has a monotonic clock reading.
+func local(at int64) time.Time {
 	now := time.Now()
 	return now.Add(time.Duration(at-now.UnixMicro()) * time.Microsecond)
 }

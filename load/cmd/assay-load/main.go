@@ -33,6 +33,7 @@ func main() {
 const (
 	exitValid    = 0
 	exitFailed   = 1
+	exitMissed   = 2
 	exitNotValid = 3
 	exitUsage    = 4
 	// exitABUsage is ab's exit code for invalid options.

@@ -7,12 +7,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/validity"
 	"github.com/assay-dev/assay/load/planfile"
 	"github.com/assay-dev/assay/load/standalone"
@@ -20,11 +23,19 @@ import (
 
 func runCommand() *cobra.Command {
 	format := "text"
+	var options scriptOptions
 	command := &cobra.Command{
-		Use:   "run PLAN",
-		Short: "Run the load of a YAML file without a cluster and print a report",
-		Long: `Run the load that a YAML file describes, without a cluster, and print the report. PLAN is the path of the
-file, or - for the standard input. All fields:
+		Use:   "run PLAN|SCRIPT",
+		Short: "Run the load of a YAML file or a k6 script without a cluster and print a report",
+		Long: `Run the load that a YAML file describes, or a k6 script, without a cluster, and print the report.
+
+SCRIPT is a file that ends with .js, .mjs or .ts. k6 runs it with all of its options: scenarios, stages,
+thresholds, tags. Modules and data are found next to the script, as with k6.
+
+  assay-load run script.js
+  assay-load run script.js --url http://127.0.0.1:8080 -e USERS=50 -e K6_VUS=25 -o json
+
+PLAN is the path of the YAML file, or - for the standard input. All fields:
 
   url: http://127.0.0.1:8080         # scheme, host and port; with a path only if load.requests isn't set
   host: www.example.org              # Host header; default: host and port of the url
@@ -59,26 +70,36 @@ file, or - for the standard input. All fields:
     clientKeyFile: client.key        # default: clientCertificateFile
 
 File paths are relative to the directory of PLAN. Ctrl-C ends the measurement and prints a report of what was
-measured so far.
+measured so far. A script's teardown() is run before. The second Ctrl-C exits at once.
 
 Exit codes:
-  0    the result is valid
-  1    no result: the target did not respond or the load failed
-  3    the result isn't valid; the report says why
-  4    the plan or the command line is invalid
+  0    the result is valid and meets the script's thresholds, if any
+  1    no result: the target did not respond, the load failed, or the script called test.abort()
+  2    the result is valid, but misses a threshold of the script
+  3    the result isn't valid, whatever the thresholds; the report says why
+  4    the plan, the script or the command line is invalid
   130  interrupted; the report is printed if the measurement had begun`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &codedError{exitUsage, fmt.Errorf("specify one plan, or - for the standard input; see assay-load run --help")}
+				return &codedError{exitUsage, fmt.Errorf("specify one plan or script, or - for a plan from the standard input; see assay-load run --help")}
 			}
 			if err := report.CheckFormat(format, report.Names()); err != nil {
 				return &codedError{exitUsage, err}
 			}
+			if err := options.check(args[0]); err != nil {
+				return &codedError{exitUsage, err}
+			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), args[0], format) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if isScript(args[0]) {
+				return runScript(args[0], format, options)
+			}
+			return run(c.Context(), args[0], format)
+		},
 	}
 	command.Flags().StringVarP(&format, "output", "o", format, "output format: "+report.Usage(report.Names())+"; csv has the levels of a load with stages")
+	options.addFlags(command)
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &codedError{exitUsage, err} })
 	return command
 }
@@ -105,22 +126,33 @@ func run(ctx context.Context, path, format string) error {
 	}
 	return standalone.Drive(job, bar, nil, func(o standalone.Outcome) int {
 		bar.Clear()
-		if o.Interrupted {
-			fmt.Fprintln(os.Stderr, "assay-load: interrupted")
-		}
-		if o.Err != nil {
-			fmt.Fprintln(os.Stderr, "assay-load:", o.Err)
-			return code(o, exitFailed)
-		}
-		if err := print(os.Stdout, func(w io.Writer) error { return report.Write(w, format, o.Result) }); err != nil {
-			fmt.Fprintln(os.Stderr, "assay-load:", err)
-			return exitFailed
-		}
-		if !validity.Valid(o.Result.Findings) {
-			return code(o, exitNotValid)
-		}
-		return code(o, exitValid)
+		return finish(o, format)
 	})
+}
+
+// finish prints the report of an outcome and returns the exit code.
+func finish(o standalone.Outcome, format string) int {
+	if o.Interrupted {
+		fmt.Fprintln(os.Stderr, "assay-load: interrupted")
+	}
+	if o.Err != nil {
+		fmt.Fprintln(os.Stderr, "assay-load:", o.Err)
+		if session.FailureKindOf(o.Err) == session.FailureScriptInvalid {
+			return code(o, exitUsage)
+		}
+		return code(o, exitFailed)
+	}
+	if err := print(os.Stdout, func(w io.Writer) error { return report.Write(w, format, o.Result) }); err != nil {
+		fmt.Fprintln(os.Stderr, "assay-load:", err)
+		return exitFailed
+	}
+	switch {
+	case !validity.Valid(o.Result.Findings):
+		return code(o, exitNotValid)
+	case slices.ContainsFunc(o.Result.Thresholds, func(t result.ThresholdOutcome) bool { return !t.Met }):
+		return code(o, exitMissed)
+	}
+	return code(o, exitValid)
 }
 
 // code returns standalone.ExitInterrupted if the load was interrupted, and code otherwise.
