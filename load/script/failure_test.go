@@ -35,6 +35,7 @@ func TestFailures(t *testing.T) {
 		"unknown metric":       {`export const options = { thresholds: { other: ['count>1'] } }; export default function () {}`, session.FailureScriptInvalid, []string{"exit code 104", "other"}},
 		"invalid threshold":    {`export const options = { thresholds: { http_reqs: ['p(95)<1'] } }; export default function () {}`, session.FailureScriptInvalid, []string{"exit code 104", "http_reqs"}},
 		"exception in setup":   {`export function setup() { throw new Error('no shop') }; export default function () {}`, session.FailureScriptException, []string{"setup() failed", "no shop"}},
+		"abort in setup":       {`import exec from 'k6/execution'; export function setup() { exec.test.abort('closed') }; export default function () {}`, session.FailureScriptAborted, []string{"test.abort()", "setup()", "closed"}},
 		"too much setup data":  {`export function setup() { return 'x'.repeat(1100000) }; export default function () {}`, session.FailureScriptException, []string{"1048576", "Return less"}},
 		"setup times out":      {`import { sleep } from 'k6'; export const options = { setupTimeout: '300ms' }; export function setup() { sleep(60) }; export default function () {}`, session.FailureScriptException, []string{"setup()", "timed out"}},
 		"abort":                {`import exec from 'k6/execution'; export default function () { exec.test.abort('enough') }`, session.FailureScriptAborted, []string{"test.abort()", "enough"}},

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
+	"go.k6.io/k6/v2/errext"
 	"go.k6.io/k6/v2/errext/exitcodes"
 
 	"github.com/assay-dev/assay/internal/result"
@@ -27,13 +29,22 @@ func (c *Client) runSetup(ctx context.Context) {
 		data, err := c.api.setup(ctx)
 		return func() error {
 			if err != nil {
-				return &session.FailureError{Kind: session.FailureScriptException, Err: fmt.Errorf("setup() failed: %s", c.clipped(err.Error()))}
+				return c.setupFailure(err)
 			}
 			c.log.Info("Completed setup()", "bytes", len(data))
 			c.reportState(func(s *session.ScriptState) { s.SetupEnded, s.SetupData = true, data })
 			return nil
 		}
 	})
+}
+
+// setupFailure returns the failure of setup(). k6's API reports test.abort() in setup() as an error
+// with k6's text.
+func (c *Client) setupFailure(err error) error {
+	if strings.Contains(err.Error(), errext.AbortTest) {
+		return &session.FailureError{Kind: session.FailureScriptAborted, Err: fmt.Errorf("the script called test.abort() in setup(): %s", c.clipped(err.Error()))}
+	}
+	return &session.FailureError{Kind: session.FailureScriptException, Err: fmt.Errorf("setup() failed: %s", c.clipped(err.Error()))}
 }
 
 // applySetupData passes k6 the data that setup() returned on the leading client.
