@@ -45,7 +45,7 @@ func TestDecideStoresTheWholeResultFirst(t *testing.T) {
 	for name, test := range map[string]struct {
 		upload          *Upload
 		attempt, stores bool
-		requeue         time.Duration
+		requeue         time.Duration // zero for the deadline alone
 		retrying        string
 	}{
 		"not begun":            {nil, true, false, 0, ""},
@@ -58,8 +58,11 @@ func TestDecideStoresTheWholeResultFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s.o.Upload = test.upload
 			p := s.decide()
-			if p.Attempt != test.attempt || (p.Store != nil) != test.stores || (p.Upload != nil) == test.stores || p.RequeueAfter != test.requeue || p.Release {
-				t.Errorf("attempt %t, store %v, upload %v, again after %s, release %t", p.Attempt, p.Store, p.Upload, p.RequeueAfter, p.Release)
+			if p.Attempt != test.attempt || (p.Store != nil) != test.stores || (p.Upload != nil) == test.stores || p.Release {
+				t.Errorf("attempt %t, store %t, upload %t, release %t", p.Attempt, p.Store != nil, p.Upload != nil, p.Release)
+			}
+			if test.requeue != 0 && p.RequeueAfter != test.requeue || test.requeue == 0 && p.RequeueAfter < time.Minute {
+				t.Errorf("again after %s", p.RequeueAfter)
 			}
 			got := stateIn(p)
 			if got.Reason != v1alpha1.ReasonCollecting || !strings.Contains(got.Message, "The whole result is being stored in bucket s3://results.") ||
