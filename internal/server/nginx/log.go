@@ -70,7 +70,9 @@ func readLog(log string) logged {
 
 // IsError implements adapter.Verifiable. A limit of open files that a worker couldn't raise is none: ReadLog compares the limit with the
 // declared connections.
-func (Server) IsError(line string) bool { return logsError.MatchString(line) && !noLimit.MatchString(line) }
+func (Server) IsError(line string) bool {
+	return logsError.MatchString(line) && !noLimit.MatchString(line)
+}
 
 // running returns what nginx logged until it was stopped.
 func running(log string) string {
