@@ -51,6 +51,7 @@ type App struct {
 	now              func() time.Time
 }
 
+// NewApp returns the pages with the rights of a client's user. New objects get the namespace; the lists show those of scope, or of all namespaces if it is empty.
 func NewApp(c client.WithWatch, namespace, scope string, streamer Streamer) *App {
 	return &App{
 		client: c, namespace: namespace, scope: scope, live: streamer, csrf: rand.Text(), now: time.Now,
