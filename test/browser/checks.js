@@ -105,8 +105,6 @@ function focusable() {
 function focused() {
   const e = document.activeElement;
   if (!e || e === document.body) return {Name: '', Problem: ''};
-  // The focus is on something of the page within.
-  if (e.tagName === 'IFRAME') return {Name: 'iframe', Problem: ''};
   const style = getComputedStyle(e);
   const seen = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2;
   return {Name: `${e.tagName.toLowerCase()} ${nameOf(e)}`, Problem: seen ? '' : `its focus can't be seen (outline ${style.outlineStyle} ${style.outlineWidth})`};

@@ -259,7 +259,10 @@ func checkUI(t *testing.T, tab *browser.Tab, address string) {
 		},
 		"requests": func() ([]string, error) { return tab.Foreign(address), nil },
 	})
+	// What is in a frame is a page of its own, which TestPages checks.
+	evaluate[bool](t, tab, `(document.querySelectorAll('iframe').forEach((f) => { f.hidden = true; }), true)`)
 	checkKeyboard(t, tab)
+	evaluate[bool](t, tab, `(document.querySelectorAll('iframe').forEach((f) => { f.hidden = false; }), true)`)
 	for _, view := range layouts {
 		look(t, tab, view)
 		expectNothing(t, view, checks{"wider than the page": tab.Scrolling, "texts over each other": tab.Overlaps, "texts cut off": tab.Cut})
