@@ -16,7 +16,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// outcome is how a run with a verdict ends, and what tools must say of it.
+// outcome says how a run with a verdict ends, and what tools must say of it.
 type outcome struct {
 	succeeded, valid, met metav1.ConditionStatus
 	reason                string

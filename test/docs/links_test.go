@@ -20,7 +20,7 @@ var (
 	link    = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 	anchor  = regexp.MustCompile(`<a (?:name|id)="([^"]+)"`)
 	scheme  = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:`)
-	// text is what a heading's links and images show.
+	// text matches a heading's links and images, with what they show.
 	text = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/assay-dev/assay/test/local"
 )
 
-// cpuAccounting is where the kernel keeps the CPU time of control groups on each CPU, to the nanosecond
+// cpuAccounting is the directory with the CPU time of control groups on each CPU, to the nanosecond
 // (Documentation/admin-guide/cgroup-v1/cpuacct.rst). Version 2 of control groups has no such figure.
 const cpuAccounting = "/sys/fs/cgroup/cpuacct"
 

@@ -25,7 +25,7 @@ const (
 		"form-action 'self'; base-uri 'none'; frame-ancestors "
 )
 
-// origin is where browsers find the pages. Any web page can make a browser send requests to it, directly or by a name that
+// origin names the pages to browsers. Any web page can make a browser send requests to it, directly or by a name that
 // resolves to its address (DNS rebinding).
 type origin struct {
 	// scheme is http or https.

@@ -138,7 +138,7 @@ type page struct {
 	Events string
 	CSRF   string
 	Scope  string
-	// User is who has logged in; empty where nobody has to.
+	// User names the user who has logged in; empty where nobody has to.
 	User   string
 	Notice notice
 }
