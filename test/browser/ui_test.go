@@ -202,6 +202,15 @@ func await(tb testing.TB, tab *browser.Tab, expression, again string) {
 	}
 }
 
+// reload loads a page again and waits until an expression is true of the new one.
+func reload(tb testing.TB, tab *browser.Tab, expression string) {
+	tb.Helper()
+	if _, err := browser.Evaluate[bool](tab, `(window.old = true, location.reload(), true)`); err != nil {
+		tb.Fatal(err)
+	}
+	await(tb, tab, "window.old === undefined && document.readyState === 'complete' && "+expression, "")
+}
+
 // uiPages are the paths of the pages, each with what is true when it is complete.
 var uiPages = []struct{ name, path, complete string }{
 	{"list", "/", `document.querySelectorAll('#rows > tr').length > 0`},
@@ -319,10 +328,7 @@ func BenchmarkList(b *testing.B) {
 			b.Fatal(err)
 		}
 		filter, scroll, paint = append(filter, times.Filter), append(scroll, times.Scroll), append(paint, painted)
-		if _, err := browser.Evaluate[bool](tab, `(location.reload(), true)`); err != nil {
-			b.Fatal(err)
-		}
-		await(b, tab, fmt.Sprintf(`document.readyState === 'complete' && document.querySelectorAll('#rows > tr').length === %d`, n), "")
+		reload(b, tab, fmt.Sprintf(`document.querySelectorAll('#rows > tr').length === %d`, n))
 	}
 	for unit, all := range map[string][]float64{"filter-ms": filter, "scroll-ms": scroll, "first-paint-ms": paint} {
 		slices.Sort(all)

@@ -35,8 +35,7 @@ func TestZoom(t *testing.T) {
 	if hash := evaluate[string](t, tab, `location.hash`); !strings.HasPrefix(hash, "#zoom=") {
 		t.Errorf("the URL has %q", hash)
 	}
-	evaluate[bool](t, tab, `(location.reload(), true)`)
-	await(t, tab, `document.readyState === 'complete' && document.querySelectorAll('.timeline .zoom').length > 0`, "")
+	reload(t, tab, `document.querySelectorAll('.timeline .zoom').length > 0`)
 	if again := plots(t, tab); again != zoomed {
 		t.Errorf("%+v after loading the page again, %+v before", again, zoomed)
 	}
