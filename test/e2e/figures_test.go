@@ -58,7 +58,7 @@ func (c *cluster) serverReport(t *testing.T, run *v1alpha1.BenchmarkRun) map[str
 // adds to each request is therefore seen on the fastest: the 8.5th percentile, a tenth
 // of the 85% of the requests that /mix delays by 2 ms, is at most a quarter above the
 // server's. It is 80 to 100 µs above on an idle machine, up to 150 µs beside two
-// programs that never wait, and 224 µs were seen beside builds at a load average of 10.
+// programs that never wait, and 224 µs were seen at a load average of 10.
 // The log has the other percentiles.
 func TestFigures(t *testing.T) {
 	c := theCluster
