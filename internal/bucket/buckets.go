@@ -91,7 +91,8 @@ func (b *Buckets) bucket(ctx context.Context, address string) (*Bucket, error) {
 	if bucket != nil {
 		return bucket, nil
 	}
-	bucket, err := Open(ctx, address) // not under the lock: it may ask the network for credentials
+	// Not under the lock: it may ask the network for credentials. Those are renewed with the same context, long after this attempt.
+	bucket, err := Open(context.WithoutCancel(ctx), address)
 	if err != nil {
 		return nil, err
 	}
