@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/test/local"
@@ -20,11 +19,7 @@ const cpuAccounting = "/sys/fs/cgroup/cpuacct"
 
 // othersReader reads the CPU time, in microseconds, of everything but the server's container on its first CPU. It is the
 // kernel's own accounting, of which the agent reads nothing.
-type othersReader struct {
-	cancel context.CancelFunc
-	done   sync.WaitGroup
-	read   []stamped
-}
+type othersReader struct{ repeatedReader }
 
 // disturb reads from the start of the target on.
 func (r *othersReader) disturb(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
@@ -43,24 +38,13 @@ func (r *othersReader) disturb(ctx context.Context, c *local.Cluster, run *v1alp
 	if _, err := usageOf(group, cpu); err != nil {
 		return fmt.Errorf("the CPU time of others can't be read on this machine: %w", err)
 	}
-	ctx, r.cancel = context.WithCancel(ctx)
-	r.done.Go(func() {
-		for ctx.Err() == nil {
-			at := time.Now().UnixMicro()
-			all, err := usageOf("", cpu)
-			own, gone := usageOf(group, cpu)
-			if err == nil && gone == nil {
-				r.read = append(r.read, stamped{at, []float64{all - own}})
-			}
-			local.Sleep(ctx, readInterval)
-		}
+	r.begin(ctx, func() ([]float64, error) {
+		all, err := usageOf("", cpu)
+		own, gone := usageOf(group, cpu)
+		return []float64{all - own}, errors.Join(err, gone)
 	})
 	return nil
 }
-
-func (r *othersReader) at(microseconds int64) float64 { return valuesAt(r.read, microseconds)[0] }
-
-func (r *othersReader) stop() { stop(r.cancel, &r.done) }
 
 // accountedGroup returns the control group by which a process's CPU time is accounted.
 func accountedGroup(pid int) (string, error) {

@@ -16,12 +16,35 @@ import (
 
 const readInterval = 20 * time.Millisecond
 
-// counterReader reads counters of TcpExt in the network namespace of a run's target.
-type counterReader struct {
-	names  []string
+// repeatedReader reads values again and again, in the background.
+type repeatedReader struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
-	read   []stamped
+	all    []stamped
+}
+
+// begin reads until ctx ends. It leaves out what can't be read: the target is gone then.
+func (r *repeatedReader) begin(ctx context.Context, read func() ([]float64, error)) {
+	ctx, r.cancel = context.WithCancel(ctx)
+	r.done.Go(func() {
+		for ctx.Err() == nil {
+			at := time.Now().UnixMicro()
+			if values, err := read(); err == nil {
+				r.all = append(r.all, stamped{at, values})
+			}
+			local.Sleep(ctx, readInterval)
+		}
+	})
+}
+
+func (r *repeatedReader) at(microseconds int64) []float64 { return valuesAt(r.all, microseconds) }
+
+func (r *repeatedReader) stop() { stop(r.cancel, &r.done) }
+
+// counterReader reads counters of TcpExt in the network namespace of a run's target.
+type counterReader struct {
+	repeatedReader
+	names []string
 }
 
 // disturb reads from the start of the target on.
@@ -34,21 +57,9 @@ func (r *counterReader) disturb(ctx context.Context, c *local.Cluster, run *v1al
 	if _, err := readTCPExt(file, r.names); err != nil {
 		return err
 	}
-	ctx, r.cancel = context.WithCancel(ctx)
-	r.done.Go(func() {
-		for ctx.Err() == nil {
-			if values, err := readTCPExt(file, r.names); err == nil { // an error: the target is gone
-				r.read = append(r.read, stamped{time.Now().UnixMicro(), values})
-			}
-			local.Sleep(ctx, readInterval)
-		}
-	})
+	r.begin(ctx, func() ([]float64, error) { return readTCPExt(file, r.names) })
 	return nil
 }
-
-func (r *counterReader) at(microseconds int64) []float64 { return valuesAt(r.read, microseconds) }
-
-func (r *counterReader) stop() { stop(r.cancel, &r.done) }
 
 // readTCPExt returns counters of TcpExt: a line of names is followed by one of values.
 func readTCPExt(file string, names []string) ([]float64, error) {

@@ -90,7 +90,7 @@ func compareCPU(ctx context.Context, c *local.Cluster, namespace string) ([]comp
 	}
 	begin, end := made.Server.Begin.At, made.Server.End.At
 	percent := 100 / float64(end-begin)
-	others := percent * (reading.at(end) - reading.at(begin))
+	others := percent * (reading.at(end)[0] - reading.at(begin)[0])
 	fmt.Printf("  of them, the process that uses a third of the time: %.2f%%\n", percent*(spinning.usedAt(end)-spinning.usedAt(begin)))
 	return []comparison{{"CPU time of others, percent", others, made.NodeUsage.CPUPercent(made.NodeUsage.OtherCPU)}}, nil
 }
