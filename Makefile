@@ -272,7 +272,7 @@ verify: ## Fail unless all is generated, formatted, tidy and free of lint
 .PHONY: test-unit
 test-unit: ## Run the tests that need no API server and no cluster
 	@hack/install-deps.sh units
-	@go test ./api/... ./cmd/... ./internal/... ./test/chaos/... ./test/docs/... ./test/hostile/... ./test/wrapper/... ./test/benchmark/... ./test/server/... ./test/benchload/... ./test/findings/...
+	@go test ./api/... ./cmd/... ./internal/... ./test/chaos/... ./test/docs/... ./test/hostile/... ./test/wrapper/... ./test/benchmark/... ./test/server/... ./test/benchload/... ./test/findings/... ./test/reports/...
 	@cd load && go test ./...
 
 .PHONY: test-api
@@ -359,6 +359,12 @@ test-benchmark: cluster-up load-images test-server-image install ## Show that Be
 	@$(CLUSTER) load $(BIN)/images/server.tar
 	@$(GO_BUILD) -o $(BIN)/benchmark ./test/benchmark
 	@KUBECONFIG=$(KUBECONFIG_FILE) $(BIN)/benchmark $(ARGS)
+
+.PHONY: reports
+reports: cluster-up load-images load-test-images install plugin ## Repeat the published reports at their small size, and write docs/reports; ARGS="-only r3" selects, ARGS=-help explains
+	@hack/tools/build.sh kubernetes
+	@$(GO_BUILD) -o $(BIN)/reports ./test/reports
+	@KUBECONFIG=$(KUBECONFIG_FILE) $(BIN)/reports $(ARGS)
 
 .PHONY: test-findings
 test-findings: cluster-up load-images load-test-images install ## Provoke each finding, and make runs near it that must not have it; ARGS=-help lists flags

@@ -29,8 +29,9 @@ const (
 	// assumedRate is the rate of each client, in requests per second, from which the duration of a number of requests
 	// follows: about that of report R4.
 	assumedRate = 5000
-	// smallLimit is the longest time that a small sample may take, invalid runs included.
-	smallLimit = 10 * time.Minute
+	// smallLimit is the longest time that a small sample may take, invalid runs included, and smallReportLimit
+	// that of a report's small form.
+	smallLimit, smallReportLimit = 10 * time.Minute, 30 * time.Minute
 	// smallMilliCPUs is the CPU available to a run on a node with 2 CPUs: 1900m are allocatable there, some of which
 	// Assay's manager and the cluster's DNS request.
 	smallMilliCPUs = 1800
@@ -153,7 +154,8 @@ var (
 )
 
 // checkComment checks the comment at the head of a sample: its duration and CPUs against the spec, and that its
-// commands name the Benchmark and print whole tables. A sample is small unless another one is its small form.
+// commands name the Benchmark and print whole tables. A sample is small unless another one is its small form, that of a report
+// if it is in the directory of the small ones.
 func checkComment(t *testing.T, path string, b *v1alpha1.Benchmark) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -165,11 +167,14 @@ func checkComment(t *testing.T, path string, b *v1alpha1.Benchmark) {
 
 	c := costOf(t, b)
 	t.Logf("%d runs and %d trials, %s; %v, and %v for invalid runs; %d milliCPUs", c.runs, c.trials, c.load, c.total, c.replaced, c.milliCPUs)
-	if _, err := os.Stat(strings.TrimSuffix(path, ".yaml") + "-small.yaml"); err != nil {
-		if c.total+c.replaced >= smallLimit || c.milliCPUs > smallMilliCPUs {
-			t.Errorf("it takes %v, and %v for invalid runs, with %d milliCPUs; a small sample takes less than %v with at most %d",
-				c.total, c.replaced, c.milliCPUs, smallLimit, smallMilliCPUs)
-		}
+	_, err = os.Stat(strings.TrimSuffix(path, ".yaml") + "-small.yaml")
+	small, limit := err != nil, smallLimit
+	if strings.HasPrefix(path, reportDirectory) {
+		small, limit = filepath.Base(filepath.Dir(path)) == "small", smallReportLimit
+	}
+	if small && (c.total+c.replaced >= limit || c.milliCPUs > smallMilliCPUs) {
+		t.Errorf("it takes %v, and %v for invalid runs, with %d milliCPUs; a small sample takes less than %v with at most %d",
+			c.total, c.replaced, c.milliCPUs, limit, smallMilliCPUs)
 	}
 	if said := statedTime.FindStringSubmatch(comment); said == nil {
 		t.Errorf("the comment doesn't say how long it takes, as %s", statedTime)
@@ -187,17 +192,17 @@ func checkComment(t *testing.T, path string, b *v1alpha1.Benchmark) {
 	if said := statedCPUs.FindStringSubmatch(comment); said == nil || said[1] != strconv.FormatFloat(need, 'f', -1, 64) {
 		t.Errorf("the comment must say: It needs %v CPUs", need)
 	}
-	checkCommands(t, comment, b)
+	checkCommands(t, path, comment, b)
 }
 
-func checkCommands(t *testing.T, comment string, b *v1alpha1.Benchmark) {
+func checkCommands(t *testing.T, path, comment string, b *v1alpha1.Benchmark) {
 	t.Helper()
 	for _, said := range command.FindAllStringSubmatch(comment, -1) {
 		if said[1] != b.Name {
 			t.Errorf("%q is of another Benchmark", said[0])
 		}
 	}
-	for _, verb := range []string{"apply -f config/samples/benchmarks/" + b.Name + ".yaml", "watch benchmark/" + b.Name} {
+	for _, verb := range []string{"apply -f " + strings.TrimPrefix(path, "../../"), "watch benchmark/" + b.Name} {
 		if !strings.Contains(comment, verb) {
 			t.Errorf("the comment lacks the command %q", verb)
 		}
@@ -260,7 +265,7 @@ func TestTablesOfR5(t *testing.T) {
 	servers, levels := []string{"httpd-tomcat", "tomcat", "nginx-tomcat"}, []string{"200", "400", "600", "800", "1000"}
 	for name, sizes := range map[string][]string{"r5": {"1", "2", "4", "4-tls"}, "r5-small": {"250m", "500m", "1", "1-tls"}} {
 		b := &v1alpha1.Benchmark{}
-		for _, object := range sampleObjects(t, filepath.Join("benchmarks", name+".yaml")) {
+		for _, object := range sampleObjects(t, filepath.Join(sampleDirectory, "benchmarks", name+".yaml")) {
 			if object.GetKind() != "Benchmark" {
 				continue
 			}
@@ -293,12 +298,14 @@ func TestTablesOfR2(t *testing.T) {
 		wantRows, wantColumns   []string
 		wantTables, wantNumbers int
 	}{
-		{"r2", "size", "connections", sizes, []string{"5", "10", "15", "20", "25", "30"}, 1, 42},
-		{"r2-sudden", "server", "connections", []string{"tomcat-9", "tomcat-11", "httpd-prefork", "httpd-worker"}, sudden, 2, 24},
-		{"r2-jvm", "jvm", "connections", []string{"jdk8-c1", "jdk21-c1", "jdk21-c2", "jdk21-tiered", "jdk21-interpreted"}, sudden, 2, 30},
-		{"r2-sudden-small", "server", "connections", []string{"tomcat", "httpd"}, sudden, 1, 6},
+		{"original/r2", "size", "connections", sizes, []string{"5", "10", "15", "20", "25", "30"}, 3, 126},
+		{"small/r2-small", "size", "connections", sizes, []string{"5", "10", "15", "20", "25", "30"}, 3, 126},
+		{"original/r2-sudden", "server", "connections", []string{"tomcat-9", "tomcat-11", "httpd-prefork", "httpd-worker"}, sudden, 2, 24},
+		{"original/r2-jvm", "jvm", "connections", []string{"jdk8-c1", "jdk21-c1", "jdk21-c2", "jdk21-tiered", "jdk21-interpreted"}, sudden, 2, 30},
+		{"small/r2-jvm-small", "jvm", "connections", []string{"c1", "tiered", "interpreted"}, sudden, 1, 9},
+		{"small/r2-sudden-small", "server", "connections", []string{"tomcat", "httpd"}, sudden, 1, 6},
 	} {
-		objects := sampleObjects(t, filepath.Join("benchmarks", c.name+".yaml"))
+		objects := sampleObjects(t, filepath.Join(reportDirectory, "r2", c.name+".yaml"))
 		b := &v1alpha1.Benchmark{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(objects[0].Object, b); err != nil {
 			t.Fatal(err)

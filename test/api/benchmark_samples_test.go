@@ -3,6 +3,7 @@ package api
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,26 +18,22 @@ import (
 // TestBenchmarkSamplesAreAccepted creates each sample of a Benchmark and each run of its cells, as a dry run, and
 // checks what the sample's comment says.
 func TestBenchmarkSamplesAreAccepted(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join(sampleDirectory, "benchmarks", "*.yaml"))
-	if err != nil || len(paths) < 2 {
-		t.Fatalf("%d samples of Benchmarks: %v", len(paths), err)
-	}
-	page, err := os.ReadFile("../../docs/samples.md")
-	if err != nil {
-		t.Fatal(err)
+	paths := filesOf(t, sampleDirectory, "benchmarks", "*.yaml")
+	for _, path := range reportFiles(t) {
+		if slices.ContainsFunc(sampleObjects(t, path), isBenchmark) {
+			paths = append(paths, path)
+		}
 	}
 	namespace := newNamespace(t)
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			if !strings.Contains(string(page), "`"+filepath.Base(path)+"`") {
-				t.Error("docs/samples.md doesn't list it")
-			}
+			checkListed(t, path)
 			benchmarks := 0
-			for _, object := range sampleObjects(t, filepath.Join("benchmarks", filepath.Base(path))) {
+			for _, object := range sampleObjects(t, path) {
 				if object.GetNamespace() != "" {
 					t.Errorf("%s names a namespace: kubectl's own wouldn't be used", object.GetName())
 				}
-				if object.GetKind() != "Benchmark" {
+				if !isBenchmark(object) {
 					if err := dryCreate(t.Context(), object, namespace); err != nil {
 						t.Error(err)
 					}
@@ -52,6 +49,31 @@ func TestBenchmarkSamplesAreAccepted(t *testing.T) {
 				t.Errorf("%d Benchmarks, want one", benchmarks)
 			}
 		})
+	}
+}
+
+func isBenchmark(object *unstructured.Unstructured) bool { return object.GetKind() == "Benchmark" }
+
+// checkListed checks that the page of the samples, or the README of the report, names a file.
+func checkListed(t *testing.T, path string) {
+	t.Helper()
+	page := "../../docs/samples.md"
+	if strings.HasPrefix(path, reportDirectory) {
+		page = filepath.Join(filepath.Dir(filepath.Dir(path)), "README.md")
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "`"+filepath.Base(path)+"`") {
+		t.Errorf("%s doesn't list it", page)
+	}
+}
+
+// TestReportsAreListed checks that the README of each report names its files.
+func TestReportsAreListed(t *testing.T) {
+	for _, path := range reportFiles(t) {
+		checkListed(t, path)
 	}
 }
 

@@ -12,35 +12,36 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// sampleDirectory holds the runs that users start from, pageFile the page that some
-// of them have in a ConfigMap.
+// sampleDirectory holds the runs that users start from, reportDirectory the published reports as
+// resources, and pageFile is the page that some of them have in a ConfigMap.
 const (
 	sampleDirectory = "../../config/samples"
+	reportDirectory = "../../config/reports"
 	pageFile        = "../../test/servers/dynamic/page.jsp"
 )
 
-// sampleFiles are the names of all samples.
-func sampleFiles(t *testing.T) []string {
+// filesOf returns the paths of a pattern's YAML files.
+func filesOf(t *testing.T, pattern ...string) []string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(sampleDirectory, "*.yaml"))
+	paths, err := filepath.Glob(filepath.Join(pattern...))
 	if err != nil || len(paths) < 2 {
-		t.Fatalf("no samples in %s: %v", sampleDirectory, err)
+		t.Fatalf("%d files match %q: %v", len(paths), pattern, err)
 	}
-	var names []string
-	for _, path := range paths {
-		if name := filepath.Base(path); name != "kustomization.yaml" {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(paths, func(path string) bool { return filepath.Base(path) == "kustomization.yaml" })
 }
+
+// sampleFiles returns the paths of the samples without those of Benchmarks.
+func sampleFiles(t *testing.T) []string { return filesOf(t, sampleDirectory, "*.yaml") }
+
+// reportFiles returns the paths of the reports' resources.
+func reportFiles(t *testing.T) []string { return filesOf(t, reportDirectory, "*", "*", "*.yaml") }
 
 var documentSeparator = regexp.MustCompile(`(?m)^---$`)
 
-// sampleObjects are the objects that a sample has.
-func sampleObjects(t *testing.T, name string) []*unstructured.Unstructured {
+// sampleObjects returns the objects in a file.
+func sampleObjects(t *testing.T, path string) []*unstructured.Unstructured {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(sampleDirectory, name))
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +54,8 @@ func sampleObjects(t *testing.T, name string) []*unstructured.Unstructured {
 
 func TestSamplesAreTaken(t *testing.T) {
 	namespace := newNamespace(t)
-	for _, name := range sampleFiles(t) {
-		t.Run(name, func(t *testing.T) {
+	for _, name := range slices.Concat(sampleFiles(t), reportFiles(t)) {
+		t.Run(filepath.Base(name), func(t *testing.T) {
 			for _, object := range sampleObjects(t, name) {
 				if object.GetNamespace() != "" {
 					t.Errorf("%s names a namespace: kubectl's own wouldn't be used", object.GetName())
@@ -73,7 +74,7 @@ func TestSamplesAreTaken(t *testing.T) {
 func TestSamplesDontContradict(t *testing.T) {
 	known := map[string]*unstructured.Unstructured{}
 	files := map[string]string{}
-	for _, name := range sampleFiles(t) {
+	for _, name := range slices.Concat(sampleFiles(t), reportFiles(t)) {
 		for _, object := range sampleObjects(t, name) {
 			key := object.GetKind() + " " + object.GetName()
 			if before := known[key]; before != nil {
@@ -99,7 +100,7 @@ func TestSamplesAreListed(t *testing.T) {
 	}
 	listed := map[string]string{}
 	for _, name := range kustomization.Resources {
-		for _, object := range sampleObjects(t, name) {
+		for _, object := range sampleObjects(t, filepath.Join(sampleDirectory, name)) {
 			key := object.GetKind() + " " + object.GetName()
 			if other := listed[key]; other != "" {
 				t.Errorf("%s is in both %s and %s", key, other, name)
@@ -108,7 +109,7 @@ func TestSamplesAreListed(t *testing.T) {
 		}
 	}
 	for _, name := range sampleFiles(t) {
-		if slices.Contains(kustomization.Resources, name) {
+		if slices.Contains(kustomization.Resources, filepath.Base(name)) {
 			continue
 		}
 		for _, object := range sampleObjects(t, name) {
@@ -127,7 +128,7 @@ func TestSamplePagesAreTheTestsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	pages := 0
-	for _, name := range sampleFiles(t) {
+	for _, name := range slices.Concat(sampleFiles(t), reportFiles(t)) {
 		for _, object := range sampleObjects(t, name) {
 			page, has, err := unstructured.NestedString(object.Object, "data", "page.jsp")
 			if err != nil || !has {

@@ -16,8 +16,17 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 )
 
-// sampleFolder is the directory of the samples.
-const sampleFolder = "../../config/samples"
+// samplePath returns the path of a sample, or of a small file of a published report.
+func samplePath(t *testing.T, name string) string {
+	t.Helper()
+	for _, pattern := range []string{"../../config/samples", "../../config/reports/*/small"} {
+		if paths, err := filepath.Glob(filepath.Join(pattern, name+".yaml")); err == nil && len(paths) == 1 {
+			return paths[0]
+		}
+	}
+	t.Fatalf("no sample %s", name)
+	return ""
+}
 
 // applySample applies a sample with kubectl, waits until its runs have succeeded, and
 // returns them ordered by name.
@@ -43,7 +52,7 @@ func (c *cluster) applySample(t *testing.T, ns, name string, limit time.Duration
 // kubectlApply applies a sample and returns the output of kubectl.
 func kubectlApply(t *testing.T, ns, name string) string {
 	t.Helper()
-	out, err := exec.Command("kubectl", "apply", "--namespace", ns, "--filename", filepath.Join(sampleFolder, name+".yaml")).CombinedOutput()
+	out, err := exec.Command("kubectl", "apply", "--namespace", ns, "--filename", samplePath(t, name)).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

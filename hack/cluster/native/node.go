@@ -53,7 +53,9 @@ disabled_plugins = [
 
 // networkConfig connects each pod with a veth pair that the host routes. On a bridge, responses
 // between pods bypass the host's address translation unless bridge-nf-call-iptables is on, which
-// breaks Services. Routing doesn't depend on that setting.
+// breaks Services. Routing doesn't depend on that setting. The annotations
+// kubernetes.io/ingress-bandwidth and kubernetes.io/egress-bandwidth of a pod limit what its pair
+// carries.
 func (l Layout) networkConfig() string {
 	return fmt.Sprintf(`{
   "cniVersion": "0.4.0",
@@ -68,6 +70,10 @@ func (l Layout) networkConfig() string {
         "ranges": [[{"subnet": %q, "gateway": %q}]],
         "routes": [{"dst": "0.0.0.0/0"}]
       }
+    },
+    {
+      "type": "bandwidth",
+      "capabilities": {"bandwidth": true}
     }
   ]
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/config/reports"
 	"github.com/assay-dev/assay/config/samples"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/printable"
@@ -34,10 +35,10 @@ type problem struct{ Field, Message string }
 
 // create shows a form with a sample or what was sent, checks that by a dry run of the API server, or creates the object.
 func (s *App) create(w http.ResponseWriter, r *http.Request) {
-	p := createPage{page: s.page("New run", "new"), Samples: samples.Names(), Sample: r.URL.Query().Get("sample"), Namespace: s.namespace}
+	p := createPage{page: s.page("New run", "new"), Samples: slices.Concat(samples.Names(), reports.Names()), Sample: r.URL.Query().Get("sample"), Namespace: s.namespace}
 	if r.Method == http.MethodGet {
-		if text, ok := samples.Read(p.Sample); ok && slices.Contains(p.Samples, p.Sample) {
-			p.Manifest = text
+		if slices.Contains(p.Samples, p.Sample) {
+			p.Manifest = sample(p.Sample)
 		}
 		render(w, r, http.StatusOK, "create", p)
 		return
@@ -64,6 +65,15 @@ func (s *App) create(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	render(w, r, status, "create", p)
+}
+
+// sample returns a sample, or a file of a published report, as YAML.
+func sample(name string) string {
+	if text, ok := samples.Read(name); ok {
+		return text
+	}
+	text, _ := reports.Read(name)
+	return text
 }
 
 // parse returns the one run or Benchmark of a manifest.
