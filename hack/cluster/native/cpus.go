@@ -19,6 +19,17 @@ func (l Layout) reservation() (string, error) {
 	if !l.cluster().hasSecond() {
 		return reserveShare, nil
 	}
+	reserved, err := ReservedCPUs(l.node() == secondNode)
+	if err != nil || reserved == "" {
+		return reserveShare, err
+	}
+	return fmt.Sprintf(`cpuManagerPolicyOptions: {strict-cpu-reservation: "true"}
+reservedSystemCPUs: %q`, reserved), nil
+}
+
+// ReservedCPUs returns the CPUs that the first or the second of two nodes must not give to pods, or nothing if it
+// reserves a share of a CPU only.
+func ReservedCPUs(second bool) (string, error) {
 	cpus, err := readCPUs("/sys/devices/system/cpu")
 	if err != nil {
 		return "", err
@@ -26,28 +37,27 @@ func (l Layout) reservation() (string, error) {
 	if len(cpus) < 2 {
 		return "", fmt.Errorf("two nodes need two CPUs, this machine has %d", len(cpus))
 	}
-	return reservation(l.node(), cpus), nil
+	return reservedCPUs(second, cpus), nil
 }
 
-// reservation divides the CPUs between two nodes. The second node gets the first half, and its pods run
+// reservedCPUs divides the CPUs between two nodes. The second node gets the first half, and its pods run
 // nowhere else. The first node gets the second half. So no pod of one node runs on a CPU that is exclusive to
 // a pod of the other, with one exception: on fewer than four CPUs, pods of the first node that share CPUs
 // also run on those of the second, since a server with an exclusive CPU leaves none for the agent next to it.
-func reservation(n node, cpus []int) string {
+func reservedCPUs(second bool, cpus []int) string {
 	lower, upper := cpus[:len(cpus)/2], cpus[len(cpus)/2:]
 	reserved := lower
 	switch {
-	case n == secondNode:
+	case second:
 		reserved = upper
 	case len(cpus) < 4:
-		return reserveShare
+		return ""
 	}
 	var list []string
 	for _, cpu := range reserved {
 		list = append(list, strconv.Itoa(cpu))
 	}
-	return fmt.Sprintf(`cpuManagerPolicyOptions: {strict-cpu-reservation: "true"}
-reservedSystemCPUs: %q`, strings.Join(list, ","))
+	return strings.Join(list, ",")
 }
 
 // readCPUs returns the numbers of the online CPUs below a directory like /sys/devices/system/cpu.

@@ -9,27 +9,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestReservation(t *testing.T) {
-	reserved := func(cpus string) string {
-		return fmt.Sprintf("cpuManagerPolicyOptions: {strict-cpu-reservation: \"true\"}\nreservedSystemCPUs: %q", cpus)
-	}
+func TestReservedCPUs(t *testing.T) {
 	tests := map[string]struct {
 		cpus          []int
 		first, second string
 	}{
-		"two CPUs":                {cpus: []int{0, 1}, first: reserveShare, second: reserved("1")},
-		"three":                   {cpus: []int{0, 1, 2}, first: reserveShare, second: reserved("1,2")},
-		"four":                    {cpus: []int{0, 1, 2, 3}, first: reserved("0,1"), second: reserved("2,3")},
-		"four on two cores":       {cpus: []int{0, 2, 1, 3}, first: reserved("0,2"), second: reserved("1,3")},
-		"some that are not there": {cpus: []int{0, 3, 5, 6, 7}, first: reserved("0,3"), second: reserved("5,6,7")},
+		"two CPUs":                {cpus: []int{0, 1}, second: "1"},
+		"three":                   {cpus: []int{0, 1, 2}, second: "1,2"},
+		"four":                    {cpus: []int{0, 1, 2, 3}, first: "0,1", second: "2,3"},
+		"four on two cores":       {cpus: []int{0, 2, 1, 3}, first: "0,2", second: "1,3"},
+		"some that are not there": {cpus: []int{0, 3, 5, 6, 7}, first: "0,3", second: "5,6,7"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := reservation(firstNode, test.cpus); got != test.first {
-				t.Errorf("first node: %s, want %s", got, test.first)
+			if got := reservedCPUs(false, test.cpus); got != test.first {
+				t.Errorf("first node: %q, want %q", got, test.first)
 			}
-			if got := reservation(secondNode, test.cpus); got != test.second {
-				t.Errorf("second node: %s, want %s", got, test.second)
+			if got := reservedCPUs(true, test.cpus); got != test.second {
+				t.Errorf("second node: %q, want %q", got, test.second)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/assay-dev/assay/hack/cluster/host"
 	"github.com/assay-dev/assay/hack/cluster/process"
 )
 
@@ -68,8 +69,8 @@ func (l Layout) Down(ctx context.Context, report func(string, ...any)) error {
 	step("remove the link to node "+secondNode.name, removeLink)
 	step("wait for the pods' interfaces to go", func() error { return waitForInterfaces(15 * time.Second) })
 	step("remove netfilter tables", removeNetfilterTables)
-	step("unmount", func() error { return unmountBelow(l.State, l.Run) })
-	step("restore the host's settings", func() error { return l.restoreHost(report) })
+	step("unmount", func() error { return host.UnmountBelow(l.State, l.Run) })
+	step("restore the host's settings", func() error { return host.Restore(l.hostRecord(), report) })
 	if failed != nil {
 		// Keep the records, so that the next `down` can finish.
 		return failed

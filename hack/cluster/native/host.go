@@ -2,122 +2,14 @@ package native
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
-
-// kernelSettings lists the settings that the cluster or the kubelet changes. `up`
-// records their values and `down` restores them.
-var kernelSettings = []string{
-	"net/ipv4/ip_forward",
-	"net/ipv4/conf/all/route_localnet",
-	"net/bridge/bridge-nf-call-iptables",
-	"net/bridge/bridge-nf-call-ip6tables",
-	"vm/overcommit_memory",
-	"vm/panic_on_oom",
-	"kernel/panic",
-	"kernel/panic_on_oops",
-	"kernel/keys/root_maxkeys",
-	"kernel/keys/root_maxbytes",
-	"net/netfilter/nf_conntrack_max",
-	"net/netfilter/nf_conntrack_tcp_timeout_established",
-	"net/netfilter/nf_conntrack_tcp_timeout_close_wait",
-	"net/netfilter/nf_conntrack_tcp_be_liberal",
-}
-
-// hostRecord holds the state of the host before the first `up`.
-type hostRecord struct {
-	Settings map[string]string `json:"settings"`
-	// MissingDirs lists the directories that were created as mount points.
-	MissingDirs []string `json:"missingDirs"`
-}
-
-// recordHost records the host's settings unless they are recorded already.
-func (l Layout) recordHost() error {
-	if err := os.MkdirAll(l.State, 0o755); err != nil {
-		return err
-	}
-	file := l.state("host-before.json")
-	if _, err := os.Stat(file); err == nil {
-		return nil
-	}
-	record := hostRecord{Settings: map[string]string{}}
-	for _, name := range kernelSettings {
-		if value, err := os.ReadFile(filepath.Join("/proc/sys", name)); err == nil {
-			record.Settings[name] = strings.TrimSpace(string(value))
-		}
-	}
-	for _, dir := range covered {
-		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-			record.MissingDirs = append(record.MissingDirs, dir)
-		}
-	}
-	content, err := json.MarshalIndent(record, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(file+".new", content, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(file+".new", file)
-}
-
-// restoreHost restores the settings and removes the directories that were created
-// as mount points, unless something else uses them.
-func (l Layout) restoreHost(report func(string, ...any)) error {
-	content, err := os.ReadFile(l.state("host-before.json"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	var record hostRecord
-	if err := json.Unmarshal(content, &record); err != nil {
-		return fmt.Errorf("host-before.json: %w", err)
-	}
-	var failed error
-	for name, value := range record.Settings {
-		file := filepath.Join("/proc/sys", name)
-		if now, err := os.ReadFile(file); err != nil || strings.TrimSpace(string(now)) == value {
-			continue
-		}
-		failed = errors.Join(failed, os.WriteFile(file, []byte(value), 0o644))
-	}
-	mountinfo, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return errors.Join(failed, err)
-	}
-	return errors.Join(failed, removeMountPoints(record.MissingDirs, string(mountinfo), syscall.Rmdir, report))
-}
-
-// removeMountPoints removes those of the directories that are empty. The cluster mounts on them only in its own mount
-// namespaces, so a mount that is visible here belongs to something else, such as `ip netns`, which mounts
-// /run/netns on itself and never unmounts it. Such a directory stays and is reported.
-func removeMountPoints(dirs []string, mountinfo string, remove func(dir string) error, report func(string, ...any)) error {
-	var failed error
-	for _, dir := range dirs {
-		err := remove(dir)
-		switch {
-		case err == nil, errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTEMPTY):
-		case errors.Is(err, syscall.EBUSY) && slices.Contains(mountPointsBelow(mountinfo, []string{dir}), dir):
-			report("%s stays: something else has mounted a file system on it", dir)
-		default:
-			failed = errors.Join(failed, fmt.Errorf("remove %s: %w", dir, err))
-		}
-	}
-	return failed
-}
 
 // hostAddress returns the source address of the default route. It sends no packets.
 func hostAddress() (string, error) {
@@ -194,40 +86,4 @@ func waitForInterfaces(limit time.Duration) error {
 			return fmt.Errorf("interfaces %s still exist", strings.Join(left, ", "))
 		}
 	}
-}
-
-// unmountBelow unmounts everything below the directories, deepest first.
-func unmountBelow(dirs ...string) error {
-	content, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return err
-	}
-	points := mountPointsBelow(string(content), dirs)
-	var failed error
-	for _, point := range points {
-		if err := syscall.Unmount(point, syscall.MNT_DETACH); err != nil && !errors.Is(err, syscall.EINVAL) {
-			failed = errors.Join(failed, fmt.Errorf("unmount %s: %w", point, err))
-		}
-	}
-	return failed
-}
-
-// mountPointsBelow returns the mount points below the directories, the latest mount first.
-func mountPointsBelow(mountinfo string, dirs []string) []string {
-	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\134`, `\`)
-	var points []string
-	for line := range strings.Lines(mountinfo) {
-		fields := strings.Fields(line)
-		if len(fields) < 5 {
-			continue
-		}
-		point := unescape.Replace(fields[4])
-		for _, dir := range dirs {
-			if point == dir || strings.HasPrefix(point, dir+"/") {
-				points = append(points, point)
-			}
-		}
-	}
-	slices.Reverse(points)
-	return points
 }

@@ -1,51 +1,12 @@
 package native
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func TestMountPointsBelow(t *testing.T) {
-	const mountinfo = `22 27 0:21 / /proc rw,nosuid - proc proc rw
-27 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
-90 27 0:40 / /run/assay-cluster rw shared:7 - tmpfs tmpfs rw
-91 90 0:41 / /run/assay-cluster/containerd/a\040b rw - overlay overlay rw
-92 27 0:42 / /run/assay-cluster-of-another rw - tmpfs tmpfs rw
-93 27 0:43 / /var/lib/assay-cluster/kubelet/pods/1/tmp rw master:3 propagate_from:2 - tmpfs tmpfs rw
-94 27 0:44 / /var/lib/assay rw - tmpfs tmpfs rw
-95 91 0:45 / /run/assay-cluster/containerd/a\040b/x\134y rw - tmpfs tmpfs rw
-short line
-`
-	tests := map[string]struct {
-		dirs []string
-		want []string
-	}{
-		"both directories, deepest first": {
-			dirs: []string{"/var/lib/assay-cluster", "/run/assay-cluster"},
-			want: []string{
-				`/run/assay-cluster/containerd/a b/x\y`,
-				"/var/lib/assay-cluster/kubelet/pods/1/tmp",
-				"/run/assay-cluster/containerd/a b",
-				"/run/assay-cluster",
-			},
-		},
-		"a directory without mounts below it": {dirs: []string{"/run/assay-cluster/pid"}},
-		"no directory":                        {},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, mountPointsBelow(mountinfo, test.dirs)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
 
 func TestParseHierarchies(t *testing.T) {
 	tests := map[string]struct {
@@ -130,81 +91,6 @@ func TestInheritCPUSet(t *testing.T) {
 			}
 			if string(got) != test.want {
 				t.Errorf("cpuset.cpus is %q, want %q", got, test.want)
-			}
-		})
-	}
-}
-
-// Directories that were created as mount points are removed, unless they are used.
-func TestRestoreHostRemovesItsFolders(t *testing.T) {
-	dir := t.TempDir()
-	l := Layout{State: filepath.Join(dir, "state")}
-	empty, used, gone := filepath.Join(dir, "empty"), filepath.Join(dir, "used"), filepath.Join(dir, "gone")
-	for _, need := range []string{l.State, empty, filepath.Join(used, "by-another")} {
-		if err := os.MkdirAll(need, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	record, err := json.Marshal(hostRecord{MissingDirs: []string{empty, used, gone}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	report := func(text string, args ...any) { t.Errorf(text, args...) }
-	if err := l.restoreHost(report); err != nil {
-		t.Errorf("without a record: %v", err)
-	}
-	if err := os.WriteFile(l.state("host-before.json"), record, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.restoreHost(report); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(empty); !os.IsNotExist(err) {
-		t.Errorf("an empty directory was not removed: %v", err)
-	}
-	if _, err := os.Stat(filepath.Join(used, "by-another")); err != nil {
-		t.Errorf("a used directory was removed: %v", err)
-	}
-}
-
-// Directories that something else uses stay, and the others are removed all the same.
-func TestRemoveMountPoints(t *testing.T) {
-	const mountinfo = `27 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
-90 27 0:21 /netns /run/netns rw shared:9 - tmpfs tmpfs rw
-91 27 0:44 / /run/containerd/other rw - tmpfs tmpfs rw
-`
-	tests := map[string]struct {
-		dir      string
-		err      error
-		reported []string
-		fails    bool
-	}{
-		"removed":                     {dir: "/run/netns"},
-		"missing":                     {dir: "/run/netns", err: syscall.ENOENT},
-		"used":                        {dir: "/run/netns", err: syscall.ENOTEMPTY},
-		"another's mount":             {dir: "/run/netns", err: syscall.EBUSY, reported: []string{"/run/netns stays: something else has mounted a file system on it"}},
-		"busy, with a mount below it": {dir: "/run/containerd", err: syscall.EBUSY, fails: true},
-		"busy without a mount":        {dir: "/run/mount", err: syscall.EBUSY, fails: true},
-		"not permitted":               {dir: "/run/netns", err: syscall.EPERM, fails: true},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			var reported, removed []string
-			err := removeMountPoints([]string{test.dir, "/var/lib/cni"}, mountinfo, func(dir string) error {
-				removed = append(removed, dir)
-				if dir == test.dir {
-					return test.err
-				}
-				return nil
-			}, func(text string, args ...any) { reported = append(reported, fmt.Sprintf(text, args...)) })
-			if (err != nil) != test.fails {
-				t.Errorf("error %v", err)
-			}
-			if diff := cmp.Diff(test.reported, reported); diff != "" {
-				t.Error(diff)
-			}
-			if diff := cmp.Diff([]string{test.dir, "/var/lib/cni"}, removed); diff != "" {
-				t.Error(diff)
 			}
 		})
 	}

@@ -72,6 +72,7 @@ func (l Layout) log(name string) string        { return l.state("log", name+".lo
 func (l Layout) pidFile(name string) string    { return l.run("pid", name) }
 func (l Layout) holdFile(name string) string   { return l.run("hold", name) }
 func (l Layout) kubeconfig(user string) string { return l.state("kubeconfig-" + user) }
+func (l Layout) hostRecord() string            { return l.state("host-before.json") }
 func (l Layout) containerdSocket() string      { return l.run("containerd.sock") }
 
 // Kubeconfig returns the path of the kubeconfig with cluster-admin rights.

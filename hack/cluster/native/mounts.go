@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/assay-dev/assay/hack/cluster/host"
 	"github.com/assay-dev/assay/hack/cluster/process"
 )
 
@@ -89,7 +90,7 @@ func (l Layout) anyProcess() int {
 		return 0
 	}
 	for _, h := range all {
-		for _, pid := range processesIn(h.system(l.node())) {
+		for _, pid := range host.Processes(h.system(l.node())) {
 			if _, err := process.Find(pid); err == nil {
 				return pid
 			}

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -183,23 +182,4 @@ func TestExists(t *testing.T) {
 	if !l.Exists() {
 		t.Error("a half made cluster isn't seen")
 	}
-}
-
-func TestLockFile(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "lock")
-	first, err := lockFile(file, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := lockFile(file, false); !errors.Is(err, errLocked) {
-		t.Errorf("taken twice: %v, want %v", err, errLocked)
-	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
-	second, err := lockFile(file, false)
-	if err != nil {
-		t.Fatalf("not free after its end: %v", err)
-	}
-	second.Close()
 }

@@ -1,17 +1,12 @@
 package native
 
 import (
-	"archive/tar"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -19,6 +14,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/assay-dev/assay/hack/cluster/archive"
 )
 
 // dialRuntime connects to the node's containerd.
@@ -75,47 +72,6 @@ func (l Layout) removePods(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// archived describes one image of an archive in the format of `docker save`.
-type archived struct {
-	Config   string   `json:"Config"`
-	RepoTags []string `json:"RepoTags"`
-}
-
-// id returns the image ID as container runtimes define it: the digest of the image's config.
-func (a archived) id() string {
-	name := strings.TrimSuffix(filepath.Base(a.Config), ".json")
-	if strings.HasPrefix(name, "sha256:") {
-		return name
-	}
-	return "sha256:" + name
-}
-
-// readArchive returns the images of an archive. It reads the manifest and skips the layers.
-func readArchive(file string) ([]archived, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	for entries := tar.NewReader(f); ; {
-		entry, err := entries.Next()
-		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%s: not an image archive: manifest.json not found", file)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		if entry.Name != "manifest.json" {
-			continue
-		}
-		var images []archived
-		if err := json.NewDecoder(entries).Decode(&images); err != nil {
-			return nil, fmt.Errorf("%s: manifest.json: %w", file, err)
-		}
-		return images, nil
-	}
-}
-
 // Load imports an image archive on all nodes unless its images are already loaded. It calls
 // report with what it did.
 func (l Layout) Load(ctx context.Context, file string, report func(string, ...any)) error {
@@ -131,7 +87,7 @@ func (l Layout) Load(ctx context.Context, file string, report func(string, ...an
 
 // load imports an image archive on the node.
 func (l Layout) load(ctx context.Context, file string, report func(string, ...any)) error {
-	images, err := readArchive(file)
+	images, err := archive.Read(file)
 	if err != nil {
 		return err
 	}
@@ -150,7 +106,7 @@ func (l Layout) load(ctx context.Context, file string, report func(string, ...an
 			if err != nil {
 				return fmt.Errorf("look for image %s: %w", tag, err)
 			}
-			if old := status.Image.GetId(); old != image.id() {
+			if old := status.Image.GetId(); old != image.ID() {
 				present = false
 				if old != "" {
 					replaced = append(replaced, old)
@@ -159,7 +115,7 @@ func (l Layout) load(ctx context.Context, file string, report func(string, ...an
 		}
 	}
 	if present {
-		report("image  %s: already loaded on %s", tagsOf(images), l.node().name)
+		report("image  %s: already loaded on %s", archive.Tags(images), l.node().name)
 		return nil
 	}
 	cmd := exec.CommandContext(ctx, "ctr", "--address", l.containerdSocket(), "--namespace", "k8s.io",
@@ -169,7 +125,7 @@ func (l Layout) load(ctx context.Context, file string, report func(string, ...an
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("import %s: %w: %s", file, err, bytes.TrimSpace(out))
 	}
-	report("image  %s: loaded on %s", tagsOf(images), l.node().name)
+	report("image  %s: loaded on %s", archive.Tags(images), l.node().name)
 
 	// Remove the replaced images that have no tag left.
 	for _, id := range replaced {
@@ -179,12 +135,4 @@ func (l Layout) load(ctx context.Context, file string, report func(string, ...an
 		}
 	}
 	return nil
-}
-
-func tagsOf(images []archived) string {
-	var tags []string
-	for _, image := range images {
-		tags = append(tags, image.RepoTags...)
-	}
-	return strings.Join(tags, ", ")
 }

@@ -7,10 +7,9 @@ import (
 	"log"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"syscall"
 	"time"
 
+	"github.com/assay-dev/assay/hack/cluster/host"
 	"github.com/assay-dev/assay/hack/cluster/process"
 )
 
@@ -24,8 +23,8 @@ func (l Layout) Supervise(ctx context.Context, second, newNamespace bool) error 
 	if second {
 		l = l.second()
 	}
-	lock, err := lockFile(l.run("supervisor.lock"), false)
-	if errors.Is(err, errLocked) {
+	lock, err := host.LockFile(l.run("supervisor.lock"), false)
+	if errors.Is(err, host.ErrLocked) {
 		return nil // another supervisor is running
 	}
 	if err != nil {
@@ -124,41 +123,4 @@ func (l Layout) startSupervisor() error {
 		return fmt.Errorf("start supervisor: %w", err)
 	}
 	return nil
-}
-
-var errLocked = errors.New("locked by another process")
-
-// lockFile acquires an exclusive lock, which the kernel releases when the process
-// exits. Without wait it returns errLocked if another process holds the lock.
-func lockFile(file string, wait bool) (*os.File, error) {
-	for {
-		f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o644)
-		if err != nil {
-			return nil, err
-		}
-		how := syscall.LOCK_EX
-		if !wait {
-			how |= syscall.LOCK_NB
-		}
-		if err := syscall.Flock(int(f.Fd()), how); err != nil {
-			f.Close()
-			if errors.Is(err, syscall.EWOULDBLOCK) {
-				return nil, errLocked
-			}
-			return nil, fmt.Errorf("lock %s: %w", file, err)
-		}
-		// `down` may have removed the file while this process waited.
-		ours, err := f.Stat()
-		if err != nil {
-			f.Close()
-			return nil, err
-		}
-		if now, err := os.Stat(file); err == nil && os.SameFile(ours, now) {
-			return f, nil
-		}
-		f.Close()
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return nil, err
-		}
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/assay-dev/assay/hack/cluster/coredns"
+	"github.com/assay-dev/assay/hack/cluster/host"
 )
 
 // lock keeps two commands from changing the cluster at the same time.
@@ -21,10 +23,10 @@ func (l Layout) lock(report func(string, ...any)) (*os.File, error) {
 	if err := os.MkdirAll(l.Run, 0o755); err != nil {
 		return nil, err
 	}
-	f, err := lockFile(l.run("lock"), false)
-	if errors.Is(err, errLocked) {
+	f, err := host.LockFile(l.run("lock"), false)
+	if errors.Is(err, host.ErrLocked) {
 		report("waiting for another command on this cluster")
-		f, err = lockFile(l.run("lock"), true)
+		f, err = host.LockFile(l.run("lock"), true)
 	}
 	return f, err
 }
@@ -48,7 +50,7 @@ func (l Layout) Up(ctx context.Context, nodes int, report func(string, ...any)) 
 	}
 	for _, step := range []func() error{
 		l.checkPrograms,
-		l.recordHost, // before anything is changed, so that `down` can always restore it
+		func() error { return host.Record(l.hostRecord(), covered) }, // before anything is changed, so that `down` can always restore it
 		l.makeDirs,
 		func() error { return l.setNodes(nodes) },
 		l.makeCoverDirs,
@@ -248,12 +250,9 @@ func (l Layout) checkPorts(nodeIP string) error {
 	return nil
 }
 
-//go:embed coredns.yaml
-var corednsManifest string
-
 // installAddons applies the manifest of CoreDNS if it has changed.
 func (l Layout) installAddons(ctx context.Context) error {
-	manifest := strings.NewReplacer("$DNS_SERVICE_IP", dnsServiceIP, "$CLUSTER_DOMAIN", clusterDomain, "$NODE", firstNode.name).Replace(corednsManifest)
+	manifest := coredns.Manifest(dnsServiceIP, clusterDomain, firstNode.name)
 	stamp := fmt.Sprintf("%x", sha256.Sum256([]byte(manifest)))
 	file := l.state("addons-applied")
 	if have, err := os.ReadFile(file); err == nil && string(have) == stamp {

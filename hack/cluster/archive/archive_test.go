@@ -1,4 +1,4 @@
-package native
+package archive
 
 import (
 	"archive/tar"
@@ -33,26 +33,26 @@ func writeTar(t *testing.T, files ...[2]string) string {
 	return path
 }
 
-func TestReadArchive(t *testing.T) {
+func TestRead(t *testing.T) {
 	const manifest = `[{"Config":"sha256:11aa","RepoTags":["localhost/a:dev","localhost/a:1"],"Layers":["22bb.tar"]},
 		{"Config":"blobs/sha256/33cc","RepoTags":null,"Layers":[]}]`
-	images, err := readArchive(writeTar(t, [2]string{"22bb.tar", strings.Repeat("x", 3000)}, [2]string{"manifest.json", manifest}))
+	images, err := Read(writeTar(t, [2]string{"22bb.tar", strings.Repeat("x", 3000)}, [2]string{"manifest.json", manifest}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []archived{
+	want := []Image{
 		{Config: "sha256:11aa", RepoTags: []string{"localhost/a:dev", "localhost/a:1"}},
 		{Config: "blobs/sha256/33cc"},
 	}
 	if diff := cmp.Diff(want, images); diff != "" {
 		t.Error(diff)
 	}
-	if got := tagsOf(images); got != "localhost/a:dev, localhost/a:1" {
+	if got := Tags(images); got != "localhost/a:dev, localhost/a:1" {
 		t.Errorf("tags %q", got)
 	}
 }
 
-func TestReadArchiveRefuses(t *testing.T) {
+func TestReadRefuses(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "notes.txt")
 	if err := os.WriteFile(text, []byte(strings.Repeat("no archive\n", 100)), 0o644); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestReadArchiveRefuses(t *testing.T) {
 		"no tar":         text,
 		"a missing file": filepath.Join(t.TempDir(), "none.tar"),
 	} {
-		if images, err := readArchive(file); err == nil {
+		if images, err := Read(file); err == nil {
 			t.Errorf("%s: read %v, want an error", name, images)
 		} else if !strings.Contains(err.Error(), filepath.Base(file)) {
 			t.Errorf("%s: %v, want the file named", name, err)
@@ -74,7 +74,7 @@ func TestReadArchiveRefuses(t *testing.T) {
 // All writers of archives name the config after its digest, in different forms.
 func TestImageID(t *testing.T) {
 	for _, config := range []string{"sha256:11aa", "11aa.json", "blobs/sha256/11aa", "sha256:11aa.json"} {
-		if got := (archived{Config: config}).id(); got != "sha256:11aa" {
+		if got := (Image{Config: config}).ID(); got != "sha256:11aa" {
 			t.Errorf("%s is image %s, want sha256:11aa", config, got)
 		}
 	}
