@@ -30,6 +30,7 @@ type image struct {
 	Labels     []string
 	User       string
 	WorkingDir string
+	StopSignal string `json:",omitempty"`
 }
 
 func main() {
@@ -70,6 +71,7 @@ func command() *cobra.Command {
 	flags.StringArrayVar(&i.Labels, "label", nil, "NAME=VALUE; may be repeated")
 	flags.StringVar(&i.User, "user", "", "UID:GID of the process")
 	flags.StringVar(&i.WorkingDir, "workdir", "", "working directory")
+	flags.StringVar(&i.StopSignal, "stop-signal", "", "signal that stops the container, such as SIGQUIT")
 	_ = cmd.MarkFlagRequired("tag")
 	_ = cmd.MarkFlagRequired("layer")
 	cmd.MarkFlagsOneRequired("output", "layout")
@@ -146,6 +148,7 @@ func (i image) config(platform v1.Platform) *v1.ConfigFile {
 			Env:          i.Env,
 			User:         i.User,
 			WorkingDir:   i.WorkingDir,
+			StopSignal:   i.StopSignal,
 			ExposedPorts: set(i.Ports),
 			Labels:       labels(i.Labels),
 		},

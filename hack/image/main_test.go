@@ -50,6 +50,7 @@ func TestArchiveHoldsTheImage(t *testing.T) {
 		Tag: "localhost/a:dev", Layers: []string{program(t, "one") + "=/one", program(t, "two") + "=/opt/two"},
 		Entrypoint: []string{"/one"}, Cmd: []string{"--flag", "x=y"}, Env: []string{"A=1", "B=2=3"},
 		Ports: []string{"8080/tcp"}, Labels: []string{"a.b=c d=e"}, User: "65532:65532", WorkingDir: "/opt",
+		StopSignal: "SIGQUIT",
 	}, output)
 	made, err := tarball.ImageFromPath(output, nil)
 	if err != nil {
@@ -65,6 +66,7 @@ func TestArchiveHoldsTheImage(t *testing.T) {
 	want := v1.Config{
 		Entrypoint: []string{"/one"}, Cmd: []string{"--flag", "x=y"}, Env: []string{"A=1", "B=2=3"},
 		ExposedPorts: map[string]struct{}{"8080/tcp": {}}, Labels: map[string]string{"a.b": "c d=e"}, User: "65532:65532", WorkingDir: "/opt",
+		StopSignal: "SIGQUIT",
 	}
 	if diff := cmp.Diff(want, config.Config); diff != "" {
 		t.Error(diff)
