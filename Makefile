@@ -4,7 +4,7 @@
 
 # Holds what outlives a clone: built tools and the parts of test images.
 ASSAY_CACHE ?= $(HOME)/.cache/assay
-# auto, kind or native. auto uses kind where Docker and its node image are available.
+# auto, kind or native. auto uses kind where a Docker engine and kind's node image are available.
 CLUSTER_ENGINE ?= auto
 # The number of nodes of a new cluster, 1 or 2; empty is 1, or as many as the cluster has.
 NODES ?=
@@ -70,12 +70,15 @@ BOM = assay-bom --version $(VERSION) --module-cache "$$(go env GOMODCACHE)" \
 # The tag keeps gRPC's balancers and proxies out of the client of Google Cloud Storage, which uses HTTP: 13 MB.
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags disable_grpc_modules
 CLUSTER := assay-cluster --engine $(CLUSTER_ENGINE) --kubeconfig-copy $(KUBECONFIG_FILE)
-# kind needs no Debian packages: its node image has what the cluster runs on.
-CLUSTER_DEPS := $(if $(filter kind,$(CLUSTER_ENGINE)),,deps)
+# With a Docker engine kind needs no Debian packages and pulls its node image. Without one it runs on
+# podman, with a node image that is built here.
+KIND := $(filter kind,$(CLUSTER_ENGINE))
+KIND_ON_PODMAN := $(if $(KIND),$(shell docker info >/dev/null 2>&1 || echo yes))
+CLUSTER_DEPS := $(if $(KIND),$(if $(KIND_ON_PODMAN),kind-deps),deps)
 CLUSTER_TOOLS := kubernetes etcd coredns
 DEV_TOOLS := controller-gen kustomize buf protoc-gen-go protoc-gen-go-grpc golangci-lint helm helm-unittest actionlint
-# kind needs a Docker engine.
-KIND_TOOL := $(if $(shell command -v docker 2>/dev/null),kind)
+# auto uses kind only with a Docker engine.
+KIND_TOOL := $(if $(or $(KIND),$(shell command -v docker 2>/dev/null)),kind)
 
 .PHONY: help
 help: ## List the targets
@@ -88,6 +91,10 @@ help: ## List the targets
 .PHONY: deps
 deps: ## Install the Debian packages that the cluster and the test images need
 	@hack/install-deps.sh
+
+.PHONY: kind-deps
+kind-deps: # Install the Debian packages that kind needs where there is no Docker engine
+	@hack/install-deps.sh kind
 
 .PHONY: tools
 tools: cluster-tools ## Build every tool into the per-user cache
@@ -111,7 +118,7 @@ bom-tool: # Build assay-bom, which lists what programs are built from
 ##@ Local cluster
 
 .PHONY: cluster-up
-cluster-up: $(CLUSTER_DEPS) cluster-tools system-images ## Start the local cluster, or those parts of it that are down; NODES=2 adds a node
+cluster-up: $(CLUSTER_DEPS) cluster-tools system-images $(if $(KIND_ON_PODMAN),kind-node-image) ## Start the local cluster, or those parts of it that are down; NODES=2 adds a node
 	@$(CLUSTER) up --images $(IMAGES) $(if $(NODES),--nodes $(NODES))
 
 .PHONY: cluster-down
@@ -127,6 +134,10 @@ cluster-status: ## Show the parts of the local cluster and their health
 .PHONY: test-cluster-down
 test-cluster-down: cluster-tools system-images ## Check that the native cluster leaves nothing behind
 	@hack/cluster/leak-test.sh
+
+.PHONY: test-kind-down
+test-kind-down: kind-deps kind-node-image ## Check that kind on podman leaves nothing behind
+	@hack/cluster/leak-test-kind.sh
 
 ##@ Fuzzing
 
@@ -207,6 +218,11 @@ system-images: cluster-tools image-tool # Build the images that the cluster itse
 	  --layer $(ASSAY_CACHE)/build/pause=/pause --entrypoint /pause
 	@assay-image --tag localhost/assay-test/coredns:dev --output $(IMAGES)/coredns.tar --user 65532:65532 \
 	  --layer $(ASSAY_CACHE)/bin/coredns=/coredns --entrypoint /coredns
+
+.PHONY: kind-node-image
+kind-node-image: cluster-tools system-images ## Build a node image for kind, which needs no registry of images
+	@hack/tools/build.sh kind kubeadm
+	@hack/kind/build.sh localhost/assay-test/kind-node:dev $(IMAGES)/kind-node.tar
 
 ##@ Development loop
 
@@ -292,6 +308,17 @@ test-nodes: cluster-up load-images test-server-image install ## Run the scenario
 	@$(CLUSTER) load $(BIN)/images/server.tar
 	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -timeout 25m -run '^TestNodes' ./test/e2e $(ARGS)
 
+# The cluster has a kubeconfig of its own, so that another one isn't replaced.
+MAKE_KIND = $(MAKE) CLUSTER_ENGINE=kind KUBECONFIG_FILE=$(CURDIR)/.cluster/kind
+
+.PHONY: test-kind
+test-kind: ## Run the demo and a part of the scenarios on kind, with one node and with two
+	@trap '$(MAKE_KIND) cluster-down' EXIT; \
+	$(MAKE_KIND) demo; \
+	$(MAKE_KIND) test-e2e ARGS="-run '^(TestServers|TestFaults|TestHelm)$$'"; \
+	$(MAKE_KIND) cluster-down; \
+	$(MAKE_KIND) test-nodes ARGS="-run '^TestNodes(Apart|Together)$$'"
+
 .PHONY: test-hostile
 test-hostile: cluster-up load-images test-server-image install ## Attack the manager on the local cluster for five minutes
 	@$(CLUSTER) load $(BIN)/images/server.tar
@@ -318,6 +345,10 @@ test-modules: # Test the tools that build the cluster and the images, the dashbo
 	@cd test/promql && go test ./...
 	@cd test/gitops && go test ./...
 	@cd test/s3 && go test ./...
+
+.PHONY: test-dockerfile
+test-dockerfile: kind-deps assay-image assay-load-image ## Build the Dockerfile with podman and compare its images with those of make images
+	@hack/dockerfile-test.sh assay=$(BIN)/images/assay.tar assay-load=$(BIN)/images/assay-load.tar
 
 .PHONY: test-browser
 test-browser: ## Check the pages of reports in Chromium; ARGS="-run TestPages/NAME" selects one

@@ -2,6 +2,7 @@
 # Installs a set of Debian packages.
 #
 #   hack/install-deps.sh [cluster]  for the local cluster and the test images
+#   hack/install-deps.sh kind       for kind without a Docker engine
 #   hack/install-deps.sh units      for the unit tests
 #   hack/install-deps.sh readers    for `make test-readers`
 #   hack/install-deps.sh bench      for `make bench-load`
@@ -37,6 +38,18 @@ cluster=(
   "iproute2 ip"
   "procps sysctl"
 )
+kind=(
+  # The container engine, and the programs that it calls.
+  "podman podman"
+  "conmon conmon"
+  "runc runc"
+  "netavark /usr/lib/podman/netavark"
+  "aardvark-dns /usr/lib/podman/aardvark-dns"
+  "iptables iptables"
+  "nftables nft"
+  # To build the node image.
+  "debootstrap debootstrap"
+)
 bench=(
   # The server.
   "nginx-light nginx"
@@ -68,12 +81,13 @@ readers=(
 )
 case ${1:-cluster} in
 cluster) wanted=("${cluster[@]}") ;;
+kind) wanted=("${kind[@]}") ;;
 units) wanted=("${units[@]}") ;;
 readers) wanted=("${readers[@]}") ;;
 bench) wanted=("${bench[@]}") ;;
 browser) wanted=("${browser[@]}") ;;
 *)
-  echo "install-deps: unknown set $1: must be cluster, units, readers, bench or browser" >&2
+  echo "install-deps: unknown set $1: must be cluster, kind, units, readers, bench or browser" >&2
   exit 2
   ;;
 esac

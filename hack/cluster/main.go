@@ -1,6 +1,7 @@
 // Command assay-cluster runs the Kubernetes cluster for demos and tests of Assay. It uses kind if a
-// Docker engine is running and the node image is available. Otherwise it runs the cluster natively,
-// from binaries that are built from the Go modules of Kubernetes.
+// Docker engine is running and kind's node image is available. Otherwise it runs the cluster natively,
+// from binaries that are built from the Go modules of Kubernetes. It can also run kind with podman, with a node
+// image that is built from the same binaries.
 package main
 
 import (
@@ -50,11 +51,11 @@ func command() *cobra.Command {
 		SilenceErrors: true,
 	}
 	flags := root.PersistentFlags()
-	flags.StringVar(&o.engine, "engine", "auto", "kind, native, or auto: kind if Docker and its node image are available")
-	flags.StringVar(&o.layout.State, "state", "/var/lib/assay-cluster", "directory of the native cluster's persistent files")
-	flags.StringVar(&o.layout.Run, "run", "/run/assay-cluster", "directory of the native cluster's pids and sockets")
+	flags.StringVar(&o.engine, "engine", "auto", "kind, native, or auto: kind if a Docker engine and kind's node image are available")
+	flags.StringVar(&o.layout.State, "state", "/var/lib/assay-cluster", "directory of the native cluster's persistent files; kind's with podman are in a directory with -kind appended")
+	flags.StringVar(&o.layout.Run, "run", "/run/assay-cluster", "directory of the native cluster's pids and sockets; kind's with podman are in a directory with -kind appended")
 	flags.StringVar(&o.layout.Bin, "bin", filepath.Join(cache, "bin"), "directory of the built programs")
-	flags.StringVar(&o.layout.Images, "images", filepath.Join(cache, "images"), "directory of pause.tar and coredns.tar")
+	flags.StringVar(&o.layout.Images, "images", filepath.Join(cache, "images"), "directory of pause.tar, coredns.tar and kind-node.tar")
 	flags.StringVar(&o.kubeconfig, "kubeconfig-copy", "", "file to write a copy of the kubeconfig to")
 
 	root.AddCommand(
@@ -132,7 +133,10 @@ type cluster interface {
 }
 
 func (o options) kind() kind.Cluster {
-	return kind.Cluster{Program: filepath.Join(o.layout.Bin, "kind"), Kubeconfig: o.kubeconfig}
+	return kind.Cluster{
+		Bin: o.layout.Bin, Images: o.layout.Images, State: o.layout.State + "-kind", Run: o.layout.Run + "-kind",
+		Kubeconfig: o.kubeconfig, Shared: o.layout.Exists,
+	}
 }
 
 // cluster returns the cluster of the engine to use. With auto, an existing cluster decides, then

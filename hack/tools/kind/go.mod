@@ -1,4 +1,4 @@
-// kind, for the local cluster where a Docker engine answers.
+// kind, for the local cluster on a Docker engine or podman.
 module github.com/assay-dev/assay/hack/tools/kind
 
 go 1.26.0

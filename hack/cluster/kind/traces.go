@@ -1,0 +1,194 @@
+package kind
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/assay-dev/assay/hack/cluster/host"
+)
+
+// Podman and its programs leave traces on the machine when the last container has gone: empty netfilter chains, a mount
+// of /run/netns on itself, and files and cgroups under fixed paths. A user's own podman has the same. So
+// traces are removed only if they weren't there before the cluster.
+
+const (
+	networkNamespaces = "/run/netns"
+	cgroupParent      = "libpod_parent"
+)
+
+// traces describes what was there before the cluster.
+type traces struct {
+	// Tables holds the netfilter tables as `nft list tables` prints them.
+	Tables []string `json:"tables"`
+	// Namespaces reports whether /run/netns was a mount, Cgroups whether containers of podman had a cgroup.
+	Namespaces bool `json:"namespaces"`
+	Cgroups    bool `json:"cgroups"`
+}
+
+func (c Cluster) tracesFile() string { return c.state("traces-before.json") }
+
+// recordTraces writes what is there now, unless that has been done already.
+func (c Cluster) recordTraces() error {
+	if _, err := os.Stat(c.tracesFile()); err == nil {
+		return nil
+	}
+	var before traces
+	var err error
+	if before.Tables, err = netfilterTables(); err != nil {
+		return err
+	}
+	if before.Namespaces, err = isMounted(networkNamespaces); err != nil {
+		return err
+	}
+	cgroups, err := podmanCgroups()
+	if err != nil {
+		return err
+	}
+	before.Cgroups = len(cgroups) > 0
+	content, err := json.Marshal(before)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(c.tracesFile()+".new", content, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(c.tracesFile()+".new", c.tracesFile())
+}
+
+// removeTraces removes what has come since recordTraces, and restores the rest of the machine. shared
+// means that the native cluster uses the kernel's settings and the directories of podman's programs, too.
+func (c Cluster) removeTraces(shared bool, report func(string, ...any)) error {
+	var before traces
+	content, err := os.ReadFile(c.tracesFile())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // nothing has been changed yet
+	}
+	if err == nil {
+		err = json.Unmarshal(content, &before)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.tracesFile(), err)
+	}
+	failed := removeTables(before.Tables)
+	if !before.Cgroups {
+		failed = errors.Join(failed, removeCgroups())
+	}
+	if !before.Namespaces {
+		failed = errors.Join(failed, removeNamespaces())
+	}
+	if shared {
+		report("the native cluster keeps the kernel's settings and the directories that both use")
+		return failed
+	}
+	return errors.Join(failed, c.restoreHost(report))
+}
+
+func netfilterTables() ([]string, error) {
+	out, err := exec.Command("nft", "list", "tables").Output()
+	if err != nil {
+		return nil, fmt.Errorf("nft list tables: %w", err)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n"), nil
+}
+
+// removeTables removes the netfilter tables that podman's network program has created.
+func removeTables(before []string) error {
+	tables, failed := netfilterTables()
+	for _, table := range tables {
+		fields := strings.Fields(table) // table FAMILY NAME
+		if len(fields) != 3 || slices.Contains(before, table) {
+			continue
+		}
+		out, err := exec.Command("nft", "list", "table", fields[1], fields[2]).Output()
+		if err != nil || !onlyNetavark(string(out)) {
+			continue // removed in the meantime, or another program's
+		}
+		if out, err := exec.Command("nft", "delete", "table", fields[1], fields[2]).CombinedOutput(); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("nft delete %s: %w: %s", table, err, bytes.TrimSpace(out)))
+		}
+	}
+	return failed
+}
+
+// onlyNetavark reports whether all that a table has comes from podman's network program, which is called netavark. All
+// of its chains and rules have the name in them, but for the rules of its own chains.
+func onlyNetavark(table string) bool {
+	found, chain := false, ""
+	for line := range strings.Lines(table) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) == 0 || slices.Contains([]string{"#", "}", "table", "type"}, fields[0]):
+		case fields[0] == "chain":
+			chain = fields[1]
+			found = found || strings.HasPrefix(chain, "NETAVARK")
+		case !strings.HasPrefix(chain, "NETAVARK") && !strings.Contains(line, "NETAVARK"):
+			return false
+		}
+	}
+	return found
+}
+
+func podmanCgroups() ([]string, error) {
+	unified, err := filepath.Glob("/sys/fs/cgroup/" + cgroupParent)
+	divided, otherErr := filepath.Glob("/sys/fs/cgroup/*/" + cgroupParent)
+	return append(unified, divided...), errors.Join(err, otherErr)
+}
+
+// removeCgroups kills what is left in the cgroups of containers and removes them.
+func removeCgroups() error {
+	dirs, failed := podmanCgroups()
+	for _, dir := range dirs {
+		failed = errors.Join(failed, host.RemoveCgroup(dir))
+	}
+	return failed
+}
+
+func isMounted(dir string) (bool, error) {
+	mountinfo, err := os.ReadFile("/proc/self/mountinfo")
+	return slices.Contains(host.MountPointsBelow(string(mountinfo), []string{dir}), dir), err
+}
+
+// removeNamespaces unmounts network namespaces that an interrupted command has left, and their directory.
+func removeNamespaces() error {
+	if mounted, err := isMounted(networkNamespaces); err != nil || !mounted {
+		return err
+	}
+	files, failed := filepath.Glob(networkNamespaces + "/netns-*")
+	for _, file := range files {
+		if err := syscall.Unmount(file, syscall.MNT_DETACH); err != nil && !errors.Is(err, syscall.EINVAL) {
+			failed = errors.Join(failed, fmt.Errorf("unmount %s: %w", file, err))
+		}
+		failed = errors.Join(failed, os.Remove(file))
+	}
+	// A namespace of something else, such as `ip netns`, keeps it busy.
+	if err := syscall.Unmount(networkNamespaces, 0); err != nil && !errors.Is(err, syscall.EBUSY) {
+		failed = errors.Join(failed, fmt.Errorf("unmount %s: %w", networkNamespaces, err))
+	}
+	return failed
+}
+
+// restoreHost restores the kernel's settings and removes the directories that weren't there, with the
+// files that podman has left in them.
+func (c Cluster) restoreHost(report func(string, ...any)) error {
+	record := c.state("host-before.json")
+	for _, file := range []string{
+		"/run/containers/networks/ipam.db", "/run/containers/networks/aardvark.lock",
+		"/run/containers/networks/aardvark-dns", "/var/lib/containers/cache/blob-info-cache-v1.boltdb",
+	} {
+		if !host.Missing(record, filepath.Dir(file)) {
+			continue // a user's own podman has these
+		}
+		if err := os.RemoveAll(file); err != nil {
+			return err
+		}
+	}
+	return host.Restore(record, report)
+}
