@@ -3,10 +3,13 @@
 # The two images of Assay. To build them with a Docker engine:
 #   docker build --target assay -t assay .
 #   docker build --target assay-load -t assay-load .
-# `make images` builds them without one.
+# `make images` builds them without one, and `make test-dockerfile` checks that they hold the same.
+
+# Another image with Go's toolchain, where this one can't be pulled.
+ARG GO_IMAGE=golang:1.26
 
 # The programs are cross-compiled: this stage runs on the builder's platform.
-FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+FROM --platform=$BUILDPLATFORM $GO_IMAGE AS build
 # The tag keeps a part of Google's client for buckets out, as in the Makefile.
 ENV CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false -tags=disable_grpc_modules"
 WORKDIR /src
