@@ -64,6 +64,11 @@ LOAD_LABELS = $(LABELS) --label org.opencontainers.image.title=assay-load \
   --label org.opencontainers.image.licenses=AGPL-3.0-only \
   --label dev.assay.k6.version=$(K6_VERSION) \
   --label dev.assay.k6.source=https://github.com/grafana/k6/tree/$(K6_VERSION)
+# Flags of assay-image for the content of both images: $(1) is the directory of the programs, $(2) that of the bill of materials.
+# The agent's program isn't readable, so that its process can't be looked into from the start:
+# see internal/agent/protect.go.
+ASSAY_CONTENT = --user 65532:65532 --layer $(1)/manager=/manager,$(1)/ui=/ui,$(1)/agent=/agent:0111 --layer $(2)=/usr/share/assay --entrypoint /manager
+LOAD_CONTENT = --user 65532:65532 --layer $(1)/assay-load=/assay-load --layer $(2)=/usr/share/assay --entrypoint /assay-load
 BOM = assay-bom --version $(VERSION) --module-cache "$$(go env GOMODCACHE)" \
   --source github.com/assay-dev/assay=. --source github.com/assay-dev/assay/load=load \
   --unlicensed buf.build/gen/go/prometheus/prometheus/protocolbuffers/go
@@ -154,17 +159,13 @@ images: assay-image assay-load-image tomcat-image ## Build all images
 load-images: images ## Build all images and load them into the cluster
 	@$(CLUSTER) load $(BIN)/images/assay.tar $(BIN)/images/assay-load.tar $(IMAGES)/tomcat-9.0.tar
 
-# The agent's program isn't readable, so that its process can't be looked into from the start:
-# see internal/agent/protect.go.
 .PHONY: assay-image
 assay-image: image-tool assay-sbom # Build the image of the manager and the agent
-	@assay-image --tag $(IMAGE) --output $(BIN)/images/assay.tar --user 65532:65532 $(ASSAY_LABELS) \
-	  --layer $(BIN)/image/manager=/manager,$(BIN)/image/ui=/ui,$(BIN)/image/agent=/agent:0111 --layer $(BIN)/sbom/assay=/usr/share/assay --entrypoint /manager
+	@assay-image --tag $(IMAGE) --output $(BIN)/images/assay.tar $(ASSAY_LABELS) $(call ASSAY_CONTENT,$(BIN)/image,$(BIN)/sbom/assay)
 
 .PHONY: assay-load-image
 assay-load-image: image-tool assay-load-sbom # Build the image of the client
-	@assay-image --tag $(LOAD_IMAGE) --output $(BIN)/images/assay-load.tar --user 65532:65532 $(LOAD_LABELS) \
-	  --layer $(BIN)/image/assay-load=/assay-load --layer $(BIN)/sbom/assay-load=/usr/share/assay --entrypoint /assay-load
+	@assay-image --tag $(LOAD_IMAGE) --output $(BIN)/images/assay-load.tar $(LOAD_LABELS) $(call LOAD_CONTENT,$(BIN)/image,$(BIN)/sbom/assay-load)
 
 .PHONY: sbom
 sbom: assay-sbom assay-load-sbom ## Write the bill of materials and the licenses of both images to bin/sbom
@@ -242,11 +243,12 @@ fmt: ## Format the Go code of all modules
 	@gofmt -l -w $$(git ls-files -co --exclude-standard '*.go')
 
 .PHONY: generate
-generate: ## Generate CRDs, roles, deep copies, the protocol, the chart and dist/install.yaml
+generate: ## Generate CRDs, roles, deep copies, the protocol, the chart, the API reference and dist/install.yaml
 	@hack/tools/build.sh controller-gen kustomize buf protoc-gen-go protoc-gen-go-grpc
 	@controller-gen object crd:maxDescLen=2000 paths=./api/... output:crd:artifacts:config=config/crd/bases
 	@controller-gen rbac:roleName=manager-role paths="{./controllers/...,./cmd/manager/...}" output:rbac:artifacts:config=config/rbac
 	@buf generate
+	@go run ./hack/docs/apiref docs/api.md config/crd/bases/assay.dev_benchmarkruns.yaml config/crd/bases/assay.dev_benchmarks.yaml
 	@hack/helm-sync.sh
 	@$(MAKE) build-installer
 
@@ -257,6 +259,10 @@ manifests: generate ## Alias of generate; kubebuilder's name for it
 build-installer: ## Write dist/install.yaml for kubectl apply
 	@hack/tools/build.sh kustomize
 	@mkdir -p dist && kustomize build config/default --output dist/install.yaml
+
+.PHONY: docs
+docs: ## Build the documentation as a site in bin/docs, with every link checked
+	@hack/docs/build.sh
 
 .PHONY: tidy
 tidy: ## Tidy all modules
@@ -288,7 +294,7 @@ verify: ## Fail unless all is generated, formatted, tidy and free of lint
 .PHONY: test-unit
 test-unit: ## Run the tests that need no API server and no cluster
 	@hack/install-deps.sh units
-	@go test ./api/... ./cmd/... ./internal/... ./test/chaos/... ./test/docs/... ./test/hostile/... ./test/wrapper/... ./test/benchmark/... ./test/server/... ./test/benchload/... ./test/findings/... ./test/reports/...
+	@go test ./api/... ./cmd/... ./internal/... ./test/chaos/... ./test/docs/... ./test/hostile/... ./test/wrapper/... ./test/benchmark/... ./test/server/... ./test/benchload/... ./test/findings/... ./test/reports/... ./hack/docs/...
 	@cd load && go test ./...
 
 .PHONY: test-api
@@ -351,9 +357,10 @@ test-dockerfile: kind-deps assay-image assay-load-image ## Build the Dockerfile 
 	@hack/dockerfile-test.sh assay=$(BIN)/images/assay.tar assay-load=$(BIN)/images/assay-load.tar
 
 .PHONY: test-browser
-test-browser: ## Check the pages of reports in Chromium; ARGS="-run TestPages/NAME" selects one
+test-browser: ## Check the pages of reports, of the UI and of the documentation in Chromium; ARGS="-run TestPages/NAME" selects one
 	@hack/install-deps.sh browser
-	@AXE=$$(hack/axe.sh) && cd test/browser && AXE=$$AXE go test ./... $(ARGS)
+	@hack/docs/build.sh
+	@AXE=$$(hack/axe.sh) && cd test/browser && AXE=$$AXE DOCS=$(BIN)/docs go test ./... $(ARGS)
 
 .PHONY: screenshots
 screenshots: ## Write screenshots of the pages of reports to docs/screenshots

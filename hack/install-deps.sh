@@ -7,6 +7,7 @@
 #   hack/install-deps.sh readers    for `make test-readers`
 #   hack/install-deps.sh bench      for `make bench-load`
 #   hack/install-deps.sh browser    for the tests of pages in a browser
+#   hack/install-deps.sh docs       for `make docs`
 #
 # Does nothing if all programs are installed. Starts no service: the cluster and
 # the benchmark run containerd and nginx themselves. Go is not included; see
@@ -73,6 +74,12 @@ browser=(
   # Called by hack/axe.sh.
   "npm npm"
 )
+docs=(
+  # The generator of the site. A Python from elsewhere works too, if it can make virtual environments.
+  "python3-venv /usr/share/doc/python3-venv"
+  # Called by hack/docs/build.sh.
+  "npm npm"
+)
 readers=(
   # Read reports.
   "maven mvn"
@@ -86,8 +93,9 @@ units) wanted=("${units[@]}") ;;
 readers) wanted=("${readers[@]}") ;;
 bench) wanted=("${bench[@]}") ;;
 browser) wanted=("${browser[@]}") ;;
+docs) wanted=("${docs[@]}") ;;
 *)
-  echo "install-deps: unknown set $1: must be cluster, kind, units, readers, bench or browser" >&2
+  echo "install-deps: unknown set $1: must be cluster, kind, units, readers, bench, browser or docs" >&2
   exit 2
   ;;
 esac
