@@ -140,6 +140,16 @@ const (
 	ReasonFinished = "Finished"
 )
 
+// ReasonDeletingObjects is the reason of Reconciling of a deleted run whose objects are being deleted from their bucket.
+const ReasonDeletingObjects = "DeletingObjects"
+
+// FinalizerBucketObjects keeps a deleted BenchmarkRun until its objects are deleted from their bucket, for a limited
+// time.
+const FinalizerBucketObjects = "assay.dev/bucket-objects"
+
+// ReasonObjectsRetained is the reason of the event about a deleted run whose objects stay in their bucket.
+const ReasonObjectsRetained = "ObjectsRetained"
+
 // Reasons of Archived.
 const (
 	// ReasonArchived: the whole result is in the bucket.

@@ -41,7 +41,8 @@ func (r *Reconciler) act(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *r
 
 // notify sends the part of a plan that concerns the run's pods. It runs after the status was
 // written: pods are released only when nothing can be lost.
-func (r *Reconciler) notify(uid string, plan *run.Plan) {
+func (r *Reconciler) notify(br *v1alpha1.BenchmarkRun, plan *run.Plan) {
+	uid := string(br.UID)
 	if plan.Forget {
 		r.Sessions.Forget(uid)
 	}
@@ -50,6 +51,9 @@ func (r *Reconciler) notify(uid string, plan *run.Plan) {
 	}
 	if plan.Prepare != nil {
 		r.Sessions.Prepare(uid, plan.Prepare.Plans, plan.Prepare.Address)
+		if r.Buckets != nil && r.Buckets.Location(br.Namespace) != "" {
+			r.Sessions.KeepSeconds(uid)
+		}
 	}
 	if b := plan.Begin; b != nil {
 		r.Sessions.Start(uid, b.Stage, r.Sessions.Now()+b.Lead.Microseconds())

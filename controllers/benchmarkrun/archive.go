@@ -16,31 +16,41 @@ import (
 	"github.com/assay-dev/assay/internal/run"
 )
 
-// uploadTimeout limits one attempt to store a whole result in a bucket.
-const uploadTimeout = 30 * time.Second
+// attemptTimeout limits one attempt to store a whole result in a bucket, or to delete it from there.
+const attemptTimeout = 30 * time.Second
 
-// upload is the state of storing a whole result. Attempts run in the background: a bucket that doesn't answer must not
-// keep other runs waiting.
+// upload is the state of storing a whole result, or of deleting it. Attempts run in the background: a bucket that
+// doesn't answer must not keep other runs waiting.
 type upload struct {
 	mu    sync.Mutex
 	state run.Upload
+	stop  context.CancelFunc // of the attempt that is running
 }
 
-// begin reports whether an attempt may begin: none is running. Then it is.
-func (u *upload) begin() bool {
+// begin reports whether an attempt may begin: none is running. Then it is, until stop is called.
+func (u *upload) begin(stop context.CancelFunc) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.state.Running {
 		return false
 	}
-	u.state.Running = true
+	u.state.Running, u.stop = true, stop
 	return true
+}
+
+// cancel makes an attempt that is running fail soon.
+func (u *upload) cancel() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.stop != nil {
+		u.stop()
+	}
 }
 
 func (u *upload) end(err error, at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.state = run.Upload{Err: err, At: at, Final: errors.Is(err, bucket.ErrOther)}
+	u.state, u.stop = run.Upload{Err: err, At: at, Final: errors.Is(err, bucket.ErrOther) || errors.Is(err, bucket.ErrNotConfigured)}, nil
 }
 
 func (u *upload) observe() *run.Upload {
@@ -48,6 +58,24 @@ func (u *upload) observe() *run.Upload {
 	defer u.mu.Unlock()
 	state := u.state
 	return &state
+}
+
+// attempt runs an attempt in the background, unless one is running. Its end triggers a reconciliation of the run.
+func (r *Reconciler) attempt(ctx context.Context, of *sync.Map, uid types.UID, do func(context.Context) error) {
+	begun, _ := of.LoadOrStore(uid, &upload{})
+	u := begun.(*upload)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), attemptTimeout)
+	if !u.begin(cancel) {
+		cancel()
+		return
+	}
+	go func() {
+		defer cancel()
+		u.end(do(ctx), r.Clock.Now())
+		if r.uploaded != nil {
+			r.uploaded <- event.TypedGenericEvent[types.UID]{Object: uid}
+		}
+	}()
 }
 
 // observeBucket reads which bucket the whole result goes to, and how far it is.
@@ -65,30 +93,19 @@ func (r *Reconciler) observeBucket(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	}
 }
 
-// upload keeps an artifact until its whole result is stored, and begins an attempt if the plan says so. Each attempt
-// ends with a reconciliation.
+// upload keeps an artifact until its whole result is stored, and begins an attempt if the plan says so.
 func (r *Reconciler) upload(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) {
 	r.unstored.Store(br.UID, plan.Upload)
 	if !plan.Attempt {
 		return
 	}
-	begun, _ := r.uploads.LoadOrStore(br.UID, &upload{})
-	u := begun.(*upload)
-	if !u.begin() {
-		return
-	}
-	whole, namespace, uid, log := plan.Upload.Whole, br.Namespace, br.UID, ctrl.LoggerFrom(ctx)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), uploadTimeout)
-	go func() {
-		defer cancel()
+	whole, namespace, log := plan.Upload.Whole, br.Namespace, ctrl.LoggerFrom(ctx)
+	r.attempt(ctx, &r.uploads, br.UID, func(ctx context.Context) error {
 		err := r.Buckets.Put(ctx, namespace, whole.Key, whole.Data)
 		if err != nil {
 			log.Info("Failed to store the whole result", "error", err.Error())
 			r.Metrics.ArtifactFailed(metrics.KindBenchmarkRun, err)
 		}
-		u.end(err, r.Clock.Now())
-		if r.uploaded != nil {
-			r.uploaded <- event.TypedGenericEvent[types.UID]{Object: uid}
-		}
-	}()
+		return err
+	})
 }

@@ -41,6 +41,7 @@ type fakeSessions struct {
 	merged      int // calls of Series
 	released    bool
 	forgotten   bool
+	keeps       bool
 }
 
 func (f *fakeSessions) Observe(string) session.Observation {
@@ -63,11 +64,15 @@ func (f *fakeSessions) Series(string) []result.Second {
 	return []result.Second{{Seconds: 1, Requests: 2000}}
 }
 
-func (f *fakeSessions) Histograms(string) map[int64]*result.Histogram {
-	second := result.NewHistogram()
-	second.Record(700)
-	return map[int64]*result.Histogram{0: second}
+func (f *fakeSessions) WholeSeconds(string) []result.Second {
+	seconds := []result.Second{{Seconds: 1, Requests: 1200}, {Second: 1, Seconds: 1, Requests: 800}}
+	for i := range seconds {
+		seconds[i].Latency = result.NewHistogram()
+		seconds[i].Latency.Record(700)
+	}
+	return seconds
 }
+func (f *fakeSessions) KeepSeconds(string)                  { f.keeps = true }
 func (f *fakeSessions) Watch(_ string, watch session.Watch) { f.address = watch.Address }
 func (f *fakeSessions) Prepare(_ string, plans []*session.Plan, _ string) {
 	f.plans = plans

@@ -76,7 +76,7 @@ func trimRun(obj any) (any, error) {
 	}
 	for _, c := range status.Conditions {
 		switch c.Type {
-		case v1alpha1.ConditionAdmitted, v1alpha1.ConditionFinished, v1alpha1.ConditionSucceeded:
+		case v1alpha1.ConditionAdmitted, v1alpha1.ConditionFinished, v1alpha1.ConditionSucceeded, v1alpha1.ConditionArchived:
 			c.Message = ""
 			kept.Conditions = append(kept.Conditions, c)
 		case v1alpha1.ConditionReconciling:

@@ -43,6 +43,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.trace(ctx, br); err != nil {
 		return ctrl.Result{}, err
 	}
+	if !br.DeletionTimestamp.IsZero() {
+		return r.finalize(ctx, br)
+	}
 	observed, err := r.observe(ctx, br)
 	if errors.Is(err, errCacheBehind) {
 		return ctrl.Result{RequeueAfter: conflictRetryDelay}, nil
@@ -59,6 +62,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		r.release(ctx, br)
 	}
 	err = errors.Join(err, written)
+	if err == nil && plan.Finalizer != run.KeepFinalizer {
+		err = r.changeFinalizer(ctx, br, plan) // before the first object is stored
+	}
 	if err == nil && plan.Upload != nil {
 		r.upload(ctx, br, plan)
 	}
@@ -70,7 +76,35 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	} else if err != nil {
 		return ctrl.Result{}, err
 	}
-	r.notify(string(br.UID), plan)
+	r.notify(br, plan)
+	return ctrl.Result{RequeueAfter: plan.RequeueAfter}, nil
+}
+
+// finalize takes a deleted run, which its objects in a bucket keep, one step further. Whatever becomes of the run's
+// children, its finalizer is removed in time: the garbage collector deletes those.
+func (r *Reconciler) finalize(ctx context.Context, br *v1alpha1.BenchmarkRun) (ctrl.Result, error) {
+	observed, failed := r.observe(ctx, br)
+	plan := run.Decide(br, observed, r.Clock.Now())
+	r.settle(ctx, br, &plan)
+	_, err := r.act(ctx, br, &plan)
+	failed = errors.Join(failed, err)
+	r.notify(br, &plan)
+	if plan.Reclaim {
+		r.reclaim(ctx, br, observed.Reclaim.Object)
+	}
+	if plan.Finalizer == run.RemoveFinalizer {
+		err := r.changeFinalizer(ctx, br, &plan)
+		if apierrors.IsConflict(err) {
+			return ctrl.Result{RequeueAfter: conflictRetryDelay}, nil
+		}
+		return ctrl.Result{}, err
+	}
+	if err := errors.Join(failed, r.writeStatus(ctx, br, &plan)); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to clean up a deleted run")
+	}
+	if failed != nil && (plan.RequeueAfter == 0 || plan.RequeueAfter > time.Second) {
+		plan.RequeueAfter = time.Second
+	}
 	return ctrl.Result{RequeueAfter: plan.RequeueAfter}, nil
 }
 
@@ -140,18 +174,20 @@ func refused(err error) bool {
 	return errors.As(err, &status) && status.Status().Code/100 == 4
 }
 
-// get reads a run. It returns nil for one that is deleted, whose sessions it forgets.
+// get reads a run. It returns nil for one that is deleted, whose sessions it forgets, unless the run's objects have to be
+// deleted first.
 func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alpha1.BenchmarkRun, error) {
 	br := &v1alpha1.BenchmarkRun{}
 	err := r.Get(ctx, name, br)
 	switch {
-	case apierrors.IsNotFound(err) || err == nil && !br.DeletionTimestamp.IsZero():
+	case apierrors.IsNotFound(err) || err == nil && !br.DeletionTimestamp.IsZero() && !run.HasFinalizer(br):
 		if uid, known := r.uids.LoadAndDelete(name); known {
 			r.Sessions.Forget(string(uid.(types.UID)))
 			r.configs.Delete(uid)
 			r.nodes.Delete(uid)
 			r.unstored.Delete(uid)
 			r.uploads.Delete(uid)
+			r.reclaims.Delete(uid)
 			r.names.Delete(uid)
 			r.Traces.Forget(uid.(types.UID))
 			for _, made := range []*sync.Map{&r.signed, &r.created} {
@@ -169,11 +205,13 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 	}
 	r.uids.Store(name, br.UID)
 	r.names.Store(br.UID, name)
-	if run.IsFinished(br) || run.IsSuspended(br) {
+	if run.IsOver(br) {
 		r.configs.Delete(br.UID)
 		r.nodes.Delete(br.UID)
 		r.unstored.Delete(br.UID)
-		r.uploads.Delete(br.UID)
+		if br.DeletionTimestamp.IsZero() { // else reclaim waits for the end of the upload
+			r.uploads.Delete(br.UID)
+		}
 	}
 	return br, nil
 }

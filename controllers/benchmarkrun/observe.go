@@ -33,6 +33,12 @@ func (r *Reconciler) observe(ctx context.Context, br *v1alpha1.BenchmarkRun) (*r
 	if r.Leadership != nil {
 		o.Leadership = r.Leadership(r.Clock.Now())
 	}
+	if r.Buckets != nil {
+		o.Reclaims, _ = r.Buckets.Reclaims()
+	}
+	if !br.DeletionTimestamp.IsZero() {
+		return o, errors.Join(r.observeReclaim(ctx, br, o), r.observeObjects(ctx, br, o))
+	}
 	r.observeLoad(br, o)
 	return o, r.observeObjects(ctx, br, o)
 }
@@ -49,12 +55,12 @@ func (r *Reconciler) observeObjects(ctx context.Context, br *v1alpha1.BenchmarkR
 	if err := r.observeClients(ctx, br, o); err != nil {
 		return err
 	}
-	if o.Remains() && (run.IsFinished(br) || run.IsSuspended(br)) {
+	if o.Remains() && run.IsOver(br) {
 		if err := r.observeIssued(ctx, br, o); err != nil {
 			return err
 		}
 	}
-	if run.IsFinished(br) {
+	if run.IsFinished(br) || !br.DeletionTimestamp.IsZero() {
 		return nil
 	}
 	if err := r.observeArtifact(ctx, br, o); err != nil {
@@ -116,10 +122,7 @@ func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	}
 	o.Series = r.Sessions.Series(uid)
 	if o.Bucket != nil {
-		histograms := r.Sessions.Histograms(uid)
-		for i := range o.Series {
-			o.Series[i].Latency = histograms[o.Series[i].Second]
-		}
+		o.Seconds = r.Sessions.WholeSeconds(uid)
 	}
 	o.Levels, o.Steps = run.Levels(br, o.Sessions.Clients)
 	for i := range o.Levels {

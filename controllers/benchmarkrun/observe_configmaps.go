@@ -29,7 +29,7 @@ func (r *Reconciler) observeConfig(ctx context.Context, br *v1alpha1.BenchmarkRu
 	if err != nil || cached == nil {
 		return err
 	}
-	if run.IsFinished(br) || run.IsSuspended(br) {
+	if run.IsOver(br) {
 		o.Config = &corev1.ConfigMap{ObjectMeta: cached.ObjectMeta}
 		return nil
 	}

@@ -30,7 +30,8 @@ import (
 type Sessions interface {
 	Observe(run string) session.Observation
 	Series(run string) []result.Second
-	Histograms(run string) map[int64]*result.Histogram
+	WholeSeconds(run string) []result.Second
+	KeepSeconds(run string)
 	Passed(run string, clients int) []result.Second
 	TargetUsage(run string, from, to int64) result.TargetUsage
 	Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow
@@ -52,6 +53,13 @@ type Buckets interface {
 	// Put creates an object in the bucket of a namespace. It succeeds if the object is there already. The error wraps
 	// bucket.ErrOther if the object is another one.
 	Put(ctx context.Context, namespace, key string, data []byte) error
+	// Reclaims reports whether the objects of a run are deleted with it, and how long they may keep it from being
+	// deleted.
+	Reclaims() (bool, time.Duration)
+	// Reclaim deletes the objects whose keys begin with prefix from the bucket of a namespace, and from the one at
+	// location, and returns their number. The error wraps bucket.ErrNotConfigured if there is none at location, which
+	// may be empty.
+	Reclaim(ctx context.Context, namespace, location, prefix string) (int, error)
 }
 
 // Reconciler reconciles BenchmarkRuns.
@@ -101,6 +109,9 @@ type Reconciler struct {
 	// attempt. It may be nil.
 	uploads  sync.Map
 	uploaded chan event.TypedGenericEvent[types.UID]
+	// reclaims holds the deletions of the objects of deleted runs, by the runs' UIDs. Their attempts are sent to
+	// uploaded, too.
+	reclaims sync.Map
 	// nodes holds the targetNodes of active runs, by the runs' UIDs.
 	nodes sync.Map
 }

@@ -81,16 +81,26 @@ func Pack(v any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// EncodeWhole returns the result as it is stored in a bucket, with nothing omitted. Errors wrap ErrTooLarge if it has
-// more than WholeLimit bytes.
-func EncodeWhole(r *result.Result) ([]byte, error) {
+// EncodeWhole returns the result as it is stored in a bucket, with nothing omitted. If that has more than WholeLimit
+// bytes, adjacent seconds of the series are joined, with their histograms, to no fewer than 600 points. Errors wrap
+// ErrTooLarge if it does not fit even then.
+func EncodeWhole(r *result.Result) ([]byte, error) { return encodeWhole(r, WholeLimit) }
+
+func encodeWhole(r *result.Result, limit int) ([]byte, error) {
 	whole := *r
 	whole.SchemaVersion = result.SchemaVersion
-	encoded, err := compress(&whole)
-	if err == nil && len(encoded) > WholeLimit {
-		err = fmt.Errorf("encode whole result of %d clients in %d bytes: %w", len(r.Clients), WholeLimit, ErrTooLarge)
+	for {
+		encoded, err := compressWhole(&whole)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("encode result: %w", err)
+		case len(encoded) <= limit:
+			return encoded, nil
+		case len(whole.Series)/2 < minPointsWithHistograms:
+			return nil, fmt.Errorf("encode whole result of %d clients in %d bytes: %w", len(r.Clients), limit, ErrTooLarge)
+		}
+		whole.Series = joinPairsWhole(whole.Series)
 	}
-	return encoded, err
 }
 
 // DecodeWhole is the inverse of EncodeWhole. It rejects what Decode rejects, with higher bounds.

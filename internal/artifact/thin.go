@@ -29,8 +29,8 @@ const (
 //     whole again;
 //   - the series, to no fewer than 60 points.
 //
-// The histograms of seconds are always dropped; EncodeWhole keeps them. Counts, totals, merged histograms, environment and findings are always whole. The result itself
-// is not changed. Errors wrap ErrTooLarge if the result does not fit even then.
+// The histograms of seconds are always dropped; EncodeWhole keeps them. Counts, totals, merged histograms, environment and
+// findings are always whole. The result itself is not changed. Errors wrap ErrTooLarge if the result does not fit even then.
 func Encode(r *result.Result, limit int) ([]byte, error) {
 	kept := *r
 	kept.SchemaVersion = result.SchemaVersion

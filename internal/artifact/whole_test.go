@@ -28,8 +28,9 @@ func withSeconds(r *result.Result) *result.Result {
 // clients as there can be, and that the form for a ConfigMap has none of the seconds'.
 func TestWholeIsExact(t *testing.T) {
 	for name, tc := range map[string]struct{ clients, seconds int }{
-		"a few clients":                 {3, 60},
-		"as many clients as can be, 1h": {1000, 600}, // the manager joins the seconds of an hour
+		"a few clients":                  {3, 60},
+		"more seconds than a series has": {3, 1300},
+		"as many clients as can be":      {1000, 600},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := withSeconds(run(tc.clients, tc.seconds))

@@ -100,6 +100,9 @@ func (h *Histogram) Pack() {
 	}
 }
 
+// PackedBytes returns the length in bytes of a packed histogram, or 0 for one that isn't packed.
+func (h *Histogram) PackedBytes() int { return len(h.packed) }
+
 // Recent holds the histograms that are not packed among many, the last used one last.
 type Recent []*Histogram
 

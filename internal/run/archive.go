@@ -43,7 +43,9 @@ func (p *planner) whole(merged *result.Result) *Whole {
 	if bucket == nil {
 		return nil
 	}
-	data, err := artifact.EncodeWhole(merged)
+	whole := *merged
+	whole.Series = p.observed.Seconds
+	data, err := artifact.EncodeWhole(&whole)
 	if err != nil {
 		p.condition(v1alpha1.ConditionArchived, metav1.ConditionFalse, v1alpha1.ReasonResultTooLarge,
 			"The whole result is not in bucket "+bucket.Location+": "+err.Error()+". ConfigMap "+manifest.ArtifactName(p.run)+" has what fits.")

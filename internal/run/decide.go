@@ -18,6 +18,9 @@ import (
 func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 	p := newPlanner(run, o, now)
 	switch {
+	case !run.DeletionTimestamp.IsZero():
+		p.reclaim()
+		return p.Plan
 	case IsFinished(run):
 		p.cleanUp()
 	case o.Refusal != nil && mayBeAccepted(run, o, now):
@@ -47,6 +50,7 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 	}
 	p.salvage()
 	p.recordEvents(run)
+	p.finalizer()
 	return p.Plan
 }
 

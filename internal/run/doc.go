@@ -22,7 +22,7 @@
 //	    its time limit, and the load
 //	refusal.go, archive.go
 //	    an object that is rejected, and the way of a result into its bucket and its artifact
-//	result.go, verdict.go, cleanup.go
+//	result.go, verdict.go, cleanup.go, reclaim.go
 //	    the result, the verdict and the end
 //	decide.go
 //	    the decision

@@ -44,6 +44,10 @@ type Observed struct {
 	// nil if this manager hasn't begun. They are read only when every client has sent its totals.
 	Bucket *Bucket
 	Upload *Upload
+	// Reclaims reports whether the objects of runs are deleted with them. Reclaim is the state of that for a run that is
+	// being deleted, or nil for any other.
+	Reclaims bool
+	Reclaim  *Reclaim
 
 	// Sessions holds what the run's pods reported.
 	Sessions session.Observation
@@ -56,8 +60,11 @@ type Observed struct {
 	// between them with the usage of the target in each. They are read only when every client has sent
 	// its totals.
 	Series []result.Second
-	Levels []result.Level
-	Steps  []result.Step
+	// Seconds are those of the whole result, with histograms: more than Series has. They are read only if there is a
+	// bucket.
+	Seconds []result.Second
+	Levels  []result.Level
+	Steps   []result.Step
 
 	// Position is the run's place in its lane. It is read only for a run that isn't admitted.
 	Position Position
@@ -116,6 +123,19 @@ type Upload struct {
 	Err   error
 	At    time.Time
 	Final bool
+}
+
+// Reclaim is the state of deleting the objects of a run that is being deleted.
+type Reclaim struct {
+	// Timeout limits the time from the deletion of the run for which its bucket may fail.
+	Timeout time.Duration
+	// Object is where the run's whole result is, or nil if the run's status names none. Without it there may be objects
+	// that nothing names.
+	Object *v1alpha1.ArtifactObject
+	// Uploading reports that an attempt to store an object has not ended.
+	Uploading bool
+	// Attempt is the state of the attempts to delete them, or nil if this manager hasn't begun.
+	Attempt *Upload
 }
 
 // Position is a run's place in its lane, a queue of runs.

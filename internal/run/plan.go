@@ -42,6 +42,13 @@ type Plan struct {
 	Upload  *Storage
 	Attempt bool
 
+	// Finalizer says what to do about v1alpha1.FinalizerBucketObjects once the status is written, and before Upload.
+	Finalizer Finalizer
+	// Reclaim begins an attempt to delete the objects of a run that is being deleted.
+	Reclaim bool
+	// Retained says which objects a deleted run leaves in their bucket, and why. It is empty if there are none.
+	Retained string
+
 	// Forget drops what the pods have reported so far, before anything is sent to them.
 	Forget bool
 	// Watch tells the agent what to probe and sample, or is nil if that isn't known.
@@ -63,6 +70,18 @@ type Plan struct {
 	// RequeueAfter is the longest delay until the next reconciliation, or zero for the next change.
 	RequeueAfter time.Duration
 }
+
+// Finalizer is a change of a run's finalizers.
+type Finalizer int
+
+const (
+	// KeepFinalizer changes nothing.
+	KeepFinalizer Finalizer = iota
+	// AddFinalizer keeps a run until its objects are deleted.
+	AddFinalizer
+	// RemoveFinalizer lets a run go.
+	RemoveFinalizer
+)
 
 // Record adds the UIDs of the run's pod and Job, which the manager has created, to the status to
 // write. It ignores objects without a UID, which were not created.

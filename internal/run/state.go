@@ -29,10 +29,16 @@ func IsFinished(run *v1alpha1.BenchmarkRun) bool {
 // IsSuspended reports whether spec.suspend is set.
 func IsSuspended(run *v1alpha1.BenchmarkRun) bool { return ptr.Deref(run.Spec.Suspend, false) }
 
+// IsOver reports whether nothing of the run goes on: it is finished, suspended or being deleted. Its children are then
+// deleted, or retained for their logs.
+func IsOver(run *v1alpha1.BenchmarkRun) bool {
+	return IsFinished(run) || IsSuspended(run) || !run.DeletionTimestamp.IsZero()
+}
+
 // Expects reports whether the run's status records an object of the kind of obj, without which the
 // run would fail: the target's pod or the clients' Job.
 func Expects(run *v1alpha1.BenchmarkRun, obj metav1.Object) bool {
-	if IsFinished(run) || IsSuspended(run) || run.Status.Children == nil {
+	if IsOver(run) || run.Status.Children == nil {
 		return false
 	}
 	switch obj.(type) {
@@ -48,7 +54,7 @@ func Expects(run *v1alpha1.BenchmarkRun, obj metav1.Object) bool {
 // for the run. Only the target's pod and the clients' Job have to be recorded, and only while the run
 // goes on: what a run leaves behind is deleted in any case.
 func Recorded(run *v1alpha1.BenchmarkRun, obj metav1.Object) bool {
-	if IsFinished(run) || IsSuspended(run) {
+	if IsOver(run) {
 		return true
 	}
 	children := ptr.Deref(run.Status.Children, v1alpha1.ChildrenStatus{})

@@ -27,6 +27,7 @@ import (
 var usedElsewhere = map[string]string{
 	"list assay.dev/benchmarks":                        "an API server that doesn't stream lists to the cache",
 	"get assay.dev/benchmarkruns":                      "an identity that the cache doesn't have yet: TestIdentifyReadsPastACacheThatIsBehind",
+	"patch assay.dev/benchmarkruns":                    "objects in a bucket: reclaim_test.go",
 	"list /configmaps":                                 "an API server that doesn't stream lists to the cache",
 	"list batch/jobs":                                  "an API server that doesn't stream lists to the cache",
 	"update /secrets":                                  "a certificate that is about to expire: controller_test.go of sessioncertificate",

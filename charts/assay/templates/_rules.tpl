@@ -42,6 +42,7 @@
   - delete
   - get
   - list
+  - patch
   - watch
 - apiGroups:
   - assay.dev

@@ -110,10 +110,20 @@ func (s *Server) Series(run string) []result.Second {
 	return contained(s, r, r.seconds)
 }
 
-// Histograms returns the distributions of the total times in the entries of Series, by their first seconds.
-func (s *Server) Histograms(run string) map[int64]*result.Histogram {
+// KeepSeconds keeps more entries than those of Series, for WholeSeconds.
+func (s *Server) KeepSeconds(run string) {
+	r := s.of(run)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.whole.wanted = true
+}
+
+// WholeSeconds is like Series, with the distribution of the total times in each entry, and with up to 7200 of them if
+// KeepSeconds was called before there were more than 600. Beyond that, or if all runs together would take too much
+// memory, the oldest have several seconds, a power of two each.
+func (s *Server) WholeSeconds(run string) []result.Second {
 	r := s.known(run)
-	return contained(s, r, r.histograms)
+	return contained(s, r, r.wholeSeconds)
 }
 
 // Passed returns the entries of Series whose seconds all clients have sent. clients is their number. There
@@ -218,10 +228,11 @@ func (s *Server) of(uid string) *run {
 	for other, r := range s.runs {
 		if r.orphaned() {
 			delete(s.runs, other)
+			r.forget()
 		}
 	}
 	r := newRun()
-	r.counters = s.counters
+	r.counters, r.whole.counters = s.counters, s.counters
 	s.runs[uid] = r
 	return r
 }

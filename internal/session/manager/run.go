@@ -32,6 +32,7 @@ type run struct {
 	totalsBytes int64
 	progress    map[sessionpb.Stage]*progress
 	series      series
+	whole       whole
 	warmup      steady.Seconds
 	usage       *usage            // of the server
 	backends    map[string]*usage // of the containers behind it, by name
@@ -78,6 +79,7 @@ func newRun() *run {
 		clients:  map[int]*participant{},
 		progress: map[sessionpb.Stage]*progress{},
 		series:   newSeries(),
+		whole:    newWhole(),
 		usage:    newUsage(0),
 		backends: map[string]*usage{},
 		node:     newNodeSamples(),
@@ -144,6 +146,7 @@ func (r *run) setUsageStart(at int64) {
 func (r *run) forget() {
 	r.mu.Lock()
 	r.forgotten = true
+	r.whole.drop()
 	r.mu.Unlock()
 	r.endAll(errForgotten)
 }

@@ -43,21 +43,42 @@ type entry struct {
 	timed   result.PhaseTimes
 }
 
-func newSeries() series { return series{width: 1, entries: map[int64]*entry{}} }
+func newSeries() series {
+	return series{width: 1, entries: map[int64]*entry{}}
+}
+
+// fits reports whether seconds are within the series, so that it can take them without joining others.
+func (s *series) fits(second, seconds int64) bool {
+	return seconds <= s.width && second/s.width < seriesLength
+}
 
 // add adds the figures of one client in one second or several. If they belong to
 // more than one entry, the first gets all of them.
 func (s *series) add(second *result.ClientSecond, seconds int64) {
-	for seconds > s.width || second.Second/s.width >= seriesLength {
+	for !s.fits(second.Second, seconds) {
 		s.double()
 	}
-	e := s.entry(second.Second / s.width)
+	s.entry(second.Second / s.width).add(second)
+}
+
+// add adds the figures of one client.
+func (e *entry) add(second *result.ClientSecond) {
 	e.counts.Add(second.Counts)
 	e.phases.Add(&second.Phases)
 	e.sketches.Merge(&second.Sketches)
 	e.usage.Add(second.Usage)
 	e.node = e.node.Add(second.Node)
 	e.total.Merge(second.Latencies[result.Total])
+}
+
+// merge adds the figures of a later entry.
+func (e *entry) merge(next *entry) {
+	e.counts.Add(next.counts)
+	e.phases.Add(&next.phases)
+	e.sketches.Merge(&next.sketches)
+	e.usage.Add(next.usage)
+	e.node = e.node.Add(next.node)
+	e.total.Merge(next.total)
 }
 
 // entry returns an entry with its histogram. It creates the entry on first use.
@@ -81,12 +102,7 @@ func (s *series) double() {
 			pair = e
 			s.entries[key/2] = e
 		} else {
-			pair.counts.Add(e.counts)
-			pair.phases.Add(&e.phases)
-			pair.sketches.Merge(&e.sketches)
-			pair.usage.Add(e.usage)
-			pair.node = pair.node.Add(e.node)
-			pair.total.Merge(e.total)
+			pair.merge(e)
 		}
 		pair.total.Pack()
 	}
@@ -96,38 +112,29 @@ func (s *series) double() {
 func (s *series) seconds() []result.Second {
 	all := make([]result.Second, 0, len(s.entries))
 	for key, e := range s.entries {
-		var second result.Second
-		second.SetUsage(e.usage)
-		second.ClientNode = e.node
-		if n := e.total.Count(); e.counted != n || e.timed != e.phases {
-			e.counted, e.timed = n, e.phases
-			times := e.phases
-			times.SetSketched(&e.sketches)
-			e.latency.SetCounts(e.counts, times)
-			e.latency.SetLatency(e.total)
-			e.times = *e.latency.Phases
-		}
-		second.SetCounts(e.counts, e.times)
+		second := e.second()
 		second.Second, second.Seconds = key*s.width, s.width
-		second.P50, second.P90, second.P99, second.Max = e.latency.P50, e.latency.P90, e.latency.P99, e.latency.Max
 		all = append(all, second)
 	}
 	slices.SortFunc(all, func(a, b result.Second) int { return int(a.Second - b.Second) })
 	return all
 }
 
-// histograms returns the distributions of the total times in the entries of the series, by their first seconds. They
-// don't change when the series does.
-func (r *run) histograms() map[int64]*result.Histogram {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	all := make(map[int64]*result.Histogram, len(r.series.entries))
-	for key, e := range r.series.entries {
-		e.total.Pack()
-		packed := *e.total // shares its bytes, which are never written to
-		all[key*r.series.width] = &packed
+// second returns the figures of an entry, but not which seconds it has.
+func (e *entry) second() (second result.Second) {
+	second.SetUsage(e.usage)
+	second.ClientNode = e.node
+	if n := e.total.Count(); e.counted != n || e.timed != e.phases {
+		e.counted, e.timed = n, e.phases
+		times := e.phases
+		times.SetSketched(&e.sketches)
+		e.latency.SetCounts(e.counts, times)
+		e.latency.SetLatency(e.total)
+		e.times = *e.latency.Phases
 	}
-	return all
+	second.SetCounts(e.counts, e.times)
+	second.P50, second.P90, second.P99, second.Max = e.latency.P50, e.latency.P90, e.latency.P99, e.latency.Max
+	return second
 }
 
 // windows returns the last windows of the warm-up whose seconds all clients have sent.
@@ -190,7 +197,11 @@ func (r *run) passedSeconds(clients int) []result.Second {
 func (r *run) seconds() []result.Second {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := r.series.seconds()
+	return r.withTarget(r.series.seconds())
+}
+
+// withTarget adds the target's figures to seconds. r.mu must be held.
+func (r *run) withTarget(all []result.Second) []result.Second {
 	for i := range all {
 		s := &all[i]
 		r.setTarget(s, s.Second, s.Second+s.Seconds)

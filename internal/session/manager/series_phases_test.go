@@ -142,7 +142,7 @@ func TestHistogramsStay(t *testing.T) {
 		c.SendSecond(measurement, second)
 	}
 	b.await("run", "sent", func(o session.Observation) bool { return o.Progress[measurement].Requests == 2000 })
-	first := b.Histograms("run")[0]
+	first := b.WholeSeconds("run")[0].Latency
 	r := b.of("run")
 	r.mu.Lock()
 	later := &result.ClientSecond{}
@@ -154,7 +154,7 @@ func TestHistogramsStay(t *testing.T) {
 			t.Errorf("percentile %v: %d, want %d", p, got, want)
 		}
 	}
-	if now := b.Histograms("run")[0]; first.Count() != 2000 || now.Count() != 2001 {
+	if now := b.WholeSeconds("run")[0].Latency; first.Count() != 2000 || now.Count() != 2001 {
 		t.Errorf("%d durations, then %d", first.Count(), now.Count())
 	}
 }
