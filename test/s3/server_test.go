@@ -3,61 +3,32 @@
 package s3
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/versity/versitygw/backend/meta"
-	"github.com/versity/versitygw/backend/posix"
-	"github.com/versity/versitygw/embedgw"
+	"github.com/assay-dev/assay/test/s3/gateway"
 )
 
 const (
-	accessKey = "assay"
-	secretKey = "s3cr3t-of-the-test"
-	region    = "us-east-1"
-
-	// health is the path that the server answers without credentials.
-	health = "/health"
-
-	// addressVariable and directoryVariable make this program the server.
-	addressVariable   = "ASSAY_TEST_S3_ADDRESS"
-	directoryVariable = "ASSAY_TEST_S3_DIRECTORY"
+	accessKey = gateway.AccessKey
+	secretKey = gateway.SecretKey
 )
 
 func TestMain(m *testing.M) {
-	if address := os.Getenv(addressVariable); address != "" {
-		if err := serve(address, os.Getenv(directoryVariable)); err != nil {
+	if address := os.Getenv(gateway.AddressVariable); address != "" {
+		if err := gateway.Serve(address, os.Getenv(gateway.DirectoryVariable)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		return
 	}
 	os.Exit(m.Run())
-}
-
-// serve is the server. It ends only with its process.
-func serve(address, directory string) error {
-	sidecar := filepath.Join(directory, "meta") // not every file system has extended attributes
-	storer, err := meta.NewSideCar(sidecar)
-	if err != nil {
-		return err
-	}
-	files, err := posix.New(filepath.Join(directory, "buckets"), storer, posix.PosixOpts{SideCarDir: sidecar, Concurrency: 100})
-	if err != nil {
-		return err
-	}
-	return embedgw.RunVersityGW(context.Background(), files, &embedgw.Config{
-		RootUserAccess: accessKey, RootUserSecret: secretKey, Region: region, Ports: []string{address}, HealthPath: health,
-		MaxConnections: 100, MaxRequests: 100, MultipartMaxParts: 100, Quiet: true,
-	})
 }
 
 // server is a server in a process of its own.
@@ -72,11 +43,6 @@ type server struct {
 func newServer(t *testing.T) *server {
 	t.Helper()
 	s := &server{address: freeAddress(t), directory: t.TempDir()}
-	for _, name := range []string{"meta", "buckets/results"} {
-		if err := os.MkdirAll(filepath.Join(s.directory, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
 	s.start(t)
 	t.Cleanup(s.kill)
 	return s
@@ -98,7 +64,7 @@ func freeAddress(t *testing.T) string {
 func (s *server) start(t *testing.T) {
 	t.Helper()
 	s.process = exec.Command(os.Args[0])
-	s.process.Env = append(os.Environ(), addressVariable+"="+s.address, directoryVariable+"="+s.directory)
+	s.process.Env = append(os.Environ(), gateway.AddressVariable+"="+s.address, gateway.DirectoryVariable+"="+s.directory)
 	s.process.Stderr = os.Stderr
 	if err := s.process.Start(); err != nil {
 		t.Fatal(err)
@@ -110,7 +76,7 @@ func (s *server) start(t *testing.T) {
 		close(ended)
 	}()
 	for tick := time.Tick(20 * time.Millisecond); ; {
-		if r, err := http.Get("http://" + s.address + health); err == nil {
+		if r, err := http.Get("http://" + s.address + gateway.Health); err == nil {
 			_ = r.Body.Close()
 			if r.StatusCode == http.StatusOK {
 				return
@@ -132,5 +98,5 @@ func (s *server) kill() {
 
 // url returns the URL of a bucket at an address.
 func url(address, bucket string) string {
-	return fmt.Sprintf("s3://%s?endpoint=http://%s&region=%s&use_path_style=true", bucket, address, region)
+	return fmt.Sprintf("s3://%s?endpoint=http://%s&region=%s&use_path_style=true", bucket, address, gateway.Region)
 }
