@@ -57,6 +57,14 @@ kubeadmConfigPatches:
       imageTag: dev
       extraArgs:
       - {name: unsafe-no-fsync, value: "true"}
+  # Without a second instance, a lease only makes these restart where the machine is slow.
+  controllerManager:
+    extraArgs:
+    - {name: enable-hostpath-provisioner, value: "true"} # as kind has it
+    - {name: leader-elect, value: "false"}
+  scheduler:
+    extraArgs:
+    - {name: leader-elect, value: "false"}
 - |
   kind: InitConfiguration
   skipPhases: [preflight, addon/coredns]
