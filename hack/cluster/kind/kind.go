@@ -137,7 +137,7 @@ func (c Cluster) create(ctx context.Context, nodes int, image string, report fun
 	if err := c.kind(ctx, strings.NewReader(config), args...); err != nil || image != ownImage {
 		return err
 	}
-	return c.settle(ctx, report)
+	return c.settle(ctx, time.Time{}, report)
 }
 
 // checkNodes returns an error unless the existing cluster has the wanted number of nodes.

@@ -1,19 +1,27 @@
 package kind
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/assay-dev/assay/hack/cluster/coredns"
 )
 
 // settle gives the nodes of the own image their pod network, which kind's published image brings with it, and
-// installs CoreDNS. It returns when both work. It changes nothing on nodes that have all of it.
-func (c Cluster) settle(ctx context.Context, report func(string, ...any)) error {
+// installs CoreDNS. It returns when both work. It changes nothing on nodes that have all of it. What the API
+// server says of a node counts only if the node has reported after a time.
+func (c Cluster) settle(ctx context.Context, since time.Time, report func(string, ...any)) error {
 	containers, err := c.nodes(ctx)
 	if err != nil {
 		return err
+	}
+	for i := range containers {
+		if err := c.waitForLease(ctx, nodeName(i), since); err != nil {
+			return err
+		}
 	}
 	pods, addresses := map[string]string{}, map[string]string{}
 	for i, container := range containers {
@@ -59,6 +67,26 @@ func (c Cluster) settle(ctx context.Context, report func(string, ...any)) error 
 	}
 	report("%-24s ready", "coredns")
 	return nil
+}
+
+// waitForLease waits until a node has renewed its lease after a time.
+func (c Cluster) waitForLease(ctx context.Context, node string, after time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	for {
+		text, err := c.kubectl(ctx, "", "--namespace", "kube-node-lease", "get", "lease", node, "-o", "jsonpath={.spec.renewTime}")
+		if err == nil {
+			var renewed time.Time
+			if renewed, err = time.Parse(time.RFC3339, text); err == nil && renewed.After(after) {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("node %s has not reported after %s: %w", node, after.Format(time.TimeOnly), cmp.Or(err, ctx.Err()))
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
 }
 
 func nodeName(index int) string {

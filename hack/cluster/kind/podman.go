@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"text/template"
+	"time"
 
 	"github.com/assay-dev/assay/hack/cluster/host"
 	"github.com/assay-dev/assay/hack/cluster/process"
@@ -143,13 +144,22 @@ func (c Cluster) startOnPodman(ctx context.Context, nodes int, report func(strin
 	if err != nil {
 		return err
 	}
-	if err := c.command(ctx, nil, "podman", append([]string{"start"}, containers...)...); err != nil {
+	running, err := c.output(ctx, nil, "podman", append([]string{"inspect", "--format", "{{.State.Running}}"}, containers...)...)
+	if err != nil {
 		return err
+	}
+	var since time.Time
+	if strings.Contains(running, "false") {
+		since = time.Now()
+		report("kind cluster %s: starting its nodes", name)
+		if err := c.command(ctx, nil, "podman", append([]string{"start"}, containers...)...); err != nil {
+			return err
+		}
 	}
 	if err := c.kind(ctx, nil, "export", "kubeconfig", "--name", name, "--kubeconfig", c.Kubeconfig); err != nil {
 		return err
 	}
-	return c.settle(ctx, report)
+	return c.settle(ctx, since, report)
 }
 
 // lock keeps two commands from changing the cluster at the same time.
