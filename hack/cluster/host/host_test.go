@@ -68,6 +68,9 @@ func TestRestoreRemovesItsDirectories(t *testing.T) {
 	if err := os.WriteFile(file, content, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if !Missing(file, empty) || Missing(file, dir) {
+		t.Errorf("missing were %t and %t, want true and false", Missing(file, empty), Missing(file, dir))
+	}
 	if err := Restore(file, report); err != nil {
 		t.Fatal(err)
 	}
