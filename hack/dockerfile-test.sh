@@ -20,6 +20,8 @@ for dir in /run/containers /var/lib/containers; do
 done
 cleanup() {
   podman image unmount --all >/dev/null || true
+  # The storage is mounted on itself.
+  ! mountpoint -q "$work/storage/overlay" || umount "$work/storage/overlay"
   rm -rf "$work" ${missing[@]+"${missing[@]}"}
 }
 trap cleanup EXIT
