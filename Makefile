@@ -28,6 +28,8 @@ JDKHTTP_IMAGE ?= localhost/assay-test/jdkhttp:dev
 NANOHTTPD_IMAGE ?= localhost/assay-test/nanohttpd:dev
 NANOHTTPD_VERSION ?= 2.3.1
 BLOCKING_IMAGE ?= localhost/assay-test/blocking:dev
+AB_IMAGE ?= localhost/assay-test/ab:2.4
+SIEGE_IMAGE ?= localhost/assay-test/siege:4
 VERSION ?= dev
 # How long make fuzz runs each fuzz test: a duration, or a number of executions such as 100000x.
 FUZZTIME ?= 1m
@@ -47,7 +49,7 @@ MAKEFLAGS += --no-print-directory
 
 BIN := $(CURDIR)/bin
 IMAGES := $(ASSAY_CACHE)/images
-SERVER_ARCHIVES := $(patsubst %,$(IMAGES)/%.tar,tomcat-9.0 tomcat-10.1 tomcat-11 httpd-2.4 nginx-1 jetty-12.1 jdkhttp nanohttpd blocking)
+SERVER_ARCHIVES := $(patsubst %,$(IMAGES)/%.tar,tomcat-9.0 tomcat-10.1 tomcat-11 httpd-2.4 nginx-1 jetty-12.1 jdkhttp nanohttpd blocking ab-2.4 siege-4)
 # What both images are built from, and under which licenses: docs/install.md.
 REPOSITORY := https://github.com/assay-dev/assay
 K6_VERSION := $(shell awk '$$1 == "go.k6.io/k6/v2" {print $$2}' load/go.mod)
@@ -191,6 +193,8 @@ server-images: tomcat-image ## Build the images of all real servers that the sce
 	@hack/image/httpd/build.sh $(HTTPD_IMAGE) $(IMAGES)/httpd-2.4.tar
 	@hack/image/nginx/build.sh $(NGINX_IMAGE) $(IMAGES)/nginx-1.tar
 	@hack/image/jetty/build.sh $(JETTY_VERSION) $(JETTY_IMAGE) $(IMAGES)/jetty-12.1.tar
+	@hack/image/loadtool/build.sh apache2-utils $(AB_IMAGE) $(IMAGES)/ab-2.4.tar
+	@hack/image/loadtool/build.sh siege $(SIEGE_IMAGE) $(IMAGES)/siege-4.tar
 	@hack/image/java/build.sh test/servers/jdkhttp FileServer $(JDKHTTP_IMAGE) $(IMAGES)/jdkhttp.tar
 	@hack/image/java/build.sh test/servers/blocking FileServer $(BLOCKING_IMAGE) $(IMAGES)/blocking.tar
 	@hack/image/java/build.sh test/servers/nanohttpd FileServer $(NANOHTTPD_IMAGE) $(IMAGES)/nanohttpd.tar \

@@ -65,8 +65,9 @@ bench=(
   "linux-perf perf"
 )
 units=(
-  # Compared with assay-load ab.
+  # Compared with assay-load ab, and run by clients.
   "apache2-utils ab"
+  "siege siege"
 )
 browser=(
   "chromium chromium"

@@ -26,6 +26,13 @@ type Clients struct {
 	// +optional
 	Placement ClientPlacement `json:"placement,omitempty"`
 
+	// tool is another load generator that the clients run instead of Assay's own, for comparison with
+	// what others measured by it. Its figures are those that it prints: no client's latencies are exact,
+	// and those of several clients can't be merged. It needs load.closed with one GET request, without
+	// TLS. If not set, clients are Assay's own.
+	// +optional
+	Tool *ClientTool `json:"tool,omitempty"`
+
 	// pod adds to the clients' pods: node selector, tolerations and topology spread constraints.
 	// +optional
 	Pod *ClientPodAdditions `json:"pod,omitempty"`

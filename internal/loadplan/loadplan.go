@@ -39,6 +39,9 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 			Form:                form(spec.Load.Authentication),
 			Seed:                seed(i),
 		}
+		if tool := spec.Clients.Tool; tool != nil {
+			plans[i].Tool = string(tool.Name)
+		}
 		shape(plans[i], spec, sharing{scope: spec.Load.Scope, index: i, clients: len(plans)})
 	}
 	for i, p := range plans {

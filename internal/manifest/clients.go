@@ -27,7 +27,7 @@ func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFil
 		Spec:       podSpec(true),
 	}
 	placeClients(run, targetNode, &template.Spec)
-	client := assayContainer(clientContainer, settings.LoadImage, settings, resources, "/assay-load", "client")
+	client := assayContainer(clientContainer, settings.LoadImage, settings, resources, clientProgram, "client")
 	client.Env = []corev1.EnvVar{
 		{Name: "ASSAY_MANAGER", Value: settings.SessionAddress},
 		{Name: "ASSAY_CPU_LIMIT_MILLIS", Value: strconv.FormatInt(resources.Limits.Cpu().MilliValue(), 10)},
@@ -37,6 +37,7 @@ func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFil
 	mountClientTLS(run, &template.Spec, &client)
 	mountCredentials(run, &template.Spec, &client)
 	mountScript(run, script, &template.Spec, &client)
+	useTool(run, settings, &template.Spec, &client)
 	template.Spec.Containers = []corev1.Container{client}
 	return &batchv1.Job{
 		ObjectMeta: objectMeta(run, ClientsName(run)),

@@ -20,6 +20,9 @@ const (
 	clientContainer  = "client"
 )
 
+// clientProgram is the path of the clients' program in their image.
+const clientProgram = "/assay-load"
+
 const (
 	// caFile is the key in the run's ConfigMap, and the file, of the CA bundle for the manager.
 	caFile = "ca.crt"

@@ -40,13 +40,17 @@ func mergedBlock(r *result.Result) block {
 	if r.Script != nil {
 		concurrency = r.Script.VirtualUsers
 	}
-	return block{
+	b := block{
 		concurrency:       concurrency,
 		microseconds:      r.DurationMicroseconds,
 		counts:            r.Merged.Counts,
 		requestsPerSecond: r.RequestsPerSecond(),
 		latencies:         r.Merged.Latencies.Summarize(),
 	}
+	if total := r.TotalSummary(); r.Run.Tool != "" && total.Count > 0 {
+		b.latencies[result.Total] = &total
+	}
+	return b
 }
 
 // phase returns the summary of a phase. A phase that did not occur took 0 in each
@@ -109,10 +113,39 @@ func writeAB(w *paper, r *result.Result, b block) {
 	if c.Requests > 0 && seconds > 0 {
 		line("Transfer rate:", "%.2f [Kbytes/sec] received", float64(c.BytesReceived)/1024/seconds)
 	}
-	if c.Succeeded() > 0 {
+	switch {
+	case c.Succeeded() == 0:
+	case r.Run.Tool != "":
+		writeToolTimes(w, b)
+	default:
 		writeConnectionTimes(w, b)
 		writePercentages(w, b)
 	}
+}
+
+// writeToolTimes writes what another load generator printed about the total time. Others aren't known.
+func writeToolTimes(w *paper, b block) {
+	s := b.phase(result.Total)
+	w.printf("\nConnection Times (ms), of %s as printed\n%-11s %9s %9s %9s %9s %9s\n", "the tool", "", "min", "mean", "[+/-sd]", "median", "max")
+	w.printf("%-11s %9s %9s %9s %9s %9s\n", "Total:", known(s.Min), known(int64(s.Mean())), known(s.StdDev), known(s.Percentiles[percentile.P50]), known(s.Max))
+	header := "\nPercentage of the requests served within a certain time (ms), of the tool as printed\n"
+	for _, p := range percentile.AB {
+		if s.Percentiles[p] != result.Unknown {
+			w.printf("%s %3s%% %10.3f\n", header, p, ms(s.Percentiles[p]))
+			header = ""
+		}
+	}
+	if header == "" {
+		w.printf(" 100%% %10.3f (longest request)\n", ms(s.Max))
+	}
+}
+
+// known returns microseconds in ms, or - if they are unknown.
+func known(microseconds int64) string {
+	if microseconds == result.Unknown {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", ms(microseconds))
 }
 
 // writeDocuments writes the requested documents: ab has one, a run may have

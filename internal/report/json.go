@@ -63,7 +63,7 @@ func writeJSON(w io.Writer, r *result.Result) error {
 		Merged: figuresJSON{
 			RequestsPerSecond: r.RequestsPerSecond(),
 			ErrorPercent:      r.Merged.ErrorPercent(),
-			Latencies:         latenciesJSON(r.Merged.Latencies, result.Summaries{}),
+			Latencies:         latenciesJSON(r.Merged.Latencies, mergedSummaries(r)),
 		},
 		Clients:    []figuresJSON{},
 		Containers: containersJSON(r),
@@ -82,6 +82,15 @@ func writeJSON(w io.Writer, r *result.Result) error {
 		})
 	}
 	return WriteIndented(w, d)
+}
+
+// mergedSummaries returns the figures of all clients where there are no histograms of them.
+func mergedSummaries(r *result.Result) result.Summaries {
+	var summaries result.Summaries
+	if total := r.TotalSummary(); r.Run.Tool != "" && total.Count > 0 {
+		summaries[result.Total] = &total
+	}
+	return summaries
 }
 
 // WriteIndented writes a document as JSON that terminals only show.

@@ -30,11 +30,11 @@ func writeSiege(w *paper, r *result.Result) {
 	line(w, "Response time:", "%.6f secs", times.Mean()/1e6)
 	line(w, "Transaction rate:", "%.2f trans/sec", per(float64(transactions), elapsed))
 	line(w, "Throughput:", "%.2f MB/sec", per(megabytes, elapsed))
-	line(w, "Concurrency:", "%.2f", per(float64(times.Sum())/1e6, elapsed))
+	line(w, "Concurrency:", "%.2f", per(float64(times.Sum)/1e6, elapsed))
 	line(w, "Successful transactions:", "%d", c.Succeeded())
 	line(w, "Failed transactions:", "%d", c.Errors.Total())
-	line(w, "Longest transaction:", "%.6f secs", float64(times.Max())/1e6)
-	line(w, "Shortest transaction:", "%.6f secs", float64(times.Min())/1e6)
+	line(w, "Longest transaction:", "%.6f secs", float64(times.Max)/1e6)
+	line(w, "Shortest transaction:", "%.6f secs", float64(times.Min)/1e6)
 }
 
 // siegeTransactions returns the number of complete responses. Requests that failed otherwise are what siege's manual
@@ -45,9 +45,9 @@ func siegeTransactions(c result.Counts) int64 {
 
 // siegeTimes returns the times from the start of each request to the end of its response. Under open load the total
 // time begins earlier, when the request was to start.
-func siegeTimes(r *result.Result) *result.Histogram {
+func siegeTimes(r *result.Result) result.Summary {
 	if service := r.Merged.Latencies.Get(result.Service); service.Count() > 0 {
-		return service
+		return service.Summarize(0)
 	}
-	return r.Merged.Latencies.Get(result.Total)
+	return r.TotalSummary()
 }

@@ -30,6 +30,8 @@ type Row struct {
 	// TargetRatePerSecond is the arrival rate over all clients that open load came to; 0
 	// for other loads.
 	TargetRatePerSecond int64 `json:"targetRatePerSecond,omitempty"`
+	// Tool is the name of another load generator than Assay's own; empty for that.
+	Tool string `json:"tool,omitempty"`
 	// TLS is nil without TLS.
 	TLS *RowTLS `json:"tls,omitempty"`
 	// Clients are the figures of each client in the order of their indexes, Merged
@@ -62,7 +64,7 @@ type Figures struct {
 	// RequestsPerSecond counts successful requests.
 	RequestsPerSecond float64 `json:"requestsPerSecond"`
 	result.Counts
-	// Latency is of the total times of successful requests; nil without any.
+	// Latency is of the total times of successful requests; nil without any, or if it is unknown.
 	Latency *RowLatency `json:"latency,omitempty"`
 	// Usage is the usage of a client, or nil for all clients merged.
 	Usage *result.ClientUsage `json:"usage,omitempty"`
@@ -89,7 +91,7 @@ func NewRow(connector string, r *result.Result) Row {
 	row := Row{
 		Namespace: r.Run.Namespace, Name: r.Run.Name, Connector: connector,
 		Requests: requestsOf(r), RequestList: r.Run.RequestList, Sequential: r.Run.Sequential, Authentication: r.Run.Authentication,
-		KeepAlive: r.Run.KeepAlive, Connections: r.Run.Connections, TargetRatePerSecond: r.Run.TargetRatePerSecond,
+		KeepAlive: r.Run.KeepAlive, Connections: r.Run.Connections, TargetRatePerSecond: r.Run.TargetRatePerSecond, Tool: r.Run.Tool,
 		Findings: r.Findings,
 	}
 	if t := r.Environment.TLS; t != nil {
@@ -118,8 +120,8 @@ func NewRow(connector string, r *result.Result) Row {
 
 func figuresOf(b block) Figures {
 	f := Figures{RequestsPerSecond: b.requestsPerSecond, Counts: b.counts}
-	if b.counts.Succeeded() > 0 {
-		total := b.phase(result.Total)
+	total := b.phase(result.Total)
+	if b.counts.Succeeded() > 0 && total.Percentiles[percentile.P50] != result.Unknown && total.Percentiles[percentile.P99] != result.Unknown {
 		f.Latency = &RowLatency{P50: total.Percentiles[percentile.P50], P99: total.Percentiles[percentile.P99], Max: total.Max}
 	}
 	return f

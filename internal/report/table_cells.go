@@ -110,6 +110,9 @@ func optionsCell(row *Row) string {
 		text += fmt.Sprintf(", %s/s", thousands(row.TargetRatePerSecond))
 	}
 	text += fmt.Sprintf(", -c %d", row.Connections)
+	if row.Tool != "" {
+		text += ", by " + row.Tool
+	}
 	if others := slices.DeleteFunc(methodsOf(row.Requests), func(m string) bool { return m == "GET" }); len(others) > 0 {
 		text += ", " + strings.Join(others, "/")
 	}

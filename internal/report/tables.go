@@ -49,7 +49,7 @@ func summaryTable(r *result.Result) *Sheet {
 		total, some := b.phase(result.Total), b.counts.Succeeded() > 0
 		t.AppendRow(table.Row{
 			name, decimals(b.requestsPerSecond, 2),
-			msText(total.Percentiles[percentile.P50], some), msText(total.Percentiles[percentile.P99], some), msText(total.Max, some),
+			percentileText(total, percentile.P50, some), percentileText(total, percentile.P99, some), msText(total.Max, some),
 			b.counts.Requests, b.counts.Errors.Total(),
 		})
 	}
@@ -58,6 +58,11 @@ func summaryTable(r *result.Result) *Sheet {
 	}
 	row("merged", mergedBlock(r))
 	return t
+}
+
+// percentileText returns a percentile in ms, or - if it is unknown.
+func percentileText(s result.Summary, p percentile.Percentile, exists bool) string {
+	return msText(s.Percentiles[p], exists && s.Percentiles[p] != result.Unknown)
 }
 
 func writeThresholds(w *paper, outcomes []result.ThresholdOutcome, valid bool) {

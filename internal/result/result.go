@@ -66,6 +66,8 @@ type Run struct {
 	Server string `json:"server"`
 	// Load is the shape of the load: LoadClosed, LoadOpen or LoadScript.
 	Load string `json:"load"`
+	// Tool is the name of another load generator that the clients ran; empty for Assay's own.
+	Tool string `json:"tool,omitempty"`
 	// Connections is the largest number of concurrent connections of a client. Open load
 	// need not use all of them.
 	Connections int64 `json:"connections"`
@@ -214,6 +216,8 @@ type Totals struct {
 	// WarmupMicroseconds is the time from the start of the first request of the warm-up
 	// to the end of the last.
 	WarmupMicroseconds int64 `json:"warmupMicroseconds,omitempty"`
+	// Tool has what a load generator other than Assay's own printed; nil for others.
+	Tool *Tool `json:"tool,omitempty"`
 	// Levels are the client's figures of each level, Steps those of each step between levels. A
 	// result has them merged instead.
 	Levels []LevelTotals `json:"levels,omitempty"`

@@ -86,7 +86,11 @@ func clientBlocked(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fail
 		switch {
 		case wait == nil:
 		case wait.image:
-			return failuref(v1alpha1.ReasonClientImageUnavailable, "The clients' image %s can't be pulled: %s. Check the installation of the operator.", pod.Spec.Containers[0].Image, wait.message)
+			image, remedy := pod.Spec.Containers[0].Image, "Check the installation of the operator."
+			if tool := run.Spec.Clients.Tool; tool != nil {
+				remedy = "Check spec.clients.tool.image, and the installation of the operator."
+			}
+			return failuref(v1alpha1.ReasonClientImageUnavailable, "The clients' image %s can't be pulled: %s. %s", image, wait.message, remedy)
 		default:
 			return failuref(v1alpha1.ReasonClientFailed, "Client %d can't be started: %s", i, wait.message)
 		}

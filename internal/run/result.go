@@ -76,14 +76,16 @@ func (p *planner) merge() (*result.Result, error) {
 	var clients []result.Client
 	for i := range loadplan.Replicas(&p.run.Spec) {
 		c := p.observed.Sessions.Clients[i]
-		clients = append(clients, result.Client{
+		client := result.Client{
 			Index:                  i,
 			Node:                   c.Node,
 			CPUs:                   c.CPUs,
 			Totals:                 *c.Totals,
 			StartSkewMicroseconds:  c.Totals.StartedAt - at,
 			ClockErrorMicroseconds: c.ClockError,
-		})
+		}
+		client.UseTool()
+		clients = append(clients, client)
 	}
 	merged.AddClients(clients)
 	if merged.Warmup != nil {

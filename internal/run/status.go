@@ -11,6 +11,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
 )
 
 func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
@@ -32,6 +33,12 @@ func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
 	if a := r.Arrivals; a != nil {
 		s.Arrivals = &v1alpha1.ArrivalsStatus{
 			TargetRatePerSecond: rate(a.TargetRatePerSecond()), AchievedPerSecond: rate(a.AchievedPerSecond(m.Dropped)), Dropped: ptr.To(m.Dropped),
+		}
+	}
+	if r.Run.Tool != "" { // which prints neither
+		s.BytesSent = nil
+		if r.Run.Tool == session.ToolSiege {
+			s.BodyBytesReceived, s.KeepAliveRequests = nil, nil
 		}
 	}
 	if r.Script != nil { // k6 counts whole responses alone

@@ -75,6 +75,8 @@ type Plan struct {
 	Measurement Amount `json:"measurement"`
 	// Script is the k6 script that replaces connections, requests and amounts, or nil.
 	Script *Script `json:"script,omitempty"`
+	// Tool is the name of a load generator that replaces the client's own, or empty: ToolAB or ToolSiege.
+	Tool string `json:"tool,omitempty"`
 	// Probe is a path that the client probes until it succeeds, before it is ready. It is set for a
 	// target that has no agent, or to which connections log in, and empty for any other.
 	Probe string `json:"probe,omitempty"`
@@ -180,6 +182,9 @@ func (p *Plan) Check() error {
 	case p.Streams > 0 && p.Form != nil:
 		return fmt.Errorf("plan: form login over HTTP/2")
 	}
+	if err := p.checkTool(); err != nil {
+		return fmt.Errorf("plan: %w", err)
+	}
 	if (p.Form != nil) != (p.Authentication == AuthenticationForm) {
 		return fmt.Errorf("plan: authentication %q, form %t", p.Authentication, p.Form != nil)
 	}
@@ -221,7 +226,7 @@ func (p *Plan) checkAmount(a Amount) error {
 func (p *Plan) Describe() result.Run {
 	described := result.Run{
 		Connections: int64(p.Connections), Streams: int64(p.Streams), KeepAlive: p.KeepAlive, Sequential: p.Sequential,
-		Cookies: p.Cookies, Authentication: p.Authentication, Requests: []result.Request{},
+		Cookies: p.Cookies, Authentication: p.Authentication, Tool: p.Tool, Requests: []result.Request{},
 	}
 	for _, r := range p.Requests {
 		described.Requests = append(described.Requests, result.Request{Method: r.Method, Path: r.Path, Weight: int64(r.Weight), Length: r.Length})

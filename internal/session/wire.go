@@ -35,6 +35,26 @@ func MeasureToWire(m *result.Measure) (*sessionpb.Measure, error) {
 // MeasureFromWire is the inverse of MeasureToWire. It returns an error for figures
 // that contradict each other. Phases that only a later version has are ignored.
 func MeasureFromWire(w *sessionpb.Measure) (*result.Measure, error) {
+	m, err := measureFromWire(w)
+	if err != nil {
+		return nil, err
+	}
+	if got := m.Latencies.Get(result.Total).Count(); got != m.Succeeded() {
+		return nil, fmt.Errorf("measure: %d requests succeeded, %d were timed", m.Succeeded(), got)
+	}
+	return m, nil
+}
+
+// UntimedFromWire is the inverse of MeasureToWire for a measure without times.
+func UntimedFromWire(w *sessionpb.Measure) (*result.Measure, error) {
+	m, err := measureFromWire(w)
+	if err == nil && m.Latencies != (result.Latencies{}) {
+		err = errors.New("measure: times next to those of a tool")
+	}
+	return m, err
+}
+
+func measureFromWire(w *sessionpb.Measure) (*result.Measure, error) {
 	counts, err := CountsFromWire(w.GetCounts())
 	if err != nil {
 		return nil, err
@@ -54,9 +74,6 @@ func MeasureFromWire(w *sessionpb.Measure) (*result.Measure, error) {
 			return nil, fmt.Errorf("measure: %s: %d durations with the sum %d", result.Phase(p), decoded.Count(), decoded.Sum())
 		}
 		m.Latencies[p] = decoded
-	}
-	if got := m.Latencies.Get(result.Total).Count(); got != m.Succeeded() {
-		return nil, fmt.Errorf("measure: %d requests succeeded, %d were timed", m.Succeeded(), got)
 	}
 	return m, nil
 }

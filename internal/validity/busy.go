@@ -101,7 +101,12 @@ func requestsInFlight(r *result.Result) float64 {
 	if service := r.Merged.Latencies.Get(result.Service); service.Count() > 0 {
 		busy = service
 	}
-	return float64(busy.Sum()) / float64(max(1, r.DurationMicroseconds))
+	sum := busy.Sum()
+	if r.Run.Tool != "" {
+		total := r.TotalSummary()
+		sum = total.Sum
+	}
+	return float64(sum) / float64(max(1, r.DurationMicroseconds))
 }
 
 // containersUsed returns containersUsedIn of the seconds that completed at least half as many requests as the

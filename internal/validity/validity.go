@@ -47,6 +47,7 @@ var rules = []rule{
 	latencyClamped,
 	teardownFailed,
 	metricsOmitted,
+	foreignTool,
 }
 
 // declaredRules are those that also depend on what the run declares, in the order of their findings after
@@ -161,6 +162,9 @@ const (
 	ReasonIterationsDropped  = "IterationsDropped"
 	ReasonTeardownFailed     = "TeardownFailed"
 	ReasonMetricsOmitted     = "MetricsOmitted"
+
+	// ReasonForeignTool: another load generator than Assay's own.
+	ReasonForeignTool = "ForeignTool"
 
 	ReasonNoWarmup           = "NoWarmup"
 	ReasonWarmupNotSteady    = "WarmupNotSteady"

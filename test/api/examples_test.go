@@ -1,10 +1,22 @@
 package api
 
+// tomcatTool has clients that run another load generator.
+const tomcatTool = `
+apiVersion: assay.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: tool}
+spec:
+  target: {image: "localhost/assay-test/tomcat:9.0", server: {tomcat: {}}}
+  clients: {tool: {name: Siege, image: "localhost/assay-test/siege:4", imagePullPolicy: Always}}
+  load: {requests: [{path: "/a?b=%20c"}], closed: {connections: 149, requests: 99979}, warmup: {requests: 149}}
+`
+
 // examples are runs that have every field of the spec between them, none with
 // its default, so that what is true of every field can be tried on them.
 var examples = map[string]string{
 	"tomcat":            base,
 	"generic":           genericBase,
+	"tomcat, tool":      tomcatTool,
 	"tomcat, full":      tomcatFull,
 	"httpd, full":       httpdFull,
 	"nginx, full":       nginxFull,

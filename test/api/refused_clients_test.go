@@ -37,6 +37,49 @@ var clientRefusals = []refusal{
 		want: []string{"unknown field", "spec.clients.pod.affinity"}},
 }
 
+// withTool makes minimal's clients run another load generator.
+func withTool(name, fields string) string {
+	return `spec: {clients: {tool: {name: ` + name + `, image: "localhost/ab"}}` + fields + `}`
+}
+
+var toolRefusals = []refusal{
+	{name: "unknown tool", patch: withTool("hey", ``), want: []string{"spec.clients.tool.name", `"AB", "Siege"`}},
+	{name: "tool without an image", patch: `spec: {clients: {tool: {name: AB}}}`, want: []string{"spec.clients.tool.image", "Required value"}},
+	{name: "tool with an open load", patch: withTool("AB", `, load: {closed: null, open: {requestsPerSecond: 5, durationSeconds: 5}}`),
+		want: []string{"spec.load.closed", "must be set without thinkTime and rampSeconds with clients.tool"}},
+	{name: "tool with a think time", patch: withTool("AB", `, load: {closed: {thinkTime: {minMilliseconds: 1, maxMilliseconds: 2}}}`),
+		want: []string{"spec.load.closed", "must be set without thinkTime and rampSeconds with clients.tool"}},
+	{name: "tool with a script", patch: withTool("AB", `, load: null, script: {configMapName: a}`),
+		want: []string{"spec.load.closed", "must be set without thinkTime and rampSeconds with clients.tool"}},
+	{name: "tool with two requests", patch: withTool("AB", `, load: {requests: [{path: /a}, {path: /b}]}`),
+		want: []string{"spec.load.requests", "must be one GET request with only a path"}},
+	{name: "tool with a POST", patch: withTool("AB", `, target: {readiness: {path: /a}}, load: {requests: [{path: /a, method: POST}]}`),
+		want: []string{"spec.load.requests", "must be one GET request with only a path"}},
+	{name: "tool with an expectation", patch: withTool("AB", `, load: {requests: [{path: /a, expect: {bodyBytes: 5}}]}`),
+		want: []string{"spec.load.requests", "must be one GET request with only a path"}},
+	{name: "tool with a variable in the path", patch: withTool("Siege", `, load: {requests: [{path: "/a$(B)"}]}`),
+		want: []string{"spec.load.requests", "must consist of letters, digits and"}},
+	{name: "tool with HTTP/2", patch: withTool("AB", `, load: {connection: {protocol: HTTP2}}`),
+		want: []string{"spec.load", "no HTTP2, cookies, authentication and warmup.steady"}},
+	{name: "tool with a steady warm-up", patch: withTool("AB", `, load: {warmup: {steady: {}}}`),
+		want: []string{"spec.load", "no HTTP2, cookies, authentication and warmup.steady"}},
+	{name: "tool with the scope Run", patch: withTool("AB", `, load: {scope: Run}`),
+		want: []string{"spec.load", "must have the scope Client"}},
+	{name: "tool with TLS", patch: withTool("AB", `, target: {tls: {certificate: {selfSigned: {}}}}`),
+		want: []string{"spec.clients.tool", "must not be set with TLS"}},
+	{name: "tool with a threshold of a latency", patch: withTool("AB", `, thresholds: [{metric: LatencyP99, below: 5ms}]`),
+		want: []string{"spec.thresholds", "must not bound latencies with clients.tool"}},
+	{name: "siege with a number of requests that its users can't share", patch: withTool("Siege", `, load: {closed: {connections: 10, requests: 101, durationSeconds: null}}`),
+		want: []string{"spec.load.closed.requests", "must be multiples of load.closed.connections"}},
+}
+
+func TestBadToolsAreRefused(t *testing.T) {
+	namespace := newNamespace(t)
+	for _, r := range toolRefusals {
+		t.Run(r.name, func(t *testing.T) { r.check(t, minimal, namespace) })
+	}
+}
+
 func TestBadClientsAreRefused(t *testing.T) {
 	namespace := newNamespace(t)
 	for _, r := range clientRefusals {

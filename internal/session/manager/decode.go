@@ -105,7 +105,16 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 	if start == 0 {
 		return fmt.Errorf("the measurement has not started")
 	}
-	measure, err := session.MeasureFromWire(w.GetMeasure())
+	tool, err := session.ToolFromWire(w.GetTool())
+	if err != nil {
+		return err
+	}
+	read := session.MeasureFromWire
+	if tool != nil {
+		read = session.UntimedFromWire
+		tool.Name, tool.Version = clipped(tool.Name), clipped(tool.Version)
+	}
+	measure, err := read(w.GetMeasure())
 	if err != nil {
 		return err
 	}
@@ -113,7 +122,7 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 	if ended < began || ended > now+clockSlack || began < start-clockSlack && (began != 0 || measure.Requests != 0) {
 		return fmt.Errorf("from %d to %d, of a measurement that started at %d", began, ended, start)
 	}
-	n.totals = &result.Totals{Measure: *measure, StartedAt: began, EndedAt: ended}
+	n.totals = &result.Totals{Measure: *measure, StartedAt: began, EndedAt: ended, Tool: tool}
 	n.clockError = max(w.GetClockError(), 0)
 	if n.totals.Usage, err = session.ClientUsageFromWire(w.GetUsage()); err != nil {
 		return err

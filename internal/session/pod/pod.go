@@ -182,6 +182,7 @@ func (s *Session) SendTotals(totals *result.Totals) {
 	}
 	message := &sessionpb.ClientTotals{
 		Script:     script,
+		Tool:       session.ToolToWire(totals.Tool),
 		Levels:     levels,
 		Steps:      steps,
 		Measure:    encoded,

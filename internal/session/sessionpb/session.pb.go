@@ -1099,8 +1099,11 @@ type Plan struct {
 	Measurement         *Amount                `protobuf:"bytes,18,opt,name=measurement,proto3" json:"measurement,omitempty"`
 	Script              *Script                `protobuf:"bytes,19,opt,name=script,proto3" json:"script,omitempty"`
 	Probe               string                 `protobuf:"bytes,20,opt,name=probe,proto3" json:"probe,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// tool replaces the client's own load generator. A client from before it has no
+	// command for the pods of such a run.
+	Tool          string `protobuf:"bytes,30,opt,name=tool,proto3" json:"tool,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Plan) Reset() {
@@ -1269,6 +1272,13 @@ func (x *Plan) GetScript() *Script {
 func (x *Plan) GetProbe() string {
 	if x != nil {
 		return x.Probe
+	}
+	return ""
+}
+
+func (x *Plan) GetTool() string {
+	if x != nil {
+		return x.Tool
 	}
 	return ""
 }
@@ -3173,6 +3183,8 @@ type ClientTotals struct {
 	Script *ScriptTotals `protobuf:"bytes,20,opt,name=script,proto3" json:"script,omitempty"`
 	// warmup_duration is the duration of the warm-up.
 	WarmupDuration int64 `protobuf:"varint,10,opt,name=warmup_duration,json=warmupDuration,proto3" json:"warmup_duration,omitempty"`
+	// tool is omitted without a tool.
+	Tool *Tool `protobuf:"bytes,30,opt,name=tool,proto3" json:"tool,omitempty"`
 	// node is by result.NodeFigures, and empty if nothing is known. Since version 2.
 	Node []int64 `protobuf:"varint,11,rep,packed,name=node,proto3" json:"node,omitempty"`
 	// steps are those between the levels of the plan's measurement, in their order. Since
@@ -3280,6 +3292,13 @@ func (x *ClientTotals) GetWarmupDuration() int64 {
 		return x.WarmupDuration
 	}
 	return 0
+}
+
+func (x *ClientTotals) GetTool() *Tool {
+	if x != nil {
+		return x.Tool
+	}
+	return nil
 }
 
 func (x *ClientTotals) GetNode() []int64 {
@@ -3608,6 +3627,99 @@ func (x *ScriptTotals) GetTeardownError() string {
 	return ""
 }
 
+// Tool is a result.Tool.
+type Tool struct {
+	state                   protoimpl.MessageState `protogen:"open.v1"`
+	Name                    string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Version                 string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
+	MinMicroseconds         int64                  `protobuf:"varint,3,opt,name=min_microseconds,json=minMicroseconds,proto3" json:"min_microseconds,omitempty"`
+	MeanMicroseconds        int64                  `protobuf:"varint,4,opt,name=mean_microseconds,json=meanMicroseconds,proto3" json:"mean_microseconds,omitempty"`
+	StdDevMicroseconds      int64                  `protobuf:"varint,5,opt,name=std_dev_microseconds,json=stdDevMicroseconds,proto3" json:"std_dev_microseconds,omitempty"`
+	MaxMicroseconds         int64                  `protobuf:"varint,6,opt,name=max_microseconds,json=maxMicroseconds,proto3" json:"max_microseconds,omitempty"`
+	PercentilesMicroseconds []int64                `protobuf:"varint,7,rep,packed,name=percentiles_microseconds,json=percentilesMicroseconds,proto3" json:"percentiles_microseconds,omitempty"`
+	unknownFields           protoimpl.UnknownFields
+	sizeCache               protoimpl.SizeCache
+}
+
+func (x *Tool) Reset() {
+	*x = Tool{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Tool) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Tool) ProtoMessage() {}
+
+func (x *Tool) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Tool.ProtoReflect.Descriptor instead.
+func (*Tool) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *Tool) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Tool) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *Tool) GetMinMicroseconds() int64 {
+	if x != nil {
+		return x.MinMicroseconds
+	}
+	return 0
+}
+
+func (x *Tool) GetMeanMicroseconds() int64 {
+	if x != nil {
+		return x.MeanMicroseconds
+	}
+	return 0
+}
+
+func (x *Tool) GetStdDevMicroseconds() int64 {
+	if x != nil {
+		return x.StdDevMicroseconds
+	}
+	return 0
+}
+
+func (x *Tool) GetMaxMicroseconds() int64 {
+	if x != nil {
+		return x.MaxMicroseconds
+	}
+	return 0
+}
+
+func (x *Tool) GetPercentilesMicroseconds() []int64 {
+	if x != nil {
+		return x.PercentilesMicroseconds
+	}
+	return nil
+}
+
 // ScriptMetric is a k6metric.Metric.
 type ScriptMetric struct {
 	state              protoimpl.MessageState `protogen:"open.v1"`
@@ -3628,7 +3740,7 @@ type ScriptMetric struct {
 
 func (x *ScriptMetric) Reset() {
 	*x = ScriptMetric{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3640,7 +3752,7 @@ func (x *ScriptMetric) String() string {
 func (*ScriptMetric) ProtoMessage() {}
 
 func (x *ScriptMetric) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3653,7 +3765,7 @@ func (x *ScriptMetric) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScriptMetric.ProtoReflect.Descriptor instead.
 func (*ScriptMetric) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{43}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ScriptMetric) GetName() string {
@@ -3738,7 +3850,7 @@ type ScriptThreshold struct {
 
 func (x *ScriptThreshold) Reset() {
 	*x = ScriptThreshold{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3750,7 +3862,7 @@ func (x *ScriptThreshold) String() string {
 func (*ScriptThreshold) ProtoMessage() {}
 
 func (x *ScriptThreshold) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3763,7 +3875,7 @@ func (x *ScriptThreshold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScriptThreshold.ProtoReflect.Descriptor instead.
 func (*ScriptThreshold) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{44}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ScriptThreshold) GetMetric() string {
@@ -3851,7 +3963,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"nextNumber\"O\n" +
 	"\aPrepare\x12*\n" +
 	"\x04plan\x18\x01 \x01(\v2\x16.assay.session.v1.PlanR\x04plan\x12\x18\n" +
-	"\aaddress\x18\x02 \x01(\tR\aaddress\"\xfd\x06\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress\"\x91\a\n" +
 	"\x04Plan\x12 \n" +
 	"\vconnections\x18\x01 \x01(\x03R\vconnections\x12\x18\n" +
 	"\astreams\x18\x02 \x01(\x03R\astreams\x12\x1d\n" +
@@ -3877,7 +3989,8 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06warmup\x18\x11 \x01(\v2\x18.assay.session.v1.AmountR\x06warmup\x12:\n" +
 	"\vmeasurement\x18\x12 \x01(\v2\x18.assay.session.v1.AmountR\vmeasurement\x120\n" +
 	"\x06script\x18\x13 \x01(\v2\x18.assay.session.v1.ScriptR\x06script\x12\x14\n" +
-	"\x05probe\x18\x14 \x01(\tR\x05probe\x1a:\n" +
+	"\x05probe\x18\x14 \x01(\tR\x05probe\x12\x12\n" +
+	"\x04tool\x18\x1e \x01(\tR\x04tool\x1a:\n" +
 	"\fLengthsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xc5\x01\n" +
@@ -4028,7 +4141,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\vLevelTotals\x123\n" +
 	"\ameasure\x18\x01 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x10\n" +
 	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\x12\x18\n" +
-	"\aseconds\x18\x03 \x01(\x03R\aseconds\"\xe3\x03\n" +
+	"\aseconds\x18\x03 \x01(\x03R\aseconds\"\x8f\x04\n" +
 	"\fClientTotals\x123\n" +
 	"\ameasure\x18\x02 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x1d\n" +
 	"\n" +
@@ -4042,7 +4155,8 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06levels\x18\t \x03(\v2\x1d.assay.session.v1.LevelTotalsR\x06levels\x126\n" +
 	"\x06script\x18\x14 \x01(\v2\x1e.assay.session.v1.ScriptTotalsR\x06script\x12'\n" +
 	"\x0fwarmup_duration\x18\n" +
-	" \x01(\x03R\x0ewarmupDuration\x12\x12\n" +
+	" \x01(\x03R\x0ewarmupDuration\x12*\n" +
+	"\x04tool\x18\x1e \x01(\v2\x16.assay.session.v1.ToolR\x04tool\x12\x12\n" +
 	"\x04node\x18\v \x03(\x03R\x04node\x123\n" +
 	"\x05steps\x18\f \x03(\v2\x1d.assay.session.v1.LevelTotalsR\x05steps\"\xfc\x01\n" +
 	"\fServerSample\x12\x0e\n" +
@@ -4070,7 +4184,15 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"thresholds\x18\x05 \x03(\v2!.assay.session.v1.ScriptThresholdR\n" +
 	"thresholds\x12#\n" +
 	"\rmarked_failed\x18\x06 \x01(\bR\fmarkedFailed\x12%\n" +
-	"\x0eteardown_error\x18\a \x01(\tR\rteardownError\"\xf8\x01\n" +
+	"\x0eteardown_error\x18\a \x01(\tR\rteardownError\"\xa4\x02\n" +
+	"\x04Tool\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\x12)\n" +
+	"\x10min_microseconds\x18\x03 \x01(\x03R\x0fminMicroseconds\x12+\n" +
+	"\x11mean_microseconds\x18\x04 \x01(\x03R\x10meanMicroseconds\x120\n" +
+	"\x14std_dev_microseconds\x18\x05 \x01(\x03R\x12stdDevMicroseconds\x12)\n" +
+	"\x10max_microseconds\x18\x06 \x01(\x03R\x0fmaxMicroseconds\x129\n" +
+	"\x18percentiles_microseconds\x18\a \x03(\x03R\x17percentilesMicroseconds\"\xf8\x01\n" +
 	"\fScriptMetric\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
@@ -4121,7 +4243,7 @@ func file_internal_session_sessionpb_session_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_session_sessionpb_session_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(Stage)(0),              // 0: assay.session.v1.Stage
 	(Role)(0),               // 1: assay.session.v1.Role
@@ -4169,11 +4291,12 @@ var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(*ServerUsage)(nil),     // 43: assay.session.v1.ServerUsage
 	(*BackendUsage)(nil),    // 44: assay.session.v1.BackendUsage
 	(*ScriptTotals)(nil),    // 45: assay.session.v1.ScriptTotals
-	(*ScriptMetric)(nil),    // 46: assay.session.v1.ScriptMetric
-	(*ScriptThreshold)(nil), // 47: assay.session.v1.ScriptThreshold
-	nil,                     // 48: assay.session.v1.Plan.LengthsEntry
-	nil,                     // 49: assay.session.v1.Script.TagsEntry
-	nil,                     // 50: assay.session.v1.Watch.ContainersEntry
+	(*Tool)(nil),            // 46: assay.session.v1.Tool
+	(*ScriptMetric)(nil),    // 47: assay.session.v1.ScriptMetric
+	(*ScriptThreshold)(nil), // 48: assay.session.v1.ScriptThreshold
+	nil,                     // 49: assay.session.v1.Plan.LengthsEntry
+	nil,                     // 50: assay.session.v1.Script.TagsEntry
+	nil,                     // 51: assay.session.v1.Watch.ContainersEntry
 }
 var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	6,  // 0: assay.session.v1.PodMessage.hello:type_name -> assay.session.v1.Hello
@@ -4206,7 +4329,7 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	11, // 27: assay.session.v1.Prepare.plan:type_name -> assay.session.v1.Plan
 	12, // 28: assay.session.v1.Plan.tls:type_name -> assay.session.v1.TLS
 	13, // 29: assay.session.v1.Plan.requests:type_name -> assay.session.v1.PlannedRequest
-	48, // 30: assay.session.v1.Plan.lengths:type_name -> assay.session.v1.Plan.LengthsEntry
+	49, // 30: assay.session.v1.Plan.lengths:type_name -> assay.session.v1.Plan.LengthsEntry
 	15, // 31: assay.session.v1.Plan.form:type_name -> assay.session.v1.Form
 	17, // 32: assay.session.v1.Plan.arrivals:type_name -> assay.session.v1.ArrivalShare
 	18, // 33: assay.session.v1.Plan.think_time:type_name -> assay.session.v1.ThinkTime
@@ -4216,12 +4339,12 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	14, // 37: assay.session.v1.PlannedRequest.headers:type_name -> assay.session.v1.Header
 	16, // 38: assay.session.v1.Form.fields:type_name -> assay.session.v1.FormField
 	20, // 39: assay.session.v1.Amount.profile:type_name -> assay.session.v1.Segment
-	49, // 40: assay.session.v1.Script.tags:type_name -> assay.session.v1.Script.TagsEntry
+	50, // 40: assay.session.v1.Script.tags:type_name -> assay.session.v1.Script.TagsEntry
 	0,  // 41: assay.session.v1.Start.stage:type_name -> assay.session.v1.Stage
 	0,  // 42: assay.session.v1.StageEnded.stage:type_name -> assay.session.v1.Stage
 	0,  // 43: assay.session.v1.End.stage:type_name -> assay.session.v1.Stage
 	12, // 44: assay.session.v1.Watch.tls:type_name -> assay.session.v1.TLS
-	50, // 45: assay.session.v1.Watch.containers:type_name -> assay.session.v1.Watch.ContainersEntry
+	51, // 45: assay.session.v1.Watch.containers:type_name -> assay.session.v1.Watch.ContainersEntry
 	30, // 46: assay.session.v1.ProbeSucceeded.result:type_name -> assay.session.v1.ProbeResult
 	31, // 47: assay.session.v1.ProbeResult.tls:type_name -> assay.session.v1.Handshake
 	2,  // 48: assay.session.v1.Failure.kind:type_name -> assay.session.v1.FailureKind
@@ -4234,19 +4357,20 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	37, // 55: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
 	40, // 56: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
 	45, // 57: assay.session.v1.ClientTotals.script:type_name -> assay.session.v1.ScriptTotals
-	40, // 58: assay.session.v1.ClientTotals.steps:type_name -> assay.session.v1.LevelTotals
-	43, // 59: assay.session.v1.ServerSample.usage:type_name -> assay.session.v1.ServerUsage
-	44, // 60: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
-	43, // 61: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerUsage
-	46, // 62: assay.session.v1.ScriptTotals.metrics:type_name -> assay.session.v1.ScriptMetric
-	47, // 63: assay.session.v1.ScriptTotals.thresholds:type_name -> assay.session.v1.ScriptThreshold
-	3,  // 64: assay.session.v1.Sessions.Join:input_type -> assay.session.v1.PodMessage
-	4,  // 65: assay.session.v1.Sessions.Join:output_type -> assay.session.v1.ManagerMessage
-	65, // [65:66] is the sub-list for method output_type
-	64, // [64:65] is the sub-list for method input_type
-	64, // [64:64] is the sub-list for extension type_name
-	64, // [64:64] is the sub-list for extension extendee
-	0,  // [0:64] is the sub-list for field type_name
+	46, // 58: assay.session.v1.ClientTotals.tool:type_name -> assay.session.v1.Tool
+	40, // 59: assay.session.v1.ClientTotals.steps:type_name -> assay.session.v1.LevelTotals
+	43, // 60: assay.session.v1.ServerSample.usage:type_name -> assay.session.v1.ServerUsage
+	44, // 61: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
+	43, // 62: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerUsage
+	47, // 63: assay.session.v1.ScriptTotals.metrics:type_name -> assay.session.v1.ScriptMetric
+	48, // 64: assay.session.v1.ScriptTotals.thresholds:type_name -> assay.session.v1.ScriptThreshold
+	3,  // 65: assay.session.v1.Sessions.Join:input_type -> assay.session.v1.PodMessage
+	4,  // 66: assay.session.v1.Sessions.Join:output_type -> assay.session.v1.ManagerMessage
+	66, // [66:67] is the sub-list for method output_type
+	65, // [65:66] is the sub-list for method input_type
+	65, // [65:65] is the sub-list for extension type_name
+	65, // [65:65] is the sub-list for extension extendee
+	0,  // [0:65] is the sub-list for field type_name
 }
 
 func init() { file_internal_session_sessionpb_session_proto_init() }
@@ -4284,7 +4408,7 @@ func file_internal_session_sessionpb_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_session_sessionpb_session_proto_rawDesc), len(file_internal_session_sessionpb_session_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   48,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -18,6 +18,7 @@ import (
 	"github.com/assay-dev/assay/load/client"
 	"github.com/assay-dev/assay/load/runner"
 	"github.com/assay-dev/assay/load/script"
+	"github.com/assay-dev/assay/load/tool"
 )
 
 func k6Command() *cobra.Command {
@@ -35,17 +36,20 @@ func k6Command() *cobra.Command {
 	}
 }
 
-// runClient runs the client of a pod. It returns only if the load is a script or
+// runClient runs the client of a pod. It returns only if the load is a script or a tool's, or
 // the client can't start: otherwise k6 exits the process.
-func runClient(runsScript bool) error {
+func runClient(runsScript, runsTool bool) error {
 	manager := os.Getenv("ASSAY_MANAGER")
 	if manager == "" {
 		return errors.New("environment variable ASSAY_MANAGER isn't set: this command only works in pods that Assay starts")
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	joined := pod.New(pod.Mounted(manager, sessionpb.Role_ROLE_CLIENT, log))
-	if runsScript {
+	switch {
+	case runsScript:
 		return runScriptClient(joined, log)
+	case runsTool:
+		return runToolClient(joined, log)
 	}
 	return runLoadClient(joined, log)
 }
@@ -56,6 +60,18 @@ func runScriptClient(s script.Session, log *slog.Logger) error {
 		return err
 	}
 	if err := script.New(s, log).Run(untilSignal()); err != nil {
+		log.Error("Client failed", "reason", err)
+		return err
+	}
+	return nil
+}
+
+// runToolClient runs a client whose load is made by another load generator.
+func runToolClient(s client.Session, log *slog.Logger) error {
+	if err := client.ApplyLimits(); err != nil {
+		return err
+	}
+	if err := tool.New(s, os.Getenv("PATH"), log).Run(untilSignal()); err != nil {
 		log.Error("Client failed", "reason", err)
 		return err
 	}

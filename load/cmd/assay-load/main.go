@@ -70,12 +70,12 @@ pods of a BenchmarkRun.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Version:           version,
 	}
-	root.AddCommand(clientCommand(), runCommand(), abCommand(), k6Command())
+	root.AddCommand(clientCommand(), copyCommand(), runCommand(), abCommand(), k6Command())
 	return root
 }
 
 func clientCommand() *cobra.Command {
-	var runsScript bool
+	var runsScript, runsTool bool
 	command := &cobra.Command{
 		Use:   "client",
 		Short: "Run as a client of a BenchmarkRun, in a pod that Assay starts",
@@ -94,8 +94,10 @@ Exit codes:
   0  the manager has stored the client's figures
   1  failed`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return runClient(runsScript) },
+		RunE: func(*cobra.Command, []string) error { return runClient(runsScript, runsTool) },
 	}
 	command.Flags().BoolVar(&runsScript, "script", false, "run the k6 script in "+session.ScriptDirectory)
+	command.Flags().BoolVar(&runsTool, "tool", false, "run the load generator that the plan names, a program on the PATH")
+	command.MarkFlagsMutuallyExclusive("script", "tool")
 	return command
 }

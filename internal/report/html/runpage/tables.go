@@ -88,7 +88,7 @@ func (b *builder) percentileTable() *html.Table {
 		}
 		t.Rows = append(t.Rows, append(cells, milliseconds(s.Max), picture.Count(s.Count)))
 	}
-	row("all clients", b.r.Merged.Latencies.Get(result.Total).Summarize(0))
+	row("all clients", b.r.TotalSummary())
 	if len(b.r.Clients) > 1 {
 		for i := range b.r.Clients {
 			c := &b.r.Clients[i]

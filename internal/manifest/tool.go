@@ -1,0 +1,43 @@
+package manifest
+
+import (
+	"path"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/session"
+)
+
+const (
+	// ToolContainer is the init container that copies the clients' program for the image of a tool.
+	ToolContainer = "program"
+
+	programVolume = "program"
+)
+
+// programLimit limits the size of the clients' program.
+var programLimit = resource.MustParse("512Mi")
+
+// useTool makes the client run in the image of another load generator. An init container copies the
+// clients' program to a volume, since the image doesn't have it.
+func useTool(run *v1alpha1.BenchmarkRun, settings *Settings, spec *corev1.PodSpec, client *corev1.Container) {
+	tool := run.Spec.Clients.Tool
+	if tool == nil {
+		return
+	}
+	directory := path.Dir(session.ToolProgram)
+	spec.Volumes = append(spec.Volumes,
+		corev1.Volume{Name: programVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(programLimit)}}},
+		corev1.Volume{Name: workVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(workLimit)}}})
+	installer := assayContainer(ToolContainer, settings.LoadImage, settings, client.Resources, clientProgram, "copy", session.ToolProgram)
+	installer.VolumeMounts = []corev1.VolumeMount{{Name: programVolume, MountPath: directory}}
+	spec.InitContainers = []corev1.Container{installer}
+	client.Image, client.ImagePullPolicy = tool.Image, tool.ImagePullPolicy
+	client.Command, client.Args = []string{session.ToolProgram}, append(client.Args, "--tool")
+	client.VolumeMounts = append(client.VolumeMounts,
+		corev1.VolumeMount{Name: programVolume, MountPath: directory, ReadOnly: true},
+		corev1.VolumeMount{Name: workVolume, MountPath: session.WorkDirectory})
+}

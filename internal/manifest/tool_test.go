@@ -1,0 +1,49 @@
+package manifest
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/test/wrapper"
+)
+
+// TestToolsImage checks that the client of a tool runs Assay's program in the tool's image, without further rights.
+func TestToolsImage(t *testing.T) {
+	run := wrapper.NewRun("ns", "run", "image").Obj()
+	settings := &Settings{LoadImage: "load", ImagePullPolicy: corev1.PullNever}
+	plain := ClientJob(run, "node", nil, settings).Spec.Template.Spec
+	run.Spec.Clients.Tool = &v1alpha1.ClientTool{Name: v1alpha1.ToolAB, Image: "httpd:2.4", ImagePullPolicy: corev1.PullAlways}
+	pod := ClientJob(run, "node", nil, settings).Spec.Template.Spec
+	client, installer := pod.Containers[0], pod.InitContainers[0]
+	if client.Image != "httpd:2.4" || client.ImagePullPolicy != corev1.PullAlways || installer.Image != "load" || installer.ImagePullPolicy != corev1.PullNever {
+		t.Errorf("images %s (%s) and %s (%s)", client.Image, client.ImagePullPolicy, installer.Image, installer.ImagePullPolicy)
+	}
+	if diff := cmp.Diff([]string{session.ToolProgram, "client", "--tool"}, append(client.Command, client.Args...)); diff != "" {
+		t.Errorf("command, -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"/assay-load", "copy", session.ToolProgram}, append(installer.Command, installer.Args...)); diff != "" {
+		t.Errorf("command of the init container, -want +got:\n%s", diff)
+	}
+	for _, c := range []corev1.Container{client, installer} {
+		if diff := cmp.Diff(plain.Containers[0].SecurityContext, c.SecurityContext); diff != "" {
+			t.Errorf("security context of %s, -without +with a tool:\n%s", c.Name, diff)
+		}
+		if diff := cmp.Diff(plain.Containers[0].Resources, c.Resources); diff != "" {
+			t.Errorf("resources of %s, -without +with a tool:\n%s", c.Name, diff)
+		}
+	}
+	for _, m := range installer.VolumeMounts {
+		if m.Name != programVolume {
+			t.Errorf("the init container has the volume %s", m.Name)
+		}
+	}
+	for _, m := range client.VolumeMounts {
+		if m.Name == programVolume && !m.ReadOnly {
+			t.Error("the tool can change the client's program")
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package result
+
+import (
+	"fmt"
+
+	"github.com/assay-dev/assay/internal/percentile"
+)
+
+const (
+	// maxToolText bounds the texts of a Tool in bytes.
+	maxToolText = 100
+	// maxToolSum bounds the sum of the times of a client's requests in microseconds.
+	maxToolSum = 1 << 52
+)
+
+// Tool holds what a load generator other than Assay's own printed about a client's times. They are
+// those of the total time of a request in microseconds, to within what the tool prints, and Unknown if
+// it doesn't print them.
+type Tool struct {
+	// Name is the tool's name in the API, Version what it says of itself.
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Min     int64  `json:"minMicroseconds"`
+	Mean    int64  `json:"meanMicroseconds"`
+	StdDev  int64  `json:"stdDevMicroseconds"`
+	Max     int64  `json:"maxMicroseconds"`
+	// Percentiles are by percentile.Percentile; further ones are Unknown.
+	Percentiles []int64 `json:"percentilesMicroseconds"`
+}
+
+// Check returns an error for what no tool can have printed.
+func (t *Tool) Check() error {
+	if len(t.Name) > maxToolText || len(t.Version) > maxToolText {
+		return fmt.Errorf("texts of %d and %d bytes", len(t.Name), len(t.Version))
+	}
+	if len(t.Percentiles) > maxFigures {
+		return fmt.Errorf("%d percentiles", len(t.Percentiles))
+	}
+	for _, value := range append([]int64{t.Min, t.Mean, t.StdDev, t.Max}, t.Percentiles...) {
+		if value < Unknown || value > HighestMicroseconds {
+			return fmt.Errorf("time of %d µs", value)
+		}
+	}
+	return nil
+}
+
+// Summary returns the figures as the summary of a number of requests.
+func (t *Tool) Summary(requests int64) *Summary {
+	s := &Summary{Count: requests, Min: t.Min, Max: t.Max, StdDev: t.StdDev}
+	if t.Mean > 0 && requests > 0 {
+		s.Sum = min(t.Mean, maxToolSum/requests) * requests
+	}
+	for p := range s.Percentiles {
+		s.Percentiles[p] = Unknown
+	}
+	copy(s.Percentiles[:], t.Percentiles)
+	return s
+}
+
+// UseTool sets the client's summaries to what its tool printed.
+func (c *Client) UseTool() {
+	if c.Tool != nil && c.Succeeded() > 0 {
+		c.Summaries[Total] = c.Tool.Summary(c.Succeeded())
+	}
+}
+
+// TotalSummary returns the figures of the total time over all clients. Without histograms, as of other
+// load generators, percentiles and the standard deviation of several clients are Unknown.
+func (r *Result) TotalSummary() Summary {
+	if h := r.Merged.Latencies.Get(Total); h.Count() > 0 {
+		return h.Summarize(0)
+	}
+	var merged Summary
+	for i := range r.Clients {
+		s := r.Clients[i].Summaries[Total]
+		switch {
+		case s == nil:
+		case merged.Count == 0:
+			merged = *s
+		default:
+			merged.Count, merged.Sum = Plus(merged.Count, s.Count), Plus(merged.Sum, s.Sum)
+			merged.Min, merged.Max, merged.StdDev = min(merged.Min, s.Min), max(merged.Max, s.Max), Unknown
+			for p := range percentile.Count {
+				merged.Percentiles[p] = Unknown
+			}
+		}
+	}
+	return merged
+}

@@ -1,0 +1,54 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+// The load generators that may replace a client's own.
+const (
+	ToolAB    = "AB"
+	ToolSiege = "Siege"
+)
+
+// ToolProgram is the path of the client's program in the image of a tool.
+const ToolProgram = "/assay/bin/assay-load"
+
+// checkTool returns an error for a plan that its tool can't run.
+func (p *Plan) checkTool() error {
+	switch {
+	case p.Tool == "":
+		return nil
+	case p.Tool != ToolAB && p.Tool != ToolSiege:
+		return fmt.Errorf("tool %q", p.Tool)
+	case len(p.Requests) != 1 || p.Requests[0].Method != "" || len(p.Requests[0].Headers) > 0 || p.TLS != nil || p.Streams > 0 ||
+		p.Authentication != "" || p.Cookies || p.Arrivals != nil || p.ThinkTime != nil || len(p.Measurement.Profile) > 0:
+		return fmt.Errorf("a load that %s doesn't make", p.Tool)
+	}
+	return nil
+}
+
+// ToolToWire returns the message for what a tool printed, or nil for none.
+func ToolToWire(t *result.Tool) *sessionpb.Tool {
+	if t == nil {
+		return nil
+	}
+	return toMessage(t, &sessionpb.Tool{})
+}
+
+// ToolFromWire is the inverse of ToolToWire. It returns an error for what no tool can have printed.
+func ToolFromWire(w *sessionpb.Tool) (*result.Tool, error) {
+	if w == nil {
+		return nil, nil
+	}
+	t := &result.Tool{}
+	if err := fromMessage(w, t); err != nil {
+		return nil, fmt.Errorf("tool: %w", err)
+	}
+	if err := t.Check(); err != nil {
+		return nil, fmt.Errorf("tool: %w", err)
+	}
+	return t, nil
+}

@@ -1,0 +1,29 @@
+package validity
+
+import (
+	"strings"
+
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// foreignTool says what can't be known of a result whose load another load generator made. Rules about
+// percentiles, the seconds of the load and the client's runtime have nothing to judge there.
+func foreignTool(r *result.Result) *result.Finding {
+	if r.Run.Tool == "" {
+		return nil
+	}
+	name := r.Run.Tool
+	for i := range r.Clients {
+		if t := r.Clients[i].Tool; t != nil && t.Version != "" {
+			name += " " + t.Version
+			break
+		}
+	}
+	missing := []string{"the requests of each second", "when each request started", "the client's scheduling latency"}
+	if len(r.Clients) > 1 {
+		missing = append(missing, "percentiles over all clients")
+	}
+	return found(ReasonForeignTool, result.Warns,
+		"The load was made by %s. All figures of requests are those that it printed, to within what it prints: unknown are %s and %s. "+
+			"Omit clients.tool to measure them, or accept it.", name, strings.Join(missing[:len(missing)-1], ", "), missing[len(missing)-1])
+}
