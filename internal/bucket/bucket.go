@@ -109,7 +109,7 @@ func (b *Bucket) DeleteAll(ctx context.Context, prefix string) (int, error) {
 	list := b.blobs.List(&blob.ListOptions{Prefix: prefix})
 	for {
 		object, err := list.Next(ctx)
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { //nolint:errorlint // a wrapped one is a lost connection
 			return deleted, nil
 		}
 		if err == nil {

@@ -184,3 +184,24 @@ func TestSilentServer(t *testing.T) {
 		t.Errorf("put: %v", err)
 	}
 }
+
+// TestLostConnections has a server that closes every connection. That isn't the end of a list.
+func TestLostConnections(t *testing.T) {
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_ = connection.Close()
+		}
+	}()
+	if n, err := open(t, listener.Addr().String()).DeleteAll(t.Context(), "ns/run-1/"); err == nil {
+		t.Errorf("deleted %d objects of a server that doesn't answer", n)
+	}
+}
