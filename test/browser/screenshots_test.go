@@ -25,7 +25,7 @@ var (
 // documented are the pages and views for the documentation.
 var documented = map[string][]browser.View{
 	"run-warned": {{Width: 1280}, {Width: 1280, Dark: true}, {Width: 390}}, "run-invalid": {{Width: 1280}}, "run-stages": {{Width: 1280}}, "run-open": {{Width: 1280}},
-	"run-hour": {{Width: 1280}}, "run-script": {{Width: 1280}}, "run-real-tls": {{Width: 1280}},
+	"run-hour": {{Width: 1280}}, "run-whole": {{Width: 1280}}, "run-script": {{Width: 1280}}, "run-real-tls": {{Width: 1280}},
 	"benchmark-failed": {{Width: 1280}, {Width: 1280, Dark: true}, {Width: 390}}, "benchmark-inconclusive": {{Width: 1280}}, "benchmark-connectors": {{Width: 1280}},
 	"benchmark-sizes": {{Width: 1280}}, "benchmark-trend": {{Width: 1280}}, "benchmark-levels": {{Width: 1280}},
 	"compare-runs": {{Width: 1280}}, "compare-sets": {{Width: 1280}}, "compare-refused": {{Width: 1280}},

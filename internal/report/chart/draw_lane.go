@@ -80,6 +80,9 @@ func (t *Timeline) Draw(l *Lane, width float64, axis bool) *picture.Picture {
 	}
 	p.Clipped(0, laneTop-10, l.Name, width, picture.TextStyle{Color: picture.Muted})
 	p.Grid(box, &y)
+	if l.Heat != nil {
+		t.drawHeat(p, l, box, &x, &y)
+	}
 	for _, r := range l.Rules {
 		if at, beyond := y.Place(r.Value); !beyond {
 			p.Line(box.X, at, box.Right(), at, picture.Stroke{Color: picture.AxisColor, Dash: "2 3"})
@@ -144,6 +147,18 @@ func (l *Lane) Range() (low, high float64) {
 				v = l.sum(p)
 			}
 			see(v)
+		}
+	}
+	if l.Low > 0 {
+		see(l.Low)
+	}
+	if l.High > 0 {
+		see(l.High)
+	}
+	for _, h := range l.Heat {
+		if h != nil {
+			see(float64(max(1, h.Min())) / 1000)
+			see(float64(h.Max()) / 1000)
 		}
 	}
 	for _, r := range l.Rules {

@@ -28,6 +28,9 @@ func lanes(r *result.Result, t *Timeline) []Lane {
 	if len(t.Marks) == 0 {
 		all[1].Empty = "none"
 	}
+	if heat := heatLane(r); heat != nil {
+		all = slices.Insert(all, 4, *heat)
+	}
 	return append(all, foldedLanes(r)...)
 }
 

@@ -46,6 +46,23 @@ func NewBounds(r *result.Result) *Bounds {
 	return b
 }
 
+// ActualText returns the figure of a threshold with three significant digits, or as it is if these would put it at the bound or
+// on its other side.
+func ActualText(o *result.ThresholdOutcome) string {
+	bound, actual := boundNumber.FindStringSubmatch(o.Bound), boundNumber.FindStringSubmatch(o.Actual)
+	if bound == nil || actual == nil || bound[2] != actual[2] {
+		return o.Actual
+	}
+	limit, _ := strconv.ParseFloat(bound[1], 64)
+	exact, _ := strconv.ParseFloat(actual[1], 64)
+	text := picture.Significant(exact)
+	rounded, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
+	if err != nil || cmp.Compare(rounded, limit) != cmp.Compare(exact, limit) {
+		return o.Actual
+	}
+	return text + actual[2]
+}
+
 // Draw draws a row for each threshold: the side that meets it as a thick line, and the figure as a mark.
 func (b *Bounds) Draw(width float64) *picture.Picture {
 	const row = 44
@@ -60,7 +77,7 @@ func (b *Bounds) Draw(width float64) *picture.Picture {
 			word, color = "unknown: result not valid", picture.Same
 		}
 		y := row * float64(i)
-		text := fmt.Sprintf("%s %s: %s", r.Outcome.Metric, r.Outcome.Bound, r.Outcome.Actual)
+		text := fmt.Sprintf("%s %s: %s", r.Outcome.Metric, r.Outcome.Bound, ActualText(&r.Outcome))
 		texts = append(texts, text+", "+word)
 		bold := picture.TextStyle{Size: 13, Bold: true, Color: color}
 		p.Text(0, y+16, word, bold)
@@ -75,9 +92,9 @@ func (b *Bounds) Draw(width float64) *picture.Picture {
 		p.Line(from, y+30, to, y+30, picture.Stroke{Color: picture.AxisColor, Width: 3})
 		p.Line(x.At(r.Bound), y+24, x.At(r.Bound), y+36, picture.Stroke{Color: picture.Text, Width: 2})
 		if r.Outcome.Met {
-			p.Circle(x.At(r.Actual), y+30, 4, color, b.invalid, r.Outcome.Actual)
+			p.Circle(x.At(r.Actual), y+30, 4, color, b.invalid, ActualText(&r.Outcome))
 		} else {
-			p.Cross(x.At(r.Actual), y+30, 4.5, color, r.Outcome.Actual)
+			p.Cross(x.At(r.Actual), y+30, 4.5, color, ActualText(&r.Outcome))
 		}
 	}
 	p.Describe("Thresholds", strings.Join(texts, "; ")+".")

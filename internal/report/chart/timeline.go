@@ -66,6 +66,10 @@ type Lane struct {
 	Lines  []Line
 	// Rules are bounds with their names.
 	Rules []Rule
+	// Heat has the histogram of each point behind the lines, nil where it isn't kept; it is nil for all lanes but a heat map.
+	Heat []*result.Histogram
+	// Low and High are figures that the axis spans in addition to those of the lines; 0 for none.
+	Low, High float64
 	// Empty says why there is no plot, instead of one.
 	Empty string
 }

@@ -59,7 +59,7 @@
     var parts = [];
     data.lanes.forEach(function (l) {
       var figure = timeline.querySelector('[data-lane="' + l.id + '"]');
-      if (l.id === "load" || !figure || !visible(figure)) return;
+      if (l.id === "load" || l.heat || !figure || !visible(figure)) return;
       l.lines.forEach(function (line) {
         var v = line.values[i];
         if (v === null || l.stack && v === 0) return;
@@ -142,6 +142,7 @@
     figures.forEach(function (figure) {
       var lane = lanes[figure.dataset.lane];
       if (lane && visible(figure)) plots.push(draw(figure, lane));
+      if (figure.dataset.lane === "findings" && data.marks) markLane(figure);
     });
     at = kept;
     if (at >= 0) show(at);
@@ -157,12 +158,46 @@
     if (width > 0) zoom(a.seconds - xa * width, a.seconds + (1 - xa) * width);
   }
 
+  // inside returns the marks with a time in the zoomed span.
+  function inside() { return (data.marks || []).filter(function (m) { return m.at >= 0 && m.at >= range.from && m.at <= range.to; }); }
+
+  // markLane shows which findings and breaking points lie in the zoomed span.
+  function markLane(figure) {
+    var p = place(figure), box = document.createElement("div");
+    figure.plot = p;
+    box.className = "zoom marks";
+    var texts = inside().map(function (m) { return (m.number ? m.number + " " : "") + m.text + " at " + clock(m.at); });
+    var whole = data.marks.filter(function (m) { return m.at < 0; }).map(function (m) { return m.number; });
+    if (whole.length) texts.push("about all of the measurement: " + whole.join(", "));
+    var text = document.createElement("p");
+    text.className = "lane-title";
+    text.textContent = "findings: " + (texts.join("; ") || "none in this span");
+    box.appendChild(text);
+    figure.appendChild(box);
+    figure.classList.add("zoomed");
+  }
+
+  // hairlines draws the marks of the span into a zoomed plot.
+  function hairlines(u) {
+    u.ctx.save();
+    u.ctx.strokeStyle = cssColor("text");
+    u.ctx.setLineDash([1, 3]);
+    inside().forEach(function (m) {
+      var x = Math.round(u.valToPos(m.at, "x", true));
+      u.ctx.beginPath();
+      u.ctx.moveTo(x, u.bbox.top);
+      u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
+      u.ctx.stroke();
+    });
+    u.ctx.restore();
+  }
+
   function draw(figure, lane) {
     var box = document.createElement("div");
     box.className = "zoom";
     var title = document.createElement("p");
     title.className = "lane-title";
-    title.textContent = lane.name;
+    title.textContent = lane.name + (lane.heat ? "; its shades are shown without zoom" : "");
     box.appendChild(title);
     var p = place(figure), height = figure.clientHeight;
     figure.plot = p;
@@ -185,7 +220,7 @@
     var axis = { stroke: cssColor("muted"), grid: { stroke: cssColor("grid"), width: 1 }, ticks: { stroke: cssColor("axis"), width: 1, size: 4 }, gap: 4, font: "12px system-ui, sans-serif" };
     var plot = new uPlot({
       width: figure.clientWidth, height: Math.max(72, height - 18), padding: [8, figure.clientWidth - p.left - p.width, 0, 0],
-      legend: { show: false }, cursor: { show: false },
+      legend: { show: false }, cursor: { show: false }, hooks: { draw: [hairlines] },
       scales: { x: { time: false, range: [range.from, range.to] }, y: { distr: lane.log ? 3 : 1, range: [lane.low, lane.high] } },
       axes: [
         Object.assign({}, axis, { size: 24, grid: { show: false }, incrs: [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400], values: function (u, v) { return v.map(clock); } }),

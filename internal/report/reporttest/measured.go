@@ -11,7 +11,12 @@ import (
 
 // Measured returns a result of clients for seconds, whose figures vary from second to second: at a third of the time the
 // server pauses, at two thirds some requests fail. The same arguments always give the same result.
-func Measured(clients, seconds int) *result.Result {
+func Measured(clients, seconds int) *result.Result { return measured(clients, seconds, false) }
+
+// Whole is like Measured, with the histogram of each second, as results in buckets have them.
+func Whole(clients, seconds int) *result.Result { return measured(clients, seconds, true) }
+
+func measured(clients, seconds int, whole bool) *result.Result {
 	random := rand.New(rand.NewPCG(1, 2))
 	r := Tomcat()
 	r.Run.Name, r.Run.Connections = "measured", int64(50)
@@ -76,6 +81,10 @@ func Measured(clients, seconds int) *result.Result {
 		}
 		second.SetCounts(measure.Counts, measure.Latencies.Times())
 		second.SetLatency(measure.Latencies.Get(result.Total))
+		if whole {
+			second.Latency = result.NewHistogram()
+			second.Latency.Merge(measure.Latencies.Get(result.Total))
+		}
 		second.ClientCPU = int64(clients) * int64(700_000+random.IntN(100_000))
 		second.ClientSchedulingLatencyP99, second.ClientGCPauseMax = int64(80+random.IntN(60)), int64(random.IntN(900))
 		used := &result.ServerUsage{UserCPU: int64(rate) * 4800, SystemCPU: int64(rate) * 1200, Resident: 300<<20 + int64(s)<<10, GCPauses: 0, GCPauseMax: 0, HeapUsed: -1, Descriptors: -1, Threads: 210}

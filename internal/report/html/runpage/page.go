@@ -265,6 +265,9 @@ func captions(r *result.Result, t *chart.Timeline) (texts []string) {
 	if n := t.Joined(); n > 1 {
 		texts = append(texts, fmt.Sprintf("The result was thinned to fit: a point is up to %d s. Where seconds were joined, their percentiles are not known: the lines have gaps, and the maximum stays.", n))
 	}
+	if t.Lane(chart.LaneHeat) != nil {
+		texts = append(texts, chart.HeatShades())
+	}
 	if t.CutShort > 0 {
 		texts = append(texts, fmt.Sprintf("The last point has only %s s, so that it has no rates.", picture.Significant(t.CutShort)))
 	}

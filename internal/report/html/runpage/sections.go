@@ -59,15 +59,15 @@ func (b *builder) thresholds() {
 	}
 	s := html.Section{ID: "thresholds", Title: "Thresholds", Question: "Is it good enough?"}
 	t := &html.Table{Caption: "Thresholds", Columns: html.Words("metric", "bound", "actual", "outcome")}
-	for _, o := range b.r.Thresholds {
-		outcome := "met"
+	for i := range b.r.Thresholds {
+		o, outcome := &b.r.Thresholds[i], "met"
 		switch {
 		case b.page.Invalid:
 			outcome = "unknown: result not valid"
 		case !o.Met:
 			outcome = "MISSED"
 		}
-		t.Rows = append(t.Rows, []string{o.Metric, o.Bound, o.Actual, outcome})
+		t.Rows = append(t.Rows, []string{o.Metric, o.Bound, chart.ActualText(o), outcome})
 	}
 	s.Blocks = []html.Block{{Picture: drawIf(chart.NewBounds(b.r)), Table: t}}
 	if s.Blocks[0].Picture == nil {

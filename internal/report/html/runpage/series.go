@@ -16,8 +16,17 @@ type seriesJSON struct {
 	End   float64    `json:"end"`
 	Times []float64  `json:"times"`
 	Lanes []laneJSON `json:"lanes"`
+	// Marks are findings and breaking points.
+	Marks []markJSON `json:"marks,omitempty"`
 	// Left and Right are the distances of the plot from the ends of a picture, for wide, medium and narrow pages.
 	Places [3]placeJSON `json:"places"`
+}
+
+// markJSON is what happened at a time: a finding with its number, or a breaking point. At is negative for the whole measurement.
+type markJSON struct {
+	At     float64 `json:"at"`
+	Number int     `json:"number,omitempty"`
+	Text   string  `json:"text"`
 }
 
 type placeJSON struct {
@@ -33,6 +42,8 @@ type laneJSON struct {
 	Ticks []tickJSON `json:"ticks"`
 	Unit  string     `json:"unit,omitempty"`
 	Log   bool       `json:"log,omitempty"`
+	// Heat reports whether the picture has shades behind the lines.
+	Heat  bool       `json:"heat,omitempty"`
 	Stack bool       `json:"stack,omitempty"`
 	Low   float64    `json:"low"`
 	High  float64    `json:"high"`
@@ -77,13 +88,16 @@ func series(t *chart.Timeline) *seriesJSON {
 		box := chart.Frame(width)
 		s.Places[i] = placeJSON{width, box.X, width - box.Right()}
 	}
+	for _, m := range t.Marks {
+		s.Marks = append(s.Marks, markJSON(m))
+	}
 	for i := range t.Lanes {
 		l := &t.Lanes[i]
 		if len(l.Lines) == 0 {
 			continue
 		}
 		y := l.Scale(picture.Box{H: 1})
-		lane := laneJSON{ID: l.ID, Name: l.Name, Short: l.Short, Unit: l.Unit, Log: l.Log, Stack: l.Stacked, Low: y.Low, High: y.High}
+		lane := laneJSON{ID: l.ID, Name: l.Name, Short: l.Short, Unit: l.Unit, Log: l.Log, Heat: l.Heat != nil, Stack: l.Stacked, Low: y.Low, High: y.High}
 		for _, t := range y.Ticks {
 			lane.Ticks = append(lane.Ticks, tickJSON(t))
 		}

@@ -25,6 +25,7 @@ var ErrNoPicture = errors.New("nothing to draw")
 var pictures = map[string]func(*result.Result) *picture.Picture{
 	"throughput": lanes(chart.LaneThroughput),
 	"latency":    lanes(chart.LaneLatency),
+	"heatmap":    lanes(chart.LaneHeat),
 	"errors":     lanes(chart.LaneErrors),
 	"cpu":        lanes(chart.LaneCPU, chart.LaneClientCPU),
 	"percentiles": func(r *result.Result) *picture.Picture {
@@ -67,7 +68,11 @@ func lanes(ids ...string) func(*result.Result) *picture.Picture {
 		}
 		var all []*picture.Picture
 		for _, id := range ids {
-			all = append(all, t.Draw(t.Lane(id), html.FileWidth, true))
+			lane := t.Lane(id)
+			if lane == nil {
+				return nil
+			}
+			all = append(all, t.Draw(lane, html.FileWidth, true))
 		}
 		return picture.Stack(all...)
 	}

@@ -39,6 +39,9 @@ func seriesTable(t *chart.Timeline) *html.Table {
 	var columns []column
 	for i := range t.Lanes {
 		l := &t.Lanes[i]
+		if l.Heat != nil { // its lines are those of the lane of latencies
+			continue
+		}
 		for j := range l.Lines {
 			line := &l.Lines[j]
 			name := line.Name + ", " + l.Unit

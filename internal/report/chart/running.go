@@ -1,0 +1,94 @@
+package chart
+
+import (
+	"math"
+
+	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// Running draws a measurement under way again and again. Its axes only grow. The zero value is ready to use.
+type Running struct {
+	ranges map[string][2]float64 // by the lanes' IDs
+}
+
+// Timeline returns the plots over the planned time in seconds; nil without any second. The result has what is known so far. Where seconds are missing, lines
+// have gaps. Each line's name has its last figure.
+func (g *Running) Timeline(r *result.Result, planned float64, marks []Mark) *Timeline {
+	filled := *r
+	var missing []int
+	filled.Series, missing = withoutGaps(r.Series)
+	t := NewTimeline(&filled)
+	if t == nil {
+		return nil
+	}
+	t.End, t.Marks = max(planned, t.End), marks
+	for i := range t.Lanes {
+		l := &t.Lanes[i]
+		if l.ID == LaneFindings {
+			l.Empty = ""
+			if len(marks) == 0 {
+				l.Empty = "none so far"
+			}
+			continue
+		}
+		for j := range l.Lines {
+			for _, at := range missing {
+				l.Lines[j].Values[at] = unknown
+			}
+		}
+		switch {
+		case l.Empty == "" && !l.known():
+			l.Lines, l.Empty = nil, "not available"
+		case l.ID == LaneErrors && l.Empty != "":
+			l.Empty += " in " + picture.Unit(picture.Significant(t.Times[t.Points()]), "s")
+		}
+		g.grow(l)
+		for j := range l.Lines {
+			if line := &l.Lines[j]; l.ID != LaneLoad {
+				line.Name += " " + picture.Significant(line.last())
+			}
+		}
+	}
+	return t
+}
+
+// grow makes a lane's axis span at least what it has spanned before.
+func (g *Running) grow(l *Lane) {
+	if len(l.Lines) == 0 {
+		return
+	}
+	before, drawn := g.ranges[l.ID]
+	if drawn {
+		l.Low, l.High = before[0], before[1]
+	}
+	low, high := l.Range()
+	if g.ranges == nil {
+		g.ranges = map[string][2]float64{}
+	}
+	g.ranges[l.ID] = [2]float64{low, high}
+}
+
+// last returns the last figure of a line that is known, NaN without any.
+func (line *Line) last() float64 {
+	for i := len(line.Values) - 1; i >= 0; i-- {
+		if !math.IsNaN(line.Values[i]) {
+			return line.Values[i]
+		}
+	}
+	return unknown
+}
+
+// withoutGaps returns seconds with an entry for those that are missing between them, and the indexes of these entries.
+func withoutGaps(series []result.Second) (filled []result.Second, missing []int) {
+	for i := range series {
+		if n := len(filled); n > 0 {
+			if end := filled[n-1].Second + filled[n-1].Seconds; series[i].Second > end {
+				missing = append(missing, n)
+				filled = append(filled, result.Second{Second: end, Seconds: series[i].Second - end, P50: result.Unknown, P90: result.Unknown, P99: result.Unknown, Max: result.Unknown})
+			}
+		}
+		filled = append(filled, series[i])
+	}
+	return filled, missing
+}
