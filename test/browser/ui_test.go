@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/live"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/ui"
@@ -60,6 +62,8 @@ func uiRun(number int) *v1alpha1.BenchmarkRun {
 	}}
 	run.Spec.Target.Image = "tomcat:9"
 	run.Spec.Target.Server.Tomcat = &v1alpha1.TomcatServer{}
+	run.Spec.Target.Resources.CPU, run.Spec.Clients.Resources.CPU = ptr.To(resource.MustParse("4")), ptr.To(resource.MustParse("2"))
+	run.Spec.Clients.Replicas = ptr.To(int32(2))
 	run.Spec.Load.Closed = &v1alpha1.ClosedLoad{Connections: 50, DurationSeconds: ptr.To(int32(60))}
 	verdicts := []v1alpha1.Verdict{"", v1alpha1.VerdictPassed, v1alpha1.VerdictFailed, v1alpha1.VerdictInvalid, v1alpha1.VerdictError}
 	run.Status.Verdict = verdicts[number%len(verdicts)]
@@ -69,7 +73,7 @@ func uiRun(number int) *v1alpha1.BenchmarkRun {
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionUnknown, v1alpha1.ReasonMeasuring, "The clients measure."
 		run.Status.Progress = &v1alpha1.Progress{
 			State: v1alpha1.ReasonMeasuring, Percent: ptr.To(int32(40)), RemainingSeconds: ptr.To(int64(36)),
-			Requests: ptr.To(int64(98_000)), Errors: ptr.To(int64(2)), RequestsPerSecond: "4510",
+			Requests: ptr.To(int64(890)), Errors: ptr.To(int64(10)), RequestsPerSecond: "40",
 		}
 		run.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(time.Now().Add(-24 * time.Second)))
 	case v1alpha1.VerdictError:
@@ -103,7 +107,10 @@ func stored(tb testing.TB, run *v1alpha1.BenchmarkRun, r *result.Result) *corev1
 	}
 }
 
-// serveUI serves the pages of a cluster with n runs, the first of which have reports, and returns their address.
+// roundRuns is the number of runs of uiBenchmark.
+const roundRuns = 16
+
+// serveUI serves the pages of a cluster with n runs, the first of which have reports and the last belong to a round, and returns their address.
 func serveUI(tb testing.TB, n int) string {
 	tb.Helper()
 	scheme, err := cluster.NewScheme()
@@ -111,7 +118,7 @@ func serveUI(tb testing.TB, n int) string {
 		tb.Fatal(err)
 	}
 	var objects []client.Object
-	for i := range n {
+	for i := range n - roundRuns {
 		run := uiRun(i)
 		switch i {
 		case 1:
@@ -121,13 +128,11 @@ func serveUI(tb testing.TB, n int) string {
 		}
 		objects = append(objects, run)
 	}
-	objects = append(objects, uiBenchmark())
+	objects = append(objects, uiBenchmark()...)
 	update := live.Update{UID: "uid-cart-0000", State: v1alpha1.ReasonMeasuring, Start: second, Clients: 2, Connected: 2, Seconds: clean().Series}
 	update.Now = update.Start + update.Passed()*second + 400_000
 	update.Findings = []live.Finding{{Finding: result.Finding{Reason: "ClientThrottled", Severity: result.Warns, Message: "Client 1 was CPU-throttled for 3% of the time."}, Second: 4}}
-	for i := range update.Seconds {
-		update.Counts.Requests += update.Seconds[i].Requests
-	}
+	update.Counts, update.Latency = clean().Merged.Counts, ptr.To(clean().Merged.Latencies.Get(result.Total).Summarize(0))
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -150,13 +155,36 @@ func serveUI(tb testing.TB, n int) string {
 	return address
 }
 
-// uiBenchmark returns a Benchmark in the middle of its first round.
-func uiBenchmark() *v1alpha1.Benchmark {
+// uiBenchmark returns a Benchmark in the middle of its first round, and the runs of the round so far.
+func uiBenchmark() []client.Object {
 	b := &v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "connectors", UID: "uid-connectors"}}
 	b.Spec.Template.Spec = uiRun(1).Spec
-	b.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: "Running", Message: "Block 3 of 10 is under way."}}
-	b.Status.Round = &v1alpha1.RoundStatus{Number: 1, Cells: ptr.To(int32(1)), CompletedBlocks: ptr.To(int32(2)), FinishedRuns: ptr.To(int32(2))}
-	return b
+	b.Spec.Axes = []v1alpha1.Axis{{Name: "connector", Options: []v1alpha1.AxisOption{{Name: "nio"}, {Name: "apr"}}}}
+	b.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: "Running", Message: "Block 8 of 10 is under way."}}
+	b.Status.Round = &v1alpha1.RoundStatus{
+		Number: 1, Cells: ptr.To(int32(2)), CompletedBlocks: ptr.To(int32(7)), FinishedRuns: ptr.To(int32(16)), InvalidRuns: ptr.To(int32(1)),
+		ExpectedCompletionTime: ptr.To(metav1.NewTime(time.Now().Add(4*time.Minute + 30*time.Second))),
+	}
+	all := []client.Object{b}
+	for block := range 8 {
+		for cell := range 2 {
+			number := 1 // a valid one
+			switch {
+			case block == 7 && cell == 1:
+				number = 0
+			case block == 7:
+				number = 3
+			}
+			run := uiRun(number)
+			run.Name = benchmark.RunKey{Round: 1, Cell: cell, Number: block}.Name(b.Name)
+			run.UID, run.Labels = types.UID("uid-"+run.Name), map[string]string{benchmark.LabelBenchmark: b.Name}
+			if run.Status.Result != nil {
+				run.Status.Result.RequestsPerSecond = fmt.Sprint(4000 + 300*cell + 17*(block*7%5))
+			}
+			all = append(all, run)
+		}
+	}
+	return all
 }
 
 // logIn logs in by the form and waits for the list with n runs.
@@ -216,12 +244,13 @@ var uiPages = []struct{ name, path, complete string }{
 	{"list", "/", `document.querySelectorAll('#rows > tr').length > 0`},
 	{"list-filtered", "/?verdict=Passed&q=cart", `document.querySelectorAll('#rows > tr').length > 0`},
 	{"list-nothing", "/?q=nowhere", `document.body.innerText.includes('match')`},
-	{"run-measuring", "/runs/shop/cart-0000", `document.querySelector('#plots path.line') !== null && document.querySelector('#findings li') !== null`},
+	{"run-measuring", "/runs/shop/cart-0000", `document.querySelector('#plots svg .s-throughput') !== null && document.querySelector('#findings li') !== null`},
 	{"run-report", "/runs/shop/cart-0001", `document.querySelector('iframe.report') !== null`},
 	{"run-failed", "/runs/shop/cart-0004", `document.querySelector('#head') !== null`},
 	{"compare", "/compare?" + url.Values{"run": {"shop/cart-0001", "shop/cart-0002"}}.Encode(), `document.querySelector('iframe.report') !== null`},
+	{"list-compact", "/?rows=compact", `document.querySelectorAll('.list.compact #rows > tr').length > 0`},
 	{"benchmarks", "/benchmarks", `document.body.innerText.includes('connectors')`},
-	{"benchmark", "/benchmarks/shop/connectors", `document.body.innerText.includes('connectors')`},
+	{"benchmark", "/benchmarks/shop/connectors", `document.querySelectorAll('.matrix .dots svg').length === 2`},
 	{"new", "/new?sample=generic", `document.querySelector('#manifest').value.includes('BenchmarkRun')`},
 	{"delete", "/runs/shop/cart-0003/delete", `document.querySelector('main form') !== null`},
 	{"not-found", "/nowhere", `document.body.innerText.includes('Not found')`},

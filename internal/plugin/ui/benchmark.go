@@ -46,7 +46,7 @@ func benchmarkRowOf(b *v1alpha1.Benchmark) *benchmarkRow {
 	return r
 }
 
-// progressOf returns how far a round has come: "Block 7 of 10 to 20 · 43 runs, 2 invalid".
+// progressOf returns how far a round has come: "Block 7 of 10 to 20 · 43 of 40 to 80 runs, 2 invalid".
 func progressOf(b *v1alpha1.Benchmark, now time.Time) string {
 	s := b.Status.Round
 	least, most := benchmark.Blocks(&b.Spec)
@@ -54,7 +54,14 @@ func progressOf(b *v1alpha1.Benchmark, now time.Time) string {
 	if least < most {
 		of = fmt.Sprintf("%d to %d", least, most)
 	}
-	text := fmt.Sprintf("%d of %s blocks · %d runs", ptr.Deref(s.CompletedBlocks, 0), of, ptr.Deref(s.FinishedRuns, 0))
+	done, runs := int(ptr.Deref(s.CompletedBlocks, 0)), fmt.Sprint(ptr.Deref(s.FinishedRuns, 0))
+	if cells := ptr.Deref(s.Cells, 0); b.Spec.Capacity == nil && cells > 0 { // how many trials a search takes isn't known before
+		runs += " of " + allRuns(least, most, int(cells))
+	}
+	text := fmt.Sprintf("%d of %s blocks · %s runs", done, of, runs)
+	if benchmark.IsActive(b) && done < most {
+		text = fmt.Sprintf("Block %d of %s · %s runs", done+1, of, runs)
+	}
 	if n := ptr.Deref(s.InvalidRuns, 0); n > 0 {
 		text += fmt.Sprintf(", %d invalid", n)
 	}
@@ -62,6 +69,14 @@ func progressOf(b *v1alpha1.Benchmark, now time.Time) string {
 		text += " · about " + span(end.Sub(now)) + " left"
 	}
 	return text
+}
+
+// allRuns returns how many runs so many blocks have: "40 to 80".
+func allRuns(least, most, cells int) string {
+	if least < most {
+		return fmt.Sprintf("%d to %d", least*cells, most*cells)
+	}
+	return fmt.Sprint(most * cells)
 }
 
 type benchmarkListPage struct {
@@ -86,7 +101,9 @@ type matrix struct {
 	Progress, Says string
 	Blocks         []int // numbers from 1
 	Cells          []matrixRow
-	Trials         []place
+	// SoFar has the figures of a round under way; nil if there are none, or if a report has them.
+	SoFar  *soFar
+	Trials []place
 }
 
 type matrixRow struct {
@@ -134,12 +151,18 @@ func matrixOf(b *v1alpha1.Benchmark, runs []*v1alpha1.BenchmarkRun, now time.Tim
 	for i := range blocks {
 		m.Blocks = append(m.Blocks, i+1)
 	}
+	var names []string
+	all := make([][]*v1alpha1.BenchmarkRun, len(cells))
 	for i := range cells {
 		row := matrixRow{Name: printable.Text(cells[i].Name)}
 		for block := range blocks {
-			row.Places = append(row.Places, placeOf(newest[benchmark.RunKey{Round: s.Number, Cell: i, Number: block}]))
+			run := newest[benchmark.RunKey{Round: s.Number, Cell: i, Number: block}]
+			row.Places, all[i] = append(row.Places, placeOf(run)), append(all[i], run)
 		}
-		m.Cells = append(m.Cells, row)
+		m.Cells, names = append(m.Cells, row), append(names, row.Name)
+	}
+	if benchmark.IsActive(b) {
+		m.SoFar = soFarOf(&b.Spec, names, all)
 	}
 	slices.SortFunc(trials, func(x, y benchmark.RunKey) int {
 		return cmp.Or(cmp.Compare(x.Cell, y.Cell), cmp.Compare(x.Number, y.Number), cmp.Compare(x.Replacement, y.Replacement))

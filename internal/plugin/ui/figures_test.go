@@ -22,11 +22,6 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	for x, want := range map[float64]float64{0: 1, 1: 1, 1.01: 2, 4: 5, 5.1: 10, 93.8: 100, 0.3: 0.5, 4510: 5000, math.Inf(1): 1} {
-		if got := nice(x); math.Abs(got-want) > 1e-9 {
-			t.Errorf("nice(%g) is %g, want %g", x, got, want)
-		}
-	}
 	if roundTime(61) != 120 || roundTime(25*3600) != 48*3600 {
 		t.Error("lengths of the x axis")
 	}

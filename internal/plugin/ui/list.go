@@ -25,7 +25,9 @@ import (
 // filter selects and orders runs. It is what the URL of the list says.
 type filter struct {
 	Text, Namespace, Label, Server, State, Verdict, Sort string
-	selector                                             labels.Selector
+	// Rows is "compact" for lower rows.
+	Rows     string
+	selector labels.Selector
 	// Problem says what is wrong with Label.
 	Problem string
 }
@@ -33,7 +35,7 @@ type filter struct {
 func filterOf(q url.Values) *filter {
 	f := &filter{
 		Text: q.Get("q"), Namespace: q.Get("namespace"), Label: q.Get("label"), Server: q.Get("server"), State: q.Get("state"),
-		Verdict: q.Get("verdict"), Sort: q.Get("sort"),
+		Verdict: q.Get("verdict"), Sort: q.Get("sort"), Rows: q.Get("rows"),
 	}
 	selector, err := labels.Parse(f.Label)
 	if err != nil {
@@ -98,7 +100,7 @@ func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
 			r.Rate = rate(p.RequestsPerSecond)
 		}
 		if p.Percent != nil && r.State != v1alpha1.ReasonQueued {
-			r.Says = share(int64(*p.Percent), 100) + " of this state's load"
+			r.Says = share(int64(*p.Percent), 100)
 		}
 	}
 	if s := run.Status.Result; s != nil {

@@ -2,6 +2,8 @@ package ui
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/live"
+	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -80,11 +83,14 @@ func TestFallback(t *testing.T) {
 	if len(v.polled) != 3 || v.polled[0].Second != 1 || v.polled[0].Seconds != 2 || v.polled[0].Requests != 9020 {
 		t.Errorf("points %+v", v.polled)
 	}
-	if p.Plots[0].Empty != "" || !strings.Contains(p.Plots[0].Lines[0].Path, "H") || p.Plots[0].Lines[0].Last != "4,510" {
-		t.Errorf("throughput %+v", p.Plots[0])
+	rates := v.timeline(v.polled).Lane(chart.LaneThroughput)
+	if len(p.Plots) == 0 || rates.Empty != "" || rates.Lines[0].Values[0] != 4510 || rates.Lines[0].Name != "requests/s 4,510" {
+		t.Errorf("throughput %+v", rates)
 	}
-	if p.Plots[1].Empty == "" || p.Plots[3].Empty == "" || p.Plots[4].Empty == "" {
-		t.Errorf("there are figures of which the status knows nothing: %+v", p.Plots)
+	for _, id := range []string{chart.LaneLatency, chart.LaneErrors, chart.LaneCPU, chart.LaneClientCPU} {
+		if l := v.timeline(v.polled).Lane(id); l.Empty == "" || len(l.Lines) > 0 {
+			t.Errorf("there are figures of which the status knows nothing: %+v", l)
+		}
 	}
 	if p.Percent != "10%" || p.Behind != "" {
 		t.Errorf("%+v", p)
@@ -100,22 +106,32 @@ func TestPlots(t *testing.T) {
 	u.Seconds[7].Requests, u.Seconds[7].Errors = 90_000, 90_000
 	u.Findings = []live.Finding{{Second: 6}}
 	v.add(u, run, run.Status.MeasurementTime.Time)
-	p := v.page(run)
-	rates := p.Plots[0]
-	if n := strings.Count(rates.Lines[0].Path, "M"); n != 2 {
-		t.Errorf("%d parts of a line with one gap: %s", n, rates.Lines[0].Path)
+	timeline := v.timeline(u.Seconds)
+	for _, id := range []string{chart.LaneThroughput, chart.LaneLatency, chart.LaneCPU, chart.LaneClientCPU} {
+		values := timeline.Lane(id).Lines[0].Values
+		if len(values) != 9 || !math.IsNaN(values[4]) || math.IsNaN(values[3]) || math.IsNaN(values[5]) {
+			t.Errorf("%s has the values %v, want a gap at the fifth", id, values)
+		}
 	}
-	if n := strings.Count(p.Plots[1].Lines[0].Path, "M"); n != 2 {
-		t.Errorf("%d parts of a line of percentiles", n)
+	if timeline.End != 60 || timeline.Times[4] != 4 || timeline.Times[5] != 6 || len(timeline.Marks) != 1 || timeline.Marks[0].At != 6 || timeline.Marks[0].Number != 1 {
+		t.Errorf("%+v", timeline)
 	}
-	if rates.Top != "100,000" || p.Plots[2].Top != "100,000" || p.Plots[3].Top != "100" {
-		t.Errorf("scales %s, %s and %s", rates.Top, p.Plots[2].Top, p.Plots[3].Top)
+	_, high := timeline.Lane(chart.LaneErrors).Range()
+	if high != 90_000 {
+		t.Errorf("errors up to %v", high)
 	}
-	if len(rates.Marks) != 1 || rates.Marks[0].X != "100.0" || len(p.Ticks) != 5 || p.Ticks[4].Text != "60s" {
-		t.Errorf("marks %v, ticks %v", rates.Marks, p.Ticks)
+	later := measured(2)
+	later.Counts.Errors[result.ErrorReceive] = 1
+	later.Seconds[1].Errors = 1
+	v.add(later, run, run.Status.MeasurementTime.Time)
+	if _, after := v.timeline(later.Seconds).Lane(chart.LaneErrors).Range(); after != high {
+		t.Errorf("the scale has shrunk to %v", after)
 	}
-	v.add(measured(2), run, run.Status.MeasurementTime.Time)
-	if p := v.page(run); p.Plots[0].Top != "100,000" {
-		t.Errorf("the scale has shrunk to %s", p.Plots[0].Top)
+	for _, width := range []string{"", "x", "10", "900", "99999"} {
+		v.width = plotWidth(width)
+		drawn := v.page(run).Plots[0]
+		if (drawn.Medium == "") != (v.width > 0) || v.width > 0 && !strings.Contains(string(drawn.Wide), fmt.Sprintf(`viewBox="0 0 %g `, v.width)) || v.width > 1712 {
+			t.Errorf("width %q: %.80s", width, drawn.Wide)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -11,6 +12,9 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/report/chart"
+	"github.com/assay-dev/assay/internal/report/html"
+	"github.com/assay-dev/assay/internal/report/picture"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -23,29 +27,44 @@ type liveView struct {
 	// polled are points made from the status, for want of a stream.
 	polled       []result.Second
 	polledErrors int64 // of all requests so far
-	scales       scales
+	running      chart.Running
 	// planned is the time that the x axis spans, in seconds.
 	planned int64
-	limits  limits
-}
-
-// limits are the CPU limits in thousandths of a CPU; 0 for none.
-type limits struct {
-	server, clients int64
-	backends        map[string]int64
+	// declared has what the spec says of the load and of CPU limits.
+	declared result.Result
+	// width is that of the page's plots in pixels; 0 for plots of all widths.
+	width float64
 }
 
 func newLiveView(run *v1alpha1.BenchmarkRun) *liveView {
-	v := &liveView{limits: limits{
-		server: cpuMillis(&run.Spec.Target.Resources), clients: cpuMillis(&run.Spec.Clients.Resources) * int64(loadplan.Replicas(&run.Spec)),
-		backends: map[string]int64{},
+	spec, plans := &run.Spec, loadplan.Plans(run, nil)
+	v := &liveView{declared: result.Result{
+		Run:         plans[0].Describe(),
+		Environment: result.Environment{TargetCPULimit: cpuMillis(&spec.Target.Resources), ClientCPULimit: cpuMillis(&spec.Clients.Resources)},
+		Clients:     make([]result.Client, loadplan.Replicas(spec)),
 	}}
-	for i := range run.Spec.Target.Backends {
-		v.limits.backends[run.Spec.Target.Backends[i].Name] = cpuMillis(&run.Spec.Target.Backends[i].Resources)
+	for _, p := range plans {
+		v.declared.Run.AllConnections += int64(p.Connections)
 	}
-	_, measurement := loadplan.Extents(&run.Spec)
+	v.declared.Run.Load, v.declared.Run.TargetRatePerSecond = loadplan.Shape(spec), loadplan.TargetRatePerSecond(spec)
+	v.declared.Levels, v.declared.Steps = loadplan.Levels(spec)
+	for i := range spec.Target.Backends {
+		b := &spec.Target.Backends[i]
+		v.declared.Environment.Backends = append(v.declared.Environment.Backends, result.BackendEnvironment{Name: b.Name, CPULimit: cpuMillis(&b.Resources)})
+	}
+	_, measurement := loadplan.Extents(spec)
 	v.planned = measurement.Seconds
 	return v
+}
+
+// plotWidth returns the width of plots that a page asks for, in pixels; 0 for what isn't a number.
+func plotWidth(text string) float64 {
+	const least, most = 280, 1712
+	width, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return float64(min(max(width, least), most))
 }
 
 // cpuMillis returns a CPU limit in thousandths of a CPU: 1 CPU if it isn't set.
@@ -75,7 +94,7 @@ func (v *liveView) add(u *live.Update, run *v1alpha1.BenchmarkRun, now time.Time
 	if n := len(v.polled); n > 0 && v.polled[n-1].Second >= passed || n >= maxPolled {
 		return
 	}
-	point := result.Second{Second: passed, Seconds: 1, Requests: perSecond, P50: -1, P90: -1, P99: -1, ServerCPU: result.Unknown, ClientCPU: result.Unknown}
+	point := result.Second{Second: passed, Seconds: 1, Requests: perSecond, P50: -1, P90: -1, P99: -1, Max: -1, ServerCPU: result.Unknown, ClientCPU: result.Unknown}
 	if n := len(v.polled); n > 0 {
 		before := &v.polled[n-1]
 		before.Seconds = passed - before.Second
@@ -93,8 +112,7 @@ type livePage struct {
 	// Fallback says why there is no stream; empty if there is one.
 	Fallback string
 	Findings []finding
-	Plots    []*plot
-	Ticks    []tick
+	Plots    []*html.Drawing
 	// Percent is the completed share of the state's load, empty if it is unknown. Remaining is how long it will last.
 	Percent, Remaining string
 }
@@ -140,9 +158,55 @@ func (v *liveView) page(run *v1alpha1.BenchmarkRun) *livePage {
 		}
 	}
 	if p.Measuring {
-		p.Plots, p.Ticks = v.draw(seconds, p.Findings, u)
+		p.Plots = v.draw(v.timeline(seconds))
 	}
 	return p
+}
+
+// timeline returns the plots of seconds; nil without any.
+func (v *liveView) timeline(seconds []result.Second) *chart.Timeline {
+	if n := len(seconds); n > 0 {
+		v.planned = max(v.planned, seconds[n-1].Second+seconds[n-1].Seconds)
+	}
+	r := v.declared
+	r.Series = seconds
+	var marks []chart.Mark
+	if u := v.update; u != nil {
+		r.Merged.Counts = u.Counts
+		for i := range u.Findings {
+			marks = append(marks, chart.Mark{At: float64(u.Findings[i].Second), Number: i + 1, Text: printable.Text(u.Findings[i].Reason)})
+		}
+	}
+	t := v.running.Timeline(&r, float64(v.planned), marks)
+	if t != nil && v.update == nil {
+		t.Lane(chart.LaneErrors).Empty = count(v.polledErrors) + " so far"
+		t.Lane(chart.LaneLatency).Empty = "no percentiles without the leader's stream" // whose seconds alone have them
+	}
+	return t
+}
+
+// draw draws all plots that the report of a run shows at first.
+func (v *liveView) draw(t *chart.Timeline) (all []*html.Drawing) {
+	if t == nil {
+		return nil
+	}
+	open := 0
+	for i := range t.Lanes {
+		if !t.Lanes[i].Folded && t.Lanes[i].Empty == "" {
+			open = i
+		}
+	}
+	for i := range t.Lanes {
+		l := &t.Lanes[i]
+		switch {
+		case l.Folded:
+		case v.width > 0:
+			all = append(all, &html.Drawing{Wide: t.Draw(l, v.width, i == open).HTML()})
+		default:
+			all = append(all, html.Draw(func(width float64) *picture.Picture { return t.Draw(l, width, i == open) }))
+		}
+	}
+	return all
 }
 
 // figuresOf returns the figures of all seconds so far, and the rate of the last one.
@@ -163,4 +227,16 @@ func figuresOf(u *live.Update) []figure {
 		figure{"p50 so far", at(percentile.P50), "ms"}, figure{"p99 so far", at(percentile.P99), "ms"}, figure{"p99.9 so far", at(percentile.P999), "ms"},
 		figure{"failed of " + count(u.Counts.Requests), share(u.Counts.Errors.Total(), u.Counts.Requests), ""},
 		figure{"clients connected", fmt.Sprintf("%d of %d", u.Connected, u.Clients), ""})
+}
+
+// times are the lengths of an x axis in seconds.
+var times = []int64{10, 20, 30, 60, 120, 180, 300, 600, 900, 1200, 1800, 3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 3600, 24 * 3600}
+
+func roundTime(seconds int64) int64 {
+	for _, t := range times {
+		if seconds <= t {
+			return t
+		}
+	}
+	return (seconds + 24*3600 - 1) / (24 * 3600) * 24 * 3600
 }

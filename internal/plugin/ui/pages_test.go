@@ -35,7 +35,7 @@ func (s *site) stored(name string) *v1alpha1.BenchmarkRun {
 // names returns the names of the rows of a list in their order.
 func names(html string) (all []string) {
 	for _, part := range strings.Split(html, `<tr id="`)[1:] {
-		_, after, _ := strings.Cut(part, `<th scope="row"><a href="`)
+		_, after, _ := strings.Cut(part, `<a href="`)
 		_, after, _ = strings.Cut(after, `">`)
 		name, _, _ := strings.Cut(after, "<")
 		all = append(all, name)
@@ -309,7 +309,7 @@ func TestBenchmark(t *testing.T) {
 	b.Namespace, b.Name = "shop", "pair"
 	b.Spec.Axes = []v1alpha1.Axis{}
 	b.Spec.Repetitions = &v1alpha1.Repetitions{Min: ptr.To(int32(5)), Max: ptr.To(int32(5))}
-	b.Status.Round = &v1alpha1.RoundStatus{Number: 2, FinishedRuns: ptr.To(int32(3)), CompletedBlocks: ptr.To(int32(1))}
+	b.Status.Round = &v1alpha1.RoundStatus{Number: 2, Cells: ptr.To(int32(1)), FinishedRuns: ptr.To(int32(3)), CompletedBlocks: ptr.To(int32(1))}
 	b.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonRunning, Message: "Under way."}}
 	objects := []client.Object{b}
 	add := func(k benchmark.RunKey, verdict v1alpha1.Verdict) {
@@ -334,7 +334,7 @@ func TestBenchmark(t *testing.T) {
 	if marks != "■✕▣▢▢" {
 		t.Errorf("matrix %s, want ■✕▣▢▢", marks)
 	}
-	if _, body := s.get("/benchmarks/shop/pair"); !strings.Contains(body, "1 of 5 blocks") || strings.Count(body, `class="place`) != 5 {
+	if _, body := s.get("/benchmarks/shop/pair"); !strings.Contains(body, "Block 2 of 5 · 3 of 5 runs") || !strings.Contains(body, "requests/s, from 4,000 to 5,000") || strings.Count(body, `class="place`) != 5 {
 		t.Error(body)
 	}
 	if _, body := s.get("/benchmarks"); !strings.Contains(body, "/benchmarks/shop/pair") {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,6 +17,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/live"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/report/picture"
 )
 
 //go:embed assets
@@ -93,11 +95,16 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 	return nil
 }
 
-// assetsHandler serves the script and the style of the pages.
+// assetsHandler serves the script and the styles of the pages, among them the colors of reports.
 func assetsHandler() http.Handler {
 	files, err := fs.Sub(assets, "assets")
 	must(err)
-	return http.StripPrefix("/assets/", http.FileServerFS(files))
+	mux := http.NewServeMux()
+	mux.Handle("/assets/", http.StripPrefix("/assets/", http.FileServerFS(files)))
+	mux.HandleFunc("/assets/colors.css", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "colors.css", time.Time{}, strings.NewReader(picture.StyleSheet()))
+	})
+	return mux
 }
 
 // handler returns the pages. Whoever serves them must keep others out, and check the CSRF token of forms.

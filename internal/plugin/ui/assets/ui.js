@@ -51,8 +51,22 @@ function announceFresh() {
   button.onclick = () => location.reload();
 }
 
-function follow(url) {
-  const source = new EventSource(url);
+// eventsURL says how wide the plots of a run are, so that they are drawn for this page.
+function eventsURL() {
+  const url = new URL(document.body.dataset.events, location.href);
+  const plots = byId("plots");
+  if (plots) url.searchParams.set("width", plotsWidth(plots));
+  return url;
+}
+
+function plotsWidth(plots) {
+  const style = getComputedStyle(plots);
+  return Math.floor(plots.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
+}
+
+let source = null;
+function follow() {
+  source = new EventSource(eventsURL());
   let since = null;
   source.onmessage = (message) => {
     since = null;
@@ -69,10 +83,22 @@ function follow(url) {
     if (source.readyState !== EventSource.CLOSED) return;
     // The session may have ended: the page to log in is at the same address.
     fetch(location.href, { method: "HEAD" }).then((page) => page.status === 401 && location.reload(), () => {});
-    setTimeout(() => follow(url), 5000);
+    setTimeout(follow, 5000);
   };
 }
-if (document.body.dataset.events) follow(document.body.dataset.events);
+if (document.body.dataset.events) {
+  follow();
+  const plots = byId("plots");
+  if (plots) {
+    let width = plotsWidth(plots), later = 0;
+    new ResizeObserver(() => {
+      if (plotsWidth(plots) === width) return;
+      width = plotsWidth(plots);
+      clearTimeout(later);
+      later = setTimeout(() => { source.close(); follow(); }, 300);
+    }).observe(plots);
+  }
+}
 
 function chosen() {
   const button = byId("compare");

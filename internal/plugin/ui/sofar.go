@@ -1,0 +1,128 @@
+package ui
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/statistics"
+)
+
+// soFar is what the valid runs of a round under way say of each cell, from their statuses. It decides nothing.
+type soFar struct {
+	// Title names the metric with its unit. From and To are the ends of the axis.
+	Title, From, To string
+	// Dots are the pictures of the cells.
+	Dots []template.HTML
+}
+
+// Sizes of the picture of a cell, in pixels.
+const (
+	dotsWidth  = 240
+	dotsHeight = 24
+	dotsMargin = 6
+)
+
+// soFarOf returns the dots of cells: runs are by cell and block, nil where there is none. It returns nil without a valid run.
+func soFarOf(spec *v1alpha1.BenchmarkSpec, names []string, runs [][]*v1alpha1.BenchmarkRun) *soFar {
+	metric := decidingMetric(spec)
+	figures := make([][]float64, len(runs))
+	low, high := math.Inf(1), math.Inf(-1)
+	for cell := range runs {
+		for _, run := range runs[cell] {
+			x := figureOf(run, metric)
+			figures[cell] = append(figures[cell], x)
+			if !math.IsNaN(x) {
+				low, high = min(low, x), max(high, x)
+			}
+		}
+	}
+	if math.IsInf(low, 1) {
+		return nil
+	}
+	x := picture.Range(low, high, dotsMargin, dotsWidth-dotsMargin)
+	s := &soFar{Title: round.MetricTitle(metric), From: x.Ticks[0].Label, To: x.Ticks[len(x.Ticks)-1].Label}
+	for cell := range figures {
+		s.Dots = append(s.Dots, drawDots(names[cell], figures[cell], inWholeBlocks(figures, cell), &x))
+	}
+	return s
+}
+
+// drawDots draws the figures of a cell and the interval of their median over whole blocks, in gray.
+func drawDots(name string, figures, whole []float64, x *picture.Scale) template.HTML {
+	const middle = dotsHeight / 2
+	p := picture.New(dotsWidth, dotsHeight)
+	text, n := "", 0
+	if len(whole) > 0 {
+		const alpha = 0.05
+		if i, err := statistics.Median(whole, alpha); err == nil && i.Bounded() {
+			p.Line(x.At(i.Low), middle, x.At(i.High), middle, picture.Stroke{Color: picture.Muted, Width: 2})
+			for _, end := range []float64{i.Low, i.High} {
+				p.Line(x.At(end), middle-5, x.At(end), middle+5, picture.Stroke{Color: picture.Muted, Width: 2})
+			}
+			text = fmt.Sprintf(", 95%% interval of the median so far %s to %s", significant(i.Low), significant(i.High))
+		}
+	}
+	for _, figure := range figures {
+		if !math.IsNaN(figure) {
+			p.Circle(x.At(figure), middle, 3, picture.Text, true, significant(figure))
+			n++
+		}
+	}
+	p.Describe(name, fmt.Sprintf("%d valid runs so far%s.", n, text))
+	return p.HTML()
+}
+
+// inWholeBlocks returns the figures of a cell in the blocks in which every cell has one.
+func inWholeBlocks(figures [][]float64, cell int) (whole []float64) {
+	for block, x := range figures[cell] {
+		if !slices.ContainsFunc(figures, func(of []float64) bool { return math.IsNaN(of[block]) }) {
+			whole = append(whole, x)
+		}
+	}
+	return whole
+}
+
+// decidingMetric returns the first metric of the gate that statuses of runs have, else the throughput.
+func decidingMetric(spec *v1alpha1.BenchmarkSpec) v1alpha1.BenchmarkMetric {
+	if c := spec.Comparison; c != nil {
+		for i := range c.Metrics {
+			m := &c.Metrics[i]
+			if m.Role != v1alpha1.RoleReport && slices.Contains([]v1alpha1.BenchmarkMetric{"LatencyP50", "LatencyP90", "LatencyP95", "LatencyP99", "RequestsPerSecond"}, m.Name) {
+				return m.Name
+			}
+		}
+	}
+	return "RequestsPerSecond"
+}
+
+// figureOf returns the figure of a valid run in the unit of the metric's title, NaN for other runs.
+func figureOf(run *v1alpha1.BenchmarkRun, metric v1alpha1.BenchmarkMetric) float64 {
+	if run == nil || !finished(run) || run.Status.Result == nil || run.Status.Verdict == v1alpha1.VerdictInvalid || run.Status.Verdict == v1alpha1.VerdictError {
+		return math.NaN()
+	}
+	s := run.Status.Result
+	if metric == "RequestsPerSecond" {
+		x, err := strconv.ParseFloat(s.RequestsPerSecond, 64)
+		if err != nil {
+			return math.NaN()
+		}
+		return round.InUnit(metric, x)
+	}
+	if s.Latency == nil || s.Latency.Total == nil {
+		return math.NaN()
+	}
+	t := s.Latency.Total
+	of := map[v1alpha1.BenchmarkMetric]*int64{
+		"LatencyP50": t.P50Microseconds, "LatencyP90": t.P90Microseconds, "LatencyP95": t.P95Microseconds, "LatencyP99": t.P99Microseconds,
+	}[metric]
+	if of == nil {
+		return math.NaN()
+	}
+	return round.InUnit(metric, float64(*of))
+}
