@@ -17,6 +17,8 @@ type document interface {
 	section(text string)
 	paragraph(text string)
 	list(items ...string)
+	// plot writes lines of characters of one width.
+	plot(lines []string)
 	// table writes a table. Columns are report.Words, aligned to the left, or strings, aligned to the right.
 	table(columns []any, rows [][]string)
 	String() string
@@ -52,6 +54,13 @@ func (d *text) list(items ...string) {
 	}
 }
 
+func (d *text) plot(lines []string) {
+	fmt.Fprintln(&d.out)
+	for _, line := range lines {
+		fmt.Fprintln(&d.out, strings.TrimRight(printable.Text(line), " "))
+	}
+}
+
 func (d *text) table(columns []any, rows [][]string) {
 	if d.afterParagraph {
 		fmt.Fprintln(&d.out)
@@ -84,6 +93,14 @@ func (d *markdown) list(items ...string) {
 	for _, item := range items {
 		fmt.Fprintf(&d.out, "- %s\n", strings.Join(strings.Fields(report.EscapeMarkdown(item)), " "))
 	}
+}
+
+func (d *markdown) plot(lines []string) {
+	fmt.Fprintf(&d.out, "\n```text\n")
+	for _, line := range lines {
+		fmt.Fprintln(&d.out, strings.ReplaceAll(strings.TrimRight(printable.Text(line), " "), "`", "'"))
+	}
+	fmt.Fprintln(&d.out, "```")
 }
 
 func (d *markdown) table(columns []any, rows [][]string) {

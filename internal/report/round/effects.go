@@ -52,12 +52,29 @@ func (r *Report) writeEffects(d document) {
 		d.paragraph(fmt.Sprintf("All intervals together hold the true differences with a confidence of %d%%. A round like this one finds a "+
 			"difference to the worse of the size in the column \"detectable\" in 4 of 5 cases.", r.confidence()))
 		d.table(append(columns[:len(columns):len(columns)], report.Words("verdict"), "tolerance", "detectable", "blocks to decide"), gate)
+		for _, metric := range r.gateMetrics() {
+			if lines := r.forest(metric); lines != nil {
+				d.plot(lines)
+			}
+		}
 	}
 	if len(reported) > 0 {
 		d.section("Reported, not in the gate")
 		d.paragraph(fmt.Sprintf("Of the differences that are found here at most %d%% are false on average. None of them decides.", 100-r.confidence()))
 		d.table(append(columns[:len(columns):len(columns)], "detectable"), reported)
 	}
+}
+
+// gateMetrics returns the metrics of the gate in the order of the spec.
+func (r *Report) gateMetrics() (metrics []v1alpha1.BenchmarkMetric) {
+	if c := r.Spec.Comparison; c != nil {
+		for i := range c.Metrics {
+			if c.Metrics[i].Role != v1alpha1.RoleReport {
+				metrics = append(metrics, c.Metrics[i].Name)
+			}
+		}
+	}
+	return metrics
 }
 
 // baselineCell returns the whole name of what an effect's cell is compared with.

@@ -66,7 +66,7 @@ func (c *Capacity) x(plot picture.Box, trial int) float64 {
 func (c *Capacity) drawBounds(p *picture.Picture, plot picture.Box, y picture.Scale) {
 	step := plot.W / float64(max(1, len(c.Trials)))
 	if c.Sustained > 0 && c.Failed > 0 {
-		p.Rect(plot.X, y.At(float64(c.Failed)), plot.W, y.At(float64(c.Sustained))-y.At(float64(c.Failed)), picture.Band)
+		p.Rect(plot.X, y.At(float64(c.Failed)), plot.W, y.At(float64(c.Sustained))-y.At(float64(c.Failed)), picture.Grid)
 	}
 	var lower, upper []picture.Point
 	for i, t := range c.Trials {
@@ -177,7 +177,7 @@ func (c *Capacity) lanes(above picture.Box) (lanes []capacityLane) {
 		lanes = append(lanes, capacityLane{b, name, s, of, bound, text})
 	}
 	add("achieved, % of the load", false, achievedBound, "99% needed", func(t *Trial) *float64 { return t.AchievedPercent })
-	add("p99, ms", true, c.LatencyBound, fmt.Sprintf("threshold %s ms", picture.Significant(c.LatencyBound)), func(t *Trial) *float64 { return t.LatencyP99 })
+	add(c.LatencyAxis, true, c.LatencyBound, fmt.Sprintf("threshold %s ms", picture.Significant(c.LatencyBound)), func(t *Trial) *float64 { return t.LatencyP99 })
 	return lanes
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/report/picture"
-	"github.com/assay-dev/assay/internal/report/round"
 )
 
 const (
@@ -230,7 +229,7 @@ func (g *Grid) drawLine(p *picture.Picture, panel *GridPanel, row int, plot pict
 		title += ", " + panel.Title
 	}
 	p.Clipped(plot.X, plot.Y-28, title, plot.W, picture.TextStyle{Size: 13, Bold: true})
-	yAxis(p, plot, &y, round.MetricTitle(g.Metric))
+	yAxis(p, plot, &y, g.Axis)
 	p.XAxis(plot, &x, g.ColumnAxis)
 	var points []picture.Point
 	for j := range panel.Columns {

@@ -87,7 +87,7 @@ func (r *Runs) scale(plot picture.Box, cells []RunsCell) picture.Scale {
 
 // axis returns the name of the y axis.
 func (r *Runs) axis(y *picture.Scale) string {
-	name := round.MetricTitle(r.Metric)
+	name := r.Axis
 	if y.Low > 0 && y.High > 4*y.Low {
 		name += " (log)"
 	}
@@ -221,7 +221,7 @@ func (r *Runs) drawPanels(width float64) *picture.Picture {
 	cells := r.Cells[:min(len(r.Cells), maxPanels)]
 	rows := (len(cells) + columns - 1) / columns
 	lane := r.laneHeight()
-	height := panelHeight + lane + 88
+	height := panelHeight + lane + 100
 	p := picture.New(width, height*float64(rows)+40)
 	p.Describe(r.title(), r.summary())
 	each := width / float64(columns)

@@ -57,7 +57,7 @@ func (t *Trend) draw(p *picture.Picture, top float64) {
 	}
 	y := picture.Range(low, high, plot.Y+plot.H, plot.Y)
 	x := picture.Dates(t.Points[0].Ended, t.Points[len(t.Points)-1].Ended, plot.X+6, plot.X+plot.W-6)
-	yAxis(p, plot, &y, round.MetricTitle(t.Metric))
+	yAxis(p, plot, &y, t.Axis)
 	p.XAxis(plot, &x, "date of the round (UTC)")
 	t.drawChanged(p, plot, x)
 	t.drawLevels(p, plot, x, y)

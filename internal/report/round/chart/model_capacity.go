@@ -18,6 +18,8 @@ type Capacity struct {
 	Label string
 	// Load is the name of the load's axis: "requests/s" or "connections".
 	Load string
+	// LatencyAxis is the name of the axis of p99 with its unit.
+	LatencyAxis string
 	// Open reports whether the load is a rate, of which a trial achieves a share.
 	Open   bool
 	Trials []Trial
@@ -49,7 +51,7 @@ func NewCapacities(r *round.Report) []Capacity {
 	}
 	var all []Capacity
 	for i := range r.Capacities {
-		c := Capacity{Label: r.Label(r.Capacities[i].Cell), Capacity: r.Capacities[i], Load: "requests/s", Open: true, LatencyBound: latencyBound(&r.Spec)}
+		c := Capacity{Label: r.Label(r.Capacities[i].Cell), Capacity: r.Capacities[i], Load: "requests/s", LatencyAxis: r.AxisTitle("LatencyP99"), Open: true, LatencyBound: latencyBound(&r.Spec)}
 		if path := r.Spec.Capacity.Path; strings.HasSuffix(path, "onnections") {
 			c.Load, c.Open = "connections", false
 		}

@@ -15,6 +15,8 @@ import (
 // Grid holds a figure of the cells of a round by two axes, and by the values of the others in several panels.
 type Grid struct {
 	Metric v1alpha1.BenchmarkMetric
+	// Axis is the name of the metric with its unit.
+	Axis string
 	// Effect reports whether the figures are effects in percent, with a tolerance. Otherwise they are medians in the
 	// unit of round.MetricUnit.
 	Effect           bool
@@ -80,7 +82,7 @@ func NewGrids(r *round.Report, metric v1alpha1.BenchmarkMetric) []Grid {
 }
 
 func newGrid(r *round.Report, pivot *round.Pivot, metric v1alpha1.BenchmarkMetric) Grid {
-	g := Grid{Metric: metric, RowAxis: pivot.RowAxis, ColumnAxis: pivot.ColumnAxis, Runs: runsOf(r, metric)}
+	g := Grid{Metric: metric, Axis: r.AxisTitle(metric), RowAxis: pivot.RowAxis, ColumnAxis: pivot.ColumnAxis, Runs: runsOf(r, metric)}
 	for i := range pivot.Grids {
 		p := &pivot.Grids[i]
 		g.Panels = append(g.Panels, GridPanel{Title: p.Title, Rows: p.Rows, Columns: p.Columns, X: numeric(p.Columns)})

@@ -65,7 +65,7 @@ func NewLevels(r *round.Report) *Levels {
 		places[i] = place{position(&l.Columns, column), position(&l.Variants, variant)}
 	}
 	for _, m := range levelMetrics {
-		row := LevelMetric{Name: round.MetricTitle(m), Logarithmic: strings.HasPrefix(string(m), "Latency"), Lines: make([][][]LevelPoint, len(l.Columns))}
+		row := LevelMetric{Name: r.AxisTitle(m), Logarithmic: strings.HasPrefix(string(m), "Latency"), Lines: make([][][]LevelPoint, len(l.Columns))}
 		for i := range row.Lines {
 			row.Lines[i] = make([][]LevelPoint, len(l.Variants))
 		}

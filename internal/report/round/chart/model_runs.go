@@ -12,6 +12,8 @@ import (
 // Runs holds a figure of every run of a round, by block.
 type Runs struct {
 	Metric v1alpha1.BenchmarkMetric
+	// Axis is the name of the y axis with its unit.
+	Axis string
 	// Blocks is the number of blocks that have begun, Whole that of those that count.
 	Blocks, Whole int
 	Cells         []RunsCell
@@ -47,7 +49,7 @@ type InvalidRun struct {
 
 // NewRuns returns the runs of a round in a metric.
 func NewRuns(r *round.Report, metric v1alpha1.BenchmarkMetric) *Runs {
-	runs := &Runs{Metric: metric, Whole: r.Blocks}
+	runs := &Runs{Metric: metric, Axis: r.AxisTitle(metric), Whole: r.Blocks}
 	for i := range r.Cells {
 		runs.Cells = append(runs.Cells, RunsCell{Label: r.Label(i)})
 	}

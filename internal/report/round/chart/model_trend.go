@@ -16,6 +16,8 @@ import (
 type Trend struct {
 	Label  string
 	Metric v1alpha1.BenchmarkMetric
+	// Axis is the name of the y axis with its unit.
+	Axis   string
 	Points []TrendPoint
 	Levels []TrendLevel
 
@@ -57,7 +59,7 @@ func NewTrends(r *round.Report) []Trend {
 	var trends []Trend
 	for i := range r.Trend.Series {
 		s := &r.Trend.Series[i]
-		t := Trend{Label: s.Cell, Metric: s.Metric, series: s}
+		t := Trend{Label: s.Cell, Metric: s.Metric, Axis: r.AxisTitle(s.Metric), series: s}
 		if at := slices.IndexFunc(r.Cells, func(c benchmark.Cell) bool { return c.Name == s.Cell }); at >= 0 {
 			t.Label = r.Label(at)
 		}

@@ -102,6 +102,7 @@ func Connectors(t testing.TB) *benchmark.Round {
 		Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(10))}, Comparison: comparison(),
 		Capacity: &v1alpha1.Capacity{Path: "/load/open/requestsPerSecond", From: 500, Max: 50_000},
 	}
+	spec.Template.Spec.Load.Open = &v1alpha1.OpenLoad{RequestsPerSecond: 500, DurationSeconds: ptr.To(int32(60))}
 	return CarriedOut(t, spec, func(run *benchmark.Run, cell *benchmark.Cell) {
 		run.Figures = figures(factor[cell.Values["connector"]] * noise(run, 0.04))
 		if run.Name == "connectors-r3-c001-b04" {

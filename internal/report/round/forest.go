@@ -1,0 +1,107 @@
+package round
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/picture"
+)
+
+const (
+	// forestWidth is the width of a forest plot in characters, and forestName that of the longest name of a row: with the word at its end a line has at
+	// most 80 characters.
+	forestWidth = 41
+	forestName  = 20
+	// charWidth is the width of a character in the pixels that picture counts in.
+	charWidth = 8
+)
+
+// forest returns a forest plot of the gate's effects in a metric as lines of text; nil for metrics without an effect.
+func (r *Report) forest(metric v1alpha1.BenchmarkMetric) []string {
+	reach, name, tolerance := 0.0, len("baseline"), 0.0
+	var effects []benchmark.Effect
+	for _, e := range benchmark.Ranked(r.Effects) {
+		if e.Metric != metric || e.Role != v1alpha1.RoleGate || e.Percent == nil {
+			continue
+		}
+		tolerance = float64(e.TolerancePercent)
+		effects = append(effects, e)
+		name = max(name, len([]rune(r.Label(e.Cell))))
+		for _, p := range []*float64{e.Percent, e.LowPercent, e.HighPercent, &tolerance} {
+			switch {
+			case p == nil:
+			case *p <= -100:
+				reach = math.Inf(1)
+			default:
+				reach = max(reach, math.Abs(math.Log1p(*p/100)))
+			}
+		}
+	}
+	if len(effects) == 0 {
+		return nil
+	}
+	name = min(name, forestName)
+	x := picture.LogRatio(100*math.Expm1(reach), 0, (forestWidth-1)*charWidth)
+	at := func(percent float64) int { return int(math.Round(x.At(percent) / charWidth)) }
+	indent := strings.Repeat(" ", name+2)
+	lines := []string{indent + scaleLine(&x, at) + "  change of " + MetricName(metric) + ", %"}
+	for i := range effects {
+		e := &effects[i]
+		label := []rune(r.Label(e.Cell))
+		if len(label) > name {
+			label = append(label[:name-1:name-1], '…')
+		}
+		word := benchmark.Phrase(e.Word)
+		if e.Verdict == v1alpha1.BenchmarkFailed {
+			word += ": gate failed"
+		}
+		lines = append(lines, fmt.Sprintf("%-*s  %s  %s", name, string(label), forestRow(e, tolerance, at), word))
+	}
+	return lines
+}
+
+// scaleLine returns the labels of the axis, each centered at its place.
+func scaleLine(x *picture.Scale, at func(float64) int) string {
+	line := []rune(strings.Repeat(" ", forestWidth))
+	free := 0
+	for _, t := range x.Ticks {
+		label := []rune(t.Label)
+		from := max(0, min(at(t.Value)-len(label)/2, forestWidth-len(label)))
+		if from < free {
+			continue
+		}
+		copy(line[from:], label)
+		free = from + len(label) + 1
+	}
+	return string(line)
+}
+
+// forestRow returns the interval of an effect as a line with an end at each side, and the estimate as a dot, hollow if it can't be told yet.
+func forestRow(e *benchmark.Effect, tolerance float64, at func(float64) int) string {
+	row := []rune(strings.Repeat(" ", forestWidth))
+	if tolerance > 0 {
+		row[at(-tolerance)], row[at(tolerance)] = ':', ':'
+	}
+	row[at(0)] = '|'
+	low, high := 0, forestWidth-1
+	left, right := '←', '→'
+	if e.LowPercent != nil {
+		low, left = at(*e.LowPercent), '├'
+	}
+	if e.HighPercent != nil {
+		high, right = at(*e.HighPercent), '┤'
+	}
+	for i := low; i <= high; i++ {
+		row[i] = '─'
+	}
+	row[low], row[high] = left, right
+	dot := '●'
+	if e.Word == v1alpha1.EffectCannotTell {
+		dot = '○'
+	}
+	row[at(*e.Percent)] = dot
+	return string(row)
+}
