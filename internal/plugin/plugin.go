@@ -16,6 +16,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/initialize"
 	"github.com/assay-dev/assay/internal/plugin/report"
 	"github.com/assay-dev/assay/internal/plugin/table"
+	"github.com/assay-dev/assay/internal/plugin/terminal"
 	"github.com/assay-dev/assay/internal/plugin/ui"
 	"github.com/assay-dev/assay/internal/plugin/watch"
 )
@@ -61,6 +62,9 @@ func NewCommand(streams genericiooptions.IOStreams, version string) *cobra.Comma
 	root.SetErr(streams.ErrOut)
 	flags.AddFlags(root.PersistentFlags())
 	cluster.CompleteFlags(root, flags)
+	if err := terminal.AddFlag(root); err != nil {
+		panic(err) // cannot happen: the flag was just added
+	}
 	root.AddCommand(
 		benchmark.NewCommand(flags, streams),
 		compare.NewCommand(flags, streams),

@@ -39,9 +39,11 @@ func (p *paper) writeResult(r *result.Result) {
 	p.printf("BenchmarkRun %s/%s: %s on %s\n", r.Run.Namespace, r.Run.Name, cmp.Or(r.Run.Server, "unknown"), cmp.Or(r.Run.Image, "unknown"))
 	writeVerdict(p, r)
 	writeThresholds(p, r.Thresholds, validity.Valid(r.Findings))
+	writeMainFigures(p, r)
 	section(p, "Summary")
 	writeMeaning(p, &r.Run)
 	writeSummary(p, r)
+	writeOverTime(p, r)
 	if len(r.Levels) > 0 {
 		section(p, "Levels")
 		writeLevels(p, r)

@@ -3,6 +3,7 @@
 package compare
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
@@ -11,6 +12,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/plugin/terminal"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -75,11 +78,18 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if err != nil {
 				return err
 			}
+			out, err := terminal.For(cmd, streams.Out)
+			if err != nil {
+				return exit.Errorf(exit.Unknown, "%w", err)
+			}
 			c, err := cluster.Connect(flags)
 			if err != nil {
 				return err
 			}
-			return o.write(cmd.Context(), c, sources, streams.Out)
+			if o.format != "text" {
+				return o.write(cmd.Context(), c, sources, streams.Out)
+			}
+			return errors.Join(o.write(cmd.Context(), c, sources, out), out.Flush())
 		},
 	}
 	cmd.Flags().StringArrayVarP(&o.selectors, "selector", "l", nil, "label selector of the runs of a side, as in kubectl get; may be repeated")

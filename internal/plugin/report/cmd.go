@@ -3,6 +3,8 @@
 package report
 
 import (
+	"errors"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -12,6 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/bucket"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/plugin/terminal"
 	"github.com/assay-dev/assay/internal/report"
 )
 
@@ -130,14 +133,24 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if err := checkDirectory(directory, kind, format); err != nil {
 				return err
 			}
+			out, err := terminal.For(cmd, streams.Out)
+			if err != nil {
+				return exit.Errorf(exit.Unknown, "%w", err)
+			}
 			c, err := cluster.Connect(flags)
 			if err != nil {
 				return err
 			}
-			if kind == cluster.Benchmark {
-				return writeBenchmark(cmd.Context(), c, name, number, format, streams.Out)
+			to := io.Writer(streams.Out)
+			if format == "text" {
+				to = out
 			}
-			return write(cmd.Context(), c, name, from, format, directory, streams.Out)
+			if kind == cluster.Benchmark {
+				err = writeBenchmark(cmd.Context(), c, name, number, format, to)
+			} else {
+				err = write(cmd.Context(), c, name, from, format, directory, to)
+			}
+			return errors.Join(err, out.Flush())
 		},
 	}
 	all := slices.Compact(slices.Sorted(slices.Values(append(runFormats(), roundFormats()...))))

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/percentile"
+	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// sparkWidth is the largest number of characters of a row of figures over time.
+const sparkWidth = 48
+
+// writeMainFigures writes the five most important figures in a line.
+func writeMainFigures(p *paper, r *result.Result) {
+	total := r.Merged.Latencies.Get(result.Total)
+	latency := func(of percentile.Percentile) string {
+		if total.Count() == 0 {
+			return "-"
+		}
+		return picture.Significant(float64(total.Percentile(of.Percent()))/1000) + "ms"
+	}
+	text := fmt.Sprintf("%s requests/s, p50 %s, p99 %s, %s of %s failed", picture.Significant(r.RequestsPerSecond()), latency(percentile.P50), latency(percentile.P99),
+		picture.Count(r.Merged.Errors.Total()), picture.Count(r.Merged.Requests))
+	if limit := r.Environment.TargetCPULimit; r.Server != nil && limit > 0 {
+		text += fmt.Sprintf(", target CPU %.0f%% of %s", r.Server.CPUPercentOf(limit), cpuCount(limit))
+	}
+	p.printf("\n%s\n", text)
+}
+
+// cpuCount returns a limit in words: "1 CPU", "0.25 CPUs".
+func cpuCount(millis int64) string {
+	if millis == 1000 {
+		return "1 CPU"
+	}
+	return CPUs(millis) + " CPUs"
+}
+
+// writeOverTime writes a row for throughput, p99 and the target's CPU, if the result has figures of at least two points.
+func writeOverTime(p *paper, r *result.Result) {
+	if len(r.Series) < 2 {
+		return
+	}
+	section(p, "Over time")
+	row := func(name, unit string, of func(*result.Second) float64) {
+		values := make([]float64, len(r.Series))
+		for i := range r.Series {
+			values[i] = of(&r.Series[i])
+		}
+		if text := sparkline(values, unit); text != "" {
+			p.line(name+":", text)
+		}
+	}
+	row("Requests/s", "", func(s *result.Second) float64 { return float64(s.Requests-s.Errors) / float64(max(1, s.Seconds)) })
+	row("p99", "ms", func(s *result.Second) float64 {
+		if s.P99 == result.Unknown || s.Requests == s.Errors {
+			return math.NaN()
+		}
+		return float64(s.P99) / 1000
+	})
+	if limit := r.Environment.TargetCPULimit; limit > 0 {
+		row("Target CPU", "%", func(s *result.Second) float64 {
+			if s.ServerCPU == result.Unknown {
+				return math.NaN()
+			}
+			return float64(s.ServerCPU) / float64(max(1, s.Seconds)) / 10 / float64(limit)
+		})
+	}
+}
+
+// sparkline returns a character for each figure, as high as the figure on a scale from 0 to the largest, with the least and the largest; empty without any.
+// A figure that is unknown is a space. Where several share a character, it is the largest of them.
+func sparkline(values []float64, unit string) string {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	if math.IsInf(low, 1) {
+		return ""
+	}
+	bars := []rune("▁▂▃▄▅▆▇█")
+	every := (len(values) + sparkWidth - 1) / sparkWidth
+	var line strings.Builder
+	for from := 0; from < len(values); from += every {
+		most := math.NaN()
+		for _, v := range values[from:min(from+every, len(values))] {
+			if !math.IsNaN(v) && !(v <= most) {
+				most = v
+			}
+		}
+		switch {
+		case math.IsNaN(most):
+			line.WriteRune(' ')
+		case high <= 0:
+			line.WriteRune(bars[0])
+		default:
+			line.WriteRune(bars[max(0, int(math.Ceil(most/high*float64(len(bars))))-1)])
+		}
+	}
+	text := fmt.Sprintf("%s  %s%s to %s%s", line.String(), picture.Significant(low), unit, picture.Significant(high), unit)
+	if every > 1 {
+		text += fmt.Sprintf(", the largest of each %d", every)
+	}
+	return text
+}
