@@ -175,7 +175,7 @@ func (c Cluster) lock(report func(string, ...any)) (*os.File, error) {
 
 // prepare records the state of the machine and writes podman's configuration.
 func (c Cluster) prepare() error {
-	if err := host.Record(c.state("host-before.json"), createdDirs); err != nil {
+	if err := host.Record(c.hostRecord(), createdDirs); err != nil {
 		return err
 	}
 	if err := c.recordTraces(); err != nil {

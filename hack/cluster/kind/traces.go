@@ -84,11 +84,14 @@ func (c Cluster) removeTraces(shared bool, report func(string, ...any)) error {
 	if !before.Namespaces {
 		failed = errors.Join(failed, removeNamespaces())
 	}
-	if shared {
-		report("the native cluster keeps the kernel's settings and the directories that both use")
-		return failed
+	if err := c.removeFiles(); err != nil {
+		return errors.Join(failed, err)
 	}
-	return errors.Join(failed, c.restoreHost(report))
+	if shared {
+		report("the native cluster keeps the kernel's settings and %s", networkNamespaces)
+		return errors.Join(failed, c.removeDirs())
+	}
+	return errors.Join(failed, host.Restore(c.hostRecord(), report))
 }
 
 func netfilterTables() ([]string, error) {
@@ -175,20 +178,35 @@ func removeNamespaces() error {
 	return failed
 }
 
-// restoreHost restores the kernel's settings and removes the directories that weren't there, with the
-// files that podman has left in them.
-func (c Cluster) restoreHost(report func(string, ...any)) error {
-	record := c.state("host-before.json")
+func (c Cluster) hostRecord() string { return c.state("host-before.json") }
+
+// removeFiles removes the files that podman has left in directories that weren't there.
+func (c Cluster) removeFiles() error {
 	for _, file := range []string{
 		"/run/containers/networks/ipam.db", "/run/containers/networks/aardvark.lock",
 		"/run/containers/networks/aardvark-dns", "/var/lib/containers/cache/blob-info-cache-v1.boltdb",
 	} {
-		if !host.Missing(record, filepath.Dir(file)) {
+		if !host.Missing(c.hostRecord(), filepath.Dir(file)) {
 			continue // a user's own podman has these
 		}
 		if err := os.RemoveAll(file); err != nil {
 			return err
 		}
 	}
-	return host.Restore(record, report)
+	return nil
+}
+
+// removeDirs removes the directories that weren't there and that the native cluster doesn't use. Removing a directory
+// also removes what another mount namespace has mounted on it.
+func (c Cluster) removeDirs() error {
+	var failed error
+	for _, dir := range createdDirs {
+		if dir == networkNamespaces || !host.Missing(c.hostRecord(), dir) {
+			continue
+		}
+		if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
 }
