@@ -361,10 +361,9 @@ test-dockerfile: kind-deps assay-image assay-load-image ## Build the Dockerfile 
 	@hack/dockerfile-test.sh assay=$(BIN)/images/assay.tar assay-load=$(BIN)/images/assay-load.tar
 
 .PHONY: test-browser
-test-browser: ## Check the pages of reports, of the UI and of the documentation in Chromium; ARGS="-run TestPages/NAME" selects one
+test-browser: ## Check the pages of reports and of the UI in Chromium; ARGS="-run TestPages/NAME" selects one
 	@hack/install-deps.sh browser
-	@hack/docs/build.sh
-	@AXE=$$(hack/axe.sh) && cd test/browser && AXE=$$AXE DOCS=$(BIN)/docs go test ./... $(ARGS)
+	@AXE=$$(hack/axe.sh) && cd test/browser && AXE=$$AXE go test ./... $(ARGS)
 
 .PHONY: screenshots
 screenshots: ## Write screenshots of the pages of reports to docs/screenshots
