@@ -79,8 +79,15 @@ func (c *cluster) attack(t *testing.T, program string, manager *corev1.Pod, name
 	pod := c.pod(t, run.Namespace, client.MatchingLabels{manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleClient})
 	_, id, _ := strings.Cut(pod.Status.ContainerStatuses[0].ContainerID, "://")
 	files := t.TempDir()
+	volume := fmt.Sprintf("/proc/%d/root%s", processOf(t, id), filepath.Dir(session.TokenPath))
+	// Of the links in a projected volume only this one is read, since none is followed in a directory that
+	// all can write to on a machine with fs.protected_symlinks.
+	version, err := os.Readlink(filepath.Join(volume, "..data"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, file := range []string{session.TokenPath, session.CAPath} { // the pod ends with its run
-		content, err := os.ReadFile(fmt.Sprintf("/proc/%d/root%s", processOf(t, id), file))
+		content, err := os.ReadFile(filepath.Join(volume, version, filepath.Base(file)))
 		if err != nil {
 			t.Fatal(err)
 		}
