@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -21,7 +22,7 @@ func main() {
 // so that it refers to it.
 func run(args []string) error {
 	if len(args) < 2 {
-		return fmt.Errorf("usage: apiref OUTPUT DEFINITION...")
+		return errors.New("arguments are missing: OUTPUT DEFINITION")
 	}
 	var kinds []kind
 	for _, file := range args[1:] {

@@ -4,7 +4,6 @@ package report
 
 import (
 	"errors"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -141,7 +140,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if err != nil {
 				return err
 			}
-			to := io.Writer(streams.Out)
+			to := streams.Out
 			if format == "text" {
 				to = out
 			}
