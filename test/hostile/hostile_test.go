@@ -18,6 +18,9 @@ const rounds = 40
 // messages take most of it.
 const maxGrowth = 192 << 20
 
+// maxKept bounds what the heap keeps of the attacks when they have ended, in bytes. It keeps 0.2 MB.
+const maxKept = 2 << 20
+
 // TestHostileClient attacks a manager in this process, while another run has a session. Each attempt
 // is refused as it must be, the other session isn't disturbed, and memory doesn't grow.
 func TestHostileClient(t *testing.T) {
@@ -55,7 +58,8 @@ func TestHostileClient(t *testing.T) {
 	table := attackInTurn(t.Context(), l.target, rounds, heap)
 	t.Logf("\n%s", table)
 	runtime.GC()
-	if grown := heap() - table.before; grown > 16<<20 {
+	runtime.GC() // what a sync.Pool holds is free after two collections: gRPC's buffers, of which there are the more the busier the machine
+	if grown := heap() - table.before; grown > maxKept {
 		t.Errorf("%d bytes are kept", grown)
 	}
 	if table.peak-table.before > maxGrowth {
