@@ -146,8 +146,8 @@ const (
 )
 
 // clientStalls finds clients that timed responses late. A response is timed when the goroutine that
-// waits for it runs. The time for which that waits for a CPU, behind other goroutines or during a
-// GC pause, is in the latency as if the target had caused it.
+// waits for it runs, or when the loop of its connection reaches it. The time for which it waits for a
+// CPU, behind others or during a GC pause, is in the latency as if the target had caused it.
 func clientStalls(r *result.Result) *result.Finding {
 	cpu, memory := "Increase clients.resources.cpu, lower the load, or spread it over more clients.replicas.", "Increase clients.resources.memory."
 	if r.Run.Standalone {
@@ -157,7 +157,7 @@ func clientStalls(r *result.Result) *result.Finding {
 	waiting := func(c *result.Client) float64 { return float64(c.Usage.SchedulingLatencyP99) / float64(p99(c)) }
 	if c, share, _ := worst(r, waiting, func(share float64) bool { return share > latencyWarnsShare && !math.IsInf(share, 1) }); c != nil {
 		return found(ReasonClientStalls, result.Warns,
-			"The scheduling latency of client %d (p99: %s) is %.0f%% of its p99 of %s: runnable goroutines waited for a CPU, and latencies include that time. %s",
+			"The scheduling latency of client %d (p99: %s) is %.0f%% of its p99 of %s: responses waited for the client to time them, and latencies include that time. %s",
 			c.Index, milliseconds(c.Usage.SchedulingLatencyP99), 100*share, milliseconds(p99(c)), cpu)
 	}
 	collecting := func(c *result.Client) float64 { return shareOf(c, c.Usage.GCPause) }

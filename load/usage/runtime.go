@@ -21,10 +21,11 @@ const (
 // buckets, whose bounds are in seconds.
 type runtimeSample struct{ latency, pause metrics.Float64Histogram }
 
-func readRuntime() runtimeSample {
+// readLoops returns the scheduling latencies of AddSchedulingLatency alone, with the runtime's pauses.
+func readLoops() runtimeSample {
 	r := readMetrics()
 	for i := range ownLatencies.counts {
-		r.latency.Counts[i] += ownLatencies.counts[i].Load()
+		r.latency.Counts[i] = ownLatencies.counts[i].Load()
 	}
 	return r
 }
@@ -53,8 +54,7 @@ func init() {
 }
 
 // AddSchedulingLatency counts a scheduling latency that Go's runtime does not know:
-// that of a task which was runnable, but waited for other tasks of its loop. Call it
-// for one task in eight, as the runtime samples one goroutine in eight.
+// that of a task which was runnable, but waited for other tasks of its loop.
 func AddSchedulingLatency(d time.Duration) {
 	// The bucket with the greatest lower bound that is not above d.
 	i, found := slices.BinarySearch(ownLatencies.buckets, d.Seconds())

@@ -93,14 +93,25 @@ func TestLatencyAndPausesAreMeasured(t *testing.T) {
 	}
 }
 
-// TestOwnLatencies checks that own scheduling latencies are added to the runtime's.
-func TestOwnLatencies(t *testing.T) {
-	first := Read()
-	for range 100_000 { // many more than goroutines that the runtime looks at meanwhile
-		AddSchedulingLatency(3 * time.Millisecond)
+// TestLatenciesOfLoops checks that they have none of the runtime's.
+func TestLatenciesOfLoops(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	first, of := ReadLoops(), Read()
+	var group sync.WaitGroup
+	for range 200 { // the runtime looks at one in eight
+		group.Go(func() {
+			for began := time.Now(); time.Since(began) < time.Millisecond; {
+				_ = make([]byte, 10)
+			}
+		})
 	}
-	if lag := Read().Since(first).SchedulingLatencyP99; lag < 3000 || lag > 3000*5/4 {
-		t.Errorf("a lag of %d µs", lag)
+	group.Wait()
+	AddSchedulingLatency(30 * time.Microsecond)
+	if lag := Read().Since(of).SchedulingLatencyP99; lag < 10_000 {
+		t.Errorf("goroutines waited for %d µs", lag)
+	}
+	if lag := ReadLoops().Since(first).SchedulingLatencyP99; lag < 30 || lag > 30*5/4+1 {
+		t.Errorf("loops waited for %d µs, want 30", lag)
 	}
 	for _, d := range []time.Duration{-1, 0, time.Nanosecond, 1 << 62} {
 		AddSchedulingLatency(d) // is in some bucket, or none

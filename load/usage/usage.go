@@ -15,9 +15,16 @@ type Sample struct {
 	node    *result.NodeUsage // nil if it can't be read
 }
 
-// Read returns the usage up to now.
-func Read() Sample {
-	s := Sample{used: result.ClientUsage{Throttled: throttled()}, runtime: readRuntime()}
+// Read returns the usage up to now, of a process whose requests are made by goroutines.
+func Read() Sample { return read(readMetrics()) }
+
+// ReadLoops returns the usage up to now, of a process whose requests are made by loops. Its scheduling latencies are those of
+// AddSchedulingLatency. Those of goroutines aren't among them: a loop that sleeps for a short time keeps others from their CPU,
+// for which no request waits.
+func ReadLoops() Sample { return read(readLoops()) }
+
+func read(runtime runtimeSample) Sample {
+	s := Sample{used: result.ClientUsage{Throttled: throttled()}, runtime: runtime}
 	var ru syscall.Rusage
 	// The call cannot fail with these arguments.
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err == nil {
