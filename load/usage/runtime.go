@@ -91,7 +91,7 @@ func upperPercentile(h metrics.Float64Histogram, p float64) int64 {
 	rank, seen := uint64(percentile.Rank(p, int64(all))), uint64(0)
 	for i, n := range h.Counts {
 		if seen += n; seen >= rank {
-			return microseconds(upper(h, i))
+			return int64(math.Ceil(upper(h, i) * 1e6)) // a bound stays one
 		}
 	}
 	return 0
