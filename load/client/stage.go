@@ -30,6 +30,9 @@ type stage struct {
 
 func newStage(kind sessionpb.Stage, load *driver.Load, amount session.Amount) *stage {
 	r := recorder.New(runtime.GOMAXPROCS(0))
+	if load.Looped() {
+		r.TimedByLoops()
+	}
 	s := &stage{kind: kind, amount: amount, recorder: r, Stage: load.NewStage(amount, r)}
 	s.ready = s.Ready()
 	return s

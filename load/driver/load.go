@@ -116,6 +116,9 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 	return l, err
 }
 
+// Looped reports whether loops run the load's connections, rather than a goroutine for each.
+func (l *Load) Looped() bool { return l.looped }
+
 // loopable reports whether loops can run the load's connections. They can't if a
 // connection has to wait for two things at once: with HTTP/2, and with a body that is
 // sent while its response is read.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/usage"
 )
 
 // Recorder records the outcomes of one stage. It has shards, so that connections seldom wait for
@@ -18,6 +19,8 @@ type Recorder struct {
 	taken  int64
 	merged result.Measure // of the second taken last
 	total  result.Measure
+
+	readUsage func() usage.Sample
 }
 
 type shard struct {
@@ -31,8 +34,12 @@ type shard struct {
 
 // New returns an empty recorder with the given number of shards, at least one.
 func New(shards int) *Recorder {
-	return &Recorder{shards: make([]shard, max(1, shards))}
+	return &Recorder{shards: make([]shard, max(1, shards)), readUsage: usage.Read}
 }
+
+// TimedByLoops says that loops time the responses, so that scheduling latencies are theirs; see
+// usage.ReadLoops. It must be called before NewSampler.
+func (r *Recorder) TimedByLoops() { r.readUsage = usage.ReadLoops }
 
 // Record adds an outcome. Connections should pass their number, which selects the
 // shard. It is safe for concurrent use.

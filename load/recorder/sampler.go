@@ -73,7 +73,7 @@ func NewSampler(r *Recorder, start time.Time, send func(*result.ClientSecond)) *
 	if elapsed := time.Since(start); elapsed >= time.Second {
 		r.skip(int64(elapsed / time.Second))
 	}
-	used := usage.ReadLoops()
+	used := r.readUsage()
 	s := &Sampler{recorder: r, start: start, send: send, first: used, last: used}
 	s.end.Store(math.MaxInt64)
 	return s
@@ -113,7 +113,7 @@ func (s *Sampler) sample(sendEmpty bool) {
 	if !sendEmpty && measure.Counts == (result.Counts{}) {
 		return
 	}
-	used := usage.ReadLoops()
+	used := s.recorder.readUsage()
 	taken := &result.ClientSecond{Second: second, Measure: *measure, Phases: measure.Latencies.Times(), Usage: used.Since(s.last), Node: used.NodeSince(s.last)}
 	if second < s.end.Load() {
 		s.levels.add(taken)

@@ -15,10 +15,10 @@ type Sample struct {
 	node    *result.NodeUsage // nil if it can't be read
 }
 
-// Read returns the usage up to now, of a process whose requests are made by goroutines.
+// Read returns the usage up to now, of a process whose responses are timed by goroutines.
 func Read() Sample { return read(readMetrics()) }
 
-// ReadLoops returns the usage up to now, of a process whose requests are made by loops. Its scheduling latencies are those of
+// ReadLoops returns the usage up to now, of a process whose responses are timed by loops. Its scheduling latencies are those of
 // AddSchedulingLatency. Those of goroutines aren't among them: a loop that sleeps for a short time keeps others from their CPU,
 // for which no request waits.
 func ReadLoops() Sample { return read(readLoops()) }
