@@ -166,6 +166,8 @@ const (
 	ReasonThresholdsMet = "AllMet"
 	// ReasonThresholdsMissed: at least one threshold was missed.
 	ReasonThresholdsMissed = "Missed"
+	// ReasonAbortedOnFail: a threshold of the script with abortOnFail was missed, which ended the load before its end.
+	ReasonAbortedOnFail = "AbortedOnFail"
 	// ReasonNotValid: the result is not valid, so that it says nothing about thresholds.
 	ReasonNotValid = "NotValid"
 	// ReasonValid: there are no findings.

@@ -72,6 +72,11 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Stop *StopStatus `json:"stop,omitempty"`
 
+	// abort is the threshold of the script with abortOnFail that ended the load of all clients before its end. It is
+	// omitted if none did.
+	// +optional
+	Abort *AbortStatus `json:"abort,omitempty"`
+
 	// clients are the figures of the first 32 clients. The artifact has those of all.
 	// +listType=map
 	// +listMapKey=index

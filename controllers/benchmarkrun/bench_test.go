@@ -39,6 +39,8 @@ type fakeSessions struct {
 	endSecond   int64
 	read        int
 	merged      int // calls of Series
+	summarized  map[int]string
+	tornDown    map[int]bool
 	released    bool
 	forgotten   bool
 	keeps       bool
@@ -80,9 +82,13 @@ func (f *fakeSessions) Prepare(_ string, plans []*session.Plan, _ string) {
 func (f *fakeSessions) Start(_ string, stage sessionpb.Stage, at int64) { f.starts[stage] = at }
 func (f *fakeSessions) End(string)                                      { f.ended = true }
 func (f *fakeSessions) EndMeasurement(_ string, second int64)           { f.endSecond = second }
-func (f *fakeSessions) RequestSample(string)                            { f.read++ }
-func (f *fakeSessions) Release(string)                                  { f.released = true }
-func (f *fakeSessions) Forget(string)                                   { f.forgotten = true }
+func (f *fakeSessions) Summarize(_ string, client int, data []byte) {
+	f.summarized = map[int]string{client: string(data)}
+}
+func (f *fakeSessions) TearDown(_ string, client int) { f.tornDown = map[int]bool{client: true} }
+func (f *fakeSessions) RequestSample(string)          { f.read++ }
+func (f *fakeSessions) Release(string)                { f.released = true }
+func (f *fakeSessions) Forget(string)                 { f.forgotten = true }
 
 // indexed is a client with the cache's index of lanes.
 type indexed struct{ client.Client }

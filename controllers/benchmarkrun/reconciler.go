@@ -41,6 +41,8 @@ type Sessions interface {
 	Start(run string, stage sessionpb.Stage, at int64)
 	End(run string)
 	EndMeasurement(run string, second int64)
+	Summarize(run string, client int, data []byte)
+	TearDown(run string, client int)
 	RequestSample(run string)
 	Release(run string)
 	Forget(run string)

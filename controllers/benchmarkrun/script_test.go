@@ -1,17 +1,25 @@
 package benchmarkrun
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -164,5 +172,114 @@ func TestScriptIsMerged(t *testing.T) {
 	}
 	if got := b.run.Status.Result; got.BodyBytesReceived != nil || *got.Requests != 2000 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// scriptMeasuring reconciles a run of a script up to the measurement of both clients.
+func scriptMeasuring(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t, func(w *wrapper.Run) { w.Script("shop") })
+	b.users("shop", map[string]string{"script.js": "x"}, nil)
+	b.measuring()
+	at := b.sessions.starts[setupStage]
+	b.sessions.observation.Starts = map[sessionpb.Stage]int64{setupStage: at, measurementStage: at}
+	b.clients(func(_ int, c *session.ClientState) { c.Script.SetupEnded = true })
+	b.later(time.Second)
+	b.reconcile()
+	b.wants(v1alpha1.ReasonMeasuring)
+	return b
+}
+
+// clients changes the state of every client.
+func (b *bench) clients(change func(int, *session.ClientState)) {
+	for i, c := range b.sessions.observation.Clients {
+		change(i, &c)
+		b.sessions.observation.Clients[i] = c
+	}
+}
+
+// TestScriptIsAbortedAndSummarized takes a run of a script through the abort of its load by a threshold and its
+// handleSummary(). The decision to abort must be in the status before it is sent, and another manager must keep to it.
+func TestScriptIsAbortedAndSummarized(t *testing.T) {
+	b := scriptMeasuring(t)
+	requests := k6metric.New("http_reqs", k6metric.Counter, k6metric.None)
+	for v := range 60 {
+		requests.Add(1, int64(v))
+	}
+	crossed := k6metric.Threshold{Metric: "http_reqs", Source: "count<100", AbortOnFail: true}
+	b.clients(func(_ int, c *session.ClientState) {
+		c.Metrics = &session.ScriptMetrics{Elapsed: 1_000_000, Metrics: []k6metric.Metric{*requests}, Thresholds: []k6metric.Threshold{crossed}}
+	})
+	restore := b.intercept(interceptor.Funcs{SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+		return errors.New("the API server is gone")
+	}, SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
+		return errors.New("the API server is gone")
+	}})
+	if _, err := b.Reconcile(t.Context(), b.request()); err == nil || b.sessions.endSecond != 0 {
+		t.Errorf("error %v; the clients were to end at %d before the status said so", err, b.sessions.endSecond)
+	}
+	restore()
+	b.reconcile()
+	if b.run.Status.Abort == nil || b.sessions.endSecond != *b.run.Status.Abort.EndSeconds {
+		t.Fatalf("%+v; the clients end at %d", b.run.Status.Abort, b.sessions.endSecond)
+	}
+	end := b.sessions.endSecond
+	b.sessions.endSecond = 0 // another manager, to which no client has reported its metrics
+	b.clients(func(_ int, c *session.ClientState) { c.Metrics = nil })
+	b.reconcile()
+	if b.sessions.endSecond != end {
+		t.Errorf("another manager ends the load at %d instead of %d", b.sessions.endSecond, end)
+	}
+
+	at := b.sessions.observation.Starts[measurementStage]
+	b.measured(at)
+	b.clients(func(_ int, c *session.ClientState) {
+		c.Totals.Script = &result.ScriptTotals{VirtualUsers: 1, RunMicroseconds: 2_000_000, Metrics: []k6metric.Metric{*requests}, Thresholds: []k6metric.Threshold{crossed}, Summarizes: true}
+	})
+	b.reconcile()
+	b.wants(v1alpha1.ReasonCollecting, "handleSummary()")
+	if data := b.sessions.summarized[0]; !strings.Contains(data, `"http_reqs"`) || !strings.Contains(data, `"count":120`) {
+		t.Errorf("summarized with %v", b.sessions.summarized)
+	}
+	b.clients(func(i int, c *session.ClientState) {
+		if i == 0 {
+			c.Summary = &result.ScriptSummary{Files: []result.SummaryFile{{Name: "a", Content: []byte("x"), Size: 1}}}
+		}
+	})
+	b.reconcile()
+	b.reconcile()
+	b.wants(v1alpha1.ReasonCompleted, "aborted at second 2")
+	met := meta.FindStatusCondition(b.run.Status.Conditions, v1alpha1.ConditionThresholdsMet)
+	if met.Status != metav1.ConditionFalse || met.Reason != v1alpha1.ReasonAbortedOnFail {
+		t.Errorf("%+v", met)
+	}
+	if s := b.stored().Script; s.Summary == nil || string(s.Summary.Files[0].Content) != "x" || s.Abort == nil {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestScriptTearsDownWithoutClient0 checks that the pods stay until another client has run teardown().
+func TestScriptTearsDownWithoutClient0(t *testing.T) {
+	b := scriptMeasuring(t)
+	b.clients(func(i int, c *session.ClientState) {
+		if i == 0 {
+			c.Failure = "k6 was killed"
+		}
+	})
+	b.sessions.forgotten, b.sessions.released = false, false // since the admission
+	b.reconcile()
+	b.wants(v1alpha1.ReasonClientFailed, "k6 was killed")
+	b.reconcile()
+	if !b.sessions.tornDown[1] || b.sessions.forgotten || b.sessions.released {
+		t.Fatalf("%+v", b.sessions)
+	}
+	if err := b.get("run-target", &corev1.Pod{}); err != nil {
+		t.Errorf("the target: %v", err)
+	}
+	b.clients(func(i int, c *session.ClientState) { c.Script.TornDown = i == 1 })
+	b.reconcile()
+	b.wants(v1alpha1.ReasonClientFailed, "k6 was killed", "Client 1 ran the script's teardown() because client 0 was lost.")
+	if !b.sessions.forgotten {
+		t.Error("the sessions remain")
 	}
 }

@@ -27,7 +27,8 @@ const (
 //   - the series, by joining adjacent seconds, to no fewer than 600 points;
 //   - the histograms of clients, levels and steps, which summaries replace; the series is
 //     whole again;
-//   - the series, to no fewer than 60 points.
+//   - the series, to no fewer than 60 points;
+//   - the files of a script's handleSummary(), whose names and sizes are kept.
 //
 // The histograms of seconds are always dropped; EncodeWhole keeps them. Counts, totals, merged histograms, environment and
 // findings are always whole. The result itself is not changed. Errors wrap ErrTooLarge if the result does not fit even then.
@@ -48,6 +49,12 @@ func Encode(r *result.Result, limit int) ([]byte, error) {
 	kept.Levels = summarize(r.Levels, func(l *result.Level) (*result.Latencies, *result.Summaries) { return &l.Latencies, &l.Summaries })
 	kept.Steps = summarize(r.Steps, func(s *result.Step) (*result.Latencies, *result.Summaries) { return &s.Latencies, &s.Summaries })
 	encoded, err := encodeSeries(&kept, limit, minPoints)
+	if err == nil && encoded == nil && r.Script != nil && r.Script.Summary != nil {
+		script := *r.Script
+		script.Summary = r.Script.Summary.WithoutContent("the result would not fit into a ConfigMap")
+		kept.Script = &script
+		encoded, err = encodeSeries(&kept, limit, minPoints)
+	}
 	if err != nil {
 		return nil, err
 	}

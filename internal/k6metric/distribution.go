@@ -82,6 +82,23 @@ func (d *distribution) percentile(p float64) float64 {
 	return value
 }
 
+// coarseBins is the number of bins that share one in a coarse distribution.
+const coarseBins = 10
+
+// coarse returns a distribution with fewer bins, and so with a relative error of coarseBins times accuracy.
+func (d *distribution) coarse() *distribution {
+	c := newDistribution()
+	d.view().ForEach(func(value, n float64) bool {
+		bin := index().Index(math.Abs(value))
+		rounded := math.Copysign(index().Value(bin-((bin%coarseBins)+coarseBins)%coarseBins+coarseBins/2), value)
+		if math.Abs(value) <= index().MinIndexableValue() || c.sketch.AddWithCount(rounded, n) != nil {
+			_ = c.sketch.AddWithCount(value, n) // as it was accepted before
+		}
+		return false
+	})
+	return c
+}
+
 func (d *distribution) count() int64 {
 	if d.sketch == nil {
 		return d.n

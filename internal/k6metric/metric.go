@@ -109,6 +109,15 @@ func finite(sum float64) float64 {
 	return min(max(sum, -math.MaxFloat64), math.MaxFloat64)
 }
 
+// Coarse returns the metric with a distribution of a tenth of the size and the accuracy.
+func (m *Metric) Coarse() Metric {
+	c := *m
+	if m.Values != nil {
+		c.Values = m.Values.coarse()
+	}
+	return c
+}
+
 // merge adds the values of another client's metric with the same name.
 func (m *Metric) merge(other *Metric) error {
 	if m.Kind != other.Kind {

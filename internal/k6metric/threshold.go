@@ -3,6 +3,7 @@ package k6metric
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,10 @@ type Threshold struct {
 	// Aborted reports whether a client ended its load because of it: the client's own
 	// figures crossed it, and the script sets abortOnFail.
 	Aborted bool `json:"aborted,omitempty"`
+	// AbortOnFail reports whether the load ends when the threshold is crossed. Delay is k6's delayAbortEval: the time
+	// from the start of the load until then, in microseconds.
+	AbortOnFail bool  `json:"abortOnFail,omitempty"`
+	Delay       int64 `json:"delayMicroseconds,omitempty"`
 }
 
 // expression is a threshold's expression; see
@@ -56,7 +61,7 @@ func parse(source string) (*expression, error) {
 
 // Check returns an error for an invalid threshold.
 func (t *Threshold) Check() error {
-	if t.Metric == "" || len(t.Metric) > maxName || len(t.Source) > maxName {
+	if t.Metric == "" || len(t.Metric) > maxName || len(t.Source) > maxName || t.Delay < 0 {
 		return fmt.Errorf("threshold: %q on %q", t.Source, t.Metric)
 	}
 	_, err := parse(t.Source)
@@ -100,6 +105,26 @@ func (e *expression) metByNothing(m *Metric) bool {
 		return true
 	}
 	return e.holds(0)
+}
+
+// Crossed returns the first threshold with abortOnFail that the merged metrics of all clients cross after the load has
+// run for the given time, and its outcome. It returns nil if there is none. As in k6, a metric without samples crosses
+// none.
+func Crossed(thresholds []Threshold, merged []Metric, elapsed time.Duration) (*Threshold, Outcome) {
+	for i := range thresholds {
+		t := &thresholds[i]
+		if !t.AbortOnFail || elapsed < time.Duration(t.Delay)*time.Microsecond {
+			continue
+		}
+		at := slices.IndexFunc(merged, func(m Metric) bool { return m.Name == t.Metric })
+		if at < 0 || merged[at].Samples == 0 {
+			continue
+		}
+		if outcome, err := t.Evaluate(&merged[at], elapsed); err == nil && !outcome.Met {
+			return t, outcome
+		}
+	}
+	return nil, Outcome{}
 }
 
 func (e *expression) of(m *Metric, elapsed time.Duration) (float64, error) {

@@ -21,12 +21,13 @@ const (
 func script(run *v1alpha1.BenchmarkRun, index, clients int) *session.Script {
 	s := run.Spec.Script
 	planned := &session.Script{
-		File:      s.File,
-		Segment:   fraction(index, clients) + ":" + fraction(index+1, clients),
-		Sequence:  sequence(clients),
-		Leads:     index == session.ScriptLeader,
-		Tags:      map[string]string{},
-		HostNames: s.HostNames,
+		File:             s.File,
+		Segment:          fraction(index, clients) + ":" + fraction(index+1, clients),
+		Sequence:         sequence(clients),
+		Leads:            index == session.ScriptLeader,
+		MergedThresholds: true,
+		Tags:             map[string]string{},
+		HostNames:        s.HostNames,
 	}
 	for _, tag := range s.Tags {
 		planned.Tags[tag.Name] = tag.Value

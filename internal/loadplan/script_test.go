@@ -34,6 +34,7 @@ func TestPlansOfAScript(t *testing.T) {
 	want := &session.Script{
 		File: "a.js", Segment: "0:1/3", Sequence: "0,1/3,2/3,1", Leads: true, HostNames: []string{"shop.example.org"},
 		Tags: map[string]string{"team": "web", "assay_run": "r", "assay_client": "0"}, Secrets: []string{"B", "K6_OTEL_HEADERS"}, Outputs: []string{"opentelemetry"},
+		MergedThresholds: true,
 	}
 	if diff := cmp.Diff(want, plans[0].Script); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -37,6 +37,11 @@ func setMeasured(t *testing.T, server *apiServer) {
 		Series: []result.Second{second}, Levels: []result.Level{level},
 	}
 	r.AddClients([]result.Client{client})
+	summary := &result.ScriptSummary{}
+	summary.AddFile("../../out/a.json", []byte("{}"))
+	summary.AddFile("stdout", []byte("\x1b[1mdone"))
+	summary.AddOmitted("large", 1<<30)
+	r.Script = &result.Script{Summary: summary}
 	data, err := artifact.Encode(r, artifact.ConfigMapLimit)
 	if err != nil {
 		t.Fatal(err)
@@ -113,4 +118,32 @@ func TestReportDirectory(t *testing.T) {
 		start(t, server, append(arguments, "--directory", directory)...).wantEnd(t, exit.Unknown, "--directory needs the report of a run with -o gnuplot")
 	}
 	start(t, server, "report", "tomcat", "-o", "csv=foo").wantEnd(t, exit.Unknown, `unknown part "foo" of output format csv: use one of levels, percentiles, series`)
+}
+
+// TestReportScriptFiles checks that the files of handleSummary() are written below the directory alone.
+func TestReportScriptFiles(t *testing.T) {
+	server := startAPIServer(t)
+	setMeasured(t, server)
+	directory := filepath.Join(t.TempDir(), "files")
+	start(t, server, "report", "tomcat", "-o", "script").wantEnd(t, exit.Unknown, "")
+	for range 2 { // the second replaces the files of the first
+		start(t, server, "report", "tomcat", "-o", "script", "--directory", directory).wantEnd(t, exit.Success,
+			filepath.Join(directory, "out/a.json")+"\n", "stdout\n", "large (1073741824 bytes) was not kept")
+	}
+	for name, want := range map[string]string{"out/a.json": "{}", "stdout": "\x1b[1mdone"} {
+		if data, err := os.ReadFile(filepath.Join(directory, name)); err != nil || string(data) != want {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+	outside := t.TempDir()
+	if err := os.RemoveAll(filepath.Join(directory, "out")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(directory, "out")); err != nil {
+		t.Fatal(err)
+	}
+	start(t, server, "report", "tomcat", "-o", "script", "--directory", directory).wantEnd(t, exit.Unknown, "")
+	if left, err := os.ReadDir(outside); err != nil || len(left) != 0 {
+		t.Errorf("written outside of the directory: %v, %v", left, err)
+	}
 }

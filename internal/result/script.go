@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/assay-dev/assay/internal/k6metric"
@@ -29,7 +30,19 @@ type ScriptTotals struct {
 	MarkedFailed bool `json:"markedFailed,omitempty"`
 	// TeardownError is the error of teardown(), or empty if there was none.
 	TeardownError string `json:"teardownError,omitempty"`
+	// Checks are the outcomes of the script's checks. ChecksOmitted is the number of those that were omitted because
+	// there were too many.
+	Checks        []k6metric.Check `json:"checks,omitempty"`
+	ChecksOmitted int64            `json:"checksOmitted,omitempty"`
+	// Summarizes reports whether the script may define handleSummary(). TrendStatistics and TimeUnit are its options
+	// summaryTrendStats and summaryTimeUnit.
+	Summarizes      bool     `json:"summarizes,omitempty"`
+	TrendStatistics []string `json:"trendStatistics,omitempty"`
+	TimeUnit        string   `json:"timeUnit,omitempty"`
 }
+
+// maxTrendStatistics bounds the statistics of the option summaryTrendStats.
+const maxTrendStatistics = 50
 
 // Check returns an error for figures that no client can have counted.
 func (s *ScriptTotals) Check() error {
@@ -39,6 +52,14 @@ func (s *ScriptTotals) Check() error {
 	}
 	if s.VirtualUsers < 0 || s.RunMicroseconds < 0 || s.Omitted < 0 || max(s.VirtualUsers, s.RunMicroseconds, s.Omitted) > maxFigure || len(s.TeardownError) > maxText {
 		return fmt.Errorf("a script of %d virtual users that ran for %d µs", s.VirtualUsers, s.RunMicroseconds)
+	}
+	if len(s.Checks) > k6metric.MaxChecks || s.ChecksOmitted < 0 || s.ChecksOmitted > maxFigure || len(s.TimeUnit) > maxText || len(s.TrendStatistics) > maxTrendStatistics {
+		return fmt.Errorf("%d checks and %d statistics of a script", len(s.Checks), len(s.TrendStatistics))
+	}
+	for i := range s.Checks {
+		if err := s.Checks[i].Check(); err != nil {
+			return err
+		}
 	}
 	for i := range s.Metrics {
 		if err := s.Metrics[i].Check(); err != nil {
@@ -72,6 +93,14 @@ type Script struct {
 	EndedEarly   []int `json:"endedEarly,omitempty"`
 	// TeardownError is the error of teardown(), or empty if there was none.
 	TeardownError string `json:"teardownError,omitempty"`
+	// Checks are the outcomes of the script's checks. ChecksOmitted is the number of those that were omitted because
+	// there were too many.
+	Checks        []k6metric.Check `json:"checks,omitempty"`
+	ChecksOmitted int64            `json:"checksOmitted,omitempty"`
+	// Abort is the threshold that ended the load of all clients; nil if none did.
+	Abort *ScriptAbort `json:"abort,omitempty"`
+	// Summary is what handleSummary() returned; nil if the script doesn't define it.
+	Summary *ScriptSummary `json:"summary,omitempty"`
 }
 
 // Metric returns the figures of a metric by its name; nil if it has none.
@@ -84,12 +113,58 @@ func (s *Script) Metric(name string) *k6metric.Summary {
 	return nil
 }
 
+// scripts holds the figures of a k6 script over all clients.
+type scripts struct {
+	n          int // of clients with figures
+	metrics    []k6metric.Metric
+	omitted    int64
+	checks     []k6metric.Check
+	unchecked  int64 // checks that were omitted
+	thresholds []k6metric.Threshold
+	elapsed    time.Duration
+	users      int64
+}
+
+// mergeScripts merges the clients' figures of a k6 script. It ignores nil.
+func mergeScripts(clients []*ScriptTotals) *scripts {
+	var metrics [][]k6metric.Metric
+	var checks [][]k6metric.Check
+	s := &scripts{}
+	for _, own := range clients {
+		if own == nil {
+			continue
+		}
+		s.n++
+		metrics, checks = append(metrics, own.Metrics), append(checks, own.Checks)
+		s.users += own.VirtualUsers
+		s.omitted, s.unchecked = max(s.omitted, own.Omitted), max(s.unchecked, own.ChecksOmitted)
+		s.elapsed = max(s.elapsed, time.Duration(own.RunMicroseconds)*time.Microsecond)
+		for _, t := range own.Thresholds {
+			s.thresholds = addThreshold(s.thresholds, t)
+		}
+	}
+	var omitted, unchecked int64
+	s.metrics, omitted = k6metric.Merge(metrics...)
+	s.checks, unchecked = k6metric.MergeChecks(checks...)
+	s.omitted += omitted
+	s.unchecked += unchecked
+	return s
+}
+
+// metric returns a merged metric by its name, or nil.
+func (s *scripts) metric(name string) *k6metric.Metric {
+	for i := range s.metrics {
+		if s.metrics[i].Name == name {
+			return &s.metrics[i]
+		}
+	}
+	return nil
+}
+
 // AddScript merges the clients' figures of a k6 script, removes them from the clients, and adds the
 // outcomes of the script's thresholds. It does nothing for other loads.
 func (r *Result) AddScript() {
-	var all [][]k6metric.Metric
-	var thresholds []k6metric.Threshold
-	var elapsed int64
+	var all []*ScriptTotals
 	s := &Script{}
 	for i := range r.Clients {
 		c := &r.Clients[i]
@@ -98,40 +173,31 @@ func (r *Result) AddScript() {
 		if own == nil {
 			continue
 		}
-		all = append(all, own.Metrics)
-		s.VirtualUsers += own.VirtualUsers
-		s.MetricsOmitted = max(s.MetricsOmitted, own.Omitted)
-		elapsed = max(elapsed, own.RunMicroseconds)
+		all = append(all, own)
 		if own.MarkedFailed {
 			s.MarkedFailed = append(s.MarkedFailed, c.Index)
 		}
 		if s.TeardownError == "" {
 			s.TeardownError = own.TeardownError
 		}
-		early := false
-		for _, t := range own.Thresholds {
-			thresholds = addThreshold(thresholds, t)
-			early = early || t.Aborted
-		}
-		if early {
+		if slices.ContainsFunc(own.Thresholds, func(t k6metric.Threshold) bool { return t.Aborted }) {
 			s.EndedEarly = append(s.EndedEarly, c.Index)
 		}
 	}
 	if len(all) == 0 {
 		return
 	}
-	merged, omitted := k6metric.Merge(all...)
-	s.MetricsOmitted += omitted
-	byName := map[string]*k6metric.Metric{}
-	for i := range merged {
-		byName[merged[i].Name] = &merged[i]
-		if merged[i].Samples > 0 {
-			s.Metrics = append(s.Metrics, merged[i].Summarize())
+	merged := mergeScripts(all)
+	for i := range merged.metrics {
+		if merged.metrics[i].Samples > 0 {
+			s.Metrics = append(s.Metrics, merged.metrics[i].Summarize())
 		}
 	}
-	s.Iterations, s.DroppedIterations = count(byName["iterations"]), count(byName["dropped_iterations"])
+	s.VirtualUsers, s.MetricsOmitted = merged.users, merged.omitted
+	s.Checks, s.ChecksOmitted = merged.checks, merged.unchecked
+	s.Iterations, s.DroppedIterations = count(merged.metric("iterations")), count(merged.metric("dropped_iterations"))
 	r.Script = s
-	r.addScriptThresholds(thresholds, byName, time.Duration(elapsed)*time.Microsecond)
+	r.addScriptThresholds(merged)
 }
 
 func count(m *k6metric.Metric) int64 {
@@ -154,18 +220,25 @@ func addThreshold(all []k6metric.Threshold, t k6metric.Threshold) []k6metric.Thr
 	return append(all, t)
 }
 
-// addScriptThresholds adds the outcomes of the script's thresholds. One for which a
-// client has ended its load is missed, regardless of the other clients.
-func (r *Result) addScriptThresholds(thresholds []k6metric.Threshold, metrics map[string]*k6metric.Metric, elapsed time.Duration) {
-	for _, t := range thresholds {
-		outcome, err := t.Evaluate(metrics[t.Metric], elapsed)
-		if err != nil { // k6 has checked it: only impossible figures lead here
-			outcome = k6metric.Outcome{Actual: err.Error()}
-		}
-		if t.Aborted {
-			outcome.Met = false
-			outcome.Actual += " (a client ended its load because of it)"
-		}
+// outcome returns the outcome of a threshold. One for which a client has ended its load is missed, regardless of the
+// other clients.
+func (s *scripts) outcome(t *k6metric.Threshold) k6metric.Outcome {
+	outcome, err := t.Evaluate(s.metric(t.Metric), s.elapsed)
+	if err != nil { // k6 has checked it: only impossible figures lead here
+		outcome = k6metric.Outcome{Actual: err.Error()}
+	}
+	if t.Aborted {
+		outcome.Met = false
+		outcome.Actual += " (a client ended its load because of it)"
+	}
+	return outcome
+}
+
+// addScriptThresholds adds the outcomes of the script's thresholds.
+func (r *Result) addScriptThresholds(s *scripts) {
+	for i := range s.thresholds {
+		t := &s.thresholds[i]
+		outcome := s.outcome(t)
 		r.Thresholds = append(r.Thresholds, ThresholdOutcome{Metric: t.Metric, Bound: t.Source, Actual: outcome.Actual, Met: outcome.Met})
 	}
 }

@@ -1,13 +1,10 @@
 package run
 
 import (
-	"math"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/certificate"
@@ -15,9 +12,6 @@ import (
 )
 
 const (
-	// StopDeadline is the activeDeadlineSeconds of a pod that must terminate but is kept: the kubelet
-	// stops a pod whose deadline has passed.
-	StopDeadline = 1
 	// exitTimeout is the time that released pods may take to exit before they are deleted.
 	exitTimeout = 5 * time.Second
 	// deletionInterval is the interval at which an object that is being deleted is looked for.
@@ -41,6 +35,10 @@ func (p *planner) cleanUp() {
 		p.requeueAt(completed.Add(exitTimeout))
 		return
 	}
+	if p.tearingDown() {
+		p.Release = false
+		return
+	}
 	p.Forget = true
 	if p.retained() {
 		p.stopPods()
@@ -61,10 +59,6 @@ func (p *planner) cleanUp() {
 func (p *planner) retained() bool {
 	retention := p.run.Spec.PodRetention
 	return retention == v1alpha1.RetainAlways || (retention == v1alpha1.RetainOnFailure && !p.succeeded())
-}
-
-func (p *planner) succeeded() bool {
-	return meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionSucceeded)
 }
 
 // clientsEnded reports whether the clients' pods have terminated. The server never exits by itself.
@@ -94,11 +88,6 @@ func (p *planner) stop(pod *corev1.Pod) {
 	default:
 		p.Stop = append(p.Stop, pod)
 	}
-}
-
-// wasStopped reports whether a pod was given the deadline that stops it.
-func wasStopped(pod *corev1.Pod) bool {
-	return ptr.Deref(pod.Spec.ActiveDeadlineSeconds, math.MaxInt64) <= StopDeadline
 }
 
 // deleteChildren plans to delete all but the artifact. The pods go first, as they hold the lane,

@@ -123,7 +123,7 @@ func (p *planner) suspend() {
 	p.Forget = true
 	p.deleteChildren()
 	p.Status.AdmissionTime, p.Status.MeasurementTime, p.Status.Artifact = nil, nil, nil
-	p.Status.Target, p.Status.Clients, p.Status.Warmup, p.Status.Stop = nil, nil, nil, nil
+	p.Status.Target, p.Status.Clients, p.Status.Warmup, p.Status.Stop, p.Status.Abort = nil, nil, nil, nil, nil
 	p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "spec.suspend is true.")
 	p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "")
 	p.condition(v1alpha1.ConditionClientsReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "")

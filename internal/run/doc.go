@@ -18,10 +18,11 @@
 //	certificates.go, failure_clients.go, failure_target.go, target.go
 //	children.go, readiness.go
 //	    why a run can't end with a result, and the way to the start of its load
-//	deadline.go, stages.go
+//	deadline.go, script_abort.go, stages.go
 //	    its time limit, and the load
-//	refusal.go, archive.go
-//	    an object that is rejected, and the way of a result into its bucket and its artifact
+//	refusal.go, archive.go, script_summary.go, script_teardown.go
+//	    an object that is rejected, and the way of a result into its bucket and its artifact;
+//	    what a script runs at its end
 //	result.go, verdict.go, cleanup.go, reclaim.go
 //	    the result, the verdict and the end
 //	decide.go

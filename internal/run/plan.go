@@ -32,6 +32,8 @@ type Plan struct {
 
 	// Status is the status that the run should have.
 	Status v1alpha1.BenchmarkRunStatus
+	// Note is added to the messages of a run that has finished, or is empty.
+	Note string
 	// Findings are those about the result of a run that ends.
 	Findings []result.Finding
 
@@ -62,6 +64,10 @@ type Plan struct {
 	// EndMeasurement is the second of the measurement with which the clients end it, or 0 for its planned
 	// end.
 	EndMeasurement int64
+	// Summarize makes a client run handleSummary() of its script, or is nil.
+	Summarize *Summarize
+	// TearDown is the client that runs teardown() of the script in place of client 0, or 0 for none.
+	TearDown int
 	// Read requests a usage sample from the agent.
 	Read bool
 	// Release lets the pods exit.
@@ -145,6 +151,12 @@ type Prepare struct {
 type Begin struct {
 	Stage sessionpb.Stage
 	Lead  time.Duration
+}
+
+// Summarize is the order to a client to run handleSummary() of the script with the given data, which is JSON.
+type Summarize struct {
+	Client int
+	Data   []byte
 }
 
 // maxMessage limits the message of a condition, as metav1.Condition does.

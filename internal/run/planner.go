@@ -18,6 +18,13 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
+const (
+	// startLead is the time from setting a start time until that time, so that it reaches every
+	// client before it comes. startLeadPerClient is added for each client.
+	startLead          = 100 * time.Millisecond
+	startLeadPerClient = 200 * time.Microsecond
+)
+
 // planner builds a plan from a run, what was observed of it, and the time.
 type planner struct {
 	Plan
@@ -240,4 +247,9 @@ func (p *planner) progress(stage sessionpb.Stage, at int64, extent loadplan.Exte
 		progress.RemainingSeconds = ptr.To(int64(elapsed * (1 - done) / done))
 	}
 	return progress
+}
+
+// succeeded reports whether the run has ended with a result.
+func (p *planner) succeeded() bool {
+	return meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionSucceeded)
 }

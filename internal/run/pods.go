@@ -2,12 +2,23 @@ package run
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
+
+// StopDeadline is the activeDeadlineSeconds of a pod that must terminate but is kept: the kubelet stops a pod whose
+// deadline has passed.
+const StopDeadline = 1
+
+// wasStopped reports whether a pod was given the deadline that stops it.
+func wasStopped(pod *corev1.Pod) bool {
+	return ptr.Deref(pod.Spec.ActiveDeadlineSeconds, math.MaxInt64) <= StopDeadline
+}
 
 // imagePullTimeout is the time for which pulling may fail: a registry may be out of reach for a
 // moment.

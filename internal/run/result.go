@@ -28,9 +28,16 @@ func (p *planner) collect() {
 		return
 	}
 	p.state(v1alpha1.ReasonCollecting, "Every client has sent its totals.", nil)
+	summarizing := p.summarizing()
+	if summarizing {
+		p.state(v1alpha1.ReasonCollecting, "Every client has sent its totals. A client runs the script's handleSummary().", nil)
+	}
 	if awaitsSample(p.run, p.observed, p.now) {
 		p.Read = true
 		p.requeueIn(lastSampleInterval)
+		return
+	}
+	if summarizing {
 		return
 	}
 	p.store()
@@ -105,6 +112,8 @@ func (p *planner) merge() (*result.Result, error) {
 		return nil, err
 	}
 	merged.AddScript()
+	merged.SetAbort(p.aborted())
+	merged.SetSummary(p.summary())
 	merged.Findings = validity.Judge(merged, declared)
 	validity.Accept(merged.Findings, accepted(p.run))
 	return merged, nil

@@ -16,10 +16,6 @@ import (
 )
 
 const (
-	// startLead is the time from setting a start time until that time, so that it reaches every
-	// client before it comes. startLeadPerClient is added for each client.
-	startLead          = 100 * time.Millisecond
-	startLeadPerClient = 200 * time.Microsecond
 	// progressInterval is the interval at which the progress of a load is written.
 	progressInterval = 2 * time.Second
 )
@@ -42,6 +38,9 @@ func (p *planner) measure(at int64) {
 	if said := p.endEarly(at); said != "" {
 		message += " " + said
 		extent.Seconds = p.EndMeasurement
+	}
+	if said := p.abortOnFail(at); said != "" {
+		message += " " + said
 	}
 	p.state(v1alpha1.ReasonMeasuring, message,
 		p.progress(sessionpb.Stage_STAGE_MEASUREMENT, at, extent))

@@ -27,6 +27,9 @@ func (p *planner) complete() {
 	if r.Stop != nil {
 		stopped = fmt.Sprintf(" The load ended after %ds, by spec.load.stages.stopAt: %s.", r.Stop.End, describeBreakingPoint(&r.Stop.BreakingPoint))
 	}
+	if r.Script != nil && r.Script.Abort != nil {
+		stopped = fmt.Sprintf(" The load was aborted at second %d, by a threshold of the script with abortOnFail: %s.", r.Script.Abort.End, r.Script.Abort)
+	}
 	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonCompleted,
 		fmt.Sprintf("%d requests were measured, %d of them failed.%s Show the result with: kubectl assay report %s -n %s",
 			r.Merged.Requests, r.Merged.Errors.Total(), stopped, p.run.Name, p.run.Namespace))
@@ -136,6 +139,9 @@ func (p *planner) judge(r *result.Result) {
 		messages = append(messages, fmt.Sprintf("%s %s: %s (%s)", t.Metric, t.Bound, t.Actual, word))
 	}
 	message := strings.Join(messages, "; ")
+	if r.Script != nil && r.Script.Abort != nil {
+		reason = v1alpha1.ReasonAbortedOnFail
+	}
 	if !valid {
 		status, reason = metav1.ConditionUnknown, v1alpha1.ReasonNotValid
 		message = "The result is not valid, and neither is what it says of thresholds: " + message

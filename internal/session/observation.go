@@ -72,6 +72,10 @@ type ClientState struct {
 	ClockError int64
 	// Script is the progress of the client's k6 script.
 	Script ScriptState
+	// Metrics are the metrics of the client's k6 script so far, or nil. Summary is what its handleSummary() returned,
+	// or nil if the client has not run it.
+	Metrics *ScriptMetrics
+	Summary *result.ScriptSummary
 	// Failure is the error that the client reported, or for which it was rejected.
 	// It is empty if there was none. FailureKind is its kind.
 	Failure     string

@@ -9,7 +9,7 @@ import (
 const (
 	// protocolVersion is the version of the protocol that this program speaks.
 	// See docs/design/2026-11-22-protocol-version.md for when to raise it.
-	protocolVersion = 2
+	protocolVersion = 3
 	// minProtocolVersion is the lowest version of the other end that this program works with.
 	minProtocolVersion = 1
 )

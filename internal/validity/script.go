@@ -40,6 +40,14 @@ func teardownFailed(r *result.Result) *result.Finding {
 		"The script's teardown() failed: %s. The measurement is not affected, but what teardown() removes may still be there.", r.Script.TeardownError)
 }
 
+func summaryFailed(r *result.Result) *result.Finding {
+	if r.Script == nil || r.Script.Summary == nil || r.Script.Summary.Error == "" {
+		return nil
+	}
+	return found(ReasonSummaryFailed, result.Warns,
+		"The script's handleSummary() failed: %s. The measurement is not affected, but there are no files of it.", strings.TrimSuffix(r.Script.Summary.Error, "."))
+}
+
 // iterationsDropped finds iterations that never started. With an arrival rate, k6 starts no
 // iteration without a free virtual user, so that the target had less load than the script declares.
 func iterationsDropped(r *result.Result) *result.Finding {

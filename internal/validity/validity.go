@@ -46,6 +46,7 @@ var rules = []rule{
 	serverLogErrors,
 	latencyClamped,
 	teardownFailed,
+	summaryFailed,
 	metricsOmitted,
 	foreignTool,
 }
@@ -161,6 +162,7 @@ const (
 	ReasonLoadEndedEarly     = "LoadEndedEarly"
 	ReasonIterationsDropped  = "IterationsDropped"
 	ReasonTeardownFailed     = "TeardownFailed"
+	ReasonSummaryFailed      = "SummaryFailed"
 	ReasonMetricsOmitted     = "MetricsOmitted"
 
 	// ReasonForeignTool: another load generator than Assay's own.

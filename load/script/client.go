@@ -32,6 +32,8 @@ const maxMessageBytes = 1000
 type Session interface {
 	client.Session
 	ScriptState(state session.ScriptState)
+	ScriptMetrics(metrics *session.ScriptMetrics, limit int)
+	SendSummary(summary *result.ScriptSummary)
 	FailAs(kind session.FailureKind, reason string)
 }
 
@@ -58,7 +60,9 @@ type Client struct {
 	// setUp reports whether setup() was started, tornDown whether teardown() was.
 	setUp, tornDown bool
 	// stopped reports whether the manager has ended the load early.
-	stopped       bool
+	stopped bool
+	// takesOver reports whether this client runs teardown() in place of the leading one.
+	takesOver     bool
 	teardownError string
 }
 
@@ -82,10 +86,17 @@ func (c *Client) UseDirectories(script, work, tls string) {
 func (c *Client) Run(ctx context.Context) error {
 	return client.RunSession(ctx, c.session.Run, func(ctx context.Context) error {
 		err := c.handleOrders(ctx)
-		if err == nil {
+		if err == nil { // the run has ended, perhaps without the totals
+			c.cleanUp()
 			return nil
 		}
+		if c.mustTearDown() { // the manager must know it when it learns of the failure
+			c.reportState(func(s *session.ScriptState) { s.TearingDown = true })
+		}
 		c.session.FailAs(session.FailureKindOf(err), err.Error())
+		if session.FailureKindOf(err) == session.FailureStopped {
+			c.awaitStandIn()
+		}
 		c.cleanUp()
 		return err
 	})
@@ -124,6 +135,12 @@ func (c *Client) handle(ctx context.Context, order pod.Order) error {
 		return c.prepare(ctx, order)
 	case pod.SetupData:
 		return c.applySetupData(ctx, order.Data)
+	case pod.Summarize:
+		c.summarize(ctx, order.Data)
+		return nil
+	case pod.TearDown:
+		c.standIn(ctx)
+		return nil
 	case pod.EndMeasurement:
 		return c.stop(ctx, order.At)
 	case pod.Start:
@@ -225,6 +242,8 @@ func (c *Client) launch(ctx context.Context) {
 		go func() {
 			received <- c.pipe.read(func(second *result.ClientSecond) {
 				c.session.SendSecond(sessionpb.Stage_STAGE_MEASUREMENT, second)
+			}, func(metrics *session.ScriptMetrics) {
+				c.session.ScriptMetrics(metrics, liveLimit(c.plan.Script))
 			})
 		}()
 		status, err := c.k6.run()

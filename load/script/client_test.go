@@ -77,12 +77,22 @@ type fakeSession struct{ *fakesession.Session }
 
 func (s fakeSession) ScriptState(state session.ScriptState) { s.Report(state) }
 
+func (s fakeSession) ScriptMetrics(metrics *session.ScriptMetrics, _ int) { s.Report(metrics) }
+
+func (s fakeSession) SendSummary(summary *result.ScriptSummary) { s.Report(summary) }
+
 // fakeSessions returns the sessions of the clients of a script, by the index of their plans. One
 // manager runs all of them against a target.
 func fakeSessions(plans []*session.Plan, address string) []fakeSession {
 	sessions := make([]fakeSession, len(plans))
 	var mu sync.Mutex
 	ready, have, ended := 0, 0, 0
+	var totals []*result.ScriptTotals
+	release := func() {
+		for _, s := range sessions {
+			s.Release()
+		}
+	}
 	everyone := func(order pod.Order) {
 		for _, s := range sessions {
 			s.Send(order)
@@ -121,7 +131,28 @@ func fakeSessions(plans []*session.Plan, address string) []fakeSession {
 				}
 				had = event
 			case result.Totals:
-				return []pod.Order{pod.Release{}}
+				if plan.Script.Leads {
+					for j, other := range sessions {
+						if j != i {
+							other.Send(pod.Start{Stage: sessionpb.Stage_STAGE_TEARDOWN, At: now})
+						}
+					}
+				}
+				totals = append(totals, event.Script)
+				if len(totals) < len(plans) {
+					return nil
+				}
+				if !result.Summarizes(totals) {
+					release()
+					return nil
+				}
+				data, err := result.SummaryData(totals, nil, sessions[session.ScriptLeader].setupData())
+				if err != nil {
+					panic(err)
+				}
+				sessions[session.ScriptLeader].Send(pod.Summarize{Data: data})
+			case *result.ScriptSummary:
+				release()
 			}
 			return nil
 		})}
@@ -151,6 +182,16 @@ func run(t *testing.T, scripts string, plans []*session.Plan, address string) ([
 	}
 	_ = group.Wait()
 	return sessions, errs
+}
+
+// setupData returns what setup() returned.
+func (s fakeSession) setupData() []byte {
+	for _, state := range of[session.ScriptState](s) {
+		if state.SetupData != nil {
+			return state.SetupData
+		}
+	}
+	return nil
 }
 
 // of returns the events of one type.

@@ -34,7 +34,9 @@ func init() {
 		if p.ConfigArgument != pipesArgument {
 			return nil, errors.New("output " + outputName + " works only in `assay-load client`")
 		}
-		return newCollector(json.NewDecoder(os.NewFile(3, "orders")), json.NewEncoder(os.NewFile(4, "reports"))), nil
+		c := newCollector(json.NewDecoder(os.NewFile(3, "orders")), json.NewEncoder(os.NewFile(4, "reports")))
+		c.statistics, c.timeUnit = p.ScriptOptions.SummaryTrendStats, p.ScriptOptions.SummaryTimeUnit.String
+		return c, nil
 	})
 }
 
@@ -45,11 +47,19 @@ type collector struct {
 	orders  *json.Decoder
 	reports *reporter
 	abort   func(error) // aborts k6's test
+	// statistics and timeUnit are k6's options summaryTrendStats and summaryTimeUnit.
+	statistics []string
+	timeUnit   string
 
 	mu        sync.Mutex
 	load      *load // nil until the load begins
 	metrics   *registry
 	lastCheck time.Time // of the thresholds
+	lastLive  time.Time // of the metrics so far
+	// interval is the time between two reports of the metrics so far. merged reports whether thresholds with
+	// abortOnFail are evaluated elsewhere.
+	interval time.Duration
+	merged   bool
 }
 
 // load holds what is recorded of the script's load.
@@ -95,6 +105,7 @@ func (c *collector) handleOrders() {
 		}
 		c.mu.Lock()
 		if o.Begin != 0 {
+			c.interval, c.merged = time.Duration(o.Interval), o.Merged
 			c.begin(fromWall(o.Begin))
 		}
 		if o.End != 0 && c.load != nil {
@@ -126,7 +137,7 @@ func (c *collector) begin(at time.Time) {
 		kept.Latencies[result.Total] = second.Latencies[result.Total]
 		c.reports.report(report{Second: &kept})
 	})
-	c.load, c.lastCheck = l, at
+	c.load, c.lastCheck, c.lastLive = l, at, at
 	go func() {
 		l.sampler.Run(l.done)
 		close(l.sampled)
@@ -157,12 +168,15 @@ func (c *collector) Stop() error {
 // totals returns the figures of the load, which must have ended.
 func (c *collector) totals() *result.Totals {
 	l := c.load
-	script := &result.ScriptTotals{Omitted: c.metrics.dropped}
+	script := &result.ScriptTotals{
+		Omitted: c.metrics.dropped, Thresholds: c.metrics.thresholds, ChecksOmitted: c.metrics.unchecked,
+		TrendStatistics: c.statistics, TimeUnit: c.timeUnit,
+	}
 	for _, m := range c.metrics.all() {
 		script.Metrics = append(script.Metrics, *m)
 	}
-	for _, t := range c.metrics.thresholds {
-		script.Thresholds = append(script.Thresholds, t.Threshold)
+	for _, check := range c.metrics.order {
+		script.Checks = append(script.Checks, *check)
 	}
 	return &result.Totals{
 		Measure: *l.recorder.Total(), StartedAt: l.from.UnixMicro(), EndedAt: l.last.UnixMicro(), Usage: l.used, NodeUsage: l.node, Script: script,
@@ -188,6 +202,17 @@ func (c *collector) AddMetricSamples(containers []metrics.SampleContainer) {
 		}
 	}
 	c.checkThresholds()
+	c.reportLive()
+}
+
+// reportLive reports the metrics so far, once in an interval.
+func (c *collector) reportLive() {
+	now := time.Now()
+	if c.load == nil || c.interval == 0 || !c.load.to.IsZero() || now.Sub(c.lastLive) < c.interval {
+		return
+	}
+	c.lastLive = now
+	c.reports.report(report{Metrics: c.metrics.live(now.Sub(c.load.from), c.merged)})
 }
 
 // within reports whether a time is within the load.
@@ -224,7 +249,7 @@ func (c *collector) count(s *metrics.Sample) {
 // checkThresholds aborts k6's test if a threshold with abortOnFail is crossed.
 func (c *collector) checkThresholds() {
 	now := time.Now()
-	if c.load == nil || !c.load.to.IsZero() || now.Sub(c.lastCheck) < thresholdInterval {
+	if c.load == nil || c.merged || !c.load.to.IsZero() || now.Sub(c.lastCheck) < thresholdInterval {
 		return
 	}
 	c.lastCheck = now

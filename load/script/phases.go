@@ -13,10 +13,15 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/pod"
 )
 
 // cleanUpTimeout limits teardown() after a failure. It is below the pod's termination grace period.
 const cleanUpTimeout = 8 * time.Second
+
+// standInTimeout limits the wait of a client that is being stopped for the order to run teardown() in place of the
+// leading client. The manager learns of the loss within a second.
+const standInTimeout = 3 * time.Second
 
 // runSetup runs setup() if this is the leading client. The other clients receive
 // its data from the manager.
@@ -78,7 +83,7 @@ func (c *Client) start(ctx context.Context, at int64) error {
 	local := c.session.Local(at)
 	c.load.began = local
 	c.background(ctx, func() func() error {
-		if err := c.pipe.send(c.exited, order{Begin: wall(local)}); err != nil {
+		if err := c.pipe.send(c.exited, order{Begin: wall(local), Interval: liveInterval(c.plan.Script).Nanoseconds(), Merged: c.plan.Script.MergedThresholds}); err != nil {
 			return func() error { return err }
 		}
 		timer := time.NewTimer(time.Until(local))
@@ -178,64 +183,141 @@ func (c *Client) totals(status exitStatus) (*result.Totals, error) {
 	s := totals.Script
 	s.VirtualUsers, s.RunMicroseconds = c.status.VUsMax.Int64, c.load.took.Microseconds()
 	s.MarkedFailed, s.TeardownError = status.code == exitcodes.MarkedAsFailed, c.teardownError
+	s.Summarizes = c.mayExportSummary()
 	c.log.Info("Completed measurement", "requests", totals.Requests, "errors", totals.Errors.Total(), "metrics", len(s.Metrics))
 	return totals, nil
 }
 
-// loadEnded reports the end of k6's load. It ends k6 unless this is the leading
-// client, whose k6 still has to run teardown().
+// loadEnded reports the end of k6's load. k6 lingers until teardown() has run: here, or on the leading client.
 func (c *Client) loadEnded() error {
 	c.log.Info("Completed load")
 	c.reportState(func(s *session.ScriptState) { s.LoadEnded = true })
-	if !c.plan.Script.Leads {
-		c.k6.signal(os.Interrupt) // ends k6's --linger
-	}
 	return nil
 }
 
-// runTeardown runs teardown() if this is the leading client, and then ends k6.
+// runTeardown runs teardown() if this is the leading client, and then ends k6. The other clients receive the order when
+// the leading client has run it.
 func (c *Client) runTeardown(ctx context.Context) {
-	if !c.plan.Script.Leads || c.tornDown {
+	if !c.plan.Script.Leads {
+		c.k6.signal(os.Interrupt) // ends k6's --linger
+		return
+	}
+	if c.tornDown {
 		return
 	}
 	c.tornDown = true
+	c.reportState(func(s *session.ScriptState) { s.TearingDown = true })
 	c.background(ctx, func() func() error {
 		err := c.api.teardown(ctx)
 		return func() error {
-			if err != nil {
-				c.teardownError = c.clipped(err.Error())
-			}
-			c.log.Info("Completed teardown()", "error", c.teardownError)
+			c.teardownEnded(err)
 			c.k6.signal(os.Interrupt) // ends k6's --linger
 			return nil
 		}
 	})
 }
 
-// cleanUp kills k6 after a failure and returns when k6's log has been forwarded. If setup() was
-// started here, cleanUp first aborts the load and runs teardown(), for at most cleanUpTimeout.
+// teardownEnded records and reports the end of teardown().
+func (c *Client) teardownEnded(err error) {
+	if err != nil {
+		c.teardownError = c.clipped(err.Error())
+	}
+	c.log.Info("Completed teardown()", "error", c.teardownError)
+	c.reportState(func(s *session.ScriptState) { s.TornDown, s.TeardownError = true, c.teardownError })
+}
+
+// standIn runs teardown() in place of the leading client, which is lost.
+func (c *Client) standIn(ctx context.Context) {
+	if c.plan == nil || c.plan.Script.Leads || !c.state.SetupEnded || c.tornDown {
+		return
+	}
+	c.tornDown = true
+	c.reportState(func(s *session.ScriptState) { s.TearingDown = true })
+	c.log.Info("Running teardown() in place of the leading client")
+	loads := !c.load.began.IsZero() && !c.load.isOver()
+	c.background(ctx, func() func() error {
+		ctx, cancel := context.WithTimeout(ctx, cleanUpTimeout)
+		defer cancel()
+		err := c.abortAndTearDown(ctx, loads)
+		return func() error {
+			c.teardownEnded(err)
+			return nil
+		}
+	})
+}
+
+// awaitStandIn gives the manager of a client that is being stopped time to request teardown() in place of the leading
+// client: when that is lost, the Job stops the others at once.
+func (c *Client) awaitStandIn() {
+	if c.plan == nil || c.plan.Script.Leads || !c.state.SetupEnded || c.tornDown {
+		return
+	}
+	timer := time.NewTimer(standInTimeout)
+	defer timer.Stop()
+	for {
+		select {
+		case received, ok := <-c.session.Orders():
+			if _, released := received.(pod.Release); !ok || released {
+				return
+			}
+			if _, ordered := received.(pod.TearDown); ordered {
+				c.takesOver = true
+				return
+			}
+		case <-timer.C:
+			return
+		}
+	}
+}
+
+// mustTearDown reports whether teardown() has to be run here although the run ends: setup() was started here, or the
+// leading client is lost.
+func (c *Client) mustTearDown() bool {
+	return c.plan != nil && c.k6 != nil && !c.hasExited() && !c.tornDown && (c.takesOver || c.plan.Script.Leads && c.setUp)
+}
+
+// hasExited reports whether k6 has exited.
+func (c *Client) hasExited() bool {
+	select {
+	case <-c.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// cleanUp kills k6 after a failure and returns when k6's log has been forwarded. If teardown() has to be run here,
+// cleanUp first aborts the load and runs it, for at most cleanUpTimeout.
 func (c *Client) cleanUp() {
 	defer func() {
 		if c.k6 != nil && c.k6.signal(os.Kill) {
 			<-c.exited
 		}
 	}()
-	if c.plan == nil || !c.plan.Script.Leads || !c.setUp || c.tornDown {
+	if !c.mustTearDown() {
 		return
 	}
 	c.tornDown = true
+	c.reportState(func(s *session.ScriptState) { s.TearingDown = true })
 	ctx, cancel := context.WithTimeout(context.Background(), cleanUpTimeout)
 	defer cancel()
-	if !c.load.began.IsZero() && !c.load.isOver() {
-		if err := c.api.stop(ctx); err != nil {
-			return // k6 has exited
-		}
-		if _, err := c.api.await(ctx, ended); err != nil {
-			return
-		}
-	}
 	c.log.Info("Running teardown() after a failure")
-	if err := c.api.teardown(ctx); err != nil {
+	err := c.abortAndTearDown(ctx, !c.load.began.IsZero() && !c.load.isOver())
+	if err != nil {
 		c.log.Error("Failed to run teardown()", "reason", c.clipped(err.Error()))
 	}
+	c.teardownEnded(err)
+}
+
+// abortAndTearDown aborts k6's load, if there is one, and runs teardown().
+func (c *Client) abortAndTearDown(ctx context.Context, loads bool) error {
+	if loads {
+		if err := c.api.stop(ctx); err != nil {
+			return fmt.Errorf("end load: %w", err)
+		}
+		if _, err := c.api.await(ctx, ended); err != nil {
+			return fmt.Errorf("end load: %w", err)
+		}
+	}
+	return c.api.teardown(ctx)
 }

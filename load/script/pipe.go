@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
 )
 
 // order is a message from the client to the output in k6's process. The output
@@ -16,6 +17,10 @@ type order struct {
 	// Unix epoch by the wall clock. The output records what ends between them.
 	Begin int64 `json:"begin,omitempty"`
 	End   int64 `json:"end,omitempty"`
+	// Interval is the time in nanoseconds between two reports of the metrics so far, or 0 for none. Merged disables the
+	// evaluation of thresholds with abortOnFail. Both belong to Begin.
+	Interval int64 `json:"interval,omitempty"`
+	Merged   bool  `json:"merged,omitempty"`
 }
 
 // report is a message from the output in k6's process to the client. One of the fields is set.
@@ -24,6 +29,8 @@ type report struct {
 	Second *result.ClientSecond `json:"second,omitempty"`
 	// Totals holds the figures that the output knows. Its times are by the wall clock.
 	Totals *result.Totals `json:"totals,omitempty"`
+	// Metrics are those so far.
+	Metrics *session.ScriptMetrics `json:"metrics,omitempty"`
 }
 
 // pipe is the client's end of the pipes to the output.
@@ -39,8 +46,8 @@ func newPipe(to io.WriteCloser, from io.Reader) *pipe {
 	return &pipe{to: to, from: from, done: make(chan struct{}, 1)}
 }
 
-// read reads reports until k6 exits and passes the seconds to second.
-func (p *pipe) read(second func(*result.ClientSecond)) error {
+// read reads reports until k6 exits. It passes the seconds to second, and the metrics so far to metrics.
+func (p *pipe) read(second func(*result.ClientSecond), metrics func(*session.ScriptMetrics)) error {
 	decoder := json.NewDecoder(p.from)
 	for {
 		var r report
@@ -52,6 +59,8 @@ func (p *pipe) read(second func(*result.ClientSecond)) error {
 		switch {
 		case r.Second != nil:
 			second(r.Second)
+		case r.Metrics != nil:
+			metrics(r.Metrics)
 		case r.Totals != nil:
 			p.totals = r.Totals
 		case r.Done:

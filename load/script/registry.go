@@ -9,6 +9,7 @@ import (
 	"go.k6.io/k6/v2/metrics"
 
 	"github.com/assay-dev/assay/internal/k6metric"
+	"github.com/assay-dev/assay/internal/session"
 )
 
 // registry aggregates the samples of k6's metrics and evaluates thresholds.
@@ -18,8 +19,14 @@ type registry struct {
 	defined    int                     // how many of those the script itself defines
 	dropped    int64                   // metrics without values because there are too many
 	submetrics map[string][]*submetric // by the name of the metric
-	thresholds []*threshold
+	thresholds []k6metric.Threshold
+	checks     map[checkKey]*k6metric.Check
+	order      []*k6metric.Check // the checks in the order of their first samples
+	unchecked  int64             // samples of checks that are not kept because there are too many
 }
+
+// checkKey identifies a check.
+type checkKey struct{ group, name string }
 
 // metric is one of k6's metrics. Its values are nil if it isn't recorded, but its
 // submetrics may be.
@@ -35,23 +42,15 @@ type submetric struct {
 	values *k6metric.Metric
 }
 
-// threshold is a threshold with k6's options for aborting the test.
-type threshold struct {
-	k6metric.Threshold
-	abortOnFail bool
-	delay       time.Duration // k6's delayAbortEval
-}
-
 func newRegistry(thresholds map[string]metrics.Thresholds) *registry {
-	r := &registry{known: map[*metrics.Metric]*metric{}, submetrics: map[string][]*submetric{}}
+	r := &registry{known: map[*metrics.Metric]*metric{}, submetrics: map[string][]*submetric{}, checks: map[checkKey]*k6metric.Check{}}
 	for _, name := range slices.Sorted(maps.Keys(thresholds)) {
 		for _, t := range thresholds[name].Thresholds {
 			if len(r.thresholds) == k6metric.MaxThresholds {
 				break
 			}
-			r.thresholds = append(r.thresholds, &threshold{
-				Threshold:   k6metric.Threshold{Metric: name, Source: t.Source},
-				abortOnFail: t.AbortOnFail, delay: t.AbortGracePeriod.TimeDuration(),
+			r.thresholds = append(r.thresholds, k6metric.Threshold{
+				Metric: name, Source: t.Source, AbortOnFail: t.AbortOnFail, Delay: max(t.AbortGracePeriod.TimeDuration().Microseconds(), 0),
 			})
 		}
 		r.addSubmetric(name)
@@ -91,6 +90,42 @@ func (r *registry) add(s *metrics.Sample) {
 			sub.values.Add(s.Value, at)
 		}
 	}
+	if s.Metric.Name == metrics.ChecksName {
+		r.addCheck(s)
+	}
+}
+
+// addCheck adds a sample of the metric checks to the check that its tags name.
+func (r *registry) addCheck(s *metrics.Sample) {
+	name, named := s.Tags.Get(metrics.TagCheck.String())
+	if !named {
+		return // the script has disabled the tag
+	}
+	group, _ := s.Tags.Get(metrics.TagGroup.String())
+	key := checkKey{cut(group), cut(name)}
+	c := r.checks[key]
+	switch {
+	case c == nil && len(r.order) == k6metric.MaxChecks:
+		r.unchecked++
+		return
+	case c == nil:
+		c = &k6metric.Check{Group: key.group, Name: key.name}
+		r.checks[key] = c
+		r.order = append(r.order, c)
+	}
+	if s.Value != 0 {
+		c.Passes++
+	} else {
+		c.Fails++
+	}
+}
+
+// cut returns the beginning of a check's name or group that is kept.
+func cut(text string) string {
+	if len(text) > k6metric.MaxCheckName {
+		text = text[:k6metric.MaxCheckName]
+	}
+	return strings.ToValidUTF8(text, "")
 }
 
 // matches reports whether a sample with these tags belongs to the submetric.
@@ -143,7 +178,7 @@ func (r *registry) register(k *metrics.Metric) *metric {
 
 // hasThreshold reports whether a threshold refers to the metric as a whole.
 func (r *registry) hasThreshold(name string) bool {
-	return slices.ContainsFunc(r.thresholds, func(t *threshold) bool { return t.Metric == name })
+	return slices.ContainsFunc(r.thresholds, func(t k6metric.Threshold) bool { return t.Metric == name })
 }
 
 // kindOf returns the kind and the unit of one of k6's metrics.
@@ -159,29 +194,37 @@ func kindOf(k *metrics.Metric) (k6metric.Kind, k6metric.Unit) {
 // elapsed. It marks the first one that is crossed as aborted and returns it as
 // text, or returns an empty string if none is crossed.
 func (r *registry) crossed(elapsed time.Duration) string {
-	for _, t := range r.thresholds {
-		if !t.abortOnFail || t.Aborted || elapsed < t.delay {
-			continue
-		}
-		m := r.find(t.Metric)
-		if m == nil || m.Samples == 0 { // like k6, don't evaluate a metric without samples
-			continue
-		}
-		if outcome, err := t.Evaluate(m, elapsed); err == nil && !outcome.Met {
-			t.Aborted = true
-			return t.Source + " on " + t.Metric
-		}
+	var all []k6metric.Metric
+	for _, m := range r.all() {
+		all = append(all, *m)
 	}
-	return ""
+	t, _ := k6metric.Crossed(r.thresholds, all, elapsed)
+	if t == nil {
+		return ""
+	}
+	t.Aborted = true
+	return t.Source + " on " + t.Metric
 }
 
-func (r *registry) find(name string) *k6metric.Metric {
-	for _, m := range r.all() {
-		if m.Name == name {
-			return m
+// live returns the metrics so far. If thresholds with abortOnFail are evaluated over all clients, they are included. Those that thresholds with abortOnFail refer to come first and are exact; the
+// distributions of the others are coarse.
+func (r *registry) live(elapsed time.Duration, merged bool) *session.ScriptMetrics {
+	s := &session.ScriptMetrics{Elapsed: elapsed.Microseconds(), Omitted: r.dropped}
+	for _, t := range r.thresholds {
+		if t.AbortOnFail && merged {
+			s.Thresholds = append(s.Thresholds, t)
 		}
 	}
-	return nil
+	var others []k6metric.Metric
+	for _, m := range r.all() {
+		if slices.ContainsFunc(s.Thresholds, func(t k6metric.Threshold) bool { return t.Metric == m.Name }) {
+			s.Metrics = append(s.Metrics, *m)
+		} else {
+			others = append(others, m.Coarse())
+		}
+	}
+	s.Metrics = append(s.Metrics, others...)
+	return s
 }
 
 // all returns the recorded metrics in the order of their first samples, followed

@@ -23,16 +23,17 @@ type scriptSession struct {
 	started bool // the measurement was started
 
 	had session.ScriptState // the client's last report
-	// series and totals are complete when released is closed.
-	series []result.Second
-	totals *result.Totals
+	// series, totals and summary are complete when released is closed.
+	series  []result.Second
+	totals  *result.Totals
+	summary *result.ScriptSummary
 }
 
 // newScriptSession returns a session for a script's file in the script's directory.
 func newScriptSession(file string, watcher Watcher) *scriptSession {
 	return &scriptSession{
-		// A client receives at most six orders: Prepare, three Starts, EndMeasurement and Release.
-		watcher: watcher, orders: make(chan pod.Order, 6), released: make(chan struct{}),
+		// A client receives at most seven orders: Prepare, three Starts, EndMeasurement, Summarize and Release.
+		watcher: watcher, orders: make(chan pod.Order, 7), released: make(chan struct{}),
 		plan: &session.Plan{Script: &session.Script{File: file, Segment: "0:1", Sequence: "0,1", Leads: true}},
 	}
 }
@@ -89,12 +90,35 @@ func (s *scriptSession) SendSecond(_ sessionpb.Stage, second *result.ClientSecon
 	s.series = append(s.series, point(second))
 }
 
-// SendTotals records the totals and releases the client.
+// SendTotals records the totals. It makes the client run handleSummary() if the script may define that, and else
+// releases the client.
 func (s *scriptSession) SendTotals(totals *result.Totals) {
 	s.totals = totals
+	if !totals.Script.Summarizes {
+		s.release()
+		return
+	}
+	data, err := result.SummaryData([]*result.ScriptTotals{totals.Script}, nil, s.had.SetupData)
+	if err != nil {
+		s.SendSummary(&result.ScriptSummary{Error: err.Error()})
+		return
+	}
+	s.orders <- pod.Summarize{Data: data}
+}
+
+// SendSummary records what handleSummary() returned and releases the client.
+func (s *scriptSession) SendSummary(summary *result.ScriptSummary) {
+	s.summary = summary
+	s.release()
+}
+
+func (s *scriptSession) release() {
 	s.orders <- pod.Release{}
 	close(s.released)
 }
+
+// ScriptMetrics does nothing: the client itself evaluates thresholds with abortOnFail.
+func (s *scriptSession) ScriptMetrics(*session.ScriptMetrics, int) {}
 
 // StageEnded does nothing: a script has no warm-up.
 func (s *scriptSession) StageEnded(sessionpb.Stage) {}

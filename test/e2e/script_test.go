@@ -12,10 +12,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -207,4 +210,94 @@ func TestScriptPublished(t *testing.T) {
 			t.Errorf("%s: %d requests%s", name, got, conditions(done))
 		}
 	}
+}
+
+const endScript = `
+import http from 'k6/http';
+import { check, sleep } from 'k6';
+export const options = { vus: 4, duration: '2m', thresholds: { http_reqs: [{ threshold: 'count<THRESHOLD', abortOnFail: true }] } };
+export function setup() { return { code: 7 } }
+export default function () {
+  check(http.get(__ENV.ASSAY_TARGET_URL + '/fixed/0/100'), { 'is 200': (r) => r.status === 200 });
+  sleep(0.02);
+}
+export function teardown(data) { http.get(__ENV.ASSAY_TARGET_URL + '/fixed/0/' + data.code); }
+export function handleSummary(data) {
+  return { 'out/summary.json': JSON.stringify(data), '../../escape': 'x', stdout: 'requests: ' + data.metrics.http_reqs.values.count };
+}
+`
+
+// TestScriptEnds checks that a threshold with abortOnFail ends the load of all clients, decided on the sum of their
+// requests, that handleSummary() runs with the figures of all of them, and that its files can be written to a directory.
+func TestScriptEnds(t *testing.T) {
+	t.Parallel()
+	c := theCluster
+	ns := c.namespace(t)
+	c.files(t, ns, "end", map[string]string{"script.js": strings.ReplaceAll(endScript, "THRESHOLD", "300")})
+	run := wrapper.NewRun(ns, "ends", serverImage).Lane("script-ends").Script("end").Clients(2, "250m", "192Mi").Obj()
+	c.create(t, run)
+	done := c.finished(t, run, 90*time.Second)
+	wantSucceeded(t, done)
+	abort := done.Status.Abort
+	if abort == nil || abort.Metric != "http_reqs" || abort.Threshold != "count<300" || done.Status.Verdict != v1alpha1.VerdictFailed {
+		t.Fatalf("%s: %+v%s", done.Status.Verdict, abort, conditions(done))
+	}
+	if got := thresholds(done); got.Status != metav1.ConditionFalse || got.Reason != v1alpha1.ReasonAbortedOnFail || !strings.Contains(got.Message, "aborted at second") {
+		t.Errorf("%+v", got)
+	}
+	stored := c.artifact(t, done)
+	if n := stored.Merged.Requests; n < 300 {
+		t.Errorf("the load ended after %d requests", n)
+	}
+	for i := range stored.Clients {
+		if n := stored.Clients[i].Requests; n >= stored.Merged.Requests || n == 0 {
+			t.Errorf("client %d made %d of %d requests", i, n, stored.Merged.Requests)
+		}
+	}
+	if apart := (stored.Clients[0].EndedAt - stored.Clients[1].EndedAt); apart > 1_000_000 || apart < -1_000_000 {
+		t.Errorf("the clients' loads ended %d µs apart", apart)
+	}
+	if s := stored.Script; s.Abort == nil || len(s.EndedEarly) != 0 || len(s.Checks) != 1 || s.Checks[0].Passes < 300 {
+		t.Errorf("%+v", s)
+	}
+	directory := t.TempDir()
+	plugin(t, 0, "report", run.Name, "-n", ns, "-o", "script", "--directory", directory)
+	want := fmt.Sprintf("requests: %v", stored.Script.Metric("http_reqs").Sum)
+	for name, text := range map[string]string{"stdout": want, "escape": "x", "out/summary.json": `"is 200"`} {
+		content, err := os.ReadFile(filepath.Join(directory, name))
+		if err != nil || !strings.Contains(string(content), text) {
+			t.Errorf("%s: %v: lacks %q: %.200s", name, err, text, content)
+		}
+	}
+}
+
+// TestScriptTearsDownWithoutClient0 kills client 0 in the middle of the load. Client 1 must run teardown().
+func TestScriptTearsDownWithoutClient0(t *testing.T) {
+	t.Parallel()
+	c := theCluster
+	ns := c.namespace(t)
+	c.files(t, ns, "end", map[string]string{"script.js": strings.ReplaceAll(endScript, "THRESHOLD", "1000000")})
+	run := wrapper.NewRun(ns, "lost", serverImage).Lane("script-lost").Script("end").Clients(2, "250m", "192Mi").Retain(v1alpha1.RetainAlways).Obj()
+	c.create(t, run)
+	running := c.until(t, run, time.Minute, "is measured", func(r *v1alpha1.BenchmarkRun) bool { return r.Status.MeasurementTime != nil })
+	c.kill(t, c.clientPod(t, running, 0), "client")
+	done := c.finished(t, run, time.Minute)
+	wantFailed(t, done, v1alpha1.ReasonClientFailed)
+	done = c.until(t, run, time.Minute, "says who ran teardown()", func(r *v1alpha1.BenchmarkRun) bool {
+		return strings.Contains(meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded).Message, "teardown()")
+	})
+	if got := meta.FindStatusCondition(done.Status.Conditions, v1alpha1.ConditionSucceeded).Message; !strings.HasSuffix(got, "Client 1 ran the script's teardown() because client 0 was lost.") {
+		t.Errorf("%s", got)
+	}
+	if server := c.serverReport(t, done); server["/fixed/0/7"].Requests != 1 {
+		t.Errorf("the server had %d requests of teardown()", server["/fixed/0/7"].Requests)
+	}
+}
+
+// clientPod returns the pod of a client.
+func (c *cluster) clientPod(t *testing.T, run *v1alpha1.BenchmarkRun, index int) *corev1.Pod {
+	t.Helper()
+	return c.pod(t, run.Namespace, client.MatchingLabels{
+		manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleClient, "batch.kubernetes.io/job-completion-index": fmt.Sprint(index),
+	})
 }

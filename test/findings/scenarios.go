@@ -283,7 +283,7 @@ export default function () { for (let i = 0, n = 0; i < 20000; i++) n += i; http
 		name: "script", about: "a script with which nothing is wrong",
 		near: []string{
 			validity.ReasonNoRequests, validity.ReasonScriptMarkedFailed, validity.ReasonLoadEndedEarly, validity.ReasonIterationsDropped,
-			validity.ReasonTeardownFailed, validity.ReasonMetricsOmitted,
+			validity.ReasonTeardownFailed, validity.ReasonSummaryFailed, validity.ReasonMetricsOmitted,
 		},
 		script: rateScript(20, ``),
 		run:    scripted,
@@ -295,15 +295,16 @@ export default function () { for (let i = 0, n = 0; i < 20000; i++) n += i; http
 		run:    scripted,
 	},
 	{
-		name: "script-failing", about: "a script that calls test.fail(), with a teardown() that throws",
-		raises: findings{validity.ReasonScriptMarkedFailed: result.Invalidates, validity.ReasonTeardownFailed: result.Warns},
+		name: "script-failing", about: "a script that calls test.fail(), with a teardown() and a handleSummary() that throw",
+		raises: findings{validity.ReasonScriptMarkedFailed: result.Invalidates, validity.ReasonTeardownFailed: result.Warns, validity.ReasonSummaryFailed: result.Warns},
 		script: rateScript(20, `if (exec.scenario.iterationInTest === 10) exec.test.fail('by the script');`) +
-			`export function teardown() { throw new Error('by the script'); }`,
+			`export function teardown() { throw new Error('by the script'); }
+export function handleSummary() { throw new Error('by the script'); }`,
 		run: scripted,
 	},
 	{
-		name: "script-ending", about: "a script whose threshold ends the load",
-		raises: findings{validity.ReasonLoadEndedEarly: result.Invalidates},
+		name: "script-ending", about: "a script whose threshold ends the load of all clients, which is no finding",
+		near: []string{validity.ReasonLoadEndedEarly},
 		script: `import http from 'k6/http';
 export const options = { vus: 5, duration: '30s', thresholds: { http_reqs: [{ threshold: 'count<200', abortOnFail: true }] } };
 export default function () { http.get(__ENV.ASSAY_TARGET_URL + '/fixed/2000/100'); }

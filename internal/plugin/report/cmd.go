@@ -48,6 +48,8 @@ Output formats of a run:
                      data for scripts of your own; requests is a list like that of
                      "ab -g", sampled from the histograms
   junit              a test case for each finding and threshold, for pipelines
+  script             the files that handleSummary() of a k6 script returned, with
+                     --directory
   benchstat          Go's benchmark format, for benchstat
 
 Of a round: text, html and svg=PICTURE, markdown, json, csv (a record for each run),
@@ -79,6 +81,9 @@ const example = `  # The report of a run, as text
   # Charts by gnuplot
   kubectl assay report tomcat-nio -o gnuplot | gnuplot > report.svg
   kubectl assay report tomcat-nio -o gnuplot --directory tomcat-nio
+
+  # The files that handleSummary() of a k6 script returned
+  kubectl assay report shop -o script --directory shop
 
   # Compare runs by benchstat
   kubectl assay report tomcat-nio -o benchstat > nio.txt
@@ -154,7 +159,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	}
 	all := slices.Compact(slices.Sorted(slices.Values(append(runFormats(), roundFormats()...))))
 	cluster.OutputFlag(cmd, &format, all, report.Usage(runFormats())+"; of a round: "+report.Usage(roundFormats()))
-	cmd.Flags().StringVar(&directory, "directory", "", "with -o gnuplot: write the script and its data as files into this directory")
+	cmd.Flags().StringVar(&directory, "directory", "", "with -o gnuplot or -o script: write the files into this directory")
 	cmd.Flags().BoolVar(&from.whole, "whole", false, "read the whole result of a run from its bucket, with your own credentials")
 	cmd.Flags().StringVar(&from.bucket, "bucket", "", "with --whole: URL by which you reach the bucket, such as s3://my-bucket?region=eu-central-1; that in the run's status if not set")
 	cmd.Flags().Int64Var(&number, "round", 0, "number of a Benchmark's round; the last completed one if not set")

@@ -4,23 +4,80 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// filesFormat is the format that can be several files.
-const filesFormat = "gnuplot"
+const (
+	// filesFormat is the format that can be several files.
+	filesFormat = "gnuplot"
+	// scriptFormat is the format of the files that handleSummary() of a k6 script returned.
+	scriptFormat = "script"
+)
 
 // checkDirectory returns an error if a directory is given for a report that is one file.
 func checkDirectory(directory string, kind *cluster.Kind, format string) error {
-	if directory != "" && (format != filesFormat || kind != cluster.BenchmarkRun) {
-		return exit.Errorf(exit.Unknown, "--directory needs the report of a run with -o %s", filesFormat)
+	if directory != "" && (format != filesFormat && format != scriptFormat || kind != cluster.BenchmarkRun) {
+		return exit.Errorf(exit.Unknown, "--directory needs the report of a run with -o %s or -o %s", filesFormat, scriptFormat)
+	}
+	if directory == "" && format == scriptFormat {
+		return exit.Errorf(exit.Unknown, "-o %s needs --directory, into which the files of handleSummary() are written", scriptFormat)
 	}
 	return nil
+}
+
+// writeScriptFiles writes the files that handleSummary() of a script returned into a directory, which it creates if there is
+// none, and prints their paths. It replaces files of an earlier report. Nothing is written outside of the directory, also
+// if that contains symbolic links.
+func writeScriptFiles(directory string, r *result.Result, out io.Writer) error {
+	if r.Script == nil || r.Script.Summary == nil {
+		return exit.Errorf(exit.Failed, "the run has no files of handleSummary(): its load is not a k6 script that defines it")
+	}
+	s := r.Script.Summary
+	if s.Error != "" {
+		return exit.Errorf(exit.Failed, "handleSummary() of the script failed: %s", printable.Text(s.Error))
+	}
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(directory)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // only a handle of the directory
+	for i := range s.Files {
+		f := &s.Files[i]
+		name := result.SummaryName(f.Name) // the artifact may be another program's
+		line := filepath.Join(directory, name)
+		if f.Omitted != "" {
+			line = fmt.Sprintf("%s (%d bytes) was not kept: %s", name, f.Size, printable.Text(f.Omitted))
+		} else if err := writeInto(root, name, f.Content); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(out, line); err != nil {
+			return err
+		}
+	}
+	if s.Omitted > 0 {
+		_, err = fmt.Fprintf(out, "%d more files were not kept: at most %d are\n", s.Omitted, result.MaxSummaryFiles)
+	}
+	return err
+}
+
+// writeInto writes a file below a directory, with the directories of its path.
+func writeInto(root *os.Root, name string, content []byte) error {
+	if parent := path.Dir(name); parent != "." {
+		if err := root.MkdirAll(filepath.FromSlash(parent), 0o755); err != nil {
+			return err
+		}
+	}
+	return root.WriteFile(filepath.FromSlash(name), content, 0o644)
 }
 
 // writeFiles writes the files of a report into a directory, which it creates if there is none, and prints their paths.

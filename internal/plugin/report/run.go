@@ -20,7 +20,7 @@ import (
 
 // runFormats returns the formats of a run's report.
 func runFormats() []string {
-	formats := append(report.Names(), htmlFormat)
+	formats := append(report.Names(), htmlFormat, scriptFormat)
 	for _, name := range runpage.Pictures() {
 		formats = append(formats, svgPrefix+name)
 	}
@@ -75,6 +75,9 @@ func write(ctx context.Context, c *cluster.Cluster, name string, from source, fo
 			return fmt.Errorf("write spec as YAML: %w", err)
 		}
 		return runpage.Write(out, r, runpage.Extras{Spec: string(spec)})
+	}
+	if format == scriptFormat {
+		return writeScriptFiles(directory, r, out)
 	}
 	if directory != "" {
 		return writeFiles(directory, r, out)

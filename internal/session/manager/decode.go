@@ -30,6 +30,7 @@ type numbered struct {
 	clockError  int64
 	sample      *result.ServerSample
 	requested   bool
+	summary     *result.ScriptSummary
 }
 
 // decode returns the content of a numbered message, and nil for any other. It
@@ -40,7 +41,7 @@ func (r *run) decode(st *stream, m *sessionpb.PodMessage, now int64) (*numbered,
 		return nil, nil
 	}
 	switch m.GetMessage().(type) {
-	case *sessionpb.PodMessage_ClientSample, *sessionpb.PodMessage_ClientTotals, *sessionpb.PodMessage_ServerSample:
+	case *sessionpb.PodMessage_ClientSample, *sessionpb.PodMessage_ClientTotals, *sessionpb.PodMessage_ServerSample, *sessionpb.PodMessage_ScriptSummary:
 	case nil:
 		if m.GetNumber() == 0 {
 			return nil, nil
@@ -66,6 +67,8 @@ func (r *run) decode(st *stream, m *sessionpb.PodMessage, now int64) (*numbered,
 	case *sessionpb.PodMessage_ClientTotals:
 		n.size = int64(proto.Size(body.ClientTotals))
 		err = n.decodeTotals(body.ClientTotals, starts, now)
+	case *sessionpb.PodMessage_ScriptSummary:
+		n.summary, err = session.ScriptSummaryFromWire(body.ScriptSummary)
 	case *sessionpb.PodMessage_ServerSample:
 		err = n.decodeSample(body.ServerSample, now)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -55,6 +56,10 @@ func (r *run) receive(st *stream, m *sessionpb.PodMessage, now int64) (news bool
 	if err != nil {
 		return false, err
 	}
+	metrics, err := decodeScriptMetrics(m)
+	if err != nil {
+		return false, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := st.participant
@@ -83,6 +88,8 @@ func (r *run) receive(st *stream, m *sessionpb.PodMessage, now int64) (news bool
 		err = p.setProbeResult(body.ProbeSucceeded)
 	case *sessionpb.PodMessage_ScriptState:
 		err = r.setScriptState(p, body.ScriptState)
+	case *sessionpb.PodMessage_ScriptMetrics:
+		return false, r.setScriptMetrics(p, metrics, int64(proto.Size(body.ScriptMetrics)))
 	case *sessionpb.PodMessage_ProbeFailed:
 		p.ProbeFailure = clipped(body.ProbeFailed.GetReason())
 	case *sessionpb.PodMessage_Failure:
@@ -124,6 +131,12 @@ func (r *run) receiveNumbered(p *participant, n *numbered) (news bool, err error
 			return false, malformed("with these totals, those of all clients have more than %d bytes", int64(maxTotalsBytes))
 		}
 		p.Totals, p.TotalsSince, p.ClockError, news = n.totals, time.Now(), n.clockError, true
+		r.wake() // the other clients of a script may wait for the teardown
+	case n.summary != nil:
+		if p.Summary != nil {
+			return false, malformed("a second summary")
+		}
+		p.Summary, news = n.summary, true
 	case n.sample != nil:
 		appeared, err := r.addSample(n.sample)
 		if err != nil {
@@ -147,6 +160,7 @@ func allowed(role sessionpb.Role, m *sessionpb.PodMessage) bool {
 	case nil: // of a later version, unless there is nothing in it
 		return len(m.ProtoReflect().GetUnknown()) > 0
 	case *sessionpb.PodMessage_Ready, *sessionpb.PodMessage_StageEnded, *sessionpb.PodMessage_ScriptState,
+		*sessionpb.PodMessage_ScriptMetrics, *sessionpb.PodMessage_ScriptSummary,
 		*sessionpb.PodMessage_ClientSample, *sessionpb.PodMessage_ClientTotals:
 		return role == sessionpb.Role_ROLE_CLIENT
 	case *sessionpb.PodMessage_ServerSample:

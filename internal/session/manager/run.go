@@ -30,14 +30,16 @@ type run struct {
 	agent     *participant
 	// totalsBytes is the size of the clients' totals.
 	totalsBytes int64
-	progress    map[sessionpb.Stage]*progress
-	series      series
-	whole       whole
-	warmup      steady.Seconds
-	usage       *usage            // of the server
-	backends    map[string]*usage // of the containers behind it, by name
-	node        samples[result.NodeUsage]
-	governor    string
+	// metricsBytes is the size of the clients' metrics of a k6 script.
+	metricsBytes int64
+	progress     map[sessionpb.Stage]*progress
+	series       series
+	whole        whole
+	warmup       steady.Seconds
+	usage        *usage            // of the server
+	backends     map[string]*usage // of the containers behind it, by name
+	node         samples[result.NodeUsage]
+	governor     string
 }
 
 // desired holds what the controllers have set for the pods.
@@ -52,7 +54,11 @@ type desired struct {
 	// endMeasurement is the second of the measurement with which the clients are to end it, 0 for its
 	// planned end.
 	endMeasurement int64
-	release        bool
+	// summarize holds the data with which clients are to run handleSummary(), tearDown the clients that are to run
+	// teardown(), by index.
+	summarize map[int][]byte
+	tearDown  map[int]bool
+	release   bool
 }
 
 // participant is the state of one pod: what it has reported, which of an agent is the part that
@@ -70,6 +76,8 @@ type participant struct {
 	// malformed is set if Failure is about a malformed message.
 	malformed bool
 	seconds   map[sessionpb.Stage]int64 // of a client, the first second that has not arrived
+	// metricsBytes is the size of Metrics as it was sent.
+	metricsBytes int64
 }
 
 func newRun() *run {
@@ -208,8 +216,11 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 	if m := r.dueSetupData(st, p); m != nil {
 		return m
 	}
+	if m := d.dueScript(st, p); m != nil {
+		return m
+	}
 	for _, stage := range stages {
-		if at := r.starts[stage]; at != 0 && p.Starts[stage] == 0 {
+		if at := r.starts[stage]; at != 0 && p.Starts[stage] == 0 && !r.awaitsTeardown(stage, p) {
 			p.Starts[stage] = at
 			return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Start{Start: &sessionpb.Start{Stage: stage, At: at}}}
 		}
@@ -219,6 +230,16 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_End{End: &sessionpb.End{}}}
 	}
 	return d.dueEndMeasurement(st, p)
+}
+
+// awaitsTeardown reports whether a stage is the teardown of a k6 script and has to wait: the client that leads comes first,
+// so that the others can take its place if it is lost meanwhile.
+func (r *run) awaitsTeardown(stage sessionpb.Stage, p *participant) bool {
+	if stage != sessionpb.Stage_STAGE_TEARDOWN || p.identity.Role != sessionpb.Role_ROLE_CLIENT || p.identity.Index == session.ScriptLeader {
+		return false
+	}
+	leader := r.clients[session.ScriptLeader]
+	return leader == nil || leader.Totals == nil
 }
 
 // dueEndMeasurement returns the order to end the measurement early, for a client that is in it.

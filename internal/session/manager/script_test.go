@@ -7,6 +7,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/assay-dev/assay/internal/k6metric"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -93,4 +95,98 @@ func TestMalformedScriptStates(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEndOfAScript checks the way of a script's metrics, of its teardown() and of its handleSummary(), each of which a
+// restarted manager must know again.
+func TestEndOfAScript(t *testing.T) {
+	b := newBench(t)
+	clients := []*endpoint{b.join(clientOf("run", 0)), b.join(clientOf("run", 1))}
+	at := b.now()
+	b.Start("run", measurement, at)
+	bought := k6metric.New("bought", k6metric.Counter, k6metric.None)
+	for i, c := range clients {
+		if got := order[pod.Start](t, c); got.Stage != measurement {
+			t.Errorf("started %v", got)
+		}
+		bought.Add(float64(i+1), 1)
+		c.ScriptMetrics(&session.ScriptMetrics{Elapsed: 5, Metrics: []k6metric.Metric{*bought}}, session.MaxScriptMetricsBytes)
+	}
+	known := func(o session.Observation) bool {
+		return o.Clients[0].Metrics != nil && o.Clients[1].Metrics != nil && o.Clients[1].Metrics.Metrics[0].Sum == 3
+	}
+	b.await("run", "metrics", known)
+	b.restart()
+	b.await("run", "metrics, told again", known)
+
+	b.Start("run", teardown, b.now())
+	if got := order[pod.Start](t, clients[0]); got.Stage != teardown {
+		t.Errorf("started %v", got)
+	}
+	b.TearDown("run", 1) // the first order since: client 1 waits for the totals of client 0
+	order[pod.TearDown](t, clients[1])
+	clients[1].ScriptState(session.ScriptState{TearingDown: true, TornDown: true, TeardownError: "still there"})
+	b.await("run", "teardown", count(1, func(c session.ClientState) bool { return c.Script.TornDown && c.Script.TeardownError == "still there" }))
+	clients[0].SendTotals(&result.Totals{StartedAt: at, EndedAt: at, Script: &result.ScriptTotals{Summarizes: true, Checks: []k6metric.Check{{Name: "is 200", Passes: 3}}}})
+	if got := order[pod.Start](t, clients[1]); got.Stage != teardown {
+		t.Errorf("started %v", got)
+	}
+
+	b.Summarize("run", 0, []byte("{}"))
+	if got := order[pod.Summarize](t, clients[0]); string(got.Data) != "{}" {
+		t.Errorf("data %q", got.Data)
+	}
+	clients[0].SendSummary(&result.ScriptSummary{Files: []result.SummaryFile{{Name: "a.txt", Content: []byte("\xff"), Size: 1}}})
+	returned := func(o session.Observation) bool {
+		s := o.Clients[0].Summary
+		return s != nil && len(s.Files) == 1 && string(s.Files[0].Content) == "\xff" && o.Clients[0].Totals.Script.Checks[0].Passes == 3
+	}
+	b.await("run", "the summary", returned)
+	b.restart()
+	b.await("run", "the summary, told again", returned)
+	b.Summarize("run", 0, []byte("{}"))
+	b.Release("run")
+	order[pod.Release](t, clients[0]) // and not the order to summarize again
+}
+
+// TestMalformedScriptMessages: a client that sends metrics or files that can't be fails its run.
+func TestMalformedScriptMessages(t *testing.T) {
+	b := newBench(t)
+	for name, tc := range map[string]struct {
+		message *sessionpb.PodMessage
+		started bool
+		want    string
+	}{
+		"metrics out of turn": {metricsMessage(&sessionpb.ScriptMetrics{}), false, "has not started"},
+		"metrics that aren't": {metricsMessage(&sessionpb.ScriptMetrics{Metrics: []*sessionpb.ScriptMetric{{Name: "m", Kind: "x"}}}), true, "kind"},
+		"too much":            {metricsMessage(&sessionpb.ScriptMetrics{Metrics: []*sessionpb.ScriptMetric{{Name: strings.Repeat("x", session.MaxScriptMetricsBytes), Kind: "rate"}}}), true, "bytes"},
+		"a path that escapes": {summaryMessage(&sessionpb.ScriptSummary{Files: []*sessionpb.SummaryFile{{Name: "../a"}}}), true, "../a"},
+		"a name twice":        {summaryMessage(&sessionpb.ScriptSummary{Files: []*sessionpb.SummaryFile{{Name: "a"}, {Name: "a"}}}), true, "file"},
+		"too large files":     {summaryMessage(&sessionpb.ScriptSummary{Files: []*sessionpb.SummaryFile{{Name: "a", Content: make([]byte, result.MaxSummaryBytes+1), SizeBytes: 1 << 20}}}), true, "bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := "run " + name
+			c := b.dial(token(clientOf(run, 0)))
+			c.send(hello(&sessionpb.Hello{Role: client}))
+			b.await(run, "connected", connected(1))
+			if tc.started {
+				b.Start(run, measurement, b.now())
+			}
+			c.send(tc.message)
+			if err := c.end(); status.Code(err) != codes.InvalidArgument {
+				t.Errorf("the session ended with %v", err)
+			}
+			if got := b.Observe(run).Clients[0].Failure; !strings.Contains(got, tc.want) {
+				t.Errorf("failure %q", got)
+			}
+		})
+	}
+}
+
+func metricsMessage(m *sessionpb.ScriptMetrics) *sessionpb.PodMessage {
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptMetrics{ScriptMetrics: m}}
+}
+
+func summaryMessage(m *sessionpb.ScriptSummary) *sessionpb.PodMessage {
+	return &sessionpb.PodMessage{Number: 1, Message: &sessionpb.PodMessage_ScriptSummary{ScriptSummary: m}}
 }

@@ -69,6 +69,8 @@ type stream struct {
 	endedMeasurement bool
 	released         bool
 	setup            bool
+	// summarized and toreDown report whether the client has the orders to run these functions of its script.
+	summarized, toreDown bool
 	// pings are those that are not answered yet.
 	pings []ping
 }

@@ -68,10 +68,11 @@ func TestProtocolMismatch(t *testing.T) {
 		"before versions": {&sessionpb.Protocol{}, session.Protocol(), "the pod speaks version 0 and"},
 		"equal":           {session.Protocol(), session.Protocol(), ""},
 		"before a node":   {&sessionpb.Protocol{Version: 1, MinVersion: 1}, session.Protocol(), ""},
-		"next manager":    {session.Protocol(), &sessionpb.Protocol{Version: 3, MinVersion: 1}, ""},
-		"next pod":        {&sessionpb.Protocol{Version: 3, MinVersion: 1}, session.Protocol(), ""},
+		"before scripts":  {&sessionpb.Protocol{Version: 2, MinVersion: 1}, session.Protocol(), ""},
+		"next manager":    {session.Protocol(), &sessionpb.Protocol{Version: 4, MinVersion: 1}, ""},
+		"next pod":        {&sessionpb.Protocol{Version: 4, MinVersion: 1}, session.Protocol(), ""},
 		"manager too new": {&sessionpb.Protocol{Version: 1, MinVersion: 1}, &sessionpb.Protocol{Version: 3, MinVersion: 2}, "needs pods with at least version 2. The pod's image is from an older release"},
-		"pod too new":     {&sessionpb.Protocol{Version: 4, MinVersion: 3}, session.Protocol(), "needs a manager with at least version 3, the manager speaks version 2"},
+		"pod too new":     {&sessionpb.Protocol{Version: 5, MinVersion: 4}, session.Protocol(), "needs a manager with at least version 4, the manager speaks version 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -134,7 +135,7 @@ func TestRecordedPods(t *testing.T) {
 				t.Fatal(err)
 			}
 			const want = "session protocol mismatch: the pod speaks version 0 and needs a manager with at least version 0, " +
-				"the manager speaks version 2 and needs pods with at least version 1. The pod's image is from an older release of Assay. " +
+				"the manager speaks version 3 and needs pods with at least version 1. The pod's image is from an older release of Assay. " +
 				"Create the run again; if that fails too, install the manager, the agent and assay-load from one release"
 			err = stream.RecvMsg(&sessionpb.ManagerMessage{})
 			if s := status.Convert(err); s.Code() != codes.FailedPrecondition || s.Message() != want {
@@ -176,7 +177,7 @@ func TestRejectedPodEnds(t *testing.T) {
 	b := newBench(t)
 	b.protocol = &sessionpb.Protocol{Version: 4, MinVersion: 3}
 	err := <-b.join(clientOf("run", 0)).ended
-	if err == nil || !strings.Contains(err.Error(), "session protocol mismatch: the pod speaks version 2") {
+	if err == nil || !strings.Contains(err.Error(), "session protocol mismatch: the pod speaks version 3") {
 		t.Errorf("Run: %v", err)
 	}
 }

@@ -66,6 +66,7 @@ const (
 	ready
 	warmupEnded
 	scriptState
+	scriptMetrics
 	probeFailed
 )
 
@@ -76,6 +77,8 @@ type received struct {
 	setup          bool
 	end            bool
 	endMeasurement bool
+	summarize      bool
+	tearDown       bool
 	watch          *sessionpb.Watch
 }
 
@@ -154,6 +157,17 @@ func (s *Session) fail(kind session.FailureKind, reason string) {
 // ScriptState reports the progress of a client's k6 script.
 func (s *Session) ScriptState(script session.ScriptState) {
 	s.report(scriptState, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptState{ScriptState: session.ScriptStateToWire(script)}})
+}
+
+// ScriptMetrics reports the metrics of a client's k6 script so far. Of several reports, only the last is sure to reach
+// the manager. limit bounds its size in bytes.
+func (s *Session) ScriptMetrics(metrics *session.ScriptMetrics, limit int) {
+	s.report(scriptMetrics, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptMetrics{ScriptMetrics: session.ScriptMetricsToWire(metrics, limit)}})
+}
+
+// SendSummary sends what handleSummary() of a client's k6 script returned.
+func (s *Session) SendSummary(summary *result.ScriptSummary) {
+	s.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptSummary{ScriptSummary: session.ScriptSummaryToWire(summary)}})
 }
 
 // SendSecond sends a sample second of a client. Of its latencies it sends those of the phase total,

@@ -119,7 +119,7 @@ func (st *stream) hello() *sessionpb.PodMessage {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.reported = st.reports
-	st.reported[failed], st.reported[probeFailed] = nil, nil
+	st.reported[failed], st.reported[probeFailed], st.reported[scriptMetrics] = nil, nil, nil
 	if !st.clock.measured() {
 		st.reported[ready] = nil
 	}
@@ -283,6 +283,10 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 		return Start{Stage: m.Start.GetStage(), At: m.Start.GetAt()}
 	case *sessionpb.ManagerMessage_SetupData:
 		return once(&st.received.setup, SetupData{Data: m.SetupData.GetData()})
+	case *sessionpb.ManagerMessage_Summarize:
+		return once(&st.received.summarize, Summarize{Data: m.Summarize.GetData()})
+	case *sessionpb.ManagerMessage_TearDown:
+		return once(&st.received.tearDown, TearDown{})
 	case *sessionpb.ManagerMessage_End:
 		if m.End.GetStage() == sessionpb.Stage_STAGE_MEASUREMENT {
 			return once(&st.received.endMeasurement, EndMeasurement{At: m.End.GetAt()})

@@ -96,6 +96,12 @@ func (s *Session) Report(event Event) {
 	}
 }
 
+// Release sends the last order and ends the session.
+func (s *Session) Release() {
+	s.Send(pod.Release{})
+	close(s.ended)
+}
+
 // Send sends the client an order.
 func (s *Session) Send(order pod.Order) { s.orders <- order }
 

@@ -1,0 +1,69 @@
+package manager
+
+import (
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+// decodeScriptMetrics returns the metrics in a message, and nil for any other. It needs no lock, since decoding takes long.
+func decodeScriptMetrics(m *sessionpb.PodMessage) (*session.ScriptMetrics, error) {
+	if m.GetScriptMetrics() == nil {
+		return nil, nil
+	}
+	metrics, err := session.ScriptMetricsFromWire(m.GetScriptMetrics())
+	if err != nil {
+		return nil, malformed("%s", err)
+	}
+	return metrics, nil
+}
+
+// setScriptMetrics replaces a client's metrics. size is that of the message.
+func (r *run) setScriptMetrics(p *participant, metrics *session.ScriptMetrics, size int64) error {
+	if r.starts[sessionpb.Stage_STAGE_MEASUREMENT] == 0 {
+		return malformed("metrics of a script that has not started")
+	}
+	if r.metricsBytes += size - p.metricsBytes; r.metricsBytes > session.MaxAllScriptMetricsBytes {
+		return malformed("with these metrics, those of all clients have more than %d bytes", int64(session.MaxAllScriptMetricsBytes))
+	}
+	p.Metrics, p.metricsBytes = metrics, size
+	return nil
+}
+
+// Summarize makes a client run handleSummary() of its k6 script with the given data, which is JSON. Only the first
+// order to a client counts.
+func (s *Server) Summarize(run string, client int, data []byte) {
+	s.of(run).update(func(d *desired) {
+		if d.summarize == nil {
+			d.summarize = map[int][]byte{}
+		}
+		if d.summarize[client] == nil {
+			d.summarize[client] = data
+		}
+	})
+}
+
+// TearDown makes a client run teardown() of its k6 script in place of the client that leads.
+func (s *Server) TearDown(run string, client int) {
+	s.of(run).update(func(d *desired) {
+		if d.tearDown == nil {
+			d.tearDown = map[int]bool{}
+		}
+		d.tearDown[client] = true
+	})
+}
+
+// dueScript returns the next order about the end of a k6 script, for a client that doesn't have it.
+func (d *desired) dueScript(st *stream, p *participant) *sessionpb.ManagerMessage {
+	if p.identity.Role != sessionpb.Role_ROLE_CLIENT {
+		return nil
+	}
+	if data := d.summarize[p.identity.Index]; data != nil && !st.summarized && p.Summary == nil {
+		st.summarized = true
+		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Summarize{Summarize: &sessionpb.Summarize{Data: data}}}
+	}
+	if d.tearDown[p.identity.Index] && !st.toreDown {
+		st.toreDown = true
+		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_TearDown{TearDown: &sessionpb.TearDown{}}}
+	}
+	return nil
+}
