@@ -62,6 +62,7 @@ type NginxServer struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:XValidation:rule="self.all(f, self.exists_one(g, [g.?pathSuffix, g.?pathPrefix] == [f.?pathSuffix, f.?pathPrefix]))",message="forward must not have the same path twice"
+	// +kubebuilder:validation:XValidation:rule="self.all(f, !has(f.protocol) || f.protocol == 'HTTP')",message="forward must have the protocol HTTP: nginx doesn't speak AJP"
 	// +optional
 	Forward []Forward `json:"forward,omitempty"`
 

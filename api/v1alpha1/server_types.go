@@ -72,9 +72,25 @@ type Forward struct {
 	// +optional
 	PathPrefix string `json:"pathPrefix,omitempty"`
 
+	// protocol is the protocol with the backend: HTTP, or AJP with httpd in front and a Tomcat that has
+	// ajp set behind it. Defaults to HTTP.
+	// +optional
+	Protocol ForwardProtocol `json:"protocol,omitempty"`
+
 	// backend is the name of a member of spec.target.backends.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +required
 	Backend string `json:"backend,omitempty"`
 }
+
+// ForwardProtocol is the protocol between a server in front and its backend.
+//
+// +kubebuilder:validation:Enum=HTTP;AJP
+type ForwardProtocol string
+
+// The values of ForwardProtocol.
+const (
+	ForwardHTTP ForwardProtocol = "HTTP"
+	ForwardAJP  ForwardProtocol = "AJP"
+)

@@ -19,6 +19,11 @@ type TomcatServer struct {
 	// +optional
 	Connector TomcatConnector `json:"connector,omitempty,omitzero"`
 
+	// ajp adds a connector for AJP, by which an httpd in front can forward requests. If not set, there
+	// is none.
+	// +optional
+	AJP *TomcatAJP `json:"ajp,omitempty"`
+
 	// jvmOptions are options of the Java virtual machine (CATALINA_OPTS), one option per item, such
 	// as -Xmx512m.
 	// +listType=atomic
@@ -132,6 +137,23 @@ type TomcatKeepAlive struct {
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	TimeoutMilliseconds *int32 `json:"timeoutMilliseconds,omitempty"`
+}
+
+// TomcatAJP is Tomcat's connector for AJP (AjpNioProtocol). It listens on 127.0.0.1 alone, where only
+// the containers of the target's pod reach it, and therefore requires no secret.
+type TomcatAJP struct {
+	// port is the TCP port. Defaults to 8009.
+	// +default=8009
+	// +kubebuilder:validation:Minimum=1024
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	Port *int32 `json:"port,omitempty"`
+
+	// maxThreads is the largest number of threads that process requests by AJP.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	// +optional
+	MaxThreads *int32 `json:"maxThreads,omitempty"`
 }
 
 // TomcatProtocol is an implementation of Tomcat's HTTP connector.

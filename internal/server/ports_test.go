@@ -32,8 +32,15 @@ func TestContainersHaveDifferentPorts(t *testing.T) {
 		"set":                {httpd(ptr.To(int32(9000))), nil, []v1alpha1.BackendServer{generic(ptr.To(int32(9000)))}, "server and b0 have the same port 9000"},
 		"backends":           {httpd(nil), nil, []v1alpha1.BackendServer{generic(ptr.To(int32(9000))), tomcat(ptr.To(int32(9000)))}, "b0 and b1 have the same port 9000"},
 		"backends, defaults": {httpd(nil), tls, []v1alpha1.BackendServer{generic(nil), tomcat(nil)}, "b0 and b1 have the same port 8080"},
-		"other ports":        {httpd(nil), nil, []v1alpha1.BackendServer{generic(ptr.To(int32(9000))), tomcat(ptr.To(int32(9001)))}, ""},
-		"8080 next to TLS":   {httpd(nil), tls, []v1alpha1.BackendServer{tomcat(nil)}, ""},
+		"AJP and HTTP": {httpd(nil), nil, []v1alpha1.BackendServer{
+			generic(ptr.To(int32(8009))),
+			{Tomcat: &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Port: ptr.To(int32(9001))}, AJP: &v1alpha1.TomcatAJP{}}},
+		}, "b0 and b1 have the same port 8009"},
+		"its own": {httpd(nil), nil, []v1alpha1.BackendServer{
+			{Tomcat: &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Port: ptr.To(int32(9001))}, AJP: &v1alpha1.TomcatAJP{Port: ptr.To(int32(9001))}}},
+		}, "b0 and b0 have the same port 9001"},
+		"other ports":      {httpd(nil), nil, []v1alpha1.BackendServer{generic(ptr.To(int32(9000))), tomcat(ptr.To(int32(9001)))}, ""},
+		"8080 next to TLS": {httpd(nil), tls, []v1alpha1.BackendServer{tomcat(nil)}, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -86,7 +86,7 @@ type declared struct {
 // backends. It returns an error, and the servers before, at one that this version doesn't know.
 func declaredBy(t *v1alpha1.Target, configurations Configurations) ([]declared, error) {
 	inputs := []*adapter.Input{{
-		Name: ContainerName, Image: t.Image, Server: &t.Server, TLS: t.TLS, CPUs: wholeCPUs(&t.Resources), Backends: map[string]int32{},
+		Name: ContainerName, Image: t.Image, Server: &t.Server, TLS: t.TLS, CPUs: wholeCPUs(&t.Resources), Backends: map[string]int32{}, AJP: map[string]int32{},
 	}}
 	for i := range t.Backends {
 		b := &t.Backends[i]
@@ -106,6 +106,9 @@ func declaredBy(t *v1alpha1.Target, configurations Configurations) ([]declared, 
 		}
 		if i > 0 {
 			inputs[0].Backends[in.Name] = all[i].Port
+			if all[i].AJPPort != 0 {
+				inputs[0].AJP[in.Name] = all[i].AJPPort
+			}
 		}
 	}
 	return all, nil
@@ -146,10 +149,12 @@ func Render(t *v1alpha1.Target, configurations Configurations) (*Rendering, erro
 		if err != nil {
 			return nil, err
 		}
-		if other, taken := ports[s.Port]; taken {
-			return nil, fmt.Errorf("spec.target: the containers %s and %s have the same port %d: set different ports", other, s.in.Name, s.Port)
+		for _, port := range []int32{s.Port, s.AJPPort} {
+			if other, taken := ports[port]; taken && port != 0 {
+				return nil, fmt.Errorf("spec.target: the containers %s and %s have the same port %d: set different ports", other, s.in.Name, port)
+			}
+			ports[port] = s.in.Name
 		}
-		ports[s.Port] = s.in.Name
 		maps.Copy(r.Files, one.Files)
 		r.Volumes = append(r.Volumes, one.Volumes...)
 		one.Container.Name, one.Container.Image, one.Container.ImagePullPolicy = s.in.Name, s.in.Image, t.ImagePullPolicy

@@ -40,6 +40,8 @@ type Description struct {
 	Detail string
 	// Port is the TCP port on which the server listens, or 0 if Assay doesn't start it.
 	Port int32
+	// AJPPort is the TCP port on which it listens for AJP, or 0 if it doesn't.
+	AJPPort int32
 	// Configuration is the user's own configuration, or nil if there is none.
 	Configuration *v1alpha1.Configuration
 	Limits
@@ -84,8 +86,9 @@ type Input struct {
 	TLS *v1alpha1.TLS
 	// CPUs is the container's CPU limit, rounded up to whole CPUs.
 	CPUs int32
-	// Backends maps the names of the backends to their ports.
-	Backends map[string]int32
+	// Backends maps the names of the backends to their ports, AJP to those for AJP of those that
+	// have one.
+	Backends, AJP map[string]int32
 	// Files are the files of the user's own configuration, by name.
 	Files map[string]string
 }

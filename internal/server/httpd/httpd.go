@@ -3,6 +3,7 @@ package httpd
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -198,6 +199,9 @@ func modules(in *adapter.Input) []string {
 	if len(h.Forward) > 0 {
 		modules = append(modules, "proxy", "proxy_http")
 	}
+	if slices.ContainsFunc(h.Forward, func(f v1alpha1.Forward) bool { return f.Protocol == v1alpha1.ForwardAJP }) {
+		modules = append(modules, "proxy_ajp")
+	}
 	if in.TLS != nil {
 		if adapter.Resumes(in.TLS) {
 			modules = append(modules, "socache_shmcb")
@@ -256,9 +260,16 @@ func writeRoutes(c *adapter.Text, routes []webserver.Route) {
 				reuse = " enablereuse=on"
 			}
 			shared[r.Port] = true
-			c.Line(`ProxyPassMatch "^/(.*%s)$" "http://127.0.0.1:%d/$1"%s`, webserver.QuotePattern(r.Suffix), r.Port, reuse)
+			c.Line(`ProxyPassMatch "^/(.*%s)$" "%s://127.0.0.1:%d/$1"%s`, webserver.QuotePattern(r.Suffix), schemeOf(r), r.Port, reuse)
 		} else {
-			c.Line(`ProxyPass "%s" "http://127.0.0.1:%d%s"`, r.Prefix, r.Port, r.Prefix)
+			c.Line(`ProxyPass "%s" "%s://127.0.0.1:%d%s"`, r.Prefix, schemeOf(r), r.Port, r.Prefix)
 		}
 	}
+}
+
+func schemeOf(r webserver.Route) string {
+	if r.AJP {
+		return "ajp"
+	}
+	return "http"
 }

@@ -29,9 +29,13 @@ var specs = map[string]servertest.Web{
 		MPM: v1alpha1.HTTPDPrefork, MaxRequestWorkers: ptr.To(int32(300)), StartServers: ptr.To(int32(10)),
 		KeepAlive: &v1alpha1.HTTPDKeepAlive{Mode: v1alpha1.Disabled},
 	}},
-	"prefork-few":     {HTTPD: &v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDPrefork, MaxRequestWorkers: ptr.To(int32(2))}},
-	"forward":         {HTTPD: &v1alpha1.HTTPDServer{Forward: servertest.Forwards}},
-	"forward-all":     {HTTPD: &v1alpha1.HTTPDServer{Forward: []v1alpha1.Forward{{PathPrefix: "/", Backend: "app"}}}},
+	"prefork-few": {HTTPD: &v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDPrefork, MaxRequestWorkers: ptr.To(int32(2))}},
+	"forward":     {HTTPD: &v1alpha1.HTTPDServer{Forward: servertest.Forwards}},
+	"forward-all": {HTTPD: &v1alpha1.HTTPDServer{Forward: []v1alpha1.Forward{{PathPrefix: "/", Backend: "app"}}}},
+	"forward-ajp": {HTTPD: &v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDWorker, Forward: []v1alpha1.Forward{
+		{PathSuffix: ".jsp", Backend: "app", Protocol: v1alpha1.ForwardAJP}, {PathSuffix: ".do", Backend: "app", Protocol: v1alpha1.ForwardAJP},
+		{PathPrefix: "/app/", Backend: "app", Protocol: v1alpha1.ForwardAJP}, {PathPrefix: "/api", Backend: "api", Protocol: v1alpha1.ForwardHTTP},
+	}}},
 	"forward-prefork": {HTTPD: &v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDPrefork, Forward: []v1alpha1.Forward{{PathSuffix: ".jsp", Backend: "app"}}}},
 	"configuration": {HTTPD: &v1alpha1.HTTPDServer{}, Files: map[string]string{
 		"z.conf": "Header set X-Order \"z\"\n",

@@ -107,6 +107,11 @@ func mainText(in *adapter.Input) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	for i, r := range routes {
+		if r.AJP {
+			return "", fmt.Errorf("%s[%d].protocol must be HTTP: nginx doesn't speak AJP", in.Field("nginx.forward"), i)
+		}
+	}
 	if err := in.CheckTLS(); err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package servertest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,6 +41,11 @@ func (w Web) Target() (*v1alpha1.Target, map[string]map[string]string) {
 				Name: name, Image: []string{"example/tomcat:1", "example/api:1"}[i], Server: v1alpha1.BackendServer{Generic: generic},
 			})
 		}
+	}
+	if w.HTTPD != nil && slices.ContainsFunc(w.HTTPD.Forward, func(f v1alpha1.Forward) bool { return f.Protocol == v1alpha1.ForwardAJP }) {
+		t.Backends[0].Server = v1alpha1.BackendServer{Tomcat: &v1alpha1.TomcatServer{
+			Connector: v1alpha1.TomcatConnector{Port: ptr.To(int32(9001))}, AJP: &v1alpha1.TomcatAJP{MaxThreads: ptr.To(int32(400))},
+		}}
 	}
 	if w.CPU != "" {
 		t.Resources.CPU = ptr.To(resource.MustParse(w.CPU))

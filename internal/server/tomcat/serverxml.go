@@ -85,7 +85,11 @@ func serverElement(in *adapter.Input) xmlElement {
 	}
 	engine := element("Engine", "name", "Catalina", "defaultHost", "localhost")
 	engine.add(host)
-	service.add(connectorElement(in), engine)
+	service.add(connectorElement(in))
+	if ajp := in.Server.Tomcat.AJP; ajp != nil {
+		service.add(ajpElement(ajp))
+	}
+	service.add(engine)
 	server.add(service)
 	return server
 }
@@ -138,5 +142,15 @@ func connectorElement(in *adapter.Input) xmlElement {
 	if c.HTTP2 == v1alpha1.Enabled {
 		connector.add(element("UpgradeProtocol", "className", "org.apache.coyote.http2.Http2Protocol"))
 	}
+	return connector
+}
+
+// ajpElement returns the connector for AJP. Whoever reaches it can pretend to be any client, so that it
+// listens on the pod's loopback interface alone (https://tomcat.apache.org/tomcat-9.0-doc/config/ajp.html).
+// Tomcat starts it without a secret only if told to.
+func ajpElement(ajp *v1alpha1.TomcatAJP) xmlElement {
+	connector := element("Connector", "port", strconv.Itoa(int(ptr.Deref(ajp.Port, defaultAJPPort))),
+		"protocol", "org.apache.coyote.ajp.AjpNioProtocol", "address", "127.0.0.1", "secretRequired", "false")
+	connector.setNumber("maxThreads", ajp.MaxThreads)
 	return connector
 }

@@ -27,6 +27,8 @@ const (
 	// (https://tomcat.apache.org/tomcat-11.0-doc/config/http.html).
 	defaultMaxThreads           = 200
 	defaultMaxKeepAliveRequests = 100
+	// defaultAJPPort is the one that is usual (https://tomcat.apache.org/tomcat-9.0-doc/config/ajp.html).
+	defaultAJPPort = 8009
 	// optionFile holds the user's JVM options if a shell must not see them.
 	optionFile = "jvm.options"
 )
@@ -55,6 +57,9 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 		return nil
 	}
 	d := &adapter.Description{Name: "Tomcat " + string(protocolOf(t)), Port: in.Port(t.Connector.Port), Configuration: t.Configuration}
+	if t.AJP != nil {
+		d.AJPPort = ptr.Deref(t.AJP.Port, defaultAJPPort)
+	}
 	if t.Connector.Executor != v1alpha1.TomcatVirtualThreads {
 		d.Concurrency = adapter.LimitOf("maxThreads", t.Connector.MaxThreads, defaultMaxThreads)
 	}

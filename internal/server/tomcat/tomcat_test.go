@@ -48,6 +48,11 @@ func mutual() *v1alpha1.ClientAuthentication {
 // they support them; see docs/servers/tomcat.md.
 var tomcatSpecs = map[string]tomcatSpec{
 	"defaults": {tomcat: tomcatBy(v1alpha1.TomcatNIO)},
+	"ajp":      {tomcat: v1alpha1.TomcatServer{AJP: &v1alpha1.TomcatAJP{}}},
+	"ajp-set": {tomcat: v1alpha1.TomcatServer{
+		Connector: v1alpha1.TomcatConnector{Executor: v1alpha1.TomcatShared, Port: ptr.To(int32(8081))},
+		AJP:       &v1alpha1.TomcatAJP{Port: ptr.To(int32(8010)), MaxThreads: ptr.To(int32(300))},
+	}},
 	"nio2-shared": {tomcat: v1alpha1.TomcatServer{
 		Connector: v1alpha1.TomcatConnector{
 			Protocol: v1alpha1.TomcatNIO2, Port: ptr.To(int32(9090)), Executor: v1alpha1.TomcatShared,

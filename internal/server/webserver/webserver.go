@@ -44,6 +44,8 @@ type Route struct {
 	Suffix, Prefix string
 	Backend        string
 	Port           int32
+	// AJP reports whether the backend is spoken to by AJP instead of HTTP.
+	AJP bool
 }
 
 // has reports whether a route matches all paths of another, which then gets no request
@@ -76,6 +78,11 @@ func Routes(in *adapter.Input, field string, forward []v1alpha1.Forward) ([]Rout
 			return nil, fmt.Errorf("%s.pathPrefix: %q has an empty segment, or '.' or '..', which no request has: remove it", field, next.Prefix)
 		case !backendSyntax.MatchString(next.Backend) || next.Port == 0:
 			return nil, fmt.Errorf("%s.backend: %q must be the name of a member of spec.target.backends", field, next.Backend)
+		}
+		if f.Protocol == v1alpha1.ForwardAJP {
+			if next.AJP, next.Port = true, in.AJP[f.Backend]; next.Port == 0 {
+				return nil, fmt.Errorf("%s.protocol is AJP, but spec.target.backends[%s].server.tomcat.ajp is not set: set it to {}", field, next.Backend)
+			}
 		}
 		if before := slices.IndexFunc(all, func(r Route) bool { return r.has(next) }); before >= 0 {
 			return nil, fmt.Errorf("%s gets no request, because %s[%d] matches them all: put it before that one, or remove it",

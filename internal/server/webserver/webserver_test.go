@@ -39,6 +39,10 @@ func TestRefusals(t *testing.T) {
 			forward: forwarding(v1alpha1.Forward{PathPrefix: "/", Backend: "app"}, v1alpha1.Forward{PathSuffix: ".jsp", Backend: "api"}),
 			want:    `spec.target.server.SERVER.forward[1] gets no request, because spec.target.server.SERVER.forward[0] matches them all`,
 		},
+		"AJP to one without": {
+			forward: forwarding(v1alpha1.Forward{PathSuffix: ".jsp", Backend: "api", Protocol: v1alpha1.ForwardAJP}),
+			want:    `spec.target.server.SERVER.forward[0].protocol is AJP, but spec.target.backends[api].server.tomcat.ajp is not set: set it to {}`,
+		},
 		"an unknown protocol": {tls: &v1alpha1.TLS{Protocols: []v1alpha1.TLSProtocol{"SSLv3"}}, want: `spec.target.tls.protocols: "SSLv3" must be one of`},
 		"an unknown cipher":   {tls: &v1alpha1.TLS{Ciphers: []v1alpha1.CipherSuite{"NULL"}}, want: `spec.target.tls.ciphers: "NULL" is not a cipher suite that the clients support`},
 		"a file without .conf": {
